@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+# The commands of the project; each sets up what it needs first. `make help` lists them.
+
+PREFIX ?= $(CURDIR)/build/install
+JOBS ?= $(shell nproc)
+
+RUN_JOB = .venv/bin/openaclnn check embedding_dense_backward --text data/alice29.txt --width 64 --bench
+
+SOURCES = $(shell find include src tests bench -name '*.cc' -o -name '*.c' -o -name '*.h' 2>/dev/null)
+CLANG_FORMAT = clang-format-14
+# Tests are left out: GoogleTest's macros cost a minute a file and break rules that are not ours.
+TIDY_FILES = '/src/(?!.*(test|bench)\.cc$$)'
+# GCC 12's TSan cannot place its shadow where the kernel randomises more than 28 bits of addresses.
+NO_ASLR = $(shell setarch -R true 2>/dev/null && echo setarch -R)
+
+define build
+	cmake --preset $(1) -DBUILD_TESTING=$(2)
+	cmake --build --preset $(1) --parallel $(JOBS)
+endef
+
+.DEFAULT_GOAL := help
+.PHONY: help run test build install bench asan tsan lint format clean
+
+help: ## list the commands
+	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+run: build ## gradient of an embedding on a real text: error, time, share of the memory bandwidth
+	$(RUN_JOB)
+
+test: ## all tests of the release build
+	scripts/setup.sh test
+	$(call build,release,ON)
+	cmake --install build/release --prefix build/install
+	ctest --preset release --output-on-failure
+
+build: ## the libraries, installed to build/install
+	scripts/setup.sh run
+	$(call build,release,OFF)
+	cmake --install build/release --prefix build/install
+
+install: build ## the libraries and headers to PREFIX: include, lib64, set_env.sh
+	cmake --install build/release --prefix "$(PREFIX)"
+
+bench: ## time every operator of the release build
+	scripts/setup.sh test
+	$(call build,release,ON)
+	cmake --build --preset release --target bench
+
+asan: ## all tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	scripts/setup.sh test
+	$(call build,asan,ON)
+	ctest --preset asan --output-on-failure
+
+tsan: ## the runtime's tests under ThreadSanitizer
+	scripts/setup.sh test
+	$(call build,tsan,ON)
+	$(NO_ASLR) ctest --preset tsan --output-on-failure
+
+lint: ## formatting, clang-tidy, layout
+	scripts/setup.sh ci
+	$(CLANG_FORMAT) --dry-run -Werror $(SOURCES)
+	cmake --preset dev
+	run-clang-tidy-14 -quiet -p build/dev -j $(JOBS) $(TIDY_FILES)
+	.venv/bin/python -m pytest -q scripts
+	.venv/bin/python scripts/check_layout.py
+
+format: ## rewrite the sources with clang-format
+	scripts/setup.sh ci
+	$(CLANG_FORMAT) -i $(SOURCES)
+
+clean: ## remove build/ and .venv/
+	rm -rf build .venv
