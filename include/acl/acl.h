@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The start and the end of a program, and everything else of the runtime by inclusion.
+#ifndef OPENACLNN_ACL_ACL_H_
+#define OPENACLNN_ACL_ACL_H_
+
+#include "acl/acl_base.h"
+#include "acl/acl_rt.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Version of the interface that these headers describe. @{ */
+#define ACL_MAJOR_VERSION 1
+#define ACL_MINOR_VERSION 15
+#define ACL_PATCH_VERSION 0
+/** @} */
+
+/**
+ * Starts the runtime; the first call of a program.
+ *
+ * Reads the environment: OPENACLNN_NUM_THREADS, OPENACLNN_SOC and the others that the documentation
+ * lists. Calls are not counted: one aclFinalize ends it.
+ *
+ * @param configPath path of a JSON file with settings, or NULL for none; "{}" is a file with none.
+ * @retval ACL_ERROR_REPEAT_INITIALIZE it is started already, and stays so; programs may take this
+ *     for success.
+ * @retval ACL_ERROR_INVALID_FILE the file cannot be read.
+ * @retval ACL_ERROR_PARSE_FILE the file is not JSON.
+ * @retval ACL_ERROR_INVALID_PARAM an environment variable has a value that is not allowed.
+ * @retval ACL_ERROR_RT_SOC_VERSION OPENACLNN_SOC names no known product; the message lists those
+ *     that are.
+ * @retval ACL_ERROR_UNINITIALIZE the process is a child of fork() and its parent used the runtime.
+ */
+ACL_FUNC_VISIBILITY aclError aclInit(const char* configPath);
+
+/**
+ * Ends the runtime: waits for queued work and frees what the program left. aclInit may start it
+ * anew.
+ *
+ * @retval ACL_ERROR_REPEAT_FINALIZE it is not started.
+ */
+ACL_FUNC_VISIBILITY aclError aclFinalize(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // OPENACLNN_ACL_ACL_H_

@@ -1,0 +1,938 @@
+// SPDX-License-Identifier: Apache-2.0
+// The runtime: devices, contexts, streams, events, memory, copies, callbacks and error text.
+#ifndef OPENACLNN_ACL_ACL_RT_H_
+#define OPENACLNN_ACL_ACL_RT_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "acl/acl_base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * What holds for every function here, unless its own comment says otherwise:
+ *
+ * Result. ACL_SUCCESS (0), or a code. On failure nothing is written, nothing is queued, and
+ * aclGetRecentErrMsg tells in words what was wrong. Each function lists its codes; these mean the
+ * same everywhere:
+ *
+ * - ACL_ERROR_INVALID_PARAM (100000): a pointer that the function writes through is null.
+ * - ACL_ERROR_UNINITIALIZE (100001): the process is a child of fork() and its parent used the
+ *   runtime. Any function can return it, but those that free and destroy, which then do nothing and
+ *   return 0.
+ * - ACL_ERROR_RT_PARAM_INVALID (107000): any other argument is not allowed.
+ * - ACL_ERROR_RT_CONTEXT_NULL (107002): the thread has no current context, since neither
+ *   aclrtSetDevice nor aclrtCreateContext nor aclrtSetCurrentContext was called in it, and the
+ *   function needs one.
+ * - ACL_ERROR_RT_STREAM_CONTEXT (107003): the stream belongs to another context than the thread's
+ *   current one.
+ * - ACL_ERROR_RT_INVALID_HANDLE (107017): a stream, event or context is not a live one of its kind.
+ *
+ * Start. Functions that need the environment's settings read them if aclInit has not, and return
+ * the codes that aclInit has for a wrong one.
+ *
+ * Streams. NULL is the default stream of the thread's current context.
+ *
+ * Threads. Any thread may call any function, at the same time as others. The current context (and
+ * with it the device), the recent error message and the last error belong to the calling thread.
+ *
+ * Order. Work of one stream runs in the order of its calls, work of different streams at the same
+ * time. An asynchronous function (it says so, or its name ends in Async) returns when its work is
+ * queued. One that takes no stream acts at once, ordered with no stream.
+ *
+ * Task errors. When queued work fails, the call that queued it has long returned 0. The first error
+ * stays with its stream; the next synchronise of that stream, of an event recorded in it, or of the
+ * device returns the code once, with its message, and clears it.
+ *
+ * Memory. The host program can neither read nor write device memory itself: copy with aclrtMemcpy.
+ */
+
+/** Flags of aclrtCreateEventWithFlag and aclrtCreateEventExWithFlag, to be or-ed. @{ */
+#define ACL_EVENT_SYNC 0x00000001U                    /**< may make streams wait; may be reset */
+#define ACL_EVENT_CAPTURE_STREAM_PROGRESS 0x00000002U /**< may be queried */
+#define ACL_EVENT_TIME_LINE 0x00000008U               /**< keeps the time at which it was reached */
+#define ACL_EVENT_EXTERNAL 0x00000020U                /**< meant for captured graphs */
+#define ACL_EVENT_IPC 0x00000040U                     /**< meant to be shared between processes */
+/** @} */
+
+/** Flags of aclrtCreateStreamWithConfig, to be or-ed. Hints: none changes a result. @{ */
+#define ACL_STREAM_FAST_LAUNCH 0x00000001U
+#define ACL_STREAM_FAST_SYNC 0x00000002U
+#define ACL_STREAM_PERSISTENT 0x00000004U
+#define ACL_STREAM_HUGE 0x00000008U
+#define ACL_STREAM_CPU_SCHEDULE 0x00000010U
+/** @} */
+
+/** Modes of aclrtSetStreamFailureMode. @{ */
+#define ACL_CONTINUE_ON_FAILURE 0x00000000U
+#define ACL_STOP_ON_FAILURE 0x00000001U
+/** @} */
+
+/** A function that aclrtLaunchCallback queues; it gets the pointer given there. */
+typedef void (*aclrtCallback)(void* userData);
+
+/** A function that aclrtLaunchHostFunc queues; it gets the pointer given there. */
+typedef void (*aclrtHostFunc)(void* args);
+
+/**
+ * Page sizes and memory kinds to prefer in an allocation. All of them give the same memory here.
+ * The last three may be or-ed to one of the others.
+ */
+typedef enum aclrtMemMallocPolicy OPENACLNN_ENUM_INT {
+  ACL_MEM_MALLOC_HUGE_FIRST = 0,
+  ACL_MEM_MALLOC_HUGE_ONLY = 1,
+  ACL_MEM_MALLOC_NORMAL_ONLY = 2,
+  ACL_MEM_MALLOC_HUGE_FIRST_P2P = 3,
+  ACL_MEM_MALLOC_HUGE_ONLY_P2P = 4,
+  ACL_MEM_MALLOC_NORMAL_ONLY_P2P = 5,
+  ACL_MEM_MALLOC_HUGE1G_ONLY = 6,
+  ACL_MEM_MALLOC_HUGE1G_ONLY_P2P = 7,
+  ACL_MEM_TYPE_LOW_BAND_WIDTH = 256,
+  ACL_MEM_TYPE_HIGH_BAND_WIDTH = 4096,
+  ACL_MEM_ACCESS_USER_SPACE_READONLY = 1048576,
+} aclrtMemMallocPolicy;
+
+/** From where to where a copy goes. */
+typedef enum aclrtMemcpyKind OPENACLNN_ENUM_INT {
+  ACL_MEMCPY_HOST_TO_HOST = 0,
+  ACL_MEMCPY_HOST_TO_DEVICE = 1,
+  ACL_MEMCPY_DEVICE_TO_HOST = 2,
+  ACL_MEMCPY_DEVICE_TO_DEVICE = 3,
+  ACL_MEMCPY_DEFAULT = 4,
+  ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE = 5,
+  ACL_MEMCPY_INNER_DEVICE_TO_DEVICE = 6,
+  ACL_MEMCPY_INTER_DEVICE_TO_DEVICE = 7,
+} aclrtMemcpyKind;
+
+/** Where a program runs: on the device's own processor, or on a host beside it. */
+typedef enum aclrtRunMode OPENACLNN_ENUM_INT {
+  ACL_DEVICE = 0,
+  ACL_HOST = 1,
+} aclrtRunMode;
+
+/** Answer of aclrtQueryEvent. Its numbers are the reverse of aclrtEventRecordedStatus. */
+typedef enum aclrtEventStatus OPENACLNN_ENUM_INT {
+  ACL_EVENT_STATUS_COMPLETE = 0,
+  ACL_EVENT_STATUS_NOT_READY = 1,
+  ACL_EVENT_STATUS_RESERVED = 2,
+} aclrtEventStatus;
+
+/** Answer of aclrtQueryEventStatus. */
+typedef enum aclrtEventRecordedStatus OPENACLNN_ENUM_INT {
+  ACL_EVENT_RECORDED_STATUS_NOT_READY = 0,
+  ACL_EVENT_RECORDED_STATUS_COMPLETE = 1,
+} aclrtEventRecordedStatus;
+
+/** Answer of aclrtQueryEventWaitStatus. */
+typedef enum aclrtEventWaitStatus OPENACLNN_ENUM_INT {
+  ACL_EVENT_WAIT_STATUS_COMPLETE = 0,
+  ACL_EVENT_WAIT_STATUS_NOT_READY = 1,
+  ACL_EVENT_WAIT_STATUS_RESERVED = 65535,
+} aclrtEventWaitStatus;
+
+/** Answer of aclrtStreamQuery. */
+typedef enum aclrtStreamStatus OPENACLNN_ENUM_INT {
+  ACL_STREAM_STATUS_COMPLETE = 0,
+  ACL_STREAM_STATUS_NOT_READY = 1,
+  ACL_STREAM_STATUS_RESERVED = 65535,
+} aclrtStreamStatus;
+
+/** Whether work queued after a callback waits for it. */
+typedef enum aclrtCallbackBlockType OPENACLNN_ENUM_INT {
+  ACL_CALLBACK_NO_BLOCK = 0,
+  ACL_CALLBACK_BLOCK = 1,
+} aclrtCallbackBlockType;
+
+/** Kinds of device memory that aclrtGetMemInfo can be asked about. */
+typedef enum aclrtMemAttr OPENACLNN_ENUM_INT {
+  ACL_DDR_MEM = 0,
+  ACL_HBM_MEM = 1,
+  ACL_DDR_MEM_HUGE = 2,
+  ACL_DDR_MEM_NORMAL = 3,
+  ACL_HBM_MEM_HUGE = 4,
+  ACL_HBM_MEM_NORMAL = 5,
+  ACL_DDR_MEM_P2P_HUGE = 6,
+  ACL_DDR_MEM_P2P_NORMAL = 7,
+  ACL_HBM_MEM_P2P_HUGE = 8,
+  ACL_HBM_MEM_P2P_NORMAL = 9,
+  ACL_HBM_MEM_HUGE1G = 10,
+  ACL_HBM_MEM_P2P_HUGE1G = 11,
+  ACL_MEM_NORMAL = 12,
+  ACL_MEM_HUGE = 13,
+  ACL_MEM_HUGE1G = 14,
+  ACL_MEM_P2P_NORMAL = 15,
+  ACL_MEM_P2P_HUGE = 16,
+  ACL_MEM_P2P_HUGE1G = 17,
+} aclrtMemAttr;
+
+/** Whose errors aclrtGetLastError speaks of. */
+typedef enum aclrtLastErrLevel OPENACLNN_ENUM_INT {
+  ACL_RT_THREAD_LEVEL = 0,
+} aclrtLastErrLevel;
+
+/** Where an address points. */
+typedef enum aclrtMemLocationType OPENACLNN_ENUM_INT {
+  ACL_MEM_LOCATION_TYPE_HOST = 0,
+  ACL_MEM_LOCATION_TYPE_DEVICE = 1,
+  ACL_MEM_LOCATION_TYPE_UNREGISTERED = 2,
+  ACL_MEM_LOCATION_TYPE_MANAGED = 3,
+  ACL_MEM_LOCATION_TYPE_HOST_NUMA = 4,
+} aclrtMemLocationType;
+
+/** A place for memory. */
+typedef struct aclrtMemLocation {
+  uint32_t id;               /**< device number; 0 for the host */
+  aclrtMemLocationType type; /**< which kind of place */
+} aclrtMemLocation;
+
+/** What aclrtPointerGetAttributes tells. */
+typedef struct aclrtPtrAttributes {
+  aclrtMemLocation location; /**< where the address points */
+  uint32_t pageSize;         /**< size of its pages, in bytes; 0 when not known */
+  uint32_t rsv[4];           /**< set to 0 */
+} aclrtPtrAttributes;
+
+/* ---- Devices ---- */
+
+/**
+ * Makes a device the calling thread's, with the device's default context and that context's default
+ * stream.
+ *
+ * Counted per process: the device stays in use until as many aclrtResetDevice calls have been made
+ * for it.
+ *
+ * @param deviceId number from 0, counted within the devices that are visible.
+ * @retval ACL_ERROR_RT_INVALID_DEVICEID there is no such device.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtSetDevice(int32_t deviceId);
+
+/**
+ * Undoes one aclrtSetDevice. The last one waits for the device's work and frees its default context
+ * and streams.
+ *
+ * @param deviceId the number that was set.
+ * @retval ACL_ERROR_RT_INVALID_DEVICEID there is no such device.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL nobody has set the device.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtResetDevice(int32_t deviceId);
+
+/**
+ * Tells the calling thread's device.
+ *
+ * @param[out] deviceId its number.
+ * @retval ACL_ERROR_INVALID_PARAM deviceId is null.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has none yet; frameworks take this to mean that they
+ *     should set one.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtGetDevice(int32_t* deviceId);
+
+/**
+ * Counts the devices that the process may use, as ASCEND_RT_VISIBLE_DEVICES leaves them.
+ *
+ * @param[out] count their number.
+ * @retval ACL_ERROR_INVALID_PARAM count is null.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtGetDeviceCount(uint32_t* count);
+
+/**
+ * Waits until all streams of the calling thread's device have run empty.
+ *
+ * The calling thread runs queued work itself while it waits.
+ *
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no device.
+ * @return also the first task error that any of the streams still holds.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDevice(void);
+
+/**
+ * As aclrtSynchronizeDevice, for a limited time; the calling thread only waits. The work goes on
+ * when the time is over.
+ *
+ * @param timeout milliseconds; -1 is for ever.
+ * @retval ACL_ERROR_RT_PARAM_INVALID timeout is below -1.
+ * @retval ACL_ERROR_RT_STREAM_SYNC_TIMEOUT there was still work when the time was over.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no device.
+ * @return also the first task error that any of the streams still holds.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout);
+
+/**
+ * Name of the product that is emulated: the environment's OPENACLNN_SOC, else Ascend910B1.
+ *
+ * @return a string that stays valid for the life of the process; NULL when OPENACLNN_SOC names no
+ *     known product.
+ */
+ACL_FUNC_VISIBILITY const char* aclrtGetSocName(void);
+
+/**
+ * Tells whether the program runs beside the device or on it. Always ACL_HOST.
+ *
+ * @param[out] runMode the answer.
+ * @retval ACL_ERROR_INVALID_PARAM runMode is null.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtGetRunMode(aclrtRunMode* runMode);
+
+/**
+ * Tells whether a device can read another one's memory.
+ *
+ * @param[out] canAccessPeer 1 for two different devices, 0 for a device and itself.
+ * @param deviceId the one that would read.
+ * @param peerDeviceId the one whose memory it would read.
+ * @retval ACL_ERROR_INVALID_PARAM canAccessPeer is null.
+ * @retval ACL_ERROR_RT_INVALID_DEVICEID one of the devices does not exist.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtDeviceCanAccessPeer(int32_t* canAccessPeer, int32_t deviceId,
+                                                      int32_t peerDeviceId);
+
+/**
+ * Allows the calling thread's device to read another one's memory. Doing it twice is no error.
+ *
+ * @param peerDeviceId the other device.
+ * @param flags must be 0.
+ * @retval ACL_ERROR_RT_INVALID_DEVICEID there is no such device.
+ * @retval ACL_ERROR_RT_PARAM_INVALID flags is not 0, or the device is the thread's own.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no device.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, uint32_t flags);
+
+/**
+ * Takes back what aclrtDeviceEnablePeerAccess allowed. Doing it twice is no error.
+ *
+ * @param peerDeviceId the other device.
+ * @retval ACL_ERROR_RT_INVALID_DEVICEID there is no such device.
+ * @retval ACL_ERROR_RT_PARAM_INVALID the device is the thread's own.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no device.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtDeviceDisablePeerAccess(int32_t peerDeviceId);
+
+/**
+ * Version of the interface, the same three numbers as ACL_MAJOR_VERSION and its companions in
+ * acl/acl.h.
+ *
+ * @param[out] majorVersion first number.
+ * @param[out] minorVersion second number.
+ * @param[out] patchVersion third number.
+ * @retval ACL_ERROR_INVALID_PARAM one of them is null.
+ * @deprecated kept for programs that ask.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtGetVersion(int32_t* majorVersion, int32_t* minorVersion,
+                                             int32_t* patchVersion);
+
+/* ---- Contexts ---- */
+
+/**
+ * Makes a context with a default stream of its own and makes it the calling thread's current one.
+ *
+ * @param[out] context the new context; end it with aclrtDestroyContext.
+ * @param deviceId the device that it is for.
+ * @retval ACL_ERROR_INVALID_PARAM context is null.
+ * @retval ACL_ERROR_RT_INVALID_DEVICEID there is no such device.
+ * @retval ACL_ERROR_RT_RESOURCE_ALLOC_FAIL too many contexts.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId);
+
+/**
+ * Waits for the work of a context's streams and ends it together with its default stream.
+ *
+ * @param context one from aclrtCreateContext.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE context is null or not a live context.
+ * @retval ACL_ERROR_RT_PARAM_INVALID context is a device's default one, which aclrtResetDevice
+ *     ends.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtDestroyContext(aclrtContext context);
+
+/**
+ * Makes a context, and with it its device, the calling thread's current one.
+ *
+ * @param context any live context; it may be current in several threads.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE context is null or not a live context.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtSetCurrentContext(aclrtContext context);
+
+/**
+ * Tells the calling thread's current context.
+ *
+ * @param[out] context the context.
+ * @retval ACL_ERROR_INVALID_PARAM context is null.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has none.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtGetCurrentContext(aclrtContext* context);
+
+/* ---- Streams ---- */
+
+/**
+ * Makes a stream of default priority in the current context.
+ *
+ * @param[out] stream the new stream; end it with aclrtDestroyStream.
+ * @retval ACL_ERROR_INVALID_PARAM stream is null.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no context.
+ * @retval ACL_ERROR_RT_NO_STREAM_RESOURCE too many streams.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtCreateStream(aclrtStream* stream);
+
+/**
+ * As aclrtCreateStream, with hints.
+ *
+ * @param[out] stream the new stream.
+ * @param priority 0 is the most urgent; it never changes a result.
+ * @param flag ACL_STREAM_* values, or-ed; bits that are not known are ignored.
+ * @retval ACL_ERROR_INVALID_PARAM stream is null.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no context.
+ * @retval ACL_ERROR_RT_NO_STREAM_RESOURCE too many streams.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t priority,
+                                                         uint32_t flag);
+
+/**
+ * Waits for a stream's work and ends the stream. A task error that nobody has fetched is lost with
+ * it.
+ *
+ * @param stream one from aclrtCreateStream or aclrtCreateStreamWithConfig.
+ * @retval ACL_ERROR_INVALID_PARAM stream is null.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
+ * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtDestroyStream(aclrtStream stream);
+
+/**
+ * As aclrtDestroyStream, but drops the work that has not begun.
+ *
+ * @param stream one from aclrtCreateStream or aclrtCreateStreamWithConfig.
+ * @retval ACL_ERROR_INVALID_PARAM stream is null.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
+ * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtDestroyStreamForce(aclrtStream stream);
+
+/**
+ * Waits until everything queued in a stream so far is done.
+ *
+ * The calling thread runs queued work itself while it waits.
+ *
+ * @param stream the stream; NULL is the default one.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
+ * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL stream is NULL and the thread has no context.
+ * @return also the first task error of the stream, for instance ACL_ERROR_RT_VECTOR_CORE_EXCEPTION
+ *     when values in device memory broke a rule of an operator; aclGetRecentErrMsg names operator,
+ *     position and value.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStream(aclrtStream stream);
+
+/**
+ * As aclrtSynchronizeStream, for a limited time; the calling thread only waits. The work goes on
+ * when the time is over.
+ *
+ * @param stream the stream; NULL is the default one.
+ * @param timeout milliseconds; -1 is for ever.
+ * @retval ACL_ERROR_RT_PARAM_INVALID timeout is below -1.
+ * @retval ACL_ERROR_RT_STREAM_SYNC_TIMEOUT the stream still had work when the time was over.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
+ * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL stream is NULL and the thread has no context.
+ * @return also the first task error of the stream.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout);
+
+/**
+ * Tells, without waiting, whether a stream has run empty. Leaves a task error where it is.
+ *
+ * @param stream the stream; NULL is the default one.
+ * @param[out] status ACL_STREAM_STATUS_COMPLETE or ACL_STREAM_STATUS_NOT_READY.
+ * @retval ACL_ERROR_INVALID_PARAM status is null.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
+ * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL stream is NULL and the thread has no context.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status);
+
+/**
+ * Chooses what happens to the rest of a stream's work once a task of it has failed.
+ *
+ * @param stream the stream; NULL is the default one.
+ * @param mode ACL_CONTINUE_ON_FAILURE: later tasks run, the default; ACL_STOP_ON_FAILURE: they are
+ *     dropped until a synchronise has returned the error.
+ * @retval ACL_ERROR_RT_PARAM_INVALID mode is neither of them.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
+ * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL stream is NULL and the thread has no context.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode);
+
+/* ---- Events ---- */
+
+/*
+ * Recording an event marks the end of what its stream has queued so far; a later record moves the
+ * mark. An event that was never recorded, or was reset, counts as reached: nothing waits for it.
+ */
+
+/**
+ * Makes an event that can be recorded, waited for, queried and read for its time, but not reset.
+ *
+ * @param[out] event the new event; end it with aclrtDestroyEvent.
+ * @retval ACL_ERROR_INVALID_PARAM event is null.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no context.
+ * @retval ACL_ERROR_RT_NO_EVENT_RESOURCE too many events.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtCreateEvent(aclrtEvent* event);
+
+/**
+ * Makes an event for chosen uses.
+ *
+ * @param[out] event the new event.
+ * @param flag ACL_EVENT_* values, or-ed. Without ACL_EVENT_SYNC no stream can wait for the event
+ *     and it cannot be reset; without ACL_EVENT_TIME_LINE it keeps no time. The others are accepted
+ *     and change nothing.
+ * @retval ACL_ERROR_INVALID_PARAM event is null.
+ * @retval ACL_ERROR_RT_PARAM_INVALID flag is 0 or has a bit that is no ACL_EVENT_* value.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no context.
+ * @retval ACL_ERROR_RT_NO_EVENT_RESOURCE too many events.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t flag);
+
+/**
+ * As aclrtCreateEventWithFlag, for an event meant to be recorded again and again: every wait and
+ * every query speaks of the latest record before it.
+ *
+ * @param[out] event the new event.
+ * @param flag as in aclrtCreateEventWithFlag.
+ * @retval ACL_ERROR_INVALID_PARAM event is null.
+ * @retval ACL_ERROR_RT_PARAM_INVALID flag is 0 or has a bit that is no ACL_EVENT_* value.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no context.
+ * @retval ACL_ERROR_RT_NO_EVENT_RESOURCE too many events.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t flag);
+
+/**
+ * Ends an event at once. Streams that already wait for it are still released when its mark is
+ * reached.
+ *
+ * @param event one from the functions above.
+ * @retval ACL_ERROR_INVALID_PARAM event is null.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE event is not a live event.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtDestroyEvent(aclrtEvent event);
+
+/**
+ * Marks the end of what a stream has queued so far. Asynchronous.
+ *
+ * @param event the mark.
+ * @param stream the stream; NULL is the default one.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE event is null or not a live event, or stream is not a live
+ *     stream.
+ * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL stream is NULL and the thread has no context.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream);
+
+/**
+ * Forgets an event's mark once the stream gets there. Asynchronous.
+ *
+ * @param event one made with ACL_EVENT_SYNC.
+ * @param stream the stream whose place in the order counts; NULL is the default one.
+ * @retval ACL_ERROR_RT_PARAM_INVALID event was made without ACL_EVENT_SYNC.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE event is null or not a live event, or stream is not a live
+ *     stream.
+ * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL stream is NULL and the thread has no context.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream);
+
+/**
+ * Makes the later work of a stream wait until an event's latest mark is reached. Asynchronous: the
+ * host goes on.
+ *
+ * A task error of the stream that recorded the event does not travel with it.
+ *
+ * @param stream the stream that waits; NULL is the default one.
+ * @param event one from aclrtCreateEvent, or made with ACL_EVENT_SYNC; of any stream, context or
+ *     device.
+ * @retval ACL_ERROR_RT_PARAM_INVALID event was made with flags that lack ACL_EVENT_SYNC.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE event is null or not a live event, or stream is not a live
+ *     stream.
+ * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL stream is NULL and the thread has no context.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event);
+
+/**
+ * Waits until an event's latest mark is reached. The calling thread runs queued work itself while
+ * it waits.
+ *
+ * @param event the event.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE event is null or not a live event.
+ * @return also the first task error of the stream that the event was recorded in.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEvent(aclrtEvent event);
+
+/**
+ * Tells, without waiting, whether an event's latest mark is reached.
+ *
+ * @param event the event.
+ * @param[out] status ACL_EVENT_RECORDED_STATUS_COMPLETE (1) or ACL_EVENT_RECORDED_STATUS_NOT_READY
+ *     (0).
+ * @retval ACL_ERROR_INVALID_PARAM status is null.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE event is null or not a live event.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtQueryEventStatus(aclrtEvent event,
+                                                   aclrtEventRecordedStatus* status);
+
+/**
+ * The same question as aclrtQueryEventStatus, with the numbers of aclrtEventStatus.
+ *
+ * @param event the event.
+ * @param[out] status ACL_EVENT_STATUS_COMPLETE (0) or ACL_EVENT_STATUS_NOT_READY (1).
+ * @retval ACL_ERROR_INVALID_PARAM status is null.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE event is null or not a live event.
+ * @deprecated aclrtQueryEventStatus.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus* status);
+
+/**
+ * Tells, without waiting, whether every wait for an event that was queued so far has been passed.
+ *
+ * @param event the event.
+ * @param[out] status ACL_EVENT_WAIT_STATUS_COMPLETE, also when nothing ever waited, or
+ *     ACL_EVENT_WAIT_STATUS_NOT_READY.
+ * @retval ACL_ERROR_INVALID_PARAM status or event is null.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE event is not a live event.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtQueryEventWaitStatus(aclrtEvent event,
+                                                       aclrtEventWaitStatus* status);
+
+/**
+ * Time between two events that have both been reached. Synchronise the second one first.
+ *
+ * @param[out] ms milliseconds from startEvent to endEvent.
+ * @param startEvent the earlier one.
+ * @param endEvent the later one, recorded in the same stream.
+ * @retval ACL_ERROR_INVALID_PARAM ms is null.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE one of the events is null or not a live event.
+ * @retval ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID one was never recorded, or was made with flags that
+ *     lack ACL_EVENT_TIME_LINE.
+ * @retval ACL_ERROR_RT_EVENT_NOT_COMPLETE one is not reached yet.
+ * @retval ACL_ERROR_RT_EVENT_TIMESTAMP_REVERSAL endEvent was reached before startEvent.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtEventElapsedTime(float* ms, aclrtEvent startEvent,
+                                                   aclrtEvent endEvent);
+
+/* ---- Memory ---- */
+
+/**
+ * Allocates device memory of the current device. Its contents are undefined.
+ *
+ * Waits for no stream.
+ *
+ * @param[out] devPtr its address, a multiple of 64.
+ * @param size bytes, more than 0; rounded up to a multiple of 32, with 32 more on most products.
+ * @param policy preferred page size and kind of memory; a hint.
+ * @retval ACL_ERROR_INVALID_PARAM devPtr is null or size is 0.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no device.
+ * @retval ACL_ERROR_RT_MEMORY_ALLOCATION there is not that much memory.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy policy);
+
+/**
+ * As aclrtMalloc, without the 32 extra bytes.
+ *
+ * @param[out] devPtr its address, a multiple of 64.
+ * @param size bytes, more than 0; rounded up to a multiple of 32.
+ * @param policy preferred page size and kind of memory; a hint.
+ * @retval ACL_ERROR_INVALID_PARAM devPtr is null or size is 0.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no device.
+ * @retval ACL_ERROR_RT_MEMORY_ALLOCATION there is not that much memory.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtMallocAlign32(void** devPtr, size_t size,
+                                                aclrtMemMallocPolicy policy);
+
+/**
+ * Frees device memory.
+ *
+ * Waits for no stream: the address is gone at once, and memory that queued work still uses is kept
+ * until that work is done.
+ *
+ * @param devPtr what aclrtMalloc or aclrtMallocAlign32 gave.
+ * @retval ACL_ERROR_INVALID_PARAM devPtr is null.
+ * @retval ACL_ERROR_RT_PARAM_INVALID no live allocation of device memory starts there.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtFree(void* devPtr);
+
+/**
+ * Allocates host memory that asynchronous copies can use without a copy of their own (pinned
+ * memory).
+ *
+ * It is host memory: operators refuse it as tensor data. Its contents are undefined.
+ *
+ * @param[out] hostPtr its address, a multiple of 64.
+ * @param size bytes, more than 0.
+ * @retval ACL_ERROR_INVALID_PARAM hostPtr is null or size is 0.
+ * @retval ACL_ERROR_RT_MEMORY_ALLOCATION there is not that much memory.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtMallocHost(void** hostPtr, size_t size);
+
+/**
+ * Frees host memory, as aclrtFree does: queued copies that still use it are not harmed.
+ *
+ * @param hostPtr what aclrtMallocHost gave.
+ * @retval ACL_ERROR_INVALID_PARAM hostPtr is null.
+ * @retval ACL_ERROR_RT_PARAM_INVALID no live allocation of pinned memory starts there.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtFreeHost(void* hostPtr);
+
+/**
+ * Copies bytes and returns when they are there. Ordered with no stream: synchronise first what
+ * writes the source.
+ *
+ * The ranges may not overlap.
+ *
+ * @param dst where to.
+ * @param destMax bytes that there is room for at dst.
+ * @param src where from.
+ * @param count bytes to copy; with 0 the call succeeds whatever the pointers are.
+ * @param kind a hint: what the addresses are decides.
+ * @retval ACL_ERROR_INVALID_PARAM dst or src is null.
+ * @retval ACL_ERROR_RT_PARAM_INVALID count is more than destMax, a range leaves the allocation that
+ *     it starts in, or kind is none of the enumeration; nothing is written.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
+                                         aclrtMemcpyKind kind);
+
+/**
+ * Queues a copy in a stream.
+ *
+ * Host memory from aclrtMallocHost must stay untouched until the copy is done; with other host
+ * memory the call returns after the copy.
+ *
+ * @param dst where to.
+ * @param destMax bytes that there is room for at dst.
+ * @param src where from.
+ * @param count bytes to copy; with 0 the call succeeds whatever the pointers are.
+ * @param kind must agree with where the addresses point; ACL_MEMCPY_DEFAULT always does.
+ * @param stream the stream; NULL is the default one.
+ * @retval ACL_ERROR_INVALID_PARAM dst or src is null.
+ * @retval ACL_ERROR_RT_PARAM_INVALID count is more than destMax, a range leaves the allocation that
+ *     it starts in, or kind does not fit the addresses or is none of the enumeration.
+ * @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT kind is ACL_MEMCPY_HOST_TO_HOST.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
+ * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL stream is NULL and the thread has no context.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src,
+                                              size_t count, aclrtMemcpyKind kind,
+                                              aclrtStream stream);
+
+/**
+ * Copies a rectangle of bytes between two arrays of rows and returns when it is there.
+ *
+ * @param dst first byte to write.
+ * @param dpitch bytes from one row of dst to the next.
+ * @param src first byte to read.
+ * @param spitch bytes from one row of src to the next.
+ * @param width bytes to copy of each row.
+ * @param height rows; with width or height 0 the call succeeds whatever the pointers are.
+ * @param kind a hint: what the addresses are decides.
+ * @retval ACL_ERROR_INVALID_PARAM dst or src is null.
+ * @retval ACL_ERROR_RT_PARAM_INVALID width is more than a pitch, the rows leave the allocation that
+ *     they start in, or kind is none of the enumeration; nothing is written.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void* src, size_t spitch,
+                                           size_t width, size_t height, aclrtMemcpyKind kind);
+
+/**
+ * Queues a copy of a rectangle in a stream: the arguments of aclrtMemcpy2d, the rules of
+ * aclrtMemcpyAsync.
+ *
+ * @param dst first byte to write.
+ * @param dpitch bytes from one row of dst to the next.
+ * @param src first byte to read.
+ * @param spitch bytes from one row of src to the next.
+ * @param width bytes to copy of each row.
+ * @param height rows; with width or height 0 the call succeeds whatever the pointers are.
+ * @param kind must agree with where the addresses point; ACL_MEMCPY_DEFAULT always does.
+ * @param stream the stream; NULL is the default one.
+ * @retval ACL_ERROR_INVALID_PARAM dst or src is null.
+ * @retval ACL_ERROR_RT_PARAM_INVALID width is more than a pitch, the rows leave the allocation that
+ *     they start in, or kind does not fit the addresses or is none of the enumeration.
+ * @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT kind is ACL_MEMCPY_HOST_TO_HOST.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
+ * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL stream is NULL and the thread has no context.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* src,
+                                                size_t spitch, size_t width, size_t height,
+                                                aclrtMemcpyKind kind, aclrtStream stream);
+
+/**
+ * Sets bytes of host or device memory and returns when they are set.
+ *
+ * @param devPtr first byte.
+ * @param maxCount bytes that there is room for at devPtr.
+ * @param value its lowest 8 bits are written to every byte.
+ * @param count bytes to set; with 0 the call succeeds whatever the pointer is.
+ * @retval ACL_ERROR_INVALID_PARAM devPtr is null.
+ * @retval ACL_ERROR_RT_PARAM_INVALID count is more than maxCount, or the range leaves the
+ *     allocation that it starts in; nothing is written.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value,
+                                         size_t count);
+
+/**
+ * Queues in a stream what aclrtMemset does.
+ *
+ * @param devPtr first byte.
+ * @param maxCount bytes that there is room for at devPtr.
+ * @param value its lowest 8 bits are written to every byte.
+ * @param count bytes to set; with 0 the call succeeds whatever the pointer is.
+ * @param stream the stream; NULL is the default one.
+ * @retval ACL_ERROR_INVALID_PARAM devPtr is null.
+ * @retval ACL_ERROR_RT_PARAM_INVALID count is more than maxCount, or the range leaves the
+ *     allocation that it starts in.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
+ * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL stream is NULL and the thread has no context.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value,
+                                              size_t count, aclrtStream stream);
+
+/**
+ * Tells how much memory the current device has.
+ *
+ * @param attr the kind of memory asked about; a kind that the product does not have gives 0 and 0,
+ *     but for high-bandwidth kinds, which fall back to the ordinary memory.
+ * @param[out] free bytes not in use.
+ * @param[out] total bytes in all.
+ * @retval ACL_ERROR_INVALID_PARAM free or total is null.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no device.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total);
+
+/**
+ * Tells what an address is.
+ *
+ * @param ptr any address; it is not read.
+ * @param[out] attributes device memory with its device, pinned host memory, or
+ *     ACL_MEM_LOCATION_TYPE_UNREGISTERED for what the runtime did not allocate.
+ * @retval ACL_ERROR_INVALID_PARAM attributes is null.
+ * @retval ACL_ERROR_RT_PARAM_INVALID ptr is null.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtPointerGetAttributes(const void* ptr,
+                                                       aclrtPtrAttributes* attributes);
+
+/* ---- Functions of the host in a stream ---- */
+
+/**
+ * Names the thread that runs the callbacks of a stream: the one that calls aclrtProcessReport.
+ *
+ * A stream has one such thread; a thread may serve several streams.
+ *
+ * @param threadId the thread, as pthread_self() names it.
+ * @param stream the stream; NULL is the default one.
+ * @retval ACL_ERROR_RT_STREAM_SUBSCRIBE the stream already has a thread.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
+ * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL stream is NULL and the thread has no context.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream);
+
+/**
+ * Undoes aclrtSubscribeReport.
+ *
+ * @param threadId the thread that was named.
+ * @param stream the stream; NULL is the default one.
+ * @retval ACL_ERROR_RT_STREAM_NO_CB_REG the stream has no thread.
+ * @retval ACL_ERROR_RT_THREAD_SUBSCRIBE the stream's thread is another one.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
+ * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL stream is NULL and the thread has no context.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream);
+
+/**
+ * Waits for callbacks of the streams that the calling thread serves, runs those that are due, and
+ * returns.
+ *
+ * @param timeout milliseconds to wait for the first one; -1 is for ever.
+ * @retval ACL_ERROR_RT_PARAM_INVALID timeout is below -1.
+ * @retval ACL_ERROR_RT_THREAD_SUBSCRIBE the calling thread serves no stream.
+ * @retval ACL_ERROR_RT_REPORT_TIMEOUT none came in time.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtProcessReport(int32_t timeout);
+
+/**
+ * Queues a function of the host, to be run by the thread that serves the stream. Asynchronous.
+ *
+ * The function must not wait for work of the runtime.
+ *
+ * @param fn the function.
+ * @param userData what it gets.
+ * @param blockType ACL_CALLBACK_BLOCK: later work of the stream waits for it;
+ *     ACL_CALLBACK_NO_BLOCK: it does not.
+ * @param stream the stream; NULL is the default one.
+ * @retval ACL_ERROR_INVALID_PARAM blockType is none of the enumeration.
+ * @retval ACL_ERROR_RT_PARAM_INVALID fn is null.
+ * @retval ACL_ERROR_RT_STREAM_NO_CB_REG no thread serves the stream.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
+ * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL stream is NULL and the thread has no context.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtLaunchCallback(aclrtCallback fn, void* userData,
+                                                 aclrtCallbackBlockType blockType,
+                                                 aclrtStream stream);
+
+/**
+ * Queues a function of the host, to be run by a thread of the runtime; later work of the stream
+ * waits for it. Asynchronous; needs no subscription.
+ *
+ * The function must not wait for work of the runtime.
+ *
+ * @param stream the stream; NULL is the default one.
+ * @param func the function.
+ * @param args what it gets.
+ * @retval ACL_ERROR_RT_PARAM_INVALID func is null.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
+ * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL stream is NULL and the thread has no context.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc func,
+                                                 void* args);
+
+/* ---- Errors ---- */
+
+/**
+ * The code of the calling thread's latest runtime call that failed, and forgets it.
+ *
+ * @param level ACL_RT_THREAD_LEVEL.
+ * @retval ACL_SUCCESS none has failed since the last call of this function.
+ * @retval ACL_ERROR_RT_PARAM_INVALID level is none of the enumeration.
+ * @return the code.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtGetLastError(aclrtLastErrLevel level);
+
+/**
+ * As aclrtGetLastError, but forgets nothing.
+ *
+ * @param level ACL_RT_THREAD_LEVEL.
+ * @retval ACL_SUCCESS none has failed since the last aclrtGetLastError.
+ * @retval ACL_ERROR_RT_PARAM_INVALID level is none of the enumeration.
+ * @return the code.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtPeekAtLastError(aclrtLastErrLevel level);
+
+/**
+ * The text of the calling thread's latest error, of the runtime or of an operator, and forgets it.
+ *
+ * The text begins with a code that logs can be searched for, and names the function, the argument,
+ * what it was and what was expected: "EZ1001: aclnnXxx: indices dtype is BFLOAT16, expected ...".
+ *
+ * @return the text, valid until the thread calls this function again; NULL when there is none.
+ */
+ACL_FUNC_VISIBILITY const char* aclGetRecentErrMsg(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // OPENACLNN_ACL_ACL_RT_H_
