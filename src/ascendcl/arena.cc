@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arena: a segment is two equal ranges of address space, of which kernels may touch the second.
+#include "ascendcl/arena.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
+#include "ascendcl/poison.h"
+
+namespace openaclnn {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+constexpr uint64_t kHugePage = uint64_t{2} << 20;
+// Blocks below this share segments. Only touched pages cost memory, so a segment may be generous.
+constexpr uint64_t kSegmentBytes = uint64_t{64} << 20;
+// What guarded blocks hold before their first write, and between their last byte and the page: a
+// NaN in every float type, and an index far out of range.
+constexpr int kGuardPattern = 0xFF;
+
+constexpr uint64_t RoundUp(uint64_t value, uint64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+}  // namespace
+
+struct Arena::Segment {
+  std::byte* mapping = nullptr;
+  uint64_t mapping_bytes = 0;
+  std::byte* device = nullptr;
+  std::byte* host = nullptr;
+  uint64_t bytes = 0;
+  std::map<uintptr_t, uint64_t> free;  // device address to length
+};
+
+Arena::Arena(const ArenaOptions& options) : options_(options) {}
+
+Arena::~Arena() {
+  for (auto& [address, segment] : segments_) munmap(segment->mapping, segment->mapping_bytes);
+}
+
+Arena::Segment* Arena::AddSegment(uint64_t bytes) {
+  // device range | host range | guard page, with room to align both ranges to huge pages.
+  const uint64_t ranges = options_.host_access ? 1 : 2;
+  const uint64_t mapping_bytes = ranges * bytes + kPage + kHugePage;
+  void* mapping =
+      mmap(nullptr, mapping_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapping == MAP_FAILED) return nullptr;
+  auto segment = std::make_unique<Segment>();
+  segment->mapping = static_cast<std::byte*>(mapping);
+  segment->mapping_bytes = mapping_bytes;
+  segment->device =
+      reinterpret_cast<std::byte*>(RoundUp(reinterpret_cast<uintptr_t>(mapping), kHugePage));
+  segment->host = segment->device + (ranges - 1) * bytes;
+  segment->bytes = bytes;
+  if (mprotect(segment->host, bytes, PROT_READ | PROT_WRITE) != 0) {
+    munmap(mapping, mapping_bytes);
+    return nullptr;
+  }
+  // First touch of 4 KiB pages costs a fault each; huge pages took a third off large kernels.
+  if (!options_.guard_pages && bytes >= kHugePage) madvise(segment->host, bytes, MADV_HUGEPAGE);
+  const auto address = reinterpret_cast<uintptr_t>(segment->device);
+  return (segments_[address] = std::move(segment)).get();
+}
+
+void Arena::RemoveSegment(Segment* segment) {
+  UnpoisonMemory(segment->host, segment->bytes);
+  munmap(segment->mapping, segment->mapping_bytes);
+  segments_.erase(reinterpret_cast<uintptr_t>(segment->device));
+}
+
+Arena::Segment* Arena::Find(const void* device) const {
+  const auto address = reinterpret_cast<uintptr_t>(device);
+  auto next = segments_.upper_bound(address);
+  if (next == segments_.begin()) return nullptr;
+  Segment* segment = std::prev(next)->second.get();
+  return address - std::prev(next)->first < segment->bytes ? segment : nullptr;
+}
+
+bool Arena::Covers(const void* device) const { return Find(device) != nullptr; }
+
+void Arena::AllocateGuarded(Segment* segment, uint64_t bytes, Block* block) {
+  std::memset(segment->host, kGuardPattern, segment->bytes);
+  const uint64_t lead = (segment->bytes - bytes) / 64 * 64;
+  *block = {segment->device + lead, segment->host + lead, bytes};
+}
+
+bool Arena::Allocate(uint64_t bytes, Block* block) {
+  if (bytes > UINT64_MAX / 8) return false;
+  if (options_.guard_pages) {
+    Segment* segment = AddSegment(RoundUp(bytes, kPage));
+    if (segment == nullptr) return false;
+    AllocateGuarded(segment, bytes, block);
+    return true;
+  }
+  const uint64_t length = RoundUp(bytes, kAlignment);
+  auto fit = free_by_size_.lower_bound({length, 0});
+  if (fit == free_by_size_.end()) {
+    const uint64_t segment_bytes = RoundUp(std::max(length, kSegmentBytes), kHugePage);
+    Segment* segment = AddSegment(segment_bytes);
+    if (segment == nullptr) return false;
+    PoisonMemory(segment->host, segment->bytes);
+    const auto address = reinterpret_cast<uintptr_t>(segment->device);
+    segment->free[address] = segment->bytes;
+    fit = free_by_size_.emplace(segment->bytes, address).first;
+  }
+  const auto [range, address] = *fit;
+  free_by_size_.erase(fit);
+  Segment* segment = Find(reinterpret_cast<void*>(address));
+  segment->free.erase(address);
+  if (range > length) {
+    segment->free[address + length] = range - length;
+    free_by_size_.emplace(range - length, address + length);
+  }
+  auto* device = reinterpret_cast<std::byte*>(address);
+  *block = {device, segment->host + (device - segment->device), bytes};
+  UnpoisonMemory(block->host, bytes);
+  return true;
+}
+
+void Arena::Free(const Block& block) {
+  Segment* segment = Find(block.device);
+  if (options_.guard_pages) return RemoveSegment(segment);
+  auto address = reinterpret_cast<uintptr_t>(block.device);
+  uint64_t length = RoundUp(block.bytes, kAlignment);
+  PoisonMemory(block.host, length);
+  auto next = segment->free.lower_bound(address);
+  if (next != segment->free.end() && next->first == address + length) {
+    length += next->second;
+    free_by_size_.erase({next->second, next->first});
+    next = segment->free.erase(next);
+  }
+  if (next != segment->free.begin()) {
+    auto previous = std::prev(next);
+    if (previous->first + previous->second == address) {
+      address = previous->first;
+      length += previous->second;
+      free_by_size_.erase({previous->second, previous->first});
+      segment->free.erase(previous);
+    }
+  }
+  // A segment of its own goes back to the machine at once; a shared one stays for the next block.
+  if (length == segment->bytes && segment->bytes > kSegmentBytes) return RemoveSegment(segment);
+  segment->free[address] = length;
+  free_by_size_.emplace(length, address);
+}
+
+}  // namespace openaclnn

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Address space for device memory: each block has an address for clients and one for kernels.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+
+namespace openaclnn {
+
+/// A block of memory. Clients hold `device`, which the host may not touch unless host access was
+/// asked for; kernels and copies use `host`, the same block mapped readable and writable.
+struct Block {
+  std::byte* device = nullptr;
+  std::byte* host = nullptr;
+  uint64_t bytes = 0;
+};
+
+struct ArenaOptions {
+  bool host_access = false;  // device == host
+  bool guard_pages = false;  // each block alone, its end at an inaccessible page
+};
+
+/// Hands out blocks from large mappings, best fit first, and joins neighbours when they come back.
+/// Not safe for concurrent use; its owner locks.
+class Arena {
+ public:
+  explicit Arena(const ArenaOptions& options);
+  ~Arena();
+  Arena(const Arena&) = delete;
+
+  /// False when the machine has no address space left. Blocks are aligned to kAlignment, and their
+  /// bytes are what was there before.
+  bool Allocate(uint64_t bytes, Block* block);
+  void Free(const Block& block);
+
+  /// True when the address lies in a mapping of this arena, allocated or not.
+  bool Covers(const void* device) const;
+
+  static constexpr uint64_t kAlignment = 512;
+
+ private:
+  struct Segment;
+
+  Segment* AddSegment(uint64_t bytes);
+  void RemoveSegment(Segment* segment);
+  Segment* Find(const void* device) const;
+  void AllocateGuarded(Segment* segment, uint64_t bytes, Block* block);
+
+  ArenaOptions options_;
+  std::map<uintptr_t, std::unique_ptr<Segment>> segments_;  // by first device address
+  std::set<std::pair<uint64_t, uintptr_t>> free_by_size_;   // length and device address
+};
+
+}  // namespace openaclnn

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the environment variables into a Config.
+#include "ascendcl/config.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <mutex>
+#include <optional>
+#include <string_view>
+
+#include "acl/acl.h"
+
+namespace openaclnn {
+namespace {
+
+constexpr const char* kDefaultProduct = "Ascend910B1";
+constexpr uint32_t kMaxThreads = 1024;
+constexpr uint32_t kMaxDevices = 64;
+
+std::optional<uint64_t> ParseNumber(std::string_view text) {
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return value;
+}
+
+Status InvalidVariable(const char* name, std::string_view value, std::string_view expected) {
+  return Status(ACL_ERROR_INVALID_PARAM,
+                Concat("environment variable ", name, " is '", value, "', expected ", expected));
+}
+
+Status ReadCount(const char* name, uint32_t max, uint32_t* count) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return {};
+  const auto number = ParseNumber(value);
+  if (!number || *number < 1 || *number > max) {
+    return InvalidVariable(name, value, Concat("a number from 1 to ", max));
+  }
+  *count = static_cast<uint32_t>(*number);
+  return {};
+}
+
+Status ReadFlag(const char* name, bool* flag) {
+  const char* value = std::getenv(name);
+  const std::string_view text = value != nullptr ? value : "";
+  if (!text.empty() && text != "0" && text != "1") return InvalidVariable(name, text, "0 or 1");
+  *flag = text == "1";
+  return {};
+}
+
+/// Bytes, with an optional suffix K, M, G or T (powers of 1024).
+std::optional<uint64_t> ParseBytes(std::string_view text) {
+  constexpr std::string_view kSuffixes = "KMGT";
+  int shift = 0;
+  if (!text.empty()) {
+    const size_t suffix = kSuffixes.find(text.back());
+    if (suffix != std::string_view::npos) {
+      shift = 10 * (static_cast<int>(suffix) + 1);
+      text.remove_suffix(1);
+    }
+  }
+  const auto number = ParseNumber(text);
+  if (!number || *number == 0 || *number > UINT64_MAX >> shift) return std::nullopt;
+  return *number << shift;
+}
+
+/// What the control group (version 2, then 1) or else the machine lets this process use.
+uint64_t MachineMemory() {
+  uint64_t bytes = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                   static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
+  for (const char* path :
+       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    std::ifstream file(path);
+    uint64_t limit = 0;
+    if (file >> limit && limit > 0) bytes = std::min(bytes, limit);
+  }
+  return bytes;
+}
+
+Status ReadMemory(uint64_t* bytes) {
+  const char* value = std::getenv("OPENACLNN_DEVICE_MEMORY");
+  if (value == nullptr || *value == '\0') {
+    *bytes = MachineMemory() / 10 * 8;
+    return {};
+  }
+  const auto parsed = ParseBytes(value);
+  if (!parsed) {
+    return InvalidVariable("OPENACLNN_DEVICE_MEMORY", value,
+                           "a number of bytes, or one followed by K, M, G or T");
+  }
+  *bytes = *parsed;
+  return {};
+}
+
+Status ReadProduct(const Product** product) {
+  const char* value = std::getenv("OPENACLNN_SOC");
+  const std::string_view name = value != nullptr && *value != '\0' ? value : kDefaultProduct;
+  *product = FindProduct(name);
+  if (*product != nullptr) return {};
+  return Status(ACL_ERROR_RT_SOC_VERSION, Concat("environment variable OPENACLNN_SOC is '", name,
+                                                 "', expected one of ", ProductNames()));
+}
+
+OpenaclnnSimd MachineSimd() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("x86-64-v4")) return OPENACLNN_SIMD_AVX512;
+  if (__builtin_cpu_supports("x86-64-v3")) return OPENACLNN_SIMD_AVX2;
+#endif
+  return OPENACLNN_SIMD_BASELINE;
+}
+
+Status ReadSimd(OpenaclnnSimd* simd) {
+  constexpr const char* kNames[] = {"baseline", "avx2", "avx512"};
+  const OpenaclnnSimd best = MachineSimd();
+  *simd = best;
+  const char* value = std::getenv("OPENACLNN_SIMD");
+  if (value == nullptr || *value == '\0') return {};
+  std::string known;
+  for (int level = 0; level <= best; ++level) {
+    *simd = static_cast<OpenaclnnSimd>(level);
+    if (value == std::string_view(kNames[level])) return {};
+    known += Concat(level > 0 ? ", " : "", kNames[level]);
+  }
+  return InvalidVariable("OPENACLNN_SIMD", value, Concat("one that this machine has: ", known));
+}
+
+/// ASCEND_RT_VISIBLE_DEVICES is a comma-separated, ascending list of device numbers; it counts up
+/// to the first entry that is not a number, not ascending or not a device ("1, 2,3" is device 1).
+uint32_t VisibleDevices(uint32_t num_devices) {
+  const char* value = std::getenv("ASCEND_RT_VISIBLE_DEVICES");
+  if (value == nullptr) return num_devices;
+  std::string_view rest = value;
+  uint32_t visible = 0;
+  std::optional<uint64_t> last;
+  while (true) {
+    const size_t comma = rest.find(',');
+    const auto id = ParseNumber(rest.substr(0, comma));
+    if (!id || *id >= num_devices || (last && *id <= *last)) return visible;
+    ++visible;
+    last = id;
+    if (comma == std::string_view::npos) return visible;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+uint32_t UsableCpus() {
+  cpu_set_t cpus;
+  if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0) return 1;
+  return std::max(1, CPU_COUNT(&cpus));
+}
+
+std::mutex g_mutex;  // guards what follows
+Config g_config;
+bool g_loaded = false;
+
+Status Load() {
+  Config config;
+  Status status = ReadConfig(&config);
+  if (status.ok()) {
+    g_config = config;
+    g_loaded = true;
+  }
+  return status;
+}
+
+}  // namespace
+
+Status ReadConfig(Config* config) {
+  config->num_threads = UsableCpus();
+  Status status = ReadProduct(&config->product);
+  if (status.ok()) status = ReadSimd(&config->simd);
+  if (status.ok()) status = ReadCount("OPENACLNN_NUM_THREADS", kMaxThreads, &config->num_threads);
+  if (status.ok()) status = ReadCount("OPENACLNN_DEVICE_COUNT", kMaxDevices, &config->num_devices);
+  if (status.ok()) status = ReadMemory(&config->device_memory);
+  if (status.ok()) status = ReadFlag("OPENACLNN_GUARD_PAGES", &config->guard_pages);
+  if (status.ok()) status = ReadFlag("OPENACLNN_HOST_ACCESS", &config->host_access);
+  if (status.ok()) config->num_devices = VisibleDevices(config->num_devices);
+  return status;
+}
+
+Status CurrentConfig(Config* config) {
+  std::lock_guard lock(g_mutex);
+  Status status = g_loaded ? Status() : Load();
+  if (status.ok()) *config = g_config;
+  return status;
+}
+
+Status ReloadConfig() {
+  std::lock_guard lock(g_mutex);
+  return Load();
+}
+
+}  // namespace openaclnn

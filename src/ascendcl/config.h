@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the environment asks for, read once at aclInit or at the first call that needs it.
+#pragma once
+
+#include <cstdint>
+
+#include "ascendcl/product.h"
+#include "ascendcl/status.h"
+
+namespace openaclnn {
+
+struct Config {
+  const Product* product = nullptr;              // OPENACLNN_SOC
+  OpenaclnnSimd simd = OPENACLNN_SIMD_BASELINE;  // OPENACLNN_SIMD, else the machine's best
+  uint32_t num_threads = 1;    // OPENACLNN_NUM_THREADS: threads that compute at once
+  uint32_t num_devices = 1;    // OPENACLNN_DEVICE_COUNT, cut by ASCEND_RT_VISIBLE_DEVICES
+  uint64_t device_memory = 0;  // OPENACLNN_DEVICE_MEMORY, in bytes, for each device
+  bool guard_pages = false;    // OPENACLNN_GUARD_PAGES: each allocation ends at such a page
+  bool host_access = false;    // OPENACLNN_HOST_ACCESS: device addresses work on the host
+};
+
+/// Reads the environment. A value that cannot be used is an error that names the variable, what it
+/// holds and what was expected.
+Status ReadConfig(Config* config);
+
+/// The configuration in force; read now if it has not been yet.
+Status CurrentConfig(Config* config);
+
+/// Reads the environment anew for aclInit; the devices keep what they have.
+Status ReloadConfig();
+
+}  // namespace openaclnn

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Context: aclrtCreateContext, aclrtDestroyContext, aclrtSetCurrentContext, aclrtGetCurrentContext.
+#include "ascendcl/context.h"
+
+#include <algorithm>
+
+#include "ascendcl/device.h"
+#include "ascendcl/error.h"
+
+namespace openaclnn {
+namespace {
+
+thread_local void* t_context = nullptr;
+
+Status NoHandleLeft(const char* noun) {
+  return Status(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, Concat("no handle is left for a ", noun));
+}
+
+}  // namespace
+
+Status Context::Create(uint32_t device_id, bool primary, void** handle) {
+  std::shared_ptr<Context> context(new Context(device_id, primary));
+  *handle = InsertHandle(context);
+  if (*handle == nullptr) return NoHandleLeft(kNoun);
+  context->handle_ = *handle;
+  context->default_stream_ = std::make_shared<Stream>(*handle, device_id);
+  return {};
+}
+
+Status Context::CreateStream(void** handle) {
+  auto stream = std::make_shared<Stream>(handle_, device_id_);
+  void* inserted = InsertHandle(stream);
+  if (inserted == nullptr) {
+    return Status(ACL_ERROR_RT_NO_STREAM_RESOURCE, "no handle is left for a stream");
+  }
+  std::lock_guard lock(mutex_);
+  streams_.emplace_back(inserted, std::move(stream));
+  *handle = inserted;
+  return {};
+}
+
+Status Context::RemoveStream(const void* handle) {
+  Status status = RemoveHandle<Stream>("stream", handle);
+  if (!status.ok()) return status;
+  std::lock_guard lock(mutex_);
+  std::erase_if(streams_, [&](const auto& entry) { return entry.first == handle; });
+  return {};
+}
+
+std::vector<std::shared_ptr<Stream>> Context::Streams() {
+  std::vector<std::shared_ptr<Stream>> streams = {default_stream_};
+  std::lock_guard lock(mutex_);
+  for (const auto& entry : streams_) streams.push_back(entry.second);
+  return streams;
+}
+
+void Context::Close() {
+  for (const auto& stream : Streams()) stream->Wait(stream->submitted(), {});
+  std::lock_guard lock(mutex_);
+  for (const auto& entry : streams_) RuntimeHandles().Remove(Kind::kStream, entry.first);
+  streams_.clear();
+}
+
+void SetCurrentContext(void* handle) { t_context = handle; }
+
+Status CurrentContext(std::shared_ptr<Context>* context, void** handle) {
+  if (t_context == nullptr || !FindHandle("context", t_context, context).ok()) {
+    return Status(ACL_ERROR_RT_CONTEXT_NULL,
+                  t_context == nullptr
+                      ? "context is not set on this thread, expected aclrtSetDevice or "
+                        "aclrtSetCurrentContext before"
+                      : "context of this thread was destroyed, expected aclrtSetDevice or "
+                        "aclrtSetCurrentContext since");
+  }
+  if (handle != nullptr) *handle = t_context;
+  return {};
+}
+
+Status FindStream(const void* handle, std::shared_ptr<Stream>* stream) {
+  std::shared_ptr<Context> context;
+  if (handle == nullptr) {
+    Status status = CurrentContext(&context);
+    if (status.ok()) *stream = context->default_stream();
+    return status;
+  }
+  Status status = FindHandle("stream", handle, stream);
+  if (!status.ok()) return status;
+  status = CurrentContext(&context);
+  if (status.ok() && (*stream)->context() != t_context) {
+    status = Status(ACL_ERROR_RT_STREAM_CONTEXT,
+                    "stream context is not the thread's, expected a stream of the current context");
+  }
+  return status;
+}
+
+Status SynchronizeAll(const std::vector<std::shared_ptr<Stream>>& streams) {
+  for (const auto& stream : streams) stream->Wait(stream->submitted(), {});
+  for (const auto& stream : streams) {
+    Status status = stream->TakeError();
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+}  // namespace openaclnn
+
+using openaclnn::Api;
+using openaclnn::Context;
+using openaclnn::FindHandle;
+using openaclnn::ReleaseApi;
+using openaclnn::RequireOut;
+using openaclnn::Status;
+
+aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId) {
+  return Api("aclrtCreateContext", [&] {
+    Status status = RequireOut("context", context);
+    if (status.ok()) status = openaclnn::CheckDeviceId("deviceId", deviceId);
+    void* handle = nullptr;
+    if (status.ok()) status = Context::Create(static_cast<uint32_t>(deviceId), false, &handle);
+    if (!status.ok()) return status;
+    openaclnn::AddContext(handle);
+    openaclnn::SetCurrentContext(handle);
+    *context = handle;
+    return status;
+  });
+}
+
+aclError aclrtDestroyContext(aclrtContext context) {
+  return ReleaseApi("aclrtDestroyContext", [&] {
+    std::shared_ptr<Context> object;
+    Status status = FindHandle("context", context, &object);
+    if (!status.ok()) return status;
+    if (object->primary()) {
+      return Status(ACL_ERROR_RT_PARAM_INVALID,
+                    "context value is the device's default context, expected one from "
+                    "aclrtCreateContext (aclrtResetDevice ends the default one)");
+    }
+    status = openaclnn::RemoveHandle<Context>("context", context);
+    if (!status.ok()) return status;
+    openaclnn::RemoveContext(context);
+    object->Close();
+    return status;
+  });
+}
+
+aclError aclrtSetCurrentContext(aclrtContext context) {
+  return Api("aclrtSetCurrentContext", [&] {
+    std::shared_ptr<Context> object;
+    Status status = FindHandle("context", context, &object);
+    if (status.ok()) openaclnn::SetCurrentContext(context);
+    return status;
+  });
+}
+
+aclError aclrtGetCurrentContext(aclrtContext* context) {
+  return Api("aclrtGetCurrentContext", [&] {
+    std::shared_ptr<Context> object;
+    Status status = RequireOut("context", context);
+    if (status.ok()) status = openaclnn::CurrentContext(&object, context);
+    return status;
+  });
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Context: a device's streams and events as one owner, and what is current on a thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "ascendcl/event.h"
+#include "ascendcl/handles.h"
+#include "ascendcl/stream.h"
+
+namespace openaclnn {
+
+class Context {
+ public:
+  static constexpr Kind kKind = Kind::kContext;
+  static constexpr const char* kNoun = "context";
+
+  /// Makes a context with its default stream. `primary`: the one that aclrtSetDevice shares.
+  static Status Create(uint32_t device_id, bool primary, void** handle);
+
+  uint32_t device_id() const { return device_id_; }
+  bool primary() const { return primary_; }
+  const std::shared_ptr<Stream>& default_stream() const { return default_stream_; }
+
+  Status CreateStream(void** handle);
+  Status RemoveStream(const void* handle);
+
+  /// All streams, the default one first.
+  std::vector<std::shared_ptr<Stream>> Streams();
+
+  /// Waits for all streams and removes their handles.
+  void Close();
+
+ private:
+  Context(uint32_t device_id, bool primary) : device_id_(device_id), primary_(primary) {}
+
+  const uint32_t device_id_;
+  const bool primary_;
+  const void* handle_ = nullptr;
+  std::shared_ptr<Stream> default_stream_;
+  std::mutex mutex_;  // guards what follows
+  std::vector<std::pair<void*, std::shared_ptr<Stream>>> streams_;
+};
+
+/// Makes the context current on the calling thread.
+void SetCurrentContext(void* handle);
+
+/// 107002 when the thread has no context or its context is gone. `handle` may be null.
+Status CurrentContext(std::shared_ptr<Context>* context, void** handle = nullptr);
+
+/// The stream that a handle stands for on this thread; null is the default stream of the current
+/// context. 107002 without a context, 107017 for what is not a live stream, 107003 for a stream of
+/// another context.
+Status FindStream(const void* handle, std::shared_ptr<Stream>* stream);
+
+/// Waits for the streams and returns the first error among them, in their order; the others keep
+/// theirs.
+Status SynchronizeAll(const std::vector<std::shared_ptr<Stream>>& streams);
+
+}  // namespace openaclnn

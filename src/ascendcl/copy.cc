@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies and fills: aclrtMemcpy, aclrtMemset, their asynchronous and two-dimensional forms.
+#include <cstring>
+
+#include "ascendcl/context.h"
+#include "ascendcl/error.h"
+#include "ascendcl/memory.h"
+
+namespace openaclnn {
+namespace {
+
+/// A rectangle of bytes; a plain range is one row.
+struct Extent {
+  size_t pitch = 0;
+  size_t width = 0;
+  size_t height = 1;
+
+  bool empty() const { return width == 0 || height == 0; }
+  /// False when the last byte is beyond any address.
+  bool Bytes(size_t* bytes) const {
+    size_t rows = 0;
+    return !__builtin_mul_overflow(pitch, height - 1, &rows) &&
+           !__builtin_add_overflow(rows, width, bytes);
+  }
+};
+
+/// One side of a copy, resolved to where this process reads or writes it.
+struct Side {
+  MemoryPin pin;  // of nothing for memory that the runtime did not allocate
+  std::byte* host = nullptr;
+  Extent extent;
+
+  bool device() const {
+    return pin.allocation() != nullptr && pin.allocation()->location == Location::kDevice;
+  }
+  bool pageable() const { return pin.allocation() == nullptr; }
+};
+
+Status Resolve(const char* operand, const void* address, const Extent& extent, Side* side) {
+  side->extent = extent;
+  size_t bytes = 0;
+  if (!extent.Bytes(&bytes)) {
+    return Status(ACL_ERROR_RT_PARAM_INVALID,
+                  Concat(operand, " range is beyond any address, expected ", extent.height,
+                         " rows of pitch ", extent.pitch, " to fit in memory"));
+  }
+  switch (Memory::Get().Pin(address, bytes, &side->pin)) {
+    case Memory::Lookup::kPinned:
+      side->host = side->pin.host();
+      return {};
+    case Memory::Lookup::kUnknown:
+      side->host = static_cast<std::byte*>(const_cast<void*>(address));
+      return {};
+    case Memory::Lookup::kFreed:
+      return Status(ACL_ERROR_RT_PARAM_INVALID,
+                    Concat(operand, " value is ", address,
+                           ", which is not allocated now, expected live memory"));
+    case Memory::Lookup::kOutOfRange:
+      break;
+  }
+  return Status(ACL_ERROR_RT_PARAM_INVALID,
+                Concat(operand, " range is ", bytes, " bytes from ", address,
+                       ", expected a range that stays in the allocation it starts in"));
+}
+
+Status CheckAddresses(const void* dst, const void* src) {
+  Status status = RequireOut("dst", dst);
+  return status.ok() ? RequireOut("src", src) : status;
+}
+
+Status CheckKind(aclrtMemcpyKind kind) {
+  if (kind >= ACL_MEMCPY_HOST_TO_HOST && kind <= ACL_MEMCPY_INTER_DEVICE_TO_DEVICE) return {};
+  return Status(ACL_ERROR_RT_PARAM_INVALID, Concat("kind value is ", static_cast<int>(kind),
+                                                   ", expected a value of aclrtMemcpyKind"));
+}
+
+/// For the asynchronous forms, whose kind must fit the addresses.
+Status CheckKindFits(aclrtMemcpyKind kind, const Side& dst, const Side& src) {
+  if (kind == ACL_MEMCPY_HOST_TO_HOST ||
+      (kind == ACL_MEMCPY_DEFAULT && !dst.device() && !src.device())) {
+    return Status(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                  "kind value is a copy from host to host, expected device memory on one side");
+  }
+  if (kind == ACL_MEMCPY_DEFAULT) return {};
+  const bool to_device = kind != ACL_MEMCPY_DEVICE_TO_HOST;
+  const bool from_device =
+      kind != ACL_MEMCPY_HOST_TO_DEVICE && kind != ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE;
+  const char* operand = dst.device() != to_device     ? "dst"
+                        : src.device() != from_device ? "src"
+                                                      : nullptr;
+  if (operand == nullptr) return {};
+  const bool device = operand[0] == 'd' ? dst.device() : src.device();
+  return Status(ACL_ERROR_RT_PARAM_INVALID,
+                Concat(operand, " location is ", device ? "device" : "host", " memory, expected ",
+                       device ? "host" : "device", " memory for kind ", static_cast<int>(kind)));
+}
+
+void CopyRows(const Side& dst, const Side& src) {
+  for (size_t row = 0; row < dst.extent.height; ++row) {
+    std::memmove(dst.host + row * dst.extent.pitch, src.host + row * src.extent.pitch,
+                 dst.extent.width);
+  }
+}
+
+class CopyTask : public Task {
+ public:
+  CopyTask(Side dst, Side src) : dst_(std::move(dst)), src_(std::move(src)) {}
+  Progress Run(Status*) override {
+    CopyRows(dst_, src_);
+    return Progress::kDone;
+  }
+
+ private:
+  Side dst_, src_;
+};
+
+class FillTask : public Task {
+ public:
+  FillTask(Side dst, int value) : dst_(std::move(dst)), value_(value) {}
+  Progress Run(Status*) override {
+    std::memset(dst_.host, value_, dst_.extent.width);
+    return Progress::kDone;
+  }
+
+ private:
+  Side dst_;
+  int value_;
+};
+
+Status CheckCount(const char* operand, size_t count, size_t max) {
+  if (count <= max) return {};
+  return Status(ACL_ERROR_RT_PARAM_INVALID,
+                Concat("count value is ", count, ", expected at most ", operand, " (", max, ")"));
+}
+
+Status CheckPitches(size_t dpitch, size_t spitch, size_t width) {
+  if (width <= dpitch && width <= spitch) return {};
+  return Status(ACL_ERROR_RT_PARAM_INVALID,
+                Concat("width value is ", width, ", expected at most the pitches (dpitch ", dpitch,
+                       ", spitch ", spitch, ")"));
+}
+
+Status Copy(void* dst, const Extent& to, const void* src, const Extent& from) {
+  Side dst_side, src_side;
+  Status status = Resolve("dst", dst, to, &dst_side);
+  if (status.ok()) status = Resolve("src", src, from, &src_side);
+  if (status.ok()) CopyRows(dst_side, src_side);
+  return status;
+}
+
+Status CopyAsync(void* dst, const Extent& to, const void* src, const Extent& from,
+                 aclrtMemcpyKind kind, const std::shared_ptr<Stream>& stream) {
+  Side dst_side, src_side;
+  Status status = Resolve("dst", dst, to, &dst_side);
+  if (status.ok()) status = Resolve("src", src, from, &src_side);
+  if (status.ok()) status = CheckKindFits(kind, dst_side, src_side);
+  if (!status.ok()) return status;
+  const bool pageable = dst_side.pageable() || src_side.pageable();
+  const uint64_t task =
+      stream->Enqueue(std::make_unique<CopyTask>(std::move(dst_side), std::move(src_side)));
+  // The caller may reuse or free pageable memory as soon as this returns.
+  if (pageable) stream->Wait(task, {});
+  return {};
+}
+
+}  // namespace
+}  // namespace openaclnn
+
+using openaclnn::Api;
+using openaclnn::Extent;
+using openaclnn::FindStream;
+using openaclnn::Status;
+using openaclnn::Stream;
+
+aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
+                     aclrtMemcpyKind kind) {
+  return Api("aclrtMemcpy", [&]() -> Status {
+    if (count == 0) return {};
+    Status status = openaclnn::CheckAddresses(dst, src);
+    if (status.ok()) status = openaclnn::CheckKind(kind);
+    if (status.ok()) status = openaclnn::CheckCount("destMax", count, destMax);
+    if (!status.ok()) return status;
+    const Extent extent = {.width = count};
+    return openaclnn::Copy(dst, extent, src, extent);
+  });
+}
+
+aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count,
+                          aclrtMemcpyKind kind, aclrtStream stream) {
+  return Api("aclrtMemcpyAsync", [&] {
+    std::shared_ptr<Stream> object;
+    Status status = FindStream(stream, &object);
+    if (!status.ok() || count == 0) return status;
+    status = openaclnn::CheckAddresses(dst, src);
+    if (status.ok()) status = openaclnn::CheckKind(kind);
+    if (status.ok()) status = openaclnn::CheckCount("destMax", count, destMax);
+    if (!status.ok()) return status;
+    const Extent extent = {.width = count};
+    return openaclnn::CopyAsync(dst, extent, src, extent, kind, object);
+  });
+}
+
+aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width,
+                       size_t height, aclrtMemcpyKind kind) {
+  return Api("aclrtMemcpy2d", [&]() -> Status {
+    const Extent to = {dpitch, width, height};
+    if (to.empty()) return {};
+    Status status = openaclnn::CheckAddresses(dst, src);
+    if (status.ok()) status = openaclnn::CheckKind(kind);
+    if (status.ok()) status = openaclnn::CheckPitches(dpitch, spitch, width);
+    if (!status.ok()) return status;
+    return openaclnn::Copy(dst, to, src, {spitch, width, height});
+  });
+}
+
+aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width,
+                            size_t height, aclrtMemcpyKind kind, aclrtStream stream) {
+  return Api("aclrtMemcpy2dAsync", [&] {
+    const Extent to = {dpitch, width, height};
+    std::shared_ptr<Stream> object;
+    Status status = FindStream(stream, &object);
+    if (!status.ok() || to.empty()) return status;
+    status = openaclnn::CheckAddresses(dst, src);
+    if (status.ok()) status = openaclnn::CheckKind(kind);
+    if (status.ok()) status = openaclnn::CheckPitches(dpitch, spitch, width);
+    if (!status.ok()) return status;
+    return openaclnn::CopyAsync(dst, to, src, {spitch, width, height}, kind, object);
+  });
+}
+
+aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count) {
+  return Api("aclrtMemset", [&]() -> Status {
+    if (count == 0) return {};
+    openaclnn::Side side;
+    Status status = openaclnn::RequireOut("devPtr", devPtr);
+    if (status.ok()) status = openaclnn::CheckCount("maxCount", count, maxCount);
+    if (status.ok()) status = openaclnn::Resolve("devPtr", devPtr, {.width = count}, &side);
+    if (status.ok()) std::memset(side.host, value, count);
+    return status;
+  });
+}
+
+aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t count,
+                          aclrtStream stream) {
+  return Api("aclrtMemsetAsync", [&] {
+    std::shared_ptr<Stream> object;
+    Status status = FindStream(stream, &object);
+    if (!status.ok() || count == 0) return status;
+    openaclnn::Side side;
+    status = openaclnn::RequireOut("devPtr", devPtr);
+    if (status.ok()) status = openaclnn::CheckCount("maxCount", count, maxCount);
+    if (status.ok()) status = openaclnn::Resolve("devPtr", devPtr, {.width = count}, &side);
+    if (!status.ok()) return status;
+    const bool pageable = side.pageable();
+    const uint64_t task =
+        object->Enqueue(std::make_unique<openaclnn::FillTask>(std::move(side), value));
+    if (pageable) object->Wait(task, {});
+    return status;
+  });
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices: aclrtSetDevice, aclrtResetDevice, aclrtGetDevice, aclrtGetDeviceCount and their kin.
+#include "ascendcl/device.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "ascendcl/config.h"
+#include "ascendcl/context.h"
+#include "ascendcl/error.h"
+
+namespace openaclnn {
+namespace {
+
+struct Device {
+  void* primary = nullptr;  // context handle, null while no aclrtSetDevice is open
+  uint64_t opened = 0;      // aclrtSetDevice calls less aclrtResetDevice calls
+};
+
+struct Devices {
+  std::mutex mutex;  // guards what follows
+  std::map<int32_t, Device> devices;
+  std::vector<void*> contexts;  // those of aclrtCreateContext
+};
+
+Devices& All() {
+  static auto* devices = new Devices;
+  return *devices;
+}
+
+Status Open(int32_t device_id, void** handle) {
+  Devices& all = All();
+  std::lock_guard lock(all.mutex);
+  Device& device = all.devices[device_id];
+  if (device.primary == nullptr) {
+    Status status = Context::Create(static_cast<uint32_t>(device_id), true, &device.primary);
+    if (!status.ok()) return status;
+  }
+  ++device.opened;
+  *handle = device.primary;
+  return {};
+}
+
+void CloseContext(void* handle) {
+  std::shared_ptr<Context> context;
+  if (!FindHandle("context", handle, &context).ok()) return;
+  context->Close();
+  RuntimeHandles().Remove(Kind::kContext, handle);
+}
+
+Status CloseOnce(int32_t device_id) {
+  Devices& all = All();
+  void* last = nullptr;
+  {
+    std::lock_guard lock(all.mutex);
+    Device& device = all.devices[device_id];
+    if (device.opened == 0) {
+      return Status(ACL_ERROR_RT_CONTEXT_NULL,
+                    Concat("deviceId value is ", device_id, ", expected a device that is set"));
+    }
+    if (--device.opened == 0) last = std::exchange(device.primary, nullptr);
+  }
+  if (last != nullptr) CloseContext(last);
+  return {};
+}
+
+/// Streams of all contexts of the device.
+std::vector<std::shared_ptr<Stream>> StreamsOf(uint32_t device_id) {
+  std::vector<void*> handles;
+  {
+    Devices& all = All();
+    std::lock_guard lock(all.mutex);
+    handles = all.contexts;
+    handles.insert(handles.begin(), all.devices[static_cast<int32_t>(device_id)].primary);
+  }
+  std::vector<std::shared_ptr<Stream>> streams;
+  for (void* handle : handles) {
+    std::shared_ptr<Context> context;
+    if (!FindHandle("context", handle, &context).ok() || context->device_id() != device_id)
+      continue;
+    for (auto& stream : context->Streams()) streams.push_back(std::move(stream));
+  }
+  return streams;
+}
+
+}  // namespace
+
+Status CheckDeviceId(const char* operand, int32_t device_id) {
+  Config config;
+  Status status = CurrentConfig(&config);
+  if (!status.ok()) return status;
+  if (device_id >= 0 && static_cast<uint32_t>(device_id) < config.num_devices) return {};
+  return Status(ACL_ERROR_RT_INVALID_DEVICEID,
+                Concat(operand, " value is ", device_id, ", expected 0 <= ", operand, " < ",
+                       config.num_devices));
+}
+
+void AddContext(void* handle) {
+  std::lock_guard lock(All().mutex);
+  All().contexts.push_back(handle);
+}
+
+void RemoveContext(const void* handle) {
+  std::lock_guard lock(All().mutex);
+  std::erase(All().contexts, handle);
+}
+
+void CloseAllContexts() {
+  std::vector<void*> handles;
+  {
+    Devices& all = All();
+    std::lock_guard lock(all.mutex);
+    handles = std::exchange(all.contexts, {});
+    for (auto& [id, device] : all.devices) {
+      if (device.primary != nullptr) handles.push_back(device.primary);
+    }
+    all.devices.clear();
+  }
+  for (void* handle : handles) CloseContext(handle);
+}
+
+}  // namespace openaclnn
+
+using openaclnn::Api;
+using openaclnn::CheckDeviceId;
+using openaclnn::Config;
+using openaclnn::Context;
+using openaclnn::CurrentConfig;
+using openaclnn::CurrentContext;
+using openaclnn::ReleaseApi;
+using openaclnn::RequireOut;
+using openaclnn::Status;
+using openaclnn::Stream;
+
+aclError aclrtSetDevice(int32_t deviceId) {
+  return Api("aclrtSetDevice", [&] {
+    void* handle = nullptr;
+    Status status = CheckDeviceId("deviceId", deviceId);
+    if (status.ok()) status = openaclnn::Open(deviceId, &handle);
+    if (status.ok()) openaclnn::SetCurrentContext(handle);
+    return status;
+  });
+}
+
+aclError aclrtResetDevice(int32_t deviceId) {
+  return ReleaseApi("aclrtResetDevice", [&] {
+    Status status = CheckDeviceId("deviceId", deviceId);
+    return status.ok() ? openaclnn::CloseOnce(deviceId) : status;
+  });
+}
+
+aclError aclrtGetDevice(int32_t* deviceId) {
+  return Api("aclrtGetDevice", [&] {
+    std::shared_ptr<Context> context;
+    Status status = RequireOut("deviceId", deviceId);
+    if (status.ok()) status = CurrentContext(&context);
+    if (status.ok()) *deviceId = static_cast<int32_t>(context->device_id());
+    return status;
+  });
+}
+
+aclError aclrtGetDeviceCount(uint32_t* count) {
+  return Api("aclrtGetDeviceCount", [&] {
+    Config config;
+    Status status = RequireOut("count", count);
+    if (status.ok()) status = CurrentConfig(&config);
+    if (status.ok()) *count = config.num_devices;
+    return status;
+  });
+}
+
+aclError aclrtSynchronizeDevice() {
+  return Api("aclrtSynchronizeDevice", [&] {
+    std::shared_ptr<Context> context;
+    Status status = CurrentContext(&context);
+    if (!status.ok()) return status;
+    return openaclnn::SynchronizeAll(openaclnn::StreamsOf(context->device_id()));
+  });
+}
+
+aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout) {
+  return Api("aclrtSynchronizeDeviceWithTimeout", [&] {
+    std::shared_ptr<Context> context;
+    Stream::Deadline deadline;
+    Status status = openaclnn::ParseTimeout(timeout, &deadline);
+    if (status.ok()) status = CurrentContext(&context);
+    if (!status.ok()) return status;
+    const auto streams = openaclnn::StreamsOf(context->device_id());
+    for (const auto& stream : streams) {
+      if (!stream->Wait(stream->submitted(), deadline)) return openaclnn::TimeoutExpired(timeout);
+    }
+    return openaclnn::SynchronizeAll(streams);
+  });
+}
+
+const char* aclrtGetSocName() {
+  const char* name = nullptr;
+  Api("aclrtGetSocName", [&] {
+    Config config;
+    Status status = CurrentConfig(&config);
+    if (status.ok()) name = config.product->name;
+    return status;
+  });
+  return name;
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The guard at the door of every exported function: exceptions, forks, messages.
+#pragma once
+
+#include <exception>
+#include <new>
+#include <utility>
+
+#include "ascendcl/status.h"
+
+namespace openaclnn {
+
+// Each of the three libraries defines the two functions below: libascendcl by its own state, the
+// others through libascendcl's interface.
+
+/// True in a child of fork: threads and device memory stayed with the parent.
+bool Forked();
+
+/// Records `<prefix of the code>: <api>: <text>` as the thread's recent message; returns the code.
+int Report(const char* api, const Status& status);
+
+/// Refusal of every function that is called in a child of fork.
+inline Status ForkedError() {
+  return Status(100001,
+                "this process is a child of fork, which inherits neither device threads nor device "
+                "memory; start it with spawn or exec and initialise there");
+}
+
+/// Body of an exported function: no exception leaves it, a failure is recorded for
+/// aclGetRecentErrMsg under the function's name.
+template <class Body>
+int Api(const char* api, Body&& body) {
+  try {
+    const Status status = Forked() ? ForkedError() : body();
+    return status.ok() ? 0 : Report(api, status);
+  } catch (const std::bad_alloc&) {
+    return Report(api, Status(200000, "host memory is exhausted"));
+  } catch (const std::exception& error) {
+    return Report(api, Status(500000, Concat("internal error: ", error.what())));
+  }
+}
+
+/// As Api, for functions that destroy or free: in a child of fork they do nothing and succeed.
+template <class Body>
+int ReleaseApi(const char* api, Body&& body) {
+  return Forked() ? 0 : Api(api, std::forward<Body>(body));
+}
+
+}  // namespace openaclnn

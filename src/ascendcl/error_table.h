@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of error codes and the thread's recent error.
+#pragma once
+
+#include <string_view>
+
+namespace openaclnn {
+
+/// One row of the table.
+struct ErrorEntry {
+  int code;
+  const char* name;    // as the headers spell it
+  const char* prefix;  // what the vendor's messages for it begin with
+};
+
+/// The row of a code; for a code without one, the row of internal errors.
+const ErrorEntry& FindError(int code);
+
+/// Makes `<prefix>: <text>` the thread's recent message and `code` its last error.
+void RecordError(int code, std::string_view text);
+
+}  // namespace openaclnn

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of functions that libascendcl.so offers the libraries above it.
+#include "ascendcl/interface.h"
+
+#include <utility>
+#include <vector>
+
+#include "ascendcl/config.h"
+#include "ascendcl/context.h"
+#include "ascendcl/error.h"
+#include "ascendcl/error_table.h"
+#include "ascendcl/memory.h"
+#include "ascendcl/message.h"
+#include "ascendcl/workers.h"
+
+namespace openaclnn {
+namespace {
+
+const OpenaclnnProduct* CurrentProduct(OpenaclnnMessage* message) {
+  Config config;
+  const Status status = CurrentConfig(&config);
+  if (status.ok()) return config.product;
+  Write(message, status.text());
+  return nullptr;
+}
+
+OpenaclnnSimd CurrentSimd() {
+  Config config;
+  return CurrentConfig(&config).ok() ? config.simd : OPENACLNN_SIMD_BASELINE;
+}
+
+OpenaclnnPinResult PinDevice(const void* address, uint64_t bytes, OpenaclnnPin* out) {
+  MemoryPin pin;
+  const Memory::Lookup found = Memory::Get().Pin(address, bytes, &pin);
+  if (found == Memory::Lookup::kOutOfRange) return OPENACLNN_OUT_OF_ALLOCATION;
+  if (found != Memory::Lookup::kPinned || pin.allocation()->location != Location::kDevice) {
+    return OPENACLNN_NOT_DEVICE_MEMORY;
+  }
+  out->host = pin.host();
+  out->allocation = pin.Release();
+  return OPENACLNN_PINNED;
+}
+
+void Unpin(const OpenaclnnPin* pin) {
+  Memory::Get().Unpin(static_cast<Allocation*>(pin->allocation));
+}
+
+class KernelTask : public Task {
+ public:
+  explicit KernelTask(const OpenaclnnTask& task) : task_(task) {}
+  ~KernelTask() override { task_.release(task_.state); }
+  Progress Run(Status* status) override {
+    OpenaclnnMessage message = {};
+    const int code = task_.run(task_.state, &message);
+    if (code != 0) *status = Status(code, Concat(task_.name, ": ", message.text));
+    return Progress::kDone;
+  }
+
+ private:
+  OpenaclnnTask task_;
+};
+
+int Submit(void* handle, const OpenaclnnTask* task, OpenaclnnMessage* message) {
+  std::shared_ptr<Stream> stream;
+  const Status status = FindStream(handle, &stream);
+  if (!status.ok()) {
+    Write(message, status.text());
+    return status.code();
+  }
+  stream->Enqueue(std::make_unique<KernelTask>(*task));
+  return 0;
+}
+
+constexpr OpenaclnnRuntime kRuntime = {
+    .product = CurrentProduct,
+    .simd = CurrentSimd,
+    .product_count = [] { return static_cast<uint32_t>(Products().size()); },
+    .product_at = [](uint32_t index) { return &Products()[index]; },
+    .family_name = FamilyName,
+    .forked = [] { return Forked() ? 1 : 0; },
+    .record_error = [](int code, const char* text) { RecordError(code, text); },
+    .pin = PinDevice,
+    .unpin = Unpin,
+    .submit = Submit,
+    .parallel_for = [](uint64_t blocks, void (*body)(void*, uint64_t),
+                       void* state) { Workers::Get().ParallelFor(blocks, body, state); },
+};
+
+}  // namespace
+}  // namespace openaclnn
+
+const OpenaclnnRuntime* openaclnn_runtime(uint32_t version) {
+  return version == OPENACLNN_RUNTIME_INTERFACE ? &openaclnn::kRuntime : nullptr;
+}

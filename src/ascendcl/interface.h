@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The private C interface of libascendcl.so that libnnopbase.so and libopapi.so stand on.
+#pragma once
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Changed with every change of the structs below; a library that asks for another version gets
+/// null, so that mixed installations are refused instead of crashing.
+#define OPENACLNN_RUNTIME_INTERFACE 1u
+
+/// Families of products that share one table of supported types.
+typedef enum OpenaclnnFamily {
+  OPENACLNN_FAMILY_910,
+  OPENACLNN_FAMILY_A2,
+  OPENACLNN_FAMILY_A3,
+  OPENACLNN_FAMILY_950,
+  OPENACLNN_FAMILY_310P,
+  OPENACLNN_FAMILY_310B,
+  OPENACLNN_FAMILY_COUNT
+} OpenaclnnFamily;
+
+/// One product, as aclrtGetSocName names it.
+typedef struct OpenaclnnProduct {
+  const char* name;
+  OpenaclnnFamily family;
+  int32_t core_count;
+} OpenaclnnProduct;
+
+/// Room for the text of a task's error; longer text is cut.
+typedef struct OpenaclnnMessage {
+  char text[512];
+} OpenaclnnMessage;
+
+/// Device memory that may not be given back before unpin: `host` is the address through which this
+/// process reads and writes it.
+typedef struct OpenaclnnPin {
+  void* host;
+  void* allocation;
+} OpenaclnnPin;
+
+typedef enum OpenaclnnPinResult {
+  OPENACLNN_PINNED,
+  OPENACLNN_NOT_DEVICE_MEMORY,  // never was, or has been freed
+  OPENACLNN_OUT_OF_ALLOCATION   // device memory, but the range leaves its allocation
+} OpenaclnnPinResult;
+
+/// Work for a stream. `run` returns 0 or the code that the stream's next synchronise returns, with
+/// its message; `release` is called once the task is done or dropped, and after the memory that it
+/// pins has been unpinned.
+typedef struct OpenaclnnTask {
+  const char* name;  // a string that outlives the process's use of it
+  int (*run)(void* state, OpenaclnnMessage* message);
+  void (*release)(void* state);
+  void* state;
+} OpenaclnnTask;
+
+/// Instruction sets that kernels are compiled for, each a superset of the one before.
+typedef enum OpenaclnnSimd {
+  OPENACLNN_SIMD_BASELINE,  // x86-64-v2, or NEON on AArch64
+  OPENACLNN_SIMD_AVX2,      // x86-64-v3
+  OPENACLNN_SIMD_AVX512     // x86-64-v4
+} OpenaclnnSimd;
+
+typedef struct OpenaclnnRuntime {
+  /// Product of the devices; null, and why, when the environment cannot be used.
+  const OpenaclnnProduct* (*product)(OpenaclnnMessage* message);
+  /// The instruction set that kernels may use: the machine's best, or what OPENACLNN_SIMD says.
+  OpenaclnnSimd (*simd)(void);
+  uint32_t (*product_count)(void);
+  const OpenaclnnProduct* (*product_at)(uint32_t index);
+  const char* (*family_name)(OpenaclnnFamily family);
+  /// Nonzero in a child of fork, where nothing but destroying works.
+  int (*forked)(void);
+  /// Makes `text` ("<api>: …") the calling thread's recent error message, behind the code's prefix.
+  void (*record_error)(int code, const char* text);
+  OpenaclnnPinResult (*pin)(const void* address, uint64_t bytes, OpenaclnnPin* pin);
+  void (*unpin)(const OpenaclnnPin* pin);
+  /// Enqueues the task and takes it over if it returns 0; else writes why.
+  int (*submit)(void* stream, const OpenaclnnTask* task, OpenaclnnMessage* message);
+  /// From within a task: runs body(state, 0 … blocks - 1), each once, on the threads at hand.
+  void (*parallel_for)(uint64_t blocks, void (*body)(void* state, uint64_t block), void* state);
+} OpenaclnnRuntime;
+
+/// Null unless `version` is the one this library was built with.
+__attribute__((visibility("default"))) const OpenaclnnRuntime* openaclnn_runtime(uint32_t version);
+
+#ifdef __cplusplus
+}
+#endif

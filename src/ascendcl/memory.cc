@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory: the table of allocations behind aclrtMalloc, aclrtMallocHost and their kin.
+#include "ascendcl/memory.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+
+#include "acl/acl.h"
+#include "ascendcl/context.h"
+#include "ascendcl/error.h"
+
+namespace openaclnn {
+namespace {
+
+constexpr uint64_t kHostAlignment = 64;
+
+constexpr uint32_t kPageBytes = 4096;
+
+/// What an allocation counts against the limit: the runtime's documented rounding.
+uint64_t CountedBytes(uint64_t bytes) { return bytes / 32 * 32 + 64; }
+
+}  // namespace
+
+MemoryPin::~MemoryPin() {
+  if (allocation_ != nullptr) Memory::Get().Unpin(allocation_);
+}
+
+Memory& Memory::Get() {
+  static Memory* memory = new Memory;  // outlives every static destructor that may free
+  return *memory;
+}
+
+Status Memory::AllocateDevice(const Config& config, Allocation* allocation, uint64_t bytes) {
+  uint64_t& used = used_[allocation->device_id];
+  const uint64_t available = config.device_memory - std::min(used, config.device_memory);
+  if (bytes > available || CountedBytes(bytes) > available) {
+    return Status(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                  Concat("size value is ", bytes, ", expected at most the ", available,
+                         " bytes that are free of device ", allocation->device_id, "'s ",
+                         config.device_memory));
+  }
+  if (arena_ == nullptr) {
+    arena_ = std::make_unique<Arena>(ArenaOptions{config.host_access, config.guard_pages});
+  }
+  if (!arena_->Allocate(bytes, &allocation->block)) {
+    return Status(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                  Concat("size value is ", bytes, ", more than this process can reserve"));
+  }
+  used += CountedBytes(bytes);
+  return {};
+}
+
+Status Memory::Allocate(Location location, uint32_t device_id, uint64_t bytes, void** address) {
+  Config config;
+  Status status = CurrentConfig(&config);
+  if (!status.ok()) return status;
+  auto allocation = std::make_unique<Allocation>();
+  allocation->location = location;
+  allocation->device_id = device_id;
+  std::lock_guard lock(mutex_);
+  if (location == Location::kDevice) {
+    status = AllocateDevice(config, allocation.get(), bytes);
+    if (!status.ok()) return status;
+  } else {
+    void* host = nullptr;
+    if (posix_memalign(&host, kHostAlignment, bytes) != 0) {
+      return Status(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                    Concat("size value is ", bytes, ", more than the host has"));
+    }
+    allocation->block = {static_cast<std::byte*>(host), static_cast<std::byte*>(host), bytes};
+  }
+  *address = allocation->block.device;
+  allocations_[reinterpret_cast<uintptr_t>(*address)] = allocation.release();
+  return {};
+}
+
+Allocation* Memory::FindAllocation(const void* address) {
+  auto next = allocations_.upper_bound(reinterpret_cast<uintptr_t>(address));
+  if (next == allocations_.begin()) return nullptr;
+  Allocation* allocation = std::prev(next)->second;
+  const auto offset =
+      static_cast<uint64_t>(static_cast<const std::byte*>(address) - allocation->block.device);
+  return offset < allocation->block.bytes ? allocation : nullptr;
+}
+
+Memory::Lookup Memory::Pin(const void* address, uint64_t bytes, MemoryPin* pin) {
+  std::shared_lock lock(mutex_);
+  Allocation* allocation = FindAllocation(address);
+  if (allocation == nullptr) {
+    return arena_ != nullptr && arena_->Covers(address) ? Lookup::kFreed : Lookup::kUnknown;
+  }
+  const auto offset =
+      static_cast<uint64_t>(static_cast<const std::byte*>(address) - allocation->block.device);
+  if (bytes > allocation->block.bytes - offset) return Lookup::kOutOfRange;
+  allocation->uses.fetch_add(1, std::memory_order_relaxed);
+  *pin = MemoryPin(allocation, allocation->block.host + offset);
+  return Lookup::kPinned;
+}
+
+void Memory::Unpin(Allocation* allocation) {
+  if (allocation->uses.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  GiveBack(*allocation);
+  delete allocation;
+}
+
+void Memory::GiveBack(const Allocation& allocation) {
+  if (allocation.location == Location::kPinnedHost) {
+    std::free(allocation.block.host);
+    return;
+  }
+  std::lock_guard lock(mutex_);
+  used_[allocation.device_id] -= CountedBytes(allocation.block.bytes);
+  arena_->Free(allocation.block);
+}
+
+Status Memory::Free(Location location, const char* operand, const void* address) {
+  Allocation* allocation = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    const auto found = allocations_.find(reinterpret_cast<uintptr_t>(address));
+    if (found == allocations_.end() || found->second->location != location) {
+      return Status(
+          ACL_ERROR_RT_PARAM_INVALID,
+          Concat(operand, " value is ", address, ", expected the start of a live ",
+                 location == Location::kDevice ? "device" : "pinned host", " allocation"));
+    }
+    allocation = found->second;
+    allocations_.erase(found);
+  }
+  Unpin(allocation);
+  return {};
+}
+
+void Memory::Info(uint32_t device_id, size_t* free, size_t* total) {
+  Config config;
+  *free = *total = 0;
+  if (!CurrentConfig(&config).ok()) return;
+  std::shared_lock lock(mutex_);
+  const auto used = used_.find(device_id);
+  *total = config.device_memory;
+  *free = *total - std::min<size_t>(*total, used != used_.end() ? used->second : 0);
+}
+
+namespace {
+
+Status CheckRequest(const char* operand, void** address, size_t size) {
+  Status status = RequireOut(operand, address);
+  if (!status.ok() || size > 0) return status;
+  return Status(ACL_ERROR_INVALID_PARAM, "size value is 0, expected a number of bytes");
+}
+
+Status MallocDevice(void** address, size_t size) {
+  std::shared_ptr<Context> context;
+  Status status = CheckRequest("devPtr", address, size);
+  if (status.ok()) status = CurrentContext(&context);
+  if (!status.ok()) return status;
+  return Memory::Get().Allocate(Location::kDevice, context->device_id(), size, address);
+}
+
+}  // namespace
+
+}  // namespace openaclnn
+
+using openaclnn::Api;
+using openaclnn::Concat;
+using openaclnn::Context;
+using openaclnn::CurrentContext;
+using openaclnn::Location;
+using openaclnn::Memory;
+using openaclnn::MemoryPin;
+using openaclnn::ReleaseApi;
+using openaclnn::RequireOut;
+using openaclnn::Status;
+
+aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy) {
+  return Api("aclrtMalloc", [&] { return openaclnn::MallocDevice(devPtr, size); });
+}
+
+aclError aclrtMallocAlign32(void** devPtr, size_t size, aclrtMemMallocPolicy) {
+  return Api("aclrtMallocAlign32", [&] { return openaclnn::MallocDevice(devPtr, size); });
+}
+
+aclError aclrtFree(void* devPtr) {
+  return ReleaseApi("aclrtFree", [&] {
+    Status status = RequireOut("devPtr", devPtr);
+    return status.ok() ? Memory::Get().Free(Location::kDevice, "devPtr", devPtr) : status;
+  });
+}
+
+aclError aclrtMallocHost(void** hostPtr, size_t size) {
+  return Api("aclrtMallocHost", [&] {
+    Status status = openaclnn::CheckRequest("hostPtr", hostPtr, size);
+    if (!status.ok()) return status;
+    return Memory::Get().Allocate(Location::kPinnedHost, 0, size, hostPtr);
+  });
+}
+
+aclError aclrtFreeHost(void* hostPtr) {
+  return ReleaseApi("aclrtFreeHost", [&] {
+    Status status = RequireOut("hostPtr", hostPtr);
+    return status.ok() ? Memory::Get().Free(Location::kPinnedHost, "hostPtr", hostPtr) : status;
+  });
+}
+
+aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total) {
+  return Api("aclrtGetMemInfo", [&] {
+    std::shared_ptr<Context> context;
+    Status status = RequireOut("free", free);
+    if (status.ok()) status = RequireOut("total", total);
+    if (status.ok()) status = CurrentContext(&context);
+    if (!status.ok()) return status;
+    *free = *total = 0;
+    // One pool stands for all kinds of memory; a number that names no kind has none.
+    if (attr < ACL_DDR_MEM || attr > ACL_MEM_P2P_HUGE1G) return status;
+    Memory::Get().Info(context->device_id(), free, total);
+    return status;
+  });
+}
+
+aclError aclrtPointerGetAttributes(const void* ptr, aclrtPtrAttributes* attributes) {
+  return Api("aclrtPointerGetAttributes", [&] {
+    Status status = RequireOut("attributes", attributes);
+    if (!status.ok()) return status;
+    if (ptr == nullptr) {
+      return Status(ACL_ERROR_RT_PARAM_INVALID, "ptr value is null, expected an address");
+    }
+    *attributes = {};
+    attributes->location.type = ACL_MEM_LOCATION_TYPE_UNREGISTERED;
+    MemoryPin pin;
+    if (Memory::Get().Pin(ptr, 0, &pin) != Memory::Lookup::kPinned) return status;
+    const bool device = pin.allocation()->location == Location::kDevice;
+    attributes->location.id = device ? pin.allocation()->device_id : 0;
+    attributes->location.type = device ? ACL_MEM_LOCATION_TYPE_DEVICE : ACL_MEM_LOCATION_TYPE_HOST;
+    attributes->pageSize = openaclnn::kPageBytes;
+    return status;
+  });
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory: every allocation of the runtime, found by address and pinned by the tasks that use it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+
+#include "ascendcl/arena.h"
+#include "ascendcl/config.h"
+#include "ascendcl/status.h"
+
+namespace openaclnn {
+
+enum class Location { kDevice, kPinnedHost };
+
+struct Allocation {
+  Location location;
+  uint32_t device_id;
+  Block block;
+  // One for being live, one for each pin; the range is given back when none is left.
+  std::atomic<uint32_t> uses{1};
+};
+
+/// Keeps an allocation's range from being given back.
+class MemoryPin {
+ public:
+  MemoryPin() = default;
+  MemoryPin(Allocation* allocation, std::byte* host) : allocation_(allocation), host_(host) {}
+  MemoryPin(MemoryPin&& other) noexcept
+      : allocation_(std::exchange(other.allocation_, nullptr)), host_(other.host_) {}
+  MemoryPin& operator=(MemoryPin&& other) noexcept {
+    std::swap(allocation_, other.allocation_);
+    std::swap(host_, other.host_);
+    return *this;
+  }
+  ~MemoryPin();
+
+  /// Where this process reads and writes what the pinned address stands for.
+  std::byte* host() const { return host_; }
+  const Allocation* allocation() const { return allocation_; }
+  /// Hands the pin over to the caller, who ends it with Memory::Unpin.
+  Allocation* Release() { return std::exchange(allocation_, nullptr); }
+
+ private:
+  Allocation* allocation_ = nullptr;
+  std::byte* host_ = nullptr;
+};
+
+/// All allocations of the process. Safe to call from any thread.
+class Memory {
+ public:
+  static Memory& Get();
+
+  /// Device memory is counted against the device's limit in units of 32 bytes, with 32 more on the
+  /// families whose runtime adds them.
+  Status Allocate(Location location, uint32_t device_id, uint64_t bytes, void** address);
+
+  /// The address leaves the table at once; its range is given back when the last pin ends.
+  /// The failure's text begins with `operand`.
+  Status Free(Location location, const char* operand, const void* address);
+
+  enum class Lookup { kPinned, kUnknown, kFreed, kOutOfRange };
+
+  /// Pins the allocation that `address` lies in. kUnknown: never was the runtime's.
+  Lookup Pin(const void* address, uint64_t bytes, MemoryPin* pin);
+  void Unpin(Allocation* allocation);
+
+  void Info(uint32_t device_id, size_t* free, size_t* total);
+
+ private:
+  Memory() = default;
+
+  Allocation* FindAllocation(const void* address);
+  Status AllocateDevice(const Config& config, Allocation* allocation, uint64_t bytes);
+  void GiveBack(const Allocation& allocation);
+
+  std::shared_mutex mutex_;  // guards what follows
+  std::map<uintptr_t, Allocation*> allocations_;
+  std::unique_ptr<Arena> arena_;       // made with the first allocation, by the configuration then
+  std::map<uint32_t, uint64_t> used_;  // bytes counted against each device's limit
+};
+
+}  // namespace openaclnn

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of products: name, family, core count.
+#include <algorithm>
+#include <iterator>
+
+#include "ascendcl/product.h"
+
+namespace openaclnn {
+namespace {
+
+// Core counts of the 910 family decide how large scaleGradByFreq may be: 32 for names ending in A,
+// 30 for those ending in B. The other counts are assumed; no result depends on them.
+constexpr Product kProducts[] = {
+    {"Ascend910A", OPENACLNN_FAMILY_910, 32},        {"Ascend910B", OPENACLNN_FAMILY_910, 30},
+    {"Ascend910ProA", OPENACLNN_FAMILY_910, 32},     {"Ascend910ProB", OPENACLNN_FAMILY_910, 30},
+    {"Ascend910PremiumA", OPENACLNN_FAMILY_910, 32}, {"Ascend910B1", OPENACLNN_FAMILY_A2, 24},
+    {"Ascend910B2", OPENACLNN_FAMILY_A2, 24},        {"Ascend910B2C", OPENACLNN_FAMILY_A2, 24},
+    {"Ascend910B3", OPENACLNN_FAMILY_A2, 20},        {"Ascend910B4", OPENACLNN_FAMILY_A2, 20},
+    {"Ascend910B4-1", OPENACLNN_FAMILY_A2, 20},      {"Ascend910_9391", OPENACLNN_FAMILY_A3, 24},
+    {"Ascend910_9392", OPENACLNN_FAMILY_A3, 24},     {"Ascend910_9381", OPENACLNN_FAMILY_A3, 24},
+    {"Ascend910_9382", OPENACLNN_FAMILY_A3, 24},     {"Ascend910_9372", OPENACLNN_FAMILY_A3, 20},
+    {"Ascend910_9362", OPENACLNN_FAMILY_A3, 20},     {"Ascend910_9363", OPENACLNN_FAMILY_A3, 20},
+    {"Ascend310P1", OPENACLNN_FAMILY_310P, 8},       {"Ascend310P2", OPENACLNN_FAMILY_310P, 8},
+    {"Ascend310P3", OPENACLNN_FAMILY_310P, 8},       {"Ascend310P4", OPENACLNN_FAMILY_310P, 8},
+    {"Ascend310P5", OPENACLNN_FAMILY_310P, 8},       {"Ascend310P7", OPENACLNN_FAMILY_310P, 8},
+    {"Ascend310B1", OPENACLNN_FAMILY_310B, 1},       {"Ascend310B2", OPENACLNN_FAMILY_310B, 1},
+    {"Ascend310B3", OPENACLNN_FAMILY_310B, 1},       {"Ascend310B4", OPENACLNN_FAMILY_310B, 1},
+    {"Ascend950PR_9579", OPENACLNN_FAMILY_950, 32},
+};
+
+constexpr const char* kFamilyNames[] = {"910", "A2", "A3", "950", "310P", "310B"};
+static_assert(std::size(kFamilyNames) == OPENACLNN_FAMILY_COUNT);
+
+}  // namespace
+
+std::span<const Product> Products() { return kProducts; }
+
+const Product* FindProduct(std::string_view name) {
+  const auto* found = std::find_if(std::begin(kProducts), std::end(kProducts),
+                                   [&](const Product& product) { return product.name == name; });
+  return found != std::end(kProducts) ? found : nullptr;
+}
+
+const char* FamilyName(OpenaclnnFamily family) { return kFamilyNames[family]; }
+
+std::string ProductNames() {
+  std::string names;
+  for (const Product& product : kProducts) {
+    if (!names.empty()) names += ", ";
+    names += product.name;
+  }
+  return names;
+}
+
+}  // namespace openaclnn

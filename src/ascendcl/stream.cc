@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stream: enqueue, run in order, wait.
+#include "ascendcl/stream.h"
+
+#include <limits>
+
+#include "ascendcl/callback.h"
+#include "ascendcl/context.h"
+#include "ascendcl/error.h"
+#include "ascendcl/float_environment.h"
+#include "ascendcl/workers.h"
+
+namespace openaclnn {
+
+uint64_t Stream::Enqueue(std::unique_ptr<Task> task) {
+  std::unique_lock lock(mutex_);
+  queue_.push_back(std::move(task));
+  const uint64_t number = ++submitted_;
+  if (state_ != State::kIdle) return number;
+  state_ = State::kReady;
+  lock.unlock();
+  Workers::Get().Schedule(shared_from_this());
+  return number;
+}
+
+uint64_t Stream::submitted() const {
+  std::lock_guard lock(mutex_);
+  return submitted_;
+}
+
+Status Stream::TakeError() {
+  std::lock_guard lock(mutex_);
+  return std::exchange(error_, Status());
+}
+
+void Stream::set_stop_on_failure(bool stop) {
+  std::lock_guard lock(mutex_);
+  stop_on_failure_ = stop;
+}
+
+void Stream::DropQueued() {
+  std::deque<std::unique_ptr<Task>> dropped;
+  std::lock_guard lock(mutex_);
+  // The first task of a running or parked stream has begun.
+  const size_t begun = state_ == State::kRunning || state_ == State::kParked ? 1 : 0;
+  while (queue_.size() > begun) {
+    dropped.push_back(std::move(queue_.back()));
+    queue_.pop_back();
+  }
+  completed_.fetch_add(dropped.size(), std::memory_order_release);
+  progress_.notify_all();
+}
+
+void Stream::Wake() {
+  {
+    std::lock_guard lock(mutex_);
+    if (state_ == State::kRunning) woken_ = true;
+    if (state_ != State::kParked) return;
+    state_ = State::kReady;
+  }
+  Workers::Get().Schedule(shared_from_this());
+}
+
+bool Stream::TryClaim() {
+  std::lock_guard lock(mutex_);
+  if (state_ != State::kReady) return false;
+  state_ = State::kRunning;
+  return true;
+}
+
+// Runs the first task with the lock released. Returns it when it is done, for the caller to
+// destroy; null when it has parked (*parked) or is to be run again.
+std::unique_ptr<Task> Stream::RunFirst(std::unique_lock<std::mutex>& lock, bool* parked) {
+  Task* task = queue_.front().get();
+  const bool skip = stop_on_failure_ && !error_.ok() && task->skipped_after_error();
+  woken_ = false;
+  lock.unlock();
+  Status status;
+  const auto progress = skip ? Task::Progress::kDone : task->Run(&status);
+  lock.lock();
+  if (progress == Task::Progress::kParked) {
+    *parked = !woken_;
+    return nullptr;
+  }
+  if (error_.ok()) error_ = std::move(status);
+  std::unique_ptr<Task> done = std::move(queue_.front());
+  queue_.pop_front();
+  return done;
+}
+
+void Stream::RunClaimed(uint64_t target, int max_tasks) {
+  const FloatEnvironment environment;
+  std::unique_lock lock(mutex_);
+  while (!queue_.empty() && completed() < target && max_tasks-- > 0) {
+    bool parked = false;
+    std::unique_ptr<Task> done = RunFirst(lock, &parked);
+    if (parked) {
+      state_ = State::kParked;
+      return;
+    }
+    if (done == nullptr) continue;
+    // Whoever sees the task completed may count on its memory being unpinned.
+    lock.unlock();
+    done.reset();
+    lock.lock();
+    completed_.fetch_add(1, std::memory_order_release);
+    if (num_waiting_ > 0) progress_.notify_all();
+  }
+  state_ = queue_.empty() ? State::kIdle : State::kReady;
+  if (state_ == State::kIdle) return;
+  lock.unlock();
+  Workers::Get().Schedule(shared_from_this());
+}
+
+// One attempt of a synchronising thread to bring the stream forward: run its tasks, else lend a
+// hand to a task that is split into blocks.
+bool Stream::Help(uint64_t target) {
+  Workers& workers = Workers::Get();
+  if (!workers.pending()) return false;
+  Workers::Permit permit = workers.TryEnter();
+  if (!permit) return false;
+  if (TryClaim()) {
+    RunClaimed(target, std::numeric_limits<int>::max());
+    return true;
+  }
+  return workers.HelpJob();
+}
+
+bool Stream::Wait(uint64_t target, const Deadline& deadline) {
+  if (!deadline) {
+    SpinWait spin;
+    while (completed() < target) {
+      if (!Help(target) && !spin.Again()) break;
+    }
+  }
+  if (completed() >= target) return true;
+  std::unique_lock lock(mutex_);
+  ++num_waiting_;
+  const auto reached = [&] { return completed() >= target; };
+  bool done = true;
+  if (deadline) {
+    done = progress_.wait_until(lock, *deadline, reached);
+  } else {
+    progress_.wait(lock, reached);
+  }
+  --num_waiting_;
+  return done;
+}
+
+Status ParseTimeout(int32_t milliseconds, Stream::Deadline* deadline) {
+  if (milliseconds < -1) {
+    return Status(ACL_ERROR_RT_PARAM_INVALID, Concat("timeout value is ", milliseconds,
+                                                     ", expected -1 (for ever) or milliseconds"));
+  }
+  if (milliseconds >= 0) {
+    *deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
+  }
+  return {};
+}
+
+Status TimeoutExpired(int32_t milliseconds) {
+  return Status(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+                Concat("stream is not done after ", milliseconds, " ms, expected it to be"));
+}
+
+namespace {
+
+Status CreateStream(aclrtStream* stream) {
+  std::shared_ptr<Context> context;
+  Status status = RequireOut("stream", stream);
+  if (status.ok()) status = CurrentContext(&context);
+  if (status.ok()) status = context->CreateStream(stream);
+  return status;
+}
+
+Status DestroyStream(aclrtStream stream, bool force) {
+  Status status = RequireOut("stream", stream);
+  std::shared_ptr<Stream> object;
+  if (status.ok()) status = FindStream(stream, &object);
+  std::shared_ptr<Context> context;
+  if (status.ok()) status = FindHandle("context", object->context(), &context);
+  if (!status.ok()) return status;
+  if (force) object->DropQueued();
+  object->Wait(object->submitted(), {});
+  ForgetSubscription(object.get());
+  return context->RemoveStream(stream);
+}
+
+}  // namespace
+
+}  // namespace openaclnn
+
+using openaclnn::Api;
+using openaclnn::Context;
+using openaclnn::CurrentContext;
+using openaclnn::FindStream;
+using openaclnn::ReleaseApi;
+using openaclnn::RequireOut;
+using openaclnn::Status;
+using openaclnn::Stream;
+
+aclError aclrtCreateStream(aclrtStream* stream) {
+  return Api("aclrtCreateStream", [&] { return openaclnn::CreateStream(stream); });
+}
+
+aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t, uint32_t) {
+  // Priorities and flags tune the device's scheduler; the order of results does not depend on them.
+  return Api("aclrtCreateStreamWithConfig", [&] { return openaclnn::CreateStream(stream); });
+}
+
+aclError aclrtDestroyStream(aclrtStream stream) {
+  return ReleaseApi("aclrtDestroyStream", [&] { return openaclnn::DestroyStream(stream, false); });
+}
+
+aclError aclrtDestroyStreamForce(aclrtStream stream) {
+  return ReleaseApi("aclrtDestroyStreamForce",
+                    [&] { return openaclnn::DestroyStream(stream, true); });
+}
+
+aclError aclrtSynchronizeStream(aclrtStream stream) {
+  return Api("aclrtSynchronizeStream", [&] {
+    std::shared_ptr<Stream> object;
+    Status status = FindStream(stream, &object);
+    if (!status.ok()) return status;
+    object->Wait(object->submitted(), {});
+    return object->TakeError();
+  });
+}
+
+aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) {
+  return Api("aclrtSynchronizeStreamWithTimeout", [&] {
+    std::shared_ptr<Stream> object;
+    Stream::Deadline deadline;
+    Status status = FindStream(stream, &object);
+    if (status.ok()) status = openaclnn::ParseTimeout(timeout, &deadline);
+    if (!status.ok()) return status;
+    if (!object->Wait(object->submitted(), deadline)) return openaclnn::TimeoutExpired(timeout);
+    return object->TakeError();
+  });
+}
+
+aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status) {
+  return Api("aclrtStreamQuery", [&] {
+    std::shared_ptr<Stream> object;
+    Status result = RequireOut("status", status);
+    if (result.ok()) result = FindStream(stream, &object);
+    if (!result.ok()) return result;
+    *status = object->completed() >= object->submitted() ? ACL_STREAM_STATUS_COMPLETE
+                                                         : ACL_STREAM_STATUS_NOT_READY;
+    return result;
+  });
+}
+
+aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode) {
+  return Api("aclrtSetStreamFailureMode", [&] {
+    std::shared_ptr<Stream> object;
+    Status status = FindStream(stream, &object);
+    if (!status.ok()) return status;
+    if (mode > ACL_STOP_ON_FAILURE) {
+      return Status(
+          ACL_ERROR_RT_PARAM_INVALID,
+          openaclnn::Concat("mode value is ", mode, ", expected 0 (continue) or 1 (stop)"));
+    }
+    object->set_stop_on_failure(mode == ACL_STOP_ON_FAILURE);
+    return status;
+  });
+}

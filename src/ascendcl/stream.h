@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stream: a queue of tasks that run in order, on whichever thread claims the stream.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "ascendcl/handles.h"
+#include "ascendcl/task.h"
+
+namespace openaclnn {
+
+class Stream : public std::enable_shared_from_this<Stream> {
+ public:
+  static constexpr Kind kKind = Kind::kStream;
+  static constexpr const char* kNoun = "stream";
+  using Deadline = std::optional<std::chrono::steady_clock::time_point>;
+
+  Stream(const void* context, uint32_t device_id) : context_(context), device_id_(device_id) {}
+
+  /// Handle of the context that the stream belongs to.
+  const void* context() const { return context_; }
+  uint32_t device_id() const { return device_id_; }
+
+  /// Appends the task and returns its number, counted from 1.
+  uint64_t Enqueue(std::unique_ptr<Task> task);
+
+  uint64_t submitted() const;
+  uint64_t completed() const { return completed_.load(std::memory_order_acquire); }
+
+  /// Returns once the first `target` tasks are done. Without a deadline the caller runs tasks
+  /// itself rather than sleep; with one it only waits, and false means that time ran out.
+  bool Wait(uint64_t target, const Deadline& deadline);
+
+  /// The first error since the last call, and forgets it.
+  Status TakeError();
+
+  void set_stop_on_failure(bool stop);
+
+  /// Drops the tasks that have not begun.
+  void DropQueued();
+
+  /// Lets a parked stream go on: what its first task waited for has come.
+  void Wake();
+
+  // For the workers.
+  bool TryClaim();
+  /// Runs tasks of a claimed stream until `target` are done, `max_tasks` were run, none is left or
+  /// one parks; then gives the claim back.
+  void RunClaimed(uint64_t target, int max_tasks);
+
+ private:
+  enum class State { kIdle, kReady, kRunning, kParked };
+
+  bool Help(uint64_t target);
+  std::unique_ptr<Task> RunFirst(std::unique_lock<std::mutex>& lock, bool* parked);
+
+  const void* const context_;
+  const uint32_t device_id_;
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable progress_;
+  std::deque<std::unique_ptr<Task>> queue_;
+  State state_ = State::kIdle;
+  bool woken_ = false;  // Wake came while the first task was running
+  bool stop_on_failure_ = false;
+  int num_waiting_ = 0;
+  uint64_t submitted_ = 0;
+  std::atomic<uint64_t> completed_{0};  // written under the lock, read without
+  Status error_;
+};
+
+/// A timeout in milliseconds: -1 waits for ever (no deadline), less is 107000.
+Status ParseTimeout(int32_t milliseconds, Stream::Deadline* deadline);
+Status TimeoutExpired(int32_t milliseconds);
+
+}  // namespace openaclnn

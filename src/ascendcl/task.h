@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Task: one entry of a stream's queue.
+#pragma once
+
+#include "ascendcl/status.h"
+
+namespace openaclnn {
+
+class Task {
+ public:
+  /// kParked: the task waits for something other than a thread. It has arranged that Stream::Wake
+  /// is called, and is run again then.
+  enum class Progress { kDone, kParked };
+
+  virtual ~Task() = default;
+
+  /// Runs on a worker or on a thread that synchronises. A failure stays on the stream.
+  virtual Progress Run(Status* status) = 0;
+
+  /// Whether a stream that stops at its first error skips this task. Events are recorded and
+  /// waited for all the same, so that nobody waits for ever.
+  virtual bool skipped_after_error() const { return true; }
+};
+
+}  // namespace openaclnn

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workers: one pool for the process; permits keep the number of computing threads.
+#include "ascendcl/workers.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "ascendcl/float_environment.h"
+#include "ascendcl/stream.h"
+
+namespace openaclnn {
+namespace {
+
+// About 20 us of pauses, then as many yields: see bench/runtime for the cost of sleeping instead.
+constexpr int kPauses = 400;
+constexpr int kYields = 20;
+
+// Tasks of one stream that a worker runs before it looks at the others.
+constexpr int kTasksPerTurn = 16;
+
+void Pause() {
+#if defined(__SSE2__)
+  _mm_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace
+
+bool SpinWait::Again() {
+  if (round_ >= kPauses + kYields) return false;
+  if (round_++ < kPauses) {
+    Pause();
+  } else {
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+Workers& Workers::Get() {
+  static auto* workers = new Workers;  // threads may outlive static destructors at exit
+  return *workers;
+}
+
+void Workers::Configure(uint32_t num_threads) {
+  {
+    std::lock_guard lock(mutex_);
+    if (num_threads == num_threads_) return;
+  }
+  Stop();
+  std::lock_guard lock(mutex_);
+  num_threads_ = num_threads;
+  permits_ = num_threads;
+}
+
+void Workers::Stop() {
+  std::vector<std::thread> threads;
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+    threads.swap(threads_);
+    wake_.notify_all();
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::lock_guard lock(mutex_);
+  stopping_ = false;
+}
+
+void Workers::StartLocked() {
+  for (uint32_t i = 0; i < num_threads_; ++i) threads_.emplace_back([this] { Main(); });
+}
+
+// Releases the lock first: a woken thread needs it.
+void Workers::Wake(std::unique_lock<std::mutex>& lock, uint64_t count) {
+  count = std::min<uint64_t>({count, permits_, num_sleeping_});
+  lock.unlock();
+  for (uint64_t i = 0; i < count; ++i) wake_.notify_one();
+}
+
+void Workers::Schedule(std::shared_ptr<Stream> stream) {
+  std::unique_lock lock(mutex_);
+  if (threads_.empty() && !stopping_) StartLocked();
+  ready_.push_back(std::move(stream));
+  pending_.fetch_add(1, std::memory_order_relaxed);
+  Wake(lock, 1);
+}
+
+Workers::Permit Workers::TryEnter() {
+  std::lock_guard lock(mutex_);
+  if (permits_ == 0) return Permit(nullptr);
+  --permits_;
+  return Permit(this);
+}
+
+Workers::Permit::~Permit() {
+  if (workers_ == nullptr) return;
+  std::unique_lock lock(workers_->mutex_);
+  ++workers_->permits_;
+  if (workers_->HasWorkLocked()) workers_->Wake(lock, 1);
+}
+
+// Blocks are handed out one by one; which thread gets which does not matter to the result.
+void Workers::RunBlocks(Job& job) {
+  const FloatEnvironment environment;
+  uint64_t block = 0;
+  while ((block = job.next.fetch_add(1, std::memory_order_relaxed)) < job.blocks) {
+    job.body(job.state, block);
+  }
+}
+
+Workers::Job* Workers::FindJobLocked() const {
+  const auto found = std::find_if(jobs_.begin(), jobs_.end(), [](const Job* job) {
+    return job->next.load(std::memory_order_relaxed) < job->blocks;
+  });
+  return found != jobs_.end() ? *found : nullptr;
+}
+
+bool Workers::HasWorkLocked() const {
+  return permits_ > 0 && (!ready_.empty() || FindJobLocked() != nullptr);
+}
+
+bool Workers::HelpJob() {
+  std::unique_lock lock(mutex_);
+  Job* job = FindJobLocked();
+  if (job == nullptr) return false;
+  job->joined.fetch_add(1, std::memory_order_relaxed);
+  lock.unlock();
+  RunBlocks(*job);
+  job->joined.fetch_sub(1, std::memory_order_release);
+  return true;
+}
+
+void Workers::ParallelFor(uint64_t blocks, Body body, void* state) {
+  Job job{.body = body, .state = state, .blocks = blocks};
+  std::unique_lock lock(mutex_);
+  const bool shared = blocks > 1 && num_threads_ > 1;
+  if (shared) {
+    jobs_.push_back(&job);
+    pending_.fetch_add(1, std::memory_order_relaxed);
+    Wake(lock, blocks - 1);
+  } else {
+    lock.unlock();
+  }
+  RunBlocks(job);
+  if (!shared) return;
+  lock.lock();
+  jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
+  pending_.fetch_sub(1, std::memory_order_relaxed);
+  lock.unlock();
+  // Helpers were counted under the lock, so none can come any more; they are in their last block.
+  while (job.joined.load(std::memory_order_acquire) != 0) Pause();
+}
+
+// Runs one piece of work with the lock released; false when there is none or no permit.
+bool Workers::RunOne(std::unique_lock<std::mutex>& lock) {
+  if (!HasWorkLocked()) return false;
+  Job* job = FindJobLocked();
+  std::shared_ptr<Stream> stream;
+  if (job != nullptr) {
+    job->joined.fetch_add(1, std::memory_order_relaxed);
+  } else {
+    stream = std::move(ready_.front());
+    ready_.pop_front();
+    pending_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  --permits_;
+  lock.unlock();
+  if (job != nullptr) {
+    RunBlocks(*job);
+    job->joined.fetch_sub(1, std::memory_order_release);
+  } else if (stream->TryClaim()) {
+    stream->RunClaimed(std::numeric_limits<uint64_t>::max(), kTasksPerTurn);
+  }
+  stream.reset();
+  lock.lock();
+  ++permits_;
+  return true;
+}
+
+void Workers::Main() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    if (RunOne(lock)) continue;
+    lock.unlock();
+    SpinWait spin;
+    while (!pending() && spin.Again()) {
+    }
+    lock.lock();
+    if (stopping_ || HasWorkLocked()) continue;
+    ++num_sleeping_;
+    wake_.wait(lock);
+    --num_sleeping_;
+  }
+}
+
+}  // namespace openaclnn

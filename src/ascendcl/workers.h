@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workers: the threads that run streams, and the blocks of work that one task shares among them.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace openaclnn {
+
+class Stream;
+
+/// Bounded busy waiting before a thread sleeps: waking a sleeping thread costs several
+/// microseconds, many tasks less than one.
+class SpinWait {
+ public:
+  /// False once it is time to sleep.
+  bool Again();
+
+ private:
+  int round_ = 0;
+};
+
+class Workers {
+ public:
+  using Body = void (*)(void* state, uint64_t block);
+
+  static Workers& Get();
+
+  /// Sets how many threads may compute at once, helping callers included. Ends the threads that
+  /// run with another number.
+  void Configure(uint32_t num_threads);
+
+  /// Ends the threads; what is still queued stays queued. The next Schedule starts them anew.
+  void Stop();
+
+  /// The stream has tasks to run and nobody has claimed it.
+  void Schedule(std::shared_ptr<Stream> stream);
+
+  /// Runs body(state, 0 … blocks - 1), each once, on the calling thread and on idle workers. To be
+  /// called from within a task.
+  void ParallelFor(uint64_t blocks, Body body, void* state);
+
+  /// The right of a thread that is not a worker to compute, given back on destruction.
+  class Permit {
+   public:
+    explicit Permit(Workers* workers) : workers_(workers) {}
+    Permit(Permit&& other) noexcept : workers_(std::exchange(other.workers_, nullptr)) {}
+    ~Permit();
+    explicit operator bool() const { return workers_ != nullptr; }
+
+   private:
+    Workers* workers_;
+  };
+  Permit TryEnter();
+
+  /// Runs blocks of some task, if there are any; needs a permit.
+  bool HelpJob();
+
+  /// Whether there may be something to help with. A hint, read without the lock.
+  bool pending() const { return pending_.load(std::memory_order_relaxed) != 0; }
+
+ private:
+  struct Job {
+    Body body;
+    void* state;
+    uint64_t blocks;
+    std::atomic<uint64_t> next{0};
+    std::atomic<uint32_t> joined{0};
+  };
+
+  Workers() = default;
+
+  void StartLocked();
+  void Main();
+  bool RunOne(std::unique_lock<std::mutex>& lock);
+  static void RunBlocks(Job& job);
+  Job* FindJobLocked() const;
+  bool HasWorkLocked() const;
+  void Wake(std::unique_lock<std::mutex>& lock, uint64_t count);
+
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable wake_;
+  std::vector<std::thread> threads_;
+  std::deque<std::shared_ptr<Stream>> ready_;
+  std::vector<Job*> jobs_;
+  uint32_t num_threads_ = 1;
+  uint32_t permits_ = 1;
+  uint32_t num_sleeping_ = 0;
+  bool stopping_ = false;
+
+  std::atomic<uint32_t> pending_{0};  // ready streams and jobs
+};
+
+}  // namespace openaclnn
