@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// New addresses for a repeatable executor: the aclSet…TensorAddr functions, in both spellings.
+#include "nnopbase/executor.h"
+#include "nnopbase/handles.h"
+
+namespace openaclnn {
+namespace {
+
+constexpr OpenaclnnRole kInput = OPENACLNN_INPUT;
+constexpr OpenaclnnRole kOutput = OPENACLNN_OUTPUT;
+
+Status FindBoth(const char* operand, aclOpExecutor* executor, const void* argument,
+                Pinned<Executor>* object) {
+  Status status = FindExecutor(executor, ACLNN_ERR_INNER_NULLPTR, object);
+  if (status.ok() && argument == nullptr) {
+    status = Status(ACLNN_ERR_INNER_NULLPTR,
+                    Concat(operand, " value is null, expected the one of phase 1"));
+  }
+  return status;
+}
+
+aclnnStatus SetAddress(const char* api, const OpenaclnnRole* role, aclOpExecutor* executor,
+                       size_t index, aclTensor* tensor, void* address) {
+  return Api(api, [&] {
+    Pinned<Executor> object;
+    Pinned<Tensor> argument;
+    Status status = FindBoth("tensor", executor, tensor, &object);
+    if (status.ok()) status = FindMeta("tensor", tensor, &argument);
+    return status.ok() ? object->SetAddress(role, index, address) : status;
+  });
+}
+
+/// No operator here takes a list of tensors, so that no executor has one.
+aclnnStatus SetListAddress(const char* api, aclOpExecutor* executor, size_t index,
+                           aclTensorList* tensors) {
+  return Api(api, [&] {
+    Pinned<Executor> object;
+    Status status = FindBoth("tensors", executor, tensors, &object);
+    uint64_t size = 0;
+    if (status.ok() && aclGetTensorListSize(tensors, &size) != 0) {
+      status = Status(ACLNN_ERR_PARAM_INVALID, "tensors value is not a live list of tensors");
+    }
+    if (!status.ok()) return status;
+    return Status(ACLNN_ERR_PARAM_INVALID,
+                  Concat("irIndex value is ", index, ", expected the place of a list of tensors"));
+  });
+}
+
+}  // namespace
+}  // namespace openaclnn
+
+aclnnStatus aclSetInputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
+                                  void* addr) {
+  return openaclnn::SetAddress("aclSetInputTensorAddr", &openaclnn::kInput, executor, index, tensor,
+                               addr);
+}
+
+aclnnStatus aclSetOutputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
+                                   void* addr) {
+  return openaclnn::SetAddress("aclSetOutputTensorAddr", &openaclnn::kOutput, executor, index,
+                               tensor, addr);
+}
+
+aclnnStatus aclSetTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
+                             void* addr) {
+  return openaclnn::SetAddress("aclSetTensorAddr", nullptr, executor, index, tensor, addr);
+}
+
+aclnnStatus aclSetDynamicInputTensorAddr(aclOpExecutor* executor, size_t irIndex, const size_t,
+                                         aclTensorList* tensors, void*) {
+  return openaclnn::SetListAddress("aclSetDynamicInputTensorAddr", executor, irIndex, tensors);
+}
+
+aclnnStatus aclSetDynamicOutputTensorAddr(aclOpExecutor* executor, size_t irIndex, const size_t,
+                                          aclTensorList* tensors, void*) {
+  return openaclnn::SetListAddress("aclSetDynamicOutputTensorAddr", executor, irIndex, tensors);
+}
+
+aclnnStatus aclSetDynamicTensorAddr(aclOpExecutor* executor, size_t irIndex, const size_t,
+                                    aclTensorList* tensors, void*) {
+  return openaclnn::SetListAddress("aclSetDynamicTensorAddr", executor, irIndex, tensors);
+}
+
+aclnnStatus AclSetInputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
+                                  void* addr) {
+  return aclSetInputTensorAddr(executor, index, tensor, addr);
+}
+
+aclnnStatus AclSetOutputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
+                                   void* addr) {
+  return aclSetOutputTensorAddr(executor, index, tensor, addr);
+}
+
+aclnnStatus AclSetTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
+                             void* addr) {
+  return aclSetTensorAddr(executor, index, tensor, addr);
+}
+
+aclnnStatus AclSetDynamicInputTensorAddr(aclOpExecutor* executor, size_t irIndex,
+                                         const size_t relativeIndex, aclTensorList* tensors,
+                                         void* addr) {
+  return aclSetDynamicInputTensorAddr(executor, irIndex, relativeIndex, tensors, addr);
+}
+
+aclnnStatus AclSetDynamicOutputTensorAddr(aclOpExecutor* executor, size_t irIndex,
+                                          const size_t relativeIndex, aclTensorList* tensors,
+                                          void* addr) {
+  return aclSetDynamicOutputTensorAddr(executor, irIndex, relativeIndex, tensors, addr);
+}
+
+aclnnStatus AclSetDynamicTensorAddr(aclOpExecutor* executor, size_t irIndex,
+                                    const size_t relativeIndex, aclTensorList* tensors,
+                                    void* addr) {
+  return aclSetDynamicTensorAddr(executor, irIndex, relativeIndex, tensors, addr);
+}

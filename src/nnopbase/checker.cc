@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checker: the checks that operators share, and their words.
+#include "nnopbase/checker.h"
+
+#include <algorithm>
+
+#include "openaclnn/status.h"
+
+namespace openaclnn {
+namespace {
+
+struct PlainFormatEntry {
+  int format;
+  const char* name;
+};
+
+constexpr PlainFormatEntry kPlainFormats[] = {
+    {ACL_FORMAT_UNDEFINED, "UNDEFINED"}, {ACL_FORMAT_ND, "ND"},     {ACL_FORMAT_NCHW, "NCHW"},
+    {ACL_FORMAT_NHWC, "NHWC"},           {ACL_FORMAT_HWCN, "HWCN"}, {ACL_FORMAT_NDHWC, "NDHWC"},
+    {ACL_FORMAT_NCDHW, "NCDHW"},         {ACL_FORMAT_NCL, "NCL"},
+};
+
+std::string PlainFormatsText() {
+  std::string text;
+  for (const auto& entry : kPlainFormats) text += Concat(text.empty() ? "" : ", ", entry.name);
+  return text;
+}
+
+std::string ShapeText(const Operand& operand) {
+  return openaclnn::ShapeText(operand.tensor().dims, operand.rank());
+}
+
+}  // namespace
+
+std::string Checker::OnProduct() const { return Concat(" on ", product_.name); }
+
+Checker& Checker::Required(const Operand& operand) {
+  That(operand.found() != OPENACLNN_NULL, ACLNN_ERR_PARAM_NULLPTR,
+       [&] { return Concat(operand.name(), " value is null, expected a tensor"); });
+  return That(operand.present(), [&] {
+    return Concat(operand.name(), " value is ",
+                  operand.found() == OPENACLNN_STALE ? "a handle that was destroyed"
+                                                     : "not the handle of a tensor",
+                  ", expected a live tensor");
+  });
+}
+
+Checker& Checker::Supported() {
+  return That(op_.Supports(product_.family), ACLNN_ERR_INNER_FIND_KERNEL_ERROR, [&] {
+    std::string families;
+    for (int family = 0; family < OPENACLNN_FAMILY_COUNT; ++family) {
+      if (!op_.Supports(static_cast<OpenaclnnFamily>(family))) continue;
+      families += Concat(families.empty() ? "" : ", ",
+                         Meta()->runtime->family_name(static_cast<OpenaclnnFamily>(family)));
+    }
+    return Concat("product family is ", Meta()->runtime->family_name(product_.family),
+                  ", expected one of ", families, OnProduct());
+  });
+}
+
+Checker& Checker::Dtype(const Operand& operand) {
+  const DtypeSet wanted = op_.DtypesOf(operand.name(), product_.family);
+  return That(Contains(wanted, operand.dtype()), [&] {
+    return Concat(operand.name(), " dtype is ", DtypeText(operand.dtype()), ", expected one of ",
+                  DtypesText(wanted), OnProduct());
+  });
+}
+
+Checker& Checker::Rank(const Operand& operand, uint32_t rank) {
+  return That(operand.rank() == rank, [&] {
+    return Concat(operand.name(), " rank is ", operand.rank(), " (shape ", ShapeText(operand),
+                  "), expected ", rank);
+  });
+}
+
+Checker& Checker::RankBetween(const Operand& operand, uint32_t low, uint32_t high) {
+  return That(low <= operand.rank() && operand.rank() <= high, [&] {
+    return Concat(operand.name(), " rank is ", operand.rank(), ", expected ", low, " to ", high);
+  });
+}
+
+Checker& Checker::Shape(const Operand& operand, std::initializer_list<int64_t> dims) {
+  const bool equal =
+      operand.rank() == dims.size() && std::equal(dims.begin(), dims.end(), operand.tensor().dims);
+  return That(equal, [&] {
+    return Concat(operand.name(), " shape is ", ShapeText(operand), ", expected ",
+                  openaclnn::ShapeText(dims.begin(), static_cast<uint32_t>(dims.size())));
+  });
+}
+
+Checker& Checker::PlainFormat(const Operand& operand) {
+  const int format = operand.tensor().format;
+  const bool plain = std::any_of(std::begin(kPlainFormats), std::end(kPlainFormats),
+                                 [&](const auto& entry) { return entry.format == format; });
+  return That(plain, [&] {
+    return Concat(operand.name(), " format is number ", format, ", expected one of ",
+                  PlainFormatsText());
+  });
+}
+
+Status CheckView(const Operand& operand) {
+  if (!operand.present()) return {};
+  const OpenaclnnTensor& tensor = operand.tensor();
+  const auto invalid = [&](auto&&... text) {
+    return Status(ACLNN_ERR_PARAM_INVALID, Concat(operand.name(), " ", text...));
+  };
+  const auto count = ElementCount(tensor);
+  if (!count) {
+    return invalid("shape is ", ShapeText(operand),
+                   ", expected dimensions that are not negative and a size below 2^63");
+  }
+  const auto storage = ElementCount(tensor.storage_dims, tensor.storage_rank);
+  const auto storage_text = [&] {
+    return openaclnn::ShapeText(tensor.storage_dims, tensor.storage_rank);
+  };
+  if (!storage) {
+    return invalid("storage shape is ", storage_text(),
+                   ", expected dimensions that are not negative and a size below 2^63");
+  }
+  if (*count == 0) return {};
+  const auto span = ElementSpan(tensor);
+  const auto bytes = static_cast<int64_t>(FindDataType(tensor.dtype)->bytes);
+  if (!span || span->first < 0 || span->last >= *storage || *storage > INT64_MAX / bytes) {
+    return invalid("view is ", ShapeText(operand), " with strides ",
+                   openaclnn::ShapeText(tensor.strides, tensor.rank), " and offset ", tensor.offset,
+                   ", expected one inside its storage of shape ", storage_text());
+  }
+  if (operand.role() == OPENACLNN_OUTPUT && OverlapsItself(tensor)) {
+    return invalid("strides are ", openaclnn::ShapeText(tensor.strides, tensor.rank), " for shape ",
+                   ShapeText(operand), ", expected elements that do not overlap");
+  }
+  return {};
+}
+
+}  // namespace openaclnn

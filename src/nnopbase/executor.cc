@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executor: the checks of phase 2 and the hand-over to the stream.
+#include "nnopbase/executor.h"
+
+#include <array>
+
+#include "ascendcl/data_type.h"
+#include "nnopbase/handles.h"
+#include "nnopbase/runtime.h"
+#include "nnopbase/view.h"
+
+namespace openaclnn {
+
+BoundOperand::BoundOperand(const OpenaclnnOperand& operand)
+    : name(operand.name),
+      role(operand.role),
+      present(operand.present != 0),
+      may_alias(operand.may_alias) {
+  if (!present) return;
+  tensor = Tensor(operand.tensor);
+  if (ElementCount(operand.tensor).value_or(0) == 0) return;
+  // Phase 1 has shown that the span stays in the storage, so that nothing here overflows.
+  const Span span = *ElementSpan(operand.tensor);
+  element_bytes = static_cast<int64_t>(FindDataType(tensor.dtype)->bytes);
+  first_byte = span.first * element_bytes;
+  origin_byte = tensor.offset * element_bytes;
+  bytes = static_cast<uint64_t>((span.last - span.first + 1) * element_bytes);
+}
+
+/// One run on its way through a stream: host addresses, and the pins that keep them valid.
+struct Executor::QueuedCall {
+  explicit QueuedCall(std::shared_ptr<const PlannedCall> planned) : call(std::move(planned)) {}
+  QueuedCall(const QueuedCall&) = delete;
+  ~QueuedCall() {
+    for (size_t i = 0; i < num_pins; ++i) Runtime().unpin(&pins[i]);
+  }
+
+  std::shared_ptr<const PlannedCall> call;
+  std::array<void*, kMaxOperands> data{};
+  void* workspace = nullptr;
+  std::array<OpenaclnnPin, kMaxOperands + 1> pins;
+  size_t num_pins = 0;
+};
+
+Executor::Executor(const OpenaclnnCall& call)
+    : call_(std::make_shared<PlannedCall>(call)), workspace_size_(call.workspace_size) {
+  operands_.reserve(call.operand_count);
+  for (uint32_t i = 0; i < call.operand_count; ++i) operands_.emplace_back(call.operands[i]);
+}
+
+Status Executor::MakeRepeatable() {
+  std::lock_guard lock(mutex_);
+  if (state_ == State::kSpent) {
+    return Status(ACLNN_ERR_INNER_NULLPTR,
+                  "executor state is spent, expected one that has not run");
+  }
+  repeatable_ = true;
+  return {};
+}
+
+Status Executor::SetAddress(const OpenaclnnRole* role, size_t index, void* address) {
+  std::lock_guard lock(mutex_);
+  size_t count = 0;
+  for (BoundOperand& operand : operands_) {
+    if (role != nullptr && operand.role != *role) continue;
+    if (count++ != index) continue;
+    if (!operand.present) {
+      return Status(ACLNN_ERR_PARAM_INVALID,
+                    Concat("index value is ", index, ", which is ", operand.name,
+                           ", null in phase 1; expected a tensor that was given"));
+    }
+    operand.tensor.data = address;
+    return {};
+  }
+  return Status(ACLNN_ERR_PARAM_INVALID,
+                Concat("index value is ", index, ", expected 0 <= index < ", count));
+}
+
+Status Executor::CheckWorkspace(void* workspace, uint64_t workspace_size) const {
+  if (workspace_size_ == 0) return {};
+  if (workspace == nullptr) {
+    return Status(
+        ACLNN_ERR_PARAM_NULLPTR,
+        Concat("workspace value is null, expected the address of ", workspace_size_, " bytes"));
+  }
+  if (workspace_size >= workspace_size_) return {};
+  return Status(ACLNN_ERR_PARAM_INVALID,
+                Concat("workspaceSize value is ", workspace_size, ", expected at least ",
+                       workspace_size_, " as phase 1 said"));
+}
+
+namespace {
+
+Status PinRange(const char* operand, const std::byte* address, uint64_t bytes, OpenaclnnPin* pin) {
+  switch (Runtime().pin(address, bytes, pin)) {
+    case OPENACLNN_PINNED:
+      return {};
+    case OPENACLNN_NOT_DEVICE_MEMORY:
+      return Status(ACLNN_ERR_PARAM_INVALID,
+                    Concat(operand, " data is ", static_cast<const void*>(address),
+                           ", which is not device memory, expected memory from aclrtMalloc"));
+    case OPENACLNN_OUT_OF_ALLOCATION:
+      break;
+  }
+  return Status(
+      ACLNN_ERR_PARAM_INVALID,
+      Concat(operand, " data is ", bytes, " bytes from ", static_cast<const void*>(address),
+             ", which leave their allocation, expected one that holds them"));
+}
+
+}  // namespace
+
+// Pins what each operand with elements reaches, and the workspace.
+Status Executor::Bind(void* workspace, QueuedCall* queued) const {
+  for (size_t i = 0; i < operands_.size(); ++i) {
+    const BoundOperand& operand = operands_[i];
+    if (operand.bytes == 0) continue;
+    if (operand.tensor.data == nullptr) {
+      return Status(ACLNN_ERR_PARAM_NULLPTR,
+                    Concat(operand.name, " data is null, expected the address of its elements"));
+    }
+    auto* first = static_cast<std::byte*>(operand.tensor.data) + operand.first_byte;
+    OpenaclnnPin* pin = &queued->pins[queued->num_pins];
+    Status status = PinRange(operand.name, first, operand.bytes, pin);
+    if (!status.ok()) return status;
+    ++queued->num_pins;
+    queued->data[i] =
+        static_cast<std::byte*>(pin->host) + (operand.origin_byte - operand.first_byte);
+  }
+  if (workspace_size_ == 0) return {};
+  OpenaclnnPin* pin = &queued->pins[queued->num_pins];
+  Status status =
+      PinRange("workspace", static_cast<const std::byte*>(workspace), workspace_size_, pin);
+  if (!status.ok()) return status;
+  ++queued->num_pins;
+  queued->workspace = pin->host;
+  return {};
+}
+
+// Each output against every other operand and the workspace.
+Status Executor::CheckOverlap(const QueuedCall& queued) const {
+  const auto place = [&](const BoundOperand& operand, const OpenaclnnTensor* tensor, size_t index) {
+    const auto origin = reinterpret_cast<int64_t>(queued.data[index]);
+    const int64_t first = origin - (operand.origin_byte - operand.first_byte);
+    return Placement{tensor, operand.element_bytes, first,
+                     first + static_cast<int64_t>(operand.bytes) - 1};
+  };
+  for (size_t out = 0; out < operands_.size(); ++out) {
+    if (operands_[out].role != OPENACLNN_OUTPUT || operands_[out].bytes == 0) continue;
+    const OpenaclnnTensor view = operands_[out].tensor.view();
+    const Placement output = place(operands_[out], &view, out);
+    for (size_t i = 0; i < operands_.size(); ++i) {
+      // Two outputs are compared once.
+      if (operands_[i].bytes == 0 || i == out) continue;
+      if (operands_[i].role == OPENACLNN_OUTPUT && i < out) continue;
+      const OpenaclnnTensor other_view = operands_[i].tensor.view();
+      const Placement other = place(operands_[i], &other_view, i);
+      if (!Overlap(output, other)) continue;
+      if ((operands_[out].may_alias >> i & 1) != 0 && SameView(output, other)) continue;
+      return Status(ACLNN_ERR_PARAM_INVALID,
+                    Concat(operands_[out].name, " memory is shared with ", operands_[i].name,
+                           ", expected memory of its own"));
+    }
+    const auto workspace = reinterpret_cast<int64_t>(queued.workspace);
+    if (workspace != 0 && output.first_byte < workspace + static_cast<int64_t>(workspace_size_) &&
+        workspace <= output.last_byte) {
+      return Status(ACLNN_ERR_PARAM_INVALID,
+                    Concat("workspace memory is shared with ", operands_[out].name,
+                           ", expected memory of its own"));
+    }
+  }
+  return {};
+}
+
+Status Executor::Execute(const char* api, void* workspace, uint64_t workspace_size, void* stream,
+                         bool* spent) {
+  std::lock_guard lock(mutex_);
+  if (call_->api() != api) {
+    return Status(ACLNN_ERR_INNER,
+                  Concat("executor operator is ", call_->api(), ", expected ", api));
+  }
+  if (state_ == State::kSpent) {
+    return Status(ACLNN_ERR_INNER_NULLPTR,
+                  "executor state is spent, expected one that has not run or is repeatable");
+  }
+  auto queued = std::make_unique<QueuedCall>(call_);
+  Status status = CheckWorkspace(workspace, workspace_size);
+  if (status.ok()) status = Bind(workspace, queued.get());
+  if (status.ok()) status = CheckOverlap(*queued);
+  if (!status.ok()) return status;
+  const OpenaclnnTask task = {
+      .name = call_->api(),
+      .run =
+          [](void* state, OpenaclnnMessage* message) {
+            const auto* run = static_cast<const QueuedCall*>(state);
+            return run->call->Run(run->data.data(), run->workspace, message);
+          },
+      .release = [](void* state) { delete static_cast<QueuedCall*>(state); },
+      .state = queued.get(),
+  };
+  OpenaclnnMessage message = {};
+  const int code = Runtime().submit(stream, &task, &message);
+  if (code != 0) return Status(code, message.text);
+  queued.release();
+  state_ = repeatable_ ? State::kQueued : State::kSpent;
+  *spent = !repeatable_;
+  return {};
+}
+
+Status FindExecutor(const aclOpExecutor* handle, int null_code, Pinned<Executor>* executor) {
+  switch (FindObject(MetaHandles(), handle, executor)) {
+    case Found::kLive:
+      return {};
+    case Found::kNull:
+      return Status(null_code, "executor value is null, expected the executor of phase 1");
+    case Found::kStale:
+      return Status(ACLNN_ERR_INNER_NULLPTR,
+                    "executor state is spent or destroyed, expected one that has not run or is "
+                    "repeatable");
+    case Found::kForeign:
+      break;
+  }
+  return Status(ACLNN_ERR_INNER, Concat("executor value is ", static_cast<const void*>(handle),
+                                        ", not an executor, expected that of phase 1"));
+}
+
+}  // namespace openaclnn
+
+using openaclnn::Api;
+using openaclnn::Executor;
+using openaclnn::FindExecutor;
+using openaclnn::MetaHandles;
+using openaclnn::Pinned;
+using openaclnn::Status;
+
+aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor* executor) {
+  return Api("aclSetAclOpExecutorRepeatable", [&] {
+    Pinned<Executor> object;
+    Status status = FindExecutor(executor, ACLNN_ERR_INNER_NULLPTR, &object);
+    return status.ok() ? object->MakeRepeatable() : status;
+  });
+}
+
+aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* executor) {
+  return openaclnn::ReleaseApi("aclDestroyAclOpExecutor", [&] {
+    Pinned<Executor> object;
+    Status status = FindExecutor(executor, ACLNN_ERR_INNER_NULLPTR, &object);
+    if (status.ok()) MetaHandles().Remove(Executor::kKind, executor);
+    return status;
+  });
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executor: what phase 1 of an operator decided, for phase 2 to run.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "ascendcl/handle_table.h"
+#include "ascendcl/status.h"
+#include "nnopbase/interface.h"
+#include "nnopbase/tensor.h"
+
+namespace openaclnn {
+
+/// The operator's frozen decision, shared by the executor and the tasks that run it.
+class PlannedCall {
+ public:
+  explicit PlannedCall(const OpenaclnnCall& call)
+      : api_(call.api), plan_(call.plan), destroy_(call.destroy), run_(call.run) {}
+  PlannedCall(const PlannedCall&) = delete;
+  ~PlannedCall() { destroy_(plan_); }
+
+  const char* api() const { return api_; }
+  int Run(void* const* data, void* workspace, OpenaclnnMessage* message) const {
+    return run_(plan_, data, workspace, message);
+  }
+
+ private:
+  const char* api_;
+  void* plan_;
+  void (*destroy_)(void*);
+  int (*run_)(const void*, void* const*, void*, OpenaclnnMessage*);
+};
+
+/// A tensor of the call, copied: the caller may destroy its own at once.
+struct BoundOperand {
+  explicit BoundOperand(const OpenaclnnOperand& operand);
+
+  const char* name;
+  OpenaclnnRole role;
+  bool present;
+  uint64_t may_alias;
+  Tensor tensor;
+  // Of a view with elements; otherwise bytes is 0.
+  int64_t element_bytes = 0;
+  int64_t first_byte = 0;   // of the span, from tensor.data
+  int64_t origin_byte = 0;  // of element [0, …, 0], from tensor.data
+  uint64_t bytes = 0;       // of the span
+};
+
+class Executor {
+ public:
+  static constexpr Kind kKind = Kind::kExecutor;
+  static constexpr const char* kNoun = "executor";
+  static constexpr size_t kMaxOperands = 16;
+
+  explicit Executor(const OpenaclnnCall& call);
+
+  Status MakeRepeatable();
+
+  /// Sets the address of the operand at `index` among those of the role, or of all.
+  Status SetAddress(const OpenaclnnRole* role, size_t index, void* address);
+
+  /// Phase 2. *spent: the executor has run and is not repeatable.
+  Status Execute(const char* api, void* workspace, uint64_t workspace_size, void* stream,
+                 bool* spent);
+
+ private:
+  enum class State { kPlanned, kQueued, kSpent };
+  struct QueuedCall;
+
+  Status CheckWorkspace(void* workspace, uint64_t workspace_size) const;
+  Status Bind(void* workspace, QueuedCall* queued) const;
+  Status CheckOverlap(const QueuedCall& queued) const;
+
+  std::mutex mutex_;  // guards what follows
+  State state_ = State::kPlanned;
+  bool repeatable_ = false;
+  std::shared_ptr<const PlannedCall> call_;
+  uint64_t workspace_size_;
+  std::vector<BoundOperand> operands_;
+};
+
+/// Finds the executor of a handle: null is `null_code`, a destroyed or spent one 561103, anything
+/// else 561000.
+Status FindExecutor(const aclOpExecutor* handle, int null_code, Pinned<Executor>* executor);
+
+}  // namespace openaclnn

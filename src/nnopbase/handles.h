@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The handle table of tensors, scalars, arrays, lists and executors, and how its look-ups refuse.
+#pragma once
+
+#include <memory>
+
+#include "aclnn/acl_meta.h"
+#include "ascendcl/error.h"
+#include "ascendcl/handle_table.h"
+#include "openaclnn/status.h"
+
+namespace openaclnn {
+
+HandleTable& MetaHandles();
+
+inline Status NullArgument(const char* operand) {
+  return Status(ACLNN_ERR_PARAM_NULLPTR, Concat(operand, " value is null, expected an address"));
+}
+
+/// 161001 for null, 161002 for what is not a live handle of T's kind.
+template <class T>
+Status FindMeta(const char* operand, const void* handle, Pinned<T>* object) {
+  const Found found = FindObject(MetaHandles(), handle, object);
+  if (found == Found::kLive) return {};
+  if (found == Found::kNull) return NullArgument(operand);
+  return Status(
+      ACLNN_ERR_PARAM_INVALID,
+      Concat(operand, " value is ",
+             found == Found::kStale ? "a handle that was destroyed" : "not a handle of this kind",
+             " (", handle, "), expected a live ", T::kNoun));
+}
+
+/// The body of the aclCreate functions: null instead of a handle when `make` fails.
+template <class Handle, class Make>
+Handle* CreateMeta(const char* api, Make&& make) {
+  void* handle = nullptr;
+  Api(api, [&]() -> Status {
+    auto made = make();
+    if (!made.first.ok()) return made.first;
+    handle = InsertObject(MetaHandles(), std::move(made.second));
+    if (handle != nullptr) return {};
+    return Status(ACLNN_ERR_RUNTIME_ERROR, "no handle is left, expected fewer live objects");
+  });
+  return static_cast<Handle*>(handle);
+}
+
+/// The body of the aclDestroy functions: null is no error.
+template <class T>
+aclnnStatus DestroyMeta(const char* api, const char* operand, const void* handle) {
+  return ReleaseApi(api, [&]() -> Status {
+    if (handle == nullptr) return {};
+    Pinned<T> object;
+    Status status = FindMeta(operand, handle, &object);
+    if (!status.ok()) return status;
+    if (MetaHandles().Remove(T::kKind, handle) == Found::kLive) return {};
+    return FindMeta(operand, handle, &object);  // another thread was faster
+  });
+}
+
+}  // namespace openaclnn

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// aclnnInit and aclnnFinalize.
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "aclnn/aclnn_base.h"
+#include "ascendcl/error.h"
+#include "openaclnn/status.h"
+
+aclnnStatus aclnnInit(const char* configPath) {
+  return openaclnn::Api("aclnnInit", [&]() -> openaclnn::Status {
+    if (configPath == nullptr) return {};
+    std::ifstream file(configPath);
+    if (file && nlohmann::json::accept(file)) return {};
+    return openaclnn::Status(
+        ACLNN_ERR_PARAM_INVALID,
+        openaclnn::Concat("configPath value is '", configPath, "', expected a file of JSON"));
+  });
+}
+
+aclnnStatus aclnnFinalize() {
+  return openaclnn::Api("aclnnFinalize", [] { return openaclnn::Status(); });
+}

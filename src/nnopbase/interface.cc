@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of functions that libnnopbase.so offers the operators.
+#include "nnopbase/interface.h"
+
+#include "ascendcl/message.h"
+#include "nnopbase/executor.h"
+#include "nnopbase/handles.h"
+#include "nnopbase/runtime.h"
+
+namespace openaclnn {
+namespace {
+
+OpenaclnnFound PinTensor(const aclTensor* handle, OpenaclnnTensor* tensor, void** out) {
+  HandleTable::Pin pin;
+  switch (MetaHandles().Find(Kind::kTensor, handle, &pin)) {
+    case Found::kLive:
+      *tensor = static_cast<const Tensor*>(pin.object())->view();
+      *out = pin.Detach();
+      return OPENACLNN_LIVE;
+    case Found::kNull:
+      return OPENACLNN_NULL;
+    case Found::kForeign:
+      return OPENACLNN_FOREIGN;
+    case Found::kStale:
+      break;
+  }
+  return OPENACLNN_STALE;
+}
+
+int Refuse(const Status& status, OpenaclnnMessage* message) {
+  Write(message, status.text());
+  return status.code();
+}
+
+int CreateExecutor(const OpenaclnnCall* call, aclOpExecutor** executor, OpenaclnnMessage* message) {
+  if (call->operand_count > Executor::kMaxOperands) {
+    call->destroy(call->plan);
+    return Refuse(Status(ACLNN_ERR_INNER_CREATE_EXECUTOR,
+                         Concat("operand count is ", call->operand_count, ", expected at most ",
+                                Executor::kMaxOperands)),
+                  message);
+  }
+  void* handle = InsertObject(MetaHandles(), std::make_unique<Executor>(*call));
+  if (handle == nullptr) {
+    return Refuse(Status(ACLNN_ERR_INNER_CREATE_EXECUTOR, "no handle is left for an executor"),
+                  message);
+  }
+  *executor = static_cast<aclOpExecutor*>(handle);
+  return 0;
+}
+
+int Execute(const char* api, void* workspace, uint64_t workspace_size, aclOpExecutor* executor,
+            void* stream, OpenaclnnMessage* message) {
+  Pinned<Executor> object;
+  Status status = FindExecutor(executor, ACLNN_ERR_PARAM_NULLPTR, &object);
+  bool spent = false;
+  if (status.ok()) status = object->Execute(api, workspace, workspace_size, stream, &spent);
+  if (!status.ok()) return Refuse(status, message);
+  if (spent) MetaHandles().Remove(Executor::kKind, executor);
+  return 0;
+}
+
+}  // namespace
+}  // namespace openaclnn
+
+const OpenaclnnMeta* openaclnn_meta(uint32_t version) {
+  static const OpenaclnnMeta meta = {
+      .runtime = &openaclnn::Runtime(),
+      .pin_tensor = openaclnn::PinTensor,
+      .unpin_tensor =
+          [](void* pin) { openaclnn::HandleTable::Pin::Attach(openaclnn::MetaHandles(), pin); },
+      .create_executor = openaclnn::CreateExecutor,
+      .execute = openaclnn::Execute,
+  };
+  return version == OPENACLNN_META_INTERFACE ? &meta : nullptr;
+}

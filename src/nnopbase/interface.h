@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The private C interface of libnnopbase.so that the operators in libopapi.so stand on.
+#pragma once
+
+#include <stdint.h>
+
+#include "aclnn/acl_meta.h"
+#include "ascendcl/interface.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Changed with every change of the structs below.
+#define OPENACLNN_META_INTERFACE 1u
+
+/// What a tensor describes. The arrays belong to the tensor, or to the executor that copied it.
+typedef struct OpenaclnnTensor {
+  int32_t dtype;   // aclDataType
+  int32_t format;  // aclFormat
+  uint32_t rank;
+  uint32_t storage_rank;
+  const int64_t* dims;
+  const int64_t* strides;  // in elements
+  const int64_t* storage_dims;
+  int64_t offset;  // of the view's first element from `data`, in elements
+  void* data;
+} OpenaclnnTensor;
+
+typedef enum OpenaclnnFound {
+  OPENACLNN_LIVE,
+  OPENACLNN_NULL,
+  OPENACLNN_FOREIGN,  // was never a handle of this kind
+  OPENACLNN_STALE     // was one and has been destroyed
+} OpenaclnnFound;
+
+typedef enum OpenaclnnRole { OPENACLNN_INPUT, OPENACLNN_OUTPUT } OpenaclnnRole;
+
+/// A tensor of a call, in the order of the API's parameters, inputs first.
+typedef struct OpenaclnnOperand {
+  const char* name;
+  OpenaclnnRole role;
+  int32_t present;  // 0: the optional parameter was null
+  OpenaclnnTensor tensor;
+  /// For an output: bit i allows it to be the very same view as operand i.
+  uint64_t may_alias;
+} OpenaclnnOperand;
+
+/// What phase 1 of an operator hands over. The plan is destroyed when the executor and the last
+/// task that runs it are gone.
+typedef struct OpenaclnnCall {
+  const char* api;  // name of phase 2; its address identifies the operator
+  void* plan;
+  void (*destroy)(void* plan);
+  /// `data[i]`: element [0, …, 0] of operand i as the host addresses it; null for a view without
+  /// elements or an absent operand. Returns 0 or the task's error code with its message.
+  int (*run)(const void* plan, void* const* data, void* workspace, OpenaclnnMessage* message);
+  uint64_t workspace_size;
+  uint32_t operand_count;
+  const OpenaclnnOperand* operands;
+} OpenaclnnCall;
+
+typedef struct OpenaclnnMeta {
+  const OpenaclnnRuntime* runtime;
+  /// Keeps the tensor until unpin_tensor(*pin) when it returns OPENACLNN_LIVE.
+  OpenaclnnFound (*pin_tensor)(const aclTensor* handle, OpenaclnnTensor* tensor, void** pin);
+  void (*unpin_tensor)(void* pin);
+  /// Takes the plan over in any case and copies the rest; writes why if it does not return 0.
+  int (*create_executor)(const OpenaclnnCall* call, aclOpExecutor** executor,
+                         OpenaclnnMessage* message);
+  /// Phase 2 of the operator `api`. A refusal leaves the executor as it was.
+  int (*execute)(const char* api, void* workspace, uint64_t workspace_size, aclOpExecutor* executor,
+                 void* stream, OpenaclnnMessage* message);
+} OpenaclnnMeta;
+
+/// Null unless `version` is the one this library was built with.
+__attribute__((visibility("default"))) const OpenaclnnMeta* openaclnn_meta(uint32_t version);
+
+#ifdef __cplusplus
+}
+#endif

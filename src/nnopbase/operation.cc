@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of an operation that do not depend on the operator.
+#include "nnopbase/operation.h"
+
+namespace openaclnn {
+
+const Product* CurrentProduct(Status* status) {
+  OpenaclnnMessage message = {};
+  const Product* product = nullptr;
+  if (Meta() == nullptr) {
+    Write(&message,
+          "library versions differ, expected libopapi.so and libnnopbase.so of one "
+          "installation");
+  } else {
+    product = Meta()->runtime->product(&message);
+  }
+  if (product == nullptr) *status = Status(ACLNN_ERR_RUNTIME_ERROR, message.text);
+  return product;
+}
+
+Status CreateExecutor(const OpenaclnnCall& call, aclOpExecutor** executor) {
+  OpenaclnnMessage message = {};
+  const int code = Meta()->create_executor(&call, executor, &message);
+  return code == 0 ? Status() : Status(code, message.text);
+}
+
+aclnnStatus RunOperation(const Operator& op, void* workspace, uint64_t workspace_size,
+                         aclOpExecutor* executor, aclrtStream stream) {
+  return Api(op.api, [&]() -> Status {
+    Status status;
+    if (CurrentProduct(&status) == nullptr) return status;
+    OpenaclnnMessage message = {};
+    const int code = Meta()->execute(op.api, workspace, workspace_size, executor, stream, &message);
+    return code == 0 ? Status() : Status(code, message.text);
+  });
+}
+
+bool Forked() { return Meta() != nullptr && Meta()->runtime->forked() != 0; }
+
+int Report(const char* api, const Status& status) {
+  if (Meta() != nullptr) {
+    Meta()->runtime->record_error(status.code(), Concat(api, ": ", status.text()).c_str());
+  }
+  return status.code();
+}
+
+}  // namespace openaclnn

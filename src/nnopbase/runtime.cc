@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Connection to libascendcl.so, and the error reporting that goes through it.
+#include "nnopbase/runtime.h"
+
+#include <string>
+
+#include "ascendcl/error.h"
+#include "ascendcl/message.h"
+
+namespace openaclnn {
+namespace {
+
+constexpr const char* kMixed =
+    "library versions differ, expected libascendcl.so, libnnopbase.so and libopapi.so of one "
+    "installation";
+
+constexpr OpenaclnnRuntime kRefusing = {
+    .product = [](OpenaclnnMessage* message) -> const OpenaclnnProduct* {
+      Write(message, kMixed);
+      return nullptr;
+    },
+    .simd = [] { return OPENACLNN_SIMD_BASELINE; },
+    .product_count = [] { return uint32_t{0}; },
+    .product_at = [](uint32_t) -> const OpenaclnnProduct* { return nullptr; },
+    .family_name = [](OpenaclnnFamily) { return ""; },
+    .forked = [] { return 0; },
+    .record_error = [](int, const char*) {},
+    .pin = [](const void*, uint64_t, OpenaclnnPin*) { return OPENACLNN_NOT_DEVICE_MEMORY; },
+    .unpin = [](const OpenaclnnPin*) {},
+    .submit =
+        [](void*, const OpenaclnnTask*, OpenaclnnMessage* message) {
+          Write(message, kMixed);
+          return 500000;
+        },
+    .parallel_for = [](uint64_t, void (*)(void*, uint64_t), void*) {},
+};
+
+}  // namespace
+
+const OpenaclnnRuntime& Runtime() {
+  static const OpenaclnnRuntime* const runtime = openaclnn_runtime(OPENACLNN_RUNTIME_INTERFACE);
+  return runtime != nullptr ? *runtime : kRefusing;
+}
+
+bool Forked() { return Runtime().forked() != 0; }
+
+int Report(const char* api, const Status& status) {
+  Runtime().record_error(status.code(), Concat(api, ": ", status.text()).c_str());
+  return status.code();
+}
+
+}  // namespace openaclnn

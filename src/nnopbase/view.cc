@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Geometry of strided views, exact: overlap is a bounded linear Diophantine problem.
+#include "nnopbase/view.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace openaclnn {
+namespace {
+
+/// coefficient * x with 0 <= x <= limit; both positive.
+struct Term {
+  int64_t coefficient;
+  int64_t limit;
+};
+
+/// Counts solutions of sum(coefficient * x) = target, up to `wanted`. Terms are tried from the
+/// largest coefficient down; what the rest can still reach bounds each x, so that strides of an
+/// ordinary tensor leave one or two values to try.
+class Solver {
+ public:
+  Solver(std::vector<Term> terms, int wanted) : terms_(std::move(terms)), wanted_(wanted) {
+    std::sort(terms_.begin(), terms_.end(),
+              [](const Term& a, const Term& b) { return a.coefficient > b.coefficient; });
+    reach_.resize(terms_.size() + 1);
+    for (size_t i = terms_.size(); i-- > 0;) {
+      reach_[i] = reach_[i + 1] + static_cast<__int128>(terms_[i].coefficient) * terms_[i].limit;
+    }
+  }
+
+  /// True when there are that many solutions, and when the search gives up: what is not shown to be
+  /// apart counts as overlapping.
+  bool Solve(__int128 target) {
+    Search(0, target);
+    return found_ >= wanted_ || steps_ > kMaxSteps;
+  }
+
+ private:
+  // Views of real tensors need a few steps; this many take about a millisecond.
+  static constexpr int64_t kMaxSteps = 200'000;
+
+  void Search(size_t index, __int128 target) {
+    if (++steps_ > kMaxSteps || found_ >= wanted_ || target < 0 || target > reach_[index]) return;
+    if (index == terms_.size()) {
+      ++found_;
+      return;
+    }
+    const auto [coefficient, limit] = terms_[index];
+    const __int128 rest = target - reach_[index + 1];
+    const __int128 low = rest > 0 ? (rest + coefficient - 1) / coefficient : 0;
+    const __int128 high = std::min<__int128>(target / coefficient, limit);
+    for (__int128 x = low; x <= high; ++x) Search(index + 1, target - x * coefficient);
+  }
+
+  std::vector<Term> terms_;
+  std::vector<__int128> reach_;  // largest sum of the terms from here on
+  int wanted_;
+  int found_ = 0;
+  int64_t steps_ = 0;
+};
+
+int64_t Magnitude(int64_t stride) { return stride < 0 ? -stride : stride; }
+
+/// The strides of a view in bytes, as terms; dimensions that do not move are left out.
+void AddTerms(const Placement& view, std::vector<Term>* terms) {
+  const OpenaclnnTensor& tensor = *view.tensor;
+  for (uint32_t i = 0; i < tensor.rank; ++i) {
+    if (tensor.dims[i] > 1 && tensor.strides[i] != 0) {
+      terms->push_back({Magnitude(tensor.strides[i]) * view.element_bytes, tensor.dims[i] - 1});
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<int64_t> ElementCount(const int64_t* dims, uint32_t rank) {
+  int64_t count = 1;
+  bool overflow = false;
+  for (uint32_t i = 0; i < rank; ++i) {
+    if (dims[i] < 0) return std::nullopt;
+    if (dims[i] == 0)
+      return std::all_of(dims, dims + rank, [](int64_t d) { return d >= 0; })
+                 ? std::optional<int64_t>(0)
+                 : std::nullopt;
+    overflow |= __builtin_mul_overflow(count, dims[i], &count);
+  }
+  return overflow ? std::nullopt : std::optional<int64_t>(count);
+}
+
+std::optional<Span> ElementSpan(const OpenaclnnTensor& tensor) {
+  Span span = {tensor.offset, tensor.offset};
+  for (uint32_t i = 0; i < tensor.rank; ++i) {
+    int64_t reach = 0;
+    if (__builtin_mul_overflow(tensor.dims[i] - 1, tensor.strides[i], &reach)) return std::nullopt;
+    int64_t& end = reach < 0 ? span.first : span.last;
+    if (__builtin_add_overflow(end, reach, &end)) return std::nullopt;
+  }
+  return span;
+}
+
+bool OverlapsItself(const OpenaclnnTensor& tensor) {
+  std::vector<Term> terms;
+  __int128 target = 0;
+  for (uint32_t i = 0; i < tensor.rank; ++i) {
+    if (tensor.dims[i] <= 1) continue;
+    if (tensor.strides[i] == 0) return true;
+    // The difference of two indices, shifted to start at 0; equal tuples are one solution.
+    const int64_t last = tensor.dims[i] - 1;
+    terms.push_back({Magnitude(tensor.strides[i]), 2 * last});
+    target += static_cast<__int128>(Magnitude(tensor.strides[i])) * last;
+  }
+  return Solver(std::move(terms), 2).Solve(target);
+}
+
+bool Overlap(const Placement& a, const Placement& b) {
+  if (a.last_byte < b.first_byte || b.last_byte < a.first_byte) return false;
+  // a.first + sum(a) + r = b.first + sum(b) + s with r, s bytes inside an element; the terms of b
+  // are counted from their upper end, which makes all coefficients positive.
+  std::vector<Term> terms;
+  AddTerms(a, &terms);
+  const size_t own = terms.size();
+  AddTerms(b, &terms);
+  __int128 target = static_cast<__int128>(b.first_byte) - a.first_byte + b.element_bytes - 1;
+  for (size_t i = own; i < terms.size(); ++i) {
+    target += static_cast<__int128>(terms[i].coefficient) * terms[i].limit;
+  }
+  terms.push_back({1, a.element_bytes + b.element_bytes - 2});
+  return Solver(std::move(terms), 1).Solve(target);
+}
+
+bool SameView(const Placement& a, const Placement& b) {
+  const OpenaclnnTensor& left = *a.tensor;
+  const OpenaclnnTensor& right = *b.tensor;
+  if (a.element_bytes != b.element_bytes || a.first_byte != b.first_byte ||
+      left.rank != right.rank) {
+    return false;
+  }
+  for (uint32_t i = 0; i < left.rank; ++i) {
+    if (left.dims[i] != right.dims[i]) return false;
+    if (left.dims[i] > 1 && left.strides[i] != right.strides[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace openaclnn
