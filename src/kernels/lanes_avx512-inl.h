@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Registers of F32x16 on x86-64-v4: one of sixteen floats. Included inside the target's namespace.
+
+using Register = __m512;
+constexpr int kWidth = 16;
+constexpr int kRegisters = kLanes / kWidth;
+
+inline Register LoadRegister(const float* from) { return _mm512_loadu_ps(from); }
+inline Register LoadRegister(const Float16* from) {
+  return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+}
+inline Register LoadRegister(const BFloat16* from) {
+  const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16));
+}
+
+inline void StoreRegister(Register value, float* to) { _mm512_storeu_ps(to, value); }
+inline void StoreRegister(Register value, Float16* to) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
+                      _mm512_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+// Nearest, ties to even, by integer arithmetic: the native conversion flushes denormals.
+inline void StoreRegister(Register value, BFloat16* to) {
+  const __m512i bits = _mm512_castps_si512(value);
+  const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+  const __m512i bias = _mm512_add_epi32(odd, _mm512_set1_epi32(0x7FFF));
+  const __m512i rounded = _mm512_add_epi32(bits, bias);
+  const __m512i quiet = _mm512_or_si512(bits, _mm512_set1_epi32(0x400000));
+  const __mmask16 nan = _mm512_cmp_ps_mask(value, value, _CMP_UNORD_Q);
+  const __m512i result = _mm512_mask_mov_epi32(rounded, nan, quiet);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
+                      _mm512_cvtepi32_epi16(_mm512_srli_epi32(result, 16)));
+}
+
+inline Register BroadcastRegister(float value) { return _mm512_set1_ps(value); }
+inline Register AddRegister(Register a, Register b) { return _mm512_add_ps(a, b); }
+inline Register DivideRegister(Register a, Register b) { return _mm512_div_ps(a, b); }

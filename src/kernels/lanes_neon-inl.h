@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Registers of F32x16 on AArch64: four of four floats. Included inside the target's namespace.
+
+using Register = float32x4_t;
+constexpr int kWidth = 4;
+constexpr int kRegisters = kLanes / kWidth;
+
+inline uint16x4_t LoadBits(const void* from) {
+  uint16x4_t bits;
+  std::memcpy(&bits, from, sizeof(bits));
+  return bits;
+}
+
+inline Register LoadRegister(const float* from) { return vld1q_f32(from); }
+inline Register LoadRegister(const Float16* from) {
+  return vcvt_f32_f16(vreinterpret_f16_u16(LoadBits(from)));
+}
+inline Register LoadRegister(const BFloat16* from) {
+  return vreinterpretq_f32_u32(vshlq_n_u32(vmovl_u16(LoadBits(from)), 16));
+}
+
+inline void StoreBits(uint16x4_t bits, void* to) { std::memcpy(to, &bits, sizeof(bits)); }
+
+inline void StoreRegister(Register value, float* to) { vst1q_f32(to, value); }
+inline void StoreRegister(Register value, Float16* to) {
+  StoreBits(vreinterpret_u16_f16(vcvt_f16_f32(value)), to);
+}
+// Nearest, ties to even.
+inline void StoreRegister(Register value, BFloat16* to) {
+  const uint32x4_t bits = vreinterpretq_u32_f32(value);
+  const uint32x4_t odd = vandq_u32(vshrq_n_u32(bits, 16), vdupq_n_u32(1));
+  const uint32x4_t rounded = vaddq_u32(bits, vaddq_u32(odd, vdupq_n_u32(0x7FFF)));
+  const uint32x4_t quiet = vorrq_u32(bits, vdupq_n_u32(0x400000));
+  const uint32x4_t number = vceqq_f32(value, value);
+  StoreBits(vshrn_n_u32(vbslq_u32(number, rounded, quiet), 16), to);
+}
+
+inline Register BroadcastRegister(float value) { return vdupq_n_f32(value); }
+inline Register AddRegister(Register a, Register b) { return vaddq_f32(a, b); }
+inline Register DivideRegister(Register a, Register b) { return vdivq_f32(a, b); }

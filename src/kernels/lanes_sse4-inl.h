@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Registers of F32x16 on x86-64-v2: four of four floats. Included inside the target's namespace.
+
+using Register = __m128;
+constexpr int kWidth = 4;
+constexpr int kRegisters = kLanes / kWidth;
+
+inline __m128i LoadBits(const void* from) {
+  return _mm_cvtepu16_epi32(_mm_loadl_epi64(static_cast<const __m128i*>(from)));
+}
+
+inline Register LoadRegister(const float* from) { return _mm_loadu_ps(from); }
+inline Register LoadRegister(const BFloat16* from) {
+  return _mm_castsi128_ps(_mm_slli_epi32(LoadBits(from), 16));
+}
+// Without F16C: the exponent and mantissa move into place, a multiplication by 2^112 rebiases the
+// exponent (exactly, denormals included), and Inf and NaN get the largest exponent.
+inline Register LoadRegister(const Float16* from) {
+  const __m128i half = LoadBits(from);
+  const __m128i sign = _mm_slli_epi32(_mm_and_si128(half, _mm_set1_epi32(0x8000)), 16);
+  const __m128i magnitude = _mm_and_si128(half, _mm_set1_epi32(0x7FFF));
+  const __m128 scaled = _mm_mul_ps(_mm_castsi128_ps(_mm_slli_epi32(magnitude, 13)),
+                                   _mm_castsi128_ps(_mm_set1_epi32((127 + 112) << 23)));
+  const __m128i special = _mm_cmpgt_epi32(magnitude, _mm_set1_epi32(0x7BFF));
+  const __m128i exponent = _mm_and_si128(special, _mm_set1_epi32(0x7F800000));
+  return _mm_castsi128_ps(_mm_or_si128(_mm_or_si128(_mm_castps_si128(scaled), exponent), sign));
+}
+
+inline void StoreBits(__m128i low_halves, void* to) {
+  _mm_storel_epi64(static_cast<__m128i*>(to), _mm_packus_epi32(low_halves, low_halves));
+}
+
+inline void StoreRegister(Register value, float* to) { _mm_storeu_ps(to, value); }
+// Nearest, ties to even.
+inline void StoreRegister(Register value, BFloat16* to) {
+  const __m128i bits = _mm_castps_si128(value);
+  const __m128i odd = _mm_and_si128(_mm_srli_epi32(bits, 16), _mm_set1_epi32(1));
+  const __m128i rounded = _mm_add_epi32(bits, _mm_add_epi32(odd, _mm_set1_epi32(0x7FFF)));
+  const __m128i quiet = _mm_or_si128(bits, _mm_set1_epi32(0x400000));
+  const __m128i nan = _mm_castps_si128(_mm_cmpunord_ps(value, value));
+  StoreBits(_mm_srli_epi32(_mm_blendv_epi8(rounded, quiet, nan), 16), to);
+}
+// Without F16C, nearest, ties to even: results below the smallest normal are rounded by adding a
+// constant whose last place is theirs; the others by adding half a place to the bits.
+inline void StoreRegister(Register value, Float16* to) {
+  const __m128i all = _mm_castps_si128(value);
+  const __m128i sign = _mm_and_si128(all, _mm_set1_epi32(INT32_MIN));
+  const __m128i bits = _mm_xor_si128(all, sign);
+  const __m128i magic = _mm_set1_epi32((127 - 15 + 23 - 10 + 1) << 23);
+  const __m128i small = _mm_sub_epi32(
+      _mm_castps_si128(_mm_add_ps(_mm_castsi128_ps(bits), _mm_castsi128_ps(magic))), magic);
+  const __m128i odd = _mm_and_si128(_mm_srli_epi32(bits, 13), _mm_set1_epi32(1));
+  const __m128i rebias = _mm_set1_epi32(static_cast<int32_t>(((15u - 127u) << 23) + 0xFFFu));
+  const __m128i normal = _mm_srli_epi32(_mm_add_epi32(_mm_add_epi32(bits, rebias), odd), 13);
+  const __m128i is_small = _mm_cmpgt_epi32(_mm_set1_epi32((127 - 14) << 23), bits);
+  const __m128i is_nan = _mm_cmpgt_epi32(bits, _mm_set1_epi32(0x7F800000));
+  const __m128i is_large = _mm_cmpgt_epi32(bits, _mm_set1_epi32(((127 + 16) << 23) - 1));
+  const __m128i payload = _mm_or_si128(
+      _mm_and_si128(_mm_srli_epi32(bits, 13), _mm_set1_epi32(0x3FF)), _mm_set1_epi32(0x200));
+  const __m128i special = _mm_or_si128(_mm_set1_epi32(0x7C00), _mm_and_si128(is_nan, payload));
+  const __m128i finite = _mm_blendv_epi8(normal, small, is_small);
+  const __m128i half = _mm_blendv_epi8(finite, special, is_large);
+  StoreBits(_mm_or_si128(half, _mm_srli_epi32(sign, 16)), to);
+}
+
+inline Register BroadcastRegister(float value) { return _mm_set1_ps(value); }
+inline Register AddRegister(Register a, Register b) { return _mm_add_ps(a, b); }
+inline Register DivideRegister(Register a, Register b) { return _mm_div_ps(a, b); }

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strided views as kernels walk them: rows in the order of their index, elements along a row.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "ascendcl/data_type.h"
+#include "nnopbase/operand.h"
+
+namespace openaclnn {
+
+inline constexpr uint32_t kMaxRank = 8;
+
+/// Offsets, in elements, of the index tuples of some dimensions in row-major order.
+class Offsets {
+ public:
+  Offsets() = default;
+
+  /// Over the first `rank` dimensions of the operand. Neighbours that step like one dimension are
+  /// joined, so that dense and most strided views need one multiplication.
+  Offsets(const Operand& operand, uint32_t rank) {
+    for (uint32_t i = 0; i < rank; ++i) {
+      const int64_t dim = operand.tensor().dims[i];
+      const int64_t stride = operand.tensor().strides[i];
+      if (dim == 1) continue;
+      if (rank_ > 0 && strides_[rank_ - 1] == dim * stride) {
+        dims_[rank_ - 1] *= dim;
+        strides_[rank_ - 1] = stride;
+      } else {
+        dims_[rank_] = dim;
+        strides_[rank_++] = stride;
+      }
+    }
+  }
+
+  int64_t operator()(int64_t index) const {
+    if (rank_ == 1) return index * strides_[0];
+    int64_t offset = 0;
+    for (uint32_t i = rank_; i-- > 0;) {
+      offset += index % dims_[i] * strides_[i];
+      index /= dims_[i];
+    }
+    return offset;
+  }
+
+ private:
+  uint32_t rank_ = 0;
+  std::array<int64_t, kMaxRank> dims_{};
+  std::array<int64_t, kMaxRank> strides_{};
+};
+
+/// A view as rows along its last dimension.
+struct RowView {
+  RowView() = default;
+  explicit RowView(const Operand& operand)
+      : rows(operand, operand.rank() - 1),
+        step(operand.tensor().strides[operand.rank() - 1]),
+        element_bytes(static_cast<int64_t>(FindDataType(operand.dtype())->bytes)) {}
+
+  /// Address of the row's element 0, given that of the view's.
+  std::byte* Row(void* origin, int64_t row) const {
+    return static_cast<std::byte*>(origin) + rows(row) * element_bytes;
+  }
+
+  Offsets rows;
+  int64_t step = 1;  // elements between neighbours of a row
+  int64_t element_bytes = 0;
+};
+
+/// Copies n elements between places with steps given in elements. element_bytes is 1, 2, 4 or 8.
+void CopyStrided(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t n,
+                 int64_t element_bytes);
+
+/// Sets n elements to zero bytes.
+void ZeroStrided(void* to, int64_t step, int64_t n, int64_t element_bytes);
+
+}  // namespace openaclnn

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of operators, one line each, and what they support as JSON.
+#include "opapi/registry.h"
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "ascendcl/error.h"
+#include "embedding/op.h"
+#include "embedding_dense_backward/op.h"
+
+namespace openaclnn {
+namespace {
+
+const Operator* const kOperators[] = {
+    &embedding::kOperator,
+    &embedding_dense_backward::kOperator,
+};
+
+std::vector<std::string> DtypeNames(DtypeSet set) {
+  std::vector<std::string> names;
+  for (const DataTypeInfo& info : data_type_table::kTypes) {
+    if (Contains(set, info.type)) names.emplace_back(info.name);
+  }
+  return names;
+}
+
+nlohmann::ordered_json Describe(const Operator& op) {
+  nlohmann::ordered_json operands;
+  for (const OperandSupport& row : op.support) {
+    nlohmann::ordered_json dtypes = nlohmann::ordered_json::object();
+    for (int f = 0; f < OPENACLNN_FAMILY_COUNT; ++f) {
+      const auto family = static_cast<OpenaclnnFamily>(f);
+      if (row.dtypes[family] == 0) continue;
+      dtypes[Meta()->runtime->family_name(family)] = DtypeNames(row.dtypes[family]);
+    }
+    operands.push_back({{"name", row.operand}, {"dtypes", dtypes}});
+  }
+  return {{"name", op.api}, {"operands", operands}};
+}
+
+std::string DescribeAll() {
+  nlohmann::ordered_json products, operators;
+  for (uint32_t i = 0; i < Meta()->runtime->product_count(); ++i) {
+    const Product* product = Meta()->runtime->product_at(i);
+    products.push_back(
+        {{"name", product->name}, {"family", Meta()->runtime->family_name(product->family)}});
+  }
+  for (const Operator* op : kOperators) operators.push_back(Describe(*op));
+  return nlohmann::ordered_json({{"products", products}, {"operators", operators}}).dump();
+}
+
+}  // namespace
+
+std::span<const Operator* const> Operators() { return kOperators; }
+
+}  // namespace openaclnn
+
+/// Products and operators with their types, for the command-line tool; null when the libraries are
+/// of different versions or memory is short. The text lives as long as the process.
+extern "C" __attribute__((visibility("default"))) const char* openaclnn_support_json() {
+  const char* text = nullptr;
+  openaclnn::Api("openaclnn_support_json", [&]() -> openaclnn::Status {
+    if (openaclnn::Meta() == nullptr) return {};
+    static const auto* const json = new std::string(openaclnn::DescribeAll());
+    text = json->c_str();
+    return {};
+  });
+  return text;
+}
