@@ -179,6 +179,7 @@ Status ReadConfig(Config* config) {
   if (status.ok()) status = ReadMemory(&config->device_memory);
   if (status.ok()) status = ReadFlag("OPENACLNN_GUARD_PAGES", &config->guard_pages);
   if (status.ok()) status = ReadFlag("OPENACLNN_HOST_ACCESS", &config->host_access);
+  if (status.ok()) status = ReadFlag("ASCEND_LAUNCH_BLOCKING", &config->launch_blocking);
   if (status.ok()) config->num_devices = VisibleDevices(config->num_devices);
   return status;
 }

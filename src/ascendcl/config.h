@@ -12,11 +12,12 @@ namespace openaclnn {
 struct Config {
   const Product* product = nullptr;              // OPENACLNN_SOC
   OpenaclnnSimd simd = OPENACLNN_SIMD_BASELINE;  // OPENACLNN_SIMD, else the machine's best
-  uint32_t num_threads = 1;    // OPENACLNN_NUM_THREADS: threads that compute at once
-  uint32_t num_devices = 1;    // OPENACLNN_DEVICE_COUNT, cut by ASCEND_RT_VISIBLE_DEVICES
-  uint64_t device_memory = 0;  // OPENACLNN_DEVICE_MEMORY, in bytes, for each device
-  bool guard_pages = false;    // OPENACLNN_GUARD_PAGES: each allocation ends at such a page
-  bool host_access = false;    // OPENACLNN_HOST_ACCESS: device addresses work on the host
+  uint32_t num_threads = 1;      // OPENACLNN_NUM_THREADS: threads that compute at once
+  uint32_t num_devices = 1;      // OPENACLNN_DEVICE_COUNT, cut by ASCEND_RT_VISIBLE_DEVICES
+  uint64_t device_memory = 0;    // OPENACLNN_DEVICE_MEMORY, in bytes, for each device
+  bool guard_pages = false;      // OPENACLNN_GUARD_PAGES: each allocation ends at such a page
+  bool launch_blocking = false;  // ASCEND_LAUNCH_BLOCKING: phase 2 waits for its task
+  bool host_access = false;      // OPENACLNN_HOST_ACCESS: device addresses work on the host
 };
 
 /// Reads the environment. A value that cannot be used is an error that names the variable, what it

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ascendcl/config.h"
 #include "ascendcl/device.h"
 #include "ascendcl/error.h"
 
@@ -19,16 +20,19 @@ Status NoHandleLeft(const char* noun) {
 }  // namespace
 
 Status Context::Create(uint32_t device_id, bool primary, void** handle) {
-  std::shared_ptr<Context> context(new Context(device_id, primary));
+  Config config;
+  Status status = CurrentConfig(&config);
+  if (!status.ok()) return status;
+  std::shared_ptr<Context> context(new Context(device_id, primary, config.launch_blocking));
   *handle = InsertHandle(context);
   if (*handle == nullptr) return NoHandleLeft(kNoun);
   context->handle_ = *handle;
-  context->default_stream_ = std::make_shared<Stream>(*handle, device_id);
+  context->default_stream_ = std::make_shared<Stream>(*handle, device_id, config.launch_blocking);
   return {};
 }
 
 Status Context::CreateStream(void** handle) {
-  auto stream = std::make_shared<Stream>(handle_, device_id_);
+  auto stream = std::make_shared<Stream>(handle_, device_id_, launch_blocking_);
   void* inserted = InsertHandle(stream);
   if (inserted == nullptr) {
     return Status(ACL_ERROR_RT_NO_STREAM_RESOURCE, "no handle is left for a stream");

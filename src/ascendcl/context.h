@@ -35,10 +35,12 @@ class Context {
   void Close();
 
  private:
-  Context(uint32_t device_id, bool primary) : device_id_(device_id), primary_(primary) {}
+  Context(uint32_t device_id, bool primary, bool launch_blocking)
+      : device_id_(device_id), primary_(primary), launch_blocking_(launch_blocking) {}
 
   const uint32_t device_id_;
   const bool primary_;
+  const bool launch_blocking_;
   const void* handle_ = nullptr;
   std::shared_ptr<Stream> default_stream_;
   std::mutex mutex_;  // guards what follows

@@ -9,6 +9,7 @@
 
 #include "acl/acl.h"
 #include "ascendcl/error_table.h"
+#include "ascendcl/log.h"
 
 namespace openaclnn {
 namespace {
@@ -65,6 +66,9 @@ void RecordError(int code, std::string_view text) {
   ThreadErrors& errors = Errors();
   errors.recent = Concat(FindError(code).prefix, ": ", text);
   errors.last = code;
+  const bool op = errors.recent.starts_with("EZ");
+  Log(op ? LogModule::kOp : LogModule::kAscendcl, LogLevel::kError,
+      Concat("error code ", code, ": ", errors.recent));
 }
 
 int Report(const char* api, const Status& status) {

@@ -9,6 +9,7 @@
 #include "ascendcl/device.h"
 #include "ascendcl/error.h"
 #include "ascendcl/handles.h"
+#include "ascendcl/log.h"
 #include "ascendcl/workers.h"
 #include "openaclnn/version.h"
 
@@ -44,7 +45,14 @@ Status Initialise(const char* config_path) {
   Config config;
   if (status.ok()) status = CurrentConfig(&config);
   if (!status.ok()) return status;
+  ReloadLog();
   Workers::Get().Configure(config.num_threads);
+  if (LogEnabled(LogModule::kAscendcl, LogLevel::kInfo)) {
+    Log(LogModule::kAscendcl, LogLevel::kInfo,
+        Concat("openaclnn ", OPENACLNN_VERSION_STRING, " as ", config.product->name, ", ",
+               config.num_devices, " devices of ", config.device_memory, " bytes, ",
+               config.num_threads, " threads"));
+  }
   g_initialised = true;
   return status;
 }

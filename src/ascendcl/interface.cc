@@ -9,6 +9,7 @@
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
 #include "ascendcl/error_table.h"
+#include "ascendcl/log.h"
 #include "ascendcl/memory.h"
 #include "ascendcl/message.h"
 #include "ascendcl/workers.h"
@@ -67,7 +68,11 @@ int Submit(void* handle, const OpenaclnnTask* task, OpenaclnnMessage* message) {
     Write(message, status.text());
     return status.code();
   }
-  stream->Enqueue(std::make_unique<KernelTask>(*task));
+  if (LogEnabled(LogModule::kOp, LogLevel::kDebug)) {
+    Log(LogModule::kOp, LogLevel::kDebug, Concat("submit ", task->name));
+  }
+  const uint64_t number = stream->Enqueue(std::make_unique<KernelTask>(*task));
+  if (stream->launch_blocking()) stream->Wait(number, {});
   return 0;
 }
 

@@ -22,11 +22,14 @@ class Stream : public std::enable_shared_from_this<Stream> {
   static constexpr const char* kNoun = "stream";
   using Deadline = std::optional<std::chrono::steady_clock::time_point>;
 
-  Stream(const void* context, uint32_t device_id) : context_(context), device_id_(device_id) {}
+  Stream(const void* context, uint32_t device_id, bool launch_blocking)
+      : context_(context), device_id_(device_id), launch_blocking_(launch_blocking) {}
 
   /// Handle of the context that the stream belongs to.
   const void* context() const { return context_; }
   uint32_t device_id() const { return device_id_; }
+  /// Whether phase 2 of an operator waits for its task.
+  bool launch_blocking() const { return launch_blocking_; }
 
   /// Appends the task and returns its number, counted from 1.
   uint64_t Enqueue(std::unique_ptr<Task> task);
@@ -63,6 +66,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   const void* const context_;
   const uint32_t device_id_;
+  const bool launch_blocking_;
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable progress_;

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Log: levels from the environment, files of bounded size and number.
+#include "ascendcl/log.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <ctime>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <string>
+
+#include "ascendcl/error.h"
+
+namespace openaclnn {
+namespace {
+
+constexpr const char* kLevelNames[] = {"DEBUG", "INFO", "WARNING", "ERROR"};
+constexpr const char* kModuleNames[] = {"ASCENDCL", "OP"};
+constexpr size_t kModules = std::size(kModuleNames);
+constexpr off_t kMaxFileBytes = off_t{20} << 20;
+constexpr size_t kDefaultFiles = 10;
+
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+/// "0" to "4"; anything else leaves the level as it is.
+void ReadLevel(std::string_view text, LogLevel* level) {
+  if (text.size() == 1 && text[0] >= '0' && text[0] <= '4') {
+    *level = static_cast<LogLevel>(text[0] - '0');
+  }
+}
+
+struct Settings {
+  std::array<LogLevel, kModules> levels;
+  bool to_stdout = false;
+  size_t max_files = kDefaultFiles;
+  std::string folder;  // empty: nowhere
+};
+
+/// "OP=0:RUNTIME=1": the levels of single modules.
+void ReadModuleLevels(std::string_view text, std::array<LogLevel, kModules>* levels) {
+  while (!text.empty()) {
+    const std::string_view entry = text.substr(0, text.find(':'));
+    text.remove_prefix(std::min(entry.size() + 1, text.size()));
+    const size_t equals = entry.find('=');
+    if (equals == std::string_view::npos) continue;
+    for (size_t i = 0; i < kModules; ++i) {
+      if (entry.substr(0, equals) == kModuleNames[i]) {
+        ReadLevel(entry.substr(equals + 1), &(*levels)[i]);
+      }
+    }
+  }
+}
+
+Settings ReadSettings() {
+  Settings settings;
+  LogLevel level = LogLevel::kError;
+  ReadLevel(Environment("ASCEND_GLOBAL_LOG_LEVEL"), &level);
+  settings.levels.fill(level);
+  ReadModuleLevels(Environment("ASCEND_MODULE_LOG_LEVEL"), &settings.levels);
+  settings.to_stdout = Environment("ASCEND_SLOG_PRINT_TO_STDOUT") == "1" ||
+                       Environment("ASCEND_LOG_PRINT_TO_STDOUT") == "1";
+  const std::string files = Environment("ASCEND_HOST_LOG_FILE_NUM");
+  const long count = std::strtol(files.c_str(), nullptr, 10);
+  if (count > 0 && count <= 1000) settings.max_files = static_cast<size_t>(count);
+  const std::string path = Environment("ASCEND_PROCESS_LOG_PATH");
+  const std::string work = Environment("ASCEND_WORK_PATH");
+  const std::string home = Environment("HOME");
+  if (!path.empty()) {
+    settings.folder = path;
+  } else if (!work.empty()) {
+    settings.folder = work + "/log";
+  } else if (!home.empty()) {
+    settings.folder = home + "/ascend/log";
+  }
+  return settings;
+}
+
+struct Moment {
+  char line[32];  // yyyy-mm-dd-hh:mm:ss.mmm.uuu
+  char file[32];  // yyyymmddhhmmssmmm
+};
+
+Moment Now() {
+  timeval time{};
+  gettimeofday(&time, nullptr);
+  tm parts{};
+  localtime_r(&time.tv_sec, &parts);
+  const auto milliseconds = static_cast<int>(time.tv_usec / 1000);
+  const auto microseconds = static_cast<int>(time.tv_usec % 1000);
+  Moment moment{};
+  size_t length = strftime(moment.line, sizeof(moment.line), "%Y-%m-%d-%H:%M:%S", &parts);
+  snprintf(moment.line + length, sizeof(moment.line) - length, ".%03d.%03d", milliseconds,
+           microseconds);
+  length = strftime(moment.file, sizeof(moment.file), "%Y%m%d%H%M%S", &parts);
+  snprintf(moment.file + length, sizeof(moment.file) - length, "%03d", milliseconds);
+  return moment;
+}
+
+std::string ProcessName() {
+  std::ifstream file("/proc/self/comm");
+  std::string name;
+  std::getline(file, name);
+  return name;
+}
+
+void WriteAll(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(descriptor, text.data(), text.size());
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+class Sink {
+ public:
+  Sink() { Reload(); }
+
+  bool Enabled(LogModule module, LogLevel level) const {
+    return level >= levels_[static_cast<size_t>(module)].load(std::memory_order_relaxed);
+  }
+
+  void Reload() {
+    std::lock_guard lock(mutex_);
+    Settings settings = ReadSettings();
+    for (size_t i = 0; i < kModules; ++i) levels_[i] = settings.levels[i];
+    if (settings.folder != settings_.folder) CloseFile();
+    settings_ = std::move(settings);
+    process_ = ProcessName();
+  }
+
+  void Write(LogModule module, LogLevel level, std::string_view text,
+             const std::source_location& where) {
+    std::lock_guard lock(mutex_);
+    const Moment now = Now();
+    const std::string_view path = where.file_name();
+    const std::string line =
+        Concat("[", kLevelNames[static_cast<int>(level)], "] ",
+               kModuleNames[static_cast<int>(module)], "(", getpid(), ",", process_, "):", now.line,
+               " [", path.substr(path.rfind('/') + 1), ":", where.line(), "]", text, "\n");
+    if (settings_.to_stdout) return WriteAll(STDOUT_FILENO, line);
+    if (file_ >= 0 && lseek(file_, 0, SEEK_END) + static_cast<off_t>(line.size()) > kMaxFileBytes) {
+      CloseFile();
+    }
+    if (file_ < 0) OpenFile(now);
+    if (file_ >= 0) WriteAll(file_, line);
+  }
+
+ private:
+  void CloseFile() {
+    if (file_ >= 0) close(std::exchange(file_, -1));
+  }
+
+  // A new file; the oldest of this process go when there are too many.
+  void OpenFile(const Moment& now) {
+    if (settings_.folder.empty()) return;
+    const std::string folder = settings_.folder + "/debug/plog";
+    std::error_code ignored;
+    std::filesystem::create_directories(folder, ignored);
+    const std::string path = Concat(folder, "/plog-", getpid(), "_", now.file, ".log");
+    file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+    if (file_ < 0) return;
+    if (files_.empty() || files_.back() != path) files_.push_back(path);
+    for (; files_.size() > settings_.max_files; files_.pop_front()) unlink(files_.front().c_str());
+  }
+
+  std::array<std::atomic<LogLevel>, kModules> levels_;
+  std::mutex mutex_;  // guards what follows
+  Settings settings_;
+  std::string process_;
+  int file_ = -1;
+  std::deque<std::string> files_;
+};
+
+Sink& TheSink() {
+  static auto* sink = new Sink;  // static destructors of the program may still log
+  return *sink;
+}
+
+}  // namespace
+
+bool LogEnabled(LogModule module, LogLevel level) { return TheSink().Enabled(module, level); }
+
+void Log(LogModule module, LogLevel level, std::string_view text,
+         const std::source_location& where) {
+  // A child of fork may have inherited the sink in the middle of a line.
+  if (Forked() || !LogEnabled(module, level)) return;
+  try {
+    TheSink().Write(module, level, text, where);
+  } catch (const std::exception&) {
+    return;  // no memory for the line
+  }
+}
+
+void ReloadLog() { TheSink().Reload(); }
+
+}  // namespace openaclnn

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Log: lines in the vendor's format, to files or standard output as the ASCEND_ variables say.
+#pragma once
+
+#include <source_location>
+#include <string_view>
+
+namespace openaclnn {
+
+enum class LogLevel { kDebug, kInfo, kWarning, kError, kNone };
+
+/// Whose line it is; ASCEND_MODULE_LOG_LEVEL may set each one's level.
+enum class LogModule { kAscendcl, kOp };
+
+/// Whether a line would go anywhere: cheap, to be asked before a text is made.
+bool LogEnabled(LogModule module, LogLevel level);
+
+/// Writes one line. Never fails: what cannot be written is dropped.
+void Log(LogModule module, LogLevel level, std::string_view text,
+         const std::source_location& where = std::source_location::current());
+
+/// Reads the variables anew, for aclInit.
+void ReloadLog();
+
+}  // namespace openaclnn
