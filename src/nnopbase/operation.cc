@@ -4,16 +4,23 @@
 
 namespace openaclnn {
 
+namespace {
+
+Status VersionsDiffer() {
+  return Status(ACLNN_ERR_RUNTIME_ERROR,
+                "library versions differ, expected libopapi.so and libnnopbase.so of one "
+                "installation");
+}
+
+}  // namespace
+
 const Product* CurrentProduct(Status* status) {
-  OpenaclnnMessage message = {};
-  const Product* product = nullptr;
   if (Meta() == nullptr) {
-    Write(&message,
-          "library versions differ, expected libopapi.so and libnnopbase.so of one "
-          "installation");
-  } else {
-    product = Meta()->runtime->product(&message);
+    *status = VersionsDiffer();
+    return nullptr;
   }
+  OpenaclnnMessage message = {};
+  const Product* product = Meta()->runtime->product(&message);
   if (product == nullptr) *status = Status(ACLNN_ERR_RUNTIME_ERROR, message.text);
   return product;
 }
@@ -27,8 +34,7 @@ Status CreateExecutor(const OpenaclnnCall& call, aclOpExecutor** executor) {
 aclnnStatus RunOperation(const Operator& op, void* workspace, uint64_t workspace_size,
                          aclOpExecutor* executor, aclrtStream stream) {
   return Api(op.api, [&]() -> Status {
-    Status status;
-    if (CurrentProduct(&status) == nullptr) return status;
+    if (Meta() == nullptr) return VersionsDiffer();
     OpenaclnnMessage message = {};
     const int code = Meta()->execute(op.api, workspace, workspace_size, executor, stream, &message);
     return code == 0 ? Status() : Status(code, message.text);
