@@ -26,18 +26,30 @@ inline Status ForkedError() {
                 "memory; start it with spawn or exec and initialise there");
 }
 
+/// Runs a body that returns a Status; an exception becomes one. (Its texts are short enough to need
+/// no memory.)
+template <class Body>
+Status Guard(Body&& body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return Status(200000, "out of memory");
+  } catch (const std::exception&) {
+    return Status(500000, "internal error");
+  }
+}
+
 /// Body of an exported function: no exception leaves it, a failure is recorded for
 /// aclGetRecentErrMsg under the function's name.
 template <class Body>
 int Api(const char* api, Body&& body) {
-  try {
-    const Status status = Forked() ? ForkedError() : body();
-    return status.ok() ? 0 : Report(api, status);
-  } catch (const std::bad_alloc&) {
-    return Report(api, Status(200000, "host memory is exhausted"));
-  } catch (const std::exception& error) {
-    return Report(api, Status(500000, Concat("internal error: ", error.what())));
-  }
+  const Status status = Forked() ? Guard(ForkedError) : Guard(body);
+  if (status.ok()) return 0;
+  (void)Guard([&] {
+    Report(api, status);
+    return Status();
+  });
+  return status.code();
 }
 
 /// As Api, for functions that destroy or free: in a child of fork they do nothing and succeed.

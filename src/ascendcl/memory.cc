@@ -20,6 +20,12 @@ constexpr uint32_t kPageBytes = 4096;
 /// What an allocation counts against the limit: the runtime's documented rounding.
 uint64_t CountedBytes(uint64_t bytes) { return bytes / 32 * 32 + 64; }
 
+/// Bytes from the allocation's first to an address at or above it.
+uint64_t OffsetIn(const Allocation& allocation, const void* address) {
+  return reinterpret_cast<uintptr_t>(address) -
+         reinterpret_cast<uintptr_t>(allocation.block.device);
+}
+
 }  // namespace
 
 MemoryPin::~MemoryPin() {
@@ -79,8 +85,7 @@ Allocation* Memory::FindAllocation(const void* address) {
   auto next = allocations_.upper_bound(reinterpret_cast<uintptr_t>(address));
   if (next == allocations_.begin()) return nullptr;
   Allocation* allocation = std::prev(next)->second;
-  const auto offset =
-      static_cast<uint64_t>(static_cast<const std::byte*>(address) - allocation->block.device);
+  const uint64_t offset = OffsetIn(*allocation, address);
   return offset < allocation->block.bytes ? allocation : nullptr;
 }
 
@@ -90,8 +95,7 @@ Memory::Lookup Memory::Pin(const void* address, uint64_t bytes, MemoryPin* pin) 
   if (allocation == nullptr) {
     return arena_ != nullptr && arena_->Covers(address) ? Lookup::kFreed : Lookup::kUnknown;
   }
-  const auto offset =
-      static_cast<uint64_t>(static_cast<const std::byte*>(address) - allocation->block.device);
+  const uint64_t offset = OffsetIn(*allocation, address);
   if (bytes > allocation->block.bytes - offset) return Lookup::kOutOfRange;
   allocation->uses.fetch_add(1, std::memory_order_relaxed);
   *pin = MemoryPin(allocation, allocation->block.host + offset);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <system_error>
 
 #include "ascendcl/float_environment.h"
 #include "ascendcl/stream.h"
@@ -52,6 +53,7 @@ void Workers::Configure(uint32_t num_threads) {
   std::lock_guard lock(mutex_);
   num_threads_ = num_threads;
   permits_ = num_threads;
+  if (!ready_.empty()) StartLocked();
 }
 
 void Workers::Stop() {
@@ -67,8 +69,14 @@ void Workers::Stop() {
   stopping_ = false;
 }
 
+// With fewer threads than asked for, down to none, the work is still done: whoever synchronises
+// runs it.
 void Workers::StartLocked() {
-  for (uint32_t i = 0; i < num_threads_; ++i) threads_.emplace_back([this] { Main(); });
+  try {
+    for (uint32_t i = 0; i < num_threads_; ++i) threads_.emplace_back([this] { Main(); });
+  } catch (const std::system_error&) {
+    return;
+  }
 }
 
 // Releases the lock first: a woken thread needs it.

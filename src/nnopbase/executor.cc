@@ -91,21 +91,20 @@ Status Executor::CheckWorkspace(void* workspace, uint64_t workspace_size) const 
 
 namespace {
 
-Status PinRange(const char* operand, const std::byte* address, uint64_t bytes, OpenaclnnPin* pin) {
+Status PinRange(const char* operand, const void* address, uint64_t bytes, OpenaclnnPin* pin) {
   switch (Runtime().pin(address, bytes, pin)) {
     case OPENACLNN_PINNED:
       return {};
     case OPENACLNN_NOT_DEVICE_MEMORY:
       return Status(ACLNN_ERR_PARAM_INVALID,
-                    Concat(operand, " data is ", static_cast<const void*>(address),
+                    Concat(operand, " data is ", address,
                            ", which is not device memory, expected memory from aclrtMalloc"));
     case OPENACLNN_OUT_OF_ALLOCATION:
       break;
   }
-  return Status(
-      ACLNN_ERR_PARAM_INVALID,
-      Concat(operand, " data is ", bytes, " bytes from ", static_cast<const void*>(address),
-             ", which leave their allocation, expected one that holds them"));
+  return Status(ACLNN_ERR_PARAM_INVALID,
+                Concat(operand, " data is ", bytes, " bytes from ", address,
+                       ", which leave their allocation, expected one that holds them"));
 }
 
 }  // namespace
@@ -119,9 +118,12 @@ Status Executor::Bind(void* workspace, QueuedCall* queued) const {
       return Status(ACLNN_ERR_PARAM_NULLPTR,
                     Concat(operand.name, " data is null, expected the address of its elements"));
     }
-    auto* first = static_cast<std::byte*>(operand.tensor.data) + operand.first_byte;
+    // By integers: an address that is nonsense may wrap.
+    const auto first = reinterpret_cast<uintptr_t>(operand.tensor.data) +
+                       static_cast<uintptr_t>(operand.first_byte);
     OpenaclnnPin* pin = &queued->pins[queued->num_pins];
-    Status status = PinRange(operand.name, first, operand.bytes, pin);
+    Status status =
+        PinRange(operand.name, reinterpret_cast<const void*>(first), operand.bytes, pin);
     if (!status.ok()) return status;
     ++queued->num_pins;
     queued->data[i] =
@@ -129,8 +131,7 @@ Status Executor::Bind(void* workspace, QueuedCall* queued) const {
   }
   if (workspace_size_ == 0) return {};
   OpenaclnnPin* pin = &queued->pins[queued->num_pins];
-  Status status =
-      PinRange("workspace", static_cast<const std::byte*>(workspace), workspace_size_, pin);
+  Status status = PinRange("workspace", workspace, workspace_size_, pin);
   if (!status.ok()) return status;
   ++queued->num_pins;
   queued->workspace = pin->host;

@@ -60,7 +60,7 @@ OpenaclnnCall MakeCall(const Operation<Params, Plan>& operation, std::unique_ptr
   call.destroy = [](void* frozen) { delete static_cast<Frozen*>(frozen); };
   call.run = [](const void* state, void* const* data, void* workspace, OpenaclnnMessage* message) {
     const auto* frozen = static_cast<const Frozen*>(state);
-    const Status status = frozen->run(*frozen->plan, {data, workspace});
+    const Status status = Guard([&] { return frozen->run(*frozen->plan, {data, workspace}); });
     if (!status.ok()) Write(message, status.text());
     return status.code();
   };
