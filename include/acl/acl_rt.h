@@ -415,7 +415,7 @@ ACL_FUNC_VISIBILITY aclError aclrtDestroyStreamForce(aclrtStream stream);
  * @param stream the stream; NULL is the default one.
  * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
  * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
- * @retval ACL_ERROR_RT_CONTEXT_NULL stream is NULL and the thread has no context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no context.
  * @return also the first task error of the stream, for instance ACL_ERROR_RT_VECTOR_CORE_EXCEPTION
  *     when values in device memory broke a rule of an operator; aclGetRecentErrMsg names operator,
  *     position and value.
@@ -432,7 +432,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStream(aclrtStream stream);
  * @retval ACL_ERROR_RT_STREAM_SYNC_TIMEOUT the stream still had work when the time was over.
  * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
  * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
- * @retval ACL_ERROR_RT_CONTEXT_NULL stream is NULL and the thread has no context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no context.
  * @return also the first task error of the stream.
  */
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout);
@@ -445,7 +445,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStreamWithTimeout(aclrtStream strea
  * @retval ACL_ERROR_INVALID_PARAM status is null.
  * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
  * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
- * @retval ACL_ERROR_RT_CONTEXT_NULL stream is NULL and the thread has no context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no context.
  */
 ACL_FUNC_VISIBILITY aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status);
 
@@ -458,7 +458,7 @@ ACL_FUNC_VISIBILITY aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamSta
  * @retval ACL_ERROR_RT_PARAM_INVALID mode is neither of them.
  * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
  * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
- * @retval ACL_ERROR_RT_CONTEXT_NULL stream is NULL and the thread has no context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no context.
  */
 ACL_FUNC_VISIBILITY aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode);
 
@@ -524,7 +524,7 @@ ACL_FUNC_VISIBILITY aclError aclrtDestroyEvent(aclrtEvent event);
  * @retval ACL_ERROR_RT_INVALID_HANDLE event is null or not a live event, or stream is not a live
  *     stream.
  * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
- * @retval ACL_ERROR_RT_CONTEXT_NULL stream is NULL and the thread has no context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no context.
  */
 ACL_FUNC_VISIBILITY aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream);
 
@@ -537,7 +537,7 @@ ACL_FUNC_VISIBILITY aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stre
  * @retval ACL_ERROR_RT_INVALID_HANDLE event is null or not a live event, or stream is not a live
  *     stream.
  * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
- * @retval ACL_ERROR_RT_CONTEXT_NULL stream is NULL and the thread has no context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no context.
  */
 ACL_FUNC_VISIBILITY aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream);
 
@@ -554,7 +554,7 @@ ACL_FUNC_VISIBILITY aclError aclrtResetEvent(aclrtEvent event, aclrtStream strea
  * @retval ACL_ERROR_RT_INVALID_HANDLE event is null or not a live event, or stream is not a live
  *     stream.
  * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
- * @retval ACL_ERROR_RT_CONTEXT_NULL stream is NULL and the thread has no context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no context.
  */
 ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event);
 
@@ -718,7 +718,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpy(void* dst, size_t destMax, const void* 
  * @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT kind is ACL_MEMCPY_HOST_TO_HOST.
  * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
  * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
- * @retval ACL_ERROR_RT_CONTEXT_NULL stream is NULL and the thread has no context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no context.
  */
 ACL_FUNC_VISIBILITY aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src,
                                               size_t count, aclrtMemcpyKind kind,
@@ -759,7 +759,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void*
  * @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT kind is ACL_MEMCPY_HOST_TO_HOST.
  * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
  * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
- * @retval ACL_ERROR_RT_CONTEXT_NULL stream is NULL and the thread has no context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no context.
  */
 ACL_FUNC_VISIBILITY aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* src,
                                                 size_t spitch, size_t width, size_t height,
@@ -792,7 +792,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t 
  *     allocation that it starts in.
  * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
  * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
- * @retval ACL_ERROR_RT_CONTEXT_NULL stream is NULL and the thread has no context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no context.
  */
 ACL_FUNC_VISIBILITY aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value,
                                               size_t count, aclrtStream stream);
@@ -833,7 +833,7 @@ ACL_FUNC_VISIBILITY aclError aclrtPointerGetAttributes(const void* ptr,
  * @retval ACL_ERROR_RT_STREAM_SUBSCRIBE the stream already has a thread.
  * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
  * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
- * @retval ACL_ERROR_RT_CONTEXT_NULL stream is NULL and the thread has no context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no context.
  */
 ACL_FUNC_VISIBILITY aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream);
 
@@ -846,7 +846,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream
  * @retval ACL_ERROR_RT_THREAD_SUBSCRIBE the stream's thread is another one.
  * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
  * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
- * @retval ACL_ERROR_RT_CONTEXT_NULL stream is NULL and the thread has no context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no context.
  */
 ACL_FUNC_VISIBILITY aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream);
 
@@ -876,7 +876,7 @@ ACL_FUNC_VISIBILITY aclError aclrtProcessReport(int32_t timeout);
  * @retval ACL_ERROR_RT_STREAM_NO_CB_REG no thread serves the stream.
  * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
  * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
- * @retval ACL_ERROR_RT_CONTEXT_NULL stream is NULL and the thread has no context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no context.
  */
 ACL_FUNC_VISIBILITY aclError aclrtLaunchCallback(aclrtCallback fn, void* userData,
                                                  aclrtCallbackBlockType blockType,
@@ -894,7 +894,7 @@ ACL_FUNC_VISIBILITY aclError aclrtLaunchCallback(aclrtCallback fn, void* userDat
  * @retval ACL_ERROR_RT_PARAM_INVALID func is null.
  * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
  * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
- * @retval ACL_ERROR_RT_CONTEXT_NULL stream is NULL and the thread has no context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no context.
  */
 ACL_FUNC_VISIBILITY aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc func,
                                                  void* args);

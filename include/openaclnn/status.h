@@ -30,7 +30,7 @@ typedef enum openaclnnStatus {
   ACLNN_ERR_INNER_KEY_CONFILICT = 561105,        /**< the same, as some programs spell it */
   ACLNN_ERR_INNER_INVALID_IMPL_MODE = 561106,    /**< no such implementation mode */
 
-  /* Kernel packages; for programs that compare with them, never returned here. */
+  /* Kernel packages; of these only OPP_KERNEL_PKG_NOT_FOUND is returned here. */
   ACLNN_ERR_INNER_OPP_PATH_NOT_FOUND = 561107,
   ACLNN_ERR_INNER_LOAD_JSON_FAILED = 561108,
   ACLNN_ERR_INNER_JSON_VALUE_NOT_FOUND = 561109,

@@ -1,59 +1,106 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of error codes: name, number and the prefix that the vendor's messages carry.
+// Look-up in the table of error codes, and the table as JSON for the tool and the documentation.
 #include "ascendcl/error_table.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "ascendcl/error.h"
 
 namespace openaclnn {
 namespace {
 
-// Sorted by code.
-constexpr ErrorEntry kErrors[] = {
-    {100000, "ACL_ERROR_INVALID_PARAM", "EH0002"},
-    {100001, "ACL_ERROR_UNINITIALIZE", "EH0001"},
-    {100002, "ACL_ERROR_REPEAT_INITIALIZE", "EH0001"},
-    {100003, "ACL_ERROR_INVALID_FILE", "EH0001"},
-    {100006, "ACL_ERROR_PARSE_FILE", "EH0001"},
-    {100037, "ACL_ERROR_REPEAT_FINALIZE", "EH0001"},
-    {107000, "ACL_ERROR_RT_PARAM_INVALID", "EE1001"},
-    {107001, "ACL_ERROR_RT_INVALID_DEVICEID", "EE1001"},
-    {107002, "ACL_ERROR_RT_CONTEXT_NULL", "EE1010"},
-    {107003, "ACL_ERROR_RT_STREAM_CONTEXT", "EE1010"},
-    {107006, "ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID", "EE1001"},
-    {107007, "ACL_ERROR_RT_EVENT_TIMESTAMP_REVERSAL", "EE1001"},
-    {107011, "ACL_ERROR_RT_STREAM_SUBSCRIBE", "EE1001"},
-    {107015, "ACL_ERROR_RT_STREAM_NO_CB_REG", "EE1001"},
-    {107017, "ACL_ERROR_RT_INVALID_HANDLE", "EE1003"},
-    {161001, "ACLNN_ERR_PARAM_NULLPTR", "EZ1001"},
-    {161002, "ACLNN_ERR_PARAM_INVALID", "EZ1001"},
-    {200000, "ACL_ERROR_BAD_ALLOC", "EE1013"},
-    {207000, "ACL_ERROR_RT_FEATURE_NOT_SUPPORT", "EE1005"},
-    {207001, "ACL_ERROR_RT_MEMORY_ALLOCATION", "EE1023"},
-    {207005, "ACL_ERROR_RT_RESOURCE_ALLOC_FAIL", "EE1023"},
-    {207008, "ACL_ERROR_RT_NO_STREAM_RESOURCE", "EE1023"},
-    {361001, "ACLNN_ERR_RUNTIME_ERROR", "EZ9999"},
-    {500000, "ACL_ERROR_INTERNAL_ERROR", "EH9999"},
-    {507008, "ACL_ERROR_RT_SOC_VERSION", "EE2002"},
-    {507012, "ACL_ERROR_RT_REPORT_TIMEOUT", "EE1002"},
-    {507035, "ACL_ERROR_RT_VECTOR_CORE_EXCEPTION", "EZ2001"},
-    {507046, "ACL_ERROR_RT_STREAM_SYNC_TIMEOUT", "EE1002"},
-    {561000, "ACLNN_ERR_INNER", "EZ9999"},
-    {561002, "ACLNN_ERR_INNER_TILING_ERROR", "EZ9999"},
-    {561003, "ACLNN_ERR_INNER_FIND_KERNEL_ERROR", "EZ9999"},
-    {561101, "ACLNN_ERR_INNER_CREATE_EXECUTOR", "EZ9999"},
-    {561103, "ACLNN_ERR_INNER_NULLPTR", "EZ9999"},
+// What the beginning of a message says, whichever code comes with it.
+struct PrefixEntry {
+  const char* prefix;  // x is any digit
+  const char* meaning;
+  const char* action;
 };
 
-constexpr ErrorEntry kInternalError = {500000, "ACL_ERROR_INTERNAL_ERROR", "EH9999"};
+constexpr bool kReturned = true;
+constexpr bool kNeverReturned = false;
+
+#include "ascendcl/error_table.inc"
+
+constexpr int kInternalError = 500000;
+
+constexpr const ErrorEntry* NotBefore(int code) {
+  return std::ranges::lower_bound(kErrors, code, {}, &ErrorEntry::code);
+}
+
+constexpr const ErrorEntry& Row(int code) {
+  const ErrorEntry* found = NotBefore(code);
+  return found != std::end(kErrors) && found->code == code ? *found : *NotBefore(kInternalError);
+}
+
+constexpr bool RowsAscend() {
+  return std::ranges::adjacent_find(kErrors, std::ranges::greater_equal(), &ErrorEntry::code) ==
+         std::end(kErrors);
+}
+
+constexpr bool PrefixesAscend() {
+  const auto text = [](const PrefixEntry& entry) { return std::string_view(entry.prefix); };
+  return std::ranges::adjacent_find(kPrefixes, std::ranges::greater_equal(), text) ==
+         std::end(kPrefixes);
+}
+
+// A message that is written must begin with a prefix that has no place-holder.
+constexpr bool ReturnedRowsHavePrefix() {
+  return std::ranges::all_of(kErrors, [](const ErrorEntry& entry) {
+    const std::string_view prefix = entry.prefix;
+    return !entry.returned || entry.code == 0 || (prefix.size() == 6 && !prefix.ends_with('x'));
+  });
+}
+
+static_assert(RowsAscend());
+static_assert(PrefixesAscend());
+static_assert(ReturnedRowsHavePrefix());
+static_assert(Row(561103).code == 561103 && Row(-1).code == kInternalError);
+
+std::vector<std::string> Words(const char* text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+std::string Describe() {
+  nlohmann::ordered_json codes, prefixes;
+  for (const ErrorEntry& entry : ErrorTable()) {
+    codes.push_back({{"code", entry.code},
+                     {"name", entry.name},
+                     {"aliases", Words(entry.aliases)},
+                     {"prefix", entry.prefix},
+                     {"returned", entry.returned},
+                     {"meaning", entry.meaning},
+                     {"action", entry.action}});
+  }
+  for (const PrefixEntry& entry : kPrefixes) {
+    prefixes.push_back(
+        {{"prefix", entry.prefix}, {"meaning", entry.meaning}, {"action", entry.action}});
+  }
+  return nlohmann::ordered_json({{"codes", codes}, {"prefixes", prefixes}}).dump();
+}
 
 }  // namespace
 
-const ErrorEntry& FindError(int code) {
-  const auto* found =
-      std::lower_bound(std::begin(kErrors), std::end(kErrors), code,
-                       [](const ErrorEntry& entry, int value) { return entry.code < value; });
-  return found != std::end(kErrors) && found->code == code ? *found : kInternalError;
-}
+std::span<const ErrorEntry> ErrorTable() { return kErrors; }
+
+const ErrorEntry& FindError(int code) { return Row(code); }
 
 }  // namespace openaclnn
+
+/// The table for the command-line tool and the documentation; null when memory is short. The text
+/// lives as long as the process.
+extern "C" __attribute__((visibility("default"))) const char* openaclnn_errors_json() {
+  const char* text = nullptr;
+  openaclnn::Api("openaclnn_errors_json", [&]() -> openaclnn::Status {
+    static const auto* const json = new std::string(openaclnn::Describe());
+    text = json->c_str();
+    return {};
+  });
+  return text;
+}

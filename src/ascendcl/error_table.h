@@ -2,6 +2,7 @@
 // The table of error codes and the thread's recent error.
 #pragma once
 
+#include <span>
 #include <string_view>
 
 namespace openaclnn {
@@ -9,9 +10,16 @@ namespace openaclnn {
 /// One row of the table.
 struct ErrorEntry {
   int code;
-  const char* name;    // as the headers spell it
-  const char* prefix;  // what the vendor's messages for it begin with
+  const char* name;     // as the headers spell it
+  const char* aliases;  // its further names, separated by spaces
+  const char* prefix;   // what the vendor's messages for it begin with; x is any digit
+  bool returned;        // by openaclnn; other codes only come from other libraries
+  const char* meaning;  // one sentence
+  const char* action;   // what to do about it
 };
+
+/// All rows, sorted by code.
+std::span<const ErrorEntry> ErrorTable();
 
 /// The row of a code; for a code without one, the row of internal errors.
 const ErrorEntry& FindError(int code);
