@@ -19,7 +19,7 @@ define build
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build install bench asan tsan lint format clean
+.PHONY: help run test build install uninstall bench asan tsan lint format clean
 
 help: ## list the commands
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -38,8 +38,11 @@ build: ## the libraries, installed to build/install
 	$(call build,release,OFF)
 	cmake --install build/release --prefix build/install
 
-install: build ## the libraries and headers to PREFIX: include, lib64, set_env.sh
+install: build ## the toolkit to PREFIX: include, lib64, set_env.sh, version files
 	cmake --install build/release --prefix "$(PREFIX)"
+
+uninstall: ## remove from PREFIX what install put there
+	cmake -DPREFIX="$(PREFIX)" -P cmake/uninstall.cmake
 
 bench: ## time every operator of the release build
 	scripts/setup.sh test

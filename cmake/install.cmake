@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+# Installs what programs expect of the vendor's toolkit; no file of it names the prefix.
+
+# The release that is acted as. Some clients want its name, others match three numbers.
+set(cann_release 8.2.RC1)
+set(cann_numbers 8.2.0)
+# Other names for libopapi.so, among which newer releases divide the operators.
+set(split_names opapi_math opapi_nn opapi_transformer)
+
+set(toolkit_arch ${CMAKE_SYSTEM_PROCESSOR})
+set(toolkit_build_dir ${CMAKE_BINARY_DIR}/toolkit)
+set(private_dir ${CMAKE_INSTALL_LIBDIR}/openaclnn)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/openaclnn)
+
+# Three places state the version of openaclnn: programs, Python and CMake must not disagree.
+function(check_version file pattern)
+  file(STRINGS ${PROJECT_SOURCE_DIR}/${file} lines REGEX "${pattern}")
+  string(REGEX REPLACE "[^0-9.;]" "" found "${lines}")
+  string(REPLACE ";" "." found "${found}")
+  if(NOT found STREQUAL PROJECT_VERSION)
+    message(FATAL_ERROR "${file} says version '${found}', project() says ${PROJECT_VERSION}")
+  endif()
+endfunction()
+check_version(include/openaclnn/version.h "define OPENACLNN_VERSION_(MAJOR|MINOR|PATCH)")
+check_version(include/openaclnn/version.h "define OPENACLNN_VERSION_STRING")
+check_version(python/openaclnn/__init__.py "^__version__")
+
+# A symbolic link below the prefix. Wheels cannot hold links; there the plain names must do.
+function(install_link link to)
+  if(SKBUILD)
+    return()
+  endif()
+  cmake_path(GET link PARENT_PATH directory)
+  if(NOT directory)
+    set(directory .)
+  endif()
+  file(MAKE_DIRECTORY ${toolkit_build_dir}/links/${directory})
+  file(CREATE_LINK ${to} ${toolkit_build_dir}/links/${link} SYMBOLIC)
+  install(FILES ${toolkit_build_dir}/links/${link} DESTINATION ${directory})
+endfunction()
+
+# Headers. aclnnop/level2 is where some releases keep the operators' headers.
+install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+file(GLOB headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include/aclnnop
+     include/aclnnop/*.h)
+foreach(header IN LISTS headers)
+  set(forward ${toolkit_build_dir}/level2/${header})
+  file(CONFIGURE OUTPUT ${forward} @ONLY CONTENT
+"// SPDX-License-Identifier: Apache-2.0
+// The second place in which programs look for this header.
+#include \"../${header}\"
+")
+  install(FILES ${forward} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/aclnnop/level2)
+endforeach()
+
+# Libraries. The headers of each include those of the next, so linking with one brings the rest.
+target_link_libraries(opapi INTERFACE nnopbase)
+target_link_libraries(nnopbase INTERFACE ascendcl)
+# Links, not filter libraries (-Wl,--filter): glibc's dlopen of a filter library crashed until 2020
+# (BZ 16272), and a filter needs a definition of its own for each operator. Through a link the
+# loader sees the same file, so there is one library in the process whatever names are used.
+foreach(name IN LISTS split_names)
+  install_link(${CMAKE_INSTALL_LIBDIR}/lib${name}.so libopapi.so)
+endforeach()
+
+# find_package and pkg-config.
+install(EXPORT openaclnn NAMESPACE openaclnn:: DESTINATION ${package_dir}
+  FILE openaclnn-targets.cmake)
+include(CMakePackageConfigHelpers)
+configure_package_config_file(cmake/openaclnn-config.cmake.in
+  ${toolkit_build_dir}/openaclnn-config.cmake INSTALL_DESTINATION ${package_dir}
+  NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${toolkit_build_dir}/openaclnn-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${toolkit_build_dir}/openaclnn-config.cmake
+  ${toolkit_build_dir}/openaclnn-config-version.cmake DESTINATION ${package_dir})
+# Given the prefix alone, Debian's CMake looks into share but not into lib64.
+install_link(share/cmake/openaclnn ../../${package_dir})
+configure_file(cmake/openaclnn.pc.in ${toolkit_build_dir}/openaclnn.pc @ONLY)
+install(FILES ${toolkit_build_dir}/openaclnn.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# What clients read and look into to learn which toolkit this is.
+configure_file(cmake/set_env.sh.in ${toolkit_build_dir}/set_env.sh @ONLY)
+configure_file(cmake/version.info.in ${toolkit_build_dir}/version.info @ONLY)
+configure_file(cmake/ascend_toolkit_install.info.in
+  ${toolkit_build_dir}/ascend_toolkit_install.info @ONLY)
+install(FILES ${toolkit_build_dir}/set_env.sh DESTINATION .)
+foreach(part runtime compiler opp)
+  install(FILES ${toolkit_build_dir}/version.info DESTINATION ${part})
+endforeach()
+install(FILES ${toolkit_build_dir}/ascend_toolkit_install.info DESTINATION ${toolkit_arch}-linux)
+install_link(ascend_toolkit_install.info ${toolkit_arch}-linux/ascend_toolkit_install.info)
+install_link(${toolkit_arch}-linux/${CMAKE_INSTALL_INCLUDEDIR} ../${CMAKE_INSTALL_INCLUDEDIR})
+install_link(${toolkit_arch}-linux/${CMAKE_INSTALL_LIBDIR} ../${CMAKE_INSTALL_LIBDIR})
+
+# Last, when CMake knows all that it put there: the list that uninstalling and reinstalling follow.
+configure_file(cmake/manifest.cmake.in ${toolkit_build_dir}/manifest.cmake @ONLY)
+install(SCRIPT ${toolkit_build_dir}/manifest.cmake)

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+# Removes an installation: cmake -DPREFIX=dir -P uninstall.cmake
+cmake_minimum_required(VERSION 3.25)
+include("${CMAKE_CURRENT_LIST_DIR}/remove.cmake")
+
+cmake_path(ABSOLUTE_PATH PREFIX NORMALIZE)
+set(manifest "${PREFIX}/lib64/openaclnn/manifest.txt")
+if(NOT EXISTS "${manifest}")
+  message(FATAL_ERROR "nothing to uninstall: there is no ${manifest}")
+endif()
+file(STRINGS "${manifest}" installed)
+remove_installed("${PREFIX}" ${installed})
