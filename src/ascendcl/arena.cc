@@ -39,7 +39,7 @@ struct Arena::Segment {
 Arena::Arena(const ArenaOptions& options) : options_(options) {}
 
 Arena::~Arena() {
-  for (auto& [address, segment] : segments_) munmap(segment->mapping, segment->mapping_bytes);
+  while (!segments_.empty()) RemoveSegment(segments_.begin()->second.get());
 }
 
 Arena::Segment* Arena::AddSegment(uint64_t bytes) {

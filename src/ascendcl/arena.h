@@ -22,6 +22,8 @@ struct Block {
 struct ArenaOptions {
   bool host_access = false;  // device == host
   bool guard_pages = false;  // each block alone, its end at an inaccessible page
+
+  bool operator==(const ArenaOptions&) const = default;
 };
 
 /// Hands out blocks from large mappings, best fit first, and joins neighbours when they come back.
@@ -36,6 +38,8 @@ class Arena {
   /// bytes are what was there before.
   bool Allocate(uint64_t bytes, Block* block);
   void Free(const Block& block);
+
+  const ArenaOptions& options() const { return options_; }
 
   /// True when the address lies in a mapping of this arena, allocated or not.
   bool Covers(const void* device) const;

@@ -69,6 +69,14 @@ struct Subscriptions {
   std::map<const Stream*, uint64_t> threads;
   std::map<uint64_t, std::shared_ptr<Mailbox>> mailboxes;
 
+  /// With the lock held. A thread that serves no stream any more has no mailbox either.
+  void End(std::map<const Stream*, uint64_t>::iterator subscription) {
+    const uint64_t thread = subscription->second;
+    threads.erase(subscription);
+    const auto serves = [&](const auto& other) { return other.second == thread; };
+    if (std::none_of(threads.begin(), threads.end(), serves)) mailboxes.erase(thread);
+  }
+
   std::shared_ptr<Mailbox> Find(const Stream* stream) {
     std::lock_guard lock(mutex);
     const auto thread = threads.find(stream);
@@ -161,9 +169,7 @@ Status Unsubscribe(uint64_t thread, const Stream* stream) {
     return Status(ACL_ERROR_RT_THREAD_SUBSCRIBE,
                   Concat("threadId value is ", thread, ", expected ", entry->second));
   }
-  all.threads.erase(entry);
-  const auto serves = [&](const auto& other) { return other.second == thread; };
-  if (std::none_of(all.threads.begin(), all.threads.end(), serves)) all.mailboxes.erase(thread);
+  all.End(entry);
   return {};
 }
 
@@ -199,7 +205,8 @@ Status ProcessReport(int32_t timeout) {
 void ForgetSubscription(const Stream* stream) {
   Subscriptions& all = All();
   std::lock_guard lock(all.mutex);
-  all.threads.erase(stream);
+  const auto entry = all.threads.find(stream);
+  if (entry != all.threads.end()) all.End(entry);
 }
 
 }  // namespace openaclnn

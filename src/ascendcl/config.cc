@@ -115,7 +115,6 @@ OpenaclnnSimd MachineSimd() {
 }
 
 Status ReadSimd(OpenaclnnSimd* simd) {
-  constexpr const char* kNames[] = {"baseline", "avx2", "avx512"};
   const OpenaclnnSimd best = MachineSimd();
   *simd = best;
   const char* value = std::getenv("OPENACLNN_SIMD");
@@ -123,8 +122,8 @@ Status ReadSimd(OpenaclnnSimd* simd) {
   std::string known;
   for (int level = 0; level <= best; ++level) {
     *simd = static_cast<OpenaclnnSimd>(level);
-    if (value == std::string_view(kNames[level])) return {};
-    known += Concat(level > 0 ? ", " : "", kNames[level]);
+    if (value == std::string_view(SimdName(*simd))) return {};
+    known += Concat(level > 0 ? ", " : "", SimdName(*simd));
   }
   return InvalidVariable("OPENACLNN_SIMD", value, Concat("one that this machine has: ", known));
 }
@@ -169,6 +168,11 @@ Status Load() {
 }
 
 }  // namespace
+
+const char* SimdName(OpenaclnnSimd simd) {
+  constexpr const char* kNames[] = {"baseline", "avx2", "avx512"};
+  return kNames[simd];
+}
 
 Status ReadConfig(Config* config) {
   config->num_threads = UsableCpus();

@@ -20,6 +20,9 @@ struct Config {
   bool host_access = false;      // OPENACLNN_HOST_ACCESS: device addresses work on the host
 };
 
+/// As OPENACLNN_SIMD spells it.
+const char* SimdName(OpenaclnnSimd simd);
+
 /// Reads the environment. A value that cannot be used is an error that names the variable, what it
 /// holds and what was expected.
 Status ReadConfig(Config* config);

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include "ascendcl/callback.h"
 #include "ascendcl/config.h"
 #include "ascendcl/device.h"
 #include "ascendcl/error.h"
+#include "ascendcl/fork.h"
 
 namespace openaclnn {
 namespace {
@@ -23,6 +25,7 @@ Status Context::Create(uint32_t device_id, bool primary, void** handle) {
   Config config;
   Status status = CurrentConfig(&config);
   if (!status.ok()) return status;
+  MarkUsed();
   std::shared_ptr<Context> context(new Context(device_id, primary, config.launch_blocking));
   *handle = InsertHandle(context);
   if (*handle == nullptr) return NoHandleLeft(kNoun);
@@ -59,7 +62,10 @@ std::vector<std::shared_ptr<Stream>> Context::Streams() {
 }
 
 void Context::Close() {
-  for (const auto& stream : Streams()) stream->Wait(stream->submitted(), {});
+  for (const auto& stream : Streams()) {
+    stream->Wait(stream->submitted(), {});
+    ForgetSubscription(stream.get());
+  }
   std::lock_guard lock(mutex_);
   for (const auto& entry : streams_) RuntimeHandles().Remove(Kind::kStream, entry.first);
   streams_.clear();
@@ -97,8 +103,7 @@ Status FindStream(const void* handle, std::shared_ptr<Stream>* stream) {
   return status;
 }
 
-Status SynchronizeAll(const std::vector<std::shared_ptr<Stream>>& streams) {
-  for (const auto& stream : streams) stream->Wait(stream->submitted(), {});
+Status TakeFirstError(const std::vector<std::shared_ptr<Stream>>& streams) {
   for (const auto& stream : streams) {
     Status status = stream->TakeError();
     if (!status.ok()) return status;

@@ -58,8 +58,7 @@ Status CurrentContext(std::shared_ptr<Context>* context, void** handle = nullptr
 /// another context.
 Status FindStream(const void* handle, std::shared_ptr<Stream>* stream);
 
-/// Waits for the streams and returns the first error among them, in their order; the others keep
-/// theirs.
-Status SynchronizeAll(const std::vector<std::shared_ptr<Stream>>& streams);
+/// The first error among the streams, in their order; the others keep theirs.
+Status TakeFirstError(const std::vector<std::shared_ptr<Stream>>& streams);
 
 }  // namespace openaclnn

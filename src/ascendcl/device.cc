@@ -176,7 +176,9 @@ aclError aclrtSynchronizeDevice() {
     std::shared_ptr<Context> context;
     Status status = CurrentContext(&context);
     if (!status.ok()) return status;
-    return openaclnn::SynchronizeAll(openaclnn::StreamsOf(context->device_id()));
+    const auto streams = openaclnn::StreamsOf(context->device_id());
+    for (const auto& stream : streams) stream->Wait(stream->submitted(), {});
+    return openaclnn::TakeFirstError(streams);
   });
 }
 
@@ -191,7 +193,7 @@ aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout) {
     for (const auto& stream : streams) {
       if (!stream->Wait(stream->submitted(), deadline)) return openaclnn::TimeoutExpired(timeout);
     }
-    return openaclnn::SynchronizeAll(streams);
+    return openaclnn::TakeFirstError(streams);
   });
 }
 

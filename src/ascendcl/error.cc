@@ -9,6 +9,7 @@
 
 #include "acl/acl.h"
 #include "ascendcl/error_table.h"
+#include "ascendcl/fork.h"
 #include "ascendcl/log.h"
 
 namespace openaclnn {
@@ -43,10 +44,11 @@ ThreadErrors& Errors() {
   return *t_errors;
 }
 
+std::atomic<bool> g_used{false};
 std::atomic<bool> g_forked{false};
 
 [[maybe_unused]] const int kForkWatch =
-    pthread_atfork(nullptr, nullptr, [] { g_forked.store(true, std::memory_order_relaxed); });
+    pthread_atfork(nullptr, nullptr, [] { g_forked.store(g_used, std::memory_order_relaxed); });
 
 int LastError(const char* api, aclrtLastErrLevel level, bool clear) {
   if (level != ACL_RT_THREAD_LEVEL) {
@@ -60,6 +62,8 @@ int LastError(const char* api, aclrtLastErrLevel level, bool clear) {
 
 }  // namespace
 
+void MarkUsed() { g_used.store(true, std::memory_order_relaxed); }
+
 bool Forked() { return g_forked.load(std::memory_order_relaxed); }
 
 void RecordError(int code, std::string_view text) {
@@ -72,7 +76,7 @@ void RecordError(int code, std::string_view text) {
 }
 
 int Report(const char* api, const Status& status) {
-  RecordError(status.code(), Concat(api, ": ", status.text()));
+  RecordError(status.code(), Concat(status.api_or(api), ": ", status.text()));
   return status.code();
 }
 

@@ -19,6 +19,7 @@ class RecordTask : public Task {
     return Progress::kDone;
   }
   bool skipped_after_error() const override { return false; }
+  void Drop() override { event_->Complete(record_); }
 
  private:
   std::shared_ptr<Event> event_;
@@ -97,12 +98,14 @@ void Event::Complete(uint64_t record) {
 void Event::Clear() {
   std::lock_guard lock(mutex_);
   if (state_.completed != state_.recorded) return;  // recorded anew since
-  state_ = Snapshot();
+  // The numbers go on: a wait that is still queued stands for the record that it was made for.
+  state_.reset = state_.recorded;
+  state_.stream.reset();
 }
 
 bool Event::ReachedOrWake(uint64_t record, const std::shared_ptr<Stream>& stream) {
   std::lock_guard lock(mutex_);
-  if (state_.completed >= record || state_.recorded < record) return true;
+  if (state_.completed >= record) return true;
   waiters_.push_back(stream);
   return false;
 }
@@ -163,7 +166,7 @@ bool Reached(Event& event) {
 Status ElapsedTime(float* ms, Event& start, Event& end) {
   const Event::Snapshot first = start.Look(), last = end.Look();
   const auto timed = [](Event& event, const Event::Snapshot& state) {
-    return state.recorded != 0 && (event.flags() & ACL_EVENT_TIME_LINE) != 0;
+    return state.recorded != state.reset && (event.flags() & ACL_EVENT_TIME_LINE) != 0;
   };
   if (!timed(start, first) || !timed(end, last)) {
     return Status(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID,

@@ -25,6 +25,7 @@ class Event {
   struct Snapshot {
     uint64_t recorded = 0;           // number of the last record that was enqueued
     uint64_t completed = 0;          // number of the last record that was reached
+    uint64_t reset = 0;              // records up to this one are forgotten
     Clock::time_point time;          // when it was reached
     std::shared_ptr<Stream> stream;  // where the last record was enqueued
     uint64_t task = 0;               // and which task of that stream it is

@@ -129,7 +129,7 @@ class Pinned {
 template <class T>
 void* InsertObject(HandleTable& table, std::unique_ptr<T> object) {
   void* handle = table.Insert(T::kKind, object.get(), [](void* p) { delete static_cast<T*>(p); });
-  if (handle != nullptr) object.release();
+  if (handle != nullptr) (void)object.release();  // the table's now
   return handle;
 }
 

@@ -8,8 +8,10 @@
 #include "ascendcl/config.h"
 #include "ascendcl/device.h"
 #include "ascendcl/error.h"
+#include "ascendcl/fork.h"
 #include "ascendcl/handles.h"
 #include "ascendcl/log.h"
+#include "ascendcl/memory.h"
 #include "ascendcl/workers.h"
 #include "openaclnn/version.h"
 
@@ -45,6 +47,7 @@ Status Initialise(const char* config_path) {
   Config config;
   if (status.ok()) status = CurrentConfig(&config);
   if (!status.ok()) return status;
+  MarkUsed();
   ReloadLog();
   Workers::Get().Configure(config.num_threads);
   if (LogEnabled(LogModule::kAscendcl, LogLevel::kInfo)) {
@@ -67,6 +70,7 @@ Status Finalise() {
   g_initialised = false;
   CloseAllContexts();
   Workers::Get().Stop();
+  Memory::Get().FreeDevices();
   return {};
 }
 
@@ -95,3 +99,26 @@ aclError aclrtGetVersion(int32_t* majorVersion, int32_t* minorVersion, int32_t* 
 }
 
 const char* openaclnnGetVersion() { return OPENACLNN_VERSION_STRING; }
+
+/// What the environment's variables come to, as JSON, for the command-line tool; null (with an
+/// error recorded) when they cannot be used. The text lives until the thread's next call.
+extern "C" __attribute__((visibility("default"))) const char* openaclnn_configuration_json() {
+  static thread_local std::string text;
+  text.clear();
+  openaclnn::Api("openaclnn_configuration_json", [] {
+    openaclnn::Config config;
+    openaclnn::Status status = openaclnn::ReadConfig(&config);
+    if (!status.ok()) return status;
+    text = nlohmann::ordered_json({{"version", OPENACLNN_VERSION_STRING},
+                                   {"cann", "8.2"},
+                                   {"product", config.product->name},
+                                   {"family", openaclnn::FamilyName(config.product->family)},
+                                   {"simd", openaclnn::SimdName(config.simd)},
+                                   {"threads", config.num_threads},
+                                   {"devices", config.num_devices},
+                                   {"device_memory", config.device_memory}})
+               .dump();
+    return status;
+  });
+  return text.empty() ? nullptr : text.c_str();
+}

@@ -53,7 +53,7 @@ class KernelTask : public Task {
   Progress Run(Status* status) override {
     OpenaclnnMessage message = {};
     const int code = task_.run(task_.state, &message);
-    if (code != 0) *status = Status(code, Concat(task_.name, ": ", message.text));
+    if (code != 0) *status = Status(code, message.text, task_.name);
     return Progress::kDone;
   }
 

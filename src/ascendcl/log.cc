@@ -139,15 +139,15 @@ class Sink {
     process_ = ProcessName();
   }
 
-  void Write(LogModule module, LogLevel level, std::string_view text,
-             const std::source_location& where) {
+  void Write(LogModule module, LogLevel level, std::string_view text, const char* file,
+             int line_number) {
     std::lock_guard lock(mutex_);
     const Moment now = Now();
-    const std::string_view path = where.file_name();
+    const std::string_view path = file;
     const std::string line =
         Concat("[", kLevelNames[static_cast<int>(level)], "] ",
                kModuleNames[static_cast<int>(module)], "(", getpid(), ",", process_, "):", now.line,
-               " [", path.substr(path.rfind('/') + 1), ":", where.line(), "]", text, "\n");
+               " [", path.substr(path.rfind('/') + 1), ":", line_number, "]", text, "\n");
     if (settings_.to_stdout) return WriteAll(STDOUT_FILENO, line);
     if (file_ >= 0 && lseek(file_, 0, SEEK_END) + static_cast<off_t>(line.size()) > kMaxFileBytes) {
       CloseFile();
@@ -191,12 +191,11 @@ Sink& TheSink() {
 
 bool LogEnabled(LogModule module, LogLevel level) { return TheSink().Enabled(module, level); }
 
-void Log(LogModule module, LogLevel level, std::string_view text,
-         const std::source_location& where) {
+void Log(LogModule module, LogLevel level, std::string_view text, const char* file, int line) {
   // A child of fork may have inherited the sink in the middle of a line.
   if (Forked() || !LogEnabled(module, level)) return;
   try {
-    TheSink().Write(module, level, text, where);
+    TheSink().Write(module, level, text, file, line);
   } catch (const std::exception&) {
     return;  // no memory for the line
   }

@@ -2,7 +2,6 @@
 // Log: lines in the vendor's format, to files or standard output as the ASCEND_ variables say.
 #pragma once
 
-#include <source_location>
 #include <string_view>
 
 namespace openaclnn {
@@ -17,7 +16,7 @@ bool LogEnabled(LogModule module, LogLevel level);
 
 /// Writes one line. Never fails: what cannot be written is dropped.
 void Log(LogModule module, LogLevel level, std::string_view text,
-         const std::source_location& where = std::source_location::current());
+         const char* file = __builtin_FILE(), int line = __builtin_LINE());
 
 /// Reads the variables anew, for aclInit.
 void ReloadLog();

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
+#include <vector>
 
 #include "acl/acl.h"
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
+#include "ascendcl/fork.h"
 
 namespace openaclnn {
 namespace {
@@ -17,8 +19,15 @@ constexpr uint64_t kHostAlignment = 64;
 
 constexpr uint32_t kPageBytes = 4096;
 
-/// What an allocation counts against the limit: the runtime's documented rounding.
-uint64_t CountedBytes(uint64_t bytes) { return bytes / 32 * 32 + 64; }
+/// What aclrtMalloc adds to an allocation, on the families whose runtime does.
+constexpr uint64_t kPadding = 32;
+
+bool Pads(OpenaclnnFamily family) {
+  return family != OPENACLNN_FAMILY_910 && family != OPENACLNN_FAMILY_950;
+}
+
+/// The runtime's documented rounding.
+uint64_t RoundedBytes(uint64_t bytes) { return (bytes + 31) / 32 * 32; }
 
 /// Bytes from the allocation's first to an address at or above it.
 uint64_t OffsetIn(const Allocation& allocation, const void* address) {
@@ -37,42 +46,54 @@ Memory& Memory::Get() {
   return *memory;
 }
 
-Status Memory::AllocateDevice(const Config& config, Allocation* allocation, uint64_t bytes) {
+// What an empty arena was made for may have changed with aclInit.
+void Memory::PrepareArena(const ArenaOptions& options) {
+  const bool empty = std::all_of(used_.begin(), used_.end(),
+                                 [](const auto& device) { return device.second == 0; });
+  if (arena_ != nullptr && (!empty || arena_->options() == options)) return;
+  arena_ = std::make_unique<Arena>(options);
+}
+
+Status Memory::AllocateDevice(const Config& config, Allocation* allocation, uint64_t bytes,
+                              uint64_t padding) {
   uint64_t& used = used_[allocation->device_id];
   const uint64_t available = config.device_memory - std::min(used, config.device_memory);
-  if (bytes > available || CountedBytes(bytes) > available) {
+  const uint64_t counted = RoundedBytes(bytes) + (Pads(config.product->family) ? padding : 0);
+  if (bytes > available || counted > available) {
     return Status(ACL_ERROR_RT_MEMORY_ALLOCATION,
                   Concat("size value is ", bytes, ", expected at most the ", available,
                          " bytes that are free of device ", allocation->device_id, "'s ",
                          config.device_memory));
   }
-  if (arena_ == nullptr) {
-    arena_ = std::make_unique<Arena>(ArenaOptions{config.host_access, config.guard_pages});
-  }
+  PrepareArena({config.host_access, config.guard_pages});
   if (!arena_->Allocate(bytes, &allocation->block)) {
-    return Status(ACL_ERROR_RT_MEMORY_ALLOCATION,
-                  Concat("size value is ", bytes, ", more than this process can reserve"));
+    return Status(
+        ACL_ERROR_RT_MEMORY_ALLOCATION,
+        Concat("size value is ", bytes, ", expected no more than this process can reserve"));
   }
-  used += CountedBytes(bytes);
+  allocation->counted = counted;
+  used += counted;
   return {};
 }
 
-Status Memory::Allocate(Location location, uint32_t device_id, uint64_t bytes, void** address) {
+Status Memory::Allocate(Location location, uint32_t device_id, uint64_t bytes, uint64_t padding,
+                        void** address) {
   Config config;
   Status status = CurrentConfig(&config);
   if (!status.ok()) return status;
+  MarkUsed();
   auto allocation = std::make_unique<Allocation>();
   allocation->location = location;
   allocation->device_id = device_id;
   std::lock_guard lock(mutex_);
   if (location == Location::kDevice) {
-    status = AllocateDevice(config, allocation.get(), bytes);
+    status = AllocateDevice(config, allocation.get(), bytes, padding);
     if (!status.ok()) return status;
   } else {
     void* host = nullptr;
     if (posix_memalign(&host, kHostAlignment, bytes) != 0) {
       return Status(ACL_ERROR_RT_MEMORY_ALLOCATION,
-                    Concat("size value is ", bytes, ", more than the host has"));
+                    Concat("size value is ", bytes, ", expected no more than the host has"));
     }
     allocation->block = {static_cast<std::byte*>(host), static_cast<std::byte*>(host), bytes};
   }
@@ -114,7 +135,7 @@ void Memory::GiveBack(const Allocation& allocation) {
     return;
   }
   std::lock_guard lock(mutex_);
-  used_[allocation.device_id] -= CountedBytes(allocation.block.bytes);
+  used_[allocation.device_id] -= allocation.counted;
   arena_->Free(allocation.block);
 }
 
@@ -136,6 +157,19 @@ Status Memory::Free(Location location, const char* operand, const void* address)
   return {};
 }
 
+void Memory::FreeDevices() {
+  std::vector<Allocation*> left;
+  {
+    std::lock_guard lock(mutex_);
+    std::erase_if(allocations_, [&](const auto& entry) {
+      if (entry.second->location != Location::kDevice) return false;
+      left.push_back(entry.second);
+      return true;
+    });
+  }
+  for (Allocation* allocation : left) Unpin(allocation);
+}
+
 void Memory::Info(uint32_t device_id, size_t* free, size_t* total) {
   Config config;
   *free = *total = 0;
@@ -154,12 +188,12 @@ Status CheckRequest(const char* operand, void** address, size_t size) {
   return Status(ACL_ERROR_INVALID_PARAM, "size value is 0, expected a number of bytes");
 }
 
-Status MallocDevice(void** address, size_t size) {
+Status MallocDevice(void** address, size_t size, uint64_t padding) {
   std::shared_ptr<Context> context;
   Status status = CheckRequest("devPtr", address, size);
   if (status.ok()) status = CurrentContext(&context);
   if (!status.ok()) return status;
-  return Memory::Get().Allocate(Location::kDevice, context->device_id(), size, address);
+  return Memory::Get().Allocate(Location::kDevice, context->device_id(), size, padding, address);
 }
 
 }  // namespace
@@ -178,11 +212,12 @@ using openaclnn::RequireOut;
 using openaclnn::Status;
 
 aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy) {
-  return Api("aclrtMalloc", [&] { return openaclnn::MallocDevice(devPtr, size); });
+  return Api("aclrtMalloc",
+             [&] { return openaclnn::MallocDevice(devPtr, size, openaclnn::kPadding); });
 }
 
 aclError aclrtMallocAlign32(void** devPtr, size_t size, aclrtMemMallocPolicy) {
-  return Api("aclrtMallocAlign32", [&] { return openaclnn::MallocDevice(devPtr, size); });
+  return Api("aclrtMallocAlign32", [&] { return openaclnn::MallocDevice(devPtr, size, 0); });
 }
 
 aclError aclrtFree(void* devPtr) {
@@ -196,7 +231,7 @@ aclError aclrtMallocHost(void** hostPtr, size_t size) {
   return Api("aclrtMallocHost", [&] {
     Status status = openaclnn::CheckRequest("hostPtr", hostPtr, size);
     if (!status.ok()) return status;
-    return Memory::Get().Allocate(Location::kPinnedHost, 0, size, hostPtr);
+    return Memory::Get().Allocate(Location::kPinnedHost, 0, size, 0, hostPtr);
   });
 }
 

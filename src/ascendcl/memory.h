@@ -21,6 +21,7 @@ struct Allocation {
   Location location;
   uint32_t device_id;
   Block block;
+  uint64_t counted = 0;  // bytes of the device's limit
   // One for being live, one for each pin; the range is given back when none is left.
   std::atomic<uint32_t> uses{1};
 };
@@ -55,13 +56,17 @@ class Memory {
  public:
   static Memory& Get();
 
-  /// Device memory is counted against the device's limit in units of 32 bytes, with 32 more on the
-  /// families whose runtime adds them.
-  Status Allocate(Location location, uint32_t device_id, uint64_t bytes, void** address);
+  /// Device memory is counted against the device's limit in units of 32 bytes, with `padding` more
+  /// on the families whose runtime adds them.
+  Status Allocate(Location location, uint32_t device_id, uint64_t bytes, uint64_t padding,
+                  void** address);
 
   /// The address leaves the table at once; its range is given back when the last pin ends.
   /// The failure's text begins with `operand`.
   Status Free(Location location, const char* operand, const void* address);
+
+  /// Frees the memory that the program has left on any device.
+  void FreeDevices();
 
   enum class Lookup { kPinned, kUnknown, kFreed, kOutOfRange };
 
@@ -75,12 +80,14 @@ class Memory {
   Memory() = default;
 
   Allocation* FindAllocation(const void* address);
-  Status AllocateDevice(const Config& config, Allocation* allocation, uint64_t bytes);
+  Status AllocateDevice(const Config& config, Allocation* allocation, uint64_t bytes,
+                        uint64_t padding);
+  void PrepareArena(const ArenaOptions& options);
   void GiveBack(const Allocation& allocation);
 
   std::shared_mutex mutex_;  // guards what follows
   std::map<uintptr_t, Allocation*> allocations_;
-  std::unique_ptr<Arena> arena_;       // made with the first allocation, by the configuration then
+  std::unique_ptr<Arena> arena_;       // made for an allocation, by the configuration then
   std::map<uint32_t, uint64_t> used_;  // bytes counted against each device's limit
 };
 

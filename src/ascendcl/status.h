@@ -22,15 +22,20 @@ std::string Concat(const Parts&... parts) {
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(int code, std::string text) : code_(code), text_(std::move(text)) {}
+  /// `api` names the function that the failure belongs to when it is not the one that returns it: a
+  /// task's error comes from a synchronise. It outlives the status.
+  Status(int code, std::string text, const char* api = nullptr)
+      : code_(code), text_(std::move(text)), api_(api) {}
 
   bool ok() const { return code_ == 0; }
   int code() const { return code_; }
   const std::string& text() const { return text_; }
+  const char* api_or(const char* returning) const { return api_ != nullptr ? api_ : returning; }
 
  private:
   int code_ = 0;
   std::string text_;
+  const char* api_ = nullptr;
 };
 
 }  // namespace openaclnn

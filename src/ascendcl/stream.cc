@@ -39,16 +39,8 @@ void Stream::set_stop_on_failure(bool stop) {
 }
 
 void Stream::DropQueued() {
-  std::deque<std::unique_ptr<Task>> dropped;
   std::lock_guard lock(mutex_);
-  // The first task of a running or parked stream has begun.
-  const size_t begun = state_ == State::kRunning || state_ == State::kParked ? 1 : 0;
-  while (queue_.size() > begun) {
-    dropped.push_back(std::move(queue_.back()));
-    queue_.pop_back();
-  }
-  completed_.fetch_add(dropped.size(), std::memory_order_release);
-  progress_.notify_all();
+  dropped_ = submitted_;
 }
 
 void Stream::Wake() {
@@ -72,16 +64,24 @@ bool Stream::TryClaim() {
 // destroy; null when it has parked (*parked) or is to be run again.
 std::unique_ptr<Task> Stream::RunFirst(std::unique_lock<std::mutex>& lock, bool* parked) {
   Task* task = queue_.front().get();
+  const bool drop = !begun_ && completed() < dropped_;
   const bool skip = stop_on_failure_ && !error_.ok() && task->skipped_after_error();
+  begun_ = true;
   woken_ = false;
   lock.unlock();
   Status status;
-  const auto progress = skip ? Task::Progress::kDone : task->Run(&status);
+  auto progress = Task::Progress::kDone;
+  if (drop) {
+    task->Drop();
+  } else if (!skip) {
+    progress = task->Run(&status);
+  }
   lock.lock();
   if (progress == Task::Progress::kParked) {
     *parked = !woken_;
     return nullptr;
   }
+  begun_ = false;
   if (error_.ok()) error_ = std::move(status);
   std::unique_ptr<Task> done = std::move(queue_.front());
   queue_.pop_front();

@@ -46,7 +46,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   void set_stop_on_failure(bool stop);
 
-  /// Drops the tasks that have not begun.
+  /// Drops the tasks that have not begun: they are passed over in their turn.
   void DropQueued();
 
   /// Lets a parked stream go on: what its first task waited for has come.
@@ -73,9 +73,11 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::deque<std::unique_ptr<Task>> queue_;
   State state_ = State::kIdle;
   bool woken_ = false;  // Wake came while the first task was running
+  bool begun_ = false;  // the first task has run and parked
   bool stop_on_failure_ = false;
   int num_waiting_ = 0;
   uint64_t submitted_ = 0;
+  uint64_t dropped_ = 0;                // tasks up to this one are passed over
   std::atomic<uint64_t> completed_{0};  // written under the lock, read without
   Status error_;
 };

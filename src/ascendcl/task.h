@@ -20,6 +20,9 @@ class Task {
   /// Whether a stream that stops at its first error skips this task. Events are recorded and
   /// waited for all the same, so that nobody waits for ever.
   virtual bool skipped_after_error() const { return true; }
+
+  /// In place of Run, when the stream is ended by force: releases whoever waits for this task.
+  virtual void Drop() {}
 };
 
 }  // namespace openaclnn

@@ -38,7 +38,8 @@ aclnnStatus SetListAddress(const char* api, aclOpExecutor* executor, size_t inde
     Status status = FindBoth("tensors", executor, tensors, &object);
     uint64_t size = 0;
     if (status.ok() && aclGetTensorListSize(tensors, &size) != 0) {
-      status = Status(ACLNN_ERR_PARAM_INVALID, "tensors value is not a live list of tensors");
+      status = Status(ACLNN_ERR_PARAM_INVALID,
+                      "tensors value is not a live list of tensors, expected the one of phase 1");
     }
     if (!status.ok()) return status;
     return Status(ACLNN_ERR_PARAM_INVALID,

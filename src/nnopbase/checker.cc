@@ -26,10 +26,6 @@ std::string PlainFormatsText() {
   return text;
 }
 
-std::string ShapeText(const Operand& operand) {
-  return openaclnn::ShapeText(operand.tensor().dims, operand.rank());
-}
-
 }  // namespace
 
 std::string Checker::OnProduct() const { return Concat(" on ", product_.name); }
@@ -42,6 +38,17 @@ Checker& Checker::Required(const Operand& operand) {
                   operand.found() == OPENACLNN_STALE ? "a handle that was destroyed"
                                                      : "not the handle of a tensor",
                   ", expected a live tensor");
+  });
+}
+
+Checker& Checker::List(const IntList& list, bool required) {
+  That(!required || list.found() != OPENACLNN_NULL, ACLNN_ERR_PARAM_NULLPTR,
+       [&] { return Concat(list.name(), " value is null, expected an array"); });
+  return That(list.found() == OPENACLNN_NULL || list.found() == OPENACLNN_LIVE, [&] {
+    return Concat(list.name(), " value is ",
+                  list.found() == OPENACLNN_STALE ? "a handle that was destroyed"
+                                                  : "not the handle of an array of integers",
+                  ", expected a live array");
   });
 }
 
@@ -85,6 +92,29 @@ Checker& Checker::Shape(const Operand& operand, std::initializer_list<int64_t> d
   return That(equal, [&] {
     return Concat(operand.name(), " shape is ", ShapeText(operand), ", expected ",
                   openaclnn::ShapeText(dims.begin(), static_cast<uint32_t>(dims.size())));
+  });
+}
+
+Checker& Checker::SameShapeAndDtype(const Operand& operand, const Operand& other) {
+  That(std::equal(operand.tensor().dims, operand.tensor().dims + operand.rank(),
+                  other.tensor().dims, other.tensor().dims + other.rank()),
+       [&] {
+         return Concat(operand.name(), " shape is ", ShapeText(operand), ", expected that of ",
+                       other.name(), ", ", ShapeText(other));
+       });
+  return SameDtype(operand, other);
+}
+
+Checker& Checker::SameDtype(const Operand& operand, const Operand& other) {
+  return That(operand.dtype() == other.dtype(), [&] {
+    return Concat(operand.name(), " dtype is ", DtypeText(operand.dtype()), ", expected that of ",
+                  other.name(), ", ", DtypeText(other.dtype()));
+  });
+}
+
+Checker& Checker::NotEmpty(const Operand& operand) {
+  return That(!operand.empty(), [&] {
+    return Concat(operand.name(), " shape is ", ShapeText(operand), ", expected elements");
   });
 }
 

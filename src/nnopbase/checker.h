@@ -22,6 +22,8 @@ class Checker {
 
   /// 161001 for null; 161002 for what is not a live tensor.
   Checker& Required(const Operand& operand);
+  /// 161002 for a list that is neither null nor live; `required`: 161001 for null.
+  Checker& List(const IntList& list, bool required);
 
   /// 561003 on a product that the operator's table leaves out.
   Checker& Supported();
@@ -33,6 +35,9 @@ class Checker {
   Checker& Rank(const Operand& operand, uint32_t rank);
   Checker& RankBetween(const Operand& operand, uint32_t low, uint32_t high);
   Checker& Shape(const Operand& operand, std::initializer_list<int64_t> dims);
+  Checker& SameDtype(const Operand& operand, const Operand& other);
+  Checker& NotEmpty(const Operand& operand);
+  Checker& SameShapeAndDtype(const Operand& operand, const Operand& other);
   /// A format that is a plain layout.
   Checker& PlainFormat(const Operand& operand);
 
@@ -47,6 +52,7 @@ class Checker {
     return *this;
   }
 
+  bool ok() const { return status_.ok(); }
   Status status() { return std::move(status_); }
 
  private:

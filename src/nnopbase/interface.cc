@@ -3,6 +3,7 @@
 #include "nnopbase/interface.h"
 
 #include "ascendcl/message.h"
+#include "nnopbase/array.h"
 #include "nnopbase/executor.h"
 #include "nnopbase/handles.h"
 #include "nnopbase/runtime.h"
@@ -10,11 +11,13 @@
 namespace openaclnn {
 namespace {
 
-OpenaclnnFound PinTensor(const aclTensor* handle, OpenaclnnTensor* tensor, void** out) {
+/// Pins the object behind a handle and hands it to `read`.
+template <class T, class Read>
+OpenaclnnFound PinObject(const void* handle, void** out, Read&& read) {
   HandleTable::Pin pin;
-  switch (MetaHandles().Find(Kind::kTensor, handle, &pin)) {
+  switch (MetaHandles().Find(T::kKind, handle, &pin)) {
     case Found::kLive:
-      *tensor = static_cast<const Tensor*>(pin.object())->view();
+      read(*static_cast<const T*>(pin.object()));
       *out = pin.Detach();
       return OPENACLNN_LIVE;
     case Found::kNull:
@@ -25,6 +28,18 @@ OpenaclnnFound PinTensor(const aclTensor* handle, OpenaclnnTensor* tensor, void*
       break;
   }
   return OPENACLNN_STALE;
+}
+
+OpenaclnnFound PinTensor(const aclTensor* handle, OpenaclnnTensor* tensor, void** pin) {
+  return PinObject<Tensor>(handle, pin, [&](const Tensor& object) { *tensor = object.view(); });
+}
+
+OpenaclnnFound PinIntArray(const aclIntArray* handle, const int64_t** values, uint64_t* count,
+                           void** pin) {
+  return PinObject<IntArray>(handle, pin, [&](const IntArray& object) {
+    *values = object.values.data();
+    *count = object.values.size();
+  });
 }
 
 int Refuse(const Status& status, OpenaclnnMessage* message) {
@@ -67,7 +82,8 @@ const OpenaclnnMeta* openaclnn_meta(uint32_t version) {
   static const OpenaclnnMeta meta = {
       .runtime = &openaclnn::Runtime(),
       .pin_tensor = openaclnn::PinTensor,
-      .unpin_tensor =
+      .pin_int_array = openaclnn::PinIntArray,
+      .unpin =
           [](void* pin) { openaclnn::HandleTable::Pin::Attach(openaclnn::MetaHandles(), pin); },
       .create_executor = openaclnn::CreateExecutor,
       .execute = openaclnn::Execute,

@@ -62,9 +62,12 @@ typedef struct OpenaclnnCall {
 
 typedef struct OpenaclnnMeta {
   const OpenaclnnRuntime* runtime;
-  /// Keeps the tensor until unpin_tensor(*pin) when it returns OPENACLNN_LIVE.
+  /// Keeps the tensor until unpin(*pin) when it returns OPENACLNN_LIVE.
   OpenaclnnFound (*pin_tensor)(const aclTensor* handle, OpenaclnnTensor* tensor, void** pin);
-  void (*unpin_tensor)(void* pin);
+  /// The same for an array; `values` belong to it.
+  OpenaclnnFound (*pin_int_array)(const aclIntArray* handle, const int64_t** values,
+                                  uint64_t* count, void** pin);
+  void (*unpin)(void* pin);
   /// Takes the plan over in any case and copies the rest; writes why if it does not return 0.
   int (*create_executor)(const OpenaclnnCall* call, aclOpExecutor** executor,
                          OpenaclnnMessage* message);

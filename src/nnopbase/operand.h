@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "nnopbase/interface.h"
@@ -18,12 +19,14 @@ const OpenaclnnMeta* Meta();
 /// or a bad handle) is harmless: rank 0, no elements.
 class Operand {
  public:
-  Operand(const char* name, OpenaclnnRole role, const aclTensor* handle) noexcept;
+  Operand(const char* name, OpenaclnnRole role, const aclTensor* handle,
+          uint64_t may_alias = 0) noexcept;
   Operand(const Operand&) = delete;
   ~Operand();
 
   const char* name() const { return name_; }
   OpenaclnnRole role() const { return role_; }
+  uint64_t may_alias() const { return may_alias_; }
   OpenaclnnFound found() const { return found_; }
   bool present() const { return found_ == OPENACLNN_LIVE; }
   const OpenaclnnTensor& tensor() const { return tensor_; }
@@ -41,6 +44,7 @@ class Operand {
  private:
   const char* name_;
   OpenaclnnRole role_;
+  uint64_t may_alias_;
   OpenaclnnFound found_ = OPENACLNN_FOREIGN;
   OpenaclnnTensor tensor_ = {};
   void* pin_ = nullptr;
@@ -52,11 +56,32 @@ struct Input : Operand {
       : Operand(name, OPENACLNN_INPUT, handle) {}
 };
 struct Output : Operand {
-  Output(const char* name, const aclTensor* handle) noexcept
-      : Operand(name, OPENACLNN_OUTPUT, handle) {}
+  /// Bit i of `may_alias` allows the output to be the very same view as operand i.
+  Output(const char* name, const aclTensor* handle, uint64_t may_alias = 0) noexcept
+      : Operand(name, OPENACLNN_OUTPUT, handle, may_alias) {}
+};
+
+/// An argument that is an array of integers; without an array it is empty.
+class IntList {
+ public:
+  IntList(const char* name, const aclIntArray* handle) noexcept;
+  IntList(const IntList&) = delete;
+  ~IntList();
+
+  const char* name() const { return name_; }
+  OpenaclnnFound found() const { return found_; }
+  std::span<const int64_t> values() const { return {values_, count_}; }
+
+ private:
+  const char* name_;
+  OpenaclnnFound found_ = OPENACLNN_FOREIGN;
+  const int64_t* values_ = nullptr;
+  uint64_t count_ = 0;
+  void* pin_ = nullptr;
 };
 
 /// "(2, 3)".
 std::string ShapeText(const int64_t* dims, uint32_t rank);
+std::string ShapeText(const Operand& operand);
 
 }  // namespace openaclnn

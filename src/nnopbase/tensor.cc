@@ -59,13 +59,16 @@ Status Make(const TensorArguments& a, Tensor* tensor) {
 }
 
 /// The body of the getters: finds the tensor and hands it to `read`.
-template <class Read, class... Out>
-aclnnStatus Get(const char* api, const aclTensor* handle, Read&& read, const Out*... out) {
+template <class Read>
+aclnnStatus Get(const char* api, const aclTensor* handle, Read&& read,
+                std::initializer_list<std::pair<const char*, const void*>> outputs) {
   return Api(api, [&]() -> Status {
     Pinned<Tensor> tensor;
     Status status = FindMeta("tensor", handle, &tensor);
     if (!status.ok()) return status;
-    if (((out == nullptr) || ...)) return NullArgument("output argument");
+    for (const auto& [name, pointer] : outputs) {
+      if (pointer == nullptr) return NullArgument(name);
+    }
     read(*tensor);
     return status;
   });
@@ -120,10 +123,9 @@ aclnnStatus aclDestroyTensor(const aclTensor* tensor) {
 }
 
 aclnnStatus aclGetViewShape(const aclTensor* tensor, int64_t** viewDims, uint64_t* viewDimsNum) {
-  return openaclnn::Get(
-      "aclGetViewShape", tensor,
-      [&](const Tensor& t) { openaclnn::CopyOut(t.dims, viewDims, viewDimsNum); }, viewDims,
-      viewDimsNum);
+  return openaclnn::Get("aclGetViewShape", tensor,
+                        [&](const Tensor& t) { openaclnn::CopyOut(t.dims, viewDims, viewDimsNum); },
+                        {{"viewDims", viewDims}, {"viewDimsNum", viewDimsNum}});
 }
 
 aclnnStatus aclGetStorageShape(const aclTensor* tensor, int64_t** storageDims,
@@ -131,7 +133,7 @@ aclnnStatus aclGetStorageShape(const aclTensor* tensor, int64_t** storageDims,
   return openaclnn::Get(
       "aclGetStorageShape", tensor,
       [&](const Tensor& t) { openaclnn::CopyOut(t.storage_dims, storageDims, storageDimsNum); },
-      storageDims, storageDimsNum);
+      {{"storageDims", storageDims}, {"storageDimsNum", storageDimsNum}});
 }
 
 aclnnStatus aclGetViewStrides(const aclTensor* tensor, int64_t** stridesValue,
@@ -139,31 +141,31 @@ aclnnStatus aclGetViewStrides(const aclTensor* tensor, int64_t** stridesValue,
   return openaclnn::Get(
       "aclGetViewStrides", tensor,
       [&](const Tensor& t) { openaclnn::CopyOut(t.strides, stridesValue, stridesNum); },
-      stridesValue, stridesNum);
+      {{"stridesValue", stridesValue}, {"stridesNum", stridesNum}});
 }
 
 aclnnStatus aclGetViewOffset(const aclTensor* tensor, int64_t* offset) {
-  return openaclnn::Get(
-      "aclGetViewOffset", tensor, [&](const Tensor& t) { *offset = t.offset; }, offset);
+  return openaclnn::Get("aclGetViewOffset", tensor, [&](const Tensor& t) { *offset = t.offset; },
+                        {{"offset", offset}});
 }
 
 aclnnStatus aclGetFormat(const aclTensor* tensor, aclFormat* format) {
-  return openaclnn::Get(
-      "aclGetFormat", tensor, [&](const Tensor& t) { *format = static_cast<aclFormat>(t.format); },
-      format);
+  return openaclnn::Get("aclGetFormat", tensor,
+                        [&](const Tensor& t) { *format = static_cast<aclFormat>(t.format); },
+                        {{"format", format}});
 }
 
 aclnnStatus aclGetDataType(const aclTensor* tensor, aclDataType* dataType) {
-  return openaclnn::Get(
-      "aclGetDataType", tensor,
-      [&](const Tensor& t) { *dataType = static_cast<aclDataType>(t.dtype); }, dataType);
+  return openaclnn::Get("aclGetDataType", tensor,
+                        [&](const Tensor& t) { *dataType = static_cast<aclDataType>(t.dtype); },
+                        {{"dataType", dataType}});
 }
 
 aclnnStatus aclSetRawTensorAddr(aclTensor* tensor, void* addr) {
-  return openaclnn::Get("aclSetRawTensorAddr", tensor, [&](Tensor& t) { t.data = addr; });
+  return openaclnn::Get("aclSetRawTensorAddr", tensor, [&](Tensor& t) { t.data = addr; }, {});
 }
 
 aclnnStatus aclGetRawTensorAddr(const aclTensor* tensor, void** addr) {
-  return openaclnn::Get(
-      "aclGetRawTensorAddr", tensor, [&](const Tensor& t) { *addr = t.data; }, addr);
+  return openaclnn::Get("aclGetRawTensorAddr", tensor, [&](const Tensor& t) { *addr = t.data; },
+                        {{"addr", addr}});
 }

@@ -28,6 +28,27 @@ class Solver {
     }
   }
 
+  /// For the question whether there is a solution at all: joins terms whose sums are all multiples
+  /// of the smaller coefficient, as those of one dimension that two views share are.
+  static std::vector<Term> Join(std::vector<Term> terms) {
+    std::sort(terms.begin(), terms.end(),
+              [](const Term& a, const Term& b) { return a.coefficient < b.coefficient; });
+    std::vector<Term> joined;
+    for (const Term& term : terms) {
+      Term* below = joined.empty() ? nullptr : &joined.back();
+      int64_t limit = 0;
+      if (below == nullptr || term.coefficient % below->coefficient != 0 ||
+          term.coefficient / below->coefficient - 1 > below->limit ||
+          __builtin_mul_overflow(term.coefficient / below->coefficient, term.limit, &limit) ||
+          __builtin_add_overflow(limit, below->limit, &limit)) {
+        joined.push_back(term);
+      } else {
+        below->limit = limit;
+      }
+    }
+    return joined;
+  }
+
   /// True when there are that many solutions, and when the search gives up: what is not shown to be
   /// apart counts as overlapping.
   bool Solve(__int128 target) {
@@ -125,7 +146,7 @@ bool Overlap(const Placement& a, const Placement& b) {
     target += static_cast<__int128>(terms[i].coefficient) * terms[i].limit;
   }
   terms.push_back({1, a.element_bytes + b.element_bytes - 2});
-  return Solver(std::move(terms), 1).Solve(target);
+  return Solver(Solver::Join(std::move(terms)), 1).Solve(target);
 }
 
 bool SameView(const Placement& a, const Placement& b) {

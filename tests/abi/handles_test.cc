@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every exported function against every kind of bad handle: null, destroyed, foreign, wrong kind.
+#include <algorithm>
+#include <set>
+
+#include "abi/exports.h"
+#include "abi/handle_rows.h"
+#include "openaclnn/status.h"
+#include "runtime/gradient.h"
+
+namespace openaclnn {
+namespace {
+
+constexpr int kKinds = static_cast<int>(HandleKind::kCount);
+
+class HandlesTest : public RuntimeTest {
+ protected:
+  void SetUp() override {
+    RuntimeTest::SetUp();
+    gradient_ = std::make_unique<Gradient>(0);
+    ASSERT_EQ(aclrtGetCurrentContext(&primary_), 0);
+    Make(&dead_);
+    for (int kind = 0; kind < kKinds; ++kind) {
+      ASSERT_EQ(Destroy(kind, dead_.handles[kind]), 0) << kind << TakeMessage();
+    }
+    ASSERT_EQ(aclrtSetCurrentContext(primary_), 0);
+    Make(&live_);
+    ASSERT_EQ(aclSetAclOpExecutorRepeatable(static_cast<aclOpExecutor*>(At(HandleKind::kExecutor))),
+              0);
+    for (auto* rows : {RuntimeRows, MetaRows, ExecutorRows, OperatorRows}) {
+      for (HandleRow& row : rows(live_)) rows_.push_back(std::move(row));
+    }
+  }
+  void TearDown() override {
+    // Nothing that was refused has ended or used up a live object.
+    for (int kind = kKinds; kind-- > 0;) {
+      EXPECT_EQ(Destroy(kind, live_.handles[kind]), 0) << kind << TakeMessage();
+    }
+    EXPECT_EQ(aclrtSetCurrentContext(primary_), 0);
+    workspace_.reset();
+    gradient_.reset();
+    RuntimeTest::TearDown();
+  }
+
+  void* At(HandleKind kind) const { return live_[kind]; }
+
+  /// One of each kind. Streams belong to the context, which is current then.
+  void Make(Live* live) {
+    const auto set = [live](HandleKind kind, const void* handle) {
+      ASSERT_NE(handle, nullptr) << TakeMessage();
+      live->handles[static_cast<int>(kind)] = const_cast<void*>(handle);
+    };
+    float value = 1;
+    const int64_t number = 1;
+    const bool flag = true;
+    aclrtContext context = nullptr;
+    uint64_t bytes = 0;
+    aclOpExecutor* executor = nullptr;
+    ASSERT_EQ(aclrtCreateContext(&context, 0), 0);
+    ASSERT_EQ(gradient_->Plan(&bytes, &executor), 0);
+    set(HandleKind::kContext, context);
+    set(HandleKind::kStream, NewStream());
+    set(HandleKind::kEvent, NewEvent());
+    set(HandleKind::kTensor, Gradient::Tensor({1}, ACL_FLOAT, nullptr));
+    set(HandleKind::kScalar, aclCreateScalar(&value, ACL_FLOAT));
+    set(HandleKind::kIntArray, aclCreateIntArray(&number, 1));
+    set(HandleKind::kFloatArray, aclCreateFloatArray(&value, 1));
+    set(HandleKind::kBoolArray, aclCreateBoolArray(&flag, 1));
+    set(HandleKind::kTensorList, aclCreateTensorList(nullptr, 0));
+    set(HandleKind::kScalarList, aclCreateScalarList(nullptr, 0));
+    set(HandleKind::kExecutor, executor);
+    workspace_ = std::make_unique<DeviceArray<uint8_t>>(bytes + 1);
+    live->workspace = workspace_->data();
+    live->workspace_size = bytes;
+  }
+
+  static int Destroy(int kind, void* handle) {
+    switch (static_cast<HandleKind>(kind)) {
+      case HandleKind::kContext:
+        return aclrtDestroyContext(handle);
+      case HandleKind::kStream:
+        // Its context may be gone already, and the stream with it.
+        return aclrtDestroyStream(handle) == 0 || aclrtGetCurrentContext(&handle) != 0 ? 0 : 1;
+      case HandleKind::kEvent:
+        return aclrtDestroyEvent(handle);
+      case HandleKind::kTensor:
+        return aclDestroyTensor(static_cast<aclTensor*>(handle));
+      case HandleKind::kScalar:
+        return aclDestroyScalar(static_cast<aclScalar*>(handle));
+      case HandleKind::kIntArray:
+        return aclDestroyIntArray(static_cast<aclIntArray*>(handle));
+      case HandleKind::kFloatArray:
+        return aclDestroyFloatArray(static_cast<aclFloatArray*>(handle));
+      case HandleKind::kBoolArray:
+        return aclDestroyBoolArray(static_cast<aclBoolArray*>(handle));
+      case HandleKind::kTensorList:
+        return aclDestroyTensorList(static_cast<aclTensorList*>(handle));
+      case HandleKind::kScalarList:
+        return aclDestroyScalarList(static_cast<aclScalarList*>(handle));
+      case HandleKind::kExecutor:
+        return aclDestroyAclOpExecutor(static_cast<aclOpExecutor*>(handle));
+      case HandleKind::kCount:
+        break;
+    }
+    return -1;
+  }
+
+  static void Expect(const HandleRow& row, void* handle, int code, const std::string& what) {
+    SCOPED_TRACE(row.api + std::string(" with a handle that is ") + what);
+    TakeMessage();
+    EXPECT_EQ(row.call(handle), code);
+    const std::string message = TakeMessage();
+    if (code == 0) return;
+    EXPECT_NE(message.find(row.says), std::string::npos) << message;
+    EXPECT_NE(message.find(", expected "), std::string::npos) << message;
+  }
+
+  std::vector<HandleRow> rows_;
+  Live live_, dead_;
+
+ private:
+  aclrtContext primary_ = nullptr;
+  std::unique_ptr<Gradient> gradient_;
+  std::unique_ptr<DeviceArray<uint8_t>> workspace_;  // of the live executor
+};
+
+TEST_F(HandlesTest, Null) {
+  for (const HandleRow& row : rows_) {
+    if (row.null != kAnyResult) Expect(row, nullptr, row.null, "null");
+  }
+}
+
+TEST_F(HandlesTest, Destroyed) {
+  for (const HandleRow& row : rows_) {
+    Expect(row, dead_[row.kind], row.destroyed, "destroyed");
+    Expect(row, dead_[row.kind], row.destroyed, "destroyed, the second time");
+  }
+}
+
+TEST_F(HandlesTest, OfAnotherKind) {
+  for (const HandleRow& row : rows_) {
+    for (int kind = 0; kind < kKinds; ++kind) {
+      if (kind == static_cast<int>(row.kind)) continue;
+      Expect(row, live_.handles[kind], row.code, "live, of kind " + std::to_string(kind));
+      Expect(row, dead_.handles[kind], row.code, "dead, of kind " + std::to_string(kind));
+    }
+  }
+}
+
+TEST_F(HandlesTest, Foreign) {
+  int on_stack = 0;
+  const auto on_heap = std::make_unique<int[]>(1024);
+  std::vector<void*> foreign = {&on_stack, on_heap.get(), &foreign, stdout};
+  for (const uintptr_t number : {uintptr_t{1}, uintptr_t{0xDEADBEEF}, ~uintptr_t{0},
+                                 ~uintptr_t{0} / 2, uintptr_t{1} << 63}) {
+    foreign.push_back(reinterpret_cast<void*>(number));
+  }
+  for (const HandleRow& row : rows_) {
+    for (void* handle : foreign) Expect(row, handle, row.code, "foreign");
+    // Numbers near that of a live handle: another slot, another generation, another tag.
+    for (const int bit : {0, 13, 23, 24, 47, 52, 63}) {
+      const auto near = reinterpret_cast<uintptr_t>(live_[row.kind]) ^ uintptr_t { 1 } << bit;
+      TakeMessage();
+      const int code = row.call(reinterpret_cast<void*>(near));
+      EXPECT_TRUE(code == row.code || code == row.destroyed) << row.api << ", bit " << bit;
+    }
+  }
+}
+
+TEST_F(HandlesTest, TablesHoldEveryExport) {
+  std::set<std::string> named;
+  for (const HandleRow& row : rows_) named.insert(row.api);
+  for (const std::string& api : WithoutHandles()) {
+    EXPECT_TRUE(named.insert(api).second) << api << " is in both";
+  }
+  std::set<std::string> exported;
+  for (const char* library : {"ascendcl", "nnopbase", "opapi"}) {
+    exported.merge(ExportsOf(library));
+  }
+  EXPECT_GT(exported.size(), 100u);
+  std::vector<std::string> missing, gone;
+  std::set_difference(exported.begin(), exported.end(), named.begin(), named.end(),
+                      std::back_inserter(missing));
+  std::set_difference(named.begin(), named.end(), exported.begin(), exported.end(),
+                      std::back_inserter(gone));
+  EXPECT_EQ(missing, std::vector<std::string>()) << "exports without a row";
+  EXPECT_EQ(gone, std::vector<std::string>()) << "rows without an export";
+}
+
+}  // namespace
+}  // namespace openaclnn

@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Compares each library with its exports.map, its soname and the libraries that it may need.
+set -eu
+
+if [ $# -ne 2 ] || [ ! -d "$1" ] || [ ! -d "$2" ]; then
+  echo "usage: $0 SOURCE_DIR LIBRARY_DIR" >&2
+  exit 2
+fi
+source=$1
+libraries=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+# The libraries of the system that everything may need; sanitizers bring their own.
+system="ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 libc.so.6 libgcc_s.so.1 libm.so.6 libstdc++.so.6
+  libasan.so.8 libtsan.so.2 libubsan.so.1"
+
+expect() { # what expected got
+  if [ "$2" = "$3" ]; then
+    echo "ok      $1"
+  else
+    printf 'FAILED  %s\n  expected: %s\n  got:      %s\n' "$1" "$2" "$3"
+    failed=1
+  fi
+}
+
+dynamic() { # library tag
+  readelf -d "$1" | sed -n "s/.*($2).*\[\(.*\)\]/\1/p"
+}
+
+for name in ascendcl nnopbase opapi; do
+  library=$libraries/lib$name.so
+  sed -n 's/^ *\([A-Za-z_][A-Za-z0-9_]*\);$/\1/p' "$source/$name/exports.map" |
+    LC_ALL=C sort >"$work/expected"
+  nm -D --defined-only "$library" | awk '{ print $3 }' | LC_ALL=C sort >"$work/got"
+  if [ ! -s "$work/expected" ]; then
+    echo "FAILED  lib$name.so: no symbols in its exports.map"
+    failed=1
+  elif diff "$work/expected" "$work/got" >"$work/diff"; then
+    echo "ok      lib$name.so exports $(wc -l <"$work/got") symbols"
+  else
+    echo "FAILED  lib$name.so: exports differ from exports.map (<: expected, >: got)"
+    cat "$work/diff"
+    failed=1
+  fi
+
+  expect "soname of lib$name.so" "lib$name.so" "$(dynamic "$library" SONAME)"
+
+  own=
+  for needed in $(dynamic "$library" NEEDED); do
+    case " $(echo $system) " in
+      *" $needed "*) ;;
+      *) own="$own $needed" ;;
+    esac
+  done
+  case $name in
+    ascendcl) expect "libascendcl.so needs" "" "$own" ;;
+    nnopbase) expect "libnnopbase.so needs" " libascendcl.so" "$own" ;;
+    opapi) expect "libopapi.so needs" " libnnopbase.so" "$own" ;;
+  esac
+
+  # A version node would bind clients to this implementation of the interface.
+  expect "version nodes of lib$name.so" "" "$(readelf -V "$library" | grep -c 'Version definition' |
+    sed 's/^0$//')"
+done
+
+exit $failed

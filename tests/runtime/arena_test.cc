@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arena: random allocations against a model, by every combination of options.
+#include "ascendcl/arena.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <random>
+#include <vector>
+
+namespace openaclnn {
+namespace {
+
+class ArenaTest : public testing::TestWithParam<ArenaOptions> {};
+
+struct Held {
+  Block block;
+  uint8_t fill;
+};
+
+/// Every byte as it was filled, and its own.
+void ExpectIntact(const Held& held) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(held.block.host);
+  for (uint64_t i = 0; i < held.block.bytes; i += i < 64 ? 1 : 997) {
+    ASSERT_EQ(bytes[i], held.fill) << "at byte " << i;
+  }
+  ASSERT_EQ(bytes[held.block.bytes - 1], held.fill);
+}
+
+/// Live blocks by device address: no two may share a byte, at either address.
+void Add(const Block& block, std::map<std::byte*, Held>* live, uint8_t fill) {
+  const auto next = live->lower_bound(block.device);
+  if (next != live->end()) {
+    ASSERT_LE(block.device + block.bytes, next->first);
+  }
+  if (next != live->begin()) {
+    const Held& previous = std::prev(next)->second;
+    ASSERT_LE(previous.block.device + previous.block.bytes, block.device);
+  }
+  for (const auto& [address, held] : *live) {
+    ASSERT_TRUE(block.host + block.bytes <= held.block.host ||
+                held.block.host + held.block.bytes <= block.host);
+  }
+  std::memset(block.host, fill, block.bytes);
+  live->emplace(block.device, Held{block, fill});
+}
+
+TEST_P(ArenaTest, AgreesWithAModel) {
+  Arena arena(GetParam());
+  std::mt19937 random(20);
+  std::map<std::byte*, Held> live;
+  const uint64_t alignment = GetParam().guard_pages ? 64 : Arena::kAlignment;
+  for (int i = 0; i < 3000; ++i) {
+    if (live.size() < 100 && random() % 5 < 3) {
+      const uint64_t scale = uint64_t{1} << random() % 21;
+      const uint64_t bytes = 1 + random() % scale;
+      Block block;
+      ASSERT_TRUE(arena.Allocate(bytes, &block));
+      ASSERT_EQ(block.bytes, bytes);
+      ASSERT_EQ(reinterpret_cast<uintptr_t>(block.device) % alignment, 0u);
+      ASSERT_EQ(block.device == block.host, GetParam().host_access);
+      ASSERT_TRUE(arena.Covers(block.device));
+      ASSERT_TRUE(arena.Covers(block.device + bytes - 1));
+      Add(block, &live, static_cast<uint8_t>(i));
+    } else if (!live.empty()) {
+      const auto chosen = std::next(live.begin(), random() % live.size());
+      ExpectIntact(chosen->second);
+      arena.Free(chosen->second.block);
+      live.erase(chosen);
+    }
+  }
+  for (const auto& [address, held] : live) {
+    ExpectIntact(held);
+    arena.Free(held.block);
+  }
+}
+
+TEST_P(ArenaTest, Large) {
+  Arena arena(GetParam());
+  for (const uint64_t bytes : {uint64_t{64} << 20, (uint64_t{64} << 20) + 1, uint64_t{200} << 20}) {
+    Block block;
+    ASSERT_TRUE(arena.Allocate(bytes, &block));
+    block.host[0] = block.host[bytes - 1] = std::byte{7};
+    EXPECT_TRUE(arena.Covers(block.device + bytes - 1));
+    arena.Free(block);
+  }
+  Block block;
+  EXPECT_FALSE(arena.Allocate(UINT64_MAX, &block));
+  EXPECT_FALSE(arena.Allocate(UINT64_MAX / 8, &block)) << "more than there are addresses";
+  EXPECT_FALSE(arena.Covers(&block));
+  EXPECT_FALSE(arena.Covers(nullptr));
+}
+
+// What is given back is joined: the largest block fits again, wherever it was cut.
+TEST(ArenaJoinTest, NeighboursBecomeOne) {
+  constexpr uint64_t kPiece = uint64_t{1} << 20;
+  Arena arena(ArenaOptions{});
+  std::mt19937 random(3);
+  std::byte* lowest = nullptr;
+  for (int round = 0; round < 20; ++round) {
+    std::vector<Block> pieces(64);
+    for (Block& piece : pieces) ASSERT_TRUE(arena.Allocate(kPiece, &piece));
+    std::shuffle(pieces.begin(), pieces.end(), random);
+    for (const Block& piece : pieces) arena.Free(piece);
+    Block whole;
+    ASSERT_TRUE(arena.Allocate(64 * kPiece, &whole));
+    if (lowest == nullptr) lowest = whole.device;
+    EXPECT_EQ(whole.device, lowest) << "a second mapping was needed";
+    arena.Free(whole);
+  }
+}
+
+std::string NameOf(const testing::TestParamInfo<ArenaOptions>& info) {
+  return std::string(info.param.host_access ? "HostAccess" : "Apart") +
+         (info.param.guard_pages ? "Guarded" : "Shared");
+}
+
+INSTANTIATE_TEST_SUITE_P(Options, ArenaTest,
+                         testing::Values(ArenaOptions{false, false}, ArenaOptions{true, false},
+                                         ArenaOptions{false, true}, ArenaOptions{true, true}),
+                         NameOf);
+
+}  // namespace
+}  // namespace openaclnn

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// HandleTable: what each kind of bad handle is called, reuse, pins, and threads that race.
+#include "ascendcl/handle_table.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <random>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace openaclnn {
+namespace {
+
+struct Thing {
+  static constexpr Kind kKind = Kind::kTensor;
+  explicit Thing(std::atomic<int>* alive_in, int value_in = 0) : alive(alive_in), value(value_in) {
+    ++*alive;
+  }
+  ~Thing() { --*alive; }
+  std::atomic<int>* alive;
+  int value;
+};
+
+struct Other {
+  static constexpr Kind kKind = Kind::kScalar;
+};
+
+class HandleTableTest : public testing::Test {
+ protected:
+  void* Insert(int value = 0) {
+    return InsertObject(table, std::make_unique<Thing>(&alive, value));
+  }
+  Found Find(const void* handle) {
+    Pinned<Thing> thing;
+    return FindObject(table, handle, &thing);
+  }
+  std::atomic<int> alive{0};
+  HandleTable table;
+};
+
+TEST_F(HandleTableTest, TellsBadHandlesApart) {
+  void* handle = Insert(7);
+  void* other = InsertObject(table, std::make_unique<Other>());
+  Pinned<Thing> thing;
+  ASSERT_EQ(FindObject(table, handle, &thing), Found::kLive);
+  EXPECT_EQ(thing->value, 7);
+  EXPECT_EQ(Find(nullptr), Found::kNull);
+  EXPECT_EQ(Find(other), Found::kForeign) << "of another kind";
+  EXPECT_EQ(Find(&thing), Found::kForeign);
+  EXPECT_EQ(Find(reinterpret_cast<void*>(~uintptr_t{0})), Found::kForeign);
+  EXPECT_EQ(Find(reinterpret_cast<void*>(uintptr_t{1})), Found::kForeign);
+  const auto bits = reinterpret_cast<uintptr_t>(handle);
+  EXPECT_NE(Find(reinterpret_cast<void*>(bits + 1)), Found::kLive) << "a slot that is free";
+  EXPECT_EQ(Find(reinterpret_cast<void*>(bits | 0xFFF000)), Found::kForeign) << "no such slot";
+  EXPECT_EQ(Find(reinterpret_cast<void*>(bits + (uintptr_t{1} << 24))), Found::kStale)
+      << "a later generation";
+  EXPECT_EQ(table.Remove(Kind::kScalar, handle), Found::kForeign);
+  EXPECT_EQ(table.Remove(Kind::kTensor, handle), Found::kLive);
+  EXPECT_EQ(table.Remove(Kind::kTensor, handle), Found::kStale);
+  EXPECT_EQ(Find(handle), Found::kStale);
+  EXPECT_EQ(table.Remove(Kind::kScalar, other), Found::kLive);
+}
+
+TEST_F(HandleTableTest, PinKeepsTheObject) {
+  void* handle = Insert(3);
+  Pinned<Thing> thing;
+  ASSERT_EQ(FindObject(table, handle, &thing), Found::kLive);
+  ASSERT_EQ(table.Remove(Kind::kTensor, handle), Found::kLive);
+  EXPECT_EQ(Find(handle), Found::kStale);
+  EXPECT_EQ(alive, 1);
+  EXPECT_EQ(thing->value, 3);
+  thing = Pinned<Thing>();
+  EXPECT_EQ(alive, 0);
+}
+
+TEST_F(HandleTableTest, DetachedPinKeepsTheObject) {
+  void* handle = Insert();
+  HandleTable::Pin pin;
+  ASSERT_EQ(table.Find(Kind::kTensor, handle, &pin), Found::kLive);
+  void* detached = pin.Detach();
+  EXPECT_EQ(pin.object(), nullptr);
+  ASSERT_EQ(table.Remove(Kind::kTensor, handle), Found::kLive);
+  EXPECT_EQ(alive, 1);
+  HandleTable::Pin::Attach(table, detached);
+  EXPECT_EQ(alive, 0);
+}
+
+TEST_F(HandleTableTest, ReusedSlotsGiveNewHandles) {
+  std::set<void*> seen;
+  for (int i = 0; i < 20'000; ++i) {
+    void* handle = Insert(i);
+    EXPECT_TRUE(seen.insert(handle).second) << "handed out before";
+    ASSERT_EQ(table.Remove(Kind::kTensor, handle), Found::kLive);
+  }
+  for (void* handle : seen) ASSERT_EQ(Find(handle), Found::kStale);
+  EXPECT_EQ(alive, 0);
+}
+
+TEST_F(HandleTableTest, ManyAtOnce) {
+  std::vector<void*> handles;
+  for (int i = 0; i < 50'000; ++i) handles.push_back(Insert(i));
+  std::shuffle(handles.begin(), handles.end(), std::mt19937(1));
+  EXPECT_EQ(std::set<void*>(handles.begin(), handles.end()).size(), handles.size());
+  for (size_t i = 0; i < handles.size() / 2; ++i) {
+    ASSERT_EQ(table.Remove(Kind::kTensor, handles[i]), Found::kLive);
+  }
+  for (size_t i = 0; i < handles.size(); ++i) {
+    ASSERT_EQ(Find(handles[i]), i < handles.size() / 2 ? Found::kStale : Found::kLive);
+  }
+  for (size_t i = handles.size() / 2; i < handles.size(); ++i) {
+    ASSERT_EQ(table.Remove(Kind::kTensor, handles[i]), Found::kLive);
+  }
+}
+
+// Threads look up, pin and remove the same handles; each is removed once, nothing dies pinned.
+TEST_F(HandleTableTest, Races) {
+  constexpr int kHandles = 64, kThreads = 6, kRounds = 4000;
+  std::vector<std::atomic<void*>> shared(kHandles);
+  for (auto& handle : shared) handle = Insert(1);
+  std::atomic<int> removed{0}, inserted{kHandles};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      std::mt19937 random(t);
+      for (int i = 0; i < kRounds; ++i) {
+        std::atomic<void*>& place = shared[random() % kHandles];
+        void* handle = place;
+        Pinned<Thing> thing;
+        const Found found = FindObject(table, handle, &thing);
+        if (found == Found::kLive) {
+          EXPECT_EQ(thing->value, 1);
+        }
+        if (random() % 4 != 0) continue;
+        if (table.Remove(Kind::kTensor, handle) != Found::kLive) continue;
+        ++removed;
+        place = Insert(1);
+        ++inserted;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(alive, inserted - removed);
+  EXPECT_EQ(alive, kHandles);
+  for (auto& handle : shared) EXPECT_EQ(table.Remove(Kind::kTensor, handle), Found::kLive);
+  EXPECT_EQ(alive, 0);
+}
+
+}  // namespace
+}  // namespace openaclnn
