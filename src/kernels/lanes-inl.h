@@ -81,27 +81,100 @@ struct F32x16 {
     return a;
   }
 
+  friend F32x16 operator-(F32x16 a, F32x16 b) {
+    for (int i = 0; i < kRegisters; ++i) a.part[i] = SubtractRegister(a.part[i], b.part[i]);
+    return a;
+  }
+
+  friend F32x16 operator*(F32x16 a, F32x16 b) {
+    for (int i = 0; i < kRegisters; ++i) a.part[i] = MultiplyRegister(a.part[i], b.part[i]);
+    return a;
+  }
+
   friend F32x16 operator/(F32x16 a, F32x16 b) {
     for (int i = 0; i < kRegisters; ++i) a.part[i] = DivideRegister(a.part[i], b.part[i]);
     return a;
   }
+
+  /// a*b + c, rounded once but on the baseline, which has no FMA.
+  static F32x16 MulAdd(F32x16 a, F32x16 b, F32x16 c) {
+    for (int i = 0; i < kRegisters; ++i) {
+      c.part[i] = MulAddRegister(a.part[i], b.part[i], c.part[i]);
+    }
+    return c;
+  }
+
+  /// The larger; b where one of them is NaN.
+  static F32x16 Max(F32x16 a, F32x16 b) {
+    for (int i = 0; i < kRegisters; ++i) a.part[i] = MaxRegister(a.part[i], b.part[i]);
+    return a;
+  }
+
+  /// 2^n for whole n from -126 to 127.
+  static F32x16 PowerOfTwo(F32x16 n) {
+    for (int i = 0; i < kRegisters; ++i) n.part[i] = PowerOfTwoRegister(n.part[i]);
+    return n;
+  }
+
+  /// Lane by lane: zero where the byte is 0, else `other`.
+  static F32x16 Select(const uint8_t* bytes, F32x16 zero, F32x16 other) {
+    for (int i = 0; i < kRegisters; ++i) {
+      zero.part[i] = SelectRegister(bytes + i * kWidth, zero.part[i], other.part[i]);
+    }
+    return zero;
+  }
+
+  /// The sum of the lanes: halves are added to each other, eight, four, two and one apart.
+  float Sum() const {
+    float lanes[kLanes];
+    Store(lanes);
+    for (int apart = kLanes / 2; apart > 0; apart /= 2) {
+      for (int i = 0; i < apart; ++i) lanes[i] += lanes[i + apart];
+    }
+    return lanes[0];
+  }
 };
 
-/// Calls body(position, load, store) for each group of lanes of [0, n): `load(pointer)` and
-/// `store(lanes, pointer)` are whole ones but in the last group, where they stop at n.
+/// Whole groups of lanes, and the last one that stops after n: what ForLanes hands to its body.
+struct WholeLanes {
+  template <class T>
+  F32x16 Load(const T* from) const {
+    return F32x16::Load(from);
+  }
+  template <class T>
+  void Store(F32x16 lanes, T* to) const {
+    lanes.Store(to);
+  }
+  F32x16 Select(const uint8_t* bytes, F32x16 zero, F32x16 other) const {
+    return F32x16::Select(bytes, zero, other);
+  }
+};
+
+struct TailLanes {
+  int64_t n;
+
+  template <class T>
+  F32x16 Load(const T* from) const {
+    return F32x16::LoadTail(from, n);
+  }
+  template <class T>
+  void Store(F32x16 lanes, T* to) const {
+    lanes.StoreTail(to, n);
+  }
+  F32x16 Select(const uint8_t* bytes, F32x16 zero, F32x16 other) const {
+    uint8_t buffer[kLanes] = {};
+    std::memcpy(buffer, bytes, static_cast<size_t>(n));
+    return F32x16::Select(buffer, zero, other);
+  }
+};
+
+/// Calls body(position, lanes) for each group of lanes of [0, n); `lanes` loads, stores and selects
+/// sixteen elements, in the last group only those up to n.
 template <class Body>
 inline __attribute__((always_inline)) void ForLanes(int64_t n, Body&& body) {
   int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    body(
-        i, [](const auto* from) { return F32x16::Load(from); },
-        [](F32x16 lanes, auto* to) { lanes.Store(to); });
-  }
-  if (i == n) return;
-  const int64_t rest = n - i;
-  body(
-      i, [rest](const auto* from) { return F32x16::LoadTail(from, rest); },
-      [rest](F32x16 lanes, auto* to) { lanes.StoreTail(to, rest); });
+  for (; i + kLanes <= n; i += kLanes) body(i, WholeLanes());
+  if (i < n) body(i, TailLanes{n - i});
 }
 
 }  // namespace OPENACLNN_TARGET

@@ -36,3 +36,24 @@ inline void StoreRegister(Register value, BFloat16* to) {
 inline Register BroadcastRegister(float value) { return _mm256_set1_ps(value); }
 inline Register AddRegister(Register a, Register b) { return _mm256_add_ps(a, b); }
 inline Register DivideRegister(Register a, Register b) { return _mm256_div_ps(a, b); }
+inline Register SubtractRegister(Register a, Register b) { return _mm256_sub_ps(a, b); }
+inline Register MultiplyRegister(Register a, Register b) { return _mm256_mul_ps(a, b); }
+inline Register MaxRegister(Register a, Register b) { return _mm256_max_ps(a, b); }
+
+/// zero where the byte is 0, else `other`.
+inline Register SelectRegister(const uint8_t* bytes, Register zero, Register other) {
+  const __m128i loaded = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(bytes));
+  const __m256i is_zero = _mm256_cmpeq_epi32(_mm256_cvtepu8_epi32(loaded), _mm256_setzero_si256());
+  return _mm256_blendv_ps(other, zero, _mm256_castsi256_ps(is_zero));
+}
+
+/// 2^n for whole n from -126 to 127.
+inline Register PowerOfTwoRegister(Register n) {
+  const __m256i exponent = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
+  return _mm256_castsi256_ps(_mm256_slli_epi32(exponent, 23));
+}
+
+/// a*b + c, rounded once.
+inline Register MulAddRegister(Register a, Register b, Register c) {
+  return _mm256_fmadd_ps(a, b, c);
+}

@@ -35,3 +35,23 @@ inline void StoreRegister(Register value, BFloat16* to) {
 inline Register BroadcastRegister(float value) { return _mm512_set1_ps(value); }
 inline Register AddRegister(Register a, Register b) { return _mm512_add_ps(a, b); }
 inline Register DivideRegister(Register a, Register b) { return _mm512_div_ps(a, b); }
+inline Register SubtractRegister(Register a, Register b) { return _mm512_sub_ps(a, b); }
+inline Register MultiplyRegister(Register a, Register b) { return _mm512_mul_ps(a, b); }
+inline Register MaxRegister(Register a, Register b) { return _mm512_max_ps(a, b); }
+
+/// zero where the byte is 0, else `other`.
+inline Register SelectRegister(const uint8_t* bytes, Register zero, Register other) {
+  const __m128i loaded = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
+  return _mm512_mask_blend_ps(_mm_cmpeq_epi8_mask(loaded, _mm_setzero_si128()), other, zero);
+}
+
+/// 2^n for whole n from -126 to 127.
+inline Register PowerOfTwoRegister(Register n) {
+  const __m512i exponent = _mm512_add_epi32(_mm512_cvtps_epi32(n), _mm512_set1_epi32(127));
+  return _mm512_castsi512_ps(_mm512_slli_epi32(exponent, 23));
+}
+
+/// a*b + c, rounded once.
+inline Register MulAddRegister(Register a, Register b, Register c) {
+  return _mm512_fmadd_ps(a, b, c);
+}

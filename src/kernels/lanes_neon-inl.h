@@ -38,3 +38,25 @@ inline void StoreRegister(Register value, BFloat16* to) {
 inline Register BroadcastRegister(float value) { return vdupq_n_f32(value); }
 inline Register AddRegister(Register a, Register b) { return vaddq_f32(a, b); }
 inline Register DivideRegister(Register a, Register b) { return vdivq_f32(a, b); }
+inline Register SubtractRegister(Register a, Register b) { return vsubq_f32(a, b); }
+inline Register MultiplyRegister(Register a, Register b) { return vmulq_f32(a, b); }
+// As the other targets have it: b unless a is greater.
+inline Register MaxRegister(Register a, Register b) { return vbslq_f32(vcgtq_f32(a, b), a, b); }
+
+/// zero where the byte is 0, else `other`.
+inline Register SelectRegister(const uint8_t* bytes, Register zero, Register other) {
+  uint32_t four = 0;
+  std::memcpy(&four, bytes, sizeof(four));
+  const uint16x8_t wide = vmovl_u8(vcreate_u8(four));
+  const uint32x4_t is_zero = vceqzq_u32(vmovl_u16(vget_low_u16(wide)));
+  return vbslq_f32(is_zero, zero, other);
+}
+
+/// 2^n for whole n from -126 to 127.
+inline Register PowerOfTwoRegister(Register n) {
+  const int32x4_t exponent = vaddq_s32(vcvtnq_s32_f32(n), vdupq_n_s32(127));
+  return vreinterpretq_f32_s32(vshlq_n_s32(exponent, 23));
+}
+
+/// a*b + c, rounded once.
+inline Register MulAddRegister(Register a, Register b, Register c) { return vfmaq_f32(c, a, b); }

@@ -66,3 +66,26 @@ inline void StoreRegister(Register value, Float16* to) {
 inline Register BroadcastRegister(float value) { return _mm_set1_ps(value); }
 inline Register AddRegister(Register a, Register b) { return _mm_add_ps(a, b); }
 inline Register DivideRegister(Register a, Register b) { return _mm_div_ps(a, b); }
+inline Register SubtractRegister(Register a, Register b) { return _mm_sub_ps(a, b); }
+inline Register MultiplyRegister(Register a, Register b) { return _mm_mul_ps(a, b); }
+inline Register MaxRegister(Register a, Register b) { return _mm_max_ps(a, b); }
+
+/// zero where the byte is 0, else `other`.
+inline Register SelectRegister(const uint8_t* bytes, Register zero, Register other) {
+  int32_t four = 0;
+  std::memcpy(&four, bytes, sizeof(four));
+  const __m128i is_zero =
+      _mm_cmpeq_epi32(_mm_cvtepu8_epi32(_mm_cvtsi32_si128(four)), _mm_setzero_si128());
+  return _mm_blendv_ps(other, zero, _mm_castsi128_ps(is_zero));
+}
+
+/// 2^n for whole n from -126 to 127.
+inline Register PowerOfTwoRegister(Register n) {
+  const __m128i exponent = _mm_add_epi32(_mm_cvtps_epi32(n), _mm_set1_epi32(127));
+  return _mm_castsi128_ps(_mm_slli_epi32(exponent, 23));
+}
+
+/// a*b + c, rounded twice: x86-64-v2 has no FMA.
+inline Register MulAddRegister(Register a, Register b, Register c) {
+  return _mm_add_ps(_mm_mul_ps(a, b), c);
+}

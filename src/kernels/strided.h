@@ -19,13 +19,21 @@ class Offsets {
 
   /// Over the first `rank` dimensions of the operand. Neighbours that step like one dimension are
   /// joined, so that dense and most strided views need one multiplication.
-  Offsets(const Operand& operand, uint32_t rank) {
+  Offsets(const Operand& operand, uint32_t rank)
+      : Offsets(operand.tensor().dims, operand.tensor().strides, rank) {}
+
+  Offsets(const int64_t* dims, const int64_t* strides, uint32_t rank) {
     for (uint32_t i = 0; i < rank; ++i) {
-      const int64_t dim = operand.tensor().dims[i];
-      const int64_t stride = operand.tensor().strides[i];
+      const int64_t dim = dims[i];
+      const int64_t stride = strides[i];
       if (dim == 1) continue;
-      if (rank_ > 0 && strides_[rank_ - 1] == dim * stride) {
-        dims_[rank_ - 1] *= dim;
+      // A view without elements may have any strides: products overflow, and are not needed.
+      int64_t step = 0, length = 0;
+      const bool joins = rank_ > 0 && !__builtin_mul_overflow(dim, stride, &step) &&
+                         !__builtin_mul_overflow(dims_[rank_ - 1], dim, &length) &&
+                         strides_[rank_ - 1] == step;
+      if (joins) {
+        dims_[rank_ - 1] = length;
         strides_[rank_ - 1] = stride;
       } else {
         dims_[rank_] = dim;
@@ -57,6 +65,16 @@ struct RowView {
       : rows(operand, operand.rank() - 1),
         step(operand.tensor().strides[operand.rank() - 1]),
         element_bytes(static_cast<int64_t>(FindDataType(operand.dtype())->bytes)) {}
+
+  /// An operand that is broadcast to the shape of another of the same rank: a dimension of 1 stands
+  /// for all indices of the other's.
+  RowView(const Operand& operand, const Operand& shape) : RowView(operand) {
+    std::array<int64_t, kMaxRank> strides{};
+    for (uint32_t i = 0; i + 1 < operand.rank(); ++i) {
+      if (operand.dim(i) != 1) strides[i] = operand.tensor().strides[i];
+    }
+    rows = Offsets(shape.tensor().dims, strides.data(), operand.rank() - 1);
+  }
 
   /// Address of the row's element 0, given that of the view's.
   std::byte* Row(void* origin, int64_t row) const {

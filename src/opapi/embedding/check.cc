@@ -57,10 +57,9 @@ Status Check(const Params& p, const Product& product) {
       .Rank(p.weight, 2)
       .That(OutShapeFits(p),
             [&] {
-              return Concat("out shape is ", ShapeText(p.out.tensor().dims, p.out.rank()),
-                            ", expected the shape of indices, ",
-                            ShapeText(p.indices.tensor().dims, p.indices.rank()),
-                            ", followed by the row length of weight, ", p.weight.last_dim());
+              return Concat("out shape is ", ShapeText(p.out), ", expected the shape of indices, ",
+                            ShapeText(p.indices), ", followed by the row length of weight, ",
+                            p.weight.last_dim());
             })
       .PlainFormat(p.weight)
       .PlainFormat(p.indices)

@@ -54,18 +54,16 @@ Status Check(const Params& p, const Product& product) {
       .RankBetween(p.out, 0, kMaxRank)
       .That(width == 0 || (tokens && tokens == indices),
             [&] {
-              return Concat("indices shape is ",
-                            ShapeText(p.indices.tensor().dims, p.indices.rank()),
+              return Concat("indices shape is ", ShapeText(p.indices),
                             ", expected as many elements as grad has rows (grad shape ",
-                            ShapeText(p.grad.tensor().dims, p.grad.rank()), ")");
+                            ShapeText(p.grad), ")");
             })
       .Rank(p.out, 2)
       .That(p.out.dim(0) >= 0 && static_cast<uint64_t>(p.out.dim(0)) == p.numWeights &&
                 p.out.dim(1) == width,
             [&] {
-              return Concat("out shape is ", ShapeText(p.out.tensor().dims, p.out.rank()),
-                            ", expected (", p.numWeights, ", ", width,
-                            "), numWeights by the last dimension of grad");
+              return Concat("out shape is ", ShapeText(p.out), ", expected (", p.numWeights, ", ",
+                            width, "), numWeights by the last dimension of grad");
             })
       .PlainFormat(p.grad)
       .PlainFormat(p.indices)

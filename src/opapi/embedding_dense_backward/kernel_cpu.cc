@@ -1,118 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sums of EmbeddingDenseBackward, compiled once for each instruction set.
+// The work of EmbeddingDenseBackward: check indices, sort tokens by row, sum each row's tokens.
 #include "embedding_dense_backward/op.h"
-#include "kernels/lanes-inl.h"
 
-namespace openaclnn::embedding_dense_backward::OPENACLNN_TARGET {
+namespace openaclnn::embedding_dense_backward {
 namespace {
 
-// The class of lanes is the target's, found from here by the shared namespace above both.
-using namespace openaclnn::OPENACLNN_TARGET;  // NOLINT(google-build-using-namespace)
+/// Rows of dw as segments of the sorted hits.
+struct HitSegments {
+  const Hit* hits;
+  int64_t count;
 
-// Terms added in sequence before the tree takes over.
-constexpr int64_t kChunk = 64;
-
-// Rows added in one pass over the accumulator: its load and store cost as much as a row does.
-constexpr int64_t kRowsAtOnce = 4;
-
-/// acc[j] = (first ? 0 : acc[j]) + rows[0][j] + rows[1][j] + …, added in that order.
-template <int kRows, bool kFirst, class T>
-void AddRows(const T* const* rows, int64_t width, float* acc) {
-  ForLanes(width, [&](int64_t j, auto load, auto store) {
-    F32x16 sum = kFirst ? load(rows[0] + j) : load(acc + j) + load(rows[0] + j);
-    for (int r = 1; r < kRows; ++r) sum = sum + load(rows[r] + j);
-    store(sum, acc + j);
-  });
-}
-
-template <bool kFirst, class T>
-void AddUpTo4Rows(const T* const* rows, int64_t count, int64_t width, float* acc) {
-  switch (count) {
-    case 1:
-      return AddRows<1, kFirst>(rows, width, acc);
-    case 2:
-      return AddRows<2, kFirst>(rows, width, acc);
-    case 3:
-      return AddRows<3, kFirst>(rows, width, acc);
-    default:
-      return AddRows<4, kFirst>(rows, width, acc);
+  int64_t Begin(int64_t row) const { return LowerBound(hits, 0, count, row); }
+  int64_t End(int64_t row, int64_t begin) const {
+    while (begin < count && hits[begin].row == row) ++begin;
+    return begin;
   }
-}
+};
 
-/// At most kChunk rows, in sequence. Rows that are not dense are packed first.
-template <class T>
-void SumChunk(const RowSum& sum, int64_t begin, int64_t end, float* acc) {
-  T packed[kRowsAtOnce][kTileWidth];
-  const T* rows[kRowsAtOnce];
-  for (int64_t i = begin; i < end; i += kRowsAtOnce) {
-    const int64_t count = end - i < kRowsAtOnce ? end - i : kRowsAtOnce;
-    for (int64_t r = 0; r < count; ++r) {
-      rows[r] = reinterpret_cast<const T*>(sum.rows[i + r]) + sum.column * sum.step;
-      if (sum.step == 1) continue;
-      CopyStrided(rows[r], sum.step, packed[r], 1, sum.width, sizeof(T));
-      rows[r] = packed[r];
-    }
-    i == begin ? AddUpTo4Rows<true>(rows, count, sum.width, acc)
-               : AddUpTo4Rows<false>(rows, count, sum.width, acc);
+/// The hits of all tokens but those of the padding row, in order.
+int64_t CollectHits(const Plan& plan, const int64_t* rows, Hit* hits) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < plan.tokens; ++i) {
+    hits[count] = {rows[i], i};
+    count += rows[i] != plan.padding_row ? 1 : 0;
   }
+  return count;
 }
 
-void Add(const float* term, int64_t width, float* acc) {
-  ForLanes(width, [&](int64_t j, auto load, auto store) {
-    store(load(acc + j) + load(term + j), acc + j);
-  });
-}
-
-/// The tree: chunks [begin, end), split at the largest power of two below their number.
-template <class T>
-void SumTree(const RowSum& sum, int64_t begin, int64_t end, float* acc) {
-  const int64_t chunks = end - begin;
-  if (chunks == 1) {
-    const int64_t last = (begin + 1) * kChunk;
-    return SumChunk<T>(sum, begin * kChunk, last < sum.count ? last : sum.count, acc);
-  }
-  int64_t half = 1;
-  while (half * 2 < chunks) half *= 2;
-  float right[kTileWidth];
-  SumTree<T>(sum, begin, begin + half, acc);
-  SumTree<T>(sum, begin + half, end, right);
-  Add(right, sum.width, acc);
-}
-
-template <class T>
-void Store(const float* acc, int64_t width, float divisor, T* out) {
-  const F32x16 s = F32x16::Broadcast(divisor);
-  ForLanes(width, [&](int64_t j, auto load, auto store) {
-    const F32x16 sum = load(acc + j);
-    store(divisor == 1.0f ? sum : sum / s, out + j);
-  });
-}
-
-void SumRows(const RowSum& sum, float* acc) {
-  const int64_t chunks = (sum.count + kChunk - 1) / kChunk;
-  switch (sum.dtype) {
-    case ACL_FLOAT:
-      return SumTree<float>(sum, 0, chunks, acc);
-    case ACL_FLOAT16:
-      return SumTree<Float16>(sum, 0, chunks, acc);
-    default:
-      return SumTree<BFloat16>(sum, 0, chunks, acc);
-  }
-}
-
-void StoreRow(const float* acc, int64_t width, float divisor, int32_t dtype, void* out) {
-  switch (dtype) {
-    case ACL_FLOAT:
-      return Store(acc, width, divisor, static_cast<float*>(out));
-    case ACL_FLOAT16:
-      return Store(acc, width, divisor, static_cast<Float16*>(out));
-    default:
-      return Store(acc, width, divisor, static_cast<BFloat16*>(out));
+/// A row of more than kUnitRows hits shows in one look that far ahead.
+void AddLongRows(const HitSegments& segments, SegmentSum* sum) {
+  const Hit* hits = segments.hits;
+  for (int64_t i = 0; i + kUnitRows < segments.count; ++i) {
+    if (hits[i + kUnitRows].row != hits[i].row) continue;
+    const int64_t end = LowerBound(hits, i, segments.count, hits[i].row + 1);
+    sum->AddLongSegment(i, end);
+    i = end - 1;
   }
 }
 
 }  // namespace
 
-extern const Kernels kKernels = {SumRows, Add, StoreRow};
+Status Run(const Plan& plan, const Buffers& buffers) {
+  auto* hits = static_cast<Hit*>(buffers.workspace);
+  Hit* spare = hits + plan.tokens;
+  void* scratch = spare + plan.tokens;
+  HitSegments segments = {nullptr, 0};
+  if (plan.tokens > 0) {
+    auto* rows = reinterpret_cast<int64_t*>(spare);
+    Status status =
+        ReadIndices("indices", plan.indices, buffers.data[kIndices], plan.num_weights, rows);
+    if (!status.ok()) return status;
+    segments.count = CollectHits(plan, rows, hits);
+    segments.hits = SortHits(hits, spare, segments.count, plan.num_weights);
+  }
+  SegmentSum sum(plan.sum, buffers.data[kGrad], buffers.data[kOut], scratch, segments.hits);
+  AddLongRows(segments, &sum);
+  sum.Run(static_cast<int64_t>(plan.num_weights), segments);
+  return {};
+}
 
-}  // namespace openaclnn::embedding_dense_backward::OPENACLNN_TARGET
+}  // namespace openaclnn::embedding_dense_backward

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exponential of sixteen lanes, for arguments that are not positive.
+#pragma once
+
+#include "kernels/lanes-inl.h"
+
+namespace openaclnn {
+namespace OPENACLNN_TARGET {
+
+/// e^x for x <= 0, within 2 units in the last place; 0 below about -104, NaN for NaN.
+///
+/// x = n ln 2 + r, |r| <= ln 2 / 2; e^r by its Taylor series to r^7 (the rest is below 2^-27). ln 2
+/// is subtracted in two parts, the first short enough that n times it is exact. No FMA: every
+/// target gives the same bits.
+inline F32x16 ExpOfNonPositive(F32x16 x) {
+  constexpr float kLog2E = 1.44269504f;
+  constexpr float kLn2High = 0.693359375f;
+  constexpr float kLn2Low = -2.12194440e-4f;
+  constexpr float kRoundToWhole = 12582912.0f;  // 1.5 * 2^23: adding it leaves no fraction
+  constexpr float kLeast = -104.0f;             // below the smallest denormal
+  constexpr float kSeries[] = {1.0f / 5040, 1.0f / 720, 1.0f / 120, 1.0f / 24,
+                               1.0f / 6,    0.5f,       1.0f,       1.0f};
+  const auto all = [](float value) { return F32x16::Broadcast(value); };
+  x = F32x16::Max(all(kLeast), x);
+  const F32x16 n = (x * all(kLog2E) + all(kRoundToWhole)) - all(kRoundToWhole);
+  const F32x16 r = (x - n * all(kLn2High)) - n * all(kLn2Low);
+  F32x16 power = all(kSeries[0]);
+  for (int i = 1; i < 8; ++i) power = power * r + all(kSeries[i]);
+  // 2^n in two factors, so that results below the normal range come out as denormals.
+  const F32x16 half = F32x16::Max(n, all(-100.0f));
+  return power * F32x16::PowerOfTwo(half) * F32x16::PowerOfTwo(n - half);
+}
+
+}  // namespace OPENACLNN_TARGET
+}  // namespace openaclnn

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums of rows, by the one tree: at most 64 rows in sequence, then chunks pairwise.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/target.h"
+
+namespace openaclnn {
+
+/// Columns that one call covers: an accumulator of 4 KiB stays in the first-level cache beside the
+/// rows that stream through it.
+inline constexpr int64_t kTileWidth = 1024;
+
+/// The sum of `count` rows over columns [column, column + width). `rows` are the addresses of
+/// element 0 of rows whose elements lie `step` apart.
+struct RowSum {
+  const std::byte* const* rows;
+  int64_t count;
+  int64_t column;
+  int64_t width;  // at most kTileWidth
+  int64_t step;
+  int32_t dtype;  // FLOAT, FLOAT16 or BFLOAT16
+};
+
+/// The loops that are compiled for each instruction set.
+struct RowSumKernels {
+  void (*sum)(const RowSum& sum, float* acc);
+  /// acc[j] += term[j]
+  void (*add)(const float* term, int64_t width, float* acc);
+  /// out[j] = acc[j] / divisor, rounded to dtype
+  void (*store)(const float* acc, int64_t width, float divisor, int32_t dtype, void* out);
+};
+OPENACLNN_TARGET_DECLARE(extern const RowSumKernels kRowSumKernels)
+
+}  // namespace openaclnn

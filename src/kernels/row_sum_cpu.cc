@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums of rows, compiled once for each instruction set.
+#include "kernels/lanes-inl.h"
+#include "kernels/row_sum.h"
+#include "kernels/strided.h"
+
+namespace openaclnn::OPENACLNN_TARGET {
+namespace {
+
+// Terms added in sequence before the tree takes over.
+constexpr int64_t kChunk = 64;
+
+// Rows added in one pass over the accumulator: its load and store cost as much as a row does.
+constexpr int64_t kRowsAtOnce = 4;
+
+/// acc[j] = (first ? 0 : acc[j]) + rows[0][j] + rows[1][j] + …, added in that order.
+template <int kRows, bool kFirst, class T>
+void AddRows(const T* const* rows, int64_t width, float* acc) {
+  ForLanes(width, [&](int64_t j, auto lanes) {
+    F32x16 sum = lanes.Load(rows[0] + j);
+    if constexpr (!kFirst) sum = lanes.Load(acc + j) + sum;
+    for (int r = 1; r < kRows; ++r) sum = sum + lanes.Load(rows[r] + j);
+    lanes.Store(sum, acc + j);
+  });
+}
+
+template <bool kFirst, class T>
+void AddUpTo4Rows(const T* const* rows, int64_t count, int64_t width, float* acc) {
+  switch (count) {
+    case 1:
+      return AddRows<1, kFirst>(rows, width, acc);
+    case 2:
+      return AddRows<2, kFirst>(rows, width, acc);
+    case 3:
+      return AddRows<3, kFirst>(rows, width, acc);
+    default:
+      return AddRows<4, kFirst>(rows, width, acc);
+  }
+}
+
+/// At most kChunk rows, in sequence. Rows that are not dense are packed first.
+template <class T>
+void SumChunk(const RowSum& sum, int64_t begin, int64_t end, float* acc) {
+  T packed[kRowsAtOnce][kTileWidth];
+  const T* rows[kRowsAtOnce];
+  for (int64_t i = begin; i < end; i += kRowsAtOnce) {
+    const int64_t count = end - i < kRowsAtOnce ? end - i : kRowsAtOnce;
+    for (int64_t r = 0; r < count; ++r) {
+      rows[r] = reinterpret_cast<const T*>(sum.rows[i + r]) + sum.column * sum.step;
+      if (sum.step == 1) continue;
+      CopyStrided(rows[r], sum.step, packed[r], 1, sum.width, sizeof(T));
+      rows[r] = packed[r];
+    }
+    i == begin ? AddUpTo4Rows<true>(rows, count, sum.width, acc)
+               : AddUpTo4Rows<false>(rows, count, sum.width, acc);
+  }
+}
+
+void Add(const float* term, int64_t width, float* acc) {
+  ForLanes(width, [&](int64_t j, auto lanes) {
+    lanes.Store(lanes.Load(acc + j) + lanes.Load(term + j), acc + j);
+  });
+}
+
+/// The tree: chunks [begin, end), split at the largest power of two below their number.
+template <class T>
+void SumTree(const RowSum& sum, int64_t begin, int64_t end, float* acc) {
+  const int64_t chunks = end - begin;
+  if (chunks == 1) {
+    const int64_t last = (begin + 1) * kChunk;
+    return SumChunk<T>(sum, begin * kChunk, last < sum.count ? last : sum.count, acc);
+  }
+  int64_t half = 1;
+  while (half * 2 < chunks) half *= 2;
+  float right[kTileWidth];
+  SumTree<T>(sum, begin, begin + half, acc);
+  SumTree<T>(sum, begin + half, end, right);
+  Add(right, sum.width, acc);
+}
+
+template <class T>
+void Store(const float* acc, int64_t width, float divisor, T* out) {
+  const F32x16 s = F32x16::Broadcast(divisor);
+  ForLanes(width, [&](int64_t j, auto lanes) {
+    const F32x16 sum = lanes.Load(acc + j);
+    lanes.Store(divisor == 1.0f ? sum : sum / s, out + j);
+  });
+}
+
+void SumRows(const RowSum& sum, float* acc) {
+  const int64_t chunks = (sum.count + kChunk - 1) / kChunk;
+  switch (sum.dtype) {
+    case ACL_FLOAT:
+      return SumTree<float>(sum, 0, chunks, acc);
+    case ACL_FLOAT16:
+      return SumTree<Float16>(sum, 0, chunks, acc);
+    default:
+      return SumTree<BFloat16>(sum, 0, chunks, acc);
+  }
+}
+
+void StoreRow(const float* acc, int64_t width, float divisor, int32_t dtype, void* out) {
+  switch (dtype) {
+    case ACL_FLOAT:
+      return Store(acc, width, divisor, static_cast<float*>(out));
+    case ACL_FLOAT16:
+      return Store(acc, width, divisor, static_cast<Float16*>(out));
+    default:
+      return Store(acc, width, divisor, static_cast<BFloat16*>(out));
+  }
+}
+
+}  // namespace
+
+extern const RowSumKernels kRowSumKernels = {SumRows, Add, StoreRow};
+
+}  // namespace openaclnn::OPENACLNN_TARGET

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Row operators: work on one dense row at a time, in blocks of rows.
+#pragma once
+
+#include <algorithm>
+
+#include "kernels/parallel.h"
+#include "kernels/strided.h"
+
+namespace openaclnn {
+
+/// Runs body(row) for rows of `width` elements, each once, in blocks that are worth a thread.
+template <class Body>
+void ParallelRows(int64_t rows, int64_t width, const Body& body) {
+  constexpr int64_t kBlockElements = 32768;
+  constexpr int64_t kMaxBlocks = 1024;
+  if (rows == 0) return;
+  const int64_t blocks = std::min(rows, BlockCount(rows * width, kBlockElements, kMaxBlocks));
+  ParallelFor(blocks, [&](int64_t block) {
+    const int64_t end = BlockBegin(rows, blocks, block + 1);
+    for (int64_t row = BlockBegin(rows, blocks, block); row < end; ++row) body(row);
+  });
+}
+
+/// A row of a view as dense memory: the row itself where its elements follow each other, else a
+/// copy, which Flush writes back.
+template <int64_t kMaxBytes>
+class DenseRow {
+ public:
+  DenseRow(const RowView& view, void* origin, int64_t row, int64_t n)
+      : view_(view), place_(view.Row(origin, row)), n_(n) {}
+
+  const std::byte* In() {
+    if (view_.step == 1) return place_;
+    CopyStrided(place_, view_.step, packed_, 1, n_, view_.element_bytes);
+    return packed_;
+  }
+
+  std::byte* Out() { return view_.step == 1 ? place_ : packed_; }
+
+  void Flush() {
+    if (view_.step == 1) return;
+    CopyStrided(packed_, 1, place_, view_.step, n_, view_.element_bytes);
+  }
+
+ private:
+  const RowView& view_;
+  std::byte* place_;
+  int64_t n_;
+  alignas(64) std::byte packed_[kMaxBytes];
+};
+
+}  // namespace openaclnn

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Segment sums, tile by tile; each output row is written once.
+#include "kernels/segment_sum.h"
+
+#include <algorithm>
+
+namespace openaclnn {
+namespace {
+
+int64_t TileWidth(int64_t width, int64_t column) { return std::min(kTileWidth, width - column); }
+
+}  // namespace
+
+SegmentSumPlan::SegmentSumPlan(const Operand& from, const Operand& to, int64_t positions,
+                               bool divide)
+    : kernels(OPENACLNN_TARGET_SELECT(kRowSumKernels)),
+      from(from),
+      to(to),
+      width(to.last_dim()),
+      from_dtype(from.dtype()),
+      to_dtype(to.dtype()),
+      divide_by_count(divide),
+      max_units(2 * (positions / kUnitRows)) {}
+
+uint64_t SegmentSumPlan::scratch_bytes() const {
+  return static_cast<uint64_t>(max_units) *
+         (sizeof(SumUnit) + static_cast<uint64_t>(width) * sizeof(float));
+}
+
+SegmentSum::SegmentSum(const SegmentSumPlan& plan, const void* from, void* to, void* scratch,
+                       const Hit* hits)
+    : plan_(plan),
+      from_(const_cast<void*>(from)),
+      to_(to),
+      hits_(hits),
+      units_(static_cast<SumUnit*>(scratch)),
+      partials_(reinterpret_cast<float*>(units_ + plan.max_units)) {}
+
+void SegmentSum::AddLongSegment(int64_t begin, int64_t end) {
+  if (end - begin <= kUnitRows) return;
+  for (; begin < end; begin += kUnitRows) {
+    units_[num_units_++] = {begin, std::min(begin + kUnitRows, end)};
+  }
+}
+
+RowSum SegmentSum::MakeSum(int64_t begin, int64_t end, const std::byte** rows) const {
+  for (int64_t p = begin; p < end; ++p) {
+    rows[p - begin] = plan_.from.Row(from_, hits_ != nullptr ? hits_[p].token : p);
+  }
+  return {rows, end - begin, 0, 0, plan_.from.step, plan_.from_dtype};
+}
+
+void SegmentSum::SumOneUnit(int64_t unit) const {
+  const std::byte* rows[kUnitRows];
+  RowSum sum = MakeSum(units_[unit].begin, units_[unit].end, rows);
+  for (; sum.column < plan_.width; sum.column += kTileWidth) {
+    sum.width = TileWidth(plan_.width, sum.column);
+    plan_.kernels->sum(sum, Partial(unit) + sum.column);
+  }
+}
+
+void SegmentSum::WriteRow(int64_t row, int64_t begin, int64_t end) const {
+  if (begin == end) {
+    return ZeroStrided(Out(row, 0), plan_.to.step, plan_.width, plan_.to.element_bytes);
+  }
+  if (end - begin > kUnitRows) return WriteLongRow(row, begin, end);
+  const std::byte* rows[kUnitRows];
+  float buffer[kTileWidth];
+  RowSum sum = MakeSum(begin, end, rows);
+  const float divisor = Divisor(end - begin);
+  const bool in_place = plan_.to_dtype == ACL_FLOAT && plan_.to.step == 1 && divisor == 1.0f;
+  for (; sum.column < plan_.width; sum.column += kTileWidth) {
+    sum.width = TileWidth(plan_.width, sum.column);
+    std::byte* out = Out(row, sum.column);
+    if (in_place) {
+      plan_.kernels->sum(sum, reinterpret_cast<float*>(out));
+    } else {
+      plan_.kernels->sum(sum, buffer);
+      Store(buffer, sum.width, divisor, out);
+    }
+  }
+}
+
+// The upper levels of the tree, over the sums of the segment's units.
+void SegmentSum::WriteLongRow(int64_t row, int64_t begin, int64_t end) const {
+  const SumUnit* first =
+      std::lower_bound(units_, units_ + num_units_, begin,
+                       [](const SumUnit& unit, int64_t value) { return unit.begin < value; });
+  const int64_t base = first - units_;
+  const int64_t count = (end - begin + kUnitRows - 1) / kUnitRows;
+  for (int64_t column = 0; column < plan_.width; column += kTileWidth) {
+    const int64_t width = TileWidth(plan_.width, column);
+    for (int64_t half = 1; half < count; half *= 2) {
+      for (int64_t i = 0; i + half < count; i += 2 * half) {
+        plan_.kernels->add(Partial(base + i + half) + column, width, Partial(base + i) + column);
+      }
+    }
+    Store(Partial(base) + column, width, Divisor(end - begin), Out(row, column));
+  }
+}
+
+void SegmentSum::Store(const float* acc, int64_t width, float divisor, std::byte* out) const {
+  if (plan_.to.step == 1) return plan_.kernels->store(acc, width, divisor, plan_.to_dtype, out);
+  float packed[kTileWidth];
+  plan_.kernels->store(acc, width, divisor, plan_.to_dtype, packed);
+  CopyStrided(packed, 1, out, plan_.to.step, width, plan_.to.element_bytes);
+}
+
+float SegmentSum::Divisor(int64_t count) const {
+  return plan_.divide_by_count ? static_cast<float>(count) : 1.0f;
+}
+
+std::byte* SegmentSum::Out(int64_t row, int64_t column) const {
+  return plan_.to.Row(to_, row) + column * plan_.to.step * plan_.to.element_bytes;
+}
+
+}  // namespace openaclnn

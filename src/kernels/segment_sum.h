@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Segment sums: each row of the output is the sum of a segment of rows of the input.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/hits.h"
+#include "kernels/parallel.h"
+#include "kernels/row_sum.h"
+#include "kernels/strided.h"
+
+namespace openaclnn {
+
+/// Segments of more rows than this are cut into units of as many, which threads share; 1,024 is a
+/// power of two times 64, so that the cuts fall between subtrees.
+inline constexpr int64_t kUnitRows = 1024;
+
+/// A part of a long segment, whose sum waits in the scratch until the output row is written.
+struct SumUnit {
+  int64_t begin, end;
+};
+
+/// What is frozen when the call is planned.
+struct SegmentSumPlan {
+  const RowSumKernels* kernels;
+  RowView from, to;
+  int64_t width;
+  int32_t from_dtype, to_dtype;
+  bool divide_by_count;  // the mean of a segment instead of its sum
+  int64_t max_units;
+
+  SegmentSumPlan() = default;
+  /// `positions`: how many rows all segments have together. A segment of more than kUnitRows has
+  /// fewer than twice rows / kUnitRows units.
+  SegmentSumPlan(const Operand& from, const Operand& to, int64_t positions, bool divide_by_count);
+
+  uint64_t scratch_bytes() const;
+};
+
+/// One run. Position p of the segments is row p of the input, or, with hits, row hits[p].token.
+class SegmentSum {
+ public:
+  SegmentSum(const SegmentSumPlan& plan, const void* from, void* to, void* scratch,
+             const Hit* hits);
+
+  /// Says that [begin, end) is a segment, if it is a long one. In ascending order, before Run.
+  void AddLongSegment(int64_t begin, int64_t end);
+
+  /// Writes rows [0, rows) of the output; row v is the segment [Begin(v), End(v, Begin(v))), and
+  /// Begin(rows) the number of positions. The work is cut by shape and segments alone.
+  template <class Segments>
+  void Run(int64_t rows, const Segments& segments) {
+    if (plan_.width == 0 || rows == 0) return;
+    if (num_units_ > 0) ParallelFor(num_units_, [&](int64_t unit) { SumOneUnit(unit); });
+    const int64_t touched = rows + segments.Begin(rows);
+    const int64_t blocks =
+        BlockCount(touched * plan_.width, kBlockElements, rows < kMaxBlocks ? rows : kMaxBlocks);
+    ParallelFor(blocks, [&](int64_t block) {
+      int64_t row = FirstRow(rows, segments, BlockBegin(touched, blocks, block));
+      const int64_t last = FirstRow(rows, segments, BlockBegin(touched, blocks, block + 1));
+      int64_t begin = segments.Begin(row);
+      for (; row < last; ++row) {
+        const int64_t end = segments.End(row, begin);
+        WriteRow(row, begin, end);
+        begin = end;
+      }
+    });
+  }
+
+ private:
+  // Elements of input and output that a block touches: enough to be worth waking a thread for.
+  static constexpr int64_t kBlockElements = 32768;
+  static constexpr int64_t kMaxBlocks = 256;
+
+  /// The first row v with v + Begin(v) >= target: blocks then touch about as many rows each.
+  template <class Segments>
+  static int64_t FirstRow(int64_t rows, const Segments& segments, int64_t target) {
+    int64_t low = 0, high = rows;
+    while (low < high) {
+      const int64_t middle = low + (high - low) / 2;
+      if (middle + segments.Begin(middle) < target) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+
+  void SumOneUnit(int64_t unit) const;
+  void WriteRow(int64_t row, int64_t begin, int64_t end) const;
+  void WriteLongRow(int64_t row, int64_t begin, int64_t end) const;
+  RowSum MakeSum(int64_t begin, int64_t end, const std::byte** rows) const;
+  void Store(const float* acc, int64_t width, float divisor, std::byte* out) const;
+  float* Partial(int64_t unit) const { return partials_ + unit * plan_.width; }
+  float Divisor(int64_t count) const;
+  std::byte* Out(int64_t row, int64_t column) const;
+
+  const SegmentSumPlan& plan_;
+  void* from_;
+  void* to_;
+  const Hit* hits_;
+  SumUnit* units_;
+  float* partials_;  // one row of `width` for each unit
+  int64_t num_units_ = 0;
+};
+
+}  // namespace openaclnn

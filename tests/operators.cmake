@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tests of the operators' rooms and of the kernels that they share.
+find_package(rapidcheck REQUIRED)
+
+file(GLOB support_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.cc)
+list(FILTER support_sources EXCLUDE REGEX "_test\\.cc$")
+add_library(test_support STATIC ${support_sources})
+target_include_directories(test_support PUBLIC
+  ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/opapi)
+target_link_libraries(test_support PUBLIC opapi nnopbase ascendcl GTest::gtest rapidcheck)
+
+# One test of a room or of kernels. Each allocation of a device ends at a page that nothing may
+# touch.
+function(add_operator_test name)
+  add_native_test(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE test_support)
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT
+    "OPENACLNN_GUARD_PAGES=1;RC_PARAMS=max_success=500")
+endfunction()
+
+# test_case.cc of a room is what its tests and its bench call.
+file(GLOB rooms RELATIVE ${PROJECT_SOURCE_DIR}/src/opapi ${PROJECT_SOURCE_DIR}/src/opapi/*/test.cc)
+foreach(test IN LISTS rooms)
+  get_filename_component(room ${test} DIRECTORY)
+  file(GLOB sources CONFIGURE_DEPENDS
+    ${PROJECT_SOURCE_DIR}/src/opapi/${room}/*test.cc
+    ${PROJECT_SOURCE_DIR}/src/opapi/${room}/test_case.cc)
+  add_operator_test(${room}_test LABELS operator SOURCES ${sources})
+endforeach()
+
+# What the kernels share: once for each instruction set that the libraries have.
+foreach(target baseline avx2 avx512)
+  if(TARGET kernels_${target})
+    string(TOUPPER ${target} upper)
+    add_library(lanes_${target} OBJECT ${PROJECT_SOURCE_DIR}/tests/kernels/lanes_target.cc)
+    target_include_directories(lanes_${target} PRIVATE
+      ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
+    target_compile_options(lanes_${target} PRIVATE
+      $<TARGET_PROPERTY:kernels_${target},COMPILE_OPTIONS>)
+    target_compile_definitions(lanes_${target} PRIVATE
+      OPENACLNN_TARGET=${target} LANES_NAME="${target}")
+    list(APPEND lanes $<TARGET_OBJECTS:lanes_${target}>)
+    list(APPEND lanes_definitions LANES_${upper})
+  endif()
+endforeach()
+file(GLOB sources CONFIGURE_DEPENDS
+  ${PROJECT_SOURCE_DIR}/tests/kernels/*_test.cc ${PROJECT_SOURCE_DIR}/tests/support/*_test.cc)
+add_operator_test(kernels_test LABELS operator SOURCES ${sources} ${lanes})
+target_compile_definitions(kernels_test PRIVATE ${lanes_definitions})
+target_link_libraries(kernels_test PRIVATE frame)

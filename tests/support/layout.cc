@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// How dense and random views are laid out.
+#include "tests/support/layout.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+namespace openaclnn::test {
+
+int64_t CountOf(const Dims& dims) {
+  return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
+}
+
+Layout DenseLayout(const Dims& dims) {
+  Layout layout{dims, Dims(dims.size()), 0, CountOf(dims)};
+  int64_t stride = 1;
+  for (size_t axis = dims.size(); axis-- > 0; stride *= dims[axis]) layout.strides[axis] = stride;
+  return layout;
+}
+
+Layout RandomLayout(Random& random, const Dims& dims, bool may_repeat) {
+  enum { kDense, kGaps, kPermuted, kAnything };
+  const int64_t kind = Uniform(random, kDense, kAnything);
+  Layout layout = DenseLayout(dims);
+  if (layout.count() == 0) return layout;
+  // Axes from the innermost of the storage to the outermost.
+  std::vector<size_t> axes(dims.size());
+  std::iota(axes.rbegin(), axes.rend(), size_t{0});
+  if (kind >= kPermuted) std::shuffle(axes.begin(), axes.end(), random);
+  const auto chance = [&](int64_t percent) { return Uniform(random, 1, 100) <= percent; };
+  int64_t step = kind == kAnything && chance(50) ? Uniform(random, 2, 3) : 1;
+  int64_t last = 0;
+  for (const size_t axis : axes) {
+    layout.strides[axis] = step;
+    const int64_t reach = (dims[axis] - 1) * step;
+    if (may_repeat && kind == kAnything && chance(25)) {
+      layout.strides[axis] = 0;
+      continue;
+    }
+    last += reach;
+    step = reach + step + (kind == kGaps || kind == kAnything ? Uniform(random, 0, 5) : 0);
+    if (kind == kAnything && chance(30)) {
+      layout.strides[axis] = -layout.strides[axis];
+      layout.offset += reach;
+    }
+  }
+  const int64_t lead = chance(50) ? Uniform(random, 1, 9) : 0;
+  layout.offset += lead;
+  layout.storage = lead + last + 1;
+  return layout;
+}
+
+}  // namespace openaclnn::test
