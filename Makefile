@@ -4,7 +4,7 @@
 PREFIX ?= $(CURDIR)/build/install
 JOBS ?= $(shell nproc)
 
-RUN_JOB = .venv/bin/openaclnn check embedding_dense_backward --text data/alice29.txt --width 64 --bench
+RUN_JOB = .venv/bin/openaclnn demo --text data/alice29.txt
 
 SOURCES = $(shell find include src tests bench -name '*.cc' -o -name '*.c' -o -name '*.h' 2>/dev/null)
 CLANG_FORMAT = clang-format-14
@@ -24,7 +24,7 @@ endef
 help: ## list the commands
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
 
-run: build ## gradient of an embedding on a real text: error, time, share of the memory bandwidth
+run: build ## the operators on a real text: error, time, share of the memory bandwidth
 	$(RUN_JOB)
 
 test: ## all tests of the release build

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The roof of memory-bound work: bandwidth of reads, writes and copies, measured here and now.
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <memory>
+#include <new>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #if defined(__SSE2__)
@@ -56,30 +60,50 @@ double Best(int threads, const std::function<void(int thread, int round)>& body)
   return best;
 }
 
+/// Memory on huge pages where the machine gives them, as device memory is, and touched.
+class Buffer {
+ public:
+  explicit Buffer(size_t words) : bytes_((words * sizeof(uint64_t) + kHuge - 1) / kHuge * kHuge) {
+    if (posix_memalign(&memory_, kHuge, bytes_) != 0) throw std::bad_alloc();
+    madvise(memory_, bytes_, MADV_HUGEPAGE);
+    std::memset(memory_, 1, bytes_);
+  }
+  Buffer(Buffer&& other) noexcept
+      : memory_(std::exchange(other.memory_, nullptr)), bytes_(other.bytes_) {}
+  ~Buffer() { std::free(memory_); }
+  uint64_t* words() const { return static_cast<uint64_t*>(memory_); }
+
+ private:
+  static constexpr size_t kHuge = size_t{2} << 20;
+  void* memory_ = nullptr;
+  size_t bytes_;
+};
+
 enum Kind { kRead, kWrite, kCopy };
 
 double Measure(Kind kind, uint64_t bytes, int threads) {
   const size_t words = std::max<uint64_t>(bytes / sizeof(uint64_t) / threads, 1024) & ~uint64_t{15};
-  std::vector<std::unique_ptr<uint64_t[]>> from, to;
+  std::vector<Buffer> from, to;
   for (int t = 0; t < threads; ++t) {
-    from.push_back(std::make_unique<uint64_t[]>(words));
-    to.push_back(std::make_unique<uint64_t[]>(words));
-    std::memset(from.back().get(), 1, words * sizeof(uint64_t));
-    std::memset(to.back().get(), 1, words * sizeof(uint64_t));
+    from.emplace_back(words);
+    to.emplace_back(words);
   }
   std::vector<uint64_t> sums(threads * 8);  // a cache line apart, so that nothing is optimised away
   const auto body = [&](int t, int round) {
     // Writes alternate between plain and streaming stores; the better of the two counts.
     switch (kind) {
       case kRead:
-        sums[t * 8] += Read(from[t].get(), words);
+        sums[t * 8] += Read(from[t].words(), words);
         break;
       case kWrite:
-        round % 2 == 0 ? std::memset(to[t].get(), round, words * sizeof(uint64_t))
-                       : (Stream(to[t].get(), words, round), to[t].get());
+        if (round % 2 == 0) {
+          std::memset(to[t].words(), round, words * sizeof(uint64_t));
+        } else {
+          Stream(to[t].words(), words, round);
+        }
         break;
       case kCopy:
-        std::memcpy(to[t].get(), from[t].get(), words * sizeof(uint64_t));
+        std::memcpy(to[t].words(), from[t].words(), words * sizeof(uint64_t));
         break;
     }
   };

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Times an operator beside the memory bandwidth, in turn, so that both see the same machine."""
+
+import math
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from . import roof
+from .call import Call
+from .operators.operator import Function, Problem
+from .runtime import Runtime
+
+ROUNDS = 3
+_ROUND_SECONDS = 0.15
+_MIN_WORKING_SET = 64 << 20
+_MAX_WORKING_SET = 128 << 20  # a larger one measured the same, and takes seconds to allocate
+_MAX_SETS = 64
+
+
+@dataclass(frozen=True)
+class Timing:
+    """The median of many calls, both phases and the wait for the result included."""
+
+    seconds: float
+    calls: int
+    bytes: int
+    gigabytes_per_second: float
+    bandwidth: roof.Bandwidth
+    roof_seconds: float
+    roof_share: float
+    sets: int  # copies of the arguments that the calls went through in rotation
+
+
+def run(
+    runtime: Runtime, function: Function, problem: Problem, advance: Callable[[int], None]
+) -> Timing:
+    """Measures bandwidth and operator in turn for ROUNDS rounds; advances after each."""
+    moved = problem.read_bytes + problem.write_bytes
+    working_set = _working_set()
+    sets = min(_MAX_SETS, math.ceil(working_set / max(moved, 1)))
+    seconds: list[float] = []
+    bandwidths: list[roof.Bandwidth] = []
+    with ExitStack() as stack:
+        calls = [stack.enter_context(Call(runtime, function, problem)) for _ in range(sets)]
+        for call in calls:
+            call.run()
+        for _ in range(ROUNDS):
+            bandwidths.append(roof.measure(runtime.kit, working_set))
+            seconds += _round(calls)
+            advance(1)
+    bandwidth = roof.Bandwidth(
+        *(median(getattr(each, kind) for each in bandwidths) for kind in ("read", "write", "copy"))
+    )
+    typical = median(seconds)
+    roof_seconds = bandwidth.seconds(problem)
+    return Timing(
+        seconds=typical,
+        calls=len(seconds),
+        bytes=moved,
+        gigabytes_per_second=moved / typical * 1e-9,
+        bandwidth=bandwidth,
+        roof_seconds=roof_seconds,
+        roof_share=roof_seconds / typical,
+        sets=sets,
+    )
+
+
+def _round(calls: list[Call]) -> list[float]:
+    """Times whole rotations through `calls` until the round's time is up."""
+    seconds: list[float] = []
+    while sum(seconds) < _ROUND_SECONDS:
+        for call in calls:
+            begin = time.perf_counter()
+            call.run()
+            seconds.append(time.perf_counter() - begin)
+    return seconds
+
+
+def _working_set() -> int:
+    """Twice the last-level cache, within limits: what no cache holds."""
+    try:
+        cache = Path("/sys/devices/system/cpu/cpu0/cache/index3/size").read_text().strip()
+        size = 2 * int(cache.removesuffix("K")) * 1024
+    except (OSError, ValueError):
+        size = _MAX_WORKING_SET
+    return min(max(size, _MIN_WORKING_SET), _MAX_WORKING_SET)

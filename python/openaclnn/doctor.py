@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Looks at what a program would load here, and at what usually goes wrong."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from rich.markup import escape
+
+from . import __version__, launch, libraries, report
+from .errors import Error
+
+
+class Verdict(StrEnum):
+    OK = "ok"
+    NOTE = "note"
+    PROBLEM = "problem"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at."""
+
+    what: str
+    verdict: Verdict
+    detail: str
+
+
+_NAMES = ("libascendcl.so", "libnnopbase.so", "libopapi.so")
+_SPLIT_NAMES = ("libopapi_math.so", "libopapi_nn.so", "libopapi_transformer.so")
+
+# Runs in a process of its own: what the loader finds by bare name, and whether it is ours.
+_PROBE = """
+import ctypes, json, sys
+found = {}
+for name in sys.argv[1:]:
+    try:
+        library = ctypes.CDLL(name)
+    except OSError as error:
+        found[name] = {"error": str(error)}
+        continue
+    with open("/proc/self/maps") as maps:
+        paths = [line.split(None, 5)[5].strip() for line in maps if name.split(".so")[0] in line]
+    found[name] = {"path": paths[0] if paths else "", "ours": hasattr(library, "openaclnnGetVersion")}
+print(json.dumps(found))
+"""
+
+
+def examine() -> list[Finding]:
+    """Everything that was looked at, the problems among it."""
+    findings = [*_tool()]
+    try:
+        home = libraries.find()
+    except Error as error:
+        return [*findings, Finding("toolkit", Verdict.PROBLEM, str(error))]
+    findings.append(Finding("toolkit", Verdict.OK, str(home)))
+    findings += _siblings(home)
+    findings += _loaded(home)
+    findings += _configuration()
+    return findings
+
+
+def has_problem(findings: list[Finding]) -> bool:
+    return any(each.verdict is Verdict.PROBLEM for each in findings)
+
+
+def print_findings(findings: list[Finding]) -> None:
+    grid = report.table("", "what", "finding")
+    marks = {Verdict.OK: "[green]ok[/]", Verdict.NOTE: "[yellow]note[/]",
+             Verdict.PROBLEM: "[red]PROBLEM[/]"}
+    for each in findings:
+        grid.add_row(marks[each.verdict], each.what, escape(each.detail))
+    report.console().print(grid)
+
+
+def _tool() -> list[Finding]:
+    python = ".".join(str(part) for part in sys.version_info[:3])
+    return [Finding("tool", Verdict.OK, f"openaclnn {__version__}, Python {python}")]
+
+
+def _siblings(home: Path) -> list[Finding]:
+    """The libraries that should lie next to each other."""
+    folder = home / "lib64"
+    missing = [name for name in _NAMES if not (folder / name).exists()]
+    if missing:
+        return [Finding("siblings", Verdict.PROBLEM, f"{folder} has no {', '.join(missing)}")]
+    split = [name for name in _SPLIT_NAMES if not (folder / name).exists()]
+    if split:
+        detail = f"no {', '.join(split)}: programs linked by these names find nothing (wheels have none)"
+        return [Finding("siblings", Verdict.NOTE, detail)]
+    return [Finding("siblings", Verdict.OK, f"all in {folder}")]
+
+
+def _probe(variables: dict[str, str]) -> dict[str, dict]:
+    command = [sys.executable, "-c", _PROBE, *_NAMES]
+    done = subprocess.run(command, capture_output=True, text=True, env=variables, check=False)
+    if done.returncode != 0:
+        raise Error(f"loading the libraries ended a process: {done.stderr.strip()}")
+    return json.loads(done.stdout)
+
+
+def _loaded(home: Path) -> list[Finding]:
+    """What a program loads by name: as the environment is, and under `openaclnn run`."""
+    findings = []
+    try:
+        now = _probe(dict(os.environ))
+        under_run = _probe({**os.environ, **launch.environment(home)})
+    except Error as error:
+        return [Finding("loader", Verdict.PROBLEM, str(error))]
+    for name in _NAMES:
+        findings.append(_where(f"{name} here", now[name], Verdict.NOTE))
+        findings.append(_where(f"{name} under run", under_run[name], Verdict.PROBLEM))
+    return findings
+
+
+def _where(what: str, found: dict, if_not_ours: Verdict) -> Finding:
+    if "error" in found:
+        advice = "source set_env.sh, or start the program with `openaclnn run --`"
+        return Finding(what, if_not_ours, f"{found['error']}; {advice}")
+    if not found["ours"]:
+        detail = f"{found['path']} is another library, most likely a real CANN in the way"
+        return Finding(what, Verdict.PROBLEM, detail)
+    return Finding(what, Verdict.OK, found["path"])
+
+
+def _configuration() -> list[Finding]:
+    """What the libraries make of the environment's variables."""
+    try:
+        toolkit = libraries.load()
+        settings = toolkit.configuration()
+    except Error as error:
+        return [Finding("configuration", Verdict.PROBLEM, str(error))]
+    version = settings["version"]
+    same = version == __version__
+    memory = settings["device_memory"] / 2**30
+    return [
+        Finding("versions", Verdict.OK if same else Verdict.PROBLEM,
+                f"libraries {version}, tool {__version__}, CANN {settings['cann']} emulated"),
+        Finding("product", Verdict.OK, f"{settings['product']} (family {settings['family']})"),
+        Finding("SIMD level", Verdict.OK, settings["simd"]),
+        Finding("threads", Verdict.OK, str(settings["threads"])),
+        Finding("devices", Verdict.OK if settings["devices"] else Verdict.PROBLEM,
+                f"{settings['devices']} with {memory:.1f} GiB each"),
+    ]

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The data types: their names in C and in NumPy, and how the floating ones round."""
+
+from dataclasses import dataclass
+
+import ml_dtypes
+import numpy as np
+
+from .errors import InputError
+
+BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
+
+
+@dataclass(frozen=True)
+class DataType:
+    """One aclDataType."""
+
+    acl_name: str
+    number: int
+    numpy: np.dtype
+
+
+_TABLE = tuple(
+    DataType(acl_name, number, np.dtype(numpy))
+    for acl_name, number, numpy in (
+        ("FLOAT", 0, np.float32),
+        ("FLOAT16", 1, np.float16),
+        ("INT8", 2, np.int8),
+        ("INT32", 3, np.int32),
+        ("UINT8", 4, np.uint8),
+        ("INT16", 6, np.int16),
+        ("UINT16", 7, np.uint16),
+        ("UINT32", 8, np.uint32),
+        ("INT64", 9, np.int64),
+        ("UINT64", 10, np.uint64),
+        ("DOUBLE", 11, np.float64),
+        ("BOOL", 12, np.bool_),
+        ("COMPLEX64", 16, np.complex64),
+        ("BFLOAT16", 27, BFLOAT16),
+    )
+)
+_BY_NUMPY = {entry.numpy: entry for entry in _TABLE}
+_BY_ACL_NAME = {entry.acl_name: entry for entry in _TABLE}
+
+
+def of(dtype: np.dtype) -> DataType:
+    """The aclDataType of a NumPy dtype."""
+    try:
+        return _BY_NUMPY[np.dtype(dtype)]
+    except KeyError:
+        raise InputError(f"dtype {dtype} has no aclDataType") from None
+
+
+def name_of(acl_name: str) -> str:
+    """The NumPy name of a type that the libraries call `acl_name`."""
+    entry = _BY_ACL_NAME.get(acl_name)
+    return entry.numpy.name if entry else acl_name.lower()
+
+
+def parse(name: str) -> np.dtype:
+    """The NumPy dtype called `name`, bfloat16 included."""
+    return BFLOAT16 if name == BFLOAT16.name else np.dtype(name)
+
+
+@dataclass(frozen=True)
+class FloatFormat:
+    """A binary floating-point format; `precision` counts the implicit bit."""
+
+    precision: int
+    min_exponent: int
+    max_exponent: int
+
+    @property
+    def largest(self) -> float:
+        return float(np.ldexp(2.0 - np.ldexp(1.0, 1 - self.precision), self.max_exponent))
+
+    def ulp(self, x: np.ndarray) -> np.ndarray:
+        """The distance between neighbours of this format at the real numbers `x`."""
+        _, exponent = np.frexp(np.where(np.isfinite(x), x, 0.0))
+        exponent = np.where(x == 0, self.min_exponent, exponent - 1)
+        exponent = np.clip(exponent, self.min_exponent, self.max_exponent)
+        return np.ldexp(1.0, exponent - (self.precision - 1))
+
+    def round(self, x: np.ndarray) -> np.ndarray:
+        """`x` rounded to this format, to nearest, ties to even; too large becomes infinite.
+
+        NumPy's own conversion of float64 to bfloat16 rounds twice, by way of float32.
+        """
+        ulp = self.ulp(x)
+        rounded = np.rint(x / ulp) * ulp
+        return np.where(np.abs(rounded) > self.largest, np.copysign(np.inf, x), rounded)
+
+
+FLOAT_FORMATS = {
+    np.dtype(np.float32): FloatFormat(24, -126, 127),
+    np.dtype(np.float16): FloatFormat(11, -14, 15),
+    BFLOAT16: FloatFormat(8, -126, 127),
+}

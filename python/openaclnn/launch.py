@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The environment that puts the libraries in place, and programs started in it."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from . import libraries
+from .errors import Error, InputError
+
+
+def environment(home: Path | None = None) -> dict[str, str]:
+    """The variables that the toolkit's set_env.sh sets or changes, with their new values."""
+    script = (home or libraries.find()) / "set_env.sh"
+    if not script.is_file():
+        raise Error(f"the toolkit has no {script}")
+    # `env` of a shell that has sourced the script: the script stays the only home of the rules.
+    command = ["bash", "-c", '. "$0" && env -0', str(script)]
+    try:
+        done = subprocess.run(command, capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        detail = getattr(error, "stderr", b"").decode("utf-8", "replace")
+        raise Error(f"cannot source {script}: {detail or error}") from None
+    entries = done.stdout.decode("utf-8", "surrogateescape").split("\0")
+    after = dict(entry.split("=", 1) for entry in entries if "=" in entry)
+    ignored = {"_", "SHLVL", "PWD", "OLDPWD"}
+    return {
+        name: value
+        for name, value in sorted(after.items())
+        if name not in ignored and os.environ.get(name) != value
+    }
+
+
+def shown(variables: dict[str, str]) -> dict[str, str]:
+    """`variables`, and those of the toolkit that were in place already."""
+    names = ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_OPP_PATH", "LD_LIBRARY_PATH",
+             "CMAKE_PREFIX_PATH", "PKG_CONFIG_PATH")
+    here = {name: os.environ[name] for name in names if name in os.environ}
+    return dict(sorted({**here, **variables}.items()))
+
+
+def run(command: list[str]) -> None:
+    """Becomes the command, with the libraries in place; returns only by an error."""
+    if not command:
+        raise InputError("expected a command after --")
+    variables = {**os.environ, **environment()}
+    program = shutil.which(command[0], path=variables.get("PATH"))
+    if program is None:
+        raise InputError(f"no command {command[0]!r}, expected a program on PATH or its path")
+    try:
+        os.execve(program, command, variables)
+    except OSError as error:
+        raise Error(f"cannot start {program}: {error.strerror}") from None

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads .npy files strictly and writes them atomically."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from .dtypes import BFLOAT16
+from .errors import InputError
+
+_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+
+
+def load(path: Path, operand: str, allowed: list[str]) -> np.ndarray:
+    """The array in `path`, which must be a whole .npy file of one of the `allowed` dtypes.
+
+    NumPy writes bfloat16 as two bytes without a type; such a file is read as bfloat16.
+    """
+    expected = " or ".join([", ".join(allowed[:-1]), allowed[-1]] if allowed[1:] else allowed)
+    try:
+        with open(path, "rb") as file:
+            shape, fortran_order, dtype = _read_header(file, path, expected)
+            if dtype.name not in allowed:
+                raise InputError(f"{path}: {operand} dtype is {dtype}, expected {expected}")
+            return _read_data(file, path, shape, fortran_order, dtype)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}, expected a .npy file of {expected}") from None
+
+
+def _read_header(file, path: Path, expected: str) -> tuple[tuple[int, ...], bool, np.dtype]:
+    try:
+        read = _HEADERS[np.lib.format.read_magic(file)]
+        shape, fortran_order, dtype = read(file)
+    except (ValueError, KeyError):
+        raise InputError(f"{path}: not a .npy file, expected one of {expected}") from None
+    if dtype.kind == "V" and dtype.itemsize == 2 and dtype.names is None:
+        dtype = BFLOAT16
+    return shape, fortran_order, dtype
+
+
+def _read_data(file, path: Path, shape, fortran_order: bool, dtype: np.dtype) -> np.ndarray:
+    wanted = dtype.itemsize * int(np.prod(shape, dtype=object))
+    held = os.fstat(file.fileno()).st_size - file.tell()
+    if held != wanted:
+        problem = "truncated" if held < wanted else "too long"
+        raise InputError(
+            f"{path}: {problem}, {held} bytes of data, expected {wanted} for {dtype} {shape}"
+        )
+    # Read as bytes: fromfile does not know bfloat16. Big-endian files become native ones.
+    array = (
+        np.fromfile(file, np.uint8).view(dtype).reshape(shape, order="F" if fortran_order else "C")
+    )
+    return array.astype(dtype.newbyteorder("="), copy=False)
+
+
+def check_writable(path: Path) -> None:
+    """Refuses an output path that cannot be written, before any work is done."""
+    folder = path.parent
+    if not folder.is_dir():
+        raise InputError(f"{path}: no folder {folder}, expected one for the result")
+    if path.is_dir() or not os.access(folder, os.W_OK):
+        raise InputError(f"{path}: cannot be written, expected a file in a writable folder")
+
+
+def save(path: Path, array: np.ndarray) -> None:
+    """Writes `array` to `path`, which is either the whole file or as it was before."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with open(temporary, "xb") as file:
+            np.save(file, array, allow_pickle=False)
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

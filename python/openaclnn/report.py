@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tool prints: tables for people, JSON for programs."""
+
+import dataclasses
+import json
+import math
+import sys
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from .accuracy import Accuracy
+from .bench import Timing
+from .operators.operator import Operator, Problem
+from .support import OperandSupport, Support
+
+_PIPE_WIDTH = 140  # columns where stdout is not a terminal
+
+
+def console() -> Console:
+    return Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH, highlight=False)
+
+
+def table(*columns: str) -> Table:
+    grid = Table(box=box.SIMPLE_HEAD)
+    for name in columns:
+        grid.add_column(name, overflow="fold")
+    return grid
+
+
+def facts(title: str) -> Table:
+    """A table of two columns without a head: what, and how much."""
+    return Table(box=box.SIMPLE, title=title, title_justify="left", show_header=False)
+
+
+def json_document(document) -> None:
+    """Prints one JSON object and nothing else."""
+    print(json.dumps(_plain(document), indent=2, allow_nan=False))
+
+
+def _plain(value):
+    if dataclasses.is_dataclass(value):
+        return {each.name: _plain(getattr(value, each.name)) for each in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)  # JSON has no nan, inf or -inf
+    return value
+
+
+def number(value: float) -> str:
+    return f"{value:.3g}"
+
+
+def seconds(value: float) -> str:
+    scale, unit = (1e6, "us") if value < 1e-3 else (1e3, "ms") if value < 1 else (1, "s")
+    return f"{value * scale:.3g} {unit}"
+
+
+def all_ok(results: list[Accuracy]) -> bool:
+    return all(each.ok for each in results)
+
+
+def _verdict(results: list[Accuracy]) -> str:
+    return "within" if all_ok(results) else "OUTSIDE"
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One row of the demonstration."""
+
+    operator: Operator
+    problem: Problem
+    results: list[Accuracy]
+    timing: Timing
+
+    @property
+    def ok(self) -> bool:
+        return all_ok(self.results)
+
+    @property
+    def bound_ratio(self) -> float:
+        return max(each.bound_ratio for each in self.results)
+
+    def ulp(self, percentile: str) -> float:
+        return max(each.ulp_percentiles[percentile] for each in self.results)
+
+    def document(self) -> dict:
+        figures = {"ok": self.ok, "results": self.results, "timing": self.timing}
+        return {**problem_document(self.operator, self.problem), **figures}
+
+
+def problem_document(operator: Operator, problem: Problem) -> dict:
+    inputs = {name: (array.shape, array.dtype) for name, array in problem.inputs.items()}
+    return {
+        "operator": operator.function.api,
+        "inputs": _arrays_document(inputs),
+        "attributes": problem.attributes,
+        "outputs": _arrays_document(problem.outputs),
+    }
+
+
+def _arrays_document(arrays: dict) -> dict:
+    return {name: {"shape": shape, "dtype": dtype.name} for name, (shape, dtype) in arrays.items()}
+
+
+def print_accuracy(result: Accuracy) -> None:
+    summary = facts(f"{result.output}: {result.elements} elements of {result.dtype}")
+    summary.add_row(
+        "error, max / mean", f"{number(result.max_error)} / {number(result.mean_error)}"
+    )
+    summary.add_row(
+        "error / bound", f"{number(result.bound_ratio)}  {_verdict([result])} the bound"
+    )
+    if result.outside:
+        summary.add_row("elements outside the bound", str(result.outside))
+    if result.not_judged:
+        summary.add_row("not judged: sums leave the FP32 range", str(result.not_judged))
+    for rank, ulp in result.ulp_percentiles.items():
+        summary.add_row("ulp, max" if rank == "max" else f"ulp, {rank} %", number(ulp))
+    vendor = result.vendor
+    summary.add_row(
+        "vendor's standard, mean / max of the relative error",
+        f"{number(vendor.mean)} / {number(vendor.max)}, "
+        f"{'met' if vendor.met else 'not met'} at {number(vendor.threshold)}",
+    )
+    console().print(summary)
+    if result.worst:
+        worst = table("worst element", "got", "reference", "error", "ulp", "error / bound")
+        for each in result.worst:
+            figures = (each.error, each.ulp, each.bound_ratio)
+            exact = (f"{each.got:.9g}", f"{each.reference:.17g}")
+            worst.add_row(str(list(each.coordinates)), *exact, *map(number, figures))
+        console().print(worst)
+
+
+def print_timing(problem: Problem, timing: Timing) -> None:
+    bandwidth = timing.bandwidth
+    grid = facts(f"{problem.shapes} {problem.dtype}")
+    grid.add_row("time, median", f"{seconds(timing.seconds)} of {timing.calls} calls")
+    grid.add_row("bytes, fewest", f"{problem.read_bytes} read, {problem.write_bytes} written")
+    grid.add_row("GB/s", number(timing.gigabytes_per_second))
+    grid.add_row(
+        "bandwidth in this run, read / write / copy",
+        " / ".join(map(number, (bandwidth.read, bandwidth.write, bandwidth.copy))) + " GB/s",
+    )
+    grid.add_row(
+        "time at that bandwidth", f"{seconds(timing.roof_seconds)}, {timing.roof_share:.0%} of ours"
+    )
+    console().print(grid)
+
+
+def print_runs(runs: list[Run]) -> None:
+    names = "operator, shapes, dtype, ulp 99 % / max, error / bound, time, GB/s, of roof"
+    grid = table(*names.split(", "))
+    for run in runs:
+        grid.add_row(
+            run.operator.name,
+            run.problem.shapes,
+            f"{run.problem.dtype} {run.problem.note}",
+            f"{number(run.ulp('99'))} / {number(run.ulp('max'))}",
+            f"{number(run.bound_ratio)} {_verdict(run.results)}",
+            seconds(run.timing.seconds),
+            number(run.timing.gigabytes_per_second),
+            f"{run.timing.roof_share:.0%}",
+        )
+    console().print(grid)
+
+
+def print_support(support: Support) -> None:
+    grid = table("operator", "operand", "families", "dtypes")
+    for operator in support.operators:
+        api = operator.api
+        for operand in operator.operands:
+            name = operand.name
+            for dtypes, families in _families_by_dtypes(operand, support.families).items():
+                grid.add_row(api, name, families, dtypes)
+                api = name = ""
+        grid.add_section()
+    console().print(grid)
+    products = table("family", "products")
+    for family in support.families:
+        names = (name for name, its_family in support.products.items() if its_family == family)
+        products.add_row(family, ", ".join(names))
+    console().print(products)
+
+
+def _families_by_dtypes(operand: OperandSupport, families: list[str]) -> dict[str, str]:
+    """Families that take the same dtypes, under those."""
+    merged: dict[str, list[str]] = {}
+    for family in families:
+        merged.setdefault(", ".join(operand.dtypes.get(family, ("-",))), []).append(family)
+    return {dtypes: ", ".join(names) for dtypes, names in merged.items()}

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators x products x dtypes, as the libraries' own tables state them."""
+
+from dataclasses import dataclass, replace
+
+from . import dtypes
+from .errors import InputError
+
+
+@dataclass(frozen=True)
+class OperandSupport:
+    """The dtypes of one operand, by product family; a family that is absent is not supported."""
+
+    name: str
+    dtypes: dict[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class OperatorSupport:
+    """The operands of one C function."""
+
+    api: str
+    operands: tuple[OperandSupport, ...]
+
+
+@dataclass(frozen=True)
+class Support:
+    """The whole table."""
+
+    products: dict[str, str]  # name -> family
+    operators: tuple[OperatorSupport, ...]
+
+    @classmethod
+    def parse(cls, document: dict) -> "Support":
+        operators = tuple(
+            OperatorSupport(entry["name"], tuple(map(_operand, entry["operands"])))
+            for entry in document["operators"]
+        )
+        return cls({each["name"]: each["family"] for each in document["products"]}, operators)
+
+    @property
+    def families(self) -> list[str]:
+        return list(dict.fromkeys(self.products.values()))
+
+    def only_operator(self, api: str) -> "Support":
+        kept = tuple(each for each in self.operators if each.api == api)
+        if not kept:
+            known = ", ".join(each.api for each in self.operators)
+            raise InputError(f"operator {api} is not known, expected one of {known}")
+        return replace(self, operators=kept)
+
+    def only_product(self, name: str) -> "Support":
+        if name not in self.products:
+            known = ", ".join(self.products)
+            raise InputError(f"product {name} is not known, expected one of {known}")
+        return replace(self, products={name: self.products[name]})
+
+    def dtypes(self, api: str, operand: str) -> list[str]:
+        """The dtypes that an operand may have on one product or another."""
+        (operator,) = self.only_operator(api).operators
+        (found,) = (each for each in operator.operands if each.name == operand)
+        return list(dict.fromkeys(sum(found.dtypes.values(), ())))
+
+
+def _operand(entry: dict) -> OperandSupport:
+    names = entry["dtypes"].items()
+    by_family = {family: tuple(map(dtypes.name_of, acl_names)) for family, acl_names in names}
+    return OperandSupport(entry["name"], by_family)

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands around a program: run, env, doctor, explain."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from openaclnn import libraries
+
+LOAD = "import ctypes; print(ctypes.CDLL('libopapi.so').aclnnEmbedding is not None)"
+
+
+def test_run_puts_the_libraries_in_place(tool):
+    assert tool("run", "--", sys.executable, "-c", LOAD, LD_LIBRARY_PATH="").stdout == "True\n"
+
+
+def test_run_passes_options_and_the_exit_code_on(tool):
+    assert tool("run", "--", "sh", "-c", "echo $0 $1; exit 7", "--json", "-x") == (
+        type(tool("--version"))(7, "--json -x\n", "")
+    )
+
+
+def test_run_acts_as_the_product_asked_for(tool):
+    run = tool("run", "--soc", "Ascend310P3", "--", "sh", "-c", "echo $OPENACLNN_SOC")
+    assert run.stdout == "Ascend310P3\n"
+
+
+@pytest.mark.parametrize("command", [("no-such-program",), ("./no/such/path",)])
+def test_run_refuses_what_is_no_program(tool, command):
+    run = tool("run", "--", *command)
+    assert (run.code, run.stdout) == (2, "") and command[0] in run.stderr
+
+
+def test_env_is_what_set_env_sets(tool):
+    home = libraries.find()
+    script = f'eval "$1"; echo "$ASCEND_HOME_PATH:${{LD_LIBRARY_PATH%%:*}}"'
+    printed = subprocess.run(
+        ["sh", "-c", script, "sh", tool("env").stdout], capture_output=True, text=True, check=True
+    )
+    assert printed.stdout == f"{home.resolve()}:{home.resolve()}/lib64\n"
+    assert tool("env", "--json").json["ASCEND_HOME_PATH"] == str(home.resolve())
+
+
+def findings(run) -> dict[str, tuple[str, str]]:
+    return {each["what"]: (each["verdict"], each["detail"]) for each in run.json["findings"]}
+
+
+def test_doctor_finds_a_sound_installation_sound(tool):
+    run = tool("doctor", "--json", OPENACLNN_SIMD="baseline", OPENACLNN_NUM_THREADS="3")
+    found = findings(run)
+    assert run.code == 0 and not [each for each in found.values() if each[0] == "problem"]
+    assert found["SIMD level"] == ("ok", "baseline") and found["threads"] == ("ok", "3")
+    assert found["product"][1].startswith("Ascend910B1 ")
+
+
+def test_doctor_names_an_unknown_product(tool):
+    run = tool("doctor", "--json", "--soc", "Ascend1")
+    verdict, detail = findings(run)["configuration"]
+    assert (run.code, verdict) == (4, "problem")
+    assert "'Ascend1'" in detail and "Ascend950PR_9579" in detail
+
+
+def copy_of_the_toolkit(tmp_path: Path) -> Path:
+    home = tmp_path / "toolkit"
+    subprocess.run(["cp", "-a", str(libraries.find()), str(home)], check=True)
+    return home
+
+
+def test_doctor_names_a_missing_library(tool, tmp_path):
+    home = copy_of_the_toolkit(tmp_path)
+    (home / "lib64" / "libnnopbase.so").unlink()
+    run = tool("doctor", "--json", OPENACLNN_HOME=str(home))
+    assert run.code == 4 and "libnnopbase.so" in findings(run)["toolkit"][1]
+
+
+def test_doctor_sees_another_library_in_the_way(tool, tmp_path):
+    other = tmp_path / "cann"
+    other.mkdir()
+    source = other / "empty.c"
+    source.write_text("int aclInit(const char* path) { return path != 0; }\n")
+    for name in ("libascendcl.so", "libnnopbase.so", "libopapi.so"):
+        command = ["gcc", "-shared", "-fPIC", f"-Wl,-soname,{name}", "-o", name, source.name]
+        subprocess.run(command, cwd=other, check=True)
+    run = tool("doctor", "--json", LD_LIBRARY_PATH=str(other))
+    verdict, detail = findings(run)["libascendcl.so here"]
+    assert (run.code, verdict) == (4, "problem") and "real CANN in the way" in detail
+
+
+def test_explain(tool):
+    run = tool("explain", "561103")
+    assert run.code == 0 and "ACLNN_ERR_INNER_NULLPTR" in run.stdout
+    assert tool("explain", "call failed, error code is 507035", "--json").code == 0
+    assert tool("explain", "999999").code == 2
