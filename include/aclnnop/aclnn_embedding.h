@@ -73,7 +73,8 @@ ACL_FUNC_VISIBILITY aclnnStatus aclnnEmbeddingGetWorkspaceSize(const aclTensor* 
  *     memory, or its allocation does not hold its view; or out shares memory with an input.
  * @retval 561000 executor is not an executor of this operator.
  * @retval 561103 executor was destroyed, or has run and is not repeatable.
- * @retval 361001 the runtime refused: the stream is not a live one of the current context.
+ * @retval 107017 stream is not a live stream; 107003: it belongs to another context; 107002: the
+ *     thread has no context.
  */
 ACL_FUNC_VISIBILITY aclnnStatus aclnnEmbedding(void* workspace, uint64_t workspaceSize,
                                                aclOpExecutor* executor, aclrtStream stream);

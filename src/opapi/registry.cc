@@ -9,6 +9,11 @@
 #include "ascendcl/error.h"
 #include "embedding/op.h"
 #include "embedding_dense_backward/op.h"
+#include "grouped_bias_add_grad/op.h"
+#include "nsa_compress/op.h"
+#include "nsa_compress_grad/op.h"
+#include "scaled_masked_softmax/op.h"
+#include "scaled_masked_softmax_backward/op.h"
 
 namespace openaclnn {
 namespace {
@@ -16,6 +21,12 @@ namespace {
 const Operator* const kOperators[] = {
     &embedding::kOperator,
     &embedding_dense_backward::kOperator,
+    &grouped_bias_add_grad::kOperator,
+    &grouped_bias_add_grad::kOperatorV2,
+    &nsa_compress::kOperator,
+    &nsa_compress_grad::kOperator,
+    &scaled_masked_softmax::kOperator,
+    &scaled_masked_softmax_backward::kOperator,
 };
 
 std::vector<std::string> DtypeNames(DtypeSet set) {

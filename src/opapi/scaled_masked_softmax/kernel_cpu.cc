@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// One row of ScaledMaskedSoftmax, compiled once for each instruction set.
+#include "kernels/exp-inl.h"
+#include "kernels/lanes-inl.h"
+#include "kernels/masked_softmax.h"
+#include "kernels/sum-inl.h"
+#include "scaled_masked_softmax/op.h"
+
+namespace openaclnn::scaled_masked_softmax::OPENACLNN_TARGET {
+namespace {
+
+using openaclnn::OPENACLNN_TARGET::BFloat16;
+using openaclnn::OPENACLNN_TARGET::ExpOfNonPositive;
+using openaclnn::OPENACLNN_TARGET::F32x16;
+using openaclnn::OPENACLNN_TARGET::Float16;
+using openaclnn::OPENACLNN_TARGET::ForLanes;
+using openaclnn::OPENACLNN_TARGET::Sum;
+
+constexpr float kMasked = -10000.0f;
+
+float Largest(const float* z, int64_t n) {
+  float largest = z[0];
+  for (int64_t j = 1; j < n; ++j) largest = z[j] > largest ? z[j] : largest;
+  return largest;
+}
+
+/// z = mask ? -10000 : scale*x; e = exp(z - max z); y = e / sum e.
+template <class T>
+void RunRow(const Row& row) {
+  const T* x = static_cast<const T*>(row.x);
+  T* y = static_cast<T*>(row.y);
+  float e[masked_softmax::kMaxWidth];
+  const F32x16 scale = F32x16::Broadcast(row.scale);
+  const F32x16 masked = F32x16::Broadcast(kMasked);
+  ForLanes(row.n, [&](int64_t j, auto lanes) {
+    lanes.Store(lanes.Select(row.mask + j, scale * lanes.Load(x + j), masked), e + j);
+  });
+  const F32x16 largest = F32x16::Broadcast(Largest(e, row.n));
+  ForLanes(row.n, [&](int64_t j, auto lanes) {
+    lanes.Store(ExpOfNonPositive(lanes.Load(e + j) - largest), e + j);
+  });
+  const F32x16 sum =
+      F32x16::Broadcast(Sum(row.n, [&](int64_t j, auto lanes) { return lanes.Load(e + j); }));
+  ForLanes(row.n, [&](int64_t j, auto lanes) { lanes.Store(lanes.Load(e + j) / sum, y + j); });
+}
+
+}  // namespace
+
+extern const Kernels kKernels = {RunRow<float>, RunRow<Float16>, RunRow<BFloat16>};
+
+}  // namespace openaclnn::scaled_masked_softmax::OPENACLNN_TARGET
