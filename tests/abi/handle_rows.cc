@@ -72,6 +72,36 @@ void AddStreamRows(const Live& live, std::vector<HandleRow>* rows) {
   row("aclrtLaunchHostFunc", [](H h) { return aclrtLaunchHostFunc(h, Nothing, nullptr); });
 }
 
+HandleRow MetaRow(const char* api, HandleKind kind, std::function<int(void*)> call, int null,
+                  const char* says) {
+  const int code = ACLNN_ERR_PARAM_INVALID;
+  return {api, kind, std::move(call), code, code, null, says};
+}
+
+void AddTensorRows(std::vector<HandleRow>* rows) {
+  const auto on_tensor = [&](const char* api, std::function<int(aclTensor*)> call,
+                             int null = ACLNN_ERR_PARAM_NULLPTR) {
+    rows->push_back(MetaRow(
+        api, HandleKind::kTensor, [call](void* h) { return call(static_cast<aclTensor*>(h)); },
+        null, "tensor value is"));
+  };
+  Scratch& s = g_scratch;
+  on_tensor("aclDestroyTensor", aclDestroyTensor, 0);
+  on_tensor("aclInitTensor", [](aclTensor* t) {
+    return aclInitTensor(t, nullptr, 0, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, nullptr, 0, nullptr);
+  });
+  on_tensor("aclGetViewShape", [&](auto* t) { return aclGetViewShape(t, &s.numbers, &s.count); });
+  on_tensor("aclGetStorageShape",
+            [&](auto* t) { return aclGetStorageShape(t, &s.numbers, &s.count); });
+  on_tensor("aclGetViewStrides",
+            [&](auto* t) { return aclGetViewStrides(t, &s.numbers, &s.count); });
+  on_tensor("aclGetViewOffset", [&](auto* t) { return aclGetViewOffset(t, &s.number); });
+  on_tensor("aclGetFormat", [](auto* t) { return aclGetFormat(t, Status<aclFormat>()); });
+  on_tensor("aclGetDataType", [](auto* t) { return aclGetDataType(t, Status<aclDataType>()); });
+  on_tensor("aclSetRawTensorAddr", [](auto* t) { return aclSetRawTensorAddr(t, nullptr); });
+  on_tensor("aclGetRawTensorAddr", [&](auto* t) { return aclGetRawTensorAddr(t, &s.pointer); });
+}
+
 }  // namespace
 
 std::vector<HandleRow> RuntimeRows(const Live& live) {
@@ -114,30 +144,9 @@ std::vector<HandleRow> MetaRows(const Live&) {
   std::vector<HandleRow> rows;
   const auto row = [&](const char* api, HandleKind kind, std::function<int(H)> call, int null,
                        const char* says) {
-    const int code = ACLNN_ERR_PARAM_INVALID;
-    rows.push_back({api, kind, std::move(call), code, code, null, says});
+    rows.push_back(MetaRow(api, kind, std::move(call), null, says));
   };
-  const auto on_tensor = [&](const char* api, std::function<int(aclTensor*)> call,
-                             int null = ACLNN_ERR_PARAM_NULLPTR) {
-    row(
-        api, HandleKind::kTensor, [call](H h) { return call(static_cast<aclTensor*>(h)); }, null,
-        "tensor value is");
-  };
-  Scratch& s = g_scratch;
-  on_tensor("aclDestroyTensor", aclDestroyTensor, 0);
-  on_tensor("aclInitTensor", [](aclTensor* t) {
-    return aclInitTensor(t, nullptr, 0, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, nullptr, 0, nullptr);
-  });
-  on_tensor("aclGetViewShape", [&](auto* t) { return aclGetViewShape(t, &s.numbers, &s.count); });
-  on_tensor("aclGetStorageShape",
-            [&](auto* t) { return aclGetStorageShape(t, &s.numbers, &s.count); });
-  on_tensor("aclGetViewStrides",
-            [&](auto* t) { return aclGetViewStrides(t, &s.numbers, &s.count); });
-  on_tensor("aclGetViewOffset", [&](auto* t) { return aclGetViewOffset(t, &s.number); });
-  on_tensor("aclGetFormat", [](auto* t) { return aclGetFormat(t, Status<aclFormat>()); });
-  on_tensor("aclGetDataType", [](auto* t) { return aclGetDataType(t, Status<aclDataType>()); });
-  on_tensor("aclSetRawTensorAddr", [](auto* t) { return aclSetRawTensorAddr(t, nullptr); });
-  on_tensor("aclGetRawTensorAddr", [&](auto* t) { return aclGetRawTensorAddr(t, &s.pointer); });
+  AddTensorRows(&rows);
   const auto pair = [&]<class T>(HandleKind kind, const char* destroy_api,
                                  aclnnStatus (*destroy)(const T*), const char* size_api,
                                  aclnnStatus (*size)(const T*, uint64_t*), const char* says) {

@@ -7,12 +7,13 @@
 
 namespace openaclnn {
 
-/// The gradient of one row (1, 2, 3, 4) at `index` of a table of two rows, which held 7 before.
+/// The gradient of rows (1, 2, 3, 4), all at `index` of a table of two rows, which held 7 before.
 class Gradient {
  public:
   static constexpr int64_t kOutOfRange = 9;
 
-  explicit Gradient(int64_t index) : indices_(std::vector<int64_t>{index}) {}
+  explicit Gradient(int64_t index, int64_t rows = 1)
+      : rows_(rows), grad_(Repeat({1, 2, 3, 4}, rows)), indices_(Repeat<int64_t>({index}, rows)) {}
 
   /// Both phases; what phase 2 returns.
   int Launch(aclrtStream stream) {
@@ -26,8 +27,8 @@ class Gradient {
 
   /// Phase 1 with tensors that are gone when it returns.
   int Plan(uint64_t* bytes, aclOpExecutor** executor) {
-    aclTensor* grad = Tensor({1, 4}, ACL_FLOAT, grad_.data());
-    aclTensor* indices = Tensor({1}, ACL_INT64, indices_.data());
+    aclTensor* grad = Tensor({rows_, 4}, ACL_FLOAT, grad_.data());
+    aclTensor* indices = Tensor({rows_}, ACL_INT64, indices_.data());
     aclTensor* out = Tensor({2, 4}, ACL_FLOAT, out_.data());
     const int status = aclnnEmbeddingDenseBackwardGetWorkspaceSize(grad, indices, 2, UINT64_MAX,
                                                                    false, out, bytes, executor);
@@ -46,7 +47,15 @@ class Gradient {
   DeviceArray<float>& out() { return out_; }
 
  private:
-  DeviceArray<float> grad_{std::vector<float>{1, 2, 3, 4}};
+  template <class T = float>
+  static std::vector<T> Repeat(const std::vector<T>& values, int64_t times) {
+    std::vector<T> all;
+    for (int64_t i = 0; i < times; ++i) all.insert(all.end(), values.begin(), values.end());
+    return all;
+  }
+
+  int64_t rows_;
+  DeviceArray<float> grad_;
   DeviceArray<int64_t> indices_;
   DeviceArray<float> out_{8, 7.0F};
   std::vector<std::unique_ptr<DeviceArray<uint8_t>>> workspace_;

@@ -116,6 +116,28 @@ TEST_F(HandleTableTest, ManyAtOnce) {
   }
 }
 
+// Of several calls at the same moment one removes.
+TEST_F(HandleTableTest, RemovedOnce) {
+  constexpr int kThreads = 4, kRounds = 20'000;
+  std::vector<void*> handles(kRounds);
+  for (void*& handle : handles) handle = Insert();
+  std::vector<std::atomic<int>> arrived(kRounds), removed(kRounds);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < kRounds; ++i) {
+        ++arrived[i];
+        // Two at least; waiting for all would take a turn of the scheduler each time.
+        while (arrived[i] < 2) std::this_thread::yield();
+        if (table.Remove(Kind::kTensor, handles[i]) == Found::kLive) ++removed[i];
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& count : removed) ASSERT_EQ(count, 1);
+  EXPECT_EQ(alive, 0);
+}
+
 // Threads look up, pin and remove the same handles; each is removed once, nothing dies pinned.
 TEST_F(HandleTableTest, Races) {
   constexpr int kHandles = 64, kThreads = 6, kRounds = 4000;
