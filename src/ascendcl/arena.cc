@@ -17,6 +17,7 @@ constexpr uint64_t kPage = 4096;
 constexpr uint64_t kHugePage = uint64_t{2} << 20;
 // Blocks below this share segments. Only touched pages cost memory, so a segment may be generous.
 constexpr uint64_t kSegmentBytes = uint64_t{64} << 20;
+constexpr size_t kMaxRetired = 1024;
 // What guarded blocks hold before their first write, and between their last byte and the page: a
 // NaN in every float type, and an index far out of range.
 constexpr int kGuardPattern = 0xFF;
@@ -42,7 +43,40 @@ Arena::~Arena() {
   while (!segments_.empty()) RemoveSegment(segments_.begin()->second.get());
 }
 
+// Address space is plentiful, the number of mappings in a process (65,530) is not.
 Arena::Segment* Arena::AddSegment(uint64_t bytes) {
+  Segment* segment = ReviveSegment(bytes);
+  if (segment == nullptr) segment = MapSegment(bytes);
+  if (segment == nullptr) return nullptr;
+  // First touch of 4 KiB pages costs a fault each; huge pages took a third off large kernels.
+  if (!options_.guard_pages && bytes >= kHugePage) madvise(segment->host, bytes, MADV_HUGEPAGE);
+  return segment;
+}
+
+Arena::Segment* Arena::ReviveSegment(uint64_t bytes) {
+  const auto fits = [&](const Segment* segment) { return segment->bytes == bytes; };
+  const auto found = std::find_if(retired_.begin(), retired_.end(), fits);
+  if (found == retired_.end()) return nullptr;
+  Segment* segment = *found;
+  if (mprotect(segment->host, bytes, PROT_READ | PROT_WRITE) != 0) return nullptr;
+  retired_.erase(found);
+  return segment;
+}
+
+// Gives the memory back to the machine; the addresses stay reserved until many more have retired.
+void Arena::RetireSegment(Segment* segment) {
+  UnpoisonMemory(segment->host, segment->bytes);
+  const void* emptied = mmap(segment->host, segment->bytes, PROT_NONE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  if (emptied == MAP_FAILED) return RemoveSegment(segment);
+  segment->free.clear();
+  retired_.push_back(segment);
+  if (retired_.size() <= kMaxRetired) return;
+  RemoveSegment(retired_.front());
+  retired_.pop_front();
+}
+
+Arena::Segment* Arena::MapSegment(uint64_t bytes) {
   // device range | host range | guard page, with room to align both ranges to huge pages.
   const uint64_t ranges = options_.host_access ? 1 : 2;
   const uint64_t mapping_bytes = ranges * bytes + kPage + kHugePage;
@@ -60,8 +94,6 @@ Arena::Segment* Arena::AddSegment(uint64_t bytes) {
     munmap(mapping, mapping_bytes);
     return nullptr;
   }
-  // First touch of 4 KiB pages costs a fault each; huge pages took a third off large kernels.
-  if (!options_.guard_pages && bytes >= kHugePage) madvise(segment->host, bytes, MADV_HUGEPAGE);
   const auto address = reinterpret_cast<uintptr_t>(segment->device);
   return (segments_[address] = std::move(segment)).get();
 }
@@ -123,7 +155,7 @@ bool Arena::Allocate(uint64_t bytes, Block* block) {
 
 void Arena::Free(const Block& block) {
   Segment* segment = Find(block.device);
-  if (options_.guard_pages) return RemoveSegment(segment);
+  if (options_.guard_pages) return RetireSegment(segment);
   auto address = reinterpret_cast<uintptr_t>(block.device);
   uint64_t length = RoundUp(block.bytes, kAlignment);
   PoisonMemory(block.host, length);
@@ -143,7 +175,7 @@ void Arena::Free(const Block& block) {
     }
   }
   // A segment of its own goes back to the machine at once; a shared one stays for the next block.
-  if (length == segment->bytes && segment->bytes > kSegmentBytes) return RemoveSegment(segment);
+  if (length == segment->bytes && segment->bytes > kSegmentBytes) return RetireSegment(segment);
   segment->free[address] = length;
   free_by_size_.emplace(length, address);
 }

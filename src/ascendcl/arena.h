@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -50,6 +51,9 @@ class Arena {
   struct Segment;
 
   Segment* AddSegment(uint64_t bytes);
+  Segment* MapSegment(uint64_t bytes);
+  Segment* ReviveSegment(uint64_t bytes);
+  void RetireSegment(Segment* segment);
   void RemoveSegment(Segment* segment);
   Segment* Find(const void* device) const;
   void AllocateGuarded(Segment* segment, uint64_t bytes, Block* block);
@@ -57,6 +61,9 @@ class Arena {
   ArenaOptions options_;
   std::map<uintptr_t, std::unique_ptr<Segment>> segments_;  // by first device address
   std::set<std::pair<uint64_t, uintptr_t>> free_by_size_;   // length and device address
+  // Segments that hold nothing, oldest first. They keep their addresses for a while, so that the
+  // use of freed memory is told apart from the use of host memory.
+  std::deque<Segment*> retired_;
 };
 
 }  // namespace openaclnn

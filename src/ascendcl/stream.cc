@@ -182,6 +182,7 @@ Status DestroyStream(aclrtStream stream, bool force) {
   if (!status.ok()) return status;
   if (force) object->DropQueued();
   object->Wait(object->submitted(), {});
+  (void)object->TakeError();  // nobody can ask for it any more
   ForgetSubscription(object.get());
   return context->RemoveStream(stream);
 }

@@ -85,6 +85,12 @@ TEST_P(ArenaTest, Large) {
     block.host[0] = block.host[bytes - 1] = std::byte{7};
     EXPECT_TRUE(arena.Covers(block.device + bytes - 1));
     arena.Free(block);
+    EXPECT_TRUE(arena.Covers(block.device)) << "freed, and known to have been device memory";
+    Block again;
+    ASSERT_TRUE(arena.Allocate(bytes, &again));
+    EXPECT_EQ(again.device, block.device) << "addresses are used again";
+    again.host[bytes - 1] = std::byte{1};
+    arena.Free(again);
   }
   Block block;
   EXPECT_FALSE(arena.Allocate(UINT64_MAX, &block));

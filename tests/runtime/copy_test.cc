@@ -32,6 +32,19 @@ TEST_F(CopyTest, SynchronousTakesTheKindForAHint) {
   }
 }
 
+// Small memory stays in its mapping when it is freed, large memory goes back to the machine.
+TEST_F(CopyTest, FreedMemoryIsRefused) {
+  for (const size_t size : {size_t{256}, size_t{100} << 20}) {
+    std::vector<uint8_t> host(256);
+    void* freed = nullptr;
+    ASSERT_EQ(aclrtMalloc(&freed, size, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    ASSERT_EQ(aclrtFree(freed), 0);
+    EXPECT_EQ(aclrtMemcpy(host.data(), 256, freed, 256, ACL_MEMCPY_DEVICE_TO_HOST), 107000);
+    EXPECT_EQ(aclrtMemcpy(freed, 256, host.data(), 256, ACL_MEMCPY_HOST_TO_DEVICE), 107000);
+    EXPECT_EQ(aclrtMemset(freed, 256, 0, 256), 107000);
+  }
+}
+
 TEST_F(CopyTest, AsynchronousDirections) {
   PinnedBytes pinned(100);
   std::memcpy(pinned.data(), Counting(100).data(), 100);

@@ -94,7 +94,7 @@ TEST_F(ForkTest, NoHangInRandomStates) {
     });
   }
   DeviceArray<uint8_t> bytes(64);
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < 1000; ++i) {
     const int status = InChild([&] {
       void* made = nullptr;
       return aclrtMalloc(&made, 1, ACL_MEM_MALLOC_HUGE_FIRST) == ACL_ERROR_UNINITIALIZE &&

@@ -215,8 +215,8 @@ TEST(ScaledMaskedSoftmax, OneElementIsOne) {
   }
 }
 
-// Two elements, 0 and -t: y1 / y0 = e^-t, down to where it is 0. The exponential is within 2 units
-// in the last place, 4 * 2^-24 at most, the two divisions 2^-24 each.
+// Two elements, 0 and -t: y1 / y0 = e^-t, down to where it is 0. In units of 2^-24 the exponential
+// and the two divisions are off by 2.6 together; without the last term of its series by 4.7.
 TEST(ScaledMaskedSoftmax, ExponentialIsAccurate) {
   const Device device;
   constexpr int64_t kRows = 400000;
@@ -236,7 +236,7 @@ TEST(ScaledMaskedSoftmax, ExponentialIsAccurate) {
     worst = std::max(worst, error / (wanted * 0x1p-24 + 0x1p-149));
   }
   RecordProperty("worst", std::to_string(worst));
-  EXPECT_LT(worst, 6);
+  EXPECT_LT(worst, 3);
 }
 
 // Arguments far apart: a running largest, not a fixed shift, keeps the exponentials in range.
