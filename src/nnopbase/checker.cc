@@ -30,29 +30,30 @@ std::string PlainFormatsText() {
 
 std::string Checker::OnProduct() const { return Concat(" on ", product_.name); }
 
+void Checker::RequireLive(const char* name, OpenaclnnFound found, const char* noun,
+                          const char* kind) {
+  if (!dead_.ok() || found == OPENACLNN_LIVE || found == OPENACLNN_NULL) return;
+  dead_ = Status(ACLNN_ERR_PARAM_INVALID,
+                 Concat(name, " value is ",
+                        found == OPENACLNN_STALE ? "a handle that was destroyed"
+                                                 : Concat("not the handle of ", noun),
+                        ", expected a live ", kind));
+}
+
 Checker& Checker::Required(const Operand& operand) {
-  That(operand.found() != OPENACLNN_NULL, ACLNN_ERR_PARAM_NULLPTR,
-       [&] { return Concat(operand.name(), " value is null, expected a tensor"); });
-  return That(operand.present(), [&] {
-    return Concat(operand.name(), " value is ",
-                  operand.found() == OPENACLNN_STALE ? "a handle that was destroyed"
-                                                     : "not the handle of a tensor",
-                  ", expected a live tensor");
-  });
+  RequireLive(operand.name(), operand.found(), "a tensor", "tensor");
+  return That(operand.found() != OPENACLNN_NULL, ACLNN_ERR_PARAM_NULLPTR,
+              [&] { return Concat(operand.name(), " value is null, expected a tensor"); });
 }
 
 Checker& Checker::List(const IntList& list, bool required) {
-  That(!required || list.found() != OPENACLNN_NULL, ACLNN_ERR_PARAM_NULLPTR,
-       [&] { return Concat(list.name(), " value is null, expected an array"); });
-  return That(list.found() == OPENACLNN_NULL || list.found() == OPENACLNN_LIVE, [&] {
-    return Concat(list.name(), " value is ",
-                  list.found() == OPENACLNN_STALE ? "a handle that was destroyed"
-                                                  : "not the handle of an array of integers",
-                  ", expected a live array");
-  });
+  RequireLive(list.name(), list.found(), "an array of integers", "array");
+  return That(!required || list.found() != OPENACLNN_NULL, ACLNN_ERR_PARAM_NULLPTR,
+              [&] { return Concat(list.name(), " value is null, expected an array"); });
 }
 
 Checker& Checker::Supported() {
+  if (status_.ok()) status_ = std::move(dead_);
   return That(op_.Supports(product_.family), ACLNN_ERR_INNER_FIND_KERNEL_ERROR, [&] {
     std::string families;
     for (int family = 0; family < OPENACLNN_FAMILY_COUNT; ++family) {

@@ -20,12 +20,14 @@ class Checker {
  public:
   Checker(const Operator& op, const Product& product) : op_(op), product_(product) {}
 
-  /// 161001 for null; 161002 for what is not a live tensor.
+  // First the arguments: 161001 for null at once, 161002 for what is not a live object after them
+  // all, by Supported.
+
   Checker& Required(const Operand& operand);
-  /// 161002 for a list that is neither null nor live; `required`: 161001 for null.
+  /// Null is an error only if `required`.
   Checker& List(const IntList& list, bool required);
 
-  /// 561003 on a product that the operator's table leaves out.
+  /// Ends the arguments. 561003 on a product that the operator's table leaves out.
   Checker& Supported();
 
   // All below: 161002.
@@ -56,11 +58,13 @@ class Checker {
   Status status() { return std::move(status_); }
 
  private:
+  void RequireLive(const char* name, OpenaclnnFound found, const char* noun, const char* kind);
   std::string OnProduct() const;
 
   const Operator& op_;
   const Product& product_;
   Status status_;
+  Status dead_;  // of the first argument that is not a live object
 };
 
 /// The check that comes last for every operand: its view stays in its storage, and an output's

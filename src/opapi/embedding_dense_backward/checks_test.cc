@@ -373,5 +373,19 @@ TEST(EmbeddingDenseBackwardChecks, LimitOf910IsForIt) {
   }
 }
 
+// Nulls come before everything, also before handles that are none.
+TEST(EmbeddingDenseBackwardChecks, NullsBeforeDeadHandles) {
+  int64_t none = 0;
+  const auto* dead = reinterpret_cast<const aclTensor*>(&none);
+  uint64_t bytes = 0;
+  aclOpExecutor* executor = nullptr;
+  const auto plan = [&](const aclTensor* out) {
+    return aclnnEmbeddingDenseBackwardGetWorkspaceSize(dead, dead, 4, 0, false, out, &bytes,
+                                                       &executor);
+  };
+  EXPECT_EQ(plan(nullptr), 161001);
+  EXPECT_EQ(plan(dead), 161002);
+}
+
 }  // namespace
 }  // namespace openaclnn::test::embedding_dense_backward

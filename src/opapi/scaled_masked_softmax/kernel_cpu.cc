@@ -14,14 +14,24 @@ using openaclnn::OPENACLNN_TARGET::ExpOfNonPositive;
 using openaclnn::OPENACLNN_TARGET::F32x16;
 using openaclnn::OPENACLNN_TARGET::Float16;
 using openaclnn::OPENACLNN_TARGET::ForLanes;
+using openaclnn::OPENACLNN_TARGET::kLanes;
 using openaclnn::OPENACLNN_TARGET::Sum;
 
 constexpr float kMasked = -10000.0f;
 
-float Largest(const float* z, int64_t n) {
-  float largest = z[0];
-  for (int64_t j = 1; j < n; ++j) largest = z[j] > largest ? z[j] : largest;
-  return largest;
+/// The largest of z[0 … n - 1]; fills up the last group of lanes. A NaN may or may not count: the
+/// row is NaN either way.
+float Largest(float* z, int64_t n) {
+  const int64_t whole = (n + kLanes - 1) / kLanes * kLanes;
+  for (int64_t j = n; j < whole; ++j) z[j] = z[0];
+  F32x16 largest = F32x16::Load(z);
+  for (int64_t j = kLanes; j < whole; j += kLanes) {
+    largest = F32x16::Max(largest, F32x16::Load(z + j));
+  }
+  float lanes[kLanes];
+  largest.Store(lanes);
+  for (int i = 1; i < kLanes; ++i) lanes[0] = lanes[i] > lanes[0] ? lanes[i] : lanes[0];
+  return lanes[0];
 }
 
 /// z = mask ? -10000 : scale*x; e = exp(z - max z); y = e / sum e.
