@@ -107,11 +107,20 @@ Status ReadProduct(const Product** product) {
 }
 
 OpenaclnnSimd MachineSimd() {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && defined(__clang__)
+  // Clang 14 knows no levels: their parts that processors are known to lack.
+  const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                  __builtin_cpu_supports("bmi2");
+  const bool v4 = v3 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                  __builtin_cpu_supports("avx512vl");
+  return v4 ? OPENACLNN_SIMD_AVX512 : v3 ? OPENACLNN_SIMD_AVX2 : OPENACLNN_SIMD_BASELINE;
+#elif defined(__x86_64__)
   if (__builtin_cpu_supports("x86-64-v4")) return OPENACLNN_SIMD_AVX512;
   if (__builtin_cpu_supports("x86-64-v3")) return OPENACLNN_SIMD_AVX2;
-#endif
   return OPENACLNN_SIMD_BASELINE;
+#else
+  return OPENACLNN_SIMD_BASELINE;
+#endif
 }
 
 Status ReadSimd(OpenaclnnSimd* simd) {

@@ -192,8 +192,6 @@ Status DestroyStream(aclrtStream stream, bool force) {
 }  // namespace openaclnn
 
 using openaclnn::Api;
-using openaclnn::Context;
-using openaclnn::CurrentContext;
 using openaclnn::FindStream;
 using openaclnn::ReleaseApi;
 using openaclnn::RequireOut;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The work of EmbeddingDenseBackward: check indices, sort tokens by row, sum each row's tokens.
+#include <span>
+
 #include "embedding_dense_backward/op.h"
 
 namespace openaclnn::embedding_dense_backward {
@@ -7,12 +9,12 @@ namespace {
 
 /// Rows of dw as segments of the sorted hits.
 struct HitSegments {
-  const Hit* hits;
-  int64_t count;
+  std::span<const Hit> hits;
 
-  int64_t Begin(int64_t row) const { return LowerBound(hits, 0, count, row); }
+  int64_t count() const { return static_cast<int64_t>(hits.size()); }
+  int64_t Begin(int64_t row) const { return LowerBound(hits.data(), 0, count(), row); }
   int64_t End(int64_t row, int64_t begin) const {
-    while (begin < count && hits[begin].row == row) ++begin;
+    while (begin < count() && hits[begin].row == row) ++begin;
     return begin;
   }
 };
@@ -29,10 +31,10 @@ int64_t CollectHits(const Plan& plan, const int64_t* rows, Hit* hits) {
 
 /// A row of more than kUnitRows hits shows in one look that far ahead.
 void AddLongRows(const HitSegments& segments, SegmentSum* sum) {
-  const Hit* hits = segments.hits;
-  for (int64_t i = 0; i + kUnitRows < segments.count; ++i) {
+  const std::span<const Hit> hits = segments.hits;
+  for (int64_t i = 0; i + kUnitRows < segments.count(); ++i) {
     if (hits[i + kUnitRows].row != hits[i].row) continue;
-    const int64_t end = LowerBound(hits, i, segments.count, hits[i].row + 1);
+    const int64_t end = LowerBound(hits.data(), i, segments.count(), hits[i].row + 1);
     sum->AddLongSegment(i, end);
     i = end - 1;
   }
@@ -44,16 +46,16 @@ Status Run(const Plan& plan, const Buffers& buffers) {
   auto* hits = static_cast<Hit*>(buffers.workspace);
   Hit* spare = hits + plan.tokens;
   void* scratch = spare + plan.tokens;
-  HitSegments segments = {nullptr, 0};
+  HitSegments segments;
   if (plan.tokens > 0) {
     auto* rows = reinterpret_cast<int64_t*>(spare);
     Status status =
         ReadIndices("indices", plan.indices, buffers.data[kIndices], plan.num_weights, rows);
     if (!status.ok()) return status;
-    segments.count = CollectHits(plan, rows, hits);
-    segments.hits = SortHits(hits, spare, segments.count, plan.num_weights);
+    const int64_t count = CollectHits(plan, rows, hits);
+    segments.hits = {SortHits(hits, spare, count, plan.num_weights), static_cast<size_t>(count)};
   }
-  SegmentSum sum(plan.sum, buffers.data[kGrad], buffers.data[kOut], scratch, segments.hits);
+  SegmentSum sum(plan.sum, buffers.data[kGrad], buffers.data[kOut], scratch, segments.hits.data());
   AddLongRows(segments, &sum);
   sum.Run(static_cast<int64_t>(plan.num_weights), segments);
   return {};

@@ -23,7 +23,7 @@ constexpr float kMasked = -10000.0f;
 /// row is NaN either way.
 float Largest(float* z, int64_t n) {
   const int64_t whole = (n + kLanes - 1) / kLanes * kLanes;
-  for (int64_t j = n; j < whole; ++j) z[j] = z[0];
+  for (int64_t j = n; j < whole; ++j) z[j] = -__builtin_inff();
   F32x16 largest = F32x16::Load(z);
   for (int64_t j = kLanes; j < whole; j += kLanes) {
     largest = F32x16::Max(largest, F32x16::Load(z + j));
