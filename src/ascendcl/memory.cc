@@ -201,7 +201,6 @@ Status MallocDevice(void** address, size_t size, uint64_t padding) {
 }  // namespace openaclnn
 
 using openaclnn::Api;
-using openaclnn::Concat;
 using openaclnn::Context;
 using openaclnn::CurrentContext;
 using openaclnn::Location;

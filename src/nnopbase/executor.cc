@@ -202,7 +202,7 @@ Status Executor::Execute(const char* api, void* workspace, uint64_t workspace_si
   OpenaclnnMessage message = {};
   const int code = Runtime().submit(stream, &task, &message);
   if (code != 0) return Status(code, message.text);
-  queued.release();
+  (void)queued.release();  // the task's now
   state_ = repeatable_ ? State::kQueued : State::kSpent;
   *spent = !repeatable_;
   return {};
