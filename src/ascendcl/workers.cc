@@ -162,8 +162,10 @@ void Workers::ParallelFor(uint64_t blocks, Body body, void* state) {
 
 // Runs one piece of work with the lock released; false when there is none or no permit.
 bool Workers::RunOne(std::unique_lock<std::mutex>& lock) {
-  if (!HasWorkLocked()) return false;
+  if (permits_ == 0) return false;
+  // One look: the owner of a job hands out its last block without the lock.
   Job* job = FindJobLocked();
+  if (job == nullptr && ready_.empty()) return false;
   std::shared_ptr<Stream> stream;
   if (job != nullptr) {
     job->joined.fetch_add(1, std::memory_order_relaxed);
