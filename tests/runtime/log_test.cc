@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <regex>
 
 #include "runtime/gradient.h"
 
@@ -55,10 +54,11 @@ TEST_F(LogTest, LinesHaveTheVendorsFormat) {
   Fail();
   const std::vector<std::string> lines = Lines();
   ASSERT_EQ(lines.size(), 2U);
-  const std::regex format(
-      R"(\[(INFO|ERROR)\] ASCENDCL\(\d+,[^)]+\):\d{4}-\d\d-\d\d-\d\d:\d\d:\d\d\.\d{3}\.\d{3} )"
-      R"(\[\w+\.cc:\d+\].+)");
-  for (const std::string& line : lines) EXPECT_TRUE(std::regex_match(line, format)) << line;
+  const auto format = ::testing::MatchesRegex(
+      R"(\[(INFO|ERROR)\] ASCENDCL\([0-9]+,[^)]+\):)"
+      R"([0-9]{4}-[0-9]{2}-[0-9]{2}-[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}\.[0-9]{3} )"
+      R"(\[[a-z_]+\.cc:[0-9]+\].+)");
+  EXPECT_THAT(lines, ::testing::Each(format));
   EXPECT_THAT(lines[0], ::testing::HasSubstr("as Ascend910B1"));
   EXPECT_THAT(lines[1], ::testing::HasSubstr("EE1001: aclrtSetDevice: deviceId value is -1"));
   EXPECT_THAT(Files().front().filename().string(),
