@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc)
 
 RUN_JOB = .venv/bin/openaclnn demo --text data/alice29.txt
 
-SOURCES = $(shell find include src tests bench -name '*.cc' -o -name '*.c' -o -name '*.h' 2>/dev/null)
+SOURCES = $(shell find include src tests bench examples -name '*.cc' -o -name '*.c' -o -name '*.h' 2>/dev/null)
 CLANG_FORMAT = clang-format-14
 # Tests are left out: GoogleTest's macros cost a minute a file and break rules that are not ours.
 TIDY_FILES = '/src/(?!.*(test|bench)\.cc$$)'
@@ -24,7 +24,7 @@ endef
 help: ## list the commands
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
 
-run: build ## the operators on a real text: error, time, share of the memory bandwidth
+run: build ## the operators on a real text: error, time, share of what the machine allows
 	$(RUN_JOB)
 
 test: ## all tests of the release build
