@@ -19,10 +19,10 @@ define build
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build install uninstall bench asan tsan lint format clean
+.PHONY: help run test build install uninstall bench asan tsan valgrind aarch64 lint format clean
 
 help: ## list the commands
-	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -nE 's/^([a-z0-9]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
 
 run: build ## the operators on a real text: error, time, share of what the machine allows
 	$(RUN_JOB)
@@ -58,6 +58,17 @@ tsan: ## the runtime's tests under ThreadSanitizer
 	scripts/setup.sh test
 	$(call build,tsan,ON)
 	$(NO_ASLR) ctest --preset tsan --output-on-failure
+
+valgrind: ## a short form of the native tests under memcheck
+	scripts/setup.sh ci
+	$(call build,release,ON)
+	tests/valgrind.sh build/release
+
+aarch64: ## the operators' tests for aarch64, under qemu
+	scripts/setup.sh cross
+	scripts/aarch64_packages.sh build/aarch64-root
+	$(call build,aarch64,ON)
+	ctest --preset aarch64 --output-on-failure --parallel $(JOBS)
 
 lint: ## formatting, clang-tidy, layout
 	scripts/setup.sh ci
