@@ -54,7 +54,7 @@ asan: ## all tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	$(call build,asan,ON)
 	ctest --preset asan --output-on-failure
 
-tsan: ## the runtime's tests under ThreadSanitizer
+tsan: ## the tests of the runtime, the shared kernels and one operator under ThreadSanitizer
 	scripts/setup.sh test
 	$(call build,tsan,ON)
 	$(NO_ASLR) ctest --preset tsan --output-on-failure
