@@ -39,7 +39,8 @@ inline constexpr int64_t kGemmRows = 48;
 /// What is frozen when the call is planned; all zeros: nothing to do.
 struct Gemm {
   const struct GemmKernels* kernels;
-  TapMatrix a, b;
+  TapMatrix a;  // transposed: a band lies within one tap
+  TapMatrix b;  // not transposed: its rows are the tensor's
   RowView c;
   int32_t c_dtype;
   bool has_bias;
