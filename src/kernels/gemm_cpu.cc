@@ -170,7 +170,7 @@ struct RowsOfA {
   static constexpr int64_t kRowStep = kGemmChunk, kTermStep = 1;
 
   static void Pack(const GemmWork& work, int64_t begin, int64_t end) {
-    const GemmBand& block = work.block;
+    const GemmBlock& block = work.block;
     float* to = work.packed;
     for (int64_t row = block.row_begin; row < block.row_end; row += kTileRows) {
       for (int64_t q = begin; q < end; q += kGemmChunk) {
@@ -188,7 +188,7 @@ struct ColumnsOfA {
   static constexpr int64_t kRowStep = 1, kTermStep = kTileRows;
 
   static void Pack(const GemmWork& work, int64_t begin, int64_t end) {
-    const GemmBand& block = work.block;
+    const GemmBlock& block = work.block;
     const int64_t rows = block.row_end - block.row_begin;
     const int64_t tile_floats =
         (end - begin + kGemmChunk - 1) / kGemmChunk * kGemmChunk * kTileRows;
@@ -208,7 +208,7 @@ struct ColumnsOfA {
 template <class Packing>
 void MultiplyTile(const GemmWork& work, int64_t unit, int64_t row, int64_t panel) {
   constexpr int64_t kChunkFloats = kGemmChunk * kTileRows;
-  const GemmBand& block = work.block;
+  const GemmBlock& block = work.block;
   const int64_t begin = block.term_begin + unit * kGemmUnit;
   const int64_t terms = Least(kGemmUnit, block.term_end - begin);
   const int64_t chunks = (terms + kGemmChunk - 1) / kGemmChunk;
@@ -237,7 +237,7 @@ void MultiplyTile(const GemmWork& work, int64_t unit, int64_t row, int64_t panel
 
 template <class Packing>
 void MultiplyBlock(const GemmWork& work) {
-  const GemmBand& block = work.block;
+  const GemmBlock& block = work.block;
   for (int64_t unit = 0; block.term_begin + unit * kGemmUnit < block.term_end; ++unit) {
     const int64_t begin = block.term_begin + unit * kGemmUnit;
     Packing::Pack(work, begin, Least(begin + kGemmUnit, block.term_end));
