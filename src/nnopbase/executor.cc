@@ -2,6 +2,7 @@
 // Executor: the checks of phase 2 and the hand-over to the stream.
 #include "nnopbase/executor.h"
 
+#include <algorithm>
 #include <array>
 
 #include "ascendcl/data_type.h"
@@ -77,11 +78,10 @@ Status Executor::SetAddress(const OpenaclnnRole* role, size_t index, void* addre
 }
 
 Status Executor::CheckWorkspace(void* workspace, uint64_t workspace_size) const {
-  if (workspace_size_ == 0) return {};
-  if (workspace == nullptr) {
-    return Status(
-        ACLNN_ERR_PARAM_NULLPTR,
-        Concat("workspace value is null, expected the address of ", workspace_size_, " bytes"));
+  const uint64_t promised = std::max(workspace_size, workspace_size_);
+  if (workspace == nullptr && promised > 0) {
+    return Status(ACLNN_ERR_PARAM_NULLPTR,
+                  Concat("workspace value is null, expected the address of ", promised, " bytes"));
   }
   if (workspace_size >= workspace_size_) return {};
   return Status(ACLNN_ERR_PARAM_INVALID,
