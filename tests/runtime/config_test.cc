@@ -137,7 +137,9 @@ TEST(ConfigTest, DefaultMemoryLimit) {
     std::ifstream group(path);
     if (size_t allowed = 0; group >> allowed) machine = std::min(machine, allowed);
   }
-  EXPECT_EQ(total, machine / 10 * 8);
+  // The groups between the root and this process: see control_group_test.cc.
+  EXPECT_LE(total, machine / 10 * 8);
+  EXPECT_GT(total, 0u);
   EXPECT_EQ(aclFinalize(), 0);
 }
 
