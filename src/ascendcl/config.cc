@@ -31,7 +31,7 @@ std::optional<uint64_t> ParseNumber(std::string_view text) {
 }
 
 Status InvalidVariable(const char* name, std::string_view value, std::string_view expected) {
-  return Status(ACL_ERROR_INVALID_PARAM,
+  return Status(ACL_ERROR_RT_SOC_VERSION,
                 Concat("environment variable ", name, " is '", value, "', expected ", expected));
 }
 
@@ -98,8 +98,7 @@ Status ReadProduct(const Product** product) {
   const std::string_view name = value != nullptr && *value != '\0' ? value : kDefaultProduct;
   *product = FindProduct(name);
   if (*product != nullptr) return {};
-  return Status(ACL_ERROR_RT_SOC_VERSION, Concat("environment variable OPENACLNN_SOC is '", name,
-                                                 "', expected one of ", ProductNames()));
+  return InvalidVariable("OPENACLNN_SOC", name, Concat("one of ", ProductNames()));
 }
 
 OpenaclnnSimd MachineSimd() {

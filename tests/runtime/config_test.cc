@@ -25,7 +25,7 @@ TEST(ConfigTest, WrongValuesAreRefused) {
   struct Row {
     const char *name, *value, *says;
   };
-  const int param = ACL_ERROR_INVALID_PARAM;
+  const int code = ACL_ERROR_RT_SOC_VERSION;  // that of every variable, with EE2002
   for (const Row& row : {
            Row{"OPENACLNN_NUM_THREADS", "0", "expected a number from 1 to 1024"},
            Row{"OPENACLNN_NUM_THREADS", "1025", "is '1025'"},
@@ -45,8 +45,10 @@ TEST(ConfigTest, WrongValuesAreRefused) {
        }) {
     const std::string says =
         std::string("environment variable ") + row.name + " is '" + row.value + "'";
-    ExpectRefused({"aclInit", [&] { return InitWith(row.name, row.value); }, param, row.says});
-    ExpectRefused({"aclInit", [&] { return InitWith(row.name, row.value); }, param, says.c_str()});
+    ExpectRefused({"aclInit", [&] { return InitWith(row.name, row.value); }, code, row.says});
+    ExpectRefused({"aclInit", [&] { return InitWith(row.name, row.value); }, code, says.c_str()});
+    InitWith(row.name, row.value);
+    EXPECT_EQ(TakeMessage().substr(0, 8), "EE2002: ");
   }
   for (const char* name : {"OPENACLNN_NUM_THREADS", "OPENACLNN_DEVICE_COUNT", "OPENACLNN_SOC",
                            "OPENACLNN_DEVICE_MEMORY", "OPENACLNN_GUARD_PAGES", "OPENACLNN_SIMD"}) {
@@ -55,7 +57,7 @@ TEST(ConfigTest, WrongValuesAreRefused) {
 }
 
 TEST(ConfigTest, RefusedInitLeavesTheRuntimeAsItWas) {
-  EXPECT_EQ(InitWith("OPENACLNN_NUM_THREADS", "none"), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(InitWith("OPENACLNN_NUM_THREADS", "none"), ACL_ERROR_RT_SOC_VERSION);
   EXPECT_EQ(aclFinalize(), ACL_ERROR_REPEAT_FINALIZE);
   EXPECT_EQ(InitWith("OPENACLNN_NUM_THREADS", "3"), 0);
 }
