@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "ascendcl/interface.h"
 #include "runtime/gradient.h"
 
 namespace openaclnn {
@@ -75,6 +76,24 @@ TEST(ConfigTest, Products) {
     EXPECT_STREQ(aclrtGetSocName(), known);
     EXPECT_EQ(aclFinalize(), 0);
   }
+}
+
+// Clients take any name that begins so for one of the family.
+TEST(ConfigTest, Family950) {
+  for (const char* name : {"Ascend950", "Ascend950DT_9582", "Ascend950PR_957z"}) {
+    const Variable product("OPENACLNN_SOC", name);
+    ASSERT_EQ(aclInit(nullptr), 0) << TakeMessage();
+    EXPECT_STREQ(aclrtGetSocName(), name);
+    const OpenaclnnRuntime* runtime = openaclnn_runtime(OPENACLNN_RUNTIME_INTERFACE);
+    OpenaclnnMessage message = {};
+    EXPECT_EQ(runtime->product(&message)->family, OPENACLNN_FAMILY_950) << message.text;
+    EXPECT_EQ(aclFinalize(), 0);
+  }
+  for (const char* name : {"Ascend95", "ascend950", " Ascend950"}) {
+    EXPECT_EQ(InitWith("OPENACLNN_SOC", name), ACL_ERROR_RT_SOC_VERSION) << name;
+  }
+  InitWith("OPENACLNN_SOC", "Ascend95");
+  EXPECT_NE(TakeMessage().find("begins with Ascend950"), std::string::npos);
 }
 
 TEST(ConfigTest, VisibleDevices) {
