@@ -12,7 +12,7 @@
 
 namespace openaclnn {
 
-uint64_t Stream::Enqueue(std::unique_ptr<Task> task) {
+uint64_t Stream::Enqueue(std::unique_ptr<Task>&& task) {
   std::unique_lock lock(mutex_);
   queue_.push_back(std::move(task));
   const uint64_t number = ++submitted_;
@@ -34,6 +34,11 @@ Status Stream::TakeError() {
 }
 
 void Stream::set_stop_on_failure(bool stop) {
+void Stream::Fail(Status status) {
+  std::lock_guard lock(mutex_);
+  if (error_.ok()) error_ = std::move(status);
+}
+
   std::lock_guard lock(mutex_);
   stop_on_failure_ = stop;
 }
@@ -71,11 +76,16 @@ std::unique_ptr<Task> Stream::RunFirst(std::unique_lock<std::mutex>& lock, bool*
   lock.unlock();
   Status status;
   auto progress = Task::Progress::kDone;
-  if (drop) {
-    task->Drop();
-  } else if (!skip) {
-    progress = task->Run(&status);
-  }
+  // What a task throws is its error: the stream goes on.
+  Status thrown = Guard([&] {
+    if (drop) {
+      task->Drop();
+    } else if (!skip) {
+      progress = task->Run(&status);
+    }
+    return Status();
+  });
+  if (!thrown.ok()) status = std::move(thrown);
   lock.lock();
   if (progress == Task::Progress::kParked) {
     *parked = !woken_;
