@@ -64,7 +64,7 @@ std::vector<std::shared_ptr<Stream>> Context::Streams() {
 void Context::Close() {
   for (const auto& stream : Streams()) {
     stream->Wait(stream->submitted(), {});
-    ForgetSubscription(stream.get());
+    ForgetSubscription(stream.get());  // a callback that was not taken may never be
   }
   std::lock_guard lock(mutex_);
   for (const auto& entry : streams_) RuntimeHandles().Remove(Kind::kStream, entry.first);

@@ -31,7 +31,7 @@ class Context {
   /// All streams, the default one first.
   std::vector<std::shared_ptr<Stream>> Streams();
 
-  /// Waits for all streams and removes their handles.
+  /// Ends the subscriptions, waits for all streams and removes their handles.
   void Close();
 
  private:

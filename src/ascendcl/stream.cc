@@ -8,6 +8,7 @@
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
 #include "ascendcl/float_environment.h"
+#include "ascendcl/host_call.h"
 #include "ascendcl/workers.h"
 
 namespace openaclnn {
@@ -33,12 +34,12 @@ Status Stream::TakeError() {
   return std::exchange(error_, Status());
 }
 
-void Stream::set_stop_on_failure(bool stop) {
 void Stream::Fail(Status status) {
   std::lock_guard lock(mutex_);
   if (error_.ok()) error_ = std::move(status);
 }
 
+void Stream::set_stop_on_failure(bool stop) {
   std::lock_guard lock(mutex_);
   stop_on_failure_ = stop;
 }
@@ -183,15 +184,29 @@ Status CreateStream(aclrtStream* stream) {
   return status;
 }
 
+// A host function or callback that the stream stands at would wait for its own return.
+Status Synchronize(Stream& stream) {
+  const uint64_t target = stream.submitted();
+  Status status = RefuseOwnStream(stream, target);
+  if (!status.ok()) return status;
+  stream.Wait(target, {});
+  return stream.TakeError();
+}
+
 Status DestroyStream(aclrtStream stream, bool force) {
   Status status = RequireOut("stream", stream);
   std::shared_ptr<Stream> object;
   if (status.ok()) status = FindStream(stream, &object);
   std::shared_ptr<Context> context;
   if (status.ok()) status = FindHandle("context", object->context(), &context);
+  const uint64_t submitted = status.ok() ? object->submitted() : 0;
+  if (status.ok()) status = RefuseOwnStream(*object, submitted);
   if (!status.ok()) return status;
-  if (force) object->DropQueued();
-  object->Wait(object->submitted(), {});
+  if (force) {
+    object->DropQueued();
+    ForgetSubscription(object.get());  // a callback that was not taken may never be
+  }
+  object->Wait(submitted, {});
   (void)object->TakeError();  // nobody can ask for it any more
   ForgetSubscription(object.get());
   return context->RemoveStream(stream);
@@ -230,9 +245,7 @@ aclError aclrtSynchronizeStream(aclrtStream stream) {
   return Api("aclrtSynchronizeStream", [&] {
     std::shared_ptr<Stream> object;
     Status status = FindStream(stream, &object);
-    if (!status.ok()) return status;
-    object->Wait(object->submitted(), {});
-    return object->TakeError();
+    return status.ok() ? openaclnn::Synchronize(*object) : status;
   });
 }
 
@@ -243,6 +256,7 @@ aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) 
     Status status = FindStream(stream, &object);
     if (status.ok()) status = openaclnn::ParseTimeout(timeout, &deadline);
     if (!status.ok()) return status;
+    if (!deadline) return openaclnn::Synchronize(*object);
     if (!object->Wait(object->submitted(), deadline)) return openaclnn::TimeoutExpired(timeout);
     return object->TakeError();
   });
