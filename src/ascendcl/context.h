@@ -58,6 +58,9 @@ Status CurrentContext(std::shared_ptr<Context>* context, void** handle = nullptr
 /// another context.
 Status FindStream(const void* handle, std::shared_ptr<Stream>* stream);
 
+/// Refuses to close the context from a host function or callback of one of its streams.
+Status RefuseContextOfHostCall(const void* handle);
+
 /// The first error among the streams, in their order; the others keep theirs.
 Status TakeFirstError(const std::vector<std::shared_ptr<Stream>>& streams);
 

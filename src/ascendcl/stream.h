@@ -68,14 +68,14 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool Help(uint64_t target);
   std::unique_ptr<Task> RunFirst(std::unique_lock<std::mutex>& lock, bool* parked);
 
-  const void* const context_;
-  const uint32_t device_id_;
-  const bool launch_blocking_;
   // A link of the workers' list of ready streams, which so needs no memory; under their lock.
   friend class ReadyList;
   std::shared_ptr<Stream> next_ready_;
   bool listed_ = false;
 
+  const void* const context_;
+  const uint32_t device_id_;
+  const bool launch_blocking_;
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable progress_;
