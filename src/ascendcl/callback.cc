@@ -114,6 +114,7 @@ class CallTask : public Task {
     const bool done = !blocking_ || call_->done.load(std::memory_order_acquire);
     return done ? Progress::kDone : Progress::kParked;
   }
+  const char* name() const override { return mailbox_ != nullptr ? "callback" : "host function"; }
 
  private:
   std::shared_ptr<Mailbox> mailbox_;  // null: a host function

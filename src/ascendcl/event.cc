@@ -18,6 +18,7 @@ class RecordTask : public Task {
     event_->Complete(record_);
     return Progress::kDone;
   }
+  const char* name() const override { return "record event"; }
   bool skipped_after_error() const override { return false; }
   void Drop() override { event_->Complete(record_); }
 
@@ -33,6 +34,7 @@ class ResetTask : public Task {
     event_->Clear();
     return Progress::kDone;
   }
+  const char* name() const override { return "reset event"; }
   bool skipped_after_error() const override { return false; }
 
  private:
@@ -47,6 +49,7 @@ class WaitTask : public Task {
   Progress Run(Status*) override {
     return event_->ReachedOrWake(record_, stream_.lock()) ? Progress::kDone : Progress::kParked;
   }
+  const char* name() const override { return "wait for event"; }
   bool skipped_after_error() const override { return false; }
 
  private:

@@ -66,7 +66,7 @@ std::unique_ptr<Task> Stream::RunFirst(std::unique_lock<std::mutex>& lock, bool*
   Task* task = queue_.front().get();
   const bool drop = !begun_ && completed() < dropped_;
   const bool skip = stop_on_failure_ && !error_.ok() && task->skipped_after_error();
-  begun_ = true;
+  if (!std::exchange(begun_, true)) traced_from_ = TraceStart();
   woken_ = false;
   lock.unlock();
   Status status;
@@ -75,6 +75,9 @@ std::unique_ptr<Task> Stream::RunFirst(std::unique_lock<std::mutex>& lock, bool*
     task->Drop();
   } else if (!skip) {
     progress = task->Run(&status);
+    if (traced_from_ != 0 && progress == Task::Progress::kDone) [[unlikely]] {
+      trace_row_.Record(*task, traced_from_, status.code());
+    }
   }
   lock.lock();
   if (progress == Task::Progress::kParked) {
