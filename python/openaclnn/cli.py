@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from . import __version__, demo, doctor, explain, launch, libraries, report, verbs
+from . import __version__, demo, doctor, explain, launch, libraries, report, trace, verbs
 from .errors import Error, ExitCode, InputError
 from .operators import FORWARDS, GRADIENTS, OPERATORS
 from .operators.operator import Operator, Problem
@@ -283,6 +283,33 @@ def _doctor(soc: Soc = None, json: Json = False) -> ExitCode:
     else:
         doctor.print_findings(findings)
     return ExitCode.RUNTIME if doctor.has_problem(findings) else ExitCode.OK
+
+
+_trace = typer.Typer(
+    help="Read what OPENACLNN_TRACE=FILE recorded; the file also opens in ui.perfetto.dev.",
+    epilog="Example: OPENACLNN_TRACE=t.json openaclnn run -- ./my_program; "
+    "openaclnn trace summary t.json",
+)
+app.add_typer(_trace, name="trace")
+
+
+@_trace.callback()
+def _trace_options() -> None:
+    pass  # `summary` stays a word of the command though it is the only one
+
+
+@_trace.command("summary", epilog="Example: openaclnn trace summary t.json")
+def _summary(
+    file: Annotated[Path, typer.Argument(help="A file that OPENACLNN_TRACE named.")],
+    json: Json = False,
+) -> ExitCode:
+    """Print calls, times, shares and GB/s of each operator and function."""
+    summary = trace.summarise(trace.read(file))
+    if json:
+        report.json_document(summary)
+    else:
+        trace.print_summary(summary)
+    return ExitCode.OK
 
 
 def main() -> None:

@@ -263,6 +263,10 @@ class CallTask : public Task {
     return done ? Progress::kDone : Progress::kParked;
   }
 
+  const char* name() const override {
+    return by_ == By::kSubscriber ? "callback" : "host function";
+  }
+
  private:
   const By by_;
   const std::shared_ptr<Call> call_;

@@ -95,6 +95,14 @@ Status CheckKindFits(aclrtMemcpyKind kind, const Side& dst, const Side& src) {
                        device ? "host" : "device", " memory for kind ", static_cast<int>(kind)));
 }
 
+/// Which way a copy goes, for a trace.
+const char* Direction(const Side& dst, const Side& src) {
+  if (dst.device()) return src.device() ? "device to device" : "host to device";
+  return src.device() ? "device to host" : "host to host";
+}
+
+uint64_t Bytes(const Side& dst) { return dst.extent.width * dst.extent.height; }
+
 void CopyRows(const Side& dst, const Side& src) {
   for (size_t row = 0; row < dst.extent.height; ++row) {
     std::memmove(dst.host + row * dst.extent.pitch, src.host + row * src.extent.pitch,
@@ -109,6 +117,11 @@ class CopyTask : public Task {
     CopyRows(dst_, src_);
     return Progress::kDone;
   }
+  const char* name() const override { return "copy"; }
+  std::string trace_arguments() const override {
+    return Concat(R"("kind":")", Direction(dst_, src_), R"(","bytes":)",
+                  std::to_string(Bytes(dst_)));
+  }
 
  private:
   Side dst_, src_;
@@ -120,6 +133,10 @@ class FillTask : public Task {
   Progress Run(Status*) override {
     std::memset(dst_.host, value_, dst_.extent.width);
     return Progress::kDone;
+  }
+  const char* name() const override { return "fill"; }
+  std::string trace_arguments() const override {
+    return R"("bytes":)" + std::to_string(Bytes(dst_));
   }
 
  private:
@@ -144,7 +161,9 @@ Status Copy(void* dst, const Extent& to, const void* src, const Extent& from) {
   Side dst_side, src_side;
   Status status = Resolve("dst", dst, to, &dst_side);
   if (status.ok()) status = Resolve("src", src, from, &src_side);
-  if (status.ok()) CopyRows(dst_side, src_side);
+  if (!status.ok()) return status;
+  CopyRows(dst_side, src_side);
+  NoteCopy(Direction(dst_side, src_side), Bytes(dst_side));
   return status;
 }
 
@@ -235,7 +254,9 @@ aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count)
     Status status = openaclnn::RequireOut("devPtr", devPtr);
     if (status.ok()) status = openaclnn::CheckCount("maxCount", count, maxCount);
     if (status.ok()) status = openaclnn::Resolve("devPtr", devPtr, {.width = count}, &side);
-    if (status.ok()) std::memset(side.host, value, count);
+    if (!status.ok()) return status;
+    std::memset(side.host, value, count);
+    openaclnn::NoteCopy("fill", count);
     return status;
   });
 }

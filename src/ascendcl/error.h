@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guard at the door of every exported function: exceptions, forks, messages.
+// The guard at the door of every exported function: exceptions, forks, messages, the trace.
 #pragma once
 
 #include <exception>
@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ascendcl/status.h"
+#include "ascendcl/trace.h"
 
 namespace openaclnn {
 
@@ -40,15 +41,19 @@ Status Guard(Body&& body) {
 }
 
 /// Body of an exported function: no exception leaves it, a failure is recorded for
-/// aclGetRecentErrMsg under the function's name.
+/// aclGetRecentErrMsg under the function's name. `phase`: what a trace adds to that name.
 template <class Body>
-int Api(const char* api, Body&& body) {
+int Api(const char* api, Body&& body, const char* phase = "") {
+  const int64_t start = TraceStart();
   const Status status = Forked() ? Guard(ForkedError) : Guard(body);
-  if (status.ok()) return 0;
-  (void)Guard([&] {
-    Report(api, status);
-    return Status();
-  });
+  if (!status.ok()) {
+    (void)Guard([&] {
+      Report(api, status);
+      return Status();
+    });
+  }
+  if (start != 0) [[unlikely]]
+    TraceCall(api, phase, start, status.code());
   return status.code();
 }
 

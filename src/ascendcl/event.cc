@@ -19,6 +19,7 @@ class RecordTask : public Task {
     event_->Complete(*mark_);
     return Progress::kDone;
   }
+  const char* name() const override { return "record event"; }
   bool skipped_after_error() const override { return false; }
   void Drop() override { event_->Complete(*mark_); }
 
@@ -35,6 +36,7 @@ class ResetTask : public Task {
     event_->Clear(mark_.get());
     return Progress::kDone;
   }
+  const char* name() const override { return "reset event"; }
   bool skipped_after_error() const override { return false; }
 
  private:
@@ -51,6 +53,7 @@ class WaitTask : public Task {
     const bool reached = mark_ == nullptr || event_->Reached(*mark_);
     return reached ? Progress::kDone : Progress::kParked;
   }
+  const char* name() const override { return "wait for event"; }
   bool skipped_after_error() const override { return false; }
 
  private:

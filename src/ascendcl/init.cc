@@ -14,6 +14,7 @@
 #include "ascendcl/host_threads.h"
 #include "ascendcl/log.h"
 #include "ascendcl/memory.h"
+#include "ascendcl/trace.h"
 #include "ascendcl/workers.h"
 #include "openaclnn/version.h"
 
@@ -51,6 +52,7 @@ Status Initialise(const char* config_path) {
   if (!status.ok()) return status;
   MarkUsed();
   ReloadLog();
+  ReloadTrace();
   Workers::Get().Configure(config.num_threads);
   if (LogEnabled(LogModule::kAscendcl, LogLevel::kInfo)) {
     Log(LogModule::kAscendcl, LogLevel::kInfo,

@@ -61,6 +61,10 @@ class KernelTask : public Task {
     if (code != 0) *status = Status(code, message.text, task_.name);
     return Progress::kDone;
   }
+  const char* name() const override { return task_.name; }
+  std::string trace_arguments() const override {
+    return task_.arguments != nullptr ? task_.arguments : "";
+  }
 
  private:
   OpenaclnnTask task_;
@@ -97,6 +101,8 @@ constexpr OpenaclnnRuntime kRuntime = {
     .family_name = FamilyName,
     .forked = [] { return Forked() ? 1 : 0; },
     .record_error = [](int code, const char* text) { RecordError(code, text); },
+    .tracing = &g_tracing,
+    .trace_call = TraceCall,
     .pin = PinDevice,
     .unpin = Unpin,
     .submit = Submit,

@@ -10,7 +10,7 @@ extern "C" {
 
 /// Changed with every change of the structs below; a library that asks for another version gets
 /// null, so that mixed installations are refused instead of crashing.
-#define OPENACLNN_RUNTIME_INTERFACE 1u
+#define OPENACLNN_RUNTIME_INTERFACE 2u
 
 /// Families of products that share one table of supported types.
 typedef enum OpenaclnnFamily {
@@ -56,6 +56,7 @@ typedef struct OpenaclnnTask {
   int (*run)(void* state, OpenaclnnMessage* message);
   void (*release)(void* state);
   void* state;
+  const char* arguments;  // for a trace: members of a JSON object, part of the state; or null
 } OpenaclnnTask;
 
 /// Instruction sets that kernels are compiled for, each a superset of the one before.
@@ -77,6 +78,10 @@ typedef struct OpenaclnnRuntime {
   int (*forked)(void);
   /// Makes `text` ("<api>: …") the calling thread's recent error message, behind the code's prefix.
   void (*record_error)(int code, const char* text);
+  /// Nonzero while calls and tasks are recorded; read without a lock.
+  const uint32_t* tracing;
+  /// A call that began at `start` and ends now, for the trace.
+  void (*trace_call)(const char* api, const char* phase, int64_t start, int code);
   OpenaclnnPinResult (*pin)(const void* address, uint64_t bytes, OpenaclnnPin* pin);
   void (*unpin)(const OpenaclnnPin* pin);
   /// Enqueues the task and takes it over if it returns 0; else writes why.

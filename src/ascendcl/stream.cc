@@ -72,7 +72,7 @@ std::unique_ptr<Task> Stream::RunFirst(std::unique_lock<std::mutex>& lock, bool*
   Task* task = queue_.front().get();
   const bool drop = !begun_ && completed() < dropped_;
   const bool skip = stop_on_failure_ && !error_.ok() && task->skipped_after_error();
-  begun_ = true;
+  if (!std::exchange(begun_, true)) traced_from_ = TraceStart();
   woken_ = false;
   lock.unlock();
   Status status;
@@ -87,6 +87,9 @@ std::unique_ptr<Task> Stream::RunFirst(std::unique_lock<std::mutex>& lock, bool*
     return Status();
   });
   if (!thrown.ok()) status = std::move(thrown);
+  if (traced_from_ != 0 && !drop && !skip && progress == Task::Progress::kDone) [[unlikely]] {
+    trace_row_.Record(*task, traced_from_, status.code());
+  }
   lock.lock();
   if (progress == Task::Progress::kParked) {
     *parked = !woken_;

@@ -13,6 +13,7 @@
 
 #include "ascendcl/handles.h"
 #include "ascendcl/task.h"
+#include "ascendcl/trace.h"
 
 namespace openaclnn {
 
@@ -23,7 +24,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
   using Deadline = std::optional<std::chrono::steady_clock::time_point>;
 
   Stream(const void* context, uint32_t device_id, bool launch_blocking)
-      : context_(context), device_id_(device_id), launch_blocking_(launch_blocking) {}
+      : context_(context),
+        device_id_(device_id),
+        launch_blocking_(launch_blocking),
+        trace_row_(device_id) {}
 
   /// Handle of the context that the stream belongs to.
   const void* context() const { return context_; }
@@ -81,14 +85,17 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::condition_variable progress_;
   std::deque<std::unique_ptr<Task>> queue_;
   State state_ = State::kIdle;
-  bool woken_ = false;  // Wake came while the first task was running
-  bool begun_ = false;  // the first task has run and parked
+  bool woken_ = false;       // Wake came while the first task was running
+  bool begun_ = false;       // the first task has run and parked
+  int64_t traced_from_ = 0;  // when it began, if a trace is made
   bool stop_on_failure_ = false;
   int num_waiting_ = 0;
   uint64_t submitted_ = 0;
   uint64_t dropped_ = 0;                // tasks up to this one are passed over
   std::atomic<uint64_t> completed_{0};  // written under the lock, read without
   Status error_;
+
+  TraceRow trace_row_;  // the claimer's
 };
 
 /// A timeout in milliseconds: -1 waits for ever (no deadline), less is 107000.

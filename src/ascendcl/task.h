@@ -2,6 +2,8 @@
 // Task: one entry of a stream's queue.
 #pragma once
 
+#include <string>
+
 #include "ascendcl/status.h"
 
 namespace openaclnn {
@@ -23,6 +25,10 @@ class Task {
 
   /// In place of Run, when the stream is ended by force: releases whoever waits for this task.
   virtual void Drop() {}
+
+  /// For a trace: what the task is, and more about it as members of a JSON object.
+  virtual const char* name() const { return "task"; }
+  virtual std::string trace_arguments() const { return {}; }
 };
 
 }  // namespace openaclnn

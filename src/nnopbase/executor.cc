@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "ascendcl/data_type.h"
+#include "ascendcl/trace.h"
 #include "nnopbase/handles.h"
 #include "nnopbase/runtime.h"
 #include "nnopbase/view.h"
@@ -41,6 +43,7 @@ struct Executor::QueuedCall {
   void* workspace = nullptr;
   std::array<OpenaclnnPin, kMaxOperands + 1> pins;
   size_t num_pins = 0;
+  std::string arguments;  // for a trace
 };
 
 Executor::Executor(const OpenaclnnCall& call)
@@ -183,6 +186,43 @@ Status Executor::CheckWorkspaceOverlap(const QueuedCall& queued) const {
   return {};
 }
 
+namespace {
+
+/// "FLOAT (2, 3)". Numbers by to_string: a stream would group digits in some locales.
+std::string Describe(const Tensor& tensor) {
+  const DataTypeInfo* type = FindDataType(tensor.dtype);
+  std::string text = type != nullptr ? type->name : std::to_string(tensor.dtype);
+  text += " (";
+  for (uint32_t i = 0; i < tensor.dims.count(); ++i) {
+    text += (i > 0 ? ", " : "") + std::to_string(tensor.dims.data()[i]);
+  }
+  return text + ")";
+}
+
+/// What a trace says of a call, as members of a JSON object: the fewest bytes that it reads and
+/// writes, and its operands.
+std::string DescribeCall(const std::vector<BoundOperand>& operands) {
+  constexpr size_t kMaxText = 4096;  // operators on lists may have hundreds of operands
+  uint64_t bytes[] = {0, 0};         // by role
+  std::string list;
+  for (const BoundOperand& operand : operands) {
+    if (!operand.present) continue;
+    const OpenaclnnTensor view = operand.tensor.view();
+    const auto count = static_cast<uint64_t>(ElementCount(view).value_or(0));
+    // An expanded view has more elements than memory.
+    bytes[operand.role] +=
+        std::min(count * static_cast<uint64_t>(operand.element_bytes), operand.bytes);
+    if (list.size() > kMaxText) continue;
+    list += list.empty() ? "" : ",";
+    list += "\"" + std::string(operand.name) + "\":\"" + Describe(operand.tensor) + "\"";
+  }
+  return "\"bytes_read\":" + std::to_string(bytes[OPENACLNN_INPUT]) +
+         ",\"bytes_written\":" + std::to_string(bytes[OPENACLNN_OUTPUT]) + ",\"operands\":{" +
+         list + "}";
+}
+
+}  // namespace
+
 Status Executor::Execute(const char* api, void* workspace, uint64_t workspace_size, void* stream,
                          bool* spent) {
   std::lock_guard lock(mutex_);
@@ -200,6 +240,7 @@ Status Executor::Execute(const char* api, void* workspace, uint64_t workspace_si
   if (status.ok()) status = CheckOverlap(*queued);
   if (status.ok() && workspace_size_ > 0) status = CheckWorkspaceOverlap(*queued);
   if (!status.ok()) return status;
+  if (Tracing()) queued->arguments = DescribeCall(operands_);
   const OpenaclnnTask task = {
       .name = call_->api(),
       .run =
@@ -209,6 +250,7 @@ Status Executor::Execute(const char* api, void* workspace, uint64_t workspace_si
           },
       .release = [](void* state) { delete static_cast<QueuedCall*>(state); },
       .state = queued.get(),
+      .arguments = queued->arguments.empty() ? nullptr : queued->arguments.c_str(),
   };
   OpenaclnnMessage message = {};
   const int code = Runtime().submit(stream, &task, &message);

@@ -12,6 +12,8 @@ Status VersionsDiffer() {
                 "installation");
 }
 
+constexpr uint32_t kNeverTracing = 0;
+
 }  // namespace
 
 const Product* CurrentProduct(Status* status) {
@@ -41,6 +43,8 @@ aclnnStatus RunOperation(const Operator& op, void* workspace, uint64_t workspace
   });
 }
 
+const uint32_t* const kTracing = Meta() != nullptr ? Meta()->runtime->tracing : &kNeverTracing;
+
 bool Forked() { return Meta() != nullptr && Meta()->runtime->forked() != 0; }
 
 int Report(const char* api, const Status& status) {
@@ -48,6 +52,10 @@ int Report(const char* api, const Status& status) {
     Meta()->runtime->record_error(status.code(), Concat(api, ": ", status.text()).c_str());
   }
   return status.code();
+}
+
+void TraceCall(const char* api, const char* phase, int64_t start, int code) {
+  if (Meta() != nullptr) Meta()->runtime->trace_call(api, phase, start, code);
 }
 
 }  // namespace openaclnn

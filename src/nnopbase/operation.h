@@ -79,7 +79,7 @@ inline OpenaclnnOperand Capture(const Operand& operand) {
 template <class Params, class Plan>
 aclnnStatus PlanOperation(const Operation<Params, Plan>& operation, const Params& params,
                           uint64_t* workspace_size, aclOpExecutor** executor) {
-  return Api(operation.op.api, [&]() -> Status {
+  const auto plan = [&]() -> Status {
     for (const auto& [name, pointer] :
          {std::pair<const char*, void*>("workspaceSize", workspace_size), {"executor", executor}}) {
       if (pointer != nullptr) continue;
@@ -105,7 +105,8 @@ aclnnStatus PlanOperation(const Operation<Params, Plan>& operation, const Params
     status = CreateExecutor(call, executor);
     if (status.ok()) *workspace_size = bytes;
     return status;
-  });
+  };
+  return Api(operation.op.api, plan, "GetWorkspaceSize");
 }
 
 }  // namespace openaclnn

@@ -14,6 +14,8 @@ constexpr const char* kMixed =
     "library versions differ, expected libascendcl.so, libnnopbase.so and libopapi.so of one "
     "installation";
 
+constexpr uint32_t kNeverTracing = 0;
+
 constexpr OpenaclnnRuntime kRefusing = {
     .product = [](OpenaclnnMessage* message) -> const OpenaclnnProduct* {
       Write(message, kMixed);
@@ -25,6 +27,8 @@ constexpr OpenaclnnRuntime kRefusing = {
     .family_name = [](OpenaclnnFamily) { return ""; },
     .forked = [] { return 0; },
     .record_error = [](int, const char*) {},
+    .tracing = &kNeverTracing,
+    .trace_call = [](const char*, const char*, int64_t, int) {},
     .pin = [](const void*, uint64_t, OpenaclnnPin*) { return OPENACLNN_NOT_DEVICE_MEMORY; },
     .unpin = [](const OpenaclnnPin*) {},
     .submit =
@@ -42,11 +46,17 @@ const OpenaclnnRuntime& Runtime() {
   return runtime != nullptr ? *runtime : kRefusing;
 }
 
+const uint32_t* const kTracing = Runtime().tracing;
+
 bool Forked() { return Runtime().forked() != 0; }
 
 int Report(const char* api, const Status& status) {
   Runtime().record_error(status.code(), Concat(api, ": ", status.text()).c_str());
   return status.code();
+}
+
+void TraceCall(const char* api, const char* phase, int64_t start, int code) {
+  Runtime().trace_call(api, phase, start, code);
 }
 
 }  // namespace openaclnn

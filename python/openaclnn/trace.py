@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sums up a trace that OPENACLNN_TRACE wrote: how often, how long, how many bytes."""
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.markup import escape
+
+from . import report
+from .errors import InputError
+
+_BYTES = ("bytes", "bytes_read", "bytes_written")
+
+
+@dataclass(frozen=True)
+class Event:
+    """A call or a task."""
+
+    kind: str
+    name: str
+    start: float  # seconds, as all times here
+    seconds: float
+    bytes: int  # 0: not known
+
+    @property
+    def end(self) -> float:
+        return self.start + self.seconds
+
+
+@dataclass(frozen=True)
+class Row:
+    """All events of one kind and name."""
+
+    kind: str
+    name: str
+    calls: int
+    total: float
+    mean: float
+    min: float
+    max: float
+    share: float  # of the time of all events of the kind
+    gigabytes_per_second: float | None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A trace as a table: tasks, then calls, the longest first."""
+
+    seconds: float  # from the first event's start to the last one's end
+    rows: list[Row]
+
+
+def read(path: Path) -> list[Event]:
+    """The calls and tasks of a trace, which may be a list or an object with `traceEvents`."""
+    try:
+        document = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is not a trace: {error}") from error
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}, expected a trace") from error
+    entries = document.get("traceEvents") if isinstance(document, dict) else document
+    try:
+        return [_event(each) for each in entries if each["ph"] == "X"]
+    except (TypeError, KeyError, ValueError, AttributeError, OverflowError) as error:
+        raise InputError(f"{path} is not a trace: expected a list of trace events") from error
+
+
+def _event(entry: dict) -> Event:
+    arguments = entry.get("args", {})
+    seconds = [_number(entry[key]) * 1e-6 for key in ("ts", "dur")]
+    size = sum(_number(arguments[key]) for key in _BYTES if key in arguments)
+    return Event(str(entry.get("cat", "")), str(entry["name"]), *seconds, size)
+
+
+def _number(value) -> float:
+    if isinstance(value, bool) or not math.isfinite(value) or value < 0:
+        raise ValueError(value)
+    return value
+
+
+def summarise(events: list[Event]) -> Summary:
+    groups: dict[tuple[str, str], list[Event]] = {}
+    whole: dict[str, float] = {}
+    for event in events:
+        groups.setdefault((event.kind, event.name), []).append(event)
+        whole[event.kind] = whole.get(event.kind, 0) + event.seconds
+    rows = [_row(group, whole[kind]) for (kind, _), group in groups.items()]
+    rows.sort(key=lambda row: (row.kind != "task", row.kind, -row.total, row.name))
+    begin = min((event.start for event in events), default=0)
+    return Summary(max((event.end for event in events), default=begin) - begin, rows)
+
+
+def _row(events: list[Event], whole: float) -> Row:
+    times = [event.seconds for event in events]
+    total = sum(times)
+    moving = [event for event in events if event.bytes]
+    busy = sum(event.seconds for event in moving)
+    return Row(
+        kind=events[0].kind,
+        name=events[0].name,
+        calls=len(events),
+        total=total,
+        mean=total / len(events),
+        min=min(times),
+        max=max(times),
+        share=total / whole if whole else 0,
+        gigabytes_per_second=sum(event.bytes for event in moving) / busy / 1e9 if busy else None,
+    )
+
+
+def print_summary(summary: Summary) -> None:
+    grid = report.table("kind", "name", "calls", "total", "mean", "min", "max", "share", "GB/s")
+    for column in grid.columns[2:]:
+        column.justify = "right"
+    kind = None
+    for row in summary.rows:
+        if kind not in (None, row.kind):
+            grid.add_section()
+        speed = row.gigabytes_per_second
+        times = map(report.seconds, (row.total, row.mean, row.min, row.max))
+        grid.add_row(
+            escape(row.kind) if row.kind != kind else "",
+            escape(row.name),
+            str(row.calls),
+            *times,
+            f"{row.share:.1%}",
+            report.number(speed) if speed is not None else "",
+        )
+        kind = row.kind
+    words = "Shares: of the time of all tasks, of all calls; waiting in a call is part of it."
+    report.console().print(grid, f"{report.seconds(summary.seconds)} in all. {words}")

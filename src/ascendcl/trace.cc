@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trace: a file of JSON in the Trace Event Format, complete after each event.
+#include "ascendcl/trace.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "ascendcl/log.h"
+#include "ascendcl/status.h"
+#include "ascendcl/task.h"
+
+namespace openaclnn {
+
+uint32_t g_tracing = 0;
+const uint32_t* const kTracing = &g_tracing;
+
+namespace {
+
+// Streams are rows beside the threads of the process: numbers that no thread has.
+constexpr int64_t kFirstStreamRow = 1'000'000'000;
+
+// What follows the last event. The next one is written over it, so that the file is whole at any
+// time: no program needs to end well for its trace.
+constexpr std::string_view kEnd = "\n]\n";
+
+void SetTracing(bool on) { __atomic_store_n(&g_tracing, on ? 1U : 0U, __ATOMIC_RELAXED); }
+
+/// As Concat, but deaf to the program's locale, which may group digits.
+template <class... Parts>
+std::string Join(const Parts&... parts) {
+  std::string text;
+  const auto append = [&](const auto& part) {
+    if constexpr (std::is_arithmetic_v<std::decay_t<decltype(part)>>) {
+      text += std::to_string(part);
+    } else {
+      text += part;
+    }
+  };
+  (append(parts), ...);
+  return text;
+}
+
+std::string Quote(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+
+std::string ThreadName() {
+  char name[32] = "";
+  pthread_getname_np(pthread_self(), name, sizeof(name));
+  return name;
+}
+
+/// All of it under `mutex`, which fork takes as well.
+class TraceFile {
+ public:
+  std::mutex mutex;
+
+  /// Empty: no trace.
+  void Configure(const std::string& path) {
+    if (path != path_) Close();
+    path_ = path;
+    SetTracing(!path.empty());
+  }
+
+  /// The file's number, counted from 1; made now if there is none.
+  uint64_t Number() {
+    if (file_ < 0 && Tracing()) Open();
+    return number_;
+  }
+
+  /// An event in the file's format, without braces.
+  void Write(const std::string& event) {
+    if (file_ < 0) return;
+    const std::string text = Join(size_ == 0 ? "[\n{" : ",\n{", event, "}", kEnd);
+    if (!WriteAt(size_, text)) return Fail(errno);
+    size_ += static_cast<off_t>(text.size() - kEnd.size());
+  }
+
+  /// In a child of fork: the file is the parent's.
+  void Disown() {
+    if (file_ < 0) return;
+    Close();
+    SetTracing(false);
+  }
+
+ private:
+  void Open() {
+    std::string path = path_;
+    const size_t process = path.find("%p");
+    if (process != std::string::npos) path.replace(process, 2, std::to_string(getpid()));
+    // Not blocking: it might be a pipe that nobody reads.
+    constexpr int kFlags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    file_ = open(path.c_str(), kFlags, 0644);
+    if (file_ < 0) return Fail(errno);
+    struct stat facts = {};
+    if (fstat(file_, &facts) != 0 || !S_ISREG(facts.st_mode)) return Fail(ESPIPE);
+    if (flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return Fail(EWOULDBLOCK);
+    if (ftruncate(file_, 0) != 0) return Fail(errno);
+    ++number_;
+    size_ = 0;
+    Write(Join(R"("ph":"M","name":"process_name","pid":)", getpid(), R"(,"tid":0,"args":{"name":)",
+               Quote(program_invocation_short_name), "}"));
+  }
+
+  void Close() {
+    if (file_ >= 0) close(std::exchange(file_, -1));
+  }
+
+  bool WriteAt(off_t place, std::string_view text) const {
+    while (!text.empty()) {
+      const ssize_t written = pwrite(file_, text.data(), text.size(), place);
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) return false;
+      text.remove_prefix(static_cast<size_t>(written));
+      place += written;
+    }
+    return true;
+  }
+
+  // Keeps what was written, and stops until the next aclInit.
+  void Fail(int error) {
+    SetTracing(false);
+    if (file_ >= 0 && size_ > 0 && ftruncate(file_, size_) == 0) (void)WriteAt(size_, kEnd);
+    Close();
+    Log(LogModule::kAscendcl, LogLevel::kError,
+        Concat("environment variable OPENACLNN_TRACE is '", path_, "', expected a file that ",
+               error == EWOULDBLOCK ? "no other process writes (%p in its name is the process)"
+                                    : "can be written",
+               ": ", std::strerror(error)));
+  }
+
+  std::string path_;
+  int file_ = -1;
+  off_t size_ = 0;  // without kEnd
+  uint64_t number_ = 0;
+};
+
+TraceFile& TheFile() {
+  static auto* file = new TraceFile;  // static destructors of the program may still call
+  return *file;
+}
+
+/// The calling thread's row. Trivially destroyed: the program's static destructors may still call.
+struct ThreadRow {
+  int64_t id = 0;
+  uint64_t file = 0;  // the file that has the row's name
+};
+thread_local ThreadRow t_row;
+
+struct Copied {
+  const char* kind = nullptr;
+  uint64_t bytes = 0;
+};
+thread_local Copied t_copied;
+
+[[maybe_unused]] const int kAtLoad = [] {
+  ReloadTrace();
+  return pthread_atfork([] { TheFile().mutex.lock(); }, [] { TheFile().mutex.unlock(); },
+                        [] {
+                          TheFile().Disown();
+                          t_row = {};
+                          TheFile().mutex.unlock();
+                        });
+}();
+
+/// Microseconds, with three decimals.
+std::string Microseconds(int64_t nanoseconds) {
+  const std::string digits = std::to_string(nanoseconds % 1000 + 1000);
+  return Join(nanoseconds / 1000, ".", digits.substr(1));
+}
+
+/// One event on a row; `name` tells the row's name if the file does not have it yet.
+template <class Name>
+void Record(int64_t row, uint64_t* named_in, Name&& name, const std::string& event, int64_t start,
+            int64_t end) {
+  TraceFile& file = TheFile();
+  const uint64_t number = file.Number();
+  const std::string place = Join(R"("pid":)", getpid(), R"(,"tid":)", row);
+  if (std::exchange(*named_in, number) != number) {
+    file.Write(Join(R"("ph":"M","name":"thread_name",)", place, R"(,"args":{"name":)",
+                    Quote(name()), "}"));
+  }
+  file.Write(Join(R"("ph":"X",)", place, R"(,"ts":)", Microseconds(start), R"(,"dur":)",
+                  Microseconds(end - start), ",", event));
+}
+
+std::string WithCode(int code, std::string arguments) {
+  if (code == 0) return arguments;
+  return Join(R"("code":)", code, arguments.empty() ? "" : ",", arguments);
+}
+
+}  // namespace
+
+void ReloadTrace() {
+  const char* path = std::getenv("OPENACLNN_TRACE");
+  std::lock_guard lock(TheFile().mutex);
+  TheFile().Configure(path != nullptr ? path : "");
+}
+
+void NoteCopy(const char* kind, uint64_t bytes) {
+  if (Tracing()) t_copied = {kind, bytes};
+}
+
+void TraceCall(const char* api, const char* phase, int64_t start, int code) {
+  const int64_t end = TraceClock();
+  const Copied copied = std::exchange(t_copied, {});
+  try {
+    std::string arguments;
+    if (copied.kind != nullptr) {
+      arguments = Join(R"("kind":")", copied.kind, R"(","bytes":)", copied.bytes);
+    }
+    std::lock_guard lock(TheFile().mutex);
+    if (t_row.id == 0) t_row.id = gettid();
+    Record(t_row.id, &t_row.file, ThreadName,
+           Join(R"("cat":"call","name":")", api, phase, R"(","args":{)",
+                WithCode(code, std::move(arguments)), "}"),
+           start, end);
+  } catch (const std::exception&) {
+    return;  // no memory for the event
+  }
+}
+
+void TraceRow::Record(const Task& task, int64_t start, int code) {
+  const int64_t end = TraceClock();
+  static uint64_t count = 0;  // guarded by the file's mutex
+  try {
+    const std::string arguments = WithCode(code, task.trace_arguments());
+    std::lock_guard lock(TheFile().mutex);
+    if (number_ == 0) number_ = ++count;
+    openaclnn::Record(
+        kFirstStreamRow + static_cast<int64_t>(number_), &file_,
+        [this] { return Join("stream ", number_, ", device ", device_id_); },
+        Join(R"("cat":"task","name":")", task.name(), R"(","args":{)", arguments, "}"), start, end);
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
+}  // namespace openaclnn

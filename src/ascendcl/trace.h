@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trace: what OPENACLNN_TRACE asks for, an event in a file for each call and each task.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace openaclnn {
+
+/// Nanoseconds on the clock of the events, never 0.
+inline int64_t TraceClock() {
+  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
+// Each of the three libraries defines kTracing and TraceCall, as it does Report.
+
+/// Where the interface's flag is.
+extern const uint32_t* const kTracing;
+
+inline bool Tracing() { return __atomic_load_n(kTracing, __ATOMIC_RELAXED) != 0; }
+
+/// When what is to be recorded begins; 0 when it is not to be.
+inline int64_t TraceStart() {
+  if (Tracing()) [[unlikely]]
+    return TraceClock();
+  return 0;
+}
+
+/// Records a call of the calling thread that ends now. `phase` is added to the name.
+void TraceCall(const char* api, const char* phase, int64_t start, int code);
+
+// What follows is libascendcl's own.
+
+extern uint32_t g_tracing;
+
+/// Makes the calling thread's next TraceCall say what was copied.
+void NoteCopy(const char* kind, uint64_t bytes);
+
+class Task;
+
+/// A stream's row in the trace.
+class TraceRow {
+ public:
+  explicit TraceRow(uint32_t device_id) : device_id_(device_id) {}
+
+  /// Records a task that ends now.
+  void Record(const Task& task, int64_t start, int code);
+
+ private:
+  const uint32_t device_id_;
+  uint64_t number_ = 0;  // in the order in which streams first have a task
+  uint64_t file_ = 0;    // the file that has the row's name
+};
+
+/// Reads the variable anew, for aclInit. The file is made for the first event.
+void ReloadTrace();
+
+}  // namespace openaclnn

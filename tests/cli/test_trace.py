@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The summary of a trace: its figures, a real trace, and files that are none."""
+
+import json
+
+import pytest
+from conftest import refused
+
+EVENTS = [
+    {"ph": "M", "name": "thread_name", "pid": 1, "tid": 1, "args": {"name": "main"}},
+    {"ph": "X", "cat": "call", "name": "aclrtMemcpy", "pid": 1, "tid": 1, "ts": 100.5, "dur": 2.0,
+     "args": {"kind": "host to device", "bytes": 4000}},
+    {"ph": "X", "cat": "call", "name": "aclrtMemcpy", "pid": 1, "tid": 1, "ts": 110, "dur": 4,
+     "args": {"code": 107000}},
+    {"ph": "X", "cat": "call", "name": "aclInit", "pid": 1, "tid": 1, "ts": 0.5, "dur": 18,
+     "args": {}},
+    {"ph": "X", "cat": "task", "name": "aclnnEmbedding", "pid": 1, "tid": 9, "ts": 200, "dur": 50,
+     "args": {"bytes_read": 60000, "bytes_written": 40000, "operands": {"out": "FLOAT (1)"}}},
+    {"ph": "X", "cat": "task", "name": "record event", "pid": 1, "tid": 9, "ts": 990.5, "dur": 10},
+]  # fmt: skip
+
+
+@pytest.fixture
+def trace(tmp_path):
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps(EVENTS))
+    return path
+
+
+def test_figures(tool, trace):
+    run = tool("trace", "summary", trace, "--json")
+    assert (run.code, run.stderr) == (0, "")
+    assert run.json["seconds"] == pytest.approx(1e-3)
+    rows = run.json["rows"]
+    assert [(row["kind"], row["name"], row["calls"]) for row in rows] == [
+        ("task", "aclnnEmbedding", 1),
+        ("task", "record event", 1),
+        ("call", "aclInit", 1),
+        ("call", "aclrtMemcpy", 2),
+    ]
+    copies = rows[3]
+    expected = {"total": 6e-6, "mean": 3e-6, "min": 2e-6, "max": 4e-6, "share": 0.25}
+    assert {key: copies[key] for key in expected} == pytest.approx(expected)
+    assert copies["gigabytes_per_second"] == pytest.approx(2)  # of those that say their bytes
+    assert rows[0]["gigabytes_per_second"] == pytest.approx(2)
+    assert rows[0]["share"] == pytest.approx(50 / 60)
+    assert rows[1]["gigabytes_per_second"] is None
+
+
+def test_table(tool, trace):
+    run = tool("trace", "summary", trace)
+    assert (run.code, run.stderr) == (0, "")
+    lines = [" ".join(line.split()) for line in run.stdout.splitlines()]
+    assert "task aclnnEmbedding 1 50 us 50 us 50 us 50 us 83.3% 2" in lines
+    assert "aclrtMemcpy 2 6 us 3 us 2 us 4 us 25.0% 2" in lines
+    assert "1 ms in all." in run.stdout
+
+
+def test_what_other_tracers_write(tool, trace):
+    trace.write_text(json.dumps({"traceEvents": EVENTS, "displayTimeUnit": "ns"}))
+    assert len(tool("trace", "summary", trace, "--json").json["rows"]) == 4
+    trace.write_text("[]")
+    assert tool("trace", "summary", trace, "--json").json == {"seconds": 0, "rows": []}
+
+
+def test_trace_of_the_tool_itself(tool, files):
+    run = tool(
+        "grad", "embedding_dense_backward", *files, "--out", "o.npy", OPENACLNN_TRACE="t.json"
+    )
+    assert run.code == 0, run
+    rows = tool("trace", "summary", "t.json", "--json").json["rows"]
+    by_name = {(row["kind"], row["name"]): row for row in rows}
+    assert by_name["task", "aclnnEmbeddingDenseBackward"]["calls"] == 1
+    assert by_name["task", "aclnnEmbeddingDenseBackward"]["gigabytes_per_second"] > 0
+    assert by_name["call", "aclnnEmbeddingDenseBackwardGetWorkspaceSize"]["calls"] == 1
+    assert by_name["call", "aclInit"]["calls"] == 1
+    for kind in ("task", "call"):
+        assert sum(row["share"] for row in rows if row["kind"] == kind) == pytest.approx(1)
+    for row in rows:
+        assert 0 <= row["min"] <= row["mean"] <= row["max"] <= row["total"]
+
+
+def test_a_missing_file(tool, tmp_path):
+    refused(tool("trace", "summary", "no.json"), 2, "no.json: No such file", "expected a trace")
+    refused(tool("trace", "summary", tmp_path), 2, "Is a directory")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\xff\xfe",
+        json.dumps(EVENTS).encode()[:-20],
+        b"[" * 100_000,
+        b"3",
+        b"{}",
+        b"[1]",
+        b'[{"name": "no ph"}]',
+        b'[{"ph": "X", "name": "no times"}]',
+        b'[{"ph": "X", "name": "n", "ts": "1", "dur": 1}]',
+        b'[{"ph": "X", "name": "n", "ts": 1, "dur": -1}]',
+        b'[{"ph": "X", "name": "n", "ts": NaN, "dur": 1}]',
+        b'[{"ph": "X", "name": "n", "ts": 1, "dur": 1' + b"0" * 400 + b"}]",
+        b'[{"ph": "X", "name": "n", "ts": 1, "dur": 1, "args": 3}]',
+        b'[{"ph": "X", "name": "n", "ts": 1, "dur": 1, "args": {"bytes": true}}]',
+    ],
+    ids=range(15),
+)
+def test_a_damaged_file(tool, tmp_path, content):
+    (tmp_path / "t.json").write_bytes(content)
+    refused(tool("trace", "summary", "t.json"), 2, "t.json is not a trace")
+
+
+def test_help_has_an_example(tool):
+    for arguments in (("trace",), ("trace", "summary")):
+        run = tool(*arguments, "--help")
+        assert run.code == 0 and "openaclnn trace summary t.json" in " ".join(run.stdout.split())
