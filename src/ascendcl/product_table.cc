@@ -12,9 +12,10 @@
 namespace openaclnn {
 namespace {
 
+constexpr int32_t kCores950 = 32;
+
 // Core counts of the 910 family decide how large scaleGradByFreq may be: 32 for names ending in A,
 // 30 for those ending in B. The other counts are assumed; no result depends on them.
-constexpr int32_t kCores950 = 32;
 constexpr Product kProducts[] = {
     {"Ascend910A", OPENACLNN_FAMILY_910, 32},
     {"Ascend910B", OPENACLNN_FAMILY_910, 30},

@@ -213,8 +213,9 @@ std::string DescribeCall(const std::vector<BoundOperand>& operands) {
     bytes[operand.role] +=
         std::min(count * static_cast<uint64_t>(operand.element_bytes), operand.bytes);
     if (list.size() > kMaxText) continue;
-    list += list.empty() ? "" : ",";
-    list += "\"" + std::string(operand.name) + "\":\"" + Describe(operand.tensor) + "\"";
+    if (!list.empty()) list += ',';
+    list.append("\"").append(operand.name).append("\":\"");
+    list.append(Describe(operand.tensor)).append("\"");
   }
   return "\"bytes_read\":" + std::to_string(bytes[OPENACLNN_INPUT]) +
          ",\"bytes_written\":" + std::to_string(bytes[OPENACLNN_OUTPUT]) + ",\"operands\":{" +
