@@ -35,6 +35,13 @@ LAYERS = {
     "nnopbase": {"ascendcl"},
     "kernels": {"ascendcl", "nnopbase"},
     "opapi": {"ascendcl", "nnopbase", "kernels"},
+    # Libraries that clients load beside those three: through public headers and C interfaces.
+    "acl_op_compiler": {"ascendcl"},
+    "acl_tdt_channel": set(),
+    "atb": {"ascendcl"},
+    "ge_runner": set(),
+    "graph": set(),
+    "hccl": {"ascendcl"},
     "reference": {"opapi"},  # the formulas alone, for the command-line tool
 }
 

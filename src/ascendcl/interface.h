@@ -10,7 +10,7 @@ extern "C" {
 
 /// Changed with every change of the structs below; a library that asks for another version gets
 /// null, so that mixed installations are refused instead of crashing.
-#define OPENACLNN_RUNTIME_INTERFACE 1u
+#define OPENACLNN_RUNTIME_INTERFACE 2u
 
 /// Families of products that share one table of supported types.
 typedef enum OpenaclnnFamily {
@@ -58,6 +58,12 @@ typedef struct OpenaclnnTask {
   void* state;
 } OpenaclnnTask;
 
+/// An attribute of the single-operator interface, as far as operators have them.
+typedef struct OpenaclnnAttribute {
+  enum { OPENACLNN_BOOL, OPENACLNN_FLOAT, OPENACLNN_OTHER } type;
+  double value;  // of a bool or a float
+} OpenaclnnAttribute;
+
 /// Instruction sets that kernels are compiled for, each a superset of the one before.
 typedef enum OpenaclnnSimd {
   OPENACLNN_SIMD_BASELINE,  // x86-64-v2, or NEON on AArch64
@@ -77,10 +83,14 @@ typedef struct OpenaclnnRuntime {
   int (*forked)(void);
   /// Makes `text` ("<api>: …") the calling thread's recent error message, behind the code's prefix.
   void (*record_error)(int code, const char* text);
+  /// The same for a function that does nothing but refuse.
+  void (*record_unsupported)(const char* api);
   OpenaclnnPinResult (*pin)(const void* address, uint64_t bytes, OpenaclnnPin* pin);
   void (*unpin)(const OpenaclnnPin* pin);
   /// Enqueues the task and takes it over if it returns 0; else writes why.
   int (*submit)(void* stream, const OpenaclnnTask* task, OpenaclnnMessage* message);
+  /// Nonzero if the set (null: the empty one) has the attribute.
+  int (*attribute)(const void* attributes, const char* name, OpenaclnnAttribute* attribute);
   /// From within a task: runs body(state, 0 … blocks - 1), each once, on the threads at hand.
   void (*parallel_for)(uint64_t blocks, void (*body)(void* state, uint64_t block), void* state);
 } OpenaclnnRuntime;

@@ -25,6 +25,7 @@ constexpr OpenaclnnRuntime kRefusing = {
     .family_name = [](OpenaclnnFamily) { return ""; },
     .forked = [] { return 0; },
     .record_error = [](int, const char*) {},
+    .record_unsupported = [](const char*) {},
     .pin = [](const void*, uint64_t, OpenaclnnPin*) { return OPENACLNN_NOT_DEVICE_MEMORY; },
     .unpin = [](const OpenaclnnPin*) {},
     .submit =
@@ -32,6 +33,7 @@ constexpr OpenaclnnRuntime kRefusing = {
           Write(message, kMixed);
           return 500000;
         },
+    .attribute = [](const void*, const char*, OpenaclnnAttribute*) { return 0; },
     .parallel_for = [](uint64_t, void (*)(void*, uint64_t), void*) {},
 };
 

@@ -130,26 +130,37 @@ std::vector<HandleRow> OperatorRows(const Live& live) {
 }
 
 std::vector<std::string> WithoutHandles() {
-  return {// libascendcl
-          "aclDataTypeSize", "aclFinalize", "aclGetRecentErrMsg", "aclInit", "aclrtCreateContext",
-          "aclrtCreateEvent", "aclrtCreateEventExWithFlag", "aclrtCreateEventWithFlag",
-          "aclrtCreateStream", "aclrtCreateStreamWithConfig", "aclrtDeviceCanAccessPeer",
-          "aclrtDeviceDisablePeerAccess", "aclrtDeviceEnablePeerAccess", "aclrtFree",
-          "aclrtFreeHost", "aclrtGetCurrentContext", "aclrtGetDevice", "aclrtGetDeviceCount",
-          "aclrtGetLastError", "aclrtGetMemInfo", "aclrtGetRunMode", "aclrtGetSocName",
-          "aclrtGetVersion", "aclrtMalloc", "aclrtMallocAlign32", "aclrtMallocHost", "aclrtMemcpy",
-          "aclrtMemcpy2d", "aclrtMemset", "aclrtPeekAtLastError", "aclrtPointerGetAttributes",
-          "aclrtProcessReport", "aclrtResetDevice", "aclrtSetDevice", "aclrtSynchronizeDevice",
-          "aclrtSynchronizeDeviceWithTimeout", "openaclnnGetVersion",
-          // libnnopbase
-          "aclCreateBoolArray", "aclCreateFloatArray", "aclCreateIntArray", "aclCreateScalar",
-          "aclCreateTensor", "aclnnFinalize", "aclnnInit",
-          // libnnopbase, for adapters
-          "AddTensorAddrToCachedList", "CanUsePTACache", "InitHugeMemThreadLocal",
-          "InitPTACacheThreadLocal", "PTAFindExecCache", "PTAGetExecCache", "ReleaseHugeMem",
-          "ResetCacheThreadLocal", "SetPTACacheHashKey", "SetPTAHashKey",
-          "UnInitHugeMemThreadLocal", "UnInitPTACacheThreadLocal", "aclnnReselectStaticKernel",
-          "aclnnReselectStaticKernelWithPath"};
+  return {
+      // libascendcl
+      "MsprofGetHashId", "MsprofRegisterCallback", "MsprofReportAdditionalInfo", "MsprofReportApi",
+      "MsprofReportCompactInfo", "MsprofSysCycleTime", "aclAppLog", "aclCreateDataBuffer",
+      "aclCreateTensorDesc", "aclGetDeviceCapability", "aclmdlFinalizeDump", "aclmdlInitDump",
+      "aclmdlSetDump", "aclopCreateAttr", "aclrtBinaryGetFunction", "aclrtBinaryLoadFromData",
+      "aclrtCtxGetSysParamOpt", "aclrtCtxSetSysParamOpt", "aclrtDeviceGetBareTgid",
+      "aclrtGetDeviceSatMode", "aclrtGetFunctionAddr", "aclrtGetSysParamOpt", "aclrtMallocPhysical",
+      "aclrtMemExportToShareableHandle", "aclrtMemImportFromShareableHandle",
+      "aclrtMemSetPidToShareableHandle", "aclrtReleaseMemAddress", "aclrtReserveMemAddress",
+      "aclrtSetDeviceSatMode", "aclrtSetOpExecuteTimeOut", "aclrtSetOpWaitTimeout",
+      "aclrtSetSysParamOpt", "aclrtUnmapMem", "rtDevBinaryRegister", "rtFunctionRegister",
+      "rtKernelLaunch", "aclDataTypeSize", "aclFinalize", "aclGetRecentErrMsg", "aclInit",
+      "aclrtCreateContext", "aclrtCreateEvent", "aclrtCreateEventExWithFlag",
+      "aclrtCreateEventWithFlag", "aclrtCreateStream", "aclrtCreateStreamWithConfig",
+      "aclrtDeviceCanAccessPeer", "aclrtDeviceDisablePeerAccess", "aclrtDeviceEnablePeerAccess",
+      "aclrtFree", "aclrtFreeHost", "aclrtGetCurrentContext", "aclrtGetDevice",
+      "aclrtGetDeviceCount", "aclrtGetLastError", "aclrtGetMemInfo", "aclrtGetRunMode",
+      "aclrtGetSocName", "aclrtGetVersion", "aclrtMalloc", "aclrtMallocAlign32", "aclrtMallocHost",
+      "aclrtMemcpy", "aclrtMemcpy2d", "aclrtMemset", "aclrtPeekAtLastError",
+      "aclrtPointerGetAttributes", "aclrtProcessReport", "aclrtResetDevice", "aclrtSetDevice",
+      "aclrtSynchronizeDevice", "aclrtSynchronizeDeviceWithTimeout", "openaclnnGetVersion",
+      // libnnopbase
+      "aclCreateBoolArray", "aclCreateFloatArray", "aclCreateIntArray", "aclCreateScalar",
+      "aclCreateTensor", "aclnnFinalize", "aclnnInit",
+      // libnnopbase, for adapters
+      "AddTensorAddrToCachedList", "CanUsePTACache", "InitHugeMemThreadLocal",
+      "InitPTACacheThreadLocal", "PTAFindExecCache", "PTAGetExecCache", "ReleaseHugeMem",
+      "ResetCacheThreadLocal", "SetPTACacheHashKey", "SetPTAHashKey", "UnInitHugeMemThreadLocal",
+      "UnInitPTACacheThreadLocal", "aclnnReselectStaticKernel",
+      "aclnnReselectStaticKernelWithPath"};
 }
 
 }  // namespace openaclnn
