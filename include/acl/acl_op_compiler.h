@@ -71,6 +71,16 @@ ACL_FUNC_VISIBILITY aclError aclopCompileAndExecute(
     aclopCompileType compileFlag, const char* opPath, aclrtStream stream);
 
 /**
+ * The same for operators whose results decide the outputs' shapes, which would be written to
+ * outputDesc; no operator here has such results.
+ */
+ACL_FUNC_VISIBILITY aclError aclopCompileAndExecuteV2(
+    const char* opType, int numInputs, aclTensorDesc* inputDesc[], aclDataBuffer* inputs[],
+    int numOutputs, aclTensorDesc* outputDesc[], aclDataBuffer* outputs[], aclopAttr* attr,
+    aclopEngineType engineType, aclopCompileType compileFlag, const char* opPath,
+    aclrtStream stream);
+
+/**
  * Sets an option for the process. Options are kept and given back; the kernels here need none.
  *
  * @retval ACL_ERROR_INVALID_PARAM opt is none of the enumeration, or value is NULL.

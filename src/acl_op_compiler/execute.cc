@@ -182,3 +182,13 @@ aclError aclopCompileAndExecute(const char* opType, int numInputs,
   });
   return code == 0 ? openaclnn::Run(*row, arguments, stream) : code;
 }
+
+aclError aclopCompileAndExecuteV2(const char* opType, int numInputs, aclTensorDesc* inputDesc[],
+                                  aclDataBuffer* inputs[], int numOutputs,
+                                  aclTensorDesc* outputDesc[], aclDataBuffer* outputs[],
+                                  aclopAttr* attr, aclopEngineType engineType,
+                                  aclopCompileType compileFlag, const char* opPath,
+                                  aclrtStream stream) {
+  return aclopCompileAndExecute(opType, numInputs, inputDesc, inputs, numOutputs, outputDesc,
+                                outputs, attr, engineType, compileFlag, opPath, stream);
+}

@@ -55,6 +55,7 @@ std::vector<HandleRow> MetaRows(const Live& live);
 std::vector<HandleRow> ExecutorRows(const Live& live);
 std::vector<HandleRow> OperatorRows(const Live& live);
 std::vector<HandleRow> DescriptionRows(const Live& live);
+std::vector<HandleRow> SupportingRows(const Live& live);
 
 /// The functions that take no handle.
 std::vector<std::string> WithoutHandles();

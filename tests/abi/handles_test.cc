@@ -27,7 +27,8 @@ class HandlesTest : public RuntimeTest {
     Make(&live_);
     ASSERT_EQ(aclSetAclOpExecutorRepeatable(static_cast<aclOpExecutor*>(At(HandleKind::kExecutor))),
               0);
-    for (auto* rows : {RuntimeRows, MetaRows, ExecutorRows, OperatorRows, DescriptionRows}) {
+    for (auto* rows :
+         {RuntimeRows, MetaRows, ExecutorRows, OperatorRows, DescriptionRows, SupportingRows}) {
       for (HandleRow& row : rows(live_)) rows_.push_back(std::move(row));
     }
   }

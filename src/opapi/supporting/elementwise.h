@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elementwise operators: out = f(inputs, scalars), broadcast and with types promoted.
+#pragma once
+
+#include "supporting/family.h"
+
+namespace openaclnn::supporting {
+
+/// The loops of a function: out[i] = f(in[0][i], …, scalars) in each domain. Without a loop over
+/// integers the function is computed in floats.
+struct Expression {
+  template <class T>
+  using Loop = void (*)(const T* const* in, const T* scalars, int64_t n, T* out);
+
+  int inputs;
+  bool any_out;  // the result fits any type: a truth value, or a conversion that was asked for
+  Loop<float> float32;
+  Loop<double> float64;
+  Loop<int64_t> integer;
+};
+
+void CheckElementwise(const Params& params, Checker& checker);
+Plan PlanElementwise(const Params& params);
+
+// The functions, by what operators they serve; expressions.cc has the formulas.
+namespace expressions {
+extern const Expression kAbs, kAdd, kAddcdiv, kAddcmul, kBitwiseAnd, kBitwiseNot, kBitwiseOr,
+    kBitwiseXor, kCeil, kClamp, kCopy, kCos, kDiv, kEq, kErf, kExp, kExpm1, kFill, kFloor, kGe,
+    kGelu, kGeluGradient, kGt, kIsClose, kIsFinite, kLe, kLerp, kLerpTensor, kLog, kLog1p,
+    kLogicalAnd, kLogicalNot, kLogicalOr, kLogicalXor, kLt, kMaskedFill, kMaskedFillTensor, kMax,
+    kMin, kMul, kNe, kNeg, kOne, kPow, kPowOfScalar, kReciprocal, kRelu, kRound, kRsqrt, kSigmoid,
+    kSigmoidGradient, kSign, kSilu, kSiluGradient, kSin, kSqrt, kSub, kTanh, kTanhGradient,
+    kThresholdGradient, kTrunc, kWhere, kZero;
+// The same with a scalar in place of the second input.
+extern const Expression kAddScalar, kBitwiseAndScalar, kBitwiseOrScalar, kBitwiseXorScalar,
+    kDivScalar, kEqScalar, kGeScalar, kGtScalar, kLeScalar, kLtScalar, kMaxScalar, kMinScalar,
+    kMulScalar, kNeScalar, kPowScalar, kSubScalar;
+}  // namespace expressions
+
+}  // namespace openaclnn::supporting
