@@ -37,6 +37,14 @@ struct SegmentSumPlan {
   uint64_t scratch_bytes() const;
 };
 
+/// Segments of equally many rows.
+struct EqualSegments {
+  int64_t rows;
+
+  int64_t Begin(int64_t segment) const { return segment * rows; }
+  int64_t End(int64_t, int64_t begin) const { return begin + rows; }
+};
+
 /// One run. Position p of the segments is row p of the input, or, with hits, row hits[p].token.
 class SegmentSum {
  public:

@@ -9,20 +9,34 @@
 namespace openaclnn {
 namespace {
 
-struct PlainFormatEntry {
-  int format;
-  const char* name;
-};
+constexpr int kPlainFormats[] = {ACL_FORMAT_UNDEFINED, ACL_FORMAT_ND,   ACL_FORMAT_NCHW,
+                                 ACL_FORMAT_NHWC,      ACL_FORMAT_HWCN, ACL_FORMAT_NDHWC,
+                                 ACL_FORMAT_NCDHW,     ACL_FORMAT_NCL};
 
-constexpr PlainFormatEntry kPlainFormats[] = {
-    {ACL_FORMAT_UNDEFINED, "UNDEFINED"}, {ACL_FORMAT_ND, "ND"},     {ACL_FORMAT_NCHW, "NCHW"},
-    {ACL_FORMAT_NHWC, "NHWC"},           {ACL_FORMAT_HWCN, "HWCN"}, {ACL_FORMAT_NDHWC, "NDHWC"},
-    {ACL_FORMAT_NCDHW, "NCDHW"},         {ACL_FORMAT_NCL, "NCL"},
-};
+const char* FormatName(int format) {
+  switch (format) {
+    case ACL_FORMAT_UNDEFINED:
+      return "UNDEFINED";
+    case ACL_FORMAT_ND:
+      return "ND";
+    case ACL_FORMAT_NCHW:
+      return "NCHW";
+    case ACL_FORMAT_NHWC:
+      return "NHWC";
+    case ACL_FORMAT_HWCN:
+      return "HWCN";
+    case ACL_FORMAT_NDHWC:
+      return "NDHWC";
+    case ACL_FORMAT_NCDHW:
+      return "NCDHW";
+    default:
+      return "NCL";
+  }
+}
 
-std::string PlainFormatsText() {
+std::string FormatsText(std::span<const int> formats) {
   std::string text;
-  for (const auto& entry : kPlainFormats) text += Concat(text.empty() ? "" : ", ", entry.name);
+  for (const int format : formats) text += Concat(text.empty() ? "" : ", ", FormatName(format));
   return text;
 }
 
@@ -119,13 +133,13 @@ Checker& Checker::NotEmpty(const Operand& operand) {
   });
 }
 
-Checker& Checker::PlainFormat(const Operand& operand) {
+Checker& Checker::PlainFormat(const Operand& operand) { return Format(operand, kPlainFormats); }
+
+Checker& Checker::Format(const Operand& operand, std::span<const int> wanted) {
   const int format = operand.tensor().format;
-  const bool plain = std::any_of(std::begin(kPlainFormats), std::end(kPlainFormats),
-                                 [&](const auto& entry) { return entry.format == format; });
-  return That(plain, [&] {
-    return Concat(operand.name(), " format is number ", format, ", expected one of ",
-                  PlainFormatsText());
+  return That(std::find(wanted.begin(), wanted.end(), format) != wanted.end(), [&] {
+    return Concat(operand.name(), " format is number ", format, ", expected ",
+                  wanted.size() > 1 ? "one of " : "", FormatsText(wanted));
   });
 }
 

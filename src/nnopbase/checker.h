@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <initializer_list>
+#include <span>
 #include <string>
 
 #include "ascendcl/status.h"
@@ -42,6 +43,8 @@ class Checker {
   Checker& SameShapeAndDtype(const Operand& operand, const Operand& other);
   /// A format that is a plain layout.
   Checker& PlainFormat(const Operand& operand);
+  /// One of some plain layouts.
+  Checker& Format(const Operand& operand, std::span<const int> wanted);
 
   /// Any other rule; `text` makes "<operand> <property> is <got>, expected <want>".
   template <std::invocable Text>

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "ascendcl/error.h"
+#include "conv_tbc/op.h"
+#include "conv_tbc_backward/op.h"
 #include "embedding/op.h"
 #include "embedding_dense_backward/op.h"
 #include "grouped_bias_add_grad/op.h"
@@ -19,6 +21,8 @@ namespace openaclnn {
 namespace {
 
 const Operator* const kOperators[] = {
+    &conv_tbc::kOperator,
+    &conv_tbc_backward::kOperator,
     &embedding::kOperator,
     &embedding_dense_backward::kOperator,
     &grouped_bias_add_grad::kOperator,

@@ -6,6 +6,8 @@
 #include "abi/handle_rows.h"
 #include "abi/phase1_rows.h"
 #include "acl/acl.h"
+#include "aclnnop/aclnn_convolution.h"
+#include "aclnnop/aclnn_convolution_backward.h"
 #include "aclnnop/aclnn_embedding.h"
 #include "aclnnop/aclnn_embedding_dense_backward.h"
 #include "aclnnop/aclnn_grouped_bias_add_grad.h"
@@ -42,6 +44,10 @@ std::vector<HandleRow> OperatorRows(const Live& live) {
   const auto add = [&](const char* api, auto* plan, const Names& names) {
     AddPhase1(live, api, plan, names, &rows);
   };
+  add("aclnnConvTbcGetWorkspaceSize", aclnnConvTbcGetWorkspaceSize,
+      {"self", "weight", "bias", "out"});
+  add("aclnnConvTbcBackwardGetWorkspaceSize", aclnnConvTbcBackwardGetWorkspaceSize,
+      {"self", "input", "weight", "bias", "gradInput", "gradWeight", "gradBias"});
   add("aclnnEmbeddingGetWorkspaceSize", aclnnEmbeddingGetWorkspaceSize,
       {"weight", "indices", "out"});
   add("aclnnEmbeddingDenseBackwardGetWorkspaceSize", aclnnEmbeddingDenseBackwardGetWorkspaceSize,

@@ -22,6 +22,13 @@ struct SpecOperand {
   std::vector<aclDataType> dtypes;
   bool tied = false;  // all tied operands have one type
   bool is_output = false;
+  bool no_bf16_on_910 = false;
+  std::vector<aclFormat> formats = {std::begin(kPlainFormats), std::end(kPlainFormats)};
+
+  bool Takes(aclDataType dtype, Family family) const {
+    if (no_bf16_on_910 && family == Family::k910 && dtype == ACL_BF16) return false;
+    return IsOneOf(dtype, dtypes);
+  }
 };
 
 template <class Spec>
@@ -44,14 +51,15 @@ void ExpectHandlesAreChecked(std::string_view api, const Spec& good,
 /// One operand of another type than in `good`, on the product of the device.
 template <class Spec>
 void ExpectDtypeIsChecked(std::string_view api, const Spec& good, const SpecOperand<Spec>& operand,
-                          const DtypeEntry& dtype, const std::string& product) {
+                          const DtypeEntry& dtype, const ProductEntry& product) {
   Spec spec = good;
   (spec.*operand.member).dtype = dtype.type;
   const Planned planned = Plan(spec);
-  if (!IsOneOf(dtype.type, operand.dtypes)) {
+  if (!operand.Takes(dtype.type, product.family)) {
     ExpectRefused(planned, api, 161002, std::string(operand.name) + " dtype is " + dtype.name,
                   "one of ");
-    EXPECT_TRUE(planned.outcome().message.ends_with(" on " + product)) << planned.outcome().message;
+    EXPECT_TRUE(planned.outcome().message.ends_with(std::string(" on ") + product.name))
+        << planned.outcome().message;
   } else if (operand.tied && dtype.type != (good.*operand.member).dtype) {
     EXPECT_EQ(planned.outcome().code, 161002);
     EXPECT_NE(planned.outcome().message.find(" dtype is "), std::string::npos);
@@ -84,10 +92,10 @@ void ExpectTypesAreChecked(std::string_view api, const Spec& good,
         continue;
       }
       for (const SpecOperand<Spec>& operand : operands) {
-        ExpectDtypeIsChecked(api, good, operand, dtype, product.name);
+        ExpectDtypeIsChecked(api, good, operand, dtype, product);
       }
       EXPECT_EQ(Plan(together).outcome().code,
-                IsOneOf(dtype.type, operands.front().dtypes) ? 0 : 161002);
+                operands.front().Takes(dtype.type, product.family) ? 0 : 161002);
     }
   }
 }
@@ -117,7 +125,7 @@ void ExpectNumbersAreChecked(const Spec& good, const SpecOperands<Spec>& operand
       Spec spec = good;
       const auto format = static_cast<aclFormat>(number);
       (spec.*operand.member).format = format;
-      EXPECT_EQ(Plan(spec).outcome().code, IsOneOf(format, kPlainFormats) ? 0 : 161002) << number;
+      EXPECT_EQ(Plan(spec).outcome().code, IsOneOf(format, operand.formats) ? 0 : 161002) << number;
     }
     for (const int number : {-1, 5, 14, 28, 42, 63, 64, 1000, -1000}) {
       Spec spec = good;

@@ -13,14 +13,6 @@ struct ListedGroups {
   int64_t End(int64_t group, int64_t) const { return ends[group]; }
 };
 
-/// Groups of equally many rows.
-struct EqualGroups {
-  int64_t rows;
-
-  int64_t Begin(int64_t group) const { return group * rows; }
-  int64_t End(int64_t, int64_t begin) const { return begin + rows; }
-};
-
 Status InvalidEnd(int64_t group, int64_t value, const std::string& expected) {
   return Status(507035,
                 Concat("groupIdxOptional value ", group, " is ", value, ", expected ", expected));
@@ -67,11 +59,11 @@ void SumGroups(const Plan& plan, const Buffers& buffers, void* scratch, const Gr
 
 Status Run(const Plan& plan, const Buffers& buffers) {
   if (plan.rows == 0) {
-    SumGroups(plan, buffers, nullptr, EqualGroups{0});  // all groups are empty: zeros
+    SumGroups(plan, buffers, nullptr, EqualSegments{0});  // all groups are empty: zeros
     return {};
   }
   if (plan.rows_a_group >= 0) {
-    SumGroups(plan, buffers, buffers.workspace, EqualGroups{plan.rows_a_group});
+    SumGroups(plan, buffers, buffers.workspace, EqualSegments{plan.rows_a_group});
     return {};
   }
   auto* ends = static_cast<int64_t*>(buffers.workspace);

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tile of a matrix product: its sums stay in registers for a chunk, then join the tree.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/gemm.h"
+#include "kernels/lanes-inl.h"
+
+namespace openaclnn {
+namespace OPENACLNN_TARGET {
+
+// As many sums as the registers hold beside a row of B and an element of A.
+#if defined(__AVX512F__)
+inline constexpr int kTileRows = 12, kTileVectors = 2;
+#elif defined(__AVX2__) || defined(__aarch64__)
+inline constexpr int kTileRows = 6, kTileVectors = 1;
+#else
+inline constexpr int kTileRows = 2, kTileVectors = 1;
+#endif
+inline constexpr int64_t kTileColumns = kTileVectors * kLanes;
+static_assert(kGemmRows % kTileRows == 0);
+
+/// Sums that wait in memory for their partner, by the level of the tree that they are on.
+struct Waiting {
+  float* sums;
+  int64_t level_step, row_step;
+
+  float* Place(int64_t level, int row, int vector) const {
+    return sums + level * level_step + row * row_step + vector * kLanes;
+  }
+};
+
+struct Tile {
+  F32x16 sum[kTileRows][kTileVectors];
+
+  template <class Body>
+  inline __attribute__((always_inline)) void ForEach(Body&& body) {
+#pragma GCC unroll 12
+    for (int r = 0; r < kTileRows; ++r) {
+#pragma GCC unroll 2
+      for (int v = 0; v < kTileVectors; ++v) body(sum[r][v], r, v);
+    }
+  }
+
+  /// The products of up to a chunk of terms, in sequence. Element (row, term) of A is
+  /// a[row * kRowStep + term * kTermStep]; B has kTileColumns elements a term.
+  template <int64_t kRowStep, int64_t kTermStep>
+  inline __attribute__((always_inline)) void Multiply(const float* a, const float* b,
+                                                      int64_t terms) {
+    ForEach([](F32x16& s, int, int) { s = F32x16::Broadcast(0.0f); });
+    for (int64_t q = 0; q < terms; ++q, a += kTermStep, b += kTileColumns) {
+      F32x16 right[kTileVectors];
+#pragma GCC unroll 2
+      for (int v = 0; v < kTileVectors; ++v) right[v] = F32x16::Load(b + v * kLanes);
+#pragma GCC unroll 12
+      for (int r = 0; r < kTileRows; ++r) {
+        const F32x16 left = F32x16::Broadcast(a[r * kRowStep]);
+#pragma GCC unroll 2
+        for (int v = 0; v < kTileVectors; ++v) {
+          sum[r][v] = F32x16::MulAdd(left, right[v], sum[r][v]);
+        }
+      }
+    }
+  }
+
+  inline __attribute__((always_inline)) void AddFrom(const Waiting& waiting, int64_t level) {
+    ForEach([&](F32x16& s, int r, int v) { s = F32x16::Load(waiting.Place(level, r, v)) + s; });
+  }
+
+  /// Joins the sums before it, of which there are `index`, as a carry ripples through a counter.
+  inline __attribute__((always_inline)) void Join(const Waiting& waiting, int64_t index) {
+    for (int64_t level = 0; (index >> level & 1) != 0; ++level) AddFrom(waiting, level);
+  }
+
+  /// Waits for the next one.
+  inline __attribute__((always_inline)) void Wait(const Waiting& waiting, int64_t index) {
+    const int level = __builtin_ctzll(~static_cast<uint64_t>(index));
+    ForEach([&](F32x16& s, int r, int v) { s.Store(waiting.Place(level, r, v)); });
+  }
+
+  /// After the last one: all that still wait, the youngest first.
+  inline __attribute__((always_inline)) void JoinRest(const Waiting& waiting, int64_t index) {
+    const auto count = static_cast<uint64_t>(index) + 1;
+    const int lowest = __builtin_ctzll(count);
+    for (int level = lowest + 1; count >> level != 0; ++level) {
+      if ((count >> level & 1) != 0) AddFrom(waiting, level);
+    }
+  }
+};
+
+}  // namespace OPENACLNN_TARGET
+}  // namespace openaclnn

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frozen decision of ConvTbc: one product, whose terms are taps and input channels.
+#include "conv_tbc/op.h"
+
+namespace openaclnn::conv_tbc {
+
+Plan MakePlan(const Params& p) {
+  const tbc::Geometry g(p.self, p.weight, p.pad);
+  const Rounding rounding = tbc::RoundingOf(p.self.dtype(), p.cubeMathType);
+  Plan plan = {};
+  Gemm& gemm = plan.gemm;
+  gemm.a = {.view = RowView(p.self),
+            .dtype = p.self.dtype(),
+            .rounding = rounding,
+            .width = g.in_channels,
+            .shift = -g.pad * g.batch,
+            .step = g.batch,
+            .transposed = false};
+  gemm.b = {.view = RowView(p.weight),
+            .dtype = p.weight.dtype(),
+            .rounding = rounding,
+            .width = g.out_channels,
+            .shift = 0,
+            .step = 0,
+            .transposed = false};
+  gemm.c = RowView(p.out);
+  gemm.c_dtype = p.out.dtype();
+  gemm.has_bias = true;
+  gemm.bias_dtype = p.bias.dtype();
+  gemm.bias_step = p.bias.tensor().strides[0];
+  gemm.terms = g.taps * g.in_channels;
+  gemm.columns = g.out_channels;
+  gemm.bands = tbc::TimeBands(g.out_length, g.in_length, 1, g.in_channels, g);
+  PlanGemm(&gemm);
+  plan.workspace_size = gemm.scratch_bytes();
+  return plan;
+}
+
+}  // namespace openaclnn::conv_tbc
