@@ -45,10 +45,11 @@ OpenaclnnFound PinIntArray(const aclIntArray* handle, const int64_t** values, ui
   });
 }
 
-OpenaclnnFound PinTensorList(const aclTensorList* handle, const aclTensor* const** members,
-                             uint64_t* count, void** pin) {
-  return PinObject<TensorList>(handle, pin, [&](const TensorList& object) {
-    *members = reinterpret_cast<const aclTensor* const*>(object.members.data());
+template <class List, class Handle, class Member>
+OpenaclnnFound PinList(const Handle* handle, const Member* const** members, uint64_t* count,
+                       void** pin) {
+  return PinObject<List>(handle, pin, [&](const List& object) {
+    *members = reinterpret_cast<const Member* const*>(object.members.data());
     *count = object.members.size();
   });
 }
@@ -119,7 +120,8 @@ const OpenaclnnMeta* openaclnn_meta(uint32_t version) {
       .unpin =
           [](void* pin) { openaclnn::HandleTable::Pin::Attach(openaclnn::MetaHandles(), pin); },
       .read_scalar = openaclnn::ReadScalar,
-      .pin_tensor_list = openaclnn::PinTensorList,
+      .pin_tensor_list = openaclnn::PinList<openaclnn::TensorList>,
+      .pin_scalar_list = openaclnn::PinList<openaclnn::ScalarList>,
       .set_view_shape = openaclnn::SetViewShape,
       .create_executor = openaclnn::CreateExecutor,
       .execute = openaclnn::Execute,

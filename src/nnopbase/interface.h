@@ -41,7 +41,7 @@ typedef struct OpenaclnnScalar {
 } OpenaclnnScalar;
 
 /// Tensors that one call may have.
-enum { OPENACLNN_MAX_OPERANDS = 64 };
+enum { OPENACLNN_MAX_OPERANDS = 256 };
 
 typedef enum OpenaclnnRole { OPENACLNN_INPUT, OPENACLNN_OUTPUT } OpenaclnnRole;
 
@@ -51,7 +51,8 @@ typedef struct OpenaclnnOperand {
   OpenaclnnRole role;
   int32_t present;  // 0: the optional parameter was null
   OpenaclnnTensor tensor;
-  /// For an output: bit i allows it to be the very same view as operand i.
+  /// For an output: bit i allows it to be the very same view as operand i; bit 63 speaks for all
+  /// further operands.
   uint64_t may_alias;
 } OpenaclnnOperand;
 
@@ -81,6 +82,8 @@ typedef struct OpenaclnnMeta {
   /// The members of a list, which are its own; pinned as an array is.
   OpenaclnnFound (*pin_tensor_list)(const aclTensorList* handle, const aclTensor* const** members,
                                     uint64_t* count, void** pin);
+  OpenaclnnFound (*pin_scalar_list)(const aclScalarList* handle,
+                                    const aclScalar* const** members, uint64_t* count, void** pin);
   /// Changes the dimensions of a tensor, dense, for an operator whose result decides them. Does
   /// nothing when the tensor has been destroyed.
   void (*set_view_shape)(const aclTensor* handle, const int64_t* dims, uint32_t rank);

@@ -17,6 +17,8 @@ struct HandleNames {
   HandleNames& In(const char* name, const void*) { return Add(name); }
   HandleNames& Out(const char* name, const void*) { return Add(name); }
   HandleNames& InList(const char* name, const void*) { return Add(name); }
+  HandleNames& OutList(const char* name, const void*) { return Add(name); }
+  HandleNames& ScalarList(const char* name, const void*) { return Add(name); }
   HandleNames& Scalar(const char* name, const void*) { return Add(name); }
   HandleNames& List(const char* name, const void*) { return Add(name); }
   HandleNames& OptionalScalar(const char* name, const void*) {

@@ -22,19 +22,25 @@ struct Expression {
 void CheckElementwise(const Params& params, Checker& checker);
 Plan PlanElementwise(const Params& params);
 
+/// The same for lists: one result for the k-th members of all lists, and the k-th scalar of a list
+/// of scalars.
+void CheckForeach(const Params& params, Checker& checker);
+Plan PlanForeach(const Params& params);
+
 // The functions, by what operators they serve; expressions.cc has the formulas.
 namespace expressions {
 extern const Expression kAbs, kAdd, kAddcdiv, kAddcmul, kBitwiseAnd, kBitwiseNot, kBitwiseOr,
-    kBitwiseXor, kCeil, kClamp, kCopy, kCos, kDiv, kEq, kErf, kExp, kExpm1, kFill, kFloor, kGe,
-    kGelu, kGeluGradient, kGt, kIsClose, kIsFinite, kLe, kLerp, kLerpTensor, kLog, kLog1p,
-    kLogicalAnd, kLogicalNot, kLogicalOr, kLogicalXor, kLt, kMaskedFill, kMaskedFillTensor, kMax,
-    kMin, kMul, kNe, kNeg, kOne, kPow, kPowOfScalar, kReciprocal, kRelu, kRound, kRsqrt, kSigmoid,
-    kSigmoidGradient, kSign, kSilu, kSiluGradient, kSin, kSqrt, kSub, kTanh, kTanhGradient,
-    kThresholdGradient, kTrunc, kWhere, kZero;
+    kBitwiseXor, kCeil, kClamp, kCopy, kCos, kDiv, kEq, kErf, kExp, kExpm1, kFill, kFloor,
+    kFloorDivide, kGe, kGelu, kGeluGradient, kGt, kIsClose, kIsFinite, kLe, kLerp, kLerpTensor,
+    kLog, kLog1p, kLogicalAnd, kLogicalNot, kLogicalOr, kLogicalXor, kLt, kMaskedFill,
+    kMaskedFillTensor, kMax, kMin, kMul, kNe, kNeg, kOne, kPow, kPowOfScalar, kReciprocal, kRelu,
+    kRemainder, kRsub, kRound, kRsqrt, kSigmoid, kSigmoidGradient, kSign, kSilu, kSiluGradient,
+    kSin, kSqrt, kSub, kTanh, kTanhGradient, kThresholdGradient, kTrunc, kWhere, kZero;
 // The same with a scalar in place of the second input.
 extern const Expression kAddScalar, kBitwiseAndScalar, kBitwiseOrScalar, kBitwiseXorScalar,
-    kDivScalar, kEqScalar, kGeScalar, kGtScalar, kLeScalar, kLtScalar, kMaxScalar, kMinScalar,
-    kMulScalar, kNeScalar, kPowScalar, kSubScalar;
+    kDivScalar, kEqScalar, kFloorDivideScalar, kGeScalar, kGtScalar, kLeScalar, kLtScalar,
+    kMaxScalar, kMinScalar, kMulScalar, kNeScalar, kPowScalar, kRemainderScalar, kRsubScalar,
+    kSubScalar, kSumWithScalar;
 }  // namespace expressions
 
 }  // namespace openaclnn::supporting

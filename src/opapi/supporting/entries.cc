@@ -7,6 +7,7 @@
 #define PARAMETERS(...) __VA_ARGS__
 #define ELEMENTWISE(expression) \
   kNumericTypes, CheckElementwise, PlanElementwise, &expressions::expression
+#define FOREACH_OF(expression) kNumericTypes, CheckForeach, PlanForeach, &expressions::expression
 #define OPERATOR(types, check, plan) types, check, plan, nullptr
 
 /// The row of an operator and its two phases.

@@ -126,6 +126,29 @@ T Minus(T a, T b) {
   }
 }
 
+/// The remainder has the sign of the divisor. An integer divided by 0 is 0: the device has no trap.
+template <class T>
+T Remainder(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    if (b == 0 || b == -1) return 0;
+    const T rest = a % b;
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+  } else {
+    const T rest = std::fmod(a, b);
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+  }
+}
+
+template <class T>
+T FloorDivide(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    if (b == 0) return 0;
+    return b == -1 ? Minus(T{0}, a) : (a - Remainder(a, b)) / b;
+  } else {
+    return b == 0 ? a / b : std::floor((a - Remainder(a, b)) / b + T(0.5));
+  }
+}
+
 }  // namespace
 
 namespace expressions {
@@ -169,6 +192,13 @@ const Expression kAdd = Any<2, [](auto a, auto b, auto s) { return Plus(a, Times
 const Expression kAddScalar = Any<1, [](auto a, auto s) { return Plus(a, Times(s[1], s[0])); }>();
 const Expression kSub = Any<2, [](auto a, auto b, auto s) { return Minus(a, Times(s[0], b)); }>();
 const Expression kSubScalar = Any<1, [](auto a, auto s) { return Minus(a, Times(s[1], s[0])); }>();
+const Expression kSumWithScalar = Any<1, [](auto a, auto s) { return Plus(a, s[0]); }>();
+const Expression kRsub = Any<2, [](auto a, auto b, auto s) { return Minus(b, Times(s[0], a)); }>();
+const Expression kRsubScalar = Any<1, [](auto a, auto s) { return Minus(s[0], Times(s[1], a)); }>();
+const Expression kFloorDivide = Any<2, [](auto a, auto b, auto) { return FloorDivide(a, b); }>();
+const Expression kFloorDivideScalar = Any<1, [](auto a, auto s) { return FloorDivide(a, s[0]); }>();
+const Expression kRemainder = Any<2, [](auto a, auto b, auto) { return Remainder(a, b); }>();
+const Expression kRemainderScalar = Any<1, [](auto a, auto s) { return Remainder(a, s[0]); }>();
 const Expression kMul = Any<2, [](auto a, auto b, auto) { return Times(a, b); }>();
 const Expression kMulScalar = Any<1, [](auto a, auto s) { return Times(a, s[0]); }>();
 const Expression kDiv = Real<2, [](auto a, auto b, auto) { return a / b; }>();

@@ -2,6 +2,8 @@
 // The arguments of the supporting operators, and the checks that all of them share.
 #include "supporting/family.h"
 
+#include <algorithm>
+
 #include "kernels/strided.h"
 
 namespace openaclnn::supporting {
@@ -17,7 +19,11 @@ std::string DeadText(const char* name, const char* noun) {
 
 Status Check(const Params& p, const Product& product) {
   Checker checker(p.row.op, product);
-  for (const Operand& tensor : p.tensors) checker.Required(tensor);
+  for (const Operand& tensor : p.tensors) {
+    const bool optional =
+        std::find(p.optional.begin(), p.optional.end(), &tensor) != p.optional.end();
+    if (!optional || tensor.found() != OPENACLNN_NULL) checker.Required(tensor);
+  }
   const auto require = [&](const char* name, OpenaclnnFound found, const char* noun) {
     checker.That(found != OPENACLNN_NULL, ACLNN_ERR_PARAM_NULLPTR, [&] { return NullText(name); });
     checker.That(found == OPENACLNN_LIVE || found == OPENACLNN_NULL,
@@ -29,17 +35,17 @@ Status Check(const Params& p, const Product& product) {
     }
   }
   if (p.list) checker.List(*p.list, true);
-  if (p.tensor_list_name != nullptr) {
-    require(p.tensor_list_name, p.tensor_list, "list of tensors");
+  for (const Params::GivenList& list : p.lists) require(list.name, list.found, "list");
+  if (!p.lists.empty()) {
     checker.That(p.tensors.size() <= OPENACLNN_MAX_OPERANDS, [&] {
-      return Concat(p.tensor_list_name, " size is ", p.tensors.size() - 1, ", expected at most ",
-                    OPENACLNN_MAX_OPERANDS - 1);
+      return Concat(p.lists[0].name, " size is ", p.lists[0].size, ", expected fewer: all tensors ",
+                    "of a call are at most ", OPENACLNN_MAX_OPERANDS);
     });
   }
   checker.Supported();
   const DtypeSet types = p.row.dtypes & kEverywhere[0].dtypes[product.family];
   for (const Operand& tensor : p.tensors) {
-    checker.That(Contains(types, tensor.dtype()),
+    checker.That(!tensor.present() || Contains(types, tensor.dtype()),
                  [&] { return DtypeIs(tensor, DtypesText(types)); });
   }
   for (const Operand& tensor : p.tensors) checker.RankBetween(tensor, 0, kMaxRank);
@@ -95,15 +101,44 @@ Params& Params::Out(const char* name, const aclTensor* handle) {
   return *this;
 }
 
-Params& Params::InList(const char* name, const aclTensorList* handle) {
-  tensor_list_name = name;
+Params& Params::OptionalIn(const char* name, const aclTensor* handle) {
+  In(name, handle);
+  optional.push_back(&tensors.back());
+  return *this;
+}
+
+Params& Params::TensorList(const char* name, OpenaclnnRole role, const aclTensorList* handle) {
   const aclTensor* const* members = nullptr;
   uint64_t count = 0;
   void* pin = nullptr;
-  tensor_list = OPENACLNN_FOREIGN;
-  if (Meta() != nullptr) tensor_list = Meta()->pin_tensor_list(handle, &members, &count, &pin);
-  if (tensor_list != OPENACLNN_LIVE) return *this;
-  for (uint64_t i = 0; i < count; ++i) In(name, members[i]);
+  OpenaclnnFound found = OPENACLNN_FOREIGN;
+  if (Meta() != nullptr) found = Meta()->pin_tensor_list(handle, &members, &count, &pin);
+  lists.push_back({name, found, count});
+  if (found != OPENACLNN_LIVE) return *this;
+  for (uint64_t i = 0; i < count; ++i) {
+    role == OPENACLNN_INPUT ? In(name, members[i]) : Out(name, members[i]);
+  }
+  Meta()->unpin(pin);
+  return *this;
+}
+
+Params& Params::InList(const char* name, const aclTensorList* handle) {
+  return TensorList(name, OPENACLNN_INPUT, handle);
+}
+
+Params& Params::OutList(const char* name, const aclTensorList* handle) {
+  return TensorList(name, OPENACLNN_OUTPUT, handle);
+}
+
+Params& Params::ScalarList(const char* name, const aclScalarList* handle) {
+  const aclScalar* const* members = nullptr;
+  uint64_t count = 0;
+  void* pin = nullptr;
+  OpenaclnnFound found = OPENACLNN_FOREIGN;
+  if (Meta() != nullptr) found = Meta()->pin_scalar_list(handle, &members, &count, &pin);
+  lists.push_back({name, found, count});
+  if (found != OPENACLNN_LIVE) return *this;
+  for (uint64_t i = 0; i < count; ++i) Scalar(name, members[i]);
   Meta()->unpin(pin);
   return *this;
 }

@@ -41,9 +41,13 @@ struct Params {
   Params& In(const char* name, const aclTensor* handle);
   /// May be the very same view as any input.
   Params& Out(const char* name, const aclTensor* handle);
+  /// May be null.
+  Params& OptionalIn(const char* name, const aclTensor* handle);
   /// The members of a list, in order.
   Params& InList(const char* name, const aclTensorList* handle);
+  Params& OutList(const char* name, const aclTensorList* handle);
   Params& Scalar(const char* name, const aclScalar* handle);
+  Params& ScalarList(const char* name, const aclScalarList* handle);
   Params& OptionalScalar(const char* name, const aclScalar* handle);
   Params& List(const char* name, const aclIntArray* handle);
   Params& Constant(double value);
@@ -61,8 +65,17 @@ struct Params {
   std::vector<int64_t> integers;
   std::vector<double> reals;
   const aclTensor* out_handle = nullptr;
-  OpenaclnnFound tensor_list = OPENACLNN_LIVE;
-  const char* tensor_list_name = nullptr;
+
+  struct GivenList {
+    const char* name;
+    OpenaclnnFound found;
+    size_t size;
+  };
+  std::vector<GivenList> lists;
+  std::vector<const Operand*> optional;  // tensors that may be null
+
+ private:
+  Params& TensorList(const char* name, OpenaclnnRole role, const aclTensorList* handle);
 };
 
 struct Plan {

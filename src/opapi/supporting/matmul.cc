@@ -49,7 +49,10 @@ struct Matrix {
 struct MatrixProduct {
   Shape batch;
   int64_t rows, columns, terms;
-  Matrix a, b, c;
+  Matrix a, b, c, added;
+  // Places in the call; `added` is that of what is added, if anything is.
+  size_t a_at = 0, b_at = 1, c_at = 2;
+  std::optional<size_t> added_at;
 };
 
 /// The shape with vectors made matrices, or nothing for a scalar.
@@ -104,9 +107,27 @@ bool MultiplyShapes(const Operand& a, const Operand& b, Shape* batch, Shape* res
   return true;
 }
 
-MatrixProduct ProductOf(const Params& p) {
-  const Operand &a = p.tensors[0], &b = p.tensors[1], &out = p.out();
+/// What is added, broadcast to the result, which has rows and columns.
+Matrix AddedMatrix(const Operand& self, const Operand& out) {
+  Shape steps = Steps(ShapeOf(out), self).bytes;
+  Matrix matrix;
+  matrix.column_step = steps.back();
+  matrix.row_step = steps.end()[-2];
+  steps.resize(steps.size() - 2);
+  matrix.batch = Steps(steps);
+  return matrix;
+}
+
+MatrixProduct ProductOf(const Params& p, bool added) {
+  const Operand &a = p.tensors[added ? 1 : 0], &b = p.tensors[added ? 2 : 1], &out = p.out();
   MatrixProduct product;
+  if (added) {
+    product.added_at = 0;
+    product.added = AddedMatrix(p.tensors[0], out);
+    product.a_at = 1;
+    product.b_at = 2;
+    product.c_at = 3;
+  }
   Shape result;
   MultiplyShapes(a, b, &product.batch, &result);
   product.rows = a.rank() > 1 ? a.dim(a.rank() - 2) : 1;
@@ -136,8 +157,9 @@ template <class T>
 struct Multiplier {
   MatrixProduct product;
   Rounding rounding;
-  LoadRow<T> load_a, load_b;
+  LoadRow<T> load_a, load_b, load_added;
   StoreRow<T> store;
+  T alpha, beta;
 
   static void Add(const Tile<T>& earlier, Tile<T>* later, int64_t rows) {
     for (int64_t i = 0; i < rows; ++i) {
@@ -163,8 +185,18 @@ struct Multiplier {
     }
   }
 
-  void MultiplyTile(const std::byte* a, const std::byte* b, std::byte* c, int64_t rows,
-                    int64_t columns) const {
+  /// alpha * sums + beta * added.
+  void Finish(const std::byte* added, int64_t n, T* sums) const {
+    T row[kColumns];
+    load_added(added, product.added.column_step, n, row);
+    for (int64_t j = 0; j < n; ++j) {
+      // A beta of 0 takes no part, whatever was there.
+      sums[j] = beta == 0 ? alpha * sums[j] : alpha * sums[j] + beta * row[j];
+    }
+  }
+
+  void MultiplyTile(const std::byte* a, const std::byte* b, std::byte* c, const std::byte* added,
+                    int64_t rows, int64_t columns) const {
     std::vector<Tile<T>> waiting(1);
     size_t depth = 0;
     for (int64_t k = 0, chunk = 0; k < product.terms; k += kChunk, ++chunk) {
@@ -183,6 +215,9 @@ struct Multiplier {
       std::swap(waiting[depth - 2], waiting[depth - 1]);
     }
     for (int64_t i = 0; i < rows; ++i) {
+      if (added != nullptr) {
+        Finish(added + i * product.added.row_step, columns, waiting[0].sums[i]);
+      }
       store(waiting[0].sums[i], columns, c + i * product.c.row_step, product.c.column_step);
     }
   }
@@ -201,37 +236,77 @@ struct Multiplier {
       const int64_t column = index % column_tiles * kColumns;
       const int64_t row = index / column_tiles % row_tiles * kRows;
       const int64_t batch = index / column_tiles / row_tiles;
-      MultiplyTile(
-          buffers.As<std::byte>(0) + offset(product.a, batch) + row * product.a.row_step,
-          buffers.As<std::byte>(1) + offset(product.b, batch) + column * product.b.column_step,
-          buffers.As<std::byte>(2) + offset(product.c, batch) + row * product.c.row_step +
-              column * product.c.column_step,
-          std::min(kRows, product.rows - row), std::min(kColumns, product.columns - column));
+      const auto at = [&](size_t operand, const Matrix& matrix, int64_t i, int64_t j) {
+        return buffers.As<std::byte>(operand) + offset(matrix, batch) + i * matrix.row_step +
+               j * matrix.column_step;
+      };
+      MultiplyTile(at(product.a_at, product.a, row, 0), at(product.b_at, product.b, 0, column),
+                   at(product.c_at, product.c, row, column),
+                   product.added_at ? at(*product.added_at, product.added, row, column) : nullptr,
+                   std::min(kRows, product.rows - row),
+                   std::min(kColumns, product.columns - column));
     });
     return {};
   }
 };
 
 template <class T>
-Plan MakeProduct(const Params& p, Rounding rounding) {
-  return {0, Multiplier<T>{ProductOf(p), rounding, LoaderOf<T>(p.tensors[0].dtype()),
-                           LoaderOf<T>(p.tensors[1].dtype()), StorerOf<T>(p.out().dtype())}};
+Plan MakeProduct(const Params& p, Rounding rounding, bool added) {
+  const auto dtype = [&](size_t i) { return p.tensors[i].dtype(); };
+  Multiplier<T> multiplier = {ProductOf(p, added),
+                              rounding,
+                              LoaderOf<T>(dtype(added ? 1 : 0)),
+                              LoaderOf<T>(dtype(added ? 2 : 1)),
+                              LoaderOf<T>(dtype(0)),
+                              StorerOf<T>(p.out().dtype()),
+                              T{1},
+                              T{}};
+  if (added) {
+    multiplier.beta = p.values[0].As<T>();
+    multiplier.alpha = p.values[1].As<T>();
+  }
+  return {0, multiplier};
 }
 
-}  // namespace
+Plan PlanProduct(const Params& p, bool added) {
+  Status status;
+  const Product* product = CurrentProduct(&status);
+  const bool doubles = std::any_of(p.tensors.begin(), p.tensors.end(), [](const Operand& tensor) {
+    return DomainOf(tensor.dtype()) == Domain::kDouble;
+  });
+  if (doubles || product == nullptr) return MakeProduct<double>(p, Rounding::kNone, added);
+  return MakeProduct<float>(p, RoundingOf(p.integers[0], product->family), added);
+}
 
-void CheckMatmul(const Params& p, Checker& checker) {
-  const Operand &self = p.tensors[0], &mat2 = p.tensors[1];
+void CheckProduct(const Params& p, const Operand& self, const Operand& mat2, Checker& checker) {
   Shape batch, result;
   checker.That(MultiplyShapes(self, mat2, &batch, &result), [&] {
-    return Concat("mat2 shape is ", ShapeText(mat2), ", expected one that self, ", ShapeText(self),
-                  ", can be multiplied with");
+    return Concat(mat2.name(), " shape is ", ShapeText(mat2), ", expected one that ", self.name(),
+                  ", ", ShapeText(self), ", can be multiplied with");
   });
   if (!checker.ok()) return;
   CheckShape(p.out(), result, checker);
   checker.That(p.integers[0] >= 0 && p.integers[0] <= 3, [&] {
     return Concat("cubeMathType value is ", p.integers[0], ", expected 0, 1, 2 or 3");
   });
+}
+
+void CheckAdded(const Params& p, uint32_t rank, Checker& checker) {
+  const Operand& self = p.tensors[0];
+  checker.Rank(p.tensors[1], rank).Rank(p.tensors[2], rank);
+  if (checker.ok()) CheckProduct(p, p.tensors[1], p.tensors[2], checker);
+  if (!checker.ok()) return;
+  Shape shape = ShapeOf(p.out());
+  checker.That(BroadcastShape(self, &shape) && shape == ShapeOf(p.out()), [&] {
+    return Concat("self shape is ", ShapeText(self), ", expected one that can be broadcast to ",
+                  ShapeText(p.out()));
+  });
+}
+
+}  // namespace
+
+void CheckMatmul(const Params& p, Checker& checker) {
+  CheckProduct(p, p.tensors[0], p.tensors[1], checker);
 }
 
 void CheckMm(const Params& p, Checker& checker) {
@@ -244,13 +319,12 @@ void CheckBatchMatMul(const Params& p, Checker& checker) {
   if (checker.ok()) CheckMatmul(p, checker);
 }
 
-Plan PlanMatmul(const Params& p) {
-  Status status;
-  const Product* product = CurrentProduct(&status);
-  const bool doubles = DomainOf(p.tensors[0].dtype()) == Domain::kDouble ||
-                       DomainOf(p.tensors[1].dtype()) == Domain::kDouble;
-  if (doubles || product == nullptr) return MakeProduct<double>(p, Rounding::kNone);
-  return MakeProduct<float>(p, RoundingOf(p.integers[0], product->family));
-}
+void CheckAddmm(const Params& p, Checker& checker) { CheckAdded(p, 2, checker); }
+
+void CheckBaddbmm(const Params& p, Checker& checker) { CheckAdded(p, 3, checker); }
+
+Plan PlanMatmul(const Params& p) { return PlanProduct(p, false); }
+
+Plan PlanAddmm(const Params& p) { return PlanProduct(p, true); }
 
 }  // namespace openaclnn::supporting
