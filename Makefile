@@ -19,10 +19,10 @@ define build
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build install uninstall bench asan tsan lint format clean
+.PHONY: help run test test-clients build install uninstall bench asan tsan lint format clean
 
 help: ## list the commands
-	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
 
 run: build ## the operators on a real text: error, time, share of the memory bandwidth
 	$(RUN_JOB)
@@ -32,6 +32,9 @@ test: ## all tests of the release build
 	$(call build,release,ON)
 	cmake --install build/release --prefix build/install
 	ctest --preset release --output-on-failure
+
+test-clients: build ## programs of others: the torch-npu wheel, from the package index
+	python3 tests/clients/run.py build/install $(VERSIONS)
 
 build: ## the libraries, installed to build/install
 	scripts/setup.sh run

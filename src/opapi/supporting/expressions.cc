@@ -184,6 +184,9 @@ const Expression kSigmoid = Real<1, [](auto a, auto) { return Sigmoid(a); }>();
 const Expression kSilu = Real<1, [](auto a, auto) { return a * Sigmoid(a); }>();
 const Expression kGelu = Real<1, [](auto a, auto) { return Gelu(a); }>();
 const Expression kIsFinite = Any<1, [](auto a, auto) { return a - a == 0; }>(true);
+const Expression kIsInf = Any<1, [](auto a, auto) { return a - a != 0 && !IsNan(a); }>(true);
+const Expression kIsNegInf = Any<1, [](auto a, auto) { return a - a != 0 && a < 0; }>(true);
+const Expression kIsPosInf = Any<1, [](auto a, auto) { return a - a != 0 && (a > 0); }>(true);
 const Expression kLogicalNot = Any<1, [](auto a, auto) { return a == 0; }>(true);
 const Expression kBitwiseNot = Integer<1, [](auto a, auto) { return ~a; }>();
 
