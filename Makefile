@@ -19,13 +19,18 @@ define build
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-clients build install uninstall bench asan tsan lint format clean
+.PHONY: help run demo test test-clients build install uninstall bench asan tsan lint format clean
 
 help: ## list the commands
-	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
 
 run: build ## the operators on a real text: error, time, share of the memory bandwidth
 	$(RUN_JOB)
+
+demo: build ## train a language model through torch-npu and on the CPU; compare, plot, write
+	tests/clients/setup.sh 2.8.0 2.8.0.post5
+	PYTHONPATH=python .venv/bin/openaclnn run -- \
+	  build/clients/torch-2.8.0/bin/python -W ignore examples/train_text.py
 
 test: ## all tests of the release build
 	scripts/setup.sh test
