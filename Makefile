@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc)
 
 RUN_JOB = .venv/bin/openaclnn demo --text data/alice29.txt
 
-SOURCES = $(shell find include src tests bench -name '*.cc' -o -name '*.c' -o -name '*.h' 2>/dev/null)
+SOURCES = $(shell find include src tests bench examples -name '*.cc' -o -name '*.c' -o -name '*.h' 2>/dev/null)
 CLANG_FORMAT = clang-format-14
 # Tests are left out: GoogleTest's macros cost a minute a file and break rules that are not ours.
 TIDY_FILES = '/src/(?!.*(test|bench)\.cc$$)'
@@ -19,12 +19,12 @@ define build
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-clients build install uninstall bench asan tsan lint format clean
+.PHONY: help run demo test test-clients build install uninstall bench asan tsan valgrind aarch64 lint format clean
 
 help: ## list the commands
-	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
 
-run: build ## the operators on a real text: error, time, share of the memory bandwidth
+run: build ## the operators on a real text: error, time, share of what the machine allows
 	$(RUN_JOB)
 
 demo: build ## train a language model through torch-npu and on the CPU; compare, plot, write
@@ -62,10 +62,21 @@ asan: ## all tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	$(call build,asan,ON)
 	ctest --preset asan --output-on-failure
 
-tsan: ## the runtime's tests under ThreadSanitizer
+tsan: ## the tests of the runtime, the shared kernels and one operator under ThreadSanitizer
 	scripts/setup.sh test
 	$(call build,tsan,ON)
 	$(NO_ASLR) ctest --preset tsan --output-on-failure
+
+valgrind: ## a short form of the native tests under memcheck
+	scripts/setup.sh ci
+	$(call build,release,ON)
+	tests/valgrind.sh build/release
+
+aarch64: ## the operators' tests for aarch64, under qemu
+	scripts/setup.sh cross
+	scripts/aarch64_packages.sh build/aarch64-root
+	$(call build,aarch64,ON)
+	ctest --preset aarch64 --output-on-failure --parallel $(JOBS)
 
 lint: ## formatting, clang-tidy, layout
 	scripts/setup.sh ci

@@ -9,13 +9,23 @@ target_include_directories(test_support PUBLIC
   ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/opapi)
 target_link_libraries(test_support PUBLIC opapi nnopbase ascendcl GTest::gtest rapidcheck)
 
+# Random cases of a property; sanitizers and emulators cost many times the time of each.
+set(random_cases 500)
+if(OPENACLNN_SANITIZE)
+  set(random_cases 100)
+elseif(CMAKE_CROSSCOMPILING)
+  set(random_cases 20)
+endif()
+add_custom_target(operator_tests)
+
 # One test of a room or of kernels. Each allocation of a device ends at a page that nothing may
 # touch.
 function(add_operator_test name)
   add_native_test(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE test_support)
+  add_dependencies(operator_tests ${name})
   set_tests_properties(${name} PROPERTIES ENVIRONMENT
-    "OPENACLNN_GUARD_PAGES=1;RC_PARAMS=max_success=500")
+    "OPENACLNN_GUARD_PAGES=1;RC_PARAMS=max_success=${random_cases}")
 endfunction()
 
 # test_case.cc of a room is what its tests and its bench call.
@@ -48,3 +58,6 @@ file(GLOB sources CONFIGURE_DEPENDS
 add_operator_test(kernels_test LABELS operator SOURCES ${sources} ${lanes})
 target_compile_definitions(kernels_test PRIVATE ${lanes_definitions})
 target_link_libraries(kernels_test PRIVATE frame)
+
+# The tsan preset runs the shared kernels and one room, a minute of them.
+set_property(TEST kernels_test embedding_test APPEND PROPERTY LABELS threads)

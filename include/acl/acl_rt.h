@@ -1096,7 +1096,8 @@ ACL_FUNC_VISIBILITY aclError aclrtLaunchCallback(aclrtCallback fn, void* userDat
  * Queues a function of the host, to be run by a thread of the runtime; later work of the stream
  * waits for it. Asynchronous; needs no subscription.
  *
- * The function must not wait for work of the runtime.
+ * A function that blocks holds its own stream only: those of other streams run on other threads. It
+ * must not wait for work of the runtime.
  *
  * @param stream the stream; NULL is the default one.
  * @param func the function.

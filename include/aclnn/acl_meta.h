@@ -557,6 +557,24 @@ ACL_FUNC_VISIBILITY aclnnStatus AclSetDynamicTensorAddr(aclOpExecutor* executor,
                                                         const size_t relativeIndex,
                                                         aclTensorList* tensors, void* addr);
 
+/* ---- Dump ---- */
+
+/**
+ * Would write an operator's tensors to files. Nothing here does: it is refused, whatever its
+ * arguments are. Copy the tensors that are of interest with aclrtMemcpy instead.
+ *
+ * @param opType type of the operator; the message repeats it. May be NULL.
+ * @param opName name of the call; not looked at.
+ * @param tensors the inputs, followed by the outputs; not looked at.
+ * @param inputTensorNum number of inputs; not looked at.
+ * @param outputTensorNum number of outputs; not looked at.
+ * @param stream the stream that the operator runs on; not looked at.
+ * @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT (207000) always.
+ */
+ACL_FUNC_VISIBILITY aclnnStatus aclDumpOpTensors(const char* opType, const char* opName,
+                                                 aclTensor** tensors, size_t inputTensorNum,
+                                                 size_t outputTensorNum, aclrtStream stream);
+
 #ifdef __cplusplus
 }
 #endif

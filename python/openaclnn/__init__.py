@@ -3,7 +3,17 @@
 
 __version__ = "0.1.0"
 
-from .api import embedding, embedding_dense_backward
+from .api import (
+    conv_tbc,
+    conv_tbc_backward,
+    embedding,
+    embedding_dense_backward,
+    grouped_bias_add_grad,
+    nsa_compress,
+    nsa_compress_grad,
+    scaled_masked_softmax,
+    scaled_masked_softmax_backward,
+)
 from .errors import AclError, Error, InputError, ToolkitNotFound
 
 __all__ = [
@@ -11,6 +21,13 @@ __all__ = [
     "Error",
     "InputError",
     "ToolkitNotFound",
+    "conv_tbc",
+    "conv_tbc_backward",
     "embedding",
     "embedding_dense_backward",
+    "grouped_bias_add_grad",
+    "nsa_compress",
+    "nsa_compress_grad",
+    "scaled_masked_softmax",
+    "scaled_masked_softmax_backward",
 ]

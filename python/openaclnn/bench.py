@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times an operator beside the memory bandwidth, in turn, so that both see the same machine."""
+"""Times an operator beside the roofs, in turn, so that both see the same machine."""
 
 import math
 import time
@@ -12,6 +12,7 @@ from statistics import median
 from . import roof
 from .call import Call
 from .operators.operator import Function, Problem
+from .roof import Roof
 from .runtime import Runtime
 
 ROUNDS = 3
@@ -29,44 +30,59 @@ class Timing:
     calls: int
     bytes: int
     gigabytes_per_second: float
-    bandwidth: roof.Bandwidth
+    operations: int
+    gigaflops: float
+    roof: Roof
+    roof_limit: str  # memory or FMA
     roof_seconds: float
     roof_share: float
     sets: int  # copies of the arguments that the calls went through in rotation
 
+    @classmethod
+    def of(cls, problem: Problem, roof: Roof, seconds: float, calls: int, sets: int) -> "Timing":
+        moved = problem.read_bytes + problem.write_bytes
+        roof_seconds = roof.seconds(problem)
+        return cls(
+            seconds=seconds,
+            calls=calls,
+            bytes=moved,
+            gigabytes_per_second=moved / seconds * 1e-9,
+            operations=problem.operations,
+            gigaflops=problem.operations / seconds * 1e-9,
+            roof=roof,
+            roof_limit=roof.limit(problem),
+            roof_seconds=roof_seconds,
+            roof_share=roof_seconds / seconds,
+            sets=sets,
+        )
+
+    def under(self, problem: Problem, roof: Roof) -> "Timing":
+        """The same calls beside another roof."""
+        return Timing.of(problem, roof, self.seconds, self.calls, self.sets)
+
 
 def run(
-    runtime: Runtime, function: Function, problem: Problem, advance: Callable[[int], None]
+    runtime: Runtime,
+    function: Function,
+    problem: Problem,
+    advance: Callable[[int], None],
+    rounds: int,
 ) -> Timing:
-    """Measures bandwidth and operator in turn for ROUNDS rounds; advances after each."""
+    """Measures roofs and operator in turn; advances after each round."""
     moved = problem.read_bytes + problem.write_bytes
     working_set = _working_set()
     sets = min(_MAX_SETS, math.ceil(working_set / max(moved, 1)))
     seconds: list[float] = []
-    bandwidths: list[roof.Bandwidth] = []
+    roofs: list[Roof] = []
     with ExitStack() as stack:
         calls = [stack.enter_context(Call(runtime, function, problem)) for _ in range(sets)]
         for call in calls:
             call.run()
-        for _ in range(ROUNDS):
-            bandwidths.append(roof.measure(runtime.kit, working_set))
+        for _ in range(rounds):
+            roofs.append(roof.measure(runtime.kit, working_set))
             seconds += _round(calls)
             advance(1)
-    bandwidth = roof.Bandwidth(
-        *(median(getattr(each, kind) for each in bandwidths) for kind in ("read", "write", "copy"))
-    )
-    typical = median(seconds)
-    roof_seconds = bandwidth.seconds(problem)
-    return Timing(
-        seconds=typical,
-        calls=len(seconds),
-        bytes=moved,
-        gigabytes_per_second=moved / typical * 1e-9,
-        bandwidth=bandwidth,
-        roof_seconds=roof_seconds,
-        roof_share=roof_seconds / typical,
-        sets=sets,
-    )
+    return Timing.of(problem, roof.best(roofs), median(seconds), len(seconds), sets)
 
 
 def _round(calls: list[Call]) -> list[float]:

@@ -6,8 +6,17 @@ from contextlib import ExitStack
 
 import numpy as np
 
-from .meta import Tensor
-from .operators.operator import Attribute, Function, Output, Problem
+from . import meta
+from .operators.operator import (
+    Attribute,
+    Function,
+    Input,
+    IntArray,
+    Output,
+    Parameter,
+    Problem,
+    String,
+)
 from .runtime import DeviceArray, Runtime, Stream
 
 
@@ -38,17 +47,15 @@ class Call:
 
     def run(self) -> None:
         """Both phases, and waits for the result."""
-        size = ctypes.c_uint64()
-        executor = ctypes.c_void_p()
-        self._kit.call(
-            f"{self._api}GetWorkspaceSize",
-            *self._arguments,
-            ctypes.byref(size),
-            ctypes.byref(executor),
-        )
+        size, executor = self._plan()
         workspace = self._reserve(size.value)
         self._kit.call(self._api, workspace, size, executor, self._stream.handle)
         self._stream.synchronize()
+
+    def check(self) -> None:
+        """Phase 1 alone: raises what the operator refuses before it has looked at values."""
+        _, executor = self._plan()
+        self._kit.call("aclDestroyAclOpExecutor", executor)
 
     def outputs(self) -> dict[str, np.ndarray]:
         return {name: array.download() for name, array in self._outputs.items()}
@@ -58,15 +65,37 @@ class Call:
         for array in self._outputs.values():
             array.fill_bytes(byte)
 
-    def _argument(self, parameter, problem: Problem):
-        if isinstance(parameter, Attribute):
-            return parameter.ctype(problem.attributes[parameter.name])
-        if isinstance(parameter, Output):
-            array = self._own(DeviceArray(self._runtime, *problem.outputs[parameter.name]))
-            self._outputs[parameter.name] = array
-        else:
-            array = self._own(DeviceArray.upload(self._runtime, problem.inputs[parameter.name]))
-        return self._own(Tensor(self._kit, array)).handle
+    def _plan(self) -> tuple[ctypes.c_uint64, ctypes.c_void_p]:
+        """The size of the workspace and the executor."""
+        size, executor = ctypes.c_uint64(), ctypes.c_void_p()
+        phase_1 = f"{self._api}GetWorkspaceSize"
+        self._kit.call(phase_1, *self._arguments, ctypes.byref(size), ctypes.byref(executor))
+        return size, executor
+
+    def _argument(self, parameter: Parameter, problem: Problem):
+        match parameter:
+            case Input(name):
+                return self._input(problem.inputs.get(name))
+            case Output(name):
+                array = self._own(DeviceArray(self._runtime, *problem.outputs[name]))
+                self._outputs[name] = array
+                return self._own(meta.Tensor(self._kit, array)).handle
+            case IntArray(name):
+                values = problem.attributes[name]
+                if values is None:
+                    return ctypes.c_void_p()
+                return self._own(meta.IntArray(self._kit, values)).handle
+            case String(name):
+                text = problem.attributes[name]
+                return ctypes.c_char_p(None if text is None else text.encode())
+            case Attribute(name, ctype):
+                return ctype(problem.attributes[name])
+
+    def _input(self, array: np.ndarray | None):
+        if array is None:
+            return ctypes.c_void_p()
+        device = self._own(DeviceArray.upload(self._runtime, array))
+        return self._own(meta.Tensor(self._kit, device)).handle
 
     def _own(self, resource):
         self._owned.callback(resource.close)
@@ -85,3 +114,17 @@ def run(runtime: Runtime, function: Function, problem: Problem) -> dict[str, np.
     with Call(runtime, function, problem) as call:
         call.run()
         return call.outputs()
+
+
+def run_over_nan(runtime: Runtime, function: Function, problem: Problem) -> dict[str, np.ndarray]:
+    """Runs into outputs that are full of NaN, so that an element that is not written is seen."""
+    with Call(runtime, function, problem) as call:
+        call.fill_outputs(0xFF)
+        call.run()
+        return call.outputs()
+
+
+def check(runtime: Runtime, function: Function, problem: Problem) -> None:
+    """Raises what an operator says of its arguments, without running it."""
+    with Call(runtime, function, problem) as call:
+        call.check()

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command-line tool: grad, check, bench, list and demo."""
+"""The command-line tool: its verbs, their options, and how it ends."""
 
 import inspect
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable
@@ -11,9 +12,9 @@ from typing import Annotated
 
 import typer
 
-from . import __version__, doctor, explain, launch, libraries, report, verbs
+from . import __version__, demo, doctor, explain, launch, libraries, report, verbs
 from .errors import Error, ExitCode, InputError
-from .operators import OPERATORS
+from .operators import FORWARDS, GRADIENTS, OPERATORS
 from .operators.operator import Operator, Problem
 from .text import Text
 
@@ -61,20 +62,26 @@ def _option(name: str, annotation, default) -> inspect.Parameter:
     return inspect.Parameter(name, kind, annotation=annotation, default=default)
 
 
+def _spelled(output: str) -> str:
+    """The option of an output: inputGradOut -> --input-grad-out."""
+    return "--" + re.sub("[A-Z]", lambda letter: f"-{letter[0].lower()}", output)
+
+
 def _write_option(output: str) -> inspect.Parameter:
-    option = typer.Option(f"--{output}", help=f"File for {output}, .npy.")
+    option = typer.Option(_spelled(output), metavar="FILE", help=f"File for {output}, .npy.")
     return _option(output, Annotated[Path, option], inspect.Parameter.empty)
 
 
 def _compare_option(output: str) -> inspect.Parameter:
-    option = typer.Option(f"--{output}", help=f"Check this .npy file of {output}, do not run.")
+    words = f"Check this .npy file of {output}, do not run."
+    option = typer.Option(_spelled(output), metavar="FILE", help=words)
     return _option(output, Annotated[Path | None, option], None)
 
 
 def _command(
-    verb: Callable[[Operator, Problem, verbs.Files, bool], ExitCode],
     operator: Operator,
     file_options: list[inspect.Parameter],
+    act: Callable[[dict, verbs.Files, bool], ExitCode],
 ) -> Callable[..., ExitCode]:
     """The command of a verb and an operator: its options are the operator's and the verb's."""
 
@@ -82,7 +89,7 @@ def _command(
         _select_product(soc)
         files = {each.name: values.pop(each.name) for each in file_options}
         named = {name: path for name, path in files.items() if path is not None}
-        return verb(operator, operator.read(**values), named, json)
+        return act(values, named, json)
 
     options = [
         *inspect.signature(operator.read).parameters.values(),
@@ -95,24 +102,72 @@ def _command(
     return command
 
 
-def _add(name: str, verb, help: str, file_option: FileOption | None, example: str = "") -> None:
+def _add(
+    name: str,
+    verb: Callable[[Operator, Problem, verbs.Files, bool], ExitCode],
+    help: str,
+    operators: tuple[Operator, ...],
+    file_option: FileOption | None,
+) -> None:
     """Adds a verb with a command for each operator."""
 
     def example_of(operator: Operator) -> str:
-        return f"Example: openaclnn {name} {operator.name} {operator.example} {example}".rstrip()
+        writes = " ".join(f"{_spelled(each)} {each}.npy" for each in operator.function.output_names)
+        written = f" {writes}" if file_option is _write_option else ""
+        return f"Example: openaclnn {name} {operator.name} {operator.example}{written}"
 
-    group = typer.Typer(help=help, epilog=example_of(OPERATORS[0]))
-    for operator in OPERATORS:
+    group = typer.Typer(help=help, epilog=example_of(operators[0]))
+    for operator in operators:
         outputs = operator.function.output_names if file_option else []
-        command = _command(verb, operator, [file_option(output) for output in outputs])
+
+        def act(values: dict, files: verbs.Files, json: bool, operator=operator) -> ExitCode:
+            return verb(operator, operator.read(**values), files, json)
+
+        command = _command(operator, [file_option(output) for output in outputs], act)
         summary = f"{help} {operator.summary}"
         group.command(operator.name, help=summary, epilog=example_of(operator))(command)
     app.add_typer(group, name=name)
 
 
-_add("grad", verbs.run, "Run an operator, write the result.", _write_option, "--out out.npy")
-_add("check", verbs.check, "Compare an operator with its float64 reference.", _compare_option)
-_add("bench", verbs.measure, "Time an operator, beside the memory bandwidth.", None)
+def _add_gradcheck(help: str) -> None:
+    """Adds the verb that tries small random problems, and the one that its options describe."""
+    group = typer.Typer(help=help, epilog=f"Example: openaclnn gradcheck {GRADIENTS[0].name}")
+    for operator in GRADIENTS:
+        unset = {
+            name: each.default for name, each in inspect.signature(operator.read).parameters.items()
+        }
+
+        def act(
+            values: dict, files: verbs.Files, json: bool, operator=operator, unset=unset
+        ) -> ExitCode:
+            asked = [] if values == unset else [operator.read(**values)]
+            return verbs.differentiate(operator, [*operator.derivative.small(), *asked], json)
+
+        group.command(
+            operator.name,
+            help=f"{help} {operator.summary} Tries small random problems, and that of the options.",
+            epilog=f"Example: openaclnn gradcheck {operator.name}",
+        )(_command(operator, [], act))
+    app.add_typer(group, name="gradcheck")
+
+
+_add("grad", verbs.run, "Run a gradient operator, write the results.", GRADIENTS, _write_option)
+_add("forward", verbs.run, "Run a forward operator, write the result.", FORWARDS, _write_option)
+_add(
+    "check",
+    verbs.check,
+    "Compare an operator with its float64 reference.",
+    OPERATORS,
+    _compare_option,
+)
+_add_gradcheck("Compare a gradient operator with numerical derivatives of its forward.")
+_add(
+    "bench",
+    verbs.measure,
+    "Time an operator, beside what memory and multiply-adds allow.",
+    OPERATORS,
+    None,
+)
 
 
 @app.command("list", epilog="Example: openaclnn list --operator embedding_dense_backward")
@@ -144,32 +199,39 @@ def _demo(
     text: Annotated[
         Path | None, typer.Option(help="A text in UTF-8; default: the one in the source tree.")
     ] = None,
-    width: Annotated[int, typer.Option(min=1, help="Width of the rows.")] = 256,
+    width: Annotated[
+        int, typer.Option(min=16, help="Elements of a word's vector, a multiple of 16.")
+    ] = 256,
     soc: Soc = None,
     json: Json = False,
 ) -> ExitCode:
     """Run, check and time every operator on a real text."""
     _select_product(soc)
+    if width % 16 != 0:
+        raise InputError(f"--width is {width}, expected a multiple of 16")
     if text is None and not _SOURCE_TREE_TEXT.is_file():
         raise InputError("expected --text FILE outside a source tree")
     words = Text.read(text or _SOURCE_TREE_TEXT)
-    runs = [
-        report.Run(
-            operator, problem, verbs.compare(operator, problem, {}), verbs.timing(operator, problem)
-        )
-        for operator in OPERATORS
-        for problem in operator.demo(words, width)
-    ]
+    runs, refusals = demo.run(words, width)
     if json:
         report.json_document(
-            {"words": words.indices.size, "runs": [run.document() for run in runs]}
+            {
+                "words": words.indices.size,
+                "paragraphs": words.paragraphs.size,
+                "runs": [run.document() for run in runs],
+                "not_supported": refusals,
+            }
         )
     else:
         report.print_runs(runs)
+        for refusal in refusals:
+            print(f"{refusal.operator} {refusal.dtype}: {refusal.message}")
     return ExitCode.OK if all(run.ok for run in runs) else ExitCode.NUMBERS_DIFFER
 
 
-@app.command("explain", epilog='Example: openaclnn explain 561103, or: make 2>&1 | openaclnn explain')
+@app.command(
+    "explain", epilog="Example: openaclnn explain 561103, or: make 2>&1 | openaclnn explain"
+)
 def _explain(
     words: Annotated[
         list[str] | None,

@@ -30,6 +30,12 @@ class ToolkitNotFound(Error):
     """There are no openaclnn libraries where they were looked for."""
 
 
+class NotSupported(Error):
+    """The product has nothing of what was asked."""
+
+    exit_code = ExitCode.NOT_SUPPORTED
+
+
 class AclError(Error):
     """A C function returned something other than 0."""
 

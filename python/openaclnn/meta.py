@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The aclnn objects that describe operands: tensors."""
+"""The aclnn objects that describe operands: tensors and arrays of integers."""
 
 import ctypes
 
@@ -38,6 +38,23 @@ class Tensor:
     def close(self) -> None:
         if self.handle:
             self._kit.function("aclDestroyTensor")(self.handle)
+            self.handle = ctypes.c_void_p()
+
+
+class IntArray:
+    """An aclIntArray of the given values."""
+
+    def __init__(self, kit: Toolkit, values: list[int]):
+        self._kit = kit
+        create = kit.function("aclCreateIntArray", ctypes.c_void_p)
+        handle = create((ctypes.c_int64 * len(values))(*values), ctypes.c_uint64(len(values)))
+        if not handle:
+            raise Error(kit.recent_message() or "aclCreateIntArray returned null")
+        self.handle = ctypes.c_void_p(handle)
+
+    def close(self) -> None:
+        if self.handle:
+            self._kit.function("aclDestroyIntArray")(self.handle)
             self.handle = ctypes.c_void_p()
 
 

@@ -12,7 +12,9 @@ from rich.table import Table
 
 from .accuracy import Accuracy
 from .bench import Timing
+from .gradcheck import Derivation
 from .operators.operator import Operator, Problem
+from .roof import best
 from .support import OperandSupport, Support
 
 _PIPE_WIDTH = 140  # columns where stdout is not a terminal
@@ -93,6 +95,12 @@ class Run:
         return {**problem_document(self.operator, self.problem), **figures}
 
 
+def under_one_roof(runs: list[Run]) -> list[Run]:
+    """All rows beside the best roof that any of them saw: other work comes and goes."""
+    roof = best([run.timing.roof for run in runs])
+    return [dataclasses.replace(run, timing=run.timing.under(run.problem, roof)) for run in runs]
+
+
 def problem_document(operator: Operator, problem: Problem) -> dict:
     inputs = {name: (array.shape, array.dtype) for name, array in problem.inputs.items()}
     return {
@@ -138,24 +146,29 @@ def print_accuracy(result: Accuracy) -> None:
 
 
 def print_timing(problem: Problem, timing: Timing) -> None:
-    bandwidth = timing.bandwidth
+    limits = timing.roof
     grid = facts(f"{problem.shapes} {problem.dtype}")
     grid.add_row("time, median", f"{seconds(timing.seconds)} of {timing.calls} calls")
     grid.add_row("bytes, fewest", f"{problem.read_bytes} read, {problem.write_bytes} written")
     grid.add_row("GB/s", number(timing.gigabytes_per_second))
     grid.add_row(
-        "bandwidth in this run, read / write / copy",
-        " / ".join(map(number, (bandwidth.read, bandwidth.write, bandwidth.copy))) + " GB/s",
+        "bandwidth in this run, read / write",
+        f"{number(limits.read)} / {number(limits.write)} GB/s",
     )
+    if timing.operations:
+        grid.add_row("GFLOP/s", number(timing.gigaflops))
+        grid.add_row("multiply-adds in this run", f"{number(limits.multiply_add)} GFLOP/s")
     grid.add_row(
-        "time at that bandwidth", f"{seconds(timing.roof_seconds)}, {timing.roof_share:.0%} of ours"
+        f"least time, by {timing.roof_limit}",
+        f"{seconds(timing.roof_seconds)}, {timing.roof_share:.0%} of ours",
     )
     console().print(grid)
 
 
 def print_runs(runs: list[Run]) -> None:
-    names = "operator, shapes, dtype, ulp 99 % / max, error / bound, time, GB/s, of roof"
+    names = "operator, shapes, dtype, ulp 99 % / max, error / bound, time, of the roof"
     grid = table(*names.split(", "))
+    grid.columns[0].no_wrap = True
     for run in runs:
         grid.add_row(
             run.operator.name,
@@ -164,10 +177,33 @@ def print_runs(runs: list[Run]) -> None:
             f"{number(run.ulp('99'))} / {number(run.ulp('max'))}",
             f"{number(run.bound_ratio)} {_verdict(run.results)}",
             seconds(run.timing.seconds),
-            number(run.timing.gigabytes_per_second),
-            f"{run.timing.roof_share:.0%}",
+            f"{run.timing.roof_share:.0%}, {run.timing.roof_limit}",
         )
-    console().print(grid)
+    limits = runs[0].timing.roof
+    words = f"reads {number(limits.read)} GB/s, writes {number(limits.write)} GB/s"
+    words += f", FMA {number(limits.multiply_add)} GFLOP/s"
+    console().print(grid, f"The roof, the best that was measured in this run: {words}.")
+
+
+def print_derivatives(operator: Operator, found: list[tuple[Problem, list[Derivation]]]) -> None:
+    names = (
+        "output, shapes, dtype, elements tried, numerical - reference, operator - numerical, "
+        "operator - reference, verdict"
+    )
+    grid = table(*names.split(", "))
+    for problem, rows in found:
+        for row in rows:
+            grid.add_row(
+                row.output,
+                problem.shapes,
+                f"{row.accuracy.dtype} {problem.note}",
+                f"{row.tried} of {row.accuracy.elements}",
+                number(row.reference_ratio),
+                number(row.operator_ratio),
+                number(row.accuracy.bound_ratio),
+                "ok" if row.ok else "WRONG",
+            )
+    console().print(grid, f"{operator.name}: differences in units of what is allowed, at most 1.")
 
 
 def print_support(support: Support) -> None:

@@ -1,41 +1,57 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memory bandwidth of the machine at this moment, and the time that it allows."""
+"""What the machine can do at this moment, and the time that it allows."""
 
 import ctypes
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from .errors import Error
 from .libraries import Toolkit
 from .operators.operator import Problem
 
-_READ, _WRITE, _COPY = range(3)
-
 
 @dataclass(frozen=True)
-class Bandwidth:
-    """GB/s of plain loops over memory; a copy counts both its reads and its writes."""
+class Roof:
+    """GB/s of plain loops over memory; 10^9 FP32 operations a second, two to a multiply-add."""
 
     read: float
     write: float
-    copy: float
+    multiply_add: float
 
-    def seconds(self, problem: Problem) -> float:
-        """The least time for a problem: each input read once, each output written once."""
+    def memory_seconds(self, problem: Problem) -> float:
+        """The least time to read each input once and to write each output once."""
         return (problem.read_bytes / self.read + problem.write_bytes / self.write) * 1e-9
 
+    def arithmetic_seconds(self, problem: Problem) -> float:
+        """The least time to multiply and to add."""
+        return problem.operations / self.multiply_add * 1e-9
 
-def measure(kit: Toolkit, size: int) -> Bandwidth:
+    def seconds(self, problem: Problem) -> float:
+        """The least time for a problem: memory and arithmetic may overlap."""
+        return max(self.memory_seconds(problem), self.arithmetic_seconds(problem))
+
+    def limit(self, problem: Problem) -> str:
+        """Which of the two the least time is."""
+        bound_by_memory = self.memory_seconds(problem) >= self.arithmetic_seconds(problem)
+        return "memory" if bound_by_memory else "FMA"
+
+
+def measure(kit: Toolkit, size: int) -> Roof:
     """Measures over `size` bytes, with the threads that the operators use."""
-    function = kit.function("openaclnn_measure_bandwidth", ctypes.c_double)
     threads = ctypes.c_int(_threads())
-    read, write, copy = (
-        function(ctypes.c_int(kind), ctypes.c_uint64(size), threads)
-        for kind in (_READ, _WRITE, _COPY)
+    bandwidths = [ctypes.c_double() for _ in range(2)]
+    failed = kit.function("openaclnn_measure_bandwidth")(
+        ctypes.c_uint64(size), threads, *map(ctypes.byref, bandwidths)
     )
-    if min(read, write, copy) <= 0:
-        raise Error("the bandwidth of this machine could not be measured")
-    return Bandwidth(read, write, copy)
+    rate = kit.function("openaclnn_measure_multiply_add", ctypes.c_double)(threads)
+    if failed or rate <= 0:
+        raise Error("the speed of this machine could not be measured, expected memory for it")
+    return Roof(*(each.value for each in bandwidths), rate)
+
+
+def best(roofs: list[Roof]) -> Roof:
+    """The most of each figure."""
+    return Roof(*(max(getattr(roof, each.name) for roof in roofs) for each in fields(Roof)))
 
 
 def _threads() -> int:

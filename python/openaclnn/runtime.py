@@ -15,6 +15,7 @@ _REPEAT_INITIALIZE = 100002
 _MALLOC_HUGE_FIRST = 0
 _HOST_TO_DEVICE = 1
 _DEVICE_TO_HOST = 2
+_MOST_BYTES = 2**63 - 1
 _DEVICE = ctypes.c_int32(0)
 
 
@@ -79,6 +80,8 @@ class DeviceArray:
         self.dtype = np.dtype(dtype)
         self.nbytes = int(np.prod(shape, dtype=object)) * self.dtype.itemsize
         self.address = ctypes.c_void_p()
+        if self.nbytes > _MOST_BYTES:
+            raise MemoryError
         if self.nbytes:
             size = ctypes.c_size_t(self.nbytes)
             policy = ctypes.c_int(_MALLOC_HUGE_FIRST)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Token indices from a text.
+"""Token indices and paragraphs from a text.
 
 A word is a run of letters, digits and underscores, apostrophes inside it included; case is
 ignored. Words are numbered by how often they occur, the most frequent 0, equally frequent ones in
 the order in which they first occur. A vocabulary that is capped at V keeps the V - 1 most frequent
-words; all the others share the last number.
+words; all the others share the last number. A paragraph is what lies between blank lines and has
+words.
 """
 
 import re
@@ -16,6 +17,7 @@ import numpy as np
 
 from .errors import InputError
 
+_BLANK_LINES = re.compile(r"\n\s*\n")
 _WORD = re.compile(r"\w+(?:['\u2019]\w+)*")
 
 
@@ -25,6 +27,7 @@ class Text:
 
     indices: np.ndarray  # int64, one for each word
     vocabulary: int
+    paragraphs: np.ndarray  # int64, the words of each
 
     @classmethod
     def read(cls, path: Path, cap: int | None = None) -> "Text":
@@ -41,9 +44,31 @@ class Text:
 
     @classmethod
     def parse(cls, content: str, cap: int | None = None) -> "Text":
-        words = _WORD.findall(content.lower())
+        found = (_WORD.findall(part) for part in _BLANK_LINES.split(content.lower()))
+        paragraphs = [part for part in found if part]
+        words = [word for part in paragraphs for word in part]
         # most_common is stable, and a Counter keeps the order of first occurrence.
         rank = {word: number for number, (word, _) in enumerate(Counter(words).most_common())}
         vocabulary = len(rank) if cap is None else min(cap, len(rank))
         indices = np.fromiter((rank[word] for word in words), np.int64, len(words))
-        return cls(np.minimum(indices, max(vocabulary - 1, 0)), vocabulary)
+        lengths = np.fromiter(map(len, paragraphs), np.int64, len(paragraphs))
+        return cls(np.minimum(indices, max(vocabulary - 1, 0)), vocabulary, lengths)
+
+    @property
+    def paragraph_ends(self) -> np.ndarray:
+        return np.cumsum(self.paragraphs)
+
+    def embedded(self, width: int) -> np.ndarray:
+        """A vector for each word, float32, the same one wherever the word occurs."""
+        table = np.random.default_rng(0).standard_normal((self.vocabulary, width), np.float32)
+        return table[self.indices]
+
+    def padded(self, vectors: np.ndarray, length: int, most: int) -> tuple[np.ndarray, np.ndarray]:
+        """The first `length` words of the first `most` paragraphs: their vectors, zero after a
+        paragraph's end, and how many there are of each."""
+        lengths = np.minimum(self.paragraphs[:most], length)
+        begins = self.paragraph_ends[:most] - self.paragraphs[:most]
+        batch = np.zeros((len(lengths), length, *vectors.shape[1:]), vectors.dtype)
+        for row, begin, count in zip(batch, begins, lengths, strict=True):
+            row[:count] = vectors[begin : begin + count]
+        return batch, lengths

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tool does with an operator and its arguments: run it, check it, time it."""
+"""What the tool does with an operator and its arguments: run, check, time, differentiate."""
 
 from pathlib import Path
 
 import numpy as np
 
-from . import accuracy, bench, call, npy, progress, report, runtime
+from . import accuracy, bench, call, gradcheck, npy, progress, report, runtime
 from .accuracy import Accuracy
 from .errors import ExitCode, InputError
 from .operators.operator import Operator, Problem
@@ -44,7 +44,7 @@ def check(operator: Operator, problem: Problem, files: Files, json: bool) -> Exi
 
 def measure(operator: Operator, problem: Problem, files: Files, json: bool) -> ExitCode:
     """Times the operator."""
-    figures = timing(operator, problem)
+    figures = timing(operator, problem, bench.ROUNDS)
     if json:
         report.json_document({**report.problem_document(operator, problem), "timing": figures})
     else:
@@ -56,9 +56,11 @@ def compare(operator: Operator, problem: Problem, files: Files) -> list[Accuracy
     """The accuracy of each output; those without a file are computed."""
     got = {name: _load_result(path, name, problem) for name, path in files.items()}
     started = runtime.start()
-    if len(got) < len(problem.outputs):
-        with progress.stage(operator.name):
-            got = {**_run_over_nan(started, operator, problem), **got}
+    with progress.stage(operator.name):
+        if len(got) < len(problem.outputs):
+            got = {**call.run_over_nan(started, operator.function, problem), **got}
+        else:
+            call.check(started, operator.function, problem)
     with progress.stage("reference in float64"):
         references = operator.reference(started.kit, problem)
     elements = sum(array.size for array in got.values())
@@ -68,20 +70,28 @@ def compare(operator: Operator, problem: Problem, files: Files) -> list[Accuracy
         ]
 
 
-def timing(operator: Operator, problem: Problem) -> bench.Timing:
-    """The operator's time beside the memory bandwidth."""
-    with progress.stage(f"timing {operator.name}", bench.ROUNDS) as advance:
-        return bench.run(runtime.start(), operator.function, problem, advance)
+def timing(operator: Operator, problem: Problem, rounds: int) -> bench.Timing:
+    """The operator's time beside the roofs."""
+    with progress.stage(f"timing {operator.name}", rounds) as advance:
+        return bench.run(runtime.start(), operator.function, problem, advance, rounds)
 
 
-def _run_over_nan(
-    started: runtime.Runtime, operator: Operator, problem: Problem
-) -> dict[str, np.ndarray]:
-    """Runs into outputs that are full of NaN, so that an element that is not written is seen."""
-    with call.Call(started, operator.function, problem) as running:
-        running.fill_outputs(0xFF)
-        running.run()
-        return running.outputs()
+def differentiate(operator: Operator, problems: list[Problem], json: bool) -> ExitCode:
+    """Compares a gradient operator with numerical derivatives of its forward."""
+    found = []
+    for problem in problems:
+        with progress.stage(f"derivatives, {problem.shapes}"):
+            found.append((problem, gradcheck.run(runtime.start(), operator, problem)))
+    ok = all(each.ok for _, rows in found for each in rows)
+    if json:
+        documents = [
+            {**report.problem_document(operator, problem), "derivatives": rows}
+            for problem, rows in found
+        ]
+        report.json_document({"operator": operator.function.api, "ok": ok, "problems": documents})
+    else:
+        report.print_derivatives(operator, found)
+    return ExitCode.OK if ok else ExitCode.NUMBERS_DIFFER
 
 
 def _load_result(path: Path, name: str, problem: Problem) -> np.ndarray:

@@ -10,10 +10,10 @@
 #include <deque>
 #include <map>
 #include <mutex>
-#include <thread>
 
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
+#include "ascendcl/host_threads.h"
 
 namespace openaclnn {
 namespace {
@@ -89,19 +89,8 @@ Subscriptions& All() {
   return *all;
 }
 
-/// The thread that runs host functions, started by the first of them.
-Mailbox& HostThread() {
-  static auto* mailbox = [] {
-    auto* box = new Mailbox;
-    std::thread([box] {
-      while (true) box->Take({})->Run();
-    }).detach();
-    return box;
-  }();
-  return *mailbox;
-}
-
-/// Posts its call to the thread that serves the stream; a blocking one parks the stream meanwhile.
+/// Hands its call to the thread that serves the stream, or to a host thread; a blocking one parks
+/// the stream meanwhile.
 class CallTask : public Task {
  public:
   CallTask(std::shared_ptr<Mailbox> mailbox, std::shared_ptr<Call> call,
@@ -111,18 +100,23 @@ class CallTask : public Task {
         stream_(std::move(stream)),
         blocking_(blocking) {}
 
-  Progress Run(Status*) override {
+  Progress Run(Status* status) override {
     if (!posted_) {
       posted_ = true;
       if (blocking_) call_->stream = stream_.lock();
-      (mailbox_ != nullptr ? *mailbox_ : HostThread()).Post(call_);
+      if (mailbox_ != nullptr) {
+        mailbox_->Post(call_);
+      } else {
+        *status = RunOnHostThread([call = call_] { call->Run(); });
+        if (!status->ok()) return Progress::kDone;
+      }
     }
     const bool done = !blocking_ || call_->done.load(std::memory_order_acquire);
     return done ? Progress::kDone : Progress::kParked;
   }
 
  private:
-  std::shared_ptr<Mailbox> mailbox_;  // null: the host thread's
+  std::shared_ptr<Mailbox> mailbox_;  // null: a host function
   std::shared_ptr<Call> call_;
   std::weak_ptr<Stream> stream_;
   bool blocking_;

@@ -10,6 +10,7 @@
 #include "ascendcl/error.h"
 #include "ascendcl/fork.h"
 #include "ascendcl/handles.h"
+#include "ascendcl/host_threads.h"
 #include "ascendcl/log.h"
 #include "ascendcl/memory.h"
 #include "ascendcl/workers.h"
@@ -69,6 +70,7 @@ Status Finalise() {
   }
   g_initialised = false;
   CloseAllContexts();
+  StopHostThreads();
   Workers::Get().Stop();
   Memory::Get().FreeDevices();
   return {};

@@ -132,10 +132,13 @@ Rounding RoundingOf(int32_t dtype, int8_t math) {
   return *MathOf(dtype, CurrentProduct(&status)->family)[static_cast<size_t>(math)];
 }
 
+int64_t RowsBetween(int64_t steps, const Geometry& geometry) {
+  return static_cast<int64_t>(static_cast<uint64_t>(steps) * static_cast<uint64_t>(geometry.batch));
+}
+
 std::vector<GemmBand> TimeBands(int64_t length, int64_t source_length, int64_t direction,
                                 int64_t channels, const Geometry& g) {
   std::vector<GemmBand> bands;
-  if (g.batch == 0) return bands;
   for (int64_t i = 0; i < length; ++i) {
     // 0 <= i + (k - pad) * direction < source_length
     const int64_t first = direction > 0 ? g.pad - i : i + g.pad - source_length + 1;

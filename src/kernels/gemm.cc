@@ -36,9 +36,11 @@ int64_t BodyElements(const Gemm& gemm) { return kGemmRows * kGemmUnit + PartialE
 }  // namespace
 
 uint64_t Gemm::scratch_bytes() const {
-  const int64_t padded = PaddedColumns(*this);
-  const int64_t elements = padded * terms + padded + bodies * BodyElements(*this);
-  return static_cast<uint64_t>(elements) * sizeof(float);
+  if (bodies == 0) return 0;
+  // Terms of views that repeat their elements may be too many for any memory.
+  const __int128 padded = PaddedColumns(*this);
+  const __int128 elements = padded * terms + padded + bodies * BodyElements(*this);
+  return static_cast<uint64_t>(std::min<__int128>(elements * sizeof(float), INT64_MAX));
 }
 
 void PlanGemm(Gemm* gemm) {
@@ -52,11 +54,6 @@ void PlanGemm(Gemm* gemm) {
     }
   }
   const auto blocks = static_cast<int64_t>(gemm->blocks.size());
-  if (blocks == 0 || gemm->panels == 0) {
-    gemm->column_groups = 1;
-    gemm->bodies = 0;
-    return;
-  }
   gemm->column_groups = std::min(DivideUp(kWantedItems, blocks), gemm->panels);
   gemm->bodies = std::min(blocks * gemm->column_groups, kMaxBodies);
 }

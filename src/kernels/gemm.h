@@ -36,7 +36,7 @@ inline constexpr int64_t kGemmUnit = 16 * kGemmChunk;
 /// Rows of C that share a packed block of A: a multiple of every target's rows of a tile.
 inline constexpr int64_t kGemmRows = 48;
 
-/// What is frozen when the call is planned.
+/// What is frozen when the call is planned; all zeros: nothing to do.
 struct Gemm {
   const struct GemmKernels* kernels;
   TapMatrix a, b;
@@ -54,10 +54,12 @@ struct Gemm {
   int64_t column_groups;  // parts of all panels that a block is worked on in
   int64_t bodies;         // pieces of parallel work
 
+  /// At most INT64_MAX, which no device has.
   uint64_t scratch_bytes() const;
 };
 
-/// Completes the plan from a, b, c, the bias, terms, columns and bands.
+/// Completes the plan from a, b, c, the bias, terms, columns and bands; none of them is empty but
+/// the terms.
 void PlanGemm(Gemm* gemm);
 
 /// Writes every row of the bands. `scratch` has scratch_bytes().

@@ -56,7 +56,10 @@ void ReadRow(const TapMatrix& m, const void* data, int64_t i, int64_t j, int64_t
   while (n > 0) {
     const int64_t tap = j / m.width, column = j % m.width;
     const int64_t count = Least(n, m.width - column);
-    const std::byte* row = m.view.Row(const_cast<void*>(data), i + m.shift + tap * m.step);
+    // In unsigned arithmetic, for the shift may have wrapped around.
+    const uint64_t index = static_cast<uint64_t>(i) + static_cast<uint64_t>(m.shift) +
+                           static_cast<uint64_t>(tap) * static_cast<uint64_t>(m.step);
+    const std::byte* row = m.view.Row(const_cast<void*>(data), static_cast<int64_t>(index));
     Convert(m, row + column * m.view.step * m.view.element_bytes, count, to);
     j += count;
     to += count;

@@ -98,9 +98,9 @@ std::vector<std::string> WithoutHandles() {
       "aclrtMemcpy", "aclrtMemcpy2d", "aclrtMemset", "aclrtPeekAtLastError",
       "aclrtPointerGetAttributes", "aclrtProcessReport", "aclrtResetDevice", "aclrtSetDevice",
       "aclrtSynchronizeDevice", "aclrtSynchronizeDeviceWithTimeout", "openaclnnGetVersion",
-      // libnnopbase
-      "aclCreateBoolArray", "aclCreateFloatArray", "aclCreateIntArray", "aclCreateScalar",
-      "aclCreateTensor", "aclnnFinalize", "aclnnInit",
+      // libnnopbase; the first is refused without a look at its handles
+      "aclDumpOpTensors", "aclCreateBoolArray", "aclCreateFloatArray", "aclCreateIntArray",
+      "aclCreateScalar", "aclCreateTensor", "aclnnFinalize", "aclnnInit",
       // libnnopbase, for adapters
       "AddTensorAddrToCachedList", "CanUsePTACache", "InitHugeMemThreadLocal",
       "InitPTACacheThreadLocal", "PTAFindExecCache", "PTAGetExecCache", "ReleaseHugeMem",

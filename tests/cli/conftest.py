@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from openaclnn import libraries
+from openaclnn import bench, cli, libraries
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,32 @@ def tool(tmp_path):
 
 
 @pytest.fixture
+def here(monkeypatch, capsys, tmp_path):
+    """Runs the tool in this process, in `tmp_path`, with a bench that takes no time to speak of."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr(bench, "ROUNDS", 1)
+    monkeypatch.setattr(bench, "_ROUND_SECONDS", 1e-3)
+    monkeypatch.setattr(bench, "_working_set", lambda: 1 << 20)
+
+    def run(*arguments) -> Finished:
+        monkeypatch.setattr(sys, "argv", ["openaclnn", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        return Finished(ended.value.code, *capsys.readouterr())
+
+    return run
+
+
+def refused(run: Finished, code: int, *parts: str) -> None:
+    """The run failed with one line that holds `parts`, and printed nothing else."""
+    assert (run.code, run.stdout) == (code, ""), run
+    assert run.stderr.startswith("openaclnn: ") and run.stderr.count("\n") == 1, run.stderr
+    for part in parts:
+        assert part in run.stderr, run.stderr
+
+
+@pytest.fixture
 def files(tmp_path):
     """The worked example of the operator as files: the options that name them."""
     save(tmp_path / "g.npy", np.arange(1, 7, dtype=np.float32).reshape(2, 3))
@@ -59,7 +85,10 @@ def files(tmp_path):
 def book(tmp_path) -> Path:
     """A short text."""
     path = tmp_path / "book.txt"
-    path.write_text("The cat saw the dog. The dog saw a cat; the end.\n" * 50)
+    paragraph = "The cat saw the dog. The dog saw a cat; the end.\n"
+    path.write_text(
+        "\n".join([paragraph * 30, paragraph, paragraph * 2, paragraph, paragraph * 16])
+    )
     return path
 
 

@@ -34,6 +34,25 @@ def test_bound(terms, factor):
     assert accuracy.bound(reference([3.0], terms=terms)) == pytest.approx(expected, rel=1e-15)
 
 
+def test_rounded_arguments_widen_the_bound():
+    def with_roundings(roundings):
+        one = np.ones((2, 2))
+        return Reference(3 * one, 3 * one, 2 * one.astype(int), roundings)
+
+    assert (accuracy.bound(with_roundings(0.0)) == 11 * 2.0**-24 * 3 + TINY).all()
+    rows = accuracy.bound(with_roundings(np.array([[0.0], [5.0]])))
+    assert rows.tolist() == [[11 * 2.0**-24 * 3 + TINY] * 2, [16 * 2.0**-24 * 3 + TINY] * 2]
+    got = np.full((2, 2), 3 + 14 * 2.0**-24 * 3, np.float32)
+    result = accuracy.compare("out", got, with_roundings(np.array([[0.0], [5.0]])))
+    assert result.outside == 2 and {each.coordinates[0] for each in result.worst[:2]} == {0}
+
+
+def test_copies_must_be_exact():
+    copy = Reference(np.array([1.0, 2.0]), np.zeros(2), np.zeros((), np.int64))
+    assert accuracy.compare("out", np.array([1, 2], np.float32), copy).ok
+    assert accuracy.compare("out", np.array([1, 2 + 2.0**-22], np.float32), copy).outside == 1
+
+
 def test_float32_result_within_and_outside():
     # One term of 1: b = 9 * 2^-24, that is 4.5 spacings of float32.
     within = compare([1 + 4 * 2.0**-23], np.float32, [1.0])

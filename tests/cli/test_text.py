@@ -52,3 +52,22 @@ def test_unusable_text(tmp_path, content, message):
 def test_missing_text(tmp_path):
     with pytest.raises(InputError, match="No such file"):
         Text.read(tmp_path / "none.txt")
+
+
+def test_paragraphs_lie_between_blank_lines():
+    text = Text.parse("\r\n\r\nA b c\r\nd\r\n \t\r\n* * *\r\n\r\nb\n\n\nc a")
+    assert text.paragraphs.tolist() == [4, 1, 2] and text.paragraph_ends.tolist() == [4, 5, 7]
+    assert text.indices.tolist() == [0, 1, 2, 3, 1, 2, 0]
+    assert Text.parse("one\ntwo").paragraphs.tolist() == [2]
+
+
+def test_a_word_has_one_vector():
+    vectors = Text.parse("to be or not to be").embedded(5)
+    assert vectors.shape == (6, 5) and vectors.dtype == np.float32
+    assert np.array_equal(vectors[:2], vectors[4:]) and len(np.unique(vectors[:, 0])) == 4
+
+
+def test_paragraphs_are_padded_or_cut():
+    text = Text.parse("a b c\n\nd\n\ne f")
+    batch, lengths = text.padded(np.arange(1.0, 7)[:, np.newaxis], length=2, most=2)
+    assert batch[..., 0].tolist() == [[1, 2], [4, 0]] and lengths.tolist() == [2, 1]

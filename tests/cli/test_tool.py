@@ -6,24 +6,17 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
-from conftest import Finished, save
+from conftest import refused, save
 
-from openaclnn import bench, cli, npy
+from openaclnn import cli, npy
 from openaclnn.call import Call
+from openaclnn.operators import FORWARDS, GRADIENTS, OPERATORS
 
 OPERATOR = "embedding_dense_backward"
 GRAD = ("grad", OPERATOR)
 CHECK = ("check", OPERATOR)
 BENCH = ("bench", OPERATOR)
 EXAMPLE = np.array([[0, 0, 0], [1, 2, 3], [4, 5, 6], [0, 0, 0]])
-
-
-def refused(run, code: int, *parts: str) -> None:
-    """The run failed with one line that holds `parts`, and printed nothing else."""
-    assert (run.code, run.stdout) == (code, ""), run
-    assert run.stderr.startswith("openaclnn: ") and run.stderr.count("\n") == 1, run.stderr
-    for part in parts:
-        assert part in run.stderr, run.stderr
 
 
 def test_worked_example(tool, files, tmp_path):
@@ -136,50 +129,80 @@ def test_bench(tool, book):
         timing["bytes"] / timing["seconds"] / 1e9
     )
     assert timing["roof_share"] == pytest.approx(timing["roof_seconds"] / timing["seconds"])
-    assert all(timing["bandwidth"][kind] > 0 for kind in ("read", "write", "copy"))
+    assert timing["roof_limit"] == "memory" and timing["operations"] == 0
+    assert all(timing["roof"][kind] > 0 for kind in ("read", "write", "multiply_add"))
     table = tool(*BENCH, "--text", book)
     assert table.code == 0 and "GB/s" in table.stdout
 
 
-@pytest.fixture
-def quick(monkeypatch, capsys):
-    """Runs the tool in this process, with a bench that takes no time to speak of."""
-    monkeypatch.setattr(bench, "ROUNDS", 1)
-    monkeypatch.setattr(bench, "_working_set", lambda: 1 << 20)
-
-    def run(*arguments) -> Finished:
-        code = cli.app([*map(str, arguments)], standalone_mode=False)
-        return Finished(code, *capsys.readouterr())
-
-    return run
-
-
-def test_demo(quick, book):
-    run = quick("demo", "--text", book, "--width", "16", "--json")
-    assert run.code == 0 and run.json["words"] == 600 and len(run.json["runs"]) == 6
-    for dtype in ("float32", "float16", "bfloat16"):
-        runs = [each for each in run.json["runs"] if each["inputs"]["grad"]["dtype"] == dtype]
-        assert [each["attributes"]["scaleGradByFreq"] for each in runs] == [False, True]
-        assert all(each["ok"] and each["timing"]["seconds"] > 0 for each in runs)
-    table = quick("demo", "--text", book, "--width", "16")
-    assert table.code == 0 and table.stdout.count("within") == 6
+# The rows of the demonstration: operator, and the dtypes in which it runs.
+DEMO = {
+    "EmbeddingDenseBackward": ["float32", "bfloat16", "float16", "float32"],
+    "GroupedBiasAddGrad": ["float32", "bfloat16", "float16"],
+    "GroupedBiasAddGradV2": ["float32"],
+    "NsaCompressGrad": ["float16", "bfloat16"],
+    "ScaledMaskedSoftmaxBackward": ["float32", "bfloat16", "float16"],
+    "ConvTbcBackward": ["float32", "bfloat16", "float16"],
+    "Embedding": ["float32"],
+    "NsaCompress": ["float16"],
+    "ScaledMaskedSoftmax": ["float32"],
+    "ConvTbc": ["float32"],
+}
 
 
-def test_demo_fails_when_a_result_is_wrong(quick, book, monkeypatch):
+def test_demo(here, book):
+    run = here("demo", "--text", book, "--width", "16", "--json")
+    assert run.code == 0, run
+    assert (run.json["words"], run.json["paragraphs"]) == (600, 5)
+    rows = run.json["runs"]
+    dtypes = {operator: [] for operator in DEMO}
+    for row in rows:
+        dtypes[row["operator"].removeprefix("aclnn")].append(next(iter(row["inputs"].values())))
+    assert {name: [each["dtype"] for each in found] for name, found in dtypes.items()} == DEMO
+    assert all(row["ok"] and row["timing"]["seconds"] > 0 for row in rows)
+    assert all(row["timing"]["roof"] == rows[0]["timing"]["roof"] for row in rows)
+    table = here("demo", "--text", book, "--width", "16")
+    assert table.code == 0 and table.stdout.count("within") == len(rows)
+    assert "GFLOP/s" in table.stdout
+
+
+def test_demo_fails_when_a_result_is_wrong(here, book, monkeypatch):
     outputs = Call.outputs
 
     def wrong(call):
         return {name: array + array.dtype.type(1) for name, array in outputs(call).items()}
 
     monkeypatch.setattr(Call, "outputs", wrong)
-    run = quick("demo", "--text", book, "--width", "16")
-    assert run.code == 1 and run.stdout.count("OUTSIDE") == 6
+    run = here("demo", "--text", book, "--width", "16")
+    assert run.code == 1 and run.stdout.count("OUTSIDE") == sum(map(len, DEMO.values()))
 
 
 @pytest.mark.skipif(not cli._SOURCE_TREE_TEXT.is_file(), reason="installed without a source tree")
-def test_demo_takes_the_text_of_the_source_tree(quick):
-    run = quick("demo", "--width", "8", "--json")
-    assert run.code == 0 and 20000 < run.json["words"] < 30000
+def test_demo_takes_the_text_of_the_source_tree(here):
+    run = here("demo", "--width", "16", "--json")
+    assert run.code == 0 and 20000 < run.json["words"] < 30000 and run.json["paragraphs"] > 500
+
+
+def test_demo_leaves_out_what_the_product_lacks(tool, book):
+    run = tool("demo", "--text", book, "--width", "16", "--soc", "Ascend910A", "--json")
+    assert run.code == 0, run
+    done = {
+        (row["operator"], next(iter(row["inputs"].values()))["dtype"]) for row in run.json["runs"]
+    }
+    assert done == {
+        ("aclnnEmbeddingDenseBackward", "float32"),
+        ("aclnnEmbeddingDenseBackward", "float16"),
+        ("aclnnConvTbcBackward", "float16"),
+        ("aclnnEmbedding", "float32"),
+    }
+    assert len(run.json["not_supported"]) == sum(map(len, DEMO.values())) - 5
+    assert all("Ascend910A" in each["message"] for each in run.json["not_supported"])
+    refused(tool("demo", "--text", book, "--width", "16", "--soc", "Ascend310P3"), 3, "Ascend310P3")
+
+
+def test_demo_refuses_a_width_that_is_no_multiple_of_16(here, book):
+    refused(here("demo", "--text", book, "--width", 24), 2, "--width is 24", "multiple of 16")
+    refused(here("demo", "--text", book, "--width", 8), 2, "--width", "16")
 
 
 def test_list(tool):
@@ -187,6 +210,10 @@ def test_list(tool):
     assert everything.code == 0
     for word in ("aclnnEmbeddingDenseBackward", "grad", "bfloat16", "A2", "Ascend910B1"):
         assert word in everything.stdout
+    for operator in OPERATORS:
+        assert operator.function.api in everything.stdout.split()
+        only = tool("list", "--operator", operator.name, "--json")
+        assert [each["api"] for each in only.json["operators"]] == [operator.function.api]
     run = tool("list", "--operator", OPERATOR, "--product", "Ascend910A", "--json")
     assert run.json["products"] == {"Ascend910A": "910"}
     (operator,) = run.json["operators"]
@@ -265,6 +292,9 @@ def test_wrong_arrays(tool, files, tmp_path, name, array, parts):
         ([], ["Missing command"]),
         (["grad"], ["Missing command"]),
         (["grad", "mul"], ["mul"]),
+        (["grad", "embedding"], ["embedding"]),
+        (["forward", OPERATOR], [OPERATOR]),
+        (["gradcheck", "embedding"], ["embedding"]),
         ([*GRAD], ["--out"]),
         ([*CHECK], ["--indices FILE or --text FILE"]),
         ([*CHECK, "--indices", "i.npy"], ["--num-weights"]),
@@ -317,12 +347,18 @@ def test_missing_toolkit(tool, files):
     refused(tool(*GRAD, *files, "--out", "o.npy", OPENACLNN_HOME="/nowhere"), 4, "/nowhere")
 
 
-@pytest.mark.parametrize(
-    "command", [[], ["grad"], [*GRAD], ["check"], [*CHECK], ["bench"], [*BENCH]]
-)
-def test_every_help_has_an_example(tool, command):
-    run = tool(*command, "--help", OPENACLNN_HOME="/nowhere")
-    assert run.code == 0 and "Example: openaclnn " in run.stdout
+@pytest.mark.parametrize("verb", ["grad", "forward", "check", "gradcheck", "bench"])
+def test_every_help_has_an_example(here, verb):
+    operators = {"grad": GRADIENTS, "gradcheck": GRADIENTS, "forward": FORWARDS}
+    for command in ([], [verb], *([verb, each.name] for each in operators.get(verb, OPERATORS))):
+        run = here(*command, "--help")
+        assert run.code == 0, run
+        assert f"Example: openaclnn {command[0] if command else ''}" in run.stdout
+
+
+def test_help_needs_no_toolkit(tool):
+    run = tool(*GRAD, "--help", OPENACLNN_HOME="/nowhere")
+    assert run.code == 0 and f"Example: openaclnn grad {OPERATOR} --grad g.npy" in run.stdout
 
 
 def test_version(tool):

@@ -52,6 +52,43 @@ TEST_F(CallbackTest, HostFunctionRunsInOrderOnAnotherThread) {
   EXPECT_EQ(bytes.Read()[0], 2);
 }
 
+// However many of them block: each waits for one that was queued after it, on another stream.
+TEST_F(CallbackTest, HostFunctionThatBlocksDelaysNoOther) {
+  constexpr int kStreams = 20;
+  std::vector<aclrtStream> streams(kStreams);
+  std::vector<std::unique_ptr<Gate>> gates;
+  for (aclrtStream& each : streams) {
+    each = NewStream();
+    gates.push_back(std::make_unique<Gate>(each));
+  }
+  for (const auto& gate : gates) gate->AwaitReached();
+  Seen seen;
+  ASSERT_EQ(aclrtLaunchHostFunc(stream, Seen::Look, &seen), 0);
+  EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream, 60'000), 0) << TakeMessage();
+  EXPECT_EQ(seen.runs, 1);
+  gates.clear();
+  EXPECT_EQ(aclrtSynchronizeDevice(), 0);
+  for (aclrtStream each : streams) EXPECT_EQ(aclrtDestroyStream(each), 0);
+}
+
+TEST_F(CallbackTest, ManyHostFunctionsInABurst) {
+  constexpr int kStreams = 16, kRounds = 200;
+  std::vector<aclrtStream> streams(kStreams);
+  Seen seen;
+  for (aclrtStream& each : streams) each = NewStream();
+  for (int round = 0; round < kRounds; ++round) {
+    for (aclrtStream each : streams) {
+      ASSERT_EQ(aclrtLaunchHostFunc(
+                    each, [](void* runs) { static_cast<std::atomic<int>*>(runs)->fetch_add(1); },
+                    &seen.runs),
+                0);
+    }
+  }
+  EXPECT_EQ(aclrtSynchronizeDevice(), 0);
+  EXPECT_EQ(seen.runs, kStreams * kRounds);
+  for (aclrtStream each : streams) EXPECT_EQ(aclrtDestroyStream(each), 0);
+}
+
 TEST_F(CallbackTest, BlockingCallbackHoldsTheStream) {
   DeviceArray<uint8_t> bytes(8);
   Seen seen;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The environment variables: what each changes, and what it refuses.
+#include <unistd.h>
+
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -118,6 +121,23 @@ TEST(ConfigTest, MemoryLimit) {
   EXPECT_EQ(aclrtMalloc(&first, 100'000, policy), ACL_ERROR_RT_MEMORY_ALLOCATION);
   ASSERT_EQ(aclrtFree(first), 0);
   ASSERT_EQ(aclrtFree(second), 0);
+  EXPECT_EQ(aclFinalize(), 0);
+}
+
+// 80 % of what the machine has, or of what the control group allows.
+TEST(ConfigTest, DefaultMemoryLimit) {
+  const Variable limit("OPENACLNN_DEVICE_MEMORY", nullptr);
+  ASSERT_EQ(aclInit(nullptr), 0);
+  ASSERT_EQ(aclrtSetDevice(0), 0);
+  size_t free = 0, total = 0;
+  ASSERT_EQ(aclrtGetMemInfo(ACL_HBM_MEM, &free, &total), 0);
+  size_t machine = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
+  for (const char* path :
+       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    std::ifstream group(path);
+    if (size_t allowed = 0; group >> allowed) machine = std::min(machine, allowed);
+  }
+  EXPECT_EQ(total, machine / 10 * 8);
   EXPECT_EQ(aclFinalize(), 0);
 }
 

@@ -108,8 +108,7 @@ class PinnedBytes {
   void* data_ = nullptr;
 };
 
-/// Holds a stream with a host function until it is opened. One at a time: host functions share a
-/// thread.
+/// Holds a stream with a host function until it is opened.
 class Gate {
  public:
   explicit Gate(aclrtStream stream) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Life of the runtime: start, end, start again, and what is left at the end.
+#include <filesystem>
+#include <iterator>
 #include <thread>
 
 #include "openaclnn/version.h"
@@ -58,6 +60,32 @@ TEST(LifeTest, FinalizeWaitsForWorkAndEndsEverything) {
   EXPECT_EQ(aclrtSetCurrentContext(context), ACL_ERROR_RT_INVALID_HANDLE);
   EXPECT_EQ(aclrtFree(left), ACL_ERROR_RT_PARAM_INVALID) << "aclFinalize frees what is left";
   EXPECT_EQ(aclFinalize(), 0);
+}
+
+/// Threads of this process.
+size_t CountThreads() {
+  const std::filesystem::directory_iterator threads("/proc/self/task");
+  return static_cast<size_t>(std::distance(begin(threads), end(threads)));
+}
+
+TEST(LifeTest, FinalizeEndsTheThreads) {
+  size_t before = 0;
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_EQ(aclInit(nullptr), 0);
+    ASSERT_EQ(aclrtSetDevice(0), 0);
+    if (round == 0) before = CountThreads();
+    aclrtStream streams[3] = {};
+    std::vector<std::unique_ptr<Gate>> gates;
+    for (aclrtStream& stream : streams) {
+      ASSERT_EQ(aclrtCreateStream(&stream), 0);
+      gates.push_back(std::make_unique<Gate>(stream));
+    }
+    for (const auto& gate : gates) gate->AwaitReached();
+    EXPECT_GT(CountThreads(), before + 3) << "a worker, and one for each host function";
+    gates.clear();
+    EXPECT_EQ(aclFinalize(), 0);
+    EXPECT_EQ(CountThreads(), before);
+  }
 }
 
 TEST(LifeTest, FinalizeFreesDeviceMemory) {

@@ -2,6 +2,7 @@
 // The log: lines in the vendor's format, levels, places, files of bounded size and number.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -98,6 +99,53 @@ TEST_F(LogTest, FilesAreBoundedInSizeAndNumber) {
   const std::vector<fs::path> left = Files();
   EXPECT_EQ(left.size(), 2U);
   for (const fs::path& file : left) EXPECT_LE(fs::file_size(file), 20U << 20) << file;
+}
+
+TEST_F(LogTest, GoesToStandardOutputInstead) {
+  for (const char* name : {"ASCEND_SLOG_PRINT_TO_STDOUT", "ASCEND_LOG_PRINT_TO_STDOUT"}) {
+    const Variable to_stdout(name, "1");
+    testing::internal::CaptureStdout();
+    Fail();
+    const std::string printed = testing::internal::GetCapturedStdout();
+    EXPECT_THAT(printed, ::testing::StartsWith("[ERROR] ASCENDCL(")) << name;
+    EXPECT_THAT(printed, ::testing::EndsWith("\n")) << name;
+    EXPECT_EQ(std::count(printed.begin(), printed.end(), '\n'), 1) << name;
+  }
+  EXPECT_TRUE(Files().empty());
+}
+
+// ASCEND_PROCESS_LOG_PATH, else ASCEND_WORK_PATH, else HOME; with none of them, nowhere.
+TEST_F(LogTest, PlaceOfTheFiles) {
+  const std::string path = folder_ / "path", work = folder_ / "work", home = folder_ / "home";
+  struct Row {
+    const char *path, *work, *home;
+    std::string folder;
+  };
+  for (const Row& row :
+       {Row{path.c_str(), work.c_str(), home.c_str(), path},
+        Row{nullptr, work.c_str(), home.c_str(), work + "/log"},
+        Row{"", "", home.c_str(), home + "/ascend/log"}, Row{nullptr, nullptr, nullptr, ""}}) {
+    fs::remove_all(folder_);
+    const Variable first("ASCEND_PROCESS_LOG_PATH", row.path);
+    const Variable second("ASCEND_WORK_PATH", row.work);
+    const Variable third("HOME", row.home);
+    Fail();
+    std::vector<std::string> folders;
+    if (fs::exists(folder_)) {
+      for (const auto& entry : fs::recursive_directory_iterator(folder_)) {
+        if (entry.is_regular_file()) folders.push_back(entry.path().parent_path());
+      }
+    }
+    std::vector<std::string> expected;
+    if (!row.folder.empty()) expected.push_back(row.folder + "/debug/plog");
+    EXPECT_EQ(folders, expected);
+  }
+}
+
+TEST_F(LogTest, PlaceThatCannotBeWrittenIsNoError) {
+  const Variable nowhere("ASCEND_PROCESS_LOG_PATH", "/proc/no/such");
+  Fail();
+  EXPECT_TRUE(Files().empty());
 }
 
 TEST(LaunchBlockingTest, Phase2WaitsForItsTask) {

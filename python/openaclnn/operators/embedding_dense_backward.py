@@ -9,10 +9,22 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from .. import dtypes, libraries, npy
-from ..errors import Error, InputError
+from .. import dtypes, libraries
+from ..errors import InputError
 from ..text import Text
-from .operator import Attribute, Function, Input, Operator, Output, Problem, Reference
+from . import embedding, options
+from .operator import (
+    Attribute,
+    Derivative,
+    Function,
+    Input,
+    Operator,
+    Output,
+    Point,
+    Problem,
+    Reference,
+)
+from .reference import compute, doubles, empty
 
 FUNCTION = Function(
     "aclnnEmbeddingDenseBackward",
@@ -26,7 +38,6 @@ FUNCTION = Function(
     ),
 )
 NO_PADDING = -1
-FLOATS = ("float32", "bfloat16", "float16")
 
 
 def problem(
@@ -79,10 +90,7 @@ def read(
     scale_grad_by_freq: Annotated[
         bool, typer.Option("--scale-grad-by-freq", help="Divide each row by its index's count.")
     ] = False,
-    dtype: Annotated[
-        str | None,
-        typer.Option(help=f"Compute in {', '.join(FLOATS)}; default: the type of the file."),
-    ] = None,
+    dtype: options.dtype(options.FLOATS) = None,
     vocab: Annotated[
         int | None,
         typer.Option(min=1, help="With --text: at most this many words; rarer ones are the last."),
@@ -91,19 +99,18 @@ def read(
         int | None,
         typer.Option(min=1, help="With --text and no --grad: width of a random one (256)."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the random gradient.")] = 0,
+    seed: options.Seed = 0,
 ) -> Problem:
     """Reads the arguments that the command line names."""
-    if dtype is not None and dtype not in FLOATS:
-        raise InputError(f"--dtype is {dtype}, expected one of {', '.join(FLOATS)}")
+    options.check_dtype(dtype, options.FLOATS)
     tokens, rows = _read_indices(indices, text, num_weights, vocab)
     if grad is not None:
         if width is not None:
             raise InputError("--width is for a random gradient, expected it without --grad")
-        gradient = _load_gradient(grad, dtype)
+        gradient = options.load_floats(FUNCTION.api, {"grad": grad}, dtype)["grad"]
     elif text is not None:
-        gradient = _random_gradient(len(tokens), width or 256, seed)
-        gradient = gradient.astype(dtypes.parse(dtype or "float32"))
+        random = np.random.default_rng(seed)
+        gradient = options.normal(random, (len(tokens), width or 256), dtype)
     else:
         raise InputError("expected --grad FILE with --indices")
     return problem(gradient, tokens, rows, padding_idx, scale_grad_by_freq)
@@ -122,53 +129,55 @@ def _read_indices(
         raise InputError("--vocab is for --text, expected it without --indices")
     if num_weights is None:
         raise InputError("expected --num-weights N with --indices")
-    allowed = libraries.load().support.dtypes(FUNCTION.api, "indices")
-    return npy.load(indices, "indices", allowed), num_weights
-
-
-def _load_gradient(path: Path, dtype: str | None) -> np.ndarray:
-    allowed = libraries.load().support.dtypes(FUNCTION.api, "grad")
-    if dtype is None:
-        return npy.load(path, "grad", allowed)
-    return npy.load(path, "grad", [*allowed, "float64"]).astype(dtypes.parse(dtype))
-
-
-def _random_gradient(tokens: int, width: int, seed: int) -> np.ndarray:
-    return np.random.default_rng(seed).standard_normal((tokens, width), dtype=np.float32)
+    return options.load(FUNCTION.api, "indices", indices), num_weights
 
 
 def reference(kit: libraries.Toolkit, arguments: Problem) -> dict[str, Reference]:
     """The gradient in float64, from the inputs as stored."""
-    grad = np.require(arguments.inputs["grad"], np.float64, "C")
-    indices = np.require(arguments.inputs["indices"], np.int64, "C")
     shape, _ = arguments.outputs["out"]
     rows, width = shape
-    value, magnitude = np.empty(shape), np.empty(shape)
+    indices = embedding.checked_rows(arguments.inputs["indices"], rows)
+    value, magnitude = empty(shape), empty(shape)
     terms = np.empty(rows, np.int64)
-    status = kit.function("openaclnn_reference_embedding_dense_backward")(
-        ctypes.c_void_p(grad.ctypes.data),
-        ctypes.c_void_p(indices.ctypes.data),
-        ctypes.c_int64(indices.size),
-        ctypes.c_int64(width),
-        ctypes.c_uint64(rows),
-        ctypes.c_uint64(arguments.attributes["paddingIdx"]),
-        ctypes.c_int(arguments.attributes["scaleGradByFreq"]),
-        ctypes.c_void_p(value.ctypes.data),
-        ctypes.c_void_p(magnitude.ctypes.data),
-        ctypes.c_void_p(terms.ctypes.data),
-    )
-    if status != 0:
-        raise Error(f"the reference of {FUNCTION.api} returned {status}")
+    attributes = (arguments.attributes[each] for each in ("paddingIdx", "scaleGradByFreq"))
+    sizes = (indices.size, width, rows, *map(int, attributes))
+    grad = doubles(arguments.inputs["grad"])
+    compute(kit, "embedding_dense_backward", grad, indices, *sizes, value, magnitude, terms)
     return {"out": Reference(value, magnitude, terms[:, np.newaxis])}
+
+
+def point(kit: libraries.Toolkit, arguments: Problem) -> Point:
+    """Embedding at a random table; padding and scaling change what flows back into it."""
+    shape, _ = arguments.outputs["out"]
+    indices = embedding.checked_rows(arguments.inputs["indices"], shape[0])
+    upstream = doubles(arguments.inputs["grad"]).reshape(*indices.shape, shape[1])
+    weight = np.where(indices == arguments.attributes["paddingIdx"], 0.0, 1.0)
+    if arguments.attributes["scaleGradByFreq"]:
+        weight /= np.bincount(indices.reshape(-1), minlength=1)[indices]
+    return Point(
+        variables={"out": np.random.default_rng(1).standard_normal(shape)},
+        forward=lambda variables: embedding.forward(kit, variables["out"], indices),
+        upstream=upstream * weight[..., np.newaxis],
+        exact=arguments,
+    )
+
+
+def small() -> Iterable[Problem]:
+    """Rows with many tokens, with few, with none; padding; scaling."""
+    for name, padding, scale in zip(
+        options.FLOATS, (NO_PADDING, 2, 0), (False, True, False), strict=True
+    ):
+        random = np.random.default_rng(0)
+        indices = np.minimum(random.geometric(0.3, (4, 9)) - 1, 11)
+        yield problem(options.normal(random, (4, 9, 6), name), indices, 12, padding, scale)
 
 
 def demo(text: Text, width: int) -> Iterable[Problem]:
     """The gradient of an embedding of the text's words, in every dtype."""
-    gradient = _random_gradient(len(text.indices), width, seed=0)
-    for name in FLOATS:
-        for scale in (False, True):
-            typed = gradient.astype(dtypes.parse(name))
-            yield problem(typed, text.indices, text.vocabulary, scale_grad_by_freq=scale)
+    gradient = options.normal(np.random.default_rng(0), (len(text.indices), width), None)
+    for name in options.FLOATS:
+        yield problem(gradient.astype(dtypes.parse(name)), text.indices, text.vocabulary)
+    yield problem(gradient, text.indices, text.vocabulary, scale_grad_by_freq=True)
 
 
 OPERATOR = Operator(
@@ -179,4 +188,5 @@ OPERATOR = Operator(
     read=read,
     reference=reference,
     demo=demo,
+    derivative=Derivative(point, small),
 )

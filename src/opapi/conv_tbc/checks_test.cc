@@ -119,5 +119,36 @@ TEST(ConvTbcChecks, LengthThatOverflows) {
   EXPECT_EQ(code(0, INT64_MAX, 0, 0), 161002);
 }
 
+// Views that repeat one element, or have none, are as long as one likes.
+TEST(ConvTbcChecks, HugeViewsArePlannedAtOnce) {
+  const Device device{{"OPENACLNN_SOC", "Ascend950PR_9579"}};
+  constexpr int64_t kHuge = int64_t{1} << 40;
+  const auto repeated = [](const Dims& dims) {
+    return TensorSpec{.dims = dims, .strides = Dims(dims.size(), 0), .storage = Dims{1}};
+  };
+  Spec empty_out = GoodSpec();
+  empty_out.self = repeated({kHuge, 2, 3});
+  empty_out.weight.dims = {1, 3, 0};
+  empty_out.bias.dims = {0};
+  empty_out.pad = 0;
+  empty_out.out.dims = {kHuge, 2, 0};
+  EXPECT_EQ(Plan(empty_out).outcome().message, "");
+  // Two steps: T_in + 2 pad + 1 - L.
+  Spec no_channels = GoodSpec();
+  no_channels.self.dims = {1, 4, 0};
+  no_channels.weight.dims = {int64_t{1} << 62, 0, 4};
+  no_channels.pad = int64_t{1} << 61;
+  no_channels.out.dims = {2, 4, 4};
+  EXPECT_EQ(Plan(no_channels).outcome().message, "");
+  Spec many_taps = GoodSpec();
+  many_taps.self.dims = {1, 1000, 1};
+  many_taps.weight = repeated({int64_t{1} << 60, 1, 4});
+  many_taps.pad = int64_t{1} << 59;
+  many_taps.out.dims = {2, 1000, 4};
+  const Planned planned = Plan(many_taps);
+  EXPECT_EQ(planned.outcome().message, "");
+  EXPECT_EQ(planned.workspace_size(), uint64_t{INT64_MAX});
+}
+
 }  // namespace
 }  // namespace openaclnn::test::conv_tbc

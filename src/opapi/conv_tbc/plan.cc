@@ -8,12 +8,13 @@ Plan MakePlan(const Params& p) {
   const tbc::Geometry g(p.self, p.weight, p.pad);
   const Rounding rounding = tbc::RoundingOf(p.self.dtype(), p.cubeMathType);
   Plan plan = {};
+  if (p.out.empty()) return plan;
   Gemm& gemm = plan.gemm;
   gemm.a = {.view = RowView(p.self),
             .dtype = p.self.dtype(),
             .rounding = rounding,
             .width = g.in_channels,
-            .shift = -g.pad * g.batch,
+            .shift = tbc::RowsBetween(-g.pad, g),
             .step = g.batch,
             .transposed = false};
   gemm.b = {.view = RowView(p.weight),

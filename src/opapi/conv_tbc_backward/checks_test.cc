@@ -148,5 +148,26 @@ TEST(ConvTbcBackwardChecks, LengthThatOverflows) {
   EXPECT_EQ(code(0, INT64_MAX, 0, 3), 161002);
 }
 
+// Views that repeat one element, or have none, are as long as one likes.
+TEST(ConvTbcBackwardChecks, HugeViewsArePlannedAtOnce) {
+  const Device device{{"OPENACLNN_SOC", "Ascend950PR_9579"}};
+  constexpr int64_t kHuge = int64_t{1} << 40;
+  const auto call = [](int64_t in_length, int64_t batch, int64_t in_channels, int64_t taps,
+                       int64_t pad) {
+    Spec spec = GoodSpec();
+    spec.self.dims = {in_length + 2 * pad + 1 - taps, batch, 4};
+    spec.input.dims = spec.grad_input.dims = {in_length, batch, in_channels};
+    spec.weight.dims = spec.grad_weight.dims = {taps, in_channels, 4};
+    spec.pad = pad;
+    return spec;
+  };
+  EXPECT_EQ(Plan(call(kHuge, 2, 0, kHuge, 0)).outcome().message, "");
+  EXPECT_EQ(Plan(call(1, 4, 0, int64_t{1} << 62, int64_t{1} << 61)).outcome().message, "");
+  Spec repeated = call(kHuge, 1000, 0, 1, 0);
+  repeated.self.strides = Dims{0, 0, 0};
+  repeated.self.storage = Dims{1};
+  EXPECT_EQ(Plan(repeated).outcome().message, "");
+}
+
 }  // namespace
 }  // namespace openaclnn::test::conv_tbc_backward

@@ -10,11 +10,12 @@ namespace {
 /// Rows of dx are time and batch; terms are taps and output channels, backwards in time.
 Gemm PlanInputGrad(const Params& p, const tbc::Geometry& g, Rounding rounding) {
   Gemm gemm = {};
+  if (p.gradInput.empty()) return gemm;
   gemm.a = {.view = RowView(p.self),
             .dtype = p.self.dtype(),
             .rounding = rounding,
             .width = g.out_channels,
-            .shift = g.pad * g.batch,
+            .shift = tbc::RowsBetween(g.pad, g),
             .step = -g.batch,
             .transposed = false};
   gemm.b = {.view = RowView(p.weight),
@@ -36,11 +37,12 @@ Gemm PlanInputGrad(const Params& p, const tbc::Geometry& g, Rounding rounding) {
 /// Rows of dw are taps and input channels; terms are time and batch, those that x has at the tap.
 Gemm PlanWeightGrad(const Params& p, const tbc::Geometry& g, Rounding rounding) {
   Gemm gemm = {};
+  if (p.gradWeight.empty()) return gemm;
   gemm.a = {.view = RowView(p.input),
             .dtype = p.input.dtype(),
             .rounding = rounding,
             .width = g.in_channels,
-            .shift = -g.pad * g.batch,
+            .shift = tbc::RowsBetween(-g.pad, g),
             .step = g.batch,
             .transposed = true};
   gemm.b = {.view = RowView(p.self),

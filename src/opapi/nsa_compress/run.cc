@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The windows of NsaCompress, head by head.
+#include <algorithm>
+
 #include "kernels/rows.h"
 #include "nsa_compress/op.h"
 
@@ -18,22 +20,31 @@ void WidenWeight(const Plan& plan, const Buffers& buffers, float* w) {
   }
 }
 
+/// Columns of a window whose elements do not follow each other that are packed at a time: 8 KiB,
+/// for the thread may be a client's with a small stack.
+constexpr int64_t kPackedColumns = 32;
+
 void CompressHead(const Plan& plan, const Buffers& buffers, const float* w, int64_t i, int64_t n) {
+  const bool dense = plan.x.step == 1;
+  std::byte packed[nsa::kMaxBlock][kPackedColumns * sizeof(uint16_t)];
+  DenseRow<kMaxRowBytes> y(plan.y, buffers.data[kOutput], i * plan.heads + n, plan.width);
   Window window;
   window.block = plan.block;
-  window.width = plan.width;
   window.w = w + n * plan.block;
-  std::byte packed[nsa::kMaxBlock][kMaxRowBytes];
-  for (int64_t r = 0; r < plan.block; ++r) {
-    std::byte* row = plan.x.Row(buffers.data[kInput], (plan.starts[i] + r) * plan.heads + n);
-    window.x[r] = row;
-    if (plan.x.step == 1) continue;
-    CopyStrided(row, plan.x.step, packed[r], 1, plan.width, plan.x.element_bytes);
-    window.x[r] = packed[r];
+  const int64_t columns = dense ? plan.width : kPackedColumns;
+  for (int64_t begin = 0; begin < plan.width; begin += columns) {
+    window.width = std::min(columns, plan.width - begin);
+    window.y = y.Out() + begin * plan.x.element_bytes;
+    for (int64_t r = 0; r < plan.block; ++r) {
+      const std::byte* row =
+          plan.x.Row(buffers.data[kInput], (plan.starts[i] + r) * plan.heads + n) +
+          begin * plan.x.step * plan.x.element_bytes;
+      window.x[r] = dense ? row : packed[r];
+      if (dense) continue;
+      CopyStrided(row, plan.x.step, packed[r], 1, window.width, plan.x.element_bytes);
+    }
+    plan.kernels->window(window);
   }
-  DenseRow<kMaxRowBytes> y(plan.y, buffers.data[kOutput], i * plan.heads + n, plan.width);
-  window.y = y.Out();
-  plan.kernels->window(window);
   y.Flush();
 }
 

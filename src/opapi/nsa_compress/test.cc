@@ -12,6 +12,7 @@
 #include "tests/support/bits.h"
 #include "tests/support/misuse.h"
 #include "tests/support/numbers.h"
+#include "tests/support/small_stack.h"
 
 namespace openaclnn::test::nsa_compress {
 namespace {
@@ -93,6 +94,21 @@ TEST(NsaCompress, NamedCases) {
       ASSERT_EQ(problem.Run(device).message, "");
       EXPECT_TRUE(problem.IsRight());
     }
+  }
+}
+
+// Whoever synchronises may run the task: on its own stack, however small.
+TEST(NsaCompress, RunsOnASmallStack) {
+  const Device device({{"OPENACLNN_NUM_THREADS", "1"}});
+  for (const bool strided : {false, true}) {
+    const WindowCase shape = {"", kEdge, {}, 200, 2, 256, 128, 16};
+    const Problem problem(shape, ACL_BF16, {1, kNormal, strided});
+    OnSmallStack([&] {
+      ASSERT_EQ(aclrtSetDevice(0), 0);
+      for (int i = 0; i < 50; ++i) ASSERT_EQ(problem.Run(device).message, "");
+      EXPECT_EQ(aclrtResetDevice(0), 0);
+    });
+    EXPECT_TRUE(problem.IsRight());
   }
 }
 

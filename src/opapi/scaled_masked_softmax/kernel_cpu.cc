@@ -3,6 +3,7 @@
 #include "kernels/exp-inl.h"
 #include "kernels/lanes-inl.h"
 #include "kernels/masked_softmax.h"
+#include "kernels/row-inl.h"
 #include "kernels/sum-inl.h"
 #include "scaled_masked_softmax/op.h"
 
@@ -15,6 +16,7 @@ using openaclnn::OPENACLNN_TARGET::F32x16;
 using openaclnn::OPENACLNN_TARGET::Float16;
 using openaclnn::OPENACLNN_TARGET::ForLanes;
 using openaclnn::OPENACLNN_TARGET::kLanes;
+using openaclnn::OPENACLNN_TARGET::RowLanes;
 using openaclnn::OPENACLNN_TARGET::Sum;
 
 constexpr float kMasked = -10000.0f;
@@ -35,15 +37,16 @@ float Largest(float* z, int64_t n) {
 }
 
 /// z = mask ? -10000 : scale*x; e = exp(z - max z); y = e / sum e.
-template <class T>
+template <class T, bool kDense>
 void RunRow(const Row& row) {
-  const T* x = static_cast<const T*>(row.x);
-  T* y = static_cast<T*>(row.y);
+  const RowLanes<const T, kDense> x = {static_cast<const T*>(row.x), row.x_step};
+  const RowLanes<const uint8_t, kDense> mask = {row.mask, row.mask_step};
+  const RowLanes<T, kDense> y = {static_cast<T*>(row.y), row.y_step};
   float e[masked_softmax::kMaxWidth];
   const F32x16 scale = F32x16::Broadcast(row.scale);
   const F32x16 masked = F32x16::Broadcast(kMasked);
   ForLanes(row.n, [&](int64_t j, auto lanes) {
-    lanes.Store(lanes.Select(row.mask + j, scale * lanes.Load(x + j), masked), e + j);
+    lanes.Store(mask.Select(j, lanes, scale * x.Load(j, lanes), masked), e + j);
   });
   const F32x16 largest = F32x16::Broadcast(Largest(e, row.n));
   ForLanes(row.n, [&](int64_t j, auto lanes) {
@@ -51,11 +54,16 @@ void RunRow(const Row& row) {
   });
   const F32x16 sum =
       F32x16::Broadcast(Sum(row.n, [&](int64_t j, auto lanes) { return lanes.Load(e + j); }));
-  ForLanes(row.n, [&](int64_t j, auto lanes) { lanes.Store(lanes.Load(e + j) / sum, y + j); });
+  ForLanes(row.n, [&](int64_t j, auto lanes) { y.Store(lanes.Load(e + j) / sum, j, lanes); });
 }
+
+template <bool kDense>
+constexpr Kernels kTable = {RunRow<float, kDense>, RunRow<Float16, kDense>,
+                            RunRow<BFloat16, kDense>};
 
 }  // namespace
 
-extern const Kernels kKernels = {RunRow<float>, RunRow<Float16>, RunRow<BFloat16>};
+extern const Kernels kDenseKernels = kTable<true>;
+extern const Kernels kStridedKernels = kTable<false>;
 
 }  // namespace openaclnn::scaled_masked_softmax::OPENACLNN_TARGET

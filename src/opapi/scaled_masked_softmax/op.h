@@ -28,23 +28,25 @@ struct Params {
   std::array<const Operand*, 3> operands() const { return {&x, &mask, &y}; }
 };
 
-/// One row, dense: y[j] = e^(z[j] - max z) / sum e^(z - max z), z[j] = mask[j] ? -10000 :
-/// scale*x[j].
+/// One row: y[j] = e^(z[j] - max z) / sum e^(z - max z), z[j] = mask[j] ? -10000 : scale*x[j].
+/// Steps, in elements, lead from one j to the next.
 struct Row {
   const void* x;
   const uint8_t* mask;
   void* y;
+  int64_t x_step, mask_step, y_step;
   int64_t n;
   float scale;
 };
 
-/// The loop that is compiled for each instruction set, by type.
+/// The loop that is compiled for each instruction set, by type; the dense one for steps of 1.
 struct Kernels {
   void (*float32)(const Row& row);
   void (*float16)(const Row& row);
   void (*bfloat16)(const Row& row);
 };
-OPENACLNN_TARGET_DECLARE(extern const Kernels kKernels)
+OPENACLNN_TARGET_DECLARE(extern const Kernels kDenseKernels)
+OPENACLNN_TARGET_DECLARE(extern const Kernels kStridedKernels)
 
 struct Plan {
   void (*row)(const Row& row);

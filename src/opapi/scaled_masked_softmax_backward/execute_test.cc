@@ -8,6 +8,7 @@
 #include "tests/support/bits.h"
 #include "tests/support/checks.h"
 #include "tests/support/misuse.h"
+#include "tests/support/small_stack.h"
 #include "tests/support/tables.h"
 
 namespace openaclnn::test::scaled_masked_softmax_backward {
@@ -52,6 +53,20 @@ TEST(ScaledMaskedSoftmaxBackwardExecutor, NeedsNoWorkspace) {
   for (const bool strided : {false, true}) {
     const Problem problem(Shape({2, 3, 5, 30}), ACL_BF16, {1, kNormal, strided, true});
     EXPECT_EQ(problem.Plan().workspace_size(), 0u);
+  }
+}
+
+// Whoever synchronises may run the task: on its own stack, however small.
+TEST(ScaledMaskedSoftmaxBackwardExecutor, RunsOnASmallStack) {
+  const Device device({{"OPENACLNN_NUM_THREADS", "1"}});
+  for (const bool strided : {false, true}) {
+    const Problem problem(Shape({1, 1, 2, 4096}), ACL_FLOAT, {1, kNormal, strided, true});
+    OnSmallStack([&] {
+      ASSERT_EQ(aclrtSetDevice(0), 0);
+      for (int i = 0; i < 50; ++i) ASSERT_EQ(problem.Run(device).message, "");
+      EXPECT_EQ(aclrtResetDevice(0), 0);
+    });
+    EXPECT_TRUE(problem.IsRight());
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One row of ScaledMaskedSoftmaxBackward, compiled once for each instruction set.
 #include "kernels/lanes-inl.h"
+#include "kernels/row-inl.h"
 #include "kernels/sum-inl.h"
 #include "scaled_masked_softmax_backward/op.h"
 
@@ -11,27 +12,34 @@ using openaclnn::OPENACLNN_TARGET::BFloat16;
 using openaclnn::OPENACLNN_TARGET::F32x16;
 using openaclnn::OPENACLNN_TARGET::Float16;
 using openaclnn::OPENACLNN_TARGET::ForLanes;
+using openaclnn::OPENACLNN_TARGET::RowLanes;
 using openaclnn::OPENACLNN_TARGET::Sum;
 
 /// dx = mask ? 0 : scale * (dy*y - y * sum dy*y). dx may be dy or y.
-template <class T>
+template <class T, bool kDense>
 void RunRow(const Row& row) {
-  const T* dy = static_cast<const T*>(row.dy);
-  const T* y = static_cast<const T*>(row.y);
-  T* dx = static_cast<T*>(row.dx);
+  const RowLanes<const T, kDense> dy = {static_cast<const T*>(row.dy), row.dy_step};
+  const RowLanes<const T, kDense> y = {static_cast<const T*>(row.y), row.y_step};
+  const RowLanes<const uint8_t, kDense> mask = {row.mask, row.mask_step};
+  const RowLanes<T, kDense> dx = {static_cast<T*>(row.dx), row.dx_step};
   const F32x16 sum = F32x16::Broadcast(
-      Sum(row.n, [&](int64_t j, auto lanes) { return lanes.Load(dy + j) * lanes.Load(y + j); }));
+      Sum(row.n, [&](int64_t j, auto lanes) { return dy.Load(j, lanes) * y.Load(j, lanes); }));
   const F32x16 scale = F32x16::Broadcast(row.scale);
   const F32x16 zero = F32x16::Broadcast(0.0f);
   ForLanes(row.n, [&](int64_t j, auto lanes) {
-    const F32x16 g = lanes.Load(dy + j), v = lanes.Load(y + j);
+    const F32x16 g = dy.Load(j, lanes), v = y.Load(j, lanes);
     const F32x16 t = scale * (g * v - v * sum);
-    lanes.Store(lanes.Select(row.mask + j, t, zero), dx + j);
+    dx.Store(mask.Select(j, lanes, t, zero), j, lanes);
   });
 }
 
+template <bool kDense>
+constexpr Kernels kTable = {RunRow<float, kDense>, RunRow<Float16, kDense>,
+                            RunRow<BFloat16, kDense>};
+
 }  // namespace
 
-extern const Kernels kKernels = {RunRow<float>, RunRow<Float16>, RunRow<BFloat16>};
+extern const Kernels kDenseKernels = kTable<true>;
+extern const Kernels kStridedKernels = kTable<false>;
 
 }  // namespace openaclnn::scaled_masked_softmax_backward::OPENACLNN_TARGET

@@ -29,23 +29,26 @@ struct Params {
   std::array<const Operand*, 4> operands() const { return {&gradOutput, &y, &mask, &out}; }
 };
 
-/// One row, dense: dx[j] = mask[j] ? 0 : scale * (dy[j]*y[j] - y[j] * sum dy*y).
+/// One row: dx[j] = mask[j] ? 0 : scale * (dy[j]*y[j] - y[j] * sum dy*y). Steps, in elements, lead
+/// from one j to the next.
 struct Row {
   const void* dy;
   const void* y;
   const uint8_t* mask;
   void* dx;
+  int64_t dy_step, y_step, mask_step, dx_step;
   int64_t n;
   float scale;
 };
 
-/// The loop that is compiled for each instruction set, by type.
+/// The loop that is compiled for each instruction set, by type; the dense one for steps of 1.
 struct Kernels {
   void (*float32)(const Row& row);
   void (*float16)(const Row& row);
   void (*bfloat16)(const Row& row);
 };
-OPENACLNN_TARGET_DECLARE(extern const Kernels kKernels)
+OPENACLNN_TARGET_DECLARE(extern const Kernels kDenseKernels)
+OPENACLNN_TARGET_DECLARE(extern const Kernels kStridedKernels)
 
 struct Plan {
   void (*row)(const Row& row);

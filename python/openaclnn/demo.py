@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs, checks and times every operator on a real text."""
+
+from dataclasses import dataclass
+
+from . import report, runtime, verbs
+from .errors import AclError, ExitCode, NotSupported
+from .operators import OPERATORS
+from .operators.operator import Operator, Problem
+from .report import Run
+from .text import Text
+
+_ROUNDS = 1  # of timing: all operators within some 15 s
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A row that the product cannot have."""
+
+    operator: str
+    dtype: str
+    message: str
+
+
+def run(text: Text, width: int) -> tuple[list[Run], list[Refusal]]:
+    """The rows of all operators, and those that the product refuses; it refuses not all of them."""
+    rows = [
+        _row(operator, problem) for operator in OPERATORS for problem in operator.demo(text, width)
+    ]
+    runs = [row for row in rows if isinstance(row, Run)]
+    refusals = [row for row in rows if isinstance(row, Refusal)]
+    if not runs:
+        raise NotSupported(refusals[0].message)
+    return report.under_one_roof(runs), refusals
+
+
+def _row(operator: Operator, problem: Problem) -> Run | Refusal:
+    try:
+        results = verbs.compare(operator, problem, {})
+    except AclError as error:
+        product = runtime.start().kit.configuration()["product"]
+        of_product = str(error).endswith(f" on {product}")
+        if not of_product and error.exit_code != ExitCode.NOT_SUPPORTED:
+            raise
+        return Refusal(operator.name, problem.dtype, str(error))
+    return Run(operator, problem, results, verbs.timing(operator, problem, _ROUNDS))

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GroupedBiasAddGrad and its V2: out[j, :] = sum of grad_y[i, :] over the rows i of group j."""
+
+import ctypes
+import math
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from .. import dtypes, libraries
+from ..errors import InputError
+from ..text import Text
+from . import options
+from .operator import (
+    Attribute,
+    Derivative,
+    Function,
+    Input,
+    Operator,
+    Output,
+    Point,
+    Problem,
+    Reference,
+)
+from .reference import compute, doubles, empty, whole
+
+_TENSORS = (Input("gradY"), Input("groupIdxOptional"))
+FUNCTION = Function("aclnnGroupedBiasAddGrad", (*_TENSORS, Output("out")))
+FUNCTION_V2 = Function(
+    "aclnnGroupedBiasAddGradV2",
+    (*_TENSORS, Attribute("groupIdxType", ctypes.c_int64), Output("out")),
+)
+_MOST_GROUPS = 2048
+
+
+class GroupIdxType(StrEnum):
+    """What a list of groups holds."""
+
+    ENDS = "ends"
+    SIZES = "sizes"
+
+
+def problem(
+    grad_y: np.ndarray,
+    group_idx: np.ndarray | None = None,
+    group_idx_type: GroupIdxType | str | None = None,
+    note: str = "",
+) -> Problem:
+    """The arguments of one call; with a type of the list, of the second version."""
+    wanted = 3 if group_idx is None else 2
+    if grad_y.ndim != wanted:
+        with_list = "without" if group_idx is None else "with"
+        raise InputError(
+            f"gradY shape is {grad_y.shape}, expected {wanted} dimensions {with_list}"
+            " groupIdxOptional"
+        )
+    if group_idx is not None and group_idx.ndim != 1:
+        raise InputError(f"groupIdxOptional shape is {group_idx.shape}, expected one dimension")
+    groups = grad_y.shape[0] if group_idx is None else group_idx.size
+    attributes = {}
+    if group_idx_type is not None:
+        attributes["groupIdxType"] = list(GroupIdxType).index(GroupIdxType(group_idx_type))
+    return Problem(
+        inputs={"gradY": grad_y} | ({} if group_idx is None else {"groupIdxOptional": group_idx}),
+        attributes=attributes,
+        outputs={"out": ((groups, grad_y.shape[-1]), grad_y.dtype)},
+        note=note,
+    )
+
+
+def read(
+    *,
+    grad_y: options.file(
+        "Gradient of the output, rows x width, or without --group-idx groups x rows x width"
+    ) = None,
+    group_idx: options.file("End of each group, int32 or int64") = None,
+    shape: options.shape("R,H", "rows and width of gradY") = None,
+    groups: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=options.MOST, help="With --shape: this many groups of random sizes (8)."
+        ),
+    ] = None,
+    text: options.TextFile = None,
+    width: options.Width = None,
+    dtype: options.dtype(options.FLOATS) = None,
+    seed: options.Seed = 0,
+) -> Problem:
+    """Reads the arguments that the command line names."""
+    arguments = (grad_y, group_idx, shape, groups, text, width, dtype, seed)
+    return problem(*_arrays(*arguments, GroupIdxType.ENDS, FUNCTION.api))
+
+
+def read_v2(
+    *,
+    grad_y: options.file(
+        "Gradient of the output, rows x width, or without --group-idx groups x rows x width"
+    ) = None,
+    group_idx: options.file("End or size of each group, int32 or int64") = None,
+    group_idx_type: Annotated[
+        GroupIdxType, typer.Option(help="What --group-idx holds.")
+    ] = GroupIdxType.ENDS,
+    shape: options.shape("R,H", "rows and width of gradY") = None,
+    groups: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=options.MOST, help="With --shape: this many groups of random sizes (8)."
+        ),
+    ] = None,
+    text: options.TextFile = None,
+    width: options.Width = None,
+    dtype: options.dtype(options.FLOATS) = None,
+    seed: options.Seed = 0,
+) -> Problem:
+    """Reads the arguments that the command line names."""
+    arguments = (grad_y, group_idx, shape, groups, text, width, dtype, seed)
+    return problem(*_arrays(*arguments, group_idx_type, FUNCTION_V2.api), group_idx_type)
+
+
+def _arrays(
+    grad_y, group_idx, shape, groups, text, width, dtype, seed, group_idx_type, api
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """gradY and its list from the options."""
+    options.check_dtype(dtype, options.FLOATS)
+    files = {"grad-y": grad_y, "group-idx": group_idx}
+    options.check_source(files, ["grad-y"], text=text, shape=shape)
+    options.check_companions("text", text is not None, width=width)
+    options.check_companions("shape", shape is not None, groups=groups)
+    if grad_y is not None:
+        gradient = options.load_floats(api, {"gradY": grad_y}, dtype)["gradY"]
+        if group_idx is None:
+            return gradient, None
+        return gradient, options.load(api, "groupIdxOptional", group_idx)
+    if shape is not None:
+        rows, columns = options.extents(shape, "R,H")
+        random = np.random.default_rng(seed)
+        ends = _random_ends(random, rows, groups or 8)
+        return options.normal(random, (rows, columns), dtype), _listed(ends, group_idx_type)
+    return _from_text(Text.read(text), width or 256, dtype or "float32", group_idx_type)
+
+
+def _random_ends(random: np.random.Generator, rows: int, groups: int) -> np.ndarray:
+    return np.append(np.sort(random.integers(0, rows + 1, groups - 1)), rows)
+
+
+def _listed(ends: np.ndarray, group_idx_type: GroupIdxType) -> np.ndarray:
+    return np.diff(ends, prepend=0) if group_idx_type == GroupIdxType.SIZES else ends
+
+
+def _from_text(text: Text, width: int, dtype: str, group_idx_type: GroupIdxType):
+    """The words' vectors as rows, a group for each paragraph; the last one takes the rest."""
+    ends = text.paragraph_ends
+    ends = np.append(ends[:-1][: _MOST_GROUPS - 1], ends[-1])
+    rows = text.embedded(width).astype(dtypes.parse(dtype))
+    return rows, _listed(ends, group_idx_type)
+
+
+def _ends(arguments: Problem) -> np.ndarray:
+    """The end of each group, in a list that keeps the rules."""
+    grad_y = arguments.inputs["gradY"]
+    group_idx = arguments.inputs.get("groupIdxOptional")
+    if group_idx is None:
+        return (1 + np.arange(grad_y.shape[0])) * grad_y.shape[1]
+    if grad_y.size == 0 or group_idx.size == 0:
+        return np.zeros(group_idx.size, np.int64)  # nothing to add: the list is not read
+    given = whole(group_idx)
+    of_sizes = arguments.attributes.get("groupIdxType") == 1
+    ends = np.cumsum(given) if of_sizes else given
+    falls = np.flatnonzero(np.diff(ends, prepend=0) < 0)
+    if falls.size:
+        at = falls[0]
+        least = 0 if of_sizes or at == 0 else ends[at - 1]
+        raise InputError(f"groupIdxOptional value {at} is {given[at]}, expected at least {least}")
+    if ends[-1] != grad_y.shape[0]:
+        expected = f"expected {grad_y.shape[0]}, the rows of gradY"
+        raise InputError(f"groupIdxOptional ends at {ends[-1]}, {expected}")
+    return ends
+
+
+def reference(kit: libraries.Toolkit, arguments: Problem) -> dict[str, Reference]:
+    """The sums in float64, from the inputs as stored."""
+    shape, _ = arguments.outputs["out"]
+    ends = np.require(_ends(arguments), np.int64, "C")
+    value, magnitude = empty(shape), empty(shape)
+    grad_y = doubles(arguments.inputs["gradY"])
+    compute(kit, "grouped_bias_add_grad", grad_y, ends, *shape, value, magnitude)
+    return {"out": Reference(value, magnitude, np.diff(ends, prepend=0)[:, np.newaxis])}
+
+
+def point(kit: libraries.Toolkit, arguments: Problem) -> Point:
+    """The forward adds row j of a bias to every row of group j."""
+    shape, _ = arguments.outputs["out"]
+    sizes = np.diff(_ends(arguments), prepend=0)
+    grad_y = doubles(arguments.inputs["gradY"])
+    return Point(
+        variables={"out": np.random.default_rng(1).standard_normal(shape)},
+        forward=lambda variables: np.repeat(variables["out"], sizes, axis=0),
+        upstream=grad_y.reshape(math.prod(grad_y.shape[:-1]), shape[-1]),
+        exact=arguments,
+    )
+
+
+def _small(group_idx_type: GroupIdxType | None) -> Iterable[Problem]:
+    for name in options.FLOATS:
+        random = np.random.default_rng(0)
+        ends = np.array([0, 5, 15, 15, 40])
+        rows = options.normal(random, (40, 10), name)
+        yield problem(rows, _listed(ends, group_idx_type), group_idx_type)
+    yield problem(
+        options.normal(np.random.default_rng(0), (3, 7, 5), "float32"), None, group_idx_type
+    )
+
+
+def demo(text: Text, width: int) -> Iterable[Problem]:
+    """The gradient of a bias for each paragraph, in every dtype."""
+    for name in options.FLOATS:
+        yield problem(*_from_text(text, width, name, GroupIdxType.ENDS))
+
+
+def demo_v2(text: Text, width: int) -> Iterable[Problem]:
+    """The same from the sizes of the paragraphs."""
+    arrays = _from_text(text, width, "float32", GroupIdxType.SIZES)
+    yield problem(*arrays, GroupIdxType.SIZES, note="sizes")
+
+
+OPERATOR = Operator(
+    name="grouped_bias_add_grad",
+    function=FUNCTION,
+    summary="Gradient of a bias that is added to groups of rows.",
+    example="--grad-y g.npy --group-idx ends.npy",
+    read=read,
+    reference=reference,
+    demo=demo,
+    derivative=Derivative(point, lambda: _small(None)),
+)
+
+OPERATOR_V2 = Operator(
+    name="grouped_bias_add_grad_v2",
+    function=FUNCTION_V2,
+    summary="The same with a list of ends or of sizes.",
+    example="--grad-y g.npy --group-idx sizes.npy --group-idx-type sizes",
+    read=read_v2,
+    reference=reference,
+    demo=demo_v2,
+    derivative=Derivative(point, lambda: _small(GroupIdxType.SIZES)),
+)

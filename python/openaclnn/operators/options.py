@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options that operators share: arrays from files, from a text, or at random."""
+
+import math
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from .. import dtypes, libraries, npy
+from ..errors import InputError
+
+FLOATS = ("float32", "bfloat16", "float16")
+HALVES = ("float16", "bfloat16")
+
+MOST = 2**31 - 1  # of anything that is counted
+
+TextFile = Annotated[
+    Path | None, typer.Option("--text", metavar="FILE", help="Make the arrays from this text.")
+]
+Width = Annotated[
+    int | None, typer.Option(min=1, help="With --text: elements of a word's vector (256).")
+]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of random arrays.")]
+
+
+def file(what: str):
+    """The option of an operand's file."""
+    return Annotated[Path | None, typer.Option(metavar="FILE", help=f"{what}, .npy.")]
+
+
+def shape(form: str, what: str):
+    """The option that asks for random arrays of a shape."""
+    return Annotated[
+        str | None, typer.Option("--shape", metavar=form, help=f"Make random arrays: {what}.")
+    ]
+
+
+def dtype(names: tuple[str, ...]):
+    """The option of the floating type."""
+    listed = ", ".join(names)
+    return Annotated[
+        str | None,
+        typer.Option(
+            "--dtype", help=f"Compute in {listed}; default: that of the files, else {names[0]}."
+        ),
+    ]
+
+
+def check_dtype(name: str | None, names: tuple[str, ...]) -> None:
+    if name is not None and name not in names:
+        raise InputError(f"--dtype is {name}, expected one of {', '.join(names)}")
+
+
+def check_source(files: dict[str, Path | None], needed: list[str], **others: object) -> None:
+    """Exactly one source of arrays: files, of which some are needed, or one of the others."""
+    named = [name for name, value in others.items() if value is not None]
+    some_file = any(path is not None for path in files.values())
+    if len(named) + some_file != 1:
+        ways = " or ".join(f"--{name}" for name in others)
+        raise InputError(f"expected either --{needed[0]} FILE and its companions or {ways}")
+    missing = [name for name in needed if some_file and files[name] is None]
+    if missing:
+        raise InputError(f"--{missing[0]} is missing, expected --{missing[0]} FILE")
+
+
+def check_companions(source: str, given: bool, **companions: object) -> None:
+    """Refuses options that only belong to a source of arrays which is not named."""
+    for name, value in companions.items():
+        if value is not None and not given:
+            option = name.replace("_", "-")
+            raise InputError(f"--{option} is for --{source}, expected it with --{source}")
+
+
+def load_floats(
+    api: str, files: dict[str, Path | None], dtype: str | None
+) -> dict[str, np.ndarray]:
+    """The named files as operands of one floating type, by the names that the C function gives."""
+    arrays: dict[str, np.ndarray] = {}
+    for operand, path in files.items():
+        taken = libraries.load().support.dtypes(api, operand)
+        allowed = [each for each in taken if each in FLOATS]
+        if dtype is not None:
+            array = npy.load(path, operand, [*allowed, "float64"])
+            with np.errstate(over="ignore"):
+                array = array.astype(dtypes.parse(dtype))
+        else:
+            array = npy.load(path, operand, allowed)
+        arrays[operand] = array
+        first, kind = next((name, each.dtype) for name, each in arrays.items())
+        if array.dtype != kind:
+            raise InputError(
+                f"{path}: {operand} dtype is {array.dtype}, expected {kind}, that of {first}"
+            )
+    return arrays
+
+
+def load(api: str, operand: str, path: Path) -> np.ndarray:
+    """A file as an operand of any dtype that the operator takes."""
+    return npy.load(path, operand, libraries.load().support.dtypes(api, operand))
+
+
+def extents(text: str, form: str, option: str = "--shape") -> tuple[int, ...]:
+    """The numbers of an option that looks like `form`, such as T,N,D."""
+    letters = form.split(",")
+    try:
+        numbers = tuple(int(each) for each in text.split(","))
+    except ValueError:
+        numbers = ()
+    if len(numbers) != len(letters) or min(numbers) < 0 or max(numbers) > MOST:
+        expected = f"{form}: {len(letters)} whole numbers to {MOST}"
+        raise InputError(f"{option} is {text}, expected {expected}")
+    return numbers
+
+
+def normal(random: np.random.Generator, shape: tuple[int, ...], dtype: str | None) -> np.ndarray:
+    """Random numbers of a floating type, float64 included."""
+    if math.prod(shape) > 2**60:  # NumPy says that otherwise
+        raise MemoryError
+    if dtype == "float64":
+        return random.standard_normal(shape)
+    return random.standard_normal(shape, np.float32).astype(dtypes.parse(dtype or "float32"))

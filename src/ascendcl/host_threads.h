@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host threads: they run the host functions of streams, which may block.
+#pragma once
+
+#include <functional>
+
+#include "ascendcl/status.h"
+
+namespace openaclnn {
+
+/// Runs the function soon, on a thread that is not a worker's. A function that blocks delays no
+/// other: there are as many threads as functions that run at once. 207005 where not even one can be
+/// had; the function is not run then.
+Status RunOnHostThread(std::function<void()> function);
+
+/// Ends the threads once they have run what was handed to them. The next function starts new ones.
+void StopHostThreads();
+
+}  // namespace openaclnn

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which test shows what each exported function does: none may be without one.
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "abi/exports.h"
+
+namespace openaclnn {
+namespace {
+
+/// The functions of the runtime and of the meta API, by the test of their behaviour. How they are
+/// misused stands in tables that are checked in the same way: runtime/misuse_test.cc, and
+/// handles_test.cc of this folder.
+const std::vector<std::pair<std::string, std::vector<std::string>>> kBehaviours = {
+    {"MemoryTest.SizesOfTypes", {"aclDataTypeSize"}},
+    {"LifeTest.CallsAreNotCounted", {"aclInit", "aclFinalize"}},
+    {"LifeTest.MessagesBelongToTheThread",
+     {"aclGetRecentErrMsg", "aclrtGetLastError", "aclrtPeekAtLastError"}},
+    {"ContextTest.CreateMakesCurrentOnItsDevice", {"aclrtCreateContext", "aclrtDestroyContext"}},
+    {"ContextTest.ThreadsShareOne", {"aclrtSetCurrentContext"}},
+    {"ContextTest.DestroyedContextIsCurrentNoMore", {"aclrtGetCurrentContext"}},
+    {"EventTest.FlagsDecideWhatItIsFor", {"aclrtCreateEvent", "aclrtCreateEventWithFlag"}},
+    {"EventTest.WaitSpeaksOfTheRecordBeforeIt",
+     {"aclrtCreateEventExWithFlag", "aclrtRecordEvent", "aclrtSynchronizeEvent"}},
+    {"EventTest.DestroyReleasesThoseThatWait", {"aclrtDestroyEvent"}},
+    {"EventTest.WaitOrdersStreams", {"aclrtStreamWaitEvent"}},
+    {"EventTest.ElapsedTime", {"aclrtEventElapsedTime"}},
+    {"EventTest.ResetForgetsTheMark", {"aclrtResetEvent"}},
+    {"EventTest.NumbersOfTheQueries",
+     {"aclrtQueryEvent", "aclrtQueryEventStatus", "aclrtQueryEventWaitStatus"}},
+    {"StreamTest.TasksRunInOrder", {"aclrtCreateStream", "aclrtSynchronizeStream"}},
+    {"StreamTest.DestroyWaits", {"aclrtCreateStreamWithConfig", "aclrtDestroyStream"}},
+    {"StreamTest.DestroyForceDropsWhatHasNotBegun", {"aclrtDestroyStreamForce"}},
+    {"StreamTest.TimeoutLeavesTheWork", {"aclrtSynchronizeStreamWithTimeout"}},
+    {"StreamTest.OneThatIsHeldDoesNotHoldOthers", {"aclrtStreamQuery"}},
+    {"TaskTest.StopModeDropsLaterTasksUntilTheErrorIsFetched", {"aclrtSetStreamFailureMode"}},
+    {"DeviceTest.Peers",
+     {"aclrtDeviceCanAccessPeer", "aclrtDeviceDisablePeerAccess", "aclrtDeviceEnablePeerAccess"}},
+    {"DeviceTest.SetAndGetBelongToTheThread", {"aclrtGetDevice", "aclrtSetDevice"}},
+    {"DeviceTest.ResetCountsSets", {"aclrtResetDevice"}},
+    {"DeviceTest.Facts",
+     {"aclrtGetDeviceCount", "aclrtGetRunMode", "aclrtGetSocName", "aclrtGetVersion"}},
+    {"DeviceTest.SynchronizeWaitsForAllContextsOfTheDevice", {"aclrtSynchronizeDevice"}},
+    {"DeviceTest.TimedSynchronizeLeavesLaterWorkAlone", {"aclrtSynchronizeDeviceWithTimeout"}},
+    {"MemoryTest.AddressesAreAlignedAndApart", {"aclrtMalloc", "aclrtFree"}},
+    {"MemoryTest.CountedSizes", {"aclrtMallocAlign32"}},
+    {"MemoryTest.InfoIsPerDeviceAndKind", {"aclrtGetMemInfo"}},
+    {"MemoryTest.PinnedHostMemoryIsTheHosts", {"aclrtMallocHost", "aclrtFreeHost"}},
+    {"MemoryTest.PointerAttributes", {"aclrtPointerGetAttributes"}},
+    {"CopyTest.SynchronousTakesTheKindForAHint", {"aclrtMemcpy"}},
+    {"CopyTest.Rectangles", {"aclrtMemcpy2d", "aclrtMemcpy2dAsync"}},
+    {"CopyTest.AsynchronousDirections", {"aclrtMemcpyAsync"}},
+    {"CopyTest.Fills", {"aclrtMemset", "aclrtMemsetAsync"}},
+    {"CallbackTest.HostFunctionRunsInOrderOnAnotherThread", {"aclrtLaunchHostFunc"}},
+    {"CallbackTest.BlockingCallbackHoldsTheStream", {"aclrtLaunchCallback", "aclrtProcessReport"}},
+    {"CallbackTest.SubscriptionRules", {"aclrtSubscribeReport", "aclrtUnSubscribeReport"}},
+    {"LifeTest.Version", {"openaclnnGetVersion"}},
+    {"ArrayTest.Sizes",
+     {"aclCreateBoolArray", "aclCreateFloatArray", "aclCreateIntArray", "aclDestroyBoolArray",
+      "aclDestroyFloatArray", "aclDestroyIntArray", "aclGetBoolArraySize", "aclGetFloatArraySize",
+      "aclGetIntArraySize"}},
+    {"ScalarTest.EveryTypeThatHasASize", {"aclCreateScalar", "aclDestroyScalar"}},
+    {"ListTest.DestroysItsScalars",
+     {"aclCreateScalarList", "aclDestroyScalarList", "aclGetScalarListSize"}},
+    {"ListTest.DestroysItsTensors",
+     {"aclCreateTensorList", "aclDestroyTensorList", "aclGetTensorListSize"}},
+    {"TensorTest.ReadsBackWhatItWasMadeOf",
+     {"aclCreateTensor", "aclDestroyTensor", "aclGetDataType", "aclGetFormat", "aclGetStorageShape",
+      "aclGetViewOffset", "aclGetViewShape", "aclGetViewStrides"}},
+    {"TensorTest.InitGivesANewView", {"aclInitTensor"}},
+    {"TensorTest.RawAddress", {"aclGetRawTensorAddr", "aclSetRawTensorAddr"}},
+    {"MetaInitTest.IsOptionalAndRepeatable", {"aclnnInit", "aclnnFinalize"}},
+    {"DumpTest.IsRefusedWhateverItIsGiven", {"aclDumpOpTensors"}},
+    {"ExecutorTest.RepeatableRunsUntilDestroyed",
+     {"aclSetAclOpExecutorRepeatable", "aclDestroyAclOpExecutor"}},
+    {"ExecutorTest.Addresses",
+     {"aclSetInputTensorAddr", "AclSetInputTensorAddr", "aclSetOutputTensorAddr",
+      "AclSetOutputTensorAddr", "aclSetTensorAddr", "AclSetTensorAddr"}},
+    {"ExecutorTest.ListAddressRefusals",
+     {"aclSetDynamicInputTensorAddr", "AclSetDynamicInputTensorAddr",
+      "aclSetDynamicOutputTensorAddr", "AclSetDynamicOutputTensorAddr", "aclSetDynamicTensorAddr",
+      "AclSetDynamicTensorAddr"}},
+    {"FrameworkTest.EachSymbol",
+     {"AddTensorAddrToCachedList", "CanUsePTACache", "InitHugeMemThreadLocal",
+      "InitPTACacheThreadLocal", "PTAFindExecCache", "PTAGetExecCache", "ReleaseHugeMem",
+      "ResetCacheThreadLocal", "SetPTACacheHashKey", "SetPTAHashKey", "UnInitHugeMemThreadLocal",
+      "UnInitPTACacheThreadLocal", "aclnnReselectStaticKernel",
+      "aclnnReselectStaticKernelWithPath"}},
+};
+
+/// Texts of the files in which the tests are, and of what they share.
+std::vector<std::string> TestFiles() {
+  std::vector<std::string> texts;
+  for (const char* folder : {"/tests/runtime", "/tests/meta"}) {
+    for (const auto& entry :
+         std::filesystem::directory_iterator(std::string(OPENACLNN_SOURCE_DIR) + folder)) {
+      std::ifstream file(entry.path());
+      texts.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    }
+  }
+  return texts;
+}
+
+/// Whether the text has the name as a word of its own.
+bool Names(const std::string& text, const std::string& name) {
+  const auto in_word = [&](size_t place) {
+    return place < text.size() && (std::isalnum(text[place]) || text[place] == '_');
+  };
+  size_t found = text.find(name);
+  while (found != std::string::npos && (in_word(found - 1) || in_word(found + name.size()))) {
+    found = text.find(name, found + 1);
+  }
+  return found != std::string::npos;
+}
+
+TEST(BehaviourTest, TableHoldsEveryExport) {
+  std::set<std::string> named, exported;
+  for (const auto& [test, functions] : kBehaviours) {
+    for (const std::string& function : functions) {
+      EXPECT_TRUE(named.insert(function).second) << function << " is there twice";
+    }
+  }
+  for (const char* library : {"ascendcl", "nnopbase"}) exported.merge(ExportsOf(library));
+  EXPECT_GT(exported.size(), 100u);
+  EXPECT_EQ(named, exported);
+}
+
+// The test is there, and its file, or the fixture, calls the function.
+TEST(BehaviourTest, TestsAreWhereTheTableSays) {
+  const std::vector<std::string> files = TestFiles();
+  std::string fixture;
+  for (const std::string& text : files) {
+    if (text.find("class RuntimeTest :") != std::string::npos) fixture = text;
+  }
+  ASSERT_FALSE(fixture.empty());
+  for (const auto& [test, functions] : kBehaviours) {
+    const size_t dot = test.find('.');
+    const std::string head = "(" + test.substr(0, dot) + ", " + test.substr(dot + 1) + ")";
+    std::string file;
+    for (const std::string& text : files) {
+      if (text.find(head) != std::string::npos) file = text;
+    }
+    EXPECT_FALSE(file.empty()) << "no test " << test;
+    for (const std::string& function : functions) {
+      EXPECT_TRUE(Names(file + fixture, function)) << test << " does not call " << function;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace openaclnn

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A short form of the native tests under valgrind's memcheck: no error, no definite leak.
+#
+#   valgrind.sh BUILD_DIR
+#
+# Valgrind has no AVX-512, so that kernels run as AVX2; device memory counts as initialised.
+set -euo pipefail
+tests=$1/tests
+export RC_PARAMS=max_success=3
+check=(valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite
+  --fair-sched=yes)
+failed=0
+
+run() { # run PROGRAM [OPTION...]
+  local from=$SECONDS result=ok
+  if ! "${check[@]}" "$tests/$1" "${@:2}" >"$tests/$1.valgrind" 2>&1; then
+    cat "$tests/$1.valgrind"
+    result=FAILED failed=1
+  fi
+  grep -Eq '\[  PASSED  \] [1-9][0-9]* test' "$tests/$1.valgrind" || result=FAILED failed=1
+  printf '%-40s %s in %d s\n' "$1" "$result" $((SECONDS - from))
+}
+
+run runtime_api '--gtest_filter=-*FlushToZero*'  # valgrind has none
+run meta_api
+for program in "$tests"/*_test; do
+  run "$(basename "$program")" '--gtest_filter=*WorkedExample*:*Random*:*Executor*:*Misuse*:*Empty*'
+done
+exit $failed
