@@ -74,11 +74,11 @@ ACL_FUNC_VISIBILITY aclError aclopCompileAndExecute(
  * The same for operators whose results decide the outputs' shapes, which would be written to
  * outputDesc; no operator here has such results.
  */
-ACL_FUNC_VISIBILITY aclError aclopCompileAndExecuteV2(
-    const char* opType, int numInputs, aclTensorDesc* inputDesc[], aclDataBuffer* inputs[],
-    int numOutputs, aclTensorDesc* outputDesc[], aclDataBuffer* outputs[], aclopAttr* attr,
-    aclopEngineType engineType, aclopCompileType compileFlag, const char* opPath,
-    aclrtStream stream);
+ACL_FUNC_VISIBILITY aclError
+aclopCompileAndExecuteV2(const char* opType, int numInputs, aclTensorDesc* inputDesc[],
+                         aclDataBuffer* inputs[], int numOutputs, aclTensorDesc* outputDesc[],
+                         aclDataBuffer* outputs[], aclopAttr* attr, aclopEngineType engineType,
+                         aclopCompileType compileFlag, const char* opPath, aclrtStream stream);
 
 /**
  * Sets an option for the process. Options are kept and given back; the kernels here need none.

@@ -417,14 +417,13 @@ ACL_FUNC_VISIBILITY aclError aclrtSetOpWaitTimeout(uint32_t timeout);
 /** @} */
 
 /**
- * Sets and gives back a parameter of the process. Results here are deterministic whatever
- * ACL_OPT_DETERMINISTIC says; the other parameters change nothing either.
+ * Sets and gives back a parameter of the process, 0 at first. Results here are deterministic
+ * whatever ACL_OPT_DETERMINISTIC says; the other parameters change nothing either.
  *
  * @param opt the parameter.
  * @param value 0 or 1 (of the getter: out).
  * @retval ACL_ERROR_RT_PARAM_INVALID opt is none of the enumeration, or value is neither 0 nor 1.
  * @retval ACL_ERROR_INVALID_PARAM value is null.
- * @retval ACL_ERROR_RT_SYSPARAMOPT_NOT_SET the parameter was never set.
  * @{
  */
 ACL_FUNC_VISIBILITY aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t value);
@@ -434,6 +433,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t* va
 /**
  * As aclrtSetSysParamOpt and aclrtGetSysParamOpt, for the calling thread's context alone.
  *
+ * @retval ACL_ERROR_RT_SYSPARAMOPT_NOT_SET the parameter was never set for the context.
  * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no context.
  * @{
  */

@@ -16,8 +16,9 @@ namespace {
 
 std::atomic<aclrtFloatOverflowMode> g_overflow_mode{ACL_RT_OVERFLOW_MODE_INFNAN};
 
+/// Of the process all are set from the beginning, to 0.
 SysParams& ProcessParams() {
-  static auto* params = new SysParams{-1, -1, -1, -1};
+  static auto* params = new SysParams{};
   return *params;
 }
 

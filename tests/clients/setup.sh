@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.."
 readonly version=$1 npu_version=$2
 readonly folder=build/clients/torch-$version
 readonly others=(filelock typing_extensions sympy networkx jinja2 fsspec mpmath 'numpy<2.3' pyyaml
-  setuptools pytest)
+  setuptools pytest matplotlib ml_dtypes rich typer)
 
 fail() {
   printf 'test-clients: %s\n' "$@" >&2

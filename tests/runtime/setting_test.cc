@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Settings, facts of a device, descriptions, attributes, and functions that only refuse.
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include "runtime/fixture.h"
@@ -13,6 +14,8 @@ TEST_F(SettingTest, ParametersAreOfTheProcessOrOfAContext) {
   int64_t value = -1;
   const auto context_value = [&] { return aclrtCtxGetSysParamOpt(ACL_OPT_DETERMINISTIC, &value); };
   EXPECT_EQ(context_value(), ACL_ERROR_RT_SYSPARAMOPT_NOT_SET);
+  EXPECT_EQ(aclrtGetSysParamOpt(ACL_OPT_STRONG_CONSISTENCY, &value), 0);
+  EXPECT_EQ(value, 0);
   EXPECT_EQ(aclrtSetSysParamOpt(ACL_OPT_DETERMINISTIC, 1), 0);
   EXPECT_EQ(aclrtGetSysParamOpt(ACL_OPT_DETERMINISTIC, &value), 0);
   EXPECT_EQ(value, 1);
@@ -75,6 +78,13 @@ TEST_F(SettingTest, DescriptionsSayWhatTheyWereMadeOf) {
   ExpectRefused({"aclSetTensorPlaceMent",
                  [&] { return aclSetTensorPlaceMent(desc, static_cast<aclMemType>(7)); },
                  ACL_ERROR_INVALID_PARAM, "memType value is 7"});
+  // What concerns the memory changes nothing of what was described.
+  const int64_t stored[] = {5, 3};
+  aclSetTensorDescName(desc, "x");
+  EXPECT_EQ(aclSetTensorFormat(desc, ACL_FORMAT_ND), 0);
+  EXPECT_EQ(aclSetTensorShape(desc, 2, stored), 0);
+  EXPECT_EQ(aclSetTensorPlaceMent(desc, ACL_MEMTYPE_HOST), 0);
+  EXPECT_EQ(aclGetTensorDescFormat(desc), ACL_FORMAT_NCHW);
   aclDestroyTensorDesc(desc);
   EXPECT_EQ(aclCreateTensorDesc(ACL_FLOAT, -1, dims, ACL_FORMAT_ND), nullptr);
   EXPECT_NE(TakeMessage().find("numDims value is -1"), std::string::npos);
@@ -90,7 +100,20 @@ TEST_F(SettingTest, AttributesCheckTheirLists) {
   const int64_t values[] = {1, 2};
   EXPECT_EQ(aclopSetAttrListInt(attr, "list", 2, values), 0);
   EXPECT_EQ(aclopSetAttrListInt(attr, "list", 0, nullptr), 0);
+  const uint8_t flags[] = {1, 0};
+  const float reals[] = {0.5f, 2};
+  const int counts[] = {2, 0};
+  const int64_t* const lists[] = {values, nullptr};
   EXPECT_EQ(aclopSetAttrString(attr, "text", "value"), 0);
+  EXPECT_EQ(aclopSetAttrInt(attr, "int", 3), 0);
+  EXPECT_EQ(aclopSetAttrFloat(attr, "float", 3), 0);
+  EXPECT_EQ(aclopSetAttrDataType(attr, "type", ACL_BF16), 0);
+  EXPECT_EQ(aclopSetAttrListBool(attr, "flags", 2, flags), 0);
+  EXPECT_EQ(aclopSetAttrListFloat(attr, "reals", 2, reals), 0);
+  EXPECT_EQ(aclopSetAttrListListInt(attr, "lists", 2, counts, lists), 0);
+  ExpectRefused({"aclopSetAttrListListInt",
+                 [&] { return aclopSetAttrListListInt(attr, "a", 2, counts, lists + 1); },
+                 ACL_ERROR_INVALID_PARAM, "values value is null"});
   const int invalid = ACL_ERROR_INVALID_PARAM;
   ExpectRefused({"aclopSetAttrListInt", [&] { return aclopSetAttrListInt(attr, "a", -1, values); },
                  invalid, "numValues value is -1"});
@@ -104,15 +127,23 @@ TEST_F(SettingTest, AttributesCheckTheirLists) {
 }
 
 TEST_F(SettingTest, WhatIsNotSupportedSaysSo) {
-  ExpectRefused({"aclmdlInitDump", aclmdlInitDump, ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-                 "function is not supported"});
-  uint64_t shareable = 0;
-  ExpectRefused({"aclrtMemExportToShareableHandle",
-                 [&] {
-                   return aclrtMemExportToShareableHandle(&shareable, ACL_MEM_HANDLE_TYPE_NONE, 0,
-                                                          &shareable);
-                 },
-                 ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "function is not supported"});
+  // By name: their parameters do not matter.
+  for (const char* api :
+       {"aclmdlFinalizeDump", "aclmdlInitDump", "aclmdlSetDump", "aclrtBinaryGetFunction",
+        "aclrtBinaryLoadFromData", "aclrtGetFunctionAddr", "aclrtMemExportToShareableHandle",
+        "aclrtMemImportFromShareableHandle", "aclrtMemSetPidToShareableHandle",
+        "MsprofRegisterCallback", "MsprofReportAdditionalInfo", "MsprofReportApi",
+        "MsprofReportCompactInfo", "rtDevBinaryRegister", "rtFunctionRegister", "rtKernelLaunch"}) {
+    const auto call = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, api));
+    ASSERT_NE(call, nullptr) << api;
+    ExpectRefused({api, call, ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "function is not supported"});
+  }
+  for (const char* api : {"MsprofGetHashId", "MsprofSysCycleTime"}) {
+    const auto call = reinterpret_cast<uint64_t (*)()>(dlsym(RTLD_DEFAULT, api));
+    ASSERT_NE(call, nullptr) << api;
+    EXPECT_EQ(call(), 0u);
+    EXPECT_NE(TakeMessage().find(std::string(api) + ": function is not"), std::string::npos);
+  }
 }
 
 }  // namespace
