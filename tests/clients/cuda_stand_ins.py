@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes empty CUDA libraries, so that PyPI's torch for x86-64 loads where the CUDA wheels are absent.
+"""Makes empty CUDA libraries: PyPI's torch for x86-64 loads with them where CUDA is absent.
 
 python cuda_stand_ins.py TORCH_DIR writes them to `nvidia/cuda_runtime/lib` beside torch, which
 torch's RPATH reaches. They only satisfy the loader: every function returns 100, "no device". The
@@ -63,9 +63,8 @@ def symbols_by_library(libraries):
 
 def build(path, nodes):
     """Compiles one library whose functions all return 100."""
-    version_script = "".join(
-        f"{node} {{ global: {'; '.join(sorted(nodes[node]))}; }};\n" for node in sorted(nodes) if node
-    )
+    named = {node: "; ".join(sorted(functions)) for node, functions in nodes.items() if node}
+    version_script = "".join(f"{node} {{ global: {named[node]}; }};\n" for node in sorted(named))
     names = sorted(set().union(*nodes.values()))
     source = "".join(f"int {name}(void) {{ return 100; }}\n" for name in names)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The language model of examples/train_text.py: gradients, loss curves, the same bits every time."""
+"""The language model of examples/train_text.py: gradients, loss curves, equal bits every time."""
 
 import sys
 from pathlib import Path
