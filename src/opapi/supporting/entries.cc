@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C entry points of the supporting operators, made from their table.
 #include "supporting/elementwise.h"
+#include "supporting/headers.inc"
 #include "supporting/operators.h"
 #include "supporting/reduction.h"
 

@@ -6,18 +6,10 @@
 #include <cmath>
 #include <functional>
 
+#include "supporting/headers.inc"
 #include "tests/support/call.h"
 #include "tests/support/numbers.h"
 #include "tests/support/tensor.h"
-
-#define PARAMETERS(...) __VA_ARGS__
-#define ENTRY(name, parameters, arguments, ...)                                          \
-  extern "C" aclnnStatus aclnn##name##GetWorkspaceSize(PARAMETERS parameters, uint64_t*, \
-                                                       aclOpExecutor**);                 \
-  extern "C" aclnnStatus aclnn##name(void*, uint64_t, aclOpExecutor*, aclrtStream);
-#include "supporting/signatures.inc"
-// After what its lines are made of.
-#include "supporting/operator_table.inc"
 
 namespace openaclnn::test {
 namespace {
