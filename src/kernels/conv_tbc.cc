@@ -136,24 +136,4 @@ int64_t RowsBetween(int64_t steps, const Geometry& geometry) {
   return static_cast<int64_t>(static_cast<uint64_t>(steps) * static_cast<uint64_t>(geometry.batch));
 }
 
-std::vector<GemmBand> TimeBands(int64_t length, int64_t source_length, int64_t direction,
-                                int64_t channels, const Geometry& g) {
-  std::vector<GemmBand> bands;
-  for (int64_t i = 0; i < length; ++i) {
-    // 0 <= i + (k - pad) * direction < source_length
-    const int64_t first = direction > 0 ? g.pad - i : i + g.pad - source_length + 1;
-    const int64_t begin = std::clamp<int64_t>(first, 0, g.taps);
-    const int64_t end = std::clamp<int64_t>(first + source_length, begin, g.taps);
-    const GemmBand band = {i * g.batch, (i + 1) * g.batch, begin * channels, end * channels};
-    const bool same = !bands.empty() && bands.back().term_begin == band.term_begin &&
-                      bands.back().term_end == band.term_end;
-    if (same) {
-      bands.back().row_end = band.row_end;
-    } else {
-      bands.push_back(band);
-    }
-  }
-  return bands;
-}
-
 }  // namespace openaclnn::tbc

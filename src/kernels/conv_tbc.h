@@ -5,7 +5,7 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <initializer_list>
 
 #include "kernels/gemm.h"
 #include "nnopbase/checker.h"
@@ -43,10 +43,5 @@ Rounding RoundingOf(int32_t dtype, int8_t math);
 /// Rows of x or y from one step of time to `steps` after it. It may wrap around: with so many taps
 /// that it does, no row that is read lies there.
 int64_t RowsBetween(int64_t steps, const Geometry& geometry);
-
-/// Bands of rows (i, b) of `length` that take element i + (k - pad) * direction of a sequence of
-/// `source_length` for tap k: direction 1 in the convolution, -1 in its gradient.
-std::vector<GemmBand> TimeBands(int64_t length, int64_t source_length, int64_t direction,
-                                int64_t channels, const Geometry& geometry);
 
 }  // namespace openaclnn::tbc

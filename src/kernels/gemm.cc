@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "kernels/parallel.h"
+#include "kernels/scratch.h"
 
 namespace openaclnn {
 namespace {
@@ -33,29 +34,63 @@ int64_t PartialElements(const Gemm& gemm) {
 
 int64_t BodyElements(const Gemm& gemm) { return kGemmRows * kGemmUnit + PartialElements(gemm); }
 
+/// The groups from merged_begin to merged_end have all places, which makes their terms the same.
+void MergeGroups(Gemm* gemm) {
+  const GemmRows& rows = gemm->rows;
+  const auto clamped = [&](__int128 group) {
+    return static_cast<int64_t>(std::clamp<__int128>(group, 0, rows.groups));
+  };
+  // first + group * step <= 0 and first + group * step + length >= places.
+  const __int128 low = rows.step > 0 ? rows.places - rows.length - rows.first : rows.first;
+  const __int128 high = (rows.step > 0 ? -rows.first : rows.first + rows.length - rows.places) + 1;
+  gemm->merged_begin = clamped(low);
+  gemm->merged_end = rows.merge ? std::max(clamped(high), gemm->merged_begin) : gemm->merged_begin;
+}
+
+GemmBlock BlockOf(const Gemm& gemm, int64_t index) {
+  const GemmRows& rows = gemm.rows;
+  const int64_t per_group = DivideUp(rows.group_rows, kGemmRows);
+  const int64_t before = gemm.merged_begin * per_group;
+  const int64_t merged =
+      DivideUp((gemm.merged_end - gemm.merged_begin) * rows.group_rows, kGemmRows);
+  int64_t group = index / per_group, end = group + 1, part = index % per_group;
+  if (index >= before + merged) {
+    group = gemm.merged_end + (index - before - merged) / per_group;
+    end = group + 1;
+    part = (index - before - merged) % per_group;
+  } else if (index >= before) {
+    group = gemm.merged_begin;
+    end = gemm.merged_end;
+    part = index - before;
+  }
+  const __int128 first = rows.first + static_cast<__int128>(group) * rows.step;
+  const auto place = [&](__int128 at) {
+    return static_cast<int64_t>(std::clamp<__int128>(at, 0, rows.places)) * rows.place_terms;
+  };
+  const int64_t row = group * rows.group_rows + part * kGemmRows;
+  return {row, std::min(row + kGemmRows, end * rows.group_rows), place(first),
+          place(first + rows.length)};
+}
+
 }  // namespace
 
 uint64_t Gemm::scratch_bytes() const {
   if (bodies == 0) return 0;
-  // Terms of views that repeat their elements may be too many for any memory.
   const __int128 padded = PaddedColumns(*this);
   const __int128 elements = padded * terms + padded + bodies * BodyElements(*this);
-  return static_cast<uint64_t>(std::min<__int128>(elements * sizeof(float), INT64_MAX));
+  return ScratchBytes(elements * static_cast<int>(sizeof(float)));
 }
 
 void PlanGemm(Gemm* gemm) {
   gemm->kernels = OPENACLNN_TARGET_SELECT(kGemmKernels);
   gemm->panels = DivideUp(gemm->columns, gemm->kernels->tile_columns);
-  for (GemmBand band : gemm->bands) {
-    const int64_t end = band.row_end;
-    for (; band.row_begin < end; band.row_begin += kGemmRows) {
-      band.row_end = std::min(band.row_begin + kGemmRows, end);
-      gemm->blocks.push_back(band);
-    }
-  }
-  const auto blocks = static_cast<int64_t>(gemm->blocks.size());
-  gemm->column_groups = std::min(DivideUp(kWantedItems, blocks), gemm->panels);
-  gemm->bodies = std::min(blocks * gemm->column_groups, kMaxBodies);
+  MergeGroups(gemm);
+  const GemmRows& rows = gemm->rows;
+  const int64_t merged = gemm->merged_end - gemm->merged_begin;
+  gemm->blocks = (rows.groups - merged) * DivideUp(rows.group_rows, kGemmRows) +
+                 DivideUp(merged * rows.group_rows, kGemmRows);
+  gemm->column_groups = std::min(DivideUp(kWantedItems, gemm->blocks), gemm->panels);
+  gemm->bodies = std::min(gemm->blocks * gemm->column_groups, kMaxBodies);
 }
 
 void RunGemm(const Gemm& gemm, const void* a, const void* b, const void* bias, void* c,
@@ -77,7 +112,7 @@ void RunGemm(const Gemm& gemm, const void* a, const void* b, const void* bias, v
                            packed_b);
     });
   }
-  const int64_t items = static_cast<int64_t>(gemm.blocks.size()) * gemm.column_groups;
+  const int64_t items = gemm.blocks * gemm.column_groups;
   const int64_t group_panels = GroupPanels(gemm);
   ParallelFor(gemm.bodies, [&](int64_t body) {
     float* own = bodies + body * BodyElements(gemm);
@@ -86,7 +121,7 @@ void RunGemm(const Gemm& gemm, const void* a, const void* b, const void* bias, v
       const int64_t group = item % gemm.column_groups;
       gemm.kernels->multiply({
           .gemm = &gemm,
-          .block = gemm.blocks[static_cast<size_t>(item / gemm.column_groups)],
+          .block = BlockOf(gemm, item / gemm.column_groups),
           .panel_begin = std::min(group * group_panels, gemm.panels),
           .panel_end = std::min((group + 1) * group_panels, gemm.panels),
           .a = a,

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "kernels/strided.h"
 #include "kernels/target.h"
@@ -23,8 +22,18 @@ struct TapMatrix {
   bool transposed;
 };
 
-/// Rows of C whose terms are [term_begin, term_end) only. Without terms they are the bias, or 0.
-struct GemmBand {
+/// C's rows in groups, and which terms a group's sums have: the places [first + group * step,
+/// first + group * step + length) as far as they lie in [0, places), of place_terms terms each.
+/// Without terms a row is the bias, or 0. `step` is 1 or -1.
+struct GemmRows {
+  int64_t groups, group_rows;
+  __int128 first;
+  int64_t step, length, places, place_terms;
+  bool merge;  // groups with all places may share blocks
+};
+
+/// Rows of C that are worked on together, and their terms.
+struct GemmBlock {
   int64_t row_begin, row_end, term_begin, term_end;
 };
 
@@ -39,37 +48,38 @@ inline constexpr int64_t kGemmRows = 48;
 /// What is frozen when the call is planned; all zeros: nothing to do.
 struct Gemm {
   const struct GemmKernels* kernels;
-  TapMatrix a, b;
+  TapMatrix a;  // transposed: a group of rows lies within one tap
+  TapMatrix b;  // not transposed: its rows are the tensor's
   RowView c;
   int32_t c_dtype;
   bool has_bias;
   int32_t bias_dtype;
   int64_t bias_step;
   int64_t terms, columns;
-  std::vector<GemmBand> bands;
+  GemmRows rows;
 
-  /// Blocks of at most kGemmRows rows within a band.
-  std::vector<GemmBand> blocks;
-  int64_t panels;         // groups of columns of a tile
-  int64_t column_groups;  // parts of all panels that a block is worked on in
-  int64_t bodies;         // pieces of parallel work
+  int64_t merged_begin, merged_end;  // groups that share blocks
+  int64_t blocks;                    // of at most kGemmRows rows
+  int64_t panels;                    // groups of columns of a tile
+  int64_t column_groups;             // parts of all panels that a block is worked on in
+  int64_t bodies;                    // pieces of parallel work
 
   /// At most INT64_MAX, which no device has.
   uint64_t scratch_bytes() const;
 };
 
-/// Completes the plan from a, b, c, the bias, terms, columns and bands; none of them is empty but
+/// Completes the plan from a, b, c, the bias, terms, columns and rows; none of them is empty but
 /// the terms.
 void PlanGemm(Gemm* gemm);
 
-/// Writes every row of the bands. `scratch` has scratch_bytes().
+/// Writes every row. `scratch` has scratch_bytes().
 void RunGemm(const Gemm& gemm, const void* a, const void* b, const void* bias, void* c,
              void* scratch);
 
 /// A block's work, for some panels.
 struct GemmWork {
   const Gemm* gemm;
-  GemmBand block;
+  GemmBlock block;
   int64_t panel_begin, panel_end;
   const void* a;
   const float* b;     // packed

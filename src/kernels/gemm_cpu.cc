@@ -51,29 +51,52 @@ void Convert(const TapMatrix& m, const std::byte* from, int64_t n, float* to) {
   }
 }
 
-/// Elements (i, j) to (i, j + n - 1), n at most a chunk, before any transposition.
-void ReadRow(const TapMatrix& m, const void* data, int64_t i, int64_t j, int64_t n, float* to) {
-  while (n > 0) {
-    const int64_t tap = j / m.width, column = j % m.width;
-    const int64_t count = Least(n, m.width - column);
-    // In unsigned arithmetic, for the shift may have wrapped around.
-    const uint64_t index = static_cast<uint64_t>(i) + static_cast<uint64_t>(m.shift) +
-                           static_cast<uint64_t>(tap) * static_cast<uint64_t>(m.step);
-    const std::byte* row = m.view.Row(const_cast<void*>(data), static_cast<int64_t>(index));
-    Convert(m, row + column * m.view.step * m.view.element_bytes, count, to);
-    j += count;
-    to += count;
-    n -= count;
+/// Elements [j, j + count) of rows, all in one tap: where they lie in row i of the tensor.
+struct Run {
+  int64_t shift;  // of i; may have wrapped around, as the sum with i then does
+  int64_t column_bytes;
+  int64_t count;
+
+  Run(const TapMatrix& m, int64_t j, int64_t most) {
+    const int64_t tap = j / m.width, column = j - tap * m.width;
+    shift = Wrap(m.shift, tap, m.step);
+    column_bytes = column * m.view.step * m.view.element_bytes;
+    count = Least(most, m.width - column);
+  }
+
+  const std::byte* Of(const TapMatrix& m, const void* data, int64_t i) const {
+    return m.view.Row(const_cast<void*>(data), Wrap(i, 1, shift)) + column_bytes;
+  }
+
+ private:
+  static int64_t Wrap(int64_t base, int64_t times, int64_t step) {
+    return static_cast<int64_t>(static_cast<uint64_t>(base) +
+                                static_cast<uint64_t>(times) * static_cast<uint64_t>(step));
+  }
+};
+
+/// Elements [j, j + n) of rows [i, i + rows), n at most a chunk, a row each to_step floats. Rows
+/// from `last` on repeat it.
+void ReadRows(const TapMatrix& m, const void* data, int64_t i, int64_t rows, int64_t last,
+              int64_t j, int64_t n, float* to, int64_t to_step) {
+  for (int64_t done = 0; done < n;) {
+    const Run run(m, j + done, n - done);
+    for (int64_t r = 0; r < rows; ++r) {
+      Convert(m, run.Of(m, data, Least(i + r, last)), run.count, to + r * to_step + done);
+    }
+    done += run.count;
   }
 }
 
-/// B whose rows are terms: a row's columns go to the panels in turn.
+/// B whose rows are terms, without taps: a row's columns go to the panels in turn.
 void PackRowsOfB(const Gemm& gemm, const void* b, int64_t begin, int64_t end, float* packed) {
+  const int64_t column_bytes = gemm.b.view.step * gemm.b.view.element_bytes;
   for (int64_t q = begin; q < end; ++q) {
+    const std::byte* row = gemm.b.view.Row(const_cast<void*>(b), q);
     for (int64_t p = 0; p < gemm.panels; ++p) {
       float* to = packed + (p * gemm.terms + q) * kTileColumns;
       const int64_t n = Least(kTileColumns, gemm.columns - p * kTileColumns);
-      ReadRow(gemm.b, b, q, p * kTileColumns, n, to);
+      Convert(gemm.b, row + p * kTileColumns * column_bytes, n, to);
       for (int64_t j = n; j < kTileColumns; ++j) to[j] = 0;
     }
   }
@@ -86,9 +109,7 @@ void PackColumnsOfB(const Gemm& gemm, const void* b, int64_t begin, int64_t end,
     for (int64_t q = begin; q < end; q += kTileColumns) {
       const int64_t count = Least(kTileColumns, end - q);
       float square[kTileColumns][kTileColumns] = {};
-      for (int64_t i = 0; i < n; ++i) {
-        ReadRow(gemm.b, b, p * kTileColumns + i, q, count, square[i]);
-      }
+      ReadRows(gemm.b, b, p * kTileColumns, n, INT64_MAX, q, count, square[0], kTileColumns);
       float* to = packed + (p * gemm.terms + q) * kTileColumns;
       for (int64_t k = 0; k < count; ++k) {
         for (int64_t i = 0; i < kTileColumns; ++i) *to++ = square[i][k];
@@ -149,32 +170,32 @@ struct RowsOfA {
   static constexpr int64_t kRowStep = kGemmChunk, kTermStep = 1;
 
   static void Pack(const GemmWork& work, int64_t begin, int64_t end) {
-    const GemmBand& block = work.block;
+    const GemmBlock& block = work.block;
     float* to = work.packed;
     for (int64_t row = block.row_begin; row < block.row_end; row += kTileRows) {
       for (int64_t q = begin; q < end; q += kGemmChunk) {
-        for (int64_t r = 0; r < kTileRows; ++r, to += kGemmChunk) {
-          ReadRow(work.gemm->a, work.a, Least(row + r, block.row_end - 1), q,
-                  Least(kGemmChunk, end - q), to);
-        }
+        ReadRows(work.gemm->a, work.a, row, kTileRows, block.row_end - 1, q,
+                 Least(kGemmChunk, end - q), to, kGemmChunk);
+        to += kTileRows * kGemmChunk;
       }
     }
   }
 };
 
-// The rows of C go across rows of A's source, which are its terms: a term's elements of a tile lie
-// together.
+// The rows of C go across rows of A's source, which are its terms; a block is within one tap. A
+// term's elements of a tile lie together.
 struct ColumnsOfA {
   static constexpr int64_t kRowStep = 1, kTermStep = kTileRows;
 
   static void Pack(const GemmWork& work, int64_t begin, int64_t end) {
-    const GemmBand& block = work.block;
+    const GemmBlock& block = work.block;
     const int64_t rows = block.row_end - block.row_begin;
     const int64_t tile_floats =
         (end - begin + kGemmChunk - 1) / kGemmChunk * kGemmChunk * kTileRows;
+    const Run run(work.gemm->a, block.row_begin, rows);
     float line[kGemmRows] = {};
     for (int64_t q = begin; q < end; ++q) {
-      ReadRow(work.gemm->a, work.a, q, block.row_begin, rows, line);
+      Convert(work.gemm->a, run.Of(work.gemm->a, work.a, q), run.count, line);
       float* to = work.packed + (q - begin) * kTileRows;
       for (int64_t row = 0; row < rows; row += kTileRows, to += tile_floats) {
         std::memcpy(to, line + row, kTileRows * sizeof(float));
@@ -187,7 +208,7 @@ struct ColumnsOfA {
 template <class Packing>
 void MultiplyTile(const GemmWork& work, int64_t unit, int64_t row, int64_t panel) {
   constexpr int64_t kChunkFloats = kGemmChunk * kTileRows;
-  const GemmBand& block = work.block;
+  const GemmBlock& block = work.block;
   const int64_t begin = block.term_begin + unit * kGemmUnit;
   const int64_t terms = Least(kGemmUnit, block.term_end - begin);
   const int64_t chunks = (terms + kGemmChunk - 1) / kGemmChunk;
@@ -216,7 +237,7 @@ void MultiplyTile(const GemmWork& work, int64_t unit, int64_t row, int64_t panel
 
 template <class Packing>
 void MultiplyBlock(const GemmWork& work) {
-  const GemmBand& block = work.block;
+  const GemmBlock& block = work.block;
   for (int64_t unit = 0; block.term_begin + unit * kGemmUnit < block.term_end; ++unit) {
     const int64_t begin = block.term_begin + unit * kGemmUnit;
     Packing::Pack(work, begin, Least(begin + kGemmUnit, block.term_end));

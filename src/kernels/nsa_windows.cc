@@ -2,7 +2,9 @@
 // Windows of NSA compression: counting, placing, and the checks of what describes them.
 #include "kernels/nsa_windows.h"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "openaclnn/status.h"
 
@@ -29,12 +31,13 @@ int64_t WindowCount(std::span<const int64_t> ends, const Geometry& geometry) {
   return last.first_window + last.windows;
 }
 
-std::vector<int64_t> WindowTokens(const std::vector<Segment>& segments, int64_t stride) {
-  std::vector<int64_t> tokens;
-  for (const Segment& segment : segments) {
-    for (int64_t i = 0; i < segment.windows; ++i) tokens.push_back(segment.begin + i * stride);
-  }
-  return tokens;
+int64_t WindowToken(const std::vector<Segment>& segments, int64_t stride, int64_t window) {
+  const auto after = std::upper_bound(
+      segments.begin(), segments.end(), window,
+      [](int64_t value, const Segment& segment) { return value < segment.first_window; });
+  // Segments without windows begin with the same number as the one after them.
+  const Segment& segment = *std::prev(after);
+  return segment.begin + (window - segment.first_window) * stride;
 }
 
 void CheckLayout(Checker& checker, const char* operand, const char* layout) {

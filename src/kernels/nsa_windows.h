@@ -35,8 +35,8 @@ std::vector<Segment> CutSegments(std::span<const int64_t> ends, const Geometry& 
 /// Number of windows of all segments.
 int64_t WindowCount(std::span<const int64_t> ends, const Geometry& geometry);
 
-/// First token of each window.
-std::vector<int64_t> WindowTokens(const std::vector<Segment>& segments, int64_t stride);
+/// First token of a window.
+int64_t WindowToken(const std::vector<Segment>& segments, int64_t stride, int64_t window);
 
 // The checks that both operators share; each adds to the chain.
 void CheckLayout(Checker& checker, const char* operand, const char* layout);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "kernels/scratch.h"
+
 namespace openaclnn {
 namespace {
 
@@ -23,8 +25,8 @@ SegmentSumPlan::SegmentSumPlan(const Operand& from, const Operand& to, int64_t p
       max_units(2 * (positions / kUnitRows)) {}
 
 uint64_t SegmentSumPlan::scratch_bytes() const {
-  return static_cast<uint64_t>(max_units) *
-         (sizeof(SumUnit) + static_cast<uint64_t>(width) * sizeof(float));
+  const __int128 unit = static_cast<__int128>(width) * sizeof(float) + sizeof(SumUnit);
+  return ScratchBytes(max_units * unit);
 }
 
 SegmentSum::SegmentSum(const SegmentSumPlan& plan, const void* from, void* to, void* scratch,

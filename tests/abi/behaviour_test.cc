@@ -170,7 +170,8 @@ TEST(BehaviourTest, TestsAreWhereTheTableSays) {
   ASSERT_FALSE(fixture.empty());
   for (const auto& [test, functions] : kBehaviours) {
     const size_t dot = test.find('.');
-    const std::string head = "(" + test.substr(0, dot) + ", " + test.substr(dot + 1) + ")";
+    std::string head = "(";
+    head.append(test, 0, dot).append(", ").append(test, dot + 1).append(")");
     std::string file;
     for (const std::string& text : files) {
       if (text.find(head) != std::string::npos) file = text;

@@ -16,7 +16,7 @@ using nsa::CutSegments;
 using nsa::Geometry;
 using nsa::Segment;
 using nsa::WindowCount;
-using nsa::WindowTokens;
+using nsa::WindowToken;
 using test::WindowCase;
 
 void ExpectSegment(const Segment& got, const Segment& wanted) {
@@ -63,7 +63,7 @@ TEST(WindowCount, OfHugeSizes) {
   EXPECT_EQ(WindowCount({}, {INT64_MAX, 1, INT64_MAX - 1}), 2);
 }
 
-TEST(WindowTokens, AreThoseOfSliding) {
+TEST(WindowToken, IsThatOfSliding) {
   EXPECT_TRUE(rc::check([] {
     test::Random random(*rc::gen::arbitrary<uint32_t>());
     WindowCase shape = test::RandomWindowCase(random, true);
@@ -73,7 +73,9 @@ TEST(WindowTokens, AreThoseOfSliding) {
     const Geometry geometry = {shape.tokens, shape.block, shape.stride};
     const std::vector<Segment> segments = CutSegments(shape.ends, geometry);
     const std::vector<int64_t> wanted = test::WindowStarts(shape);
-    RC_ASSERT(WindowTokens(segments, shape.stride) == wanted);
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      RC_ASSERT(WindowToken(segments, shape.stride, static_cast<int64_t>(i)) == wanted[i]);
+    }
     RC_ASSERT(WindowCount(shape.ends, geometry) == static_cast<int64_t>(wanted.size()));
     int64_t token = 0, window = 0;
     for (const Segment& segment : segments) {

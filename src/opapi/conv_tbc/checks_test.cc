@@ -133,6 +133,12 @@ TEST(ConvTbcChecks, HugeViewsArePlannedAtOnce) {
   empty_out.pad = 0;
   empty_out.out.dims = {kHuge, 2, 0};
   EXPECT_EQ(Plan(empty_out).outcome().message, "");
+  Spec long_one = GoodSpec();
+  long_one.self = repeated({kHuge, 1000, 1});
+  long_one.weight.dims = {5, 1, 4};
+  long_one.pad = 2;
+  long_one.out.dims = {kHuge, 1000, 4};
+  EXPECT_EQ(Plan(long_one).outcome().message, "");
   // Two steps: T_in + 2 pad + 1 - L.
   Spec no_channels = GoodSpec();
   no_channels.self.dims = {1, 4, 0};

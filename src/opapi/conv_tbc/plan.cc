@@ -31,7 +31,15 @@ Plan MakePlan(const Params& p) {
   gemm.bias_step = p.bias.tensor().strides[0];
   gemm.terms = g.taps * g.in_channels;
   gemm.columns = g.out_channels;
-  gemm.bands = tbc::TimeBands(g.out_length, g.in_length, 1, g.in_channels, g);
+  // Step t takes tap k where 0 <= t + k - pad < T_in.
+  gemm.rows = {.groups = g.out_length,
+               .group_rows = g.batch,
+               .first = g.pad,
+               .step = -1,
+               .length = g.in_length,
+               .places = g.taps,
+               .place_terms = g.in_channels,
+               .merge = true};
   PlanGemm(&gemm);
   plan.workspace_size = gemm.scratch_bytes();
   return plan;

@@ -163,6 +163,8 @@ TEST(ConvTbcBackwardChecks, HugeViewsArePlannedAtOnce) {
   };
   EXPECT_EQ(Plan(call(kHuge, 2, 0, kHuge, 0)).outcome().message, "");
   EXPECT_EQ(Plan(call(1, 4, 0, int64_t{1} << 62, int64_t{1} << 61)).outcome().message, "");
+  EXPECT_EQ(Plan(call(kHuge, 1000, 1, 5, 2)).outcome().message, "");
+  EXPECT_EQ(Plan(call(5, 1, 1, kHuge, kHuge / 2)).outcome().message, "");
   Spec repeated = call(kHuge, 1000, 0, 1, 0);
   repeated.self.strides = Dims{0, 0, 0};
   repeated.self.storage = Dims{1};

@@ -29,7 +29,15 @@ Gemm PlanInputGrad(const Params& p, const tbc::Geometry& g, Rounding rounding) {
   gemm.c_dtype = p.gradInput.dtype();
   gemm.terms = g.taps * g.out_channels;
   gemm.columns = g.in_channels;
-  gemm.bands = tbc::TimeBands(g.in_length, g.out_length, -1, g.out_channels, g);
+  // Step s takes tap k where 0 <= s + pad - k < T_out.
+  gemm.rows = {.groups = g.in_length,
+               .group_rows = g.batch,
+               .first = static_cast<__int128>(g.pad) - g.out_length + 1,
+               .step = 1,
+               .length = g.out_length,
+               .places = g.taps,
+               .place_terms = g.out_channels,
+               .merge = true};
   PlanGemm(&gemm);
   return gemm;
 }
@@ -56,12 +64,15 @@ Gemm PlanWeightGrad(const Params& p, const tbc::Geometry& g, Rounding rounding) 
   gemm.c_dtype = p.gradWeight.dtype();
   gemm.terms = g.out_length * g.batch;
   gemm.columns = g.out_channels;
-  for (int64_t k = 0; k < g.taps; ++k) {
-    const int64_t begin = std::clamp<int64_t>(g.pad - k, 0, g.out_length);
-    const int64_t end = std::clamp<int64_t>(g.in_length + g.pad - k, begin, g.out_length);
-    gemm.bands.push_back(
-        {k * g.in_channels, (k + 1) * g.in_channels, begin * g.batch, end * g.batch});
-  }
+  // Tap k takes step t where 0 <= t + k - pad < T_in.
+  gemm.rows = {.groups = g.taps,
+               .group_rows = g.in_channels,
+               .first = g.pad,
+               .step = -1,
+               .length = g.in_length,
+               .places = g.out_length,
+               .place_terms = g.batch,
+               .merge = false};
   PlanGemm(&gemm);
   return gemm;
 }

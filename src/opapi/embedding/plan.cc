@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frozen decision of Embedding: sizes, layouts, scratch.
 #include "embedding/op.h"
+#include "kernels/scratch.h"
 
 namespace openaclnn::embedding {
 
@@ -12,7 +13,7 @@ Plan MakePlan(const Params& p) {
   plan.weight = RowView(p.weight);
   plan.out = RowView(p.out);
   plan.indices = IndexView(p.indices);
-  plan.workspace_size = static_cast<uint64_t>(plan.tokens) * sizeof(int64_t);
+  plan.workspace_size = ScratchBytes(static_cast<__int128>(sizeof(int64_t)) * plan.tokens);
   return plan;
 }
 

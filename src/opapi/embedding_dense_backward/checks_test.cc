@@ -387,5 +387,20 @@ TEST(EmbeddingDenseBackwardChecks, NullsBeforeDeadHandles) {
   EXPECT_EQ(plan(dead), 161002);
 }
 
+// One element, repeated by strides of 0, is as many as one likes: the size may not wrap around.
+TEST(EmbeddingDenseBackwardChecks, WorkspaceOfHugeViewsSaturates) {
+  const Device device;
+  for (const int64_t tokens : {int64_t{575337047133241376}, int64_t{1} << 60}) {
+    Spec spec = GoodSpec();
+    spec.grad = {.dims = {tokens, 4}, .strides = Dims{0, 0}, .storage = Dims{1}};
+    spec.indices = {.dims = {tokens}, .dtype = ACL_INT64, .strides = Dims{0}, .storage = Dims{1}};
+    spec.num_weights = 1;
+    spec.out.dims = {1, 4};
+    const Planned planned = Plan(spec);
+    EXPECT_EQ(planned.outcome().message, "");
+    EXPECT_EQ(planned.workspace_size(), uint64_t{INT64_MAX});
+  }
+}
+
 }  // namespace
 }  // namespace openaclnn::test::embedding_dense_backward

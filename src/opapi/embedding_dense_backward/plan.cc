@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frozen decision of EmbeddingDenseBackward: sizes, layouts, scratch.
 #include "embedding_dense_backward/op.h"
+#include "kernels/scratch.h"
 
 namespace openaclnn::embedding_dense_backward {
 
@@ -11,8 +12,8 @@ Plan MakePlan(const Params& p) {
   plan.padding_row = p.paddingIdx < p.numWeights ? static_cast<int64_t>(p.paddingIdx) : -1;
   plan.indices = IndexView(p.indices);
   plan.sum = SegmentSumPlan(p.grad, p.out, plan.tokens, p.scaleGradByFreq);
-  plan.workspace_size =
-      2 * static_cast<uint64_t>(plan.tokens) * sizeof(Hit) + plan.sum.scratch_bytes();
+  const __int128 hits = static_cast<__int128>(2 * sizeof(Hit)) * plan.tokens;
+  plan.workspace_size = ScratchBytes(hits + plan.sum.scratch_bytes());
   return plan;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frozen decision of GroupedBiasAddGrad: sizes, layouts, scratch.
 #include "grouped_bias_add_grad/op.h"
+#include "kernels/scratch.h"
 
 namespace openaclnn::grouped_bias_add_grad {
 
@@ -16,8 +17,8 @@ Plan MakePlan(const Params& p) {
     plan.list = Offsets(p.groupIdxOptional, 1);
   }
   plan.sum = SegmentSumPlan(p.gradY, p.out, plan.rows, false);
-  plan.workspace_size = (listed ? static_cast<uint64_t>(plan.groups) * sizeof(int64_t) : 0) +
-                        plan.sum.scratch_bytes();
+  const int64_t ends = listed ? plan.groups * static_cast<int64_t>(sizeof(int64_t)) : 0;
+  plan.workspace_size = ScratchBytes(static_cast<__int128>(plan.sum.scratch_bytes()) + ends);
   return plan;
 }
 

@@ -343,5 +343,19 @@ TEST(NsaCompressChecks, WorkspaceSize) {
   EXPECT_EQ(Plan(SpecOf({"", kEdge, {}, 300, 7, 32, 48, 16})).workspace_size(), 4u * 48 * 7);
 }
 
+// The work is described by segments, not by windows or tokens.
+TEST(NsaCompressChecks, ManyTokensArePlannedAtOnce) {
+  const Device device;
+  constexpr int64_t kTokens = int64_t{1} << 40;
+  Spec spec = GoodSpec();
+  spec.list = {{kTokens}, IntListSpec::kList};
+  spec.block = 32;
+  spec.stride = 16;
+  spec.input.dims = {kTokens, 1, 16};
+  spec.weight.dims = {32, 1};
+  spec.output.dims = {(kTokens - 32) / 16 + 1, 1, 16};
+  EXPECT_EQ(Plan(spec).outcome().message, "");
+}
+
 }  // namespace
 }  // namespace openaclnn::test::nsa_compress

@@ -51,7 +51,8 @@ OPENACLNN_TARGET_DECLARE(extern const Kernels kBFloat16Kernels)
 struct Plan {
   const Kernels* kernels;
   int64_t heads, width, windows, block;
-  std::vector<int64_t> starts;
+  int64_t stride;
+  std::vector<nsa::Segment> segments;
   RowView x, w, y;
   uint64_t workspace_size;  // w as floats, head by head
 };

@@ -13,8 +13,8 @@ Plan MakePlan(const Params& p) {
   plan.width = p.input.dim(2);
   plan.windows = p.output.dim(0);
   plan.block = geometry.block;
-  plan.starts =
-      nsa::WindowTokens(nsa::CutSegments(p.actSeqLen.values(), geometry), geometry.stride);
+  plan.stride = geometry.stride;
+  plan.segments = nsa::CutSegments(p.actSeqLen.values(), geometry);
   plan.x = RowView(p.input);
   plan.w = RowView(p.weight);
   plan.y = RowView(p.output);

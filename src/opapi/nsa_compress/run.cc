@@ -25,6 +25,7 @@ void WidenWeight(const Plan& plan, const Buffers& buffers, float* w) {
 constexpr int64_t kPackedColumns = 32;
 
 void CompressHead(const Plan& plan, const Buffers& buffers, const float* w, int64_t i, int64_t n) {
+  const int64_t start = nsa::WindowToken(plan.segments, plan.stride, i);
   const bool dense = plan.x.step == 1;
   std::byte packed[nsa::kMaxBlock][kPackedColumns * sizeof(uint16_t)];
   DenseRow<kMaxRowBytes> y(plan.y, buffers.data[kOutput], i * plan.heads + n, plan.width);
@@ -36,9 +37,8 @@ void CompressHead(const Plan& plan, const Buffers& buffers, const float* w, int6
     window.width = std::min(columns, plan.width - begin);
     window.y = y.Out() + begin * plan.x.element_bytes;
     for (int64_t r = 0; r < plan.block; ++r) {
-      const std::byte* row =
-          plan.x.Row(buffers.data[kInput], (plan.starts[i] + r) * plan.heads + n) +
-          begin * plan.x.step * plan.x.element_bytes;
+      const std::byte* row = plan.x.Row(buffers.data[kInput], (start + r) * plan.heads + n) +
+                             begin * plan.x.step * plan.x.element_bytes;
       window.x[r] = dense ? row : packed[r];
       if (dense) continue;
       CopyStrided(row, plan.x.step, packed[r], 1, window.width, plan.x.element_bytes);

@@ -376,5 +376,21 @@ TEST(NsaCompressGradChecks, WorkspaceSize) {
   EXPECT_EQ(size(spec), 2 * kTable + 2 * ((33 * 48 * 2 + 63) / 64 * 64) + 128);
 }
 
+// The work is described by segments, not by windows or tokens.
+TEST(NsaCompressGradChecks, ManyTokensArePlannedAtOnce) {
+  const Device device;
+  constexpr int64_t kTokens = int64_t{1} << 40;
+  Spec spec = GoodSpec();
+  spec.list = {{kTokens}, IntListSpec::kList};
+  spec.block = 32;
+  spec.stride = 16;
+  spec.input.dims = {kTokens, 1, 16};
+  spec.weight.dims = {32, 1};
+  spec.output_grad.dims = {(kTokens - 32) / 16 + 1, 1, 16};
+  spec.input_grad.dims = {kTokens, 1, 16};
+  spec.weight_grad.dims = {32, 1};
+  EXPECT_EQ(Plan(spec).outcome().message, "");
+}
+
 }  // namespace
 }  // namespace openaclnn::test::nsa_compress_grad

@@ -97,7 +97,6 @@ struct Plan {
   int32_t dtype;
   int64_t tokens, heads, width, windows, block, stride;
   std::vector<nsa::Segment> segments;
-  std::vector<int64_t> starts;
   Dense dy, x, dx;
   RowView w, dw;
   int64_t units;

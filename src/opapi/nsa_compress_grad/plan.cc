@@ -48,7 +48,6 @@ Plan MakePlan(const Params& p) {
   plan.block = geometry.block;
   plan.stride = geometry.stride;
   plan.segments = nsa::CutSegments(p.actSeqLen.values(), geometry);
-  plan.starts = nsa::WindowTokens(plan.segments, geometry.stride);
   plan.dy = MakeDense(p.outputGrad, &plan);
   plan.x = MakeDense(p.input, &plan);
   plan.dx = MakeDense(p.inputGradOut, &plan);

@@ -36,16 +36,21 @@ class Gradient {
   /// The sums of a unit of windows for one head: its chunks, added up pairwise.
   void SumUnit(int64_t unit, int64_t head) const {
     float chunks[kUnitChunks][nsa::kMaxBlock];
+    int64_t starts[kChunkTerms];
     const int64_t chunk_windows = ChunkWindows(plan_.width);
     int64_t count = 0;
     for (; count < kUnitChunks; ++count) {
       const int64_t first = (unit * kUnitChunks + count) * chunk_windows;
       if (first >= plan_.windows) break;
+      const int64_t windows = std::min(chunk_windows, plan_.windows - first);
+      for (int64_t i = 0; i < windows; ++i) {
+        starts[i] = nsa::WindowToken(plan_.segments, plan_.stride, first + i);
+      }
       const HeadGrad grad = {
           .block = plan_.block,
           .width = plan_.width,
-          .starts = plan_.starts.data() + first,
-          .windows = std::min(chunk_windows, plan_.windows - first),
+          .starts = starts,
+          .windows = windows,
           .x = x_ + head * plan_.x.head,
           .x_token = plan_.x.token,
           .dy = dy_ + first * plan_.dy.token + head * plan_.dy.head,
