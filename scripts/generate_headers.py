@@ -159,6 +159,7 @@ FORMULAS = {
     "Expm1": "out = exp(self) - 1",
     "Floor": "out = floor(self)",
     "Gelu": "out = self / 2 * (1 + erf(self / sqrt(2)))",
+    "GeluV2": "out = Gelu of self; approximate: 0 exact, 1 by tanh",
     "IsFinite": "out = whether self is neither infinite nor NaN",
     "IsInf": "out = self is infinite",
     "IsNegInf": "out = self is -infinity",

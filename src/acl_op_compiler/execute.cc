@@ -180,7 +180,8 @@ aclError aclopCompileAndExecute(const char* opType, int numInputs,
     }
     return status.ok() ? openaclnn::ReadAttributes(attr, &arguments) : status;
   });
-  return code == 0 ? openaclnn::Run(*row, arguments, stream) : code;
+  if (code != 0 || row == nullptr) return code;
+  return openaclnn::Run(*row, arguments, stream);
 }
 
 aclError aclopCompileAndExecuteV2(const char* opType, int numInputs, aclTensorDesc* inputDesc[],

@@ -23,7 +23,8 @@ Steps::Steps(const Shape& shape, const Operand& operand) : bytes(shape.size()) {
   const size_t lead = shape.size() - operand.rank();
   const auto element = static_cast<int64_t>(FindDataType(operand.dtype())->bytes);
   for (uint32_t i = 0; i < operand.rank(); ++i) {
-    if (operand.dim(i) != 1) bytes[lead + i] = operand.tensor().strides[i] * element;
+    if (operand.dim(i) != 1)
+      bytes[lead + i] = WrappingProduct(operand.tensor().strides[i], element);
   }
 }
 
@@ -34,17 +35,16 @@ Walk::Walk(const Shape& shape, std::span<const Operand* const> operands) {
 }
 
 Walk::Walk(const Shape& shape, const std::vector<Steps>& views)
-    : views_(views.size()), rank_(0), count_(1) {
+    : views_(views.size()), rank_(0), count_(CountOf(shape)) {
   for (size_t i = 0; i < shape.size(); ++i) {
     const int64_t dim = shape[i];
-    count_ *= dim;
     if (dim == 1) continue;
     bool joins = rank_ > 0;
     for (size_t view = 0; joins && view < views_; ++view) {
-      joins = steps_[view][rank_ - 1] == views[view].bytes[i] * dim;
+      joins = steps_[view][rank_ - 1] == WrappingProduct(views[view].bytes[i], dim);
     }
     if (!joins) dims_[rank_++] = 1;
-    dims_[rank_ - 1] *= dim;
+    dims_[rank_ - 1] = WrappingProduct(dims_[rank_ - 1], dim);
     for (size_t view = 0; view < views_; ++view) steps_[view][rank_ - 1] = views[view].bytes[i];
   }
   if (rank_ == 0) dims_[rank_++] = 1;

@@ -21,6 +21,19 @@ inline Shape ShapeOf(const Operand& operand) {
   return {operand.tensor().dims, operand.tensor().dims + operand.rank()};
 }
 
+/// Products of dimensions and strides may leave int64_t in views without elements, where they are
+/// not used: they wrap.
+inline int64_t WrappingProduct(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+
+/// Elements of a shape that some view has.
+inline int64_t CountOf(const Shape& shape) {
+  int64_t count = 1;
+  for (const int64_t dim : shape) count = WrappingProduct(count, dim);
+  return count;
+}
+
 /// False when the shapes do not fit each other. *shape begins as one and becomes that of both.
 bool BroadcastShape(const Operand& operand, Shape* shape);
 

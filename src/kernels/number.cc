@@ -76,7 +76,7 @@ int64_t ToInteger(T value) {
   if constexpr (std::is_integral_v<T>) {
     return value;
   } else {
-    if (value != value) return 0;
+    if (std::isnan(value)) return 0;
     if (value >= static_cast<T>(0x1p63)) return std::numeric_limits<int64_t>::max();
     if (value < static_cast<T>(-0x1p63)) return std::numeric_limits<int64_t>::min();
     return static_cast<int64_t>(value);

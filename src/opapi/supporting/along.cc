@@ -40,7 +40,8 @@ Extent ExtentOf(const Params& p) {
   const Operand& self = p.tensors[0];
   Extent extent = {*WrapDim(p.integers[0], self.rank()), 1, 1};
   for (uint32_t i = 0; i < self.rank(); ++i) {
-    (i == extent.dim ? extent.width : extent.rows) *= self.dim(i);
+    int64_t& length = i == extent.dim ? extent.width : extent.rows;
+    length = WrappingProduct(length, self.dim(i));
   }
   return extent;
 }

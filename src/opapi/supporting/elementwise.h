@@ -31,12 +31,12 @@ Plan PlanForeach(const Params& params);
 namespace expressions {
 extern const Expression kAbs, kAdd, kAddcdiv, kAddcmul, kBitwiseAnd, kBitwiseNot, kBitwiseOr,
     kBitwiseXor, kCeil, kClamp, kCopy, kCos, kDiv, kEq, kErf, kExp, kExpm1, kFill, kFloor,
-    kFloorDivide, kGe, kGelu, kGeluGradient, kGt, kIsClose, kIsFinite, kIsInf, kIsNegInf, kIsPosInf,
-    kLe, kLerp, kLerpTensor, kLog, kLog1p, kLogicalAnd, kLogicalNot, kLogicalOr, kLogicalXor, kLt,
-    kMaskedFill, kMaskedFillTensor, kMax, kMin, kMul, kNe, kNeg, kOne, kPow, kPowOfScalar,
-    kReciprocal, kRelu, kRemainder, kRsub, kRound, kRsqrt, kSigmoid, kSigmoidGradient, kSign, kSilu,
-    kSiluGradient, kSin, kSqrt, kSub, kTanh, kTanhGradient, kThresholdGradient, kTrunc, kWhere,
-    kZero;
+    kFloorDivide, kGe, kGelu, kGeluGradient, kGeluV2, kGt, kIsClose, kIsFinite, kIsInf, kIsNegInf,
+    kIsPosInf, kLe, kLerp, kLerpTensor, kLog, kLog1p, kLogicalAnd, kLogicalNot, kLogicalOr,
+    kLogicalXor, kLt, kMaskedFill, kMaskedFillTensor, kMax, kMin, kMul, kNe, kNeg, kOne, kPow,
+    kPowOfScalar, kReciprocal, kRelu, kRemainder, kRsub, kRound, kRsqrt, kSigmoid, kSigmoidGradient,
+    kSign, kSilu, kSiluGradient, kSin, kSqrt, kSub, kTanh, kTanhGradient, kThresholdGradient,
+    kTrunc, kWhere, kZero;
 // The same with a scalar in place of the second input.
 extern const Expression kAddScalar, kBitwiseAndScalar, kBitwiseOrScalar, kBitwiseXorScalar,
     kDivScalar, kEqScalar, kFloorDivideScalar, kGeScalar, kGtScalar, kLeScalar, kLtScalar,

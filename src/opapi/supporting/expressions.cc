@@ -41,8 +41,21 @@ constexpr Expression Integer() {
 }
 
 template <class T>
-constexpr bool IsNan(T a) {
-  return a != a;
+bool IsNan(T a) {
+  if constexpr (std::is_integral_v<T>) {
+    return false;
+  } else {
+    return std::isnan(a);
+  }
+}
+
+template <class T>
+bool IsInf(T a) {
+  if constexpr (std::is_integral_v<T>) {
+    return false;
+  } else {
+    return std::isinf(a);
+  }
 }
 
 template <class T>
@@ -85,6 +98,13 @@ T Gelu(T a) {
   return a * T(0.5) * (1 + std::erf(a * T(M_SQRT1_2)));
 }
 
+/// Its approximation by tanh.
+template <class T>
+T GeluTanh(T a) {
+  const T inner = T(M_SQRT1_2 * M_2_SQRTPI) * (a + T(0.044715) * a * a * a);
+  return a * T(0.5) * (1 + std::tanh(inner));
+}
+
 template <class T>
 T GeluGradient(T g, T a) {
   const T density = std::exp(-a * a / 2) * T(M_2_SQRTPI * M_SQRT1_2 / 2);
@@ -95,7 +115,7 @@ template <class T>
 bool IsClose(T a, T b, const T* s) {
   if (a == b || (s[2] != 0 && IsNan(a) && IsNan(b))) return true;
   const T difference = a > b ? a - b : b - a;
-  return difference - difference == 0 && difference <= s[1] + s[0] * (b < 0 ? -b : b);
+  return !IsNan(difference) && !IsInf(difference) && difference <= s[1] + s[0] * (b < 0 ? -b : b);
 }
 
 /// Integers wrap instead of overflowing.
@@ -183,10 +203,13 @@ const Expression kTanh = Real<1, [](auto a, auto) { return std::tanh(a); }>();
 const Expression kSigmoid = Real<1, [](auto a, auto) { return Sigmoid(a); }>();
 const Expression kSilu = Real<1, [](auto a, auto) { return a * Sigmoid(a); }>();
 const Expression kGelu = Real<1, [](auto a, auto) { return Gelu(a); }>();
-const Expression kIsFinite = Any<1, [](auto a, auto) { return a - a == 0; }>(true);
-const Expression kIsInf = Any<1, [](auto a, auto) { return a - a != 0 && !IsNan(a); }>(true);
-const Expression kIsNegInf = Any<1, [](auto a, auto) { return a - a != 0 && a < 0; }>(true);
-const Expression kIsPosInf = Any<1, [](auto a, auto) { return a - a != 0 && (a > 0); }>(true);
+// s: 1 for the approximation.
+const Expression kGeluV2 =
+    Real<1, [](auto a, auto s) { return s[0] == 1 ? GeluTanh(a) : Gelu(a); }>();
+const Expression kIsFinite = Any<1, [](auto a, auto) { return !IsNan(a) && !IsInf(a); }>(true);
+const Expression kIsInf = Any<1, [](auto a, auto) { return IsInf(a); }>(true);
+const Expression kIsNegInf = Any<1, [](auto a, auto) { return IsInf(a) && a < 0; }>(true);
+const Expression kIsPosInf = Any<1, [](auto a, auto) { return IsInf(a) && (a > 0); }>(true);
 const Expression kLogicalNot = Any<1, [](auto a, auto) { return a == 0; }>(true);
 const Expression kBitwiseNot = Integer<1, [](auto a, auto) { return ~a; }>();
 

@@ -140,7 +140,7 @@ Plan PlanGather(const Params& p) {
   Shape steps(shape.size());
   const int64_t bytes = BytesOf(self);
   for (uint32_t i = 0; i < self.rank(); ++i) {
-    steps[i] = i == dim ? 0 : self.tensor().strides[i] * bytes;
+    steps[i] = i == dim ? 0 : WrappingProduct(self.tensor().strides[i], bytes);
   }
   const int64_t along = self.rank() > 0 ? self.tensor().strides[dim] * bytes : 0;
   const int64_t limit = self.rank() > 0 ? self.dim(dim) : 1;
@@ -226,7 +226,14 @@ void CheckRepeat(const Params& p, Checker& checker) {
   if (!fits) return;
   Shape shape(repeats.begin(), repeats.end());
   const size_t lead = shape.size() - self.rank();
-  for (uint32_t i = 0; i < self.rank(); ++i) shape[lead + i] *= self.dim(i);
+  bool holds = true;
+  for (uint32_t i = 0; i < self.rank(); ++i) {
+    holds = holds && !__builtin_mul_overflow(shape[lead + i], self.dim(i), &shape[lead + i]);
+  }
+  checker.That(holds, [&] {
+    return Concat("repeats value is ", ShapeText(repeats.data(), repeats.size()),
+                  ", expected a result below 2^63 elements");
+  });
   checker.SameDtype(p.out(), self);
   CheckShape(p.out(), shape, checker);
 }
@@ -238,11 +245,10 @@ Plan PlanRepeat(const Params& p) {
   const Steps to(ShapeOf(out), out);
   Shape part_steps = to.bytes, shape(lead, 1);
   for (uint32_t i = 0; i < self.rank(); ++i) {
-    part_steps[lead + i] *= self.dim(i);
+    part_steps[lead + i] = WrappingProduct(part_steps[lead + i], self.dim(i));
     shape.push_back(self.dim(i));
   }
-  int64_t parts = 1;
-  for (const int64_t n : repeats) parts *= n;
+  const int64_t parts = out.empty() ? 0 : CountOf(repeats);
   const Copier copy = {Walk(shape, {Steps(shape, self), to}), BytesOf(self)};
   const Offsets offsets(repeats.data(), part_steps.data(), static_cast<uint32_t>(repeats.size()));
   return {0, [=](const Buffers& buffers) -> Status {

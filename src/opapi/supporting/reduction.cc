@@ -51,12 +51,6 @@ Offsets OffsetsOf(const Shape& dims, const Shape& steps) {
   return Offsets(dims.data(), steps.data(), static_cast<uint32_t>(dims.size()));
 }
 
-int64_t CountOf(const Shape& dims) {
-  int64_t count = 1;
-  for (const int64_t dim : dims) count *= dim;
-  return count;
-}
-
 int64_t BytesOf(const Operand& operand) {
   return static_cast<int64_t>(FindDataType(operand.dtype())->bytes);
 }
@@ -70,7 +64,7 @@ Plan MakeReduction(const Params& p, const Fold& fold) {
   const Layout layout = *LayoutOf(self, DimsOf(p));
   const int64_t self_bytes = BytesOf(self), out_bytes = BytesOf(out);
   Shape steps = layout.reduced_steps;
-  for (int64_t& step : steps) step *= self_bytes;
+  for (int64_t& step : steps) step = WrappingProduct(step, self_bytes);
   const Walk terms(layout.reduced, std::vector<Steps>{Steps(steps)});
   const Offsets kept = OffsetsOf(layout.kept, layout.kept_steps), to(out, out.rank());
   const int64_t rows = CountOf(layout.kept), n = terms.count();
@@ -110,7 +104,8 @@ struct ExtremeFold {
   bool any = false;
   void Add(T term) {
     const bool better = kLargest ? term > extreme : term < extreme;
-    if (!any || (extreme == extreme && (better || term != term))) extreme = term;
+    const auto nan = [](T value) { return std::isnan(static_cast<double>(value)); };
+    if (!any || (!nan(extreme) && (better || nan(term)))) extreme = term;
     any = true;
   }
   T Total(int64_t) { return extreme; }

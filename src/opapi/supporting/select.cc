@@ -23,7 +23,8 @@ double ArangeCount(const Params& p) {
   }
   const __int128 span = static_cast<__int128>(end.integer) - start.integer;
   const __int128 sign = step.integer > 0 ? 1 : -1;
-  return static_cast<double>((span + step.integer - sign) / step.integer);
+  const __int128 count = (span + step.integer - sign) / step.integer;
+  return static_cast<double>(count);
 }
 
 template <class T>
@@ -143,10 +144,10 @@ void CheckMaskedSelect(const Params& p, Checker& checker) {
     return Concat("mask shape is ", ShapeText(mask), ", expected one that can be broadcast with ",
                   ShapeText(self));
   });
-  int64_t count = 1;
-  for (const int64_t dim : shape) count *= dim;
-  checker.That(!fits || out.dim(0) >= count, [&] {
-    return Concat("out shape is ", ShapeText(out), ", expected room for ", count, " elements");
+  const auto count = ElementCount(shape.data(), static_cast<uint32_t>(shape.size()));
+  checker.That(!fits || (count.has_value() && out.dim(0) >= *count), [&] {
+    return Concat("out shape is ", ShapeText(out), ", expected room for the elements of ",
+                  ShapeText(shape.data(), static_cast<uint32_t>(shape.size())));
   });
 }
 

@@ -300,6 +300,28 @@ TEST(Supporting, RefusesInTheOrderOfItsChecks) {
           [&](auto... o) { return aclnnSoftmaxGetWorkspaceSize(a.handle(), 2, Handle(a), o...); });
 }
 
+// Shapes that nobody could hold are planned or refused at once.
+TEST(Supporting, HugeShapesWithoutElements) {
+  const Device device;
+  const int64_t big = int64_t{1} << 40;
+  const DeviceTensor row(ACL_FLOAT, DenseLayout({0}));
+  const TensorHandle huge({.dims = {big, 0, big}}), other({.dims = {big, 0, big}});
+  EXPECT_EQ(Call(device, aclnnAbs,
+                 [&](auto... o) { return aclnnAbsGetWorkspaceSize(huge.get(), other.get(), o...); })
+                .message,
+            "");
+  EXPECT_EQ(Call(device, aclnnSoftmax,
+                 [&](auto... o) {
+                   return aclnnSoftmaxGetWorkspaceSize(huge.get(), 1, other.get(), o...);
+                 })
+                .message,
+            "");
+  Refused(161002, "out shape is (0)", [&](auto... o) {
+    const DeviceTensor self(ACL_FLOAT, DenseLayout({1})), mask(ACL_BOOL, DenseLayout({2}));
+    return aclnnMaskedSelectGetWorkspaceSize(self.handle(), mask.handle(), Handle(row), o...);
+  });
+}
+
 TEST(Supporting, Bfloat16NeedsAProductThatHasIt) {
   const Device device({{"OPENACLNN_SOC", "Ascend910A"}});
   const DeviceTensor a(ACL_BF16, DenseLayout({2}));
