@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <deque>
+#include <list>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
+#include "ascendcl/host_call.h"
 #include "ascendcl/host_threads.h"
 
 namespace openaclnn {
@@ -20,17 +22,25 @@ namespace {
 
 /// A function of the host on its way from a stream to the thread that runs it.
 struct Call {
-  void (*function)(void*) = nullptr;
-  void* argument = nullptr;
+  void (*const function)(void*);
+  void* const argument;
+  const std::shared_ptr<Stream> stream;
+  const bool blocking;  // the stream waits for it
   std::atomic<bool> done{false};
-  std::shared_ptr<Stream> stream;  // woken when done; null when nothing waits
 
   void Run() {
-    function(argument);
+    {
+      const HostCall call(blocking ? stream.get() : nullptr);
+      function(argument);
+    }
+    Finish();
+  }
+  void Finish() {
     done.store(true, std::memory_order_release);
-    if (stream != nullptr) stream->Wake();
+    stream->Wake();
   }
 };
+using Calls = std::list<std::shared_ptr<Call>>;
 
 /// Calls that wait for one thread.
 class Mailbox {
@@ -43,93 +53,226 @@ class Mailbox {
     arrived_.notify_one();
   }
 
-  /// Null when the deadline passes first.
+  /// Null when the deadline passes first, or the mailbox is closed.
   std::shared_ptr<Call> Take(const Stream::Deadline& deadline) {
     std::unique_lock lock(mutex_);
-    const auto any = [this] { return !calls_.empty(); };
+    const auto any = [this] { return !calls_.empty() || closed_; };
     if (!deadline) {
       arrived_.wait(lock, any);
-    } else if (!arrived_.wait_until(lock, *deadline, any)) {
-      return nullptr;
+    } else {
+      arrived_.wait_until(lock, *deadline, any);
     }
+    if (calls_.empty()) return nullptr;
     std::shared_ptr<Call> call = std::move(calls_.front());
     calls_.pop_front();
     return call;
   }
 
+  /// Moves out the calls of one stream.
+  Calls Remove(const Stream* stream) noexcept {
+    Calls removed;
+    std::lock_guard lock(mutex_);
+    for (auto call = calls_.begin(); call != calls_.end();) {
+      const auto next = std::next(call);
+      if ((*call)->stream.get() == stream) removed.splice(removed.end(), calls_, call);
+      call = next;
+    }
+    return removed;
+  }
+
+  /// The thread serves no stream any more.
+  void Close() noexcept {
+    {
+      std::lock_guard lock(mutex_);
+      closed_ = true;
+    }
+    arrived_.notify_all();
+  }
+  bool closed() {
+    std::lock_guard lock(mutex_);
+    return closed_;
+  }
+
  private:
   std::mutex mutex_;  // guards what follows
   std::condition_variable arrived_;
-  std::deque<std::shared_ptr<Call>> calls_;
+  Calls calls_;
+  bool closed_ = false;
 };
+
+Status NotSubscribed() {
+  return Status(ACL_ERROR_RT_STREAM_NO_CB_REG,
+                "stream subscription is missing, expected aclrtSubscribeReport before");
+}
 
 /// Which thread serves which stream.
-struct Subscriptions {
-  std::mutex mutex;  // guards what follows
-  std::map<const Stream*, uint64_t> threads;
-  std::map<uint64_t, std::shared_ptr<Mailbox>> mailboxes;
-
-  /// With the lock held. A thread that serves no stream any more has no mailbox either.
-  void End(std::map<const Stream*, uint64_t>::iterator subscription) {
-    const uint64_t thread = subscription->second;
-    threads.erase(subscription);
-    const auto serves = [&](const auto& other) { return other.second == thread; };
-    if (std::none_of(threads.begin(), threads.end(), serves)) mailboxes.erase(thread);
+class Subscriptions {
+ public:
+  static Subscriptions& Get() {
+    static auto* all = new Subscriptions;
+    return *all;
   }
 
-  std::shared_ptr<Mailbox> Find(const Stream* stream) {
-    std::lock_guard lock(mutex);
-    const auto thread = threads.find(stream);
-    return thread != threads.end() ? mailboxes[thread->second] : nullptr;
+  Status Add(uint64_t thread, const Stream* stream) {
+    std::lock_guard lock(mutex_);
+    const auto known = threads_.find(stream);
+    if (known != threads_.end()) {
+      return Status(ACL_ERROR_RT_STREAM_SUBSCRIBE,
+                    Concat("stream subscription is that of thread ", known->second,
+                           ", expected a stream without one"));
+    }
+    std::shared_ptr<Mailbox> mailbox = Find(thread);
+    if (mailbox == nullptr) mailbox = std::make_shared<Mailbox>();
+    const auto entry = threads_.emplace(stream, thread).first;
+    try {
+      mailboxes_.emplace(thread, std::move(mailbox));
+    } catch (...) {
+      threads_.erase(entry);
+      throw;
+    }
+    return {};
   }
+
+  Status Remove(uint64_t thread, const Stream* stream) {
+    std::unique_lock lock(mutex_);
+    const auto entry = threads_.find(stream);
+    if (entry == threads_.end()) return NotSubscribed();
+    if (entry->second != thread) {
+      return Status(ACL_ERROR_RT_THREAD_SUBSCRIBE,
+                    Concat("threadId value is ", thread, ", expected ", entry->second));
+    }
+    End(lock, entry);
+    return {};
+  }
+
+  void Forget(const Stream* stream) {
+    std::unique_lock lock(mutex_);
+    const auto entry = threads_.find(stream);
+    if (entry != threads_.end()) End(lock, entry);
+  }
+
+  /// The thread has ended: nobody will take its calls any more.
+  void ForgetThread(uint64_t thread) {
+    while (true) {
+      std::unique_lock lock(mutex_);
+      const auto entry = FirstOf(thread);
+      if (entry == threads_.end()) return;
+      End(lock, entry);
+    }
+  }
+
+  bool Has(const Stream* stream) {
+    std::lock_guard lock(mutex_);
+    return threads_.contains(stream);
+  }
+
+  std::shared_ptr<Mailbox> MailboxOf(uint64_t thread) {
+    std::lock_guard lock(mutex_);
+    return Find(thread);
+  }
+
+  /// Hands the call to the thread that serves its stream now.
+  Status Post(const std::shared_ptr<Call>& call) {
+    std::lock_guard lock(mutex_);
+    const auto thread = threads_.find(call->stream.get());
+    if (thread == threads_.end()) return Unserved();
+    Find(thread->second)->Post(call);
+    return {};
+  }
+
+ private:
+  using Threads = std::map<const Stream*, uint64_t>;
+
+  /// Why a call has not run; it comes from a synchronise, so it names the function that launched
+  /// it.
+  static Status Unserved() {
+    return Status(ACL_ERROR_RT_STREAM_NO_CB_REG,
+                  "fn state is not run, for the stream's subscription ended before, expected "
+                  "aclrtProcessReport before aclrtUnSubscribeReport",
+                  "aclrtLaunchCallback");
+  }
+
+  std::shared_ptr<Mailbox> Find(uint64_t thread) {
+    const auto mailbox = mailboxes_.find(thread);
+    return mailbox != mailboxes_.end() ? mailbox->second : nullptr;
+  }
+
+  Threads::iterator FirstOf(uint64_t thread) {
+    return std::find_if(threads_.begin(), threads_.end(),
+                        [&](const auto& entry) { return entry.second == thread; });
+  }
+
+  // A thread that serves no stream any more has no mailbox either. The stream's calls that nobody
+  // has taken end without having run, with an error, so that the stream goes on.
+  void End(std::unique_lock<std::mutex>& lock, Threads::iterator subscription) {
+    const auto [stream, thread] = *subscription;
+    const Status unserved = Unserved();
+    const auto mailbox = mailboxes_.find(thread);
+    const Calls calls = mailbox->second->Remove(stream);
+    threads_.erase(subscription);
+    if (FirstOf(thread) == threads_.end()) {
+      mailbox->second->Close();
+      mailboxes_.erase(mailbox);
+    }
+    lock.unlock();
+    for (const auto& call : calls) {
+      (void)Guard([&] {
+        call->stream->Fail(unserved);
+        return Status();
+      });
+      call->Finish();
+    }
+  }
+
+  std::mutex mutex_;  // guards what follows
+  Threads threads_;
+  std::map<uint64_t, std::shared_ptr<Mailbox>> mailboxes_;
 };
 
-Subscriptions& All() {
-  static auto* all = new Subscriptions;
-  return *all;
+/// Ends the subscriptions of the calling thread when it ends. A key rather than a thread_local
+/// object: the main thread's end at exit leaves streams alone.
+void WatchThread() {
+  static const pthread_key_t key = [] {
+    pthread_key_t made{};
+    pthread_key_create(&made, [](void*) {
+      (void)Guard([] {
+        Subscriptions::Get().ForgetThread(pthread_self());
+        return Status();
+      });
+    });
+    return made;
+  }();
+  pthread_setspecific(key, &Subscriptions::Get());
 }
 
 /// Hands its call to the thread that serves the stream, or to a host thread; a blocking one parks
 /// the stream meanwhile.
 class CallTask : public Task {
  public:
-  CallTask(std::shared_ptr<Mailbox> mailbox, std::shared_ptr<Call> call,
-           std::weak_ptr<Stream> stream, bool blocking)
-      : mailbox_(std::move(mailbox)),
-        call_(std::move(call)),
-        stream_(std::move(stream)),
-        blocking_(blocking) {}
+  enum class By { kSubscriber, kHostThread };
+  CallTask(By by, std::shared_ptr<Call> call) : by_(by), call_(std::move(call)) {}
 
   Progress Run(Status* status) override {
     if (!posted_) {
+      *status = by_ == By::kSubscriber ? Subscriptions::Get().Post(call_)
+                                       : RunOnHostThread([call = call_] { call->Run(); });
+      if (!status->ok()) return Progress::kDone;
       posted_ = true;
-      if (blocking_) call_->stream = stream_.lock();
-      if (mailbox_ != nullptr) {
-        mailbox_->Post(call_);
-      } else {
-        *status = RunOnHostThread([call = call_] { call->Run(); });
-        if (!status->ok()) return Progress::kDone;
-      }
     }
-    const bool done = !blocking_ || call_->done.load(std::memory_order_acquire);
+    const bool done = !call_->blocking || call_->done.load(std::memory_order_acquire);
     return done ? Progress::kDone : Progress::kParked;
   }
 
  private:
-  std::shared_ptr<Mailbox> mailbox_;  // null: a host function
-  std::shared_ptr<Call> call_;
-  std::weak_ptr<Stream> stream_;
-  bool blocking_;
+  const By by_;
+  const std::shared_ptr<Call> call_;
   bool posted_ = false;
 };
 
-void Launch(std::shared_ptr<Mailbox> mailbox, void (*function)(void*), void* argument,
-            bool blocking, const std::shared_ptr<Stream>& stream) {
-  auto call = std::make_shared<Call>();
-  call->function = function;
-  call->argument = argument;
-  stream->Enqueue(
-      std::make_unique<CallTask>(std::move(mailbox), std::move(call), stream, blocking));
+void Launch(CallTask::By by, void (*function)(void*), void* argument, bool blocking,
+            const std::shared_ptr<Stream>& stream) {
+  stream->Enqueue(std::make_unique<CallTask>(
+      by, std::shared_ptr<Call>(new Call{function, argument, stream, blocking})));
 }
 
 Status CheckFunction(const char* operand, void (*function)(void*)) {
@@ -137,53 +280,21 @@ Status CheckFunction(const char* operand, void (*function)(void*)) {
   return Status(ACL_ERROR_RT_PARAM_INVALID, Concat(operand, " value is null, expected a function"));
 }
 
-Status Subscribe(uint64_t thread, const Stream* stream) {
-  Subscriptions& all = All();
-  std::lock_guard lock(all.mutex);
-  const auto [entry, inserted] = all.threads.emplace(stream, thread);
-  if (!inserted) {
-    return Status(ACL_ERROR_RT_STREAM_SUBSCRIBE,
-                  Concat("stream subscription is that of thread ", entry->second,
-                         ", expected a stream without one"));
-  }
-  auto& mailbox = all.mailboxes[thread];
-  if (mailbox == nullptr) mailbox = std::make_shared<Mailbox>();
-  return {};
-}
-
-Status Unsubscribe(uint64_t thread, const Stream* stream) {
-  Subscriptions& all = All();
-  std::lock_guard lock(all.mutex);
-  const auto entry = all.threads.find(stream);
-  if (entry == all.threads.end()) {
-    return Status(ACL_ERROR_RT_STREAM_NO_CB_REG,
-                  "stream subscription is missing, expected aclrtSubscribeReport before");
-  }
-  if (entry->second != thread) {
-    return Status(ACL_ERROR_RT_THREAD_SUBSCRIBE,
-                  Concat("threadId value is ", thread, ", expected ", entry->second));
-  }
-  all.End(entry);
-  return {};
+Status ThreadNotSubscribed() {
+  return Status(ACL_ERROR_RT_THREAD_SUBSCRIBE,
+                "thread subscription is missing, expected aclrtSubscribeReport of this thread");
 }
 
 Status ProcessReport(int32_t timeout) {
   Stream::Deadline deadline;
   Status status = ParseTimeout(timeout, &deadline);
   if (!status.ok()) return status;
-  std::shared_ptr<Mailbox> mailbox;
-  {
-    Subscriptions& all = All();
-    std::lock_guard lock(all.mutex);
-    const auto found = all.mailboxes.find(pthread_self());
-    if (found != all.mailboxes.end()) mailbox = found->second;
-  }
-  if (mailbox == nullptr) {
-    return Status(ACL_ERROR_RT_THREAD_SUBSCRIBE,
-                  "thread subscription is missing, expected aclrtSubscribeReport of this thread");
-  }
+  const std::shared_ptr<Mailbox> mailbox = Subscriptions::Get().MailboxOf(pthread_self());
+  if (mailbox == nullptr) return ThreadNotSubscribed();
+  WatchThread();
   std::shared_ptr<Call> call = mailbox->Take(deadline);
   if (call == nullptr) {
+    if (mailbox->closed()) return ThreadNotSubscribed();
     return Status(ACL_ERROR_RT_REPORT_TIMEOUT,
                   Concat("callback is not there after ", timeout, " ms, expected one"));
   }
@@ -196,27 +307,25 @@ Status ProcessReport(int32_t timeout) {
 
 }  // namespace
 
-void ForgetSubscription(const Stream* stream) {
-  Subscriptions& all = All();
-  std::lock_guard lock(all.mutex);
-  const auto entry = all.threads.find(stream);
-  if (entry != all.threads.end()) all.End(entry);
-}
+void ForgetSubscription(const Stream* stream) { Subscriptions::Get().Forget(stream); }
 
 }  // namespace openaclnn
 
-using openaclnn::All;
 using openaclnn::Api;
+using openaclnn::CallTask;
 using openaclnn::Concat;
 using openaclnn::FindStream;
 using openaclnn::Status;
 using openaclnn::Stream;
+using openaclnn::Subscriptions;
 
 aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream) {
   return Api("aclrtSubscribeReport", [&] {
     std::shared_ptr<Stream> object;
     Status status = FindStream(stream, &object);
-    return status.ok() ? openaclnn::Subscribe(threadId, object.get()) : status;
+    if (status.ok()) status = Subscriptions::Get().Add(threadId, object.get());
+    if (status.ok() && pthread_equal(threadId, pthread_self())) openaclnn::WatchThread();
+    return status;
   });
 }
 
@@ -224,7 +333,7 @@ aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream) {
   return Api("aclrtUnSubscribeReport", [&] {
     std::shared_ptr<Stream> object;
     Status status = FindStream(stream, &object);
-    return status.ok() ? openaclnn::Unsubscribe(threadId, object.get()) : status;
+    return status.ok() ? Subscriptions::Get().Remove(threadId, object.get()) : status;
   });
 }
 
@@ -245,12 +354,9 @@ aclError aclrtLaunchCallback(aclrtCallback fn, void* userData, aclrtCallbackBloc
     Status status = openaclnn::CheckFunction("fn", fn);
     if (status.ok()) status = FindStream(stream, &object);
     if (!status.ok()) return status;
-    auto mailbox = All().Find(object.get());
-    if (mailbox == nullptr) {
-      return Status(ACL_ERROR_RT_STREAM_NO_CB_REG,
-                    "stream subscription is missing, expected aclrtSubscribeReport before");
-    }
-    openaclnn::Launch(std::move(mailbox), fn, userData, blockType == ACL_CALLBACK_BLOCK, object);
+    if (!Subscriptions::Get().Has(object.get())) return openaclnn::NotSubscribed();
+    openaclnn::Launch(CallTask::By::kSubscriber, fn, userData, blockType == ACL_CALLBACK_BLOCK,
+                      object);
     return status;
   });
 }
@@ -260,7 +366,9 @@ aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc func, void* args)
     std::shared_ptr<Stream> object;
     Status status = openaclnn::CheckFunction("func", func);
     if (status.ok()) status = FindStream(stream, &object);
-    if (status.ok()) openaclnn::Launch(nullptr, func, args, true, object);
+    if (status.ok()) {
+      openaclnn::Launch(CallTask::By::kHostThread, func, args, true, object);
+    }
     return status;
   });
 }

@@ -6,7 +6,7 @@
 
 namespace openaclnn {
 
-/// Ends the subscription of a stream that goes away.
+/// Ends the subscription of a stream that goes away. Callbacks that no thread has taken do not run.
 void ForgetSubscription(const Stream* stream);
 
 }  // namespace openaclnn

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "acl/acl.h"
+#include "ascendcl/control_group.h"
 
 namespace openaclnn {
 namespace {
@@ -30,7 +31,7 @@ std::optional<uint64_t> ParseNumber(std::string_view text) {
 }
 
 Status InvalidVariable(const char* name, std::string_view value, std::string_view expected) {
-  return Status(ACL_ERROR_INVALID_PARAM,
+  return Status(ACL_ERROR_RT_SOC_VERSION,
                 Concat("environment variable ", name, " is '", value, "', expected ", expected));
 }
 
@@ -69,17 +70,12 @@ std::optional<uint64_t> ParseBytes(std::string_view text) {
   return *number << shift;
 }
 
-/// What the control group (version 2, then 1) or else the machine lets this process use.
+/// What the control groups or else the machine lets this process use.
 uint64_t MachineMemory() {
-  uint64_t bytes = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
-                   static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
-  for (const char* path :
-       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-    std::ifstream file(path);
-    uint64_t limit = 0;
-    if (file >> limit && limit > 0) bytes = std::min(bytes, limit);
-  }
-  return bytes;
+  const uint64_t bytes = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                         static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
+  std::ifstream groups("/proc/self/cgroup");
+  return std::min(bytes, ControlGroupLimit(groups, "/sys/fs/cgroup"));
 }
 
 Status ReadMemory(uint64_t* bytes) {
@@ -102,8 +98,7 @@ Status ReadProduct(const Product** product) {
   const std::string_view name = value != nullptr && *value != '\0' ? value : kDefaultProduct;
   *product = FindProduct(name);
   if (*product != nullptr) return {};
-  return Status(ACL_ERROR_RT_SOC_VERSION, Concat("environment variable OPENACLNN_SOC is '", name,
-                                                 "', expected one of ", ProductNames()));
+  return InvalidVariable("OPENACLNN_SOC", name, Concat("one of ", ProductNames()));
 }
 
 OpenaclnnSimd MachineSimd() {

@@ -9,6 +9,7 @@
 #include "ascendcl/device.h"
 #include "ascendcl/error.h"
 #include "ascendcl/fork.h"
+#include "ascendcl/host_call.h"
 
 namespace openaclnn {
 namespace {
@@ -63,8 +64,8 @@ std::vector<std::shared_ptr<Stream>> Context::Streams() {
 
 void Context::Close() {
   for (const auto& stream : Streams()) {
+    ForgetSubscription(stream.get());  // a callback that was not taken may never be
     stream->Wait(stream->submitted(), {});
-    ForgetSubscription(stream.get());
   }
   std::lock_guard lock(mutex_);
   for (const auto& entry : streams_) RuntimeHandles().Remove(Kind::kStream, entry.first);
@@ -101,6 +102,11 @@ Status FindStream(const void* handle, std::shared_ptr<Stream>* stream) {
                     "stream context is not the thread's, expected a stream of the current context");
   }
   return status;
+}
+
+Status RefuseContextOfHostCall(const void* handle) {
+  const Stream* stream = HostCall::stream();
+  return RefuseInHostCall(stream != nullptr && stream->context() == handle);
 }
 
 Status TakeFirstError(const std::vector<std::shared_ptr<Stream>>& streams) {
@@ -144,7 +150,8 @@ aclError aclrtDestroyContext(aclrtContext context) {
                     "context value is the device's default context, expected one from "
                     "aclrtCreateContext (aclrtResetDevice ends the default one)");
     }
-    status = openaclnn::RemoveHandle<Context>("context", context);
+    status = openaclnn::RefuseContextOfHostCall(context);
+    if (status.ok()) status = openaclnn::RemoveHandle<Context>("context", context);
     if (!status.ok()) return status;
     openaclnn::RemoveContext(context);
     object->Close();

@@ -36,7 +36,7 @@ class Context {
   /// All streams, the default one first.
   std::vector<std::shared_ptr<Stream>> Streams();
 
-  /// Waits for all streams and removes their handles.
+  /// Ends the subscriptions, waits for all streams and removes their handles.
   void Close();
 
   SysParams& sys_params() { return sys_params_; }
@@ -65,6 +65,9 @@ Status CurrentContext(std::shared_ptr<Context>* context, void** handle = nullptr
 /// context. 107002 without a context, 107017 for what is not a live stream, 107003 for a stream of
 /// another context.
 Status FindStream(const void* handle, std::shared_ptr<Stream>* stream);
+
+/// Refuses to close the context from a host function or callback of one of its streams.
+Status RefuseContextOfHostCall(const void* handle);
 
 /// The first error among the streams, in their order; the others keep theirs.
 Status TakeFirstError(const std::vector<std::shared_ptr<Stream>>& streams);

@@ -10,6 +10,7 @@
 #include "ascendcl/config.h"
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
+#include "ascendcl/host_call.h"
 
 namespace openaclnn {
 namespace {
@@ -60,6 +61,10 @@ Status CloseOnce(int32_t device_id) {
       return Status(ACL_ERROR_RT_CONTEXT_NULL,
                     Concat("deviceId value is ", device_id, ", expected a device that is set"));
     }
+    if (device.opened == 1) {
+      Status status = RefuseContextOfHostCall(device.primary);
+      if (!status.ok()) return status;
+    }
     if (--device.opened == 0) last = std::exchange(device.primary, nullptr);
   }
   if (last != nullptr) CloseContext(last);
@@ -83,6 +88,15 @@ std::vector<std::shared_ptr<Stream>> StreamsOf(uint32_t device_id) {
     for (auto& stream : context->Streams()) streams.push_back(std::move(stream));
   }
   return streams;
+}
+
+Status Synchronize(const std::vector<std::shared_ptr<Stream>>& streams) {
+  for (const auto& stream : streams) {
+    Status status = RefuseOwnStream(*stream, stream->submitted());
+    if (!status.ok()) return status;
+  }
+  for (const auto& stream : streams) stream->Wait(stream->submitted(), {});
+  return TakeFirstError(streams);
 }
 
 }  // namespace
@@ -176,9 +190,7 @@ aclError aclrtSynchronizeDevice() {
     std::shared_ptr<Context> context;
     Status status = CurrentContext(&context);
     if (!status.ok()) return status;
-    const auto streams = openaclnn::StreamsOf(context->device_id());
-    for (const auto& stream : streams) stream->Wait(stream->submitted(), {});
-    return openaclnn::TakeFirstError(streams);
+    return openaclnn::Synchronize(openaclnn::StreamsOf(context->device_id()));
   });
 }
 
@@ -190,6 +202,7 @@ aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout) {
     if (status.ok()) status = CurrentContext(&context);
     if (!status.ok()) return status;
     const auto streams = openaclnn::StreamsOf(context->device_id());
+    if (!deadline) return openaclnn::Synchronize(streams);
     for (const auto& stream : streams) {
       if (!stream->Wait(stream->submitted(), deadline)) return openaclnn::TimeoutExpired(timeout);
     }

@@ -2,122 +2,133 @@
 // Event: create, record, wait, query, elapsed time, reset.
 #include "ascendcl/event.h"
 
-#include <algorithm>
+#include <utility>
 
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
+#include "ascendcl/host_call.h"
 
 namespace openaclnn {
 namespace {
 
 class RecordTask : public Task {
  public:
-  RecordTask(std::shared_ptr<Event> event, uint64_t record)
-      : event_(std::move(event)), record_(record) {}
+  RecordTask(std::shared_ptr<Event> event, std::shared_ptr<Event::Mark> mark)
+      : event_(std::move(event)), mark_(std::move(mark)) {}
   Progress Run(Status*) override {
-    event_->Complete(record_);
+    event_->Complete(*mark_);
     return Progress::kDone;
   }
   bool skipped_after_error() const override { return false; }
-  void Drop() override { event_->Complete(record_); }
+  void Drop() override { event_->Complete(*mark_); }
 
  private:
   std::shared_ptr<Event> event_;
-  uint64_t record_;
+  std::shared_ptr<Event::Mark> mark_;
 };
 
 class ResetTask : public Task {
  public:
-  explicit ResetTask(std::shared_ptr<Event> event) : event_(std::move(event)) {}
+  ResetTask(std::shared_ptr<Event> event, std::shared_ptr<const Event::Mark> mark)
+      : event_(std::move(event)), mark_(std::move(mark)) {}
   Progress Run(Status*) override {
-    event_->Clear();
+    event_->Clear(mark_.get());
     return Progress::kDone;
   }
   bool skipped_after_error() const override { return false; }
 
  private:
   std::shared_ptr<Event> event_;
+  std::shared_ptr<const Event::Mark> mark_;
 };
 
 class WaitTask : public Task {
  public:
-  WaitTask(std::shared_ptr<Event> event, uint64_t record, std::weak_ptr<Stream> stream)
-      : event_(std::move(event)), record_(record), stream_(std::move(stream)) {}
-  ~WaitTask() override { event_->WaitDone(); }
+  WaitTask(std::shared_ptr<Event> event, const std::shared_ptr<Stream>& stream)
+      : event_(std::move(event)), mark_(event_->BeginWait(stream)) {}
+  ~WaitTask() override { event_->EndWait(); }
   Progress Run(Status*) override {
-    return event_->ReachedOrWake(record_, stream_.lock()) ? Progress::kDone : Progress::kParked;
+    const bool reached = mark_ == nullptr || event_->Reached(*mark_);
+    return reached ? Progress::kDone : Progress::kParked;
   }
   bool skipped_after_error() const override { return false; }
 
  private:
   std::shared_ptr<Event> event_;
-  uint64_t record_;
-  std::weak_ptr<Stream> stream_;
+  std::shared_ptr<const Event::Mark> mark_;
 };
 
 }  // namespace
 
 Event::Snapshot Event::Look() {
   std::lock_guard lock(mutex_);
-  return state_;
+  if (last_ == nullptr) return {};
+  return {true, last_->reached, last_->time, stream_, task_};
 }
 
 void Event::Record(const std::shared_ptr<Event>& self, const std::shared_ptr<Stream>& stream) {
-  // Under the lock, so that records of several threads are numbered as they are enqueued.
+  auto mark = std::make_shared<Mark>();
+  auto task = std::make_unique<RecordTask>(self, mark);
+  // Under the lock, so that the last record of several threads is the one enqueued last.
   std::lock_guard lock(mutex_);
-  ++state_.recorded;
-  state_.stream = stream;
-  state_.task = stream->Enqueue(std::make_unique<RecordTask>(self, state_.recorded));
+  task_ = stream->Enqueue(std::move(task));
+  last_ = std::move(mark);
+  stream_ = stream;
 }
 
 void Event::Reset(const std::shared_ptr<Event>& self, const std::shared_ptr<Stream>& stream) {
-  stream->Enqueue(std::make_unique<ResetTask>(self));
+  std::shared_ptr<const Mark> mark;
+  {
+    std::lock_guard lock(mutex_);
+    mark = last_;
+  }
+  stream->Enqueue(std::make_unique<ResetTask>(self, std::move(mark)));
 }
 
 void Event::Await(const std::shared_ptr<Event>& self, const std::shared_ptr<Stream>& stream) {
-  uint64_t record = 0;
-  {
-    std::lock_guard lock(mutex_);
-    record = state_.recorded;
-    ++waits_pending_;
-  }
-  stream->Enqueue(std::make_unique<WaitTask>(self, record, stream));
+  stream->Enqueue(std::make_unique<WaitTask>(self, stream));
 }
 
-void Event::Complete(uint64_t record) {
+void Event::Complete(Mark& mark) {
   std::vector<std::shared_ptr<Stream>> waiters;
   {
     std::lock_guard lock(mutex_);
-    state_.completed = std::max(state_.completed, record);
-    state_.time = Clock::now();
-    waiters.swap(waiters_);
+    mark.reached = true;
+    mark.time = Clock::now();
+    waiters.swap(mark.waiters);
   }
   for (const auto& stream : waiters) stream->Wake();
 }
 
-void Event::Clear() {
+void Event::Clear(const Mark* mark) {
   std::lock_guard lock(mutex_);
-  if (state_.completed != state_.recorded) return;  // recorded anew since
-  // The numbers go on: a wait that is still queued stands for the record that it was made for.
-  state_.reset = state_.recorded;
-  state_.stream.reset();
+  if (last_ == nullptr || last_.get() != mark || !mark->reached) return;
+  last_.reset();
+  stream_.reset();
 }
 
-bool Event::ReachedOrWake(uint64_t record, const std::shared_ptr<Stream>& stream) {
+bool Event::Reached(const Mark& mark) {
   std::lock_guard lock(mutex_);
-  if (state_.completed >= record) return true;
-  waiters_.push_back(stream);
-  return false;
+  return mark.reached;
+}
+
+// The stream is noted before its task is enqueued: nothing can fail then when the task comes to
+// run, and to be woken too early does no harm.
+std::shared_ptr<const Event::Mark> Event::BeginWait(const std::shared_ptr<Stream>& stream) {
+  std::lock_guard lock(mutex_);
+  if (last_ != nullptr && !last_->reached) last_->waiters.push_back(stream);
+  ++waits_pending_;
+  return last_;
+}
+
+void Event::EndWait() {
+  std::lock_guard lock(mutex_);
+  --waits_pending_;
 }
 
 uint64_t Event::waits_pending() {
   std::lock_guard lock(mutex_);
   return waits_pending_;
-}
-
-void Event::WaitDone() {
-  std::lock_guard lock(mutex_);
-  --waits_pending_;
 }
 
 namespace {
@@ -152,21 +163,16 @@ Status FindBoth(aclrtEvent event, aclrtStream stream, std::shared_ptr<Event>* ev
 
 bool HasSync(uint32_t flags) { return (flags & ACL_EVENT_SYNC) != 0; }
 
-Status RequireUse(bool allowed, const char* use) {
+Status RequireUse(bool allowed, const char* use, const char* wanted) {
   if (allowed) return {};
   return Status(ACL_ERROR_RT_PARAM_INVALID,
-                Concat("event use is to be ", use, ", expected an event made with ACL_EVENT_SYNC"));
-}
-
-bool Reached(Event& event) {
-  const Event::Snapshot state = event.Look();
-  return state.completed >= state.recorded;
+                Concat("event use is to be ", use, ", expected an event made ", wanted));
 }
 
 Status ElapsedTime(float* ms, Event& start, Event& end) {
   const Event::Snapshot first = start.Look(), last = end.Look();
   const auto timed = [](Event& event, const Event::Snapshot& state) {
-    return state.recorded != state.reset && (event.flags() & ACL_EVENT_TIME_LINE) != 0;
+    return state.recorded && (event.flags() & ACL_EVENT_TIME_LINE) != 0;
   };
   if (!timed(start, first) || !timed(end, last)) {
     return Status(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID,
@@ -174,9 +180,9 @@ Status ElapsedTime(float* ms, Event& start, Event& end) {
                          " time is not kept, expected an event that was recorded and made with "
                          "ACL_EVENT_TIME_LINE"));
   }
-  if (first.completed < first.recorded || last.completed < last.recorded) {
+  if (!first.reached || !last.reached) {
     return Status(ACL_ERROR_RT_EVENT_NOT_COMPLETE,
-                  Concat(first.completed < first.recorded ? "startEvent" : "endEvent",
+                  Concat(!first.reached ? "startEvent" : "endEvent",
                          " is not reached, expected a synchronise of it before"));
   }
   const std::chrono::duration<float, std::milli> elapsed = last.time - first.time;
@@ -237,7 +243,10 @@ aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
     std::shared_ptr<Event> object;
     std::shared_ptr<Stream> queue;
     Status status = openaclnn::FindBoth(event, stream, &object, &queue);
-    if (status.ok()) status = openaclnn::RequireUse(object->resettable(), "reset");
+    if (status.ok())
+      status = openaclnn::RequireUse(
+          object->resettable(), "reset",
+          "by aclrtCreateEventWithFlag or aclrtCreateEventExWithFlag with ACL_EVENT_SYNC");
     if (status.ok()) object->Reset(object, queue);
     return status;
   });
@@ -249,7 +258,8 @@ aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
     std::shared_ptr<Stream> queue;
     Status status = openaclnn::FindBoth(event, stream, &object, &queue);
     if (status.ok()) {
-      status = openaclnn::RequireUse(openaclnn::HasSync(object->flags()), "waited for");
+      status = openaclnn::RequireUse(openaclnn::HasSync(object->flags()), "waited for",
+                                     "with ACL_EVENT_SYNC");
     }
     if (status.ok()) object->Await(object, queue);
     return status;
@@ -263,6 +273,8 @@ aclError aclrtSynchronizeEvent(aclrtEvent event) {
     if (!status.ok()) return status;
     const Event::Snapshot state = object->Look();
     if (state.stream == nullptr) return status;
+    status = openaclnn::RefuseOwnStream(*state.stream, state.task);
+    if (!status.ok()) return status;
     state.stream->Wait(state.task, {});
     return state.stream->TakeError();
   });
@@ -274,8 +286,8 @@ aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* statu
     Status result = RequireOut("status", status);
     if (result.ok()) result = FindHandle("event", event, &object);
     if (!result.ok()) return result;
-    *status = openaclnn::Reached(*object) ? ACL_EVENT_RECORDED_STATUS_COMPLETE
-                                          : ACL_EVENT_RECORDED_STATUS_NOT_READY;
+    *status = object->Look().reached ? ACL_EVENT_RECORDED_STATUS_COMPLETE
+                                     : ACL_EVENT_RECORDED_STATUS_NOT_READY;
     return result;
   });
 }
@@ -286,7 +298,7 @@ aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus* status) {
     Status result = RequireOut("status", status);
     if (result.ok()) result = FindHandle("event", event, &object);
     if (!result.ok()) return result;
-    *status = openaclnn::Reached(*object) ? ACL_EVENT_STATUS_COMPLETE : ACL_EVENT_STATUS_NOT_READY;
+    *status = object->Look().reached ? ACL_EVENT_STATUS_COMPLETE : ACL_EVENT_STATUS_NOT_READY;
     return result;
   });
 }

@@ -15,18 +15,25 @@
 namespace openaclnn {
 
 /// Each record supersedes the one before it; a wait stands for the record that was last when it was
-/// enqueued. Records are numbered from 1; 0 means that there is none.
+/// enqueued, whatever is recorded since.
 class Event {
  public:
   static constexpr Kind kKind = Kind::kEvent;
   static constexpr const char* kNoun = "event";
   using Clock = std::chrono::steady_clock;
 
+  /// One record, shared by the event, the task that reaches it and those that wait for it; guarded
+  /// by the event's lock.
+  struct Mark {
+    bool reached = false;
+    Clock::time_point time;                        // when it was reached
+    std::vector<std::shared_ptr<Stream>> waiters;  // woken then
+  };
+
   struct Snapshot {
-    uint64_t recorded = 0;           // number of the last record that was enqueued
-    uint64_t completed = 0;          // number of the last record that was reached
-    uint64_t reset = 0;              // records up to this one are forgotten
-    Clock::time_point time;          // when it was reached
+    bool recorded = false;           // there is a record, and no reset since
+    bool reached = true;             // so is an event without one
+    Clock::time_point time;          // when it was
     std::shared_ptr<Stream> stream;  // where the last record was enqueued
     uint64_t task = 0;               // and which task of that stream it is
   };
@@ -38,26 +45,29 @@ class Event {
   Snapshot Look();
 
   void Record(const std::shared_ptr<Event>& self, const std::shared_ptr<Stream>& stream);
-  /// Forgets all records once the stream has come that far.
+  /// Forgets the last record once the stream has come that far.
   void Reset(const std::shared_ptr<Event>& self, const std::shared_ptr<Stream>& stream);
   /// Holds the stream's later tasks until the last record is reached.
   void Await(const std::shared_ptr<Event>& self, const std::shared_ptr<Stream>& stream);
 
   // For the tasks of this event.
-  void Complete(uint64_t record);
-  void Clear();
-  /// True when the record was reached; otherwise the stream is woken once it is.
-  bool ReachedOrWake(uint64_t record, const std::shared_ptr<Stream>& stream);
+  void Complete(Mark& mark);
+  /// Forgets the mark, if it is the last one still and is reached.
+  void Clear(const Mark* mark);
+  bool Reached(const Mark& mark);
+  /// The record to wait for, null if there is none; the stream is woken when it is reached.
+  std::shared_ptr<const Mark> BeginWait(const std::shared_ptr<Stream>& stream);
+  void EndWait();
   uint64_t waits_pending();
-  void WaitDone();
 
  private:
   const uint32_t flags_;
   const bool resettable_;
   std::mutex mutex_;  // guards what follows
-  Snapshot state_;
+  std::shared_ptr<Mark> last_;
+  std::shared_ptr<Stream> stream_;  // of the last record
+  uint64_t task_ = 0;
   uint64_t waits_pending_ = 0;
-  std::vector<std::shared_ptr<Stream>> waiters_;
 };
 
 }  // namespace openaclnn

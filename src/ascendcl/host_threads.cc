@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host threads: one more whenever a function waits and all of them are busy.
+// Host threads: one more whenever a function waits and all of them are busy; few idle ones stay.
 #include "ascendcl/host_threads.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <exception>
+#include <iterator>
+#include <list>
 #include <mutex>
-#include <system_error>
+#include <new>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "acl/acl.h"
 
@@ -36,57 +39,91 @@ class HostThreads {
   }
 
   void Stop() {
-    std::vector<std::thread> threads;
-    {
-      std::lock_guard lock(mutex_);
-      stopping_ = true;
-      threads.swap(threads_);
+    std::unique_lock lock(mutex_);
+    stopping_ = true;
+    // Again for those that came meanwhile.
+    while (!threads_.empty() || ended_.joinable()) {
+      Threads threads = std::move(threads_);
+      threads_.clear();
+      std::thread ended = std::move(ended_);
       arrived_.notify_all();
+      lock.unlock();
+      for (std::thread& thread : threads) thread.join();
+      if (ended.joinable()) ended.join();
+      lock.lock();
     }
-    for (std::thread& thread : threads) thread.join();
-    std::lock_guard lock(mutex_);
     stopping_ = false;
   }
 
  private:
+  using Threads = std::list<std::thread>;
+
   // One at a time: short functions are done before the next thread has started. The new one looks
   // whether there is need of another.
-  void GrowLocked() {
+  void GrowLocked() noexcept {
     if (starting_ || functions_.size() <= num_idle_) return;
     try {
-      threads_.emplace_back([this] { Main(); });
-    } catch (const std::system_error&) {
+      threads_.emplace_back();
+    } catch (const std::bad_alloc&) {
       return;  // those that there are have to do
+    }
+    const auto self = std::prev(threads_.end());
+    try {
+      *self = std::thread([this, self] { Main(self); });
+    } catch (const std::exception&) {
+      threads_.erase(self);
+      return;
     }
     starting_ = true;
     ++num_running_;
   }
 
-  void Main() {
+  void Main(Threads::iterator self) {
     std::unique_lock lock(mutex_);
     starting_ = false;
     while (true) {
-      while (!functions_.empty()) {
-        std::function<void()> function = std::move(functions_.front());
-        functions_.pop_front();
-        GrowLocked();
-        lock.unlock();
-        function();
-        function = nullptr;  // with what it owns
-        lock.lock();
-      }
+      RunAllLocked(lock);
       if (stopping_) break;
       ++num_idle_;
-      arrived_.wait(lock);
+      const bool late = arrived_.wait_for(lock, kPatience) == std::cv_status::timeout;
       --num_idle_;
+      if (late && functions_.empty() && !stopping_ && num_idle_ >= kKept) {
+        EndLocked(lock, self);
+        return;
+      }
     }
     --num_running_;
   }
 
+  void RunAllLocked(std::unique_lock<std::mutex>& lock) {
+    while (!functions_.empty()) {
+      std::function<void()> function = std::move(functions_.front());
+      functions_.pop_front();
+      GrowLocked();
+      lock.unlock();
+      function();
+      function = nullptr;  // with what it owns
+      lock.lock();
+    }
+  }
+
+  // Each thread that ends joins the one that ended before it; Stop joins the last.
+  void EndLocked(std::unique_lock<std::mutex>& lock, Threads::iterator self) {
+    --num_running_;
+    std::thread before = std::exchange(ended_, std::move(*self));
+    threads_.erase(self);
+    lock.unlock();
+    if (before.joinable()) before.join();
+  }
+
+  static constexpr size_t kKept = 4;  // idle threads that stay
+  static constexpr std::chrono::milliseconds kPatience{100};
+
   std::mutex mutex_;  // guards what follows
   std::condition_variable arrived_;
   std::deque<std::function<void()>> functions_;
-  std::vector<std::thread> threads_;
+  Threads threads_;
+  std::thread ended_;  // the last one that ended of itself
   size_t num_running_ = 0;
   size_t num_idle_ = 0;
   bool starting_ = false;  // a thread is on its way to its first function

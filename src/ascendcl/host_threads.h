@@ -9,7 +9,8 @@
 namespace openaclnn {
 
 /// Runs the function soon, on a thread that is not a worker's. A function that blocks delays no
-/// other: there are as many threads as functions that run at once. 207005 where not even one can be
+/// other: there are as many threads as functions that run at once; beyond a few they end
+/// when they have been idle for a while. 207005 where not even one can be
 /// had; the function is not run then.
 Status RunOnHostThread(std::function<void()> function);
 

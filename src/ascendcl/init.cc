@@ -10,6 +10,7 @@
 #include "ascendcl/error.h"
 #include "ascendcl/fork.h"
 #include "ascendcl/handles.h"
+#include "ascendcl/host_call.h"
 #include "ascendcl/host_threads.h"
 #include "ascendcl/log.h"
 #include "ascendcl/memory.h"
@@ -62,6 +63,8 @@ Status Initialise(const char* config_path) {
 }
 
 Status Finalise() {
+  Status status = RefuseInHostCall(HostCall::stream() != nullptr);
+  if (!status.ok()) return status;
   std::lock_guard lock(g_mutex);
   if (!g_initialised) {
     return Status(ACL_ERROR_REPEAT_FINALIZE,

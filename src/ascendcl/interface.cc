@@ -10,6 +10,7 @@
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
 #include "ascendcl/error_table.h"
+#include "ascendcl/host_call.h"
 #include "ascendcl/log.h"
 #include "ascendcl/memory.h"
 #include "ascendcl/message.h"
@@ -50,7 +51,11 @@ void Unpin(const OpenaclnnPin* pin) {
 class KernelTask : public Task {
  public:
   explicit KernelTask(const OpenaclnnTask& task) : task_(task) {}
-  ~KernelTask() override { task_.release(task_.state); }
+  ~KernelTask() override {
+    if (task_.release != nullptr) task_.release(task_.state);
+  }
+  /// Leaves the state to the caller.
+  void Disown() { task_.release = nullptr; }
   Progress Run(Status* status) override {
     OpenaclnnMessage message = {};
     const int code = task_.run(task_.state, &message);
@@ -72,8 +77,16 @@ int Submit(void* handle, const OpenaclnnTask* task, OpenaclnnMessage* message) {
   if (LogEnabled(LogModule::kOp, LogLevel::kDebug)) {
     Log(LogModule::kOp, LogLevel::kDebug, Concat("submit ", task->name));
   }
-  const uint64_t number = stream->Enqueue(std::make_unique<KernelTask>(*task));
-  if (stream->launch_blocking()) stream->Wait(number, {});
+  auto kernel = std::make_unique<KernelTask>(*task);
+  uint64_t number = 0;
+  try {
+    number = stream->Enqueue(std::move(kernel));
+  } catch (...) {
+    kernel->Disown();
+    throw;
+  }
+  // A host function of this stream cannot wait for what comes after it.
+  if (stream->launch_blocking() && HostCall::stream() != stream.get()) stream->Wait(number, {});
   return 0;
 }
 

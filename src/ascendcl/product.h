@@ -12,8 +12,9 @@ namespace openaclnn {
 
 using Product = OpenaclnnProduct;
 
+/// Those with a row in the table.
 std::span<const Product> Products();
-/// Null when no product has this name.
+/// Null when no product has this name. Any name that begins with Ascend950 is one of that family.
 const Product* FindProduct(std::string_view name);
 const char* FamilyName(OpenaclnnFamily family);
 /// All names, for the message that refuses an unknown one.

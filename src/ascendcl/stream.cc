@@ -8,11 +8,12 @@
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
 #include "ascendcl/float_environment.h"
+#include "ascendcl/host_call.h"
 #include "ascendcl/workers.h"
 
 namespace openaclnn {
 
-uint64_t Stream::Enqueue(std::unique_ptr<Task> task) {
+uint64_t Stream::Enqueue(std::unique_ptr<Task>&& task) {
   std::unique_lock lock(mutex_);
   queue_.push_back(std::move(task));
   const uint64_t number = ++submitted_;
@@ -31,6 +32,11 @@ uint64_t Stream::submitted() const {
 Status Stream::TakeError() {
   std::lock_guard lock(mutex_);
   return std::exchange(error_, Status());
+}
+
+void Stream::Fail(Status status) {
+  std::lock_guard lock(mutex_);
+  if (error_.ok()) error_ = std::move(status);
 }
 
 void Stream::set_stop_on_failure(bool stop) {
@@ -71,11 +77,16 @@ std::unique_ptr<Task> Stream::RunFirst(std::unique_lock<std::mutex>& lock, bool*
   lock.unlock();
   Status status;
   auto progress = Task::Progress::kDone;
-  if (drop) {
-    task->Drop();
-  } else if (!skip) {
-    progress = task->Run(&status);
-  }
+  // What a task throws is its error: the stream goes on.
+  Status thrown = Guard([&] {
+    if (drop) {
+      task->Drop();
+    } else if (!skip) {
+      progress = task->Run(&status);
+    }
+    return Status();
+  });
+  if (!thrown.ok()) status = std::move(thrown);
   lock.lock();
   if (progress == Task::Progress::kParked) {
     *parked = !woken_;
@@ -173,15 +184,29 @@ Status CreateStream(aclrtStream* stream) {
   return status;
 }
 
+// A host function or callback that the stream stands at would wait for its own return.
+Status Synchronize(Stream& stream) {
+  const uint64_t target = stream.submitted();
+  Status status = RefuseOwnStream(stream, target);
+  if (!status.ok()) return status;
+  stream.Wait(target, {});
+  return stream.TakeError();
+}
+
 Status DestroyStream(aclrtStream stream, bool force) {
   Status status = RequireOut("stream", stream);
   std::shared_ptr<Stream> object;
   if (status.ok()) status = FindStream(stream, &object);
   std::shared_ptr<Context> context;
   if (status.ok()) status = FindHandle("context", object->context(), &context);
+  const uint64_t submitted = status.ok() ? object->submitted() : 0;
+  if (status.ok()) status = RefuseOwnStream(*object, submitted);
   if (!status.ok()) return status;
-  if (force) object->DropQueued();
-  object->Wait(object->submitted(), {});
+  if (force) {
+    object->DropQueued();
+    ForgetSubscription(object.get());  // a callback that was not taken may never be
+  }
+  object->Wait(submitted, {});
   (void)object->TakeError();  // nobody can ask for it any more
   ForgetSubscription(object.get());
   return context->RemoveStream(stream);
@@ -220,9 +245,7 @@ aclError aclrtSynchronizeStream(aclrtStream stream) {
   return Api("aclrtSynchronizeStream", [&] {
     std::shared_ptr<Stream> object;
     Status status = FindStream(stream, &object);
-    if (!status.ok()) return status;
-    object->Wait(object->submitted(), {});
-    return object->TakeError();
+    return status.ok() ? openaclnn::Synchronize(*object) : status;
   });
 }
 
@@ -233,6 +256,7 @@ aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) 
     Status status = FindStream(stream, &object);
     if (status.ok()) status = openaclnn::ParseTimeout(timeout, &deadline);
     if (!status.ok()) return status;
+    if (!deadline) return openaclnn::Synchronize(*object);
     if (!object->Wait(object->submitted(), deadline)) return openaclnn::TimeoutExpired(timeout);
     return object->TakeError();
   });

@@ -31,8 +31,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   /// Whether phase 2 of an operator waits for its task.
   bool launch_blocking() const { return launch_blocking_; }
 
-  /// Appends the task and returns its number, counted from 1.
-  uint64_t Enqueue(std::unique_ptr<Task> task);
+  /// Appends the task and returns its number, counted from 1. If it throws, the task is still the
+  /// caller's and nothing has changed.
+  uint64_t Enqueue(std::unique_ptr<Task>&& task);
 
   uint64_t submitted() const;
   uint64_t completed() const { return completed_.load(std::memory_order_acquire); }
@@ -43,6 +44,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   /// The first error since the last call, and forgets it.
   Status TakeError();
+
+  /// Makes it the stream's error, unless there is one already.
+  void Fail(Status status);
 
   void set_stop_on_failure(bool stop);
 
@@ -63,6 +67,11 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   bool Help(uint64_t target);
   std::unique_ptr<Task> RunFirst(std::unique_lock<std::mutex>& lock, bool* parked);
+
+  // A link of the workers' list of ready streams, which so needs no memory; under their lock.
+  friend class ReadyList;
+  std::shared_ptr<Stream> next_ready_;
+  bool listed_ = false;
 
   const void* const context_;
   const uint32_t device_id_;

@@ -3,8 +3,8 @@
 #include "ascendcl/workers.h"
 
 #include <algorithm>
+#include <exception>
 #include <limits>
-#include <system_error>
 
 #include "ascendcl/float_environment.h"
 #include "ascendcl/stream.h"
@@ -37,6 +37,22 @@ bool SpinWait::Again() {
     std::this_thread::yield();
   }
   return true;
+}
+
+bool ReadyList::Push(std::shared_ptr<Stream> stream) noexcept {
+  if (stream->listed_) return false;
+  stream->listed_ = true;
+  Stream* const added = stream.get();
+  (empty() ? first_ : last_->next_ready_) = std::move(stream);
+  last_ = added;
+  return true;
+}
+
+std::shared_ptr<Stream> ReadyList::Pop() noexcept {
+  std::shared_ptr<Stream> stream = std::move(first_);
+  first_ = std::move(stream->next_ready_);
+  stream->listed_ = false;
+  return stream;
 }
 
 Workers& Workers::Get() {
@@ -74,7 +90,7 @@ void Workers::Stop() {
 void Workers::StartLocked() {
   try {
     for (uint32_t i = 0; i < num_threads_; ++i) threads_.emplace_back([this] { Main(); });
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {
     return;
   }
 }
@@ -86,11 +102,10 @@ void Workers::Wake(std::unique_lock<std::mutex>& lock, uint64_t count) {
   for (uint64_t i = 0; i < count; ++i) wake_.notify_one();
 }
 
-void Workers::Schedule(std::shared_ptr<Stream> stream) {
+void Workers::Schedule(std::shared_ptr<Stream> stream) noexcept {
   std::unique_lock lock(mutex_);
   if (threads_.empty() && !stopping_) StartLocked();
-  ready_.push_back(std::move(stream));
-  pending_.fetch_add(1, std::memory_order_relaxed);
+  if (ready_.Push(std::move(stream))) pending_.fetch_add(1, std::memory_order_relaxed);
   Wake(lock, 1);
 }
 
@@ -170,8 +185,7 @@ bool Workers::RunOne(std::unique_lock<std::mutex>& lock) {
   if (job != nullptr) {
     job->joined.fetch_add(1, std::memory_order_relaxed);
   } else {
-    stream = std::move(ready_.front());
-    ready_.pop_front();
+    stream = ready_.Pop();
     pending_.fetch_sub(1, std::memory_order_relaxed);
   }
   --permits_;

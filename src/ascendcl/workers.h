@@ -5,7 +5,6 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -27,6 +26,19 @@ class SpinWait {
   int round_ = 0;
 };
 
+/// Streams in the order in which they became ready, each at most once. To add one cannot fail.
+class ReadyList {
+ public:
+  bool empty() const { return first_ == nullptr; }
+  /// False when the stream is listed already.
+  bool Push(std::shared_ptr<Stream> stream) noexcept;
+  std::shared_ptr<Stream> Pop() noexcept;
+
+ private:
+  std::shared_ptr<Stream> first_;
+  Stream* last_ = nullptr;
+};
+
 class Workers {
  public:
   using Body = void (*)(void* state, uint64_t block);
@@ -41,7 +53,7 @@ class Workers {
   void Stop();
 
   /// The stream has tasks to run and nobody has claimed it.
-  void Schedule(std::shared_ptr<Stream> stream);
+  void Schedule(std::shared_ptr<Stream> stream) noexcept;
 
   /// Runs body(state, 0 … blocks - 1), each once, on the calling thread and on idle workers. To be
   /// called from within a task.
@@ -88,7 +100,7 @@ class Workers {
   std::mutex mutex_;  // guards what follows
   std::condition_variable wake_;
   std::vector<std::thread> threads_;
-  std::deque<std::shared_ptr<Stream>> ready_;
+  ReadyList ready_;
   std::vector<Job*> jobs_;
   uint32_t num_threads_ = 1;
   uint32_t permits_ = 1;

@@ -16,6 +16,8 @@ Handle* Create(const char* api, const Value* value, uint64_t size) {
   return CreateMeta<Handle>(api, [&] {
     auto array = std::make_unique<Array>();
     if (value == nullptr && size > 0) return std::pair(NullArgument("value"), std::move(array));
+    Status status = CheckCount(size, sizeof(Value));
+    if (!status.ok()) return std::pair(std::move(status), std::move(array));
     array->values.assign(value, value + size);
     return std::pair(Status(), std::move(array));
   });

@@ -78,11 +78,10 @@ Status Executor::SetAddress(const OpenaclnnRole* role, size_t index, void* addre
 }
 
 Status Executor::CheckWorkspace(void* workspace, uint64_t workspace_size) const {
-  if (workspace_size_ == 0) return {};
-  if (workspace == nullptr) {
-    return Status(
-        ACLNN_ERR_PARAM_NULLPTR,
-        Concat("workspace value is null, expected the address of ", workspace_size_, " bytes"));
+  const uint64_t promised = std::max(workspace_size, workspace_size_);
+  if (workspace == nullptr && promised > 0) {
+    return Status(ACLNN_ERR_PARAM_NULLPTR,
+                  Concat("workspace value is null, expected the address of ", promised, " bytes"));
   }
   if (workspace_size >= workspace_size_) return {};
   return Status(ACLNN_ERR_PARAM_INVALID,
@@ -139,24 +138,26 @@ Status Executor::Bind(void* workspace, QueuedCall* queued) const {
   return {};
 }
 
-// Each output against every other operand and the workspace.
+Placement Executor::Place(const QueuedCall& queued, size_t index,
+                          const OpenaclnnTensor* view) const {
+  const BoundOperand& operand = operands_[index];
+  const auto origin = reinterpret_cast<int64_t>(queued.data[index]);
+  const int64_t first = origin - (operand.origin_byte - operand.first_byte);
+  return {view, operand.element_bytes, first, first + static_cast<int64_t>(operand.bytes) - 1};
+}
+
+// Each output against every other operand.
 Status Executor::CheckOverlap(const QueuedCall& queued) const {
-  const auto place = [&](const BoundOperand& operand, const OpenaclnnTensor* tensor, size_t index) {
-    const auto origin = reinterpret_cast<int64_t>(queued.data[index]);
-    const int64_t first = origin - (operand.origin_byte - operand.first_byte);
-    return Placement{tensor, operand.element_bytes, first,
-                     first + static_cast<int64_t>(operand.bytes) - 1};
-  };
   for (size_t out = 0; out < operands_.size(); ++out) {
     if (operands_[out].role != OPENACLNN_OUTPUT || operands_[out].bytes == 0) continue;
     const OpenaclnnTensor view = operands_[out].tensor.view();
-    const Placement output = place(operands_[out], &view, out);
+    const Placement output = Place(queued, out, &view);
     for (size_t i = 0; i < operands_.size(); ++i) {
       // Two outputs are compared once.
       if (operands_[i].bytes == 0 || i == out) continue;
       if (operands_[i].role == OPENACLNN_OUTPUT && i < out) continue;
       const OpenaclnnTensor other_view = operands_[i].tensor.view();
-      const Placement other = place(operands_[i], &other_view, i);
+      const Placement other = Place(queued, i, &other_view);
       if (!Overlap(output, other)) continue;
       const bool may_alias = (operands_[out].may_alias >> std::min<size_t>(i, 63) & 1) != 0;
       if (may_alias && SameView(output, other)) continue;
@@ -164,13 +165,21 @@ Status Executor::CheckOverlap(const QueuedCall& queued) const {
                     Concat(operands_[out].name, " memory is shared with ", operands_[i].name,
                            ", expected memory of its own"));
     }
-    const auto workspace = reinterpret_cast<int64_t>(queued.workspace);
-    if (workspace != 0 && output.first_byte < workspace + static_cast<int64_t>(workspace_size_) &&
-        workspace <= output.last_byte) {
-      return Status(ACLNN_ERR_PARAM_INVALID,
-                    Concat("workspace memory is shared with ", operands_[out].name,
-                           ", expected memory of its own"));
-    }
+  }
+  return {};
+}
+
+// The workspace is written, so it may touch no operand, inputs included.
+Status Executor::CheckWorkspaceOverlap(const QueuedCall& queued) const {
+  const auto workspace = reinterpret_cast<int64_t>(queued.workspace);
+  const auto end = workspace + static_cast<int64_t>(workspace_size_);
+  for (size_t i = 0; i < operands_.size(); ++i) {
+    if (operands_[i].bytes == 0) continue;
+    const Placement operand = Place(queued, i, nullptr);
+    if (operand.first_byte >= end || workspace > operand.last_byte) continue;
+    return Status(ACLNN_ERR_PARAM_INVALID,
+                  Concat("workspace memory is shared with ", operands_[i].name,
+                         ", expected memory of its own"));
   }
   return {};
 }
@@ -190,6 +199,7 @@ Status Executor::Execute(const char* api, void* workspace, uint64_t workspace_si
   Status status = CheckWorkspace(workspace, workspace_size);
   if (status.ok()) status = Bind(workspace, queued.get());
   if (status.ok()) status = CheckOverlap(*queued);
+  if (status.ok() && workspace_size_ > 0) status = CheckWorkspaceOverlap(*queued);
   if (!status.ok()) return status;
   const OpenaclnnTask task = {
       .name = call_->api(),

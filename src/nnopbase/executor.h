@@ -11,6 +11,7 @@
 #include "ascendcl/status.h"
 #include "nnopbase/interface.h"
 #include "nnopbase/tensor.h"
+#include "nnopbase/view.h"
 
 namespace openaclnn {
 
@@ -73,7 +74,9 @@ class Executor {
 
   Status CheckWorkspace(void* workspace, uint64_t workspace_size) const;
   Status Bind(void* workspace, QueuedCall* queued) const;
+  Placement Place(const QueuedCall& queued, size_t index, const OpenaclnnTensor* view) const;
   Status CheckOverlap(const QueuedCall& queued) const;
+  Status CheckWorkspaceOverlap(const QueuedCall& queued) const;
 
   std::mutex mutex_;  // guards what follows
   State state_ = State::kPlanned;

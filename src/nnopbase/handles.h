@@ -2,6 +2,7 @@
 // The handle table of tensors, scalars, arrays, lists and executors, and how its look-ups refuse.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "aclnn/acl_meta.h"
@@ -15,6 +16,14 @@ HandleTable& MetaHandles();
 
 inline Status NullArgument(const char* operand) {
   return Status(ACLNN_ERR_PARAM_NULLPTR, Concat(operand, " value is null, expected an address"));
+}
+
+/// Refuses a count of values that no memory can hold, before anything is computed from it.
+inline Status CheckCount(uint64_t size, size_t value_bytes) {
+  const uint64_t most = PTRDIFF_MAX / value_bytes;
+  if (size <= most) return {};
+  return Status(ACLNN_ERR_PARAM_INVALID,
+                Concat("size value is ", size, ", expected at most ", most));
 }
 
 /// 161001 for null, 161002 for what is not a live handle of T's kind.

@@ -14,6 +14,8 @@ Handle* Create(const char* api, const Element* const* value, uint64_t size) {
   return CreateMeta<Handle>(api, [&] {
     auto list = std::make_unique<ListType>();
     if (value == nullptr && size > 0) return std::pair(NullArgument("value"), std::move(list));
+    Status checked = CheckCount(size, sizeof(Element*));
+    if (!checked.ok()) return std::pair(std::move(checked), std::move(list));
     for (uint64_t i = 0; i < size; ++i) {
       Pinned<Member> member;
       Status status = value[i] != nullptr ? FindMeta("value", value[i], &member) : Status();

@@ -69,6 +69,27 @@ TEST(ArrayTest, Nulls) {
   EXPECT_EQ(aclDestroyBoolArray(bools), 0);
 }
 
+// Sizes whose bytes wrap, or are more than can be addressed.
+TEST(ArrayTest, HugeSizes) {
+  const int code = ACLNN_ERR_PARAM_INVALID;
+  const int64_t ints[1] = {5};
+  const float floats[1] = {5};
+  const bool bools[1] = {true};
+  for (const uint64_t size :
+       {PTRDIFF_MAX / 8 + uint64_t{1}, uint64_t{1} << 61, (uint64_t{1} << 61) + 1,
+        uint64_t{1} << 62, uint64_t{1} << 63, UINT64_MAX}) {
+    const std::string says = "size value is " + std::to_string(size) + ", expected at most ";
+    ExpectRefused({"aclCreateIntArray", [&] { return CodeOf(aclCreateIntArray(ints, size)); }, code,
+                   says.c_str()});
+    if (size <= PTRDIFF_MAX / 4) continue;
+    ExpectRefused({"aclCreateFloatArray", [&] { return CodeOf(aclCreateFloatArray(floats, size)); },
+                   code, says.c_str()});
+    if (size <= PTRDIFF_MAX) continue;
+    ExpectRefused({"aclCreateBoolArray", [&] { return CodeOf(aclCreateBoolArray(bools, size)); },
+                   code, says.c_str()});
+  }
+}
+
 TEST(ScalarTest, EveryTypeThatHasASize) {
   char value[16] = {};
   int made = 0;

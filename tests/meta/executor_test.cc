@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Executors: their states, new addresses, and the checks of phase 2.
 #include "aclnnop/aclnn_embedding.h"
+#include "aclnnop/aclnn_scaled_masked_softmax_backward.h"
 #include "openaclnn/status.h"
 #include "runtime/gradient.h"
 
@@ -203,6 +204,39 @@ TEST_F(ExecutorTest, OutputThatSharesMemory) {
   ASSERT_EQ(aclSetInputTensorAddr(executor, 0, tensor, both.data() + 11), 0);
   EXPECT_EQ(Run(), 0) << "neighbours: " << TakeMessage();
   EXPECT_EQ(aclDestroyTensor(tensor), 0);
+}
+
+TEST_F(ExecutorTest, WorkspaceThatSharesMemoryWithAnInput) {
+  if (bytes == 0) GTEST_SKIP() << "this operator asks for none";
+  aclTensor* tensor = Gradient::Tensor({1, 4}, ACL_FLOAT, nullptr);
+  const int invalid = ACLNN_ERR_PARAM_INVALID;
+  ASSERT_EQ(aclSetInputTensorAddr(executor, 0, tensor, workspace->data()), 0) << TakeMessage();
+  ExpectRunRefused(invalid, "workspace memory is shared with grad, expected");
+  ASSERT_EQ(aclSetInputTensorAddr(executor, 0, tensor, gradient->grad().data()), 0);
+  ASSERT_EQ(aclSetInputTensorAddr(executor, 1, tensor, workspace->data() + (bytes - 1) / 8 * 8), 0);
+  ExpectRunRefused(invalid, "workspace memory is shared with indices, expected");
+  EXPECT_EQ(aclDestroyTensor(tensor), 0);
+}
+
+TEST_F(ExecutorTest, SizeWithoutAWorkspace) {
+  DeviceArray<float> grad(4), out(4);
+  DeviceArray<uint8_t> mask(4);
+  aclTensor* tensors[] = {Gradient::Tensor({1, 1, 2, 2}, ACL_FLOAT, grad.data()),
+                          Gradient::Tensor({1, 1, 2, 2}, ACL_BOOL, mask.data()),
+                          Gradient::Tensor({1, 1, 2, 2}, ACL_FLOAT, out.data())};
+  uint64_t size = 1;
+  aclOpExecutor* other = nullptr;
+  ASSERT_EQ(aclnnScaledMaskedSoftmaxBackwardGetWorkspaceSize(tensors[0], tensors[0], tensors[1],
+                                                             1.0, false, tensors[2], &size, &other),
+            0)
+      << TakeMessage();
+  ASSERT_EQ(size, 0u) << "the refusal is that of a size which phase 1 did not ask for";
+  ExpectRefused({"aclnnScaledMaskedSoftmaxBackward",
+                 [&] { return aclnnScaledMaskedSoftmaxBackward(nullptr, 64, other, nullptr); },
+                 ACLNN_ERR_PARAM_NULLPTR, "workspace value is null, expected the address of 64"});
+  EXPECT_EQ(aclnnScaledMaskedSoftmaxBackward(nullptr, 0, other, nullptr), 0) << TakeMessage();
+  EXPECT_EQ(aclrtSynchronizeStream(nullptr), 0);
+  for (const aclTensor* tensor : tensors) EXPECT_EQ(aclDestroyTensor(tensor), 0);
 }
 
 TEST_F(ExecutorTest, Workspaces) {

@@ -170,5 +170,154 @@ TEST_F(CallbackTest, SubscriptionRules) {
   EXPECT_EQ(aclrtProcessReport(0), ACL_ERROR_RT_THREAD_SUBSCRIBE) << "a stream that is destroyed";
 }
 
+// Nobody can take a callback any more: the stream goes on, with an error that says so.
+class EndedCallbackTest : public CallbackTest {
+ protected:
+  /// Leaves a callback with the thread, undelivered.
+  void LaunchFor(uint64_t thread, aclrtCallbackBlockType type = ACL_CALLBACK_BLOCK) {
+    ASSERT_EQ(aclrtSubscribeReport(thread, stream), 0) << TakeMessage();
+    ASSERT_EQ(aclrtLaunchCallback(Seen::Look, &seen, type, stream), 0);
+    if (type == ACL_CALLBACK_NO_BLOCK) return;
+    EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream, 20), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+  }
+  void ExpectEnded() {
+    TakeMessage();
+    EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream, 10'000), ACL_ERROR_RT_STREAM_NO_CB_REG);
+    EXPECT_EQ(TakeMessage().find("EE1001: aclrtLaunchCallback: fn state is not run"), 0u);
+    EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream, 10'000), 0);
+    EXPECT_EQ(seen.runs, 0);
+  }
+  Seen seen;
+};
+
+TEST_F(EndedCallbackTest, ByUnsubscribing) {
+  LaunchFor(pthread_self());
+  ASSERT_EQ(aclrtLaunchCallback(Seen::Look, &seen, ACL_CALLBACK_BLOCK, stream), 0);
+  ASSERT_EQ(aclrtUnSubscribeReport(pthread_self(), stream), 0);
+  ExpectEnded();
+  ASSERT_EQ(aclrtSubscribeReport(pthread_self(), stream), 0);
+  EXPECT_EQ(aclrtProcessReport(0), ACL_ERROR_RT_REPORT_TIMEOUT) << "nothing is left";
+  ASSERT_EQ(aclrtLaunchCallback(Seen::Look, &seen, ACL_CALLBACK_BLOCK, stream), 0);
+  EXPECT_EQ(aclrtProcessReport(10'000), 0);
+  EXPECT_EQ(aclrtSynchronizeStream(stream), 0);
+  EXPECT_EQ(seen.runs, 1);
+}
+
+TEST_F(EndedCallbackTest, OfOneStreamOfSeveral) {
+  aclrtStream other = NewStream();
+  ASSERT_EQ(aclrtSubscribeReport(pthread_self(), other), 0);
+  LaunchFor(pthread_self());
+  ASSERT_EQ(aclrtUnSubscribeReport(pthread_self(), stream), 0);
+  ExpectEnded();
+  EXPECT_EQ(aclrtProcessReport(0), ACL_ERROR_RT_REPORT_TIMEOUT);
+  EXPECT_EQ(aclrtDestroyStream(other), 0);
+}
+
+TEST_F(EndedCallbackTest, ThatNothingWaitsFor) {
+  LaunchFor(pthread_self(), ACL_CALLBACK_NO_BLOCK);
+  ASSERT_EQ(aclrtSynchronizeStream(stream), 0);
+  ASSERT_EQ(aclrtUnSubscribeReport(pthread_self(), stream), 0);
+  ExpectEnded();
+}
+
+TEST_F(EndedCallbackTest, ByForce) {
+  LaunchFor(pthread_self());
+  ASSERT_EQ(aclrtDestroyStreamForce(stream), 0);
+  EXPECT_EQ(seen.runs, 0);
+  stream = NewStream();
+}
+
+TEST_F(EndedCallbackTest, ByReset) {
+  aclrtContext context = nullptr;
+  ASSERT_EQ(aclrtSetDevice(1), 0);
+  ASSERT_EQ(aclrtGetCurrentContext(&context), 0);
+  ASSERT_EQ(aclrtSubscribeReport(pthread_self(), nullptr), 0);
+  ASSERT_EQ(aclrtLaunchCallback(Seen::Look, &seen, ACL_CALLBACK_BLOCK, nullptr), 0);
+  ASSERT_EQ(aclrtResetDevice(1), 0);
+  EXPECT_EQ(seen.runs, 0);
+  ASSERT_EQ(aclrtSetDevice(0), 0);
+  ASSERT_EQ(aclrtResetDevice(0), 0);
+}
+
+TEST_F(EndedCallbackTest, ByTheEndOfTheThread) {
+  aclrtContext context = nullptr;
+  ASSERT_EQ(aclrtGetCurrentContext(&context), 0);
+  std::thread([&] {
+    ASSERT_EQ(aclrtSetCurrentContext(context), 0);
+    LaunchFor(pthread_self());
+  }).join();
+  ExpectEnded();
+  EXPECT_EQ(aclrtSubscribeReport(pthread_self(), stream), 0) << "free for another";
+}
+
+TEST_F(EndedCallbackTest, ThreadThatWaitsIsTold) {
+  std::atomic<uint64_t> id{0};
+  std::atomic<bool> subscribed{false};
+  std::thread server([&] {
+    id = pthread_self();
+    while (!subscribed) std::this_thread::yield();
+    EXPECT_EQ(aclrtProcessReport(-1), ACL_ERROR_RT_THREAD_SUBSCRIBE);
+  });
+  while (id == 0) std::this_thread::yield();
+  ASSERT_EQ(aclrtSubscribeReport(id, stream), 0);
+  subscribed = true;
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(aclrtUnSubscribeReport(id, stream), 0);
+  server.join();
+}
+
+/// What a host function or callback gets when it waits for its own stream in every way.
+struct Selfish {
+  aclrtStream stream = nullptr;
+  aclrtEvent event = nullptr;
+  aclrtContext context = nullptr;
+  std::vector<int> codes;
+  std::string message;
+
+  static void Run(void* argument) {
+    auto& self = *static_cast<Selfish*>(argument);
+    EXPECT_EQ(aclrtSetCurrentContext(self.context), 0);
+    EXPECT_EQ(aclrtRecordEvent(self.event, self.stream), 0);
+    self.codes = {aclFinalize(),
+                  aclrtSynchronizeStreamWithTimeout(self.stream, -1),
+                  aclrtSynchronizeEvent(self.event),
+                  aclrtSynchronizeDevice(),
+                  aclrtSynchronizeDeviceWithTimeout(-1),
+                  aclrtDestroyStream(self.stream),
+                  aclrtDestroyStreamForce(self.stream),
+                  aclrtDestroyContext(self.context),
+                  aclrtSynchronizeStream(self.stream)};
+    self.message = TakeMessage();
+    EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(self.stream, 1), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+    EXPECT_EQ(aclrtSynchronizeStream(nullptr), 0) << "another stream";
+  }
+  void Expect() const {
+    EXPECT_EQ(codes, std::vector<int>(9, ACL_ERROR_RT_NO_PERMISSION));
+    EXPECT_EQ(message.find("EE1001: aclrtSynchronizeStream: calling thread is in a host function"),
+              0u)
+        << message;
+  }
+};
+
+TEST_F(CallbackTest, WaitingForItselfIsRefused) {
+  Selfish selfish;
+  ASSERT_EQ(aclrtCreateContext(&selfish.context, 0), 0);
+  selfish.stream = NewStream();
+  selfish.event = NewEvent();
+  ASSERT_EQ(aclrtLaunchHostFunc(selfish.stream, Selfish::Run, &selfish), 0);
+  EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(selfish.stream, 10'000), 0);
+  selfish.Expect();
+  selfish.codes.clear();
+  ASSERT_EQ(aclrtSubscribeReport(pthread_self(), selfish.stream), 0);
+  ASSERT_EQ(aclrtLaunchCallback(Selfish::Run, &selfish, ACL_CALLBACK_BLOCK, selfish.stream), 0);
+  EXPECT_EQ(aclrtProcessReport(10'000), 0);
+  selfish.Expect();
+  EXPECT_EQ(aclrtSynchronizeStream(selfish.stream), 0) << "not in the callback any more";
+  EXPECT_EQ(aclrtDestroyEvent(selfish.event), 0);
+  EXPECT_EQ(aclrtDestroyContext(selfish.context), 0);
+  ASSERT_EQ(aclrtSetDevice(0), 0);
+  ASSERT_EQ(aclrtResetDevice(0), 0);
+}
+
 }  // namespace
 }  // namespace openaclnn

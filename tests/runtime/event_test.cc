@@ -84,6 +84,38 @@ TEST_F(EventTest, WaitSpeaksOfTheRecordBeforeIt) {
   EXPECT_TRUE(Reached(event));
 }
 
+TEST_F(EventTest, RecordElsewhereDoesNotEndAnEarlierWait) {
+  Gate gate(first);
+  ASSERT_EQ(aclrtRecordEvent(event, first), 0);
+  ASSERT_EQ(aclrtStreamWaitEvent(second, event), 0);
+  ASSERT_EQ(aclrtRecordEvent(event, nullptr), 0);
+  ASSERT_EQ(aclrtSynchronizeStream(nullptr), 0);
+  EXPECT_TRUE(Reached(event)) << "the last record is";
+  EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(second, 50), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT)
+      << "the record that the wait was made for is not";
+  EXPECT_FALSE(Waited(event));
+  gate.Open();
+  EXPECT_EQ(aclrtSynchronizeStream(second), 0);
+  EXPECT_TRUE(Waited(event));
+}
+
+TEST_F(EventTest, OlderRecordThatComesLateChangesNothing) {
+  aclrtEvent start = NewEvent();
+  float before = 0, after = 0;
+  Gate gate(first);
+  ASSERT_EQ(aclrtRecordEvent(start, second), 0);
+  ASSERT_EQ(aclrtRecordEvent(event, first), 0);
+  ASSERT_EQ(aclrtRecordEvent(event, second), 0);
+  ASSERT_EQ(aclrtSynchronizeEvent(event), 0);
+  ASSERT_EQ(aclrtEventElapsedTime(&before, start, event), 0) << TakeMessage();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  gate.Open();
+  ASSERT_EQ(aclrtSynchronizeStream(first), 0);
+  ASSERT_EQ(aclrtEventElapsedTime(&after, start, event), 0) << TakeMessage();
+  EXPECT_EQ(before, after);
+  EXPECT_EQ(aclrtDestroyEvent(start), 0);
+}
+
 TEST_F(EventTest, DestroyReleasesThoseThatWait) {
   aclrtEvent gone = NewEvent();
   Gate gate(first);
@@ -134,8 +166,13 @@ TEST_F(EventTest, FlagsDecideWhatItIsFor) {
   aclrtEvent no_sync = NewEvent(ACL_EVENT_TIME_LINE);
   const int code = ACL_ERROR_RT_PARAM_INVALID;
   const char* says = "expected an event made with ACL_EVENT_SYNC";
-  ExpectRefused({"aclrtResetEvent", [&] { return aclrtResetEvent(plain, first); }, code, says});
-  ExpectRefused({"aclrtResetEvent", [&] { return aclrtResetEvent(no_sync, first); }, code, says});
+  const char* flagged_says =
+      "to be reset, expected an event made by aclrtCreateEventWithFlag or "
+      "aclrtCreateEventExWithFlag with ACL_EVENT_SYNC";
+  for (aclrtEvent made : {plain, no_sync}) {
+    ExpectRefused(
+        {"aclrtResetEvent", [&] { return aclrtResetEvent(made, first); }, code, flagged_says});
+  }
   ExpectRefused(
       {"aclrtStreamWaitEvent", [&] { return aclrtStreamWaitEvent(first, no_sync); }, code, says});
   EXPECT_EQ(aclrtStreamWaitEvent(first, plain), 0);

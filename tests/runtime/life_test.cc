@@ -88,6 +88,30 @@ TEST(LifeTest, FinalizeEndsTheThreads) {
   }
 }
 
+TEST(LifeTest, IdleHostThreadsEnd) {
+  constexpr size_t kStreams = 30, kKept = 4;
+  const Variable workers("OPENACLNN_NUM_THREADS", "1");
+  ASSERT_EQ(aclInit(nullptr), 0);
+  ASSERT_EQ(aclrtSetDevice(0), 0);
+  const size_t before = CountThreads();
+  std::vector<aclrtStream> streams(kStreams);
+  std::vector<std::unique_ptr<Gate>> gates;
+  for (aclrtStream& stream : streams) {
+    ASSERT_EQ(aclrtCreateStream(&stream), 0);
+    gates.push_back(std::make_unique<Gate>(stream));
+  }
+  for (const auto& gate : gates) gate->AwaitReached();
+  EXPECT_GE(CountThreads(), before + kStreams);
+  gates.clear();
+  EXPECT_EQ(aclrtSynchronizeDevice(), 0);
+  for (int i = 0; i < 500 && CountThreads() > before + 1 + kKept; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_LE(CountThreads(), before + 1 + kKept) << "a worker, and a few for the next functions";
+  EXPECT_EQ(aclFinalize(), 0);
+  EXPECT_EQ(CountThreads(), before);
+}
+
 TEST(LifeTest, FinalizeFreesDeviceMemory) {
   size_t before = 0;
   for (int round = 0; round < 3; ++round) {

@@ -2,6 +2,7 @@
 // The threads that run streams: small tasks cut into blocks, and who may run what.
 #include <atomic>
 #include <chrono>
+#include <stdexcept>
 #include <thread>
 
 #include "ascendcl/interface.h"
@@ -53,6 +54,25 @@ struct SmallJobs {
 
   std::atomic<uint64_t> blocks{0};
 };
+
+// Whoever runs it: this thread while it synchronises, or a worker.
+TEST_F(WorkersTest, TaskThatThrows) {
+  aclrtStream stream = NewStream();
+  const auto throws = [](void*, OpenaclnnMessage*) -> int { throw std::runtime_error("test"); };
+  std::atomic<int> runs{0};
+  const auto counts = [](void* counter, OpenaclnnMessage*) {
+    static_cast<std::atomic<int>*>(counter)->fetch_add(1);
+    return 0;
+  };
+  for (const int timeout : {-1, 10'000}) {
+    Submit(stream, throws, nullptr);
+    Submit(stream, counts, &runs);
+    EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream, timeout), ACL_ERROR_INTERNAL_ERROR);
+    EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream, timeout), 0) << TakeMessage();
+  }
+  EXPECT_EQ(runs, 2) << "the stream goes on";
+  EXPECT_EQ(aclrtDestroyStream(stream), 0);
+}
 
 TEST_F(WorkersTest, ManySmallJobs) {
   Restart("8");
