@@ -3,6 +3,7 @@
 #include "supporting/family.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "kernels/strided.h"
 
@@ -78,7 +79,8 @@ Value::Value(const char* scalar_name, const aclScalar* handle) noexcept : name(s
     found = OPENACLNN_FOREIGN;
     return;
   }
-  const auto* bytes = reinterpret_cast<const std::byte*>(scalar.value);
+  alignas(16) std::byte bytes[sizeof(scalar.value)];
+  std::memcpy(bytes, scalar.value, sizeof(bytes));
   LoaderOf<double>(scalar.dtype)(bytes, 0, 1, &number);
   LoaderOf<int64_t>(scalar.dtype)(bytes, 0, 1, &integer);
 }
