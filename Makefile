@@ -19,19 +19,27 @@ define build
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build install uninstall bench asan tsan valgrind aarch64 lint format clean
+.PHONY: help run demo test test-clients build install uninstall bench asan tsan valgrind aarch64 lint format clean
 
 help: ## list the commands
-	@sed -nE 's/^([a-z0-9]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
 
 run: build ## the operators on a real text: error, time, share of what the machine allows
 	$(RUN_JOB)
+
+demo: build ## train a language model through torch-npu and on the CPU; compare, plot, write
+	tests/clients/setup.sh 2.8.0 2.8.0.post5
+	PYTHONPATH=python .venv/bin/openaclnn run -- \
+	  build/clients/torch-2.8.0/bin/python -W ignore examples/train_text.py
 
 test: ## all tests of the release build
 	scripts/setup.sh test
 	$(call build,release,ON)
 	cmake --install build/release --prefix build/install
 	ctest --preset release --output-on-failure
+
+test-clients: build ## programs of others: the torch-npu wheel, from the package index
+	python3 tests/clients/run.py build/install $(VERSIONS)
 
 build: ## the libraries, installed to build/install
 	scripts/setup.sh run
@@ -77,6 +85,7 @@ lint: ## formatting, clang-tidy, layout
 	run-clang-tidy-14 -quiet -p build/dev -j $(JOBS) $(TIDY_FILES)
 	.venv/bin/python -m pytest -q scripts
 	.venv/bin/python scripts/check_layout.py
+	.venv/bin/python scripts/generate_headers.py --check
 
 format: ## rewrite the sources with clang-format
 	scripts/setup.sh ci

@@ -4,6 +4,8 @@
 #define OPENACLNN_ACL_ACL_H_
 
 #include "acl/acl_base.h"
+#include "acl/acl_mdl.h"
+#include "acl/acl_op.h"
 #include "acl/acl_rt.h"
 
 #ifdef __cplusplus

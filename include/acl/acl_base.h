@@ -220,6 +220,102 @@ typedef enum aclLogLevel OPENACLNN_ENUM_INT {
  */
 ACL_FUNC_VISIBILITY size_t aclDataTypeSize(aclDataType dataType);
 
+/**
+ * Writes a line to the log, at the place that the ASCEND_ variables name.
+ *
+ * @param logLevel its severity; lines below the level in force are dropped.
+ * @param func the function that writes, or NULL.
+ * @param file its file, or NULL.
+ * @param line the line there.
+ * @param fmt a format of printf for what follows; NULL writes nothing.
+ */
+ACL_FUNC_VISIBILITY void aclAppLog(aclLogLevel logLevel, const char* func, const char* file,
+                                   uint32_t line, const char* fmt, ...)
+#ifdef __GNUC__
+    __attribute__((format(printf, 5, 6)))
+#endif
+    ;
+
+/**
+ * Describes a tensor to the single-operator interface: type, shape and format, no data.
+ *
+ * @param dataType type of the elements.
+ * @param numDims number of dimensions; 0 is a scalar.
+ * @param dims their sizes; may be NULL when numDims is 0.
+ * @param format the layout.
+ * @return the description, to be ended with aclDestroyTensorDesc; NULL when numDims is negative or
+ *     dims is missing, which aclGetRecentErrMsg explains.
+ */
+ACL_FUNC_VISIBILITY aclTensorDesc* aclCreateTensorDesc(aclDataType dataType, int numDims,
+                                                       const int64_t* dims, aclFormat format);
+
+/** Ends a description; NULL and what is not a live description are recorded as errors. */
+ACL_FUNC_VISIBILITY void aclDestroyTensorDesc(const aclTensorDesc* desc);
+
+/** Type of the elements; ACL_DT_UNDEFINED for what is not a live description. */
+ACL_FUNC_VISIBILITY aclDataType aclGetTensorDescType(const aclTensorDesc* desc);
+
+/** Layout; ACL_FORMAT_UNDEFINED for what is not a live description. */
+ACL_FUNC_VISIBILITY aclFormat aclGetTensorDescFormat(const aclTensorDesc* desc);
+
+/** Number of dimensions; 0 for what is not a live description. */
+ACL_FUNC_VISIBILITY size_t aclGetTensorDescNumDims(const aclTensorDesc* desc);
+
+/**
+ * Size of one dimension.
+ *
+ * @retval ACL_ERROR_INVALID_PARAM desc or dimSize is NULL, or index is not below the number of
+ *     dimensions.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE desc is not a live description.
+ */
+ACL_FUNC_VISIBILITY aclError aclGetTensorDescDimV2(const aclTensorDesc* desc, size_t index,
+                                                   int64_t* dimSize);
+
+/** Gives the described tensor a name; operators here go by position and do not read it. */
+ACL_FUNC_VISIBILITY void aclSetTensorDescName(aclTensorDesc* desc, const char* name);
+
+/**
+ * Sets the layout and the shape of the memory, where they differ from those of the tensor.
+ *
+ * @retval ACL_ERROR_INVALID_PARAM desc is NULL, numDims is negative, or dims is missing.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE desc is not a live description.
+ * @{
+ */
+ACL_FUNC_VISIBILITY aclError aclSetTensorFormat(aclTensorDesc* desc, aclFormat format);
+ACL_FUNC_VISIBILITY aclError aclSetTensorShape(aclTensorDesc* desc, int numDims,
+                                               const int64_t* dims);
+/** @} */
+
+/**
+ * Says where the data will lie.
+ *
+ * @retval ACL_ERROR_INVALID_PARAM desc is NULL, or memType is none of the enumeration.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE desc is not a live description.
+ */
+ACL_FUNC_VISIBILITY aclError aclSetTensorPlaceMent(aclTensorDesc* desc, aclMemType memType);
+
+/**
+ * Makes a pair of an address and a size; nothing is copied.
+ *
+ * @param data the address; may be NULL for a tensor without elements.
+ * @param size bytes there.
+ * @return the pair, to be ended with aclDestroyDataBuffer; NULL when memory is short.
+ */
+ACL_FUNC_VISIBILITY aclDataBuffer* aclCreateDataBuffer(void* data, size_t size);
+
+/**
+ * Ends a pair; the memory stays.
+ *
+ * @retval ACL_ERROR_INVALID_PARAM dataBuffer is NULL.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE dataBuffer is not a live pair.
+ */
+ACL_FUNC_VISIBILITY aclError aclDestroyDataBuffer(const aclDataBuffer* dataBuffer);
+
+/** The address and the size of a pair; NULL and 0 for what is not a live one. @{ */
+ACL_FUNC_VISIBILITY void* aclGetDataBufferAddr(const aclDataBuffer* dataBuffer);
+ACL_FUNC_VISIBILITY size_t aclGetDataBufferSizeV2(const aclDataBuffer* dataBuffer);
+/** @} */
+
 #ifdef __cplusplus
 }
 #endif

@@ -195,6 +195,53 @@ typedef struct aclrtPtrAttributes {
   uint32_t rsv[4];           /**< set to 0 */
 } aclrtPtrAttributes;
 
+/** What a float does that leaves its range: become the largest number, or become infinity or NaN.
+ */
+typedef enum aclrtFloatOverflowMode OPENACLNN_ENUM_INT {
+  ACL_RT_OVERFLOW_MODE_SATURATION = 0,
+  ACL_RT_OVERFLOW_MODE_INFNAN = 1,
+  ACL_RT_OVERFLOW_MODE_UNDEF = 2,
+} aclrtFloatOverflowMode;
+
+/** Parameters of the system that a process or a context may set. */
+typedef enum aclSysParamOpt OPENACLNN_ENUM_INT {
+  ACL_OPT_DETERMINISTIC = 0,
+  ACL_OPT_ENABLE_DEBUG_KERNEL = 1,
+  ACL_OPT_STRONG_CONSISTENCY = 2,
+  ACL_OPT_ENABLE_KERNEL_EARLY_START = 3,
+} aclSysParamOpt;
+
+/** Facts of a device. */
+typedef enum aclDeviceInfo OPENACLNN_ENUM_INT {
+  ACL_DEVICE_INFO_UNDEFINED = -1,
+  ACL_DEVICE_INFO_AI_CORE_NUM = 0,
+  ACL_DEVICE_INFO_VECTOR_CORE_NUM = 1,
+  ACL_DEVICE_INFO_L2_SIZE = 2,
+} aclDeviceInfo;
+
+/** Physical memory that aclrtMallocPhysical made. Opaque. */
+typedef void* aclrtDrvMemHandle;
+
+/** How physical memory may be shared. */
+typedef enum aclrtMemHandleType OPENACLNN_ENUM_INT {
+  ACL_MEM_HANDLE_TYPE_NONE = 0,
+  ACL_MEM_HANDLE_TYPE_POSIX = 2,
+} aclrtMemHandleType;
+
+/** How physical memory is allocated. */
+typedef enum aclrtMemAllocationType OPENACLNN_ENUM_INT {
+  ACL_MEM_ALLOCATION_TYPE_PINNED = 0,
+} aclrtMemAllocationType;
+
+/** Properties of physical memory. */
+typedef struct aclrtPhysicalMemProp {
+  aclrtMemHandleType handleType;         /**< ACL_MEM_HANDLE_TYPE_NONE */
+  aclrtMemAllocationType allocationType; /**< ACL_MEM_ALLOCATION_TYPE_PINNED */
+  aclrtMemAttr memAttr;                  /**< any kind: one pool stands for all */
+  aclrtMemLocation location;             /**< a device */
+  uint64_t reserve;                      /**< 0 */
+} aclrtPhysicalMemProp;
+
 /* ---- Devices ---- */
 
 /**
@@ -320,6 +367,79 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceDisablePeerAccess(int32_t peerDeviceId);
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetVersion(int32_t* majorVersion, int32_t* minorVersion,
                                              int32_t* patchVersion);
+
+/**
+ * A fact of a device.
+ *
+ * @param deviceId number of the device.
+ * @param deviceInfo which fact. The size of the cache is not known here: 0.
+ * @param[out] value the fact.
+ * @retval ACL_ERROR_INVALID_PARAM value is null, or deviceInfo is none of the enumeration.
+ * @retval ACL_ERROR_RT_INVALID_DEVICEID there is no such device.
+ */
+ACL_FUNC_VISIBILITY aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo,
+                                                    int64_t* value);
+
+/**
+ * The number by which a device knows this process.
+ *
+ * @param[out] pid the process id.
+ * @retval ACL_ERROR_INVALID_PARAM pid is null.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtDeviceGetBareTgid(int32_t* pid);
+
+/* ---- Settings ---- */
+
+/**
+ * Sets what floats do that leave their range. Here they always become infinity or NaN, as IEEE
+ * says; the mode is kept for aclrtGetDeviceSatMode and changes no result.
+ *
+ * @retval ACL_ERROR_RT_PARAM_INVALID mode is neither SATURATION nor INFNAN.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode);
+
+/**
+ * The mode in force, ACL_RT_OVERFLOW_MODE_INFNAN at first.
+ *
+ * @param[out] mode the mode.
+ * @retval ACL_ERROR_INVALID_PARAM mode is null.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode* mode);
+
+/**
+ * Sets how long an operator may run, and how long a stream may wait for an event, in seconds; 0 is
+ * the longest. Operators here run in threads of this process, which cannot be stopped from without:
+ * the limits are taken and nothing is ended.
+ * @{
+ */
+ACL_FUNC_VISIBILITY aclError aclrtSetOpExecuteTimeOut(uint32_t timeout);
+ACL_FUNC_VISIBILITY aclError aclrtSetOpWaitTimeout(uint32_t timeout);
+/** @} */
+
+/**
+ * Sets and gives back a parameter of the process, 0 at first. Results here are deterministic
+ * whatever ACL_OPT_DETERMINISTIC says; the other parameters change nothing either.
+ *
+ * @param opt the parameter.
+ * @param value 0 or 1 (of the getter: out).
+ * @retval ACL_ERROR_RT_PARAM_INVALID opt is none of the enumeration, or value is neither 0 nor 1.
+ * @retval ACL_ERROR_INVALID_PARAM value is null.
+ * @{
+ */
+ACL_FUNC_VISIBILITY aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t value);
+ACL_FUNC_VISIBILITY aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t* value);
+/** @} */
+
+/**
+ * As aclrtSetSysParamOpt and aclrtGetSysParamOpt, for the calling thread's context alone.
+ *
+ * @retval ACL_ERROR_RT_SYSPARAMOPT_NOT_SET the parameter was never set for the context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no context.
+ * @{
+ */
+ACL_FUNC_VISIBILITY aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t value);
+ACL_FUNC_VISIBILITY aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t* value);
+/** @} */
 
 /* ---- Contexts ---- */
 
@@ -820,6 +940,96 @@ ACL_FUNC_VISIBILITY aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, si
  */
 ACL_FUNC_VISIBILITY aclError aclrtPointerGetAttributes(const void* ptr,
                                                        aclrtPtrAttributes* attributes);
+
+/* ---- Virtual memory ---- */
+
+/**
+ * Reserves a range of addresses, to be backed by physical memory later.
+ *
+ * @param[out] virPtr the first address.
+ * @param size bytes; a multiple of 2 MiB.
+ * @param alignment 0: that of 2 MiB.
+ * @param expectPtr NULL: anywhere.
+ * @param flags 0 or 1, the size of pages, which is not needed here.
+ * @retval ACL_ERROR_INVALID_PARAM virPtr is null or size is 0.
+ * @retval ACL_ERROR_RT_PARAM_INVALID another argument is not as said.
+ * @retval ACL_ERROR_RT_MEMORY_ALLOCATION the process has no address space left.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtReserveMemAddress(void** virPtr, size_t size, size_t alignment,
+                                                    void* expectPtr, uint64_t flags);
+
+/**
+ * Gives a reserved range back, once tasks that were queued with its memory are done.
+ *
+ * @retval ACL_ERROR_INVALID_PARAM virPtr is null.
+ * @retval ACL_ERROR_RT_PARAM_INVALID virPtr is not the start of a reserved range, or memory is
+ *     mapped there.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtReleaseMemAddress(void* virPtr);
+
+/**
+ * Allocates physical memory without an address.
+ *
+ * @param[out] handle the memory.
+ * @param size bytes; a multiple of 2 MiB.
+ * @param prop which memory.
+ * @param flags 0.
+ * @retval ACL_ERROR_INVALID_PARAM handle or prop is null, or size is 0.
+ * @retval ACL_ERROR_RT_PARAM_INVALID another argument is not as said.
+ * @retval ACL_ERROR_RT_INVALID_DEVICEID prop names no device.
+ * @retval ACL_ERROR_RT_MEMORY_ALLOCATION the device has not so much left.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size,
+                                                 const aclrtPhysicalMemProp* prop, uint64_t flags);
+
+/**
+ * Frees physical memory. While it is mapped it stays; the last aclrtUnmapMem gives it back.
+ *
+ * @retval ACL_ERROR_INVALID_PARAM handle is null.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE handle is not live physical memory.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtFreePhysical(aclrtDrvMemHandle handle);
+
+/**
+ * Puts physical memory at reserved addresses. Ranges that follow each other are used as one.
+ *
+ * @param virPtr an address in a reserved range, a multiple of 2 MiB from its start.
+ * @param size bytes: those of the physical memory.
+ * @param offset 0.
+ * @param handle the physical memory.
+ * @param flags 0.
+ * @retval ACL_ERROR_INVALID_PARAM virPtr is null.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE handle is not live physical memory.
+ * @retval ACL_ERROR_RT_PARAM_INVALID the range is not reserved, holds memory already or is still
+ *     used by queued tasks, or another argument is not as said.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtMapMem(void* virPtr, size_t size, size_t offset,
+                                         aclrtDrvMemHandle handle, uint64_t flags);
+
+/**
+ * Undoes an aclrtMapMem, once tasks that were queued with the memory are done.
+ *
+ * @retval ACL_ERROR_INVALID_PARAM virPtr is null.
+ * @retval ACL_ERROR_RT_PARAM_INVALID virPtr is not where memory was mapped.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtUnmapMem(void* virPtr);
+
+/**
+ * Shares physical memory with other processes.
+ *
+ * @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT always.
+ * @{
+ */
+ACL_FUNC_VISIBILITY aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle,
+                                                             aclrtMemHandleType handleType,
+                                                             uint64_t flags,
+                                                             uint64_t* shareableHandle);
+ACL_FUNC_VISIBILITY aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle,
+                                                               int32_t deviceId,
+                                                               aclrtDrvMemHandle* handle);
+ACL_FUNC_VISIBILITY aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, int32_t* pid,
+                                                             size_t pidNum);
+/** @} */
 
 /* ---- Functions of the host in a stream ---- */
 

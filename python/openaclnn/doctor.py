@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib import metadata
 from pathlib import Path
 
 from rich.markup import escape
@@ -32,6 +33,15 @@ class Finding:
 
 _NAMES = ("libascendcl.so", "libnnopbase.so", "libopapi.so")
 _SPLIT_NAMES = ("libopapi_math.so", "libopapi_nn.so", "libopapi_transformer.so")
+# What torch-npu links besides.
+_CLIENT_NAMES = (
+    "libacl_op_compiler.so",
+    "libacl_tdt_channel.so",
+    "libatb.so",
+    "libge_runner.so",
+    "libgraph.so",
+    "libhccl.so",
+)
 
 # Runs in a process of its own: what the loader finds by bare name, and whether it is ours.
 _PROBE = """
@@ -61,6 +71,7 @@ def examine() -> list[Finding]:
     findings += _siblings(home)
     findings += _loaded(home)
     findings += _configuration()
+    findings += _torch()
     return findings
 
 
@@ -88,6 +99,10 @@ def _siblings(home: Path) -> list[Finding]:
     missing = [name for name in _NAMES if not (folder / name).exists()]
     if missing:
         return [Finding("siblings", Verdict.PROBLEM, f"{folder} has no {', '.join(missing)}")]
+    beside = [name for name in _CLIENT_NAMES if not (folder / name).exists()]
+    if beside:
+        detail = f"{folder} has no {', '.join(beside)}, without which torch-npu does not load"
+        return [Finding("siblings", Verdict.PROBLEM, detail)]
     split = [name for name in _SPLIT_NAMES if not (folder / name).exists()]
     if split:
         detail = f"no {', '.join(split)}: programs linked by these names find nothing (wheels have none)"
@@ -125,6 +140,18 @@ def _where(what: str, found: dict, if_not_ours: Verdict) -> Finding:
         detail = f"{found['path']} is another library, most likely a real CANN in the way"
         return Finding(what, Verdict.PROBLEM, detail)
     return Finding(what, Verdict.OK, found["path"])
+
+
+def _torch() -> list[Finding]:
+    """Whether torch and torch-npu of this Python, if it has them, belong together."""
+    try:
+        torch, torch_npu = (metadata.version(name) for name in ("torch", "torch-npu"))
+    except metadata.PackageNotFoundError:
+        return []
+    if torch.partition("+")[0] == torch_npu.partition(".post")[0]:
+        return [Finding("torch", Verdict.OK, f"torch {torch}, torch-npu {torch_npu}")]
+    detail = f"torch is {torch}, torch-npu is {torch_npu}: expected the same three numbers"
+    return [Finding("torch", Verdict.PROBLEM, detail)]
 
 
 def _configuration() -> list[Finding]:

@@ -2,6 +2,8 @@
 // Context: a device's streams and events as one owner, and what is current on a thread.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -12,6 +14,9 @@
 #include "ascendcl/stream.h"
 
 namespace openaclnn {
+
+/// What aclrtSetSysParamOpt sets, by option; -1 is not set.
+using SysParams = std::array<std::atomic<int8_t>, ACL_OPT_ENABLE_KERNEL_EARLY_START + 1>;
 
 class Context {
  public:
@@ -34,6 +39,8 @@ class Context {
   /// Ends the subscriptions, waits for all streams and removes their handles.
   void Close();
 
+  SysParams& sys_params() { return sys_params_; }
+
  private:
   Context(uint32_t device_id, bool primary, bool launch_blocking)
       : device_id_(device_id), primary_(primary), launch_blocking_(launch_blocking) {}
@@ -43,6 +50,7 @@ class Context {
   const bool launch_blocking_;
   const void* handle_ = nullptr;
   std::shared_ptr<Stream> default_stream_;
+  SysParams sys_params_{-1, -1, -1, -1};
   std::mutex mutex_;  // guards what follows
   std::vector<std::pair<void*, std::shared_ptr<Stream>>> streams_;
 };

@@ -23,6 +23,10 @@ enum class Kind : uint8_t {
   kTensorList,
   kScalarList,
   kExecutor,
+  kTensorDesc,
+  kDataBuffer,
+  kAttributes,
+  kPhysicalMemory,
 };
 
 /// What a look-up says of a handle: kForeign was never a handle of this kind, kStale was one and

@@ -46,6 +46,21 @@ Status RemoveHandle(const char* operand, const void* handle) {
   return found == Found::kLive ? Status() : InvalidHandle(operand, T::kNoun, found, handle);
 }
 
+/// The same for the functions whose rule is that null is 100000.
+template <class T>
+Status FindGiven(const char* operand, const void* handle, std::shared_ptr<T>* object) {
+  if (handle != nullptr) return FindHandle(operand, handle, object);
+  return Status(ACL_ERROR_INVALID_PARAM,
+                Concat(operand, " value is null, expected a live ", T::kNoun));
+}
+
+template <class T>
+Status RemoveGiven(const char* operand, const void* handle) {
+  std::shared_ptr<T> object;
+  Status status = FindGiven(operand, handle, &object);
+  return status.ok() ? RemoveHandle<T>(operand, handle) : status;
+}
+
 /// The rule for out-parameters: null is 100000.
 inline Status RequireOut(const char* operand, const void* pointer) {
   if (pointer != nullptr) return {};

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "ascendcl/attribute.h"
 #include "ascendcl/config.h"
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
@@ -93,6 +94,19 @@ int Submit(void* handle, const OpenaclnnTask* task, OpenaclnnMessage* message) {
   return 0;
 }
 
+int ReadAttribute(const void* handle, const char* name, OpenaclnnAttribute* attribute) {
+  std::shared_ptr<Attributes> attributes;
+  if (handle == nullptr || !FindHandle("attr", handle, &attributes).ok()) return 0;
+  return attributes->Read(name, attribute) ? 1 : 0;
+}
+
+void RecordUnsupported(const char* api) {
+  Api(api, [] {
+    return Status(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                  "function is not supported by openaclnn, expected no call of it");
+  });
+}
+
 constexpr OpenaclnnRuntime kRuntime = {
     .product = CurrentProduct,
     .simd = CurrentSimd,
@@ -103,9 +117,11 @@ constexpr OpenaclnnRuntime kRuntime = {
     .record_error = [](int code, const char* text) { RecordError(code, text); },
     .tracing = &g_tracing,
     .trace_call = TraceCall,
+    .record_unsupported = RecordUnsupported,
     .pin = PinDevice,
     .unpin = Unpin,
     .submit = Submit,
+    .attribute = ReadAttribute,
     .parallel_for = [](uint64_t blocks, void (*body)(void*, uint64_t),
                        void* state) { Workers::Get().ParallelFor(blocks, body, state); },
 };

@@ -59,6 +59,12 @@ typedef struct OpenaclnnTask {
   const char* arguments;  // for a trace: members of a JSON object, part of the state; or null
 } OpenaclnnTask;
 
+/// An attribute of the single-operator interface, as far as operators have them.
+typedef struct OpenaclnnAttribute {
+  enum { OPENACLNN_BOOL, OPENACLNN_FLOAT, OPENACLNN_OTHER } type;
+  double value;  // of a bool or a float
+} OpenaclnnAttribute;
+
 /// Instruction sets that kernels are compiled for, each a superset of the one before.
 typedef enum OpenaclnnSimd {
   OPENACLNN_SIMD_BASELINE,  // x86-64-v2, or NEON on AArch64
@@ -82,10 +88,14 @@ typedef struct OpenaclnnRuntime {
   const uint32_t* tracing;
   /// A call that began at `start` and ends now, for the trace.
   void (*trace_call)(const char* api, const char* phase, int64_t start, int code);
+  /// The same for a function that does nothing but refuse.
+  void (*record_unsupported)(const char* api);
   OpenaclnnPinResult (*pin)(const void* address, uint64_t bytes, OpenaclnnPin* pin);
   void (*unpin)(const OpenaclnnPin* pin);
   /// Enqueues the task and takes it over if it returns 0; else writes why.
   int (*submit)(void* stream, const OpenaclnnTask* task, OpenaclnnMessage* message);
+  /// Nonzero if the set (null: the empty one) has the attribute.
+  int (*attribute)(const void* attributes, const char* name, OpenaclnnAttribute* attribute);
   /// From within a task: runs body(state, 0 … blocks - 1), each once, on the threads at hand.
   void (*parallel_for)(uint64_t blocks, void (*body)(void* state, uint64_t block), void* state);
 } OpenaclnnRuntime;

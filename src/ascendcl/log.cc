@@ -7,8 +7,11 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdarg>
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <deque>
@@ -17,13 +20,14 @@
 #include <mutex>
 #include <string>
 
+#include "acl/acl_base.h"
 #include "ascendcl/error.h"
 
 namespace openaclnn {
 namespace {
 
 constexpr const char* kLevelNames[] = {"DEBUG", "INFO", "WARNING", "ERROR"};
-constexpr const char* kModuleNames[] = {"ASCENDCL", "OP"};
+constexpr const char* kModuleNames[] = {"ASCENDCL", "OP", "APP"};
 constexpr size_t kModules = std::size(kModuleNames);
 constexpr off_t kMaxFileBytes = off_t{20} << 20;
 constexpr size_t kDefaultFiles = 10;
@@ -204,3 +208,21 @@ void Log(LogModule module, LogLevel level, std::string_view text, const char* fi
 void ReloadLog() { TheSink().Reload(); }
 
 }  // namespace openaclnn
+
+void aclAppLog(aclLogLevel logLevel, const char* func, const char* file, uint32_t line,
+               const char* fmt, ...) {
+  using openaclnn::LogLevel;
+  if (fmt == nullptr || logLevel < ACL_DEBUG || logLevel > ACL_ERROR) return;
+  const auto level = static_cast<LogLevel>(logLevel);
+  if (!openaclnn::LogEnabled(openaclnn::LogModule::kApp, level)) return;
+  char text[1024];
+  const int lead = snprintf(text, sizeof(text), "%s%s", func != nullptr ? func : "",
+                            func != nullptr ? ": " : "");
+  const size_t used = std::min<size_t>(static_cast<size_t>(lead), sizeof(text) - 1);
+  va_list arguments;
+  va_start(arguments, fmt);
+  vsnprintf(text + used, sizeof(text) - used, fmt, arguments);
+  va_end(arguments);
+  openaclnn::Log(openaclnn::LogModule::kApp, level, text, file != nullptr ? file : "",
+                 static_cast<int>(line));
+}

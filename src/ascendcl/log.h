@@ -9,7 +9,7 @@ namespace openaclnn {
 enum class LogLevel { kDebug, kInfo, kWarning, kError, kNone };
 
 /// Whose line it is; ASCEND_MODULE_LOG_LEVEL may set each one's level.
-enum class LogModule { kAscendcl, kOp };
+enum class LogModule { kAscendcl, kOp, kApp };
 
 /// Whether a line would go anywhere: cheap, to be asked before a text is made.
 bool LogEnabled(LogModule module, LogLevel level);

@@ -54,17 +54,21 @@ void Memory::PrepareArena(const ArenaOptions& options) {
   arena_ = std::make_unique<Arena>(options);
 }
 
+Status Memory::CheckFree(const Config& config, uint32_t device_id, uint64_t bytes,
+                         uint64_t counted) {
+  const uint64_t available =
+      config.device_memory - std::min(used_[device_id], config.device_memory);
+  if (bytes <= available && counted <= available) return {};
+  return Status(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                Concat("size value is ", bytes, ", expected at most the ", available,
+                       " bytes that are free of device ", device_id, "'s ", config.device_memory));
+}
+
 Status Memory::AllocateDevice(const Config& config, Allocation* allocation, uint64_t bytes,
                               uint64_t padding) {
-  uint64_t& used = used_[allocation->device_id];
-  const uint64_t available = config.device_memory - std::min(used, config.device_memory);
   const uint64_t counted = RoundedBytes(bytes) + (Pads(config.product->family) ? padding : 0);
-  if (bytes > available || counted > available) {
-    return Status(ACL_ERROR_RT_MEMORY_ALLOCATION,
-                  Concat("size value is ", bytes, ", expected at most the ", available,
-                         " bytes that are free of device ", allocation->device_id, "'s ",
-                         config.device_memory));
-  }
+  Status status = CheckFree(config, allocation->device_id, bytes, counted);
+  if (!status.ok()) return status;
   PrepareArena({config.host_access, config.guard_pages});
   if (!arena_->Allocate(bytes, &allocation->block)) {
     return Status(
@@ -72,7 +76,7 @@ Status Memory::AllocateDevice(const Config& config, Allocation* allocation, uint
         Concat("size value is ", bytes, ", expected no more than this process can reserve"));
   }
   allocation->counted = counted;
-  used += counted;
+  used_[allocation->device_id] += counted;
   return {};
 }
 
@@ -118,12 +122,17 @@ Memory::Lookup Memory::Pin(const void* address, uint64_t bytes, MemoryPin* pin) 
   }
   const uint64_t offset = OffsetIn(*allocation, address);
   if (bytes > allocation->block.bytes - offset) return Lookup::kOutOfRange;
+  if (allocation->range != nullptr && !allocation->range->Holds(offset, bytes)) {
+    return allocation->range->Holds(offset, 1) ? Lookup::kOutOfRange : Lookup::kFreed;
+  }
   allocation->uses.fetch_add(1, std::memory_order_relaxed);
   *pin = MemoryPin(allocation, allocation->block.host + offset);
   return Lookup::kPinned;
 }
 
 void Memory::Unpin(Allocation* allocation) {
+  // A range's own use keeps it alive until it is released: Settle may follow the last pin.
+  if (allocation->range != nullptr) return Settle(allocation);
   if (allocation->uses.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   GiveBack(*allocation);
   delete allocation;
@@ -144,7 +153,8 @@ Status Memory::Free(Location location, const char* operand, const void* address)
   {
     std::lock_guard lock(mutex_);
     const auto found = allocations_.find(reinterpret_cast<uintptr_t>(address));
-    if (found == allocations_.end() || found->second->location != location) {
+    if (found == allocations_.end() || found->second->location != location ||
+        found->second->range != nullptr) {
       return Status(
           ACL_ERROR_RT_PARAM_INVALID,
           Concat(operand, " value is ", address, ", expected the start of a live ",
@@ -155,6 +165,104 @@ Status Memory::Free(Location location, const char* operand, const void* address)
   }
   Unpin(allocation);
   return {};
+}
+
+Status Memory::Count(uint32_t device_id, uint64_t bytes) {
+  Config config;
+  Status status = CurrentConfig(&config);
+  if (!status.ok()) return status;
+  MarkUsed();
+  std::lock_guard lock(mutex_);
+  status = CheckFree(config, device_id, bytes, bytes);
+  if (status.ok()) used_[device_id] += bytes;
+  return status;
+}
+
+void Memory::Uncount(uint32_t device_id, uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  used_[device_id] -= bytes;
+}
+
+Status Memory::Reserve(uint64_t bytes, void** address) {
+  Config config;
+  Status status = CurrentConfig(&config);
+  if (!status.ok()) return status;
+  MarkUsed();
+  auto allocation = std::make_unique<Allocation>();
+  allocation->location = Location::kDevice;
+  status = AddressRange::Reserve(bytes, config.host_access, &allocation->range);
+  if (!status.ok()) return status;
+  allocation->block = allocation->range->block();
+  *address = allocation->block.device;
+  std::lock_guard lock(mutex_);
+  allocations_[reinterpret_cast<uintptr_t>(*address)] = allocation.release();
+  return {};
+}
+
+Allocation* Memory::FindRange(const void* address) {
+  Allocation* allocation = FindAllocation(address);
+  return allocation != nullptr && allocation->range != nullptr ? allocation : nullptr;
+}
+
+Status Memory::Release(const void* address) {
+  Allocation* allocation = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    allocation = FindRange(address);
+    if (allocation == nullptr || allocation->block.device != address) {
+      return Status(ACL_ERROR_RT_PARAM_INVALID, Concat("virPtr value is ", address,
+                                                       ", expected the start of a reserved range"));
+    }
+    if (!allocation->range->empty()) {
+      return Status(ACL_ERROR_RT_PARAM_INVALID,
+                    "virPtr range holds memory, expected one from which all was unmapped");
+    }
+    allocations_.erase(reinterpret_cast<uintptr_t>(address));
+  }
+  Unpin(allocation);
+  return {};
+}
+
+Status Memory::Map(const void* address, std::shared_ptr<PhysicalMemory> memory) {
+  std::lock_guard lock(mutex_);
+  Allocation* allocation = FindRange(address);
+  const uint64_t offset = allocation != nullptr ? OffsetIn(*allocation, address) : 1;
+  if (offset % AddressRange::kGranularity != 0) {
+    return Status(ACL_ERROR_RT_PARAM_INVALID,
+                  Concat("virPtr value is ", address,
+                         ", expected an address in a reserved range, a multiple of 2 MiB from its "
+                         "start"));
+  }
+  allocation->device_id = memory->device_id();
+  return allocation->range->Map(offset, std::move(memory));
+}
+
+Status Memory::Unmap(const void* address) {
+  Allocation* allocation = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    allocation = FindRange(address);
+    if (allocation == nullptr) {
+      return Status(ACL_ERROR_RT_PARAM_INVALID,
+                    Concat("virPtr value is ", address, ", expected an address of mapped memory"));
+    }
+    Status status = allocation->range->Unmap(OffsetIn(*allocation, address));
+    if (!status.ok()) return status;
+    allocation->uses.fetch_add(1, std::memory_order_relaxed);
+  }
+  Settle(allocation);
+  return {};
+}
+
+// Ends one use. When only the range's own is left, nobody reaches what was unmapped.
+void Memory::Settle(Allocation* allocation) {
+  std::vector<std::shared_ptr<PhysicalMemory>> left;  // counted off without the lock
+  std::unique_lock lock(mutex_);
+  const uint32_t uses = allocation->uses.fetch_sub(1, std::memory_order_acq_rel) - 1;
+  if (uses <= 1) left = allocation->range->Settle();
+  if (uses > 0) return lock.unlock();
+  lock.unlock();
+  delete allocation;
 }
 
 void Memory::FreeDevices() {

@@ -12,6 +12,7 @@
 #include "ascendcl/arena.h"
 #include "ascendcl/config.h"
 #include "ascendcl/status.h"
+#include "ascendcl/virtual_memory.h"
 
 namespace openaclnn {
 
@@ -24,6 +25,8 @@ struct Allocation {
   uint64_t counted = 0;  // bytes of the device's limit
   // One for being live, one for each pin; the range is given back when none is left.
   std::atomic<uint32_t> uses{1};
+  // Of a reserved range: which parts of it hold memory.
+  std::unique_ptr<AddressRange> range;
 };
 
 /// Keeps an allocation's range from being given back.
@@ -68,6 +71,16 @@ class Memory {
   /// Frees the memory that the program has left on any device.
   void FreeDevices();
 
+  /// Counts physical memory against a device's limit, and takes it off again.
+  Status Count(uint32_t device_id, uint64_t bytes);
+  void Uncount(uint32_t device_id, uint64_t bytes);
+
+  // Reserved addresses; the failures' texts begin with virPtr.
+  Status Reserve(uint64_t bytes, void** address);
+  Status Release(const void* address);
+  Status Map(const void* address, std::shared_ptr<PhysicalMemory> memory);
+  Status Unmap(const void* address);
+
   enum class Lookup { kPinned, kUnknown, kFreed, kOutOfRange };
 
   /// Pins the allocation that `address` lies in. kUnknown: never was the runtime's.
@@ -84,6 +97,9 @@ class Memory {
                         uint64_t padding);
   void PrepareArena(const ArenaOptions& options);
   void GiveBack(const Allocation& allocation);
+  Status CheckFree(const Config& config, uint32_t device_id, uint64_t bytes, uint64_t counted);
+  Allocation* FindRange(const void* address);
+  void Settle(Allocation* allocation);
 
   std::shared_mutex mutex_;  // guards what follows
   std::map<uintptr_t, Allocation*> allocations_;

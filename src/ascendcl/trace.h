@@ -12,7 +12,7 @@ inline int64_t TraceClock() {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
-// Each of the three libraries defines kTracing and TraceCall, as it does Report.
+// Each library that reports errors defines kTracing and TraceCall, as it does Report.
 
 /// Where the interface's flag is.
 extern const uint32_t* const kTracing;

@@ -3,7 +3,6 @@
 #include "nnopbase/executor.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "ascendcl/data_type.h"
@@ -32,16 +31,17 @@ BoundOperand::BoundOperand(const OpenaclnnOperand& operand)
 
 /// One run on its way through a stream: host addresses, and the pins that keep them valid.
 struct Executor::QueuedCall {
-  explicit QueuedCall(std::shared_ptr<const PlannedCall> planned) : call(std::move(planned)) {}
+  QueuedCall(std::shared_ptr<const PlannedCall> planned, size_t operands)
+      : call(std::move(planned)), data(operands), pins(operands + 1) {}
   QueuedCall(const QueuedCall&) = delete;
   ~QueuedCall() {
     for (size_t i = 0; i < num_pins; ++i) Runtime().unpin(&pins[i]);
   }
 
   std::shared_ptr<const PlannedCall> call;
-  std::array<void*, kMaxOperands> data{};
+  std::vector<void*> data;
   void* workspace = nullptr;
-  std::array<OpenaclnnPin, kMaxOperands + 1> pins;
+  std::vector<OpenaclnnPin> pins;
   size_t num_pins = 0;
   std::string arguments;  // for a trace
 };
@@ -162,7 +162,8 @@ Status Executor::CheckOverlap(const QueuedCall& queued) const {
       const OpenaclnnTensor other_view = operands_[i].tensor.view();
       const Placement other = Place(queued, i, &other_view);
       if (!Overlap(output, other)) continue;
-      if ((operands_[out].may_alias >> i & 1) != 0 && SameView(output, other)) continue;
+      const bool may_alias = (operands_[out].may_alias >> std::min<size_t>(i, 63) & 1) != 0;
+      if (may_alias && SameView(output, other)) continue;
       return Status(ACLNN_ERR_PARAM_INVALID,
                     Concat(operands_[out].name, " memory is shared with ", operands_[i].name,
                            ", expected memory of its own"));
@@ -235,7 +236,7 @@ Status Executor::Execute(const char* api, void* workspace, uint64_t workspace_si
     return Status(ACLNN_ERR_INNER_NULLPTR,
                   "executor state is spent, expected one that has not run or is repeatable");
   }
-  auto queued = std::make_unique<QueuedCall>(call_);
+  auto queued = std::make_unique<QueuedCall>(call_, operands_.size());
   Status status = CheckWorkspace(workspace, workspace_size);
   if (status.ok()) status = Bind(workspace, queued.get());
   if (status.ok()) status = CheckOverlap(*queued);

@@ -55,7 +55,7 @@ class Executor {
  public:
   static constexpr Kind kKind = Kind::kExecutor;
   static constexpr const char* kNoun = "executor";
-  static constexpr size_t kMaxOperands = 16;
+  static constexpr size_t kMaxOperands = OPENACLNN_MAX_OPERANDS;
 
   explicit Executor(const OpenaclnnCall& call);
 

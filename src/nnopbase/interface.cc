@@ -2,10 +2,13 @@
 // The table of functions that libnnopbase.so offers the operators.
 #include "nnopbase/interface.h"
 
+#include <cstring>
+
 #include "ascendcl/message.h"
 #include "nnopbase/array.h"
 #include "nnopbase/executor.h"
 #include "nnopbase/handles.h"
+#include "nnopbase/list.h"
 #include "nnopbase/runtime.h"
 
 namespace openaclnn {
@@ -40,6 +43,37 @@ OpenaclnnFound PinIntArray(const aclIntArray* handle, const int64_t** values, ui
     *values = object.values.data();
     *count = object.values.size();
   });
+}
+
+template <class List, class Handle, class Member>
+OpenaclnnFound PinList(const Handle* handle, const Member* const** members, uint64_t* count,
+                       void** pin) {
+  return PinObject<List>(handle, pin, [&](const List& object) {
+    *members = reinterpret_cast<const Member* const*>(object.members.data());
+    *count = object.members.size();
+  });
+}
+
+OpenaclnnFound ReadScalar(const aclScalar* handle, OpenaclnnScalar* scalar) {
+  void* pin = nullptr;
+  const OpenaclnnFound found = PinObject<Scalar>(handle, &pin, [&](const Scalar& object) {
+    scalar->dtype = object.dtype;
+    std::memcpy(scalar->value, object.value.data(), sizeof(scalar->value));
+  });
+  if (found == OPENACLNN_LIVE) HandleTable::Pin::Attach(MetaHandles(), pin);
+  return found;
+}
+
+void SetViewShape(const aclTensor* handle, const int64_t* dims, uint32_t rank) {
+  Pinned<Tensor> tensor;
+  if (FindObject(MetaHandles(), handle, &tensor) != Found::kLive) return;
+  tensor->dims = Dims(dims, rank);
+  tensor->strides = Dims(dims, rank);
+  int64_t stride = 1;
+  for (uint32_t i = rank; i-- > 0;) {
+    tensor->strides.data()[i] = stride;
+    stride *= dims[i];
+  }
 }
 
 int Refuse(const Status& status, OpenaclnnMessage* message) {
@@ -85,6 +119,10 @@ const OpenaclnnMeta* openaclnn_meta(uint32_t version) {
       .pin_int_array = openaclnn::PinIntArray,
       .unpin =
           [](void* pin) { openaclnn::HandleTable::Pin::Attach(openaclnn::MetaHandles(), pin); },
+      .read_scalar = openaclnn::ReadScalar,
+      .pin_tensor_list = openaclnn::PinList<openaclnn::TensorList>,
+      .pin_scalar_list = openaclnn::PinList<openaclnn::ScalarList>,
+      .set_view_shape = openaclnn::SetViewShape,
       .create_executor = openaclnn::CreateExecutor,
       .execute = openaclnn::Execute,
   };

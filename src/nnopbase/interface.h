@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 /// Changed with every change of the structs below.
-#define OPENACLNN_META_INTERFACE 1u
+#define OPENACLNN_META_INTERFACE 2u
 
 /// What a tensor describes. The arrays belong to the tensor, or to the executor that copied it.
 typedef struct OpenaclnnTensor {
@@ -34,6 +34,15 @@ typedef enum OpenaclnnFound {
   OPENACLNN_STALE     // was one and has been destroyed
 } OpenaclnnFound;
 
+/// The value of a scalar: what its type makes of the bytes.
+typedef struct OpenaclnnScalar {
+  int32_t dtype;  // aclDataType
+  unsigned char value[16];
+} OpenaclnnScalar;
+
+/// Tensors that one call may have.
+enum { OPENACLNN_MAX_OPERANDS = 256 };
+
 typedef enum OpenaclnnRole { OPENACLNN_INPUT, OPENACLNN_OUTPUT } OpenaclnnRole;
 
 /// A tensor of a call, in the order of the API's parameters, inputs first.
@@ -42,7 +51,8 @@ typedef struct OpenaclnnOperand {
   OpenaclnnRole role;
   int32_t present;  // 0: the optional parameter was null
   OpenaclnnTensor tensor;
-  /// For an output: bit i allows it to be the very same view as operand i.
+  /// For an output: bit i allows it to be the very same view as operand i; bit 63 speaks for all
+  /// further operands.
   uint64_t may_alias;
 } OpenaclnnOperand;
 
@@ -68,6 +78,15 @@ typedef struct OpenaclnnMeta {
   OpenaclnnFound (*pin_int_array)(const aclIntArray* handle, const int64_t** values,
                                   uint64_t* count, void** pin);
   void (*unpin)(void* pin);
+  OpenaclnnFound (*read_scalar)(const aclScalar* handle, OpenaclnnScalar* scalar);
+  /// The members of a list, which are its own; pinned as an array is.
+  OpenaclnnFound (*pin_tensor_list)(const aclTensorList* handle, const aclTensor* const** members,
+                                    uint64_t* count, void** pin);
+  OpenaclnnFound (*pin_scalar_list)(const aclScalarList* handle,
+                                    const aclScalar* const** members, uint64_t* count, void** pin);
+  /// Changes the dimensions of a tensor, dense, for an operator whose result decides them. Does
+  /// nothing when the tensor has been destroyed.
+  void (*set_view_shape)(const aclTensor* handle, const int64_t* dims, uint32_t rank);
   /// Takes the plan over in any case and copies the rest; writes why if it does not return 0.
   int (*create_executor)(const OpenaclnnCall* call, aclOpExecutor** executor,
                          OpenaclnnMessage* message);

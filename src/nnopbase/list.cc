@@ -1,29 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of tensors and of scalars, which own their members.
-#include <memory>
-#include <vector>
+#include "nnopbase/list.h"
 
-#include "nnopbase/array.h"
+#include <memory>
+
 #include "nnopbase/handles.h"
-#include "nnopbase/tensor.h"
 
 namespace openaclnn {
 namespace {
-
-template <class Member, Kind kListKind>
-struct List {
-  static constexpr Kind kKind = kListKind;
-  static constexpr const char* kNoun =
-      kListKind == Kind::kTensorList ? "list of tensors" : "list of scalars";
-  std::vector<const void*> members;
-
-  ~List() {
-    for (const void* member : members) MetaHandles().Remove(Member::kKind, member);
-  }
-};
-
-using TensorList = List<Tensor, Kind::kTensorList>;
-using ScalarList = List<Scalar, Kind::kScalarList>;
 
 template <class Member, class ListType, class Handle, class Element>
 Handle* Create(const char* api, const Element* const* value, uint64_t size) {

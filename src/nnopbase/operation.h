@@ -24,8 +24,8 @@ struct Buffers {
   }
 };
 
-/// What a room provides. Params has `operands()`, its operands in the order of the API's
-/// parameters; Plan has `workspace_size`.
+/// What a room provides. Params has `operands()`, a range of its operands in the order of the API's
+/// parameters, at most OPENACLNN_MAX_OPERANDS; Plan has `workspace_size`.
 template <class Params, class Plan>
 struct Operation {
   const Operator& op;
@@ -93,13 +93,13 @@ aclnnStatus PlanOperation(const Operation<Params, Plan>& operation, const Params
       if (status.ok()) status = CheckView(*operand);
     }
     if (!status.ok()) return status;
-    std::array<OpenaclnnOperand, std::tuple_size_v<decltype(params.operands())>> captured;
-    for (size_t i = 0; i < captured.size(); ++i) {
+    std::array<OpenaclnnOperand, OPENACLNN_MAX_OPERANDS> captured;
+    for (size_t i = 0; i < operands.size(); ++i) {
       captured[i] = operation_detail::Capture(*operands[i]);
     }
     OpenaclnnCall call =
         operation_detail::MakeCall(operation, std::make_unique<Plan>(operation.plan(params)));
-    call.operand_count = captured.size();
+    call.operand_count = static_cast<uint32_t>(operands.size());
     call.operands = captured.data();
     const uint64_t bytes = call.workspace_size;
     status = CreateExecutor(call, executor);

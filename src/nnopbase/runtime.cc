@@ -29,6 +29,7 @@ constexpr OpenaclnnRuntime kRefusing = {
     .record_error = [](int, const char*) {},
     .tracing = &kNeverTracing,
     .trace_call = [](const char*, const char*, int64_t, int) {},
+    .record_unsupported = [](const char*) {},
     .pin = [](const void*, uint64_t, OpenaclnnPin*) { return OPENACLNN_NOT_DEVICE_MEMORY; },
     .unpin = [](const OpenaclnnPin*) {},
     .submit =
@@ -36,6 +37,7 @@ constexpr OpenaclnnRuntime kRefusing = {
           Write(message, kMixed);
           return 500000;
         },
+    .attribute = [](const void*, const char*, OpenaclnnAttribute*) { return 0; },
     .parallel_for = [](uint64_t, void (*)(void*, uint64_t), void*) {},
 };
 

@@ -22,6 +22,10 @@ enum class HandleKind {
   kTensorList,
   kScalarList,
   kExecutor,
+  kTensorDesc,
+  kDataBuffer,
+  kAttributes,
+  kPhysicalMemory,
   kCount
 };
 
@@ -50,6 +54,8 @@ std::vector<HandleRow> RuntimeRows(const Live& live);
 std::vector<HandleRow> MetaRows(const Live& live);
 std::vector<HandleRow> ExecutorRows(const Live& live);
 std::vector<HandleRow> OperatorRows(const Live& live);
+std::vector<HandleRow> DescriptionRows(const Live& live);
+std::vector<HandleRow> SupportingRows(const Live& live);
 
 /// The functions that take no handle.
 std::vector<std::string> WithoutHandles();

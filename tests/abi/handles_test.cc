@@ -27,7 +27,8 @@ class HandlesTest : public RuntimeTest {
     Make(&live_);
     ASSERT_EQ(aclSetAclOpExecutorRepeatable(static_cast<aclOpExecutor*>(At(HandleKind::kExecutor))),
               0);
-    for (auto* rows : {RuntimeRows, MetaRows, ExecutorRows, OperatorRows}) {
+    for (auto* rows :
+         {RuntimeRows, MetaRows, ExecutorRows, OperatorRows, DescriptionRows, SupportingRows}) {
       for (HandleRow& row : rows(live_)) rows_.push_back(std::move(row));
     }
   }
@@ -69,9 +70,21 @@ class HandlesTest : public RuntimeTest {
     set(HandleKind::kTensorList, aclCreateTensorList(nullptr, 0));
     set(HandleKind::kScalarList, aclCreateScalarList(nullptr, 0));
     set(HandleKind::kExecutor, executor);
+    set(HandleKind::kTensorDesc, aclCreateTensorDesc(ACL_FLOAT, 1, &number, ACL_FORMAT_ND));
+    set(HandleKind::kDataBuffer, aclCreateDataBuffer(&value, sizeof(value)));
+    set(HandleKind::kAttributes, aclopCreateAttr());
+    set(HandleKind::kPhysicalMemory, PhysicalMemory());
     workspace_ = std::make_unique<DeviceArray<uint8_t>>(bytes + 1);
     live->workspace = workspace_->data();
     live->workspace_size = bytes;
+  }
+
+  static void* PhysicalMemory() {
+    aclrtPhysicalMemProp prop = {};
+    prop.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+    aclrtDrvMemHandle memory = nullptr;
+    EXPECT_EQ(aclrtMallocPhysical(&memory, 2 << 20, &prop, 0), 0) << TakeMessage();
+    return memory;
   }
 
   static int Destroy(int kind, void* handle) {
@@ -99,6 +112,14 @@ class HandlesTest : public RuntimeTest {
         return aclDestroyScalarList(static_cast<aclScalarList*>(handle));
       case HandleKind::kExecutor:
         return aclDestroyAclOpExecutor(static_cast<aclOpExecutor*>(handle));
+      case HandleKind::kTensorDesc:
+        return aclDestroyTensorDesc(static_cast<aclTensorDesc*>(handle)), 0;
+      case HandleKind::kDataBuffer:
+        return aclDestroyDataBuffer(static_cast<aclDataBuffer*>(handle));
+      case HandleKind::kAttributes:
+        return aclopDestroyAttr(static_cast<aclopAttr*>(handle)), 0;
+      case HandleKind::kPhysicalMemory:
+        return aclrtFreePhysical(handle);
       case HandleKind::kCount:
         break;
     }

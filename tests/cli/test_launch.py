@@ -75,6 +75,28 @@ def test_doctor_names_a_missing_library(tool, tmp_path):
     assert run.code == 4 and "libnnopbase.so" in findings(run)["toolkit"][1]
 
 
+def test_doctor_names_a_library_that_torch_npu_misses(tool, tmp_path):
+    home = copy_of_the_toolkit(tmp_path)
+    (home / "lib64" / "libgraph.so").unlink()
+    run = tool("doctor", "--json", OPENACLNN_HOME=str(home))
+    verdict, detail = findings(run)["siblings"]
+    assert (run.code, verdict) == (4, "problem")
+    assert "libgraph.so" in detail and "torch-npu" in detail
+
+
+@pytest.mark.parametrize(
+    ("torch", "code", "verdict"), [("2.8.0+cu128", 0, "ok"), ("2.9.0", 4, "problem")]
+)
+def test_doctor_compares_torch_with_torch_npu(tool, tmp_path, torch, code, verdict):
+    for name, version in (("torch", torch), ("torch_npu", "2.8.0.post5")):
+        folder = tmp_path / f"{name}-{version}.dist-info"
+        folder.mkdir()
+        text = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+        (folder / "METADATA").write_text(text)
+    run = tool("doctor", "--json", PYTHONPATH=str(tmp_path))
+    assert run.code == code and findings(run)["torch"][0] == verdict
+
+
 def test_doctor_sees_another_library_in_the_way(tool, tmp_path):
     other = tmp_path / "cann"
     other.mkdir()

@@ -92,6 +92,21 @@ TEST_F(LogTest, LevelsAndModules) {
   }
 }
 
+TEST_F(LogTest, ProgramsWriteLinesOfTheirOwn) {
+  const Variable level("ASCEND_GLOBAL_LOG_LEVEL", "2");
+  ASSERT_EQ(aclInit(nullptr), 0);
+  aclAppLog(ACL_WARNING, "Load", "dir/model.py", 12, "%d of %s", 3, "five");
+  aclAppLog(ACL_INFO, "Load", "model.py", 13, "below the level");
+  aclAppLog(ACL_ERROR, nullptr, nullptr, 14, "%s", std::string(5000, 'x').c_str());
+  aclAppLog(ACL_ERROR, "Load", "model.py", 15, nullptr);
+  ASSERT_EQ(aclFinalize(), 0);
+  const std::vector<std::string> lines = Lines();
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_THAT(lines[0], ::testing::StartsWith("[WARNING] APP("));
+  EXPECT_THAT(lines[0], ::testing::EndsWith("[model.py:12]Load: 3 of five"));
+  EXPECT_LT(lines[1].size(), 1200U) << "long lines are cut";
+}
+
 TEST_F(LogTest, FilesAreBoundedInSizeAndNumber) {
   const Variable level("ASCEND_GLOBAL_LOG_LEVEL", "3");
   const Variable files("ASCEND_HOST_LOG_FILE_NUM", "2");

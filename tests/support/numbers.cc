@@ -94,6 +94,10 @@ double LoadElement(aclDataType dtype, const void* from) {
       return Load<int16_t>(from);
     case ACL_INT8:
       return Load<int8_t>(from);
+    case ACL_UINT32:
+      return Load<uint32_t>(from);
+    case ACL_UINT16:
+      return Load<uint16_t>(from);
     case ACL_UINT8:
       return Load<uint8_t>(from);
     case ACL_BOOL:
@@ -121,6 +125,10 @@ void StoreElement(aclDataType dtype, double value, void* to) {
       return Store(static_cast<int16_t>(value), to);
     case ACL_INT8:
       return Store(static_cast<int8_t>(value), to);
+    case ACL_UINT32:
+      return Store(static_cast<uint32_t>(value), to);
+    case ACL_UINT16:
+      return Store(static_cast<uint16_t>(value), to);
     case ACL_UINT8:
       return Store(static_cast<uint8_t>(value), to);
     case ACL_BOOL:

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes CONFORMANCE.md: what the libraries export and do, and which clients were seen to run.
+
+python3 scripts/generate_conformance.py: needs the installed libraries (`make build`), .venv, and
+build/clients/results.json, which `make test-clients` leaves; without it the clients' table stays as
+it was.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+from openaclnn import libraries
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "CONFORMANCE.md"
+RESULTS = ROOT / "build/clients/results.json"
+FAMILIES = ("910", "A2", "A3", "950", "310P", "310B")
+CLIENTS = "## Clients\n"
+
+HEAD = """\
+<!-- Made by scripts/generate_conformance.py: run that. -->
+# Conformance
+
+What exists and what was seen to run. [docs/errors.md](docs/errors.md) lists the error codes.
+
+"""
+
+DIFFERENCES = """\
+## Known differences from the vendor
+
+Each operator's README lists its own under "Differs from the vendor":
+
+"""
+
+
+def exports(library):
+    """The functions of one library, without those for its sisters and its own tools."""
+    text = (ROOT / f"src/{library}/exports.map").read_text()
+    names = re.findall(r"^ {4}(\w+);$", text, re.MULTILINE)
+    return [name for name in names if not name.startswith("openaclnn_")]
+
+
+def refusing():
+    """The functions that only refuse."""
+    text = (ROOT / "src/ascendcl/unsupported.inc").read_text()
+    names = set(re.findall(r"^UNSUPPORTED\((\w+)\)", text, re.MULTILINE))
+    # These two have no code to return.
+    return names | {"MsprofGetHashId", "MsprofSysCycleTime"} | set(exports("hccl") + exports("atb"))
+
+
+def export_tables():
+    refused = refusing()
+    yield "## Exported functions\n\n| library | does | refuses (207000; HCCL: 5) |\n|---|---|---|\n"
+    folders = sorted(path.parent.name for path in (ROOT / "src").glob("*/exports.map"))
+    for library in folders:
+        names = exports(library)
+        done = [name for name in names if name not in refused]
+        yield f"| `lib{library}.so` | {len(done)} | {len(names) - len(done)} |\n"
+    for library in folders:
+        names = exports(library)
+        for title, chosen in (
+            ("does", [name for name in names if name not in refused]),
+            ("refuses", [name for name in names if name in refused]),
+        ):
+            if chosen and library != "opapi":
+                yield f"\n`lib{library}.so` {title}: {', '.join(f'`{name}`' for name in chosen)}.\n"
+    yield "\n"
+
+
+def operator_table():
+    support = libraries.load().support
+    yield "## Operators\n\n| operator | " + " | ".join(FAMILIES) + " |\n"
+    yield "|---|" + "---|" * len(FAMILIES) + "\n"
+    for operator in support.operators:
+        first = operator.operands[0]
+        cells = (", ".join(first.dtypes.get(family, ())) or "no" for family in FAMILIES)
+        yield f"| `{operator.api}` ({first.name}) | " + " | ".join(cells) + " |\n"
+    rooms = {operator.api for operator in support.operators}
+    rest = [n for n in exports("opapi") if not n.endswith("GetWorkspaceSize") and n not in rooms]
+    yield "\nThe supporting operators are on every product (BFLOAT16 on A2, A3 and 950) and take the\n"
+    yield f"types that [their README](src/opapi/supporting/README.md) names: {len(rest)} of them, "
+    yield ", ".join(f"`{name}`" for name in rest) + ".\n\n"
+
+
+def client_table():
+    if not RESULTS.is_file():
+        before = PAGE.read_text() if PAGE.is_file() else ""
+        found = re.search(re.escape(CLIENTS) + r".*?(?=^## )", before, re.MULTILINE | re.DOTALL)
+        yield found[0] if found else CLIENTS + "\nNot seen yet.\n\n"
+        return
+    yield CLIENTS + "\n| client | mode | result | failed |\n|---|---|---|---|\n"
+    for run in json.loads(RESULTS.read_text()):
+        mode = ", ".join(f"{name}={value}" for name, value in run["mode"].items())
+        result = f"{run['passed']} passed" if run["ok"] else "FAILED"
+        yield f"| {run['client']} | {mode} | {result} | {', '.join(run['failed']) or 'none'} |\n"
+    yield "\nPython 3.11, Linux x86-64, with the torch that belongs to the wheel.\n\n"
+
+
+def differences():
+    yield DIFFERENCES
+    for readme in sorted((ROOT / "src/opapi").glob("*/README.md")):
+        if "Differs from the vendor" in readme.read_text():
+            yield f"- [{readme.parent.name}]({readme.relative_to(ROOT)})\n"
+
+
+def main():
+    parts = [HEAD, *client_table(), *operator_table(), *export_tables(), *differences()]
+    PAGE.write_text("".join(parts))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements of any numeric type as float, double or int64_t, a short row at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "nnopbase/support.h"
+
+namespace openaclnn {
+
+/// What an operator that takes many types computes in.
+enum class Domain { kFloat, kDouble, kInteger };
+
+inline constexpr DtypeSet kIntegerTypes =
+    Dtypes(ACL_INT8, ACL_UINT8, ACL_INT16, ACL_UINT16, ACL_INT32, ACL_UINT32, ACL_INT64, ACL_BOOL);
+inline constexpr DtypeSet kRealTypes = Dtypes(ACL_FLOAT, ACL_FLOAT16, ACL_BF16, ACL_DOUBLE);
+inline constexpr DtypeSet kNumericTypes = kIntegerTypes | kRealTypes;
+
+constexpr Domain DomainOf(int32_t dtype) {
+  return dtype == ACL_DOUBLE           ? Domain::kDouble
+         : Contains(kRealTypes, dtype) ? Domain::kFloat
+                                       : Domain::kInteger;
+}
+
+/// Reads n elements that lie `step` bytes apart.
+template <class T>
+using LoadRow = void (*)(const std::byte* from, int64_t step, int64_t n, T* out);
+/// Writes them: one rounding, to nearest, to a float; to an integer toward zero, out of range as
+/// the low bits, NaN as 0; to BOOL whether it is not 0.
+template <class T>
+using StoreRow = void (*)(const T* values, int64_t n, std::byte* to, int64_t step);
+
+// For the numeric types above; T is float, double or int64_t.
+template <class T>
+LoadRow<T> LoaderOf(int32_t dtype);
+template <class T>
+StoreRow<T> StorerOf(int32_t dtype);
+
+float HalfToFloat(uint16_t bits);
+uint16_t FloatToHalf(float value);
+float BFloatToFloat(uint16_t bits);
+uint16_t FloatToBFloat(float value);
+
+}  // namespace openaclnn

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine of the elementwise operators: load a run, compute, store.
+#include "supporting/elementwise.h"
+
+#include <array>
+#include <limits>
+
+#include "kernels/broadcast.h"
+
+namespace openaclnn::supporting {
+namespace {
+
+constexpr size_t kMaxInputs = 3;
+
+/// One application of the function: its tensors by their place in the call, and its scalars.
+struct Application {
+  std::vector<size_t> inputs;
+  size_t out;
+  std::vector<Value> values;
+};
+
+/// The inputs are the input tensors, before them the output where it is also one.
+Application ApplicationOf(const Params& p) {
+  Application one = {{}, 0, p.values};
+  for (size_t i = 0; i < p.tensors.size(); ++i) {
+    if (p.tensors[i].role() == OPENACLNN_INPUT) {
+      one.inputs.push_back(i);
+    } else {
+      one.out = i;
+    }
+  }
+  if (one.inputs.size() < static_cast<size_t>(p.row.expression->inputs)) {
+    one.inputs.insert(one.inputs.begin(), one.out);
+  }
+  return one;
+}
+
+/// The type that inputs and scalars meet in.
+Domain MeetingDomain(const Params& p, const Application& one) {
+  Domain domain = one.inputs.empty() ? DomainOf(p.tensors[one.out].dtype()) : Domain::kInteger;
+  for (const size_t i : one.inputs) {
+    const Domain own = DomainOf(p.tensors[i].dtype());
+    if (domain == Domain::kInteger || own == Domain::kDouble) domain = own;
+  }
+  for (const Value& value : one.values) {
+    if (domain == Domain::kInteger && value.given() && value.real) domain = Domain::kFloat;
+  }
+  return domain;
+}
+
+Domain ComputeDomain(const Params& p, const Application& one) {
+  const Domain domain = MeetingDomain(p, one);
+  const bool integers = p.row.expression->integer != nullptr;
+  const bool floats = p.row.expression->float32 != nullptr;
+  return domain == Domain::kInteger && !integers ? Domain::kFloat
+         : domain != Domain::kInteger && !floats ? Domain::kInteger
+                                                 : domain;
+}
+
+Shape ResultShape(const Params& p, const Application& one, Checker* checker) {
+  Shape shape;
+  if (p.in_place()) shape = ShapeOf(p.tensors[one.out]);
+  for (const size_t i : one.inputs) {
+    const Operand& tensor = p.tensors[i];
+    Shape common = shape;
+    const bool fits = BroadcastShape(tensor, &common);
+    if (checker != nullptr) {
+      checker->That(fits, [&] {
+        return Concat(tensor.name(), " shape is ", ShapeText(tensor),
+                      ", expected one that can be broadcast with ",
+                      ShapeText(shape.data(), static_cast<uint32_t>(shape.size())));
+      });
+    }
+    if (fits) shape = common;
+  }
+  return shape;
+}
+
+struct Work {
+  Walk walk;
+  std::vector<size_t> inputs;
+  size_t out;
+  std::vector<int32_t> dtypes;  // of the inputs, then of the output
+};
+
+template <class T>
+Plan MakePlan(Work work, Expression::Loop<T> loop, const std::vector<Value>& values) {
+  std::vector<T> scalars;
+  for (const Value& value : values) {
+    // A bound that is left out: the first is the lower one.
+    using Limits = std::numeric_limits<T>;
+    constexpr T kHighest = Limits::has_infinity ? Limits::infinity() : Limits::max();
+    constexpr T kLowest = Limits::has_infinity ? -Limits::infinity() : Limits::min();
+    scalars.push_back(value.given() ? value.As<T>() : scalars.empty() ? kLowest : kHighest);
+  }
+  scalars.push_back(T{});  // never an empty array
+  std::array<LoadRow<T>, kMaxInputs> load{};
+  for (size_t k = 0; k < work.inputs.size(); ++k) load[k] = LoaderOf<T>(work.dtypes[k]);
+  const StoreRow<T> store = StorerOf<T>(work.dtypes.back());
+  const auto run = [=](const Buffers& buffers) -> Status {
+    const size_t count = work.inputs.size();
+    Walk::Pointers origins{};
+    for (size_t k = 0; k < count; ++k) {
+      origins[k] = buffers.As<std::byte>(work.inputs[k]);
+    }
+    origins[count] = buffers.As<std::byte>(work.out);
+    work.walk.ForRuns(origins, [&](const Walk::Pointers& at, int64_t n) {
+      alignas(64) T rows[kMaxInputs + 1][Walk::kRun];
+      const T* in[kMaxInputs] = {rows[0], rows[1], rows[2]};
+      for (size_t k = 0; k < count; ++k) load[k](at[k], work.walk.step(k), n, rows[k]);
+      loop(in, scalars.data(), n, rows[kMaxInputs]);
+      store(rows[kMaxInputs], n, at[count], work.walk.step(count));
+    });
+    return {};
+  };
+  return {0, run};
+}
+
+void CheckApplication(const Params& p, const Application& one, Checker& checker) {
+  const Operand& out = p.tensors[one.out];
+  const Shape shape = ResultShape(p, one, &checker);
+  if (!checker.ok()) return;
+  CheckShape(out, shape, checker);
+  const bool floats = ComputeDomain(p, one) != Domain::kInteger;
+  checker.That(p.row.expression->any_out || !floats || Contains(kRealTypes, out.dtype()),
+               [&] { return DtypeIs(out, "a float type, which the result is of"); });
+  for (const size_t i : one.inputs) {
+    const bool integral = p.row.expression->float32 == nullptr;
+    checker.That(!integral || Contains(kIntegerTypes, p.tensors[i].dtype()),
+                 [&] { return DtypeIs(p.tensors[i], DtypesText(kIntegerTypes)); });
+  }
+}
+
+Plan PlanApplication(const Params& p, const Application& one) {
+  Work work;
+  work.inputs = one.inputs;
+  work.out = one.out;
+  std::vector<const Operand*> views;
+  for (const size_t i : one.inputs) views.push_back(&p.tensors[i]);
+  views.push_back(&p.tensors[one.out]);
+  for (const Operand* view : views) work.dtypes.push_back(view->dtype());
+  work.walk = Walk(ResultShape(p, one, nullptr), views);
+  // The complement of a truth value is a truth value.
+  const Expression* expression = p.row.expression;
+  if (expression == &expressions::kBitwiseNot && work.dtypes.front() == ACL_BOOL) {
+    expression = &expressions::kLogicalNot;
+  }
+  switch (ComputeDomain(p, one)) {
+    case Domain::kFloat:
+      return MakePlan<float>(std::move(work), expression->float32, one.values);
+    case Domain::kDouble:
+      return MakePlan<double>(std::move(work), expression->float64, one.values);
+    case Domain::kInteger:
+      break;
+  }
+  return MakePlan<int64_t>(std::move(work), expression->integer, one.values);
+}
+
+/// The k-th of a call with lists, whose tensors come list by list, the output's last.
+Application MemberOf(const Params& p, size_t k) {
+  const auto inputs = static_cast<size_t>(p.row.expression->inputs);
+  const size_t count = p.lists[0].size;
+  Application one;
+  for (size_t list = 0; list < inputs; ++list) one.inputs.push_back(list * count + k);
+  one.out = inputs * count + k;
+  // As many scalars as members are a list of them.
+  const bool each = p.lists.size() > inputs + 1;
+  one.values = each ? std::vector<Value>{p.values[k]} : p.values;
+  return one;
+}
+
+}  // namespace
+
+void CheckElementwise(const Params& p, Checker& checker) {
+  CheckApplication(p, ApplicationOf(p), checker);
+}
+
+Plan PlanElementwise(const Params& p) { return PlanApplication(p, ApplicationOf(p)); }
+
+void CheckForeach(const Params& p, Checker& checker) {
+  for (const Params::GivenList& list : p.lists) {
+    checker.That(list.size == p.lists[0].size, [&] {
+      return Concat(list.name, " size is ", list.size, ", expected that of ", p.lists[0].name, ", ",
+                    p.lists[0].size);
+    });
+  }
+  for (size_t k = 0; checker.ok() && k < p.lists[0].size; ++k) {
+    CheckApplication(p, MemberOf(p, k), checker);
+  }
+}
+
+Plan PlanForeach(const Params& p) {
+  std::vector<Plan> plans;
+  for (size_t k = 0; k < p.lists[0].size; ++k) plans.push_back(PlanApplication(p, MemberOf(p, k)));
+  return {0, [plans](const Buffers& buffers) -> Status {
+            for (const Plan& plan : plans) {
+              Status status = plan.work(buffers);
+              if (!status.ok()) return status;
+            }
+            return {};
+          }};
+}
+
+}  // namespace openaclnn::supporting

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Skips nothing silently: the tests of this folder need the torch-npu wheel and our libraries."""
+
+import os
+
+import pytest
+import torch
+import torch_npu  # noqa: F401  (makes the device known)
+
+
+@pytest.fixture(scope="session")
+def product():
+    return os.environ["OPENACLNN_SOC"]
+
+
+@pytest.fixture(autouse=True)
+def seed():
+    torch.manual_seed(0)

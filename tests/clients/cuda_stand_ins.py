@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes empty CUDA libraries: PyPI's torch for x86-64 loads with them where CUDA is absent.
+
+python cuda_stand_ins.py TORCH_DIR writes them to `nvidia/cuda_runtime/lib` beside torch, which
+torch's RPATH reaches. They only satisfy the loader: every function returns 100, "no device". The
+functions and their version nodes are what torch's own libraries leave undefined.
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+
+CUDA_LIBRARY = re.compile(r"lib(cu|nccl|nvrtc|nvToolsExt|nvshmem|nvJitLink)")
+# Names that a library without a version node defines; the node tells all others.
+PREFIXES = {
+    "ncc": "libnccl",
+    "cusparseLt": "libcusparseLt",
+    "cuFile": "libcufile",
+    "cupti": "libcupti",
+    "nvrtc": "libnvrtc",
+    "nvshmem": "libnvshmem_host",
+    "cu": "libcuda.",
+}
+# Where the version node is not named after the library.
+NODES = {"NVSHMEM": "libnvshmem_host.so.3"}
+
+
+def _lines(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+def needed(library):
+    """The CUDA libraries that a library names."""
+    found = (re.search(r"\(NEEDED\).*\[(.*)\]", line) for line in _lines("readelf", "-d", library))
+    return {match[1] for match in found if match and CUDA_LIBRARY.match(match[1])}
+
+
+def undefined(library):
+    """Pairs of an undefined symbol and its version node, which may be ''."""
+    for line in _lines("nm", "-D", "--undefined-only", library):
+        name, _, node = line.split()[-1].partition("@")
+        yield name, node.strip("@")
+
+
+def symbols_by_library(libraries):
+    """{soname: {node: {symbol}}} of everything that must exist."""
+    sonames = set().union(*(needed(library) for library in libraries))
+    symbols = {soname: defaultdict(set) for soname in sonames}
+    for library in libraries:
+        for name, node in undefined(library):
+            owner = NODES.get(node, node)
+            if not node:
+                prefix = next((p for p in PREFIXES if name.startswith(p)), None)
+                owners = [s for s in sonames if prefix and s.startswith(PREFIXES[prefix])]
+                owner = owners[0] if owners else None
+            if owner in symbols:
+                symbols[owner][node].add(name)
+    return symbols
+
+
+def build(path, nodes):
+    """Compiles one library whose functions all return 100."""
+    named = {node: "; ".join(sorted(functions)) for node, functions in nodes.items() if node}
+    version_script = "".join(f"{node} {{ global: {named[node]}; }};\n" for node in sorted(named))
+    names = sorted(set().union(*nodes.values()))
+    source = "".join(f"int {name}(void) {{ return 100; }}\n" for name in names)
+    with tempfile.TemporaryDirectory() as folder:
+        code, script = Path(folder, "stand_in.c"), Path(folder, "stand_in.map")
+        code.write_text(source or "typedef int nothing;\n")
+        script.write_text(version_script)
+        options = ["-shared", "-fPIC", "-w", f"-Wl,-soname,{path.name}"]
+        if version_script:
+            options.append(f"-Wl,--version-script={script}")
+        subprocess.run(["gcc", *options, "-o", path, code], check=True)
+
+
+def main(arguments):
+    torch = Path(arguments[0])
+    folder = torch.parent / "nvidia" / "cuda_runtime" / "lib"
+    folder.mkdir(parents=True, exist_ok=True)
+    libraries = sorted(torch.glob("lib/*.so*"))
+    for soname, nodes in sorted(symbols_by_library(libraries).items()):
+        build(folder / soname, nodes)
+        print(f"{soname}: {sum(map(len, nodes.values()))} functions")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

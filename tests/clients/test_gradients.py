@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gradients through torch-npu against PyTorch on the CPU in float64."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+import torch_npu
+from bounds import assert_within, bound
+
+
+def leaf(tensor):
+    return tensor.npu().requires_grad_()
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"padding_idx": 2}, {"scale_grad_by_freq": True}], ids=lambda o: str(o)
+)
+def test_embedding(options):
+    weight, grad = torch.randn(50, 33), torch.randn(40, 20, 33)
+    indices = torch.randint(0, 50, (40, 20))
+    device = leaf(weight)
+    out = F.embedding(indices.npu(), device, **options)
+    assert torch.equal(out.cpu(), F.embedding(indices, weight, **options))
+    out.backward(grad.npu())
+    reference = weight.double().requires_grad_()
+    F.embedding(indices, reference, **options).backward(grad.double())
+    rows, hits = grad.abs().double().flatten(0, 1), indices.flatten()
+    terms = torch.zeros(50, 33).double().index_add_(0, hits, rows)
+    count = int(hits.bincount().max())
+    assert_within(device.grad, reference.grad, bound(terms, count))
+
+
+def to_hf32(tensor):
+    bits = tensor.view(torch.int32)
+    return ((bits + 0x7FF + ((bits >> 12) & 1)) & ~0xFFF).view(torch.float32)
+
+
+@pytest.mark.parametrize("hf32", [True, False])
+def test_conv_tbc(hf32):
+    torch.npu.conv.allow_hf32 = hf32
+    x, w, b = torch.randn(19, 3, 20), torch.randn(5, 20, 24), torch.randn(24)
+    device = [leaf(tensor) for tensor in (x, w, b)]
+    out = torch.conv_tbc(*device, 2)
+    grad = torch.randn(out.shape)
+    out.backward(grad.npu())
+    rounded = to_hf32 if hf32 else torch.clone
+    values = [rounded(tensor).double() for tensor in (x, w, grad)]
+
+    def gradients(x, w, grad):
+        leaves = [tensor.clone().requires_grad_() for tensor in (x, w)]
+        forward = torch.conv_tbc(*leaves, torch.zeros(24).double(), 2)
+        forward.backward(grad)
+        return [forward.detach(), *(tensor.grad for tensor in leaves)]
+
+    wanted = gradients(*values)
+    terms = gradients(*(value.abs() for value in values))
+    wanted[0] += b.double()
+    terms[0] += b.double().abs()
+    counts = (5 * 20, 5 * 24, 19 * 3)
+    for got, want, term, count in zip(
+        (out, device[0].grad, device[1].grad), wanted, terms, counts, strict=True
+    ):
+        assert_within(got, want, bound(term, count))
+    rows = grad.double().flatten(0, 1)
+    assert_within(device[2].grad, rows.sum(0), bound(rows.abs().sum(0), len(rows)))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_scaled_masked_softmax(dtype):
+    scale = 0.25
+    x, grad = (torch.randn(2, 4, 8, 65).to(dtype) for _ in range(2))
+    mask = torch.rand(2, 1, 8, 65) < 0.3
+    device = leaf(x)
+    y = torch_npu.npu_scaled_masked_softmax(device, mask.npu(), scale, False)
+    y.backward(grad.npu())
+    wanted = (x.double() * scale).masked_fill(mask, -10000).softmax(-1)
+    tolerance = {torch.float32: 1e-6, torch.float16: 1e-3, torch.bfloat16: 8e-3}[dtype]
+    assert torch.allclose(y.detach().cpu().double(), wanted, tolerance, tolerance * 1e-2)
+    # The gradient starts from the device's y.
+    y, g = y.detach().cpu().double(), grad.double()
+    dx = scale * (g * y - y * (g * y).sum(-1, keepdim=True))
+    terms = scale * ((g * y).abs() + y.abs() * (g * y).abs().sum(-1, keepdim=True))
+    assert_within(device.grad, dx.masked_fill(mask, 0), bound(terms.masked_fill(mask, 0), 65))
+
+
+def nsa(x, w, ends, block, stride):
+    windows, start = [], 0
+    for end in ends:
+        for i in range(0 if end - start < block else (end - start - block) // stride + 1):
+            tokens = x[start + i * stride : start + i * stride + block]
+            windows.append((tokens * w[:, :, None]).sum(0))
+        start = end
+    return torch.stack(windows)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_nsa_compress(dtype, product):
+    ends, block, stride = [128, 272], 32, 16
+    x, w = torch.randn(272, 2, 32).to(dtype), torch.randn(block, 2).to(dtype)
+    device = [leaf(x), leaf(w)]
+
+    def call():
+        out = torch_npu.npu_nsa_compress(*device, block, stride, actual_seq_len=ends)
+        torch.npu.synchronize()
+        return out
+
+    if product.startswith("Ascend950"):
+        with pytest.raises(RuntimeError, match="aclnnNsaCompress"):
+            call()
+        return
+    y = call()
+    grad = torch.randn(y.shape).to(dtype)
+    y.backward(grad.npu())
+
+    def gradients(x, w, grad):
+        leaves = [tensor.double().requires_grad_() for tensor in (x, w)]
+        forward = nsa(*leaves, ends, block, stride)
+        forward.backward(grad.double())
+        return [forward.detach(), *(tensor.grad for tensor in leaves)]
+
+    wanted = gradients(x, w, grad)
+    terms = gradients(x.abs(), w.abs(), grad.abs())
+    counts = (block, block // stride, 15 * 32)
+    for got, want, term, count in zip(
+        (y, device[0].grad, device[1].grad), wanted, terms, counts, strict=True
+    ):
+        assert_within(got, want, bound(term, count))
