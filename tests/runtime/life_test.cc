@@ -62,7 +62,8 @@ TEST(LifeTest, FinalizeWaitsForWorkAndEndsEverything) {
   EXPECT_EQ(aclFinalize(), 0);
 }
 
-/// Threads of this process: the least of a few looks, for one that was joined is seen a moment more.
+/// Threads of this process: the least of a few looks, for one that was joined is seen a moment
+/// more.
 size_t CountThreads() {
   size_t least = SIZE_MAX;
   for (int look = 0; look < 5; ++look) {
