@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Life of the runtime: start, end, start again, and what is left at the end.
+#include <algorithm>
 #include <filesystem>
 #include <iterator>
 #include <thread>
