@@ -82,8 +82,8 @@ typedef struct OpenaclnnMeta {
   /// The members of a list, which are its own; pinned as an array is.
   OpenaclnnFound (*pin_tensor_list)(const aclTensorList* handle, const aclTensor* const** members,
                                     uint64_t* count, void** pin);
-  OpenaclnnFound (*pin_scalar_list)(const aclScalarList* handle,
-                                    const aclScalar* const** members, uint64_t* count, void** pin);
+  OpenaclnnFound (*pin_scalar_list)(const aclScalarList* handle, const aclScalar* const** members,
+                                    uint64_t* count, void** pin);
   /// Changes the dimensions of a tensor, dense, for an operator whose result decides them. Does
   /// nothing when the tensor has been destroyed.
   void (*set_view_shape)(const aclTensor* handle, const int64_t* dims, uint32_t rank);

@@ -30,7 +30,8 @@ Status Check(const Params& p, const Product& product) {
   tbc::CheckBiasFormat(checker, p.bias);
   tbc::CheckFormats(checker, p.out);
   checker.Rank(p.self, 3).Rank(p.weight, 3).Rank(p.bias, 1).Rank(p.out, 3);
-  tbc::CheckGeometry(checker, product, p.self, p.weight, p.bias, p.pad, {&p.self, &p.weight, &p.out});
+  tbc::CheckGeometry(checker, product, p.self, p.weight, p.bias, p.pad,
+                     {&p.self, &p.weight, &p.out});
   tbc::CheckOutput(checker, p.out, p.self, p.weight, p.pad);
   tbc::CheckMathType(checker, product, p.self.dtype(), p.cubeMathType);
   return checker.status();
