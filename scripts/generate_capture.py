@@ -14,7 +14,7 @@ HEADERS = ROOT / "include/aclnnop"
 LIST = ROOT / "src/openaclnn_capture/operators.inc"
 
 PHASE_1 = re.compile(
-    r"^ACL_FUNC_VISIBILITY aclnnStatus (aclnn\w+)GetWorkspaceSize\(([^)]*)\);", re.MULTILINE
+    r"^ACL_FUNC_VISIBILITY aclnnStatus\s+(aclnn\w+)GetWorkspaceSize\(([^)]*)\);", re.MULTILINE
 )
 
 
