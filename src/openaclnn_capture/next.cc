@@ -13,7 +13,8 @@
 namespace openaclnn::capture {
 namespace {
 
-using Lookup = void* (*)(void*, const char*);
+// noexcept lets dlsym end in a jump.
+using Lookup = void* (*)(void*, const char*) noexcept;
 
 /// The C library's dlsym, by the versions that its architectures and ages have.
 Lookup FindDlsym() {
@@ -51,7 +52,7 @@ Found& Opened() {
 }
 
 /// dlsym for a name of the libraries: this library's function, if it has one and they do.
-void* FindInFront(void* handle, const char* name) noexcept {
+[[gnu::noinline]] void* FindInFront(void* handle, const char* name) noexcept {
   void* const found = Dlsym()(handle, name);
   if (found == nullptr) return nullptr;  // dlerror says why
   void* const own = FindOwn(name);

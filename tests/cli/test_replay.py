@@ -198,6 +198,27 @@ def test_what_is_not_there_is_not_found(captured):
     assert run.stdout == "False False\nTrue True\n", run
 
 
+def test_next_is_next_to_the_caller(tool, tmp_path):
+    """RTLD_NEXT means the libraries behind the one that asks, not those behind the capture."""
+    source = tmp_path / "which.c"
+    source.write_text(
+        "#include <dlfcn.h>\n"
+        "#ifdef SECOND\nint which(void) { return 2; }\n#else\n"
+        'int which(void) { return 10 + ((int (*)(void))dlsym(RTLD_NEXT, "which"))(); }\n#endif\n'
+    )
+    main = tmp_path / "main.c"
+    main.write_text('#include <stdio.h>\nint which(void);\nint main(void) { printf("%d", which()); }')
+    gcc = ["gcc", "-D_GNU_SOURCE"]
+    for arguments in (
+        ["-shared", "-fPIC", source, "-o", "libfirst.so"],
+        ["-shared", "-fPIC", "-DSECOND", source, "-o", "libsecond.so"],
+        [main, "-Wl,--no-as-needed", "-L.", "-lfirst", "-lsecond", "-Wl,-rpath,.", "-o", "main"],
+    ):
+        subprocess.run([*gcc, *arguments], cwd=tmp_path, check=True, timeout=60)
+    folder = {"OPENACLNN_CAPTURE": str(tmp_path / "calls")}
+    assert tool("run", "--", "./main", **folder).stdout == "12"
+
+
 @pytest.mark.parametrize(
     ("environment", "expected"),
     [
