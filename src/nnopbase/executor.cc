@@ -200,12 +200,23 @@ std::string Describe(const Tensor& tensor) {
   return text + ")";
 }
 
-/// What a trace says of a call, as members of a JSON object: the fewest bytes that it reads and
-/// writes, and its operands.
-std::string DescribeCall(const std::vector<BoundOperand>& operands) {
+// What a trace says of a call, as members of a JSON object.
+
+std::string DescribeOperands(const std::vector<BoundOperand>& operands) {
   constexpr size_t kMaxText = 4096;  // operators on lists may have hundreds of operands
-  uint64_t bytes[] = {0, 0};         // by role
   std::string list;
+  for (const BoundOperand& operand : operands) {
+    if (!operand.present || list.size() > kMaxText) continue;
+    if (!list.empty()) list += ',';
+    list.append("\"").append(operand.name).append("\":\"");
+    list.append(Describe(operand.tensor)).append("\"");
+  }
+  return "\"operands\":{" + list + "}";
+}
+
+/// The fewest bytes that the call reads and writes.
+std::string DescribeBytes(const std::vector<BoundOperand>& operands) {
+  uint64_t bytes[] = {0, 0};  // by role
   for (const BoundOperand& operand : operands) {
     if (!operand.present) continue;
     const OpenaclnnTensor view = operand.tensor.view();
@@ -213,17 +224,16 @@ std::string DescribeCall(const std::vector<BoundOperand>& operands) {
     // An expanded view has more elements than memory.
     bytes[operand.role] +=
         std::min(count * static_cast<uint64_t>(operand.element_bytes), operand.bytes);
-    if (list.size() > kMaxText) continue;
-    if (!list.empty()) list += ',';
-    list.append("\"").append(operand.name).append("\":\"");
-    list.append(Describe(operand.tensor)).append("\"");
   }
   return "\"bytes_read\":" + std::to_string(bytes[OPENACLNN_INPUT]) +
-         ",\"bytes_written\":" + std::to_string(bytes[OPENACLNN_OUTPUT]) + ",\"operands\":{" +
-         list + "}";
+         ",\"bytes_written\":" + std::to_string(bytes[OPENACLNN_OUTPUT]);
 }
 
 }  // namespace
+
+std::string Executor::Describe() const {
+  return DescribeOperands(operands_) + ",\"workspace_size\":" + std::to_string(workspace_size_);
+}
 
 Status Executor::Execute(const char* api, void* workspace, uint64_t workspace_size, void* stream,
                          bool* spent) {
@@ -242,7 +252,9 @@ Status Executor::Execute(const char* api, void* workspace, uint64_t workspace_si
   if (status.ok()) status = CheckOverlap(*queued);
   if (status.ok() && workspace_size_ > 0) status = CheckWorkspaceOverlap(*queued);
   if (!status.ok()) return status;
-  if (Tracing()) queued->arguments = DescribeCall(operands_);
+  if (Tracing()) {
+    queued->arguments = DescribeBytes(operands_) + "," + DescribeOperands(operands_);
+  }
   const OpenaclnnTask task = {
       .name = call_->api(),
       .run =

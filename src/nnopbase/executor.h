@@ -59,6 +59,9 @@ class Executor {
 
   explicit Executor(const OpenaclnnCall& call);
 
+  /// What a trace says of the call: members of a JSON object.
+  std::string Describe() const;
+
   Status MakeRepeatable();
 
   /// Sets the address of the operand at `index` among those of the role, or of all.
