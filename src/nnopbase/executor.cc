@@ -3,6 +3,7 @@
 #include "nnopbase/executor.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 
 #include "ascendcl/data_type.h"
@@ -17,7 +18,8 @@ BoundOperand::BoundOperand(const OpenaclnnOperand& operand)
     : name(operand.name),
       role(operand.role),
       present(operand.present != 0),
-      may_alias(operand.may_alias) {
+      may_alias(operand.may_alias),
+      in_list(operand.in_list != 0) {
   if (!present) return;
   tensor = Tensor(operand.tensor);
   if (ElementCount(operand.tensor).value_or(0) == 0) return;
@@ -78,6 +80,32 @@ Status Executor::SetAddress(const OpenaclnnRole* role, size_t index, void* addre
   }
   return Status(ACLNN_ERR_PARAM_INVALID,
                 Concat("index value is ", index, ", expected 0 <= index < ", count));
+}
+
+Status Executor::SetMemberAddress(const OpenaclnnRole* role, size_t list, size_t member,
+                                  void* address) {
+  std::lock_guard lock(mutex_);
+  size_t arguments = 0, members = 0;
+  bool is_list = false;
+  const BoundOperand* last = nullptr;
+  for (BoundOperand& operand : operands_) {
+    if (role != nullptr && operand.role != *role) continue;
+    const bool goes_on = last != nullptr && operand.in_list && last->in_list &&
+                         std::strcmp(operand.name, last->name) == 0;
+    last = &operand;
+    if (!goes_on) ++arguments;
+    if (arguments != list + 1) continue;
+    is_list = operand.in_list;
+    if (!is_list || members++ != member) continue;
+    operand.tensor.data = address;
+    return {};
+  }
+  if (is_list) {
+    return Status(ACLNN_ERR_PARAM_INVALID, Concat("relativeIndex value is ", member,
+                                                  ", expected 0 <= relativeIndex < ", members));
+  }
+  return Status(ACLNN_ERR_PARAM_INVALID,
+                Concat("irIndex value is ", list, ", expected the place of a list of tensors"));
 }
 
 Status Executor::CheckWorkspace(void* workspace, uint64_t workspace_size) const {

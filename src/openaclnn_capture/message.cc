@@ -6,6 +6,7 @@
 
 #include "acl/acl.h"
 #include "openaclnn_capture/next.h"
+#include "openaclnn_capture/settings.h"
 
 namespace openaclnn::capture {
 namespace {
@@ -24,6 +25,10 @@ const char* TakeMessage() {
 std::string PeekMessage() {
   if (const char* const newer = TakeMessage()) kept = newer;
   return kept;
+}
+
+KeepMessage::KeepMessage() {
+  Attempt([] { PeekMessage(); });
 }
 
 KeepMessage::~KeepMessage() { TakeMessage(); }

@@ -13,7 +13,8 @@ std::string PeekMessage();
 /// While it lives, calls of this library change nothing of what the program will read.
 class KeepMessage {
  public:
-  KeepMessage() { PeekMessage(); }
+  KeepMessage();
+  KeepMessage(const KeepMessage&) = delete;
   ~KeepMessage();
 };
 

@@ -75,7 +75,8 @@ void NoteTensor(const aclTensor* handle, const TensorArguments& given) {
     if (given.strides != nullptr) return;
     tensor.strides.assign(given.rank, 1);
     for (size_t i = given.rank; i-- > 1;) {
-      tensor.strides[i - 1] = tensor.strides[i] * tensor.dims[i];
+      // Sizes that overflow are the libraries' to refuse.
+      (void)__builtin_mul_overflow(tensor.strides[i], tensor.dims[i], &tensor.strides[i - 1]);
     }
   });
 }

@@ -40,9 +40,13 @@ void ReadAfter(std::vector<Memory>* memory) {
   }
 }
 
-Outcome OutcomeOf(int code) { return {code, code == 0 ? "" : PeekMessage()}; }
+Outcome OutcomeOf(int code) noexcept {
+  Outcome outcome = {code, {}};
+  if (code != 0) Attempt([&] { outcome.message = PeekMessage(); });
+  return outcome;
+}
 
-Outcome Synchronize(aclrtStream stream) {
+Outcome Synchronize(aclrtStream stream) noexcept {
   const auto synchronize = NEXT(aclrtSynchronizeStream);
   return OutcomeOf(synchronize == nullptr ? kMissing : synchronize(stream));
 }
