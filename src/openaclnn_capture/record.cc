@@ -90,6 +90,7 @@ aclnnStatus Run(RunFunction* next, void* workspace, uint64_t workspace_size,
   std::vector<Memory> memory;
   bool read = false;
   Attempt([&] {
+    KeepMessage keep;
     memory = ReadBefore(*call);
     read = true;
   });
