@@ -96,13 +96,11 @@ size_t ElementBytes(aclDataType dtype) {
 
 }  // namespace openaclnn::capture
 
-using openaclnn::capture::Attempt;
 using openaclnn::capture::Copy;
 using openaclnn::capture::ElementBytes;
 using openaclnn::capture::Forget;
 using openaclnn::capture::ForgetList;
 using openaclnn::capture::kMissing;
-using openaclnn::capture::Known;
 using openaclnn::capture::Note;
 using openaclnn::capture::NoteTensor;
 using openaclnn::capture::Object;
