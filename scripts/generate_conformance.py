@@ -2,8 +2,8 @@
 """Writes CONFORMANCE.md: what the libraries export and do, and which clients were seen to run.
 
 python3 scripts/generate_conformance.py: needs the installed libraries (`make build`), .venv, and
-build/clients/results.json, which `make test-clients` leaves; without it the clients' table stays as
-it was.
+build/clients/results.json, which `make test-clients` and `tests/clients/run.py --try` leave;
+without it the clients' table stays as it was.
 """
 
 import json
@@ -24,6 +24,15 @@ HEAD = """\
 # Conformance
 
 What exists and what was seen to run. [docs/errors.md](docs/errors.md) lists the error codes.
+
+"""
+
+CLIENT_NOTES = """
+Python 3.11, Linux x86-64, with the torch that belongs to the wheel. Versions of torch-npu other
+than 2.8.0.post5 and 2.9.0.post9 were tried, and nothing is promised about them. From 2.10 on the
+wheel is made for PyTorch's CPU build; beside the CUDA build, the only one for x86-64 on PyPI, it
+ends the process while it loads, before it calls anything here. `tests/clients/allocator_keys.cc`,
+preloaded, takes away what the two collide in.
 
 """
 
@@ -93,9 +102,10 @@ def client_table():
     yield CLIENTS + "\n| client | mode | result | failed |\n|---|---|---|---|\n"
     for run in json.loads(RESULTS.read_text()):
         mode = ", ".join(f"{name}={value}" for name, value in run["mode"].items())
-        result = f"{run['passed']} passed" if run["ok"] else "FAILED"
+        result = run["said"] or f"{run['passed']} passed"
+        result = result if run["ok"] else f"**FAILED**, {result}"
         yield f"| {run['client']} | {mode} | {result} | {', '.join(run['failed']) or 'none'} |\n"
-    yield "\nPython 3.11, Linux x86-64, with the torch that belongs to the wheel.\n\n"
+    yield CLIENT_NOTES
 
 
 def differences():
