@@ -30,9 +30,9 @@ What exists and what was seen to run. [docs/errors.md](docs/errors.md) lists the
 CLIENT_NOTES = """
 Python 3.11, Linux x86-64, with the torch that belongs to the wheel. Versions of torch-npu other
 than 2.8.0.post5 and 2.9.0.post9 were tried, and nothing is promised about them. From 2.10 on the
-wheel is made for PyTorch's CPU build; beside the CUDA build, the only one for x86-64 on PyPI, it
-ends the process while it loads, before it calls anything here. `tests/clients/allocator_keys.cc`,
-preloaded, takes away what the two collide in.
+wheel ends the process while it loads, before it calls anything here, where PyTorch is the CUDA
+build, the only one for x86-64 on PyPI: both register allocator options of the same names.
+`tests/clients/allocator_keys.cc`, preloaded, lets them.
 
 """
 

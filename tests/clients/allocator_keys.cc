@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Preloaded, it lets torch-npu 2.10 and later load beside the CUDA build of PyTorch.
 //
-// They are made for the CPU build. In the CUDA build both backends register options of their memory
-// allocators under the same keys, which PyTorch takes for a mistake and ends the process. This set
-// is the one that it looks them up in: here it forgets what was registered before.
+// Both backends register options of their memory allocators under the same keys, which PyTorch
+// takes for a mistake and ends the process; its CPU build has one backend. This set is the one in
+// which it looks for keys that came before: here it forgets them.
 #include <string>
 #include <unordered_set>
 
