@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preloaded, it lets torch-npu 2.10 and later load beside the CUDA build of PyTorch.
+// Preloaded, it lets torch-npu 2.13 and later load beside the CUDA build of PyTorch.
 //
 // Both backends register options of their memory allocators under the same keys, which PyTorch
 // takes for a mistake and ends the process; its CPU build has one backend. This set is the one in

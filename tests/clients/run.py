@@ -129,6 +129,12 @@ def first_words(text):
     return (telling[:1] or lines[-1:] or ["nothing was printed"])[0].removeprefix("what():").strip()
 
 
+def red(client, mode, said):
+    """A row for what did not come to its tests."""
+    print(f"red     {client}, {mode or 'as it is'}: {said}", flush=True)
+    return row(client, mode, False, said=said)
+
+
 def why_not_loaded(torch, mode, prefix):
     """The reason why the wheel cannot be imported, or None."""
     done = subprocess.run(
@@ -145,7 +151,7 @@ def try_wheel(torch, torch_npu, prefix):
     client = f"torch-npu {torch_npu}"
     setup = subprocess.run([HERE / "setup.sh", torch, torch_npu], capture_output=True, text=True)
     if setup.returncode != 0:
-        return [row(client, {}, False, said=first_words(setup.stderr))]
+        return [red(client, {}, first_words(setup.stderr))]
     library = RESULTS.with_name("allocator_keys.so")
     source = HERE / "allocator_keys.cc"
     subprocess.run(["g++", "-std=c++17", "-shared", "-fPIC", source, "-o", library], check=True)
@@ -155,8 +161,7 @@ def try_wheel(torch, torch_npu, prefix):
         if said is None:
             modes = [MODES[0] | preloaded, MODES[-1] | preloaded]
             return rows + run_wheel(torch, torch_npu, modes, 2, prefix)
-        print(f"red     {client}, {preloaded or 'as it is'}: {said}", flush=True)
-        rows.append(row(client, preloaded, False, said=f"does not load: {said}"))
+        rows.append(red(client, preloaded, f"does not load: {said}"))
     return rows
 
 
