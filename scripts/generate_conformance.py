@@ -36,9 +36,9 @@ build, the only one for x86-64 on PyPI: both register allocator options of the s
 names inline).
 
 After a call that is refused in its task queue torch-npu raises an error and drops the calls that
-follow. Where the queue prepares the calls (`TASK_QUEUE_ENABLE=2`) it prints the words of the refusal,
-and the error says "as above". With `TASK_QUEUE_ENABLE=0` or `ASCEND_LAUNCH_BLOCKING=1` the call itself
-raises, and what follows runs.
+follow. Where the queue prepares the calls (`TASK_QUEUE_ENABLE=2`) it prints the words of the
+refusal, and the error says "as above". With `TASK_QUEUE_ENABLE=0` or `ASCEND_LAUNCH_BLOCKING=1` the
+call itself raises, and what follows runs.
 
 """
 
