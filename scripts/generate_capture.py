@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the list of operators that libopenaclnn_capture.so stands in front of, from the headers.
 
-python3 scripts/generate_capture.py [--check]: with --check nothing is written, and the exit code is
-1 where the list is not what the headers say.
+python3 scripts/generate_capture.py FILE: what CMake does. A list that is right stays untouched.
 """
 
 import re
@@ -11,7 +10,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 HEADERS = ROOT / "include/aclnnop"
-LIST = ROOT / "src/openaclnn_capture/operators.inc"
 
 PHASE_1 = re.compile(
     r"^ACL_FUNC_VISIBILITY aclnnStatus\s+(aclnn\w+)GetWorkspaceSize\(([^)]*)\);", re.MULTILINE
@@ -55,16 +53,12 @@ def content():
     )
 
 
-def main(arguments):
+def main(file):
     text = content()
-    if LIST.is_file() and LIST.read_text() == text:
-        return 0
-    if "--check" in arguments:
-        print(f"{LIST.relative_to(ROOT)} is not what the headers say: run {Path(__file__).name}")
-        return 1
-    LIST.write_text(text)
-    return 0
+    if not file.is_file() or file.read_text() != text:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(Path(sys.argv[1]))
