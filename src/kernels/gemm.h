@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products whose operands are rows of tensors, shifted tap by tap: C = A B + bias.
+// Matrix products whose operands are rows of tensors, shifted tap by tap: C = alpha A B + beta D.
 #pragma once
 
 #include <cstdint>
 
+#include "kernels/rounding.h"
 #include "kernels/strided.h"
 #include "kernels/target.h"
 
 namespace openaclnn {
-
-/// What elements are rounded to (nearest, ties to even) before they are multiplied.
-enum class Rounding { kNone, kHf32, kFloat16 };
 
 /// A matrix that is read from rows of a tensor: element (i, j) is element j % width of row
 /// i + shift + j / width * step. One step of j / width is a tap. `transposed`: element (j, i).
@@ -22,9 +20,21 @@ struct TapMatrix {
   bool transposed;
 };
 
+/// What is added to a product: a matrix of C's shape, where it is broadcast by steps of 0.
+struct GemmAddend {
+  RowView view;
+  int32_t dtype;
+};
+
+/// Products of one shape, each of matrices of its own: offsets of their first elements.
+struct GemmBatches {
+  int64_t count = 1;
+  Offsets a, b, c, added;
+};
+
 /// C's rows in groups, and which terms a group's sums have: the places [first + group * step,
 /// first + group * step + length) as far as they lie in [0, places), of place_terms terms each.
-/// Without terms a row is the bias, or 0. `step` is 1 or -1.
+/// Without terms a sum is 0. `step` is 1 or -1.
 struct GemmRows {
   int64_t groups, group_rows;
   __int128 first;
@@ -52,29 +62,38 @@ struct Gemm {
   TapMatrix b;  // not transposed: its rows are the tensor's
   RowView c;
   int32_t c_dtype;
-  bool has_bias;
-  int32_t bias_dtype;
-  int64_t bias_step;
+  bool adds;  // `added` takes part
+  GemmAddend added;
+  float alpha = 1, beta = 1;
   int64_t terms, columns;
   GemmRows rows;
+  GemmBatches batches;
 
+  bool added_once;                   // all rows add the same
   int64_t merged_begin, merged_end;  // groups that share blocks
   int64_t blocks;                    // of at most kGemmRows rows
   int64_t panels;                    // groups of columns of a tile
-  int64_t column_groups;             // parts of all panels that a block is worked on in
-  int64_t bodies;                    // pieces of parallel work
+  int64_t pass_panels;               // of B that are packed at a time
+  int64_t column_groups;             // parts of a pass's panels that a block is worked on in
+  bool bodies_pack;                  // a body packs B for the batches that it works on
+  int64_t rounds;                    // of batches, one after the other
+  int64_t bodies;                    // pieces of parallel work of a round
 
   /// At most INT64_MAX, which no device has.
   uint64_t scratch_bytes() const;
 };
 
-/// Completes the plan from a, b, c, the bias, terms, columns and rows; none of them is empty but
-/// the terms.
+/// Completes the plan from what stands before added_once; nothing of it is empty but the terms.
 void PlanGemm(Gemm* gemm);
 
-/// Writes every row. `scratch` has scratch_bytes().
-void RunGemm(const Gemm& gemm, const void* a, const void* b, const void* bias, void* c,
+/// Writes every row. `added` may be null if nothing is; `scratch` has scratch_bytes().
+void RunGemm(const Gemm& gemm, const void* a, const void* b, const void* added, void* c,
              void* scratch);
+
+/// A part of B.
+struct GemmPart {
+  int64_t term_begin, term_end, panel_begin, panel_end;
+};
 
 /// A block's work, for some panels.
 struct GemmWork {
@@ -82,8 +101,10 @@ struct GemmWork {
   GemmBlock block;
   int64_t panel_begin, panel_end;
   const void* a;
-  const float* b;     // packed
-  const float* bias;  // null: none
+  const float* b;          // packed
+  int64_t b_panel;         // the first that is
+  const void* added;       // null: nothing
+  const float* added_row;  // what every row adds; null: it differs
   void* c;
   float* packed;    // for a unit of A
   float* partials;  // for the sums of units
@@ -92,8 +113,10 @@ struct GemmWork {
 /// The loops that are compiled for each instruction set.
 struct GemmKernels {
   int64_t tile_columns;
-  /// Packs terms [begin, end) of B: panel by panel, tile_columns elements for each term.
-  void (*pack_b)(const Gemm& gemm, const void* b, int64_t begin, int64_t end, float* packed);
+  /// Packs a part of B into memory for all terms of its panels: panel by panel, tile_columns
+  /// elements for each term; as many as there are in the last one, whose rows are read as if they
+  /// were longer, which takes tile_columns elements behind them.
+  void (*pack_b)(const Gemm& gemm, const void* b, const GemmPart& part, float* packed);
   void (*widen)(const void* from, int64_t step, int32_t dtype, int64_t n, float* to);
   void (*multiply)(const GemmWork& work);
 };
