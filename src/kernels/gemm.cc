@@ -3,6 +3,7 @@
 #include "kernels/gemm.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 
 #include "kernels/parallel.h"
@@ -47,9 +48,14 @@ __int128 PackedElements(const Gemm& gemm) {
   return WholeVectors(static_cast<__int128>(columns) * gemm.terms + TileColumns(gemm));
 }
 
+/// A unit of a block of A.
+int64_t PackedRows(const Gemm& gemm) {
+  return kGemmRows * std::min(kGemmUnit, DivideUp(gemm.terms, kGemmChunk) * kGemmChunk);
+}
+
 __int128 BodyElements(const Gemm& gemm) {
   const int64_t partials = Levels(gemm) * kGemmRows * GroupPanels(gemm) * TileColumns(gemm);
-  return kGemmRows * kGemmUnit + partials + (gemm.bodies_pack ? PackedElements(gemm) : 0);
+  return PackedRows(gemm) + partials + (gemm.bodies_pack ? PackedElements(gemm) : 0);
 }
 
 /// The groups from merged_begin to merged_end have all places, which makes their terms the same.
@@ -90,6 +96,22 @@ GemmBlock BlockOf(const Gemm& gemm, int64_t index) {
           place(first + rows.length)};
 }
 
+/// Which parts of the scratch running bodies have. The lowest free one is taken, whose memory is
+/// most likely in the cache of the thread that had it before.
+class Slots {
+ public:
+  int Take() {
+    uint32_t taken = taken_.load(std::memory_order_relaxed);
+    while (!taken_.compare_exchange_weak(taken, taken | (taken + 1), std::memory_order_acquire)) {
+    }
+    return std::countr_one(taken);
+  }
+  void GiveBack(int slot) { taken_.fetch_and(~(uint32_t{1} << slot), std::memory_order_release); }
+
+ private:
+  std::atomic<uint32_t> taken_ = 0;
+};
+
 /// A call: where its operands are, and the parts of its scratch.
 class Call {
  public:
@@ -109,7 +131,7 @@ class Call {
       const GemmAddend& added = gemm_.added;
       gemm_.kernels->widen(added_, added.view.step, added.dtype, gemm_.columns, added_row_);
     }
-    if (gemm_.bodies_pack) return RunBodies();
+    if (gemm_.bodies_pack) return RunBatches();
     for (int64_t round = 0; round < gemm_.rounds; ++round) {
       for (int64_t panel = 0; panel < gemm_.panels; panel += gemm_.pass_panels) {
         RunPass(round, panel, std::min(panel + gemm_.pass_panels, gemm_.panels));
@@ -118,18 +140,27 @@ class Call {
   }
 
  private:
-  /// Batches in parallel.
-  void RunBodies() const {
-    const int64_t batches = gemm_.batches.count;
+  /// Calls work(item, scratch) for all items, in bodies with a part of the scratch each.
+  template <class Work>
+  void ForItems(int64_t items, const Work& work) const {
+    Slots slots;
     ParallelFor(gemm_.bodies, [&](int64_t body) {
-      float* const own = Body(body);
+      const int slot = slots.Take();
+      const int64_t end = BlockBegin(items, gemm_.bodies, body + 1);
+      for (int64_t item = BlockBegin(items, gemm_.bodies, body); item < end; ++item) {
+        work(item, bodies_ + slot * BodyElements(gemm_));
+      }
+      slots.GiveBack(slot);
+    });
+  }
+
+  /// Batches in parallel.
+  void RunBatches() const {
+    ForItems(gemm_.batches.count, [&](int64_t batch, float* own) {
       float* const packed = own + BodyElements(gemm_) - PackedElements(gemm_);
-      const int64_t end = BlockBegin(batches, gemm_.bodies, body + 1);
-      for (int64_t batch = BlockBegin(batches, gemm_.bodies, body); batch < end; ++batch) {
-        Pack(batch, {0, gemm_.terms, 0, gemm_.panels}, packed);
-        for (int64_t block = 0; block < gemm_.blocks; ++block) {
-          Multiply(batch, block, 0, gemm_.panels, packed, 0, own);
-        }
+      Pack(batch, {0, gemm_.terms, 0, gemm_.panels}, packed);
+      for (int64_t block = 0; block < gemm_.blocks; ++block) {
+        Multiply(batch, block, 0, gemm_.panels, packed, 0, own);
       }
     });
   }
@@ -148,14 +179,11 @@ class Call {
     const int64_t per_batch = gemm_.blocks * gemm_.column_groups;
     const int64_t items = RoundBatches(gemm_) * per_batch;
     const int64_t group_panels = GroupPanels(gemm_);
-    ParallelFor(gemm_.bodies, [&](int64_t body) {
-      const int64_t last = BlockBegin(items, gemm_.bodies, body + 1);
-      for (int64_t item = BlockBegin(items, gemm_.bodies, body); item < last; ++item) {
-        const int64_t group = begin + item % gemm_.column_groups * group_panels;
-        if (group >= end) continue;
-        Multiply(first + item / per_batch, item % per_batch / gemm_.column_groups, group,
-                 std::min(group + group_panels, end), packed_, begin, Body(body));
-      }
+    ForItems(items, [&](int64_t item, float* own) {
+      const int64_t group = begin + item % gemm_.column_groups * group_panels;
+      if (group >= end) return;
+      Multiply(first + item / per_batch, item % per_batch / gemm_.column_groups, group,
+               std::min(group + group_panels, end), packed_, begin, own);
     });
   }
 
@@ -178,7 +206,7 @@ class Call {
         .added_row = gemm_.added_once ? added_row_ : nullptr,
         .c = At(c_, batches.c, gemm_.c, batch),
         .packed = own,
-        .partials = own + kGemmRows * kGemmUnit,
+        .partials = own + PackedRows(gemm_),
     });
   }
 
@@ -186,8 +214,6 @@ class Call {
   static Byte* At(Byte* origin, const Offsets& offsets, const RowView& view, int64_t batch) {
     return origin + offsets(batch) * view.element_bytes;
   }
-
-  float* Body(int64_t body) const { return bodies_ + body * BodyElements(gemm_); }
 
   const Gemm& gemm_;
   const std::byte *a_, *b_, *added_;

@@ -52,7 +52,8 @@ inline void WithStored(int32_t dtype, Body&& body) {
 
 /// n elements, `step` apart, as floats; n is at most a chunk.
 template <class T>
-inline void Widen(const std::byte* from, int64_t step, int64_t n, float* to) {
+inline __attribute__((always_inline)) void Widen(const std::byte* from, int64_t step, int64_t n,
+                                                 float* to) {
   alignas(64) T dense[kGemmChunk];
   const T* elements = reinterpret_cast<const T*>(from);
   if (step != 1) {
@@ -86,21 +87,25 @@ struct Run {
   }
 };
 
-/// Elements [j, j + n) of rows [i, i + rows), n at most a chunk, a row each to_step floats. Rows
-/// from `last` on repeat it.
-inline void ReadRows(const TapMatrix& m, const void* data, int64_t i, int64_t rows, int64_t last,
-                     int64_t j, int64_t n, float* to, int64_t to_step) {
-  for (int64_t done = 0; done < n;) {
-    const Run run(m, j + done, n - done);
-    WithStored(m.dtype, [&](auto stored) {
-      for (int64_t r = 0; r < rows; ++r) {
-        float* const row = to + r * to_step + done;
-        Widen<decltype(stored)>(run.Of(m, data, Least(i + r, last)), m.view.step, run.count, row);
-        Round(m.rounding, run.count, row);
+/// Elements [j, j + n) of row i; the chunks of them are to_step floats apart.
+inline void ReadRow(const TapMatrix& m, const void* data, int64_t i, int64_t j, int64_t n,
+                    float* to, int64_t to_step) {
+  WithStored(m.dtype, [&](auto stored) {
+    using T = decltype(stored);
+    const int64_t step_bytes = m.view.step * static_cast<int64_t>(sizeof(T));
+    for (int64_t done = 0; done < n;) {
+      const Run run(m, j + done, n - done);
+      const std::byte* from = run.Of(m, data, i);
+      for (const int64_t end = done + run.count; done < end;) {
+        const int64_t place = done % kGemmChunk, count = Least(kGemmChunk - place, end - done);
+        float* const piece = to + done / kGemmChunk * to_step + place;
+        Widen<T>(from, m.view.step, count, piece);
+        Round(m.rounding, count, piece);
+        from += count * step_bytes;
+        done += count;
       }
-    });
-    done += run.count;
-  }
+    }
+  });
 }
 
 /// Where a term's elements of a panel are packed: `step` floats from one term to the next.
@@ -114,20 +119,22 @@ struct Panel {
         offset((panel - first) * gemm.terms * kTileColumns) {}
 };
 
-/// B whose rows are terms, without taps: a row's columns go to the panels in turn.
+/// B whose rows are terms, without taps: a chunk of terms at a time, panel by panel.
 inline void PackRowsOfB(const Gemm& gemm, const void* b, const GemmPart& part, float* packed) {
   const RowView& view = gemm.b.view;
   WithStored(gemm.b.dtype, [&](auto stored) {
     using T = decltype(stored);
-    for (int64_t q = part.term_begin; q < part.term_end; ++q) {
-      const std::byte* row = view.Row(const_cast<void*>(b), q);
+    const int64_t panel_bytes = kTileColumns * view.step * static_cast<int64_t>(sizeof(T));
+    for (int64_t begin = part.term_begin; begin < part.term_end; begin += kGemmChunk) {
+      const int64_t end = Least(begin + kGemmChunk, part.term_end);
       for (int64_t p = part.panel_begin; p < part.panel_end; ++p) {
         const Panel panel(gemm, p, part.panel_begin);
-        float* to = packed + panel.offset + q * panel.step;
-        const std::byte* from =
-            row + p * kTileColumns * view.step * static_cast<int64_t>(sizeof(T));
-        Widen<T>(from, view.step, panel.columns, to);
-        Round(gemm.b.rounding, panel.columns, to);
+        float* to = packed + panel.offset + begin * panel.step;
+        for (int64_t q = begin; q < end; ++q, to += panel.step) {
+          const std::byte* from = view.Row(const_cast<void*>(b), q) + p * panel_bytes;
+          Widen<T>(from, view.step, panel.columns, to);
+          Round(gemm.b.rounding, panel.columns, to);
+        }
       }
     }
   });
@@ -172,7 +179,9 @@ inline void PackColumnsOfB(const Gemm& gemm, const void* b, const GemmPart& part
     const Panel panel(gemm, p, part.panel_begin);
     for (int64_t q = part.term_begin; q < part.term_end; q += kGemmChunk) {
       const int64_t n = Least(kGemmChunk, part.term_end - q);
-      ReadRows(gemm.b, b, p * kTileColumns, panel.columns, INT64_MAX, q, n, rows, kGemmChunk);
+      for (int64_t i = 0; i < panel.columns; ++i) {
+        ReadRow(gemm.b, b, p * kTileColumns + i, q, n, rows + i * kGemmChunk, 0);
+      }
       Transpose(rows, kGemmChunk, panel.columns, n, packed + panel.offset + q * panel.step,
                 panel.step);
     }
@@ -195,11 +204,12 @@ struct RowsOfA {
     const GemmBlock& block = work.block;
     float* to = work.packed;
     for (int64_t row = block.row_begin; row < block.row_end; row += kTileRows) {
-      for (int64_t q = begin; q < end; q += kGemmChunk) {
-        ReadRows(work.gemm->a, work.a, row, RowsOfTile(block.row_end - row), block.row_end - 1, q,
-                 Least(kGemmChunk, end - q), to, kGemmChunk);
-        to += kTileRows * kGemmChunk;
+      const int64_t rows = RowsOfTile(block.row_end - row);
+      for (int64_t r = 0; r < rows; ++r) {
+        ReadRow(work.gemm->a, work.a, Least(row + r, block.row_end - 1), begin, end - begin,
+                to + r * kGemmChunk, kTileRows * kGemmChunk);
       }
+      to += (end - begin + kGemmChunk - 1) / kGemmChunk * kGemmChunk * kTileRows;
     }
   }
 };
