@@ -18,7 +18,8 @@ constexpr int64_t kMaxBodies = 32;
 constexpr int64_t kPackElements = 65536;     // of B that a thread packs at a time
 constexpr int64_t kPassElements = 4 << 20;   // of B that are packed at a time, but whole terms
 constexpr int64_t kPassColumns = 256;        // of at least so many columns
-constexpr int64_t kBatchElements = 1 << 18;  // of B that one body packs for itself
+constexpr int64_t kBatchElements = 1 << 18;  // of B that a body packs for a batch
+constexpr int64_t kUnitColumns = 128;        // of B that a body packs a unit of
 
 int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -43,9 +44,17 @@ __int128 AddedElements(const Gemm& gemm) {
   return gemm.added_once ? gemm.panels * TileColumns(gemm) : 0;
 }
 
+/// Terms and columns of B that are packed at a time.
 __int128 PackedElements(const Gemm& gemm) {
-  const int64_t columns = std::min(gemm.columns, gemm.pass_panels * TileColumns(gemm));
-  return WholeVectors(static_cast<__int128>(columns) * gemm.terms + TileColumns(gemm));
+  const bool units = gemm.packing == GemmPacking::kUnit;
+  const int64_t terms = units ? std::min(gemm.terms, kGemmUnit) : gemm.terms;
+  const int64_t panels = units ? GroupPanels(gemm) : gemm.pass_panels;
+  const int64_t columns = std::min(gemm.columns, panels * TileColumns(gemm));
+  return WholeVectors(static_cast<__int128>(columns) * terms + TileColumns(gemm));
+}
+
+__int128 SharedElements(const Gemm& gemm) {
+  return gemm.packing == GemmPacking::kShared ? PackedElements(gemm) : 0;
 }
 
 /// A unit of a block of A.
@@ -55,7 +64,8 @@ int64_t PackedRows(const Gemm& gemm) {
 
 __int128 BodyElements(const Gemm& gemm) {
   const int64_t partials = Levels(gemm) * kGemmRows * GroupPanels(gemm) * TileColumns(gemm);
-  return PackedRows(gemm) + partials + (gemm.bodies_pack ? PackedElements(gemm) : 0);
+  return PackedRows(gemm) + partials +
+         (gemm.packing == GemmPacking::kShared ? 0 : PackedElements(gemm));
 }
 
 /// The groups from merged_begin to merged_end have all places, which makes their terms the same.
@@ -96,6 +106,33 @@ GemmBlock BlockOf(const Gemm& gemm, int64_t index) {
           place(first + rows.length)};
 }
 
+/// Who packs B, how much of it at a time, and the pieces of parallel work.
+void Cut(Gemm* gemm) {
+  const int64_t terms = std::max<int64_t>(gemm->terms, 1);
+  const GemmBatches& batches = gemm->batches;
+  const bool own_b = batches.count > 1 && !batches.b.constant();
+  gemm->packing = GemmPacking::kShared;
+  if (gemm->blocks == 1 && (own_b || batches.count == 1)) {
+    gemm->packing = GemmPacking::kUnit;
+  } else if (own_b && batches.count >= kWantedItems && kBatchElements / terms >= gemm->columns) {
+    gemm->packing = GemmPacking::kBatch;
+  }
+  const bool shared = gemm->packing == GemmPacking::kShared;
+  const int64_t pass_columns = std::max(kPassElements / terms, kPassColumns);
+  const int64_t passes =
+      shared ? DivideUp(gemm->panels, DivideUp(pass_columns, TileColumns(*gemm))) : 1;
+  gemm->pass_panels = DivideUp(gemm->panels, passes);
+  gemm->rounds = own_b && shared ? batches.count : 1;
+  const int64_t blocks = RoundBatches(*gemm) * gemm->blocks;
+  int64_t groups = DivideUp(kWantedItems, blocks);
+  if (gemm->packing == GemmPacking::kUnit) {
+    groups = std::max(groups, DivideUp(gemm->columns, kUnitColumns));
+  }
+  const bool whole = gemm->packing == GemmPacking::kBatch;
+  gemm->column_groups = whole ? 1 : std::min(groups, gemm->pass_panels);
+  gemm->bodies = std::min(whole ? batches.count : blocks * gemm->column_groups, kMaxBodies);
+}
+
 /// Which parts of the scratch running bodies have. The lowest free one is taken, whose memory is
 /// most likely in the cache of the thread that had it before.
 class Slots {
@@ -123,7 +160,7 @@ class Call {
         c_(static_cast<std::byte*>(c)),
         added_row_(static_cast<float*>(scratch)),
         packed_(added_row_ + AddedElements(gemm)),
-        bodies_(packed_ + (gemm.bodies_pack ? 0 : PackedElements(gemm))) {}
+        bodies_(packed_ + SharedElements(gemm)) {}
 
   void Run() const {
     if (gemm_.added_once) {
@@ -131,7 +168,7 @@ class Call {
       const GemmAddend& added = gemm_.added;
       gemm_.kernels->widen(added_, added.view.step, added.dtype, gemm_.columns, added_row_);
     }
-    if (gemm_.bodies_pack) return RunBatches();
+    if (gemm_.packing == GemmPacking::kBatch) return RunBatches();
     for (int64_t round = 0; round < gemm_.rounds; ++round) {
       for (int64_t panel = 0; panel < gemm_.panels; panel += gemm_.pass_panels) {
         RunPass(round, panel, std::min(panel + gemm_.pass_panels, gemm_.panels));
@@ -157,42 +194,44 @@ class Call {
   /// Batches in parallel.
   void RunBatches() const {
     ForItems(gemm_.batches.count, [&](int64_t batch, float* own) {
-      float* const packed = own + BodyElements(gemm_) - PackedElements(gemm_);
+      const GemmPacked packed = {OwnPacked(own), 0, 0, gemm_.terms};
       Pack(batch, {0, gemm_.terms, 0, gemm_.panels}, packed);
       for (int64_t block = 0; block < gemm_.blocks; ++block) {
-        Multiply(batch, block, 0, gemm_.panels, packed, 0, own);
+        Multiply(batch, block, 0, gemm_.panels, packed, own);
       }
     });
   }
 
-  /// Some panels of the batches of a round, which share B.
+  /// Some panels of the batches of a round.
   void RunPass(int64_t round, int64_t begin, int64_t end) const {
     const int64_t first = round * RoundBatches(gemm_);
-    const int64_t columns =
-        std::min(gemm_.columns, end * TileColumns(gemm_)) - begin * TileColumns(gemm_);
-    const int64_t grain = DivideUp(kPackElements, columns);
-    if (gemm_.terms > 0) {
+    const GemmPacked packed = {packed_, begin, 0, gemm_.terms};
+    const bool shared = gemm_.packing == GemmPacking::kShared;
+    if (shared && gemm_.terms > 0) {
+      const int64_t columns =
+          std::min(gemm_.columns, end * TileColumns(gemm_)) - begin * TileColumns(gemm_);
+      const int64_t grain = DivideUp(kPackElements, columns);
       ParallelFor(DivideUp(gemm_.terms, grain), [&](int64_t part) {
-        Pack(first, {part * grain, std::min((part + 1) * grain, gemm_.terms), begin, end}, packed_);
+        Pack(first, {part * grain, std::min((part + 1) * grain, gemm_.terms), begin, end}, packed);
       });
     }
     const int64_t per_batch = gemm_.blocks * gemm_.column_groups;
-    const int64_t items = RoundBatches(gemm_) * per_batch;
     const int64_t group_panels = GroupPanels(gemm_);
-    ForItems(items, [&](int64_t item, float* own) {
+    ForItems(RoundBatches(gemm_) * per_batch, [&](int64_t item, float* own) {
       const int64_t group = begin + item % gemm_.column_groups * group_panels;
       if (group >= end) return;
       Multiply(first + item / per_batch, item % per_batch / gemm_.column_groups, group,
-               std::min(group + group_panels, end), packed_, begin, own);
+               std::min(group + group_panels, end),
+               shared ? packed : GemmPacked{OwnPacked(own), 0, 0, 0}, own);
     });
   }
 
-  void Pack(int64_t batch, const GemmPart& part, float* packed) const {
+  void Pack(int64_t batch, const GemmPart& part, const GemmPacked& packed) const {
     gemm_.kernels->pack_b(gemm_, At(b_, gemm_.batches.b, gemm_.b.view, batch), part, packed);
   }
 
   void Multiply(int64_t batch, int64_t block, int64_t panel_begin, int64_t panel_end,
-                const float* packed, int64_t packed_panel, float* own) const {
+                const GemmPacked& packed, float* own) const {
     const GemmBatches& batches = gemm_.batches;
     gemm_.kernels->multiply({
         .gemm = &gemm_,
@@ -200,15 +239,18 @@ class Call {
         .panel_begin = panel_begin,
         .panel_end = panel_end,
         .a = At(a_, batches.a, gemm_.a.view, batch),
-        .b = packed,
-        .b_panel = packed_panel,
+        .b = At(b_, batches.b, gemm_.b.view, batch),
+        .packed_b = packed,
         .added = added_ ? At(added_, batches.added, gemm_.added.view, batch) : nullptr,
         .added_row = gemm_.added_once ? added_row_ : nullptr,
         .c = At(c_, batches.c, gemm_.c, batch),
-        .packed = own,
+        .packed_a = own,
         .partials = own + PackedRows(gemm_),
     });
   }
+
+  /// Where a body packs B, behind the rest of its own.
+  float* OwnPacked(float* own) const { return own + BodyElements(gemm_) - PackedElements(gemm_); }
 
   template <class Byte>
   static Byte* At(Byte* origin, const Offsets& offsets, const RowView& view, int64_t batch) {
@@ -225,37 +267,24 @@ class Call {
 
 uint64_t Gemm::scratch_bytes() const {
   if (bodies == 0) return 0;
-  __int128 elements = AddedElements(*this) + bodies * BodyElements(*this);
-  if (!bodies_pack) elements += PackedElements(*this);
+  const __int128 elements =
+      AddedElements(*this) + SharedElements(*this) + bodies * BodyElements(*this);
   return ScratchBytes(elements * static_cast<int>(sizeof(float)));
 }
 
 void PlanGemm(Gemm* gemm) {
   gemm->kernels = OPENACLNN_TARGET_SELECT(kGemmKernels);
-  const int64_t tile_columns = TileColumns(*gemm);
   // Without terms A and B have no elements, perhaps no address.
   if (gemm->terms == 0) gemm->batches.a = gemm->batches.b = {};
   const GemmRows& rows = gemm->rows;
-  const GemmBatches& batches = gemm->batches;
-  gemm->added_once = gemm->adds && gemm->added.view.rows.constant() && batches.added.constant();
+  gemm->added_once =
+      gemm->adds && gemm->added.view.rows.constant() && gemm->batches.added.constant();
   MergeGroups(gemm);
   const int64_t merged = gemm->merged_end - gemm->merged_begin;
   gemm->blocks = (rows.groups - merged) * DivideUp(rows.group_rows, kGemmRows) +
                  DivideUp(merged * rows.group_rows, kGemmRows);
-  gemm->panels = DivideUp(gemm->columns, tile_columns);
-  const int64_t terms = std::max<int64_t>(gemm->terms, 1);
-  const int64_t pass_columns = std::max(kPassElements / terms, kPassColumns);
-  const int64_t passes = DivideUp(gemm->panels, DivideUp(pass_columns, tile_columns));
-  gemm->pass_panels = DivideUp(gemm->panels, passes);
-  const bool own_b = batches.count > 1 && !batches.b.constant();
-  gemm->bodies_pack =
-      own_b && batches.count >= kWantedItems && kBatchElements / terms >= gemm->columns;
-  gemm->rounds = own_b && !gemm->bodies_pack ? batches.count : 1;
-  const int64_t round_blocks = RoundBatches(*gemm) * gemm->blocks;
-  gemm->column_groups =
-      gemm->bodies_pack ? 1 : std::min(DivideUp(kWantedItems, round_blocks), gemm->pass_panels);
-  const int64_t items = gemm->bodies_pack ? batches.count : round_blocks * gemm->column_groups;
-  gemm->bodies = std::min(items, kMaxBodies);
+  gemm->panels = DivideUp(gemm->columns, TileColumns(*gemm));
+  Cut(gemm);
 }
 
 void RunGemm(const Gemm& gemm, const void* a, const void* b, const void* added, void* c,

@@ -55,6 +55,10 @@ inline constexpr int64_t kGemmUnit = 16 * kGemmChunk;
 /// Rows of C that share a packed block of A: a multiple of every target's rows of a tile.
 inline constexpr int64_t kGemmRows = 48;
 
+/// Who packs B. kShared: all bodies, for the blocks of all; kBatch: a body, for its batches; kUnit:
+/// a body, a unit of its panels at a time, where C has no more than a block of rows.
+enum class GemmPacking { kShared, kBatch, kUnit };
+
 /// What is frozen when the call is planned; all zeros: nothing to do.
 struct Gemm {
   const struct GemmKernels* kernels;
@@ -73,11 +77,11 @@ struct Gemm {
   int64_t merged_begin, merged_end;  // groups that share blocks
   int64_t blocks;                    // of at most kGemmRows rows
   int64_t panels;                    // groups of columns of a tile
-  int64_t pass_panels;               // of B that are packed at a time
-  int64_t column_groups;             // parts of a pass's panels that a block is worked on in
-  bool bodies_pack;                  // a body packs B for the batches that it works on
-  int64_t rounds;                    // of batches, one after the other
-  int64_t bodies;                    // pieces of parallel work of a round
+  GemmPacking packing;
+  int64_t pass_panels;    // of B that are packed at a time
+  int64_t column_groups;  // parts of a pass's panels that a block is worked on in
+  int64_t rounds;         // of batches, one after the other
+  int64_t bodies;         // pieces of parallel work of a round
 
   /// At most INT64_MAX, which no device has.
   uint64_t scratch_bytes() const;
@@ -95,28 +99,34 @@ struct GemmPart {
   int64_t term_begin, term_end, panel_begin, panel_end;
 };
 
+/// Where B is packed: panel by panel, tile_columns elements for each of `terms` terms; as many as
+/// there are in the last panel, whose rows are read as if they were longer, which takes
+/// tile_columns elements behind them.
+struct GemmPacked {
+  float* data;
+  int64_t panel, term;  // the first ones
+  int64_t terms;
+};
+
 /// A block's work, for some panels.
 struct GemmWork {
   const Gemm* gemm;
   GemmBlock block;
   int64_t panel_begin, panel_end;
   const void* a;
-  const float* b;          // packed
-  int64_t b_panel;         // the first that is
+  const void* b;           // kUnit: to be packed
+  GemmPacked packed_b;     // kUnit: a place for a unit
   const void* added;       // null: nothing
   const float* added_row;  // what every row adds; null: it differs
   void* c;
-  float* packed;    // for a unit of A
-  float* partials;  // for the sums of units
+  float* packed_a;  // a unit of the block
+  float* partials;  // sums of units
 };
 
 /// The loops that are compiled for each instruction set.
 struct GemmKernels {
   int64_t tile_columns;
-  /// Packs a part of B into memory for all terms of its panels: panel by panel, tile_columns
-  /// elements for each term; as many as there are in the last one, whose rows are read as if they
-  /// were longer, which takes tile_columns elements behind them.
-  void (*pack_b)(const Gemm& gemm, const void* b, const GemmPart& part, float* packed);
+  void (*pack_b)(const Gemm& gemm, const void* b, const GemmPart& part, const GemmPacked& packed);
   void (*widen)(const void* from, int64_t step, int32_t dtype, int64_t n, float* to);
   void (*multiply)(const GemmWork& work);
 };

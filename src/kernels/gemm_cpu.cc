@@ -70,21 +70,21 @@ void Store(const GemmWork& work, Tile& tile, int64_t row, int64_t panel) {
 
 /// One unit of terms of one tile; the last unit's tile is stored.
 template <class Packing, int kRows>
-void MultiplyTile(const GemmWork& work, int64_t unit, int64_t row, int64_t panel) {
+void MultiplyTile(const GemmWork& work, const GemmPacked& packed_b, int64_t unit, int64_t row,
+                  int64_t panel) {
   constexpr int64_t kChunkFloats = kGemmChunk * kTileRows;
   const GemmBlock& block = work.block;
   const int64_t begin = block.term_begin + unit * kGemmUnit;
   const int64_t terms = Least(kGemmUnit, block.term_end - begin);
   const int64_t chunks = (terms + kGemmChunk - 1) / kGemmChunk;
-  const float* a = work.packed + (row - block.row_begin) / kTileRows * chunks * kChunkFloats;
-  const Panel place(*work.gemm, panel, work.b_panel);
-  const float* b = work.b + place.offset + begin * place.step;
+  const float* a = work.packed_a + (row - block.row_begin) / kTileRows * chunks * kChunkFloats;
+  const Panel place(*work.gemm, packed_b, panel);
   alignas(64) float chunk_sums[4 * kRows * kTileColumns];
   const Waiting chunk_waiting = {chunk_sums, kRows * kTileColumns, kTileColumns};
   Tile<kRows> tile;
   for (int64_t chunk = 0; chunk < chunks; ++chunk) {
     tile.template Multiply<Packing::kRowStep, Packing::kTermStep>(
-        a + chunk * kChunkFloats, b + chunk * kGemmChunk * place.step, place.step,
+        a + chunk * kChunkFloats, place.Term(begin + chunk * kGemmChunk), place.step,
         Least(kGemmChunk, terms - chunk * kGemmChunk));
     tile.Join(chunk_waiting, chunk);
     if (chunk + 1 < chunks) tile.Wait(chunk_waiting, chunk);
@@ -106,11 +106,20 @@ void MultiplyBlock(const GemmWork& work) {
   const GemmBlock& block = work.block;
   for (int64_t unit = 0; block.term_begin + unit * kGemmUnit < block.term_end; ++unit) {
     const int64_t begin = block.term_begin + unit * kGemmUnit;
-    Packing::Pack(work, begin, Least(begin + kGemmUnit, block.term_end));
+    const int64_t end = Least(begin + kGemmUnit, block.term_end);
+    Packing::Pack(work, begin, end);
+    GemmPacked packed_b = work.packed_b;
+    if (work.gemm->packing == GemmPacking::kUnit) {
+      packed_b.panel = work.panel_begin;
+      packed_b.term = begin;
+      packed_b.terms = end - begin;
+      PackB(*work.gemm, work.b, {begin, end, work.panel_begin, work.panel_end}, packed_b);
+    }
     for (int64_t panel = work.panel_begin; panel < work.panel_end; ++panel) {
       for (int64_t row = block.row_begin; row < block.row_end; row += kTileRows) {
-        block.row_end - row <= kFewRows ? MultiplyTile<Packing, kFewRows>(work, unit, row, panel)
-                                        : MultiplyTile<Packing, kTileRows>(work, unit, row, panel);
+        block.row_end - row <= kFewRows
+            ? MultiplyTile<Packing, kFewRows>(work, packed_b, unit, row, panel)
+            : MultiplyTile<Packing, kTileRows>(work, packed_b, unit, row, panel);
       }
     }
   }

@@ -108,19 +108,23 @@ inline void ReadRow(const TapMatrix& m, const void* data, int64_t i, int64_t j, 
   });
 }
 
-/// Where a term's elements of a panel are packed: `step` floats from one term to the next.
+/// Where the elements of a panel are packed: `step` floats from one term to the next.
 struct Panel {
   int64_t columns, step;
-  int64_t offset;  // of term 0, from the first panel that is packed
+  float* first;  // of term 0, which need not be there
 
-  Panel(const Gemm& gemm, int64_t panel, int64_t first)
+  Panel(const Gemm& gemm, const GemmPacked& packed, int64_t panel)
       : columns(Least(kTileColumns, gemm.columns - panel * kTileColumns)),
         step(columns),
-        offset((panel - first) * gemm.terms * kTileColumns) {}
+        first(packed.data + (panel - packed.panel) * packed.terms * kTileColumns -
+              packed.term * step) {}
+
+  float* Term(int64_t term) const { return first + term * step; }
 };
 
 /// B whose rows are terms, without taps: a chunk of terms at a time, panel by panel.
-inline void PackRowsOfB(const Gemm& gemm, const void* b, const GemmPart& part, float* packed) {
+inline void PackRowsOfB(const Gemm& gemm, const void* b, const GemmPart& part,
+                        const GemmPacked& packed) {
   const RowView& view = gemm.b.view;
   WithStored(gemm.b.dtype, [&](auto stored) {
     using T = decltype(stored);
@@ -128,8 +132,8 @@ inline void PackRowsOfB(const Gemm& gemm, const void* b, const GemmPart& part, f
     for (int64_t begin = part.term_begin; begin < part.term_end; begin += kGemmChunk) {
       const int64_t end = Least(begin + kGemmChunk, part.term_end);
       for (int64_t p = part.panel_begin; p < part.panel_end; ++p) {
-        const Panel panel(gemm, p, part.panel_begin);
-        float* to = packed + panel.offset + begin * panel.step;
+        const Panel panel(gemm, packed, p);
+        float* to = panel.Term(begin);
         for (int64_t q = begin; q < end; ++q, to += panel.step) {
           const std::byte* from = view.Row(const_cast<void*>(b), q) + p * panel_bytes;
           Widen<T>(from, view.step, panel.columns, to);
@@ -173,22 +177,22 @@ inline void Transpose(const float* from, int64_t from_step, int64_t rows, int64_
 }
 
 /// B whose rows are columns of C: a chunk of a panel's is turned around.
-inline void PackColumnsOfB(const Gemm& gemm, const void* b, const GemmPart& part, float* packed) {
+inline void PackColumnsOfB(const Gemm& gemm, const void* b, const GemmPart& part,
+                           const GemmPacked& packed) {
   alignas(64) float rows[kTileColumns * kGemmChunk];
   for (int64_t p = part.panel_begin; p < part.panel_end; ++p) {
-    const Panel panel(gemm, p, part.panel_begin);
+    const Panel panel(gemm, packed, p);
     for (int64_t q = part.term_begin; q < part.term_end; q += kGemmChunk) {
       const int64_t n = Least(kGemmChunk, part.term_end - q);
       for (int64_t i = 0; i < panel.columns; ++i) {
         ReadRow(gemm.b, b, p * kTileColumns + i, q, n, rows + i * kGemmChunk, 0);
       }
-      Transpose(rows, kGemmChunk, panel.columns, n, packed + panel.offset + q * panel.step,
-                panel.step);
+      Transpose(rows, kGemmChunk, panel.columns, n, panel.Term(q), panel.step);
     }
   }
 }
 
-inline void PackB(const Gemm& gemm, const void* b, const GemmPart& part, float* packed) {
+inline void PackB(const Gemm& gemm, const void* b, const GemmPart& part, const GemmPacked& packed) {
   gemm.b.transposed ? PackColumnsOfB(gemm, b, part, packed) : PackRowsOfB(gemm, b, part, packed);
 }
 
@@ -202,7 +206,7 @@ struct RowsOfA {
 
   static void Pack(const GemmWork& work, int64_t begin, int64_t end) {
     const GemmBlock& block = work.block;
-    float* to = work.packed;
+    float* to = work.packed_a;
     for (int64_t row = block.row_begin; row < block.row_end; row += kTileRows) {
       const int64_t rows = RowsOfTile(block.row_end - row);
       for (int64_t r = 0; r < rows; ++r) {
@@ -231,7 +235,7 @@ struct ColumnsOfA {
       for (int64_t q = begin; q < end; ++q) {
         Widen<decltype(stored)>(run.Of(a, work.a, q), a.view.step, run.count, line);
         Round(a.rounding, run.count, line);
-        float* to = work.packed + (q - begin) * kTileRows;
+        float* to = work.packed_a + (q - begin) * kTileRows;
         for (int64_t row = 0; row < rows; row += kTileRows, to += tile_floats) {
           std::memcpy(to, line + row, kTileRows * sizeof(float));
         }

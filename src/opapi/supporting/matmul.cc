@@ -10,6 +10,8 @@
 namespace openaclnn::supporting {
 namespace {
 
+constexpr int64_t kFewColumns = 4;
+
 /// The shape with vectors made matrices, or nothing for a scalar.
 Shape MatrixShape(const Operand& operand, bool left) {
   Shape shape = ShapeOf(operand);
@@ -182,6 +184,16 @@ Gemm GemmOf(const MatrixProduct& product, Rounding round_a, Rounding round_b) {
   return gemm;
 }
 
+/// The product's mirror image, b' a': the bits are the same, and rows are cheaper than columns
+/// where there are few.
+void Mirror(MatrixProduct* product) {
+  for (Matrix* matrix : {&product->a, &product->b, &product->c, &product->added}) {
+    std::swap(matrix->row_step, matrix->column_step);
+  }
+  std::swap(product->a, product->b);
+  std::swap(product->rows, product->columns);
+}
+
 Plan PlanProduct(const Params& p, bool added) {
   MatrixProduct product = ProductOf(p, added);
   if (added) {
@@ -199,6 +211,7 @@ Plan PlanProduct(const Params& p, bool added) {
   const auto rounding = [&](const Matrix& matrix) {
     return RoundingOf(matrix.dtype, p.integers[0], family).value_or(Rounding::kNone);
   };
+  if (product.columns <= kFewColumns && product.columns < product.rows) Mirror(&product);
   const Gemm gemm = GemmOf(product, rounding(product.a), rounding(product.b));
   const auto run = [gemm, product](const Buffers& buffers) {
     const auto data = [&](const Matrix& matrix) { return buffers.data[matrix.at]; };
