@@ -60,7 +60,10 @@ inline __attribute__((always_inline)) void Widen(const std::byte* from, int64_t 
     CopyStrided(from, step, dense, 1, n, sizeof(T));
     elements = dense;
   }
-  ForLanes(n, [&](int64_t j, auto lanes) { lanes.Store(lanes.Load(elements + j), to + j); });
+  if (n < kLanes) return F32x16::LoadTail(elements, n).StoreTail(to, n);
+  for (int64_t j = 0; j + kLanes <= n; j += kLanes) F32x16::Load(elements + j).Store(to + j);
+  // The last lanes again: cheaper than a part of them.
+  F32x16::Load(elements + n - kLanes).Store(to + n - kLanes);
 }
 
 /// Elements [j, j + count) of rows, all in one tap: where they lie in row i of the tensor.
@@ -87,23 +90,27 @@ struct Run {
   }
 };
 
-/// Elements [j, j + n) of row i; the chunks of them are to_step floats apart.
-inline void ReadRow(const TapMatrix& m, const void* data, int64_t i, int64_t j, int64_t n,
-                    float* to, int64_t to_step) {
+/// Elements [j, j + n) of rows [i, i + rows), a row each row_step floats; the chunks of a row are
+/// chunk_step apart. Rows from `last` on repeat it.
+inline void ReadRows(const TapMatrix& m, const void* data, int64_t i, int64_t rows, int64_t last,
+                     int64_t j, int64_t n, float* to, int64_t row_step, int64_t chunk_step) {
   WithStored(m.dtype, [&](auto stored) {
     using T = decltype(stored);
     const int64_t step_bytes = m.view.step * static_cast<int64_t>(sizeof(T));
     for (int64_t done = 0; done < n;) {
       const Run run(m, j + done, n - done);
-      const std::byte* from = run.Of(m, data, i);
-      for (const int64_t end = done + run.count; done < end;) {
-        const int64_t place = done % kGemmChunk, count = Least(kGemmChunk - place, end - done);
-        float* const piece = to + done / kGemmChunk * to_step + place;
-        Widen<T>(from, m.view.step, count, piece);
-        Round(m.rounding, count, piece);
-        from += count * step_bytes;
-        done += count;
+      for (int64_t r = 0; r < rows; ++r) {
+        const std::byte* from = run.Of(m, data, Least(i + r, last));
+        for (int64_t at = done, count; at < done + run.count; at += count) {
+          const int64_t place = at % kGemmChunk;
+          count = Least(kGemmChunk - place, done + run.count - at);
+          float* const piece = to + r * row_step + at / kGemmChunk * chunk_step + place;
+          Widen<T>(from, m.view.step, count, piece);
+          Round(m.rounding, count, piece);
+          from += count * step_bytes;
+        }
       }
+      done += run.count;
     }
   });
 }
@@ -189,9 +196,8 @@ inline void PackColumnsOfB(const Gemm& gemm, const void* b, const GemmPart& part
     const Panel panel(gemm, packed, p);
     for (int64_t q = part.term_begin; q < part.term_end; q += kTurn) {
       const int64_t n = Least(kTurn, part.term_end - q);
-      for (int64_t i = 0; i < panel.columns; ++i) {
-        ReadRow(gemm.b, b, p * kTileColumns + i, q, n, rows + i * kTurn, kGemmChunk);
-      }
+      ReadRows(gemm.b, b, p * kTileColumns, panel.columns, INT64_MAX, q, n, rows, kTurn,
+               kGemmChunk);
       Transpose(rows, kTurn, panel.columns, n, panel.Term(q), panel.step);
     }
   }
@@ -213,11 +219,8 @@ struct RowsOfA {
     const GemmBlock& block = work.block;
     float* to = work.packed_a;
     for (int64_t row = block.row_begin; row < block.row_end; row += kTileRows) {
-      const int64_t rows = RowsOfTile(block.row_end - row);
-      for (int64_t r = 0; r < rows; ++r) {
-        ReadRow(work.gemm->a, work.a, Least(row + r, block.row_end - 1), begin, end - begin,
-                to + r * kGemmChunk, kTileRows * kGemmChunk);
-      }
+      ReadRows(work.gemm->a, work.a, row, RowsOfTile(block.row_end - row), block.row_end - 1, begin,
+               end - begin, to, kGemmChunk, kTileRows * kGemmChunk);
       to += (end - begin + kGemmChunk - 1) / kGemmChunk * kGemmChunk * kTileRows;
     }
   }
