@@ -48,11 +48,14 @@ struct GemmBlock {
 };
 
 /// The one tree of a sum: 64 products in sequence, chunks pairwise. Sixteen chunks are a unit,
-/// whose packed operands stay in the second-level cache; units are added pairwise as well.
+/// whose packed operands stay in the second-level cache; units are added pairwise as well, so that
+/// any power of two gives the same bits. Measured as in gemm.cc: 4 chunks 0.91 to 1.01, 8: 0.97 to
+/// 1.03, 32: 0.99 to 1.02 with twice the scratch.
 inline constexpr int64_t kGemmChunk = 64;
 inline constexpr int64_t kGemmUnit = 16 * kGemmChunk;
 
-/// Rows of C that share a packed block of A: a multiple of every target's rows of a tile.
+/// Rows of C that share a packed block of A: a multiple of every target's rows of a tile. Measured
+/// as in gemm.cc: 24 0.97 to 1.07, 96: 0.91 to 1.01, 192: 0.86 to 0.98.
 inline constexpr int64_t kGemmRows = 48;
 
 /// Who packs B. kShared: all bodies, for the blocks of all; kBatch: a body, for its batches; kUnit:

@@ -162,6 +162,8 @@ const std::vector<Case>& Cases() {
       Matrices(97, 130, 17),
       Matrices(7, 5000, 9),
       Matrices(3, 20, 1030),
+      Matrices(97, 130, 11),
+      Matrices(100, 30, 12),
       {{300}, {300, 20}, {20}},
       {{20, 300}, {300}, {20}},
       {{300}, {300}, {}},
@@ -176,8 +178,12 @@ const std::vector<Case>& Cases() {
       {{3, 0, 4}, {3, 4, 5}, {3, 0, 5}},
       {{0, 3, 4}, {0, 4, 5}, {0, 3, 5}},
       {{17, 2, 0}, {17, 0, 3}, {17, 2, 3}},
-      {{18, 3, 600}, {18, 600, 450}, {18, 3, 450}},  // B too large for a body of its own
-      {{3, 16400}, {16400, 270}, {3, 270}},          // more than one pass over B
+      // By who packs mat2: all for a batch after the other, a body for its batches, all again
+      // where that is too much, all in more than one pass.
+      {{3, 50, 70}, {3, 70, 33}, {3, 50, 33}},
+      {{16, 50, 30}, {16, 30, 40}, {16, 50, 40}},
+      {{17, 50, 600}, {17, 600, 450}, {17, 50, 450}},
+      Matrices(50, 8200, 288),
   };
   return cases;
 }
@@ -411,6 +417,13 @@ TEST(Matmul, HugeShapes) {
       plan(repeated({big, 1, 1024}), repeated({big, 1024, 1024}), {.dims = {big, 1, 1024}}).message,
       "");
   EXPECT_EQ(plan({.dims = {big, 0}}, {.dims = {0, big}}, {.dims = {big, big}}).code, 161002);
+  // Packed, mat2 has 2^64 bytes.
+  const TensorHandle self(repeated({64, int64_t{1} << 56})), mat2(repeated({int64_t{1} << 56, 64}));
+  const TensorHandle out({.dims = {64, 64}});
+  const Planned planned = Planned::Plan([&](auto... o) {
+    return aclnnMatmulGetWorkspaceSize(self.get(), mat2.get(), out.get(), int8_t{0}, o...);
+  });
+  EXPECT_EQ(planned.workspace_size(), uint64_t{INT64_MAX});
 }
 
 }  // namespace
