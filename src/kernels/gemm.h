@@ -77,6 +77,7 @@ struct Gemm {
   GemmBatches batches;
 
   bool added_once;                   // all rows add the same
+  int64_t plain_step;                // elements between rows of A that are not packed; 0: all are
   int64_t merged_begin, merged_end;  // groups that share blocks
   int64_t blocks;                    // of at most kGemmRows rows
   int64_t panels;                    // groups of columns of a tile

@@ -69,31 +69,34 @@ void Store(const GemmWork& work, Tile& tile, int64_t row, int64_t panel) {
 }
 
 /// One unit of terms of one tile; the last unit's tile is stored.
-template <class Packing, int kRows>
-void MultiplyTile(const GemmWork& work, const GemmPacked& packed_b, int64_t unit, int64_t row,
-                  int64_t panel) {
-  constexpr int64_t kChunkFloats = kGemmChunk * kTileRows;
+template <class Left, int kRows>
+void MultiplyTile(const GemmWork& work, const UnitOfA& a, const GemmPacked& packed_b, int64_t unit,
+                  int64_t row, int64_t panel) {
   const GemmBlock& block = work.block;
   const int64_t begin = block.term_begin + unit * kGemmUnit;
   const int64_t terms = Least(kGemmUnit, block.term_end - begin);
-  const int64_t chunks = (terms + kGemmChunk - 1) / kGemmChunk;
-  const float* a = work.packed_a + (row - block.row_begin) / kTileRows * chunks * kChunkFloats;
+  const int64_t chunks = (terms + kGemmChunk - 1) / kGemmChunk, first = row - block.row_begin;
+  constexpr bool kPlain = Left::kRowStep == 0;
+  const int64_t plain_step = work.gemm->plain_step;
+  const float* rows_of_a =
+      kPlain ? a.plain + first * plain_step : a.packed + first / kTileRows * a.tile_floats;
   const Panel place(*work.gemm, packed_b, panel);
   alignas(64) float chunk_sums[4 * kRows * kTileColumns];
   const Waiting chunk_waiting = {chunk_sums, kRows * kTileColumns, kTileColumns};
   Tile<kRows> tile;
   for (int64_t chunk = 0; chunk < chunks; ++chunk) {
-    tile.template Multiply<Packing::kRowStep, Packing::kTermStep>(
-        a + chunk * kChunkFloats, place.Term(begin + chunk * kGemmChunk), place.step,
+    const int64_t offset = kPlain ? a.offsets[chunk] : chunk * UnitOfA::kChunkFloats;
+    tile.template Multiply<Left::kRowStep, Left::kTermStep>(
+        rows_of_a + offset, plain_step, place.Term(begin + chunk * kGemmChunk), place.step,
         Least(kGemmChunk, terms - chunk * kGemmChunk));
     tile.Join(chunk_waiting, chunk);
     if (chunk + 1 < chunks) tile.Wait(chunk_waiting, chunk);
   }
   tile.JoinRest(chunk_waiting, chunks - 1);
   const int64_t group_columns = (work.panel_end - work.panel_begin) * kTileColumns;
-  const Waiting unit_waiting = {work.partials + (row - block.row_begin) * group_columns +
-                                    (panel - work.panel_begin) * kTileColumns,
-                                kGemmRows * group_columns, group_columns};
+  const Waiting unit_waiting = {
+      work.partials + first * group_columns + (panel - work.panel_begin) * kTileColumns,
+      kGemmRows * group_columns, group_columns};
   tile.Join(unit_waiting, unit);
   if (begin + terms < block.term_end) return tile.Wait(unit_waiting, unit);
   tile.JoinRest(unit_waiting, unit);
@@ -101,13 +104,16 @@ void MultiplyTile(const GemmWork& work, const GemmPacked& packed_b, int64_t unit
   Store(work, done, row, panel);
 }
 
-template <class Packing>
+template <class Left>
 void MultiplyBlock(const GemmWork& work) {
   const GemmBlock& block = work.block;
   for (int64_t unit = 0; block.term_begin + unit * kGemmUnit < block.term_end; ++unit) {
     const int64_t begin = block.term_begin + unit * kGemmUnit;
     const int64_t end = Least(begin + kGemmUnit, block.term_end);
-    Packing::Pack(work, begin, end);
+    UnitOfA a;
+    a.packed = work.packed_a;
+    a.tile_floats = (end - begin + kGemmChunk - 1) / kGemmChunk * UnitOfA::kChunkFloats;
+    Left::Pack(work, begin, end, &a);
     GemmPacked packed_b = work.packed_b;
     if (work.gemm->packing == GemmPacking::kUnit) {
       packed_b.panel = work.panel_begin;
@@ -117,9 +123,12 @@ void MultiplyBlock(const GemmWork& work) {
     }
     for (int64_t panel = work.panel_begin; panel < work.panel_end; ++panel) {
       for (int64_t row = block.row_begin; row < block.row_end; row += kTileRows) {
-        block.row_end - row <= kFewRows
-            ? MultiplyTile<Packing, kFewRows>(work, packed_b, unit, row, panel)
-            : MultiplyTile<Packing, kTileRows>(work, packed_b, unit, row, panel);
+        using Rest = typename Left::Rest;
+        const int64_t left = block.row_end - row;
+        const auto multiply = left >= kTileRows  ? MultiplyTile<Left, kTileRows>
+                              : left <= kFewRows ? MultiplyTile<Rest, kFewRows>
+                                                 : MultiplyTile<Rest, kTileRows>;
+        multiply(work, a, packed_b, unit, row, panel);
       }
     }
   }
@@ -136,8 +145,11 @@ void StoreZeros(const GemmWork& work) {
 }
 
 void MultiplyWork(const GemmWork& work) {
+  const Gemm& gemm = *work.gemm;
   if (work.block.term_begin >= work.block.term_end) return StoreZeros(work);
-  work.gemm->a.transposed ? MultiplyBlock<ColumnsOfA>(work) : MultiplyBlock<RowsOfA>(work);
+  gemm.a.transposed      ? MultiplyBlock<ColumnsOfA>(work)
+  : gemm.plain_step != 0 ? MultiplyBlock<PlainRowsOfA>(work)
+                         : MultiplyBlock<RowsOfA>(work);
 }
 
 }  // namespace

@@ -210,41 +210,77 @@ inline void PackB(const Gemm& gemm, const void* b, const GemmPart& part, const G
 /// Rows of the tile that is used where so many are left.
 inline int64_t RowsOfTile(int64_t left) { return left <= kFewRows ? kFewRows : kTileRows; }
 
+/// A unit of a block of A: where its tiles are, each chunk by chunk.
+struct UnitOfA {
+  static constexpr int64_t kChunkFloats = kGemmChunk * kTileRows;
+
+  float* packed;
+  int64_t tile_floats;
+  const float* plain;                       // PlainRowsOfA: the first row
+  int64_t offsets[kGemmUnit / kGemmChunk];  // of its chunks
+};
+
 // The rows of C go along rows of A's source: a tile's rows are packed one by one, a chunk of each,
 // so that they are copied as they lie. Rows beyond the last repeat it; nobody reads their sums.
 struct RowsOfA {
+  using Rest = RowsOfA;
   static constexpr int64_t kRowStep = kGemmChunk, kTermStep = 1;
 
-  static void Pack(const GemmWork& work, int64_t begin, int64_t end) {
+  static void Pack(const GemmWork& work, int64_t begin, int64_t end, UnitOfA* unit) {
+    PackFrom(work, work.block.row_begin, begin, end, unit);
+  }
+
+  static void PackFrom(const GemmWork& work, int64_t row, int64_t begin, int64_t end,
+                       UnitOfA* unit) {
     const GemmBlock& block = work.block;
-    float* to = work.packed_a;
-    for (int64_t row = block.row_begin; row < block.row_end; row += kTileRows) {
+    float* to = unit->packed + (row - block.row_begin) / kTileRows * unit->tile_floats;
+    for (; row < block.row_end; row += kTileRows, to += unit->tile_floats) {
       ReadRows(work.gemm->a, work.a, row, RowsOfTile(block.row_end - row), block.row_end - 1, begin,
-               end - begin, to, kGemmChunk, kTileRows * kGemmChunk);
-      to += (end - begin + kGemmChunk - 1) / kGemmChunk * kGemmChunk * kTileRows;
+               end - begin, to, kGemmChunk, UnitOfA::kChunkFloats);
     }
+  }
+};
+
+// The same where whole tiles are read as they lie: what is left of the rows is packed.
+struct PlainRowsOfA {
+  using Rest = RowsOfA;
+  static constexpr int64_t kRowStep = 0, kTermStep = 1;
+
+  static void Pack(const GemmWork& work, int64_t begin, int64_t end, UnitOfA* unit) {
+    const GemmBlock& block = work.block;
+    const TapMatrix& a = work.gemm->a;
+    unit->plain = reinterpret_cast<const float*>(Run(a, begin, 1).Of(a, work.a, block.row_begin));
+    int64_t column = begin % a.width, next_tap = 0;
+    for (int64_t q = begin; q < end; q += kGemmChunk, column += kGemmChunk) {
+      if (column == a.width) {
+        column = 0;
+        next_tap += a.step * work.gemm->plain_step - a.width;
+      }
+      unit->offsets[(q - begin) / kGemmChunk] = q - begin + next_tap;
+    }
+    const int64_t rows = block.row_end - block.row_begin;
+    RowsOfA::PackFrom(work, block.row_begin + rows / kTileRows * kTileRows, begin, end, unit);
   }
 };
 
 // The rows of C go across rows of A's source, which are its terms; a block is within one tap. A
 // term's elements of a tile lie together.
 struct ColumnsOfA {
+  using Rest = ColumnsOfA;
   static constexpr int64_t kRowStep = 1, kTermStep = kTileRows;
 
-  static void Pack(const GemmWork& work, int64_t begin, int64_t end) {
+  static void Pack(const GemmWork& work, int64_t begin, int64_t end, UnitOfA* unit) {
     const GemmBlock& block = work.block;
     const TapMatrix& a = work.gemm->a;
     const int64_t rows = block.row_end - block.row_begin;
-    const int64_t tile_floats =
-        (end - begin + kGemmChunk - 1) / kGemmChunk * kGemmChunk * kTileRows;
     const Run run(a, block.row_begin, rows);
     float line[kGemmRows] = {};
     WithStored(a.dtype, [&](auto stored) {
       for (int64_t q = begin; q < end; ++q) {
         Widen<decltype(stored)>(run.Of(a, work.a, q), a.view.step, run.count, line);
         Round(a.rounding, run.count, line);
-        float* to = work.packed_a + (q - begin) * kTileRows;
-        for (int64_t row = 0; row < rows; row += kTileRows, to += tile_floats) {
+        float* to = unit->packed + (q - begin) * kTileRows;
+        for (int64_t row = 0; row < rows; row += kTileRows, to += unit->tile_floats) {
           std::memcpy(to, line + row, kTileRows * sizeof(float));
         }
       }

@@ -47,20 +47,28 @@ struct Tile {
   }
 
   /// The products of up to a chunk of terms, in sequence. Element (row, term) of A is
-  /// a[row * kRowStep + term * kTermStep]; terms of B are b_step elements apart.
+  /// a[row * row_step + term * kTermStep]; terms of B are b_step elements apart. A row_step that
+  /// the compiler knows as kRowStep, where that is not 0, is 2 to 5 % faster.
   template <int64_t kRowStep, int64_t kTermStep>
-  inline __attribute__((always_inline)) void Multiply(const float* a, const float* b,
-                                                      int64_t b_step, int64_t terms) {
+  inline __attribute__((always_inline)) void Multiply(const float* a, int64_t row_step,
+                                                      const float* b, int64_t b_step,
+                                                      int64_t terms) {
     ForEach([](F32x16 & s, int, int)
                 __attribute__((always_inline)) { s = F32x16::Broadcast(0.0f); });
-    for (int64_t q = 0; q < terms; ++q, a += kTermStep, b += b_step) {
+    // Two pointers and six offsets address twelve rows and leave registers to spare.
+    const int64_t offset[] = {0, row_step, 2 * row_step, 3 * row_step, 4 * row_step, 5 * row_step};
+    const float* upper = a + 6 * row_step;
+    for (int64_t q = 0; q < terms; ++q, a += kTermStep, upper += kTermStep, b += b_step) {
       // B comes from the second-level cache: 3 % faster with 16 terms of notice.
       for (int v = 0; v < kTileVectors; ++v) __builtin_prefetch(b + 16 * b_step + v * kLanes);
       F32x16 right[kTileVectors];
 #pragma GCC unroll 2
       for (int v = 0; v < kTileVectors; ++v) right[v] = F32x16::Load(b + v * kLanes);
       ForEach([&](F32x16 & s, int r, int v) __attribute__((always_inline)) {
-        s = F32x16::MulAdd(F32x16::Broadcast(a[r * kRowStep]), right[v], s);
+        const float left = kRowStep != 0 ? a[r * kRowStep]
+                           : r < 6       ? a[offset[r % 6]]
+                                         : upper[offset[r % 6]];
+        s = F32x16::MulAdd(F32x16::Broadcast(left), right[v], s);
       });
     }
   }

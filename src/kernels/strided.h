@@ -43,6 +43,9 @@ class Offsets {
     }
   }
 
+  /// The step from one to the next where they are steps of one length, else 0.
+  int64_t step() const { return rank_ == 1 ? strides_[0] : 0; }
+
   /// Whether all of them are 0.
   bool constant() const {
     return std::all_of(strides_.begin(), strides_.end(), [](int64_t each) { return each == 0; });
