@@ -20,6 +20,7 @@ namespace {
 constexpr int64_t kWantedItems = 16;
 // Threads that can take part. 4, 8, 16: 0.98 to 1.04.
 constexpr int64_t kMaxBodies = 32;
+static_assert(kMaxBodies <= 32);  // Slots has a bit for each
 // Of B that a thread packs at a time. 4096 to 4 Mi: 0.96 to 1.02, two: 0.95 to 1.03.
 constexpr int64_t kPackElements = 65536;
 // Of B that are packed before they are multiplied. 1 Mi: 0.93 to 1.00, 4 Mi: 0.84 to 1.05, 16 Mi:
