@@ -3,8 +3,6 @@
 #include "kernels/conv_tbc.h"
 
 #include <algorithm>
-#include <array>
-#include <optional>
 
 #include "nnopbase/operation.h"
 #include "openaclnn/status.h"
@@ -19,29 +17,6 @@ constexpr int64_t kMaxDim = 2147483646;
 
 constexpr int kFormats[] = {ACL_FORMAT_ND, ACL_FORMAT_NCL};
 constexpr int kBiasFormats[] = {ACL_FORMAT_ND};
-
-constexpr int kMathTypes = 4;
-constexpr Rounding kAsIs = Rounding::kNone, kHf32 = Rounding::kHf32, kFp16 = Rounding::kFloat16;
-using Math = std::array<std::optional<Rounding>, kMathTypes>;  // by cubeMathType; none: refused
-
-struct MathRow {
-  int32_t dtype;
-  Math on_910, on_others;
-};
-
-constexpr std::nullopt_t kRefused = std::nullopt;
-constexpr MathRow kMathRows[] = {
-    //            0 KEEP_DTYPE  1 ALLOW_FP32_DOWN_PRECISION  2 USE_FP16  3 USE_HF32
-    {ACL_FLOAT, {kRefused, kFp16, kFp16, kRefused}, {kAsIs, kHf32, kFp16, kHf32}},
-    {ACL_FLOAT16, {kAsIs, kAsIs, kAsIs, kAsIs}, {kAsIs, kAsIs, kAsIs, kAsIs}},
-    {ACL_BF16, {kRefused, kRefused, kRefused, kRefused}, {kAsIs, kAsIs, kFp16, kAsIs}},
-};
-
-const Math& MathOf(int32_t dtype, OpenaclnnFamily family) {
-  const MathRow* row = std::find_if(std::begin(kMathRows), std::end(kMathRows) - 1,
-                                    [&](const MathRow& each) { return each.dtype == dtype; });
-  return family == OPENACLNN_FAMILY_910 ? row->on_910 : row->on_others;
-}
 
 /// Clamped to int64, which no dimension that a tensor can have is near.
 int64_t OutputLength(int64_t in_length, int64_t taps, int64_t pad) {
@@ -111,16 +86,18 @@ void CheckOutput(Checker& checker, const Operand& y, const Operand& x, const Ope
 }
 
 void CheckMathType(Checker& checker, const Product& product, int32_t dtype, int8_t math) {
-  const Math& types = MathOf(dtype, product.family);
+  const auto has = [&](int type) {
+    return openaclnn::RoundingOf(dtype, type, product.family).has_value();
+  };
   checker
       .That(0 <= math && math < kMathTypes,
             [&] {
               return Concat("cubeMathType value is ", int{math}, ", expected one of 0, 1, 2, 3");
             })
-      .That(0 <= math && math < kMathTypes && types[static_cast<size_t>(math)], [&] {
+      .That(0 <= math && math < kMathTypes && has(math), [&] {
         std::string wanted;
         for (int i = 0; i < kMathTypes; ++i) {
-          if (types[static_cast<size_t>(i)]) wanted += Concat(wanted.empty() ? "" : ", ", i);
+          if (has(i)) wanted += Concat(wanted.empty() ? "" : ", ", i);
         }
         return Concat("cubeMathType value is ", int{math}, ", expected one of ", wanted, " for ",
                       DtypeText(dtype), " on ", product.name);
@@ -129,7 +106,7 @@ void CheckMathType(Checker& checker, const Product& product, int32_t dtype, int8
 
 Rounding RoundingOf(int32_t dtype, int8_t math) {
   Status status;
-  return *MathOf(dtype, CurrentProduct(&status)->family)[static_cast<size_t>(math)];
+  return *openaclnn::RoundingOf(dtype, math, CurrentProduct(&status)->family);
 }
 
 int64_t RowsBetween(int64_t steps, const Geometry& geometry) {

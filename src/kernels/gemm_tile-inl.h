@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "kernels/gemm.h"
 #include "kernels/lanes-inl.h"
@@ -10,13 +11,14 @@
 namespace openaclnn {
 namespace OPENACLNN_TARGET {
 
-// As many sums as the registers hold beside a row of B and an element of A.
+// As many sums as the registers hold beside a row of B and an element of A; and a tile for the few
+// rows that are left over.
 #if defined(__AVX512F__)
-inline constexpr int kTileRows = 12, kTileVectors = 2;
+inline constexpr int kTileRows = 12, kFewRows = 4, kTileVectors = 2;
 #elif defined(__AVX2__) || defined(__aarch64__)
-inline constexpr int kTileRows = 6, kTileVectors = 1;
+inline constexpr int kTileRows = 6, kFewRows = 2, kTileVectors = 1;
 #else
-inline constexpr int kTileRows = 2, kTileVectors = 1;
+inline constexpr int kTileRows = 2, kFewRows = 1, kTileVectors = 1;
 #endif
 inline constexpr int64_t kTileColumns = kTileVectors * kLanes;
 static_assert(kGemmRows % kTileRows == 0);
@@ -31,39 +33,43 @@ struct Waiting {
   }
 };
 
+template <int kRows>
 struct Tile {
-  F32x16 sum[kTileRows][kTileVectors];
+  static constexpr int kRowCount = kRows;
 
+  F32x16 sum[kRows][kTileVectors];
+  static_assert(kRows <= 12);
+
+  /// Calls body(sum, row, vector) for each sum. Spelled out, or the compiler would keep the sums in
+  /// memory between chunks: measured 3 to 4 % slower.
   template <class Body>
   inline __attribute__((always_inline)) void ForEach(Body&& body) {
-#pragma GCC unroll 12
-    for (int r = 0; r < kTileRows; ++r) {
-#pragma GCC unroll 2
-      for (int v = 0; v < kTileVectors; ++v) body(sum[r][v], r, v);
-    }
+    Spell(body, std::make_integer_sequence<int, kRows * kTileVectors>());
   }
 
   /// The products of up to a chunk of terms, in sequence. Element (row, term) of A is
-  /// a[row * kRowStep + term * kTermStep]; B has kTileColumns elements a term.
+  /// a[row * row_step + term * kTermStep]; terms of B are b_step elements apart. A row_step that
+  /// the compiler knows as kRowStep, where that is not 0, is 2 to 5 % faster.
   template <int64_t kRowStep, int64_t kTermStep>
-  inline __attribute__((always_inline)) void Multiply(const float* a, const float* b,
+  inline __attribute__((always_inline)) void Multiply(const float* a, int64_t row_step,
+                                                      const float* b, int64_t b_step,
                                                       int64_t terms) {
     ForEach([](F32x16& s, int, int) { s = F32x16::Broadcast(0.0f); });
-    for (int64_t q = 0; q < terms; ++q, a += kTermStep, b += kTileColumns) {
+    // Two pointers and six offsets address twelve rows and leave registers to spare.
+    const int64_t offset[] = {0, row_step, 2 * row_step, 3 * row_step, 4 * row_step, 5 * row_step};
+    const float* upper = a + 6 * row_step;
+    for (int64_t q = 0; q < terms; ++q, a += kTermStep, upper += kTermStep, b += b_step) {
       // B comes from the second-level cache: 3 % faster with 16 terms of notice.
-      for (int v = 0; v < kTileVectors; ++v)
-        __builtin_prefetch(b + (16 * kTileVectors + v) * kLanes);
+      for (int v = 0; v < kTileVectors; ++v) __builtin_prefetch(b + 16 * b_step + v * kLanes);
       F32x16 right[kTileVectors];
 #pragma GCC unroll 2
       for (int v = 0; v < kTileVectors; ++v) right[v] = F32x16::Load(b + v * kLanes);
-#pragma GCC unroll 12
-      for (int r = 0; r < kTileRows; ++r) {
-        const F32x16 left = F32x16::Broadcast(a[r * kRowStep]);
-#pragma GCC unroll 2
-        for (int v = 0; v < kTileVectors; ++v) {
-          sum[r][v] = F32x16::MulAdd(left, right[v], sum[r][v]);
-        }
-      }
+      ForEach([&](F32x16& s, int r, int v) {
+        const float left = kRowStep != 0 ? a[r * kRowStep]
+                           : r < 6       ? a[offset[r % 6]]
+                                         : upper[offset[r % 6]];
+        s = F32x16::MulAdd(F32x16::Broadcast(left), right[v], s);
+      });
     }
   }
 
@@ -89,6 +95,15 @@ struct Tile {
     for (int level = lowest + 1; count >> level != 0; ++level) {
       if ((count >> level & 1) != 0) AddFrom(waiting, level);
     }
+  }
+
+ private:
+  template <class Body, int... kIndices>
+  inline __attribute__((always_inline)) void Spell(Body& body,
+                                                   std::integer_sequence<int, kIndices...>) {
+    (body(sum[kIndices / kTileVectors][kIndices % kTileVectors], kIndices / kTileVectors,
+          kIndices % kTileVectors),
+     ...);
   }
 };
 

@@ -2,6 +2,7 @@
 // Strided views as kernels walk them: rows in the order of their index, elements along a row.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -40,6 +41,14 @@ class Offsets {
         strides_[rank_++] = stride;
       }
     }
+  }
+
+  /// The step from one to the next where they are steps of one length, else 0.
+  int64_t step() const { return rank_ == 1 ? strides_[0] : 0; }
+
+  /// Whether all of them are 0.
+  bool constant() const {
+    return std::all_of(strides_.begin(), strides_.end(), [](int64_t each) { return each == 0; });
   }
 
   int64_t operator()(int64_t index) const {

@@ -26,9 +26,8 @@ Plan MakePlan(const Params& p) {
             .transposed = false};
   gemm.c = RowView(p.out);
   gemm.c_dtype = p.out.dtype();
-  gemm.has_bias = true;
-  gemm.bias_dtype = p.bias.dtype();
-  gemm.bias_step = p.bias.tensor().strides[0];
+  gemm.adds = true;
+  gemm.added = {.view = RowView(p.bias), .dtype = p.bias.dtype()};
   gemm.terms = g.taps * g.in_channels;
   gemm.columns = g.out_channels;
   // Step t takes tap k where 0 <= t + k - pad < T_in.

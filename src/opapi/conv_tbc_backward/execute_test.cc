@@ -55,6 +55,14 @@ TEST(ConvTbcBackwardBits, AreThoseOfDenseViews) {
   }
 }
 
+// dy is packed as narrow as it is, not padded to a tile.
+TEST(ConvTbcBackwardWorkspace, OfOneOutputChannelIsThatOfDy) {
+  const Device device;
+  const Problem problem({"", kEdge, 20000, 16, 20, 1, 3, 1}, ACL_FLOAT);
+  const auto dy_bytes = static_cast<uint64_t>(problem.dy.layout().count()) * sizeof(float);
+  EXPECT_LT(problem.Plan().workspace_size(), 2 * dy_bytes);
+}
+
 TEST(ConvTbcBackwardExecutor, RunsAgainWithNewAddresses) {
   const Device device;
   Problem first(kShape, ACL_FLOAT, {1, kNormal, false});
