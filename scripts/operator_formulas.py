@@ -334,4 +334,11 @@ FORMULAS = {
     "Unique2": (
         "valueOut = the values of self, each once and sorted; their number becomes its shape"
     ),
+    "ForeachNonFiniteCheckAndUnscale": (
+        "scaledGrads = scaledGrads * inScale; foundInf = 1 if one is not finite"
+    ),
+    "AmpUpdateScale": (
+        "the scale backs off when foundInf is not 0, and grows after growthInterval steps without"
+    ),
+    "ApplyAdamWV2": "varRef, mRef, vRef = after a step of AdamW, the (step + 1)-th",
 }

@@ -95,6 +95,10 @@ PlanOf PlanGlu, PlanGluGradient;
 CheckOf CheckSearchSorted, CheckUnique;
 PlanOf PlanSearchSorted, PlanUnique;
 
+// training.cc
+CheckOf CheckUnscale, CheckUpdateScale, CheckAdamW;
+PlanOf PlanUnscale, PlanUpdateScale, PlanAdamW;
+
 // matmul.cc
 CheckOf CheckMatmul, CheckMm, CheckBatchMatMul, CheckAddmm, CheckBaddbmm;
 PlanOf PlanMatmul, PlanAddmm;
