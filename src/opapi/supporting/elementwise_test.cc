@@ -181,32 +181,38 @@ void ExpectDerivative(const Function& function, const Gradient& gradient, const 
   }
 }
 
+const Doubles kPoints = {-4.1, -2.2, -1.3, -0.4, 0.3, 0.8, 1.7, 3.6};
+
+/// call(3, x, out) as double tensors gives out.
+template <class Call>
+Doubles With(const Doubles& x, const Call& call) {
+  const auto n = static_cast<int64_t>(x.size());
+  const DeviceTensor self = Of({n}, x), out = Empty({n}), grad = Of({n}, Doubles(x.size(), 3));
+  call(grad.handle(), self.handle(), Handle(out));
+  return ValuesOf(out);
+}
+
+using In = const aclTensor*;
+
+/// Of calls forward(x, out) and backward(g, x, out).
+template <class Forward, class Backward>
+void ExpectSlope(const Forward& forward, const Backward& backward) {
+  ExpectDerivative(
+      [&](const Doubles& x) {
+        return With(x, [&](In, In self, aclTensor* out) { forward(self, out); });
+      },
+      [&](const Doubles& x) { return With(x, backward); }, kPoints);
+}
+
 TEST(SupportingElementwise, GradientsAreSlopes) {
   const Device device;
-  const Doubles points = {-4.1, -2.2, -1.3, -0.4, 0.3, 0.8, 1.7, 3.6};
-  const ScalarHandle half(0.5), one(1.0), two(2.0), slope(0.1), top(20.0), low(-1.5);
-  const auto with = [&](const Doubles& x, auto&& call) {
-    const auto n = static_cast<int64_t>(x.size());
-    const DeviceTensor self = Make(ACL_DOUBLE, {n}, x), out(ACL_DOUBLE, DenseLayout({n}));
-    const DeviceTensor grad = Make(ACL_DOUBLE, {n}, Doubles(x.size(), 3));
-    call(grad, self, out);
-    return ValuesOf(out);
-  };
-#define SLOPE(name, ...)                                                                  \
-  SCOPED_TRACE(#name);                                                                    \
-  ExpectDerivative(                                                                       \
-      [&](const Doubles& x) {                                                             \
-        return with(x, [&](auto&, auto& self, auto& out) {                                \
-          EXPECT_RUN(device, name, self.handle(), ##__VA_ARGS__, Handle(out));            \
-        });                                                                               \
-      },                                                                                  \
-      [&](const Doubles& x) {                                                             \
-        return with(x, [&](auto& grad, auto& self, auto& out) {                           \
-          EXPECT_RUN(device, name##Backward, grad.handle(), self.handle(), ##__VA_ARGS__, \
-                     Handle(out));                                                        \
-        });                                                                               \
-      },                                                                                  \
-      points)
+  const ScalarHandle half(0.5), one(1.0), two(2.0), top(20.0), low(-1.5);
+#define SLOPE(name, ...)                                                                      \
+  SCOPED_TRACE(#name);                                                                        \
+  ExpectSlope([&](In x, aclTensor* out) { EXPECT_RUN(device, name, x, ##__VA_ARGS__, out); }, \
+              [&](In g, In x, aclTensor* out) {                                               \
+                EXPECT_RUN(device, name##Backward, g, x, ##__VA_ARGS__, out);                 \
+              })
   SLOPE(Hardsigmoid);
   SLOPE(Hardswish);
   SLOPE(Mish);
@@ -215,50 +221,33 @@ TEST(SupportingElementwise, GradientsAreSlopes) {
   SLOPE(Softplus, two.get(), top.get());
   SLOPE(Hardtanh, low.get(), one.get());
 #undef SLOPE
-  const auto forward = [&](auto&& call) {
-    return [&, call](const Doubles& x) {
-      return with(x, [&](auto&, auto& self, auto& out) { call(self, out); });
-    };
-  };
-  const auto backward = [&](auto&& call) {
-    return [&, call](const Doubles& x) { return with(x, call); };
-  };
-  ExpectDerivative(forward([&](auto& self, auto& out) {
-                     EXPECT_RUN(device, Elu, self.handle(), half.get(), two.get(), one.get(),
-                                Handle(out));
-                   }),
-                   backward([&](auto& grad, auto& self, auto& out) {
-                     EXPECT_RUN(device, EluBackward, grad.handle(), half.get(), two.get(),
-                                one.get(), false, self.handle(), Handle(out));
-                   }),
-                   points);
-  ExpectDerivative(forward([&](auto& self, auto& out) {
-                     EXPECT_RUN(device, LeakyRelu, self.handle(), slope.get(), Handle(out));
-                   }),
-                   backward([&](auto& grad, auto& self, auto& out) {
-                     EXPECT_RUN(device, LeakyReluBackward, grad.handle(), self.handle(),
-                                slope.get(), false, Handle(out));
-                   }),
-                   points);
+}
+
+TEST(SupportingElementwise, GradientsWithMoreThanTheFunctionHas) {
+  const Device device;
+  const ScalarHandle half(0.5), one(1.0), two(2.0), slope(0.1);
+  ExpectSlope(
+      [&](In x, aclTensor* out) {
+        EXPECT_RUN(device, Elu, x, half.get(), two.get(), one.get(), out);
+      },
+      [&](In g, In x, aclTensor* out) {
+        EXPECT_RUN(device, EluBackward, g, half.get(), two.get(), one.get(), false, x, out);
+      });
+  ExpectSlope([&](In x, aclTensor* out) { EXPECT_RUN(device, LeakyRelu, x, slope.get(), out); },
+              [&](In g, In x, aclTensor* out) {
+                EXPECT_RUN(device, LeakyReluBackward, g, x, slope.get(), false, out);
+              });
+  ExpectSlope([&](In x, aclTensor* out) { EXPECT_RUN(device, LogSigmoidForward, x, out, nullptr); },
+              [&](In g, In x, aclTensor* out) {
+                EXPECT_RUN(device, LogSigmoidBackward, g, x, nullptr, out);
+              });
   char tanh[] = "tanh", none[] = "none";
   for (const int64_t approximate : {0, 1}) {
-    ExpectDerivative(forward([&](auto& self, auto& out) {
-                       EXPECT_RUN(device, GeluV2, self.handle(), approximate, Handle(out));
-                     }),
-                     backward([&](auto& grad, auto& self, auto& out) {
-                       EXPECT_RUN(device, GeluBackwardV2, grad.handle(), self.handle(),
-                                  approximate == 1 ? tanh : none, Handle(out));
-                     }),
-                     points);
+    ExpectSlope([&](In x, aclTensor* out) { EXPECT_RUN(device, GeluV2, x, approximate, out); },
+                [&](In g, In x, aclTensor* out) {
+                  EXPECT_RUN(device, GeluBackwardV2, g, x, approximate == 1 ? tanh : none, out);
+                });
   }
-  ExpectDerivative(forward([&](auto& self, auto& out) {
-                     EXPECT_RUN(device, LogSigmoidForward, self.handle(), Handle(out), nullptr);
-                   }),
-                   backward([&](auto& grad, auto& self, auto& out) {
-                     EXPECT_RUN(device, LogSigmoidBackward, grad.handle(), self.handle(), nullptr,
-                                Handle(out));
-                   }),
-                   points);
 }
 
 TEST(SupportingElementwise, TheGradientOfEluFromItsResult) {

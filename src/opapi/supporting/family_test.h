@@ -146,6 +146,31 @@ inline void ExpectNear(const Doubles& got, const Doubles& want, aclDataType dtyp
   }
 }
 
+/// d(sum of weights * function)/dx of each element by differences.
+template <class Function>
+Doubles Slopes(const Doubles& x, const Doubles& weights, const Function& function) {
+  const auto weighted = [&](const Doubles& at) {
+    const Doubles y = function(at);
+    double sum = 0;
+    for (size_t i = 0; i < y.size(); ++i) sum += weights[i % weights.size()] * y[i];
+    return sum;
+  };
+  Doubles slopes;
+  for (size_t i = 0; i < x.size(); ++i) {
+    Doubles above = x, below = x;
+    above[i] += 1e-6;
+    below[i] -= 1e-6;
+    slopes.push_back((weighted(above) - weighted(below)) / 2e-6);
+  }
+  return slopes;
+}
+
+// Tensors of double.
+inline DeviceTensor Of(const Dims& dims, const Doubles& values) {
+  return Make(ACL_DOUBLE, dims, values);
+}
+inline DeviceTensor Empty(const Dims& dims) { return DeviceTensor(ACL_DOUBLE, DenseLayout(dims)); }
+
 }  // namespace openaclnn::test
 
 /// Runs aclnn<name>; what follows are the arguments of its first phase.
