@@ -341,4 +341,7 @@ FORMULAS = {
         "the scale backs off when foundInf is not 0, and grows after growthInterval steps without"
     ),
     "ApplyAdamWV2": "varRef, mRef, vRef = after a step of AdamW, the (step + 1)-th",
+    "KlDivTargetBackward": "gradTarget = gradient of KlDiv by target",
+    "Put": "self = source at the elements whose numbers are in index, or + source",
+    "RepeatInterleaveGrad": "out = for each slice along axis, the sum of what it was repeated to",
 }

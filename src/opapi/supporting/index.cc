@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Indexing by tensors as self[i, :, j], its gradient, Take, and elements repeated.
 #include <algorithm>
+#include <numeric>
 
 #include "kernels/rows.h"
 #include "supporting/along.h"
@@ -228,6 +229,34 @@ Plan PlanTake(const Params& p) {
           }};
 }
 
+// selfRef, index, source: the same places written to. accumulate.
+void CheckPut(const Params& p, Checker& checker) {
+  const Operand &self = p.tensors[0], &index = p.tensors[1], &source = p.tensors[2];
+  CheckIndexType(index, checker);
+  checker.SameDtype(source, self);
+  checker.That(source.count() == index.count(), [&] {
+    return Concat("source shape is ", ShapeText(source), ", expected as many elements as index, ",
+                  ShapeText(index));
+  });
+}
+
+Plan PlanPut(const Params& p) {
+  const Operand &self = p.tensors[0], &index = p.tensors[1], &source = p.tensors[2];
+  const IndexReader reader(index, ShapeOf(index));
+  const Offsets offsets(self, self.rank());
+  const Placing placing = p.integers[0] != 0 ? Placing::kAdd : Placing::kSet;
+  const Placer placer(self, placing, source, ShapeOf(source));
+  const int64_t limit = *self.count();
+  return {0, [=](const Buffers& buffers) -> Status {
+            std::vector<int64_t> places;
+            Status status = reader.Read(buffers.As<std::byte>(1), limit, true, &places);
+            if (!status.ok()) return status;
+            for (int64_t& place : places) place = offsets(place);
+            if (!places.empty()) placer(places, buffers.As<std::byte>(2), buffers.As<std::byte>(0));
+            return {};
+          }};
+}
+
 namespace {
 
 /// Along a dimension, or over the elements in row-major order.
@@ -313,6 +342,53 @@ Plan PlanRepeatInterleave(const Params& p) {
         });
         return {};
       }};
+}
+
+// yGrad, repeats; out: the sums over what each slice along the axis was repeated to.
+void CheckRepeatInterleaveGradient(const Params& p, Checker& checker) {
+  const Operand &grad = p.tensors[0], &repeats = p.tensors[1], &out = p.out();
+  CheckDim(out, p.integers[0], checker);
+  CheckIndexType(repeats, checker);
+  checker.Rank(grad, out.rank());
+  if (!checker.ok()) return;
+  Shape shape = ShapeOf(out);
+  const uint32_t dim = *WrapDim(p.integers[0], out.rank());
+  if (!shape.empty()) shape[dim] = grad.dim(dim);
+  CheckShape(grad, shape, checker);
+  checker.That(repeats.count() == out.dim(dim) || repeats.count() == 1, [&] {
+    return Concat("repeats shape is ", ShapeText(repeats), ", expected (", out.dim(dim), ")");
+  });
+}
+
+Plan PlanRepeatInterleaveGradient(const Params& p) {
+  const Operand &grad = p.tensors[0], &out = p.out();
+  const Extent extent = ExtentOf(out, p.integers[0]), of = ExtentOf(grad, p.integers[0]);
+  const Rows from(grad, extent.dim), to(out, extent.dim);
+  const IndexReader reader(p.tensors[1], Shape{extent.width});
+  const auto load = LoaderOf<double>(grad.dtype());
+  const auto store = StorerOf<double>(out.dtype());
+  return {0, [=](const Buffers& buffers) -> Status {
+            std::vector<int64_t> repeats;
+            Status status = reader.Read(buffers.As<std::byte>(1), of.width + 1, false, &repeats);
+            if (!status.ok()) return status;
+            const int64_t all = std::accumulate(repeats.begin(), repeats.end(), int64_t{0});
+            if (all != of.width) {
+              return Status(507035,
+                            Concat("repeats value is ", all, " in all, expected ", of.width));
+            }
+            ParallelRows(extent.rows, of.width, [&](int64_t row) {
+              std::vector<double> values(static_cast<size_t>(of.width)), sums;
+              load(from.At(buffers.As<std::byte>(0), row), from.step, of.width, values.data());
+              auto next = values.begin();
+              for (const int64_t repeat : repeats) {
+                TreeSum<double> sum;
+                for (int64_t i = 0; i < repeat; ++i) sum.Add(*next++);
+                sums.push_back(sum.Total());
+              }
+              store(sums.data(), extent.width, to.At(buffers.As<std::byte>(2), row), to.step);
+            });
+            return {};
+          }};
 }
 
 }  // namespace openaclnn::supporting

@@ -36,7 +36,8 @@ PlanOf PlanLoss, PlanLossGradient;
 namespace expressions {
 extern const Expression kMse, kMseGradient, kL1, kL1Gradient, kSmoothL1, kSmoothL1Gradient,
     kBinaryCrossEntropy, kBinaryCrossEntropyGradient, kLogitsCrossEntropy,
-    kLogitsCrossEntropyGradient, kKlDiv, kKlDivGradient, kSoftMargin, kSoftMarginGradient;
+    kLogitsCrossEntropyGradient, kKlDiv, kKlDivGradient, kKlDivTargetGradient, kSoftMargin,
+    kSoftMarginGradient;
 }  // namespace expressions
 
 // statistics.cc, checked as reductions
@@ -58,8 +59,10 @@ PlanOf PlanFlip, PlanRoll, PlanConstantPad, PlanReflectionPad, PlanReplicationPa
     PlanReflectionPadGradient, PlanReplicationPadGradient;
 
 // index.cc
-CheckOf CheckIndex, CheckIndexPut, CheckTake, CheckRepeatInterleave;
-PlanOf PlanIndex, PlanIndexPut, PlanTake, PlanRepeatInterleave;
+CheckOf CheckIndex, CheckIndexPut, CheckTake, CheckPut, CheckRepeatInterleave,
+    CheckRepeatInterleaveGradient;
+PlanOf PlanIndex, PlanIndexPut, PlanTake, PlanPut, PlanRepeatInterleave,
+    PlanRepeatInterleaveGradient;
 
 // scatter.cc
 CheckOf CheckScatter, CheckScatterAdd, CheckIndexAdd, CheckIndexCopy, CheckIndexFill,

@@ -59,6 +59,9 @@ const Expression kKlDiv = Real<2, [](auto a, auto t, auto s) {
 const Expression kKlDivGradient = Real<3, [](auto g, auto, auto t, auto s) {
   return s[0] != 0 ? -std::exp(t) * g : (t > 0) ? -t * g : t * 0;
 }>();
+const Expression kKlDivTargetGradient = Real<3, [](auto g, auto a, auto t, auto s) {
+  return s[0] != 0 ? std::exp(t) * (t - a + 1) * g : (t > 0) ? (std::log(t) + 1 - a) * g : t * 0;
+}>();
 const Expression kSoftMargin =
     Real<2, [](auto a, auto t, auto) { return std::log1p(std::exp(-t * a)); }>();
 const Expression kSoftMarginGradient =
