@@ -344,4 +344,9 @@ FORMULAS = {
     "KlDivTargetBackward": "gradTarget = gradient of KlDiv by target",
     "Put": "self = source at the elements whose numbers are in index, or + source",
     "RepeatInterleaveGrad": "out = for each slice along axis, the sum of what it was repeated to",
+    "DropoutV3": "out = mask ? input / (1 - p) : 0; maskOut = bits, each 0 with the probability p",
+    "FlashAttentionScoreV4": (
+        "attentionOut = dropout(softmax(scaleValue * query key^T, masked)) value, for each head"
+    ),
+    "FlashAttentionScoreGradV4": "dq, dk, dv = gradients of FlashAttentionScoreV4",
 }

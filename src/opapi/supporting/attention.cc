@@ -7,6 +7,7 @@
 
 #include "kernels/rows.h"
 #include "supporting/operators.h"
+#include "supporting/philox.h"
 #include "supporting/reduction.h"
 
 namespace openaclnn::supporting {
@@ -93,10 +94,19 @@ struct Settings {
         layout(p.integers[3]),
         sparse_mode(p.integers[4]),
         scale(p.reals[0]),
-        keep(p.reals[1]) {}
+        keep(p.reals[1]) {
+    // Later versions end with the seed and the offset of a dropout without a mask.
+    if (p.integers.size() > 6) {
+      seeded = true;
+      seed = static_cast<uint64_t>(p.integers.end()[-2]);
+      offset = static_cast<uint64_t>(p.integers.end()[-1]);
+    }
+  }
 
   int64_t before, after, heads, layout, sparse_mode;
   double scale, keep;
+  bool seeded = false;
+  uint64_t seed = 0, offset = 0;
 };
 
 constexpr std::array<std::string_view, 4> kLayouts = {"BNSD", "BSND", "BSH", "SBH"};
@@ -113,7 +123,10 @@ struct Attention {
     v = Heads(p.tensors[kV], layout, width);
     scale = settings.scale;
     keep = settings.keep;
-    has_drop = p.tensors[drop].present() && keep < 1;
+    has_drop = p.tensors[drop].present() && !p.tensors[drop].empty() && keep < 1;
+    seeded = settings.seeded && !has_drop && keep < 1;
+    seed = settings.seed;
+    offset = settings.offset;
     const Operand& masking = p.tensors[mask_place];
     mask.causal = settings.sparse_mode == 2;
     mask.given = masking.present() && !masking.empty() && !mask.causal;
@@ -149,8 +162,11 @@ struct Attention {
 
   /// 1 / keep for what stays, 0 for what is dropped.
   double Kept(const Buffers& buffers, int64_t batch, int64_t head, int64_t i, int64_t j) const {
-    if (!has_drop) return 1;
+    if (!has_drop && !seeded) return 1;
     const int64_t bit = ((batch * q.heads + head) * q.rows + i) * k.rows + j;
+    if (seeded) {
+      return 1 - Philox(seed, offset, static_cast<uint64_t>(bit)).Open(0) < keep ? 1 / keep : 0;
+    }
     const bool stays = (buffers.As<uint8_t>(drop_place)[bit / 8] >> (bit % 8) & 1) != 0;
     return stays ? 1 / keep : 0;
   }
@@ -160,7 +176,8 @@ struct Attention {
   std::string_view layout;
   Heads q, k, v;
   double scale = 1, keep = 1;
-  bool has_drop = false;
+  bool has_drop = false, seeded = false;
+  uint64_t seed = 0, offset = 0;
   size_t drop_place;
   Mask mask;
 };
@@ -193,8 +210,17 @@ void AddScaled(double factor, const double* row, int64_t n, double* to) {
   for (int64_t i = 0; i < n; ++i) to[i] += factor * row[i];
 }
 
-void CheckNull(const Params& p, std::initializer_list<size_t> places, Checker& checker) {
-  for (const size_t at : places) {
+/// The place of the first output.
+size_t OutputsOf(const Params& p) {
+  size_t at = 0;
+  while (p.tensors[at].role() == OPENACLNN_INPUT) ++at;
+  return at;
+}
+
+/// What is not supported, and what later versions have from `more` on.
+void CheckNull(const Params& p, size_t shift, size_t padding, size_t more, Checker& checker) {
+  for (size_t at = shift; at < OutputsOf(p); ++at) {
+    if (at != shift && at != padding && at < more) continue;
     const Operand& operand = p.tensors[at];
     checker.That(!operand.present() || operand.empty(), [&] {
       return Concat(operand.name(), " value is a tensor, expected null: it is not supported");
@@ -276,24 +302,26 @@ int64_t AttentionLayout(const char* name) {
   return -1;
 }
 
-// query, key, value, realShift, dropMask, paddingMask, attenMask; softmaxMax, softmaxSum,
+// query, key, value, realShift, dropMask, paddingMask, attenMask, …; softmaxMax, softmaxSum,
 // softmaxOut, attentionOut.
 void CheckAttention(const Params& p, Checker& checker) {
-  CheckNull(p, {3, 5}, checker);
+  CheckNull(p, 3, 5, 7, checker);
   CheckSettings(p, checker);
   if (!checker.ok()) return;
   const Attention attention(p, 4, 6);
   CheckHeads(p, attention, 6, 4, checker);
-  for (const size_t at : {size_t{7}, size_t{8}}) {
+  const size_t outputs = OutputsOf(p);
+  for (const size_t at : {outputs, outputs + 1}) {
     const Heads& q = attention.q;
     CheckShape(p.tensors[at], {q.batches, q.heads, q.rows, kCopies}, checker);
   }
-  checker.SameShapeAndDtype(p.tensors[10], p.tensors[kQ]);
+  checker.SameShapeAndDtype(p.tensors[outputs + 3], p.tensors[kQ]);
 }
 
 Plan PlanAttention(const Params& p) {
   const Attention attention(p, 4, 6);
-  const Heads out(p.tensors[10], attention.layout, attention.q.elements);
+  const size_t outputs = OutputsOf(p);
+  const Heads out(p.tensors[outputs + 3], attention.layout, attention.q.elements);
   struct Sums {
     explicit Sums(const Operand& operand)
         : offsets(operand, operand.rank()),
@@ -303,7 +331,7 @@ Plan PlanAttention(const Params& p) {
     int64_t bytes;
     StoreRow<double> store;
   };
-  const Sums maxima(p.tensors[7]), sums(p.tensors[8]);
+  const Sums maxima(p.tensors[outputs]), sums(p.tensors[outputs + 1]);
   return {0, [=](const Buffers& buffers) -> Status {
             const Heads &q = attention.q, &k = attention.k;
             const auto at = [&](size_t i) { return buffers.As<std::byte>(i); };
@@ -326,26 +354,28 @@ Plan PlanAttention(const Params& p) {
                 }
                 for (int64_t copy = 0; copy < kCopies; ++copy) {
                   const int64_t to = (which * q.rows + i) * kCopies + copy;
-                  maxima.store(&row.max, 1, at(7) + maxima.offsets(to) * maxima.bytes, 0);
-                  sums.store(&row.sum, 1, at(8) + sums.offsets(to) * sums.bytes, 0);
+                  maxima.store(&row.max, 1, at(outputs) + maxima.offsets(to) * maxima.bytes, 0);
+                  sums.store(&row.sum, 1, at(outputs + 1) + sums.offsets(to) * sums.bytes, 0);
                 }
               }
-              out.Store(at(10), batch, head, results.data());
+              out.Store(at(outputs + 3), batch, head, results.data());
             });
             return {};
           }};
 }
 
 // query, key, value, dy, pseShift, dropMask, paddingMask, attenMask, softmaxMax, softmaxSum,
-// softmaxIn, attentionIn; dq, dk, dv, dpse. The softmax is made again from q and k, so that what
+// softmaxIn, attentionIn, …; dq, dk, dv, …. The softmax is made again from q and k, so that what
 // the forward left is not needed.
 void CheckAttentionGradient(const Params& p, Checker& checker) {
-  CheckNull(p, {4, 6}, checker);
+  CheckNull(p, 4, 6, 12, checker);
   CheckSettings(p, checker);
   if (!checker.ok()) return;
   CheckHeads(p, Attention(p, 5, 7), 7, 5, checker);
   checker.SameShapeAndDtype(p.tensors[3], p.tensors[kQ]);
-  for (size_t i = 0; i < 3; ++i) checker.SameShapeAndDtype(p.tensors[12 + i], p.tensors[kQ + i]);
+  for (size_t i = 0; i < 3; ++i) {
+    checker.SameShapeAndDtype(p.tensors[OutputsOf(p) + i], p.tensors[kQ + i]);
+  }
 }
 
 namespace {
@@ -378,7 +408,7 @@ struct HeadGradient {
     }
   }
 
-  void Run(int64_t batch, int64_t kv_head, const Heads& dq_to, const Heads& dk_to,
+  void Run(int64_t batch, int64_t kv_head, size_t outputs, const Heads& dq_to, const Heads& dk_to,
            const Heads& dv_to) {
     const Heads& q = attention.q;
     const auto at = [&](size_t i) { return buffers.As<std::byte>(i); };
@@ -394,10 +424,10 @@ struct HeadGradient {
         const int64_t row = i * q.elements;
         AddRow(batch, head, i, queries.data() + row, dy.data() + row, dq.data() + row);
       }
-      dq_to.Store(at(12), batch, head, dq.data());
+      dq_to.Store(at(outputs), batch, head, dq.data());
     }
-    dk_to.Store(at(13), batch, kv_head, dk.data());
-    dv_to.Store(at(14), batch, kv_head, dv.data());
+    dk_to.Store(at(outputs + 1), batch, kv_head, dk.data());
+    dv_to.Store(at(outputs + 2), batch, kv_head, dv.data());
   }
 
   const Attention& attention;
@@ -413,12 +443,13 @@ Plan PlanAttentionGradient(const Params& p) {
   const auto heads = [&](size_t at) {
     return Heads(p.tensors[at], attention.layout, attention.q.elements);
   };
-  const Heads dy = heads(3), dq = heads(12), dk = heads(13), dv = heads(14);
+  const size_t outputs = OutputsOf(p);
+  const Heads dy = heads(3), dq = heads(outputs), dk = heads(outputs + 1), dv = heads(outputs + 2);
   return {0, [=](const Buffers& buffers) -> Status {
             const Heads &q = attention.q, &k = attention.k;
             ParallelRows(k.batches * k.heads, q.rows * k.rows * q.elements, [&](int64_t which) {
               HeadGradient gradient(attention, dy, buffers);
-              gradient.Run(which / k.heads, which % k.heads, dq, dk, dv);
+              gradient.Run(which / k.heads, which % k.heads, outputs, dq, dk, dv);
             });
             return {};
           }};

@@ -45,24 +45,31 @@ void CheckDropoutMask(const Params& p, Checker& checker) {
   if (count) CheckMask(p.out(), *count, checker);
 }
 
-Plan PlanDropoutMask(const Params& p) {
+namespace {
+
+/// The bits for so many elements.
+Plan MakeMask(const Params& p, int64_t count, size_t mask) {
   const double probability = p.reals[0];
   const auto seed = static_cast<uint64_t>(p.integers.end()[-2]);
   const auto offset = static_cast<uint64_t>(p.integers.end()[-1]);
-  const int64_t bytes = MaskBytes(*CountOf(p.arrays[0])), step = p.out().tensor().strides[0];
+  const int64_t bytes = MaskBytes(count), step = p.tensors[mask].tensor().strides[0];
   return {0, [=](const Buffers& buffers) -> Status {
             ParallelRows(bytes, 64, [&](int64_t i) {
-              uint8_t mask = 0;
+              uint8_t bits = 0;
               for (int bit = 0; bit < 8; ++bit) {
                 const auto place = static_cast<uint64_t>(8 * i + bit);
                 const bool kept = 1 - Philox(seed, offset, place).Open(0) >= probability;
-                mask = static_cast<uint8_t>(mask | (kept ? 1 << bit : 0));
+                bits = static_cast<uint8_t>(bits | (kept ? 1 << bit : 0));
               }
-              buffers.As<uint8_t>(0)[i * step] = mask;
+              buffers.As<uint8_t>(mask)[i * step] = bits;
             });
             return {};
           }};
 }
+
+}  // namespace
+
+Plan PlanDropoutMask(const Params& p) { return MakeMask(p, *CountOf(p.arrays[0]), 0); }
 
 // self, mask; out = self / (1 - prob) where the mask is 1, else 0.
 void CheckDropout(const Params& p, Checker& checker) {
@@ -74,8 +81,10 @@ void CheckDropout(const Params& p, Checker& checker) {
   CheckMask(p.tensors[1], *self.count(), checker);
 }
 
-Plan PlanDropout(const Params& p) {
-  const Operand &self = p.tensors[0], &mask = p.tensors[1], &out = p.out();
+namespace {
+
+Plan MakeDropout(const Params& p, size_t mask_at, size_t out_at) {
+  const Operand &self = p.tensors[0], &mask = p.tensors[mask_at], &out = p.tensors[out_at];
   const double scale = p.reals[0] < 1 ? 1 / (1 - p.reals[0]) : 0;
   const Offsets from(self, self.rank()), to(out, out.rank());
   const int64_t bytes = BytesOf(self), step = mask.tensor().strides[0], count = *self.count();
@@ -83,13 +92,38 @@ Plan PlanDropout(const Params& p) {
   const auto store = StorerOf<double>(out.dtype());
   return {0, [=](const Buffers& buffers) -> Status {
             ParallelRows(count, 4, [&](int64_t i) {
-              const bool kept = (buffers.As<uint8_t>(1)[i / 8 * step] >> (i % 8) & 1) != 0;
+              const bool kept = (buffers.As<uint8_t>(mask_at)[i / 8 * step] >> (i % 8) & 1) != 0;
               double value = 0;
               if (kept) load(buffers.As<std::byte>(0) + from(i) * bytes, 0, 1, &value);
               value *= scale;
-              store(&value, 1, buffers.As<std::byte>(2) + to(i) * bytes, 0);
+              store(&value, 1, buffers.As<std::byte>(out_at) + to(i) * bytes, 0);
             });
             return {};
+          }};
+}
+
+}  // namespace
+
+Plan PlanDropout(const Params& p) { return MakeDropout(p, 1, 2); }
+
+// input, optionalNoiseShape; out, maskOut: both steps in one.
+void CheckDropoutV3(const Params& p, Checker& checker) {
+  CheckProbability(p, checker);
+  const Operand& self = p.tensors[0];
+  checker.That(!p.tensors[1].present(), [&] {
+    return "optionalNoiseShape value is a tensor, expected null: it is not supported";
+  });
+  checker.That(Contains(kRealTypes, self.dtype()),
+               [&] { return DtypeIs(self, DtypesText(kRealTypes)); });
+  checker.SameShapeAndDtype(p.tensors[2], self);
+  CheckMask(p.tensors[3], *self.count(), checker);
+}
+
+Plan PlanDropoutV3(const Params& p) {
+  const Plan mask = MakeMask(p, *p.tensors[0].count(), 3), dropout = MakeDropout(p, 3, 2);
+  return {0, [=](const Buffers& buffers) -> Status {
+            Status status = mask.work(buffers);
+            return status.ok() ? dropout.work(buffers) : std::move(status);
           }};
 }
 

@@ -75,8 +75,8 @@ CheckOf CheckEye, CheckLinspace, CheckOneHot, CheckFillDiagonal;
 PlanOf PlanEye, PlanLinspace, PlanOneHot, PlanFillDiagonal;
 
 // dropout.cc
-CheckOf CheckDropoutMask, CheckDropout;
-PlanOf PlanDropoutMask, PlanDropout;
+CheckOf CheckDropoutMask, CheckDropout, CheckDropoutV3;
+PlanOf PlanDropoutMask, PlanDropout, PlanDropoutV3;
 
 // normalize.cc
 CheckOf CheckLayerNorm, CheckLayerNormGradient, CheckGroupNorm, CheckGroupNormGradient,
