@@ -137,6 +137,9 @@ FORMULAS = {
     "Uniform": "out = numbers in [from, to)",
     "Random": "out = integers in [from, to)",
     "ForeachSqrt": "out = sqrt(x), for each of the list",
+    "ForeachAbs": "out = |x|, for each of the list",
+    "ForeachReciprocal": "out = 1 / x, for each of the list",
+    "ForeachCopy": "out = x, for each of the list",
     "ForeachAddScalarV2": "out = x + scalar, for each of the list",
     "ForeachDivScalarV2": "out = x / scalar, for each of the list",
     "ForeachMulScalarV2": "out = x * scalar, for each of the list",
@@ -349,4 +352,5 @@ FORMULAS = {
         "attentionOut = dropout(softmax(scaleValue * query key^T, masked)) value, for each head"
     ),
     "FlashAttentionScoreGradV4": "dq, dk, dv = gradients of FlashAttentionScoreV4",
+    "ForeachNorm": "out = (sum of |x|^scalar)^(1/scalar), for each of the list",
 }

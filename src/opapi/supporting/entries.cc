@@ -57,3 +57,16 @@ bool IsTanh(const char* name) { return name != nullptr && std::string_view(name)
 #include "supporting/signatures.inc"
 // After what its lines are made of.
 #include "supporting/operator_table.inc"
+#undef ENTRY
+
+namespace openaclnn::supporting {
+
+std::span<const Row* const> Table() {
+#define ENTRY(name, ...) &kRow##name,
+  static const Row* const rows[] = {
+#include "supporting/operator_table.inc"
+  };
+  return rows;
+}
+
+}  // namespace openaclnn::supporting

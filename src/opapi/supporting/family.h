@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "ascendcl/data_type.h"
@@ -105,6 +106,9 @@ struct Row {
 
 /// Every product; BFLOAT16 on those that have it.
 extern const std::array<OperandSupport, 1> kEverywhere;
+
+/// The operators of the table.
+std::span<const Row* const> Table();
 
 /// Phase 1 of every row.
 aclnnStatus PlanFamily(const Params& params, uint64_t* workspace_size, aclOpExecutor** executor);

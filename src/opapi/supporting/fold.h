@@ -35,11 +35,16 @@ inline Walk TermsOf(const Layout& layout, int64_t element_bytes) {
 /// Whether integers stay integers.
 bool Integral(const Params& params);
 
+/// Which operands a fold goes from and to.
+struct FoldPlaces {
+  size_t self = 0, begin = 1, end = 2;  // the outputs are [begin, end)
+};
+
 /// A fold has Add(T), for all terms in order, then Again(n), whether to go through them once more,
 /// and Result(n, i), the value for the i-th output.
 template <class T, class Fold>
-Plan MakeFold(const Params& p, const Layout& layout, const Fold& fold) {
-  const Operand& self = p.tensors[0];
+Plan MakeFold(const Params& p, const FoldPlaces& places, const Layout& layout, const Fold& fold) {
+  const Operand& self = p.tensors[places.self];
   const int64_t self_bytes = BytesOf(self);
   const Walk terms = TermsOf(layout, self_bytes);
   const Offsets kept = OffsetsOf(layout.kept, layout.kept_steps);
@@ -51,14 +56,14 @@ Plan MakeFold(const Params& p, const Layout& layout, const Fold& fold) {
     StoreRow<T> store;
   };
   std::vector<To> to;
-  for (size_t i = 1; i < p.tensors.size(); ++i) to.emplace_back(p.tensors[i]);
+  for (size_t i = places.begin; i < places.end; ++i) to.emplace_back(p.tensors[i]);
   const int64_t rows = CountOf(layout.kept), n = terms.count();
   const auto load = LoaderOf<T>(self.dtype());
   return {0, [=](const Buffers& buffers) -> Status {
             ParallelRows(rows, std::max<int64_t>(n, 1), [&](int64_t row) {
               Fold each = fold;
               Walk::Pointers origin{};
-              if (n > 0) origin[0] = buffers.As<std::byte>(0) + kept(row) * self_bytes;
+              if (n > 0) origin[0] = buffers.As<std::byte>(places.self) + kept(row) * self_bytes;
               do {
                 terms.ForRunsInOrder(origin, [&](const Walk::Pointers& at, int64_t run) {
                   T values[Walk::kRun];
@@ -68,8 +73,9 @@ Plan MakeFold(const Params& p, const Layout& layout, const Fold& fold) {
               } while (each.Again(n));
               for (size_t i = 0; i < to.size(); ++i) {
                 const T result = each.Result(n, i);
-                to[i].store(&result, 1,
-                            buffers.As<std::byte>(i + 1) + to[i].offsets(row) * to[i].bytes, 0);
+                to[i].store(
+                    &result, 1,
+                    buffers.As<std::byte>(places.begin + i) + to[i].offsets(row) * to[i].bytes, 0);
               }
             });
             return {};
@@ -80,6 +86,12 @@ Plan MakeFold(const Params& p, const Layout& layout, const Fold& fold) {
 struct OnePass {
   static bool Again(int64_t) { return false; }
 };
+
+/// Of the first operand, to all others.
+template <class T, class Fold>
+Plan MakeFold(const Params& p, const Layout& layout, const Fold& fold) {
+  return MakeFold<T>(p, FoldPlaces{0, 1, p.tensors.size()}, layout, fold);
+}
 
 /// Over the dimensions of the call's list.
 template <class T, class Fold>

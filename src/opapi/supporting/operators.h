@@ -41,9 +41,9 @@ extern const Expression kMse, kMseGradient, kL1, kL1Gradient, kSmoothL1, kSmooth
 }  // namespace expressions
 
 // statistics.cc, checked as reductions
-CheckOf CheckProductAlong, CheckExtremes;
+CheckOf CheckProductAlong, CheckExtremes, CheckForeachNorm;
 PlanOf PlanVariance, PlanDeviation, PlanNorm, PlanProduct, PlanProductAlong, PlanLogSumExp,
-    PlanPresentSum, PlanExtremes, PlanMedian;
+    PlanPresentSum, PlanExtremes, PlanMedian, PlanForeachNorm;
 
 // scan.cc
 CheckOf CheckScan, CheckProducts, CheckScanAt;

@@ -148,6 +148,35 @@ Plan PlanDeviation(const Params& p) {
 
 Plan PlanNorm(const Params& p) { return MakeFold<double>(p, NormFold(p.values[0].number)); }
 
+// Lists x and out, each to a number.
+void CheckForeachNorm(const Params& p, Checker& checker) {
+  const size_t count = p.lists[0].size;
+  checker.That(p.lists[1].size == count, [&] {
+    return Concat("out size is ", p.lists[1].size, ", expected that of x, ", count);
+  });
+  for (size_t i = 0; checker.ok() && i < count; ++i) {
+    const Operand& out = p.tensors[count + i];
+    checker.That(out.count() == 1,
+                 [&] { return Concat("out shape is ", ShapeText(out), ", expected one element"); });
+  }
+}
+
+Plan PlanForeachNorm(const Params& p) {
+  const size_t count = p.lists[0].size;
+  std::vector<Plan> plans;
+  for (size_t i = 0; i < count; ++i) {
+    plans.push_back(MakeFold<double>(p, {i, count + i, count + i + 1}, *LayoutOf(p.tensors[i], {}),
+                                     NormFold(p.values[0].number)));
+  }
+  return {0, [plans](const Buffers& buffers) -> Status {
+            for (const Plan& plan : plans) {
+              Status status = plan.work(buffers);
+              if (!status.ok()) return status;
+            }
+            return {};
+          }};
+}
+
 Plan PlanProduct(const Params& p) { return MakeFoldFor<ProductFold>(p); }
 
 // keepDim, dim.
