@@ -38,7 +38,7 @@ test: ## all tests of the release build
 	cmake --install build/release --prefix build/install
 	ctest --preset release --output-on-failure
 
-test-clients: build ## programs of others: the torch-npu wheel, from the package index
+test-clients: build ## programs of others: C, C++, ctypes, and torch-npu from the package index
 	python3 tests/clients/run.py build/install $(VERSIONS)
 
 build: ## the libraries, installed to build/install

@@ -64,7 +64,7 @@ static inline Tensor MakeFilled(aclDataType type, int rank, const int64_t* dims,
   const size_t size = aclDataTypeSize(type);
   size_t count = 1;
   for (int i = 0; i < rank; ++i) count *= (size_t)dims[i];
-  char* host = malloc(count * size);
+  char* host = (char*)malloc(count * size);
   for (size_t i = 0; i < count * size; ++i) host[i] = ((const char*)value)[i % size];
   const Tensor tensor = MakeTensor(type, rank, dims, host);
   free(host);
@@ -93,7 +93,7 @@ static inline void Run(Phase2 phase2, uint64_t size, aclOpExecutor* executor, ac
 
 static inline void PrintFloats(const char* what, const Tensor* tensor, int columns) {
   const int count = (int)(tensor->bytes / sizeof(float));
-  float* host = malloc(tensor->bytes);
+  float* host = (float*)malloc(tensor->bytes);
   ReadTensor(tensor, host);
   printf("%s\n", what);
   for (int i = 0; i < count; ++i) {

@@ -17,7 +17,7 @@ static void Listed(aclrtStream stream, int64_t rows, int64_t width, const int32_
   CHECK(aclnnGroupedBiasAddGradV2GetWorkspaceSize(dy.handle, ends.handle, list_type, db.handle,
                                                   &size, &executor));
   Run(aclnnGroupedBiasAddGradV2, size, executor, stream);
-  float* sums = malloc(db.bytes);
+  float* sums = (float*)malloc(db.bytes);
   ReadTensor(&db, sums);
   for (int64_t j = 0; j < groups; ++j) printf("%g%c", sums[j * width], j + 1 < groups ? ' ' : '\n');
   free(sums);

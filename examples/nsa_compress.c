@@ -14,7 +14,7 @@ static int WholeOfHalf(uint16_t bits) {
 
 /* Prints runs of rows whose elements are all the same. */
 static void PrintRuns(const char* what, const Tensor* tensor, int rows, int columns) {
-  uint16_t* host = malloc(tensor->bytes);
+  uint16_t* host = (uint16_t*)malloc(tensor->bytes);
   ReadTensor(tensor, host);
   int first = 0;
   for (int row = 0; row < rows; ++row) {

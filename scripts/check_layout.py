@@ -45,6 +45,7 @@ LAYERS = {
     "ge_runner": set(),
     "graph": set(),
     "hccl": {"ascendcl"},
+    "openaclnn_capture": set(),  # stands before any maker's libraries: the public headers alone
     "reference": {"opapi"},  # the formulas alone, for the command-line tool
 }
 

@@ -2,8 +2,8 @@
 """Writes CONFORMANCE.md: what the libraries export and do, and which clients were seen to run.
 
 python3 scripts/generate_conformance.py: needs the installed libraries (`make build`), .venv, and
-build/clients/results.json, which `make test-clients` leaves; without it the clients' table stays as
-it was.
+build/clients/results.json, which `make test-clients` and `tests/clients/run.py --try` leave;
+without it the clients' table stays as it was.
 """
 
 import json
@@ -24,6 +24,21 @@ HEAD = """\
 # Conformance
 
 What exists and what was seen to run. [docs/errors.md](docs/errors.md) lists the error codes.
+
+"""
+
+CLIENT_NOTES = """
+Python 3.11, Linux x86-64, with the torch that belongs to the wheel. Versions of torch-npu other
+than 2.8.0.post5 and 2.9.0.post9 were tried, and nothing is promised about them. From 2.10 on the
+wheel ends the process while it loads, before it calls anything here, where PyTorch is the CUDA
+build, the only one for x86-64 on PyPI: both register allocator options of the same names.
+`tests/clients/allocator_keys.cc`, preloaded, lets them (not before 2.13: PyTorch has the set of
+names inline).
+
+After a call that is refused in its task queue torch-npu raises an error and drops the calls that
+follow. Where the queue prepares the calls (`TASK_QUEUE_ENABLE=2`) it prints the words of the
+refusal, and the error says "as above". With `TASK_QUEUE_ENABLE=0` or `ASCEND_LAUNCH_BLOCKING=1` the
+call itself raises, and what follows runs.
 
 """
 
@@ -54,6 +69,7 @@ def export_tables():
     refused = refusing()
     yield "## Exported functions\n\n| library | does | refuses (207000; HCCL: 5) |\n|---|---|---|\n"
     folders = sorted(path.parent.name for path in (ROOT / "src").glob("*/exports.map"))
+    folders.remove("openaclnn_capture")  # stands before functions of the others
     for library in folders:
         names = exports(library)
         done = [name for name in names if name not in refused]
@@ -92,10 +108,11 @@ def client_table():
         return
     yield CLIENTS + "\n| client | mode | result | failed |\n|---|---|---|---|\n"
     for run in json.loads(RESULTS.read_text()):
-        mode = ", ".join(f"{name}={value}" for name, value in run["mode"].items())
-        result = f"{run['passed']} passed" if run["ok"] else "FAILED"
+        mode = ", ".join(f"{name}={value}" for name, value in run["mode"].items()) or "as it is"
+        result = run["said"] or f"{run['passed']} passed"
+        result = result if run["ok"] else f"**FAILED**, {result}"
         yield f"| {run['client']} | {mode} | {result} | {', '.join(run['failed']) or 'none'} |\n"
-    yield "\nPython 3.11, Linux x86-64, with the torch that belongs to the wheel.\n\n"
+    yield CLIENT_NOTES
 
 
 def differences():

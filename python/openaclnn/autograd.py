@@ -9,10 +9,9 @@ import ctypes
 
 import torch
 
-from . import libraries
+from . import libraries, meta
 
 _NUMBERS = {torch.float32: 0, torch.float16: 1, torch.bfloat16: 27, torch.int32: 3, torch.int64: 9}
-_FORMAT_ND = 2
 
 
 class GroupedBias(torch.autograd.Function):
@@ -57,19 +56,13 @@ def call(api, *tensors):
 
 def _handle(kit, tensor):
     """An aclTensor over the tensor's own memory."""
-    rank = tensor.dim()
-    dims = (ctypes.c_int64 * rank)(*tensor.shape)
-    strides = (ctypes.c_int64 * rank)(*tensor.stride())
-    elements = tensor.untyped_storage().nbytes() // tensor.element_size()
-    handle = kit.function("aclCreateTensor", ctypes.c_void_p)(
-        dims,
-        ctypes.c_uint64(rank),
-        ctypes.c_int(_NUMBERS[tensor.dtype]),
-        strides,
-        ctypes.c_int64(tensor.storage_offset()),
-        ctypes.c_int(_FORMAT_ND),
-        (ctypes.c_int64 * 1)(elements),
-        ctypes.c_uint64(1),
-        ctypes.c_void_p(tensor.untyped_storage().data_ptr()),
+    storage = tensor.untyped_storage()
+    return meta.create_tensor(
+        kit,
+        shape=tensor.shape,
+        strides=tensor.stride(),
+        offset=tensor.storage_offset(),
+        storage_shape=[storage.nbytes() // tensor.element_size()],
+        dtype=_NUMBERS[tensor.dtype],
+        address=storage.data_ptr(),
     )
-    return ctypes.c_void_p(handle)

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from . import __version__, demo, doctor, explain, launch, libraries, report, trace, verbs
+from . import __version__, demo, doctor, explain, launch, libraries, replay, report, trace, verbs
 from .errors import Error, ExitCode, InputError
 from .operators import FORWARDS, GRADIENTS, OPERATORS
 from .operators.operator import Operator, Problem
@@ -309,6 +309,44 @@ def _summary(
         report.json_document(summary)
     else:
         trace.print_summary(summary)
+    return ExitCode.OK
+
+
+@app.command(
+    "replay",
+    epilog="Example: OPENACLNN_CAPTURE=calls openaclnn run -- ./my_program; "
+    "openaclnn replay calls",
+)
+def _replay(
+    folder: Annotated[Path, typer.Argument(help="A captured call, or a folder of them.")],
+    c: Annotated[
+        Path | None,
+        typer.Option("--c", metavar="FILE", help="Write a C program that makes the call; - prints."),
+    ] = None,
+    soc: Soc = None,
+    json: Json = False,
+) -> ExitCode:
+    """Run captured calls again; compare with the reference and with what was captured."""
+    _select_product(soc)
+    captures = replay.read(folder)
+    if c is not None:
+        return _write_program(captures, folder, c)
+    results = [replay.replay(each) for each in captures]
+    if json:
+        report.json_document({"calls": [replay.document(each) for each in results]})
+    else:
+        replay.print_results(results)
+    return ExitCode.OK if all(each.ok for each in results) else ExitCode.NUMBERS_DIFFER
+
+
+def _write_program(captures: list[replay.Capture], folder: Path, file: Path) -> ExitCode:
+    if len(captures) != 1:
+        raise InputError(f"{folder} has {len(captures)} calls, expected the folder of one for --c")
+    text = replay.c_program(captures[0], libraries.find() / "include")
+    if str(file) == "-":
+        print(text, end="")
+    else:
+        file.write_text(text)
     return ExitCode.OK
 
 

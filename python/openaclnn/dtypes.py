@@ -41,6 +41,7 @@ _TABLE = tuple(
 )
 _BY_NUMPY = {entry.numpy: entry for entry in _TABLE}
 _BY_ACL_NAME = {entry.acl_name: entry for entry in _TABLE}
+_BY_NUMBER = {entry.number: entry for entry in _TABLE}
 
 
 def of(dtype: np.dtype) -> DataType:
@@ -49,6 +50,12 @@ def of(dtype: np.dtype) -> DataType:
         return _BY_NUMPY[np.dtype(dtype)]
     except KeyError:
         raise InputError(f"dtype {dtype} has no aclDataType") from None
+
+
+def of_number(number: int) -> np.dtype | None:
+    """The NumPy dtype of an aclDataType, or None where NumPy has none."""
+    entry = _BY_NUMBER.get(number)
+    return entry.numpy if entry else None
 
 
 def name_of(acl_name: str) -> str:

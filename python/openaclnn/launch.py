@@ -40,11 +40,21 @@ def shown(variables: dict[str, str]) -> dict[str, str]:
     return dict(sorted({**here, **variables}.items()))
 
 
+def _capturing(home: Path) -> dict[str, str]:
+    """What OPENACLNN_CAPTURE needs: its library in front of all others."""
+    if not os.environ.get("OPENACLNN_CAPTURE"):
+        return {}
+    library = str(home / "lib64" / "libopenaclnn_capture.so")
+    others = os.environ.get("LD_PRELOAD", "").split()
+    return {"LD_PRELOAD": " ".join([library, *(each for each in others if each != library)])}
+
+
 def run(command: list[str]) -> None:
     """Becomes the command, with the libraries in place; returns only by an error."""
     if not command:
         raise InputError("expected a command after --")
-    variables = {**os.environ, **environment()}
+    home = libraries.find()
+    variables = {**os.environ, **environment(home), **_capturing(home)}
     program = shutil.which(command[0], path=variables.get("PATH"))
     if program is None:
         raise InputError(f"no command {command[0]!r}, expected a program on PATH or its path")

@@ -2,13 +2,42 @@
 """The aclnn objects that describe operands: tensors and arrays of integers."""
 
 import ctypes
+from collections.abc import Sequence
 
 from . import dtypes
 from .errors import Error
 from .libraries import Toolkit
 from .runtime import DeviceArray
 
-_FORMAT_ND = 2
+FORMAT_ND = 2
+
+
+def create_tensor(
+    kit: Toolkit,
+    *,
+    shape: Sequence[int],
+    strides: Sequence[int],
+    offset: int,
+    storage_shape: Sequence[int],
+    dtype: int,
+    address: int | None,
+    format: int = FORMAT_ND,
+) -> ctypes.c_void_p:
+    """A new aclTensor; `dtype` is an aclDataType, `format` an aclFormat."""
+    handle = kit.function("aclCreateTensor", ctypes.c_void_p)(
+        (ctypes.c_int64 * len(shape))(*shape),
+        ctypes.c_uint64(len(shape)),
+        ctypes.c_int(dtype),
+        (ctypes.c_int64 * len(strides))(*strides),
+        ctypes.c_int64(offset),
+        ctypes.c_int(format),
+        (ctypes.c_int64 * len(storage_shape))(*storage_shape),
+        ctypes.c_uint64(len(storage_shape)),
+        ctypes.c_void_p(address),
+    )
+    if not handle:
+        raise Error(kit.recent_message() or "aclCreateTensor returned null")
+    return ctypes.c_void_p(handle)
 
 
 class Tensor:
@@ -16,24 +45,15 @@ class Tensor:
 
     def __init__(self, kit: Toolkit, array: DeviceArray):
         self._kit = kit
-        rank = len(array.shape)
-        dims = (ctypes.c_int64 * rank)(*array.shape)
-        strides = (ctypes.c_int64 * rank)(*_contiguous_strides(array.shape))
-        create = kit.function("aclCreateTensor", ctypes.c_void_p)
-        handle = create(
-            dims,
-            ctypes.c_uint64(rank),
-            ctypes.c_int(dtypes.of(array.dtype).number),
-            strides,
-            ctypes.c_int64(0),
-            ctypes.c_int(_FORMAT_ND),
-            dims,
-            ctypes.c_uint64(rank),
-            array.address,
+        self.handle = create_tensor(
+            kit,
+            shape=array.shape,
+            strides=_contiguous_strides(array.shape),
+            offset=0,
+            storage_shape=array.shape,
+            dtype=dtypes.of(array.dtype).number,
+            address=array.address.value,
         )
-        if not handle:
-            raise Error(kit.recent_message() or "aclCreateTensor returned null")
-        self.handle = ctypes.c_void_p(handle)
 
     def close(self) -> None:
         if self.handle:

@@ -2,6 +2,7 @@
 // Reads the environment variables into a Config.
 #include "ascendcl/config.h"
 
+#include <dlfcn.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -151,6 +152,17 @@ uint32_t VisibleDevices(uint32_t num_devices) {
   }
 }
 
+/// OPENACLNN_CAPTURE asks for what only the preloaded library does; without it nothing would be
+/// saved, and nobody told.
+Status CheckCapture() {
+  const char* value = std::getenv("OPENACLNN_CAPTURE");
+  if (value == nullptr || *value == '\0') return {};
+  if (dlsym(RTLD_DEFAULT, "openaclnn_capture") != nullptr) return {};
+  return InvalidVariable(
+      "OPENACLNN_CAPTURE", value,
+      "libopenaclnn_capture.so in LD_PRELOAD as well; 'openaclnn run' sees to it");
+}
+
 uint32_t UsableCpus() {
   cpu_set_t cpus;
   if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0) return 1;
@@ -188,6 +200,7 @@ Status ReadConfig(Config* config) {
   if (status.ok()) status = ReadFlag("OPENACLNN_GUARD_PAGES", &config->guard_pages);
   if (status.ok()) status = ReadFlag("OPENACLNN_HOST_ACCESS", &config->host_access);
   if (status.ok()) status = ReadFlag("ASCEND_LAUNCH_BLOCKING", &config->launch_blocking);
+  if (status.ok()) status = CheckCapture();
   if (status.ok()) config->num_devices = VisibleDevices(config->num_devices);
   return status;
 }

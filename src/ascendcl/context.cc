@@ -91,11 +91,15 @@ Status FindStream(const void* handle, std::shared_ptr<Stream>* stream) {
   std::shared_ptr<Context> context;
   if (handle == nullptr) {
     Status status = CurrentContext(&context);
-    if (status.ok()) *stream = context->default_stream();
+    if (status.ok()) {
+      *stream = context->default_stream();
+      (*stream)->trace_row().Note();
+    }
     return status;
   }
   Status status = FindHandle("stream", handle, stream);
   if (!status.ok()) return status;
+  (*stream)->trace_row().Note();
   status = CurrentContext(&context);
   if (status.ok() && (*stream)->context() != t_context) {
     status = Status(ACL_ERROR_RT_STREAM_CONTEXT,

@@ -116,6 +116,7 @@ constexpr OpenaclnnRuntime kRuntime = {
     .forked = [] { return Forked() ? 1 : 0; },
     .record_error = [](int code, const char* text) { RecordError(code, text); },
     .tracing = &g_tracing,
+    .note_arguments = NoteArguments,
     .trace_call = TraceCall,
     .record_unsupported = RecordUnsupported,
     .pin = PinDevice,

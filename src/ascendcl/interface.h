@@ -10,7 +10,7 @@ extern "C" {
 
 /// Changed with every change of the structs below; a library that asks for another version gets
 /// null, so that mixed installations are refused instead of crashing.
-#define OPENACLNN_RUNTIME_INTERFACE 2u
+#define OPENACLNN_RUNTIME_INTERFACE 3u
 
 /// Families of products that share one table of supported types.
 typedef enum OpenaclnnFamily {
@@ -86,6 +86,8 @@ typedef struct OpenaclnnRuntime {
   void (*record_error)(int code, const char* text);
   /// Nonzero while calls and tasks are recorded; read without a lock.
   const uint32_t* tracing;
+  /// Members of a JSON object that the calling thread's next trace_call says of the call.
+  void (*note_arguments)(const char* members);
   /// A call that began at `start` and ends now, for the trace.
   void (*trace_call)(const char* api, const char* phase, int64_t start, int code);
   /// The same for a function that does nothing but refuse.

@@ -301,6 +301,7 @@ Status MallocDevice(void** address, size_t size, uint64_t padding) {
   Status status = CheckRequest("devPtr", address, size);
   if (status.ok()) status = CurrentContext(&context);
   if (!status.ok()) return status;
+  NoteSize(size);
   return Memory::Get().Allocate(Location::kDevice, context->device_id(), size, padding, address);
 }
 
@@ -338,6 +339,7 @@ aclError aclrtMallocHost(void** hostPtr, size_t size) {
   return Api("aclrtMallocHost", [&] {
     Status status = openaclnn::CheckRequest("hostPtr", hostPtr, size);
     if (!status.ok()) return status;
+    openaclnn::NoteSize(size);
     return Memory::Get().Allocate(Location::kPinnedHost, 0, size, 0, hostPtr);
   });
 }

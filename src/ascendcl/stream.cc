@@ -184,6 +184,10 @@ Status CreateStream(aclrtStream* stream) {
   Status status = RequireOut("stream", stream);
   if (status.ok()) status = CurrentContext(&context);
   if (status.ok()) status = context->CreateStream(stream);
+  std::shared_ptr<Stream> made;
+  if (Tracing() && status.ok() && FindHandle("stream", *stream, &made).ok()) {
+    made->trace_row().Note();
+  }
   return status;
 }
 

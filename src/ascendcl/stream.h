@@ -39,6 +39,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   /// caller's and nothing has changed.
   uint64_t Enqueue(std::unique_ptr<Task>&& task);
 
+  TraceRow& trace_row() { return trace_row_; }
+
   uint64_t submitted() const;
   uint64_t completed() const { return completed_.load(std::memory_order_acquire); }
 
@@ -95,7 +97,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::atomic<uint64_t> completed_{0};  // written under the lock, read without
   Status error_;
 
-  TraceRow trace_row_;  // the claimer's
+  TraceRow trace_row_;
 };
 
 /// A timeout in milliseconds: -1 waits for ever (no deadline), less is 107000.

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -159,11 +160,8 @@ struct ThreadRow {
 };
 thread_local ThreadRow t_row;
 
-struct Copied {
-  const char* kind = nullptr;
-  uint64_t bytes = 0;
-};
-thread_local Copied t_copied;
+// As trivially destroyed; TraceCall takes it.
+thread_local std::string* t_arguments = nullptr;
 
 [[maybe_unused]] const int kAtLoad = [] {
   ReloadTrace();
@@ -174,6 +172,17 @@ thread_local Copied t_copied;
                           TheFile().mutex.unlock();
                         });
 }();
+
+template <class... Parts>
+void Note(const Parts&... members) noexcept {
+  if (!Tracing()) return;
+  try {
+    if (t_arguments == nullptr) t_arguments = new std::string;
+    *t_arguments += Join(t_arguments->empty() ? "" : ",", members...);
+  } catch (const std::exception&) {
+    return;  // no memory for the note
+  }
+}
 
 /// Microseconds, with three decimals.
 std::string Microseconds(int64_t nanoseconds) {
@@ -209,18 +218,19 @@ void ReloadTrace() {
   TheFile().Configure(path != nullptr ? path : "");
 }
 
-void NoteCopy(const char* kind, uint64_t bytes) {
-  if (Tracing()) t_copied = {kind, bytes};
+void NoteArguments(const char* members) noexcept { Note(members); }
+
+void NoteCopy(const char* kind, uint64_t bytes) noexcept {
+  Note(R"("kind":")", kind, R"(","bytes":)", bytes);
 }
+
+void NoteSize(uint64_t bytes) noexcept { Note(R"("size":)", bytes); }
 
 void TraceCall(const char* api, const char* phase, int64_t start, int code) {
   const int64_t end = TraceClock();
-  const Copied copied = std::exchange(t_copied, {});
+  const std::unique_ptr<std::string> noted(std::exchange(t_arguments, nullptr));
   try {
-    std::string arguments;
-    if (copied.kind != nullptr) {
-      arguments = Join(R"("kind":")", copied.kind, R"(","bytes":)", copied.bytes);
-    }
+    std::string arguments = noted == nullptr ? "" : std::move(*noted);
     std::lock_guard lock(TheFile().mutex);
     if (t_row.id == 0) t_row.id = gettid();
     Record(t_row.id, &t_row.file, ThreadName,
@@ -232,16 +242,32 @@ void TraceCall(const char* api, const char* phase, int64_t start, int code) {
   }
 }
 
+std::string TraceRow::Name() {
+  static uint64_t count = 0;  // guarded, as the number, by the file's mutex
+  if (number_ == 0) number_ = ++count;
+  return Join("stream ", number_, ", device ", device_id_);
+}
+
+void TraceRow::Note() noexcept {
+  if (!Tracing()) return;
+  try {
+    std::unique_lock lock(TheFile().mutex);
+    const std::string name = Name();
+    lock.unlock();
+    openaclnn::Note(R"("stream":")", name, R"(")");
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
 void TraceRow::Record(const Task& task, int64_t start, int code) {
   const int64_t end = TraceClock();
-  static uint64_t count = 0;  // guarded by the file's mutex
   try {
     const std::string arguments = WithCode(code, task.trace_arguments());
     std::lock_guard lock(TheFile().mutex);
-    if (number_ == 0) number_ = ++count;
+    const std::string name = Name();
     openaclnn::Record(
-        kFirstStreamRow + static_cast<int64_t>(number_), &file_,
-        [this] { return Join("stream ", number_, ", device ", device_id_); },
+        kFirstStreamRow + static_cast<int64_t>(number_), &file_, [&] { return name; },
         Join(R"("cat":"task","name":")", task.name(), R"(","args":{)", arguments, "}"), start, end);
   } catch (const std::exception&) {
     return;

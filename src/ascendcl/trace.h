@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 
 namespace openaclnn {
 
@@ -33,8 +34,13 @@ void TraceCall(const char* api, const char* phase, int64_t start, int code);
 
 extern uint32_t g_tracing;
 
-/// Makes the calling thread's next TraceCall say what was copied.
-void NoteCopy(const char* kind, uint64_t bytes);
+/// What the calling thread's next TraceCall says of the call: members of a JSON object, behind
+/// those that were noted before. While nothing is recorded it does nothing.
+void NoteArguments(const char* members) noexcept;
+/// Of a copy or a fill.
+void NoteCopy(const char* kind, uint64_t bytes) noexcept;
+/// Of an allocation.
+void NoteSize(uint64_t bytes) noexcept;
 
 class Task;
 
@@ -43,12 +49,17 @@ class TraceRow {
  public:
   explicit TraceRow(uint32_t device_id) : device_id_(device_id) {}
 
+  /// Makes the calling thread's next TraceCall name the stream.
+  void Note() noexcept;
+
   /// Records a task that ends now.
   void Record(const Task& task, int64_t start, int code);
 
  private:
+  std::string Name();
+
   const uint32_t device_id_;
-  uint64_t number_ = 0;  // in the order in which streams first have a task
+  uint64_t number_ = 0;  // in the order in which streams are first named
   uint64_t file_ = 0;    // the file that has the row's name
 };
 

@@ -30,9 +30,8 @@ aclnnStatus SetAddress(const char* api, const OpenaclnnRole* role, aclOpExecutor
   });
 }
 
-/// No operator here takes a list of tensors, so that no executor has one.
-aclnnStatus SetListAddress(const char* api, aclOpExecutor* executor, size_t index,
-                           aclTensorList* tensors) {
+aclnnStatus SetMemberAddress(const char* api, const OpenaclnnRole* role, aclOpExecutor* executor,
+                             size_t list, size_t member, aclTensorList* tensors, void* address) {
   return Api(api, [&] {
     Pinned<Executor> object;
     Status status = FindBoth("tensors", executor, tensors, &object);
@@ -41,9 +40,7 @@ aclnnStatus SetListAddress(const char* api, aclOpExecutor* executor, size_t inde
       status = Status(ACLNN_ERR_PARAM_INVALID,
                       "tensors value is not a live list of tensors, expected the one of phase 1");
     }
-    if (!status.ok()) return status;
-    return Status(ACLNN_ERR_PARAM_INVALID,
-                  Concat("irIndex value is ", index, ", expected the place of a list of tensors"));
+    return status.ok() ? object->SetMemberAddress(role, list, member, address) : status;
   });
 }
 
@@ -67,19 +64,25 @@ aclnnStatus aclSetTensorAddr(aclOpExecutor* executor, const size_t index, aclTen
   return openaclnn::SetAddress("aclSetTensorAddr", nullptr, executor, index, tensor, addr);
 }
 
-aclnnStatus aclSetDynamicInputTensorAddr(aclOpExecutor* executor, size_t irIndex, const size_t,
-                                         aclTensorList* tensors, void*) {
-  return openaclnn::SetListAddress("aclSetDynamicInputTensorAddr", executor, irIndex, tensors);
+aclnnStatus aclSetDynamicInputTensorAddr(aclOpExecutor* executor, size_t irIndex,
+                                         const size_t relativeIndex, aclTensorList* tensors,
+                                         void* addr) {
+  return openaclnn::SetMemberAddress("aclSetDynamicInputTensorAddr", &openaclnn::kInput, executor,
+                                     irIndex, relativeIndex, tensors, addr);
 }
 
-aclnnStatus aclSetDynamicOutputTensorAddr(aclOpExecutor* executor, size_t irIndex, const size_t,
-                                          aclTensorList* tensors, void*) {
-  return openaclnn::SetListAddress("aclSetDynamicOutputTensorAddr", executor, irIndex, tensors);
+aclnnStatus aclSetDynamicOutputTensorAddr(aclOpExecutor* executor, size_t irIndex,
+                                          const size_t relativeIndex, aclTensorList* tensors,
+                                          void* addr) {
+  return openaclnn::SetMemberAddress("aclSetDynamicOutputTensorAddr", &openaclnn::kOutput, executor,
+                                     irIndex, relativeIndex, tensors, addr);
 }
 
-aclnnStatus aclSetDynamicTensorAddr(aclOpExecutor* executor, size_t irIndex, const size_t,
-                                    aclTensorList* tensors, void*) {
-  return openaclnn::SetListAddress("aclSetDynamicTensorAddr", executor, irIndex, tensors);
+aclnnStatus aclSetDynamicTensorAddr(aclOpExecutor* executor, size_t irIndex,
+                                    const size_t relativeIndex, aclTensorList* tensors,
+                                    void* addr) {
+  return openaclnn::SetMemberAddress("aclSetDynamicTensorAddr", nullptr, executor, irIndex,
+                                     relativeIndex, tensors, addr);
 }
 
 aclnnStatus AclSetInputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,

@@ -3,6 +3,7 @@
 #include "nnopbase/executor.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 
 #include "ascendcl/data_type.h"
@@ -17,7 +18,8 @@ BoundOperand::BoundOperand(const OpenaclnnOperand& operand)
     : name(operand.name),
       role(operand.role),
       present(operand.present != 0),
-      may_alias(operand.may_alias) {
+      may_alias(operand.may_alias),
+      in_list(operand.in_list != 0) {
   if (!present) return;
   tensor = Tensor(operand.tensor);
   if (ElementCount(operand.tensor).value_or(0) == 0) return;
@@ -78,6 +80,32 @@ Status Executor::SetAddress(const OpenaclnnRole* role, size_t index, void* addre
   }
   return Status(ACLNN_ERR_PARAM_INVALID,
                 Concat("index value is ", index, ", expected 0 <= index < ", count));
+}
+
+Status Executor::SetMemberAddress(const OpenaclnnRole* role, size_t list, size_t member,
+                                  void* address) {
+  std::lock_guard lock(mutex_);
+  size_t arguments = 0, members = 0;
+  bool is_list = false;
+  const BoundOperand* last = nullptr;
+  for (BoundOperand& operand : operands_) {
+    if (role != nullptr && operand.role != *role) continue;
+    const bool goes_on = last != nullptr && operand.in_list && last->in_list &&
+                         std::strcmp(operand.name, last->name) == 0;
+    last = &operand;
+    if (!goes_on) ++arguments;
+    if (arguments != list + 1) continue;
+    is_list = operand.in_list;
+    if (!is_list || members++ != member) continue;
+    operand.tensor.data = address;
+    return {};
+  }
+  if (is_list) {
+    return Status(ACLNN_ERR_PARAM_INVALID, Concat("relativeIndex value is ", member,
+                                                  ", expected 0 <= relativeIndex < ", members));
+  }
+  return Status(ACLNN_ERR_PARAM_INVALID,
+                Concat("irIndex value is ", list, ", expected the place of a list of tensors"));
 }
 
 Status Executor::CheckWorkspace(void* workspace, uint64_t workspace_size) const {
@@ -200,12 +228,23 @@ std::string Describe(const Tensor& tensor) {
   return text + ")";
 }
 
-/// What a trace says of a call, as members of a JSON object: the fewest bytes that it reads and
-/// writes, and its operands.
-std::string DescribeCall(const std::vector<BoundOperand>& operands) {
+// What a trace says of a call, as members of a JSON object.
+
+std::string DescribeOperands(const std::vector<BoundOperand>& operands) {
   constexpr size_t kMaxText = 4096;  // operators on lists may have hundreds of operands
-  uint64_t bytes[] = {0, 0};         // by role
   std::string list;
+  for (const BoundOperand& operand : operands) {
+    if (!operand.present || list.size() > kMaxText) continue;
+    if (!list.empty()) list += ',';
+    list.append("\"").append(operand.name).append("\":\"");
+    list.append(Describe(operand.tensor)).append("\"");
+  }
+  return "\"operands\":{" + list + "}";
+}
+
+/// The fewest bytes that the call reads and writes.
+std::string DescribeBytes(const std::vector<BoundOperand>& operands) {
+  uint64_t bytes[] = {0, 0};  // by role
   for (const BoundOperand& operand : operands) {
     if (!operand.present) continue;
     const OpenaclnnTensor view = operand.tensor.view();
@@ -213,17 +252,16 @@ std::string DescribeCall(const std::vector<BoundOperand>& operands) {
     // An expanded view has more elements than memory.
     bytes[operand.role] +=
         std::min(count * static_cast<uint64_t>(operand.element_bytes), operand.bytes);
-    if (list.size() > kMaxText) continue;
-    if (!list.empty()) list += ',';
-    list.append("\"").append(operand.name).append("\":\"");
-    list.append(Describe(operand.tensor)).append("\"");
   }
   return "\"bytes_read\":" + std::to_string(bytes[OPENACLNN_INPUT]) +
-         ",\"bytes_written\":" + std::to_string(bytes[OPENACLNN_OUTPUT]) + ",\"operands\":{" +
-         list + "}";
+         ",\"bytes_written\":" + std::to_string(bytes[OPENACLNN_OUTPUT]);
 }
 
 }  // namespace
+
+std::string Executor::Describe() const {
+  return DescribeOperands(operands_) + ",\"workspace_size\":" + std::to_string(workspace_size_);
+}
 
 Status Executor::Execute(const char* api, void* workspace, uint64_t workspace_size, void* stream,
                          bool* spent) {
@@ -242,7 +280,9 @@ Status Executor::Execute(const char* api, void* workspace, uint64_t workspace_si
   if (status.ok()) status = CheckOverlap(*queued);
   if (status.ok() && workspace_size_ > 0) status = CheckWorkspaceOverlap(*queued);
   if (!status.ok()) return status;
-  if (Tracing()) queued->arguments = DescribeCall(operands_);
+  if (Tracing()) {
+    queued->arguments = DescribeBytes(operands_) + "," + DescribeOperands(operands_);
+  }
   const OpenaclnnTask task = {
       .name = call_->api(),
       .run =

@@ -43,6 +43,7 @@ struct BoundOperand {
   OpenaclnnRole role;
   bool present;
   uint64_t may_alias;
+  bool in_list;
   Tensor tensor;
   // Of a view with elements; otherwise bytes is 0.
   int64_t element_bytes = 0;
@@ -59,10 +60,17 @@ class Executor {
 
   explicit Executor(const OpenaclnnCall& call);
 
+  /// What a trace says of the call: members of a JSON object.
+  std::string Describe() const;
+
   Status MakeRepeatable();
 
   /// Sets the address of the operand at `index` among those of the role, or of all.
   Status SetAddress(const OpenaclnnRole* role, size_t index, void* address);
+
+  /// The same for a member of the list that is argument `list` of the role, or of all; a list
+  /// counts as one.
+  Status SetMemberAddress(const OpenaclnnRole* role, size_t list, size_t member, void* address);
 
   /// Phase 2. *spent: the executor has run and is not repeatable.
   Status Execute(const char* api, void* workspace, uint64_t workspace_size, void* stream,

@@ -89,7 +89,9 @@ int CreateExecutor(const OpenaclnnCall* call, aclOpExecutor** executor, Openacln
                                 Executor::kMaxOperands)),
                   message);
   }
-  void* handle = InsertObject(MetaHandles(), std::make_unique<Executor>(*call));
+  auto planned = std::make_unique<Executor>(*call);
+  if (Tracing()) Runtime().note_arguments(planned->Describe().c_str());
+  void* handle = InsertObject(MetaHandles(), std::move(planned));
   if (handle == nullptr) {
     return Refuse(Status(ACLNN_ERR_INNER_CREATE_EXECUTOR, "no handle is left for an executor"),
                   message);

@@ -54,6 +54,7 @@ typedef struct OpenaclnnOperand {
   /// For an output: bit i allows it to be the very same view as operand i; bit 63 speaks for all
   /// further operands.
   uint64_t may_alias;
+  int32_t in_list;  // nonzero: a member of a list; those of one list have one name and follow
 } OpenaclnnOperand;
 
 /// What phase 1 of an operator hands over. The plan is destroyed when the executor and the last

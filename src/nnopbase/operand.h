@@ -27,6 +27,8 @@ class Operand {
   const char* name() const { return name_; }
   OpenaclnnRole role() const { return role_; }
   uint64_t may_alias() const { return may_alias_; }
+  bool in_list() const { return in_list_; }
+  void set_in_list() { in_list_ = true; }
   OpenaclnnFound found() const { return found_; }
   bool present() const { return found_ == OPENACLNN_LIVE; }
   const OpenaclnnTensor& tensor() const { return tensor_; }
@@ -45,6 +47,7 @@ class Operand {
   const char* name_;
   OpenaclnnRole role_;
   uint64_t may_alias_;
+  bool in_list_ = false;
   OpenaclnnFound found_ = OPENACLNN_FOREIGN;
   OpenaclnnTensor tensor_ = {};
   void* pin_ = nullptr;

@@ -68,8 +68,8 @@ OpenaclnnCall MakeCall(const Operation<Params, Plan>& operation, std::unique_ptr
 }
 
 inline OpenaclnnOperand Capture(const Operand& operand) {
-  return {operand.name(), operand.role(), operand.present() ? 1 : 0, operand.tensor(),
-          operand.may_alias()};
+  return {operand.name(),   operand.role(),      operand.present() ? 1 : 0,
+          operand.tensor(), operand.may_alias(), operand.in_list() ? 1 : 0};
 }
 
 }  // namespace operation_detail

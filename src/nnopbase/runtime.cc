@@ -28,6 +28,7 @@ constexpr OpenaclnnRuntime kRefusing = {
     .forked = [] { return 0; },
     .record_error = [](int, const char*) {},
     .tracing = &kNeverTracing,
+    .note_arguments = [](const char*) {},
     .trace_call = [](const char*, const char*, int64_t, int) {},
     .record_unsupported = [](const char*) {},
     .pin = [](const void*, uint64_t, OpenaclnnPin*) { return OPENACLNN_NOT_DEVICE_MEMORY; },

@@ -85,7 +85,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kBehaviours 
       "aclmdlSetDump", "aclrtBinaryGetFunction", "aclrtBinaryLoadFromData", "aclrtGetFunctionAddr",
       "aclrtMemExportToShareableHandle", "aclrtMemImportFromShareableHandle",
       "aclrtMemSetPidToShareableHandle", "rtDevBinaryRegister", "rtFunctionRegister",
-      "rtKernelLaunch"}},
+      "rtGetC2cCtrlAddr", "rtKernelLaunch"}},
     {"VirtualMemoryTest.NeighboursAreUsedAsOne",
      {"aclrtFreePhysical", "aclrtMallocPhysical", "aclrtMapMem", "aclrtReleaseMemAddress",
       "aclrtReserveMemAddress", "aclrtUnmapMem"}},

@@ -30,12 +30,23 @@ dynamic() { # library tag
   readelf -d "$1" | sed -n "s/.*($2).*\[\(.*\)\]/\1/p"
 }
 
+listed() { # exports.map
+  sed -n 's/^ *\([A-Za-z_][A-Za-z0-9_]*\);$/\1/p' "$1" | LC_ALL=C sort
+}
+
 for map in "$source"/*/exports.map; do
   name=$(basename "$(dirname "$map")")
   library=$libraries/lib$name.so
-  sed -n 's/^ *\([A-Za-z_][A-Za-z0-9_]*\);$/\1/p' "$source/$name/exports.map" |
-    LC_ALL=C sort >"$work/expected"
+  listed "$map" >"$work/expected"
   nm -D --defined-only "$library" | awk '{ print $3 }' | LC_ALL=C sort >"$work/got"
+  if [ "$name" = openaclnn_capture ]; then
+    # Its map has patterns: it stands before all operators, and before nothing that is not there.
+    for other in ascendcl nnopbase opapi; do listed "$source/$other/exports.map"; done |
+      LC_ALL=C sort >"$work/all"
+    sed -n 's/^\(aclnn.*\)GetWorkspaceSize$/&\n\1/p' "$work/all" >"$work/operators"
+    { listed "$map" && cat "$work/operators" &&
+      comm -12 "$work/all" "$work/got" | grep -v '^aclnn'; } | LC_ALL=C sort >"$work/expected"
+  fi
   if diff "$work/expected" "$work/got" >"$work/diff"; then
     echo "ok      lib$name.so exports $(wc -l <"$work/got") symbols"
   else

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes empty CUDA libraries: PyPI's torch for x86-64 loads with them where CUDA is absent.
 
-python cuda_stand_ins.py TORCH_DIR writes them to `nvidia/cuda_runtime/lib` beside torch, which
-torch's RPATH reaches. They only satisfy the loader: every function returns 100, "no device". The
+python cuda_stand_ins.py TORCH_DIR writes them to `nvidia/cudnn/lib` beside torch, which the RPATH
+of every torch reaches. They only satisfy the loader: every function returns 100, "no device". The
 functions and their version nodes are what torch's own libraries leave undefined.
 """
 
@@ -79,7 +79,7 @@ def build(path, nodes):
 
 def main(arguments):
     torch = Path(arguments[0])
-    folder = torch.parent / "nvidia" / "cuda_runtime" / "lib"
+    folder = torch.parent / "nvidia" / "cudnn" / "lib"
     folder.mkdir(parents=True, exist_ok=True)
     libraries = sorted(torch.glob("lib/*.so*"))
     for soname, nodes in sorted(symbols_by_library(libraries).items()):

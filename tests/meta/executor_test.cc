@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Executors: their states, new addresses, and the checks of phase 2.
+#include <gmock/gmock.h>
+
+#include <deque>
+
 #include "aclnnop/aclnn_embedding.h"
+#include "aclnnop/aclnn_foreach_mul_list.h"
 #include "aclnnop/aclnn_scaled_masked_softmax_backward.h"
 #include "openaclnn/status.h"
 #include "runtime/gradient.h"
@@ -172,6 +177,68 @@ TEST_F(ExecutorTest, ListAddressRefusals) {
     ExpectRefused({api, call(executor, list), ACLNN_ERR_PARAM_INVALID, "irIndex value is 0"});
   }
   EXPECT_EQ(aclDestroyTensorList(list), 0);
+}
+
+/// A repeatable executor that multiplies two lists of two: out[i] = x1[i] * x2[i].
+class ListExecutorTest : public RuntimeTest {
+ protected:
+  void SetUp() override {
+    RuntimeTest::SetUp();
+    for (const float value : {2.F, 3.F, 5.F, 7.F, 0.F, 0.F}) arrays.emplace_back(1, value);
+    x1 = List(0), x2 = List(2), out = List(4);
+    ASSERT_EQ(aclnnForeachMulListGetWorkspaceSize(x1, x2, out, &bytes, &executor), 0)
+        << TakeMessage();
+    ASSERT_EQ(aclSetAclOpExecutorRepeatable(executor), 0);
+  }
+  void TearDown() override {
+    EXPECT_EQ(aclDestroyAclOpExecutor(executor), 0);
+    for (aclTensorList* list : {x1, x2, out}) EXPECT_EQ(aclDestroyTensorList(list), 0);
+    arrays.clear();
+    RuntimeTest::TearDown();
+  }
+
+  /// The results of a run.
+  std::vector<float> Run() {
+    EXPECT_EQ(aclnnForeachMulList(nullptr, 0, executor, nullptr), 0) << TakeMessage();
+    EXPECT_EQ(aclrtSynchronizeStream(nullptr), 0) << TakeMessage();
+    return {arrays[4].Read()[0], arrays[5].Read()[0]};
+  }
+
+  aclTensorList* List(size_t first) const {
+    const aclTensor* members[] = {Gradient::Tensor({1}, ACL_FLOAT, arrays[first].data()),
+                                  Gradient::Tensor({1}, ACL_FLOAT, arrays[first + 1].data())};
+    return aclCreateTensorList(members, 2);
+  }
+
+  std::deque<DeviceArray<float>> arrays;  // two a list
+  aclTensorList *x1 = nullptr, *x2 = nullptr, *out = nullptr;
+  uint64_t bytes = 0;
+  aclOpExecutor* executor = nullptr;
+};
+
+TEST_F(ListExecutorTest, Addresses) {
+  EXPECT_THAT(Run(), testing::ElementsAre(10, 21));
+  const DeviceArray<float> other(1, 100), elsewhere(1);
+  ASSERT_EQ(aclSetDynamicInputTensorAddr(executor, 1, 0, x2, other.data()), 0) << TakeMessage();
+  EXPECT_THAT(Run(), testing::ElementsAre(200, 21));
+  ASSERT_EQ(AclSetDynamicTensorAddr(executor, 0, 1, x1, other.data()), 0) << TakeMessage();
+  EXPECT_THAT(Run(), testing::ElementsAre(200, 700));
+  ASSERT_EQ(aclSetDynamicOutputTensorAddr(executor, 0, 1, out, elsewhere.data()), 0);
+  ASSERT_EQ(aclSetDynamicTensorAddr(executor, 2, 0, out, arrays[5].data()), 0);
+  EXPECT_THAT(Run(), testing::ElementsAre(200, 200));
+  EXPECT_EQ(elsewhere.Read()[0], 700);
+}
+
+TEST_F(ListExecutorTest, AddressRefusals) {
+  const auto set = [&](size_t list, size_t member) {
+    return [=, this] { return aclSetDynamicTensorAddr(executor, list, member, x1, nullptr); };
+  };
+  const char* const api = "aclSetDynamicTensorAddr";
+  ExpectRefused({api, set(3, 0), ACLNN_ERR_PARAM_INVALID, "irIndex value is 3"});
+  ExpectRefused({api, set(SIZE_MAX, 0), ACLNN_ERR_PARAM_INVALID, "irIndex value is"});
+  ExpectRefused({api, set(0, 2), ACLNN_ERR_PARAM_INVALID, "relativeIndex value is 2"});
+  ExpectRefused({api, set(0, SIZE_MAX), ACLNN_ERR_PARAM_INVALID, "relativeIndex value is"});
+  EXPECT_THAT(Run(), testing::ElementsAre(10, 21));
 }
 
 TEST_F(ExecutorTest, DataThatIsNotDeviceMemory) {

@@ -91,6 +91,7 @@ const std::set<std::string> kMisusedElsewhere = {
     "aclrtMemSetPidToShareableHandle",
     "rtDevBinaryRegister",
     "rtFunctionRegister",
+    "rtGetC2cCtrlAddr",
     "rtKernelLaunch",
     // What setting_test.cc, virtual_memory_test.cc and the tables of handles misuse.
     "aclAppLog",

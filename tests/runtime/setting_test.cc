@@ -133,7 +133,8 @@ TEST_F(SettingTest, WhatIsNotSupportedSaysSo) {
         "aclrtBinaryLoadFromData", "aclrtGetFunctionAddr", "aclrtMemExportToShareableHandle",
         "aclrtMemImportFromShareableHandle", "aclrtMemSetPidToShareableHandle",
         "MsprofRegisterCallback", "MsprofReportAdditionalInfo", "MsprofReportApi",
-        "MsprofReportCompactInfo", "rtDevBinaryRegister", "rtFunctionRegister", "rtKernelLaunch"}) {
+        "MsprofReportCompactInfo", "rtDevBinaryRegister", "rtFunctionRegister", "rtGetC2cCtrlAddr",
+        "rtKernelLaunch"}) {
     const auto call = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, api));
     ASSERT_NE(call, nullptr) << api;
     ExpectRefused({api, call, ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "function is not supported"});

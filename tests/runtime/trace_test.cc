@@ -145,6 +145,16 @@ TEST_F(TraceTest, EachCallAndTaskIsThere) {
     EXPECT_EQ(trace.Only("call", once).row, gettid()) << once;
   }
   EXPECT_EQ(trace.Named("call", "aclCreateTensor").size(), 3U);
+  const std::string row = trace.rows.at(task.row);
+  for (const char* about_the_stream : {"aclrtCreateStream", "aclnnEmbeddingDenseBackward",
+                                       "aclrtSynchronizeStream", "aclrtDestroyStream"}) {
+    EXPECT_EQ(trace.Only("call", about_the_stream).arguments, json({{"stream", row}}));
+  }
+  EXPECT_EQ(trace.Only("call", "aclrtMemcpyAsync").arguments.at("stream"), row);
+  EXPECT_EQ(trace.Only("call", "aclrtMallocHost").arguments, json({{"size", 64}}));
+  const json planned = trace.Only("call", "aclnnEmbeddingDenseBackwardGetWorkspaceSize").arguments;
+  EXPECT_TRUE(planned.at("workspace_size").is_number_unsigned());
+  EXPECT_EQ(planned.at("operands"), operands);
 }
 
 TEST_F(TraceTest, TimesAreNested) {

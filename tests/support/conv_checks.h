@@ -35,19 +35,6 @@ SpecOperand<Spec> ConvOperand(const char* name, TensorSpec Spec::*member, bool i
 template <class Spec>
 using ConvRows = std::vector<CheckRow<Spec>>;
 
-/// Nulls of the outputs of phase 1 and of each operand, in order.
-template <class Spec>
-ConvRows<Spec> ConvNullRows(const SpecOperands<Spec>& operands) {
-  ConvRows<Spec> rows = {
-      {"workspaceSize value is null", "", 161001, [](Spec* s) { s->null_workspace_size = true; }},
-      {"executor value is null", "", 161001, [](Spec* s) { s->null_executor = true; }}};
-  for (const auto& operand : operands) {
-    rows.push_back({std::string(operand.name) + " value is null", "a tensor", 161001,
-                    [=](Spec* s) { (s->*operand.member).given = TensorSpec::kNull; }});
-  }
-  return rows;
-}
-
 /// A type that no operand has, operand by operand.
 template <class Spec>
 ConvRows<Spec> ConvDtypeRows(const SpecOperands<Spec>& operands) {

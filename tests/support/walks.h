@@ -34,6 +34,30 @@ struct SpecOperand {
 template <class Spec>
 using SpecOperands = std::vector<SpecOperand<Spec>>;
 
+/// Nulls of the outputs of phase 1 and of each operand, in order.
+template <class Spec>
+std::vector<CheckRow<Spec>> NullRows(const SpecOperands<Spec>& operands) {
+  std::vector<CheckRow<Spec>> rows = {
+      {"workspaceSize value is null", "", 161001, [](Spec* s) { s->null_workspace_size = true; }},
+      {"executor value is null", "", 161001, [](Spec* s) { s->null_executor = true; }}};
+  for (const SpecOperand<Spec>& operand : operands) {
+    rows.push_back({std::string(operand.name) + " value is null", "a tensor", 161001,
+                    [=](Spec* s) { (s->*operand.member).given = TensorSpec::kNull; }});
+  }
+  return rows;
+}
+
+/// Views that leave their storage, operand by operand.
+template <class Spec>
+std::vector<CheckRow<Spec>> ViewRows(const SpecOperands<Spec>& operands) {
+  std::vector<CheckRow<Spec>> rows;
+  for (const SpecOperand<Spec>& operand : operands) {
+    rows.push_back({std::string(operand.name) + " view is (", "one inside its storage of shape (5)",
+                    161002, [=](Spec* s) { (s->*operand.member).storage = Dims{5}; }});
+  }
+  return rows;
+}
+
 template <class Spec>
 void ExpectHandlesAreChecked(std::string_view api, const Spec& good,
                              const SpecOperands<Spec>& operands) {

@@ -34,7 +34,7 @@ std::vector<CheckRow<Spec>> AllRows() {
   const auto add = [&](const std::vector<CheckRow<Spec>>& more) {
     rows.insert(rows.end(), more.begin(), more.end());
   };
-  add(ConvNullRows(Operands()));
+  add(NullRows(Operands()));
   add(ConvDtypeRows(Operands()));
   add({{"weight dtype is FLOAT16", "that of self, FLOAT", 161002,
         [](Spec* s) { s->weight.dtype = ACL_FLOAT16; }},

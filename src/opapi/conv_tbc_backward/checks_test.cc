@@ -65,7 +65,7 @@ std::vector<CheckRow<Spec>> AllRows() {
   const auto add = [&](const std::vector<CheckRow<Spec>>& more) {
     rows.insert(rows.end(), more.begin(), more.end());
   };
-  add(ConvNullRows(Operands()));
+  add(NullRows(Operands()));
   add(ConvDtypeRows(Operands()));
   add(SameDtypeRows());
   add(ConvFormatRows(Operands()));

@@ -131,6 +131,7 @@ Params& Params::TensorList(const char* name, OpenaclnnRole role, const aclTensor
   if (found != OPENACLNN_LIVE) return *this;
   for (uint64_t i = 0; i < count; ++i) {
     role == OPENACLNN_INPUT ? In(name, members[i]) : Out(name, members[i]);
+    tensors.back().set_in_list();
   }
   Meta()->unpin(pin);
   return *this;

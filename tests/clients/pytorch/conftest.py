@@ -14,5 +14,10 @@ def product():
 
 
 @pytest.fixture(autouse=True)
-def seed():
+def as_it_comes():
+    """The same numbers for every test, and the wheel's own choice about HF32 after it."""
     torch.manual_seed(0)
+    chosen = torch.npu.conv.allow_hf32
+    yield
+    if torch.npu.conv.allow_hf32 is not chosen:
+        torch.npu.conv.allow_hf32 = chosen

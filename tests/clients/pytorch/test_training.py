@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "examples"))
 import train_text  # noqa: E402
 
@@ -16,7 +16,7 @@ RUNS, STEPS = 10, 12
 
 
 @pytest.fixture(autouse=True)
-def fp32(product):
+def fp32(product, as_it_comes):
     if product.startswith("Ascend950"):
         pytest.skip("NSA compression is on A2 only; its refusal has a test of its own")
     torch.npu.conv.allow_hf32 = False
@@ -34,11 +34,5 @@ def test_loss_curves_are_those_of_the_cpu():
 
 
 def test_every_run_gives_the_same_bits():
-    first = None
-    for _ in range(RUNS):
-        losses, model = train_text.train(train_text.Npu(), TEXT, STEPS)
-        weights = {name: tensor.detach().cpu() for name, tensor in model.weights.items()}
-        if first is None:
-            first = losses, weights
-        assert losses == first[0]
-        assert all(torch.equal(weights[name], first[1][name]) for name in weights)
+    runs = (train_text.train(train_text.Npu(), TEXT, STEPS) for _ in range(RUNS))
+    assert len({train_text.bits(*run) for run in runs}) == 1

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the functions behind this library are: in those that the loader comes to next, or in one
+// that the program itself opened, for which dlsym has to be stood in front of too.
+#include "openaclnn_capture/next.h"
+
+#include <dlfcn.h>
+
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+namespace openaclnn::capture {
+namespace {
+
+// noexcept lets dlsym end in a jump.
+using Lookup = void* (*)(void*, const char*) noexcept;
+
+/// The C library's dlsym, by the versions that its architectures and ages have.
+Lookup FindDlsym() {
+  for (const char* version : {"GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5"}) {
+    void* const found = dlvsym(RTLD_NEXT, "dlsym", version);
+    if (found != nullptr) return reinterpret_cast<Lookup>(found);
+  }
+  return nullptr;
+}
+
+Lookup Dlsym() {
+  static const Lookup found = FindDlsym();
+  return found;
+}
+
+/// This library's own function of that name, or null.
+void* FindOwn(const char* name) {
+  static void* const self = [] {
+    Dl_info info = {};
+    dladdr(reinterpret_cast<void*>(&FindOwn), &info);
+    return dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  }();
+  return self == nullptr ? nullptr : Dlsym()(self, name);
+}
+
+/// What programs found in libraries that they opened.
+struct Found {
+  std::mutex mutex;
+  std::unordered_map<std::string, void*> functions;
+};
+
+Found& Opened() {
+  static Found* const found = new Found;  // calls may come after static destructors
+  return *found;
+}
+
+/// dlsym for a name of the libraries: this library's function, if it has one and they do.
+[[gnu::noinline]] void* FindInFront(void* handle, const char* name) noexcept {
+  void* const found = Dlsym()(handle, name);
+  if (found == nullptr) return nullptr;  // dlerror says why
+  void* const own = FindOwn(name);
+  void* result = own == nullptr ? found : own;
+  if (own == found) {  // RTLD_DEFAULT found this library first
+    if (FindNext(name) == nullptr) result = nullptr;
+  } else if (own != nullptr) {
+    std::lock_guard lock(Opened().mutex);
+    Opened().functions.emplace(name, found);
+  }
+  dlerror();  // what the searches here left
+  return result;
+}
+
+}  // namespace
+
+void* FindNext(const char* name) {
+  {
+    std::lock_guard lock(Opened().mutex);
+    const auto known = Opened().functions.find(name);
+    if (known != Opened().functions.end()) return known->second;
+  }
+  if (void* const found = Dlsym()(RTLD_NEXT, name)) return found;
+  // Opened without RTLD_GLOBAL.
+  for (const char* file : {"libopapi.so", "libnnopbase.so", "libascendcl.so"}) {
+    void* const library = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
+    if (library == nullptr) continue;
+    void* const found = Dlsym()(library, name);
+    dlclose(library);
+    if (found != nullptr) return found;
+  }
+  return nullptr;
+}
+
+}  // namespace openaclnn::capture
+
+/// Programs that open the libraries, as torch-npu does, find their functions by this.
+extern "C" __attribute__((visibility("default"))) void* dlsym(
+    void* __restrict handle, const char* __restrict name) noexcept {
+  if (strncmp(name, "acl", 3) == 0 || strncmp(name, "Acl", 3) == 0) {
+    return openaclnn::capture::FindInFront(handle, name);
+  }
+  // The C library asks for RTLD_NEXT who its caller is: this must be a jump, not a call.
+  return openaclnn::capture::Dlsym()(handle, name);
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the environment.
+#include "openaclnn_capture/settings.h"
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+
+namespace openaclnn::capture {
+namespace {
+
+std::string Variable(const char* name) {
+  const char* const value = getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// A number from 1 on, from *text, which is moved behind it; 0 if there is none.
+uint64_t ReadNumber(const char** text, const char* end) {
+  uint64_t number = 0;
+  const auto [behind, error] = std::from_chars(*text, end, number);
+  if (error != std::errc()) return 0;
+  *text = behind;
+  return number;
+}
+
+/// "3" or "2-5"; false for anything else.
+bool ReadCalls(const std::string& words, Settings* settings) {
+  const char* text = words.data();
+  const char* const end = text + words.size();
+  settings->first = settings->last = ReadNumber(&text, end);
+  if (text != end && *text == '-') settings->last = ReadNumber(&++text, end);
+  return text == end && settings->first > 0 && settings->first <= settings->last;
+}
+
+Settings Read() {
+  Settings settings;
+  settings.folder = Variable("OPENACLNN_CAPTURE");
+  settings.on = !settings.folder.empty();
+  const std::string name = Variable("OPENACLNN_CAPTURE_OPERATOR");
+  if (!name.empty()) settings.api = name.starts_with("aclnn") ? name : "aclnn" + name;
+  const std::string calls = Variable("OPENACLNN_CAPTURE_CALL");
+  if (settings.on && !calls.empty() && !ReadCalls(calls, &settings)) {
+    settings.on = false;
+    Say("OPENACLNN_CAPTURE_CALL is '" + calls +
+        "', expected the number of a call, as 3, or a range, as 2-5; nothing is captured");
+  }
+  return settings;
+}
+
+}  // namespace
+
+const Settings& CurrentSettings() {
+  static const Settings* const settings = new Settings(Read());  // used until the process ends
+  return *settings;
+}
+
+void Say(const std::string& text) noexcept {
+  std::fprintf(stderr, "openaclnn capture: %s\n", text.c_str());
+}
+
+}  // namespace openaclnn::capture
+
+/// By its name libascendcl.so sees whether this library is in place.
+extern "C" __attribute__((visibility("default"))) int openaclnn_capture() { return 1; }

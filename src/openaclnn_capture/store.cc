@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a captured call, under another name until it is whole.
+#include "openaclnn_capture/store.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include "acl/acl.h"
+#include "openaclnn/version.h"
+#include "openaclnn_capture/next.h"
+#include "openaclnn_capture/settings.h"
+
+namespace openaclnn::capture {
+namespace {
+
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+/// Of the files' form; python/openaclnn/capture.py reads it.
+constexpr int kFormat = 1;
+
+/// The CRC-32 of zip and PNG, polynomial 0xEDB88320.
+uint32_t Crc32(const std::string& bytes) {
+  static const auto kTable = [] {
+    std::array<uint32_t, 256> table = {};
+    for (uint32_t i = 0; i < 256; ++i) {
+      table[i] = i;
+      for (int bit = 0; bit < 8; ++bit) {
+        table[i] = table[i] >> 1 ^ (table[i] & 1) * 0xEDB88320u;
+      }
+    }
+    return table;
+  }();
+  uint32_t crc = ~0u;
+  for (const unsigned char byte : bytes) crc = kTable[(crc ^ byte) & 255] ^ crc >> 8;
+  return ~crc;
+}
+
+[[noreturn]] void Fail(const fs::path& path) {
+  throw std::runtime_error("cannot write " + path.string() + ": " + strerror(errno));
+}
+
+void WriteFile(const fs::path& path, const std::string& bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  if (!file) Fail(path);
+}
+
+Json File(const fs::path& folder, const std::string& name, const std::string& bytes) {
+  WriteFile(folder / name, bytes);
+  return {{"file", name}, {"crc32", Crc32(bytes)}};
+}
+
+/// What does not change is saved once: `after` is null then.
+Json WriteMemory(const fs::path& folder, size_t index, const Memory& memory) {
+  const std::string name = "memory" + std::to_string(index);
+  Json document = {{"bytes", memory.end - memory.begin}, {"before", nullptr}, {"after", nullptr}};
+  if (!memory.readable) return document;
+  document["before"] = File(folder, name + ".before.bin", memory.before);
+  if (memory.after != memory.before) {
+    document["after"] = File(folder, name + ".after.bin", memory.after);
+  }
+  return document;
+}
+
+Json Words(const std::optional<Outcome>& outcome) {
+  if (!outcome) return nullptr;
+  return {{"code", outcome->code}, {"message", outcome->message}};
+}
+
+std::string Product() {
+  const auto name = NEXT(aclrtGetSocName);
+  const char* const product = name == nullptr ? nullptr : name();
+  return product == nullptr ? "" : product;
+}
+
+}  // namespace
+
+void Store(const Call& call, const std::vector<Memory>& memory, const Outcomes& outcomes,
+           uint64_t number) {
+  const fs::path above = CurrentSettings().folder;
+  const std::string digits = std::to_string(number);
+  const std::string name =
+      std::string(6 - std::min<size_t>(6, digits.size()), '0') + digits + "-" + call.api;
+  const fs::path unfinished = above / (".unfinished-" + std::to_string(getpid()) + "-" + name);
+  std::error_code error;
+  fs::create_directories(unfinished, error);
+  if (error)
+    throw std::runtime_error("cannot make " + unfinished.string() + ": " + error.message());
+  Json document = Document(call, memory);
+  document["format"] = kFormat;
+  document["made_by"] = "openaclnn " OPENACLNN_VERSION_STRING;
+  document["product"] = Product();
+  document["phase_1"] = Words(outcomes.phase_1);
+  document["phase_2"] = Words(outcomes.phase_2);
+  document["synchronize"] = Words(outcomes.synchronize);
+  document["memory"] = Json::array();
+  for (size_t i = 0; i < memory.size(); ++i) {
+    document["memory"].push_back(WriteMemory(unfinished, i, memory[i]));
+  }
+  // Names and messages come from the program: what is not UTF-8 must not stop this.
+  WriteFile(unfinished / "call.json",
+            document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  // Earlier runs and other processes keep theirs.
+  for (int again = 1;; ++again) {
+    const fs::path folder = above / (again == 1 ? name : name + "." + std::to_string(again));
+    fs::rename(unfinished, folder, error);
+    if (!error) return;
+    if (error != std::errc::directory_not_empty && error != std::errc::file_exists) {
+      throw std::runtime_error("cannot make " + folder.string() + ": " + error.message());
+    }
+  }
+}
+
+}  // namespace openaclnn::capture
