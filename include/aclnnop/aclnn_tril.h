@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tril. Made by scripts/generate_headers.py.
+// Tril, InplaceTril. Made by scripts/generate_headers.py.
 #ifndef OPENACLNN_ACLNNOP_ACLNN_TRIL_H_
 #define OPENACLNN_ACLNNOP_ACLNN_TRIL_H_
 
@@ -30,6 +30,29 @@ ACL_FUNC_VISIBILITY aclnnStatus aclnnTrilGetWorkspaceSize(const aclTensor* self,
 /** Phase 2: queues the work on a stream. Asynchronous; codes as for aclnnEmbedding. */
 ACL_FUNC_VISIBILITY aclnnStatus aclnnTril(void* workspace, uint64_t workspaceSize,
                                           aclOpExecutor* executor, aclrtStream stream);
+
+/**
+ * Phase 1: checks the arguments and plans the work.
+ *
+ *     selfRef = selfRef on and below the diagonal, else 0
+ *
+ * Types, broadcasting, products and checks are those of all supporting operators: tensors are
+ * strided views of numbers, operands meet in a common type, and the result is rounded once.
+ *
+ * @param[out] workspaceSize bytes of device memory that phase 2 needs; written on success only.
+ * @param[out] executor the plan, for phase 2; written on success only.
+ * @retval 161001 an argument is null.
+ * @retval 561003 the product does not have the operator.
+ * @retval 161002 a type, shape, format or value is not allowed; the message says which.
+ */
+ACL_FUNC_VISIBILITY aclnnStatus aclnnInplaceTrilGetWorkspaceSize(aclTensor* selfRef,
+                                                                 int64_t diagonal,
+                                                                 uint64_t* workspaceSize,
+                                                                 aclOpExecutor** executor);
+
+/** Phase 2: queues the work on a stream. Asynchronous; codes as for aclnnEmbedding. */
+ACL_FUNC_VISIBILITY aclnnStatus aclnnInplaceTril(void* workspace, uint64_t workspaceSize,
+                                                 aclOpExecutor* executor, aclrtStream stream);
 
 #ifdef __cplusplus
 }

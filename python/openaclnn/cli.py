@@ -179,7 +179,7 @@ def _list(
     soc: Soc = None,
     json: Json = False,
 ) -> ExitCode:
-    """Print operators x products x dtypes."""
+    """Print operators x products x dtypes, and the supporting operators."""
     _select_product(soc)
     support = libraries.load().support
     apis = {each.name: each.function.api for each in OPERATORS}

@@ -216,12 +216,32 @@ def print_support(support: Support) -> None:
                 grid.add_row(api, name, families, dtypes)
                 api = name = ""
         grid.add_section()
-    console().print(grid)
+    if support.operators:
+        console().print(grid)
+    if support.supporting:
+        console().print(_supporting_table(support))
     products = table("family", "products")
     for family in support.families:
         names = (name for name, its_family in support.products.items() if its_family == family)
         products.add_row(family, ", ".join(names))
     console().print(products)
+
+
+def _supporting_table(support: Support) -> Table:
+    """Those with the same types in one row: all their tensors take them."""
+    rows: dict[tuple, list[str]] = {}
+    for operator in support.supporting:
+        (tensors,) = operator.operands
+        dtypes = _families_by_dtypes(tensors, support.families)
+        rows.setdefault(tuple(dtypes.items()), []).append(operator.api)
+    grid = table(f"{len(support.supporting)} supporting", "families", "dtypes")
+    for dtypes, names in rows.items():
+        listed = ", ".join(sorted(names))
+        for types, families in dtypes:
+            grid.add_row(listed, families, types)
+            listed = ""
+        grid.add_section()
+    return grid
 
 
 def _families_by_dtypes(operand: OperandSupport, families: list[str]) -> dict[str, str]:

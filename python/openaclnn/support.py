@@ -29,14 +29,15 @@ class Support:
 
     products: dict[str, str]  # name -> family
     operators: tuple[OperatorSupport, ...]
+    supporting: tuple[OperatorSupport, ...] = ()  # what frameworks call around them
 
     @classmethod
     def parse(cls, document: dict) -> "Support":
-        operators = tuple(
-            OperatorSupport(entry["name"], tuple(map(_operand, entry["operands"])))
-            for entry in document["operators"]
+        return cls(
+            {each["name"]: each["family"] for each in document["products"]},
+            tuple(map(_operator, document["operators"])),
+            tuple(map(_operator, document.get("supporting", ()))),
         )
-        return cls({each["name"]: each["family"] for each in document["products"]}, operators)
 
     @property
     def families(self) -> list[str]:
@@ -44,10 +45,12 @@ class Support:
 
     def only_operator(self, api: str) -> "Support":
         kept = tuple(each for each in self.operators if each.api == api)
-        if not kept:
+        supporting = tuple(each for each in self.supporting if each.api == api)
+        if not kept and not supporting:
             known = ", ".join(each.api for each in self.operators)
-            raise InputError(f"operator {api} is not known, expected one of {known}")
-        return replace(self, operators=kept)
+            more = f" or {len(self.supporting)} supporting ones" if self.supporting else ""
+            raise InputError(f"operator {api} is not known, expected one of {known}{more}")
+        return replace(self, operators=kept, supporting=supporting)
 
     def only_product(self, name: str) -> "Support":
         if name not in self.products:
@@ -60,6 +63,10 @@ class Support:
         (operator,) = self.only_operator(api).operators
         (found,) = (each for each in operator.operands if each.name == operand)
         return list(dict.fromkeys(sum(found.dtypes.values(), ())))
+
+
+def _operator(entry: dict) -> OperatorSupport:
+    return OperatorSupport(entry["name"], tuple(map(_operand, entry["operands"])))
 
 
 def _operand(entry: dict) -> OperandSupport:

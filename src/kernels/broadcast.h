@@ -46,7 +46,7 @@ struct Steps {
 
 class Walk {
  public:
-  static constexpr size_t kMaxViews = 4;
+  static constexpr size_t kMaxViews = 6;
   using Pointers = std::array<std::byte*, kMaxViews>;
 
   Walk() = default;

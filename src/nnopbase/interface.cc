@@ -37,9 +37,9 @@ OpenaclnnFound PinTensor(const aclTensor* handle, OpenaclnnTensor* tensor, void*
   return PinObject<Tensor>(handle, pin, [&](const Tensor& object) { *tensor = object.view(); });
 }
 
-OpenaclnnFound PinIntArray(const aclIntArray* handle, const int64_t** values, uint64_t* count,
-                           void** pin) {
-  return PinObject<IntArray>(handle, pin, [&](const IntArray& object) {
+template <class Array, class Handle, class T>
+OpenaclnnFound PinArray(const Handle* handle, const T** values, uint64_t* count, void** pin) {
+  return PinObject<Array>(handle, pin, [&](const Array& object) {
     *values = object.values.data();
     *count = object.values.size();
   });
@@ -118,7 +118,8 @@ const OpenaclnnMeta* openaclnn_meta(uint32_t version) {
   static const OpenaclnnMeta meta = {
       .runtime = &openaclnn::Runtime(),
       .pin_tensor = openaclnn::PinTensor,
-      .pin_int_array = openaclnn::PinIntArray,
+      .pin_int_array = openaclnn::PinArray<openaclnn::IntArray>,
+      .pin_bool_array = openaclnn::PinArray<openaclnn::BoolArray>,
       .unpin =
           [](void* pin) { openaclnn::HandleTable::Pin::Attach(openaclnn::MetaHandles(), pin); },
       .read_scalar = openaclnn::ReadScalar,

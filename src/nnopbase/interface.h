@@ -78,6 +78,9 @@ typedef struct OpenaclnnMeta {
   /// The same for an array; `values` belong to it.
   OpenaclnnFound (*pin_int_array)(const aclIntArray* handle, const int64_t** values,
                                   uint64_t* count, void** pin);
+  /// Of 0 and 1.
+  OpenaclnnFound (*pin_bool_array)(const aclBoolArray* handle, const uint8_t** values,
+                                   uint64_t* count, void** pin);
   void (*unpin)(void* pin);
   OpenaclnnFound (*read_scalar)(const aclScalar* handle, OpenaclnnScalar* scalar);
   /// The members of a list, which are its own; pinned as an array is.

@@ -16,6 +16,7 @@
 #include "nsa_compress_grad/op.h"
 #include "scaled_masked_softmax/op.h"
 #include "scaled_masked_softmax_backward/op.h"
+#include "supporting/family.h"
 
 namespace openaclnn {
 namespace {
@@ -63,7 +64,16 @@ std::string DescribeAll() {
         {{"name", product->name}, {"family", Meta()->runtime->family_name(product->family)}});
   }
   for (const Operator* op : kOperators) operators.push_back(Describe(*op));
-  return nlohmann::ordered_json({{"products", products}, {"operators", operators}}).dump();
+  nlohmann::ordered_json family;
+  for (const supporting::Row* row : supporting::Table()) {
+    // All tensors take the types of the row that the product has.
+    OperandSupport tensors = supporting::kEverywhere[0];
+    for (DtypeSet& dtypes : tensors.dtypes) dtypes &= row->dtypes;
+    family.push_back(Describe({row->op.api, {&tensors, 1}}));
+  }
+  return nlohmann::ordered_json(
+             {{"products", products}, {"operators", operators}, {"supporting", family}})
+      .dump();
 }
 
 }  // namespace

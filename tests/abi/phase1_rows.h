@@ -35,11 +35,15 @@ constexpr bool kIsScalars =
     std::is_same_v<std::remove_cv_t<std::remove_pointer_t<T>>, aclScalarList>;
 
 template <class T>
+constexpr bool kIsFlags = std::is_same_v<std::remove_cv_t<std::remove_pointer_t<T>>, aclBoolArray>;
+
+template <class T>
 constexpr HandleKind kKindOf = kIsTensor<T>    ? HandleKind::kTensor
                                : kIsArray<T>   ? HandleKind::kIntArray
                                : kIsScalar<T>  ? HandleKind::kScalar
                                : kIsList<T>    ? HandleKind::kTensorList
                                : kIsScalars<T> ? HandleKind::kScalarList
+                               : kIsFlags<T>   ? HandleKind::kBoolArray
                                                : HandleKind::kCount;
 
 /// An argument of phase 1 that is no reason to refuse a handle.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables of handle_rows.h for the supporting operators, from their own table.
+#include <cmath>
+
 #include "abi/handle_rows.h"
 #include "abi/phase1_rows.h"
 
@@ -14,6 +16,10 @@ struct HandleNames {
     names.emplace_back(name);
     return *this;
   }
+  HandleNames& AddOptional(const char* name) {
+    names.push_back(std::string(name) + kMayBeNull);
+    return *this;
+  }
   HandleNames& In(const char* name, const void*) { return Add(name); }
   HandleNames& Out(const char* name, const void*) { return Add(name); }
   HandleNames& InList(const char* name, const void*) { return Add(name); }
@@ -21,11 +27,13 @@ struct HandleNames {
   HandleNames& ScalarList(const char* name, const void*) { return Add(name); }
   HandleNames& Scalar(const char* name, const void*) { return Add(name); }
   HandleNames& List(const char* name, const void*) { return Add(name); }
-  HandleNames& OptionalScalar(const char* name, const void*) {
-    names.push_back(std::string(name) + kMayBeNull);
-    return *this;
-  }
+  HandleNames& Flags(const char* name, const void*) { return Add(name); }
+  HandleNames& OptionalScalar(const char* name, const void*) { return AddOptional(name); }
+  HandleNames& OptionalIn(const char* name, const void*) { return AddOptional(name); }
+  HandleNames& OptionalOut(const char* name, const void*) { return AddOptional(name); }
+  HandleNames& OptionalList(const char* name, const void*) { return AddOptional(name); }
   HandleNames& Constant(double) { return *this; }
+  HandleNames& Whole(int64_t) { return *this; }
   HandleNames& Integer(int64_t) { return *this; }
   HandleNames& Real(double) { return *this; }
 };
@@ -37,8 +45,15 @@ std::vector<std::string> NamesOf(void (*collect)(HandleNames*, Args...)) {
   return names.names;
 }
 
+// As the entry points have them.
+bool IsTanh(const char*) { return false; }
+int64_t AttentionLayout(const char*) { return 0; }
+
 }  // namespace
 }  // namespace openaclnn
+
+using openaclnn::AttentionLayout;
+using openaclnn::IsTanh;
 
 #define PARAMETERS(...) __VA_ARGS__
 #define ENTRY(name, parameters, arguments, ...)                                          \

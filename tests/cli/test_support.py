@@ -20,6 +20,9 @@ DOCUMENT = {
         },
         {"name": "aclnnY", "operands": [{"name": "grad", "dtypes": {"F1": ["BOOL"]}}]},
     ],
+    "supporting": [
+        {"name": "aclnnZ", "operands": [{"name": "tensors", "dtypes": {"F2": ["FLOAT"]}}]}
+    ],
 }
 
 
@@ -31,10 +34,17 @@ def test_table():
     assert [each.api for each in support.only_operator("aclnnY").operators] == ["aclnnY"]
 
 
+def test_supporting_operators_are_apart():
+    support = Support.parse(DOCUMENT)
+    only = support.only_operator("aclnnZ")
+    assert only.operators == () and [each.api for each in only.supporting] == ["aclnnZ"]
+    assert support.only_operator("aclnnX").supporting == ()
+
+
 def test_unknown_names_list_the_known_ones():
     support = Support.parse(DOCUMENT)
-    with pytest.raises(InputError, match="expected one of aclnnX, aclnnY"):
-        support.only_operator("aclnnZ")
+    with pytest.raises(InputError, match="expected one of aclnnX, aclnnY or 1 supporting"):
+        support.only_operator("aclnnW")
     with pytest.raises(InputError, match="expected one of P1, P2"):
         support.only_product("P3")
 

@@ -205,6 +205,10 @@ def test_demo_refuses_a_width_that_is_no_multiple_of_16(here, book):
     refused(here("demo", "--text", book, "--width", 8), 2, "--width", "16")
 
 
+def everything_json(tool):
+    return tool("list", "--json").json
+
+
 def test_list(tool):
     everything = tool("list")
     assert everything.code == 0
@@ -219,6 +223,15 @@ def test_list(tool):
     (operator,) = run.json["operators"]
     dtypes = {each["name"]: each["dtypes"] for each in operator["operands"]}
     assert "bfloat16" not in dtypes["grad"]["910"] and "bfloat16" in dtypes["grad"]["A2"]
+    types = {api: op for op in everything_json(tool)["supporting"] for api in [op["api"]]}
+    assert len(types) > 400 and not {each.function.api for each in OPERATORS} & types.keys()
+    (tensors,) = types["aclnnLayerNorm"]["operands"]
+    assert tensors["dtypes"]["910"] == ["float32", "float16", "float64"]
+    assert "bfloat16" in tensors["dtypes"]["A2"] and "int32" not in tensors["dtypes"]["A2"]
+    words = everything.stdout.replace(",", " ").split()
+    assert types.keys() <= set(words) and f"{len(types)} supporting" in everything.stdout
+    only = tool("list", "--operator", "aclnnCumsum")
+    assert "aclnnCumsum" in only.stdout and "aclnnAdd" not in only.stdout
     refused(tool("list", "--product", "Ascend1"), 2, "Ascend1", "expected one of", "Ascend910B1")
     refused(tool("list", "--operator", "mul"), 2, "mul", "aclnnEmbeddingDenseBackward")
 

@@ -1,55 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators along one dimension: softmax, its logarithm, their gradients, and where extremes are.
-#include <cmath>
+#include "supporting/along.h"
 
-#include "kernels/rows.h"
-#include "supporting/reduction.h"
+#include <cmath>
 
 namespace openaclnn::supporting {
 namespace {
 
-/// Views as rows along one dimension; the others in row-major order.
-struct Rows {
-  Rows(const Operand& operand, uint32_t dim) : bytes(BytesOf(operand)) {
-    Shape dims, steps;
-    for (uint32_t i = 0; i < operand.rank(); ++i) {
-      if (i == dim) continue;
-      dims.push_back(operand.dim(i));
-      steps.push_back(operand.tensor().strides[i]);
-    }
-    offsets = Offsets(dims.data(), steps.data(), static_cast<uint32_t>(dims.size()));
-    step = operand.rank() > 0 ? operand.tensor().strides[dim] * bytes : 0;
-  }
-
-  static int64_t BytesOf(const Operand& operand) {
-    return static_cast<int64_t>(FindDataType(operand.dtype())->bytes);
-  }
-
-  std::byte* At(std::byte* origin, int64_t row) const { return origin + offsets(row) * bytes; }
-
-  Offsets offsets;
-  int64_t bytes, step;
-};
-
-struct Extent {
-  uint32_t dim;
-  int64_t rows, width;
-};
-
-Extent ExtentOf(const Params& p) {
-  const Operand& self = p.tensors[0];
-  Extent extent = {*WrapDim(p.integers[0], self.rank()), 1, 1};
-  for (uint32_t i = 0; i < self.rank(); ++i) {
-    int64_t& length = i == extent.dim ? extent.width : extent.rows;
-    length = WrappingProduct(length, self.dim(i));
-  }
-  return extent;
-}
-
 /// out row = f(row, or two rows). Inputs are the first operands, out the last.
 template <class Function>
 Plan MakeAlong(const Params& p, const Function& function) {
-  const Extent extent = ExtentOf(p);
+  const Extent extent = ExtentOf(p.tensors[0], p.integers[0]);
   const size_t inputs = p.tensors.size() - 1;
   std::vector<Rows> rows;
   for (const Operand& tensor : p.tensors) rows.emplace_back(tensor, extent.dim);
@@ -91,7 +52,7 @@ double Sum(int64_t n, const Term& term) {
 /// Where the extreme of each row is; `values`: out holds the extremes and indices follow it.
 template <bool kLargest>
 Plan MakeExtremeAt(const Params& p, bool with_values) {
-  const Extent extent = ExtentOf(p);
+  const Extent extent = ExtentOf(p.tensors[0], p.integers[0]);
   const Rows self(p.tensors[0], extent.dim);
   const size_t indices_at = p.tensors.size() - 1;
   const Offsets to(p.out(), p.out().rank());
@@ -99,8 +60,8 @@ Plan MakeExtremeAt(const Params& p, bool with_values) {
   const auto load = LoaderOf<double>(p.tensors[0].dtype());
   const auto store = StorerOf<double>(p.out().dtype());
   const auto store_index = StorerOf<int64_t>(p.tensors[indices_at].dtype());
-  const int64_t out_bytes = Rows::BytesOf(p.out());
-  const int64_t index_bytes = Rows::BytesOf(p.tensors[indices_at]);
+  const int64_t out_bytes = BytesOf(p.out());
+  const int64_t index_bytes = BytesOf(p.tensors[indices_at]);
   return {0, [=](const Buffers& buffers) -> Status {
             ParallelRows(extent.rows, extent.width, [&](int64_t row) {
               std::vector<double> x(static_cast<size_t>(extent.width));
@@ -118,27 +79,19 @@ Plan MakeExtremeAt(const Params& p, bool with_values) {
           }};
 }
 
-void CheckDim(const Params& p, Checker& checker) {
-  const Operand& self = p.tensors[0];
-  checker.That(WrapDim(p.integers[0], self.rank()).has_value(), [&] {
-    return Concat("dim value is ", p.integers[0], ", expected a dimension of ", self.name(), ", ",
-                  ShapeText(self));
-  });
-}
-
 }  // namespace
 
 void CheckAlong(const Params& p, Checker& checker) {
-  CheckDim(p, checker);
+  CheckDim(p.tensors[0], p.integers[0], checker);
   for (size_t i = 1; i < p.tensors.size(); ++i) {
     CheckShape(p.tensors[i], ShapeOf(p.tensors[0]), checker);
   }
 }
 
 void CheckExtremeAt(const Params& p, Checker& checker) {
-  CheckDim(p, checker);
+  CheckDim(p.tensors[0], p.integers[0], checker);
   if (!checker.ok()) return;
-  const Extent extent = ExtentOf(p);
+  const Extent extent = ExtentOf(p.tensors[0], p.integers[0]);
   Shape shape = ShapeOf(p.tensors[0]);
   if (p.integers[1] != 0 && !shape.empty()) {
     shape[extent.dim] = 1;
@@ -195,6 +148,93 @@ Plan PlanLogSoftmaxGradient(const Params& p) {
   return MakeAlong(p, [](const double* g, const double* y, double* dx, int64_t n) {
     const double sum = Sum(n, [&](int64_t i) { return g[i]; });
     for (int64_t i = 0; i < n; ++i) dx[i] = g[i] - std::exp(y[i]) * sum;
+  });
+}
+
+namespace {
+
+/// Rows of an even width and what is half as wide.
+Shape HalfShape(const Params& p, const Operand& self, Checker& checker) {
+  CheckDim(self, p.integers[0], checker);
+  if (!checker.ok()) return {};
+  Shape shape = ShapeOf(self);
+  const uint32_t dim = *WrapDim(p.integers[0], self.rank());
+  const bool even = self.rank() > 0 && shape[dim] % 2 == 0;
+  checker.That(even, [&] {
+    return Concat(self.name(), " shape is ", ShapeText(self), ", expected an even length in dim");
+  });
+  if (even) shape[dim] /= 2;
+  return shape;
+}
+
+/// out row = f(rows of the inputs); `self` is the one that is twice as wide.
+template <class Function>
+Plan MakeGated(const Params& p, const Operand& self, const Function& function) {
+  const Extent extent = ExtentOf(self, p.integers[0]);
+  struct Line {
+    Rows rows;
+    int64_t width;
+    LoadRow<double> load;
+    StoreRow<double> store;
+  };
+  std::vector<Line> lines;
+  for (const Operand& tensor : p.tensors) {
+    lines.push_back({Rows(tensor, extent.dim), tensor.dim(extent.dim),
+                     LoaderOf<double>(tensor.dtype()), StorerOf<double>(tensor.dtype())});
+  }
+  return {0, [=](const Buffers& buffers) -> Status {
+            ParallelRows(extent.rows, extent.width, [&](int64_t row) {
+              std::vector<std::vector<double>> values;
+              for (size_t k = 0; k < lines.size(); ++k) {
+                values.emplace_back(static_cast<size_t>(lines[k].width));
+                if (k + 1 == lines.size()) continue;
+                lines[k].load(lines[k].rows.At(buffers.As<std::byte>(k), row), lines[k].rows.step,
+                              lines[k].width, values[k].data());
+              }
+              function(values);
+              const size_t out = lines.size() - 1;
+              lines[out].store(values[out].data(), lines[out].width,
+                               lines[out].rows.At(buffers.As<std::byte>(out), row),
+                               lines[out].rows.step);
+            });
+            return {};
+          }};
+}
+
+double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+}  // namespace
+
+// self; out.
+void CheckGlu(const Params& p, Checker& checker) {
+  const Shape shape = HalfShape(p, p.tensors[0], checker);
+  if (checker.ok()) CheckShape(p.out(), shape, checker);
+}
+
+Plan PlanGlu(const Params& p) {
+  return MakeGated(p, p.tensors[0], [](std::vector<std::vector<double>>& values) {
+    const size_t half = values[1].size();
+    for (size_t i = 0; i < half; ++i) values[1][i] = values[0][i] * Sigmoid(values[0][half + i]);
+  });
+}
+
+// gradOut, self; out.
+void CheckGluGradient(const Params& p, Checker& checker) {
+  const Shape shape = HalfShape(p, p.tensors[1], checker);
+  if (!checker.ok()) return;
+  CheckShape(p.tensors[0], shape, checker);
+  CheckShape(p.out(), ShapeOf(p.tensors[1]), checker);
+}
+
+Plan PlanGluGradient(const Params& p) {
+  return MakeGated(p, p.tensors[1], [](std::vector<std::vector<double>>& values) {
+    const std::vector<double>&grad = values[0], &x = values[1];
+    const size_t half = grad.size();
+    for (size_t i = 0; i < half; ++i) {
+      const double gate = Sigmoid(x[half + i]);
+      values[2][i] = grad[i] * gate;
+      values[2][half + i] = grad[i] * x[i] * gate * (1 - gate);
+    }
   });
 }
 

@@ -2,6 +2,7 @@
 // The engine of the elementwise operators: load a run, compute, store.
 #include "supporting/elementwise.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -14,15 +15,22 @@ constexpr size_t kMaxInputs = 3;
 
 /// One application of the function: its tensors by their place in the call, and its scalars.
 struct Application {
+  const Expression* expression;
   std::vector<size_t> inputs;
   size_t out;
   std::vector<Value> values;
 };
 
-/// The inputs are the input tensors, before them the output where it is also one.
+bool IsOptional(const Params& p, const Operand& tensor) {
+  return std::find(p.optional.begin(), p.optional.end(), &tensor) != p.optional.end();
+}
+
+/// The inputs are the input tensors, before them the output where it is also one. Tensors that may
+/// be null take no part.
 Application ApplicationOf(const Params& p) {
-  Application one = {{}, 0, p.values};
+  Application one = {p.row.expression, {}, 0, p.values};
   for (size_t i = 0; i < p.tensors.size(); ++i) {
+    if (IsOptional(p, p.tensors[i])) continue;
     if (p.tensors[i].role() == OPENACLNN_INPUT) {
       one.inputs.push_back(i);
     } else {
@@ -50,8 +58,8 @@ Domain MeetingDomain(const Params& p, const Application& one) {
 
 Domain ComputeDomain(const Params& p, const Application& one) {
   const Domain domain = MeetingDomain(p, one);
-  const bool integers = p.row.expression->integer != nullptr;
-  const bool floats = p.row.expression->float32 != nullptr;
+  const bool integers = one.expression->integer != nullptr;
+  const bool floats = one.expression->float32 != nullptr;
   return domain == Domain::kInteger && !integers ? Domain::kFloat
          : domain != Domain::kInteger && !floats ? Domain::kInteger
                                                  : domain;
@@ -122,10 +130,10 @@ void CheckApplication(const Params& p, const Application& one, Checker& checker)
   if (!checker.ok()) return;
   CheckShape(out, shape, checker);
   const bool floats = ComputeDomain(p, one) != Domain::kInteger;
-  checker.That(p.row.expression->any_out || !floats || Contains(kRealTypes, out.dtype()),
+  checker.That(one.expression->any_out || !floats || Contains(kRealTypes, out.dtype()),
                [&] { return DtypeIs(out, "a float type, which the result is of"); });
   for (const size_t i : one.inputs) {
-    const bool integral = p.row.expression->float32 == nullptr;
+    const bool integral = one.expression->float32 == nullptr;
     checker.That(!integral || Contains(kIntegerTypes, p.tensors[i].dtype()),
                  [&] { return DtypeIs(p.tensors[i], DtypesText(kIntegerTypes)); });
   }
@@ -141,7 +149,7 @@ Plan PlanApplication(const Params& p, const Application& one) {
   for (const Operand* view : views) work.dtypes.push_back(view->dtype());
   work.walk = Walk(ResultShape(p, one, nullptr), views);
   // The complement of a truth value is a truth value.
-  const Expression* expression = p.row.expression;
+  const Expression* expression = one.expression;
   if (expression == &expressions::kBitwiseNot && work.dtypes.front() == ACL_BOOL) {
     expression = &expressions::kLogicalNot;
   }
@@ -160,7 +168,7 @@ Plan PlanApplication(const Params& p, const Application& one) {
 Application MemberOf(const Params& p, size_t k) {
   const auto inputs = static_cast<size_t>(p.row.expression->inputs);
   const size_t count = p.lists[0].size;
-  Application one;
+  Application one = {p.row.expression, {}, 0, {}};
   for (size_t list = 0; list < inputs; ++list) one.inputs.push_back(list * count + k);
   one.out = inputs * count + k;
   // As many scalars as members are a list of them.
@@ -176,6 +184,29 @@ void CheckElementwise(const Params& p, Checker& checker) {
 }
 
 Plan PlanElementwise(const Params& p) { return PlanApplication(p, ApplicationOf(p)); }
+
+namespace {
+
+/// self; the bounds, of which one may be left out; out.
+Application ClampOf(const Params& p) {
+  const bool low = p.tensors[1].present(), high = p.tensors[2].present();
+  Application one = {low && high ? &expressions::kClampTensor
+                     : low       ? &expressions::kMax
+                     : high      ? &expressions::kMin
+                                 : &expressions::kCopy,
+                     {0},
+                     3,
+                     {}};
+  if (low) one.inputs.push_back(1);
+  if (high) one.inputs.push_back(2);
+  return one;
+}
+
+}  // namespace
+
+void CheckClamp(const Params& p, Checker& checker) { CheckApplication(p, ClampOf(p), checker); }
+
+Plan PlanClamp(const Params& p) { return PlanApplication(p, ClampOf(p)); }
 
 void CheckForeach(const Params& p, Checker& checker) {
   for (const Params::GivenList& list : p.lists) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C entry points of the supporting operators, made from their table.
+#include <cmath>
+#include <string_view>
+
 #include "supporting/elementwise.h"
 #include "supporting/headers.inc"
 #include "supporting/operators.h"
@@ -9,6 +12,9 @@
 #define ELEMENTWISE(expression) \
   kNumericTypes, CheckElementwise, PlanElementwise, &expressions::expression
 #define FOREACH_OF(expression) kNumericTypes, CheckForeach, PlanForeach, &expressions::expression
+#define LOSS_OF(expression) kRealTypes, CheckLoss, PlanLoss, &expressions::expression
+#define LOSS_GRADIENT_OF(expression) \
+  kRealTypes, CheckLossGradient, PlanLossGradient, &expressions::expression
 #define OPERATOR(types, check, plan) types, check, plan, nullptr
 
 /// The row of an operator and its two phases.
@@ -42,7 +48,25 @@ aclnnStatus PlanCall(const openaclnn::supporting::Row& row, uint64_t* workspace_
                      : openaclnn::supporting::PlanFamily(*params, workspace_size, executor);
 }
 
+using openaclnn::supporting::AttentionLayout;
+
+/// Of an approximation's name.
+bool IsTanh(const char* name) { return name != nullptr && std::string_view(name) == "tanh"; }
+
 }  // namespace
 #include "supporting/signatures.inc"
 // After what its lines are made of.
 #include "supporting/operator_table.inc"
+#undef ENTRY
+
+namespace openaclnn::supporting {
+
+std::span<const Row* const> Table() {
+#define ENTRY(name, ...) &kRow##name,
+  static const Row* const rows[] = {
+#include "supporting/operator_table.inc"
+  };
+  return rows;
+}
+
+}  // namespace openaclnn::supporting

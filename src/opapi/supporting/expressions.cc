@@ -2,76 +2,15 @@
 // The formulas of the elementwise operators. a, b, c are the inputs in the API's order, s the
 // scalars.
 #include <cmath>
-#include <type_traits>
-#include <utility>
+#include <limits>
 
-#include "supporting/elementwise.h"
+#include "supporting/formula.h"
 
 namespace openaclnn::supporting {
+
+using namespace formula;
+
 namespace {
-
-template <auto kFunction, class T, size_t... kInput>
-void Loop(const T* const* in, const T* s, int64_t n, T* out, std::index_sequence<kInput...>) {
-  for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(kFunction(in[kInput][i]..., s));
-}
-
-template <int kInputs, auto kFunction, class T>
-void LoopOf(const T* const* in, const T* s, int64_t n, T* out) {
-  Loop<kFunction>(in, s, n, out, std::make_index_sequence<kInputs>());
-}
-
-/// In every domain; `any_out` for truth values and conversions.
-template <int kInputs, auto kFunction>
-constexpr Expression Any(bool any_out = false) {
-  return {kInputs, any_out, LoopOf<kInputs, kFunction, float>, LoopOf<kInputs, kFunction, double>,
-          LoopOf<kInputs, kFunction, int64_t>};
-}
-
-/// In floats alone.
-template <int kInputs, auto kFunction>
-constexpr Expression Real() {
-  return {kInputs, false, LoopOf<kInputs, kFunction, float>, LoopOf<kInputs, kFunction, double>,
-          nullptr};
-}
-
-/// In integers alone.
-template <int kInputs, auto kFunction>
-constexpr Expression Integer() {
-  return {kInputs, true, nullptr, nullptr, LoopOf<kInputs, kFunction, int64_t>};
-}
-
-template <class T>
-bool IsNan(T a) {
-  if constexpr (std::is_integral_v<T>) {
-    return false;
-  } else {
-    return std::isnan(a);
-  }
-}
-
-template <class T>
-bool IsInf(T a) {
-  if constexpr (std::is_integral_v<T>) {
-    return false;
-  } else {
-    return std::isinf(a);
-  }
-}
-
-template <class T>
-T Max(T a, T b) {
-  return a > b || IsNan(a) ? a : b;
-}
-
-template <class T>
-T Min(T a, T b) {
-  return a < b || IsNan(a) ? a : b;
-}
-
-template <class T>
-T Sigmoid(T a) {
-  return 1 / (1 + std::exp(-a));
-}
 
 /// Integers raised by squaring; a negative exponent leaves 1, -1 or 0.
 template <class T>
@@ -94,56 +33,10 @@ T Lerp(T a, T b, T weight) {
 }
 
 template <class T>
-T Gelu(T a) {
-  return a * T(0.5) * (1 + std::erf(a * T(M_SQRT1_2)));
-}
-
-/// Its approximation by tanh.
-template <class T>
-T GeluTanh(T a) {
-  const T inner = T(M_SQRT1_2 * M_2_SQRTPI) * (a + T(0.044715) * a * a * a);
-  return a * T(0.5) * (1 + std::tanh(inner));
-}
-
-template <class T>
-T GeluGradient(T g, T a) {
-  const T density = std::exp(-a * a / 2) * T(M_2_SQRTPI * M_SQRT1_2 / 2);
-  return g * (T(0.5) * (1 + std::erf(a * T(M_SQRT1_2))) + a * density);
-}
-
-template <class T>
 bool IsClose(T a, T b, const T* s) {
   if (a == b || (s[2] != 0 && IsNan(a) && IsNan(b))) return true;
   const T difference = a > b ? a - b : b - a;
   return !IsNan(difference) && !IsInf(difference) && difference <= s[1] + s[0] * (b < 0 ? -b : b);
-}
-
-/// Integers wrap instead of overflowing.
-template <class T>
-T Times(T a, T b) {
-  if constexpr (std::is_integral_v<T>) {
-    return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-  } else {
-    return a * b;
-  }
-}
-
-template <class T>
-T Plus(T a, T b) {
-  if constexpr (std::is_integral_v<T>) {
-    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-  } else {
-    return a + b;
-  }
-}
-
-template <class T>
-T Minus(T a, T b) {
-  if constexpr (std::is_integral_v<T>) {
-    return static_cast<T>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
-  } else {
-    return a - b;
-  }
 }
 
 /// The remainder has the sign of the divisor. An integer divided by 0 is 0: the device has no trap.
@@ -169,6 +62,82 @@ T FloorDivide(T a, T b) {
   }
 }
 
+/// The remainder has the sign of the dividend.
+template <class T>
+T TruncatedRemainder(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    return b == 0 || b == -1 ? 0 : a % b;
+  } else {
+    return std::fmod(a, b);
+  }
+}
+
+template <class T>
+T RoundedDivision(T a, T b, T mode) {
+  if (mode == 2) return FloorDivide(a, b);
+  if constexpr (std::is_integral_v<T>) {
+    if (b == 0) return 0;
+    return b == -1 ? Minus(T{0}, a) : a / b;
+  } else {
+    return mode == 1 ? std::trunc(a / b) : a / b;
+  }
+}
+
+template <class T>
+T XLogY(T a, T b) {
+  return IsNan(b) ? b : a == 0 ? T{0} : a * std::log(b);
+}
+
+template <class T>
+T LogAddExp(T a, T b) {
+  if (IsInf(a) && a == b) return a;
+  return Max(a, b) + std::log1p(std::exp(-std::abs(a - b)));
+}
+
+/// Bits pushed out are lost, whatever the distance.
+template <class T>
+T LeftShift(T a, T b) {
+  return b < 0 || b > 63 ? T{0} : static_cast<T>(static_cast<uint64_t>(a) << b);
+}
+
+template <class T>
+T RightShift(T a, T b) {
+  return b < 0 || b > 63 ? (a < 0 ? T{-1} : T{0}) : a >> b;
+}
+
+template <class T>
+bool IsNegative(T a) {
+  if constexpr (std::is_integral_v<T>) {
+    return a < 0;
+  } else {
+    return std::signbit(a);
+  }
+}
+
+/// From a rational start (Giles, "Approximating the erfinv function", 2010), Newton's steps to the
+/// last bit of double.
+template <class T>
+T InverseErf(T given) {
+  const double a = given;
+  if (std::isnan(a) || std::abs(a) > 1) return std::numeric_limits<T>::quiet_NaN();
+  if (std::abs(a) == 1) return std::copysign(std::numeric_limits<T>::infinity(), given);
+  const double w = -std::log((1 - a) * (1 + a));
+  double x = std::copysign(w < 5 ? 0.88622692545 * std::abs(a) * (1 + 0.1307 * w)
+                                 : std::sqrt(std::max(w - 0.5 * std::log(M_PI * w), 0.0)),
+                           a);
+  for (int step = 0; step < 60; ++step) {
+    const double slope = M_2_SQRTPI * std::exp(-x * x);
+    // Near 1 the difference of complements keeps the digits that erf has lost.
+    const double off = x > 0.5    ? (1 - a) - std::erfc(x)
+                       : x < -0.5 ? std::erfc(-x) - (1 + a)
+                                  : std::erf(x) - a;
+    const double move = off / slope;
+    x -= move / (1 + x * move);
+    if (std::abs(move) <= 1e-16 * std::abs(x)) break;
+  }
+  return static_cast<T>(x);
+}
+
 }  // namespace
 
 namespace expressions {
@@ -184,7 +153,6 @@ const Expression kAbs =
     Any<1, [](auto a, auto) { return a < 0 ? Minus(decltype(a){0}, a) : a + 0; }>();
 const Expression kNeg = Any<1, [](auto a, auto) { return Times(a, decltype(a){-1}); }>();
 const Expression kSign = Any<1, [](auto a, auto) { return IsNan(a) ? a : (a > 0) - (a < 0); }>();
-const Expression kRelu = Any<1, [](auto a, auto) { return Max(a, decltype(a){0}); }>();
 const Expression kCeil = Real<1, [](auto a, auto) { return std::ceil(a); }>();
 const Expression kFloor = Real<1, [](auto a, auto) { return std::floor(a); }>();
 const Expression kRound = Real<1, [](auto a, auto) { return std::nearbyint(a); }>();
@@ -199,13 +167,33 @@ const Expression kLog1p = Real<1, [](auto a, auto) { return std::log1p(a); }>();
 const Expression kSin = Real<1, [](auto a, auto) { return std::sin(a); }>();
 const Expression kCos = Real<1, [](auto a, auto) { return std::cos(a); }>();
 const Expression kErf = Real<1, [](auto a, auto) { return std::erf(a); }>();
-const Expression kTanh = Real<1, [](auto a, auto) { return std::tanh(a); }>();
-const Expression kSigmoid = Real<1, [](auto a, auto) { return Sigmoid(a); }>();
-const Expression kSilu = Real<1, [](auto a, auto) { return a * Sigmoid(a); }>();
-const Expression kGelu = Real<1, [](auto a, auto) { return Gelu(a); }>();
-// s: 1 for the approximation.
-const Expression kGeluV2 =
-    Real<1, [](auto a, auto s) { return s[0] == 1 ? GeluTanh(a) : Gelu(a); }>();
+const Expression kTan = Real<1, [](auto a, auto) { return std::tan(a); }>();
+const Expression kAsin = Real<1, [](auto a, auto) { return std::asin(a); }>();
+const Expression kAcos = Real<1, [](auto a, auto) { return std::acos(a); }>();
+const Expression kAtan = Real<1, [](auto a, auto) { return std::atan(a); }>();
+const Expression kSinh = Real<1, [](auto a, auto) { return std::sinh(a); }>();
+const Expression kCosh = Real<1, [](auto a, auto) { return std::cosh(a); }>();
+const Expression kAsinh = Real<1, [](auto a, auto) { return std::asinh(a); }>();
+const Expression kAcosh = Real<1, [](auto a, auto) { return std::acosh(a); }>();
+const Expression kAtanh = Real<1, [](auto a, auto) { return std::atanh(a); }>();
+const Expression kExp2 = Real<1, [](auto a, auto) { return std::exp2(a); }>();
+const Expression kLog2 = Real<1, [](auto a, auto) { return std::log2(a); }>();
+const Expression kLog10 = Real<1, [](auto a, auto) { return std::log10(a); }>();
+const Expression kErfc = Real<1, [](auto a, auto) { return std::erfc(a); }>();
+const Expression kErfinv = Real<1, [](auto a, auto) { return InverseErf(a); }>();
+const Expression kFrac = Real<1, [](auto a, auto) { return a - std::trunc(a); }>();
+const Expression kSinc = Real<1, [](auto a, auto) {
+  using T = decltype(a);
+  return a == 0 ? T{1} : std::sin(T(M_PI) * a) / (T(M_PI) * a);
+}>();
+// s: a power of ten.
+const Expression kRoundDecimals =
+    Real<1, [](auto a, auto s) { return std::nearbyint(a * s[0]) / s[0]; }>();
+// s: what stands for NaN, infinity and -infinity.
+const Expression kNanToNum = Any<1, [](auto a, auto s) {
+  return IsNan(a) ? s[0] : !IsInf(a) ? a : (a > 0) ? s[1] : s[2];
+}>();
+const Expression kSignbit = Any<1, [](auto a, auto) { return IsNegative(a); }>(true);
 const Expression kIsFinite = Any<1, [](auto a, auto) { return !IsNan(a) && !IsInf(a); }>(true);
 const Expression kIsInf = Any<1, [](auto a, auto) { return IsInf(a); }>(true);
 const Expression kIsNegInf = Any<1, [](auto a, auto) { return IsInf(a) && a < 0; }>(true);
@@ -237,6 +225,27 @@ const Expression kMaxScalar = Any<1, [](auto a, auto s) { return Max(a, s[0]); }
 const Expression kMin = Any<2, [](auto a, auto b, auto) { return Min(a, b); }>();
 const Expression kMinScalar = Any<1, [](auto a, auto s) { return Min(a, s[0]); }>();
 const Expression kClamp = Any<1, [](auto a, auto s) { return Min(Max(a, s[0]), s[1]); }>();
+const Expression kClampTensor =
+    Any<3, [](auto a, auto low, auto high, auto) { return Min(Max(a, low), high); }>();
+const Expression kAtan2 = Real<2, [](auto a, auto b, auto) { return std::atan2(a, b); }>();
+const Expression kXLogY = Real<2, [](auto a, auto b, auto) { return XLogY(a, b); }>();
+const Expression kXLogYScalar = Real<1, [](auto a, auto s) { return XLogY(a, s[0]); }>();
+const Expression kXLogYOfScalar = Real<1, [](auto a, auto s) { return XLogY(s[0], a); }>();
+const Expression kFmod = Any<2, [](auto a, auto b, auto) { return TruncatedRemainder(a, b); }>();
+const Expression kFmodScalar = Any<1, [](auto a, auto s) { return TruncatedRemainder(a, s[0]); }>();
+const Expression kRemainderOfScalar = Any<1, [](auto a, auto s) { return Remainder(s[0], a); }>();
+// s: 0 exact, 1 toward 0, 2 down.
+const Expression kDivMod =
+    Any<2, [](auto a, auto b, auto s) { return RoundedDivision(a, b, s[0]); }>();
+const Expression kDivModScalar =
+    Any<1, [](auto a, auto s) { return RoundedDivision(a, s[0], s[1]); }>();
+const Expression kLogAddExp = Real<2, [](auto a, auto b, auto) { return LogAddExp(a, b); }>();
+const Expression kLogAddExp2 = Real<2, [](auto a, auto b, auto) {
+  using T = decltype(a);
+  return LogAddExp(a * T(M_LN2), b * T(M_LN2)) / T(M_LN2);
+}>();
+const Expression kLeftShift = Integer<2, [](auto a, auto b, auto) { return LeftShift(a, b); }>();
+const Expression kRightShift = Integer<2, [](auto a, auto b, auto) { return RightShift(a, b); }>();
 const Expression kEq = Any<2, [](auto a, auto b, auto) { return a == b; }>(true);
 const Expression kEqScalar = Any<1, [](auto a, auto s) { return a == s[0]; }>(true);
 const Expression kNe = Any<2, [](auto a, auto b, auto) { return a != b; }>(true);
@@ -262,17 +271,6 @@ const Expression kBitwiseOrScalar = Integer<1, [](auto a, auto s) { return a | s
 const Expression kBitwiseXor = Integer<2, [](auto a, auto b, auto) { return a ^ b; }>();
 const Expression kBitwiseXorScalar = Integer<1, [](auto a, auto s) { return a ^ s[0]; }>();
 const Expression kMaskedFill = Any<2, [](auto a, auto m, auto s) { return m != 0 ? s[0] : a; }>();
-
-// Gradients: g of the output; a the output of sigmoid and tanh, the input of the others.
-const Expression kSigmoidGradient = Real<2, [](auto g, auto a, auto) { return g * (1 - a) * a; }>();
-const Expression kTanhGradient = Real<2, [](auto g, auto a, auto) { return g * (1 - a * a); }>();
-const Expression kThresholdGradient =
-    Any<2, [](auto g, auto a, auto s) { return a <= s[0] ? decltype(g){0} : g; }>();
-const Expression kSiluGradient = Real<2, [](auto g, auto a, auto) {
-  const auto sigmoid = Sigmoid(a);
-  return g * sigmoid * (1 + a * (1 - sigmoid));
-}>();
-const Expression kGeluGradient = Real<2, [](auto g, auto a, auto) { return GeluGradient(g, a); }>();
 
 // Three inputs, or two and a scalar.
 const Expression kWhere = Any<3, [](auto c, auto a, auto b, auto) { return c != 0 ? a : b; }>();

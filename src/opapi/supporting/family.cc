@@ -35,7 +35,10 @@ Status Check(const Params& p, const Product& product) {
       require(value.name, value.found, "scalar");
     }
   }
-  if (p.list) checker.List(*p.list, true);
+  for (const IntList& array : p.arrays) {
+    checker.List(array, std::find(p.optional_arrays.begin(), p.optional_arrays.end(), &array) ==
+                            p.optional_arrays.end());
+  }
   for (const Params::GivenList& list : p.lists) require(list.name, list.found, "list");
   if (!p.lists.empty()) {
     checker.That(p.tensors.size() <= OPENACLNN_MAX_OPERANDS, [&] {
@@ -92,19 +95,28 @@ Value::Value(double constant) noexcept
       number(constant),
       integer(static_cast<int64_t>(constant)) {}
 
+Value::Value(int64_t constant) noexcept
+    : name(""), found(OPENACLNN_LIVE), number(static_cast<double>(constant)), integer(constant) {}
+
 Params& Params::In(const char* name, const aclTensor* handle) {
   tensors.emplace_back(name, OPENACLNN_INPUT, handle);
   return *this;
 }
 
 Params& Params::Out(const char* name, const aclTensor* handle) {
-  out_handle = handle;
+  out_handles.push_back(handle);
   tensors.emplace_back(name, OPENACLNN_OUTPUT, handle, ~uint64_t{0});
   return *this;
 }
 
 Params& Params::OptionalIn(const char* name, const aclTensor* handle) {
   In(name, handle);
+  optional.push_back(&tensors.back());
+  return *this;
+}
+
+Params& Params::OptionalOut(const char* name, const aclTensor* handle) {
+  Out(name, handle);
   optional.push_back(&tensors.back());
   return *this;
 }
@@ -157,11 +169,35 @@ Params& Params::OptionalScalar(const char* name, const aclScalar* handle) {
 }
 
 Params& Params::List(const char* name, const aclIntArray* handle) {
-  list.emplace(name, handle);
+  arrays.emplace_back(name, handle);
+  return *this;
+}
+
+Params& Params::OptionalList(const char* name, const aclIntArray* handle) {
+  List(name, handle);
+  optional_arrays.push_back(&arrays.back());
+  return *this;
+}
+
+Params& Params::Flags(const char* name, const aclBoolArray* handle) {
+  const uint8_t* values = nullptr;
+  uint64_t count = 0;
+  void* pin = nullptr;
+  OpenaclnnFound found = OPENACLNN_FOREIGN;
+  if (Meta() != nullptr) found = Meta()->pin_bool_array(handle, &values, &count, &pin);
+  lists.push_back({name, found, count});
+  if (found != OPENACLNN_LIVE) return *this;
+  flags.assign(values, values + count);
+  Meta()->unpin(pin);
   return *this;
 }
 
 Params& Params::Constant(double value) {
+  values.emplace_back(value);
+  return *this;
+}
+
+Params& Params::Whole(int64_t value) {
   values.emplace_back(value);
   return *this;
 }

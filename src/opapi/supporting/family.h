@@ -5,8 +5,10 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "ascendcl/data_type.h"
 #include "kernels/number.h"
 #include "nnopbase/operation.h"
 
@@ -15,8 +17,9 @@ namespace openaclnn::supporting {
 /// A scalar argument.
 struct Value {
   Value(const char* scalar_name, const aclScalar* handle) noexcept;
-  /// A plain parameter that takes part like a scalar.
+  // Plain parameters that take part like scalars.
   explicit Value(double constant) noexcept;
+  explicit Value(int64_t constant) noexcept;
 
   const char* name;
   OpenaclnnFound found = OPENACLNN_FOREIGN;
@@ -41,8 +44,9 @@ struct Params {
   Params& In(const char* name, const aclTensor* handle);
   /// May be the very same view as any input.
   Params& Out(const char* name, const aclTensor* handle);
-  /// May be null.
+  // These may be null.
   Params& OptionalIn(const char* name, const aclTensor* handle);
+  Params& OptionalOut(const char* name, const aclTensor* handle);
   /// The members of a list, in order.
   Params& InList(const char* name, const aclTensorList* handle);
   Params& OutList(const char* name, const aclTensorList* handle);
@@ -50,7 +54,10 @@ struct Params {
   Params& ScalarList(const char* name, const aclScalarList* handle);
   Params& OptionalScalar(const char* name, const aclScalar* handle);
   Params& List(const char* name, const aclIntArray* handle);
+  Params& OptionalList(const char* name, const aclIntArray* handle);
+  Params& Flags(const char* name, const aclBoolArray* handle);
   Params& Constant(double value);
+  Params& Whole(int64_t value);
   Params& Integer(int64_t value);
   Params& Real(double value);
 
@@ -61,10 +68,11 @@ struct Params {
   const Row& row;
   std::deque<Operand> tensors;
   std::vector<Value> values;
-  std::optional<IntList> list;
+  std::deque<IntList> arrays;
+  std::vector<bool> flags;
   std::vector<int64_t> integers;
   std::vector<double> reals;
-  const aclTensor* out_handle = nullptr;
+  std::vector<const aclTensor*> out_handles;  // in their order
 
   struct GivenList {
     const char* name;
@@ -72,7 +80,9 @@ struct Params {
     size_t size;
   };
   std::vector<GivenList> lists;
-  std::vector<const Operand*> optional;  // tensors that may be null
+  // Of those above, what may be null.
+  std::vector<const Operand*> optional;
+  std::vector<const IntList*> optional_arrays;
 
  private:
   Params& TensorList(const char* name, OpenaclnnRole role, const aclTensorList* handle);
@@ -97,8 +107,15 @@ struct Row {
 /// Every product; BFLOAT16 on those that have it.
 extern const std::array<OperandSupport, 1> kEverywhere;
 
+/// The operators of the table.
+std::span<const Row* const> Table();
+
 /// Phase 1 of every row.
 aclnnStatus PlanFamily(const Params& params, uint64_t* workspace_size, aclOpExecutor** executor);
+
+inline int64_t BytesOf(const Operand& operand) {
+  return static_cast<int64_t>(FindDataType(operand.dtype())->bytes);
+}
 
 /// "self dtype is INT32, expected …".
 std::string DtypeIs(const Operand& operand, const std::string& expected);

@@ -44,11 +44,24 @@ class View {
 };
 
 struct Sizes {
-  int64_t rows, classes, reduction, ignored;
+  int64_t rows, classes, area, reduction, ignored;
+  /// Where the score of a class is.
+  int64_t Score(int64_t row, int64_t of) const {
+    return (row / area * classes + of) * area + row % area;
+  }
 };
 
+/// self is (C), (N, C) or (N, C, H, W).
 Sizes SizesOf(const Params& p, const Operand& self) {
-  return {self.rank() == 2 ? self.dim(0) : 1, self.last_dim(), p.integers[0], p.integers[1]};
+  const bool planes = self.rank() == 4;
+  const int64_t area = planes ? self.dim(2) * self.dim(3) : 1;
+  return {(self.rank() > 1 ? self.dim(0) : 1) * area, planes ? self.dim(1) : self.last_dim(),
+          std::max<int64_t>(area, 1), p.integers[0], p.integers[1]};
+}
+
+Shape TargetShape(const Operand& self) {
+  if (self.rank() == 4) return {self.dim(0), self.dim(2), self.dim(3)};
+  return {self.dim(0)};
 }
 
 Status CheckTargets(const View& target, std::byte* data, const Sizes& sizes) {
@@ -64,15 +77,16 @@ Status CheckTargets(const View& target, std::byte* data, const Sizes& sizes) {
 void CheckOperands(const Params& p, const Operand& self, const Operand& target,
                    const Operand& weight, Checker& checker) {
   const Sizes sizes = SizesOf(p, self);
-  checker.RankBetween(self, 1, 2);
+  checker.That(self.rank() == 1 || self.rank() == 2 || self.rank() == 4, [&] {
+    return Concat(self.name(), " shape is ", ShapeText(self), ", expected 1, 2 or 4 dimensions");
+  });
   for (const Operand* real : {&self, &weight}) {
     checker.That(Contains(kRealTypes, real->dtype()),
                  [&] { return DtypeIs(*real, DtypesText(kRealTypes)); });
   }
   checker.That(Contains(kIntegerTypes, target.dtype()),
                [&] { return DtypeIs(target, DtypesText(kIntegerTypes)); });
-  CheckShape(target, self.rank() == 2 ? std::vector<int64_t>{sizes.rows} : ShapeOf(target),
-             checker);
+  if (self.rank() > 1) CheckShape(target, TargetShape(self), checker);
   checker.That(target.count() == sizes.rows, [&] {
     return Concat("target shape is ", ShapeText(target), ", expected ", sizes.rows, " elements");
   });
@@ -85,8 +99,8 @@ void CheckOperands(const Params& p, const Operand& self, const Operand& target,
 
 void CheckLossShape(const Params& p, const Operand& loss, const Operand& self, Checker& checker) {
   const Sizes sizes = SizesOf(p, self);
-  const bool each = sizes.reduction == kNone && self.rank() == 2;
-  if (each) return CheckShape(loss, {sizes.rows}, checker);
+  const bool each = sizes.reduction == kNone && self.rank() > 1;
+  if (each) return CheckShape(loss, TargetShape(self), checker);
   checker.That(loss.count() == 1, [&] {
     return Concat(loss.name(), " shape is ", ShapeText(loss), ", expected one element");
   });
@@ -117,8 +131,7 @@ Plan PlanNllLoss(const Params& p) {
             for (int64_t i = 0; i < sizes.rows; ++i) {
               const int64_t t = target.GetInteger(at(1), i);
               const double w = t == sizes.ignored ? 0 : weight.Get(at(2), t);
-              const double loss =
-                  t == sizes.ignored ? 0 : -w * self.Get(at(0), i * sizes.classes + t);
+              const double loss = t == sizes.ignored ? 0 : -w * self.Get(at(0), sizes.Score(i, t));
               if (sizes.reduction == kNone) out.Set(at(3), i, loss);
               losses.Add(loss);
               weights.Add(w);
@@ -146,7 +159,7 @@ Plan PlanNllLossGradient(const Params& p) {
   const Sizes sizes = SizesOf(p, p.tensors[1]);
   const View grad(p.tensors[0]), target(p.tensors[2]), weight(p.tensors[3]), total(p.tensors[4]),
       out(p.tensors[5]);
-  const bool each = sizes.reduction == kNone && p.tensors[1].rank() == 2;
+  const bool each = sizes.reduction == kNone && p.tensors[1].rank() > 1;
   return {0, [=](const Buffers& buffers) -> Status {
             const auto at = [&](size_t i) { return buffers.As<std::byte>(i); };
             Status status = CheckTargets(target, at(2), sizes);
@@ -155,11 +168,11 @@ Plan PlanNllLossGradient(const Params& p) {
             for (int64_t i = 0; i < sizes.rows; ++i) {
               const int64_t t = target.GetInteger(at(2), i);
               for (int64_t c = 0; c < sizes.classes; ++c) {
-                out.Set(at(5), i * sizes.classes + c, 0);
+                out.Set(at(5), sizes.Score(i, c), 0);
               }
               if (t == sizes.ignored) continue;
               const double g = grad.Get(at(0), each ? i : 0);
-              out.Set(at(5), i * sizes.classes + t, -weight.Get(at(3), t) * g / divisor);
+              out.Set(at(5), sizes.Score(i, t), -weight.Get(at(3), t) * g / divisor);
             }
             return {};
           }};

@@ -6,14 +6,11 @@
 #include "kernels/broadcast.h"
 #include "kernels/rows.h"
 #include "supporting/operators.h"
+#include "supporting/places.h"
 #include "supporting/reduction.h"
 
 namespace openaclnn::supporting {
 namespace {
-
-int64_t BytesOf(const Operand& operand) {
-  return static_cast<int64_t>(FindDataType(operand.dtype())->bytes);
-}
 
 /// A copy of all elements of one view to those of another.
 struct Copier {
@@ -27,33 +24,11 @@ struct Copier {
   }
 };
 
-/// The indices along a dimension, all of them checked before anything is written.
-Status ReadIndex(const Walk& walk, LoadRow<int64_t> load, std::byte* origin, int64_t limit,
-                 std::vector<int64_t>* indices) {
-  walk.ForRunsInOrder({origin}, [&](const Walk::Pointers& at, int64_t n) {
-    const size_t done = indices->size();
-    indices->resize(done + static_cast<size_t>(n));
-    load(at[0], walk.step(0), n, indices->data() + done);
-  });
-  for (size_t i = 0; i < indices->size(); ++i) {
-    const int64_t value = (*indices)[i];
-    if (value >= 0 && value < limit) continue;
-    return Status(507035,
-                  Concat("index value ", i, " is ", value, ", expected 0 <= value < ", limit));
-  }
-  return {};
-}
-
 void CheckDim(const Params& p, const Operand& self, Checker& checker) {
   checker.That(WrapDim(p.integers[0], self.rank()).has_value(), [&] {
     return Concat("dim value is ", p.integers[0], ", expected a dimension of ", self.name(), ", ",
                   ShapeText(self));
   });
-}
-
-void CheckIndexType(const Operand& index, Checker& checker) {
-  checker.That(index.dtype() == ACL_INT64 || index.dtype() == ACL_INT32,
-               [&] { return DtypeIs(index, "INT32, INT64"); });
 }
 
 /// Rows of matrices of which the part below or above a diagonal stays.
@@ -62,6 +37,7 @@ Plan PlanTriangle(const Params& p, bool lower) {
   const int64_t diagonal = p.integers[0], height = self.dim(self.rank() - 2);
   const int64_t width = self.last_dim(), rows = width == 0 ? 0 : *self.count() / width;
   const RowView from(self), to(out);
+  const size_t out_at = p.tensors.size() - 1;
   return {0, [=](const Buffers& buffers) -> Status {
             ParallelRows(rows, width, [&](int64_t row) {
               const int64_t i = row % height;
@@ -70,9 +46,11 @@ Plan PlanTriangle(const Params& p, bool lower) {
               const int64_t begin = lower ? 0 : edge, end = lower ? edge : width;
               const int64_t bytes = from.element_bytes;
               std::byte* const x = from.Row(buffers.As<std::byte>(0), row);
-              std::byte* const y = to.Row(buffers.As<std::byte>(1), row);
-              CopyStrided(x + begin * from.step * bytes, from.step, y + begin * to.step * bytes,
-                          to.step, end - begin, bytes);
+              std::byte* const y = to.Row(buffers.As<std::byte>(out_at), row);
+              if (out_at != 0) {
+                CopyStrided(x + begin * from.step * bytes, from.step, y + begin * to.step * bytes,
+                            to.step, end - begin, bytes);
+              }
               ZeroStrided(y, to.step, begin, bytes);
               ZeroStrided(y + end * to.step * bytes, to.step, width - end, bytes);
             });
@@ -104,11 +82,10 @@ Plan PlanIndexSelect(const Params& p) {
   const int64_t from_step = self.rank() > 0 ? from.bytes[dim] : 0;
   const int64_t to_step = out.rank() > 0 ? to.bytes[dim] : 0;
   const Copier copy = {Walk(slice, {from, to}), BytesOf(self)};
-  const Walk indices(ShapeOf(index), {Steps(ShapeOf(index), index)});
-  const auto load = LoaderOf<int64_t>(index.dtype());
+  const IndexReader reader(index, ShapeOf(index));
   return {0, [=](const Buffers& buffers) -> Status {
             std::vector<int64_t> rows;
-            Status status = ReadIndex(indices, load, buffers.As<std::byte>(1), limit, &rows);
+            Status status = reader.Read(buffers.As<std::byte>(1), limit, false, &rows);
             if (!status.ok()) return status;
             for (size_t k = 0; k < rows.size(); ++k) {
               copy(buffers.As<std::byte>(0) + rows[k] * from_step,
@@ -144,12 +121,12 @@ Plan PlanGather(const Params& p) {
   }
   const int64_t along = self.rank() > 0 ? self.tensor().strides[dim] * bytes : 0;
   const int64_t limit = self.rank() > 0 ? self.dim(dim) : 1;
-  const Walk indices(shape, {Steps(shape, index)});
+  const IndexReader reader(index, shape);
   const Walk walk(shape, {Steps(steps), Steps(shape, index), Steps(shape, out)});
   const auto load = LoaderOf<int64_t>(index.dtype());
   return {0, [=](const Buffers& buffers) -> Status {
             std::vector<int64_t> checked;
-            Status status = ReadIndex(indices, load, buffers.As<std::byte>(1), limit, &checked);
+            Status status = reader.Read(buffers.As<std::byte>(1), limit, false, &checked);
             if (!status.ok()) return status;
             const Walk::Pointers origins = {buffers.As<std::byte>(0), buffers.As<std::byte>(1),
                                             buffers.As<std::byte>(2)};
@@ -216,7 +193,7 @@ Plan PlanTriu(const Params& p) { return PlanTriangle(p, false); }
 // self; out, the repeats in the list.
 void CheckRepeat(const Params& p, Checker& checker) {
   const Operand& self = p.tensors[0];
-  const auto repeats = p.list->values();
+  const auto repeats = p.arrays[0].values();
   const bool fits = repeats.size() >= self.rank() && repeats.size() <= kMaxRank &&
                     std::all_of(repeats.begin(), repeats.end(), [](int64_t n) { return n >= 0; });
   checker.That(fits, [&] {
@@ -240,7 +217,7 @@ void CheckRepeat(const Params& p, Checker& checker) {
 
 Plan PlanRepeat(const Params& p) {
   const Operand &self = p.tensors[0], &out = p.out();
-  const Shape repeats(p.list->values().begin(), p.list->values().end());
+  const Shape repeats(p.arrays[0].values().begin(), p.arrays[0].values().end());
   const size_t lead = repeats.size() - self.rank();
   const Steps to(ShapeOf(out), out);
   Shape part_steps = to.bytes, shape(lead, 1);
@@ -277,7 +254,7 @@ Plan PlanNonzero(const Params& p) {
   const Offsets from(self, self.rank());
   const int64_t row_step = out.tensor().strides[0], column_step = out.tensor().strides[1];
   const auto load = LoaderOf<double>(self.dtype());
-  const aclTensor* handle = p.out_handle;
+  const aclTensor* handle = p.out_handles[0];
   return {0, [=](const Buffers& buffers) -> Status {
             auto* rows = buffers.As<int64_t>(1);
             int64_t found = 0;
@@ -292,6 +269,50 @@ Plan PlanNonzero(const Params& p) {
               ++found;
             }
             const int64_t dims[] = {found, static_cast<int64_t>(shape.size())};
+            Meta()->set_view_shape(handle, dims, 2);
+            return {};
+          }};
+}
+
+// The same with a row for each dimension.
+void CheckNonzeroV2(const Params& p, Checker& checker) {
+  const Operand &self = p.tensors[0], &out = p.out();
+  const int64_t count = *self.count();
+  checker.That(out.dtype() == ACL_INT64, [&] { return DtypeIs(out, "INT64"); });
+  checker.That(out.rank() == 2 && out.dim(0) == self.rank() && out.dim(1) >= count, [&] {
+    return Concat("out shape is ", ShapeText(out), ", expected (", self.rank(), ", ", count, ")");
+  });
+  if (!checker.ok() || out.empty()) return;
+  const int64_t* strides = out.tensor().strides;
+  checker.That(strides[1] == 1 && (out.dim(0) == 1 || strides[0] == out.dim(1)), [&] {
+    return Concat("out strides is ", ShapeText(strides, 2), ", expected a dense tensor");
+  });
+}
+
+// The rows are as long as there are places, and follow each other.
+Plan PlanNonzeroV2(const Params& p) {
+  const Operand& self = p.tensors[0];
+  const Shape shape = ShapeOf(self);
+  const int64_t count = *self.count(), bytes = BytesOf(self);
+  const Offsets from(self, self.rank());
+  const auto load = LoaderOf<double>(self.dtype());
+  const aclTensor* handle = p.out_handles[0];
+  return {0, [=](const Buffers& buffers) -> Status {
+            std::vector<int64_t> places;
+            for (int64_t i = 0; i < count; ++i) {
+              double value = 0;
+              load(buffers.As<std::byte>(0) + from(i) * bytes, 0, 1, &value);
+              if (value != 0) places.push_back(i);
+            }
+            auto* to = buffers.As<int64_t>(1);
+            int64_t behind = 1;
+            for (size_t d = shape.size(); d-- > 0; behind *= shape[d]) {
+              for (size_t i = 0; i < places.size(); ++i) {
+                to[d * places.size() + i] = places[i] / behind % shape[d];
+              }
+            }
+            const int64_t dims[] = {static_cast<int64_t>(shape.size()),
+                                    static_cast<int64_t>(places.size())};
             Meta()->set_view_shape(handle, dims, 2);
             return {};
           }};

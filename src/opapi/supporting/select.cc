@@ -11,10 +11,6 @@
 namespace openaclnn::supporting {
 namespace {
 
-int64_t BytesOf(const Operand& operand) {
-  return static_cast<int64_t>(FindDataType(operand.dtype())->bytes);
-}
-
 /// How many values there are from start, by step, before end.
 double ArangeCount(const Params& p) {
   const Value &start = p.values[0], &end = p.values[1], &step = p.values[2];
@@ -159,7 +155,7 @@ Plan PlanMaskedSelect(const Params& p) {
   const Walk walk(shape, {Steps(shape, p.tensors[0]), Steps(shape, p.tensors[1])});
   const int64_t bytes = BytesOf(p.out());
   const int64_t out_step = p.out().tensor().strides[0];
-  const aclTensor* handle = p.out_handle;
+  const aclTensor* handle = p.out_handles[0];
   return {0, [=](const Buffers& buffers) -> Status {
             int64_t count = 0;
             auto* out = buffers.As<std::byte>(2);

@@ -1,77 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the supporting operators compute, over types and views, and what they refuse.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-
-#include "supporting/headers.inc"
-#include "tests/support/call.h"
-#include "tests/support/numbers.h"
-#include "tests/support/tensor.h"
+#include "supporting/family_test.h"
 
 namespace openaclnn::test {
 namespace {
-
-using Doubles = std::vector<double>;
-
-const aclDataType kTypes[] = {ACL_FLOAT, ACL_FLOAT16, ACL_BF16,  ACL_DOUBLE, ACL_INT8,  ACL_UINT8,
-                              ACL_INT16, ACL_UINT16,  ACL_INT32, ACL_UINT32, ACL_INT64, ACL_BOOL};
-
-bool IsFloat(aclDataType dtype) {
-  return dtype == ACL_FLOAT || dtype == ACL_FLOAT16 || dtype == ACL_BF16 || dtype == ACL_DOUBLE;
-}
-
-/// A view that holds values; some of the views of a test are dense, most are not.
-DeviceTensor Make(aclDataType dtype, const Dims& dims, const Doubles& values, Random& random) {
-  DeviceTensor tensor(dtype, RandomLayout(random, dims, false));
-  tensor.Write(ToBytes(dtype, values));
-  return tensor;
-}
-
-DeviceTensor Make(aclDataType dtype, const Dims& dims, const Doubles& values) {
-  DeviceTensor tensor(dtype, DenseLayout(dims));
-  tensor.Write(ToBytes(dtype, values));
-  return tensor;
-}
-
-Doubles ValuesOf(const DeviceTensor& tensor) { return ToDoubles(tensor.dtype(), tensor.Read()); }
-
-/// Small integers, which every type holds.
-Doubles SmallValues(Random& random, int64_t count, int64_t low = 0, int64_t high = 9) {
-  Doubles values(static_cast<size_t>(count));
-  for (double& value : values) value = static_cast<double>(Uniform(random, low, high));
-  return values;
-}
-
-template <class Plan>
-Outcome Call(const Device& device, Phase2 run, Plan&& plan) {
-  const Planned planned = Planned::Plan(plan);
-  return planned.outcome().ok() ? Execute(device, planned, run) : planned.outcome();
-}
-
-template <class Plan>
-void Refused(int code, const std::string& says, Plan&& plan) {
-  const Planned planned = Planned::Plan(plan);
-  EXPECT_EQ(planned.outcome().code, code) << planned.outcome().message;
-  EXPECT_NE(planned.outcome().message.find(says), std::string::npos) << planned.outcome().message;
-  EXPECT_TRUE(planned.untouched());
-}
-
-aclTensor* Handle(const DeviceTensor& tensor) { return const_cast<aclTensor*>(tensor.handle()); }
-
-class ScalarHandle {
- public:
-  explicit ScalarHandle(double value) : handle_(aclCreateScalar(&value, ACL_DOUBLE)) {}
-  explicit ScalarHandle(int64_t value) : handle_(aclCreateScalar(&value, ACL_INT64)) {}
-  ScalarHandle(const ScalarHandle&) = delete;
-  ~ScalarHandle() { aclDestroyScalar(handle_); }
-  aclScalar* get() const { return handle_; }
-
- private:
-  aclScalar* handle_;
-};
 
 // (3, 1, 4) with (2, 1) gives (3, 2, 4); every pair of types that are alike, every kind of view.
 TEST(Supporting, BroadcastsAndPromotes) {

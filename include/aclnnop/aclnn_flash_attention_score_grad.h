@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// FlashAttentionScoreGrad. Made by scripts/generate_headers.py.
+#ifndef OPENACLNN_ACLNNOP_ACLNN_FLASH_ATTENTION_SCORE_GRAD_H_
+#define OPENACLNN_ACLNNOP_ACLNN_FLASH_ATTENTION_SCORE_GRAD_H_
+
+#include "aclnn/acl_meta.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Phase 1: checks the arguments and plans the work.
+ *
+ *     dq, dk, dv = gradients of FlashAttentionScore
+ *
+ * Types, broadcasting, products and checks are those of all supporting operators: tensors are
+ * strided views of numbers, operands meet in a common type, and the result is rounded once.
+ *
+ * @param[out] workspaceSize bytes of device memory that phase 2 needs; written on success only.
+ * @param[out] executor the plan, for phase 2; written on success only.
+ * @retval 161001 an argument is null.
+ * @retval 561003 the product does not have the operator.
+ * @retval 161002 a type, shape, format or value is not allowed; the message says which.
+ */
+ACL_FUNC_VISIBILITY aclnnStatus aclnnFlashAttentionScoreGradGetWorkspaceSize(
+    const aclTensor* query, const aclTensor* keyIn, const aclTensor* value, const aclTensor* dy,
+    const aclTensor* pseShiftOptional, const aclTensor* dropMaskOptional,
+    const aclTensor* paddingMaskOptional, const aclTensor* attenMaskOptional,
+    const aclTensor* softmaxMaxOptional, const aclTensor* softmaxSumOptional,
+    const aclTensor* softmaxInOptional, const aclTensor* attentionInOptional,
+    const aclIntArray* prefixOptional, double scaleValueOptional, double keepProbOptional,
+    int64_t preTokensOptional, int64_t nextTokensOptional, int64_t headNum, char* inputLayout,
+    int64_t innerPreciseOptional, int64_t sparseModeOptional, const aclTensor* dqOut,
+    const aclTensor* dkOut, const aclTensor* dvOut, const aclTensor* dpseOut,
+    uint64_t* workspaceSize, aclOpExecutor** executor);
+
+/** Phase 2: queues the work on a stream. Asynchronous; codes as for aclnnEmbedding. */
+ACL_FUNC_VISIBILITY aclnnStatus aclnnFlashAttentionScoreGrad(void* workspace,
+                                                             uint64_t workspaceSize,
+                                                             aclOpExecutor* executor,
+                                                             aclrtStream stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // OPENACLNN_ACLNNOP_ACLNN_FLASH_ATTENTION_SCORE_GRAD_H_

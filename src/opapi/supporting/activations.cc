@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// The formulas of activations and their gradients. a is the input, s the scalars.
+#include "supporting/formula.h"
+
+namespace openaclnn::supporting {
+
+using namespace formula;
+
+namespace {
+
+template <class T>
+T Sigmoid(T a) {
+  return 1 / (1 + std::exp(-a));
+}
+
+template <class T>
+T Gelu(T a) {
+  return a * T(0.5) * (1 + std::erf(a * T(M_SQRT1_2)));
+}
+
+/// Its approximation by tanh.
+template <class T>
+T GeluTanh(T a) {
+  const T inner = T(M_SQRT1_2 * M_2_SQRTPI) * (a + T(0.044715) * a * a * a);
+  return a * T(0.5) * (1 + std::tanh(inner));
+}
+
+template <class T>
+T GeluGradient(T g, T a) {
+  const T density = std::exp(-a * a / 2) * T(M_2_SQRTPI * M_SQRT1_2 / 2);
+  return g * (T(0.5) * (1 + std::erf(a * T(M_SQRT1_2))) + a * density);
+}
+
+template <class T>
+T GeluTanhGradient(T g, T a) {
+  const T slope = T(M_SQRT1_2 * M_2_SQRTPI);
+  const T tanh = std::tanh(slope * (a + T(0.044715) * a * a * a));
+  const T inner = slope * (1 + 3 * T(0.044715) * a * a);
+  return g * T(0.5) * (1 + tanh + a * (1 - tanh * tanh) * inner);
+}
+
+/// log(1 + exp(a)) without overflow.
+template <class T>
+T Softplus(T a) {
+  return Max(a, T{0}) + std::log1p(std::exp(-std::abs(a)));
+}
+
+template <class T>
+T MishGradient(T g, T a) {
+  const T tanh = std::tanh(Softplus(a));
+  return g * (tanh + a * Sigmoid(a) * (1 - tanh * tanh));
+}
+
+/// s: alpha, scale, scale of the input, whether a is the result.
+template <class T>
+T EluGradient(T g, T a, const T* s) {
+  if (a > 0) return g * s[1];
+  return g * s[2] * (s[3] != 0 ? a + s[0] * s[1] : s[0] * s[1] * std::exp(a * s[2]));
+}
+
+}  // namespace
+
+namespace expressions {
+
+const Expression kRelu = Any<1, [](auto a, auto) { return Max(a, decltype(a){0}); }>();
+const Expression kTanh = Real<1, [](auto a, auto) { return std::tanh(a); }>();
+const Expression kSigmoid = Real<1, [](auto a, auto) { return Sigmoid(a); }>();
+const Expression kSilu = Real<1, [](auto a, auto) { return a * Sigmoid(a); }>();
+const Expression kGelu = Real<1, [](auto a, auto) { return Gelu(a); }>();
+// s: 1 for the approximation.
+const Expression kGeluV2 =
+    Real<1, [](auto a, auto s) { return s[0] == 1 ? GeluTanh(a) : Gelu(a); }>();
+
+// s: the slope below 0.
+const Expression kLeakyRelu = Real<1, [](auto a, auto s) { return (a > 0) ? a : a * s[0]; }>();
+// s: alpha, scale, scale of the input.
+const Expression kElu =
+    Real<1, [](auto a, auto s) { return s[1] * (a > 0 ? a : s[0] * std::expm1(a * s[2])); }>();
+// s: alpha.
+const Expression kCelu =
+    Real<1, [](auto a, auto s) { return (a > 0) ? a : s[0] * std::expm1(a / s[0]); }>();
+const Expression kHardsigmoid = Real<1, [](auto a, auto) {
+  using T = decltype(a);
+  return Min(Max(a + 3, T{0}), T{6}) / 6;
+}>();
+const Expression kHardswish = Real<1, [](auto a, auto) {
+  using T = decltype(a);
+  return a * Min(Max(a + 3, T{0}), T{6}) / 6;
+}>();
+const Expression kMish = Real<1, [](auto a, auto) { return a * std::tanh(Softplus(a)); }>();
+const Expression kLogSigmoid = Real<1, [](auto a, auto) { return -Softplus(-a); }>();
+// s: beta, the threshold of beta * a above which it is a.
+const Expression kSoftplus = Real<1, [](auto a, auto s) {
+  return (a * s[0] > s[1]) ? a : std::log1p(std::exp(a * s[0])) / s[0];
+}>();
+// s: how far from 0 the result begins.
+const Expression kHardshrink =
+    Real<1, [](auto a, auto s) { return a >= -s[0] && a <= s[0] ? decltype(a){0} : a; }>();
+const Expression kSoftshrink =
+    Real<1, [](auto a, auto s) { return (a > s[0])  ? a - s[0]
+                                        : a < -s[0] ? a + s[0]
+                                                    : a * 0; }>();
+// s: threshold, value.
+const Expression kThreshold = Any<1, [](auto a, auto s) { return a <= s[0] ? s[1] : a; }>();
+
+// Gradients: g of the output; a the output of sigmoid and tanh, the input of the others.
+const Expression kSigmoidGradient = Real<2, [](auto g, auto a, auto) { return g * (1 - a) * a; }>();
+const Expression kTanhGradient = Real<2, [](auto g, auto a, auto) { return g * (1 - a * a); }>();
+const Expression kThresholdGradient =
+    Any<2, [](auto g, auto a, auto s) { return a <= s[0] ? decltype(g){0} : g; }>();
+const Expression kSiluGradient = Real<2, [](auto g, auto a, auto) {
+  const auto sigmoid = Sigmoid(a);
+  return g * sigmoid * (1 + a * (1 - sigmoid));
+}>();
+const Expression kGeluGradient = Real<2, [](auto g, auto a, auto) { return GeluGradient(g, a); }>();
+// s: 1 for the approximation.
+const Expression kGeluGradientV2 = Real<2, [](auto g, auto a, auto s) {
+  return s[0] == 1 ? GeluTanhGradient(g, a) : GeluGradient(g, a);
+}>();
+const Expression kLeakyReluGradient =
+    Real<2, [](auto g, auto a, auto s) { return (a > 0) ? g : g * s[0]; }>();
+const Expression kEluGradient =
+    Real<2, [](auto g, auto a, auto s) { return EluGradient(g, a, s); }>();
+const Expression kHardtanhGradient =
+    Real<2, [](auto g, auto a, auto s) { return a <= s[0] || a >= s[1] ? decltype(g){0} : g; }>();
+const Expression kHardsigmoidGradient =
+    Real<2, [](auto g, auto a, auto) { return (a > -3) && a < 3 ? g / 6 : decltype(g){0}; }>();
+const Expression kHardswishGradient = Real<2, [](auto g, auto a, auto) {
+  using T = decltype(g);
+  return a <= -3 ? T{0} : a < 3 ? g * (a / 3 + T(0.5)) : g;
+}>();
+const Expression kMishGradient = Real<2, [](auto g, auto a, auto) { return MishGradient(g, a); }>();
+const Expression kLogSigmoidGradient =
+    Real<2, [](auto g, auto a, auto) { return g * Sigmoid(-a); }>();
+const Expression kSoftplusGradient =
+    Real<2, [](auto g, auto a, auto s) { return (a * s[0] > s[1]) ? g : g * Sigmoid(a * s[0]); }>();
+const Expression kShrinkGradient =
+    Real<2, [](auto g, auto a, auto s) { return a >= -s[0] && a <= s[0] ? decltype(g){0} : g; }>();
+
+}  // namespace expressions
+}  // namespace openaclnn::supporting

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions, activations and their gradients, over types and views.
+#include "supporting/family_test.h"
+
+namespace openaclnn::test {
+namespace {
+
+using Unary = aclnnStatus (*)(const aclTensor*, aclTensor*, uint64_t*, aclOpExecutor**);
+
+struct UnaryCase {
+  const char* name;
+  Unary plan;
+  Phase2 run;
+  double low, high;
+  double (*want)(double);
+};
+
+double Softplus(double x) { return std::log1p(std::exp(x)); }
+double Clip(double x, double low, double high) { return std::min(std::max(x, low), high); }
+
+#define UNARY_CASE(name, low, high, formula)                                                       \
+  {                                                                                                \
+#name, aclnn##name##GetWorkspaceSize, aclnn##name, low, high, [](double x) { return formula; } \
+  }
+
+const UnaryCase kUnary[] = {
+    UNARY_CASE(Acos, -1, 1, std::acos(x)),
+    UNARY_CASE(Acosh, 1.1, 4, std::acosh(x)),
+    UNARY_CASE(Asin, -1, 1, std::asin(x)),
+    UNARY_CASE(Asinh, -4, 4, std::asinh(x)),
+    UNARY_CASE(Atan, -4, 4, std::atan(x)),
+    UNARY_CASE(Atanh, -0.9, 0.9, std::atanh(x)),
+    UNARY_CASE(Cosh, -3, 3, std::cosh(x)),
+    UNARY_CASE(Erfc, -2, 2, std::erfc(x)),
+    UNARY_CASE(Exp2, -4, 4, std::exp2(x)),
+    UNARY_CASE(Frac, -4, 4, x - std::trunc(x)),
+    UNARY_CASE(Log10, 0.1, 9, std::log10(x)),
+    UNARY_CASE(Log2, 0.1, 9, std::log2(x)),
+    UNARY_CASE(Sinc, -3, 3, x == 0 ? 1 : std::sin(M_PI * x) / (M_PI * x)),
+    UNARY_CASE(Sinh, -3, 3, std::sinh(x)),
+    UNARY_CASE(Tan, -1.2, 1.2, std::tan(x)),
+    UNARY_CASE(Hardsigmoid, -5, 5, Clip(x + 3, 0, 6) / 6),
+    UNARY_CASE(Hardswish, -5, 5, x* Clip(x + 3, 0, 6) / 6),
+    UNARY_CASE(LogSigmoid, -5, 5, -Softplus(-x)),
+    UNARY_CASE(Mish, -5, 5, x* std::tanh(Softplus(x))),
+};
+
+TEST(SupportingElementwise, FunctionsOfOneTensor) {
+  const Device device;
+  Random random(11);
+  for (const UnaryCase& each : kUnary) {
+    for (const aclDataType dtype : {ACL_FLOAT, ACL_FLOAT16, ACL_BF16, ACL_DOUBLE}) {
+      SCOPED_TRACE(testing::Message() << each.name << " " << dtype);
+      const DeviceTensor self =
+          Make(dtype, {3, 50}, RealValues(random, 150, each.low, each.high), random);
+      const DeviceTensor out(dtype, RandomLayout(random, {3, 50}, false));
+      ASSERT_EQ(Call(device, each.run,
+                     [&](auto... o) { return each.plan(self.handle(), Handle(out), o...); })
+                    .message,
+                "");
+      Doubles want = ValuesOf(self);
+      for (double& value : want) value = each.want(value);
+      ExpectNear(ValuesOf(out), want, dtype, 0, dtype == ACL_DOUBLE ? 1e-13 : 3e-7);
+      EXPECT_EQ(out.Damage(), "");
+    }
+  }
+}
+
+TEST(SupportingElementwise, TheInverseOfErf) {
+  const Device device;
+  const Doubles given = {0,        1e-30,     -1e-3, 0.3, -0.5,   0.9, -0.999,
+                         1 - 1e-7, 1 - 1e-15, 1,     -1,  1.0001, NAN};
+  const DeviceTensor self = Make(ACL_DOUBLE, {13}, given), out(ACL_DOUBLE, DenseLayout({13}));
+  EXPECT_RUN(device, Erfinv, self.handle(), Handle(out));
+  const Doubles got = ValuesOf(out);
+  for (size_t i = 0; i < 9; ++i) {
+    EXPECT_NEAR(std::erf(got[i]), given[i], 2e-16) << i << ": " << got[i];
+  }
+  EXPECT_NEAR(got[1] / 1e-30, std::sqrt(M_PI) / 2, 1e-12);
+  EXPECT_EQ(got[9], INFINITY);
+  EXPECT_EQ(got[10], -INFINITY);
+  EXPECT_TRUE(std::isnan(got[11]) && std::isnan(got[12]));
+}
+
+TEST(SupportingElementwise, FunctionsOfTwoTensors) {
+  const Device device;
+  Random random(12);
+  const auto check = [&](auto plan, Phase2 run, auto want, double low) {
+    const DeviceTensor a = Make(ACL_FLOAT, {4, 1, 5}, RealValues(random, 20, low, 3), random);
+    const DeviceTensor b = Make(ACL_FLOAT, {3, 1}, RealValues(random, 3, 0.3, 3), random);
+    const DeviceTensor out(ACL_FLOAT, RandomLayout(random, {4, 3, 5}, false));
+    ASSERT_EQ(Call(device, run,
+                   [&](auto... o) { return plan(a.handle(), b.handle(), Handle(out), o...); })
+                  .message,
+              "");
+    const Doubles x = ValuesOf(a), y = ValuesOf(b);
+    Doubles expected;
+    for (size_t i = 0; i < 60; ++i) expected.push_back(want(x[i / 15 * 5 + i % 5], y[i / 5 % 3]));
+    ExpectNear(ValuesOf(out), expected, ACL_FLOAT, 0, 1e-6);
+  };
+  check(
+      aclnnAtan2GetWorkspaceSize, aclnnAtan2, [](double a, double b) { return std::atan2(a, b); },
+      -3);
+  check(
+      aclnnFmodTensorGetWorkspaceSize, aclnnFmodTensor,
+      [](double a, double b) { return std::fmod(a, b); }, -3);
+  check(
+      aclnnLogAddExpGetWorkspaceSize, aclnnLogAddExp,
+      [](double a, double b) { return std::log(std::exp(a) + std::exp(b)); }, -3);
+  check(
+      aclnnLogAddExp2GetWorkspaceSize, aclnnLogAddExp2,
+      [](double a, double b) { return std::log2(std::exp2(a) + std::exp2(b)); }, -3);
+  check(
+      aclnnXLogYTensorGetWorkspaceSize, aclnnXLogYTensor,
+      [](double a, double b) { return a * std::log(b); }, -3);
+  check(
+      aclnnClampMinTensorGetWorkspaceSize, aclnnClampMinTensor,
+      [](double a, double b) { return std::max(a, b); }, -3);
+}
+
+TEST(SupportingElementwise, IntegersDivideInEveryMode) {
+  const Device device;
+  const DeviceTensor a = Make(ACL_INT32, {6}, {7, -7, 7, -7, 5, -2147483648.0});
+  const DeviceTensor b = Make(ACL_INT32, {6}, {2, 2, -2, -2, 0, -1});
+  const DeviceTensor out(ACL_INT32, DenseLayout({6}));
+  EXPECT_RUN(device, DivMod, a.handle(), b.handle(), 1, Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{3, -3, -3, 3, 0, -2147483648.0}));
+  EXPECT_RUN(device, DivMod, a.handle(), b.handle(), 2, Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{3, -4, -4, 3, 0, -2147483648.0}));
+  EXPECT_RUN(device, FmodTensor, a.handle(), b.handle(), Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{1, -1, 1, -1, 0, 0}));
+  const ScalarHandle two(int64_t{2});
+  EXPECT_RUN(device, RemainderScalarTensor, two.get(), b.handle(), Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{0, 0, 0, 0, 0, 0}));
+  EXPECT_RUN(device, LeftShift, a.handle(), a.handle(), Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{7 << 7, 0, 7 << 7, 0, 5 << 5, 0}));
+  EXPECT_RUN(device, RightShift, a.handle(), Handle(a), Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{0, -1, 0, -1, 0, -1}));
+  const DeviceTensor real(ACL_FLOAT, DenseLayout({6}));
+  EXPECT_RUN(device, DivMod, a.handle(), b.handle(), 0, Handle(real)) << "into floats";
+}
+
+TEST(SupportingElementwise, BoundsMayBeLeftOut) {
+  const Device device;
+  const DeviceTensor x = Make(ACL_FLOAT, {2, 3}, {0, 1, 2, 3, 4, NAN});
+  const DeviceTensor low = Make(ACL_FLOAT, {3}, {1, 1, 1}), high = Make(ACL_FLOAT, {}, {3});
+  const DeviceTensor out(ACL_FLOAT, DenseLayout({2, 3}));
+  const aclTensor* none = nullptr;
+  EXPECT_RUN(device, ClampTensor, x.handle(), low.handle(), high.handle(), Handle(out));
+  ExpectNear(ValuesOf(out), {1, 1, 2, 3, 3, NAN}, ACL_FLOAT);
+  EXPECT_RUN(device, ClampTensor, x.handle(), none, high.handle(), Handle(out));
+  ExpectNear(ValuesOf(out), {0, 1, 2, 3, 3, NAN}, ACL_FLOAT);
+  EXPECT_RUN(device, ClampTensor, x.handle(), low.handle(), none, Handle(out));
+  ExpectNear(ValuesOf(out), {1, 1, 2, 3, 4, NAN}, ACL_FLOAT);
+}
+
+TEST(SupportingElementwise, WhatIsNotANumber) {
+  const Device device;
+  const DeviceTensor x = Make(ACL_FLOAT, {4}, {NAN, INFINITY, -INFINITY, -1});
+  const DeviceTensor out(ACL_FLOAT, DenseLayout({4})), truth(ACL_BOOL, DenseLayout({4}));
+  EXPECT_RUN(device, NanToNum, x.handle(), 5.0f, 6.0f, 7.0f, Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{5, 6, 7, -1}));
+  EXPECT_RUN(device, InplaceNanToNum, Handle(x), 1.0f, 2.0f, 3.0f);
+  EXPECT_EQ(ValuesOf(x), (Doubles{1, 2, 3, -1}));
+  EXPECT_RUN(device, Signbit, x.handle(), Handle(truth));
+  EXPECT_EQ(ValuesOf(truth), (Doubles{0, 0, 0, 1}));
+  const DeviceTensor y = Make(ACL_FLOAT, {3}, {1.25, 14.96, -2.349}),
+                     z(ACL_FLOAT, DenseLayout({3}));
+  EXPECT_RUN(device, RoundDecimals, y.handle(), 1, Handle(z));
+  ExpectNear(ValuesOf(z), {1.2, 15, -2.3}, ACL_FLOAT);
+}
+
+/// A gradient against the differences of its function, in double.
+template <class Function, class Gradient>
+void ExpectDerivative(const Function& function, const Gradient& gradient, const Doubles& points) {
+  const double step = 1e-6;
+  const Doubles got = gradient(points);
+  for (size_t i = 0; i < points.size(); ++i) {
+    const double above = function({points[i] + step})[0], below = function({points[i] - step})[0];
+    EXPECT_NEAR(got[i], 3 * (above - below) / (2 * step), 1e-7) << points[i];
+  }
+}
+
+const Doubles kPoints = {-4.1, -2.2, -1.3, -0.4, 0.3, 0.8, 1.7, 3.6};
+
+/// call(3, x, out) as double tensors gives out.
+template <class Call>
+Doubles With(const Doubles& x, const Call& call) {
+  const auto n = static_cast<int64_t>(x.size());
+  const DeviceTensor self = Of({n}, x), out = Empty({n}), grad = Of({n}, Doubles(x.size(), 3));
+  call(grad.handle(), self.handle(), Handle(out));
+  return ValuesOf(out);
+}
+
+using In = const aclTensor*;
+
+/// Of calls forward(x, out) and backward(g, x, out).
+template <class Forward, class Backward>
+void ExpectSlope(const Forward& forward, const Backward& backward) {
+  ExpectDerivative(
+      [&](const Doubles& x) {
+        return With(x, [&](In, In self, aclTensor* out) { forward(self, out); });
+      },
+      [&](const Doubles& x) { return With(x, backward); }, kPoints);
+}
+
+TEST(SupportingElementwise, GradientsAreSlopes) {
+  const Device device;
+  const ScalarHandle half(0.5), one(1.0), two(2.0), top(20.0), low(-1.5);
+#define SLOPE(name, ...)                                                                      \
+  SCOPED_TRACE(#name);                                                                        \
+  ExpectSlope([&](In x, aclTensor* out) { EXPECT_RUN(device, name, x, ##__VA_ARGS__, out); }, \
+              [&](In g, In x, aclTensor* out) {                                               \
+                EXPECT_RUN(device, name##Backward, g, x, ##__VA_ARGS__, out);                 \
+              })
+  SLOPE(Hardsigmoid);
+  SLOPE(Hardswish);
+  SLOPE(Mish);
+  SLOPE(Hardshrink, half.get());
+  SLOPE(Softshrink, half.get());
+  SLOPE(Softplus, two.get(), top.get());
+  SLOPE(Hardtanh, low.get(), one.get());
+#undef SLOPE
+}
+
+TEST(SupportingElementwise, GradientsWithMoreThanTheFunctionHas) {
+  const Device device;
+  const ScalarHandle half(0.5), one(1.0), two(2.0), slope(0.1);
+  ExpectSlope(
+      [&](In x, aclTensor* out) {
+        EXPECT_RUN(device, Elu, x, half.get(), two.get(), one.get(), out);
+      },
+      [&](In g, In x, aclTensor* out) {
+        EXPECT_RUN(device, EluBackward, g, half.get(), two.get(), one.get(), false, x, out);
+      });
+  ExpectSlope([&](In x, aclTensor* out) { EXPECT_RUN(device, LeakyRelu, x, slope.get(), out); },
+              [&](In g, In x, aclTensor* out) {
+                EXPECT_RUN(device, LeakyReluBackward, g, x, slope.get(), false, out);
+              });
+  ExpectSlope([&](In x, aclTensor* out) { EXPECT_RUN(device, LogSigmoidForward, x, out, nullptr); },
+              [&](In g, In x, aclTensor* out) {
+                EXPECT_RUN(device, LogSigmoidBackward, g, x, nullptr, out);
+              });
+  char tanh[] = "tanh", none[] = "none";
+  for (const int64_t approximate : {0, 1}) {
+    ExpectSlope([&](In x, aclTensor* out) { EXPECT_RUN(device, GeluV2, x, approximate, out); },
+                [&](In g, In x, aclTensor* out) {
+                  EXPECT_RUN(device, GeluBackwardV2, g, x, approximate == 1 ? tanh : none, out);
+                });
+  }
+}
+
+TEST(SupportingElementwise, TheGradientOfEluFromItsResult) {
+  const Device device;
+  const ScalarHandle alpha(0.5), scale(2.0), one(1.0);
+  const DeviceTensor x = Make(ACL_DOUBLE, {3}, {-2, -0.1, 3}), y(ACL_DOUBLE, DenseLayout({3}));
+  const DeviceTensor g = Make(ACL_DOUBLE, {3}, {1, 2, 3}), a(ACL_DOUBLE, DenseLayout({3})),
+                     b(ACL_DOUBLE, DenseLayout({3}));
+  EXPECT_RUN(device, Elu, x.handle(), alpha.get(), scale.get(), one.get(), Handle(y));
+  EXPECT_RUN(device, EluBackward, g.handle(), alpha.get(), scale.get(), one.get(), false,
+             x.handle(), Handle(a));
+  EXPECT_RUN(device, EluBackward, g.handle(), alpha.get(), scale.get(), one.get(), true, y.handle(),
+             Handle(b));
+  ExpectNear(ValuesOf(b), ValuesOf(a), ACL_DOUBLE);
+}
+
+}  // namespace
+}  // namespace openaclnn::test

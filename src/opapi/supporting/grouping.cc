@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors as groups of elements.
+#include "supporting/normalize.h"
+
+namespace openaclnn::supporting {
+
+void Grouping::Finish() {
+  for (const Axis& axis : kept) rows = WrappingProduct(rows, axis.length);
+  for (const Axis& axis : grouped) width = WrappingProduct(width, axis.length);
+}
+
+Grouping Grouping::Layers(const Operand& x, uint32_t count) {
+  Grouping groups;
+  for (uint32_t d = 0; d < x.rank(); ++d) {
+    (d + count < x.rank() ? groups.kept : groups.grouped).push_back({d, x.dim(d), 1});
+  }
+  groups.Finish();
+  groups.weights = static_cast<size_t>(groups.width);
+  return groups;
+}
+
+Grouping Grouping::Groups(const Operand& x, int64_t count) {
+  Grouping groups;
+  const int64_t channels = x.dim(1) / count;
+  groups.kept = {{0, x.dim(0), 1}, {1, count, channels}};
+  groups.grouped = {{1, channels, 1}};
+  for (uint32_t d = 2; d < x.rank(); ++d) groups.grouped.push_back({d, x.dim(d), 1});
+  groups.Finish();
+  groups.weights = static_cast<size_t>(x.dim(1));
+  groups.parts = count;
+  groups.part_weights = channels;
+  groups.weight_elements = channels == 0 ? 1 : std::max<int64_t>(groups.width / channels, 1);
+  return groups;
+}
+
+Grouping Grouping::Channels(const Operand& x) {
+  Grouping groups;
+  groups.kept = {{1, x.dim(1), 1}};
+  groups.grouped = {{0, x.dim(0), 1}};
+  for (uint32_t d = 2; d < x.rank(); ++d) groups.grouped.push_back({d, x.dim(d), 1});
+  groups.Finish();
+  groups.weights = static_cast<size_t>(x.dim(1));
+  groups.parts = std::max<int64_t>(x.dim(1), 1);
+  groups.part_weights = 1;
+  groups.weight_elements = std::max<int64_t>(groups.width, 1);
+  return groups;
+}
+
+GroupedView::GroupedView(const Operand& operand, const Grouping& groups) {
+  if (!operand.present()) return;
+  bytes_ = BytesOf(operand);
+  load_ = LoaderOf<double>(operand.dtype());
+  store_ = StorerOf<double>(operand.dtype());
+  const auto split = [&](const std::vector<Grouping::Axis>& axes, int64_t unit) {
+    std::pair<Shape, Shape> parts;
+    for (const Grouping::Axis& axis : axes) {
+      parts.first.push_back(axis.length);
+      const int64_t step = WrappingProduct(operand.tensor().strides[axis.dim], axis.factor);
+      parts.second.push_back(WrappingProduct(step, unit));
+    }
+    return parts;
+  };
+  const auto [kept, kept_steps] = split(groups.kept, 1);
+  rows_ = Offsets(kept.data(), kept_steps.data(), static_cast<uint32_t>(kept.size()));
+  const auto [grouped, grouped_steps] = split(groups.grouped, bytes_);
+  elements_ = Walk(grouped, std::vector<Steps>{Steps(grouped_steps)});
+}
+
+std::vector<double> GroupedView::Load(std::byte* origin, int64_t row) const {
+  std::vector<double> values(static_cast<size_t>(elements_.count()));
+  double* to = values.data();
+  elements_.ForRunsInOrder({origin + rows_(row) * bytes_},
+                           [&](const Walk::Pointers& at, int64_t n) {
+                             load_(at[0], elements_.step(0), n, to);
+                             to += n;
+                           });
+  return values;
+}
+
+void GroupedView::Store(std::byte* origin, int64_t row, const std::vector<double>& values) const {
+  const double* from = values.data();
+  elements_.ForRunsInOrder({origin + rows_(row) * bytes_},
+                           [&](const Walk::Pointers& at, int64_t n) {
+                             store_(from, n, at[0], elements_.step(0));
+                             from += n;
+                           });
+}
+
+Elements::Elements(const Operand& operand, double missing) : missing_(missing) {
+  if (!operand.present() || operand.empty()) return;
+  count_ = *operand.count();
+  offsets_ = Offsets(operand, operand.rank());
+  bytes_ = BytesOf(operand);
+  load_ = LoaderOf<double>(operand.dtype());
+  store_ = StorerOf<double>(operand.dtype());
+}
+
+double Elements::Get(const Buffers& buffers, size_t place, int64_t i) const {
+  double value = missing_;
+  if (count_ > 0) load_(buffers.As<std::byte>(place) + offsets_(i) * bytes_, 0, 1, &value);
+  return value;
+}
+
+void Elements::Set(const Buffers& buffers, size_t place, int64_t i, double value) const {
+  if (count_ > 0) store_(&value, 1, buffers.As<std::byte>(place) + offsets_(i) * bytes_, 0);
+}
+
+std::vector<double> Elements::All(const Buffers& buffers, size_t place) const {
+  std::vector<double> values(static_cast<size_t>(count_));
+  for (int64_t i = 0; i < count_; ++i) {
+    values[static_cast<size_t>(i)] = Get(buffers, place, i);
+  }
+  return values;
+}
+
+}  // namespace openaclnn::supporting

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Losses against their formulas, and their gradients against differences of them.
+#include "supporting/family_test.h"
+
+namespace openaclnn::test {
+namespace {
+
+/// The inputs of a loss, and a target that is no input of the differences.
+struct Losses {
+  Device device;
+  Random random{44};
+  Doubles x = RealValues(random, 6, 0.1, 0.9), t = RealValues(random, 6, 0.1, 0.9);
+  DeviceTensor target = Of({2, 3}, t);
+
+  /// loss(self, reduction, out); gradient(upstream, self, reduction, out); want(x, t).
+  template <class Loss, class Gradient, class Want>
+  void Check(const Loss& loss, const Gradient& gradient, const Want& want) {
+    for (const int64_t reduction : {0, 1, 2}) {
+      SCOPED_TRACE(reduction);
+      const Dims shape = reduction == 0 ? Dims{2, 3} : Dims{};
+      const auto forward = [&](const Doubles& at) {
+        const DeviceTensor self = Of({2, 3}, at), out = Empty(shape);
+        loss(self.handle(), reduction, Handle(out));
+        return ValuesOf(out);
+      };
+      Doubles each;
+      double sum = 0;
+      for (size_t i = 0; i < 6; ++i) sum += each.emplace_back(want(x[i], t[i]));
+      ExpectNear(forward(x), reduction == 0 ? each : Doubles{reduction == 1 ? sum / 6 : sum},
+                 ACL_DOUBLE, 1e-10);
+      const Doubles g = RealValues(random, reduction == 0 ? 6 : 1);
+      const DeviceTensor self = Of({2, 3}, x), upstream = Of(shape, g), out = Empty({2, 3});
+      gradient(upstream.handle(), self.handle(), reduction, Handle(out));
+      ExpectNear(ValuesOf(out), Slopes(x, g, forward), ACL_DOUBLE, 1e-6, 1e-8);
+    }
+  }
+};
+
+using Self = const aclTensor*;
+
+TEST(SupportingLosses, OfDistances) {
+  Losses losses;
+  const Device& device = losses.device;
+  const Self t = losses.target.handle();
+  losses.Check(
+      [&](Self x, int64_t r, aclTensor* out) { EXPECT_RUN(device, MseLoss, x, t, r, out); },
+      [&](Self g, Self x, int64_t r, aclTensor* out) {
+        EXPECT_RUN(device, MseLossBackward, g, x, t, r, out);
+      },
+      [](double a, double b) { return (a - b) * (a - b); });
+  losses.Check([&](Self x, int64_t r, aclTensor* out) { EXPECT_RUN(device, L1Loss, x, t, r, out); },
+               [&](Self g, Self x, int64_t r, aclTensor* out) {
+                 EXPECT_RUN(device, L1LossBackward, g, x, t, r, out);
+               },
+               [](double a, double b) { return std::abs(a - b); });
+  losses.Check([&](Self x, int64_t r,
+                   aclTensor* out) { EXPECT_RUN(device, SmoothL1Loss, x, t, r, 0.25f, out); },
+               [&](Self g, Self x, int64_t r, aclTensor* out) {
+                 EXPECT_RUN(device, SmoothL1LossBackward, g, x, t, r, 0.25f, out);
+               },
+               [](double a, double b) {
+                 const double d = std::abs(a - b);
+                 return d < 0.25 ? d * d / 0.5 : d - 0.125;
+               });
+}
+
+TEST(SupportingLosses, OfDistributions) {
+  Losses losses;
+  const Device& device = losses.device;
+  const Self t = losses.target.handle();
+  losses.Check(
+      [&](Self x, int64_t r, aclTensor* out) { EXPECT_RUN(device, SoftMarginLoss, x, t, r, out); },
+      [&](Self g, Self x, int64_t r, aclTensor* out) {
+        EXPECT_RUN(device, SoftMarginLossBackward, g, x, t, r, out);
+      },
+      [](double a, double b) { return std::log1p(std::exp(-a * b)); });
+  for (const bool logarithm : {false, true}) {
+    losses.Check([&](Self x, int64_t r,
+                     aclTensor* out) { EXPECT_RUN(device, KlDiv, x, t, r, logarithm, out); },
+                 [&](Self g, Self x, int64_t r, aclTensor* out) {
+                   EXPECT_RUN(device, KlDivBackward, g, x, t, r, logarithm, out);
+                 },
+                 [&](double a, double b) {
+                   return logarithm ? std::exp(b) * (b - a) : b * (std::log(b) - a);
+                 });
+  }
+}
+
+TEST(SupportingLosses, OfTruths) {
+  Losses losses;
+  const Device& device = losses.device;
+  const Self t = losses.target.handle();
+  losses.Check(
+      [&](Self x, int64_t r, aclTensor* out) {
+        EXPECT_RUN(device, BinaryCrossEntropy, x, t, nullptr, r, out);
+      },
+      [&](Self g, Self x, int64_t r, aclTensor* out) {
+        EXPECT_RUN(device, BinaryCrossEntropyBackward, g, x, t, nullptr, r, out);
+      },
+      [](double a, double b) { return -(b * std::log(a) + (1 - b) * std::log(1 - a)); });
+  const DeviceTensor weight = Of({3}, {2, 2, 2}), positive = Of({3}, {3, 3, 3});
+  losses.Check(
+      [&](Self x, int64_t r, aclTensor* out) {
+        EXPECT_RUN(device, BinaryCrossEntropyWithLogits, x, t, weight.handle(), positive.handle(),
+                   r, out);
+      },
+      [&](Self g, Self x, int64_t r, aclTensor* out) {
+        EXPECT_RUN(device, BinaryCrossEntropyWithLogitsBackward, g, x, t, weight.handle(),
+                   positive.handle(), r, out);
+      },
+      [](double a, double b) {
+        const double s = 1 / (1 + std::exp(-a));
+        return -2 * (3 * b * std::log(s) + (1 - b) * std::log(1 - s));
+      });
+}
+
+TEST(SupportingLosses, RefuseWhatDoesNotFit) {
+  const Device device;
+  const DeviceTensor x = Empty({2, 3}), row = Empty({2}), one = Empty({});
+  EXPECT_REFUSED(161002, "reduction value is 3", MseLoss, x.handle(), x.handle(), 3, Handle(one));
+  EXPECT_REFUSED(161002, "out shape is (2, 3), expected one element", MseLoss, x.handle(),
+                 x.handle(), 1, Handle(x));
+  EXPECT_REFUSED(161002, "target shape is (2), expected one that can be broadcast", L1Loss,
+                 x.handle(), row.handle(), 0, Handle(x));
+  EXPECT_REFUSED(161002, "out shape is (2), expected (2, 3)", MseLossBackward, one.handle(),
+                 x.handle(), x.handle(), 1, Handle(row));
+}
+
+TEST(SupportingLosses, ClassesOfPlanes) {
+  const Device device;
+  const DeviceTensor self = Of({1, 2, 1, 2}, {1, 2, 3, 4}),
+                     target = Make(ACL_INT64, {1, 1, 2}, {1, 0}), weight = Of({2}, {1, 10}),
+                     out = Empty({1, 1, 2}), total = Empty({}), grad = Empty({1, 2, 1, 2}),
+                     g = Of({1, 1, 2}, {1, 2});
+  EXPECT_RUN(device, NLLLoss2d, self.handle(), target.handle(), weight.handle(), 0, -100,
+             Handle(out), Handle(total));
+  EXPECT_EQ(ValuesOf(out), (Doubles{-30, -2}));
+  EXPECT_RUN(device, NLLLoss2dBackward, g.handle(), self.handle(), target.handle(), weight.handle(),
+             0, -100, total.handle(), Handle(grad));
+  EXPECT_EQ(ValuesOf(grad), (Doubles{0, -2, -10, 0}));
+}
+
+}  // namespace
+}  // namespace openaclnn::test

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that map the coordinates of their output, one dimension apart from the others: Flip,
+// Roll, paddings and repeated elements; gradients of paddings.
+#include <algorithm>
+
+#include "kernels/broadcast.h"
+#include "kernels/rows.h"
+#include "supporting/operators.h"
+#include "supporting/reduction.h"
+
+namespace openaclnn::supporting {
+namespace {
+
+/// For each coordinate of out along a dimension, that of self it comes from; -1: from nowhere.
+using Map = std::vector<int64_t>;
+
+std::vector<Map> Identity(const Operand& self) {
+  std::vector<Map> maps;
+  for (uint32_t d = 0; d < self.rank(); ++d) {
+    maps.emplace_back(static_cast<size_t>(self.dim(d)));
+    for (size_t i = 0; i < maps.back().size(); ++i) maps.back()[i] = static_cast<int64_t>(i);
+  }
+  return maps;
+}
+
+/// The bytes of an element that comes from nowhere.
+std::array<std::byte, 8> FillOf(const Params& p) {
+  std::array<std::byte, 8> bytes{};
+  if (p.values.empty()) return bytes;
+  const int32_t dtype = p.out().dtype();
+  if (DomainOf(dtype) == Domain::kInteger) {
+    StorerOf<int64_t>(dtype)(&p.values[0].integer, 1, bytes.data(), 0);
+  } else {
+    StorerOf<double>(dtype)(&p.values[0].number, 1, bytes.data(), 0);
+  }
+  return bytes;
+}
+
+/// Where row `row` of out's leading dimensions lies in self, in elements; nothing: nowhere.
+std::optional<int64_t> SourceRow(const std::vector<Map>& maps, const Shape& strides, int64_t row) {
+  int64_t offset = 0;
+  for (size_t d = maps.size() - 1; d-- > 0;) {
+    const auto length = static_cast<int64_t>(maps[d].size());
+    const int64_t from = maps[d][static_cast<size_t>(row % length)];
+    if (from < 0) return std::nullopt;
+    offset += from * strides[d];
+    row /= length;
+  }
+  return offset;
+}
+
+/// self is the first operand.
+Plan MakeMapped(const Params& p, std::vector<Map> maps) {
+  const Operand &self = p.tensors[0], &out = p.out();
+  const int64_t bytes = BytesOf(out);
+  Shape strides(self.tensor().strides, self.tensor().strides + self.rank());
+  if (maps.empty()) {  // a scalar is a row of one
+    maps.push_back({0});
+    strides.push_back(0);
+  }
+  const auto width = static_cast<int64_t>(maps.back().size());
+  const int64_t rows = width == 0 ? 0 : *out.count() / width;
+  const Offsets to(out, out.rank());
+  const auto fill = FillOf(p);
+  const size_t out_at = p.tensors.size() - 1;
+  return {0, [=](const Buffers& buffers) -> Status {
+            ParallelRows(rows, width, [&](int64_t row) {
+              const auto base = SourceRow(maps, strides, row);
+              for (int64_t i = 0; i < width; ++i) {
+                const int64_t from = maps.back()[static_cast<size_t>(i)];
+                const std::byte* source =
+                    base && from >= 0
+                        ? buffers.As<std::byte>(0) + (*base + from * strides.back()) * bytes
+                        : fill.data();
+                CopyStrided(source, 1, buffers.As<std::byte>(out_at) + to(row * width + i) * bytes,
+                            1, 1, bytes);
+              }
+            });
+            return {};
+          }};
+}
+
+/// gradInput = for each element of self, the sum of the gradients of those that come from it.
+Plan MakeMappedGradient(const Params& p, const std::vector<Map>& maps) {
+  const Operand &grad = p.tensors[0], &out = p.out();
+  const int64_t grad_bytes = BytesOf(grad), out_bytes = BytesOf(out);
+  std::vector<std::vector<Map>> users;  // of each coordinate of self
+  for (uint32_t d = 0; d < out.rank(); ++d) {
+    users.emplace_back(static_cast<size_t>(out.dim(d)));
+    for (size_t i = 0; i < maps[d].size(); ++i) {
+      users[d][static_cast<size_t>(maps[d][i])].push_back(static_cast<int64_t>(i));
+    }
+  }
+  const Shape dims = ShapeOf(out);
+  const Shape strides(grad.tensor().strides, grad.tensor().strides + grad.rank());
+  const Offsets to(out, out.rank());
+  const auto load = LoaderOf<double>(grad.dtype());
+  const auto store = StorerOf<double>(out.dtype());
+  const int64_t count = *out.count();
+  const size_t out_at = p.tensors.size() - 1;
+  return {0, [=](const Buffers& buffers) -> Status {
+            ParallelRows(count, 8, [&](int64_t index) {
+              std::vector<int64_t> offsets = {0};
+              int64_t rest = index;
+              for (size_t d = dims.size(); d-- > 0; rest /= dims[d]) {
+                std::vector<int64_t> next;
+                for (const int64_t user : users[d][static_cast<size_t>(rest % dims[d])]) {
+                  for (const int64_t offset : offsets) next.push_back(offset + user * strides[d]);
+                }
+                offsets = std::move(next);
+              }
+              TreeSum<double> sum;
+              for (const int64_t offset : offsets) {
+                double value = 0;
+                load(buffers.As<std::byte>(0) + offset * grad_bytes, 0, 1, &value);
+                sum.Add(value);
+              }
+              const double total = sum.Total();
+              store(&total, 1, buffers.As<std::byte>(out_at) + to(index) * out_bytes, 0);
+            });
+            return {};
+          }};
+}
+
+void CheckDims(const Params& p, const IntList& dims, Checker& checker) {
+  std::array<bool, kMaxRank> seen{};
+  for (const int64_t dim : dims.values()) {
+    const auto wrapped = WrapDim(dim, p.tensors[0].rank());
+    checker.That(wrapped && !seen[*wrapped], [&] {
+      return Concat(dims.name(), " value is ",
+                    ShapeText(dims.values().data(), static_cast<uint32_t>(dims.values().size())),
+                    ", expected dimensions of self, ", ShapeText(p.tensors[0]), ", each once");
+    });
+    if (wrapped) seen[*wrapped] = true;
+  }
+}
+
+/// Before and after dimension d, as the pairs of a padding say, which begin with the last
+/// dimension.
+std::pair<int64_t, int64_t> PadOf(const Params& p, uint32_t rank, uint32_t d) {
+  const auto padding = p.arrays[0].values();
+  const size_t pair = 2 * (rank - 1 - d);
+  if (pair + 1 >= padding.size()) return {0, 0};
+  return {padding[pair], padding[pair + 1]};
+}
+
+Shape PaddedShape(const Params& p, const Operand& self, Checker& checker) {
+  Shape shape = ShapeOf(self);
+  for (uint32_t d = 0; d < self.rank(); ++d) {
+    const auto [before, after] = PadOf(p, self.rank(), d);
+    int64_t length = 0;
+    const bool fits = !__builtin_add_overflow(shape[d], before, &length) &&
+                      !__builtin_add_overflow(length, after, &length) && length >= 0;
+    checker.That(fits, [&] {
+      return Concat(p.arrays[0].name(), " value is ", before, " and ", after, " for dimension ", d,
+                    ", expected a result that is not negative");
+    });
+    if (fits) shape[d] = length;
+  }
+  return shape;
+}
+
+/// The pads of a reflection are shorter than the dimension; those of a replication need elements.
+std::vector<Map> PadMaps(const Params& p, const Operand& self, bool reflect) {
+  std::vector<Map> maps;
+  for (uint32_t d = 0; d < self.rank(); ++d) {
+    const auto [before, after] = PadOf(p, self.rank(), d);
+    const int64_t length = self.dim(d);
+    Map map;
+    for (int64_t i = -before; i < length + after; ++i) {
+      const int64_t mirrored = i < 0 ? -i : i >= length ? 2 * (length - 1) - i : i;
+      map.push_back(reflect ? mirrored : std::clamp<int64_t>(i, 0, length - 1));
+    }
+    maps.push_back(std::move(map));
+  }
+  return maps;
+}
+
+bool Reflects(const Params& p) {
+  return p.row.plan == PlanReflectionPad || p.row.plan == PlanReflectionPadGradient;
+}
+
+/// `dims`: how many of the last dimensions the padding is of.
+void CheckMirror(const Params& p, const Operand& self, const Operand& padded, Checker& checker) {
+  const auto dims = static_cast<size_t>(p.integers[0]);
+  const size_t given = p.arrays[0].values().size();
+  checker.That(given == 2 * dims,
+               [&] { return Concat("padding size is ", given, ", expected ", 2 * dims); });
+  checker.RankBetween(self, static_cast<uint32_t>(dims) + 1, static_cast<uint32_t>(dims) + 2);
+  if (!checker.ok()) return;
+  const Shape shape = PaddedShape(p, self, checker);
+  for (uint32_t d = 0; d < self.rank(); ++d) {
+    const auto [before, after] = PadOf(p, self.rank(), d);
+    const int64_t longest = std::max(before, after);
+    checker.That(longest <= 0 || (Reflects(p) ? longest < self.dim(d) : self.dim(d) > 0), [&] {
+      return Concat("padding value is ", before, " and ", after, " for dimension ", d,
+                    ", expected less than its length, ", self.dim(d));
+    });
+  }
+  if (checker.ok()) CheckShape(padded, shape, checker);
+}
+
+}  // namespace
+
+void CheckFlip(const Params& p, Checker& checker) {
+  CheckDims(p, p.arrays[0], checker);
+  checker.SameShapeAndDtype(p.out(), p.tensors[0]);
+}
+
+Plan PlanFlip(const Params& p) {
+  std::vector<Map> maps = Identity(p.tensors[0]);
+  for (const int64_t dim : p.arrays[0].values()) {
+    if (maps.empty()) continue;  // of a scalar
+    Map& map = maps[*WrapDim(dim, p.tensors[0].rank())];
+    std::reverse(map.begin(), map.end());
+  }
+  return MakeMapped(p, maps);
+}
+
+// shifts, dims; without dims the elements in order are rolled by one shift.
+void CheckRoll(const Params& p, Checker& checker) {
+  const size_t shifts = p.arrays[0].values().size(), dims = p.arrays[1].values().size();
+  checker.That(shifts == (dims == 0 ? 1 : dims), [&] {
+    return Concat("shifts size is ", shifts, ", expected ", dims == 0 ? 1 : dims);
+  });
+  for (const int64_t dim : p.arrays[1].values()) {
+    checker.That(WrapDim(dim, p.tensors[0].rank()).has_value(), [&] {
+      return Concat("dims value is ", dim, ", expected a dimension of self, ",
+                    ShapeText(p.tensors[0]));
+    });
+  }
+  checker.SameShapeAndDtype(p.out(), p.tensors[0]);
+}
+
+Plan PlanRoll(const Params& p) {
+  const Operand &self = p.tensors[0], &out = p.out();
+  const auto shifts = p.arrays[0].values(), dims = p.arrays[1].values();
+  if (!dims.empty()) {
+    std::vector<Map> maps = Identity(self);
+    for (size_t k = 0; k < dims.size() && !maps.empty(); ++k) {
+      Map& map = maps[*WrapDim(dims[k], self.rank())];
+      const auto length = static_cast<int64_t>(map.size());
+      if (length == 0) continue;
+      const int64_t shift = (shifts[k] % length + length) % length;
+      std::rotate(map.begin(), map.end() - shift, map.end());
+    }
+    return MakeMapped(p, maps);
+  }
+  const int64_t count = *self.count(), bytes = BytesOf(self);
+  const int64_t shift = count == 0 ? 0 : (shifts[0] % count + count) % count;
+  const Offsets from(self, self.rank()), to(out, out.rank());
+  return {0, [=](const Buffers& buffers) -> Status {
+            ParallelRows(count, 1, [&](int64_t i) {
+              const int64_t source = i < shift ? i - shift + count : i - shift;
+              CopyStrided(buffers.As<std::byte>(0) + from(source) * bytes, 1,
+                          buffers.As<std::byte>(1) + to(i) * bytes, 1, 1, bytes);
+            });
+            return {};
+          }};
+}
+
+void CheckConstantPad(const Params& p, Checker& checker) {
+  const Operand& self = p.tensors[0];
+  const size_t given = p.arrays[0].values().size();
+  checker.That(given % 2 == 0 && given <= 2 * size_t{self.rank()}, [&] {
+    return Concat("padding size is ", given, ", expected an even number up to ", 2 * self.rank());
+  });
+  checker.SameDtype(p.out(), self);
+  if (!checker.ok()) return;
+  const Shape shape = PaddedShape(p, self, checker);
+  CheckShape(p.out(), shape, checker);
+}
+
+Plan PlanConstantPad(const Params& p) {
+  const Operand& self = p.tensors[0];
+  std::vector<Map> maps;
+  for (uint32_t d = 0; d < self.rank(); ++d) {
+    const auto [before, after] = PadOf(p, self.rank(), d);
+    Map map;
+    for (int64_t i = -before; i < self.dim(d) + after; ++i) {
+      map.push_back(i >= 0 && i < self.dim(d) ? i : -1);
+    }
+    maps.push_back(std::move(map));
+  }
+  return MakeMapped(p, maps);
+}
+
+void CheckMirrorPad(const Params& p, Checker& checker) {
+  checker.SameDtype(p.out(), p.tensors[0]);
+  CheckMirror(p, p.tensors[0], p.out(), checker);
+}
+
+Plan PlanReflectionPad(const Params& p) { return MakeMapped(p, PadMaps(p, p.tensors[0], true)); }
+
+Plan PlanReplicationPad(const Params& p) { return MakeMapped(p, PadMaps(p, p.tensors[0], false)); }
+
+// gradOutput, self; gradInput.
+void CheckMirrorPadGradient(const Params& p, Checker& checker) {
+  CheckMirror(p, p.tensors[1], p.tensors[0], checker);
+  CheckShape(p.out(), ShapeOf(p.tensors[1]), checker);
+}
+
+Plan PlanReflectionPadGradient(const Params& p) {
+  return MakeMappedGradient(p, PadMaps(p, p.tensors[1], true));
+}
+
+Plan PlanReplicationPadGradient(const Params& p) {
+  return MakeMappedGradient(p, PadMaps(p, p.tensors[1], false));
+}
+
+}  // namespace openaclnn::supporting

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors as groups of elements that are normalised together, and the tensors beside them.
+#pragma once
+
+#include <vector>
+
+#include "kernels/broadcast.h"
+#include "supporting/family.h"
+
+namespace openaclnn::supporting {
+
+/// How a tensor falls into groups, and which weight each element of a group has.
+struct Grouping {
+  /// A part of a dimension: `factor` of its elements are one step.
+  struct Axis {
+    uint32_t dim;
+    int64_t length, factor;
+  };
+
+  /// Over the last `count` dimensions.
+  static Grouping Layers(const Operand& x, uint32_t count);
+  /// Over C / groups channels of (N, C, …).
+  static Grouping Groups(const Operand& x, int64_t groups);
+  /// Over all but the channels.
+  static Grouping Channels(const Operand& x);
+
+  size_t WeightOf(int64_t row, int64_t element) const {
+    return static_cast<size_t>(row % parts * part_weights + element / weight_elements);
+  }
+
+  std::vector<Axis> kept, grouped;
+  int64_t rows = 1, width = 1;  // groups, elements of each
+  size_t weights = 0;
+  /// Rows take turns among `parts` of the weights; neighbours in a group share one.
+  int64_t parts = 1, part_weights = 0, weight_elements = 1;
+
+ private:
+  void Finish();
+};
+
+/// A tensor of x's shape, group by group. Of one that is absent nothing is asked.
+class GroupedView {
+ public:
+  GroupedView(const Operand& operand, const Grouping& groups);
+
+  std::vector<double> Load(std::byte* origin, int64_t row) const;
+  void Store(std::byte* origin, int64_t row, const std::vector<double>& values) const;
+
+ private:
+  Offsets rows_;
+  Walk elements_;
+  int64_t bytes_ = 0;
+  LoadRow<double> load_ = nullptr;
+  StoreRow<double> store_ = nullptr;
+};
+
+/// A tensor with an element for each group or weight; one that is absent has a default.
+class Elements {
+ public:
+  Elements(const Operand& operand, double missing);
+
+  double Get(const Buffers& buffers, size_t place, int64_t i) const;
+  /// Does nothing when it is absent or without elements.
+  void Set(const Buffers& buffers, size_t place, int64_t i, double value) const;
+  /// Empty when it is absent.
+  std::vector<double> All(const Buffers& buffers, size_t place) const;
+  static double At(const std::vector<double>& all, size_t i, double missing) {
+    return all.empty() ? missing : all[i];
+  }
+
+ private:
+  int64_t count_ = 0;
+  double missing_;
+  Offsets offsets_;
+  int64_t bytes_ = 0;
+  LoadRow<double> load_ = nullptr;
+  StoreRow<double> store_ = nullptr;
+};
+
+}  // namespace openaclnn::supporting

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading indices and writing to places.
+#include "supporting/places.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "supporting/reduction.h"
+
+namespace openaclnn::supporting {
+
+Status IndexReader::Read(std::byte* origin, int64_t limit, bool from_end,
+                         std::vector<int64_t>* indices) const {
+  indices->clear();
+  walk.ForRunsInOrder({origin}, [&](const Walk::Pointers& at, int64_t n) {
+    const size_t done = indices->size();
+    indices->resize(done + static_cast<size_t>(n));
+    load(at[0], walk.step(0), n, indices->data() + done);
+  });
+  for (size_t i = 0; i < indices->size(); ++i) {
+    int64_t& value = (*indices)[i];
+    if (value < -(from_end ? limit : 0) || value >= limit) {
+      return Status(507035, Concat("index value ", i, " is ", value, ", expected ",
+                                   from_end ? -limit : 0, " <= value < ", limit));
+    }
+    if (value < 0) value += limit;
+  }
+  return {};
+}
+
+void CheckIndexType(const Operand& index, Checker& checker) {
+  checker.That(index.dtype() == ACL_INT64 || index.dtype() == ACL_INT32,
+               [&] { return DtypeIs(index, "INT32, INT64"); });
+}
+
+Placer::Placer(const Operand& out, Placing placing, const Operand& values, const Shape& shape)
+    : dtype_(out.dtype()),
+      bytes_(BytesOf(out)),
+      placing_(placing),
+      walk_(shape, {Steps(shape, values)}),
+      values_dtype_(values.dtype()) {}
+
+Placer::Placer(const Operand& out, Placing placing, const Value& value)
+    : dtype_(out.dtype()), bytes_(BytesOf(out)), placing_(placing), value_(value) {}
+
+template <class T>
+void Placer::Place(const std::vector<int64_t>& places, std::byte* values, std::byte* out) const {
+  std::vector<T> given(places.size(), value_ ? value_->As<T>() : T{});
+  if (!value_) {
+    const auto load = LoaderOf<T>(values_dtype_);
+    size_t done = 0;
+    walk_.ForRunsInOrder({values}, [&](const Walk::Pointers& at, int64_t n) {
+      load(at[0], walk_.step(0), n, given.data() + done);
+      done += static_cast<size_t>(n);
+    });
+  }
+  const auto store = StorerOf<T>(dtype_);
+  const auto load = LoaderOf<T>(dtype_);
+  if (placing_ == Placing::kSet) {
+    for (size_t i = 0; i < places.size(); ++i) store(&given[i], 1, out + places[i] * bytes_, 0);
+    return;
+  }
+  std::vector<size_t> order(places.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return places[a] < places[b]; });
+  const T scale = scale_ ? scale_->As<T>() : T{1};
+  for (size_t i = 0; i < order.size();) {
+    const int64_t place = places[order[i]];
+    T total{};
+    load(out + place * bytes_, 0, 1, &total);
+    TreeSum<T> sum;
+    sum.Add(total);
+    for (; i < order.size() && places[order[i]] == place; ++i) {
+      total *= given[order[i]];
+      sum.Add(scale * given[order[i]]);
+    }
+    if (placing_ == Placing::kAdd) total = sum.Total();
+    store(&total, 1, out + place * bytes_, 0);
+  }
+}
+
+void Placer::operator()(const std::vector<int64_t>& places, std::byte* values,
+                        std::byte* out) const {
+  DomainOf(dtype_) == Domain::kInteger ? Place<int64_t>(places, values, out)
+                                       : Place<double>(places, values, out);
+}
+
+Transfer::Transfer(const Operand& from, const Operand& to) : bytes(BytesOf(from)) {
+  const Shape shape = ShapeOf(to);
+  walk = Walk(shape, {Steps(shape, from), Steps(shape, to)});
+}
+
+void Transfer::operator()(std::byte* from, std::byte* to) const {
+  walk.ForRuns({from, to}, [&](const Walk::Pointers& at, int64_t n) {
+    CopyStrided(at[0], walk.step(0) / bytes, at[1], walk.step(1) / bytes, n, bytes);
+  });
+}
+
+}  // namespace openaclnn::supporting

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Losses of one element each, left so, summed or averaged, and their gradients.
+//
+// a is the input, t the target, w and p the weights, which are 1 where they are left out, g the
+// gradient of the loss, s the scalars.
+#include <algorithm>
+
+#include "kernels/broadcast.h"
+#include "supporting/formula.h"
+#include "supporting/operators.h"
+#include "supporting/reduction.h"
+
+namespace openaclnn::supporting {
+
+using namespace formula;
+
+namespace expressions {
+
+const Expression kMse = Real<2, [](auto a, auto t, auto) { return (a - t) * (a - t); }>();
+const Expression kMseGradient =
+    Real<3, [](auto g, auto a, auto t, auto) { return 2 * (a - t) * g; }>();
+const Expression kL1 = Real<2, [](auto a, auto t, auto) { return std::abs(a - t); }>();
+const Expression kL1Gradient =
+    Real<3, [](auto g, auto a, auto t, auto) { return (a > t) ? g
+                                                      : a < t ? -g
+                                                              : g * 0; }>();
+// s: beta, the distance up to which it is a square.
+const Expression kSmoothL1 = Real<2, [](auto a, auto t, auto s) {
+  const auto distance = std::abs(a - t);
+  return distance < s[0] ? distance * distance / (2 * s[0]) : distance - s[0] / 2;
+}>();
+const Expression kSmoothL1Gradient = Real<3, [](auto g, auto a, auto t, auto s) {
+  const auto distance = a - t;
+  return std::abs(distance) < s[0] ? distance / s[0] * g
+         : (distance > 0)          ? g
+         : distance < 0            ? -g
+                                   : g * 0;
+}>();
+const Expression kBinaryCrossEntropy = Real<3, [](auto a, auto t, auto w, auto) {
+  using T = decltype(a);
+  return -w * (t * Max(std::log(a), T{-100}) + (1 - t) * Max(std::log1p(-a), T{-100}));
+}>();
+const Expression kBinaryCrossEntropyGradient = Real<4, [](auto g, auto a, auto t, auto w, auto) {
+  return g * w * (a - t) / Max((1 - a) * a, decltype(a)(1e-12));
+}>();
+const Expression kLogitsCrossEntropy = Real<4, [](auto a, auto t, auto w, auto p, auto) {
+  const auto softplus = std::log1p(std::exp(-std::abs(a))) + Max(-a, decltype(a){0});
+  return w * ((1 - t) * a + ((p - 1) * t + 1) * softplus);
+}>();
+const Expression kLogitsCrossEntropyGradient =
+    Real<5, [](auto g, auto a, auto t, auto w, auto p, auto) {
+      const auto sigmoid = 1 / (1 + std::exp(-a));
+      return g * w * ((p * t + 1 - t) * sigmoid - p * t);
+    }>();
+// s: whether the target is a logarithm.
+const Expression kKlDiv = Real<2, [](auto a, auto t, auto s) {
+  return s[0] != 0 ? std::exp(t) * (t - a) : (t > 0) ? t * (std::log(t) - a) : t * 0;
+}>();
+const Expression kKlDivGradient = Real<3, [](auto g, auto, auto t, auto s) {
+  return s[0] != 0 ? -std::exp(t) * g : (t > 0) ? -t * g : t * 0;
+}>();
+const Expression kKlDivTargetGradient = Real<3, [](auto g, auto a, auto t, auto s) {
+  return s[0] != 0 ? std::exp(t) * (t - a + 1) * g : (t > 0) ? (std::log(t) + 1 - a) * g : t * 0;
+}>();
+const Expression kSoftMargin =
+    Real<2, [](auto a, auto t, auto) { return std::log1p(std::exp(-t * a)); }>();
+const Expression kSoftMarginGradient =
+    Real<3, [](auto g, auto a, auto t, auto) { return -t * g / (1 + std::exp(t * a)); }>();
+
+}  // namespace expressions
+
+namespace {
+
+enum Reduction { kNone, kMean, kSum };
+
+constexpr size_t kMaxInputs = 5;
+
+Shape CommonShape(const Params& p, Checker* checker) {
+  Shape shape;
+  for (const Operand& tensor : p.tensors) {
+    if (tensor.role() == OPENACLNN_OUTPUT || !tensor.present()) continue;
+    Shape common = shape;
+    const bool fits = BroadcastShape(tensor, &common);
+    if (checker != nullptr) {
+      checker->That(fits, [&] {
+        return Concat(tensor.name(), " shape is ", ShapeText(tensor),
+                      ", expected one that can be broadcast with ",
+                      ShapeText(shape.data(), static_cast<uint32_t>(shape.size())));
+      });
+    }
+    if (fits) shape = common;
+  }
+  return shape;
+}
+
+/// The inputs in double, those that are left out as 1, and the formula's values.
+struct Elements {
+  explicit Elements(const Params& p) : loop(p.row.expression->float64) {
+    const Shape shape = CommonShape(p, nullptr);
+    std::vector<Steps> steps;
+    for (size_t i = 0; i < p.tensors.size(); ++i) {
+      const Operand& tensor = p.tensors[i];
+      if (tensor.role() == OPENACLNN_OUTPUT || !tensor.present()) continue;
+      steps.emplace_back(shape, tensor);
+      given.push_back(i);
+      load[given.size() - 1] = LoaderOf<double>(tensor.dtype());
+    }
+    if (ShapeOf(p.out()) == shape) {
+      steps.emplace_back(shape, p.out());
+      has_out = true;
+    }
+    walk = Walk(shape, steps);
+    for (const Value& value : p.values) scalars.push_back(value.number);
+    scalars.push_back(0);  // never an empty array
+  }
+
+  Walk::Pointers Origins(const Buffers& buffers, size_t out) const {
+    Walk::Pointers origins{};
+    for (size_t k = 0; k < given.size(); ++k) origins[k] = buffers.As<std::byte>(given[k]);
+    if (has_out) origins[given.size()] = buffers.As<std::byte>(out);
+    return origins;
+  }
+
+  void Compute(const Walk::Pointers& at, int64_t n, double* values) const {
+    double rows[kMaxInputs][Walk::kRun];
+    const double* in[kMaxInputs];
+    size_t loaded = 0;
+    for (size_t i = 0; i < kMaxInputs; ++i) {
+      if (loaded < given.size() && given[loaded] == i) {
+        load[loaded](at[loaded], walk.step(loaded), n, rows[i]);
+        ++loaded;
+      } else {
+        std::fill_n(rows[i], n, 1.0);
+      }
+      in[i] = rows[i];
+    }
+    loop(in, scalars.data(), n, values);
+  }
+
+  Expression::Loop<double> loop;
+  Walk walk;
+  std::vector<size_t> given;  // inputs by their place in the call
+  std::array<LoadRow<double>, kMaxInputs> load{};
+  std::vector<double> scalars;
+  bool has_out = false;  // the walk goes over the output too
+};
+
+void CheckReductionValue(const Params& p, Checker& checker) {
+  const int64_t reduction = p.integers[0];
+  checker.That(reduction >= kNone && reduction <= kSum, [&] {
+    return Concat("reduction value is ", reduction, ", expected none (0), mean (1) or sum (2)");
+  });
+}
+
+}  // namespace
+
+// input, target, weights; out.
+void CheckLoss(const Params& p, Checker& checker) {
+  CheckReductionValue(p, checker);
+  const Shape shape = CommonShape(p, &checker);
+  if (p.integers[0] == kNone) return CheckShape(p.out(), shape, checker);
+  checker.That(p.out().count() == 1, [&] {
+    return Concat("out shape is ", ShapeText(p.out()), ", expected one element");
+  });
+}
+
+Plan PlanLoss(const Params& p) {
+  const int64_t reduction = p.integers[0];
+  const Elements elements(p);
+  const size_t out_at = p.tensors.size() - 1;
+  const auto store = StorerOf<double>(p.out().dtype());
+  if (reduction == kNone) {
+    return {0, [=](const Buffers& buffers) -> Status {
+              const Walk& walk = elements.walk;
+              walk.ForRuns(elements.Origins(buffers, out_at),
+                           [&](const Walk::Pointers& at, int64_t n) {
+                             double values[Walk::kRun];
+                             elements.Compute(at, n, values);
+                             const size_t out = elements.given.size();
+                             store(values, n, at[out], walk.step(out));
+                           });
+              return {};
+            }};
+  }
+  return {0, [=](const Buffers& buffers) -> Status {
+            TreeSum<double> sum;
+            elements.walk.ForRunsInOrder(elements.Origins(buffers, out_at),
+                                         [&](const Walk::Pointers& at, int64_t n) {
+                                           double values[Walk::kRun];
+                                           elements.Compute(at, n, values);
+                                           for (int64_t i = 0; i < n; ++i) sum.Add(values[i]);
+                                         });
+            double total = sum.Total();
+            if (reduction == kMean) total /= static_cast<double>(elements.walk.count());
+            store(&total, 1, buffers.As<std::byte>(out_at), 0);
+            return {};
+          }};
+}
+
+// gradient of the loss, input, target, weights; out.
+void CheckLossGradient(const Params& p, Checker& checker) {
+  CheckReductionValue(p, checker);
+  const Shape shape = CommonShape(p, &checker);
+  if (checker.ok()) CheckShape(p.out(), shape, checker);
+}
+
+Plan PlanLossGradient(const Params& p) {
+  const Elements elements(p);
+  const size_t out_at = p.tensors.size() - 1;
+  const double divisor = p.integers[0] == kMean ? static_cast<double>(elements.walk.count()) : 1.0;
+  const auto store = StorerOf<double>(p.out().dtype());
+  return {0, [=](const Buffers& buffers) -> Status {
+            const Walk& walk = elements.walk;
+            walk.ForRuns(elements.Origins(buffers, out_at),
+                         [&](const Walk::Pointers& at, int64_t n) {
+                           double values[Walk::kRun];
+                           elements.Compute(at, n, values);
+                           for (int64_t i = 0; i < n; ++i) values[i] /= divisor;
+                           const size_t out = elements.given.size();
+                           store(values, n, at[out], walk.step(out));
+                         });
+            return {};
+          }};
+}
+
+}  // namespace openaclnn::supporting

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions, running totals and rows in order, against plain loops in double.
+#include <numeric>
+
+#include "supporting/family_test.h"
+
+namespace openaclnn::test {
+namespace {
+
+/// (outer, n, inner) reduced over n.
+struct Problem {
+  explicit Problem(aclDataType of, Random& random, int64_t n = 70)
+      : dtype(of), self(Make(of, {3, n, 5}, RealValues(random, 15 * n), random)), length(n) {
+    const Doubles values = ValuesOf(self);
+    for (int64_t row = 0; row < 15; ++row) {
+      Doubles one;
+      for (int64_t i = 0; i < n; ++i) {
+        one.push_back(values[static_cast<size_t>(row / 5 * n * 5 + i * 5 + row % 5)]);
+      }
+      rows.push_back(one);
+    }
+  }
+
+  template <class Function>
+  Doubles Each(const Function& function) const {
+    Doubles results;
+    for (const Doubles& row : rows) results.push_back(function(row));
+    return results;
+  }
+
+  aclDataType dtype;
+  DeviceTensor self;
+  int64_t length;
+  std::vector<Doubles> rows;
+};
+
+double Mean(const Doubles& row) {
+  return std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(row.size());
+}
+
+double Variance(const Doubles& row, double correction) {
+  double sum = 0;
+  for (const double x : row) sum += (x - Mean(row)) * (x - Mean(row));
+  return sum / (static_cast<double>(row.size()) - correction);
+}
+
+double Norm(const Doubles& row, double p) {
+  double sum = 0;
+  for (const double x : row) sum += std::pow(std::abs(x), p);
+  return std::pow(sum, 1 / p);
+}
+
+TEST(SupportingReduction, VariancesNormsAndTheLike) {
+  const Device device;
+  Random random(21);
+  const IntListHandle dim({{1}});
+  for (const aclDataType dtype : {ACL_FLOAT, ACL_FLOAT16, ACL_DOUBLE}) {
+    SCOPED_TRACE(dtype);
+    const Problem problem(dtype, random);
+    const aclTensor* self = problem.self.handle();
+    const DeviceTensor out(dtype, RandomLayout(random, {3, 5}, false));
+    const DeviceTensor kept(dtype, RandomLayout(random, {3, 1, 5}, false)),
+        mean(dtype, RandomLayout(random, {3, 1, 5}, false));
+    EXPECT_RUN(device, VarCorrection, self, dim.get(), 1, false, Handle(out));
+    ExpectNear(ValuesOf(out), problem.Each([](auto& row) { return Variance(row, 1); }), dtype);
+    EXPECT_RUN(device, Std, self, dim.get(), 0, false, Handle(out));
+    ExpectNear(ValuesOf(out), problem.Each([](auto& row) { return std::sqrt(Variance(row, 0)); }),
+               dtype);
+    EXPECT_RUN(device, VarMean, self, dim.get(), 1, true, Handle(kept), Handle(mean));
+    ExpectNear(ValuesOf(kept), problem.Each([](auto& row) { return Variance(row, 1); }), dtype);
+    ExpectNear(ValuesOf(mean), problem.Each(Mean), dtype, 0, 1e-3);
+    EXPECT_RUN(device, LogSumExp, self, dim.get(), false, Handle(out));
+    ExpectNear(ValuesOf(out), problem.Each([](auto& row) {
+      double sum = 0;
+      for (const double x : row) sum += std::exp(x);
+      return std::log(sum);
+    }),
+               dtype);
+    for (const double p : {1.0, 2.0, 3.0}) {
+      const ScalarHandle order(p);
+      EXPECT_RUN(device, Norm, self, order.get(), dim.get(), false, Handle(out));
+      ExpectNear(ValuesOf(out), problem.Each([&](auto& row) { return Norm(row, p); }), dtype);
+    }
+    EXPECT_EQ(out.Damage(), "");
+  }
+}
+
+TEST(SupportingReduction, ExtremeOrdersOfNorms) {
+  const Device device;
+  const DeviceTensor self = Make(ACL_FLOAT, {2, 3}, {0, -3, 2, 0, 0, 1});
+  const DeviceTensor out(ACL_FLOAT, DenseLayout({2}));
+  const IntListHandle dim({{-1}});
+  const auto norm = [&](double p) {
+    const ScalarHandle order(p);
+    EXPECT_RUN(device, LinalgVectorNorm, self.handle(), order.get(), dim.get(), false, ACL_FLOAT,
+               Handle(out));
+    return ValuesOf(out);
+  };
+  EXPECT_EQ(norm(INFINITY), (Doubles{3, 1}));
+  EXPECT_EQ(norm(-INFINITY), (Doubles{0, 0}));
+  EXPECT_EQ(norm(0), (Doubles{2, 1}));
+}
+
+TEST(SupportingReduction, ProductsAndMedians) {
+  const Device device;
+  const DeviceTensor self = Make(ACL_INT32, {2, 4}, {1, 2, 3, 4, -1, 5, 2, 2});
+  const DeviceTensor out(ACL_INT64, DenseLayout({2})), all(ACL_INT64, DenseLayout({}));
+  EXPECT_RUN(device, ProdDim, self.handle(), 1, false, ACL_INT64, Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{24, -20}));
+  EXPECT_RUN(device, Prod, self.handle(), ACL_INT64, Handle(all));
+  EXPECT_EQ(ValuesOf(all), (Doubles{-480}));
+  const DeviceTensor middle(ACL_INT32, DenseLayout({})), row(ACL_INT32, DenseLayout({2})),
+      at(ACL_INT64, DenseLayout({2}));
+  EXPECT_RUN(device, Median, self.handle(), Handle(middle));
+  EXPECT_EQ(ValuesOf(middle), (Doubles{2}));
+  EXPECT_RUN(device, MedianDim, self.handle(), 1, false, Handle(row), Handle(at));
+  EXPECT_EQ(ValuesOf(row), (Doubles{2, 2}));
+  EXPECT_EQ(ValuesOf(at), (Doubles{1, 2}));
+}
+
+TEST(SupportingReduction, WhatIsNotANumber) {
+  const Device device;
+  const DeviceTensor self = Make(ACL_FLOAT, {2, 3}, {1, NAN, 3, 4, -INFINITY, -INFINITY});
+  const DeviceTensor out(ACL_FLOAT, DenseLayout({2})), more(ACL_FLOAT, DenseLayout({2})),
+      at(ACL_INT64, DenseLayout({2}));
+  const IntListHandle dim({{1}});
+  EXPECT_RUN(device, ReduceNansum, self.handle(), dim.get(), false, ACL_FLOAT, Handle(out));
+  ExpectNear(ValuesOf(out), {4, -INFINITY}, ACL_FLOAT);
+  EXPECT_RUN(device, LogSumExp, self.handle(), dim.get(), false, Handle(out));
+  ExpectNear(ValuesOf(out), {NAN, 4}, ACL_FLOAT);
+  EXPECT_RUN(device, Aminmax, self.handle(), dim.get(), false, Handle(out), Handle(more));
+  ExpectNear(ValuesOf(out), {NAN, -INFINITY}, ACL_FLOAT);
+  ExpectNear(ValuesOf(more), {NAN, 4}, ACL_FLOAT);
+  EXPECT_RUN(device, MedianDim, self.handle(), 1, false, Handle(out), Handle(at));
+  ExpectNear(ValuesOf(out), {NAN, -INFINITY}, ACL_FLOAT);
+  EXPECT_EQ(ValuesOf(at)[0], 1);
+}
+
+TEST(SupportingReduction, RunningTotals) {
+  const Device device;
+  Random random(22);
+  const Problem problem(ACL_FLOAT, random, 9);
+  const DeviceTensor out(ACL_FLOAT, RandomLayout(random, {3, 9, 5}, false));
+  const ScalarHandle dim(int64_t{1});
+  const auto check = [&](bool product) {
+    const Doubles got = ValuesOf(out);
+    for (size_t row = 0; row < 15; ++row) {
+      double total = product ? 1 : 0;
+      for (size_t i = 0; i < 9; ++i) {
+        total = product ? total * problem.rows[row][i] : total + problem.rows[row][i];
+        ASSERT_NEAR(got[row / 5 * 45 + i * 5 + row % 5], total, 1e-6 * (1 + std::abs(total)));
+      }
+    }
+  };
+  EXPECT_RUN(device, Cumsum, problem.self.handle(), -2, ACL_FLOAT, Handle(out));
+  check(false);
+  EXPECT_RUN(device, Cumprod, problem.self.handle(), dim.get(), ACL_FLOAT, Handle(out));
+  check(true);
+  const DeviceTensor integers = Make(ACL_INT8, {4}, {100, 100, -1, 3}),
+                     sums(ACL_INT64, DenseLayout({4}));
+  EXPECT_RUN(device, Cumsum, integers.handle(), 0, ACL_INT64, Handle(sums));
+  EXPECT_EQ(ValuesOf(sums), (Doubles{100, 200, 199, 202}));
+  const DeviceTensor x = Make(ACL_FLOAT, {5}, {1, 3, 3, NAN, 9}), top(ACL_FLOAT, DenseLayout({5})),
+                     at(ACL_INT64, DenseLayout({5}));
+  EXPECT_RUN(device, Cummax, x.handle(), 0, Handle(top), Handle(at));
+  ExpectNear(ValuesOf(top), {1, 3, 3, NAN, NAN}, ACL_FLOAT);
+  EXPECT_EQ(ValuesOf(at), (Doubles{0, 1, 2, 3, 3}));
+  const DeviceTensor where(ACL_INT32, DenseLayout({4}));
+  EXPECT_RUN(device, Cummin, integers.handle(), 0, Handle(sums), Handle(where));
+  EXPECT_EQ(ValuesOf(sums), (Doubles{100, 100, -1, -1}));
+}
+
+TEST(SupportingReduction, RowsInOrder) {
+  const Device device;
+  Random random(23);
+  for (const aclDataType dtype : {ACL_FLOAT, ACL_BF16, ACL_INT64, ACL_UINT8}) {
+    for (const bool descending : {false, true}) {
+      SCOPED_TRACE(testing::Message() << dtype << " " << descending);
+      const Doubles given = SmallValues(random, 3 * 40 * 2);
+      const DeviceTensor self = Make(dtype, {3, 40, 2}, given, random);
+      const DeviceTensor values(dtype, RandomLayout(random, {3, 40, 2}, false)),
+          indices(ACL_INT64, RandomLayout(random, {3, 40, 2}, false));
+      EXPECT_RUN(device, Sort, self.handle(), true, 1, descending, Handle(values), Handle(indices));
+      const DeviceTensor top(dtype, RandomLayout(random, {3, 7, 2}, false)),
+          top_at(ACL_INT64, RandomLayout(random, {3, 7, 2}, false)),
+          kth(dtype, RandomLayout(random, {3, 2}, false)),
+          kth_at(ACL_INT64, RandomLayout(random, {3, 2}, false)),
+          order(ACL_INT64, RandomLayout(random, {3, 40, 2}, false));
+      EXPECT_RUN(device, Topk, self.handle(), 7, 1, descending, true, Handle(top), Handle(top_at));
+      EXPECT_RUN(device, Kthvalue, self.handle(), 4, 1, false, Handle(kth), Handle(kth_at));
+      EXPECT_RUN(device, Argsort, self.handle(), 1, descending, Handle(order));
+      const Doubles got = ValuesOf(values), at = ValuesOf(indices), best = ValuesOf(top),
+                    best_at = ValuesOf(top_at), fourth = ValuesOf(kth);
+      EXPECT_EQ(ValuesOf(order), at);
+      for (size_t row = 0; row < 6; ++row) {
+        const auto place = [&](size_t i, size_t n) { return row / 2 * n * 2 + i * 2 + row % 2; };
+        std::vector<size_t> want(40);
+        std::iota(want.begin(), want.end(), size_t{0});
+        std::stable_sort(want.begin(), want.end(), [&](size_t a, size_t b) {
+          const double x = given[place(a, 40)], y = given[place(b, 40)];
+          return descending ? x > y : x < y;
+        });
+        for (size_t i = 0; i < 40; ++i) {
+          ASSERT_EQ(at[place(i, 40)], static_cast<double>(want[i])) << row << " " << i;
+          ASSERT_EQ(got[place(i, 40)], given[place(want[i], 40)]);
+        }
+        for (size_t i = 0; i < 7; ++i) {
+          ASSERT_EQ(best[place(i, 7)], got[place(i, 40)]);
+          ASSERT_EQ(best_at[place(i, 7)], at[place(i, 40)]);
+        }
+        if (!descending) {
+          ASSERT_EQ(fourth[row], got[place(3, 40)]);
+        }
+      }
+    }
+  }
+}
+
+// 2^53 and the next integer differ.
+TEST(SupportingReduction, LargeIntegersStayApart) {
+  const Device device;
+  const int64_t large = int64_t{1} << 53;
+  const DeviceTensor self(ACL_INT64, DenseLayout({3}));
+  std::vector<std::byte> bytes(24);
+  const int64_t given[] = {large + 1, large, large + 2};
+  std::memcpy(bytes.data(), given, 24);
+  const_cast<DeviceTensor&>(self).Write(bytes);
+  const DeviceTensor values(ACL_INT64, DenseLayout({3})), at(ACL_INT64, DenseLayout({3}));
+  EXPECT_RUN(device, Sort, self.handle(), false, 0, false, Handle(values), Handle(at));
+  EXPECT_EQ(ValuesOf(at), (Doubles{1, 0, 2}));
+}
+
+TEST(SupportingReduction, ThreadsDoNotChangeABit) {
+  std::vector<std::vector<std::byte>> seen;
+  for (const char* threads : {"1", "3"}) {
+    const Device device({{"OPENACLNN_NUM_THREADS", threads}});
+    Random random(24);
+    const DeviceTensor self = Make(ACL_FLOAT, {64, 3000}, RealValues(random, 64 * 3000));
+    const DeviceTensor index = Make(ACL_INT64, {64, 3000}, SmallValues(random, 64 * 3000, 0, 63));
+    const DeviceTensor sum(ACL_FLOAT, DenseLayout({3000})), total(ACL_FLOAT, DenseLayout({})),
+        added = Make(ACL_FLOAT, {64, 3000}, Doubles(64 * 3000, 0.1));
+    const IntListHandle dim({{0}}), normalized({{3000}});
+    EXPECT_RUN(device, VarCorrection, self.handle(), dim.get(), 1, false, Handle(sum));
+    seen.push_back(sum.Read());
+    EXPECT_RUN(device, MseLoss, self.handle(), added.handle(), 1, Handle(total));
+    seen.push_back(total.Read());
+    EXPECT_RUN(device, ScatterAdd, added.handle(), 0, index.handle(), self.handle(), Handle(added));
+    seen.push_back(added.Read());
+    EXPECT_RUN(device, LayerNorm, self.handle(), normalized.get(), nullptr, nullptr, 1e-5,
+               Handle(added), nullptr, nullptr);
+    seen.push_back(added.Read());
+  }
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(seen[i], seen[i + 4]) << i;
+}
+
+TEST(SupportingReduction, RefusesWhatDoesNotFit) {
+  const Device device;
+  const DeviceTensor x(ACL_FLOAT, DenseLayout({2, 3})), row(ACL_FLOAT, DenseLayout({3})),
+      at(ACL_INT64, DenseLayout({2, 3})), none(ACL_FLOAT, DenseLayout({0})),
+      one(ACL_FLOAT, DenseLayout({}));
+  const IntListHandle dim({{2}}), first({{0}});
+  EXPECT_REFUSED(161002, "dim value is (2), expected dimensions of self", VarCorrection, x.handle(),
+                 dim.get(), 1, false, Handle(row));
+  EXPECT_REFUSED(161002, "out shape is (2, 3), expected (3)", Std, x.handle(), first.get(), 1,
+                 false, Handle(x));
+  EXPECT_REFUSED(161002, "dim value is 5, expected a dimension of self", Cumsum, x.handle(), 5,
+                 ACL_FLOAT, Handle(x));
+  EXPECT_REFUSED(161002, "k value is 4, expected 0 to 3", Topk, x.handle(), 4, 1, true, true,
+                 Handle(x), Handle(at));
+  EXPECT_REFUSED(161002, "indicesOut dtype is FLOAT, expected INT32, INT64", Sort, x.handle(), true,
+                 1, false, Handle(x), Handle(x));
+  EXPECT_REFUSED(161001, "pScalar value is null", Norm, x.handle(), nullptr, first.get(), false,
+                 Handle(row));
+  const IntListHandle all(IntListSpec{});
+  EXPECT_REFUSED(161002, "self shape is (0), expected elements", Aminmax, none.handle(), all.get(),
+                 false, Handle(one), Handle(one));
+}
+
+}  // namespace
+}  // namespace openaclnn::test
