@@ -16,15 +16,19 @@ PHASE_1 = re.compile(
 )
 
 
-def outputs(parameters):
-    """The names of the tensors that the operator writes. Some of them are const in the API."""
+# Outputs that nothing in the declaration tells from inputs.
+OUTPUTS = {"aclnnForeachNonFiniteCheckAndUnscale": ["scaledGrads", "foundInf"]}
+
+
+def outputs(name, parameters):
+    """The names of the tensors that the operator writes: those that are not const, and the ones
+    that say so of operators whose tensors are all const."""
+    if name in OUTPUTS:
+        return OUTPUTS[name]
     tensors = [each for each in parameters if re.match(r"(const )?aclTensor(List)?\*", each)]
-    names = [
-        re.search(r"\w+$", each)[0]
-        for each in tensors
-        if not each.startswith("const ") or re.search("[oO]ut$", each)
-    ]
-    return names or [re.search(r"\w+$", tensors[-1])[0]]
+    written = [each for each in tensors if not each.startswith("const ") or each.endswith("Ref")]
+    written = written or [each for each in tensors if re.search("[oO]ut(put)?$", each)]
+    return [re.search(r"\w+$", each)[0] for each in written or tensors[-1:]]
 
 
 def operators(header):
@@ -43,7 +47,7 @@ def content():
             continue
         includes.append(f'#include "aclnnop/{header.name}"')
         for name, parameters, names in found:
-            lists = map(", ".join, (parameters, names, outputs(parameters)))
+            lists = map(", ".join, (parameters, names, outputs(name, parameters)))
             lines.append(f"OPERATOR({name}, {', '.join(f'({each})' for each in lists)})")
     return (
         "// SPDX-License-Identifier: Apache-2.0\n"

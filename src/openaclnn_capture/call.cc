@@ -27,6 +27,23 @@ Json ScalarValue(const Scalar& scalar) {
   return {{"dtype", static_cast<int32_t>(scalar.dtype)}, {"bytes", hex}};
 }
 
+/// Whether elements lie as dimensions and strides say.
+bool IsPlain(aclFormat format) {
+  switch (format) {
+    case ACL_FORMAT_UNDEFINED:
+    case ACL_FORMAT_NCHW:
+    case ACL_FORMAT_NHWC:
+    case ACL_FORMAT_ND:
+    case ACL_FORMAT_HWCN:
+    case ACL_FORMAT_NDHWC:
+    case ACL_FORMAT_NCDHW:
+    case ACL_FORMAT_NCL:
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// The bytes from `data` that a view reaches; nothing if it has no elements or no address.
 std::optional<Memory> Reach(const Tensor& tensor) {
   const auto bytes = static_cast<int64_t>(ElementBytes(tensor.dtype));
@@ -38,6 +55,12 @@ std::optional<Memory> Reach(const Tensor& tensor) {
     int64_t* const edge = step < 0 ? &first : &last;
     if (__builtin_add_overflow(*edge, step, edge)) return {};
   }
+  // Other formats have elements beside those of the view.
+  int64_t stored = 1;
+  for (const int64_t dim : tensor.storage_dims) {
+    if (dim < 0 || __builtin_mul_overflow(stored, dim, &stored)) return {};
+  }
+  if (!IsPlain(tensor.format)) last = std::max(last, stored - 1);
   if (tensor.data == nullptr || bytes == 0 || last >= INT64_MAX / bytes || first < 0) return {};
   const auto data = reinterpret_cast<uintptr_t>(tensor.data);
   return Memory{data + static_cast<uintptr_t>(first * bytes),
@@ -98,7 +121,8 @@ std::shared_ptr<const Object> Describe::Find(const void* handle, const Argument&
   if (object == nullptr) {
     throw std::runtime_error(
         call_->api + ": " + argument.name +
-        " was made before this library was in place; the call is not captured");
+        " is no handle that was made since this library is in place; the call is "
+        "not captured");
   }
   return object;
 }
@@ -168,12 +192,15 @@ void Describe::Add(const char* text) {
 
 void Describe::AddReal(const char* kind, double value) { Next(kind).value["value"] = Real(value); }
 
-std::vector<Memory> FindMemory(const Call& call) {
-  std::vector<Memory> found;
+std::vector<Memory> FindMemory(const Call& call, bool (*is_readable)(const Memory&)) {
+  std::vector<Memory> found, unreadable;
   for (const Argument& argument : call.arguments) {
     for (const auto& tensor : argument.tensors) {
       if (!tensor) continue;
-      if (const auto reach = Reach(*tensor)) found.push_back(*reach);
+      auto reach = Reach(*tensor);
+      if (!reach) continue;
+      reach->readable = is_readable(*reach);
+      (reach->readable ? found : unreadable).push_back(*reach);
     }
   }
   std::sort(found.begin(), found.end(),
@@ -186,6 +213,7 @@ std::vector<Memory> FindMemory(const Call& call) {
       pieces.push_back(std::move(each));
     }
   }
+  pieces.insert(pieces.end(), unreadable.begin(), unreadable.end());
   return pieces;
 }
 

@@ -81,8 +81,9 @@ struct Memory {
   bool readable = false;
 };
 
-/// The memory of all tensors with elements, in pieces that do not overlap.
-std::vector<Memory> FindMemory(const Call& call);
+/// The memory of all tensors with elements: what can be read, in pieces that do not overlap, then
+/// what cannot.
+std::vector<Memory> FindMemory(const Call& call, bool (*is_readable)(const Memory&));
 
 /// The call as the file call.json has it, without what came of it.
 nlohmann::json Document(const Call& call, const std::vector<Memory>& memory);

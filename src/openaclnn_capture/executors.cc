@@ -65,14 +65,22 @@ void Keep(const aclOpExecutor* executor, Call call) {
   Known().planned[executor] = std::move(call);
 }
 
-std::optional<Call> Take(const aclOpExecutor* executor) {
+std::optional<Call> Find(const aclOpExecutor* executor) {
   std::lock_guard lock(Known().mutex);
   const auto found = Known().planned.find(executor);
   if (found == Known().planned.end()) return {};
-  if (found->second.repeatable) return found->second;
-  Call call = std::move(found->second);
-  Known().planned.erase(found);
-  return call;
+  return found->second;
+}
+
+void Spend(const aclOpExecutor* executor) noexcept {
+  std::lock_guard lock(Known().mutex);
+  const auto found = Known().planned.find(executor);
+  if (found != Known().planned.end() && !found->second.repeatable) Known().planned.erase(found);
+}
+
+void Forget(const aclOpExecutor* executor) noexcept {
+  std::lock_guard lock(Known().mutex);
+  Known().planned.erase(executor);
 }
 
 }  // namespace openaclnn::capture
@@ -90,8 +98,7 @@ aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor* executor) {
 aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* executor) {
   const auto next = NEXT(aclDestroyAclOpExecutor);
   // First: once it is destroyed, another thread may be given the same handle.
-  (void)openaclnn::capture::Follow(executor, 0, [](Call& call) { call.repeatable = false; });
-  (void)openaclnn::capture::Take(executor);
+  openaclnn::capture::Forget(executor);
   return next == nullptr ? kMissing : next(executor);
 }
 

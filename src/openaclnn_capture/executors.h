@@ -10,7 +10,13 @@ namespace openaclnn::capture {
 
 void Keep(const aclOpExecutor* executor, Call call);
 
-/// The call that `executor` runs next; it stays known if the executor is repeatable.
-std::optional<Call> Take(const aclOpExecutor* executor);
+/// The call that `executor` runs next.
+std::optional<Call> Find(const aclOpExecutor* executor);
+
+/// The executor has run: it is forgotten if it is not repeatable.
+void Spend(const aclOpExecutor* executor) noexcept;
+
+/// The handle is a new executor's, or none any more.
+void Forget(const aclOpExecutor* executor) noexcept;
 
 }  // namespace openaclnn::capture

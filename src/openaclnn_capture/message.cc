@@ -11,8 +11,17 @@
 namespace openaclnn::capture {
 namespace {
 
-// What was read and the program has not; and what the program was given last.
-thread_local std::string kept, given;
+/// Never destroyed: destructors of the program may still ask.
+struct Texts {
+  std::string kept;   // was read here, and the program has not asked since
+  std::string given;  // what the program was given last
+};
+thread_local Texts* t_texts = nullptr;
+
+Texts& Mine() {
+  if (t_texts == nullptr) t_texts = new Texts;
+  return *t_texts;
+}
 
 /// Takes the libraries' message, or null.
 const char* TakeMessage() {
@@ -23,8 +32,8 @@ const char* TakeMessage() {
 }  // namespace
 
 std::string PeekMessage() {
-  if (const char* const newer = TakeMessage()) kept = newer;
-  return kept;
+  if (const char* const newer = TakeMessage()) Mine().kept = newer;
+  return Mine().kept;
 }
 
 KeepMessage::KeepMessage() {
@@ -36,13 +45,10 @@ KeepMessage::~KeepMessage() { TakeMessage(); }
 }  // namespace openaclnn::capture
 
 const char* aclGetRecentErrMsg() {
-  using openaclnn::capture::given;
-  using openaclnn::capture::kept;
-  if (const char* const newer = openaclnn::capture::TakeMessage()) {
-    kept.clear();
-    return newer;
-  }
-  if (kept.empty()) return nullptr;
-  given = std::exchange(kept, {});
-  return given.c_str();
+  const char* const newer = openaclnn::capture::TakeMessage();
+  openaclnn::capture::Texts* const mine = openaclnn::capture::t_texts;
+  if (mine == nullptr) return newer;
+  mine->given = std::exchange(mine->kept, {});
+  if (newer != nullptr || mine->given.empty()) return newer;
+  return mine->given.c_str();
 }

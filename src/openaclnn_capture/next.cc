@@ -51,23 +51,32 @@ Found& Opened() {
   return *found;
 }
 
-/// dlsym for a name of the libraries: this library's function, if it has one and they do.
+/// dlsym for a name of the libraries: this library's function, if it has one and they do. Another
+/// library's function of that name, a custom operator's, stays itself.
 [[gnu::noinline]] void* FindInFront(void* handle, const char* name) noexcept {
   void* const found = Dlsym()(handle, name);
   if (found == nullptr) return nullptr;  // dlerror says why
   void* const own = FindOwn(name);
-  void* result = own == nullptr ? found : own;
-  if (own == found) {  // RTLD_DEFAULT found this library first
-    if (FindNext(name) == nullptr) result = nullptr;
-  } else if (own != nullptr) {
-    std::lock_guard lock(Opened().mutex);
-    Opened().functions.emplace(name, found);
+  void* result = found;
+  if (own != nullptr && own != found) {
+    void* const next = FindNext(name);
+    if (next == nullptr) {
+      std::lock_guard lock(Opened().mutex);
+      Opened().functions.emplace(name, found);
+    }
+    if (next == nullptr || next == found) result = own;
   }
   dlerror();  // what the searches here left
   return result;
 }
 
 }  // namespace
+
+bool IsInFrontOf(const std::string& name) {
+  const bool found = FindOwn(name.c_str()) != nullptr;
+  dlerror();
+  return found;
+}
 
 void* FindNext(const char* name) {
   {
@@ -92,9 +101,12 @@ void* FindNext(const char* name) {
 /// Programs that open the libraries, as torch-npu does, find their functions by this.
 extern "C" __attribute__((visibility("default"))) void* dlsym(
     void* __restrict handle, const char* __restrict name) noexcept {
-  if (strncmp(name, "acl", 3) == 0 || strncmp(name, "Acl", 3) == 0) {
+  // Those two depend on who asks: RTLD_DEFAULT finds this library by itself, and who asks for the
+  // next one stands in front of the libraries too.
+  const bool by_caller = handle == RTLD_DEFAULT || handle == RTLD_NEXT;
+  if (!by_caller && (strncmp(name, "acl", 3) == 0 || strncmp(name, "Acl", 3) == 0)) {
     return openaclnn::capture::FindInFront(handle, name);
   }
-  // The C library asks for RTLD_NEXT who its caller is: this must be a jump, not a call.
+  // The C library looks who its caller is: this must be a jump, not a call.
   return openaclnn::capture::Dlsym()(handle, name);
 }

@@ -2,10 +2,15 @@
 // The functions of the libraries that this one stands in front of.
 #pragma once
 
+#include <string>
+
 namespace openaclnn::capture {
 
 /// The function `name` in the libraries behind this one; null where they do not have it.
 void* FindNext(const char* name);
+
+/// Whether this library has a function of that name.
+bool IsInFrontOf(const std::string& name);
 
 template <class Function>
 Function* Next(const char* name) {

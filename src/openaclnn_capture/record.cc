@@ -19,18 +19,41 @@ uint64_t CountCall() {
   return number >= settings.first && number <= settings.last ? number : 0;
 }
 
+/// Whether an address is a device's, as far as the libraries tell: a copy from any other would read
+/// what is there, or fault.
+bool IsDeviceAddress(uintptr_t address) {
+  const auto attributes_of = NEXT(aclrtPointerGetAttributes);
+  aclrtPtrAttributes attributes = {};
+  return attributes_of != nullptr &&
+         attributes_of(reinterpret_cast<const void*>(address), &attributes) == 0 &&
+         attributes.location.type == ACL_MEM_LOCATION_TYPE_DEVICE;
+}
+
+bool IsReadable(const Memory& memory) {
+  return IsDeviceAddress(memory.begin) && IsDeviceAddress(memory.end - 1);
+}
+
+/// Of a call that phase 1 let pass; older libraries do not tell.
+bool IsReadableOncePlanned(const Memory& memory) {
+  return NEXT(aclrtPointerGetAttributes) == nullptr || IsReadable(memory);
+}
+
 /// Reads device memory; false if that is not possible.
 bool ReadMemory(const Memory& memory, std::string* bytes) {
   const auto copy = NEXT(aclrtMemcpy);
+  if (copy == nullptr) return false;
   bytes->resize(memory.end - memory.begin);
-  return copy != nullptr &&
-         copy(bytes->data(), bytes->size(), reinterpret_cast<const void*>(memory.begin),
-              bytes->size(), ACL_MEMCPY_DEVICE_TO_HOST) == 0;
+  const int code = copy(bytes->data(), bytes->size(), reinterpret_cast<const void*>(memory.begin),
+                        bytes->size(), ACL_MEMCPY_DEVICE_TO_HOST);
+  if (code != 0) *bytes = {};
+  return code == 0;
 }
 
-std::vector<Memory> ReadBefore(const Call& call) {
-  std::vector<Memory> memory = FindMemory(call);
-  for (Memory& each : memory) each.readable = ReadMemory(each, &each.before);
+std::vector<Memory> ReadBefore(const Call& call, bool planned) {
+  std::vector<Memory> memory = FindMemory(call, planned ? IsReadableOncePlanned : IsReadable);
+  for (Memory& each : memory) {
+    each.readable = each.readable && ReadMemory(each, &each.before);
+  }
   return memory;
 }
 
@@ -68,35 +91,42 @@ void Planned(Call call, aclnnStatus code, uint64_t workspace_size, aclOpExecutor
   const uint64_t number = CountCall();
   if (number == 0) return;
   KeepMessage keep;  // reading memory that is none would put another in its place
-  std::vector<Memory> memory = ReadBefore(call);
+  std::vector<Memory> memory = ReadBefore(call, false);
   for (Memory& each : memory) each.after = each.before;
   Store(call, memory, outcomes, number);
 }
 
-aclnnStatus Run(RunFunction* next, void* workspace, uint64_t workspace_size,
+aclnnStatus Run(const char* api, RunFunction* next, void* workspace, uint64_t workspace_size,
                 aclOpExecutor* executor, aclrtStream stream) {
   if (next == nullptr) return kMissing;
   std::optional<Call> call;
   uint64_t number = 0;
   if (CurrentSettings().on) {
     Attempt([&] {
-      call = Take(executor);
-      if (call) number = CountCall();
+      call = Find(executor);
+      if (call && call->api == api) number = CountCall();
     });
   }
-  if (number == 0) return next(workspace, workspace_size, executor, stream);
+  if (number == 0) {
+    const aclnnStatus code = next(workspace, workspace_size, executor, stream);
+    if (code == 0 && call) Spend(executor);
+    return code;
+  }
 
   const Outcome earlier = Synchronize(stream);  // of what ran before: the program's to know
   std::vector<Memory> memory;
   bool read = false;
   Attempt([&] {
     KeepMessage keep;
-    memory = ReadBefore(*call);
+    memory = ReadBefore(*call, true);
     read = true;
   });
   Outcomes outcomes;
   outcomes.phase_2 = OutcomeOf(next(workspace, workspace_size, executor, stream));
-  if (outcomes.phase_2->code == 0) outcomes.synchronize = Synchronize(stream);
+  if (outcomes.phase_2->code == 0) {
+    Spend(executor);
+    outcomes.synchronize = Synchronize(stream);
+  }
   if (read) {
     KeepMessage keep;
     Attempt([&] {

@@ -6,6 +6,7 @@
 
 #include "acl/acl.h"
 #include "openaclnn_capture/call.h"
+#include "openaclnn_capture/executors.h"
 #include "openaclnn_capture/next.h"
 #include "openaclnn_capture/settings.h"
 
@@ -19,9 +20,10 @@ bool Wanted(std::string_view api);
 /// Notes what phase 1 returned for a call that was described.
 void Planned(Call call, aclnnStatus code, uint64_t workspace_size, aclOpExecutor* executor);
 
-/// Phase 2 through `next`: waits for the stream, runs, waits again, and captures the call. Returns
-/// the first error of these, as a program that sets ASCEND_LAUNCH_BLOCKING=1 gets it.
-aclnnStatus Run(RunFunction* next, void* workspace, uint64_t workspace_size,
+/// Phase 2 of the operator `api` through `next`: waits for the stream, runs, waits again, and
+/// captures the call. Returns the first error of these, as a program that sets
+/// ASCEND_LAUNCH_BLOCKING=1 gets it.
+aclnnStatus Run(const char* api, RunFunction* next, void* workspace, uint64_t workspace_size,
                 aclOpExecutor* executor, aclrtStream stream);
 
 /// The names of an operator: its own, and those that Describe wants.
@@ -44,8 +46,9 @@ aclnnStatus Plan(const Names& names, Function* next, uint64_t* workspace_size,
     call = std::move(described);
   });
   const aclnnStatus code = next(arguments..., workspace_size, executor);
-  if (!call) return code;
   const bool planned = code == 0;
+  if (planned) Forget(*executor);  // what was known of the handle was another's
+  if (!call) return code;
   Attempt([&] {
     Planned(std::move(*call), code, planned ? *workspace_size : 0, planned ? *executor : nullptr);
   });

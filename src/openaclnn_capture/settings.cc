@@ -5,6 +5,9 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+
+#include "openaclnn_capture/next.h"
 
 namespace openaclnn::capture {
 namespace {
@@ -36,8 +39,17 @@ Settings Read() {
   Settings settings;
   settings.folder = Variable("OPENACLNN_CAPTURE");
   settings.on = !settings.folder.empty();
+  // The program may change its directory.
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(settings.folder, error);
+  if (settings.on && !error) settings.folder = absolute.string();
   const std::string name = Variable("OPENACLNN_CAPTURE_OPERATOR");
   if (!name.empty()) settings.api = name.starts_with("aclnn") ? name : "aclnn" + name;
+  if (settings.on && !name.empty() && !IsInFrontOf(settings.api)) {
+    settings.on = false;
+    Say("OPENACLNN_CAPTURE_OPERATOR is '" + name +
+        "', expected an operator that this library knows, as NsaCompress; nothing is captured");
+  }
   const std::string calls = Variable("OPENACLNN_CAPTURE_CALL");
   if (settings.on && !calls.empty() && !ReadCalls(calls, &settings)) {
     settings.on = false;

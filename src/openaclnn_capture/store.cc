@@ -80,6 +80,20 @@ std::string Product() {
   return product == nullptr ? "" : product;
 }
 
+/// Removes what was not finished, whatever stopped it.
+class Unfinished {
+ public:
+  explicit Unfinished(fs::path folder) : folder_(std::move(folder)) {}
+  Unfinished(const Unfinished&) = delete;
+  ~Unfinished() {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+
+ private:
+  const fs::path folder_;
+};
+
 }  // namespace
 
 void Store(const Call& call, const std::vector<Memory>& memory, const Outcomes& outcomes,
@@ -89,6 +103,7 @@ void Store(const Call& call, const std::vector<Memory>& memory, const Outcomes& 
   const std::string name =
       std::string(6 - std::min<size_t>(6, digits.size()), '0') + digits + "-" + call.api;
   const fs::path unfinished = above / (".unfinished-" + std::to_string(getpid()) + "-" + name);
+  const Unfinished removed_by_then(unfinished);
   std::error_code error;
   fs::create_directories(unfinished, error);
   if (error)
