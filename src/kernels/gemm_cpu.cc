@@ -110,7 +110,7 @@ void MultiplyBlock(const GemmWork& work) {
   for (int64_t unit = 0; block.term_begin + unit * kGemmUnit < block.term_end; ++unit) {
     const int64_t begin = block.term_begin + unit * kGemmUnit;
     const int64_t end = Least(begin + kGemmUnit, block.term_end);
-    UnitOfA a;
+    UnitOfA a = {};
     a.packed = work.packed_a;
     a.tile_floats = (end - begin + kGemmChunk - 1) / kGemmChunk * UnitOfA::kChunkFloats;
     Left::Pack(work, begin, end, &a);

