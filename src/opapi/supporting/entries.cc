@@ -16,6 +16,7 @@
 #define LOSS_GRADIENT_OF(expression) \
   kRealTypes, CheckLossGradient, PlanLossGradient, &expressions::expression
 #define OPERATOR(types, check, plan) types, check, plan, nullptr
+#define OPERATOR_OVER(inputs, types, check, plan) types, check, plan, nullptr, inputs
 
 /// The row of an operator and its two phases.
 #define ENTRY(name, parameters, arguments, ...)                                                    \

@@ -105,7 +105,9 @@ Params& Params::In(const char* name, const aclTensor* handle) {
 
 Params& Params::Out(const char* name, const aclTensor* handle) {
   out_handles.push_back(handle);
-  tensors.emplace_back(name, OPENACLNN_OUTPUT, handle, ~uint64_t{0});
+  // An expression reads an element of each input before it writes that of the output.
+  const uint64_t may_alias = row.expression != nullptr ? ~uint64_t{0} : row.may_alias;
+  tensors.emplace_back(name, OPENACLNN_OUTPUT, handle, may_alias);
   return *this;
 }
 

@@ -42,7 +42,7 @@ struct Params {
   explicit Params(const Row& operator_row) : row(operator_row) {}
 
   Params& In(const char* name, const aclTensor* handle);
-  /// May be the very same view as any input.
+  /// With an expression it may be the very same view as any input.
   Params& Out(const char* name, const aclTensor* handle);
   // These may be null.
   Params& OptionalIn(const char* name, const aclTensor* handle);
@@ -102,6 +102,8 @@ struct Row {
   void (*check)(const Params&, Checker&);
   Plan (*plan)(const Params&);
   const Expression* expression = nullptr;
+  /// Without an expression: bit i allows an output to be the very same view as operand i.
+  uint64_t may_alias = 0;
 };
 
 /// Every product; BFLOAT16 on those that have it.

@@ -389,6 +389,24 @@ TEST(Addmm, AddsToItself) {
   EXPECT_EQ(problem.out.Read(), want);
 }
 
+// A factor is read again after the first elements of the result are written.
+TEST(Matmul, ResultInAFactorIsRefused) {
+  const Device device;
+  Problem problem(Matrices(40, 40, 40), ACL_FLOAT, {});
+  auto* const out = const_cast<aclTensor*>(problem.out.handle());
+  for (const bool left : {true, false}) {
+    const aclTensor* const self = left ? out : problem.a.handle();
+    const aclTensor* const mat2 = left ? problem.b.handle() : out;
+    const Planned planned = Planned::Plan([&](auto... o) {
+      return aclnnMmGetWorkspaceSize(self, mat2, out, int8_t{0}, o...);
+    });
+    const Outcome outcome = Execute(device, planned, aclnnMm);
+    EXPECT_EQ(outcome.code, 161002);
+    EXPECT_NE(outcome.message.find("out memory is shared with "), std::string::npos)
+        << outcome.message;
+  }
+}
+
 // Shapes that nobody could hold are planned or refused at once, whatever their products overflow.
 TEST(Matmul, HugeShapes) {
   const Device device;
