@@ -397,9 +397,8 @@ TEST(Matmul, ResultInAFactorIsRefused) {
   for (const bool left : {true, false}) {
     const aclTensor* const self = left ? out : problem.a.handle();
     const aclTensor* const mat2 = left ? problem.b.handle() : out;
-    const Planned planned = Planned::Plan([&](auto... o) {
-      return aclnnMmGetWorkspaceSize(self, mat2, out, int8_t{0}, o...);
-    });
+    const Planned planned = Planned::Plan(
+        [&](auto... o) { return aclnnMmGetWorkspaceSize(self, mat2, out, int8_t{0}, o...); });
     const Outcome outcome = Execute(device, planned, aclnnMm);
     EXPECT_EQ(outcome.code, 161002);
     EXPECT_NE(outcome.message.find("out memory is shared with "), std::string::npos)
