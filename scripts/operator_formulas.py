@@ -137,6 +137,7 @@ FORMULAS = {
     "Uniform": "out = numbers in [from, to)",
     "Random": "out = integers in [from, to)",
     "ForeachSqrt": "out = sqrt(x), for each of the list",
+    "ForeachSign": "out = the sign of x, for each of the list",
     "ForeachAbs": "out = |x|, for each of the list",
     "ForeachReciprocal": "out = 1 / x, for each of the list",
     "ForeachCopy": "out = x, for each of the list",
@@ -217,7 +218,7 @@ FORMULAS = {
     "SoftplusBackward": "gradInput = gradOutput times the slope of Softplus",
     "LogSigmoidBackward": "gradInput = gradOutput / (1 + exp(self)); buffer is not looked at",
     "NLLLoss2d": (
-        "out = -weight[t] * self[n, t, h, w], t = target[n, h, w]; none (0), mean (1) or sum (2) of them"
+        "out = -weight[t] * self[n, t, h, w], t = target[n, h, w]; none (0), mean (1) or sum (2)"
     ),
     "NLLLoss2dBackward": "out = gradient of NLLLoss2d by self",
     "L1Loss": "out = |self - target|; none (0), mean (1) or sum (2) of them",
@@ -263,7 +264,7 @@ FORMULAS = {
         "valuesOut, indicesOut = the smallest so far along dim, and where the last of them is"
     ),
     "Sort": (
-        "valuesOut, indicesOut = self in order along dim, and where each was; equal ones keep theirs"
+        "valuesOut, indicesOut = self in order along dim, and where each was; equal ones stay"
     ),
     "Argsort": "out = where each element was, in order along dim",
     "Topk": "valuesOut, indicesOut = the k largest or smallest along dim, in order",

@@ -12,8 +12,7 @@ extern "C" {
 /**
  * Phase 1: checks the arguments and plans the work.
  *
- *     out = -weight[t] * self[n, t, h, w], t = target[n, h, w]; none (0), mean (1) or sum (2) of
- * them
+ *     out = -weight[t] * self[n, t, h, w], t = target[n, h, w]; none (0), mean (1) or sum (2)
  *
  * Types, broadcasting, products and checks are those of all supporting operators: tensors are
  * strided views of numbers, operands meet in a common type, and the result is rounded once.

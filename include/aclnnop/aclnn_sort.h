@@ -12,7 +12,7 @@ extern "C" {
 /**
  * Phase 1: checks the arguments and plans the work.
  *
- *     valuesOut, indicesOut = self in order along dim, and where each was; equal ones keep theirs
+ *     valuesOut, indicesOut = self in order along dim, and where each was; equal ones stay
  *
  * Types, broadcasting, products and checks are those of all supporting operators: tensors are
  * strided views of numbers, operands meet in a common type, and the result is rounded once.
