@@ -2,12 +2,23 @@
 // Elements of any numeric type as float, double or int64_t, a short row at a time.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "nnopbase/support.h"
 
 namespace openaclnn {
+
+template <class T>
+bool IsNan(T a) {
+  if constexpr (std::is_integral_v<T>) {
+    return false;
+  } else {
+    return std::isnan(a);
+  }
+}
 
 /// What an operator that takes many types computes in.
 enum class Domain { kFloat, kDouble, kInteger };

@@ -4,7 +4,10 @@
 
 namespace openaclnn::supporting {
 
-using namespace formula;
+using formula::Any;
+using formula::Max;
+using formula::Min;
+using formula::Real;
 
 namespace {
 

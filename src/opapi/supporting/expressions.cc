@@ -8,7 +8,15 @@
 
 namespace openaclnn::supporting {
 
-using namespace formula;
+using formula::Any;
+using formula::Integer;
+using formula::IsInf;
+using formula::Max;
+using formula::Min;
+using formula::Minus;
+using formula::Plus;
+using formula::Real;
+using formula::Times;
 
 namespace {
 

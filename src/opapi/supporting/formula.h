@@ -41,15 +41,6 @@ constexpr Expression Integer() {
 }
 
 template <class T>
-bool IsNan(T a) {
-  if constexpr (std::is_integral_v<T>) {
-    return false;
-  } else {
-    return std::isnan(a);
-  }
-}
-
-template <class T>
 bool IsInf(T a) {
   if constexpr (std::is_integral_v<T>) {
     return false;

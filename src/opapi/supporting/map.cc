@@ -147,7 +147,8 @@ std::pair<int64_t, int64_t> PadOf(const Params& p, uint32_t rank, uint32_t d) {
 Shape PaddedShape(const Params& p, const Operand& self, Checker& checker) {
   Shape shape = ShapeOf(self);
   for (uint32_t d = 0; d < self.rank(); ++d) {
-    const auto [before, after] = PadOf(p, self.rank(), d);
+    const auto pads = PadOf(p, self.rank(), d);
+    const int64_t before = pads.first, after = pads.second;  // clang 14 captures no bindings
     int64_t length = 0;
     const bool fits = !__builtin_add_overflow(shape[d], before, &length) &&
                       !__builtin_add_overflow(length, after, &length) && length >= 0;
@@ -190,7 +191,8 @@ void CheckMirror(const Params& p, const Operand& self, const Operand& padded, Ch
   if (!checker.ok()) return;
   const Shape shape = PaddedShape(p, self, checker);
   for (uint32_t d = 0; d < self.rank(); ++d) {
-    const auto [before, after] = PadOf(p, self.rank(), d);
+    const auto pads = PadOf(p, self.rank(), d);
+    const int64_t before = pads.first, after = pads.second;
     const int64_t longest = std::max(before, after);
     checker.That(longest <= 0 || (Reflects(p) ? longest < self.dim(d) : self.dim(d) > 0), [&] {
       return Concat("padding value is ", before, " and ", after, " for dimension ", d,

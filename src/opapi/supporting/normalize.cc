@@ -105,7 +105,9 @@ struct Backward {
     };
     if (wants_x) {
       ParallelRows(groups.rows, groups.width, [&](int64_t row) {
-        auto [g, normal] = rows_of(row);
+        auto rows = rows_of(row);
+        auto& g = rows.first;
+        const auto& normal = rows.second;
         for (size_t i = 0; i < g.size(); ++i) {
           g[i] *= Elements::At(w, groups.WeightOf(row, static_cast<int64_t>(i)), 1);
         }

@@ -72,8 +72,8 @@ Plan MakeOrdered(const Params& p, const Part& part) {
               load(from.At(buffers.As<std::byte>(0), row), from.step, extent.width, values.data());
               std::vector<int64_t> places;
               Order(values, part.descending, part.begin + part.count, &places);
-              const auto nan = std::find_if(values.begin(), values.end(),
-                                            [](T value) { return value != value; });
+              const auto nan =
+                  std::find_if(values.begin(), values.end(), [](T value) { return IsNan(value); });
               if (part.nan_first && nan != values.end()) {
                 places[static_cast<size_t>(part.begin)] = nan - values.begin();
               }

@@ -12,7 +12,9 @@
 
 namespace openaclnn::supporting {
 
-using namespace formula;
+using formula::Loop;
+using formula::Max;
+using formula::Real;
 
 namespace expressions {
 

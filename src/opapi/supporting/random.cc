@@ -241,7 +241,8 @@ void CheckMultinomial(const Params& p, Checker& checker) {
 Plan PlanMultinomial(const Params& p) {
   const Operand &self = p.tensors[0], &out = p.out();
   const Seed seed(p);
-  const int64_t samples = p.integers[0], width = self.last_dim(), rows = *self.count() / width;
+  const int64_t samples = p.integers[0], width = self.last_dim(),
+                rows = *self.count() / std::max<int64_t>(width, 1);
   const bool replacement = p.integers[1] != 0;
   const RowView from(self), to(out);
   const auto load = LoaderOf<double>(self.dtype());

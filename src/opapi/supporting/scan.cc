@@ -60,7 +60,7 @@ Plan MakeRunningExtreme(const Params& p) {
               for (size_t i = 0; i < values.size(); ++i) {
                 const T value = values[i], top = values[static_cast<size_t>(best)];
                 const bool better = kLargest ? value >= top : value <= top;
-                if (value != value || (top == top && better)) best = static_cast<int64_t>(i);
+                if (IsNan(value) || (!IsNan(top) && better)) best = static_cast<int64_t>(i);
                 places[i] = best;
                 values[i] = values[static_cast<size_t>(best)];
               }

@@ -71,7 +71,7 @@ template <class T>
 struct PresentSumFold : OnePass {
   TreeSum<T> sum{};
   void Add(T term) {
-    if (term == term) sum.Add(term);
+    if (!IsNan(term)) sum.Add(term);
   }
   T Result(int64_t, size_t) { return sum.Total(); }
 };
@@ -102,10 +102,9 @@ struct ExtremesFold : OnePass {
   T extremes[2] = {};
   bool any = false;
   void Add(T term) {
-    const auto nan = [](T value) { return value != value; };
-    if (!any || nan(term)) extremes[0] = extremes[1] = term;
+    if (!any || IsNan(term)) extremes[0] = extremes[1] = term;
     any = true;
-    if (nan(extremes[0])) return;
+    if (IsNan(extremes[0])) return;
     extremes[0] = std::min(extremes[0], term);
     extremes[1] = std::max(extremes[1], term);
   }
@@ -118,11 +117,11 @@ struct MedianFold : OnePass {
   std::vector<T> terms;
   T nan = 0;
   void Add(T term) {
-    if (term != term) nan = term;
+    if (IsNan(term)) nan = term;
     terms.push_back(term);
   }
   T Result(int64_t, size_t) {
-    if (nan != nan || terms.empty()) {
+    if (IsNan(nan) || terms.empty()) {
       return terms.empty() ? std::numeric_limits<T>::quiet_NaN() : nan;
     }
     const auto middle = terms.begin() + static_cast<int64_t>(terms.size() - 1) / 2;
