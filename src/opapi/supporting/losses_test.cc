@@ -140,5 +140,27 @@ TEST(SupportingLosses, ClassesOfPlanes) {
   EXPECT_EQ(ValuesOf(grad), (Doubles{0, -2, -10, 0}));
 }
 
+// The loss is target * (log target - self), or exp(target) * (target - self).
+TEST(SupportingLosses, DivergenceByItsTarget) {
+  const Device device;
+  Random random(71);
+  const Doubles x = RealValues(random, 12), target = RealValues(random, 12, 0.1, 1);
+  const DeviceTensor self = Of({3, 4}, x), t = Of({3, 4}, target), g = Of({}, {2}),
+                     out = Empty({3, 4});
+  for (const bool log_target : {false, true}) {
+    EXPECT_RUN(device, KlDivTargetBackward, g.handle(), self.handle(), t.handle(), 2, log_target,
+               Handle(out));
+    const Doubles want = Slopes(target, {2}, [&](const Doubles& at) {
+      Doubles loss;
+      for (size_t i = 0; i < at.size(); ++i) {
+        loss.push_back(log_target ? std::exp(at[i]) * (at[i] - x[i])
+                                  : at[i] * (std::log(at[i]) - x[i]));
+      }
+      return loss;
+    });
+    ExpectNear(ValuesOf(out), want, ACL_DOUBLE, 1e-6, 1e-6);
+  }
+}
+
 }  // namespace
 }  // namespace openaclnn::test

@@ -316,5 +316,15 @@ TEST(SupportingPlaces, SearchesSortedRows) {
                  self.handle(), true, true, nullptr, Handle(out));
 }
 
+TEST(SupportingPlaces, GradientOfRepeats) {
+  const Device device;
+  Random random(72);
+  const DeviceTensor grad = Make(ACL_FLOAT, {4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}, random),
+                     repeats = Make(ACL_INT64, {3}, {1, 0, 3}, random),
+                     out(ACL_FLOAT, RandomLayout(random, {3, 2}, false));
+  EXPECT_RUN(device, RepeatInterleaveGrad, grad.handle(), repeats.handle(), 0, Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{1, 2, 0, 0, 15, 18}));
+}
+
 }  // namespace
 }  // namespace openaclnn::test

@@ -253,6 +253,17 @@ TEST(SupportingReduction, ThreadsDoNotChangeABit) {
   for (size_t i = 0; i < 4; ++i) EXPECT_EQ(seen[i], seen[i + 4]) << i;
 }
 
+TEST(SupportingReduction, NansAreTheLargest) {
+  const Device device;
+  const DeviceTensor self = Make(ACL_FLOAT, {5}, {2, NAN, 1, NAN, -INFINITY}),
+                     values(ACL_FLOAT, DenseLayout({5})), at(ACL_INT64, DenseLayout({5}));
+  EXPECT_RUN(device, Sort, self.handle(), true, 0, false, Handle(values), Handle(at));
+  EXPECT_EQ(ValuesOf(at), (Doubles{4, 2, 0, 1, 3}));
+  EXPECT_RUN(device, Sort, self.handle(), true, 0, true, Handle(values), Handle(at));
+  EXPECT_EQ(ValuesOf(at), (Doubles{1, 3, 0, 2, 4}));
+  ExpectNear(ValuesOf(values), {NAN, NAN, 2, 1, -INFINITY}, ACL_FLOAT);
+}
+
 TEST(SupportingReduction, RefusesWhatDoesNotFit) {
   const Device device;
   const DeviceTensor x(ACL_FLOAT, DenseLayout({2, 3})), row(ACL_FLOAT, DenseLayout({3})),
