@@ -331,6 +331,7 @@ def _replay(
     captures = replay.read(folder)
     if c is not None:
         return _write_program(captures, folder, c)
+    replay.select_product(captures)
     results = [replay.replay(each) for each in captures]
     if json:
         report.json_document({"calls": [replay.document(each) for each in results]})
@@ -346,7 +347,7 @@ def _write_program(captures: list[replay.Capture], folder: Path, file: Path) -> 
     if str(file) == "-":
         print(text, end="")
     else:
-        file.write_text(text)
+        file.write_text(text, "ascii")
     return ExitCode.OK
 
 
