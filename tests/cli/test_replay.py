@@ -257,9 +257,22 @@ def test_a_folder_that_cannot_be_written(captured, tmp_path):
     assert run.stderr.count("cannot make") == 3, run
 
 
-def test_without_the_library_the_environment_is_refused(tool, files):
-    run = tool("grad", "embedding_dense_backward", *files, "--out", "o.npy", OPENACLNN_CAPTURE="x")
-    refused(run, 2, "OPENACLNN_CAPTURE is 'x'", "libopenaclnn_capture.so in LD_PRELOAD")
+def test_without_the_library_the_environment_is_refused(tool, gradient):
+    program = "import openaclnn, numpy as np; openaclnn.embedding(np.ones((4, 3)), np.array([1]))"
+    environment = {**os.environ, "OPENACLNN_CAPTURE": "x"}
+    run = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert run.returncode == 1 and "OPENACLNN_CAPTURE is 'x'" in run.stderr, run
+    assert "libopenaclnn_capture.so in LD_PRELOAD" in run.stderr
+
+
+def test_the_tool_itself_is_not_captured(tool, gradient, tmp_path):
+    """An exported OPENACLNN_CAPTURE is for the programs that `run` starts."""
+    run = tool("replay", gradient, OPENACLNN_CAPTURE="calls")
+    assert (run.code, run.stderr) == (0, ""), run
+    assert "OPENACLNN_CAPTURE is" not in tool("doctor", OPENACLNN_CAPTURE="calls").stdout
+    assert not (tmp_path / "calls").exists()
 
 
 def test_outputs_that_were_not_read_are_not_the_same(tool, gradient):
