@@ -313,6 +313,25 @@ def test_the_reference_judges_bfloat16(tool, captured, tmp_path):
     assert out["reference"]["dtype"] == "bfloat16" and out["largest_difference"] == 0
 
 
+@pytest.mark.parametrize(
+    ("dtype", "difference", "ok"),
+    [
+        (np.float64, 2.0**-41, True),
+        (np.float64, 2.0**-39, False),
+        (np.float64, np.inf, False),
+        (np.complex64, 2.0**-22, True),
+        (np.complex64, 2.0**-8 * 1j, False),
+        (np.int64, 1, False),
+    ],
+)
+def test_results_without_a_reference(dtype, difference, ok):
+    there = np.full((2, 4), 1, dtype)
+    here = there.copy()
+    here[1, 2] += difference
+    assert replay.run._compare_output("out", here, there, None).ok is ok
+    assert replay.run._compare_output("out", there, there, None).ok
+
+
 def test_one_product_at_a_time(here, tool, taken, tmp_path):
     for name, product in (("a", "Ascend910B1"), ("b", "Ascend950PR_9579")):
         folder = shutil.copytree(taken, tmp_path / "calls" / name)

@@ -86,6 +86,8 @@ def _row(each: Comparison) -> list[str]:
     elif each.captured:
         met = "met" if each.captured.vendor.met else "NOT met"
         verdicts = [f"vendor's standard {met}", "no reference"]
+    elif each.close is not None:
+        verdicts = ["close" if each.close else "NOT close", "no reference"]
     else:
         verdicts = ["", "no reference"]
     return [each.name, str(each.elements), str(each.different), largest, *verdicts]
