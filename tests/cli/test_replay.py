@@ -257,7 +257,7 @@ def test_a_folder_that_cannot_be_written(captured, tmp_path):
     assert run.stderr.count("cannot make") == 3, run
 
 
-def test_without_the_library_the_environment_is_refused(tool, gradient):
+def test_without_the_library_the_environment_is_refused():
     program = "import openaclnn, numpy as np; openaclnn.embedding(np.ones((4, 3)), np.array([1]))"
     environment = {**os.environ, "OPENACLNN_CAPTURE": "x"}
     run = subprocess.run(

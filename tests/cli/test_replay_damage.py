@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A captured call that is damaged or was edited is refused in one line, before it runs."""
 
+import shutil
+
 import pytest
 from conftest import refused
 from test_replay import change, gradient, taken  # noqa: F401
@@ -107,6 +109,7 @@ def replaced(place, value):
         (("arguments", 0, "name"), 'grad"); system("id'),
         (("arguments", 0, "kind"), "scalar_list"),
         (("arguments", 0, "kind"), {}),
+        (("arguments", 0), {"name": "grad", "kind": 7, "value": None}),
         (("arguments", 0, "kind"), "string"),
         (("arguments", 0, "value", "shape"), [2.0, 3]),
         (("arguments", 0, "value", "dtype"), 9),
@@ -133,3 +136,13 @@ def test_arguments_are_those_of_the_declaration(here, gradient, more):
 def test_empty_tensors_of_large_extents():
     tensor = replay.capture.Tensor(0, 4, 2, (0, 2**40, 2**40), (1, 1, 1), 0, (0,), None, 0)
     assert tensor.view(b"").size == 0
+
+
+def test_errors_name_the_call_and_memory_is_loaded_call_by_call(here, gradient, tmp_path):
+    """The second call's memory is missing: the first has its error before that is read."""
+    calls = tmp_path / "calls"
+    for name in ("a", "b"):
+        shutil.copytree(gradient, calls / name)
+    change(calls / "a", lambda document: document["memory"][0].update(bytes=2**50, before=None))
+    next((calls / "b").glob("memory*.before.bin")).unlink()
+    refused(here("replay", "calls"), 4, "calls/a: ", "aclrtMalloc")

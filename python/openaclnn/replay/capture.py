@@ -278,9 +278,9 @@ def _contents(file: Path, piece: Memory, saved: Saved) -> bytes:
 
 
 def _argument(document: dict) -> Argument:
-    name, kind, value = _text(document["name"], r"[A-Za-z]\w*"), document["kind"], document["value"]
+    name, kind = (_text(document[each], r"[A-Za-z]\w*") for each in ("name", "kind"))
     try:
-        value = _value(kind, value)
+        value = _value(kind, document["value"])
     except (ValueError, TypeError) as error:
         raise ValueError(f"{name}: {error}") from None
     return Argument(name, kind, value, _bool(document.get("output", False)))
