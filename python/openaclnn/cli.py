@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command-line tool: its verbs, their options, and how it ends."""
 
+import ctypes
 import inspect
 import os
 import re
@@ -40,8 +41,16 @@ def _print_version(asked: bool) -> None:
         raise typer.Exit()
 
 
+def _leave_capturing_to(verb: str | None) -> None:
+    """An exported OPENACLNN_CAPTURE is for programs that `run` starts, not for this one."""
+    captured_itself = hasattr(ctypes.CDLL(None), "openaclnn_capture")
+    if verb != "run" and not captured_itself:
+        os.environ.pop("OPENACLNN_CAPTURE", None)
+
+
 @app.callback()
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool,
         typer.Option(
@@ -49,7 +58,7 @@ def _options(
         ),
     ] = False,
 ) -> None:
-    pass
+    _leave_capturing_to(context.invoked_subcommand)
 
 
 def _select_product(soc: str | None) -> None:
@@ -331,6 +340,7 @@ def _replay(
     captures = replay.read(folder)
     if c is not None:
         return _write_program(captures, folder, c)
+    replay.select_product(captures)
     results = [replay.replay(each) for each in captures]
     if json:
         report.json_document({"calls": [replay.document(each) for each in results]})
@@ -346,7 +356,7 @@ def _write_program(captures: list[replay.Capture], folder: Path, file: Path) -> 
     if str(file) == "-":
         print(text, end="")
     else:
-        file.write_text(text)
+        file.write_text(text, "ascii")
     return ExitCode.OK
 
 

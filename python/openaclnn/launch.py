@@ -2,6 +2,7 @@
 """The environment that puts the libraries in place, and programs started in it."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -41,12 +42,17 @@ def shown(variables: dict[str, str]) -> dict[str, str]:
 
 
 def _capturing(home: Path) -> dict[str, str]:
-    """What OPENACLNN_CAPTURE needs: its library in front of all others."""
+    """What OPENACLNN_CAPTURE needs: its library in front of the program's."""
     if not os.environ.get("OPENACLNN_CAPTURE"):
         return {}
-    library = str(home / "lib64" / "libopenaclnn_capture.so")
-    others = os.environ.get("LD_PRELOAD", "").split()
-    return {"LD_PRELOAD": " ".join([library, *(each for each in others if each != library)])}
+    library = home.resolve() / "lib64" / "libopenaclnn_capture.so"
+    if not library.is_file():
+        raise Error(f"the toolkit has no {library}, which OPENACLNN_CAPTURE needs")
+    if re.search(r"[\s:]", str(library)):
+        raise Error(f"{library} has a space or a colon in its path: LD_PRELOAD cannot name it")
+    others = [each for each in re.split(r"[\s:]+", os.environ.get("LD_PRELOAD", "")) if each]
+    # Behind those of the user: the runtime of a sanitizer must come first.
+    return {"LD_PRELOAD": " ".join(dict.fromkeys([*others, str(library)]))}
 
 
 def run(command: list[str]) -> None:

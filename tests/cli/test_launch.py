@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import refused
 
 from openaclnn import libraries
 
@@ -115,3 +116,24 @@ def test_explain(tool):
     assert run.code == 0 and "ACLNN_ERR_INNER_NULLPTR" in run.stdout
     assert tool("explain", "call failed, error code is 507035", "--json").code == 0
     assert tool("explain", "999999").code == 2
+
+
+def test_what_is_preloaded_already_stays_first(tool):
+    """The runtime of a sanitizer must be the first of all libraries."""
+    library = libraries.find().resolve() / "lib64" / "libopenaclnn_capture.so"
+    run = tool("run", "--", "sh", "-c", "echo $LD_PRELOAD", OPENACLNN_CAPTURE="x",
+               LD_PRELOAD=f"libm.so.6:{library}")  # fmt: skip
+    assert run.stdout == f"libm.so.6 {library}\n", run
+    again = tool("run", "--", "sh", "-c", "echo $LD_PRELOAD", OPENACLNN_CAPTURE="x",
+                 LD_PRELOAD="libm.so.6")  # fmt: skip
+    assert again.stdout == run.stdout, again
+
+
+def test_a_library_that_cannot_be_preloaded(tool, tmp_path):
+    home = copy_of_the_toolkit(tmp_path)
+    spaced = home.rename(home.with_name("with space"))
+    run = tool("run", "--", "true", OPENACLNN_CAPTURE="x", OPENACLNN_HOME=str(spaced))
+    refused(run, 4, "LD_PRELOAD cannot name it")
+    (spaced / "lib64" / "libopenaclnn_capture.so").unlink()
+    run = tool("run", "--", "true", OPENACLNN_CAPTURE="x", OPENACLNN_HOME=str(spaced))
+    refused(run, 4, "which OPENACLNN_CAPTURE needs")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from conftest import refused
 
-from openaclnn import libraries
+from openaclnn import libraries, replay
 
 CLIENT = Path(__file__).with_name("capture_client.py")
 GRADIENT = ("-m", "openaclnn", "grad", "embedding_dense_backward")
@@ -257,71 +257,110 @@ def test_a_folder_that_cannot_be_written(captured, tmp_path):
     assert run.stderr.count("cannot make") == 3, run
 
 
-def test_without_the_library_the_environment_is_refused(tool, files):
-    run = tool("grad", "embedding_dense_backward", *files, "--out", "o.npy", OPENACLNN_CAPTURE="x")
-    refused(run, 2, "OPENACLNN_CAPTURE is 'x'", "libopenaclnn_capture.so in LD_PRELOAD")
+def test_without_the_library_the_environment_is_refused():
+    program = "import openaclnn, numpy as np; openaclnn.embedding(np.ones((4, 3)), np.array([1]))"
+    environment = {**os.environ, "OPENACLNN_CAPTURE": "x"}
+    run = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert run.returncode == 1 and "OPENACLNN_CAPTURE is 'x'" in run.stderr, run
+    assert "libopenaclnn_capture.so in LD_PRELOAD" in run.stderr
 
 
-def damage(name):
-    def cut(folder):
-        file = next(folder.glob("memory*.before.bin"))
-        file.write_bytes(file.read_bytes()[:-1])
+def test_the_tool_itself_is_not_captured(tool, gradient, tmp_path):
+    """An exported OPENACLNN_CAPTURE is for the programs that `run` starts."""
+    run = tool("replay", gradient, OPENACLNN_CAPTURE="calls")
+    assert (run.code, run.stderr) == (0, ""), run
+    assert "OPENACLNN_CAPTURE is" not in tool("doctor", OPENACLNN_CAPTURE="calls").stdout
+    assert not (tmp_path / "calls").exists()
 
-    def flip(folder):
-        file = next(folder.glob("memory*.before.bin"))
-        contents = bytearray(file.read_bytes())
-        contents[0] ^= 1
-        file.write_bytes(contents)
 
-    def lose(folder):
-        next(folder.glob("memory*.before.bin")).unlink()
+def test_outputs_that_were_not_read_are_not_the_same(tool, gradient):
+    def lose(document):
+        for piece in document["memory"]:
+            piece.update(before=None, after=None)
 
-    def no_json(folder):
-        (folder / "call.json").write_text('{"format": 1,')
+    change(gradient, lose)
+    run = tool("replay", gradient)
+    assert run.code == 1 and "not compared" in run.stdout and "NOT the same" in run.stdout, run
+    (out,) = tool("replay", gradient, "--json").json["calls"][0]["outputs"]
+    assert not out["compared"] and out["reference"] is None
 
-    def no_member(folder):
-        change(folder, lambda document: document.pop("arguments"))
 
-    def reach(folder):
-        change(folder, lambda document: document["arguments"][0]["value"].update(offset=1))
+def test_inputs_that_were_not_read_have_no_reference(tool, gradient):
+    change(gradient, lambda document: document["memory"][0].update(before=None))
+    run = tool("replay", gradient, "--json")
+    (out,) = run.json["calls"][0]["outputs"]
+    assert run.code == 1 and out["compared"] and out["reference"] is None, out
 
-    def no_memory(folder):
-        change(folder, lambda document: document["arguments"][0]["value"].update(memory=9))
 
-    def strides(folder):
-        change(folder, lambda document: document["arguments"][0]["value"].update(strides=[1]))
+def test_memory_that_was_not_read_is_not_allocated_for_a_refusal(tool, gradient):
+    def refuse(document):
+        document["arguments"][0]["value"].update(shape=[1, 3], strides=[3, 1])
+        document["memory"][0].update(bytes=2**50, before=None)
+        document["phase_1"].update(code=161002, message="")
+        document.update(phase_2=None, synchronize=None)
 
-    def number(folder):
-        change(folder, lambda document: document["memory"][0].update(bytes="many"))
+    change(gradient, refuse)
+    assert tool("replay", gradient).code == 0
 
-    def version(folder):
-        change(folder, lambda document: document.update(format=2))
 
-    def a_list(folder):
-        (folder / "call.json").write_text("[]")
-
-    return locals()[name]
+def test_the_reference_judges_bfloat16(tool, captured, tmp_path):
+    captured("-c", "import openaclnn, ml_dtypes, numpy as np\n"
+             "grad = np.ones((2, 3), ml_dtypes.bfloat16)\n"
+             "openaclnn.embedding_dense_backward(grad, np.array([1, 1]), 4, 0)")  # fmt: skip
+    (out,) = tool("replay", "calls", "--json").json["calls"][0]["outputs"]
+    assert out["reference"]["dtype"] == "bfloat16" and out["largest_difference"] == 0
 
 
 @pytest.mark.parametrize(
-    ("how", "words"),
+    ("dtype", "difference", "ok"),
     [
-        ("cut", "is damaged"),
-        ("flip", "CRC-32"),
-        ("lose", "cannot be read"),
-        ("no_json", "is damaged"),
-        ("no_member", "is damaged"),
-        ("reach", "grad reaches outside its memory"),
-        ("no_memory", "memory 9 of"),
-        ("strides", "is damaged"),
-        ("number", "is damaged"),
-        ("version", "format is 2, expected 1"),
-        ("a_list", "format is None, expected 1"),
+        (np.float64, 2.0**-41, True),
+        (np.float64, 2.0**-39, False),
+        (np.float64, np.inf, False),
+        (np.complex64, 2.0**-22, True),
+        (np.complex64, 2.0**-8 * 1j, False),
+        (np.int64, 1, False),
     ],
 )
-def test_damaged_captures(here, gradient, how, words):
-    damage(how)(gradient)
-    refused(here("replay", gradient), 2, words)
+def test_results_without_a_reference(dtype, difference, ok):
+    there = np.full((2, 4), 1, dtype)
+    here = there.copy()
+    here[1, 2] += difference
+    assert replay.run._compare_output("out", here, there, None).ok is ok
+    assert replay.run._compare_output("out", there, there, None).ok
+
+
+def test_one_product_at_a_time(here, tool, taken, tmp_path):
+    for name, product in (("a", "Ascend910B1"), ("b", "Ascend950PR_9579")):
+        folder = shutil.copytree(taken, tmp_path / "calls" / name)
+        change(folder, lambda document, product=product: document.update(product=product))
+    refused(here("replay", "calls"), 2, "one product's calls at a time")
+    run = tool("replay", "calls", "--json", "--soc", "Ascend910B1")
+    assert run.code == 0
+    assert [each["product_here"] for each in run.json["calls"]] == ["Ascend910B1"] * 2
+    assert "here on Ascend910B1" in tool("replay", "calls/b", "--soc", "Ascend910B1").stdout
+
+
+def test_strings_are_plain_ascii_in_c(tmp_path):
+    text = '\x01\x7f "é😀" ??/ \\ 9'.encode() + b"\xff7"
+    literal = replay.program._string(text)
+    assert literal.isascii() and "??" not in literal
+    source = tmp_path / "text.c"
+    source.write_text(f"#include <stdio.h>\nint main(void) {{ return puts({literal}) < 0; }}")
+    subprocess.run(["gcc", "-std=c99", source, "-o", tmp_path / "text"], check=True, timeout=60)
+    run = subprocess.run([tmp_path / "text"], capture_output=True, check=True, timeout=60)
+    assert run.stdout == text + b"\n"
+
+
+def test_every_operator_has_a_signature():
+    include = libraries.find() / "include"
+    declared = replay.signature._declared(include)
+    text = "".join(header.read_text() for header in (include / "aclnnop").glob("*.h"))
+    assert len(declared) == text.count("GetWorkspaceSize(") > 400
+    kinds = {kind for each in declared.values() for kind, _ in each.arguments}
+    assert kinds <= set(replay.signature._KINDS.values())
 
 
 def test_folders_without_a_call(here, tmp_path):
@@ -344,7 +383,7 @@ def test_unknown_products_name_the_known(tool, gradient):
 
 def test_operators_that_are_not_here(tool, gradient):
     change(gradient, lambda document: document.update(api="aclnnNothing"))
-    refused(tool("replay", gradient), 4, "no function aclnnNothingGetWorkspaceSize")
+    refused(tool("replay", gradient), 4, "no header in", "declares aclnnNothing")
 
 
 def test_capturing_changes_nothing(captured, files, tmp_path, tool):

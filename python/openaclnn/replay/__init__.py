@@ -4,6 +4,15 @@
 from .capture import Capture, read
 from .program import c_program
 from .report import document, print_results
-from .run import Result, replay
+from .run import Result, replay, select_product
 
-__all__ = ["Capture", "Result", "c_program", "document", "print_results", "read", "replay"]
+__all__ = [
+    "Capture",
+    "Result",
+    "c_program",
+    "document",
+    "print_results",
+    "read",
+    "replay",
+    "select_product",
+]

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints a captured call as a C program that needs nothing but the public headers and libraries."""
 
-import json
+import os
 from pathlib import Path
 
-from ..errors import InputError
-from .capture import Argument, Capture, Scalar, Tensor
+from .capture import SCALAR_BYTES, Argument, Capture, Saved, Scalar, Tensor
+from .signature import check
 
 _HEAD = """\
 /* {api}, captured on {product} by {made_by}.
@@ -110,39 +110,36 @@ def c_program(capture: Capture, include: Path) -> str:
         api=capture.api,
         product=capture.product,
         made_by=capture.made_by,
-        header=_header(capture.api, include),
-        folder=json.dumps(str(capture.folder.resolve())),
+        header=check(capture, include).header,
+        folder=_string(os.fsencode(capture.folder.resolve())),
     )
     memory = "".join(
-        f"  char* memory{i} = upload(folder, {_quoted(piece.names[0])}, {piece.size});\n"
+        f"  char* memory{i} = upload(folder, {_file(piece.before)}, {piece.size});\n"
         for i, piece in enumerate(capture.memory)
     )
     objects = "".join(f"  {line}\n" for each in capture.arguments for line in _object(each))
     comparisons = "".join(
         f'  printf("{_names(capture, i)}: %zu of {piece.size} bytes differ\\n",\n'
-        f'         different(folder, "{_after(piece)}", memory{i}, {piece.size}));\n'
+        f'         different(folder, {_file(piece.left)}, memory{i}, {piece.size}));\n'
         for i, piece in enumerate(capture.memory)
-        if _after(piece) and _names(capture, i)
+        if piece.left and _names(capture, i)
     )
     arguments = ", ".join(_passed(each) for each in capture.arguments)
     tail = _TAIL.format(api=capture.api, arguments=arguments, comparisons=comparisons)
     return head + memory + objects + tail
 
 
-def _header(api: str, include: Path) -> str:
-    for header in sorted((include / "aclnnop").glob("*.h")):
-        if f" {api}GetWorkspaceSize(" in header.read_text():
-            return header.name
-    raise InputError(f"no header in {include}/aclnnop declares {api}")
+def _file(saved: Saved | None) -> str:
+    return "NULL" if saved is None else _string(saved.file.encode())
 
 
-def _quoted(name: str | None) -> str:
-    return "NULL" if name is None else f'"{name}"'
-
-
-def _after(piece) -> str | None:
-    """The file of what the call left; what did not change is not saved twice."""
-    return piece.names[1] or piece.names[0]
+def _string(contents: bytes) -> str:
+    """A literal of plain ASCII: no escape of three digits reaches into what follows."""
+    plain = (
+        chr(byte) if 32 <= byte < 127 and byte not in b'?"\\' else f"\\{byte:03o}"
+        for byte in contents
+    )
+    return f'"{"".join(plain)}"'
 
 
 def _names(capture: Capture, memory: int) -> str:
@@ -209,7 +206,7 @@ def _tensor(name: str, tensor: Tensor) -> list[str]:
 def _scalar(name: str, scalar: Scalar) -> list[str]:
     contents = ", ".join(f"0x{byte:02x}" for byte in scalar.contents)
     return [
-        f"unsigned char {name}_bytes[] = {{{contents}}};",
+        f"unsigned char {name}_bytes[{SCALAR_BYTES}] = {{{contents or 0}}};",
         f"aclScalar* {name} = aclCreateScalar({name}_bytes, (aclDataType){scalar.dtype});",
     ]
 
@@ -219,7 +216,7 @@ def _passed(argument: Argument) -> str:
     value = argument.value
     match argument.kind:
         case "string":
-            return "NULL" if value is None else f"(char*){json.dumps(value)}"
+            return "NULL" if value is None else f"(char*){_string(value.encode())}"
         case "bool" | "int8" | "int32" | "int64" | "uint64" | "float" | "double":
             return _number(argument.kind, value)
     return "NULL" if value is None else argument.name

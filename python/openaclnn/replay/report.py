@@ -14,6 +14,7 @@ def document(result: Result) -> dict:
         "folder": str(capture.folder),
         "operator": capture.api,
         "product": capture.product,
+        "product_here": result.product,
         "ok": result.ok,
         "steps": [{"same": step.same, **_step(step)} for step in result.steps],
         "outputs": [{"ok": each.ok, **vars(each)} for each in result.outputs],
@@ -29,12 +30,12 @@ def print_results(results: list[Result]) -> None:
     if len(results) > 1:
         calls = report.table("call", "returned", "elements", "bits differ", "verdict")
         for result in results:
-            elements = sum(each.elements for each in result.outputs)
+            elements = sum(each.elements for each in result.outputs if each.compared)
             different = sum(each.different for each in result.outputs)
             codes = {step.captured.code for step in result.steps if step.captured}
             calls.add_row(
                 escape(result.capture.folder.name),
-                str(max(codes)),
+                str(max(codes, default="-")),
                 str(elements),
                 str(different),
                 "the same" if result.ok else "NOT the same",
@@ -49,7 +50,10 @@ def _print_result(result: Result) -> None:
     """The steps, the outputs and the verdict."""
     capture = result.capture
     console = report.console()
-    console.print(f"{capture.api} of {escape(str(capture.folder))}, {escape(capture.product)}")
+    product = capture.product or "a product without a name"
+    if result.product != capture.product:
+        product = f"{product}, here on {result.product}"
+    console.print(f"{capture.api} of {escape(str(capture.folder))}, {escape(product)}")
     steps = report.table("step", "captured", "here")
     for step in result.steps:
         steps.add_row(step.name.replace("_", " "), *map(_outcome, (step.captured, step.here)))
@@ -74,12 +78,16 @@ def _outcome(outcome) -> str:
 
 
 def _row(each: Comparison) -> list[str]:
+    if not each.compared:
+        return [each.name, str(each.elements), "-", "-", "", "not compared: it was not read"]
     largest = "-" if each.largest_difference is None else report.number(each.largest_difference)
     if each.reference and each.captured_reference:
         verdicts = [_within(each.reference), _within(each.captured_reference)]
     elif each.captured:
         met = "met" if each.captured.vendor.met else "NOT met"
         verdicts = [f"vendor's standard {met}", "no reference"]
+    elif each.close is not None:
+        verdicts = ["close" if each.close else "NOT close", "no reference"]
     else:
         verdicts = ["", "no reference"]
     return [each.name, str(each.elements), str(each.different), largest, *verdicts]
