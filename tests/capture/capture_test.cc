@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Capturing, linked in front of the libraries as preloading puts it: what is saved, and that the
+// program sees no difference.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "aclnnop/aclnn_abs.h"
+#include "aclnnop/aclnn_add.h"
+#include "openaclnn/status.h"
+#include "runtime/gradient.h"
+
+namespace openaclnn {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+// The environment is read at the first call.
+const fs::path kFolder = [] {
+  const fs::path folder =
+      fs::temp_directory_path() / ("openaclnn_capture_" + std::to_string(getpid()));
+  setenv("OPENACLNN_CAPTURE", folder.c_str(), 1);
+  return folder;
+}();
+
+class CaptureTest : public RuntimeTest {
+ protected:
+  void TearDown() override {
+    RuntimeTest::TearDown();
+    fs::remove_all(kFolder);
+  }
+
+  static std::vector<fs::path> Folders() {
+    std::set<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(kFolder)) found.insert(entry.path());
+    return {found.begin(), found.end()};
+  }
+  static json Read(const fs::path& folder) {
+    std::ifstream file(folder / "call.json");
+    return json::parse(file);
+  }
+  static std::vector<float> Floats(const fs::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    std::vector<float> values(fs::file_size(file) / sizeof(float));
+    stream.read(reinterpret_cast<char*>(values.data()),
+                static_cast<std::streamsize>(values.size() * sizeof(float)));
+    return values;
+  }
+
+  /// Both phases of Abs, and synchronise; the first code that is not 0.
+  static int Abs(const aclTensor* self, aclTensor* out, aclrtStream stream = nullptr) {
+    uint64_t size = 0;
+    aclOpExecutor* executor = nullptr;
+    int code = aclnnAbsGetWorkspaceSize(self, out, &size, &executor);
+    if (code == 0) code = aclnnAbs(nullptr, size, executor, stream);
+    return code == 0 ? aclrtSynchronizeStream(stream) : code;
+  }
+};
+
+TEST_F(CaptureTest, SavesWhatTheCallReadAndWrote) {
+  const DeviceArray<float> in({-1, 2, -3}), out(3);
+  aclTensor* const self = Gradient::Tensor({3}, ACL_FLOAT, in.data());
+  aclTensor* const result = Gradient::Tensor({3}, ACL_FLOAT, out.data());
+  EXPECT_EQ(Abs(self, result), 0) << TakeMessage();
+  EXPECT_EQ(out.Read(), (std::vector<float>{1, 2, 3}));
+  const auto folders = Folders();
+  ASSERT_EQ(folders.size(), 1U);
+  const json call = Read(folders[0]);
+  EXPECT_EQ(call.at("api"), "aclnnAbs");
+  EXPECT_EQ(call.at("product"), "Ascend910B1");
+  EXPECT_EQ(call.at("phase_2"), json({{"code", 0}, {"message", ""}}));
+  const json& argument = call.at("arguments").at(1);
+  EXPECT_EQ(argument.at("name"), "out");
+  EXPECT_TRUE(argument.at("output"));
+  EXPECT_EQ(argument.at("value").at("shape"), json({3}));
+  const json& memory = call.at("memory").at(argument.at("value").at("memory").get<size_t>());
+  EXPECT_EQ(memory.at("bytes"), 12);
+  const fs::path before = memory.at("before").at("file"), after = memory.at("after").at("file");
+  EXPECT_EQ(Floats(folders[0] / before), (std::vector<float>{0, 0, 0}));
+  EXPECT_EQ(Floats(folders[0] / after), (std::vector<float>{1, 2, 3}));
+  for (const aclTensor* tensor : {self, result}) EXPECT_EQ(aclDestroyTensor(tensor), 0);
+}
+
+// What is shared in the program is shared in the capture.
+TEST_F(CaptureTest, TensorsInOneMemory) {
+  const DeviceArray<float> array({-1, -2, -3, -4});
+  aclTensor* const tensor = Gradient::Tensor({4}, ACL_FLOAT, array.data());
+  EXPECT_EQ(Abs(tensor, tensor), 0) << TakeMessage();
+  const json call = Read(Folders().at(0));
+  EXPECT_EQ(call.at("memory").size(), 1U);
+  for (const json& argument : call.at("arguments")) EXPECT_EQ(argument["value"]["memory"], 0);
+  EXPECT_EQ(aclDestroyTensor(tensor), 0);
+}
+
+// Addresses that are no device's are not read, whoever refuses them.
+TEST_F(CaptureTest, AddressesThatAreNone) {
+  const DeviceArray<float> array(4);
+  float host[4] = {};
+  aclTensor* const good = Gradient::Tensor({4}, ACL_FLOAT, array.data());
+  for (void* const address : {static_cast<void*>(host), reinterpret_cast<void*>(uintptr_t{8})}) {
+    aclTensor* const bad = Gradient::Tensor({4}, ACL_FLOAT, address);
+    EXPECT_EQ(Abs(bad, good), ACLNN_ERR_PARAM_INVALID);
+    EXPECT_NE(TakeMessage().find("which is not device memory"), std::string::npos);
+    EXPECT_EQ(Abs(bad, nullptr), ACLNN_ERR_PARAM_NULLPTR);
+    EXPECT_NE(TakeMessage().find("out value is null"), std::string::npos);
+    EXPECT_EQ(aclDestroyTensor(bad), 0);
+  }
+  const auto folders = Folders();
+  ASSERT_EQ(folders.size(), 4U);
+  for (const fs::path& folder : folders) {
+    const json memory = Read(folder).at("memory");
+    EXPECT_EQ(memory.back().at("before"), nullptr) << memory;
+  }
+  EXPECT_EQ(aclDestroyTensor(good), 0);
+}
+
+// An executor that phase 2 refused may be tried again, and is captured again.
+TEST_F(CaptureTest, RetriesAreCaptured) {
+  const DeviceArray<float> in(4, -1), out(4);
+  aclTensor* const self = Gradient::Tensor({4}, ACL_FLOAT, in.data());
+  aclTensor* const result = Gradient::Tensor({4}, ACL_FLOAT, out.data());
+  uint64_t size = 0;
+  aclOpExecutor* executor = nullptr;
+  ASSERT_EQ(aclnnAbsGetWorkspaceSize(self, result, &size, &executor), 0);
+  for (const aclTensor* tensor : {self, result}) EXPECT_EQ(aclDestroyTensor(tensor), 0);
+  auto* const bad = reinterpret_cast<aclrtStream>(uintptr_t{0x1234});
+  EXPECT_EQ(aclnnAbs(nullptr, 0, executor, bad), 107017);
+  TakeMessage();
+  EXPECT_EQ(aclnnAbs(nullptr, 0, executor, nullptr), 0) << TakeMessage();
+  EXPECT_EQ(aclrtSynchronizeStream(nullptr), 0);
+  EXPECT_EQ(out.Read()[3], 1);
+  const auto folders = Folders();
+  ASSERT_EQ(folders.size(), 2U);
+  EXPECT_EQ(Read(folders[0]).at("phase_2").at("code"), 107017);
+  EXPECT_EQ(Read(folders[0]).at("synchronize"), nullptr);
+  EXPECT_EQ(Read(folders[1]).at("phase_2").at("code"), 0);
+}
+
+// Another operator's phase 2 has nothing to do with the call that waits.
+TEST_F(CaptureTest, OtherOperatorsAreNotMixedUp) {
+  const DeviceArray<float> in(4, -1), out(4);
+  aclTensor* const self = Gradient::Tensor({4}, ACL_FLOAT, in.data());
+  aclTensor* const result = Gradient::Tensor({4}, ACL_FLOAT, out.data());
+  uint64_t size = 0;
+  aclOpExecutor* executor = nullptr;
+  ASSERT_EQ(aclnnAbsGetWorkspaceSize(self, result, &size, &executor), 0);
+  EXPECT_EQ(aclnnAdd(nullptr, 0, executor, nullptr), ACLNN_ERR_INNER);
+  TakeMessage();
+  EXPECT_FALSE(fs::exists(kFolder));
+  EXPECT_EQ(aclDestroyAclOpExecutor(executor), 0);
+  for (const aclTensor* tensor : {self, result}) EXPECT_EQ(aclDestroyTensor(tensor), 0);
+}
+
+TEST_F(CaptureTest, ThreadsHaveTheirOwn) {
+  constexpr int kThreads = 4, kCalls = 8;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([i] {
+      EXPECT_EQ(aclrtSetDevice(0), 0);
+      aclrtStream stream = nullptr;
+      EXPECT_EQ(aclrtCreateStream(&stream), 0);
+      for (int call = 0; call < kCalls; ++call) {
+        const DeviceArray<float> in(5, static_cast<float>(-i)), out(5);
+        aclTensor* const self = Gradient::Tensor({5}, ACL_FLOAT, in.data());
+        aclTensor* const result = Gradient::Tensor({5}, ACL_FLOAT, out.data());
+        EXPECT_EQ(Abs(self, result, stream), 0) << TakeMessage();
+        EXPECT_EQ(out.Read()[4], static_cast<float>(i));
+        for (const aclTensor* tensor : {self, result}) EXPECT_EQ(aclDestroyTensor(tensor), 0);
+      }
+      EXPECT_EQ(aclrtDestroyStream(stream), 0);
+      EXPECT_EQ(aclrtResetDevice(0), 0);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(Folders().size(), size_t{kThreads * kCalls});
+}
+
+}  // namespace
+}  // namespace openaclnn
