@@ -12,7 +12,6 @@
 
 namespace openaclnn::supporting {
 
-using formula::Loop;
 using formula::Max;
 using formula::Real;
 
