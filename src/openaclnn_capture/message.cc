@@ -11,7 +11,7 @@
 namespace openaclnn::capture {
 namespace {
 
-/// Never destroyed: destructors of the program may still ask.
+/// Of a thread that had an error. Never destroyed: destructors of the program may still ask.
 struct Texts {
   std::string kept;   // was read here, and the program has not asked since
   std::string given;  // what the program was given last
@@ -33,7 +33,7 @@ const char* TakeMessage() {
 
 std::string PeekMessage() {
   if (const char* const newer = TakeMessage()) Mine().kept = newer;
-  return Mine().kept;
+  return t_texts == nullptr ? std::string() : t_texts->kept;
 }
 
 KeepMessage::KeepMessage() {
