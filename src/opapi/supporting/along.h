@@ -26,6 +26,12 @@ struct Rows {
   int64_t bytes, step;
 };
 
+/// NaN counts as the largest.
+template <class T>
+bool Less(T a, T b) {
+  return IsNan(b) ? !IsNan(a) : a < b;
+}
+
 struct Extent {
   uint32_t dim;
   int64_t rows, width;

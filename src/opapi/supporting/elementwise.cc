@@ -69,17 +69,7 @@ Shape ResultShape(const Params& p, const Application& one, Checker* checker) {
   Shape shape;
   if (p.in_place()) shape = ShapeOf(p.tensors[one.out]);
   for (const size_t i : one.inputs) {
-    const Operand& tensor = p.tensors[i];
-    Shape common = shape;
-    const bool fits = BroadcastShape(tensor, &common);
-    if (checker != nullptr) {
-      checker->That(fits, [&] {
-        return Concat(tensor.name(), " shape is ", ShapeText(tensor),
-                      ", expected one that can be broadcast with ",
-                      ShapeText(shape.data(), static_cast<uint32_t>(shape.size())));
-      });
-    }
-    if (fits) shape = common;
+    MeetShape(p.tensors[i], &shape, checker);
   }
   return shape;
 }
@@ -178,6 +168,19 @@ Application MemberOf(const Params& p, size_t k) {
 }
 
 }  // namespace
+
+void MeetShape(const Operand& tensor, Shape* shape, Checker* checker) {
+  Shape common = *shape;
+  const bool fits = BroadcastShape(tensor, &common);
+  if (checker != nullptr) {
+    checker->That(fits, [&] {
+      return Concat(tensor.name(), " shape is ", ShapeText(tensor),
+                    ", expected one that can be broadcast with ",
+                    ShapeText(shape->data(), static_cast<uint32_t>(shape->size())));
+    });
+  }
+  if (fits) *shape = std::move(common);
+}
 
 void CheckElementwise(const Params& p, Checker& checker) {
   CheckApplication(p, ApplicationOf(p), checker);

@@ -2,6 +2,7 @@
 // Elementwise operators: out = f(inputs, scalars), broadcast and with types promoted.
 #pragma once
 
+#include "kernels/broadcast.h"
 #include "supporting/family.h"
 
 namespace openaclnn::supporting {
@@ -18,6 +19,9 @@ struct Expression {
   Loop<double> float64;
   Loop<int64_t> integer;
 };
+
+/// Broadcasts *shape with a tensor's; a checker says which tensor does not fit.
+void MeetShape(const Operand& tensor, Shape* shape, Checker* checker);
 
 void CheckElementwise(const Params& params, Checker& checker);
 Plan PlanElementwise(const Params& params);

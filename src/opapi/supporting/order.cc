@@ -2,7 +2,6 @@
 // Rows in order: Sort, ArgSort, Topk, Kthvalue and medians. Equal elements keep their order, and
 // NaN counts as the largest.
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "supporting/along.h"
@@ -10,15 +9,6 @@
 
 namespace openaclnn::supporting {
 namespace {
-
-template <class T>
-bool Less(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return std::isnan(b) ? !std::isnan(a) : a < b;
-  } else {
-    return a < b;
-  }
-}
 
 /// The places of a row's elements; the first `count` of them in order.
 template <class T>

@@ -80,16 +80,7 @@ Shape CommonShape(const Params& p, Checker* checker) {
   Shape shape;
   for (const Operand& tensor : p.tensors) {
     if (tensor.role() == OPENACLNN_OUTPUT || !tensor.present()) continue;
-    Shape common = shape;
-    const bool fits = BroadcastShape(tensor, &common);
-    if (checker != nullptr) {
-      checker->That(fits, [&] {
-        return Concat(tensor.name(), " shape is ", ShapeText(tensor),
-                      ", expected one that can be broadcast with ",
-                      ShapeText(shape.data(), static_cast<uint32_t>(shape.size())));
-      });
-    }
-    if (fits) shape = common;
+    MeetShape(tensor, &shape, checker);
   }
   return shape;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SearchSorted and Unique2.
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "kernels/rows.h"
@@ -10,10 +9,6 @@
 
 namespace openaclnn::supporting {
 namespace {
-
-/// NaN counts as the largest.
-bool Less(double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; }
-bool Less(int64_t a, int64_t b) { return a < b; }
 
 /// Whether elements follow each other in row-major order.
 bool IsDense(const Operand& operand) {
