@@ -29,13 +29,15 @@ function(add_operator_test name)
 endfunction()
 
 # test_case.cc of a room is what its tests and its bench call.
-file(GLOB rooms RELATIVE ${PROJECT_SOURCE_DIR}/src/opapi ${PROJECT_SOURCE_DIR}/src/opapi/*/test.cc)
+file(GLOB_RECURSE rooms CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/src/opapi
+  ${PROJECT_SOURCE_DIR}/src/opapi/*/test.cc)
 foreach(test IN LISTS rooms)
-  get_filename_component(room ${test} DIRECTORY)
+  cmake_path(GET test PARENT_PATH room)
+  string(REPLACE / _ name ${room})
   file(GLOB sources CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/src/opapi/${room}/*test.cc
     ${PROJECT_SOURCE_DIR}/src/opapi/${room}/test_case.cc)
-  add_operator_test(${room}_test LABELS operator SOURCES ${sources})
+  add_operator_test(${name}_test LABELS operator SOURCES ${sources})
 endforeach()
 
 # What the kernels share: once for each instruction set that the libraries have.
@@ -54,10 +56,11 @@ foreach(target baseline avx2 avx512)
   endif()
 endforeach()
 file(GLOB sources CONFIGURE_DEPENDS
+  ${PROJECT_SOURCE_DIR}/src/opapi/*/shared_test.cc
   ${PROJECT_SOURCE_DIR}/tests/kernels/*_test.cc ${PROJECT_SOURCE_DIR}/tests/support/*_test.cc)
 add_operator_test(kernels_test LABELS operator SOURCES ${sources} ${lanes})
 target_compile_definitions(kernels_test PRIVATE ${lanes_definitions})
 target_link_libraries(kernels_test PRIVATE frame)
 
 # The tsan preset runs the shared kernels and one room, a minute of them.
-set_property(TEST kernels_test embedding_test APPEND PROPERTY LABELS threads)
+set_property(TEST kernels_test embedding_forward_test APPEND PROPERTY LABELS threads)

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "ascendcl/data_type.h"
+#include "frame/operand.h"
 #include "kernels/parallel.h"
 #include "kernels/strided.h"
-#include "nnopbase/operand.h"
 
 namespace openaclnn {
 

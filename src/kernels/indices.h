@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "ascendcl/status.h"
+#include "frame/support.h"
 #include "kernels/strided.h"
-#include "nnopbase/support.h"
 
 namespace openaclnn {
 

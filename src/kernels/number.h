@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "nnopbase/support.h"
+#include "frame/support.h"
 
 namespace openaclnn {
 

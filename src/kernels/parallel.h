@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "nnopbase/operand.h"
+#include "frame/operand.h"
 
 namespace openaclnn {
 

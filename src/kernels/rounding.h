@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <optional>
 
-#include "nnopbase/support.h"
+#include "frame/support.h"
 
 namespace openaclnn {
 
-/// To nearest, ties to even. HF32 has 1 sign, 8 exponent and 11 mantissa bits. gemm_cpu.cc rounds.
+/// To nearest, ties to even. HF32 has 1 sign, 8 exponent and 11 mantissa bits. gemm_simd.cc rounds.
 enum class Rounding { kNone, kHf32, kFloat16 };
 
 /// cubeMathType is 0 KEEP_DTYPE, 1 ALLOW_FP32_DOWN_PRECISION, 2 USE_FP16 or 3 USE_HF32.

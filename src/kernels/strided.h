@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "ascendcl/data_type.h"
-#include "nnopbase/operand.h"
+#include "frame/operand.h"
 
 namespace openaclnn {
 

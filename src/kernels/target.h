@@ -2,9 +2,9 @@
 // Kernels compiled several times: how a room declares them and how one is chosen at run time.
 #pragma once
 
-#include "nnopbase/operand.h"
+#include "frame/operand.h"
 
-// A kernel_cpu.cc is compiled once for each instruction set, with OPENACLNN_TARGET naming the
+// A kernel_simd.cc is compiled once for each instruction set, with OPENACLNN_TARGET naming the
 // namespace that its functions live in. OPENACLNN_TARGET_DECLARE declares the room's table of
 // kernels in each of them; OPENACLNN_TARGET_SELECT is the address of the one that fits the machine.
 // A build may be confined to one target (the dev preset), which then serves for all.

@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "ascendcl/error.h"
-#include "conv_tbc/op.h"
-#include "conv_tbc_backward/op.h"
-#include "embedding/op.h"
-#include "embedding_dense_backward/op.h"
-#include "grouped_bias_add_grad/op.h"
-#include "nsa_compress/op.h"
-#include "nsa_compress_grad/op.h"
-#include "scaled_masked_softmax/op.h"
-#include "scaled_masked_softmax_backward/op.h"
+#include "conv_tbc/backward/op.h"
+#include "conv_tbc/forward/op.h"
+#include "embedding/backward/op.h"
+#include "embedding/forward/op.h"
+#include "grouped_bias/backward/op.h"
+#include "masked_softmax/backward/op.h"
+#include "masked_softmax/forward/op.h"
+#include "nsa_compress/backward/op.h"
+#include "nsa_compress/forward/op.h"
 #include "supporting/family.h"
 
 namespace openaclnn {

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "nnopbase/support.h"
+#include "frame/support.h"
 
 namespace openaclnn {
 

@@ -6,7 +6,7 @@
 #include "abi/exports.h"
 #include "abi/handle_rows.h"
 #include "openaclnn/status.h"
-#include "runtime/gradient.h"
+#include "tests/ascendcl/gradient.h"
 
 namespace openaclnn {
 namespace {

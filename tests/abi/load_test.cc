@@ -2,7 +2,7 @@
 // The libraries by dlopen: their names, symbols through the handle, dlclose with live threads.
 #include <dlfcn.h>
 
-#include "runtime/gradient.h"
+#include "tests/ascendcl/gradient.h"
 
 namespace openaclnn {
 namespace {

@@ -13,7 +13,7 @@
 #include "aclnnop/aclnn_abs.h"
 #include "aclnnop/aclnn_add.h"
 #include "openaclnn/status.h"
-#include "runtime/gradient.h"
+#include "tests/ascendcl/gradient.h"
 
 namespace openaclnn {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "ascendcl/data_type.h"
+#include "frame/operation.h"
 #include "kernels/number.h"
-#include "nnopbase/operation.h"
 
 namespace openaclnn::supporting {
 

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of an operation that do not depend on the operator.
+#include "frame/operation.h"
+
+namespace openaclnn {
+
+namespace {
+
+Status VersionsDiffer() {
+  return Status(ACLNN_ERR_RUNTIME_ERROR,
+                "library versions differ, expected libopapi.so and libnnopbase.so of one "
+                "installation");
+}
+
+constexpr uint32_t kNeverTracing = 0;
+
+}  // namespace
+
+const Product* CurrentProduct(Status* status) {
+  if (Meta() == nullptr) {
+    *status = VersionsDiffer();
+    return nullptr;
+  }
+  OpenaclnnMessage message = {};
+  const Product* product = Meta()->runtime->product(&message);
+  if (product == nullptr) *status = Status(ACLNN_ERR_RUNTIME_ERROR, message.text);
+  return product;
+}
+
+Status CreateExecutor(const OpenaclnnCall& call, aclOpExecutor** executor) {
+  OpenaclnnMessage message = {};
+  const int code = Meta()->create_executor(&call, executor, &message);
+  return code == 0 ? Status() : Status(code, message.text);
+}
+
+aclnnStatus RunOperation(const Operator& op, void* workspace, uint64_t workspace_size,
+                         aclOpExecutor* executor, aclrtStream stream) {
+  return Api(op.api, [&]() -> Status {
+    if (Meta() == nullptr) return VersionsDiffer();
+    OpenaclnnMessage message = {};
+    const int code = Meta()->execute(op.api, workspace, workspace_size, executor, stream, &message);
+    return code == 0 ? Status() : Status(code, message.text);
+  });
+}
+
+const uint32_t* const kTracing = Meta() != nullptr ? Meta()->runtime->tracing : &kNeverTracing;
+
+bool Forked() { return Meta() != nullptr && Meta()->runtime->forked() != 0; }
+
+int Report(const char* api, const Status& status) {
+  if (Meta() != nullptr) {
+    Meta()->runtime->record_error(status.code(), Concat(api, ": ", status.text()).c_str());
+  }
+  return status.code();
+}
+
+void TraceCall(const char* api, const char* phase, int64_t start, int code) {
+  if (Meta() != nullptr) Meta()->runtime->trace_call(api, phase, start, code);
+}
+
+}  // namespace openaclnn

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Look-ups in support tables and their words.
+#include "frame/support.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "ascendcl/status.h"
+
+namespace openaclnn {
+
+DtypeSet Operator::DtypesOf(const char* operand, OpenaclnnFamily family) const {
+  const auto row = std::find_if(support.begin(), support.end(), [&](const OperandSupport& entry) {
+    return std::string_view(entry.operand) == operand;
+  });
+  return row != support.end() ? row->dtypes[family] : 0;
+}
+
+std::string DtypeText(int dtype) {
+  const DataTypeInfo* info = FindDataType(dtype);
+  return info != nullptr ? info->name : Concat("type number ", dtype);
+}
+
+std::string DtypesText(DtypeSet set) {
+  std::string text;
+  for (const DataTypeInfo& info : data_type_table::kTypes) {
+    if (Contains(set, info.type)) text += Concat(text.empty() ? "" : ", ", info.name);
+  }
+  return text;
+}
+
+}  // namespace openaclnn

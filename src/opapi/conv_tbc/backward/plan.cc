@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frozen decision of ConvTbcBackward: two products and a sum.
+#include <algorithm>
+
+#include "conv_tbc/backward/op.h"
+
+namespace openaclnn::conv_tbc_backward {
+namespace {
+
+/// Rows of dx are time and batch; terms are taps and output channels, backwards in time.
+Gemm PlanInputGrad(const Params& p, const tbc::Geometry& g, Rounding rounding) {
+  Gemm gemm = {};
+  if (p.gradInput.empty()) return gemm;
+  gemm.a = {.view = RowView(p.self),
+            .dtype = p.self.dtype(),
+            .rounding = rounding,
+            .width = g.out_channels,
+            .shift = tbc::RowsBetween(g.pad, g),
+            .step = -g.batch,
+            .transposed = false};
+  gemm.b = {.view = RowView(p.weight),
+            .dtype = p.weight.dtype(),
+            .rounding = rounding,
+            .width = g.out_channels,
+            .shift = 0,
+            .step = g.in_channels,
+            .transposed = true};
+  gemm.c = RowView(p.gradInput);
+  gemm.c_dtype = p.gradInput.dtype();
+  gemm.terms = g.taps * g.out_channels;
+  gemm.columns = g.in_channels;
+  // Step s takes tap k where 0 <= s + pad - k < T_out.
+  gemm.rows = {.groups = g.in_length,
+               .group_rows = g.batch,
+               .first = static_cast<__int128>(g.pad) - g.out_length + 1,
+               .step = 1,
+               .length = g.out_length,
+               .places = g.taps,
+               .place_terms = g.out_channels,
+               .merge = true};
+  PlanGemm(&gemm);
+  return gemm;
+}
+
+/// Rows of dw are taps and input channels; terms are time and batch, those that x has at the tap.
+Gemm PlanWeightGrad(const Params& p, const tbc::Geometry& g, Rounding rounding) {
+  Gemm gemm = {};
+  if (p.gradWeight.empty()) return gemm;
+  gemm.a = {.view = RowView(p.input),
+            .dtype = p.input.dtype(),
+            .rounding = rounding,
+            .width = g.in_channels,
+            .shift = tbc::RowsBetween(-g.pad, g),
+            .step = g.batch,
+            .transposed = true};
+  gemm.b = {.view = RowView(p.self),
+            .dtype = p.self.dtype(),
+            .rounding = rounding,
+            .width = g.out_channels,
+            .shift = 0,
+            .step = 0,
+            .transposed = false};
+  gemm.c = RowView(p.gradWeight);
+  gemm.c_dtype = p.gradWeight.dtype();
+  gemm.terms = g.out_length * g.batch;
+  gemm.columns = g.out_channels;
+  // Tap k takes step t where 0 <= t + k - pad < T_in.
+  gemm.rows = {.groups = g.taps,
+               .group_rows = g.in_channels,
+               .first = g.pad,
+               .step = -1,
+               .length = g.in_length,
+               .places = g.out_length,
+               .place_terms = g.batch,
+               .merge = false};
+  PlanGemm(&gemm);
+  return gemm;
+}
+
+}  // namespace
+
+Plan MakePlan(const Params& p) {
+  const tbc::Geometry g(p.input, p.weight, p.pad);
+  const Rounding rounding = tbc::RoundingOf(p.self.dtype(), p.cubeMathType);
+  Plan plan = {};
+  plan.dx = PlanInputGrad(p, g, rounding);
+  plan.dw = PlanWeightGrad(p, g, rounding);
+  plan.rows = g.out_length * g.batch;
+  plan.db = SegmentSumPlan(p.self, p.gradBias, plan.rows, false);
+  plan.workspace_size =
+      std::max({plan.dx.scratch_bytes(), plan.dw.scratch_bytes(), plan.db.scratch_bytes()});
+  return plan;
+}
+
+}  // namespace openaclnn::conv_tbc_backward

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frozen decision of ConvTbc: one product, whose terms are taps and input channels.
+#include "conv_tbc/forward/op.h"
+
+namespace openaclnn::conv_tbc {
+
+Plan MakePlan(const Params& p) {
+  const tbc::Geometry g(p.self, p.weight, p.pad);
+  const Rounding rounding = tbc::RoundingOf(p.self.dtype(), p.cubeMathType);
+  Plan plan = {};
+  if (p.out.empty()) return plan;
+  Gemm& gemm = plan.gemm;
+  gemm.a = {.view = RowView(p.self),
+            .dtype = p.self.dtype(),
+            .rounding = rounding,
+            .width = g.in_channels,
+            .shift = tbc::RowsBetween(-g.pad, g),
+            .step = g.batch,
+            .transposed = false};
+  gemm.b = {.view = RowView(p.weight),
+            .dtype = p.weight.dtype(),
+            .rounding = rounding,
+            .width = g.out_channels,
+            .shift = 0,
+            .step = 0,
+            .transposed = false};
+  gemm.c = RowView(p.out);
+  gemm.c_dtype = p.out.dtype();
+  gemm.adds = true;
+  gemm.added = {.view = RowView(p.bias), .dtype = p.bias.dtype()};
+  gemm.terms = g.taps * g.in_channels;
+  gemm.columns = g.out_channels;
+  // Step t takes tap k where 0 <= t + k - pad < T_in.
+  gemm.rows = {.groups = g.out_length,
+               .group_rows = g.batch,
+               .first = g.pad,
+               .step = -1,
+               .length = g.in_length,
+               .places = g.taps,
+               .place_terms = g.in_channels,
+               .merge = true};
+  PlanGemm(&gemm);
+  plan.workspace_size = gemm.scratch_bytes();
+  return plan;
+}
+
+}  // namespace openaclnn::conv_tbc

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution over time, batch, channel tensors: shared checks, rounding of operands, bands.
+#include "conv_tbc/shared.h"
+
+#include <algorithm>
+
+#include "frame/operation.h"
+#include "openaclnn/status.h"
+
+namespace openaclnn::tbc {
+namespace {
+
+// Limits of the operators' pages for A2 and A3.
+constexpr int64_t kMaxTaps = 255;
+constexpr int64_t kMaxPad = 255;
+constexpr int64_t kMaxDim = 2147483646;
+
+constexpr int kFormats[] = {ACL_FORMAT_ND, ACL_FORMAT_NCL};
+constexpr int kBiasFormats[] = {ACL_FORMAT_ND};
+
+/// Clamped to int64, which no dimension that a tensor can have is near.
+int64_t OutputLength(int64_t in_length, int64_t taps, int64_t pad) {
+  const __int128 length =
+      static_cast<__int128>(in_length) + 2 * static_cast<__int128>(pad) + 1 - taps;
+  return static_cast<int64_t>(std::clamp<__int128>(length, INT64_MIN, INT64_MAX));
+}
+
+void CheckAtMost(Checker& checker, const Product& product, const std::string& what, int64_t value,
+                 int64_t most) {
+  checker.That(value <= most, [&] {
+    return Concat(what, " is ", value, ", expected at most ", most, " on ", product.name);
+  });
+}
+
+void CheckLimits(Checker& checker, const Product& product, const Operand& w, int64_t pad,
+                 std::initializer_list<const Operand*> sized) {
+  CheckAtMost(checker, product, Concat(w.name(), " dimension 0"), w.dim(0), kMaxTaps);
+  CheckAtMost(checker, product, "pad value", pad, kMaxPad);
+  for (const Operand* operand : sized) {
+    for (uint32_t i = 0; i < operand->rank(); ++i) {
+      CheckAtMost(checker, product, Concat(operand->name(), " dimension ", i), operand->dim(i),
+                  kMaxDim);
+    }
+  }
+}
+
+}  // namespace
+
+Geometry::Geometry(const Operand& x, const Operand& w, int64_t padding)
+    : in_length(x.dim(0)),
+      out_length(OutputLength(x.dim(0), w.dim(0), padding)),
+      batch(x.dim(1)),
+      in_channels(x.dim(2)),
+      out_channels(w.dim(2)),
+      taps(w.dim(0)),
+      pad(padding) {}
+
+void CheckFormats(Checker& checker, const Operand& operand) { checker.Format(operand, kFormats); }
+
+void CheckBiasFormat(Checker& checker, const Operand& operand) {
+  checker.Format(operand, kBiasFormats);
+}
+
+void CheckGeometry(Checker& checker, const Product& product, const Operand& x, const Operand& w,
+                   const Operand& bias, int64_t pad, std::initializer_list<const Operand*> sized) {
+  checker
+      .That(x.dim(2) == w.dim(1),
+            [&] {
+              return Concat(x.name(), " dimension 2 is ", x.dim(2), ", expected ", w.dim(1),
+                            ", dimension 1 of ", w.name());
+            })
+      .Shape(bias, {w.dim(2)})
+      .That(pad >= 0, [&] { return Concat("pad value is ", pad, ", expected 0 or more"); });
+  if (product.family == OPENACLNN_FAMILY_A2 || product.family == OPENACLNN_FAMILY_A3) {
+    CheckLimits(checker, product, w, pad, sized);
+  }
+  checker.That(OutputLength(x.dim(0), w.dim(0), pad) >= 0, [&] {
+    return Concat(x.name(), " dimension 0 is ", x.dim(0), ", expected at least ",
+                  w.dim(0) - 2 * pad - 1, " for ", w.dim(0), " taps and pad ", pad);
+  });
+}
+
+void CheckOutput(Checker& checker, const Operand& y, const Operand& x, const Operand& w,
+                 int64_t pad) {
+  checker.Shape(y, {OutputLength(x.dim(0), w.dim(0), pad), x.dim(1), w.dim(2)});
+}
+
+void CheckMathType(Checker& checker, const Product& product, int32_t dtype, int8_t math) {
+  const auto has = [&](int type) {
+    return openaclnn::RoundingOf(dtype, type, product.family).has_value();
+  };
+  checker
+      .That(0 <= math && math < kMathTypes,
+            [&] {
+              return Concat("cubeMathType value is ", int{math}, ", expected one of 0, 1, 2, 3");
+            })
+      .That(0 <= math && math < kMathTypes && has(math), [&] {
+        std::string wanted;
+        for (int i = 0; i < kMathTypes; ++i) {
+          if (has(i)) wanted += Concat(wanted.empty() ? "" : ", ", i);
+        }
+        return Concat("cubeMathType value is ", int{math}, ", expected one of ", wanted, " for ",
+                      DtypeText(dtype), " on ", product.name);
+      });
+}
+
+Rounding RoundingOf(int32_t dtype, int8_t math) {
+  Status status;
+  return *openaclnn::RoundingOf(dtype, math, CurrentProduct(&status)->family);
+}
+
+int64_t RowsBetween(int64_t steps, const Geometry& geometry) {
+  return static_cast<int64_t>(static_cast<uint64_t>(steps) * static_cast<uint64_t>(geometry.batch));
+}
+
+}  // namespace openaclnn::tbc

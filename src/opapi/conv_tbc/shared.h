@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution over time, batch, channel tensors: what the operator and its gradient share.
+//
+//   y[t,b,o] = bias[o] + sum over k, c of x[t+k-pad,b,c] * w[k,c,o]   where 0 <= t+k-pad < T_in
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+
+#include "frame/checker.h"
+#include "kernels/gemm.h"
+
+namespace openaclnn::tbc {
+
+/// x is (in_length, batch, in_channels), w (taps, in_channels, out_channels), y (out_length, batch,
+/// out_channels).
+struct Geometry {
+  int64_t in_length, out_length, batch, in_channels, out_channels, taps, pad;
+
+  /// Of checked operands.
+  Geometry(const Operand& x, const Operand& w, int64_t padding);
+};
+
+/// ND or NCL; ND only.
+void CheckFormats(Checker& checker, const Operand& operand);
+void CheckBiasFormat(Checker& checker, const Operand& operand);
+
+/// x's channels and the bias against w, pad, the product's limits, and that y has a length.
+/// `sized`: the operands whose dimensions the limits hold for, in order.
+void CheckGeometry(Checker& checker, const Product& product, const Operand& x, const Operand& w,
+                   const Operand& bias, int64_t pad, std::initializer_list<const Operand*> sized);
+
+/// The shape of y. After CheckGeometry.
+void CheckOutput(Checker& checker, const Operand& y, const Operand& x, const Operand& w,
+                 int64_t pad);
+
+/// 0 to 3, and one that the product has for the type.
+void CheckMathType(Checker& checker, const Product& product, int32_t dtype, int8_t math);
+
+/// What operands of a type are rounded to on the current product. After CheckMathType.
+Rounding RoundingOf(int32_t dtype, int8_t math);
+
+/// Rows of x or y from one step of time to `steps` after it. It may wrap around: with so many taps
+/// that it does, no row that is read lies there.
+int64_t RowsBetween(int64_t steps, const Geometry& geometry);
+
+}  // namespace openaclnn::tbc

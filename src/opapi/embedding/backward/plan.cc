@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frozen decision of EmbeddingDenseBackward: sizes, layouts, scratch.
+#include "embedding/backward/op.h"
+#include "kernels/scratch.h"
+
+namespace openaclnn::embedding_dense_backward {
+
+Plan MakePlan(const Params& p) {
+  Plan plan = {};
+  plan.tokens = p.grad.empty() ? 0 : *p.indices.count();
+  plan.num_weights = p.numWeights;
+  plan.padding_row = p.paddingIdx < p.numWeights ? static_cast<int64_t>(p.paddingIdx) : -1;
+  plan.indices = IndexView(p.indices);
+  plan.sum = SegmentSumPlan(p.grad, p.out, plan.tokens, p.scaleGradByFreq);
+  const __int128 hits = static_cast<__int128>(2 * sizeof(Hit)) * plan.tokens;
+  plan.workspace_size = ScratchBytes(hits + plan.sum.scratch_bytes());
+  return plan;
+}
+
+}  // namespace openaclnn::embedding_dense_backward

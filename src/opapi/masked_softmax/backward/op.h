@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// ScaledMaskedSoftmaxBackward: dx = mask ? 0 : scale * (dy*y - y * sum_j dy_j*y_j), over the last
+// axis.
+//
+// Letters: dy the gradient of the output, y the output, dx the gradient of the input, each rows of
+// n elements; mask one byte an element.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "frame/operation.h"
+#include "kernels/strided.h"
+#include "kernels/target.h"
+
+namespace openaclnn::scaled_masked_softmax_backward {
+
+extern const Operator kOperator;
+
+/// Positions in Params::operands().
+enum OperandIndex { kGradOutput, kY, kMask, kOut };
+
+struct Params {
+  Input gradOutput, y, mask;
+  double scale;
+  bool fixTriuMask;
+  Output out;
+
+  std::array<const Operand*, 4> operands() const { return {&gradOutput, &y, &mask, &out}; }
+};
+
+/// One row: dx[j] = mask[j] ? 0 : scale * (dy[j]*y[j] - y[j] * sum dy*y). Steps, in elements, lead
+/// from one j to the next.
+struct Row {
+  const void* dy;
+  const void* y;
+  const uint8_t* mask;
+  void* dx;
+  int64_t dy_step, y_step, mask_step, dx_step;
+  int64_t n;
+  float scale;
+};
+
+/// The loop that is compiled for each instruction set, by type; the dense one for steps of 1.
+struct Kernels {
+  void (*float32)(const Row& row);
+  void (*float16)(const Row& row);
+  void (*bfloat16)(const Row& row);
+};
+OPENACLNN_TARGET_DECLARE(extern const Kernels kDenseKernels)
+OPENACLNN_TARGET_DECLARE(extern const Kernels kStridedKernels)
+
+struct Plan {
+  void (*row)(const Row& row);
+  int64_t rows, width;
+  float scale;
+  RowView dy, y, mask, dx;
+  uint64_t workspace_size;  // 0
+};
+
+Status Check(const Params& params, const Product& product);
+Plan MakePlan(const Params& params);
+Status Run(const Plan& plan, const Buffers& buffers);
+
+}  // namespace openaclnn::scaled_masked_softmax_backward

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frozen decision of ScaledMaskedSoftmaxBackward: layouts and the row kernel.
+#include "masked_softmax/backward/op.h"
+
+namespace openaclnn::scaled_masked_softmax_backward {
+namespace {
+
+auto RowKernel(bool dense, int32_t dtype) {
+  const Kernels* kernels =
+      dense ? OPENACLNN_TARGET_SELECT(kDenseKernels) : OPENACLNN_TARGET_SELECT(kStridedKernels);
+  return dtype == ACL_FLOAT     ? kernels->float32
+         : dtype == ACL_FLOAT16 ? kernels->float16
+                                : kernels->bfloat16;
+}
+
+}  // namespace
+
+Plan MakePlan(const Params& p) {
+  Plan plan = {};
+  plan.width = p.gradOutput.last_dim();
+  plan.rows = p.gradOutput.empty() ? 0 : *p.gradOutput.count() / plan.width;
+  plan.scale = static_cast<float>(p.scale);
+  plan.dy = RowView(p.gradOutput);
+  plan.y = RowView(p.y);
+  plan.mask = RowView(p.mask, p.gradOutput);
+  plan.dx = RowView(p.out);
+  const bool dense =
+      plan.dy.step == 1 && plan.y.step == 1 && plan.mask.step == 1 && plan.dx.step == 1;
+  plan.row = RowKernel(dense, p.gradOutput.dtype());
+  return plan;
+}
+
+}  // namespace openaclnn::scaled_masked_softmax_backward

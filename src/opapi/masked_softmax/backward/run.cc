@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of ScaledMaskedSoftmaxBackward, in blocks.
+#include "kernels/rows.h"
+#include "masked_softmax/backward/op.h"
+
+namespace openaclnn::scaled_masked_softmax_backward {
+
+Status Run(const Plan& plan, const Buffers& buffers) {
+  ParallelRows(plan.rows, plan.width, [&](int64_t row) {
+    plan.row({
+        .dy = plan.dy.Row(buffers.data[kGradOutput], row),
+        .y = plan.y.Row(buffers.data[kY], row),
+        .mask = reinterpret_cast<const uint8_t*>(plan.mask.Row(buffers.data[kMask], row)),
+        .dx = plan.dx.Row(buffers.data[kOut], row),
+        .dy_step = plan.dy.step,
+        .y_step = plan.y.step,
+        .mask_step = plan.mask.step,
+        .dx_step = plan.dx.step,
+        .n = plan.width,
+        .scale = plan.scale,
+    });
+  });
+  return {};
+}
+
+}  // namespace openaclnn::scaled_masked_softmax_backward

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// One row of ScaledMaskedSoftmax, compiled once for each instruction set.
+#include "kernels/exp-inl.h"
+#include "kernels/lanes-inl.h"
+#include "kernels/row-inl.h"
+#include "kernels/sum-inl.h"
+#include "masked_softmax/forward/op.h"
+#include "masked_softmax/shared.h"
+
+namespace openaclnn::scaled_masked_softmax::OPENACLNN_TARGET {
+namespace {
+
+using openaclnn::OPENACLNN_TARGET::BFloat16;
+using openaclnn::OPENACLNN_TARGET::ExpOfNonPositive;
+using openaclnn::OPENACLNN_TARGET::F32x16;
+using openaclnn::OPENACLNN_TARGET::Float16;
+using openaclnn::OPENACLNN_TARGET::ForLanes;
+using openaclnn::OPENACLNN_TARGET::kLanes;
+using openaclnn::OPENACLNN_TARGET::RowLanes;
+using openaclnn::OPENACLNN_TARGET::Sum;
+
+constexpr float kMasked = -10000.0f;
+
+/// The largest of z[0 … n - 1]; fills up the last group of lanes. A NaN may or may not count: the
+/// row is NaN either way.
+float Largest(float* z, int64_t n) {
+  const int64_t whole = (n + kLanes - 1) / kLanes * kLanes;
+  for (int64_t j = n; j < whole; ++j) z[j] = -__builtin_inff();
+  F32x16 largest = F32x16::Load(z);
+  for (int64_t j = kLanes; j < whole; j += kLanes) {
+    largest = F32x16::Max(largest, F32x16::Load(z + j));
+  }
+  float lanes[kLanes];
+  largest.Store(lanes);
+  for (int i = 1; i < kLanes; ++i) lanes[0] = lanes[i] > lanes[0] ? lanes[i] : lanes[0];
+  return lanes[0];
+}
+
+/// z = mask ? -10000 : scale*x; e = exp(z - max z); y = e / sum e.
+template <class T, bool kDense>
+void RunRow(const Row& row) {
+  const RowLanes<const T, kDense> x = {static_cast<const T*>(row.x), row.x_step};
+  const RowLanes<const uint8_t, kDense> mask = {row.mask, row.mask_step};
+  const RowLanes<T, kDense> y = {static_cast<T*>(row.y), row.y_step};
+  float e[masked_softmax::kMaxWidth];
+  const F32x16 scale = F32x16::Broadcast(row.scale);
+  const F32x16 masked = F32x16::Broadcast(kMasked);
+  ForLanes(row.n, [&](int64_t j, auto lanes) {
+    lanes.Store(mask.Select(j, lanes, scale * x.Load(j, lanes), masked), e + j);
+  });
+  const F32x16 largest = F32x16::Broadcast(Largest(e, row.n));
+  ForLanes(row.n, [&](int64_t j, auto lanes) {
+    lanes.Store(ExpOfNonPositive(lanes.Load(e + j) - largest), e + j);
+  });
+  const F32x16 sum =
+      F32x16::Broadcast(Sum(row.n, [&](int64_t j, auto lanes) { return lanes.Load(e + j); }));
+  ForLanes(row.n, [&](int64_t j, auto lanes) { y.Store(lanes.Load(e + j) / sum, j, lanes); });
+}
+
+template <bool kDense>
+constexpr Kernels kTable = {RunRow<float, kDense>, RunRow<Float16, kDense>,
+                            RunRow<BFloat16, kDense>};
+
+}  // namespace
+
+extern const Kernels kDenseKernels = kTable<true>;
+extern const Kernels kStridedKernels = kTable<false>;
+
+}  // namespace openaclnn::scaled_masked_softmax::OPENACLNN_TARGET

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// ScaledMaskedSoftmax: y = softmax(mask ? -10000 : scale * x) over the last axis.
+//
+// Letters: x the input, y the output, each rows of n elements; mask one byte an element; z the
+// masked argument of the exponential.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "frame/operation.h"
+#include "kernels/strided.h"
+#include "kernels/target.h"
+
+namespace openaclnn::scaled_masked_softmax {
+
+extern const Operator kOperator;
+
+/// Positions in Params::operands().
+enum OperandIndex { kX, kMask, kY };
+
+struct Params {
+  Input x, mask;
+  double scale;
+  bool fixTriuMask;
+  Output y;
+
+  std::array<const Operand*, 3> operands() const { return {&x, &mask, &y}; }
+};
+
+/// One row: y[j] = e^(z[j] - max z) / sum e^(z - max z), z[j] = mask[j] ? -10000 : scale*x[j].
+/// Steps, in elements, lead from one j to the next.
+struct Row {
+  const void* x;
+  const uint8_t* mask;
+  void* y;
+  int64_t x_step, mask_step, y_step;
+  int64_t n;
+  float scale;
+};
+
+/// The loop that is compiled for each instruction set, by type; the dense one for steps of 1.
+struct Kernels {
+  void (*float32)(const Row& row);
+  void (*float16)(const Row& row);
+  void (*bfloat16)(const Row& row);
+};
+OPENACLNN_TARGET_DECLARE(extern const Kernels kDenseKernels)
+OPENACLNN_TARGET_DECLARE(extern const Kernels kStridedKernels)
+
+struct Plan {
+  void (*row)(const Row& row);
+  int64_t rows, width;
+  float scale;
+  RowView x, mask, y;
+  uint64_t workspace_size;  // 0
+};
+
+Status Check(const Params& params, const Product& product);
+Plan MakePlan(const Params& params);
+Status Run(const Plan& plan, const Buffers& buffers);
+
+}  // namespace openaclnn::scaled_masked_softmax

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ScaledMaskedSoftmax computes: against the reference, and the reference against its laws.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <cmath>
+#include <complex>
+#include <limits>
+
+#include "masked_softmax/forward/reference.h"
+#include "masked_softmax/forward/test_case.h"
+#include "tests/support/numbers.h"
+#include "tests/support/tables.h"
+
+namespace openaclnn::test::scaled_masked_softmax {
+namespace {
+
+namespace room = openaclnn::scaled_masked_softmax;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+std::vector<double> Output(const Problem& problem) {
+  return ToDoubles(problem.y.dtype(), problem.y.Read());
+}
+
+// e^0 : e^(ln 2) : e^(ln 5) = 1 : 2 : 5; what is masked at -10000 has no weight.
+TEST(Reference, IsTheFormula) {
+  const std::vector<double> x = {0, std::log(2) / 0.5, 77, std::log(5) / 0.5};
+  const std::vector<uint8_t> mask = {0, 0, 9, 0};
+  std::vector<double> y(4);
+  room::Reference(4, x.data(), mask.data(), 0.5, y.data());
+  EXPECT_DOUBLE_EQ(y[0], 0.125);
+  EXPECT_DOUBLE_EQ(y[1], 0.25);
+  EXPECT_EQ(y[2], 0);
+  EXPECT_DOUBLE_EQ(y[3], 0.625);
+}
+
+// Rows sum to 1, do not change when a constant is added, and the complex step agrees with a
+// difference quotient.
+TEST(Reference, ObeysTheLawsOfASoftmax) {
+  using Complex = std::complex<double>;
+  EXPECT_TRUE(rc::check([] {
+    const auto n = *rc::gen::inRange<size_t>(1, 30);
+    Random random(*rc::gen::arbitrary<uint32_t>());
+    const auto count = static_cast<int64_t>(n);
+    std::vector<double> x = RandomValues(random, count, kNormal), y(n), shifted(n), up(n), down(n);
+    const std::vector<uint8_t> mask(n);
+    room::Reference(count, x.data(), mask.data(), 0.7, y.data());
+    double sum = 0;
+    for (const double value : y) sum += value;
+    RC_ASSERT(std::abs(sum - 1) < 1e-14);
+    for (double& value : x) value += 3;
+    room::Reference(count, x.data(), mask.data(), 0.7, shifted.data());
+    for (size_t j = 0; j < n; ++j) RC_ASSERT(std::abs(shifted[j] - y[j]) < 1e-14);
+    std::vector<Complex> stepped(x.begin(), x.end()), result(n);
+    stepped[0] += Complex(0, 1e-100);
+    room::Reference(count, stepped.data(), mask.data(), 0.7, result.data());
+    x[0] += 1e-5;
+    room::Reference(count, x.data(), mask.data(), 0.7, up.data());
+    x[0] -= 2e-5;
+    room::Reference(count, x.data(), mask.data(), 0.7, down.data());
+    for (size_t j = 0; j < n; ++j) {
+      RC_ASSERT(std::abs(result[j].imag() / 1e-100 - (up[j] - down[j]) / 2e-5) < 1e-9);
+    }
+  }));
+}
+
+// Every named case but those of the bench, in every type.
+TEST(ScaledMaskedSoftmax, NamedCases) {
+  const Device device;
+  uint64_t number = 0;
+  for (const Case& shape : Cases()) {
+    if (shape.group == kPerf) continue;
+    for (const aclDataType dtype : kFloatDtypes) {
+      SCOPED_TRACE(testing::Message() << shape.name << " " << dtype);
+      const Values values = dtype == ACL_FLOAT && number % 2 == 0 ? kEqual : kNormal;
+      const Problem problem(shape, dtype, {++number, values, false, false});
+      ASSERT_EQ(problem.Run(device).message, "");
+      EXPECT_TRUE(problem.IsRight());
+      if (shape.group != kReal) continue;
+      const RelativeErrors errors = Errors(Output(problem), problem.Reference().value);
+      const std::string name = shape.name + "_" + std::to_string(dtype);
+      RecordProperty(name + "_mean", std::to_string(errors.mean / Threshold(dtype)));
+      RecordProperty(name + "_max", std::to_string(errors.max / Threshold(dtype)));
+    }
+  }
+}
+
+TEST(ScaledMaskedSoftmax, RowsOf8192On950) {
+  const Device device{{"OPENACLNN_SOC", "Ascend950PR_9579"}};
+  for (const int64_t width : {4097, 5000, 8191, 8192}) {
+    for (const bool strided : {false, true}) {
+      const Problem problem({"", kEdge, {1, 2, 3, width}, kMaskOfHead, 30, 0.5}, ACL_FLOAT,
+                            {static_cast<uint64_t>(width), kNormal, strided, true});
+      ASSERT_EQ(problem.Run(device).message, "");
+      EXPECT_TRUE(problem.IsRight());
+    }
+  }
+}
+
+Case RandomCase() {
+  Case shape{"", kSmoke, {}, kMaskOfEach, 0, 0};
+  for (int axis = 0; axis < 3; ++axis) shape.dims.push_back(*rc::gen::element(0, 1, 1, 2, 3, 5));
+  shape.dims.push_back(*rc::gen::element(1, 2, 3, 7, 15, 16, 17, 33, 64, 100, 257, 1030, 4096));
+  shape.mask = *rc::gen::elementOf(kMaskModes);
+  shape.percent = *rc::gen::element(0, 10, 50, 90, 100);
+  shape.scale = *rc::gen::element(1.0, 0.125, -3.0, 1.0 / 3, 1e-3, 30.0, 1e4);
+  return shape;
+}
+
+TEST(ScaledMaskedSoftmax, RandomShapesTypesAndViews) {
+  const Device device;
+  EXPECT_TRUE(rc::check([&] {
+    const Case shape = RandomCase();
+    const aclDataType dtype = *rc::gen::elementOf(kFloatDtypes);
+    const Values values = *rc::gen::element(kNormal, kWide, kEqual, kOpposite);
+    const auto seed = *rc::gen::arbitrary<uint32_t>();
+    const Problem problem(shape, dtype, {seed, values, *rc::gen::arbitrary<bool>(), true});
+    const Outcome outcome = problem.Run(device);
+    if (!outcome.ok()) RC_FAIL(outcome.message);
+    const testing::AssertionResult right = problem.IsRight();
+    if (!right) RC_FAIL(std::string(right.message()));
+  }));
+}
+
+TEST(ScaledMaskedSoftmax, EveryBroadcastOfTheMaskInEveryView) {
+  const Device device;
+  for (const MaskMode mode : kMaskModes) {
+    for (const aclDataType dtype : kFloatDtypes) {
+      for (uint64_t seed = 0; seed < 12; ++seed) {
+        const Problem problem({"", kEdge, {2, 3, 4, 37}, mode, 40, 0.5}, dtype,
+                              {seed, kNormal, seed > 0, true});
+        ASSERT_EQ(problem.Run(device).message, "");
+        EXPECT_TRUE(problem.IsRight()) << mode << " " << dtype << " " << seed;
+      }
+    }
+  }
+}
+
+/// One row, `masked` of it; returns the output.
+std::vector<double> Row(aclDataType dtype, const std::vector<double>& x,
+                        const std::vector<int>& masked = {}, double scale = 1) {
+  const Device device;
+  const auto n = static_cast<int64_t>(x.size());
+  Problem problem({"", kEdge, {1, 1, 1, n}, kMaskOfAll, 0, scale}, dtype);
+  problem.SetX(x);
+  std::vector<std::byte> mask(x.size());
+  for (const int place : masked) mask[static_cast<size_t>(place)] = std::byte{0x80};
+  problem.SetMask(mask);
+  EXPECT_EQ(problem.Run(device).message, "");
+  return Output(problem);
+}
+
+TEST(ScaledMaskedSoftmax, EveryByteOfTheMask) {
+  const Device device;
+  std::vector<std::byte> bytes;
+  for (int byte = 0; byte < 256; ++byte) bytes.push_back(static_cast<std::byte>(byte));
+  for (const aclDataType dtype : kFloatDtypes) {
+    Problem problem({"", kEdge, {1, 1, 1, 256}, kMaskOfEach, 0, 1}, dtype);
+    problem.SetX(std::vector<double>(256, 1));
+    problem.SetMask(bytes);
+    ASSERT_EQ(problem.Run(device).message, "");
+    std::vector<double> wanted(256);
+    wanted[0] = 1;
+    EXPECT_EQ(Output(problem), wanted);
+  }
+}
+
+// A masked argument is -10000, not minus infinity.
+TEST(ScaledMaskedSoftmax, MaskedArgumentsAreMinus10000) {
+  for (const aclDataType dtype : kFloatDtypes) {
+    EXPECT_EQ(Row(dtype, {5, -3, kNaN, kInfinity}, {0, 1, 2, 3}), std::vector<double>(4, 0.25));
+    EXPECT_EQ(Row(dtype, {-20480, 7}, {1}), (std::vector<double>{0, 1}));
+    EXPECT_EQ(Row(dtype, {-20480, 7}, {1}, 0.48828125), (std::vector<double>{0.5, 0.5}));
+    EXPECT_EQ(Row(dtype, {-kInfinity, 7}, {1}), (std::vector<double>{0, 1}));
+  }
+}
+
+TEST(ScaledMaskedSoftmax, NonFiniteValuesFlow) {
+  const auto all_nan = [](const std::vector<double>& row) {
+    for (const double value : row) {
+      if (!std::isnan(value)) return false;
+    }
+    return true;
+  };
+  for (const aclDataType dtype : kFloatDtypes) {
+    for (const size_t place : {0, 3, 17, 39}) {
+      std::vector<double> x(40, 1);
+      // Inf - Inf is NaN, and it is in the sum of the row.
+      for (const double bad : {kNaN, kInfinity}) {
+        x[place] = bad;
+        EXPECT_TRUE(all_nan(Row(dtype, x))) << place;
+        EXPECT_EQ(Row(dtype, x, {static_cast<int>(place)})[place], 0) << place;
+      }
+      x[place] = -kInfinity;
+      const std::vector<double> row = Row(dtype, x);
+      EXPECT_EQ(row[place], 0);
+      EXPECT_EQ(row[1], ToDoubles(dtype, ToBytes(dtype, {1.0 / 39}))[0]);
+      EXPECT_TRUE(all_nan(Row(dtype, x, {}, -1)));
+    }
+    EXPECT_TRUE(all_nan(Row(dtype, std::vector<double>(20, -kInfinity))));
+    EXPECT_TRUE(all_nan(Row(dtype, {1, 2, 3}, {}, kNaN)));
+    EXPECT_TRUE(all_nan(Row(dtype, {1, 2, 3}, {}, 1e300)));
+    EXPECT_EQ(Row(dtype, {kNaN, 2, 2}, {0}, 1), (std::vector<double>{0, 0.5, 0.5}));
+  }
+}
+
+TEST(ScaledMaskedSoftmax, OneElementIsOne) {
+  for (const aclDataType dtype : kFloatDtypes) {
+    for (const double value : {0.0, -60000.0, 60000.0, 1e-7}) {
+      EXPECT_EQ(Row(dtype, {value}), std::vector<double>{1});
+      EXPECT_EQ(Row(dtype, {value}, {0}), std::vector<double>{1});
+    }
+  }
+}
+
+// Two elements, 0 and -t: y1 / y0 = e^-t, down to where it is 0. In units of 2^-24 the exponential
+// and the two divisions are off by 2.6 together; without the last term of its series by 4.7.
+TEST(ScaledMaskedSoftmax, ExponentialIsAccurate) {
+  const Device device;
+  constexpr int64_t kRows = 400000;
+  Problem problem({"", kEdge, {1, 1, kRows, 2}, kMaskOfAll, 0, 1}, ACL_FLOAT);
+  std::vector<double> x(2 * kRows);
+  for (size_t row = 0; row < kRows; ++row)
+    x[2 * row + 1] = -110.0 * static_cast<double>(row) / kRows;
+  problem.SetX(x);
+  problem.SetMask(std::vector<std::byte>(2 * kRows));
+  ASSERT_EQ(problem.Run(device).message, "");
+  const std::vector<double> stored = ToDoubles(ACL_FLOAT, problem.x.Read());
+  const std::vector<double> y = Output(problem);
+  double worst = 0;
+  for (size_t row = 0; row < kRows; ++row) {
+    const double wanted = std::exp(stored[2 * row + 1]);
+    const double error = std::abs(y[2 * row + 1] / y[2 * row] - wanted);
+    worst = std::max(worst, error / (wanted * 0x1p-24 + 0x1p-149));
+  }
+  RecordProperty("worst", std::to_string(worst));
+  EXPECT_LT(worst, 3);
+}
+
+// Arguments far apart: a running largest, not a fixed shift, keeps the exponentials in range.
+TEST(ScaledMaskedSoftmax, LargeArguments) {
+  EXPECT_EQ(Row(ACL_FLOAT, {3e38, -3e38, 0}), (std::vector<double>{1, 0, 0}));
+  EXPECT_EQ(Row(ACL_FLOAT, {-3e38, -3e38}), (std::vector<double>{0.5, 0.5}));
+  EXPECT_EQ(Row(ACL_FLOAT16, {65504, 65504, -65504}), (std::vector<double>{0.5, 0.5, 0}));
+  // The largest may be anywhere.
+  for (size_t place = 0; place < 50; ++place) {
+    std::vector<double> x(50, -200), wanted(50);
+    x[place] = 500;
+    wanted[place] = 1;
+    EXPECT_EQ(Row(ACL_FLOAT, x), wanted);
+  }
+}
+
+}  // namespace
+}  // namespace openaclnn::test::scaled_masked_softmax

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// What NsaCompressGrad refuses in phase 1: every check, their order, every product and type.
+#include "tests/support/checks.h"
+
+#include <gtest/gtest.h>
+
+#include "nsa_compress/backward/test_case.h"
+#include "tests/support/window_checks.h"
+
+namespace openaclnn::test::nsa_compress_grad {
+namespace {
+
+void Resize(Spec* spec, const WindowCase& shape) {
+  const auto windows = static_cast<int64_t>(WindowStarts(shape).size());
+  spec->output_grad.dims = {windows, shape.heads, shape.width};
+  spec->input.dims = spec->input_grad.dims = {shape.tokens, shape.heads, shape.width};
+  spec->weight.dims = spec->weight_grad.dims = {shape.block, shape.heads};
+  spec->list = ListOf(shape);
+  spec->block = shape.block;
+  spec->stride = shape.stride;
+}
+
+const WindowChecks<Spec> kChecks = {
+    .api = kApi,
+    .list_name = "actSeqLenOptionalOptional",
+    .layout_name = "layoutOptionalOptional",
+    .operands = {{"outputGrad", &Spec::output_grad, {ACL_FLOAT16, ACL_BF16}, true},
+                 {"input", &Spec::input, {ACL_FLOAT16, ACL_BF16}, true},
+                 {"weight", &Spec::weight, {ACL_FLOAT16, ACL_BF16}, true},
+                 {"inputGradOut", &Spec::input_grad, {ACL_FLOAT16, ACL_BF16}, true, true},
+                 {"weightGradOut", &Spec::weight_grad, {ACL_FLOAT16, ACL_BF16}, true, true}},
+    .of_windows = &Spec::output_grad,
+    .resize = Resize};
+
+WindowRows<Spec> AllRows() {
+  WindowRows<Spec> values = {
+      {"compressStride value is 0", "more than 0", 161002, [](Spec* s) { s->stride = 0; }},
+      {"compressBlockSize value is 16", "at least 17 with compressStride 16", 161002,
+       [](Spec* s) { s->block = s->stride; }},
+      {"weight shape is (48, 2)", "(32, 2)", 161002, [](Spec* s) {
+         s->weight.dims = {48, 2};
+       }}};
+  for (auto& row : WindowListRows(kChecks)) values.push_back(row);
+  values.push_back({"outputGrad shape is (9, 2, 16)", "(3, 2, 16)", 161002, [](Spec* s) {
+                      s->output_grad.dims = {9, 2, 16};
+                    }});
+  values.push_back({"inputGradOut shape is (81, 2, 16)", "(80, 2, 16)", 161002, [](Spec* s) {
+                      s->input_grad.dims = {81, 2, 16};
+                    }});
+  values.push_back({"weightGradOut shape is (32, 3)", "(32, 2)", 161002, [](Spec* s) {
+                      s->weight_grad.dims = {32, 3};
+                    }});
+  return AllWindowRows(kChecks, values);
+}
+
+TEST(NsaCompressGradChecks, EachRow) {
+  const Device device;
+  ExpectEachRow(kApi, kChecks.GoodSpec(), AllRows());
+  ExpectEachRow(kApi, kChecks.GoodSpec(), WindowTiedRows(kChecks));
+}
+
+TEST(NsaCompressGradChecks, EarlierRowWins) {
+  const Device device;
+  ExpectEarlierWins(kApi, kChecks.GoodSpec(), AllRows());
+}
+
+TEST(NsaCompressGradChecks, ProductComesAfterNulls) {
+  const Spec good = kChecks.GoodSpec();
+  ExpectProductComesAfterNulls(kApi, good, AllRows(), "Ascend910_9391", "A3", "A2");
+  ExpectProductComesAfterNulls(kApi, good, AllRows(), "Ascend310P3", "310P", "A2");
+}
+
+TEST(NsaCompressGradChecks, EveryProductOperandAndType) {
+  ExpectTypesAreChecked(kApi, kChecks.GoodSpec(), kChecks.operands, {Family::kA2});
+}
+
+TEST(NsaCompressGradChecks, HandlesFormatsAndSizes) {
+  const Device device;
+  ExpectHandlesAreChecked(kApi, kChecks.GoodSpec(), kChecks.operands);
+  ExpectNumbersAreChecked(kChecks.GoodSpec(), kChecks.operands);
+  ExpectSizesAreChecked(kChecks.GoodSpec(), kChecks.operands);
+}
+
+TEST(NsaCompressGradChecks, RanksLayoutsAndLists) {
+  const Device device;
+  ExpectWindowArgumentsAreChecked(kChecks);
+  ExpectListsAreChecked(kChecks);
+  ExpectOneSegment(kChecks, {});
+  ExpectOneSegment(kChecks, {{}, IntListSpec::kNull});
+}
+
+TEST(NsaCompressGradChecks, BlocksAndStrides) {
+  const Device device;
+  // block = stride is the forward's only.
+  ExpectBlocksAreChecked(kChecks, {{32, 32, 161002},
+                                   {16, 32, 161002},
+                                   {33, 16, 561002},
+                                   {17, 16, 561002},
+                                   {32, 31, 561002},
+                                   {32, 1, 561002},
+                                   {2, 1, 561002}});
+  ExpectLimitsAtTheirBoundary(kChecks);
+}
+
+TEST(NsaCompressGradChecks, OutputsThatOverlapThemselves) {
+  const Device device;
+  ExpectSelfOverlapIsRefused(kChecks, &Spec::input_grad, "inputGradOut",
+                             {{0, 16, 1}, {32, 0, 1}, {32, 16, 0}, {32, 8, 1}});
+  ExpectSelfOverlapIsRefused(kChecks, &Spec::weight_grad, "weightGradOut",
+                             {{0, 1}, {2, 0}, {1, 1}});
+}
+
+// The sums of each unit of windows, the weight, and a copy of what is not dense along its rows.
+TEST(NsaCompressGradChecks, WorkspaceSize) {
+  const Device device;
+  const auto size = [](const Spec& spec) { return Plan(spec).workspace_size(); };
+  constexpr uint64_t kTable = 4 * 32 * 3;
+  const auto of_windows = [&](int64_t windows, int64_t width) {
+    return size(kChecks.SpecOf({"", kEdge, {}, 16 * windows + 16, 3, width, 32, 16})) / kTable;
+  };
+  EXPECT_EQ(of_windows(1, 16), 1u + 1u);
+  EXPECT_EQ(of_windows(512, 16), 1u + 1u);
+  EXPECT_EQ(of_windows(513, 16), 1u + 2u);
+  EXPECT_EQ(of_windows(168, 48), 1u + 1u);
+  EXPECT_EQ(of_windows(169, 48), 1u + 2u);
+  EXPECT_EQ(of_windows(64, 256), 1u + 2u);
+  EXPECT_EQ(of_windows(65, 256), 1u + 3u);
+  Spec spec = kChecks.SpecOf({"", kEdge, {}, 33, 3, 16, 32, 16});
+  spec.input.strides = Dims{48, 1, 3};
+  EXPECT_EQ(size(spec), 2 * kTable + (33 * 48 * 2 + 63) / 64 * 64);
+  spec.input_grad.strides = spec.input.strides;
+  spec.output_grad.strides = Dims{0, 0, 0};
+  EXPECT_EQ(size(spec), 2 * kTable + 2 * ((33 * 48 * 2 + 63) / 64 * 64) + 128);
+  spec.weight.strides = spec.weight_grad.strides = Dims{1, 32};
+  EXPECT_EQ(size(spec), 2 * kTable + 2 * ((33 * 48 * 2 + 63) / 64 * 64) + 128);
+}
+
+// The work is described by segments, not by windows or tokens.
+TEST(NsaCompressGradChecks, ManyTokensArePlannedAtOnce) {
+  const Device device;
+  ExpectManyTokensArePlannedAtOnce(kChecks);
+}
+
+}  // namespace
+}  // namespace openaclnn::test::nsa_compress_grad

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frozen decision of NsaCompressGrad: windows, layouts, and the parts of the workspace.
+#include "nsa_compress/backward/op.h"
+
+namespace openaclnn::nsa_compress_grad {
+namespace {
+
+constexpr uint64_t kAlignment = 64;
+
+/// Takes `bytes` of the workspace, aligned, and returns where they begin.
+uint64_t Take(Plan* plan, uint64_t bytes) {
+  const uint64_t at = plan->workspace_size;
+  plan->workspace_size += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  return at;
+}
+
+/// Elements from one index of a dimension to the next; the stride of a single index means nothing.
+int64_t Step(const Operand& operand, uint32_t axis) {
+  return operand.dim(axis) == 1 ? 0 : operand.tensor().strides[axis];
+}
+
+Dense MakeDense(const Operand& operand, Plan* plan) {
+  Dense dense = {};
+  const int64_t heads = operand.dim(1), width = operand.dim(2);
+  dense.view = RowView(operand);
+  dense.rows = operand.dim(0) * heads;
+  dense.width = width;
+  dense.copied = dense.view.step != 1;
+  const int64_t bytes = dense.view.element_bytes;
+  dense.token = (dense.copied ? heads * width : Step(operand, 0)) * bytes;
+  dense.head = (dense.copied ? width : Step(operand, 1)) * bytes;
+  if (dense.copied) dense.copy_at = Take(plan, static_cast<uint64_t>(dense.rows * width * bytes));
+  return dense;
+}
+
+}  // namespace
+
+Plan MakePlan(const Params& p) {
+  const nsa::Geometry geometry = p.geometry();
+  Plan plan = {};
+  plan.dtype = p.input.dtype();
+  plan.kernels = plan.dtype == ACL_FLOAT16 ? OPENACLNN_TARGET_SELECT(kFloat16Kernels)
+                                           : OPENACLNN_TARGET_SELECT(kBFloat16Kernels);
+  plan.tokens = p.input.dim(0);
+  plan.heads = p.input.dim(1);
+  plan.width = p.input.dim(2);
+  plan.windows = p.outputGrad.dim(0);
+  plan.block = geometry.block;
+  plan.stride = geometry.stride;
+  plan.segments = nsa::CutSegments(p.actSeqLen.values(), geometry);
+  plan.dy = MakeDense(p.outputGrad, &plan);
+  plan.x = MakeDense(p.input, &plan);
+  plan.dx = MakeDense(p.inputGradOut, &plan);
+  plan.w = RowView(p.weight);
+  plan.dw = RowView(p.weightGradOut);
+  const int64_t unit_windows = ChunkWindows(plan.width) * kUnitChunks;
+  plan.units = (plan.windows + unit_windows - 1) / unit_windows;
+  const auto table = static_cast<uint64_t>(plan.block * plan.heads) * sizeof(float);
+  plan.weight_at = Take(&plan, table);
+  plan.sums_at = Take(&plan, static_cast<uint64_t>(plan.units) * table);
+  return plan;
+}
+
+}  // namespace openaclnn::nsa_compress_grad

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C entry points of NsaCompress.
+#include "nsa_compress/forward/op.h"
+
+#include "aclnnop/aclnn_nsa_compress.h"
+
+namespace openaclnn::nsa_compress {
+namespace {
+
+constexpr Operation<Params, Plan> kOperation = {kOperator, Check, MakePlan, Run};
+
+}  // namespace
+}  // namespace openaclnn::nsa_compress
+
+namespace room = openaclnn::nsa_compress;
+
+aclnnStatus aclnnNsaCompressGetWorkspaceSize(const aclTensor* input, const aclTensor* weight,
+                                             const aclIntArray* actSeqLenOptional,
+                                             char* layoutOptional, int64_t compressBlockSize,
+                                             int64_t compressStride, int64_t actSeqLenType,
+                                             const aclTensor* output, uint64_t* workspaceSize,
+                                             aclOpExecutor** executor) {
+  return PlanOperation(room::kOperation,
+                       room::Params{{"input", input},
+                                    {"weight", weight},
+                                    {"actSeqLenOptional", actSeqLenOptional},
+                                    layoutOptional,
+                                    compressBlockSize,
+                                    compressStride,
+                                    actSeqLenType,
+                                    {"output", output}},
+                       workspaceSize, executor);
+}
+
+aclnnStatus aclnnNsaCompress(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor,
+                             aclrtStream stream) {
+  return openaclnn::RunOperation(room::kOperator, workspace, workspaceSize, executor, stream);
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// NsaCompress: y[i,n,:] = sum over r < block of w[r,n] * x[start_i + r,n,:].
+//
+// Letters: x the input, T tokens of N heads of D elements; w the weight, block by N; y the output,
+// one row of N heads for each window i, which starts at token start_i.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "frame/operation.h"
+#include "kernels/strided.h"
+#include "kernels/target.h"
+#include "nsa_compress/shared.h"
+
+namespace openaclnn::nsa_compress {
+
+extern const Operator kOperator;
+
+/// Positions in Params::operands().
+enum OperandIndex { kInput, kWeight, kOutput };
+
+struct Params {
+  Input input, weight;
+  IntList actSeqLen;
+  const char* layout;
+  int64_t compressBlockSize, compressStride, actSeqLenType;
+  Output output;
+
+  std::array<const Operand*, 3> operands() const { return {&input, &weight, &output}; }
+  nsa::Geometry geometry() const { return {input.dim(0), compressBlockSize, compressStride}; }
+};
+
+/// One head of one window, dense: y[:] = sum over r < block of w[r] * x[r][:].
+struct Window {
+  int64_t block, width;
+  const float* w;
+  std::array<const std::byte*, nsa::kMaxBlock> x;
+  std::byte* y;
+};
+
+/// The loops that are compiled for each instruction set, for one 16-bit type.
+struct Kernels {
+  void (*window)(const Window& window);
+  void (*widen)(const void* from, int64_t n, float* to);
+};
+OPENACLNN_TARGET_DECLARE(extern const Kernels kFloat16Kernels)
+OPENACLNN_TARGET_DECLARE(extern const Kernels kBFloat16Kernels)
+
+struct Plan {
+  const Kernels* kernels;
+  int64_t heads, width, windows, block;
+  int64_t stride;
+  std::vector<nsa::Segment> segments;
+  RowView x, w, y;
+  uint64_t workspace_size;  // w as floats, head by head
+};
+
+Status Check(const Params& params, const Product& product);
+Plan MakePlan(const Params& params);
+Status Run(const Plan& plan, const Buffers& buffers);
+
+}  // namespace openaclnn::nsa_compress

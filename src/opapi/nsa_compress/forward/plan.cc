@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frozen decision of NsaCompress: windows, layouts, scratch.
+#include "nsa_compress/forward/op.h"
+
+namespace openaclnn::nsa_compress {
+
+Plan MakePlan(const Params& p) {
+  const nsa::Geometry geometry = p.geometry();
+  Plan plan = {};
+  plan.kernels = p.input.dtype() == ACL_FLOAT16 ? OPENACLNN_TARGET_SELECT(kFloat16Kernels)
+                                                : OPENACLNN_TARGET_SELECT(kBFloat16Kernels);
+  plan.heads = p.input.dim(1);
+  plan.width = p.input.dim(2);
+  plan.windows = p.output.dim(0);
+  plan.block = geometry.block;
+  plan.stride = geometry.stride;
+  plan.segments = nsa::CutSegments(p.actSeqLen.values(), geometry);
+  plan.x = RowView(p.input);
+  plan.w = RowView(p.weight);
+  plan.y = RowView(p.output);
+  plan.workspace_size = static_cast<uint64_t>(plan.block * plan.heads) * sizeof(float);
+  return plan;
+}
+
+}  // namespace openaclnn::nsa_compress

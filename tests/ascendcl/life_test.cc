@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Life of the runtime: start, end, start again, and what is left at the end.
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <thread>
+
+#include "openaclnn/version.h"
+#include "tests/ascendcl/gradient.h"
+
+namespace openaclnn {
+namespace {
+
+size_t FreeMemory() {
+  size_t free = 0, total = 0;
+  EXPECT_EQ(aclrtGetMemInfo(ACL_HBM_MEM, &free, &total), 0) << TakeMessage();
+  return free;
+}
+
+TEST(LifeTest, CallsAreNotCounted) {
+  ExpectRefused({"aclFinalize", [] { return aclFinalize(); }, ACL_ERROR_REPEAT_FINALIZE,
+                 "library state is not initialised"});
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_EQ(aclInit(nullptr), 0) << TakeMessage();
+    ExpectRefused({"aclInit", [] { return aclInit(nullptr); }, ACL_ERROR_REPEAT_INITIALIZE,
+                   "library state is initialised"});
+    EXPECT_EQ(aclFinalize(), 0);
+    EXPECT_EQ(aclFinalize(), ACL_ERROR_REPEAT_FINALIZE);
+  }
+}
+
+TEST(LifeTest, FinalizeWaitsForWorkAndEndsEverything) {
+  ASSERT_EQ(aclInit(nullptr), 0);
+  ASSERT_EQ(aclrtSetDevice(0), 0);
+  aclrtContext context = nullptr;
+  aclrtStream stream = nullptr;
+  ASSERT_EQ(aclrtCreateContext(&context, 0), 0);
+  ASSERT_EQ(aclrtCreateStream(&stream), 0);
+  PinnedBytes pinned(64);
+  void* left = nullptr;
+  ASSERT_EQ(aclrtMalloc(&left, 64, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+  {
+    Gate gate(stream);
+    for (int i = 0; i < 100; ++i) {
+      ASSERT_EQ(aclrtMemsetAsync(pinned.data(), 64, i, 64, stream), 0);
+    }
+    gate.AwaitReached();
+    std::thread opener([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      gate.Open();
+    });
+    EXPECT_EQ(aclFinalize(), 0) << TakeMessage();
+    opener.join();
+  }
+  EXPECT_EQ(pinned.data()[0], 99);
+  int32_t device = 0;
+  EXPECT_EQ(aclrtGetDevice(&device), ACL_ERROR_RT_CONTEXT_NULL);
+  ASSERT_EQ(aclInit(nullptr), 0);
+  ASSERT_EQ(aclrtSetDevice(0), 0);
+  EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_ERROR_RT_INVALID_HANDLE);
+  EXPECT_EQ(aclrtSetCurrentContext(context), ACL_ERROR_RT_INVALID_HANDLE);
+  EXPECT_EQ(aclrtFree(left), ACL_ERROR_RT_PARAM_INVALID) << "aclFinalize frees what is left";
+  EXPECT_EQ(aclFinalize(), 0);
+}
+
+/// Threads of this process: the least of a few looks, for one that was joined is seen a moment
+/// more.
+size_t CountThreads() {
+  size_t least = SIZE_MAX;
+  for (int look = 0; look < 5; ++look) {
+    if (look > 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    const std::filesystem::directory_iterator threads("/proc/self/task");
+    least = std::min(least, static_cast<size_t>(std::distance(begin(threads), end(threads))));
+  }
+  return least;
+}
+
+TEST(LifeTest, FinalizeEndsTheThreads) {
+  size_t before = 0;
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_EQ(aclInit(nullptr), 0);
+    ASSERT_EQ(aclrtSetDevice(0), 0);
+    if (round == 0) before = CountThreads();
+    aclrtStream streams[3] = {};
+    std::vector<std::unique_ptr<Gate>> gates;
+    for (aclrtStream& stream : streams) {
+      ASSERT_EQ(aclrtCreateStream(&stream), 0);
+      gates.push_back(std::make_unique<Gate>(stream));
+    }
+    for (const auto& gate : gates) gate->AwaitReached();
+    EXPECT_GT(CountThreads(), before + 3) << "a worker, and one for each host function";
+    gates.clear();
+    EXPECT_EQ(aclFinalize(), 0);
+    EXPECT_LE(CountThreads(), before);
+  }
+}
+
+TEST(LifeTest, IdleHostThreadsEnd) {
+  constexpr size_t kStreams = 30, kKept = 4;
+  const Variable workers("OPENACLNN_NUM_THREADS", "1");
+  ASSERT_EQ(aclInit(nullptr), 0);
+  ASSERT_EQ(aclrtSetDevice(0), 0);
+  const size_t before = CountThreads();
+  std::vector<aclrtStream> streams(kStreams);
+  std::vector<std::unique_ptr<Gate>> gates;
+  for (aclrtStream& stream : streams) {
+    ASSERT_EQ(aclrtCreateStream(&stream), 0);
+    gates.push_back(std::make_unique<Gate>(stream));
+  }
+  for (const auto& gate : gates) gate->AwaitReached();
+  EXPECT_GE(CountThreads(), before + kStreams);
+  gates.clear();
+  EXPECT_EQ(aclrtSynchronizeDevice(), 0);
+  for (int i = 0; i < 500 && CountThreads() > before + 1 + kKept; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_LE(CountThreads(), before + 1 + kKept) << "a worker, and a few for the next functions";
+  EXPECT_EQ(aclFinalize(), 0);
+  EXPECT_LE(CountThreads(), before);  // threads of earlier tests may have ended
+}
+
+TEST(LifeTest, FinalizeFreesDeviceMemory) {
+  size_t before = 0;
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_EQ(aclInit(nullptr), 0);
+    ASSERT_EQ(aclrtSetDevice(0), 0);
+    if (round == 0) before = FreeMemory();
+    EXPECT_EQ(FreeMemory(), before);
+    void* left = nullptr;
+    ASSERT_EQ(aclrtMalloc(&left, 1 << 20, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    EXPECT_EQ(aclFinalize(), 0);
+    EXPECT_EQ(aclrtFree(left), ACL_ERROR_RT_PARAM_INVALID);
+  }
+}
+
+TEST(LifeTest, WorksWithoutInit) {
+  ASSERT_EQ(aclrtSetDevice(0), 0) << TakeMessage();
+  {
+    Gradient gradient(0);
+    ASSERT_EQ(gradient.Launch(nullptr), 0) << TakeMessage();
+    ASSERT_EQ(aclrtSynchronizeStream(nullptr), 0);
+    EXPECT_EQ(gradient.out().Read()[0], 1.0F);
+  }
+  ASSERT_EQ(aclrtResetDevice(0), 0);
+}
+
+TEST(LifeTest, ThreadsInitAndFinalizeAtOnce) {
+  std::atomic<int> started{0}, ended{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 20; ++round) {
+        if (aclInit(nullptr) == 0) ++started;
+        EXPECT_EQ(aclrtSetDevice(0), 0) << TakeMessage();
+        if (aclFinalize() == 0) ++ended;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  while (aclFinalize() == 0) ++ended;
+  EXPECT_EQ(started, ended);
+}
+
+TEST(LifeTest, MessagesBelongToTheThread) {
+  EXPECT_EQ(aclrtFree(nullptr), ACL_ERROR_INVALID_PARAM);
+  std::thread([] {
+    EXPECT_EQ(aclGetRecentErrMsg(), nullptr);
+    EXPECT_EQ(aclrtGetLastError(ACL_RT_THREAD_LEVEL), 0);
+    EXPECT_EQ(aclrtFreeHost(nullptr), ACL_ERROR_INVALID_PARAM);
+    EXPECT_EQ(TakeMessage().substr(0, 23), "EH0002: aclrtFreeHost: ");
+  }).join();
+  EXPECT_EQ(aclrtPeekAtLastError(ACL_RT_THREAD_LEVEL), ACL_ERROR_INVALID_PARAM);
+  uint32_t count = 0;
+  EXPECT_EQ(aclrtGetDeviceCount(&count), 0);
+  EXPECT_EQ(aclrtGetLastError(ACL_RT_THREAD_LEVEL), ACL_ERROR_INVALID_PARAM)
+      << "a success forgets nothing";
+  const char* message = aclGetRecentErrMsg();
+  ASSERT_NE(message, nullptr);
+  EXPECT_EQ(aclrtFreeHost(nullptr), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(std::string(message).substr(0, 19), "EH0002: aclrtFree: ") << "still valid";
+  EXPECT_NE(aclGetRecentErrMsg(), nullptr);
+  EXPECT_EQ(aclGetRecentErrMsg(), nullptr);
+}
+
+TEST(LifeTest, Version) { EXPECT_STREQ(openaclnnGetVersion(), OPENACLNN_VERSION_STRING); }
+
+}  // namespace
+}  // namespace openaclnn

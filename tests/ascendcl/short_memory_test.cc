@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls that run out of memory half-way: an error code, and everything as it was before.
+#include <cstdlib>
+#include <new>
+
+#include "tests/ascendcl/fixture.h"
+
+namespace {
+
+// Allocations of this thread until one fails, once; negative: none does.
+thread_local int t_until_failure = -1;
+
+void* Allocate(size_t size) {
+  if (t_until_failure >= 0 && t_until_failure-- == 0) throw std::bad_alloc();
+  void* memory = std::malloc(size > 0 ? size : 1);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(size_t size) { return Allocate(size); }
+void* operator new[](size_t size) { return Allocate(size); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
+
+namespace openaclnn {
+namespace {
+
+class ShortMemoryTest : public RuntimeTest {
+ protected:
+  void SetUp() override {
+    RuntimeTest::SetUp();
+    // Starts the workers: without memory they would stay away, and only who waits for ever helps.
+    const aclrtEvent event = NewEvent();
+    ASSERT_EQ(aclrtRecordEvent(event, nullptr), 0);
+    ASSERT_EQ(aclrtSynchronizeStream(nullptr), 0);
+    ASSERT_EQ(aclrtDestroyEvent(event), 0);
+  }
+  /// Lets the first allocation of the call fail, then the second, …, until it succeeds; looks after
+  /// each failure. The call needs memory every time.
+  template <class Call, class Look>
+  static void EachFailure(Call&& call, Look&& look) {
+    int status = ACL_ERROR_BAD_ALLOC, failures = 0;
+    for (int first = 0; status != 0; ++first) {
+      ASSERT_LT(first, 100);
+      t_until_failure = first;
+      status = call();
+      t_until_failure = -1;
+      if (status == 0) break;
+      ++failures;
+      ASSERT_EQ(status, ACL_ERROR_BAD_ALLOC);
+      look();
+    }
+    EXPECT_GT(failures, 0);
+  }
+  static bool Reached(aclrtEvent event) {
+    aclrtEventRecordedStatus status{};
+    EXPECT_EQ(aclrtQueryEventStatus(event, &status), 0);
+    return status == ACL_EVENT_RECORDED_STATUS_COMPLETE;
+  }
+  static bool Waited(aclrtEvent event) {
+    aclrtEventWaitStatus status{};
+    EXPECT_EQ(aclrtQueryEventWaitStatus(event, &status), 0);
+    return status == ACL_EVENT_WAIT_STATUS_COMPLETE;
+  }
+};
+
+// Many times: a queue needs memory only now and then.
+constexpr int kTimes = 200;
+
+TEST_F(ShortMemoryTest, Events) {
+  aclrtStream first = NewStream(), second = NewStream();
+  aclrtEvent event = NewEvent();
+  for (int i = 0; i < kTimes; ++i) {
+    SCOPED_TRACE(i);
+    EachFailure([&] { return aclrtRecordEvent(event, first); },
+                [&] { EXPECT_TRUE(Reached(event)) << "as before the record"; });
+    EachFailure([&] { return aclrtStreamWaitEvent(second, event); },
+                [&] { EXPECT_TRUE(Waited(event)) << "nothing waits"; });
+    EachFailure([&] { return aclrtResetEvent(event, first); }, [] {});
+    ASSERT_EQ(aclrtSynchronizeStreamWithTimeout(second, 10'000), 0);
+    ASSERT_EQ(aclrtSynchronizeStreamWithTimeout(first, 10'000), 0);
+  }
+  EXPECT_TRUE(Reached(event));
+  EXPECT_TRUE(Waited(event));
+  EXPECT_EQ(aclrtDestroyEvent(event), 0);
+  EXPECT_EQ(aclrtDestroyStream(first), 0);
+  EXPECT_EQ(aclrtDestroyStream(second), 0);
+}
+
+TEST_F(ShortMemoryTest, Subscriptions) {
+  aclrtStream stream = NewStream();
+  const auto nothing = [](void*) {};
+  EachFailure([&] { return aclrtSubscribeReport(pthread_self(), stream); },
+              [&] {
+                EXPECT_EQ(aclrtLaunchCallback(nothing, nullptr, ACL_CALLBACK_BLOCK, stream),
+                          ACL_ERROR_RT_STREAM_NO_CB_REG);
+                EXPECT_EQ(aclrtProcessReport(0), ACL_ERROR_RT_THREAD_SUBSCRIBE);
+              });
+  EachFailure([&] { return aclrtLaunchCallback(nothing, nullptr, ACL_CALLBACK_BLOCK, stream); },
+              [] { EXPECT_EQ(aclrtProcessReport(0), ACL_ERROR_RT_REPORT_TIMEOUT); });
+  EXPECT_EQ(aclrtProcessReport(10'000), 0);
+  EXPECT_EQ(aclrtSynchronizeStream(stream), 0);
+  EXPECT_EQ(aclrtDestroyStream(stream), 0);
+}
+
+}  // namespace
+}  // namespace openaclnn

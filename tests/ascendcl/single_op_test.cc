@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators by their graph names: results, the options of the compiler, refusals.
+#include <cmath>
+
+#include "acl/acl_op_compiler.h"
+#include "tests/ascendcl/fixture.h"
+
+namespace openaclnn {
+namespace {
+
+/// Descriptions and buffers of a call.
+struct SingleOp {
+  explicit SingleOp(const char* name) : type(name) {}
+  SingleOp(const SingleOp&) = delete;
+  ~SingleOp() {
+    for (auto* list : {&input_descs, &output_descs}) {
+      for (const aclTensorDesc* desc : *list) aclDestroyTensorDesc(desc);
+    }
+    for (aclDataBuffer* buffer : inputs) aclDestroyDataBuffer(buffer);
+    for (aclDataBuffer* buffer : outputs) aclDestroyDataBuffer(buffer);
+    aclopDestroyAttr(attr);
+  }
+
+  void Add(bool input, aclDataType dtype, void* data, size_t bytes) {
+    const int64_t dims[] = {1, 1, 2, 4};
+    (input ? input_descs : output_descs)
+        .push_back(aclCreateTensorDesc(dtype, 4, dims, ACL_FORMAT_ND));
+    (input ? inputs : outputs).push_back(aclCreateDataBuffer(data, bytes));
+  }
+
+  int Run() const {
+    return aclopCompileAndExecute(type, static_cast<int>(inputs.size()), input_descs.data(),
+                                  inputs.data(), static_cast<int>(outputs.size()),
+                                  output_descs.data(), outputs.data(), attr, ACL_ENGINE_SYS,
+                                  ACL_COMPILE_SYS, nullptr, nullptr);
+  }
+
+  const char* type;
+  std::vector<const aclTensorDesc*> input_descs, output_descs;
+  std::vector<aclDataBuffer*> inputs, outputs;
+  aclopAttr* attr = aclopCreateAttr();
+};
+
+/// The tensors of a softmax over rows of four.
+struct Tensors {
+  DeviceArray<float> x{{0, 1, 2, 3, 4, 5, 6, 7}};
+  DeviceArray<uint8_t> mask{{0, 0, 0, 1, 0, 0, 0, 0}};
+  DeviceArray<float> y{8};
+
+  void Fill(SingleOp* op) const {
+    op->Add(true, ACL_FLOAT, x.data(), x.bytes());
+    op->Add(true, ACL_BOOL, mask.data(), mask.bytes());
+    op->Add(false, ACL_FLOAT, y.data(), y.bytes());
+  }
+};
+
+using SingleOpTest = RuntimeTest;
+
+TEST_F(SingleOpTest, ScaledMaskedSoftmax) {
+  const Tensors tensors;
+  SingleOp op("ScaledMaskedSoftmax");
+  tensors.Fill(&op);
+  ASSERT_EQ(aclopSetAttrFloat(op.attr, "scale", 0.5f), 0);
+  ASSERT_EQ(aclopSetAttrBool(op.attr, "fixed_triu_mask", 0), 0);
+  ASSERT_EQ(op.Run(), 0) << TakeMessage();
+  ASSERT_EQ(aclrtSynchronizeStream(nullptr), 0);
+  const std::vector<float> y = tensors.y.Read();
+  const double sum = 1 + std::exp(0.5) + std::exp(1);
+  EXPECT_NEAR(y[0], 1 / sum, 1e-6);
+  EXPECT_NEAR(y[2], std::exp(1) / sum, 1e-6);
+  EXPECT_EQ(y[3], 0);
+}
+
+TEST_F(SingleOpTest, Refusals) {
+  const Tensors tensors;
+  const DeviceArray<float>&x = tensors.x, &y = tensors.y;
+  SingleOp unknown("Conv2D"), few("ScaledMaskedSoftmax"), small("ScaledMaskedSoftmax"),
+      typed("ScaledMaskedSoftmax"), wrong("ScaledMaskedSoftmax");
+  for (SingleOp* op : {&unknown, &typed}) tensors.Fill(op);
+  few.Add(true, ACL_FLOAT, x.data(), x.bytes());
+  small.Add(true, ACL_FLOAT, x.data(), x.bytes() - 1);
+  small.Add(true, ACL_BOOL, tensors.mask.data(), tensors.mask.bytes());
+  ASSERT_EQ(aclopSetAttrInt(typed.attr, "scale", 2), 0);
+  const char* api = "aclopCompileAndExecute";
+  ExpectRefused(
+      {api, [&] { return unknown.Run(); }, ACL_ERROR_OP_NOT_FOUND, "opType value is 'Conv2D'"});
+  ExpectRefused({api, [&] { return few.Run(); }, ACL_ERROR_OP_INPUT_NOT_MATCH,
+                 "inputs count is 1, expected 2"});
+  ExpectRefused({api, [&] { return small.Run(); }, ACL_ERROR_OP_INPUT_NOT_MATCH,
+                 "inputs buffer is 31 bytes"});
+  ExpectRefused({api, [&] { return typed.Run(); }, ACL_ERROR_OP_ATTR_NOT_MATCH, "scale type is"});
+  // What the operator itself refuses is said in its own words.
+  wrong.Add(true, ACL_FLOAT, x.data(), x.bytes());
+  wrong.Add(true, ACL_FLOAT, x.data(), x.bytes());
+  wrong.Add(false, ACL_FLOAT, y.data(), y.bytes());
+  ExpectRefused(
+      {"aclnnScaledMaskedSoftmax", [&] { return wrong.Run(); }, 161002, "mask dtype is FLOAT"});
+}
+
+TEST_F(SingleOpTest, OptionsAreKept) {
+  char value[32] = {};
+  EXPECT_EQ(aclGetCompileoptSize(ACL_OP_JIT_COMPILE), 8u);
+  EXPECT_EQ(aclGetCompileopt(ACL_OP_JIT_COMPILE, value, sizeof(value)), 0);
+  EXPECT_STREQ(value, "disable");
+  EXPECT_EQ(aclSetCompileopt(ACL_PRECISION_MODE, "allow_fp32_to_fp16"), 0);
+  EXPECT_EQ(aclGetCompileoptSize(ACL_PRECISION_MODE), 19u);
+  EXPECT_EQ(aclGetCompileopt(ACL_PRECISION_MODE, value, 19), 0);
+  EXPECT_STREQ(value, "allow_fp32_to_fp16");
+  const int invalid = ACL_ERROR_INVALID_PARAM;
+  ExpectRefused({"aclGetCompileopt",
+                 [&] { return aclGetCompileopt(ACL_PRECISION_MODE, value, 18); }, invalid,
+                 "length value is 18, expected at least 19"});
+  ExpectRefused({"aclSetCompileopt", [] { return aclSetCompileopt(ACL_PRECISION_MODE, nullptr); },
+                 invalid, "value value is null"});
+  ExpectRefused({"aclSetCompileopt",
+                 [] { return aclSetCompileopt(static_cast<aclCompileOpt>(99), ""); }, invalid,
+                 "opt value is 99"});
+}
+
+}  // namespace
+}  // namespace openaclnn

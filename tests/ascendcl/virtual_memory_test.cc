@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reserved addresses and physical memory: ranges that are used as one, tasks that outlive a
+// mapping, limits, refusals.
+#include "tests/ascendcl/fixture.h"
+
+namespace openaclnn {
+namespace {
+
+constexpr size_t kPiece = size_t{2} << 20;
+
+class VirtualMemoryTest : public RuntimeTest {
+ protected:
+  static aclrtDrvMemHandle Physical(size_t size = kPiece) {
+    aclrtPhysicalMemProp prop = {};
+    prop.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+    aclrtDrvMemHandle memory = nullptr;
+    EXPECT_EQ(aclrtMallocPhysical(&memory, size, &prop, 0), 0) << TakeMessage();
+    return memory;
+  }
+  static std::byte* Reserve(size_t size) {
+    void* address = nullptr;
+    EXPECT_EQ(aclrtReserveMemAddress(&address, size, 0, nullptr, 1), 0) << TakeMessage();
+    return static_cast<std::byte*>(address);
+  }
+  static size_t FreeBytes() {
+    size_t free = 0, total = 0;
+    EXPECT_EQ(aclrtGetMemInfo(ACL_HBM_MEM, &free, &total), 0);
+    return free;
+  }
+};
+
+TEST_F(VirtualMemoryTest, NeighboursAreUsedAsOne) {
+  std::byte* range = Reserve(4 * kPiece);
+  const aclrtDrvMemHandle a = Physical(), b = Physical(2 * kPiece);
+  ASSERT_EQ(aclrtMapMem(range + kPiece, kPiece, 0, a, 0), 0) << TakeMessage();
+  ASSERT_EQ(aclrtMapMem(range + 2 * kPiece, 2 * kPiece, 0, b, 0), 0) << TakeMessage();
+  EXPECT_EQ(aclrtMemset(range + kPiece, 3 * kPiece, 7, 3 * kPiece), 0) << TakeMessage();
+  std::vector<unsigned char> host(3 * kPiece);
+  EXPECT_EQ(
+      aclrtMemcpy(host.data(), host.size(), range + kPiece, host.size(), ACL_MEMCPY_DEVICE_TO_HOST),
+      0);
+  EXPECT_EQ(host.front() + host.back() + host[kPiece], 21);
+  // One byte more, on either side, is not mapped.
+  EXPECT_NE(aclrtMemset(range + kPiece - 1, 2, 7, 2), 0);
+  EXPECT_NE(aclrtMemset(range + 4 * kPiece - 1, 2, 7, 2), 0);
+  for (std::byte* piece : {range + kPiece, range + 2 * kPiece}) {
+    EXPECT_EQ(aclrtUnmapMem(piece), 0) << TakeMessage();
+  }
+  EXPECT_EQ(aclrtFreePhysical(a), 0);
+  EXPECT_EQ(aclrtFreePhysical(b), 0);
+  EXPECT_EQ(aclrtReleaseMemAddress(range), 0) << TakeMessage();
+}
+
+// The memory, not the address, holds the bytes.
+TEST_F(VirtualMemoryTest, BytesMoveWithTheMemory) {
+  std::byte* range = Reserve(2 * kPiece);
+  const aclrtDrvMemHandle memory = Physical();
+  ASSERT_EQ(aclrtMapMem(range, kPiece, 0, memory, 0), 0);
+  EXPECT_EQ(aclrtMemset(range, kPiece, 9, kPiece), 0);
+  EXPECT_EQ(aclrtUnmapMem(range), 0);
+  ASSERT_EQ(aclrtMapMem(range + kPiece, kPiece, 0, memory, 0), 0) << TakeMessage();
+  unsigned char last = 0;
+  EXPECT_EQ(aclrtMemcpy(&last, 1, range + 2 * kPiece - 1, 1, ACL_MEMCPY_DEVICE_TO_HOST), 0);
+  EXPECT_EQ(last, 9);
+  EXPECT_EQ(aclrtUnmapMem(range + kPiece), 0);
+  EXPECT_EQ(aclrtFreePhysical(memory), 0);
+  EXPECT_EQ(aclrtReleaseMemAddress(range), 0);
+}
+
+TEST_F(VirtualMemoryTest, QueuedWorkKeepsWhatIsUnmapped) {
+  std::byte* range = Reserve(kPiece);
+  const aclrtDrvMemHandle memory = Physical(), other = Physical();
+  ASSERT_EQ(aclrtMapMem(range, kPiece, 0, memory, 0), 0);
+  const size_t before = FreeBytes();
+  aclrtStream stream = NewStream();
+  Gate gate(stream);
+  ASSERT_EQ(aclrtMemsetAsync(range, kPiece, 5, kPiece, stream), 0) << TakeMessage();
+  EXPECT_EQ(aclrtUnmapMem(range), 0);
+  EXPECT_EQ(aclrtFreePhysical(memory), 0);
+  EXPECT_EQ(FreeBytes(), before) << "the task still uses the memory";
+  ExpectRefused({"aclrtMapMem", [&] { return aclrtMapMem(range, kPiece, 0, other, 0); },
+                 ACL_ERROR_RT_PARAM_INVALID, "is used by queued tasks"});
+  EXPECT_NE(aclrtMemset(range, 1, 0, 1), 0) << "new work does not reach it";
+  gate.Open();
+  EXPECT_EQ(aclrtSynchronizeStream(stream), 0);
+  EXPECT_EQ(aclrtDestroyStream(stream), 0);
+  EXPECT_EQ(FreeBytes(), before + kPiece);
+  EXPECT_EQ(aclrtMapMem(range, kPiece, 0, other, 0), 0) << TakeMessage();
+  EXPECT_EQ(aclrtUnmapMem(range), 0);
+  EXPECT_EQ(aclrtFreePhysical(other), 0);
+  EXPECT_EQ(aclrtReleaseMemAddress(range), 0);
+}
+
+TEST_F(VirtualMemoryTest, PhysicalMemoryCountsAgainstTheDevice) {
+  const size_t before = FreeBytes();
+  const aclrtDrvMemHandle memory = Physical(4 * kPiece);
+  EXPECT_EQ(FreeBytes(), before - 4 * kPiece);
+  EXPECT_EQ(aclrtFreePhysical(memory), 0);
+  EXPECT_EQ(FreeBytes(), before);
+  aclrtPhysicalMemProp prop = {};
+  prop.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+  aclrtDrvMemHandle none = nullptr;
+  EXPECT_EQ(aclrtMallocPhysical(&none, before / kPiece * kPiece + kPiece, &prop, 0),
+            ACL_ERROR_RT_MEMORY_ALLOCATION);
+}
+
+TEST_F(VirtualMemoryTest, Refusals) {
+  std::byte* range = Reserve(kPiece);
+  const aclrtDrvMemHandle memory = Physical(), longer = Physical(2 * kPiece);
+  ASSERT_EQ(aclrtMapMem(range, kPiece, 0, memory, 0), 0);
+  void* address = nullptr;
+  const int invalid = ACL_ERROR_RT_PARAM_INVALID;
+  for (const Refusal& refusal : std::vector<Refusal>{
+           {"aclrtReserveMemAddress",
+            [&] { return aclrtReserveMemAddress(nullptr, kPiece, 0, nullptr, 0); },
+            ACL_ERROR_INVALID_PARAM, "virPtr value is null"},
+           {"aclrtReserveMemAddress",
+            [&] { return aclrtReserveMemAddress(&address, kPiece + 1, 0, nullptr, 0); }, invalid,
+            "size value is"},
+           {"aclrtReserveMemAddress",
+            [&] { return aclrtReserveMemAddress(&address, kPiece, 64, nullptr, 0); }, invalid,
+            "alignment value is 64"},
+           {"aclrtReleaseMemAddress", [&] { return aclrtReleaseMemAddress(range); }, invalid,
+            "virPtr range holds memory"},
+           {"aclrtReleaseMemAddress", [&] { return aclrtReleaseMemAddress(&address); }, invalid,
+            "virPtr value is"},
+           {"aclrtMapMem", [&] { return aclrtMapMem(range, kPiece, 0, memory, 0); }, invalid,
+            "holds memory already"},
+           {"aclrtMapMem", [&] { return aclrtMapMem(range, 2 * kPiece, 0, longer, 0); }, invalid,
+            "is longer than reserved"},
+           {"aclrtMapMem", [&] { return aclrtMapMem(range, kPiece, 0, longer, 0); }, invalid,
+            "size value is"},
+           {"aclrtMapMem", [&] { return aclrtMapMem(range + 64, kPiece, 0, memory, 0); }, invalid,
+            "virPtr value is"},
+           {"aclrtUnmapMem", [&] { return aclrtUnmapMem(range + 64); }, invalid, "virPtr value is"},
+           {"aclrtUnmapMem", [&] { return aclrtUnmapMem(&address); }, invalid, "virPtr value is"},
+           {"aclrtFree", [&] { return aclrtFree(range); }, invalid, "devPtr value is"}}) {
+    ExpectRefused(refusal);
+  }
+  EXPECT_EQ(aclrtUnmapMem(range), 0);
+  EXPECT_EQ(aclrtFreePhysical(memory), 0);
+  EXPECT_EQ(aclrtFreePhysical(longer), 0);
+  EXPECT_EQ(aclrtReleaseMemAddress(range), 0);
+}
+
+}  // namespace
+}  // namespace openaclnn

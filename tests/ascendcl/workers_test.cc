@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// The threads that run streams: small tasks cut into blocks, and who may run what.
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+
+#include "ascendcl/interface.h"
+#include "tests/ascendcl/fixture.h"
+
+namespace openaclnn {
+namespace {
+
+const OpenaclnnRuntime& Interface() { return *openaclnn_runtime(OPENACLNN_RUNTIME_INTERFACE); }
+
+class WorkersTest : public RuntimeTest {
+ protected:
+  /// The runtime anew, with so many threads.
+  static void Restart(const char* threads) {
+    const Variable variable("OPENACLNN_NUM_THREADS", threads);
+    ASSERT_EQ(aclFinalize(), 0);
+    ASSERT_EQ(aclInit(nullptr), 0);
+    ASSERT_EQ(aclrtSetDevice(0), 0);
+  }
+  /// Queues `run`, which a task calls with `state`, as an operator's phase 2 does.
+  static void Submit(aclrtStream stream, int (*run)(void*, OpenaclnnMessage*), void* state) {
+    const OpenaclnnTask task = {"test", run, [](void*) {}, state, nullptr};
+    OpenaclnnMessage message = {};
+    ASSERT_EQ(Interface().submit(stream, &task, &message), 0) << message.text;
+  }
+};
+
+/// A task that shares out one small job after the other: a worker that looks for work most often
+/// finds a job of which the last block is just being taken, and no stream that is ready.
+struct SmallJobs {
+#if defined(__SANITIZE_THREAD__)
+  static constexpr uint64_t kJobs = 100'000;  // slower, and as likely to fail
+#else
+  static constexpr uint64_t kJobs = 500'000;
+#endif
+  static constexpr uint64_t kBlocks = 2;
+
+  static int Run(void* state, OpenaclnnMessage*) {
+    for (uint64_t job = 0; job < kJobs; ++job) {
+      Interface().parallel_for(
+          kBlocks,
+          [](void* self, uint64_t) {
+            static_cast<SmallJobs*>(self)->blocks.fetch_add(1, std::memory_order_relaxed);
+          },
+          state);
+    }
+    return 0;
+  }
+
+  std::atomic<uint64_t> blocks{0};
+};
+
+// Whoever runs it: this thread while it synchronises, or a worker.
+TEST_F(WorkersTest, TaskThatThrows) {
+  aclrtStream stream = NewStream();
+  const auto throws = [](void*, OpenaclnnMessage*) -> int { throw std::runtime_error("test"); };
+  std::atomic<int> runs{0};
+  const auto counts = [](void* counter, OpenaclnnMessage*) {
+    static_cast<std::atomic<int>*>(counter)->fetch_add(1);
+    return 0;
+  };
+  for (const int timeout : {-1, 10'000}) {
+    Submit(stream, throws, nullptr);
+    Submit(stream, counts, &runs);
+    EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream, timeout), ACL_ERROR_INTERNAL_ERROR);
+    EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream, timeout), 0) << TakeMessage();
+  }
+  EXPECT_EQ(runs, 2) << "the stream goes on";
+  EXPECT_EQ(aclrtDestroyStream(stream), 0);
+}
+
+TEST_F(WorkersTest, ManySmallJobs) {
+  Restart("8");
+  constexpr int kStreams = 3;
+  SmallJobs jobs[kStreams];
+  aclrtStream streams[kStreams];
+  for (int i = 0; i < kStreams; ++i) {
+    streams[i] = NewStream();
+    Submit(streams[i], SmallJobs::Run, &jobs[i]);
+  }
+  for (int i = 0; i < kStreams; ++i) {
+    EXPECT_EQ(aclrtSynchronizeStream(streams[i]), 0) << TakeMessage();
+    EXPECT_EQ(jobs[i].blocks, SmallJobs::kJobs * SmallJobs::kBlocks);
+    EXPECT_EQ(aclrtDestroyStream(streams[i]), 0);
+  }
+}
+
+/// A task that tells which thread runs it, and may hold that thread.
+struct Visit {
+  static int Run(void* state, OpenaclnnMessage*) {
+    auto* self = static_cast<Visit*>(state);
+    self->thread = std::this_thread::get_id();
+    self->runs.fetch_add(1);
+    while (self->hold) std::this_thread::yield();
+    return 0;
+  }
+
+  std::atomic<bool> hold{false};
+  std::atomic<int> runs{0};
+  std::thread::id thread;
+};
+
+TEST_F(WorkersTest, SynchronizeWithoutTimeoutHelps) {
+  Restart("1");
+  aclrtStream stream = NewStream();
+  Visit visit;
+  // Whether this thread is faster than the worker that is being woken is a matter of luck.
+  for (int i = 0; i < 100'000 && visit.thread != std::this_thread::get_id(); ++i) {
+    Submit(stream, Visit::Run, &visit);
+    ASSERT_EQ(aclrtSynchronizeStream(stream), 0) << TakeMessage();
+  }
+  EXPECT_EQ(visit.thread, std::this_thread::get_id());
+  EXPECT_EQ(aclrtDestroyStream(stream), 0);
+}
+
+// A task cannot be left in the middle: who helps may return long after its time.
+TEST_F(WorkersTest, SynchronizeWithTimeoutDoesNotHelp) {
+  for (const char* threads : {"1", "4"}) {
+    Restart(threads);
+    aclrtStream stream = NewStream();
+    Visit visit;
+    for (int i = 0; i < 3000; ++i) {
+      Submit(stream, Visit::Run, &visit);
+      const int status = i % 2 == 0 ? aclrtSynchronizeStreamWithTimeout(stream, 60'000)
+                                    : aclrtSynchronizeDeviceWithTimeout(60'000);
+      ASSERT_EQ(status, 0) << TakeMessage();
+      ASSERT_NE(visit.thread, std::this_thread::get_id()) << i;
+    }
+    EXPECT_EQ(aclrtDestroyStream(stream), 0);
+  }
+}
+
+TEST_F(WorkersTest, TimeoutComesInTimeWhileTheOnlyWorkerIsHeld) {
+  using std::chrono::milliseconds;
+  Restart("1");
+  aclrtStream held = NewStream(), waiting = NewStream();
+  Visit holder, visit;
+  holder.hold = true;
+  Submit(held, Visit::Run, &holder);
+  while (holder.runs == 0) std::this_thread::yield();
+  Submit(waiting, Visit::Run, &visit);
+  for (const int32_t timeout : {0, 1, 40}) {
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(waiting, timeout),
+              ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+    EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(held, timeout), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+    EXPECT_EQ(aclrtSynchronizeDeviceWithTimeout(timeout), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+    const auto time = std::chrono::steady_clock::now() - begin;
+    EXPECT_GE(time, milliseconds(3 * timeout));
+    EXPECT_LT(time, milliseconds(3 * timeout + 5000)) << "a machine is never that busy";
+  }
+  EXPECT_EQ(visit.runs, 0);
+  holder.hold = false;
+  EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(waiting, 60'000), 0) << TakeMessage();
+  EXPECT_EQ(visit.runs, 1);
+  EXPECT_EQ(aclrtDestroyStream(held), 0);
+  EXPECT_EQ(aclrtDestroyStream(waiting), 0);
+}
+
+}  // namespace
+}  // namespace openaclnn
