@@ -1,38 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of operators, one line each, and what they support as JSON.
+// What the operators of the library support, as JSON.
 #include "opapi/registry.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ascendcl/error.h"
-#include "conv_tbc/backward/op.h"
-#include "conv_tbc/forward/op.h"
-#include "embedding/backward/op.h"
-#include "embedding/forward/op.h"
-#include "grouped_bias/backward/op.h"
-#include "masked_softmax/backward/op.h"
-#include "masked_softmax/forward/op.h"
-#include "nsa_compress/backward/op.h"
-#include "nsa_compress/forward/op.h"
 #include "supporting/family.h"
 
 namespace openaclnn {
 namespace {
 
-const Operator* const kOperators[] = {
-    &conv_tbc::kOperator,
-    &conv_tbc_backward::kOperator,
-    &embedding::kOperator,
-    &embedding_dense_backward::kOperator,
-    &grouped_bias_add_grad::kOperator,
-    &grouped_bias_add_grad::kOperatorV2,
-    &nsa_compress::kOperator,
-    &nsa_compress_grad::kOperator,
-    &scaled_masked_softmax::kOperator,
-    &scaled_masked_softmax_backward::kOperator,
-};
+/// By name.
+std::vector<const Operator*> Registered() {
+  std::vector<const Operator*> operators;
+  for (const Registration* each = Registration::first(); each != nullptr; each = each->next()) {
+    operators.push_back(&each->op());
+  }
+  std::sort(operators.begin(), operators.end(),
+            [](const Operator* a, const Operator* b) { return std::string_view(a->api) < b->api; });
+  return operators;
+}
 
 std::vector<std::string> DtypeNames(DtypeSet set) {
   std::vector<std::string> names;
@@ -63,7 +54,7 @@ std::string DescribeAll() {
     products.push_back(
         {{"name", product->name}, {"family", Meta()->runtime->family_name(product->family)}});
   }
-  for (const Operator* op : kOperators) operators.push_back(Describe(*op));
+  for (const Operator* op : Registered()) operators.push_back(Describe(*op));
   nlohmann::ordered_json family;
   for (const supporting::Row* row : supporting::Table()) {
     // All tensors take the types of the row that the product has.
@@ -77,9 +68,6 @@ std::string DescribeAll() {
 }
 
 }  // namespace
-
-std::span<const Operator* const> Operators() { return kOperators; }
-
 }  // namespace openaclnn
 
 /// Products and operators with their types, for the command-line tool; null when the libraries are

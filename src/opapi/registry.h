@@ -1,13 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// All operators of the library.
+// The operators of the library that have rooms, as they enter themselves while it is loaded.
 #pragma once
-
-#include <span>
 
 #include "frame/support.h"
 
 namespace openaclnn {
 
-std::span<const Operator* const> Operators();
+/// Enters an operator into the list; lives as long as the library. One for each in its op.cc:
+/// `const Registration kRegistration(kOperator);`.
+class Registration {
+ public:
+  explicit Registration(const Operator& op) noexcept : op_(op), next_(first_) { first_ = this; }
+  Registration(const Registration&) = delete;
+
+  const Operator& op() const { return op_; }
+  const Registration* next() const { return next_; }
+  /// Null at the end; in no order.
+  static const Registration* first() { return first_; }
+
+ private:
+  const Operator& op_;
+  const Registration* const next_;
+  static inline constinit const Registration* first_ = nullptr;
+};
 
 }  // namespace openaclnn

@@ -3,11 +3,13 @@
 #include "conv_tbc/backward/op.h"
 
 #include "aclnnop/aclnn_convolution_backward.h"
+#include "opapi/registry.h"
 
 namespace openaclnn::conv_tbc_backward {
 namespace {
 
 constexpr Operation<Params, Plan> kOperation = {kOperator, Check, MakePlan, Run};
+const Registration kRegistration(kOperator);
 
 }  // namespace
 }  // namespace openaclnn::conv_tbc_backward

@@ -3,11 +3,13 @@
 #include "conv_tbc/forward/op.h"
 
 #include "aclnnop/aclnn_convolution.h"
+#include "opapi/registry.h"
 
 namespace openaclnn::conv_tbc {
 namespace {
 
 constexpr Operation<Params, Plan> kOperation = {kOperator, Check, MakePlan, Run};
+const Registration kRegistration(kOperator);
 
 }  // namespace
 }  // namespace openaclnn::conv_tbc

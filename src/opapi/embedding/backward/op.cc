@@ -3,11 +3,13 @@
 #include "embedding/backward/op.h"
 
 #include "aclnnop/aclnn_embedding_dense_backward.h"
+#include "opapi/registry.h"
 
 namespace openaclnn::embedding_dense_backward {
 namespace {
 
 constexpr Operation<Params, Plan> kOperation = {kOperator, Check, MakePlan, Run};
+const Registration kRegistration(kOperator);
 
 }  // namespace
 }  // namespace openaclnn::embedding_dense_backward

@@ -3,11 +3,13 @@
 #include "embedding/forward/op.h"
 
 #include "aclnnop/aclnn_embedding.h"
+#include "opapi/registry.h"
 
 namespace openaclnn::embedding {
 namespace {
 
 constexpr Operation<Params, Plan> kOperation = {kOperator, Check, MakePlan, Run};
+const Registration kRegistration(kOperator);
 
 }  // namespace
 }  // namespace openaclnn::embedding

@@ -3,12 +3,15 @@
 #include "grouped_bias/backward/op.h"
 
 #include "aclnnop/aclnn_grouped_bias_add_grad.h"
+#include "opapi/registry.h"
 
 namespace openaclnn::grouped_bias_add_grad {
 namespace {
 
 constexpr Operation<Params, Plan> kOperation = {kOperator, Check, MakePlan, Run};
 constexpr Operation<Params, Plan> kOperationV2 = {kOperatorV2, CheckV2, MakePlan, Run};
+const Registration kRegistration(kOperator);
+const Registration kRegistrationV2(kOperatorV2);
 
 }  // namespace
 }  // namespace openaclnn::grouped_bias_add_grad

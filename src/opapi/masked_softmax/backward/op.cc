@@ -3,6 +3,7 @@
 #include "masked_softmax/backward/op.h"
 
 #include "aclnnop/aclnn_scaled_masked_softmax_backward.h"
+#include "opapi/registry.h"
 
 namespace openaclnn::scaled_masked_softmax_backward {
 namespace {
@@ -10,6 +11,7 @@ namespace {
 constexpr Operation<Params, Plan> kOperation = {kOperator, Check, MakePlan, Run};
 
 constexpr uint64_t kMayBeInput = uint64_t{1} << kGradOutput | uint64_t{1} << kY;
+const Registration kRegistration(kOperator);
 
 }  // namespace
 }  // namespace openaclnn::scaled_masked_softmax_backward

@@ -3,11 +3,13 @@
 #include "masked_softmax/forward/op.h"
 
 #include "aclnnop/aclnn_scaled_masked_softmax.h"
+#include "opapi/registry.h"
 
 namespace openaclnn::scaled_masked_softmax {
 namespace {
 
 constexpr Operation<Params, Plan> kOperation = {kOperator, Check, MakePlan, Run};
+const Registration kRegistration(kOperator);
 
 }  // namespace
 }  // namespace openaclnn::scaled_masked_softmax

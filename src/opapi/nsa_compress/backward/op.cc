@@ -3,11 +3,13 @@
 #include "nsa_compress/backward/op.h"
 
 #include "aclnnop/aclnn_nsa_compress_grad.h"
+#include "opapi/registry.h"
 
 namespace openaclnn::nsa_compress_grad {
 namespace {
 
 constexpr Operation<Params, Plan> kOperation = {kOperator, Check, MakePlan, Run};
+const Registration kRegistration(kOperator);
 
 }  // namespace
 }  // namespace openaclnn::nsa_compress_grad

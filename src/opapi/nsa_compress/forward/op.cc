@@ -3,11 +3,13 @@
 #include "nsa_compress/forward/op.h"
 
 #include "aclnnop/aclnn_nsa_compress.h"
+#include "opapi/registry.h"
 
 namespace openaclnn::nsa_compress {
 namespace {
 
 constexpr Operation<Params, Plan> kOperation = {kOperator, Check, MakePlan, Run};
+const Registration kRegistration(kOperator);
 
 }  // namespace
 }  // namespace openaclnn::nsa_compress
