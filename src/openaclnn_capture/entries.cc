@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stands in front of the operators.
+#include "declarations/headers.inc"
 #include "openaclnn_capture/record.h"
 
 #define LIST(...) __VA_ARGS__
@@ -14,4 +15,4 @@
     return openaclnn::capture::Run(#name, NEXT(name), workspace, workspaceSize, executor, stream); \
   }
 
-#include "openaclnn_capture/operators.inc"
+#include "declarations/capture.inc"

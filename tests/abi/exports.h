@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that a library's exports.map lists for clients.
+// The functions that a library exports for clients.
 #pragma once
 
 #include <fstream>
@@ -8,9 +8,15 @@
 
 namespace openaclnn {
 
+/// Those that the public headers declare, for libopapi.so; else those that exports.map lists.
 inline std::set<std::string> ExportsOf(const std::string& library) {
-  std::ifstream map(OPENACLNN_SOURCE_DIR "/src/" + library + "/exports.map");
   std::set<std::string> exports;
+  if (library == "opapi") {
+    std::ifstream declared(OPENACLNN_DECLARED_EXPORTS);
+    for (std::string line; std::getline(declared, line);) exports.insert(line);
+    return exports;
+  }
+  std::ifstream map(OPENACLNN_SOURCE_DIR "/src/" + library + "/exports.map");
   for (std::string line; std::getline(map, line);) {
     const size_t first = line.find_first_not_of(' '), last = line.find(';');
     if (line[0] == '#' || last == std::string::npos) continue;

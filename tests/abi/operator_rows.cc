@@ -6,15 +6,8 @@
 #include "abi/handle_rows.h"
 #include "abi/phase1_rows.h"
 #include "acl/acl.h"
-#include "aclnnop/aclnn_convolution.h"
-#include "aclnnop/aclnn_convolution_backward.h"
-#include "aclnnop/aclnn_embedding.h"
 #include "aclnnop/aclnn_embedding_dense_backward.h"
-#include "aclnnop/aclnn_grouped_bias_add_grad.h"
-#include "aclnnop/aclnn_nsa_compress.h"
-#include "aclnnop/aclnn_nsa_compress_grad.h"
-#include "aclnnop/aclnn_scaled_masked_softmax.h"
-#include "aclnnop/aclnn_scaled_masked_softmax_backward.h"
+#include "declarations/headers.inc"
 #include "openaclnn/status.h"
 
 namespace openaclnn {
@@ -41,29 +34,10 @@ void AddPhases2(std::vector<HandleRow>* rows) {
 
 std::vector<HandleRow> OperatorRows(const Live& live) {
   std::vector<HandleRow> rows;
-  const auto add = [&](const char* api, auto* plan, const Names& names) {
-    AddPhase1(live, api, plan, names, &rows);
-  };
-  add("aclnnConvTbcGetWorkspaceSize", aclnnConvTbcGetWorkspaceSize,
-      {"self", "weight", "bias", "out"});
-  add("aclnnConvTbcBackwardGetWorkspaceSize", aclnnConvTbcBackwardGetWorkspaceSize,
-      {"self", "input", "weight", "bias", "gradInput", "gradWeight", "gradBias"});
-  add("aclnnEmbeddingGetWorkspaceSize", aclnnEmbeddingGetWorkspaceSize,
-      {"weight", "indices", "out"});
-  add("aclnnEmbeddingDenseBackwardGetWorkspaceSize", aclnnEmbeddingDenseBackwardGetWorkspaceSize,
-      {"grad", "indices", "out"});
-  add("aclnnGroupedBiasAddGradGetWorkspaceSize", aclnnGroupedBiasAddGradGetWorkspaceSize,
-      {"gradY", "groupIdxOptional", "out"});
-  add("aclnnGroupedBiasAddGradV2GetWorkspaceSize", aclnnGroupedBiasAddGradV2GetWorkspaceSize,
-      {"gradY", "groupIdxOptional", "out"});
-  add("aclnnNsaCompressGetWorkspaceSize", aclnnNsaCompressGetWorkspaceSize,
-      {"input", "weight", "actSeqLenOptional", "output"});
-  add("aclnnNsaCompressGradGetWorkspaceSize", aclnnNsaCompressGradGetWorkspaceSize,
-      {"outputGrad", "input", "weight", "actSeqLenOptional", "inputGradOut", "weightGradOut"});
-  add("aclnnScaledMaskedSoftmaxGetWorkspaceSize", aclnnScaledMaskedSoftmaxGetWorkspaceSize,
-      {"x", "mask", "y"});
-  add("aclnnScaledMaskedSoftmaxBackwardGetWorkspaceSize",
-      aclnnScaledMaskedSoftmaxBackwardGetWorkspaceSize, {"gradOutput", "y", "mask", "out"});
+#define PHASE1(name, ...) \
+  AddPhase1(live, #name "GetWorkspaceSize", name##GetWorkspaceSize, {__VA_ARGS__}, &rows);
+#include "declarations/handles.inc"
+#undef PHASE1
   AddPhases2(&rows);
   auto* executor = static_cast<aclOpExecutor*>(live[HandleKind::kExecutor]);
   rows.push_back(

@@ -1,14 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Compares each library with its exports.map, its soname and the libraries that it may need.
+# Compares what each library exports with its exports.map, libopapi.so's operators with the public
+# headers; its soname and the libraries that it may need.
 set -eu
 
-if [ $# -ne 2 ] || [ ! -d "$1" ] || [ ! -d "$2" ]; then
-  echo "usage: $0 SOURCE_DIR LIBRARY_DIR" >&2
+if [ $# -ne 3 ] || [ ! -d "$1" ] || [ ! -f "$2" ] || [ ! -d "$3" ]; then
+  echo "usage: $0 SOURCE_DIR DECLARED_OPERATORS LIBRARY_DIR" >&2
   exit 2
 fi
 source=$1
-libraries=$2
+declared=$2
+libraries=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
@@ -30,11 +32,14 @@ dynamic() { # library tag
   readelf -d "$1" | sed -n "s/.*($2).*\[\(.*\)\]/\1/p"
 }
 
-listed() { # exports.map
-  sed -n 's/^ *\([A-Za-z_][A-Za-z0-9_]*\);$/\1/p' "$1" | LC_ALL=C sort
+listed() { # exports.map; the patterns of libopapi.so's stand for what the headers declare
+  {
+    sed -n 's/^ *\([A-Za-z_][A-Za-z0-9_]*\);$/\1/p' "$1"
+    case $1 in */opapi/exports.map) cat "$declared" ;; esac
+  } | LC_ALL=C sort
 }
 
-for map in "$source"/*/exports.map; do
+for map in "$source"/*/exports.map "$source"/companions/*/exports.map; do
   name=$(basename "$(dirname "$map")")
   library=$libraries/lib$name.so
   listed "$map" >"$work/expected"
