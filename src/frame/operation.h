@@ -30,7 +30,7 @@ template <class Params, class Plan>
 struct Operation {
   const Operator& op;
   Status (*check)(const Params&, const Product&);
-  Plan (*plan)(const Params&);
+  Plan (*plan)(const Params&, const Product&);
   Status (*run)(const Plan&, const Buffers&);
 };
 
@@ -97,8 +97,8 @@ aclnnStatus PlanOperation(const Operation<Params, Plan>& operation, const Params
     for (size_t i = 0; i < operands.size(); ++i) {
       captured[i] = operation_detail::Capture(*operands[i]);
     }
-    OpenaclnnCall call =
-        operation_detail::MakeCall(operation, std::make_unique<Plan>(operation.plan(params)));
+    OpenaclnnCall call = operation_detail::MakeCall(
+        operation, std::make_unique<Plan>(operation.plan(params, *product)));
     call.operand_count = static_cast<uint32_t>(operands.size());
     call.operands = captured.data();
     const uint64_t bytes = call.workspace_size;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "frame/operation.h"
 #include "openaclnn/status.h"
 
 namespace openaclnn::tbc {
@@ -104,9 +103,8 @@ void CheckMathType(Checker& checker, const Product& product, int32_t dtype, int8
       });
 }
 
-Rounding RoundingOf(int32_t dtype, int8_t math) {
-  Status status;
-  return *openaclnn::RoundingOf(dtype, math, CurrentProduct(&status)->family);
+Rounding RoundingOf(int32_t dtype, int8_t math, const Product& product) {
+  return *openaclnn::RoundingOf(dtype, math, product.family);
 }
 
 int64_t RowsBetween(int64_t steps, const Geometry& geometry) {

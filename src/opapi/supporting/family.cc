@@ -64,7 +64,7 @@ Status Check(const Params& p, const Product& product) {
   return checker.status();
 }
 
-Plan MakePlan(const Params& p) { return p.row.plan(p); }
+Plan MakePlan(const Params& p, const Product&) { return p.row.plan(p); }
 
 Status Run(const Plan& plan, const Buffers& buffers) { return plan.work(buffers); }
 

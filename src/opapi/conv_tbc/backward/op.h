@@ -43,7 +43,7 @@ struct Plan {
 };
 
 Status Check(const Params& params, const Product& product);
-Plan MakePlan(const Params& params);
+Plan MakePlan(const Params& params, const Product& product);
 Status Run(const Plan& plan, const Buffers& buffers);
 
 }  // namespace openaclnn::conv_tbc_backward

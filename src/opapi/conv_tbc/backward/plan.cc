@@ -79,9 +79,9 @@ Gemm PlanWeightGrad(const Params& p, const tbc::Geometry& g, Rounding rounding) 
 
 }  // namespace
 
-Plan MakePlan(const Params& p) {
+Plan MakePlan(const Params& p, const Product& product) {
   const tbc::Geometry g(p.input, p.weight, p.pad);
-  const Rounding rounding = tbc::RoundingOf(p.self.dtype(), p.cubeMathType);
+  const Rounding rounding = tbc::RoundingOf(p.self.dtype(), p.cubeMathType, product);
   Plan plan = {};
   plan.dx = PlanInputGrad(p, g, rounding);
   plan.dw = PlanWeightGrad(p, g, rounding);

@@ -5,7 +5,7 @@
 
 namespace openaclnn::embedding_dense_backward {
 
-Plan MakePlan(const Params& p) {
+Plan MakePlan(const Params& p, const Product&) {
   Plan plan = {};
   plan.tokens = p.grad.empty() ? 0 : *p.indices.count();
   plan.num_weights = p.numWeights;

@@ -5,7 +5,7 @@
 
 namespace openaclnn::embedding {
 
-Plan MakePlan(const Params& p) {
+Plan MakePlan(const Params& p, const Product&) {
   Plan plan = {};
   plan.width = p.weight.dim(1);
   plan.tokens = p.out.empty() ? 0 : *p.indices.count();

@@ -45,7 +45,7 @@ struct Plan {
 
 Status Check(const Params& params, const Product& product);
 Status CheckV2(const Params& params, const Product& product);
-Plan MakePlan(const Params& params);
+Plan MakePlan(const Params& params, const Product& product);
 Status Run(const Plan& plan, const Buffers& buffers);
 
 }  // namespace openaclnn::grouped_bias_add_grad

@@ -5,7 +5,7 @@
 
 namespace openaclnn::grouped_bias_add_grad {
 
-Plan MakePlan(const Params& p) {
+Plan MakePlan(const Params& p, const Product&) {
   const bool listed = p.groupIdxOptional.present();
   Plan plan = {};
   plan.groups = p.out.dim(0);

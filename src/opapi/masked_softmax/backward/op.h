@@ -59,7 +59,7 @@ struct Plan {
 };
 
 Status Check(const Params& params, const Product& product);
-Plan MakePlan(const Params& params);
+Plan MakePlan(const Params& params, const Product& product);
 Status Run(const Plan& plan, const Buffers& buffers);
 
 }  // namespace openaclnn::scaled_masked_softmax_backward

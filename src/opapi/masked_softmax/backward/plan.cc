@@ -15,7 +15,7 @@ auto RowKernel(bool dense, int32_t dtype) {
 
 }  // namespace
 
-Plan MakePlan(const Params& p) {
+Plan MakePlan(const Params& p, const Product&) {
   Plan plan = {};
   plan.width = p.gradOutput.last_dim();
   plan.rows = p.gradOutput.empty() ? 0 : *p.gradOutput.count() / plan.width;

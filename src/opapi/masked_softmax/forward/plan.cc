@@ -15,7 +15,7 @@ auto RowKernel(bool dense, int32_t dtype) {
 
 }  // namespace
 
-Plan MakePlan(const Params& p) {
+Plan MakePlan(const Params& p, const Product&) {
   Plan plan = {};
   plan.width = p.x.last_dim();
   plan.rows = p.x.empty() ? 0 : *p.x.count() / plan.width;

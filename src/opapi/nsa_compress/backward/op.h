@@ -106,7 +106,7 @@ struct Plan {
 };
 
 Status Check(const Params& params, const Product& product);
-Plan MakePlan(const Params& params);
+Plan MakePlan(const Params& params, const Product& product);
 Status Run(const Plan& plan, const Buffers& buffers);
 
 }  // namespace openaclnn::nsa_compress_grad

@@ -35,7 +35,7 @@ Dense MakeDense(const Operand& operand, Plan* plan) {
 
 }  // namespace
 
-Plan MakePlan(const Params& p) {
+Plan MakePlan(const Params& p, const Product&) {
   const nsa::Geometry geometry = p.geometry();
   Plan plan = {};
   plan.dtype = p.input.dtype();

@@ -4,7 +4,7 @@
 
 namespace openaclnn::nsa_compress {
 
-Plan MakePlan(const Params& p) {
+Plan MakePlan(const Params& p, const Product&) {
   const nsa::Geometry geometry = p.geometry();
   Plan plan = {};
   plan.kernels = p.input.dtype() == ACL_FLOAT16 ? OPENACLNN_TARGET_SELECT(kFloat16Kernels)
