@@ -10,7 +10,7 @@ extern "C" {
 
 /// Changed with every change of the structs below; a library that asks for another version gets
 /// null, so that mixed installations are refused instead of crashing.
-#define OPENACLNN_RUNTIME_INTERFACE 3u
+#define OPENACLNN_RUNTIME_INTERFACE 4u
 
 /// Families of products that share one table of supported types.
 typedef enum OpenaclnnFamily {
@@ -23,11 +23,24 @@ typedef enum OpenaclnnFamily {
   OPENACLNN_FAMILY_COUNT
 } OpenaclnnFamily;
 
-/// One product, as aclrtGetSocName names it.
+/// What the products of a family have in common beside their types. A limit of 0 is none.
+typedef struct OpenaclnnFamilyRules {
+  const char* name;
+  int64_t malloc_padding;     // bytes that aclrtMalloc adds to an allocation
+  int32_t has_hf32;           // the cube multiplies HF32, and FLOAT and BFLOAT16 as they are
+  int64_t max_softmax_width;  // elements of a row of the masked softmax
+  int64_t max_conv_taps;      // of ConvTbc and its gradient
+  int64_t max_conv_pad;
+  int64_t max_conv_dim;       // any dimension of their tensors
+  int64_t max_counter_bytes;  // on-chip memory for a row and the counts of scaleGradByFreq
+} OpenaclnnFamilyRules;
+
+/// One product, as aclrtGetSocName names it. `family` is for tables of supported types.
 typedef struct OpenaclnnProduct {
   const char* name;
   OpenaclnnFamily family;
   int32_t core_count;
+  const OpenaclnnFamilyRules* rules;
 } OpenaclnnProduct;
 
 /// Room for the text of a task's error; longer text is cut.

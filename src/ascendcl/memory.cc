@@ -19,13 +19,6 @@ constexpr uint64_t kHostAlignment = 64;
 
 constexpr uint32_t kPageBytes = 4096;
 
-/// What aclrtMalloc adds to an allocation, on the families whose runtime does.
-constexpr uint64_t kPadding = 32;
-
-bool Pads(OpenaclnnFamily family) {
-  return family != OPENACLNN_FAMILY_910 && family != OPENACLNN_FAMILY_950;
-}
-
 /// The runtime's documented rounding.
 uint64_t RoundedBytes(uint64_t bytes) { return (bytes + 31) / 32 * 32; }
 
@@ -65,8 +58,9 @@ Status Memory::CheckFree(const Config& config, uint32_t device_id, uint64_t byte
 }
 
 Status Memory::AllocateDevice(const Config& config, Allocation* allocation, uint64_t bytes,
-                              uint64_t padding) {
-  const uint64_t counted = RoundedBytes(bytes) + (Pads(config.product->family) ? padding : 0);
+                              bool padded) {
+  const int64_t padding = padded ? config.product->rules->malloc_padding : 0;
+  const uint64_t counted = RoundedBytes(bytes) + static_cast<uint64_t>(padding);
   Status status = CheckFree(config, allocation->device_id, bytes, counted);
   if (!status.ok()) return status;
   PrepareArena({config.host_access, config.guard_pages});
@@ -80,7 +74,7 @@ Status Memory::AllocateDevice(const Config& config, Allocation* allocation, uint
   return {};
 }
 
-Status Memory::Allocate(Location location, uint32_t device_id, uint64_t bytes, uint64_t padding,
+Status Memory::Allocate(Location location, uint32_t device_id, uint64_t bytes, bool padded,
                         void** address) {
   Config config;
   Status status = CurrentConfig(&config);
@@ -91,7 +85,7 @@ Status Memory::Allocate(Location location, uint32_t device_id, uint64_t bytes, u
   allocation->device_id = device_id;
   std::lock_guard lock(mutex_);
   if (location == Location::kDevice) {
-    status = AllocateDevice(config, allocation.get(), bytes, padding);
+    status = AllocateDevice(config, allocation.get(), bytes, padded);
     if (!status.ok()) return status;
   } else {
     void* host = nullptr;
@@ -296,13 +290,13 @@ Status CheckRequest(const char* operand, void** address, size_t size) {
   return Status(ACL_ERROR_INVALID_PARAM, "size value is 0, expected a number of bytes");
 }
 
-Status MallocDevice(void** address, size_t size, uint64_t padding) {
+Status MallocDevice(void** address, size_t size, bool padded) {
   std::shared_ptr<Context> context;
   Status status = CheckRequest("devPtr", address, size);
   if (status.ok()) status = CurrentContext(&context);
   if (!status.ok()) return status;
   NoteSize(size);
-  return Memory::Get().Allocate(Location::kDevice, context->device_id(), size, padding, address);
+  return Memory::Get().Allocate(Location::kDevice, context->device_id(), size, padded, address);
 }
 
 }  // namespace
@@ -320,12 +314,11 @@ using openaclnn::RequireOut;
 using openaclnn::Status;
 
 aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy) {
-  return Api("aclrtMalloc",
-             [&] { return openaclnn::MallocDevice(devPtr, size, openaclnn::kPadding); });
+  return Api("aclrtMalloc", [&] { return openaclnn::MallocDevice(devPtr, size, true); });
 }
 
 aclError aclrtMallocAlign32(void** devPtr, size_t size, aclrtMemMallocPolicy) {
-  return Api("aclrtMallocAlign32", [&] { return openaclnn::MallocDevice(devPtr, size, 0); });
+  return Api("aclrtMallocAlign32", [&] { return openaclnn::MallocDevice(devPtr, size, false); });
 }
 
 aclError aclrtFree(void* devPtr) {
@@ -340,7 +333,7 @@ aclError aclrtMallocHost(void** hostPtr, size_t size) {
     Status status = openaclnn::CheckRequest("hostPtr", hostPtr, size);
     if (!status.ok()) return status;
     openaclnn::NoteSize(size);
-    return Memory::Get().Allocate(Location::kPinnedHost, 0, size, 0, hostPtr);
+    return Memory::Get().Allocate(Location::kPinnedHost, 0, size, false, hostPtr);
   });
 }
 

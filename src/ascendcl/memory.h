@@ -59,9 +59,9 @@ class Memory {
  public:
   static Memory& Get();
 
-  /// Device memory is counted against the device's limit in units of 32 bytes, with `padding` more
-  /// on the families whose runtime adds them.
-  Status Allocate(Location location, uint32_t device_id, uint64_t bytes, uint64_t padding,
+  /// Device memory is counted against the device's limit in units of 32 bytes; `padded`: with the
+  /// bytes that the product's runtime adds.
+  Status Allocate(Location location, uint32_t device_id, uint64_t bytes, bool padded,
                   void** address);
 
   /// The address leaves the table at once; its range is given back when the last pin ends.
@@ -93,8 +93,7 @@ class Memory {
   Memory() = default;
 
   Allocation* FindAllocation(const void* address);
-  Status AllocateDevice(const Config& config, Allocation* allocation, uint64_t bytes,
-                        uint64_t padding);
+  Status AllocateDevice(const Config& config, Allocation* allocation, uint64_t bytes, bool padded);
   void PrepareArena(const ArenaOptions& options);
   void GiveBack(const Allocation& allocation);
   Status CheckFree(const Config& config, uint32_t device_id, uint64_t bytes, uint64_t counted);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of products: name, family, core count.
+// The tables of products and of their families: names, core counts, and the rules that differ.
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -12,44 +12,60 @@
 namespace openaclnn {
 namespace {
 
+// Sizes of ConvTbc, the row of the softmax and the bytes for counters are limits of the operators'
+// pages; allocations are padded as the runtime's page says.
+constexpr OpenaclnnFamilyRules kFamilies[] = {
+    // clang-format off
+    //  padding  HF32  softmax  taps  pad  dim         counters
+    {"910",   0, 0,    4096,    0,    0,   0,          180192},
+    {"A2",   32, 1,    4096,    255,  255, 2147483646, 0},
+    {"A3",   32, 1,    4096,    255,  255, 2147483646, 0},
+    {"950",   0, 1,    8192,    0,    0,   0,          0},
+    {"310P", 32, 0,    4096,    0,    0,   0,          0},
+    {"310B", 32, 0,    4096,    0,    0,   0,          0},
+    // clang-format on
+};
+static_assert(std::size(kFamilies) == OPENACLNN_FAMILY_COUNT);
+
 constexpr int32_t kCores950 = 32;
+
+constexpr Product Of(const char* name, OpenaclnnFamily family, int32_t core_count) {
+  return {name, family, core_count, &kFamilies[family]};
+}
 
 // Core counts of the 910 family decide how large scaleGradByFreq may be: 32 for names ending in A,
 // 30 for those ending in B. The other counts are assumed; no result depends on them.
 constexpr Product kProducts[] = {
-    {"Ascend910A", OPENACLNN_FAMILY_910, 32},
-    {"Ascend910B", OPENACLNN_FAMILY_910, 30},
-    {"Ascend910ProA", OPENACLNN_FAMILY_910, 32},
-    {"Ascend910ProB", OPENACLNN_FAMILY_910, 30},
-    {"Ascend910PremiumA", OPENACLNN_FAMILY_910, 32},
-    {"Ascend910B1", OPENACLNN_FAMILY_A2, 24},
-    {"Ascend910B2", OPENACLNN_FAMILY_A2, 24},
-    {"Ascend910B2C", OPENACLNN_FAMILY_A2, 24},
-    {"Ascend910B3", OPENACLNN_FAMILY_A2, 20},
-    {"Ascend910B4", OPENACLNN_FAMILY_A2, 20},
-    {"Ascend910B4-1", OPENACLNN_FAMILY_A2, 20},
-    {"Ascend910_9391", OPENACLNN_FAMILY_A3, 24},
-    {"Ascend910_9392", OPENACLNN_FAMILY_A3, 24},
-    {"Ascend910_9381", OPENACLNN_FAMILY_A3, 24},
-    {"Ascend910_9382", OPENACLNN_FAMILY_A3, 24},
-    {"Ascend910_9372", OPENACLNN_FAMILY_A3, 20},
-    {"Ascend910_9362", OPENACLNN_FAMILY_A3, 20},
-    {"Ascend910_9363", OPENACLNN_FAMILY_A3, 20},
-    {"Ascend310P1", OPENACLNN_FAMILY_310P, 8},
-    {"Ascend310P2", OPENACLNN_FAMILY_310P, 8},
-    {"Ascend310P3", OPENACLNN_FAMILY_310P, 8},
-    {"Ascend310P4", OPENACLNN_FAMILY_310P, 8},
-    {"Ascend310P5", OPENACLNN_FAMILY_310P, 8},
-    {"Ascend310P7", OPENACLNN_FAMILY_310P, 8},
-    {"Ascend310B1", OPENACLNN_FAMILY_310B, 1},
-    {"Ascend310B2", OPENACLNN_FAMILY_310B, 1},
-    {"Ascend310B3", OPENACLNN_FAMILY_310B, 1},
-    {"Ascend310B4", OPENACLNN_FAMILY_310B, 1},
-    {"Ascend950PR_9579", OPENACLNN_FAMILY_950, kCores950},
+    Of("Ascend910A", OPENACLNN_FAMILY_910, 32),
+    Of("Ascend910B", OPENACLNN_FAMILY_910, 30),
+    Of("Ascend910ProA", OPENACLNN_FAMILY_910, 32),
+    Of("Ascend910ProB", OPENACLNN_FAMILY_910, 30),
+    Of("Ascend910PremiumA", OPENACLNN_FAMILY_910, 32),
+    Of("Ascend910B1", OPENACLNN_FAMILY_A2, 24),
+    Of("Ascend910B2", OPENACLNN_FAMILY_A2, 24),
+    Of("Ascend910B2C", OPENACLNN_FAMILY_A2, 24),
+    Of("Ascend910B3", OPENACLNN_FAMILY_A2, 20),
+    Of("Ascend910B4", OPENACLNN_FAMILY_A2, 20),
+    Of("Ascend910B4-1", OPENACLNN_FAMILY_A2, 20),
+    Of("Ascend910_9391", OPENACLNN_FAMILY_A3, 24),
+    Of("Ascend910_9392", OPENACLNN_FAMILY_A3, 24),
+    Of("Ascend910_9381", OPENACLNN_FAMILY_A3, 24),
+    Of("Ascend910_9382", OPENACLNN_FAMILY_A3, 24),
+    Of("Ascend910_9372", OPENACLNN_FAMILY_A3, 20),
+    Of("Ascend910_9362", OPENACLNN_FAMILY_A3, 20),
+    Of("Ascend910_9363", OPENACLNN_FAMILY_A3, 20),
+    Of("Ascend310P1", OPENACLNN_FAMILY_310P, 8),
+    Of("Ascend310P2", OPENACLNN_FAMILY_310P, 8),
+    Of("Ascend310P3", OPENACLNN_FAMILY_310P, 8),
+    Of("Ascend310P4", OPENACLNN_FAMILY_310P, 8),
+    Of("Ascend310P5", OPENACLNN_FAMILY_310P, 8),
+    Of("Ascend310P7", OPENACLNN_FAMILY_310P, 8),
+    Of("Ascend310B1", OPENACLNN_FAMILY_310B, 1),
+    Of("Ascend310B2", OPENACLNN_FAMILY_310B, 1),
+    Of("Ascend310B3", OPENACLNN_FAMILY_310B, 1),
+    Of("Ascend310B4", OPENACLNN_FAMILY_310B, 1),
+    Of("Ascend950PR_9579", OPENACLNN_FAMILY_950, kCores950),
 };
-
-constexpr const char* kFamilyNames[] = {"910", "A2", "A3", "950", "310P", "310B"};
-static_assert(std::size(kFamilyNames) == OPENACLNN_FAMILY_COUNT);
 
 // Clients take any name that begins so for one of the 950 family.
 constexpr std::string_view kFamily950 = "Ascend950";
@@ -61,7 +77,7 @@ const Product* Of950(std::string_view name) {
   std::lock_guard lock(mutex);
   auto found = products->find(name);
   if (found == products->end()) {
-    found = products->emplace(name, Product{nullptr, OPENACLNN_FAMILY_950, kCores950}).first;
+    found = products->emplace(name, Of(nullptr, OPENACLNN_FAMILY_950, kCores950)).first;
     found->second.name = found->first.c_str();
   }
   return &found->second;
@@ -78,7 +94,7 @@ const Product* FindProduct(std::string_view name) {
   return name.starts_with(kFamily950) ? Of950(name) : nullptr;
 }
 
-const char* FamilyName(OpenaclnnFamily family) { return kFamilyNames[family]; }
+const char* FamilyName(OpenaclnnFamily family) { return kFamilies[family].name; }
 
 std::string ProductNames() {
   std::string names;

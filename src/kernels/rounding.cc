@@ -16,7 +16,7 @@ using Math = std::array<std::optional<Rounding>, kMathTypes>;  // by cubeMathTyp
 
 struct MathRow {
   int32_t dtype;
-  Math with_hf32, without;  // families
+  Math with_hf32, without;  // products
 };
 
 constexpr std::nullopt_t kNo = std::nullopt;
@@ -29,12 +29,12 @@ constexpr MathRow kMathRows[] = {
 
 }  // namespace
 
-std::optional<Rounding> RoundingOf(int32_t dtype, int64_t cube_math_type, OpenaclnnFamily family) {
+std::optional<Rounding> RoundingOf(int32_t dtype, int64_t cube_math_type,
+                                   const OpenaclnnProduct& product) {
   const MathRow* row = std::find_if(std::begin(kMathRows), std::end(kMathRows) - 1,
                                     [&](const MathRow& each) { return each.dtype == dtype; });
-  const bool hf32 = family == OPENACLNN_FAMILY_A2 || family == OPENACLNN_FAMILY_A3 ||
-                    family == OPENACLNN_FAMILY_950;
-  return (hf32 ? row->with_hf32 : row->without)[static_cast<size_t>(cube_math_type)];
+  const Math& math = product.rules->has_hf32 != 0 ? row->with_hf32 : row->without;
+  return math[static_cast<size_t>(cube_math_type)];
 }
 
 }  // namespace openaclnn

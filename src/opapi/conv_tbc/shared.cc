@@ -9,11 +9,6 @@
 namespace openaclnn::tbc {
 namespace {
 
-// Limits of the operators' pages for A2 and A3.
-constexpr int64_t kMaxTaps = 255;
-constexpr int64_t kMaxPad = 255;
-constexpr int64_t kMaxDim = 2147483646;
-
 constexpr int kFormats[] = {ACL_FORMAT_ND, ACL_FORMAT_NCL};
 constexpr int kBiasFormats[] = {ACL_FORMAT_ND};
 
@@ -26,19 +21,20 @@ int64_t OutputLength(int64_t in_length, int64_t taps, int64_t pad) {
 
 void CheckAtMost(Checker& checker, const Product& product, const std::string& what, int64_t value,
                  int64_t most) {
-  checker.That(value <= most, [&] {
+  checker.That(most == 0 || value <= most, [&] {
     return Concat(what, " is ", value, ", expected at most ", most, " on ", product.name);
   });
 }
 
 void CheckLimits(Checker& checker, const Product& product, const Operand& w, int64_t pad,
                  std::initializer_list<const Operand*> sized) {
-  CheckAtMost(checker, product, Concat(w.name(), " dimension 0"), w.dim(0), kMaxTaps);
-  CheckAtMost(checker, product, "pad value", pad, kMaxPad);
+  const OpenaclnnFamilyRules& rules = *product.rules;
+  CheckAtMost(checker, product, Concat(w.name(), " dimension 0"), w.dim(0), rules.max_conv_taps);
+  CheckAtMost(checker, product, "pad value", pad, rules.max_conv_pad);
   for (const Operand* operand : sized) {
     for (uint32_t i = 0; i < operand->rank(); ++i) {
       CheckAtMost(checker, product, Concat(operand->name(), " dimension ", i), operand->dim(i),
-                  kMaxDim);
+                  rules.max_conv_dim);
     }
   }
 }
@@ -70,9 +66,7 @@ void CheckGeometry(Checker& checker, const Product& product, const Operand& x, c
             })
       .Shape(bias, {w.dim(2)})
       .That(pad >= 0, [&] { return Concat("pad value is ", pad, ", expected 0 or more"); });
-  if (product.family == OPENACLNN_FAMILY_A2 || product.family == OPENACLNN_FAMILY_A3) {
-    CheckLimits(checker, product, w, pad, sized);
-  }
+  CheckLimits(checker, product, w, pad, sized);
   checker.That(OutputLength(x.dim(0), w.dim(0), pad) >= 0, [&] {
     return Concat(x.name(), " dimension 0 is ", x.dim(0), ", expected at least ",
                   w.dim(0) - 2 * pad - 1, " for ", w.dim(0), " taps and pad ", pad);
@@ -85,9 +79,7 @@ void CheckOutput(Checker& checker, const Operand& y, const Operand& x, const Ope
 }
 
 void CheckMathType(Checker& checker, const Product& product, int32_t dtype, int8_t math) {
-  const auto has = [&](int type) {
-    return openaclnn::RoundingOf(dtype, type, product.family).has_value();
-  };
+  const auto has = [&](int type) { return RoundingOf(dtype, type, product).has_value(); };
   checker
       .That(0 <= math && math < kMathTypes,
             [&] {
@@ -101,10 +93,6 @@ void CheckMathType(Checker& checker, const Product& product, int32_t dtype, int8
         return Concat("cubeMathType value is ", int{math}, ", expected one of ", wanted, " for ",
                       DtypeText(dtype), " on ", product.name);
       });
-}
-
-Rounding RoundingOf(int32_t dtype, int8_t math, const Product& product) {
-  return *openaclnn::RoundingOf(dtype, math, product.family);
 }
 
 int64_t RowsBetween(int64_t steps, const Geometry& geometry) {

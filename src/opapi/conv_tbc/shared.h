@@ -37,9 +37,6 @@ void CheckOutput(Checker& checker, const Operand& y, const Operand& x, const Ope
 /// 0 to 3, and one that the product has for the type.
 void CheckMathType(Checker& checker, const Product& product, int32_t dtype, int8_t math);
 
-/// What operands of a type are rounded to on a product. After CheckMathType.
-Rounding RoundingOf(int32_t dtype, int8_t math, const Product& product);
-
 /// Rows of x or y from one step of time to `steps` after it. It may wrap around: with so many taps
 /// that it does, no row that is read lies there.
 int64_t RowsBetween(int64_t steps, const Geometry& geometry);

@@ -2,16 +2,18 @@
 // What the scaled, masked softmax and its gradient both demand of their arguments.
 #pragma once
 
+#include <algorithm>
+
 #include "frame/checker.h"
 
 namespace openaclnn::masked_softmax {
 
-/// Longest row of any product.
+/// Longest row of any product: the kernel keeps one on its stack.
 inline constexpr int64_t kMaxWidth = 8192;
 
 /// Longest row of a product.
-constexpr int64_t MaxWidth(const Product& product) {
-  return product.family == OPENACLNN_FAMILY_950 ? kMaxWidth : 4096;
+inline int64_t MaxWidth(const Product& product) {
+  return std::min(kMaxWidth, product.rules->max_softmax_width);
 }
 
 /// The mask has the last two dimensions of `data`, after two that are 1 or those of `data`.

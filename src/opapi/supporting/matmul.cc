@@ -209,9 +209,9 @@ Plan PlanProduct(const Params& p, bool added) {
     return {0, [product](const Buffers& buffers) { return MultiplyDoubles(product, buffers); }};
   }
   Status status;
-  const OpenaclnnFamily family = CurrentProduct(&status)->family;
+  const Product& product_now = *CurrentProduct(&status);
   const auto rounding = [&](const Matrix& matrix) {
-    return RoundingOf(matrix.dtype, p.integers[0], family).value_or(Rounding::kNone);
+    return RoundingOf(matrix.dtype, p.integers[0], product_now).value_or(Rounding::kNone);
   };
   if (product.columns <= kFewColumns && product.columns < product.rows) Mirror(&product);
   const Gemm gemm = GemmOf(product, rounding(product.a), rounding(product.b));

@@ -81,7 +81,7 @@ Gemm PlanWeightGrad(const Params& p, const tbc::Geometry& g, Rounding rounding) 
 
 Plan MakePlan(const Params& p, const Product& product) {
   const tbc::Geometry g(p.input, p.weight, p.pad);
-  const Rounding rounding = tbc::RoundingOf(p.self.dtype(), p.cubeMathType, product);
+  const Rounding rounding = *RoundingOf(p.self.dtype(), p.cubeMathType, product);
   Plan plan = {};
   plan.dx = PlanInputGrad(p, g, rounding);
   plan.dw = PlanWeightGrad(p, g, rounding);

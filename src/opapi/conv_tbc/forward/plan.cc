@@ -6,7 +6,7 @@ namespace openaclnn::conv_tbc {
 
 Plan MakePlan(const Params& p, const Product& product) {
   const tbc::Geometry g(p.self, p.weight, p.pad);
-  const Rounding rounding = tbc::RoundingOf(p.self.dtype(), p.cubeMathType, product);
+  const Rounding rounding = *RoundingOf(p.self.dtype(), p.cubeMathType, product);
   Plan plan = {};
   if (p.out.empty()) return plan;
   Gemm& gemm = plan.gemm;

@@ -14,15 +14,16 @@ constexpr OperandSupport kSupport[] = {
     {"out", {kFloatTypesNoBf16, kFloatTypes, kFloatTypes, kFloatTypes, kNone, kNone}},
 };
 
-/// The 910 family counts hits in on-chip memory, which bounds D and V when scaleGradByFreq is set.
+/// Where hits are counted in on-chip memory, it bounds D and V when scaleGradByFreq is set.
 bool FitsOnChip(const Params& p, const Product& product) {
-  constexpr __int128 kOnChipBytes = 180192;
+  const __int128 limit = product.rules->max_counter_bytes;
+  if (limit == 0 || !p.scaleGradByFreq || p.grad.empty() || p.indices.empty()) return true;
   const __int128 width = p.grad.last_dim();
   const auto cores = static_cast<uint64_t>(product.core_count);
   const __int128 counters =
       static_cast<__int128>(p.numWeights / cores) + static_cast<__int128>(p.numWeights % cores);
   const bool wide = p.indices.dtype() == ACL_INT64;
-  return (wide ? 20 * width + 8 * counters : 36 * width + 4 * counters) < kOnChipBytes;
+  return (wide ? 20 * width + 8 * counters : 36 * width + 4 * counters) < limit;
 }
 
 /// Product of the dimensions that count tokens; nothing when it overflows.
@@ -39,8 +40,6 @@ Status Check(const Params& p, const Product& product) {
   const auto tokens = Tokens(p.grad);
   const auto indices = p.indices.count();
   const int64_t width = p.grad.last_dim();
-  const bool limited = product.family == OPENACLNN_FAMILY_910 && p.scaleGradByFreq &&
-                       !p.grad.empty() && !p.indices.empty();
   return Checker(kOperator, product)
       .Required(p.grad)
       .Required(p.indices)
@@ -68,7 +67,7 @@ Status Check(const Params& p, const Product& product) {
       .PlainFormat(p.grad)
       .PlainFormat(p.indices)
       .PlainFormat(p.out)
-      .That(!limited || FitsOnChip(p, product), ACLNN_ERR_INNER_TILING_ERROR,
+      .That(FitsOnChip(p, product), ACLNN_ERR_INNER_TILING_ERROR,
             [&] {
               return Concat("numWeights value is ", p.numWeights, " with rows of ", width,
                             " elements and scaleGradByFreq, expected fewer or shorter rows on ",
