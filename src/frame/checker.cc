@@ -60,6 +60,11 @@ Checker& Checker::Required(const Operand& operand) {
               [&] { return Concat(operand.name(), " value is null, expected a tensor"); });
 }
 
+Checker& Checker::Required(Operands operands) {
+  for (const Operand* operand : operands) Required(*operand);
+  return *this;
+}
+
 Checker& Checker::List(const IntList& list, bool required) {
   RequireLive(list.name(), list.found(), "an array of integers", "array");
   return That(!required || list.found() != OPENACLNN_NULL, ACLNN_ERR_PARAM_NULLPTR,
@@ -86,6 +91,11 @@ Checker& Checker::Dtype(const Operand& operand) {
     return Concat(operand.name(), " dtype is ", DtypeText(operand.dtype()), ", expected one of ",
                   DtypesText(wanted), OnProduct());
   });
+}
+
+Checker& Checker::Dtype(Operands operands) {
+  for (const Operand* operand : operands) Dtype(*operand);
+  return *this;
 }
 
 Checker& Checker::Rank(const Operand& operand, uint32_t rank) {
@@ -134,6 +144,11 @@ Checker& Checker::NotEmpty(const Operand& operand) {
 }
 
 Checker& Checker::PlainFormat(const Operand& operand) { return Format(operand, kPlainFormats); }
+
+Checker& Checker::PlainFormat(Operands operands) {
+  for (const Operand* operand : operands) PlainFormat(*operand);
+  return *this;
+}
 
 Checker& Checker::Format(const Operand& operand, std::span<const int> wanted) {
   const int format = operand.tensor().format;

@@ -15,6 +15,9 @@ namespace openaclnn {
 
 using Product = OpenaclnnProduct;
 
+/// Some operands, in the order in which they are checked.
+using Operands = std::span<const Operand* const>;
+
 /// Each function is one check; after a failure the others do nothing. Conditions are evaluated all
 /// the same, which operands without a tensor bear.
 class Checker {
@@ -25,6 +28,7 @@ class Checker {
   // all, by Supported.
 
   Checker& Required(const Operand& operand);
+  Checker& Required(Operands operands);
   /// Null is an error only if `required`.
   Checker& List(const IntList& list, bool required);
 
@@ -35,6 +39,7 @@ class Checker {
 
   /// A type of the operator's table on this product.
   Checker& Dtype(const Operand& operand);
+  Checker& Dtype(Operands operands);
   Checker& Rank(const Operand& operand, uint32_t rank);
   Checker& RankBetween(const Operand& operand, uint32_t low, uint32_t high);
   Checker& Shape(const Operand& operand, std::initializer_list<int64_t> dims);
@@ -43,6 +48,7 @@ class Checker {
   Checker& SameShapeAndDtype(const Operand& operand, const Operand& other);
   /// A format that is a plain layout.
   Checker& PlainFormat(const Operand& operand);
+  Checker& PlainFormat(Operands operands);
   /// One of some plain layouts.
   Checker& Format(const Operand& operand, std::span<const int> wanted);
 

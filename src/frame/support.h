@@ -28,10 +28,14 @@ constexpr bool Contains(DtypeSet set, int dtype) {
   return dtype >= 0 && dtype < 64 && (set >> dtype & 1) != 0;
 }
 
-/// One row of an operator's table. A family whose set is empty does not have the operator.
+/// A family whose set is kNone does not have the operator.
+using DtypesByFamily = std::array<DtypeSet, OPENACLNN_FAMILY_COUNT>;  // by OpenaclnnFamily
+inline constexpr DtypeSet kNone = 0;
+
+/// One row of an operator's table.
 struct OperandSupport {
   const char* operand;
-  std::array<DtypeSet, OPENACLNN_FAMILY_COUNT> dtypes;  // by OpenaclnnFamily
+  DtypesByFamily dtypes;
 };
 
 /// An operator as tables and messages know it. The name is that of phase 2; its address identifies

@@ -8,37 +8,8 @@
 
 #include "openaclnn/status.h"
 
-namespace openaclnn::nsa {
-
-std::vector<Segment> CutSegments(std::span<const int64_t> ends, const Geometry& geometry) {
-  std::vector<Segment> segments;
-  int64_t begin = 0, window = 0;
-  const auto add = [&](int64_t end) {
-    const int64_t length = end - begin;
-    const int64_t windows =
-        length < geometry.block ? 0 : (length - geometry.block) / geometry.stride + 1;
-    segments.push_back({begin, end, window, windows});
-    begin = end;
-    window += windows;
-  };
-  for (const int64_t end : ends) add(end);
-  if (ends.empty()) add(geometry.tokens);
-  return segments;
-}
-
-int64_t WindowCount(std::span<const int64_t> ends, const Geometry& geometry) {
-  const Segment last = CutSegments(ends, geometry).back();
-  return last.first_window + last.windows;
-}
-
-int64_t WindowToken(const std::vector<Segment>& segments, int64_t stride, int64_t window) {
-  const auto after = std::upper_bound(
-      segments.begin(), segments.end(), window,
-      [](int64_t value, const Segment& segment) { return value < segment.first_window; });
-  // Segments without windows begin with the same number as the one after them.
-  const Segment& segment = *std::prev(after);
-  return segment.begin + (window - segment.first_window) * stride;
-}
+namespace openaclnn::nsa_compress {
+namespace {
 
 void CheckLayout(Checker& checker, const char* operand, const char* layout) {
   checker.That(layout == nullptr || std::strcmp(layout, "TND") == 0,
@@ -51,7 +22,9 @@ void CheckType(Checker& checker, int64_t type) {
   });
 }
 
-void CheckStride(Checker& checker, const Geometry& geometry, int64_t least_block) {
+void CheckStride(Checker& checker, const Geometry& geometry, bool may_abut) {
+  const int64_t least_block =
+      may_abut || geometry.stride == INT64_MAX ? geometry.stride : geometry.stride + 1;
   checker
       .That(geometry.stride > 0,
             [&] {
@@ -110,4 +83,71 @@ void CheckGranules(Checker& checker, const Operand& input, const Geometry& geome
   whole("input dimension 2", input.dim(2));
 }
 
-}  // namespace openaclnn::nsa
+}  // namespace
+
+std::vector<Segment> CutSegments(std::span<const int64_t> ends, const Geometry& geometry) {
+  std::vector<Segment> segments;
+  int64_t begin = 0, window = 0;
+  const auto add = [&](int64_t end) {
+    const int64_t length = end - begin;
+    const int64_t windows =
+        length < geometry.block ? 0 : (length - geometry.block) / geometry.stride + 1;
+    segments.push_back({begin, end, window, windows});
+    begin = end;
+    window += windows;
+  };
+  for (const int64_t end : ends) add(end);
+  if (ends.empty()) add(geometry.tokens);
+  return segments;
+}
+
+int64_t WindowCount(std::span<const int64_t> ends, const Geometry& geometry) {
+  const Segment last = CutSegments(ends, geometry).back();
+  return last.first_window + last.windows;
+}
+
+int64_t WindowToken(const std::vector<Segment>& segments, int64_t stride, int64_t window) {
+  const auto after = std::upper_bound(
+      segments.begin(), segments.end(), window,
+      [](int64_t value, const Segment& segment) { return value < segment.first_window; });
+  // Segments without windows begin with the same number as the one after them.
+  const Segment& segment = *std::prev(after);
+  return segment.begin + (window - segment.first_window) * stride;
+}
+
+Status CheckArguments(const Operator& op, const Product& product, const Arguments& a) {
+  const auto is_weight = [&](const Operand* operand) {
+    return std::find(a.weights.begin(), a.weights.end(), operand) != a.weights.end();
+  };
+  const int64_t heads = a.input.dim(1), width = a.input.dim(2);
+  Checker checker(op, product);
+  checker.Required(a.operands).List(a.ends, false).Supported();
+  for (const Operand* operand : a.operands) {
+    checker.Dtype(*operand).SameDtype(*operand, *a.operands.front());
+  }
+  checker.PlainFormat(a.operands);
+  CheckLayout(checker, a.layout_name, a.layout);
+  CheckType(checker, a.type);
+  for (const Operand* operand : a.operands) checker.Rank(*operand, is_weight(operand) ? 2 : 3);
+  for (const Operand* operand : a.operands) checker.NotEmpty(*operand);
+  CheckStride(checker, a.geometry, a.may_abut);
+  checker.Shape(*a.weights.front(), {a.geometry.block, heads});
+  checker.That(a.null_ends || a.ends.found() != OPENACLNN_NULL, [&] {
+    return Concat(a.ends.name(), " value is null, expected the ends of the segments");
+  });
+  CheckEnds(checker, a.ends, a.geometry.tokens);
+  const int64_t windows = checker.ok() ? WindowCount(a.ends.values(), a.geometry) : 0;
+  checker.Shape(a.of_windows, {windows, heads, width});
+  for (const Operand* operand : a.operands) {
+    if (is_weight(operand)) {
+      checker.Shape(*operand, {a.geometry.block, heads});
+    } else if (operand != &a.of_windows) {
+      checker.Shape(*operand, {a.geometry.tokens, heads, width});
+    }
+  }
+  CheckLimits(checker, a.input, a.geometry);
+  CheckGranules(checker, a.input, a.geometry, product);
+  return checker.status();
+}
+
+}  // namespace openaclnn::nsa_compress

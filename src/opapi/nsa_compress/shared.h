@@ -8,7 +8,7 @@
 
 #include "frame/checker.h"
 
-namespace openaclnn::nsa {
+namespace openaclnn::nsa_compress {
 
 // Limits of the operators' pages.
 inline constexpr int64_t kMaxHeads = 128;
@@ -38,14 +38,26 @@ int64_t WindowCount(std::span<const int64_t> ends, const Geometry& geometry);
 /// First token of a window.
 int64_t WindowToken(const std::vector<Segment>& segments, int64_t stride, int64_t window);
 
-// The checks that both operators share; each adds to the chain.
-void CheckLayout(Checker& checker, const char* operand, const char* layout);
-void CheckType(Checker& checker, int64_t type);
-/// stride > 0 and block >= least_block.
-void CheckStride(Checker& checker, const Geometry& geometry, int64_t least_block);
-void CheckEnds(Checker& checker, const IntList& ends, int64_t tokens);
-void CheckLimits(Checker& checker, const Operand& input, const Geometry& geometry);
-void CheckGranules(Checker& checker, const Operand& input, const Geometry& geometry,
-                   const Product& product);
+//                                     910          A2                        A3     950    310P
+inline constexpr DtypesByFamily kTypes = {kNone, Dtypes(ACL_FLOAT16, ACL_BF16), kNone, kNone, kNone,
+                                          kNone};  // 310B
 
-}  // namespace openaclnn::nsa
+/// What is checked: the operands in the order of the API, those of block by heads among them, and
+/// the one that has a row of heads for each window; the others are tokens by heads by width.
+struct Arguments {
+  Operands operands, weights;
+  const Operand& of_windows;
+  const Operand& input;
+  const IntList& ends;
+  bool null_ends;  // no list is one segment of all tokens
+  const char* layout_name;
+  const char* layout;
+  int64_t type;
+  Geometry geometry;
+  bool may_abut;  // windows, as far as stride is their block
+};
+
+/// All checks of both operators, in their order.
+Status CheckArguments(const Operator& op, const Product& product, const Arguments& arguments);
+
+}  // namespace openaclnn::nsa_compress

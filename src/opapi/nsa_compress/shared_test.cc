@@ -12,11 +12,11 @@
 namespace openaclnn {
 namespace {
 
-using nsa::CutSegments;
-using nsa::Geometry;
-using nsa::Segment;
-using nsa::WindowCount;
-using nsa::WindowToken;
+using nsa_compress::CutSegments;
+using nsa_compress::Geometry;
+using nsa_compress::Segment;
+using nsa_compress::WindowCount;
+using nsa_compress::WindowToken;
 using test::WindowCase;
 
 void ExpectSegment(const Segment& got, const Segment& wanted) {

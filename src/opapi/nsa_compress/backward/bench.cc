@@ -5,7 +5,7 @@
 #include "nsa_compress/backward/test_case.h"
 #include "tests/support/timing.h"
 
-namespace room = openaclnn::test::nsa_compress_grad;
+namespace room = openaclnn::test::nsa_compress::backward;
 
 int main(int argc, char** argv) {
   const openaclnn::test::Device device;

@@ -7,7 +7,7 @@
 #include "nsa_compress/backward/test_case.h"
 #include "tests/support/window_checks.h"
 
-namespace openaclnn::test::nsa_compress_grad {
+namespace openaclnn::test::nsa_compress::backward {
 namespace {
 
 void Resize(Spec* spec, const WindowCase& shape) {
@@ -142,4 +142,4 @@ TEST(NsaCompressGradChecks, ManyTokensArePlannedAtOnce) {
 }
 
 }  // namespace
-}  // namespace openaclnn::test::nsa_compress_grad
+}  // namespace openaclnn::test::nsa_compress::backward

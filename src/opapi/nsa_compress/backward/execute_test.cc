@@ -8,7 +8,7 @@
 #include "tests/support/bits.h"
 #include "tests/support/misuse.h"
 
-namespace openaclnn::test::nsa_compress_grad {
+namespace openaclnn::test::nsa_compress::backward {
 namespace {
 
 using Bytes = std::vector<std::byte>;
@@ -184,4 +184,4 @@ TEST(NsaCompressGradMisuse, OutputsThatShareMemory) {
 }
 
 }  // namespace
-}  // namespace openaclnn::test::nsa_compress_grad
+}  // namespace openaclnn::test::nsa_compress::backward

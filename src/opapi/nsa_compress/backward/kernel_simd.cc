@@ -3,7 +3,7 @@
 #include "kernels/lanes-inl.h"
 #include "nsa_compress/backward/op.h"
 
-namespace openaclnn::nsa_compress_grad::OPENACLNN_TARGET {
+namespace openaclnn::nsa_compress::backward::OPENACLNN_TARGET {
 namespace {
 
 using openaclnn::OPENACLNN_TARGET::BFloat16;
@@ -54,8 +54,8 @@ void AddProducts(const float* dy, const std::byte* x, int64_t x_token, int64_t w
 
 template <class T>
 void HeadGradient(const HeadGrad& head, float* out) {
-  F32x16 sums[nsa::kMaxBlock];
-  float dy[nsa::kMaxWidth];
+  F32x16 sums[kMaxBlock];
+  float dy[kMaxWidth];
   for (int64_t r = 0; r < head.block; ++r) sums[r] = F32x16::Broadcast(0.0f);
   for (int64_t i = 0; i < head.windows; ++i) {
     const T* row = At<T>(head.dy, i * head.dy_window);
@@ -90,4 +90,4 @@ constexpr Kernels kTable = {TokenGradient<T>, HeadGradient<T>, Widen<T>, Narrow<
 extern const Kernels kFloat16Kernels = kTable<Float16>;
 extern const Kernels kBFloat16Kernels = kTable<BFloat16>;
 
-}  // namespace openaclnn::nsa_compress_grad::OPENACLNN_TARGET
+}  // namespace openaclnn::nsa_compress::backward::OPENACLNN_TARGET

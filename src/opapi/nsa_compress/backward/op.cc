@@ -5,16 +5,16 @@
 #include "aclnnop/aclnn_nsa_compress_grad.h"
 #include "opapi/registry.h"
 
-namespace openaclnn::nsa_compress_grad {
+namespace openaclnn::nsa_compress::backward {
 namespace {
 
 constexpr Operation<Params, Plan> kOperation = {kOperator, Check, MakePlan, Run};
 const Registration kRegistration(kOperator);
 
 }  // namespace
-}  // namespace openaclnn::nsa_compress_grad
+}  // namespace openaclnn::nsa_compress::backward
 
-namespace room = openaclnn::nsa_compress_grad;
+namespace room = openaclnn::nsa_compress::backward;
 
 aclnnStatus aclnnNsaCompressGradGetWorkspaceSize(
     const aclTensor* outputGrad, const aclTensor* input, const aclTensor* weight,

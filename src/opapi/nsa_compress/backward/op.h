@@ -17,7 +17,7 @@
 #include "kernels/target.h"
 #include "nsa_compress/shared.h"
 
-namespace openaclnn::nsa_compress_grad {
+namespace openaclnn::nsa_compress::backward {
 
 extern const Operator kOperator;
 
@@ -34,16 +34,16 @@ struct Params {
   std::array<const Operand*, 5> operands() const {
     return {&outputGrad, &input, &weight, &inputGradOut, &weightGradOut};
   }
-  nsa::Geometry geometry() const { return {input.dim(0), compressBlockSize, compressStride}; }
+  Geometry geometry() const { return {input.dim(0), compressBlockSize, compressStride}; }
 };
 
 /// One token of dx, all heads: dx[n,:] = sum over k of w[k][n] * dy[k][n,:].
 struct TokenGrad {
   int64_t heads, width;
-  int64_t count;                                    // windows over the token, at least one
-  std::array<const float*, nsa::kMaxBlock> w;       // rows of w, dense
-  std::array<const std::byte*, nsa::kMaxBlock> dy;  // head 0 of each window
-  int64_t dy_head;                                  // bytes between heads
+  int64_t count;                               // windows over the token, at least one
+  std::array<const float*, kMaxBlock> w;       // rows of w, dense
+  std::array<const std::byte*, kMaxBlock> dy;  // head 0 of each window
+  int64_t dy_head;                             // bytes between heads
   std::byte* dx;
   int64_t dx_head;
 };
@@ -62,7 +62,7 @@ struct HeadGrad {
 inline constexpr int64_t kChunkTerms = 64;
 
 /// Windows of a chunk of dw: each adds D/16 terms to every lane.
-constexpr int64_t ChunkWindows(int64_t width) { return kChunkTerms / (width / nsa::kGranule); }
+constexpr int64_t ChunkWindows(int64_t width) { return kChunkTerms / (width / kGranule); }
 
 /// Chunks that one unit of parallel work adds up pairwise; a power of two.
 inline constexpr int64_t kUnitChunks = 8;
@@ -96,7 +96,7 @@ struct Plan {
   const Kernels* kernels;
   int32_t dtype;
   int64_t tokens, heads, width, windows, block, stride;
-  std::vector<nsa::Segment> segments;
+  std::vector<Segment> segments;
   Dense dy, x, dx;
   RowView w, dw;
   int64_t units;
@@ -109,4 +109,4 @@ Status Check(const Params& params, const Product& product);
 Plan MakePlan(const Params& params, const Product& product);
 Status Run(const Plan& plan, const Buffers& buffers);
 
-}  // namespace openaclnn::nsa_compress_grad
+}  // namespace openaclnn::nsa_compress::backward

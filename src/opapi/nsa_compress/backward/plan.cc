@@ -2,7 +2,7 @@
 // The frozen decision of NsaCompressGrad: windows, layouts, and the parts of the workspace.
 #include "nsa_compress/backward/op.h"
 
-namespace openaclnn::nsa_compress_grad {
+namespace openaclnn::nsa_compress::backward {
 namespace {
 
 constexpr uint64_t kAlignment = 64;
@@ -36,7 +36,7 @@ Dense MakeDense(const Operand& operand, Plan* plan) {
 }  // namespace
 
 Plan MakePlan(const Params& p, const Product&) {
-  const nsa::Geometry geometry = p.geometry();
+  const Geometry geometry = p.geometry();
   Plan plan = {};
   plan.dtype = p.input.dtype();
   plan.kernels = plan.dtype == ACL_FLOAT16 ? OPENACLNN_TARGET_SELECT(kFloat16Kernels)
@@ -47,7 +47,7 @@ Plan MakePlan(const Params& p, const Product&) {
   plan.windows = p.outputGrad.dim(0);
   plan.block = geometry.block;
   plan.stride = geometry.stride;
-  plan.segments = nsa::CutSegments(p.actSeqLen.values(), geometry);
+  plan.segments = CutSegments(p.actSeqLen.values(), geometry);
   plan.dy = MakeDense(p.outputGrad, &plan);
   plan.x = MakeDense(p.input, &plan);
   plan.dx = MakeDense(p.inputGradOut, &plan);
@@ -61,4 +61,4 @@ Plan MakePlan(const Params& p, const Product&) {
   return plan;
 }
 
-}  // namespace openaclnn::nsa_compress_grad
+}  // namespace openaclnn::nsa_compress::backward

@@ -14,7 +14,7 @@ OPENACLNN_REFERENCE int openaclnn_reference_nsa_compress_grad(
     const double* output_grad, const double* input, const double* weight, const int64_t* starts,
     int64_t tokens, int64_t heads, int64_t width, int64_t block, int64_t windows,
     double* input_grad, double* weight_grad, double* input_magnitude, double* weight_magnitude) {
-  namespace room = openaclnn::nsa_compress_grad;
+  namespace room = openaclnn::nsa_compress::backward;
   return Guard([&] {
     const room::ReferenceSizes n = {tokens, heads, width, block, windows};
     room::Reference(n, starts, output_grad, input, weight, input_grad, weight_grad);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace openaclnn::nsa_compress_grad {
+namespace openaclnn::nsa_compress::backward {
 
 struct ReferenceSizes {
   int64_t tokens, heads, width, block, windows;
@@ -32,4 +32,4 @@ void Reference(const ReferenceSizes& s, const int64_t* start, const T* dy, const
   }
 }
 
-}  // namespace openaclnn::nsa_compress_grad
+}  // namespace openaclnn::nsa_compress::backward

@@ -5,10 +5,10 @@
 #include "kernels/rows.h"
 #include "nsa_compress/backward/op.h"
 
-namespace openaclnn::nsa_compress_grad {
+namespace openaclnn::nsa_compress::backward {
 namespace {
 
-using DenseHeads = DenseRow<nsa::kMaxHeads * sizeof(uint16_t)>;
+using DenseHeads = DenseRow<kMaxHeads * sizeof(uint16_t)>;
 
 class Gradient {
  public:
@@ -35,7 +35,7 @@ class Gradient {
 
   /// The sums of a unit of windows for one head: its chunks, added up pairwise.
   void SumUnit(int64_t unit, int64_t head) const {
-    float chunks[kUnitChunks][nsa::kMaxBlock];
+    float chunks[kUnitChunks][kMaxBlock];
     int64_t starts[kChunkTerms];
     const int64_t chunk_windows = ChunkWindows(plan_.width);
     int64_t count = 0;
@@ -44,7 +44,7 @@ class Gradient {
       if (first >= plan_.windows) break;
       const int64_t windows = std::min(chunk_windows, plan_.windows - first);
       for (int64_t i = 0; i < windows; ++i) {
-        starts[i] = nsa::WindowToken(plan_.segments, plan_.stride, first + i);
+        starts[i] = WindowToken(plan_.segments, plan_.stride, first + i);
       }
       const HeadGrad grad = {
           .block = plan_.block,
@@ -58,7 +58,7 @@ class Gradient {
       };
       plan_.kernels->head(grad, chunks[count]);
     }
-    AddPairwise(chunks[0], nsa::kMaxBlock, count, plan_.block);
+    AddPairwise(chunks[0], kMaxBlock, count, plan_.block);
     std::copy_n(chunks[0], plan_.block, Sums(unit) + head * plan_.block);
   }
 
@@ -66,7 +66,7 @@ class Gradient {
   void WriteWeightGrad() const {
     const int64_t size = plan_.block * plan_.heads;
     AddPairwise(sums_, size, plan_.units, size);
-    float row[nsa::kMaxHeads];
+    float row[kMaxHeads];
     for (int64_t r = 0; r < plan_.block; ++r) {
       for (int64_t n = 0; n < plan_.heads; ++n) row[n] = sums_[n * plan_.block + r];
       DenseHeads out(plan_.dw, buffers_.data[kWeightGrad], r, plan_.heads);
@@ -78,7 +78,7 @@ class Gradient {
   void WriteToken(int64_t token) const {
     const auto after =
         std::upper_bound(plan_.segments.begin(), plan_.segments.end(), token,
-                         [](int64_t value, const nsa::Segment& s) { return value < s.end; });
+                         [](int64_t value, const Segment& s) { return value < s.end; });
     const int64_t place = token - after->begin;
     const int64_t reach = place - plan_.block + 1;
     const int64_t first = reach > 0 ? (reach + plan_.stride - 1) / plan_.stride : 0;
@@ -148,4 +148,4 @@ Status Run(const Plan& plan, const Buffers& buffers) {
   return {};
 }
 
-}  // namespace openaclnn::nsa_compress_grad
+}  // namespace openaclnn::nsa_compress::backward

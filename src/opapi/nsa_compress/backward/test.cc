@@ -12,10 +12,10 @@
 #include "tests/support/numbers.h"
 #include "tests/support/tables.h"
 
-namespace openaclnn::test::nsa_compress_grad {
+namespace openaclnn::test::nsa_compress::backward {
 namespace {
 
-namespace room = openaclnn::nsa_compress_grad;
+namespace room = openaclnn::nsa_compress::backward;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -61,8 +61,8 @@ TEST(Reference, IsTheAdjointOfNsaCompress) {
     const auto dy = whole(windows * row), x = whole(shape.tokens * row);
     const auto w = whole(shape.block * shape.heads);
     std::vector<double> y(dy.size()), dx(x.size(), kNaN), dw(w.size(), kNaN);
-    openaclnn::nsa_compress::Reference({shape.heads, shape.width, shape.block, windows},
-                                       start.data(), x.data(), w.data(), y.data());
+    openaclnn::nsa_compress::forward::Reference({shape.heads, shape.width, shape.block, windows},
+                                                start.data(), x.data(), w.data(), y.data());
     room::Reference({shape.tokens, shape.heads, shape.width, shape.block, windows}, start.data(),
                     dy.data(), x.data(), w.data(), dx.data(), dw.data());
     RC_ASSERT(Dot(dy, y) == Dot(dx, x));
@@ -200,4 +200,4 @@ TEST(NsaCompressGrad, RoundsOnce) {
 }
 
 }  // namespace
-}  // namespace openaclnn::test::nsa_compress_grad
+}  // namespace openaclnn::test::nsa_compress::backward

@@ -8,10 +8,10 @@
 #include "nsa_compress/backward/reference.h"
 #include "tests/support/numbers.h"
 
-namespace openaclnn::test::nsa_compress_grad {
+namespace openaclnn::test::nsa_compress::backward {
 namespace {
 
-namespace room = openaclnn::nsa_compress_grad;
+namespace room = openaclnn::nsa_compress::backward;
 
 std::vector<double> Magnitudes(std::vector<double> values) {
   for (double& value : values) value = std::abs(value);
@@ -134,4 +134,4 @@ int64_t LeastBytes(const WindowCase& shape) {
          (shape.heads * shape.width * (windows + 2 * shape.tokens) + 2 * shape.block * shape.heads);
 }
 
-}  // namespace openaclnn::test::nsa_compress_grad
+}  // namespace openaclnn::test::nsa_compress::backward

@@ -12,7 +12,7 @@
 #include "tests/support/call.h"
 #include "tests/support/windows.h"
 
-namespace openaclnn::test::nsa_compress_grad {
+namespace openaclnn::test::nsa_compress::backward {
 
 inline constexpr const char* kApi = "aclnnNsaCompressGrad";
 
@@ -69,4 +69,4 @@ class Problem {
 /// The work's least traffic: every input read once, the outputs written once.
 int64_t LeastBytes(const WindowCase& shape);
 
-}  // namespace openaclnn::test::nsa_compress_grad
+}  // namespace openaclnn::test::nsa_compress::backward

@@ -5,7 +5,7 @@
 #include "nsa_compress/forward/test_case.h"
 #include "tests/support/timing.h"
 
-namespace room = openaclnn::test::nsa_compress;
+namespace room = openaclnn::test::nsa_compress::forward;
 
 int main(int argc, char** argv) {
   const openaclnn::test::Device device;

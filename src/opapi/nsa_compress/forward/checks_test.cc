@@ -7,7 +7,7 @@
 #include "nsa_compress/forward/test_case.h"
 #include "tests/support/window_checks.h"
 
-namespace openaclnn::test::nsa_compress {
+namespace openaclnn::test::nsa_compress::forward {
 namespace {
 
 void Resize(Spec* spec, const WindowCase& shape) {
@@ -119,4 +119,4 @@ TEST(NsaCompressChecks, ManyTokensArePlannedAtOnce) {
 }
 
 }  // namespace
-}  // namespace openaclnn::test::nsa_compress
+}  // namespace openaclnn::test::nsa_compress::forward

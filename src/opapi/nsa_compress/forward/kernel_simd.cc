@@ -3,7 +3,7 @@
 #include "kernels/lanes-inl.h"
 #include "nsa_compress/forward/op.h"
 
-namespace openaclnn::nsa_compress::OPENACLNN_TARGET {
+namespace openaclnn::nsa_compress::forward::OPENACLNN_TARGET {
 namespace {
 
 using openaclnn::OPENACLNN_TARGET::BFloat16;
@@ -14,7 +14,7 @@ using openaclnn::OPENACLNN_TARGET::kLanes;
 
 // Terms added in sequence before the tree takes over; block is at most two chunks.
 constexpr int64_t kChunk = 64;
-static_assert(nsa::kMaxBlock <= 2 * kChunk);
+static_assert(kMaxBlock <= 2 * kChunk);
 
 /// sum over begin <= r < end of w[r] * x[r][j:j+16].
 template <class T>
@@ -49,4 +49,4 @@ void Widen(const void* from, int64_t n, float* to) {
 extern const Kernels kFloat16Kernels = {CompressWindow<Float16>, Widen<Float16>};
 extern const Kernels kBFloat16Kernels = {CompressWindow<BFloat16>, Widen<BFloat16>};
 
-}  // namespace openaclnn::nsa_compress::OPENACLNN_TARGET
+}  // namespace openaclnn::nsa_compress::forward::OPENACLNN_TARGET

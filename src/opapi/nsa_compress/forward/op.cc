@@ -5,16 +5,16 @@
 #include "aclnnop/aclnn_nsa_compress.h"
 #include "opapi/registry.h"
 
-namespace openaclnn::nsa_compress {
+namespace openaclnn::nsa_compress::forward {
 namespace {
 
 constexpr Operation<Params, Plan> kOperation = {kOperator, Check, MakePlan, Run};
 const Registration kRegistration(kOperator);
 
 }  // namespace
-}  // namespace openaclnn::nsa_compress
+}  // namespace openaclnn::nsa_compress::forward
 
-namespace room = openaclnn::nsa_compress;
+namespace room = openaclnn::nsa_compress::forward;
 
 aclnnStatus aclnnNsaCompressGetWorkspaceSize(const aclTensor* input, const aclTensor* weight,
                                              const aclIntArray* actSeqLenOptional,

@@ -14,7 +14,7 @@
 #include "kernels/target.h"
 #include "nsa_compress/shared.h"
 
-namespace openaclnn::nsa_compress {
+namespace openaclnn::nsa_compress::forward {
 
 extern const Operator kOperator;
 
@@ -29,14 +29,14 @@ struct Params {
   Output output;
 
   std::array<const Operand*, 3> operands() const { return {&input, &weight, &output}; }
-  nsa::Geometry geometry() const { return {input.dim(0), compressBlockSize, compressStride}; }
+  Geometry geometry() const { return {input.dim(0), compressBlockSize, compressStride}; }
 };
 
 /// One head of one window, dense: y[:] = sum over r < block of w[r] * x[r][:].
 struct Window {
   int64_t block, width;
   const float* w;
-  std::array<const std::byte*, nsa::kMaxBlock> x;
+  std::array<const std::byte*, kMaxBlock> x;
   std::byte* y;
 };
 
@@ -52,7 +52,7 @@ struct Plan {
   const Kernels* kernels;
   int64_t heads, width, windows, block;
   int64_t stride;
-  std::vector<nsa::Segment> segments;
+  std::vector<Segment> segments;
   RowView x, w, y;
   uint64_t workspace_size;  // w as floats, head by head
 };
@@ -61,4 +61,4 @@ Status Check(const Params& params, const Product& product);
 Plan MakePlan(const Params& params, const Product& product);
 Status Run(const Plan& plan, const Buffers& buffers);
 
-}  // namespace openaclnn::nsa_compress
+}  // namespace openaclnn::nsa_compress::forward

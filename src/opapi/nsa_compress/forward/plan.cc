@@ -2,10 +2,10 @@
 // The frozen decision of NsaCompress: windows, layouts, scratch.
 #include "nsa_compress/forward/op.h"
 
-namespace openaclnn::nsa_compress {
+namespace openaclnn::nsa_compress::forward {
 
 Plan MakePlan(const Params& p, const Product&) {
-  const nsa::Geometry geometry = p.geometry();
+  const Geometry geometry = p.geometry();
   Plan plan = {};
   plan.kernels = p.input.dtype() == ACL_FLOAT16 ? OPENACLNN_TARGET_SELECT(kFloat16Kernels)
                                                 : OPENACLNN_TARGET_SELECT(kBFloat16Kernels);
@@ -14,7 +14,7 @@ Plan MakePlan(const Params& p, const Product&) {
   plan.windows = p.output.dim(0);
   plan.block = geometry.block;
   plan.stride = geometry.stride;
-  plan.segments = nsa::CutSegments(p.actSeqLen.values(), geometry);
+  plan.segments = CutSegments(p.actSeqLen.values(), geometry);
   plan.x = RowView(p.input);
   plan.w = RowView(p.weight);
   plan.y = RowView(p.output);
@@ -22,4 +22,4 @@ Plan MakePlan(const Params& p, const Product&) {
   return plan;
 }
 
-}  // namespace openaclnn::nsa_compress
+}  // namespace openaclnn::nsa_compress::forward

@@ -15,7 +15,7 @@ OPENACLNN_REFERENCE int openaclnn_reference_nsa_compress(const double* input, co
                                                          int64_t heads, int64_t width,
                                                          int64_t block, int64_t windows,
                                                          double* output, double* magnitude) {
-  namespace room = openaclnn::nsa_compress;
+  namespace room = openaclnn::nsa_compress::forward;
   return Guard([&] {
     const room::ReferenceSizes n = {heads, width, block, windows};
     room::Reference(n, starts, input, weight, output);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace openaclnn::nsa_compress {
+namespace openaclnn::nsa_compress::forward {
 
 struct ReferenceSizes {
   int64_t heads, width, block, windows;
@@ -27,4 +27,4 @@ void Reference(const ReferenceSizes& s, const int64_t* start, const T* x, const 
   }
 }
 
-}  // namespace openaclnn::nsa_compress
+}  // namespace openaclnn::nsa_compress::forward

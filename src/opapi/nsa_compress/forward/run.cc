@@ -5,16 +5,16 @@
 #include "kernels/rows.h"
 #include "nsa_compress/forward/op.h"
 
-namespace openaclnn::nsa_compress {
+namespace openaclnn::nsa_compress::forward {
 namespace {
 
-constexpr int64_t kMaxRowBytes = nsa::kMaxWidth * sizeof(uint16_t);
+constexpr int64_t kMaxRowBytes = kMaxWidth * sizeof(uint16_t);
 
 /// w as floats, (N, block): a head's weights follow each other.
 void WidenWeight(const Plan& plan, const Buffers& buffers, float* w) {
-  float row[nsa::kMaxHeads];
+  float row[kMaxHeads];
   for (int64_t r = 0; r < plan.block; ++r) {
-    DenseRow<nsa::kMaxHeads * sizeof(uint16_t)> dense(plan.w, buffers.data[kWeight], r, plan.heads);
+    DenseRow<kMaxHeads * sizeof(uint16_t)> dense(plan.w, buffers.data[kWeight], r, plan.heads);
     plan.kernels->widen(dense.In(), plan.heads, row);
     for (int64_t n = 0; n < plan.heads; ++n) w[n * plan.block + r] = row[n];
   }
@@ -25,9 +25,9 @@ void WidenWeight(const Plan& plan, const Buffers& buffers, float* w) {
 constexpr int64_t kPackedColumns = 32;
 
 void CompressHead(const Plan& plan, const Buffers& buffers, const float* w, int64_t i, int64_t n) {
-  const int64_t start = nsa::WindowToken(plan.segments, plan.stride, i);
+  const int64_t start = WindowToken(plan.segments, plan.stride, i);
   const bool dense = plan.x.step == 1;
-  std::byte packed[nsa::kMaxBlock][kPackedColumns * sizeof(uint16_t)];
+  std::byte packed[kMaxBlock][kPackedColumns * sizeof(uint16_t)];
   DenseRow<kMaxRowBytes> y(plan.y, buffers.data[kOutput], i * plan.heads + n, plan.width);
   Window window;
   window.block = plan.block;
@@ -59,4 +59,4 @@ Status Run(const Plan& plan, const Buffers& buffers) {
   return {};
 }
 
-}  // namespace openaclnn::nsa_compress
+}  // namespace openaclnn::nsa_compress::forward

@@ -14,10 +14,10 @@
 #include "tests/support/numbers.h"
 #include "tests/support/small_stack.h"
 
-namespace openaclnn::test::nsa_compress {
+namespace openaclnn::test::nsa_compress::forward {
 namespace {
 
-namespace room = openaclnn::nsa_compress;
+namespace room = openaclnn::nsa_compress::forward;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -281,4 +281,4 @@ TEST(NsaCompressMisuse, IsRefused) {
 }
 
 }  // namespace
-}  // namespace openaclnn::test::nsa_compress
+}  // namespace openaclnn::test::nsa_compress::forward

@@ -7,7 +7,7 @@
 #include "nsa_compress/forward/reference.h"
 #include "tests/support/numbers.h"
 
-namespace openaclnn::test::nsa_compress {
+namespace openaclnn::test::nsa_compress::forward {
 namespace {
 
 int64_t WindowsOf(const WindowCase& shape) {
@@ -66,7 +66,7 @@ Outcome Problem::Run(const Device& device) const {
 }
 
 ReferenceSums Problem::Reference() const {
-  namespace room = openaclnn::nsa_compress;
+  namespace room = openaclnn::nsa_compress::forward;
   const std::vector<int64_t> starts = WindowStarts(case_);
   const room::ReferenceSizes sizes = {case_.heads, case_.width, case_.block, WindowsOf(case_)};
   std::vector<double> x_values = ToDoubles(x.dtype(), x.Read());
@@ -99,4 +99,4 @@ int64_t LeastBytes(const WindowCase& shape) {
               shape.block * shape.heads);
 }
 
-}  // namespace openaclnn::test::nsa_compress
+}  // namespace openaclnn::test::nsa_compress::forward

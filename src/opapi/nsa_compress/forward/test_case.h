@@ -12,7 +12,7 @@
 #include "tests/support/call.h"
 #include "tests/support/windows.h"
 
-namespace openaclnn::test::nsa_compress {
+namespace openaclnn::test::nsa_compress::forward {
 
 inline constexpr const char* kApi = "aclnnNsaCompress";
 
@@ -65,4 +65,4 @@ class Problem {
 /// The work's least traffic: every input read once, the output written once.
 int64_t LeastBytes(const WindowCase& shape);
 
-}  // namespace openaclnn::test::nsa_compress
+}  // namespace openaclnn::test::nsa_compress::forward
