@@ -6,7 +6,7 @@
 
 #include "openaclnn/status.h"
 
-namespace openaclnn::tbc {
+namespace openaclnn::conv_tbc {
 namespace {
 
 constexpr int kFormats[] = {ACL_FORMAT_ND, ACL_FORMAT_NCL};
@@ -95,8 +95,19 @@ void CheckMathType(Checker& checker, const Product& product, int32_t dtype, int8
       });
 }
 
+TapMatrix TapsOf(const Operand& operand, Rounding rounding, int64_t shift, int64_t step,
+                 bool transposed) {
+  return {.view = RowView(operand),
+          .dtype = operand.dtype(),
+          .rounding = rounding,
+          .width = operand.last_dim(),
+          .shift = shift,
+          .step = step,
+          .transposed = transposed};
+}
+
 int64_t RowsBetween(int64_t steps, const Geometry& geometry) {
   return static_cast<int64_t>(static_cast<uint64_t>(steps) * static_cast<uint64_t>(geometry.batch));
 }
 
-}  // namespace openaclnn::tbc
+}  // namespace openaclnn::conv_tbc

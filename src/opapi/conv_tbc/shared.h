@@ -10,7 +10,11 @@
 #include "frame/checker.h"
 #include "kernels/gemm.h"
 
-namespace openaclnn::tbc {
+namespace openaclnn::conv_tbc {
+
+//                                      910                A2           A3           950
+inline constexpr DtypesByFamily kTypes = {kFloatTypesNoBf16, kFloatTypes, kFloatTypes,
+                                          kFloatTypes,       kNone,       kNone};  // 310P, 310B
 
 /// x is (in_length, batch, in_channels), w (taps, in_channels, out_channels), y (out_length, batch,
 /// out_channels).
@@ -37,8 +41,13 @@ void CheckOutput(Checker& checker, const Operand& y, const Operand& x, const Ope
 /// 0 to 3, and one that the product has for the type.
 void CheckMathType(Checker& checker, const Product& product, int32_t dtype, int8_t math);
 
+/// An operand of a product: its rows are those of its tensor, each of the last dimension's
+/// elements.
+TapMatrix TapsOf(const Operand& operand, Rounding rounding, int64_t shift, int64_t step,
+                 bool transposed);
+
 /// Rows of x or y from one step of time to `steps` after it. It may wrap around: with so many taps
 /// that it does, no row that is read lies there.
 int64_t RowsBetween(int64_t steps, const Geometry& geometry);
 
-}  // namespace openaclnn::tbc
+}  // namespace openaclnn::conv_tbc

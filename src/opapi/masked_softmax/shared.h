@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scaled, masked softmax and its gradient both demand of their arguments.
+// The scaled, masked softmax: what the operator and its gradient share.
+//
+// Both work row by row on four dimensions of data, with a mask of one byte an element that the rows
+// of a head or of a batch may share.
 #pragma once
-
-#include <algorithm>
 
 #include "frame/checker.h"
 
@@ -11,28 +12,34 @@ namespace openaclnn::masked_softmax {
 /// Longest row of any product: the kernel keeps one on its stack.
 inline constexpr int64_t kMaxWidth = 8192;
 
-/// Longest row of a product.
-inline int64_t MaxWidth(const Product& product) {
-  return std::min(kMaxWidth, product.rules->max_softmax_width);
-}
+//                                      910    A2           A3           950          310P   310B
+inline constexpr DtypesByFamily kData = {kNone,       kFloatTypes, kFloatTypes,
+                                         kFloatTypes, kNone,       kNone};
+inline constexpr DtypesByFamily kMasks = {
+    kNone, Dtypes(ACL_BOOL), Dtypes(ACL_BOOL), Dtypes(ACL_BOOL), kNone, kNone};
 
-/// The mask has the last two dimensions of `data`, after two that are 1 or those of `data`.
-inline bool MaskFits(const Operand& mask, const Operand& data) {
-  for (uint32_t i = 0; i < 4; ++i) {
-    if (mask.dim(i) != data.dim(i) && (i >= 2 || mask.dim(i) != 1)) return false;
+/// What is checked: the operands in the order of the API, the first of them the data whose shape
+/// and type `like` have, and the mask; rows have `least_width` elements or more.
+struct Arguments {
+  Operands operands, like;
+  const Operand& mask;
+  int64_t least_width;
+  bool fixTriuMask;
+};
+
+/// All checks of both, in their order.
+Status CheckArguments(const Operator& op, const Product& product, const Arguments& arguments);
+
+/// A row's loop that is compiled for each instruction set, by type.
+template <class Row>
+struct RowKernels {
+  void (*float32)(const Row& row);
+  void (*float16)(const Row& row);
+  void (*bfloat16)(const Row& row);
+
+  auto For(int32_t dtype) const {
+    return dtype == ACL_FLOAT ? float32 : dtype == ACL_FLOAT16 ? float16 : bfloat16;
   }
-  return true;
-}
-
-inline std::string MaskText(const Operand& mask, const Operand& data) {
-  return Concat("mask shape is ", ShapeText(mask), ", expected ", data.name(),
-                "'s last two dimensions after two that are 1 or ", data.name(), "'s (", data.name(),
-                " shape ", ShapeText(data), ")");
-}
-
-inline std::string WidthText(const Operand& data, int64_t least, const Product& product) {
-  return Concat(data.name(), " last dimension is ", data.last_dim(), ", expected ", least, " to ",
-                MaxWidth(product), " on ", product.name);
-}
+};
 
 }  // namespace openaclnn::masked_softmax

@@ -5,7 +5,7 @@
 #include "conv_tbc/backward/test_case.h"
 #include "tests/support/conv_timing.h"
 
-namespace room = openaclnn::test::conv_tbc_backward;
+namespace room = openaclnn::test::conv_tbc::backward;
 
 int main(int argc, char** argv) {
   return openaclnn::test::TimeConvCases<room::Problem>(argc, argv, room::Cases(), room::kApi,

@@ -6,7 +6,7 @@
 #include "conv_tbc/backward/test_case.h"
 #include "tests/support/conv_checks.h"
 
-namespace openaclnn::test::conv_tbc_backward {
+namespace openaclnn::test::conv_tbc::backward {
 namespace {
 
 Spec GoodSpec() {
@@ -172,4 +172,4 @@ TEST(ConvTbcBackwardChecks, HugeViewsArePlannedAtOnce) {
 }
 
 }  // namespace
-}  // namespace openaclnn::test::conv_tbc_backward
+}  // namespace openaclnn::test::conv_tbc::backward

@@ -9,7 +9,7 @@
 #include "tests/support/bits.h"
 #include "tests/support/misuse.h"
 
-namespace openaclnn::test::conv_tbc_backward {
+namespace openaclnn::test::conv_tbc::backward {
 namespace {
 
 using Bytes = std::vector<std::byte>;
@@ -107,4 +107,4 @@ TEST(ConvTbcBackwardMisuse, IsRefused) {
 }
 
 }  // namespace
-}  // namespace openaclnn::test::conv_tbc_backward
+}  // namespace openaclnn::test::conv_tbc::backward

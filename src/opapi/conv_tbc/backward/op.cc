@@ -5,16 +5,16 @@
 #include "aclnnop/aclnn_convolution_backward.h"
 #include "opapi/registry.h"
 
-namespace openaclnn::conv_tbc_backward {
+namespace openaclnn::conv_tbc::backward {
 namespace {
 
 constexpr Operation<Params, Plan> kOperation = {kOperator, Check, MakePlan, Run};
 const Registration kRegistration(kOperator);
 
 }  // namespace
-}  // namespace openaclnn::conv_tbc_backward
+}  // namespace openaclnn::conv_tbc::backward
 
-namespace room = openaclnn::conv_tbc_backward;
+namespace room = openaclnn::conv_tbc::backward;
 
 aclnnStatus aclnnConvTbcBackwardGetWorkspaceSize(const aclTensor* self, const aclTensor* input,
                                                  const aclTensor* weight, const aclTensor* bias,

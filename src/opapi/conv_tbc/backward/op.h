@@ -17,7 +17,7 @@
 #include "kernels/gemm.h"
 #include "kernels/segment_sum.h"
 
-namespace openaclnn::conv_tbc_backward {
+namespace openaclnn::conv_tbc::backward {
 
 extern const Operator kOperator;
 
@@ -46,4 +46,4 @@ Status Check(const Params& params, const Product& product);
 Plan MakePlan(const Params& params, const Product& product);
 Status Run(const Plan& plan, const Buffers& buffers);
 
-}  // namespace openaclnn::conv_tbc_backward
+}  // namespace openaclnn::conv_tbc::backward

@@ -4,27 +4,15 @@
 
 #include "conv_tbc/backward/op.h"
 
-namespace openaclnn::conv_tbc_backward {
+namespace openaclnn::conv_tbc::backward {
 namespace {
 
 /// Rows of dx are time and batch; terms are taps and output channels, backwards in time.
-Gemm PlanInputGrad(const Params& p, const tbc::Geometry& g, Rounding rounding) {
+Gemm PlanInputGrad(const Params& p, const Geometry& g, Rounding rounding) {
   Gemm gemm = {};
   if (p.gradInput.empty()) return gemm;
-  gemm.a = {.view = RowView(p.self),
-            .dtype = p.self.dtype(),
-            .rounding = rounding,
-            .width = g.out_channels,
-            .shift = tbc::RowsBetween(g.pad, g),
-            .step = -g.batch,
-            .transposed = false};
-  gemm.b = {.view = RowView(p.weight),
-            .dtype = p.weight.dtype(),
-            .rounding = rounding,
-            .width = g.out_channels,
-            .shift = 0,
-            .step = g.in_channels,
-            .transposed = true};
+  gemm.a = TapsOf(p.self, rounding, RowsBetween(g.pad, g), -g.batch, /*transposed=*/false);
+  gemm.b = TapsOf(p.weight, rounding, 0, g.in_channels, /*transposed=*/true);
   gemm.c = RowView(p.gradInput);
   gemm.c_dtype = p.gradInput.dtype();
   gemm.terms = g.taps * g.out_channels;
@@ -43,23 +31,11 @@ Gemm PlanInputGrad(const Params& p, const tbc::Geometry& g, Rounding rounding) {
 }
 
 /// Rows of dw are taps and input channels; terms are time and batch, those that x has at the tap.
-Gemm PlanWeightGrad(const Params& p, const tbc::Geometry& g, Rounding rounding) {
+Gemm PlanWeightGrad(const Params& p, const Geometry& g, Rounding rounding) {
   Gemm gemm = {};
   if (p.gradWeight.empty()) return gemm;
-  gemm.a = {.view = RowView(p.input),
-            .dtype = p.input.dtype(),
-            .rounding = rounding,
-            .width = g.in_channels,
-            .shift = tbc::RowsBetween(-g.pad, g),
-            .step = g.batch,
-            .transposed = true};
-  gemm.b = {.view = RowView(p.self),
-            .dtype = p.self.dtype(),
-            .rounding = rounding,
-            .width = g.out_channels,
-            .shift = 0,
-            .step = 0,
-            .transposed = false};
+  gemm.a = TapsOf(p.input, rounding, RowsBetween(-g.pad, g), g.batch, /*transposed=*/true);
+  gemm.b = TapsOf(p.self, rounding, 0, 0, /*transposed=*/false);
   gemm.c = RowView(p.gradWeight);
   gemm.c_dtype = p.gradWeight.dtype();
   gemm.terms = g.out_length * g.batch;
@@ -80,7 +56,7 @@ Gemm PlanWeightGrad(const Params& p, const tbc::Geometry& g, Rounding rounding) 
 }  // namespace
 
 Plan MakePlan(const Params& p, const Product& product) {
-  const tbc::Geometry g(p.input, p.weight, p.pad);
+  const Geometry g(p.input, p.weight, p.pad);
   const Rounding rounding = *RoundingOf(p.self.dtype(), p.cubeMathType, product);
   Plan plan = {};
   plan.dx = PlanInputGrad(p, g, rounding);
@@ -92,4 +68,4 @@ Plan MakePlan(const Params& p, const Product& product) {
   return plan;
 }
 
-}  // namespace openaclnn::conv_tbc_backward
+}  // namespace openaclnn::conv_tbc::backward

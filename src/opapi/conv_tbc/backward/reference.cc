@@ -13,7 +13,7 @@ OPENACLNN_REFERENCE int openaclnn_reference_conv_tbc_backward(
     const double* self, const double* stored, const double* input, const double* weight,
     int64_t in_length, int64_t batch, int64_t in_channels, int64_t out_channels, int64_t taps,
     int64_t pad, double* grad_input, double* grad_weight, double* grad_bias) {
-  namespace room = openaclnn::conv_tbc_backward;
+  namespace room = openaclnn::conv_tbc::backward;
   return Guard([&] {
     const room::ReferenceSizes n = {in_length, batch, in_channels, out_channels, taps, pad};
     room::ReferenceInput(n, self, weight, grad_input);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace openaclnn::conv_tbc_backward {
+namespace openaclnn::conv_tbc::backward {
 
 struct ReferenceSizes {
   int64_t in_length, batch, in_channels, out_channels, taps, pad;
@@ -63,4 +63,4 @@ void ReferenceBias(const ReferenceSizes& s, const T* dy, T* db) {
   }
 }
 
-}  // namespace openaclnn::conv_tbc_backward
+}  // namespace openaclnn::conv_tbc::backward

@@ -2,7 +2,7 @@
 // The work of ConvTbcBackward: three gradients, one after the other in the same workspace.
 #include "conv_tbc/backward/op.h"
 
-namespace openaclnn::conv_tbc_backward {
+namespace openaclnn::conv_tbc::backward {
 
 Status Run(const Plan& plan, const Buffers& buffers) {
   const void* dy = buffers.data[kSelf];
@@ -15,4 +15,4 @@ Status Run(const Plan& plan, const Buffers& buffers) {
   return {};
 }
 
-}  // namespace openaclnn::conv_tbc_backward
+}  // namespace openaclnn::conv_tbc::backward

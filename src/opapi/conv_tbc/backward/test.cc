@@ -11,10 +11,10 @@
 #include "conv_tbc/backward/test_case.h"
 #include "conv_tbc/forward/reference.h"
 
-namespace openaclnn::test::conv_tbc_backward {
+namespace openaclnn::test::conv_tbc::backward {
 namespace {
 
-namespace room = openaclnn::conv_tbc_backward;
+namespace room = openaclnn::conv_tbc::backward;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -65,12 +65,12 @@ TEST(Reference, IsTheDerivativeOfTheForward) {
       return result;
     };
     const auto count = static_cast<size_t>(shape.out_length() * shape.batch * shape.out_channels);
-    const openaclnn::conv_tbc::ReferenceSizes forward = {
+    const openaclnn::conv_tbc::forward::ReferenceSizes forward = {
         shape.in_length, shape.batch, shape.in_channels, shape.out_channels, shape.taps, shape.pad};
     std::vector<std::complex<double>> y(count);
-    openaclnn::conv_tbc::Reference(forward, shifted(at.x, direction.x).data(),
-                                   shifted(at.w, direction.w).data(),
-                                   shifted(at.bias, direction.bias).data(), y.data());
+    openaclnn::conv_tbc::forward::Reference(forward, shifted(at.x, direction.x).data(),
+                                            shifted(at.w, direction.w).data(),
+                                            shifted(at.bias, direction.bias).data(), y.data());
     std::vector<double> derivative;
     for (const auto& value : y) derivative.push_back(value.imag() / kStep);
     const std::vector<double> dy = RandomValues(random, static_cast<int64_t>(count), kNormal);
@@ -206,4 +206,4 @@ TEST(ConvTbcBackward, EmptyInputOrWeight) {
 }
 
 }  // namespace
-}  // namespace openaclnn::test::conv_tbc_backward
+}  // namespace openaclnn::test::conv_tbc::backward

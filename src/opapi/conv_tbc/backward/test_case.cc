@@ -6,10 +6,10 @@
 
 #include "conv_tbc/backward/reference.h"
 
-namespace openaclnn::test::conv_tbc_backward {
+namespace openaclnn::test::conv_tbc::backward {
 namespace {
 
-namespace room = openaclnn::conv_tbc_backward;
+namespace room = openaclnn::conv_tbc::backward;
 
 std::vector<double> Magnitudes(std::vector<double> values) {
   for (double& value : values) value = std::abs(value);
@@ -136,4 +136,4 @@ int64_t Problem::LeastBytes() const {
   return elements * static_cast<int64_t>(aclDataTypeSize(x.dtype()));
 }
 
-}  // namespace openaclnn::test::conv_tbc_backward
+}  // namespace openaclnn::test::conv_tbc::backward

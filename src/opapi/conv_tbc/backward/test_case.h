@@ -13,7 +13,7 @@
 #include "tests/support/conv.h"
 #include "tests/support/windows.h"
 
-namespace openaclnn::test::conv_tbc_backward {
+namespace openaclnn::test::conv_tbc::backward {
 
 inline constexpr const char* kApi = "aclnnConvTbcBackward";
 
@@ -69,4 +69,4 @@ class Problem {
   Options options_;
 };
 
-}  // namespace openaclnn::test::conv_tbc_backward
+}  // namespace openaclnn::test::conv_tbc::backward

@@ -5,7 +5,7 @@
 #include "conv_tbc/forward/test_case.h"
 #include "tests/support/conv_timing.h"
 
-namespace room = openaclnn::test::conv_tbc;
+namespace room = openaclnn::test::conv_tbc::forward;
 
 int main(int argc, char** argv) {
   return openaclnn::test::TimeConvCases<room::Problem>(argc, argv, room::Cases(), room::kApi,

@@ -5,7 +5,7 @@
 #include "conv_tbc/forward/test_case.h"
 #include "tests/support/conv_checks.h"
 
-namespace openaclnn::test::conv_tbc {
+namespace openaclnn::test::conv_tbc::forward {
 namespace {
 
 Spec GoodSpec() {
@@ -157,4 +157,4 @@ TEST(ConvTbcChecks, HugeViewsArePlannedAtOnce) {
 }
 
 }  // namespace
-}  // namespace openaclnn::test::conv_tbc
+}  // namespace openaclnn::test::conv_tbc::forward

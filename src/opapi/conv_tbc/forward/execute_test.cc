@@ -8,7 +8,7 @@
 #include "tests/support/bits.h"
 #include "tests/support/misuse.h"
 
-namespace openaclnn::test::conv_tbc {
+namespace openaclnn::test::conv_tbc::forward {
 namespace {
 
 using Bytes = std::vector<std::byte>;
@@ -85,4 +85,4 @@ TEST(ConvTbcMisuse, IsRefused) {
 }
 
 }  // namespace
-}  // namespace openaclnn::test::conv_tbc
+}  // namespace openaclnn::test::conv_tbc::forward

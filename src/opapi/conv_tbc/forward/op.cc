@@ -5,16 +5,16 @@
 #include "aclnnop/aclnn_convolution.h"
 #include "opapi/registry.h"
 
-namespace openaclnn::conv_tbc {
+namespace openaclnn::conv_tbc::forward {
 namespace {
 
 constexpr Operation<Params, Plan> kOperation = {kOperator, Check, MakePlan, Run};
 const Registration kRegistration(kOperator);
 
 }  // namespace
-}  // namespace openaclnn::conv_tbc
+}  // namespace openaclnn::conv_tbc::forward
 
-namespace room = openaclnn::conv_tbc;
+namespace room = openaclnn::conv_tbc::forward;
 
 aclnnStatus aclnnConvTbcGetWorkspaceSize(const aclTensor* self, const aclTensor* weight,
                                          const aclTensor* bias, const int64_t pad, aclTensor* out,

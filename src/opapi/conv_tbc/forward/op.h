@@ -12,7 +12,7 @@
 #include "frame/operation.h"
 #include "kernels/gemm.h"
 
-namespace openaclnn::conv_tbc {
+namespace openaclnn::conv_tbc::forward {
 
 extern const Operator kOperator;
 
@@ -37,4 +37,4 @@ Status Check(const Params& params, const Product& product);
 Plan MakePlan(const Params& params, const Product& product);
 Status Run(const Plan& plan, const Buffers& buffers);
 
-}  // namespace openaclnn::conv_tbc
+}  // namespace openaclnn::conv_tbc::forward

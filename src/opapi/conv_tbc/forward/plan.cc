@@ -2,28 +2,16 @@
 // The frozen decision of ConvTbc: one product, whose terms are taps and input channels.
 #include "conv_tbc/forward/op.h"
 
-namespace openaclnn::conv_tbc {
+namespace openaclnn::conv_tbc::forward {
 
 Plan MakePlan(const Params& p, const Product& product) {
-  const tbc::Geometry g(p.self, p.weight, p.pad);
+  const Geometry g(p.self, p.weight, p.pad);
   const Rounding rounding = *RoundingOf(p.self.dtype(), p.cubeMathType, product);
   Plan plan = {};
   if (p.out.empty()) return plan;
   Gemm& gemm = plan.gemm;
-  gemm.a = {.view = RowView(p.self),
-            .dtype = p.self.dtype(),
-            .rounding = rounding,
-            .width = g.in_channels,
-            .shift = tbc::RowsBetween(-g.pad, g),
-            .step = g.batch,
-            .transposed = false};
-  gemm.b = {.view = RowView(p.weight),
-            .dtype = p.weight.dtype(),
-            .rounding = rounding,
-            .width = g.out_channels,
-            .shift = 0,
-            .step = 0,
-            .transposed = false};
+  gemm.a = TapsOf(p.self, rounding, RowsBetween(-g.pad, g), g.batch, /*transposed=*/false);
+  gemm.b = TapsOf(p.weight, rounding, 0, 0, /*transposed=*/false);
   gemm.c = RowView(p.out);
   gemm.c_dtype = p.out.dtype();
   gemm.adds = true;
@@ -44,4 +32,4 @@ Plan MakePlan(const Params& p, const Product& product) {
   return plan;
 }
 
-}  // namespace openaclnn::conv_tbc
+}  // namespace openaclnn::conv_tbc::forward

@@ -15,7 +15,7 @@ OPENACLNN_REFERENCE int openaclnn_reference_conv_tbc(const double* self, const d
                                                      int64_t batch, int64_t in_channels,
                                                      int64_t out_channels, int64_t taps,
                                                      int64_t pad, double* out, double* magnitude) {
-  namespace room = openaclnn::conv_tbc;
+  namespace room = openaclnn::conv_tbc::forward;
   return Guard([&] {
     const room::ReferenceSizes n = {in_length, batch, in_channels, out_channels, taps, pad};
     room::Reference(n, self, weight, bias, out);

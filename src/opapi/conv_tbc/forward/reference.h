@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace openaclnn::conv_tbc {
+namespace openaclnn::conv_tbc::forward {
 
 struct ReferenceSizes {
   int64_t in_length, batch, in_channels, out_channels, taps, pad;
@@ -34,4 +34,4 @@ void Reference(const ReferenceSizes& s, const T* x, const T* w, const T* bias, T
   }
 }
 
-}  // namespace openaclnn::conv_tbc
+}  // namespace openaclnn::conv_tbc::forward

@@ -2,7 +2,7 @@
 // The work of ConvTbc.
 #include "conv_tbc/forward/op.h"
 
-namespace openaclnn::conv_tbc {
+namespace openaclnn::conv_tbc::forward {
 
 Status Run(const Plan& plan, const Buffers& buffers) {
   RunGemm(plan.gemm, buffers.data[kSelf], buffers.data[kWeight], buffers.data[kBias],
@@ -10,4 +10,4 @@ Status Run(const Plan& plan, const Buffers& buffers) {
   return {};
 }
 
-}  // namespace openaclnn::conv_tbc
+}  // namespace openaclnn::conv_tbc::forward

@@ -9,7 +9,7 @@
 #include "conv_tbc/forward/reference.h"
 #include "conv_tbc/forward/test_case.h"
 
-namespace openaclnn::test::conv_tbc {
+namespace openaclnn::test::conv_tbc::forward {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -21,10 +21,10 @@ std::vector<double> Output(const Problem& problem) {
 
 // Two steps, one sequence, one channel: [2, 3] with taps [5, 7], pad 1, bias 100.
 TEST(Reference, IsTheFormula) {
-  const openaclnn::conv_tbc::ReferenceSizes sizes = {2, 1, 1, 1, 2, 1};
+  const openaclnn::conv_tbc::forward::ReferenceSizes sizes = {2, 1, 1, 1, 2, 1};
   const double x[] = {2, 3}, w[] = {5, 7}, bias[] = {100};
   std::vector<double> y(3, kNaN);
-  openaclnn::conv_tbc::Reference(sizes, x, w, bias, y.data());
+  openaclnn::conv_tbc::forward::Reference(sizes, x, w, bias, y.data());
   EXPECT_EQ(y, (std::vector<double>{100 + 2 * 7, 100 + 2 * 5 + 3 * 7, 100 + 3 * 5}));
 }
 
@@ -150,4 +150,4 @@ TEST(ConvTbc, WithoutTermsIsTheBias) {
 }
 
 }  // namespace
-}  // namespace openaclnn::test::conv_tbc
+}  // namespace openaclnn::test::conv_tbc::forward

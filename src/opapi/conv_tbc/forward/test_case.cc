@@ -6,7 +6,7 @@
 
 #include "conv_tbc/forward/reference.h"
 
-namespace openaclnn::test::conv_tbc {
+namespace openaclnn::test::conv_tbc::forward {
 namespace {
 
 std::vector<double> Magnitudes(std::vector<double> values) {
@@ -63,7 +63,7 @@ Planned Problem::Plan() const {
 Outcome Problem::Run(const Device& device) const { return Execute(device, Plan(), aclnnConvTbc); }
 
 ReferenceSums Problem::Reference() const {
-  namespace room = openaclnn::conv_tbc;
+  namespace room = openaclnn::conv_tbc::forward;
   const room::ReferenceSizes sizes = {case_.in_length,    case_.batch, case_.in_channels,
                                       case_.out_channels, case_.taps,  case_.pad};
   const Computed how = HowComputed(options_.family, x.dtype(), options_.math);
@@ -98,4 +98,4 @@ int64_t Problem::LeastBytes() const {
   return elements * static_cast<int64_t>(aclDataTypeSize(x.dtype()));
 }
 
-}  // namespace openaclnn::test::conv_tbc
+}  // namespace openaclnn::test::conv_tbc::forward

@@ -13,7 +13,7 @@
 #include "tests/support/conv.h"
 #include "tests/support/windows.h"
 
-namespace openaclnn::test::conv_tbc {
+namespace openaclnn::test::conv_tbc::forward {
 
 inline constexpr const char* kApi = "aclnnConvTbc";
 
@@ -66,4 +66,4 @@ class Problem {
   Options options_;
 };
 
-}  // namespace openaclnn::test::conv_tbc
+}  // namespace openaclnn::test::conv_tbc::forward

@@ -6,7 +6,7 @@
 #include "tests/support/tables.h"
 #include "tests/support/timing.h"
 
-namespace room = openaclnn::test::embedding_dense_backward;
+namespace room = openaclnn::test::embedding::backward;
 using openaclnn::test::DtypeEntry;
 
 int main(int argc, char** argv) {

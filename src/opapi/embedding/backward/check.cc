@@ -2,10 +2,8 @@
 // What EmbeddingDenseBackward accepts: its table of types and its checks in their order.
 #include "embedding/backward/op.h"
 
-namespace openaclnn::embedding_dense_backward {
+namespace openaclnn::embedding::backward {
 namespace {
-
-constexpr DtypeSet kNone = 0;
 
 //                                910                A2           A3           950   310P   310B
 constexpr OperandSupport kSupport[] = {
@@ -41,13 +39,9 @@ Status Check(const Params& p, const Product& product) {
   const auto indices = p.indices.count();
   const int64_t width = p.grad.last_dim();
   return Checker(kOperator, product)
-      .Required(p.grad)
-      .Required(p.indices)
-      .Required(p.out)
+      .Required(p.operands())
       .Supported()
-      .Dtype(p.grad)
-      .Dtype(p.indices)
-      .Dtype(p.out)
+      .Dtype(p.operands())
       .RankBetween(p.grad, 1, kMaxRank)
       .RankBetween(p.indices, 0, kMaxRank)
       .RankBetween(p.out, 0, kMaxRank)
@@ -64,9 +58,7 @@ Status Check(const Params& p, const Product& product) {
               return Concat("out shape is ", ShapeText(p.out), ", expected (", p.numWeights, ", ",
                             width, "), numWeights by the last dimension of grad");
             })
-      .PlainFormat(p.grad)
-      .PlainFormat(p.indices)
-      .PlainFormat(p.out)
+      .PlainFormat(p.operands())
       .That(FitsOnChip(p, product), ACLNN_ERR_INNER_TILING_ERROR,
             [&] {
               return Concat("numWeights value is ", p.numWeights, " with rows of ", width,
@@ -76,4 +68,4 @@ Status Check(const Params& p, const Product& product) {
       .status();
 }
 
-}  // namespace openaclnn::embedding_dense_backward
+}  // namespace openaclnn::embedding::backward

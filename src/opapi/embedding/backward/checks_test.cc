@@ -8,7 +8,7 @@
 #include "embedding/backward/test_case.h"
 #include "tests/support/tables.h"
 
-namespace openaclnn::test::embedding_dense_backward {
+namespace openaclnn::test::embedding::backward {
 namespace {
 
 using Row = CheckRow<Spec>;
@@ -403,4 +403,4 @@ TEST(EmbeddingDenseBackwardChecks, WorkspaceOfHugeViewsSaturates) {
 }
 
 }  // namespace
-}  // namespace openaclnn::test::embedding_dense_backward
+}  // namespace openaclnn::test::embedding::backward

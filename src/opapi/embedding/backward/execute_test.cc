@@ -16,7 +16,7 @@
 #include "tests/support/numbers.h"
 #include "tests/support/tables.h"
 
-namespace openaclnn::test::embedding_dense_backward {
+namespace openaclnn::test::embedding::backward {
 namespace {
 
 Case Shape(int64_t tokens, int64_t width, uint64_t num_weights) {
@@ -241,4 +241,4 @@ TEST(EmbeddingDenseBackwardExecutor, QueuedRunsKeepTheirAddresses) {
 }
 
 }  // namespace
-}  // namespace openaclnn::test::embedding_dense_backward
+}  // namespace openaclnn::test::embedding::backward

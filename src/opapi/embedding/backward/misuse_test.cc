@@ -6,7 +6,7 @@
 #include "embedding/backward/test_case.h"
 #include "tests/support/checks.h"
 
-namespace openaclnn::test::embedding_dense_backward {
+namespace openaclnn::test::embedding::backward {
 namespace {
 
 /// A planned call of (60, 7) into 5 rows that keeps failing and then works.
@@ -192,4 +192,4 @@ TEST(MisuseOfMemory, ViewsBesideEachOther) {
 }
 
 }  // namespace
-}  // namespace openaclnn::test::embedding_dense_backward
+}  // namespace openaclnn::test::embedding::backward

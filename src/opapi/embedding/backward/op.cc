@@ -5,16 +5,16 @@
 #include "aclnnop/aclnn_embedding_dense_backward.h"
 #include "opapi/registry.h"
 
-namespace openaclnn::embedding_dense_backward {
+namespace openaclnn::embedding::backward {
 namespace {
 
 constexpr Operation<Params, Plan> kOperation = {kOperator, Check, MakePlan, Run};
 const Registration kRegistration(kOperator);
 
 }  // namespace
-}  // namespace openaclnn::embedding_dense_backward
+}  // namespace openaclnn::embedding::backward
 
-namespace room = openaclnn::embedding_dense_backward;
+namespace room = openaclnn::embedding::backward;
 
 aclnnStatus aclnnEmbeddingDenseBackwardGetWorkspaceSize(
     const aclTensor* grad, const aclTensor* indices, uint64_t numWeights, uint64_t paddingIdx,

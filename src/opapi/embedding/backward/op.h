@@ -14,7 +14,7 @@
 #include "kernels/indices.h"
 #include "kernels/segment_sum.h"
 
-namespace openaclnn::embedding_dense_backward {
+namespace openaclnn::embedding::backward {
 
 extern const Operator kOperator;
 
@@ -44,4 +44,4 @@ Status Check(const Params& params, const Product& product);
 Plan MakePlan(const Params& params, const Product& product);
 Status Run(const Plan& plan, const Buffers& buffers);
 
-}  // namespace openaclnn::embedding_dense_backward
+}  // namespace openaclnn::embedding::backward

@@ -3,7 +3,7 @@
 #include "embedding/backward/op.h"
 #include "kernels/scratch.h"
 
-namespace openaclnn::embedding_dense_backward {
+namespace openaclnn::embedding::backward {
 
 Plan MakePlan(const Params& p, const Product&) {
   Plan plan = {};
@@ -17,4 +17,4 @@ Plan MakePlan(const Params& p, const Product&) {
   return plan;
 }
 
-}  // namespace openaclnn::embedding_dense_backward
+}  // namespace openaclnn::embedding::backward

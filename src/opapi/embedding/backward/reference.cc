@@ -14,7 +14,7 @@ OPENACLNN_REFERENCE int openaclnn_reference_embedding_dense_backward(
     const double* grad, const int64_t* indices, int64_t tokens, int64_t width, int64_t num_weights,
     int64_t padding_idx, int64_t scale_grad_by_freq, double* out, double* magnitude,
     int64_t* terms) {
-  namespace room = openaclnn::embedding_dense_backward;
+  namespace room = openaclnn::embedding::backward;
   return Guard([&] {
     const room::ReferenceSizes n = {tokens, width, static_cast<uint64_t>(num_weights),
                                     static_cast<uint64_t>(padding_idx), scale_grad_by_freq != 0};

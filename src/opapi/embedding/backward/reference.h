@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace openaclnn::embedding_dense_backward {
+namespace openaclnn::embedding::backward {
 
 struct ReferenceSizes {
   int64_t tokens, width;
@@ -32,4 +32,4 @@ void Reference(const ReferenceSizes& n, const T* dy, const int64_t* idx, T* dw, 
   }
 }
 
-}  // namespace openaclnn::embedding_dense_backward
+}  // namespace openaclnn::embedding::backward

@@ -4,7 +4,7 @@
 
 #include "embedding/backward/op.h"
 
-namespace openaclnn::embedding_dense_backward {
+namespace openaclnn::embedding::backward {
 namespace {
 
 /// Rows of dw as segments of the sorted hits.
@@ -61,4 +61,4 @@ Status Run(const Plan& plan, const Buffers& buffers) {
   return {};
 }
 
-}  // namespace openaclnn::embedding_dense_backward
+}  // namespace openaclnn::embedding::backward

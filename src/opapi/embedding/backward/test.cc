@@ -13,10 +13,10 @@
 #include "tests/support/numbers.h"
 #include "tests/support/tables.h"
 
-namespace openaclnn::test::embedding_dense_backward {
+namespace openaclnn::test::embedding::backward {
 namespace {
 
-namespace room = openaclnn::embedding_dense_backward;
+namespace room = openaclnn::embedding::backward;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -67,7 +67,7 @@ TEST(Reference, IsTheAdjointOfEmbedding) {
     const auto idx = RandomRows(random, tokens, rows, kUniformRows);
     std::vector<double> y(dy.size()), dw(w.size());
     std::vector<int64_t> count(static_cast<size_t>(rows));
-    openaclnn::embedding::Reference(tokens, width, w.data(), idx.data(), y.data());
+    openaclnn::embedding::forward::Reference(tokens, width, w.data(), idx.data(), y.data());
     room::Reference({tokens, width, static_cast<uint64_t>(rows), kNoPadding, false}, dy.data(),
                     idx.data(), dw.data(), count.data());
     double left = 0, right = 0;
@@ -236,4 +236,4 @@ TEST(EmbeddingDenseBackward, EmptyGradNeedsNoIndices) {
 }
 
 }  // namespace
-}  // namespace openaclnn::test::embedding_dense_backward
+}  // namespace openaclnn::test::embedding::backward

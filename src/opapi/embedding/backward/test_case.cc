@@ -9,7 +9,7 @@
 #include "tests/support/numbers.h"
 #include "tests/support/tables.h"
 
-namespace openaclnn::test::embedding_dense_backward {
+namespace openaclnn::test::embedding::backward {
 namespace {
 
 Dims With(Dims dims, int64_t last) {
@@ -126,7 +126,7 @@ Outcome Problem::Run(const Device& device) const {
 }
 
 ReferenceSums Problem::Reference() const {
-  namespace room = openaclnn::embedding_dense_backward;
+  namespace room = openaclnn::embedding::backward;
   const std::vector<double> dy = ToDoubles(grad.dtype(), grad.Read());
   std::vector<int64_t> idx;
   for (const double value : ToDoubles(indices.dtype(), indices.Read())) {
@@ -175,4 +175,4 @@ int64_t LeastBytes(const Case& shape, const Types& types) {
          static_cast<int64_t>(shape.num_weights) * shape.width * size(types.out);
 }
 
-}  // namespace openaclnn::test::embedding_dense_backward
+}  // namespace openaclnn::test::embedding::backward

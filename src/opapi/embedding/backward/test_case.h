@@ -14,7 +14,7 @@
 #include "tests/support/cases.h"
 #include "tests/support/tensor.h"
 
-namespace openaclnn::test::embedding_dense_backward {
+namespace openaclnn::test::embedding::backward {
 
 inline constexpr const char* kApi = "aclnnEmbeddingDenseBackward";
 inline constexpr uint64_t kNoPadding = UINT64_MAX;
@@ -84,4 +84,4 @@ class Problem {
 /// The work's least traffic: every input read once, the output written once.
 int64_t LeastBytes(const Case& shape, const Types& types);
 
-}  // namespace openaclnn::test::embedding_dense_backward
+}  // namespace openaclnn::test::embedding::backward

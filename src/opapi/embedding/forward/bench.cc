@@ -6,7 +6,7 @@
 #include "tests/support/tables.h"
 #include "tests/support/timing.h"
 
-namespace room = openaclnn::test::embedding;
+namespace room = openaclnn::test::embedding::forward;
 using openaclnn::test::DtypeEntry;
 
 int main(int argc, char** argv) {

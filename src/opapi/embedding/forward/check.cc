@@ -2,10 +2,8 @@
 // What Embedding accepts: its table of types and its checks in their order.
 #include "embedding/forward/op.h"
 
-namespace openaclnn::embedding {
+namespace openaclnn::embedding::forward {
 namespace {
-
-constexpr DtypeSet kNone = 0;
 
 // Every type of 1, 2, 4 or 8 bytes; the 910 family has no BFLOAT16.
 constexpr DtypeSet kMovable = [] {
@@ -39,13 +37,9 @@ const Operator kOperator = {"aclnnEmbedding", kSupport};
 
 Status Check(const Params& p, const Product& product) {
   return Checker(kOperator, product)
-      .Required(p.weight)
-      .Required(p.indices)
-      .Required(p.out)
+      .Required(p.operands())
       .Supported()
-      .Dtype(p.weight)
-      .Dtype(p.indices)
-      .Dtype(p.out)
+      .Dtype(p.operands())
       .That(p.out.dtype() == p.weight.dtype(),
             [&] {
               return Concat("out dtype is ", DtypeText(p.out.dtype()), ", expected weight's, ",
@@ -61,10 +55,8 @@ Status Check(const Params& p, const Product& product) {
                             ShapeText(p.indices), ", followed by the row length of weight, ",
                             p.weight.last_dim());
             })
-      .PlainFormat(p.weight)
-      .PlainFormat(p.indices)
-      .PlainFormat(p.out)
+      .PlainFormat(p.operands())
       .status();
 }
 
-}  // namespace openaclnn::embedding
+}  // namespace openaclnn::embedding::forward

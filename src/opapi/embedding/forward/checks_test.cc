@@ -7,7 +7,7 @@
 #include "embedding/forward/test_case.h"
 #include "tests/support/tables.h"
 
-namespace openaclnn::test::embedding {
+namespace openaclnn::test::embedding::forward {
 namespace {
 
 using Row = CheckRow<Spec>;
@@ -214,4 +214,4 @@ TEST(EmbeddingMisuse, Phase2) {
 }
 
 }  // namespace
-}  // namespace openaclnn::test::embedding
+}  // namespace openaclnn::test::embedding::forward

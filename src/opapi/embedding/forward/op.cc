@@ -5,16 +5,16 @@
 #include "aclnnop/aclnn_embedding.h"
 #include "opapi/registry.h"
 
-namespace openaclnn::embedding {
+namespace openaclnn::embedding::forward {
 namespace {
 
 constexpr Operation<Params, Plan> kOperation = {kOperator, Check, MakePlan, Run};
 const Registration kRegistration(kOperator);
 
 }  // namespace
-}  // namespace openaclnn::embedding
+}  // namespace openaclnn::embedding::forward
 
-namespace room = openaclnn::embedding;
+namespace room = openaclnn::embedding::forward;
 
 aclnnStatus aclnnEmbeddingGetWorkspaceSize(const aclTensor* weight, const aclTensor* indices,
                                            const aclTensor* out, uint64_t* workspaceSize,

@@ -12,7 +12,7 @@
 #include "kernels/indices.h"
 #include "kernels/strided.h"
 
-namespace openaclnn::embedding {
+namespace openaclnn::embedding::forward {
 
 extern const Operator kOperator;
 
@@ -38,4 +38,4 @@ Status Check(const Params& params, const Product& product);
 Plan MakePlan(const Params& params, const Product& product);
 Status Run(const Plan& plan, const Buffers& buffers);
 
-}  // namespace openaclnn::embedding
+}  // namespace openaclnn::embedding::forward

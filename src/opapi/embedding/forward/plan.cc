@@ -3,7 +3,7 @@
 #include "embedding/forward/op.h"
 #include "kernels/scratch.h"
 
-namespace openaclnn::embedding {
+namespace openaclnn::embedding::forward {
 
 Plan MakePlan(const Params& p, const Product&) {
   Plan plan = {};
@@ -17,4 +17,4 @@ Plan MakePlan(const Params& p, const Product&) {
   return plan;
 }
 
-}  // namespace openaclnn::embedding
+}  // namespace openaclnn::embedding::forward

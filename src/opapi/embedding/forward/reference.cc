@@ -11,5 +11,6 @@ using openaclnn::reference::Guard;
 /// out (tokens, width): rows of weight.
 OPENACLNN_REFERENCE int openaclnn_reference_embedding(const double* weight, const int64_t* indices,
                                                       int64_t tokens, int64_t width, double* out) {
-  return Guard([&] { openaclnn::embedding::Reference(tokens, width, weight, indices, out); });
+  return Guard(
+      [&] { openaclnn::embedding::forward::Reference(tokens, width, weight, indices, out); });
 }

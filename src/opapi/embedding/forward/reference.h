@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace openaclnn::embedding {
+namespace openaclnn::embedding::forward {
 
 /// y[i,:] = w[idx[i],:]. w (any, width), idx (tokens), y (tokens, width).
 template <class T>
@@ -14,4 +14,4 @@ void Reference(int64_t tokens, int64_t width, const T* w, const int64_t* idx, T*
   }
 }
 
-}  // namespace openaclnn::embedding
+}  // namespace openaclnn::embedding::forward

@@ -5,7 +5,7 @@
 #include "embedding/forward/op.h"
 #include "kernels/parallel.h"
 
-namespace openaclnn::embedding {
+namespace openaclnn::embedding::forward {
 namespace {
 
 // Elements that a block copies: enough to be worth waking a thread for.
@@ -33,4 +33,4 @@ Status Run(const Plan& plan, const Buffers& buffers) {
   return {};
 }
 
-}  // namespace openaclnn::embedding
+}  // namespace openaclnn::embedding::forward

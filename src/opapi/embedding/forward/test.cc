@@ -14,7 +14,7 @@
 #include "tests/support/numbers.h"
 #include "tests/support/tables.h"
 
-namespace openaclnn::test::embedding {
+namespace openaclnn::test::embedding::forward {
 namespace {
 
 Case Shape(int64_t tokens, int64_t width, int64_t num_rows) {
@@ -25,7 +25,7 @@ TEST(Reference, IsTheFormula) {
   const std::vector<double> w = {1, 2, 3, 4, 5, 6};
   const std::vector<int64_t> idx = {2, 0, 2};
   std::vector<double> y(6);
-  openaclnn::embedding::Reference(3, 2, w.data(), idx.data(), y.data());
+  openaclnn::embedding::forward::Reference(3, 2, w.data(), idx.data(), y.data());
   EXPECT_EQ(y, (std::vector<double>{5, 6, 1, 2, 5, 6}));
 }
 
@@ -175,4 +175,4 @@ TEST(EmbeddingExecutor, RunsAgainWithNewAddressesAndWithoutTensors) {
 }
 
 }  // namespace
-}  // namespace openaclnn::test::embedding
+}  // namespace openaclnn::test::embedding::forward

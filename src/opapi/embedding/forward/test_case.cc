@@ -8,7 +8,7 @@
 #include "embedding/forward/reference.h"
 #include "tests/support/numbers.h"
 
-namespace openaclnn::test::embedding {
+namespace openaclnn::test::embedding::forward {
 namespace {
 
 Dims With(Dims dims, int64_t last) {
@@ -113,8 +113,8 @@ testing::AssertionResult Problem::IsRight() const {
   const std::vector<uint64_t> w = Numbers(weight), got = Numbers(out);
   std::vector<uint64_t> y(got.size());
   if (!y.empty()) {
-    openaclnn::embedding::Reference(static_cast<int64_t>(idx.size()), case_.width, w.data(),
-                                    idx.data(), y.data());
+    openaclnn::embedding::forward::Reference(static_cast<int64_t>(idx.size()), case_.width,
+                                             w.data(), idx.data(), y.data());
   }
   const auto miss = std::mismatch(got.begin(), got.end(), y.begin());
   if (miss.first == got.end()) return testing::AssertionSuccess();
@@ -128,4 +128,4 @@ int64_t LeastBytes(const Case& shape, const Types& types) {
          2 * tokens * shape.width * static_cast<int64_t>(aclDataTypeSize(types.weight));
 }
 
-}  // namespace openaclnn::test::embedding
+}  // namespace openaclnn::test::embedding::forward

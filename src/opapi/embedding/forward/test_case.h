@@ -13,7 +13,7 @@
 #include "tests/support/cases.h"
 #include "tests/support/tensor.h"
 
-namespace openaclnn::test::embedding {
+namespace openaclnn::test::embedding::forward {
 
 inline constexpr const char* kApi = "aclnnEmbedding";
 
@@ -64,4 +64,4 @@ class Problem {
 /// The work's least traffic: every index and the rows that they name read once, out written once.
 int64_t LeastBytes(const Case& shape, const Types& types);
 
-}  // namespace openaclnn::test::embedding
+}  // namespace openaclnn::test::embedding::forward

@@ -6,7 +6,7 @@
 #include "tests/support/tables.h"
 #include "tests/support/timing.h"
 
-namespace room = openaclnn::test::grouped_bias_add_grad;
+namespace room = openaclnn::test::grouped_bias::backward;
 using openaclnn::test::DtypeEntry;
 
 int main(int argc, char** argv) {

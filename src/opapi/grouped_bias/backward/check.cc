@@ -2,10 +2,9 @@
 // What GroupedBiasAddGrad accepts: its table of types and its checks in their order.
 #include "grouped_bias/backward/op.h"
 
-namespace openaclnn::grouped_bias_add_grad {
+namespace openaclnn::grouped_bias::backward {
 namespace {
 
-constexpr DtypeSet kNone = 0;
 constexpr DtypeSet kListTypes = Dtypes(ACL_INT32, ACL_INT64);
 constexpr int64_t kMaxListedGroups = 2048;
 
@@ -61,4 +60,4 @@ Status CheckV2(const Params& p, const Product& product) {
       .status();
 }
 
-}  // namespace openaclnn::grouped_bias_add_grad
+}  // namespace openaclnn::grouped_bias::backward

@@ -7,7 +7,7 @@
 #include "grouped_bias/backward/test_case.h"
 #include "tests/support/walks.h"
 
-namespace openaclnn::test::grouped_bias_add_grad {
+namespace openaclnn::test::grouped_bias::backward {
 namespace {
 
 using Row = CheckRow<Spec>;
@@ -249,4 +249,4 @@ TEST(GroupedBiasAddGradChecks, ViewsWithoutElementsReachNothing) {
 }
 
 }  // namespace
-}  // namespace openaclnn::test::grouped_bias_add_grad
+}  // namespace openaclnn::test::grouped_bias::backward

@@ -11,7 +11,7 @@
 #include "tests/support/misuse.h"
 #include "tests/support/tables.h"
 
-namespace openaclnn::test::grouped_bias_add_grad {
+namespace openaclnn::test::grouped_bias::backward {
 namespace {
 
 Case Shape(int64_t groups, int64_t rows, int64_t width, Groups how = kRandomGroups) {
@@ -221,4 +221,4 @@ TEST(GroupedBiasAddGradMisuse, ExecutorOfTheOtherVersion) {
 }
 
 }  // namespace
-}  // namespace openaclnn::test::grouped_bias_add_grad
+}  // namespace openaclnn::test::grouped_bias::backward

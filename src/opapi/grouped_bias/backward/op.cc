@@ -5,7 +5,7 @@
 #include "aclnnop/aclnn_grouped_bias_add_grad.h"
 #include "opapi/registry.h"
 
-namespace openaclnn::grouped_bias_add_grad {
+namespace openaclnn::grouped_bias::backward {
 namespace {
 
 constexpr Operation<Params, Plan> kOperation = {kOperator, Check, MakePlan, Run};
@@ -14,9 +14,9 @@ const Registration kRegistration(kOperator);
 const Registration kRegistrationV2(kOperatorV2);
 
 }  // namespace
-}  // namespace openaclnn::grouped_bias_add_grad
+}  // namespace openaclnn::grouped_bias::backward
 
-namespace room = openaclnn::grouped_bias_add_grad;
+namespace room = openaclnn::grouped_bias::backward;
 
 aclnnStatus aclnnGroupedBiasAddGradGetWorkspaceSize(const aclTensor* gradY,
                                                     const aclTensor* groupIdxOptional,

@@ -12,7 +12,7 @@
 #include "frame/operation.h"
 #include "kernels/segment_sum.h"
 
-namespace openaclnn::grouped_bias_add_grad {
+namespace openaclnn::grouped_bias::backward {
 
 extern const Operator kOperator;
 extern const Operator kOperatorV2;
@@ -48,4 +48,4 @@ Status CheckV2(const Params& params, const Product& product);
 Plan MakePlan(const Params& params, const Product& product);
 Status Run(const Plan& plan, const Buffers& buffers);
 
-}  // namespace openaclnn::grouped_bias_add_grad
+}  // namespace openaclnn::grouped_bias::backward

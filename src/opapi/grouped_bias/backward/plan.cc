@@ -3,7 +3,7 @@
 #include "grouped_bias/backward/op.h"
 #include "kernels/scratch.h"
 
-namespace openaclnn::grouped_bias_add_grad {
+namespace openaclnn::grouped_bias::backward {
 
 Plan MakePlan(const Params& p, const Product&) {
   const bool listed = p.groupIdxOptional.present();
@@ -22,4 +22,4 @@ Plan MakePlan(const Params& p, const Product&) {
   return plan;
 }
 
-}  // namespace openaclnn::grouped_bias_add_grad
+}  // namespace openaclnn::grouped_bias::backward

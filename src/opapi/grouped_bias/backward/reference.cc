@@ -14,7 +14,7 @@ OPENACLNN_REFERENCE int openaclnn_reference_grouped_bias_add_grad(const double* 
                                                                   const int64_t* ends,
                                                                   int64_t groups, int64_t width,
                                                                   double* out, double* magnitude) {
-  namespace room = openaclnn::grouped_bias_add_grad;
+  namespace room = openaclnn::grouped_bias::backward;
   return Guard([&] {
     const int64_t rows = groups == 0 ? 0 : ends[groups - 1];
     room::Reference(groups, width, ends, grad_y, out);

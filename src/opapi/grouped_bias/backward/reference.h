@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace openaclnn::grouped_bias_add_grad {
+namespace openaclnn::grouped_bias::backward {
 
 /// db[j,:] = sum over ends[j-1] <= i < ends[j] of dy[i,:]. dy (ends[groups-1], width), db (groups,
 /// width).
@@ -19,4 +19,4 @@ void Reference(int64_t groups, int64_t width, const int64_t* ends, const T* dy, 
   }
 }
 
-}  // namespace openaclnn::grouped_bias_add_grad
+}  // namespace openaclnn::grouped_bias::backward

@@ -2,7 +2,7 @@
 // The work of GroupedBiasAddGrad: check the ends of the groups, then sum their rows.
 #include "grouped_bias/backward/op.h"
 
-namespace openaclnn::grouped_bias_add_grad {
+namespace openaclnn::grouped_bias::backward {
 namespace {
 
 /// Groups whose ends were listed; ends ascend and the last is the number of rows.
@@ -72,4 +72,4 @@ Status Run(const Plan& plan, const Buffers& buffers) {
   return status;
 }
 
-}  // namespace openaclnn::grouped_bias_add_grad
+}  // namespace openaclnn::grouped_bias::backward

@@ -12,10 +12,10 @@
 #include "tests/support/numbers.h"
 #include "tests/support/tables.h"
 
-namespace openaclnn::test::grouped_bias_add_grad {
+namespace openaclnn::test::grouped_bias::backward {
 namespace {
 
-namespace room = openaclnn::grouped_bias_add_grad;
+namespace room = openaclnn::grouped_bias::backward;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -224,4 +224,4 @@ TEST(GroupedBiasAddGrad, OneRowIsACopy) {
 }
 
 }  // namespace
-}  // namespace openaclnn::test::grouped_bias_add_grad
+}  // namespace openaclnn::test::grouped_bias::backward

@@ -9,7 +9,7 @@
 #include "grouped_bias/backward/reference.h"
 #include "tests/support/numbers.h"
 
-namespace openaclnn::test::grouped_bias_add_grad {
+namespace openaclnn::test::grouped_bias::backward {
 namespace {
 
 std::vector<int64_t> MakeEnds(Random& random, const Case& shape) {
@@ -115,7 +115,7 @@ Outcome Problem::Run(const Device& device) const {
 }
 
 ReferenceSums Problem::Reference() const {
-  namespace room = openaclnn::grouped_bias_add_grad;
+  namespace room = openaclnn::grouped_bias::backward;
   const std::vector<double> dy = ToDoubles(grad_y.dtype(), grad_y.Read());
   std::vector<double> magnitude(dy.size());
   std::transform(dy.begin(), dy.end(), magnitude.begin(), [](double v) { return std::abs(v); });
@@ -156,4 +156,4 @@ int64_t LeastBytes(const Case& shape, const Types& types) {
          (shape.listed() ? shape.groups * size(types.list) : 0);
 }
 
-}  // namespace openaclnn::test::grouped_bias_add_grad
+}  // namespace openaclnn::test::grouped_bias::backward

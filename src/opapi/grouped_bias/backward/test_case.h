@@ -15,7 +15,7 @@
 #include "tests/support/cases.h"
 #include "tests/support/tensor.h"
 
-namespace openaclnn::test::grouped_bias_add_grad {
+namespace openaclnn::test::grouped_bias::backward {
 
 /// How the groups lie: without a list, of equally many rows, at random, or one has all rows.
 enum Groups { kNoList, kEvenGroups, kRandomGroups, kFirstHasAll, kLastHasAll };
@@ -103,4 +103,4 @@ class Problem {
 /// The work's least traffic: every input read once, the output written once.
 int64_t LeastBytes(const Case& shape, const Types& types);
 
-}  // namespace openaclnn::test::grouped_bias_add_grad
+}  // namespace openaclnn::test::grouped_bias::backward

@@ -8,7 +8,7 @@
 #include "masked_softmax/backward/test_case.h"
 #include "tests/support/mask_checks.h"
 
-namespace openaclnn::test::scaled_masked_softmax_backward {
+namespace openaclnn::test::masked_softmax::backward {
 namespace {
 
 const std::vector<aclDataType> kFloats = {ACL_FLOAT, ACL_FLOAT16, ACL_BF16};
@@ -69,4 +69,4 @@ TEST(ScaledMaskedSoftmaxBackwardChecks, ViewsWithoutElementsReachNothing) {
 }
 
 }  // namespace
-}  // namespace openaclnn::test::scaled_masked_softmax_backward
+}  // namespace openaclnn::test::masked_softmax::backward

@@ -11,7 +11,7 @@
 #include "tests/support/small_stack.h"
 #include "tests/support/tables.h"
 
-namespace openaclnn::test::scaled_masked_softmax_backward {
+namespace openaclnn::test::masked_softmax::backward {
 namespace {
 
 Case Shape(const Dims& dims) { return {"", kEdge, dims, kMaskOfBatch, 30, 0.5}; }
@@ -135,4 +135,4 @@ TEST(ScaledMaskedSoftmaxBackwardMisuse, OutputInAnInput) {
 }
 
 }  // namespace
-}  // namespace openaclnn::test::scaled_masked_softmax_backward
+}  // namespace openaclnn::test::masked_softmax::backward

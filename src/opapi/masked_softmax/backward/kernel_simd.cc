@@ -5,7 +5,7 @@
 #include "kernels/sum-inl.h"
 #include "masked_softmax/backward/op.h"
 
-namespace openaclnn::scaled_masked_softmax_backward::OPENACLNN_TARGET {
+namespace openaclnn::masked_softmax::backward::OPENACLNN_TARGET {
 namespace {
 
 using openaclnn::OPENACLNN_TARGET::BFloat16;
@@ -42,4 +42,4 @@ constexpr Kernels kTable = {RunRow<float, kDense>, RunRow<Float16, kDense>,
 extern const Kernels kDenseKernels = kTable<true>;
 extern const Kernels kStridedKernels = kTable<false>;
 
-}  // namespace openaclnn::scaled_masked_softmax_backward::OPENACLNN_TARGET
+}  // namespace openaclnn::masked_softmax::backward::OPENACLNN_TARGET

@@ -5,7 +5,7 @@
 #include "aclnnop/aclnn_scaled_masked_softmax_backward.h"
 #include "opapi/registry.h"
 
-namespace openaclnn::scaled_masked_softmax_backward {
+namespace openaclnn::masked_softmax::backward {
 namespace {
 
 constexpr Operation<Params, Plan> kOperation = {kOperator, Check, MakePlan, Run};
@@ -14,9 +14,9 @@ constexpr uint64_t kMayBeInput = uint64_t{1} << kGradOutput | uint64_t{1} << kY;
 const Registration kRegistration(kOperator);
 
 }  // namespace
-}  // namespace openaclnn::scaled_masked_softmax_backward
+}  // namespace openaclnn::masked_softmax::backward
 
-namespace room = openaclnn::scaled_masked_softmax_backward;
+namespace room = openaclnn::masked_softmax::backward;
 
 aclnnStatus aclnnScaledMaskedSoftmaxBackwardGetWorkspaceSize(
     const aclTensor* gradOutput, const aclTensor* y, const aclTensor* mask, double scale,

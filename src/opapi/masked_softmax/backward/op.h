@@ -12,8 +12,9 @@
 #include "frame/operation.h"
 #include "kernels/strided.h"
 #include "kernels/target.h"
+#include "masked_softmax/shared.h"
 
-namespace openaclnn::scaled_masked_softmax_backward {
+namespace openaclnn::masked_softmax::backward {
 
 extern const Operator kOperator;
 
@@ -41,12 +42,8 @@ struct Row {
   float scale;
 };
 
-/// The loop that is compiled for each instruction set, by type; the dense one for steps of 1.
-struct Kernels {
-  void (*float32)(const Row& row);
-  void (*float16)(const Row& row);
-  void (*bfloat16)(const Row& row);
-};
+/// The dense ones for steps of 1.
+using Kernels = RowKernels<Row>;
 OPENACLNN_TARGET_DECLARE(extern const Kernels kDenseKernels)
 OPENACLNN_TARGET_DECLARE(extern const Kernels kStridedKernels)
 
@@ -62,4 +59,4 @@ Status Check(const Params& params, const Product& product);
 Plan MakePlan(const Params& params, const Product& product);
 Status Run(const Plan& plan, const Buffers& buffers);
 
-}  // namespace openaclnn::scaled_masked_softmax_backward
+}  // namespace openaclnn::masked_softmax::backward

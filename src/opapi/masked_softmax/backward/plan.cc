@@ -2,18 +2,7 @@
 // The frozen decision of ScaledMaskedSoftmaxBackward: layouts and the row kernel.
 #include "masked_softmax/backward/op.h"
 
-namespace openaclnn::scaled_masked_softmax_backward {
-namespace {
-
-auto RowKernel(bool dense, int32_t dtype) {
-  const Kernels* kernels =
-      dense ? OPENACLNN_TARGET_SELECT(kDenseKernels) : OPENACLNN_TARGET_SELECT(kStridedKernels);
-  return dtype == ACL_FLOAT     ? kernels->float32
-         : dtype == ACL_FLOAT16 ? kernels->float16
-                                : kernels->bfloat16;
-}
-
-}  // namespace
+namespace openaclnn::masked_softmax::backward {
 
 Plan MakePlan(const Params& p, const Product&) {
   Plan plan = {};
@@ -26,8 +15,10 @@ Plan MakePlan(const Params& p, const Product&) {
   plan.dx = RowView(p.out);
   const bool dense =
       plan.dy.step == 1 && plan.y.step == 1 && plan.mask.step == 1 && plan.dx.step == 1;
-  plan.row = RowKernel(dense, p.gradOutput.dtype());
+  const Kernels& kernels =
+      dense ? *OPENACLNN_TARGET_SELECT(kDenseKernels) : *OPENACLNN_TARGET_SELECT(kStridedKernels);
+  plan.row = kernels.For(p.gradOutput.dtype());
   return plan;
 }
 
-}  // namespace openaclnn::scaled_masked_softmax_backward
+}  // namespace openaclnn::masked_softmax::backward

@@ -28,7 +28,7 @@ using openaclnn::reference::Guard;
 OPENACLNN_REFERENCE int openaclnn_reference_scaled_masked_softmax_backward(
     const double* grad_output, const double* y, const uint8_t* mask, int64_t rows, int64_t width,
     double scale, double* out, double* magnitude) {
-  namespace room = openaclnn::scaled_masked_softmax_backward;
+  namespace room = openaclnn::masked_softmax::backward;
   return Guard([&] {
     for (int64_t i = 0; i < rows * width; i += width) {
       room::Reference(width, grad_output + i, y + i, mask + i, scale, out + i);

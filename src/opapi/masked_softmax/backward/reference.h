@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace openaclnn::scaled_masked_softmax_backward {
+namespace openaclnn::masked_softmax::backward {
 
 /// One row of n: dx_j = mask_j ? 0 : scale * (dy_j*y_j - y_j * sum_k dy_k*y_k).
 template <class T>
@@ -16,4 +16,4 @@ void Reference(int64_t n, const T* dy, const T* y, const uint8_t* mask, T scale,
   }
 }
 
-}  // namespace openaclnn::scaled_masked_softmax_backward
+}  // namespace openaclnn::masked_softmax::backward

@@ -3,7 +3,7 @@
 #include "kernels/rows.h"
 #include "masked_softmax/backward/op.h"
 
-namespace openaclnn::scaled_masked_softmax_backward {
+namespace openaclnn::masked_softmax::backward {
 
 Status Run(const Plan& plan, const Buffers& buffers) {
   ParallelRows(plan.rows, plan.width, [&](int64_t row) {
@@ -23,4 +23,4 @@ Status Run(const Plan& plan, const Buffers& buffers) {
   return {};
 }
 
-}  // namespace openaclnn::scaled_masked_softmax_backward
+}  // namespace openaclnn::masked_softmax::backward

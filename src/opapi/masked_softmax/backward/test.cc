@@ -14,10 +14,10 @@
 #include "tests/support/numbers.h"
 #include "tests/support/tables.h"
 
-namespace openaclnn::test::scaled_masked_softmax_backward {
+namespace openaclnn::test::masked_softmax::backward {
 namespace {
 
-namespace room = openaclnn::scaled_masked_softmax_backward;
+namespace room = openaclnn::masked_softmax::backward;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -34,7 +34,7 @@ std::vector<double> Softmax(const Case& shape, const std::vector<double>& x) {
   const std::vector<uint8_t> mask(n);
   std::vector<double> y(x.size());
   for (size_t row = 0; row < x.size(); row += n) {
-    openaclnn::scaled_masked_softmax::Reference(shape.dims[3], &x[row], mask.data(), 1, &y[row]);
+    openaclnn::masked_softmax::forward::Reference(shape.dims[3], &x[row], mask.data(), 1, &y[row]);
   }
   return y;
 }
@@ -65,13 +65,13 @@ TEST(Reference, IsTheDerivativeOfTheForward) {
       mask.push_back(static_cast<uint8_t>(byte));
     }
     std::vector<double> y(n), dx(n);
-    openaclnn::scaled_masked_softmax::Reference(count, x.data(), mask.data(), scale, y.data());
+    openaclnn::masked_softmax::forward::Reference(count, x.data(), mask.data(), scale, y.data());
     room::Reference(count, dy.data(), y.data(), mask.data(), scale, dx.data());
     for (size_t k = 0; k < n; ++k) {
       std::vector<Complex> stepped(x.begin(), x.end()), result(n);
       stepped[k] += Complex(0, kStep);
-      openaclnn::scaled_masked_softmax::Reference(count, stepped.data(), mask.data(), scale,
-                                                  result.data());
+      openaclnn::masked_softmax::forward::Reference(count, stepped.data(), mask.data(), scale,
+                                                    result.data());
       double derivative = 0;
       for (size_t j = 0; j < n; ++j) derivative += dy[j] * result[j].imag() / kStep;
       RC_ASSERT(std::abs(derivative - dx[k]) < 1e-14 * (1 + std::abs(scale)) * 10);
@@ -283,4 +283,4 @@ TEST(ScaledMaskedSoftmaxBackward, OutputMayBeAnInput) {
 }
 
 }  // namespace
-}  // namespace openaclnn::test::scaled_masked_softmax_backward
+}  // namespace openaclnn::test::masked_softmax::backward

@@ -7,7 +7,7 @@
 #include "masked_softmax/backward/reference.h"
 #include "tests/support/numbers.h"
 
-namespace openaclnn::test::scaled_masked_softmax_backward {
+namespace openaclnn::test::masked_softmax::backward {
 namespace {
 
 DeviceTensor Make(uint64_t seed, aclDataType dtype, const Dims& dims, bool strided,
@@ -98,8 +98,8 @@ ReferenceSums Problem::Reference() const {
   ReferenceSums sums{std::vector<double>(g.size()), std::vector<double>(g.size()),
                      std::vector<int64_t>(g.size(), n)};
   for (size_t row = 0; row < g.size(); row += static_cast<size_t>(n)) {
-    openaclnn::scaled_masked_softmax_backward::Reference(n, &g[row], &v[row], &masked[row], scale,
-                                                         &sums.value[row]);
+    openaclnn::masked_softmax::backward::Reference(n, &g[row], &v[row], &masked[row], scale,
+                                                   &sums.value[row]);
     RowMagnitudes(n, &g[row], &v[row], &masked[row], scale, &sums.magnitude[row]);
   }
   return sums;
@@ -131,4 +131,4 @@ int64_t LeastBytes(const Case& shape, aclDataType dtype) {
          CountOf(MaskDims(shape.dims, shape.mask));
 }
 
-}  // namespace openaclnn::test::scaled_masked_softmax_backward
+}  // namespace openaclnn::test::masked_softmax::backward

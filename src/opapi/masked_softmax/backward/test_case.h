@@ -15,7 +15,7 @@
 #include "tests/support/mask.h"
 #include "tests/support/tensor.h"
 
-namespace openaclnn::test::scaled_masked_softmax_backward {
+namespace openaclnn::test::masked_softmax::backward {
 
 inline constexpr const char* kApi = "aclnnScaledMaskedSoftmaxBackward";
 
@@ -81,4 +81,4 @@ class Problem {
 /// The work's least traffic: every input read once, the output written once.
 int64_t LeastBytes(const Case& shape, aclDataType dtype);
 
-}  // namespace openaclnn::test::scaled_masked_softmax_backward
+}  // namespace openaclnn::test::masked_softmax::backward

@@ -6,7 +6,7 @@
 #include "tests/support/tables.h"
 #include "tests/support/timing.h"
 
-namespace room = openaclnn::test::scaled_masked_softmax;
+namespace room = openaclnn::test::masked_softmax::forward;
 using openaclnn::test::DtypeEntry;
 
 int main(int argc, char** argv) {

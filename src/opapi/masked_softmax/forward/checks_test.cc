@@ -8,7 +8,7 @@
 #include "masked_softmax/forward/test_case.h"
 #include "tests/support/mask_checks.h"
 
-namespace openaclnn::test::scaled_masked_softmax {
+namespace openaclnn::test::masked_softmax::forward {
 namespace {
 
 const std::vector<aclDataType> kFloats = {ACL_FLOAT, ACL_FLOAT16, ACL_BF16};
@@ -68,4 +68,4 @@ TEST(ScaledMaskedSoftmaxChecks, ViewsWithoutElementsReachNothing) {
 }
 
 }  // namespace
-}  // namespace openaclnn::test::scaled_masked_softmax
+}  // namespace openaclnn::test::masked_softmax::forward

@@ -10,7 +10,7 @@
 #include "tests/support/small_stack.h"
 #include "tests/support/tables.h"
 
-namespace openaclnn::test::scaled_masked_softmax {
+namespace openaclnn::test::masked_softmax::forward {
 namespace {
 
 Case Shape(const Dims& dims) { return {"", kEdge, dims, kMaskOfEach, 30, 0.5}; }
@@ -83,4 +83,4 @@ TEST(ScaledMaskedSoftmaxMisuse, IsRefused) {
 }
 
 }  // namespace
-}  // namespace openaclnn::test::scaled_masked_softmax
+}  // namespace openaclnn::test::masked_softmax::forward

@@ -5,9 +5,8 @@
 #include "kernels/row-inl.h"
 #include "kernels/sum-inl.h"
 #include "masked_softmax/forward/op.h"
-#include "masked_softmax/shared.h"
 
-namespace openaclnn::scaled_masked_softmax::OPENACLNN_TARGET {
+namespace openaclnn::masked_softmax::forward::OPENACLNN_TARGET {
 namespace {
 
 using openaclnn::OPENACLNN_TARGET::BFloat16;
@@ -42,7 +41,7 @@ void RunRow(const Row& row) {
   const RowLanes<const T, kDense> x = {static_cast<const T*>(row.x), row.x_step};
   const RowLanes<const uint8_t, kDense> mask = {row.mask, row.mask_step};
   const RowLanes<T, kDense> y = {static_cast<T*>(row.y), row.y_step};
-  float e[masked_softmax::kMaxWidth];
+  float e[kMaxWidth];
   const F32x16 scale = F32x16::Broadcast(row.scale);
   const F32x16 masked = F32x16::Broadcast(kMasked);
   ForLanes(row.n, [&](int64_t j, auto lanes) {
@@ -66,4 +65,4 @@ constexpr Kernels kTable = {RunRow<float, kDense>, RunRow<Float16, kDense>,
 extern const Kernels kDenseKernels = kTable<true>;
 extern const Kernels kStridedKernels = kTable<false>;
 
-}  // namespace openaclnn::scaled_masked_softmax::OPENACLNN_TARGET
+}  // namespace openaclnn::masked_softmax::forward::OPENACLNN_TARGET

@@ -5,16 +5,16 @@
 #include "aclnnop/aclnn_scaled_masked_softmax.h"
 #include "opapi/registry.h"
 
-namespace openaclnn::scaled_masked_softmax {
+namespace openaclnn::masked_softmax::forward {
 namespace {
 
 constexpr Operation<Params, Plan> kOperation = {kOperator, Check, MakePlan, Run};
 const Registration kRegistration(kOperator);
 
 }  // namespace
-}  // namespace openaclnn::scaled_masked_softmax
+}  // namespace openaclnn::masked_softmax::forward
 
-namespace room = openaclnn::scaled_masked_softmax;
+namespace room = openaclnn::masked_softmax::forward;
 
 aclnnStatus aclnnScaledMaskedSoftmaxGetWorkspaceSize(const aclTensor* x, const aclTensor* mask,
                                                      double scale, bool fixTriuMask, aclTensor* y,

@@ -11,8 +11,9 @@
 #include "frame/operation.h"
 #include "kernels/strided.h"
 #include "kernels/target.h"
+#include "masked_softmax/shared.h"
 
-namespace openaclnn::scaled_masked_softmax {
+namespace openaclnn::masked_softmax::forward {
 
 extern const Operator kOperator;
 
@@ -39,12 +40,8 @@ struct Row {
   float scale;
 };
 
-/// The loop that is compiled for each instruction set, by type; the dense one for steps of 1.
-struct Kernels {
-  void (*float32)(const Row& row);
-  void (*float16)(const Row& row);
-  void (*bfloat16)(const Row& row);
-};
+/// The dense ones for steps of 1.
+using Kernels = RowKernels<Row>;
 OPENACLNN_TARGET_DECLARE(extern const Kernels kDenseKernels)
 OPENACLNN_TARGET_DECLARE(extern const Kernels kStridedKernels)
 
@@ -60,4 +57,4 @@ Status Check(const Params& params, const Product& product);
 Plan MakePlan(const Params& params, const Product& product);
 Status Run(const Plan& plan, const Buffers& buffers);
 
-}  // namespace openaclnn::scaled_masked_softmax
+}  // namespace openaclnn::masked_softmax::forward

@@ -37,7 +37,7 @@ OPENACLNN_REFERENCE int openaclnn_reference_scaled_masked_softmax(const double* 
                                                                   double* y, double* roundings) {
   return Guard([&] {
     for (int64_t i = 0; i < rows * width; i += width) {
-      openaclnn::scaled_masked_softmax::Reference(width, x + i, mask + i, scale, y + i);
+      openaclnn::masked_softmax::forward::Reference(width, x + i, mask + i, scale, y + i);
       if (roundings == nullptr) continue;
       SoftmaxRoundings(width, x + i, mask + i, scale, y + i, roundings + i);
     }

@@ -6,7 +6,7 @@
 #include <complex>
 #include <cstdint>
 
-namespace openaclnn::scaled_masked_softmax {
+namespace openaclnn::masked_softmax::forward {
 
 /// One row of n: y_j = e^(z_j - z_m) / sum_k e^(z_k - z_m), z_j = mask_j ? -10000 : scale * x_j,
 /// z_m the largest by its real part. T may be complex, for derivatives by complex step.
@@ -24,4 +24,4 @@ void Reference(int64_t n, const T* x, const uint8_t* mask, double scale, T* y) {
   for (int64_t j = 0; j < n; ++j) y[j] /= sum;
 }
 
-}  // namespace openaclnn::scaled_masked_softmax
+}  // namespace openaclnn::masked_softmax::forward

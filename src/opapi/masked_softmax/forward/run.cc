@@ -3,7 +3,7 @@
 #include "kernels/rows.h"
 #include "masked_softmax/forward/op.h"
 
-namespace openaclnn::scaled_masked_softmax {
+namespace openaclnn::masked_softmax::forward {
 
 Status Run(const Plan& plan, const Buffers& buffers) {
   ParallelRows(plan.rows, plan.width, [&](int64_t row) {
@@ -21,4 +21,4 @@ Status Run(const Plan& plan, const Buffers& buffers) {
   return {};
 }
 
-}  // namespace openaclnn::scaled_masked_softmax
+}  // namespace openaclnn::masked_softmax::forward

@@ -12,10 +12,10 @@
 #include "tests/support/numbers.h"
 #include "tests/support/tables.h"
 
-namespace openaclnn::test::scaled_masked_softmax {
+namespace openaclnn::test::masked_softmax::forward {
 namespace {
 
-namespace room = openaclnn::scaled_masked_softmax;
+namespace room = openaclnn::masked_softmax::forward;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -254,4 +254,4 @@ TEST(ScaledMaskedSoftmax, LargeArguments) {
 }
 
 }  // namespace
-}  // namespace openaclnn::test::scaled_masked_softmax
+}  // namespace openaclnn::test::masked_softmax::forward

@@ -7,7 +7,7 @@
 #include "masked_softmax/forward/reference.h"
 #include "tests/support/numbers.h"
 
-namespace openaclnn::test::scaled_masked_softmax {
+namespace openaclnn::test::masked_softmax::forward {
 namespace {
 
 DeviceTensor Make(uint64_t seed, aclDataType dtype, const Dims& dims, bool strided,
@@ -90,7 +90,7 @@ Problem::Expectation Problem::Reference() const {
   Expectation expected{std::vector<double>(values.size()), std::vector<double>(values.size())};
   for (size_t row = 0; row < values.size(); row += static_cast<size_t>(n)) {
     double* const value = &expected.value[row];
-    openaclnn::scaled_masked_softmax::Reference(n, &values[row], &masked[row], scale, value);
+    openaclnn::masked_softmax::forward::Reference(n, &values[row], &masked[row], scale, value);
     RowBounds(n, &values[row], &masked[row], scale, value, &expected.bound[row]);
   }
   return expected;
@@ -122,4 +122,4 @@ int64_t LeastBytes(const Case& shape, aclDataType dtype) {
          CountOf(MaskDims(shape.dims, shape.mask));
 }
 
-}  // namespace openaclnn::test::scaled_masked_softmax
+}  // namespace openaclnn::test::masked_softmax::forward

@@ -15,7 +15,7 @@
 #include "tests/support/mask.h"
 #include "tests/support/tensor.h"
 
-namespace openaclnn::test::scaled_masked_softmax {
+namespace openaclnn::test::masked_softmax::forward {
 
 inline constexpr const char* kApi = "aclnnScaledMaskedSoftmax";
 
@@ -80,4 +80,4 @@ class Problem {
 /// The work's least traffic: every input read once, the output written once.
 int64_t LeastBytes(const Case& shape, aclDataType dtype);
 
-}  // namespace openaclnn::test::scaled_masked_softmax
+}  // namespace openaclnn::test::masked_softmax::forward
