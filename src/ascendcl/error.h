@@ -11,8 +11,8 @@
 
 namespace openaclnn {
 
-// Each of the three libraries defines the two functions below: libascendcl by its own state, the
-// others through libascendcl's interface.
+// libascendcl defines the two functions below by its own state; in the libraries above it client.cc
+// does, through libascendcl's interface.
 
 /// True in a child of fork: threads and device memory stayed with the parent.
 bool Forked();

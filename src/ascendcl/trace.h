@@ -13,7 +13,7 @@ inline int64_t TraceClock() {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
-// Each library that reports errors defines kTracing and TraceCall, as it does Report.
+// libascendcl defines kTracing and TraceCall; in the libraries above it client.cc does.
 
 /// Where the interface's flag is.
 extern const uint32_t* const kTracing;

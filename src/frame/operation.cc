@@ -12,8 +12,6 @@ Status VersionsDiffer() {
                 "installation");
 }
 
-constexpr uint32_t kNeverTracing = 0;
-
 }  // namespace
 
 const Product* CurrentProduct(Status* status) {
@@ -41,21 +39,6 @@ aclnnStatus RunOperation(const Operator& op, void* workspace, uint64_t workspace
     const int code = Meta()->execute(op.api, workspace, workspace_size, executor, stream, &message);
     return code == 0 ? Status() : Status(code, message.text);
   });
-}
-
-const uint32_t* const kTracing = Meta() != nullptr ? Meta()->runtime->tracing : &kNeverTracing;
-
-bool Forked() { return Meta() != nullptr && Meta()->runtime->forked() != 0; }
-
-int Report(const char* api, const Status& status) {
-  if (Meta() != nullptr) {
-    Meta()->runtime->record_error(status.code(), Concat(api, ": ", status.text()).c_str());
-  }
-  return status.code();
-}
-
-void TraceCall(const char* api, const char* phase, int64_t start, int code) {
-  if (Meta() != nullptr) Meta()->runtime->trace_call(api, phase, start, code);
 }
 
 }  // namespace openaclnn

@@ -6,10 +6,10 @@
 #include <cstring>
 #include <string>
 
+#include "ascendcl/client.h"
 #include "ascendcl/data_type.h"
 #include "ascendcl/trace.h"
 #include "nnopbase/handles.h"
-#include "nnopbase/runtime.h"
 #include "nnopbase/view.h"
 
 namespace openaclnn {

@@ -4,12 +4,12 @@
 
 #include <cstring>
 
+#include "ascendcl/client.h"
 #include "ascendcl/message.h"
 #include "nnopbase/array.h"
 #include "nnopbase/executor.h"
 #include "nnopbase/handles.h"
 #include "nnopbase/list.h"
-#include "nnopbase/runtime.h"
 
 namespace openaclnn {
 namespace {

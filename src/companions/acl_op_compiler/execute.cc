@@ -10,8 +10,8 @@
 #include "acl/acl_rt.h"
 #include "aclnnop/aclnn_scaled_masked_softmax.h"
 #include "aclnnop/aclnn_scaled_masked_softmax_backward.h"
+#include "ascendcl/client.h"
 #include "ascendcl/error.h"
-#include "ascendcl/interface.h"
 
 namespace openaclnn {
 namespace {
@@ -119,15 +119,15 @@ Status MakeTensors(const char* operand, int code, int expected, int count,
 }
 
 Status ReadAttributes(const aclopAttr* attr, Arguments* arguments) {
-  const OpenaclnnRuntime* runtime = openaclnn_runtime(OPENACLNN_RUNTIME_INTERFACE);
+  const OpenaclnnRuntime& runtime = Runtime();
   OpenaclnnAttribute value{};
-  if (runtime->attribute(attr, "scale", &value) != 0) {
+  if (runtime.attribute(attr, "scale", &value) != 0) {
     if (value.type != OpenaclnnAttribute::OPENACLNN_FLOAT) {
       return Status(ACL_ERROR_OP_ATTR_NOT_MATCH, "scale type is another, expected a float");
     }
     arguments->scale = value.value;
   }
-  if (runtime->attribute(attr, "fixed_triu_mask", &value) != 0) {
+  if (runtime.attribute(attr, "fixed_triu_mask", &value) != 0) {
     if (value.type != OpenaclnnAttribute::OPENACLNN_BOOL) {
       return Status(ACL_ERROR_OP_ATTR_NOT_MATCH,
                     "fixed_triu_mask type is another, expected a bool");

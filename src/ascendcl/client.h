@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The libascendcl.so that this library was loaded with.
+// The libascendcl.so that a library above it was loaded with.
+//
+// client.cc is compiled into each of those libraries: it also is their Report, Forked and TraceCall
+// (ascendcl/error.h, ascendcl/trace.h), which go through the interface.
 #pragma once
 
 #include "ascendcl/interface.h"
