@@ -3,6 +3,7 @@
 #include "ascendcl/attribute.h"
 
 #include "ascendcl/error.h"
+#include "ascendcl/float_environment.h"
 #include "ascendcl/handles.h"
 
 namespace openaclnn {
@@ -13,6 +14,7 @@ void Attributes::Set(const char* name, Value value) {
 }
 
 bool Attributes::Read(const char* name, OpenaclnnAttribute* attribute) const {
+  const FloatEnvironment environment;  // widening a float computes
   std::lock_guard lock(mutex_);
   const auto found = values_.find(name);
   if (found == values_.end()) return false;

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "ascendcl/error.h"
+#include "ascendcl/float_environment.h"
 #include "ascendcl/message.h"
 #include "frame/checker.h"
 #include "frame/operand.h"
@@ -75,10 +76,11 @@ inline OpenaclnnOperand Capture(const Operand& operand) {
 }  // namespace operation_detail
 
 /// Phase 1 of every operator: nulls, product, the operator's checks, views; then plan and executor.
-/// Outputs are written only on success.
+/// Outputs are written only on success. Checks and plans compute in the float environment of tasks.
 template <class Params, class Plan>
 aclnnStatus PlanOperation(const Operation<Params, Plan>& operation, const Params& params,
                           uint64_t* workspace_size, aclOpExecutor** executor) {
+  const FloatEnvironment environment;
   const auto plan = [&]() -> Status {
     for (const auto& [name, pointer] :
          {std::pair<const char*, void*>("workspaceSize", workspace_size), {"executor", executor}}) {

@@ -2,6 +2,10 @@
 // Operators by their graph names: results, the options of the compiler, refusals.
 #include <cmath>
 
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
 #include "acl/acl_op_compiler.h"
 #include "tests/ascendcl/fixture.h"
 
@@ -70,6 +74,31 @@ TEST_F(SingleOpTest, ScaledMaskedSoftmax) {
   EXPECT_NEAR(y[2], std::exp(1) / sum, 1e-6);
   EXPECT_EQ(y[3], 0);
 }
+
+#if defined(__SSE2__)
+// A denormal float, which the thread's setting takes for 0.
+TEST_F(SingleOpTest, AScaleIsWhatItIsWhateverTheThreadsSetting) {
+  const Tensors tensors;
+  const std::vector<float> x = {3e38F, 1e38F, 0, 0, -3e38F, 0, 1e38F, 1};
+  ASSERT_EQ(aclrtMemcpy(tensors.x.data(), 32, x.data(), 32, ACL_MEMCPY_HOST_TO_DEVICE), 0);
+  SingleOp op("ScaledMaskedSoftmax");
+  tensors.Fill(&op);
+  ASSERT_EQ(aclopSetAttrFloat(op.attr, "scale", 1e-40F), 0);
+  ASSERT_EQ(op.Run(), 0) << TakeMessage();
+  ASSERT_EQ(aclrtSynchronizeStream(nullptr), 0);
+  const std::vector<float> wanted = tensors.y.Read();
+  const unsigned int before = _mm_getcsr();
+  const unsigned int flush = before | 0x8040;
+  _mm_setcsr(flush);
+  const int code = op.Run();
+  const unsigned int after = _mm_getcsr();
+  _mm_setcsr(before);
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(after, flush);
+  ASSERT_EQ(aclrtSynchronizeStream(nullptr), 0);
+  EXPECT_EQ(tensors.y.Read(), wanted);
+}
+#endif
 
 TEST_F(SingleOpTest, Refusals) {
   const Tensors tensors;

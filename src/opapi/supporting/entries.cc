@@ -40,6 +40,7 @@ namespace {
 template <class Collect>
 aclnnStatus PlanCall(const openaclnn::supporting::Row& row, uint64_t* workspace_size,
                      aclOpExecutor** executor, const Collect& collect) {
+  const openaclnn::FloatEnvironment environment;
   std::optional<openaclnn::supporting::Params> params;
   const int failed = openaclnn::Api(row.op.api, [&] {
     collect(params.emplace(row));
