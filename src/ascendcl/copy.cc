@@ -119,8 +119,7 @@ class CopyTask : public Task {
   }
   const char* name() const override { return "copy"; }
   std::string trace_arguments() const override {
-    return Concat(R"("kind":")", Direction(dst_, src_), R"(","bytes":)",
-                  std::to_string(Bytes(dst_)));
+    return Concat(R"("kind":")", Direction(dst_, src_), R"(","bytes":)", Bytes(dst_));
   }
 
  private:
@@ -135,9 +134,7 @@ class FillTask : public Task {
     return Progress::kDone;
   }
   const char* name() const override { return "fill"; }
-  std::string trace_arguments() const override {
-    return R"("bytes":)" + std::to_string(Bytes(dst_));
-  }
+  std::string trace_arguments() const override { return Concat(R"("bytes":)", Bytes(dst_)); }
 
  private:
   Side dst_;

@@ -2,19 +2,12 @@
 // Status: the code and the message that every internal function returns instead of throwing.
 #pragma once
 
-#include <sstream>
 #include <string>
 #include <utility>
 
-namespace openaclnn {
+#include "ascendcl/text.h"
 
-/// Joins the arguments as a stream would print them. For messages: it runs on the way to a refusal.
-template <class... Parts>
-std::string Concat(const Parts&... parts) {
-  std::ostringstream text;
-  (text << ... << parts);
-  return std::move(text).str();
-}
+namespace openaclnn {
 
 /// Code 0 is success and carries no text. The text of a failure follows the grammar
 /// `<operand> <property> is <got>, expected <want>`; the API's name and the code's prefix are put

@@ -15,7 +15,6 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 
 #include "ascendcl/log.h"
@@ -37,21 +36,6 @@ constexpr int64_t kFirstStreamRow = 1'000'000'000;
 constexpr std::string_view kEnd = "\n]\n";
 
 void SetTracing(bool on) { __atomic_store_n(&g_tracing, on ? 1U : 0U, __ATOMIC_RELAXED); }
-
-/// As Concat, but deaf to the program's locale, which may group digits.
-template <class... Parts>
-std::string Join(const Parts&... parts) {
-  std::string text;
-  const auto append = [&](const auto& part) {
-    if constexpr (std::is_arithmetic_v<std::decay_t<decltype(part)>>) {
-      text += std::to_string(part);
-    } else {
-      text += part;
-    }
-  };
-  (append(parts), ...);
-  return text;
-}
 
 std::string Quote(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
@@ -84,7 +68,7 @@ class TraceFile {
   /// An event in the file's format, without braces.
   void Write(const std::string& event) {
     if (file_ < 0) return;
-    const std::string text = Join(size_ == 0 ? "[\n{" : ",\n{", event, "}", kEnd);
+    const std::string text = Concat(size_ == 0 ? "[\n{" : ",\n{", event, "}", kEnd);
     if (!WriteAt(size_, text)) return Fail(errno);
     size_ += static_cast<off_t>(text.size() - kEnd.size());
   }
@@ -100,7 +84,7 @@ class TraceFile {
   void Open() {
     std::string path = path_;
     const size_t process = path.find("%p");
-    if (process != std::string::npos) path.replace(process, 2, std::to_string(getpid()));
+    if (process != std::string::npos) path.replace(process, 2, Concat(getpid()));
     // Not blocking: it might be a pipe that nobody reads.
     constexpr int kFlags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
     file_ = open(path.c_str(), kFlags, 0644);
@@ -111,8 +95,8 @@ class TraceFile {
     if (ftruncate(file_, 0) != 0) return Fail(errno);
     ++number_;
     size_ = 0;
-    Write(Join(R"("ph":"M","name":"process_name","pid":)", getpid(), R"(,"tid":0,"args":{"name":)",
-               Quote(program_invocation_short_name), "}"));
+    Write(Concat(R"("ph":"M","name":"process_name","pid":)", getpid(),
+                 R"(,"tid":0,"args":{"name":)", Quote(program_invocation_short_name), "}"));
   }
 
   void Close() {
@@ -178,7 +162,7 @@ void Note(const Parts&... members) noexcept {
   if (!Tracing()) return;
   try {
     if (t_arguments == nullptr) t_arguments = new std::string;
-    *t_arguments += Join(t_arguments->empty() ? "" : ",", members...);
+    *t_arguments += Concat(t_arguments->empty() ? "" : ",", members...);
   } catch (const std::exception&) {
     return;  // no memory for the note
   }
@@ -186,8 +170,8 @@ void Note(const Parts&... members) noexcept {
 
 /// Microseconds, with three decimals.
 std::string Microseconds(int64_t nanoseconds) {
-  const std::string digits = std::to_string(nanoseconds % 1000 + 1000);
-  return Join(nanoseconds / 1000, ".", digits.substr(1));
+  const std::string digits = Concat(nanoseconds % 1000 + 1000);
+  return Concat(nanoseconds / 1000, ".", digits.substr(1));
 }
 
 /// One event on a row; `name` tells the row's name if the file does not have it yet.
@@ -196,18 +180,18 @@ void Record(int64_t row, uint64_t* named_in, Name&& name, const std::string& eve
             int64_t end) {
   TraceFile& file = TheFile();
   const uint64_t number = file.Number();
-  const std::string place = Join(R"("pid":)", getpid(), R"(,"tid":)", row);
+  const std::string place = Concat(R"("pid":)", getpid(), R"(,"tid":)", row);
   if (std::exchange(*named_in, number) != number) {
-    file.Write(Join(R"("ph":"M","name":"thread_name",)", place, R"(,"args":{"name":)",
-                    Quote(name()), "}"));
+    file.Write(Concat(R"("ph":"M","name":"thread_name",)", place, R"(,"args":{"name":)",
+                      Quote(name()), "}"));
   }
-  file.Write(Join(R"("ph":"X",)", place, R"(,"ts":)", Microseconds(start), R"(,"dur":)",
-                  Microseconds(end - start), ",", event));
+  file.Write(Concat(R"("ph":"X",)", place, R"(,"ts":)", Microseconds(start), R"(,"dur":)",
+                    Microseconds(end - start), ",", event));
 }
 
 std::string WithCode(int code, std::string arguments) {
   if (code == 0) return arguments;
-  return Join(R"("code":)", code, arguments.empty() ? "" : ",", arguments);
+  return Concat(R"("code":)", code, arguments.empty() ? "" : ",", arguments);
 }
 
 }  // namespace
@@ -234,8 +218,8 @@ void TraceCall(const char* api, const char* phase, int64_t start, int code) {
     std::lock_guard lock(TheFile().mutex);
     if (t_row.id == 0) t_row.id = gettid();
     Record(t_row.id, &t_row.file, ThreadName,
-           Join(R"("cat":"call","name":")", api, phase, R"(","args":{)",
-                WithCode(code, std::move(arguments)), "}"),
+           Concat(R"("cat":"call","name":")", api, phase, R"(","args":{)",
+                  WithCode(code, std::move(arguments)), "}"),
            start, end);
   } catch (const std::exception&) {
     return;  // no memory for the event
@@ -245,7 +229,7 @@ void TraceCall(const char* api, const char* phase, int64_t start, int code) {
 std::string TraceRow::Name() {
   static uint64_t count = 0;  // guarded, as the number, by the file's mutex
   if (number_ == 0) number_ = ++count;
-  return Join("stream ", number_, ", device ", device_id_);
+  return Concat("stream ", number_, ", device ", device_id_);
 }
 
 void TraceRow::Note() noexcept {
@@ -268,7 +252,8 @@ void TraceRow::Record(const Task& task, int64_t start, int code) {
     const std::string name = Name();
     openaclnn::Record(
         kFirstStreamRow + static_cast<int64_t>(number_), &file_, [&] { return name; },
-        Join(R"("cat":"task","name":")", task.name(), R"(","args":{)", arguments, "}"), start, end);
+        Concat(R"("cat":"task","name":")", task.name(), R"(","args":{)", arguments, "}"), start,
+        end);
   } catch (const std::exception&) {
     return;
   }

@@ -217,13 +217,13 @@ Status Executor::CheckWorkspaceOverlap(const QueuedCall& queued) const {
 
 namespace {
 
-/// "FLOAT (2, 3)". Numbers by to_string: a stream would group digits in some locales.
+/// "FLOAT (2, 3)".
 std::string Describe(const Tensor& tensor) {
   const DataTypeInfo* type = FindDataType(tensor.dtype);
-  std::string text = type != nullptr ? type->name : std::to_string(tensor.dtype);
+  std::string text = type != nullptr ? type->name : Concat(tensor.dtype);
   text += " (";
   for (uint32_t i = 0; i < tensor.dims.count(); ++i) {
-    text += (i > 0 ? ", " : "") + std::to_string(tensor.dims.data()[i]);
+    text += Concat(i > 0 ? ", " : "", tensor.dims.data()[i]);
   }
   return text + ")";
 }
@@ -253,14 +253,14 @@ std::string DescribeBytes(const std::vector<BoundOperand>& operands) {
     bytes[operand.role] +=
         std::min(count * static_cast<uint64_t>(operand.element_bytes), operand.bytes);
   }
-  return "\"bytes_read\":" + std::to_string(bytes[OPENACLNN_INPUT]) +
-         ",\"bytes_written\":" + std::to_string(bytes[OPENACLNN_OUTPUT]);
+  return Concat("\"bytes_read\":", bytes[OPENACLNN_INPUT],
+                ",\"bytes_written\":", bytes[OPENACLNN_OUTPUT]);
 }
 
 }  // namespace
 
 std::string Executor::Describe() const {
-  return DescribeOperands(operands_) + ",\"workspace_size\":" + std::to_string(workspace_size_);
+  return Concat(DescribeOperands(operands_), ",\"workspace_size\":", workspace_size_);
 }
 
 Status Executor::Execute(const char* api, void* workspace, uint64_t workspace_size, void* stream,

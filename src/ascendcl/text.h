@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers to text, the one way in which the libraries do it: no locale is asked.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace openaclnn {
+
+/// Appends an argument of Concat: text as it is, an enumerator as its number, a pointer as 0x and
+/// hexadecimal digits, a float with the fewest digits that give it back. A stream or printf would
+/// follow the client's locale, which may group digits or write commas for points.
+template <class Part>
+void Append(std::string* text, const Part& part) {
+  if constexpr (std::is_convertible_v<const Part&, std::string_view>) {
+    *text += std::string_view(part);
+  } else if constexpr (std::is_same_v<Part, char>) {
+    *text += part;
+  } else if constexpr (std::is_same_v<Part, bool>) {
+    *text += part ? '1' : '0';
+  } else if constexpr (std::is_enum_v<Part>) {
+    Append(text, static_cast<std::underlying_type_t<Part>>(part));
+  } else {
+    char digits[64];
+    char* end = digits;
+    if constexpr (std::is_pointer_v<Part>) {
+      *text += "0x";
+      end =
+          std::to_chars(digits, digits + sizeof(digits), reinterpret_cast<uintptr_t>(part), 16).ptr;
+    } else {
+      end = std::to_chars(digits, digits + sizeof(digits), part).ptr;
+    }
+    text->append(digits, end);
+  }
+}
+
+/// Joins the arguments, numbers as Append writes them.
+template <class... Parts>
+std::string Concat(const Parts&... parts) {
+  std::string text;
+  (Append(&text, parts), ...);
+  return text;
+}
+
+}  // namespace openaclnn
