@@ -48,12 +48,20 @@ int64_t ToRow(Boolean value, uint64_t limit) {
   return ToRow(static_cast<int64_t>(value.byte != 0), limit);
 }
 
-std::string Text(Half value) { return Concat(ToDouble(value)); }
-std::string Text(Boolean value) { return value.byte != 0 ? "true" : "false"; }
+/// A value that is out of range. Whole numbers have all digits: the fewest that tell the float 2^60
+/// from the others make a number below it.
 template <class T>
 std::string Text(T value) {
-  return Concat(+value);
+  if constexpr (std::is_floating_point_v<T>) {
+    const T magnitude = std::abs(value);
+    if (std::trunc(magnitude) == magnitude && magnitude < static_cast<T>(0x1p64)) {
+      return Concat(value < 0 ? "-" : "", static_cast<uint64_t>(magnitude));
+    }
+  }
+  return Concat(value);
 }
+std::string Text(Half value) { return Text(ToDouble(value)); }
+std::string Text(Boolean value) { return value.byte != 0 ? "true" : "false"; }
 
 template <class T, class Number>
 Status Read(const char* operand, const IndexView& view, const void* data, uint64_t limit,

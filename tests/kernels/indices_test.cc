@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <vector>
 
 #include "tests/support/device.h"
@@ -79,6 +80,41 @@ TEST(ReadIndices, LimitsOfWideTypes) {
     ExpectRow(ACL_FLOAT, &value, kLargest, RowOf(value, 0x1p63));
     ExpectRow(ACL_FLOAT, &value, 3, RowOf(value, 3));
   }
+}
+
+/// The value that the message names reads back as it was, and is outside the range beside it.
+template <class T>
+void ExpectShown(aclDataType dtype, T value, uint64_t limit) {
+  std::vector<int64_t> rows;
+  const std::string text = Read(dtype, &value, 1, limit, &rows).text();
+  const std::string before = "indices value 0 is ";
+  const std::string after = ", expected 0 <= value < " + std::to_string(limit);
+  ASSERT_EQ(text.find(before), 0u) << text << " for " << value;
+  ASSERT_EQ(text.find(after), text.size() - after.size()) << text;
+  const std::string shown = text.substr(before.size(), text.size() - before.size() - after.size());
+  EXPECT_EQ(static_cast<T>(std::strtod(shown.c_str(), nullptr)), value) << text;
+  const long double number = std::strtold(shown.c_str(), nullptr);  // as exact as 64 bits
+  EXPECT_TRUE(number <= -1 || number >= static_cast<long double>(limit)) << text;
+}
+
+TEST(ReadIndices, ShowsAFloatThatIsOutOfRange) {
+  for (const uint64_t limit : {uint64_t{1}, uint64_t{3}, uint64_t{2049}, uint64_t{1'000'001},
+                               uint64_t{16'777'217}, uint64_t{1} << 60, uint64_t{INT64_MAX}}) {
+    for (const double past : {0.0, 0.5, 1e-3, 1.0, 1e6, 1e18, 1e30}) {
+      const double value = static_cast<double>(limit) + past;
+      ExpectShown(ACL_DOUBLE, value, limit);
+      ExpectShown(ACL_DOUBLE, std::nextafter(value, INFINITY), limit);
+      ExpectShown(ACL_DOUBLE, -1 - past, limit);
+      ExpectShown(ACL_DOUBLE, std::nextafter(-1 - past, -INFINITY), limit);
+      const float narrow = std::nextafter(static_cast<float>(value), INFINITY);
+      ExpectShown(ACL_FLOAT, narrow, limit);
+      ExpectShown(ACL_FLOAT, std::nextafter(static_cast<float>(-1 - past), -INFINITY), limit);
+    }
+  }
+  const uint16_t half = 0x6801;  // 2050
+  std::vector<int64_t> rows;
+  EXPECT_EQ(Read(ACL_FLOAT16, &half, 1, 2049, &rows).text(),
+            "indices value 0 is 2050, expected 0 <= value < 2049");
 }
 
 TEST(ReadIndices, OverBlocksNamesTheFirst) {
