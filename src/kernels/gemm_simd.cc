@@ -62,7 +62,8 @@ void Store(const GemmWork& work, Tile& tile, int64_t row, int64_t panel) {
       T* to = reinterpret_cast<T*>(view.Row(work.c, row + r)) + column * view.step;
       T dense[kTileColumns];
       T* in = columns == kTileColumns && view.step == 1 ? to : dense;
-      for (int v = 0; v < kTileVectors; ++v) tile.sum[r][v].Store(in + v * kLanes);
+      for (int v = 0; v < kTileVectors; ++v)
+        tile.sum[r][v].template AsResult<T>().Store(in + v * kLanes);
       if (in == dense) CopyStrided(dense, 1, to, view.step, columns, sizeof(T));
     }
   });

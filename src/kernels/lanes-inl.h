@@ -3,6 +3,10 @@
 //
 // To be included by files that are compiled once for each target; everything lives in the target's
 // namespace. Loads and stores convert FLOAT16 and BFLOAT16; arithmetic is float only.
+//
+// Which NaN an operation gives depends on the order of its operands, which compilers choose. What
+// an operator writes has none but the canonical one (positive, quiet, no payload): narrowing makes
+// it so, and AsResult.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +22,7 @@ namespace openaclnn {
 namespace OPENACLNN_TARGET {
 
 inline constexpr int kLanes = 16;
+inline constexpr int32_t kCanonicalNan = 0x7FC00000;
 
 // Storage types of the 16-bit formats; nothing computes with them.
 struct Float16 {
@@ -108,6 +113,17 @@ struct F32x16 {
   static F32x16 Max(F32x16 a, F32x16 b) {
     for (int i = 0; i < kRegisters; ++i) a.part[i] = MaxRegister(a.part[i], b.part[i]);
     return a;
+  }
+
+  /// What is stored of a result of type T: each NaN the canonical one. Stores of the 16-bit types
+  /// see to theirs.
+  template <class T>
+  F32x16 AsResult() const {
+    F32x16 result = *this;
+    if constexpr (sizeof(T) == sizeof(float)) {
+      for (Register& each : result.part) each = CanonicalRegister(each);
+    }
+    return result;
   }
 
   /// 2^n for whole n from -126 to 127.

@@ -14,10 +14,16 @@ inline Register LoadRegister(const BFloat16* from) {
   return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16));
 }
 
+inline Register CanonicalRegister(Register value) {
+  const __m512 canonical = _mm512_castsi512_ps(_mm512_set1_epi32(kCanonicalNan));
+  return _mm512_mask_mov_ps(value, _mm512_cmp_ps_mask(value, value, _CMP_UNORD_Q), canonical);
+}
+
 inline void StoreRegister(Register value, float* to) { _mm512_storeu_ps(to, value); }
 inline void StoreRegister(Register value, Float16* to) {
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
-                      _mm512_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+  _mm256_storeu_si256(
+      reinterpret_cast<__m256i*>(to),
+      _mm512_cvtps_ph(CanonicalRegister(value), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
 // Nearest, ties to even, by integer arithmetic: the native conversion flushes denormals.
 inline void StoreRegister(Register value, BFloat16* to) {
@@ -25,9 +31,8 @@ inline void StoreRegister(Register value, BFloat16* to) {
   const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
   const __m512i bias = _mm512_add_epi32(odd, _mm512_set1_epi32(0x7FFF));
   const __m512i rounded = _mm512_add_epi32(bits, bias);
-  const __m512i quiet = _mm512_or_si512(bits, _mm512_set1_epi32(0x400000));
   const __mmask16 nan = _mm512_cmp_ps_mask(value, value, _CMP_UNORD_Q);
-  const __m512i result = _mm512_mask_mov_epi32(rounded, nan, quiet);
+  const __m512i result = _mm512_mask_mov_epi32(rounded, nan, _mm512_set1_epi32(kCanonicalNan));
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
                       _mm512_cvtepi32_epi16(_mm512_srli_epi32(result, 16)));
 }

@@ -21,18 +21,23 @@ inline Register LoadRegister(const BFloat16* from) {
 
 inline void StoreBits(uint16x4_t bits, void* to) { std::memcpy(to, &bits, sizeof(bits)); }
 
+inline Register CanonicalRegister(Register value) {
+  const float32x4_t canonical = vreinterpretq_f32_s32(vdupq_n_s32(kCanonicalNan));
+  return vbslq_f32(vceqq_f32(value, value), value, canonical);
+}
+
 inline void StoreRegister(Register value, float* to) { vst1q_f32(to, value); }
 inline void StoreRegister(Register value, Float16* to) {
-  StoreBits(vreinterpret_u16_f16(vcvt_f16_f32(value)), to);
+  StoreBits(vreinterpret_u16_f16(vcvt_f16_f32(CanonicalRegister(value))), to);
 }
 // Nearest, ties to even.
 inline void StoreRegister(Register value, BFloat16* to) {
   const uint32x4_t bits = vreinterpretq_u32_f32(value);
   const uint32x4_t odd = vandq_u32(vshrq_n_u32(bits, 16), vdupq_n_u32(1));
   const uint32x4_t rounded = vaddq_u32(bits, vaddq_u32(odd, vdupq_n_u32(0x7FFF)));
-  const uint32x4_t quiet = vorrq_u32(bits, vdupq_n_u32(0x400000));
+  const uint32x4_t canonical = vdupq_n_u32(kCanonicalNan);
   const uint32x4_t number = vceqq_f32(value, value);
-  StoreBits(vshrn_n_u32(vbslq_u32(number, rounded, quiet), 16), to);
+  StoreBits(vshrn_n_u32(vbslq_u32(number, rounded, canonical), 16), to);
 }
 
 inline Register BroadcastRegister(float value) { return vdupq_n_f32(value); }

@@ -30,20 +30,25 @@ inline void StoreBits(__m128i low_halves, void* to) {
   _mm_storel_epi64(static_cast<__m128i*>(to), _mm_packus_epi32(low_halves, low_halves));
 }
 
+inline Register CanonicalRegister(Register value) {
+  const __m128 canonical = _mm_castsi128_ps(_mm_set1_epi32(kCanonicalNan));
+  return _mm_blendv_ps(value, canonical, _mm_cmpunord_ps(value, value));
+}
+
 inline void StoreRegister(Register value, float* to) { _mm_storeu_ps(to, value); }
 // Nearest, ties to even.
 inline void StoreRegister(Register value, BFloat16* to) {
   const __m128i bits = _mm_castps_si128(value);
   const __m128i odd = _mm_and_si128(_mm_srli_epi32(bits, 16), _mm_set1_epi32(1));
   const __m128i rounded = _mm_add_epi32(bits, _mm_add_epi32(odd, _mm_set1_epi32(0x7FFF)));
-  const __m128i quiet = _mm_or_si128(bits, _mm_set1_epi32(0x400000));
   const __m128i nan = _mm_castps_si128(_mm_cmpunord_ps(value, value));
-  StoreBits(_mm_srli_epi32(_mm_blendv_epi8(rounded, quiet, nan), 16), to);
+  const __m128i result = _mm_blendv_epi8(rounded, _mm_set1_epi32(kCanonicalNan), nan);
+  StoreBits(_mm_srli_epi32(result, 16), to);
 }
 // Without F16C, nearest, ties to even: results below the smallest normal are rounded by adding a
 // constant whose last place is theirs; the others by adding half a place to the bits.
 inline void StoreRegister(Register value, Float16* to) {
-  const __m128i all = _mm_castps_si128(value);
+  const __m128i all = _mm_castps_si128(CanonicalRegister(value));
   const __m128i sign = _mm_and_si128(all, _mm_set1_epi32(INT32_MIN));
   const __m128i bits = _mm_xor_si128(all, sign);
   const __m128i magic = _mm_set1_epi32((127 - 15 + 23 - 10 + 1) << 23);
@@ -55,9 +60,8 @@ inline void StoreRegister(Register value, Float16* to) {
   const __m128i is_small = _mm_cmpgt_epi32(_mm_set1_epi32((127 - 14) << 23), bits);
   const __m128i is_nan = _mm_cmpgt_epi32(bits, _mm_set1_epi32(0x7F800000));
   const __m128i is_large = _mm_cmpgt_epi32(bits, _mm_set1_epi32(((127 + 16) << 23) - 1));
-  const __m128i payload = _mm_or_si128(
-      _mm_and_si128(_mm_srli_epi32(bits, 13), _mm_set1_epi32(0x3FF)), _mm_set1_epi32(0x200));
-  const __m128i special = _mm_or_si128(_mm_set1_epi32(0x7C00), _mm_and_si128(is_nan, payload));
+  const __m128i quiet = _mm_and_si128(is_nan, _mm_set1_epi32(0x200));
+  const __m128i special = _mm_or_si128(_mm_set1_epi32(0x7C00), quiet);
   const __m128i finite = _mm_blendv_epi8(normal, small, is_small);
   const __m128i half = _mm_blendv_epi8(finite, special, is_large);
   StoreBits(_mm_or_si128(half, _mm_srli_epi32(sign, 16)), to);

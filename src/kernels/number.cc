@@ -23,9 +23,7 @@ uint16_t FloatToHalf(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   const auto sign = static_cast<uint16_t>(bits >> 16 & 0x8000);
   const uint32_t magnitude = bits & 0x7FFFFFFF;
-  if (magnitude > 0x7F800000) {  // NaN stays one
-    return static_cast<uint16_t>(sign | 0x7E00 | (magnitude >> 13 & 0x3FF));
-  }
+  if (magnitude > 0x7F800000) return 0x7E00;          // the canonical NaN
   if (magnitude >= 0x477FF000) return sign | 0x7C00;  // rounds to infinity
   if (magnitude < 0x38800000) {                       // subnormal: the addition rounds
     const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
@@ -41,7 +39,7 @@ float BFloatToFloat(uint16_t bits) {
 
 uint16_t FloatToBFloat(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
-  if ((bits & 0x7FFFFFFF) > 0x7F800000) return static_cast<uint16_t>(bits >> 16 | 0x40);
+  if ((bits & 0x7FFFFFFF) > 0x7F800000) return 0x7FC0;  // the canonical NaN
   return static_cast<uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
 
@@ -94,7 +92,7 @@ Stored Narrow(T value) {
   } else if constexpr (std::is_integral_v<Stored>) {
     return static_cast<Stored>(ToInteger(value));
   } else {
-    return static_cast<Stored>(value);
+    return IsNan(value) ? std::numeric_limits<Stored>::quiet_NaN() : static_cast<Stored>(value);
   }
 }
 

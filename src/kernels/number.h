@@ -37,8 +37,9 @@ constexpr Domain DomainOf(int32_t dtype) {
 /// Reads n elements that lie `step` bytes apart.
 template <class T>
 using LoadRow = void (*)(const std::byte* from, int64_t step, int64_t n, T* out);
-/// Writes them: one rounding, to nearest, to a float; to an integer toward zero, out of range as
-/// the low bits, NaN as 0; to BOOL whether it is not 0.
+/// Writes them: one rounding, to nearest, to a float, each NaN as the canonical one (positive,
+/// quiet, no payload); to an integer toward zero, out of range as the low bits, NaN as 0; to BOOL
+/// whether it is not 0.
 template <class T>
 using StoreRow = void (*)(const T* values, int64_t n, std::byte* to, int64_t step);
 

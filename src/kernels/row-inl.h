@@ -30,13 +30,15 @@ struct RowLanes {
     }
   }
 
+  /// Stores a result.
   template <class Lanes>
   void Store(F32x16 value, int64_t j, Lanes lanes) const {
+    const F32x16 result = value.AsResult<T>();
     if constexpr (kDense) {
-      lanes.Store(value, first + j);
+      lanes.Store(result, first + j);
     } else {
       T group[kLanes];
-      lanes.Store(value, group);
+      lanes.Store(result, group);
       for (int64_t i = 0; i < Count(lanes); ++i) first[(j + i) * step] = group[i];
     }
   }

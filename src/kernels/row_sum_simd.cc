@@ -20,7 +20,7 @@ void AddRows(const T* const* rows, int64_t width, float* acc) {
     F32x16 sum = lanes.Load(rows[0] + j);
     if constexpr (!kFirst) sum = lanes.Load(acc + j) + sum;
     for (int r = 1; r < kRows; ++r) sum = sum + lanes.Load(rows[r] + j);
-    lanes.Store(sum, acc + j);
+    lanes.Store(sum.AsResult<float>(), acc + j);  // acc may be the output
   });
 }
 
@@ -58,7 +58,8 @@ void SumChunk(const RowSum& sum, int64_t begin, int64_t end, float* acc) {
 
 void Add(const float* term, int64_t width, float* acc) {
   ForLanes(width, [&](int64_t j, auto lanes) {
-    lanes.Store(lanes.Load(acc + j) + lanes.Load(term + j), acc + j);
+    const F32x16 sum = lanes.Load(acc + j) + lanes.Load(term + j);
+    lanes.Store(sum.AsResult<float>(), acc + j);
   });
 }
 
@@ -83,7 +84,7 @@ void Store(const float* acc, int64_t width, float divisor, T* out) {
   const F32x16 s = F32x16::Broadcast(divisor);
   ForLanes(width, [&](int64_t j, auto lanes) {
     const F32x16 sum = lanes.Load(acc + j);
-    lanes.Store(divisor == 1.0f ? sum : sum / s, out + j);
+    lanes.Store((divisor == 1.0f ? sum : sum / s).template AsResult<T>(), out + j);
   });
 }
 

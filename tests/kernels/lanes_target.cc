@@ -24,6 +24,8 @@ void Store(const float* from, int64_t n, Element* to) {
   n == kLanes ? lanes.Store(elements) : lanes.StoreTail(elements, n);
 }
 
+void Result(const float* from, float* to) { F32x16::Load(from).AsResult<float>().Store(to); }
+
 void Add(const float* a, const float* b, float* c) { (F32x16::Load(a) + F32x16::Load(b)).Store(c); }
 
 void Divide(const float* a, const float* b, float* c) {
@@ -33,8 +35,8 @@ void Divide(const float* a, const float* b, float* c) {
 }  // namespace
 
 const test::LaneFunctions kLaneFunctions = {
-    LANES_NAME,   Load<Float16>, Load<BFloat16>, Load<float>, Store<Float16>, Store<BFloat16>,
-    Store<float>, Add,           Divide,
+    LANES_NAME,      Load<Float16>, Load<BFloat16>, Load<float>, Store<Float16>,
+    Store<BFloat16>, Store<float>,  Result,         Add,         Divide,
 };
 
 }  // namespace openaclnn::OPENACLNN_TARGET

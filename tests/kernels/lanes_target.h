@@ -15,6 +15,7 @@ struct LaneFunctions {
   void (*store_half)(const float* from, int64_t n, uint16_t* to);
   void (*store_bfloat16)(const float* from, int64_t n, uint16_t* to);
   void (*store_float)(const float* from, int64_t n, float* to);
+  void (*result)(const float* from, float* to);
   // c = a op b
   void (*add)(const float* a, const float* b, float* c);
   void (*divide)(const float* a, const float* b, float* c);

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "kernels/broadcast.h"
+#include "kernels/strided.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -114,6 +115,19 @@ Plan MakePlan(Work work, Expression::Loop<T> loop, const std::vector<Value>& val
   return {0, run};
 }
 
+/// A copy from a type to the same moves bits, those of a NaN with the others.
+Plan PlanMove(const Work& work, int64_t bytes) {
+  return {0, [=](const Buffers& buffers) -> Status {
+            const Walk::Pointers origins = {buffers.As<std::byte>(work.inputs[0]),
+                                            buffers.As<std::byte>(work.out)};
+            work.walk.ForRuns(origins, [&](const Walk::Pointers& at, int64_t n) {
+              CopyStrided(at[0], work.walk.step(0) / bytes, at[1], work.walk.step(1) / bytes, n,
+                          bytes);
+            });
+            return {};
+          }};
+}
+
 void CheckApplication(const Params& p, const Application& one, Checker& checker) {
   const Operand& out = p.tensors[one.out];
   const Shape shape = ResultShape(p, one, &checker);
@@ -142,6 +156,11 @@ Plan PlanApplication(const Params& p, const Application& one) {
   const Expression* expression = one.expression;
   if (expression == &expressions::kBitwiseNot && work.dtypes.front() == ACL_BOOL) {
     expression = &expressions::kLogicalNot;
+  }
+  // A truth value may be stored as any byte but 0, and is copied as 1.
+  if (expression == &expressions::kCopy && work.dtypes[0] == work.dtypes[1] &&
+      work.dtypes[0] != ACL_BOOL) {
+    return PlanMove(work, BytesOf(p.tensors[one.out]));
   }
   switch (ComputeDomain(p, one)) {
     case Domain::kFloat:

@@ -3,6 +3,7 @@
 #include "supporting/places.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "supporting/reduction.h"
@@ -80,8 +81,20 @@ void Placer::Place(const std::vector<int64_t>& places, std::byte* values, std::b
   }
 }
 
+/// Values of out's type, whose bits stay as they are.
+void Placer::Move(const std::vector<int64_t>& places, std::byte* values, std::byte* out) const {
+  auto place = places.begin();
+  walk_.ForRunsInOrder({values}, [&](const Walk::Pointers& at, int64_t n) {
+    for (int64_t i = 0; i < n; ++i, ++place) {
+      std::memcpy(out + *place * bytes_, at[0] + i * walk_.step(0), static_cast<size_t>(bytes_));
+    }
+  });
+}
+
 void Placer::operator()(const std::vector<int64_t>& places, std::byte* values,
                         std::byte* out) const {
+  const bool moved = placing_ == Placing::kSet && !value_ && values_dtype_ == dtype_;
+  if (moved && dtype_ != ACL_BOOL) return Move(places, values, out);
   DomainOf(dtype_) == Domain::kInteger ? Place<int64_t>(places, values, out)
                                        : Place<double>(places, values, out);
 }

@@ -42,6 +42,7 @@ class Placer {
  private:
   template <class T>
   void Place(const std::vector<int64_t>& places, std::byte* values, std::byte* out) const;
+  void Move(const std::vector<int64_t>& places, std::byte* values, std::byte* out) const;
 
   int32_t dtype_;
   int64_t bytes_;

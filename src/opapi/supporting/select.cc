@@ -46,6 +46,7 @@ struct Piece {
   Walk walk;
   size_t operand;
   int64_t offset;  // of its part, in bytes
+  bool moved;      // bits as they are, for its type is out's
   LoadRow<double> load_real;
   LoadRow<int64_t> load_integer;
 };
@@ -103,18 +104,23 @@ Plan PlanCat(const Params& p) {
     const Shape shape = ShapeOf(tensor);
     const Steps to(ShapeOf(out), out);
     pieces.push_back({Walk(shape, {Steps(shape, tensor), to}), i, begin * to.bytes[dim],
+                      tensor.dtype() == out.dtype() && out.dtype() != ACL_BOOL,
                       LoaderOf<double>(tensor.dtype()), LoaderOf<int64_t>(tensor.dtype())});
     begin += tensor.dim(dim);
   }
   const bool real = Contains(kRealTypes, out.dtype());
   const auto store_real = StorerOf<double>(out.dtype());
   const auto store_integer = StorerOf<int64_t>(out.dtype());
+  const int64_t bytes = BytesOf(out);
   return {0, [=](const Buffers& buffers) -> Status {
             for (const Piece& piece : pieces) {
               const Walk::Pointers origins = {buffers.As<std::byte>(piece.operand),
                                               buffers.As<std::byte>(out_at) + piece.offset};
               piece.walk.ForRuns(origins, [&](const Walk::Pointers& at, int64_t n) {
-                if (real) {
+                if (piece.moved) {
+                  CopyStrided(at[0], piece.walk.step(0) / bytes, at[1], piece.walk.step(1) / bytes,
+                              n, bytes);
+                } else if (real) {
                   double values[Walk::kRun];
                   piece.load_real(at[0], piece.walk.step(0), n, values);
                   store_real(values, n, at[1], piece.walk.step(1));
