@@ -3,6 +3,7 @@
 // head. Everything is computed in double; a head of k and v may serve several of q.
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string_view>
 
 #include "kernels/rows.h"
@@ -206,8 +207,35 @@ RowSums Softmax(std::vector<double>* scores) {
   return sums;
 }
 
-void AddScaled(double factor, const double* row, int64_t n, double* to) {
-  for (int64_t i = 0; i < n; ++i) to[i] += factor * row[i];
+/// Factors, one for each row of a sum of rows, times a row.
+struct Scaled {
+  std::span<const double> factors, row;
+};
+
+/// Rows that a tree sums together.
+struct SummedRows {
+  std::vector<double> values;
+
+  SummedRows& operator+=(const Scaled& term) {
+    double* to = values.data();
+    for (const double factor : term.factors) {
+      for (const double element : term.row) *to++ += factor * element;
+    }
+    return *this;
+  }
+  friend SummedRows operator+(const SummedRows& left, SummedRows right) {
+    for (size_t i = 0; i < right.values.size(); ++i) right.values[i] += left.values[i];
+    return right;
+  }
+};
+
+/// Of `count` elements.
+TreeSum<SummedRows> SumOfRows(int64_t count) {
+  return TreeSum<SummedRows>({std::vector<double>(static_cast<size_t>(count))});
+}
+
+std::span<const double> RowOf(const std::vector<double>& rows, int64_t row, int64_t n) {
+  return std::span(rows).subspan(static_cast<size_t>(row * n), static_cast<size_t>(n));
 }
 
 /// The place of the first output.
@@ -346,12 +374,13 @@ Plan PlanAttention(const Params& p) {
                 attention.Scores(buffers, batch, head, i, queries.data() + i * q.elements, keys,
                                  &scores);
                 const RowSums row = Softmax(&scores);
+                auto sum = SumOfRows(k.elements);
                 for (int64_t j = 0; j < k.rows; ++j) {
                   const double weight =
                       scores[static_cast<size_t>(j)] * attention.Kept(buffers, batch, head, i, j);
-                  AddScaled(weight, values.data() + j * k.elements, k.elements,
-                            results.data() + i * q.elements);
+                  sum.Add(Scaled{{&weight, 1}, RowOf(values, j, k.elements)});
                 }
+                std::ranges::copy(sum.Total().values, results.begin() + i * q.elements);
                 for (int64_t copy = 0; copy < kCopies; ++copy) {
                   const int64_t to = (which * q.rows + i) * kCopies + copy;
                   maxima.store(&row.max, 1, at(outputs) + maxima.offsets(to) * maxima.bytes, 0);
@@ -385,27 +414,33 @@ struct HeadGradient {
   HeadGradient(const Attention& of, const Heads& dy, const Buffers& b)
       : attention(of), upstream(dy), buffers(b) {}
 
-  void AddRow(int64_t batch, int64_t head, int64_t i, const double* query, const double* dy,
-              double* dq) {
+  /// The gradient of a row of q; what the row adds to those of k and v goes to their sums.
+  void AddRow(int64_t batch, int64_t head, int64_t i, const std::vector<double>& queries,
+              const std::vector<double>& dys, std::vector<double>* dq) {
     const Heads& k = attention.k;
-    attention.Scores(buffers, batch, head, i, query, keys, &weights);
+    const auto query = RowOf(queries, i, k.elements), dy = RowOf(dys, i, k.elements);
+    attention.Scores(buffers, batch, head, i, query.data(), keys, &weights);
     Softmax(&weights);
+    kept.assign(weights.size(), 0);
     slopes.assign(weights.size(), 0);
-    TreeSum<double> sum;
+    TreeSum<double> mean_sum;
     for (int64_t j = 0; j < k.rows; ++j) {
       const auto at = static_cast<size_t>(j);
-      const double kept = attention.Kept(buffers, batch, head, i, j);
-      AddScaled(weights[at] * kept, dy, k.elements, dv.data() + j * k.elements);
-      slopes[at] = kept * Attention::Dot(dy, values.data() + j * k.elements, k.elements);
-      sum.Add(slopes[at] * weights[at]);
+      const double factor = attention.Kept(buffers, batch, head, i, j);
+      kept[at] = weights[at] * factor;
+      slopes[at] = factor * Attention::Dot(dy.data(), values.data() + j * k.elements, k.elements);
+      mean_sum.Add(slopes[at] * weights[at]);
     }
-    const double mean = sum.Total();
+    dv.Add(Scaled{kept, dy});
+    const double mean = mean_sum.Total();
+    auto dq_row = SumOfRows(k.elements);
     for (int64_t j = 0; j < k.rows; ++j) {
-      const auto at = static_cast<size_t>(j);
-      const double slope = attention.scale * weights[at] * (slopes[at] - mean);
-      AddScaled(slope, keys.data() + j * k.elements, k.elements, dq);
-      AddScaled(slope, query, k.elements, dk.data() + j * k.elements);
+      double& slope = slopes[static_cast<size_t>(j)];
+      slope = attention.scale * weights[static_cast<size_t>(j)] * (slope - mean);
+      dq_row.Add(Scaled{{&slope, 1}, RowOf(keys, j, k.elements)});
     }
+    dk.Add(Scaled{slopes, query});
+    std::ranges::copy(dq_row.Total().values, dq->begin() + i * k.elements);
   }
 
   void Run(int64_t batch, int64_t kv_head, size_t outputs, const Heads& dq_to, const Heads& dk_to,
@@ -414,26 +449,26 @@ struct HeadGradient {
     const auto at = [&](size_t i) { return buffers.As<std::byte>(i); };
     keys = attention.k.Load(at(kK), batch, kv_head);
     values = attention.v.Load(at(kV), batch, kv_head);
-    dk.assign(keys.size(), 0);
-    dv.assign(values.size(), 0);
+    dk = SumOfRows(static_cast<int64_t>(keys.size()));
+    dv = SumOfRows(static_cast<int64_t>(values.size()));
     for (int64_t g = 0; g < attention.group(); ++g) {
       const int64_t head = kv_head * attention.group() + g;
       const auto queries = q.Load(at(kQ), batch, head), dy = upstream.Load(at(3), batch, head);
       std::vector<double> dq(queries.size(), 0);
       for (int64_t i = 0; i < q.rows && attention.k.rows > 0; ++i) {
-        const int64_t row = i * q.elements;
-        AddRow(batch, head, i, queries.data() + row, dy.data() + row, dq.data() + row);
+        AddRow(batch, head, i, queries, dy, &dq);
       }
       dq_to.Store(at(outputs), batch, head, dq.data());
     }
-    dk_to.Store(at(outputs + 1), batch, kv_head, dk.data());
-    dv_to.Store(at(outputs + 2), batch, kv_head, dv.data());
+    dk_to.Store(at(outputs + 1), batch, kv_head, dk.Total().values.data());
+    dv_to.Store(at(outputs + 2), batch, kv_head, dv.Total().values.data());
   }
 
   const Attention& attention;
   const Heads& upstream;
   const Buffers& buffers;
-  std::vector<double> keys, values, weights, slopes, dk, dv;
+  std::vector<double> keys, values, weights, kept, slopes;
+  TreeSum<SummedRows> dk, dv;  // over the rows of all heads of q
 };
 
 }  // namespace

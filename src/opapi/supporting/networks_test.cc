@@ -240,6 +240,84 @@ TEST(SupportingNetworks, AttentionAndItsGradient) {
                  layout, 0, 0, Handle(max), Handle(max), nullptr, Handle(q));
 }
 
+/// Chunks of 64 terms in sequence, then neighbours pairwise.
+double SumByTree(const Doubles& terms) {
+  Doubles sums((terms.size() + 63) / 64, 0.0);
+  for (size_t i = 0; i < terms.size(); ++i) sums[i / 64] += terms[i];
+  for (size_t half = 1; half < sums.size(); half *= 2) {
+    for (size_t i = 0; i + half < sums.size(); i += 2 * half) sums[i] += sums[i + half];
+  }
+  return sums[0];
+}
+
+Doubles Product(const Doubles& a, const Doubles& b) {
+  Doubles product;
+  for (size_t i = 0; i < a.size(); ++i) product.push_back(a[i] * b[i]);
+  return product;
+}
+
+// All weights are a power of two, so that products are exact and only the order of sums counts:
+// 4,096 of 5,000 keys are seen, and q is 0.
+TEST(SupportingNetworks, AttentionSumsKeysByTheTree) {
+  const Device device;
+  Random random(48);
+  char layout[] = "BNSD";
+  const int64_t keys = 5000, far = 2147483647;
+  const double weight = 1.0 / 4096;
+  Doubles hidden(keys, 0), signs(keys), v = RealValues(random, keys), k = RealValues(random, keys);
+  for (size_t j = 1000; j < 1904; ++j) hidden[j] = 1;
+  for (size_t j = 0; j < signs.size(); ++j) signs[j] = j % 2 == 0 ? 1 : -1;
+  Doubles weights(keys, weight);
+  for (size_t j = 0; j < weights.size(); ++j) weights[j] *= 1 - hidden[j];
+  const DeviceTensor tq = Of({1, 1, 1, 1}, {0}), tg = Of({1, 1, 1, 1}, {1}),
+                     tk = Of({1, 1, keys, 1}, k), tv = Of({1, 1, keys, 1}, v),
+                     tsigns = Of({1, 1, keys, 1}, signs), mask = Make(ACL_BOOL, {keys}, hidden),
+                     max(ACL_FLOAT, DenseLayout({1, 1, 1, 8})),
+                     sum(ACL_FLOAT, DenseLayout({1, 1, 1, 8})), out = Empty({1, 1, 1, 1}),
+                     dq = Empty({1, 1, 1, 1}), dk = Empty({1, 1, keys, 1}),
+                     dv = Empty({1, 1, keys, 1});
+  EXPECT_RUN(device, FlashAttentionScore, tq.handle(), tk.handle(), tv.handle(), nullptr, nullptr,
+             nullptr, mask.handle(), nullptr, 1.0, 1.0, far, far, 1, layout, 0, 0, Handle(max),
+             Handle(sum), nullptr, Handle(out));
+  EXPECT_EQ(ValuesOf(out)[0], SumByTree(Product(weights, v)));
+  // Slopes are +-1, their mean is 0.
+  EXPECT_RUN(device, FlashAttentionScoreGrad, tq.handle(), tk.handle(), tsigns.handle(),
+             tg.handle(), nullptr, nullptr, nullptr, mask.handle(), max.handle(), sum.handle(),
+             nullptr, out.handle(), nullptr, 1.0, 1.0, far, far, 1, layout, 0, 0, Handle(dq),
+             Handle(dk), Handle(dv), nullptr);
+  EXPECT_EQ(ValuesOf(dq)[0], SumByTree(Product(Product(weights, signs), k)));
+}
+
+// Two equal keys with weights of a half, and 5,000 rows of the two heads of q that they serve.
+TEST(SupportingNetworks, AttentionSumsQueriesByTheTree) {
+  const Device device;
+  Random random(49);
+  char layout[] = "BNSD";
+  const int64_t rows = 2500, far = 2147483647;
+  const size_t terms = 2 * rows;
+  const Doubles q = RealValues(random, 2 * terms);
+  Doubles dy = RealValues(random, 2 * terms);
+  for (size_t i = 0; i < terms; ++i) dy[2 * i] = i % 3 == 0 ? -1 : 1;
+  const DeviceTensor tq = Of({1, 2, rows, 2}, q), tg = Of({1, 2, rows, 2}, dy),
+                     tk = Of({1, 1, 2, 2}, {1, 0, 1, 0}), tv = Of({1, 1, 2, 2}, {1, 0, -1, 0}),
+                     max(ACL_FLOAT, DenseLayout({1, 2, rows, 8})),
+                     sum(ACL_FLOAT, DenseLayout({1, 2, rows, 8})), dq = Empty({1, 2, rows, 2}),
+                     dk = Empty({1, 1, 2, 2}), dv = Empty({1, 1, 2, 2});
+  EXPECT_RUN(device, FlashAttentionScoreGrad, tq.handle(), tk.handle(), tv.handle(), tg.handle(),
+             nullptr, nullptr, nullptr, nullptr, max.handle(), sum.handle(), nullptr, tg.handle(),
+             nullptr, 1.0, 1.0, far, far, 2, layout, 0, 0, Handle(dq), Handle(dk), Handle(dv),
+             nullptr);
+  for (const size_t d : {0, 1}) {
+    Doubles slopes, shares;  // of the first key and of the first row of v
+    for (size_t i = 0; i < terms; ++i) {
+      slopes.push_back(dy[2 * i] / 2 * q[2 * i + d]);
+      shares.push_back(dy[2 * i + d] / 2);
+    }
+    EXPECT_EQ(ValuesOf(dk)[d], SumByTree(slopes)) << d;
+    EXPECT_EQ(ValuesOf(dv)[d], SumByTree(shares)) << d;
+  }
+}
+
 // Every layout of the same numbers.
 TEST(SupportingNetworks, LayoutsOfAttention) {
   const Device device;
