@@ -34,7 +34,8 @@ constexpr int64_t kBatchElements = 1 << 18;
 // Columns of B that a body packs a unit of. 32: 0.89 to 0.99, 256: 0.92 to 1.05, 512: 0.82 to 1.08.
 constexpr int64_t kUnitColumns = 128;
 
-int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
+/// Of any length: terms that repeat may be as many as a number holds.
+int64_t DivideUp(int64_t a, int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
 
 int64_t GroupPanels(const Gemm& gemm) { return DivideUp(gemm.pass_panels, gemm.column_groups); }
 
@@ -54,7 +55,7 @@ int64_t Levels(const Gemm& gemm) {
 __int128 WholeVectors(__int128 elements) { return (elements + 15) / 16 * 16; }
 
 __int128 AddedElements(const Gemm& gemm) {
-  return gemm.added_once ? gemm.panels * TileColumns(gemm) : 0;
+  return gemm.added_once ? static_cast<__int128>(gemm.panels) * TileColumns(gemm) : 0;
 }
 
 /// Terms and columns of B that are packed at a time.
@@ -62,8 +63,9 @@ __int128 PackedElements(const Gemm& gemm) {
   const bool units = gemm.packing == GemmPacking::kUnit;
   const int64_t terms = units ? std::min(gemm.terms, kGemmUnit) : gemm.terms;
   const int64_t panels = units ? GroupPanels(gemm) : gemm.pass_panels;
-  const int64_t columns = std::min(gemm.columns, panels * TileColumns(gemm));
-  return WholeVectors(static_cast<__int128>(columns) * terms + TileColumns(gemm));
+  const __int128 columns =
+      std::min<__int128>(gemm.columns, static_cast<__int128>(panels) * TileColumns(gemm));
+  return WholeVectors(columns * terms + TileColumns(gemm));
 }
 
 __int128 SharedElements(const Gemm& gemm) {
@@ -72,11 +74,12 @@ __int128 SharedElements(const Gemm& gemm) {
 
 /// A unit of a block of A.
 int64_t PackedRows(const Gemm& gemm) {
-  return kGemmRows * std::min(kGemmUnit, DivideUp(gemm.terms, kGemmChunk) * kGemmChunk);
+  return kGemmRows * DivideUp(std::min(gemm.terms, kGemmUnit), kGemmChunk) * kGemmChunk;
 }
 
 __int128 BodyElements(const Gemm& gemm) {
-  const int64_t partials = Levels(gemm) * kGemmRows * GroupPanels(gemm) * TileColumns(gemm);
+  const __int128 partials =
+      static_cast<__int128>(Levels(gemm) * kGemmRows) * GroupPanels(gemm) * TileColumns(gemm);
   return PackedRows(gemm) + partials +
          (gemm.packing == GemmPacking::kShared ? 0 : PackedElements(gemm));
 }
@@ -126,13 +129,13 @@ constexpr int64_t kPlainColumns = 1024;
 /// Elements between A's rows where it is read as it lies: FLOAT in rows of one distance, a chunk
 /// within a tap. Rows at multiples of 2 KB would share few places of a first-level cache.
 int64_t PlainStep(const Gemm& gemm) {
-  constexpr int64_t kShared = 2048;
+  constexpr int64_t kShared = 2048 / sizeof(float);
   const TapMatrix& a = gemm.a;
   const bool plain = !a.transposed && a.dtype == ACL_FLOAT && a.rounding == Rounding::kNone &&
                      a.view.step == 1 && gemm.columns <= kPlainColumns &&
                      (a.width % kGemmChunk == 0 || a.width >= gemm.terms);
   const int64_t step = a.view.rows.step();
-  return plain && step * a.view.element_bytes % kShared != 0 ? step : 0;
+  return plain && step % kShared != 0 ? step : 0;
 }
 
 /// Who packs B, how much of it at a time, and the pieces of parallel work.

@@ -118,15 +118,16 @@ inline void ReadRows(const TapMatrix& m, const void* data, int64_t i, int64_t ro
 /// Where the elements of a panel are packed: `step` floats from one term to the next.
 struct Panel {
   int64_t columns, step;
-  float* first;  // of term 0, which need not be there
+  float* first;  // of term `begin`
+  int64_t begin;
 
   Panel(const Gemm& gemm, const GemmPacked& packed, int64_t panel)
       : columns(Least(kTileColumns, gemm.columns - panel * kTileColumns)),
         step(columns),
-        first(packed.data + (panel - packed.panel) * packed.terms * kTileColumns -
-              packed.term * step) {}
+        first(packed.data + (panel - packed.panel) * packed.terms * kTileColumns),
+        begin(packed.term) {}
 
-  float* Term(int64_t term) const { return first + term * step; }
+  float* Term(int64_t term) const { return first + (term - begin) * step; }
 };
 
 /// B whose rows are terms, without taps: a chunk of terms at a time, panel by panel.

@@ -410,12 +410,14 @@ TEST(Matmul, ResultInAFactorIsRefused) {
 TEST(Matmul, HugeShapes) {
   const Device device;
   const int64_t big = int64_t{1} << 40, half = int64_t{1} << 30;
-  const auto plan = [&](const TensorSpec& a, const TensorSpec& b, const TensorSpec& c) {
+  const auto planned = [&](const TensorSpec& a, const TensorSpec& b, const TensorSpec& c) {
     const TensorHandle self(a), mat2(b), out(c);
     return Planned::Plan([&](auto... o) {
-             return aclnnMatmulGetWorkspaceSize(self.get(), mat2.get(), out.get(), int8_t{0}, o...);
-           })
-        .outcome();
+      return aclnnMatmulGetWorkspaceSize(self.get(), mat2.get(), out.get(), int8_t{0}, o...);
+    });
+  };
+  const auto plan = [&](const TensorSpec& a, const TensorSpec& b, const TensorSpec& c) {
+    return planned(a, b, c).outcome();
   };
   const auto repeated = [](Dims dims) {
     const Dims strides(dims.size());
@@ -435,12 +437,13 @@ TEST(Matmul, HugeShapes) {
       "");
   EXPECT_EQ(plan({.dims = {big, 0}}, {.dims = {0, big}}, {.dims = {big, big}}).code, 161002);
   // Packed, mat2 has 2^64 bytes.
-  const TensorHandle self(repeated({64, int64_t{1} << 56})), mat2(repeated({int64_t{1} << 56, 64}));
-  const TensorHandle out({.dims = {64, 64}});
-  const Planned planned = Planned::Plan([&](auto... o) {
-    return aclnnMatmulGetWorkspaceSize(self.get(), mat2.get(), out.get(), int8_t{0}, o...);
-  });
-  EXPECT_EQ(planned.workspace_size(), uint64_t{INT64_MAX});
+  const auto size = [&](int64_t rows, int64_t terms) {
+    return planned(repeated({rows, terms}), repeated({terms, rows}), {.dims = {rows, rows}})
+        .workspace_size();
+  };
+  EXPECT_EQ(size(64, int64_t{1} << 56), uint64_t{INT64_MAX});
+  // A row of sums for each level of the tree, of which these have equally many.
+  EXPECT_EQ(size(1, INT64_MAX), size(1, INT64_MAX - 4096));
 }
 
 }  // namespace

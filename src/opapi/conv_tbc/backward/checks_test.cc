@@ -169,6 +169,14 @@ TEST(ConvTbcBackwardChecks, HugeViewsArePlannedAtOnce) {
   repeated.self.strides = Dims{0, 0, 0};
   repeated.self.storage = Dims{1};
   EXPECT_EQ(Plan(repeated).outcome().message, "");
+  // As many steps as a number holds: units of 1,024 rows of gradBias, two for each.
+  Spec longest = call(1, 1, 1, 1, INT64_MAX / 2);
+  longest.self = {.dims = {INT64_MAX, 1, 1}, .strides = Dims{0, 0, 0}, .storage = Dims{1}};
+  longest.weight.dims[2] = longest.grad_weight.dims[2] = 1;
+  longest.bias.dims[0] = longest.grad_bias.dims[0] = 1;
+  const Planned planned = Plan(longest);
+  EXPECT_EQ(planned.outcome().message, "");
+  EXPECT_EQ(planned.workspace_size(), 2 * uint64_t{INT64_MAX / 1024} * (4 + 16));
 }
 
 }  // namespace

@@ -154,6 +154,11 @@ TEST(ConvTbcChecks, HugeViewsArePlannedAtOnce) {
   const Planned planned = Plan(many_taps);
   EXPECT_EQ(planned.outcome().message, "");
   EXPECT_EQ(planned.workspace_size(), uint64_t{INT64_MAX});
+  Spec no_steps = GoodSpec();
+  no_steps.self = {.dims = {0, 1, 3}, .strides = Dims{INT64_MAX, INT64_MAX, 1}};
+  no_steps.pad = 2;
+  no_steps.out.dims = {2, 1, 4};
+  EXPECT_EQ(Plan(no_steps).outcome().message, "");
 }
 
 }  // namespace

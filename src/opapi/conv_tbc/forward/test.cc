@@ -4,6 +4,7 @@
 #include <rapidcheck.h>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "conv_tbc/forward/reference.h"
@@ -146,6 +147,33 @@ TEST(ConvTbc, WithoutTermsIsTheBias) {
       ASSERT_EQ(problem.Run(device).message, "");
       EXPECT_TRUE(problem.IsRight());
     }
+  }
+}
+
+// As many taps and channels as a number holds; the tap in the middle meets the only step.
+TEST(ConvTbc, AsManyTermsAsANumberHolds) {
+  const Device device{{"OPENACLNN_SOC", "Ascend950PR_9579"}};
+  const DeviceBuffer one(sizeof(float)), out(sizeof(float));
+  one.Write(ToBytes(ACL_FLOAT, {1}));
+  const auto repeated = [&](const Dims& dims) {
+    return TensorSpec{
+        .dims = dims, .strides = Dims(dims.size(), 0), .storage = Dims{1}, .data = one.address()};
+  };
+  for (const int64_t channels : {24601, 42799, 64897, 92737}) {
+    const int64_t taps = INT64_MAX / channels;
+    ASSERT_LT(INT64_MAX - taps * channels, 64);
+    ASSERT_EQ(taps % 2, 1);
+    Spec spec;
+    spec.self = repeated({1, 1, channels});
+    spec.weight = repeated({taps, channels, 1});
+    spec.bias = repeated({1});
+    spec.pad = taps / 2;
+    spec.out = {.dims = {1, 1, 1}, .data = out.address()};
+    const Planned planned = openaclnn::test::conv_tbc::Plan(spec);
+    ASSERT_EQ(planned.outcome().message, "");
+    EXPECT_LT(planned.workspace_size(), uint64_t{1} << 26);
+    ASSERT_EQ(Execute(device, planned, aclnnConvTbc).message, "");
+    EXPECT_EQ(ToDoubles(ACL_FLOAT, out.Read())[0], static_cast<double>(channels + 1));
   }
 }
 

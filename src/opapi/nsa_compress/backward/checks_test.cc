@@ -135,6 +135,22 @@ TEST(NsaCompressGradChecks, WorkspaceSize) {
   EXPECT_EQ(size(spec), 2 * kTable + 2 * ((33 * 48 * 2 + 63) / 64 * 64) + 128);
 }
 
+// A copy of an input that repeats its elements may take more than a number holds.
+TEST(NsaCompressGradChecks, WorkspaceEndsWhereNumbersDo) {
+  const Device device;
+  constexpr int64_t kTokens = (int64_t{1} << 58) - 1;  // INT64_MAX / 2 elements of inputGradOut
+  Spec spec = kChecks.GoodSpec();
+  spec.output_grad.dims = {(kTokens - 32) / 16 + 1, 1, 16};
+  spec.input.dims = spec.input_grad.dims = {kTokens, 1, 16};
+  spec.input.strides = Dims{0, 0, 0};
+  spec.input.storage = Dims{1};
+  spec.weight.dims = spec.weight_grad.dims = {32, 1};
+  spec.list = {{kTokens}, IntListSpec::kList};
+  const Planned planned = Plan(spec);
+  EXPECT_EQ(planned.outcome().message, "");
+  EXPECT_EQ(planned.workspace_size(), uint64_t{INT64_MAX});
+}
+
 // The work is described by segments, not by windows or tokens.
 TEST(NsaCompressGradChecks, ManyTokensArePlannedAtOnce) {
   const Device device;

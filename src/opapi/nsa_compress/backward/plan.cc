@@ -1,25 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frozen decision of NsaCompressGrad: windows, layouts, and the parts of the workspace.
+#include "kernels/scratch.h"
 #include "nsa_compress/backward/op.h"
 
 namespace openaclnn::nsa_compress::backward {
 namespace {
-
-constexpr uint64_t kAlignment = 64;
-
-/// Takes `bytes` of the workspace, aligned, and returns where they begin.
-uint64_t Take(Plan* plan, uint64_t bytes) {
-  const uint64_t at = plan->workspace_size;
-  plan->workspace_size += (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  return at;
-}
 
 /// Elements from one index of a dimension to the next; the stride of a single index means nothing.
 int64_t Step(const Operand& operand, uint32_t axis) {
   return operand.dim(axis) == 1 ? 0 : operand.tensor().strides[axis];
 }
 
-Dense MakeDense(const Operand& operand, Plan* plan) {
+Dense MakeDense(const Operand& operand, ScratchParts* parts) {
   Dense dense = {};
   const int64_t heads = operand.dim(1), width = operand.dim(2);
   dense.view = RowView(operand);
@@ -29,7 +21,7 @@ Dense MakeDense(const Operand& operand, Plan* plan) {
   const int64_t bytes = dense.view.element_bytes;
   dense.token = (dense.copied ? heads * width : Step(operand, 0)) * bytes;
   dense.head = (dense.copied ? width : Step(operand, 1)) * bytes;
-  if (dense.copied) dense.copy_at = Take(plan, static_cast<uint64_t>(dense.rows * width * bytes));
+  if (dense.copied) dense.copy_at = parts->Take(static_cast<__int128>(dense.rows) * width * bytes);
   return dense;
 }
 
@@ -48,16 +40,18 @@ Plan MakePlan(const Params& p, const Product&) {
   plan.block = geometry.block;
   plan.stride = geometry.stride;
   plan.segments = CutSegments(p.actSeqLen.values(), geometry);
-  plan.dy = MakeDense(p.outputGrad, &plan);
-  plan.x = MakeDense(p.input, &plan);
-  plan.dx = MakeDense(p.inputGradOut, &plan);
+  ScratchParts parts;
+  plan.dy = MakeDense(p.outputGrad, &parts);
+  plan.x = MakeDense(p.input, &parts);
+  plan.dx = MakeDense(p.inputGradOut, &parts);
   plan.w = RowView(p.weight);
   plan.dw = RowView(p.weightGradOut);
   const int64_t unit_windows = ChunkWindows(plan.width) * kUnitChunks;
   plan.units = (plan.windows + unit_windows - 1) / unit_windows;
-  const auto table = static_cast<uint64_t>(plan.block * plan.heads) * sizeof(float);
-  plan.weight_at = Take(&plan, table);
-  plan.sums_at = Take(&plan, static_cast<uint64_t>(plan.units) * table);
+  const __int128 table = static_cast<__int128>(plan.block * plan.heads) * sizeof(float);
+  plan.weight_at = parts.Take(table);
+  plan.sums_at = parts.Take(plan.units * table);
+  plan.workspace_size = parts.bytes();
   return plan;
 }
 
