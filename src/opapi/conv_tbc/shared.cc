@@ -12,11 +12,9 @@ namespace {
 constexpr int kFormats[] = {ACL_FORMAT_ND, ACL_FORMAT_NCL};
 constexpr int kBiasFormats[] = {ACL_FORMAT_ND};
 
-/// Clamped to int64, which no dimension that a tensor can have is near.
-int64_t OutputLength(int64_t in_length, int64_t taps, int64_t pad) {
-  const __int128 length =
-      static_cast<__int128>(in_length) + 2 * static_cast<__int128>(pad) + 1 - taps;
-  return static_cast<int64_t>(std::clamp<__int128>(length, INT64_MIN, INT64_MAX));
+/// More than a dimension holds where pad is large.
+__int128 OutputLength(int64_t in_length, int64_t taps, int64_t pad) {
+  return static_cast<__int128>(in_length) + 2 * static_cast<__int128>(pad) + 1 - taps;
 }
 
 void CheckAtMost(Checker& checker, const Product& product, const std::string& what, int64_t value,
@@ -43,7 +41,7 @@ void CheckLimits(Checker& checker, const Product& product, const Operand& w, int
 
 Geometry::Geometry(const Operand& x, const Operand& w, int64_t padding)
     : in_length(x.dim(0)),
-      out_length(OutputLength(x.dim(0), w.dim(0), padding)),
+      out_length(static_cast<int64_t>(OutputLength(x.dim(0), w.dim(0), padding))),
       batch(x.dim(1)),
       in_channels(x.dim(2)),
       out_channels(w.dim(2)),
@@ -68,14 +66,23 @@ void CheckGeometry(Checker& checker, const Product& product, const Operand& x, c
       .That(pad >= 0, [&] { return Concat("pad value is ", pad, ", expected 0 or more"); });
   CheckLimits(checker, product, w, pad, sized);
   checker.That(OutputLength(x.dim(0), w.dim(0), pad) >= 0, [&] {
-    return Concat(x.name(), " dimension 0 is ", x.dim(0), ", expected at least ",
-                  w.dim(0) - 2 * pad - 1, " for ", w.dim(0), " taps and pad ", pad);
+    const auto least = static_cast<int64_t>(std::max<__int128>(-OutputLength(0, w.dim(0), pad), 0));
+    return Concat(x.name(), " dimension 0 is ", x.dim(0), ", expected at least ", least, " for ",
+                  w.dim(0), " taps and pad ", pad);
   });
 }
 
 void CheckOutput(Checker& checker, const Operand& y, const Operand& x, const Operand& w,
                  int64_t pad) {
-  checker.Shape(y, {OutputLength(x.dim(0), w.dim(0), pad), x.dim(1), w.dim(2)});
+  const __int128 length = OutputLength(x.dim(0), w.dim(0), pad);
+  checker
+      .That(length <= INT64_MAX,
+            [&] {
+              return Concat(y.name(), " dimension 0 is ", y.dim(0), ", expected ", x.dim(0),
+                            " + 2 * ", pad, " + 1 - ", w.dim(0),
+                            ", which is more than a dimension holds");
+            })
+      .Shape(y, {static_cast<int64_t>(length), x.dim(1), w.dim(2)});
 }
 
 void CheckMathType(Checker& checker, const Product& product, int32_t dtype, int8_t math) {

@@ -117,6 +117,22 @@ TEST(ConvTbcChecks, LengthThatOverflows) {
   EXPECT_EQ(code(7, 3, INT64_MAX, 3), 161002);
   EXPECT_EQ(code(INT64_MAX, 0, INT64_MAX, INT64_MAX), 161002);
   EXPECT_EQ(code(0, INT64_MAX, 0, 0), 161002);
+  const auto expect = [](const Spec& spec, const char* got, const char* expected) {
+    ExpectRefused(Plan(spec), kApi, 161002, got, expected);
+  };
+  constexpr int64_t kPad = int64_t{1} << 62;
+  // 2^63 + 4, where INT64_MAX is all that a dimension holds.
+  Spec longest = Sized(5, 2, kPad, INT64_MAX);
+  for (TensorSpec Spec::*member : {&Spec::self, &Spec::weight, &Spec::out}) {
+    const int64_t length = (longest.*member).dims[0];
+    longest.*member = {.dims = {length, 1, 1}, .strides = Dims{0, 0, 0}, .storage = Dims{1}};
+  }
+  longest.bias.dims = {1};
+  expect(longest, "out dimension 0 is 9223372036854775807",
+         "5 + 2 * 4611686018427387904 + 1 - 2, which is more than a dimension holds");
+  // The shortest self, where it is negative.
+  expect(Sized(INT64_MIN, 2, kPad, 3), "self dimension 0 is -9223372036854775808",
+         "at least 0 for 2 taps and pad 4611686018427387904");
 }
 
 // Views that repeat one element, or have none, are as long as one likes.
