@@ -55,10 +55,12 @@ foreach(target baseline avx2 avx512)
     list(APPEND lanes_definitions LANES_${upper})
   endif()
 endforeach()
+file(GLOB shared_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/opapi/*/shared_test.cc)
+list(TRANSFORM shared_tests REPLACE _test.cc .cc OUTPUT_VARIABLE shared)  # which opapi hides
 file(GLOB sources CONFIGURE_DEPENDS
-  ${PROJECT_SOURCE_DIR}/src/opapi/*/shared_test.cc
   ${PROJECT_SOURCE_DIR}/tests/kernels/*_test.cc ${PROJECT_SOURCE_DIR}/tests/support/*_test.cc)
-add_operator_test(kernels_test LABELS operator SOURCES ${sources} ${lanes})
+add_operator_test(kernels_test LABELS operator
+  SOURCES ${sources} ${shared_tests} ${shared} ${lanes})
 target_compile_definitions(kernels_test PRIVATE ${lanes_definitions})
 target_link_libraries(kernels_test PRIVATE frame)
 
