@@ -171,17 +171,17 @@ Status Look(const NoParams&, const Product&) {
   return {};
 }
 Status Refuse(const NoParams&, const Product&) { return Status(161002, "no"); }
-NoPlan LookAgain(const NoParams&) {
+NoPlan LookAgain(const NoParams&, const Product&) {
   g_in_plan = _mm_getcsr() & ~kFlags;
   volatile float huge = 3e38F;
   huge = huge * huge;  // leaves flags behind
   return {};
 }
-NoPlan Throw(const NoParams&) { throw std::bad_alloc(); }
+NoPlan Throw(const NoParams&, const Product&) { throw std::bad_alloc(); }
 Status DoNothing(const NoPlan&, const Buffers&) { return {}; }
 
 int PlanUnder(unsigned control, Status (*check)(const NoParams&, const Product&),
-              NoPlan (*plan)(const NoParams&)) {
+              NoPlan (*plan)(const NoParams&, const Product&)) {
   static constexpr Operator kNothing = {"aclnnNothing", {}};
   const Operation<NoParams, NoPlan> operation = {kNothing, check, plan, DoNothing};
   const Planned planned = Planned::Plan([&](uint64_t* size, aclOpExecutor** executor) {
