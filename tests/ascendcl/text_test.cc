@@ -81,7 +81,7 @@ TEST_F(TextTest, Messages) {
   aclOpExecutor* executor = nullptr;
   EXPECT_EQ(aclnnEmbeddingGetWorkspaceSize(tensors[0], tensors[1], tensors[2], &size, &executor),
             161002);
-  EXPECT_THAT(TakeMessage(), HasSubstr("out shape is (12345, 4), expected (5, 3)"));
+  EXPECT_THAT(TakeMessage(), HasSubstr("out shape is (12345, 4), expected"));
   for (const aclTensor* tensor : tensors) EXPECT_EQ(aclDestroyTensor(tensor), 0);
   EXPECT_EQ(aclFinalize(), 0);
 }
