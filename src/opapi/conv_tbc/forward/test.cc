@@ -169,7 +169,7 @@ TEST(ConvTbc, AsManyTermsAsANumberHolds) {
     spec.bias = repeated({1});
     spec.pad = taps / 2;
     spec.out = {.dims = {1, 1, 1}, .data = out.address()};
-    const Planned planned = openaclnn::test::conv_tbc::Plan(spec);
+    const Planned planned = Plan(spec);
     ASSERT_EQ(planned.outcome().message, "");
     EXPECT_LT(planned.workspace_size(), uint64_t{1} << 26);
     ASSERT_EQ(Execute(device, planned, aclnnConvTbc).message, "");
