@@ -34,6 +34,20 @@ struct WindowChecks {
   Spec GoodSpec() const { return SpecOf({"", kEdge, {32, 80}, 80, 2, 16, 32, 16}); }
 };
 
+/// One operand: a half type, that of all; in format NCL too, but for the weight and its gradient.
+template <class Spec>
+SpecOperand<Spec> WindowOperand(const char* name, TensorSpec Spec::*member, bool is_output,
+                                bool is_weight) {
+  SpecOperand<Spec> operand = {.name = name,
+                               .member = member,
+                               .dtypes = {ACL_FLOAT16, ACL_BF16},
+                               .tied = true,
+                               .is_output = is_output,
+                               .formats = {ACL_FORMAT_ND}};
+  if (!is_weight) operand.formats.push_back(ACL_FORMAT_NCL);
+  return operand;
+}
+
 template <class Spec>
 using WindowRows = std::vector<CheckRow<Spec>>;
 
@@ -46,9 +60,9 @@ WindowRows<Spec> WindowTypeRows(const WindowChecks<Spec>& checks) {
                     [=](Spec* s) { (s->*operand.member).dtype = ACL_FLOAT; }});
   }
   for (const auto& operand : checks.operands) {
-    rows.push_back({std::string(operand.name) + " format is number 29",
-                    "one of UNDEFINED, ND, NCHW, NHWC, HWCN, NDHWC, NCDHW, NCL", 161002,
-                    [=](Spec* s) { (s->*operand.member).format = ACL_FORMAT_FRACTAL_NZ; }});
+    rows.push_back({std::string(operand.name) + " format is number 0",
+                    operand.formats.size() > 1 ? "one of ND, NCL" : "ND", 161002,
+                    [=](Spec* s) { (s->*operand.member).format = ACL_FORMAT_NCHW; }});
   }
   rows.push_back({std::string(checks.layout_name) + " value is 'BSND'", "null or 'TND'", 161002,
                   [](Spec* s) { s->layout = "BSND"; }});

@@ -11,6 +11,10 @@
 namespace openaclnn::nsa_compress {
 namespace {
 
+// PyTorch and MindSpore name every tensor of three dimensions NCL.
+constexpr int kFormats[] = {ACL_FORMAT_ND, ACL_FORMAT_NCL};
+constexpr int kWeightFormats[] = {ACL_FORMAT_ND};
+
 void CheckLayout(Checker& checker, const char* operand, const char* layout) {
   checker.That(layout == nullptr || std::strcmp(layout, "TND") == 0,
                [&] { return Concat(operand, " value is '", layout, "', expected null or 'TND'"); });
@@ -125,7 +129,10 @@ Status CheckArguments(const Operator& op, const Product& product, const Argument
   for (const Operand* operand : a.operands) {
     checker.Dtype(*operand).SameDtype(*operand, *a.operands.front());
   }
-  checker.PlainFormat(a.operands);
+  for (const Operand* operand : a.operands) {
+    is_weight(operand) ? checker.Format(*operand, kWeightFormats)
+                       : checker.Format(*operand, kFormats);
+  }
   CheckLayout(checker, a.layout_name, a.layout);
   CheckType(checker, a.type);
   for (const Operand* operand : a.operands) checker.Rank(*operand, is_weight(operand) ? 2 : 3);

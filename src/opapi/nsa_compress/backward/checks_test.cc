@@ -24,11 +24,11 @@ const WindowChecks<Spec> kChecks = {
     .api = kApi,
     .list_name = "actSeqLenOptionalOptional",
     .layout_name = "layoutOptionalOptional",
-    .operands = {{"outputGrad", &Spec::output_grad, {ACL_FLOAT16, ACL_BF16}, true},
-                 {"input", &Spec::input, {ACL_FLOAT16, ACL_BF16}, true},
-                 {"weight", &Spec::weight, {ACL_FLOAT16, ACL_BF16}, true},
-                 {"inputGradOut", &Spec::input_grad, {ACL_FLOAT16, ACL_BF16}, true, true},
-                 {"weightGradOut", &Spec::weight_grad, {ACL_FLOAT16, ACL_BF16}, true, true}},
+    .operands = {WindowOperand("outputGrad", &Spec::output_grad, false, false),
+                 WindowOperand("input", &Spec::input, false, false),
+                 WindowOperand("weight", &Spec::weight, false, true),
+                 WindowOperand("inputGradOut", &Spec::input_grad, true, false),
+                 WindowOperand("weightGradOut", &Spec::weight_grad, true, true)},
     .of_windows = &Spec::output_grad,
     .resize = Resize};
 

@@ -24,9 +24,9 @@ const WindowChecks<Spec> kChecks = {
     .api = kApi,
     .list_name = "actSeqLenOptional",
     .layout_name = "layoutOptional",
-    .operands = {{"input", &Spec::input, {ACL_FLOAT16, ACL_BF16}, true},
-                 {"weight", &Spec::weight, {ACL_FLOAT16, ACL_BF16}, true},
-                 {"output", &Spec::output, {ACL_FLOAT16, ACL_BF16}, true, true}},
+    .operands = {WindowOperand("input", &Spec::input, false, false),
+                 WindowOperand("weight", &Spec::weight, false, true),
+                 WindowOperand("output", &Spec::output, true, false)},
     .of_windows = &Spec::output,
     .resize = Resize};
 
