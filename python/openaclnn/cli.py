@@ -123,7 +123,7 @@ def _add(
     def example_of(operator: Operator) -> str:
         writes = " ".join(f"{_spelled(each)} {each}.npy" for each in operator.function.output_names)
         written = f" {writes}" if file_option is _write_option else ""
-        return f"Example: openaclnn {name} {operator.name} {operator.example}{written}"
+        return f"Example: openaclnn {name} {operator.name} {operator.usage}{written}"
 
     group = typer.Typer(help=help, epilog=example_of(operators[0]))
     for operator in operators:

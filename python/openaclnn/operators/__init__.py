@@ -16,8 +16,7 @@ from .operator import Operator
 
 OPERATORS: tuple[Operator, ...] = (
     embedding_dense_backward.OPERATOR,
-    grouped_bias_add_grad.OPERATOR,
-    grouped_bias_add_grad.OPERATOR_V2,
+    *grouped_bias_add_grad.OPERATORS,
     nsa_compress_grad.OPERATOR,
     scaled_masked_softmax_backward.OPERATOR,
     conv_tbc_backward.OPERATOR,

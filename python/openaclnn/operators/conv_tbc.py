@@ -11,7 +11,18 @@ from ..libraries import Toolkit
 from ..text import Text
 from . import conv_geometry, options
 from .conv_geometry import Geometry
-from .operator import Attribute, Function, Input, Operator, Output, Problem, Reference
+from .operator import (
+    Attribute,
+    Demo,
+    Example,
+    Function,
+    Input,
+    Operator,
+    Output,
+    Problem,
+    Random,
+    Reference,
+)
 from .reference import compute, doubles, empty
 
 FUNCTION = Function(
@@ -34,7 +45,12 @@ def problem(
     pad: int = 0,
     cube_math_type: int = 0,
 ) -> Problem:
-    """The arguments of one call."""
+    """A convolution over time: (times + 2 * pad + 1 - taps, batch, channels out).
+
+    input is (times, batch, channels in), weight (taps, channels in, channels out), bias (channels
+    out). cube_math_type says in which type products are taken: 0 that of the arrays, 1 a lower one
+    where the product has it, 2 float16, 3 HF32.
+    """
     geometry = Geometry.of(input, weight, pad, "self")
     if bias.shape != (geometry.out_channels,):
         raise InputError(f"bias shape is {bias.shape}, expected ({geometry.out_channels},)")
@@ -103,12 +119,25 @@ def demo(text: Text, width: int) -> Iterable[Problem]:
     yield problem(*conv_geometry.text_arrays(text, width, "float32"), pad=1)
 
 
+def example() -> Example:
+    """Three taps on ones; the two ends lack one."""
+    ones = {"self": (5, 1, 2), "weight": (3, 2, 2), "bias": (2,)}
+    return Example(
+        arrays={name: np.ones(shape, np.float32) for name, shape in ones.items()},
+        attributes={"pad": 1},
+        outputs={"out": np.repeat([5.0, 7, 7, 7, 5], 2).reshape(5, 1, 2)},
+    )
+
+
 OPERATOR = Operator(
     name="conv_tbc",
     function=FUNCTION,
     summary="Convolution over time.",
-    example="--self x.npy --weight w.npy --bias b.npy --pad 1",
+    usage="--self x.npy --weight w.npy --bias b.npy --pad 1",
+    problem=problem,
     read=read,
     reference=reference,
-    demo=demo,
+    example=example,
+    demo=Demo(("float32",), demo),
+    random=Random("--shape 11,3,7 --kernel 4,9 --pad 2", options.FLOATS),
 )

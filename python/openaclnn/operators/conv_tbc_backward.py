@@ -14,13 +14,16 @@ from . import conv_geometry, conv_tbc, options
 from .conv_geometry import Geometry
 from .operator import (
     Attribute,
+    Demo,
     Derivative,
+    Example,
     Function,
     Input,
     Operator,
     Output,
     Point,
     Problem,
+    Random,
     Reference,
 )
 from .reference import compute, doubles, empty
@@ -48,9 +51,11 @@ def problem(
     bias: np.ndarray,
     pad: int = 0,
     cube_math_type: int = 0,
-    note: str = "",
 ) -> Problem:
-    """The arguments of one call."""
+    """The gradients of conv_tbc by input, weight and bias, of their shapes.
+
+    grad is the gradient of conv_tbc's result; the values of bias are not used.
+    """
     geometry = Geometry.of(input, weight, pad)
     if grad.shape != geometry.out_shape:
         raise InputError(f"self shape is {grad.shape}, expected {geometry.out_shape}")
@@ -59,7 +64,6 @@ def problem(
         inputs={"self": grad, "input": input, "weight": weight, "bias": bias},
         attributes={"pad": pad, "cubeMathType": cube_math_type},
         outputs={name: (each.shape, each.dtype) for name, each in variables.items()},
-        note=note,
         operations=2 * geometry.operations,
     )
 
@@ -102,11 +106,10 @@ def _with_random_gradient(
     pad: int,
     cube_math_type: int,
     seed: int,
-    note: str = "",
 ) -> Problem:
     shape = Geometry.of(input, weight, pad).out_shape
     grad = options.normal(np.random.default_rng(seed + 1), shape, input.dtype.name)
-    return problem(grad, input, weight, bias, pad, cube_math_type, note)
+    return problem(grad, input, weight, bias, pad, cube_math_type)
 
 
 def reference(kit: Toolkit, arguments: Problem) -> dict[str, Reference]:
@@ -145,8 +148,8 @@ def small() -> Iterable[Problem]:
     """More padding than taps, less, and none; rounded operands."""
     for name, pad, cube_math_type in zip(options.FLOATS, (2, 1, 0), (0, 2, 0), strict=True):
         arrays = conv_geometry.random_arrays("9,3,5", "4,7", name, seed=0)
-        note = "as float16" if cube_math_type else ""
-        yield _with_random_gradient(*arrays, pad, cube_math_type, 0, note)
+        found = _with_random_gradient(*arrays, pad, cube_math_type, seed=0)
+        yield replace(found, note="as float16" if cube_math_type else "")
 
 
 def demo(text: Text, width: int) -> Iterable[Problem]:
@@ -156,13 +159,29 @@ def demo(text: Text, width: int) -> Iterable[Problem]:
         yield _with_random_gradient(*arrays, pad=1, cube_math_type=0, seed=0)
 
 
+def example() -> Example:
+    """One tap on ones."""
+    ones = {"self": (5, 1, 2), "input": (5, 1, 2), "weight": (1, 2, 2), "bias": (2,)}
+    return Example(
+        arrays={name: np.ones(shape, np.float32) for name, shape in ones.items()},
+        outputs={
+            "gradInput": np.full((5, 1, 2), 2.0),
+            "gradWeight": np.full((1, 2, 2), 5.0),
+            "gradBias": np.full(2, 5.0),
+        },
+    )
+
+
 OPERATOR = Operator(
     name="conv_tbc_backward",
     function=FUNCTION,
     summary="Gradients of a convolution over time.",
-    example="--self g.npy --input x.npy --weight w.npy --bias b.npy --pad 1",
+    usage="--self g.npy --input x.npy --weight w.npy --bias b.npy --pad 1",
+    problem=problem,
     read=read,
     reference=reference,
-    demo=demo,
+    example=example,
+    demo=Demo(options.FLOATS, demo),
+    random=Random("--shape 11,3,7 --kernel 4,9 --pad 2", options.FLOATS),
     derivative=Derivative(point, small),
 )

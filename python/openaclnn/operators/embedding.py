@@ -12,14 +12,14 @@ from ..errors import InputError
 from ..libraries import Toolkit
 from ..text import Text
 from . import options
-from .operator import Function, Input, Operator, Output, Problem, Reference
+from .operator import Demo, Example, Function, Input, Operator, Output, Problem, Reference
 from .reference import compute, doubles, empty, whole
 
 FUNCTION = Function("aclnnEmbedding", (Input("weight"), Input("indices"), Output("out")))
 
 
 def problem(weight: np.ndarray, indices: np.ndarray) -> Problem:
-    """The arguments of one call."""
+    """The rows of `weight` that `indices` name: indices.shape + (width,)."""
     if weight.ndim != 2:
         raise InputError(f"weight shape is {weight.shape}, expected two dimensions")
     return Problem(
@@ -89,12 +89,23 @@ def demo(text: Text, width: int) -> Iterable[Problem]:
     yield _from_text(text, width, "float32", seed=0)
 
 
+def example() -> Example:
+    """The last row and the first."""
+    weight = np.arange(6.0, dtype=np.float32).reshape(3, 2)
+    return Example(
+        arrays={"weight": weight, "indices": np.array([2, 0])},
+        outputs={"out": np.array([[4, 5], [0, 1]])},
+    )
+
+
 OPERATOR = Operator(
     name="embedding",
     function=FUNCTION,
     summary="Rows of a table.",
-    example="--weight w.npy --indices i.npy",
+    usage="--weight w.npy --indices i.npy",
+    problem=problem,
     read=read,
     reference=reference,
-    demo=demo,
+    example=example,
+    demo=Demo(("float32",), demo),
 )

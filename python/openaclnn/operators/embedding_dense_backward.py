@@ -15,7 +15,9 @@ from ..text import Text
 from . import embedding, options
 from .operator import (
     Attribute,
+    Demo,
     Derivative,
+    Example,
     Function,
     Input,
     Operator,
@@ -47,9 +49,12 @@ def problem(
     padding_idx: int = NO_PADDING,
     scale_grad_by_freq: bool = False,
     out_dtype: np.dtype | None = None,
-    note: str = "",
 ) -> Problem:
-    """The arguments of one call, with the shapes checked that out's shape is made from."""
+    """The gradient of an embedding table: (num_weights, width).
+
+    out[v] = sum of grad[i] over the tokens i with indices[i] == v, divided by their number if
+    scale_grad_by_freq. Row padding_idx stays zero; a negative one means none.
+    """
     tokens = int(np.prod(grad.shape[:-1], dtype=object))
     if grad.ndim == 0 or tokens != indices.size:
         raise InputError(
@@ -66,7 +71,7 @@ def problem(
             "scaleGradByFreq": bool(scale_grad_by_freq),
         },
         outputs={"out": ((num_weights, grad.shape[-1]), np.dtype(out_dtype or grad.dtype))},
-        note=note or ("scaled" if scale_grad_by_freq else ""),
+        note="scaled" if scale_grad_by_freq else "",
     )
 
 
@@ -180,13 +185,25 @@ def demo(text: Text, width: int) -> Iterable[Problem]:
     yield problem(gradient, text.indices, text.vocabulary, scale_grad_by_freq=True)
 
 
+def example() -> Example:
+    """Two tokens, one in each of two rows."""
+    grad = np.arange(1, 7, dtype=np.float32).reshape(2, 3)
+    return Example(
+        arrays={"grad": grad, "indices": np.array([1, 2])},
+        attributes={"num_weights": 4, "padding_idx": 0},
+        outputs={"out": np.array([[0, 0, 0], [1, 2, 3], [4, 5, 6], [0, 0, 0]])},
+    )
+
+
 OPERATOR = Operator(
     name="embedding_dense_backward",
     function=FUNCTION,
     summary="Gradient of an embedding table.",
-    example="--grad g.npy --indices i.npy --num-weights 30522",
+    usage="--grad g.npy --indices i.npy --num-weights 30522",
+    problem=problem,
     read=read,
     reference=reference,
-    demo=demo,
+    example=example,
+    demo=Demo((*options.FLOATS, "float32"), demo),
     derivative=Derivative(point, small),
 )

@@ -4,6 +4,7 @@
 import ctypes
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated
 
@@ -16,13 +17,16 @@ from ..text import Text
 from . import options
 from .operator import (
     Attribute,
+    Demo,
     Derivative,
+    Example,
     Function,
     Input,
     Operator,
     Output,
     Point,
     Problem,
+    Random,
     Reference,
 )
 from .reference import compute, doubles, empty, whole
@@ -46,10 +50,14 @@ class GroupIdxType(StrEnum):
 def problem(
     grad_y: np.ndarray,
     group_idx: np.ndarray | None = None,
-    group_idx_type: GroupIdxType | str | None = None,
-    note: str = "",
+    group_idx_type: str | None = None,
 ) -> Problem:
-    """The arguments of one call; with a type of the list, of the second version."""
+    """The gradient of a bias that is added to groups of rows: (groups, width).
+
+    With group_idx, int32 or int64, grad_y is (rows, width); the list holds the end of each group,
+    or with group_idx_type "sizes" their sizes. Without it grad_y is (groups, rows, width). With a
+    group_idx_type ("ends" or "sizes") the second version of the operator runs.
+    """
     wanted = 3 if group_idx is None else 2
     if grad_y.ndim != wanted:
         with_list = "without" if group_idx is None else "with"
@@ -67,7 +75,6 @@ def problem(
         inputs={"gradY": grad_y} | ({} if group_idx is None else {"groupIdxOptional": group_idx}),
         attributes=attributes,
         outputs={"out": ((groups, grad_y.shape[-1]), grad_y.dtype)},
-        note=note,
     )
 
 
@@ -223,27 +230,52 @@ def demo(text: Text, width: int) -> Iterable[Problem]:
 def demo_v2(text: Text, width: int) -> Iterable[Problem]:
     """The same from the sizes of the paragraphs."""
     arrays = _from_text(text, width, "float32", GroupIdxType.SIZES)
-    yield problem(*arrays, GroupIdxType.SIZES, note="sizes")
+    yield replace(problem(*arrays, GroupIdxType.SIZES), note="sizes")
 
 
-OPERATOR = Operator(
+def example() -> Example:
+    """Groups of 5, 10, 15 and 10 rows of ones, by their ends."""
+    return _example(np.array([5, 15, 30, 40], np.int32))
+
+
+def example_v2() -> Example:
+    """The same by their sizes."""
+    return _example(np.array([5, 10, 15, 10]), group_idx_type="sizes")
+
+
+def _example(group_idx: np.ndarray, **attributes: str) -> Example:
+    return Example(
+        arrays={"grad_y": np.ones((40, 10), np.float32), "group_idx": group_idx},
+        attributes=attributes,
+        outputs={"out": np.repeat([[5.0], [10], [15], [10]], 10, axis=1)},
+    )
+
+
+_FIRST = Operator(
     name="grouped_bias_add_grad",
     function=FUNCTION,
     summary="Gradient of a bias that is added to groups of rows.",
-    example="--grad-y g.npy --group-idx ends.npy",
+    usage="--grad-y g.npy --group-idx ends.npy",
+    problem=problem,
     read=read,
     reference=reference,
-    demo=demo,
+    example=example,
+    demo=Demo(options.FLOATS, demo),
+    random=Random("--shape 131,17 --groups 5", options.FLOATS),
     derivative=Derivative(point, lambda: _small(None)),
 )
-
-OPERATOR_V2 = Operator(
+_SECOND = Operator(
     name="grouped_bias_add_grad_v2",
     function=FUNCTION_V2,
     summary="The same with a list of ends or of sizes.",
-    example="--grad-y g.npy --group-idx sizes.npy --group-idx-type sizes",
+    usage="--grad-y g.npy --group-idx sizes.npy --group-idx-type sizes",
+    problem=problem,
     read=read_v2,
     reference=reference,
-    demo=demo_v2,
+    example=example_v2,
+    demo=Demo(("float32",), demo_v2),
+    random=Random("--shape 131,17 --groups 5 --group-idx-type sizes", options.FLOATS),
     derivative=Derivative(point, lambda: _small(GroupIdxType.SIZES)),
 )
+
+OPERATORS = (_FIRST, _SECOND)

@@ -2,7 +2,7 @@
 """NsaCompress: output[i, n, :] = sum over r of weight[r, n] * input[start_i + r, n, :]."""
 
 import ctypes
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -11,12 +11,15 @@ from ..text import Text
 from . import nsa_windows, options
 from .operator import (
     Attribute,
+    Demo,
+    Example,
     Function,
     Input,
     IntArray,
     Operator,
     Output,
     Problem,
+    Random,
     Reference,
     String,
 )
@@ -40,12 +43,15 @@ FUNCTION = Function(
 def problem(
     input: np.ndarray,
     weight: np.ndarray,
-    act_seq_len: list[int] | None = None,
+    act_seq_len: Sequence[int] | None = None,
     compress_block_size: int = 32,
     compress_stride: int = 16,
-    note: str = "",
 ) -> Problem:
-    """The arguments of one call; without a list all tokens are one segment."""
+    """Weighted sums over windows of tokens: (windows, heads, width).
+
+    input is (tokens, heads, width), weight (block, heads), both float16 or bfloat16. act_seq_len
+    holds the ends of the segments, across which no window goes; without it there is one.
+    """
     nsa_windows.check_shapes(input, weight)
     ends = [len(input)] if act_seq_len is None else list(act_seq_len)
     starts = nsa_windows.starts(ends, len(input), compress_block_size, compress_stride)
@@ -60,7 +66,6 @@ def problem(
             "actSeqLenType": 0,
         },
         outputs={"output": (shape, input.dtype)},
-        note=note,
         operations=2 * compress_block_size * int(np.prod(shape)),
     )
 
@@ -133,12 +138,27 @@ def demo(text: Text, width: int) -> Iterable[Problem]:
     yield problem(*nsa_windows.text_arrays(text, width, 32, "float16"))
 
 
+def example() -> Example:
+    """Ones, in windows of 32: each sum is 32."""
+    return Example(
+        arrays={
+            "input": np.ones((272, 4, 16), np.float16),
+            "weight": np.ones((32, 4), np.float16),
+        },
+        attributes={"act_seq_len": [0, 128, 272]},
+        outputs={"output": np.full((15, 4, 16), 32.0)},
+    )
+
+
 OPERATOR = Operator(
     name="nsa_compress",
     function=FUNCTION,
     summary="Weighted sums over windows of tokens.",
-    example="--input x.npy --weight w.npy --act-seq-len 128,272",
+    usage="--input x.npy --weight w.npy --act-seq-len 128,272",
+    problem=problem,
     read=read,
     reference=reference,
-    demo=demo,
+    example=example,
+    demo=Demo(("float16",), demo),
+    random=Random("--shape 174,5,16 --act-seq-len 0,62,174", options.HALVES),
 )

@@ -2,7 +2,7 @@
 """NsaCompressGrad: the gradients of NsaCompress by its input and by its weight."""
 
 import ctypes
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -12,7 +12,9 @@ from ..text import Text
 from . import nsa_compress, nsa_windows, options
 from .operator import (
     Attribute,
+    Demo,
     Derivative,
+    Example,
     Function,
     Input,
     IntArray,
@@ -20,6 +22,7 @@ from .operator import (
     Output,
     Point,
     Problem,
+    Random,
     Reference,
     String,
 )
@@ -46,12 +49,11 @@ def problem(
     output_grad: np.ndarray,
     input: np.ndarray,
     weight: np.ndarray,
-    act_seq_len: list[int] | None = None,
+    act_seq_len: Sequence[int] | None = None,
     compress_block_size: int = 32,
     compress_stride: int = 16,
-    note: str = "",
 ) -> Problem:
-    """The arguments of one call; without a list all tokens are one segment."""
+    """The gradients of nsa_compress by its input and by its weight, of their shapes."""
     nsa_windows.check_shapes(input, weight)
     ends = None if act_seq_len is None else list(act_seq_len)
     starts = nsa_windows.starts(ends, len(input), compress_block_size, compress_stride)
@@ -69,7 +71,6 @@ def problem(
             "inputGradOut": (input.shape, input.dtype),
             "weightGradOut": (weight.shape, weight.dtype),
         },
-        note=note,
         operations=4 * compress_block_size * window_elements,
     )
 
@@ -180,13 +181,29 @@ def demo(text: Text, width: int) -> Iterable[Problem]:
         yield _with_random_gradient(*arrays, 32, 16, seed=0)
 
 
+def example() -> Example:
+    """Ones: a token has a gradient for each window over it, two but at the ends of a segment."""
+    covered = np.full((272, 64, 128), 2.0)
+    for begin in (0, 112, 128, 256):
+        covered[begin : begin + 16] = 1
+    ones = {"output_grad": (15, 64, 128), "input": (272, 64, 128), "weight": (32, 64)}
+    return Example(
+        arrays={name: np.ones(shape, np.float16) for name, shape in ones.items()},
+        attributes={"act_seq_len": [0, 128, 272]},
+        outputs={"inputGradOut": covered, "weightGradOut": np.full((32, 64), 1920.0)},
+    )
+
+
 OPERATOR = Operator(
     name="nsa_compress_grad",
     function=FUNCTION,
     summary="Gradients of weighted sums over windows of tokens.",
-    example="--output-grad g.npy --input x.npy --weight w.npy --act-seq-len 128,272",
+    usage="--output-grad g.npy --input x.npy --weight w.npy --act-seq-len 128,272",
+    problem=problem,
     read=read,
     reference=reference,
-    demo=demo,
+    example=example,
+    demo=Demo(options.HALVES, demo),
+    random=Random("--shape 174,5,16 --act-seq-len 0,62,174", options.HALVES),
     derivative=Derivative(point, small),
 )

@@ -2,7 +2,7 @@
 """What the tool has to know about an operator, and one set of arguments for it."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -60,6 +60,11 @@ class Function:
     @property
     def output_names(self) -> list[str]:
         return [each.name for each in self.parameters if isinstance(each, Output)]
+
+    @property
+    def attribute_names(self) -> list[str]:
+        """What is neither an input nor an output."""
+        return [each.name for each in self.parameters if not isinstance(each, (Input, Output))]
 
 
 @dataclass(frozen=True)
@@ -132,14 +137,46 @@ class Derivative:
 
 
 @dataclass(frozen=True)
+class Demo:
+    """The operator's rows of the demonstration."""
+
+    dtypes: tuple[str, ...]  # that of each row
+    problems: Callable[[Text, int], Iterable[Problem]]  # made from a text, of a given width
+
+
+@dataclass(frozen=True)
+class Example:
+    """A worked example: what goes in, and what must come out, to the bit.
+
+    Arrays and attributes have the names of `read`, which are the tool's options; in the order of
+    their fields the arrays are the first arguments of `problem`, which names the attributes alike.
+    """
+
+    arrays: dict[str, np.ndarray]
+    outputs: dict[str, np.ndarray]  # by the name that the C function gives
+    attributes: dict[str, AttributeValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Random:
+    """Options of random arrays for the tests: odd extents, no attribute at its default."""
+
+    options: str
+    dtypes: tuple[str, ...]  # every one that the operator computes in
+
+
+@dataclass(frozen=True)
 class Operator:
-    """An operator of the command-line tool."""
+    """All that Python knows of an operator; its module defines one as OPERATOR."""
 
     name: str
     function: Function
     summary: str
-    example: str  # the options of an example command, shown by --help
+    usage: str  # the options of an example command, shown by --help
+    problem: Callable[..., Problem]  # with the parameters and the words of openaclnn.<name>
     read: Callable[..., Problem]  # its annotated parameters are the command-line options
     reference: Callable[[Toolkit, Problem], dict[str, Reference]]
-    demo: Callable[[Text, int], Iterable[Problem]]  # problems made from a text, of a given width
+    example: Callable[[], Example]
+    demo: Demo
+    random: Random | None = None  # none: `read` takes no shape
     derivative: Derivative | None = None  # none: a forward operator

@@ -12,7 +12,18 @@ from .. import dtypes
 from ..libraries import Toolkit
 from ..text import Text
 from . import options
-from .operator import Attribute, Function, Input, Operator, Output, Problem, Reference
+from .operator import (
+    Attribute,
+    Demo,
+    Example,
+    Function,
+    Input,
+    Operator,
+    Output,
+    Problem,
+    Random,
+    Reference,
+)
 from .reference import compute, doubles, empty
 
 FUNCTION = Function(
@@ -32,13 +43,15 @@ _TEXT_LENGTH = 64  # words of a paragraph
 _TEXT_BATCH = 128  # paragraphs
 
 
-def problem(x: np.ndarray, mask: np.ndarray, scale: float = 1.0, note: str = "") -> Problem:
-    """The arguments of one call."""
+def problem(x: np.ndarray, mask: np.ndarray, scale: float = 1.0) -> Problem:
+    """softmax over the last dimension of mask ? -10000 : scale * x, of x's shape.
+
+    x is (batch, heads, rows, columns); mask is bool, its first two dimensions those of x or 1.
+    """
     return Problem(
         inputs={"x": x, "mask": mask},
         attributes={"scale": float(scale), "fixTriuMask": False},
         outputs={"y": (x.shape, x.dtype)},
-        note=note,
     )
 
 
@@ -123,12 +136,27 @@ def demo(text: Text, width: int) -> Iterable[Problem]:
     yield problem(*text_arrays(text, width, "float32"), 0.125)
 
 
+def example() -> Example:
+    """Rows of zeros, one of which has a masked element."""
+    return Example(
+        arrays={
+            "x": np.zeros((1, 2, 2, 2), np.float32),
+            "mask": np.array([[[[False, False], [False, True]]]]),
+        },
+        attributes={"scale": 0.5},
+        outputs={"y": np.tile([[0.5, 0.5], [1, 0]], (1, 2, 1, 1))},
+    )
+
+
 OPERATOR = Operator(
     name="scaled_masked_softmax",
     function=FUNCTION,
     summary="Softmax over the last dimension, scaled and masked.",
-    example="--x x.npy --mask mask.npy --scale 0.125",
+    usage="--x x.npy --mask mask.npy --scale 0.125",
+    problem=problem,
     read=read,
     reference=reference,
-    demo=demo,
+    example=example,
+    demo=Demo(("float32",), demo),
+    random=Random("--shape 2,3,5,70 --scale -1.5", options.FLOATS),
 )

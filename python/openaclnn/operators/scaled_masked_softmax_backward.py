@@ -14,13 +14,16 @@ from . import options
 from . import scaled_masked_softmax as softmax
 from .operator import (
     Attribute,
+    Demo,
     Derivative,
+    Example,
     Function,
     Input,
     Operator,
     Output,
     Point,
     Problem,
+    Random,
     Reference,
 )
 from .reference import compute, doubles, empty
@@ -39,14 +42,16 @@ FUNCTION = Function(
 
 
 def problem(
-    grad_output: np.ndarray, y: np.ndarray, mask: np.ndarray, scale: float = 1.0, note: str = ""
+    grad_output: np.ndarray, y: np.ndarray, mask: np.ndarray, scale: float = 1.0
 ) -> Problem:
-    """The arguments of one call."""
+    """The gradient of scaled_masked_softmax by x, from its result y:
+
+    mask ? 0 : scale * (g * y - y * sum of g * y over the last dimension), g = grad_output.
+    """
     return Problem(
         inputs={"gradOutput": grad_output, "y": y, "mask": mask},
         attributes={"scale": float(scale), "fixTriuMask": False},
         outputs={"out": (grad_output.shape, grad_output.dtype)},
-        note=note,
     )
 
 
@@ -129,13 +134,27 @@ def demo(text: Text, width: int) -> Iterable[Problem]:
         yield _after(softmax.problem(*arrays, 0.125), name, seed=0)
 
 
+def example() -> Example:
+    """1 to 16 as the gradient and as y, which need not be a softmax; every other row masked."""
+    counted = np.arange(1, 17, dtype=np.float32).reshape(2, 2, 2, 2)
+    masked = np.tile([[True, True], [False, False]], (2, 2, 1, 1))
+    rows = [[0, 0], [-66, -84], [0, 0], [-742, -840], [0, 0], [-2794, -3036], [0, 0], [-6990, -7440]]
+    return Example(
+        arrays={"grad_output": counted, "y": counted, "mask": masked},
+        outputs={"out": np.array(rows, np.float64).reshape(2, 2, 2, 2)},
+    )
+
+
 OPERATOR = Operator(
     name="scaled_masked_softmax_backward",
     function=FUNCTION,
     summary="Gradient of a scaled, masked softmax.",
-    example="--grad-output g.npy --y y.npy --mask mask.npy --scale 0.125",
+    usage="--grad-output g.npy --y y.npy --mask mask.npy --scale 0.125",
+    problem=problem,
     read=read,
     reference=reference,
-    demo=demo,
+    example=example,
+    demo=Demo(options.FLOATS, demo),
+    random=Random("--shape 2,3,5,70 --scale 0.3", options.FLOATS),
     derivative=Derivative(point, small),
 )
