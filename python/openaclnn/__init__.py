@@ -1,33 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The aclnn operators on NumPy arrays, through the C libraries of openaclnn."""
+"""The aclnn operators on NumPy arrays, through the C libraries of openaclnn.
+
+Every operator that `operators` has a module for is a function here, made when it is first named.
+"""
+
+import pkgutil
+
+from .errors import AclError, Error, InputError, ToolkitNotFound
 
 __version__ = "0.1.0"
 
-from .api import (
-    conv_tbc,
-    conv_tbc_backward,
-    embedding,
-    embedding_dense_backward,
-    grouped_bias_add_grad,
-    nsa_compress,
-    nsa_compress_grad,
-    scaled_masked_softmax,
-    scaled_masked_softmax_backward,
-)
-from .errors import AclError, Error, InputError, ToolkitNotFound
+_ERRORS = ["AclError", "Error", "InputError", "ToolkitNotFound"]
 
-__all__ = [
-    "AclError",
-    "Error",
-    "InputError",
-    "ToolkitNotFound",
-    "conv_tbc",
-    "conv_tbc_backward",
-    "embedding",
-    "embedding_dense_backward",
-    "grouped_bias_add_grad",
-    "nsa_compress",
-    "nsa_compress_grad",
-    "scaled_masked_softmax",
-    "scaled_masked_softmax_backward",
-]
+
+def __getattr__(name: str):
+    if name == "__all__":
+        from .operators import VERSIONS
+
+        return [*_ERRORS, *VERSIONS]
+    # Names of other modules pass here while they are imported, perhaps by the operators' own.
+    if name in (each.name for each in pkgutil.iter_modules([f"{__path__[0]}/operators"])):
+        from . import api
+        from .operators import VERSIONS
+
+        if name in VERSIONS:
+            return globals().setdefault(name, api.function(name))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__getattr__("__all__")})

@@ -1,157 +1,68 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators as Python functions on NumPy arrays.
+"""The operators as Python functions on NumPy arrays, each made from its module's `problem`.
 
 Each returns new arrays. What an operator refuses raises AclError, with the operator's own message;
 shapes that give no shape of a result raise InputError, a ValueError.
 """
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable
+from typing import get_args
 
 import numpy as np
 
-from . import call, operators, runtime
-from .operators.operator import Function, Problem
+from . import call, runtime
+from .operators import VERSIONS
+from .operators.operator import Operator, Problem
+
+Result = np.ndarray | tuple[np.ndarray, ...]
 
 
-def _run(function: Function, problem: Problem) -> tuple[np.ndarray, ...]:
-    return tuple(call.run(runtime.start(), function, problem).values())
+def function(name: str) -> Callable[..., Result]:
+    """openaclnn.<name>: the parameters and the words of `problem`, the results of the operator."""
+    versions = VERSIONS[name]
+    signature = _signature(versions[0])
+
+    def run(*positional, **named) -> Result:
+        try:
+            given = signature.bind(*positional, **named).arguments
+        except TypeError as error:
+            raise TypeError(f"{name}() {error}") from None
+        values = {each: _operand(signature.parameters[each], it) for each, it in given.items()}
+        problem = versions[0].problem(**values)
+        outputs = call.run(runtime.start(), _version(versions, problem).function, problem)
+        results = tuple(outputs.values())
+        return results if len(results) > 1 else results[0]
+
+    run.__name__ = run.__qualname__ = name
+    run.__module__ = __package__
+    run.__doc__ = versions[0].problem.__doc__
+    run.__signature__ = signature
+    run.__annotations__ = {
+        **{each.name: each.annotation for each in signature.parameters.values()},
+        "return": signature.return_annotation,
+    }
+    return run
 
 
-def embedding(weight: np.ndarray, indices: np.ndarray) -> np.ndarray:
-    """The rows of `weight` that `indices` name: indices.shape + (width,)."""
-    room = operators.embedding
-    (out,) = _run(room.FUNCTION, room.problem(np.asarray(weight), np.asarray(indices)))
-    return out
+def _signature(operator: Operator) -> inspect.Signature:
+    """That of `problem`, which returns as many arrays as the operator has outputs."""
+    outputs = len(operator.function.output_names)
+    returned = np.ndarray if outputs == 1 else tuple[(np.ndarray,) * outputs]
+    return inspect.signature(operator.problem).replace(return_annotation=returned)
 
 
-def embedding_dense_backward(
-    grad: np.ndarray,
-    indices: np.ndarray,
-    num_weights: int,
-    padding_idx: int = operators.embedding_dense_backward.NO_PADDING,
-    scale_grad_by_freq: bool = False,
-    out_dtype: np.dtype | None = None,
-) -> np.ndarray:
-    """The gradient of an embedding table: (num_weights, width).
-
-    out[v] = sum of grad[i] over the tokens i with indices[i] == v, divided by their number if
-    scale_grad_by_freq. Row padding_idx stays zero; a negative one means none.
-    """
-    room = operators.embedding_dense_backward
-    arrays = (np.asarray(grad), np.asarray(indices))
-    problem = room.problem(*arrays, num_weights, padding_idx, scale_grad_by_freq, out_dtype)
-    (out,) = _run(room.FUNCTION, problem)
-    return out
+def _operand(parameter: inspect.Parameter, value):
+    """What stands for an array as an array; None where that may be left out."""
+    wanted = parameter.annotation
+    if wanted is np.ndarray or (np.ndarray in get_args(wanted) and value is not None):
+        return np.asarray(value)
+    return value
 
 
-def grouped_bias_add_grad(
-    grad_y: np.ndarray, group_idx: np.ndarray | None = None, group_idx_type: str | None = None
-) -> np.ndarray:
-    """The gradient of a bias that is added to groups of rows: (groups, width).
-
-    With group_idx, int32 or int64, grad_y is (rows, width); the list holds the end of each group,
-    or with group_idx_type "sizes" their sizes. Without it grad_y is (groups, rows, width). With a
-    group_idx_type ("ends" or "sizes") the second version of the operator runs.
-    """
-    room = operators.grouped_bias_add_grad
-    group_idx = None if group_idx is None else np.asarray(group_idx)
-    function = room.FUNCTION if group_idx_type is None else room.FUNCTION_V2
-    (out,) = _run(function, room.problem(np.asarray(grad_y), group_idx, group_idx_type))
-    return out
-
-
-def nsa_compress(
-    input: np.ndarray,
-    weight: np.ndarray,
-    act_seq_len: Sequence[int] | None = None,
-    compress_block_size: int = 32,
-    compress_stride: int = 16,
-) -> np.ndarray:
-    """Weighted sums over windows of tokens: (windows, heads, width).
-
-    input is (tokens, heads, width), weight (block, heads), both float16 or bfloat16. act_seq_len
-    holds the ends of the segments, across which no window goes; without it there is one.
-    """
-    room = operators.nsa_compress
-    arrays = (np.asarray(input), np.asarray(weight))
-    problem = room.problem(*arrays, act_seq_len, compress_block_size, compress_stride)
-    (output,) = _run(room.FUNCTION, problem)
-    return output
-
-
-def nsa_compress_grad(
-    output_grad: np.ndarray,
-    input: np.ndarray,
-    weight: np.ndarray,
-    act_seq_len: Sequence[int] | None = None,
-    compress_block_size: int = 32,
-    compress_stride: int = 16,
-) -> tuple[np.ndarray, np.ndarray]:
-    """The gradients of nsa_compress by its input and by its weight, of their shapes."""
-    room = operators.nsa_compress_grad
-    arrays = (np.asarray(output_grad), np.asarray(input), np.asarray(weight))
-    problem = room.problem(*arrays, act_seq_len, compress_block_size, compress_stride)
-    input_grad, weight_grad = _run(room.FUNCTION, problem)
-    return input_grad, weight_grad
-
-
-def scaled_masked_softmax(x: np.ndarray, mask: np.ndarray, scale: float = 1.0) -> np.ndarray:
-    """softmax over the last dimension of mask ? -10000 : scale * x, of x's shape.
-
-    x is (batch, heads, rows, columns); mask is bool, its first two dimensions those of x or 1.
-    """
-    room = operators.scaled_masked_softmax
-    (y,) = _run(room.FUNCTION, room.problem(np.asarray(x), np.asarray(mask), scale))
-    return y
-
-
-def scaled_masked_softmax_backward(
-    grad_output: np.ndarray, y: np.ndarray, mask: np.ndarray, scale: float = 1.0
-) -> np.ndarray:
-    """The gradient of scaled_masked_softmax by x, from its result y:
-
-    mask ? 0 : scale * (g * y - y * sum of g * y over the last dimension), g = grad_output.
-    """
-    room = operators.scaled_masked_softmax_backward
-    arrays = (np.asarray(grad_output), np.asarray(y), np.asarray(mask))
-    (out,) = _run(room.FUNCTION, room.problem(*arrays, scale))
-    return out
-
-
-def conv_tbc(
-    input: np.ndarray,
-    weight: np.ndarray,
-    bias: np.ndarray,
-    pad: int = 0,
-    cube_math_type: int = 0,
-) -> np.ndarray:
-    """A convolution over time: (times + 2 * pad + 1 - taps, batch, channels out).
-
-    input is (times, batch, channels in), weight (taps, channels in, channels out), bias (channels
-    out). cube_math_type says in which type products are taken: 0 that of the arrays, 1 a lower one
-    where the product has it, 2 float16, 3 HF32.
-    """
-    room = operators.conv_tbc
-    arrays = (np.asarray(input), np.asarray(weight), np.asarray(bias))
-    (out,) = _run(room.FUNCTION, room.problem(*arrays, pad, cube_math_type))
-    return out
-
-
-def conv_tbc_backward(
-    grad: np.ndarray,
-    input: np.ndarray,
-    weight: np.ndarray,
-    bias: np.ndarray,
-    pad: int = 0,
-    cube_math_type: int = 0,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The gradients of conv_tbc by input, weight and bias, of their shapes.
-
-    grad is the gradient of conv_tbc's result; the values of bias are not used.
-    """
-    room = operators.conv_tbc_backward
-    arrays = (np.asarray(each) for each in (grad, input, weight, bias))
-    grad_input, grad_weight, grad_bias = _run(
-        room.FUNCTION, room.problem(*arrays, pad, cube_math_type)
-    )
-    return grad_input, grad_weight, grad_bias
+def _version(versions: tuple[Operator, ...], problem: Problem) -> Operator:
+    """The version that takes these attributes; by them the versions of an operator differ."""
+    for each in versions:
+        if set(each.function.attribute_names) == problem.attributes.keys():
+            return each
+    return versions[0]  # whose call says what the problem lacks

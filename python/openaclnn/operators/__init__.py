@@ -1,29 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators of the command-line tool: one line each, gradients first."""
+"""The operators: each module here that defines OPERATOR, or OPERATORS where it has versions.
 
-from . import (
-    conv_tbc,
-    conv_tbc_backward,
-    embedding,
-    embedding_dense_backward,
-    grouped_bias_add_grad,
-    nsa_compress,
-    nsa_compress_grad,
-    scaled_masked_softmax,
-    scaled_masked_softmax_backward,
-)
+A module that defines neither holds what several share.
+"""
+
+import importlib
+import pkgutil
+
 from .operator import Operator
 
-OPERATORS: tuple[Operator, ...] = (
-    embedding_dense_backward.OPERATOR,
-    *grouped_bias_add_grad.OPERATORS,
-    nsa_compress_grad.OPERATOR,
-    scaled_masked_softmax_backward.OPERATOR,
-    conv_tbc_backward.OPERATOR,
-    embedding.OPERATOR,
-    nsa_compress.OPERATOR,
-    scaled_masked_softmax.OPERATOR,
-    conv_tbc.OPERATOR,
+
+def _discover() -> dict[str, tuple[Operator, ...]]:
+    found = {}
+    for each in pkgutil.iter_modules(__path__):
+        module = importlib.import_module(f"{__name__}.{each.name}")
+        if hasattr(module, "OPERATOR"):
+            found[each.name] = (module.OPERATOR,)
+        elif hasattr(module, "OPERATORS"):
+            found[each.name] = module.OPERATORS
+    return found
+
+
+# By the name of the module, which is that of the Python function and of the first version.
+VERSIONS: dict[str, tuple[Operator, ...]] = dict(sorted(_discover().items()))
+
+OPERATORS: tuple[Operator, ...] = tuple(
+    sorted(
+        (each for versions in VERSIONS.values() for each in versions),
+        key=lambda each: (each.derivative is None, each.name),  # gradients first
+    )
 )
 GRADIENTS = tuple(each for each in OPERATORS if each.derivative is not None)
 FORWARDS = tuple(each for each in OPERATORS if each.derivative is None)
