@@ -19,7 +19,8 @@ def __getattr__(name: str):
 
         return [*_ERRORS, *VERSIONS]
     # Names of other modules pass here while they are imported, perhaps by the operators' own.
-    if name in (each.name for each in pkgutil.iter_modules([f"{__path__[0]}/operators"])):
+    folders = [f"{each}/operators" for each in __path__]
+    if name in (each.name for each in pkgutil.iter_modules(folders)):
         from . import api
         from .operators import VERSIONS
 

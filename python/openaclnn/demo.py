@@ -25,7 +25,9 @@ class Refusal:
 def run(text: Text, width: int) -> tuple[list[Run], list[Refusal]]:
     """The rows of all operators, and those that the product refuses; it refuses not all of them."""
     rows = [
-        _row(operator, problem) for operator in OPERATORS for problem in operator.demo.problems(text, width)
+        _row(operator, problem)
+        for operator in OPERATORS
+        for problem in operator.demo.problems(text, width)
     ]
     runs = [row for row in rows if isinstance(row, Run)]
     refusals = [row for row in rows if isinstance(row, Refusal)]

@@ -138,7 +138,16 @@ def example() -> Example:
     """1 to 16 as the gradient and as y, which need not be a softmax; every other row masked."""
     counted = np.arange(1, 17, dtype=np.float32).reshape(2, 2, 2, 2)
     masked = np.tile([[True, True], [False, False]], (2, 2, 1, 1))
-    rows = [[0, 0], [-66, -84], [0, 0], [-742, -840], [0, 0], [-2794, -3036], [0, 0], [-6990, -7440]]
+    rows = [
+        [0, 0],
+        [-66, -84],
+        [0, 0],
+        [-742, -840],
+        [0, 0],
+        [-2794, -3036],
+        [0, 0],
+        [-6990, -7440],
+    ]
     return Example(
         arrays={"grad_output": counted, "y": counted, "mask": masked},
         outputs={"out": np.array(rows, np.float64).reshape(2, 2, 2, 2)},
