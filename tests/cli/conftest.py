@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -27,24 +28,25 @@ class Finished:
         return json.loads(self.stdout)
 
 
+def run_tool(folder: Path, *arguments, **environment) -> Finished:
+    """Runs the tool in `folder`; keyword arguments are environment variables."""
+    libraries.find()  # these tests need the libraries: fail here, not in each command
+    finished = subprocess.run(
+        [sys.executable, "-m", "openaclnn", *map(str, arguments)],
+        cwd=folder,
+        env={**os.environ, "COLUMNS": "200", "PYTHONFAULTHANDLER": "1", **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert finished.returncode >= 0, finished  # a signal ended it
+    return Finished(finished.returncode, finished.stdout, finished.stderr)
+
+
 @pytest.fixture
 def tool(tmp_path):
-    """Runs the tool in `tmp_path`; keyword arguments are environment variables."""
-    libraries.find()  # these tests need the libraries: fail here, not in each command
-
-    def run(*arguments, **environment) -> Finished:
-        finished = subprocess.run(
-            [sys.executable, "-m", "openaclnn", *map(str, arguments)],
-            cwd=tmp_path,
-            env={**os.environ, "COLUMNS": "200", "PYTHONFAULTHANDLER": "1", **environment},
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        assert finished.returncode >= 0, finished  # a signal ended it
-        return Finished(finished.returncode, finished.stdout, finished.stderr)
-
-    return run
+    """Runs the tool in `tmp_path`, in a process of its own."""
+    return partial(run_tool, tmp_path)
 
 
 @pytest.fixture
@@ -75,7 +77,7 @@ def refused(run: Finished, code: int, *parts: str) -> None:
 
 @pytest.fixture
 def files(tmp_path):
-    """The worked example of the operator as files: the options that name them."""
+    """The worked example of EmbeddingDenseBackward as files: the options that name them."""
     save(tmp_path / "g.npy", np.arange(1, 7, dtype=np.float32).reshape(2, 3))
     save(tmp_path / "i.npy", np.array([1, 2]))
     return ["--grad", "g.npy", "--indices", "i.npy", "--num-weights", "4", "--padding-idx", "0"]
@@ -84,7 +86,11 @@ def files(tmp_path):
 @pytest.fixture
 def book(tmp_path) -> Path:
     """A short text."""
-    path = tmp_path / "book.txt"
+    return write_book(tmp_path)
+
+
+def write_book(folder: Path) -> Path:
+    path = folder / "book.txt"
     paragraph = "The cat saw the dog. The dog saw a cat; the end.\n"
     path.write_text(
         "\n".join([paragraph * 30, paragraph, paragraph * 2, paragraph, paragraph * 16])
@@ -92,6 +98,39 @@ def book(tmp_path) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def demo_on_910(tmp_path_factory) -> Finished:
+    """The demonstration as the product that lacks the most of what any has."""
+    folder = tmp_path_factory.mktemp("demo")
+    options = ("--text", write_book(folder), "--width", "16", "--soc", "Ascend910A", "--json")
+    return run_tool(folder, "demo", *options)
+
+
+@pytest.fixture(scope="session")
+def runs_on_910(demo_on_910):
+    """The dtypes of an operator's rows in it, by the name of the C function."""
+
+    def dtypes(api: str) -> list[str]:
+        rows = [each for each in demo_on_910.json["runs"] if each["operator"] == api]
+        return [next(iter(each["inputs"].values()))["dtype"] for each in rows]
+
+    return dtypes
+
+
 def save(path: Path, array: np.ndarray) -> None:
     with open(path, "wb") as file:
         np.save(file, array)
+
+
+def doubles(*arrays) -> list[np.ndarray]:
+    return [np.asarray(each).astype(np.float64) for each in arrays]
+
+
+def within(got: np.ndarray, expected, relative: float = 0.02) -> bool:
+    """Near enough that another formula would be seen; the bound itself is `openaclnn check`'s."""
+    expected = np.asarray(expected)
+    scale = np.abs(expected).max(initial=1e-30)
+    return (
+        got.shape == expected.shape
+        and np.abs(got.astype(float) - expected).max() < relative * scale
+    )
