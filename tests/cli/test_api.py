@@ -1,243 +1,132 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python functions."""
+"""The Python functions, which are made from the operators' modules; names no operator."""
 
+import inspect
+import pickle
+import pydoc
+import subprocess
+import sys
 import threading
 
-import ml_dtypes
 import numpy as np
 import pytest
+from worked import WORKED
 
 import openaclnn
+from openaclnn import api
+from openaclnn.operators import VERSIONS
+
+FUNCTIONS = pytest.mark.parametrize("name", VERSIONS)
+EVERY = pytest.mark.parametrize("worked", WORKED, ids=lambda each: each.name)
 
 
-def expected_gradient(grad, indices, rows):
-    out = np.zeros((rows, grad.shape[-1]))
-    np.add.at(out, indices.reshape(-1), grad.reshape(-1, grad.shape[-1]).astype(np.float64))
-    return out
+@FUNCTIONS
+def test_function_and_help(name):
+    function, operator = getattr(openaclnn, name), VERSIONS[name][0]
+    assert function is getattr(openaclnn, name) is pickle.loads(pickle.dumps(function))
+    assert (function.__module__, function.__qualname__) == ("openaclnn", name)
+    parameters = inspect.signature(function).parameters
+    assert parameters == inspect.signature(operator.problem).parameters
+    assert len(operator.problem.__doc__) > 40 and "note" not in parameters
+    assert all(each.annotation is not each.empty for each in parameters.values())
+    words = pydoc.plain(pydoc.render_doc(function))
+    assert all(each in words for each in parameters) and "-> " in words
+    assert all(line.strip() in words for line in operator.problem.__doc__.splitlines())
+    returned = inspect.signature(function).return_annotation
+    outputs = len(operator.function.output_names)
+    assert returned == (np.ndarray if outputs == 1 else tuple[(np.ndarray,) * outputs])
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16])
-@pytest.mark.parametrize("shape", [(), (7,), (5, 3), (2, 3, 4)], ids=str)
-def test_embedding_dense_backward(dtype, shape):
-    rng = np.random.default_rng(7)
-    grad = rng.integers(-4, 5, (*shape, 6)).astype(dtype)
-    indices = rng.integers(0, 9, shape)
-    out = openaclnn.embedding_dense_backward(grad, indices, 9)
-    assert out.dtype == np.dtype(dtype)
-    assert np.array_equal(out.astype(np.float64), expected_gradient(grad, np.asarray(indices), 9))
+@FUNCTIONS
+def test_versions_differ_in_their_attributes(name):
+    taken = [tuple(sorted(each.function.attribute_names)) for each in VERSIONS[name]]
+    assert len(set(taken)) == len(taken)
+    assert all(each.problem is VERSIONS[name][0].problem for each in VERSIONS[name])
 
 
-def test_output_dtype_padding_and_scale():
-    grad = np.array([[1.0], [2.0], [5.0]], np.float32)
-    indices = np.array([0, 1, 1], np.int32)
-    call = openaclnn.embedding_dense_backward
-    out = call(grad, indices, 2, out_dtype=ml_dtypes.bfloat16)
-    assert out.dtype == ml_dtypes.bfloat16 and out.astype(float).tolist() == [[1], [7]]
-    assert call(grad, indices, 2, padding_idx=1).tolist() == [[1], [0]]
-    assert call(grad, indices, 2, scale_grad_by_freq=True).tolist() == [[1], [3.5]]
+def test_everything_is_exported():
+    assert set(VERSIONS) < set(openaclnn.__all__) <= set(dir(openaclnn))
+    everything = {}
+    exec("from openaclnn import *", everything)
+    assert set(openaclnn.__all__) <= everything.keys()
+    for name in ("no_such_operator", "options", "conv_geometry", "_private"):
+        with pytest.raises(AttributeError, match=f"openaclnn.*{name}"):
+            getattr(openaclnn, name)
 
 
-def test_strided_arrays():
-    grad = np.arange(24, dtype=np.float32).reshape(4, 6)[::2, ::-1]
-    indices = np.arange(8)[::4]
-    out = openaclnn.embedding_dense_backward(grad, indices, 5)
-    assert np.array_equal(out, expected_gradient(grad, indices, 5))
+def test_the_package_loads_no_operator():
+    """torch.autograd's functions and `openaclnn.__version__` cost no import of the operators."""
+    program = "import sys, openaclnn; print(*(each for each in sys.modules if 'openaclnn' in each))"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "openaclnn.errors" in loaded.stdout and "openaclnn.operators" not in loaded.stdout
 
 
-@pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16, np.int8, np.int64, np.bool_])
-def test_embedding(dtype):
-    weight = np.random.default_rng(8).integers(0, 100, (11, 5)).astype(dtype)
-    indices = np.array([[3, 0], [10, 3]])
-    out = openaclnn.embedding(weight, indices)
-    assert out.dtype == weight.dtype and np.array_equal(out, weight[indices])
+@EVERY
+def test_example(worked):
+    results = worked.call()
+    first = next(iter(worked.example.arrays.values()))
+    assert len(results) == len(worked.example.outputs)
+    for got, expected in zip(results, worked.example.outputs.values(), strict=True):
+        assert got.dtype == first.dtype and np.array_equal(got, expected)
 
 
-def test_the_gradient_is_the_adjoint():
-    rng = np.random.default_rng(9)
-    weight = rng.integers(-8, 9, (13, 4)).astype(np.float32)
-    indices = rng.integers(0, 13, 50)
-    grad = rng.integers(-8, 9, (50, 4)).astype(np.float32)
-    forward = (openaclnn.embedding(weight, indices) * grad).sum()
-    assert forward == (weight * openaclnn.embedding_dense_backward(grad, indices, 13)).sum()
+@EVERY
+def test_strided_arrays(worked):
+    """Each in the middle of a larger one, with its last dimension backwards."""
+    strided = {}
+    for name, array in worked.example.arrays.items():
+        around = np.zeros([2 * extent + 1 for extent in array.shape], array.dtype)
+        view = around[tuple(slice(1, None, 2) for _ in array.shape)][..., ::-1]
+        view[...] = array
+        assert view.strides != array.strides
+        strided[name] = view
+    for got, expected in zip(worked.call(strided), worked.example.outputs.values(), strict=True):
+        assert np.array_equal(got, expected)
 
 
-def test_errors():
-    grad = np.ones((2, 3), np.float32)
-    with pytest.raises(openaclnn.AclError, match=r"indices .*9") as caught:
-        openaclnn.embedding_dense_backward(grad, np.array([0, 9]), 4)
-    assert caught.value.code == 507035
-    with pytest.raises(ValueError, match="grad shape"):
-        openaclnn.embedding_dense_backward(grad, np.array([0]), 4)
-    with pytest.raises(openaclnn.AclError, match="grad dtype") as caught:
-        openaclnn.embedding_dense_backward(grad.astype(np.int32), np.array([0, 1]), 4)
-    assert caught.value.code == 161002
-    # The process goes on.
-    assert openaclnn.embedding_dense_backward(grad, np.array([0, 1]), 2).sum() == 6
+@EVERY
+def test_lists_stand_for_arrays(worked):
+    """They are of NumPy's default types; an operator that does not take those says so."""
+    lists = {name: array.tolist() for name, array in worked.example.arrays.items()}
+    try:
+        results = worked.call(lists)
+    except openaclnn.AclError as refusal:
+        assert refusal.code == 161002 and "dtype is DOUBLE" in str(refusal)
+        return
+    for got, expected in zip(results, worked.example.outputs.values(), strict=True):
+        assert np.array_equal(got, expected)
 
 
-def test_threads():
-    grad = np.ones((1000, 8), np.float32)
-    indices = np.arange(1000) % 10
-    sums = []
+@EVERY
+def test_threads(worked):
+    wrong, results = [], worked.call()
 
     def work():
         for _ in range(20):
-            sums.append(openaclnn.embedding_dense_backward(grad, indices, 10).sum())
+            same = all(map(np.array_equal, worked.call(), results))
+            wrong.extend([] if same else ["differs"])
 
     threads = [threading.Thread(target=work) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sums == [8000] * 80
+    assert wrong == []
 
 
-def test_repeated_calls_give_memory_back():
-    import resource
-
-    grad = np.ones((1 << 18, 8), np.float32)
-    indices = np.zeros(1 << 18, np.int64)
-    openaclnn.embedding_dense_backward(grad, indices, 1)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    for _ in range(50):
-        openaclnn.embedding_dense_backward(grad, indices, 1)
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < before + (64 << 10)  # KiB
+@FUNCTIONS
+def test_arguments_that_no_parameter_takes(name):
+    for arguments, words in (((), "missing"), ((1,) * 40, "too many"), ({"x_y": 1}, "")):
+        named = arguments if isinstance(arguments, dict) else {}
+        with pytest.raises(TypeError, match=rf"^{name}\(\) .*{words}"):
+            getattr(openaclnn, name)(*(() if named else arguments), **named)
 
 
-def doubles(*arrays):
-    return [np.asarray(each).astype(np.float64) for each in arrays]
+def test_none_is_left_out_only_where_it_may_be():
+    def problem(array: np.ndarray, other: np.ndarray | None = None, number: int = 3):
+        pass
 
-
-def within(got, expected, relative=0.02):
-    """Near enough that another formula would be seen; the bound itself is `openaclnn check`'s."""
-    expected = np.asarray(expected)
-    scale = np.abs(expected).max(initial=1e-30)
-    return (
-        got.shape == expected.shape
-        and np.abs(got.astype(float) - expected).max() < relative * scale
-    )
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16])
-def test_grouped_bias_add_grad(dtype):
-    rows = np.random.default_rng(1).integers(-4, 5, (20, 7)).astype(dtype)
-    ends = np.array([0, 6, 6, 20], np.int32)
-    expected = np.stack(
-        [
-            rows[begin:end].astype(float).sum(axis=0)
-            for begin, end in zip([0, *ends], ends, strict=False)
-        ]
-    )
-    call = openaclnn.grouped_bias_add_grad
-    assert call(rows, ends).dtype == np.dtype(dtype)
-    assert np.array_equal(call(rows, ends).astype(float), expected)
-    assert np.array_equal(call(rows, ends, "ends").astype(float), expected)
-    sizes = np.array([0, 6, 0, 14])
-    assert np.array_equal(call(rows, sizes, "sizes").astype(float), expected)
-    cube = rows.reshape(4, 5, 7)
-    assert np.array_equal(call(cube).astype(float), cube.astype(float).sum(axis=1))
-
-
-def windows(ends, block, stride):
-    return [
-        start
-        for begin, end in zip([0, *ends], ends, strict=False)
-        for start in range(begin, end - block + 1, stride)
-    ]
-
-
-@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
-@pytest.mark.parametrize("ends", [None, [20, 100], [0, 70, 70, 100]], ids=str)
-def test_nsa_compress_and_its_gradient(dtype, ends):
-    rng = np.random.default_rng(2)
-    x = rng.standard_normal((100, 3, 16)).astype(dtype)
-    w = rng.standard_normal((48, 3)).astype(dtype)
-    starts = windows(ends or [100], 48, 16)
-    wide_x, wide_w = doubles(x, w)
-    expected = [np.einsum("rn,rnd->nd", wide_w, wide_x[s : s + 48]) for s in starts]
-    y = openaclnn.nsa_compress(x, w, ends, 48, 16)
-    assert y.dtype == np.dtype(dtype) and within(y, np.stack(expected))
-
-    g = rng.standard_normal(y.shape).astype(dtype)
-    (wide_g,) = doubles(g)
-    dx, dw = np.zeros(x.shape), np.zeros(w.shape)
-    for window, start in enumerate(starts):
-        dx[start : start + 48] += wide_w[..., np.newaxis] * wide_g[window]
-        dw += np.einsum("rnd,nd->rn", wide_x[start : start + 48], wide_g[window])
-    got = openaclnn.nsa_compress_grad(g, x, w, ends, 48, 16)
-    assert within(got[0], dx) and within(got[1], dw)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16])
-@pytest.mark.parametrize("mask_shape", [(2, 3), (2, 1), (1, 3), (1, 1)], ids=str)
-def test_scaled_masked_softmax_and_its_gradient(dtype, mask_shape):
-    rng = np.random.default_rng(3)
-    x = rng.standard_normal((2, 3, 4, 21)).astype(dtype)
-    mask = rng.random((*mask_shape, 4, 21)) < 0.3
-    z = np.where(mask, -10000, 0.7 * x.astype(float))
-    expected = np.exp(z - z.max(axis=-1, keepdims=True))
-    expected /= expected.sum(axis=-1, keepdims=True)
-    y = openaclnn.scaled_masked_softmax(x, mask, 0.7)
-    assert y.dtype == np.dtype(dtype) and within(y, expected)
-
-    g = rng.standard_normal(y.shape).astype(dtype)
-    wide_y, wide_g = doubles(y, g)
-    product = wide_g * wide_y
-    t = product - wide_y * product.sum(axis=-1, keepdims=True)
-    got = openaclnn.scaled_masked_softmax_backward(g, y, mask, 0.7)
-    assert within(got, np.where(mask, 0, 0.7 * t))
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16])
-@pytest.mark.parametrize("pad", [0, 1, 3])
-def test_conv_tbc_and_its_gradient(dtype, pad):
-    rng = np.random.default_rng(4)
-    x = rng.standard_normal((9, 2, 5)).astype(dtype)
-    w = rng.standard_normal((3, 5, 4)).astype(dtype)
-    b = rng.standard_normal(4).astype(dtype)
-    wide_x, wide_w, wide_b = doubles(x, w, b)
-    padded = np.pad(wide_x, ((pad, pad), (0, 0), (0, 0)))
-    times = 9 + 2 * pad + 1 - 3
-    expected = wide_b + sum(padded[k : k + times] @ wide_w[k] for k in range(3))
-    y = openaclnn.conv_tbc(x, w, b, pad)
-    assert y.dtype == np.dtype(dtype) and within(y, expected)
-
-    g = rng.standard_normal(y.shape).astype(dtype)
-    (wide_g,) = doubles(g)
-    dx = np.zeros(padded.shape)
-    for k in range(3):
-        dx[k : k + times] += wide_g @ wide_w[k].T
-    dw = [np.einsum("tbc,tbo->co", padded[k : k + times], wide_g) for k in range(3)]
-    got = openaclnn.conv_tbc_backward(g, x, w, b, pad)
-    assert within(got[0], dx[pad : pad + 9]) and within(got[1], np.stack(dw))
-    assert within(got[2], wide_g.sum(axis=(0, 1)))
-
-
-def test_conv_tbc_in_float16():
-    one = np.ones((1, 1, 1), np.float32)
-    call = openaclnn.conv_tbc
-    assert call(one * 70000, one, np.zeros(1, np.float32)).item() == 70000
-    assert call(one * 70000, one, np.zeros(1, np.float32), cube_math_type=2).item() == np.inf
-
-
-def test_shapes_that_give_no_result():
-    half = np.float16
-    for call, arguments, message in [
-        (openaclnn.grouped_bias_add_grad, (np.ones(3, np.float32),), "gradY shape"),
-        (openaclnn.grouped_bias_add_grad, (np.ones((2, 3)), [1, 2], "starts"), "starts"),
-        (openaclnn.nsa_compress, (np.ones((9, 2), half), np.ones((4, 2), half)), "input shape"),
-        (openaclnn.conv_tbc, (np.ones((2, 1, 1)), np.ones((4, 1, 1)), np.ones(1)), "pad is 0"),
-        (openaclnn.conv_tbc, (np.ones((2, 1, 1)), np.ones((1, 2, 1)), np.ones(1)), "weight shape"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            call(*arguments)
-
-
-def test_refusals_have_the_operator_s_words():
-    mask, x = np.zeros((3, 1, 2, 2), bool), np.zeros((1, 1, 2, 2), np.float32)
-    with pytest.raises(openaclnn.AclError, match="mask shape") as caught:
-        openaclnn.scaled_masked_softmax(x, mask)
-    assert caught.value.code == 161002
-    with pytest.raises(openaclnn.AclError, match="groupIdxOptional value 1") as caught:
-        openaclnn.grouped_bias_add_grad(np.ones((4, 2), np.float32), np.array([3, 2, 4]))
-    assert caught.value.code == 507035
+    array, other, number = inspect.signature(problem).parameters.values()
+    assert api._operand(array, None).shape == () and api._operand(other, None) is None
+    assert api._operand(other, [1]).tolist() == [1] and api._operand(number, None) is None
+    assert api._operand(number, [1]) == [1]
