@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes CONFORMANCE.md: what the libraries export and do, and which clients were seen to run.
 
-python3 scripts/generate_conformance.py: needs the installed libraries (`make build`), .venv, and
-build/clients/results.json, which `make test-clients` and `tests/clients/run.py --try` leave;
-without it the clients' table stays as it was.
+python3 scripts/generate_conformance.py [--check]: needs the installed libraries (`make build`),
+.venv, and build/clients/results.json, which `make test-clients` and `tests/clients/run.py --try`
+leave; without it the clients' table stays as it was. --check changes nothing, looks at all but
+that table, and fails where the page is not current.
 """
 
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -50,32 +52,40 @@ Each operator's README lists its own under "Differs from the vendor":
 """
 
 
-def exports(library):
-    """The functions of one library, without those for its sisters and its own tools."""
-    text = (ROOT / f"src/{library}/exports.map").read_text()
-    names = re.findall(r"^ {4}(\w+);$", text, re.MULTILINE)
-    return [name for name in names if not name.startswith("openaclnn_")]
+def exported():
+    """The functions of each installed library, without those for its sisters and its own tools."""
+    found = {}
+    for path in sorted((libraries.find() / "lib64").glob("lib*.so")):
+        library = path.name.removeprefix("lib").removesuffix(".so")
+        # A link is another name for one of them; capture stands before functions of the others.
+        if path.is_symlink() or library == "openaclnn_capture":
+            continue
+        listed = subprocess.run(
+            ["nm", "-D", "--defined-only", path], capture_output=True, text=True, check=True
+        )
+        names = (line.split()[-1] for line in listed.stdout.splitlines())
+        kept = (name for name in names if not name.startswith("openaclnn_"))
+        found[library] = sorted(kept, key=str.lower)
+    return found
 
 
-def refusing():
+def refusing(functions):
     """The functions that only refuse."""
     text = (ROOT / "src/ascendcl/unsupported.inc").read_text()
     names = set(re.findall(r"^UNSUPPORTED\((\w+)\)", text, re.MULTILINE))
     # These two have no code to return.
-    return names | {"MsprofGetHashId", "MsprofSysCycleTime"} | set(exports("hccl") + exports("atb"))
+    names |= {"MsprofGetHashId", "MsprofSysCycleTime"}
+    return names.union(functions["hccl"], functions["atb"])
 
 
 def export_tables():
-    refused = refusing()
+    functions = exported()
+    refused = refusing(functions)
     yield "## Exported functions\n\n| library | does | refuses (207000; HCCL: 5) |\n|---|---|---|\n"
-    folders = sorted(path.parent.name for path in (ROOT / "src").glob("*/exports.map"))
-    folders.remove("openaclnn_capture")  # stands before functions of the others
-    for library in folders:
-        names = exports(library)
+    for library, names in functions.items():
         done = [name for name in names if name not in refused]
         yield f"| `lib{library}.so` | {len(done)} | {len(names) - len(done)} |\n"
-    for library in folders:
-        names = exports(library)
+    for library, names in functions.items():
         for title, chosen in (
             ("does", [name for name in names if name not in refused]),
             ("refuses", [name for name in names if name in refused]),
@@ -93,15 +103,14 @@ def operator_table():
         first = operator.operands[0]
         cells = (", ".join(first.dtypes.get(family, ())) or "no" for family in FAMILIES)
         yield f"| `{operator.api}` ({first.name}) | " + " | ".join(cells) + " |\n"
-    rooms = {operator.api for operator in support.operators}
-    rest = [n for n in exports("opapi") if not n.endswith("GetWorkspaceSize") and n not in rooms]
+    rest = sorted(operator.api for operator in support.supporting)
     yield "\nThe supporting operators are on every product (BFLOAT16 on A2, A3 and 950) and take the\n"
     yield f"types that [their README](src/opapi/supporting/README.md) names: {len(rest)} of them, "
     yield ", ".join(f"`{name}`" for name in rest) + ".\n\n"
 
 
-def client_table():
-    if not RESULTS.is_file():
+def client_table(as_it_is):
+    if as_it_is or not RESULTS.is_file():
         before = PAGE.read_text() if PAGE.is_file() else ""
         found = re.search(re.escape(CLIENTS) + r".*?(?=^## )", before, re.MULTILINE | re.DOTALL)
         yield found[0] if found else CLIENTS + "\nNot seen yet.\n\n"
@@ -117,16 +126,25 @@ def client_table():
 
 def differences():
     yield DIFFERENCES
-    for readme in sorted((ROOT / "src/opapi").glob("*/README.md")):
-        if "Differs from the vendor" in readme.read_text():
-            yield f"- [{readme.parent.name}]({readme.relative_to(ROOT)})\n"
+    for readme in sorted((ROOT / "src/opapi").rglob("README.md")):
+        text = readme.read_text()
+        if "Differs from the vendor" in text:
+            title = text.partition("\n")[0].removeprefix("# ")
+            yield f"- [{title}]({readme.relative_to(ROOT)})\n"
 
 
-def main():
-    parts = [HEAD, *client_table(), *operator_table(), *export_tables(), *differences()]
-    PAGE.write_text("".join(parts))
+def main(arguments):
+    check = "--check" in arguments
+    clients = client_table(as_it_is=check)
+    text = "".join([HEAD, *clients, *operator_table(), *export_tables(), *differences()])
+    if not check:
+        PAGE.write_text(text)
+    elif PAGE.read_text() != text:
+        sys.exit(
+            f"generate_conformance: {PAGE.name} is not current, run scripts/generate_conformance.py"
+        )
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

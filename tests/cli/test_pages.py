@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of README.md and CONFORMANCE.md that scripts write are current."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from openaclnn import libraries
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = {"generate_readme.py": "README.md", "generate_conformance.py": "CONFORMANCE.md"}
+
+
+def check(root: Path, script: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, root / "scripts" / script, "--check"],
+        env={**os.environ, "OPENACLNN_HOME": str(libraries.find())},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+@pytest.mark.parametrize("script", PAGES)
+def test_page_is_current(script):
+    ended = check(ROOT, script)
+    assert ended.returncode == 0, ended
+
+
+@pytest.fixture
+def tree(tmp_path) -> Path:
+    """What the scripts read."""
+    for page in ("README.md", "CONFORMANCE.md", "scripts"):
+        copy = shutil.copytree if (ROOT / page).is_dir() else shutil.copy
+        copy(ROOT / page, tmp_path / page)
+    for page in [*(ROOT / "src/opapi").rglob("README.md"), ROOT / "src/ascendcl/unsupported.inc"]:
+        (tmp_path / page.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(page, tmp_path / page.relative_to(ROOT))
+    return tmp_path
+
+
+@pytest.mark.parametrize("script", PAGES)
+def test_page_that_is_not_current(tree, script):
+    page = tree / PAGES[script]
+    before = page.read_text()
+    line = next(each for each in before.splitlines(True) if "ConvTbcBackward" in each)
+    page.write_text(before.replace(line, line.replace("ConvTbcBackward", "ConvTbcForward")))
+    ended = check(tree, script)
+    assert ended.returncode == 1 and f"{page.name} is not current" in ended.stderr, ended
+    subprocess.run([sys.executable, tree / "scripts" / script], check=True)
+    assert page.read_text() == before
+
+
+def test_a_room_that_no_module_is_of(tree):
+    (tree / "src/opapi/sample/forward").mkdir(parents=True)
+    (tree / "src/opapi/sample/forward/README.md").write_text("# Sample\n")
+    assert "Sample, which has no module" in check(tree, "generate_readme.py").stderr
+    (tree / "src/opapi/sample/forward/README.md").unlink()
+    (tree / "src/opapi/conv_tbc/forward/README.md").unlink()
+    assert "has the title ConvTbc" in check(tree, "generate_readme.py").stderr
