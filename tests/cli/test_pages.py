@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of README.md and CONFORMANCE.md that scripts write are current."""
+"""What scripts write of README.md and CONFORMANCE.md is current; links between pages hold."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -62,3 +63,15 @@ def test_a_room_that_no_module_is_of(tree):
     (tree / "src/opapi/sample/forward/README.md").unlink()
     (tree / "src/opapi/conv_tbc/forward/README.md").unlink()
     assert "has the title ConvTbc" in check(tree, "generate_readme.py").stderr
+
+
+def test_links_between_pages_lead_somewhere():
+    folders = ("docs", "examples", "src")
+    pages = [*ROOT.glob("*.md"), *(each for f in folders for each in (ROOT / f).rglob("*.md"))]
+    broken = [
+        f"{page.relative_to(ROOT)}: {link}"
+        for page in pages
+        for link in re.findall(r"\]\(([^)\s#]+)", page.read_text())
+        if "://" not in link and not (page.parent / link).exists()
+    ]
+    assert len(pages) > 10 and broken == []
