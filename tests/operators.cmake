@@ -40,7 +40,8 @@ foreach(test IN LISTS rooms)
   add_operator_test(${name}_test LABELS operator SOURCES ${sources})
 endforeach()
 
-# What the kernels share: once for each instruction set that the libraries have.
+# The frame that operators are written in and the kernels that they share, these once for each
+# instruction set that the libraries have.
 foreach(target baseline avx2 avx512)
   if(TARGET kernels_${target})
     string(TOUPPER ${target} upper)
@@ -58,6 +59,7 @@ endforeach()
 file(GLOB shared_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/opapi/*/shared_test.cc)
 list(TRANSFORM shared_tests REPLACE _test.cc .cc OUTPUT_VARIABLE shared)  # which opapi hides
 file(GLOB sources CONFIGURE_DEPENDS
+  ${PROJECT_SOURCE_DIR}/tests/frame/*_test.cc
   ${PROJECT_SOURCE_DIR}/tests/kernels/*_test.cc ${PROJECT_SOURCE_DIR}/tests/support/*_test.cc)
 add_operator_test(kernels_test LABELS operator
   SOURCES ${sources} ${shared_tests} ${shared} ${lanes})

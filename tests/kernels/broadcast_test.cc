@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Common shapes by the rule of NumPy, and walks over several views against one index at a time.
+#include "kernels/broadcast.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "tests/support/layout.h"
+#include "tests/support/tensor.h"
+
+namespace openaclnn::test {
+namespace {
+
+bool Meets(const Dims& a, const Dims& b, Shape* shape) {
+  const TensorHandle tensor({.dims = b});
+  const Input operand("b", tensor.get());
+  *shape = a;
+  return BroadcastShape(operand, shape);
+}
+
+TEST(BroadcastShape, AlignsAtTheEnd) {
+  Shape shape;
+  EXPECT_TRUE(Meets({2, 1, 4}, {3, 1}, &shape));
+  EXPECT_EQ(shape, (Shape{2, 3, 4}));
+  EXPECT_TRUE(Meets({4}, {2, 3, 1}, &shape));
+  EXPECT_EQ(shape, (Shape{2, 3, 4}));
+  EXPECT_TRUE(Meets({}, {2, 3}, &shape));
+  EXPECT_EQ(shape, (Shape{2, 3}));
+  EXPECT_TRUE(Meets({2, 3}, {}, &shape));
+  EXPECT_EQ(shape, (Shape{2, 3}));
+  // Nothing stretches to nothing, and only from one.
+  EXPECT_TRUE(Meets({1, 3}, {0, 3}, &shape));
+  EXPECT_EQ(shape, (Shape{0, 3}));
+  EXPECT_TRUE(Meets({0, 3}, {1, 3}, &shape));
+  EXPECT_EQ(shape, (Shape{0, 3}));
+  EXPECT_FALSE(Meets({2, 3}, {0, 3}, &shape));
+  EXPECT_FALSE(Meets({2, 3}, {2, 4}, &shape));
+  EXPECT_FALSE(Meets({2, 3}, {2}, &shape));
+}
+
+/// A view of `shape` in which some dimensions are 1 or left out in front.
+Dims Shrunk(Random& random, const Dims& shape) {
+  Dims dims(shape.begin() + Uniform(random, 0, static_cast<int64_t>(shape.size())), shape.end());
+  for (int64_t& dim : dims) {
+    if (Uniform(random, 0, 2) == 0) dim = 1;
+  }
+  return dims;
+}
+
+/// Offset in bytes of an index of `shape` in a view that is broadcast to it.
+int64_t OffsetOf(const Layout& layout, const Dims& shape, int64_t index, int64_t bytes) {
+  int64_t offset = 0;
+  for (size_t axis = shape.size(); axis-- > 0;) {
+    const int64_t at = index % shape[axis];
+    index /= shape[axis];
+    const size_t lead = shape.size() - layout.dims.size();
+    if (axis >= lead && layout.dims[axis - lead] != 1) {
+      offset += at * layout.strides[axis - lead] * bytes;
+    }
+  }
+  return offset;
+}
+
+// Runs cover each index once, in short runs along which every view has one step.
+TEST(Walk, CoversEveryIndexOnce) {
+  EXPECT_TRUE(rc::check([] {
+    Random random(*rc::gen::arbitrary<uint32_t>());
+    Dims shape;
+    for (int64_t rank = Uniform(random, 0, 5); rank > 0; --rank) {
+      shape.push_back(Uniform(random, 0, 9) == 0 ? 300 : Uniform(random, 1, 6));
+    }
+    const aclDataType dtypes[] = {ACL_FLOAT, ACL_INT8, ACL_DOUBLE};
+    std::vector<Layout> layouts;
+    std::vector<TensorHandle> tensors;
+    std::vector<std::unique_ptr<Input>> inputs;
+    std::vector<const Operand*> operands;
+    for (const aclDataType dtype : dtypes) {
+      layouts.push_back(RandomLayout(random, Shrunk(random, shape), true));
+      tensors.emplace_back(TensorSpec{
+          .dims = layouts.back().dims, .dtype = dtype, .strides = layouts.back().strides});
+      inputs.push_back(std::make_unique<Input>("x", tensors.back().get()));
+      operands.push_back(inputs.back().get());
+    }
+    const Walk walk(shape, operands);
+    const int64_t count = CountOf(shape);
+    RC_ASSERT(walk.count() == count);
+    std::vector<std::array<int64_t, 3>> wanted, got;
+    for (int64_t i = 0; i < count; ++i) {
+      wanted.push_back({OffsetOf(layouts[0], shape, i, 4), OffsetOf(layouts[1], shape, i, 1),
+                        OffsetOf(layouts[2], shape, i, 8)});
+    }
+    std::byte origin{};
+    const Walk::Pointers origins = {&origin, &origin, &origin};
+    walk.ForRunsInOrder(origins, [&](const Walk::Pointers& at, int64_t n) {
+      RC_ASSERT(0 < n && n <= Walk::kRun);
+      for (int64_t i = 0; i < n; ++i) {
+        got.push_back({at[0] - &origin + i * walk.step(0), at[1] - &origin + i * walk.step(1),
+                       at[2] - &origin + i * walk.step(2)});
+      }
+    });
+    RC_ASSERT(got == wanted);
+  }));
+}
+
+// In blocks, on whatever threads there are: each byte of the output is written once.
+TEST(Walk, InBlocksCoversTheSame) {
+  for (const Dims& shape : {Dims{100003}, Dims{300, 1, 257}, Dims{7, 0, 3}, Dims{}}) {
+    const TensorHandle tensor({.dims = shape, .dtype = ACL_UINT8});
+    const Input operand("x", tensor.get());
+    const Operand* const operands[] = {&operand};
+    std::vector<std::byte> written(static_cast<size_t>(std::max<int64_t>(CountOf(shape), 1)));
+    Walk(shape, operands).ForRuns({written.data()}, [](const Walk::Pointers& at, int64_t n) {
+      for (int64_t i = 0; i < n; ++i) {
+        at[0][i] = static_cast<std::byte>(static_cast<int>(at[0][i]) + 1);
+      }
+    });
+    const auto ones = std::count(written.begin(), written.end(), std::byte{1});
+    EXPECT_EQ(ones, CountOf(shape)) << testing::PrintToString(shape);
+  }
+}
+
+// Where nothing is read, sizes may be any.
+TEST(Walk, OfHugeViewsWithoutElements) {
+  constexpr int64_t kHuge = int64_t{1} << 40;
+  const Dims shape = {kHuge, kHuge, 0};
+  const TensorHandle tensor({.dims = shape, .strides = Dims{INT64_MAX, INT64_MIN, 1}});
+  const Input operand("x", tensor.get());
+  const Operand* const operands[] = {&operand};
+  const Walk walk(shape, operands);
+  EXPECT_EQ(walk.count(), 0);
+  walk.ForRuns({}, [](const Walk::Pointers&, int64_t) { ADD_FAILURE(); });
+}
+
+}  // namespace
+}  // namespace openaclnn::test
