@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "acl/acl_base.h"
 #include "tests/support/layout.h"
 
 namespace openaclnn::test {
@@ -31,6 +32,24 @@ inline std::vector<double> RandomValues(Random& random, int64_t count, Values ki
     values[i] = kind == kOpposite && i % 2 == 1 ? -values[i - 1] * 1.001 : value * scale;
   }
   return values;
+}
+
+/// Rows that an index type can name, up to this.
+inline int64_t LargestRow(aclDataType dtype) {
+  switch (dtype) {
+    case ACL_BOOL:
+      return 1;
+    case ACL_INT8:
+      return INT8_MAX;
+    case ACL_UINT8:
+      return UINT8_MAX;
+    case ACL_INT16:
+      return INT16_MAX;
+    case ACL_FLOAT16:
+      return 2048;
+    default:
+      return int64_t{1} << 24;
+  }
 }
 
 /// How row numbers are drawn from [0, rows).

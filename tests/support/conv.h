@@ -2,12 +2,16 @@
 // Shapes of the convolution over time and of its gradient, and what operands are rounded to.
 #pragma once
 
+#include <rapidcheck.h>
+
+#include <array>
 #include <string>
 #include <vector>
 
 #include "acl/acl_base.h"
 #include "tests/support/cases.h"
 #include "tests/support/numbers.h"
+#include "tests/support/problem.h"
 #include "tests/support/tables.h"
 
 namespace openaclnn::test {
@@ -38,5 +42,28 @@ Computed HowComputed(Family family, aclDataType dtype, int math);
 
 /// Values as the products see them.
 std::vector<double> Rounded(std::vector<double> values, Computed how);
+
+/// What the rooms of the convolution and of its gradient have in common: `Products` products of two
+/// matrices, on A2 in every type and with every cubeMathType.
+template <class RoomProblem, int Products>
+struct ConvRoom {
+  using Case = ConvCase;
+  using Problem = RoomProblem;
+  static constexpr uint64_t kVariants = 12;
+  static constexpr bool kFused = true;
+  static constexpr Group kBitsUpTo = kReal;
+  static constexpr std::array<uint64_t, 3> kTimed = {0, 1, 2};
+
+  static aclDataType TypeOf(uint64_t variant) { return kFloatDtypes[variant % 3]; }
+  static Problem Make(const ConvCase& shape, uint64_t variant, const Fill& fill) {
+    return Problem(shape, TypeOf(variant), fill, static_cast<int8_t>(variant / 3));
+  }
+  static ConvCase Random() {
+    test::Random random(*rc::gen::arbitrary<uint32_t>());
+    return RandomConvCase(random);
+  }
+  static std::vector<ConvCase> Shapes() { return {{"", kEdge, 61, 5, 21, 35, 3, 1}}; }
+  static double Multiplications(const ConvCase& shape) { return Products * shape.products(); }
+};
 
 }  // namespace openaclnn::test

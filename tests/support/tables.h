@@ -10,6 +10,14 @@ namespace openaclnn::test {
 
 enum class Family { k910, kA2, kA3, k950, k310P, k310B };
 
+inline constexpr std::array kFamilies = {Family::k910, Family::kA2,   Family::kA3,
+                                         Family::k950, Family::k310P, Family::k310B};
+
+inline constexpr const char* NameOf(Family family) {
+  constexpr std::array names = {"910", "A2", "A3", "950", "310P", "310B"};
+  return names[static_cast<size_t>(family)];
+}
+
 struct ProductEntry {
   const char* name;
   Family family;
@@ -68,6 +76,13 @@ inline constexpr DtypeEntry kDtypes[] = {
     {ACL_FLOAT4_E2M1, "FLOAT4_E2M1"},
     {ACL_FLOAT4_E1M2, "FLOAT4_E1M2"},
 };
+
+inline constexpr const char* NameOf(aclDataType type) {
+  for (const DtypeEntry& entry : kDtypes) {
+    if (entry.type == type) return entry.name;
+  }
+  return "";
+}
 
 inline constexpr std::array kIndexDtypes = {ACL_FLOAT, ACL_FLOAT16, ACL_DOUBLE,
                                             ACL_INT32, ACL_INT64,   ACL_INT16,

@@ -59,12 +59,4 @@ WindowCase RandomWindowCase(Random& random, bool may_abut) {
   return shape;
 }
 
-DeviceTensor PlaceTensor(uint64_t seed, aclDataType dtype, const Dims& dims, bool strided,
-                         bool is_input) {
-  if (!strided) return DeviceTensor(dtype, DenseLayout(dims));
-  Random random(seed);
-  const Layout layout = RandomLayout(random, dims, is_input);
-  return DeviceTensor(dtype, layout, static_cast<size_t>(16 * Uniform(random, 0, 1)));
-}
-
 }  // namespace openaclnn::test

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times ConvTbcBackward on the perf cases: FLOAT, FLOAT16 and BFLOAT16, operands as they are.
-#include <benchmark/benchmark.h>
+#include "tests/support/bench.h"
 
 #include "conv_tbc/backward/test_case.h"
-#include "tests/support/conv_timing.h"
 
 namespace room = openaclnn::test::conv_tbc::backward;
 
 int main(int argc, char** argv) {
-  return openaclnn::test::TimeConvCases<room::Problem>(argc, argv, room::Cases(), room::kApi,
-                                                       aclnnConvTbcBackward, 2);
+  return openaclnn::test::TimeRoom<room::Room>(argc, argv, room::kApi);
 }

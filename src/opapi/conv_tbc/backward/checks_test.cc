@@ -5,6 +5,7 @@
 
 #include "conv_tbc/backward/test_case.h"
 #include "tests/support/conv_checks.h"
+#include "tests/support/room_checks.h"
 
 namespace openaclnn::test::conv_tbc::backward {
 namespace {
@@ -82,36 +83,8 @@ std::vector<CheckRow<Spec>> AllRows() {
   return rows;
 }
 
-TEST(ConvTbcBackwardChecks, EachRow) {
-  const Device device;
-  ExpectEachRow(kApi, GoodSpec(), AllRows());
-}
-
-TEST(ConvTbcBackwardChecks, EarlierRowWins) {
-  const Device device;
-  ExpectEarlierWins(kApi, GoodSpec(), AllRows());
-}
-
-TEST(ConvTbcBackwardChecks, ProductComesAfterNulls) {
-  for (const auto& [product, family] :
-       {std::pair("Ascend310P3", "310P"), std::pair("Ascend310B1", "310B")}) {
-    ExpectProductComesAfterNulls(kApi, GoodSpec(), AllRows(), product, family, "910, A2, A3, 950");
-  }
-}
-
-TEST(ConvTbcBackwardChecks, EveryProductOperandAndType) {
-  ExpectTypesAreChecked(kApi, GoodSpec(), Operands(), kConvFamilies);
-}
-
 TEST(ConvTbcBackwardChecks, EveryMathType) {
   ExpectMathTypesAreChecked(kApi, GoodSpec(), Operands());
-}
-
-TEST(ConvTbcBackwardChecks, HandlesFormatsAndSizes) {
-  const Device device;
-  ExpectHandlesAreChecked(kApi, GoodSpec(), Operands());
-  ExpectNumbersAreChecked(GoodSpec(), Operands());
-  ExpectSizesAreChecked(GoodSpec(), Operands());
 }
 
 Spec Sized(int64_t in_length, int64_t taps, int64_t pad, int64_t out_length) {
@@ -194,5 +167,12 @@ TEST(ConvTbcBackwardChecks, HugeViewsArePlannedAtOnce) {
   EXPECT_EQ(planned.workspace_size(), 2 * uint64_t{INT64_MAX / 1024} * (4 + 16));
 }
 
+INSTANTIATE_TYPED_TEST_SUITE_P(ConvTbcBackward, RoomChecks, Room);
+
 }  // namespace
+
+std::vector<test::Refusals<Spec>> Room::Refusals() {
+  return {{kApi, GoodSpec(), Operands(), AllRows(), kConvFamilies}};
+}
+
 }  // namespace openaclnn::test::conv_tbc::backward

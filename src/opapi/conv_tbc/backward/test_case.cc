@@ -2,33 +2,10 @@
 // Data, calls and reference of ConvTbcBackward's tests.
 #include "conv_tbc/backward/test_case.h"
 
-#include <cmath>
-
 #include "conv_tbc/backward/reference.h"
 
 namespace openaclnn::test::conv_tbc::backward {
-namespace {
-
-namespace room = openaclnn::conv_tbc::backward;
-
-std::vector<double> Magnitudes(std::vector<double> values) {
-  for (double& value : values) value = std::abs(value);
-  return values;
-}
-
-ReferenceSums MakeSums(const DeviceTensor& output, int64_t terms) {
-  const auto count = static_cast<size_t>(output.layout().count());
-  return {std::vector<double>(count), std::vector<double>(count),
-          std::vector<int64_t>(count, terms)};
-}
-
-std::vector<double> ValuesOf(const DeviceTensor& tensor) {
-  return ToDoubles(tensor.dtype(), tensor.Read());
-}
-
-}  // namespace
-
-const std::vector<ConvCase>& Cases() {
+const std::vector<ConvCase>& Room::Cases() {
   static const std::vector<ConvCase> cases = {
 #include "conv_tbc/backward/cases.inc"
   };
@@ -47,24 +24,33 @@ Planned Plan(const Spec& spec) {
   });
 }
 
-Problem::Problem(const ConvCase& shape, aclDataType dtype, const Options& options)
-    : dy(PlaceTensor(options.seed, dtype, shape.output(), options.strided, true)),
-      x(PlaceTensor(options.seed + 1, dtype, shape.input(), options.strided, true)),
-      w(PlaceTensor(options.seed + 2, dtype, shape.weight(), options.strided, true)),
-      bias(PlaceTensor(options.seed + 3, dtype, {shape.out_channels}, options.strided, true)),
-      dx(PlaceTensor(options.seed + 4, dtype, shape.input(), options.strided, false)),
-      dw(PlaceTensor(options.seed + 5, dtype, shape.weight(), options.strided, false)),
-      db(PlaceTensor(options.seed + 6, dtype, {shape.out_channels}, options.strided, false)),
+Problem::Problem(const ConvCase& shape, aclDataType dtype, const Fill& fill, int8_t math,
+                 Family family)
+    : OperatorProblem(kApi, aclnnConvTbcBackward),
+      dy(PlaceTensor(fill.seed, dtype, shape.output(), fill.strided, fill.repeats)),
+      x(PlaceTensor(fill.seed + 1, dtype, shape.input(), fill.strided, fill.repeats)),
+      w(PlaceTensor(fill.seed + 2, dtype, shape.weight(), fill.strided, fill.repeats)),
+      bias(PlaceTensor(fill.seed + 3, dtype, {shape.out_channels}, fill.strided, fill.repeats)),
+      dx(PlaceTensor(fill.seed + 4, dtype, shape.input(), fill.strided, false)),
+      dw(PlaceTensor(fill.seed + 5, dtype, shape.weight(), fill.strided, false)),
+      db(PlaceTensor(fill.seed + 6, dtype, {shape.out_channels}, fill.strided, false)),
       case_(shape),
-      options_(options) {
-  Random random(options.seed);
+      math_(math),
+      family_(family) {
+  Random random(fill.seed);
   for (DeviceTensor* tensor : {&dy, &x, &w}) {
-    Set(tensor, RandomValues(random, tensor->layout().count(), options.values));
+    Set(tensor, RandomValues(random, tensor->layout().count(), fill.values));
   }
 }
 
-void Problem::Set(DeviceTensor* tensor, const std::vector<double>& values) {
-  tensor->Write(ToBytes(tensor->dtype(), values));
+std::vector<CallOperand> Problem::operands() const {
+  return {{"self", 0, &dy},
+          {"input", 1, &x},
+          {"weight", 2, &w},
+          {"bias", 3, &bias, CallOperand::kUnread},
+          {"gradInput", 4, &dx, CallOperand::kOutput},
+          {"gradWeight", 5, &dw, CallOperand::kOutput},
+          {"gradBias", 6, &db, CallOperand::kOutput}};
 }
 
 Planned Problem::Plan() const {
@@ -73,67 +59,43 @@ Planned Problem::Plan() const {
   };
   return Planned::Plan([&](uint64_t* workspace_size, aclOpExecutor** executor) {
     return aclnnConvTbcBackwardGetWorkspaceSize(dy.handle(), x.handle(), w.handle(), bias.handle(),
-                                                case_.pad, options_.math, out(dx), out(dw), out(db),
+                                                case_.pad, math_, out(dx), out(dw), out(db),
                                                 workspace_size, executor);
   });
 }
 
-Outcome Problem::Run(const Device& device) const {
-  return Execute(device, Plan(), aclnnConvTbcBackward);
-}
-
-Problem::Sums Problem::Reference() const {
+testing::AssertionResult Problem::OutputsAreRight() const {
+  namespace room = openaclnn::conv_tbc::backward;
   const room::ReferenceSizes sizes = {case_.in_length,    case_.batch, case_.in_channels,
                                       case_.out_channels, case_.taps,  case_.pad};
-  const Computed how = HowComputed(options_.family, x.dtype(), options_.math);
+  const Computed how = HowComputed(family_, x.dtype(), math_);
   const std::vector<double> stored = ValuesOf(dy), dy_values = Rounded(stored, how);
   const std::vector<double> x_values = Rounded(ValuesOf(x), how);
   const std::vector<double> w_values = Rounded(ValuesOf(w), how);
-  const int64_t rows = case_.out_length() * case_.batch;
-  Sums sums = {MakeSums(dx, case_.taps * case_.out_channels), MakeSums(dw, rows),
-               MakeSums(db, rows)};
-  room::ReferenceInput(sizes, dy_values.data(), w_values.data(), sums.dx.value.data());
-  room::ReferenceWeight(sizes, dy_values.data(), x_values.data(), sums.dw.value.data());
-  room::ReferenceBias(sizes, stored.data(), sums.db.value.data());
   const std::vector<double> dy_sizes = Magnitudes(dy_values);
-  room::ReferenceInput(sizes, dy_sizes.data(), Magnitudes(w_values).data(),
-                       sums.dx.magnitude.data());
+  const int64_t rows = case_.out_length() * case_.batch;
+  ReferenceSums of_dx = ZeroSums(dx, case_.taps * case_.out_channels);
+  room::ReferenceInput(sizes, dy_values.data(), w_values.data(), of_dx.value.data());
+  room::ReferenceInput(sizes, dy_sizes.data(), Magnitudes(w_values).data(), of_dx.magnitude.data());
+  ReferenceSums of_dw = ZeroSums(dw, rows);
+  room::ReferenceWeight(sizes, dy_values.data(), x_values.data(), of_dw.value.data());
   room::ReferenceWeight(sizes, dy_sizes.data(), Magnitudes(x_values).data(),
-                        sums.dw.magnitude.data());
-  room::ReferenceBias(sizes, Magnitudes(stored).data(), sums.db.magnitude.data());
-  return sums;
-}
-
-testing::AssertionResult Problem::IsRight() const {
-  for (const DeviceTensor* input : {&dy, &x, &w, &bias}) {
-    if (const std::string change = input->Change(); !change.empty()) {
-      return testing::AssertionFailure() << "an input was written: " << change;
+                        of_dw.magnitude.data());
+  // What is stored, whatever the products see.
+  ReferenceSums of_db = ZeroSums(db, rows);
+  room::ReferenceBias(sizes, stored.data(), of_db.value.data());
+  room::ReferenceBias(sizes, Magnitudes(stored).data(), of_db.magnitude.data());
+  for (const auto& [output, sums] :
+       {std::pair(&dx, &of_dx), std::pair(&dw, &of_dw), std::pair(&db, &of_db)}) {
+    const testing::AssertionResult right = AreWithin(output->dtype(), ValuesOf(*output), *sums);
+    if (!right) {
+      return testing::AssertionFailure() << (output == &dx   ? "gradInput: "
+                                             : output == &dw ? "gradWeight: "
+                                                             : "gradBias: ")
+                                         << right.message();
     }
-  }
-  const Sums sums = Reference();
-  const struct {
-    const char* name;
-    const DeviceTensor* tensor;
-    const ReferenceSums* sums;
-  } outputs[] = {
-      {"gradInput", &dx, &sums.dx}, {"gradWeight", &dw, &sums.dw}, {"gradBias", &db, &sums.db}};
-  for (const auto& output : outputs) {
-    if (const std::string damage = output.tensor->Damage(); !damage.empty()) {
-      return testing::AssertionFailure() << "beside " << output.name << ": " << damage;
-    }
-    const testing::AssertionResult right =
-        AreWithin(output.tensor->dtype(), ValuesOf(*output.tensor), *output.sums);
-    if (!right) return testing::AssertionFailure() << output.name << ": " << right.message();
   }
   return testing::AssertionSuccess();
-}
-
-int64_t Problem::LeastBytes() const {
-  int64_t elements = 0;
-  for (const DeviceTensor* tensor : {&dy, &x, &w, &dx, &dw, &db}) {
-    elements += tensor->layout().count();
-  }
-  return elements * static_cast<int64_t>(aclDataTypeSize(x.dtype()));
 }
 
 }  // namespace openaclnn::test::conv_tbc::backward

@@ -4,6 +4,7 @@
 
 #include "conv_tbc/forward/test_case.h"
 #include "tests/support/conv_checks.h"
+#include "tests/support/room_checks.h"
 
 namespace openaclnn::test::conv_tbc::forward {
 namespace {
@@ -55,35 +56,7 @@ std::vector<CheckRow<Spec>> AllRows() {
   return rows;
 }
 
-TEST(ConvTbcChecks, EachRow) {
-  const Device device;
-  ExpectEachRow(kApi, GoodSpec(), AllRows());
-}
-
-TEST(ConvTbcChecks, EarlierRowWins) {
-  const Device device;
-  ExpectEarlierWins(kApi, GoodSpec(), AllRows());
-}
-
-TEST(ConvTbcChecks, ProductComesAfterNulls) {
-  for (const auto& [product, family] :
-       {std::pair("Ascend310P3", "310P"), std::pair("Ascend310B1", "310B")}) {
-    ExpectProductComesAfterNulls(kApi, GoodSpec(), AllRows(), product, family, "910, A2, A3, 950");
-  }
-}
-
-TEST(ConvTbcChecks, EveryProductOperandAndType) {
-  ExpectTypesAreChecked(kApi, GoodSpec(), Operands(), kConvFamilies);
-}
-
 TEST(ConvTbcChecks, EveryMathType) { ExpectMathTypesAreChecked(kApi, GoodSpec(), Operands()); }
-
-TEST(ConvTbcChecks, HandlesFormatsAndSizes) {
-  const Device device;
-  ExpectHandlesAreChecked(kApi, GoodSpec(), Operands());
-  ExpectNumbersAreChecked(GoodSpec(), Operands());
-  ExpectSizesAreChecked(GoodSpec(), Operands());
-}
 
 Spec Sized(int64_t in_length, int64_t taps, int64_t pad, int64_t out_length) {
   Spec spec = GoodSpec();
@@ -177,5 +150,12 @@ TEST(ConvTbcChecks, HugeViewsArePlannedAtOnce) {
   EXPECT_EQ(Plan(no_steps).outcome().message, "");
 }
 
+INSTANTIATE_TYPED_TEST_SUITE_P(ConvTbc, RoomChecks, Room);
+
 }  // namespace
+
+std::vector<test::Refusals<Spec>> Room::Refusals() {
+  return {{kApi, GoodSpec(), Operands(), AllRows(), kConvFamilies}};
+}
+
 }  // namespace openaclnn::test::conv_tbc::forward

@@ -9,6 +9,7 @@
 
 #include "conv_tbc/forward/reference.h"
 #include "conv_tbc/forward/test_case.h"
+#include "tests/support/room_runs.h"
 
 namespace openaclnn::test::conv_tbc::forward {
 namespace {
@@ -16,9 +17,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-std::vector<double> Output(const Problem& problem) {
-  return ToDoubles(problem.y.dtype(), problem.y.Read());
-}
+std::vector<double> Output(const Problem& problem) { return ValuesOf(problem.y); }
 
 // Two steps, one sequence, one channel: [2, 3] with taps [5, 7], pad 1, bias 100.
 TEST(Reference, IsTheFormula) {
@@ -40,20 +39,6 @@ TEST(ConvTbc, WorkedExample) {
   EXPECT_EQ(Output(problem), (std::vector<double>{5, 5, 7, 7, 7, 7, 7, 7, 5, 5}));
 }
 
-TEST(ConvTbc, NamedCases) {
-  const Device device;
-  uint64_t seed = 0;
-  for (const ConvCase& shape : Cases()) {
-    if (shape.group == kPerf) continue;
-    for (const aclDataType dtype : {ACL_FLOAT, kFloatDtypes[++seed % 3]}) {
-      SCOPED_TRACE(shape.name);
-      const Problem problem(shape, dtype, {seed, dtype == ACL_FLOAT ? kEqual : kNormal});
-      ASSERT_EQ(problem.Run(device).message, "");
-      EXPECT_TRUE(problem.IsRight());
-    }
-  }
-}
-
 // Every product, type and cubeMathType that goes together.
 TEST(ConvTbc, RoundsOperandsAsAsked) {
   for (const ProductEntry& product : kProducts) {
@@ -63,36 +48,18 @@ TEST(ConvTbc, RoundsOperandsAsAsked) {
       for (int8_t math = 0; math < 4; ++math) {
         if (HowComputed(product.family, dtype, math) == Computed::kRefused) continue;
         SCOPED_TRACE(testing::Message() << product.name << " " << dtype << " " << int{math});
-        const Problem problem({"", kSmoke, 5, 3, 20, 18, 3, 1}, dtype,
-                              {1, kNormal, math % 2 == 1, math, product.family});
-        ASSERT_EQ(problem.Run(device).message, "");
-        EXPECT_TRUE(problem.IsRight());
+        const Problem problem({"", kSmoke, 5, 3, 20, 18, 3, 1}, dtype, {1, kNormal, math % 2 == 1},
+                              math, product.family);
+        ExpectRight(device, problem);
       }
     }
   }
 }
 
-TEST(ConvTbc, RandomShapesTypesAndViews) {
-  const Device device;
-  EXPECT_TRUE(rc::check([&] {
-    Random random(*rc::gen::arbitrary<uint32_t>());
-    const ConvCase shape = RandomConvCase(random);
-    const aclDataType dtype = *rc::gen::elementOf(kFloatDtypes);
-    const Values values = *rc::gen::element(kNormal, kWide, kEqual, kOpposite);
-    const auto math = static_cast<int8_t>(Uniform(random, 0, 3));
-    const Problem problem(shape, dtype,
-                          {random(), values, *rc::gen::arbitrary<bool>(), math, Family::kA2});
-    const Outcome outcome = problem.Run(device);
-    if (!outcome.ok()) RC_FAIL(outcome.message);
-    const testing::AssertionResult right = problem.IsRight();
-    if (!right) RC_FAIL(std::string(right.message()));
-  }));
-}
-
 // One product, of a value and 1.
 double Computed1(aclDataType dtype, int8_t math, double value) {
   const Device device;
-  Problem problem({"", kEdge, 1, 1, 1, 1, 1, 0}, dtype, {1, kNormal, false, math, Family::kA2});
+  Problem problem({"", kEdge, 1, 1, 1, 1, 1, 0}, dtype, {1, kNormal, false}, math);
   Problem::Set(&problem.x, {value});
   Problem::Set(&problem.w, {1});
   Problem::Set(&problem.bias, {0});
@@ -144,8 +111,7 @@ TEST(ConvTbc, WithoutTermsIsTheBias) {
     for (const aclDataType dtype : kFloatDtypes) {
       SCOPED_TRACE(shape.name);
       const Problem problem(shape, dtype);
-      ASSERT_EQ(problem.Run(device).message, "");
-      EXPECT_TRUE(problem.IsRight());
+      ExpectRight(device, problem);
     }
   }
 }
@@ -176,6 +142,8 @@ TEST(ConvTbc, AsManyTermsAsANumberHolds) {
     EXPECT_EQ(ToDoubles(ACL_FLOAT, out.Read())[0], static_cast<double>(channels + 1));
   }
 }
+
+INSTANTIATE_TYPED_TEST_SUITE_P(ConvTbc, RoomRuns, Room);
 
 }  // namespace
 }  // namespace openaclnn::test::conv_tbc::forward

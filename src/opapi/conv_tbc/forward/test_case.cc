@@ -2,17 +2,10 @@
 // Data, calls and reference of ConvTbc's tests.
 #include "conv_tbc/forward/test_case.h"
 
-#include <cmath>
-
 #include "conv_tbc/forward/reference.h"
 
 namespace openaclnn::test::conv_tbc::forward {
 namespace {
-
-std::vector<double> Magnitudes(std::vector<double> values) {
-  for (double& value : values) value = std::abs(value);
-  return values;
-}
 
 Planned PlanWith(const aclTensor* self, const aclTensor* weight, const aclTensor* bias, int64_t pad,
                  aclTensor* out, int8_t math, bool null_workspace_size, bool null_executor) {
@@ -25,7 +18,7 @@ Planned PlanWith(const aclTensor* self, const aclTensor* weight, const aclTensor
 
 }  // namespace
 
-const std::vector<ConvCase>& Cases() {
+const std::vector<ConvCase>& Room::Cases() {
   static const std::vector<ConvCase> cases = {
 #include "conv_tbc/forward/cases.inc"
   };
@@ -38,64 +31,45 @@ Planned Plan(const Spec& spec) {
                   spec.null_workspace_size, spec.null_executor);
 }
 
-Problem::Problem(const ConvCase& shape, aclDataType dtype, const Options& options)
-    : x(PlaceTensor(options.seed, dtype, shape.input(), options.strided, true)),
-      w(PlaceTensor(options.seed + 1, dtype, shape.weight(), options.strided, true)),
-      bias(PlaceTensor(options.seed + 2, dtype, {shape.out_channels}, options.strided, true)),
-      y(PlaceTensor(options.seed + 3, dtype, shape.output(), options.strided, false)),
+Problem::Problem(const ConvCase& shape, aclDataType dtype, const Fill& fill, int8_t math,
+                 Family family)
+    : OperatorProblem(kApi, aclnnConvTbc),
+      x(PlaceTensor(fill.seed, dtype, shape.input(), fill.strided, fill.repeats)),
+      w(PlaceTensor(fill.seed + 1, dtype, shape.weight(), fill.strided, fill.repeats)),
+      bias(PlaceTensor(fill.seed + 2, dtype, {shape.out_channels}, fill.strided, fill.repeats)),
+      y(PlaceTensor(fill.seed + 3, dtype, shape.output(), fill.strided, false)),
       case_(shape),
-      options_(options) {
-  Random random(options.seed);
+      math_(math),
+      family_(family) {
+  Random random(fill.seed);
   for (DeviceTensor* tensor : {&x, &w, &bias}) {
-    Set(tensor, RandomValues(random, tensor->layout().count(), options.values));
+    Set(tensor, RandomValues(random, tensor->layout().count(), fill.values));
   }
 }
 
-void Problem::Set(DeviceTensor* tensor, const std::vector<double>& values) {
-  tensor->Write(ToBytes(tensor->dtype(), values));
+std::vector<CallOperand> Problem::operands() const {
+  return {
+      {"self", 0, &x}, {"weight", 1, &w}, {"bias", 2, &bias}, {"out", 3, &y, CallOperand::kOutput}};
 }
 
 Planned Problem::Plan() const {
   return PlanWith(x.handle(), w.handle(), bias.handle(), case_.pad,
-                  const_cast<aclTensor*>(y.handle()), options_.math, false, false);
+                  const_cast<aclTensor*>(y.handle()), math_, false, false);
 }
 
-Outcome Problem::Run(const Device& device) const { return Execute(device, Plan(), aclnnConvTbc); }
-
-ReferenceSums Problem::Reference() const {
+testing::AssertionResult Problem::OutputsAreRight() const {
   namespace room = openaclnn::conv_tbc::forward;
   const room::ReferenceSizes sizes = {case_.in_length,    case_.batch, case_.in_channels,
                                       case_.out_channels, case_.taps,  case_.pad};
-  const Computed how = HowComputed(options_.family, x.dtype(), options_.math);
-  const std::vector<double> x_values = Rounded(ToDoubles(x.dtype(), x.Read()), how);
-  const std::vector<double> w_values = Rounded(ToDoubles(w.dtype(), w.Read()), how);
-  const std::vector<double> bias_values = ToDoubles(bias.dtype(), bias.Read());
-  const auto count = static_cast<size_t>(y.layout().count());
-  const int64_t terms = case_.taps * case_.in_channels + 1;
-  ReferenceSums sums{std::vector<double>(count), std::vector<double>(count),
-                     std::vector<int64_t>(count, terms)};
+  const Computed how = HowComputed(family_, x.dtype(), math_);
+  const std::vector<double> x_values = Rounded(ValuesOf(x), how);
+  const std::vector<double> w_values = Rounded(ValuesOf(w), how);
+  const std::vector<double> bias_values = ValuesOf(bias);
+  ReferenceSums sums = ZeroSums(y, case_.taps * case_.in_channels + 1);
   room::Reference(sizes, x_values.data(), w_values.data(), bias_values.data(), sums.value.data());
   room::Reference(sizes, Magnitudes(x_values).data(), Magnitudes(w_values).data(),
                   Magnitudes(bias_values).data(), sums.magnitude.data());
-  return sums;
-}
-
-testing::AssertionResult Problem::IsRight() const {
-  for (const DeviceTensor* input : {&x, &w, &bias}) {
-    if (const std::string change = input->Change(); !change.empty()) {
-      return testing::AssertionFailure() << "an input was written: " << change;
-    }
-  }
-  if (const std::string damage = y.Damage(); !damage.empty()) {
-    return testing::AssertionFailure() << "beside out: " << damage;
-  }
-  return AreWithin(y.dtype(), ToDoubles(y.dtype(), y.Read()), Reference());
-}
-
-int64_t Problem::LeastBytes() const {
-  int64_t elements = 0;
-  for (const DeviceTensor* tensor : {&x, &w, &bias, &y}) elements += tensor->layout().count();
-  return elements * static_cast<int64_t>(aclDataTypeSize(x.dtype()));
+  return AreWithin(y.dtype(), ValuesOf(y), sums);
 }
 
 }  // namespace openaclnn::test::conv_tbc::forward

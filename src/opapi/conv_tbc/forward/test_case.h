@@ -2,23 +2,16 @@
 // A call of ConvTbc as its tests and its bench make it.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <cstdint>
 #include <vector>
 
 #include "aclnnop/aclnn_convolution.h"
-#include "tests/support/accuracy.h"
-#include "tests/support/call.h"
 #include "tests/support/conv.h"
-#include "tests/support/windows.h"
+#include "tests/support/walks.h"
 
 namespace openaclnn::test::conv_tbc::forward {
 
 inline constexpr const char* kApi = "aclnnConvTbc";
-
-/// What cases.inc lists.
-const std::vector<ConvCase>& Cases();
 
 /// The arguments of phase 1, good or bad.
 struct Spec {
@@ -30,40 +23,29 @@ struct Spec {
 };
 Planned Plan(const Spec& spec);
 
-/// Tensors with data for a case, and what the reference says of them.
-class Problem {
+class Problem : public OperatorProblem {
  public:
-  struct Options {
-    uint64_t seed = 1;
-    Values values = kNormal;
-    bool strided = false;  // random views, else dense
-    int8_t math = 0;
-    Family family = Family::kA2;
-  };
+  /// For a product of the family, whose rounding of operands the reference follows.
+  Problem(const ConvCase& shape, aclDataType dtype, const Fill& fill = {}, int8_t math = 0,
+          Family family = Family::kA2);
 
-  Problem(const ConvCase& shape, aclDataType dtype, const Options& options);
-  Problem(const ConvCase& shape, aclDataType dtype) : Problem(shape, dtype, Options()) {}
-
-  /// Replaces the data of an input: row-major, rounded to the type.
-  static void Set(DeviceTensor* tensor, const std::vector<double>& values);
-
-  Planned Plan() const;
-  /// Both phases and synchronise.
-  Outcome Run(const Device& device) const;
-
-  /// The output within the bound of the reference on the inputs as the products see them; inputs
-  /// and everything beside the output as it was.
-  testing::AssertionResult IsRight() const;
-  /// The work's least traffic: every input read once, the output written once.
-  int64_t LeastBytes() const;
+  std::vector<CallOperand> operands() const override;
+  Planned Plan() const override;
 
   DeviceTensor x, w, bias, y;
 
  private:
-  ReferenceSums Reference() const;
+  testing::AssertionResult OutputsAreRight() const override;
 
   ConvCase case_;
-  Options options_;
+  int8_t math_;
+  Family family_;
+};
+
+struct Room : ConvRoom<Problem, 1> {
+  using Spec = forward::Spec;
+  static const std::vector<ConvCase>& Cases();
+  static std::vector<test::Refusals<Spec>> Refusals();
 };
 
 }  // namespace openaclnn::test::conv_tbc::forward

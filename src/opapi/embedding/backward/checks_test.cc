@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What EmbeddingDenseBackward refuses in phase 1: every check, their order, every product and type.
-#include "tests/support/checks.h"
-
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
 #include "embedding/backward/test_case.h"
+#include "tests/support/room_checks.h"
 #include "tests/support/tables.h"
 
 namespace openaclnn::test::embedding::backward {
@@ -24,17 +23,19 @@ Spec GoodSpec() {
 
 const Dims kRank9 = {1, 1, 1, 1, 1, 1, 1, 1, 2};
 
-std::vector<Row> NullRows() {
-  return {
-      {"workspaceSize value is null", "", 161001, [](Spec* s) { s->null_workspace_size = true; }},
-      {"executor value is null", "", 161001, [](Spec* s) { s->null_executor = true; }},
-      {"grad value is null", "a tensor", 161001,
-       [](Spec* s) { s->grad.given = TensorSpec::kNull; }},
-      {"indices value is null", "a tensor", 161001,
-       [](Spec* s) { s->indices.given = TensorSpec::kNull; }},
-      {"out value is null", "a tensor", 161001, [](Spec* s) { s->out.given = TensorSpec::kNull; }},
-  };
-}
+const std::vector<Family> kFamiliesOfIt = {Family::k910, Family::kA2, Family::kA3, Family::k950};
+
+const SpecOperands<Spec> kOperands = {
+    {.name = "grad",
+     .member = &Spec::grad,
+     .dtypes = {kFloatDtypes.begin(), kFloatDtypes.end()},
+     .no_bf16_on_910 = true},
+    {"indices", &Spec::indices, {kIndexDtypes.begin(), kIndexDtypes.end()}},
+    {.name = "out",
+     .member = &Spec::out,
+     .dtypes = {kFloatDtypes.begin(), kFloatDtypes.end()},
+     .is_output = true,
+     .no_bf16_on_910 = true}};
 
 /// What §"checks" lists, in its order, then views.
 std::vector<Row> OperatorRows() {
@@ -80,97 +81,9 @@ std::vector<Row> OperatorRows() {
 }
 
 std::vector<Row> AllRows() {
-  std::vector<Row> rows = NullRows();
+  std::vector<Row> rows = NullRows(kOperands);
   for (Row& row : OperatorRows()) rows.push_back(std::move(row));
   return rows;
-}
-
-TEST(EmbeddingDenseBackwardChecks, EachRow) {
-  const Device device;
-  ExpectEachRow(kApi, GoodSpec(), AllRows());
-}
-
-TEST(EmbeddingDenseBackwardChecks, EarlierRowWins) {
-  const Device device;
-  ExpectEarlierWins(kApi, GoodSpec(), AllRows());
-}
-
-// After the nulls, before everything else.
-TEST(EmbeddingDenseBackwardChecks, ProductComesAfterNulls) {
-  const Device device{{"OPENACLNN_SOC", "Ascend310P3"}};
-  ExpectRefused(Plan(GoodSpec()), kApi, 561003, "product family is 310P",
-                "one of 910, A2, A3, 950 on Ascend310P3");
-  for (const Row& row : AllRows()) {
-    Spec spec = GoodSpec();
-    row.breaks(&spec);
-    EXPECT_EQ(Plan(spec).outcome().code, row.code == 161001 ? 161001 : 561003) << row.got;
-  }
-}
-
-TEST(EmbeddingDenseBackwardChecks, TensorsThatAreNone) {
-  const Device device;
-  for (TensorSpec Spec::*operand : {&Spec::grad, &Spec::indices, &Spec::out}) {
-    const char* name = operand == &Spec::grad      ? "grad"
-                       : operand == &Spec::indices ? "indices"
-                                                   : "out";
-    Spec spec = GoodSpec();
-    (spec.*operand).given = TensorSpec::kForeign;
-    ExpectRefused(Plan(spec), kApi, 161002, std::string(name) + " value is not the handle",
-                  "a live tensor");
-    (spec.*operand).given = TensorSpec::kDestroyed;
-    ExpectRefused(Plan(spec), kApi, 161002, std::string(name) + " value is a handle that was",
-                  "a live tensor");
-  }
-}
-
-/// The types that an operand may have on a product; written down apart from check.cc.
-bool IsAllowed(const Family family, const TensorSpec Spec::*operand, aclDataType dtype) {
-  if (operand == &Spec::indices) return IsOneOf(dtype, kIndexDtypes);
-  return IsOneOf(dtype, kFloatDtypes) && !(dtype == ACL_BF16 && family == Family::k910);
-}
-
-TEST(EmbeddingDenseBackwardChecks, EveryProductOperandAndType) {
-  for (const ProductEntry& product : kProducts) {
-    const Device device{{"OPENACLNN_SOC", product.name}};
-    ASSERT_STREQ(aclrtGetSocName(), product.name);
-    const bool supported = product.family != Family::k310P && product.family != Family::k310B;
-    for (TensorSpec Spec::*operand : {&Spec::grad, &Spec::indices, &Spec::out}) {
-      for (const DtypeEntry& dtype : kDtypes) {
-        SCOPED_TRACE(std::string(product.name) + " " + dtype.name);
-        Spec spec = GoodSpec();
-        (spec.*operand).dtype = dtype.type;
-        const Outcome outcome = Plan(spec).outcome();
-        const bool allowed = IsAllowed(product.family, operand, dtype.type);
-        EXPECT_EQ(outcome.code, !supported ? 561003 : allowed ? 0 : 161002) << outcome.message;
-        if (!supported || allowed) continue;
-        EXPECT_NE(outcome.message.find(std::string("dtype is ") + dtype.name), std::string::npos);
-        EXPECT_NE(outcome.message.find(std::string(" on ") + product.name), std::string::npos);
-      }
-    }
-  }
-}
-
-TEST(EmbeddingDenseBackwardChecks, NumbersThatAreNoType) {
-  const Device device;
-  for (const int number : {-1, 5, 14, 28, 42, 63, 64, 1000, -1000}) {
-    for (TensorSpec Spec::*operand : {&Spec::grad, &Spec::indices, &Spec::out}) {
-      Spec spec = GoodSpec();
-      (spec.*operand).dtype = static_cast<aclDataType>(number);
-      EXPECT_EQ(Plan(spec).outcome().code, 161002) << number;
-    }
-  }
-}
-
-TEST(EmbeddingDenseBackwardChecks, EveryFormat) {
-  const Device device;
-  for (int number = -2; number <= 60; ++number) {
-    const auto format = static_cast<aclFormat>(number);
-    for (TensorSpec Spec::*operand : {&Spec::grad, &Spec::indices, &Spec::out}) {
-      Spec spec = GoodSpec();
-      (spec.*operand).format = format;
-      EXPECT_EQ(Plan(spec).outcome().code, IsOneOf(format, kPlainFormats) ? 0 : 161002) << number;
-    }
-  }
 }
 
 TEST(EmbeddingDenseBackwardChecks, EveryRank) {
@@ -221,34 +134,10 @@ TEST(EmbeddingDenseBackwardChecks, CountsAndShapes) {
   EXPECT_EQ(code({2, 5}, {2}, uint64_t{1} << 63, {INT64_MIN, 5}), 161002);
 }
 
-TEST(EmbeddingDenseBackwardChecks, SizesThatAreNone) {
+// Shapes that agree with each other but overflow together.
+TEST(EmbeddingDenseBackwardChecks, SizesThatOverflowTogether) {
   const Device device;
   constexpr int64_t kHuge = int64_t{1} << 40;
-  const std::vector<Dims> bad = {{-1, 3},        {2, -3},
-                                 {kHuge, kHuge}, {INT64_MIN, 3},
-                                 {INT64_MAX, 3}, {INT64_MAX, INT64_MAX},
-                                 {0, -1},        {kHuge, kHuge, 0, -4}};
-  for (TensorSpec Spec::*operand : {&Spec::grad, &Spec::indices, &Spec::out}) {
-    for (const Dims& dims : bad) {
-      Spec spec = GoodSpec();
-      (spec.*operand).dims = dims;
-      EXPECT_EQ(Plan(spec).outcome().code, 161002) << testing::PrintToString(dims);
-      spec = GoodSpec();
-      (spec.*operand).storage = dims;
-      EXPECT_EQ(Plan(spec).outcome().code, 161002) << testing::PrintToString(dims);
-    }
-    for (const int64_t stride : {INT64_MAX, INT64_MIN, INT64_MAX / 2 + 1, int64_t{-1}}) {
-      Spec spec = GoodSpec();
-      (spec.*operand).strides = Dims((spec.*operand).dims.size(), stride);
-      EXPECT_EQ(Plan(spec).outcome().code, 161002) << stride;
-    }
-    for (const int64_t offset : {INT64_MAX, INT64_MIN, int64_t{-1}}) {
-      Spec spec = GoodSpec();
-      (spec.*operand).offset = offset;
-      EXPECT_EQ(Plan(spec).outcome().code, 161002) << offset;
-    }
-  }
-  // Shapes that agree with each other but overflow together.
   Spec spec = GoodSpec();
   spec.grad.dims = {kHuge, kHuge, 3};
   spec.indices.dims = {kHuge, kHuge};
@@ -402,5 +291,12 @@ TEST(EmbeddingDenseBackwardChecks, WorkspaceOfHugeViewsSaturates) {
   }
 }
 
+INSTANTIATE_TYPED_TEST_SUITE_P(EmbeddingDenseBackward, RoomChecks, Room);
+
 }  // namespace
+
+std::vector<test::Refusals<Spec>> Room::Refusals() {
+  return {{kApi, GoodSpec(), kOperands, AllRows(), kFamiliesOfIt}};
+}
+
 }  // namespace openaclnn::test::embedding::backward

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// How EmbeddingDenseBackward runs: equal bits, bad indices, repeated and queued calls.
+// How EmbeddingDenseBackward runs: bad indices, repeated and queued calls, memory that is shared.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <map>
 #if defined(__SSE2__)
 #include <xmmintrin.h>
 #endif
 
 #include "embedding/backward/test_case.h"
-#include "tests/support/bits.h"
 #include "tests/support/checks.h"
 #include "tests/support/numbers.h"
 #include "tests/support/tables.h"
@@ -21,36 +19,6 @@ namespace {
 
 Case Shape(int64_t tokens, int64_t width, uint64_t num_weights) {
   return {"", kEdge, {tokens}, width, num_weights, kNoPadding, false, kUniformRows};
-}
-
-TEST(EmbeddingDenseBackwardBits, AreThoseOfOneThreadAndEveryInstructionSet) {
-  std::map<std::string, std::vector<std::byte>> first;
-  UnderEachSetting([&](const std::string& setting, const Device& device) {
-    size_t number = 0;
-    for (const Case& shape : Cases()) {
-      if (shape.group == kPerf) continue;
-      const aclDataType grad = kFloatDtypes[number % 3], out = kFloatDtypes[number / 3 % 3];
-      const Problem problem(shape, {grad, ACL_INT32, out}, {++number, kWide, number % 2 == 0});
-      ASSERT_EQ(problem.Run(device).message, "");
-      const auto [entry, added] = first.emplace(shape.name, problem.out.Read());
-      EXPECT_TRUE(added || entry->second == problem.out.Read()) << shape.name << " " << setting;
-    }
-  });
-}
-
-// A view gives the bits that its dense copy gives.
-TEST(EmbeddingDenseBackwardBits, AreThoseOfDenseViews) {
-  const Device device;
-  for (uint64_t seed = 0; seed < 20; ++seed) {
-    const Case shape = Shape(3000, 37, 3);
-    Problem strided(shape, {}, {seed, kNormal, true});
-    Problem dense(shape, {}, {seed, kNormal, false});
-    dense.grad.Write(strided.grad.Read());
-    dense.indices.Write(strided.indices.Read());
-    ASSERT_EQ(strided.Run(device).message, "");
-    ASSERT_EQ(dense.Run(device).message, "");
-    EXPECT_EQ(strided.out.Read(), dense.out.Read());
-  }
 }
 
 #if defined(__SSE2__)
@@ -192,31 +160,6 @@ TEST(EmbeddingDenseBackwardExecutor, RunsAgainWithNewAddresses) {
   EXPECT_EQ(aclSetTensorAddr(planned.executor(), 3, any, second.out.data()), 161002);
 }
 
-// Several runs are in the queue when tensors and executor go.
-TEST(EmbeddingDenseBackwardExecutor, TensorsMayGoBeforeTheWorkRuns) {
-  const Device device;
-  Problem problem(Shape(500, 40, 20), {}, {3, kNormal, true});
-  const DeviceBuffer workspace(1 << 20);
-  {
-    const Planned planned = problem.Plan();
-    ASSERT_LE(planned.workspace_size(), 1u << 20);
-    ASSERT_EQ(aclSetAclOpExecutorRepeatable(planned.executor()), 0);
-    Gate gate(device.stream());
-    for (int run = 0; run < 3; ++run) {
-      ASSERT_EQ(aclnnEmbeddingDenseBackward(workspace.address(), planned.workspace_size(),
-                                            planned.executor(), device.stream()),
-                0);
-    }
-    problem.grad.DestroyHandle();
-    problem.indices.DestroyHandle();
-    problem.out.DestroyHandle();
-    ASSERT_EQ(aclDestroyAclOpExecutor(planned.executor()), 0);
-    EXPECT_EQ(problem.out.Change(), "") << "the work ran behind a closed gate";
-  }
-  ASSERT_EQ(device.Synchronize().message, "");
-  EXPECT_TRUE(problem.IsRight());
-}
-
 // Addresses given to a repeatable executor do not touch runs that are queued already.
 TEST(EmbeddingDenseBackwardExecutor, QueuedRunsKeepTheirAddresses) {
   const Device device;
@@ -238,6 +181,52 @@ TEST(EmbeddingDenseBackwardExecutor, QueuedRunsKeepTheirAddresses) {
   ASSERT_EQ(device.Synchronize().message, "");
   EXPECT_TRUE(first.IsRight());
   EXPECT_TRUE(second.IsRight());
+}
+
+TEST(EmbeddingDenseBackwardMisuse, WorkspaceInTheOutput) {
+  const Device device;
+  const Problem problem(Shape(60, 7, 5), {});
+  const Planned planned = problem.Plan();
+  const uint64_t size = planned.workspace_size();
+  // One allocation that would hold both.
+  const DeviceBuffer both(1 << 16);
+  auto* any = const_cast<aclTensor*>(problem.grad.handle());
+  const auto run = [&](std::byte* out) {
+    EXPECT_EQ(aclSetOutputTensorAddr(planned.executor(), 0, any, out), 0);
+    return TakeOutcome(
+        aclnnEmbeddingDenseBackward(both.address(), size, planned.executor(), device.stream()));
+  };
+  const Outcome refused = run(both.address() + size - 4);
+  EXPECT_EQ(refused.code, 161002);
+  EXPECT_NE(refused.message.find("workspace memory is shared with out"), std::string::npos);
+  EXPECT_EQ(run(both.address() + size).message, "");
+  EXPECT_EQ(device.Synchronize().message, "");
+}
+
+// Interleaved columns share no element: neither output is refused.
+TEST(EmbeddingDenseBackwardMisuse, ViewsBesideEachOther) {
+  const Device device;
+  const DeviceBuffer memory(4096);
+  memory.Write(std::vector<std::byte>(4096));
+  const DeviceBuffer workspace(4096);
+  const auto spec = [&](int64_t columns_apart, std::byte* data) {
+    return TensorSpec{.dims = {5, 7},
+                      .strides = Dims{14 + columns_apart, 1},
+                      .storage = Dims{1000},
+                      .data = data};
+  };
+  const TensorHandle indices({.dims = {5}, .dtype = ACL_INT64, .data = memory.address() + 2048});
+  const auto run = [&](std::byte* out_data) {
+    const TensorHandle grad(spec(0, memory.address())), out(spec(0, out_data));
+    const Planned planned = Planned::Plan([&](uint64_t* size, aclOpExecutor** executor) {
+      return aclnnEmbeddingDenseBackwardGetWorkspaceSize(grad.get(), indices.get(), 5, kNoPadding,
+                                                         false, out.get(), size, executor);
+    });
+    return Execute(device, planned, aclnnEmbeddingDenseBackward);
+  };
+  EXPECT_EQ(run(memory.address() + 7 * 4).message, "");
+  EXPECT_EQ(run(memory.address() + 7 * 4 - 1).code, 161002);
+  EXPECT_EQ(run(memory.address() + 6 * 4).code, 161002);
 }
 
 }  // namespace

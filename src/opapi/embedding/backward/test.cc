@@ -11,6 +11,7 @@
 #include "embedding/backward/test_case.h"
 #include "embedding/forward/reference.h"
 #include "tests/support/numbers.h"
+#include "tests/support/room_runs.h"
 #include "tests/support/tables.h"
 
 namespace openaclnn::test::embedding::backward {
@@ -86,28 +87,6 @@ TEST(EmbeddingDenseBackward, WorkedExample) {
   EXPECT_EQ(Output(problem), (std::vector<double>{0, 0, 0, 1, 2, 3, 4, 5, 6, 0, 0, 0}));
 }
 
-// Every named case but those of the bench; the types change from case to case.
-TEST(EmbeddingDenseBackward, NamedCases) {
-  const Device device;
-  size_t number = 0;
-  for (const Case& shape : Cases()) {
-    if (shape.group == kPerf) continue;
-    SCOPED_TRACE(shape.name);
-    const Types types = {kFloatDtypes[number % 3], number % 2 == 0 ? ACL_INT64 : ACL_INT32,
-                         kFloatDtypes[number / 3 % 3]};
-    for (const Types& t : {Types(), types}) {
-      const Problem problem(shape, t, {number, t.grad == ACL_FLOAT ? kEqual : kNormal, false});
-      ASSERT_EQ(problem.Run(device).message, "");
-      EXPECT_TRUE(problem.IsRight());
-      if (shape.group != kReal || shape.scale) continue;
-      const RelativeErrors errors = Errors(Output(problem), problem.Reference().value);
-      RecordProperty(shape.name + "_mean", std::to_string(errors.mean / Threshold(t.out)));
-      RecordProperty(shape.name + "_max", std::to_string(errors.max / Threshold(t.out)));
-    }
-    ++number;
-  }
-}
-
 TEST(EmbeddingDenseBackward, EveryCombinationOfTypes) {
   const Device device;
   uint64_t seed = 0;
@@ -118,47 +97,11 @@ TEST(EmbeddingDenseBackward, EveryCombinationOfTypes) {
           SCOPED_TRACE(testing::Message() << grad << " " << indices << " " << out << strided);
           const Problem problem({"", kSmoke, {3, 57}, 21, 40, 3, false, kUniformRows},
                                 {grad, indices, out}, {++seed, kWide, strided});
-          ASSERT_EQ(problem.Run(device).message, "");
-          EXPECT_TRUE(problem.IsRight());
+          ExpectRight(device, problem);
         }
       }
     }
   }
-}
-
-Case RandomCase() {
-  Case shape{"", kSmoke, {}, 0, 0, 0, *rc::gen::arbitrary<bool>(), kUniformRows};
-  const int rank = *rc::gen::inRange(0, 8);
-  const int64_t tokens = *rc::gen::element(0, 1, 5, 64, 65, 300, 1100, 2500);
-  int64_t left = tokens;
-  for (int axis = 0; axis < rank; ++axis) {
-    const int64_t dim = axis + 1 == rank ? left : *rc::gen::inRange<int64_t>(1, 4);
-    shape.index_dims.push_back(dim);
-    left = std::max<int64_t>(left / std::max<int64_t>(dim, 1), tokens > 0 ? 1 : 0);
-  }
-  shape.width = tokens > 1000 ? *rc::gen::inRange(0, 40)
-                              : *rc::gen::element(0, 1, 2, 15, 16, 17, 31, 48, 100, 1024, 1050);
-  shape.num_weights = *rc::gen::element<uint64_t>(1, 2, 3, 5, 100, 700);
-  shape.padding_idx = *rc::gen::element<uint64_t>(0, 1, shape.num_weights - 1, shape.num_weights,
-                                                  UINT32_MAX, kNoPadding, uint64_t{1} << 63);
-  shape.rows = *rc::gen::element(kUniformRows, kZipfRows, kAscendingRows);
-  return shape;
-}
-
-TEST(EmbeddingDenseBackward, RandomShapesTypesAndViews) {
-  const Device device;
-  EXPECT_TRUE(rc::check([&] {
-    const Case shape = RandomCase();
-    const Types types = {*rc::gen::elementOf(kFloatDtypes), *rc::gen::elementOf(kIndexDtypes),
-                         *rc::gen::elementOf(kFloatDtypes)};
-    const Values values = *rc::gen::element(kNormal, kWide, kEqual, kOpposite);
-    const auto seed = *rc::gen::arbitrary<uint32_t>();
-    const Problem problem(shape, types, {seed, values, *rc::gen::arbitrary<bool>()});
-    const Outcome outcome = problem.Run(device);
-    if (!outcome.ok()) RC_FAIL(outcome.message);
-    const testing::AssertionResult right = problem.IsRight();
-    if (!right) RC_FAIL(std::string(right.message()));
-  }));
 }
 
 // 100,003 equal terms: a running sum would be far outside the bound.
@@ -167,8 +110,7 @@ TEST(EmbeddingDenseBackward, LongSumsStayAccurate) {
   for (const aclDataType out : kFloatDtypes) {
     const Problem problem({"", kEdge, {100003}, 3, 1, kNoPadding, true, kUniformRows},
                           {ACL_FLOAT, ACL_INT32, out}, {1, kEqual, false});
-    ASSERT_EQ(problem.Run(device).message, "");
-    EXPECT_TRUE(problem.IsRight());
+    ExpectRight(device, problem);
   }
 }
 
@@ -234,6 +176,8 @@ TEST(EmbeddingDenseBackward, EmptyGradNeedsNoIndices) {
   problem.SetIndices({0, 77, -5});
   EXPECT_EQ(problem.Run(device).message, "");
 }
+
+INSTANTIATE_TYPED_TEST_SUITE_P(EmbeddingDenseBackward, RoomRuns, Room);
 
 }  // namespace
 }  // namespace openaclnn::test::embedding::backward

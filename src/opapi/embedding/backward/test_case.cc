@@ -2,6 +2,8 @@
 // Data, calls and reference of EmbeddingDenseBackward's tests.
 #include "embedding/backward/test_case.h"
 
+#include <rapidcheck.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -15,24 +17,6 @@ namespace {
 Dims With(Dims dims, int64_t last) {
   dims.push_back(last);
   return dims;
-}
-
-/// Rows that the index type can name, up to this.
-int64_t LargestRow(aclDataType dtype) {
-  switch (dtype) {
-    case ACL_BOOL:
-      return 1;
-    case ACL_INT8:
-      return INT8_MAX;
-    case ACL_UINT8:
-      return UINT8_MAX;
-    case ACL_INT16:
-      return INT16_MAX;
-    case ACL_FLOAT16:
-      return 2048;
-    default:
-      return int64_t{1} << 24;
-  }
 }
 
 bool IsFloating(aclDataType dtype) {
@@ -53,25 +37,9 @@ void AddFractions(Random& random, aclDataType dtype, std::vector<double>* rows) 
   }
 }
 
-Layout Place(Random& random, const Dims& dims, bool strided, bool may_repeat) {
-  return strided ? RandomLayout(random, dims, may_repeat) : DenseLayout(dims);
-}
-
-/// Half of the strided tensors end some bytes before their memory does.
-size_t After(Random& random, bool strided) {
-  return strided ? static_cast<size_t>(16 * Uniform(random, 0, 1)) : 0;
-}
-
-DeviceTensor Make(uint64_t seed, aclDataType dtype, const Dims& dims, bool strided,
-                  bool may_repeat) {
-  Random random(seed);
-  const Layout layout = Place(random, dims, strided, may_repeat);
-  return DeviceTensor(dtype, layout, After(random, strided));
-}
-
 }  // namespace
 
-const std::vector<Case>& Cases() {
+const std::vector<Case>& Room::Cases() {
   static const std::vector<Case> cases = {
 #include "embedding/backward/cases.inc"
   };
@@ -88,15 +56,43 @@ Planned Plan(const Spec& spec) {
   });
 }
 
-Problem::Problem(const Case& shape, const Types& types, const Options& options)
-    : grad(Make(options.seed, types.grad, With(shape.index_dims, shape.width), options.strided,
-                true)),
-      indices(Make(options.seed + 1, types.indices, shape.index_dims, options.strided, true)),
-      out(Make(options.seed + 2, types.out, {static_cast<int64_t>(shape.num_weights), shape.width},
-               options.strided, false)),
+Case Room::Random() {
+  Case shape{"", kSmoke, {}, 0, 0, 0, *rc::gen::arbitrary<bool>(), kUniformRows};
+  const int rank = *rc::gen::inRange(0, 8);
+  const int64_t tokens = *rc::gen::element(0, 1, 5, 64, 65, 300, 1100, 2500);
+  int64_t left = tokens;
+  for (int axis = 0; axis < rank; ++axis) {
+    const int64_t dim = axis + 1 == rank ? left : *rc::gen::inRange<int64_t>(1, 4);
+    shape.index_dims.push_back(dim);
+    left = std::max<int64_t>(left / std::max<int64_t>(dim, 1), tokens > 0 ? 1 : 0);
+  }
+  shape.width = tokens > 1000 ? *rc::gen::inRange(0, 40)
+                              : *rc::gen::element(0, 1, 2, 15, 16, 17, 31, 48, 100, 1024, 1050);
+  shape.num_weights = *rc::gen::element<uint64_t>(1, 2, 3, 5, 100, 700);
+  shape.padding_idx = *rc::gen::element<uint64_t>(0, 1, shape.num_weights - 1, shape.num_weights,
+                                                  UINT32_MAX, kNoPadding, uint64_t{1} << 63);
+  shape.rows = *rc::gen::element(kUniformRows, kZipfRows, kAscendingRows);
+  return shape;
+}
+
+Problem Room::Make(const Case& shape, uint64_t variant, const Fill& fill) {
+  const aclDataType out = kFloatDtypes[(variant + variant / 3) % 3];
+  // INT64 first.
+  const size_t index = (variant / 9 + 4) % kIndexDtypes.size();
+  return Problem(shape, {TypeOf(variant), kIndexDtypes[index], out}, fill);
+}
+
+Problem::Problem(const Case& shape, const Types& types, const Fill& fill)
+    : OperatorProblem(kApi, aclnnEmbeddingDenseBackward),
+      grad(PlaceTensor(fill.seed, types.grad, With(shape.index_dims, shape.width), fill.strided,
+                       fill.repeats)),
+      indices(
+          PlaceTensor(fill.seed + 1, types.indices, shape.index_dims, fill.strided, fill.repeats)),
+      out(PlaceTensor(fill.seed + 2, types.out,
+                      {static_cast<int64_t>(shape.num_weights), shape.width}, fill.strided, false)),
       case_(shape) {
-  Random random(options.seed);
-  SetGrad(RandomValues(random, grad.layout().count(), options.values));
+  Random random(fill.seed);
+  SetGrad(RandomValues(random, grad.layout().count(), fill.values));
   const int64_t limit =
       std::min(static_cast<int64_t>(shape.num_weights), LargestRow(types.indices) + 1);
   const auto rows = RandomRows(random, indices.layout().count(), limit, shape.rows);
@@ -105,12 +101,8 @@ Problem::Problem(const Case& shape, const Types& types, const Options& options)
   SetIndices(values);
 }
 
-void Problem::SetGrad(const std::vector<double>& values) {
-  grad.Write(ToBytes(grad.dtype(), values));
-}
-
-void Problem::SetIndices(const std::vector<double>& values) {
-  indices.Write(ToBytes(indices.dtype(), values));
+std::vector<CallOperand> Problem::operands() const {
+  return {{"grad", 0, &grad}, {"indices", 1, &indices}, {"out", 2, &out, CallOperand::kOutput}};
 }
 
 Planned Problem::Plan() const {
@@ -121,19 +113,14 @@ Planned Problem::Plan() const {
   });
 }
 
-Outcome Problem::Run(const Device& device) const {
-  return Execute(device, Plan(), aclnnEmbeddingDenseBackward);
-}
-
 ReferenceSums Problem::Reference() const {
   namespace room = openaclnn::embedding::backward;
-  const std::vector<double> dy = ToDoubles(grad.dtype(), grad.Read());
+  const std::vector<double> dy = ValuesOf(grad);
   std::vector<int64_t> idx;
-  for (const double value : ToDoubles(indices.dtype(), indices.Read())) {
+  for (const double value : ValuesOf(indices)) {
     idx.push_back(static_cast<int64_t>(value));
   }
-  std::vector<double> magnitude(dy.size());
-  std::transform(dy.begin(), dy.end(), magnitude.begin(), [](double v) { return std::abs(v); });
+  const std::vector<double> magnitude = Magnitudes(dy);
   const room::ReferenceSizes sizes = {dy.empty() ? 0 : static_cast<int64_t>(idx.size()),
                                       case_.width, case_.num_weights, case_.padding_idx,
                                       case_.scale};
@@ -148,31 +135,6 @@ ReferenceSums Problem::Reference() const {
   return sums;
 }
 
-testing::AssertionResult Problem::IsRight() const {
-  if (const std::string change = grad.Change(); !change.empty()) {
-    return testing::AssertionFailure() << "grad was written: " << change;
-  }
-  if (const std::string change = indices.Change(); !change.empty()) {
-    return testing::AssertionFailure() << "indices was written: " << change;
-  }
-  if (const std::string damage = out.Damage(); !damage.empty()) {
-    return testing::AssertionFailure() << "beside out: " << damage;
-  }
-  const ReferenceSums sums = Reference();
-  const std::vector<double> got = ToDoubles(out.dtype(), out.Read());
-  for (size_t i = 0; i < got.size(); ++i) {
-    if (sums.terms[i] == 0 && (got[i] != 0 || std::signbit(got[i]))) {
-      return testing::AssertionFailure() << "element " << i << " of a row without hits is not +0";
-    }
-  }
-  return AreWithin(out.dtype(), got, sums);
-}
-
-int64_t LeastBytes(const Case& shape, const Types& types) {
-  const auto size = [](aclDataType dtype) { return static_cast<int64_t>(aclDataTypeSize(dtype)); };
-  const int64_t tokens = CountOf(shape.index_dims);
-  return tokens * (size(types.indices) + shape.width * size(types.grad)) +
-         static_cast<int64_t>(shape.num_weights) * shape.width * size(types.out);
-}
+testing::AssertionResult Problem::OutputsAreRight() const { return AreSums(out, Reference()); }
 
 }  // namespace openaclnn::test::embedding::backward

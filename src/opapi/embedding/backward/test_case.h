@@ -2,17 +2,14 @@
 // A call of EmbeddingDenseBackward as its tests and its bench make it.
 #pragma once
 
-#include <gtest/gtest.h>
-
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "aclnnop/aclnn_embedding_dense_backward.h"
-#include "tests/support/accuracy.h"
-#include "tests/support/call.h"
-#include "tests/support/cases.h"
-#include "tests/support/tensor.h"
+#include "tests/support/problem.h"
+#include "tests/support/walks.h"
 
 namespace openaclnn::test::embedding::backward {
 
@@ -30,9 +27,6 @@ struct Case {
   Rows rows;
 };
 
-/// What cases.inc lists.
-const std::vector<Case>& Cases();
-
 struct Types {
   aclDataType grad = ACL_FLOAT;
   aclDataType indices = ACL_INT64;
@@ -49,39 +43,46 @@ struct Spec {
 };
 Planned Plan(const Spec& spec);
 
-/// Tensors with data for a case, and what the reference says of them.
-class Problem {
+class Problem : public OperatorProblem {
  public:
-  struct Options {
-    uint64_t seed = 1;
-    Values values = kNormal;
-    bool strided = false;  // random views, else dense
-  };
-
-  Problem(const Case& shape, const Types& types, const Options& options);
-  Problem(const Case& shape, const Types& types) : Problem(shape, types, Options()) {}
+  Problem(const Case& shape, const Types& types, const Fill& fill = {});
 
   /// Replaces the data: row-major, rounded to the types.
-  void SetGrad(const std::vector<double>& values);
-  void SetIndices(const std::vector<double>& values);
+  void SetGrad(const std::vector<double>& values) { Set(&grad, values); }
+  void SetIndices(const std::vector<double>& values) { Set(&indices, values); }
 
-  Planned Plan() const;
-  /// Both phases and synchronise.
-  Outcome Run(const Device& device) const;
-
+  std::vector<CallOperand> operands() const override;
+  Planned Plan() const override;
   /// The reference on the inputs as stored.
   ReferenceSums Reference() const;
-  /// The output within the bound of the reference, inputs and everything beside the output as it
-  /// was.
-  testing::AssertionResult IsRight() const;
 
   DeviceTensor grad, indices, out;
 
  private:
+  testing::AssertionResult OutputsAreRight() const override;
+
   Case case_;
 };
 
-/// The work's least traffic: every input read once, the output written once.
-int64_t LeastBytes(const Case& shape, const Types& types);
+struct Room {
+  using Case = backward::Case;
+  using Problem = backward::Problem;
+  using Spec = backward::Spec;
+  /// Types of grad and of out alike first, then others, each for every type of the indices.
+  static constexpr uint64_t kVariants = 9 * kIndexDtypes.size();
+  static constexpr bool kFused = false;
+  static constexpr Group kBitsUpTo = kReal;
+  static constexpr std::array<uint64_t, 3> kTimed = {0, 1, 2};
+
+  static const std::vector<Case>& Cases();
+  static Case Random();
+  static std::vector<Case> Shapes() {
+    return {{"", kEdge, {60}, 7, 5, kNoPadding, false, kUniformRows},
+            {"", kEdge, {3001}, 37, 3, kNoPadding, false, kUniformRows}};
+  }
+  static aclDataType TypeOf(uint64_t variant) { return kFloatDtypes[variant % 3]; }
+  static Problem Make(const Case& shape, uint64_t variant, const Fill& fill);
+  static std::vector<test::Refusals<Spec>> Refusals();
+};
 
 }  // namespace openaclnn::test::embedding::backward

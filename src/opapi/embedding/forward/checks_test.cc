@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Embedding refuses: every check, their order, every product and type, misuse in phase 2.
-#include "tests/support/checks.h"
-
+// What Embedding refuses in phase 1: every check, their order, every product and type.
 #include <gtest/gtest.h>
 
 #include "embedding/forward/test_case.h"
+#include "tests/support/room_checks.h"
 #include "tests/support/tables.h"
 
 namespace openaclnn::test::embedding::forward {
@@ -20,16 +19,26 @@ Spec GoodSpec() {
   return spec;
 }
 
-std::vector<Row> NullRows() {
-  return {
-      {"workspaceSize value is null", "", 161001, [](Spec* s) { s->null_workspace_size = true; }},
-      {"executor value is null", "", 161001, [](Spec* s) { s->null_executor = true; }},
-      {"weight value is null", "a tensor", 161001,
-       [](Spec* s) { s->weight.given = TensorSpec::kNull; }},
-      {"indices value is null", "a tensor", 161001,
-       [](Spec* s) { s->indices.given = TensorSpec::kNull; }},
-      {"out value is null", "a tensor", 161001, [](Spec* s) { s->out.given = TensorSpec::kNull; }},
-  };
+const std::vector<Family> kFamiliesOfIt = {Family::k910, Family::kA2, Family::kA3, Family::k950};
+
+SpecOperands<Spec> Operands() {
+  std::vector<aclDataType> movable;
+  for (const DtypeEntry& dtype : kDtypes) {
+    const size_t bytes = aclDataTypeSize(dtype.type);
+    if (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8) movable.push_back(dtype.type);
+  }
+  return {{.name = "weight",
+           .member = &Spec::weight,
+           .dtypes = movable,
+           .tied = true,
+           .no_bf16_on_910 = true},
+          {"indices", &Spec::indices, {kIndexDtypes.begin(), kIndexDtypes.end()}},
+          {.name = "out",
+           .member = &Spec::out,
+           .dtypes = movable,
+           .tied = true,
+           .is_output = true,
+           .no_bf16_on_910 = true}};
 }
 
 std::vector<Row> OperatorRows() {
@@ -69,71 +78,9 @@ std::vector<Row> OperatorRows() {
 }
 
 std::vector<Row> AllRows() {
-  std::vector<Row> rows = NullRows();
+  std::vector<Row> rows = NullRows(Operands());
   for (Row& row : OperatorRows()) rows.push_back(std::move(row));
   return rows;
-}
-
-TEST(EmbeddingChecks, EachRow) {
-  const Device device;
-  ExpectEachRow(kApi, GoodSpec(), AllRows());
-}
-
-TEST(EmbeddingChecks, EarlierRowWins) {
-  const Device device;
-  ExpectEarlierWins(kApi, GoodSpec(), AllRows());
-}
-
-TEST(EmbeddingChecks, ProductComesAfterNulls) {
-  const Device device{{"OPENACLNN_SOC", "Ascend310B1"}};
-  ExpectRefused(Plan(GoodSpec()), kApi, 561003, "product family is 310B",
-                "one of 910, A2, A3, 950 on Ascend310B1");
-  for (const Row& row : AllRows()) {
-    Spec spec = GoodSpec();
-    row.breaks(&spec);
-    EXPECT_EQ(Plan(spec).outcome().code, row.code == 161001 ? 161001 : 561003) << row.got;
-  }
-}
-
-TEST(EmbeddingChecks, EveryProductAndType) {
-  for (const ProductEntry& product : kProducts) {
-    const Device device{{"OPENACLNN_SOC", product.name}};
-    const bool supported = product.family != Family::k310P && product.family != Family::k310B;
-    for (const DtypeEntry& dtype : kDtypes) {
-      SCOPED_TRACE(std::string(product.name) + " " + dtype.name);
-      const size_t bytes = aclDataTypeSize(dtype.type);
-      const bool movable = (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8) &&
-                           !(dtype.type == ACL_BF16 && product.family == Family::k910);
-      Spec spec = GoodSpec();
-      spec.weight.dtype = spec.out.dtype = dtype.type;
-      EXPECT_EQ(Plan(spec).outcome().code, !supported ? 561003 : movable ? 0 : 161002);
-      // One of the two alone differs from the other.
-      for (TensorSpec Spec::*operand : {&Spec::weight, &Spec::out}) {
-        spec = GoodSpec();
-        (spec.*operand).dtype = dtype.type;
-        EXPECT_EQ(Plan(spec).outcome().code, !supported                ? 561003
-                                             : dtype.type == ACL_FLOAT ? 0
-                                                                       : 161002);
-      }
-      spec = GoodSpec();
-      spec.indices.dtype = dtype.type;
-      EXPECT_EQ(Plan(spec).outcome().code, !supported                          ? 561003
-                                           : IsOneOf(dtype.type, kIndexDtypes) ? 0
-                                                                               : 161002);
-    }
-  }
-}
-
-TEST(EmbeddingChecks, EveryFormat) {
-  const Device device;
-  for (int number = -2; number <= 60; ++number) {
-    const auto format = static_cast<aclFormat>(number);
-    for (TensorSpec Spec::*operand : {&Spec::weight, &Spec::indices, &Spec::out}) {
-      Spec spec = GoodSpec();
-      (spec.*operand).format = format;
-      EXPECT_EQ(Plan(spec).outcome().code, IsOneOf(format, kPlainFormats) ? 0 : 161002) << number;
-    }
-  }
 }
 
 TEST(EmbeddingChecks, Shapes) {
@@ -177,41 +124,12 @@ TEST(EmbeddingChecks, OutputThatOverlapsItself) {
   }
 }
 
-TEST(EmbeddingMisuse, Phase2) {
-  const Device device;
-  Problem problem({"", kEdge, {60}, 7, 5, kUniformRows}, {});
-  const Planned planned = problem.Plan();
-  const uint64_t size = planned.workspace_size();
-  const DeviceBuffer workspace((size + 63) / 64 * 64);
-  const auto run = [&](void* address, uint64_t bytes, aclOpExecutor* executor) {
-    return aclnnEmbedding(address, bytes, executor, device.stream());
-  };
-  EXPECT_EQ(run(workspace.address(), size, nullptr), 161001);
-  EXPECT_EQ(run(workspace.address(), size, reinterpret_cast<aclOpExecutor*>(uintptr_t{0x50})),
-            561000);
-  EXPECT_EQ(run(nullptr, size, planned.executor()), 161001);
-  EXPECT_EQ(run(workspace.address(), size - 1, planned.executor()), 161002);
-  auto* any = const_cast<aclTensor*>(problem.out.handle());
-  std::vector<float> host(1000);
-  const DeviceTensor* tensors[] = {&problem.weight, &problem.indices, &problem.out};
-  for (size_t operand = 0; operand < 3; ++operand) {
-    for (void* address : {static_cast<void*>(nullptr), static_cast<void*>(host.data())}) {
-      ASSERT_EQ(aclSetTensorAddr(planned.executor(), operand, any, address), 0);
-      EXPECT_EQ(run(workspace.address(), size, planned.executor()),
-                address == nullptr ? 161001 : 161002);
-    }
-    ASSERT_EQ(aclSetTensorAddr(planned.executor(), operand, any, tensors[operand]->data()), 0);
-  }
-  // The weight inside the output's memory.
-  ASSERT_EQ(aclSetTensorAddr(planned.executor(), 0, any, problem.out.data()), 0);
-  EXPECT_EQ(run(workspace.address(), size, planned.executor()), 161002);
-  ASSERT_EQ(aclSetTensorAddr(planned.executor(), 0, any, problem.weight.data()), 0);
-  EXPECT_EQ(problem.out.Change(), "");
-  EXPECT_EQ(run(workspace.address(), size, planned.executor()), 0);
-  EXPECT_EQ(run(workspace.address(), size, planned.executor()), 561103);
-  ASSERT_EQ(device.Synchronize().message, "");
-  EXPECT_TRUE(problem.IsRight());
-}
+INSTANTIATE_TYPED_TEST_SUITE_P(Embedding, RoomChecks, Room);
 
 }  // namespace
+
+std::vector<test::Refusals<Spec>> Room::Refusals() {
+  return {{kApi, GoodSpec(), Operands(), AllRows(), kFamiliesOfIt}};
+}
+
 }  // namespace openaclnn::test::embedding::forward

@@ -5,13 +5,12 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
-#include <map>
 
 #include "embedding/forward/reference.h"
 #include "embedding/forward/test_case.h"
-#include "tests/support/bits.h"
 #include "tests/support/checks.h"
 #include "tests/support/numbers.h"
+#include "tests/support/room_runs.h"
 #include "tests/support/tables.h"
 
 namespace openaclnn::test::embedding::forward {
@@ -38,19 +37,6 @@ TEST(Embedding, WorkedExample) {
   EXPECT_EQ(ToDoubles(ACL_FLOAT, problem.out.Read()), (std::vector<double>{5, 6, 1, 2, 5, 6}));
 }
 
-TEST(Embedding, NamedCases) {
-  const Device device;
-  for (const Case& shape : Cases()) {
-    if (shape.group == kPerf) continue;
-    for (const bool strided : {false, true}) {
-      SCOPED_TRACE(shape.name);
-      const Problem problem(shape, {}, 3, strided);
-      ASSERT_EQ(problem.Run(device).message, "");
-      EXPECT_TRUE(problem.IsRight());
-    }
-  }
-}
-
 // Bits are moved, so every type that has whole bytes is right, NaNs of any payload included.
 TEST(Embedding, EveryCombinationOfTypes) {
   const Device device;
@@ -61,33 +47,11 @@ TEST(Embedding, EveryCombinationOfTypes) {
       for (const bool strided : {false, true}) {
         SCOPED_TRACE(testing::Message() << weight.name << " " << indices << " " << strided);
         const Problem problem({"", kSmoke, {3, 57}, 21, 40, kUniformRows}, {weight.type, indices},
-                              ++seed, strided);
-        ASSERT_EQ(problem.Run(device).message, "");
-        EXPECT_TRUE(problem.IsRight());
+                              {++seed, kNormal, strided});
+        ExpectRight(device, problem);
       }
     }
   }
-}
-
-TEST(Embedding, RandomShapesTypesAndViews) {
-  const Device device;
-  EXPECT_TRUE(rc::check([&] {
-    Case shape{"", kSmoke, {}, 0, 0, kUniformRows};
-    const int rank = *rc::gen::inRange(0, 8);
-    for (int axis = 0; axis < rank; ++axis) {
-      shape.index_dims.push_back(*rc::gen::inRange<int64_t>(0, rank < 3 ? 40 : 4));
-    }
-    shape.width = *rc::gen::element(0, 1, 2, 7, 16, 33, 200);
-    shape.num_rows = *rc::gen::element(1, 2, 100, 3000);
-    const DtypeEntry weight = *rc::gen::elementOf(std::to_array(kDtypes));
-    RC_PRE(aclDataTypeSize(weight.type) >= 1 && aclDataTypeSize(weight.type) <= 8);
-    const Problem problem(shape, {weight.type, ACL_INT16}, *rc::gen::arbitrary<uint32_t>(),
-                          *rc::gen::arbitrary<bool>());
-    const Outcome outcome = problem.Run(device);
-    if (!outcome.ok()) RC_FAIL(outcome.message);
-    const testing::AssertionResult right = problem.IsRight();
-    if (!right) RC_FAIL(std::string(right.message()));
-  }));
 }
 
 TEST(Embedding, IndicesAreTruncated) {
@@ -99,19 +63,6 @@ TEST(Embedding, IndicesAreTruncated) {
     ASSERT_EQ(problem.Run(device).message, "");
     EXPECT_EQ(ToDoubles(ACL_FLOAT, problem.out.Read()), (std::vector<double>{5, 5, 6, 6, 5}));
   }
-}
-
-TEST(EmbeddingBits, AreThoseOfOneThreadAndEveryInstructionSet) {
-  std::map<std::string, std::vector<std::byte>> first;
-  UnderEachSetting([&](const std::string& setting, const Device& device) {
-    for (const Case& shape : Cases()) {
-      if (shape.group == kPerf) continue;
-      const Problem problem(shape, {ACL_BF16, ACL_INT32}, 5, true);
-      ASSERT_EQ(problem.Run(device).message, "");
-      const auto [entry, added] = first.emplace(shape.name, problem.out.Read());
-      EXPECT_TRUE(added || entry->second == problem.out.Read()) << shape.name << " " << setting;
-    }
-  });
 }
 
 TEST(EmbeddingIndices, FirstPositionIsNamed) {
@@ -128,8 +79,7 @@ TEST(EmbeddingIndices, FirstPositionIsNamed) {
     }
     EXPECT_EQ(problem.out.Change(), "");
     problem.SetIndices(std::vector<double>(100000, 2));
-    ASSERT_EQ(problem.Run(device).message, "");
-    EXPECT_TRUE(problem.IsRight());
+    ExpectRight(device, problem);
   }
 }
 
@@ -145,7 +95,7 @@ TEST(EmbeddingIndices, WeightWithoutElements) {
 TEST(EmbeddingExecutor, RunsAgainWithNewAddressesAndWithoutTensors) {
   const Device device;
   const Case shape = Shape(200, 9, 7);
-  Problem first(shape, {}, 1), second(shape, {}, 2);
+  Problem first(shape, {}, {1}), second(shape, {}, {2});
   const Planned planned = first.Plan();
   ASSERT_EQ(aclSetAclOpExecutorRepeatable(planned.executor()), 0);
   const DeviceBuffer workspace(4096);
@@ -173,6 +123,8 @@ TEST(EmbeddingExecutor, RunsAgainWithNewAddressesAndWithoutTensors) {
   EXPECT_TRUE(first.IsRight());
   EXPECT_TRUE(second.IsRight());
 }
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Embedding, RoomRuns, Room);
 
 }  // namespace
 }  // namespace openaclnn::test::embedding::forward

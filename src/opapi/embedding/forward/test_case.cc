@@ -2,8 +2,9 @@
 // Data, calls and reference of Embedding's tests.
 #include "embedding/forward/test_case.h"
 
+#include <rapidcheck.h>
+
 #include <algorithm>
-#include <cmath>
 
 #include "embedding/forward/reference.h"
 #include "tests/support/numbers.h"
@@ -14,13 +15,6 @@ namespace {
 Dims With(Dims dims, int64_t last) {
   dims.push_back(last);
   return dims;
-}
-
-DeviceTensor Make(uint64_t seed, aclDataType dtype, const Dims& dims, bool strided,
-                  bool may_repeat) {
-  Random random(seed);
-  return DeviceTensor(dtype, strided ? RandomLayout(random, dims, may_repeat) : DenseLayout(dims),
-                      strided ? static_cast<size_t>(16 * Uniform(random, 0, 1)) : 0);
 }
 
 /// Elements as numbers that tell any two bit patterns apart.
@@ -50,7 +44,7 @@ std::vector<uint64_t> Numbers(const DeviceTensor& tensor) {
 
 }  // namespace
 
-const std::vector<Case>& Cases() {
+const std::vector<Case>& Room::Cases() {
   static const std::vector<Case> cases = {
 #include "embedding/forward/cases.inc"
   };
@@ -66,26 +60,44 @@ Planned Plan(const Spec& spec) {
   });
 }
 
-Problem::Problem(const Case& shape, const Types& types, uint64_t seed, bool strided)
-    : weight(Make(seed, types.weight, {shape.num_rows, shape.width}, strided, true)),
-      indices(Make(seed + 1, types.indices, shape.index_dims, strided, true)),
-      out(Make(seed + 2, types.weight, With(shape.index_dims, shape.width), strided, false)),
+Case Room::Random() {
+  Case shape{"", kSmoke, {}, 0, 0, kUniformRows};
+  const int rank = *rc::gen::inRange(0, 8);
+  for (int axis = 0; axis < rank; ++axis) {
+    shape.index_dims.push_back(*rc::gen::inRange<int64_t>(0, rank < 3 ? 40 : 4));
+  }
+  shape.width = *rc::gen::element(0, 1, 2, 7, 16, 33, 200);
+  shape.num_rows = *rc::gen::element(1, 2, 100, 3000);
+  return shape;
+}
+
+Problem Room::Make(const Case& shape, uint64_t variant, const Fill& fill) {
+  // INT64 first.
+  const size_t index = (variant / kMovedDtypes.size() + 4) % kIndexDtypes.size();
+  return Problem(shape, {TypeOf(variant), kIndexDtypes[index]}, fill);
+}
+
+Problem::Problem(const Case& shape, const Types& types, const Fill& fill)
+    : OperatorProblem(kApi, aclnnEmbedding),
+      weight(PlaceTensor(fill.seed, types.weight, {shape.num_rows, shape.width}, fill.strided,
+                         fill.repeats)),
+      indices(
+          PlaceTensor(fill.seed + 1, types.indices, shape.index_dims, fill.strided, fill.repeats)),
+      out(PlaceTensor(fill.seed + 2, types.weight, With(shape.index_dims, shape.width),
+                      fill.strided, false)),
       case_(shape) {
-  Random random(seed);
+  Random random(fill.seed);
   std::vector<std::byte> bytes(static_cast<size_t>(weight.layout().count()) *
                                aclDataTypeSize(types.weight));
   std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<std::byte>(random() >> 56); });
   weight.Write(bytes);
-  const int64_t limit = types.indices == ACL_BOOL   ? 2
-                        : types.indices == ACL_INT8 ? 128
-                                                    : int64_t{1} << 24;
-  const auto rows =
-      RandomRows(random, indices.layout().count(), std::min(limit, shape.num_rows), shape.rows);
+  const int64_t limit = std::min(shape.num_rows, LargestRow(types.indices) + 1);
+  const auto rows = RandomRows(random, indices.layout().count(), limit, shape.rows);
   SetIndices({rows.begin(), rows.end()});
 }
 
-void Problem::SetIndices(const std::vector<double>& values) {
-  indices.Write(ToBytes(indices.dtype(), values));
+std::vector<CallOperand> Problem::operands() const {
+  return {{"weight", 0, &weight}, {"indices", 1, &indices}, {"out", 2, &out, CallOperand::kOutput}};
 }
 
 Planned Problem::Plan() const {
@@ -95,19 +107,9 @@ Planned Problem::Plan() const {
   });
 }
 
-Outcome Problem::Run(const Device& device) const { return Execute(device, Plan(), aclnnEmbedding); }
-
-testing::AssertionResult Problem::IsRight() const {
-  for (const DeviceTensor* input : {&weight, &indices}) {
-    if (const std::string change = input->Change(); !change.empty()) {
-      return testing::AssertionFailure() << "an input was written: " << change;
-    }
-  }
-  if (const std::string damage = out.Damage(); !damage.empty()) {
-    return testing::AssertionFailure() << "beside out: " << damage;
-  }
+testing::AssertionResult Problem::OutputsAreRight() const {
   std::vector<int64_t> idx;
-  for (const double value : ToDoubles(indices.dtype(), indices.Read())) {
+  for (const double value : ValuesOf(indices)) {
     idx.push_back(static_cast<int64_t>(value));
   }
   const std::vector<uint64_t> w = Numbers(weight), got = Numbers(out);
@@ -122,10 +124,10 @@ testing::AssertionResult Problem::IsRight() const {
                                      << *miss.first << ", not " << *miss.second;
 }
 
-int64_t LeastBytes(const Case& shape, const Types& types) {
-  const int64_t tokens = CountOf(shape.index_dims);
-  return tokens * static_cast<int64_t>(aclDataTypeSize(types.indices)) +
-         2 * tokens * shape.width * static_cast<int64_t>(aclDataTypeSize(types.weight));
+int64_t Problem::LeastBytes() const {
+  const int64_t tokens = indices.layout().count();
+  return tokens * static_cast<int64_t>(aclDataTypeSize(indices.dtype())) +
+         2 * tokens * case_.width * static_cast<int64_t>(aclDataTypeSize(weight.dtype()));
 }
 
 }  // namespace openaclnn::test::embedding::forward
