@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What GroupedBiasAddGrad refuses in phase 1: every check, their order, every product and type.
-#include "tests/support/checks.h"
-
 #include <gtest/gtest.h>
 
 #include "grouped_bias/backward/test_case.h"
+#include "tests/support/room_checks.h"
 #include "tests/support/walks.h"
 
 namespace openaclnn::test::grouped_bias::backward {
@@ -32,16 +31,6 @@ Spec GoodSpecWithoutList(Version version) {
 const SpecOperand<Spec> kGradY = {"gradY", &Spec::grad_y, {ACL_FLOAT, ACL_FLOAT16, ACL_BF16}, true};
 const SpecOperand<Spec> kList = {"groupIdxOptional", &Spec::list, {ACL_INT32, ACL_INT64}};
 const SpecOperand<Spec> kOut = {"out", &Spec::out, {ACL_FLOAT, ACL_FLOAT16, ACL_BF16}, true, true};
-
-std::vector<Row> NullRows() {
-  return {
-      {"workspaceSize value is null", "", 161001, [](Spec* s) { s->null_workspace_size = true; }},
-      {"executor value is null", "", 161001, [](Spec* s) { s->null_executor = true; }},
-      {"gradY value is null", "a tensor", 161001,
-       [](Spec* s) { s->grad_y.given = TensorSpec::kNull; }},
-      {"out value is null", "a tensor", 161001, [](Spec* s) { s->out.given = TensorSpec::kNull; }},
-  };
-}
 
 /// What the documented list holds, in its order.
 std::vector<Row> OperatorRows() {
@@ -81,7 +70,7 @@ std::vector<Row> OperatorRows() {
   };
 }
 
-std::vector<Row> ViewRows() {
+std::vector<Row> ViewsOutside() {
   return {
       {"gradY view is (6, 3) with strides (3, 1) and offset 1",
        "one inside its storage of shape (18)", 161002,
@@ -98,56 +87,15 @@ std::vector<Row> ViewRows() {
 }
 
 std::vector<Row> AllRows(Version version) {
-  std::vector<Row> rows = NullRows();
+  // A call may be without a list.
+  std::vector<Row> rows = NullRows(SpecOperands<Spec>{kGradY, kOut});
   for (Row& row : OperatorRows()) rows.push_back(std::move(row));
   if (version != kFirst) {
     rows.push_back({"groupIdxType value is 2", "0 (end positions) or 1 (sizes)", 161002,
                     [](Spec* s) { s->list_type = 2; }});
   }
-  for (Row& row : ViewRows()) rows.push_back(std::move(row));
+  for (Row& row : ViewsOutside()) rows.push_back(std::move(row));
   return rows;
-}
-
-TEST(GroupedBiasAddGradChecks, EachRow) {
-  const Device device;
-  for (const Version version : kVersions) {
-    ExpectEachRow(ApiOf(version), GoodSpec(version), AllRows(version));
-  }
-}
-
-TEST(GroupedBiasAddGradChecks, EarlierRowWins) {
-  const Device device;
-  for (const Version version : kVersions) {
-    ExpectEarlierWins(ApiOf(version), GoodSpec(version), AllRows(version));
-  }
-}
-
-TEST(GroupedBiasAddGradChecks, ProductComesAfterNulls) {
-  for (const Version version : kVersions) {
-    ExpectProductComesAfterNulls(ApiOf(version), GoodSpec(version), AllRows(version), "Ascend910A",
-                                 "910", "A2, A3, 950");
-    ExpectProductComesAfterNulls(ApiOf(version), GoodSpec(version), AllRows(version), "Ascend310B1",
-                                 "310B", "A2, A3, 950");
-  }
-}
-
-TEST(GroupedBiasAddGradChecks, EveryProductOperandAndType) {
-  const std::vector<Family> families = {Family::kA2, Family::kA3, Family::k950};
-  for (const Version version : kVersions) {
-    ExpectTypesAreChecked(ApiOf(version), GoodSpec(version), {kGradY, kList, kOut}, families);
-    ExpectTypesAreChecked(ApiOf(version), GoodSpecWithoutList(version), {kGradY, kOut}, families);
-  }
-}
-
-TEST(GroupedBiasAddGradChecks, HandlesFormatsAndSizes) {
-  const Device device;
-  for (const Version version : kVersions) {
-    ExpectHandlesAreChecked(ApiOf(version), GoodSpec(version), {kGradY, kList, kOut});
-    ExpectNumbersAreChecked(GoodSpec(version), {kGradY, kList, kOut});
-    ExpectSizesAreChecked(GoodSpec(version), {kGradY, kList, kOut});
-    ExpectNumbersAreChecked(GoodSpecWithoutList(version), {kGradY, kOut});
-    ExpectSizesAreChecked(GoodSpecWithoutList(version), {kGradY, kOut});
-  }
 }
 
 TEST(GroupedBiasAddGradChecks, GroupIdxType) {
@@ -248,5 +196,23 @@ TEST(GroupedBiasAddGradChecks, ViewsWithoutElementsReachNothing) {
   EXPECT_EQ(Plan(spec).outcome().message, "");
 }
 
+INSTANTIATE_TYPED_TEST_SUITE_P(GroupedBiasAddGrad, RoomChecks, Room);
+
 }  // namespace
+
+std::vector<test::Refusals<Spec>> Room::Refusals() {
+  const std::vector<Family> families = {Family::kA2, Family::kA3, Family::k950};
+  std::vector<test::Refusals<Spec>> refusals;
+  for (const Version version : kVersions) {
+    refusals.push_back(
+        {ApiOf(version), GoodSpec(version), {kGradY, kList, kOut}, AllRows(version), families});
+    refusals.push_back({ApiOf(version),
+                        GoodSpecWithoutList(version),
+                        {kGradY, kOut},
+                        NullRows(SpecOperands<Spec>{kGradY, kOut}),
+                        families});
+  }
+  return refusals;
+}
+
 }  // namespace openaclnn::test::grouped_bias::backward

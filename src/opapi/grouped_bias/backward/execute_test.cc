@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How GroupedBiasAddGrad runs: equal bits, bad lists, misuse of phase 2.
+// How GroupedBiasAddGrad runs: lists of ends and of sizes, bad ones, executors of its versions.
 #include <gtest/gtest.h>
 
-#include <map>
 #include <numeric>
 
 #include "grouped_bias/backward/test_case.h"
-#include "tests/support/bits.h"
 #include "tests/support/checks.h"
-#include "tests/support/misuse.h"
 #include "tests/support/tables.h"
 
 namespace openaclnn::test::grouped_bias::backward {
@@ -18,24 +15,8 @@ Case Shape(int64_t groups, int64_t rows, int64_t width, Groups how = kRandomGrou
   return {"", kEdge, groups, rows, width, how};
 }
 
-// No sum is fused with a product, so that the baseline gives the same bits as well.
-TEST(GroupedBiasAddGradBits, AreThoseOfOneThreadAndEveryInstructionSet) {
-  std::map<std::string, std::vector<std::byte>> first;
-  UnderEachSetting([&](const std::string& setting, const Device& device) {
-    size_t number = 0;
-    for (const Case& shape : Cases()) {
-      if (shape.group == kPerf) continue;
-      const Types types = {kFloatDtypes[number % 3], ACL_INT32, kVersions[number / 3 % 3]};
-      const Problem problem(shape, types, {++number, kWide, number % 2 == 0});
-      ASSERT_EQ(problem.Run(device).message, "");
-      const auto [entry, added] = first.emplace(shape.name, problem.out.Read());
-      EXPECT_TRUE(added || entry->second == problem.out.Read()) << shape.name << " " << setting;
-    }
-  });
-}
-
-// A view gives the bits that its dense copy gives, and sizes those of ends.
-TEST(GroupedBiasAddGradBits, AreThoseOfDenseViews) {
+// Sizes give the bits of ends, in whatever views.
+TEST(GroupedBiasAddGradBits, OfSizesAreThoseOfEnds) {
   const Device device;
   for (uint64_t seed = 0; seed < 20; ++seed) {
     const Case shape = Shape(3, 3000, 37);
@@ -183,26 +164,6 @@ TEST(GroupedBiasAddGradExecutor, ReadsTheListOfEachRun) {
   problem.out.Scramble();
   EXPECT_EQ(Execute(device, planned, aclnnGroupedBiasAddGrad).code, 507035);
   EXPECT_EQ(problem.out.Change(), "");
-}
-
-TEST(GroupedBiasAddGradMisuse, IsRefused) {
-  const Device device;
-  for (const Version version : kVersions) {
-    const Problem listed(Shape(5, 60, 7), {ACL_FLOAT, ACL_INT64, version});
-    ExpectMisuseIsRefused(device, {ApiOf(version),
-                                   Phase2Of(version),
-                                   [&] { return listed.Plan(); },
-                                   {{"gradY", 0, &listed.grad_y},
-                                    {"groupIdxOptional", 1, &listed.list},
-                                    {"out", 2, &listed.out}}});
-    EXPECT_TRUE(listed.IsRight());
-    const Problem plain(Shape(5, 1060, 7, kNoList), {ACL_BF16, ACL_INT64, version});
-    ExpectMisuseIsRefused(device, {ApiOf(version),
-                                   Phase2Of(version),
-                                   [&] { return plain.Plan(); },
-                                   {{"gradY", 0, &plain.grad_y}, {"out", 2, &plain.out}}});
-    EXPECT_TRUE(plain.IsRight());
-  }
 }
 
 // The two versions have executors of their own.

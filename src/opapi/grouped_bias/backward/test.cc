@@ -10,6 +10,7 @@
 #include "grouped_bias/backward/reference.h"
 #include "grouped_bias/backward/test_case.h"
 #include "tests/support/numbers.h"
+#include "tests/support/room_runs.h"
 #include "tests/support/tables.h"
 
 namespace openaclnn::test::grouped_bias::backward {
@@ -85,8 +86,7 @@ TEST(GroupedBiasAddGrad, WorkedExamples) {
     for (const aclDataType list : {ACL_INT32, ACL_INT64}) {
       Problem random({"", kSmoke, 3, 1000, 30, kEvenGroups}, {ACL_FLOAT, list, version});
       random.SetEnds({400, 600, 1000});
-      ASSERT_EQ(random.Run(device).message, "");
-      EXPECT_TRUE(random.IsRight());
+      ExpectRight(device, random);
       Problem ones({"", kSmoke, 4, 40, 10, kEvenGroups}, {ACL_FLOAT, list, version});
       ones.SetGrad(std::vector<double>(400, 1));
       ones.SetEnds({5, 15, 30, 40});
@@ -107,28 +107,6 @@ TEST(GroupedBiasAddGrad, WorkedExampleWithoutList) {
   EXPECT_EQ(Output(problem), std::vector<double>(300, 100));
 }
 
-// Every named case but those of the bench; types and version change from case to case.
-TEST(GroupedBiasAddGrad, NamedCases) {
-  const Device device;
-  size_t number = 0;
-  for (const Case& shape : Cases()) {
-    if (shape.group == kPerf) continue;
-    SCOPED_TRACE(shape.name);
-    const Types types = {kFloatDtypes[number % 3], number % 2 == 0 ? ACL_INT64 : ACL_INT32,
-                         kVersions[number / 2 % 3]};
-    for (const Types& t : {Types(), types}) {
-      const Problem problem(shape, t, {number, t.data == ACL_FLOAT ? kEqual : kNormal, false});
-      ASSERT_EQ(problem.Run(device).message, "");
-      EXPECT_TRUE(problem.IsRight());
-      if (shape.group != kReal) continue;
-      const RelativeErrors errors = Errors(Output(problem), problem.Reference().value);
-      RecordProperty(shape.name + "_mean", std::to_string(errors.mean / Threshold(t.data)));
-      RecordProperty(shape.name + "_max", std::to_string(errors.max / Threshold(t.data)));
-    }
-    ++number;
-  }
-}
-
 TEST(GroupedBiasAddGrad, EveryCombinationOfTypes) {
   const Device device;
   for (const aclDataType data : kFloatDtypes) {
@@ -139,41 +117,12 @@ TEST(GroupedBiasAddGrad, EveryCombinationOfTypes) {
             SCOPED_TRACE(testing::Message() << data << " " << list << " " << version << seed);
             const Problem problem({"", kSmoke, 5, 77, 21, how}, {data, list, version},
                                   {seed, kWide, seed > 0});
-            ASSERT_EQ(problem.Run(device).message, "");
-            EXPECT_TRUE(problem.IsRight());
+            ExpectRight(device, problem);
           }
         }
       }
     }
   }
-}
-
-Case RandomCase() {
-  Case shape{"", kSmoke, 0, 0, 0, kNoList};
-  shape.how = *rc::gen::element(kNoList, kEvenGroups, kRandomGroups, kRandomGroups, kFirstHasAll,
-                                kLastHasAll);
-  shape.groups = shape.listed() ? *rc::gen::element(1, 2, 3, 17, 100, 2048)
-                                : *rc::gen::element(0, 1, 2, 3, 17);
-  shape.rows = *rc::gen::element(0, 1, 5, 64, 65, 300, 1025, 2500);
-  shape.width = shape.rows > 64 ? *rc::gen::element(0, 1, 3, 15, 16, 17, 33)
-                                : *rc::gen::element(0, 1, 2, 15, 16, 17, 48, 1024, 1050);
-  return shape;
-}
-
-TEST(GroupedBiasAddGrad, RandomShapesTypesAndViews) {
-  const Device device;
-  EXPECT_TRUE(rc::check([&] {
-    const Case shape = RandomCase();
-    const Types types = {*rc::gen::elementOf(kFloatDtypes), *rc::gen::element(ACL_INT32, ACL_INT64),
-                         *rc::gen::elementOf(kVersions)};
-    const Values values = *rc::gen::element(kNormal, kWide, kEqual, kOpposite);
-    const auto seed = *rc::gen::arbitrary<uint32_t>();
-    const Problem problem(shape, types, {seed, values, *rc::gen::arbitrary<bool>()});
-    const Outcome outcome = problem.Run(device);
-    if (!outcome.ok()) RC_FAIL(outcome.message);
-    const testing::AssertionResult right = problem.IsRight();
-    if (!right) RC_FAIL(std::string(right.message()));
-  }));
 }
 
 // 100,003 equal terms: a running sum would be far outside the bound.
@@ -182,8 +131,7 @@ TEST(GroupedBiasAddGrad, LongSumsStayAccurate) {
   for (const aclDataType dtype : kFloatDtypes) {
     for (const Groups how : {kNoList, kEvenGroups}) {
       const Problem problem({"", kEdge, 1, 100003, 3, how}, {dtype}, {1, kEqual, false});
-      ASSERT_EQ(problem.Run(device).message, "");
-      EXPECT_TRUE(problem.IsRight());
+      ExpectRight(device, problem);
     }
   }
 }
@@ -222,6 +170,8 @@ TEST(GroupedBiasAddGrad, OneRowIsACopy) {
   const std::vector<double> got = Sum(ACL_FLOAT, values, {1, 2, 3, 4, 5});
   EXPECT_EQ(std::memcmp(got.data(), values.data(), values.size() * sizeof(double)), 0);
 }
+
+INSTANTIATE_TYPED_TEST_SUITE_P(GroupedBiasAddGrad, RoomRuns, Room);
 
 }  // namespace
 }  // namespace openaclnn::test::grouped_bias::backward

@@ -2,8 +2,9 @@
 // Data, calls and reference of GroupedBiasAddGrad's tests.
 #include "grouped_bias/backward/test_case.h"
 
+#include <rapidcheck.h>
+
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "grouped_bias/backward/reference.h"
@@ -32,15 +33,6 @@ std::vector<int64_t> SizesOf(std::vector<int64_t> ends) {
   return ends;
 }
 
-DeviceTensor Make(uint64_t seed, aclDataType dtype, const Dims& dims, bool strided,
-                  bool may_repeat) {
-  Random random(seed);
-  if (!strided) return DeviceTensor(dtype, DenseLayout(dims));
-  const Layout layout = RandomLayout(random, dims, may_repeat);
-  // Half of them end some bytes before their memory does.
-  return DeviceTensor(dtype, layout, static_cast<size_t>(16 * Uniform(random, 0, 1)));
-}
-
 Dims GradDims(const Case& shape) {
   return shape.listed() ? Dims{shape.rows, shape.width}
                         : Dims{shape.groups, shape.rows, shape.width};
@@ -61,7 +53,7 @@ Planned PlanWith(Version version, const aclTensor* grad_y, const aclTensor* list
 
 }  // namespace
 
-const std::vector<Case>& Cases() {
+const std::vector<Case>& Room::Cases() {
   static const std::vector<Case> cases = {
 #include "grouped_bias/backward/cases.inc"
   };
@@ -74,19 +66,34 @@ Planned Plan(const Spec& spec) {
                   spec.null_workspace_size, spec.null_executor);
 }
 
-Problem::Problem(const Case& shape, const Types& types, const Options& options)
-    : grad_y(Make(options.seed, types.data, GradDims(shape), options.strided, true)),
-      list(Make(options.seed + 1, types.list, {shape.groups}, options.strided, false)),
-      out(Make(options.seed + 2, types.data, {shape.groups, shape.width}, options.strided, false)),
-      case_(shape),
-      version_(types.version) {
-  Random random(options.seed);
-  SetGrad(RandomValues(random, grad_y.layout().count(), options.values));
-  SetEnds(MakeEnds(random, shape));
+Case Room::Random() {
+  Case shape{"", kSmoke, 0, 0, 0, kNoList};
+  shape.how = *rc::gen::element(kNoList, kEvenGroups, kRandomGroups, kRandomGroups, kFirstHasAll,
+                                kLastHasAll);
+  shape.groups = shape.listed() ? *rc::gen::element(1, 2, 3, 17, 100, 2048)
+                                : *rc::gen::element(0, 1, 2, 3, 17);
+  shape.rows = *rc::gen::element(0, 1, 5, 64, 65, 300, 1025, 2500);
+  shape.width = shape.rows > 64 ? *rc::gen::element(0, 1, 3, 15, 16, 17, 33)
+                                : *rc::gen::element(0, 1, 2, 15, 16, 17, 48, 1024, 1050);
+  return shape;
 }
 
-void Problem::SetGrad(const std::vector<double>& values) {
-  grad_y.Write(ToBytes(grad_y.dtype(), values));
+Problem Room::Make(const Case& shape, uint64_t variant, const Fill& fill) {
+  const Types types = {TypeOf(variant), variant / 3 % 2 == 0 ? ACL_INT64 : ACL_INT32,
+                       kVersions[variant / 6]};
+  return Problem(shape, types, fill);
+}
+
+Problem::Problem(const Case& shape, const Types& types, const Fill& fill)
+    : OperatorProblem(ApiOf(types.version), Phase2Of(types.version)),
+      grad_y(PlaceTensor(fill.seed, types.data, GradDims(shape), fill.strided, fill.repeats)),
+      list(PlaceTensor(fill.seed + 1, types.list, {shape.groups}, fill.strided, false)),
+      out(PlaceTensor(fill.seed + 2, types.data, {shape.groups, shape.width}, fill.strided, false)),
+      case_(shape),
+      version_(types.version) {
+  Random random(fill.seed);
+  SetGrad(RandomValues(random, grad_y.layout().count(), fill.values));
+  SetEnds(MakeEnds(random, shape));
 }
 
 void Problem::SetList(const std::vector<int64_t>& values) {
@@ -104,21 +111,22 @@ void Problem::SetEnds(const std::vector<int64_t>& ends) {
   SetList(version_ == kSecondWithSizes ? SizesOf(ends) : ends);
 }
 
+std::vector<CallOperand> Problem::operands() const {
+  const CallOperand output = {"out", 2, &out, CallOperand::kOutput};
+  if (!case_.listed()) return {{"gradY", 0, &grad_y}, output};
+  return {{"gradY", 0, &grad_y}, {"groupIdxOptional", 1, &list}, output};
+}
+
 Planned Problem::Plan() const {
   return PlanWith(version_, grad_y.handle(), case_.listed() ? list.handle() : nullptr,
                   version_ == kSecondWithSizes ? 1 : 0, const_cast<aclTensor*>(out.handle()), false,
                   false);
 }
 
-Outcome Problem::Run(const Device& device) const {
-  return Execute(device, Plan(), Phase2Of(version_));
-}
-
 ReferenceSums Problem::Reference() const {
   namespace room = openaclnn::grouped_bias::backward;
-  const std::vector<double> dy = ToDoubles(grad_y.dtype(), grad_y.Read());
-  std::vector<double> magnitude(dy.size());
-  std::transform(dy.begin(), dy.end(), magnitude.begin(), [](double v) { return std::abs(v); });
+  const std::vector<double> dy = ValuesOf(grad_y);
+  const std::vector<double> magnitude = Magnitudes(dy);
   const auto outputs = static_cast<size_t>(out.layout().count());
   ReferenceSums sums{std::vector<double>(outputs), std::vector<double>(outputs), {}};
   room::Reference(case_.groups, case_.width, ends_.data(), dy.data(), sums.value.data());
@@ -130,30 +138,6 @@ ReferenceSums Problem::Reference() const {
   return sums;
 }
 
-testing::AssertionResult Problem::IsRight() const {
-  if (const std::string change = grad_y.Change(); !change.empty()) {
-    return testing::AssertionFailure() << "gradY was written: " << change;
-  }
-  if (const std::string change = list.Change(); !change.empty()) {
-    return testing::AssertionFailure() << "groupIdxOptional was written: " << change;
-  }
-  if (const std::string damage = out.Damage(); !damage.empty()) {
-    return testing::AssertionFailure() << "beside out: " << damage;
-  }
-  const ReferenceSums sums = Reference();
-  const std::vector<double> got = ToDoubles(out.dtype(), out.Read());
-  for (size_t i = 0; i < got.size(); ++i) {
-    if (sums.terms[i] == 0 && (got[i] != 0 || std::signbit(got[i]))) {
-      return testing::AssertionFailure() << "element " << i << " of an empty group is not +0";
-    }
-  }
-  return AreWithin(out.dtype(), got, sums);
-}
-
-int64_t LeastBytes(const Case& shape, const Types& types) {
-  const auto size = [](aclDataType dtype) { return static_cast<int64_t>(aclDataTypeSize(dtype)); };
-  return (shape.all_rows() + shape.groups) * shape.width * size(types.data) +
-         (shape.listed() ? shape.groups * size(types.list) : 0);
-}
+testing::AssertionResult Problem::OutputsAreRight() const { return AreSums(out, Reference()); }
 
 }  // namespace openaclnn::test::grouped_bias::backward

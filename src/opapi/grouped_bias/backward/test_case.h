@@ -2,18 +2,14 @@
 // A call of GroupedBiasAddGrad, in either version, as its tests and its bench make it.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "aclnnop/aclnn_grouped_bias_add_grad.h"
-#include "tests/support/accuracy.h"
-#include "tests/support/call.h"
-#include "tests/support/cases.h"
-#include "tests/support/tensor.h"
+#include "tests/support/problem.h"
+#include "tests/support/walks.h"
 
 namespace openaclnn::test::grouped_bias::backward {
 
@@ -32,16 +28,15 @@ struct Case {
   int64_t all_rows() const { return listed() ? rows : groups * rows; }
 };
 
-/// What cases.inc lists.
-const std::vector<Case>& Cases();
-
 /// The two functions, and what the second one's list holds.
 enum Version { kFirst, kSecondWithEnds, kSecondWithSizes };
 
 inline constexpr std::array kVersions = {kFirst, kSecondWithEnds, kSecondWithSizes};
 
+inline constexpr const char* kApi = "aclnnGroupedBiasAddGrad";
+
 inline const char* ApiOf(Version version) {
-  return version == kFirst ? "aclnnGroupedBiasAddGrad" : "aclnnGroupedBiasAddGradV2";
+  return version == kFirst ? kApi : "aclnnGroupedBiasAddGradV2";
 }
 inline Phase2 Phase2Of(Version version) {
   return version == kFirst ? aclnnGroupedBiasAddGrad : aclnnGroupedBiasAddGradV2;
@@ -63,44 +58,52 @@ struct Spec {
 };
 Planned Plan(const Spec& spec);
 
-/// Tensors with data for a case, and what the reference says of them.
-class Problem {
+class Problem : public OperatorProblem {
  public:
-  struct Options {
-    uint64_t seed = 1;
-    Values values = kNormal;
-    bool strided = false;  // random views, else dense
-  };
-
-  Problem(const Case& shape, const Types& types, const Options& options);
-  Problem(const Case& shape, const Types& types) : Problem(shape, types, Options()) {}
+  Problem(const Case& shape, const Types& types, const Fill& fill = {});
 
   /// Replaces the data: row-major, rounded to the type.
-  void SetGrad(const std::vector<double>& values);
+  void SetGrad(const std::vector<double>& values) { Set(&grad_y, values); }
   /// Replaces the list, good or bad, as the version wants it.
   void SetList(const std::vector<int64_t>& list);
   /// Ends of groups, as a list of ends or of sizes.
   void SetEnds(const std::vector<int64_t>& ends);
 
-  Planned Plan() const;
-  /// Both phases and synchronise.
-  Outcome Run(const Device& device) const;
-
+  std::vector<CallOperand> operands() const override;
+  Planned Plan() const override;
   /// The reference on gradY as stored.
   ReferenceSums Reference() const;
-  /// The output within the bound of the reference, inputs and everything beside the output as it
-  /// was.
-  testing::AssertionResult IsRight() const;
 
   DeviceTensor grad_y, list, out;
 
  private:
+  testing::AssertionResult OutputsAreRight() const override;
+
   Case case_;
   Version version_;
   std::vector<int64_t> ends_;
 };
 
-/// The work's least traffic: every input read once, the output written once.
-int64_t LeastBytes(const Case& shape, const Types& types);
+struct Room {
+  using Case = backward::Case;
+  using Problem = backward::Problem;
+  using Spec = backward::Spec;
+  /// Three types, two of lists, three versions.
+  static constexpr uint64_t kVariants = 18;
+  static constexpr bool kFused = false;
+  static constexpr Group kBitsUpTo = kReal;
+  static constexpr std::array<uint64_t, 3> kTimed = {0, 1, 2};
+
+  static const std::vector<Case>& Cases();
+  static Case Random();
+  static std::vector<Case> Shapes() {
+    return {{"", kEdge, 5, 60, 7, kRandomGroups},
+            {"", kEdge, 5, 1060, 7, kNoList},
+            {"", kEdge, 3, 3000, 37, kRandomGroups}};
+  }
+  static aclDataType TypeOf(uint64_t variant) { return kFloatDtypes[variant % 3]; }
+  static Problem Make(const Case& shape, uint64_t variant, const Fill& fill);
+  static std::vector<test::Refusals<Spec>> Refusals();
+};
 
 }  // namespace openaclnn::test::grouped_bias::backward

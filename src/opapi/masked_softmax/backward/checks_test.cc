@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ScaledMaskedSoftmaxBackward refuses in phase 1: every check, their order, every product and
 // type.
-#include "tests/support/checks.h"
-
 #include <gtest/gtest.h>
 
 #include "masked_softmax/backward/test_case.h"
 #include "tests/support/mask_checks.h"
+#include "tests/support/room_checks.h"
 
 namespace openaclnn::test::masked_softmax::backward {
 namespace {
@@ -20,35 +19,6 @@ const MaskChecks<Spec> kChecks = {.api = kApi,
                                                {"out", &Spec::out, kFloats, true, true}},
                                   .least_width = 0,
                                   .output = &Spec::out};
-
-TEST(ScaledMaskedSoftmaxBackwardChecks, EachRow) {
-  const Device device;
-  ExpectEachRow(kApi, kChecks.GoodSpec(), AllMaskRows(kChecks));
-}
-
-TEST(ScaledMaskedSoftmaxBackwardChecks, EarlierRowWins) {
-  const Device device;
-  ExpectEarlierWins(kApi, kChecks.GoodSpec(), AllMaskRows(kChecks));
-}
-
-TEST(ScaledMaskedSoftmaxBackwardChecks, ProductComesAfterNulls) {
-  for (const auto& [product, family] :
-       {std::pair("Ascend910A", "910"), std::pair("Ascend310P3", "310P")}) {
-    ExpectProductComesAfterNulls(kApi, kChecks.GoodSpec(), AllMaskRows(kChecks), product, family,
-                                 "A2, A3, 950");
-  }
-}
-
-TEST(ScaledMaskedSoftmaxBackwardChecks, EveryProductOperandAndType) {
-  ExpectTypesAreChecked(kApi, kChecks.GoodSpec(), kChecks.operands, kMaskFamilies);
-}
-
-TEST(ScaledMaskedSoftmaxBackwardChecks, HandlesFormatsAndSizes) {
-  const Device device;
-  ExpectHandlesAreChecked(kApi, kChecks.GoodSpec(), kChecks.operands);
-  ExpectNumbersAreChecked(kChecks.GoodSpec(), kChecks.operands);
-  ExpectSizesAreChecked(kChecks.GoodSpec(), kChecks.operands);
-}
 
 TEST(ScaledMaskedSoftmaxBackwardChecks, WidthOnEveryProduct) { ExpectWidthsAreChecked(kChecks); }
 
@@ -68,5 +38,12 @@ TEST(ScaledMaskedSoftmaxBackwardChecks, ViewsWithoutElementsReachNothing) {
   ExpectViewsWithoutElementsAreTaken(kChecks, device, aclnnScaledMaskedSoftmaxBackward);
 }
 
+INSTANTIATE_TYPED_TEST_SUITE_P(ScaledMaskedSoftmaxBackward, RoomChecks, Room);
+
 }  // namespace
+
+std::vector<test::Refusals<Spec>> Room::Refusals() {
+  return {{kApi, kChecks.GoodSpec(), kChecks.operands, AllMaskRows(kChecks), kMaskFamilies}};
+}
+
 }  // namespace openaclnn::test::masked_softmax::backward

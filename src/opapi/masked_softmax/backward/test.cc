@@ -12,6 +12,7 @@
 #include "masked_softmax/backward/test_case.h"
 #include "masked_softmax/forward/reference.h"
 #include "tests/support/numbers.h"
+#include "tests/support/room_runs.h"
 #include "tests/support/tables.h"
 
 namespace openaclnn::test::masked_softmax::backward {
@@ -22,13 +23,7 @@ namespace room = openaclnn::masked_softmax::backward;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-std::vector<double> Output(const DeviceTensor& tensor) {
-  return ToDoubles(tensor.dtype(), tensor.Read());
-}
-
-Problem::Options Seeded(uint64_t seed, bool strided) { return {seed, kNormal, strided, true}; }
-
-/// What the forward makes of x, as models have it.
+/// Rows without a mask.
 std::vector<double> Softmax(const Case& shape, const std::vector<double>& x) {
   const auto n = static_cast<size_t>(shape.dims[3]);
   const std::vector<uint8_t> mask(n);
@@ -92,84 +87,10 @@ TEST(ScaledMaskedSoftmaxBackward, WorkedExample) {
     problem.SetGradOutput(values);
     problem.SetY(values);
     problem.SetMask(mask);
-    ASSERT_EQ(problem.Run(device).message, "");
-    EXPECT_TRUE(problem.IsRight());
+    ExpectRight(device, problem);
     if (dtype != ACL_FLOAT) continue;
-    EXPECT_EQ(Output(problem.out), (std::vector<double>{0, 0, -66, -84, 0, 0, -742, -840, 0, 0,
-                                                        -2794, -3036, 0, 0, -6990, -7440}));
-  }
-}
-
-// Every named case but those of the bench, in every type.
-TEST(ScaledMaskedSoftmaxBackward, NamedCases) {
-  const Device device;
-  uint64_t number = 0;
-  for (const Case& shape : Cases()) {
-    if (shape.group == kPerf) continue;
-    for (const aclDataType dtype : kFloatDtypes) {
-      SCOPED_TRACE(testing::Message() << shape.name << " " << dtype);
-      const Values values = dtype == ACL_FLOAT && number % 2 == 0 ? kEqual : kNormal;
-      Problem problem(shape, dtype, {++number, values, false, false});
-      if (shape.group == kReal) problem.SetY(Softmax(shape, Output(problem.y)));
-      ASSERT_EQ(problem.Run(device).message, "");
-      EXPECT_TRUE(problem.IsRight());
-      if (shape.group != kReal) continue;
-      const RelativeErrors errors = Errors(Output(problem.out), problem.Reference().value);
-      const std::string name = shape.name + "_" + std::to_string(dtype);
-      RecordProperty(name + "_mean", std::to_string(errors.mean / Threshold(dtype)));
-      RecordProperty(name + "_max", std::to_string(errors.max / Threshold(dtype)));
-    }
-  }
-}
-
-TEST(ScaledMaskedSoftmaxBackward, RowsOf8192On950) {
-  const Device device{{"OPENACLNN_SOC", "Ascend950PR_9579"}};
-  for (const int64_t width : {4097, 5000, 8191, 8192}) {
-    for (const bool strided : {false, true}) {
-      const Problem problem({"", kEdge, {1, 2, 3, width}, kMaskOfHead, 30, 0.5}, ACL_FLOAT,
-                            {static_cast<uint64_t>(width), kEqual, strided, true});
-      ASSERT_EQ(problem.Run(device).message, "");
-      EXPECT_TRUE(problem.IsRight());
-    }
-  }
-}
-
-Case RandomCase() {
-  Case shape{"", kSmoke, {}, kMaskOfEach, 0, 0};
-  for (int axis = 0; axis < 3; ++axis) shape.dims.push_back(*rc::gen::element(0, 1, 1, 2, 3, 5));
-  shape.dims.push_back(*rc::gen::element(1, 2, 3, 7, 15, 16, 17, 33, 64, 100, 257, 1030, 4096));
-  shape.mask = *rc::gen::elementOf(kMaskModes);
-  shape.percent = *rc::gen::element(0, 10, 50, 90, 100);
-  shape.scale = *rc::gen::element(1.0, 0.125, -3.0, 1.0 / 3, 1e-3, 1e3);
-  return shape;
-}
-
-TEST(ScaledMaskedSoftmaxBackward, RandomShapesTypesAndViews) {
-  const Device device;
-  EXPECT_TRUE(rc::check([&] {
-    const Case shape = RandomCase();
-    const aclDataType dtype = *rc::gen::elementOf(kFloatDtypes);
-    const Values values = *rc::gen::element(kNormal, kWide, kEqual, kOpposite);
-    const auto seed = *rc::gen::arbitrary<uint32_t>();
-    const Problem problem(shape, dtype, {seed, values, *rc::gen::arbitrary<bool>(), true});
-    const Outcome outcome = problem.Run(device);
-    if (!outcome.ok()) RC_FAIL(outcome.message);
-    const testing::AssertionResult right = problem.IsRight();
-    if (!right) RC_FAIL(std::string(right.message()));
-  }));
-}
-
-TEST(ScaledMaskedSoftmaxBackward, EveryBroadcastOfTheMaskInEveryView) {
-  const Device device;
-  for (const MaskMode mode : kMaskModes) {
-    for (const aclDataType dtype : kFloatDtypes) {
-      for (uint64_t seed = 0; seed < 12; ++seed) {
-        const Problem problem({"", kEdge, {2, 3, 4, 37}, mode, 40, 0.5}, dtype,
-                              Seeded(seed, seed > 0));
-        ASSERT_EQ(problem.Run(device).message, "");
-        EXPECT_TRUE(problem.IsRight()) << mode << " " << dtype << " " << seed;
-      }
-    }
+    EXPECT_EQ(ValuesOf(problem.out), (std::vector<double>{0, 0, -66, -84, 0, 0, -742, -840, 0, 0,
+                                                          -2794, -3036, 0, 0, -6990, -7440}));
   }
 }
 
@@ -184,7 +105,7 @@ TEST(ScaledMaskedSoftmaxBackward, EveryByteOfTheMask) {
     problem.SetY(std::vector<double>(256, 1));
     problem.SetMask(bytes);
     ASSERT_EQ(problem.Run(device).message, "");
-    const std::vector<double> got = Output(problem.out);
+    const std::vector<double> got = ValuesOf(problem.out);
     EXPECT_EQ(got[0], -255);
     for (size_t i = 1; i < 256; ++i) EXPECT_EQ(got[i], 0) << i;
   }
@@ -204,7 +125,7 @@ std::vector<double> Row(aclDataType dtype, std::vector<double> grad, double y3, 
   problem.SetMask(mask);
   EXPECT_EQ(problem.Run(device).message, "");
   EXPECT_TRUE(problem.IsRight());
-  return Output(problem.out);
+  return ValuesOf(problem.out);
 }
 
 // The mask selects: what is masked is 0, while the row's sum has it all the same.
@@ -244,7 +165,7 @@ TEST(ScaledMaskedSoftmaxBackward, RowsAreApart) {
   grad[12] = kNaN;
   problem.SetGradOutput(grad);
   ASSERT_EQ(problem.Run(device).message, "");
-  const std::vector<double> got = Output(problem.out);
+  const std::vector<double> got = ValuesOf(problem.out);
   for (size_t i = 0; i < 30; ++i) EXPECT_EQ(std::isnan(got[i]), i / 5 == 2) << i;
 }
 
@@ -258,7 +179,7 @@ TEST(ScaledMaskedSoftmaxBackward, RoundsOnce) {
     ASSERT_EQ(problem.Run(device).message, "");
     // 256 - 257/16 = 239.9375; 1 - 257 = -256.
     const BinaryFormat& format = dtype == ACL_FLOAT16 ? kHalf : kBFloat16;
-    EXPECT_EQ(Output(problem.out), (std::vector<double>{Round(format, 239.9375), -256}));
+    EXPECT_EQ(ValuesOf(problem.out), (std::vector<double>{Round(format, 239.9375), -256}));
   }
 }
 
@@ -271,8 +192,7 @@ TEST(ScaledMaskedSoftmaxBackward, OutputMayBeAnInput) {
         SCOPED_TRACE(testing::Message() << dtype << " " << seed << into_y);
         const Problem problem({"", kEdge, {2, 3, 5, 150}, kMaskOfHead, 30, 0.5}, dtype,
                               {seed, kNormal, seed > 0, false});
-        ASSERT_EQ(problem.Run(device).message, "");
-        EXPECT_TRUE(problem.IsRight());
+        ExpectRight(device, problem);
         const DeviceTensor& input = into_y ? problem.y : problem.grad_output;
         ASSERT_EQ(problem.RunInto(device, input).message, "");
         EXPECT_EQ(input.Read(), problem.out.Read());
@@ -281,6 +201,29 @@ TEST(ScaledMaskedSoftmaxBackward, OutputMayBeAnInput) {
     }
   }
 }
+
+TEST(ScaledMaskedSoftmaxBackward, EveryMaskInEveryView) { ExpectEveryMaskInEveryView<Room>(); }
+
+TEST(ScaledMaskedSoftmaxBackward, RowsOf8192On950) { ExpectRowsOf8192On950<Room>(); }
+
+TEST(ScaledMaskedSoftmaxBackward, NeedsNoWorkspaceAndLittleStack) {
+  ExpectNoWorkspaceAndASmallStack<Room>();
+}
+
+// What the forward makes of x, as models have it.
+TEST(ScaledMaskedSoftmaxBackward, OfRealSoftmaxes) {
+  const Device device;
+  for (const Case& shape : Room::Cases()) {
+    if (shape.group != kReal) continue;
+    for (const aclDataType dtype : kFloatDtypes) {
+      Problem problem(shape, dtype);
+      problem.SetY(Softmax(shape, ValuesOf(problem.y)));
+      ExpectRight(device, problem);
+    }
+  }
+}
+
+INSTANTIATE_TYPED_TEST_SUITE_P(ScaledMaskedSoftmaxBackward, RoomRuns, Room);
 
 }  // namespace
 }  // namespace openaclnn::test::masked_softmax::backward

@@ -10,15 +10,6 @@
 namespace openaclnn::test::masked_softmax::backward {
 namespace {
 
-DeviceTensor Make(uint64_t seed, aclDataType dtype, const Dims& dims, bool strided,
-                  bool may_repeat) {
-  Random random(seed);
-  if (!strided) return DeviceTensor(dtype, DenseLayout(dims));
-  const Layout layout = RandomLayout(random, dims, may_repeat);
-  // Half of them end some bytes before their memory does.
-  return DeviceTensor(dtype, layout, static_cast<size_t>(16 * Uniform(random, 0, 1)));
-}
-
 /// mask ? 0 : |scale| * (|g*y| + |y| * sum |g*y|).
 void RowMagnitudes(int64_t n, const double* g, const double* y, const uint8_t* mask, double scale,
                    double* magnitude) {
@@ -32,7 +23,7 @@ void RowMagnitudes(int64_t n, const double* g, const double* y, const uint8_t* m
 
 }  // namespace
 
-const std::vector<Case>& Cases() {
+const std::vector<Case>& Room::Cases() {
   static const std::vector<Case> cases = {
 #include "masked_softmax/backward/cases.inc"
   };
@@ -49,24 +40,26 @@ Planned Plan(const Spec& spec) {
   });
 }
 
-Problem::Problem(const Case& shape, aclDataType dtype, const Options& options)
-    : grad_output(Make(options.seed, dtype, shape.dims, options.strided, options.repeats)),
-      y(Make(options.seed + 1, dtype, shape.dims, options.strided, options.repeats)),
-      mask(Make(options.seed + 2, ACL_BOOL, MaskDims(shape.dims, shape.mask), options.strided,
-                options.repeats)),
-      out(Make(options.seed + 3, dtype, shape.dims, options.strided, false)),
+Problem::Problem(const Case& shape, aclDataType dtype, const Fill& fill)
+    : OperatorProblem(kApi, aclnnScaledMaskedSoftmaxBackward),
+      grad_output(PlaceTensor(fill.seed, dtype, shape.dims, fill.strided, fill.repeats)),
+      y(PlaceTensor(fill.seed + 1, dtype, shape.dims, fill.strided, fill.repeats)),
+      mask(PlaceTensor(fill.seed + 2, ACL_BOOL, MaskDims(shape.dims, shape.mask), fill.strided,
+                       fill.repeats)),
+      out(PlaceTensor(fill.seed + 3, dtype, shape.dims, fill.strided, false)),
       case_(shape) {
-  Random random(options.seed);
-  SetGradOutput(RandomValues(random, out.layout().count(), options.values));
-  SetY(RandomValues(random, out.layout().count(), options.values));
+  Random random(fill.seed);
+  SetGradOutput(RandomValues(random, out.layout().count(), fill.values));
+  SetY(RandomValues(random, out.layout().count(), fill.values));
   SetMask(RandomMask(random, mask.layout().count(), shape.percent));
 }
 
-void Problem::SetGradOutput(const std::vector<double>& values) {
-  grad_output.Write(ToBytes(grad_output.dtype(), values));
+std::vector<CallOperand> Problem::operands() const {
+  return {{"gradOutput", 0, &grad_output, CallOperand::kInputOrOutput},
+          {"y", 1, &y, CallOperand::kInputOrOutput},
+          {"mask", 2, &mask},
+          {"out", 3, &out, CallOperand::kOutput}};
 }
-
-void Problem::SetY(const std::vector<double>& values) { y.Write(ToBytes(y.dtype(), values)); }
 
 Planned Problem::Plan() const {
   return Planned::Plan([&](uint64_t* workspace_size, aclOpExecutor** executor) {
@@ -74,10 +67,6 @@ Planned Problem::Plan() const {
         grad_output.handle(), y.handle(), mask.handle(), case_.scale, false,
         const_cast<aclTensor*>(out.handle()), workspace_size, executor);
   });
-}
-
-Outcome Problem::Run(const Device& device) const {
-  return Execute(device, Plan(), aclnnScaledMaskedSoftmaxBackward);
 }
 
 Outcome Problem::RunInto(const Device& device, const DeviceTensor& input) const {
@@ -90,8 +79,8 @@ Outcome Problem::RunInto(const Device& device, const DeviceTensor& input) const 
 }
 
 ReferenceSums Problem::Reference() const {
-  const std::vector<double> g = ToDoubles(grad_output.dtype(), grad_output.Read());
-  const std::vector<double> v = ToDoubles(y.dtype(), y.Read());
+  const std::vector<double> g = ValuesOf(grad_output);
+  const std::vector<double> v = ValuesOf(y);
   const std::vector<uint8_t> masked = BroadcastMask(case_.dims, mask.layout().dims, mask.Read());
   const int64_t n = case_.dims[3];
   const auto scale = static_cast<double>(static_cast<float>(case_.scale));
@@ -105,18 +94,8 @@ ReferenceSums Problem::Reference() const {
   return sums;
 }
 
-testing::AssertionResult Problem::IsRight() const {
-  const std::pair<const char*, const DeviceTensor*> inputs[] = {
-      {"gradOutput", &grad_output}, {"y", &y}, {"mask", &mask}};
-  for (const auto& [name, tensor] : inputs) {
-    if (const std::string change = tensor->Change(); !change.empty()) {
-      return testing::AssertionFailure() << name << " was written: " << change;
-    }
-  }
-  if (const std::string damage = out.Damage(); !damage.empty()) {
-    return testing::AssertionFailure() << "beside out: " << damage;
-  }
-  const std::vector<double> got = ToDoubles(out.dtype(), out.Read());
+testing::AssertionResult Problem::OutputsAreRight() const {
+  const std::vector<double> got = ValuesOf(out);
   const std::vector<uint8_t> masked = BroadcastMask(case_.dims, mask.layout().dims, mask.Read());
   for (size_t i = 0; i < got.size(); ++i) {
     if (masked[i] != 0 && (got[i] != 0 || std::signbit(got[i]))) {
@@ -124,11 +103,6 @@ testing::AssertionResult Problem::IsRight() const {
     }
   }
   return AreWithin(out.dtype(), got, Reference());
-}
-
-int64_t LeastBytes(const Case& shape, aclDataType dtype) {
-  return 3 * CountOf(shape.dims) * static_cast<int64_t>(aclDataTypeSize(dtype)) +
-         CountOf(MaskDims(shape.dims, shape.mask));
 }
 
 }  // namespace openaclnn::test::masked_softmax::backward

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ScaledMaskedSoftmax refuses in phase 1: every check, their order, every product and
 // type.
-#include "tests/support/checks.h"
-
 #include <gtest/gtest.h>
 
 #include "masked_softmax/forward/test_case.h"
 #include "tests/support/mask_checks.h"
+#include "tests/support/room_checks.h"
 
 namespace openaclnn::test::masked_softmax::forward {
 namespace {
@@ -19,35 +18,6 @@ const MaskChecks<Spec> kChecks = {.api = kApi,
                                                {"y", &Spec::y, kFloats, true, true}},
                                   .least_width = 1,
                                   .output = &Spec::y};
-
-TEST(ScaledMaskedSoftmaxChecks, EachRow) {
-  const Device device;
-  ExpectEachRow(kApi, kChecks.GoodSpec(), AllMaskRows(kChecks));
-}
-
-TEST(ScaledMaskedSoftmaxChecks, EarlierRowWins) {
-  const Device device;
-  ExpectEarlierWins(kApi, kChecks.GoodSpec(), AllMaskRows(kChecks));
-}
-
-TEST(ScaledMaskedSoftmaxChecks, ProductComesAfterNulls) {
-  for (const auto& [product, family] :
-       {std::pair("Ascend910A", "910"), std::pair("Ascend310P3", "310P")}) {
-    ExpectProductComesAfterNulls(kApi, kChecks.GoodSpec(), AllMaskRows(kChecks), product, family,
-                                 "A2, A3, 950");
-  }
-}
-
-TEST(ScaledMaskedSoftmaxChecks, EveryProductOperandAndType) {
-  ExpectTypesAreChecked(kApi, kChecks.GoodSpec(), kChecks.operands, kMaskFamilies);
-}
-
-TEST(ScaledMaskedSoftmaxChecks, HandlesFormatsAndSizes) {
-  const Device device;
-  ExpectHandlesAreChecked(kApi, kChecks.GoodSpec(), kChecks.operands);
-  ExpectNumbersAreChecked(kChecks.GoodSpec(), kChecks.operands);
-  ExpectSizesAreChecked(kChecks.GoodSpec(), kChecks.operands);
-}
 
 TEST(ScaledMaskedSoftmaxChecks, WidthOnEveryProduct) { ExpectWidthsAreChecked(kChecks); }
 
@@ -67,5 +37,12 @@ TEST(ScaledMaskedSoftmaxChecks, ViewsWithoutElementsReachNothing) {
   ExpectViewsWithoutElementsAreTaken(kChecks, device, aclnnScaledMaskedSoftmax);
 }
 
+INSTANTIATE_TYPED_TEST_SUITE_P(ScaledMaskedSoftmax, RoomChecks, Room);
+
 }  // namespace
+
+std::vector<test::Refusals<Spec>> Room::Refusals() {
+  return {{kApi, kChecks.GoodSpec(), kChecks.operands, AllMaskRows(kChecks), kMaskFamilies}};
+}
+
 }  // namespace openaclnn::test::masked_softmax::forward

@@ -10,6 +10,7 @@
 #include "masked_softmax/forward/reference.h"
 #include "masked_softmax/forward/test_case.h"
 #include "tests/support/numbers.h"
+#include "tests/support/room_runs.h"
 #include "tests/support/tables.h"
 
 namespace openaclnn::test::masked_softmax::forward {
@@ -20,9 +21,7 @@ namespace room = openaclnn::masked_softmax::forward;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-std::vector<double> Output(const Problem& problem) {
-  return ToDoubles(problem.y.dtype(), problem.y.Read());
-}
+std::vector<double> Output(const Problem& problem) { return ValuesOf(problem.y); }
 
 // e^0 : e^(ln 2) : e^(ln 5) = 1 : 2 : 5; what is masked at -10000 has no weight.
 TEST(Reference, IsTheFormula) {
@@ -64,78 +63,6 @@ TEST(Reference, ObeysTheLawsOfASoftmax) {
       RC_ASSERT(std::abs(result[j].imag() / 1e-100 - (up[j] - down[j]) / 2e-5) < 1e-9);
     }
   }));
-}
-
-// Every named case but those of the bench, in every type.
-TEST(ScaledMaskedSoftmax, NamedCases) {
-  const Device device;
-  uint64_t number = 0;
-  for (const Case& shape : Cases()) {
-    if (shape.group == kPerf) continue;
-    for (const aclDataType dtype : kFloatDtypes) {
-      SCOPED_TRACE(testing::Message() << shape.name << " " << dtype);
-      const Values values = dtype == ACL_FLOAT && number % 2 == 0 ? kEqual : kNormal;
-      const Problem problem(shape, dtype, {++number, values, false, false});
-      ASSERT_EQ(problem.Run(device).message, "");
-      EXPECT_TRUE(problem.IsRight());
-      if (shape.group != kReal) continue;
-      const RelativeErrors errors = Errors(Output(problem), problem.Reference().value);
-      const std::string name = shape.name + "_" + std::to_string(dtype);
-      RecordProperty(name + "_mean", std::to_string(errors.mean / Threshold(dtype)));
-      RecordProperty(name + "_max", std::to_string(errors.max / Threshold(dtype)));
-    }
-  }
-}
-
-TEST(ScaledMaskedSoftmax, RowsOf8192On950) {
-  const Device device{{"OPENACLNN_SOC", "Ascend950PR_9579"}};
-  for (const int64_t width : {4097, 5000, 8191, 8192}) {
-    for (const bool strided : {false, true}) {
-      const Problem problem({"", kEdge, {1, 2, 3, width}, kMaskOfHead, 30, 0.5}, ACL_FLOAT,
-                            {static_cast<uint64_t>(width), kNormal, strided, true});
-      ASSERT_EQ(problem.Run(device).message, "");
-      EXPECT_TRUE(problem.IsRight());
-    }
-  }
-}
-
-Case RandomCase() {
-  Case shape{"", kSmoke, {}, kMaskOfEach, 0, 0};
-  for (int axis = 0; axis < 3; ++axis) shape.dims.push_back(*rc::gen::element(0, 1, 1, 2, 3, 5));
-  shape.dims.push_back(*rc::gen::element(1, 2, 3, 7, 15, 16, 17, 33, 64, 100, 257, 1030, 4096));
-  shape.mask = *rc::gen::elementOf(kMaskModes);
-  shape.percent = *rc::gen::element(0, 10, 50, 90, 100);
-  shape.scale = *rc::gen::element(1.0, 0.125, -3.0, 1.0 / 3, 1e-3, 30.0, 1e4);
-  return shape;
-}
-
-TEST(ScaledMaskedSoftmax, RandomShapesTypesAndViews) {
-  const Device device;
-  EXPECT_TRUE(rc::check([&] {
-    const Case shape = RandomCase();
-    const aclDataType dtype = *rc::gen::elementOf(kFloatDtypes);
-    const Values values = *rc::gen::element(kNormal, kWide, kEqual, kOpposite);
-    const auto seed = *rc::gen::arbitrary<uint32_t>();
-    const Problem problem(shape, dtype, {seed, values, *rc::gen::arbitrary<bool>(), true});
-    const Outcome outcome = problem.Run(device);
-    if (!outcome.ok()) RC_FAIL(outcome.message);
-    const testing::AssertionResult right = problem.IsRight();
-    if (!right) RC_FAIL(std::string(right.message()));
-  }));
-}
-
-TEST(ScaledMaskedSoftmax, EveryBroadcastOfTheMaskInEveryView) {
-  const Device device;
-  for (const MaskMode mode : kMaskModes) {
-    for (const aclDataType dtype : kFloatDtypes) {
-      for (uint64_t seed = 0; seed < 12; ++seed) {
-        const Problem problem({"", kEdge, {2, 3, 4, 37}, mode, 40, 0.5}, dtype,
-                              {seed, kNormal, seed > 0, true});
-        ASSERT_EQ(problem.Run(device).message, "");
-        EXPECT_TRUE(problem.IsRight()) << mode << " " << dtype << " " << seed;
-      }
-    }
-  }
 }
 
 /// One row, `masked` of it; returns the output.
@@ -252,6 +179,16 @@ TEST(ScaledMaskedSoftmax, LargeArguments) {
     EXPECT_EQ(Row(ACL_FLOAT, x), wanted);
   }
 }
+
+TEST(ScaledMaskedSoftmax, EveryMaskInEveryView) { ExpectEveryMaskInEveryView<Room>(); }
+
+TEST(ScaledMaskedSoftmax, RowsOf8192On950) { ExpectRowsOf8192On950<Room>(); }
+
+TEST(ScaledMaskedSoftmax, NeedsNoWorkspaceAndLittleStack) {
+  ExpectNoWorkspaceAndASmallStack<Room>();
+}
+
+INSTANTIATE_TYPED_TEST_SUITE_P(ScaledMaskedSoftmax, RoomRuns, Room);
 
 }  // namespace
 }  // namespace openaclnn::test::masked_softmax::forward

@@ -10,15 +10,6 @@
 namespace openaclnn::test::masked_softmax::forward {
 namespace {
 
-DeviceTensor Make(uint64_t seed, aclDataType dtype, const Dims& dims, bool strided,
-                  bool may_repeat) {
-  Random random(seed);
-  if (!strided) return DeviceTensor(dtype, DenseLayout(dims));
-  const Layout layout = RandomLayout(random, dims, may_repeat);
-  // Half of them end some bytes before their memory does.
-  return DeviceTensor(dtype, layout, static_cast<size_t>(16 * Uniform(random, 0, 1)));
-}
-
 /// How far each y_j of a row may be: beside the errors of a sum, the argument z_k of each
 /// exponential is rounded when it is scaled and when the largest is taken from it.
 void RowBounds(int64_t n, const double* x, const uint8_t* mask, double scale, const double* y,
@@ -40,7 +31,7 @@ void RowBounds(int64_t n, const double* x, const uint8_t* mask, double scale, co
 
 }  // namespace
 
-const std::vector<Case>& Cases() {
+const std::vector<Case>& Room::Cases() {
   static const std::vector<Case> cases = {
 #include "masked_softmax/forward/cases.inc"
   };
@@ -57,18 +48,21 @@ Planned Plan(const Spec& spec) {
   });
 }
 
-Problem::Problem(const Case& shape, aclDataType dtype, const Options& options)
-    : x(Make(options.seed, dtype, shape.dims, options.strided, options.repeats)),
-      mask(Make(options.seed + 1, ACL_BOOL, MaskDims(shape.dims, shape.mask), options.strided,
-                options.repeats)),
-      y(Make(options.seed + 2, dtype, shape.dims, options.strided, false)),
+Problem::Problem(const Case& shape, aclDataType dtype, const Fill& fill)
+    : OperatorProblem(kApi, aclnnScaledMaskedSoftmax),
+      x(PlaceTensor(fill.seed, dtype, shape.dims, fill.strided, fill.repeats)),
+      mask(PlaceTensor(fill.seed + 1, ACL_BOOL, MaskDims(shape.dims, shape.mask), fill.strided,
+                       fill.repeats)),
+      y(PlaceTensor(fill.seed + 2, dtype, shape.dims, fill.strided, false)),
       case_(shape) {
-  Random random(options.seed);
-  SetX(RandomValues(random, x.layout().count(), options.values));
+  Random random(fill.seed);
+  SetX(RandomValues(random, x.layout().count(), fill.values));
   SetMask(RandomMask(random, mask.layout().count(), shape.percent));
 }
 
-void Problem::SetX(const std::vector<double>& values) { x.Write(ToBytes(x.dtype(), values)); }
+std::vector<CallOperand> Problem::operands() const {
+  return {{"x", 0, &x}, {"mask", 1, &mask}, {"y", 2, &y, CallOperand::kOutput}};
+}
 
 Planned Problem::Plan() const {
   return Planned::Plan([&](uint64_t* workspace_size, aclOpExecutor** executor) {
@@ -78,12 +72,8 @@ Planned Problem::Plan() const {
   });
 }
 
-Outcome Problem::Run(const Device& device) const {
-  return Execute(device, Plan(), aclnnScaledMaskedSoftmax);
-}
-
 Problem::Expectation Problem::Reference() const {
-  const std::vector<double> values = ToDoubles(x.dtype(), x.Read());
+  const std::vector<double> values = ValuesOf(x);
   const std::vector<uint8_t> masked = BroadcastMask(case_.dims, mask.layout().dims, mask.Read());
   const int64_t n = case_.dims[3];
   const auto scale = static_cast<double>(static_cast<float>(case_.scale));
@@ -96,18 +86,9 @@ Problem::Expectation Problem::Reference() const {
   return expected;
 }
 
-testing::AssertionResult Problem::IsRight() const {
-  if (const std::string change = x.Change(); !change.empty()) {
-    return testing::AssertionFailure() << "x was written: " << change;
-  }
-  if (const std::string change = mask.Change(); !change.empty()) {
-    return testing::AssertionFailure() << "mask was written: " << change;
-  }
-  if (const std::string damage = y.Damage(); !damage.empty()) {
-    return testing::AssertionFailure() << "beside y: " << damage;
-  }
+testing::AssertionResult Problem::OutputsAreRight() const {
   const Expectation expected = Reference();
-  const std::vector<double> got = ToDoubles(y.dtype(), y.Read());
+  const std::vector<double> got = ValuesOf(y);
   for (size_t i = 0; i < got.size(); ++i) {
     if (IsWithin(y.dtype(), got[i], expected.value[i], expected.bound[i])) continue;
     return testing::AssertionFailure()
@@ -115,11 +96,6 @@ testing::AssertionResult Problem::IsRight() const {
            << std::abs(got[i] - expected.value[i]) / expected.bound[i] << " times the bound off";
   }
   return testing::AssertionSuccess();
-}
-
-int64_t LeastBytes(const Case& shape, aclDataType dtype) {
-  return 2 * CountOf(shape.dims) * static_cast<int64_t>(aclDataTypeSize(dtype)) +
-         CountOf(MaskDims(shape.dims, shape.mask));
 }
 
 }  // namespace openaclnn::test::masked_softmax::forward

@@ -10,6 +10,7 @@
 #include "nsa_compress/backward/test_case.h"
 #include "nsa_compress/forward/reference.h"
 #include "tests/support/numbers.h"
+#include "tests/support/room_runs.h"
 #include "tests/support/tables.h"
 
 namespace openaclnn::test::nsa_compress::backward {
@@ -20,10 +21,6 @@ namespace room = openaclnn::nsa_compress::backward;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr aclDataType kHalves[] = {ACL_FLOAT16, ACL_BF16};
-
-std::vector<double> ValuesOf(const DeviceTensor& tensor) {
-  return ToDoubles(tensor.dtype(), tensor.Read());
-}
 
 TEST(Reference, IsTheFormula) {
   // Windows at 0, 1 and 4, which end where the list says.
@@ -89,38 +86,6 @@ TEST(NsaCompressGrad, WorkedExample) {
   }
 }
 
-// Every named case but those of the bench, in both types, dense and strided.
-TEST(NsaCompressGrad, NamedCases) {
-  const Device device;
-  uint64_t seed = 0;
-  for (const WindowCase& shape : Cases()) {
-    if (shape.group == kPerf) continue;
-    for (const bool strided : {false, true}) {
-      SCOPED_TRACE(shape.name + (strided ? " strided" : ""));
-      const Problem problem(shape, kHalves[seed % 2], {seed, kWide, strided});
-      seed += strided ? 2 : 1;
-      ASSERT_EQ(problem.Run(device).message, "");
-      EXPECT_TRUE(problem.IsRight());
-    }
-  }
-}
-
-TEST(NsaCompressGrad, RandomSegmentsAndViews) {
-  const Device device;
-  EXPECT_TRUE(rc::check([&] {
-    const auto seed = *rc::gen::arbitrary<uint32_t>();
-    Random random(seed);
-    const WindowCase shape = RandomWindowCase(random, false);
-    const Values values = *rc::gen::element(kNormal, kWide, kEqual, kOpposite);
-    const Problem problem(shape, *rc::gen::elementOf(std::vector(kHalves, kHalves + 2)),
-                          {seed, values, *rc::gen::arbitrary<bool>()});
-    const Outcome outcome = problem.Run(device);
-    if (!outcome.ok()) RC_FAIL(outcome.message);
-    const testing::AssertionResult right = problem.IsRight();
-    if (!right) RC_FAIL(std::string(right.message()));
-  }));
-}
-
 // 131,072 equal terms: a running sum would be far outside the bound.
 TEST(NsaCompressGrad, LongSumsStayAccurate) {
   const Device device;
@@ -128,28 +93,7 @@ TEST(NsaCompressGrad, LongSumsStayAccurate) {
     Problem problem({"", kEdge, {}, 8192 + 16, 1, 256, 32, 16}, dtype, {1, kEqual, false});
     // The whole sum is near 13, where FLOAT16 still shows an error of 2^-10.
     Problem::Set(&problem.dy, std::vector<double>(512 * 256, 0.001));
-    ASSERT_EQ(problem.Run(device).message, "");
-    EXPECT_TRUE(problem.IsRight());
-  }
-}
-
-TEST(NsaCompressGrad, NonFiniteValuesFlow) {
-  const Device device;
-  const double specials[] = {kNaN, kInfinity, -kInfinity};
-  for (uint64_t seed = 0; seed < 60; ++seed) {
-    Random random(seed);
-    const WindowCase shape = RandomWindowCase(random, false);
-    Problem problem(shape, kHalves[seed % 2], {seed, kNormal, seed % 4 >= 2});
-    for (DeviceTensor* input : {&problem.dy, &problem.x, &problem.w}) {
-      std::vector<double> values = ValuesOf(*input);
-      for (int64_t n = Uniform(random, 0, 2); n > 0; --n) {
-        const auto last = static_cast<int64_t>(values.size()) - 1;
-        values[static_cast<size_t>(Uniform(random, 0, last))] = specials[Uniform(random, 0, 2)];
-      }
-      Problem::Set(input, values);
-    }
-    ASSERT_EQ(problem.Run(device).message, "");
-    EXPECT_TRUE(problem.IsRight()) << "seed " << seed;
+    ExpectRight(device, problem);
   }
 }
 
@@ -198,6 +142,10 @@ TEST(NsaCompressGrad, RoundsOnce) {
   EXPECT_EQ(token32(ACL_FLOAT16, {65504, 65504, 0}, 1), kInfinity);
   EXPECT_EQ(token32(ACL_BF16, {0x1p127, -0x1p127, 1}, 1), 1);
 }
+
+TEST(NsaCompressGrad, NonFiniteValuesFlow) { ExpectNonFiniteValuesFlow<Room>(); }
+
+INSTANTIATE_TYPED_TEST_SUITE_P(NsaCompressGrad, RoomRuns, Room);
 
 }  // namespace
 }  // namespace openaclnn::test::nsa_compress::backward

@@ -3,28 +3,14 @@
 #include "nsa_compress/backward/test_case.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "nsa_compress/backward/reference.h"
 #include "tests/support/numbers.h"
 
 namespace openaclnn::test::nsa_compress::backward {
-namespace {
-
 namespace room = openaclnn::nsa_compress::backward;
 
-std::vector<double> Magnitudes(std::vector<double> values) {
-  for (double& value : values) value = std::abs(value);
-  return values;
-}
-
-std::vector<double> ValuesOf(const DeviceTensor& tensor) {
-  return ToDoubles(tensor.dtype(), tensor.Read());
-}
-
-}  // namespace
-
-const std::vector<WindowCase>& Cases() {
+const std::vector<WindowCase>& Room::Cases() {
   static const std::vector<WindowCase> cases = {
 #include "nsa_compress/backward/cases.inc"
   };
@@ -44,26 +30,31 @@ Planned Plan(const Spec& spec) {
   });
 }
 
-Problem::Problem(const WindowCase& shape, aclDataType dtype, const Options& options)
-    : dy(PlaceTensor(options.seed, dtype,
+Problem::Problem(const WindowCase& shape, aclDataType dtype, const Fill& fill)
+    : OperatorProblem(kApi, aclnnNsaCompressGrad),
+      dy(PlaceTensor(fill.seed, dtype,
                      {static_cast<int64_t>(WindowStarts(shape).size()), shape.heads, shape.width},
-                     options.strided, true)),
-      x(PlaceTensor(options.seed + 1, dtype, {shape.tokens, shape.heads, shape.width},
-                    options.strided, true)),
-      w(PlaceTensor(options.seed + 2, dtype, {shape.block, shape.heads}, options.strided, true)),
-      dx(PlaceTensor(options.seed + 3, dtype, {shape.tokens, shape.heads, shape.width},
-                     options.strided, false)),
-      dw(PlaceTensor(options.seed + 4, dtype, {shape.block, shape.heads}, options.strided, false)),
+                     fill.strided, fill.repeats)),
+      x(PlaceTensor(fill.seed + 1, dtype, {shape.tokens, shape.heads, shape.width}, fill.strided,
+                    fill.repeats)),
+      w(PlaceTensor(fill.seed + 2, dtype, {shape.block, shape.heads}, fill.strided, fill.repeats)),
+      dx(PlaceTensor(fill.seed + 3, dtype, {shape.tokens, shape.heads, shape.width}, fill.strided,
+                     false)),
+      dw(PlaceTensor(fill.seed + 4, dtype, {shape.block, shape.heads}, fill.strided, false)),
       case_(shape),
       starts_(WindowStarts(shape)) {
-  Random random(options.seed);
+  Random random(fill.seed);
   for (DeviceTensor* tensor : {&dy, &x, &w}) {
-    Set(tensor, RandomValues(random, tensor->layout().count(), options.values));
+    Set(tensor, RandomValues(random, tensor->layout().count(), fill.values));
   }
 }
 
-void Problem::Set(DeviceTensor* tensor, const std::vector<double>& values) {
-  tensor->Write(ToBytes(tensor->dtype(), values));
+std::vector<CallOperand> Problem::operands() const {
+  return {{"outputGrad", 0, &dy},
+          {"input", 1, &x},
+          {"weight", 2, &w},
+          {"inputGradOut", 3, &dx, CallOperand::kOutput},
+          {"weightGradOut", 4, &dw, CallOperand::kOutput}};
 }
 
 Planned Problem::Plan() const {
@@ -75,63 +66,24 @@ Planned Problem::Plan() const {
   });
 }
 
-Outcome Problem::Run(const Device& device) const {
-  return Execute(device, Plan(), aclnnNsaCompressGrad);
-}
-
-Problem::Sums Problem::Reference() const {
+testing::AssertionResult Problem::OutputsAreRight() const {
   const auto windows = static_cast<int64_t>(starts_.size());
   const room::ReferenceSizes sizes = {case_.tokens, case_.heads, case_.width, case_.block, windows};
-  const auto dx_count = static_cast<size_t>(dx.layout().count());
-  const auto dw_count = static_cast<size_t>(dw.layout().count());
-  Sums sums;
-  for (ReferenceSums* each : {&sums.dx, &sums.dw}) {
-    const size_t count = each == &sums.dx ? dx_count : dw_count;
-    each->value.resize(count);
-    each->magnitude.resize(count);
-    each->terms.assign(count, each == &sums.dx ? 0 : windows * case_.width);
-  }
-  const std::vector<double> dy_values = ValuesOf(dy), x_values = ValuesOf(x),
-                            w_values = ValuesOf(w);
+  const std::vector<double> dy_values = ValuesOf(dy), x_values = ValuesOf(x);
+  const std::vector<double> w_values = ValuesOf(w);
+  ReferenceSums of_dx = ZeroSums(dx, 0), of_dw = ZeroSums(dw, windows * case_.width);
   room::Reference(sizes, starts_.data(), dy_values.data(), x_values.data(), w_values.data(),
-                  sums.dx.value.data(), sums.dw.value.data());
+                  of_dx.value.data(), of_dw.value.data());
   room::Reference(sizes, starts_.data(), Magnitudes(dy_values).data(), Magnitudes(x_values).data(),
-                  Magnitudes(w_values).data(), sums.dx.magnitude.data(), sums.dw.magnitude.data());
+                  Magnitudes(w_values).data(), of_dx.magnitude.data(), of_dw.magnitude.data());
   const int64_t row = case_.heads * case_.width;
   for (const int64_t start : starts_) {
-    const auto first = sums.dx.terms.begin() + start * row;
+    const auto first = of_dx.terms.begin() + start * row;
     std::for_each(first, first + case_.block * row, [](int64_t& terms) { ++terms; });
   }
-  return sums;
-}
-
-testing::AssertionResult Problem::IsRight() const {
-  for (const DeviceTensor* input : {&dy, &x, &w}) {
-    if (const std::string change = input->Change(); !change.empty()) {
-      return testing::AssertionFailure() << "an input was written: " << change;
-    }
-  }
-  for (const DeviceTensor* output : {&dx, &dw}) {
-    if (const std::string damage = output->Damage(); !damage.empty()) {
-      return testing::AssertionFailure() << "beside an output: " << damage;
-    }
-  }
-  const Sums sums = Reference();
-  const std::vector<double> got = ValuesOf(dx);
-  for (size_t i = 0; i < got.size(); ++i) {
-    if (sums.dx.terms[i] == 0 && (got[i] != 0 || std::signbit(got[i]))) {
-      return testing::AssertionFailure() << "element " << i << " under no window is not +0";
-    }
-  }
-  const testing::AssertionResult right = AreWithin(dx.dtype(), got, sums.dx);
+  const testing::AssertionResult right = AreSums(dx, of_dx);
   if (!right) return testing::AssertionFailure() << "inputGradOut: " << right.message();
-  return AreWithin(dw.dtype(), ValuesOf(dw), sums.dw) << "weightGradOut";
-}
-
-int64_t LeastBytes(const WindowCase& shape) {
-  const auto windows = static_cast<int64_t>(WindowStarts(shape).size());
-  return 2 *
-         (shape.heads * shape.width * (windows + 2 * shape.tokens) + 2 * shape.block * shape.heads);
+  return AreWithin(dw.dtype(), ValuesOf(dw), of_dw) << "weightGradOut";
 }
 
 }  // namespace openaclnn::test::nsa_compress::backward

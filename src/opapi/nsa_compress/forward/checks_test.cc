@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What NsaCompress refuses in phase 1: every check, their order, every product and type.
-#include "tests/support/checks.h"
-
 #include <gtest/gtest.h>
 
 #include "nsa_compress/forward/test_case.h"
+#include "tests/support/room_checks.h"
 #include "tests/support/window_checks.h"
 
 namespace openaclnn::test::nsa_compress::forward {
@@ -51,32 +50,9 @@ WindowRows<Spec> AllRows() {
   return AllWindowRows(kChecks, values);
 }
 
-TEST(NsaCompressChecks, EachRow) {
+TEST(NsaCompressChecks, OperandsOfOneType) {
   const Device device;
-  ExpectEachRow(kApi, kChecks.GoodSpec(), AllRows());
   ExpectEachRow(kApi, kChecks.GoodSpec(), WindowTiedRows(kChecks));
-}
-
-TEST(NsaCompressChecks, EarlierRowWins) {
-  const Device device;
-  ExpectEarlierWins(kApi, kChecks.GoodSpec(), AllRows());
-}
-
-TEST(NsaCompressChecks, ProductComesAfterNulls) {
-  const Spec good = kChecks.GoodSpec();
-  ExpectProductComesAfterNulls(kApi, good, AllRows(), "Ascend910_9391", "A3", "A2");
-  ExpectProductComesAfterNulls(kApi, good, AllRows(), "Ascend310P3", "310P", "A2");
-}
-
-TEST(NsaCompressChecks, EveryProductOperandAndType) {
-  ExpectTypesAreChecked(kApi, kChecks.GoodSpec(), kChecks.operands, {Family::kA2});
-}
-
-TEST(NsaCompressChecks, HandlesFormatsAndSizes) {
-  const Device device;
-  ExpectHandlesAreChecked(kApi, kChecks.GoodSpec(), kChecks.operands);
-  ExpectNumbersAreChecked(kChecks.GoodSpec(), kChecks.operands);
-  ExpectSizesAreChecked(kChecks.GoodSpec(), kChecks.operands);
 }
 
 TEST(NsaCompressChecks, RanksLayoutsAndLists) {
@@ -118,5 +94,12 @@ TEST(NsaCompressChecks, ManyTokensArePlannedAtOnce) {
   ExpectManyTokensArePlannedAtOnce(kChecks);
 }
 
+INSTANTIATE_TYPED_TEST_SUITE_P(NsaCompress, RoomChecks, Room);
+
 }  // namespace
+
+std::vector<test::Refusals<Spec>> Room::Refusals() {
+  return {{kApi, kChecks.GoodSpec(), kChecks.operands, AllRows(), {Family::kA2}}};
+}
+
 }  // namespace openaclnn::test::nsa_compress::forward

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What NsaCompress computes, and how it runs: the reference, bits, views, misuse of phase 2.
+// What NsaCompress computes: against the reference, and the reference against its law.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
 #include <array>
 #include <limits>
-#include <map>
 
 #include "nsa_compress/forward/reference.h"
 #include "nsa_compress/forward/test_case.h"
-#include "tests/support/bits.h"
-#include "tests/support/misuse.h"
 #include "tests/support/numbers.h"
+#include "tests/support/room_runs.h"
 #include "tests/support/small_stack.h"
 
 namespace openaclnn::test::nsa_compress::forward {
@@ -22,12 +20,6 @@ namespace room = openaclnn::nsa_compress::forward;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr aclDataType kHalves[] = {ACL_FLOAT16, ACL_BF16};
-
-const WindowCase kShape = {"", kEdge, {0, 70, 83, 171}, 171, 5, 48, 48, 32};
-
-std::vector<double> ValuesOf(const DeviceTensor& tensor) {
-  return ToDoubles(tensor.dtype(), tensor.Read());
-}
 
 TEST(Reference, IsTheFormula) {
   // Two heads; windows at 0, 1 and 4.
@@ -82,21 +74,6 @@ TEST(NsaCompress, WorkedExample) {
   }
 }
 
-TEST(NsaCompress, NamedCases) {
-  const Device device;
-  uint64_t seed = 0;
-  for (const WindowCase& shape : Cases()) {
-    if (shape.group == kPerf) continue;
-    for (const bool strided : {false, true}) {
-      SCOPED_TRACE(shape.name + (strided ? " strided" : ""));
-      const Problem problem(shape, kHalves[seed % 2], {seed, kWide, strided});
-      seed += strided ? 2 : 1;
-      ASSERT_EQ(problem.Run(device).message, "");
-      EXPECT_TRUE(problem.IsRight());
-    }
-  }
-}
-
 // Whoever synchronises may run the task: on its own stack, however small.
 TEST(NsaCompress, RunsOnASmallStack) {
   const Device device({{"OPENACLNN_NUM_THREADS", "1"}});
@@ -109,42 +86,6 @@ TEST(NsaCompress, RunsOnASmallStack) {
       EXPECT_EQ(aclrtResetDevice(0), 0);
     });
     EXPECT_TRUE(problem.IsRight());
-  }
-}
-
-TEST(NsaCompress, RandomSegmentsAndViews) {
-  const Device device;
-  EXPECT_TRUE(rc::check([&] {
-    const auto seed = *rc::gen::arbitrary<uint32_t>();
-    Random random(seed);
-    const WindowCase shape = RandomWindowCase(random, true);
-    const Values values = *rc::gen::element(kNormal, kWide, kEqual, kOpposite);
-    const Problem problem(shape, *rc::gen::elementOf(std::vector(kHalves, kHalves + 2)),
-                          {seed, values, *rc::gen::arbitrary<bool>()});
-    const Outcome outcome = problem.Run(device);
-    if (!outcome.ok()) RC_FAIL(outcome.message);
-    const testing::AssertionResult right = problem.IsRight();
-    if (!right) RC_FAIL(std::string(right.message()));
-  }));
-}
-
-TEST(NsaCompress, NonFiniteValuesFlow) {
-  const Device device;
-  const double specials[] = {kNaN, kInfinity, -kInfinity};
-  for (uint64_t seed = 0; seed < 40; ++seed) {
-    Random random(seed);
-    Problem problem(RandomWindowCase(random, true), kHalves[seed % 2],
-                    {seed, kNormal, seed % 4 >= 2});
-    for (DeviceTensor* input : {&problem.x, &problem.w}) {
-      std::vector<double> values = ValuesOf(*input);
-      for (int64_t n = Uniform(random, 0, 2); n > 0; --n) {
-        const auto last = static_cast<int64_t>(values.size()) - 1;
-        values[static_cast<size_t>(Uniform(random, 0, last))] = specials[Uniform(random, 0, 2)];
-      }
-      Problem::Set(input, values);
-    }
-    ASSERT_EQ(problem.Run(device).message, "");
-    EXPECT_TRUE(problem.IsRight()) << "seed " << seed;
   }
 }
 
@@ -170,39 +111,6 @@ TEST(NsaCompress, RoundsOnce) {
   EXPECT_EQ(sum(ACL_FLOAT16, {65504, 65504}), kInfinity);
 }
 
-// The baseline has no FMA: its bits are its own, and within the bound.
-TEST(NsaCompressBits, AreThoseOfOneThreadAndEveryFusedInstructionSet) {
-  std::map<std::string, std::vector<std::byte>> first;
-  UnderEachSetting([&](const std::string& setting, const Device& device) {
-    uint64_t number = 0;
-    for (const WindowCase& shape : Cases()) {
-      if (shape.group != kSmoke && shape.group != kEdge) continue;
-      const Problem problem(shape, kHalves[number % 2], {++number, kWide, number % 3 == 0});
-      ASSERT_EQ(problem.Run(device).message, "");
-      if (setting == "OPENACLNN_SIMD=baseline") {
-        EXPECT_TRUE(problem.IsRight()) << shape.name;
-        continue;
-      }
-      const auto [entry, added] = first.emplace(shape.name, problem.y.Read());
-      EXPECT_TRUE(added || entry->second == problem.y.Read()) << shape.name << " " << setting;
-    }
-  });
-}
-
-// A view gives the bits that its dense copy gives.
-TEST(NsaCompressBits, AreThoseOfDenseViews) {
-  const Device device;
-  for (uint64_t seed = 0; seed < 40; ++seed) {
-    const Problem strided(kShape, ACL_BF16, {seed, kNormal, true});
-    Problem dense(kShape, ACL_BF16, {seed, kNormal, false});
-    dense.x.Write(strided.x.Read());
-    dense.w.Write(strided.w.Read());
-    ASSERT_EQ(strided.Run(device).message, "");
-    ASSERT_EQ(dense.Run(device).message, "");
-    EXPECT_EQ(strided.y.Read(), dense.y.Read());
-  }
-}
-
 // The stride of a dimension of 1 means nothing, however large.
 TEST(NsaCompressViews, StridesOfOneElementMeanNothing) {
   const Device device;
@@ -226,59 +134,9 @@ TEST(NsaCompressViews, StridesOfOneElementMeanNothing) {
   }
 }
 
-TEST(NsaCompressExecutor, RunsAgainWithNewAddresses) {
-  const Device device;
-  Problem first(kShape, ACL_FLOAT16, {1, kNormal, false});
-  Problem second(kShape, ACL_FLOAT16, {2, kNormal, false});
-  const Planned planned = first.Plan();
-  ASSERT_EQ(aclSetAclOpExecutorRepeatable(planned.executor()), 0);
-  for (int run = 0; run < 3; ++run) {
-    ASSERT_EQ(Execute(device, planned, aclnnNsaCompress).message, "");
-    EXPECT_TRUE(first.IsRight());
-    first.y.Scramble();
-  }
-  auto* const any = const_cast<aclTensor*>(first.x.handle());
-  const DeviceTensor* operands[] = {&second.x, &second.w, &second.y};
-  for (size_t i = 0; i < std::size(operands); ++i) {
-    ASSERT_EQ(aclSetTensorAddr(planned.executor(), i, any, operands[i]->data()), 0);
-  }
-  ASSERT_EQ(Execute(device, planned, aclnnNsaCompress).message, "");
-  EXPECT_TRUE(second.IsRight());
-  EXPECT_EQ(first.y.Change(), "");
-}
+TEST(NsaCompress, NonFiniteValuesFlow) { ExpectNonFiniteValuesFlow<Room>(); }
 
-// Two runs are in the queue when tensors and executor go; the list went after phase 1.
-TEST(NsaCompressExecutor, ArgumentsMayGoBeforeTheWorkRuns) {
-  const Device device;
-  Problem problem(kShape, ACL_BF16, {3, kNormal, true});
-  {
-    const Planned planned = problem.Plan();
-    const DeviceBuffer workspace(planned.workspace_size());
-    ASSERT_EQ(aclSetAclOpExecutorRepeatable(planned.executor()), 0);
-    Gate gate(device.stream());
-    for (int run = 0; run < 2; ++run) {
-      ASSERT_EQ(aclnnNsaCompress(workspace.address(), planned.workspace_size(), planned.executor(),
-                                 device.stream()),
-                0);
-    }
-    for (DeviceTensor* tensor : {&problem.x, &problem.w, &problem.y}) tensor->DestroyHandle();
-    ASSERT_EQ(aclDestroyAclOpExecutor(planned.executor()), 0);
-    EXPECT_EQ(problem.y.Change(), "") << "the work ran behind a closed gate";
-  }
-  ASSERT_EQ(device.Synchronize().message, "");
-  EXPECT_TRUE(problem.IsRight());
-}
-
-TEST(NsaCompressMisuse, IsRefused) {
-  const Device device;
-  const Problem problem(kShape, ACL_FLOAT16);
-  ExpectMisuseIsRefused(
-      device, {kApi,
-               aclnnNsaCompress,
-               [&] { return problem.Plan(); },
-               {{"input", 0, &problem.x}, {"weight", 1, &problem.w}, {"output", 2, &problem.y}}});
-  EXPECT_TRUE(problem.IsRight());
-}
+INSTANTIATE_TYPED_TEST_SUITE_P(NsaCompress, RoomRuns, Room);
 
 }  // namespace
 }  // namespace openaclnn::test::nsa_compress::forward

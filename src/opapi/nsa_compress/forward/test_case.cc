@@ -2,21 +2,11 @@
 // Data, calls and reference of NsaCompress's tests.
 #include "nsa_compress/forward/test_case.h"
 
-#include <cmath>
-
 #include "nsa_compress/forward/reference.h"
 #include "tests/support/numbers.h"
 
 namespace openaclnn::test::nsa_compress::forward {
-namespace {
-
-int64_t WindowsOf(const WindowCase& shape) {
-  return static_cast<int64_t>(WindowStarts(shape).size());
-}
-
-}  // namespace
-
-const std::vector<WindowCase>& Cases() {
+const std::vector<WindowCase>& Room::Cases() {
   static const std::vector<WindowCase> cases = {
 #include "nsa_compress/forward/cases.inc"
   };
@@ -34,21 +24,24 @@ Planned Plan(const Spec& spec) {
   });
 }
 
-Problem::Problem(const WindowCase& shape, aclDataType dtype, const Options& options)
-    : x(PlaceTensor(options.seed, dtype, {shape.tokens, shape.heads, shape.width}, options.strided,
-                    true)),
-      w(PlaceTensor(options.seed + 1, dtype, {shape.block, shape.heads}, options.strided, true)),
-      y(PlaceTensor(options.seed + 2, dtype, {WindowsOf(shape), shape.heads, shape.width},
-                    options.strided, false)),
-      case_(shape) {
-  Random random(options.seed);
+Problem::Problem(const WindowCase& shape, aclDataType dtype, const Fill& fill)
+    : OperatorProblem(kApi, aclnnNsaCompress),
+      x(PlaceTensor(fill.seed, dtype, {shape.tokens, shape.heads, shape.width}, fill.strided,
+                    fill.repeats)),
+      w(PlaceTensor(fill.seed + 1, dtype, {shape.block, shape.heads}, fill.strided, fill.repeats)),
+      y(PlaceTensor(fill.seed + 2, dtype,
+                    {static_cast<int64_t>(WindowStarts(shape).size()), shape.heads, shape.width},
+                    fill.strided, false)),
+      case_(shape),
+      starts_(WindowStarts(shape)) {
+  Random random(fill.seed);
   for (DeviceTensor* tensor : {&x, &w}) {
-    Set(tensor, RandomValues(random, tensor->layout().count(), options.values));
+    Set(tensor, RandomValues(random, tensor->layout().count(), fill.values));
   }
 }
 
-void Problem::Set(DeviceTensor* tensor, const std::vector<double>& values) {
-  tensor->Write(ToBytes(tensor->dtype(), values));
+std::vector<CallOperand> Problem::operands() const {
+  return {{"input", 0, &x}, {"weight", 1, &w}, {"output", 2, &y, CallOperand::kOutput}};
 }
 
 Planned Problem::Plan() const {
@@ -61,42 +54,16 @@ Planned Problem::Plan() const {
   });
 }
 
-Outcome Problem::Run(const Device& device) const {
-  return Execute(device, Plan(), aclnnNsaCompress);
-}
-
-ReferenceSums Problem::Reference() const {
+testing::AssertionResult Problem::OutputsAreRight() const {
   namespace room = openaclnn::nsa_compress::forward;
-  const std::vector<int64_t> starts = WindowStarts(case_);
-  const room::ReferenceSizes sizes = {case_.heads, case_.width, case_.block, WindowsOf(case_)};
-  std::vector<double> x_values = ToDoubles(x.dtype(), x.Read());
-  std::vector<double> w_values = ToDoubles(w.dtype(), w.Read());
-  const auto count = static_cast<size_t>(y.layout().count());
-  ReferenceSums sums{std::vector<double>(count), std::vector<double>(count),
-                     std::vector<int64_t>(count, case_.block)};
-  room::Reference(sizes, starts.data(), x_values.data(), w_values.data(), sums.value.data());
-  for (std::vector<double>* values : {&x_values, &w_values}) {
-    for (double& value : *values) value = std::abs(value);
-  }
-  room::Reference(sizes, starts.data(), x_values.data(), w_values.data(), sums.magnitude.data());
-  return sums;
-}
-
-testing::AssertionResult Problem::IsRight() const {
-  for (const DeviceTensor* input : {&x, &w}) {
-    if (const std::string change = input->Change(); !change.empty()) {
-      return testing::AssertionFailure() << "an input was written: " << change;
-    }
-  }
-  if (const std::string damage = y.Damage(); !damage.empty()) {
-    return testing::AssertionFailure() << "beside output: " << damage;
-  }
-  return AreWithin(y.dtype(), ToDoubles(y.dtype(), y.Read()), Reference());
-}
-
-int64_t LeastBytes(const WindowCase& shape) {
-  return 2 * (shape.heads * shape.width * (shape.tokens + WindowsOf(shape)) +
-              shape.block * shape.heads);
+  const room::ReferenceSizes sizes = {case_.heads, case_.width, case_.block,
+                                      static_cast<int64_t>(starts_.size())};
+  const std::vector<double> x_values = ValuesOf(x), w_values = ValuesOf(w);
+  ReferenceSums sums = ZeroSums(y, case_.block);
+  room::Reference(sizes, starts_.data(), x_values.data(), w_values.data(), sums.value.data());
+  room::Reference(sizes, starts_.data(), Magnitudes(x_values).data(), Magnitudes(w_values).data(),
+                  sums.magnitude.data());
+  return AreWithin(y.dtype(), ValuesOf(y), sums);
 }
 
 }  // namespace openaclnn::test::nsa_compress::forward

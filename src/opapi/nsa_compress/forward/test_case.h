@@ -2,22 +2,16 @@
 // A call of NsaCompress as its tests and its bench make it.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <cstdint>
 #include <vector>
 
 #include "aclnnop/aclnn_nsa_compress.h"
-#include "tests/support/accuracy.h"
-#include "tests/support/call.h"
+#include "tests/support/walks.h"
 #include "tests/support/windows.h"
 
 namespace openaclnn::test::nsa_compress::forward {
 
 inline constexpr const char* kApi = "aclnnNsaCompress";
-
-/// What cases.inc lists.
-const std::vector<WindowCase>& Cases();
 
 /// The arguments of phase 1, good or bad.
 struct Spec {
@@ -30,39 +24,26 @@ struct Spec {
 };
 Planned Plan(const Spec& spec);
 
-/// Tensors with data for a case, and what the reference says of them.
-class Problem {
+class Problem : public OperatorProblem {
  public:
-  struct Options {
-    uint64_t seed = 1;
-    Values values = kNormal;
-    bool strided = false;  // random views, else dense
-  };
+  Problem(const WindowCase& shape, aclDataType dtype, const Fill& fill = {});
 
-  Problem(const WindowCase& shape, aclDataType dtype, const Options& options);
-  Problem(const WindowCase& shape, aclDataType dtype) : Problem(shape, dtype, Options()) {}
-
-  /// Replaces the data of an input: row-major, rounded to the type.
-  static void Set(DeviceTensor* tensor, const std::vector<double>& values);
-
-  /// Phase 1; its list is destroyed at once.
-  Planned Plan() const;
-  /// Both phases and synchronise.
-  Outcome Run(const Device& device) const;
-
-  /// The output within the bound of the reference on the inputs as stored, inputs and everything
-  /// beside the output as it was.
-  testing::AssertionResult IsRight() const;
+  std::vector<CallOperand> operands() const override;
+  Planned Plan() const override;
 
   DeviceTensor x, w, y;
 
  private:
-  ReferenceSums Reference() const;
+  testing::AssertionResult OutputsAreRight() const override;
 
   WindowCase case_;
+  std::vector<int64_t> starts_;
 };
 
-/// The work's least traffic: every input read once, the output written once.
-int64_t LeastBytes(const WindowCase& shape);
+struct Room : WindowRoom<Problem, true> {
+  using Spec = forward::Spec;
+  static const std::vector<WindowCase>& Cases();
+  static std::vector<test::Refusals<Spec>> Refusals();
+};
 
 }  // namespace openaclnn::test::nsa_compress::forward
