@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Callbacks: aclrtSubscribeReport, aclrtProcessReport, aclrtLaunchCallback, aclrtLaunchHostFunc.
-#include "ascendcl/callback.h"
-
 #include <pthread.h>
 
 #include <algorithm>
@@ -310,9 +308,6 @@ Status ProcessReport(int32_t timeout) {
 }
 
 }  // namespace
-
-void ForgetSubscription(const Stream* stream) { Subscriptions::Get().Forget(stream); }
-
 }  // namespace openaclnn
 
 using openaclnn::Api;
@@ -327,7 +322,10 @@ aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream) {
   return Api("aclrtSubscribeReport", [&] {
     std::shared_ptr<Stream> object;
     Status status = FindStream(stream, &object);
-    if (status.ok()) status = Subscriptions::Get().Add(threadId, object.get());
+    if (status.ok()) {
+      object->set_subscription_end([](const Stream* s) { Subscriptions::Get().Forget(s); });
+      status = Subscriptions::Get().Add(threadId, object.get());
+    }
     if (status.ok() && pthread_equal(threadId, pthread_self())) openaclnn::WatchThread();
     return status;
   });

@@ -217,4 +217,14 @@ Status ReloadConfig() {
   return Load();
 }
 
+Status CheckDeviceId(const char* operand, int32_t device_id) {
+  Config config;
+  Status status = CurrentConfig(&config);
+  if (!status.ok()) return status;
+  if (device_id >= 0 && static_cast<uint32_t>(device_id) < config.num_devices) return {};
+  return Status(ACL_ERROR_RT_INVALID_DEVICEID,
+                Concat(operand, " value is ", device_id, ", expected 0 <= ", operand, " < ",
+                       config.num_devices));
+}
+
 }  // namespace openaclnn

@@ -30,6 +30,9 @@ Status ReadConfig(Config* config);
 /// The configuration in force; read now if it has not been yet.
 Status CurrentConfig(Config* config);
 
+/// 107001 unless the number is that of a device.
+Status CheckDeviceId(const char* operand, int32_t device_id);
+
 /// Reads the environment anew for aclInit; the devices keep what they have.
 Status ReloadConfig();
 

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 
-#include "ascendcl/callback.h"
 #include "ascendcl/config.h"
-#include "ascendcl/device.h"
 #include "ascendcl/error.h"
 #include "ascendcl/fork.h"
 #include "ascendcl/host_call.h"
@@ -15,6 +13,16 @@ namespace openaclnn {
 namespace {
 
 thread_local void* t_context = nullptr;
+
+struct Created {
+  std::mutex mutex;  // guards what follows
+  std::vector<void*> handles;
+};
+
+Created& AllCreated() {
+  static auto* created = new Created;
+  return *created;
+}
 
 Status NoHandleLeft(const char* noun) {
   return Status(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, Concat("no handle is left for a ", noun));
@@ -64,12 +72,22 @@ std::vector<std::shared_ptr<Stream>> Context::Streams() {
 
 void Context::Close() {
   for (const auto& stream : Streams()) {
-    ForgetSubscription(stream.get());  // a callback that was not taken may never be
+    stream->EndSubscription();  // a callback that was not taken may never be
     stream->Wait(stream->submitted(), {});
   }
   std::lock_guard lock(mutex_);
   for (const auto& entry : streams_) RuntimeHandles().Remove(Kind::kStream, entry.first);
   streams_.clear();
+}
+
+std::vector<void*> CreatedContexts() {
+  std::lock_guard lock(AllCreated().mutex);
+  return AllCreated().handles;
+}
+
+std::vector<void*> TakeCreatedContexts() {
+  std::lock_guard lock(AllCreated().mutex);
+  return std::exchange(AllCreated().handles, {});
 }
 
 void SetCurrentContext(void* handle) { t_context = handle; }
@@ -137,7 +155,10 @@ aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId) {
     void* handle = nullptr;
     if (status.ok()) status = Context::Create(static_cast<uint32_t>(deviceId), false, &handle);
     if (!status.ok()) return status;
-    openaclnn::AddContext(handle);
+    {
+      std::lock_guard lock(openaclnn::AllCreated().mutex);
+      openaclnn::AllCreated().handles.push_back(handle);
+    }
     openaclnn::SetCurrentContext(handle);
     *context = handle;
     return status;
@@ -157,7 +178,10 @@ aclError aclrtDestroyContext(aclrtContext context) {
     status = openaclnn::RefuseContextOfHostCall(context);
     if (status.ok()) status = openaclnn::RemoveHandle<Context>("context", context);
     if (!status.ok()) return status;
-    openaclnn::RemoveContext(context);
+    {
+      std::lock_guard lock(openaclnn::AllCreated().mutex);
+      std::erase(openaclnn::AllCreated().handles, context);
+    }
     object->Close();
     return status;
   });

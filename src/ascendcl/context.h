@@ -9,7 +9,6 @@
 #include <mutex>
 #include <vector>
 
-#include "ascendcl/event.h"
 #include "ascendcl/handles.h"
 #include "ascendcl/stream.h"
 
@@ -54,6 +53,11 @@ class Context {
   std::mutex mutex_;  // guards what follows
   std::vector<std::pair<void*, std::shared_ptr<Stream>>> streams_;
 };
+
+/// Handles of the contexts that aclrtCreateContext made, in their order.
+std::vector<void*> CreatedContexts();
+/// The same, and keeps track of them no more.
+std::vector<void*> TakeCreatedContexts();
 
 /// Makes the context current on the calling thread.
 void SetCurrentContext(void* handle);

@@ -23,7 +23,6 @@ struct Device {
 struct Devices {
   std::mutex mutex;  // guards what follows
   std::map<int32_t, Device> devices;
-  std::vector<void*> contexts;  // those of aclrtCreateContext
 };
 
 Devices& All() {
@@ -73,11 +72,10 @@ Status CloseOnce(int32_t device_id) {
 
 /// Streams of all contexts of the device.
 std::vector<std::shared_ptr<Stream>> StreamsOf(uint32_t device_id) {
-  std::vector<void*> handles;
+  std::vector<void*> handles = CreatedContexts();
   {
     Devices& all = All();
     std::lock_guard lock(all.mutex);
-    handles = all.contexts;
     handles.insert(handles.begin(), all.devices[static_cast<int32_t>(device_id)].primary);
   }
   std::vector<std::shared_ptr<Stream>> streams;
@@ -101,32 +99,11 @@ Status Synchronize(const std::vector<std::shared_ptr<Stream>>& streams) {
 
 }  // namespace
 
-Status CheckDeviceId(const char* operand, int32_t device_id) {
-  Config config;
-  Status status = CurrentConfig(&config);
-  if (!status.ok()) return status;
-  if (device_id >= 0 && static_cast<uint32_t>(device_id) < config.num_devices) return {};
-  return Status(ACL_ERROR_RT_INVALID_DEVICEID,
-                Concat(operand, " value is ", device_id, ", expected 0 <= ", operand, " < ",
-                       config.num_devices));
-}
-
-void AddContext(void* handle) {
-  std::lock_guard lock(All().mutex);
-  All().contexts.push_back(handle);
-}
-
-void RemoveContext(const void* handle) {
-  std::lock_guard lock(All().mutex);
-  std::erase(All().contexts, handle);
-}
-
 void CloseAllContexts() {
-  std::vector<void*> handles;
+  std::vector<void*> handles = TakeCreatedContexts();
   {
     Devices& all = All();
     std::lock_guard lock(all.mutex);
-    handles = std::exchange(all.contexts, {});
     for (auto& [id, device] : all.devices) {
       if (device.primary != nullptr) handles.push_back(device.primary);
     }

@@ -2,10 +2,14 @@
 // Host call: which stream stands still while this thread runs a function of the host for it.
 #pragma once
 
+#include <utility>
+
 #include "acl/acl.h"
-#include "ascendcl/stream.h"
+#include "ascendcl/status.h"
 
 namespace openaclnn {
+
+class Stream;
 
 /// Lives while the thread runs a function that the stream (null: none) waits for.
 class HostCall {
@@ -29,11 +33,6 @@ inline Status RefuseInHostCall(bool waits_for_itself) {
   return Status(ACL_ERROR_RT_NO_PERMISSION,
                 "calling thread is in a host function or callback that the call waits for, "
                 "expected the call after its return");
-}
-
-/// For a wait without a deadline until the stream has done `target` tasks.
-inline Status RefuseOwnStream(const Stream& stream, uint64_t target) {
-  return RefuseInHostCall(&stream == HostCall::stream() && stream.completed() < target);
 }
 
 }  // namespace openaclnn

@@ -4,8 +4,6 @@
 
 #include <limits>
 
-#include "ascendcl/callback.h"
-#include "ascendcl/context.h"
 #include "ascendcl/error.h"
 #include "ascendcl/float_environment.h"
 #include "ascendcl/host_call.h"
@@ -161,6 +159,10 @@ bool Stream::Wait(uint64_t target, const Deadline& deadline) {
   return done;
 }
 
+Status RefuseOwnStream(const Stream& stream, uint64_t target) {
+  return RefuseInHostCall(&stream == HostCall::stream() && stream.completed() < target);
+}
+
 Status ParseTimeout(int32_t milliseconds, Stream::Deadline* deadline) {
   if (milliseconds < -1) {
     return Status(ACL_ERROR_RT_PARAM_INVALID, Concat("timeout value is ", milliseconds,
@@ -177,121 +179,4 @@ Status TimeoutExpired(int32_t milliseconds) {
                 Concat("stream is not done after ", milliseconds, " ms, expected it to be"));
 }
 
-namespace {
-
-Status CreateStream(aclrtStream* stream) {
-  std::shared_ptr<Context> context;
-  Status status = RequireOut("stream", stream);
-  if (status.ok()) status = CurrentContext(&context);
-  if (status.ok()) status = context->CreateStream(stream);
-  std::shared_ptr<Stream> made;
-  if (Tracing() && status.ok() && FindHandle("stream", *stream, &made).ok()) {
-    made->trace_row().Note();
-  }
-  return status;
-}
-
-// A host function or callback that the stream stands at would wait for its own return.
-Status Synchronize(Stream& stream) {
-  const uint64_t target = stream.submitted();
-  Status status = RefuseOwnStream(stream, target);
-  if (!status.ok()) return status;
-  stream.Wait(target, {});
-  return stream.TakeError();
-}
-
-Status DestroyStream(aclrtStream stream, bool force) {
-  Status status = RequireOut("stream", stream);
-  std::shared_ptr<Stream> object;
-  if (status.ok()) status = FindStream(stream, &object);
-  std::shared_ptr<Context> context;
-  if (status.ok()) status = FindHandle("context", object->context(), &context);
-  const uint64_t submitted = status.ok() ? object->submitted() : 0;
-  if (status.ok()) status = RefuseOwnStream(*object, submitted);
-  if (!status.ok()) return status;
-  if (force) {
-    object->DropQueued();
-    ForgetSubscription(object.get());  // a callback that was not taken may never be
-  }
-  object->Wait(submitted, {});
-  (void)object->TakeError();  // nobody can ask for it any more
-  ForgetSubscription(object.get());
-  return context->RemoveStream(stream);
-}
-
-}  // namespace
-
 }  // namespace openaclnn
-
-using openaclnn::Api;
-using openaclnn::FindStream;
-using openaclnn::ReleaseApi;
-using openaclnn::RequireOut;
-using openaclnn::Status;
-using openaclnn::Stream;
-
-aclError aclrtCreateStream(aclrtStream* stream) {
-  return Api("aclrtCreateStream", [&] { return openaclnn::CreateStream(stream); });
-}
-
-aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t, uint32_t) {
-  // Priorities and flags tune the device's scheduler; the order of results does not depend on them.
-  return Api("aclrtCreateStreamWithConfig", [&] { return openaclnn::CreateStream(stream); });
-}
-
-aclError aclrtDestroyStream(aclrtStream stream) {
-  return ReleaseApi("aclrtDestroyStream", [&] { return openaclnn::DestroyStream(stream, false); });
-}
-
-aclError aclrtDestroyStreamForce(aclrtStream stream) {
-  return ReleaseApi("aclrtDestroyStreamForce",
-                    [&] { return openaclnn::DestroyStream(stream, true); });
-}
-
-aclError aclrtSynchronizeStream(aclrtStream stream) {
-  return Api("aclrtSynchronizeStream", [&] {
-    std::shared_ptr<Stream> object;
-    Status status = FindStream(stream, &object);
-    return status.ok() ? openaclnn::Synchronize(*object) : status;
-  });
-}
-
-aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) {
-  return Api("aclrtSynchronizeStreamWithTimeout", [&] {
-    std::shared_ptr<Stream> object;
-    Stream::Deadline deadline;
-    Status status = FindStream(stream, &object);
-    if (status.ok()) status = openaclnn::ParseTimeout(timeout, &deadline);
-    if (!status.ok()) return status;
-    if (!deadline) return openaclnn::Synchronize(*object);
-    if (!object->Wait(object->submitted(), deadline)) return openaclnn::TimeoutExpired(timeout);
-    return object->TakeError();
-  });
-}
-
-aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status) {
-  return Api("aclrtStreamQuery", [&] {
-    std::shared_ptr<Stream> object;
-    Status result = RequireOut("status", status);
-    if (result.ok()) result = FindStream(stream, &object);
-    if (!result.ok()) return result;
-    *status = object->completed() >= object->submitted() ? ACL_STREAM_STATUS_COMPLETE
-                                                         : ACL_STREAM_STATUS_NOT_READY;
-    return result;
-  });
-}
-
-aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode) {
-  return Api("aclrtSetStreamFailureMode", [&] {
-    std::shared_ptr<Stream> object;
-    Status status = FindStream(stream, &object);
-    if (!status.ok()) return status;
-    if (mode > ACL_STOP_ON_FAILURE) {
-      return Status(
-          ACL_ERROR_RT_PARAM_INVALID,
-          openaclnn::Concat("mode value is ", mode, ", expected 0 (continue) or 1 (stop)"));
-    }
-    object->set_stop_on_failure(mode == ACL_STOP_ON_FAILURE);
-    return status;
-  });
-}

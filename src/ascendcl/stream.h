@@ -14,10 +14,11 @@
 #include "ascendcl/handles.h"
 #include "ascendcl/task.h"
 #include "ascendcl/trace.h"
+#include "ascendcl/workers.h"
 
 namespace openaclnn {
 
-class Stream : public std::enable_shared_from_this<Stream> {
+class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
  public:
   static constexpr Kind kKind = Kind::kStream;
   static constexpr const char* kNoun = "stream";
@@ -62,22 +63,22 @@ class Stream : public std::enable_shared_from_this<Stream> {
   /// Lets a parked stream go on: what its first task waited for has come.
   void Wake();
 
+  /// What ends the subscription of the thread that serves the stream's callbacks.
+  void set_subscription_end(void (*end)(const Stream*)) { end_subscription_.store(end); }
+  /// The stream goes away: callbacks that no thread has taken do not run.
+  void EndSubscription() const {
+    if (const auto end = end_subscription_.load()) end(this);
+  }
+
   // For the workers.
-  bool TryClaim();
-  /// Runs tasks of a claimed stream until `target` are done, `max_tasks` were run, none is left or
-  /// one parks; then gives the claim back.
-  void RunClaimed(uint64_t target, int max_tasks);
+  bool TryClaim() override;
+  void RunClaimed(uint64_t target, int max_tasks) override;
 
  private:
   enum class State { kIdle, kReady, kRunning, kParked };
 
   bool Help(uint64_t target);
   std::unique_ptr<Task> RunFirst(std::unique_lock<std::mutex>& lock, bool* parked);
-
-  // A link of the workers' list of ready streams, which so needs no memory; under their lock.
-  friend class ReadyList;
-  std::shared_ptr<Stream> next_ready_;
-  bool listed_ = false;
 
   const void* const context_;
   const uint32_t device_id_;
@@ -97,8 +98,13 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::atomic<uint64_t> completed_{0};  // written under the lock, read without
   Status error_;
 
+  std::atomic<void (*)(const Stream*)> end_subscription_{nullptr};
   TraceRow trace_row_;
 };
+
+/// Refuses, in a host function or callback of the stream, a wait without a deadline until it has
+/// done `target` tasks.
+Status RefuseOwnStream(const Stream& stream, uint64_t target);
 
 /// A timeout in milliseconds: -1 waits for ever (no deadline), less is 107000.
 Status ParseTimeout(int32_t milliseconds, Stream::Deadline* deadline);

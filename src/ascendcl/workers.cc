@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "ascendcl/float_environment.h"
-#include "ascendcl/stream.h"
 
 namespace openaclnn {
 namespace {
@@ -39,17 +38,17 @@ bool SpinWait::Again() {
   return true;
 }
 
-bool ReadyList::Push(std::shared_ptr<Stream> stream) noexcept {
+bool ReadyList::Push(std::shared_ptr<Claimable> stream) noexcept {
   if (stream->listed_) return false;
   stream->listed_ = true;
-  Stream* const added = stream.get();
+  Claimable* const added = stream.get();
   (empty() ? first_ : last_->next_ready_) = std::move(stream);
   last_ = added;
   return true;
 }
 
-std::shared_ptr<Stream> ReadyList::Pop() noexcept {
-  std::shared_ptr<Stream> stream = std::move(first_);
+std::shared_ptr<Claimable> ReadyList::Pop() noexcept {
+  std::shared_ptr<Claimable> stream = std::move(first_);
   first_ = std::move(stream->next_ready_);
   stream->listed_ = false;
   return stream;
@@ -102,7 +101,7 @@ void Workers::Wake(std::unique_lock<std::mutex>& lock, uint64_t count) {
   for (uint64_t i = 0; i < count; ++i) wake_.notify_one();
 }
 
-void Workers::Schedule(std::shared_ptr<Stream> stream) noexcept {
+void Workers::Schedule(std::shared_ptr<Claimable> stream) noexcept {
   std::unique_lock lock(mutex_);
   if (threads_.empty() && !stopping_) StartLocked();
   if (ready_.Push(std::move(stream))) pending_.fetch_add(1, std::memory_order_relaxed);
@@ -181,7 +180,7 @@ bool Workers::RunOne(std::unique_lock<std::mutex>& lock) {
   // One look: the owner of a job hands out its last block without the lock.
   Job* job = FindJobLocked();
   if (job == nullptr && ready_.empty()) return false;
-  std::shared_ptr<Stream> stream;
+  std::shared_ptr<Claimable> stream;
   if (job != nullptr) {
     job->joined.fetch_add(1, std::memory_order_relaxed);
   } else {

@@ -13,8 +13,6 @@
 
 namespace openaclnn {
 
-class Stream;
-
 /// Bounded busy waiting before a thread sleeps: waking a sleeping thread costs several
 /// microseconds, many tasks less than one.
 class SpinWait {
@@ -26,17 +24,33 @@ class SpinWait {
   int round_ = 0;
 };
 
-/// Streams in the order in which they became ready, each at most once. To add one cannot fail.
+/// What workers run: work in an order of its own, which one thread at a time claims.
+class Claimable {
+ public:
+  virtual ~Claimable() = default;
+  virtual bool TryClaim() = 0;
+  /// Runs tasks of what was claimed until `target` are done, `max_tasks` were run, none is left or
+  /// one parks; then gives the claim back.
+  virtual void RunClaimed(uint64_t target, int max_tasks) = 0;
+
+ private:
+  // A link of the list of what is ready, which so needs no memory; under the workers' lock.
+  friend class ReadyList;
+  std::shared_ptr<Claimable> next_ready_;
+  bool listed_ = false;
+};
+
+/// What became ready, in its order, each at most once. To add one cannot fail.
 class ReadyList {
  public:
   bool empty() const { return first_ == nullptr; }
   /// False when the stream is listed already.
-  bool Push(std::shared_ptr<Stream> stream) noexcept;
-  std::shared_ptr<Stream> Pop() noexcept;
+  bool Push(std::shared_ptr<Claimable> stream) noexcept;
+  std::shared_ptr<Claimable> Pop() noexcept;
 
  private:
-  std::shared_ptr<Stream> first_;
-  Stream* last_ = nullptr;
+  std::shared_ptr<Claimable> first_;
+  Claimable* last_ = nullptr;
 };
 
 class Workers {
@@ -53,7 +67,7 @@ class Workers {
   void Stop();
 
   /// The stream has tasks to run and nobody has claimed it.
-  void Schedule(std::shared_ptr<Stream> stream) noexcept;
+  void Schedule(std::shared_ptr<Claimable> stream) noexcept;
 
   /// Runs body(state, 0 … blocks - 1), each once, on the calling thread and on idle workers. To be
   /// called from within a task.
