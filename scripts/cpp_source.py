@@ -50,6 +50,17 @@ def strip_literals(text):
     return _LITERALS.sub(blank, text)
 
 
+def strip_comments(text):
+    """The text without comments, literals whole, every line still in its place."""
+
+    def blank(match):
+        if match.lastgroup != "comment":
+            return match.group()
+        return " " + "\n" * match.group().count("\n")
+
+    return _LITERALS.sub(blank, text)
+
+
 def logical_lines(text):
     """Pairs of line number and line, with backslash continuations joined."""
     pending, start = "", 0

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The text of files: their first lines and last, words that say nothing, paths of one machine."""
+
+import re
+
+from layout.source import C_SUFFIXES, Violation
+
+FORBIDDEN_WORDS = {"helper", "helpers", "manager", "managers", "utils", "golden", "naive"}
+
+SIGNED_SUFFIXES = C_SUFFIXES | {".py", ".sh", ".cmake", ".toml", ".map"}
+SIGNED_NAMES = {"CMakeLists.txt", "Makefile", ".ci/run"}
+
+LICENCE_LINE = re.compile(r"(//|#|/\*) SPDX-License-Identifier: Apache-2\.0\b")
+
+# A folder that only one machine has; `$DIR/home/` and `name/work/` are something else.
+LOCAL_PATH = re.compile(r"(?<![\w.$}/-])/(?:work|shared|home|root|Users|mnt|workspace)/")
+
+
+def check_licence(sources):
+    for source, first, licence, _ in _signed(sources):
+        if not LICENCE_LINE.match(licence):
+            yield Violation(source.path, first, "no SPDX-License-Identifier: Apache-2.0")
+
+
+def check_first_sentence(sources):
+    for source, first, licence, rest in _signed(sources):
+        if LICENCE_LINE.match(licence) and not _is_sentence(rest):
+            yield Violation(source.path, first + 1, "no sentence that says what the file is")
+
+
+def check_words(sources):
+    for source in sources:
+        found = [(1, source.path)] if _forbidden(source.path) else []
+        found += [(line, name) for line, name in source.identifiers() if _forbidden(name)]
+        for line, name in dict.fromkeys(found):
+            yield Violation(source.path, line, f"{name}: '{_forbidden(name)}' says nothing")
+
+
+def check_local_paths(sources):
+    for source in sources:
+        for number, line in enumerate(source.lines, 1):
+            if match := LOCAL_PATH.search(line):
+                yield Violation(source.path, number, f"'{match.group()}' is a path of one machine")
+
+
+def check_last_line(sources):
+    for source in sources:
+        is_data = source.path.startswith("data/") and source.suffix != ".md"
+        if source.text and not source.text.endswith("\n") and not is_data:
+            yield Violation(source.path, len(source.lines), "no newline at the end")
+
+
+def _signed(sources):
+    """Files that start with a licence: the file, that line's number, the line, what follows."""
+    for source in sources:
+        if source.suffix in SIGNED_SUFFIXES or {source.path, source.name} & SIGNED_NAMES:
+            first = 2 if source.text.startswith("#!") else 1
+            licence, *rest = source.lines[first - 1 :] or [""]
+            yield source, first, licence, rest
+
+
+def _is_sentence(lines):
+    """True if a comment or docstring stands first and reads like a sentence."""
+    text = []
+    in_docstring = False
+    for line in lines:
+        body = line.strip()
+        if not in_docstring and body.startswith(('"""', 'r"""')):
+            in_docstring, body = True, body.split('"""', 1)[1]
+        elif not in_docstring and not (match := re.match(r"(?://+|#+|/?\*+)\s?", body)):
+            break
+        elif not in_docstring:
+            body = body[match.end() :]
+        body, closed, _ = body.partition('"""')
+        body = body.removesuffix("*/").strip()
+        if not body and text:
+            break
+        text.append(body)
+        if closed and in_docstring:
+            break
+    sentence = " ".join(text).strip()
+    return len(sentence.split()) >= 3 and re.search(r"[.:;](\s|$)", sentence) is not None
+
+
+def _forbidden(name):
+    for part in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name):
+        if part.lower() in FORBIDDEN_WORDS:
+            return part
+    return None
+
+
+RULES = (check_licence, check_first_sentence, check_words, check_local_paths, check_last_line)
