@@ -7,15 +7,16 @@ python3 scripts/check_layout.py [ROOT]: one `path:line: message` for each violat
 import sys
 from pathlib import Path
 
-from layout import sizes, words
+from layout import includes, sizes, words
 from layout.source import read_tree
 
 # Each takes all sources and yields violations.
 RULES = (
     *sizes.RULES,
     *words.RULES,
+    *includes.RULES,
 )
-FIGURES = (sizes.figures,)
+FIGURES = (sizes.figures, includes.figures)
 
 
 def main(arguments):

@@ -134,6 +134,140 @@ PLANTED = {
         ({"docs/a.md": "see /" + "work/x\n"}, "work/' is a path of one machine")
     ],
     "check_last_line": [({"docs/a.md": "no newline"}, "docs/a.md:1: no newline at the end")],
+    "check_resolved": [
+        (
+            {"src/opapi/add/forward/op.cc": including("mul/forward/op.h")},
+            "src/opapi/add/forward/op.cc:3: no file of the tree is mul/forward/op.h",
+        )
+    ],
+    "check_folders": [({"src/common/a.h": CC}, "src/common/a.h:1: src/common is not in LAYERS")],
+    "check_layers": [
+        (
+            {"src/ascendcl/event.cc": including("nnopbase/tensor.h")},
+            "src/ascendcl/event.cc:3: ascendcl includes nnopbase",
+        ),
+        (
+            {"src/nnopbase/tensor.h": including("frame/checker.h")},
+            "src/nnopbase/tensor.h:3: nnopbase includes frame",
+        ),
+        (
+            {"src/frame/checker.h": including("../kernels/target.h"), "src/kernels/target.h": CC},
+            "src/frame/checker.h:3: frame includes kernels",
+        ),
+        (
+            {"src/kernels/rows.h": including("add/forward/op.h")},
+            "src/kernels/rows.h:3: kernels includes opapi",
+        ),
+        (
+            {"src/companions/hccl/collective.cc": including("nnopbase/tensor.h")},
+            "collective.cc:3: companions includes nnopbase",
+        ),
+    ],
+    "check_companions": [
+        (
+            {"src/companions/hccl/collective.cc": including("companions/atb/operation.h")},
+            "collective.cc:3: hccl includes atb, another library",
+        )
+    ],
+    "check_numerics": [
+        (
+            {"src/kernels/rows.h": including("frame/checker.h")},
+            "src/kernels/rows.h:3: kernels hold numerics alone and have no use for src/frame/",
+        )
+    ],
+    "check_families": [
+        (
+            {"src/opapi/mul_all/forward/op.cc": including("add/forward/op.h")},
+            "mul_all/forward/op.cc:3: the family mul_all includes the family add",
+        ),
+        (
+            {"src/opapi/mul_all/forward/plan.cc": including("add/shared.h")},
+            "mul_all/forward/plan.cc:3: the family mul_all includes the family add",
+        ),
+        (
+            {"src/opapi/mul_all/forward/test.cc": including("add/forward/reference.h")},
+            "mul_all/forward/test.cc:3: the family mul_all includes the family add",
+        ),
+        (
+            {"src/opapi/mul_all/forward/check.cc": including("supporting/engine.h")},
+            "check.cc:3: the family mul_all includes the family supporting",
+        ),
+    ],
+    "check_directions": [
+        (
+            {"src/opapi/add/backward/plan.cc": including("add/forward/op.h")},
+            "add/backward/plan.cc:3: add/backward includes add/forward",
+        ),
+        (
+            {"src/opapi/add/forward/plan.cc": including("../backward/op.h")},
+            "add/forward/plan.cc:3: add/forward includes add/backward",
+        ),
+    ],
+    "check_shared": [
+        (
+            {"src/opapi/add/shared.h": including("add/forward/op.h")},
+            "src/opapi/add/shared.h:3: what the family add shares includes the room add/forward",
+        )
+    ],
+    "check_topics": [
+        (
+            {"src/opapi/supporting/order/sort.cc": including("supporting/reduce/sum.h")},
+            "order/sort.cc:3: the topic order includes the topic reduce",
+        )
+    ],
+    "check_engines": [
+        (
+            {"src/opapi/supporting/engine.h": including("supporting/reduce/sum.h")},
+            "supporting/engine.h:3: what all topics share includes the topic reduce",
+        )
+    ],
+    "check_roots": [
+        (
+            {"src/opapi/registry.cc": including("add/forward/op.h")},
+            "src/opapi/registry.cc:3: registry.cc stands for all operators and includes one",
+        )
+    ],
+    "check_references": [
+        (
+            {"src/opapi/add/forward/reference.h": including("add/forward/op.h")},
+            "add/forward/reference.h:3: reference.h includes src/opapi/add/forward/op.h",
+        )
+    ],
+    "check_tool": [
+        (
+            {"src/tool/roof.cc": including("add/forward/op.h")},
+            "src/tool/roof.cc:3: the tool includes src/opapi/add/forward/op.h",
+        )
+    ],
+    "check_lanes": [
+        (
+            {"src/opapi/add/forward/run.cc": including("kernels/lanes-inl.h")},
+            "add/forward/run.cc:3: lanes-inl.h belongs in a file that is compiled for each",
+        )
+    ],
+    "check_tests": [
+        (
+            {
+                "src/nnopbase/tensor.h": including("support/buffer.h"),
+                "tests/support/buffer.h": CC,
+            },
+            "src/nnopbase/tensor.h:3: implementation includes a test's file",
+        ),
+        (
+            {"src/opapi/add/forward/op.cc": including("add/forward/cases.inc")},
+            "add/forward/op.cc:3: implementation includes a test's file",
+        ),
+    ],
+    "check_cycles": [
+        (
+            {
+                "src/ascendcl/event.cc": including("ascendcl/stream.h"),
+                "src/ascendcl/stream.h": CC,
+                "src/ascendcl/stream.cc": including("ascendcl/event.h"),
+            },
+            "src/ascendcl/event.cc:3: event, stream include each other in a circle",
+        )
+    ],
 }
 
 
@@ -204,6 +338,6 @@ def test_main_prints_figures_and_violations(tmp_path, capsys):
     write(tmp_path, {"docs/a.md": "no newline"})
     assert check_layout.main([str(tmp_path)]) == 1
     output = capsys.readouterr().out
-    for figure in ("lines a file, median", ):
+    for figure in ("lines a file, median", "include cycles", ):
         assert figure in output
     assert output.endswith("docs/a.md:1: no newline at the end\nlayout: 1 violations\n")
