@@ -7,7 +7,7 @@ python3 scripts/check_layout.py [ROOT]: one `path:line: message` for each violat
 import sys
 from pathlib import Path
 
-from layout import includes, sizes, words
+from layout import includes, rooms, sizes, words
 from layout.source import read_tree
 
 # Each takes all sources and yields violations.
@@ -15,6 +15,7 @@ RULES = (
     *sizes.RULES,
     *words.RULES,
     *includes.RULES,
+    *rooms.RULES,
 )
 FIGURES = (sizes.figures, includes.figures)
 

@@ -9,12 +9,12 @@ import subprocess
 
 import check_layout
 import pytest
+from layout.rooms import ROOM_FILES
 from layout.source import read_tree
 
 SPDX = "SPDX-License-Identifier: Apache-2.0"
 CC = f"// {SPDX}\n// Says what the file is.\n"
 PY = f'# {SPDX}\n"""Says what the file is."""\n'
-ROOM_FILES = ("README.md", "op.h", "op.cc", "run.cc", "reference.h", "cases.inc", "test.cc")
 TOML = f"# {SPDX}\n# Says what the file is.\n"
 
 
@@ -267,6 +267,70 @@ PLANTED = {
             },
             "src/ascendcl/event.cc:3: event, stream include each other in a circle",
         )
+    ],
+    "check_room_files": [
+        (
+            {f"src/opapi/add/forward/{name}": None},
+            f"src/opapi/add/forward:1: no {name}",
+        )
+        for name in ROOM_FILES
+    ],
+    "check_room_places": [
+        (room("add/double_backward"), "a room is named forward or backward, not add/double"),
+    ],
+    "check_family_files": [
+        ({"src/opapi/add/words.h": CC}, "words.h:1: a family's folder holds shared.h")
+    ],
+    "check_kernel_names": [
+        ({"src/opapi/add/forward/kernel_cpu.cc": CC}, "forward/kernel_cpu.cc:1: the order of")
+    ],
+    "check_simd_names": [
+        (
+            {"src/frame/view_simd.cc": CC + '#include "row-inl.h"\n', "src/frame/row-inl.h": CC},
+            "src/frame/view_simd.cc:1: *_simd.cc is a file of src/kernels or of src/opapi",
+        )
+    ],
+    "check_simd_lanes": [
+        (
+            {"src/opapi/add/forward/kernel_simd.cc": including("add/forward/op.h")},
+            "kernel_simd.cc:1: compiled for each instruction set without lanes",
+        )
+    ],
+    "check_topic_files": [
+        (
+            {"src/opapi/supporting/order/operators.toml": None,
+             "src/opapi/supporting/order/sort.cc": CC},
+            "src/opapi/supporting/order:1: no operators.toml",
+        )
+    ],
+    "check_records_files": [
+        ({"src/opapi/supporting/README.md": None}, "src/opapi/supporting:1: no README.md")
+    ],
+    "check_product_rules": [
+        (
+            {"src/opapi/add/forward/check.cc": CC + f"bool F(Product p) {{ return {text}; }}\n"},
+            f"add/forward/check.cc:3: '{found}",
+        )
+        for text, found in [
+            ("p.family == OPENACLNN_FAMILY_910", "family =="),
+            ("p.family() != wanted", "family() !="),
+            ("wanted == p.family", "== p.family"),
+            ("OPENACLNN_FAMILY_A2 == f", "OPENACLNN_FAMILY_A2 =="),
+            ("product == kFirst", "product =="),
+        ]
+    ]
+    + [
+        (
+            {"src/kernels/rows.h": CC + "switch (f) {\n  case OPENACLNN_FAMILY_A2:\n}\n"},
+            "src/kernels/rows.h:4: 'case OPENACLNN_FAMILY_' should be a column",
+        )
+    ],
+    "check_generated_headers": [
+        ({"include/aclnnop/aclnn_sum.h": CC}, "include/aclnnop/aclnn_sum.h:1: made from a record"),
+        (
+            {"include/aclnnop/aclnn_max.h": f"// {SPDX}\n// Max. Made by scripts/generate.py.\n"},
+            "include/aclnnop/aclnn_max.h:1: made from a record",
+        ),
     ],
 }
 
