@@ -7,7 +7,7 @@ python3 scripts/check_layout.py [ROOT]: one `path:line: message` for each violat
 import sys
 from pathlib import Path
 
-from layout import includes, rooms, sizes, words
+from layout import duplicates, includes, rooms, sizes, words
 from layout.source import read_tree
 
 # Each takes all sources and yields violations.
@@ -16,8 +16,9 @@ RULES = (
     *words.RULES,
     *includes.RULES,
     *rooms.RULES,
+    *duplicates.RULES,
 )
-FIGURES = (sizes.figures, includes.figures)
+FIGURES = (sizes.figures, includes.figures, duplicates.figures)
 
 
 def main(arguments):

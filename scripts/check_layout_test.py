@@ -9,6 +9,7 @@ import subprocess
 
 import check_layout
 import pytest
+from layout import duplicates
 from layout.rooms import ROOM_FILES
 from layout.source import read_tree
 
@@ -70,6 +71,9 @@ def function_of(lines, name="F"):
 def including(*paths):
     return CC + "".join(f'#include "{path}"\n' for path in paths)
 
+
+# What two rooms might both hold: different from line to line, so that it is one run.
+LONG_RUN = "".join(f"  sum += Row{i}(a, b);\n" for i in range(duplicates.MAX_LINES))
 
 # For each rule: a fault, and what is said of it. Includes are spelt as the rooms spell theirs.
 PLANTED = {
@@ -332,6 +336,22 @@ PLANTED = {
             "include/aclnnop/aclnn_max.h:1: made from a record",
         ),
     ],
+    "check_copies": [
+        (
+            {
+                "src/opapi/add/forward/test.cc": CC + LONG_RUN,
+                "src/opapi/mul_all/forward/test.cc": CC + "int x;\n" + LONG_RUN,
+            },
+            "add/forward/test.cc:3: 100 lines of code as in src/opapi/mul_all/forward/test.cc:4",
+        ),
+        (
+            {  # the names of the rooms and of their families are no difference
+                "src/opapi/add/forward/test.cc": CC + LONG_RUN.replace("Row", "AddForward"),
+                "src/opapi/add/backward/test.cc": CC + LONG_RUN.replace("Row", "AddBackward"),
+            },
+            "add/backward/test.cc:3: 100 lines of code as in src/opapi/add/forward/test.cc:3",
+        ),
+    ],
 }
 
 
@@ -386,6 +406,9 @@ def test_each_rule_alone_finds_its_fault(tmp_path, rule, files, expected):
         {"src/ascendcl/product_table.cc": CC + "bool b = row.family == OPENACLNN_FAMILY_A2;\n"},
         {"src/frame/operation.cc": CC + "bool b = product == nullptr || product != nullptr;\n"},
         {"tests/abi/a.cc": CC + "bool b = product.family == Family::k910;\n"},
+        # Short runs, and long ones of lines that say nothing, are no copies.
+        {f"src/opapi/{name}/forward/test.cc": CC + "int a;\n  }\n" * 7 + "}\n" * 200
+         for name in ("add", "mul_all")},
     ],
 )
 def test_what_is_allowed(tmp_path, files):
@@ -402,6 +425,6 @@ def test_main_prints_figures_and_violations(tmp_path, capsys):
     write(tmp_path, {"docs/a.md": "no newline"})
     assert check_layout.main([str(tmp_path)]) == 1
     output = capsys.readouterr().out
-    for figure in ("lines a file, median", "include cycles", ):
+    for figure in ("lines a file, median", "include cycles", "runs that two rooms share"):
         assert figure in output
     assert output.endswith("docs/a.md:1: no newline at the end\nlayout: 1 violations\n")
