@@ -7,7 +7,7 @@ python3 scripts/check_layout.py [ROOT]: one `path:line: message` for each violat
 import sys
 from pathlib import Path
 
-from layout import duplicates, includes, rooms, sizes, words
+from layout import duplicates, includes, operators, rooms, sizes, words
 from layout.source import read_tree
 
 # Each takes all sources and yields violations.
@@ -17,8 +17,9 @@ RULES = (
     *includes.RULES,
     *rooms.RULES,
     *duplicates.RULES,
+    *operators.RULES,
 )
-FIGURES = (sizes.figures, includes.figures, duplicates.figures)
+FIGURES = (sizes.figures, includes.figures, duplicates.figures, operators.figures)
 
 
 def main(arguments):

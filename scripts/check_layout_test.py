@@ -72,6 +72,10 @@ def including(*paths):
     return CC + "".join(f'#include "{path}"\n' for path in paths)
 
 
+def entries_of(*names):
+    return "".join(f"aclnnStatus aclnn{name}GetWorkspaceSize(int a) {{}}\n" for name in names)
+
+
 # What two rooms might both hold: different from line to line, so that it is one run.
 LONG_RUN = "".join(f"  sum += Row{i}(a, b);\n" for i in range(duplicates.MAX_LINES))
 
@@ -352,6 +356,23 @@ PLANTED = {
             "add/backward/test.cc:3: 100 lines of code as in src/opapi/add/forward/test.cc:3",
         ),
     ],
+    "check_operator_lists": [
+        (
+            {
+                "src/opapi/add/forward/op.cc": CC + entries_of("Add"),
+                "src/opapi/add/backward/op.cc": CC + entries_of("AddGrad"),
+                "src/opapi/mul_all/forward/op.cc": CC + entries_of("MulAll"),
+                path: text,
+            },
+            f"{path}:{line}: names {count} operators",
+        )
+        for path, line, count, text in [
+            ("python/openaclnn/api.py", 4, 2, PY + "\nfrom . import add_grad, mul_all\n"),
+            ("src/exports.map", 3, 2, TOML + "aclnnAdd;\naclnnMulAll;\n"),
+            ("tests/abi/rows.cc", 3, 2, including("aclnnop/aclnn_add.h", "aclnnop/aclnn_mul_all.h")),
+            ("CMakeLists.txt", 3, 3, TOML + "add/forward/x.cc add/backward/x.cc mul_all/forward/x.cc\n"),
+        ]
+    ],
 }
 
 
@@ -409,6 +430,9 @@ def test_each_rule_alone_finds_its_fault(tmp_path, rule, files, expected):
         # Short runs, and long ones of lines that say nothing, are no copies.
         {f"src/opapi/{name}/forward/test.cc": CC + "int a;\n  }\n" * 7 + "}\n" * 200
          for name in ("add", "mul_all")},
+        {"src/opapi/add/forward/op.cc": CC + entries_of("Add"),
+         "src/opapi/mul_all/forward/op.cc": CC + entries_of("MulAll"),
+         "CHANGELOG.md": "aclnnAdd, aclnnMulAll\n", "python/openaclnn/add.py": PY + "add = 1\n"},
     ],
 )
 def test_what_is_allowed(tmp_path, files):
@@ -425,6 +449,7 @@ def test_main_prints_figures_and_violations(tmp_path, capsys):
     write(tmp_path, {"docs/a.md": "no newline"})
     assert check_layout.main([str(tmp_path)]) == 1
     output = capsys.readouterr().out
-    for figure in ("lines a file, median", "include cycles", "runs that two rooms share"):
+    for figure in ("lines a file, median", "include cycles", "runs that two rooms share",
+                   "edits outside a new operator"):
         assert figure in output
     assert output.endswith("docs/a.md:1: no newline at the end\nlayout: 1 violations\n")
