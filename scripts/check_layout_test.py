@@ -167,6 +167,14 @@ PLANTED = {
             "src/kernels/rows.h:3: kernels includes opapi",
         ),
         (
+            {"src/tool/roof.cc": including("add/forward/op.h")},
+            "src/tool/roof.cc:3: tool includes opapi",
+        ),
+        (
+            {"src/opapi/add/forward/op.cc": including("tool/roof.h"), "src/tool/roof.h": CC},
+            "src/opapi/add/forward/op.cc:3: opapi includes tool",
+        ),
+        (
             {"src/companions/hccl/collective.cc": including("nnopbase/tensor.h")},
             "collective.cc:3: companions includes nnopbase",
         ),
@@ -239,12 +247,17 @@ PLANTED = {
         (
             {"src/opapi/add/forward/reference.h": including("add/forward/op.h")},
             "add/forward/reference.h:3: reference.h includes src/opapi/add/forward/op.h",
-        )
-    ],
-    "check_tool": [
+        ),
         (
-            {"src/tool/roof.cc": including("add/forward/op.h")},
-            "src/tool/roof.cc:3: the tool includes src/opapi/add/forward/op.h",
+            {"src/opapi/add/forward/reference.cc": including("kernels/rows.h"),
+             "src/kernels/rows.h": CC},
+            "add/forward/reference.cc:3: reference.cc includes src/kernels/rows.h",
+        ),
+    ],
+    "check_judges": [
+        (
+            {"src/opapi/add/forward/run.cc": including("add/forward/reference.h")},
+            "add/forward/run.cc:3: implementation includes a reference, src/opapi/add/forward/ref",
         )
     ],
     "check_lanes": [
@@ -369,8 +382,8 @@ PLANTED = {
         for path, line, count, text in [
             ("python/openaclnn/api.py", 4, 2, PY + "\nfrom . import add_grad, mul_all\n"),
             ("src/exports.map", 3, 2, TOML + "aclnnAdd;\naclnnMulAll;\n"),
-            ("tests/abi/rows.cc", 3, 2, including("aclnnop/aclnn_add.h", "aclnnop/aclnn_mul_all.h")),
-            ("CMakeLists.txt", 3, 3, TOML + "add/forward/x.cc add/backward/x.cc mul_all/forward/x.cc\n"),
+            ("tests/abi/rows.cc", 3, 2, including("aclnnop/aclnn_add.h", "aclnn_mul_all.h")),
+            ("CMakeLists.txt", 3, 3, TOML + "add/forward add/backward mul_all/forward\n"),
         ]
     ],
 }
@@ -419,11 +432,13 @@ def test_each_rule_alone_finds_its_fault(tmp_path, rule, files, expected):
         {"src/opapi/add/shared_test.cc": including("add/forward/op.h")},
         {"src/opapi/supporting/order/sort_test.cc": including("supporting/reduce/sum.h")},
         {"src/opapi/supporting/order/sort.cc": including("supporting/engine.h")},
-        {"src/tool/roof.cc": including("add/forward/reference.h")},
+        {"src/opapi/add/forward/reference.cc": including("add/forward/reference.h",
+                                                         "tool/reference.h"),
+         "src/tool/reference.h": CC},
         # The border of a library is below its files, the table behind it above them.
         {"src/ascendcl/interface.h": CC, "src/ascendcl/event.h": including("ascendcl/interface.h"),
          "src/ascendcl/interface.cc": including("ascendcl/interface.h", "ascendcl/event.h")},
-        # Tables may say which product has what; who asks whether there is a product decides nothing.
+        # Tables may say which product has what; who asks whether there is one decides nothing.
         {"src/ascendcl/product_table.cc": CC + "bool b = row.family == OPENACLNN_FAMILY_A2;\n"},
         {"src/frame/operation.cc": CC + "bool b = product == nullptr || product != nullptr;\n"},
         {"tests/abi/a.cc": CC + "bool b = product.family == Family::k910;\n"},

@@ -104,6 +104,11 @@ class Source:
         return self.path.startswith(("src/", "python/")) and not self.is_test
 
     @property
+    def is_reference(self):
+        in_place = self.room or self.family or self.folder == "tool"
+        return bool(in_place) and self.name in ("reference.h", "reference.cc")
+
+    @property
     def is_table(self):
         return self.suffix == ".inc" or self.name.endswith(("_table.cc", "_table.h"))
 
