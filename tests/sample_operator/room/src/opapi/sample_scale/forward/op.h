@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// SampleScale: y = scale * x.
+//
+// Letters: x the input, y the output, each rows of n elements.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "frame/operation.h"
+#include "kernels/strided.h"
+#include "kernels/target.h"
+
+namespace openaclnn::sample_scale::forward {
+
+extern const Operator kOperator;
+
+/// Positions in Params::operands().
+enum OperandIndex { kSelf, kOut };
+
+struct Params {
+  Input self;
+  double scale;
+  Output out;
+
+  std::array<const Operand*, 2> operands() const { return {&self, &out}; }
+};
+
+/// One row: y[j] = scale * x[j]. Steps, in elements, lead from one j to the next.
+struct Row {
+  const void* x;
+  void* y;
+  int64_t x_step, y_step;
+  int64_t n;
+  float scale;
+};
+
+/// The loop that is compiled for each instruction set; the dense one is for steps of 1.
+using RowKernel = void (*)(const Row& row);
+enum KernelType { kFloat, kHalf, kBFloat16, kKernelTypes };
+struct KernelPair {
+  RowKernel strided, dense;
+};
+OPENACLNN_TARGET_DECLARE(extern const KernelPair kKernels[kKernelTypes])
+
+struct Plan {
+  RowKernel row;
+  int64_t rows, width;
+  float scale;
+  RowView x, y;
+  uint64_t workspace_size;  // 0
+};
+
+Status Check(const Params& params, const Product& product);
+Plan MakePlan(const Params& params, const Product& product);
+Status Run(const Plan& plan, const Buffers& buffers);
+
+}  // namespace openaclnn::sample_scale::forward
