@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the shape of commits: one idea each, a subject that can be read in a list, a body.
+
+python3 scripts/check_commits.py BASE: those since BASE, merges aside; one line for each fault, exit
+code 1. BASE is any commit, such as the merge base with the branch that a pull request is for.
+"""
+
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+MAX_SUBJECT = 60
+MAX_ADDED_LINES = 500
+
+# `scope: what it does`; the scope is a folder, a file or a thing.
+SUBJECT = re.compile(r"[\w./-]+(?:, [\w./-]+)*: \S.*[^.\s]")
+
+# Lines of data are as many as there are things to list.
+DATA = re.compile(r"data/|.*\.(?:inc|out)$|.*_table\.cc$|.*/operators\.toml$|CONFORMANCE\.md$")
+
+
+class Commit(NamedTuple):
+    name: str
+    subject: str
+    body: str
+    added: int  # lines that this commit neither moved nor took from elsewhere; data aside
+
+
+def git(root, *arguments):
+    done = subprocess.run(["git", "-C", str(root), *arguments], check=True, capture_output=True)
+    return done.stdout.decode("utf-8", errors="replace")
+
+
+def read_commits(root, base):
+    """Oldest first."""
+    for name in git(root, "rev-list", "--reverse", "--no-merges", f"{base}..HEAD").split():
+        subject, _, body = git(root, "show", "-s", "--format=%s%x00%b", name).partition("\0")
+        diff = git(root, "show", "--format=", "-U0", "-M", "--no-ext-diff", name)
+        yield Commit(name[:12], subject, body.strip(), added_lines(diff))
+
+
+def added_lines(diff):
+    """How many lines of a diff are new: not blank, no data, and not removed elsewhere in it."""
+    added, removed = Counter(), Counter()
+    is_data = False
+    for line in diff.splitlines():
+        if line.startswith("diff --git "):
+            is_data = DATA.match(line.rpartition(" b/")[2]) is not None
+        elif line.startswith(("+++", "---")) or is_data:
+            continue
+        elif line.startswith("+"):
+            added[line[1:].strip()] += 1
+        elif line.startswith("-"):
+            removed[line[1:].strip()] += 1
+    new = added - removed
+    del new[""]
+    return new.total()
+
+
+def faults_of(commit):
+    if len(commit.subject) > MAX_SUBJECT:
+        yield f"the subject has {len(commit.subject)} characters, at most {MAX_SUBJECT}"
+    if not SUBJECT.fullmatch(commit.subject):
+        yield "the subject is not `scope: what it does`, without a full stop"
+    if not commit.body:
+        yield "no body says why"
+    if commit.added > MAX_ADDED_LINES:
+        yield f"{commit.added} new lines are more than one idea, at most {MAX_ADDED_LINES}"
+
+
+def main(arguments, root=ROOT):
+    if len(arguments) != 1:
+        sys.exit(__doc__.split("\n\n")[1])
+    commits = list(read_commits(root, arguments[0]))
+    faults = [f"{c.name} {c.subject}: {fault}" for c in commits for fault in faults_of(c)]
+    for fault in faults:
+        print(fault)
+    print(f"commits: {len(faults)} faults" if faults else f"commits: {len(commits)} ok")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
