@@ -17,7 +17,7 @@ namespace openaclnn {
 namespace {
 
 /// The functions of the runtime and of the meta API, by the test of their behaviour. How they are
-/// misused stands in tables that are checked in the same way: runtime/misuse_test.cc, and
+/// misused stands in tables that are checked in the same way: ascendcl/misuse_test.cc, and
 /// handles_test.cc of this folder.
 const std::vector<std::pair<std::string, std::vector<std::string>>> kBehaviours = {
     {"MemoryTest.SizesOfTypes", {"aclDataTypeSize"}},
@@ -126,7 +126,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kBehaviours 
 /// Texts of the files in which the tests are, and of what they share.
 std::vector<std::string> TestFiles() {
   std::vector<std::string> texts;
-  for (const char* folder : {"/tests/runtime", "/tests/meta"}) {
+  for (const char* folder : {"/tests/ascendcl", "/tests/nnopbase"}) {
     for (const auto& entry :
          std::filesystem::directory_iterator(std::string(OPENACLNN_SOURCE_DIR) + folder)) {
       std::ifstream file(entry.path());
