@@ -5,8 +5,6 @@
 namespace openaclnn::sample_scale::forward {
 namespace {
 
-constexpr DtypeSet kNone = 0;
-
 //                             910                A2           A3           950          310P   310B
 constexpr OperandSupport kSupport[] = {
     {"self", {kFloatTypesNoBf16, kFloatTypes, kFloatTypes, kFloatTypes, kNone, kNone}},

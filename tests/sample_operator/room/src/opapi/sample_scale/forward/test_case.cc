@@ -2,25 +2,25 @@
 // Data, calls and reference of SampleScale's tests.
 #include "sample_scale/forward/test_case.h"
 
+#include <rapidcheck.h>
+
 #include "sample_scale/forward/reference.h"
-#include "tests/support/accuracy.h"
-#include "tests/support/numbers.h"
 
 namespace openaclnn::test::sample_scale::forward {
-namespace {
 
-Layout MakeLayout(uint64_t seed, const Dims& dims, bool strided, bool may_repeat) {
-  Random random(seed);
-  return strided ? RandomLayout(random, dims, may_repeat) : DenseLayout(dims);
-}
-
-}  // namespace
-
-const std::vector<Case>& Cases() {
+const std::vector<Case>& Room::Cases() {
   static const std::vector<Case> cases = {
 #include "sample_scale/forward/cases.inc"
   };
   return cases;
+}
+
+Case Room::Random() {
+  Case shape{"", kSmoke, {}, *rc::gen::inRange(-100, 100) / 16.0};
+  for (int axis = *rc::gen::inRange(1, 8); axis > 0; --axis) {
+    shape.dims.push_back(*rc::gen::inRange<int64_t>(0, axis == 1 ? 70 : 4));
+  }
+  return shape;
 }
 
 Planned Plan(const Spec& spec) {
@@ -32,12 +32,17 @@ Planned Plan(const Spec& spec) {
   });
 }
 
-Problem::Problem(const Case& shape, aclDataType dtype, uint64_t seed, bool strided)
-    : self(dtype, MakeLayout(seed, shape.dims, strided, true)),
-      out(dtype, MakeLayout(seed + 1, shape.dims, strided, false)),
+Problem::Problem(const Case& shape, aclDataType dtype, const Fill& fill)
+    : OperatorProblem(kApi, aclnnSampleScale),
+      self(PlaceTensor(fill.seed, dtype, shape.dims, fill.strided, fill.repeats)),
+      out(PlaceTensor(fill.seed + 1, dtype, shape.dims, fill.strided, false)),
       case_(shape) {
-  Random random(seed);
-  self.Write(ToBytes(dtype, RandomValues(random, self.layout().count(), kWide)));
+  test::Random random(fill.seed);
+  Set(&self, RandomValues(random, self.layout().count(), fill.values));
+}
+
+std::vector<CallOperand> Problem::operands() const {
+  return {{"self", 0, &self}, {"out", 1, &out, CallOperand::kOutput}};
 }
 
 Planned Problem::Plan() const {
@@ -47,20 +52,13 @@ Planned Problem::Plan() const {
   });
 }
 
-Outcome Problem::Run(const Device& device) const {
-  return Execute(device, Plan(), aclnnSampleScale);
-}
-
-testing::AssertionResult Problem::IsRight() const {
-  if (const std::string change = self.Change() + out.Damage(); !change.empty()) {
-    return testing::AssertionFailure() << "written beside out: " << change;
-  }
-  const std::vector<double> x = ToDoubles(self.dtype(), self.Read());
-  ReferenceSums sums = {std::vector<double>(x.size()), {}, std::vector<int64_t>(x.size(), 1)};
+testing::AssertionResult Problem::OutputsAreRight() const {
+  const std::vector<double> x = ValuesOf(self);
+  ReferenceSums sums = ZeroSums(out, 1);
   openaclnn::sample_scale::forward::Reference(static_cast<int64_t>(x.size()), x.data(),
                                               static_cast<float>(case_.scale), sums.value.data());
-  for (const double value : sums.value) sums.magnitude.push_back(std::abs(value));
-  return AreWithin(out.dtype(), ToDoubles(out.dtype(), out.Read()), sums);
+  sums.magnitude = Magnitudes(sums.value);
+  return AreWithin(out.dtype(), ValuesOf(out), sums);
 }
 
 }  // namespace openaclnn::test::sample_scale::forward

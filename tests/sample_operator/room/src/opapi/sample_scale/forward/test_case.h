@@ -2,15 +2,13 @@
 // A call of SampleScale as its tests and its bench make it.
 #pragma once
 
-#include <gtest/gtest.h>
-
+#include <array>
 #include <string>
 #include <vector>
 
 #include "aclnnop/aclnn_sample_scale.h"
-#include "tests/support/call.h"
-#include "tests/support/cases.h"
-#include "tests/support/tensor.h"
+#include "tests/support/problem.h"
+#include "tests/support/walks.h"
 
 namespace openaclnn::test::sample_scale::forward {
 
@@ -23,9 +21,6 @@ struct Case {
   double scale;
 };
 
-/// What cases.inc lists.
-const std::vector<Case>& Cases();
-
 /// The arguments of phase 1, good or bad.
 struct Spec {
   TensorSpec self, out;
@@ -33,21 +28,38 @@ struct Spec {
 };
 Planned Plan(const Spec& spec);
 
-/// Tensors with random numbers for a case, and what the reference says of them.
-class Problem {
+class Problem : public OperatorProblem {
  public:
-  Problem(const Case& shape, aclDataType dtype, uint64_t seed = 1, bool strided = false);
+  Problem(const Case& shape, aclDataType dtype, const Fill& fill);
 
-  Planned Plan() const;
-  /// Both phases and synchronise.
-  Outcome Run(const Device& device) const;
-  /// The output within its bounds, everything else as it was.
-  testing::AssertionResult IsRight() const;
+  std::vector<CallOperand> operands() const override;
+  Planned Plan() const override;
 
   DeviceTensor self, out;
 
  private:
+  testing::AssertionResult OutputsAreRight() const override;
+
   Case case_;
+};
+
+struct Room {
+  using Case = forward::Case;
+  using Problem = forward::Problem;
+  using Spec = forward::Spec;
+  static constexpr uint64_t kVariants = kFloatDtypes.size();
+  static constexpr bool kFused = false;
+  static constexpr Group kBitsUpTo = kReal;
+  static constexpr std::array<uint64_t, 3> kTimed = {0, 1, 2};
+
+  static const std::vector<Case>& Cases();
+  static Case Random();
+  static std::vector<Case> Shapes() { return {{"", kEdge, {3, 37}, 0.3}}; }
+  static aclDataType TypeOf(uint64_t variant) { return kFloatDtypes[variant]; }
+  static Problem Make(const Case& shape, uint64_t variant, const Fill& fill) {
+    return Problem(shape, TypeOf(variant), fill);
+  }
+  static std::vector<test::Refusals<Spec>> Refusals();
 };
 
 }  // namespace openaclnn::test::sample_scale::forward
