@@ -4,12 +4,10 @@
 
 #include <pthread.h>
 
-#include <atomic>
 #include <string>
 
 #include "acl/acl.h"
 #include "ascendcl/error_table.h"
-#include "ascendcl/fork.h"
 #include "ascendcl/log.h"
 
 namespace openaclnn {
@@ -44,12 +42,6 @@ ThreadErrors& Errors() {
   return *t_errors;
 }
 
-std::atomic<bool> g_used{false};
-std::atomic<bool> g_forked{false};
-
-[[maybe_unused]] const int kForkWatch =
-    pthread_atfork(nullptr, nullptr, [] { g_forked.store(g_used, std::memory_order_relaxed); });
-
 int LastError(const char* api, aclrtLastErrLevel level, bool clear) {
   if (level != ACL_RT_THREAD_LEVEL) {
     return Report(
@@ -61,10 +53,6 @@ int LastError(const char* api, aclrtLastErrLevel level, bool clear) {
 }
 
 }  // namespace
-
-void MarkUsed() { g_used.store(true, std::memory_order_relaxed); }
-
-bool Forked() { return g_forked.load(std::memory_order_relaxed); }
 
 void RecordError(int code, std::string_view text) {
   ThreadErrors& errors = Errors();
@@ -95,4 +83,16 @@ aclError aclrtGetLastError(aclrtLastErrLevel level) {
 
 aclError aclrtPeekAtLastError(aclrtLastErrLevel level) {
   return openaclnn::LastError("aclrtPeekAtLastError", level, false);
+}
+
+/// The table for the command-line tool and the documentation; null when memory is short. The text
+/// lives as long as the process.
+extern "C" __attribute__((visibility("default"))) const char* openaclnn_errors_json() {
+  const char* text = nullptr;
+  openaclnn::Api("openaclnn_errors_json", [&]() -> openaclnn::Status {
+    static const auto* const json = new std::string(openaclnn::DescribeErrors());
+    text = json->c_str();
+    return {};
+  });
+  return text;
 }

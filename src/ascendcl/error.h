@@ -6,18 +6,14 @@
 #include <new>
 #include <utility>
 
+#include "ascendcl/fork.h"
 #include "ascendcl/status.h"
 #include "ascendcl/trace.h"
 
 namespace openaclnn {
 
-// libascendcl defines the two functions below by its own state; in the libraries above it client.cc
-// does, through libascendcl's interface.
-
-/// True in a child of fork: threads and device memory stayed with the parent.
-bool Forked();
-
 /// Records `<prefix of the code>: <api>: <text>` as the thread's recent message; returns the code.
+/// libascendcl's own in error.cc; in the libraries above it client.cc's, through its interface.
 int Report(const char* api, const Status& status);
 
 /// Refusal of every function that is called in a child of fork.

@@ -10,8 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "ascendcl/error.h"
-
 namespace openaclnn {
 namespace {
 
@@ -67,7 +65,13 @@ std::vector<std::string> Words(const char* text) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-std::string Describe() {
+}  // namespace
+
+std::span<const ErrorEntry> ErrorTable() { return kErrors; }
+
+const ErrorEntry& FindError(int code) { return Row(code); }
+
+std::string DescribeErrors() {
   nlohmann::ordered_json codes, prefixes;
   for (const ErrorEntry& entry : ErrorTable()) {
     codes.push_back({{"code", entry.code},
@@ -85,22 +89,4 @@ std::string Describe() {
   return nlohmann::ordered_json({{"codes", codes}, {"prefixes", prefixes}}).dump();
 }
 
-}  // namespace
-
-std::span<const ErrorEntry> ErrorTable() { return kErrors; }
-
-const ErrorEntry& FindError(int code) { return Row(code); }
-
 }  // namespace openaclnn
-
-/// The table for the command-line tool and the documentation; null when memory is short. The text
-/// lives as long as the process.
-extern "C" __attribute__((visibility("default"))) const char* openaclnn_errors_json() {
-  const char* text = nullptr;
-  openaclnn::Api("openaclnn_errors_json", [&]() -> openaclnn::Status {
-    static const auto* const json = new std::string(openaclnn::Describe());
-    text = json->c_str();
-    return {};
-  });
-  return text;
-}

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace openaclnn {
@@ -23,6 +24,9 @@ std::span<const ErrorEntry> ErrorTable();
 
 /// The row of a code; for a code without one, the row of internal errors.
 const ErrorEntry& FindError(int code);
+
+/// The table as JSON.
+std::string DescribeErrors();
 
 /// Makes `<prefix>: <text>` the thread's recent message and `code` its last error.
 void RecordError(int code, std::string_view text);

@@ -4,6 +4,14 @@
 
 namespace openaclnn {
 
+// libascendcl defines Forked by its own state; in the libraries above it client.cc does, through
+// libascendcl's interface.
+
+/// True in a child of fork: threads and device memory stayed with the parent.
+bool Forked();
+
+// What follows is libascendcl's own.
+
 /// This process has, or is about to have, threads or memory that a child of fork would lack.
 void MarkUsed();
 

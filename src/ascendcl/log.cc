@@ -21,7 +21,8 @@
 #include <string>
 
 #include "acl/acl_base.h"
-#include "ascendcl/error.h"
+#include "ascendcl/fork.h"
+#include "ascendcl/status.h"
 
 namespace openaclnn {
 namespace {

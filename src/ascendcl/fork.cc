@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Watches for fork, after which a child lacks the runtime's threads and memory.
+#include "ascendcl/fork.h"
+
+#include <pthread.h>
+
+#include <atomic>
+
+namespace openaclnn {
+namespace {
+
+std::atomic<bool> g_used{false};
+std::atomic<bool> g_forked{false};
+
+[[maybe_unused]] const int kForkWatch =
+    pthread_atfork(nullptr, nullptr, [] { g_forked.store(g_used, std::memory_order_relaxed); });
+
+}  // namespace
+
+void MarkUsed() { g_used.store(true, std::memory_order_relaxed); }
+
+bool Forked() { return g_forked.load(std::memory_order_relaxed); }
+
+}  // namespace openaclnn
