@@ -177,6 +177,16 @@ void Memory::Uncount(uint32_t device_id, uint64_t bytes) {
   used_[device_id] -= bytes;
 }
 
+Status Memory::MakePhysical(uint32_t device_id, uint64_t bytes,
+                            std::shared_ptr<PhysicalMemory>* made) {
+  Status status = Count(device_id, bytes);
+  if (!status.ok()) return status;
+  const auto ended = [](uint32_t device, uint64_t size) { Get().Uncount(device, size); };
+  status = PhysicalMemory::Create(device_id, bytes, ended, made);
+  if (!status.ok()) Uncount(device_id, bytes);
+  return status;
+}
+
 Status Memory::Reserve(uint64_t bytes, void** address) {
   Config config;
   Status status = CurrentConfig(&config);

@@ -9,10 +9,10 @@
 #include <mutex>
 #include <shared_mutex>
 
+#include "ascendcl/address_range.h"
 #include "ascendcl/arena.h"
 #include "ascendcl/config.h"
 #include "ascendcl/status.h"
-#include "ascendcl/virtual_memory.h"
 
 namespace openaclnn {
 
@@ -71,9 +71,8 @@ class Memory {
   /// Frees the memory that the program has left on any device.
   void FreeDevices();
 
-  /// Counts physical memory against a device's limit, and takes it off again.
-  Status Count(uint32_t device_id, uint64_t bytes);
-  void Uncount(uint32_t device_id, uint64_t bytes);
+  /// Counted against the device's limit while it lives.
+  Status MakePhysical(uint32_t device_id, uint64_t bytes, std::shared_ptr<PhysicalMemory>* made);
 
   // Reserved addresses; the failures' texts begin with virPtr.
   Status Reserve(uint64_t bytes, void** address);
@@ -94,6 +93,8 @@ class Memory {
 
   Allocation* FindAllocation(const void* address);
   Status AllocateDevice(const Config& config, Allocation* allocation, uint64_t bytes, bool padded);
+  Status Count(uint32_t device_id, uint64_t bytes);
+  void Uncount(uint32_t device_id, uint64_t bytes);
   void PrepareArena(const ArenaOptions& options);
   void GiveBack(const Allocation& allocation);
   Status CheckFree(const Config& config, uint32_t device_id, uint64_t bytes, uint64_t counted);

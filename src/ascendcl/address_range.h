@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Virtual memory: reserved addresses, and physical memory that is put there and taken away.
+// Reserved addresses, and physical memory that is put there and taken away.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,17 @@
 
 namespace openaclnn {
 
-/// Memory without an address of its own; counted against its device's limit while it lives.
+/// Memory without an address of its own.
 class PhysicalMemory {
  public:
   static constexpr Kind kKind = Kind::kPhysicalMemory;
   static constexpr const char* kNoun = "physical memory";
 
-  static Status Create(uint32_t device_id, uint64_t bytes, std::shared_ptr<PhysicalMemory>* made);
+  /// Told of the device and the bytes when the memory is given back.
+  using Ended = void (*)(uint32_t device_id, uint64_t bytes);
+
+  static Status Create(uint32_t device_id, uint64_t bytes, Ended ended,
+                       std::shared_ptr<PhysicalMemory>* made);
   PhysicalMemory(const PhysicalMemory&) = delete;
   ~PhysicalMemory();
 
@@ -28,12 +32,13 @@ class PhysicalMemory {
   int descriptor() const { return descriptor_; }
 
  private:
-  PhysicalMemory(uint32_t device_id, uint64_t bytes, int descriptor)
-      : device_id_(device_id), bytes_(bytes), descriptor_(descriptor) {}
+  PhysicalMemory(uint32_t device_id, uint64_t bytes, int descriptor, Ended ended)
+      : device_id_(device_id), bytes_(bytes), descriptor_(descriptor), ended_(ended) {}
 
   const uint32_t device_id_;
   const uint64_t bytes_;
   const int descriptor_;  // of a file without a name
+  const Ended ended_;
 };
 
 /// A range of addresses and what is mapped in it. As for all device memory, clients hold addresses
