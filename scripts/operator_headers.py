@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The public headers of the supporting operators, from their records."""
+
+import textwrap
+
+WIDTH = 100
+
+TEMPLATE = """\
+// SPDX-License-Identifier: Apache-2.0
+{title}
+#ifndef OPENACLNN_ACLNNOP_ACLNN_{guard}_H_
+#define OPENACLNN_ACLNNOP_ACLNN_{guard}_H_
+
+#include "aclnn/acl_meta.h"
+
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+/*
+{domain}
+ */
+{functions}
+#ifdef __cplusplus
+}}
+#endif
+
+#endif  // OPENACLNN_ACLNNOP_ACLNN_{guard}_H_
+"""
+
+FUNCTIONS = """
+/**
+ * {name}, phase 1: checks the arguments and plans the work.
+ *
+{formula}
+ *
+{parameters}
+ * @param[out] workspaceSize bytes of device memory that phase 2 needs; written on success only.
+ * @param[out] executor the plan, for phase 2; written on success only.
+{refusals}
+ */
+{phase1}
+
+/** Phase 2: queues the work on a stream. Asynchronous; codes as for aclnnEmbedding. */
+{phase2}
+"""
+
+WORDS = {
+    "in": "tensor",
+    "out": "tensor",
+    "const out": "tensor; written although it is const",
+    "in[]": "list of tensors",
+    "out[]": "list of tensors",
+    "scalar": "number",
+    "scalar[]": "list of numbers",
+    "ints": "array of integers",
+    "bools": "array of truth values",
+    "float": "number",
+    "double": "number",
+    "int64": "integer",
+    "uint64": "integer",
+    "int8": "integer",
+    "int": "integer",
+    "bool": "whether",
+    "dtype": "data type",
+    "string": "text",
+}
+TYPES = {
+    "numeric": "FLOAT, FLOAT16, BFLOAT16, DOUBLE, INT8, UINT8, INT16, UINT16, INT32, UINT32, INT64 "
+    "and BOOL",
+    "real": "FLOAT, FLOAT16, BFLOAT16 and DOUBLE",
+}
+
+
+def wrapped(text, first=" * ", rest=None):
+    """As lines of a comment."""
+    return textwrap.fill(
+        text, WIDTH, initial_indent=first, subsequent_indent=rest or first,
+        break_long_words=False, break_on_hyphens=False,
+    )
+
+
+def declaration(name, parameters):
+    head = f"ACL_FUNC_VISIBILITY aclnnStatus {name}("
+    one = f"{head}{', '.join(parameters)});"
+    if len(one) <= WIDTH:
+        return one
+    # Below the parenthesis, or where that is too far to the right below the name.
+    longest = max(map(len, parameters)) + 2
+    deep = len(head) + longest <= WIDTH
+    if not deep:
+        head = f"ACL_FUNC_VISIBILITY aclnnStatus\n{name}("
+    indent = len(head.rsplit("\n")[-1])
+    if indent + longest > WIDTH:
+        head, indent = f"ACL_FUNC_VISIBILITY aclnnStatus {name}(\n    ", 4
+    lines, line = [], ""
+    for each in [*(f"{p}," for p in parameters[:-1]), f"{parameters[-1]});"]:
+        if line and indent + len(line) + 1 + len(each) > WIDTH:
+            lines.append(line)
+            line = each
+        else:
+            line = f"{line} {each}".strip()
+    return head + ("\n" + " " * indent).join([*lines, line])
+
+
+def meaning(topic, operator, parameter):
+    about = {**topic.about, **operator.record.get("about", {})}
+    text = about.get(parameter.name, WORDS[parameter.kind])
+    if operator.in_place and parameter.name == "selfRef":
+        text = "tensor; the operand, and what the result is written to"
+    return text + ("; null leaves it out" if parameter.optional else "")
+
+
+def refusals(operator):
+    handles = [each.name for each in operator.parameters if each.is_handle and not each.optional]
+    nulls = ", ".join([*handles, "workspaceSize or executor"])
+    yield wrapped(f"{nulls} is null.", " * @retval 161001 ", " *         ")
+    types = operator.record["types"]
+    words = TYPES[types] if isinstance(types, str) else ", ".join(types)
+    yield wrapped(
+        f"a type (of all that tensors may have: {words}; BFLOAT16 on A2, A3 and 950), a shape, a "
+        "format or a value is not allowed; the message says which.",
+        " * @retval 161002 ",
+        " *         ",
+    )
+    yield " * @retval 361001 the environment names no product, or libraries are of different versions."
+
+
+def functions(topic, operator):
+    parameters = []
+    for each in operator.parameters:
+        role = each.role or "in"
+        if operator.in_place and each.name == "selfRef":
+            role = "in,out"
+        first = f" * @param[{role}] {each.name} "
+        parameters.append(wrapped(meaning(topic, operator, each), first, " *         "))
+    declared = [f"{each.c_type} {each.name}" for each in operator.parameters]
+    phase2 = ["void* workspace", "uint64_t workspaceSize", "aclOpExecutor* executor"]
+    return FUNCTIONS.format(
+        name=operator.name,
+        formula=wrapped(operator.formula, " *     ", " *         "),
+        parameters="\n".join(parameters),
+        refusals="\n".join(refusals(operator)),
+        phase1=declaration(
+            f"{operator.api}GetWorkspaceSize",
+            [*declared, "uint64_t* workspaceSize", "aclOpExecutor** executor"],
+        ),
+        phase2=declaration(operator.api, [*phase2, "aclrtStream stream"]),
+    )
+
+
+def pages(topics):
+    """{file name: content}."""
+    groups = {}
+    for topic in topics:
+        for operator in topic.operators:
+            groups.setdefault(operator.header, []).append((topic, operator))
+    return {
+        f"aclnn_{header}.h": TEMPLATE.format(
+            title=wrapped(
+                ", ".join(operator.name for _, operator in members)
+                + ". Made by scripts/generate_operators.py.",
+                "// ",
+            ),
+            guard=header.upper(),
+            domain=wrapped(" ".join(members[0][0].text.split())),
+            functions="".join(functions(*member) for member in members),
+        )
+        for header, members in sorted(groups.items())
+    }

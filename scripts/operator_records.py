@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads the records of the supporting operators: src/opapi/supporting/<topic>/operators.toml.
+
+A file has a [domain] of its topic and an [[operator]] for each operator:
+
+    [domain]
+    text        what holds for all of them: types, broadcasting, memory; every header carries it
+    includes    C++ headers that declare what `values` of the records call
+    [about]     what parameters mean, by name, for the comments of the headers
+
+    name        of the API without aclnn
+    header      of aclnnop/aclnn_<header>.h, where it is not the name in snake case
+    aliases     other names of the same operator
+    inplace     true: aclnnInplace<name> too, whose selfRef is both self and out
+    parameters  "name: kind" in the API's order; the kinds are those of KINDS below, and ? is one
+                that may be null
+    types       of all tensors: "numeric", "real" (floats), or a list
+    formula     what is computed, in words
+    numpy       the same as an expression of NumPy
+    expression  the C++ Expression of an engine; with `values`, the plain parameters that take part
+                as scalars, as they are or through a C++ function
+    engine      which one; without it the expression is elementwise
+    check, plan the C++ functions of an operator that no engine serves
+    shape       of its parameters as those functions see them, where several operators share them;
+                without it the plan's name: PlanTopk takes TopkParams
+    members     names in that shape that differ from the API's: { dims = "dim" }
+    constants   members of the shape that are no parameters: { dims = 2 }
+    over        inputs whose very view an output may be
+    about       as above, for this operator alone
+"""
+
+import re
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+RECORDS = ROOT / "src/opapi/supporting"
+
+# The C type of each kind; "const out" is an output that the API declares const.
+KINDS = {
+    "in": "const aclTensor*",
+    "out": "aclTensor*",
+    "const out": "const aclTensor*",
+    "in[]": "const aclTensorList*",
+    "out[]": "const aclTensorList*",
+    "scalar": "const aclScalar*",
+    "scalar[]": "const aclScalarList*",
+    "ints": "const aclIntArray*",
+    "bools": "const aclBoolArray*",
+    "float": "float",
+    "double": "double",
+    "int64": "int64_t",
+    "uint64": "uint64_t",
+    "int8": "int8_t",
+    "int": "int",
+    "bool": "bool",
+    "dtype": "aclDataType",
+    "string": "char*",
+}
+FIELDS = set(
+    "name header aliases inplace parameters types formula numpy expression values engine check plan"
+    " shape members constants over about".split()
+)
+TYPES = {"numeric": "kNumericTypes", "real": "kRealTypes"}
+
+
+class RecordError(Exception):
+    """A record that says what cannot be."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One of the API: its name, kind, whether it may be null, and the name that plans use."""
+
+    name: str
+    kind: str
+    optional: bool
+    member: str
+
+    @property
+    def c_type(self):
+        return KINDS[self.kind]
+
+    @property
+    def role(self):
+        """in or out of tensors and lists of them; else nothing."""
+        found = re.search(r"\b(in|out)\b", self.kind)
+        return found[0] if found else ""
+
+    @property
+    def is_handle(self):
+        return "acl" in self.c_type and self.kind != "dtype"
+
+
+@dataclass
+class Operator:
+    """One entry of the API."""
+
+    name: str
+    topic: str
+    record: dict
+    parameters: list
+    in_place: bool = False
+    formula: str = ""
+
+    @property
+    def api(self):
+        return f"aclnn{self.name}"
+
+    @property
+    def header(self):
+        return self.record.get("header") or snake(self.name.removeprefix("Inplace"))
+
+    @property
+    def check(self):
+        return self.record.get("check") or f"Check{self._engine}"
+
+    @property
+    def plan(self):
+        return self.record.get("plan") or f"Plan{self._engine}"
+
+    @property
+    def _engine(self):
+        return self.record.get("engine", "Elementwise")
+
+    @property
+    def shape(self):
+        """The struct of its parameters; engines read the base of all of them."""
+        if "shape" in self.record:
+            return f"{self.record['shape']}Params"
+        if "expression" in self.record:
+            return "Params"
+        return f"{self.plan.removeprefix('Plan')}Params"
+
+    @property
+    def may_alias(self):
+        """Bit i: an output may be the very same view as tensor i."""
+        over = self.record.get("over", [])
+        tensors = [each.name for each in self.parameters if each.role]
+        return sum(1 << i for i, name in enumerate(tensors) if name in over)
+
+    @property
+    def outputs(self):
+        return [each for each in self.parameters if each.role == "out"]
+
+
+@dataclass
+class Topic:
+    name: str
+    text: str
+    includes: list
+    about: dict
+    operators: list = field(default_factory=list)
+
+    @property
+    def shapes(self):
+        """{struct: its operators}, in order."""
+        found = {}
+        for operator in self.operators:
+            if operator.shape != "Params":
+                found.setdefault(operator.shape, []).append(operator)
+        return found
+
+
+def snake(name):
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+def _parameter(text, members):
+    name, kind = text.split(": ")
+    plain = kind.removesuffix("?")
+    if plain not in KINDS:
+        raise RecordError(f"{text}: expected one of {', '.join(KINDS)}")
+    return Parameter(name, plain, kind.endswith("?"), members.get(name, name))
+
+
+def _in_place(parameters):
+    """Without out, and with selfRef in place of self."""
+    for each in parameters:
+        if each.name == "self":
+            yield Parameter("selfRef", "out", False, "self")
+        elif each.name != "out":
+            yield each
+
+
+def _operators(record, topic):
+    unknown = record.keys() - FIELDS
+    if unknown:
+        raise RecordError(f"{', '.join(sorted(unknown))}: expected fields of {sorted(FIELDS)}")
+    members = record.get("members", {})
+    parameters = [_parameter(each, members) for each in record["parameters"]]
+    for name in [record["name"], *record.get("aliases", [])]:
+        yield Operator(name, topic, record, parameters, formula=record["formula"])
+        if record.get("inplace"):
+            formula = re.sub(r"\bself\b", "selfRef", record["formula"]).replace(
+                "out =", "selfRef ="
+            )
+            there = list(_in_place(parameters))
+            yield Operator(f"Inplace{name}", topic, record, there, True, formula)
+
+
+def read_topic(path):
+    document = tomllib.loads(path.read_text(encoding="utf-8"))
+    domain = document["domain"]
+    topic = Topic(
+        path.parent.name, domain["text"].strip(), domain.get("includes", []),
+        document.get("about", {}),
+    )
+    for record in document["operator"]:
+        try:
+            topic.operators += _operators(record, topic.name)
+        except (KeyError, ValueError, RecordError) as error:
+            raise SystemExit(f"{path}: {record.get('name')}: {error}") from error
+    return topic
+
+
+def read_topics():
+    return [read_topic(path) for path in sorted(RECORDS.glob("*/operators.toml"))]
+
+
+if __name__ == "__main__":  # the public headers that the records ask for
+    print("\n".join(sorted({f"aclnnop/aclnn_{op.header}.h" for t in read_topics() for op in t.operators})))
