@@ -1,0 +1,376 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes what the records of the supporting operators stand for (operator_records.py reads them).
+
+python3 scripts/generate_operators.py SOURCES HEADERS: what CMake does. Both folders are this
+script's alone. Into SOURCES go, for each topic, the structs of the parameters and the C entries of
+both phases; the rows of tests/abi; what libopenaclnn_capture.so stands in front of; and
+operators.json, the records for other tools. Into HEADERS go the public headers. A file that is
+right stays untouched, so that nothing is compiled again.
+"""
+
+import json
+import sys
+import textwrap
+from pathlib import Path
+
+import capture_list
+import operator_headers
+from operator_records import TYPES, read_topics
+
+MADE = "// Made by scripts/generate_operators.py.\n"
+LICENCE = "// SPDX-License-Identifier: Apache-2.0\n"
+WIDTH = 100
+
+COLLECTORS = {
+    "in": "In",
+    "out": "Out",
+    "const out": "Out",
+    "in[]": "InList",
+    "out[]": "OutList",
+    "scalar": "Scalar",
+    "scalar[]": "ScalarList",
+    "ints": "Ints",
+    "bools": "Bools",
+}
+# The type of a member, and its value where an operator of the shape lacks it.
+MEMBERS = {
+    "in": ("const Tensor&", "NoTensor()"),
+    "out": ("const Tensor&", "NoTensor()"),
+    "const out": ("const Tensor&", "NoTensor()"),
+    "in[]": ("GivenList", ""),
+    "out[]": ("GivenList", ""),
+    "scalar": ("const Value&", "NoValue()"),
+    "ints": ("const IntList&", "NoInts()"),
+    "bools": ("std::vector<bool>", ""),
+    "dtype": ("aclDataType", "ACL_DT_UNDEFINED"),
+    "string": ("const char*", "nullptr"),
+}
+
+
+def filled(head, items, tail, indent="    "):
+    """head, the items with commas between them, tail; in lines that are short enough."""
+    one = head + ", ".join(items) + tail
+    if len(one) <= WIDTH:
+        return one
+    kept = head + ", ".join(each.replace(" ", "\0") for each in items) + tail.replace(" ", "\0")
+    return textwrap.fill(
+        kept, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    ).replace("\0", " ")
+
+
+def declared(parameters):
+    return [f"{each.c_type} {each.name}" for each in parameters]
+
+
+def collected(parameter):
+    """How a struct takes a parameter in."""
+    method = COLLECTORS.get(parameter.kind)
+    if method is None:
+        return parameter.name
+    optional = "Optional" if parameter.optional else ""
+    return f'{optional}{method}("{parameter.name}", {parameter.name})'
+
+
+# --- the structs ------------------------------------------------------------------------------
+
+
+def members_of(struct, operators):
+    """[(name, a parameter that has it)] in an order that suits all operators."""
+    merged = {}
+    for operator in operators:
+        names = list(merged)
+        at = 0
+        for each in operator.parameters:
+            if each.member in merged:
+                at = names.index(each.member) + 1
+            else:
+                names.insert(at, each.member)
+                merged[each.member] = each
+                at += 1
+        if operator.in_place and "out" not in merged:
+            names.append("out")
+            merged["out"] = None
+        merged = {name: merged[name] for name in names}
+    for operator in operators:
+        places = [list(merged).index(each.member) for each in operator.parameters if each.role]
+        if places != sorted(places):
+            raise SystemExit(f"{struct}: {operator.name} has its tensors in another order")
+    return merged
+
+
+def member_type(parameter):
+    return MEMBERS.get(parameter.kind, (parameter.c_type, ""))
+
+
+def constructor(struct, operator, members, tagged):
+    arguments = ["const Row& operator_row", *([operator.name] if tagged else [])]
+    head = f"  {'' if len(arguments) + len(operator.parameters) > 1 else 'explicit '}{struct}("
+    own = {each.member: each for each in operator.parameters}
+    constants = operator.record.get("constants", {})
+    made = ["Params(operator_row)"]
+    for name, parameter in members.items():
+        if name in own:
+            made.append(f"{name}({collected(own[name])})")
+        elif operator.in_place and name == "out":
+            made.append("out(self)")
+        elif member_type(parameter)[1]:
+            made.append(f"{name}({member_type(parameter)[1]})")
+    made += [f"{name}({json.dumps(value)})" for name, value in constants.items()]
+    signature = filled(head, [*arguments, *declared(operator.parameters)], ")")
+    return f"{signature}\n{filled('      : ', made, ' {}', '        ')}"
+
+
+def struct_of(struct, operators):
+    members = members_of(struct, operators)
+    tagged = len(operators) > 1
+    lines = [filled("/// Of ", [each.name for each in operators], ".", "/// ")]
+    lines.append(f"struct {struct} : Params {{")
+    if tagged:
+        lines += [f"  struct {each.name} {{}};" for each in operators]
+    lines += [constructor(struct, each, members, tagged) for each in operators] + [""]
+    for name, parameter in members.items():
+        if parameter is None:
+            lines.append(f"  const Tensor& {name};")
+            continue
+        kind = member_type(parameter)[0]
+        lines.append(f"  {kind} {name}{'' if kind.endswith('&') else '{}'};")
+    constants = {}
+    for operator in operators:
+        constants |= operator.record.get("constants", {})
+    for name, value in constants.items():
+        lines.append(f"  {'bool' if isinstance(value, bool) else 'int64_t'} {name}{{}};")
+    return "\n".join([*lines, "};\n"])
+
+
+def structs(topic):
+    checks = {(each.check, each.shape) for each in topic.operators}
+    plans = {(each.plan, each.shape) for each in topic.operators}
+    made = [LICENCE, f"// The parameters of the {topic.name} operators, their checks and plans.\n",
+            MADE, '#pragma once\n\n#include "supporting/family.h"\n\n',
+            "namespace openaclnn::supporting {\n\n"]
+    made += [struct_of(struct, operators) + "\n" for struct, operators in topic.shapes.items()]
+    made += [f"void {check}(const {shape}& p, Checker& checker);\n" for check, shape in sorted(checks)]
+    made += [f"Plan {plan}(const {shape}& p, const Product& product);\n" for plan, shape in sorted(plans)]
+    made.append("\n}  // namespace openaclnn::supporting\n")
+    return "".join(made)
+
+
+def expressions(topics):
+    names = {
+        each.record["expression"]
+        for topic in topics
+        for each in topic.operators
+        if "expression" in each.record
+    }
+    return (
+        f"{LICENCE}// The expressions that records name.\n{MADE}"
+        '#pragma once\n\nnamespace openaclnn::supporting {\n\nstruct Expression;\n\n'
+        "namespace expressions {\n"
+        + filled("extern const Expression ", sorted(names), ";")
+        + "\n}  // namespace expressions\n\n}  // namespace openaclnn::supporting\n"
+    )
+
+
+# --- the entries ------------------------------------------------------------------------------
+
+
+def types_of(operator):
+    types = operator.record["types"]
+    if isinstance(types, str):
+        return TYPES[types]
+    return f"Dtypes({', '.join(f'ACL_{each}' for each in types)})"
+
+
+def row(operator):
+    expression = operator.record.get("expression")
+    cast = "p" if operator.shape == "Params" else f"static_cast<const {operator.shape}&>(p)"
+    return f"""\
+const Row k{operator.name} = {{
+    {{"{operator.api}", kEverywhere}},
+    {types_of(operator)},
+    [](const Params& p, Checker& checker) {{ {operator.check}({cast}, checker); }},
+    [](const Params& p, const Product& product) {{ return {operator.plan}({cast}, product); }},
+    {f"&expressions::{expression}" if expression else "nullptr"},
+    {operator.may_alias},
+}};
+"""
+
+
+def values_of(operator):
+    """{plain parameter: how it takes part as a scalar}."""
+    return {
+        each[each.find("(") + 1 :].rstrip(")"): each for each in operator.record.get("values", [])
+    }
+
+
+def used(operator):
+    """The parameters of an entry; engines have no use for the plain ones that are no scalars."""
+    for each in operator.parameters:
+        unused = (
+            operator.shape == "Params"
+            and each.kind not in COLLECTORS
+            and each.name not in values_of(operator)
+        )
+        yield each.c_type if unused else f"{each.c_type} {each.name}"
+
+
+def collect(operator, tagged):
+    """The lines that make the arguments of a call."""
+    if operator.shape != "Params":
+        tag = [f"{operator.shape}::{operator.name}{{}}"] if tagged else []
+        names = [f"k{operator.name}", *tag, *(each.name for each in operator.parameters)]
+        made = filled(f"    return std::make_unique<{operator.shape}>(", names, ");", " " * 8)
+    else:
+        values = values_of(operator)
+        lines = [f"    auto params = std::make_unique<Params>(k{operator.name});"]
+        for each in operator.parameters:
+            if each.name in values:
+                lines.append(f"    params->Constant({values[each.name]});")
+            elif each.kind in COLLECTORS:
+                lines.append(f"    params->{collected(each)};")
+        made = "\n".join([*lines, "    return params;"])
+    return made
+
+
+def entry(operator, tagged):
+    more = ["uint64_t* workspaceSize", "aclOpExecutor** executor"]
+    head = f"aclnnStatus {operator.api}GetWorkspaceSize("
+    signature = filled(head, [*used(operator), *more], ") {")
+    return f"""\
+{signature}
+  return PlanRow(k{operator.name}, workspaceSize, executor, [&]() -> std::unique_ptr<Params> {{
+{collect(operator, tagged)}
+  }});
+}}
+aclnnStatus {operator.api}(
+    void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream) {{
+  return openaclnn::RunOperation(k{operator.name}.op, workspace, workspaceSize, executor, stream);
+}}
+"""
+
+
+def entries(topic):
+    headers = sorted({f"aclnnop/aclnn_{each.header}.h" for each in topic.operators})
+    includes = sorted(
+        ["supporting/expressions.h", f"supporting/{topic.name}/operators.h", *topic.includes]
+    )
+    tags = {name: len(operators) > 1 for name, operators in topic.shapes.items()}
+    rows = ", ".join(f"&k{each.name}" for each in topic.operators)
+    made = [LICENCE, f"// The C entry points of the {topic.name} operators.\n", MADE, "\n"]
+    made += [f'#include "{each}"\n' for each in headers + includes]
+    made += ["\nnamespace openaclnn::supporting {\nnamespace {\n\n"]
+    made += [row(each) + "\n" for each in topic.operators]
+    made += [filled("const Row* const kRows[] = {", [rows], "};"),
+             "\n\n}  // namespace\n\n",
+             f"extern const std::span<const Row* const> k{topic.name.title()}Rows;\n",
+             f"constinit const std::span<const Row* const> k{topic.name.title()}Rows = kRows;\n",
+             "\n}  // namespace openaclnn::supporting\n\n",
+             "// NOLINTNEXTLINE(google-build-using-namespace): what is made above\n"
+             "using namespace openaclnn::supporting;\n\n"
+             'extern "C" {\n\n']
+    made += [entry(each, tags.get(each.shape)) + "\n" for each in topic.operators]
+    made += ['}  // extern "C"\n']
+    return "".join(made)
+
+
+def table(topics):
+    names = [f"k{topic.name.title()}Rows" for topic in topics] + ["kLegacyRows"]
+    declarations = "".join(f"extern const std::span<const Row* const> {name};\n" for name in names)
+    return f"""\
+{LICENCE}// The rows of all topics.
+{MADE}
+#include "supporting/family.h"
+
+namespace openaclnn::supporting {{
+
+{declarations}
+std::vector<const Row*> Table() {{
+  std::vector<const Row*> rows;
+  for (const auto& topic : {{{', '.join(names)}}}) {{
+    rows.insert(rows.end(), topic.begin(), topic.end());
+  }}
+  return rows;
+}}
+
+}}  // namespace openaclnn::supporting
+"""
+
+
+# --- for others -------------------------------------------------------------------------------
+
+
+def abi_rows(topics):
+    lines = []
+    for operator in (each for topic in topics for each in topic.operators):
+        names = [f'"{each.name}{"?" if each.optional else ""}"'
+                 for each in operator.parameters if each.is_handle]
+        function = f"{operator.api}GetWorkspaceSize"
+        head = f'  AddPhase1(live, "{function}", {function}, {{'
+        lines.append(filled(head, names, "}, &rows);", "            ") + "\n")
+    return (
+        f"{LICENCE}// The tables of handle_rows.h for the supporting operators.\n{MADE}\n"
+        '#include "abi/handle_rows.h"\n#include "abi/phase1_rows.h"\n'
+        '#include "supporting/headers.inc"\n\nnamespace openaclnn {\n\n'
+        "std::vector<HandleRow> SupportingRows(const Live& live) {\n"
+        "  std::vector<HandleRow> rows;\n" + "".join(lines) + "  return rows;\n}\n\n"
+        "}  // namespace openaclnn\n"
+    )
+
+
+def description(topics):
+    """The records as other tools read them."""
+    return {
+        "operators": [
+            {
+                "name": operator.name,
+                "topic": topic.name,
+                "header": f"aclnnop/aclnn_{operator.header}.h",
+                "parameters": [
+                    {"name": each.name, "kind": each.kind, "optional": each.optional}
+                    for each in operator.parameters
+                ],
+                "types": operator.record["types"],
+                "formula": operator.formula,
+                "numpy": operator.record.get("numpy"),
+                "over": operator.record.get("over", []),
+                "in_place": operator.in_place,
+            }
+            for topic in topics
+            for operator in topic.operators
+        ]
+    }
+
+
+# Topics whose plans take typed parameters; the others' entries are made from the tables.
+TYPED = set("elementwise".split())
+
+
+def main(sources, headers):
+    topics = read_topics()
+    public = operator_headers.pages(topics)
+    made = {headers / "aclnnop" / name: text for name, text in public.items()}
+    for topic in topics:
+        if topic.name not in TYPED:
+            continue
+        made[sources / f"supporting/{topic.name}/operators.h"] = structs(topic)
+        made[sources / f"supporting/{topic.name}/entries.cc"] = entries(topic)
+    made[sources / "supporting/expressions.h"] = expressions(topics)
+    made[sources / "supporting/table.cc"] = table([each for each in topics if each.name in TYPED])
+    made[sources / "supporting/headers.inc"] = f"{LICENCE}// All public headers of these operators.\n" + "".join(
+        f'#include "aclnnop/{name}"\n' for name in sorted(public)
+    )
+    made[sources / "abi/supporting_rows.cc"] = abi_rows(topics)
+    made[sources / "openaclnn_capture/operators.inc"] = capture_list.content(topics)
+    made[sources / "operators.json"] = json.dumps(description(topics), indent=1) + "\n"
+    for folder in (sources, headers):
+        for path in folder.rglob("*") if folder.is_dir() else ():
+            if path.is_file() and path not in made:
+                path.unlink()
+    for path, text in made.items():
+        if not path.is_file() or path.read_text() != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:]))
