@@ -85,7 +85,6 @@ lint: ## formatting, clang-tidy, layout
 	run-clang-tidy-14 -quiet -p build/dev -j $(JOBS) $(TIDY_FILES)
 	.venv/bin/python -m pytest -q scripts
 	.venv/bin/python scripts/check_layout.py
-	.venv/bin/python scripts/generate_headers.py --check
 	.venv/bin/python scripts/generate_readme.py --check
 
 format: ## rewrite the sources with clang-format

@@ -40,10 +40,10 @@ function(install_link link to)
 endfunction()
 
 # Headers. aclnnop/level2 is where some releases keep the operators' headers.
-install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-file(GLOB headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include/aclnnop
-     include/aclnnop/*.h)
-foreach(header IN LISTS headers)
+install(DIRECTORY include/ ${generated_headers}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+file(GLOB headers CONFIGURE_DEPENDS include/aclnnop/*.h ${generated_headers}/aclnnop/*.h)
+foreach(path IN LISTS headers)
+  cmake_path(GET path FILENAME header)
   set(forward ${toolkit_build_dir}/level2/${header})
   file(CONFIGURE OUTPUT ${forward} @ONLY CONTENT
 "// SPDX-License-Identifier: Apache-2.0

@@ -3,9 +3,8 @@
 
 python3 scripts/generate_operators.py SOURCES HEADERS: what CMake does. Both folders are this
 script's alone. Into SOURCES go, for each topic, the structs of the parameters and the C entries of
-both phases; the rows of tests/abi; what libopenaclnn_capture.so stands in front of; and
-operators.json, the records for other tools. Into HEADERS go the public headers. A file that is
-right stays untouched, so that nothing is compiled again.
+both phases; the rows of tests/abi; and operators.json, the records for other tools. Into HEADERS go
+the public headers. A file that is right stays untouched, so that nothing is compiled again.
 """
 
 import json
@@ -13,7 +12,6 @@ import sys
 import textwrap
 from pathlib import Path
 
-import capture_list
 import operator_headers
 from operator_records import TYPES, read_topics
 
@@ -62,8 +60,18 @@ def declared(parameters):
     return [f"{each.c_type} {each.name}" for each in parameters]
 
 
-def collected(parameter):
+def values_of(operator):
+    """{plain parameter: how it takes part as a scalar}."""
+    return {
+        each[each.find("(") + 1 :].rstrip(")"): each for each in operator.record.get("values", [])
+    }
+
+
+def collected(operator, parameter):
     """How a struct takes a parameter in."""
+    value = values_of(operator).get(parameter.name)
+    if value:
+        return f"Constant({value})"
     method = COLLECTORS.get(parameter.kind)
     if method is None:
         return parameter.name
@@ -110,7 +118,7 @@ def constructor(struct, operator, members, tagged):
     made = ["Params(operator_row)"]
     for name, parameter in members.items():
         if name in own:
-            made.append(f"{name}({collected(own[name])})")
+            made.append(f"{name}({collected(operator, own[name])})")
         elif operator.in_place and name == "out":
             made.append("out(self)")
         elif member_type(parameter)[1]:
@@ -149,8 +157,10 @@ def structs(topic):
             MADE, '#pragma once\n\n#include "supporting/family.h"\n\n',
             "namespace openaclnn::supporting {\n\n"]
     made += [struct_of(struct, operators) + "\n" for struct, operators in topic.shapes.items()]
-    made += [f"void {check}(const {shape}& p, Checker& checker);\n" for check, shape in sorted(checks)]
-    made += [f"Plan {plan}(const {shape}& p, const Product& product);\n" for plan, shape in sorted(plans)]
+    for check, shape in sorted(checks):
+        made.append(f"void {check}(const {shape}& p, Checker& checker);\n")
+    for plan, shape in sorted(plans):
+        made.append(f"Plan {plan}(const {shape}& p, const Product& product);\n")
     made.append("\n}  // namespace openaclnn::supporting\n")
     return "".join(made)
 
@@ -196,13 +206,6 @@ const Row k{operator.name} = {{
 """
 
 
-def values_of(operator):
-    """{plain parameter: how it takes part as a scalar}."""
-    return {
-        each[each.find("(") + 1 :].rstrip(")"): each for each in operator.record.get("values", [])
-    }
-
-
 def used(operator):
     """The parameters of an entry; engines have no use for the plain ones that are no scalars."""
     for each in operator.parameters:
@@ -224,10 +227,8 @@ def collect(operator, tagged):
         values = values_of(operator)
         lines = [f"    auto params = std::make_unique<Params>(k{operator.name});"]
         for each in operator.parameters:
-            if each.name in values:
-                lines.append(f"    params->Constant({values[each.name]});")
-            elif each.kind in COLLECTORS:
-                lines.append(f"    params->{collected(each)};")
+            if each.name in values or each.kind in COLLECTORS:
+                lines.append(f"    params->{collected(operator, each)};")
         made = "\n".join([*lines, "    return params;"])
     return made
 
@@ -252,7 +253,7 @@ aclnnStatus {operator.api}(
 def entries(topic):
     headers = sorted({f"aclnnop/aclnn_{each.header}.h" for each in topic.operators})
     includes = sorted(
-        ["supporting/expressions.h", f"supporting/{topic.name}/operators.h", *topic.includes]
+        ["generated/expressions.h", f"generated/{topic.name}.h", *topic.includes]
     )
     tags = {name: len(operators) > 1 for name, operators in topic.shapes.items()}
     rows = ", ".join(f"&k{each.name}" for each in topic.operators)
@@ -274,7 +275,7 @@ def entries(topic):
 
 
 def table(topics):
-    names = [f"k{topic.name.title()}Rows" for topic in topics] + ["kLegacyRows"]
+    names = [f"k{topic.name.title()}Rows" for topic in topics]
     declarations = "".join(f"extern const std::span<const Row* const> {name};\n" for name in names)
     return f"""\
 {LICENCE}// The rows of all topics.
@@ -310,7 +311,7 @@ def abi_rows(topics):
     return (
         f"{LICENCE}// The tables of handle_rows.h for the supporting operators.\n{MADE}\n"
         '#include "abi/handle_rows.h"\n#include "abi/phase1_rows.h"\n'
-        '#include "supporting/headers.inc"\n\nnamespace openaclnn {\n\n'
+        '#include "generated/supporting_headers.inc"\n\nnamespace openaclnn {\n\n'
         "std::vector<HandleRow> SupportingRows(const Live& live) {\n"
         "  std::vector<HandleRow> rows;\n" + "".join(lines) + "  return rows;\n}\n\n"
         "}  // namespace openaclnn\n"
@@ -341,26 +342,19 @@ def description(topics):
     }
 
 
-# Topics whose plans take typed parameters; the others' entries are made from the tables.
-TYPED = set("elementwise".split())
-
-
 def main(sources, headers):
     topics = read_topics()
     public = operator_headers.pages(topics)
     made = {headers / "aclnnop" / name: text for name, text in public.items()}
     for topic in topics:
-        if topic.name not in TYPED:
-            continue
-        made[sources / f"supporting/{topic.name}/operators.h"] = structs(topic)
-        made[sources / f"supporting/{topic.name}/entries.cc"] = entries(topic)
-    made[sources / "supporting/expressions.h"] = expressions(topics)
-    made[sources / "supporting/table.cc"] = table([each for each in topics if each.name in TYPED])
-    made[sources / "supporting/headers.inc"] = f"{LICENCE}// All public headers of these operators.\n" + "".join(
-        f'#include "aclnnop/{name}"\n' for name in sorted(public)
-    )
-    made[sources / "abi/supporting_rows.cc"] = abi_rows(topics)
-    made[sources / "openaclnn_capture/operators.inc"] = capture_list.content(topics)
+        made[sources / f"{topic.name}.h"] = structs(topic)
+        made[sources / f"{topic.name}.cc"] = entries(topic)
+    made[sources / "expressions.h"] = expressions(topics)
+    made[sources / "table.cc"] = table(topics)
+    includes = "".join(f'#include "aclnnop/{name}"\n' for name in sorted(public))
+    sentence = "// The public headers of the supporting operators.\n"
+    made[sources / "supporting_headers.inc"] = LICENCE + sentence + MADE + includes
+    made[sources / "tests/supporting_rows.cc"] = abi_rows(topics)
     made[sources / "operators.json"] = json.dumps(description(topics), indent=1) + "\n"
     for folder in (sources, headers):
         for path in folder.rglob("*") if folder.is_dir() else ():

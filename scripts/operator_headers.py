@@ -123,7 +123,7 @@ def refusals(operator):
         " * @retval 161002 ",
         " *         ",
     )
-    yield " * @retval 361001 the environment names no product, or libraries are of different versions."
+    yield " * @retval 361001 no product is known, or libraries are of different versions."
 
 
 def functions(topic, operator):

@@ -10,7 +10,6 @@ A file has a [domain] of its topic and an [[operator]] for each operator:
 
     name        of the API without aclnn
     header      of aclnnop/aclnn_<header>.h, where it is not the name in snake case
-    aliases     other names of the same operator
     inplace     true: aclnnInplace<name> too, whose selfRef is both self and out
     parameters  "name: kind" in the API's order; the kinds are those of KINDS below, and ? is one
                 that may be null
@@ -59,7 +58,7 @@ KINDS = {
     "string": "char*",
 }
 FIELDS = set(
-    "name header aliases inplace parameters types formula numpy expression values engine check plan"
+    "name header inplace parameters types formula numpy expression values engine check plan"
     " shape members constants over about".split()
 )
 TYPES = {"numeric": "kNumericTypes", "real": "kRealTypes"}
@@ -190,23 +189,18 @@ def _operators(record, topic):
         raise RecordError(f"{', '.join(sorted(unknown))}: expected fields of {sorted(FIELDS)}")
     members = record.get("members", {})
     parameters = [_parameter(each, members) for each in record["parameters"]]
-    for name in [record["name"], *record.get("aliases", [])]:
-        yield Operator(name, topic, record, parameters, formula=record["formula"])
-        if record.get("inplace"):
-            formula = re.sub(r"\bself\b", "selfRef", record["formula"]).replace(
-                "out =", "selfRef ="
-            )
-            there = list(_in_place(parameters))
-            yield Operator(f"Inplace{name}", topic, record, there, True, formula)
+    name, formula = record["name"], record["formula"]
+    yield Operator(name, topic, record, parameters, formula=formula)
+    if record.get("inplace"):
+        formula = re.sub(r"\bself\b", "selfRef", formula).replace("out =", "selfRef =")
+        yield Operator(f"Inplace{name}", topic, record, list(_in_place(parameters)), True, formula)
 
 
 def read_topic(path):
     document = tomllib.loads(path.read_text(encoding="utf-8"))
     domain = document["domain"]
-    topic = Topic(
-        path.parent.name, domain["text"].strip(), domain.get("includes", []),
-        document.get("about", {}),
-    )
+    text = domain["text"].strip()
+    topic = Topic(path.parent.name, text, domain.get("includes", []), document.get("about", {}))
     for record in document["operator"]:
         try:
             topic.operators += _operators(record, topic.name)
@@ -220,4 +214,5 @@ def read_topics():
 
 
 if __name__ == "__main__":  # the public headers that the records ask for
-    print("\n".join(sorted({f"aclnnop/aclnn_{op.header}.h" for t in read_topics() for op in t.operators})))
+    headers = {f"aclnnop/aclnn_{each.header}.h" for t in read_topics() for each in t.operators}
+    print("\n".join(sorted(headers)))
