@@ -6,7 +6,8 @@ file(GLOB support_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/
 list(FILTER support_sources EXCLUDE REGEX "_test\\.cc$")
 add_library(test_support STATIC ${support_sources})
 target_include_directories(test_support PUBLIC
-  ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/opapi)
+  ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/opapi
+  ${CMAKE_BINARY_DIR}/src ${generated_headers})
 target_link_libraries(test_support PUBLIC opapi nnopbase ascendcl GTest::gtest rapidcheck)
 
 # Random cases of a property; sanitizers and emulators cost many times the time of each.

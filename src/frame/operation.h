@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <memory>
 
 #include "ascendcl/error.h"
@@ -73,6 +74,34 @@ inline OpenaclnnOperand Capture(const Operand& operand) {
           operand.tensor(), operand.may_alias(), operand.in_list() ? 1 : 0};
 }
 
+template <class Params, class Plan>
+Status PlanCall(const Operation<Params, Plan>& operation, const Params& params,
+                uint64_t* workspace_size, aclOpExecutor** executor) {
+  for (const auto& [name, pointer] :
+       {std::pair<const char*, void*>("workspaceSize", workspace_size), {"executor", executor}}) {
+    if (pointer != nullptr) continue;
+    return Status(ACLNN_ERR_PARAM_NULLPTR, Concat(name, " value is null, expected an address"));
+  }
+  Status status;
+  const Product* product = CurrentProduct(&status);
+  if (status.ok()) status = operation.check(params, *product);
+  const auto operands = params.operands();
+  for (const Operand* operand : operands) {
+    if (status.ok()) status = CheckView(*operand);
+  }
+  if (!status.ok()) return status;
+  std::array<OpenaclnnOperand, OPENACLNN_MAX_OPERANDS> captured;
+  for (size_t i = 0; i < operands.size(); ++i) captured[i] = Capture(*operands[i]);
+  OpenaclnnCall call =
+      MakeCall(operation, std::make_unique<Plan>(operation.plan(params, *product)));
+  call.operand_count = static_cast<uint32_t>(operands.size());
+  call.operands = captured.data();
+  const uint64_t bytes = call.workspace_size;
+  status = CreateExecutor(call, executor);
+  if (status.ok()) *workspace_size = bytes;
+  return status;
+}
+
 }  // namespace operation_detail
 
 /// Phase 1 of every operator: nulls, product, the operator's checks, views; then plan and executor.
@@ -81,32 +110,21 @@ template <class Params, class Plan>
 aclnnStatus PlanOperation(const Operation<Params, Plan>& operation, const Params& params,
                           uint64_t* workspace_size, aclOpExecutor** executor) {
   const FloatEnvironment environment;
-  const auto plan = [&]() -> Status {
-    for (const auto& [name, pointer] :
-         {std::pair<const char*, void*>("workspaceSize", workspace_size), {"executor", executor}}) {
-      if (pointer != nullptr) continue;
-      return Status(ACLNN_ERR_PARAM_NULLPTR, Concat(name, " value is null, expected an address"));
-    }
-    Status status;
-    const Product* product = CurrentProduct(&status);
-    if (status.ok()) status = operation.check(params, *product);
-    const auto operands = params.operands();
-    for (const Operand* operand : operands) {
-      if (status.ok()) status = CheckView(*operand);
-    }
-    if (!status.ok()) return status;
-    std::array<OpenaclnnOperand, OPENACLNN_MAX_OPERANDS> captured;
-    for (size_t i = 0; i < operands.size(); ++i) {
-      captured[i] = operation_detail::Capture(*operands[i]);
-    }
-    OpenaclnnCall call = operation_detail::MakeCall(
-        operation, std::make_unique<Plan>(operation.plan(params, *product)));
-    call.operand_count = static_cast<uint32_t>(operands.size());
-    call.operands = captured.data();
-    const uint64_t bytes = call.workspace_size;
-    status = CreateExecutor(call, executor);
-    if (status.ok()) *workspace_size = bytes;
-    return status;
+  const auto plan = [&] {
+    return operation_detail::PlanCall(operation, params, workspace_size, executor);
+  };
+  return Api(operation.op.api, plan, "GetWorkspaceSize");
+}
+
+/// The same where collecting the arguments takes memory, which may be short: `collect` makes a
+/// pointer to them inside the guard.
+template <class Params, class Plan, std::invocable Collect>
+aclnnStatus PlanOperation(const Operation<Params, Plan>& operation, const Collect& collect,
+                          uint64_t* workspace_size, aclOpExecutor** executor) {
+  const FloatEnvironment environment;
+  const auto plan = [&] {
+    const auto params = collect();
+    return operation_detail::PlanCall<Params, Plan>(operation, *params, workspace_size, executor);
   };
   return Api(operation.op.api, plan, "GetWorkspaceSize");
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ascendcl/error.h"
-#include "supporting/family.h"
+#include "frame/operand.h"
 
 namespace openaclnn {
 namespace {
@@ -56,11 +56,9 @@ std::string DescribeAll() {
   }
   for (const Operator* op : Registered()) operators.push_back(Describe(*op));
   nlohmann::ordered_json family;
-  for (const supporting::Row* row : supporting::Table()) {
-    // All tensors take the types of the row that the product has.
-    OperandSupport tensors = supporting::kEverywhere[0];
-    for (DtypeSet& dtypes : tensors.dtypes) dtypes &= row->dtypes;
-    family.push_back(Describe({row->op.api, {&tensors, 1}}));
+  for (const RecordedOperator& recorded : RecordedOperators()) {
+    const OperandSupport tensors = {"tensors", recorded.dtypes};
+    family.push_back(Describe({recorded.op->api, {&tensors, 1}}));
   }
   return nlohmann::ordered_json(
              {{"products", products}, {"operators", operators}, {"supporting", family}})

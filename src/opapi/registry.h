@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators of the library that have rooms, as they enter themselves while it is loaded.
+// The operators of the library: those that have rooms, as they enter themselves while it is loaded,
+// and those that have records.
 #pragma once
+
+#include <vector>
 
 #include "frame/support.h"
 
@@ -23,5 +26,12 @@ class Registration {
   const Registration* const next_;
   static inline constinit const Registration* first_ = nullptr;
 };
+
+/// An operator with the types of all its tensors.
+struct RecordedOperator {
+  const Operator* op;
+  DtypesByFamily dtypes;
+};
+std::vector<RecordedOperator> RecordedOperators();
 
 }  // namespace openaclnn

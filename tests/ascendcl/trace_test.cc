@@ -16,6 +16,7 @@
 #include <set>
 #include <thread>
 
+#include "aclnnop/aclnn_neg.h"
 #include "tests/ascendcl/gradient.h"
 
 namespace openaclnn {
@@ -155,6 +156,30 @@ TEST_F(TraceTest, EachCallAndTaskIsThere) {
   const json planned = trace.Only("call", "aclnnEmbeddingDenseBackwardGetWorkspaceSize").arguments;
   EXPECT_TRUE(planned.at("workspace_size").is_number_unsigned());
   EXPECT_EQ(planned.at("operands"), operands);
+}
+
+// Operators that are made from records collect their arguments on the way into phase 1.
+TEST_F(TraceTest, EachPhaseOfARecordedOperatorIsThereOnce) {
+  Start();
+  aclrtStream stream = NewStream();
+  {
+    DeviceArray<float> values({-1, 2, -3});
+    aclTensor* tensor = Gradient::Tensor({3}, ACL_FLOAT, values.data());
+    uint64_t bytes = 0;
+    aclOpExecutor* executor = nullptr;
+    EXPECT_EQ(aclnnInplaceNegGetWorkspaceSize(tensor, &bytes, &executor), 0);
+    EXPECT_EQ(aclnnInplaceNeg(nullptr, bytes, executor, stream), 0);
+    EXPECT_EQ(aclnnInplaceNegGetWorkspaceSize(nullptr, &bytes, &executor), 161001);
+    EXPECT_EQ(aclDestroyTensor(tensor), 0);
+    EXPECT_EQ(aclrtSynchronizeStream(stream), 0);
+  }
+  EXPECT_EQ(aclrtDestroyStream(stream), 0);
+  Stop();
+
+  const Trace trace(file_);
+  trace.Only("task", "aclnnInplaceNeg");
+  trace.Only("call", "aclnnInplaceNeg");
+  EXPECT_EQ(trace.Named("call", "aclnnInplaceNegGetWorkspaceSize").size(), 2U);
 }
 
 TEST_F(TraceTest, TimesAreNested) {

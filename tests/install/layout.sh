@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Reads an installation the way clients of the vendor's toolkit do.
 #
-#   layout.sh PREFIX SOURCE_DIR
+#   layout.sh PREFIX SOURCE_DIR PYTHON
 set -euo pipefail
-prefix=$1 source=$2
+prefix=$1 source=$2 python=$3
 failed=0
 
 # same WHAT EXPECTED GOT
@@ -27,8 +27,11 @@ same "toolkit: version" 8.2.RC1 "$(value version "$info")"
 same "toolkit: the first line that says version" version=8.2.RC1 "$(grep -m1 version "$info")"
 same "toolkit: arch" "$arch" "$(value arch "$prefix/ascend_toolkit_install.info")"
 
-same "headers" "$(files "$source/include")" "$(files "$prefix/include" | grep -v /level2/)"
-same "level2" "$(files "$source/include/aclnnop")" "$(files "$prefix/include/aclnnop/level2")"
+headers=$( (files "$source/include" && "$python" -B "$source/scripts/operator_records.py") |
+  LC_ALL=C sort)
+same "headers" "$headers" "$(files "$prefix/include" | grep -v /level2/)"
+same "level2" "$(sed -n 's|^aclnnop/||p' <<<"$headers")" \
+  "$(files "$prefix/include/aclnnop/level2")"
 same "$arch-linux/include" "$(files "$prefix/include")" "$(files "$prefix/$arch-linux/include/.")"
 same "$arch-linux/lib64" "$(files "$prefix/lib64")" "$(files "$prefix/$arch-linux/lib64/.")"
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "kernels/strided.h"
+#include "opapi/registry.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -20,10 +21,8 @@ std::string DeadText(const char* name, const char* noun) {
 
 Status Check(const Params& p, const Product& product) {
   Checker checker(p.row.op, product);
-  for (const Operand& tensor : p.tensors) {
-    const bool optional =
-        std::find(p.optional.begin(), p.optional.end(), &tensor) != p.optional.end();
-    if (!optional || tensor.found() != OPENACLNN_NULL) checker.Required(tensor);
+  for (const Tensor& tensor : p.tensors) {
+    if (!tensor.optional || tensor.found() != OPENACLNN_NULL) checker.Required(tensor);
   }
   const auto require = [&](const char* name, OpenaclnnFound found, const char* noun) {
     checker.That(found != OPENACLNN_NULL, ACLNN_ERR_PARAM_NULLPTR, [&] { return NullText(name); });
@@ -39,7 +38,7 @@ Status Check(const Params& p, const Product& product) {
     checker.List(array, std::find(p.optional_arrays.begin(), p.optional_arrays.end(), &array) ==
                             p.optional_arrays.end());
   }
-  for (const Params::GivenList& list : p.lists) require(list.name, list.found, "list");
+  for (const GivenList& list : p.lists) require(list.name, list.found, "list");
   if (!p.lists.empty()) {
     checker.That(p.tensors.size() <= OPENACLNN_MAX_OPERANDS, [&] {
       return Concat(p.lists[0].name, " size is ", p.lists[0].size, ", expected fewer: all tensors ",
@@ -64,9 +63,17 @@ Status Check(const Params& p, const Product& product) {
   return checker.status();
 }
 
-Plan MakePlan(const Params& p, const Product&) { return p.row.plan(p); }
+Plan MakePlan(const Params& p, const Product& product) { return p.row.plan(p, product); }
 
 Status Run(const Plan& plan, const Buffers& buffers) { return plan.work(buffers); }
+
+/// Lets a list go when its members were read.
+struct Pin {
+  ~Pin() {
+    if (pin != nullptr) Meta()->unpin(pin);
+  }
+  void* pin = nullptr;
+};
 
 }  // namespace
 
@@ -88,130 +95,93 @@ Value::Value(const char* scalar_name, const aclScalar* handle) noexcept : name(s
   LoaderOf<int64_t>(scalar.dtype)(bytes, 0, 1, &integer);
 }
 
-Value::Value(double constant) noexcept
-    : name(""),
-      found(OPENACLNN_LIVE),
-      real(true),
-      number(constant),
-      integer(static_cast<int64_t>(constant)) {}
-
-Value::Value(int64_t constant) noexcept
-    : name(""), found(OPENACLNN_LIVE), number(static_cast<double>(constant)), integer(constant) {}
-
-Params& Params::In(const char* name, const aclTensor* handle) {
-  tensors.emplace_back(name, OPENACLNN_INPUT, handle);
-  return *this;
+const Tensor& Params::In(const char* name, const aclTensor* handle) {
+  return tensors.emplace_back(name, OPENACLNN_INPUT, handle, 0, tensors.size());
 }
 
-Params& Params::Out(const char* name, const aclTensor* handle) {
-  out_handles.push_back(handle);
+const Tensor& Params::Out(const char* name, const aclTensor* handle) {
   // An expression reads an element of each input before it writes that of the output.
   const uint64_t may_alias = row.expression != nullptr ? ~uint64_t{0} : row.may_alias;
-  tensors.emplace_back(name, OPENACLNN_OUTPUT, handle, may_alias);
-  return *this;
+  return tensors.emplace_back(name, OPENACLNN_OUTPUT, handle, may_alias, tensors.size());
 }
 
-Params& Params::OptionalIn(const char* name, const aclTensor* handle) {
+const Tensor& Params::OptionalIn(const char* name, const aclTensor* handle) {
   In(name, handle);
-  optional.push_back(&tensors.back());
-  return *this;
+  tensors.back().optional = true;
+  return tensors.back();
 }
 
-Params& Params::OptionalOut(const char* name, const aclTensor* handle) {
+const Tensor& Params::OptionalOut(const char* name, const aclTensor* handle) {
   Out(name, handle);
-  optional.push_back(&tensors.back());
-  return *this;
+  tensors.back().optional = true;
+  return tensors.back();
 }
 
-Params& Params::TensorList(const char* name, OpenaclnnRole role, const aclTensorList* handle) {
+GivenList Params::TensorList(const char* name, OpenaclnnRole role, const aclTensorList* handle) {
   const aclTensor* const* members = nullptr;
   uint64_t count = 0;
-  void* pin = nullptr;
-  OpenaclnnFound found = OPENACLNN_FOREIGN;
-  if (Meta() != nullptr) found = Meta()->pin_tensor_list(handle, &members, &count, &pin);
-  lists.push_back({name, found, count});
-  if (found != OPENACLNN_LIVE) return *this;
-  for (uint64_t i = 0; i < count; ++i) {
-    role == OPENACLNN_INPUT ? In(name, members[i]) : Out(name, members[i]);
-    tensors.back().set_in_list();
+  Pin pin;
+  GivenList list = {name, OPENACLNN_FOREIGN, 0};
+  if (Meta() != nullptr) list.found = Meta()->pin_tensor_list(handle, &members, &count, &pin.pin);
+  list.size = count;
+  if (list.found == OPENACLNN_LIVE) {
+    for (uint64_t i = 0; i < count; ++i) {
+      role == OPENACLNN_INPUT ? In(name, members[i]) : Out(name, members[i]);
+      tensors.back().set_in_list();
+      list.tensors.push_back(&tensors.back());
+    }
   }
-  Meta()->unpin(pin);
-  return *this;
+  return lists.emplace_back(list);
 }
 
-Params& Params::InList(const char* name, const aclTensorList* handle) {
+GivenList Params::InList(const char* name, const aclTensorList* handle) {
   return TensorList(name, OPENACLNN_INPUT, handle);
 }
 
-Params& Params::OutList(const char* name, const aclTensorList* handle) {
+GivenList Params::OutList(const char* name, const aclTensorList* handle) {
   return TensorList(name, OPENACLNN_OUTPUT, handle);
 }
 
-Params& Params::ScalarList(const char* name, const aclScalarList* handle) {
+void Params::ScalarList(const char* name, const aclScalarList* handle) {
   const aclScalar* const* members = nullptr;
   uint64_t count = 0;
-  void* pin = nullptr;
+  Pin pin;
   OpenaclnnFound found = OPENACLNN_FOREIGN;
-  if (Meta() != nullptr) found = Meta()->pin_scalar_list(handle, &members, &count, &pin);
+  if (Meta() != nullptr) found = Meta()->pin_scalar_list(handle, &members, &count, &pin.pin);
   lists.push_back({name, found, count});
-  if (found != OPENACLNN_LIVE) return *this;
+  if (found != OPENACLNN_LIVE) return;
   for (uint64_t i = 0; i < count; ++i) Scalar(name, members[i]);
-  Meta()->unpin(pin);
-  return *this;
 }
 
-Params& Params::Scalar(const char* name, const aclScalar* handle) {
-  values.emplace_back(name, handle);
-  return *this;
+const Value& Params::Scalar(const char* name, const aclScalar* handle) {
+  return values.emplace_back(name, handle);
 }
 
-Params& Params::OptionalScalar(const char* name, const aclScalar* handle) {
-  values.emplace_back(name, handle).optional = true;
-  return *this;
+const Value& Params::OptionalScalar(const char* name, const aclScalar* handle) {
+  Scalar(name, handle);
+  values.back().optional = true;
+  return values.back();
 }
 
-Params& Params::List(const char* name, const aclIntArray* handle) {
-  arrays.emplace_back(name, handle);
-  return *this;
+const IntList& Params::Ints(const char* name, const aclIntArray* handle) {
+  return arrays.emplace_back(name, handle);
 }
 
-Params& Params::OptionalList(const char* name, const aclIntArray* handle) {
-  List(name, handle);
+const IntList& Params::OptionalInts(const char* name, const aclIntArray* handle) {
+  Ints(name, handle);
   optional_arrays.push_back(&arrays.back());
-  return *this;
+  return arrays.back();
 }
 
-Params& Params::Flags(const char* name, const aclBoolArray* handle) {
-  const uint8_t* values = nullptr;
+std::vector<bool> Params::Bools(const char* name, const aclBoolArray* handle) {
+  const uint8_t* bytes = nullptr;
   uint64_t count = 0;
-  void* pin = nullptr;
+  Pin pin;
   OpenaclnnFound found = OPENACLNN_FOREIGN;
-  if (Meta() != nullptr) found = Meta()->pin_bool_array(handle, &values, &count, &pin);
+  if (Meta() != nullptr) found = Meta()->pin_bool_array(handle, &bytes, &count, &pin.pin);
   lists.push_back({name, found, count});
-  if (found != OPENACLNN_LIVE) return *this;
-  flags.assign(values, values + count);
-  Meta()->unpin(pin);
-  return *this;
-}
-
-Params& Params::Constant(double value) {
-  values.emplace_back(value);
-  return *this;
-}
-
-Params& Params::Whole(int64_t value) {
-  values.emplace_back(value);
-  return *this;
-}
-
-Params& Params::Integer(int64_t value) {
-  integers.push_back(value);
-  return *this;
-}
-
-Params& Params::Real(double value) {
-  reals.push_back(value);
-  return *this;
+  if (found != OPENACLNN_LIVE) return {};
+  return std::vector<bool>(bytes, bytes + count);
 }
 
 std::vector<const Operand*> Params::operands() const {
@@ -220,20 +190,48 @@ std::vector<const Operand*> Params::operands() const {
   return pointers;
 }
 
-const Operand& Params::out() const {
-  for (const Operand& tensor : tensors) {
+const Tensor& Params::first_output() const {
+  for (const Tensor& tensor : tensors) {
     if (tensor.role() == OPENACLNN_OUTPUT) return tensor;
   }
   return tensors.back();
 }
 
-aclnnStatus PlanFamily(const Params& params, uint64_t* workspace_size, aclOpExecutor** executor) {
-  const Operation<Params, Plan> operation = {params.row.op, Check, MakePlan, Run};
-  return PlanOperation(operation, params, workspace_size, executor);
+const Tensor& NoTensor() {
+  static const Tensor none("", OPENACLNN_INPUT, nullptr, 0, 0);
+  return none;
+}
+
+const Value& NoValue() {
+  static const Value none("", nullptr);
+  return none;
+}
+
+const IntList& NoInts() {
+  static const IntList none("", nullptr);
+  return none;
+}
+
+aclnnStatus PlanRow(const Row& row, uint64_t* workspace_size, aclOpExecutor** executor,
+                    std::unique_ptr<Params> (*collect)(const void* state), const void* state) {
+  const Operation<Params, Plan> operation = {row.op, Check, MakePlan, Run};
+  return PlanOperation(
+      operation, [&] { return collect(state); }, workspace_size, executor);
+}
+
+std::optional<uint32_t> WrapDim(int64_t dim, uint32_t rank) {
+  const int64_t limit = rank == 0 ? 1 : rank;  // a scalar has dimensions -1 and 0
+  if (dim < -limit || dim >= limit) return std::nullopt;
+  return static_cast<uint32_t>(dim < 0 ? dim + limit : dim);
 }
 
 std::string DtypeIs(const Operand& operand, const std::string& expected) {
   return Concat(operand.name(), " dtype is ", DtypeText(operand.dtype()), ", expected ", expected);
+}
+
+void CheckIndexType(const Operand& index, Checker& checker) {
+  checker.That(index.dtype() == ACL_INT64 || index.dtype() == ACL_INT32,
+               [&] { return DtypeIs(index, "INT32, INT64"); });
 }
 
 void CheckShape(const Operand& operand, const std::vector<int64_t>& shape, Checker& checker) {
@@ -248,3 +246,18 @@ void CheckShape(const Operand& operand, const std::vector<int64_t>& shape, Check
 }
 
 }  // namespace openaclnn::supporting
+
+namespace openaclnn {
+
+std::vector<RecordedOperator> RecordedOperators() {
+  std::vector<RecordedOperator> operators;
+  for (const supporting::Row* row : supporting::Table()) {
+    // All tensors take the types of the row that the product has.
+    DtypesByFamily dtypes = supporting::kEverywhere[0].dtypes;
+    for (DtypeSet& own : dtypes) own &= row->dtypes;
+    operators.push_back({&row->op, dtypes});
+  }
+  return operators;
+}
+
+}  // namespace openaclnn

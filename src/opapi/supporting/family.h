@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The supporting operators: one row of a table each, one shape of parameters for all of them.
+// The supporting operators: what a row of their tables is, and the arguments of a call.
 #pragma once
 
+#include <concepts>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -18,8 +20,20 @@ namespace openaclnn::supporting {
 struct Value {
   Value(const char* scalar_name, const aclScalar* handle) noexcept;
   // Plain parameters that take part like scalars.
-  explicit Value(double constant) noexcept;
-  explicit Value(int64_t constant) noexcept;
+  template <std::floating_point T>
+  explicit Value(T constant) noexcept
+      : name(""),
+        found(OPENACLNN_LIVE),
+        real(true),
+        number(constant),
+        integer(static_cast<int64_t>(constant)) {}
+  template <std::integral T>
+  explicit Value(T constant) noexcept
+      : name(""),
+        found(OPENACLNN_LIVE),
+        real(std::is_same_v<T, bool>),
+        number(static_cast<double>(constant)),
+        integer(constant) {}
 
   const char* name;
   OpenaclnnFound found = OPENACLNN_FOREIGN;
@@ -37,56 +51,85 @@ struct Value {
 
 struct Row;
 
-/// The arguments of a call, each kind in the order of the API's parameters.
+/// Where a task finds a tensor of the call.
+struct Place {
+  size_t number = 0;
+
+  std::byte* operator()(const Buffers& buffers) const { return buffers.As<std::byte>(number); }
+};
+
+/// A tensor of a call.
+struct Tensor : Operand {
+  Tensor(const char* api_name, OpenaclnnRole tensor_role, const aclTensor* tensor_handle,
+         uint64_t aliases, size_t number) noexcept
+      : Operand(api_name, tensor_role, tensor_handle, aliases),
+        handle(tensor_handle),
+        place{number} {}
+
+  const aclTensor* handle;
+  Place place;
+  bool optional = false;  // null leaves it out
+};
+
+/// A list of a call: its length, and of a list of tensors what it holds.
+struct GivenList {
+  const char* name = "";
+  OpenaclnnFound found = OPENACLNN_NULL;
+  size_t size = 0;
+  std::vector<const Tensor*> tensors = {};
+
+  const Tensor& operator[](size_t i) const { return *tensors[i]; }
+};
+
+/// The arguments of a call in the order of the API's parameters: what engines and the checks of all
+/// operators see. The structs of single operators (operators.h of a topic, made from its records)
+/// have them by name.
 struct Params {
   explicit Params(const Row& operator_row) : row(operator_row) {}
+  Params(const Params&) = delete;
+  virtual ~Params() = default;
 
-  Params& In(const char* name, const aclTensor* handle);
+  const Tensor& In(const char* name, const aclTensor* handle);
   /// With an expression it may be the very same view as any input.
-  Params& Out(const char* name, const aclTensor* handle);
+  const Tensor& Out(const char* name, const aclTensor* handle);
   // These may be null.
-  Params& OptionalIn(const char* name, const aclTensor* handle);
-  Params& OptionalOut(const char* name, const aclTensor* handle);
+  const Tensor& OptionalIn(const char* name, const aclTensor* handle);
+  const Tensor& OptionalOut(const char* name, const aclTensor* handle);
   /// The members of a list, in order.
-  Params& InList(const char* name, const aclTensorList* handle);
-  Params& OutList(const char* name, const aclTensorList* handle);
-  Params& Scalar(const char* name, const aclScalar* handle);
-  Params& ScalarList(const char* name, const aclScalarList* handle);
-  Params& OptionalScalar(const char* name, const aclScalar* handle);
-  Params& List(const char* name, const aclIntArray* handle);
-  Params& OptionalList(const char* name, const aclIntArray* handle);
-  Params& Flags(const char* name, const aclBoolArray* handle);
-  Params& Constant(double value);
-  Params& Whole(int64_t value);
-  Params& Integer(int64_t value);
-  Params& Real(double value);
+  GivenList InList(const char* name, const aclTensorList* handle);
+  GivenList OutList(const char* name, const aclTensorList* handle);
+  const Value& Scalar(const char* name, const aclScalar* handle);
+  void ScalarList(const char* name, const aclScalarList* handle);
+  const Value& OptionalScalar(const char* name, const aclScalar* handle);
+  const IntList& Ints(const char* name, const aclIntArray* handle);
+  const IntList& OptionalInts(const char* name, const aclIntArray* handle);
+  std::vector<bool> Bools(const char* name, const aclBoolArray* handle);
+  // Plain parameters that take part like scalars.
+  template <class T>
+  T Constant(T value) {
+    values.emplace_back(value);
+    return value;
+  }
 
   std::vector<const Operand*> operands() const;
-  const Operand& out() const;
+  const Tensor& first_output() const;
   bool in_place() const { return tensors.front().role() == OPENACLNN_OUTPUT; }
 
   const Row& row;
-  std::deque<Operand> tensors;
-  std::vector<Value> values;
+  std::deque<Tensor> tensors;
+  std::deque<Value> values;
   std::deque<IntList> arrays;
-  std::vector<bool> flags;
-  std::vector<int64_t> integers;
-  std::vector<double> reals;
-  std::vector<const aclTensor*> out_handles;  // in their order
-
-  struct GivenList {
-    const char* name;
-    OpenaclnnFound found;
-    size_t size;
-  };
   std::vector<GivenList> lists;
-  // Of those above, what may be null.
-  std::vector<const Operand*> optional;
-  std::vector<const IntList*> optional_arrays;
+  std::vector<const IntList*> optional_arrays;  // of the arrays, what may be null
 
  private:
-  Params& TensorList(const char* name, OpenaclnnRole role, const aclTensorList* handle);
+  GivenList TensorList(const char* name, OpenaclnnRole role, const aclTensorList* handle);
 };
+
+// What a struct of several operators has in place of a parameter that one of them lacks.
+const Tensor& NoTensor();
+const Value& NoValue();
+const IntList& NoInts();
 
 struct Plan {
   uint64_t workspace_size = 0;
@@ -100,7 +143,7 @@ struct Row {
   Operator op;
   DtypeSet dtypes;  // of all tensors
   void (*check)(const Params&, Checker&);
-  Plan (*plan)(const Params&);
+  Plan (*plan)(const Params&, const Product&);
   const Expression* expression = nullptr;
   /// Without an expression: bit i allows an output to be the very same view as operand i.
   uint64_t may_alias = 0;
@@ -109,18 +152,36 @@ struct Row {
 /// Every product; BFLOAT16 on those that have it.
 extern const std::array<OperandSupport, 1> kEverywhere;
 
-/// The operators of the table.
-std::span<const Row* const> Table();
+/// The operators of all topics.
+std::vector<const Row*> Table();
 
-/// Phase 1 of every row.
-aclnnStatus PlanFamily(const Params& params, uint64_t* workspace_size, aclOpExecutor** executor);
+/// Phase 1 of every row. Collecting the arguments takes memory, which may be short: it happens
+/// inside.
+aclnnStatus PlanRow(const Row& row, uint64_t* workspace_size, aclOpExecutor** executor,
+                    std::unique_ptr<Params> (*collect)(const void* state), const void* state);
+
+template <class Collect>
+aclnnStatus PlanRow(const Row& row, uint64_t* workspace_size, aclOpExecutor** executor,
+                    const Collect& collect) {
+  return PlanRow(
+      row, workspace_size, executor,
+      [](const void* state) -> std::unique_ptr<Params> {
+        return (*static_cast<const Collect*>(state))();
+      },
+      &collect);
+}
 
 inline int64_t BytesOf(const Operand& operand) {
   return static_cast<int64_t>(FindDataType(operand.dtype())->bytes);
 }
 
+/// A dimension as callers may write it: -1 is the last. Nothing if it is none.
+std::optional<uint32_t> WrapDim(int64_t dim, uint32_t rank);
+
 /// "self dtype is INT32, expected …".
 std::string DtypeIs(const Operand& operand, const std::string& expected);
+/// INT32 or INT64.
+void CheckIndexType(const Operand& index, Checker& checker);
 /// `out shape is …` unless it is the one given.
 void CheckShape(const Operand& operand, const std::vector<int64_t>& shape, Checker& checker);
 

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <functional>
 
-#include "supporting/headers.inc"
+#include "generated/supporting_headers.inc"
 #include "tests/support/call.h"
 #include "tests/support/int_list.h"
 #include "tests/support/numbers.h"

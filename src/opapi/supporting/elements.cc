@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements of tensors.
+#include "supporting/elements.h"
+
+namespace openaclnn::supporting {
+
+Elements::Elements(const Tensor& operand, double missing)
+    : place_(operand.place), missing_(missing) {
+  if (!operand.present() || operand.empty()) return;
+  count_ = *operand.count();
+  offsets_ = Offsets(operand, operand.rank());
+  bytes_ = BytesOf(operand);
+  load_ = LoaderOf<double>(operand.dtype());
+  store_ = StorerOf<double>(operand.dtype());
+}
+
+double Elements::Get(const Buffers& buffers, int64_t i) const {
+  double value = missing_;
+  if (count_ > 0) load_(place_(buffers) + offsets_(i) * bytes_, 0, 1, &value);
+  return value;
+}
+
+void Elements::Set(const Buffers& buffers, int64_t i, double value) const {
+  if (count_ > 0) store_(&value, 1, place_(buffers) + offsets_(i) * bytes_, 0);
+}
+
+std::vector<double> Elements::All(const Buffers& buffers) const {
+  std::vector<double> values(static_cast<size_t>(count_));
+  for (int64_t i = 0; i < count_; ++i) {
+    values[static_cast<size_t>(i)] = Get(buffers, i);
+  }
+  return values;
+}
+
+}  // namespace openaclnn::supporting

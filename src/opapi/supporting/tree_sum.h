@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// TreeSum: how all supporting operators sum.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <utility>
+
+namespace openaclnn::supporting {
+
+/// Sums terms by the one tree: at most 64 in sequence, then pairwise. A sum of rows begins with a
+/// row of zeros, and its terms are what `+=` takes.
+template <class T>
+class TreeSum {
+ public:
+  TreeSum() = default;
+  explicit TreeSum(T zero) : zero_(std::move(zero)), chunk_(zero_) {}
+
+  template <class Term>
+  void Add(const Term& term) {
+    chunk_ += term;
+    if (++terms_ % kChunk == 0) Push();
+  }
+  T Total() {
+    if (terms_ % kChunk != 0) Push();
+    T total = depth_ > 0 ? levels_[depth_ - 1] : zero_;
+    for (int i = depth_ - 1; i-- > 0;) total = levels_[i] + total;
+    return total;
+  }
+
+ private:
+  static constexpr int64_t kChunk = 64;
+
+  void Push() {
+    T sum = std::exchange(chunk_, zero_);
+    for (int64_t done = chunks_++; (done & 1) != 0; done >>= 1) sum = levels_[--depth_] + sum;
+    levels_[depth_++] = std::move(sum);
+  }
+
+  T zero_{}, chunk_{};
+  int64_t terms_ = 0, chunks_ = 0;
+  int depth_ = 0;
+  std::array<T, 64> levels_;
+};
+
+}  // namespace openaclnn::supporting
