@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include "kernels/broadcast.h"
@@ -14,24 +15,12 @@ namespace {
 
 constexpr size_t kMaxInputs = 3;
 
-/// One application of the function: its tensors by their place in the call, and its scalars.
-struct Application {
-  const Expression* expression;
-  std::vector<size_t> inputs;
-  size_t out;
-  std::vector<Value> values;
-};
-
-bool IsOptional(const Params& p, const Operand& tensor) {
-  return std::find(p.optional.begin(), p.optional.end(), &tensor) != p.optional.end();
-}
-
 /// The inputs are the input tensors, before them the output where it is also one. Tensors that may
 /// be null take no part.
 Application ApplicationOf(const Params& p) {
-  Application one = {p.row.expression, {}, 0, p.values};
+  Application one = {p.row.expression, {}, 0, {p.values.begin(), p.values.end()}};
   for (size_t i = 0; i < p.tensors.size(); ++i) {
-    if (IsOptional(p, p.tensors[i])) continue;
+    if (p.tensors[i].optional) continue;
     if (p.tensors[i].role() == OPENACLNN_INPUT) {
       one.inputs.push_back(i);
     } else {
@@ -82,15 +71,22 @@ struct Work {
   std::vector<int32_t> dtypes;  // of the inputs, then of the output
 };
 
+/// Of what stands for a scalar that is left out; an infinity is the last integer.
 template <class T>
-Plan MakePlan(Work work, Expression::Loop<T> loop, const std::vector<Value>& values) {
-  std::vector<T> scalars;
-  for (const Value& value : values) {
-    // A bound that is left out: the first is the lower one.
+T Converted(double absent) {
+  if constexpr (std::is_integral_v<T>) {
     using Limits = std::numeric_limits<T>;
-    constexpr T kHighest = Limits::has_infinity ? Limits::infinity() : Limits::max();
-    constexpr T kLowest = Limits::has_infinity ? -Limits::infinity() : Limits::min();
-    scalars.push_back(value.given() ? value.As<T>() : scalars.empty() ? kLowest : kHighest);
+    if (std::isinf(absent)) return absent > 0 ? Limits::max() : Limits::min();
+  }
+  return static_cast<T>(absent);
+}
+
+template <class T>
+Plan MakePlan(Work work, const Expression& expression, Expression::Loop<T> loop,
+              const std::vector<Value>& values) {
+  std::vector<T> scalars;
+  for (size_t i = 0; i < values.size(); ++i) {
+    scalars.push_back(values[i].given() ? values[i].As<T>() : Converted<T>(expression.absent[i]));
   }
   scalars.push_back(T{});  // never an empty array
   std::array<LoadRow<T>, kMaxInputs> load{};
@@ -128,6 +124,8 @@ Plan PlanMove(const Work& work, int64_t bytes) {
           }};
 }
 
+}  // namespace
+
 void CheckApplication(const Params& p, const Application& one, Checker& checker) {
   const Operand& out = p.tensors[one.out];
   const Shape shape = ResultShape(p, one, &checker);
@@ -152,41 +150,23 @@ Plan PlanApplication(const Params& p, const Application& one) {
   views.push_back(&p.tensors[one.out]);
   for (const Operand* view : views) work.dtypes.push_back(view->dtype());
   work.walk = Walk(ResultShape(p, one, nullptr), views);
-  // The complement of a truth value is a truth value.
+  const bool truths = work.dtypes.front() == ACL_BOOL;
   const Expression* expression = one.expression;
-  if (expression == &expressions::kBitwiseNot && work.dtypes.front() == ACL_BOOL) {
-    expression = &expressions::kLogicalNot;
-  }
+  if (truths && expression->of_truths != nullptr) expression = expression->of_truths;
   // A truth value may be stored as any byte but 0, and is copied as 1.
-  if (expression == &expressions::kCopy && work.dtypes[0] == work.dtypes[1] &&
-      work.dtypes[0] != ACL_BOOL) {
+  if (expression->copies && !truths && work.dtypes[0] == work.dtypes[1]) {
     return PlanMove(work, BytesOf(p.tensors[one.out]));
   }
   switch (ComputeDomain(p, one)) {
     case Domain::kFloat:
-      return MakePlan<float>(std::move(work), expression->float32, one.values);
+      return MakePlan<float>(std::move(work), *expression, expression->float32, one.values);
     case Domain::kDouble:
-      return MakePlan<double>(std::move(work), expression->float64, one.values);
+      return MakePlan<double>(std::move(work), *expression, expression->float64, one.values);
     case Domain::kInteger:
       break;
   }
-  return MakePlan<int64_t>(std::move(work), expression->integer, one.values);
+  return MakePlan<int64_t>(std::move(work), *expression, expression->integer, one.values);
 }
-
-/// The k-th of a call with lists, whose tensors come list by list, the output's last.
-Application MemberOf(const Params& p, size_t k) {
-  const auto inputs = static_cast<size_t>(p.row.expression->inputs);
-  const size_t count = p.lists[0].size;
-  Application one = {p.row.expression, {}, 0, {}};
-  for (size_t list = 0; list < inputs; ++list) one.inputs.push_back(list * count + k);
-  one.out = inputs * count + k;
-  // As many scalars as members are a list of them.
-  const bool each = p.lists.size() > inputs + 1;
-  one.values = each ? std::vector<Value>{p.values[k]} : p.values;
-  return one;
-}
-
-}  // namespace
 
 void MeetShape(const Operand& tensor, Shape* shape, Checker* checker) {
   Shape common = *shape;
@@ -205,53 +185,8 @@ void CheckElementwise(const Params& p, Checker& checker) {
   CheckApplication(p, ApplicationOf(p), checker);
 }
 
-Plan PlanElementwise(const Params& p) { return PlanApplication(p, ApplicationOf(p)); }
-
-namespace {
-
-/// self; the bounds, of which one may be left out; out.
-Application ClampOf(const Params& p) {
-  const bool low = p.tensors[1].present(), high = p.tensors[2].present();
-  Application one = {low && high ? &expressions::kClampTensor
-                     : low       ? &expressions::kMax
-                     : high      ? &expressions::kMin
-                                 : &expressions::kCopy,
-                     {0},
-                     3,
-                     {}};
-  if (low) one.inputs.push_back(1);
-  if (high) one.inputs.push_back(2);
-  return one;
-}
-
-}  // namespace
-
-void CheckClamp(const Params& p, Checker& checker) { CheckApplication(p, ClampOf(p), checker); }
-
-Plan PlanClamp(const Params& p) { return PlanApplication(p, ClampOf(p)); }
-
-void CheckForeach(const Params& p, Checker& checker) {
-  for (const Params::GivenList& list : p.lists) {
-    checker.That(list.size == p.lists[0].size, [&] {
-      return Concat(list.name, " size is ", list.size, ", expected that of ", p.lists[0].name, ", ",
-                    p.lists[0].size);
-    });
-  }
-  for (size_t k = 0; checker.ok() && k < p.lists[0].size; ++k) {
-    CheckApplication(p, MemberOf(p, k), checker);
-  }
-}
-
-Plan PlanForeach(const Params& p) {
-  std::vector<Plan> plans;
-  for (size_t k = 0; k < p.lists[0].size; ++k) plans.push_back(PlanApplication(p, MemberOf(p, k)));
-  return {0, [plans](const Buffers& buffers) -> Status {
-            for (const Plan& plan : plans) {
-              Status status = plan.work(buffers);
-              if (!status.ok()) return status;
-            }
-            return {};
-          }};
+Plan PlanElementwise(const Params& p, const Product&) {
+  return PlanApplication(p, ApplicationOf(p));
 }
 
 }  // namespace openaclnn::supporting

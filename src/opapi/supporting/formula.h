@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "generated/expressions.h"
 #include "supporting/elementwise.h"
 
 namespace openaclnn::supporting::formula {
@@ -38,6 +39,24 @@ constexpr Expression Real() {
 template <int kInputs, auto kFunction>
 constexpr Expression Integer() {
   return {kInputs, true, nullptr, nullptr, LoopOf<kInputs, kFunction, int64_t>};
+}
+
+/// With another expression where the first input is of truth values.
+constexpr Expression OfTruths(Expression expression, const Expression* of_truths) {
+  expression.of_truths = of_truths;
+  return expression;
+}
+
+/// Whose result is its input: between equal types it is moved as it is.
+constexpr Expression Copying(Expression expression) {
+  expression.copies = true;
+  return expression;
+}
+
+/// With what stands for scalars that are left out.
+constexpr Expression WithAbsent(Expression expression, std::array<double, 2> absent) {
+  expression.absent = absent;
+  return expression;
 }
 
 template <class T>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The formulas of the elementwise operators. a, b, c are the inputs in the API's order, s the
 // scalars.
+#include "supporting/elementwise/expressions.h"
+
 #include <cmath>
 #include <limits>
 
@@ -9,14 +11,17 @@
 namespace openaclnn::supporting {
 
 using formula::Any;
+using formula::Copying;
 using formula::Integer;
 using formula::IsInf;
 using formula::Max;
 using formula::Min;
 using formula::Minus;
+using formula::OfTruths;
 using formula::Plus;
 using formula::Real;
 using formula::Times;
+using formula::WithAbsent;
 
 namespace {
 
@@ -148,6 +153,8 @@ T InverseErf(T given) {
 
 }  // namespace
 
+double PowerOfTen(int64_t n) { return std::pow(10.0, static_cast<double>(n)); }
+
 namespace expressions {
 
 // No input.
@@ -156,7 +163,7 @@ const Expression kZero = Any<0, [](auto s) { return std::remove_cvref_t<decltype
 const Expression kOne = Any<0, [](auto s) { return std::remove_cvref_t<decltype(*s)>{1}; }>(true);
 
 // One input.
-const Expression kCopy = Any<1, [](auto a, auto) { return a; }>(true);
+const Expression kCopy = Copying(Any<1, [](auto a, auto) { return a; }>(true));
 const Expression kAbs =
     Any<1, [](auto a, auto) { return a < 0 ? Minus(decltype(a){0}, a) : a + 0; }>();
 const Expression kNeg = Any<1, [](auto a, auto) { return Times(a, decltype(a){-1}); }>();
@@ -207,7 +214,9 @@ const Expression kIsInf = Any<1, [](auto a, auto) { return IsInf(a); }>(true);
 const Expression kIsNegInf = Any<1, [](auto a, auto) { return IsInf(a) && a < 0; }>(true);
 const Expression kIsPosInf = Any<1, [](auto a, auto) { return IsInf(a) && (a > 0); }>(true);
 const Expression kLogicalNot = Any<1, [](auto a, auto) { return a == 0; }>(true);
-const Expression kBitwiseNot = Integer<1, [](auto a, auto) { return ~a; }>();
+// The complement of a truth value is a truth value.
+const Expression kBitwiseNot =
+    OfTruths(Integer<1, [](auto a, auto) { return ~a; }>(), &kLogicalNot);
 
 // Two inputs, or one and a scalar.
 const Expression kAdd = Any<2, [](auto a, auto b, auto s) { return Plus(a, Times(s[0], b)); }>();
@@ -232,7 +241,9 @@ const Expression kMax = Any<2, [](auto a, auto b, auto) { return Max(a, b); }>()
 const Expression kMaxScalar = Any<1, [](auto a, auto s) { return Max(a, s[0]); }>();
 const Expression kMin = Any<2, [](auto a, auto b, auto) { return Min(a, b); }>();
 const Expression kMinScalar = Any<1, [](auto a, auto s) { return Min(a, s[0]); }>();
-const Expression kClamp = Any<1, [](auto a, auto s) { return Min(Max(a, s[0]), s[1]); }>();
+// s: the bounds.
+const Expression kClamp = WithAbsent(
+    Any<1, [](auto a, auto s) { return Min(Max(a, s[0]), s[1]); }>(), {-INFINITY, INFINITY});
 const Expression kClampTensor =
     Any<3, [](auto a, auto low, auto high, auto) { return Min(Max(a, low), high); }>();
 const Expression kAtan2 = Real<2, [](auto a, auto b, auto) { return std::atan2(a, b); }>();
