@@ -2,8 +2,10 @@
 // Views as rows along one dimension.
 #pragma once
 
+#include "kernels/broadcast.h"
 #include "kernels/rows.h"
-#include "supporting/reduction.h"
+#include "supporting/family.h"
+#include "supporting/tree_sum.h"
 
 namespace openaclnn::supporting {
 

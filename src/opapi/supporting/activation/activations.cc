@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The formulas of activations and their gradients. a is the input, s the scalars.
+#include "supporting/activation/activations.h"
+
+#include <string_view>
+
 #include "supporting/formula.h"
 
 namespace openaclnn::supporting {
@@ -62,6 +66,10 @@ T EluGradient(T g, T a, const T* s) {
 }
 
 }  // namespace
+
+bool IsTanh(const char* approximation) {
+  return approximation != nullptr && std::string_view(approximation) == "tanh";
+}
 
 namespace expressions {
 
