@@ -3,10 +3,10 @@
 // Roll, paddings and repeated elements; gradients of paddings.
 #include <algorithm>
 
+#include "generated/arrange.h"
 #include "kernels/broadcast.h"
 #include "kernels/rows.h"
-#include "supporting/operators.h"
-#include "supporting/reduction.h"
+#include "supporting/tree_sum.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -24,14 +24,14 @@ std::vector<Map> Identity(const Operand& self) {
 }
 
 /// The bytes of an element that comes from nowhere.
-std::array<std::byte, 8> FillOf(const Params& p) {
-  std::array<std::byte, 8> bytes{};
-  if (p.values.empty()) return bytes;
-  const int32_t dtype = p.out().dtype();
+using Fill = std::array<std::byte, 8>;
+
+Fill FillOf(int32_t dtype, const Value& value) {
+  Fill bytes{};
   if (DomainOf(dtype) == Domain::kInteger) {
-    StorerOf<int64_t>(dtype)(&p.values[0].integer, 1, bytes.data(), 0);
+    StorerOf<int64_t>(dtype)(&value.integer, 1, bytes.data(), 0);
   } else {
-    StorerOf<double>(dtype)(&p.values[0].number, 1, bytes.data(), 0);
+    StorerOf<double>(dtype)(&value.number, 1, bytes.data(), 0);
   }
   return bytes;
 }
@@ -49,9 +49,8 @@ std::optional<int64_t> SourceRow(const std::vector<Map>& maps, const Shape& stri
   return offset;
 }
 
-/// self is the first operand.
-Plan MakeMapped(const Params& p, std::vector<Map> maps) {
-  const Operand &self = p.tensors[0], &out = p.out();
+Plan MakeMapped(const Tensor& self, const Tensor& out, std::vector<Map> maps,
+                const Fill& fill = {}) {
   const int64_t bytes = BytesOf(out);
   Shape strides(self.tensor().strides, self.tensor().strides + self.rank());
   if (maps.empty()) {  // a scalar is a row of one
@@ -61,19 +60,16 @@ Plan MakeMapped(const Params& p, std::vector<Map> maps) {
   const auto width = static_cast<int64_t>(maps.back().size());
   const int64_t rows = width == 0 ? 0 : *out.count() / width;
   const Offsets to(out, out.rank());
-  const auto fill = FillOf(p);
-  const size_t out_at = p.tensors.size() - 1;
+  const Place self_at = self.place, out_at = out.place;
   return {0, [=](const Buffers& buffers) -> Status {
             ParallelRows(rows, width, [&](int64_t row) {
               const auto base = SourceRow(maps, strides, row);
               for (int64_t i = 0; i < width; ++i) {
                 const int64_t from = maps.back()[static_cast<size_t>(i)];
                 const std::byte* source =
-                    base && from >= 0
-                        ? buffers.As<std::byte>(0) + (*base + from * strides.back()) * bytes
-                        : fill.data();
-                CopyStrided(source, 1, buffers.As<std::byte>(out_at) + to(row * width + i) * bytes,
-                            1, 1, bytes);
+                    base && from >= 0 ? self_at(buffers) + (*base + from * strides.back()) * bytes
+                                      : fill.data();
+                CopyStrided(source, 1, out_at(buffers) + to(row * width + i) * bytes, 1, 1, bytes);
               }
             });
             return {};
@@ -81,8 +77,7 @@ Plan MakeMapped(const Params& p, std::vector<Map> maps) {
 }
 
 /// gradInput = for each element of self, the sum of the gradients of those that come from it.
-Plan MakeMappedGradient(const Params& p, const std::vector<Map>& maps) {
-  const Operand &grad = p.tensors[0], &out = p.out();
+Plan MakeMappedGradient(const Tensor& grad, const Tensor& out, const std::vector<Map>& maps) {
   const int64_t grad_bytes = BytesOf(grad), out_bytes = BytesOf(out);
   std::vector<std::vector<Map>> users;  // of each coordinate of self
   for (uint32_t d = 0; d < out.rank(); ++d) {
@@ -97,7 +92,7 @@ Plan MakeMappedGradient(const Params& p, const std::vector<Map>& maps) {
   const auto load = LoaderOf<double>(grad.dtype());
   const auto store = StorerOf<double>(out.dtype());
   const int64_t count = *out.count();
-  const size_t out_at = p.tensors.size() - 1;
+  const Place grad_at = grad.place, out_at = out.place;
   return {0, [=](const Buffers& buffers) -> Status {
             ParallelRows(count, 8, [&](int64_t index) {
               std::vector<int64_t> offsets = {0};
@@ -112,24 +107,24 @@ Plan MakeMappedGradient(const Params& p, const std::vector<Map>& maps) {
               TreeSum<double> sum;
               for (const int64_t offset : offsets) {
                 double value = 0;
-                load(buffers.As<std::byte>(0) + offset * grad_bytes, 0, 1, &value);
+                load(grad_at(buffers) + offset * grad_bytes, 0, 1, &value);
                 sum.Add(value);
               }
               const double total = sum.Total();
-              store(&total, 1, buffers.As<std::byte>(out_at) + to(index) * out_bytes, 0);
+              store(&total, 1, out_at(buffers) + to(index) * out_bytes, 0);
             });
             return {};
           }};
 }
 
-void CheckDims(const Params& p, const IntList& dims, Checker& checker) {
+void CheckDims(const Tensor& self, const IntList& dims, Checker& checker) {
   std::array<bool, kMaxRank> seen{};
   for (const int64_t dim : dims.values()) {
-    const auto wrapped = WrapDim(dim, p.tensors[0].rank());
+    const auto wrapped = WrapDim(dim, self.rank());
     checker.That(wrapped && !seen[*wrapped], [&] {
       return Concat(dims.name(), " value is ",
                     ShapeText(dims.values().data(), static_cast<uint32_t>(dims.values().size())),
-                    ", expected dimensions of self, ", ShapeText(p.tensors[0]), ", each once");
+                    ", expected dimensions of self, ", ShapeText(self), ", each once");
     });
     if (wrapped) seen[*wrapped] = true;
   }
@@ -137,23 +132,23 @@ void CheckDims(const Params& p, const IntList& dims, Checker& checker) {
 
 /// Before and after dimension d, as the pairs of a padding say, which begin with the last
 /// dimension.
-std::pair<int64_t, int64_t> PadOf(const Params& p, uint32_t rank, uint32_t d) {
-  const auto padding = p.arrays[0].values();
+std::pair<int64_t, int64_t> PadOf(const IntList& pads, uint32_t rank, uint32_t d) {
+  const auto padding = pads.values();
   const size_t pair = 2 * (rank - 1 - d);
   if (pair + 1 >= padding.size()) return {0, 0};
   return {padding[pair], padding[pair + 1]};
 }
 
-Shape PaddedShape(const Params& p, const Operand& self, Checker& checker) {
+Shape PaddedShape(const IntList& padding, const Operand& self, Checker& checker) {
   Shape shape = ShapeOf(self);
   for (uint32_t d = 0; d < self.rank(); ++d) {
-    const auto pads = PadOf(p, self.rank(), d);
+    const auto pads = PadOf(padding, self.rank(), d);
     const int64_t before = pads.first, after = pads.second;  // clang 14 captures no bindings
     int64_t length = 0;
     const bool fits = !__builtin_add_overflow(shape[d], before, &length) &&
                       !__builtin_add_overflow(length, after, &length) && length >= 0;
     checker.That(fits, [&] {
-      return Concat(p.arrays[0].name(), " value is ", before, " and ", after, " for dimension ", d,
+      return Concat(padding.name(), " value is ", before, " and ", after, " for dimension ", d,
                     ", expected a result that is not negative");
     });
     if (fits) shape[d] = length;
@@ -162,10 +157,10 @@ Shape PaddedShape(const Params& p, const Operand& self, Checker& checker) {
 }
 
 /// The pads of a reflection are shorter than the dimension; those of a replication need elements.
-std::vector<Map> PadMaps(const Params& p, const Operand& self, bool reflect) {
+std::vector<Map> PadMaps(const IntList& padding, const Operand& self, bool reflect) {
   std::vector<Map> maps;
   for (uint32_t d = 0; d < self.rank(); ++d) {
-    const auto [before, after] = PadOf(p, self.rank(), d);
+    const auto [before, after] = PadOf(padding, self.rank(), d);
     const int64_t length = self.dim(d);
     Map map;
     for (int64_t i = -before; i < length + after; ++i) {
@@ -177,24 +172,21 @@ std::vector<Map> PadMaps(const Params& p, const Operand& self, bool reflect) {
   return maps;
 }
 
-bool Reflects(const Params& p) {
-  return p.row.plan == PlanReflectionPad || p.row.plan == PlanReflectionPadGradient;
-}
-
-/// `dims`: how many of the last dimensions the padding is of.
-void CheckMirror(const Params& p, const Operand& self, const Operand& padded, Checker& checker) {
-  const auto dims = static_cast<size_t>(p.integers[0]);
-  const size_t given = p.arrays[0].values().size();
+/// dims: how many of the last dimensions the padding is of.
+template <class P>
+void CheckMirror(const P& p, const Operand& self, const Operand& padded, Checker& checker) {
+  const auto dims = static_cast<size_t>(p.dims);
+  const size_t given = p.padding.values().size();
   checker.That(given == 2 * dims,
                [&] { return Concat("padding size is ", given, ", expected ", 2 * dims); });
   checker.RankBetween(self, static_cast<uint32_t>(dims) + 1, static_cast<uint32_t>(dims) + 2);
   if (!checker.ok()) return;
-  const Shape shape = PaddedShape(p, self, checker);
+  const Shape shape = PaddedShape(p.padding, self, checker);
   for (uint32_t d = 0; d < self.rank(); ++d) {
-    const auto pads = PadOf(p, self.rank(), d);
+    const auto pads = PadOf(p.padding, self.rank(), d);
     const int64_t before = pads.first, after = pads.second;
     const int64_t longest = std::max(before, after);
-    checker.That(longest <= 0 || (Reflects(p) ? longest < self.dim(d) : self.dim(d) > 0), [&] {
+    checker.That(longest <= 0 || (p.reflects ? longest < self.dim(d) : self.dim(d) > 0), [&] {
       return Concat("padding value is ", before, " and ", after, " for dimension ", d,
                     ", expected less than its length, ", self.dim(d));
     });
@@ -204,39 +196,38 @@ void CheckMirror(const Params& p, const Operand& self, const Operand& padded, Ch
 
 }  // namespace
 
-void CheckFlip(const Params& p, Checker& checker) {
-  CheckDims(p, p.arrays[0], checker);
-  checker.SameShapeAndDtype(p.out(), p.tensors[0]);
+void CheckFlip(const FlipParams& p, Checker& checker) {
+  CheckDims(p.self, p.dims, checker);
+  checker.SameShapeAndDtype(p.out, p.self);
 }
 
-Plan PlanFlip(const Params& p) {
-  std::vector<Map> maps = Identity(p.tensors[0]);
-  for (const int64_t dim : p.arrays[0].values()) {
+Plan PlanFlip(const FlipParams& p, const Product&) {
+  std::vector<Map> maps = Identity(p.self);
+  for (const int64_t dim : p.dims.values()) {
     if (maps.empty()) continue;  // of a scalar
-    Map& map = maps[*WrapDim(dim, p.tensors[0].rank())];
+    Map& map = maps[*WrapDim(dim, p.self.rank())];
     std::reverse(map.begin(), map.end());
   }
-  return MakeMapped(p, maps);
+  return MakeMapped(p.self, p.out, maps);
 }
 
-// shifts, dims; without dims the elements in order are rolled by one shift.
-void CheckRoll(const Params& p, Checker& checker) {
-  const size_t shifts = p.arrays[0].values().size(), dims = p.arrays[1].values().size();
+// Without dims the elements in order are rolled by one shift.
+void CheckRoll(const RollParams& p, Checker& checker) {
+  const size_t shifts = p.shifts.values().size(), dims = p.dims.values().size();
   checker.That(shifts == (dims == 0 ? 1 : dims), [&] {
     return Concat("shifts size is ", shifts, ", expected ", dims == 0 ? 1 : dims);
   });
-  for (const int64_t dim : p.arrays[1].values()) {
-    checker.That(WrapDim(dim, p.tensors[0].rank()).has_value(), [&] {
-      return Concat("dims value is ", dim, ", expected a dimension of self, ",
-                    ShapeText(p.tensors[0]));
+  for (const int64_t dim : p.dims.values()) {
+    checker.That(WrapDim(dim, p.x.rank()).has_value(), [&] {
+      return Concat("dims value is ", dim, ", expected a dimension of x, ", ShapeText(p.x));
     });
   }
-  checker.SameShapeAndDtype(p.out(), p.tensors[0]);
+  checker.SameShapeAndDtype(p.out, p.x);
 }
 
-Plan PlanRoll(const Params& p) {
-  const Operand &self = p.tensors[0], &out = p.out();
-  const auto shifts = p.arrays[0].values(), dims = p.arrays[1].values();
+Plan PlanRoll(const RollParams& p, const Product&) {
+  const Tensor &self = p.x, &out = p.out;
+  const auto shifts = p.shifts.values(), dims = p.dims.values();
   if (!dims.empty()) {
     std::vector<Map> maps = Identity(self);
     for (size_t k = 0; k < dims.size() && !maps.empty(); ++k) {
@@ -246,68 +237,64 @@ Plan PlanRoll(const Params& p) {
       const int64_t shift = (shifts[k] % length + length) % length;
       std::rotate(map.begin(), map.end() - shift, map.end());
     }
-    return MakeMapped(p, maps);
+    return MakeMapped(self, out, maps);
   }
   const int64_t count = *self.count(), bytes = BytesOf(self);
   const int64_t shift = count == 0 ? 0 : (shifts[0] % count + count) % count;
   const Offsets from(self, self.rank()), to(out, out.rank());
+  const Place self_at = self.place, out_at = out.place;
   return {0, [=](const Buffers& buffers) -> Status {
             ParallelRows(count, 1, [&](int64_t i) {
               const int64_t source = i < shift ? i - shift + count : i - shift;
-              CopyStrided(buffers.As<std::byte>(0) + from(source) * bytes, 1,
-                          buffers.As<std::byte>(1) + to(i) * bytes, 1, 1, bytes);
+              CopyStrided(self_at(buffers) + from(source) * bytes, 1,
+                          out_at(buffers) + to(i) * bytes, 1, 1, bytes);
             });
             return {};
           }};
 }
 
-void CheckConstantPad(const Params& p, Checker& checker) {
-  const Operand& self = p.tensors[0];
-  const size_t given = p.arrays[0].values().size();
+void CheckConstantPad(const ConstantPadParams& p, Checker& checker) {
+  const Tensor& self = p.self;
+  const size_t given = p.pad.values().size();
   checker.That(given % 2 == 0 && given <= 2 * size_t{self.rank()}, [&] {
     return Concat("padding size is ", given, ", expected an even number up to ", 2 * self.rank());
   });
-  checker.SameDtype(p.out(), self);
+  checker.SameDtype(p.out, self);
   if (!checker.ok()) return;
-  const Shape shape = PaddedShape(p, self, checker);
-  CheckShape(p.out(), shape, checker);
+  const Shape shape = PaddedShape(p.pad, self, checker);
+  CheckShape(p.out, shape, checker);
 }
 
-Plan PlanConstantPad(const Params& p) {
-  const Operand& self = p.tensors[0];
+Plan PlanConstantPad(const ConstantPadParams& p, const Product&) {
+  const Tensor& self = p.self;
   std::vector<Map> maps;
   for (uint32_t d = 0; d < self.rank(); ++d) {
-    const auto [before, after] = PadOf(p, self.rank(), d);
+    const auto [before, after] = PadOf(p.pad, self.rank(), d);
     Map map;
     for (int64_t i = -before; i < self.dim(d) + after; ++i) {
       map.push_back(i >= 0 && i < self.dim(d) ? i : -1);
     }
     maps.push_back(std::move(map));
   }
-  return MakeMapped(p, maps);
+  return MakeMapped(self, p.out, maps, FillOf(p.out.dtype(), p.value));
 }
 
-void CheckMirrorPad(const Params& p, Checker& checker) {
-  checker.SameDtype(p.out(), p.tensors[0]);
-  CheckMirror(p, p.tensors[0], p.out(), checker);
+void CheckMirrorPad(const MirrorPadParams& p, Checker& checker) {
+  checker.SameDtype(p.out, p.self);
+  CheckMirror(p, p.self, p.out, checker);
 }
 
-Plan PlanReflectionPad(const Params& p) { return MakeMapped(p, PadMaps(p, p.tensors[0], true)); }
-
-Plan PlanReplicationPad(const Params& p) { return MakeMapped(p, PadMaps(p, p.tensors[0], false)); }
-
-// gradOutput, self; gradInput.
-void CheckMirrorPadGradient(const Params& p, Checker& checker) {
-  CheckMirror(p, p.tensors[1], p.tensors[0], checker);
-  CheckShape(p.out(), ShapeOf(p.tensors[1]), checker);
+Plan PlanMirrorPad(const MirrorPadParams& p, const Product&) {
+  return MakeMapped(p.self, p.out, PadMaps(p.padding, p.self, p.reflects));
 }
 
-Plan PlanReflectionPadGradient(const Params& p) {
-  return MakeMappedGradient(p, PadMaps(p, p.tensors[1], true));
+void CheckMirrorPadGradient(const MirrorPadGradientParams& p, Checker& checker) {
+  CheckMirror(p, p.self, p.gradOutput, checker);
+  CheckShape(p.gradInput, ShapeOf(p.self), checker);
 }
 
-Plan PlanReplicationPadGradient(const Params& p) {
-  return MakeMappedGradient(p, PadMaps(p, p.tensors[1], false));
+Plan PlanMirrorPadGradient(const MirrorPadGradientParams& p, const Product&) {
+  return MakeMappedGradient(p.gradOutput, p.gradInput, PadMaps(p.padding, p.self, p.reflects));
 }
 
 }  // namespace openaclnn::supporting

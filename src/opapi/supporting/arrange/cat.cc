@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cat and Stack.
+#include "generated/arrange.h"
+#include "kernels/broadcast.h"
+#include "kernels/rows.h"
+#include "supporting/along.h"
+#include "supporting/transfer.h"
+
+namespace openaclnn::supporting {
+namespace {
+
+/// torch.cat passes over tensors of shape (0,), whatever the rank of the others.
+bool PassedOver(const Operand& tensor) { return tensor.rank() == 1 && tensor.dim(0) == 0; }
+
+/// One copy of a Cat: a member into its part of out.
+struct Piece {
+  Walk walk;
+  Place from;
+  int64_t offset;  // of its part, in bytes
+  bool moved;      // bits as they are, for its type is out's
+  LoadRow<double> load_real;
+  LoadRow<int64_t> load_integer;
+};
+
+}  // namespace
+
+void CheckCat(const CatParams& p, Checker& checker) {
+  const Tensor& out = p.out;
+  const auto dim = WrapDim(p.dim, out.rank());
+  checker.That(dim.has_value() && out.rank() > 0, [&] {
+    return Concat("dim value is ", p.dim, ", expected a dimension of out, ", ShapeText(out));
+  });
+  if (!checker.ok()) return;
+  Shape shape = ShapeOf(out);
+  int64_t length = 0;
+  for (const Tensor* tensor : p.tensors.tensors) {
+    if (PassedOver(*tensor)) continue;
+    shape[*dim] = tensor->dim(*dim);
+    length += tensor->dim(*dim);
+    CheckShape(*tensor, shape, checker);
+  }
+  shape[*dim] = length;
+  CheckShape(out, shape, checker);
+}
+
+Plan PlanCat(const CatParams& p, const Product&) {
+  const Tensor& out = p.out;
+  const uint32_t dim = *WrapDim(p.dim, out.rank());
+  std::vector<Piece> pieces;
+  int64_t begin = 0;
+  for (const Tensor* member : p.tensors.tensors) {
+    const Tensor& tensor = *member;
+    if (PassedOver(tensor)) continue;
+    const Shape shape = ShapeOf(tensor);
+    const Steps to(ShapeOf(out), out);
+    pieces.push_back({Walk(shape, {Steps(shape, tensor), to}), tensor.place, begin * to.bytes[dim],
+                      tensor.dtype() == out.dtype() && out.dtype() != ACL_BOOL,
+                      LoaderOf<double>(tensor.dtype()), LoaderOf<int64_t>(tensor.dtype())});
+    begin += tensor.dim(dim);
+  }
+  const bool real = Contains(kRealTypes, out.dtype());
+  const auto store_real = StorerOf<double>(out.dtype());
+  const auto store_integer = StorerOf<int64_t>(out.dtype());
+  const Place out_at = out.place;
+  const int64_t bytes = BytesOf(out);
+  return {0, [=](const Buffers& buffers) -> Status {
+            for (const Piece& piece : pieces) {
+              const Walk::Pointers origins = {piece.from(buffers), out_at(buffers) + piece.offset};
+              piece.walk.ForRuns(origins, [&](const Walk::Pointers& at, int64_t n) {
+                if (piece.moved) {
+                  CopyStrided(at[0], piece.walk.step(0) / bytes, at[1], piece.walk.step(1) / bytes,
+                              n, bytes);
+                } else if (real) {
+                  double values[Walk::kRun];
+                  piece.load_real(at[0], piece.walk.step(0), n, values);
+                  store_real(values, n, at[1], piece.walk.step(1));
+                } else {
+                  int64_t values[Walk::kRun];
+                  piece.load_integer(at[0], piece.walk.step(0), n, values);
+                  store_integer(values, n, at[1], piece.walk.step(1));
+                }
+              });
+            }
+            return {};
+          }};
+}
+
+void CheckStack(const StackParams& p, Checker& checker) {
+  const Tensor& out = p.out;
+  CheckDim(out, p.dim, checker);
+  checker.RankBetween(out, 1, kMaxRank);
+  if (!checker.ok()) return;
+  Shape shape = ShapeOf(out);
+  const uint32_t dim = *WrapDim(p.dim, out.rank());
+  checker.That(shape[dim] == static_cast<int64_t>(p.tensors.size), [&] {
+    return Concat("out shape is ", ShapeText(out), ", expected ", p.tensors.size, " in dimension ",
+                  dim);
+  });
+  shape.erase(shape.begin() + dim);
+  for (const Tensor* tensor : p.tensors.tensors) {
+    CheckShape(*tensor, shape, checker);
+    checker.SameDtype(*tensor, out);
+  }
+}
+
+Plan PlanStack(const StackParams& p, const Product&) {
+  const Tensor& out = p.out;
+  const uint32_t dim = *WrapDim(p.dim, out.rank());
+  Steps to(ShapeOf(out), out);
+  const int64_t step = out.tensor().strides[dim] * BytesOf(out);
+  to.bytes.erase(to.bytes.begin() + dim);
+  std::vector<std::pair<Place, Transfer>> copies;
+  for (const Tensor* tensor : p.tensors.tensors) {
+    const Shape shape = ShapeOf(*tensor);
+    copies.push_back({tensor->place, {Walk(shape, {Steps(shape, *tensor), to}), BytesOf(out)}});
+  }
+  const Place out_at = out.place;
+  return {0, [=](const Buffers& buffers) -> Status {
+            for (size_t k = 0; k < copies.size(); ++k) {
+              const auto& [from, copy] = copies[k];
+              copy(from(buffers), out_at(buffers) + static_cast<int64_t>(k) * step);
+            }
+            return {};
+          }};
+}
+
+}  // namespace openaclnn::supporting

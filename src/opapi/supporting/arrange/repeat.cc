@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Repeat, RepeatInterleave and its gradient.
+#include <algorithm>
+#include <numeric>
+
+#include "generated/arrange.h"
+#include "kernels/rows.h"
+#include "supporting/along.h"
+#include "supporting/places.h"
+#include "supporting/transfer.h"
+#include "supporting/tree_sum.h"
+
+namespace openaclnn::supporting {
+
+void CheckRepeat(const RepeatParams& p, Checker& checker) {
+  const Tensor& self = p.self;
+  const auto repeats = p.repeats.values();
+  const bool fits = repeats.size() >= self.rank() && repeats.size() <= kMaxRank &&
+                    std::all_of(repeats.begin(), repeats.end(), [](int64_t n) { return n >= 0; });
+  checker.That(fits, [&] {
+    return Concat("repeats value is ", ShapeText(repeats.data(), repeats.size()),
+                  ", expected at least ", self.rank(), " and at most 8 numbers, none negative");
+  });
+  if (!fits) return;
+  Shape shape(repeats.begin(), repeats.end());
+  const size_t lead = shape.size() - self.rank();
+  bool holds = true;
+  for (uint32_t i = 0; i < self.rank(); ++i) {
+    holds = holds && !__builtin_mul_overflow(shape[lead + i], self.dim(i), &shape[lead + i]);
+  }
+  checker.That(holds, [&] {
+    return Concat("repeats value is ", ShapeText(repeats.data(), repeats.size()),
+                  ", expected a result below 2^63 elements");
+  });
+  checker.SameDtype(p.out, self);
+  CheckShape(p.out, shape, checker);
+}
+
+Plan PlanRepeat(const RepeatParams& p, const Product&) {
+  const Tensor &self = p.self, &out = p.out;
+  const Shape repeats(p.repeats.values().begin(), p.repeats.values().end());
+  const size_t lead = repeats.size() - self.rank();
+  const Steps to(ShapeOf(out), out);
+  Shape part_steps = to.bytes, shape(lead, 1);
+  for (uint32_t i = 0; i < self.rank(); ++i) {
+    part_steps[lead + i] = WrappingProduct(part_steps[lead + i], self.dim(i));
+    shape.push_back(self.dim(i));
+  }
+  const int64_t parts = out.empty() ? 0 : CountOf(repeats);
+  const Transfer copy(Walk(shape, {Steps(shape, self), to}), BytesOf(self));
+  const Offsets offsets(repeats.data(), part_steps.data(), static_cast<uint32_t>(repeats.size()));
+  const Place self_at = self.place, out_at = out.place;
+  return {0, [=](const Buffers& buffers) -> Status {
+            for (int64_t part = 0; part < parts; ++part) {
+              copy(self_at(buffers), out_at(buffers) + offsets(part));
+            }
+            return {};
+          }};
+}
+
+namespace {
+
+/// Along a dimension, or over the elements in row-major order.
+struct Repeated {
+  Repeated(const Operand& self, std::optional<int64_t> along, int64_t result) {
+    const bool flat = !along || self.rank() == 0;
+    const uint32_t dim = flat ? 0 : *WrapDim(*along, self.rank());
+    length = flat ? *self.count() : self.dim(dim);
+    for (uint32_t d = 0; !flat && d < self.rank(); ++d) {
+      (d < dim ? outer : inner) *= d == dim ? 1 : self.dim(d);
+    }
+    shape = flat ? Shape{length} : ShapeOf(self);
+    shape[dim] = result;
+  }
+
+  Shape shape;  // of the result
+  int64_t outer = 1, length = 0, inner = 1;
+};
+
+/// What the four of a name have in common.
+Repeated RepeatedOf(const RepeatInterleaveParams& p) {
+  return {p.self, p.flat ? std::nullopt : std::optional(p.dim), p.outputSize};
+}
+
+void CheckCounts(const RepeatInterleaveParams& p, int64_t length, Checker& checker) {
+  const Tensor& repeats = p.repeats;
+  CheckIndexType(repeats, checker);
+  checker.That(repeats.rank() <= 1 && (repeats.count() == 1 || repeats.count() == length), [&] {
+    return Concat("repeats shape is ", ShapeText(repeats), ", expected (1) or (", length, ")");
+  });
+}
+
+void CheckNumber(const RepeatInterleaveParams& p, int64_t length, Checker& checker) {
+  int64_t result = 0;
+  const bool fits = p.number >= 0 && !__builtin_mul_overflow(p.number, length, &result);
+  checker.That(fits && result == p.outputSize, [&] {
+    return Concat("repeats value is ", p.number, ", expected ", p.outputSize, " of ", length,
+                  " elements");
+  });
+}
+
+}  // namespace
+
+void CheckRepeatInterleave(const RepeatInterleaveParams& p, Checker& checker) {
+  if (!p.flat) CheckDim(p.self, p.dim, checker);
+  checker.SameDtype(p.out, p.self);
+  if (!checker.ok()) return;
+  const Repeated repeated = RepeatedOf(p);
+  CheckShape(p.out, repeated.shape, checker);
+  (p.repeats.present() ? CheckCounts : CheckNumber)(p, repeated.length, checker);
+}
+
+Plan PlanRepeatInterleave(const RepeatInterleaveParams& p, const Product&) {
+  const Tensor &self = p.self, &out = p.out;
+  const Repeated repeated = RepeatedOf(p);
+  const int64_t result = p.outputSize, bytes = BytesOf(self);
+  const Offsets from(self, self.rank()), to(out, out.rank());
+  const bool counted = p.repeats.present();
+  const IndexReader reader =
+      counted ? IndexReader(p.repeats, Shape{repeated.length}) : IndexReader();
+  const int64_t number = p.number;
+  const Place self_at = self.place, repeats_at = p.repeats.place, out_at = out.place;
+  return {
+      0, [=](const Buffers& buffers) -> Status {
+        std::vector<int64_t> repeats(static_cast<size_t>(repeated.length), number), sources;
+        Status status;
+        if (counted) {
+          status = reader.Read(repeats_at(buffers), result + 1, false, &repeats);
+        }
+        if (!status.ok()) return status;
+        for (size_t i = 0; i < repeats.size(); ++i) {
+          sources.insert(sources.end(), static_cast<size_t>(repeats[i]), static_cast<int64_t>(i));
+        }
+        if (static_cast<int64_t>(sources.size()) != result) {
+          return Status(507035,
+                        Concat("repeats value is ", sources.size(), " in all, expected ", result));
+        }
+        ParallelRows(repeated.outer * result, repeated.inner, [&](int64_t row) {
+          const int64_t source =
+              row / result * repeated.length + sources[static_cast<size_t>(row % result)];
+          for (int64_t i = 0; i < repeated.inner; ++i) {
+            CopyStrided(self_at(buffers) + from(source * repeated.inner + i) * bytes, 1,
+                        out_at(buffers) + to(row * repeated.inner + i) * bytes, 1, 1, bytes);
+          }
+        });
+        return {};
+      }};
+}
+
+// The sums over what each slice along the axis was repeated to.
+void CheckRepeatInterleaveGradient(const RepeatInterleaveGradientParams& p, Checker& checker) {
+  const Tensor &grad = p.yGrad, &repeats = p.repeats, &out = p.out;
+  CheckDim(out, p.axis, checker);
+  CheckIndexType(repeats, checker);
+  checker.Rank(grad, out.rank());
+  if (!checker.ok()) return;
+  Shape shape = ShapeOf(out);
+  const uint32_t dim = *WrapDim(p.axis, out.rank());
+  if (!shape.empty()) shape[dim] = grad.dim(dim);
+  CheckShape(grad, shape, checker);
+  checker.That(repeats.count() == out.dim(dim) || repeats.count() == 1, [&] {
+    return Concat("repeats shape is ", ShapeText(repeats), ", expected (", out.dim(dim), ")");
+  });
+}
+
+Plan PlanRepeatInterleaveGradient(const RepeatInterleaveGradientParams& p, const Product&) {
+  const Tensor &grad = p.yGrad, &out = p.out;
+  const Extent extent = ExtentOf(out, p.axis), of = ExtentOf(grad, p.axis);
+  const Rows from(grad, extent.dim), to(out, extent.dim);
+  const IndexReader reader(p.repeats, Shape{extent.width});
+  const auto load = LoaderOf<double>(grad.dtype());
+  const auto store = StorerOf<double>(out.dtype());
+  const Place grad_at = grad.place, repeats_at = p.repeats.place, out_at = out.place;
+  return {0, [=](const Buffers& buffers) -> Status {
+            std::vector<int64_t> repeats;
+            Status status = reader.Read(repeats_at(buffers), of.width + 1, false, &repeats);
+            if (!status.ok()) return status;
+            const int64_t all = std::accumulate(repeats.begin(), repeats.end(), int64_t{0});
+            if (all != of.width) {
+              return Status(507035,
+                            Concat("repeats value is ", all, " in all, expected ", of.width));
+            }
+            ParallelRows(extent.rows, of.width, [&](int64_t row) {
+              std::vector<double> values(static_cast<size_t>(of.width)), sums;
+              load(from.At(grad_at(buffers), row), from.step, of.width, values.data());
+              auto next = values.begin();
+              for (const int64_t repeat : repeats) {
+                TreeSum<double> sum;
+                for (int64_t i = 0; i < repeat; ++i) sum.Add(*next++);
+                sums.push_back(sum.Total());
+              }
+              store(sums.data(), extent.width, to.At(out_at(buffers), row), to.step);
+            });
+            return {};
+          }};
+}
+
+}  // namespace openaclnn::supporting

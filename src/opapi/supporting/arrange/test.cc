@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements moved, padded and repeated, and the gradients.
+#include <numeric>
+
+#include "supporting/family_test.h"
+
+namespace openaclnn::test {
+namespace {
+
+Doubles Counting(int64_t count) {
+  Doubles values(static_cast<size_t>(count));
+  std::iota(values.begin(), values.end(), 0.0);
+  return values;
+}
+
+TEST(Arrange, FlipsAndRolls) {
+  const Device device;
+  Random random(31);
+  const DeviceTensor self = Make(ACL_INT16, {2, 3, 2}, Counting(12), random);
+  const DeviceTensor out(ACL_INT16, RandomLayout(random, {2, 3, 2}, false));
+  const IntListHandle dims({{0, -2}}), none(IntListSpec{}), shifts({{1, -1}}), one({{5}}),
+      twice({{0, 0}});
+  EXPECT_RUN(device, Flip, self.handle(), dims.get(), Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{10, 11, 8, 9, 6, 7, 4, 5, 2, 3, 0, 1}));
+  EXPECT_RUN(device, Roll, self.handle(), shifts.get(), dims.get(), Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{8, 9, 10, 11, 6, 7, 2, 3, 4, 5, 0, 1}));
+  EXPECT_RUN(device, Roll, self.handle(), one.get(), none.get(), Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{7, 8, 9, 10, 11, 0, 1, 2, 3, 4, 5, 6}));
+  EXPECT_REFUSED(161002, "each once", Flip, self.handle(), twice.get(), Handle(out));
+  EXPECT_REFUSED(161002, "shifts size is 2, expected 1", Roll, self.handle(), shifts.get(),
+                 none.get(), Handle(out));
+}
+
+TEST(Arrange, PadsWithAConstant) {
+  const Device device;
+  Random random(32);
+  const DeviceTensor self = Make(ACL_FLOAT16, {2, 3}, Counting(6), random);
+  const IntListHandle grow({{1, 2, 0, 1}}), crop({{-1, 0}}), odd({{1}}), too_much({{-4, 0}});
+  const ScalarHandle value(-1.0);
+  const DeviceTensor out(ACL_FLOAT16, RandomLayout(random, {3, 6}, false));
+  EXPECT_RUN(device, ConstantPadNd, self.handle(), grow.get(), value.get(), Handle(out));
+  EXPECT_EQ(ValuesOf(out),
+            (Doubles{-1, 0, 1, 2, -1, -1, -1, 3, 4, 5, -1, -1, -1, -1, -1, -1, -1, -1}));
+  const DeviceTensor less(ACL_FLOAT16, RandomLayout(random, {2, 2}, false));
+  EXPECT_RUN(device, ConstantPadNd, self.handle(), crop.get(), value.get(), Handle(less));
+  EXPECT_EQ(ValuesOf(less), (Doubles{1, 2, 4, 5}));
+  EXPECT_REFUSED(161002, "padding size is 1", ConstantPadNd, self.handle(), odd.get(), value.get(),
+                 Handle(less));
+  EXPECT_REFUSED(161002, "expected a result that is not negative", ConstantPadNd, self.handle(),
+                 too_much.get(), value.get(), Handle(less));
+}
+
+TEST(Arrange, MirrorsAndTheirGradients) {
+  const Device device;
+  Random random(33);
+  const DeviceTensor self = Make(ACL_FLOAT, {1, 1, 4}, {1, 2, 3, 4}, random);
+  const DeviceTensor out(ACL_FLOAT, RandomLayout(random, {1, 1, 8}, false)),
+      grad(ACL_FLOAT, RandomLayout(random, {1, 1, 4}, false));
+  const IntListHandle padding({{3, 1}}), too_long({{4, 0}});
+  EXPECT_RUN(device, ReflectionPad1d, self.handle(), padding.get(), Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{4, 3, 2, 1, 2, 3, 4, 3}));
+  const DeviceTensor upstream = Make(ACL_FLOAT, {1, 1, 8}, {1, 2, 3, 4, 5, 6, 7, 8}, random);
+  EXPECT_RUN(device, ReflectionPad1dBackward, upstream.handle(), self.handle(), padding.get(),
+             Handle(grad));
+  EXPECT_EQ(ValuesOf(grad), (Doubles{4, 3 + 5, 2 + 6 + 8, 1 + 7}));
+  EXPECT_RUN(device, ReplicationPad1d, self.handle(), padding.get(), Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{1, 1, 1, 1, 2, 3, 4, 4}));
+  EXPECT_RUN(device, ReplicationPad1dBackward, upstream.handle(), self.handle(), padding.get(),
+             Handle(grad));
+  EXPECT_EQ(ValuesOf(grad), (Doubles{1 + 2 + 3 + 4, 5, 6, 7 + 8}));
+  EXPECT_REFUSED(161002, "expected less than its length", ReflectionPad1d, self.handle(),
+                 too_long.get(), Handle(out));
+}
+
+TEST(Arrange, RepeatsEachElement) {
+  const Device device;
+  Random random(38);
+  const DeviceTensor self = Make(ACL_INT64, {2, 2}, {1, 2, 3, 4}, random),
+                     repeats = Make(ACL_INT64, {2}, {0, 3}),
+                     negative = Make(ACL_INT64, {2}, {-1, 4}),
+                     out(ACL_INT64, RandomLayout(random, {2, 3}, false)),
+                     flat(ACL_INT64, RandomLayout(random, {8}, false));
+  EXPECT_RUN(device, RepeatInterleaveWithDim, self.handle(), repeats.handle(), 1, 3, Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{2, 2, 2, 4, 4, 4}));
+  EXPECT_RUN(device, RepeatInterleaveInt, self.handle(), 2, 8, Handle(flat));
+  EXPECT_EQ(ValuesOf(flat), (Doubles{1, 1, 2, 2, 3, 3, 4, 4}));
+  const DeviceTensor rows(ACL_INT64, DenseLayout({4, 2}));
+  EXPECT_RUN(device, RepeatInterleaveIntWithDim, self.handle(), 2, 0, 4, Handle(rows));
+  EXPECT_EQ(ValuesOf(rows), (Doubles{1, 2, 1, 2, 3, 4, 3, 4}));
+  EXPECT_EQ(
+      RUN(device, RepeatInterleaveWithDim, self.handle(), negative.handle(), 1, 3, Handle(out))
+          .code,
+      507035);
+  EXPECT_REFUSED(161002, "repeats value is 3, expected 8 of 4 elements", RepeatInterleaveInt,
+                 self.handle(), 3, 8, Handle(flat));
+}
+
+TEST(Arrange, GradientOfRepeats) {
+  const Device device;
+  Random random(72);
+  const DeviceTensor grad = Make(ACL_FLOAT, {4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}, random),
+                     repeats = Make(ACL_INT64, {3}, {1, 0, 3}, random),
+                     out(ACL_FLOAT, RandomLayout(random, {3, 2}, false));
+  EXPECT_RUN(device, RepeatInterleaveGrad, grad.handle(), repeats.handle(), 0, Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{1, 2, 0, 0, 15, 18}));
+}
+
+}  // namespace
+}  // namespace openaclnn::test
