@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // FlashAttentionScore and its gradient: out = dropout(softmax(scale * q k^T, masked)) v for each
 // head. Everything is computed in double; a head of k and v may serve several of q.
+#include "generated/attention.h"
+
 #include <algorithm>
 #include <cmath>
 #include <span>
 #include <string_view>
 
+#include "kernels/broadcast.h"
 #include "kernels/rows.h"
-#include "supporting/operators.h"
+#include "supporting/elements.h"
 #include "supporting/philox.h"
-#include "supporting/reduction.h"
+#include "supporting/tree_sum.h"
 
 namespace openaclnn::supporting {
 namespace {
-
-// Places that the forward and the gradient have in common.
-enum : size_t { kQ, kK, kV };
 
 constexpr int64_t kCopies = 8;  // of each maximum and sum, as the API has them
 
@@ -23,8 +23,9 @@ constexpr int64_t kCopies = 8;  // of each maximum and sum, as the API has them
 struct Heads {
   Heads() = default;
   /// `given` is that of the operand's layout, by the letters of BNSD, BSND, BSH and SBH.
-  Heads(const Operand& operand, std::string_view layout, int64_t width)
-      : bytes(BytesOf(operand)),
+  Heads(const Tensor& operand, std::string_view layout, int64_t width)
+      : place(operand.place),
+        bytes(BytesOf(operand)),
         load(LoaderOf<double>(operand.dtype())),
         store(StorerOf<double>(operand.dtype())) {
     const auto axis = [&](char letter) { return static_cast<uint32_t>(layout.find(letter)); };
@@ -45,24 +46,26 @@ struct Heads {
     }
   }
 
-  std::byte* Row(std::byte* origin, int64_t batch, int64_t head, int64_t row) const {
-    return origin + (batch * batch_step + head * head_step + row * row_step) * bytes;
+  std::byte* Row(const Buffers& buffers, int64_t batch, int64_t head, int64_t row) const {
+    return place(buffers) + (batch * batch_step + head * head_step + row * row_step) * bytes;
   }
   /// All rows of a head, one after the other.
-  std::vector<double> Load(std::byte* origin, int64_t batch, int64_t head) const {
+  std::vector<double> Load(const Buffers& buffers, int64_t batch, int64_t head) const {
     std::vector<double> values(static_cast<size_t>(rows * elements));
     for (int64_t row = 0; row < rows; ++row) {
-      load(Row(origin, batch, head, row), element_step * bytes, elements,
+      load(Row(buffers, batch, head, row), element_step * bytes, elements,
            values.data() + row * elements);
     }
     return values;
   }
-  void Store(std::byte* origin, int64_t batch, int64_t head, const double* values) const {
+  void Store(const Buffers& buffers, int64_t batch, int64_t head, const double* values) const {
     for (int64_t row = 0; row < rows; ++row) {
-      store(values + row * elements, elements, Row(origin, batch, head, row), element_step * bytes);
+      store(values + row * elements, elements, Row(buffers, batch, head, row),
+            element_step * bytes);
     }
   }
 
+  Place place;
   int64_t batches = 0, heads = 0, rows = 0, elements = 0;
   int64_t batch_step = 0, head_step = 0, row_step = 0, element_step = 0;
   int64_t bytes = 0;
@@ -77,64 +80,49 @@ struct Mask {
     if (!given) return false;
     if (j < i - before || j > i + after) return true;
     const int64_t offset = batch * steps[0] + head * steps[1] + i * steps[2] + j * steps[3];
-    return buffers.As<uint8_t>(place)[offset] != 0;
+    return place(buffers)[offset] != std::byte{0};
   }
 
   bool causal = false, given = false;
   int64_t before = 0, after = 0;
-  size_t place = 0;
+  Place place;
   std::array<int64_t, 4> steps{};
-};
-
-/// What a call has besides its tensors, in this order.
-struct Settings {
-  explicit Settings(const Params& p)
-      : before(p.integers[0]),
-        after(p.integers[1]),
-        heads(p.integers[2]),
-        layout(p.integers[3]),
-        sparse_mode(p.integers[4]),
-        scale(p.reals[0]),
-        keep(p.reals[1]) {
-    // Later versions end with the seed and the offset of a dropout without a mask.
-    if (p.integers.size() > 6) {
-      seeded = true;
-      seed = static_cast<uint64_t>(p.integers.end()[-2]);
-      offset = static_cast<uint64_t>(p.integers.end()[-1]);
-    }
-  }
-
-  int64_t before, after, heads, layout, sparse_mode;
-  double scale, keep;
-  bool seeded = false;
-  uint64_t seed = 0, offset = 0;
 };
 
 constexpr std::array<std::string_view, 4> kLayouts = {"BNSD", "BSND", "BSH", "SBH"};
 
+/// Nothing for another.
+std::optional<std::string_view> LayoutOf(const char* name) {
+  const std::string_view given = name == nullptr ? "" : name;
+  const auto found = std::find(kLayouts.begin(), kLayouts.end(), given);
+  return found == kLayouts.end() ? std::nullopt : std::optional(*found);
+}
+
 struct Attention {
-  Attention(const Params& p, size_t drop, size_t mask_place) : drop_place(drop) {
-    const Settings settings(p);
-    layout = kLayouts[static_cast<size_t>(settings.layout)];
-    const Operand& query = p.tensors[kQ];
+  /// Of a call or of its gradient.
+  template <class P>
+  explicit Attention(const P& p)
+      : layout(*LayoutOf(p.inputLayout)),
+        scale(p.scaleValue),
+        keep(p.keepProb),
+        seed(static_cast<uint64_t>(p.seed)),
+        offset(static_cast<uint64_t>(p.offset)),
+        drop(p.dropMaskOptional.place) {
+    const Tensor& query = p.query;
     const int64_t width = layout.size() == 4 ? query.dim(static_cast<uint32_t>(layout.find('D')))
-                                             : query.last_dim() / settings.heads;
+                                             : query.last_dim() / p.headNum;
     q = Heads(query, layout, width);
-    k = Heads(p.tensors[kK], layout, width);
-    v = Heads(p.tensors[kV], layout, width);
-    scale = settings.scale;
-    keep = settings.keep;
-    has_drop = p.tensors[drop].present() && !p.tensors[drop].empty() && keep < 1;
-    seeded = settings.seeded && !has_drop && keep < 1;
-    seed = settings.seed;
-    offset = settings.offset;
-    const Operand& masking = p.tensors[mask_place];
-    mask.causal = settings.sparse_mode == 2;
+    k = Heads(p.key, layout, width);
+    v = Heads(p.value, layout, width);
+    has_drop = p.dropMaskOptional.present() && !p.dropMaskOptional.empty() && keep < 1;
+    seeded = p.seeded && !has_drop && keep < 1;
+    const Tensor& masking = p.attenMaskOptional;
+    mask.causal = p.sparseMode == 2;
     mask.given = masking.present() && !masking.empty() && !mask.causal;
     // In mode 1 the mask alone counts.
-    mask.before = settings.sparse_mode == 1 ? k.rows + q.rows : settings.before;
-    mask.after = settings.sparse_mode == 1 ? k.rows + q.rows : settings.after;
-    mask.place = mask_place;
+    mask.before = p.sparseMode == 1 ? k.rows + q.rows : p.preTokens;
+    mask.after = p.sparseMode == 1 ? k.rows + q.rows : p.nextTokens;
+    mask.place = masking.place;
     for (uint32_t d = 0; d < masking.rank() && d < 4; ++d) {
       const uint32_t from = masking.rank() - 1 - d;
       if (masking.dim(from) != 1) mask.steps[3 - d] = masking.tensor().strides[from];
@@ -168,7 +156,7 @@ struct Attention {
     if (seeded) {
       return 1 - Philox(seed, offset, static_cast<uint64_t>(bit)).Open(0) < keep ? 1 / keep : 0;
     }
-    const bool stays = (buffers.As<uint8_t>(drop_place)[bit / 8] >> (bit % 8) & 1) != 0;
+    const bool stays = (static_cast<uint8_t>(drop(buffers)[bit / 8]) >> (bit % 8) & 1) != 0;
     return stays ? 1 / keep : 0;
   }
 
@@ -176,10 +164,10 @@ struct Attention {
 
   std::string_view layout;
   Heads q, k, v;
-  double scale = 1, keep = 1;
-  bool has_drop = false, seeded = false;
-  uint64_t seed = 0, offset = 0;
-  size_t drop_place;
+  double scale, keep;
+  bool has_drop = false, seeded = false;  // dropout by a mask, or by what the seed draws
+  uint64_t seed, offset;
+  Place drop;
   Mask mask;
 };
 
@@ -238,20 +226,14 @@ std::span<const double> RowOf(const std::vector<double>& rows, int64_t row, int6
   return std::span(rows).subspan(static_cast<size_t>(row * n), static_cast<size_t>(n));
 }
 
-/// The place of the first output.
-size_t OutputsOf(const Params& p) {
-  size_t at = 0;
-  while (p.tensors[at].role() == OPENACLNN_INPUT) ++at;
-  return at;
-}
-
-/// What is not supported, and what later versions have from `more` on.
-void CheckNull(const Params& p, size_t shift, size_t padding, size_t more, Checker& checker) {
-  for (size_t at = shift; at < OutputsOf(p); ++at) {
-    if (at != shift && at != padding && at < more) continue;
-    const Operand& operand = p.tensors[at];
-    checker.That(!operand.present() || operand.empty(), [&] {
-      return Concat(operand.name(), " value is a tensor, expected null: it is not supported");
+/// Of tensors that may be null, all but some must be; so must all lists.
+void CheckNull(const Params& p, std::initializer_list<const Tensor*> supported, Checker& checker) {
+  for (const Tensor& tensor : p.tensors) {
+    const bool left_out = !tensor.present() || tensor.empty();
+    if (!tensor.optional || tensor.role() == OPENACLNN_OUTPUT || left_out) continue;
+    const bool fine = std::find(supported.begin(), supported.end(), &tensor) != supported.end();
+    checker.That(fine, [&] {
+      return Concat(tensor.name(), " value is a tensor, expected null: it is not supported");
     });
   }
   for (const IntList& prefix : p.arrays) {
@@ -262,46 +244,44 @@ void CheckNull(const Params& p, size_t shift, size_t padding, size_t more, Check
   }
 }
 
-void CheckSettings(const Params& p, Checker& checker) {
-  const Settings settings(p);
-  checker.That(settings.layout >= 0,
+template <class P>
+void CheckSettings(const P& p, Checker& checker) {
+  const auto layout = LayoutOf(p.inputLayout);
+  checker.That(layout.has_value(),
                [&] { return "inputLayout value is another, expected BNSD, BSND, BSH or SBH"; });
-  checker.That(settings.sparse_mode >= 0 && settings.sparse_mode <= 2, [&] {
-    return Concat("sparseMode value is ", settings.sparse_mode, ", expected 0, 1 or 2");
+  checker.That(p.sparseMode >= 0 && p.sparseMode <= 2, [&] {
+    return Concat("sparseMode value is ", p.sparseMode, ", expected 0, 1 or 2");
   });
-  checker.That(settings.keep > 0 && settings.keep <= 1, [&] {
-    return Concat("keepProb value is ", settings.keep, ", expected more than 0, at most 1");
+  checker.That(p.keepProb > 0 && p.keepProb <= 1, [&] {
+    return Concat("keepProb value is ", p.keepProb, ", expected more than 0, at most 1");
   });
-  checker.That(settings.heads > 0, [&] {
-    return Concat("headNum value is ", settings.heads, ", expected more than 0");
-  });
+  checker.That(p.headNum > 0,
+               [&] { return Concat("headNum value is ", p.headNum, ", expected more than 0"); });
   if (!checker.ok()) return;
-  const auto rank = static_cast<uint32_t>(kLayouts[static_cast<size_t>(settings.layout)].size());
-  for (size_t at = kQ; at <= kV; ++at) {
-    checker.Rank(p.tensors[at], rank).SameDtype(p.tensors[at], p.tensors[kQ]);
+  const auto rank = static_cast<uint32_t>(layout->size());
+  for (const Tensor* tensor : {&p.query, &p.key, &p.value}) {
+    checker.Rank(*tensor, rank).SameDtype(*tensor, p.query);
   }
 }
 
-void CheckHeads(const Params& p, const Attention& attention, size_t mask, size_t drop,
-                Checker& checker) {
-  const Settings settings(p);
+template <class P>
+void CheckHeads(const P& p, const Attention& attention, Checker& checker) {
   const Heads &q = attention.q, &k = attention.k, &v = attention.v;
-  checker.That(q.heads == settings.heads, [&] {
-    return Concat("query shape is ", ShapeText(p.tensors[kQ]), ", expected ", settings.heads,
-                  " heads");
+  checker.That(q.heads == p.headNum, [&] {
+    return Concat("query shape is ", ShapeText(p.query), ", expected ", p.headNum, " heads");
   });
   checker.That(k.batches == q.batches && k.heads > 0 && q.heads % k.heads == 0 &&
-                   (attention.layout.size() == 3 || p.tensors[kK].last_dim() == q.elements),
+                   (attention.layout.size() == 3 || p.key.last_dim() == q.elements),
                [&] {
-                 return Concat("key shape is ", ShapeText(p.tensors[kK]),
+                 return Concat("key shape is ", ShapeText(p.key),
                                ", expected the batches and the width of query's heads, and a ",
                                "number of heads that divides theirs");
                });
-  checker.That(ShapeOf(p.tensors[kV]) == ShapeOf(p.tensors[kK]) && v.heads == k.heads, [&] {
-    return Concat("value shape is ", ShapeText(p.tensors[kV]), ", expected that of key, ",
-                  ShapeText(p.tensors[kK]));
+  checker.That(ShapeOf(p.value) == ShapeOf(p.key) && v.heads == k.heads, [&] {
+    return Concat("value shape is ", ShapeText(p.value), ", expected that of key, ",
+                  ShapeText(p.key));
   });
-  const Operand& masking = p.tensors[mask];
+  const Tensor& masking = p.attenMaskOptional;
   if (attention.mask.given) {
     checker.That(masking.dtype() == ACL_BOOL || masking.dtype() == ACL_UINT8,
                  [&] { return DtypeIs(masking, "BOOL, UINT8"); });
@@ -312,7 +292,7 @@ void CheckHeads(const Params& p, const Attention& attention, size_t mask, size_t
                     "broadcast to ", ShapeText(scores.data(), 4));
     });
   }
-  const Operand& drops = p.tensors[drop];
+  const Tensor& drops = p.dropMaskOptional;
   const int64_t bits = q.batches * q.heads * q.rows * k.rows;
   checker.That(
       !attention.has_drop || (drops.dtype() == ACL_UINT8 && *drops.count() >= (bits + 7) / 8), [&] {
@@ -323,52 +303,31 @@ void CheckHeads(const Params& p, const Attention& attention, size_t mask, size_t
 
 }  // namespace
 
-int64_t AttentionLayout(const char* name) {
-  for (size_t i = 0; name != nullptr && i < kLayouts.size(); ++i) {
-    if (kLayouts[i] == name) return static_cast<int64_t>(i);
-  }
-  return -1;
-}
-
-// query, key, value, realShift, dropMask, paddingMask, attenMask, …; softmaxMax, softmaxSum,
-// softmaxOut, attentionOut.
-void CheckAttention(const Params& p, Checker& checker) {
-  CheckNull(p, 3, 5, 7, checker);
+void CheckAttention(const AttentionParams& p, Checker& checker) {
+  CheckNull(p, {&p.dropMaskOptional, &p.attenMaskOptional}, checker);
   CheckSettings(p, checker);
   if (!checker.ok()) return;
-  const Attention attention(p, 4, 6);
-  CheckHeads(p, attention, 6, 4, checker);
-  const size_t outputs = OutputsOf(p);
-  for (const size_t at : {outputs, outputs + 1}) {
-    const Heads& q = attention.q;
-    CheckShape(p.tensors[at], {q.batches, q.heads, q.rows, kCopies}, checker);
+  const Attention attention(p);
+  CheckHeads(p, attention, checker);
+  const Heads& q = attention.q;
+  for (const Tensor* sums : {&p.softmaxMaxOut, &p.softmaxSumOut}) {
+    CheckShape(*sums, {q.batches, q.heads, q.rows, kCopies}, checker);
   }
-  checker.SameShapeAndDtype(p.tensors[outputs + 3], p.tensors[kQ]);
+  checker.SameShapeAndDtype(p.attentionOutOut, p.query);
 }
 
-Plan PlanAttention(const Params& p) {
-  const Attention attention(p, 4, 6);
-  const size_t outputs = OutputsOf(p);
-  const Heads out(p.tensors[outputs + 3], attention.layout, attention.q.elements);
-  struct Sums {
-    explicit Sums(const Operand& operand)
-        : offsets(operand, operand.rank()),
-          bytes(BytesOf(operand)),
-          store(StorerOf<double>(operand.dtype())) {}
-    Offsets offsets;
-    int64_t bytes;
-    StoreRow<double> store;
-  };
-  const Sums maxima(p.tensors[outputs]), sums(p.tensors[outputs + 1]);
+Plan PlanAttention(const AttentionParams& p, const Product&) {
+  const Attention attention(p);
+  const Heads out(p.attentionOutOut, attention.layout, attention.q.elements);
+  const Elements maxima(p.softmaxMaxOut, 0), sums(p.softmaxSumOut, 0);
   return {0, [=](const Buffers& buffers) -> Status {
             const Heads &q = attention.q, &k = attention.k;
-            const auto at = [&](size_t i) { return buffers.As<std::byte>(i); };
             if (k.rows == 0) return {};
             ParallelRows(q.batches * q.heads, q.rows * k.rows * q.elements, [&](int64_t which) {
               const int64_t batch = which / q.heads, head = which % q.heads;
-              const auto queries = q.Load(at(kQ), batch, head);
-              const auto keys = k.Load(at(kK), batch, head / attention.group());
-              const auto values = attention.v.Load(at(kV), batch, head / attention.group());
+              const auto queries = q.Load(buffers, batch, head);
+              const auto keys = k.Load(buffers, batch, head / attention.group());
+              const auto values = attention.v.Load(buffers, batch, head / attention.group());
               std::vector<double> results(queries.size(), 0), scores;
               for (int64_t i = 0; i < q.rows; ++i) {
                 attention.Scores(buffers, batch, head, i, queries.data() + i * q.elements, keys,
@@ -383,28 +342,29 @@ Plan PlanAttention(const Params& p) {
                 std::ranges::copy(sum.Total().values, results.begin() + i * q.elements);
                 for (int64_t copy = 0; copy < kCopies; ++copy) {
                   const int64_t to = (which * q.rows + i) * kCopies + copy;
-                  maxima.store(&row.max, 1, at(outputs) + maxima.offsets(to) * maxima.bytes, 0);
-                  sums.store(&row.sum, 1, at(outputs + 1) + sums.offsets(to) * sums.bytes, 0);
+                  maxima.Set(buffers, to, row.max);
+                  sums.Set(buffers, to, row.sum);
                 }
               }
-              out.Store(at(outputs + 3), batch, head, results.data());
+              out.Store(buffers, batch, head, results.data());
             });
             return {};
           }};
 }
 
-// query, key, value, dy, pseShift, dropMask, paddingMask, attenMask, softmaxMax, softmaxSum,
-// softmaxIn, attentionIn, …; dq, dk, dv, …. The softmax is made again from q and k, so that what
-// the forward left is not needed.
-void CheckAttentionGradient(const Params& p, Checker& checker) {
-  CheckNull(p, 4, 6, 12, checker);
+// The softmax is made again from q and k, so that what the forward left is not needed.
+void CheckAttentionGradient(const AttentionGradientParams& p, Checker& checker) {
+  CheckNull(p,
+            {&p.dropMaskOptional, &p.attenMaskOptional, &p.softmaxMaxOptional,
+             &p.softmaxSumOptional, &p.softmaxInOptional, &p.attentionInOptional},
+            checker);
   CheckSettings(p, checker);
   if (!checker.ok()) return;
-  CheckHeads(p, Attention(p, 5, 7), 7, 5, checker);
-  checker.SameShapeAndDtype(p.tensors[3], p.tensors[kQ]);
-  for (size_t i = 0; i < 3; ++i) {
-    checker.SameShapeAndDtype(p.tensors[OutputsOf(p) + i], p.tensors[kQ + i]);
-  }
+  CheckHeads(p, Attention(p), checker);
+  checker.SameShapeAndDtype(p.dy, p.query)
+      .SameShapeAndDtype(p.dqOut, p.query)
+      .SameShapeAndDtype(p.dkOut, p.key)
+      .SameShapeAndDtype(p.dvOut, p.value);
 }
 
 namespace {
@@ -443,25 +403,24 @@ struct HeadGradient {
     std::ranges::copy(dq_row.Total().values, dq->begin() + i * k.elements);
   }
 
-  void Run(int64_t batch, int64_t kv_head, size_t outputs, const Heads& dq_to, const Heads& dk_to,
+  void Run(int64_t batch, int64_t kv_head, const Heads& dq_to, const Heads& dk_to,
            const Heads& dv_to) {
     const Heads& q = attention.q;
-    const auto at = [&](size_t i) { return buffers.As<std::byte>(i); };
-    keys = attention.k.Load(at(kK), batch, kv_head);
-    values = attention.v.Load(at(kV), batch, kv_head);
+    keys = attention.k.Load(buffers, batch, kv_head);
+    values = attention.v.Load(buffers, batch, kv_head);
     dk = SumOfRows(static_cast<int64_t>(keys.size()));
     dv = SumOfRows(static_cast<int64_t>(values.size()));
     for (int64_t g = 0; g < attention.group(); ++g) {
       const int64_t head = kv_head * attention.group() + g;
-      const auto queries = q.Load(at(kQ), batch, head), dy = upstream.Load(at(3), batch, head);
+      const auto queries = q.Load(buffers, batch, head), dy = upstream.Load(buffers, batch, head);
       std::vector<double> dq(queries.size(), 0);
       for (int64_t i = 0; i < q.rows && attention.k.rows > 0; ++i) {
         AddRow(batch, head, i, queries, dy, &dq);
       }
-      dq_to.Store(at(outputs), batch, head, dq.data());
+      dq_to.Store(buffers, batch, head, dq.data());
     }
-    dk_to.Store(at(outputs + 1), batch, kv_head, dk.Total().values.data());
-    dv_to.Store(at(outputs + 2), batch, kv_head, dv.Total().values.data());
+    dk_to.Store(buffers, batch, kv_head, dk.Total().values.data());
+    dv_to.Store(buffers, batch, kv_head, dv.Total().values.data());
   }
 
   const Attention& attention;
@@ -473,18 +432,17 @@ struct HeadGradient {
 
 }  // namespace
 
-Plan PlanAttentionGradient(const Params& p) {
-  const Attention attention(p, 5, 7);
-  const auto heads = [&](size_t at) {
-    return Heads(p.tensors[at], attention.layout, attention.q.elements);
+Plan PlanAttentionGradient(const AttentionGradientParams& p, const Product&) {
+  const Attention attention(p);
+  const auto heads = [&](const Tensor& tensor) {
+    return Heads(tensor, attention.layout, attention.q.elements);
   };
-  const size_t outputs = OutputsOf(p);
-  const Heads dy = heads(3), dq = heads(outputs), dk = heads(outputs + 1), dv = heads(outputs + 2);
+  const Heads dy = heads(p.dy), dq = heads(p.dqOut), dk = heads(p.dkOut), dv = heads(p.dvOut);
   return {0, [=](const Buffers& buffers) -> Status {
             const Heads &q = attention.q, &k = attention.k;
             ParallelRows(k.batches * k.heads, q.rows * k.rows * q.elements, [&](int64_t which) {
               HeadGradient gradient(attention, dy, buffers);
-              gradient.Run(which / k.heads, which % k.heads, outputs, dq, dk, dv);
+              gradient.Run(which / k.heads, which % k.heads, dq, dk, dv);
             });
             return {};
           }};
