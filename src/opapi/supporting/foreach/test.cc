@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators of lists leave the bits that their siblings of one tensor write.
+#include "supporting/family_test.h"
+
+namespace openaclnn::test {
+namespace {
+
+/// Three lists of tensors of several shapes, and one to write to.
+class SupportingLists : public ::testing::Test {
+ protected:
+  SupportingLists() {
+    for (auto* tensors : {&x_, &y_, &z_}) {
+      for (const Dims& dims : {Dims{2, 3}, Dims{70}, Dims{}}) {
+        const int64_t count = dims.empty() ? 1 : dims[0] * (dims.size() > 1 ? dims[1] : 1);
+        tensors->push_back(Make(ACL_FLOAT, dims, RealValues(random, count, 0.5, 2), random));
+      }
+    }
+    for (const DeviceTensor& x : x_) out_.emplace_back(ACL_FLOAT, x.layout());
+  }
+
+  static std::vector<const DeviceTensor*> Of(const std::vector<DeviceTensor>& tensors) {
+    return {&tensors[0], &tensors[1], &tensors[2]};
+  }
+
+  /// `want` is of an element of x, y and z and the place in the list.
+  template <class Want>
+  void ExpectOut(const char* name, const Want& want) {
+    for (size_t i = 0; i < 3; ++i) {
+      const Doubles x = ValuesOf(x_[i]), y = ValuesOf(y_[i]), z = ValuesOf(z_[i]);
+      Doubles wanted;
+      for (size_t j = 0; j < x.size(); ++j) wanted.push_back(want(x[j], y[j], z[j], i));
+      SCOPED_TRACE(name);
+      ExpectNear(ValuesOf(out_[i]), wanted, ACL_FLOAT);
+      EXPECT_EQ(out_[i].Damage(), "");
+    }
+  }
+
+  const Device device;
+  Random random{63};
+  std::vector<DeviceTensor> x_, y_, z_, out_;
+};
+
+#define EXPECT_LIST(name, want, ...)                            \
+  EXPECT_RUN(device, name, x.get(), ##__VA_ARGS__, out.get());  \
+  ExpectOut(#name, [](double x, double y, double z, size_t i) { \
+    static_cast<void>(x + y + z + static_cast<double>(i));      \
+    return want;                                                \
+  })
+
+TEST_F(SupportingLists, OneAndTwo) {
+  const ListHandle x(Of(x_)), y(Of(y_)), out(Of(out_));
+  const ScalarHandle third(1.0 / 3);
+  EXPECT_LIST(ForeachAbs, x);
+  EXPECT_LIST(ForeachCopy, x);
+  EXPECT_LIST(ForeachReciprocal, 1 / x);
+  EXPECT_LIST(ForeachSign, 1);
+  EXPECT_LIST(ForeachSqrt, std::sqrt(x));
+  EXPECT_LIST(ForeachAddScalarV2, x + 1.0 / 3, third.get());
+  EXPECT_LIST(ForeachDivScalarV2, x * 3, third.get());
+  EXPECT_LIST(ForeachMulScalarV2, x / 3, third.get());
+  EXPECT_LIST(ForeachDivList, x / y, y.get());
+  EXPECT_LIST(ForeachMulList, x * y, y.get());
+  EXPECT_LIST(ForeachMaximumList, std::max(x, y), y.get());
+  EXPECT_LIST(ForeachAddListV2, x + y / 3, y.get(), third.get());
+  EXPECT_LIST(ForeachSubListV2, x - y / 3, y.get(), third.get());
+  EXPECT_LIST(ForeachLerpScalar, x + (y - x) / 3, y.get(), third.get());
+}
+
+TEST_F(SupportingLists, ThreeAndScalarsOfTheirOwn) {
+  const ListHandle x(Of(x_)), y(Of(y_)), z(Of(z_)), out(Of(out_));
+  const ScalarHandle third(1.0 / 3), one(1.0), two(2.0), four(4.0);
+  const aclScalar* each[] = {one.get(), two.get(), four.get()};
+  aclScalarList* scalars = aclCreateScalarList(each, 3);
+  EXPECT_LIST(ForeachAddcdivScalarV2, x + y / z / 3, y.get(), z.get(), third.get());
+  EXPECT_LIST(ForeachAddcmulScalarV2, x + y * z / 3, y.get(), z.get(), third.get());
+  EXPECT_LIST(ForeachAddcdivScalarList, x + y / z * (1 << i), y.get(), z.get(), scalars);
+  EXPECT_LIST(ForeachAddScalarList, x + (1 << i), scalars);
+  EXPECT_LIST(ForeachDivScalarList, x / (1 << i), scalars);
+  EXPECT_LIST(ForeachMulScalarList, x * (1 << i), scalars);
+  aclDestroyScalarList(scalars);
+}
+
+TEST_F(SupportingLists, NormsOfEach) {
+  const DeviceTensor norms[] = {Make(ACL_FLOAT, {}, {0}), Make(ACL_FLOAT, {}, {0}),
+                                Make(ACL_FLOAT, {}, {0})};
+  const ListHandle x(Of(x_)), out({&norms[0], &norms[1], &norms[2]}), short_out({&norms[0]});
+  for (const double p : {1.0, 2.0}) {
+    const ScalarHandle power(p);
+    EXPECT_RUN(device, ForeachNorm, x.get(), power.get(), out.get());
+    for (size_t i = 0; i < 3; ++i) {
+      double sum = 0;
+      for (const double value : ValuesOf(x_[i])) sum += std::pow(value, p);
+      ExpectNear(ValuesOf(norms[i]), {std::pow(sum, 1 / p)}, ACL_FLOAT);
+    }
+  }
+  const ScalarHandle two(2.0);
+  EXPECT_REFUSED(161002, "", ForeachNorm, x.get(), two.get(), short_out.get());
+  EXPECT_REFUSED(161002, "", ForeachAbs, x.get(), short_out.get());
+}
+
+}  // namespace
+}  // namespace openaclnn::test
