@@ -6,7 +6,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "supporting/reduction.h"
+#include "supporting/tree_sum.h"
 
 namespace openaclnn::supporting {
 
@@ -27,11 +27,6 @@ Status IndexReader::Read(std::byte* origin, int64_t limit, bool from_end,
     if (value < 0) value += limit;
   }
   return {};
-}
-
-void CheckIndexType(const Operand& index, Checker& checker) {
-  checker.That(index.dtype() == ACL_INT64 || index.dtype() == ACL_INT32,
-               [&] { return DtypeIs(index, "INT32, INT64"); });
 }
 
 Placer::Placer(const Operand& out, Placing placing, const Operand& values, const Shape& shape)
@@ -97,17 +92,6 @@ void Placer::operator()(const std::vector<int64_t>& places, std::byte* values,
   if (moved && dtype_ != ACL_BOOL) return Move(places, values, out);
   DomainOf(dtype_) == Domain::kInteger ? Place<int64_t>(places, values, out)
                                        : Place<double>(places, values, out);
-}
-
-Transfer::Transfer(const Operand& from, const Operand& to) : bytes(BytesOf(from)) {
-  const Shape shape = ShapeOf(to);
-  walk = Walk(shape, {Steps(shape, from), Steps(shape, to)});
-}
-
-void Transfer::operator()(std::byte* from, std::byte* to) const {
-  walk.ForRuns({from, to}, [&](const Walk::Pointers& at, int64_t n) {
-    CopyStrided(at[0], walk.step(0) / bytes, at[1], walk.step(1) / bytes, n, bytes);
-  });
 }
 
 }  // namespace openaclnn::supporting

@@ -4,6 +4,7 @@
 
 #include "kernels/broadcast.h"
 #include "supporting/family.h"
+#include "supporting/transfer.h"
 
 namespace openaclnn::supporting {
 
@@ -20,8 +21,6 @@ struct IndexReader {
   Walk walk;
   LoadRow<int64_t> load = nullptr;
 };
-
-void CheckIndexType(const Operand& index, Checker& checker);
 
 enum class Placing { kSet, kAdd, kMultiply };
 
@@ -50,15 +49,6 @@ class Placer {
   Walk walk_;
   int32_t values_dtype_ = 0;
   std::optional<Value> value_, scale_;
-};
-
-/// A copy of all elements of one view to those of another, each from its own type.
-struct Transfer {
-  Transfer(const Operand& from, const Operand& to);
-  void operator()(std::byte* from, std::byte* to) const;
-
-  Walk walk;
-  int64_t bytes;
 };
 
 }  // namespace openaclnn::supporting

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that write to places which an index names: Scatter, ScatterAdd, IndexAdd, IndexCopy,
 // IndexFill and MaskedScatter.
-#include "supporting/operators.h"
+#include "generated/index.h"
+#include "supporting/along.h"
 #include "supporting/places.h"
-#include "supporting/reduction.h"
 
 namespace openaclnn::supporting {
 namespace {
 
-/// Of a call whose output begins as its first tensor. In place it is that tensor.
+/// Of a call whose output begins as self. In place it is that tensor.
 struct Target {
-  explicit Target(const Params& p) : out(p.in_place() ? 0 : p.tensors.size() - 1) {
-    if (out != 0) begin.emplace(p.tensors[0], p.tensors[out]);
+  explicit Target(const ScatterParams& p) : self(p.self.place), out(p.out.place) {
+    if (!p.in_place()) begin.emplace(p.self, p.out);
   }
 
   std::byte* Prepare(const Buffers& buffers) const {
-    if (begin) (*begin)(buffers.As<std::byte>(0), buffers.As<std::byte>(out));
-    return buffers.As<std::byte>(out);
+    if (begin) (*begin)(self(buffers), out(buffers));
+    return out(buffers);
   }
 
-  size_t out;
+  Place self, out;
   std::optional<Transfer> begin;
 };
 
@@ -39,23 +39,14 @@ struct Along {
   int64_t step = 0, limit = 1, count = 0;
 };
 
-const Operand& OutOf(const Params& p) { return p.in_place() ? p.tensors[0] : p.tensors.back(); }
-
-void CheckDim(const Params& p, Checker& checker) {
-  checker.That(WrapDim(p.integers[0], p.tensors[0].rank()).has_value(), [&] {
-    return Concat("dim value is ", p.integers[0], ", expected a dimension of ", p.tensors[0].name(),
-                  ", ", ShapeText(p.tensors[0]));
-  });
-}
-
-uint32_t DimOf(const Params& p) { return *WrapDim(p.integers[0], p.tensors[0].rank()); }
+uint32_t DimOf(const ScatterParams& p) { return *WrapDim(p.dim, p.self.rank()); }
 
 /// index: at most self's shape apart from the dimension, and at most the shape of the values.
-void CheckScattered(const Params& p, const Operand* values, Checker& checker) {
-  const Operand &self = p.tensors[0], &index = p.tensors[1];
-  CheckDim(p, checker);
+void CheckScattered(const ScatterParams& p, Checker& checker) {
+  const Tensor &self = p.self, &index = p.index, &values = p.src;
+  CheckDim(self, p.dim, checker);
   CheckIndexType(index, checker);
-  checker.SameShapeAndDtype(OutOf(p), self);
+  checker.SameShapeAndDtype(p.out, self);
   const bool none = index.empty();
   checker.That(none || index.rank() == self.rank() || self.rank() + index.rank() == 1, [&] {
     return Concat("index shape is ", ShapeText(index), ", expected the rank of ", self.name(), ", ",
@@ -64,18 +55,18 @@ void CheckScattered(const Params& p, const Operand* values, Checker& checker) {
   for (uint32_t d = 0; checker.ok() && !none && d < index.rank(); ++d) {
     const bool in_self = d == DimOf(p) || self.rank() == 0 || index.dim(d) <= self.dim(d);
     const bool in_values =
-        values == nullptr ||
-        (values->rank() == index.rank() ? index.dim(d) <= values->dim(d) : index.count() == 1);
+        !values.present() ||
+        (values.rank() == index.rank() ? index.dim(d) <= values.dim(d) : index.count() == 1);
     checker.That(in_self && in_values, [&] {
       return Concat("index shape is ", ShapeText(index), ", expected at most ", self.name(), "'s, ",
                     ShapeText(self), ", and that of the values");
     });
   }
-  if (values != nullptr) checker.SameDtype(*values, self);
+  if (values.present()) checker.SameDtype(values, self);
 }
 
-Plan MakeScatter(const Params& p, Placer placer) {
-  const Operand& index = p.tensors[1];
+Plan MakeScatter(const ScatterParams& p, const Placer& placer) {
+  const Tensor& index = p.index;
   const Target target(p);
   const Shape shape = ShapeOf(index);
   if (index.empty()) {
@@ -84,37 +75,30 @@ Plan MakeScatter(const Params& p, Placer placer) {
               return {};
             }};
   }
-  const Operand& out = OutOf(p);
+  const Tensor& out = p.out;
   // An index of one element into a scalar.
   const Along along(out, out.rank() == 0 ? Shape() : shape, DimOf(p));
   const IndexReader reader(index, shape);
+  const Place index_at = index.place, src_at = p.src.place;
   return {0, [=](const Buffers& buffers) -> Status {
             std::vector<int64_t> places;
-            Status status = reader.Read(buffers.As<std::byte>(1), along.limit, false, &places);
+            Status status = reader.Read(index_at(buffers), along.limit, false, &places);
             if (!status.ok()) return status;
             for (int64_t i = 0; i < along.count; ++i) {
               int64_t& place = places[static_cast<size_t>(i)];
               place = along.base(i) + place * along.step;
             }
             std::byte* const out_at = target.Prepare(buffers);
-            placer(places, buffers.As<std::byte>(2), out_at);
+            placer(places, src_at(buffers), out_at);
             return {};
           }};
 }
 
-Placing PlacingOf(const Params& p) { return static_cast<Placing>(p.integers[1]); }
-
 /// self's shape with the length of the index in the dimension.
-Shape SliceShape(const Params& p, int64_t length) {
-  Shape shape = ShapeOf(p.tensors[0]);
+Shape SliceShape(const ScatterParams& p, int64_t length) {
+  Shape shape = ShapeOf(p.self);
   if (!shape.empty()) shape[DimOf(p)] = length;
   return shape;
-}
-
-void CheckSlices(const Params& p, const Operand& index, Checker& checker) {
-  CheckDim(p, checker);
-  checker.RankBetween(index, 0, 1).SameShapeAndDtype(OutOf(p), p.tensors[0]);
-  CheckIndexType(index, checker);
 }
 
 /// The places of slices of self that `rows` names.
@@ -129,112 +113,105 @@ std::vector<int64_t> PlacesOf(const Along& along, int64_t inner, const std::vect
 }
 
 /// Elements of self behind each index of the dimension.
-int64_t InnerOf(const Params& p) {
+int64_t InnerOf(const ScatterParams& p) {
   int64_t inner = 1;
-  for (uint32_t d = DimOf(p) + 1; d < p.tensors[0].rank(); ++d) inner *= p.tensors[0].dim(d);
+  for (uint32_t d = DimOf(p) + 1; d < p.self.rank(); ++d) inner *= p.self.dim(d);
   return inner;
 }
 
-Plan MakeSlices(const Params& p, Placer placer) {
-  const Operand& index = p.tensors[1];
+Plan MakeSlices(const ScatterParams& p, const Placer& placer) {
+  const Tensor& index = p.index;
   const Target target(p);
   const int64_t length = *index.count(), inner = InnerOf(p);
-  const Along along(OutOf(p), SliceShape(p, length), DimOf(p));
+  const Along along(p.out, SliceShape(p, length), DimOf(p));
   const IndexReader reader(index, ShapeOf(index));
+  const Place index_at = index.place, src_at = p.src.place;
   return {0, [=](const Buffers& buffers) -> Status {
             std::vector<int64_t> rows;
-            Status status = reader.Read(buffers.As<std::byte>(1), along.limit, true, &rows);
+            Status status = reader.Read(index_at(buffers), along.limit, true, &rows);
             if (!status.ok()) return status;
             std::byte* const out = target.Prepare(buffers);
-            if (!rows.empty()) placer(PlacesOf(along, inner, rows), buffers.As<std::byte>(2), out);
+            if (!rows.empty()) placer(PlacesOf(along, inner, rows), src_at(buffers), out);
             return {};
           }};
 }
 
 }  // namespace
 
-// self, index, (src); out. dim, reduction: none (0), add (1), multiply (2).
-void CheckScatter(const Params& p, Checker& checker) {
-  CheckScattered(p, p.values.empty() ? &p.tensors[2] : nullptr, checker);
-  checker.That(p.integers[1] >= 0 && p.integers[1] <= 2, [&] {
-    return Concat("reduction value is ", p.integers[1],
-                  ", expected none (0), add (1) or multiply (2)");
+void CheckScatter(const ScatterParams& p, Checker& checker) {
+  CheckScattered(p, checker);
+  checker.That(p.reduce >= 0 && p.reduce <= 2, [&] {
+    return Concat("reduction value is ", p.reduce, ", expected none (0), add (1) or multiply (2)");
   });
 }
 
-Plan PlanScatter(const Params& p) {
-  const Shape shape = ShapeOf(p.tensors[1]);
-  return MakeScatter(p, p.values.empty() ? Placer(OutOf(p), PlacingOf(p), p.tensors[2], shape)
-                                         : Placer(OutOf(p), PlacingOf(p), p.values[0]));
+Plan PlanScatter(const ScatterParams& p, const Product&) {
+  const auto placing = static_cast<Placing>(p.reduce);
+  return MakeScatter(p, p.src.present() ? Placer(p.out, placing, p.src, ShapeOf(p.index))
+                                        : Placer(p.out, placing, p.value));
 }
 
-void CheckScatterAdd(const Params& p, Checker& checker) {
-  CheckScattered(p, &p.tensors[2], checker);
+void CheckScatterAdd(const ScatterParams& p, Checker& checker) { CheckScattered(p, checker); }
+
+Plan PlanScatterAdd(const ScatterParams& p, const Product&) {
+  return MakeScatter(p, Placer(p.out, Placing::kAdd, p.src, ShapeOf(p.index)));
 }
 
-Plan PlanScatterAdd(const Params& p) {
-  return MakeScatter(p, Placer(OutOf(p), Placing::kAdd, p.tensors[2], ShapeOf(p.tensors[1])));
+void CheckIndexFill(const ScatterParams& p, Checker& checker) {
+  CheckDim(p.self, p.dim, checker);
+  checker.RankBetween(p.index, 0, 1).SameShapeAndDtype(p.out, p.self);
+  CheckIndexType(p.index, checker);
 }
 
-// self, index, source; out.
-void CheckIndexCopy(const Params& p, Checker& checker) {
-  CheckSlices(p, p.tensors[1], checker);
+Plan PlanIndexFill(const ScatterParams& p, const Product&) {
+  return MakeSlices(p, Placer(p.out, Placing::kSet, p.value));
+}
+
+void CheckIndexCopy(const ScatterParams& p, Checker& checker) {
+  CheckIndexFill(p, checker);
   if (!checker.ok()) return;
-  const Operand& source = p.tensors[2];
-  checker.SameDtype(source, p.tensors[0]);
-  const bool scalar = p.tensors[0].rank() == 0 || source.rank() == 0;
-  if (scalar) {
-    checker.That(source.count() == p.tensors[1].count(), [&] {
-      return Concat("source shape is ", ShapeText(source), ", expected ", *p.tensors[1].count(),
-                    " elements");
-    });
-  } else {
-    CheckShape(source, SliceShape(p, *p.tensors[1].count()), checker);
+  checker.SameDtype(p.src, p.self);
+  if (p.self.rank() > 0 && p.src.rank() > 0) {
+    return CheckShape(p.src, SliceShape(p, *p.index.count()), checker);
   }
+  checker.That(p.src.count() == p.index.count(), [&] {
+    return Concat("source shape is ", ShapeText(p.src), ", expected ", *p.index.count(),
+                  " elements");
+  });
 }
 
-Plan PlanIndexCopy(const Params& p) {
-  const Shape shape = SliceShape(p, *p.tensors[1].count());
-  return MakeSlices(p, Placer(OutOf(p), Placing::kSet, p.tensors[2], shape));
+Plan PlanIndexCopy(const ScatterParams& p, const Product&) {
+  const Shape shape = SliceShape(p, *p.index.count());
+  return MakeSlices(p, Placer(p.out, Placing::kSet, p.src, shape));
 }
 
-// The same with alpha.
-void CheckIndexAdd(const Params& p, Checker& checker) { CheckIndexCopy(p, checker); }
+void CheckIndexAdd(const ScatterParams& p, Checker& checker) { CheckIndexCopy(p, checker); }
 
-Plan PlanIndexAdd(const Params& p) {
-  const Shape shape = SliceShape(p, *p.tensors[1].count());
-  Placer placer(OutOf(p), Placing::kAdd, p.tensors[2], shape);
-  placer.Scale(p.values[0]);
+Plan PlanIndexAdd(const ScatterParams& p, const Product&) {
+  Placer placer(p.out, Placing::kAdd, p.src, SliceShape(p, *p.index.count()));
+  placer.Scale(p.alpha);
   return MakeSlices(p, placer);
 }
 
-// self, index; out.
-void CheckIndexFill(const Params& p, Checker& checker) { CheckSlices(p, p.tensors[1], checker); }
-
-Plan PlanIndexFill(const Params& p) {
-  return MakeSlices(p, Placer(OutOf(p), Placing::kSet, p.values[0]));
-}
-
-// self; out. The index is an array.
-void CheckIndexFillAt(const Params& p, Checker& checker) {
-  CheckDim(p, checker);
-  checker.SameShapeAndDtype(OutOf(p), p.tensors[0]);
+// The index is an array.
+void CheckIndexFillAt(const ScatterParams& p, Checker& checker) {
+  CheckDim(p.self, p.dim, checker);
+  checker.SameShapeAndDtype(p.out, p.self);
   if (!checker.ok()) return;
-  const Operand& self = p.tensors[0];
-  const int64_t limit = self.rank() == 0 ? 1 : self.dim(DimOf(p));
-  for (const int64_t row : p.arrays[0].values()) {
+  const int64_t limit = p.self.rank() == 0 ? 1 : p.self.dim(DimOf(p));
+  for (const int64_t row : p.rows.values()) {
     checker.That(-limit <= row && row < limit, [&] {
       return Concat("index value is ", row, ", expected ", -limit, " <= value < ", limit);
     });
   }
 }
 
-Plan PlanIndexFillAt(const Params& p) {
+Plan PlanIndexFillAt(const ScatterParams& p, const Product&) {
   const Target target(p);
-  std::vector<int64_t> rows(p.arrays[0].values().begin(), p.arrays[0].values().end());
-  const Along along(OutOf(p), SliceShape(p, static_cast<int64_t>(rows.size())), DimOf(p));
+  std::vector<int64_t> rows(p.rows.values().begin(), p.rows.values().end());
+  const Along along(p.out, SliceShape(p, static_cast<int64_t>(rows.size())), DimOf(p));
   for (int64_t& row : rows) row += row < 0 ? along.limit : 0;
-  const Placer placer(OutOf(p), Placing::kSet, p.values[0]);
+  const Placer placer(p.out, Placing::kSet, p.value);
   const int64_t inner = InnerOf(p);
   return {0, [=](const Buffers& buffers) -> Status {
             std::byte* const out = target.Prepare(buffers);
@@ -243,9 +220,8 @@ Plan PlanIndexFillAt(const Params& p) {
           }};
 }
 
-// self, mask, source; in place.
-void CheckMaskedScatter(const Params& p, Checker& checker) {
-  const Operand &self = p.tensors[0], &mask = p.tensors[1], &source = p.tensors[2];
+void CheckMaskedScatter(const MaskedScatterParams& p, Checker& checker) {
+  const Tensor &self = p.selfRef, &mask = p.mask, &source = p.source;
   checker.That(mask.dtype() == ACL_BOOL, [&] { return DtypeIs(mask, "BOOL"); });
   checker.SameDtype(source, self);
   Shape shape = ShapeOf(self);
@@ -256,14 +232,15 @@ void CheckMaskedScatter(const Params& p, Checker& checker) {
 }
 
 // In order, since each element's place depends on those before it.
-Plan PlanMaskedScatter(const Params& p) {
-  const Operand &self = p.tensors[0], &mask = p.tensors[1], &source = p.tensors[2];
+Plan PlanMaskedScatter(const MaskedScatterParams& p, const Product&) {
+  const Tensor &self = p.selfRef, &mask = p.mask, &source = p.source;
   const Shape shape = ShapeOf(self);
   const Walk walk(shape, {Steps(shape, self), Steps(shape, mask)});
   const Offsets from(source, source.rank());
   const int64_t bytes = BytesOf(self), count = *source.count();
+  const Place self_at = self.place, mask_at = mask.place, source_at = source.place;
   return {0, [=](const Buffers& buffers) -> Status {
-            const Walk::Pointers origins = {buffers.As<std::byte>(0), buffers.As<std::byte>(1)};
+            const Walk::Pointers origins = {self_at(buffers), mask_at(buffers)};
             const auto each = [&](auto&& visit) {
               walk.ForRunsInOrder(origins, [&](const Walk::Pointers& at, int64_t n) {
                 for (int64_t i = 0; i < n; ++i) {
@@ -280,7 +257,7 @@ Plan PlanMaskedScatter(const Params& p) {
             }
             int64_t next = 0;
             each([&](std::byte* to) {
-              CopyStrided(buffers.As<std::byte>(2) + from(next++) * bytes, 1, to, 1, 1, bytes);
+              CopyStrided(source_at(buffers) + from(next++) * bytes, 1, to, 1, 1, bytes);
             });
             return {};
           }};

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// Indexing by tensors as self[i, :, j], writing there, and both by numbers of elements.
+#include "generated/index.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "kernels/rows.h"
+#include "supporting/along.h"
+#include "supporting/places.h"
+#include "supporting/tree_sum.h"
+
+namespace openaclnn::supporting {
+namespace {
+
+/// An index that stands for a whole dimension is an empty one.
+bool IsWhole(const Operand& index) { return index.rank() == 1 && index.dim(0) == 0; }
+
+/// self[indices]: the dimensions before the place of the indices' common shape, that shape, and
+/// those behind it. The shape stands where the indices are if they are neighbours, else first.
+struct Indexed {
+  Indexed(const Tensor& self, const GivenList& indices, Checker* checker) {
+    const auto given = static_cast<uint32_t>(indices.size);
+    bool gap = false, apart = false;
+    for (uint32_t d = 0; d < self.rank(); ++d) {
+      const bool indexed = d < given && !IsWhole(indices[d]);
+      if (indexed) {
+        apart = apart || (gap && !dims.empty());
+        dims.push_back(d);
+        Join(indices[d], checker);
+      } else {
+        gap = !dims.empty();
+      }
+    }
+    const uint32_t first = dims.empty() || apart ? 0 : dims.front();
+    for (uint32_t d = 0; d < self.rank(); ++d) {
+      if (std::find(dims.begin(), dims.end(), d) != dims.end()) continue;
+      const bool leading = d < first;
+      (leading ? before : behind).push_back(self.dim(d));
+      (leading ? before_steps : behind_steps).push_back(self.tensor().strides[d]);
+    }
+  }
+
+  void Join(const Operand& index, Checker* checker) {
+    Shape joined = common;
+    const bool fits = BroadcastShape(index, &joined);
+    if (checker != nullptr) {
+      checker->That(fits, [&] {
+        return Concat(index.name(), " shape is ", ShapeText(index),
+                      ", expected one that can be broadcast with ",
+                      ShapeText(common.data(), static_cast<uint32_t>(common.size())));
+      });
+    }
+    if (fits) common = joined;
+  }
+
+  Shape ResultShape() const {
+    Shape shape = before;
+    shape.insert(shape.end(), common.begin(), common.end());
+    shape.insert(shape.end(), behind.begin(), behind.end());
+    return shape;
+  }
+
+  std::vector<uint32_t> dims;  // that are indexed
+  Shape before, common, behind;
+  Shape before_steps, behind_steps;  // of self, in elements
+};
+
+/// Reads the indices of a call: the offset of each element of their common shape.
+struct IndexedOffsets {
+  IndexedOffsets(const Tensor& self, const GivenList& indices, const Indexed& indexed)
+      : count(CountOf(indexed.common)) {
+    for (const uint32_t d : indexed.dims) {
+      parts.push_back({IndexReader(indices[d], indexed.common), indices[d].place, self.dim(d),
+                       self.tensor().strides[d]});
+    }
+  }
+
+  Status Read(const Buffers& buffers, std::vector<int64_t>* offsets) const {
+    offsets->assign(static_cast<size_t>(count), 0);
+    std::vector<int64_t> values;
+    for (const Part& part : parts) {
+      Status status = part.reader.Read(part.at(buffers), part.limit, true, &values);
+      if (!status.ok()) return status;
+      for (size_t i = 0; i < values.size(); ++i) (*offsets)[i] += values[i] * part.step;
+    }
+    return {};
+  }
+
+  struct Part {
+    IndexReader reader;
+    Place at;
+    int64_t limit, step;
+  };
+  int64_t count;
+  std::vector<Part> parts;
+};
+
+void CheckIndices(const Tensor& self, const GivenList& indices, Checker& checker) {
+  checker.That(indices.size <= self.rank(), [&] {
+    return Concat("indices size is ", indices.size, ", expected at most the rank of ", self.name(),
+                  ", ", self.rank());
+  });
+  for (size_t i = 0; checker.ok() && i < indices.size; ++i) {
+    if (!IsWhole(indices[i])) CheckIndexType(indices[i], checker);
+  }
+}
+
+}  // namespace
+
+void CheckIndex(const IndexParams& p, Checker& checker) {
+  const Tensor& out = p.out;
+  CheckIndices(p.self, p.indices, checker);
+  checker.SameDtype(out, p.self);
+  if (!checker.ok()) return;
+  const Indexed indexed(p.self, p.indices, &checker);
+  const Shape shape = indexed.ResultShape();
+  checker.That(shape.size() <= kMaxRank, [&] {
+    return Concat("indices value makes ", shape.size(), " dimensions, expected at most 8");
+  });
+  // Nothing is taken by an index without elements, which looks like one for a whole dimension.
+  if (!out.empty()) CheckShape(out, shape, checker);
+}
+
+Plan PlanIndex(const IndexParams& p, const Product&) {
+  const Tensor &self = p.self, &out = p.out;
+  if (out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  const Indexed indexed(self, p.indices, nullptr);
+  const IndexedOffsets index(self, p.indices, indexed);
+  const int64_t bytes = BytesOf(self), count = index.count;
+  const int64_t rows = CountOf(indexed.before) * count, width = CountOf(indexed.behind);
+  const auto rank = [](const Shape& shape) { return static_cast<uint32_t>(shape.size()); };
+  const Offsets before(indexed.before.data(), indexed.before_steps.data(), rank(indexed.before));
+  const size_t lead = indexed.before.size() + indexed.common.size();
+  const Offsets to(out, static_cast<uint32_t>(lead));
+  Shape from_steps = indexed.behind_steps, to_steps;
+  for (int64_t& step : from_steps) step = WrappingProduct(step, bytes);
+  for (size_t d = lead; d < out.rank(); ++d) {
+    to_steps.push_back(WrappingProduct(out.tensor().strides[d], bytes));
+  }
+  const Walk slice(indexed.behind, {Steps(from_steps), Steps(to_steps)});
+  const Place self_at = self.place, out_at = out.place;
+  return {0, [=](const Buffers& buffers) -> Status {
+            std::vector<int64_t> offsets;
+            Status status = index.Read(buffers, &offsets);
+            if (!status.ok()) return status;
+            ParallelRows(rows, width, [&](int64_t row) {
+              const int64_t from = before(row / count) + offsets[static_cast<size_t>(row % count)];
+              const Walk::Pointers origins = {self_at(buffers) + from * bytes,
+                                              out_at(buffers) + to(row) * bytes};
+              slice.ForRunsInOrder(origins, [&](const Walk::Pointers& at, int64_t n) {
+                CopyStrided(at[0], slice.step(0) / bytes, at[1], slice.step(1) / bytes, n, bytes);
+              });
+            });
+            return {};
+          }};
+}
+
+// Where no index has elements nothing is indexed.
+void CheckIndexPut(const IndexPutParams& p, Checker& checker) {
+  CheckIndices(p.selfRef, p.indices, checker);
+  const Tensor& values = p.values;
+  checker.SameDtype(values, p.selfRef);
+  if (!checker.ok()) return;
+  const Indexed indexed(p.selfRef, p.indices, &checker);
+  if (indexed.dims.empty()) return;
+  const Shape shape = indexed.ResultShape();
+  Shape common = shape;
+  const bool fits = BroadcastShape(values, &common) && common == shape;
+  checker.That(fits || values.empty(), [&] {
+    return Concat("values shape is ", ShapeText(values), ", expected one that can be broadcast to ",
+                  ShapeText(shape.data(), static_cast<uint32_t>(shape.size())));
+  });
+}
+
+Plan PlanIndexPut(const IndexPutParams& p, const Product&) {
+  const Tensor &self = p.selfRef, &values = p.values;
+  const Indexed indexed(self, p.indices, nullptr);
+  if (values.empty() || indexed.dims.empty()) {
+    return {0, [](const Buffers&) -> Status { return {}; }};
+  }
+  const IndexedOffsets index(self, p.indices, indexed);
+  const auto rank = [](const Shape& shape) { return static_cast<uint32_t>(shape.size()); };
+  const Offsets before(indexed.before.data(), indexed.before_steps.data(), rank(indexed.before));
+  const Offsets behind(indexed.behind.data(), indexed.behind_steps.data(), rank(indexed.behind));
+  const int64_t rows = CountOf(indexed.before), width = CountOf(indexed.behind);
+  const Placing placing = p.accumulate ? Placing::kAdd : Placing::kSet;
+  const Placer placer(self, placing, values, indexed.ResultShape());
+  const Place self_at = self.place, values_at = values.place;
+  return {0, [=](const Buffers& buffers) -> Status {
+            std::vector<int64_t> offsets, places;
+            Status status = index.Read(buffers, &offsets);
+            if (!status.ok()) return status;
+            for (int64_t row = 0; row < rows; ++row) {
+              for (const int64_t offset : offsets) {
+                for (int64_t i = 0; i < width; ++i) {
+                  places.push_back(before(row) + offset + behind(i));
+                }
+              }
+            }
+            placer(places, values_at(buffers), self_at(buffers));
+            return {};
+          }};
+}
+
+// Elements by their number in row-major order.
+void CheckTake(const TakeParams& p, Checker& checker) {
+  CheckIndexType(p.index, checker);
+  checker.SameDtype(p.out, p.self);
+  CheckShape(p.out, ShapeOf(p.index), checker);
+}
+
+Plan PlanTake(const TakeParams& p, const Product&) {
+  const Tensor &self = p.self, &index = p.index, &out = p.out;
+  const IndexReader reader(index, ShapeOf(index));
+  const Offsets from(self, self.rank()), to(out, out.rank());
+  const int64_t bytes = BytesOf(self), limit = *self.count();
+  const Place self_at = self.place, index_at = index.place, out_at = out.place;
+  return {0, [=](const Buffers& buffers) -> Status {
+            std::vector<int64_t> taken;
+            Status status = reader.Read(index_at(buffers), limit, true, &taken);
+            if (!status.ok()) return status;
+            for (size_t i = 0; i < taken.size(); ++i) {
+              CopyStrided(self_at(buffers) + from(taken[i]) * bytes, 1,
+                          out_at(buffers) + to(static_cast<int64_t>(i)) * bytes, 1, 1, bytes);
+            }
+            return {};
+          }};
+}
+
+// The same places written to.
+void CheckPut(const PutParams& p, Checker& checker) {
+  const Tensor &self = p.selfRef, &index = p.index, &source = p.source;
+  CheckIndexType(index, checker);
+  checker.SameDtype(source, self);
+  checker.That(source.count() == index.count(), [&] {
+    return Concat("source shape is ", ShapeText(source), ", expected as many elements as index, ",
+                  ShapeText(index));
+  });
+}
+
+Plan PlanPut(const PutParams& p, const Product&) {
+  const Tensor &self = p.selfRef, &index = p.index, &source = p.source;
+  const IndexReader reader(index, ShapeOf(index));
+  const Offsets offsets(self, self.rank());
+  const Placing placing = p.accumulate ? Placing::kAdd : Placing::kSet;
+  const Placer placer(self, placing, source, ShapeOf(source));
+  const int64_t limit = *self.count();
+  const Place self_at = self.place, index_at = index.place, source_at = source.place;
+  return {0, [=](const Buffers& buffers) -> Status {
+            std::vector<int64_t> places;
+            Status status = reader.Read(index_at(buffers), limit, true, &places);
+            if (!status.ok()) return status;
+            for (int64_t& place : places) place = offsets(place);
+            if (!places.empty()) placer(places, source_at(buffers), self_at(buffers));
+            return {};
+          }};
+}
+
+}  // namespace openaclnn::supporting

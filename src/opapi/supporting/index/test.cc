@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements that indices and masks name: taken, put, scattered.
+#include <numeric>
+
+#include "supporting/family_test.h"
+
+namespace openaclnn::test {
+namespace {
+
+Doubles Counting(int64_t count) {
+  Doubles values(static_cast<size_t>(count));
+  std::iota(values.begin(), values.end(), 0.0);
+  return values;
+}
+
+// self[:, i, :, j] has the indices' shape first, self[:, i, j] in their place.
+TEST(Index, IndicesApartAndTogether) {
+  const Device device;
+  Random random(34);
+  const Doubles given = Counting(2 * 3 * 4 * 5);
+  const DeviceTensor self = Make(ACL_INT32, {2, 3, 4, 5}, given, random);
+  const DeviceTensor i = Make(ACL_INT64, {2, 1}, {2, 0}), j = Make(ACL_INT32, {3}, {-1, 1, 0}),
+                     whole(ACL_INT32, DenseLayout({0}));
+  const auto at = [&](size_t a, size_t b, size_t c, size_t d) {
+    return given[((a * 3 + b) * 4 + c) * 5 + d];
+  };
+  const size_t rows[] = {2, 0};
+  {
+    const ListHandle indices({&whole, &i, &whole, &j});
+    const DeviceTensor out(ACL_INT32, RandomLayout(random, {2, 3, 2, 4}, false));
+    EXPECT_RUN(device, Index, self.handle(), indices.get(), Handle(out));
+    const size_t columns[] = {4, 1, 0};
+    const Doubles got = ValuesOf(out);
+    for (size_t n = 0; n < got.size(); ++n) {
+      ASSERT_EQ(got[n], at(n / 4 % 2, rows[n / 24], n % 4, columns[n / 8 % 3])) << n;
+    }
+  }
+  const ListHandle indices({&whole, &i, &j});
+  const DeviceTensor out(ACL_INT32, RandomLayout(random, {2, 2, 3, 5}, false));
+  EXPECT_RUN(device, Index, self.handle(), indices.get(), Handle(out));
+  const size_t columns[] = {3, 1, 0};
+  const Doubles got = ValuesOf(out);
+  for (size_t n = 0; n < got.size(); ++n) {
+    ASSERT_EQ(got[n], at(n / 30, rows[n / 15 % 2], columns[n / 5 % 3], n % 5)) << n;
+  }
+  EXPECT_EQ(out.Damage(), "");
+  EXPECT_REFUSED(161002, "out shape is (2, 3, 4, 5), expected (2, 2, 3, 5)", Index, self.handle(),
+                 indices.get(), Handle(self));
+}
+
+TEST(Index, IndicesOutOfRangeFailTheTask) {
+  const Device device;
+  const DeviceTensor self = Make(ACL_FLOAT, {3}, {1, 2, 3}), index = Make(ACL_INT64, {2}, {0, 3});
+  DeviceTensor out(ACL_FLOAT, DenseLayout({2}));
+  out.Scramble();
+  const ListHandle indices({&index});
+  const Outcome outcome = RUN(device, Index, self.handle(), indices.get(), Handle(out));
+  EXPECT_EQ(outcome.code, 507035);
+  EXPECT_NE(outcome.message.find("index value 1 is 3"), std::string::npos) << outcome.message;
+  EXPECT_EQ(out.Change(), "");
+  const DeviceTensor values = Make(ACL_FLOAT, {2}, {7, 8});
+  EXPECT_EQ(
+      RUN(device, IndexPutImpl, Handle(self), indices.get(), values.handle(), false, false).code,
+      507035);
+  EXPECT_EQ(ValuesOf(self), (Doubles{1, 2, 3}));
+}
+
+TEST(Index, PutsAndAdds) {
+  const Device device;
+  Random random(35);
+  const DeviceTensor self = Make(ACL_FLOAT, {3, 2}, {0, 0, 0, 0, 0, 0}, random);
+  const DeviceTensor index = Make(ACL_INT64, {3}, {2, 0, 2}),
+                     values = Make(ACL_FLOAT, {3, 2}, {1, 2, 3, 4, 5, 6}, random),
+                     empty(ACL_INT64, DenseLayout({0})), one = Make(ACL_FLOAT, {}, {9});
+  const ListHandle indices({&index}), nothing({&empty, &empty});
+  EXPECT_RUN(device, IndexPutImpl, Handle(self), indices.get(), values.handle(), false, false);
+  EXPECT_EQ(ValuesOf(self), (Doubles{3, 4, 0, 0, 5, 6})) << "the last one stays";
+  EXPECT_RUN(device, IndexPutImpl, Handle(self), indices.get(), values.handle(), true, false);
+  EXPECT_EQ(ValuesOf(self), (Doubles{6, 8, 0, 0, 11, 14}));
+  EXPECT_RUN(device, IndexPutImpl, Handle(self), nothing.get(), one.handle(), false, false);
+  EXPECT_EQ(ValuesOf(self), (Doubles{6, 8, 0, 0, 11, 14})) << "a mask that is false";
+  EXPECT_EQ(self.Damage(), "");
+}
+
+// In FLOAT16 the running sum would stay at 2048.
+TEST(Index, SumsAreRoundedOnce) {
+  const Device device;
+  const DeviceTensor self = Make(ACL_FLOAT16, {1}, {0}),
+                     index = Make(ACL_INT64, {4096}, Doubles(4096, 0)),
+                     ones = Make(ACL_FLOAT16, {4096}, Doubles(4096, 1));
+  EXPECT_RUN(device, ScatterAdd, self.handle(), 0, index.handle(), ones.handle(), Handle(self));
+  EXPECT_EQ(ValuesOf(self), (Doubles{4096}));
+}
+
+TEST(Index, ScattersAlongADimension) {
+  const Device device;
+  Random random(36);
+  const DeviceTensor self = Make(ACL_FLOAT, {2, 3}, {1, 2, 3, 4, 5, 6}, random);
+  const DeviceTensor index = Make(ACL_INT64, {2, 2}, {2, 0, 1, 1}, random),
+                     src = Make(ACL_FLOAT, {2, 3}, {10, 20, 30, 40, 50, 60}, random);
+  const DeviceTensor out(ACL_FLOAT, RandomLayout(random, {2, 3}, false));
+  EXPECT_RUN(device, Scatter, self.handle(), 1, index.handle(), src.handle(), 0, Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{20, 2, 10, 4, 50, 6}));
+  EXPECT_RUN(device, Scatter, self.handle(), 1, index.handle(), src.handle(), 1, Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{21, 2, 13, 4, 95, 6}));
+  EXPECT_RUN(device, Scatter, self.handle(), 1, index.handle(), src.handle(), 2, Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{20, 2, 30, 4, 10000, 6}));
+  const ScalarHandle value(7.0);
+  EXPECT_RUN(device, ScatterValue, self.handle(), 1, index.handle(), value.get(), 0, Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{7, 2, 7, 4, 7, 6}));
+}
+
+TEST(Index, ScattersRefuseOtherRows) {
+  const Device device;
+  const DeviceTensor self = Make(ACL_FLOAT, {2, 3}, {1, 2, 3, 4, 5, 6}),
+                     index = Make(ACL_INT64, {2, 2}, {2, 0, 1, 1}),
+                     wide(ACL_INT64, DenseLayout({3, 2}));
+  const ScalarHandle value(7.0);
+  EXPECT_EQ(RUN(device, InplaceScatterValue, Handle(self), 0, index.handle(), value.get(), 0).code,
+            507035);
+  EXPECT_EQ(ValuesOf(self), (Doubles{1, 2, 3, 4, 5, 6}));
+  EXPECT_REFUSED(161002, "index shape is (3, 2), expected at most self", ScatterValue,
+                 self.handle(), 1, wide.handle(), value.get(), 0, Handle(self));
+  EXPECT_REFUSED(161002, "reduction value is 3", ScatterValue, self.handle(), 1, index.handle(),
+                 value.get(), 3, Handle(self));
+}
+
+TEST(Index, WholeSlices) {
+  const Device device;
+  Random random(37);
+  const DeviceTensor self = Make(ACL_INT32, {3, 2}, {1, 2, 3, 4, 5, 6}, random),
+                     index = Make(ACL_INT64, {2}, {2, 2}),
+                     source = Make(ACL_INT32, {2, 2}, {10, 20, 30, 40}, random),
+                     out(ACL_INT32, RandomLayout(random, {3, 2}, false));
+  const ScalarHandle two(int64_t{2}), nine(int64_t{9});
+  EXPECT_RUN(device, IndexAdd, self.handle(), 0, index.handle(), source.handle(), two.get(),
+             Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{1, 2, 3, 4, 85, 126}));
+  EXPECT_RUN(device, IndexCopy, self.handle(), -2, index.handle(), source.handle(), Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{1, 2, 3, 4, 30, 40}));
+  EXPECT_RUN(device, IndexFill, self.handle(), 0, index.handle(), nine.get(), Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{1, 2, 3, 4, 9, 9}));
+  const IntListHandle columns({{-1}}), bad({{2}});
+  EXPECT_RUN(device, InplaceIndexFillTensor, Handle(self), 1, columns.get(), nine.get());
+  EXPECT_EQ(ValuesOf(self), (Doubles{1, 9, 3, 9, 5, 9}));
+  EXPECT_REFUSED(161002, "index value is 2", InplaceIndexFillTensor, Handle(self), 1, bad.get(),
+                 nine.get());
+}
+
+TEST(Index, MasksAndTaking) {
+  const Device device;
+  const DeviceTensor self = Make(ACL_FLOAT, {2, 3}, Counting(6)),
+                     mask = Make(ACL_BOOL, {3}, {1, 0, 1}),
+                     source = Make(ACL_FLOAT, {5}, {10, 20, 30, 40, 50}),
+                     few = Make(ACL_FLOAT, {3}, {1, 1, 1}),
+                     index = Make(ACL_INT64, {2, 2}, {5, 0, -1, 3}),
+                     taken(ACL_FLOAT, DenseLayout({2, 2}));
+  EXPECT_RUN(device, Take, self.handle(), index.handle(), Handle(taken));
+  EXPECT_EQ(ValuesOf(taken), (Doubles{5, 0, 5, 3}));
+  EXPECT_EQ(RUN(device, InplaceMaskedScatter, Handle(self), mask.handle(), few.handle()).code,
+            507035);
+  EXPECT_EQ(ValuesOf(self), Counting(6));
+  EXPECT_RUN(device, InplaceMaskedScatter, Handle(self), mask.handle(), source.handle());
+  EXPECT_EQ(ValuesOf(self), (Doubles{10, 1, 20, 30, 4, 40}));
+}
+
+TEST(Index, MaskedSelectShapesItsResult) {
+  const Device device;
+  const DeviceTensor self = Make(ACL_INT64, {2, 3}, {1, 2, 3, 4, 5, 6});
+  const DeviceTensor mask = Make(ACL_BOOL, {3}, {1, 0, 1});
+  const DeviceTensor out(ACL_INT64, DenseLayout({6}));
+  ASSERT_TRUE(Call(device, aclnnMaskedSelect, [&](auto... o) {
+                return aclnnMaskedSelectGetWorkspaceSize(self.handle(), mask.handle(), Handle(out),
+                                                         o...);
+              }).ok());
+  int64_t* dims = nullptr;
+  uint64_t rank = 0;
+  ASSERT_EQ(aclGetViewShape(out.handle(), &dims, &rank), 0);
+  ASSERT_EQ(rank, 1u);
+  EXPECT_EQ(dims[0], 4);
+  delete[] dims;
+  const Doubles got = ValuesOf(out);
+  EXPECT_EQ(Doubles(got.begin(), got.begin() + 4), (Doubles{1, 3, 4, 6}));
+}
+
+TEST(Index, PutsByTheFlatPlace) {
+  const DeviceTensor self = Make(ACL_FLOAT, {2, 3}, {1, 2, 3, 4, 5, 6}, random),
+                     index = Make(ACL_INT64, {3}, {5, -6, 5}, random),
+                     source = Make(ACL_FLOAT, {3}, {10, 20, 30}, random);
+  EXPECT_RUN(device, InplacePut, Handle(self), index.handle(), source.handle(), false);
+  EXPECT_EQ(ValuesOf(self), (Doubles{20, 2, 3, 4, 5, 30}));
+  EXPECT_RUN(device, InplacePut, Handle(self), index.handle(), source.handle(), true);
+  EXPECT_EQ(ValuesOf(self), (Doubles{40, 2, 3, 4, 5, 70}));
+}
+
+}  // namespace
+}  // namespace openaclnn::test
