@@ -5,10 +5,10 @@
 // gradient of the loss, s the scalars.
 #include <algorithm>
 
+#include "generated/loss.h"
 #include "kernels/broadcast.h"
 #include "supporting/formula.h"
-#include "supporting/operators.h"
-#include "supporting/reduction.h"
+#include "supporting/tree_sum.h"
 
 namespace openaclnn::supporting {
 
@@ -97,8 +97,9 @@ struct Elements {
       given.push_back(i);
       load[given.size() - 1] = LoaderOf<double>(tensor.dtype());
     }
-    if (ShapeOf(p.out()) == shape) {
-      steps.emplace_back(shape, p.out());
+    out = p.first_output().place;
+    if (ShapeOf(p.first_output()) == shape) {
+      steps.emplace_back(shape, p.first_output());
       has_out = true;
     }
     walk = Walk(shape, steps);
@@ -106,10 +107,10 @@ struct Elements {
     scalars.push_back(0);  // never an empty array
   }
 
-  Walk::Pointers Origins(const Buffers& buffers, size_t out) const {
+  Walk::Pointers Origins(const Buffers& buffers) const {
     Walk::Pointers origins{};
     for (size_t k = 0; k < given.size(); ++k) origins[k] = buffers.As<std::byte>(given[k]);
-    if (has_out) origins[given.size()] = buffers.As<std::byte>(out);
+    if (has_out) origins[given.size()] = out(buffers);
     return origins;
   }
 
@@ -134,11 +135,11 @@ struct Elements {
   std::vector<size_t> given;  // inputs by their place in the call
   std::array<LoadRow<double>, kMaxInputs> load{};
   std::vector<double> scalars;
+  Place out;
   bool has_out = false;  // the walk goes over the output too
 };
 
-void CheckReductionValue(const Params& p, Checker& checker) {
-  const int64_t reduction = p.integers[0];
+void CheckReductionValue(int64_t reduction, Checker& checker) {
   checker.That(reduction >= kNone && reduction <= kSum, [&] {
     return Concat("reduction value is ", reduction, ", expected none (0), mean (1) or sum (2)");
   });
@@ -146,37 +147,34 @@ void CheckReductionValue(const Params& p, Checker& checker) {
 
 }  // namespace
 
-// input, target, weights; out.
-void CheckLoss(const Params& p, Checker& checker) {
-  CheckReductionValue(p, checker);
+void CheckLoss(const LossParams& p, Checker& checker) {
+  CheckReductionValue(p.reduction, checker);
   const Shape shape = CommonShape(p, &checker);
-  if (p.integers[0] == kNone) return CheckShape(p.out(), shape, checker);
-  checker.That(p.out().count() == 1, [&] {
-    return Concat("out shape is ", ShapeText(p.out()), ", expected one element");
-  });
+  const Tensor& out = p.first_output();
+  if (p.reduction == kNone) return CheckShape(out, shape, checker);
+  checker.That(out.count() == 1,
+               [&] { return Concat("out shape is ", ShapeText(out), ", expected one element"); });
 }
 
-Plan PlanLoss(const Params& p) {
-  const int64_t reduction = p.integers[0];
+Plan PlanLoss(const LossParams& p, const Product&) {
+  const int64_t reduction = p.reduction;
   const Elements elements(p);
-  const size_t out_at = p.tensors.size() - 1;
-  const auto store = StorerOf<double>(p.out().dtype());
+  const auto store = StorerOf<double>(p.first_output().dtype());
   if (reduction == kNone) {
     return {0, [=](const Buffers& buffers) -> Status {
               const Walk& walk = elements.walk;
-              walk.ForRuns(elements.Origins(buffers, out_at),
-                           [&](const Walk::Pointers& at, int64_t n) {
-                             double values[Walk::kRun];
-                             elements.Compute(at, n, values);
-                             const size_t out = elements.given.size();
-                             store(values, n, at[out], walk.step(out));
-                           });
+              walk.ForRuns(elements.Origins(buffers), [&](const Walk::Pointers& at, int64_t n) {
+                double values[Walk::kRun];
+                elements.Compute(at, n, values);
+                const size_t out = elements.given.size();
+                store(values, n, at[out], walk.step(out));
+              });
               return {};
             }};
   }
   return {0, [=](const Buffers& buffers) -> Status {
             TreeSum<double> sum;
-            elements.walk.ForRunsInOrder(elements.Origins(buffers, out_at),
+            elements.walk.ForRunsInOrder(elements.Origins(buffers),
                                          [&](const Walk::Pointers& at, int64_t n) {
                                            double values[Walk::kRun];
                                            elements.Compute(at, n, values);
@@ -184,33 +182,30 @@ Plan PlanLoss(const Params& p) {
                                          });
             double total = sum.Total();
             if (reduction == kMean) total /= static_cast<double>(elements.walk.count());
-            store(&total, 1, buffers.As<std::byte>(out_at), 0);
+            store(&total, 1, elements.out(buffers), 0);
             return {};
           }};
 }
 
-// gradient of the loss, input, target, weights; out.
-void CheckLossGradient(const Params& p, Checker& checker) {
-  CheckReductionValue(p, checker);
+void CheckLossGradient(const LossGradientParams& p, Checker& checker) {
+  CheckReductionValue(p.reduction, checker);
   const Shape shape = CommonShape(p, &checker);
-  if (checker.ok()) CheckShape(p.out(), shape, checker);
+  if (checker.ok()) CheckShape(p.first_output(), shape, checker);
 }
 
-Plan PlanLossGradient(const Params& p) {
+Plan PlanLossGradient(const LossGradientParams& p, const Product&) {
   const Elements elements(p);
-  const size_t out_at = p.tensors.size() - 1;
-  const double divisor = p.integers[0] == kMean ? static_cast<double>(elements.walk.count()) : 1.0;
-  const auto store = StorerOf<double>(p.out().dtype());
+  const double divisor = p.reduction == kMean ? static_cast<double>(elements.walk.count()) : 1.0;
+  const auto store = StorerOf<double>(p.first_output().dtype());
   return {0, [=](const Buffers& buffers) -> Status {
             const Walk& walk = elements.walk;
-            walk.ForRuns(elements.Origins(buffers, out_at),
-                         [&](const Walk::Pointers& at, int64_t n) {
-                           double values[Walk::kRun];
-                           elements.Compute(at, n, values);
-                           for (int64_t i = 0; i < n; ++i) values[i] /= divisor;
-                           const size_t out = elements.given.size();
-                           store(values, n, at[out], walk.step(out));
-                         });
+            walk.ForRuns(elements.Origins(buffers), [&](const Walk::Pointers& at, int64_t n) {
+              double values[Walk::kRun];
+              elements.Compute(at, n, values);
+              for (int64_t i = 0; i < n; ++i) values[i] /= divisor;
+              const size_t out = elements.given.size();
+              store(values, n, at[out], walk.step(out));
+            });
             return {};
           }};
 }

@@ -38,7 +38,7 @@ struct Losses {
 
 using Self = const aclTensor*;
 
-TEST(SupportingLosses, OfDistances) {
+TEST(Loss, OfDistances) {
   Losses losses;
   const Device& device = losses.device;
   const Self t = losses.target.handle();
@@ -64,7 +64,7 @@ TEST(SupportingLosses, OfDistances) {
                });
 }
 
-TEST(SupportingLosses, OfDistributions) {
+TEST(Loss, OfDistributions) {
   Losses losses;
   const Device& device = losses.device;
   const Self t = losses.target.handle();
@@ -86,7 +86,7 @@ TEST(SupportingLosses, OfDistributions) {
   }
 }
 
-TEST(SupportingLosses, OfTruths) {
+TEST(Loss, OfTruths) {
   Losses losses;
   const Device& device = losses.device;
   const Self t = losses.target.handle();
@@ -114,7 +114,7 @@ TEST(SupportingLosses, OfTruths) {
       });
 }
 
-TEST(SupportingLosses, RefuseWhatDoesNotFit) {
+TEST(Loss, RefuseWhatDoesNotFit) {
   const Device device;
   const DeviceTensor x = Empty({2, 3}), row = Empty({2}), one = Empty({});
   EXPECT_REFUSED(161002, "reduction value is 3", MseLoss, x.handle(), x.handle(), 3, Handle(one));
@@ -126,7 +126,7 @@ TEST(SupportingLosses, RefuseWhatDoesNotFit) {
                  x.handle(), x.handle(), 1, Handle(row));
 }
 
-TEST(SupportingLosses, ClassesOfPlanes) {
+TEST(Loss, ClassesOfPlanes) {
   const Device device;
   const DeviceTensor self = Of({1, 2, 1, 2}, {1, 2, 3, 4}),
                      target = Make(ACL_INT64, {1, 1, 2}, {1, 0}), weight = Of({2}, {1, 10}),
@@ -141,7 +141,7 @@ TEST(SupportingLosses, ClassesOfPlanes) {
 }
 
 // The loss is target * (log target - self), or exp(target) * (target - self).
-TEST(SupportingLosses, DivergenceByItsTarget) {
+TEST(Loss, DivergenceByItsTarget) {
   const Device device;
   Random random(71);
   const Doubles x = RealValues(random, 12), target = RealValues(random, 12, 0.1, 1);
@@ -160,6 +160,22 @@ TEST(SupportingLosses, DivergenceByItsTarget) {
     });
     ExpectNear(ValuesOf(out), want, ACL_DOUBLE, 1e-6, 1e-6);
   }
+}
+
+TEST(Loss, AClassOutOfRangeFailsTheTask) {
+  const Device device;
+  const DeviceTensor self = Make(ACL_FLOAT, {2, 3}, {1, 2, 3, 4, 5, 6});
+  const DeviceTensor target = Make(ACL_INT64, {2}, {1, 3});
+  const DeviceTensor weight = Make(ACL_FLOAT, {3}, {1, 1, 1});
+  DeviceTensor out(ACL_FLOAT, DenseLayout({})), total(ACL_FLOAT, DenseLayout({}));
+  out.Scramble();
+  const Outcome outcome = Call(device, aclnnNLLLoss, [&](auto... o) {
+    return aclnnNLLLossGetWorkspaceSize(self.handle(), target.handle(), weight.handle(), 1, -100,
+                                        Handle(out), Handle(total), o...);
+  });
+  EXPECT_EQ(outcome.code, 507035);
+  EXPECT_NE(outcome.message.find("target value 1 is 3"), std::string::npos) << outcome.message;
+  EXPECT_EQ(out.Change(), "");
 }
 
 }  // namespace
