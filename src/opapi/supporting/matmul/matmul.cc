@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of matrices: FLOAT, FLOAT16 and BFLOAT16 by the shared kernel, DOUBLE by plain loops.
-#include "supporting/matmul.h"
+#include "supporting/matmul/matmul.h"
 
 #include <algorithm>
 
+#include "generated/matmul.h"
 #include "kernels/gemm.h"
-#include "supporting/operators.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -21,20 +21,19 @@ Shape MatrixShape(const Operand& operand, bool left) {
   return shape;
 }
 
-Matrix Describe(const Params& p, size_t at) {
+Matrix Describe(const Tensor& tensor) {
   Matrix matrix;
-  matrix.at = at;
-  matrix.dtype = p.tensors[at].dtype();
+  matrix.place = tensor.place;
+  matrix.dtype = tensor.dtype();
   matrix.element_bytes = static_cast<int64_t>(FindDataType(matrix.dtype)->bytes);
   return matrix;
 }
 
 /// A factor; its batches are broadcast.
-Matrix FactorOf(const Params& p, size_t at, bool left, const Shape& batch) {
-  const Operand& operand = p.tensors[at];
+Matrix FactorOf(const Tensor& operand, bool left, const Shape& batch) {
   const uint32_t rank = operand.rank();
   const auto* strides = operand.tensor().strides;
-  Matrix matrix = Describe(p, at);
+  Matrix matrix = Describe(operand);
   matrix.batch.resize(batch.size());
   if (rank == 1) {
     (left ? matrix.column_step : matrix.row_step) = strides[0];
@@ -51,9 +50,8 @@ Matrix FactorOf(const Params& p, size_t at, bool left, const Shape& batch) {
 
 /// The result, or what is added and broadcast to it; it has no row or no column dimension where a
 /// factor is a vector.
-Matrix ResultOf(const Params& p, size_t at, bool has_rows, bool has_columns) {
-  const Operand &operand = p.tensors[at], &out = p.out();
-  Matrix matrix = Describe(p, at);
+Matrix ResultOf(const Tensor& operand, const Tensor& out, bool has_rows, bool has_columns) {
+  Matrix matrix = Describe(operand);
   const uint32_t before = out.rank() - operand.rank();
   for (uint32_t i = 0; i < out.rank(); ++i) {
     const bool repeats = i < before || (operand.dim(i - before) == 1 && out.dim(i) != 1);
@@ -93,19 +91,16 @@ bool MultiplyShapes(const Operand& a, const Operand& b, Shape* batch, Shape* res
   return true;
 }
 
-MatrixProduct ProductOf(const Params& p, bool added) {
-  const size_t at = added ? 1 : 0;
-  const Operand &a = p.tensors[at], &b = p.tensors[at + 1];
+MatrixProduct ProductOf(const Tensor& a, const Tensor& b, const Tensor& out) {
   MatrixProduct product;
   Shape result;
   MultiplyShapes(a, b, &product.batch, &result);
   product.rows = a.rank() > 1 ? a.dim(a.rank() - 2) : 1;
   product.terms = a.last_dim();
   product.columns = b.rank() > 1 ? b.last_dim() : 1;
-  product.a = FactorOf(p, at, true, product.batch);
-  product.b = FactorOf(p, at + 1, false, product.batch);
-  product.c = ResultOf(p, at + 2, a.rank() > 1, b.rank() > 1);
-  if (added) product.added = ResultOf(p, 0, true, true);
+  product.a = FactorOf(a, true, product.batch);
+  product.b = FactorOf(b, false, product.batch);
+  product.c = ResultOf(out, out, a.rank() > 1, b.rank() > 1);
   return product;
 }
 
@@ -196,27 +191,21 @@ void Mirror(MatrixProduct* product) {
   std::swap(product->rows, product->columns);
 }
 
-Plan PlanProduct(const Params& p, bool added) {
-  MatrixProduct product = ProductOf(p, added);
-  if (added) {
-    product.beta = p.values[0].As<double>();
-    product.alpha = p.values[1].As<double>();
-  }
+Plan PlanProduct(const Params& p, MatrixProduct product, int64_t cube_math_type,
+                 const Product& on) {
   const bool doubles = std::any_of(p.tensors.begin(), p.tensors.end(), [](const Operand& tensor) {
     return DomainOf(tensor.dtype()) == Domain::kDouble;
   });
   if (doubles) {
     return {0, [product](const Buffers& buffers) { return MultiplyDoubles(product, buffers); }};
   }
-  Status status;
-  const Product& product_now = *CurrentProduct(&status);
   const auto rounding = [&](const Matrix& matrix) {
-    return RoundingOf(matrix.dtype, p.integers[0], product_now).value_or(Rounding::kNone);
+    return RoundingOf(matrix.dtype, cube_math_type, on).value_or(Rounding::kNone);
   };
   if (product.columns <= kFewColumns && product.columns < product.rows) Mirror(&product);
   const Gemm gemm = GemmOf(product, rounding(product.a), rounding(product.b));
   const auto run = [gemm, product](const Buffers& buffers) {
-    const auto data = [&](const Matrix& matrix) { return buffers.data[matrix.at]; };
+    const auto data = [&](const Matrix& matrix) { return matrix.place(buffers); };
     RunGemm(gemm, data(product.a), data(product.b), data(product.added), data(product.c),
             buffers.workspace);
     return Status();
@@ -224,53 +213,61 @@ Plan PlanProduct(const Params& p, bool added) {
   return {gemm.scratch_bytes(), run};
 }
 
-void CheckProduct(const Params& p, const Operand& self, const Operand& mat2, Checker& checker) {
+void CheckProduct(const Tensor& self, const Tensor& mat2, const Tensor& out, int64_t cube_math_type,
+                  Checker& checker) {
   Shape batch, result;
   checker.That(MultiplyShapes(self, mat2, &batch, &result), [&] {
     return Concat(mat2.name(), " shape is ", ShapeText(mat2), ", expected one that ", self.name(),
                   ", ", ShapeText(self), ", can be multiplied with");
   });
   if (!checker.ok()) return;
-  CheckShape(p.out(), result, checker);
-  checker.That(p.integers[0] >= 0 && p.integers[0] <= 3, [&] {
-    return Concat("cubeMathType value is ", p.integers[0], ", expected 0, 1, 2 or 3");
+  CheckShape(out, result, checker);
+  checker.That(cube_math_type >= 0 && cube_math_type <= 3, [&] {
+    return Concat("cubeMathType value is ", cube_math_type, ", expected 0, 1, 2 or 3");
   });
 }
 
-void CheckAdded(const Params& p, uint32_t rank, Checker& checker) {
-  const Operand& self = p.tensors[0];
-  checker.Rank(p.tensors[1], rank).Rank(p.tensors[2], rank);
-  if (checker.ok()) CheckProduct(p, p.tensors[1], p.tensors[2], checker);
+void CheckAdded(const AddmmParams& p, uint32_t rank, Checker& checker) {
+  checker.Rank(p.mat1, rank).Rank(p.mat2, rank);
+  if (checker.ok()) CheckProduct(p.mat1, p.mat2, p.out, p.cubeMathType, checker);
   if (!checker.ok()) return;
-  Shape shape = ShapeOf(p.out());
-  checker.That(BroadcastShape(self, &shape) && shape == ShapeOf(p.out()), [&] {
-    return Concat("self shape is ", ShapeText(self), ", expected one that can be broadcast to ",
-                  ShapeText(p.out()));
+  Shape shape = ShapeOf(p.out);
+  checker.That(BroadcastShape(p.self, &shape) && shape == ShapeOf(p.out), [&] {
+    return Concat("self shape is ", ShapeText(p.self), ", expected one that can be broadcast to ",
+                  ShapeText(p.out));
   });
 }
 
 }  // namespace
 
-void CheckMatmul(const Params& p, Checker& checker) {
-  CheckProduct(p, p.tensors[0], p.tensors[1], checker);
+void CheckMatmul(const MatmulParams& p, Checker& checker) {
+  CheckProduct(p.self, p.mat2, p.out, p.cubeMathType, checker);
 }
 
-void CheckMm(const Params& p, Checker& checker) {
-  checker.Rank(p.tensors[0], 2).Rank(p.tensors[1], 2);
+void CheckMm(const MatmulParams& p, Checker& checker) {
+  checker.Rank(p.self, 2).Rank(p.mat2, 2);
   if (checker.ok()) CheckMatmul(p, checker);
 }
 
-void CheckBatchMatMul(const Params& p, Checker& checker) {
-  checker.Rank(p.tensors[0], 3).Rank(p.tensors[1], 3);
+void CheckBatchMatMul(const MatmulParams& p, Checker& checker) {
+  checker.Rank(p.self, 3).Rank(p.mat2, 3);
   if (checker.ok()) CheckMatmul(p, checker);
 }
 
-void CheckAddmm(const Params& p, Checker& checker) { CheckAdded(p, 2, checker); }
+void CheckAddmm(const AddmmParams& p, Checker& checker) { CheckAdded(p, 2, checker); }
 
-void CheckBaddbmm(const Params& p, Checker& checker) { CheckAdded(p, 3, checker); }
+void CheckBaddbmm(const AddmmParams& p, Checker& checker) { CheckAdded(p, 3, checker); }
 
-Plan PlanMatmul(const Params& p) { return PlanProduct(p, false); }
+Plan PlanMatmul(const MatmulParams& p, const Product& product) {
+  return PlanProduct(p, ProductOf(p.self, p.mat2, p.out), p.cubeMathType, product);
+}
 
-Plan PlanAddmm(const Params& p) { return PlanProduct(p, true); }
+Plan PlanAddmm(const AddmmParams& p, const Product& product) {
+  MatrixProduct sum = ProductOf(p.mat1, p.mat2, p.out);
+  sum.added = ResultOf(p.self, p.out, true, true);
+  sum.beta = p.beta.As<double>();
+  sum.alpha = p.alpha.As<double>();
+  return PlanProduct(p, sum, p.cubeMathType, product);
+}
 
 }  // namespace openaclnn::supporting

@@ -9,7 +9,7 @@ namespace openaclnn::supporting {
 
 /// An operand as matrices: steps of batches, rows and columns, in elements.
 struct Matrix {
-  size_t at = 0;  // in the call
+  Place place;
   int32_t dtype = ACL_FLOAT;
   int64_t element_bytes = 0;
   Shape batch;

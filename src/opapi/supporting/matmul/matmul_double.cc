@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "supporting/matmul.h"
+#include "supporting/matmul/matmul.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -23,13 +23,13 @@ void Add(const Tile& earlier, Tile* later, int64_t rows) {
 }
 
 /// One matrix of an operand.
-class Place {
+class Lines {
  public:
-  Place(const MatrixProduct& product, const Matrix& matrix, const Buffers& buffers, int64_t batch)
+  Lines(const MatrixProduct& product, const Matrix& matrix, const Buffers& buffers, int64_t batch)
       : matrix_(matrix),
         load_(LoaderOf<double>(matrix.dtype)),
         store_(StorerOf<double>(matrix.dtype)),
-        origin_(buffers.As<std::byte>(matrix.at)),
+        origin_(matrix.place(buffers)),
         first_(matrix.BatchOffsets(product.batch)(batch)) {}
 
   void Load(int64_t row, int64_t column, int64_t n, double* to) const {
@@ -112,7 +112,7 @@ class Multiplier {
   }
 
   const MatrixProduct& product_;
-  Place a_, b_, c_, added_;
+  Lines a_, b_, c_, added_;
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <limits>
 #include <map>
 
-#include "supporting/headers.inc"
+#include "generated/supporting_headers.inc"
 #include "tests/support/accuracy.h"
 #include "tests/support/bits.h"
 #include "tests/support/call.h"
@@ -445,6 +445,8 @@ TEST(Matmul, HugeShapes) {
   // A row of sums for each level of the tree, of which these have equally many.
   EXPECT_EQ(size(1, INT64_MAX), size(1, INT64_MAX - 4096));
 }
+
+// More than a chunk of terms, tiles cut by every border, batches broadcast.
 
 }  // namespace
 }  // namespace openaclnn::test
