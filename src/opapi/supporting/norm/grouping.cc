@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors as groups of elements.
-#include "supporting/normalize.h"
+#include "supporting/norm/normalize.h"
 
 namespace openaclnn::supporting {
 
@@ -46,7 +46,7 @@ Grouping Grouping::Channels(const Operand& x) {
   return groups;
 }
 
-GroupedView::GroupedView(const Operand& operand, const Grouping& groups) {
+GroupedView::GroupedView(const Tensor& operand, const Grouping& groups) : place_(operand.place) {
   if (!operand.present()) return;
   bytes_ = BytesOf(operand);
   load_ = LoaderOf<double>(operand.dtype());
@@ -66,10 +66,10 @@ GroupedView::GroupedView(const Operand& operand, const Grouping& groups) {
   elements_ = Walk(grouped, std::vector<Steps>{Steps(grouped_steps)});
 }
 
-std::vector<double> GroupedView::Load(std::byte* origin, int64_t row) const {
+std::vector<double> GroupedView::Load(const Buffers& buffers, int64_t row) const {
   std::vector<double> values(static_cast<size_t>(elements_.count()));
   double* to = values.data();
-  elements_.ForRunsInOrder({origin + rows_(row) * bytes_},
+  elements_.ForRunsInOrder({place_(buffers) + rows_(row) * bytes_},
                            [&](const Walk::Pointers& at, int64_t n) {
                              load_(at[0], elements_.step(0), n, to);
                              to += n;
@@ -77,40 +77,14 @@ std::vector<double> GroupedView::Load(std::byte* origin, int64_t row) const {
   return values;
 }
 
-void GroupedView::Store(std::byte* origin, int64_t row, const std::vector<double>& values) const {
+void GroupedView::Store(const Buffers& buffers, int64_t row,
+                        const std::vector<double>& values) const {
   const double* from = values.data();
-  elements_.ForRunsInOrder({origin + rows_(row) * bytes_},
+  elements_.ForRunsInOrder({place_(buffers) + rows_(row) * bytes_},
                            [&](const Walk::Pointers& at, int64_t n) {
                              store_(from, n, at[0], elements_.step(0));
                              from += n;
                            });
-}
-
-Elements::Elements(const Operand& operand, double missing) : missing_(missing) {
-  if (!operand.present() || operand.empty()) return;
-  count_ = *operand.count();
-  offsets_ = Offsets(operand, operand.rank());
-  bytes_ = BytesOf(operand);
-  load_ = LoaderOf<double>(operand.dtype());
-  store_ = StorerOf<double>(operand.dtype());
-}
-
-double Elements::Get(const Buffers& buffers, size_t place, int64_t i) const {
-  double value = missing_;
-  if (count_ > 0) load_(buffers.As<std::byte>(place) + offsets_(i) * bytes_, 0, 1, &value);
-  return value;
-}
-
-void Elements::Set(const Buffers& buffers, size_t place, int64_t i, double value) const {
-  if (count_ > 0) store_(&value, 1, buffers.As<std::byte>(place) + offsets_(i) * bytes_, 0);
-}
-
-std::vector<double> Elements::All(const Buffers& buffers, size_t place) const {
-  std::vector<double> values(static_cast<size_t>(count_));
-  for (int64_t i = 0; i < count_; ++i) {
-    values[static_cast<size_t>(i)] = Get(buffers, place, i);
-  }
-  return values;
 }
 
 }  // namespace openaclnn::supporting

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/broadcast.h"
+#include "supporting/elements.h"
 #include "supporting/family.h"
 
 namespace openaclnn::supporting {
@@ -41,37 +42,15 @@ struct Grouping {
 /// A tensor of x's shape, group by group. Of one that is absent nothing is asked.
 class GroupedView {
  public:
-  GroupedView(const Operand& operand, const Grouping& groups);
+  GroupedView(const Tensor& tensor, const Grouping& groups);
 
-  std::vector<double> Load(std::byte* origin, int64_t row) const;
-  void Store(std::byte* origin, int64_t row, const std::vector<double>& values) const;
+  std::vector<double> Load(const Buffers& buffers, int64_t row) const;
+  void Store(const Buffers& buffers, int64_t row, const std::vector<double>& values) const;
 
  private:
+  Place place_;
   Offsets rows_;
   Walk elements_;
-  int64_t bytes_ = 0;
-  LoadRow<double> load_ = nullptr;
-  StoreRow<double> store_ = nullptr;
-};
-
-/// A tensor with an element for each group or weight; one that is absent has a default.
-class Elements {
- public:
-  Elements(const Operand& operand, double missing);
-
-  double Get(const Buffers& buffers, size_t place, int64_t i) const;
-  /// Does nothing when it is absent or without elements.
-  void Set(const Buffers& buffers, size_t place, int64_t i, double value) const;
-  /// Empty when it is absent.
-  std::vector<double> All(const Buffers& buffers, size_t place) const;
-  static double At(const std::vector<double>& all, size_t i, double missing) {
-    return all.empty() ? missing : all[i];
-  }
-
- private:
-  int64_t count_ = 0;
-  double missing_;
-  Offsets offsets_;
   int64_t bytes_ = 0;
   LoadRow<double> load_ = nullptr;
   StoreRow<double> store_ = nullptr;

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+// LayerNorm, GroupNorm, BatchNorm and their gradients: groups of elements, each made to have mean 0
+// and variance 1, then scaled and moved.
+//
+// y = (x - mean) * rstd * weight + bias, rstd = 1 / sqrt(variance + eps)
+#include "supporting/norm/normalize.h"
+
+#include <cmath>
+#include <functional>
+
+#include "generated/norm.h"
+#include "kernels/rows.h"
+#include "supporting/tree_sum.h"
+
+namespace openaclnn::supporting {
+namespace {
+
+/// Of the elements of one group.
+struct Moments {
+  double mean = 0, variance = 0;
+};
+
+template <class Term>
+double MeanOf(size_t n, const Term& term) {
+  TreeSum<double> sum;
+  for (size_t i = 0; i < n; ++i) sum.Add(term(i));
+  return sum.Total() / static_cast<double>(n);
+}
+
+Moments MomentsOf(const std::vector<double>& x) {
+  const double mean = MeanOf(x.size(), [&](size_t i) { return x[i]; });
+  return {mean, MeanOf(x.size(), [&](size_t i) { return (x[i] - mean) * (x[i] - mean); })};
+}
+
+struct ForwardTensors {
+  const Tensor &x, &weight, &bias, &y, &mean, &rstd;
+};
+
+struct Forward {
+  Forward(const Grouping& grouping, const ForwardTensors& of, double epsilon)
+      : groups(grouping),
+        eps(epsilon),
+        x(of.x, grouping),
+        y(of.y, grouping),
+        weight(of.weight, 1),
+        bias(of.bias, 0),
+        mean(of.mean, 0),
+        rstd(of.rstd, 0) {}
+
+  /// `moments(x, row)` are those to normalise by.
+  template <class MomentsAt>
+  void Run(const Buffers& buffers, const MomentsAt& moments) const {
+    const auto w = weight.All(buffers), b = bias.All(buffers);
+    ParallelRows(groups.rows, groups.width, [&](int64_t row) {
+      std::vector<double> values = x.Load(buffers, row);
+      const Moments own = moments(values, row);
+      const double scale = 1 / std::sqrt(own.variance + eps);
+      for (size_t i = 0; i < values.size(); ++i) {
+        const size_t k = groups.WeightOf(row, static_cast<int64_t>(i));
+        values[i] = (values[i] - own.mean) * scale * Elements::At(w, k, 1) + Elements::At(b, k, 0);
+      }
+      y.Store(buffers, row, values);
+      mean.Set(buffers, row, own.mean);
+      rstd.Set(buffers, row, scale);
+    });
+  }
+
+  Grouping groups;
+  double eps;
+  GroupedView x, y;
+  Elements weight, bias, mean, rstd;
+};
+
+struct BackwardTensors {
+  const Tensor &grad, &x, &weight, &grad_x, &grad_weight, &grad_bias;
+};
+
+struct Backward {
+  Backward(const Grouping& grouping, const BackwardTensors& of, const std::vector<bool>& mask)
+      : groups(grouping),
+        grad(of.grad, grouping),
+        x(of.x, grouping),
+        grad_x(of.grad_x, grouping),
+        weight(of.weight, 1),
+        grad_weight(of.grad_weight, 0),
+        grad_bias(of.grad_bias, 0),
+        wants_x(mask[0] && of.grad_x.present()),
+        wants_weight(mask[1] && of.grad_weight.present()),
+        wants_bias(mask[2] && of.grad_bias.present()) {}
+
+  /// `scaling(row)` is the mean and the rstd of a group; they depend on x if `through`.
+  template <class Scaling>
+  void Run(const Buffers& buffers, bool through, const Scaling& scaling) const {
+    const auto w = weight.All(buffers);
+    const auto rows_of = [&](int64_t row) {
+      auto g = grad.Load(buffers, row);
+      auto normal = x.Load(buffers, row);
+      const auto [mean, rstd] = scaling(row);
+      for (double& value : normal) value = (value - mean) * rstd;
+      return std::pair(std::move(g), std::move(normal));
+    };
+    if (wants_x) {
+      ParallelRows(groups.rows, groups.width, [&](int64_t row) {
+        auto rows = rows_of(row);
+        auto& g = rows.first;
+        const auto& normal = rows.second;
+        for (size_t i = 0; i < g.size(); ++i) {
+          g[i] *= Elements::At(w, groups.WeightOf(row, static_cast<int64_t>(i)), 1);
+        }
+        const size_t n = g.size();
+        const double a = through ? MeanOf(n, [&](size_t i) { return g[i]; }) : 0;
+        const double b = through ? MeanOf(n, [&](size_t i) { return g[i] * normal[i]; }) : 0;
+        const double rstd = scaling(row).second;
+        for (size_t i = 0; i < n; ++i) g[i] = rstd * (g[i] - a - normal[i] * b);
+        grad_x.Store(buffers, row, g);
+      });
+    }
+    if (!wants_weight && !wants_bias) return;
+    std::vector<TreeSum<double>> weights(groups.weights), biases(groups.weights);
+    for (int64_t row = 0; row < groups.rows; ++row) {
+      const auto [g, normal] = rows_of(row);
+      for (size_t i = 0; i < g.size(); ++i) {
+        const size_t k = groups.WeightOf(row, static_cast<int64_t>(i));
+        weights[k].Add(g[i] * normal[i]);
+        biases[k].Add(g[i]);
+      }
+    }
+    for (size_t k = 0; k < groups.weights; ++k) {
+      const auto at = static_cast<int64_t>(k);
+      if (wants_weight) grad_weight.Set(buffers, at, weights[k].Total());
+      if (wants_bias) grad_bias.Set(buffers, at, biases[k].Total());
+    }
+  }
+
+  Grouping groups;
+  GroupedView grad, x, grad_x;
+  Elements weight, grad_weight, grad_bias;
+  bool wants_x, wants_weight, wants_bias;
+};
+
+void CheckMask(const std::vector<bool>& mask, const BackwardTensors& of, Checker& checker) {
+  checker.That(mask.size() == 3,
+               [&] { return Concat("outputMask size is ", mask.size(), ", expected 3"); });
+  const Tensor* const outputs[] = {&of.grad_x, &of.grad_weight, &of.grad_bias};
+  for (size_t i = 0; checker.ok() && i < 3; ++i) {
+    checker.That(!mask[i] || outputs[i]->present(), ACLNN_ERR_PARAM_NULLPTR,
+                 [&] { return Concat(outputs[i]->name(), " value is null, expected a tensor"); });
+  }
+}
+
+/// As many elements as there are, wherever it is given.
+void CheckCount(const Operand& operand, size_t count, Checker& checker) {
+  checker.That(!operand.present() || operand.count() == static_cast<int64_t>(count), [&] {
+    return Concat(operand.name(), " shape is ", ShapeText(operand), ", expected ", count,
+                  " elements");
+  });
+}
+
+using Tensors = std::initializer_list<std::reference_wrapper<const Tensor>>;
+
+void CheckWeights(const Grouping& groups, Tensors tensors, Checker& checker) {
+  for (const Tensor& tensor : tensors) CheckCount(tensor, groups.weights, checker);
+}
+
+void CheckMoments(const Grouping& groups, Tensors tensors, Checker& checker) {
+  for (const Tensor& tensor : tensors) {
+    CheckCount(tensor, static_cast<size_t>(groups.rows), checker);
+  }
+}
+
+void CheckNormalizedShape(const IntList& shape, const Operand& x, Checker& checker) {
+  const auto dims = shape.values();
+  bool fits = !dims.empty() && dims.size() <= x.rank();
+  for (size_t i = 0; fits && i < dims.size(); ++i) {
+    fits = dims[i] == x.dim(static_cast<uint32_t>(x.rank() - dims.size() + i));
+  }
+  checker.That(fits, [&] {
+    return Concat("normalizedShape value is ",
+                  ShapeText(dims.data(), static_cast<uint32_t>(dims.size())),
+                  ", expected the last dimensions of ", x.name(), ", ", ShapeText(x));
+  });
+}
+
+Grouping LayersOf(const IntList& shape, const Operand& x) {
+  return Grouping::Layers(x, static_cast<uint32_t>(shape.values().size()));
+}
+
+template <class P>
+void CheckGroups(const P& p, const Operand& x, Checker& checker) {
+  checker.RankBetween(x, 2, kMaxRank);
+  checker.That(p.N == x.dim(0) && p.C == x.dim(1) && *x.count() == p.N * p.C * p.HxW, [&] {
+    return Concat(x.name(), " shape is ", ShapeText(x), ", expected N = ", p.N, ", C = ", p.C,
+                  ", HxW = ", p.HxW);
+  });
+  checker.That(p.group > 0 && p.C % p.group == 0, [&] {
+    return Concat("group value is ", p.group, ", expected a divisor of C, ", p.C);
+  });
+}
+
+Plan MakeForward(const Forward& forward) {
+  return {0, [=](const Buffers& buffers) -> Status {
+            forward.Run(buffers,
+                        [](const std::vector<double>& x, int64_t) { return MomentsOf(x); });
+            return {};
+          }};
+}
+
+/// With mean and rstd among the tensors.
+Plan MakeBackward(const Backward& backward, const Tensor& mean_of, const Tensor& rstd_of) {
+  const Elements mean(mean_of, 0), rstd(rstd_of, 1);
+  return {0, [=](const Buffers& buffers) -> Status {
+            backward.Run(buffers, true, [&](int64_t row) {
+              return std::pair(mean.Get(buffers, row), rstd.Get(buffers, row));
+            });
+            return {};
+          }};
+}
+
+ForwardTensors TensorsOf(const LayerNormParams& p) {
+  return {p.input, p.weightOptional, p.biasOptional, p.out, p.meanOutOptional, p.rstdOutOptional};
+}
+
+ForwardTensors TensorsOf(const GroupNormParams& p) {
+  return {p.self, p.gamma, p.beta, p.out, p.meanOut, p.rstdOut};
+}
+
+ForwardTensors TensorsOf(const BatchNormParams& p) {
+  return {p.input, p.weight, p.bias, p.output, p.saveMean, p.saveInvstd};
+}
+
+BackwardTensors TensorsOf(const LayerNormGradientParams& p) {
+  return {p.gradOut, p.input, p.weightOptional, p.gradInputOut, p.gradWeightOut, p.gradBiasOut};
+}
+
+BackwardTensors TensorsOf(const GroupNormGradientParams& p) {
+  return {p.gradOut, p.input, p.gamma, p.gradInput, p.gradGammaOut, p.gradBetaOut};
+}
+
+BackwardTensors TensorsOf(const BatchNormGradientParams& p) {
+  return {p.gradOut, p.input, p.weight, p.gradInput, p.gradWeight, p.gradBias};
+}
+
+}  // namespace
+
+void CheckLayerNorm(const LayerNormParams& p, Checker& checker) {
+  CheckNormalizedShape(p.normalizedShape, p.input, checker);
+  CheckShape(p.out, ShapeOf(p.input), checker);
+  if (!checker.ok()) return;
+  const Grouping groups = LayersOf(p.normalizedShape, p.input);
+  CheckWeights(groups, {p.weightOptional, p.biasOptional}, checker);
+  CheckMoments(groups, {p.meanOutOptional, p.rstdOutOptional}, checker);
+}
+
+Plan PlanLayerNorm(const LayerNormParams& p, const Product&) {
+  return MakeForward(Forward(LayersOf(p.normalizedShape, p.input), TensorsOf(p), p.eps));
+}
+
+void CheckLayerNormGradient(const LayerNormGradientParams& p, Checker& checker) {
+  const Tensor& x = p.input;
+  CheckMask(p.outputMask, TensorsOf(p), checker);
+  CheckNormalizedShape(p.normalizedShape, x, checker);
+  CheckShape(p.gradOut, ShapeOf(x), checker);
+  if (!checker.ok()) return;
+  if (p.gradInputOut.present()) CheckShape(p.gradInputOut, ShapeOf(x), checker);
+  const Grouping groups = LayersOf(p.normalizedShape, x);
+  CheckMoments(groups, {p.mean, p.rstd}, checker);
+  CheckWeights(groups, {p.weightOptional, p.biasOptional, p.gradWeightOut, p.gradBiasOut}, checker);
+}
+
+Plan PlanLayerNormGradient(const LayerNormGradientParams& p, const Product&) {
+  const Grouping groups = LayersOf(p.normalizedShape, p.input);
+  return MakeBackward(Backward(groups, TensorsOf(p), p.outputMask), p.mean, p.rstd);
+}
+
+void CheckGroupNorm(const GroupNormParams& p, Checker& checker) {
+  CheckGroups(p, p.self, checker);
+  CheckShape(p.out, ShapeOf(p.self), checker);
+  if (!checker.ok()) return;
+  const Grouping groups = Grouping::Groups(p.self, p.group);
+  CheckWeights(groups, {p.gamma, p.beta}, checker);
+  CheckMoments(groups, {p.meanOut, p.rstdOut}, checker);
+}
+
+Plan PlanGroupNorm(const GroupNormParams& p, const Product&) {
+  return MakeForward(Forward(Grouping::Groups(p.self, p.group), TensorsOf(p), p.eps));
+}
+
+void CheckGroupNormGradient(const GroupNormGradientParams& p, Checker& checker) {
+  const Tensor& x = p.input;
+  CheckMask(p.outputMask, TensorsOf(p), checker);
+  CheckGroups(p, x, checker);
+  CheckShape(p.gradOut, ShapeOf(x), checker);
+  if (!checker.ok()) return;
+  if (p.gradInput.present()) CheckShape(p.gradInput, ShapeOf(x), checker);
+  const Grouping groups = Grouping::Groups(x, p.group);
+  CheckMoments(groups, {p.mean, p.rstd}, checker);
+  CheckWeights(groups, {p.gamma, p.gradGammaOut, p.gradBetaOut}, checker);
+}
+
+Plan PlanGroupNormGradient(const GroupNormGradientParams& p, const Product&) {
+  const Grouping groups = Grouping::Groups(p.input, p.group);
+  return MakeBackward(Backward(groups, TensorsOf(p), p.outputMask), p.mean, p.rstd);
+}
+
+void CheckBatchNorm(const BatchNormParams& p, Checker& checker) {
+  const Tensor& x = p.input;
+  checker.RankBetween(x, 2, kMaxRank);
+  CheckShape(p.output, ShapeOf(x), checker);
+  if (!checker.ok()) return;
+  const Grouping groups = Grouping::Channels(x);
+  CheckWeights(groups, {p.weight, p.bias, p.runningMean, p.runningVar}, checker);
+  if (p.training) CheckWeights(groups, {p.saveMean, p.saveInvstd}, checker);
+  for (const Tensor* running : {&p.runningMean, &p.runningVar}) {
+    checker.That(p.training || running->present(), ACLNN_ERR_PARAM_NULLPTR, [&] {
+      return Concat(running->name(), " value is null, expected a tensor unless training");
+    });
+  }
+}
+
+// In training the running moments move toward those of the batch by momentum.
+Plan PlanBatchNorm(const BatchNormParams& p, const Product&) {
+  const Forward forward(Grouping::Channels(p.input), TensorsOf(p), p.eps);
+  const Elements mean(p.runningMean, 0), variance(p.runningVar, 1);
+  const bool training = p.training;
+  const double momentum = p.momentum;
+  return {0, [=](const Buffers& buffers) -> Status {
+            forward.Run(buffers, [&](const std::vector<double>& x, int64_t row) -> Moments {
+              if (!training) return {mean.Get(buffers, row), variance.Get(buffers, row)};
+              const Moments own = MomentsOf(x);
+              const auto n = static_cast<double>(x.size());
+              const auto move = [&](const Elements& to, double value) {
+                const double old = to.Get(buffers, row);
+                to.Set(buffers, row, old + momentum * (value - old));
+              };
+              move(mean, own.mean);
+              move(variance, own.variance * n / (n - 1));
+              return own;
+            });
+            return {};
+          }};
+}
+
+void CheckBatchNormGradient(const BatchNormGradientParams& p, Checker& checker) {
+  const Tensor& x = p.input;
+  CheckMask(p.outputMask, TensorsOf(p), checker);
+  checker.RankBetween(x, 2, kMaxRank);
+  CheckShape(p.gradOut, ShapeOf(x), checker);
+  if (!checker.ok()) return;
+  if (p.gradInput.present()) CheckShape(p.gradInput, ShapeOf(x), checker);
+  const Grouping groups = Grouping::Channels(x);
+  CheckWeights(groups, {p.weight, p.gradWeight, p.gradBias}, checker);
+  for (const Tensor* moment :
+       {p.training ? &p.saveMean : &p.runningMean, p.training ? &p.saveInvstd : &p.runningVar}) {
+    checker.That(moment->present(), ACLNN_ERR_PARAM_NULLPTR,
+                 [&] { return Concat(moment->name(), " value is null, expected a tensor"); });
+    CheckCount(*moment, groups.weights, checker);
+  }
+}
+
+Plan PlanBatchNormGradient(const BatchNormGradientParams& p, const Product&) {
+  const Backward backward(Grouping::Channels(p.input), TensorsOf(p), p.outputMask);
+  const bool training = p.training;
+  const double eps = p.eps;
+  const Elements mean(training ? p.saveMean : p.runningMean, 0);
+  const Elements scale(training ? p.saveInvstd : p.runningVar, 1);
+  return {0, [=](const Buffers& buffers) -> Status {
+            backward.Run(buffers, training, [&](int64_t row) {
+              const double own = scale.Get(buffers, row);
+              return std::pair(mean.Get(buffers, row), training ? own : 1 / std::sqrt(own + eps));
+            });
+            return {};
+          }};
+}
+
+}  // namespace openaclnn::supporting
