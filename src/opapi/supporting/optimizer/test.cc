@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scalers of gradients, and AdamW.
+#include "supporting/family_test.h"
+
+namespace openaclnn::test {
+namespace {
+
+TEST(Optimizer, ScalersAndAdamW) {
+  const Device device;
+  const DeviceTensor a = Make(ACL_FLOAT16, {2}, {2, 4}), b = Make(ACL_FLOAT, {1}, {INFINITY}),
+                     fine = Make(ACL_FLOAT, {1}, {0}), inverse = Make(ACL_FLOAT, {1}, {0.5});
+  {
+    const ListHandle grads({&a});
+    EXPECT_RUN(device, ForeachNonFiniteCheckAndUnscale, grads.get(), fine.handle(),
+               inverse.handle());
+  }
+  EXPECT_EQ(ValuesOf(a), (Doubles{1, 2}));
+  EXPECT_EQ(ValuesOf(fine), (Doubles{0}));
+  const ListHandle grads({&a, &b});
+  EXPECT_RUN(device, ForeachNonFiniteCheckAndUnscale, grads.get(), fine.handle(), inverse.handle());
+  EXPECT_EQ(ValuesOf(fine), (Doubles{1}));
+  const DeviceTensor scale = Make(ACL_FLOAT, {1}, {8}), tracker = Make(ACL_INT32, {1}, {4}),
+                     zero = Make(ACL_FLOAT, {1}, {0});
+  EXPECT_RUN(device, AmpUpdateScale, scale.handle(), tracker.handle(), zero.handle(), 2.0, 0.5, 5,
+             Handle(scale), Handle(tracker));
+  EXPECT_EQ(ValuesOf(scale), (Doubles{16}));
+  EXPECT_EQ(ValuesOf(tracker), (Doubles{0}));
+  EXPECT_RUN(device, AmpUpdateScale, scale.handle(), tracker.handle(), fine.handle(), 2.0, 0.5, 5,
+             Handle(scale), Handle(tracker));
+  EXPECT_EQ(ValuesOf(scale), (Doubles{8}));
+  const DeviceTensor w = Of({1}, {1}), m = Of({1}, {0}), v = Of({1}, {0}), g = Of({1}, {0.5}),
+                     step = Of({1}, {0}), second = Of({1}, {1}), top = Of({1}, {1});
+  EXPECT_RUN(device, ApplyAdamWV2, Handle(w), Handle(m), Handle(v), nullptr, g.handle(),
+             step.handle(), 0.5f, 0.5f, 0.75f, 0.25f, 0.0f, false, false);
+  EXPECT_NEAR(ValuesOf(w)[0], 1 - 0.125 - 0.5, 1e-12) << "the first step is the rate";
+  EXPECT_RUN(device, ApplyAdamWV2, Handle(w), Handle(m), Handle(v), Handle(top), g.handle(),
+             second.handle(), 0.5f, 0.5f, 0.75f, 0.0f, 0.0f, true, true);
+  const double first = 0.5 * 0.25 - 0.25, correction = std::sqrt(1 - 0.75 * 0.75);
+  EXPECT_NEAR(ValuesOf(w)[0], 0.375 - 0.5 / 0.75 * first * correction, 1e-12);
+  EXPECT_REFUSED(161001, "maxGradNormOptionalRef value is null", ApplyAdamWV2, Handle(w), Handle(m),
+                 Handle(v), nullptr, g.handle(), step.handle(), 0.5f, 0.5f, 0.75f, 0.0f, 0.0f, true,
+                 false);
+}
+
+}  // namespace
+}  // namespace openaclnn::test
