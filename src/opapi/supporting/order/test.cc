@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows in order, searches and values that occur.
+#include <numeric>
+
+#include "supporting/family_test.h"
+
+namespace openaclnn::test {
+namespace {
+
+/// (outer, n, inner) reduced over n.
+struct Problem {
+  explicit Problem(aclDataType of, Random& random, int64_t n = 70)
+      : dtype(of), self(Make(of, {3, n, 5}, RealValues(random, 15 * n), random)), length(n) {
+    const Doubles values = ValuesOf(self);
+    for (int64_t row = 0; row < 15; ++row) {
+      Doubles one;
+      for (int64_t i = 0; i < n; ++i) {
+        one.push_back(values[static_cast<size_t>(row / 5 * n * 5 + i * 5 + row % 5)]);
+      }
+      rows.push_back(one);
+    }
+  }
+
+  template <class Function>
+  Doubles Each(const Function& function) const {
+    Doubles results;
+    for (const Doubles& row : rows) results.push_back(function(row));
+    return results;
+  }
+
+  aclDataType dtype;
+  DeviceTensor self;
+  int64_t length;
+  std::vector<Doubles> rows;
+};
+
+TEST(Order, RowsInOrder) {
+  const Device device;
+  Random random(23);
+  for (const aclDataType dtype : {ACL_FLOAT, ACL_BF16, ACL_INT64, ACL_UINT8}) {
+    for (const bool descending : {false, true}) {
+      SCOPED_TRACE(testing::Message() << dtype << " " << descending);
+      const Doubles given = SmallValues(random, 3 * 40 * 2);
+      const DeviceTensor self = Make(dtype, {3, 40, 2}, given, random);
+      const DeviceTensor values(dtype, RandomLayout(random, {3, 40, 2}, false)),
+          indices(ACL_INT64, RandomLayout(random, {3, 40, 2}, false));
+      EXPECT_RUN(device, Sort, self.handle(), true, 1, descending, Handle(values), Handle(indices));
+      const DeviceTensor top(dtype, RandomLayout(random, {3, 7, 2}, false)),
+          top_at(ACL_INT64, RandomLayout(random, {3, 7, 2}, false)),
+          kth(dtype, RandomLayout(random, {3, 2}, false)),
+          kth_at(ACL_INT64, RandomLayout(random, {3, 2}, false)),
+          order(ACL_INT64, RandomLayout(random, {3, 40, 2}, false));
+      EXPECT_RUN(device, Topk, self.handle(), 7, 1, descending, true, Handle(top), Handle(top_at));
+      EXPECT_RUN(device, Kthvalue, self.handle(), 4, 1, false, Handle(kth), Handle(kth_at));
+      EXPECT_RUN(device, Argsort, self.handle(), 1, descending, Handle(order));
+      const Doubles got = ValuesOf(values), at = ValuesOf(indices), best = ValuesOf(top),
+                    best_at = ValuesOf(top_at), fourth = ValuesOf(kth);
+      EXPECT_EQ(ValuesOf(order), at);
+      for (size_t row = 0; row < 6; ++row) {
+        const auto place = [&](size_t i, size_t n) { return row / 2 * n * 2 + i * 2 + row % 2; };
+        std::vector<size_t> want(40);
+        std::iota(want.begin(), want.end(), size_t{0});
+        std::stable_sort(want.begin(), want.end(), [&](size_t a, size_t b) {
+          const double x = given[place(a, 40)], y = given[place(b, 40)];
+          return descending ? x > y : x < y;
+        });
+        for (size_t i = 0; i < 40; ++i) {
+          ASSERT_EQ(at[place(i, 40)], static_cast<double>(want[i])) << row << " " << i;
+          ASSERT_EQ(got[place(i, 40)], given[place(want[i], 40)]);
+        }
+        for (size_t i = 0; i < 7; ++i) {
+          ASSERT_EQ(best[place(i, 7)], got[place(i, 40)]);
+          ASSERT_EQ(best_at[place(i, 7)], at[place(i, 40)]);
+        }
+        if (!descending) {
+          ASSERT_EQ(fourth[row], got[place(3, 40)]);
+        }
+      }
+    }
+  }
+}
+
+// 2^53 and the next integer differ.
+TEST(Order, LargeIntegersStayApart) {
+  const Device device;
+  const int64_t large = int64_t{1} << 53;
+  const DeviceTensor self(ACL_INT64, DenseLayout({3}));
+  std::vector<std::byte> bytes(24);
+  const int64_t given[] = {large + 1, large, large + 2};
+  std::memcpy(bytes.data(), given, 24);
+  const_cast<DeviceTensor&>(self).Write(bytes);
+  const DeviceTensor values(ACL_INT64, DenseLayout({3})), at(ACL_INT64, DenseLayout({3}));
+  EXPECT_RUN(device, Sort, self.handle(), false, 0, false, Handle(values), Handle(at));
+  EXPECT_EQ(ValuesOf(at), (Doubles{1, 0, 2}));
+}
+
+TEST(Order, NansAreTheLargest) {
+  const Device device;
+  const DeviceTensor self = Make(ACL_FLOAT, {5}, {2, NAN, 1, NAN, -INFINITY}),
+                     values(ACL_FLOAT, DenseLayout({5})), at(ACL_INT64, DenseLayout({5}));
+  EXPECT_RUN(device, Sort, self.handle(), true, 0, false, Handle(values), Handle(at));
+  EXPECT_EQ(ValuesOf(at), (Doubles{4, 2, 0, 1, 3}));
+  EXPECT_RUN(device, Sort, self.handle(), true, 0, true, Handle(values), Handle(at));
+  EXPECT_EQ(ValuesOf(at), (Doubles{1, 3, 0, 2, 4}));
+  ExpectNear(ValuesOf(values), {NAN, NAN, 2, 1, -INFINITY}, ACL_FLOAT);
+}
+
+Dims ShapeNow(const DeviceTensor& tensor) {
+  int64_t* dims = nullptr;
+  uint64_t rank = 0;
+  EXPECT_EQ(aclGetViewShape(tensor.handle(), &dims, &rank), 0);
+  const Dims shape(dims, dims + rank);
+  delete[] dims;
+  return shape;
+}
+
+TEST(Order, ResultsThatShapeThemselves) {
+  const Device device;
+  const DeviceTensor self = Make(ACL_FLOAT, {2, 3}, {0, 3, 1, 3, 0, 1});
+  const DeviceTensor places(ACL_INT64, DenseLayout({2, 6})), values(ACL_FLOAT, DenseLayout({6})),
+      inverse(ACL_INT64, DenseLayout({2, 3})), counts(ACL_INT64, DenseLayout({6}));
+  EXPECT_RUN(device, NonzeroV2, self.handle(), Handle(places));
+  EXPECT_EQ(ShapeNow(places), (Dims{2, 4}));
+  const Doubles found = ValuesOf(places);
+  EXPECT_EQ(Doubles(found.begin(), found.begin() + 8), (Doubles{0, 0, 1, 1, 1, 2, 0, 2}));
+  EXPECT_RUN(device, Unique2, self.handle(), true, true, true, Handle(values), Handle(inverse),
+             Handle(counts));
+  EXPECT_EQ(ShapeNow(values), (Dims{3}));
+  EXPECT_EQ(ShapeNow(counts), (Dims{3}));
+  const Doubles unique = ValuesOf(values), how_many = ValuesOf(counts);
+  EXPECT_EQ(Doubles(unique.begin(), unique.begin() + 3), (Doubles{0, 1, 3}));
+  EXPECT_EQ(Doubles(how_many.begin(), how_many.begin() + 3), (Doubles{2, 2, 2}));
+  EXPECT_EQ(ValuesOf(inverse), (Doubles{0, 2, 1, 2, 0, 1}));
+}
+
+TEST(Order, SearchesSortedRows) {
+  const Device device;
+  Random random(40);
+  const DeviceTensor sorted = Make(ACL_FLOAT, {2, 4}, {1, 2, 2, 5, 0, 0, 1, NAN}, random),
+                     self = Make(ACL_FLOAT, {2, 3}, {2, 9, 0, 0, NAN, 0.5}, random),
+                     out(ACL_INT64, RandomLayout(random, {2, 3}, false)),
+                     small(ACL_INT32, RandomLayout(random, {2, 3}, false));
+  EXPECT_RUN(device, SearchSorted, sorted.handle(), self.handle(), false, false, nullptr,
+             Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{1, 4, 0, 0, 3, 2}));
+  EXPECT_RUN(device, SearchSorted, sorted.handle(), self.handle(), true, true, nullptr,
+             Handle(small));
+  EXPECT_EQ(ValuesOf(small), (Doubles{3, 4, 0, 2, 4, 2}));
+  EXPECT_REFUSED(161002, "out dtype is INT64, expected INT32", SearchSorted, sorted.handle(),
+                 self.handle(), true, true, nullptr, Handle(out));
+}
+
+}  // namespace
+}  // namespace openaclnn::test
