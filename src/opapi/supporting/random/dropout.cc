@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dropout: a mask of bits, and what it leaves of a tensor.
+#include "generated/random.h"
+#include "kernels/rows.h"
+#include "kernels/strided.h"
+#include "supporting/philox.h"
+
+namespace openaclnn::supporting {
+namespace {
+
+constexpr int64_t kBits = 128;  // masks are whole multiples of it
+
+/// Bytes of a mask for so many elements.
+int64_t MaskBytes(int64_t count) { return (count + kBits - 1) / kBits * kBits / 8; }
+
+void CheckProbability(double probability, Checker& checker) {
+  checker.That(0 <= probability && probability <= 1,
+               [&] { return Concat("prob value is ", probability, ", expected 0 to 1"); });
+}
+
+void CheckReal(const Tensor& tensor, Checker& checker) {
+  checker.That(Contains(kRealTypes, tensor.dtype()),
+               [&] { return DtypeIs(tensor, DtypesText(kRealTypes)); });
+}
+
+std::optional<int64_t> CountOf(const IntList& shape) {
+  return ElementCount(shape.values().data(), static_cast<uint32_t>(shape.values().size()));
+}
+
+void CheckMask(const Operand& mask, int64_t count, Checker& checker) {
+  checker.That(mask.dtype() == ACL_UINT8, [&] { return DtypeIs(mask, "UINT8"); });
+  checker.That(mask.rank() == 1 && mask.dim(0) >= MaskBytes(count), [&] {
+    return Concat(mask.name(), " shape is ", ShapeText(mask), ", expected (", MaskBytes(count),
+                  "), a bit an element in multiples of ", kBits);
+  });
+}
+
+/// The bits for so many elements.
+template <class P>
+Plan MakeMask(const P& p, int64_t count, const Tensor& mask) {
+  const double probability = p.prob;
+  const auto seed = static_cast<uint64_t>(p.seed), offset = static_cast<uint64_t>(p.offset);
+  const int64_t bytes = MaskBytes(count), step = mask.tensor().strides[0];
+  const Place mask_at = mask.place;
+  return {0, [=](const Buffers& buffers) -> Status {
+            ParallelRows(bytes, 64, [&](int64_t i) {
+              uint8_t bits = 0;
+              for (int bit = 0; bit < 8; ++bit) {
+                const auto place = static_cast<uint64_t>(8 * i + bit);
+                const bool kept = 1 - Philox(seed, offset, place).Open(0) >= probability;
+                bits = static_cast<uint8_t>(bits | (kept ? 1 << bit : 0));
+              }
+              mask_at(buffers)[i * step] = std::byte{bits};
+            });
+            return {};
+          }};
+}
+
+/// self / (1 - probability) where the mask is 1, else 0.
+Plan MakeDropout(const Tensor& self, const Tensor& mask, double probability, const Tensor& out) {
+  const double scale = probability < 1 ? 1 / (1 - probability) : 0;
+  const Offsets from(self, self.rank()), to(out, out.rank());
+  const int64_t bytes = BytesOf(self), step = mask.tensor().strides[0], count = *self.count();
+  const auto load = LoaderOf<double>(self.dtype());
+  const auto store = StorerOf<double>(out.dtype());
+  const Place self_at = self.place, mask_at = mask.place, out_at = out.place;
+  return {0, [=](const Buffers& buffers) -> Status {
+            ParallelRows(count, 4, [&](int64_t i) {
+              const auto bits = static_cast<uint8_t>(mask_at(buffers)[i / 8 * step]);
+              double value = 0;
+              if ((bits >> (i % 8) & 1) != 0) {
+                load(self_at(buffers) + from(i) * bytes, 0, 1, &value);
+              }
+              value *= scale;
+              store(&value, 1, out_at(buffers) + to(i) * bytes, 0);
+            });
+            return {};
+          }};
+}
+
+}  // namespace
+
+void CheckDropoutMask(const DropoutMaskParams& p, Checker& checker) {
+  CheckProbability(p.prob, checker);
+  const auto dims = p.shape.values();
+  const auto count = CountOf(p.shape);
+  checker.That(count.has_value(), [&] {
+    return Concat("shape value is ", ShapeText(dims.data(), static_cast<uint32_t>(dims.size())),
+                  ", expected dimensions that are not negative and a size below 2^63");
+  });
+  if (count) CheckMask(p.out, *count, checker);
+}
+
+Plan PlanDropoutMask(const DropoutMaskParams& p, const Product&) {
+  return MakeMask(p, *CountOf(p.shape), p.out);
+}
+
+void CheckDropout(const DropoutParams& p, Checker& checker) {
+  CheckProbability(p.prob, checker);
+  CheckReal(p.self, checker);
+  checker.SameShapeAndDtype(p.out, p.self);
+  CheckMask(p.mask, *p.self.count(), checker);
+}
+
+Plan PlanDropout(const DropoutParams& p, const Product&) {
+  return MakeDropout(p.self, p.mask, p.prob, p.out);
+}
+
+// Both steps in one.
+void CheckDropoutV3(const DropoutV3Params& p, Checker& checker) {
+  CheckProbability(p.prob, checker);
+  checker.That(!p.optionalNoiseShape.present(), [&] {
+    return "optionalNoiseShape value is a tensor, expected null: it is not supported";
+  });
+  CheckReal(p.input, checker);
+  checker.SameShapeAndDtype(p.out, p.input);
+  CheckMask(p.maskOut, *p.input.count(), checker);
+}
+
+Plan PlanDropoutV3(const DropoutV3Params& p, const Product&) {
+  const Plan mask = MakeMask(p, *p.input.count(), p.maskOut);
+  const Plan dropout = MakeDropout(p.input, p.maskOut, p.prob, p.out);
+  return {0, [=](const Buffers& buffers) -> Status {
+            Status status = mask.work(buffers);
+            return status.ok() ? dropout.work(buffers) : std::move(status);
+          }};
+}
+
+}  // namespace openaclnn::supporting
