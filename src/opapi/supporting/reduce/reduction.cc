@@ -1,25 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions over some dimensions.
-#include "supporting/reduction.h"
-
 #include <cmath>
 
-#include "supporting/fold.h"
+#include "supporting/reduce/fold.h"
 
 namespace openaclnn::supporting {
 
-std::optional<uint32_t> WrapDim(int64_t dim, uint32_t rank) {
-  const int64_t limit = rank == 0 ? 1 : rank;  // a scalar has dimensions -1 and 0
-  if (dim < -limit || dim >= limit) return std::nullopt;
-  return static_cast<uint32_t>(dim < 0 ? dim + limit : dim);
-}
-
-std::vector<int64_t> DimsOf(const Params& p) {
-  if (p.arrays.empty()) return {};
-  return {p.arrays[0].values().begin(), p.arrays[0].values().end()};
-}
-
-std::optional<Layout> LayoutOf(const Operand& self, const std::vector<int64_t>& dims) {
+std::optional<Layout> LayoutOf(const Operand& self, std::span<const int64_t> dims) {
   std::array<bool, kMaxRank> is_reduced{};
   if (dims.empty()) is_reduced.fill(true);
   for (const int64_t dim : dims) {
@@ -40,7 +27,7 @@ std::optional<Layout> LayoutOf(const Operand& self, const std::vector<int64_t>& 
 
 bool Integral(const Params& p) {
   return DomainOf(p.tensors[0].dtype()) == Domain::kInteger &&
-         DomainOf(p.out().dtype()) == Domain::kInteger;
+         DomainOf(p.first_output().dtype()) == Domain::kInteger;
 }
 
 namespace {
@@ -85,47 +72,48 @@ using AllFold = TruthFold<T, true>;
 template <class T>
 using AnyFold = TruthFold<T, false>;
 
-bool IsExtreme(const Params& p) { return p.row.plan == PlanAmax || p.row.plan == PlanAmin; }
-
 }  // namespace
 
 void CheckResult(const Params& p, const Layout& layout, bool keep_dim, Checker& checker) {
   for (size_t i = 1; i < p.tensors.size(); ++i) {
     CheckShape(p.tensors[i], keep_dim ? layout.result_kept : layout.result, checker);
   }
-  checker.That(!IsExtreme(p) || CountOf(layout.reduced) > 0 || CountOf(layout.kept) == 0, [&] {
-    return Concat(p.tensors[0].name(), " shape is ", ShapeText(p.tensors[0]),
+  const Tensor& out = p.first_output();
+  checker.That(Integral(p) || Contains(kRealTypes, out.dtype()) || out.dtype() == ACL_BOOL,
+               [&] { return DtypeIs(out, "a float type, which the result is of"); });
+}
+
+void CheckReduction(const ReductionParams& p, Checker& checker) {
+  const auto dims = p.dim.values();
+  const auto layout = LayoutOf(p.self, dims);
+  checker.That(layout.has_value(), [&] {
+    return Concat(p.dim.name(), " value is ",
+                  ShapeText(dims.data(), static_cast<uint32_t>(dims.size())),
+                  ", expected dimensions of self, ", ShapeText(p.self));
+  });
+  if (layout) CheckResult(p, *layout, p.keepDim, checker);
+}
+
+void CheckExtreme(const ReductionParams& p, Checker& checker) {
+  CheckReduction(p, checker);
+  checker.That(!p.self.empty() || p.first_output().empty(), [&] {
+    return Concat("self shape is ", ShapeText(p.self),
                   ", expected elements to take the extreme of");
   });
-  checker.That(Integral(p) || Contains(kRealTypes, p.out().dtype()) || p.out().dtype() == ACL_BOOL,
-               [&] { return DtypeIs(p.out(), "a float type, which the result is of"); });
 }
 
-void CheckReduction(const Params& p, Checker& checker) {
-  const auto layout = LayoutOf(p.tensors[0], DimsOf(p));
-  checker.That(layout.has_value(), [&] {
-    return Concat(
-        p.arrays[0].name(), " value is ",
-        ShapeText(p.arrays[0].values().data(), static_cast<uint32_t>(p.arrays[0].values().size())),
-        ", expected dimensions of ", p.tensors[0].name(), ", ", ShapeText(p.tensors[0]));
-  });
-  if (layout) CheckResult(p, *layout, p.integers[0] != 0, checker);
+Plan PlanSum(const ReductionParams& p, const Product&) { return MakeFoldFor<SumFold>(p); }
+
+Plan PlanMean(const ReductionParams& p, const Product&) {
+  return MakeFold<double>(p, SumFold<double>{{}, {}, true});
 }
 
-void CheckTotal(const Params& p, Checker& checker) {
-  CheckResult(p, *LayoutOf(p.tensors[0], {}), false, checker);
-}
+Plan PlanAmax(const ReductionParams& p, const Product&) { return MakeFoldFor<LargestFold>(p); }
 
-Plan PlanSum(const Params& p) { return MakeFoldFor<SumFold>(p); }
+Plan PlanAmin(const ReductionParams& p, const Product&) { return MakeFoldFor<SmallestFold>(p); }
 
-Plan PlanMean(const Params& p) { return MakeFold<double>(p, SumFold<double>{{}, {}, true}); }
+Plan PlanAll(const ReductionParams& p, const Product&) { return MakeFoldFor<AllFold>(p); }
 
-Plan PlanAmax(const Params& p) { return MakeFoldFor<LargestFold>(p); }
-
-Plan PlanAmin(const Params& p) { return MakeFoldFor<SmallestFold>(p); }
-
-Plan PlanAll(const Params& p) { return MakeFoldFor<AllFold>(p); }
-
-Plan PlanAny(const Params& p) { return MakeFoldFor<AnyFold>(p); }
+Plan PlanAny(const ReductionParams& p, const Product&) { return MakeFoldFor<AnyFold>(p); }
 
 }  // namespace openaclnn::supporting

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 
+#include "generated/reduce.h"
+#include "kernels/broadcast.h"
 #include "kernels/rows.h"
-#include "supporting/reduction.h"
+#include "supporting/tree_sum.h"
 
 namespace openaclnn::supporting {
 
@@ -17,9 +19,8 @@ struct Layout {
   Shape result, result_kept;        // out's shape without and with the reduced dimensions
 };
 
-std::vector<int64_t> DimsOf(const Params& params);
 /// Nothing when a dimension is none.
-std::optional<Layout> LayoutOf(const Operand& self, const std::vector<int64_t>& dims);
+std::optional<Layout> LayoutOf(const Operand& self, std::span<const int64_t> dims);
 
 inline Offsets OffsetsOf(const Shape& dims, const Shape& steps) {
   return Offsets(dims.data(), steps.data(), static_cast<uint32_t>(dims.size()));
@@ -32,7 +33,7 @@ inline Walk TermsOf(const Layout& layout, int64_t element_bytes) {
   return Walk(layout.reduced, std::vector<Steps>{Steps(steps)});
 }
 
-/// Whether integers stay integers.
+/// Whether integers stay integers, from the first operand to the first output.
 bool Integral(const Params& params);
 
 /// Which operands a fold goes from and to.
@@ -93,15 +94,15 @@ Plan MakeFold(const Params& p, const Layout& layout, const Fold& fold) {
   return MakeFold<T>(p, FoldPlaces{0, 1, p.tensors.size()}, layout, fold);
 }
 
-/// Over the dimensions of the call's list.
+/// Over the dimensions of the call's list; none are all.
 template <class T, class Fold>
-Plan MakeFold(const Params& p, const Fold& fold) {
-  return MakeFold<T>(p, *LayoutOf(p.tensors[0], DimsOf(p)), fold);
+Plan MakeFold(const ReductionParams& p, const Fold& fold) {
+  return MakeFold<T>(p, *LayoutOf(p.self, p.dim.values()), fold);
 }
 
 /// The fold for what the operands are computed in: double for floats.
 template <template <class> class Fold>
-Plan MakeFoldFor(const Params& p) {
+Plan MakeFoldFor(const ReductionParams& p) {
   return Integral(p) ? MakeFold<int64_t>(p, Fold<int64_t>()) : MakeFold<double>(p, Fold<double>());
 }
 
