@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// EmbeddingBag against plain loops, in every mode.
+#include "supporting/family_test.h"
+
+namespace openaclnn::test {
+namespace {
+
+/// Bags {1, 2, 4}, {}, {5, 4} and {3, 9}, or with a last offset the first three, of a table (10,
+/// 3).
+struct BagProblem {
+  explicit BagProblem(int64_t of_mode, bool last, int64_t pad = -1)
+      : mode(of_mode), with_last(last), padding(pad) {}
+
+  Outcome Run(const Device& device) const {
+    return RUN(device, EmbeddingBag, weight.handle(), indices.handle(), offsets.handle(), false,
+               mode, false, nullptr, with_last, padding, Handle(output), Handle(offset2bag),
+               Handle(sizes), Handle(maxima));
+  }
+
+  int64_t mode;
+  bool with_last;
+  int64_t padding;
+  Random random{75};
+  Doubles table = RealValues(random, 30);
+  std::vector<size_t> rows = {1, 2, 4, 5, 4, 3, 9};
+  std::vector<size_t> begins = {0, 3, 3, 5, 7};
+  int64_t bags = with_last ? 3 : 4;
+  DeviceTensor weight = Make(ACL_DOUBLE, {10, 3}, table, random);
+  DeviceTensor indices = Make(ACL_INT32, {7}, {1, 2, 4, 5, 4, 3, 9}, random);
+  DeviceTensor offsets = Make(ACL_INT64, {4}, {0, 3, 3, 5}, random);
+  DeviceTensor output = DeviceTensor(ACL_DOUBLE, RandomLayout(random, {bags, 3}, false));
+  DeviceTensor offset2bag{ACL_INT64, DenseLayout({7})}, sizes{ACL_INT64, DenseLayout({bags})},
+      maxima{ACL_INT64, DenseLayout(mode == 2 ? Dims{bags, 3} : Dims{bags})};
+};
+
+TEST(Index, ReducesBagsOfRows) {
+  const Device device;
+  for (const int64_t mode : {0, 1, 2}) {
+    for (const bool last : {false, true}) {
+      for (const int64_t padding : {-1, 4}) {
+        const BagProblem p(mode, last, padding);
+        ASSERT_EQ(p.Run(device).message, "") << mode;
+        Doubles want, sizes, maxima;
+        for (size_t bag = 0; bag < static_cast<size_t>(p.bags); ++bag) {
+          const size_t end = p.begins[bag + 1];
+          std::vector<size_t> rows;
+          for (size_t i = p.begins[bag]; i < end; ++i) {
+            if (static_cast<int64_t>(p.rows[i]) != padding) rows.push_back(p.rows[i]);
+          }
+          sizes.push_back(static_cast<double>(rows.size()));
+          for (size_t column = 0; column < 3; ++column) {
+            double sum = 0, most = 0;
+            size_t best = 0;
+            for (const size_t row : rows) {
+              const double value = p.table[row * 3 + column];
+              sum += value;
+              if (row == rows.front() || value > most) most = value, best = row;
+            }
+            const double count = std::max<double>(static_cast<double>(rows.size()), 1);
+            want.push_back(mode == 0 ? sum : mode == 1 ? sum / count : most);
+            maxima.push_back(static_cast<double>(best));
+          }
+        }
+        ExpectNear(ValuesOf(p.output), want, ACL_DOUBLE);
+        EXPECT_EQ(ValuesOf(p.sizes), sizes);
+        EXPECT_EQ(ValuesOf(p.maxima), mode == 2 ? maxima : Doubles(sizes.size(), 0));
+      }
+    }
+  }
+}
+
+TEST(Index, WeighsRowsOfBags) {
+  const Device device;
+  BagProblem p(0, false);
+  const DeviceTensor factors = Of({7}, {1, 2, 3, 4, 5, 6, 7}), none(ACL_INT64, DenseLayout({0}));
+  EXPECT_RUN(device, EmbeddingBag, p.weight.handle(), p.indices.handle(), p.offsets.handle(), false,
+             0, false, factors.handle(), false, -1, Handle(p.output), Handle(none), Handle(p.sizes),
+             Handle(p.maxima));
+  const Doubles got = ValuesOf(p.output);
+  for (size_t column = 0; column < 3; ++column) {
+    EXPECT_NEAR(got[6 + column], 4 * p.table[15 + column] + 5 * p.table[12 + column], 1e-12);
+  }
+  EXPECT_REFUSED(161002, "perSampleWeights value is a tensor", EmbeddingBag, p.weight.handle(),
+                 p.indices.handle(), p.offsets.handle(), false, 1, false, factors.handle(), false,
+                 -1, Handle(p.output), Handle(none), Handle(p.sizes), Handle(p.maxima));
+}
+
+TEST(Index, BagsThatAreNoneFailTheTask) {
+  const Device device;
+  BagProblem p(0, false);
+  p.indices.Write(ToBytes(ACL_INT32, {1, 2, 4, 10, 4, 3, 9}));
+  EXPECT_EQ(p.Run(device).code, 507035);
+  BagProblem falling(0, false);
+  falling.offsets.Write(ToBytes(ACL_INT64, {0, 3, 2, 5}));
+  const Outcome outcome = falling.Run(device);
+  EXPECT_EQ(outcome.code, 507035) << outcome.message;
+  const BagProblem other(3, false);
+  EXPECT_NE(other.Run(device).message.find("mode value is 3"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace openaclnn::test
