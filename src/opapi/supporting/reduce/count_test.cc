@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trace, Histc and Bincount against plain loops.
+#include "supporting/family_test.h"
+
+namespace openaclnn::test {
+namespace {
+
+TEST(Reduce, TracesDiagonals) {
+  const Device device;
+  Random random(71);
+  for (const aclDataType dtype : {ACL_FLOAT, ACL_INT32, ACL_BF16, ACL_DOUBLE}) {
+    for (const Dims& dims : {Dims{7, 5}, Dims{90, 200}, Dims{0, 3}}) {
+      const Doubles values = SmallValues(random, dims[0] * dims[1]);
+      const DeviceTensor self = Make(dtype, dims, values, random), out(dtype, DenseLayout({}));
+      double sum = 0;
+      for (int64_t i = 0; i < std::min(dims[0], dims[1]); ++i) {
+        sum += values[static_cast<size_t>(i * dims[1] + i)];
+      }
+      EXPECT_RUN(device, Trace, self.handle(), Handle(out));
+      ExpectNear(ValuesOf(out), {sum}, dtype);
+    }
+  }
+  const DeviceTensor vector = Of({3}, {1, 2, 3}), out = Empty({});
+  EXPECT_REFUSED(161002, "self rank is 1", Trace, vector.handle(), Handle(out));
+}
+
+TEST(Reduce, CountsInBins) {
+  const Device device;
+  Random random(72);
+  const Doubles values = {-1, 0, 0.5, 1, 1.99, 2, 3, 4, 4.01, NAN};
+  const DeviceTensor self = Make(ACL_DOUBLE, {2, 5}, values, random), out = Empty({4});
+  const ScalarHandle zero(0.0), four(4.0);
+  EXPECT_RUN(device, Histc, self.handle(), 4, zero.get(), four.get(), Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{2, 2, 1, 2}));  // 4 is in the last
+
+  const DeviceTensor whole = Make(ACL_INT32, {5}, {3, 1, 7, 7, 5}, random);
+  const DeviceTensor counts(ACL_INT32, DenseLayout({3}));
+  EXPECT_RUN(device, Histc, whole.handle(), 3, zero.get(), zero.get(), Handle(counts));
+  EXPECT_EQ(ValuesOf(counts), (Doubles{1, 1, 3}));  // of [1, 7], which the values span
+
+  const DeviceTensor equal = Of({2}, {5, 5}), one = Empty({2});
+  EXPECT_RUN(device, Histc, equal.handle(), 2, zero.get(), zero.get(), Handle(one));
+  EXPECT_EQ(ValuesOf(one), (Doubles{0, 2}));  // of [4, 6]
+
+  EXPECT_RUN(device, Histc, Empty({0}).handle(), 2, zero.get(), zero.get(), Handle(one));
+  EXPECT_EQ(ValuesOf(one), (Doubles{0, 0}));
+  EXPECT_REFUSED(161002, "bins value is 0", Histc, self.handle(), 0, zero.get(), four.get(),
+                 Handle(out));
+  EXPECT_REFUSED(161002, "max value is 0", Histc, self.handle(), 4, four.get(), zero.get(),
+                 Handle(out));
+  const Outcome outcome = RUN(device, Histc, self.handle(), 4, zero.get(), zero.get(), Handle(out));
+  EXPECT_EQ(outcome.code, 507035) << "a NaN has no range";
+}
+
+TEST(Reduce, CountsNumbers) {
+  const Device device;
+  Random random(73);
+  const DeviceTensor self = Make(ACL_INT32, {6}, {3, 1, 3, 0, 3, 1}, random);
+  const DeviceTensor counts(ACL_INT64, DenseLayout({6}));
+  EXPECT_RUN(device, Bincount, self.handle(), nullptr, 6, Handle(counts));
+  EXPECT_EQ(ValuesOf(counts), (Doubles{1, 2, 0, 3, 0, 0}));
+
+  const DeviceTensor weights = Make(ACL_FLOAT, {6}, {0.5, 1, 2, 4, 8, 16}, random);
+  const DeviceTensor sums(ACL_FLOAT, DenseLayout({4}));
+  EXPECT_RUN(device, Bincount, self.handle(), weights.handle(), 0, Handle(sums));
+  EXPECT_EQ(ValuesOf(sums), (Doubles{4, 17, 0, 10.5}));
+
+  const DeviceTensor short_of(ACL_INT64, DenseLayout({3}));
+  EXPECT_EQ(RUN(device, Bincount, self.handle(), nullptr, 0, Handle(short_of)).code, 507035);
+  EXPECT_REFUSED(161002, "out shape is (3)", Bincount, self.handle(), nullptr, 4, Handle(short_of));
+  EXPECT_REFUSED(161002, "out dtype is INT64", Bincount, self.handle(), weights.handle(), 0,
+                 Handle(counts));
+  EXPECT_REFUSED(161002, "self dtype is FLOAT", Bincount, weights.handle(), nullptr, 0,
+                 Handle(counts));
+}
+
+}  // namespace
+}  // namespace openaclnn::test
