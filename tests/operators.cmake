@@ -53,7 +53,7 @@ foreach(target baseline avx2 avx512)
       $<TARGET_PROPERTY:kernels_${target},COMPILE_OPTIONS>)
     target_compile_definitions(lanes_${target} PRIVATE
       OPENACLNN_TARGET=${target} LANES_NAME="${target}")
-    list(APPEND lanes $<TARGET_OBJECTS:lanes_${target}>)
+    list(APPEND lanes $<TARGET_OBJECTS:lanes_${target}> $<TARGET_OBJECTS:kernels_${target}>)
     list(APPEND lanes_definitions LANES_${upper})
   endif()
 endforeach()

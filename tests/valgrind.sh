@@ -25,6 +25,6 @@ run() { # run PROGRAM [OPTION...]
 run runtime_api '--gtest_filter=-*FlushToZero*'  # valgrind has none
 run meta_api
 for program in "$tests"/*_test; do
-  run "$(basename "$program")" '--gtest_filter=*WorkedExample*:*Random*:*Executor*:*Misuse*:*Empty*'
+  run "$(basename "$program")" '--gtest_filter=*WorkedExample*:*Random*:*Executor*:*Misuse*:*Arguments*:*Empty*'
 done
 exit $failed

@@ -6,6 +6,7 @@
 
 #include "acl/acl.h"
 #include "aclnnop/aclnn_embedding.h"
+#include "aclnnop/aclnn_embedding_dense_backward.h"
 #include "tests/support/checks.h"
 
 namespace openaclnn::test {
@@ -68,13 +69,19 @@ class Misuse {
     ExpectError(Run(workspace, size_, stream), 561000, "executor value is ");
     const TensorHandle weight({.dims = {2, 3}}), rows({.dims = {4, 3}});
     const TensorHandle indices({.dims = {4}, .dtype = ACL_INT32});
+    const bool is_embedding = std::string_view(problem_.api()) == "aclnnEmbedding";
     const Planned other = Planned::Plan([&](uint64_t* size, aclOpExecutor** executor) {
+      if (is_embedding) {
+        return aclnnEmbeddingDenseBackwardGetWorkspaceSize(rows.get(), indices.get(), 2, 0, false,
+                                                           weight.get(), size, executor);
+      }
       return aclnnEmbeddingGetWorkspaceSize(weight.get(), indices.get(), rows.get(), size,
                                             executor);
     });
     ASSERT_EQ(other.outcome().message, "");
     ExpectError(Run(workspace, size_, other.executor()), 561000,
-                std::string("executor operator is aclnnEmbedding, expected ") + problem_.api());
+                std::string("executor operator is aclnnEmbedding") +
+                    (is_embedding ? "DenseBackward" : "") + ", expected " + problem_.api());
   }
 
   void Workspaces() {
