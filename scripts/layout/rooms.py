@@ -15,8 +15,9 @@ ROOM_FILES = (
 TOPIC_FILES = ("operators.toml",)
 RECORDS_FILES = ("README.md",)
 
-# A name in a family's folder: what forward and backward share, the maths of both, and its test.
-SHARED_NAME = re.compile(r"(README\.md|shared(_test)?\.(h|cc)|.*_table\.(h|cc)|.*_test\.(h|cc))")
+# A name in a family's folder: what forward and backward share, shapes among it, the maths of both,
+# and its test.
+SHARED_NAME = re.compile(r"(README\.md|cases\.inc|shared(_test)?\.(h|cc)|.*_table\.(h|cc)|.*_test\.(h|cc))")
 
 # A comparison decides for one product what a column of its table should say.
 COMPARISON = re.compile(

@@ -96,33 +96,37 @@ Sizes RandomSizes(Random& random) {
   return sizes;
 }
 
-// c = alpha a b + beta d for each batch; either factor as it is or transposed, d whole or one row.
-TEST(Gemm, OfRandomSizesTypesAndTransposes) {
-  EXPECT_TRUE(rc::check([] {
-    Random random(*rc::gen::arbitrary<uint32_t>());
-    const Sizes n = RandomSizes(random);
-    const auto type = [&] { return kFloatDtypes[static_cast<size_t>(Uniform(random, 0, 2))]; };
-    const auto flag = [&] { return Uniform(random, 0, 1) == 1; };
-    const bool a_transposed = flag(), b_transposed = flag(), adds = flag(), one_row = flag();
-    const Rounding rounding =
-        std::vector{Rounding::kNone, Rounding::kNone, Rounding::kHf32,
-                    Rounding::kFloat16}[static_cast<size_t>(Uniform(random, 0, 3))];
-    const Stored a(random, type(), a_transposed ? n.terms : n.rows, a_transposed ? n.rows : n.terms,
-                   n.batches);
-    const Stored b(random, type(), b_transposed ? n.columns : n.terms,
-                   b_transposed ? n.terms : n.columns, n.batches);
-    Stored d(random, type(), n.rows, n.columns, n.batches);
-    if (one_row) d.row_step = d.batch_step = 0;
-    Stored c(random, type(), n.rows, n.columns, n.batches);
-    Gemm gemm = {};
+/// c = alpha a b + beta d for each batch; either factor as it is or transposed, d whole or one row.
+struct Product {
+  explicit Product(Random& random)
+      : n(RandomSizes(random)),
+        a_transposed(Flag(random)),
+        b_transposed(Flag(random)),
+        rounding(std::vector{Rounding::kNone, Rounding::kNone, Rounding::kHf32,
+                             Rounding::kFloat16}[static_cast<size_t>(Uniform(random, 0, 3))]),
+        a(random, Type(random), a_transposed ? n.terms : n.rows, a_transposed ? n.rows : n.terms,
+          n.batches),
+        b(random, Type(random), b_transposed ? n.columns : n.terms,
+          b_transposed ? n.terms : n.columns, n.batches),
+        d(random, Type(random), n.rows, n.columns, n.batches),
+        c(random, Type(random), n.rows, n.columns, n.batches) {
+    if (Flag(random)) d.row_step = d.batch_step = 0;
+    gemm.adds = Flag(random);
+    gemm.alpha = Flag(random) ? 1.0f : -0.75f;
+    gemm.beta = Flag(random) ? 1.0f : 0.375f;
+  }
+
+  static bool Flag(Random& random) { return Uniform(random, 0, 1) == 1; }
+  static aclDataType Type(Random& random) {
+    return kFloatDtypes[static_cast<size_t>(Uniform(random, 0, 2))];
+  }
+
+  void Plan() {
     gemm.a = Taps(a, a_transposed ? n.rows : n.terms, a_transposed, rounding);
     gemm.b = Taps(b, b_transposed ? n.terms : n.columns, b_transposed, rounding);
     gemm.c = c.view();
     gemm.c_dtype = c.dtype;
-    gemm.adds = adds;
     gemm.added = {d.view(), d.dtype};
-    gemm.alpha = flag() ? 1.0f : -0.75f;
-    gemm.beta = flag() ? 1.0f : 0.375f;
     gemm.terms = n.terms;
     gemm.columns = n.columns;
     gemm.rows = {.groups = 1,
@@ -138,32 +142,51 @@ TEST(Gemm, OfRandomSizesTypesAndTransposes) {
                       d.batches(n.batches)};
     }
     PlanGemm(&gemm);
-    const std::vector<double> before = c.values;
-    Multiply(gemm, a, b, d, &c);
+  }
+
+  /// Whether element (i, j) of a batch of c is within the bound of the loop over its terms.
+  bool IsRight(const std::vector<double>& got, int64_t batch, int64_t i, int64_t j) const {
+    double sum = 0, size = 0;
+    for (int64_t k = 0; k < n.terms; ++k) {
+      const double term = a_seen[a_transposed ? a.At(batch, k, i) : a.At(batch, i, k)] *
+                          b_seen[b_transposed ? b.At(batch, j, k) : b.At(batch, k, j)];
+      sum += term;
+      size += std::abs(term);
+    }
+    const double alpha = gemm.alpha;
+    const double more =
+        gemm.adds ? static_cast<double>(gemm.beta) * d.values[d.At(batch, i, j)] : 0;
+    const double bound = Bound(n.terms + 1, std::abs(alpha) * size + std::abs(more));
+    return IsWithin(c.dtype, got[c.At(batch, i, j)], alpha * sum + more, bound);
+  }
+
+  Sizes n;
+  bool a_transposed, b_transposed;
+  Rounding rounding;
+  Stored a, b, d, c;
+  std::vector<double> a_seen = Seen(a, rounding), b_seen = Seen(b, rounding);
+  Gemm gemm = {};
+};
+
+// What is no element of c stays.
+TEST(Gemm, OfRandomSizesTypesAndTransposes) {
+  EXPECT_TRUE(rc::check([] {
+    Random random(*rc::gen::arbitrary<uint32_t>());
+    Product product(random);
+    product.Plan();
+    Multiply(product.gemm, product.a, product.b, product.d, &product.c);
+    const Stored& c = product.c;
     const std::vector<double> got = ToDoubles(c.dtype, c.bytes);
-    const std::vector<double> x = Seen(a, rounding), y = Seen(b, rounding);
     std::vector<bool> written(got.size());
-    for (int64_t batch = 0; batch < n.batches; ++batch) {
-      for (int64_t i = 0; i < n.rows; ++i) {
-        for (int64_t j = 0; j < n.columns; ++j) {
-          double sum = 0, size = 0;
-          for (int64_t k = 0; k < n.terms; ++k) {
-            const double term = x[a_transposed ? a.At(batch, k, i) : a.At(batch, i, k)] *
-                                y[b_transposed ? b.At(batch, j, k) : b.At(batch, k, j)];
-            sum += term;
-            size += std::abs(term);
-          }
-          const double more =
-              adds ? static_cast<double>(gemm.beta) * d.values[d.At(batch, i, j)] : 0;
-          const double wanted = static_cast<double>(gemm.alpha) * sum + more;
-          const double bound = Bound(n.terms + 1, std::abs(gemm.alpha) * size + std::abs(more));
-          const size_t at = c.At(batch, i, j);
-          RC_ASSERT(IsWithin(c.dtype, got[at], wanted, bound));
-          written[at] = true;
+    for (int64_t batch = 0; batch < product.n.batches; ++batch) {
+      for (int64_t i = 0; i < product.n.rows; ++i) {
+        for (int64_t j = 0; j < product.n.columns; ++j) {
+          RC_ASSERT(product.IsRight(got, batch, i, j));
+          written[c.At(batch, i, j)] = true;
         }
       }
     }
-    for (size_t i = 0; i < got.size(); ++i) RC_ASSERT(written[i] || got[i] == before[i]);
+    for (size_t i = 0; i < got.size(); ++i) RC_ASSERT(written[i] || got[i] == c.values[i]);
   }));
 }
 

@@ -66,4 +66,21 @@ struct ConvRoom {
   static double Multiplications(const ConvCase& shape) { return Products * shape.products(); }
 };
 
+/// Every product, type and cubeMathType that goes together.
+template <class Problem>
+void ExpectOperandsAreRoundedAsAsked() {
+  for (const ProductEntry& product : kProducts) {
+    if (product.family == Family::k310P || product.family == Family::k310B) continue;
+    const Device device{{"OPENACLNN_SOC", product.name}};
+    for (const aclDataType dtype : kFloatDtypes) {
+      for (int8_t math = 0; math < 4; ++math) {
+        if (HowComputed(product.family, dtype, math) == Computed::kRefused) continue;
+        SCOPED_TRACE(testing::Message() << product.name << " " << dtype << " " << int{math});
+        ExpectRight(device, Problem({"", kSmoke, 5, 3, 20, 18, 3, 1}, dtype,
+                                    {1, kNormal, math % 2 == 1}, math, product.family));
+      }
+    }
+  }
+}
+
 }  // namespace openaclnn::test

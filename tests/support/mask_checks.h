@@ -193,4 +193,15 @@ void ExpectViewsWithoutElementsAreTaken(const MaskChecks<Spec>& checks, const De
   EXPECT_EQ(Execute(device, Plan(huge), run).message, "");
 }
 
+/// Widths, ranks, masks and views, good and bad.
+template <class Spec>
+void ExpectMaskedRowsAreChecked(const MaskChecks<Spec>& checks, Phase2 run) {
+  ExpectWidthsAreChecked(checks);
+  const Device device;
+  ExpectRanksAreChecked(checks);
+  ExpectMaskShapesAreChecked(checks);
+  ExpectSelfOverlapIsRefused(checks);
+  ExpectViewsWithoutElementsAreTaken(checks, device, run);
+}
+
 }  // namespace openaclnn::test

@@ -96,23 +96,6 @@ TEST(ConvTbcBackward, WorkedExample) {
   }
 }
 
-// Every product, type and cubeMathType that goes together.
-TEST(ConvTbcBackward, RoundsOperandsAsAsked) {
-  for (const ProductEntry& product : kProducts) {
-    if (product.family == Family::k310P || product.family == Family::k310B) continue;
-    const Device device{{"OPENACLNN_SOC", product.name}};
-    for (const aclDataType dtype : kFloatDtypes) {
-      for (int8_t math = 0; math < 4; ++math) {
-        if (HowComputed(product.family, dtype, math) == Computed::kRefused) continue;
-        SCOPED_TRACE(testing::Message() << product.name << " " << dtype << " " << int{math});
-        const Problem problem({"", kSmoke, 5, 3, 20, 18, 3, 1}, dtype, {1, kNormal, math % 2 == 1},
-                              math, product.family);
-        ExpectRight(device, problem);
-      }
-    }
-  }
-}
-
 // gradBias sums self as it is stored, whatever the products see.
 TEST(ConvTbcBackward, BiasGradientIsNotRounded) {
   const Device device;
@@ -175,6 +158,8 @@ TEST(ConvTbcBackwardWorkspace, OfOneOutputChannelIsThatOfDy) {
   const auto dy_bytes = static_cast<uint64_t>(problem.dy.layout().count()) * sizeof(float);
   EXPECT_LT(problem.Plan().workspace_size(), 2 * dy_bytes);
 }
+
+TEST(ConvTbcBackward, RoundsOperandsAsAsked) { ExpectOperandsAreRoundedAsAsked<Problem>(); }
 
 INSTANTIATE_TYPED_TEST_SUITE_P(ConvTbcBackward, RoomRuns, Room);
 

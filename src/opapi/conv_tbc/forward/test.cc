@@ -39,23 +39,6 @@ TEST(ConvTbc, WorkedExample) {
   EXPECT_EQ(Output(problem), (std::vector<double>{5, 5, 7, 7, 7, 7, 7, 7, 5, 5}));
 }
 
-// Every product, type and cubeMathType that goes together.
-TEST(ConvTbc, RoundsOperandsAsAsked) {
-  for (const ProductEntry& product : kProducts) {
-    if (product.family == Family::k310P || product.family == Family::k310B) continue;
-    const Device device{{"OPENACLNN_SOC", product.name}};
-    for (const aclDataType dtype : kFloatDtypes) {
-      for (int8_t math = 0; math < 4; ++math) {
-        if (HowComputed(product.family, dtype, math) == Computed::kRefused) continue;
-        SCOPED_TRACE(testing::Message() << product.name << " " << dtype << " " << int{math});
-        const Problem problem({"", kSmoke, 5, 3, 20, 18, 3, 1}, dtype, {1, kNormal, math % 2 == 1},
-                              math, product.family);
-        ExpectRight(device, problem);
-      }
-    }
-  }
-}
-
 // One product, of a value and 1.
 double Computed1(aclDataType dtype, int8_t math, double value) {
   const Device device;
@@ -142,6 +125,8 @@ TEST(ConvTbc, AsManyTermsAsANumberHolds) {
     EXPECT_EQ(ToDoubles(ACL_FLOAT, out.Read())[0], static_cast<double>(channels + 1));
   }
 }
+
+TEST(ConvTbc, RoundsOperandsAsAsked) { ExpectOperandsAreRoundedAsAsked<Problem>(); }
 
 INSTANTIATE_TYPED_TEST_SUITE_P(ConvTbc, RoomRuns, Room);
 

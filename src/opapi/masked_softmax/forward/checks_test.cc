@@ -19,22 +19,8 @@ const MaskChecks<Spec> kChecks = {.api = kApi,
                                   .least_width = 1,
                                   .output = &Spec::y};
 
-TEST(ScaledMaskedSoftmaxChecks, WidthOnEveryProduct) { ExpectWidthsAreChecked(kChecks); }
-
-TEST(ScaledMaskedSoftmaxChecks, RanksAndMaskShapes) {
-  const Device device;
-  ExpectRanksAreChecked(kChecks);
-  ExpectMaskShapesAreChecked(kChecks);
-}
-
-TEST(ScaledMaskedSoftmaxChecks, OutputThatOverlapsItself) {
-  const Device device;
-  ExpectSelfOverlapIsRefused(kChecks);
-}
-
-TEST(ScaledMaskedSoftmaxChecks, ViewsWithoutElementsReachNothing) {
-  const Device device;
-  ExpectViewsWithoutElementsAreTaken(kChecks, device, aclnnScaledMaskedSoftmax);
+TEST(ScaledMaskedSoftmaxChecks, WidthsRanksMasksAndViews) {
+  ExpectMaskedRowsAreChecked(kChecks, aclnnScaledMaskedSoftmax);
 }
 
 INSTANTIATE_TYPED_TEST_SUITE_P(ScaledMaskedSoftmax, RoomChecks, Room);
