@@ -77,7 +77,8 @@ def entries_of(*names):
 
 
 # What two rooms might both hold: different from line to line, so that it is one run.
-LONG_RUN = "".join(f"  sum += Row{i}(a, b);\n" for i in range(duplicates.MAX_LINES))
+LONG = duplicates.MAX_LINES
+LONG_RUN = "".join(f"  sum += Row{i}(a, b);\n" for i in range(LONG))
 
 # For each rule: a fault, and what is said of it. Includes are spelt as the rooms spell theirs.
 PLANTED = {
@@ -231,7 +232,7 @@ PLANTED = {
             "order/sort.cc:3: the topic order includes the topic reduce",
         )
     ],
-    "check_engines": [
+    "check_common": [
         (
             {"src/opapi/supporting/engine.h": including("supporting/reduce/sum.h")},
             "supporting/engine.h:3: what all topics share includes the topic reduce",
@@ -359,14 +360,14 @@ PLANTED = {
                 "src/opapi/add/forward/test.cc": CC + LONG_RUN,
                 "src/opapi/mul_all/forward/test.cc": CC + "int x;\n" + LONG_RUN,
             },
-            "add/forward/test.cc:3: 100 lines of code as in src/opapi/mul_all/forward/test.cc:4",
+            f"add/forward/test.cc:3: {LONG} lines of code as in src/opapi/mul_all/forward/test.cc:4",
         ),
         (
             {  # the names of the rooms and of their families are no difference
                 "src/opapi/add/forward/test.cc": CC + LONG_RUN.replace("Row", "AddForward"),
                 "src/opapi/add/backward/test.cc": CC + LONG_RUN.replace("Row", "AddBackward"),
             },
-            "add/backward/test.cc:3: 100 lines of code as in src/opapi/add/forward/test.cc:3",
+            f"add/backward/test.cc:3: {LONG} lines of code as in src/opapi/add/forward/test.cc:3",
         ),
     ],
     "check_operator_lists": [
@@ -431,7 +432,11 @@ def test_each_rule_alone_finds_its_fault(tmp_path, rule, files, expected):
         {"src/opapi/add/backward/test.cc": including("add/forward/reference.h")},
         {"src/opapi/add/shared_test.cc": including("add/forward/op.h")},
         {"src/opapi/supporting/order/sort_test.cc": including("supporting/reduce/sum.h")},
-        {"src/opapi/supporting/order/sort.cc": including("supporting/engine.h")},
+        {"src/opapi/supporting/order/sort.cc": including("supporting/engine.h",
+                                                         "supporting/reduce/fold.h",
+                                                         "supporting/order/operators.h"),
+         "src/opapi/supporting/reduce/fold.h": CC},
+        {"src/opapi/registry.cc": including("supporting/engine.h")},
         {"src/opapi/add/forward/reference.cc": including("add/forward/reference.h",
                                                          "tool/reference.h"),
          "src/tool/reference.h": CC},

@@ -2,6 +2,7 @@
 """Who may include whom: layers, families and their rooms, topics, the tool, and no cycles."""
 
 import posixpath
+import re
 
 from layout.source import C_SUFFIXES, Figure, Violation
 
@@ -22,7 +23,16 @@ LAYERS = {
 INCLUDE_ROOTS = ("src/opapi", "src", "include", "", "tests", "tests/install")
 
 # Headers that only a build or an installation has.
-GENERATED = ("aclnnop/", "declarations/", "generated/")
+GENERATED = re.compile(r"(aclnnop|declarations)/.*|supporting/(\w+/operators\.h|\w+\.h|\w+\.inc)")
+
+# What computes for the operators of several topics stands in the topic that it is named after.
+ENGINES = {
+    "src/opapi/supporting/elementwise/elementwise.h",
+    "src/opapi/supporting/elementwise/formula.h",
+    "src/opapi/supporting/index/places.h",
+    "src/opapi/supporting/reduce/fold.h",
+    "src/opapi/supporting/reduce/norm_fold.h",
+}
 
 # What kernels see of the layers below: types of data, operands and outcomes. Checks, products,
 # calls and what is said to a client are not numerics.
@@ -69,7 +79,7 @@ def check_resolved(sources):
     paths = {source.path: source for source in sources}
     for source in sources:
         for line, include in source.includes if source.folder else ():
-            if not resolve(source.path, include, paths) and not include.startswith(GENERATED):
+            if not resolve(source.path, include, paths) and not GENERATED.fullmatch(include):
                 yield Violation(source.path, line, f"no file of the tree is {include}")
 
 
@@ -137,15 +147,17 @@ def shared(source, target):
 
 @_border
 def topics(source, target):
-    """A topic of records knows what all topics share, and no other topic; tests may."""
-    if source.topic and target.topic and source.topic != target.topic and not source.is_test:
+    """A topic of records knows what all topics share, engines, and no other topic; tests may."""
+    if target.path in ENGINES or source.is_test:
+        return None
+    if source.topic and target.topic and source.topic != target.topic:
         return f"the topic {source.topic} includes the topic {target.topic}"
     return None
 
 
 @_border
-def engines(source, target):
-    """What all topics share knows no operator; tests may."""
+def common(source, target):
+    """What all topics share knows none of them; tests may."""
     is_shared = source.family == target.family and not source.topic and not source.is_test
     if target.topic and is_shared:
         return f"what all topics share includes the topic {target.topic}"
@@ -156,7 +168,7 @@ def engines(source, target):
 def roots(source, target):
     """Files of src/opapi/ itself know no operator: rooms and records register themselves."""
     at_root = source.folder == "opapi" and not source.family and not source.is_test
-    if at_root and target.family:
+    if at_root and (target.room or target.topic):
         return f"{source.name} stands for all operators and includes one, {target.path}"
     return None
 
@@ -259,7 +271,7 @@ RULES = (
     directions,
     shared,
     topics,
-    engines,
+    common,
     roots,
     references,
     judges,
