@@ -3,19 +3,26 @@
 
 import ctypes
 from contextlib import ExitStack
+from dataclasses import dataclass
 
 import numpy as np
 
 from . import meta
 from .operators.operator import (
     Attribute,
+    BoolArray,
     Function,
     Input,
+    InputList,
     IntArray,
     Output,
+    OutputList,
     Parameter,
     Problem,
+    Scalar,
+    ScalarList,
     String,
+    View,
 )
 from .runtime import DeviceArray, Runtime, Stream
 
@@ -23,16 +30,23 @@ from .runtime import DeviceArray, Runtime, Stream
 class Call:
     """A function with its arguments on the device; may run any number of times."""
 
-    def __init__(self, runtime: Runtime, function: Function, problem: Problem):
+    def __init__(
+        self,
+        runtime: Runtime,
+        function: Function,
+        problem: Problem,
+        stream: Stream | None = None,
+    ):
         self._runtime = runtime
         self._kit = runtime.kit
         self._api = function.api
-        self._outputs: dict[str, DeviceArray] = {}
+        self._memory: dict[int, DeviceArray] = {}  # by the storage that it holds
+        self._outputs: dict[str, _Placed | list[_Placed]] = {}
         self._workspace: DeviceArray | None = None
         self._owned = ExitStack()
         try:
-            self._stream = self._own(Stream(runtime))
-            self._arguments = [self._argument(each, problem) for each in function.parameters]
+            self._stream = stream or self._own(Stream(runtime))
+            self.arguments = [self._argument(each, problem) for each in function.parameters]
         except BaseException:
             self._owned.close()
             raise
@@ -58,44 +72,86 @@ class Call:
         self._kit.call("aclDestroyAclOpExecutor", executor)
 
     def outputs(self) -> dict[str, np.ndarray]:
-        return {name: array.download() for name, array in self._outputs.items()}
+        """What the outputs hold; of a list, what each member does."""
+        return _each(self._outputs, _Placed.download)
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The outputs' shapes as they are now: some operators tell how much they found."""
+        return _each(self._outputs, lambda placed: placed.tensor.shape)
+
+    def storages(self) -> dict[str, np.ndarray]:
+        """All of the memory that outputs given as views lie in."""
+        return _each(self._outputs, lambda placed: placed.memory.download())
 
     def fill_outputs(self, byte: int) -> None:
         """Sets every byte of the outputs."""
-        for array in self._outputs.values():
-            array.fill_bytes(byte)
+        _each(self._outputs, lambda placed: placed.memory.fill_bytes(byte))
 
     def _plan(self) -> tuple[ctypes.c_uint64, ctypes.c_void_p]:
         """The size of the workspace and the executor."""
         size, executor = ctypes.c_uint64(), ctypes.c_void_p()
         phase_1 = f"{self._api}GetWorkspaceSize"
-        self._kit.call(phase_1, *self._arguments, ctypes.byref(size), ctypes.byref(executor))
+        self._kit.call(phase_1, *self.arguments, ctypes.byref(size), ctypes.byref(executor))
         return size, executor
 
     def _argument(self, parameter: Parameter, problem: Problem):
         match parameter:
             case Input(name):
-                return self._input(problem.inputs.get(name))
-            case Output(name):
-                array = self._own(DeviceArray(self._runtime, *problem.outputs[name]))
-                self._outputs[name] = array
-                return self._own(meta.Tensor(self._kit, array)).handle
-            case IntArray(name):
-                values = problem.attributes[name]
-                if values is None:
+                array = problem.inputs.get(name)
+                if array is None:
                     return ctypes.c_void_p()
-                return self._own(meta.IntArray(self._kit, values)).handle
-            case String(name):
-                text = problem.attributes[name]
-                return ctypes.c_char_p(None if text is None else text.encode())
-            case Attribute(name, ctype):
-                return ctype(problem.attributes[name])
+                return self._own(self._place(array).tensor).handle
+            case InputList(name):
+                return self._list([self._place(each) for each in problem.inputs[name]])
+            case Output(name):
+                given = problem.outputs.get(name)
+                if given is None:
+                    return ctypes.c_void_p()
+                self._outputs[name] = self._place(given)
+                return self._own(self._outputs[name].tensor).handle
+            case OutputList(name):
+                self._outputs[name] = [self._place(each) for each in problem.outputs[name]]
+                return self._list(self._outputs[name])
+        return self._attribute(parameter, problem.attributes[parameter.name])
 
-    def _input(self, array: np.ndarray | None):
-        if array is None:
+    def _attribute(self, parameter: Parameter, value):
+        match parameter:
+            case String():
+                return ctypes.c_char_p(None if value is None else value.encode())
+            case Attribute(_, ctype):
+                return ctype(value)
+        if value is None:
             return ctypes.c_void_p()
-        device = self._own(DeviceArray.upload(self._runtime, array))
-        return self._own(meta.Tensor(self._kit, device)).handle
+        match parameter:
+            case IntArray():
+                return self._own(meta.IntArray(self._kit, value)).handle
+            case BoolArray():
+                return self._own(meta.BoolArray(self._kit, value)).handle
+            case Scalar():
+                return self._own(meta.Scalar(self._kit, value)).handle
+            case ScalarList():
+                members = [meta.Scalar(self._kit, each) for each in value]
+                return self._own(meta.ScalarList(self._kit, members)).handle
+
+    def _list(self, members: list["_Placed"]):
+        return self._own(meta.TensorList(self._kit, [each.tensor for each in members])).handle
+
+    def _place(self, given: np.ndarray | View | tuple) -> "_Placed":
+        """A tensor for an array, a view, or what a shape and a dtype ask for."""
+        match given:
+            case View():
+                key = id(given.storage)
+                if key not in self._memory:
+                    upload = DeviceArray.upload(self._runtime, given.storage)
+                    self._memory[key] = self._own(upload)
+                memory = self._memory[key]
+                layout = meta.Layout(given.array.shape, given.strides, given.offset)
+            case np.ndarray():
+                memory, layout = self._own(DeviceArray.upload(self._runtime, given)), None
+            case _:
+                memory, layout = self._own(DeviceArray(self._runtime, *given)), None
+        view = given if isinstance(given, View) else None
+        return _Placed(memory, view, meta.Tensor(self._kit, memory, layout))
 
     def _own(self, resource):
         self._owned.callback(resource.close)
@@ -107,6 +163,27 @@ class Call:
                 self._workspace.close()
             self._workspace = DeviceArray(self._runtime, (size,), np.uint8)
         return self._workspace.address if size else ctypes.c_void_p()
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """A tensor, and where it lies."""
+
+    memory: DeviceArray
+    view: View | None  # None: all of the memory
+    tensor: meta.Tensor
+
+    def download(self) -> np.ndarray:
+        contents = self.memory.download()
+        return contents if self.view is None else self.view.of(contents)
+
+
+def _each(outputs: dict[str, _Placed | list[_Placed]], of) -> dict:
+    """What `of` makes of each output; of a list, of each of its members."""
+    return {
+        name: [of(each) for each in placed] if isinstance(placed, list) else of(placed)
+        for name, placed in outputs.items()
+    }
 
 
 def run(runtime: Runtime, function: Function, problem: Problem) -> dict[str, np.ndarray]:

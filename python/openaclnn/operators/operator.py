@@ -46,8 +46,56 @@ class IntArray:
     name: str
 
 
-Parameter = Input | Output | Attribute | String | IntArray
-AttributeValue = int | float | bool | str | list[int] | None
+@dataclass(frozen=True)
+class BoolArray:
+    """An aclBoolArray argument; None is null."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """An aclScalar argument, given as a NumPy scalar of its type; None is null."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class ScalarList:
+    """An aclScalarList argument, given as a list of NumPy scalars; None is null."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class InputList:
+    """An aclTensorList of inputs; null where it may be left out."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class OutputList:
+    """An aclTensorList of outputs."""
+
+    name: str
+
+
+Parameter = (
+    Input
+    | Output
+    | Attribute
+    | String
+    | IntArray
+    | BoolArray
+    | Scalar
+    | ScalarList
+    | InputList
+    | OutputList
+)
+AttributeValue = (
+    int | float | bool | str | list[int] | list[bool] | np.generic | list[np.generic] | None
+)
 
 
 @dataclass(frozen=True)
@@ -59,7 +107,34 @@ class Function:
 
     @property
     def output_names(self) -> list[str]:
-        return [each.name for each in self.parameters if isinstance(each, Output)]
+        return [each.name for each in self.parameters if isinstance(each, Output | OutputList)]
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """An array that keeps its place on the device: strides, offset, and what lies between."""
+
+    storage: np.ndarray  # of one dimension; views of the same one share device memory
+    array: np.ndarray  # into it
+
+    @property
+    def strides(self) -> list[int]:
+        """In elements."""
+        return [stride // self.array.itemsize for stride in self.array.strides]
+
+    @property
+    def offset(self) -> int:
+        """Of the first element from the storage's, in elements."""
+        addresses = (each.__array_interface__["data"][0] for each in (self.array, self.storage))
+        first, start = addresses
+        return (first - start) // self.array.itemsize if self.array.size else 0
+
+    def of(self, storage: np.ndarray) -> np.ndarray:
+        """The same view of a storage of the same size."""
+        strides = self.array.strides
+        return np.ndarray(
+            self.array.shape, storage.dtype, storage, self.offset * storage.itemsize, strides
+        )
 
     @property
     def attribute_names(self) -> list[str]:
@@ -69,7 +144,11 @@ class Function:
 
 @dataclass(frozen=True)
 class Problem:
-    """One set of arguments: arrays, attributes, and the shape and dtype of each output."""
+    """One set of arguments: arrays, attributes, and the shape and dtype of each output.
+
+    Arrays are made dense on the device unless they are given as views. Of lists there is one for
+    each member. An output that is given as a view begins with what the view holds.
+    """
 
     inputs: dict[str, np.ndarray]  # those that are not null, the floating ones first
     attributes: dict[str, AttributeValue]
