@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random arguments, the same ones for the same operator and number of a case."""
+
+import math
+import zlib
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bounded import DOUBLE, FLOAT, Bounded
+from openaclnn.dtypes import BFLOAT16, FLOAT_FORMATS
+from openaclnn.operators.operator import View
+from records import INTEGERS, REALS, Record
+
+STYLES = ("edges", "empty", "rank 0", "long", "same view", "plain")
+
+
+@dataclass
+class Case:
+    """The arguments of a call by name, and how its expression sees them."""
+
+    arguments: dict[str, object]
+    domain: str  # float, double (bounded), integer, wide (float64 or int64) or stored
+    outputs: dict[str, object] = field(default_factory=dict)  # dtypes; those left out are drawn
+    stored: tuple[str, ...] = ()  # what the expression sees as it is whatever the domain
+    room: dict[str, tuple[int, ...]] = field(default_factory=dict)  # where the result tells its size
+    shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)  # unlike those of the results
+    conversion: bool = False  # any type may hold the result
+    elementwise: bool = False  # one element of the output from one of each input
+    each: bool = False  # the expression is of members of lists
+    taken: list[str] = field(default_factory=list)  # inputs that outputs are the same views as
+
+
+class Draw:
+    """What a case is made of."""
+
+    def __init__(self, record: Record, number: int):
+        self.record = record
+        self.samples = dict(record.samples)
+        self.random = np.random.default_rng((zlib.crc32(record.name.encode()), number))
+        types = record.types
+        self.first = types[number % len(types)]
+        turn, late = number // len(types), number - 2 * len(types)
+        self.style = "plain" if turn == 0 else "edges" if turn == 1 else STYLES[late % len(STYLES)]
+
+    def whole(self, low: int, high: int) -> int:
+        """Both ends included."""
+        return int(self.random.integers(low, high + 1))
+
+    def flag(self) -> bool:
+        return bool(self.random.integers(2))
+
+    def one(self, choices):
+        return choices[self.whole(0, len(choices) - 1)]
+
+    def shape(self, least: int = 0, most: int = 3, high: int = 5) -> tuple[int, ...]:
+        """As the style says, where the ranks allow it."""
+        if self.style == "rank 0" and least == 0:
+            return ()
+        if self.style == "long" and most > 0:
+            return (1,) * (max(least, 1) - 1) + (self.whole(257, 700),)
+        rank = self.whole(max(least, int(self.style == "empty")), most)
+        shape = [self.whole(1, high) for _ in range(rank)]
+        if self.style == "empty" and rank:
+            shape[self.whole(0, rank - 1)] = 0
+        return tuple(shape)
+
+    def within(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """A shape that can be broadcast to another."""
+        if self.flag():
+            return shape
+        return tuple(1 if self.whole(0, 3) == 0 else n for n in shape[self.whole(0, len(shape)):])
+
+    def type(self, types=None) -> np.dtype:
+        """Often that of the first tensor."""
+        types = types or self.record.types
+        return self.first if self.flag() and self.first in types else self.one(types)
+
+    def real(self) -> np.dtype:
+        return self.type(REALS)
+
+    def array(self, shape, dtype=None, sample: str = "any") -> np.ndarray:
+        dtype = np.dtype(dtype or self.first)
+        return _SAMPLES[sample](self, tuple(shape), dtype)
+
+    def scalar(self, sample: str = "any", types=None) -> np.generic:
+        """Of any type that holds it."""
+        dtype = self.one(types or tuple(map(np.dtype, _SCALARS)))
+        style, self.style = self.style, "plain"
+        value = self.array((), dtype, sample)[()]
+        self.style = style
+        return value
+
+    def sample(self, name: str) -> str:
+        return self.samples.get(name, "any")
+
+    def view(self, array: np.ndarray, overlaps: bool = True) -> View:
+        """The array somewhere in memory: gaps, an offset, dimensions in another order."""
+        shape, kind = array.shape, self.whole(0, 3)
+        order = list(self.random.permutation(len(shape))) if kind > 1 else list(range(len(shape)))
+        gaps = [self.whole(1, 3) if kind > 0 else 1 for _ in shape]
+        offset = self.whole(0, 5) if kind > 0 else 0
+        strides, step = [0] * len(shape), 1
+        for axis in reversed(order):
+            strides[axis] = step * gaps[axis]
+            step = strides[axis] * max(shape[axis], 1)
+        if overlaps and kind == 3:  # equal elements that are one
+            for axis, n in enumerate(shape):
+                if n > 1 and array.size and (array == array.take([0], axis)).all():
+                    strides[axis] = 0
+        last = sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) if array.size else 0
+        storage = self.junk(offset + last + 1 + self.whole(0, 3), array.dtype)
+        size = array.itemsize
+        inside = np.ndarray(shape, array.dtype, storage, offset * size, [s * size for s in strides])
+        inside[...] = array
+        return View(storage, inside)
+
+    def junk(self, count: int, dtype) -> np.ndarray:
+        contents = self.random.integers(0, 256, (count, np.dtype(dtype).itemsize), np.uint8)
+        return contents.view(dtype).reshape(count) if dtype != bool else np.ones(count, bool)
+
+
+_SCALARS = ("float64", "float32", "int64", "int32", "bool", "float16")
+
+
+def limits(dtype: np.dtype) -> tuple[float, float]:
+    """The ends of a type's range."""
+    if dtype == bool:
+        return 0, 1
+    if dtype.kind in "iu":
+        return int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    largest = FLOAT_FORMATS[dtype].largest if dtype in FLOAT_FORMATS else np.finfo(dtype).max
+    return -float(largest), float(largest)
+
+
+def edges(dtype: np.dtype) -> list:
+    low, high = limits(dtype)
+    if dtype == bool:
+        return [False, True]
+    if dtype.kind in "iu":
+        return [low, low + 1, high, high - 1, 0, 1, 2, 7]
+    smallest = {"float16": 2.0**-24, "float64": 2.0**-1074}.get(dtype.name, 2.0**-133)
+    return [0.0, -0.0, np.inf, -np.inf, np.nan, low, high, smallest, -smallest, 1.0, -1.0, 0.5, -2.5]
+
+
+def _real(draw, shape, dtype, values) -> np.ndarray:
+    low, high = limits(dtype)
+    if dtype.kind in "iub":
+        values = np.clip(np.rint(values), low, high)
+    return np.asarray(values).astype(dtype).reshape(shape)
+
+
+def _any(draw, shape, dtype):
+    """Numbers around 0; at the edges those of the type."""
+    spread = 3.0 if dtype.kind not in "iu" else 9.0
+    array = _real(draw, shape, dtype, draw.random.normal(0, spread, shape))
+    if draw.style == "edges" and array.size:
+        given = np.array(edges(dtype)).astype(dtype)
+        at = draw.random.random(shape) < 0.6
+        array = np.where(at, given[draw.random.integers(0, len(given), shape)], array)
+    return array.astype(dtype)
+
+
+def _tame(draw, shape, dtype):
+    """Without edges."""
+    return _real(draw, shape, dtype, draw.random.normal(0, 2.0, shape))
+
+
+def _positive(draw, shape, dtype):
+    return _real(draw, shape, dtype, draw.random.uniform(0.51, 3.0, shape))
+
+
+def _unit(draw, shape, dtype):
+    """Mostly in [-1, 1]."""
+    return np.where(
+        draw.random.random(shape) < 0.9,
+        _real(draw, shape, dtype, draw.random.uniform(-1, 1, shape)),
+        _any(draw, shape, dtype),
+    ).astype(dtype)
+
+
+def _probability(draw, shape, dtype):
+    values = draw.random.uniform(0, 1, shape)
+    if draw.style == "edges":
+        values = np.where(draw.random.random(shape) < 0.3, np.rint(values), values)
+    return _real(draw, shape, dtype, values)
+
+
+def _mask(draw, shape, dtype):
+    return _real(draw, shape, dtype, draw.random.integers(0, 2, shape))
+
+
+def _shift(draw, shape, dtype):
+    return _real(draw, shape, dtype, draw.random.integers(-1 if dtype.kind == "i" else 0, 70, shape))
+
+
+def _small(draw, shape, dtype):
+    return _real(draw, shape, dtype, draw.random.integers(-3, 4, shape))
+
+
+def _order(draw, shape, dtype):
+    return _real(draw, shape, dtype, draw.random.choice([0, 1, 2, 3, 1.5], shape))
+
+
+_SAMPLES = {
+    "any": _any, "tame": _tame, "positive": _positive, "unit": _unit,
+    "probability": _probability, "mask": _mask, "shift": _shift, "small": _small, "order": _order,
+}  # fmt: skip
+
+
+def seen(value, domain: str):
+    """A tensor or scalar as the expression sees it."""
+    if domain == "stored" or not isinstance(value, np.ndarray | np.generic):
+        return value
+    integral = value.dtype.kind in "iub"
+    if domain == "integer":
+        if not integral:
+            return np.trunc(value.astype(np.float64)).astype(np.int64)
+        return value.astype(np.int64)
+    if domain == "wide":
+        return value.astype(np.int64 if integral else np.float64)
+    format = FLOAT if domain == "float" else DOUBLE
+    return Bounded(format.exact(value), format)
+
+
+def domain_of(arrays, numbers, out=None) -> str:
+    """What elementwise operators compute in."""
+    dtypes = [each.dtype for each in arrays] or [out]
+    if np.float64 in dtypes:
+        return "double"
+    if any(each in REALS for each in dtypes):
+        return "float"
+    real = any(isinstance(each, float) or np.asarray(each).dtype in REALS for each in numbers)
+    return "float" if real else "integer"
+
+
+def size_of(shape) -> int:
+    return math.prod(shape)
+
+
+__all__ = ["BFLOAT16", "INTEGERS", "Case", "Draw", "domain_of", "seen", "size_of"]
