@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random numbers: Philox 4x32-10 (Salmon et al., 2011), keyed by seed, counted by offset and place."""
+
+import math
+
+import numpy as np
+
+from bounded import DOUBLE, Bounded
+
+_WORD = np.uint64(0xFFFFFFFF)
+_HALF = np.uint64(32)
+
+
+def philox(count: int, seed: int, offset: int) -> list[np.ndarray]:
+    """Four words for each of `count` places."""
+    seed, offset = seed % 2**64, offset % 2**64
+    index = np.arange(count, dtype=np.uint64)
+    words = [index & _WORD, index >> _HALF]
+    words += [np.full(count, each, np.uint64) for each in (offset % 2**32, offset >> 32)]
+    low, high = seed % 2**32, seed >> 32
+    for _ in range(10):
+        x, y = words[0] * np.uint64(0xD2511F53), words[2] * np.uint64(0xCD9E8D57)
+        words = [
+            (y >> _HALF) ^ words[1] ^ np.uint64(low),
+            y & _WORD,
+            (x >> _HALF) ^ words[3] ^ np.uint64(high),
+            x & _WORD,
+        ]
+        low, high = (low + 0x9E3779B9) % 2**32, (high + 0xBB67AE85) % 2**32
+    return words
+
+
+def philox_long(shape, seed: int, offset: int) -> np.ndarray:
+    words = philox(math.prod(shape), seed, offset)
+    return (words[1] << _HALF | words[0]).reshape(shape)
+
+
+def _open(words, pair: int) -> np.ndarray:
+    """In (0, 1]."""
+    bits = words[2 * pair + 1] << _HALF | words[2 * pair]
+    return ((bits >> np.uint64(11)).astype(np.float64) + 1) * 2.0**-53
+
+
+def philox_normal(shape, seed: int, offset: int) -> Bounded:
+    """Of mean 0 and deviation 1."""
+    words = philox(math.prod(shape), seed, offset)
+    radius = np.sqrt(-2 * np.log(_open(words, 0)))
+    value = (radius * np.cos(2 * np.pi * _open(words, 1))).reshape(shape)
+    return Bounded(value, DOUBLE, np.full(shape, 32 * 2.0**-52))
+
+
+_STEPS = {"float64": 2.0**53, "float32": 2.0**24, "float16": 2.0**11, "bfloat16": 2.0**8}
+
+
+def philox_unit(out: np.ndarray, seed: int, offset: int) -> Bounded:
+    """In [0, 1), in steps that the type of `out` has."""
+    steps = _STEPS[out.dtype.name]
+    unit = 1 - _open(philox(out.size, seed, offset), 0)
+    return Bounded((np.floor(unit * steps) / steps).reshape(out.shape), DOUBLE)
+
+
+def philox_below(shape, seed: int, offset: int, probability) -> np.ndarray:
+    """1 with the probability, else 0."""
+    words = philox(math.prod(shape), seed, offset)
+    value = getattr(probability, "value", probability)
+    return (1 - _open(words, 0).reshape(shape) < value).astype(np.int64)
+
+
+def dropout_mask(count: int, probability: float, seed: int, offset: int) -> np.ndarray:
+    """Bits in whole multiples of 128, each 0 with the probability."""
+    bits = -(-int(count) // 128) * 128
+    kept = 1 - _open(philox(bits, seed, offset), 0) >= probability
+    return np.packbits(kept, bitorder="little")
+
+
+def kept_bits(mask: np.ndarray, shape) -> np.ndarray:
+    """The bits of a mask, one for each element."""
+    return np.unpackbits(mask, bitorder="little")[: math.prod(shape)].reshape(shape)
+
+
+def multinomial(weights, samples: int, replacement: bool, seed: int, offset: int) -> np.ndarray:
+    """Each sample falls into the running sum of the weights."""
+    rows = np.asarray(weights.value, np.float64).reshape(-1, weights.shape[-1])
+    unit = 1 - _open(philox(rows.shape[0] * samples, seed, offset), 0)
+    chosen = np.zeros((rows.shape[0], samples), np.int64)
+    for row, own in enumerate(rows.copy()):
+        for sample in range(samples):
+            ends = np.cumsum(own)
+            aim = unit[row * samples + sample] * ends[-1]
+            found = np.flatnonzero((own > 0) & (aim < ends))
+            category = found[0] if found.size else np.flatnonzero(own > 0)[-1]
+            chosen[row, sample] = category
+            if not replacement:
+                own[category] = 0
+    return chosen.reshape(*weights.shape[:-1], samples)
+
+
+def linspace(start, end, steps: int):
+    """From both ends, so that they are exact."""
+    i = np.arange(steps)
+    step = (end - start) / np.float64(steps - 1) if steps > 1 else start * 0
+    first = start + step * i.astype(np.float64)
+    last = end - step * (steps - 1 - i).astype(np.float64)
+    return np.where((i < steps // 2) | (steps == 1), first, last)
+
+
+def arange(start, end, step):
+    """In integers unless a number is a float."""
+    values = [getattr(each, "value", each) for each in (start, end, step)]
+    count = np.ceil((values[1] - values[0]) / values[2])
+    return start + np.arange(max(int(count), 0)) * step
+
+
+def one_hot(classes, count: int, on, off, axis: int):
+    shape = [1] * (classes.ndim + 1)
+    shape[axis] = count
+    places = np.arange(count).reshape(shape)
+    return np.where(np.expand_dims(classes, axis) == places, on.reshape(()), off.reshape(()))
+
+
+def fill_diagonal(x, value, wrap: bool):
+    result = x.copy()
+    with np.errstate(all="ignore"):
+        np.fill_diagonal(result, np.asarray(value).astype(x.dtype), wrap)
+    return result
