@@ -1,0 +1,362 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reductions, softmax, normalisations, attention, products and steps of training, in NumPy."""
+
+import math
+
+import numpy as np
+
+from bounded import DOUBLE, FLOAT, Bounded
+from chance import kept_bits, philox_below
+from formulas import sigmoid
+from openaclnn.dtypes import BFLOAT16, FLOAT_FORMATS
+from places import axes, pad_widths
+
+HF32 = type(FLOAT_FORMATS[np.dtype(np.float32)])(12, -126, 127)  # 11 bits and the implicit one
+
+
+def variance(x, dims, correction: int, keep: bool):
+    mean = np.mean(x, axis=dims, keepdims=True)
+    total = np.sum(np.square(x - mean), axis=dims, keepdims=keep)
+    terms = x.size // max(total.size, 1) if x.size else 0
+    return total / np.float64(max(terms - correction, 0))
+
+
+def logsumexp(x, dims, keep: bool):
+    """Beside the largest, if that is finite."""
+    if x.size == 0:
+        return np.log(np.sum(np.exp(x), axis=dims, keepdims=keep))
+    top = np.max(x.value, axis=dims, keepdims=True)
+    top = np.where(np.isinf(top), 0, top)
+    total = np.log(np.sum(np.exp(x - top), axis=dims, keepdims=keep))
+    return total + (top if keep else top.reshape(total.shape))
+
+
+def norm(x, order, dims, keep: bool):
+    """(sum |x|^p)^(1/p); an extreme for infinite p, how many are not 0 for 0."""
+    size, p = np.abs(x), float(getattr(order, "value", order))
+    if np.isinf(p):
+        if x.size == 0:
+            return np.sum(size, axis=dims, keepdims=keep)
+        return (np.max if p > 0 else np.min)(size, axis=dims, keepdims=keep)
+    if p == 0:
+        return np.sum(np.where(size != 0, size * 0 + 1, 0), axis=dims, keepdims=keep)
+    total = np.sum(size if p == 1 else np.power(size, p), axis=dims, keepdims=keep)
+    return total if p == 1 else np.power(total, 1 / p)
+
+
+def softmax(x, dim: int):
+    powers = np.exp(x - np.max(x.value, axis=dim, keepdims=True)) if x.size else x
+    return powers / np.sum(powers, axis=dim, keepdims=True)
+
+
+def log_softmax(x, dim: int):
+    if x.size == 0:
+        return x
+    moved = x - np.max(x.value, axis=dim, keepdims=True)
+    return moved - np.log(np.sum(np.exp(moved), axis=dim, keepdims=True))
+
+
+def _halves(x, dim: int):
+    half = x.shape[dim] // 2
+    return np.take(x, range(half), dim), np.take(x, range(half, 2 * half), dim)
+
+
+def glu(x, dim: int):
+    a, b = _halves(x, dim)
+    return a * sigmoid(b)
+
+
+def glu_backward(gradient, x, dim: int):
+    a, b = _halves(x, dim)
+    gate = sigmoid(b)
+    return np.concatenate((gradient * gate, gradient * a * gate * (1 - gate)), axis=dim)
+
+
+# Normalisations: (x - mean) * rstd over some axes, then weights of some axes.
+
+
+def _shaped(weight, shape, missing):
+    return missing if weight is None else weight.reshape(shape)
+
+
+def _moments(x, over):
+    mean = np.mean(x, axis=over, keepdims=True)
+    return mean, np.mean(np.square(x - mean), axis=over, keepdims=True)
+
+
+def _slopes(gradient, x, mean, rstd, weight, over, through=True):
+    """The gradient of (x - mean) * rstd * weight by x, and the terms of that by weight."""
+    normal = (x - mean) * rstd
+    g = gradient * weight
+    if through:
+        a, b = np.mean(g, axis=over, keepdims=True), np.mean(g * normal, axis=over, keepdims=True)
+        return rstd * (g - a - normal * b), gradient * normal
+    return rstd * g, gradient * normal
+
+
+def _asked(mask, *gradients):
+    return tuple(each if asked else None for asked, each in zip(mask, gradients, strict=True))
+
+
+def layer_norm(x, shape, weight, bias, eps):
+    over = tuple(range(x.ndim - len(shape), x.ndim))
+    mean, var = _moments(x, over)
+    rstd = 1 / np.sqrt(var + eps)
+    out = (x - mean) * rstd * _shaped(weight, shape, 1.0) + _shaped(bias, shape, 0.0)
+    return out, mean, rstd
+
+
+def layer_norm_backward(gradient, x, shape, mean, rstd, weight, mask):
+    lead = x.ndim - len(shape)
+    of_group = x.shape[:lead] + (1,) * len(shape)
+    moments = mean.reshape(of_group), rstd.reshape(of_group)
+    over = tuple(range(lead, x.ndim))
+    by_x, by_weight = _slopes(gradient, x, *moments, _shaped(weight, shape, 1.0), over)
+    rest = tuple(range(lead))
+    return _asked(mask, by_x, np.sum(by_weight, axis=rest), np.sum(gradient, axis=rest))
+
+
+def _grouped(x, groups: int):
+    return x.reshape((x.shape[0], groups, math.prod(x.shape[1:]) // groups))
+
+
+def group_norm(x, weight, bias, groups: int, eps):
+    mean, var = _moments(_grouped(x, groups), (2,))
+    rstd = 1 / np.sqrt(var + eps)
+    channels = (-1,) + (1,) * (x.ndim - 2)
+    normal = ((_grouped(x, groups) - mean) * rstd).reshape(x.shape)
+    out = normal * _shaped(weight, channels, 1.0) + _shaped(bias, channels, 0.0)
+    return out, mean.reshape(mean.shape[:2]), rstd.reshape(rstd.shape[:2])
+
+
+def group_norm_backward(gradient, x, mean, rstd, weight, groups: int, mask):
+    n, c = x.shape[:2]
+    wide = np.zeros((n, c, math.prod(x.shape[2:])))
+    flat = _shaped(weight, (1, c, 1), 1.0) + wide
+    parts = [_grouped(each, groups) for each in (gradient, x)]
+    moments = mean.reshape((n, groups, 1)), rstd.reshape((n, groups, 1))
+    by_x, by_weight = _slopes(*parts, *moments, _grouped(flat, groups), (2,))
+    channels = by_weight.reshape(wide.shape), gradient.reshape(wide.shape)
+    sums = (np.sum(each, axis=(0, 2)) for each in channels)
+    return _asked(mask, by_x.reshape(x.shape), *sums)
+
+
+def batch_norm(x, weight, bias, mean, var, training: bool, momentum, eps):
+    over = (0, *range(2, x.ndim))
+    channels = (1, -1) + (1,) * (x.ndim - 2)
+    own = _moments(x, over) if training else (mean.reshape(channels), var.reshape(channels))
+    rstd = 1 / np.sqrt(own[1] + eps)
+    out = (x - own[0]) * rstd * _shaped(weight, channels, 1.0) + _shaped(bias, channels, 0.0)
+    flat = [each.reshape((x.shape[1],)) for each in (*own, rstd)]
+    if training:
+        n = np.float64(x.size // max(x.shape[1], 1))
+        mean = None if mean is None else mean + momentum * (flat[0] - mean)
+        var = None if var is None else var + momentum * (flat[1] * n / (n - 1) - var)
+    return mean, var, out, flat[0], flat[2]
+
+
+def batch_norm_backward(
+    gradient, x, weight, mean, var, save_mean, save_rstd, training: bool, eps, mask
+):
+    over = (0, *range(2, x.ndim))
+    channels = (1, -1) + (1,) * (x.ndim - 2)
+    own = save_mean if training else mean
+    rstd = save_rstd if training else 1 / np.sqrt(var + eps)
+    moments = own.reshape(channels), rstd.reshape(channels)
+    weights = _shaped(weight, channels, 1.0)
+    by_x, by_weight = _slopes(gradient, x, *moments, weights, over, training)
+    return _asked(mask, by_x, np.sum(by_weight, axis=over), np.sum(gradient, axis=over))
+
+
+# Products of matrices.
+
+
+def _operand(x, math_type: int):
+    """An operand as cubeMathType rounds it: `x` is stored, what is computed in has its format."""
+    value = x.astype(np.float64)
+    if math_type in (1, 3) and x.dtype == np.float32:
+        value = HF32.round(value)
+    if math_type == 2 and x.dtype in (np.float32, BFLOAT16):
+        value = FLOAT_FORMATS[np.dtype(np.float16)].round(value)
+    return value
+
+
+def _product(a, b, math_type: int, wide: bool):
+    if wide:
+        return np.matmul(*(Bounded(each.astype(np.float64), DOUBLE) for each in (a, b)))
+    return np.matmul(*(Bounded(_operand(each, math_type), FLOAT) for each in (a, b)))
+
+
+def matmul(a, b, math_type: int, out):
+    """In DOUBLE if a tensor of the call is."""
+    return _product(a, b, math_type, np.float64 in (a.dtype, b.dtype, out.dtype))
+
+
+def addmm(x, a, b, beta, alpha, math_type: int, out):
+    """Without a beta x takes no part, whatever is there."""
+    wide = np.float64 in (x.dtype, a.dtype, b.dtype, out.dtype)
+    product = _product(a, b, math_type, wide)
+    scales = (Bounded(product.format.exact(each), product.format) for each in (alpha, beta))
+    alpha, beta = scales
+    added = beta * Bounded(x.astype(np.float64), product.format) if beta.value != 0 else 0.0
+    return alpha * product + added
+
+
+# Attention.
+
+_TO_HEADS = {"BNSD": (0, 1, 2, 3), "BSND": (0, 2, 1, 3), "BSH": (0, 2, 1, 3), "SBH": (1, 2, 0, 3)}
+
+
+def _heads(x, layout: str, width: int):
+    """As (batch, head, row, element)."""
+    if len(layout) == 3:
+        x = x.reshape((*x.shape[:2], -1, width))
+    return np.transpose(x, _TO_HEADS[layout])
+
+
+def _layout(x, layout: str):
+    """And back."""
+    back = np.argsort(_TO_HEADS[layout])
+    x = np.transpose(x, tuple(int(axis) for axis in back))
+    return x.reshape((*x.shape[:2], -1)) if len(layout) == 3 else x
+
+
+def _weights(q, k, mask, scale, before: int, after: int, mode: int):
+    """The softmax of the scores that are not hidden, the maxima and the sums."""
+    i, j = np.ogrid[: q.shape[2], : k.shape[2]]
+    hidden = np.zeros((1, 1, q.shape[2], k.shape[2]), bool)
+    if mode == 2:
+        hidden = hidden | (j > i)
+    elif mask is not None:
+        hidden = hidden | (mask != 0)
+        if mode == 0:
+            hidden = hidden | (j < i - before) | (j > i + after)
+    scores = np.matmul(q, np.swapaxes(k, -1, -2)) * scale
+    hidden = np.broadcast_to(hidden, scores.shape)
+    top = np.max(np.where(hidden, -np.inf, scores.value), axis=-1, keepdims=True)
+    empty = top == -np.inf
+    top = np.where(empty, 0, top)
+    powers = np.where(hidden, 0, np.exp(scores - top))
+    total = np.sum(powers, axis=-1, keepdims=True)
+    error = np.max(scores.error, axis=-1, keepdims=True)
+    return powers / np.where(empty, 1, total), Bounded(top, q.format, error), total
+
+
+def _kept(drops, shape, keep: float, seed, offset):
+    """1 / keep where something stays, else 0."""
+    if keep >= 1:
+        return 1.0
+    if drops is not None:
+        return kept_bits(drops, shape) / keep
+    return 1.0 if seed is None else philox_below(shape, seed, offset, keep) / keep
+
+
+def _pair(q, k, v, heads: int, layout: str):
+    width = q.shape[-1] // heads if len(layout) == 3 else q.shape[-1]
+    q, k, v = (_heads(each, layout, width) for each in (q, k, v))
+    served = q.shape[1] // k.shape[1]  # heads of q for each of k
+    return q, np.repeat(k, served, 1), np.repeat(v, served, 1), served, width
+
+
+def attention(q, k, v, drops, mask, scale, keep, before, after, heads, layout, mode, seed=None,
+              offset=None):  # fmt: skip
+    q, k, v, _, _ = _pair(q, k, v, heads, layout)
+    weights, top, total = _weights(q, k, mask, scale, before, after, mode)
+    out = np.matmul(weights * _kept(drops, weights.shape, keep, seed, offset), v)
+    sums = (np.repeat(each, 8, axis=-1) for each in (top, total))
+    return *sums, None, _layout(out, layout)
+
+
+def attention_backward(q, k, v, dy, drops, mask, scale, keep, before, after, heads, layout, mode,
+                       seed=None, offset=None):  # fmt: skip
+    q, k, v, served, width = _pair(q, k, v, heads, layout)
+    dy = _heads(dy, layout, width)
+    weights, _, _ = _weights(q, k, mask, scale, before, after, mode)
+    kept = _kept(drops, weights.shape, keep, seed, offset)
+    slopes = np.matmul(dy, np.swapaxes(v, -1, -2)) * kept
+    scores = weights * (slopes - np.sum(slopes * weights, axis=-1, keepdims=True)) * scale
+
+    def of_served(x):
+        return np.sum(x.reshape((x.shape[0], -1, served, *x.shape[2:])), axis=2)
+
+    dk = of_served(np.matmul(np.swapaxes(scores, -1, -2), q))
+    dv = of_served(np.matmul(np.swapaxes(weights * kept, -1, -2), dy))
+    return tuple(_layout(each, layout) for each in (np.matmul(scores, k), dk, dv))
+
+
+# Losses by class.
+
+
+def _scores(x):
+    """(row, class), and the shape of a target."""
+    if x.ndim == 4:
+        return x.transpose(0, 2, 3, 1).reshape(-1, x.shape[1]), (x.shape[0], *x.shape[2:])
+    return (x.reshape(1, -1), (1,)) if x.ndim == 1 else (x, x.shape[:1])
+
+
+def nll_loss(x, target, weight, reduction: int, ignored: int):
+    rows, shape = _scores(x)
+    flat = target.reshape(-1)
+    used = flat != ignored
+    at = np.where(used, flat, 0)
+    weights = Bounded(np.where(used, weight[at] if weight.size else 0, 0), DOUBLE)
+    picked = rows[np.arange(flat.size), at] if rows.size else np.zeros(flat.size)
+    losses = np.where(used, -weights * Bounded(picked, DOUBLE), 0)
+    total = np.sum(weights)
+    if reduction == 0:
+        return losses.reshape(shape if x.ndim > 1 else ()), np.float64(0)
+    return (np.sum(losses) / total if reduction == 1 else np.sum(losses)), total
+
+
+def nll_loss_backward(gradient, x, target, weight, reduction: int, ignored: int, total):
+    rows, shape = _scores(x)
+    flat = target.reshape(-1)
+    used = np.flatnonzero(flat != ignored)
+    each = gradient.reshape(-1) if reduction == 0 and x.ndim > 1 else np.repeat(
+        gradient.reshape(-1), flat.size
+    )
+    slopes = np.zeros(rows.shape)
+    with np.errstate(all="ignore"):
+        values = -weight[flat[used]] * each[used] / (total.reshape(()) if reduction == 1 else 1.0)
+    slopes[used, flat[used]] = values
+    if x.ndim == 4:
+        slopes = slopes.reshape(*shape, x.shape[1]).transpose(0, 3, 1, 2)
+    slopes = slopes.reshape(x.shape)
+    return Bounded(slopes, DOUBLE, 4 * DOUBLE.unit * np.abs(np.nan_to_num(slopes)))
+
+
+# Steps of training.
+
+
+def unscale(gradients, found, scale):
+    bad = any(not np.all(np.isfinite(each)) for each in gradients)
+    return [each * scale.reshape(()) for each in gradients], (found * 0 + 1) if bad else found
+
+
+def update_scale(scale, tracker, found, growth, backoff, interval: int):
+    if np.any(found != 0):
+        return scale * backoff, tracker * 0
+    if np.all(tracker.value + 1 == interval):
+        with np.errstate(over="ignore"):
+            grown = scale * growth
+            fits = np.all(np.isfinite(grown.value.astype(np.float32)))
+        return (grown if fits else scale), tracker * 0
+    return scale, tracker + 1
+
+
+def adamw(x, m, v, top, gradient, step, rate, beta1, beta2, decay, eps, amsgrad, maximize):
+    g, t = (-gradient if maximize else gradient), step.reshape(()) + 1
+    m = beta1 * m + (1 - beta1) * g
+    v = beta2 * v + (1 - beta2) * np.square(g)
+    second = np.maximum(v, top) if amsgrad else v
+    root = np.sqrt(second) / np.sqrt(1 - np.power(beta2, t)) + eps
+    moved = x * (1 - rate * decay) - rate / (1 - np.power(beta1, t)) * m / root
+    return moved, m, v, second if amsgrad else None
+
+
+def dropout(x, mask, probability: float):
+    scale = 1 / (1 - probability) if probability < 1 else 0.0
+    return np.where(kept_bits(mask, x.shape) != 0, x, 0) * scale
+
+
+__all__ = ["axes", "pad_widths"]
