@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments of elementwise operators, reductions, losses and what works along a dimension.
+
+A record's field `cases` names a function here or in more_cases.py; without one it is `elementwise`.
+"""
+
+import re
+
+import numpy as np
+
+from draw import Case, Draw, domain_of
+from records import INTEGERS, REALS
+
+PLACES = tuple(map(np.dtype, (np.int64, np.int32)))  # types of indices
+TRUTHS = (np.dtype(bool),)
+
+_PLAIN = {  # what is drawn for plain parameters
+    "decimals": lambda d: d.whole(-2, 3),
+    "rounding": lambda d: d.whole(0, 2),
+    "flag": lambda d: d.whole(0, 1),
+    "approximation": lambda d: d.one(("none", "tanh")),
+}
+
+
+def _number(d: Draw, parameter):
+    """Of a plain parameter."""
+    sample = d.sample(parameter.name)
+    if sample in _PLAIN:
+        return _PLAIN[sample](d)
+    match parameter.kind:
+        case "bool":
+            return d.flag()
+        case "float" | "double":
+            dtype = np.float32 if parameter.kind == "float" else np.float64
+            style, d.style = d.style, "plain"
+            value = float(d.array((), dtype, sample))
+            d.style = style
+            return value
+        case "int8":
+            return d.whole(0, 3)
+        case "dtype":
+            return 0
+    return d.whole(0, 2)
+
+
+def fill(d: Draw, given: dict) -> dict:
+    """The parameters that a case has no rule for: scalars, plain numbers, what may be left out."""
+    for each in d.record.parameters:
+        if each.name in given or each.is_output:
+            continue
+        if each.kind in ("scalar", "scalar[]", "in", "ints") and each.optional and d.flag():
+            given[each.name] = None
+        elif each.kind == "scalar":
+            given[each.name] = d.scalar(d.sample(each.name))
+        elif each.kind not in ("in", "in[]", "scalar[]", "ints", "bools"):
+            given[each.name] = _number(d, each)
+    return given
+
+
+def _named(record, name: str) -> bool:
+    """Whether the expression says it."""
+    name = "self" if name == "selfRef" and record.in_place else name
+    return re.search(rf"\b({name}|selfRef)\b" if name == "self" else rf"\b{name}\b",
+                     record.numpy or "") is not None  # fmt: skip
+
+
+def elementwise(d: Draw, types=None, floats: bool = False, conversion: bool = False) -> Case:
+    types = types or d.record.types
+    shape, given = d.shape(), {}
+    d.first = d.first if d.first in types else d.one(types)
+    for i, each in enumerate(d.record.inputs):
+        if each.optional and d.flag():
+            given[each.name] = None
+            continue
+        own = shape if each.name == "selfRef" or (i == 0 and d.flag()) else d.within(shape)
+        dtype = d.first if i == 0 else d.type(types)
+        given[each.name] = d.array(own, dtype, d.sample(each.name))
+    if types is INTEGERS:
+        given |= {p.name: d.scalar("tame", _WHOLE) for p in d.record.plain("scalar")}
+    fill(d, given)
+    named = {k: v for k, v in given.items() if _named(d.record, k)}
+    tensors = [v for v in named.values() if isinstance(v, np.ndarray)]
+    numbers = [v for v in named.values() if isinstance(v, np.generic | float)]
+    domain = domain_of(tensors, numbers, getattr(given.get("selfRef"), "dtype", None))
+    domain = "float" if floats and domain == "integer" else domain
+    if types is INTEGERS and all(each.dtype == bool for each in tensors) and len(named) == 1:
+        domain = "stored"  # the complement of a truth value is one
+    return Case(given, domain, conversion=conversion, elementwise=True)
+
+
+_WHOLE = tuple(map(np.dtype, ("int64", "int32", "int8")))
+
+
+def floats(d: Draw) -> Case:
+    """Integers are computed as floats."""
+    return elementwise(d, floats=True)
+
+
+def integers(d: Draw) -> Case:
+    return elementwise(d, INTEGERS)
+
+
+def conversion(d: Draw) -> Case:
+    """Into any type."""
+    return elementwise(d, conversion=True)
+
+
+def whole_division(d: Draw) -> Case:
+    """Integers by integers are divided without a rest whatever the mode."""
+    case = elementwise(d)
+    if case.domain == "integer" and case.arguments["mode"] == 0:
+        case.arguments["mode"] = d.whole(1, 2)
+    return case
+
+
+def near(d: Draw) -> Case:
+    """Two tensors, often close to each other."""
+    case = elementwise(d)
+    a, b = (case.arguments[each.name] for each in d.record.inputs)
+    if a.shape == b.shape and d.flag():
+        case.arguments["other"] = a.copy()
+        case.domain = domain_of([a], [0.0])
+    case.arguments |= {"rtol": 1e-3 * d.whole(0, 1000), "atol": 1e-3 * d.whole(0, 1000)}
+    return case
+
+
+def equal(d: Draw) -> Case:
+    a = d.array(d.shape())
+    b = a.copy() if d.flag() else d.array(a.shape if d.flag() else d.shape(), d.type())
+    domain = "wide" if a.dtype.kind in "iub" and b.dtype.kind in "iub" else "double"
+    domain = "wide" if domain == "double" else domain
+    return Case({"self": a, "other": b}, domain, {"out": np.dtype(bool)})
+
+
+def _members(d: Draw, floats: bool, conversion: bool) -> Case:
+    count, lists = d.whole(1, 3), d.record.plain("in[]")
+    given = {each.name: [] for each in lists}
+    given |= {p.name: [d.scalar() for _ in range(count)] for p in d.record.plain("scalar[]")}
+    fill(d, given)
+    for _ in range(count):
+        shape = d.shape()
+        for i, each in enumerate(lists):
+            own = shape if i == 0 else d.within(shape)
+            given[each.name].append(d.array(own, d.first if i == 0 else d.type()))
+    return Case(given, "each float" if floats else "each", conversion=conversion, each=True)
+
+
+def foreach(d: Draw) -> Case:
+    return _members(d, False, False)
+
+
+def foreach_floats(d: Draw) -> Case:
+    return _members(d, True, False)
+
+
+def foreach_conversion(d: Draw) -> Case:
+    return _members(d, False, True)
+
+
+def foreach_norm(d: Draw) -> Case:
+    arrays = [d.array(d.shape(), d.real()) for _ in range(d.whole(1, 3))]
+    return Case({"x": arrays, "scalar": d.scalar("order", REALS)}, "each double", each=True)
+
+
+# Losses.
+
+
+def _losses(d: Draw, gradient: bool) -> Case:
+    shape, given = d.shape(), {"reduction": d.whole(0, 2)}
+    for i, each in enumerate(d.record.inputs):
+        if each.optional and d.flag():
+            given[each.name] = None
+            continue
+        own = shape if i == (1 if gradient else 0) else d.within(shape)
+        given[each.name] = d.array(own, d.first if i == 0 else d.real(), d.sample(each.name))
+    return Case(fill(d, given), "double", {each.name: d.real() for each in d.record.outputs})
+
+
+def loss(d: Draw) -> Case:
+    return _losses(d, False)
+
+
+def loss_backward(d: Draw) -> Case:
+    return _losses(d, True)
+
+
+# Reductions.
+
+
+def _dims(d: Draw, rank: int) -> list[int]:
+    """Some dimensions, counted from either end."""
+    chosen = [axis for axis in range(rank) if d.flag()]
+    return [axis - rank if d.flag() else axis for axis in chosen]
+
+
+def _result(d: Draw, array: np.ndarray, truth: bool = False):
+    """A type for a result, and what it is computed in."""
+    if array.dtype in REALS:
+        out = d.one(TRUTHS) if truth and d.flag() else d.real()
+        return out, "double"
+    out = d.type()
+    return out, "double" if out in REALS else "integer"
+
+
+def reduce(d: Draw, domain: str | None = None, elements: bool = False, truth: bool = True) -> Case:
+    if elements and d.style == "empty":
+        d.style = "plain"
+    array = d.array(d.shape())
+    dims = {each.name: _dims(d, array.ndim) for each in d.record.plain("ints")}
+    out, own = _result(d, array, truth)
+    outputs = {each.name: out for each in d.record.outputs}
+    given = {d.record.inputs[0].name: array, **dims}
+    return Case(fill(d, given), domain or own, outputs)
+
+
+def reduce_double(d: Draw) -> Case:
+    """Whatever the types."""
+    return reduce(d, "double", truth=False)
+
+
+def extreme(d: Draw) -> Case:
+    return reduce(d, elements=True)
+
+
+def total_extreme(d: Draw) -> Case:
+    return reduce(d, elements=True)
+
+
+def total(d: Draw) -> Case:
+    return reduce(d, truth=False)
+
+
+def product(d: Draw) -> Case:
+    case = reduce(d, truth=False)
+    rank = case.arguments["self"].ndim
+    case.arguments["dim"] = _dim(d, rank)
+    return case
+
+
+def variance(d: Draw) -> Case:
+    return reduce(d, "double", truth=False)
+
+
+def norm(d: Draw) -> Case:
+    case = reduce(d, "double", truth=False)
+    order = d.record.plain("scalar")[0].name
+    case.arguments[order] = d.scalar("order", REALS[:1] + REALS[3:])
+    if d.whole(0, 3) == 0 and case.arguments["self"].size:
+        case.arguments[order] = np.float32(d.one((np.inf, -np.inf)))
+    return case
+
+
+def _dim(d: Draw, rank: int) -> int:
+    return d.whole(-max(rank, 1), max(rank, 1) - 1)
+
+
+def _along(d: Draw, outputs: dict, domain: str = "double", least: int = 0) -> Case:
+    """All tensors of one shape, and a dimension."""
+    shape = d.shape(least)
+    given = {p.name: d.array(shape, d.first if i == 0 else d.type(), d.sample(p.name))
+             for i, p in enumerate(d.record.inputs)}  # fmt: skip
+    return Case(fill(d, given | {"dim": _dim(d, len(shape))}), domain, outputs)
+
+
+def along(d: Draw) -> Case:
+    return _along(d, {d.record.outputs[0].name: d.real()}, least=1)
+
+
+def along_backward(d: Draw) -> Case:
+    return along(d)
+
+
+def glu(d: Draw, gradient: bool = False) -> Case:
+    shape = list(d.shape(1))
+    dim = _dim(d, len(shape))
+    half = tuple(shape)
+    shape[dim] *= 2
+    given = {"self": d.array(shape), "dim": dim}
+    if gradient:
+        given["gradOut"] = d.array(half, d.real())
+    return Case(given, "double", {"out": d.real()})
+
+
+def glu_backward(d: Draw) -> Case:
+    return glu(d, True)
+
+
+def scan(d: Draw) -> Case:
+    case = _along(d, {}, least=0)
+    out, case.domain = _result(d, case.arguments["self"])
+    case.outputs["out"] = out
+    if d.record.plain("scalar"):
+        case.arguments["dim"] = np.int64(case.arguments["dim"])
+        case.stored = ("dim",)
+    return case
+
+
+def scan_at(d: Draw) -> Case:
+    case = _along(d, {"indicesOut": d.one(PLACES)}, "wide")
+    case.outputs["valuesOut"] = case.arguments["self"].dtype
+    return case
+
+
+def extreme_at(d: Draw) -> Case:
+    if d.style == "empty":
+        d.style = "plain"
+    case = _along(d, {}, "wide")
+    case.outputs = {each.name: case.arguments["self"].dtype for each in d.record.outputs}
+    case.outputs[d.record.outputs[-1].name] = d.one(PLACES)
+    return case
+
+
+def ordered(d: Draw, elements: bool = False) -> Case:
+    """Many equal elements."""
+    if elements and d.style == "empty":
+        d.style = "plain"
+    sample = d.one(("small", "any")) if d.style != "edges" else "any"
+    d.samples["self"] = sample
+    case = extreme_at(d) if elements else _ordered(d)
+    return case
+
+
+def _ordered(d: Draw) -> Case:
+    case = _along(d, {}, "wide")
+    array = case.arguments["self"]
+    case.outputs = {each.name: array.dtype for each in d.record.outputs}
+    case.outputs[d.record.outputs[-1].name] = d.one(PLACES)
+    if "k" in case.arguments:
+        width = array.shape[case.arguments["dim"]] if array.ndim else 1
+        case.arguments["k"] = d.whole(0, width) if array.ndim else 1
+    return case
+
+
+def kthvalue(d: Draw) -> Case:
+    case = ordered(d, True)
+    array = case.arguments["self"]
+    case.arguments["k"] = d.whole(1, array.shape[case.arguments["dim"]] if array.ndim else 1)
+    return case
+
+
+def median_dim(d: Draw) -> Case:
+    return ordered(d, True)
+
+
+def numbers(name: str):
+    """The function that draws a record's cases."""
+    import more_cases
+    import network_cases
+
+    for module in (globals(), vars(more_cases), vars(network_cases)):
+        if name in module:
+            return module[name]
+    raise KeyError(f"cases.py has no function {name}")
