@@ -1,0 +1,410 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments of operators that move elements, make them or draw them at random."""
+
+import numpy as np
+
+from cases import PLACES, Case, Draw, _dim, fill
+from draw import size_of
+from records import INTEGERS, REALS
+
+
+def _moved(d: Draw, given: dict, **case) -> Case:
+    """Elements stay as they are, in the type of the first tensor."""
+    kept = {each.name: d.first for each in d.record.outputs}
+    return Case(fill(d, given), "stored", case.pop("outputs", kept), **case)
+
+
+def cat(d: Draw) -> Case:
+    out, style = d.type(), d.style
+    shape = d.shape(1)
+    dim, tensors = _dim(d, len(shape)), []
+    for i in range(d.whole(1, 4)):
+        own = list(shape)
+        own[dim] = d.whole(0 if style == "empty" else 1, 4)
+        tensors.append(d.array((0,) if i and d.whole(0, 4) == 0 else own, d.type()))
+    domain = "double" if out in REALS else "integer"
+    return Case({"tensors": tensors, "dim": dim}, domain, {"out": out}, conversion=True)
+
+
+def stack(d: Draw) -> Case:
+    shape = d.shape()
+    tensors = [d.array(shape) for _ in range(d.whole(1, 4))]
+    return _moved(d, {"tensors": tensors, "dim": _dim(d, len(shape) + 1)})
+
+
+def repeat(d: Draw) -> Case:
+    shape = d.shape()
+    repeats = [d.whole(0 if d.style == "empty" else 1, 3) for _ in range(len(shape) + d.whole(0, 2))]
+    return _moved(d, {"self": d.array(shape), "repeats": repeats})
+
+
+def triangle(d: Draw) -> Case:
+    name = "selfRef" if d.record.in_place else "self"
+    return _moved(d, {name: d.array(d.shape(2, 4)), "diagonal": d.whole(-4, 4)})
+
+
+def flip(d: Draw) -> Case:
+    shape = d.shape(1)
+    dims = [axis - len(shape) * d.whole(0, 1) for axis in range(len(shape)) if d.flag()]
+    return _moved(d, {"self": d.array(shape), "dims": dims})
+
+
+def roll(d: Draw) -> Case:
+    shape = d.shape(1)
+    dims = [axis for axis in range(len(shape)) if d.flag()]
+    shifts = [d.whole(-7, 7) for _ in dims or (0,)]
+    return _moved(d, {"x": d.array(shape), "shifts": shifts, "dims": dims})
+
+
+def constant_pad(d: Draw) -> Case:
+    shape = d.shape()
+    pads = []
+    for n in reversed(shape[d.whole(0, len(shape)):]):
+        before = d.whole(-(n // 2), 3)
+        pads += [before, d.whole(-(n // 2), 3)]
+    return _moved(d, {"self": d.array(shape), "pad": pads, "value": d.scalar("tame", _FITTING[d.first.kind])})
+
+
+_FITTING = {kind: tuple(map(np.dtype, names)) for kind, names in {
+    "i": ("int64", "int32"), "u": ("uint8",), "b": ("bool",),
+    "f": ("float64", "float32"), "V": ("float64", "float32"),
+}.items()}  # fmt: skip
+
+
+def _mirror(d: Draw, reflects: bool, gradient: bool) -> Case:
+    dims = int(d.record.name.split("Pad")[1][0])
+    rank = d.whole(dims + 1, dims + 2)
+    lead = [0 if d.style == "empty" else d.whole(1, 3) for _ in range(rank - dims)]
+    shape, pads = lead + [d.whole(2, 5) for _ in range(dims)], []
+    for n in reversed(shape[-dims:]):
+        most = n - 1 if reflects else 4
+        pads += [d.whole(0, most), d.whole(-(n // 2), most)]
+    if not gradient:
+        return _moved(d, {"self": d.array(shape), "padding": pads})
+    padded = list(shape)
+    for axis in range(dims):
+        padded[-1 - axis] += pads[2 * axis] + pads[2 * axis + 1]
+    given = {"gradOutput": d.array(padded), "self": d.array(shape, d.real()), "padding": pads}
+    return Case(given, "double", {"gradInput": d.real()})
+
+
+def reflection_pad(d: Draw) -> Case:
+    return _mirror(d, True, False)
+
+
+def reflection_pad_backward(d: Draw) -> Case:
+    return _mirror(d, True, True)
+
+
+def replication_pad(d: Draw) -> Case:
+    return _mirror(d, False, False)
+
+
+def replication_pad_backward(d: Draw) -> Case:
+    return _mirror(d, False, True)
+
+
+def repeat_interleave(d: Draw) -> Case:
+    array, given = d.array(d.shape()), {}
+    along = "Dim" in d.record.name
+    if along:
+        given["dim"] = _dim(d, array.ndim)
+    length = (array.shape[given["dim"]] if array.ndim else 1) if along else array.size
+    if d.record.plain("in")[1:]:
+        count = length if d.flag() else 1
+        repeats = d.random.integers(0, 4, count).astype(d.one(PLACES))
+        total = int(np.sum(np.broadcast_to(repeats, length)))
+    else:
+        repeats = d.whole(0, 3)
+        total = repeats * length
+    return _moved(d, given | {"self": array, "repeats": repeats, "outputSize": total})
+
+
+def repeat_interleave_grad(d: Draw) -> Case:
+    d.style = "plain" if d.style in ("rank 0", "empty") else d.style
+    shape = list(d.shape(1))
+    axis = _dim(d, len(shape))
+    repeats = d.random.integers(0, 4, shape[axis]).astype(d.one(PLACES))
+    if repeats.size == 1:
+        repeats[:] = max(int(repeats[0]), 1)
+    shape[axis] = int(repeats.sum())
+    given = {"yGrad": d.array(shape, None, "tame"), "repeats": repeats, "axis": axis}
+    out = d.real() if d.first in REALS else d.type()
+    return Case(given, "double", {"out": out}, stored=("repeats",), conversion=True)
+
+
+def masked_select(d: Draw) -> Case:
+    shape = d.shape()
+    mask = d.array(d.within(shape), d.one((np.dtype(bool), np.dtype(np.uint8))), "mask")
+    array = d.array(shape if d.flag() else d.within(shape))
+    room = size_of(np.broadcast_shapes(array.shape, mask.shape)) + d.whole(0, 2)
+    return _moved(d, {"self": array, "mask": mask}, room={"out": (room,)})
+
+
+def nonzero(d: Draw, columns: bool = False) -> Case:
+    array = d.array(d.shape(), None, d.one(("mask", "any")))
+    room = (array.ndim, array.size) if columns else (array.size, array.ndim)
+    return _moved(d, {"self": array}, outputs={"out": np.dtype(np.int64)}, room={"out": room})
+
+
+def nonzero_v2(d: Draw) -> Case:
+    return nonzero(d, True)
+
+
+def search_sorted(d: Draw) -> Case:
+    d.style = "plain" if d.style in ("rank 0",) else d.style
+    shape = d.shape(1, 3)
+    rows = (d.whole(0, 6),) if d.flag() else (*shape[:-1], d.whole(1, 6))
+    wide = "int64" if d.first.kind in "iub" else "float64"
+    ordered = np.sort(d.array(rows).astype(wide), axis=-1).astype(d.first)
+    narrow = d.flag()
+    given = {"sortedSequence": ordered, "self": d.array(shape, d.type()), "outInt32": narrow,
+             "right": d.flag(), "sorter": None}  # fmt: skip
+    both = given["self"].dtype.kind in "iub" and d.first.kind in "iub"
+    out = {"out": PLACES[int(narrow)]}
+    return Case(given, "wide" if both else "double", out)
+
+
+def unique(d: Draw) -> Case:
+    array = d.array(d.shape(), None, d.one(("small", "any")))
+    given = {"self": array, "sorted": True, "returnInverse": d.flag(), "returnCounts": d.flag()}
+    long = np.dtype(np.int64)
+    room = {"valueOut": (array.size,), "countsOut": (array.size,), "inverseOut": array.shape}
+    outputs = {"valueOut": d.first, "inverseOut": long, "countsOut": long}
+    return Case(given, "wide", outputs, room=room)
+
+
+# By indices.
+
+
+def _index(d: Draw, limit: int, shape, from_end: bool = True) -> np.ndarray:
+    low = -limit if from_end else 0
+    return d.random.integers(low, max(limit, low + 1), shape).astype(d.one(PLACES))
+
+
+def _full(d: Draw, least: int = 1) -> tuple[int, ...]:
+    """A shape with elements, so that an index may point at one."""
+    d.style = "plain" if d.style == "empty" else d.style
+    return d.shape(least)
+
+
+def gather(d: Draw) -> Case:
+    shape = _full(d, 0)
+    dim = _dim(d, len(shape))
+    own = [d.whole(0 if n > 3 else 1, n) for n in shape]
+    if shape:
+        own[dim] = d.whole(0, 6)
+    index = _index(d, shape[dim] if shape else 1, own, False)
+    return _moved(d, {"self": d.array(shape), "dim": dim, "index": index})
+
+
+def index_select(d: Draw) -> Case:
+    shape = _full(d, 0)
+    dim = _dim(d, len(shape))
+    count = d.whole(0, 5) if shape else 1
+    index = _index(d, shape[dim] if shape else 1, (count,) if d.flag() or count != 1 else (), False)
+    return _moved(d, {"self": d.array(shape), "dim": dim, "index": index})
+
+
+def take(d: Draw) -> Case:
+    array = d.array(_full(d, 0))
+    index = _index(d, array.size, d.shape())
+    return _moved(d, {"self": array, "index": index})
+
+
+def put(d: Draw) -> Case:
+    array = d.array(_full(d, 0), None, "tame")
+    index = _index(d, array.size, d.shape())
+    source = d.array((index.size,), None, "small")
+    return _moved(d, {"selfRef": array, "index": index, "source": source, "accumulate": d.flag()})
+
+
+def _of_target(d: Draw, array: np.ndarray, given: dict) -> Case:
+    """Operators that begin with self and end with out, or work in place."""
+    name = "selfRef" if d.record.in_place else "self"
+    return _moved(d, {name: array} | given)
+
+
+def scatter(d: Draw) -> Case:
+    shape = _full(d, 0)
+    dim, reduce = _dim(d, len(shape)), d.whole(0, 2) if d.record.name.endswith(("Scatter", "Value")) else 1
+    own = [d.whole(1, n) for n in shape]
+    if shape:
+        own[dim] = d.whole(0, 6)
+    index = _index(d, shape[dim] if shape else 1, own, False)
+    more = [n + d.whole(0, 1) for n in own] if shape else ()
+    given = {"dim": dim, "index": index, "reduce": reduce, "src": d.array(more, None, "small")}
+    if d.record.plain("scalar"):
+        given["value"] = d.scalar("small", _FITTING[d.first.kind])
+    return _of_target(d, d.array(shape, None, "tame"), given)
+
+
+def scatter_add(d: Draw) -> Case:
+    return scatter(d)
+
+
+def _slices(d: Draw, negative: bool = True):
+    shape = _full(d, 0)
+    dim = _dim(d, len(shape))
+    count = d.whole(0, 5) if shape else 1
+    index = _index(d, shape[dim] if shape else 1, (count,), negative)
+    part = list(shape)
+    if shape:
+        part[dim] = count
+    return shape, dim, index, part
+
+
+def index_add(d: Draw) -> Case:
+    shape, dim, index, part = _slices(d)
+    given = {"dim": dim, "index": index, "source": d.array(part, None, "small"),
+             "alpha": d.scalar("small", _FITTING[d.first.kind])}  # fmt: skip
+    return _of_target(d, d.array(shape, None, "tame"), given)
+
+
+def index_copy(d: Draw) -> Case:
+    shape, dim, index, part = _slices(d)
+    return _of_target(d, d.array(shape), {"dim": dim, "index": index, "source": d.array(part)})
+
+
+def index_fill(d: Draw) -> Case:
+    shape, dim, index, _ = _slices(d)
+    value = d.scalar("tame", _FITTING[d.first.kind])
+    return _of_target(d, d.array(shape), {"dim": dim, "index": index, "value": value})
+
+
+def index_fill_at(d: Draw) -> Case:
+    case = index_fill(d)
+    case.arguments["index"] = [int(each) for each in case.arguments["index"]]
+    return case
+
+
+def _indices(d: Draw, shape):
+    """Whole dimensions and tensors of places that can be broadcast to each other."""
+    common, indices = d.one(((3,), (2, 3), (1,), ())), []
+    for n in shape[: d.whole(1, len(shape))]:
+        whole = np.zeros((0,), PLACES[0])
+        indices.append(whole if d.whole(0, 2) == 0 else _index(d, n, d.within(common)))
+    return indices
+
+
+def index(d: Draw) -> Case:
+    shape = _full(d)
+    return _moved(d, {"self": d.array(shape), "indices": _indices(d, shape)})
+
+
+def index_put(d: Draw) -> Case:
+    shape = _full(d)
+    indices = _indices(d, shape)
+    array = d.array(shape, None, "tame")
+    place = tuple(slice(None) if each.size == 0 else each for each in indices)
+    accumulate = d.flag()
+    values = d.array(array[place].shape, None, "small")
+    given = {"indices": indices, "values": values, "accumulate": accumulate, "unsafe": False}
+    return _moved(d, {"selfRef": array} | given)
+
+
+def masked_scatter(d: Draw) -> Case:
+    array = d.array(d.shape())
+    mask = d.array(d.within(array.shape), np.dtype(bool), "mask")
+    source = d.array((array.size + d.whole(0, 2),))
+    return _moved(d, {"selfRef": array, "mask": mask, "source": source})
+
+
+# Made.
+
+
+def arange(d: Draw) -> Case:
+    types = tuple(map(np.dtype, ("int64", "int32") if d.flag() else ("float64", "float32", "int64")))
+    start, step = d.scalar("tame", types), d.one((1, 2, -1, 3, -2))
+    end = start + type(start)(step * d.whole(0, 9))
+    given = {"start": start, "end": end, "step": np.asarray(step).astype(start.dtype)[()]}
+    real = start.dtype.kind == "f"
+    return Case(given, "double" if real else "integer", {"out": d.first}, conversion=True)
+
+
+def eye(d: Draw) -> Case:
+    return _moved(d, {"n": d.whole(0, 6), "m": d.whole(0, 6)})
+
+
+def linspace(d: Draw) -> Case:
+    given = {"start": d.scalar("tame"), "end": d.scalar("tame"), "steps": d.whole(0, 9)}
+    return Case(given, "double", {"out": d.first}, conversion=True)
+
+
+def one_hot(d: Draw) -> Case:
+    shape, count = d.shape(), d.whole(0, 5)
+    classes = d.random.integers(0, count + 2, shape).astype(d.one(PLACES))
+    given = {"self": classes, "numClasses": count, "axis": d.whole(-1, len(shape)),
+             "onValue": d.array(d.one(((), (1,)))), "offValue": d.array((1,))}  # fmt: skip
+    return _moved(d, given)
+
+
+def fill_diagonal(d: Draw) -> Case:
+    d.style = "plain" if d.style == "long" else d.style
+    shape = (d.whole(0, 9), d.whole(1, 4)) if d.flag() else (d.whole(1, 3),) * d.whole(2, 4)
+    value = d.scalar("tame", _FITTING[d.first.kind])
+    return _moved(d, {"selfRef": d.array(shape), "fillValue": value, "wrap": d.flag()})
+
+
+# Random numbers.
+
+
+def _seeds(d: Draw) -> dict:
+    signed = next(p for p in d.record.parameters if p.name == "seed").kind == "int64"
+    low = -(2**63) if signed else 0
+    return {"seed": d.whole(low, 2**63 - 2) if d.flag() else d.whole(0, 9), "offset": d.whole(0, 50)}
+
+
+def random(d: Draw) -> Case:
+    d.first = d.real()
+    given = _seeds(d) | {"selfRef": d.array(d.shape(), None, "tame")}
+    return Case(fill(d, given), "double")
+
+
+def uniform(d: Draw) -> Case:
+    d.first = d.real()
+    low = d.whole(-3, 3)
+    given = _seeds(d) | {"selfRef": d.array(d.shape(), None, "tame"), "from": float(low),
+                         "to": float(low + d.whole(0, 5))}  # fmt: skip
+    return Case(given, "double", stored=("selfRef",))
+
+
+def random_integers(d: Draw) -> Case:
+    low = d.whole(0, 3) if d.first.kind in "ub" else d.whole(-9, 9)
+    given = _seeds(d) | {"selfRef": d.array(d.shape(), None, "tame"), "from": low,
+                         "to": low + d.whole(1, 90)}  # fmt: skip
+    return Case(given, "integer", conversion=True)
+
+
+def bernoulli(d: Draw) -> Case:
+    given = _seeds(d) | {"selfRef": d.array(d.shape(), None, "tame")}
+    if len(d.record.inputs) > 1:
+        shape = d.within(given["selfRef"].shape)
+        given["prob"] = d.array(shape, d.real(), "probability")
+    else:
+        given["prob"] = d.scalar("probability", REALS)
+    return Case(given, "double", conversion=True)
+
+
+def normal_of(d: Draw) -> Case:
+    shape, given = d.shape(), _seeds(d)
+    for each in d.record.inputs:
+        own = shape if len(d.record.inputs) == 1 else d.within(shape)
+        given[each.name] = d.array(own, d.real(), d.sample(each.name))
+    return Case(fill(d, given), "double", {"out": d.real()}, shapes={"out": shape})
+
+
+def randperm(d: Draw) -> Case:
+    return _moved(d, _seeds(d) | {"n": d.whole(0, 100)})
+
+
+def multinomial(d: Draw) -> Case:
+    shape = (d.whole(1, 3), d.whole(1, 8))[d.whole(0, 1):]
+    replacement = d.flag()
+    samples = d.whole(1, 20 if replacement else shape[-1])
+    weights = d.array(shape, d.real(), "positive")
+    given = _seeds(d) | {"self": weights, "numsamples": samples, "replacement": replacement}
+    return Case(given, "double", {"out": np.dtype(np.int64)})
+
+
+__all__ = ["INTEGERS"]
