@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments of losses by class, normalisations, attention, products, dropout, steps of training."""
+
+import math
+
+import numpy as np
+
+from cases import Case, Draw, fill
+from more_cases import _seeds
+from records import INTEGERS, REALS
+
+BYTES = np.dtype(np.uint8)
+LONG = np.dtype(np.int64)
+
+
+def _nll(d: Draw, planes: bool, gradient: bool) -> Case:
+    classes, rows = d.whole(1, 5), 0 if d.style == "empty" else d.whole(1, 6)
+    d.first = d.real()
+    if planes:
+        area = (d.whole(1, 3), d.whole(1, 3))
+        shape, of = (rows, classes, *area), (rows, *area)
+    else:
+        shape, of = ((classes,), (1,)) if d.style == "rank 0" else ((rows, classes), (rows,))
+    ignored = d.one((-100, 0, 1))
+    target = d.random.integers(0, classes, of).astype(d.one(INTEGERS[:2]))
+    target = np.where(d.random.random(of) < 0.2, ignored, target).astype(target.dtype)
+    reduction = d.whole(0, 2)
+    given = {"self": d.array(shape, None, "tame"), "target": target, "reduction": reduction,
+             "weight": d.array((classes,), d.real(), "positive"), "ignoreIndex": ignored}  # fmt: skip
+    outputs = {each.name: d.real() for each in d.record.outputs}
+    if gradient:
+        each = reduction == 0 and len(shape) > 1
+        given["gradOutput"] = d.array(of if each else (), d.real(), "tame")
+        given["totalWeight"] = d.array((), d.real(), "positive")
+    return Case(given, "wide", outputs)
+
+
+def nll(d: Draw) -> Case:
+    return _nll(d, False, False)
+
+
+def nll_backward(d: Draw) -> Case:
+    return _nll(d, False, True)
+
+
+def nll2d(d: Draw) -> Case:
+    return _nll(d, True, False)
+
+
+def nll2d_backward(d: Draw) -> Case:
+    return _nll(d, True, True)
+
+
+# Normalisations.
+
+
+def _weights(d: Draw, names, shape, given: dict) -> dict:
+    """Each may be left out."""
+    for name in names:
+        given[name] = None if d.flag() else d.array(shape, d.real(), "tame")
+    return given
+
+
+def _norm_case(d: Draw, given: dict) -> Case:
+    """All outputs but those of what is not asked for."""
+    outputs = {each.name: d.real() for each in d.record.outputs}
+    return Case(fill(d, given), "double", outputs)
+
+
+def _eps(d: Draw) -> float:
+    return d.one((1e-5, 1e-3, 0.5))
+
+
+def _mask(d: Draw) -> list[bool]:
+    return [d.flag() for _ in range(3)]
+
+
+def layer_norm(d: Draw, gradient: bool = False) -> Case:
+    d.style = "plain" if d.style == "rank 0" else d.style
+    shape = d.shape(1, 3)
+    count = d.whole(1, len(shape))
+    last, groups = shape[len(shape) - count :], shape[: len(shape) - count] + (1,) * count
+    given = {"input": d.array(shape, None, "tame"), "normalizedShape": list(last), "eps": _eps(d)}
+    _weights(d, ("weightOptional", "biasOptional"), last, given)
+    if gradient:
+        given |= {"gradOut": d.array(shape, d.real(), "tame"), "outputMask": _mask(d),
+                  "mean": d.array(groups, d.real(), "tame"),
+                  "rstd": d.array(groups, d.real(), "positive")}  # fmt: skip
+    return _norm_case(d, given)
+
+
+def layer_norm_backward(d: Draw) -> Case:
+    return layer_norm(d, True)
+
+
+def _channels(d: Draw) -> tuple[int, int, tuple[int, ...]]:
+    groups, each = d.whole(1, 3), d.whole(1, 2)
+    n = 0 if d.style == "empty" else d.whole(1, 3)
+    area = (300,) if d.style == "long" else tuple(d.whole(1, 3) for _ in range(d.whole(0, 3)))
+    return groups, groups * each, (n, groups * each, *area)
+
+
+def group_norm(d: Draw, gradient: bool = False) -> Case:
+    groups, channels, shape = _channels(d)
+    name = "input" if gradient else "self"
+    given = {name: d.array(shape, None, "tame"), "N": shape[0], "C": channels,
+             "HxW": math.prod(shape[2:]), "group": groups, "eps": _eps(d)}  # fmt: skip
+    _weights(d, ("gamma", "beta"), (channels,), given)
+    if gradient:
+        of = (shape[0], groups)
+        given |= {"gradOut": d.array(shape, d.real(), "tame"), "outputMask": _mask(d),
+                  "mean": d.array(of, d.real(), "tame"),
+                  "rstd": d.array(of, d.real(), "positive")}  # fmt: skip
+    return _norm_case(d, given)
+
+
+def group_norm_backward(d: Draw) -> Case:
+    return group_norm(d, True)
+
+
+def batch_norm(d: Draw, gradient: bool = False) -> Case:
+    _, channels, shape = _channels(d)
+    training = d.flag()
+    given = {"input": d.array(shape, None, "tame"), "training": training, "eps": _eps(d),
+             "momentum": d.one((0.1, 0.0, 1.0))}  # fmt: skip
+    names = ("weight",) if gradient else ("weight", "bias")
+    _weights(d, names, (channels,), given)
+    for name, sample in (("runningMean", "tame"), ("runningVar", "positive")):
+        left_out = training and d.flag()
+        given[name] = None if left_out else d.array((channels,), d.real(), sample)
+    if gradient:
+        for name, sample in (("saveMean", "tame"), ("saveInvstd", "positive")):
+            given[name] = d.array((channels,), d.real(), sample)
+        given |= {"gradOut": d.array(shape, d.real(), "tame"), "outputMask": _mask(d)}
+    return _norm_case(d, given)
+
+
+def batch_norm_backward(d: Draw) -> Case:
+    return batch_norm(d, True)
+
+
+# Dropout.
+
+
+def _probability(d: Draw) -> float:
+    return d.one((0.0, 0.5, 0.1, 1.0))
+
+
+def dropout_mask(d: Draw) -> Case:
+    shape = d.shape()
+    given = _seeds(d) | {"shape": list(shape), "prob": _probability(d)}
+    return Case(fill(d, given), "stored", {"out": BYTES})
+
+
+def dropout_v3(d: Draw) -> Case:
+    d.first = d.real()
+    given = _seeds(d) | {"input": d.array(d.shape()), "optionalNoiseShape": None, "p": _probability(d)}
+    return Case(given, "double", {"out": d.first, "maskOut": BYTES})
+
+
+def dropout(d: Draw) -> Case:
+    d.first = d.real()
+    array = d.array(d.shape())
+    mask = d.random.integers(0, 256, -(-array.size // 128) * 16).astype(np.uint8)
+    given = {"self": array, "mask": mask, "prob": _probability(d)}
+    return Case(given, "double", {"out": d.first}, stored=("mask",))
+
+
+# Products of matrices.
+
+
+def _factors(d: Draw, a, b, added=None) -> Case:
+    names = [each.name for each in d.record.inputs]
+    shapes = [a, b] if added is None else [added, a, b]
+    given = {name: d.array(shape, d.first if i == 0 else d.real(), "tame")
+             for i, (name, shape) in enumerate(zip(names, shapes, strict=True))}  # fmt: skip
+    for each in d.record.plain("scalar"):
+        given[each.name] = d.scalar("small")
+    outputs = {each.name: d.real() for each in d.record.outputs}
+    return Case(fill(d, given), "stored", outputs)
+
+
+def _lengths(d: Draw) -> tuple[int, int, int]:
+    """Rows, terms, columns."""
+    m, k, n = (d.whole(1, 9) for _ in range(3))
+    if d.style == "long":
+        m, k, n = d.whole(1, 40), d.whole(100, 300), d.whole(1, 40)
+    if d.style == "empty":
+        m, k, n = d.one(((0, k, n), (m, 0, n), (m, k, 0)))
+    return m, k, n
+
+
+def mm(d: Draw) -> Case:
+    m, k, n = _lengths(d)
+    return _factors(d, (m, k), (k, n))
+
+
+def batch_matmul(d: Draw) -> Case:
+    (m, k, n), batch = _lengths(d), d.whole(1, 4)
+    return _factors(d, (d.one((1, batch)), m, k), (batch, k, n))
+
+
+def matmul(d: Draw) -> Case:
+    (m, k, n), batch = _lengths(d), tuple(d.whole(1, 3) for _ in range(d.whole(0, 2)))
+    a = (k,) if d.whole(0, 4) == 0 else (*d.within(batch), m, k)
+    b = (k,) if d.whole(0, 4) == 0 else (*d.within(batch), k, n)
+    return _factors(d, a, b)
+
+
+def mv(d: Draw) -> Case:
+    m, k, _ = _lengths(d)
+    return _factors(d, (m, k), (k,))
+
+
+def dot(d: Draw) -> Case:
+    _, k, _ = _lengths(d)
+    return _factors(d, (k,), (k,))
+
+
+def addmm(d: Draw) -> Case:
+    m, k, n = _lengths(d)
+    return _factors(d, (m, k), (k, n), d.within((m, n)))
+
+
+def baddbmm(d: Draw) -> Case:
+    (m, k, n), batch = _lengths(d), d.whole(1, 4)
+    return _factors(d, (batch, m, k), (batch, k, n), d.within((batch, m, n)))
+
+
+# Attention.
+
+
+def _laid(layout: str, b: int, n: int, s: int, width: int) -> tuple[int, ...]:
+    sizes = {"B": b, "N": n, "S": s, "D": width, "H": n * width}
+    return tuple(sizes[letter] for letter in layout)
+
+
+def attention(d: Draw, gradient: bool = False) -> Case:
+    layout, served = d.one(("BNSD", "BSND", "BSH", "SBH")), d.whole(1, 2)
+    b, heads, width = d.whole(1, 2), d.whole(1, 2), d.whole(1, 8)
+    rows, keys = d.whole(1, 6), 150 if d.style == "long" else d.whole(1, 6)
+    d.first = d.real()
+    q = _laid(layout, b, heads * served, rows, width)
+    k = _laid(layout, b, heads, keys, width)
+    tensors = [each.name for each in d.record.inputs[: 4 if gradient else 3]]
+    shapes = (q, k, k, q)
+    given = {name: d.array(shape, None, "tame") for name, shape in zip(tensors, shapes, strict=False)}
+    given |= {each.name: None for each in d.record.inputs if each.name not in given}
+    given |= {each.name: None for each in d.record.plain("ints")}
+    mode, keep = d.whole(0, 2), d.one((1.0, 1.0, 0.5))
+    mask = d.array((*d.within((b, heads * served)), rows, keys), d.one((BYTES, np.dtype(bool))), "mask")
+    given["attenMaskOptional"] = None if d.flag() else mask
+    bits = b * heads * served * rows * keys
+    drops = d.random.integers(0, 256, -(-bits // 8)).astype(np.uint8)
+    given["dropMaskOptional"] = drops if keep < 1 and d.flag() else None
+    settings = {"scaleValue": 0.5, "keepProb": keep, "preTokens": d.whole(0, 9),
+                "nextTokens": d.whole(0, 9), "headNum": heads * served, "inputLayout": layout,
+                "sparseMode": mode, "innerPrecise": 0}  # fmt: skip
+    for parameter in d.record.parameters:
+        base = parameter.name.removesuffix("Optional")
+        if base in settings:
+            given[parameter.name] = settings[base]
+        elif parameter.kind == "string":
+            given[parameter.name] = None
+    if any(each.name == "seed" for each in d.record.parameters):
+        given |= _seeds(d)
+    outputs = {each.name: d.first for each in d.record.outputs if not each.optional}
+    if not gradient:
+        outputs |= {"softmaxMaxOut": d.one(REALS[::3]), "softmaxSumOut": d.one(REALS[::3])}
+    stored = ("dropMaskOptional", "attenMaskOptional")
+    return Case(fill(d, given), "double", outputs, stored=stored)
+
+
+def attention_backward(d: Draw) -> Case:
+    return attention(d, True)
+
+
+# Steps of training.
+
+
+def unscale(d: Draw) -> Case:
+    d.style = "edges" if d.whole(0, 2) == 0 else "plain"
+    gradients = [d.array(d.shape(), d.real()) for _ in range(d.whole(1, 3))]
+    given = {"scaledGrads": gradients, "foundInf": np.zeros((1,), d.real()),
+             "inScale": d.array((1,), d.real(), "positive")}  # fmt: skip
+    return Case(given, "double")
+
+
+def update_scale(d: Draw) -> Case:
+    types = (np.dtype(np.float32), np.dtype(np.float32))
+    given = {"currentScale": d.array((1,), types[0], "positive"), "growthInterval": d.whole(1, 4),
+             "growthTracker": np.array([d.whole(0, 3)], d.one((np.int32, np.float32))),
+             "foundInf": np.array([d.whole(0, 1)], np.float32), "growthFactor": 2.0,
+             "backoffFactor": 0.5}  # fmt: skip
+    outputs = {"updatedScale": types[0], "updatedGrowthTracker": given["growthTracker"].dtype}
+    return Case(given, "double", outputs, conversion=True)
+
+
+def adamw(d: Draw) -> Case:
+    shape, names = d.shape(), ("varRef", "mRef", "grad")
+    given = {name: d.array(shape, d.real(), "tame") for name in names}
+    given |= {name: d.array(shape, d.real(), "positive") for name in ("vRef", "maxGradNormOptionalRef")}
+    given |= {"step": np.array([d.whole(0, 9)], d.one((np.int64, np.float32))), "lr": 0.01,
+              "beta1": 0.9, "beta2": 0.99, "weightDecay": 0.1, "eps": 1e-3,
+              "amsgrad": d.flag(), "maximize": d.flag()}  # fmt: skip
+    if not given["amsgrad"] and d.flag():
+        given["maxGradNormOptionalRef"] = None
+    return Case(given, "double")
