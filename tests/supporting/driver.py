@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs cases of an operator and compares what it writes with its record's expression."""
+
+import hashlib
+from dataclasses import dataclass
+from functools import lru_cache
+from types import SimpleNamespace
+
+import numpy as np
+
+import cases
+import chance
+import formulas
+import networks
+import places
+from bounded import DOUBLE, FLOAT, Bounded
+from draw import STYLES, Case, Draw, domain_of, seen
+from judge import difference, wrong
+from openaclnn import dtypes
+from openaclnn.call import Call
+from openaclnn.errors import AclError
+from openaclnn.operators.operator import Problem, View
+from openaclnn.runtime import Runtime, Stream
+from records import REALS, Record
+
+_NAMES = {
+    name: value
+    for module in (formulas, places, chance, networks)
+    for name, value in vars(module).items()
+    if not name.startswith("_")
+} | {"np": np}
+
+
+def count_of(record: Record) -> int:
+    """Each type twice, then each style twice."""
+    return 2 * len(record.types) + 2 * len(STYLES)
+
+
+@dataclass
+class Prepared:
+    """A call that is ready, and what it should give."""
+
+    record: Record
+    problem: Problem
+    refused: str  # what phase 1 says, if it must not take the call
+    expected: dict[str, object]  # by output; None: it is left alone
+    room: dict[str, tuple[int, ...]]
+    case: Case
+
+
+def prepare(record: Record, number: int) -> Prepared:
+    """The arguments of a case in device memory's layouts, and its expected results."""
+    draw = Draw(record, number)
+    case = cases.numbers(record.cases)(draw)
+    for each in record.plain("float"):
+        case.arguments[each.name] = float(np.float32(case.arguments[each.name]))
+    results = _results(record, case)
+    expected, views = {}, {}
+    inputs = {
+        each.name: _laid(draw, case.arguments[each.name])
+        for each in record.parameters
+        if each.kind in ("in", "in[]")
+    }
+    results += (None,) * (len(record.outputs) - len(results))
+    for each, result in zip(record.outputs, results, strict=True):
+        result = _shaped(case.arguments.get(each.name), result)
+        views[each.name] = _output(draw, case, each, result, inputs)
+        expected[each.name] = result
+    arguments = _attributes(record, case, views)
+    given = {name: value for name, value in inputs.items() if value is not None}
+    problem = Problem(given, arguments, views)
+    return Prepared(record, problem, _refusal(case, expected, views), expected, case.room, case)
+
+
+def _refusal(case: Case, expected, views) -> str:
+    """An elementwise result of floats does not fit into integers."""
+    for name, result in expected.items():
+        view = views[name]
+        real = isinstance(result, Bounded) and result.value.dtype.kind == "f"
+        if case.elementwise and not case.conversion and real and view.array.dtype not in REALS:
+            return "a float type"
+    return ""
+
+
+def _shaped(target, result):
+    """What works in place fills all of what it works on."""
+    if isinstance(target, np.ndarray) and result is not None:
+        value = result if isinstance(result, Bounded) else np.asarray(result)
+        return np.broadcast_to(value, target.shape)
+    return result
+
+
+def _laid(draw: Draw, value):
+    if isinstance(value, list):
+        return [draw.view(each) for each in value]
+    return None if value is None else draw.view(value)
+
+
+def _results(record: Record, case: Case) -> tuple:
+    """What the expression makes, one for each output."""
+    if not case.each:
+        results = evaluate(record, case, case.arguments, case.domain)
+        return results if isinstance(results, tuple) else (results,)
+    lists = [k for k, v in case.arguments.items() if isinstance(v, list)]
+    members = []
+    for k in range(len(case.arguments[lists[0]])):
+        own = case.arguments | {name: case.arguments[name][k] for name in lists}
+        tensors = [v for v in own.values() if isinstance(v, np.ndarray)]
+        scalars = [v for v in own.values() if isinstance(v, np.generic)]
+        domain = domain_of(tensors, scalars) if case.domain != "each double" else "double"
+        domain = "float" if (case.domain, domain) == ("each float", "integer") else domain
+        members.append(evaluate(record, case, own, domain))
+    return (members,)
+
+
+def evaluate(record: Record, case: Case, arguments: dict, domain: str):
+    """The record's expression of the arguments as the domain has them."""
+    names = dict(_NAMES)
+    for name, value in arguments.items():
+        if name not in case.stored:
+            value = [seen(v, domain) for v in value] if isinstance(value, list) else seen(value, domain)
+            if domain == "float" and isinstance(value, float):
+                value = Bounded(FLOAT.exact(value), FLOAT)
+        names["from_" if name == "from" else name] = value
+    for each in record.outputs:
+        if each.name not in names:
+            shape, dtype = case.shapes.get(each.name), case.outputs.get(each.name)
+            names[each.name] = SimpleNamespace(shape=shape, dtype=dtype)
+    if record.in_place and "selfRef" in names:
+        names["self"] = names["selfRef"]
+    with np.errstate(all="ignore"):
+        return eval(_compiled(record.numpy), names)
+
+
+@lru_cache(maxsize=None)
+def _compiled(expression: str):
+    return compile(expression, expression, "eval")
+
+
+def _output(draw: Draw, case: Case, parameter, result, inputs):
+    """Where an output goes: what it works on, an input's very view, or somewhere."""
+    start = case.arguments.get(parameter.name)
+    if isinstance(start, np.ndarray | list):
+        return _targets(draw, start)
+    if isinstance(result, list):
+        return [_fresh(draw, case, each, None) for each in result]
+    if result is None and (parameter.optional or parameter.name not in case.outputs):
+        return None
+    if parameter.name in case.room:
+        dtype = case.outputs[parameter.name]
+        storage = draw.junk(max(np.prod(case.room[parameter.name], dtype=int), 1), dtype)
+        size = int(np.prod(case.room[parameter.name], dtype=int))
+        return View(storage, storage[:size].reshape(case.room[parameter.name]))
+    view = _fresh(draw, case, result, case.outputs.get(parameter.name))
+    if draw.style == "same view":
+        for name, each in inputs.items():
+            allowed = name in draw.record.over and name not in case.taken
+            if allowed and isinstance(each, View) and _alike(each.array, view.array):
+                case.taken.append(name)
+                return each
+    return view
+
+
+def _alike(a: np.ndarray, b: np.ndarray) -> bool:
+    apart = all(s != 0 for s, n in zip(a.strides, a.shape, strict=True) if n > 1)
+    return a.shape == b.shape and a.dtype == b.dtype and apart
+
+
+def _targets(draw: Draw, start):
+    if isinstance(start, list):
+        return [draw.view(each, overlaps=False) for each in start]
+    return draw.view(start, overlaps=False)
+
+
+def _fresh(draw: Draw, case: Case, result, dtype) -> View:
+    """Junk of the result's shape, in a type that may hold it."""
+    shape = np.shape(result) if not isinstance(result, Bounded) else result.shape
+    if result is None:
+        shape = draw.shape()
+    dtype = dtype or draw.type(_holding(draw, case, result))
+    return draw.view(draw.junk(max(int(np.prod(shape)), 1), dtype)[: int(np.prod(shape))].reshape(shape), False)
+
+
+def _holding(draw: Draw, case: Case, result):
+    """The types that an elementwise result may be stored in."""
+    value = result.value if isinstance(result, Bounded) else np.asarray(result)
+    real = value.dtype.kind == "f" and not case.conversion
+    return REALS if real else draw.record.types
+
+
+def _attributes(record: Record, case: Case, views) -> dict:
+    """Those that a dtype is asked of say that of the output."""
+    arguments = dict(case.arguments)
+    for each in record.plain("dtype"):
+        arguments[each.name] = dtypes.of(next(iter(views.values())).array.dtype).number
+    return arguments
+
+
+@dataclass
+class Outcome:
+    """What a call wrote, and what is wrong with it."""
+
+    faults: list[str]
+    digest: str
+
+
+def run(runtime: Runtime, stream: Stream, record: Record, number: int) -> Outcome:
+    """One case: run, compared, and its bits."""
+    prepared = prepare(record, number)
+    try:
+        with Call(runtime, record.function, prepared.problem, stream) as call:
+            call.run()
+            got, memory = call.outputs(), call.storages()
+            shapes = call.shapes() if prepared.room else {}
+    except AclError as error:
+        if prepared.refused and error.code == 161002 and prepared.refused in str(error):
+            return Outcome([], "refused")
+        return Outcome([f"case {number}: {error.api} {error.code}: {error}"], f"{error.code}")
+    if prepared.refused:
+        return Outcome([f"case {number}: is taken, expected a refusal of what is not {prepared.refused}"], "")
+    faults, digest = [], hashlib.sha256()
+    for name, want in prepared.expected.items():
+        if name not in got:
+            continue
+        members = zip(got[name], memory[name], prepared.problem.outputs[name], want, strict=True) \
+            if isinstance(got[name], list) else [(got[name], memory[name], prepared.problem.outputs[name], want)]
+        for one, whole, view, result in members:
+            if name in prepared.room and result is not None:
+                one, fault = _found(one, shapes[name], result)
+                faults += [f"case {number}: {name} {fault}"] if fault else []
+                if fault:
+                    continue
+            else:
+                faults += _outside(number, name, whole, view)
+            faults += _compared(number, name, one, view, result)
+            digest.update(_plain_bits(one))
+    return Outcome(faults, digest.hexdigest()[:16])
+
+
+def _found(got: np.ndarray, shape, result):
+    """The part of the room that was used."""
+    if shape != np.shape(result):
+        return got, f"shape is {shape}, expected {np.shape(result)}"
+    if got.ndim == 2 and shape[0] == got.shape[0]:  # a row for each dimension, rows follow each other
+        return got.reshape(-1)[: np.size(result)].reshape(shape), ""
+    return got[tuple(slice(n) for n in shape)], ""
+
+
+def _compared(number: int, name: str, got, view: View, result) -> list[str]:
+    if result is None:
+        same = got.tobytes() == view.array.tobytes()
+        return [] if same else [f"case {number}: {name} is written, expected it left alone"]
+    bad = wrong(got, result)
+    if not np.any(bad):
+        return []
+    return [f"case {number}: {name} {got.dtype} {difference(got, result, bad)}"]
+
+
+def _outside(number: int, name: str, whole, view: View) -> list[str]:
+    """Memory between and around the elements of an output is left alone."""
+    before, after = view.storage.copy(), whole.copy()
+    view.of(before)[...] = 0
+    view.of(after)[...] = 0
+    if before.tobytes() == after.tobytes():
+        return []
+    return [f"case {number}: {name} memory outside the view is written"]
+
+
+def _plain_bits(array: np.ndarray) -> bytes:
+    """The bytes with one NaN for all."""
+    array = np.array(array)
+    if array.dtype in REALS:
+        array[array != array] = np.nan
+    return array.tobytes()
+
+
+__all__ = ["DOUBLE"]
