@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every supporting operator must not take, whatever it computes."""
+
+import ctypes
+
+import driver
+import numpy as np
+import pytest
+import records
+
+from openaclnn import dtypes, meta
+from openaclnn.call import Call
+from openaclnn.errors import AclError
+from openaclnn.operators.operator import View
+
+RECORDS = records.load()
+NULL, INVALID, DATA = 161001, 161002, 507035
+UINT64, COMPLEX64 = 10, 16
+FOREIGN = ctypes.c_void_p(0x1234560)
+ADDRESS = 4096  # of memory that phase 1 does not look at
+FAR = 10**6  # beyond any dimension
+PLACES = {"index", "indices"}  # tensors of places in another; a target is if some are ignored
+
+every_record = pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.name)
+
+
+def taken(record, fits=lambda prepared: True):
+    """A case that the operator takes, with elements in all of its tensors."""
+    for number in range(driver.count_of(record)):
+        prepared = driver.prepare(record, number)
+        tensors = [view for _, _, view in tensors_of(record, prepared)]
+        if not prepared.refused and all(each.array.size for each in tensors) and fits(prepared):
+            return prepared
+    return None
+
+
+def tensors_of(record, prepared):
+    """Places among the arguments, parameters and views of the tensors that are no members."""
+    for i, each in enumerate(record.parameters):
+        view = (prepared.problem.inputs | prepared.problem.outputs).get(each.name)
+        if isinstance(view, View):
+            yield i, each, view
+
+
+def refused(call: Call, place: int | None, value, code: int) -> str:
+    """What phase 1 says with one argument replaced by another."""
+    before = list(call.arguments)
+    if place is not None:
+        call.arguments[place] = value
+    with pytest.raises(AclError) as raised:
+        call.check()
+    call.arguments[:] = before
+    assert raised.value.code == code, f"{raised.value.code}: {raised.value}"
+    return str(raised.value)
+
+
+def open_call(device, record, prepared) -> Call:
+    return Call(device[0], record.function, prepared.problem, device[1])
+
+
+@every_record
+def test_null_and_foreign_handles(device, record):
+    """Each handle is null, then no handle at all; so is where phase 1 writes."""
+    with open_call(device, record, driver.prepare(record, 0)) as call:
+        for i, each in enumerate(record.parameters):
+            if not each.is_handle:
+                continue
+            if not each.optional:
+                assert each.name in refused(call, i, ctypes.c_void_p(), NULL)
+            assert each.name in refused(call, i, FOREIGN, INVALID)
+        phase_1, size = f"{record.api}GetWorkspaceSize", ctypes.byref(ctypes.c_uint64())
+        for given in ((size, None), (None, ctypes.byref(ctypes.c_void_p()))):
+            assert device[0].kit.function(phase_1)(*call.arguments, *given) == NULL
+
+
+def tensor_like(kit, view: View, address, dtype=None, **changes) -> ctypes.c_void_p:
+    """The tensor of a view, but for what is given."""
+    storage = view.storage.shape
+    arguments = {"shape": view.array.shape, "strides": view.strides, "offset": view.offset,
+                 "storage_shape": storage, "dtype": dtype or dtypes.of(view.array.dtype).number,
+                 "address": address, **changes}  # fmt: skip
+    return meta.create_tensor(kit, **arguments)
+
+
+@every_record
+def test_tensors_that_no_operator_takes(device, record):
+    """A type, a rank, a view beyond its storage; an output with elements in one place."""
+    prepared, kit = taken(record) or driver.prepare(record, 0), device[0].kit
+    with open_call(device, record, prepared) as call:
+        for i, each, view in tensors_of(record, prepared):
+            ranks = {"shape": (1,) * 9, "strides": (1,) * 9, "offset": 0}
+            changes = [{"dtype": UINT64}, {"dtype": COMPLEX64}, ranks]
+            if view.array.size > 1:
+                changes.append({"storage_shape": (1,)})
+                if each.is_output:
+                    changes.append({"strides": [0] * view.array.ndim})
+            for change in changes:
+                handle = tensor_like(kit, view, ADDRESS, **change)
+                assert each.name in refused(call, i, handle, INVALID), change
+                kit.call("aclDestroyTensor", handle)
+
+
+@every_record
+def test_outputs_of_another_shape(device, record):
+    prepared = taken(record) or driver.prepare(record, 0)
+    with open_call(device, record, prepared) as call:
+        for i, each, view in tensors_of(record, prepared):
+            if not each.is_output or record.in_place or each.optional:
+                continue
+            if each.name in prepared.case.shapes:
+                continue  # nothing else in the call says its shape
+            shape = (*view.array.shape, 7)
+            strides = np.cumprod((1, *shape[:0:-1]))[::-1].tolist()
+            count = int(np.prod(shape))
+            handle = tensor_like(device[0].kit, view, ADDRESS, shape=shape, strides=strides,
+                                 offset=0, storage_shape=(count,))  # fmt: skip
+            refused(call, i, handle, INVALID)
+            device[0].kit.call("aclDestroyTensor", handle)
+
+
+def places(record) -> list[str]:
+    """Parameters that say places in another tensor."""
+    names = PLACES | ({"target"} if "ignoreIndex" in {p.name for p in record.parameters} else set())
+    return [p.name for p in record.plain("in", "in[]") if p.name in names]
+
+
+@pytest.mark.parametrize("record", list(filter(places, RECORDS)), ids=lambda record: record.name)
+def test_places_out_of_range_fail_the_task(device, record):
+    """Before anything is written."""
+    (name,) = places(record)
+
+    def views(prepared):
+        given = prepared.problem.inputs[name]
+        return [each for each in (given if isinstance(given, list) else [given]) if each.array.size]
+
+    prepared = taken(record, views)
+    for place in (FAR, -FAR):
+        views(prepared)[-1].array[(-1,) * views(prepared)[-1].array.ndim] = place
+        with open_call(device, record, prepared) as call:
+            with pytest.raises(AclError) as raised:
+                call.run()
+            assert raised.value.code == DATA
+            after = call.storages()
+        for output, view in prepared.problem.outputs.items():
+            assert after[output].tobytes() == view.storage.tobytes(), f"{output} is written"
