@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 
-from draw import Case, Draw, domain_of
+from draw import Case, Draw, domain_of, every_edge
 from records import INTEGERS, REALS
 
 PLACES = tuple(map(np.dtype, (np.int64, np.int32)))  # types of indices
@@ -68,9 +68,11 @@ def elementwise(d: Draw, types=None, floats: bool = False, conversion: bool = Fa
     types = types or d.record.types
     shape, given = d.shape(), {}
     d.first = d.first if d.first in types else d.one(types)
+    if d.style == "every edge":
+        given = _every_edge(d)
     for i, each in enumerate(d.record.inputs):
-        if each.optional and d.flag():
-            given[each.name] = None
+        if each.name in given or (each.optional and d.flag()):
+            given.setdefault(each.name)
             continue
         own = shape if each.name == "selfRef" or (i == 0 and d.flag()) else d.within(shape)
         dtype = d.first if i == 0 else d.type(types)
@@ -86,6 +88,19 @@ def elementwise(d: Draw, types=None, floats: bool = False, conversion: bool = Fa
     if types is INTEGERS and all(each.dtype == bool for each in tensors) and len(named) == 1:
         domain = "stored"  # the complement of a truth value is one
     return Case(given, domain, conversion=conversion, elementwise=True)
+
+
+def _every_edge(d: Draw) -> dict:
+    """The edges of the type along a dimension of each input's own."""
+    edges, inputs = every_edge(d.first), d.record.inputs
+    shapes = [[1] * len(inputs) for _ in inputs]
+    for i, shape in enumerate(shapes):
+        shape[i] = edges.size
+    given = {each.name: edges.reshape(shape) for each, shape in zip(inputs, shapes, strict=True)}
+    if "selfRef" in given:
+        full = (edges.size,) * len(inputs)
+        given["selfRef"] = np.broadcast_to(given["selfRef"], full).copy()
+    return given
 
 
 _WHOLE = tuple(map(np.dtype, ("int64", "int32", "int8")))
@@ -314,7 +329,7 @@ def ordered(d: Draw, elements: bool = False) -> Case:
     """Many equal elements."""
     if elements and d.style == "empty":
         d.style = "plain"
-    sample = d.one(("small", "any")) if d.style != "edges" else "any"
+    sample = d.one(("small", "any")) if "edge" not in d.style else "any"
     d.samples["self"] = sample
     case = extreme_at(d) if elements else _ordered(d)
     return case

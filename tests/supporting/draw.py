@@ -9,9 +9,11 @@ import numpy as np
 
 from bounded import DOUBLE, FLOAT, Bounded
 from openaclnn.dtypes import BFLOAT16, FLOAT_FORMATS
+from judge import whole
 from openaclnn.operators.operator import View
 from records import INTEGERS, REALS, Record
 
+TURNS = 3  # of all types: plain, with edges, and with every edge against every other
 STYLES = ("edges", "empty", "rank 0", "long", "same view", "plain")
 
 
@@ -40,8 +42,9 @@ class Draw:
         self.random = np.random.default_rng((zlib.crc32(record.name.encode()), number))
         types = record.types
         self.first = types[number % len(types)]
-        turn, late = number // len(types), number - 2 * len(types)
-        self.style = "plain" if turn == 0 else "edges" if turn == 1 else STYLES[late % len(STYLES)]
+        turn, late = number // len(types), number - TURNS * len(types)
+        turns = ("plain", "edges", "every edge")
+        self.style = turns[turn] if late < 0 else STYLES[late % len(STYLES)]
 
     def whole(self, low: int, high: int) -> int:
         """Both ends included."""
@@ -138,9 +141,17 @@ def edges(dtype: np.dtype) -> list:
     if dtype == bool:
         return [False, True]
     if dtype.kind in "iu":
-        return [low, low + 1, high, high - 1, 0, 1, 2, 7]
+        odd = [2**53 + 1, 2**53] if dtype.itemsize == 8 else []  # alike in DOUBLE
+        return [low, low + 1, high, high - 1, 0, 1, 2, 7, *odd]
     smallest = {"float16": 2.0**-24, "float64": 2.0**-1074}.get(dtype.name, 2.0**-133)
-    return [0.0, -0.0, np.inf, -np.inf, np.nan, low, high, smallest, -smallest, 1.0, -1.0, 0.5, -2.5]
+    odd = 2.0 ** np.finfo(np.float64 if dtype == np.float64 else np.float32).nmant + 1
+    return [0.0, -0.0, np.inf, -np.inf, np.nan, low, high, smallest, -smallest, 1.0, -1.0, 0.5,
+            -2.5, odd, -odd]  # fmt: skip
+
+
+def every_edge(dtype: np.dtype) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        return np.array(edges(dtype)).astype(dtype)
 
 
 def _real(draw, shape, dtype, values) -> np.ndarray:
@@ -154,11 +165,24 @@ def _any(draw, shape, dtype):
     """Numbers around 0; at the edges those of the type."""
     spread = 3.0 if dtype.kind not in "iu" else 9.0
     array = _real(draw, shape, dtype, draw.random.normal(0, spread, shape))
-    if draw.style == "edges" and array.size:
-        given = np.array(edges(dtype)).astype(dtype)
-        at = draw.random.random(shape) < 0.6
-        array = np.where(at, given[draw.random.integers(0, len(given), shape)], array)
+    if "edge" in draw.style and dtype == np.int64 and draw.flag():
+        near = 2**60 + draw.random.integers(-3, 4, shape, np.int64)  # alike in DOUBLE
+        return np.asarray(near)
+    if "edge" in draw.style and array.size:
+        given = every_edge(dtype)
+        kind = draw.random.random(shape)
+        array = np.where(kind < 0.5, given[draw.random.integers(0, len(given), shape)], array)
+        array = np.where(kind > 0.8, _far(draw, shape, dtype), array)
     return array.astype(dtype)
+
+
+def _far(draw, shape, dtype):
+    """Of any magnitude."""
+    low, high = limits(dtype)
+    if dtype.kind in "iub":
+        return draw.random.integers(low, high, shape, np.int64, endpoint=True).astype(dtype)
+    size = np.exp2(draw.random.uniform(-1, 1, shape) * np.log2(high))
+    return (size * draw.random.choice([1, -1], shape)).astype(dtype)
 
 
 def _tame(draw, shape, dtype):
@@ -181,7 +205,7 @@ def _unit(draw, shape, dtype):
 
 def _probability(draw, shape, dtype):
     values = draw.random.uniform(0, 1, shape)
-    if draw.style == "edges":
+    if "edge" in draw.style:
         values = np.where(draw.random.random(shape) < 0.3, np.rint(values), values)
     return _real(draw, shape, dtype, values)
 
@@ -215,7 +239,7 @@ def seen(value, domain: str):
     integral = value.dtype.kind in "iub"
     if domain == "integer":
         if not integral:
-            return np.trunc(value.astype(np.float64)).astype(np.int64)
+            return whole(value.astype(np.float64))
         return value.astype(np.int64)
     if domain == "wide":
         return value.astype(np.int64 if integral else np.float64)

@@ -14,7 +14,7 @@ import formulas
 import networks
 import places
 from bounded import DOUBLE, FLOAT, Bounded
-from draw import STYLES, Case, Draw, domain_of, seen
+from draw import STYLES, TURNS, Case, Draw, domain_of, seen
 from judge import difference, wrong
 from openaclnn import dtypes
 from openaclnn.call import Call
@@ -32,8 +32,8 @@ _NAMES = {
 
 
 def count_of(record: Record) -> int:
-    """Each type twice, then each style twice."""
-    return 2 * len(record.types) + 2 * len(STYLES)
+    """Each type some times, then each style twice."""
+    return TURNS * len(record.types) + 2 * len(STYLES)
 
 
 @dataclass

@@ -31,10 +31,6 @@ def _tail(x: float) -> float:
     return math.copysign(y, x)
 
 
-def _power(a: float, b: float) -> float:
-    return np.power(np.float64(a), np.float64(b))
-
-
 erf = np.frompyfunc(math.erf, 1, 1)
 erfc = np.frompyfunc(math.erfc, 1, 1)
 erfinv = np.frompyfunc(_erfinv, 1, 1)
@@ -43,7 +39,7 @@ erfinv = np.frompyfunc(_erfinv, 1, 1)
 def power(a, b):
     """Integers wrap; a negative exponent leaves 1, -1 or 0."""
     if isinstance(a, Bounded) or isinstance(b, Bounded):
-        return np.power(a, b)
+        return np.float_power(a, b)  # power takes roots its own way
     a, b = np.broadcast_arrays(a, b)
     result = [pow(int(x), int(y), 2**64) if y >= 0 else _inverse(int(x), int(y))
               for x, y in zip(a.flat, b.flat, strict=True)]  # fmt: skip
@@ -136,10 +132,10 @@ def mish_slope(x):
     return tanh + x * sigmoid(x) * (1 - tanh * tanh)
 
 
-def elu_slope(x, alpha, scale, input_scale, is_result: bool):
+def elu_backward(gradient, x, alpha, scale, input_scale, is_result: bool):
     """Of the input, or from the result."""
     below = x + alpha * scale if is_result else alpha * scale * np.exp(x * input_scale)
-    return np.where(x > 0, scale, input_scale * below)
+    return np.where(x > 0, gradient * scale, gradient * input_scale * below)
 
 
 # Losses of one element.

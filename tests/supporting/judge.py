@@ -23,7 +23,7 @@ def stored(value: np.ndarray, dtype: np.dtype) -> np.ndarray:
     if dtype == bool:
         return value != 0
     if dtype.kind in "iu":
-        return _whole(value).astype(dtype)
+        return whole(value).astype(dtype)
     if dtype in FLOAT_FORMATS and value.dtype.kind == "f":
         with np.errstate(all="ignore"):
             return FLOAT_FORMATS[dtype].round(value.astype(np.float64)).astype(dtype)
@@ -32,7 +32,7 @@ def stored(value: np.ndarray, dtype: np.dtype) -> np.ndarray:
         return wide.astype(dtype)
 
 
-def _whole(value: np.ndarray) -> np.ndarray:
+def whole(value: np.ndarray) -> np.ndarray:
     """Toward zero; the ends of 64 bits for what is beyond, 0 for NaN."""
     if value.dtype.kind in "iub":
         return value.astype(np.int64)

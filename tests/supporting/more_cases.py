@@ -21,7 +21,8 @@ def cat(d: Draw) -> Case:
     for i in range(d.whole(1, 4)):
         own = list(shape)
         own[dim] = d.whole(0 if style == "empty" else 1, 4)
-        tensors.append(d.array((0,) if i and d.whole(0, 4) == 0 else own, d.type()))
+        dtype = d.type(None if out in REALS else INTEGERS)
+        tensors.append(d.array((0,) if i and d.whole(0, 4) == 0 else own, dtype))
     domain = "double" if out in REALS else "integer"
     return Case({"tensors": tensors, "dim": dim}, domain, {"out": out}, conversion=True)
 
@@ -166,8 +167,9 @@ def search_sorted(d: Draw) -> Case:
 
 
 def unique(d: Draw) -> Case:
-    array = d.array(d.shape(), None, d.one(("small", "any")))
-    given = {"self": array, "sorted": True, "returnInverse": d.flag(), "returnCounts": d.flag()}
+    shape = (d.whole(1, 5), 0, 1) if d.style == "empty" else d.shape()
+    array, inverse = d.array(shape, None, d.one(("small", "any"))), d.style == "empty" or d.flag()
+    given = {"self": array, "sorted": True, "returnInverse": inverse, "returnCounts": d.flag()}
     long = np.dtype(np.int64)
     room = {"valueOut": (array.size,), "countsOut": (array.size,), "inverseOut": array.shape}
     outputs = {"valueOut": d.first, "inverseOut": long, "countsOut": long}
