@@ -15,7 +15,11 @@ A file has a [domain] of its topic and an [[operator]] for each operator:
                 that may be null
     types       of all tensors: "numeric", "real" (floats), or a list
     formula     what is computed, in words
-    numpy       the same as an expression of NumPy
+    numpy       the same as an expression of NumPy, of which tests/supporting/ makes the tests: a
+                value for each output, None for one that is left alone
+    cases       the function there that draws arguments which fit each other; without it operands
+                are broadcast
+    samples     what values parameters have there: { self = "positive" }
     expression  the C++ Expression of an engine; with `values`, the plain parameters that take part
                 as scalars, as they are or through a C++ function
     engine      which one; without it the expression is elementwise
@@ -58,8 +62,8 @@ KINDS = {
     "string": "char*",
 }
 FIELDS = set(
-    "name header inplace parameters types formula numpy expression values engine check plan"
-    " shape members constants over about".split()
+    "name header inplace parameters types formula numpy cases samples expression values engine"
+    " check plan shape members constants over about".split()
 )
 TYPES = {"numeric": "kNumericTypes", "real": "kRealTypes"}
 

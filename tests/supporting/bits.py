@@ -4,7 +4,7 @@
     OPENACLNN_HOME=build/install .venv/bin/python tests/supporting/bits.py --write FILE
     OPENACLNN_HOME=build/install .venv/bin/python tests/supporting/bits.py --compare FILE
 
-All NaN count as one. A refusal counts by its code. Comparing exits with 1 where bits differ, and names
+All NaN count as one, and so do all refusals. Comparing exits with 1 where bits differ, and names
 each operator with the numbers of its cases.
 """
 

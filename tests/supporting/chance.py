@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random numbers: Philox 4x32-10 (Salmon et al., 2011), keyed by seed, counted by offset and place."""
+"""Random numbers and what is made from them, and tensors that are made from numbers.
+
+Philox 4x32-10 (Salmon et al., 2011) is keyed by the seed, counted by offset and place.
+"""
 
 import math
 

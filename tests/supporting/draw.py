@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bounded import DOUBLE, FLOAT, Bounded
-from openaclnn.dtypes import BFLOAT16, FLOAT_FORMATS
 from judge import whole
+from records import REALS, Record
+
+from openaclnn.dtypes import FLOAT_FORMATS
 from openaclnn.operators.operator import View
-from records import INTEGERS, REALS, Record
 
 TURNS = 3  # of all types: plain, with edges, and with every edge against every other
 STYLES = ("edges", "empty", "rank 0", "long", "same view", "plain")
@@ -25,7 +26,7 @@ class Case:
     domain: str  # float, double (bounded), integer, wide (float64 or int64) or stored
     outputs: dict[str, object] = field(default_factory=dict)  # dtypes; those left out are drawn
     stored: tuple[str, ...] = ()  # what the expression sees as it is whatever the domain
-    room: dict[str, tuple[int, ...]] = field(default_factory=dict)  # where the result tells its size
+    room: dict[str, tuple[int, ...]] = field(default_factory=dict)  # of what tells its size
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)  # unlike those of the results
     conversion: bool = False  # any type may hold the result
     elementwise: bool = False  # one element of the output from one of each input
@@ -215,7 +216,8 @@ def _mask(draw, shape, dtype):
 
 
 def _shift(draw, shape, dtype):
-    return _real(draw, shape, dtype, draw.random.integers(-1 if dtype.kind == "i" else 0, 70, shape))
+    low = -1 if dtype.kind == "i" else 0
+    return _real(draw, shape, dtype, draw.random.integers(low, 70, shape))
 
 
 def _small(draw, shape, dtype):
@@ -260,6 +262,3 @@ def domain_of(arrays, numbers, out=None) -> str:
 
 def size_of(shape) -> int:
     return math.prod(shape)
-
-
-__all__ = ["BFLOAT16", "INTEGERS", "Case", "Draw", "domain_of", "seen", "size_of"]

@@ -13,15 +13,16 @@ import chance
 import formulas
 import networks
 import places
-from bounded import DOUBLE, FLOAT, Bounded
+from bounded import FLOAT, Bounded
 from draw import STYLES, TURNS, Case, Draw, domain_of, seen
 from judge import difference, wrong
+from records import REALS, Record
+
 from openaclnn import dtypes
 from openaclnn.call import Call
 from openaclnn.errors import AclError
 from openaclnn.operators.operator import Problem, View
 from openaclnn.runtime import Runtime, Stream
-from records import REALS, Record
 
 _NAMES = {
     name: value
@@ -118,7 +119,8 @@ def evaluate(record: Record, case: Case, arguments: dict, domain: str):
     names = dict(_NAMES)
     for name, value in arguments.items():
         if name not in case.stored:
-            value = [seen(v, domain) for v in value] if isinstance(value, list) else seen(value, domain)
+            many = isinstance(value, list)
+            value = [seen(v, domain) for v in value] if many else seen(value, domain)
             if domain == "float" and isinstance(value, float):
                 value = Bounded(FLOAT.exact(value), FLOAT)
         names["from_" if name == "from" else name] = value
@@ -147,10 +149,10 @@ def _output(draw: Draw, case: Case, parameter, result, inputs):
     if result is None and (parameter.optional or parameter.name not in case.outputs):
         return None
     if parameter.name in case.room:
-        dtype = case.outputs[parameter.name]
-        storage = draw.junk(max(np.prod(case.room[parameter.name], dtype=int), 1), dtype)
-        size = int(np.prod(case.room[parameter.name], dtype=int))
-        return View(storage, storage[:size].reshape(case.room[parameter.name]))
+        shape = case.room[parameter.name]
+        count = int(np.prod(shape, dtype=int))
+        storage = draw.junk(max(count, 1), case.outputs[parameter.name])
+        return View(storage, storage[:count].reshape(shape))
     view = _fresh(draw, case, result, case.outputs.get(parameter.name))
     if draw.style == "same view":
         for name, each in inputs.items():
@@ -174,11 +176,15 @@ def _targets(draw: Draw, start):
 
 def _fresh(draw: Draw, case: Case, result, dtype) -> View:
     """Junk of the result's shape, in a type that may hold it."""
-    shape = np.shape(result) if not isinstance(result, Bounded) else result.shape
-    if result is None:
-        shape = draw.shape()
+    shape = draw.shape() if result is None else _shape(result)
     dtype = dtype or draw.type(_holding(draw, case, result))
-    return draw.view(draw.junk(max(int(np.prod(shape)), 1), dtype)[: int(np.prod(shape))].reshape(shape), False)
+    count = int(np.prod(shape))
+    contents = draw.junk(max(count, 1), dtype)[:count].reshape(shape)
+    return draw.view(contents, overlaps=False)
+
+
+def _shape(result) -> tuple[int, ...]:
+    return result.shape if isinstance(result, Bounded) else np.shape(result)
 
 
 def _holding(draw: Draw, case: Case, result):
@@ -217,22 +223,21 @@ def run(runtime: Runtime, stream: Stream, record: Record, number: int) -> Outcom
             return Outcome([], "refused")
         return Outcome([f"case {number}: {error.api} {error.code}: {error}"], f"{error.code}")
     if prepared.refused:
-        return Outcome([f"case {number}: is taken, expected a refusal of what is not {prepared.refused}"], "")
+        return Outcome([f"case {number}: is taken, expected {prepared.refused}"], "taken")
     faults, digest = [], hashlib.sha256()
     for name, want in prepared.expected.items():
         if name not in got:
             continue
-        members = zip(got[name], memory[name], prepared.problem.outputs[name], want, strict=True) \
-            if isinstance(got[name], list) else [(got[name], memory[name], prepared.problem.outputs[name], want)]
-        for one, whole, view, result in members:
+        members = (got[name], memory[name], prepared.problem.outputs[name], want)
+        if not isinstance(want, list):
+            members = tuple([each] for each in members)
+        for one, whole, view, result in zip(*members, strict=True):
             if name in prepared.room and result is not None:
                 one, fault = _found(one, shapes[name], result)
-                faults += [f"case {number}: {name} {fault}"] if fault else []
-                if fault:
-                    continue
+                found = [f"{name} {fault}"] if fault else _compared(name, one, view, result)
             else:
-                faults += _outside(number, name, whole, view)
-            faults += _compared(number, name, one, view, result)
+                found = _outside(name, whole, view) + _compared(name, one, view, result)
+            faults += [f"case {number}: {each}" for each in found]
             digest.update(_plain_bits(one))
     return Outcome(faults, digest.hexdigest()[:16])
 
@@ -241,29 +246,29 @@ def _found(got: np.ndarray, shape, result):
     """The part of the room that was used."""
     if shape != np.shape(result):
         return got, f"shape is {shape}, expected {np.shape(result)}"
-    if got.ndim == 2 and shape[0] == got.shape[0]:  # a row for each dimension, rows follow each other
+    if got.ndim == 2 and shape[0] == got.shape[0]:  # rows that follow each other
         return got.reshape(-1)[: np.size(result)].reshape(shape), ""
     return got[tuple(slice(n) for n in shape)], ""
 
 
-def _compared(number: int, name: str, got, view: View, result) -> list[str]:
+def _compared(name: str, got, view: View, result) -> list[str]:
     if result is None:
         same = got.tobytes() == view.array.tobytes()
-        return [] if same else [f"case {number}: {name} is written, expected it left alone"]
+        return [] if same else [f"{name} is written, expected it left alone"]
     bad = wrong(got, result)
     if not np.any(bad):
         return []
-    return [f"case {number}: {name} {got.dtype} {difference(got, result, bad)}"]
+    return [f"{name} {got.dtype} {difference(got, result, bad)}"]
 
 
-def _outside(number: int, name: str, whole, view: View) -> list[str]:
+def _outside(name: str, whole, view: View) -> list[str]:
     """Memory between and around the elements of an output is left alone."""
     before, after = view.storage.copy(), whole.copy()
     view.of(before)[...] = 0
     view.of(after)[...] = 0
     if before.tobytes() == after.tobytes():
         return []
-    return [f"case {number}: {name} memory outside the view is written"]
+    return [f"{name} memory outside the view is written"]
 
 
 def _plain_bits(array: np.ndarray) -> bytes:
@@ -272,6 +277,3 @@ def _plain_bits(array: np.ndarray) -> bytes:
     if array.dtype in REALS:
         array[array != array] = np.nan
     return array.tobytes()
-
-
-__all__ = ["DOUBLE"]

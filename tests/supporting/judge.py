@@ -6,12 +6,13 @@
 | integers, truth values, elements moved | exact |
 | floats | the expression's own (bounded.py), then one rounding to the output's type |
 | the same in 16-bit types | one more rounding, to FLOAT on the way |
-| floats in integer outputs | the bound's ends toward zero; saturated at 64 bits, then the low bits |
+| floats in integer outputs | the bound's ends, toward zero; at most 64 bits, then the low ones |
 """
 
 import numpy as np
 
 from bounded import Bounded
+
 from openaclnn.dtypes import FLOAT_FORMATS
 
 _HALVES = {np.dtype(np.float16), *(each for each in FLOAT_FORMATS if each.name == "bfloat16")}

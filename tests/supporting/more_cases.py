@@ -35,7 +35,8 @@ def stack(d: Draw) -> Case:
 
 def repeat(d: Draw) -> Case:
     shape = d.shape()
-    repeats = [d.whole(0 if d.style == "empty" else 1, 3) for _ in range(len(shape) + d.whole(0, 2))]
+    fewest, rank = int(d.style != "empty"), len(shape) + d.whole(0, 2)
+    repeats = [d.whole(fewest, 3) for _ in range(rank)]
     return _moved(d, {"self": d.array(shape), "repeats": repeats})
 
 
@@ -63,7 +64,8 @@ def constant_pad(d: Draw) -> Case:
     for n in reversed(shape[d.whole(0, len(shape)):]):
         before = d.whole(-(n // 2), 3)
         pads += [before, d.whole(-(n // 2), 3)]
-    return _moved(d, {"self": d.array(shape), "pad": pads, "value": d.scalar("tame", _FITTING[d.first.kind])})
+    value = d.scalar("tame", _FITTING[d.first.kind])
+    return _moved(d, {"self": d.array(shape), "pad": pads, "value": value})
 
 
 _FITTING = {kind: tuple(map(np.dtype, names)) for kind, names in {
@@ -229,7 +231,7 @@ def _of_target(d: Draw, array: np.ndarray, given: dict) -> Case:
 
 def scatter(d: Draw) -> Case:
     shape = _full(d, 0)
-    dim, reduce = _dim(d, len(shape)), d.whole(0, 2) if d.record.name.endswith(("Scatter", "Value")) else 1
+    dim, reduce = _dim(d, len(shape)), d.whole(0, 2)
     own = [d.whole(1, n) for n in shape]
     if shape:
         own[dim] = d.whole(0, 6)
@@ -316,7 +318,8 @@ def masked_scatter(d: Draw) -> Case:
 
 
 def arange(d: Draw) -> Case:
-    types = tuple(map(np.dtype, ("int64", "int32") if d.flag() else ("float64", "float32", "int64")))
+    names = ("int64", "int32") if d.flag() else ("float64", "float32", "int64")
+    types = tuple(map(np.dtype, names))
     start, step = d.scalar("tame", types), d.one((1, 2, -1, 3, -2))
     end = start + type(start)(step * d.whole(0, 9))
     given = {"start": start, "end": end, "step": np.asarray(step).astype(start.dtype)[()]}
@@ -354,7 +357,8 @@ def fill_diagonal(d: Draw) -> Case:
 def _seeds(d: Draw) -> dict:
     signed = next(p for p in d.record.parameters if p.name == "seed").kind == "int64"
     low = -(2**63) if signed else 0
-    return {"seed": d.whole(low, 2**63 - 2) if d.flag() else d.whole(0, 9), "offset": d.whole(0, 50)}
+    seed = d.whole(low, 2**63 - 2) if d.flag() else d.whole(0, 9)
+    return {"seed": seed, "offset": d.whole(0, 50)}
 
 
 def random(d: Draw) -> Case:
@@ -407,6 +411,3 @@ def multinomial(d: Draw) -> Case:
     weights = d.array(shape, d.real(), "positive")
     given = _seeds(d) | {"self": weights, "numsamples": samples, "replacement": replacement}
     return Case(given, "double", {"out": np.dtype(np.int64)})
-
-
-__all__ = ["INTEGERS"]

@@ -10,7 +10,6 @@ from more_cases import _seeds
 from records import INTEGERS, REALS
 
 BYTES = np.dtype(np.uint8)
-LONG = np.dtype(np.int64)
 
 
 def _nll(d: Draw, planes: bool, gradient: bool) -> Case:
@@ -26,7 +25,8 @@ def _nll(d: Draw, planes: bool, gradient: bool) -> Case:
     target = np.where(d.random.random(of) < 0.2, ignored, target).astype(target.dtype)
     reduction = d.whole(0, 2)
     given = {"self": d.array(shape, None, "tame"), "target": target, "reduction": reduction,
-             "weight": d.array((classes,), d.real(), "positive"), "ignoreIndex": ignored}  # fmt: skip
+             "weight": d.array((classes,), d.real(), "positive"),
+             "ignoreIndex": ignored}  # fmt: skip
     outputs = {each.name: d.real() for each in d.record.outputs}
     if gradient:
         each = reduction == 0 and len(shape) > 1
@@ -154,7 +154,8 @@ def dropout_mask(d: Draw) -> Case:
 
 def dropout_v3(d: Draw) -> Case:
     d.first = d.real()
-    given = _seeds(d) | {"input": d.array(d.shape()), "optionalNoiseShape": None, "p": _probability(d)}
+    given = {"input": d.array(d.shape()), "optionalNoiseShape": None, "p": _probability(d)}
+    given |= _seeds(d)
     return Case(given, "double", {"out": d.first, "maskOut": BYTES})
 
 
@@ -243,12 +244,13 @@ def attention(d: Draw, gradient: bool = False) -> Case:
     q = _laid(layout, b, heads * served, rows, width)
     k = _laid(layout, b, heads, keys, width)
     tensors = [each.name for each in d.record.inputs[: 4 if gradient else 3]]
-    shapes = (q, k, k, q)
-    given = {name: d.array(shape, None, "tame") for name, shape in zip(tensors, shapes, strict=False)}
+    shapes = zip(tensors, (q, k, k, q), strict=False)
+    given = {name: d.array(shape, None, "tame") for name, shape in shapes}
     given |= {each.name: None for each in d.record.inputs if each.name not in given}
     given |= {each.name: None for each in d.record.plain("ints")}
     mode, keep = d.whole(0, 2), d.one((1.0, 1.0, 0.5))
-    mask = d.array((*d.within((b, heads * served)), rows, keys), d.one((BYTES, np.dtype(bool))), "mask")
+    of = (*d.within((b, heads * served)), rows, keys)
+    mask = d.array(of, d.one((BYTES, np.dtype(bool))), "mask")
     given["attenMaskOptional"] = None if d.flag() else mask
     bits = b * heads * served * rows * keys
     drops = d.random.integers(0, 256, -(-bits // 8)).astype(np.uint8)
@@ -297,9 +299,11 @@ def update_scale(d: Draw) -> Case:
 
 
 def adamw(d: Draw) -> Case:
-    shape, names = d.shape(), ("varRef", "mRef", "grad")
-    given = {name: d.array(shape, d.real(), "tame") for name in names}
-    given |= {name: d.array(shape, d.real(), "positive") for name in ("vRef", "maxGradNormOptionalRef")}
+    shape, given = d.shape(), {}
+    for name in ("varRef", "mRef", "grad"):
+        given[name] = d.array(shape, d.real(), "tame")
+    for name in ("vRef", "maxGradNormOptionalRef"):
+        given[name] = d.array(shape, d.real(), "positive")
     given |= {"step": np.array([d.whole(0, 9)], d.one((np.int64, np.float32))), "lr": 0.01,
               "beta1": 0.9, "beta2": 0.99, "weightDecay": 0.1, "eps": 1e-3,
               "amsgrad": d.flag(), "maximize": d.flag()}  # fmt: skip

@@ -8,8 +8,8 @@ import numpy as np
 from bounded import DOUBLE, FLOAT, Bounded
 from chance import kept_bits, philox_below
 from formulas import sigmoid
+
 from openaclnn.dtypes import BFLOAT16, FLOAT_FORMATS
-from places import axes, pad_widths
 
 HF32 = type(FLOAT_FORMATS[np.dtype(np.float32)])(12, -126, 127)  # 11 bits and the implicit one
 
@@ -357,6 +357,3 @@ def adamw(x, m, v, top, gradient, step, rate, beta1, beta2, decay, eps, amsgrad,
 def dropout(x, mask, probability: float):
     scale = 1 / (1 - probability) if probability < 1 else 0.0
     return np.where(kept_bits(mask, x.shape) != 0, x, 0) * scale
-
-
-__all__ = ["axes", "pad_widths"]

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from bounded import Bounded
+from bounded import DOUBLE, Bounded
 
 
 def axes(dims: list[int] | None):
@@ -98,8 +98,6 @@ def _placed(x, add_at, value, reduce: int):
         result = x.astype(np.int64)
         add_at(result, np.asarray(value).astype(np.int64), _AT[reduce].at)
         return result
-    from bounded import DOUBLE
-
     value = np.asarray(value).astype(np.float64)
     result, size, count = x.astype(np.float64), np.abs(x.astype(np.float64)), np.ones(x.shape)
     with np.errstate(all="ignore"):
@@ -183,7 +181,8 @@ def pad_widths(padding, rank: int):
 
 def padded(x, widths, value):
     """Constant elements around; negative widths cut off."""
-    cut = tuple(slice(max(-a, 0), n - max(-b, 0)) for (a, b), n in zip(widths, x.shape, strict=True))
+    pairs = zip(widths, x.shape, strict=True)
+    cut = tuple(slice(max(-a, 0), n - max(-b, 0)) for (a, b), n in pairs)
     fill = np.asarray(value).astype(x.dtype)
     grown = [(max(a, 0), max(b, 0)) for a, b in widths]
     return np.pad(x[cut], grown, constant_values=fill) if x.ndim else x.copy()
@@ -297,5 +296,5 @@ def running_extreme(x, dim: int, better):
                 best = i
             place[i] = best
     found = np.take_along_axis(values, places, -1)
-    back = (np.moveaxis(each, -1, dim if x.ndim else 0).reshape(x.shape) for each in (found, places))
-    return tuple(back)
+    at = dim if x.ndim else 0
+    return tuple(np.moveaxis(each, -1, at).reshape(x.shape) for each in (found, places))

@@ -2,12 +2,13 @@
 """The records of the supporting operators, as the tests read them: no operator is named here."""
 
 import ctypes
-import tomllib
-from dataclasses import dataclass, field, replace
+import sys
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
+from openaclnn import dtypes
 from openaclnn.dtypes import BFLOAT16
 from openaclnn.operators.operator import (
     Attribute,
@@ -23,7 +24,9 @@ from openaclnn.operators.operator import (
     String,
 )
 
-_FOLDER = Path(__file__).resolve().parents[2] / "src/opapi/supporting"
+sys.path.append(str(Path(__file__).resolve().parents[2] / "scripts"))
+from operator_records import read_topics  # noqa: E402  the one reader of the records
+
 REALS = tuple(map(np.dtype, (np.float32, np.float16, BFLOAT16, np.float64)))
 INTEGERS = tuple(
     np.dtype(name)
@@ -77,11 +80,6 @@ class Parameter:
             return _KINDS[self.kind](self.name)
         return Attribute(self.name, _PLAIN[self.kind])
 
-    @classmethod
-    def parse(cls, text: str) -> "Parameter":
-        name, kind = text.removesuffix("?").split(": ")
-        return cls(name, kind.removeprefix("const "), text.endswith("?"))
-
 
 @dataclass(frozen=True)
 class Record:
@@ -116,42 +114,34 @@ class Record:
     def plain(self, *kinds: str) -> list[Parameter]:
         return [each for each in self.parameters if each.kind in kinds]
 
-    def of_self(self) -> "Record":
-        """The operator that works in place: the first input is selfRef, and there is no out."""
-        parameters = tuple(
-            Parameter("selfRef", "out") if each.name == "self" else each
-            for each in self.parameters
-            if not each.is_output
-        )
-        name = f"Inplace{self.name}"
-        return replace(self, name=name, parameters=parameters, in_place=True)
-
 
 def load() -> list[Record]:
     """Every operator of every topic."""
-    records = []
-    for path in sorted(_FOLDER.glob("*/operators.toml")):
-        for given in tomllib.loads(path.read_text("utf-8"))["operator"]:
-            record = Record(
-                given["name"],
-                tuple(map(Parameter.parse, given["parameters"])),
-                TYPES[given["types"]],
-                given.get("numpy"),
-                given.get("cases", _usual_cases(given)),
-                given.get("samples", {}),
-                _may_be(given),
-                given["name"].startswith("Inplace"),
-            )
-            records += [record, record.of_self()] if given.get("inplace") else [record]
-    return records
+    return [_record(each) for topic in read_topics() for each in topic.operators]
 
 
-def _may_be(given: dict) -> tuple[str, ...]:
-    """With an expression, any input."""
-    parameters = (Parameter.parse(each) for each in given["parameters"])
+def _record(operator) -> Record:
+    given = operator.record
+    parameters = tuple(
+        Parameter(each.name, each.kind.removeprefix("const "), each.optional)
+        for each in operator.parameters
+    )
     every = tuple(each.name for each in parameters if each.kind == "in")
-    return every if "expression" in given else tuple(given.get("over", ()))
+    usual = "foreach" if given.get("engine") == "Foreach" else "elementwise"
+    return Record(
+        name=operator.name,
+        parameters=parameters,
+        types=_types(given["types"]),
+        numpy=given.get("numpy"),
+        cases=given.get("cases", usual),
+        samples=given.get("samples", {}),
+        over=every if "expression" in given else tuple(given.get("over", ())),
+        in_place=parameters[0].name == "selfRef",
+    )
 
 
-def _usual_cases(given: dict) -> str:
-    return "foreach" if given.get("engine") == "Foreach" else "elementwise"
+def _types(given: str | list[str]) -> tuple[np.dtype, ...]:
+    """By name, or a list of those that the API has."""
+    if isinstance(given, str):
+        return TYPES[given]
+    return tuple(dtypes.parse(dtypes.name_of(each)) for each in given)

@@ -80,9 +80,8 @@ def test_every_record_says_what_it_computes():
 def test_cases_are_the_same_every_time():
     record = next(each for each in records.load() if each.name == "Add")
     one, two = (driver.prepare(record, 3) for _ in range(2))
-    same = [a.storage.tobytes() == b.storage.tobytes()
-            for a, b in zip(one.problem.inputs.values(), two.problem.inputs.values(), strict=True)]  # fmt: skip
-    assert same == [True, True]
+    pairs = zip(one.problem.inputs.values(), two.problem.inputs.values(), strict=True)
+    assert all(a.storage.tobytes() == b.storage.tobytes() for a, b in pairs)
 
 
 @pytest.mark.parametrize("dtype", records.TYPES["numeric"], ids=lambda dtype: dtype.name)
