@@ -69,9 +69,17 @@ template <class T>
 T FloorDivide(T a, T b) {
   if constexpr (std::is_integral_v<T>) {
     if (b == 0) return 0;
-    return b == -1 ? Minus(T{0}, a) : (a - Remainder(a, b)) / b;
+    if (b == -1) return Minus(T{0}, a);
+    const T rest = a % b;
+    return a / b - (rest != 0 && (rest < 0) != (b < 0) ? 1 : 0);
   } else {
-    return b == 0 ? a / b : std::floor((a - Remainder(a, b)) / b + T(0.5));
+    if (b == 0) return a / b;
+    const T rest = std::fmod(a, b);
+    // Whole but for a rounding, which is undone: to add a half and round down would not do where
+    // the type has no halves any more.
+    const T quotient = (a - rest) / b - (rest != 0 && (rest < 0) != (b < 0) ? 1 : 0);
+    const T below = std::floor(quotient);
+    return (quotient - below > T(0.5) ? below + 1 : below) + T{0};
   }
 }
 
