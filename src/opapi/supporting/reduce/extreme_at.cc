@@ -7,7 +7,7 @@ namespace openaclnn::supporting {
 namespace {
 
 /// The extreme of each row, if it is asked for, and where it is.
-template <bool kLargest>
+template <class T, bool kLargest>
 Plan MakeExtremeAt(const ExtremeAtParams& p) {
   const Extent extent = ExtentOf(p.self, p.dim);
   const Rows rows(p.self, extent.dim);
@@ -23,23 +23,30 @@ Plan MakeExtremeAt(const ExtremeAtParams& p) {
   };
   const bool with_values = p.out.present();
   const To out(with_values ? p.out : p.indices), indices(p.indices);
-  const auto load = LoaderOf<double>(p.self.dtype());
-  const auto store = StorerOf<double>(with_values ? p.out.dtype() : p.indices.dtype());
+  const auto load = LoaderOf<T>(p.self.dtype());
+  const auto store = StorerOf<T>(with_values ? p.out.dtype() : p.indices.dtype());
   const auto store_index = StorerOf<int64_t>(p.indices.dtype());
   const Place self = p.self.place;
   return {0, [=](const Buffers& buffers) -> Status {
             ParallelRows(extent.rows, extent.width, [&](int64_t row) {
-              std::vector<double> x(static_cast<size_t>(extent.width));
+              std::vector<T> x(static_cast<size_t>(extent.width));
               load(rows.At(self(buffers), row), rows.step, extent.width, x.data());
               int64_t best = 0;
-              for (int64_t i = 1; i < extent.width && x[best] == x[best]; ++i) {
-                if (x[i] != x[i] || (kLargest ? x[i] > x[best] : x[i] < x[best])) best = i;
+              for (int64_t i = 1; i < extent.width && !IsNan(x[best]); ++i) {
+                if (IsNan(x[i]) || (kLargest ? x[i] > x[best] : x[i] < x[best])) best = i;
               }
               if (with_values) store(&x[best], 1, out.At(buffers, row), 0);
               store_index(&best, 1, indices.At(buffers, row), 0);
             });
             return {};
           }};
+}
+
+/// Integers are compared as they are: DOUBLE does not tell all of INT64 apart.
+template <bool kLargest>
+Plan MakeExtremeAtFor(const ExtremeAtParams& p) {
+  return DomainOf(p.self.dtype()) == Domain::kInteger ? MakeExtremeAt<int64_t, kLargest>(p)
+                                                      : MakeExtremeAt<double, kLargest>(p);
 }
 
 }  // namespace
@@ -63,8 +70,8 @@ void CheckExtremeAt(const ExtremeAtParams& p, Checker& checker) {
   CheckIndexType(p.indices, checker);
 }
 
-Plan PlanLargestAt(const ExtremeAtParams& p, const Product&) { return MakeExtremeAt<true>(p); }
+Plan PlanLargestAt(const ExtremeAtParams& p, const Product&) { return MakeExtremeAtFor<true>(p); }
 
-Plan PlanSmallestAt(const ExtremeAtParams& p, const Product&) { return MakeExtremeAt<false>(p); }
+Plan PlanSmallestAt(const ExtremeAtParams& p, const Product&) { return MakeExtremeAtFor<false>(p); }
 
 }  // namespace openaclnn::supporting
