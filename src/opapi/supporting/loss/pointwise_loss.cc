@@ -35,7 +35,7 @@ const Expression kSmoothL1Gradient = Real<3, [](auto g, auto a, auto t, auto s) 
   return std::abs(distance) < s[0] ? distance / s[0] * g
          : (distance > 0)          ? g
          : distance < 0            ? -g
-                                   : g * 0;
+                                   : g * distance;
 }>();
 const Expression kBinaryCrossEntropy = Real<3, [](auto a, auto t, auto w, auto) {
   using T = decltype(a);
