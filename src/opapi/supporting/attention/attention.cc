@@ -115,6 +115,7 @@ struct Attention {
     k = Heads(p.key, layout, width);
     v = Heads(p.value, layout, width);
     has_drop = p.dropMaskOptional.present() && !p.dropMaskOptional.empty() && keep < 1;
+    if (has_drop) drop_bytes = Offsets(p.dropMaskOptional, p.dropMaskOptional.rank());
     seeded = p.seeded && !has_drop && keep < 1;
     const Tensor& masking = p.attenMaskOptional;
     mask.causal = p.sparseMode == 2;
@@ -156,7 +157,8 @@ struct Attention {
     if (seeded) {
       return 1 - Philox(seed, offset, static_cast<uint64_t>(bit)).Open(0) < keep ? 1 / keep : 0;
     }
-    const bool stays = (static_cast<uint8_t>(drop(buffers)[bit / 8]) >> (bit % 8) & 1) != 0;
+    const bool stays =
+        (static_cast<uint8_t>(drop(buffers)[drop_bytes(bit / 8)]) >> (bit % 8) & 1) != 0;
     return stays ? 1 / keep : 0;
   }
 
@@ -168,6 +170,7 @@ struct Attention {
   bool has_drop = false, seeded = false;  // dropout by a mask, or by what the seed draws
   uint64_t seed, offset;
   Place drop;
+  Offsets drop_bytes;
   Mask mask;
 };
 
