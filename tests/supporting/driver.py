@@ -15,7 +15,7 @@ import networks
 import places
 from bounded import FLOAT, Bounded
 from draw import STYLES, TURNS, Case, Draw, domain_of, seen
-from judge import difference, wrong
+from judge import difference, odd_nans, wrong
 from records import REALS, Record
 
 from openaclnn import dtypes
@@ -257,7 +257,8 @@ def _compared(name: str, got, view: View, result) -> list[str]:
         return [] if same else [f"{name} is written, expected it left alone"]
     bad = wrong(got, result)
     if not np.any(bad):
-        return []
+        odd = isinstance(result, Bounded) and got.dtype in REALS and odd_nans(got)
+        return [f"{name} {got.dtype} has NaN that are not canonical"] if odd else []
     return [f"{name} {got.dtype} {difference(got, result, bad)}"]
 
 

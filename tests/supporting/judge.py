@@ -6,6 +6,7 @@
 | integers, truth values, elements moved | exact |
 | floats | the expression's own (bounded.py), then one rounding to the output's type |
 | the same in 16-bit types | one more rounding, to FLOAT on the way |
+| NaN that is computed | the canonical one of the type |
 | floats in integer outputs | the bound's ends, toward zero; at most 64 bits, then the low ones |
 """
 
@@ -69,6 +70,13 @@ def wrong(got: np.ndarray, expected) -> np.ndarray:
     wide = [each.astype(np.float64) for each in (low, got, high)]
     between = (wide[0] <= wide[1]) & (wide[1] <= wide[2])
     return ~(between | _same(got, low) | free)
+
+
+def odd_nans(got: np.ndarray) -> bool:
+    """Whether a NaN has other bits than the positive one without a payload."""
+    bits = np.dtype(f"u{got.dtype.itemsize}")
+    canonical = np.array(np.nan, got.dtype).view(bits)
+    return bool(np.any((got != got) & (np.array(got).view(bits) != canonical)))
 
 
 def _same(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ import pytest
 import records
 from bounded import DOUBLE, FLOAT, Bounded
 from draw import every_edge
-from judge import stored, wrong
+from judge import odd_nans, stored, wrong
 
 from openaclnn.dtypes import BFLOAT16
 
@@ -38,6 +38,14 @@ def test_numbers_that_are_not_finite(special):
     for other in (0.0, np.nan, np.inf, -np.inf):
         bad = np.array([other, 2.0], np.float32)
         assert wrong(bad, expected)[0] == (repr(other) != repr(float(special)))
+
+
+@pytest.mark.parametrize("dtype", records.REALS, ids=lambda dtype: dtype.name)
+def test_nans_that_are_not_canonical(dtype):
+    nan = np.full(2, np.nan).astype(dtype)
+    assert not odd_nans(nan)
+    assert odd_nans(-nan)
+    assert not odd_nans(np.ones(2).astype(dtype))
 
 
 def test_integers_are_exact():

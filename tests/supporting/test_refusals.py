@@ -143,3 +143,32 @@ def test_places_out_of_range_fail_the_task(device, record):
             after = call.storages()
         for output, view in prepared.problem.outputs.items():
             assert after[output].tobytes() == view.storage.tobytes(), f"{output} is written"
+
+
+def broken(record) -> tuple[str, int] | None:
+    """A parameter and a value that no element of it may have."""
+    names = {each.name for each in record.plain("in")}
+    if "repeats" in names:
+        return "repeats", -1
+    return ("self", -1) if "numsamples" in {p.name for p in record.parameters} else None
+
+
+@pytest.mark.parametrize("record", list(filter(broken, RECORDS)), ids=lambda record: record.name)
+def test_values_that_mean_nothing_fail_the_task(device, record):
+    name, value = broken(record)
+    prepared = taken(record)
+    prepared.problem.inputs[name].array[...] = value
+    with open_call(device, record, prepared) as call, pytest.raises(AclError) as raised:
+        call.run()
+    assert raised.value.code == DATA
+
+
+def test_a_mask_that_asks_for_more_than_there_is(device):
+    record = next(each for each in RECORDS if each.name == "InplaceMaskedScatter")
+    prepared = taken(record)
+    inputs = prepared.problem.inputs
+    inputs["mask"].array[...] = True
+    inputs["source"] = View(inputs["source"].storage, inputs["source"].array[:0])
+    with open_call(device, record, prepared) as call, pytest.raises(AclError) as raised:
+        call.run()
+    assert raised.value.code == DATA
