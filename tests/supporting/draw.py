@@ -27,7 +27,7 @@ class Case:
     outputs: dict[str, object] = field(default_factory=dict)  # dtypes; those left out are drawn
     stored: tuple[str, ...] = ()  # what the expression sees as it is whatever the domain
     room: dict[str, tuple[int, ...]] = field(default_factory=dict)  # of what tells its size
-    shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)  # unlike those of the results
+    shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)  # that the call leaves open
     conversion: bool = False  # any type may hold the result
     elementwise: bool = False  # one element of the output from one of each input
     each: bool = False  # the expression is of members of lists

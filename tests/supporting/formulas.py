@@ -138,6 +138,13 @@ def elu_backward(gradient, x, alpha, scale, input_scale, is_result: bool):
     return np.where(x > 0, gradient * scale, gradient * input_scale * below)
 
 
+def cross(a, b, dim: int):
+    """Products of vectors of three elements."""
+    a, b = ([np.take(each, [i], dim) for i in range(3)] for each in (a, b))
+    pairs = ((1, 2), (2, 0), (0, 1))
+    return np.concatenate([a[i] * b[j] - a[j] * b[i] for i, j in pairs], axis=dim)
+
+
 # Losses of one element.
 
 

@@ -3,8 +3,8 @@
 
 import numpy as np
 
-from cases import PLACES, Case, Draw, _dim, fill
-from draw import size_of
+from cases import PLACES, Case, Draw, _dim, _result, fill
+from draw import domain_of, size_of
 from records import INTEGERS, REALS
 
 
@@ -411,3 +411,59 @@ def multinomial(d: Draw) -> Case:
     weights = d.array(shape, d.real(), "positive")
     given = _seeds(d) | {"self": weights, "numsamples": samples, "replacement": replacement}
     return Case(given, "double", {"out": np.dtype(np.int64)})
+
+
+# Counted, and put together.
+
+
+def cross(d: Draw) -> Case:
+    shape = list(d.shape(1))
+    dim = _dim(d, len(shape))
+    shape[dim] = 3
+    other = [1 if n != 3 and d.flag() else n for n in shape]
+    given = {"self": d.array(shape), "other": d.array(other, d.type()), "dim": dim}
+    return Case(given, domain_of([given["self"], given["other"]], []), elementwise=True)
+
+
+def trace(d: Draw) -> Case:
+    array = d.array((d.whole(0, 5), d.whole(0, 5)))
+    out, domain = _result(d, array)
+    return Case({"self": array}, domain, {"out": out})
+
+
+def histogram(d: Draw) -> Case:
+    own = d.flag()
+    array = d.array(d.shape(), None, "tame" if own else "any")
+    low = 0.0 if own else float(d.whole(-3, 0))
+    high = 0.0 if own else low + d.whole(1, 5)
+    given = {"self": array, "bins": d.whole(1, 7), "min": np.float64(low), "max": np.float64(high)}
+    return Case(given, "wide", conversion=True)
+
+
+def bincount(d: Draw) -> Case:
+    d.first = d.first if d.first in INTEGERS[:2] else d.one(INTEGERS[:2] + INTEGERS[3:])
+    count = 0 if d.style == "empty" else d.whole(1, 300 if d.style == "long" else 9)
+    array = d.random.integers(0, 6, count).astype(d.first)
+    weights = d.array((count,), d.real(), "tame") if d.flag() else None
+    out = d.real() if weights is not None else d.type()
+    fewest = d.whole(0, 9)
+    given = {"self": array, "weights": weights, "minlength": fewest}
+    shapes = {"out": (max(fewest, 6) + d.whole(0, 2),)}
+    return Case(given, "double", {"out": out}, stored=("self",), shapes=shapes)
+
+
+def embedding_bag(d: Draw) -> Case:
+    rows, columns, count = d.whole(1, 5), d.whole(1, 4), d.whole(0, 9)
+    bags, mode, has_last = d.whole(1, 4), d.whole(0, 2), d.flag()
+    d.first = d.real()
+    offsets = np.sort(np.append(0, d.random.integers(0, count + 1, bags - 1)))
+    offsets = np.append(offsets, count) if has_last else offsets
+    places = d.one(PLACES)
+    given = {"weight": d.array((rows, columns)), "mode": mode, "includeLastOffset": has_last,
+             "indices": d.random.integers(0, rows, count).astype(d.one(PLACES)),
+             "offsets": offsets.astype(d.one(PLACES)), "paddingIdx": d.whole(-1, 1),
+             "perSampleWeights": None}  # fmt: skip
+    if mode == 0 and d.flag():
+        given["perSampleWeights"] = d.array((count,), None, "tame")
+    outputs = {"output": d.first, "offset2bag": places, "bagSize": places, "maxIndices": places}
+    return Case(fill(d, given), "wide", outputs, shapes={"bagSize": (bags,)})

@@ -44,6 +44,52 @@ def norm(x, order, dims, keep: bool):
     return total if p == 1 else np.power(total, 1 / p)
 
 
+def trace(x):
+    places = np.arange(min(x.shape))
+    return np.sum(x[places, places])
+
+
+def histogram(x, bins: int, low, high):
+    """Of the values' own range if none is given; NaN is in no bin."""
+    x = x.reshape(-1).astype(np.float64)
+    if low == high:
+        low, high = (x.min(), x.max()) if x.size else (0.0, 1.0)
+        low, high = (low - 1, high + 1) if low == high else (low, high)
+    x = x[(low <= x) & (x <= high)]
+    at = ((x - low) / (np.float64(high) - low) * bins).astype(np.int64)
+    return np.bincount(np.minimum(at, bins - 1), minlength=bins)
+
+
+def bincount(x, weights, length: int):
+    """How often each number occurs, or the sum of the weights beside it."""
+    counts = np.bincount(x, minlength=length)
+    if weights is None:
+        return counts
+    sums = np.bincount(x, weights.value, length)
+    sizes = np.bincount(x, np.abs(weights.value), length)
+    return Bounded(sums, DOUBLE, (counts + 1) * DOUBLE.unit * sizes)
+
+
+def embedding_bag(table, indices, offsets, mode: int, factors, has_last: bool, padding: int):
+    """Rows of a table in bags: their sum (0), mean (1) or maximum (2)."""
+    ends = offsets[1:] if has_last else np.append(offsets[1:], indices.size)
+    begins, bag_of = offsets[: ends.size], np.zeros(indices.size, np.int64)
+    out, error = np.zeros((2, ends.size, table.shape[1]))
+    sizes, places = np.zeros(ends.size, np.int64), np.zeros(out.shape, np.int64)
+    for bag, (begin, end) in enumerate(zip(begins, ends, strict=True)):
+        bag_of[begin:end] = bag
+        at = np.arange(begin, end)[indices[begin:end] != padding]
+        rows = table[indices[at]] * (1.0 if factors is None else factors[at, None])
+        sizes[bag] = at.size
+        if at.size and mode == 2:
+            best = np.argmax(rows, axis=0)
+            out[bag], places[bag] = np.max(rows, axis=0), indices[at][best]
+        elif at.size:
+            out[bag] = rows.sum(0) / (at.size if mode == 1 else 1)
+            error[bag] = (at.size + 2) * DOUBLE.unit * np.abs(rows).sum(0)
+    return Bounded(out, DOUBLE, error), bag_of, sizes, places
+
+
 def softmax(x, dim: int):
     powers = np.exp(x - np.max(x.value, axis=dim, keepdims=True)) if x.size else x
     return powers / np.sum(powers, axis=dim, keepdims=True)
