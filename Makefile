@@ -3,6 +3,7 @@
 
 PREFIX ?= $(CURDIR)/build/install
 JOBS ?= $(shell nproc)
+SAMPLE_PRESET ?= dev
 
 RUN_JOB = .venv/bin/openaclnn demo --text data/alice29.txt
 
@@ -19,7 +20,7 @@ define build
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-clients build install uninstall bench asan tsan valgrind aarch64 lint format clean
+.PHONY: help run demo test test-clients sample build install uninstall bench asan tsan valgrind aarch64 lint format clean
 
 help: ## list the commands
 	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -51,6 +52,10 @@ install: build ## the toolkit to PREFIX: include, lib64, set_env.sh, version fil
 
 uninstall: ## remove from PREFIX what install put there
 	cmake -DPREFIX="$(PREFIX)" -P cmake/uninstall.cmake
+
+sample: ## add an operator of each kind to a copy of the tree: count the edits, build, test
+	scripts/setup.sh test
+	.venv/bin/python scripts/sample_operator.py --jobs $(JOBS) --preset $(SAMPLE_PRESET)
 
 bench: ## time every operator of the release build
 	scripts/setup.sh test
