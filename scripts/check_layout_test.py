@@ -434,7 +434,7 @@ def test_each_rule_alone_finds_its_fault(tmp_path, rule, files, expected):
         {"src/opapi/supporting/order/sort_test.cc": including("supporting/reduce/sum.h")},
         {"src/opapi/supporting/order/sort.cc": including("supporting/engine.h",
                                                          "supporting/reduce/fold.h",
-                                                         "supporting/order/operators.h"),
+                                                         "generated/order.h"),
          "src/opapi/supporting/reduce/fold.h": CC},
         {"src/opapi/registry.cc": including("supporting/engine.h")},
         {"src/opapi/add/forward/reference.cc": including("add/forward/reference.h",

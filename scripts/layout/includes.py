@@ -23,7 +23,7 @@ LAYERS = {
 INCLUDE_ROOTS = ("src/opapi", "src", "include", "", "tests", "tests/install")
 
 # Headers that only a build or an installation has.
-GENERATED = re.compile(r"(aclnnop|declarations)/.*|supporting/(\w+/operators\.h|\w+\.h|\w+\.inc)")
+GENERATED = re.compile(r"(aclnnop|declarations|generated)/.*")
 
 # What computes for the operators of several topics stands in the topic that it is named after.
 ENGINES = {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ascendcl/error.h"
+#include "frame/checker.h"
 #include "frame/operand.h"
 
 namespace openaclnn {
