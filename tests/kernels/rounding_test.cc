@@ -29,10 +29,12 @@ TEST(RoundingOf, IsTheDocumentedTable) {
         std::begin(kProducts), std::end(kProducts),
         [&](const ProductEntry& each) { return std::string_view(each.name) == product.name; });
     ASSERT_NE(entry, std::end(kProducts)) << product.name;
+    // Without convolutions; products of matrices see operands as on 910.
+    const bool is_310 = entry->family == Family::k310P || entry->family == Family::k310B;
+    const Family family = is_310 ? Family::k910 : entry->family;
     for (const aclDataType dtype : kFloatDtypes) {
       for (int math = 0; math < kMathTypes; ++math) {
-        EXPECT_EQ(Meaning(RoundingOf(dtype, math, product)),
-                  HowComputed(entry->family, dtype, math))
+        EXPECT_EQ(Meaning(RoundingOf(dtype, math, product)), HowComputed(family, dtype, math))
             << product.name << " " << dtype << " " << math;
       }
     }
