@@ -12,11 +12,14 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
+import venv
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 COPY = ROOT / "build/sample_operator/tree"
+VENV = ROOT / "build/sample_operator/venv"
 TEMPLATES = ROOT / "tests/sample_operator"
 
 CHANGELOG = "CHANGELOG.md"
@@ -155,11 +158,19 @@ def build(preset, jobs):
     run(["cmake", "--install", f"build/{preset}", "--prefix", "build/install"])
 
 
+def make_python():
+    """An interpreter with the packages of this one, but the copy's openaclnn: as .venv has it, the
+    package would be found by its own importer, in the tree that it was installed from."""
+    venv.create(VENV, with_pip=False, symlinks=True)
+    packages = Path(sysconfig.get_path("purelib", vars={"base": str(VENV)}))
+    paths = [COPY / "python", sysconfig.get_path("purelib")]
+    (packages / "sample.pth").write_text("".join(f"{path}\n" for path in paths))
+
+
 def environment():
     """Of programs that use what was built."""
     toolkit = f"{COPY}/build/install"
     return {
-        "PYTHONPATH": f"{COPY}/python",
         "OPENACLNN_HOME": toolkit,
         "ASCEND_HOME_PATH": toolkit,
         "LD_LIBRARY_PATH": f"{toolkit}/lib64",
@@ -168,7 +179,7 @@ def environment():
 
 
 def python(*arguments):
-    run([sys.executable, *arguments], **environment())
+    run([VENV / "bin/python", *arguments], **environment())
 
 
 def write_pages():
@@ -184,7 +195,7 @@ def write_pages():
 
 
 def expect_listed():
-    command = [sys.executable, "-m", "openaclnn", "list", "--json"]
+    command = [VENV / "bin/python", "-m", "openaclnn", "list", "--json"]
     place = {"cwd": COPY, "env": {**os.environ, **environment()}}
     listed = subprocess.run(command, check=True, capture_output=True, text=True, **place).stdout
     for name in ("SampleScale", "SampleCube"):
@@ -195,6 +206,7 @@ def expect_listed():
 def check(preset):
     """The samples through everything that knows operators."""
     run(["ctest", "--preset", preset, "-R", CTEST, "--output-on-failure", "--no-tests=error"])
+    make_python()
     expect_listed()
     python("-m", "openaclnn", "check", "sample_scale", "--shape", "33,65")
     write_pages()
