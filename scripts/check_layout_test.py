@@ -76,6 +76,8 @@ def entries_of(*names):
     return "".join(f"aclnnStatus aclnn{name}GetWorkspaceSize(int a) {{}}\n" for name in names)
 
 
+RECORDS = "".join(f'[[operator]]\nname = "{n}"\n' for n in ("Sort", "Topk", "Kthvalue"))
+
 # What two rooms might both hold: different from line to line, so that it is one run.
 LONG = duplicates.MAX_LINES
 LONG_RUN = "".join(f"  sum += Row{i}(a, b);\n" for i in range(LONG))
@@ -360,7 +362,7 @@ PLANTED = {
                 "src/opapi/add/forward/test.cc": CC + LONG_RUN,
                 "src/opapi/mul_all/forward/test.cc": CC + "int x;\n" + LONG_RUN,
             },
-            f"add/forward/test.cc:3: {LONG} lines of code as in src/opapi/mul_all/forward/test.cc:4",
+            f"add/forward/test.cc:3: {LONG} lines of code as in src/opapi/mul_all/forward/test",
         ),
         (
             {  # the names of the rooms and of their families are no difference
@@ -369,6 +371,19 @@ PLANTED = {
             },
             f"add/backward/test.cc:3: {LONG} lines of code as in src/opapi/add/forward/test.cc:3",
         ),
+    ],
+    "check_record_lists": [
+        (
+            {
+                "src/opapi/supporting/order/operators.toml": TOML + RECORDS,
+                "scripts/formulas.py": PY + text,
+            },
+            f"scripts/formulas.py:{line}: names 3 records: the next one would have to be added",
+        )
+        for line, text in [
+            (4, 'F = {\n    "Sort": 1,\n    "Topk": 2,\n    "Kthvalue": 3,\n}\n'),
+            (3, "aclnnSort, aclnnTopkGetWorkspaceSize, aclnnKthvalue\n".join(["# ", ""])),
+        ]
     ],
     "check_operator_lists": [
         (
@@ -470,6 +485,6 @@ def test_main_prints_figures_and_violations(tmp_path, capsys):
     assert check_layout.main([str(tmp_path)]) == 1
     output = capsys.readouterr().out
     for figure in ("lines a file, median", "include cycles", "runs that two rooms share",
-                   "edits outside a new operator"):
+                   "edits outside a new room", "edits outside a new record"):
         assert figure in output
     assert output.endswith("docs/a.md:1: no newline at the end\nlayout: 1 violations\n")

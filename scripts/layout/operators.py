@@ -4,7 +4,7 @@
 import re
 from typing import NamedTuple
 
-from layout.source import Figure, Violation
+from layout.source import RECORDS, Figure, Violation
 
 # Edited for each operator on purpose.
 MEANT = ("CHANGELOG.md",)
@@ -16,6 +16,10 @@ BY_EXAMPLE = ("tests/opapi/canonical_nan_test.cc",)
 WRITTEN = ("README.md", "CONFORMANCE.md")
 
 NO_LISTS = {*MEANT, *BY_EXAMPLE, *WRITTEN}
+
+# What may stand around the name of a record.
+PREFIXES = ("", "aclnn")
+SUFFIXES = ("", "GetWorkspaceSize")
 
 ENTRY = re.compile(r"^aclnnStatus (aclnn\w+?)GetWorkspaceSize\(", re.MULTILINE)
 
@@ -50,6 +54,39 @@ def find_lists(sources):
             yield List(source.path, source.text.count("\n", 0, first) + 1, len(places))
 
 
+def find_record_lists(sources):
+    """Files outside the records that name more than half of them, by any of their names."""
+    names = record_names(sources)
+    words = {f"{begin}{name}{end}" for name in names for begin in PREFIXES for end in SUFFIXES}
+    for source in sources:
+        if source.family == RECORDS or source.path in NO_LISTS:
+            continue
+        found = [match for match in re.finditer(r"\w+", source.text) if match.group() in words]
+        count = len({_record_of(match.group()) for match in found})
+        if count > max(len(names) / 2, 1):
+            yield List(source.path, source.text.count("\n", 0, found[0].start()) + 1, count)
+
+
+def record_names(sources):
+    """The operators that operators.toml of any topic has."""
+    return {
+        name
+        for source in sources
+        if source.topic and source.name == "operators.toml"
+        for name in re.findall(r'^name\s*=\s*"(\w+)"', source.text, re.MULTILINE)
+    }
+
+
+def _record_of(word):
+    return word.removeprefix("aclnn").removesuffix("GetWorkspaceSize")
+
+
+def check_record_lists(sources):
+    for found in find_record_lists(sources):
+        what = f"names {found.count} records: the next one would have to be added"
+        yield Violation(found.path, found.line, what)
+
+
 def check_operator_lists(sources):
     for found in find_lists(sources):
         what = f"names {found.count} operators: the next one would have to be added"
@@ -58,7 +95,10 @@ def check_operator_lists(sources):
 
 def figures(sources):
     edits = [*MEANT, *(found.path for found in find_lists(sources))]
-    yield Figure("edits outside a new operator", str(len(edits)), f"<= {len(MEANT)}", edits[-1])
+    yield Figure("edits outside a new room", str(len(edits)), f"<= {len(MEANT)}", edits[-1])
+    edits = [found.path for found in find_record_lists(sources)]
+    where = edits[-1] if edits else ""
+    yield Figure("edits outside a new record", str(len(edits)), "<= 0", where)
 
 
-RULES = (check_operator_lists,)
+RULES = (check_operator_lists, check_record_lists)

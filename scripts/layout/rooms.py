@@ -4,6 +4,7 @@
 import posixpath
 import re
 
+from layout.operators import record_names
 from layout.source import C_SUFFIXES, DIRECTIONS, RECORDS, Violation
 
 ROOM_FILES = (
@@ -103,12 +104,7 @@ def check_product_rules(sources):
 
 def check_generated_headers(sources):
     """What is made from records is made by the build; a copy in the tree goes stale."""
-    made = {
-        _snake(name)
-        for source in sources
-        if source.topic and source.name == "operators.toml"
-        for name in re.findall(r'^name\s*=\s*"(?:aclnn)?(\w+)"', source.text, re.MULTILINE)
-    }
+    made = {_snake(name) for name in record_names(sources)}
     for source in sources:
         in_public = posixpath.dirname(source.path) == "include/aclnnop"
         if not in_public:
