@@ -20,7 +20,7 @@ MIN_RUN = 8  # lines of code
 
 # Lines of rooms that stand in another room too, all copies counted: what was left when families had
 # got what both of their rooms need, and rooms one mechanism for their tests and benches.
-MAX_LINES = 130
+MAX_LINES = 80
 
 
 class Copy(NamedTuple):
