@@ -3,8 +3,8 @@
 
 python3 scripts/generate_operators.py SOURCES HEADERS: what CMake does. Both folders are this
 script's alone. Into SOURCES go, for each topic, the structs of the parameters and the C entries of
-both phases; the rows of tests/abi; and operators.json, the records for other tools. Into HEADERS go
-the public headers. A file that is right stays untouched, so that nothing is compiled again.
+both phases, and the rows of tests/abi; into HEADERS go the public headers. A file that is right
+stays untouched, so that nothing is compiled again.
 """
 
 import json
@@ -318,30 +318,6 @@ def abi_rows(topics):
     )
 
 
-def description(topics):
-    """The records as other tools read them."""
-    return {
-        "operators": [
-            {
-                "name": operator.name,
-                "topic": topic.name,
-                "header": f"aclnnop/aclnn_{operator.header}.h",
-                "parameters": [
-                    {"name": each.name, "kind": each.kind, "optional": each.optional}
-                    for each in operator.parameters
-                ],
-                "types": operator.record["types"],
-                "formula": operator.formula,
-                "numpy": operator.record.get("numpy"),
-                "over": operator.record.get("over", []),
-                "in_place": operator.in_place,
-            }
-            for topic in topics
-            for operator in topic.operators
-        ]
-    }
-
-
 def main(sources, headers):
     topics = read_topics()
     public = operator_headers.pages(topics)
@@ -355,7 +331,6 @@ def main(sources, headers):
     sentence = "// The public headers of the supporting operators.\n"
     made[sources / "supporting_headers.inc"] = LICENCE + sentence + MADE + includes
     made[sources / "tests/supporting_rows.cc"] = abi_rows(topics)
-    made[sources / "operators.json"] = json.dumps(description(topics), indent=1) + "\n"
     for folder in (sources, headers):
         for path in folder.rglob("*") if folder.is_dir() else ():
             if path.is_file() and path not in made:

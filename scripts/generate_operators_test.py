@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the records of operators stand for."""
+
+import generate_operators
+import operator_headers
+import pytest
+from operator_records import read_topic
+
+DOMAIN = '[domain]\ntext = "What holds for all."\n[about]\nself = "operand"\n'
+
+
+@pytest.fixture(name="topic_of")
+def fixture_topic_of(tmp_path):
+    def topic_of(*records):
+        path = tmp_path / "turning/operators.toml"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(DOMAIN + "".join(f"[[operator]]\n{each}\n" for each in records))
+        return read_topic(path)
+
+    return topic_of
+
+
+def record(name="Turn", parameters='"self: in", "dim: int64", "out: out"', more=""):
+    return (
+        f'name = "{name}"\nparameters = [{parameters}]\ntypes = "real"\nformula = "out = self"\n'
+        f'check = "CheckTurn"\nplan = "PlanTurn"\n{more}'
+    )
+
+
+def test_an_operator_in_place_is_the_same_record(topic_of):
+    turn, in_place = topic_of(record(more="inplace = true")).operators
+    assert (turn.api, in_place.api) == ("aclnnTurn", "aclnnInplaceTurn")
+    assert [each.name for each in in_place.parameters] == ["selfRef", "dim"]
+    assert in_place.formula == "selfRef = selfRef"
+    assert turn.header == in_place.header == "turn"
+    assert generate_operators.members_of("TurnParams", [turn, in_place]).keys() == {
+        "self", "dim", "out"
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "header"),
+    [("ForeachAddScalarV2", "foreach_add_scalar_v2"), ("NLLLoss2d", "nll_loss2d"),
+     ("InplaceMul", "mul"), ("ReflectionPad1dBackward", "reflection_pad1d_backward")],
+)
+def test_headers_are_named_in_snake_case(topic_of, name, header):
+    assert topic_of(record(name)).operators[0].header == header
+
+
+def test_over_counts_tensors_alone(topic_of):
+    parameters = '"n: int64", "self: in", "value: scalar", "other: in", "out: out"'
+    operators = topic_of(record(parameters=parameters, more='over = ["other"]')).operators
+    assert operators[0].may_alias == 0b10
+
+
+@pytest.mark.parametrize(
+    ("broken", "says"),
+    [(record(more='colour = "red"'), "colour"), (record(parameters='"self: inn"'), "self: inn"),
+     ('name = "Turn"\n', "parameters")],
+)
+def test_a_record_that_cannot_be_says_why(topic_of, broken, says):
+    with pytest.raises(SystemExit, match=says):
+        topic_of(broken)
+
+
+def test_operators_of_a_shape_have_its_tensors_in_one_order(topic_of):
+    other = record("Back", '"out: out", "self: in"')
+    with pytest.raises(SystemExit, match="TurnParams: Back has its tensors in another order"):
+        generate_operators.structs(topic_of(record(), other))
+
+
+def test_headers_say_what_parameters_are(topic_of):
+    (page,) = operator_headers.pages([topic_of(record())]).values()
+    for line in ("What holds for all.", "@param[in] self operand", "@param[out] out tensor",
+                 "161001 self, out, workspaceSize or executor is null."):
+        assert line in page
+    assert max(map(len, page.splitlines())) <= 100
+
+
+def test_files_that_no_record_stands_for_go(tmp_path):
+    sources, headers = tmp_path / "generated", tmp_path / "include"
+    stale = headers / "aclnnop/aclnn_gone.h"
+    stale.parent.mkdir(parents=True)
+    stale.write_text("")
+    generate_operators.main(sources, headers)
+    assert not stale.exists() and (headers / "aclnnop/aclnn_add.h").is_file()
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.*")}
+    generate_operators.main(sources, headers)
+    assert before == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.*")}
