@@ -70,6 +70,10 @@ class Toolkit:
             self._functions[name] = function
         return self._functions[name]
 
+    def has(self, name: str) -> bool:
+        """Whether one of the libraries exports the function."""
+        return any(hasattr(each, name) for each in self._libraries)
+
     def call(self, name: str, *arguments) -> None:
         """Calls a function that returns an error code; raises what it reports."""
         code = self.function(name)(*arguments)
