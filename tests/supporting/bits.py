@@ -34,7 +34,7 @@ def digests() -> dict[str, list[str]]:
 
 
 def differences(before: dict[str, list[str]], after: dict[str, list[str]]) -> dict[str, list[int]]:
-    """The cases that differ by operator; one that is gone differs as a whole, a new one does not."""
+    """The cases that differ by operator; one that is gone differs whole, a new one does not."""
     found = {}
     for name in sorted(before):
         pair = before.get(name, []), after.get(name, [])

@@ -466,4 +466,5 @@ def embedding_bag(d: Draw) -> Case:
     if mode == 0 and d.flag():
         given["perSampleWeights"] = d.array((count,), None, "tame")
     outputs = {"output": d.first, "offset2bag": places, "bagSize": places, "maxIndices": places}
-    return Case(fill(d, given), "wide", outputs, shapes={"bagSize": (bags,), "maxIndices": (bags, columns)})
+    open_shapes = {"bagSize": (bags,), "maxIndices": (bags, columns)}
+    return Case(fill(d, given), "wide", outputs, shapes=open_shapes)
