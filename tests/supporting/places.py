@@ -123,6 +123,11 @@ def gather(x, dim: int, index):
     return x[_along(x, dim, index)]
 
 
+def index_select(x, dim: int, index):
+    taken = np.take(np.atleast_1d(x), np.atleast_1d(index), dim)
+    return taken if x.ndim else taken.reshape(())
+
+
 def scatter(x, dim: int, index, source, reduce: int):
     if index.size == 0:
         return x.copy()
