@@ -33,7 +33,8 @@ void Append(std::string* text, const Part& part) {
     } else {
       end = std::to_chars(digits, digits + sizeof(digits), part).ptr;
     }
-    text->append(digits, end);
+    // Not append(digits, end): GCC 12 takes it for a copy onto itself and warns.
+    *text += std::string_view(digits, static_cast<size_t>(end - digits));
   }
 }
 
