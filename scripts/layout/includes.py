@@ -25,15 +25,6 @@ INCLUDE_ROOTS = ("src/opapi", "src", "include", "", "tests", "tests/install")
 # Headers that only a build or an installation has.
 GENERATED = re.compile(r"(aclnnop|declarations|generated)/.*")
 
-# What computes for the operators of several topics stands in the topic that it is named after.
-ENGINES = {
-    "src/opapi/supporting/elementwise/elementwise.h",
-    "src/opapi/supporting/elementwise/formula.h",
-    "src/opapi/supporting/index/places.h",
-    "src/opapi/supporting/reduce/fold.h",
-    "src/opapi/supporting/reduce/norm_fold.h",
-}
-
 # What kernels see of the layers below: types of data, operands and outcomes. Checks, products,
 # calls and what is said to a client are not numerics.
 NUMERICS_SEE = {
@@ -147,10 +138,8 @@ def shared(source, target):
 
 @_border
 def topics(source, target):
-    """A topic of records knows what all topics share, engines, and no other topic; tests may."""
-    if target.path in ENGINES or source.is_test:
-        return None
-    if source.topic and target.topic and source.topic != target.topic:
+    """A topic of records knows what all topics share, and no other topic; tests may."""
+    if source.topic and target.topic and source.topic != target.topic and not source.is_test:
         return f"the topic {source.topic} includes the topic {target.topic}"
     return None
 

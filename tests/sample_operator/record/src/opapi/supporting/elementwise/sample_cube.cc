@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The formula of SampleCube, which no other operator has.
-#include "supporting/elementwise/formula.h"
+#include "supporting/formula.h"
 
 namespace openaclnn::supporting::expressions {
 
