@@ -109,6 +109,11 @@ class Function:
     def output_names(self) -> list[str]:
         return [each.name for each in self.parameters if isinstance(each, Output | OutputList)]
 
+    @property
+    def attribute_names(self) -> list[str]:
+        """What is neither an input nor an output."""
+        return [each.name for each in self.parameters if not isinstance(each, (Input, Output))]
+
 
 @dataclass(frozen=True, eq=False)
 class View:
@@ -135,11 +140,6 @@ class View:
         return np.ndarray(
             self.array.shape, storage.dtype, storage, self.offset * storage.itemsize, strides
         )
-
-    @property
-    def attribute_names(self) -> list[str]:
-        """What is neither an input nor an output."""
-        return [each.name for each in self.parameters if not isinstance(each, (Input, Output))]
 
 
 @dataclass(frozen=True)
