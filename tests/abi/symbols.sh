@@ -72,7 +72,7 @@ for map in "$source"/*/exports.map "$source"/companions/*/exports.map; do
   case $name in
     ascendcl) expect "libascendcl.so needs" "" "$own" ;;
     nnopbase) expect "libnnopbase.so needs" " libascendcl.so" "$own" ;;
-    opapi) expect "libopapi.so needs" " libnnopbase.so" "$own" ;;
+    opapi) expect "libopapi.so needs" " libnnopbase.so libascendcl.so" "$own" ;;
     acl_op_compiler)
       expect "libacl_op_compiler.so needs" " libopapi.so libnnopbase.so libascendcl.so" "$own"
       ;;
