@@ -23,7 +23,7 @@ SHAPE_FORM = "M,N"
 
 
 def problem(x: np.ndarray, scale: float = 1.0) -> Problem:
-    """x times scale, of x's shape and dtype."""
+    """`x` times `scale`: an array of x's shape and dtype."""
     return Problem(
         inputs={"self": x}, attributes={"scale": float(scale)}, outputs={"out": (x.shape, x.dtype)}
     )
