@@ -184,6 +184,8 @@ TEST(Index, MaskedSelectShapesItsResult) {
 }
 
 TEST(Index, PutsByTheFlatPlace) {
+  const Device device;
+  Random random(62);
   const DeviceTensor self = Make(ACL_FLOAT, {2, 3}, {1, 2, 3, 4, 5, 6}, random),
                      index = Make(ACL_INT64, {3}, {5, -6, 5}, random),
                      source = Make(ACL_FLOAT, {3}, {10, 20, 30}, random);
