@@ -28,8 +28,9 @@ aclnnStatus Size(const char* api, const void* handle, uint64_t* size) {
   return Api(api, [&] {
     Pinned<Array> array;
     Status status = FindMeta("array", handle, &array);
-    if (status.ok() && size == nullptr) status = NullArgument("size");
-    if (status.ok()) *size = array->values.size();
+    if (!status.ok()) return status;
+    if (size == nullptr) return NullArgument("size");
+    *size = array->values.size();
     return status;
   });
 }

@@ -9,7 +9,7 @@
 namespace openaclnn::supporting {
 
 struct Transfer {
-  Transfer(Walk over, int64_t element_bytes) : walk(std::move(over)), bytes(element_bytes) {}
+  Transfer(const Walk& over, int64_t element_bytes) : walk(over), bytes(element_bytes) {}
   /// `from` is broadcast to the shape of `to`.
   Transfer(const Operand& from, const Operand& to)
       : walk(ShapeOf(to), {Steps(ShapeOf(to), from), Steps(ShapeOf(to), to)}),
