@@ -31,8 +31,9 @@ aclnnStatus Size(const char* api, const char* operand, const void* handle, uint6
   return Api(api, [&] {
     Pinned<ListType> list;
     Status status = FindMeta(operand, handle, &list);
-    if (status.ok() && size == nullptr) status = NullArgument("size");
-    if (status.ok()) *size = list->members.size();
+    if (!status.ok()) return status;
+    if (size == nullptr) return NullArgument("size");
+    *size = list->members.size();
     return status;
   });
 }

@@ -31,8 +31,9 @@ class Finished:
 def run_tool(folder: Path, *arguments, **environment) -> Finished:
     """Runs the tool in `folder`; keyword arguments are environment variables."""
     libraries.find()  # these tests need the libraries: fail here, not in each command
+    site = ["-S"] if sys.flags.no_site else []  # the same openaclnn as this process has
     finished = subprocess.run(
-        [sys.executable, "-m", "openaclnn", *map(str, arguments)],
+        [sys.executable, *site, "-m", "openaclnn", *map(str, arguments)],
         cwd=folder,
         env={**os.environ, "COLUMNS": "200", "PYTHONFAULTHANDLER": "1", **environment},
         capture_output=True,

@@ -43,7 +43,7 @@ def python(package: Path, *arguments: str) -> str:
     }
     command = [sys.executable, "-S", "-P", *arguments]  # -S: no finder of an editable install
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
-    assert ended.returncode == 0, ended
+    assert ended.returncode == 0, ended.stdout + ended.stderr
     return ended.stdout
 
 
