@@ -13,7 +13,7 @@ target_link_libraries(test_support PUBLIC opapi nnopbase ascendcl GTest::gtest r
 # Random cases of a property; sanitizers and emulators cost many times the time of each.
 set(random_cases 500)
 if(OPENACLNN_SANITIZE)
-  set(random_cases 100)
+  set(random_cases 30)
 elseif(CMAKE_CROSSCOMPILING)
   set(random_cases 20)
 endif()
