@@ -156,12 +156,13 @@ Status CheckPitches(size_t dpitch, size_t spitch, size_t width) {
 
 Status Copy(void* dst, const Extent& to, const void* src, const Extent& from) {
   Side dst_side, src_side;
-  Status status = Resolve("dst", dst, to, &dst_side);
-  if (status.ok()) status = Resolve("src", src, from, &src_side);
-  if (!status.ok()) return status;
+  Status to_status = Resolve("dst", dst, to, &dst_side);
+  if (!to_status.ok()) return to_status;
+  Status from_status = Resolve("src", src, from, &src_side);
+  if (!from_status.ok()) return from_status;
   CopyRows(dst_side, src_side);
   NoteCopy(Direction(dst_side, src_side), Bytes(dst_side));
-  return status;
+  return {};
 }
 
 Status CopyAsync(void* dst, const Extent& to, const void* src, const Extent& from,
@@ -250,11 +251,12 @@ aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count)
     openaclnn::Side side;
     Status status = openaclnn::RequireOut("devPtr", devPtr);
     if (status.ok()) status = openaclnn::CheckCount("maxCount", count, maxCount);
-    if (status.ok()) status = openaclnn::Resolve("devPtr", devPtr, {.width = count}, &side);
     if (!status.ok()) return status;
+    Status resolved = openaclnn::Resolve("devPtr", devPtr, {.width = count}, &side);
+    if (!resolved.ok()) return resolved;
     std::memset(side.host, value, count);
     openaclnn::NoteCopy("fill", count);
-    return status;
+    return {};
   });
 }
 

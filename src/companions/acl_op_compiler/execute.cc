@@ -169,11 +169,10 @@ aclError aclopCompileAndExecute(const char* opType, int numInputs,
   const Row* row = nullptr;
   Arguments arguments;
   const int code = openaclnn::Api("aclopCompileAndExecute", [&] {
-    Status status = openaclnn::FindOperator(opType, &row);
-    if (status.ok()) {
-      status = openaclnn::MakeTensors("inputs", ACL_ERROR_OP_INPUT_NOT_MATCH, row->num_inputs,
-                                      numInputs, inputDesc, inputs, &arguments);
-    }
+    Status found = openaclnn::FindOperator(opType, &row);
+    if (row == nullptr) return found;
+    Status status = openaclnn::MakeTensors("inputs", ACL_ERROR_OP_INPUT_NOT_MATCH, row->num_inputs,
+                                           numInputs, inputDesc, inputs, &arguments);
     if (status.ok()) {
       status = openaclnn::MakeTensors("outputs", ACL_ERROR_OP_OUTPUT_NOT_MATCH, row->num_outputs,
                                       numOutputs, outputDesc, outputs, &arguments);
