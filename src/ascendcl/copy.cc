@@ -36,6 +36,7 @@ struct Side {
   bool pageable() const { return pin.allocation() == nullptr; }
 };
 
+/// Of an address that is not null. A side that fails has no host address.
 Status Resolve(const char* operand, const void* address, const Extent& extent, Side* side) {
   side->extent = extent;
   size_t bytes = 0;
@@ -157,9 +158,9 @@ Status CheckPitches(size_t dpitch, size_t spitch, size_t width) {
 Status Copy(void* dst, const Extent& to, const void* src, const Extent& from) {
   Side dst_side, src_side;
   Status to_status = Resolve("dst", dst, to, &dst_side);
-  if (!to_status.ok()) return to_status;
+  if (dst_side.host == nullptr) return to_status;
   Status from_status = Resolve("src", src, from, &src_side);
-  if (!from_status.ok()) return from_status;
+  if (src_side.host == nullptr) return from_status;
   CopyRows(dst_side, src_side);
   NoteCopy(Direction(dst_side, src_side), Bytes(dst_side));
   return {};
@@ -253,7 +254,7 @@ aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count)
     if (status.ok()) status = openaclnn::CheckCount("maxCount", count, maxCount);
     if (!status.ok()) return status;
     Status resolved = openaclnn::Resolve("devPtr", devPtr, {.width = count}, &side);
-    if (!resolved.ok()) return resolved;
+    if (side.host == nullptr) return resolved;
     std::memset(side.host, value, count);
     openaclnn::NoteCopy("fill", count);
     return {};
