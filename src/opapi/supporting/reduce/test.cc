@@ -2,7 +2,7 @@
 // Reductions and running totals, against plain loops in double.
 #include <numeric>
 
-#include "supporting/family_test.h"
+#include "supporting/rows_test.h"
 
 namespace openaclnn::test {
 namespace {
@@ -33,33 +33,6 @@ TEST(Reduce, SumsOverSomeDimensions) {
   aclDestroyIntArray(list);
 }
 
-/// (outer, n, inner) reduced over n.
-struct Problem {
-  explicit Problem(aclDataType of, Random& random, int64_t n = 70)
-      : dtype(of), self(Make(of, {3, n, 5}, RealValues(random, 15 * n), random)), length(n) {
-    const Doubles values = ValuesOf(self);
-    for (int64_t row = 0; row < 15; ++row) {
-      Doubles one;
-      for (int64_t i = 0; i < n; ++i) {
-        one.push_back(values[static_cast<size_t>(row / 5 * n * 5 + i * 5 + row % 5)]);
-      }
-      rows.push_back(one);
-    }
-  }
-
-  template <class Function>
-  Doubles Each(const Function& function) const {
-    Doubles results;
-    for (const Doubles& row : rows) results.push_back(function(row));
-    return results;
-  }
-
-  aclDataType dtype;
-  DeviceTensor self;
-  int64_t length;
-  std::vector<Doubles> rows;
-};
-
 double Mean(const Doubles& row) {
   return std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(row.size());
 }
@@ -82,7 +55,7 @@ TEST(Reduce, VariancesNormsAndTheLike) {
   const IntListHandle dim({{1}});
   for (const aclDataType dtype : {ACL_FLOAT, ACL_FLOAT16, ACL_DOUBLE}) {
     SCOPED_TRACE(dtype);
-    const Problem problem(dtype, random);
+    const RowsProblem problem(dtype, random);
     const aclTensor* self = problem.self.handle();
     const DeviceTensor out(dtype, RandomLayout(random, {3, 5}, false));
     const DeviceTensor kept(dtype, RandomLayout(random, {3, 1, 5}, false)),
@@ -165,7 +138,7 @@ TEST(Reduce, WhatIsNotANumber) {
 TEST(Reduce, RunningTotals) {
   const Device device;
   Random random(22);
-  const Problem problem(ACL_FLOAT, random, 9);
+  const RowsProblem problem(ACL_FLOAT, random, 9);
   const DeviceTensor out(ACL_FLOAT, RandomLayout(random, {3, 9, 5}, false));
   const ScalarHandle dim(int64_t{1});
   const auto check = [&](bool product) {
