@@ -143,7 +143,7 @@ TEST(ConvTbcBackwardChecks, HugeViewsArePlannedAtOnce) {
   const auto call = [](int64_t in_length, int64_t batch, int64_t in_channels, int64_t taps,
                        int64_t pad) {
     Spec spec = GoodSpec();
-    spec.self.dims = {in_length + 2 * pad + 1 - taps, batch, 4};
+    spec.self.dims = {in_length + 2 * pad - (taps - 1), batch, 4};
     spec.input.dims = spec.grad_input.dims = {in_length, batch, in_channels};
     spec.weight.dims = spec.grad_weight.dims = {taps, in_channels, 4};
     spec.pad = pad;
