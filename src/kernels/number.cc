@@ -58,35 +58,41 @@ struct Boolean {
 template <class T, class Stored>
 T Widen(Stored value) {
   if constexpr (std::is_same_v<Stored, Half>) {
-    return static_cast<T>(HalfToFloat(value.bits));
+    return Widen<T>(HalfToFloat(value.bits));
   } else if constexpr (std::is_same_v<Stored, BFloat>) {
-    return static_cast<T>(BFloatToFloat(value.bits));
+    return Widen<T>(BFloatToFloat(value.bits));
   } else if constexpr (std::is_same_v<Stored, Boolean>) {
     return value.byte != 0 ? T{1} : T{0};
+  } else if constexpr (std::is_integral_v<T>) {
+    return ToInteger(value);
   } else {
     return static_cast<T>(value);
   }
 }
 
-/// Toward zero; what int64_t cannot hold becomes its end, NaN 0.
-template <class T>
-int64_t ToInteger(T value) {
-  if constexpr (std::is_integral_v<T>) {
-    return value;
-  } else {
-    if (std::isnan(value)) return 0;
-    if (value >= static_cast<T>(0x1p63)) return std::numeric_limits<int64_t>::max();
-    if (value < static_cast<T>(-0x1p63)) return std::numeric_limits<int64_t>::min();
-    return static_cast<int64_t>(value);
-  }
+// Rounded to odd: what is not exact gets an odd last bit. To round that to a type of at least two
+// bits fewer is to round the value itself, once.
+float OddFloat(float value) { return value; }
+float OddFloat(double value) {
+  const auto nearest = static_cast<float>(value);
+  if (nearest == value || IsNan(value)) return nearest;
+  const auto bits = std::bit_cast<uint32_t>(nearest);
+  const bool away = std::abs(static_cast<double>(nearest)) > std::abs(value);
+  return std::bit_cast<float>((bits - (away ? 1 : 0)) | 1);
+}
+float OddFloat(int64_t value) {
+  constexpr int64_t kExact = int64_t{1} << 53, kLow = 0x7FF;  // double has all bits but these
+  if (value >= -kExact && value <= kExact) return OddFloat(static_cast<double>(value));
+  const int64_t odd = (value & ~kLow) | ((value & kLow) != 0 ? kLow + 1 : 0);
+  return OddFloat(static_cast<double>(odd));
 }
 
 template <class Stored, class T>
 Stored Narrow(T value) {
   if constexpr (std::is_same_v<Stored, Half>) {
-    return {FloatToHalf(static_cast<float>(value))};
+    return {FloatToHalf(OddFloat(value))};
   } else if constexpr (std::is_same_v<Stored, BFloat>) {
-    return {FloatToBFloat(static_cast<float>(value))};
+    return {FloatToBFloat(OddFloat(value))};
   } else if constexpr (std::is_same_v<Stored, Boolean>) {
     return {static_cast<uint8_t>(value != T{0})};
   } else if constexpr (std::is_integral_v<Stored>) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "frame/support.h"
@@ -17,6 +18,19 @@ bool IsNan(T a) {
     return false;
   } else {
     return std::isnan(a);
+  }
+}
+
+/// Toward zero; what int64_t cannot hold becomes its end, NaN 0.
+template <class T>
+int64_t ToInteger(T value) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<int64_t>(value);
+  } else {
+    if (std::isnan(value)) return 0;
+    if (value >= static_cast<T>(0x1p63)) return std::numeric_limits<int64_t>::max();
+    if (value < static_cast<T>(-0x1p63)) return std::numeric_limits<int64_t>::min();
+    return static_cast<int64_t>(value);
   }
 }
 

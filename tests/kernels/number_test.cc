@@ -71,6 +71,41 @@ TEST(Number, RoundsToNearestTiesToEven) {
   }
 }
 
+// Beside the middle of two neighbours by less than a float can tell, in wider types.
+TEST(Number, RoundsWiderTypesOnce) {
+  const auto expect = [](aclDataType dtype, const BinaryFormat& format, auto value) {
+    uint16_t bits = 0;
+    StorerOf<decltype(value)>(dtype)(&value, 1, reinterpret_cast<std::byte*>(&bits), 0);
+    ASSERT_EQ(bits, Encode(format, static_cast<double>(value))) << dtype << " " << value;
+  };
+  for (uint32_t bits = 0; bits < 65536; ++bits) {
+    for (const auto& [dtype, format] : {std::pair{ACL_FLOAT16, kHalf}, {ACL_BF16, kBFloat16}}) {
+      const double low = Decode(format, bits), high = Decode(format, (bits + 1) & 0xFFFF);
+      if (!std::isfinite(low) || !std::isfinite(high)) continue;
+      const double middle = (low + high) / 2;
+      for (const double value : {middle, middle * (1 + 0x1p-40), middle * (1 - 0x1p-40)}) {
+        expect(dtype, format, value);
+        // Integers that double holds.
+        if (std::abs(value) < 0x1p62) expect(dtype, format, static_cast<int64_t>(value));
+      }
+    }
+  }
+  for (const double value : {65519.99999999, 65520.0, 0x1.fffffffp127, 1e300, 1e-300}) {
+    expect(ACL_FLOAT16, kHalf, value);
+    expect(ACL_BF16, kBFloat16, -value);
+  }
+  const auto stored = [](int64_t value) {
+    uint16_t bits = 0;
+    StorerOf<int64_t>(ACL_BF16)(&value, 1, reinterpret_cast<std::byte*>(&bits), 0);
+    return bits;
+  };
+  constexpr int64_t kMiddle = (int64_t{1} << 61) + (int64_t{1} << 53);  // of 2^61 and the next
+  for (const int64_t sign : {1, -1}) {
+    EXPECT_EQ(stored(sign * kMiddle), stored(sign * (int64_t{1} << 61)));
+    EXPECT_EQ(stored(sign * (kMiddle + 1)), stored(sign * ((int64_t{1} << 61) + kMiddle / 128)));
+  }
+}
+
 template <class T>
 T LoadOne(aclDataType dtype, const void* from) {
   T value{};
@@ -119,6 +154,16 @@ TEST(Number, ToIntegersTowardZero) {
   EXPECT_EQ(Stored(ACL_INT64, -1e300), INT64_MIN);
   EXPECT_EQ(Stored(ACL_INT64, 0x1p63), INT64_MAX);
   EXPECT_EQ(Stored(ACL_INT64, -0x1p63), INT64_MIN);
+}
+
+TEST(Number, RealsAsIntegers) {
+  const auto load = [](double value) { return LoadOne<int64_t>(ACL_DOUBLE, &value); };
+  EXPECT_EQ(load(-2.99), -2);
+  EXPECT_EQ(load(kNaN), 0);
+  EXPECT_EQ(load(kInfinity), INT64_MAX);
+  EXPECT_EQ(load(-0x1p63), INT64_MIN);
+  const uint16_t infinity = 0x7C00;
+  EXPECT_EQ(LoadOne<int64_t>(ACL_FLOAT16, &infinity), INT64_MAX);
 }
 
 TEST(Number, OfBooleansIsWhetherTheyAreNotZero) {

@@ -26,7 +26,7 @@ struct Value {
         found(OPENACLNN_LIVE),
         real(true),
         number(constant),
-        integer(static_cast<int64_t>(constant)) {}
+        integer(ToInteger(constant)) {}
   template <std::integral T>
   explicit Value(T constant) noexcept
       : name(""),
