@@ -120,11 +120,11 @@ def conversion(d: Draw) -> Case:
     return elementwise(d, conversion=True)
 
 
-def whole_division(d: Draw) -> Case:
-    """Integers by integers are divided without a rest whatever the mode."""
+def division(d: Draw) -> Case:
+    """A quotient of integers that is not rounded is a float."""
     case = elementwise(d)
     if case.domain == "integer" and case.arguments["mode"] == 0:
-        case.arguments["mode"] = d.whole(1, 2)
+        case.domain = "float"
     return case
 
 

@@ -94,13 +94,12 @@ T TruncatedRemainder(T a, T b) {
 }
 
 template <class T>
-T RoundedDivision(T a, T b, T mode) {
-  if (mode == 2) return FloorDivide(a, b);
+T TruncatedDivision(T a, T b) {
   if constexpr (std::is_integral_v<T>) {
     if (b == 0) return 0;
     return b == -1 ? Minus(T{0}, a) : a / b;
   } else {
-    return mode == 1 ? std::trunc(a / b) : a / b;
+    return std::trunc(a / b);
   }
 }
 
@@ -261,11 +260,10 @@ const Expression kXLogYOfScalar = Real<1, [](auto a, auto s) { return XLogY(s[0]
 const Expression kFmod = Any<2, [](auto a, auto b, auto) { return TruncatedRemainder(a, b); }>();
 const Expression kFmodScalar = Any<1, [](auto a, auto s) { return TruncatedRemainder(a, s[0]); }>();
 const Expression kRemainderOfScalar = Any<1, [](auto a, auto s) { return Remainder(s[0], a); }>();
-// s: 0 exact, 1 toward 0, 2 down.
-const Expression kDivMod =
-    Any<2, [](auto a, auto b, auto s) { return RoundedDivision(a, b, s[0]); }>();
-const Expression kDivModScalar =
-    Any<1, [](auto a, auto s) { return RoundedDivision(a, s[0], s[1]); }>();
+const Expression kTruncatedDivide =
+    Any<2, [](auto a, auto b, auto) { return TruncatedDivision(a, b); }>();
+const Expression kTruncatedDivideScalar =
+    Any<1, [](auto a, auto s) { return TruncatedDivision(a, s[0]); }>();
 const Expression kLogAddExp = Real<2, [](auto a, auto b, auto) { return LogAddExp(a, b); }>();
 const Expression kLogAddExp2 = Real<2, [](auto a, auto b, auto) {
   using T = decltype(a);

@@ -10,7 +10,8 @@ struct Expression;
 
 namespace expressions {
 extern const Expression kClampTensor;  // of two bounds
-}
+extern const Expression kTruncatedDivide, kTruncatedDivideScalar;
+}  // namespace expressions
 
 /// 10^n, which RoundDecimals multiplies by.
 double PowerOfTen(int64_t n);

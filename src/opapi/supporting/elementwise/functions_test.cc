@@ -137,7 +137,14 @@ TEST(SupportingElementwise, IntegersDivideInEveryMode) {
   EXPECT_RUN(device, RightShift, a.handle(), Handle(a), Handle(out));
   EXPECT_EQ(ValuesOf(out), (Doubles{0, -1, 0, -1, 0, -1}));
   const DeviceTensor real(ACL_FLOAT, DenseLayout({6}));
-  EXPECT_RUN(device, DivMod, a.handle(), b.handle(), 0, Handle(real)) << "into floats";
+  EXPECT_RUN(device, DivMod, a.handle(), b.handle(), 0, Handle(real));
+  EXPECT_EQ(ValuesOf(real), (Doubles{3.5, -3.5, -3.5, 3.5, INFINITY, 2147483648.0}));
+  EXPECT_RUN(device, DivMods, a.handle(), two.get(), 0, Handle(real));
+  EXPECT_EQ(ValuesOf(real), (Doubles{3.5, -3.5, 3.5, -3.5, 2.5, -1073741824.0}));
+  EXPECT_REFUSED(161002, "out dtype is INT32, expected a float type", DivMod, a.handle(),
+                 b.handle(), 0, Handle(out));
+  EXPECT_REFUSED(161002, "mode value is 3, expected 0, 1 or 2", DivMods, a.handle(), two.get(), 3,
+                 Handle(out));
 }
 
 TEST(SupportingElementwise, BoundsMayBeLeftOut) {
