@@ -133,7 +133,8 @@ def repeat_interleave_grad(d: Draw) -> Case:
     shape[axis] = int(repeats.sum())
     given = {"yGrad": d.array(shape, None, "tame"), "repeats": repeats, "axis": axis}
     out = d.real() if d.first in REALS else d.type()
-    return Case(given, "double", {"out": out}, stored=("repeats",), conversion=True)
+    domain = "double" if d.first in REALS else "integer"
+    return Case(given, domain, {"out": out}, stored=("repeats",), conversion=True)
 
 
 def masked_select(d: Draw) -> Case:

@@ -34,6 +34,11 @@ void CheckCat(const CatParams& p, Checker& checker) {
   Shape shape = ShapeOf(out);
   int64_t length = 0;
   for (const Tensor* tensor : p.tensors.tensors) {
+    checker.That(
+        Contains(kIntegerTypes, tensor->dtype()) || Contains(kRealTypes, out.dtype()), [&] {
+          return DtypeIs(out, Concat("a float type for ", DtypesText(Dtypes(tensor->dtype())),
+                                     " of ", tensor->name()));
+        });
     if (PassedOver(*tensor)) continue;
     shape[*dim] = tensor->dim(*dim);
     length += tensor->dim(*dim);

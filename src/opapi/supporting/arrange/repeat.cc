@@ -163,13 +163,18 @@ void CheckRepeatInterleaveGradient(const RepeatInterleaveGradientParams& p, Chec
   });
 }
 
-Plan PlanRepeatInterleaveGradient(const RepeatInterleaveGradientParams& p, const Product&) {
+namespace {
+
+/// Integers wrap.
+template <class T>
+Plan SumRepeats(const RepeatInterleaveGradientParams& p) {
+  using Total = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
   const Tensor &grad = p.yGrad, &out = p.out;
   const Extent extent = ExtentOf(out, p.axis), of = ExtentOf(grad, p.axis);
   const Rows from(grad, extent.dim), to(out, extent.dim);
   const IndexReader reader(p.repeats, Shape{extent.width});
-  const auto load = LoaderOf<double>(grad.dtype());
-  const auto store = StorerOf<double>(out.dtype());
+  const auto load = LoaderOf<T>(grad.dtype());
+  const auto store = StorerOf<T>(out.dtype());
   const Place grad_at = grad.place, repeats_at = p.repeats.place, out_at = out.place;
   return {0, [=](const Buffers& buffers) -> Status {
             std::vector<int64_t> repeats;
@@ -181,18 +186,25 @@ Plan PlanRepeatInterleaveGradient(const RepeatInterleaveGradientParams& p, const
                             Concat("repeats value is ", all, " in all, expected ", of.width));
             }
             ParallelRows(extent.rows, of.width, [&](int64_t row) {
-              std::vector<double> values(static_cast<size_t>(of.width)), sums;
+              std::vector<T> values(static_cast<size_t>(of.width)), sums;
               load(from.At(grad_at(buffers), row), from.step, of.width, values.data());
               auto next = values.begin();
               for (const int64_t repeat : repeats) {
-                TreeSum<double> sum;
-                for (int64_t i = 0; i < repeat; ++i) sum.Add(*next++);
-                sums.push_back(sum.Total());
+                TreeSum<Total> sum;
+                for (int64_t i = 0; i < repeat; ++i) sum.Add(static_cast<Total>(*next++));
+                sums.push_back(static_cast<T>(sum.Total()));
               }
               store(sums.data(), extent.width, to.At(out_at(buffers), row), to.step);
             });
             return {};
           }};
+}
+
+}  // namespace
+
+Plan PlanRepeatInterleaveGradient(const RepeatInterleaveGradientParams& p, const Product&) {
+  const bool whole = Contains(kIntegerTypes, p.yGrad.dtype());
+  return whole ? SumRepeats<int64_t>(p) : SumRepeats<double>(p);
 }
 
 }  // namespace openaclnn::supporting

@@ -13,6 +13,17 @@ Doubles Counting(int64_t count) {
   return values;
 }
 
+TEST(Arrange, JoinsFloatsIntoFloats) {
+  const Device device;
+  const DeviceTensor whole = Make(ACL_INT32, {2}, {1, -2}), real = Make(ACL_FLOAT16, {1}, {2.5}),
+                     floats(ACL_FLOAT, DenseLayout({3})), integers(ACL_INT64, DenseLayout({3}));
+  const ListHandle both({&whole, &real});
+  EXPECT_RUN(device, Cat, both.get(), 0, Handle(floats));
+  EXPECT_EQ(ValuesOf(floats), (Doubles{1, -2, 2.5}));
+  EXPECT_REFUSED(161002, "out dtype is INT64, expected a float type for FLOAT16 of tensors", Cat,
+                 both.get(), 0, Handle(integers));
+}
+
 TEST(Arrange, FlipsAndRolls) {
   const Device device;
   Random random(31);
@@ -103,6 +114,16 @@ TEST(Arrange, GradientOfRepeats) {
                      out(ACL_FLOAT, RandomLayout(random, {3, 2}, false));
   EXPECT_RUN(device, RepeatInterleaveGrad, grad.handle(), repeats.handle(), 0, Handle(out));
   EXPECT_EQ(ValuesOf(out), (Doubles{1, 2, 0, 0, 15, 18}));
+  // Integers that double does not hold.
+  const ScalarHandle large((int64_t{1} << 53) + 1);
+  const DeviceTensor longs(ACL_INT64, DenseLayout({2})), one = Make(ACL_INT64, {1}, {2}),
+                                                         sum(ACL_INT64, DenseLayout({1}));
+  EXPECT_RUN(device, InplaceFillScalar, Handle(longs), large.get());
+  EXPECT_RUN(device, RepeatInterleaveGrad, longs.handle(), one.handle(), 0, Handle(sum));
+  const ScalarHandle twice((int64_t{1} << 54) + 2);
+  const DeviceTensor rest(ACL_INT64, DenseLayout({1})), same = Make(ACL_INT64, {1}, {0});
+  EXPECT_RUN(device, Subs, sum.handle(), twice.get(), ScalarHandle(int64_t{1}).get(), Handle(rest));
+  EXPECT_EQ(ValuesOf(rest), (Doubles{0}));
 }
 
 }  // namespace
