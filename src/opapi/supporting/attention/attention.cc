@@ -179,9 +179,10 @@ struct RowSums {
   double max = 0, sum = 0;
 };
 
-/// A row of scores becomes its softmax; one that is hidden whole becomes zeros.
+/// A row of scores becomes its softmax; one that is hidden whole becomes zeros, as does its sum.
 RowSums Softmax(std::vector<double>* scores) {
   RowSums sums;
+  if (scores->empty()) return sums;
   const double max = *std::max_element(scores->begin(), scores->end());
   if (max == -INFINITY) {
     std::fill(scores->begin(), scores->end(), 0.0);
@@ -284,24 +285,25 @@ void CheckHeads(const P& p, const Attention& attention, Checker& checker) {
     return Concat("value shape is ", ShapeText(p.value), ", expected that of key, ",
                   ShapeText(p.key));
   });
+  const Shape scores = {q.batches, q.heads, q.rows, k.rows};
   const Tensor& masking = p.attenMaskOptional;
   if (attention.mask.given) {
     checker.That(masking.dtype() == ACL_BOOL || masking.dtype() == ACL_UINT8,
                  [&] { return DtypeIs(masking, "BOOL, UINT8"); });
-    Shape shape = {q.batches, q.heads, q.rows, k.rows};
-    const Shape scores = shape;
+    Shape shape = scores;
     checker.That(masking.rank() <= 4 && BroadcastShape(masking, &shape) && shape == scores, [&] {
       return Concat("attenMask shape is ", ShapeText(masking), ", expected one that can be ",
                     "broadcast to ", ShapeText(scores.data(), 4));
     });
   }
   const Tensor& drops = p.dropMaskOptional;
-  const int64_t bits = q.batches * q.heads * q.rows * k.rows;
-  checker.That(
-      !attention.has_drop || (drops.dtype() == ACL_UINT8 && *drops.count() >= (bits + 7) / 8), [&] {
-        return Concat("dropMask shape is ", ShapeText(drops), ", expected UINT8 with ", bits,
-                      " bits");
-      });
+  const auto bits = ElementCount(scores.data(), 4);
+  const bool enough =
+      bits.has_value() && drops.present() && *drops.count() >= *bits / 8 + (*bits % 8 != 0 ? 1 : 0);
+  checker.That(!attention.has_drop || (drops.dtype() == ACL_UINT8 && enough), [&] {
+    return Concat("dropMask shape is ", ShapeText(drops),
+                  ", expected UINT8 with a bit for each of ", ShapeText(scores.data(), 4));
+  });
 }
 
 }  // namespace
@@ -325,7 +327,6 @@ Plan PlanAttention(const AttentionParams& p, const Product&) {
   const Elements maxima(p.softmaxMaxOut, 0), sums(p.softmaxSumOut, 0);
   return {0, [=](const Buffers& buffers) -> Status {
             const Heads &q = attention.q, &k = attention.k;
-            if (k.rows == 0) return {};
             ParallelRows(q.batches * q.heads, q.rows * k.rows * q.elements, [&](int64_t which) {
               const int64_t batch = which / q.heads, head = which % q.heads;
               const auto queries = q.Load(buffers, batch, head);
@@ -417,7 +418,7 @@ struct HeadGradient {
       const int64_t head = kv_head * attention.group() + g;
       const auto queries = q.Load(buffers, batch, head), dy = upstream.Load(buffers, batch, head);
       std::vector<double> dq(queries.size(), 0);
-      for (int64_t i = 0; i < q.rows && attention.k.rows > 0; ++i) {
+      for (int64_t i = 0; i < q.rows; ++i) {
         AddRow(batch, head, i, queries, dy, &dq);
       }
       dq_to.Store(buffers, batch, head, dq.data());

@@ -96,6 +96,45 @@ TEST(Attention, AttentionAndItsGradient) {
                  layout, 0, 0, Handle(max), Handle(max), nullptr, Handle(q));
 }
 
+// Without keys nothing is attended to: every output is 0.
+TEST(Attention, AttentionWithoutKeys) {
+  const Device device;
+  char layout[] = "BNSD";
+  const int64_t far = 2147483647;
+  const DeviceTensor q = Of({1, 1, 2, 1}, {3, 4}), none = Empty({1, 1, 0, 1});
+  const Doubles junk(2, 7);
+  const DeviceTensor out = Of({1, 1, 2, 1}, junk), dq = Of({1, 1, 2, 1}, junk),
+                     max = Of({1, 1, 2, 8}, Doubles(16, 7)), sum = Of({1, 1, 2, 8}, Doubles(16, 7));
+  EXPECT_RUN(device, FlashAttentionScore, q.handle(), none.handle(), none.handle(), nullptr,
+             nullptr, nullptr, nullptr, nullptr, 1.0, 1.0, far, far, 1, layout, 0, 0, Handle(max),
+             Handle(sum), nullptr, Handle(out));
+  EXPECT_EQ(ValuesOf(out), Doubles(2, 0));
+  EXPECT_EQ(ValuesOf(max), Doubles(16, 0));
+  EXPECT_EQ(ValuesOf(sum), Doubles(16, 0));
+  EXPECT_RUN(device, FlashAttentionScoreGrad, q.handle(), none.handle(), none.handle(), q.handle(),
+             nullptr, nullptr, nullptr, nullptr, max.handle(), sum.handle(), nullptr, out.handle(),
+             nullptr, 1.0, 1.0, far, far, 1, layout, 0, 0, Handle(dq), Handle(none), Handle(none),
+             nullptr);
+  EXPECT_EQ(ValuesOf(dq), Doubles(2, 0));
+}
+
+// A drop mask for more elements than a number counts.
+TEST(Attention, AttentionOfMoreThanANumberCounts) {
+  const Device device;
+  char layout[] = "BNSD";
+  const int64_t huge = int64_t{1} << 32, far = 2147483647;
+  const auto repeated = [](Dims dims) {
+    const Dims strides(dims.size(), 0);
+    return DeviceTensor(ACL_FLOAT, Layout{std::move(dims), strides, 0, 1});
+  };
+  const DeviceTensor q = repeated({1, 1, huge, 1}), max = repeated({1, 1, huge, 8}),
+                     drops(ACL_UINT8, DenseLayout({16}));
+  EXPECT_REFUSED(161002, "dropMask shape is (16), expected UINT8 with a bit for each of (1, 1, ",
+                 FlashAttentionScore, q.handle(), q.handle(), q.handle(), nullptr, drops.handle(),
+                 nullptr, nullptr, nullptr, 1.0, 0.5, far, far, 1, layout, 0, 0, Handle(max),
+                 Handle(max), nullptr, Handle(q));
+}
+
 /// Chunks of 64 terms in sequence, then neighbours pairwise.
 double SumByTree(const Doubles& terms) {
   Doubles sums((terms.size() + 63) / 64, 0.0);

@@ -11,7 +11,9 @@ namespace {
 constexpr int64_t kBits = 128;  // masks are whole multiples of it
 
 /// Bytes of a mask for so many elements.
-int64_t MaskBytes(int64_t count) { return (count + kBits - 1) / kBits * kBits / 8; }
+int64_t MaskBytes(int64_t count) {
+  return (count / kBits + (count % kBits != 0 ? 1 : 0)) * (kBits / 8);
+}
 
 void CheckProbability(double probability, Checker& checker) {
   checker.That(0 <= probability && probability <= 1,
