@@ -5,15 +5,18 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <type_traits>
 
 #include "frame/support.h"
+#include "kernels/target.h"
 
 namespace openaclnn {
 
+// Inlined always: kernels of every instruction set use them, and must not share a copy.
 template <class T>
-bool IsNan(T a) {
+inline __attribute__((always_inline)) bool IsNan(T a) {
   if constexpr (std::is_integral_v<T>) {
     return false;
   } else {
@@ -23,7 +26,7 @@ bool IsNan(T a) {
 
 /// Toward zero; what int64_t cannot hold becomes its end, NaN 0.
 template <class T>
-int64_t ToInteger(T value) {
+inline __attribute__((always_inline)) int64_t ToInteger(T value) {
   if constexpr (std::is_integral_v<T>) {
     return static_cast<int64_t>(value);
   } else {
@@ -63,9 +66,23 @@ LoadRow<T> LoaderOf(int32_t dtype);
 template <class T>
 StoreRow<T> StorerOf(int32_t dtype);
 
-float HalfToFloat(uint16_t bits);
-uint16_t FloatToHalf(float value);
-float BFloatToFloat(uint16_t bits);
-uint16_t FloatToBFloat(float value);
+/// The types in memory, in the order of the tables below.
+inline constexpr int32_t kStoredTypes[] = {
+    ACL_FLOAT, ACL_FLOAT16, ACL_BF16,  ACL_DOUBLE, ACL_INT8,  ACL_UINT8,
+    ACL_INT16, ACL_UINT16,  ACL_INT32, ACL_UINT32, ACL_INT64, ACL_BOOL,
+};
+
+/// The loops that are compiled for each instruction set.
+template <class T>
+struct NumberRows {
+  LoadRow<T> load[std::size(kStoredTypes)];
+  StoreRow<T> store[std::size(kStoredTypes)];
+};
+struct NumberKernels {
+  NumberRows<float> floats;
+  NumberRows<double> doubles;
+  NumberRows<int64_t> integers;
+};
+OPENACLNN_TARGET_DECLARE(extern const NumberKernels kNumberKernels)
 
 }  // namespace openaclnn

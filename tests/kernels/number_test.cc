@@ -22,6 +22,25 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr aclDataType kIntegers[] = {ACL_INT8,  ACL_UINT8,  ACL_INT16, ACL_UINT16,
                                      ACL_INT32, ACL_UINT32, ACL_INT64, ACL_BOOL};
 
+template <class T>
+T LoadOne(aclDataType dtype, const void* from) {
+  T value{};
+  LoaderOf<T>(dtype)(static_cast<const std::byte*>(from), 0, 1, &value);
+  return value;
+}
+
+template <class T>
+uint16_t StoreOne(aclDataType dtype, T value) {
+  uint16_t bits = 0;
+  StorerOf<T>(dtype)(&value, 1, reinterpret_cast<std::byte*>(&bits), 0);
+  return bits;
+}
+
+float HalfToFloat(uint16_t bits) { return LoadOne<float>(ACL_FLOAT16, &bits); }
+float BFloatToFloat(uint16_t bits) { return LoadOne<float>(ACL_BF16, &bits); }
+uint16_t FloatToHalf(float value) { return StoreOne(ACL_FLOAT16, value); }
+uint16_t FloatToBFloat(float value) { return StoreOne(ACL_BF16, value); }
+
 TEST(Number, OfEverySixteenBits) {
   for (uint32_t bits = 0; bits < 65536; ++bits) {
     const auto narrow = static_cast<uint16_t>(bits);
@@ -74,9 +93,8 @@ TEST(Number, RoundsToNearestTiesToEven) {
 // Beside the middle of two neighbours by less than a float can tell, in wider types.
 TEST(Number, RoundsWiderTypesOnce) {
   const auto expect = [](aclDataType dtype, const BinaryFormat& format, auto value) {
-    uint16_t bits = 0;
-    StorerOf<decltype(value)>(dtype)(&value, 1, reinterpret_cast<std::byte*>(&bits), 0);
-    ASSERT_EQ(bits, Encode(format, static_cast<double>(value))) << dtype << " " << value;
+    ASSERT_EQ(StoreOne(dtype, value), Encode(format, static_cast<double>(value)))
+        << dtype << " " << value;
   };
   for (uint32_t bits = 0; bits < 65536; ++bits) {
     for (const auto& [dtype, format] : {std::pair{ACL_FLOAT16, kHalf}, {ACL_BF16, kBFloat16}}) {
@@ -94,23 +112,12 @@ TEST(Number, RoundsWiderTypesOnce) {
     expect(ACL_FLOAT16, kHalf, value);
     expect(ACL_BF16, kBFloat16, -value);
   }
-  const auto stored = [](int64_t value) {
-    uint16_t bits = 0;
-    StorerOf<int64_t>(ACL_BF16)(&value, 1, reinterpret_cast<std::byte*>(&bits), 0);
-    return bits;
-  };
+  const auto stored = [](int64_t value) { return StoreOne(ACL_BF16, value); };
   constexpr int64_t kMiddle = (int64_t{1} << 61) + (int64_t{1} << 53);  // of 2^61 and the next
   for (const int64_t sign : {1, -1}) {
     EXPECT_EQ(stored(sign * kMiddle), stored(sign * (int64_t{1} << 61)));
     EXPECT_EQ(stored(sign * (kMiddle + 1)), stored(sign * ((int64_t{1} << 61) + kMiddle / 128)));
   }
-}
-
-template <class T>
-T LoadOne(aclDataType dtype, const void* from) {
-  T value{};
-  LoaderOf<T>(dtype)(static_cast<const std::byte*>(from), 0, 1, &value);
-  return value;
 }
 
 /// What a value is once it has been stored in a type.
