@@ -174,10 +174,10 @@ def expressions(topics):
     }
     return (
         f"{LICENCE}// The expressions that records name.\n{MADE}"
-        '#pragma once\n\nnamespace openaclnn::supporting {\n\nstruct Expression;\n\n'
-        "namespace expressions {\n"
+        '#pragma once\n\n#include "kernels/target.h"\n\nnamespace openaclnn::supporting {\n\n'
+        "struct Expression;\n\nOPENACLNN_TARGET_DECLARE(namespace expressions {\n"
         + filled("extern const Expression ", sorted(names), ";")
-        + "\n}  // namespace expressions\n\n}  // namespace openaclnn::supporting\n"
+        + "\n})\n\n}  // namespace openaclnn::supporting\n"
     )
 
 
@@ -192,7 +192,10 @@ def types_of(operator):
 
 
 def row(operator):
-    expression = operator.record.get("expression")
+    expression = "nullptr"
+    if "expression" in operator.record:
+        chosen = f"OPENACLNN_TARGET_SELECT(expressions::{operator.record['expression']})"
+        expression = f"[]() -> const Expression* {{ return {chosen}; }}"
     cast = "p" if operator.shape == "Params" else f"static_cast<const {operator.shape}&>(p)"
     return f"""\
 const Row k{operator.name} = {{
@@ -200,7 +203,7 @@ const Row k{operator.name} = {{
     {types_of(operator)},
     [](const Params& p, Checker& checker) {{ {operator.check}({cast}, checker); }},
     [](const Params& p, const Product& product) {{ return {operator.plan}({cast}, product); }},
-    {f"&expressions::{expression}" if expression else "nullptr"},
+    {expression},
     {operator.may_alias},
 }};
 """

@@ -18,7 +18,7 @@ constexpr size_t kMaxInputs = 3;
 /// The inputs are the input tensors, before them the output where it is also one. Tensors that may
 /// be null take no part.
 Application ApplicationOf(const Params& p) {
-  Application one = {p.row.expression, {}, 0, {p.values.begin(), p.values.end()}};
+  Application one = {p.row.expression(), {}, 0, {p.values.begin(), p.values.end()}};
   for (size_t i = 0; i < p.tensors.size(); ++i) {
     if (p.tensors[i].optional) continue;
     if (p.tensors[i].role() == OPENACLNN_INPUT) {
@@ -27,7 +27,7 @@ Application ApplicationOf(const Params& p) {
       one.out = i;
     }
   }
-  if (one.inputs.size() < static_cast<size_t>(p.row.expression->inputs)) {
+  if (one.inputs.size() < static_cast<size_t>(one.expression->inputs)) {
     one.inputs.insert(one.inputs.begin(), one.out);
   }
   return one;
@@ -82,18 +82,27 @@ T Converted(double absent) {
 }
 
 template <class T>
+constexpr int32_t kTypeOf = std::is_same_v<T, float>    ? ACL_FLOAT
+                            : std::is_same_v<T, double> ? ACL_DOUBLE
+                                                        : ACL_INT64;
+
+template <class T>
 Plan MakePlan(Work work, const Expression& expression, Expression::Loop<T> loop,
               const std::vector<Value>& values) {
-  std::vector<T> scalars;
+  Scalars<T> scalars{};
   for (size_t i = 0; i < values.size(); ++i) {
-    scalars.push_back(values[i].given() ? values[i].As<T>() : Converted<T>(expression.absent[i]));
+    scalars[i] = values[i].given() ? values[i].As<T>() : Converted<T>(expression.absent[i]);
   }
-  scalars.push_back(T{});  // never an empty array
-  std::array<LoadRow<T>, kMaxInputs> load{};
-  for (size_t k = 0; k < work.inputs.size(); ++k) load[k] = LoaderOf<T>(work.dtypes[k]);
-  const StoreRow<T> store = StorerOf<T>(work.dtypes.back());
+  const size_t count = work.inputs.size();
+  std::array<LoadRow<T>, kMaxInputs> load{};  // none where the loop reads the view itself
+  const auto dense = [&](size_t k) {
+    return work.dtypes[k] == kTypeOf<T> && work.walk.step(k) == sizeof(T);
+  };
+  for (size_t k = 0; k < count; ++k) {
+    if (!dense(k)) load[k] = LoaderOf<T>(work.dtypes[k]);
+  }
+  const StoreRow<T> store = dense(count) ? nullptr : StorerOf<T>(work.dtypes[count]);
   const auto run = [=](const Buffers& buffers) -> Status {
-    const size_t count = work.inputs.size();
     Walk::Pointers origins{};
     for (size_t k = 0; k < count; ++k) {
       origins[k] = buffers.As<std::byte>(work.inputs[k]);
@@ -102,7 +111,14 @@ Plan MakePlan(Work work, const Expression& expression, Expression::Loop<T> loop,
     work.walk.ForRuns(origins, [&](const Walk::Pointers& at, int64_t n) {
       alignas(64) T rows[kMaxInputs + 1][Walk::kRun];
       const T* in[kMaxInputs] = {rows[0], rows[1], rows[2]};
-      for (size_t k = 0; k < count; ++k) load[k](at[k], work.walk.step(k), n, rows[k]);
+      for (size_t k = 0; k < count; ++k) {
+        if (load[k] == nullptr) {
+          in[k] = reinterpret_cast<const T*>(at[k]);
+        } else {
+          load[k](at[k], work.walk.step(k), n, rows[k]);
+        }
+      }
+      if (store == nullptr) return loop(in, scalars.data(), n, reinterpret_cast<T*>(at[count]));
       loop(in, scalars.data(), n, rows[kMaxInputs]);
       store(rows[kMaxInputs], n, at[count], work.walk.step(count));
     });

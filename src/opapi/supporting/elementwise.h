@@ -9,11 +9,15 @@
 
 namespace openaclnn::supporting {
 
+/// The scalars of a call; those that it does not have are 0.
+template <class T>
+using Scalars = std::array<T, 4>;
+
 /// The loops of a function: out[i] = f(in[0][i], …, scalars) in each domain. Without a loop over
 /// integers the function is computed in floats.
 struct Expression {
   template <class T>
-  using Loop = void (*)(const T* const* in, const T* scalars, int64_t n, T* out);
+  using Loop = void (*)(const T* const* in, const T* scalars, int64_t n, T* out);  // of Scalars<T>
 
   int inputs;
   bool any_out;  // the result fits any type: a truth value, or a conversion that was asked for

@@ -144,7 +144,7 @@ struct Row {
   DtypeSet dtypes;  // of all tensors
   void (*check)(const Params&, Checker&);
   Plan (*plan)(const Params&, const Product&);
-  const Expression* expression = nullptr;
+  const Expression* (*expression)() = nullptr;  // of this process's instruction set
   /// Without an expression: bit i allows an output to be the very same view as operand i.
   uint64_t may_alias = 0;
 };

@@ -2,9 +2,13 @@
 // What records of activations call.
 #pragma once
 
+#include <string_view>
+
 namespace openaclnn::supporting {
 
 /// Of an approximation's name.
-bool IsTanh(const char* approximation);
+inline bool IsTanh(const char* approximation) {
+  return approximation != nullptr && std::string_view(approximation) == "tanh";
+}
 
 }  // namespace openaclnn::supporting

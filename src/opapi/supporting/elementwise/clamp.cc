@@ -11,10 +11,10 @@ namespace {
 /// By the bounds that are given.
 Application ClampOf(const ClampParams& p) {
   const bool low = p.clipValueMin.present(), high = p.clipValueMax.present();
-  Application one = {low && high ? &expressions::kClampTensor
-                     : low       ? &expressions::kMax
-                     : high      ? &expressions::kMin
-                                 : &expressions::kCopy,
+  Application one = {low && high ? OPENACLNN_TARGET_SELECT(expressions::kClampTensor)
+                     : low       ? OPENACLNN_TARGET_SELECT(expressions::kMax)
+                     : high      ? OPENACLNN_TARGET_SELECT(expressions::kMin)
+                                 : OPENACLNN_TARGET_SELECT(expressions::kCopy),
                      {p.self.place.number},
                      p.out.place.number,
                      {}};

@@ -9,18 +9,23 @@ namespace openaclnn::supporting {
 namespace {
 
 /// For each mode: by a tensor, by a scalar.
-constexpr std::array<std::array<const Expression*, 2>, 3> kModes = {{
-    {&expressions::kDiv, &expressions::kDivScalar},
-    {&expressions::kTruncatedDivide, &expressions::kTruncatedDivideScalar},
-    {&expressions::kFloorDivide, &expressions::kFloorDivideScalar},
-}};
+const Expression* FunctionOf(int64_t mode, bool by_tensor) {
+  switch (mode) {
+    case 0:
+      return by_tensor ? OPENACLNN_TARGET_SELECT(expressions::kDiv)
+                       : OPENACLNN_TARGET_SELECT(expressions::kDivScalar);
+    case 1:
+      return by_tensor ? OPENACLNN_TARGET_SELECT(expressions::kTruncatedDivide)
+                       : OPENACLNN_TARGET_SELECT(expressions::kTruncatedDivideScalar);
+    default:
+      return by_tensor ? OPENACLNN_TARGET_SELECT(expressions::kFloorDivide)
+                       : OPENACLNN_TARGET_SELECT(expressions::kFloorDivideScalar);
+  }
+}
 
 Application DivisionOf(const DivisionParams& p) {
   const bool by_tensor = p.other.present();
-  Application one = {kModes[static_cast<size_t>(p.mode)][by_tensor ? 0 : 1],
-                     {p.self.place.number},
-                     p.out.place.number,
-                     {}};
+  Application one = {FunctionOf(p.mode, by_tensor), {p.self.place.number}, p.out.place.number, {}};
   if (by_tensor) {
     one.inputs.push_back(p.other.place.number);
   } else {

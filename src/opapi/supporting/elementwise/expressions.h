@@ -2,18 +2,21 @@
 // What of the elementwise expressions no record names.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+
+#include "kernels/target.h"
 
 namespace openaclnn::supporting {
 
 struct Expression;
 
-namespace expressions {
-extern const Expression kClampTensor;  // of two bounds
-extern const Expression kTruncatedDivide, kTruncatedDivideScalar;
-}  // namespace expressions
+OPENACLNN_TARGET_DECLARE(namespace expressions {
+  extern const Expression kClampTensor;  // of two bounds
+  extern const Expression kTruncatedDivide, kTruncatedDivideScalar;
+})
 
 /// 10^n, which RoundDecimals multiplies by.
-double PowerOfTen(int64_t n);
+inline double PowerOfTen(int64_t n) { return std::pow(10.0, static_cast<double>(n)); }
 
 }  // namespace openaclnn::supporting

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions, activations and their gradients, over types and views.
+#include <bit>
+#include <map>
+
 #include "supporting/family_test.h"
+#include "tests/support/bits.h"
 
 namespace openaclnn::test {
 namespace {
@@ -62,6 +66,64 @@ TEST(SupportingElementwise, FunctionsOfOneTensor) {
       for (double& value : want) value = each.want(value);
       ExpectNear(ValuesOf(out), want, dtype, 0, dtype == ACL_DOUBLE ? 1e-13 : 3e-7);
       EXPECT_EQ(out.Damage(), "");
+    }
+  }
+}
+
+// Those of float that loops make vectors of, from double.
+const UnaryCase kRounded[] = {
+    UNARY_CASE(Exp, 0, 0, std::exp(x)),   UNARY_CASE(Expm1, 0, 0, std::expm1(x)),
+    UNARY_CASE(Log, 0, 0, std::log(x)),   UNARY_CASE(Log1p, 0, 0, std::log1p(x)),
+    UNARY_CASE(Log2, 0, 0, std::log2(x)), UNARY_CASE(Log10, 0, 0, std::log10(x)),
+    UNARY_CASE(Tanh, 0, 0, std::tanh(x)), UNARY_CASE(Erf, 0, 0, std::erf(x)),
+    UNARY_CASE(Sin, 0, 0, std::sin(x)),   UNARY_CASE(Cos, 0, 0, std::cos(x)),
+};
+
+/// Floats of every sign and magnitude, NaN and infinities among them.
+std::vector<float> EveryMagnitude() {
+  std::vector<float> values = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 1.0f, -1.0f, 0x1p-149f};
+  for (uint64_t bits = 0; bits < uint64_t{1} << 32; bits += 19997) {
+    values.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  }
+  return values;
+}
+
+/// Units in the last place between a float and what it stands for.
+double Ulps(float got, double want) {
+  const auto nearest = static_cast<float>(want);
+  if (got == nearest || (std::isnan(got) && std::isnan(nearest))) return 0.5;
+  if (!std::isfinite(got) || !std::isfinite(nearest)) return INFINITY;
+  int exponent = 0;
+  std::frexp(want, &exponent);
+  return std::abs(got - want) / std::ldexp(1.0, std::max(exponent - 24, -149));
+}
+
+TEST(SupportingElementwise, FunctionsOfFloatsAreRoundedOnce) {
+  const std::vector<float> values = EveryMagnitude();
+  std::vector<std::byte> content(values.size() * sizeof(float));
+  std::memcpy(content.data(), values.data(), content.size());
+  const Dims dims = {static_cast<int64_t>(values.size())};
+  std::map<std::string, std::vector<std::byte>> first;  // results under the first setting
+  UnderEachSetting([&](const std::string& setting, const Device& device) {
+    DeviceTensor self(ACL_FLOAT, DenseLayout(dims));
+    const DeviceTensor out(ACL_FLOAT, DenseLayout(dims));
+    self.Write(content);
+    for (const UnaryCase& each : kRounded) {
+      SCOPED_TRACE(testing::Message() << each.name << " " << setting);
+      ASSERT_EQ(Call(device, each.run,
+                     [&](auto... o) { return each.plan(self.handle(), Handle(out), o...); })
+                    .message,
+                "");
+      const auto [found, fresh] = first.emplace(each.name, out.Read());
+      EXPECT_TRUE(fresh || out.Read() == found->second) << "other bits than before";
+    }
+  });
+  for (const UnaryCase& each : kRounded) {
+    std::vector<float> got(values.size());
+    std::memcpy(got.data(), first.at(each.name).data(), content.size());
+    for (size_t i = 0; i < values.size(); ++i) {
+      ASSERT_LE(Ulps(got[i], each.want(values[i])), 0.51)
+          << each.name << "(" << values[i] << ") " << got[i];
     }
   }
 }

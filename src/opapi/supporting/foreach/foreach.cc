@@ -10,9 +10,10 @@ namespace {
 
 /// The k-th of a call with lists, whose tensors come list by list, the output's last.
 Application MemberOf(const Params& p, size_t k) {
-  const auto inputs = static_cast<size_t>(p.row.expression->inputs);
+  const Expression* expression = p.row.expression();
+  const auto inputs = static_cast<size_t>(expression->inputs);
   const size_t count = p.lists[0].size;
-  Application one = {p.row.expression, {}, 0, {}};
+  Application one = {expression, {}, 0, {}};
   for (size_t list = 0; list < inputs; ++list) one.inputs.push_back(list * count + k);
   one.out = inputs * count + k;
   // As many scalars as members are a list of them.

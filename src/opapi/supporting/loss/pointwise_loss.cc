@@ -1,74 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Losses of one element each, left so, summed or averaged, and their gradients.
-//
-// a is the input, t the target, w and p the weights, which are 1 where they are left out, g the
-// gradient of the loss, s the scalars.
 #include <algorithm>
 
 #include "generated/loss.h"
 #include "kernels/broadcast.h"
-#include "supporting/formula.h"
+#include "supporting/elementwise.h"
 #include "supporting/tree_sum.h"
 
 namespace openaclnn::supporting {
-
-using formula::Max;
-using formula::Real;
-
-namespace expressions {
-
-const Expression kMse = Real<2, [](auto a, auto t, auto) { return (a - t) * (a - t); }>();
-const Expression kMseGradient =
-    Real<3, [](auto g, auto a, auto t, auto) { return 2 * (a - t) * g; }>();
-const Expression kL1 = Real<2, [](auto a, auto t, auto) { return std::abs(a - t); }>();
-const Expression kL1Gradient =
-    Real<3, [](auto g, auto a, auto t, auto) { return (a > t) ? g
-                                                      : a < t ? -g
-                                                              : g * 0; }>();
-// s: beta, the distance up to which it is a square.
-const Expression kSmoothL1 = Real<2, [](auto a, auto t, auto s) {
-  const auto distance = std::abs(a - t);
-  return distance < s[0] ? distance * distance / (2 * s[0]) : distance - s[0] / 2;
-}>();
-const Expression kSmoothL1Gradient = Real<3, [](auto g, auto a, auto t, auto s) {
-  const auto distance = a - t;
-  return std::abs(distance) < s[0] ? distance / s[0] * g
-         : (distance > 0)          ? g
-         : distance < 0            ? -g
-                                   : g * distance;
-}>();
-const Expression kBinaryCrossEntropy = Real<3, [](auto a, auto t, auto w, auto) {
-  using T = decltype(a);
-  return -w * (t * Max(std::log(a), T{-100}) + (1 - t) * Max(std::log1p(-a), T{-100}));
-}>();
-const Expression kBinaryCrossEntropyGradient = Real<4, [](auto g, auto a, auto t, auto w, auto) {
-  return g * w * (a - t) / Max((1 - a) * a, decltype(a)(1e-12));
-}>();
-const Expression kLogitsCrossEntropy = Real<4, [](auto a, auto t, auto w, auto p, auto) {
-  const auto softplus = std::log1p(std::exp(-std::abs(a))) + Max(-a, decltype(a){0});
-  return w * ((1 - t) * a + ((p - 1) * t + 1) * softplus);
-}>();
-const Expression kLogitsCrossEntropyGradient =
-    Real<5, [](auto g, auto a, auto t, auto w, auto p, auto) {
-      const auto sigmoid = 1 / (1 + std::exp(-a));
-      return g * w * ((p * t + 1 - t) * sigmoid - p * t);
-    }>();
-// s: whether the target is a logarithm.
-const Expression kKlDiv = Real<2, [](auto a, auto t, auto s) {
-  return s[0] != 0 ? std::exp(t) * (t - a) : (t > 0) ? t * (std::log(t) - a) : t * 0;
-}>();
-const Expression kKlDivGradient = Real<3, [](auto g, auto, auto t, auto s) {
-  return s[0] != 0 ? -std::exp(t) * g : (t > 0) ? -t * g : t * 0;
-}>();
-const Expression kKlDivTargetGradient = Real<3, [](auto g, auto a, auto t, auto s) {
-  return s[0] != 0 ? std::exp(t) * (t - a + 1) * g : (t > 0) ? (std::log(t) + 1 - a) * g : t * 0;
-}>();
-const Expression kSoftMargin =
-    Real<2, [](auto a, auto t, auto) { return std::log1p(std::exp(-t * a)); }>();
-const Expression kSoftMarginGradient =
-    Real<3, [](auto g, auto a, auto t, auto) { return -t * g / (1 + std::exp(t * a)); }>();
-
-}  // namespace expressions
 
 namespace {
 
@@ -87,7 +26,7 @@ Shape CommonShape(const Params& p, Checker* checker) {
 
 /// The inputs in double, those that are left out as 1, and the formula's values.
 struct Elements {
-  explicit Elements(const Params& p) : loop(p.row.expression->float64) {
+  explicit Elements(const Params& p) : loop(p.row.expression()->float64) {
     const Shape shape = CommonShape(p, nullptr);
     std::vector<Steps> steps;
     for (size_t i = 0; i < p.tensors.size(); ++i) {
@@ -103,8 +42,7 @@ struct Elements {
       has_out = true;
     }
     walk = Walk(shape, steps);
-    for (const Value& value : p.values) scalars.push_back(value.number);
-    scalars.push_back(0);  // never an empty array
+    for (size_t i = 0; i < p.values.size(); ++i) scalars[i] = p.values[i].number;
   }
 
   Walk::Pointers Origins(const Buffers& buffers) const {
@@ -134,7 +72,7 @@ struct Elements {
   Walk walk;
   std::vector<size_t> given;  // inputs by their place in the call
   std::array<LoadRow<double>, kMaxInputs> load{};
-  std::vector<double> scalars;
+  Scalars<double> scalars{};
   Place out;
   bool has_out = false;  // the walk goes over the output too
 };

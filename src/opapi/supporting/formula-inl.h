@@ -1,24 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a formula becomes the loops of an expression, and what formulas are made of.
+//
+// For files that are compiled once for each instruction set: the compiler makes vectors of the
+// loops, wherever a formula calls no function of libm. Functions of a float are those of
+// float_math-inl.h.
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
 #include "generated/expressions.h"
+#include "kernels/float_math-inl.h"
 #include "supporting/elementwise.h"
 
-namespace openaclnn::supporting::formula {
+namespace openaclnn::supporting::OPENACLNN_TARGET::formula {
+
+using openaclnn::OPENACLNN_TARGET::kFarthestAngle;
+using openaclnn::OPENACLNN_TARGET::NearCos;
+using openaclnn::OPENACLNN_TARGET::NearSin;
+
+/// Each NaN as the canonical one, which is how it is stored.
+template <class T>
+T Result(T value) {
+  if constexpr (std::is_integral_v<T>) {
+    return value;
+  } else {
+    return IsNan(value) ? std::numeric_limits<T>::quiet_NaN() : value;
+  }
+}
+
+// An input may be the very view that the output is, and nothing else overlaps: no iteration needs
+// what another has written.
+template <auto kFunction, class T, class... Inputs>
+void LoopOver(const T* given, int64_t n, T* out, Inputs... in) {
+  Scalars<T> scalars;
+  for (size_t i = 0; i < scalars.size(); ++i) scalars[i] = given[i];
+  const T* const s = scalars.data();
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) out[i] = Result(static_cast<T>(kFunction(in[i]..., s)));
+}
 
 template <auto kFunction, class T, size_t... kInput>
 void Loop(const T* const* in, const T* s, int64_t n, T* out, std::index_sequence<kInput...>) {
-  for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(kFunction(in[kInput][i]..., s));
+  LoopOver<kFunction>(s, n, out, in[kInput]...);
 }
 
 template <int kInputs, auto kFunction, class T>
 void LoopOf(const T* const* in, const T* s, int64_t n, T* out) {
   Loop<kFunction>(in, s, n, out, std::make_index_sequence<kInputs>());
+}
+
+/// Angles that are far out, or no numbers, go through double one by one.
+template <auto kNear, auto kFunction>
+void LoopOfAngles(const float* const* in, const float* s, int64_t n, float* out) {
+  bool near = true;
+  for (int64_t i = 0; i < n; ++i) near &= std::abs(in[0][i]) <= kFarthestAngle;
+  if (near) return LoopOf<1, [](float a, auto) { return kNear(a); }, float>(in, s, n, out);
+  for (int64_t i = 0; i < n; ++i) {
+    const float a = in[0][i];
+    const bool far = std::abs(a) > kFarthestAngle;
+    out[i] = Result(far ? static_cast<float>(kFunction(static_cast<double>(a))) : kNear(a));
+  }
 }
 
 /// In every domain; `any_out` for truth values and conversions.
@@ -33,6 +77,13 @@ template <int kInputs, auto kFunction>
 constexpr Expression Real() {
   return {kInputs, false, LoopOf<kInputs, kFunction, float>, LoopOf<kInputs, kFunction, double>,
           nullptr};
+}
+
+/// Of an angle: kNear up to kFarthestAngle, where it knows it, in float.
+template <auto kNear, auto kFunction>
+constexpr Expression OfAngle() {
+  return {1, false, LoopOfAngles<kNear, kFunction>,
+          LoopOf<1, [](double a, auto) { return kFunction(a); }, double>, nullptr};
 }
 
 /// In integers alone.
@@ -57,6 +108,25 @@ constexpr Expression Copying(Expression expression) {
 constexpr Expression WithAbsent(Expression expression, std::array<double, 2> absent) {
   expression.absent = absent;
   return expression;
+}
+
+// Functions of either float type; those of double are libm's.
+#define OPENACLNN_FUNCTION(Name, name)     \
+  using openaclnn::OPENACLNN_TARGET::Name; \
+  inline double Name(double a) { return std::name(a); }
+OPENACLNN_FUNCTION(Exp, exp)
+OPENACLNN_FUNCTION(Expm1, expm1)
+OPENACLNN_FUNCTION(Log, log)
+OPENACLNN_FUNCTION(Log2, log2)
+OPENACLNN_FUNCTION(Log10, log10)
+OPENACLNN_FUNCTION(Log1p, log1p)
+OPENACLNN_FUNCTION(Tanh, tanh)
+OPENACLNN_FUNCTION(Erf, erf)
+#undef OPENACLNN_FUNCTION
+
+template <class T>
+T Sigmoid(T a) {
+  return 1 / (1 + Exp(-a));
 }
 
 template <class T>
@@ -106,4 +176,4 @@ T Minus(T a, T b) {
   }
 }
 
-}  // namespace openaclnn::supporting::formula
+}  // namespace openaclnn::supporting::OPENACLNN_TARGET::formula

@@ -1,47 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 // The formulas of activations and their gradients. a is the input, s the scalars.
-#include "supporting/activation/activations.h"
+#include "supporting/formula-inl.h"
 
-#include <string_view>
-
-#include "supporting/formula.h"
-
-namespace openaclnn::supporting {
+namespace openaclnn::supporting::OPENACLNN_TARGET {
 
 using formula::Any;
+using formula::Erf;
+using formula::Exp;
+using formula::Expm1;
+using formula::Log1p;
 using formula::Max;
 using formula::Min;
 using formula::Real;
+using formula::Sigmoid;
+using formula::Tanh;
 
 namespace {
 
 template <class T>
-T Sigmoid(T a) {
-  return 1 / (1 + std::exp(-a));
-}
-
-template <class T>
 T Gelu(T a) {
-  return a * T(0.5) * (1 + std::erf(a * T(M_SQRT1_2)));
+  return a * T(0.5) * (1 + Erf(a * T(M_SQRT1_2)));
 }
 
 /// Its approximation by tanh.
 template <class T>
 T GeluTanh(T a) {
   const T inner = T(M_SQRT1_2 * M_2_SQRTPI) * (a + T(0.044715) * a * a * a);
-  return a * T(0.5) * (1 + std::tanh(inner));
+  return a * T(0.5) * (1 + Tanh(inner));
 }
 
 template <class T>
 T GeluGradient(T g, T a) {
-  const T density = std::exp(-a * a / 2) * T(M_2_SQRTPI * M_SQRT1_2 / 2);
-  return g * (T(0.5) * (1 + std::erf(a * T(M_SQRT1_2))) + a * density);
+  const T density = Exp(-a * a / 2) * T(M_2_SQRTPI * M_SQRT1_2 / 2);
+  return g * (T(0.5) * (1 + Erf(a * T(M_SQRT1_2))) + a * density);
 }
 
 template <class T>
 T GeluTanhGradient(T g, T a) {
   const T slope = T(M_SQRT1_2 * M_2_SQRTPI);
-  const T tanh = std::tanh(slope * (a + T(0.044715) * a * a * a));
+  const T tanh = Tanh(slope * (a + T(0.044715) * a * a * a));
   const T inner = slope * (1 + 3 * T(0.044715) * a * a);
   return g * T(0.5) * (1 + tanh + a * (1 - tanh * tanh) * inner);
 }
@@ -49,12 +46,12 @@ T GeluTanhGradient(T g, T a) {
 /// log(1 + exp(a)) without overflow.
 template <class T>
 T Softplus(T a) {
-  return Max(a, T{0}) + std::log1p(std::exp(-std::abs(a)));
+  return Max(a, T{0}) + Log1p(Exp(-std::abs(a)));
 }
 
 template <class T>
 T MishGradient(T g, T a) {
-  const T tanh = std::tanh(Softplus(a));
+  const T tanh = Tanh(Softplus(a));
   return g * (tanh + a * Sigmoid(a) * (1 - tanh * tanh));
 }
 
@@ -62,19 +59,15 @@ T MishGradient(T g, T a) {
 template <class T>
 T EluGradient(T g, T a, const T* s) {
   if (a > 0) return g * s[1];
-  return g * s[2] * (s[3] != 0 ? a + s[0] * s[1] : s[0] * s[1] * std::exp(a * s[2]));
+  return g * s[2] * (s[3] != 0 ? a + s[0] * s[1] : s[0] * s[1] * Exp(a * s[2]));
 }
 
 }  // namespace
 
-bool IsTanh(const char* approximation) {
-  return approximation != nullptr && std::string_view(approximation) == "tanh";
-}
-
 namespace expressions {
 
 const Expression kRelu = Any<1, [](auto a, auto) { return Max(a, decltype(a){0}); }>();
-const Expression kTanh = Real<1, [](auto a, auto) { return std::tanh(a); }>();
+const Expression kTanh = Real<1, [](auto a, auto) { return Tanh(a); }>();
 const Expression kSigmoid = Real<1, [](auto a, auto) { return Sigmoid(a); }>();
 const Expression kSilu = Real<1, [](auto a, auto) { return a * Sigmoid(a); }>();
 const Expression kGelu = Real<1, [](auto a, auto) { return Gelu(a); }>();
@@ -86,10 +79,10 @@ const Expression kGeluV2 =
 const Expression kLeakyRelu = Real<1, [](auto a, auto s) { return (a > 0) ? a : a * s[0]; }>();
 // s: alpha, scale, scale of the input.
 const Expression kElu =
-    Real<1, [](auto a, auto s) { return s[1] * (a > 0 ? a : s[0] * std::expm1(a * s[2])); }>();
+    Real<1, [](auto a, auto s) { return s[1] * (a > 0 ? a : s[0] * Expm1(a * s[2])); }>();
 // s: alpha.
 const Expression kCelu =
-    Real<1, [](auto a, auto s) { return (a > 0) ? a : s[0] * std::expm1(a / s[0]); }>();
+    Real<1, [](auto a, auto s) { return (a > 0) ? a : s[0] * Expm1(a / s[0]); }>();
 const Expression kHardsigmoid = Real<1, [](auto a, auto) {
   using T = decltype(a);
   return Min(Max(a + 3, T{0}), T{6}) / 6;
@@ -98,12 +91,11 @@ const Expression kHardswish = Real<1, [](auto a, auto) {
   using T = decltype(a);
   return a * Min(Max(a + 3, T{0}), T{6}) / 6;
 }>();
-const Expression kMish = Real<1, [](auto a, auto) { return a * std::tanh(Softplus(a)); }>();
+const Expression kMish = Real<1, [](auto a, auto) { return a * Tanh(Softplus(a)); }>();
 const Expression kLogSigmoid = Real<1, [](auto a, auto) { return -Softplus(-a); }>();
 // s: beta, the threshold of beta * a above which it is a.
-const Expression kSoftplus = Real<1, [](auto a, auto s) {
-  return (a * s[0] > s[1]) ? a : std::log1p(std::exp(a * s[0])) / s[0];
-}>();
+const Expression kSoftplus =
+    Real<1, [](auto a, auto s) { return (a * s[0] > s[1]) ? a : Log1p(Exp(a * s[0])) / s[0]; }>();
 // s: how far from 0 the result begins.
 const Expression kHardshrink =
     Real<1, [](auto a, auto s) { return a >= -s[0] && a <= s[0] ? decltype(a){0} : a; }>();
@@ -149,4 +141,4 @@ const Expression kShrinkGradient =
     Real<2, [](auto g, auto a, auto s) { return a >= -s[0] && a <= s[0] ? decltype(g){0} : g; }>();
 
 }  // namespace expressions
-}  // namespace openaclnn::supporting
+}  // namespace openaclnn::supporting::OPENACLNN_TARGET

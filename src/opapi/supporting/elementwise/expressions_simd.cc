@@ -1,22 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // The formulas of the elementwise operators. a, b, c are the inputs in the API's order, s the
 // scalars.
-#include "supporting/elementwise/expressions.h"
-
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "supporting/formula.h"
+#include "supporting/elementwise/expressions.h"
+#include "supporting/formula-inl.h"
 
-namespace openaclnn::supporting {
+namespace openaclnn::supporting::OPENACLNN_TARGET {
 
 using formula::Any;
 using formula::Copying;
+using formula::Erf;
+using formula::Exp;
+using formula::Expm1;
 using formula::Integer;
 using formula::IsInf;
+using formula::Log;
+using formula::Log10;
+using formula::Log1p;
+using formula::Log2;
 using formula::Max;
 using formula::Min;
 using formula::Minus;
+using formula::NearCos;
+using formula::NearSin;
+using formula::OfAngle;
 using formula::OfTruths;
 using formula::Plus;
 using formula::Real;
@@ -29,7 +39,7 @@ namespace {
 template <class T>
 T Power(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
-    return std::pow(a, b);
+    return b == 2 ? a * a : std::pow(a, b);
   } else {
     if (b < 0) return a == 1 ? 1 : a == -1 ? (b % 2 == 0 ? 1 : -1) : 0;
     uint64_t base = static_cast<uint64_t>(a), result = 1;
@@ -105,13 +115,13 @@ T TruncatedDivision(T a, T b) {
 
 template <class T>
 T XLogY(T a, T b) {
-  return IsNan(b) ? b : a == 0 ? T{0} : a * std::log(b);
+  return IsNan(b) ? b : a == 0 ? T{0} : a * Log(b);
 }
 
 template <class T>
 T LogAddExp(T a, T b) {
   if (IsInf(a) && a == b) return a;
-  return Max(a, b) + std::log1p(std::exp(-std::abs(a - b)));
+  return Max(a, b) + Log1p(Exp(-std::abs(a - b)));
 }
 
 /// Bits pushed out are lost, whatever the distance.
@@ -160,8 +170,6 @@ T InverseErf(T given) {
 
 }  // namespace
 
-double PowerOfTen(int64_t n) { return std::pow(10.0, static_cast<double>(n)); }
-
 namespace expressions {
 
 // No input.
@@ -182,13 +190,13 @@ const Expression kTrunc = Real<1, [](auto a, auto) { return std::trunc(a); }>();
 const Expression kSqrt = Real<1, [](auto a, auto) { return std::sqrt(a); }>();
 const Expression kRsqrt = Real<1, [](auto a, auto) { return 1 / std::sqrt(a); }>();
 const Expression kReciprocal = Real<1, [](auto a, auto) { return 1 / a; }>();
-const Expression kExp = Real<1, [](auto a, auto) { return std::exp(a); }>();
-const Expression kExpm1 = Real<1, [](auto a, auto) { return std::expm1(a); }>();
-const Expression kLog = Real<1, [](auto a, auto) { return std::log(a); }>();
-const Expression kLog1p = Real<1, [](auto a, auto) { return std::log1p(a); }>();
-const Expression kSin = Real<1, [](auto a, auto) { return std::sin(a); }>();
-const Expression kCos = Real<1, [](auto a, auto) { return std::cos(a); }>();
-const Expression kErf = Real<1, [](auto a, auto) { return std::erf(a); }>();
+const Expression kExp = Real<1, [](auto a, auto) { return Exp(a); }>();
+const Expression kExpm1 = Real<1, [](auto a, auto) { return Expm1(a); }>();
+const Expression kLog = Real<1, [](auto a, auto) { return Log(a); }>();
+const Expression kLog1p = Real<1, [](auto a, auto) { return Log1p(a); }>();
+const Expression kSin = OfAngle<NearSin, [](double a) { return std::sin(a); }>();
+const Expression kCos = OfAngle<NearCos, [](double a) { return std::cos(a); }>();
+const Expression kErf = Real<1, [](auto a, auto) { return Erf(a); }>();
 const Expression kTan = Real<1, [](auto a, auto) { return std::tan(a); }>();
 const Expression kAsin = Real<1, [](auto a, auto) { return std::asin(a); }>();
 const Expression kAcos = Real<1, [](auto a, auto) { return std::acos(a); }>();
@@ -199,8 +207,8 @@ const Expression kAsinh = Real<1, [](auto a, auto) { return std::asinh(a); }>();
 const Expression kAcosh = Real<1, [](auto a, auto) { return std::acosh(a); }>();
 const Expression kAtanh = Real<1, [](auto a, auto) { return std::atanh(a); }>();
 const Expression kExp2 = Real<1, [](auto a, auto) { return std::exp2(a); }>();
-const Expression kLog2 = Real<1, [](auto a, auto) { return std::log2(a); }>();
-const Expression kLog10 = Real<1, [](auto a, auto) { return std::log10(a); }>();
+const Expression kLog2 = Real<1, [](auto a, auto) { return Log2(a); }>();
+const Expression kLog10 = Real<1, [](auto a, auto) { return Log10(a); }>();
 const Expression kErfc = Real<1, [](auto a, auto) { return std::erfc(a); }>();
 const Expression kErfinv = Real<1, [](auto a, auto) { return InverseErf(a); }>();
 const Expression kFrac = Real<1, [](auto a, auto) { return a - std::trunc(a); }>();
@@ -310,4 +318,4 @@ const Expression kLerpTensor =
     Real<3, [](auto a, auto b, auto c, auto) { return Lerp(a, b, c); }>();
 
 }  // namespace expressions
-}  // namespace openaclnn::supporting
+}  // namespace openaclnn::supporting::OPENACLNN_TARGET
