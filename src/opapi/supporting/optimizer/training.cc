@@ -4,11 +4,16 @@
 #include <cmath>
 
 #include "generated/optimizer.h"
-#include "kernels/rows.h"
+#include "kernels/broadcast.h"
 #include "supporting/elements.h"
+#include "supporting/optimizer/adamw.h"
 
 namespace openaclnn::supporting {
 namespace {
+
+// The views of AdamW: the parameter, its moments, the gradient, and with AMSGrad the largest second
+// moment.
+constexpr size_t kAdamWViews = 5, kAdamWGrad = 3;
 
 void CheckOne(const Operand& operand, Checker& checker) {
   checker.That(operand.count() == 1, [&] {
@@ -49,10 +54,12 @@ Plan PlanUnscale(const UnscaleParams& p, const Product&) {
               one.walk.ForRuns({one.place(buffers)}, [&](const Walk::Pointers& at, int64_t n) {
                 double values[Walk::kRun];
                 one.load(at[0], one.walk.step(0), n, values);
+                bool all = true;
                 for (int64_t k = 0; k < n; ++k) {
-                  if (!std::isfinite(values[k])) finite = false;
+                  all &= std::isfinite(values[k]);
                   values[k] *= factor;
                 }
+                if (!all) finite = false;
                 one.store(values, n, at[0], one.walk.step(0));
               });
             }
@@ -96,27 +103,47 @@ void CheckAdamW(const AdamWParams& p, Checker& checker) {
 
 // The step counts from 0.
 Plan PlanAdamW(const AdamWParams& p, const Product&) {
-  const Elements var(p.varRef, 0), m(p.mRef, 0), v(p.vRef, 0), top(p.maxGradNormOptionalRef, 0),
-      grad(p.grad, 0), step(p.step, 0);
+  std::vector<const Tensor*> tensors = {&p.varRef, &p.mRef, &p.vRef, &p.grad};
+  if (p.amsgrad) tensors.push_back(&p.maxGradNormOptionalRef);
+  struct View {
+    Place place;
+    LoadRow<double> load;
+    StoreRow<double> store;
+  };
+  const Shape shape = ShapeOf(p.varRef);
+  std::vector<View> views;
+  std::vector<Steps> steps;
+  for (const Tensor* each : tensors) {
+    steps.emplace_back(shape, *each);
+    views.push_back(
+        {each->place, LoaderOf<double>(each->dtype()), StorerOf<double>(each->dtype())});
+  }
+  const Walk walk(shape, steps);
+  const Elements step(p.step, 0);
   const double rate = p.lr, beta1 = p.beta1, beta2 = p.beta2, decay = p.weightDecay, eps = p.eps;
-  const bool amsgrad = p.amsgrad, maximize = p.maximize;
-  const int64_t count = *p.varRef.count();
+  const double sign = p.maximize ? -1 : 1;
+  const auto run = OPENACLNN_TARGET_SELECT(kAdamWKernels)->step;
   return {0, [=](const Buffers& buffers) -> Status {
             const double t = step.Get(buffers, 0) + 1;
-            const double size = rate / (1 - std::pow(beta1, t));
-            const double correction = std::sqrt(1 - std::pow(beta2, t));
-            ParallelRows(count, 16, [&](int64_t i) {
-              const double own = grad.Get(buffers, i), g = maximize ? -own : own;
-              const double first = beta1 * m.Get(buffers, i) + (1 - beta1) * g;
-              double second = beta2 * v.Get(buffers, i) + (1 - beta2) * g * g;
-              m.Set(buffers, i, first);
-              v.Set(buffers, i, second);
-              if (amsgrad) {
-                second = std::max(second, top.Get(buffers, i));
-                top.Set(buffers, i, second);
+            const AdamWStep shared = {beta1,
+                                      beta2,
+                                      eps,
+                                      rate / (1 - std::pow(beta1, t)),
+                                      std::sqrt(1 - std::pow(beta2, t)),
+                                      1 - rate * decay,
+                                      sign};
+            Walk::Pointers origins{};
+            for (size_t k = 0; k < views.size(); ++k) origins[k] = views[k].place(buffers);
+            walk.ForRuns(origins, [&](const Walk::Pointers& at, int64_t n) {
+              double rows[kAdamWViews][Walk::kRun];
+              for (size_t k = 0; k < views.size(); ++k) {
+                views[k].load(at[k], walk.step(k), n, rows[k]);
               }
-              const double old = var.Get(buffers, i) * (1 - rate * decay);
-              var.Set(buffers, i, old - size * first / (std::sqrt(second) / correction + eps));
+              const bool amsgrad = views.size() == kAdamWViews;
+              run(shared, n, {rows[0], rows[1], rows[2], amsgrad ? rows[4] : nullptr, rows[3]});
+              for (size_t k = 0; k < views.size(); ++k) {
+                if (k != kAdamWGrad) views[k].store(rows[k], n, at[k], walk.step(k));
+              }
             });
             return {};
           }};
