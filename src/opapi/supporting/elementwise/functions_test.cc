@@ -70,13 +70,13 @@ TEST(SupportingElementwise, FunctionsOfOneTensor) {
   }
 }
 
-// Those of float that loops make vectors of, from double.
-const UnaryCase kRounded[] = {
-    UNARY_CASE(Exp, 0, 0, std::exp(x)),   UNARY_CASE(Expm1, 0, 0, std::expm1(x)),
-    UNARY_CASE(Log, 0, 0, std::log(x)),   UNARY_CASE(Log1p, 0, 0, std::log1p(x)),
-    UNARY_CASE(Log2, 0, 0, std::log2(x)), UNARY_CASE(Log10, 0, 0, std::log10(x)),
-    UNARY_CASE(Tanh, 0, 0, std::tanh(x)), UNARY_CASE(Erf, 0, 0, std::erf(x)),
-    UNARY_CASE(Sin, 0, 0, std::sin(x)),   UNARY_CASE(Cos, 0, 0, std::cos(x)),
+// Those of float that loops make vectors of, up to how many units in the last place off.
+const UnaryCase kVectors[] = {
+    UNARY_CASE(Exp, 0, 1.05, std::exp(x)),   UNARY_CASE(Expm1, 0, 0.51, std::expm1(x)),
+    UNARY_CASE(Log, 0, 0.51, std::log(x)),   UNARY_CASE(Log1p, 0, 0.51, std::log1p(x)),
+    UNARY_CASE(Log2, 0, 0.51, std::log2(x)), UNARY_CASE(Log10, 0, 0.51, std::log10(x)),
+    UNARY_CASE(Tanh, 0, 0.51, std::tanh(x)), UNARY_CASE(Erf, 0, 1.3, std::erf(x)),
+    UNARY_CASE(Sin, 0, 0.51, std::sin(x)),   UNARY_CASE(Cos, 0, 0.51, std::cos(x)),
 };
 
 /// Floats of every sign and magnitude, NaN and infinities among them.
@@ -98,7 +98,7 @@ double Ulps(float got, double want) {
   return std::abs(got - want) / std::ldexp(1.0, std::max(exponent - 24, -149));
 }
 
-TEST(SupportingElementwise, FunctionsOfFloatsAreRoundedOnce) {
+TEST(SupportingElementwise, FunctionsOfFloatsAreNear) {
   const std::vector<float> values = EveryMagnitude();
   std::vector<std::byte> content(values.size() * sizeof(float));
   std::memcpy(content.data(), values.data(), content.size());
@@ -108,7 +108,7 @@ TEST(SupportingElementwise, FunctionsOfFloatsAreRoundedOnce) {
     DeviceTensor self(ACL_FLOAT, DenseLayout(dims));
     const DeviceTensor out(ACL_FLOAT, DenseLayout(dims));
     self.Write(content);
-    for (const UnaryCase& each : kRounded) {
+    for (const UnaryCase& each : kVectors) {
       SCOPED_TRACE(testing::Message() << each.name << " " << setting);
       ASSERT_EQ(Call(device, each.run,
                      [&](auto... o) { return each.plan(self.handle(), Handle(out), o...); })
@@ -118,11 +118,11 @@ TEST(SupportingElementwise, FunctionsOfFloatsAreRoundedOnce) {
       EXPECT_TRUE(fresh || out.Read() == found->second) << "other bits than before";
     }
   });
-  for (const UnaryCase& each : kRounded) {
+  for (const UnaryCase& each : kVectors) {
     std::vector<float> got(values.size());
     std::memcpy(got.data(), first.at(each.name).data(), content.size());
     for (size_t i = 0; i < values.size(); ++i) {
-      ASSERT_LE(Ulps(got[i], each.want(values[i])), 0.51)
+      ASSERT_LE(Ulps(got[i], each.want(values[i])), each.high)
           << each.name << "(" << values[i] << ") " << got[i];
     }
   }
