@@ -81,12 +81,15 @@ int Submit(void* handle, const OpenaclnnTask* task, OpenaclnnMessage* message) {
   if (LogEnabled(LogModule::kOp, LogLevel::kDebug)) {
     Log(LogModule::kOp, LogLevel::kDebug, Concat("submit ", task->name));
   }
-  auto kernel = std::make_unique<KernelTask>(*task);
+  auto owned = std::make_unique<KernelTask>(*task);
+  KernelTask& kernel = *owned;
+  // What Enqueue takes: of a temporary nothing would be left when it throws.
+  std::unique_ptr<Task> queued = std::move(owned);
   uint64_t number = 0;
   try {
-    number = stream->Enqueue(std::move(kernel));
+    number = stream->Enqueue(std::move(queued));
   } catch (...) {
-    kernel->Disown();
+    kernel.Disown();
     throw;
   }
   // A host function of this stream cannot wait for what comes after it.

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "aclnnop/aclnn_abs.h"
 #include "tests/ascendcl/fixture.h"
 
 namespace {
@@ -89,6 +90,37 @@ TEST_F(ShortMemoryTest, Events) {
   EXPECT_EQ(aclrtDestroyEvent(event), 0);
   EXPECT_EQ(aclrtDestroyStream(first), 0);
   EXPECT_EQ(aclrtDestroyStream(second), 0);
+}
+
+// A task that does not reach its stream stays its executor's.
+TEST_F(ShortMemoryTest, Operators) {
+  aclrtStream stream = NewStream();
+  const int64_t dims[] = {4};
+  const DeviceArray<float> from({-1, 2, -3, 4}), to(4, 0.0f);
+  const auto tensor = [&](void* data) {
+    return aclCreateTensor(dims, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, dims, 1, data);
+  };
+  aclTensor *self = tensor(from.data()), *out = tensor(to.data());
+  for (int i = 0; i < kTimes; ++i) {
+    SCOPED_TRACE(i);
+    const auto call = [&] {
+      uint64_t size = 0;
+      aclOpExecutor* executor = nullptr;
+      int status = aclnnAbsGetWorkspaceSize(self, out, &size, &executor);
+      if (status != 0) return status;
+      status = aclnnAbs(nullptr, size, executor, stream);
+      if (status != 0) {
+        EXPECT_EQ(aclDestroyAclOpExecutor(executor), 0);
+      }
+      return status;
+    };
+    EachFailure(call, [] {});
+    ASSERT_EQ(aclrtSynchronizeStreamWithTimeout(stream, 10'000), 0);
+  }
+  EXPECT_EQ(to.Read(), (std::vector<float>{1, 2, 3, 4}));
+  EXPECT_EQ(aclDestroyTensor(self), 0);
+  EXPECT_EQ(aclDestroyTensor(out), 0);
+  EXPECT_EQ(aclrtDestroyStream(stream), 0);
 }
 
 TEST_F(ShortMemoryTest, Subscriptions) {
