@@ -2,6 +2,8 @@
 // Handle table: slots in chunks that never move, pinned by a compare-and-swap on one word.
 #include "ascendcl/handle_table.h"
 
+#include <new>
+
 namespace openaclnn {
 namespace {
 
@@ -35,8 +37,9 @@ void HandleTable::Pin::Reset() {
   if (slot_ != nullptr) table_->Release(std::exchange(slot_, nullptr));
 }
 
-void HandleTable::AddChunk(uint32_t chunk) {
+void HandleTable::AddChunk() {
   auto* slots = new Slot[kChunkSize];
+  const uint32_t chunk = num_chunks_++;
   for (uint32_t i = 0; i < kChunkSize; ++i) {
     slots[i].index = chunk << kChunkBits | i;
     slots[i].next_free = i + 1 < kChunkSize ? &slots[i + 1] : nullptr;
@@ -49,7 +52,13 @@ void HandleTable::AddChunk(uint32_t chunk) {
 
 HandleTable::Slot* HandleTable::TakeFreeSlot() {
   std::lock_guard lock(mutex_);
-  if (num_free_ <= kMinFree && num_chunks_ < kMaxChunks) AddChunk(num_chunks_++);
+  if (num_free_ <= kMinFree && num_chunks_ < kMaxChunks) {
+    try {
+      AddChunk();
+    } catch (const std::bad_alloc&) {
+      if (free_head_ == nullptr) throw;  // else the free ones are handed out
+    }
+  }
   if (free_head_ == nullptr) return nullptr;
   Slot* slot = free_head_;
   free_head_ = slot->next_free;

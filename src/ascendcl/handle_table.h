@@ -101,7 +101,7 @@ class HandleTable {
 
   Found Decode(Kind kind, const void* handle, Slot** slot, uint64_t* generation) const;
   Slot* TakeFreeSlot();
-  void AddChunk(uint32_t chunk);
+  void AddChunk();
   void Release(Slot* slot);
 
   std::array<std::atomic<Slot*>, kMaxChunks> chunks_{};

@@ -6,11 +6,33 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <memory>
+#include <new>
 #include <random>
 #include <set>
 #include <thread>
 #include <vector>
+
+namespace {
+
+// While set, this thread gets no more than some bytes at once.
+thread_local bool t_short = false;
+
+void* Allocate(size_t size) {
+  void* memory = t_short && size > 4096 ? nullptr : std::malloc(size > 0 ? size : 1);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(size_t size) { return Allocate(size); }
+void* operator new[](size_t size) { return Allocate(size); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
 
 namespace openaclnn {
 namespace {
@@ -114,6 +136,23 @@ TEST_F(HandleTableTest, ManyAtOnce) {
   for (size_t i = handles.size() / 2; i < handles.size(); ++i) {
     ASSERT_EQ(table.Remove(Kind::kTensor, handles[i]), Found::kLive);
   }
+}
+
+// What is free is handed out before memory for more is missed.
+TEST_F(HandleTableTest, GrowsAfterAShortage) {
+  std::vector<void*> handles;
+  handles.reserve(15'000);
+  handles.push_back(Insert());
+  t_short = true;
+  for (int i = 1; i < 4096; ++i) handles.push_back(Insert());
+  for (int i = 0; i < 5000; ++i) ASSERT_THROW(Insert(), std::bad_alloc);
+  t_short = false;
+  EXPECT_EQ(alive, 4096);
+  for (int i = 0; i < 10'000; ++i) {
+    handles.push_back(Insert());
+    ASSERT_NE(handles.back(), nullptr) << i;
+  }
+  for (void* handle : handles) ASSERT_EQ(table.Remove(Kind::kTensor, handle), Found::kLive);
 }
 
 // Of several calls at the same moment one removes.
