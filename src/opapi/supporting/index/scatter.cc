@@ -27,7 +27,9 @@ struct Target {
 struct Along {
   Along(const Operand& out, const Shape& shape, uint32_t dim) {
     Shape steps(out.tensor().strides, out.tensor().strides + out.rank());
-    if (out.rank() > 0) {
+    if (out.rank() == 0) {
+      steps.assign(shape.size(), 0);
+    } else {
       step = std::exchange(steps[dim], 0);
       limit = out.dim(dim);
     }
@@ -41,6 +43,16 @@ struct Along {
 
 uint32_t DimOf(const ScatterParams& p) { return *WrapDim(p.dim, p.self.rank()); }
 
+/// A scalar is a vector of one.
+Shape AtLeastVector(const Operand& operand) {
+  return operand.rank() == 0 ? Shape{1} : ShapeOf(operand);
+}
+
+/// The part of the values that is taken: as much as the index has, which is at most all.
+Shape TakenShape(const ScatterParams& p) {
+  return p.index.empty() ? ShapeOf(p.src) : AtLeastVector(p.index);
+}
+
 /// index: at most self's shape apart from the dimension, and at most the shape of the values.
 void CheckScattered(const ScatterParams& p, Checker& checker) {
   const Tensor &self = p.self, &index = p.index, &values = p.src;
@@ -52,11 +64,11 @@ void CheckScattered(const ScatterParams& p, Checker& checker) {
     return Concat("index shape is ", ShapeText(index), ", expected the rank of ", self.name(), ", ",
                   ShapeText(self));
   });
-  for (uint32_t d = 0; checker.ok() && !none && d < index.rank(); ++d) {
-    const bool in_self = d == DimOf(p) || self.rank() == 0 || index.dim(d) <= self.dim(d);
+  const Shape places = AtLeastVector(index), given = AtLeastVector(values);
+  for (uint32_t d = 0; checker.ok() && !none && d < places.size(); ++d) {
+    const bool in_self = d == DimOf(p) || self.rank() == 0 || places[d] <= self.dim(d);
     const bool in_values =
-        !values.present() ||
-        (values.rank() == index.rank() ? index.dim(d) <= values.dim(d) : index.count() == 1);
+        !values.present() || (given.size() == places.size() && places[d] <= given[d]);
     checker.That(in_self && in_values, [&] {
       return Concat("index shape is ", ShapeText(index), ", expected at most ", self.name(), "'s, ",
                     ShapeText(self), ", and that of the values");
@@ -76,8 +88,7 @@ Plan MakeScatter(const ScatterParams& p, const Placer& placer) {
             }};
   }
   const Tensor& out = p.out;
-  // An index of one element into a scalar.
-  const Along along(out, out.rank() == 0 ? Shape() : shape, DimOf(p));
+  const Along along(out, shape, DimOf(p));
   const IndexReader reader(index, shape);
   const Place index_at = index.place, src_at = p.src.place;
   return {0, [=](const Buffers& buffers) -> Status {
@@ -96,8 +107,8 @@ Plan MakeScatter(const ScatterParams& p, const Placer& placer) {
 
 /// self's shape with the length of the index in the dimension.
 Shape SliceShape(const ScatterParams& p, int64_t length) {
-  Shape shape = ShapeOf(p.self);
-  if (!shape.empty()) shape[DimOf(p)] = length;
+  Shape shape = AtLeastVector(p.self);
+  shape[DimOf(p)] = length;
   return shape;
 }
 
@@ -147,14 +158,14 @@ void CheckScatter(const ScatterParams& p, Checker& checker) {
 
 Plan PlanScatter(const ScatterParams& p, const Product&) {
   const auto placing = static_cast<Placing>(p.reduce);
-  return MakeScatter(p, p.src.present() ? Placer(p.out, placing, p.src, ShapeOf(p.index))
+  return MakeScatter(p, p.src.present() ? Placer(p.out, placing, p.src, TakenShape(p))
                                         : Placer(p.out, placing, p.value));
 }
 
 void CheckScatterAdd(const ScatterParams& p, Checker& checker) { CheckScattered(p, checker); }
 
 Plan PlanScatterAdd(const ScatterParams& p, const Product&) {
-  return MakeScatter(p, Placer(p.out, Placing::kAdd, p.src, ShapeOf(p.index)));
+  return MakeScatter(p, Placer(p.out, Placing::kAdd, p.src, TakenShape(p)));
 }
 
 void CheckIndexFill(const ScatterParams& p, Checker& checker) {
@@ -174,7 +185,7 @@ void CheckIndexCopy(const ScatterParams& p, Checker& checker) {
   if (p.self.rank() > 0 && p.src.rank() > 0) {
     return CheckShape(p.src, SliceShape(p, *p.index.count()), checker);
   }
-  checker.That(p.src.count() == p.index.count(), [&] {
+  checker.That(p.src.rank() <= 1 && p.src.count() == p.index.count(), [&] {
     return Concat("source shape is ", ShapeText(p.src), ", expected ", *p.index.count(),
                   " elements");
   });

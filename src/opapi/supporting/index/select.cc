@@ -14,6 +14,10 @@ void CheckIndexSelect(const IndexSelectParams& p, Checker& checker) {
   CheckDim(self, p.dim, checker);
   checker.RankBetween(index, 0, 1).SameDtype(p.out, self);
   CheckIndexType(index, checker);
+  checker.That(self.rank() > 0 || index.count() == 1, [&] {
+    return Concat("index shape is ", ShapeText(index),
+                  ", expected 1 element, for self is a scalar");
+  });
   if (!checker.ok()) return;
   Shape shape = ShapeOf(self);
   if (!shape.empty()) shape[*WrapDim(p.dim, self.rank())] = *index.count();

@@ -195,5 +195,56 @@ TEST(Index, PutsByTheFlatPlace) {
   EXPECT_EQ(ValuesOf(self), (Doubles{40, 2, 3, 4, 5, 70}));
 }
 
+// Without places nothing is written but what the output begins as, whatever the shapes.
+TEST(Index, ScattersWithoutPlaces) {
+  const Device device;
+  const DeviceTensor self = Of({2, 3}, Counting(6)), src = Of({2, 3}, Counting(6)),
+                     out = Empty({2, 3}), none(ACL_INT64, DenseLayout({0}));
+  const ScalarHandle value(9.0);
+  EXPECT_RUN(device, ScatterAdd, self.handle(), 1, none.handle(), src.handle(), Handle(out));
+  EXPECT_EQ(ValuesOf(out), Counting(6));
+  EXPECT_RUN(device, Scatter, self.handle(), 1, none.handle(), src.handle(), 0, Handle(out));
+  EXPECT_EQ(ValuesOf(out), Counting(6));
+  EXPECT_RUN(device, InplaceScatter, Handle(self), 1, none.handle(), src.handle(), 0);
+  EXPECT_RUN(device, InplaceScatterValue, Handle(self), 1, none.handle(), value.get(), 0);
+  EXPECT_EQ(ValuesOf(self), Counting(6));
+}
+
+// A scalar is a vector of one, as an index, as the values and as what is written to.
+TEST(Index, RanksOfWhatIsScattered) {
+  const Device device;
+  const DeviceTensor self = Of({4}, {1, 2, 3, 4}), out = Empty({4}), other = Empty({4});
+  const DeviceTensor at = Make(ACL_INT64, {1}, {2}), scalar_at = Make(ACL_INT64, {}, {1});
+  const DeviceTensor three = Of({3}, {7, 8, 9}), no_rows = Of({2, 0}, {}), row = Of({1, 1}, {5}),
+                     empty = Of({0}, {}), scalar = Of({}, {5}), scalar_out = Empty({});
+  EXPECT_RUN(device, Scatter, self.handle(), 0, scalar_at.handle(), three.handle(), 0, Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{1, 7, 3, 4}));
+  EXPECT_RUN(device, Scatter, self.handle(), 0, at.handle(), scalar.handle(), 0, Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{1, 2, 5, 4}));
+  for (const DeviceTensor* index : {&at, &scalar_at}) {
+    for (const DeviceTensor* src : {&no_rows, &row, &empty}) {
+      EXPECT_REFUSED(161002, "that of the values", Scatter, self.handle(), 0, index->handle(),
+                     src->handle(), 0, Handle(other));
+    }
+  }
+  const DeviceTensor zeros = Make(ACL_INT64, {3}, {0, 0, -1});
+  const ScalarHandle two(2.0);
+  EXPECT_RUN(device, IndexAdd, scalar.handle(), 0, zeros.handle(), three.handle(), two.get(),
+             Handle(scalar_out));
+  EXPECT_EQ(ValuesOf(scalar_out), (Doubles{5 + 2 * 24}));
+  EXPECT_RUN(device, IndexCopy, scalar.handle(), 0, zeros.handle(), three.handle(),
+             Handle(scalar_out));
+  EXPECT_EQ(ValuesOf(scalar_out), (Doubles{9}));
+  EXPECT_RUN(device, InplaceIndexCopy, Handle(scalar), 0, zeros.handle(), three.handle());
+  EXPECT_EQ(ValuesOf(scalar), (Doubles{9}));
+  EXPECT_RUN(device, IndexFill, scalar.handle(), 0, zeros.handle(), two.get(), Handle(scalar_out));
+  EXPECT_EQ(ValuesOf(scalar_out), (Doubles{2}));
+  const DeviceTensor column = Of({3, 1}, {7, 8, 9});
+  EXPECT_REFUSED(161002, "source shape is (3, 1), expected 3 elements", IndexCopy, scalar.handle(),
+                 0, zeros.handle(), column.handle(), Handle(scalar_out));
+  EXPECT_REFUSED(161002, "index shape is (0), expected 1 element", IndexSelect, scalar.handle(), 0,
+                 Make(ACL_INT64, {0}, {}).handle(), Handle(scalar_out));
+}
+
 }  // namespace
 }  // namespace openaclnn::test
