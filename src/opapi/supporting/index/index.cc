@@ -16,6 +16,12 @@ namespace {
 /// An index that stands for a whole dimension is an empty one.
 bool IsWhole(const Operand& index) { return index.rank() == 1 && index.dim(0) == 0; }
 
+/// Nothing is taken by an index without elements, which looks like one for a whole dimension.
+bool MayBeNothing(const GivenList& indices) {
+  return std::any_of(indices.tensors.begin(), indices.tensors.end(),
+                     [](const Tensor* index) { return IsWhole(*index); });
+}
+
 /// self[indices]: the dimensions before the place of the indices' common shape, that shape, and
 /// those behind it. The shape stands where the indices are if they are neighbours, else first.
 struct Indexed {
@@ -106,6 +112,12 @@ void CheckIndices(const Tensor& self, const GivenList& indices, Checker& checker
   }
 }
 
+void CheckRank(const Shape& result, Checker& checker) {
+  checker.That(result.size() <= kMaxRank, [&] {
+    return Concat("indices value makes ", result.size(), " dimensions, expected at most 8");
+  });
+}
+
 }  // namespace
 
 void CheckIndex(const IndexParams& p, Checker& checker) {
@@ -115,11 +127,8 @@ void CheckIndex(const IndexParams& p, Checker& checker) {
   if (!checker.ok()) return;
   const Indexed indexed(p.self, p.indices, &checker);
   const Shape shape = indexed.ResultShape();
-  checker.That(shape.size() <= kMaxRank, [&] {
-    return Concat("indices value makes ", shape.size(), " dimensions, expected at most 8");
-  });
-  // Nothing is taken by an index without elements, which looks like one for a whole dimension.
-  if (!out.empty()) CheckShape(out, shape, checker);
+  CheckRank(shape, checker);
+  if (!out.empty() || !MayBeNothing(p.indices)) CheckShape(out, shape, checker);
 }
 
 Plan PlanIndex(const IndexParams& p, const Product&) {
@@ -165,9 +174,10 @@ void CheckIndexPut(const IndexPutParams& p, Checker& checker) {
   const Indexed indexed(p.selfRef, p.indices, &checker);
   if (indexed.dims.empty()) return;
   const Shape shape = indexed.ResultShape();
+  CheckRank(shape, checker);
   Shape common = shape;
   const bool fits = BroadcastShape(values, &common) && common == shape;
-  checker.That(fits || values.empty(), [&] {
+  checker.That(fits || (values.empty() && MayBeNothing(p.indices)), [&] {
     return Concat("values shape is ", ShapeText(values), ", expected one that can be broadcast to ",
                   ShapeText(shape.data(), static_cast<uint32_t>(shape.size())));
   });

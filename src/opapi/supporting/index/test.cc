@@ -246,5 +246,26 @@ TEST(Index, RanksOfWhatIsScattered) {
                  Make(ACL_INT64, {0}, {}).handle(), Handle(scalar_out));
 }
 
+TEST(Index, ResultsOfTooManyDimensions) {
+  const Device device;
+  const DeviceTensor self = Empty({2, 2, 2, 2, 2, 2, 2, 2}), values = Empty({2, 1, 2, 1, 2, 1, 2});
+  const DeviceTensor index(ACL_INT64, DenseLayout({2, 2}));
+  const ListHandle indices({&index});
+  EXPECT_REFUSED(161002, "makes 9 dimensions, expected at most 8", IndexPutImpl, Handle(self),
+                 indices.get(), values.handle(), false, false);
+}
+
+// Only an index without elements makes a result without any.
+TEST(Index, NothingForSomething) {
+  const Device device;
+  const DeviceTensor self = Of({3}, {1, 2, 3}), none = Empty({0});
+  const DeviceTensor index = Make(ACL_INT64, {2}, {0, 1});
+  const ListHandle indices({&index});
+  EXPECT_REFUSED(161002, "out shape is (0), expected (2)", Index, self.handle(), indices.get(),
+                 Handle(none));
+  EXPECT_REFUSED(161002, "values shape is (0)", IndexPutImpl, Handle(self), indices.get(),
+                 none.handle(), false, false);
+}
+
 }  // namespace
 }  // namespace openaclnn::test
