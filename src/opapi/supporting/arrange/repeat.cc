@@ -158,8 +158,9 @@ void CheckRepeatInterleaveGradient(const RepeatInterleaveGradientParams& p, Chec
   const uint32_t dim = *WrapDim(p.axis, out.rank());
   if (!shape.empty()) shape[dim] = grad.dim(dim);
   CheckShape(grad, shape, checker);
-  checker.That(repeats.count() == out.dim(dim) || repeats.count() == 1, [&] {
-    return Concat("repeats shape is ", ShapeText(repeats), ", expected (", out.dim(dim), ")");
+  const int64_t length = ExtentOf(out, p.axis).width;
+  checker.That(repeats.rank() <= 1 && (repeats.count() == length || repeats.count() == 1), [&] {
+    return Concat("repeats shape is ", ShapeText(repeats), ", expected (", length, ")");
   });
 }
 

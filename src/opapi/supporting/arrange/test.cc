@@ -126,5 +126,15 @@ TEST(Arrange, GradientOfRepeats) {
   EXPECT_EQ(ValuesOf(rest), (Doubles{0}));
 }
 
+TEST(Arrange, RepeatsAreAVector) {
+  const Device device;
+  const DeviceTensor grad = Empty({4}), out = Empty({4});
+  for (const Dims& dims : {Dims{2, 2}, Dims{1, 1}, Dims{1, 1, 1, 1, 1, 1, 1, 4}}) {
+    const DeviceTensor repeats(ACL_INT64, DenseLayout(dims));
+    EXPECT_REFUSED(161002, "repeats shape is (", RepeatInterleaveGrad, grad.handle(),
+                   repeats.handle(), 0, Handle(out));
+  }
+}
+
 }  // namespace
 }  // namespace openaclnn::test
