@@ -2,6 +2,8 @@
 // Broadcasting: common shapes, and the joint walk over views.
 #include "kernels/broadcast.h"
 
+#include <stdexcept>
+
 namespace openaclnn {
 
 bool BroadcastShape(const Operand& operand, Shape* shape) {
@@ -20,6 +22,7 @@ bool BroadcastShape(const Operand& operand, Shape* shape) {
 }
 
 Steps::Steps(const Shape& shape, const Operand& operand) : bytes(shape.size()) {
+  if (operand.rank() > shape.size()) throw std::logic_error("a view of more dimensions");
   const size_t lead = shape.size() - operand.rank();
   const auto element = static_cast<int64_t>(FindDataType(operand.dtype())->bytes);
   for (uint32_t i = 0; i < operand.rank(); ++i) {
@@ -36,6 +39,7 @@ Walk::Walk(const Shape& shape, std::span<const Operand* const> operands) {
 
 Walk::Walk(const Shape& shape, const std::vector<Steps>& views)
     : views_(views.size()), rank_(0), count_(CountOf(shape)) {
+  if (shape.size() > kMaxRank || views_ > kMaxViews) throw std::logic_error("too much to walk");
   for (size_t i = 0; i < shape.size(); ++i) {
     const int64_t dim = shape[i];
     if (dim == 1) continue;

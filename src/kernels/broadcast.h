@@ -39,6 +39,7 @@ bool BroadcastShape(const Operand& operand, Shape* shape);
 
 /// A view as a walk sees it: strides in bytes, 0 where it is broadcast.
 struct Steps {
+  /// Throws std::logic_error where the operand has more dimensions than the shape.
   Steps(const Shape& shape, const Operand& operand);
   explicit Steps(Shape steps) : bytes(std::move(steps)) {}
   Shape bytes;
@@ -50,6 +51,7 @@ class Walk {
   using Pointers = std::array<std::byte*, kMaxViews>;
 
   Walk() = default;
+  /// Throws std::logic_error for more dimensions or views than there is room for.
   Walk(const Shape& shape, const std::vector<Steps>& views);
   /// The operands must be broadcastable to the shape. Neighbouring dimensions along which all views
   /// step alike are joined.

@@ -6,6 +6,7 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <stdexcept>
 #include <vector>
 
 #include "tests/support/layout.h"
@@ -39,6 +40,16 @@ TEST(BroadcastShape, AlignsAtTheEnd) {
   EXPECT_FALSE(Meets({2, 3}, {0, 3}, &shape));
   EXPECT_FALSE(Meets({2, 3}, {2, 4}, &shape));
   EXPECT_FALSE(Meets({2, 3}, {2}, &shape));
+}
+
+// Callers check ranks; who forgets gets no steps beside the shape's.
+TEST(BroadcastShape, RefusesWhatHasNoRoom) {
+  const TensorHandle tensor({.dims = {2, 3}});
+  const Input operand("x", tensor.get());
+  EXPECT_THROW(Steps(Shape{6}, operand), std::logic_error);
+  EXPECT_THROW(Steps(Shape{}, operand), std::logic_error);
+  EXPECT_THROW(Walk(Shape(9, 2), {Steps(Shape(9, 0))}), std::logic_error);
+  EXPECT_THROW(Walk(Shape{2}, std::vector<Steps>(7, Steps(Shape{0}))), std::logic_error);
 }
 
 /// A view of `shape` in which some dimensions are 1 or left out in front.

@@ -118,6 +118,32 @@ def test_outputs_of_another_shape(device, record):
             device[0].kit.call("aclDestroyTensor", handle)
 
 
+def odd(shape) -> list[tuple[int, ...]]:
+    """Shapes with other dimensions than one."""
+    shapes = {(*front, *rest) for rest in (shape, shape[1:], shape[:-1]) for front in ((), (1,), (2,), (0,))}
+    shapes |= {(*shape, more) for more in (0, 1, 2)} | {(), (0,), (2, 0), (1,) * 8, (2,) * 8}
+    return sorted(each for each in shapes - {shape} if len(each) <= 8)
+
+
+@every_record
+def test_tensors_of_odd_ranks(device, record):
+    """Each is refused as an argument, or taken; phase 1 survives them all."""
+    prepared, kit = taken(record) or driver.prepare(record, 0), device[0].kit
+    with open_call(device, record, prepared) as call:
+        for i, each, view in tensors_of(record, prepared):
+            before = call.arguments[i]
+            for shape in odd(view.array.shape):
+                strides = np.cumprod((1, *shape[:0:-1]))[::-1].tolist() if shape else []
+                call.arguments[i] = tensor_like(kit, view, ADDRESS, shape=shape, strides=strides,
+                                                offset=0, storage_shape=(int(np.prod(shape)),))  # fmt: skip
+                try:
+                    call.check()
+                except AclError as error:
+                    assert error.code == INVALID, f"{each.name} {shape}: {error}"
+                kit.call("aclDestroyTensor", call.arguments[i])
+            call.arguments[i] = before
+
+
 def places(record) -> list[str]:
     """Parameters that say places in another tensor."""
     names = PLACES | ({"target"} if "ignoreIndex" in {p.name for p in record.parameters} else set())
