@@ -171,7 +171,7 @@ Plan PlanKthValue(const KthValueParams& p, const Product&) {
 void CheckMedianAlong(const MedianAlongParams& p, Checker& checker) {
   CheckDim(p.self, p.dim, checker);
   if (!checker.ok()) return;
-  checker.That(WidthOf(p.self, p.dim) > 0 || p.self.empty(),
+  checker.That(WidthOf(p.self, p.dim) > 0 || p.valuesOut.empty(),
                [&] { return Concat("self shape is ", ShapeText(p.self), ", expected elements"); });
   CheckReduced(p, p.keepDim, checker);
 }
