@@ -75,13 +75,17 @@ struct Bags {
   int64_t columns, mode, padding;
 };
 
-/// Offsets begin at 0 and do not fall.
-Status CheckOffsets(const std::vector<int64_t>& offsets) {
+/// Offsets begin at 0 and do not fall, to the last one if there has to be one.
+Status CheckOffsets(const std::vector<int64_t>& offsets, std::optional<int64_t> last) {
   for (size_t i = 0; i < offsets.size(); ++i) {
     const int64_t least = i == 0 ? 0 : offsets[i - 1];
     if (offsets[i] >= least && (i > 0 || offsets[0] == 0)) continue;
     return Status(507035, Concat("offsets value ", i, " is ", offsets[i], ", expected ", least,
                                  i == 0 ? "" : " or more"));
+  }
+  if (last && offsets.back() != *last) {
+    return Status(507035, Concat("offsets value ", offsets.size() - 1, " is ", offsets.back(),
+                                 ", expected ", *last, ", where the last bag ends"));
   }
   return {};
 }
@@ -100,6 +104,10 @@ void CheckEmbeddingBag(const EmbeddingBagParams& p, Checker& checker) {
   const int64_t bags = BagsOf(p), columns = p.weight.dim(1);
   checker.That(bags >= 0, [&] {
     return Concat("offsets shape is ", ShapeText(p.offsets), ", expected a last offset");
+  });
+  checker.That(p.offsets.dim(0) > 0 || p.indices.empty(), [&] {
+    return Concat("offsets shape is ", ShapeText(p.offsets), ", expected a bag for ",
+                  p.indices.dim(0), " indices");
   });
   if (p.perSampleWeights.present()) {
     checker.That(p.mode == kSum, [&] {
@@ -123,12 +131,13 @@ Plan PlanEmbeddingBag(const EmbeddingBagParams& p, const Product&) {
   const IndexReader indices(p.indices, ShapeOf(p.indices)), offsets(p.offsets, ShapeOf(p.offsets));
   const Place indices_at = p.indices.place, offsets_at = p.offsets.place;
   const int64_t rows = p.weight.dim(0), count = p.indices.dim(0), bag_count = BagsOf(p);
+  const auto last = p.includeLastOffset ? std::optional(count) : std::nullopt;
   const int64_t maxima = p.mode == kMaximum ? 0 : *p.maxIndices.count();
   return {0, [=](const Buffers& buffers) -> Status {
             std::vector<int64_t> rows_of, begins;
             Status status = indices.Read(indices_at(buffers), rows, false, &rows_of);
             if (status.ok()) status = offsets.Read(offsets_at(buffers), count + 1, false, &begins);
-            if (status.ok()) status = CheckOffsets(begins);
+            if (status.ok()) status = CheckOffsets(begins, last);
             if (!status.ok()) return status;
             begins.push_back(count);
             for (int64_t i = 0; i < maxima; ++i) bags.maxima.Set(buffers, i, 0);

@@ -5,8 +5,8 @@
 namespace openaclnn::test {
 namespace {
 
-/// Bags {1, 2, 4}, {}, {5, 4} and {3, 9}, or with a last offset the first three, of a table (10,
-/// 3).
+/// Bags {1, 2, 4}, {}, {5, 4} and {3, 9}, or with a last offset {1, 2, 4}, {} and {5, 4, 3, 9}, of
+/// a table (10, 3).
 struct BagProblem {
   explicit BagProblem(int64_t of_mode, bool last, int64_t pad = -1)
       : mode(of_mode), with_last(last), padding(pad) {}
@@ -23,11 +23,12 @@ struct BagProblem {
   Random random{75};
   Doubles table = RealValues(random, 30);
   std::vector<size_t> rows = {1, 2, 4, 5, 4, 3, 9};
-  std::vector<size_t> begins = {0, 3, 3, 5, 7};
+  std::vector<size_t> begins =
+      with_last ? std::vector<size_t>{0, 3, 3, 7} : std::vector<size_t>{0, 3, 3, 5, 7};
   int64_t bags = with_last ? 3 : 4;
   DeviceTensor weight = Make(ACL_DOUBLE, {10, 3}, table, random);
   DeviceTensor indices = Make(ACL_INT32, {7}, {1, 2, 4, 5, 4, 3, 9}, random);
-  DeviceTensor offsets = Make(ACL_INT64, {4}, {0, 3, 3, 5}, random);
+  DeviceTensor offsets = Make(ACL_INT64, {4}, {0, 3, 3, with_last ? 7.0 : 5.0}, random);
   DeviceTensor output = DeviceTensor(ACL_DOUBLE, RandomLayout(random, {bags, 3}, false));
   DeviceTensor offset2bag{ACL_INT64, DenseLayout({7})}, sizes{ACL_INT64, DenseLayout({bags})},
       maxima{ACL_INT64, DenseLayout(mode == 2 ? Dims{bags, 3} : Dims{bags})};
@@ -96,6 +97,23 @@ TEST(Index, BagsThatAreNoneFailTheTask) {
   EXPECT_EQ(outcome.code, 507035) << outcome.message;
   const BagProblem other(3, false);
   EXPECT_NE(other.Run(device).message.find("mode value is 3"), std::string::npos);
+}
+
+// Whose bag would those behind the last one be?
+TEST(Index, BagsHoldEveryIndex) {
+  const Device device;
+  BagProblem p(0, true);
+  p.offsets.Write(ToBytes(ACL_INT64, {0, 3, 3, 5}));
+  const Outcome outcome = p.Run(device);
+  EXPECT_EQ(outcome.code, 507035);
+  EXPECT_NE(outcome.message.find("offsets value 3 is 5, expected 7"), std::string::npos)
+      << outcome.message;
+  BagProblem q(0, false);
+  const DeviceTensor none(ACL_INT64, DenseLayout({0})), output(ACL_DOUBLE, DenseLayout({0, 3}));
+  EXPECT_REFUSED(161002, "offsets shape is (0), expected a bag for 7 indices", EmbeddingBag,
+                 q.weight.handle(), q.indices.handle(), none.handle(), false, 0, false, nullptr,
+                 false, -1, Handle(output), Handle(q.offset2bag), Handle(q.sizes),
+                 Handle(q.maxima));
 }
 
 }  // namespace
