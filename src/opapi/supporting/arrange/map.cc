@@ -14,6 +14,11 @@ namespace {
 /// For each coordinate of out along a dimension, that of self it comes from; -1: from nowhere.
 using Map = std::vector<int64_t>;
 
+/// Of a tensor without elements, whose dimensions may be of any length.
+Plan Nothing() {
+  return {0, [](const Buffers&) -> Status { return {}; }};
+}
+
 std::vector<Map> Identity(const Operand& self) {
   std::vector<Map> maps;
   for (uint32_t d = 0; d < self.rank(); ++d) {
@@ -202,6 +207,7 @@ void CheckFlip(const FlipParams& p, Checker& checker) {
 }
 
 Plan PlanFlip(const FlipParams& p, const Product&) {
+  if (p.out.empty()) return Nothing();
   std::vector<Map> maps = Identity(p.self);
   for (const int64_t dim : p.dims.values()) {
     if (maps.empty()) continue;  // of a scalar
@@ -227,6 +233,7 @@ void CheckRoll(const RollParams& p, Checker& checker) {
 
 Plan PlanRoll(const RollParams& p, const Product&) {
   const Tensor &self = p.x, &out = p.out;
+  if (out.empty()) return Nothing();
   const auto shifts = p.shifts.values(), dims = p.dims.values();
   if (!dims.empty()) {
     std::vector<Map> maps = Identity(self);
@@ -267,12 +274,15 @@ void CheckConstantPad(const ConstantPadParams& p, Checker& checker) {
 
 Plan PlanConstantPad(const ConstantPadParams& p, const Product&) {
   const Tensor& self = p.self;
+  if (p.out.empty()) return Nothing();
   std::vector<Map> maps;
   for (uint32_t d = 0; d < self.rank(); ++d) {
-    const auto [before, after] = PadOf(p.pad, self.rank(), d);
+    const int64_t before = PadOf(p.pad, self.rank(), d).first;
     Map map;
-    for (int64_t i = -before; i < self.dim(d) + after; ++i) {
-      map.push_back(i >= 0 && i < self.dim(d) ? i : -1);
+    for (int64_t i = 0; i < p.out.dim(d); ++i) {
+      int64_t from = 0;
+      const bool inside = !__builtin_sub_overflow(i, before, &from);
+      map.push_back(inside && from >= 0 && from < self.dim(d) ? from : -1);
     }
     maps.push_back(std::move(map));
   }
@@ -285,6 +295,7 @@ void CheckMirrorPad(const MirrorPadParams& p, Checker& checker) {
 }
 
 Plan PlanMirrorPad(const MirrorPadParams& p, const Product&) {
+  if (p.out.empty()) return Nothing();
   return MakeMapped(p.self, p.out, PadMaps(p.padding, p.self, p.reflects));
 }
 
@@ -294,6 +305,7 @@ void CheckMirrorPadGradient(const MirrorPadGradientParams& p, Checker& checker) 
 }
 
 Plan PlanMirrorPadGradient(const MirrorPadGradientParams& p, const Product&) {
+  if (p.gradInput.empty()) return Nothing();
   return MakeMappedGradient(p.gradOutput, p.gradInput, PadMaps(p.padding, p.self, p.reflects));
 }
 

@@ -113,6 +113,10 @@ void CheckRepeatInterleave(const RepeatInterleaveParams& p, Checker& checker) {
 Plan PlanRepeatInterleave(const RepeatInterleaveParams& p, const Product&) {
   const Tensor &self = p.self, &out = p.out;
   const Repeated repeated = RepeatedOf(p);
+  // The length may be any then.
+  if (repeated.outer == 0 || repeated.inner == 0) {
+    return {0, [](const Buffers&) -> Status { return {}; }};
+  }
   const int64_t result = p.outputSize, bytes = BytesOf(self);
   const Offsets from(self, self.rank()), to(out, out.rank());
   const bool counted = p.repeats.present();

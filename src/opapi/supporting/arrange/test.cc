@@ -55,6 +55,10 @@ TEST(Arrange, PadsWithAConstant) {
   const DeviceTensor less(ACL_FLOAT16, RandomLayout(random, {2, 2}, false));
   EXPECT_RUN(device, ConstantPadNd, self.handle(), crop.get(), value.get(), Handle(less));
   EXPECT_EQ(ValuesOf(less), (Doubles{1, 2, 4, 5}));
+  const IntListHandle far({{-INT64_MAX, INT64_MAX}});
+  const DeviceTensor nothing_left(ACL_FLOAT16, DenseLayout({2, 2}));
+  EXPECT_RUN(device, ConstantPadNd, less.handle(), far.get(), value.get(), Handle(nothing_left));
+  EXPECT_EQ(ValuesOf(nothing_left), (Doubles{-1, -1, -1, -1}));
   EXPECT_REFUSED(161002, "padding size is 1", ConstantPadNd, self.handle(), odd.get(), value.get(),
                  Handle(less));
   EXPECT_REFUSED(161002, "expected a result that is not negative", ConstantPadNd, self.handle(),
@@ -124,6 +128,26 @@ TEST(Arrange, GradientOfRepeats) {
   const DeviceTensor rest(ACL_INT64, DenseLayout({1})), same = Make(ACL_INT64, {1}, {0});
   EXPECT_RUN(device, Subs, sum.handle(), twice.get(), ScalarHandle(int64_t{1}).get(), Handle(rest));
   EXPECT_EQ(ValuesOf(rest), (Doubles{0}));
+}
+
+// Views without elements may have dimensions of any length.
+TEST(Arrange, NothingOfAnyLength) {
+  const Device device;
+  const int64_t much = int64_t{1} << 60;
+  const DeviceTensor wide = Empty({0, much}), tall = Empty({much, 0}), boxes = Empty({0, 4, much}),
+                     padded = Empty({0, 4, much + 2});
+  const IntListHandle one({{1}}), none({{0, 0}}), pads({{1, 1}});
+  const ScalarHandle zero(0.0);
+  EXPECT_RUN(device, Flip, wide.handle(), one.get(), Handle(Empty({0, much})));
+  EXPECT_RUN(device, Roll, wide.handle(), one.get(), one.get(), Handle(Empty({0, much})));
+  EXPECT_RUN(device, ConstantPadNd, tall.handle(), none.get(), zero.get(),
+             Handle(Empty({much, 0})));
+  EXPECT_RUN(device, ReplicationPad1d, boxes.handle(), pads.get(), Handle(padded));
+  EXPECT_RUN(device, ReflectionPad1dBackward, padded.handle(), boxes.handle(), pads.get(),
+             Handle(Empty({0, 4, much})));
+  EXPECT_RUN(device, RepeatInterleaveIntWithDim, tall.handle(), 1, 0, much,
+             Handle(Empty({much, 0})));
+  EXPECT_RUN(device, Cumsum, tall.handle(), 1, ACL_FLOAT, Handle(Empty({much, 0})));
 }
 
 TEST(Arrange, RepeatsAreAVector) {

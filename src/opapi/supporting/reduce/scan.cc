@@ -8,6 +8,11 @@
 namespace openaclnn::supporting {
 namespace {
 
+/// Rows without elements may be of any number.
+Plan Nothing() {
+  return {0, [](const Buffers&) -> Status { return {}; }};
+}
+
 /// out row = the running total of the row; integers wrap.
 template <class T, bool kProduct>
 Plan MakeScan(const Tensor& self, int64_t dim, const Tensor& out) {
@@ -35,6 +40,7 @@ Plan MakeScan(const Tensor& self, int64_t dim, const Tensor& out) {
 
 template <bool kProduct>
 Plan MakeScanFor(const Tensor& self, int64_t dim, const Tensor& out) {
+  if (out.empty()) return Nothing();
   const bool integers =
       DomainOf(self.dtype()) == Domain::kInteger && DomainOf(out.dtype()) == Domain::kInteger;
   return integers ? MakeScan<int64_t, kProduct>(self, dim, out)
@@ -72,6 +78,7 @@ Plan MakeRunningExtreme(const ScanAtParams& p) {
 
 template <bool kLargest>
 Plan MakeRunningExtremeFor(const ScanAtParams& p) {
+  if (p.valuesOut.empty()) return Nothing();
   return DomainOf(p.self.dtype()) == Domain::kInteger ? MakeRunningExtreme<int64_t, kLargest>(p)
                                                       : MakeRunningExtreme<double, kLargest>(p);
 }
