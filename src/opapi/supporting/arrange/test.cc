@@ -160,5 +160,20 @@ TEST(Arrange, RepeatsAreAVector) {
   }
 }
 
+// Diagonals far outside keep all or nothing.
+TEST(Arrange, TrianglesOfFarDiagonals) {
+  const Device device;
+  const DeviceTensor self = Of({2, 3}, {1, 2, 3, 4, 5, 6}), out = Empty({2, 3});
+  const Doubles all = {1, 2, 3, 4, 5, 6}, nothing(6, 0.0);
+  EXPECT_RUN(device, Tril, self.handle(), INT64_MAX, Handle(out));
+  EXPECT_EQ(ValuesOf(out), all);
+  EXPECT_RUN(device, Tril, self.handle(), INT64_MIN, Handle(out));
+  EXPECT_EQ(ValuesOf(out), nothing);
+  EXPECT_RUN(device, Triu, self.handle(), INT64_MAX, Handle(out));
+  EXPECT_EQ(ValuesOf(out), nothing);
+  EXPECT_RUN(device, Triu, self.handle(), INT64_MIN, Handle(out));
+  EXPECT_EQ(ValuesOf(out), all);
+}
+
 }  // namespace
 }  // namespace openaclnn::test

@@ -11,8 +11,10 @@ namespace {
 /// Rows of matrices of which the part below or above a diagonal stays.
 Plan PlanTriangle(const TriangleParams& p, bool lower) {
   const Tensor &self = p.self, &out = p.out;
-  const int64_t diagonal = p.diagonal, height = self.dim(self.rank() - 2);
-  const int64_t width = self.last_dim(), rows = width == 0 ? 0 : *self.count() / width;
+  const int64_t height = self.dim(self.rank() - 2), width = self.last_dim();
+  const int64_t rows = width == 0 ? 0 : *self.count() / width;
+  // None lies further away.
+  const int64_t diagonal = std::clamp(p.diagonal, -height - 1, width);
   const RowView from(self), to(out);
   const Place self_at = self.place, out_at = out.place;
   const bool in_place = p.in_place();
