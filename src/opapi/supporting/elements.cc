@@ -11,6 +11,7 @@ Elements::Elements(const Tensor& operand, double missing)
   offsets_ = Offsets(operand, operand.rank());
   bytes_ = BytesOf(operand);
   load_ = LoaderOf<double>(operand.dtype());
+  load_whole_ = LoaderOf<int64_t>(operand.dtype());
   store_ = StorerOf<double>(operand.dtype());
 }
 
@@ -28,6 +29,14 @@ std::vector<double> Elements::All(const Buffers& buffers) const {
   std::vector<double> values(static_cast<size_t>(count_));
   for (int64_t i = 0; i < count_; ++i) {
     values[static_cast<size_t>(i)] = Get(buffers, i);
+  }
+  return values;
+}
+
+std::vector<int64_t> Elements::AllWhole(const Buffers& buffers) const {
+  std::vector<int64_t> values(static_cast<size_t>(count_));
+  for (int64_t i = 0; i < count_; ++i) {
+    load_whole_(place_(buffers) + offsets_(i) * bytes_, 0, 1, &values[static_cast<size_t>(i)]);
   }
   return values;
 }

@@ -19,6 +19,8 @@ class Elements {
   void Set(const Buffers& buffers, int64_t i, double value) const;
   /// Empty when it is absent.
   std::vector<double> All(const Buffers& buffers) const;
+  /// The same as integers.
+  std::vector<int64_t> AllWhole(const Buffers& buffers) const;
   static double At(const std::vector<double>& all, size_t i, double missing) {
     return all.empty() ? missing : all[i];
   }
@@ -30,6 +32,7 @@ class Elements {
   Offsets offsets_;
   int64_t bytes_ = 0;
   LoadRow<double> load_ = nullptr;
+  LoadRow<int64_t> load_whole_ = nullptr;
   StoreRow<double> store_ = nullptr;
 };
 

@@ -21,37 +21,80 @@ void CheckHistc(const HistcParams& p, Checker& checker) {
 
 namespace {
 
+using Wide = __int128;  // any sum or difference of two elements
+
+template <class T>
 struct Range {
-  double low, high;
+  T low, high;
+
+  /// Which of some bins of this range a value of it is in.
+  int64_t Bin(T value, int64_t bins) const {
+    int64_t bin = 0;
+    if constexpr (std::is_same_v<T, Wide>) {
+      using Product = unsigned __int128;
+      const auto from = static_cast<Product>(value - low), all = static_cast<Product>(high - low);
+      bin = static_cast<int64_t>(from * static_cast<Product>(bins) / all);
+    } else {
+      const double scale = std::isfinite(high - low) ? 1 : 0.5;
+      const double all = high * scale - low * scale;
+      const double part = all == 0 ? 0.5 : (value * scale - low * scale) / all;
+      bin = static_cast<int64_t>(part * static_cast<double>(bins));
+    }
+    return std::min(bin, bins - 1);
+  }
 };
 
 /// That of the values; one value is in the middle of its range.
-Range RangeOf(const std::vector<double>& values) {
+template <class T, class Element>
+Range<T> RangeOf(const std::vector<Element>& values) {
   if (values.empty()) return {0, 1};
-  const auto [low, high] = std::minmax_element(values.begin(), values.end());
-  return *low == *high ? Range{*low - 1, *high + 1} : Range{*low, *high};
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  const T low = *least, high = *most;
+  return low == high ? Range<T>{low - 1, high + 1} : Range<T>{low, high};
+}
+
+template <class T, class Element>
+std::vector<int64_t> CountIn(const Range<T>& range, const std::vector<Element>& values,
+                             int64_t bins) {
+  std::vector<int64_t> counts(static_cast<size_t>(bins));
+  for (const Element value : values) {
+    if (!(range.low <= value && value <= range.high)) continue;
+    ++counts[static_cast<size_t>(range.Bin(value, bins))];
+  }
+  return counts;
+}
+
+/// Whether a bound is an integer, which its integer then is.
+bool IsWhole(const Value& value) {
+  return !value.real ||
+         (std::abs(value.number) < 0x1p63 && std::trunc(value.number) == value.number);
 }
 
 }  // namespace
 
-// NaN is in no bin.
+// NaN is in no bin. Integers between integers are counted as such.
 Plan PlanHistc(const HistcParams& p, const Product&) {
   const Elements self(p.self, 0), out(p.out, 0);
-  const Range asked = {p.min.number, p.max.number};
+  const Range<double> asked = {p.min.number, p.max.number};
+  const Range<Wide> asked_whole = {p.min.integer, p.max.integer};
+  const bool whole =
+      DomainOf(p.self.dtype()) == Domain::kInteger && IsWhole(p.min) && IsWhole(p.max);
   const int64_t bins = p.bins;
   return {0, [=](const Buffers& buffers) -> Status {
-            const std::vector<double> values = self.All(buffers);
-            const Range range = asked.low == asked.high ? RangeOf(values) : asked;
-            if (!std::isfinite(range.low) || !std::isfinite(range.high)) {
-              return Status(507035, Concat("self value is not finite, expected min and max to be ",
-                                           "given, or finite numbers"));
-            }
-            std::vector<int64_t> counts(static_cast<size_t>(bins));
-            for (const double value : values) {
-              if (!(range.low <= value && value <= range.high)) continue;
-              const double part = (value - range.low) / (range.high - range.low);
-              const auto bin = static_cast<int64_t>(part * static_cast<double>(bins));
-              ++counts[static_cast<size_t>(std::min(bin, bins - 1))];
+            std::vector<int64_t> counts;
+            if (whole) {
+              const std::vector<int64_t> values = self.AllWhole(buffers);
+              const bool own = asked_whole.low == asked_whole.high;
+              counts = CountIn(own ? RangeOf<Wide>(values) : asked_whole, values, bins);
+            } else {
+              const std::vector<double> values = self.All(buffers);
+              const bool own = asked.low == asked.high;
+              const Range<double> range = own ? RangeOf<double>(values) : asked;
+              if (!std::isfinite(range.low) || !std::isfinite(range.high)) {
+                return Status(507035, Concat("self value is not finite, expected min and max to ",
+                                             "be given, or finite numbers"));
+              }
+              counts = CountIn(range, values, bins);
             }
             for (int64_t i = 0; i < bins; ++i) {
               out.Set(buffers, i, static_cast<double>(counts[static_cast<size_t>(i)]));
@@ -79,11 +122,11 @@ Plan PlanBincount(const BincountParams& p, const Product&) {
   const Elements self(p.self, 0), weights(p.weights, 1), out(p.out, 0);
   const int64_t bins = p.out.dim(0), count = *p.self.count();
   return {0, [=](const Buffers& buffers) -> Status {
-            const std::vector<double> numbers = self.All(buffers);
-            for (const double number : numbers) {
-              if (number >= 0 && number < static_cast<double>(bins)) continue;
-              return Status(507035, Concat("self value is ", static_cast<int64_t>(number),
-                                           ", expected 0 <= value < ", bins));
+            const std::vector<int64_t> numbers = self.AllWhole(buffers);
+            for (const int64_t number : numbers) {
+              if (number >= 0 && number < bins) continue;
+              return Status(507035,
+                            Concat("self value is ", number, ", expected 0 <= value < ", bins));
             }
             std::vector<int64_t> order(static_cast<size_t>(count));
             std::iota(order.begin(), order.end(), int64_t{0});
@@ -93,7 +136,7 @@ Plan PlanBincount(const BincountParams& p, const Product&) {
             auto next = order.begin();
             for (int64_t bin = 0; bin < bins; ++bin) {
               TreeSum<double> sum;
-              for (; next != order.end() && number(*next) == static_cast<double>(bin); ++next) {
+              for (; next != order.end() && number(*next) == bin; ++next) {
                 sum.Add(weights.Get(buffers, *next));
               }
               out.Set(buffers, bin, sum.Total());

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trace, Histc and Bincount against plain loops.
+#include <cstring>
+
 #include "supporting/family_test.h"
 
 namespace openaclnn::test {
@@ -72,6 +74,48 @@ TEST(Reduce, CountsNumbers) {
                  Handle(counts));
   EXPECT_REFUSED(161002, "self dtype is FLOAT", Bincount, weights.handle(), nullptr, 0,
                  Handle(counts));
+}
+
+DeviceTensor Wide(const std::vector<int64_t>& values) {
+  DeviceTensor tensor(ACL_INT64, DenseLayout({static_cast<int64_t>(values.size())}));
+  std::vector<std::byte> bytes(values.size() * 8);
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  tensor.Write(bytes);
+  return tensor;
+}
+
+// Ranges that are wider than the largest number, or narrower than the distance of two.
+TEST(Reduce, CountsInAnyRange) {
+  const Device device;
+  const ScalarHandle zero(0.0), low(int64_t{INT64_MIN}), high(int64_t{INT64_MAX});
+  const auto counts = [&](const DeviceTensor& self, int64_t bins, const ScalarHandle& min,
+                          const ScalarHandle& max) {
+    const DeviceTensor out = Empty({bins});
+    EXPECT_RUN(device, Histc, self.handle(), bins, min.get(), max.get(), Handle(out));
+    return ValuesOf(out);
+  };
+  EXPECT_EQ(counts(Make(ACL_DOUBLE, {3}, {-1.7e308, 0, 1.7e308}), 4, zero, zero),
+            (Doubles{1, 0, 1, 1}));
+  EXPECT_EQ(counts(Make(ACL_DOUBLE, {2}, {1e300, 1e300}), 2, zero, zero), (Doubles{0, 2}));
+  const int64_t large = int64_t{1} << 53;
+  EXPECT_EQ(counts(Wide({large, large + 1, large + 2}), 3, zero, zero), (Doubles{1, 1, 1}));
+  const DeviceTensor ends = Wide({INT64_MIN, -1, 0, INT64_MAX});
+  EXPECT_EQ(counts(ends, 2, zero, zero), (Doubles{2, 2}));
+  EXPECT_EQ(counts(ends, 2, low, high), (Doubles{2, 2}));
+  EXPECT_EQ(counts(Wide({INT64_MAX, INT64_MAX}), 2, zero, zero), (Doubles{0, 2}));
+  EXPECT_EQ(counts(Wide({0, 1, 2}), 2, ScalarHandle(0.5), ScalarHandle(2.5)), (Doubles{1, 1}));
+}
+
+TEST(Reduce, NamesNumbersThatAreNoBins) {
+  const Device device;
+  const DeviceTensor out(ACL_INT64, DenseLayout({4}));
+  for (const int64_t value : {INT64_MAX, (int64_t{1} << 53) + 1, INT64_MIN, int64_t{-1}}) {
+    const DeviceTensor self = Wide({1, value});
+    const Outcome outcome = RUN(device, Bincount, self.handle(), nullptr, 0, Handle(out));
+    EXPECT_EQ(outcome.code, 507035);
+    EXPECT_NE(outcome.message.find("value is " + std::to_string(value) + ","), std::string::npos)
+        << outcome.message;
+  }
 }
 
 }  // namespace
