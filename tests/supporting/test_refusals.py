@@ -120,7 +120,8 @@ def test_outputs_of_another_shape(device, record):
 
 def odd(shape) -> list[tuple[int, ...]]:
     """Shapes with other dimensions than one."""
-    shapes = {(*front, *rest) for rest in (shape, shape[1:], shape[:-1]) for front in ((), (1,), (2,), (0,))}
+    rests, fronts = (shape, shape[1:], shape[:-1]), ((), (1,), (2,), (0,))
+    shapes = {(*front, *rest) for rest in rests for front in fronts}
     shapes |= {(*shape, more) for more in (0, 1, 2)} | {(), (0,), (2, 0), (1,) * 8, (2,) * 8}
     return sorted(each for each in shapes - {shape} if len(each) <= 8)
 
@@ -134,8 +135,9 @@ def test_tensors_of_odd_ranks(device, record):
             before = call.arguments[i]
             for shape in odd(view.array.shape):
                 strides = np.cumprod((1, *shape[:0:-1]))[::-1].tolist() if shape else []
-                call.arguments[i] = tensor_like(kit, view, ADDRESS, shape=shape, strides=strides,
-                                                offset=0, storage_shape=(int(np.prod(shape)),))  # fmt: skip
+                call.arguments[i] = tensor_like(
+                    kit, view, ADDRESS, shape=shape, strides=strides, offset=0,
+                    storage_shape=(int(np.prod(shape)),))  # fmt: skip
                 try:
                     call.check()
                 except AclError as error:
