@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "kernels/broadcast.h"
-#include "kernels/strided.h"
+#include "kernels/copy.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -128,14 +128,11 @@ Plan MakePlan(Work work, const Expression& expression, Expression::Loop<T> loop,
 }
 
 /// A copy from a type to the same moves bits, those of a NaN with the others.
-Plan PlanMove(const Work& work, int64_t bytes) {
+Plan PlanMove(const Params& p, const Application& one) {
+  const Copy copy(p.tensors[one.inputs[0]], p.tensors[one.out]);
+  const size_t from = one.inputs[0], to = one.out;
   return {0, [=](const Buffers& buffers) -> Status {
-            const Walk::Pointers origins = {buffers.As<std::byte>(work.inputs[0]),
-                                            buffers.As<std::byte>(work.out)};
-            work.walk.ForRuns(origins, [&](const Walk::Pointers& at, int64_t n) {
-              CopyStrided(at[0], work.walk.step(0) / bytes, at[1], work.walk.step(1) / bytes, n,
-                          bytes);
-            });
+            copy(buffers.As<std::byte>(from), buffers.As<std::byte>(to));
             return {};
           }};
 }
@@ -171,7 +168,7 @@ Plan PlanApplication(const Params& p, const Application& one) {
   if (truths && expression->of_truths != nullptr) expression = expression->of_truths;
   // A truth value may be stored as any byte but 0, and is copied as 1.
   if (expression->copies && !truths && work.dtypes[0] == work.dtypes[1]) {
-    return PlanMove(work, BytesOf(p.tensors[one.out]));
+    return PlanMove(p, one);
   }
   switch (ComputeDomain(p, one)) {
     case Domain::kFloat:

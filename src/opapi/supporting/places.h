@@ -4,7 +4,6 @@
 
 #include "kernels/broadcast.h"
 #include "supporting/family.h"
-#include "supporting/transfer.h"
 
 namespace openaclnn::supporting {
 

@@ -2,9 +2,9 @@
 // Cat and Stack.
 #include "generated/arrange.h"
 #include "kernels/broadcast.h"
+#include "kernels/copy.h"
 #include "kernels/rows.h"
 #include "supporting/along.h"
-#include "supporting/transfer.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -15,6 +15,7 @@ bool PassedOver(const Operand& tensor) { return tensor.rank() == 1 && tensor.dim
 /// One copy of a Cat: a member into its part of out.
 struct Piece {
   Walk walk;
+  Copy copy;
   Place from;
   int64_t offset;  // of its part, in bytes
   bool moved;      // bits as they are, for its type is out's
@@ -58,7 +59,9 @@ Plan PlanCat(const CatParams& p, const Product&) {
     if (PassedOver(tensor)) continue;
     const Shape shape = ShapeOf(tensor);
     const Steps to(ShapeOf(out), out);
-    pieces.push_back({Walk(shape, {Steps(shape, tensor), to}), tensor.place, begin * to.bytes[dim],
+    const Steps from(shape, tensor);
+    pieces.push_back({Walk(shape, {from, to}), Copy(shape, from, to, BytesOf(out)), tensor.place,
+                      begin * to.bytes[dim],
                       tensor.dtype() == out.dtype() && out.dtype() != ACL_BOOL,
                       LoaderOf<double>(tensor.dtype()), LoaderOf<int64_t>(tensor.dtype())});
     begin += tensor.dim(dim);
@@ -67,15 +70,15 @@ Plan PlanCat(const CatParams& p, const Product&) {
   const auto store_real = StorerOf<double>(out.dtype());
   const auto store_integer = StorerOf<int64_t>(out.dtype());
   const Place out_at = out.place;
-  const int64_t bytes = BytesOf(out);
   return {0, [=](const Buffers& buffers) -> Status {
             for (const Piece& piece : pieces) {
               const Walk::Pointers origins = {piece.from(buffers), out_at(buffers) + piece.offset};
+              if (piece.moved) {
+                piece.copy(origins[0], origins[1]);
+                continue;
+              }
               piece.walk.ForRuns(origins, [&](const Walk::Pointers& at, int64_t n) {
-                if (piece.moved) {
-                  CopyStrided(at[0], piece.walk.step(0) / bytes, at[1], piece.walk.step(1) / bytes,
-                              n, bytes);
-                } else if (real) {
+                if (real) {
                   double values[Walk::kRun];
                   piece.load_real(at[0], piece.walk.step(0), n, values);
                   store_real(values, n, at[1], piece.walk.step(1));
@@ -114,10 +117,10 @@ Plan PlanStack(const StackParams& p, const Product&) {
   Steps to(ShapeOf(out), out);
   const int64_t step = out.tensor().strides[dim] * BytesOf(out);
   to.bytes.erase(to.bytes.begin() + dim);
-  std::vector<std::pair<Place, Transfer>> copies;
+  std::vector<std::pair<Place, Copy>> copies;
   for (const Tensor* tensor : p.tensors.tensors) {
     const Shape shape = ShapeOf(*tensor);
-    copies.push_back({tensor->place, {Walk(shape, {Steps(shape, *tensor), to}), BytesOf(out)}});
+    copies.push_back({tensor->place, Copy(shape, Steps(shape, *tensor), to, BytesOf(out))});
   }
   const Place out_at = out.place;
   return {0, [=](const Buffers& buffers) -> Status {

@@ -4,10 +4,10 @@
 #include <numeric>
 
 #include "generated/arrange.h"
+#include "kernels/copy.h"
 #include "kernels/rows.h"
 #include "supporting/along.h"
 #include "supporting/places.h"
-#include "supporting/transfer.h"
 #include "supporting/tree_sum.h"
 
 namespace openaclnn::supporting {
@@ -40,20 +40,19 @@ Plan PlanRepeat(const RepeatParams& p, const Product&) {
   const Tensor &self = p.self, &out = p.out;
   const Shape repeats(p.repeats.values().begin(), p.repeats.values().end());
   const size_t lead = repeats.size() - self.rank();
-  const Steps to(ShapeOf(out), out);
-  Shape part_steps = to.bytes, shape(lead, 1);
+  // Each dimension of out is two, the repeats and within one of them; self stands still along one.
+  const Steps from(ShapeOf(self), self), to(ShapeOf(out), out);
+  Shape shape = repeats, from_steps(repeats.size()), to_steps = to.bytes;
   for (uint32_t i = 0; i < self.rank(); ++i) {
-    part_steps[lead + i] = WrappingProduct(part_steps[lead + i], self.dim(i));
+    to_steps[lead + i] = WrappingProduct(to.bytes[lead + i], self.dim(i));
     shape.push_back(self.dim(i));
+    from_steps.push_back(from.bytes[i]);
+    to_steps.push_back(to.bytes[lead + i]);
   }
-  const int64_t parts = out.empty() ? 0 : CountOf(repeats);
-  const Transfer copy(Walk(shape, {Steps(shape, self), to}), BytesOf(self));
-  const Offsets offsets(repeats.data(), part_steps.data(), static_cast<uint32_t>(repeats.size()));
+  const Copy copy(shape, Steps(from_steps), Steps(to_steps), BytesOf(self));
   const Place self_at = self.place, out_at = out.place;
   return {0, [=](const Buffers& buffers) -> Status {
-            for (int64_t part = 0; part < parts; ++part) {
-              copy(self_at(buffers), out_at(buffers) + offsets(part));
-            }
+            copy(self_at(buffers), out_at(buffers));
             return {};
           }};
 }

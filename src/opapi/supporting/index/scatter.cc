@@ -2,6 +2,7 @@
 // Operators that write to places which an index names: Scatter, ScatterAdd, IndexAdd, IndexCopy,
 // IndexFill and MaskedScatter.
 #include "generated/index.h"
+#include "kernels/copy.h"
 #include "supporting/along.h"
 #include "supporting/places.h"
 
@@ -20,7 +21,7 @@ struct Target {
   }
 
   Place self, out;
-  std::optional<Transfer> begin;
+  std::optional<Copy> begin;
 };
 
 /// Places along a dimension: those of a shape with each coordinate of the dimension replaced.

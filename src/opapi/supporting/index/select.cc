@@ -4,6 +4,7 @@
 
 #include "generated/index.h"
 #include "kernels/broadcast.h"
+#include "kernels/copy.h"
 #include "supporting/along.h"
 #include "supporting/places.h"
 
@@ -33,7 +34,7 @@ Plan PlanIndexSelect(const IndexSelectParams& p, const Product&) {
   const Steps from(ShapeOf(self), self), to(ShapeOf(out), out);
   const int64_t from_step = self.rank() > 0 ? from.bytes[dim] : 0;
   const int64_t to_step = out.rank() > 0 ? to.bytes[dim] : 0;
-  const Transfer copy(Walk(slice, {from, to}), BytesOf(self));
+  const Copy copy(slice, from, to, BytesOf(self));
   const IndexReader reader(index, ShapeOf(index));
   const Place self_at = self.place, index_at = index.place, out_at = out.place;
   return {0, [=](const Buffers& buffers) -> Status {
