@@ -3,6 +3,7 @@
 #include "supporting/places.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <numeric>
 
@@ -10,23 +11,48 @@
 
 namespace openaclnn::supporting {
 
+namespace {
+
+/// Whether all of them are in [low, limit); all are looked at, so that there is one branch.
+bool AllWithin(const int64_t* indices, int64_t n, int64_t low, int64_t limit) {
+  bool within = true;
+  for (int64_t i = 0; i < n; ++i) within &= (indices[i] >= low) & (indices[i] < limit);
+  return within;
+}
+
+}  // namespace
+
 Status IndexReader::Read(std::byte* origin, int64_t limit, bool from_end,
                          std::vector<int64_t>* indices) const {
-  indices->clear();
+  indices->resize(static_cast<size_t>(walk.count()));
+  int64_t* next = indices->data();
   walk.ForRunsInOrder({origin}, [&](const Walk::Pointers& at, int64_t n) {
-    const size_t done = indices->size();
-    indices->resize(done + static_cast<size_t>(n));
-    load(at[0], walk.step(0), n, indices->data() + done);
+    load(at[0], walk.step(0), n, next);
+    next += n;
   });
-  for (size_t i = 0; i < indices->size(); ++i) {
-    int64_t& value = (*indices)[i];
-    if (value < -(from_end ? limit : 0) || value >= limit) {
-      return Status(507035, Concat("index value ", i, " is ", value, ", expected ",
-                                   from_end ? -limit : 0, " <= value < ", limit));
-    }
-    if (value < 0) value += limit;
+  const int64_t low = from_end ? -limit : 0;
+  if (!AllWithin(indices->data(), walk.count(), low, limit)) {
+    const auto bad = std::find_if(indices->begin(), indices->end(),
+                                  [&](int64_t value) { return value < low || value >= limit; });
+    return Status(507035, Concat("index value ", bad - indices->begin(), " is ", *bad,
+                                 ", expected ", low, " <= value < ", limit));
+  }
+  if (from_end) {
+    for (int64_t& value : *indices) value += value < 0 ? limit : 0;
   }
   return {};
+}
+
+Status IndexReader::Check(std::byte* origin, int64_t limit, bool from_end) const {
+  std::atomic<bool> within = true;
+  walk.ForRuns({origin}, [&](const Walk::Pointers& at, int64_t n) {
+    int64_t indices[Walk::kRun];
+    load(at[0], walk.step(0), n, indices);
+    if (!AllWithin(indices, n, from_end ? -limit : 0, limit)) within = false;
+  });
+  if (within) return {};
+  std::vector<int64_t> indices;  // the first one that is not has to be named
+  return Read(origin, limit, from_end, &indices);
 }
 
 Placer::Placer(const Operand& out, Placing placing, const Operand& values, const Shape& shape)

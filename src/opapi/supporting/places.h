@@ -17,6 +17,9 @@ struct IndexReader {
   /// for others.
   Status Read(std::byte* origin, int64_t limit, bool from_end, std::vector<int64_t>* indices) const;
 
+  /// The same check, for who reads them again.
+  Status Check(std::byte* origin, int64_t limit, bool from_end) const;
+
   Walk walk;
   LoadRow<int64_t> load = nullptr;
 };

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "kernels/rows.h"
+#include "kernels/selection.h"
 #include "supporting/along.h"
 #include "supporting/places.h"
 #include "supporting/tree_sum.h"
@@ -136,31 +137,27 @@ Plan PlanIndex(const IndexParams& p, const Product&) {
   if (out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
   const Indexed indexed(self, p.indices, nullptr);
   const IndexedOffsets index(self, p.indices, indexed);
-  const int64_t bytes = BytesOf(self), count = index.count;
-  const int64_t rows = CountOf(indexed.before) * count, width = CountOf(indexed.behind);
+  const int64_t bytes = BytesOf(self);
   const auto rank = [](const Shape& shape) { return static_cast<uint32_t>(shape.size()); };
-  const Offsets before(indexed.before.data(), indexed.before_steps.data(), rank(indexed.before));
-  const size_t lead = indexed.before.size() + indexed.common.size();
-  const Offsets to(out, static_cast<uint32_t>(lead));
-  Shape from_steps = indexed.behind_steps, to_steps;
-  for (int64_t& step : from_steps) step = WrappingProduct(step, bytes);
-  for (size_t d = lead; d < out.rank(); ++d) {
-    to_steps.push_back(WrappingProduct(out.tensor().strides[d], bytes));
-  }
-  const Walk slice(indexed.behind, {Steps(from_steps), Steps(to_steps)});
+  const auto in_bytes = [&](Shape steps) {
+    for (int64_t& step : steps) step = WrappingProduct(step, bytes);
+    return steps;
+  };
+  const Shape shape = ShapeOf(out), before_steps = in_bytes(indexed.before_steps);
+  const Steps to(shape, out), from_slice(in_bytes(indexed.behind_steps));
+  const uint32_t lead = rank(indexed.before) + rank(indexed.common);
+  const Steps to_slice(Shape(to.bytes.begin() + lead, to.bytes.end()));
+  const Selection selection(
+      Offsets(indexed.before.data(), before_steps.data(), rank(indexed.before)),
+      CountOf(indexed.before), Offsets(shape.data(), to.bytes.data(), lead),
+      Copy(indexed.behind, from_slice, to_slice, bytes), CountOf(indexed.behind) * bytes);
   const Place self_at = self.place, out_at = out.place;
   return {0, [=](const Buffers& buffers) -> Status {
             std::vector<int64_t> offsets;
             Status status = index.Read(buffers, &offsets);
             if (!status.ok()) return status;
-            ParallelRows(rows, width, [&](int64_t row) {
-              const int64_t from = before(row / count) + offsets[static_cast<size_t>(row % count)];
-              const Walk::Pointers origins = {self_at(buffers) + from * bytes,
-                                              out_at(buffers) + to(row) * bytes};
-              slice.ForRunsInOrder(origins, [&](const Walk::Pointers& at, int64_t n) {
-                CopyStrided(at[0], slice.step(0) / bytes, at[1], slice.step(1) / bytes, n, bytes);
-              });
-            });
+            for (int64_t& offset : offsets) offset *= bytes;
+            selection(offsets, self_at(buffers), out_at(buffers));
             return {};
           }};
 }

@@ -4,11 +4,29 @@
 
 #include "generated/index.h"
 #include "kernels/broadcast.h"
-#include "kernels/copy.h"
+#include "kernels/selection.h"
 #include "supporting/along.h"
 #include "supporting/places.h"
 
 namespace openaclnn::supporting {
+
+namespace {
+
+/// Of slices along a dimension, which out has another number of.
+Selection SelectionAlong(const Tensor& self, const Tensor& out, uint32_t dim) {
+  const Shape shape = ShapeOf(self), rows = ShapeOf(out);
+  const Steps from(shape, self), to(rows, out);
+  const uint32_t lead = std::min(dim + 1, self.rank());
+  const Shape slice(shape.begin() + lead, shape.end());
+  const Shape places(shape.begin(), shape.begin() + dim);
+  const Steps from_slice(Shape(from.bytes.begin() + lead, from.bytes.end()));
+  const Steps to_slice(Shape(to.bytes.begin() + lead, to.bytes.end()));
+  return {Offsets(shape.data(), from.bytes.data(), dim), CountOf(places),
+          Offsets(rows.data(), to.bytes.data(), lead),
+          Copy(slice, from_slice, to_slice, BytesOf(self)), CountOf(slice) * BytesOf(self)};
+}
+
+}  // namespace
 
 void CheckIndexSelect(const IndexSelectParams& p, Checker& checker) {
   const Tensor &self = p.self, &index = p.index;
@@ -28,23 +46,17 @@ void CheckIndexSelect(const IndexSelectParams& p, Checker& checker) {
 Plan PlanIndexSelect(const IndexSelectParams& p, const Product&) {
   const Tensor &self = p.self, &index = p.index, &out = p.out;
   const uint32_t dim = *WrapDim(p.dim, self.rank());
-  Shape slice = ShapeOf(self);
-  const int64_t limit = self.rank() > 0 ? slice[dim] : 1;
-  if (self.rank() > 0) slice[dim] = 1;
-  const Steps from(ShapeOf(self), self), to(ShapeOf(out), out);
-  const int64_t from_step = self.rank() > 0 ? from.bytes[dim] : 0;
-  const int64_t to_step = out.rank() > 0 ? to.bytes[dim] : 0;
-  const Copy copy(slice, from, to, BytesOf(self));
+  const int64_t limit = self.rank() > 0 ? self.dim(dim) : 1;
+  const int64_t step = self.rank() > 0 ? self.tensor().strides[dim] * BytesOf(self) : 0;
+  const Selection selection = SelectionAlong(self, out, dim);
   const IndexReader reader(index, ShapeOf(index));
   const Place self_at = self.place, index_at = index.place, out_at = out.place;
   return {0, [=](const Buffers& buffers) -> Status {
-            std::vector<int64_t> rows;
-            Status status = reader.Read(index_at(buffers), limit, false, &rows);
+            std::vector<int64_t> offsets;
+            Status status = reader.Read(index_at(buffers), limit, false, &offsets);
             if (!status.ok()) return status;
-            for (size_t k = 0; k < rows.size(); ++k) {
-              copy(self_at(buffers) + rows[k] * from_step,
-                   out_at(buffers) + static_cast<int64_t>(k) * to_step);
-            }
+            for (int64_t& offset : offsets) offset *= step;
+            selection(offsets, self_at(buffers), out_at(buffers));
             return {};
           }};
 }
@@ -80,17 +92,14 @@ Plan PlanGather(const GatherParams& p, const Product&) {
   const auto load = LoaderOf<int64_t>(index.dtype());
   const Place self_at = self.place, index_at = index.place, out_at = out.place;
   return {0, [=](const Buffers& buffers) -> Status {
-            std::vector<int64_t> checked;
-            Status status = reader.Read(index_at(buffers), limit, false, &checked);
+            Status status = reader.Check(index_at(buffers), limit, false);
             if (!status.ok()) return status;
             const Walk::Pointers origins = {self_at(buffers), index_at(buffers), out_at(buffers)};
             walk.ForRuns(origins, [&](const Walk::Pointers& at, int64_t n) {
-              int64_t rows[Walk::kRun];
-              load(at[1], walk.step(1), n, rows);
-              for (int64_t i = 0; i < n; ++i) {
-                CopyStrided(at[0] + i * walk.step(0) + rows[i] * along, 1, at[2] + i * walk.step(2),
-                            1, 1, bytes);
-              }
+              int64_t offsets[Walk::kRun];
+              load(at[1], walk.step(1), n, offsets);
+              for (int64_t i = 0; i < n; ++i) offsets[i] = offsets[i] * along + i * walk.step(0);
+              PickElements(at[0], offsets, n, at[2], walk.step(2), bytes);
             });
             return {};
           }};

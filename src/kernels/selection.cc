@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Selected slices: single elements in one loop, dense ones as a whole, others as views.
+#include "kernels/selection.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "kernels/parallel.h"
+
+namespace openaclnn {
+namespace {
+
+constexpr int64_t kBlockBytes = 64 << 10;
+constexpr int64_t kMaxBlocks = 1024;
+constexpr int64_t kLine = 64;
+
+// The first lines of a slice some slices ahead are asked for; the processor foresees the others.
+constexpr int64_t kAhead = 4;
+constexpr int64_t kLinesAhead = 4;
+
+template <int kBytes>
+void Pick(const std::byte* from, const int64_t* offsets, int64_t n, std::byte* to,
+          int64_t to_step) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) std::memcpy(to + i * to_step, from + offsets[i], kBytes);
+}
+
+void Prefetch(const std::byte* slice, int64_t bytes) {
+  for (int64_t line = 0; line < std::min(bytes, kLinesAhead * kLine); line += kLine) {
+    __builtin_prefetch(slice + line);
+  }
+}
+
+}  // namespace
+
+void PickElements(const std::byte* from, const int64_t* offsets, int64_t n, std::byte* to,
+                  int64_t to_step, int64_t element_bytes) {
+  switch (element_bytes) {
+    case 1:
+      return Pick<1>(from, offsets, n, to, to_step);
+    case 2:
+      return Pick<2>(from, offsets, n, to, to_step);
+    case 4:
+      return Pick<4>(from, offsets, n, to, to_step);
+    case 8:
+      return Pick<8>(from, offsets, n, to, to_step);
+    default:
+      return Pick<16>(from, offsets, n, to, to_step);
+  }
+}
+
+/// Of one place: the slices of offsets [begin, end), of which the first goes to slice `row`.
+struct Selection::Part {
+  const std::byte* from;
+  const int64_t* offsets;
+  int64_t begin, end, row;
+  std::byte* to;
+};
+
+Selection::Selection(const Offsets& before, int64_t places, const Offsets& to, Copy slice,
+                     int64_t slice_bytes)
+    : before_(before), to_(to), places_(places), slice_(std::move(slice)), bytes_(slice_bytes) {}
+
+void Selection::operator()(const std::vector<int64_t>& offsets, const std::byte* from,
+                           std::byte* to) const {
+  const auto count = static_cast<int64_t>(offsets.size());
+  const int64_t rows = places_ * count;
+  if (rows == 0 || bytes_ == 0) return;
+  const int64_t blocks = std::min(rows, BlockCount(rows * bytes_, kBlockBytes, kMaxBlocks));
+  ParallelFor(blocks, [&](int64_t block) {
+    const int64_t end = BlockBegin(rows, blocks, block + 1);
+    for (int64_t row = BlockBegin(rows, blocks, block); row < end;) {
+      const int64_t begin = row % count, n = std::min(count - begin, end - row);
+      CopyPart({from + before_(row / count), offsets.data(), begin, begin + n, row, to});
+      row += n;
+    }
+  });
+}
+
+void Selection::CopyPart(const Part& part) const {
+  const int64_t run = slice_.run(), step = to_.step();
+  const int64_t n = part.end - part.begin;
+  if (run > 0 && run <= 16 && (run & (run - 1)) == 0 && (step != 0 || n == 1)) {
+    return PickElements(part.from, part.offsets + part.begin, n, part.to + to_(part.row), step,
+                        run);
+  }
+  for (int64_t i = part.begin; i < part.end; ++i) {
+    std::byte* const target = part.to + to_(part.row + i - part.begin);
+    const std::byte* const source = part.from + part.offsets[i];
+    if (i + kAhead < part.end) Prefetch(part.from + part.offsets[i + kAhead], run);
+    if (run > 0) {
+      std::memcpy(target, source, static_cast<size_t>(run));
+    } else {
+      slice_.InOrder(source, target);
+    }
+  }
+}
+
+}  // namespace openaclnn
