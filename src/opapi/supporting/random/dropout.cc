@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dropout: a mask of bits, and what it leaves of a tensor.
+#include <algorithm>
+
 #include "generated/random.h"
+#include "kernels/philox.h"
 #include "kernels/rows.h"
 #include "kernels/strided.h"
-#include "supporting/philox.h"
 
 namespace openaclnn::supporting {
 namespace {
 
 constexpr int64_t kBits = 128;  // masks are whole multiples of it
+constexpr int64_t kMaskRun = kBits / 8;
 
 /// Bytes of a mask for so many elements.
 int64_t MaskBytes(int64_t count) {
@@ -41,40 +44,57 @@ void CheckMask(const Operand& mask, int64_t count, Checker& checker) {
 template <class P>
 Plan MakeMask(const P& p, int64_t count, const Tensor& mask) {
   const double probability = p.prob;
-  const auto seed = static_cast<uint64_t>(p.seed), offset = static_cast<uint64_t>(p.offset);
-  const int64_t bytes = MaskBytes(count), step = mask.tensor().strides[0];
+  const RandomKey key = {static_cast<uint64_t>(p.seed), static_cast<uint64_t>(p.offset)};
+  const int64_t step = mask.tensor().strides[0];
+  const int64_t runs = MaskBytes(count) / kMaskRun;
+  const PhiloxKernels* const kernels = RandomNumbers();
   const Place mask_at = mask.place;
   return {0, [=](const Buffers& buffers) -> Status {
-            ParallelRows(bytes, 64, [&](int64_t i) {
-              uint8_t bits = 0;
-              for (int bit = 0; bit < 8; ++bit) {
-                const auto place = static_cast<uint64_t>(8 * i + bit);
-                const bool kept = 1 - Philox(seed, offset, place).Open(0) >= probability;
-                bits = static_cast<uint8_t>(bits | (kept ? 1 << bit : 0));
-              }
-              mask_at(buffers)[i * step] = std::byte{bits};
+            ParallelRows(runs, kMaskRun * 64, [&](int64_t run) {
+              uint8_t bits[kMaskRun];
+              const auto first = static_cast<uint64_t>(run * kBits);
+              kernels->at_least(key, first, kBits, probability, bits);
+              CopyStrided(bits, 1, mask_at(buffers) + run * kMaskRun * step, step, kMaskRun, 1);
             });
             return {};
           }};
+}
+
+/// The values whose bit is 1, scaled; 0 for the others.
+void Keep(uint8_t kept, double scale, int64_t n, double* values) {
+  for (int64_t i = 0; i < n; ++i) {
+    values[i] = ((kept >> i & 1) != 0 ? values[i] : 0) * scale;
+  }
 }
 
 /// self / (1 - probability) where the mask is 1, else 0.
 Plan MakeDropout(const Tensor& self, const Tensor& mask, double probability, const Tensor& out) {
   const double scale = probability < 1 ? 1 / (1 - probability) : 0;
   const Offsets from(self, self.rank()), to(out, out.rank());
+  const bool even = (from.step() != 0 && to.step() != 0);
   const int64_t bytes = BytesOf(self), step = mask.tensor().strides[0], count = *self.count();
   const auto load = LoaderOf<double>(self.dtype());
   const auto store = StorerOf<double>(out.dtype());
   const Place self_at = self.place, mask_at = mask.place, out_at = out.place;
+  const int64_t runs = (count + kBits - 1) / kBits;
   return {0, [=](const Buffers& buffers) -> Status {
-            ParallelRows(count, 4, [&](int64_t i) {
-              const auto bits = static_cast<uint8_t>(mask_at(buffers)[i / 8 * step]);
-              double value = 0;
-              if ((bits >> (i % 8) & 1) != 0) {
-                load(self_at(buffers) + from(i) * bytes, 0, 1, &value);
+            ParallelRows(runs, kBits * 4, [&](int64_t run) {
+              const int64_t first = run * kBits, n = std::min(kBits, count - first);
+              std::byte *const in = self_at(buffers), *const to_at = out_at(buffers);
+              double values[kBits];
+              if (even) load(in + from(first) * bytes, from.step() * bytes, n, values);
+              for (int64_t i = 0; !even && i < n; ++i) {
+                load(in + from(first + i) * bytes, 0, 1, values + i);
               }
-              value *= scale;
-              store(&value, 1, out_at(buffers) + to(i) * bytes, 0);
+              const std::byte* const mask_run = mask_at(buffers) + run * kMaskRun * step;
+              for (int64_t i = 0; i < n; i += 8) {
+                const auto kept = static_cast<uint8_t>(mask_run[i / 8 * step]);
+                Keep(kept, scale, std::min<int64_t>(8, n - i), values + i);
+              }
+              if (even) store(values, n, to_at + to(first) * bytes, to.step() * bytes);
+              for (int64_t i = 0; !even && i < n; ++i) {
+                store(values + i, 1, to_at + to(first + i) * bytes, 0);
+              }
             });
             return {};
           }};

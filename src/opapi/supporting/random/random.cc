@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "kernels/broadcast.h"
+#include "kernels/philox.h"
 #include "kernels/rows.h"
 #include "kernels/strided.h"
 #include "supporting/philox.h"
@@ -16,32 +17,47 @@
 namespace openaclnn::supporting {
 namespace {
 
-/// A normal number of mean 0 and deviation 1.
-double Normal(const Bits& bits) {
-  const double radius = std::sqrt(-2 * std::log(bits.Open(0)));
-  return radius * std::cos(2 * M_PI * bits.Open(1));
-}
+constexpr int64_t kRun = 256;     // elements that are made at once
+constexpr int64_t kBlock = 4096;  // and by a thread at least: about 10 us
+constexpr int64_t kMaxBlocks = 1024;
 
 struct Seed {
   template <class P>
   explicit Seed(const P& p)
-      : seed(static_cast<uint64_t>(p.seed)), offset(static_cast<uint64_t>(p.offset)) {}
-  Bits At(int64_t place) const { return Philox(seed, offset, static_cast<uint64_t>(place)); }
+      : key{static_cast<uint64_t>(p.seed), static_cast<uint64_t>(p.offset)},
+        kernels(RandomNumbers()) {}
+  Bits At(int64_t place) const {
+    return Philox(key.seed, key.offset, static_cast<uint64_t>(place));
+  }
 
-  uint64_t seed, offset;
+  RandomKey key;
+  const PhiloxKernels* kernels;
 };
 
-/// Every element from the bits at its place.
-template <class T, class Function>
-Plan MakeRandom(const Tensor& out, const Seed& seed, const Function& function) {
+/// Elements of out in order, at most kRun at once: make(buffers, first, n, values).
+template <class T, class Make>
+Plan MakeRandom(const Tensor& out, const Make& make) {
   const Offsets offsets(out, out.rank());
-  const int64_t bytes = BytesOf(out), count = *out.count();
+  const int64_t bytes = BytesOf(out), count = *out.count(), step = offsets.step();
   const auto store = StorerOf<T>(out.dtype());
   const Place out_at = out.place;
   return {0, [=](const Buffers& buffers) -> Status {
-            ParallelRows(count, 8, [&](int64_t i) {
-              const T value = function(seed.At(i));
-              store(&value, 1, out_at(buffers) + offsets(i) * bytes, 0);
+            const int64_t blocks = BlockCount(count, kBlock, kMaxBlocks);
+            ParallelFor(blocks, [&](int64_t block) {
+              const int64_t end = BlockBegin(count, blocks, block + 1);
+              for (int64_t i = BlockBegin(count, blocks, block); i < end; i += kRun) {
+                const int64_t n = std::min(kRun, end - i);
+                T values[kRun];
+                make(buffers, i, n, values);
+                std::byte* const to = out_at(buffers);
+                if (step != 0) {
+                  store(values, n, to + offsets(i) * bytes, step * bytes);
+                  continue;
+                }
+                for (int64_t k = 0; k < n; ++k) {
+                  store(values + k, 1, to + offsets(i + k) * bytes, 0);
+                }
+              }
             });
             return {};
           }};
@@ -70,23 +86,6 @@ struct Parameter {
   double value;
 };
 
-/// Every element of out from its parameters and its bits.
-template <class Function>
-Plan MakeRandomOf(const Tensor& out, const Seed& seed, const Parameter& a, const Parameter& b,
-                  const Function& function) {
-  const Offsets to(out, out.rank());
-  const int64_t bytes = BytesOf(out), count = *out.count();
-  const auto store = StorerOf<double>(out.dtype());
-  const Place out_at = out.place;
-  return {0, [=](const Buffers& buffers) -> Status {
-            ParallelRows(count, 8, [&](int64_t i) {
-              const double value = function(a.At(buffers, i), b.At(buffers, i), seed.At(i));
-              store(&value, 1, out_at(buffers) + to(i) * bytes, 0);
-            });
-            return {};
-          }};
-}
-
 void CheckReal(const Tensor& tensor, Checker& checker) {
   checker.That(Contains(kRealTypes, tensor.dtype()),
                [&] { return DtypeIs(tensor, DtypesText(kRealTypes)); });
@@ -98,8 +97,10 @@ void CheckNormal(const NormalParams& p, Checker& checker) { CheckReal(p.selfRef,
 
 Plan PlanNormal(const NormalParams& p, const Product&) {
   const double mean = p.mean, deviation = p.std;
-  return MakeRandom<double>(p.selfRef, Seed(p),
-                            [=](const Bits& bits) { return mean + deviation * Normal(bits); });
+  const Seed seed(p);
+  return MakeRandom<double>(p.selfRef, [=](const Buffers&, int64_t first, int64_t n, double* out) {
+    seed.kernels->normal(seed.key, static_cast<uint64_t>(first), n, mean, deviation, out);
+  });
 }
 
 void CheckUniform(const UniformParams& p, Checker& checker) {
@@ -112,13 +113,13 @@ Plan PlanUniform(const UniformParams& p, const Product&) {
   const double from = p.from, to = p.to;
   const int32_t dtype = p.selfRef.dtype();
   // In steps that the type has, so that nothing is rounded up to `to`.
-  const double steps = dtype == ACL_DOUBLE    ? 0x1p53
-                       : dtype == ACL_FLOAT   ? 0x1p24
-                       : dtype == ACL_FLOAT16 ? 0x1p11
-                                              : 0x1p8;
-  return MakeRandom<double>(p.selfRef, Seed(p), [=](const Bits& bits) {
-    const double unit = std::floor((1 - bits.Open(0)) * steps) / steps;
-    return from + (to - from) * unit;
+  const int digits = dtype == ACL_DOUBLE    ? 53
+                     : dtype == ACL_FLOAT   ? 24
+                     : dtype == ACL_FLOAT16 ? 11
+                                            : 8;
+  const Seed seed(p);
+  return MakeRandom<double>(p.selfRef, [=](const Buffers&, int64_t first, int64_t n, double* out) {
+    seed.kernels->uniform(seed.key, static_cast<uint64_t>(first), n, digits, from, to - from, out);
   });
 }
 
@@ -130,9 +131,14 @@ void CheckIntegers(const IntegersParams& p, Checker& checker) {
 Plan PlanIntegers(const IntegersParams& p, const Product&) {
   const auto from = static_cast<uint64_t>(p.from);
   const uint64_t span = static_cast<uint64_t>(p.to) - from;
-  return MakeRandom<int64_t>(p.selfRef, Seed(p), [=](const Bits& bits) {
-    return static_cast<int64_t>(from + bits.Long() % span);
-  });
+  const Seed seed(p);
+  return MakeRandom<int64_t>(p.selfRef,
+                             [=](const Buffers&, int64_t first, int64_t n, int64_t* out) {
+                               uint64_t bits[kRun];
+                               seed.kernels->bits(seed.key, static_cast<uint64_t>(first), n, bits);
+                               for (int64_t i = 0; i < n; ++i)
+                                 out[i] = static_cast<int64_t>(from + bits[i] % span);
+                             });
 }
 
 // Of one probability, or of a tensor of them.
@@ -153,10 +159,15 @@ void CheckBernoulli(const BernoulliParams& p, Checker& checker) {
 
 Plan PlanBernoulli(const BernoulliParams& p, const Product&) {
   const Tensor& self = p.selfRef;
-  return MakeRandomOf(self, Seed(p), Parameter(p.probabilities, p.prob.number, self),
-                      Parameter(NoTensor(), 0, self), [](double own, double, const Bits& bits) {
-                        return static_cast<double>(1 - bits.Open(0) < own);
-                      });
+  const Parameter probability(p.probabilities, p.prob.number, self);
+  const Seed seed(p);
+  return MakeRandom<double>(
+      self, [=](const Buffers& buffers, int64_t first, int64_t n, double* out) {
+        seed.kernels->uniform(seed.key, static_cast<uint64_t>(first), n, 53, 0, 1, out);
+        for (int64_t i = 0; i < n; ++i) {
+          out[i] = static_cast<double>(out[i] < probability.At(buffers, first + i));
+        }
+      });
 }
 
 // Of means and deviations that are tensors or numbers.
@@ -176,8 +187,14 @@ void CheckNormalOf(const NormalOfParams& p, Checker& checker) {
 
 Plan PlanNormalOf(const NormalOfParams& p, const Product&) {
   const Parameter mean(p.mean, p.meanNumber, p.out), deviation(p.std, p.stdNumber, p.out);
-  return MakeRandomOf(p.out, Seed(p), mean, deviation,
-                      [](double m, double s, const Bits& bits) { return m + s * Normal(bits); });
+  const Seed seed(p);
+  return MakeRandom<double>(
+      p.out, [=](const Buffers& buffers, int64_t first, int64_t n, double* out) {
+        seed.kernels->normal(seed.key, static_cast<uint64_t>(first), n, 0, 1, out);
+        for (int64_t i = 0; i < n; ++i) {
+          out[i] = mean.At(buffers, first + i) + deviation.At(buffers, first + i) * out[i];
+        }
+      });
 }
 
 void CheckRandomPermutation(const RandomPermutationParams& p, Checker& checker) {
