@@ -4,26 +4,16 @@
 #include "generated/order.h"
 
 #include <algorithm>
-#include <numeric>
+#include <optional>
 
+#include "kernels/order.h"
 #include "supporting/along.h"
+#include "supporting/row_group.h"
 
 namespace openaclnn::supporting {
 namespace {
 
-/// The places of a row's elements; the first `count` of them in order.
-template <class T>
-void Order(const std::vector<T>& values, bool descending, int64_t count,
-           std::vector<int64_t>* places) {
-  places->resize(values.size());
-  std::iota(places->begin(), places->end(), int64_t{0});
-  const auto before = [&](int64_t i, int64_t j) {
-    const T a = values[static_cast<size_t>(i)], b = values[static_cast<size_t>(j)];
-    const bool less = descending ? Less(b, a) : Less(a, b);
-    return less || (i < j && !(descending ? Less(a, b) : Less(b, a)));
-  };
-  std::partial_sort(places->begin(), places->begin() + count, places->end(), before);
-}
+constexpr int64_t kManyRows = 256;  // from which a thread takes several at once
 
 /// Which part of the order a call asks for.
 struct Part {
@@ -34,55 +24,100 @@ struct Part {
   bool nan_first = false;          // a NaN stands for its row
 };
 
-/// `self` as rows along the part's dimension; an output's rows may be of another length.
+/// Where a result goes; a row of one element, where the dimension is gone or has length 1, is
+/// dense.
 template <class T>
+struct Result {
+  Result(const Tensor& out, uint32_t dim, bool single)
+      : place(out.place), rows(out, single ? 0 : dim), store(StorerOf<T>(out.dtype())) {
+    if (!single) return;
+    rows.offsets = Offsets(out, out.rank());
+    rows.step = rows.bytes;
+  }
+
+  Place place;
+  Rows rows;
+  StoreRow<T> store;
+};
+
+/// Rows of self in order, as integers of their own that compare alike.
+template <class T, class Entry>
+struct Ordering {
+  /// What of one row is asked for.
+  void Order(const std::byte* row) {
+    values.resize(static_cast<size_t>(width));
+    load(row, bytes, width, values.data());
+    entries.resize(values.size());
+    using Key = typename Entry::Key;
+    const Key inverted = descending ? ~Key{0} : Key{0};
+    // Of 64 bits the low half tells short integers apart, with the sign where KeyOf put it.
+    for (int64_t i = 0; i < width; ++i) {
+      const auto key = KeyOf(values[static_cast<size_t>(i)]);
+      const uint64_t sign = sizeof key > sizeof(Key) ? uint64_t{1} << 31 : 0;
+      entries[static_cast<size_t>(i)] = Entry(static_cast<Key>((key ^ sign) ^ inverted), i);
+    }
+    PutInOrder(&entries, begin, count);
+    places.clear();
+    for (int64_t i = 0; i < count; ++i) {
+      places.push_back(entries[static_cast<size_t>(begin + i)].place());
+    }
+    if (nan_first) {
+      const auto nan = std::find_if(values.begin(), values.end(), [](T v) { return IsNan(v); });
+      if (nan != values.end()) places[0] = nan - values.begin();
+    }
+    chosen.clear();
+    for (const int64_t place : places) chosen.push_back(values[static_cast<size_t>(place)]);
+  }
+
+  LoadRow<T> load;
+  int64_t bytes, width, begin, count;
+  bool descending, nan_first;
+  std::vector<T> values = {}, chosen = {};
+  std::vector<Entry> entries = {};
+  std::vector<int64_t> places = {};
+};
+
+/// `self` as rows along the part's dimension; an output's rows may be of another length.
+template <class T, class Entry>
 Plan MakeOrdered(const Tensor& self, const Part& part) {
   const Extent extent = ExtentOf(self, part.dim);
   const Rows from(self, extent.dim);
-  struct To {
-    Place place;
-    Offsets offsets;
-    int64_t bytes, step;
-  };
-  const auto to_of = [&](const Tensor& out) -> To {
-    if (!out.present()) return {};
-    // One element a row, where the dimension is gone or has length 1.
-    if (part.count == 1) return {out.place, Offsets(out, out.rank()), BytesOf(out), 0};
-    const Rows rows(out, extent.dim);
-    return {out.place, rows.offsets, rows.bytes, rows.step};
-  };
-  const To values_to = to_of(part.values), indices_to = to_of(part.indices);
-  const auto load = LoaderOf<T>(self.dtype());
-  const auto store = part.values.present() ? StorerOf<T>(part.values.dtype()) : nullptr;
-  const auto store_index =
-      part.indices.present() ? StorerOf<int64_t>(part.indices.dtype()) : nullptr;
+  const bool single = part.count == 1;
+  std::optional<Result<T>> values_to;
+  std::optional<Result<int64_t>> indices_to;
+  if (part.values.present()) values_to.emplace(part.values, extent.dim, single);
+  if (part.indices.present()) indices_to.emplace(part.indices, extent.dim, single);
+  const Ordering<T, Entry> ordering = {
+      LoaderOf<T>(self.dtype()), from.bytes,    extent.width, part.begin, part.count,
+      part.descending,           part.nan_first};
   const Place self_at = self.place;
-  const bool descending = part.descending, nan_first = part.nan_first;
-  const int64_t begin = part.begin, count = part.count;
+  const int64_t count = part.count;
   return {0, [=](const Buffers& buffers) -> Status {
-            ParallelRows(extent.rows, extent.width, [&](int64_t row) {
-              std::vector<T> values(static_cast<size_t>(extent.width));
-              load(from.At(self_at(buffers), row), from.step, extent.width, values.data());
-              std::vector<int64_t> places;
-              Order(values, descending, begin + count, &places);
-              const auto nan =
-                  std::find_if(values.begin(), values.end(), [](T value) { return IsNan(value); });
-              if (nan_first && nan != values.end()) {
-                places[static_cast<size_t>(begin)] = nan - values.begin();
+            const bool one_by_one = from.step == from.bytes && extent.rows < kManyRows;
+            const int64_t together = one_by_one ? 1 : RowGroup::kRows;
+            ParallelRowGroups(extent.rows, extent.width, together, [&](int64_t first, int64_t n) {
+              RowGroup in(from, self_at(buffers), first, n, extent.width);
+              std::optional<RowGroup> values, indices;
+              if (values_to) {
+                values.emplace(values_to->rows, values_to->place(buffers), first, n, count);
               }
-              std::vector<T> chosen;
-              for (int64_t i = 0; i < count; ++i) {
-                chosen.push_back(values[static_cast<size_t>(places[begin + i])]);
+              if (indices_to) {
+                indices.emplace(indices_to->rows, indices_to->place(buffers), first, n, count);
               }
-              const auto place = [&](const To& to) {
-                return to.place(buffers) + to.offsets(row) * to.bytes;
-              };
-              if (store != nullptr) {
-                store(chosen.data(), count, place(values_to), values_to.step);
+              Ordering<T, Entry> own = ordering;
+              in.Fetch();
+              for (int64_t i = 0; i < n; ++i) {
+                own.Order(in.Row(i));
+                if (values) {
+                  values_to->store(own.chosen.data(), count, values->Row(i), values_to->rows.bytes);
+                }
+                if (indices) {
+                  indices_to->store(own.places.data(), count, indices->Row(i),
+                                    indices_to->rows.bytes);
+                }
               }
-              if (store_index != nullptr) {
-                store_index(places.data() + begin, count, place(indices_to), indices_to.step);
-              }
+              if (values) values->Flush();
+              if (indices) indices->Flush();
             });
             return {};
           }};
@@ -90,8 +125,19 @@ Plan MakeOrdered(const Tensor& self, const Part& part) {
 
 Plan MakeOrderedFor(const Tensor& self, const Part& part) {
   if (part.count == 0) return {0, [](const Buffers&) -> Status { return {}; }};
-  return DomainOf(self.dtype()) == Domain::kInteger ? MakeOrdered<int64_t>(self, part)
-                                                    : MakeOrdered<double>(self, part);
+  const bool shortly = ExtentOf(self, part.dim).width <= int64_t{1} << 32;
+  switch (DomainOf(self.dtype())) {
+    case Domain::kFloat:
+      return shortly ? MakeOrdered<float, ShortEntry>(self, part)
+                     : MakeOrdered<float, LongEntry>(self, part);
+    case Domain::kDouble:
+      return MakeOrdered<double, LongEntry>(self, part);
+    case Domain::kInteger:
+      break;
+  }
+  const bool fits = self.dtype() != ACL_INT64 && self.dtype() != ACL_UINT32;  // in 32 bits, signed
+  return shortly && fits ? MakeOrdered<int64_t, ShortEntry>(self, part)
+                         : MakeOrdered<int64_t, LongEntry>(self, part);
 }
 
 void CheckCount(const char* name, int64_t value, int64_t low, int64_t high, Checker& checker) {
