@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/order_scan.h"
 #include "kernels/parallel.h"
 
 namespace openaclnn {
@@ -99,6 +100,32 @@ void SelectFirst(std::vector<Entry>* entries, size_t count) {
 }
 
 }  // namespace
+
+const OrderScans* KeyScans() { return OPENACLNN_TARGET_SELECT(kOrderScans); }
+
+// A later key that is equal to the bound's is not before it.
+void FirstInOrder(const std::vector<uint32_t>& keys, int64_t count,
+                  std::vector<ShortEntry>* first) {
+  const auto n = static_cast<int64_t>(keys.size());
+  const int64_t room = 2 * count + 16;
+  const auto below = KeyScans()->below;
+  first->resize(static_cast<size_t>(room));
+  const auto begin = first->begin();
+  int64_t kept = 0, i = 0;
+  for (; i < std::min(room, n); ++i)
+    (*first)[static_cast<size_t>(kept++)] = {keys[static_cast<size_t>(i)], i};
+  while (i < n) {
+    std::nth_element(begin, begin + count - 1, begin + kept);
+    kept = count;
+    const uint32_t bound = (*first)[static_cast<size_t>(count) - 1].key();
+    for (i = below(keys.data(), i, n, bound); i < n; i = below(keys.data(), i, n, bound)) {
+      (*first)[static_cast<size_t>(kept++)] = {keys[static_cast<size_t>(i)], i};
+      ++i;
+      if (kept == room) break;
+    }
+  }
+  std::partial_sort(begin, begin + count, begin + kept);
+}
 
 template <class Entry>
 void PutInOrder(std::vector<Entry>* entries, int64_t begin, int64_t count) {

@@ -51,6 +51,10 @@ inline uint64_t KeyOf(int64_t value) {
   return static_cast<uint64_t>(value) ^ uint64_t { 1 } << 63;
 }
 
+/// The first `count` of the order of all keys, which stand in the order of their places: fewer than
+/// there are keys, and at least one.
+void FirstInOrder(const std::vector<uint32_t>& keys, int64_t count, std::vector<ShortEntry>* first);
+
 /// Puts entries [begin, begin + count) of the order where they belong; the others are anywhere.
 /// Entries begin in the order of their places. On more than one thread if they are many.
 template <class Entry>

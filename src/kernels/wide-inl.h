@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lanes of 64 bits, as many as a register of the instruction set has: integers and doubles.
+// Lanes of 64 and 32 bits, as many as a register of the instruction set has: integers and floats.
 //
 // To be included by files that are compiled once for each target; everything lives in the target's
 // namespace. Most operators are the compiler's, which are exact or rounded once on every target.
@@ -28,6 +28,9 @@ inline constexpr int kWideLanes = kWideBytes / 8;
 typedef uint64_t U64s __attribute__((vector_size(kWideBytes)));
 typedef int64_t I64s __attribute__((vector_size(kWideBytes)));
 typedef double F64s __attribute__((vector_size(kWideBytes)));
+typedef uint32_t U32s __attribute__((vector_size(kWideBytes)));
+typedef int32_t I32s __attribute__((vector_size(kWideBytes)));
+typedef float F32s __attribute__((vector_size(kWideBytes)));
 
 inline U64s AllOf(uint64_t value) { return U64s{} + value; }
 inline F64s AllOf(double value) { return F64s{} + value; }

@@ -6,10 +6,12 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#include "kernels/order_scan.h"
 #include "tests/support/layout.h"
 
 namespace openaclnn::test {
@@ -79,6 +81,56 @@ TEST(PutInOrder, OfFallingKeys) {
   for (int64_t i = 0; i < 10000; ++i) entries.push_back({static_cast<uint32_t>(10000 - i), i});
   PutInOrder(&entries, 0, 7);
   for (int64_t i = 0; i < 7; ++i) EXPECT_EQ(entries[static_cast<size_t>(i)].place(), 9999 - i);
+}
+
+TEST(FirstInOrder, IsThatOfAStableSort) {
+  EXPECT_TRUE(rc::check([] {
+    Random random(*rc::gen::arbitrary<uint32_t>());
+    const int64_t lengths[] = {2, 31, 33, 128, 1000, 5000};
+    const int64_t n = lengths[Uniform(random, 0, 5)], most = int64_t{1} << Uniform(random, 0, 31);
+    const int64_t count = Uniform(random, 1, std::max<int64_t>(1, n / 8));
+    std::vector<uint32_t> keys;
+    std::vector<ShortEntry> wanted, first;
+    for (int64_t i = 0; i < n; ++i) {
+      keys.push_back(static_cast<uint32_t>(Uniform(random, 0, most)));
+      wanted.push_back({keys.back(), i});
+    }
+    std::sort(wanted.begin(), wanted.end());
+    FirstInOrder(keys, count, &first);
+    for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+      RC_ASSERT(first[i].both == wanted[i].both);
+    }
+  }));
+}
+
+TEST(KeyScans, AreThoseOfEveryFloat) {
+  Random random(6);
+  std::vector<float> values = {0.0f, -0.0f, NAN, -NAN, INFINITY, -INFINITY, 1e-45f, -1e-45f};
+  for (int i = 0; i < 100000; ++i) {
+    values.push_back(std::bit_cast<float>(static_cast<uint32_t>(random())));
+  }
+  std::vector<uint32_t> keys(values.size());
+  const auto n = static_cast<int64_t>(keys.size());
+  for (const uint32_t inverted : {uint32_t{0}, ~uint32_t{0}}) {
+    KeyScans()->keys(values.data(), n, inverted, keys.data());
+    for (size_t i = 0; i < keys.size(); ++i) {
+      ASSERT_EQ(keys[i], KeyOf(values[i]) ^ inverted) << values[i];
+    }
+  }
+  std::vector<uint32_t> level(200, 5);
+  for (const int64_t length : {1, 7, 16, 31, 64, 100, 200}) {
+    for (int64_t at = 0; at < length; ++at) {
+      level[static_cast<size_t>(at)] = 4;
+      EXPECT_EQ(KeyScans()->below(level.data(), 0, length, 5), at);
+      EXPECT_EQ(KeyScans()->below(level.data(), at / 2, length, 5), at);
+      level[static_cast<size_t>(at)] = 5;
+    }
+    EXPECT_EQ(KeyScans()->below(level.data(), 0, length, 5), length);
+  }
+  const std::vector<uint32_t> falling = {9, 8, 7, 7, 6, 5};
+  EXPECT_EQ(KeyScans()->below(falling.data(), 0, 6, 7), 4);
+  EXPECT_EQ(KeyScans()->below(falling.data(), 5, 6, 7), 5);
+  EXPECT_EQ(KeyScans()->below(falling.data(), 0, 6, 5), 6);
 }
 
 }  // namespace

@@ -7,11 +7,15 @@
 #include <optional>
 
 #include "kernels/order.h"
+#include "kernels/order_scan.h"
 #include "supporting/along.h"
 #include "supporting/row_group.h"
 
 namespace openaclnn::supporting {
 namespace {
+
+// Elements to one that is asked for, from which on most are only compared with a bound.
+constexpr int64_t kManyForOne = 8;
 
 constexpr int64_t kManyRows = 256;  // from which a thread takes several at once
 
@@ -47,6 +51,19 @@ struct Ordering {
   void Order(const std::byte* row) {
     values.resize(static_cast<size_t>(width));
     load(row, bytes, width, values.data());
+    FindPlaces();
+    if (nan_first) {
+      const auto nan = std::find_if(values.begin(), values.end(), [](T v) { return IsNan(v); });
+      if (nan != values.end()) places[0] = nan - values.begin();
+    }
+    chosen.clear();
+    for (const int64_t place : places) chosen.push_back(values[static_cast<size_t>(place)]);
+  }
+
+  void FindPlaces() {
+    if constexpr (std::is_same_v<T, float> && std::is_same_v<Entry, ShortEntry>) {
+      if (begin == 0 && count <= width / kManyForOne) return FindFew();
+    }
     entries.resize(values.size());
     using Key = typename Entry::Key;
     const Key inverted = descending ? ~Key{0} : Key{0};
@@ -57,16 +74,22 @@ struct Ordering {
       entries[static_cast<size_t>(i)] = Entry(static_cast<Key>((key ^ sign) ^ inverted), i);
     }
     PutInOrder(&entries, begin, count);
+    TakePlaces();
+  }
+
+  /// A few of many floats: no entries are made of most.
+  void FindFew() {
+    keys.resize(values.size());
+    KeyScans()->keys(values.data(), width, descending ? ~uint32_t{0} : 0, keys.data());
+    FirstInOrder(keys, count, &entries);
+    TakePlaces();
+  }
+
+  void TakePlaces() {
     places.clear();
     for (int64_t i = 0; i < count; ++i) {
       places.push_back(entries[static_cast<size_t>(begin + i)].place());
     }
-    if (nan_first) {
-      const auto nan = std::find_if(values.begin(), values.end(), [](T v) { return IsNan(v); });
-      if (nan != values.end()) places[0] = nan - values.begin();
-    }
-    chosen.clear();
-    for (const int64_t place : places) chosen.push_back(values[static_cast<size_t>(place)]);
   }
 
   LoadRow<T> load;
@@ -75,6 +98,7 @@ struct Ordering {
   std::vector<T> values = {}, chosen = {};
   std::vector<Entry> entries = {};
   std::vector<int64_t> places = {};
+  std::vector<uint32_t> keys = {};
 };
 
 /// `self` as rows along the part's dimension; an output's rows may be of another length.
