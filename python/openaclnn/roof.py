@@ -36,9 +36,9 @@ class Roof:
         return "memory" if bound_by_memory else "FMA"
 
 
-def measure(kit: Toolkit, size: int) -> Roof:
-    """Measures over `size` bytes, with the threads that the operators use."""
-    threads = ctypes.c_int(_threads())
+def measure(kit: Toolkit, size: int, threads: int | None = None) -> Roof:
+    """Measures over `size` bytes, with the threads that the operators use or as many as named."""
+    threads = ctypes.c_int(threads or _threads())
     bandwidths = [ctypes.c_double() for _ in range(2)]
     failed = kit.function("openaclnn_measure_bandwidth")(
         ctypes.c_uint64(size), threads, *map(ctypes.byref, bandwidths)

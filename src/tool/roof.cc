@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The roofs of the machine, here and now: bandwidth of its memory and rate of its multiply-adds.
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
+#include <exception>
 #include <functional>
-#include <new>
-#include <thread>
-#include <utility>
 #include <vector>
+
+#include "tool/measure.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -19,7 +14,9 @@
 
 namespace {
 
-constexpr size_t kRounds = 2;        // of each loop
+using openaclnn::measure::BestRate;
+using openaclnn::measure::Buffer;
+
 constexpr int64_t kSteps = 1 << 19;  // a few milliseconds of multiply-adds
 
 /// Streams through memory; multiplies and adds in registers. `words` are multiples of 64.
@@ -152,39 +149,12 @@ std::vector<Loops> Candidates() {
 /// The work that `body` says it did by the seconds it took, on all threads together: the best of
 /// all loops and rounds.
 double Best(int threads, const std::function<double(int thread, const Loops& loops)>& body) {
-  const std::vector<Loops> candidates = Candidates();
   double best = 0;
-  for (size_t round = 0; round < kRounds * candidates.size(); ++round) {
-    const Loops& loops = candidates[round % candidates.size()];
-    const auto start = std::chrono::steady_clock::now();
-    std::vector<std::thread> pool;
-    for (int t = 1; t < threads; ++t) pool.emplace_back(body, t, loops);
-    const double done = body(0, loops) * threads;
-    for (std::thread& thread : pool) thread.join();
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    best = std::max(best, done / elapsed.count());
+  for (const Loops& loops : Candidates()) {
+    best = std::max(best, BestRate(threads, [&](int thread) { return body(thread, loops); }));
   }
   return best;
 }
-
-/// Memory on huge pages where the machine gives them, as device memory is, and touched.
-class Buffer {
- public:
-  explicit Buffer(size_t words) : bytes_((words * sizeof(uint64_t) + kHuge - 1) / kHuge * kHuge) {
-    if (posix_memalign(&memory_, kHuge, bytes_) != 0) throw std::bad_alloc();
-    madvise(memory_, bytes_, MADV_HUGEPAGE);
-    std::memset(memory_, 1, bytes_);
-  }
-  Buffer(Buffer&& other) noexcept
-      : memory_(std::exchange(other.memory_, nullptr)), bytes_(other.bytes_) {}
-  ~Buffer() { std::free(memory_); }
-  uint64_t* words() const { return static_cast<uint64_t*>(memory_); }
-
- private:
-  static constexpr size_t kHuge = size_t{2} << 20;
-  void* memory_ = nullptr;
-  size_t bytes_;
-};
 
 /// What a loop computed, kept so that the compiler has to compute it; one for each thread.
 struct alignas(64) Sink {
@@ -194,12 +164,10 @@ struct alignas(64) Sink {
 
 }  // namespace
 
-#define OPENACLNN_EXPORT extern "C" __attribute__((visibility("default")))
-
 /// GB/s (10^9 bytes) of reads and of writes over `bytes` in all, on `threads` threads; nonzero when
 /// memory is short.
-OPENACLNN_EXPORT int openaclnn_measure_bandwidth(uint64_t bytes, int threads, double* read,
-                                                 double* write) {
+OPENACLNN_MEASURE int openaclnn_measure_bandwidth(uint64_t bytes, int threads, double* read,
+                                                  double* write) {
   try {
     const size_t words = std::max<uint64_t>(bytes / sizeof(uint64_t) / threads, 1024) & ~63ULL;
     const double moved = static_cast<double>(words * sizeof(uint64_t));
@@ -222,7 +190,7 @@ OPENACLNN_EXPORT int openaclnn_measure_bandwidth(uint64_t bytes, int threads, do
 }
 
 /// 10^9 FP32 operations a second, two to a multiply-add, on `threads` threads; 0 when it fails.
-OPENACLNN_EXPORT double openaclnn_measure_multiply_add(int threads) {
+OPENACLNN_MEASURE double openaclnn_measure_multiply_add(int threads) {
   try {
     std::vector<Sink> sinks(static_cast<size_t>(threads));
     return 1e-9 * Best(threads, [&](int t, const Loops& loops) {

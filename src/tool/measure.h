@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What measuring the machine's roofs takes: memory as devices have it, threads, the best of rounds.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <new>
+#include <thread>
+#include <utility>
+#include <vector>
+
+/// Begins the definition of a function that the tool finds by its name.
+#define OPENACLNN_MEASURE extern "C" __attribute__((visibility("default")))
+
+namespace openaclnn::measure {
+
+constexpr int kRounds = 2;  // of each loop
+
+/// The work that `body` says it did by the seconds it took, on all threads together: the best of
+/// all rounds.
+inline double BestRate(int threads, const std::function<double(int thread)>& body) {
+  double best = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    const auto start = std::chrono::steady_clock::now();
+    std::vector<std::thread> pool;
+    for (int t = 1; t < threads; ++t) pool.emplace_back(body, t);
+    const double done = body(0) * threads;
+    for (std::thread& thread : pool) thread.join();
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    best = std::max(best, done / elapsed.count());
+  }
+  return best;
+}
+
+/// Memory on huge pages where the machine gives them, as device memory is, and touched.
+class Buffer {
+ public:
+  explicit Buffer(size_t words) : bytes_((words * sizeof(uint64_t) + kHuge - 1) / kHuge * kHuge) {
+    if (posix_memalign(&memory_, kHuge, bytes_) != 0) throw std::bad_alloc();
+    madvise(memory_, bytes_, MADV_HUGEPAGE);
+    std::memset(memory_, 1, bytes_);
+  }
+  Buffer(Buffer&& other) noexcept
+      : memory_(std::exchange(other.memory_, nullptr)), bytes_(other.bytes_) {}
+  ~Buffer() { std::free(memory_); }
+  uint64_t* words() const { return static_cast<uint64_t*>(memory_); }
+
+ private:
+  static constexpr size_t kHuge = size_t{2} << 20;
+  void* memory_ = nullptr;
+  size_t bytes_;
+};
+
+}  // namespace openaclnn::measure
