@@ -98,9 +98,14 @@ def _round(calls: list[Call]) -> list[float]:
 
 def _working_set() -> int:
     """Twice the last-level cache, within limits: what no cache holds."""
+    size = 2 * last_level_cache() or _MAX_WORKING_SET
+    return min(max(size, _MIN_WORKING_SET), _MAX_WORKING_SET)
+
+
+def last_level_cache() -> int:
+    """Its bytes; 0 where the machine does not say."""
     try:
         cache = Path("/sys/devices/system/cpu/cpu0/cache/index3/size").read_text().strip()
-        size = 2 * int(cache.removesuffix("K")) * 1024
+        return int(cache.removesuffix("K")) * 1024
     except (OSError, ValueError):
-        size = _MAX_WORKING_SET
-    return min(max(size, _MIN_WORKING_SET), _MAX_WORKING_SET)
+        return 0
