@@ -2,6 +2,7 @@
 """One call of an operator: phase 1, workspace, phase 2, synchronise."""
 
 import ctypes
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -65,6 +66,25 @@ class Call:
         workspace = self._reserve(size.value)
         self._kit.call(self._api, workspace, size, executor, self._stream.handle)
         self._stream.synchronize()
+
+    def second_phase(self) -> Callable[[], None]:
+        """Phase 2 and the wait alone, of an executor that is kept for as long as the call."""
+        size, executor = self._plan()
+        self._kit.call("aclSetAclOpExecutorRepeatable", executor)
+        self._owned.callback(self._kit.function("aclDestroyAclOpExecutor"), executor)
+        workspace = self._reserve(size.value)
+
+        def run() -> None:
+            self._kit.call(self._api, workspace, size, executor, self._stream.handle)
+            self._stream.synchronize()
+
+        return run
+
+    def workspace_bytes(self) -> int:
+        """What phase 1 asks for."""
+        size, executor = self._plan()
+        self._kit.call("aclDestroyAclOpExecutor", executor)
+        return size.value
 
     def check(self) -> None:
         """Phase 1 alone: raises what the operator refuses before it has looked at values."""
