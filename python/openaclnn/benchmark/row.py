@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures an operator and its peers on one problem: two rows, one cold and one warm."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from ..call import Call
+from ..operators import OPERATORS
+from ..operators.operator import Operator, Problem
+from ..roof import Roof
+from ..runtime import Runtime
+from . import measure
+from .cases import Bench, Case
+from .figures import Ratio, Spread
+from .measure import COLD, WARM
+from .meter import Meter
+
+OURS, SECOND_PHASE = "ours", "ours, second phase"
+MOST_DIFFERENT = 0.3  # of the norm: 16-bit sums of a peer are far off, another formula is farther
+
+_BY_NAME: dict[str, Operator] = {each.name: each for each in OPERATORS}
+
+
+def rows(
+    runtime: Runtime, peers: list, meter: Meter, limits: Roof, bench: Bench, case: Case, dtype: str
+) -> Iterator[dict]:
+    """The rows of a case in a type. What a peer refuses is a word in them."""
+    problem = case.problem(dtype)
+    with Call(runtime, _BY_NAME[bench.operator].function, problem) as call:
+        call.run()
+        expected = _flat([each.astype(np.float64) for each in call.outputs().values()])
+        ours = {OURS: call.run, SECOND_PHASE: call.second_phase()}
+        theirs, differences, refused = _peers_ways(peers, bench, problem, expected)
+        said = {
+            "operator": bench.operator,
+            "case": case.name,
+            "kind": case.kind,
+            "shapes": problem.shapes,
+            "dtype": dtype,
+            "threads": meter.threads,
+            "read_bytes": problem.read_bytes,
+            "write_bytes": problem.write_bytes,
+            "operations": problem.operations,
+            "workspace_bytes": call.workspace_bytes(),
+            "roof_seconds": limits.seconds(problem),
+            "roof_limit": limits.limit(problem),
+            "differences": differences,
+            "refused": refused,
+        }
+        for state in (COLD, WARM):
+            found = meter.times({**ours, **theirs}, state)
+            yield {**said, "state": state, **found, **_compared(said, found["times"])}
+
+
+def _peers_ways(
+    peers: list, bench: Bench, problem: Problem, expected: np.ndarray
+) -> tuple[dict[str, Callable], dict[str, float], dict[str, str]]:
+    """Ways that work, how far their results are from ours, and what the others said."""
+    ways, differences, refused = {}, {}, {}
+    for peer in peers:
+        try:
+            found = peer.ways(bench, problem)
+        except Exception as error:  # of any library, of any kind
+            refused[peer.name] = _words(error)
+            continue
+        for name, way in found.items():
+            full = f"{peer.name} {name}"
+            try:
+                got = _flat(peer.arrays(measure.prepare(way)))
+            except Exception as error:
+                refused[full] = _words(error)
+                continue
+            differences[full] = _difference(got, expected)
+            if differences[full] <= MOST_DIFFERENT:
+                ways[full] = way
+            else:
+                refused[full] = f"differs by {differences[full]:.2g} of the norm"
+    return ways, differences, refused
+
+
+def _compared(said: dict, times: dict[str, Spread]) -> dict:
+    """Ours beside the fastest peer and the roof."""
+    peers = {name: each for name, each in times.items() if name not in (OURS, SECOND_PHASE)}
+    fastest = min(peers, key=lambda name: peers[name].median, default=None)
+    ours = times[OURS]
+    return {
+        "fastest_peer": fastest,
+        "ratio": Ratio.of(peers[fastest], ours) if fastest else None,
+        "roof_share": said["roof_seconds"] / ours.median,
+    }
+
+
+def _difference(got: np.ndarray, expected: np.ndarray) -> float:
+    if got.shape != expected.shape:
+        return float("inf")
+    norm = float(np.linalg.norm(expected)) or 1.0
+    difference = float(np.linalg.norm(got - expected)) / norm
+    return difference if np.isfinite(difference) else float("inf")
+
+
+def _flat(arrays: list[np.ndarray]) -> np.ndarray:
+    return np.concatenate([each.reshape(-1) for each in arrays])
+
+
+def _words(error: Exception) -> str:
+    """The first line of what a library said."""
+    return f"{type(error).__name__}: {error}".split("\n", 1)[0][:200]
