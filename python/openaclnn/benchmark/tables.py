@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run of the benchmark as Markdown."""
+
+from collections.abc import Iterable
+
+from .. import report
+from .row import OURS, SECOND_PHASE
+
+_ROOFS = "read write write_streaming copy copy_streaming triad triad_streaming".split()
+
+
+def markdown(found: dict) -> str:
+    parts = [
+        "# openaclnn bench",
+        *_about(found),
+        *_section("The roofs", _roofs(found["roofs"])),
+        *_section("Geometric means", _means(found["means"])),
+    ]
+    for operator in dict.fromkeys(row["operator"] for row in found["rows"]):
+        rows = [row for row in found["rows"] if row["operator"] == operator]
+        parts += _section(operator, _operator(rows))
+    if found["supporting"]:
+        parts += _section("Calls of frameworks, NPU beside CPU", _calls(found["supporting"]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _about(found: dict) -> Iterable[str]:
+    machine = found["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
+    yield (
+        f"{machine['processor']}, {machine['processors']} processors, {machine['architecture']}; "
+        f"{versions}; commit {found['commit'] or 'unknown'}; {found['started']}."
+    )
+    rows = [*found["rows"], *found["supporting"]]
+    counting = sum(row["counts"] for row in rows)
+    yield f"{counting} of {len(rows)} rows count; the others have a (!), and the JSON says why."
+    if found["quiet"]["quick"]:
+        yield "A quick run: its figures say nothing."
+    for each in found["missing"]:
+        yield f"Missing: {each['peer']} ({each['why']})."
+    for each in found["refused"]:
+        yield f"Refused: {each['call']} of {each['dtype']} ({each['why']})."
+    for each in found["failed"]:
+        yield f"FAILED: {each['what']} on {each['threads']} threads ended with {each['code']}."
+
+
+def _section(title: str, table: str) -> list[str]:
+    return [f"## {title}", table]
+
+
+def _table(columns: str, rows: Iterable[list[str]]) -> str:
+    names = columns.split(", ")
+    lines = [names, ["---"] * len(names), *rows]
+    return "\n".join(f"| {' | '.join(_cell(each) for each in line)} |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def _roofs(roofs: list[dict]) -> str:
+    columns = ", ".join(["threads", *(f"{each} GB/s".replace("_", " ") for each in _ROOFS)])
+    rows = (
+        [
+            str(each["threads"]),
+            *(_number(each[name]) for name in _ROOFS),
+            _number(each["multiply_add"]),
+            _number(each["dot_product_bfloat16"]),
+        ]
+        for each in roofs
+    )
+    return _table(f"{columns}, FMA GFLOP/s, bfloat16 dot product GFLOP/s", rows)
+
+
+def _means(means: list[dict]) -> str:
+    rows = (
+        [
+            each["operator"],
+            each["state"],
+            str(each["rows"]),
+            _number(each["mean"]),
+            _number(each["target"]),
+        ]
+        for each in means
+    )
+    return _table("operator, caches, rows, fastest peer / ours, target", rows)
+
+
+def _operator(rows: list[dict]) -> str:
+    columns = (
+        "shape, type, threads, caches, ours, second phase, of the roof, "
+        "fastest peer, its time, ratio, spread of the ratio, workspace"
+    )
+    return _table(columns, (_row(row) for row in rows))
+
+
+def _row(row: dict) -> list[str]:
+    fastest, ratio = row["fastest_peer"], row["ratio"]
+    share = f"{row['roof_share']:.0%}, {row['roof_limit']}"
+    return [
+        row["case"] + ("" if row["counts"] else " (!)"),
+        row["dtype"],
+        str(row["threads"]),
+        row["state"],
+        _seconds(row["times"][OURS]),
+        _seconds(row["times"][SECOND_PHASE]),
+        share if row["state"] == "cold" else "",  # warm data do not come from memory
+        fastest or "none",
+        _seconds(row["times"][fastest]) if fastest else "",
+        f"{ratio['value']:.2f}" if ratio else "",
+        f"{ratio['low']:.2f} to {ratio['high']:.2f}" if ratio else "",
+        f"{row['workspace_bytes']} bytes",
+    ]
+
+
+def _calls(calls: list[dict]) -> str:
+    rows = (
+        [
+            each["call"] + ("" if each["counts"] else " (!)"),
+            each["dtype"],
+            str(each["threads"]),
+            each["state"],
+            _seconds(each["times"]["npu"]),
+            _seconds(each["times"]["cpu"]),
+            f"{each['ratio']['value']:.2f}",
+            f"{each['ratio']['low']:.2f} to {each['ratio']['high']:.2f}",
+        ]
+        for each in calls
+    )
+    return _table("call, type, threads, caches, npu, cpu, ratio, spread of the ratio", rows)
+
+
+def _seconds(spread: dict) -> str:
+    return report.seconds(spread["median"])
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else report.number(value)
