@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run of the benchmark leaves: one JSON document, written, read again, and checked."""
+
+import dataclasses
+import json
+import math
+import os
+import platform
+import subprocess
+from pathlib import Path
+
+from .. import __version__
+from ..bench import last_level_cache
+from ..errors import InputError
+from .cases import Bench
+from .figures import geometric_mean
+
+FORMAT = "openaclnn bench"
+VERSION = 1
+
+_MEMBERS = {
+    "format": str,
+    "version": int,
+    "machine": dict,
+    "versions": dict,
+    "commit": (str, type(None)),
+    "started": str,
+    "quiet": dict,
+    "roofs": list,
+    "rows": list,
+    "supporting": list,
+    "means": list,
+    "missing": list,
+    "refused": list,
+    "failed": list,
+}
+_ROW_MEMBERS = ("operator", "case", "dtype", "threads", "state", "times", "counts")
+_CALL_MEMBERS = ("call", "dtype", "threads", "state", "times", "ratio", "counts")
+
+
+def machine() -> dict:
+    return {
+        "processor": _processor(),
+        "processors": len(os.sched_getaffinity(0)),
+        "architecture": platform.machine(),
+        "system": platform.platform(),
+        "last_level_cache": last_level_cache(),
+        "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+    }
+
+
+def versions() -> dict:
+    return {"openaclnn": __version__, "python": platform.python_version()}
+
+
+def commit() -> str | None:
+    """That of the source tree, with a + where it was edited; None outside of one."""
+    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty=+"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def means(rows: list[dict], benches: list[Bench]) -> list[dict]:
+    """The geometric mean of each operator against its fastest peers, of stated rows that count."""
+    found = []
+    for bench in benches:
+        for state in ("cold", "warm"):
+            ratios = [
+                row["ratio"]["value"]
+                for row in rows
+                if (row["operator"], row["state"], row["kind"]) == (bench.operator, state, "stated")
+                and row["counts"]
+                and row["ratio"]
+            ]
+            mean = geometric_mean(ratios)
+            said = {"operator": bench.operator, "state": state, "rows": len(ratios)}
+            found.append({**said, "mean": mean, "target": bench.target})
+    return found
+
+
+def call_means(calls: list[dict]) -> list[dict]:
+    """The same of the calls that frameworks make, against PyTorch on the CPU."""
+    found = []
+    for threads, state in sorted({(each["threads"], each["state"]) for each in calls}):
+        counting = [
+            each
+            for each in calls
+            if (each["threads"], each["state"]) == (threads, state) and each["counts"]
+        ]
+        ratios = [each["ratio"]["value"] for each in counting]
+        said = {"operator": f"supporting calls, {threads} threads", "state": state}
+        found.append(
+            {**said, "rows": len(ratios), "mean": geometric_mean(ratios), "target": 1.0}
+        )
+    return found
+
+
+def plain(value):
+    """Of what JSON has; a figure that it has not is null."""
+    if dataclasses.is_dataclass(value):
+        return {each.name: plain(getattr(value, each.name)) for each in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {key: plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def write(document: dict, path: Path) -> None:
+    check(document, str(path))
+    path.write_text(json.dumps(plain(document), indent=1, allow_nan=False) + "\n", "utf-8")
+
+
+def read(path: Path) -> dict:
+    try:
+        document = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise InputError(f"{path} is not what bench --json wrote: {error}") from None
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}, expected what bench --json wrote") from None
+    check(document, str(path))
+    return document
+
+
+def check(document, name: str) -> None:
+    """Raises what is wrong with a document."""
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise InputError(f"{name} is not what bench --json wrote")
+    if document.get("version") != VERSION:
+        raise InputError(
+            f"{name} has version {document.get('version')} of the format, expected {VERSION}"
+        )
+    for member, kind in _MEMBERS.items():
+        if not isinstance(document.get(member), kind):
+            raise InputError(f"{name} has no {member} as bench --json writes it")
+    for list_name, members in (("rows", _ROW_MEMBERS), ("supporting", _CALL_MEMBERS)):
+        for number, row in enumerate(document[list_name]):
+            for member in members:
+                if not isinstance(row, dict) or member not in row:
+                    raise InputError(f"{name}: {list_name}[{number}] has no {member}")
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    named = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    return next(named, platform.processor())
