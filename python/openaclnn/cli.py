@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from . import __version__, demo, doctor, explain, launch, libraries, replay, report, trace, verbs
+from .benchmark import command
 from .errors import Error, ExitCode, InputError
 from .operators import FORWARDS, GRADIENTS, OPERATORS
 from .operators.operator import Operator, Problem
@@ -117,7 +118,7 @@ def _add(
     help: str,
     operators: tuple[Operator, ...],
     file_option: FileOption | None,
-) -> None:
+) -> typer.Typer:
     """Adds a verb with a command for each operator."""
 
     def example_of(operator: Operator) -> str:
@@ -136,6 +137,7 @@ def _add(
         summary = f"{help} {operator.summary}"
         group.command(operator.name, help=summary, epilog=example_of(operator))(command)
     app.add_typer(group, name=name)
+    return group
 
 
 def _add_gradcheck(help: str) -> None:
@@ -173,10 +175,10 @@ _add_gradcheck("Compare a gradient operator with numerical derivatives of its fo
 _add(
     "bench",
     verbs.measure,
-    "Time an operator, beside what memory and multiply-adds allow.",
+    "Time an operator, beside what memory and multiply-adds allow; --all: all, beside their peers.",
     OPERATORS,
     None,
-)
+).callback(invoke_without_command=True)(command.options)
 
 
 @app.command("list", epilog="Example: openaclnn list --operator embedding_dense_backward")

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Starts workers, collects what they say, makes the document."""
+
+import datetime
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from .. import launch
+from ..errors import InputError
+from . import cases, document, measure, quiet
+from .worker import Plan
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+_PEERS_PYTHON = _PACKAGE.parents[1] / "build" / "bench" / "venv" / "bin" / "python"
+_WORKER = "openaclnn.benchmark.worker"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for."""
+
+    operators: list[str]  # none: all
+    threads: list[int]  # none: one, two, and all
+    quick: bool
+    supporting: bool = True
+
+
+@dataclass
+class _Found:
+    """What workers have said."""
+
+    versions: dict = field(default_factory=dict)
+    missing: dict = field(default_factory=dict)
+    roofs: list = field(default_factory=list)
+    rows: list = field(default_factory=list)
+    supporting: list = field(default_factory=list)
+    refused: list = field(default_factory=list)
+    failed: list = field(default_factory=list)
+
+
+def peers_python() -> str:
+    """The Python that has the peers: the one named, that of bench/setup.sh, this one."""
+    named = os.environ.get("OPENACLNN_BENCH_PYTHON")
+    if named:
+        return named
+    return str(_PEERS_PYTHON) if _PEERS_PYTHON.is_file() else sys.executable
+
+
+def run(request: Request) -> dict:
+    """Measures; the document."""
+    _check(request)
+    benches = cases.benches(request.operators)
+    observer = quiet.Observer([os.getpid()])
+    before, since = observer.load(), observer.look()
+    time.sleep(0.0 if request.quick else 1.0)
+    busy = observer.busy(since)
+    if busy > quiet.MOST_BUSY:
+        print(f"openaclnn: others keep {busy:.2f} processors busy: rows may not count",
+              file=sys.stderr)
+    started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    found = _Found()
+    for plan in _plans(request):
+        _work(plan, found)
+    means = document.means(found.rows, benches)
+    calls = document.call_means(found.supporting)
+    return document.plain({
+        "format": document.FORMAT,
+        "version": document.VERSION,
+        "machine": document.machine(),
+        "versions": {**document.versions(), **found.versions},
+        "commit": document.commit(),
+        "started": started,
+        "quiet": {
+            "quick": request.quick,
+            "load": before,
+            "busy": busy,
+            "load_after": observer.load(),
+        },
+        "roofs": found.roofs,
+        "rows": found.rows,
+        "supporting": found.supporting,
+        "means": means + calls,
+        "missing": [{"peer": name, "why": why} for name, why in found.missing.items()],
+        "refused": found.refused,
+        "failed": found.failed,
+    })
+
+
+def _check(request: Request) -> None:
+    known = {each.operator for each in cases.benches()}
+    for name in request.operators:
+        if name not in known:
+            raise InputError(f"no operator {name!r}, expected one of {', '.join(sorted(known))}")
+    most = len(os.sched_getaffinity(0))
+    for threads in request.threads:
+        if not 1 <= threads <= most:
+            raise InputError(f"--threads has {threads}, expected 1 to {most}, the processors here")
+
+
+def _plans(request: Request) -> list[Plan]:
+    most = len(os.sched_getaffinity(0))
+    threads = request.threads or sorted({1, min(2, most), most})
+    effort = asdict(measure.QUICK if request.quick else measure.Effort())
+    kinds = [cases.TINY] if request.quick else [cases.STATED, cases.SWEEP]
+    what = [False, True] if request.supporting and not request.operators else [False]
+    return [
+        Plan(each, [os.getpid()], request.operators, kinds, supporting, effort)
+        for supporting in what
+        for each in threads
+    ]
+
+
+def _work(plan: Plan, found: _Found) -> None:
+    """Runs one worker to its end. What it said before it failed is kept."""
+    handlers: dict[str, Callable] = {
+        "roofs": found.roofs.append,
+        "row": found.rows.append,
+        "supporting": found.supporting.append,
+        "refused": found.refused.append,
+        "about": lambda about: _about(about, found),
+    }
+    with subprocess.Popen(
+        _command(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=_environment(plan),
+        text=True,
+    ) as worker:
+        worker.stdin.write(json.dumps(asdict(plan)))
+        worker.stdin.close()
+        for line in worker.stdout:
+            ((kind, what),) = json.loads(line).items()
+            handlers[kind](what)
+            _tell(kind, what)
+    if worker.returncode:
+        what = "supporting calls" if plan.supporting else "operators"
+        said = {"what": what, "threads": plan.threads, "code": worker.returncode}
+        found.failed.append(said)
+
+
+def _about(about: dict, found: _Found) -> None:
+    found.versions.update(about["versions"])
+    found.missing.update({each["peer"]: each["why"] for each in about["missing"]})
+
+
+def _command() -> list[str]:
+    python = peers_python()
+    site = ["-S"] if sys.flags.no_site and python == sys.executable else []
+    return [python, *site, "-W", "ignore", "-m", _WORKER]
+
+
+def _environment(plan: Plan) -> dict[str, str]:
+    paths = [str(_PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {
+        **os.environ,
+        **launch.environment(),
+        "PYTHONPATH": os.pathsep.join(paths),
+        "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",  # torch-npu only where it is measured
+        "TORCHINDUCTOR_COMPILE_THREADS": "1",  # no processes that outlive a compilation
+        "OPENACLNN_NUM_THREADS": str(plan.threads),
+        "OMP_NUM_THREADS": str(plan.threads),
+    }
+
+
+def _tell(kind: str, what: dict) -> None:
+    """A line on stderr for each row: a run takes a while."""
+    if kind not in ("row", "supporting"):
+        return
+    name = what.get("operator") or what["call"]
+    counts = "" if what["counts"] else f"  does not count: {what['why_not']}"
+    case = what.get("case", "")
+    words = f"{name} {case} {what['dtype']} {what['threads']} {what['state']}"
+    print(f"{words}{counts}", file=sys.stderr)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A process that measures with a number of threads: a plan on stdin, a line of JSON a finding.
+
+It is bound to as many processors before anything that makes threads is loaded. Each line is an
+object of one member: `about` (versions, who is missing), `roofs`, `row`, `supporting`, `refused`.
+"""
+
+import json
+import os
+import sys
+from dataclasses import asdict, dataclass
+
+@dataclass(frozen=True)
+class Plan:
+    """What a worker measures."""
+
+    threads: int
+    parents: list[int]  # processes that measure beside it
+    operators: list[str]
+    kinds: list[str]
+    supporting: bool  # the calls that frameworks make, instead of the operators
+    effort: dict
+
+
+def bind(threads: int) -> None:
+    """To the first processors, and so every thread that is made later."""
+    processors = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, processors[:threads])
+    os.environ.update({"OPENACLNN_NUM_THREADS": str(threads), "OMP_NUM_THREADS": str(threads)})
+    os.environ.update({"OPENBLAS_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)})
+
+
+def _sayer():
+    """Writes lines. Libraries print what they like to stdout: the lines have a stream of their own,
+    and everything else is stderr."""
+    from .document import plain
+
+    out = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    return lambda kind, what: print(json.dumps({kind: plain(what)}), file=out, flush=True)
+
+
+def _operators(plan: Plan, say) -> None:
+    from .. import libraries, runtime
+    from . import cases, measure, peers, roofs, row
+    from .meter import Meter
+    from .quiet import Observer
+
+    started = runtime.start()
+    found, missing = peers.find(plan.threads)
+    versions = {each.name: each.version() for each in found}
+    say("about", {"versions": versions, "missing": missing})
+    effort = measure.Effort(**plan.effort)
+    size = effort.roof or measure.beyond_caches()
+    limits = roofs.best([roofs.measure(libraries.load(), size, plan.threads) for _ in range(3)])
+    say("roofs", limits)
+    meter = Meter(started.kit, plan.threads, Observer([os.getpid(), *plan.parents]), effort)
+    for bench in cases.benches(plan.operators):
+        for case in bench.cases:
+            for dtype in case.dtypes if case.kind in plan.kinds else ():
+                rows = row.rows(started, found, meter, limits.roof(dtype), bench, case, dtype)
+                for each in rows:
+                    say("row", each)
+    meter.close()
+
+
+def main() -> None:
+    plan = Plan(**json.load(sys.stdin))
+    bind(plan.threads)
+    say = _sayer()
+    if plan.supporting:
+        from . import supporting
+
+        supporting.measure_all(plan, say)
+    else:
+        _operators(plan, say)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`openaclnn bench --all` and `--compare`: what they write, print and refuse. No time is judged."""
+
+import sys
+from importlib.util import find_spec
+
+import pytest
+from conftest import refused, run_tool
+
+from openaclnn.benchmark import cases, document, row
+
+NAMES = sorted({each.operator for each in cases.benches()})
+QUICK = ("bench", "--all", "--quick", "--operator", NAMES[0], "--threads", "1")
+PYTHON = {"OPENACLNN_BENCH_PYTHON": sys.executable}  # that of the tests: it has no peers
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """The document and the tables of a quick run."""
+    folder = tmp_path_factory.mktemp("bench")
+    run = run_tool(folder, *QUICK, "--json", "out.json", "--markdown", "out.md", **PYTHON)
+    assert run.code == 0 and run.stdout == "", run
+    return document.read(folder / "out.json"), (folder / "out.md").read_text()
+
+
+def test_a_run_has_all_that_its_readers_need(found):
+    written, _ = found
+    assert written["machine"]["processors"] >= 1 and written["versions"]["openaclnn"]
+    assert written["quiet"]["quick"] and len(written["quiet"]["load"]) == 3
+    (roofs,) = written["roofs"]
+    assert roofs["threads"] == 1 and roofs["read"] > 0 and roofs["triad"] > 0
+    (bench,) = cases.benches([NAMES[0]])
+    (tiny,) = (each for each in bench.cases if each.kind == cases.TINY)
+    got = [(each["dtype"], each["state"]) for each in written["rows"]]
+    assert got == [(dtype, state) for dtype in tiny.dtypes for state in ("cold", "warm")]
+    for each in written["rows"]:
+        assert each["times"][row.OURS]["calls"] == 2 and each["times"][row.OURS]["median"] > 0
+        assert each["roof_share"] > 0 and each["attempts"] >= 1
+        assert each["counts"] == (each["why_not"] == "")
+
+
+def test_missing_peers_are_named(found):
+    written, text = found
+    missing = {each["peer"] for each in written["missing"]}
+    for peer in ("torch", "jax"):
+        assert (peer in missing) == (find_spec(peer) is None)
+        assert (f"Missing: {peer} (" in text) == (peer in missing)
+
+
+def test_the_tables_name_every_row(found):
+    written, text = found
+    assert text.startswith("# openaclnn bench\n")
+    assert "A quick run: its figures say nothing." in text
+    heading = text.split(f"## {NAMES[0]}\n")[1]
+    assert heading.count("| tiny ") == len(written["rows"])
+    assert "## The roofs" in text and "## Geometric means" in text
+
+
+def test_plots_need_matplotlib(tool):
+    if find_spec("matplotlib"):
+        pytest.skip("it is here")
+    run = tool(*QUICK, "--plots", "plots", **PYTHON)
+    refused(run, 4, "has no matplotlib", "bench/setup.sh")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        ((), "expected an operator, --all, or --compare"),
+        (("--all", "--compare", "a", "b"), "expected an operator, --all, or --compare"),
+        (("--all", "--operator", "nothing"), "no operator 'nothing', expected one of "),
+        (("--all", "--threads", "two"), "--threads is 'two'"),
+        (("--all", "--threads", "0"), "--threads has 0"),
+        (("--all", "--json", "nowhere/out.json"), "--json nowhere/out.json: no such folder"),
+        (("--compare", "a.json", "b.json"), "a.json: No such file"),
+    ],
+)
+def test_refusals(here, arguments, part):
+    refused(here("bench", *arguments), 2, part)
+
+
+def test_two_runs_are_compared(found, tmp_path, here):
+    document.write(found[0], tmp_path / "a.json")
+    run = here("bench", "--compare", "a.json", "a.json")
+    assert run.code == 0 and f"{len(found[0]['rows'])} rows in both" in run.stdout
+    assert "1.00" in run.stdout
