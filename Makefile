@@ -20,7 +20,7 @@ define build
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-clients sample build install uninstall bench asan tsan valgrind aarch64 lint format clean
+.PHONY: help run demo test test-clients sample build install uninstall bench bench-rooms asan tsan valgrind aarch64 lint format clean
 
 help: ## list the commands
 	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -57,7 +57,13 @@ sample: ## add an operator of each kind to a copy of the tree: count the edits, 
 	scripts/setup.sh test
 	.venv/bin/python scripts/sample_operator.py --jobs $(JOBS) --preset $(SAMPLE_PRESET)
 
-bench: ## time every operator of the release build
+bench: build ## time the operators beside their peers (PyTorch, JAX: downloads) and the machine's roofs
+	bench/setup.sh
+	mkdir -p build/bench
+	.venv/bin/openaclnn bench --all --json build/bench/out.json --markdown build/bench/out.md \
+	  $$(test -x build/bench/venv/bin/python && echo --plots build/bench/plots) $(BENCH_OPTIONS)
+
+bench-rooms: ## time the operators' rooms and the runtime from C++, without peers
 	scripts/setup.sh test
 	$(call build,release,ON)
 	cmake --build --preset release --target bench

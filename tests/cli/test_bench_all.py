@@ -19,7 +19,7 @@ def found(tmp_path_factory):
     """The document and the tables of a quick run."""
     folder = tmp_path_factory.mktemp("bench")
     run = run_tool(folder, *QUICK, "--json", "out.json", "--markdown", "out.md", **PYTHON)
-    assert run.code == 0 and run.stdout == "", run
+    assert run.code == 0 and run.stdout == "out.md: the tables\n", run
     return document.read(folder / "out.json"), (folder / "out.md").read_text()
 
 

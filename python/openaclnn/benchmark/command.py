@@ -67,6 +67,7 @@ def _measure(operators, threads, quick, json, markdown, plots) -> ExitCode:
     text = tables.markdown(found)
     if markdown is not None:
         markdown.write_text(text, "utf-8")
+        print(f"{markdown}: the tables")
     else:
         print(text, end="")
     if plots is not None:

@@ -31,6 +31,8 @@ def rows(
         call.run()
         expected = _flat([each.astype(np.float64) for each in call.outputs().values()])
         ours = {OURS: call.run, SECOND_PHASE: call.second_phase()}
+        for each in ours.values():
+            measure.prepare(each)
         theirs, differences, refused = _peers_ways(peers, bench, problem, expected)
         said = {
             "operator": bench.operator,
