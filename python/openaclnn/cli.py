@@ -118,15 +118,16 @@ def _add(
     help: str,
     operators: tuple[Operator, ...],
     file_option: FileOption | None,
+    without: str = "",
 ) -> typer.Typer:
-    """Adds a verb with a command for each operator."""
+    """Adds a verb with a command for each operator; `without` says what it does without one."""
 
     def example_of(operator: Operator) -> str:
         writes = " ".join(f"{_spelled(each)} {each}.npy" for each in operator.function.output_names)
         written = f" {writes}" if file_option is _write_option else ""
         return f"Example: openaclnn {name} {operator.name} {operator.usage}{written}"
 
-    group = typer.Typer(help=help, epilog=example_of(operators[0]))
+    group = typer.Typer(help=f"{help} {without}".rstrip(), epilog=example_of(operators[0]))
     for operator in operators:
         outputs = operator.function.output_names if file_option else []
 
@@ -175,9 +176,10 @@ _add_gradcheck("Compare a gradient operator with numerical derivatives of its fo
 _add(
     "bench",
     verbs.measure,
-    "Time an operator, beside what memory and multiply-adds allow; --all: all, beside their peers.",
+    "Time an operator, beside what memory and multiply-adds allow.",
     OPERATORS,
     None,
+    "With --all: all of them, beside their peers too.",
 ).callback(invoke_without_command=True)(command.options)
 
 
