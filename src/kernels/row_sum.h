@@ -9,9 +9,11 @@
 
 namespace openaclnn {
 
-/// Columns that one call covers: an accumulator of 4 KiB stays in the first-level cache beside the
-/// rows that stream through it.
-inline constexpr int64_t kTileWidth = 1024;
+/// Columns that one call covers: an accumulator of 8 KiB stays in the first-level cache beside the
+/// rows that stream through it, and each piece of a row starts the hardware's prefetching anew.
+/// Speeds on one thread of a Zen 4, where rows are long: 1,024 0.86 to 0.97; 4,096 0.93 to 1.13,
+/// least where the sums have few rows.
+inline constexpr int64_t kTileWidth = 2048;
 
 /// The sum of `count` rows over columns [column, column + width). `rows` are the addresses of
 /// element 0 of rows whose elements lie `step` apart.
