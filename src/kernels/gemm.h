@@ -47,7 +47,8 @@ struct GemmBlock {
   int64_t row_begin, row_end, term_begin, term_end;
 };
 
-/// The one tree of a sum: 64 products in sequence, chunks pairwise. Sixteen chunks are a unit,
+/// The one tree of a sum: 64 products in sequence, of each pair the second first, as processors'
+/// dot products of BFLOAT16 pairs have it; chunks pairwise. Sixteen chunks are a unit,
 /// whose packed operands stay in the second-level cache; units are added pairwise as well, so that
 /// any power of two gives the same bits. Measured as in gemm.cc: 4 chunks 0.91 to 1.01, 8: 0.97 to
 /// 1.03, 32: 0.99 to 1.02 with twice the scratch.

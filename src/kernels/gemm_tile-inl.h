@@ -47,9 +47,9 @@ struct Tile {
     Spell(body, std::make_integer_sequence<int, kRows * kTileVectors>());
   }
 
-  /// The products of up to a chunk of terms, in sequence. Element (row, term) of A is
-  /// a[row * row_step + term * kTermStep]; terms of B are b_step elements apart. A row_step that
-  /// the compiler knows as kRowStep, where that is not 0, is 2 to 5 % faster.
+  /// The products of up to a chunk of terms, of each pair the second first. Element (row, term) of
+  /// A is a[row * row_step + term * kTermStep]; terms of B are b_step elements apart. A row_step
+  /// that the compiler knows as kRowStep, where that is not 0, is 2 to 5 % faster.
   template <int64_t kRowStep, int64_t kTermStep>
   inline __attribute__((always_inline)) void Multiply(const float* a, int64_t row_step,
                                                       const float* b, int64_t b_step,
@@ -58,19 +58,28 @@ struct Tile {
     // Two pointers and six offsets address twelve rows and leave registers to spare.
     const int64_t offset[] = {0, row_step, 2 * row_step, 3 * row_step, 4 * row_step, 5 * row_step};
     const float* upper = a + 6 * row_step;
-    for (int64_t q = 0; q < terms; ++q, a += kTermStep, upper += kTermStep, b += b_step) {
+    const auto add = [&](int64_t term, const float* from) __attribute__((always_inline)) {
       // B comes from the second-level cache: 3 % faster with 16 terms of notice.
-      for (int v = 0; v < kTileVectors; ++v) __builtin_prefetch(b + 16 * b_step + v * kLanes);
+      for (int v = 0; v < kTileVectors; ++v) __builtin_prefetch(from + 16 * b_step + v * kLanes);
       F32x16 right[kTileVectors];
 #pragma GCC unroll 2
-      for (int v = 0; v < kTileVectors; ++v) right[v] = F32x16::Load(b + v * kLanes);
+      for (int v = 0; v < kTileVectors; ++v) right[v] = F32x16::Load(from + v * kLanes);
       ForEach([&](F32x16& s, int r, int v) {
-        const float left = kRowStep != 0 ? a[r * kRowStep]
-                           : r < 6       ? a[offset[r % 6]]
-                                         : upper[offset[r % 6]];
+        const int64_t at = term * kTermStep;
+        const float left = kRowStep != 0 ? a[r * kRowStep + at]
+                           : r < 6       ? a[offset[r % 6] + at]
+                                         : upper[offset[r % 6] + at];
         s = F32x16::MulAdd(F32x16::Broadcast(left), right[v], s);
       });
+    };
+    for (int64_t q = 0; q + 2 <= terms; q += 2) {
+      add(1, b + b_step);
+      add(0, b);
+      a += 2 * kTermStep;
+      upper += 2 * kTermStep;
+      b += 2 * b_step;
     }
+    if (terms % 2 != 0) add(0, b);
   }
 
   inline __attribute__((always_inline)) void AddFrom(const Waiting& waiting, int64_t level) {
