@@ -109,9 +109,13 @@ OpenaclnnSimd MachineSimd() {
                   __builtin_cpu_supports("bmi2");
   const bool v4 = v3 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
                   __builtin_cpu_supports("avx512vl");
+  if (v4 && __builtin_cpu_supports("avx512bf16")) return OPENACLNN_SIMD_AVX512_BF16;
   return v4 ? OPENACLNN_SIMD_AVX512 : v3 ? OPENACLNN_SIMD_AVX2 : OPENACLNN_SIMD_BASELINE;
 #elif defined(__x86_64__)
-  if (__builtin_cpu_supports("x86-64-v4")) return OPENACLNN_SIMD_AVX512;
+  if (__builtin_cpu_supports("x86-64-v4")) {
+    return __builtin_cpu_supports("avx512bf16") ? OPENACLNN_SIMD_AVX512_BF16
+                                                : OPENACLNN_SIMD_AVX512;
+  }
   if (__builtin_cpu_supports("x86-64-v3")) return OPENACLNN_SIMD_AVX2;
   return OPENACLNN_SIMD_BASELINE;
 #else
@@ -186,7 +190,7 @@ Status Load() {
 }  // namespace
 
 const char* SimdName(OpenaclnnSimd simd) {
-  constexpr const char* kNames[] = {"baseline", "avx2", "avx512"};
+  constexpr const char* kNames[] = {"baseline", "avx2", "avx512", "avx512bf16"};
   return kNames[simd];
 }
 

@@ -58,14 +58,26 @@ __int128 AddedElements(const Gemm& gemm) {
   return gemm.added_once ? static_cast<__int128>(gemm.panels) * TileColumns(gemm) : 0;
 }
 
-/// Terms and columns of B that are packed at a time.
+/// Floats, or pairs that take their place, of so many terms.
+int64_t Places(const Gemm& gemm, int64_t terms) { return gemm.pairs ? DivideUp(terms, 2) : terms; }
+
+/// Terms and columns of B that are packed at a time; of pairs, the least magnitudes follow.
+struct PackedSize {
+  __int128 elements, least;
+
+  explicit PackedSize(const Gemm& gemm) {
+    const bool units = gemm.packing == GemmPacking::kUnit;
+    const int64_t terms = units ? std::min(gemm.terms, kGemmUnit) : gemm.terms;
+    const __int128 panels = units ? GroupPanels(gemm) : gemm.pass_panels;
+    const __int128 columns = std::min<__int128>(gemm.columns, panels * TileColumns(gemm));
+    elements = WholeVectors(columns * Places(gemm, terms) + TileColumns(gemm));
+    least = gemm.pairs ? WholeVectors((panels * DivideUp(terms, kGemmChunk) + 1) / 2) : 0;
+  }
+};
+
 __int128 PackedElements(const Gemm& gemm) {
-  const bool units = gemm.packing == GemmPacking::kUnit;
-  const int64_t terms = units ? std::min(gemm.terms, kGemmUnit) : gemm.terms;
-  const int64_t panels = units ? GroupPanels(gemm) : gemm.pass_panels;
-  const __int128 columns =
-      std::min<__int128>(gemm.columns, static_cast<__int128>(panels) * TileColumns(gemm));
-  return WholeVectors(columns * terms + TileColumns(gemm));
+  const PackedSize size(gemm);
+  return size.elements + size.least;
 }
 
 __int128 SharedElements(const Gemm& gemm) {
@@ -74,7 +86,8 @@ __int128 SharedElements(const Gemm& gemm) {
 
 /// A unit of a block of A.
 int64_t PackedRows(const Gemm& gemm) {
-  return kGemmRows * DivideUp(std::min(gemm.terms, kGemmUnit), kGemmChunk) * kGemmChunk;
+  const int64_t chunks = DivideUp(std::min(gemm.terms, kGemmUnit), kGemmChunk);
+  return kGemmRows * chunks * Places(gemm, kGemmChunk);
 }
 
 __int128 BodyElements(const Gemm& gemm) {
@@ -136,6 +149,15 @@ int64_t PlainStep(const Gemm& gemm) {
                      (a.width % kGemmChunk == 0 || a.width >= gemm.terms);
   const int64_t step = a.view.rows.step();
   return plain && step % kShared != 0 ? step : 0;
+}
+
+/// Pairs begin with a block's terms, those of B with all terms.
+bool TakesPairs(const Gemm& gemm) {
+  const auto pairs = [](const TapMatrix& m) {
+    return m.dtype == ACL_BF16 && m.rounding == Rounding::kNone;
+  };
+  return gemm.kernels->pairs && Simd() == OPENACLNN_SIMD_AVX512_BF16 && pairs(gemm.a) &&
+         pairs(gemm.b) && (gemm.rows.places == 1 || gemm.rows.place_terms % 2 == 0);
 }
 
 /// Who packs B, how much of it at a time, and the pieces of parallel work.
@@ -226,7 +248,7 @@ class Call {
   /// Batches in parallel.
   void RunBatches() const {
     ForItems(gemm_.batches.count, [&](int64_t batch, float* own) {
-      const GemmPacked packed = {OwnPacked(own), 0, 0, gemm_.terms};
+      const GemmPacked packed = Packed(OwnPacked(own), 0, gemm_.terms);
       Pack(batch, {0, gemm_.terms, 0, gemm_.panels}, packed);
       for (int64_t block = 0; block < gemm_.blocks; ++block) {
         Multiply(batch, block, 0, gemm_.panels, packed, own);
@@ -237,12 +259,13 @@ class Call {
   /// Some panels of the batches of a round.
   void RunPass(int64_t round, int64_t begin, int64_t end) const {
     const int64_t first = round * RoundBatches(gemm_);
-    const GemmPacked packed = {packed_, begin, 0, gemm_.terms};
+    const GemmPacked packed = Packed(packed_, begin, gemm_.terms);
     const bool shared = gemm_.packing == GemmPacking::kShared;
     if (shared && gemm_.terms > 0) {
       const int64_t columns =
           std::min(gemm_.columns, end * TileColumns(gemm_)) - begin * TileColumns(gemm_);
-      const int64_t grain = DivideUp(kPackElements, columns);
+      int64_t grain = DivideUp(kPackElements, columns);
+      if (gemm_.pairs) grain = DivideUp(grain, kGemmChunk) * kGemmChunk;
       ParallelFor(DivideUp(gemm_.terms, grain), [&](int64_t part) {
         Pack(first, {part * grain, std::min((part + 1) * grain, gemm_.terms), begin, end}, packed);
       });
@@ -253,8 +276,8 @@ class Call {
       const int64_t group = begin + item % gemm_.column_groups * group_panels;
       if (group >= end) return;
       Multiply(first + item / per_batch, item % per_batch / gemm_.column_groups, group,
-               std::min(group + group_panels, end),
-               shared ? packed : GemmPacked{OwnPacked(own), 0, 0, 0}, own);
+               std::min(group + group_panels, end), shared ? packed : Packed(OwnPacked(own), 0, 0),
+               own);
     });
   }
 
@@ -279,6 +302,11 @@ class Call {
         .packed_a = own,
         .partials = own + PackedRows(gemm_),
     });
+  }
+
+  GemmPacked Packed(float* data, int64_t panel, int64_t terms) const {
+    float* const least = data + PackedSize(gemm_).elements;
+    return {data, reinterpret_cast<uint16_t*>(least), panel, 0, terms};
   }
 
   /// Where a body packs B, behind the rest of its own.
@@ -311,6 +339,7 @@ void PlanGemm(Gemm* gemm) {
   const GemmRows& rows = gemm->rows;
   gemm->added_once =
       gemm->adds && gemm->added.view.rows.constant() && gemm->batches.added.constant();
+  gemm->pairs = TakesPairs(*gemm);
   gemm->plain_step = PlainStep(*gemm);
   MergeGroups(gemm);
   const int64_t merged = gemm->merged_end - gemm->merged_begin;

@@ -77,6 +77,7 @@ struct Gemm {
   GemmRows rows;
   GemmBatches batches;
 
+  bool pairs;                        // operands are packed as pairs of BFLOAT16, not as floats
   bool added_once;                   // all rows add the same
   int64_t plain_step;                // elements between rows of A that are not packed; 0: all are
   int64_t merged_begin, merged_end;  // groups that share blocks
@@ -106,9 +107,11 @@ struct GemmPart {
 
 /// Where B is packed: panel by panel, tile_columns elements for each of `terms` terms; as many as
 /// there are in the last panel, whose rows are read as if they were longer, which takes
-/// tile_columns elements behind them.
+/// tile_columns elements behind them. A pair of terms takes the place of a float, the first one the
+/// lower half; `least` then has the least magnitude of each chunk of each panel.
 struct GemmPacked {
   float* data;
+  uint16_t* least;
   int64_t panel, term;  // the first ones
   int64_t terms;
 };
@@ -131,6 +134,7 @@ struct GemmWork {
 /// The loops that are compiled for each instruction set.
 struct GemmKernels {
   int64_t tile_columns;
+  bool pairs;  // there are loops for pairs of BFLOAT16
   void (*pack_b)(const Gemm& gemm, const void* b, const GemmPart& part, const GemmPacked& packed);
   void (*widen)(const void* from, int64_t step, int32_t dtype, int64_t n, float* to);
   void (*multiply)(const GemmWork& work);

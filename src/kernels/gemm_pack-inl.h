@@ -90,44 +90,59 @@ struct Run {
   }
 };
 
-/// Elements [j, j + n) of rows [i, i + rows), a row each row_step floats; the chunks of a row are
-/// chunk_step apart. Rows from `last` on repeat it.
+/// Elements [j, j + n) of rows [i, i + rows) in pieces that end with chunks and taps: calls
+/// put(where they lie, row, place of the first one, count). Rows from `last` on repeat it.
+template <class Put>
+inline __attribute__((always_inline)) void ForPieces(const TapMatrix& m, const void* data,
+                                                     int64_t i, int64_t rows, int64_t last,
+                                                     int64_t j, int64_t n, Put&& put) {
+  const int64_t step_bytes = m.view.step * m.view.element_bytes;
+  for (int64_t done = 0; done < n;) {
+    const Run run(m, j + done, n - done);
+    for (int64_t r = 0; r < rows; ++r) {
+      const std::byte* from = run.Of(m, data, Least(i + r, last));
+      for (int64_t at = done, count; at < done + run.count; at += count) {
+        count = Least(kGemmChunk - at % kGemmChunk, done + run.count - at);
+        put(from, r, at, count);
+        from += count * step_bytes;
+      }
+    }
+    done += run.count;
+  }
+}
+
+/// The same as floats, a row each row_step floats; the chunks of a row are chunk_step apart.
 inline void ReadRows(const TapMatrix& m, const void* data, int64_t i, int64_t rows, int64_t last,
                      int64_t j, int64_t n, float* to, int64_t row_step, int64_t chunk_step) {
   WithStored(m.dtype, [&](auto stored) {
-    using T = decltype(stored);
-    const int64_t step_bytes = m.view.step * static_cast<int64_t>(sizeof(T));
-    for (int64_t done = 0; done < n;) {
-      const Run run(m, j + done, n - done);
-      for (int64_t r = 0; r < rows; ++r) {
-        const std::byte* from = run.Of(m, data, Least(i + r, last));
-        for (int64_t at = done, count; at < done + run.count; at += count) {
-          const int64_t place = at % kGemmChunk;
-          count = Least(kGemmChunk - place, done + run.count - at);
-          float* const piece = to + r * row_step + at / kGemmChunk * chunk_step + place;
-          Widen<T>(from, m.view.step, count, piece);
-          Round(m.rounding, count, piece);
-          from += count * step_bytes;
-        }
-      }
-      done += run.count;
-    }
+    ForPieces(m, data, i, rows, last, j, n,
+              [&](const std::byte* from, int64_t r, int64_t at, int64_t count) {
+                float* const piece =
+                    to + r * row_step + at / kGemmChunk * chunk_step + at % kGemmChunk;
+                Widen<decltype(stored)>(from, m.view.step, count, piece);
+                Round(m.rounding, count, piece);
+              });
   });
 }
 
-/// Where the elements of a panel are packed: `step` floats from one term to the next.
+/// Where the elements of a panel are packed: `step` floats from one term, or pair, to the next.
 struct Panel {
   int64_t columns, step;
+  bool pairs;
   float* first;  // of term `begin`
   int64_t begin;
 
   Panel(const Gemm& gemm, const GemmPacked& packed, int64_t panel)
       : columns(Least(kTileColumns, gemm.columns - panel * kTileColumns)),
         step(columns),
-        first(packed.data + (panel - packed.panel) * packed.terms * kTileColumns),
+        pairs(gemm.pairs),
+        first(packed.data + (panel - packed.panel) *
+                                (pairs ? (packed.terms + 1) / 2 : packed.terms) * kTileColumns),
         begin(packed.term) {}
 
-  float* Term(int64_t term) const { return first + (term - begin) * step; }
+  float* Term(int64_t term) const {
+    return first + (pairs ? (term - begin) / 2 : term - begin) * step;
+  }
 };
 
 /// B whose rows are terms, without taps: a chunk of terms at a time, panel by panel.
@@ -204,7 +219,8 @@ inline void PackColumnsOfB(const Gemm& gemm, const void* b, const GemmPart& part
   }
 }
 
-inline void PackB(const Gemm& gemm, const void* b, const GemmPart& part, const GemmPacked& packed) {
+inline void PackFloatsOfB(const Gemm& gemm, const void* b, const GemmPart& part,
+                          const GemmPacked& packed) {
   gemm.b.transposed ? PackColumnsOfB(gemm, b, part, packed) : PackRowsOfB(gemm, b, part, packed);
 }
 
@@ -217,6 +233,7 @@ struct UnitOfA {
 
   float* packed;
   int64_t tile_floats;
+  uint32_t least;                           // of pairs: the least magnitude
   const float* plain;                       // PlainRowsOfA: the first row
   int64_t offsets[kGemmUnit / kGemmChunk];  // of its chunks
 };
@@ -225,6 +242,7 @@ struct UnitOfA {
 // so that they are copied as they lie. Rows beyond the last repeat it; nobody reads their sums.
 struct RowsOfA {
   using Rest = RowsOfA;
+  static constexpr bool kPairs = false;
   static constexpr int64_t kRowStep = kGemmChunk, kTermStep = 1;
 
   static void Pack(const GemmWork& work, int64_t begin, int64_t end, UnitOfA* unit) {
@@ -245,6 +263,7 @@ struct RowsOfA {
 // The same where whole tiles are read as they lie: what is left of the rows is packed.
 struct PlainRowsOfA {
   using Rest = RowsOfA;
+  static constexpr bool kPairs = false;
   static constexpr int64_t kRowStep = 0, kTermStep = 1;
 
   static void Pack(const GemmWork& work, int64_t begin, int64_t end, UnitOfA* unit) {
@@ -268,6 +287,7 @@ struct PlainRowsOfA {
 // term's elements of a tile lie together.
 struct ColumnsOfA {
   using Rest = ColumnsOfA;
+  static constexpr bool kPairs = false;
   static constexpr int64_t kRowStep = 1, kTermStep = kTileRows;
 
   static void Pack(const GemmWork& work, int64_t begin, int64_t end, UnitOfA* unit) {

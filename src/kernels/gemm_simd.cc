@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products: the loops over tiles, and what becomes of their sums, for one instruction set.
 #include "kernels/gemm_pack-inl.h"
+#if defined(OPENACLNN_PAIRS)
+#include "kernels/gemm_pairs-inl.h"
+#endif
 
 namespace openaclnn::OPENACLNN_TARGET {
 namespace {
+
+#if defined(OPENACLNN_PAIRS)
+constexpr bool kPairs = true;
+#else
+constexpr bool kPairs = false;
+#endif
 
 void WidenRow(const void* from, int64_t step, int32_t dtype, int64_t n, float* to) {
   WithStored(dtype, [&](auto stored) {
@@ -69,8 +78,11 @@ void Store(const GemmWork& work, Tile& tile, int64_t row, int64_t panel) {
   });
 }
 
+template <class Left>
+constexpr int64_t kChunkFloats = UnitOfA::kChunkFloats / (Left::kPairs ? 2 : 1);
+
 /// One unit of terms of one tile; the last unit's tile is stored.
-template <class Left, int kRows>
+template <class Left, int kRows, bool kDots>
 void MultiplyTile(const GemmWork& work, const UnitOfA& a, const GemmPacked& packed_b, int64_t unit,
                   int64_t row, int64_t panel) {
   const GemmBlock& block = work.block;
@@ -86,10 +98,17 @@ void MultiplyTile(const GemmWork& work, const UnitOfA& a, const GemmPacked& pack
   const Waiting chunk_waiting = {chunk_sums, kRows * kTileColumns, kTileColumns};
   Tile<kRows> tile;
   for (int64_t chunk = 0; chunk < chunks; ++chunk) {
-    const int64_t offset = kPlain ? a.offsets[chunk] : chunk * UnitOfA::kChunkFloats;
-    tile.template Multiply<Left::kRowStep, Left::kTermStep>(
-        rows_of_a + offset, plain_step, place.Term(begin + chunk * kGemmChunk), place.step,
-        Least(kGemmChunk, terms - chunk * kGemmChunk));
+    const int64_t offset = kPlain ? a.offsets[chunk] : chunk * kChunkFloats<Left>;
+    const float* const b = place.Term(begin + chunk * kGemmChunk);
+    const int64_t count = Least(kGemmChunk, terms - chunk * kGemmChunk);
+    if constexpr (Left::kPairs) {
+      tile.template MultiplyPairs<Left::kRowStep, Left::kTermStep, kDots>(
+          reinterpret_cast<const uint32_t*>(rows_of_a + offset),
+          reinterpret_cast<const uint32_t*>(b), place.step, (count + 1) / 2);
+    } else {
+      tile.template Multiply<Left::kRowStep, Left::kTermStep>(rows_of_a + offset, plain_step, b,
+                                                              place.step, count);
+    }
     tile.Join(chunk_waiting, chunk);
     if (chunk + 1 < chunks) tile.Wait(chunk_waiting, chunk);
   }
@@ -105,6 +124,27 @@ void MultiplyTile(const GemmWork& work, const UnitOfA& a, const GemmPacked& pack
   Store(work, done, row, panel);
 }
 
+void PackB(const Gemm& gemm, const void* b, const GemmPart& part, const GemmPacked& packed) {
+#if defined(OPENACLNN_PAIRS)
+  if (gemm.pairs) return PackPairsOfB(gemm, b, part, packed);
+#endif
+  PackFloatsOfB(gemm, b, part, packed);
+}
+
+template <class Left, bool kDots>
+void MultiplyPanel(const GemmWork& work, const UnitOfA& a, const GemmPacked& packed_b, int64_t unit,
+                   int64_t panel) {
+  using Rest = typename Left::Rest;
+  const GemmBlock& block = work.block;
+  for (int64_t row = block.row_begin; row < block.row_end; row += kTileRows) {
+    const int64_t left = block.row_end - row;
+    const auto multiply = left >= kTileRows  ? MultiplyTile<Left, kTileRows, kDots>
+                          : left <= kFewRows ? MultiplyTile<Rest, kFewRows, kDots>
+                                             : MultiplyTile<Rest, kTileRows, kDots>;
+    multiply(work, a, packed_b, unit, row, panel);
+  }
+}
+
 template <class Left>
 void MultiplyBlock(const GemmWork& work) {
   const GemmBlock& block = work.block;
@@ -113,7 +153,7 @@ void MultiplyBlock(const GemmWork& work) {
     const int64_t end = Least(begin + kGemmUnit, block.term_end);
     UnitOfA a = {};
     a.packed = work.packed_a;
-    a.tile_floats = (end - begin + kGemmChunk - 1) / kGemmChunk * UnitOfA::kChunkFloats;
+    a.tile_floats = (end - begin + kGemmChunk - 1) / kGemmChunk * kChunkFloats<Left>;
     Left::Pack(work, begin, end, &a);
     GemmPacked packed_b = work.packed_b;
     if (work.gemm->packing == GemmPacking::kUnit) {
@@ -123,14 +163,13 @@ void MultiplyBlock(const GemmWork& work) {
       PackB(*work.gemm, work.b, {begin, end, work.panel_begin, work.panel_end}, packed_b);
     }
     for (int64_t panel = work.panel_begin; panel < work.panel_end; ++panel) {
-      for (int64_t row = block.row_begin; row < block.row_end; row += kTileRows) {
-        using Rest = typename Left::Rest;
-        const int64_t left = block.row_end - row;
-        const auto multiply = left >= kTileRows  ? MultiplyTile<Left, kTileRows>
-                              : left <= kFewRows ? MultiplyTile<Rest, kFewRows>
-                                                 : MultiplyTile<Rest, kTileRows>;
-        multiply(work, a, packed_b, unit, row, panel);
+      if constexpr (Left::kPairs) {
+        if (Left::DotsAreExact(a, packed_b, panel, begin, end)) {
+          MultiplyPanel<Left, true>(work, a, packed_b, unit, panel);
+          continue;
+        }
       }
+      MultiplyPanel<Left, false>(work, a, packed_b, unit, panel);
     }
   }
 }
@@ -148,6 +187,12 @@ void StoreZeros(const GemmWork& work) {
 void MultiplyWork(const GemmWork& work) {
   const Gemm& gemm = *work.gemm;
   if (work.block.term_begin >= work.block.term_end) return StoreZeros(work);
+#if defined(OPENACLNN_PAIRS)
+  if (gemm.pairs) {
+    return gemm.a.transposed ? MultiplyBlock<PairsOfColumnsOfA>(work)
+                             : MultiplyBlock<PairsOfRowsOfA>(work);
+  }
+#endif
   gemm.a.transposed      ? MultiplyBlock<ColumnsOfA>(work)
   : gemm.plain_step != 0 ? MultiplyBlock<PlainRowsOfA>(work)
                          : MultiplyBlock<RowsOfA>(work);
@@ -155,6 +200,6 @@ void MultiplyWork(const GemmWork& work) {
 
 }  // namespace
 
-extern const GemmKernels kGemmKernels = {kTileColumns, PackB, WidenRow, MultiplyWork};
+extern const GemmKernels kGemmKernels = {kTileColumns, kPairs, PackB, WidenRow, MultiplyWork};
 
 }  // namespace openaclnn::OPENACLNN_TARGET

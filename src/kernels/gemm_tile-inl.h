@@ -23,6 +23,11 @@ inline constexpr int kTileRows = 2, kFewRows = 1, kTileVectors = 1;
 inline constexpr int64_t kTileColumns = kTileVectors * kLanes;
 static_assert(kGemmRows % kTileRows == 0);
 
+// Clang takes the instruction only where everything is compiled for processors that have it.
+#if defined(__AVX512F__) && (!defined(__clang__) || defined(__AVX512BF16__))
+#define OPENACLNN_PAIRS 1
+#endif
+
 /// Sums that wait in memory for their partner, by the level of the tree that they are on.
 struct Waiting {
   float* sums;
@@ -81,6 +86,39 @@ struct Tile {
     }
     if (terms % 2 != 0) add(0, b);
   }
+
+#if defined(OPENACLNN_PAIRS)
+  /// The same of pairs of BFLOAT16. With kDots by the processor's dot product, which is two FMAs,
+  /// the upper halves first, but takes subnormals for zeros.
+  template <int64_t kRowStep, int64_t kTermStep, bool kDots>
+  inline __attribute__((always_inline)) void MultiplyPairs(const uint32_t* a, const uint32_t* b,
+                                                           int64_t b_step, int64_t pairs) {
+    ForEach([](F32x16& s, int, int) { s = F32x16::Broadcast(0.0f); });
+    for (int64_t q = 0; q < pairs; ++q, a += kTermStep, b += b_step) {
+      for (int v = 0; v < kTileVectors; ++v) __builtin_prefetch(b + 16 * b_step + v * kLanes);
+      __m512i right[kTileVectors];
+#pragma GCC unroll 2
+      for (int v = 0; v < kTileVectors; ++v) right[v] = _mm512_loadu_si512(b + v * kLanes);
+      ForEach([&](F32x16& s, int r, int v) {
+        const __m512i left = _mm512_set1_epi32(static_cast<int32_t>(a[r * kRowStep]));
+        if constexpr (kDots) {
+          // Without the intrinsic nothing else is compiled for processors that have it.
+          asm("vdpbf16ps %2, %1, %0" : "+v"(s.part[0]) : "v"(left), "v"(right[v]));
+        } else {
+          const __m512i upper = _mm512_set1_epi32(-65536);
+          const auto odd = [&](__m512i pair) {
+            return F32x16{{_mm512_castsi512_ps(_mm512_and_si512(pair, upper))}};
+          };
+          const auto even = [](__m512i pair) {
+            return F32x16{{_mm512_castsi512_ps(_mm512_slli_epi32(pair, 16))}};
+          };
+          s = F32x16::MulAdd(odd(left), odd(right[v]), s);
+          s = F32x16::MulAdd(even(left), even(right[v]), s);
+        }
+      });
+    }
+  }
+#endif
 
   inline __attribute__((always_inline)) void AddFrom(const Waiting& waiting, int64_t level) {
     ForEach([&](F32x16& s, int r, int v) { s = F32x16::Load(waiting.Place(level, r, v)) + s; });

@@ -26,7 +26,7 @@
   __VA_ARGS__;                        \
   }
 #define OPENACLNN_TARGET_SELECT(table)                           \
-  (::openaclnn::Simd() == OPENACLNN_SIMD_AVX512 ? &avx512::table \
+  (::openaclnn::Simd() >= OPENACLNN_SIMD_AVX512 ? &avx512::table \
    : ::openaclnn::Simd() == OPENACLNN_SIMD_AVX2 ? &avx2::table   \
                                                 : &baseline::table)
 #else

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operands of products of BFLOAT16 as processors' dot products read them: two terms take the place
+// of a float, the first one the lower half. Beside them is noted how small they are.
+//
+// VDPBF16PS is two FMAs, that of the upper halves first, but subnormal operands and results count
+// as zeros. Products of operands of at least 2^a and 2^b are multiples of 2^(a - 7) 2^(b - 7), and
+// so are their sums, rounded or not: where that is at least 2^-126 nothing is subnormal, and the
+// bits are those of the FMAs.
+#pragma once
+
+#include "kernels/gemm_pack-inl.h"
+
+namespace openaclnn {
+namespace OPENACLNN_TARGET {
+
+/// The least magnitude of some elements, less one, which makes zeros the largest.
+struct LeastMagnitude {
+  __m512i lanes = _mm512_set1_epi16(-1);
+
+  void See(__m512i elements) {
+    const __m512i magnitude = _mm512_and_si512(elements, _mm512_set1_epi16(0x7FFF));
+    lanes = _mm512_min_epu16(lanes, _mm512_sub_epi16(magnitude, _mm512_set1_epi16(1)));
+  }
+
+  uint16_t Value() const {
+    uint16_t each[32], least = 0xFFFF;
+    _mm512_storeu_si512(each, lanes);
+    for (const uint16_t one : each) least = one < least ? one : least;
+    return least;
+  }
+};
+
+/// The bits of n elements, `step` apart; n is at most a chunk.
+inline void CopyBits(const std::byte* from, int64_t step, int64_t n, uint16_t* to,
+                     LeastMagnitude* least) {
+  uint16_t dense[kGemmChunk];
+  const void* elements = from;
+  if (step != 1) {
+    CopyStrided(from, step, dense, 1, n, sizeof(uint16_t));
+    elements = dense;
+  }
+  for (int64_t j = 0; j < n; j += 32) {
+    const __mmask32 mask = n - j >= 32 ? ~__mmask32{0} : (__mmask32{1} << (n - j)) - 1;
+    const __m512i bits = _mm512_maskz_loadu_epi16(mask, static_cast<const uint16_t*>(elements) + j);
+    least->See(bits);
+    _mm512_mask_storeu_epi16(to + j, mask, bits);
+  }
+}
+
+/// n pairs of the elements of two rows.
+inline void Pair(const uint16_t* first, const uint16_t* second, int64_t n, uint32_t* to) {
+  for (int64_t j = 0; j < n; j += kLanes) {
+    const auto mask =
+        static_cast<__mmask16>(n - j >= kLanes ? 0xFFFF : (uint32_t{1} << (n - j)) - 1);
+    const __m512i low = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, first + j));
+    const __m512i high = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, second + j));
+    _mm512_mask_storeu_epi32(to + j, mask, _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
+  }
+}
+
+/// As ReadRows, in bits, a row each row_step elements; behind an odd number of elements is a zero.
+inline void ReadBits(const TapMatrix& m, const void* data, int64_t i, int64_t rows, int64_t last,
+                     int64_t j, int64_t n, uint16_t* to, int64_t row_step, int64_t chunk_step,
+                     LeastMagnitude* least) {
+  ForPieces(m, data, i, rows, last, j, n,
+            [&](const std::byte* from, int64_t r, int64_t at, int64_t count) {
+              CopyBits(from, m.view.step, count,
+                       to + r * row_step + at / kGemmChunk * chunk_step + at % kGemmChunk, least);
+            });
+  if (n % 2 == 0) return;
+  for (int64_t r = 0; r < rows; ++r) {
+    to[r * row_step + n / kGemmChunk * chunk_step + n % kGemmChunk] = 0;
+  }
+}
+
+inline uint32_t* AsPairs(float* floats) { return reinterpret_cast<uint32_t*>(floats); }
+
+/// As PackRowsOfB.
+inline void PackPairsOfRows(const Gemm& gemm, const void* b, const GemmPart& part,
+                            const GemmPacked& packed) {
+  const RowView& view = gemm.b.view;
+  const int64_t chunks = (packed.terms + kGemmChunk - 1) / kGemmChunk;
+  const int64_t panel_bytes = kTileColumns * view.step * static_cast<int64_t>(sizeof(uint16_t));
+  for (int64_t begin = part.term_begin; begin < part.term_end; begin += kGemmChunk) {
+    const int64_t end = Least(begin + kGemmChunk, part.term_end);
+    for (int64_t p = part.panel_begin; p < part.panel_end; ++p) {
+      const Panel panel(gemm, packed, p);
+      LeastMagnitude least;
+      float* to = panel.Term(begin);
+      for (int64_t q = begin; q < end; q += 2, to += panel.step) {
+        alignas(64) uint16_t rows[2][kTileColumns] = {};
+        for (int64_t r = 0; r < Least(end - q, 2); ++r) {
+          __builtin_prefetch(view.Row(const_cast<void*>(b), q + r + 16) + p * panel_bytes);
+          CopyBits(view.Row(const_cast<void*>(b), q + r) + p * panel_bytes, view.step,
+                   panel.columns, rows[r], &least);
+        }
+        Pair(rows[0], rows[1], panel.columns, AsPairs(to));
+      }
+      packed.least[(p - packed.panel) * chunks + (begin - packed.term) / kGemmChunk] =
+          least.Value();
+    }
+  }
+}
+
+/// As PackColumnsOfB.
+inline void PackPairsOfColumns(const Gemm& gemm, const void* b, const GemmPart& part,
+                               const GemmPacked& packed) {
+  constexpr int64_t kTurn = 4 * kGemmChunk;
+  const int64_t chunks = (packed.terms + kGemmChunk - 1) / kGemmChunk;
+  alignas(64) float rows[kTileColumns * kTurn / 2];
+  for (int64_t p = part.panel_begin; p < part.panel_end; ++p) {
+    const Panel panel(gemm, packed, p);
+    for (int64_t q = part.term_begin; q < part.term_end; q += kTurn) {
+      const int64_t n = Least(kTurn, part.term_end - q);
+      LeastMagnitude least;
+      ReadBits(gemm.b, b, p * kTileColumns, panel.columns, INT64_MAX, q, n,
+               reinterpret_cast<uint16_t*>(rows), kTurn, kGemmChunk, &least);
+      Transpose(rows, kTurn / 2, panel.columns, (n + 1) / 2, panel.Term(q), panel.step);
+      const uint16_t value = least.Value();
+      for (int64_t at = q; at < q + n; at += kGemmChunk) {
+        packed.least[(p - packed.panel) * chunks + (at - packed.term) / kGemmChunk] = value;
+      }
+    }
+  }
+}
+
+inline void PackPairsOfB(const Gemm& gemm, const void* b, const GemmPart& part,
+                         const GemmPacked& packed) {
+  gemm.b.transposed ? PackPairsOfColumns(gemm, b, part, packed)
+                    : PackPairsOfRows(gemm, b, part, packed);
+}
+
+/// What both ways of packing A share.
+struct PairsOfA {
+  static constexpr bool kPairs = true;
+
+  /// Whether no operand, product or sum of the terms [begin, end) can be subnormal.
+  static bool DotsAreExact(const UnitOfA& a, const GemmPacked& b, int64_t panel, int64_t begin,
+                           int64_t end) {
+    const int64_t chunks = (b.terms + kGemmChunk - 1) / kGemmChunk;
+    const uint16_t* const least = b.least + (panel - b.panel) * chunks;
+    uint32_t least_b = 0xFFFF;
+    for (int64_t c = (begin - b.term) / kGemmChunk; c <= (end - 1 - b.term) / kGemmChunk; ++c) {
+      least_b = least[c] < least_b ? least[c] : least_b;
+    }
+    // Exponents as they are stored: 127 more than their own.
+    const uint32_t exponent_a = (a.least + 1) >> 7, exponent_b = (least_b + 1) >> 7;
+    return exponent_a >= 1 && exponent_b >= 1 && exponent_a + exponent_b >= 2 * (127 + 7) - 126;
+  }
+};
+
+/// As RowsOfA.
+struct PairsOfRowsOfA : PairsOfA {
+  using Rest = PairsOfRowsOfA;
+  static constexpr int64_t kRowStep = kGemmChunk / 2, kTermStep = 1;
+
+  static void Pack(const GemmWork& work, int64_t begin, int64_t end, UnitOfA* unit) {
+    const GemmBlock& block = work.block;
+    LeastMagnitude least;
+    float* to = unit->packed;
+    for (int64_t row = block.row_begin; row < block.row_end; row += kTileRows) {
+      ReadBits(work.gemm->a, work.a, row, RowsOfTile(block.row_end - row), block.row_end - 1, begin,
+               end - begin, reinterpret_cast<uint16_t*>(to), kGemmChunk, kGemmChunk * kTileRows,
+               &least);
+      to += unit->tile_floats;
+    }
+    unit->least = least.Value();
+  }
+};
+
+/// As ColumnsOfA.
+struct PairsOfColumnsOfA : PairsOfA {
+  using Rest = PairsOfColumnsOfA;
+  static constexpr int64_t kRowStep = 1, kTermStep = kTileRows;
+
+  static void Pack(const GemmWork& work, int64_t begin, int64_t end, UnitOfA* unit) {
+    const GemmBlock& block = work.block;
+    const TapMatrix& a = work.gemm->a;
+    const int64_t rows = block.row_end - block.row_begin;
+    const Run run(a, block.row_begin, rows);
+    uint16_t lines[2][kGemmRows] = {};
+    uint32_t pairs[kGemmRows];
+    LeastMagnitude least;
+    for (int64_t q = begin; q < end; q += 2) {
+      if (end - q == 1) std::memset(lines[1], 0, sizeof lines[1]);
+      for (int64_t r = 0; r < Least(end - q, 2); ++r) {
+        const std::byte* later = run.Of(a, work.a, q + r + 16);
+        for (int64_t j = 0; j < run.count * a.view.element_bytes; j += 64) {
+          __builtin_prefetch(later + j);
+        }
+        CopyBits(run.Of(a, work.a, q + r), a.view.step, run.count, lines[r], &least);
+      }
+      Pair(lines[0], lines[1], kGemmRows, pairs);
+      float* to = unit->packed + (q - begin) / 2 * kTileRows;
+      for (int64_t row = 0; row < rows; row += kTileRows, to += unit->tile_floats) {
+        std::memcpy(to, pairs + row, kTileRows * sizeof(uint32_t));
+      }
+    }
+    unit->least = least.Value();
+  }
+};
+
+}  // namespace OPENACLNN_TARGET
+}  // namespace openaclnn
