@@ -12,6 +12,7 @@ file(GLOB made_from CONFIGURE_DEPENDS
 list(APPEND made_from
   ${PROJECT_SOURCE_DIR}/scripts/generate_operators.py
   ${PROJECT_SOURCE_DIR}/scripts/operator_records.py
+  ${PROJECT_SOURCE_DIR}/scripts/check_records.py
   ${PROJECT_SOURCE_DIR}/scripts/operator_headers.py)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${made_from})
 execute_process(COMMAND_ERROR_IS_FATAL ANY COMMAND ${Python3_EXECUTABLE} -B

@@ -13,7 +13,8 @@ import textwrap
 from pathlib import Path
 
 import operator_headers
-from operator_records import TYPES, read_topics
+from check_records import TYPES
+from operator_records import read_topics
 
 MADE = "// Made by scripts/generate_operators.py.\n"
 LICENCE = "// SPDX-License-Identifier: Apache-2.0\n"
@@ -100,9 +101,13 @@ def members_of(struct, operators):
             merged["out"] = None
         merged = {name: merged[name] for name in names}
     for operator in operators:
-        places = [list(merged).index(each.member) for each in operator.parameters if each.role]
-        if places != sorted(places):
-            raise SystemExit(f"{struct}: {operator.name} has its tensors in another order")
+        own = [each.member for each in operator.parameters if each.role]
+        order = [name for name in merged if name in own]
+        if own != order:
+            raise SystemExit(
+                f"src/opapi/supporting/{operator.topic}/operators.toml: {operator.name}: parameters: "
+                f"is {', '.join(own)}, expected {', '.join(order)}, as others of {struct} have them"
+            )
     return merged
 
 

@@ -11,8 +11,8 @@ A file has a [domain] of its topic and an [[operator]] for each operator:
     name        of the API without aclnn
     header      of aclnnop/aclnn_<header>.h, where it is not the name in snake case
     inplace     true: aclnnInplace<name> too, whose selfRef is both self and out
-    parameters  "name: kind" in the API's order; the kinds are those of KINDS below, and ? is one
-                that may be null
+    parameters  "name: kind" in the API's order; the kinds are those of check_records.KINDS, and ? is
+                one that may be null
     types       of all tensors: "numeric", "real" (floats), or a list
     formula     what is computed, in words
     numpy       the same as an expression of NumPy, of which tests/supporting/ makes the tests: a
@@ -37,40 +37,10 @@ import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from check_records import KINDS, faults_of, repeated
+
 ROOT = Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "src/opapi/supporting"
-
-# The C type of each kind; "const out" is an output that the API declares const.
-KINDS = {
-    "in": "const aclTensor*",
-    "out": "aclTensor*",
-    "const out": "const aclTensor*",
-    "in[]": "const aclTensorList*",
-    "out[]": "const aclTensorList*",
-    "scalar": "const aclScalar*",
-    "scalar[]": "const aclScalarList*",
-    "ints": "const aclIntArray*",
-    "bools": "const aclBoolArray*",
-    "float": "float",
-    "double": "double",
-    "int64": "int64_t",
-    "uint64": "uint64_t",
-    "int8": "int8_t",
-    "int": "int",
-    "bool": "bool",
-    "dtype": "aclDataType",
-    "string": "char*",
-}
-FIELDS = set(
-    "name header inplace parameters types formula numpy cases samples expression values engine"
-    " check plan shape members constants over about".split()
-)
-TYPES = {"numeric": "kNumericTypes", "real": "kRealTypes"}
-
-
-class RecordError(Exception):
-    """A record that says what cannot be."""
-
 
 @dataclass(frozen=True)
 class Parameter:
@@ -172,10 +142,7 @@ def snake(name):
 
 def _parameter(text, members):
     name, kind = text.split(": ")
-    plain = kind.removesuffix("?")
-    if plain not in KINDS:
-        raise RecordError(f"{text}: expected one of {', '.join(KINDS)}")
-    return Parameter(name, plain, kind.endswith("?"), members.get(name, name))
+    return Parameter(name, kind.removesuffix("?"), kind.endswith("?"), members.get(name, name))
 
 
 def _in_place(parameters):
@@ -188,9 +155,6 @@ def _in_place(parameters):
 
 
 def _operators(record, topic):
-    unknown = record.keys() - FIELDS
-    if unknown:
-        raise RecordError(f"{', '.join(sorted(unknown))}: expected fields of {sorted(FIELDS)}")
     members = record.get("members", {})
     parameters = [_parameter(each, members) for each in record["parameters"]]
     name, formula = record["name"], record["formula"]
@@ -200,21 +164,35 @@ def _operators(record, topic):
         yield Operator(f"Inplace{name}", topic, record, list(_in_place(parameters)), True, formula)
 
 
+def _refuse(path, faults):
+    """Ends the program with all that is wrong with a file."""
+    if faults := list(faults):
+        raise SystemExit("\n".join(f"{path}: {fault}" for fault in faults))
+
+
 def read_topic(path):
-    document = tomllib.loads(path.read_text(encoding="utf-8"))
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:  # no TOML, or no UTF-8
+        raise SystemExit(f"{path}: {error}") from error
+    _refuse(path, faults_of(document))
+    _refuse(path, repeated(document["operator"]))
     domain = document["domain"]
     text = domain["text"].strip()
     topic = Topic(path.parent.name, text, domain.get("includes", []), document.get("about", {}))
     for record in document["operator"]:
-        try:
-            topic.operators += _operators(record, topic.name)
-        except (KeyError, ValueError, RecordError) as error:
-            raise SystemExit(f"{path}: {record.get('name')}: {error}") from error
+        topic.operators += _operators(record, topic.name)
     return topic
 
 
-def read_topics():
-    return [read_topic(path) for path in sorted(RECORDS.glob("*/operators.toml"))]
+def read_topics(folder=RECORDS):
+    topics, seen = [], []
+    for path in sorted(folder.glob("*/operators.toml")):
+        topics.append(read_topic(path))
+        records = [each.record for each in topics[-1].operators if not each.in_place]
+        _refuse(path, repeated(seen + records))
+        seen += records
+    return topics
 
 
 if __name__ == "__main__":  # the public headers that the records ask for

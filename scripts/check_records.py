@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a file of records may say (operator_records.py says what each field means).
+
+A fault is `record: key: is X, expected Y`. Names of test cases and samples are those of
+tests/supporting/, which checks them: the build does not read tests.
+"""
+
+import ast
+import re
+from typing import Callable, NamedTuple
+
+# The C type of each kind; "const out" is an output that the API declares const.
+KINDS = {
+    "in": "const aclTensor*",
+    "out": "aclTensor*",
+    "const out": "const aclTensor*",
+    "in[]": "const aclTensorList*",
+    "out[]": "const aclTensorList*",
+    "scalar": "const aclScalar*",
+    "scalar[]": "const aclScalarList*",
+    "ints": "const aclIntArray*",
+    "bools": "const aclBoolArray*",
+    "float": "float",
+    "double": "double",
+    "int64": "int64_t",
+    "uint64": "uint64_t",
+    "int8": "int8_t",
+    "int": "int",
+    "bool": "bool",
+    "dtype": "aclDataType",
+    "string": "char*",
+}
+TYPES = {"numeric": "kNumericTypes", "real": "kRealTypes"}
+TENSOR_TYPES = (
+    "FLOAT FLOAT16 BF16 DOUBLE INT8 UINT8 INT16 UINT16 INT32 UINT32 INT64 BOOL".split()
+)
+# Check<engine> and Plan<engine> in C++; without `engine` an expression is elementwise.
+ENGINES = ("Elementwise", "Foreach", "Loss", "LossGradient")
+
+MISSING = object()
+
+
+class Fault(NamedTuple):
+    """What is wrong with a field of a record or of a file's head."""
+
+    record: str
+    key: str
+    value: object
+    expected: str
+
+    def __str__(self):
+        value = "missing" if self.value is MISSING else repr(self.value)
+        return f"{self.record}: {self.key}: is {value}, expected {self.expected}"
+
+
+class Field(NamedTuple):
+    expected: str
+    is_right: Callable
+    required: bool = False
+
+
+def _text(pattern=r".*\S.*"):
+    return lambda value: isinstance(value, str) and bool(re.fullmatch(pattern, value, re.DOTALL))
+
+
+def _list(pattern, least=1):
+    good = _text(pattern)
+    return lambda value: isinstance(value, list) and len(value) >= least and all(map(good, value))
+
+
+def _table(good=lambda value: isinstance(value, str)):
+    """Of names, each with a value that is good."""
+    name = _text(r"[A-Za-z]\w*")
+    return lambda value: isinstance(value, dict) and all(
+        name(key) and good(each) for key, each in value.items()
+    )
+
+
+def _types(value):
+    return value in TYPES if isinstance(value, str) else _list("|".join(TENSOR_TYPES))(value)
+
+
+def _expression_of_python(value):
+    try:
+        ast.parse(value, mode="eval")
+    except (SyntaxError, TypeError, ValueError):
+        return False
+    return True
+
+
+_IDENTIFIER = r"[A-Za-z]\w*"
+
+FIELDS = {
+    "name": Field("a name in CamelCase, without aclnn", _text("(?!aclnn)[A-Z][A-Za-z0-9]*"), True),
+    "header": Field("a name in snake case", _text("[a-z][a-z0-9_]*")),
+    "inplace": Field("true or false", lambda value: isinstance(value, bool)),
+    "parameters": Field(
+        f'a list of "name: kind" with one of {", ".join(KINDS)}',
+        _list(f"{_IDENTIFIER}: ({'|'.join(map(re.escape, KINDS))})\\??"), True,
+    ),
+    "types": Field(f"{', '.join(TYPES)} or a list of {', '.join(TENSOR_TYPES)}", _types, True),
+    "formula": Field("what is computed, in words", _text(), True),
+    "numpy": Field("an expression of NumPy", _expression_of_python, True),
+    "cases": Field("a name", _text(_IDENTIFIER)),
+    "samples": Field("a table of names", _table(_text(_IDENTIFIER))),
+    "expression": Field("the name of a C++ constant", _text(r"k\w+")),
+    "values": Field("a list of parameters or Function(parameter)", _list(r"\w+|\w+\(\w+\)")),
+    "engine": Field(f"one of {', '.join(ENGINES)}", lambda value: value in ENGINES),
+    "check": Field("the name of a C++ function", _text(r"Check\w+")),
+    "plan": Field("the name of a C++ function", _text(r"Plan\w+")),
+    "shape": Field("the name of a struct without Params", _text("[A-Z][A-Za-z0-9]*")),
+    "members": Field("a table of names", _table(_text(_IDENTIFIER))),
+    "constants": Field(
+        "a table of integers and truth values", _table(lambda value: isinstance(value, int))
+    ),
+    "over": Field("a list of inputs", _list(_IDENTIFIER)),
+    "about": Field("a table of texts", _table(_text())),
+}
+DOMAIN = {
+    "text": Field("what holds for all operators of the topic", _text(), True),
+    "includes": Field("a list of C++ headers", _list(r"\S+\.h")),
+}
+DOCUMENT = {
+    "domain": Field("a table", lambda value: isinstance(value, dict), True),
+    "about": Field("a table of texts", _table(_text())),
+    "operator": Field("[[operator]]", lambda value: isinstance(value, list), True),
+}
+
+
+def _fields(record, given, fields):
+    for key in given.keys() - fields.keys():
+        yield Fault(record, key, given[key], f"one of the fields {', '.join(fields)}")
+    for key, field in fields.items():
+        if key not in given and field.required:
+            yield Fault(record, key, MISSING, field.expected)
+        elif key in given and not field.is_right(given[key]):
+            yield Fault(record, key, given[key], field.expected)
+
+
+def _parameters(record):
+    """{name: kind} without what may be null."""
+    pairs = (each.split(": ") for each in record["parameters"])
+    return {name: kind.removesuffix("?") for name, kind in pairs}
+
+
+def _is_pointer(kind):
+    return KINDS[kind].endswith("*")
+
+
+def _check_parameters(record):
+    seen = set()
+    for each in record["parameters"]:
+        name, kind = each.split(": ")
+        if name in seen:
+            yield "parameters", each, "each name once"
+        if kind.endswith("?") and not _is_pointer(kind.removesuffix("?")):
+            yield "parameters", each, "? after what may be null, a pointer"
+        seen.add(name)
+    kinds = _parameters(record).values()
+    if not any("out" in kind for kind in kinds):
+        yield "parameters", record["parameters"], "an output among them"
+
+
+def _check_in_place(record):
+    kinds = _parameters(record)
+    if record.get("inplace") and (kinds.get("self") != "in" or "out" not in kinds):
+        yield "inplace", True, "only where self is an input and out an output"
+
+
+def _check_way(record):
+    """An expression, or a check and a plan; an engine and values are of expressions."""
+    if "expression" not in record:
+        for key in ("check", "plan"):
+            if key not in record:
+                yield key, MISSING, "check and plan, or an expression"
+        names = ("engine", "values")
+    else:
+        names = ("check", "plan")
+    for key in names:
+        if key in record:
+            way = "without" if "expression" in record else "with"
+            yield key, record[key], f"only {way} an expression"
+
+
+def _check_names(record):
+    """Fields that name parameters name those that there are."""
+    kinds = _parameters(record)
+    plain = [name for name, kind in kinds.items() if "acl" not in KINDS[kind]]
+    known = {
+        "values": plain,
+        "over": [name for name, kind in kinds.items() if kind in ("in", "in[]")],
+        "samples": kinds,
+        "members": kinds,
+        "about": [*kinds, *(["selfRef"] if record.get("inplace") else [])],
+    }
+    for key, names in known.items():
+        for each in record.get(key, ()):
+            name = re.fullmatch(r"(?:\w+\()?(\w+)\)?", each)[1]
+            if name not in names:
+                yield key, each, f"one of {', '.join(names) or 'none'}"
+
+
+def _check_members(record):
+    """A struct has each member once."""
+    kinds, members = _parameters(record), record.get("members", {})
+    taken = [members.get(name, name) for name in kinds]
+    for key in ("members", "constants"):
+        for name in record.get(key, {}):
+            member = members[name] if key == "members" else name
+            if taken.count(member) > (1 if key == "members" else 0):
+                yield key, member, "a name that no other member has"
+
+
+RULES = (_check_parameters, _check_in_place, _check_way, _check_names, _check_members)
+
+
+def _record_faults(record, number):
+    if not isinstance(record, dict):
+        return [Fault(f"operator {number}", "operator", record, "[[operator]]")]
+    name = record.get("name", f"operator {number}")
+    faults = list(_fields(name, record, FIELDS))
+    if not faults:  # else the rules would stumble
+        faults = [Fault(name, *each) for rule in RULES for each in rule(record)]
+    return faults
+
+
+def apis(record):
+    """The names of the operators that a record stands for."""
+    return [record["name"], *([f"Inplace{record['name']}"] if record.get("inplace") else [])]
+
+
+def _about_faults(document):
+    """Texts of a file's own [about] that no parameter has."""
+    names = {"selfRef"}.union(*(_parameters(record) for record in document["operator"]))
+    for name in document.get("about", {}).keys() - names:
+        yield Fault("[about]", name, document["about"][name], "a parameter of an operator here")
+
+
+def faults_of(document):
+    """Of one file."""
+    faults = list(_fields("the file", document, DOCUMENT))
+    if faults:
+        return faults
+    faults += _fields("[domain]", document["domain"], DOMAIN)
+    for number, record in enumerate(document["operator"], 1):
+        faults += _record_faults(record, number)
+    return faults or list(_about_faults(document))
+
+
+def repeated(records):
+    """Names that an earlier record has; inplace makes a name too."""
+    seen = set()
+    for record in records:
+        for name in apis(record):
+            if name in seen:
+                yield Fault(record["name"], "name", name, "a name that no record has yet")
+            seen.add(name)
