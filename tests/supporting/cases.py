@@ -5,6 +5,7 @@ A record's field `cases` names a function here or in more_cases.py; without one 
 """
 
 import re
+from functools import cache
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from records import INTEGERS, REALS
 PLACES = tuple(map(np.dtype, (np.int64, np.int32)))  # types of indices
 TRUTHS = (np.dtype(bool),)
 
-_PLAIN = {  # what is drawn for plain parameters
+PLAIN = {  # what is drawn for plain parameters
     "decimals": lambda d: d.whole(-2, 3),
     "rounding": lambda d: d.whole(0, 2),
     "flag": lambda d: d.whole(0, 1),
@@ -25,8 +26,8 @@ _PLAIN = {  # what is drawn for plain parameters
 def _number(d: Draw, parameter):
     """Of a plain parameter."""
     sample = d.sample(parameter.name)
-    if sample in _PLAIN:
-        return _PLAIN[sample](d)
+    if sample in PLAIN:
+        return PLAIN[sample](d)
     match parameter.kind:
         case "bool":
             return d.flag()
@@ -357,12 +358,22 @@ def median_dim(d: Draw) -> Case:
     return ordered(d, True)
 
 
-def numbers(name: str):
-    """The function that draws a record's cases."""
+@cache
+def drawing() -> dict:
+    """{name: function} of all that draw cases."""
     import more_cases
     import network_cases
 
-    for module in (globals(), vars(more_cases), vars(network_cases)):
-        if name in module:
-            return module[name]
-    raise KeyError(f"cases.py has no function {name}")
+    found = {}
+    for module in (vars(network_cases), vars(more_cases), globals()):
+        for name, value in module.items():
+            if getattr(value, "__annotations__", {}).get("return") is Case and name[0] != "_":
+                found[name] = value
+    return found
+
+
+def numbers(name: str):
+    """The function that draws a record's cases."""
+    if name not in (found := drawing()):
+        raise KeyError(f"cases.py has no function {name}")
+    return found[name]

@@ -85,7 +85,7 @@ class Draw:
 
     def array(self, shape, dtype=None, sample: str = "any") -> np.ndarray:
         dtype = np.dtype(dtype or self.first)
-        return _SAMPLES[sample](self, tuple(shape), dtype)
+        return SAMPLES[sample](self, tuple(shape), dtype)
 
     def scalar(self, sample: str = "any", types=None) -> np.generic:
         """Of any type that holds it."""
@@ -228,7 +228,7 @@ def _order(draw, shape, dtype):
     return _real(draw, shape, dtype, draw.random.choice([0, 1, 2, 3, 1.5], shape))
 
 
-_SAMPLES = {
+SAMPLES = {
     "any": _any, "tame": _tame, "positive": _positive, "unit": _unit,
     "probability": _probability, "mask": _mask, "shift": _shift, "small": _small, "order": _order,
 }  # fmt: skip

@@ -24,7 +24,7 @@ from openaclnn.errors import AclError
 from openaclnn.operators.operator import Problem, View
 from openaclnn.runtime import Runtime, Stream
 
-_NAMES = {
+NAMES = {
     name: value
     for module in (formulas, places, chance, networks)
     for name, value in vars(module).items()
@@ -116,7 +116,7 @@ def _results(record: Record, case: Case) -> tuple:
 
 def evaluate(record: Record, case: Case, arguments: dict, domain: str):
     """The record's expression of the arguments as the domain has them."""
-    names = dict(_NAMES)
+    names = dict(NAMES)
     for name, value in arguments.items():
         if name not in case.stored:
             many = isinstance(value, list)
