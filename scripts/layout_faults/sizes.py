@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Faults of sizes: files, functions, macros, tests."""
+
+from layout_faults.tree import CC, PY, SPDX, good_tree
+
+
+def function_of(lines, name="F"):
+    return f"int {name}(int a) {{\n" + "  ++a;\n" * (lines - 2) + "}\n"
+
+
+PLANTED = {
+    "check_file_size": [
+        (
+            {"src/ascendcl/event.cc": CC + "int x;\n" * 499},
+            "src/ascendcl/event.cc:501: 501 lines, at most 500",
+        )
+    ],
+    "check_build_file_size": [
+        ({"CMakeLists.txt": f"# {SPDX}\n" + "# A build file.\n" * 150}, "CMakeLists.txt:151: 151")
+    ],
+    "check_median_size": [
+        (
+            {p: CC + "\n" * 150 for p in good_tree() if p.endswith((".cc", ".h"))}
+            | {f"tests/abi/{i}_test.cc": CC + "\n" * 450 for i in range(10)},
+            "median file has 152 lines, at most 150",
+        )
+    ],
+    "check_function_size": [
+        (
+            {"src/ascendcl/event.cc": CC + function_of(61)},
+            "src/ascendcl/event.cc:3: function F has 61 lines, at most 60",
+        ),
+        (
+            {"python/openaclnn/cli.py": PY + "def f():\n" + "    pass\n" * 60},
+            "python/openaclnn/cli.py:3: function f has 61 lines",
+        ),
+    ],
+    "check_macro_rate": [
+        (
+            {"src/ascendcl/event.cc": CC + "#define ACL_X 1\n"},
+            "src/ascendcl/event.cc:3: #define ACL_X: src/ has",
+        )
+    ],
+    "check_macro_loops": [
+        (
+            {"src/ascendcl/event.cc": CC + "#define ROW(n) \\\n  for (;;) n\n" + "int x;\n" * 490},
+            "src/ascendcl/event.cc:3: #define ROW holds a loop",
+        )
+    ],
+    "check_test_ratio": [({"tests/ascendcl/event_test.cc": CC}, ".:1: ")],
+}
+
+ALLOWED = [
+    {"src/ascendcl/error_table.cc": CC + "// a row\n" * 600, "tests/a.cc": CC + "\n" * 490,
+     "tests/b.cc": CC + "\n" * 490},
+    {"include/acl/acl_rt.h": CC + "int f(void);\n" * 900},
+    {"src/ascendcl/event.cc": CC + function_of(60)},
+    {"src/ascendcl/event.h": CC + "#ifndef EVENT_H_\n#define EVENT_H_\n#endif\n"},
+    {"src/kernels/lanes-inl.h": CC + "#define OPENACLNN_TARGET_AVX2 1\n"},
+]
