@@ -104,10 +104,9 @@ def members_of(struct, operators):
         own = [each.member for each in operator.parameters if each.role]
         order = [name for name in merged if name in own]
         if own != order:
-            raise SystemExit(
-                f"src/opapi/supporting/{operator.topic}/operators.toml: {operator.name}: parameters: "
-                f"is {', '.join(own)}, expected {', '.join(order)}, as others of {struct} have them"
-            )
+            path = f"src/opapi/supporting/{operator.topic}/operators.toml"
+            what = f"is {', '.join(own)}, expected {', '.join(order)} as in others of {struct}"
+            raise SystemExit(f"{path}: {operator.name}: parameters: {what}")
     return merged
 
 

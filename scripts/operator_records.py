@@ -11,7 +11,7 @@ A file has a [domain] of its topic and an [[operator]] for each operator:
     name        of the API without aclnn
     header      of aclnnop/aclnn_<header>.h, where it is not the name in snake case
     inplace     true: aclnnInplace<name> too, whose selfRef is both self and out
-    parameters  "name: kind" in the API's order; the kinds are those of check_records.KINDS, and ? is
+    parameters  "name: kind" in the API's order; kinds are those of check_records.KINDS, and ? is
                 one that may be null
     types       of all tensors: "numeric", "real" (floats), or a list
     formula     what is computed, in words
