@@ -14,7 +14,8 @@ _LITERALS = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _PIECES = re.compile(r"[{};]|[^{};]+")
-_INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')
+_INCLUDE = re.compile(r"\s*#\s*(?:include|include_next|import)\b\s*(.*?)\s*", re.DOTALL)
+_SPELT = re.compile(r'"(?P<quoted>[^"]+)"|<(?P<angled>[^>]+)>')
 _DIRECTIVE = re.compile(r"\s*#\s*(\w+)\s*(.*)", re.DOTALL)
 
 
@@ -74,11 +75,19 @@ def logical_lines(text):
         pending = ""
 
 
+class Include(NamedTuple):
+    line: int
+    path: str  # or what stands in place of one, such as a macro
+    kind: str  # quoted, angled, computed
+
+
 def includes(text):
-    """Pairs of line number and path of each quoted include."""
-    for number, line in enumerate(text.split("\n"), 1):
-        if match := _INCLUDE.match(line):
-            yield number, match.group(1)
+    """Every include, however it is spelt."""
+    for number, line in logical_lines(strip_comments(text)):
+        if match := _INCLUDE.fullmatch(line):
+            spelt = _SPELT.fullmatch(match.group(1))
+            kind = spelt.lastgroup if spelt else "computed"
+            yield Include(number, spelt.group(kind) if spelt else match.group(1), kind)
 
 
 def names(stripped):

@@ -40,9 +40,9 @@ def _edges(sources):
     """(includer, line, included) for every include of a file of the tree in src/."""
     paths = {source.path: source for source in sources}
     for source in sources:
-        for line, include in source.includes if source.folder else ():
-            if target := resolve(source.path, include, paths):
-                yield source, line, target
+        for include in source.all_includes if source.folder else ():
+            if target := resolve(source.path, include.path, paths):
+                yield source, include.line, target
 
 
 def resolve(includer, include, paths):
@@ -72,6 +72,15 @@ def check_resolved(sources):
         for line, include in source.includes if source.folder else ():
             if not resolve(source.path, include, paths) and not GENERATED.fullmatch(include):
                 yield Violation(source.path, line, f"no file of the tree is {include}")
+
+
+def check_spelt(sources):
+    """What a macro stands for is seen by the compiler alone."""
+    for source in sources:
+        for include in source.all_includes if source.folder else ():
+            if include.kind == "computed":
+                what = f"{include.path} is an include that no rule can follow: spell the path"
+                yield Violation(source.path, include.line, what)
 
 
 def check_folders(sources):
@@ -252,6 +261,7 @@ def figures(sources):
 
 RULES = (
     check_resolved,
+    check_spelt,
     check_folders,
     layers,
     companions,

@@ -134,8 +134,13 @@ class Source:
         return [m for m in found if not m.is_guard and not m.name.startswith("OPENACLNN_TARGET")]
 
     @cached_property
-    def includes(self):
+    def all_includes(self):
         return list(cpp_source.includes(self.text)) if self.suffix in C_SUFFIXES else []
+
+    @property
+    def includes(self):
+        """Pairs of line and path of those in quotes, as files of this tree are included."""
+        return [(each.line, each.path) for each in self.all_includes if each.kind == "quoted"]
 
     def identifiers(self):
         if self.suffix in C_SUFFIXES:

@@ -10,6 +10,13 @@ PLANTED = {
             "src/opapi/add/forward/op.cc:3: no file of the tree is mul/forward/op.h",
         )
     ],
+    "check_spelt": [
+        (
+            {"src/opapi/add/forward/op.cc": CC + text},
+            "src/opapi/add/forward/op.cc:3: HEADER is an include that no rule can follow",
+        )
+        for text in ("#include HEADER\n", "#  include \\\n  HEADER // its path\n")
+    ],
     "check_folders": [({"src/common/a.h": CC}, "src/common/a.h:1: src/common is not in LAYERS")],
     "check_layers": [
         (
@@ -70,6 +77,18 @@ PLANTED = {
             {"src/opapi/mul_all/forward/check.cc": including("supporting/engine.h")},
             "check.cc:3: the family mul_all includes the family supporting",
         ),
+    ]
+    + [
+        (
+            {"src/opapi/mul_all/forward/op.cc": CC + text},
+            "mul_all/forward/op.cc:3: the family mul_all includes the family add",
+        )
+        for text in (
+            "#include <add/forward/op.h>\n",
+            '#include /* near */ "add/forward/op.h"\n',
+            '#import "add/forward/op.h"\n',
+            '#include \\\n"add/forward/op.h"\n',
+        )
     ],
     "check_directions": [
         (
@@ -160,6 +179,7 @@ ALLOWED = [
                                               "frame/checker.h", "ascendcl/status.h")},
     {"src/opapi/add/forward/kernel_simd.cc": including("kernels/lanes-inl.h")},
     {"src/kernels/rows.h": including("ascendcl/status.h")},
+    {"src/kernels/rows.h": CC + '#include <array>\n/*\n#include "add/forward/op.h"\n*/\n'},
     # Tests compare a gradient with its forward, an order with a sum.
     {"src/opapi/add/backward/test.cc": including("add/forward/reference.h")},
     {"src/opapi/add/shared_test.cc": including("add/forward/op.h")},
