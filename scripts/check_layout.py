@@ -7,7 +7,7 @@ python3 scripts/check_layout.py [ROOT]: one `path:line: message` for each violat
 import sys
 from pathlib import Path
 
-from layout import duplicates, includes, operators, rooms, sizes, words
+from layout import duplicates, includes, operators, products, rooms, sizes, words
 from layout.source import read_tree
 
 # Each takes all sources and yields violations.
@@ -16,6 +16,7 @@ RULES = (
     *words.RULES,
     *includes.RULES,
     *rooms.RULES,
+    *products.RULES,
     *duplicates.RULES,
     *operators.RULES,
 )

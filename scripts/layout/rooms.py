@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files of a room, one meaning for each name, and rules of products as data."""
+"""The files of a room and of a topic, one meaning for each name."""
 
 import posixpath
 import re
 
 from layout.operators import record_names
-from layout.source import C_SUFFIXES, DIRECTIONS, RECORDS, Violation
+from layout.source import DIRECTIONS, RECORDS, Violation
 
 ROOM_FILES = (
     "README.md op.h op.cc check.cc plan.cc run.cc reference.h reference.cc "
@@ -19,14 +19,6 @@ RECORDS_FILES = ("README.md",)
 # A name in a family's folder: what forward and backward share, shapes among it, the maths of both,
 # and its test.
 SHARED_NAME = re.compile(r"(README\.md|cases\.inc|shared(_test)?\.(h|cc)|.*_table\.(h|cc)|.*_test\.(h|cc))")
-
-# A comparison decides for one product what a column of its table should say.
-COMPARISON = re.compile(
-    r"\b(?:family|product)\s*(?:\(\))?\s*[!=]=(?!\s*nullptr)"
-    r"|[!=]=\s*(?:\w+(?:\.|->|::))*(?:family|product)\b(?!\s*(?:\(|\.|->))"
-    r"|[!=]=\s*(?:OPENACLNN_FAMILY_|Family::k)|(?:OPENACLNN_FAMILY_|Family::k)\w+\s*[!=]="
-    r"|\bcase\s+(?:OPENACLNN_FAMILY_|Family::k)"
-)
 
 
 def check_room_files(sources):
@@ -90,18 +82,6 @@ def check_records_files(sources):
             yield Violation(f"src/opapi/{RECORDS}", 1, f"no {name}")
 
 
-def check_product_rules(sources):
-    for source in sources:
-        if not source.folder or source.suffix not in C_SUFFIXES or source.is_test:
-            continue
-        if source.is_table:
-            continue
-        for number, line in enumerate(source.stripped.split("\n"), 1):
-            if match := COMPARISON.search(line):
-                what = f"'{match.group().strip()}' should be a column of the product table"
-                yield Violation(source.path, number, what)
-
-
 def check_generated_headers(sources):
     """What is made from records is made by the build; a copy in the tree goes stale."""
     made = {_snake(name) for name in record_names(sources)}
@@ -140,6 +120,5 @@ RULES = (
     check_simd_lanes,
     check_topic_files,
     check_records_files,
-    check_product_rules,
     check_generated_headers,
 )
