@@ -9,8 +9,11 @@ from layout.source import DIRECTIONS, RECORDS, Violation
 
 ROOM_FILES = (
     "README.md op.h op.cc check.cc plan.cc run.cc reference.h reference.cc "
-    "cases.inc test.cc bench.cc"
+    "cases.inc test_case.h test_case.cc test.cc bench.cc"
 ).split()
+
+# Beside those a room may have more tests, and what is compiled for each instruction set.
+ROOM_NAME = re.compile(r".*_test\.cc|.*_simd\.cc|.*-inl\.h")
 
 # What each topic of records has, and what all topics have together.
 TOPIC_FILES = ("operators.toml",)
@@ -18,7 +21,13 @@ RECORDS_FILES = ("README.md",)
 
 # A name in a family's folder: what forward and backward share, shapes among it, the maths of both,
 # and its test.
-SHARED_NAME = re.compile(r"(README\.md|cases\.inc|shared(_test)?\.(h|cc)|.*_table\.(h|cc)|.*_test\.(h|cc))")
+SHARED_NAME = re.compile(
+    r"README\.md|cases\.inc|shared\.(h|cc)|.*_table\.(h|cc)|.*_test\.(h|cc)"
+)
+
+# What files that the build makes say of themselves.
+MADE = re.compile(r"\b(?:Made|Generated|Written) by scripts/generate_operators\.py")
+MADE_BY_A_SCRIPT = re.compile(r"\b(?:Made|Generated|Written) by \S+\.py")
 
 
 def check_room_files(sources):
@@ -44,12 +53,17 @@ def check_family_files(sources):
             yield Violation(source.path, 1, "a family's folder holds shared.h, shared.cc and rooms")
 
 
-def check_kernel_names(sources):
-    """kernel_simd.cc is compiled for each instruction set; there is no other kernel_*.cc."""
+def check_room_names(sources):
+    """A file of a room has one of the names that CONTRIBUTING.md gives a meaning."""
     for source in sources:
-        if source.room and re.fullmatch(r"kernel.*\.cc", source.name) and not _is_simd(source):
+        name = source.name
+        if not source.room or name in ROOM_FILES or ROOM_NAME.fullmatch(name):
+            continue
+        names = ", ".join(ROOM_FILES)
+        what = f"no file of a room: expected {names}, *_test.cc, *_simd.cc or *-inl.h"
+        if name.startswith("kernel"):
             what = "the order of the work is run.cc, what is compiled for each set kernel_simd.cc"
-            yield Violation(source.path, 1, what)
+        yield Violation(source.path, 1, what)
 
 
 def check_simd_names(sources):
@@ -82,17 +96,16 @@ def check_records_files(sources):
             yield Violation(f"src/opapi/{RECORDS}", 1, f"no {name}")
 
 
-def check_generated_headers(sources):
+def check_generated(sources):
     """What is made from records is made by the build; a copy in the tree goes stale."""
     made = {_snake(name) for name in record_names(sources)}
     for source in sources:
-        in_public = posixpath.dirname(source.path) == "include/aclnnop"
-        if not in_public:
-            continue
         stem = source.name.removeprefix("aclnn_").removesuffix(".h")
-        says_so = re.search(r"\b(?:Made|Generated|Written) by \S+\.py", source.text[:400])
-        if stem in made or says_so:
+        in_public = posixpath.dirname(source.path) == "include/aclnnop"
+        if in_public and stem in made or MADE.search(source.text) and not _is_script(source):
             yield Violation(source.path, 1, "made from a record; the build makes it")
+        elif in_public and MADE_BY_A_SCRIPT.search(source.text[:400]):
+            yield Violation(source.path, 1, "made by a script; the build makes it")
 
 
 def _files_by(sources, key):
@@ -101,6 +114,10 @@ def _files_by(sources, key):
         if name := key(source):
             found.setdefault(name, set()).add(source.name)
     return found
+
+
+def _is_script(source):
+    return source.path.startswith("scripts/") and source.suffix == ".py"
 
 
 def _is_simd(source):
@@ -115,10 +132,10 @@ RULES = (
     check_room_files,
     check_room_places,
     check_family_files,
-    check_kernel_names,
+    check_room_names,
     check_simd_names,
     check_simd_lanes,
     check_topic_files,
     check_records_files,
-    check_generated_headers,
+    check_generated,
 )

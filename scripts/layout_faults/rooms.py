@@ -2,7 +2,9 @@
 """Faults of rooms and topics: files, names, what the build makes."""
 
 from layout.rooms import ROOM_FILES
-from layout_faults.tree import CC, SPDX, including, room
+from layout_faults.tree import CC, PY, SPDX, including, room
+
+MADE = "\n" * 99 + "// Made by scripts/generate_operators.py.\n"
 
 PLANTED = {
     "check_room_files": [
@@ -18,8 +20,10 @@ PLANTED = {
     "check_family_files": [
         ({"src/opapi/add/words.h": CC}, "words.h:1: a family's folder holds shared.h")
     ],
-    "check_kernel_names": [
-        ({"src/opapi/add/forward/kernel_cpu.cc": CC}, "forward/kernel_cpu.cc:1: the order of")
+    "check_room_names": [
+        ({"src/opapi/add/forward/kernel_cpu.cc": CC}, "forward/kernel_cpu.cc:1: the order of"),
+        ({"src/opapi/add/forward/stuff.cc": CC}, "forward/stuff.cc:1: no file of a room: expected"),
+        ({"src/opapi/add/forward/notes.md": "# A\n"}, "forward/notes.md:1: no file of"),
     ],
     "check_simd_names": [
         (
@@ -43,13 +47,24 @@ PLANTED = {
     "check_records_files": [
         ({"src/opapi/supporting/README.md": None}, "src/opapi/supporting:1: no README.md")
     ],
-    "check_generated_headers": [
+    "check_generated": [
         ({"include/aclnnop/aclnn_sum.h": CC}, "include/aclnnop/aclnn_sum.h:1: made from a record"),
         (
             {"include/aclnnop/aclnn_max.h": f"// {SPDX}\n// Max. Made by scripts/generate.py.\n"},
-            "include/aclnnop/aclnn_max.h:1: made from a record",
+            "include/aclnnop/aclnn_max.h:1: made by a script; the build makes it",
         ),
+    ]
+    + [
+        ({path: f"// {SPDX}\n// Rows of all.\n" + MADE}, f"{path}:1: made from a record")
+        for path in ("src/opapi/supporting/order/order_made.cc", "tests/abi/rows.cc", "a/b/c.txt")
     ],
 }
 
-ALLOWED = []
+ALLOWED = [
+    {
+        "src/opapi/add/forward/nan_test.cc": CC,
+        "src/opapi/add/forward/lanes-inl.h": CC,
+        "src/opapi/add/forward/tail_simd.cc": including("add/forward/lanes-inl.h"),
+    },
+    {"scripts/generate_operators.py": PY + 'MADE = "// Made by scripts/generate_operators.py."\n'},
+]
