@@ -4,6 +4,7 @@
 import dataclasses
 import json
 import math
+import os
 import sys
 
 from rich import box
@@ -21,13 +22,20 @@ _PIPE_WIDTH = 140  # columns where stdout is not a terminal
 
 
 def console() -> Console:
-    return Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH, highlight=False)
+    return Console(width=None if sys.stdout.isatty() else _pipe_width(), highlight=False)
 
 
-def table(*columns: str) -> Table:
-    grid = Table(box=box.SIMPLE_HEAD)
+def _pipe_width() -> int:
+    """What COLUMNS says, for a terminal behind a pipe."""
+    asked = os.environ.get("COLUMNS", "")
+    return int(asked) if asked.isdecimal() and int(asked) > 0 else _PIPE_WIDTH
+
+
+def table(*columns: str, whole: tuple[str, ...] = ()) -> Table:
+    """Columns give way to each other where there is little room; those of `whole` do not."""
+    grid = Table(box=box.SIMPLE_HEAD, collapse_padding=bool(whole), pad_edge=not whole)
     for name in columns:
-        grid.add_column(name, overflow="fold")
+        grid.add_column(name, overflow="fold", no_wrap=name in whole)
     return grid
 
 
@@ -186,24 +194,26 @@ def print_runs(runs: list[Run]) -> None:
 
 
 def print_derivatives(operator: Operator, found: list[tuple[Problem, list[Derivation]]]) -> None:
-    names = (
-        "output, shapes, dtype, elements tried, numerical - reference, operator - numerical, "
-        "operator - reference, verdict"
-    )
-    grid = table(*names.split(", "))
+    differences = ("numerical\nreference", "operator\nnumerical", "operator\nreference")
+    whole = ("output", "elements\ntried", *differences, "verdict")
+    grid = table("problem", *whole, whole=whole)
     for problem, rows in found:
+        asked = f"{problem.shapes} {rows[0].accuracy.dtype} {problem.note}".strip()
         for row in rows:
+            count = row.accuracy.elements
             grid.add_row(
+                asked,
                 row.output,
-                problem.shapes,
-                f"{row.accuracy.dtype} {problem.note}",
-                f"{row.tried} of {row.accuracy.elements}",
+                str(count) if row.tried == count else f"{row.tried} of {count}",
                 number(row.reference_ratio),
                 number(row.operator_ratio),
                 number(row.accuracy.bound_ratio),
                 "ok" if row.ok else "WRONG",
             )
-    console().print(grid, f"{operator.name}: differences in units of what is allowed, at most 1.")
+            asked = ""
+        grid.add_section()
+    words = "differences between the two, in units of what is allowed, at most 1."
+    console().print(grid, f"{operator.name}: {words}")
 
 
 def print_support(support: Support) -> None:
