@@ -68,3 +68,30 @@ def test_each_fault_is_named(tree, capsys, message, files, says):
     tree(message, files)
     (fault,) = check(tree, capsys)
     assert says in fault and message.partition("\n")[0] in fault
+
+
+def without_argument(tree, root, capsys, base=None):
+    code = check_commits.main([], root, base or tree.base)
+    return code, capsys.readouterr().out
+
+
+def test_commits_before_the_rules_are_left_alone(tree, capsys):
+    tree("embedding: good\n\nWhy.", {"b.cc": "int x;\n"})
+    assert without_argument(tree, tree.root, capsys) == (0, "commits: 1 ok\n")
+    tree("no form at all", {"c.cc": "int x;\n"})
+    code, said = without_argument(tree, tree.root, capsys)
+    assert code == 1 and said.endswith("commits: 2 faults\n")
+
+
+def test_without_history_it_is_left_out(tree, capsys, tmp_path_factory):
+    tree("no form at all", {"c.cc": "int x;\n"})
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    check_commits.git(
+        tree.root, "clone", "-q", "--depth=1", f"file://{tree.root}", elsewhere / "clone"
+    )
+    (tree.root / "tarball").mkdir()  # in a repository of somebody else's
+    for root in (elsewhere / "clone", elsewhere, tree.root / "tarball"):
+        code, said = without_argument(tree, root, capsys)
+        expected = f"commits: LEFT OUT, there is no history since {tree.base[:12]} here\n"
+        assert (code, said) == (0, expected)
+    assert without_argument(tree, tree.root, capsys, "1" * 40)[0] == 0
