@@ -2,8 +2,9 @@
 """Adds an operator of each kind to a copy of the tree, counts the edits, builds and tests them.
 
 .venv/bin/python scripts/sample_operator.py [--jobs N] [--preset P] [--count]: the copy is in
-build/sample_operator. A room must need one edit outside what is new, CHANGELOG.md; a record must be
-the one edit, to the operators.toml of its topic. With --count nothing is built.
+build/sample_operator. A room must need one edit outside what is new, CHANGELOG.md; a record, with an
+expression or with a plan of its own, must be the one edit, to the operators.toml of its topic. With
+--count nothing is built.
 """
 
 import argparse
@@ -32,8 +33,12 @@ ROOM_PLACES = (
     "examples/sample_scale.",
     "python/openaclnn/operators/sample_scale.py",
 )
-TOPIC = "src/opapi/supporting/elementwise/"
-RECORDS = f"{TOPIC}operators.toml"
+# Records by the folder of tests/sample_operator/ that they are in: the topic, and the operator.
+TOPICS = {
+    "record": "src/opapi/supporting/elementwise/",
+    "plan": "src/opapi/supporting/reduce/",
+}
+OPERATORS = ("SampleScale", "SampleCube", "SampleTrace")
 
 # What scripts write anew when there is an operator more; `--check` says that it is not current.
 PAGES = {"generate_readme.py": "README.md", "generate_conformance.py": "CONFORMANCE.md"}
@@ -124,11 +129,16 @@ def add_room(folder):
     append(folder / CHANGELOG, CHANGELOG_LINE)
 
 
-def add_record(folder):
-    """One [[operator]] more, and beside it the expression that no other operator has."""
-    add_files("record", folder)
-    text = (TEMPLATES / "record/record.toml").read_text()
-    append(folder / RECORDS, "\n" + text[text.index("[[operator]]") :])
+def records_of(kind):
+    """The file that a record of this kind is added to."""
+    return f"{TOPICS[kind]}operators.toml"
+
+
+def add_record(kind, folder):
+    """One [[operator]] more, and beside it the expression or the plan that no other one has."""
+    add_files(kind, folder)
+    text = (TEMPLATES / kind / "record.toml").read_text()
+    append(folder / records_of(kind), "\n" + text[text.index("[[operator]]") :])
 
 
 def expect_edits(kind, found, places, edited):
@@ -142,13 +152,14 @@ def expect_edits(kind, found, places, edited):
 
 
 def add_samples(folder):
-    """Both operators, each counted by itself."""
+    """All operators, each counted by itself."""
     add_room(folder)
     expect_edits("room", change(folder), ROOM_PLACES, CHANGELOG)
     commit(folder)
-    add_record(folder)
-    expect_edits("record", change(folder), (TOPIC,), RECORDS)
-    commit(folder)
+    for kind, topic in TOPICS.items():
+        add_record(kind, folder)
+        expect_edits(kind, change(folder), (topic,), records_of(kind))
+        commit(folder)
 
 
 def build(preset, jobs):
@@ -198,7 +209,7 @@ def expect_listed():
     command = [VENV / "bin/python", "-m", "openaclnn", "list", "--json"]
     place = {"cwd": COPY, "env": {**os.environ, **environment()}}
     listed = subprocess.run(command, check=True, capture_output=True, text=True, **place).stdout
-    for name in ("SampleScale", "SampleCube"):
+    for name in OPERATORS:
         if f"aclnn{name}" not in listed:
             raise Wrong(f"openaclnn list has no aclnn{name}")
 
@@ -213,7 +224,7 @@ def check(preset):
     for tests, names in {
         "tests/cli": "sample_scale",
         "tests/clients/programs/test_samples.py": "sample_scale or every_operator",
-        "tests/supporting": "SampleCube",
+        "tests/supporting": "SampleCube or SampleTrace or what_there_is",
     }.items():
         python("-m", "pytest", "-q", "-p", "no:cacheprovider", tests, "-k", names)
 

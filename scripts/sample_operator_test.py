@@ -3,7 +3,7 @@
 
 import pytest
 import sample_operator
-from sample_operator import CHANGELOG, RECORDS, Change, Wrong
+from sample_operator import CHANGELOG, TOPICS, Change, Wrong
 
 
 @pytest.fixture
@@ -12,7 +12,7 @@ def folder(tmp_path):
     source = tmp_path / "source"
     for path, text in {
         CHANGELOG: "# Changelog\n",
-        RECORDS: '[[operator]]\nname = "Abs"\n',
+        **{sample_operator.records_of(kind): '[[operator]]\nname = "Abs"\n' for kind in TOPICS},
         "Makefile": "all:\n",
         ".gitignore": "/build/\n",
         "build/a.o": "object",
@@ -32,16 +32,17 @@ def test_a_room_is_one_edit(folder):
     assert all(path.startswith(sample_operator.ROOM_PLACES) for path in found.new)
 
 
-def test_a_record_is_the_one_edit(folder):
-    sample_operator.add_record(folder)
+@pytest.mark.parametrize("kind", TOPICS)
+def test_a_record_is_the_one_edit(folder, kind):
+    sample_operator.add_record(kind, folder)
     found = sample_operator.change(folder)
-    assert found.edited == [RECORDS]
-    assert all(path.startswith(sample_operator.TOPIC) for path in found.new)
-    text = (folder / RECORDS).read_text()
+    assert found.edited == [sample_operator.records_of(kind)]
+    assert found.new and all(path.startswith(TOPICS[kind]) for path in found.new)
+    text = (folder / found.edited[0]).read_text()
     assert text.count("[[operator]]") == 2 and text.count("SPDX") == 0
 
 
-def test_both_are_added_one_after_the_other(folder, capsys):
+def test_all_are_added_one_after_the_other(folder, capsys):
     sample_operator.add_samples(folder)
     assert sample_operator.change(folder) == Change([], [])
     assert "1 edited: ['CHANGELOG.md']" in capsys.readouterr().out
