@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of double and of integers, compiled once for each instruction set.
+#include "kernels/double_lanes-inl.h"
+#include "kernels/double_rows.h"
+
+namespace openaclnn::OPENACLNN_TARGET {
+namespace {
+
+struct Plus {
+  template <class V>
+  static V Join(V a, V b) {
+    return a + b;
+  }
+};
+
+template <bool kLargest>
+struct Extreme {
+  /// The earlier of equals; NaN where there is one.
+  template <class V>
+  static V Join(V a, V b) {
+    if constexpr (kLargest) {
+      return (b > a) | (b != b) ? b : a;
+    } else {
+      return (b < a) | (b != b) ? b : a;
+    }
+  }
+};
+
+/// A row's terms as its elements are.
+template <class T, class Stored>
+struct Elements {
+  Lanes<T> At(int64_t i) const { return Lanes<T>::Load(x + i); }
+  Lanes<T> Tail(int64_t i, int64_t n) const { return Lanes<T>::LoadTail(x + i, n, rest); }
+  const Stored* x;
+  T rest;
+};
+
+template <class Stored>
+struct Squares {
+  static Lanes<double> Of(Lanes<double> a) {
+    for (auto& part : a.part) part *= part;
+    return a;
+  }
+  Lanes<double> At(int64_t i) const { return Of(Lanes<double>::Load(x + i)); }
+  Lanes<double> Tail(int64_t i, int64_t n) const {
+    return Of(Lanes<double>::LoadTail(x + i, n, 0));
+  }
+  const Stored* x;
+};
+
+struct Products {
+  static Lanes<double> Of(Lanes<double> a, const Lanes<double>& b) {
+    for (int i = 0; i < kParts; ++i) a.part[i] *= b.part[i];
+    return a;
+  }
+  Lanes<double> At(int64_t i) const {
+    return Of(Lanes<double>::Load(x + i), Lanes<double>::Load(y + i));
+  }
+  Lanes<double> Tail(int64_t i, int64_t n) const {
+    return Of(Lanes<double>::LoadTail(x + i, n, 0), Lanes<double>::LoadTail(y + i, n, 0));
+  }
+  const double *x, *y;
+};
+
+struct Distances {
+  Lanes<double> Of(Lanes<double> a) const {
+    for (auto& part : a.part) part -= from;
+    return Squares<double>::Of(a);
+  }
+  Lanes<double> At(int64_t i) const { return Of(Lanes<double>::Load(x + i)); }
+  Lanes<double> Tail(int64_t i, int64_t n) const {
+    return Of(Lanes<double>::LoadTail(x + i, n, from));
+  }
+  const double* x;
+  double from;
+};
+
+template <class T, class Op>
+void JoinLanes(const Lanes<T>& term, Lanes<T>* acc) {
+  for (int i = 0; i < kParts; ++i) acc->part[i] = Op::Join(acc->part[i], term.part[i]);
+}
+
+template <class T, class Op>
+T JoinAll(const Lanes<T>& acc) {
+  T lanes[kLanes];
+  __builtin_memcpy(lanes, &acc, sizeof(lanes));
+  for (int half = kLanes / 2; half > 0; half /= 2) {
+    for (int l = 0; l < half; ++l) lanes[l] = Op::Join(lanes[l], lanes[l + half]);
+  }
+  return lanes[0];
+}
+
+/// At most kRowBlock terms from `begin` on.
+template <class T, class Op, class Terms>
+__attribute__((noinline)) T FoldBlock(const Terms& terms, int64_t begin, int64_t end, T nothing) {
+  Lanes<T> acc = Lanes<T>::All(nothing);
+  int64_t i = begin;
+  for (; i + kLanes <= end; i += kLanes) JoinLanes<T, Op>(terms.At(i), &acc);
+  if (i < end) JoinLanes<T, Op>(terms.Tail(i, end - i), &acc);
+  return JoinAll<T, Op>(acc);
+}
+
+/// Two whole blocks, side by side: an addition need not wait for the one before it.
+template <class T, class Op, class Terms>
+__attribute__((noinline)) T FoldTwoBlocks(const Terms& terms, int64_t begin, T nothing) {
+  Lanes<T> left = Lanes<T>::All(nothing), right = left;
+  for (int64_t i = begin; i < begin + kRowBlock; i += kLanes) {
+    JoinLanes<T, Op>(terms.At(i), &left);
+    JoinLanes<T, Op>(terms.At(i + kRowBlock), &right);
+  }
+  return Op::Join(JoinAll<T, Op>(left), JoinAll<T, Op>(right));
+}
+
+/// Blocks [begin, end) of n terms, split at the largest power of two below their number.
+template <class T, class Op, class Terms>
+T FoldBlocks(const Terms& terms, int64_t begin, int64_t end, int64_t n, T nothing) {
+  const int64_t last = end * kRowBlock;
+  if (end - begin <= 1) {
+    return FoldBlock<T, Op>(terms, begin * kRowBlock, last < n ? last : n, nothing);
+  }
+  if (end - begin == 2 && last <= n) {
+    return FoldTwoBlocks<T, Op>(terms, begin * kRowBlock, nothing);
+  }
+  int64_t half = 1;
+  while (half * 2 < end - begin) half *= 2;
+  const T left = FoldBlocks<T, Op>(terms, begin, begin + half, n, nothing);
+  return Op::Join(left, FoldBlocks<T, Op>(terms, begin + half, end, n, nothing));
+}
+
+template <class T, class Op, class Terms>
+T Fold(const Terms& terms, int64_t n, T nothing) {
+  return FoldBlocks<T, Op>(terms, 0, (n + kRowBlock - 1) / kRowBlock, n, nothing);
+}
+
+template <class T>
+constexpr T NothingOf(Plus) {
+  return 0;
+}
+template <class T, bool kLargest>
+constexpr T NothingOf(Extreme<kLargest>) {
+  if constexpr (T(0.5) != 0) {
+    return kLargest ? -__builtin_inf() : __builtin_inf();
+  } else {
+    return kLargest ? INT64_MIN : INT64_MAX;
+  }
+}
+
+template <class T, class Op, class Stored>
+T FoldRow(const Stored* x, int64_t n) {
+  T nothing = 0;
+  if constexpr (!__is_same(Op, Plus)) nothing = NothingOf<T>(Op());
+  return Fold<T, Op>(Elements<T, Stored>{x, nothing}, n, nothing);
+}
+
+template <class T, class Op, int kRows, bool kSquare, class Stored>
+void FoldSomeRows(const Stored* const* rows, int64_t width, T* acc) {
+  const Stored* row[kRows];
+  for (int r = 0; r < kRows; ++r) row[r] = rows[r];
+#pragma GCC ivdep
+  for (int64_t j = 0; j < width; ++j) {
+    T sum = acc[j];
+    for (int r = 0; r < kRows; ++r) {
+      const T term = static_cast<T>(row[r][j]);
+      sum = Op::Join(sum, kSquare ? term * term : term);
+    }
+    acc[j] = sum;
+  }
+}
+
+template <class T, class Op, bool kSquare, class Stored>
+void FoldRows(const Stored* const* rows, int64_t count, int64_t width, T* acc) {
+  switch (count) {
+    case 1:
+      return FoldSomeRows<T, Op, 1, kSquare>(rows, width, acc);
+    case 2:
+      return FoldSomeRows<T, Op, 2, kSquare>(rows, width, acc);
+    case 3:
+      return FoldSomeRows<T, Op, 3, kSquare>(rows, width, acc);
+    default:
+      return FoldSomeRows<T, Op, 4, kSquare>(rows, width, acc);
+  }
+}
+
+template <class T, class Op>
+void Join(const T* term, int64_t width, T* acc) {
+  FoldSomeRows<T, Op, 1, false>(&term, width, acc);
+}
+
+template <class Stored>
+double FoldSquares(const Stored* x, int64_t n) {
+  return Fold<double, Plus>(Squares<Stored>{x}, n, 0.0);
+}
+
+// Signed integers are added as unsigned ones.
+int64_t SumIntegers(const int64_t* x, int64_t n) {
+  const auto* terms = reinterpret_cast<const uint64_t*>(x);
+  return static_cast<int64_t>(FoldRow<uint64_t, Plus>(terms, n));
+}
+
+void SumIntegerRows(const int64_t* const* rows, int64_t count, int64_t width, int64_t* acc) {
+  const uint64_t* terms[4] = {};
+  for (int64_t r = 0; r < count; ++r) terms[r] = reinterpret_cast<const uint64_t*>(rows[r]);
+  FoldRows<uint64_t, Plus, false>(terms, count, width, reinterpret_cast<uint64_t*>(acc));
+}
+
+void JoinIntegers(const int64_t* term, int64_t width, int64_t* acc) {
+  SumIntegerRows(&term, 1, width, acc);
+}
+
+double SumOfProducts(const double* x, const double* y, int64_t n) {
+  return Fold<double, Plus>(Products{x, y}, n, 0.0);
+}
+
+double SumOfDistances(const double* x, double from, int64_t n) {
+  return Fold<double, Plus>(Distances{x, from}, n, 0.0);
+}
+
+/// x[i] = f(lanes of x, lanes of y) for all i.
+template <class Function>
+void ForLanes(double* x, const double* y, int64_t n, const Function& function) {
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    function(Lanes<double>::Load(x + i), Lanes<double>::Load(y + i)).Store(x + i);
+  }
+  if (i == n) return;
+  double rest[kLanes];
+  function(Lanes<double>::LoadTail(x + i, n - i, 0.0), Lanes<double>::LoadTail(y + i, n - i, 0.0))
+      .Store(rest);
+  for (int64_t j = 0; j < n - i; ++j) x[i + j] = rest[j];
+}
+
+void ExpRow(double* x, double shift, int64_t n) {
+  const auto all = Lanes<double>::All(shift);
+  ForLanes(
+      x, x, n, [&](auto a, auto) __attribute__((always_inline)) { return Exp(a - all); });
+}
+
+void Scale(double* x, double shift, double factor, int64_t n) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) x[i] = (x[i] - shift) * factor;
+}
+
+void Weigh(double* x, const double* weight, const double* bias, int64_t n) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) x[i] = x[i] * weight[i] + bias[i];
+}
+
+void Project(double* x, const double* y, double factor, double shift, double slope, int64_t n) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) x[i] = factor * (x[i] - shift - y[i] * slope);
+}
+
+void SoftmaxGradient(double* g, const double* y, double sum, int64_t n) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) g[i] = y[i] * (g[i] - sum);
+}
+
+void LogSoftmaxGradient(double* g, const double* y, double sum, int64_t n) {
+  const auto all = Lanes<double>::All(sum);
+  ForLanes(
+      g, y, n, [&](auto a, auto b) __attribute__((always_inline)) { return a - Exp(b) * all; });
+}
+
+template <class Op>
+constexpr RowFold<double> FoldOf(double nothing) {
+  return {FoldRow<double, Op, double>,
+          FoldRow<double, Op, float>,
+          FoldRows<double, Op, false, double>,
+          FoldRows<double, Op, false, float>,
+          Join<double, Op>,
+          nothing};
+}
+
+template <bool kLargest>
+constexpr RowFold<int64_t> IntegerExtreme(int64_t nothing) {
+  using Op = Extreme<kLargest>;
+  return {FoldRow<int64_t, Op, int64_t>,
+          nullptr,
+          FoldRows<int64_t, Op, false, int64_t>,
+          nullptr,
+          Join<int64_t, Op>,
+          nothing};
+}
+
+}  // namespace
+
+extern const DoubleRowKernels kDoubleRowKernels = {
+    FoldOf<Plus>(0),
+    {FoldSquares<double>, FoldSquares<float>, FoldRows<double, Plus, true, double>,
+     FoldRows<double, Plus, true, float>, Join<double, Plus>, 0},
+    FoldOf<Extreme<true>>(-__builtin_inf()),
+    FoldOf<Extreme<false>>(__builtin_inf()),
+    {SumIntegers, nullptr, SumIntegerRows, nullptr, JoinIntegers, 0},
+    IntegerExtreme<true>(INT64_MIN),
+    IntegerExtreme<false>(INT64_MAX),
+    SumOfProducts,
+    SumOfDistances,
+    ExpRow,
+    Scale,
+    Weigh,
+    Project,
+    SoftmaxGradient,
+    LogSoftmaxGradient,
+};
+
+}  // namespace openaclnn::OPENACLNN_TARGET
