@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions over some dimensions.
-#include <cmath>
-
-#include "supporting/reduce/fold.h"
+#include "supporting/reduce/row_reduction.h"
 
 namespace openaclnn::supporting {
 
@@ -33,28 +31,19 @@ bool Integral(const Params& p) {
 namespace {
 
 template <class T>
-struct SumFold : OnePass {
-  TreeSum<T> sum{};
-  bool mean = false;
-  void Add(T term) { sum.Add(term); }
-  T Result(int64_t n, size_t) {
-    const T total = sum.Total();
-    return mean ? static_cast<T>(static_cast<double>(total) / static_cast<double>(n)) : total;
-  }
-};
+T AsIs(T total, int64_t) {
+  return total;
+}
 
-template <class T, bool kLargest>
-struct ExtremeFold : OnePass {
-  T extreme{};
-  bool any = false;
-  void Add(T term) {
-    const bool better = kLargest ? term > extreme : term < extreme;
-    const auto nan = [](T value) { return std::isnan(static_cast<double>(value)); };
-    if (!any || (!nan(extreme) && (better || nan(term)))) extreme = term;
-    any = true;
-  }
-  T Result(int64_t, size_t) { return extreme; }
-};
+/// With the fold for what the operands are computed in: double for floats.
+Plan MakeExact(const ReductionParams& p, const RowFold<double>& floats,
+               const RowFold<int64_t>& integers) {
+  const Layout layout = *LayoutOf(p.self, p.dim.values());
+  if (Integral(p)) return MakeRowReduction<int64_t>(p, {}, layout, {&integers, AsIs<int64_t>});
+  return MakeRowReduction<double>(p, {}, layout, {&floats, AsIs<double>});
+}
+
+const DoubleRowKernels& Kernels() { return *OPENACLNN_TARGET_SELECT(kDoubleRowKernels); }
 
 template <class T, bool kAll>
 struct TruthFold : OnePass {
@@ -63,10 +52,6 @@ struct TruthFold : OnePass {
   T Result(int64_t, size_t) { return static_cast<T>(truth); }
 };
 
-template <class T>
-using LargestFold = ExtremeFold<T, true>;
-template <class T>
-using SmallestFold = ExtremeFold<T, false>;
 template <class T>
 using AllFold = TruthFold<T, true>;
 template <class T>
@@ -102,15 +87,22 @@ void CheckExtreme(const ReductionParams& p, Checker& checker) {
   });
 }
 
-Plan PlanSum(const ReductionParams& p, const Product&) { return MakeFoldFor<SumFold>(p); }
-
-Plan PlanMean(const ReductionParams& p, const Product&) {
-  return MakeFold<double>(p, SumFold<double>{{}, {}, true});
+Plan PlanSum(const ReductionParams& p, const Product&) {
+  return MakeExact(p, Kernels().sum, Kernels().integer_sum);
 }
 
-Plan PlanAmax(const ReductionParams& p, const Product&) { return MakeFoldFor<LargestFold>(p); }
+Plan PlanMean(const ReductionParams& p, const Product&) {
+  const auto mean = [](double total, int64_t n) { return total / static_cast<double>(n); };
+  return MakeRowReduction<double>(p, {}, *LayoutOf(p.self, p.dim.values()), {&Kernels().sum, mean});
+}
 
-Plan PlanAmin(const ReductionParams& p, const Product&) { return MakeFoldFor<SmallestFold>(p); }
+Plan PlanAmax(const ReductionParams& p, const Product&) {
+  return MakeExact(p, Kernels().largest, Kernels().integer_largest);
+}
+
+Plan PlanAmin(const ReductionParams& p, const Product&) {
+  return MakeExact(p, Kernels().smallest, Kernels().integer_smallest);
+}
 
 Plan PlanAll(const ReductionParams& p, const Product&) { return MakeFoldFor<AllFold>(p); }
 
