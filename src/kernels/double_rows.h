@@ -42,8 +42,16 @@ struct DoubleRowKernels {
   void (*exp)(double* x, double shift, int64_t n);
   /// x = (x - shift) * factor
   void (*scale)(double* x, double shift, double factor, int64_t n);
+  /// x = x - shift - more
+  void (*subtract)(double* x, double shift, double more, int64_t n);
   /// x = x * weight + bias
   void (*weigh)(double* x, const double* weight, const double* bias, int64_t n);
+  /// x = x * weight + bias
+  void (*move)(double* x, double weight, double bias, int64_t n);
+  /// x = x * y
+  void (*multiply)(double* x, const double* y, int64_t n);
+  /// sum = sum + x * y
+  void (*add_products)(double* sum, const double* x, const double* y, int64_t n);
   /// x = factor * (x - shift - y * slope)
   void (*project)(double* x, const double* y, double factor, double shift, double slope, int64_t n);
   /// g = y * (g - sum)

@@ -240,9 +240,29 @@ void Scale(double* x, double shift, double factor, int64_t n) {
   for (int64_t i = 0; i < n; ++i) x[i] = (x[i] - shift) * factor;
 }
 
+void Subtract(double* x, double shift, double more, int64_t n) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) x[i] = x[i] - shift - more;
+}
+
 void Weigh(double* x, const double* weight, const double* bias, int64_t n) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) x[i] = x[i] * weight[i] + bias[i];
+}
+
+void Move(double* x, double weight, double bias, int64_t n) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) x[i] = x[i] * weight + bias;
+}
+
+void Multiply(double* x, const double* y, int64_t n) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) x[i] *= y[i];
+}
+
+void AddProducts(double* sum, const double* x, const double* y, int64_t n) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) sum[i] += x[i] * y[i];
 }
 
 void Project(double* x, const double* y, double factor, double shift, double slope, int64_t n) {
@@ -297,7 +317,11 @@ extern const DoubleRowKernels kDoubleRowKernels = {
     SumOfDistances,
     ExpRow,
     Scale,
+    Subtract,
     Weigh,
+    Move,
+    Multiply,
+    AddProducts,
     Project,
     SoftmaxGradient,
     LogSoftmaxGradient,
