@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // NLLLoss and its gradient: loss_i = -weight[t_i] * x[i, t_i] for targets t_i that are not ignored.
 #include <algorithm>
+#include <cstring>
 
 #include "generated/loss.h"
 #include "kernels/broadcast.h"
@@ -161,20 +162,52 @@ void CheckNllLossGradient(const NllLossGradientParams& p, Checker& checker) {
   CheckShape(p.out, ShapeOf(p.self), checker);
 }
 
+namespace {
+
+/// Writes zeros to a view: all of it in blocks that are worth a thread.
+class Zeros {
+ public:
+  explicit Zeros(const Tensor& tensor)
+      : place_(tensor.place),
+        walk_(ShapeOf(tensor), std::vector<Steps>{StepsOf(tensor)}),
+        bytes_(static_cast<size_t>(BytesOf(tensor))),
+        store_(StorerOf<double>(tensor.dtype())) {}
+
+  void Write(const Buffers& buffers) const {
+    walk_.ForRuns({place_(buffers)}, [&](const Walk::Pointers& at, int64_t n) {
+      if (walk_.step(0) == static_cast<int64_t>(bytes_)) {
+        std::memset(at[0], 0, static_cast<size_t>(n) * bytes_);  // 0 is zero in every type
+        return;
+      }
+      constexpr double kZeros[Walk::kRun] = {};
+      store_(kZeros, n, at[0], walk_.step(0));
+    });
+  }
+
+ private:
+  static Steps StepsOf(const Tensor& tensor) { return Steps(ShapeOf(tensor), tensor); }
+
+  Place place_;
+  Walk walk_;
+  size_t bytes_;
+  StoreRow<double> store_;
+};
+
+}  // namespace
+
 Plan PlanNllLossGradient(const NllLossGradientParams& p, const Product&) {
   const Sizes sizes = SizesOf(p);
   const View grad(p.gradOutput), target(p.target), weight(p.weight), total(p.totalWeight),
       out(p.out);
+  const Zeros zeros(p.out);
   const bool each = sizes.reduction == kNone && p.self.rank() > 1;
   return {0, [=](const Buffers& buffers) -> Status {
             Status status = CheckTargets(target, buffers, sizes);
             if (!status.ok()) return status;
             const double divisor = sizes.reduction == kMean ? total.Get(buffers, 0) : 1;
+            zeros.Write(buffers);
             for (int64_t i = 0; i < sizes.rows; ++i) {
               const int64_t t = target.GetInteger(buffers, i);
-              for (int64_t c = 0; c < sizes.classes; ++c) {
-                out.Set(buffers, sizes.Score(i, c), 0);
-              }
               if (t == sizes.ignored) continue;
               const double g = grad.Get(buffers, each ? i : 0);
               out.Set(buffers, sizes.Score(i, t), -weight.Get(buffers, t) * g / divisor);
