@@ -5,10 +5,12 @@
 // y = (x - mean) * rstd * weight + bias, rstd = 1 / sqrt(variance + eps)
 #include "supporting/norm/normalize.h"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
 #include "generated/norm.h"
+#include "kernels/double_rows.h"
 #include "kernels/rows.h"
 #include "supporting/tree_sum.h"
 
@@ -20,16 +22,21 @@ struct Moments {
   double mean = 0, variance = 0;
 };
 
-template <class Term>
-double MeanOf(size_t n, const Term& term) {
-  TreeSum<double> sum;
-  for (size_t i = 0; i < n; ++i) sum.Add(term(i));
-  return sum.Total() / static_cast<double>(n);
-}
+const DoubleRowKernels& Kernels() { return *OPENACLNN_TARGET_SELECT(kDoubleRowKernels); }
 
 Moments MomentsOf(const std::vector<double>& x) {
-  const double mean = MeanOf(x.size(), [&](size_t i) { return x[i]; });
-  return {mean, MeanOf(x.size(), [&](size_t i) { return (x[i] - mean) * (x[i] - mean); })};
+  const auto n = static_cast<int64_t>(x.size());
+  const auto count = static_cast<double>(n);
+  const double mean = Kernels().sum.row(x.data(), n) / count;
+  return {mean, Kernels().distances(x.data(), mean, n) / count};
+}
+
+/// Calls body(weight, first, n) for the elements of a group that share a weight.
+template <class Body>
+void ForWeights(const Grouping& groups, int64_t row, const Body& body) {
+  for (int64_t i = 0; i < groups.width; i += groups.weight_elements) {
+    body(groups.WeightOf(row, i), i, std::min(groups.weight_elements, groups.width - i));
+  }
 }
 
 struct ForwardTensors {
@@ -50,14 +57,21 @@ struct Forward {
   /// `moments(x, row)` are those to normalise by.
   template <class MomentsAt>
   void Run(const Buffers& buffers, const MomentsAt& moments) const {
-    const auto w = weight.All(buffers), b = bias.All(buffers);
+    auto w = weight.All(buffers), b = bias.All(buffers);
+    w.resize(groups.weights, 1);  // what is absent
+    b.resize(groups.weights, 0);
+    const DoubleRowKernels& kernels = Kernels();
     ParallelRows(groups.rows, groups.width, [&](int64_t row) {
       std::vector<double> values = x.Load(buffers, row);
       const Moments own = moments(values, row);
       const double scale = 1 / std::sqrt(own.variance + eps);
-      for (size_t i = 0; i < values.size(); ++i) {
-        const size_t k = groups.WeightOf(row, static_cast<int64_t>(i));
-        values[i] = (values[i] - own.mean) * scale * Elements::At(w, k, 1) + Elements::At(b, k, 0);
+      kernels.scale(values.data(), own.mean, scale, groups.width);
+      if (groups.OneEach()) {
+        kernels.weigh(values.data(), w.data(), b.data(), groups.width);
+      } else {
+        ForWeights(groups, row, [&](size_t k, int64_t first, int64_t n) {
+          kernels.move(values.data() + first, w[k], b[k], n);
+        });
       }
       y.Store(buffers, row, values);
       mean.Set(buffers, row, own.mean);
@@ -73,6 +87,32 @@ struct Forward {
 
 struct BackwardTensors {
   const Tensor &grad, &x, &weight, &grad_x, &grad_weight, &grad_bias;
+};
+
+/// A group of the gradient, and of x normalised.
+struct RowPair {
+  std::vector<double> grad, normal;
+};
+
+/// The gradients of weights and biases so far.
+struct WeightSums {
+  explicit WeightSums(size_t count = 0) : weights(count), biases(count) {}
+
+  WeightSums& operator+=(const RowPair& term) {
+    const auto n = static_cast<int64_t>(weights.size());
+    const double* const grad = term.grad.data();
+    Kernels().add_products(weights.data(), grad, term.normal.data(), n);
+    Kernels().sum.join(grad, n, biases.data());
+    return *this;
+  }
+  friend WeightSums operator+(WeightSums a, const WeightSums& b) {
+    const auto n = static_cast<int64_t>(a.weights.size());
+    Kernels().sum.join(b.weights.data(), n, a.weights.data());
+    Kernels().sum.join(b.biases.data(), n, a.biases.data());
+    return a;
+  }
+
+  std::vector<double> weights, biases;
 };
 
 struct Backward {
@@ -91,45 +131,96 @@ struct Backward {
   /// `scaling(row)` is the mean and the rstd of a group; they depend on x if `through`.
   template <class Scaling>
   void Run(const Buffers& buffers, bool through, const Scaling& scaling) const {
-    const auto w = weight.All(buffers);
+    const DoubleRowKernels& kernels = Kernels();
+    const int64_t n = groups.width;
     const auto rows_of = [&](int64_t row) {
-      auto g = grad.Load(buffers, row);
-      auto normal = x.Load(buffers, row);
+      RowPair rows{grad.Load(buffers, row), x.Load(buffers, row)};
       const auto [mean, rstd] = scaling(row);
-      for (double& value : normal) value = (value - mean) * rstd;
-      return std::pair(std::move(g), std::move(normal));
+      kernels.scale(rows.normal.data(), mean, rstd, n);
+      return rows;
     };
     if (wants_x) {
-      ParallelRows(groups.rows, groups.width, [&](int64_t row) {
-        auto rows = rows_of(row);
-        auto& g = rows.first;
-        const auto& normal = rows.second;
-        for (size_t i = 0; i < g.size(); ++i) {
-          g[i] *= Elements::At(w, groups.WeightOf(row, static_cast<int64_t>(i)), 1);
+      auto w = weight.All(buffers);
+      w.resize(groups.weights, 1);  // what is absent
+      ParallelRows(groups.rows, n, [&](int64_t row) {
+        RowPair rows = rows_of(row);
+        double* const g = rows.grad.data();
+        if (groups.OneEach()) {
+          kernels.multiply(g, w.data(), n);
+        } else {
+          ForWeights(groups, row, [&](size_t k, int64_t first, int64_t count) {
+            kernels.scale(g + first, 0, w[k], count);
+          });
         }
-        const size_t n = g.size();
-        const double a = through ? MeanOf(n, [&](size_t i) { return g[i]; }) : 0;
-        const double b = through ? MeanOf(n, [&](size_t i) { return g[i] * normal[i]; }) : 0;
-        const double rstd = scaling(row).second;
-        for (size_t i = 0; i < n; ++i) g[i] = rstd * (g[i] - a - normal[i] * b);
-        grad_x.Store(buffers, row, g);
+        const auto count = static_cast<double>(n);
+        const double a = through ? kernels.sum.row(g, n) / count : 0;
+        const double b = through ? kernels.products(g, rows.normal.data(), n) / count : 0;
+        kernels.project(g, rows.normal.data(), scaling(row).second, a, b, n);
+        grad_x.Store(buffers, row, rows.grad);
       });
     }
     if (!wants_weight && !wants_bias) return;
-    std::vector<TreeSum<double>> weights(groups.weights), biases(groups.weights);
-    for (int64_t row = 0; row < groups.rows; ++row) {
-      const auto [g, normal] = rows_of(row);
-      for (size_t i = 0; i < g.size(); ++i) {
-        const size_t k = groups.WeightOf(row, static_cast<int64_t>(i));
-        weights[k].Add(g[i] * normal[i]);
-        biases[k].Add(g[i]);
-      }
-    }
+    const WeightSums sums = groups.OneEach() ? SumsOfRows(rows_of) : SumsOfParts(rows_of);
     for (size_t k = 0; k < groups.weights; ++k) {
       const auto at = static_cast<int64_t>(k);
-      if (wants_weight) grad_weight.Set(buffers, at, weights[k].Total());
-      if (wants_bias) grad_bias.Set(buffers, at, biases[k].Total());
+      if (wants_weight) grad_weight.Set(buffers, at, sums.weights[k]);
+      if (wants_bias) grad_bias.Set(buffers, at, sums.biases[k]);
     }
+  }
+
+  /// Each element of a row has a weight of its own: rows are summed, in parts of the tree.
+  template <class RowsOf>
+  WeightSums SumsOfRows(const RowsOf& rows_of) const {
+    constexpr int64_t kChunk = 64, kMostParts = 64, kGrain = 32768;
+    int64_t length = kChunk;
+    while (length * kMostParts < groups.rows ||
+           length * std::max<int64_t>(groups.width, 1) < kGrain)
+      length *= 2;
+    const int64_t parts = (groups.rows + length - 1) / length;
+    std::vector<WeightSums> totals(static_cast<size_t>(parts));
+    ParallelFor(parts, [&](int64_t part) {
+      TreeSum<WeightSums> sum{WeightSums(groups.weights)};
+      const int64_t end = std::min((part + 1) * length, groups.rows);
+      for (int64_t row = part * length; row < end; ++row) sum.Add(rows_of(row));
+      totals[static_cast<size_t>(part)] = sum.Total();
+    });
+    return JoinParts(totals, 0, totals.size());
+  }
+
+  WeightSums JoinParts(const std::vector<WeightSums>& totals, size_t begin, size_t end) const {
+    if (begin == end) return WeightSums(groups.weights);
+    if (end - begin == 1) return totals[begin];
+    size_t half = 1;
+    while (half * 2 < end - begin) half *= 2;
+    return JoinParts(totals, begin, begin + half) + JoinParts(totals, begin + half, end);
+  }
+
+  /// Elements share weights: what a group adds to each of its weights, then over the groups.
+  template <class RowsOf>
+  WeightSums SumsOfParts(const RowsOf& rows_of) const {
+    const DoubleRowKernels& kernels = Kernels();
+    const auto of_row = static_cast<size_t>(groups.part_weights);
+    WeightSums terms(static_cast<size_t>(groups.rows) * of_row), sums(groups.weights);
+    ParallelRows(groups.rows, groups.width, [&](int64_t row) {
+      const RowPair rows = rows_of(row);
+      size_t at = static_cast<size_t>(row) * of_row;
+      ForWeights(groups, row, [&](size_t, int64_t first, int64_t n) {
+        const double* const g = rows.grad.data() + first;
+        terms.weights[at] = kernels.products(g, rows.normal.data() + first, n);
+        terms.biases[at++] = kernels.sum.row(g, n);
+      });
+    });
+    for (size_t k = 0; k < groups.weights; ++k) {
+      TreeSum<double> weight_sum, bias_sum;
+      const auto turns = static_cast<size_t>(groups.parts);
+      for (auto row = k / of_row; row < static_cast<size_t>(groups.rows); row += turns) {
+        weight_sum.Add(terms.weights[row * of_row + k % of_row]);
+        bias_sum.Add(terms.biases[row * of_row + k % of_row]);
+      }
+      sums.weights[k] = weight_sum.Total();
+      sums.biases[k] = bias_sum.Total();
+    }
+    return sums;
   }
 
   Grouping groups;

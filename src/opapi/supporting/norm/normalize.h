@@ -29,6 +29,9 @@ struct Grouping {
     return static_cast<size_t>(row % parts * part_weights + element / weight_elements);
   }
 
+  /// Whether each element of a group has a weight of its own, and all groups the same ones.
+  bool OneEach() const { return parts == 1 && part_weights == 0; }
+
   std::vector<Axis> kept, grouped;
   int64_t rows = 1, width = 1;  // groups, elements of each
   size_t weights = 0;
