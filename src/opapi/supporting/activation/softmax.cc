@@ -1,53 +1,105 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax, its logarithm and gates along one dimension, and their gradients.
+#include <algorithm>
 #include <cmath>
 
 #include "generated/activation.h"
+#include "kernels/double_rows.h"
 #include "supporting/along.h"
 
 namespace openaclnn::supporting {
 namespace {
 
+/// Elements of a row that are computed at once: whole blocks of the tree of a sum. They stay in the
+/// second-level cache, and on the stack, where no memory can be short.
+constexpr int64_t kPiece = 4 * kRowBlock;
+
+/// A row of a tensor, a piece at a time.
+struct Line {
+  std::byte* first;
+  int64_t step, width;
+  LoadRow<double> load_piece;
+  StoreRow<double> store_piece;
+
+  int64_t pieces() const { return (width + kPiece - 1) / kPiece; }
+  int64_t Length(int64_t piece) const { return std::min(kPiece, width - piece * kPiece); }
+  int64_t Load(int64_t piece, double* x) const {
+    load_piece(first + piece * kPiece * step, step, Length(piece), x);
+    return Length(piece);
+  }
+  void Store(int64_t piece, const double* x) const {
+    store_piece(x, Length(piece), first + piece * kPiece * step, step);
+  }
+};
+
 /// out row = f(row, or two rows). Inputs are the first operands, out the last.
 template <class Function>
 Plan MakeAlong(const AlongParams& p, const Function& function) {
+  constexpr size_t kMostTensors = 3;
   const Extent extent = ExtentOf(p.tensors[0], p.dim);
-  const size_t inputs = p.tensors.size() - 1;
+  const size_t count = p.tensors.size();
   std::vector<Rows> rows;
-  for (const Operand& tensor : p.tensors) rows.emplace_back(tensor, extent.dim);
-  std::vector<LoadRow<double>> load;
-  for (const Operand& tensor : p.tensors) load.push_back(LoaderOf<double>(tensor.dtype()));
-  const auto store = StorerOf<double>(p.tensors.back().dtype());
-  return {0, [=](const Buffers& buffers) -> Status {
+  std::vector<Line> lines;
+  for (const Operand& tensor : p.tensors) {
+    rows.emplace_back(tensor, extent.dim);
+    lines.push_back({nullptr, rows.back().step, extent.width, LoaderOf<double>(tensor.dtype()),
+                     StorerOf<double>(tensor.dtype())});
+  }
+  const DoubleRowKernels& kernels = *OPENACLNN_TARGET_SELECT(kDoubleRowKernels);
+  return {0, [=, &kernels](const Buffers& buffers) -> Status {
             if (extent.width == 0) return {};
             ParallelRows(extent.rows, extent.width, [&](int64_t row) {
-              std::vector<double> values(static_cast<size_t>(extent.width) * (inputs + 1));
-              const auto line = [&](size_t k) {
-                return values.data() + k * static_cast<size_t>(extent.width);
-              };
-              for (size_t k = 0; k < inputs; ++k) {
-                load[k](rows[k].At(buffers.As<std::byte>(k), row), rows[k].step, extent.width,
-                        line(k));
+              Line own[kMostTensors];
+              for (size_t k = 0; k < count; ++k) {
+                own[k] = lines[k];
+                own[k].first = rows[k].At(buffers.As<std::byte>(k), row);
               }
-              function(line(0), line(1), line(inputs), extent.width);
-              store(line(inputs), extent.width, rows[inputs].At(buffers.As<std::byte>(inputs), row),
-                    rows[inputs].step);
+              function(kernels, own);
             });
             return {};
           }};
 }
 
-double MaxOf(const double* x, int64_t n) {
-  double max = x[0];
-  for (int64_t i = 1; i < n; ++i) max = x[i] > max || x[i] != x[i] ? x[i] : max;
+/// Sums by the tree of a row: pieces [begin, end) of a line, split at the largest power of two.
+template <class Term>
+double SumPieces(int64_t begin, int64_t end, const Term& term) {
+  if (end - begin == 1) return term(begin);
+  int64_t half = 1;
+  while (half * 2 < end - begin) half *= 2;
+  const double left = SumPieces(begin, begin + half, term);
+  return left + SumPieces(begin + half, end, term);
+}
+
+/// Rows that would not fill the lanes of a kernel.
+constexpr int64_t kNarrow = 16;
+
+double MaxOf(const DoubleRowKernels& kernels, const Line& x, double* values) {
+  double max = kernels.largest.nothing;
+  if (x.width < kNarrow) {
+    x.Load(0, values);
+    for (int64_t i = 0; i < x.width; ++i) max = Less(max, values[i]) ? values[i] : max;
+    return max;
+  }
+  for (int64_t i = 0; i < x.pieces(); ++i) {
+    const int64_t n = x.Load(i, values);
+    const double piece = kernels.largest.row(values, n);
+    kernels.largest.join(&piece, 1, &max);
+  }
   return max;
 }
 
-template <class Term>
-double Sum(int64_t n, const Term& term) {
-  TreeSum<double> sum;
-  for (int64_t i = 0; i < n; ++i) sum.Add(term(i));
-  return sum.Total();
+/// Of e^(x - max). A row of one piece is in `values` before and after it.
+double SumOfExp(const DoubleRowKernels& kernels, const Line& x, double max, double* values) {
+  if (x.width < kNarrow) {
+    double sum = 0;
+    for (int64_t i = 0; i < x.width; ++i) sum += values[i] = std::exp(values[i] - max);
+    return sum;
+  }
+  return SumPieces(0, x.pieces(), [&](int64_t i) {
+    const int64_t n = x.pieces() == 1 ? x.width : x.Load(i, values);
+    kernels.exp(values, max, n);
+    return kernels.sum.row(values, n);
+  });
 }
 
 }  // namespace
@@ -61,36 +113,67 @@ void CheckAlong(const AlongParams& p, Checker& checker) {
 
 // y = exp(x - max) / sum exp(x - max)
 Plan PlanSoftmax(const AlongParams& p, const Product&) {
-  return MakeAlong(p, [](const double* x, const double*, double* y, int64_t n) {
-    const double max = MaxOf(x, n);
-    for (int64_t i = 0; i < n; ++i) y[i] = std::exp(x[i] - max);
-    const double sum = Sum(n, [&](int64_t i) { return y[i]; });
-    for (int64_t i = 0; i < n; ++i) y[i] /= sum;
+  return MakeAlong(p, [](const DoubleRowKernels& kernels, const Line* lines) {
+    const Line &x = lines[0], &y = lines[1];
+    double values[kPiece];
+    const double max = MaxOf(kernels, x, values);
+    const double factor = 1 / SumOfExp(kernels, x, max, values);
+    for (int64_t i = 0; i < x.pieces(); ++i) {
+      if (x.pieces() > 1) kernels.exp(values, max, x.Load(i, values));
+      kernels.scale(values, 0, factor, x.Length(i));
+      y.Store(i, values);
+    }
   });
 }
 
 // y = x - max - log sum exp(x - max)
 Plan PlanLogSoftmax(const AlongParams& p, const Product&) {
-  return MakeAlong(p, [](const double* x, const double*, double* y, int64_t n) {
-    const double max = MaxOf(x, n);
-    const double sum = std::log(Sum(n, [&](int64_t i) { return std::exp(x[i] - max); }));
-    for (int64_t i = 0; i < n; ++i) y[i] = x[i] - max - sum;
+  return MakeAlong(p, [](const DoubleRowKernels& kernels, const Line* lines) {
+    const Line &x = lines[0], &y = lines[1];
+    double values[kPiece];
+    const double max = MaxOf(kernels, x, values);
+    const double sum = std::log(SumOfExp(kernels, x, max, values));
+    for (int64_t i = 0; i < x.pieces(); ++i) {
+      const int64_t n = x.Load(i, values);
+      kernels.subtract(values, max, sum, n);
+      y.Store(i, values);
+    }
   });
 }
 
 // dx = y * (g - sum g*y)
 Plan PlanSoftmaxGradient(const AlongParams& p, const Product&) {
-  return MakeAlong(p, [](const double* g, const double* y, double* dx, int64_t n) {
-    const double sum = Sum(n, [&](int64_t i) { return g[i] * y[i]; });
-    for (int64_t i = 0; i < n; ++i) dx[i] = y[i] * (g[i] - sum);
+  return MakeAlong(p, [](const DoubleRowKernels& kernels, const Line* lines) {
+    const Line &g = lines[0], &y = lines[1], &dx = lines[2];
+    double left[kPiece], right[kPiece];
+    const double sum = SumPieces(0, g.pieces(), [&](int64_t i) {
+      y.Load(i, right);
+      return kernels.products(left, right, g.Load(i, left));
+    });
+    for (int64_t i = 0; i < g.pieces(); ++i) {
+      if (g.pieces() > 1) {
+        g.Load(i, left);
+        y.Load(i, right);
+      }
+      kernels.softmax_gradient(left, right, sum, g.Length(i));
+      dx.Store(i, left);
+    }
   });
 }
 
 // dx = g - exp(y) * sum g
 Plan PlanLogSoftmaxGradient(const AlongParams& p, const Product&) {
-  return MakeAlong(p, [](const double* g, const double* y, double* dx, int64_t n) {
-    const double sum = Sum(n, [&](int64_t i) { return g[i]; });
-    for (int64_t i = 0; i < n; ++i) dx[i] = g[i] - std::exp(y[i]) * sum;
+  return MakeAlong(p, [](const DoubleRowKernels& kernels, const Line* lines) {
+    const Line &g = lines[0], &y = lines[1], &dx = lines[2];
+    double left[kPiece], right[kPiece];
+    const double sum =
+        SumPieces(0, g.pieces(), [&](int64_t i) { return kernels.sum.row(left, g.Load(i, left)); });
+    for (int64_t i = 0; i < g.pieces(); ++i) {
+      if (g.pieces() > 1) g.Load(i, left);
+      y.Load(i, right);
+      kernels.log_softmax_gradient(left, right, sum, g.Length(i));
+      dx.Store(i, left);
+    }
   });
 }
 
