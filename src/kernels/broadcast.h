@@ -61,34 +61,36 @@ class Walk {
   /// Bytes between neighbours of a run.
   int64_t step(size_t view) const { return steps_[view][rank_ - 1]; }
 
-  /// Calls body(pointers, n) for runs of at most kRun elements, in blocks that are worth a thread.
+  /// Calls body(pointers, n) for runs of at most `longest` elements, in blocks that are worth a
+  /// thread.
   template <class Body>
-  void ForRuns(const Pointers& origins, const Body& body) const {
+  void ForRuns(const Pointers& origins, const Body& body, int64_t longest = kRun) const {
     constexpr int64_t kBlockElements = 16384;
     constexpr int64_t kMaxBlocks = 1024;
     if (count_ == 0) return;
     const int64_t blocks = BlockCount(count_, kBlockElements, kMaxBlocks);
     ParallelFor(blocks, [&](int64_t block) {
-      ForRunsOf(BlockBegin(count_, blocks, block), BlockBegin(count_, blocks, block + 1), origins,
-                body);
+      ForRunsOf(BlockBegin(count_, blocks, block), BlockBegin(count_, blocks, block + 1), longest,
+                origins, body);
     });
   }
 
   /// The same in order, on the calling thread.
   template <class Body>
   void ForRunsInOrder(const Pointers& origins, const Body& body) const {
-    if (count_ > 0) ForRunsOf(0, count_, origins, body);
+    if (count_ > 0) ForRunsOf(0, count_, kRun, origins, body);
   }
 
-  static constexpr int64_t kRun = 256;
+  static constexpr int64_t kRun = 512;
 
  private:
   template <class Body>
-  void ForRunsOf(int64_t begin, int64_t end, const Pointers& origins, const Body& body) const {
+  void ForRunsOf(int64_t begin, int64_t end, int64_t longest, const Pointers& origins,
+                 const Body& body) const {
     const int64_t width = dims_[rank_ - 1];
     for (int64_t index = begin; index < end;) {
       const int64_t column = index % width;
-      const int64_t n = std::min({width - column, end - index, kRun});
+      const int64_t n = std::min({width - column, end - index, longest});
       body(PointersAt(index / width, column, origins), n);
       index += n;
     }

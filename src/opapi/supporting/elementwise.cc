@@ -102,26 +102,32 @@ Plan MakePlan(Work work, const Expression& expression, Expression::Loop<T> loop,
     if (!dense(k)) load[k] = LoaderOf<T>(work.dtypes[k]);
   }
   const StoreRow<T> store = dense(count) ? nullptr : StorerOf<T>(work.dtypes[count]);
+  const bool direct =
+      store == nullptr && std::ranges::all_of(load, [](auto* each) { return each == nullptr; });
+  const int64_t longest = direct ? work.walk.count() : Walk::kRun;  // of what no row must hold
   const auto run = [=](const Buffers& buffers) -> Status {
     Walk::Pointers origins{};
     for (size_t k = 0; k < count; ++k) {
       origins[k] = buffers.As<std::byte>(work.inputs[k]);
     }
     origins[count] = buffers.As<std::byte>(work.out);
-    work.walk.ForRuns(origins, [&](const Walk::Pointers& at, int64_t n) {
-      alignas(64) T rows[kMaxInputs + 1][Walk::kRun];
-      const T* in[kMaxInputs] = {rows[0], rows[1], rows[2]};
-      for (size_t k = 0; k < count; ++k) {
-        if (load[k] == nullptr) {
-          in[k] = reinterpret_cast<const T*>(at[k]);
-        } else {
-          load[k](at[k], work.walk.step(k), n, rows[k]);
-        }
-      }
-      if (store == nullptr) return loop(in, scalars.data(), n, reinterpret_cast<T*>(at[count]));
-      loop(in, scalars.data(), n, rows[kMaxInputs]);
-      store(rows[kMaxInputs], n, at[count], work.walk.step(count));
-    });
+    work.walk.ForRuns(
+        origins,
+        [&](const Walk::Pointers& at, int64_t n) {
+          alignas(64) T rows[kMaxInputs + 1][Walk::kRun];
+          const T* in[kMaxInputs] = {rows[0], rows[1], rows[2]};
+          for (size_t k = 0; k < count; ++k) {
+            if (load[k] == nullptr) {
+              in[k] = reinterpret_cast<const T*>(at[k]);
+            } else {
+              load[k](at[k], work.walk.step(k), n, rows[k]);
+            }
+          }
+          if (store == nullptr) return loop(in, scalars.data(), n, reinterpret_cast<T*>(at[count]));
+          loop(in, scalars.data(), n, rows[kMaxInputs]);
+          store(rows[kMaxInputs], n, at[count], work.walk.step(count));
+        },
+        longest);
     return {};
   };
   return {0, run};
