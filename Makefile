@@ -20,7 +20,7 @@ define build
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-clients sample build install uninstall bench bench-rooms asan tsan valgrind aarch64 lint format clean
+.PHONY: help run demo test test-clients sample build install uninstall bench bench-rooms asan tsan valgrind instructions aarch64 lint format clean
 
 help: ## list the commands
 	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -82,6 +82,11 @@ valgrind: ## a short form of the native tests under memcheck
 	scripts/setup.sh ci
 	$(call build,release,ON)
 	tests/valgrind.sh build/release
+
+instructions: ## count the instructions of each operator's call, against what is recorded
+	scripts/setup.sh ci
+	$(call build,release,ON)
+	python3 tests/instructions.py build/release
 
 aarch64: ## the operators' tests for aarch64, under qemu
 	scripts/setup.sh cross

@@ -7,7 +7,10 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "tests/support/cases.h"
 #include "tests/support/tables.h"
@@ -15,10 +18,31 @@
 
 namespace openaclnn::test {
 
-/// Runs the benches that the command line names.
+/// Calls of the room's first case of a real model, in each of its types: what tests/instructions.py
+/// counts the instructions of.
+template <class Room>
+int CallRoom(const Device& device, int64_t calls) {
+  const auto cases = Room::Cases();
+  const auto shape =
+      std::ranges::find_if(cases, [](const auto& each) { return each.group == kReal; });
+  for (const uint64_t variant : Room::kTimed) {
+    const auto problem = Room::Make(*shape, variant, {});
+    for (int64_t i = 0; i < calls; ++i) {
+      const Outcome outcome = Execute(device, problem.Plan(), problem.phase2());
+      if (!outcome.ok()) throw std::runtime_error(outcome.message);
+    }
+  }
+  return 0;
+}
+
+/// Runs the benches that the command line names; with --calls=N a few calls.
 template <class Room>
 int TimeRoom(int argc, char** argv, const char* api) {
   const Device device;
+  constexpr std::string_view kCalls = "--calls=";
+  if (argc == 2 && std::string_view(argv[1]).starts_with(kCalls)) {
+    return CallRoom<Room>(device, std::stoll(argv[1] + kCalls.size()));
+  }
   for (const auto& shape : Room::Cases()) {
     if (shape.group != kPerf) continue;
     for (const uint64_t variant : Room::kTimed) {

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Counts what a call of each operator costs, in instructions, where clocks cannot be trusted.
+
+    instructions.py BUILD_DIR [--update]
+
+One thread, AVX2 (valgrind has no AVX-512), the room's first case of a real model in each of its
+types: what a second call adds to a program of one, so that starting is not counted. More than 3 %
+above what tests/instructions.json says fails; --update writes what was counted.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+RECORDED = Path(__file__).with_suffix(".json")
+MORE = 1.03  # what other versions of libc and libstdc++ may add
+LESS = 0.9  # so much better that the bound should follow
+SETTING = {"OPENACLNN_NUM_THREADS": "1", "OPENACLNN_SIMD": "avx2"}
+
+
+def count(program: Path, calls: int) -> int:
+    """Instructions of a whole run."""
+    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program]
+    run = subprocess.run([*command, f"--calls={calls}"], env=os.environ | SETTING,
+                         capture_output=True, text=True)  # fmt: skip
+    found = re.search(r"Collected : (\d+)", run.stderr)
+    if run.returncode or not found:
+        raise SystemExit(f"{program.name}: exit code {run.returncode}: {run.stderr}")
+    return int(found[1])
+
+
+def verdict(counted: int, recorded: int | None) -> str:
+    if recorded is None:
+        return "NEW: run it with --update"
+    if counted > recorded * MORE:
+        return f"MORE: {counted / recorded:.3f} of {recorded}"
+    return "ok" if counted > recorded * LESS else f"ok, {counted / recorded:.3f} of the recorded"
+
+
+def main(build: Path, update: bool) -> int:
+    recorded = json.loads(RECORDED.read_text()) if RECORDED.exists() else {}
+    counts, failed = {}, False
+    programs = sorted(build.glob("bench/*ward_bench"))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        twice = pool.map(count, programs, [2] * len(programs))
+        once = pool.map(count, programs, [1] * len(programs))
+    for program, more, less in zip(programs, twice, once, strict=True):
+        room = program.name.removesuffix("_bench")
+        counts[room] = more - less
+        says = verdict(counts[room], recorded.get(room))
+        failed |= says[0].isupper()
+        print(f"{room:28}{counts[room]:15,}  {says}", flush=True)
+    gone = sorted(set(recorded) - set(counts))
+    if gone:
+        print("recorded, but not there:", ", ".join(gone))
+    if update:
+        RECORDED.write_text(json.dumps(counts, indent=2) + "\n")
+        return 0
+    return int(failed or bool(gone))
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), "--update" in sys.argv[2:]))
