@@ -18,10 +18,11 @@ struct Extreme {
   /// The earlier of equals; NaN where there is one.
   template <class V>
   static V Join(V a, V b) {
+    const auto nan = b != b;  // NOLINT(misc-redundant-expression): of a vector
     if constexpr (kLargest) {
-      return (b > a) | (b != b) ? b : a;
+      return (b > a) | nan ? b : a;
     } else {
-      return (b < a) | (b != b) ? b : a;
+      return (b < a) | nan ? b : a;
     }
   }
 };

@@ -16,7 +16,7 @@ void KeysOfLanes(const float* from, U32s inverted, uint32_t* to) {
   values = values + 0.0f;  // one zero
   const U32s bits = reinterpret_cast<U32s>(values);
   const U32s sign = reinterpret_cast<U32s>(reinterpret_cast<I32s>(bits) >> 31);
-  const U32s nan = reinterpret_cast<U32s>(values != values);
+  const U32s nan = reinterpret_cast<U32s>(values != values);  // NOLINT(misc-redundant-expression)
   const U32s keys = ((bits ^ (sign | 0x80000000)) | nan) ^ inverted;
   std::memcpy(to, &keys, sizeof keys);
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "kernels/parallel.h"
 
@@ -58,9 +57,9 @@ struct Selection::Part {
   std::byte* to;
 };
 
-Selection::Selection(const Offsets& before, int64_t places, const Offsets& to, Copy slice,
+Selection::Selection(const Offsets& before, int64_t places, const Offsets& to, const Copy& slice,
                      int64_t slice_bytes)
-    : before_(before), to_(to), places_(places), slice_(std::move(slice)), bytes_(slice_bytes) {}
+    : before_(before), to_(to), places_(places), slice_(slice), bytes_(slice_bytes) {}
 
 void Selection::operator()(const std::vector<int64_t>& offsets, const std::byte* from,
                            std::byte* to) const {

@@ -16,7 +16,7 @@ class Selection {
   Selection() = default;
   /// `before` are the places, of which there are `places`; `to` is where slice after slice goes,
   /// for each place those of all offsets. Both in bytes.
-  Selection(const Offsets& before, int64_t places, const Offsets& to, Copy slice,
+  Selection(const Offsets& before, int64_t places, const Offsets& to, const Copy& slice,
             int64_t slice_bytes);
 
   /// `offsets` are in bytes from a place.
