@@ -48,8 +48,8 @@ struct Executor::QueuedCall {
   std::string arguments;  // for a trace
 };
 
-Executor::Executor(const OpenaclnnCall& call)
-    : call_(std::make_shared<PlannedCall>(call)), workspace_size_(call.workspace_size) {
+Executor::Executor(const OpenaclnnCall& call, std::shared_ptr<const PlannedCall> planned)
+    : call_(std::move(planned)), workspace_size_(call.workspace_size) {
   operands_.reserve(call.operand_count);
   for (uint32_t i = 0; i < call.operand_count; ++i) operands_.emplace_back(call.operands[i]);
 }

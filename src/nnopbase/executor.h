@@ -58,7 +58,7 @@ class Executor {
   static constexpr const char* kNoun = "executor";
   static constexpr size_t kMaxOperands = OPENACLNN_MAX_OPERANDS;
 
-  explicit Executor(const OpenaclnnCall& call);
+  Executor(const OpenaclnnCall& call, std::shared_ptr<const PlannedCall> planned);
 
   /// What a trace says of the call: members of a JSON object.
   std::string Describe() const;

@@ -82,14 +82,17 @@ int Refuse(const Status& status, OpenaclnnMessage* message) {
 }
 
 int CreateExecutor(const OpenaclnnCall* call, aclOpExecutor** executor, OpenaclnnMessage* message) {
+  // The plan is this function's, also where memory is short.
+  std::unique_ptr<void, void (*)(void*)> plan(call->plan, call->destroy);
   if (call->operand_count > Executor::kMaxOperands) {
-    call->destroy(call->plan);
     return Refuse(Status(ACLNN_ERR_INNER_CREATE_EXECUTOR,
                          Concat("operand count is ", call->operand_count, ", expected at most ",
                                 Executor::kMaxOperands)),
                   message);
   }
-  auto planned = std::make_unique<Executor>(*call);
+  auto shared = std::make_shared<const PlannedCall>(*call);
+  (void)plan.release();
+  auto planned = std::make_unique<Executor>(*call, std::move(shared));
   if (Tracing()) Runtime().note_arguments(planned->Describe().c_str());
   void* handle = InsertObject(MetaHandles(), std::move(planned));
   if (handle == nullptr) {
