@@ -1,14 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """Other libraries that do the operators' work: a module each, found here.
 
-A module defines PEER, a class that is made with a number of threads and raises ImportError where
-its library is missing. Of one the benchmark uses `name`, `version()`, `ways(bench, problem)`, which
-are functions that return when the work is done, and `arrays(outputs)`, those as float64.
+A module defines PEER, a Peer that is made with a number of threads and raises ImportError where its
+library is missing. Of one the benchmark uses `name`, `version()`, `ways(bench, problem)`, which are
+functions that return when the work is done, and `arrays(outputs)`, those as float64.
 """
 
 import importlib
 import pkgutil
 from dataclasses import dataclass
+
+from ...operators.operator import Problem
+from ..cases import Bench, Ways
+
+
+class Peer:
+    """The ways that a bench has under its name, and the version of its Python module."""
+
+    def version(self) -> str:
+        return self.module.__version__
+
+    def ways(self, bench: Bench, problem: Problem) -> Ways:
+        make = bench.ways.get(self.name)
+        return make(self, problem) if make else {}
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@
 import numpy as np
 
 from ...operators.operator import Problem
-from ..cases import Bench, Ways
+from . import Peer
 
 
-class Jax:
+class Jax(Peer):
     """Arrays are its own. It uses the processors that the process is bound to."""
 
     name = "jax"
@@ -18,13 +18,6 @@ class Jax:
 
         self.module = jax
         self.numpy = jax.numpy
-
-    def version(self) -> str:
-        return self.module.__version__
-
-    def ways(self, bench: Bench, problem: Problem) -> Ways:
-        make = bench.ways.get(self.name)
-        return make(self, problem) if make else {}
 
     def arrays(self, outputs) -> list[np.ndarray]:
         return [np.asarray(each).astype(np.float64) for each in outputs]

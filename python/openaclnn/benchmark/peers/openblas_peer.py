@@ -5,9 +5,10 @@ import numpy as np
 
 from ...operators.operator import Problem
 from ..cases import Bench, Ways
+from . import Peer
 
 
-class OpenBlas:
+class OpenBlas(Peer):
     """NumPy's `@`; other types than FP32 it multiplies in plain loops, which is no peer."""
 
     name = "openblas"
@@ -22,8 +23,7 @@ class OpenBlas:
         return self._version
 
     def ways(self, bench: Bench, problem: Problem) -> Ways:
-        make = bench.ways.get(self.name)
-        return make(self, problem) if make and problem.dtype == "float32" else {}
+        return super().ways(bench, problem) if problem.dtype == "float32" else {}
 
     def arrays(self, outputs) -> list[np.ndarray]:
         return [each.astype(np.float64) for each in outputs]

@@ -5,10 +5,10 @@ import numpy as np
 
 from ... import dtypes
 from ...operators.operator import Problem
-from ..cases import Bench, Ways
+from . import Peer
 
 
-class Torch:
+class Torch(Peer):
     """Inputs are NumPy's memory; outputs are its own, one for each way."""
 
     name = "torch"
@@ -20,13 +20,6 @@ class Torch:
         torch.set_grad_enabled(False)
         torch.set_num_interop_threads(1)
         self.module = torch
-
-    def version(self) -> str:
-        return self.module.__version__
-
-    def ways(self, bench: Bench, problem: Problem) -> Ways:
-        make = bench.ways.get(self.name)
-        return make(self, problem) if make else {}
 
     def arrays(self, outputs) -> list[np.ndarray]:
         return [each.double().numpy() for each in outputs]
