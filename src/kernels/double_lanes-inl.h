@@ -9,16 +9,10 @@
 #include <immintrin.h>
 #endif
 
+#include "kernels/register-inl.h"
+
 namespace openaclnn {
 namespace OPENACLNN_TARGET {
-
-#if defined(__AVX512F__)
-inline constexpr int kRegisterBytes = 64;
-#elif defined(__AVX2__)
-inline constexpr int kRegisterBytes = 32;
-#else
-inline constexpr int kRegisterBytes = 16;
-#endif
 
 inline constexpr int kLanes = 16;
 inline constexpr int kWidth = kRegisterBytes / 8;

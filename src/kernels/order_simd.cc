@@ -8,7 +8,7 @@
 namespace openaclnn::OPENACLNN_TARGET {
 namespace {
 
-constexpr int64_t kWords = kWideBytes / 4;
+constexpr int64_t kWords = kRegisterBytes / 4;
 
 void KeysOfLanes(const float* from, U32s inverted, uint32_t* to) {
   F32s values;

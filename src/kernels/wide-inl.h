@@ -13,24 +13,19 @@
 #include <arm_neon.h>
 #endif
 
+#include "kernels/register-inl.h"
+
 namespace openaclnn {
 namespace OPENACLNN_TARGET {
 
-#if defined(__AVX512F__)
-inline constexpr int kWideBytes = 64;
-#elif defined(__AVX2__)
-inline constexpr int kWideBytes = 32;
-#else
-inline constexpr int kWideBytes = 16;
-#endif
-inline constexpr int kWideLanes = kWideBytes / 8;
+inline constexpr int kWideLanes = kRegisterBytes / 8;
 
-typedef uint64_t U64s __attribute__((vector_size(kWideBytes)));
-typedef int64_t I64s __attribute__((vector_size(kWideBytes)));
-typedef double F64s __attribute__((vector_size(kWideBytes)));
-typedef uint32_t U32s __attribute__((vector_size(kWideBytes)));
-typedef int32_t I32s __attribute__((vector_size(kWideBytes)));
-typedef float F32s __attribute__((vector_size(kWideBytes)));
+typedef uint64_t U64s __attribute__((vector_size(kRegisterBytes)));
+typedef int64_t I64s __attribute__((vector_size(kRegisterBytes)));
+typedef double F64s __attribute__((vector_size(kRegisterBytes)));
+typedef uint32_t U32s __attribute__((vector_size(kRegisterBytes)));
+typedef int32_t I32s __attribute__((vector_size(kRegisterBytes)));
+typedef float F32s __attribute__((vector_size(kRegisterBytes)));
 
 inline U64s AllOf(uint64_t value) { return U64s{} + value; }
 inline F64s AllOf(double value) { return F64s{} + value; }
