@@ -16,6 +16,14 @@ namespace openaclnn {
 /// Elements that the tree of a row sums together: 16 sequences of 64.
 inline constexpr int64_t kRowBlock = 1024;
 
+/// Of a tree over more than one part, how many its left half has: the largest power of two below
+/// their number. Inlined always, for kernels of every instruction set.
+inline __attribute__((always_inline)) int64_t LeftHalf(int64_t parts) {
+  int64_t half = 1;
+  while (half * 2 < parts) half *= 2;
+  return half;
+}
+
 /// A way to make one of many elements of type T, which commutes.
 template <class T>
 struct RowFold {

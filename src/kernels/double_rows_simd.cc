@@ -122,8 +122,7 @@ T FoldBlocks(const Terms& terms, int64_t begin, int64_t end, int64_t n, T nothin
   if (end - begin == 2 && last <= n) {
     return FoldTwoBlocks<T, Op>(terms, begin * kRowBlock, nothing);
   }
-  int64_t half = 1;
-  while (half * 2 < end - begin) half *= 2;
+  const int64_t half = LeftHalf(end - begin);
   const T left = FoldBlocks<T, Op>(terms, begin, begin + half, n, nothing);
   return Op::Join(left, FoldBlocks<T, Op>(terms, begin + half, end, n, nothing));
 }

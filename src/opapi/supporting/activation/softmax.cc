@@ -64,8 +64,7 @@ Plan MakeAlong(const AlongParams& p, const Function& function) {
 template <class Term>
 double SumPieces(int64_t begin, int64_t end, const Term& term) {
   if (end - begin == 1) return term(begin);
-  int64_t half = 1;
-  while (half * 2 < end - begin) half *= 2;
+  const int64_t half = LeftHalf(end - begin);
   const double left = SumPieces(begin, begin + half, term);
   return left + SumPieces(begin + half, end, term);
 }

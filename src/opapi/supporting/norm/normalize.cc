@@ -190,8 +190,7 @@ struct Backward {
   WeightSums JoinParts(const std::vector<WeightSums>& totals, size_t begin, size_t end) const {
     if (begin == end) return WeightSums(groups.weights);
     if (end - begin == 1) return totals[begin];
-    size_t half = 1;
-    while (half * 2 < end - begin) half *= 2;
+    const auto half = static_cast<size_t>(LeftHalf(static_cast<int64_t>(end - begin)));
     return JoinParts(totals, begin, begin + half) + JoinParts(totals, begin + half, end);
   }
 
