@@ -13,12 +13,18 @@ check=(valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-k
 failed=0
 
 run() { # run PROGRAM [OPTION...]
-  local from=$SECONDS result=ok
-  if ! "${check[@]}" "$tests/$1" "${@:2}" >"$tests/$1.valgrind" 2>&1; then
-    cat "$tests/$1.valgrind"
-    result=FAILED failed=1
+  local from=$SECONDS result=ok report=$tests/$1.valgrind
+  local command=("${check[@]}" "$tests/$1" "${@:2}")
+  if ! "${command[@]}" >"$report" 2>&1; then
+    # It lacks one way to write vmovq between registers, which an assembler may choose.
+    if grep -q 'Illegal opcode' "$report" && OPENACLNN_SIMD=baseline "${command[@]}" >"$report" 2>&1; then
+      result='ok without AVX2, of which valgrind lacks an instruction,'
+    else
+      cat "$report"
+      result=FAILED failed=1
+    fi
   fi
-  grep -Eq '\[  PASSED  \] [1-9][0-9]* test' "$tests/$1.valgrind" || result=FAILED failed=1
+  grep -Eq '\[  PASSED  \] [1-9][0-9]* test' "$report" || result=FAILED failed=1
   printf '%-40s %s in %d s\n' "$1" "$result" $((SECONDS - from))
 }
 
