@@ -6,7 +6,7 @@
 
 #include "acl/acl.h"
 #include "aclnnop/aclnn_embedding_dense_backward.h"
-#include "ascendcl/handle_table.h"
+#include "common/handle_table.h"
 
 namespace openaclnn {
 namespace {

@@ -8,13 +8,15 @@ from layout.source import C_SUFFIXES, Figure, Violation
 
 # What each folder of src/ may include besides itself and the public headers.
 LAYERS = {
-    "ascendcl": set(),
-    "nnopbase": {"ascendcl"},
-    "frame": {"ascendcl", "nnopbase"},
-    "kernels": {"ascendcl", "nnopbase", "frame"},
-    "opapi": {"ascendcl", "nnopbase", "frame", "kernels"},
+    "common": set(),  # what each library carries a copy of
+    "ascendcl": {"common"},
+    "client": {"common", "ascendcl"},  # how a library above libascendcl reaches it
+    "nnopbase": {"common", "ascendcl", "client"},
+    "frame": {"common", "ascendcl", "nnopbase"},
+    "kernels": {"common", "ascendcl", "nnopbase", "frame"},
+    "opapi": {"common", "ascendcl", "nnopbase", "frame", "kernels"},
     # Thin libraries beside those, each in a folder: through public headers and C interfaces.
-    "companions": {"ascendcl"},
+    "companions": {"common", "ascendcl", "client"},
     "openaclnn_capture": set(),  # stands before any maker's libraries: the public headers alone
     "tool": set(),  # what rooms' references are written with, and what the machine allows
 }
@@ -30,7 +32,7 @@ GENERATED = re.compile(r"(aclnnop|declarations|generated)/.*")
 NUMERICS_SEE = {
     "src/ascendcl/data_type.h",
     "src/ascendcl/float_environment.h",
-    "src/ascendcl/status.h",
+    "src/common/status.h",
     "src/frame/operand.h",
     "src/frame/support.h",
 }
@@ -91,7 +93,7 @@ def check_folders(sources):
 
 @_border
 def layers(source, target):
-    """opapi → kernels → frame → nnopbase → ascendcl, never back."""
+    """opapi → kernels → frame → nnopbase → ascendcl → common, never back."""
     here, there = source.folder, target.folder
     if source.is_reference and target.is_reference:
         return None  # a room's reference.cc is compiled into the tool's library

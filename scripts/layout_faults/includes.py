@@ -17,8 +17,12 @@ PLANTED = {
         )
         for text in ("#include HEADER\n", "#  include \\\n  HEADER // its path\n")
     ],
-    "check_folders": [({"src/common/a.h": CC}, "src/common/a.h:1: src/common is not in LAYERS")],
+    "check_folders": [({"src/utility/a.h": CC}, "src/utility/a.h:1: src/utility is not in LAYERS")],
     "check_layers": [
+        (
+            {"src/common/status.h": including("ascendcl/event.h")},
+            "src/common/status.h:3: common includes ascendcl",
+        ),
         (
             {"src/ascendcl/event.cc": including("nnopbase/tensor.h")},
             "src/ascendcl/event.cc:3: ascendcl includes nnopbase",
@@ -176,9 +180,9 @@ ALLOWED = [
     {"src/opapi/add/forward/test.cc": including("support/a.h"), "tests/support/a.h": CC},
     # A room sees itself, its family, and the layers below.
     {"src/opapi/add/forward/op.cc": including("add/forward/op.h", "op.h", "add/shared.h",
-                                              "frame/checker.h", "ascendcl/status.h")},
+                                              "frame/checker.h", "common/status.h")},
     {"src/opapi/add/forward/kernel_simd.cc": including("kernels/lanes-inl.h")},
-    {"src/kernels/rows.h": including("ascendcl/status.h")},
+    {"src/kernels/rows.h": including("common/status.h")},
     {"src/kernels/rows.h": CC + '#include <array>\n/*\n#include "add/forward/op.h"\n*/\n'},
     # Tests compare a gradient with its forward, an order with a sum.
     {"src/opapi/add/backward/test.cc": including("add/forward/reference.h")},

@@ -32,7 +32,7 @@ def good_tree():
         "src/opapi/supporting/order/operators.toml": TOML,
         "src/ascendcl/event.cc": CC,
         "src/ascendcl/event.h": CC,
-        "src/ascendcl/status.h": CC,
+        "src/common/status.h": CC,
         "src/nnopbase/tensor.h": CC,
         "src/frame/checker.h": CC,
         "src/kernels/lanes-inl.h": CC,

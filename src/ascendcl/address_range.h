@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "ascendcl/arena.h"
-#include "ascendcl/handle_table.h"
-#include "ascendcl/status.h"
+#include "common/handle_table.h"
+#include "common/status.h"
 
 namespace openaclnn {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "acl/acl_op.h"
-#include "ascendcl/handle_table.h"
 #include "ascendcl/interface.h"
+#include "common/handle_table.h"
 
 namespace openaclnn {
 

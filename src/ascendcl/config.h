@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "ascendcl/product.h"
-#include "ascendcl/status.h"
+#include "common/status.h"
 
 namespace openaclnn {
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "ascendcl/fork.h"
-#include "ascendcl/status.h"
 #include "ascendcl/trace.h"
+#include "common/status.h"
 
 namespace openaclnn {
 

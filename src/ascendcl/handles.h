@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "acl/acl.h"
-#include "ascendcl/handle_table.h"
-#include "ascendcl/status.h"
+#include "common/handle_table.h"
+#include "common/status.h"
 
 namespace openaclnn {
 

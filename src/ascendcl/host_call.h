@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "acl/acl.h"
-#include "ascendcl/status.h"
+#include "common/status.h"
 
 namespace openaclnn {
 

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "ascendcl/status.h"
+#include "common/status.h"
 
 namespace openaclnn {
 

@@ -22,7 +22,7 @@
 
 #include "acl/acl_base.h"
 #include "ascendcl/fork.h"
-#include "ascendcl/status.h"
+#include "common/status.h"
 
 namespace openaclnn {
 namespace {

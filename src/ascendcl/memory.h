@@ -12,7 +12,7 @@
 #include "ascendcl/address_range.h"
 #include "ascendcl/arena.h"
 #include "ascendcl/config.h"
-#include "ascendcl/status.h"
+#include "common/status.h"
 
 namespace openaclnn {
 

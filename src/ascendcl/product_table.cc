@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "ascendcl/product.h"
-#include "ascendcl/status.h"
+#include "common/status.h"
 
 namespace openaclnn {
 namespace {

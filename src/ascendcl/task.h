@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "ascendcl/status.h"
+#include "common/status.h"
 
 namespace openaclnn {
 

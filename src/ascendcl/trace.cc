@@ -18,8 +18,8 @@
 #include <utility>
 
 #include "ascendcl/log.h"
-#include "ascendcl/status.h"
 #include "ascendcl/task.h"
+#include "common/status.h"
 
 namespace openaclnn {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "ascendcl/status.h"
+#include "common/status.h"
 #include "frame/operand.h"
 #include "frame/support.h"
 

@@ -2,7 +2,7 @@
 // Operand, and this library's connection to libnnopbase.so.
 #include "frame/operand.h"
 
-#include "ascendcl/status.h"
+#include "common/status.h"
 
 namespace openaclnn {
 

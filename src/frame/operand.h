@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
+#include "common/view.h"
 #include "nnopbase/interface.h"
-#include "nnopbase/view.h"
 
 namespace openaclnn {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "ascendcl/status.h"
+#include "common/status.h"
 
 namespace openaclnn {
 

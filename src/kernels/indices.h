@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "ascendcl/status.h"
+#include "common/status.h"
 #include "frame/support.h"
 #include "kernels/strided.h"
 

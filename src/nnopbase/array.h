@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "acl/acl_base.h"
-#include "ascendcl/handle_table.h"
+#include "common/handle_table.h"
 
 namespace openaclnn {
 

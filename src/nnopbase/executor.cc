@@ -6,11 +6,11 @@
 #include <cstring>
 #include <string>
 
-#include "ascendcl/client.h"
 #include "ascendcl/data_type.h"
 #include "ascendcl/trace.h"
+#include "client/client.h"
+#include "common/view.h"
 #include "nnopbase/handles.h"
-#include "nnopbase/view.h"
 
 namespace openaclnn {
 

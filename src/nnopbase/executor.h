@@ -7,11 +7,11 @@
 #include <mutex>
 #include <vector>
 
-#include "ascendcl/handle_table.h"
-#include "ascendcl/status.h"
+#include "common/handle_table.h"
+#include "common/status.h"
+#include "common/view.h"
 #include "nnopbase/interface.h"
 #include "nnopbase/tensor.h"
-#include "nnopbase/view.h"
 
 namespace openaclnn {
 

@@ -7,7 +7,7 @@
 
 #include "aclnn/acl_meta.h"
 #include "ascendcl/error.h"
-#include "ascendcl/handle_table.h"
+#include "common/handle_table.h"
 #include "openaclnn/status.h"
 
 namespace openaclnn {

@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include "ascendcl/client.h"
 #include "ascendcl/message.h"
+#include "client/client.h"
 #include "nnopbase/array.h"
 #include "nnopbase/executor.h"
 #include "nnopbase/handles.h"

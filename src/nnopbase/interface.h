@@ -6,6 +6,7 @@
 
 #include "aclnn/acl_meta.h"
 #include "ascendcl/interface.h"
+#include "common/tensor.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -13,19 +14,6 @@ extern "C" {
 
 /// Changed with every change of the structs below.
 #define OPENACLNN_META_INTERFACE 3u
-
-/// What a tensor describes. The arrays belong to the tensor, or to the executor that copied it.
-typedef struct OpenaclnnTensor {
-  int32_t dtype;   // aclDataType
-  int32_t format;  // aclFormat
-  uint32_t rank;
-  uint32_t storage_rank;
-  const int64_t* dims;
-  const int64_t* strides;  // in elements
-  const int64_t* storage_dims;
-  int64_t offset;  // of the view's first element from `data`, in elements
-  void* data;
-} OpenaclnnTensor;
 
 typedef enum OpenaclnnFound {
   OPENACLNN_LIVE,

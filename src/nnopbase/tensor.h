@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "ascendcl/handle_table.h"
+#include "common/handle_table.h"
 #include "nnopbase/interface.h"
 
 namespace openaclnn {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers in messages, names of files and traces, in a program whose locale groups digits.
-#include "ascendcl/text.h"
+#include "common/text.h"
 
 #include <gmock/gmock.h>
 

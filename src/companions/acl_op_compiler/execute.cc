@@ -10,8 +10,8 @@
 #include "acl/acl_rt.h"
 #include "aclnnop/aclnn_scaled_masked_softmax.h"
 #include "aclnnop/aclnn_scaled_masked_softmax_backward.h"
-#include "ascendcl/client.h"
 #include "ascendcl/error.h"
+#include "client/client.h"
 
 namespace openaclnn {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Geometry of strided views against brute force on small ones, and against overflow.
-#include "nnopbase/view.h"
+#include "common/view.h"
 
 #include <gtest/gtest.h>
 

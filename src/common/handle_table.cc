@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Handle table: slots in chunks that never move, pinned by a compare-and-swap on one word.
-#include "ascendcl/handle_table.h"
+#include "common/handle_table.h"
 
 #include <new>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // HandleTable: what each kind of bad handle is called, reuse, pins, and threads that race.
-#include "ascendcl/handle_table.h"
+#include "common/handle_table.h"
 
 #include <gtest/gtest.h>
 

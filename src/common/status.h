@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "ascendcl/text.h"
+#include "common/text.h"
 
 namespace openaclnn {
 

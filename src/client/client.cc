@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connection to libascendcl.so, and the reporting and tracing that go through it.
-#include "ascendcl/client.h"
+#include "client/client.h"
 
 #include <string>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Geometry of strided views, exact: overlap is a bounded linear Diophantine problem.
-#include "nnopbase/view.h"
+#include "common/view.h"
 
 #include <algorithm>
 #include <vector>

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "nnopbase/interface.h"
+#include "common/tensor.h"
 
 namespace openaclnn {
 
