@@ -38,7 +38,7 @@ TOPICS = {
     "record": "src/opapi/supporting/elementwise/",
     "plan": "src/opapi/supporting/reduce/",
 }
-OPERATORS = ("SampleScale", "SampleCube", "SampleTrace")
+OPERATORS = ("SampleScale", "SampleCube", "SampleRows")
 
 # What scripts write anew when there is an operator more; `--check` says that it is not current.
 PAGES = {"generate_readme.py": "README.md", "generate_conformance.py": "CONFORMANCE.md"}
@@ -224,7 +224,7 @@ def check(preset):
     for tests, names in {
         "tests/cli": "sample_scale",
         "tests/clients/programs/test_samples.py": "sample_scale or every_operator",
-        "tests/supporting": "SampleCube or SampleTrace or what_there_is",
+        "tests/supporting": "SampleCube or SampleRows or what_there_is",
     }.items():
         python("-m", "pytest", "-q", "-p", "no:cacheprovider", tests, "-k", names)
 
