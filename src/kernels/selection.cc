@@ -25,6 +25,12 @@ void Pick(const std::byte* from, const int64_t* offsets, int64_t n, std::byte* t
   for (int64_t i = 0; i < n; ++i) std::memcpy(to + i * to_step, from + offsets[i], kBytes);
 }
 
+template <int kBytes>
+void Put(const std::byte* from, int64_t from_step, const int64_t* offsets, int64_t n,
+         std::byte* to) {
+  for (int64_t i = 0; i < n; ++i) std::memcpy(to + offsets[i], from + i * from_step, kBytes);
+}
+
 void Prefetch(const std::byte* slice, int64_t bytes) {
   for (int64_t line = 0; line < std::min(bytes, kLinesAhead * kLine); line += kLine) {
     __builtin_prefetch(slice + line);
@@ -46,6 +52,22 @@ void PickElements(const std::byte* from, const int64_t* offsets, int64_t n, std:
       return Pick<8>(from, offsets, n, to, to_step);
     default:
       return Pick<16>(from, offsets, n, to, to_step);
+  }
+}
+
+void PutElements(const std::byte* from, int64_t from_step, const int64_t* offsets, int64_t n,
+                 std::byte* to, int64_t element_bytes) {
+  switch (element_bytes) {
+    case 1:
+      return Put<1>(from, from_step, offsets, n, to);
+    case 2:
+      return Put<2>(from, from_step, offsets, n, to);
+    case 4:
+      return Put<4>(from, from_step, offsets, n, to);
+    case 8:
+      return Put<8>(from, from_step, offsets, n, to);
+    default:
+      return Put<16>(from, from_step, offsets, n, to);
   }
 }
 

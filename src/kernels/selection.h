@@ -37,4 +37,8 @@ class Selection {
 void PickElements(const std::byte* from, const int64_t* offsets, int64_t n, std::byte* to,
                   int64_t to_step, int64_t element_bytes);
 
+/// to[offsets[i]] = from[i] in order, the same way.
+void PutElements(const std::byte* from, int64_t from_step, const int64_t* offsets, int64_t n,
+                 std::byte* to, int64_t element_bytes);
+
 }  // namespace openaclnn
