@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <numeric>
 
+#include "kernels/hits.h"
+#include "kernels/rows.h"
 #include "supporting/tree_sum.h"
 
 namespace openaclnn::supporting {
@@ -55,69 +56,161 @@ Status IndexReader::Check(std::byte* origin, int64_t limit, bool from_end) const
   return Read(origin, limit, from_end, &indices);
 }
 
-Placer::Placer(const Operand& out, Placing placing, const Operand& values, const Shape& shape)
+/// Those of a run of hits with one place; of values that are set only the last one counts.
+struct Placer::Group {
+  int64_t row, place;
+  const Hit* hits;
+  int64_t count;
+  int64_t first_value;  // of the row's values
+};
+
+namespace {
+
+/// Neighbouring columns, as a term of a sum.
+template <class T, int64_t kColumns>
+struct Columns {
+  Columns& operator+=(const Columns& other) { return *this = *this + other; }
+  friend Columns operator+(const Columns& a, const Columns& b) {
+    Columns sum;
+    for (int64_t i = 0; i < kColumns; ++i) sum.at[i] = a.at[i] + b.at[i];
+    return sum;
+  }
+
+  T at[kColumns];
+};
+
+uint32_t RankOf(const Shape& shape) { return static_cast<uint32_t>(shape.size()); }
+
+Steps InBytes(Shape steps, int64_t bytes) {
+  for (int64_t& step : steps) step = WrappingProduct(step, bytes);
+  return Steps(std::move(steps));
+}
+
+}  // namespace
+
+Placer::Placer(const Operand& out, Placing placing, Slices slices, const Operand& values,
+               const Shape& shape)
     : dtype_(out.dtype()),
       bytes_(BytesOf(out)),
       placing_(placing),
-      walk_(shape, {Steps(shape, values)}),
-      values_dtype_(values.dtype()) {}
-
-Placer::Placer(const Operand& out, Placing placing, const Value& value)
-    : dtype_(out.dtype()), bytes_(BytesOf(out)), placing_(placing), value_(value) {}
-
-template <class T>
-void Placer::Place(const std::vector<int64_t>& places, std::byte* values, std::byte* out) const {
-  std::vector<T> given(places.size(), value_ ? value_->As<T>() : T{});
-  if (!value_) {
-    const auto load = LoaderOf<T>(values_dtype_);
-    size_t done = 0;
-    walk_.ForRunsInOrder({values}, [&](const Walk::Pointers& at, int64_t n) {
-      load(at[0], walk_.step(0), n, given.data() + done);
-      done += static_cast<size_t>(n);
-    });
-  }
-  const auto store = StorerOf<T>(dtype_);
-  const auto load = LoaderOf<T>(dtype_);
-  if (placing_ == Placing::kSet) {
-    for (size_t i = 0; i < places.size(); ++i) store(&given[i], 1, out + places[i] * bytes_, 0);
-    return;
-  }
-  std::vector<size_t> order(places.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return places[a] < places[b]; });
-  const T scale = scale_ ? scale_->As<T>() : T{1};
-  for (size_t i = 0; i < order.size();) {
-    const int64_t place = places[order[i]];
-    T total{};
-    load(out + place * bytes_, 0, 1, &total);
-    TreeSum<T> sum;
-    sum.Add(total);
-    for (; i < order.size() && places[order[i]] == place; ++i) {
-      total *= given[order[i]];
-      sum.Add(scale * given[order[i]]);
-    }
-    if (placing_ == Placing::kAdd) total = sum.Total();
-    store(&total, 1, out + place * bytes_, 0);
-  }
+      rows_(slices.rows.data(), slices.row_steps.data(), RankOf(slices.rows)),
+      row_count_(CountOf(slices.rows)),
+      moved_(placing == Placing::kSet && out.dtype() != ACL_BOOL) {
+  const Steps steps(shape, values);
+  const auto lead = static_cast<std::ptrdiff_t>(shape.size() - slices.columns.size());
+  from_ = Offsets(shape.data(), steps.bytes.data(), static_cast<uint32_t>(lead));
+  columns_ = Walk(slices.columns, {InBytes(slices.column_steps, bytes_),
+                                   Steps(Shape(steps.bytes.begin() + lead, steps.bytes.end()))});
 }
 
-/// Values of out's type, whose bits stay as they are.
-void Placer::Move(const std::vector<int64_t>& places, std::byte* values, std::byte* out) const {
-  auto place = places.begin();
-  walk_.ForRunsInOrder({values}, [&](const Walk::Pointers& at, int64_t n) {
-    for (int64_t i = 0; i < n; ++i, ++place) {
-      std::memcpy(out + *place * bytes_, at[0] + i * walk_.step(0), static_cast<size_t>(bytes_));
+Placer::Placer(const Operand& out, Placing placing, Slices slices, const Value& value)
+    : dtype_(out.dtype()),
+      bytes_(BytesOf(out)),
+      placing_(placing),
+      rows_(slices.rows.data(), slices.row_steps.data(), RankOf(slices.rows)),
+      row_count_(CountOf(slices.rows)),
+      columns_(slices.columns,
+               {InBytes(slices.column_steps, bytes_), Steps(Shape(slices.columns.size(), 0))}),
+      value_(value) {}
+
+void Placer::Move(const Group& group, std::byte* values, std::byte* out) const {
+  std::byte* const from = values + from_(group.first_value + group.hits[group.count - 1].token);
+  columns_.ForRunsInOrder({out, from}, [&](const Walk::Pointers& at, int64_t n) {
+    CopyStrided(at[1], columns_.step(1) / bytes_, at[0], columns_.step(0) / bytes_, n, bytes_);
+  });
+}
+
+template <class T, int64_t kColumns>
+void Placer::CombineColumns(const Group& group, int64_t n, const std::byte* values,
+                            std::byte* out) const {
+  const auto load = LoaderOf<T>(dtype_);
+  const auto store = StorerOf<T>(dtype_);
+  Columns<T, kColumns> total{}, term{};
+  if (value_) std::fill_n(term.at, n, value_->As<T>());
+  const auto load_term = [&](const Hit& hit) {
+    if (!value_) load(values + from_(group.first_value + hit.token), columns_.step(1), n, term.at);
+  };
+  if (placing_ == Placing::kSet) {
+    load_term(group.hits[group.count - 1]);
+    return store(term.at, n, out, columns_.step(0));
+  }
+  load(out, columns_.step(0), n, total.at);
+  TreeSum<Columns<T, kColumns>> sum;
+  sum.Add(total);
+  const T scale = scale_ ? scale_->As<T>() : T{1};
+  for (int64_t i = 0; i < group.count; ++i) {
+    load_term(group.hits[i]);
+    if (placing_ == Placing::kMultiply) {
+      for (int64_t c = 0; c < kColumns; ++c) total.at[c] *= term.at[c];
+    } else {
+      Columns<T, kColumns> scaled;
+      for (int64_t c = 0; c < kColumns; ++c) scaled.at[c] = scale * term.at[c];
+      sum.Add(scaled);
+    }
+  }
+  if (placing_ == Placing::kAdd) total = sum.Total();
+  store(total.at, n, out, columns_.step(0));
+}
+
+template <class T, int64_t kColumns>
+void Placer::Combine(const Group& group, std::byte* values, std::byte* out) const {
+  columns_.ForRunsInOrder({out, values}, [&](const Walk::Pointers& at, int64_t n) {
+    for (int64_t begin = 0; begin < n; begin += kColumns) {
+      CombineColumns<T, kColumns>(group, std::min(kColumns, n - begin),
+                                  at[1] + begin * columns_.step(1),
+                                  at[0] + begin * columns_.step(0));
     }
   });
 }
 
+void Placer::Place(const Group& group, std::byte* values, std::byte* out) const {
+  std::byte* const slice = out + (rows_(group.row) + group.place) * bytes_;
+  const bool wide = columns_.count() > 1;
+  if (moved_) return Move(group, values, slice);
+  if (DomainOf(dtype_) == Domain::kInteger) {
+    return wide ? Combine<int64_t, 64>(group, values, slice)
+                : Combine<int64_t, 1>(group, values, slice);
+  }
+  return wide ? Combine<double, 64>(group, values, slice)
+              : Combine<double, 1>(group, values, slice);
+}
+
+/// Single elements that are set: cheaper than finding places that are equal.
+void Placer::InOrder(const std::vector<int64_t>& places, std::byte* values, std::byte* out) const {
+  for (int64_t i = 0; i < static_cast<int64_t>(places.size()); ++i) {
+    const int64_t place = places[static_cast<size_t>(i)];
+    if (moved_) {
+      std::memcpy(out + place * bytes_, values + from_(i), static_cast<size_t>(bytes_));
+    } else {
+      const Hit hit = {place, i};
+      Place({0, place, &hit, 1, 0}, values, out);
+    }
+  }
+}
+
 void Placer::operator()(const std::vector<int64_t>& places, std::byte* values,
                         std::byte* out) const {
-  const bool moved = placing_ == Placing::kSet && !value_ && values_dtype_ == dtype_;
-  if (moved && dtype_ != ACL_BOOL) return Move(places, values, out);
-  DomainOf(dtype_) == Domain::kInteger ? Place<int64_t>(places, values, out)
-                                       : Place<double>(places, values, out);
+  const auto count = static_cast<int64_t>(places.size());
+  const int64_t width = columns_.count();
+  if (count == 0 || row_count_ == 0 || width == 0) return;
+  if (placing_ == Placing::kSet && row_count_ * width == 1) return InOrder(places, values, out);
+  const auto [lowest, highest] = std::minmax_element(places.begin(), places.end());
+  std::vector<Hit> unsorted(2 * places.size());
+  for (int64_t i = 0; i < count; ++i) unsorted[i] = {places[i] - *lowest, i};
+  const Hit* const hits = SortHits(unsorted.data(), unsorted.data() + count, count,
+                                   static_cast<uint64_t>(*highest - *lowest) + 1);
+  std::vector<int64_t> begins;
+  for (int64_t i = 0; i < count; ++i) {
+    if (i == 0 || hits[i].row != hits[i - 1].row) begins.push_back(i);
+  }
+  const auto groups = static_cast<int64_t>(begins.size());
+  begins.push_back(count);
+  ParallelRows(row_count_ * groups, (count + groups - 1) / groups * width, [&](int64_t part) {
+    const int64_t row = part / groups, begin = begins[part % groups];
+    Place({row, hits[begin].row + *lowest, hits + begin, begins[part % groups + 1] - begin,
+           row * count},
+          values, out);
+  });
 }
 
 }  // namespace openaclnn::supporting

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/broadcast.h"
+#include "kernels/strided.h"
 #include "supporting/family.h"
 
 namespace openaclnn::supporting {
@@ -26,30 +27,48 @@ struct IndexReader {
 
 enum class Placing { kSet, kAdd, kMultiply };
 
-/// Writes a value to each of some places of a view: the last one stays, or all are added to what is
-/// there, by the one tree and rounded once, or it is multiplied by them.
+/// Slices of a view that the places of a list name: for each of some rows, and there for each
+/// place, some columns. Steps are in elements.
+struct Slices {
+  Shape rows = {}, row_steps = {};
+  Shape columns = {}, column_steps = {};
+};
+
+/// Writes a slice of values to each of some places of a view: the last one stays, or all are added
+/// to what is there, by the one tree and rounded once, or it is multiplied by them.
 class Placer {
  public:
-  /// Values of an operand broadcast to `shape`, which has as many elements as there are places.
-  Placer(const Operand& out, Placing placing, const Operand& values, const Shape& shape);
-  /// One value for all places.
-  Placer(const Operand& out, Placing placing, const Value& value);
+  /// Values of an operand broadcast to `shape`: the rows of the slices, the places, the columns.
+  Placer(const Operand& out, Placing placing, Slices slices, const Operand& values,
+         const Shape& shape);
+  /// One value everywhere.
+  Placer(const Operand& out, Placing placing, Slices slices, const Value& value);
   /// What an added value is multiplied by.
   void Scale(const Value& value) { scale_ = value; }
 
-  /// `places` are offsets from `out`, in elements.
+  /// `places` are offsets from the slices' rows, in elements.
   void operator()(const std::vector<int64_t>& places, std::byte* values, std::byte* out) const;
 
  private:
-  template <class T>
-  void Place(const std::vector<int64_t>& places, std::byte* values, std::byte* out) const;
-  void Move(const std::vector<int64_t>& places, std::byte* values, std::byte* out) const;
+  struct Group;
+
+  void InOrder(const std::vector<int64_t>& places, std::byte* values, std::byte* out) const;
+  void Place(const Group& group, std::byte* values, std::byte* out) const;
+  void Move(const Group& group, std::byte* values, std::byte* out) const;
+  template <class T, int64_t kColumns>
+  void Combine(const Group& group, std::byte* values, std::byte* out) const;
+  template <class T, int64_t kColumns>
+  void CombineColumns(const Group& group, int64_t n, const std::byte* values, std::byte* out) const;
+  std::byte* RowOf(std::byte* out, int64_t row) const { return out + rows_(row) * bytes_; }
 
   int32_t dtype_;
   int64_t bytes_;
   Placing placing_;
-  Walk walk_;
-  int32_t values_dtype_ = 0;
+  Offsets rows_;
+  int64_t row_count_;
+  Walk columns_;        // of a slice, and of its values
+  Offsets from_;        // of the values of a row's places, in bytes
+  bool moved_ = false;  // the bits of the values stay as they are
   std::optional<Value> value_, scale_;
 };
 

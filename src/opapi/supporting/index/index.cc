@@ -187,26 +187,15 @@ Plan PlanIndexPut(const IndexPutParams& p, const Product&) {
     return {0, [](const Buffers&) -> Status { return {}; }};
   }
   const IndexedOffsets index(self, p.indices, indexed);
-  const auto rank = [](const Shape& shape) { return static_cast<uint32_t>(shape.size()); };
-  const Offsets before(indexed.before.data(), indexed.before_steps.data(), rank(indexed.before));
-  const Offsets behind(indexed.behind.data(), indexed.behind_steps.data(), rank(indexed.behind));
-  const int64_t rows = CountOf(indexed.before), width = CountOf(indexed.behind);
-  const Placing placing = p.accumulate ? Placing::kAdd : Placing::kSet;
-  const Placer placer(self, placing, values, indexed.ResultShape());
+  const Placer placer(self, p.accumulate ? Placing::kAdd : Placing::kSet,
+                      {indexed.before, indexed.before_steps, indexed.behind, indexed.behind_steps},
+                      values, indexed.ResultShape());
   const Place self_at = self.place, values_at = values.place;
   return {0, [=](const Buffers& buffers) -> Status {
-            std::vector<int64_t> offsets, places;
+            std::vector<int64_t> offsets;
             Status status = index.Read(buffers, &offsets);
-            if (!status.ok()) return status;
-            for (int64_t row = 0; row < rows; ++row) {
-              for (const int64_t offset : offsets) {
-                for (int64_t i = 0; i < width; ++i) {
-                  places.push_back(before(row) + offset + behind(i));
-                }
-              }
-            }
-            placer(places, values_at(buffers), self_at(buffers));
-            return {};
+            if (status.ok()) placer(offsets, values_at(buffers), self_at(buffers));
+            return status;
           }};
 }
 
@@ -251,7 +240,7 @@ Plan PlanPut(const PutParams& p, const Product&) {
   const IndexReader reader(index, ShapeOf(index));
   const Offsets offsets(self, self.rank());
   const Placing placing = p.accumulate ? Placing::kAdd : Placing::kSet;
-  const Placer placer(self, placing, source, ShapeOf(source));
+  const Placer placer(self, placing, {}, source, ShapeOf(source));
   const int64_t limit = *self.count();
   const Place self_at = self.place, index_at = index.place, source_at = source.place;
   return {0, [=](const Buffers& buffers) -> Status {

@@ -4,6 +4,7 @@
 #include "generated/index.h"
 #include "kernels/copy.h"
 #include "supporting/along.h"
+#include "supporting/index/row_placer.h"
 #include "supporting/places.h"
 
 namespace openaclnn::supporting {
@@ -24,34 +25,11 @@ struct Target {
   std::optional<Copy> begin;
 };
 
-/// Places along a dimension: those of a shape with each coordinate of the dimension replaced.
-struct Along {
-  Along(const Operand& out, const Shape& shape, uint32_t dim) {
-    Shape steps(out.tensor().strides, out.tensor().strides + out.rank());
-    if (out.rank() == 0) {
-      steps.assign(shape.size(), 0);
-    } else {
-      step = std::exchange(steps[dim], 0);
-      limit = out.dim(dim);
-    }
-    base = Offsets(shape.data(), steps.data(), static_cast<uint32_t>(shape.size()));
-    count = CountOf(shape);
-  }
-
-  Offsets base;
-  int64_t step = 0, limit = 1, count = 0;
-};
-
 uint32_t DimOf(const ScatterParams& p) { return *WrapDim(p.dim, p.self.rank()); }
 
 /// A scalar is a vector of one.
 Shape AtLeastVector(const Operand& operand) {
   return operand.rank() == 0 ? Shape{1} : ShapeOf(operand);
-}
-
-/// The part of the values that is taken: as much as the index has, which is at most all.
-Shape TakenShape(const ScatterParams& p) {
-  return p.index.empty() ? ShapeOf(p.src) : AtLeastVector(p.index);
 }
 
 /// index: at most self's shape apart from the dimension, and at most the shape of the values.
@@ -78,30 +56,23 @@ void CheckScattered(const ScatterParams& p, Checker& checker) {
   if (values.present()) checker.SameDtype(values, self);
 }
 
-Plan MakeScatter(const ScatterParams& p, const Placer& placer) {
-  const Tensor& index = p.index;
+Plan MakeScatter(const ScatterParams& p, Placing placing) {
   const Target target(p);
-  const Shape shape = ShapeOf(index);
-  if (index.empty()) {
+  if (p.index.empty()) {
     return {0, [=](const Buffers& buffers) -> Status {
               target.Prepare(buffers);
               return {};
             }};
   }
-  const Tensor& out = p.out;
-  const Along along(out, shape, DimOf(p));
-  const IndexReader reader(index, shape);
-  const Place index_at = index.place, src_at = p.src.place;
-  return {0, [=](const Buffers& buffers) -> Status {
-            std::vector<int64_t> places;
-            Status status = reader.Read(index_at(buffers), along.limit, false, &places);
+  const bool given = p.src.present();
+  const RowPlacer placer(p.out, DimOf(p), placing, p.index, given ? &p.src : nullptr, p.value);
+  const Place index_at = p.index.place, src_at = p.src.place;
+  return {placer.workspace_size(), [=](const Buffers& buffers) -> Status {
+            std::byte* const index = index_at(buffers);
+            Status status = placer.Check(index);
             if (!status.ok()) return status;
-            for (int64_t i = 0; i < along.count; ++i) {
-              int64_t& place = places[static_cast<size_t>(i)];
-              place = along.base(i) + place * along.step;
-            }
-            std::byte* const out_at = target.Prepare(buffers);
-            placer(places, src_at(buffers), out_at);
+            std::byte* const out = target.Prepare(buffers);
+            placer(index, given ? src_at(buffers) : nullptr, out, buffers.workspace);
             return {};
           }};
 }
@@ -113,37 +84,40 @@ Shape SliceShape(const ScatterParams& p, int64_t length) {
   return shape;
 }
 
-/// The places of slices of self that `rows` names.
-std::vector<int64_t> PlacesOf(const Along& along, int64_t inner, const std::vector<int64_t>& rows) {
-  std::vector<int64_t> places(static_cast<size_t>(along.count));
-  const auto length = static_cast<int64_t>(rows.size());
-  for (int64_t i = 0; i < along.count; ++i) {
-    const int64_t row = rows[static_cast<size_t>(i / inner % length)];
-    places[static_cast<size_t>(i)] = along.base(i) + row * along.step;
+/// A dimension of self whose slices are written to.
+struct Along {
+  explicit Along(const ScatterParams& p) {
+    const Shape shape = AtLeastVector(p.self);
+    const int64_t* const steps = p.out.tensor().strides;
+    for (uint32_t d = 0; d < shape.size(); ++d) {
+      if (d == DimOf(p)) continue;
+      (d < DimOf(p) ? slices.rows : slices.columns).push_back(shape[d]);
+      (d < DimOf(p) ? slices.row_steps : slices.column_steps).push_back(steps[d]);
+    }
+    limit = shape[DimOf(p)];
+    step = p.out.rank() == 0 ? 0 : steps[DimOf(p)];
   }
-  return places;
-}
 
-/// Elements of self behind each index of the dimension.
-int64_t InnerOf(const ScatterParams& p) {
-  int64_t inner = 1;
-  for (uint32_t d = DimOf(p) + 1; d < p.self.rank(); ++d) inner *= p.self.dim(d);
-  return inner;
-}
+  void ToPlaces(std::vector<int64_t>* rows) const {
+    for (int64_t& row : *rows) row *= step;
+  }
+
+  Slices slices;
+  int64_t limit = 1, step = 0;
+};
 
 Plan MakeSlices(const ScatterParams& p, const Placer& placer) {
-  const Tensor& index = p.index;
   const Target target(p);
-  const int64_t length = *index.count(), inner = InnerOf(p);
-  const Along along(p.out, SliceShape(p, length), DimOf(p));
-  const IndexReader reader(index, ShapeOf(index));
-  const Place index_at = index.place, src_at = p.src.place;
+  const Along along(p);
+  const IndexReader reader(p.index, ShapeOf(p.index));
+  const Place index_at = p.index.place, src_at = p.src.place;
   return {0, [=](const Buffers& buffers) -> Status {
-            std::vector<int64_t> rows;
-            Status status = reader.Read(index_at(buffers), along.limit, true, &rows);
+            std::vector<int64_t> places;
+            Status status = reader.Read(index_at(buffers), along.limit, true, &places);
             if (!status.ok()) return status;
+            along.ToPlaces(&places);
             std::byte* const out = target.Prepare(buffers);
-            if (!rows.empty()) placer(PlacesOf(along, inner, rows), src_at(buffers), out);
+            if (!places.empty()) placer(places, src_at(buffers), out);
             return {};
           }};
 }
@@ -158,15 +132,13 @@ void CheckScatter(const ScatterParams& p, Checker& checker) {
 }
 
 Plan PlanScatter(const ScatterParams& p, const Product&) {
-  const auto placing = static_cast<Placing>(p.reduce);
-  return MakeScatter(p, p.src.present() ? Placer(p.out, placing, p.src, TakenShape(p))
-                                        : Placer(p.out, placing, p.value));
+  return MakeScatter(p, static_cast<Placing>(p.reduce));
 }
 
 void CheckScatterAdd(const ScatterParams& p, Checker& checker) { CheckScattered(p, checker); }
 
 Plan PlanScatterAdd(const ScatterParams& p, const Product&) {
-  return MakeScatter(p, Placer(p.out, Placing::kAdd, p.src, TakenShape(p)));
+  return MakeScatter(p, Placing::kAdd);
 }
 
 void CheckIndexFill(const ScatterParams& p, Checker& checker) {
@@ -176,7 +148,7 @@ void CheckIndexFill(const ScatterParams& p, Checker& checker) {
 }
 
 Plan PlanIndexFill(const ScatterParams& p, const Product&) {
-  return MakeSlices(p, Placer(p.out, Placing::kSet, p.value));
+  return MakeSlices(p, Placer(p.out, Placing::kSet, Along(p).slices, p.value));
 }
 
 void CheckIndexCopy(const ScatterParams& p, Checker& checker) {
@@ -194,13 +166,13 @@ void CheckIndexCopy(const ScatterParams& p, Checker& checker) {
 
 Plan PlanIndexCopy(const ScatterParams& p, const Product&) {
   const Shape shape = SliceShape(p, *p.index.count());
-  return MakeSlices(p, Placer(p.out, Placing::kSet, p.src, shape));
+  return MakeSlices(p, Placer(p.out, Placing::kSet, Along(p).slices, p.src, shape));
 }
 
 void CheckIndexAdd(const ScatterParams& p, Checker& checker) { CheckIndexCopy(p, checker); }
 
 Plan PlanIndexAdd(const ScatterParams& p, const Product&) {
-  Placer placer(p.out, Placing::kAdd, p.src, SliceShape(p, *p.index.count()));
+  Placer placer(p.out, Placing::kAdd, Along(p).slices, p.src, SliceShape(p, *p.index.count()));
   placer.Scale(p.alpha);
   return MakeSlices(p, placer);
 }
@@ -221,13 +193,13 @@ void CheckIndexFillAt(const ScatterParams& p, Checker& checker) {
 Plan PlanIndexFillAt(const ScatterParams& p, const Product&) {
   const Target target(p);
   std::vector<int64_t> rows(p.rows.values().begin(), p.rows.values().end());
-  const Along along(p.out, SliceShape(p, static_cast<int64_t>(rows.size())), DimOf(p));
+  const Along along(p);
   for (int64_t& row : rows) row += row < 0 ? along.limit : 0;
-  const Placer placer(p.out, Placing::kSet, p.value);
-  const int64_t inner = InnerOf(p);
+  along.ToPlaces(&rows);
+  const Placer placer(p.out, Placing::kSet, along.slices, p.value);
   return {0, [=](const Buffers& buffers) -> Status {
             std::byte* const out = target.Prepare(buffers);
-            if (!rows.empty()) placer(PlacesOf(along, inner, rows), nullptr, out);
+            if (!rows.empty()) placer(rows, nullptr, out);
             return {};
           }};
 }

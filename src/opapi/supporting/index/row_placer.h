@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values written along a dimension, to places that each row has of its own.
+#pragma once
+
+#include "kernels/scratch.h"
+#include "supporting/places.h"
+
+namespace openaclnn::supporting {
+
+/// out[.., index[.., j, ..], ..] = or += or *= values[.., j, ..] along a dimension, for what the
+/// index has of the other dimensions. Of values that are set the last stays; others are combined as
+/// a Placer does it.
+class RowPlacer {
+ public:
+  /// `values` are as many as the index has in each dimension, or more; of a null pointer each is
+  /// `value`. The index is not empty, and a scalar is a vector of one.
+  RowPlacer(const Operand& out, uint32_t dim, Placing placing, const Operand& index,
+            const Operand* values, const Value& value);
+
+  uint64_t workspace_size() const { return ScratchBytes(blocks_ * block_bytes_); }
+
+  /// 507035 for an index that is not one, before anything is written.
+  Status Check(std::byte* index) const { return reader_.Check(index, limit_, false); }
+  void operator()(std::byte* index, std::byte* values, std::byte* out, void* workspace) const;
+
+ private:
+  struct Addresses;
+
+  Addresses RowOf(int64_t row, const Addresses& origins) const;
+  void Set(const Addresses& row) const;
+  template <class T>
+  void SetConverted(const Addresses& row) const;
+  template <class T>
+  void Combine(const Addresses& row, std::byte* scratch) const;
+  template <class T>
+  bool CombineCounted(const Addresses& row, std::byte* scratch) const;
+  void WriteMet(const uint8_t* met, const std::byte* packed, std::byte* out) const;
+  template <class T>
+  void CombineSorted(const Addresses& row, std::byte* scratch) const;
+  template <class T, class Body>
+  void ForPieces(const Addresses& row, const Body& body) const;
+
+  int32_t dtype_;
+  int64_t bytes_;
+  Placing placing_;
+  IndexReader reader_;
+  Offsets index_rows_, value_rows_, out_rows_;  // in bytes
+  int64_t index_step_, value_step_ = 0, out_step_ = 0;
+  int64_t rows_ = 1, count_, limit_ = 1;
+  std::optional<Value> value_;
+  int64_t blocks_;
+  __int128 block_bytes_ = 0;
+};
+
+}  // namespace openaclnn::supporting
