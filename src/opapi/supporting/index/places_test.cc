@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many values for one place: all are in the sum, by the one tree; the last one stays.
+#include <map>
+
+#include "supporting/family_test.h"
+
+namespace openaclnn::test {
+namespace {
+
+/// At most 64 terms in sequence, then pairwise: the left part is the largest power of two of
+/// chunks.
+double TreeSumOf(const double* terms, int64_t count) {
+  if (count <= 64) {
+    double sum = 0;
+    for (int64_t i = 0; i < count; ++i) sum += terms[i];
+    return sum;
+  }
+  int64_t half = 64;
+  while (half * 2 < count) half *= 2;
+  return TreeSumOf(terms, half) + TreeSumOf(terms + half, count - half);
+}
+
+/// What is there and what comes to it, place by place in order.
+using Terms = std::map<size_t, Doubles>;
+
+enum Placing { kSet, kAdd, kMultiply };
+
+double Combined(Placing placing, const Doubles& terms) {
+  if (placing == kSet) return terms.back();
+  if (placing == kAdd) return TreeSumOf(terms.data(), static_cast<int64_t>(terms.size()));
+  double product = 1;
+  for (const double term : terms) product *= term;
+  return product;
+}
+
+Doubles Expected(Placing placing, const Doubles& begin, const Terms& terms, aclDataType dtype) {
+  Doubles expected = begin;
+  for (const auto& [place, given] : terms) expected[place] = Combined(placing, given);
+  return ToDoubles(dtype, ToBytes(dtype, expected));
+}
+
+int64_t CountOf(const Dims& dims) {
+  int64_t count = 1;
+  for (const int64_t dim : dims) count *= dim;
+  return count;
+}
+
+/// Of (outer, length, inner) along the middle dimension.
+struct Along {
+  int64_t outer, length, inner;
+
+  Dims dims() const { return {outer, length, inner}; }
+  size_t At(int64_t o, int64_t i, int64_t k) const {
+    return static_cast<size_t>((o * length + i) * inner + k);
+  }
+};
+
+constexpr aclDataType kTypesOfSums[] = {ACL_FLOAT, ACL_DOUBLE, ACL_BF16, ACL_INT32, ACL_BOOL};
+
+/// Values of a type of the test: small, that products stay in the range.
+Doubles Values(Random& random, const Dims& dims, aclDataType dtype) {
+  return IsFloat(dtype) ? RealValues(random, CountOf(dims), -1.2, 1.2)
+                        : SmallValues(random, CountOf(dims), 0, 1);
+}
+
+void Scatters(Random& random, const Device& device, const Along& to, const Along& from,
+              Placing placing, aclDataType dtype) {
+  const DeviceTensor self = Make(dtype, to.dims(), Values(random, to.dims(), dtype), random);
+  const DeviceTensor src = Make(dtype, from.dims(), Values(random, from.dims(), dtype), random);
+  const Doubles places = SmallValues(random, CountOf(from.dims()), 0, to.length - 1);
+  const DeviceTensor index = Make(ACL_INT64, from.dims(), places, random);
+  const DeviceTensor out(dtype, RandomLayout(random, to.dims(), false));
+  const Doubles begin = ValuesOf(self), values = ValuesOf(src);
+  Terms terms;
+  for (size_t i = 0; i < places.size(); ++i) {
+    const auto at = static_cast<int64_t>(i), row = at / from.inner / from.length;
+    const size_t place = to.At(row, static_cast<int64_t>(places[i]), at % from.inner);
+    terms.try_emplace(place, Doubles{begin[place]}).first->second.push_back(values[i]);
+  }
+  EXPECT_RUN(device, Scatter, self.handle(), 1, index.handle(), src.handle(), placing, Handle(out));
+  ASSERT_EQ(ValuesOf(out), Expected(placing, begin, terms, dtype))
+      << to.length << " " << from.length << " " << placing << " " << dtype;
+  EXPECT_EQ(out.Damage(), "");
+}
+
+// Few hits of many places, many hits of few, more than a sum takes in sequence.
+TEST(Places, OfRowsThatAreScattered) {
+  const Device device;
+  Random random(61);
+  for (const aclDataType dtype : kTypesOfSums) {
+    for (const Placing placing : {kSet, kAdd, kMultiply}) {
+      Scatters(random, device, {3, 40, 5}, {3, 130, 5}, placing, dtype);
+      Scatters(random, device, {3, 2, 5}, {2, 300, 4}, placing, dtype);
+      Scatters(random, device, {3, 3, 5}, {3, 270, 5}, placing, dtype);
+      Scatters(random, device, {3, 900, 1}, {3, 7, 1}, placing, dtype);
+      Scatters(random, device, {90, 700, 1}, {90, 1100, 1}, placing, dtype);
+    }
+  }
+}
+
+void AddsSlices(Random& random, const Device& device, const Along& to, int64_t count,
+                Placing placing, aclDataType dtype) {
+  const Along from = {to.outer, count, to.inner};
+  const DeviceTensor self = Make(dtype, to.dims(), Values(random, to.dims(), dtype), random);
+  const DeviceTensor src = Make(dtype, from.dims(), Values(random, from.dims(), dtype), random);
+  const Doubles places = SmallValues(random, count, 0, to.length - 1);
+  const DeviceTensor index = Make(ACL_INT64, {count}, places, random);
+  const Doubles begin = ValuesOf(self), values = ValuesOf(src);
+  Terms terms;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto at = static_cast<int64_t>(i), j = at / to.inner % count;
+    const auto row = static_cast<int64_t>(places[static_cast<size_t>(j)]);
+    const size_t place = to.At(at / to.inner / count, row, at % to.inner);
+    terms.try_emplace(place, Doubles{begin[place]}).first->second.push_back(values[i]);
+  }
+  const DeviceTensor whole(ACL_INT64, DenseLayout({0}));
+  const ListHandle indices({&whole, &index});
+  EXPECT_RUN(device, IndexPutImpl, Handle(self), indices.get(), src.handle(), placing == kAdd,
+             false);
+  ASSERT_EQ(ValuesOf(self), Expected(placing, begin, terms, dtype))
+      << to.length << " " << count << " " << placing << " " << dtype;
+  EXPECT_EQ(self.Damage(), "");
+}
+
+TEST(Places, OfSlices) {
+  const Device device;
+  Random random(62);
+  for (const aclDataType dtype : kTypesOfSums) {
+    for (const Placing placing : {kSet, kAdd}) {
+      AddsSlices(random, device, {2, 7, 133}, 400, placing, dtype);
+      AddsSlices(random, device, {1, 900, 64}, 70, placing, dtype);
+      AddsSlices(random, device, {3, 11, 1}, 200, placing, dtype);
+      AddsSlices(random, device, {1, 11, 1}, 900, placing, dtype);
+    }
+  }
+}
+
+TEST(Places, SumsOfNegativeZerosArePositive) {
+  const Device device;
+  for (const int64_t length : {int64_t{2}, int64_t{100}}) {
+    const DeviceTensor self = Make(ACL_FLOAT, {length}, Doubles(static_cast<size_t>(length), -0.0)),
+                       index = Make(ACL_INT64, {1}, {1}), src = Make(ACL_FLOAT, {1}, {-0.0}),
+                       out(ACL_FLOAT, DenseLayout({length}));
+    EXPECT_RUN(device, ScatterAdd, self.handle(), 0, index.handle(), src.handle(), Handle(out));
+    EXPECT_TRUE(std::signbit(ValuesOf(out)[0])) << "what no index names stays";
+    EXPECT_FALSE(std::signbit(ValuesOf(out)[1]));
+  }
+}
+
+}  // namespace
+}  // namespace openaclnn::test
