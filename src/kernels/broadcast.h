@@ -83,7 +83,7 @@ class Walk {
 
   static constexpr int64_t kRun = 512;
 
- private:
+  /// The same of elements [begin, end), in runs of at most `longest`.
   template <class Body>
   void ForRunsOf(int64_t begin, int64_t end, int64_t longest, const Pointers& origins,
                  const Body& body) const {
@@ -96,6 +96,7 @@ class Walk {
     }
   }
 
+ private:
   Pointers PointersAt(int64_t row, int64_t column, const Pointers& origins) const;
 
   size_t views_ = 0;

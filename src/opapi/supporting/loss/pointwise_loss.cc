@@ -4,8 +4,10 @@
 
 #include "generated/loss.h"
 #include "kernels/broadcast.h"
+#include "kernels/double_rows.h"
+#include "kernels/rows.h"
+#include "kernels/scratch.h"
 #include "supporting/elementwise.h"
-#include "supporting/tree_sum.h"
 
 namespace openaclnn::supporting {
 
@@ -29,12 +31,13 @@ struct Elements {
   explicit Elements(const Params& p) : loop(p.row.expression()->float64) {
     const Shape shape = CommonShape(p, nullptr);
     std::vector<Steps> steps;
+    std::vector<int32_t> dtypes;
     for (size_t i = 0; i < p.tensors.size(); ++i) {
       const Operand& tensor = p.tensors[i];
       if (tensor.role() == OPENACLNN_OUTPUT || !tensor.present()) continue;
       steps.emplace_back(shape, tensor);
+      dtypes.push_back(tensor.dtype());
       given.push_back(i);
-      load[given.size() - 1] = LoaderOf<double>(tensor.dtype());
     }
     out = p.first_output().place;
     if (ShapeOf(p.first_output()) == shape) {
@@ -42,6 +45,10 @@ struct Elements {
       has_out = true;
     }
     walk = Walk(shape, steps);
+    for (size_t k = 0; k < given.size(); ++k) {
+      const bool dense = dtypes[k] == ACL_DOUBLE && walk.step(k) == sizeof(double);
+      if (!dense) load[k] = LoaderOf<double>(dtypes[k]);
+    }
     for (size_t i = 0; i < p.values.size(); ++i) scalars[i] = p.values[i].number;
   }
 
@@ -52,30 +59,92 @@ struct Elements {
     return origins;
   }
 
+  /// Of at most kRun elements.
   void Compute(const Walk::Pointers& at, int64_t n, double* values) const {
-    double rows[kMaxInputs][Walk::kRun];
+    alignas(64) double rows[kMaxInputs][Walk::kRun];
     const double* in[kMaxInputs];
-    size_t loaded = 0;
+    size_t k = 0;
     for (size_t i = 0; i < kMaxInputs; ++i) {
-      if (loaded < given.size() && given[loaded] == i) {
-        load[loaded](at[loaded], walk.step(loaded), n, rows[i]);
-        ++loaded;
-      } else {
-        std::fill_n(rows[i], n, 1.0);
-      }
       in[i] = rows[i];
+      if (k == given.size() || given[k] != i) {
+        std::fill_n(rows[i], n, 1.0);
+        continue;
+      }
+      if (load[k] == nullptr) {
+        in[i] = reinterpret_cast<const double*>(at[k]);
+      } else {
+        load[k](at[k], walk.step(k), n, rows[i]);
+      }
+      ++k;
     }
     loop(in, scalars.data(), n, values);
   }
 
   Expression::Loop<double> loop;
   Walk walk;
-  std::vector<size_t> given;  // inputs by their place in the call
-  std::array<LoadRow<double>, kMaxInputs> load{};
+  std::vector<size_t> given;                       // inputs by their place in the call
+  std::array<LoadRow<double>, kMaxInputs> load{};  // none where the formula reads the view itself
   Scalars<double> scalars{};
   Place out;
   bool has_out = false;  // the walk goes over the output too
 };
+
+/// Every value, divided, to the output.
+Plan MakeValues(const Params& p, double divisor) {
+  const Elements elements(p);
+  const auto store = StorerOf<double>(p.first_output().dtype());
+  return {0, [=](const Buffers& buffers) -> Status {
+            const Walk& walk = elements.walk;
+            walk.ForRuns(elements.Origins(buffers), [&](const Walk::Pointers& at, int64_t n) {
+              double values[Walk::kRun];
+              elements.Compute(at, n, values);
+              if (divisor != 1) {
+                for (int64_t i = 0; i < n; ++i) values[i] /= divisor;
+              }
+              const size_t out = elements.given.size();
+              store(values, n, at[out], walk.step(out));
+            });
+            return {};
+          }};
+}
+
+/// Of blocks [begin, end), by the tree of a row.
+double Total(const double* blocks, int64_t begin, int64_t end) {
+  if (end - begin == 1) return blocks[begin];
+  const int64_t middle = begin + LeftHalf(end - begin);
+  return Total(blocks, begin, middle) + Total(blocks, middle, end);
+}
+
+/// The sum of all values, which is the tree of a row of them, divided.
+Plan MakeSum(const Params& p, double divisor) {
+  const Elements elements(p);
+  const auto store = StorerOf<double>(p.first_output().dtype());
+  const RowFold<double>& sum = OPENACLNN_TARGET_SELECT(kDoubleRowKernels)->sum;
+  const int64_t count = elements.walk.count(), blocks = (count + kRowBlock - 1) / kRowBlock;
+  return {ScratchBytes(__int128{blocks} * sizeof(double)), [=](const Buffers& buffers) -> Status {
+            auto* const totals = static_cast<double*>(buffers.workspace);
+            const Walk::Pointers origins = elements.Origins(buffers);
+            ParallelRows(blocks, kRowBlock, [&](int64_t block) {
+              const int64_t begin = block * kRowBlock, end = std::min(begin + kRowBlock, count);
+              double values[kRowBlock];
+              int64_t done = 0;
+              elements.walk.ForRunsOf(begin, end, Walk::kRun, origins,
+                                      [&](const Walk::Pointers& at, int64_t n) {
+                                        elements.Compute(at, n, values + done);
+                                        done += n;
+                                      });
+              totals[block] = sum.row(values, end - begin);
+            });
+            const double total = (blocks > 0 ? Total(totals, 0, blocks) : 0) / divisor;
+            store(&total, 1, elements.out(buffers), 0);
+            return {};
+          }};
+}
+
+/// What a mean is divided by.
+double Divisor(const Params& p, int64_t reduction) {
+  return reduction == kMean ? static_cast<double>(CountOf(CommonShape(p, nullptr))) : 1.0;
+}
 
 void CheckReductionValue(int64_t reduction, Checker& checker) {
   checker.That(reduction >= kNone && reduction <= kSum, [&] {
@@ -95,34 +164,7 @@ void CheckLoss(const LossParams& p, Checker& checker) {
 }
 
 Plan PlanLoss(const LossParams& p, const Product&) {
-  const int64_t reduction = p.reduction;
-  const Elements elements(p);
-  const auto store = StorerOf<double>(p.first_output().dtype());
-  if (reduction == kNone) {
-    return {0, [=](const Buffers& buffers) -> Status {
-              const Walk& walk = elements.walk;
-              walk.ForRuns(elements.Origins(buffers), [&](const Walk::Pointers& at, int64_t n) {
-                double values[Walk::kRun];
-                elements.Compute(at, n, values);
-                const size_t out = elements.given.size();
-                store(values, n, at[out], walk.step(out));
-              });
-              return {};
-            }};
-  }
-  return {0, [=](const Buffers& buffers) -> Status {
-            TreeSum<double> sum;
-            elements.walk.ForRunsInOrder(elements.Origins(buffers),
-                                         [&](const Walk::Pointers& at, int64_t n) {
-                                           double values[Walk::kRun];
-                                           elements.Compute(at, n, values);
-                                           for (int64_t i = 0; i < n; ++i) sum.Add(values[i]);
-                                         });
-            double total = sum.Total();
-            if (reduction == kMean) total /= static_cast<double>(elements.walk.count());
-            store(&total, 1, elements.out(buffers), 0);
-            return {};
-          }};
+  return p.reduction == kNone ? MakeValues(p, 1) : MakeSum(p, Divisor(p, p.reduction));
 }
 
 void CheckLossGradient(const LossGradientParams& p, Checker& checker) {
@@ -132,20 +174,7 @@ void CheckLossGradient(const LossGradientParams& p, Checker& checker) {
 }
 
 Plan PlanLossGradient(const LossGradientParams& p, const Product&) {
-  const Elements elements(p);
-  const double divisor = p.reduction == kMean ? static_cast<double>(elements.walk.count()) : 1.0;
-  const auto store = StorerOf<double>(p.first_output().dtype());
-  return {0, [=](const Buffers& buffers) -> Status {
-            const Walk& walk = elements.walk;
-            walk.ForRuns(elements.Origins(buffers), [&](const Walk::Pointers& at, int64_t n) {
-              double values[Walk::kRun];
-              elements.Compute(at, n, values);
-              for (int64_t i = 0; i < n; ++i) values[i] /= divisor;
-              const size_t out = elements.given.size();
-              store(values, n, at[out], walk.step(out));
-            });
-            return {};
-          }};
+  return MakeValues(p, Divisor(p, p.reduction));
 }
 
 }  // namespace openaclnn::supporting

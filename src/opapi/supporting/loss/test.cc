@@ -114,6 +114,26 @@ TEST(Loss, OfTruths) {
       });
 }
 
+// More than a block of the sum, and none of its size: runs end with each row of the broadcast.
+TEST(Loss, OfManyElements) {
+  const Device device;
+  Random random(71);
+  for (const Dims& dims : {Dims{5, 1025}, Dims{1023}, Dims{700, 7}, Dims{0, 3}}) {
+    const Dims row = {dims.back()};
+    const int64_t count = dims.size() == 1 ? dims[0] : dims[0] * dims[1];
+    const DeviceTensor x = Make(ACL_DOUBLE, dims, RealValues(random, count), random),
+                       target = Make(ACL_DOUBLE, row, RealValues(random, row[0]), random);
+    const Doubles a = ValuesOf(x), b = ValuesOf(target);
+    double sum = 0;
+    for (size_t i = 0; i < a.size(); ++i) sum += std::pow(a[i] - b[i % b.size()], 2);
+    const DeviceTensor out = Empty({});
+    EXPECT_RUN(device, MseLoss, x.handle(), target.handle(), 2, Handle(out));
+    ExpectNear(ValuesOf(out), {sum}, ACL_DOUBLE);
+    EXPECT_RUN(device, MseLoss, x.handle(), target.handle(), 1, Handle(out));
+    ExpectNear(ValuesOf(out), {sum / static_cast<double>(count)}, ACL_DOUBLE);
+  }
+}
+
 TEST(Loss, RefuseWhatDoesNotFit) {
   const Device device;
   const DeviceTensor x = Empty({2, 3}), row = Empty({2}), one = Empty({});
