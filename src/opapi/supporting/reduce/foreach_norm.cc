@@ -18,12 +18,14 @@ void CheckForeachNorm(const ForeachNormParams& p, Checker& checker) {
 
 Plan PlanForeachNorm(const ForeachNormParams& p, const Product&) {
   std::vector<Plan> plans;
+  uint64_t workspace_size = 0;  // of whichever runs
   for (size_t i = 0; i < p.x.size; ++i) {
     const size_t out = p.out[i].place.number;
-    plans.push_back(MakeFold<double>(p, {p.x[i].place.number, out, out + 1}, *LayoutOf(p.x[i], {}),
-                                     NormFold(p.scalar.number)));
+    plans.push_back(
+        MakeNorm(p, {p.x[i].place.number, out, out + 1}, *LayoutOf(p.x[i], {}), p.scalar.number));
+    workspace_size = std::max(workspace_size, plans.back().workspace_size);
   }
-  return {0, [plans](const Buffers& buffers) -> Status {
+  return {workspace_size, [plans](const Buffers& buffers) -> Status {
             for (const Plan& plan : plans) {
               Status status = plan.work(buffers);
               if (!status.ok()) return status;

@@ -4,11 +4,11 @@
 
 #include <cmath>
 
-#include "supporting/reduce/fold.h"
+#include "supporting/reduce/row_reduction.h"
 
 namespace openaclnn::supporting {
 
-/// (sum |x|^p)^(1/p); for infinite p an extreme, for 0 how many are not 0.
+/// (sum |x|^p)^(1/p) for p other than 2; for infinite p an extreme, for 0 how many are not 0.
 struct NormFold : OnePass {
   explicit NormFold(double order) : p(order) {}
 
@@ -19,13 +19,13 @@ struct NormFold : OnePass {
       if (!std::isnan(extreme) && (better || std::isnan(size))) extreme = size;
       any = true;
     } else {
-      sum.Add(p == 2 ? size * size : p == 1 ? size : p == 0 ? size != 0 : std::pow(size, p));
+      sum.Add(p == 1 ? size : p == 0 ? size != 0 : std::pow(size, p));
     }
   }
   double Result(int64_t, size_t) {
     if (std::isinf(p)) return extreme;
     const double total = sum.Total();
-    return p == 2 ? std::sqrt(total) : p == 1 || p == 0 ? total : std::pow(total, 1 / p);
+    return p == 1 || p == 0 ? total : std::pow(total, 1 / p);
   }
 
   double p;
@@ -33,5 +33,14 @@ struct NormFold : OnePass {
   double extreme = 0;
   bool any = false;
 };
+
+/// Of places.self to the output at places.begin.
+inline Plan MakeNorm(const Params& p, const FoldPlaces& places, const Layout& layout,
+                     double order) {
+  if (order != 2) return MakeFold<double>(p, places, layout, NormFold(order));
+  const auto root = [](double total, int64_t) { return std::sqrt(total); };
+  const RowFold<double>& squares = OPENACLNN_TARGET_SELECT(kDoubleRowKernels)->squares;
+  return MakeRowReduction<double>(p, places, layout, {&squares, root});
+}
 
 }  // namespace openaclnn::supporting

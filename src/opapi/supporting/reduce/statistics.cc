@@ -114,7 +114,7 @@ Plan PlanDeviation(const ReductionParams& p, const Product&) {
 }
 
 Plan PlanNorm(const ReductionParams& p, const Product&) {
-  return MakeFold<double>(p, NormFold(p.order.number));
+  return MakeNorm(p, {}, *LayoutOf(p.self, p.dim.values()), p.order.number);
 }
 
 Plan PlanProduct(const ReductionParams& p, const Product&) { return MakeFoldFor<ProductFold>(p); }
