@@ -54,9 +54,34 @@ std::optional<int64_t> SourceRow(const std::vector<Map>& maps, const Shape& stri
   return offset;
 }
 
+/// Neighbours of a row that come from places as far apart from each other, or from nowhere.
+struct Stretch {
+  int64_t to, count;
+  int64_t from, step;  // from < 0: nowhere
+};
+
+std::vector<Stretch> StretchesOf(const Map& map) {
+  std::vector<Stretch> stretches;
+  for (size_t i = 0; i < map.size(); ++i) {
+    Stretch* const last = stretches.empty() ? nullptr : &stretches.back();
+    const bool nowhere = map[i] < 0;
+    if (last != nullptr && last->count == 1 && nowhere == (last->from < 0)) {
+      last->step = map[i] - last->from;
+    }
+    if (last != nullptr && nowhere == (last->from < 0) &&
+        map[i] == last->from + last->count * last->step) {
+      ++last->count;
+    } else {
+      stretches.push_back({static_cast<int64_t>(i), 1, map[i], 0});
+    }
+  }
+  return stretches;
+}
+
 Plan MakeMapped(const Tensor& self, const Tensor& out, std::vector<Map> maps,
                 const Fill& fill = {}) {
   const int64_t bytes = BytesOf(out);
+  const uint32_t lead = std::max<uint32_t>(out.rank(), 1) - 1;
   Shape strides(self.tensor().strides, self.tensor().strides + self.rank());
   if (maps.empty()) {  // a scalar is a row of one
     maps.push_back({0});
@@ -64,17 +89,22 @@ Plan MakeMapped(const Tensor& self, const Tensor& out, std::vector<Map> maps,
   }
   const auto width = static_cast<int64_t>(maps.back().size());
   const int64_t rows = width == 0 ? 0 : *out.count() / width;
-  const Offsets to(out, out.rank());
+  const Offsets to(out, lead);
+  const int64_t from_step = strides.back();
+  const int64_t to_step = out.rank() > 0 ? out.tensor().strides[lead] : 0;
+  const std::vector<Stretch> stretches = StretchesOf(maps.back());
   const Place self_at = self.place, out_at = out.place;
   return {0, [=](const Buffers& buffers) -> Status {
             ParallelRows(rows, width, [&](int64_t row) {
               const auto base = SourceRow(maps, strides, row);
-              for (int64_t i = 0; i < width; ++i) {
-                const int64_t from = maps.back()[static_cast<size_t>(i)];
-                const std::byte* source =
-                    base && from >= 0 ? self_at(buffers) + (*base + from * strides.back()) * bytes
-                                      : fill.data();
-                CopyStrided(source, 1, out_at(buffers) + to(row * width + i) * bytes, 1, 1, bytes);
+              std::byte* const out_row = out_at(buffers) + to(row) * bytes;
+              for (const Stretch& each : stretches) {
+                const bool nowhere = !base || each.from < 0;
+                const std::byte* const from =
+                    nowhere ? fill.data()
+                            : self_at(buffers) + (*base + each.from * from_step) * bytes;
+                CopyStrided(from, nowhere ? 0 : each.step * from_step,
+                            out_row + each.to * to_step * bytes, to_step, each.count, bytes);
               }
             });
             return {};
