@@ -256,9 +256,14 @@ const Expression kMax = Any<2, [](auto a, auto b, auto) { return Max(a, b); }>()
 const Expression kMaxScalar = Any<1, [](auto a, auto s) { return Max(a, s[0]); }>();
 const Expression kMin = Any<2, [](auto a, auto b, auto) { return Min(a, b); }>();
 const Expression kMinScalar = Any<1, [](auto a, auto s) { return Min(a, s[0]); }>();
-// s: the bounds.
-const Expression kClamp = WithAbsent(
-    Any<1, [](auto a, auto s) { return Min(Max(a, s[0]), s[1]); }>(), {-INFINITY, INFINITY});
+// s: the bounds. Min of Max as comparisons that a NaN passes, of which vectors are made.
+const Expression kClamp = WithAbsent(Any<1,
+                                         [](auto a, auto s) {
+                                           const auto low = a < s[0] ? s[0] : a;
+                                           const auto within = (low > s[1]) ? s[1] : low;
+                                           return IsNan(s[0]) ? s[0] : IsNan(s[1]) ? s[1] : within;
+                                         }>(),
+                                     {-INFINITY, INFINITY});
 const Expression kClampTensor =
     Any<3, [](auto a, auto low, auto high, auto) { return Min(Max(a, low), high); }>();
 const Expression kAtan2 = Real<2, [](auto a, auto b, auto) { return std::atan2(a, b); }>();
