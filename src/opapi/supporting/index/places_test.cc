@@ -147,5 +147,42 @@ TEST(Places, SumsOfNegativeZerosArePositive) {
   }
 }
 
+// Of several blocks, in each of which the place of an element depends on those before it.
+TEST(Places, OfManyElementsThatAreChosen) {
+  const Device device;
+  Random random(63);
+  const Dims dims = {9, 71, 113};
+  const int64_t count = CountOf(dims);
+  const DeviceTensor self = Make(ACL_INT32, dims, SmallValues(random, count, 0, 2), random),
+                     mask = Make(ACL_BOOL, dims, SmallValues(random, count, 0, 1), random),
+                     selected(ACL_INT32, DenseLayout({count})),
+                     rows(ACL_INT64, RandomLayout(random, {count, 3}, false)),
+                     columns(ACL_INT64, DenseLayout({3, count}));
+  Doubles expected;
+  std::vector<Doubles> places(3);
+  const Doubles values = ValuesOf(self), truths = ValuesOf(mask);
+  for (int64_t i = 0; i < count; ++i) {
+    const auto at = static_cast<size_t>(i);
+    if (truths[at] != 0) expected.push_back(values[at]);
+    if (values[at] == 0) continue;
+    places[0].push_back(static_cast<double>(i / 113 / 71));
+    places[1].push_back(static_cast<double>(i / 113 % 71));
+    places[2].push_back(static_cast<double>(i % 113));
+  }
+  EXPECT_RUN(device, MaskedSelect, self.handle(), mask.handle(), Handle(selected));
+  const Doubles got = ValuesOf(selected);
+  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), got.begin()));
+  EXPECT_RUN(device, NonzeroV2, self.handle(), Handle(columns));
+  EXPECT_RUN(device, Nonzero, self.handle(), Handle(rows));
+  const Doubles by_columns = ValuesOf(columns), by_rows = ValuesOf(rows);
+  const size_t found = places[0].size();
+  for (size_t d = 0; d < 3; ++d) {
+    for (size_t i = 0; i < found; ++i) {
+      ASSERT_EQ(by_columns[d * found + i], places[d][i]) << d << " " << i;
+      ASSERT_EQ(by_rows[i * 3 + d], places[d][i]) << d << " " << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace openaclnn::test

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements that are taken: IndexSelect, Gather, MaskedSelect and Nonzero.
 #include <algorithm>
+#include <numeric>
 
 #include "generated/index.h"
 #include "kernels/broadcast.h"
+#include "kernels/rows.h"
 #include "kernels/selection.h"
 #include "supporting/along.h"
 #include "supporting/places.h"
@@ -25,6 +27,86 @@ Selection SelectionAlong(const Tensor& self, const Tensor& out, uint32_t dim) {
           Offsets(rows.data(), to.bytes.data(), lead),
           Copy(slice, from_slice, to_slice, BytesOf(self)), CountOf(slice) * BytesOf(self)};
 }
+
+/// Blocks of a walk in which some elements are chosen. Each is walked twice: to count, for where
+/// those of a block go depends on the blocks before it, and to move.
+class ChosenBlocks {
+ public:
+  explicit ChosenBlocks(const Walk& walk) : walk_(walk) {}
+
+  /// How many there are. Calls count(at, n) for runs, then move(first, at, n, next) with the number
+  /// of a run's first element and of the first that it moves; both return how many are chosen.
+  template <class Count, class Move>
+  int64_t operator()(const Walk::Pointers& origins, const Count& count, const Move& move) const {
+    const int64_t blocks = BlockCount(walk_.count(), 16384, 256);
+    if (walk_.count() == 0) return 0;
+    std::vector<int64_t> begins(static_cast<size_t>(blocks) + 1);
+    ParallelFor(blocks, [&](int64_t block) {
+      int64_t chosen = 0;
+      ForRuns(blocks, block, origins,
+              [&](int64_t, const Walk::Pointers& at, int64_t n) { chosen += count(at, n); });
+      begins[static_cast<size_t>(block) + 1] = chosen;
+    });
+    std::partial_sum(begins.begin(), begins.end(), begins.begin());
+    ParallelFor(blocks, [&](int64_t block) {
+      int64_t next = begins[static_cast<size_t>(block)];
+      ForRuns(blocks, block, origins, [&](int64_t first, const Walk::Pointers& at, int64_t n) {
+        next += move(first, at, n, next);
+      });
+    });
+    return begins.back();
+  }
+
+ private:
+  template <class Body>
+  void ForRuns(int64_t blocks, int64_t block, const Walk::Pointers& origins,
+               const Body& body) const {
+    int64_t first = BlockBegin(walk_.count(), blocks, block);
+    walk_.ForRunsOf(first, BlockBegin(walk_.count(), blocks, block + 1), Walk::kRun, origins,
+                    [&](const Walk::Pointers& at, int64_t n) {
+                      body(first, at, n);
+                      first += n;
+                    });
+  }
+
+  const Walk& walk_;
+};
+
+/// The elements that are not zero, in order: calls place(i, number) for the i-th of them, on any
+/// thread, and says how many there are.
+struct NonzeroElements {
+  explicit NonzeroElements(const Tensor& self)
+      : walk(ShapeOf(self), {Steps(ShapeOf(self), self)}), load(LoaderOf<double>(self.dtype())) {}
+
+  template <class Body>
+  int64_t operator()(std::byte* self, const Body& place) const {
+    const auto find = [this](const Walk::Pointers& at, int64_t n, int64_t* found) {
+      double values[Walk::kRun];
+      load(at[0], walk.step(0), n, values);
+      int64_t count = 0;
+      for (int64_t i = 0; i < n; ++i) {
+        found[count] = i;
+        count += values[i] != 0 ? 1 : 0;
+      }
+      return count;
+    };
+    return ChosenBlocks(walk)(
+        {self},
+        [&](const Walk::Pointers& at, int64_t n) {
+          int64_t found[Walk::kRun];
+          return find(at, n, found);
+        },
+        [&](int64_t first, const Walk::Pointers& at, int64_t n, int64_t next) {
+          int64_t found[Walk::kRun];
+          const int64_t count = find(at, n, found);
+          for (int64_t i = 0; i < count; ++i) place(next + i, first + found[i]);
+          return count;
+        });
+  }
+
+  Walk walk;
+  LoadRow<double> load;
+};
 
 }  // namespace
 
@@ -123,28 +205,35 @@ void CheckMaskedSelect(const MaskedSelectParams& p, Checker& checker) {
   });
 }
 
-// In order, since each element's place depends on those before it. The number of elements becomes
-// out's shape.
+// The number of elements becomes out's shape.
 Plan PlanMaskedSelect(const MaskedSelectParams& p, const Product&) {
   Shape shape = ShapeOf(p.self);
   BroadcastShape(p.mask, &shape);
+  BroadcastShape(p.mask, &shape);
   const Walk walk(shape, {Steps(shape, p.self), Steps(shape, p.mask)});
-  const int64_t bytes = BytesOf(p.out);
-  const int64_t out_step = p.out.tensor().strides[0];
+  const int64_t bytes = BytesOf(p.out), out_step = p.out.tensor().strides[0] * bytes;
   const aclTensor* handle = p.out.handle;
   const Place self = p.self.place, mask = p.mask.place, out_at = p.out.place;
   return {0, [=](const Buffers& buffers) -> Status {
-            int64_t count = 0;
             std::byte* const out = out_at(buffers);
-            const Walk::Pointers origins = {self(buffers), mask(buffers)};
-            walk.ForRunsInOrder(origins, [&](const Walk::Pointers& at, int64_t n) {
+            const auto count = [&](const Walk::Pointers& at, int64_t n) {
+              int64_t chosen = 0;
               for (int64_t i = 0; i < n; ++i) {
-                if (at[1][i * walk.step(1)] == std::byte{0}) continue;
-                CopyStrided(at[0] + i * walk.step(0), 1, out + count++ * out_step * bytes, 1, 1,
-                            bytes);
+                chosen += at[1][i * walk.step(1)] != std::byte{0} ? 1 : 0;
               }
-            });
-            Meta()->set_view_shape(handle, &count, 1);
+              return chosen;
+            };
+            const auto move = [&](int64_t, const Walk::Pointers& at, int64_t n, int64_t next) {
+              int64_t offsets[Walk::kRun], chosen = 0;
+              for (int64_t i = 0; i < n; ++i) {
+                offsets[chosen] = i * walk.step(0);
+                chosen += at[1][i * walk.step(1)] != std::byte{0} ? 1 : 0;
+              }
+              PickElements(at[0], offsets, chosen, out + next * out_step, out_step, bytes);
+              return chosen;
+            };
+            const int64_t total = ChosenBlocks(walk)({self(buffers), mask(buffers)}, count, move);
+            Meta()->set_view_shape(handle, &total, 1);
             return {};
           }};
 }
@@ -158,30 +247,21 @@ void CheckNonzero(const NonzeroParams& p, Checker& checker) {
   });
 }
 
-// In order, since each row's place depends on those before it. The number of rows becomes out's
-// shape.
+// The number of rows becomes out's shape.
 Plan PlanNonzero(const NonzeroParams& p, const Product&) {
   const Tensor &self = p.self, &out = p.out;
   const Shape shape = ShapeOf(self);
-  const int64_t count = *self.count(), self_bytes = BytesOf(self);
-  const Offsets from(self, self.rank());
   const int64_t row_step = out.tensor().strides[0], column_step = out.tensor().strides[1];
-  const auto load = LoaderOf<double>(self.dtype());
+  const NonzeroElements elements(self);
   const aclTensor* handle = p.out.handle;
   const Place self_at = self.place, out_at = p.out.place;
   return {0, [=](const Buffers& buffers) -> Status {
-            auto* rows = reinterpret_cast<int64_t*>(out_at(buffers));
-            int64_t found = 0;
-            for (int64_t i = 0; i < count; ++i) {
-              double value = 0;
-              load(self_at(buffers) + from(i) * self_bytes, 0, 1, &value);
-              if (value == 0) continue;
-              int64_t rest = i;
-              for (size_t d = shape.size(); d-- > 0; rest /= shape[d]) {
-                rows[found * row_step + static_cast<int64_t>(d) * column_step] = rest % shape[d];
+            auto* const rows = reinterpret_cast<int64_t*>(out_at(buffers));
+            const int64_t found = elements(self_at(buffers), [&](int64_t row, int64_t number) {
+              for (size_t d = shape.size(); d-- > 0; number /= shape[d]) {
+                rows[row * row_step + static_cast<int64_t>(d) * column_step] = number % shape[d];
               }
-              ++found;
-            }
+            });
             const int64_t dims[] = {found, static_cast<int64_t>(shape.size())};
             Meta()->set_view_shape(handle, dims, 2);
             return {};
@@ -207,27 +287,24 @@ void CheckNonzeroV2(const NonzeroV2Params& p, Checker& checker) {
 Plan PlanNonzeroV2(const NonzeroV2Params& p, const Product&) {
   const Tensor& self = p.self;
   const Shape shape = ShapeOf(self);
-  const int64_t count = *self.count(), bytes = BytesOf(self);
-  const Offsets from(self, self.rank());
-  const auto load = LoaderOf<double>(self.dtype());
+  const int64_t count = *self.count();
+  const NonzeroElements elements(self);
   const aclTensor* handle = p.out.handle;
   const Place self_at = self.place, out_at = p.out.place;
   return {0, [=](const Buffers& buffers) -> Status {
-            std::vector<int64_t> places;
-            for (int64_t i = 0; i < count; ++i) {
-              double value = 0;
-              load(self_at(buffers) + from(i) * bytes, 0, 1, &value);
-              if (value != 0) places.push_back(i);
-            }
+            std::vector<int64_t> places(static_cast<size_t>(count));
+            const int64_t found = elements(self_at(buffers), [&](int64_t i, int64_t number) {
+              places[static_cast<size_t>(i)] = number;
+            });
             auto* to = reinterpret_cast<int64_t*>(out_at(buffers));
             int64_t behind = 1;
             for (size_t d = shape.size(); d-- > 0; behind *= shape[d]) {
-              for (size_t i = 0; i < places.size(); ++i) {
-                to[d * places.size() + i] = places[i] / behind % shape[d];
-              }
+              ParallelRows(found, 1, [&](int64_t i) {
+                to[static_cast<int64_t>(d) * found + i] =
+                    places[static_cast<size_t>(i)] / behind % shape[d];
+              });
             }
-            const int64_t dims[] = {static_cast<int64_t>(shape.size()),
-                                    static_cast<int64_t>(places.size())};
+            const int64_t dims[] = {static_cast<int64_t>(shape.size()), found};
             Meta()->set_view_shape(handle, dims, 2);
             return {};
           }};
