@@ -74,12 +74,6 @@ Terms TermsOf(const Operand& operand) {
           BytesOf(operand)};
 }
 
-int64_t LargestPowerBelow(int64_t count) {
-  int64_t power = 1;
-  while (power * 2 < count) power *= 2;
-  return power;
-}
-
 /// The least power of two that cuts `count` units into at most `most` groups: parts of the tree.
 int64_t UnitsOfGroup(int64_t count, int64_t most) {
   int64_t units = 1;
@@ -112,7 +106,7 @@ struct Work {
   /// Totals of groups [begin, end), rows of `width` that lie `pitch` apart, joined in place.
   void Join(T* totals, int64_t pitch, int64_t width, int64_t begin, int64_t end) const {
     if (end - begin <= 1) return;
-    const int64_t half = LargestPowerBelow(end - begin);
+    const int64_t half = LeftHalf(end - begin);
     Join(totals, pitch, width, begin, begin + half);
     Join(totals, pitch, width, begin + half, end);
     reduction.fold->join(totals + (begin + half) * pitch, width, totals + begin * pitch);
@@ -176,7 +170,7 @@ class Inner : Work<T> {
       this->terms.Load(this->load, row, begin, end - begin, values);
       return this->reduction.fold->row(values, end - begin);
     }
-    const int64_t middle = begin + LargestPowerBelow(pieces) * kPiece;
+    const int64_t middle = begin + LeftHalf(pieces) * kPiece;
     T left = FoldPieces(row, begin, middle);
     const T right = FoldPieces(row, middle, end);
     this->reduction.fold->join(&right, 1, &left);
@@ -249,7 +243,7 @@ class Outer : Work<T> {
 
   void FoldChunks(std::byte* first, int64_t width, int64_t begin, int64_t end, T* acc) const {
     if (end - begin <= 1) return FoldChunk(first, width, begin, acc);
-    const int64_t middle = begin + LargestPowerBelow(end - begin);
+    const int64_t middle = begin + LeftHalf(end - begin);
     T right[kTile];
     FoldChunks(first, width, begin, middle, acc);
     FoldChunks(first, width, middle, end, right);
