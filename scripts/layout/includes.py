@@ -32,6 +32,7 @@ GENERATED = re.compile(r"(aclnnop|declarations|generated)/.*")
 NUMERICS_SEE = {
     "src/ascendcl/data_type.h",
     "src/ascendcl/float_environment.h",
+    "src/common/short_vector.h",
     "src/common/status.h",
     "src/frame/operand.h",
     "src/frame/support.h",
