@@ -114,7 +114,9 @@ class ShortVector {
     size_ = std::exchange(other->size_, 0);
     capacity_ = std::exchange(other->capacity_, kInline);
     if (heap_ != nullptr) return;
-    for (size_t i = 0; i < size_; ++i) inline_.elements[i] = other->inline_.elements[i];
+    for (size_t i = 0; i < size_ && i < kInline; ++i) {
+      inline_.elements[i] = other->inline_.elements[i];
+    }
   }
 
   std::unique_ptr<T[]> heap_;

@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "ascendcl/data_type.h"
+#include "common/short_vector.h"
 #include "frame/operand.h"
 #include "kernels/parallel.h"
 #include "kernels/strided.h"
 
 namespace openaclnn {
 
-using Shape = std::vector<int64_t>;
+using Shape = ShortVector<int64_t, kMaxRank>;
 
 inline Shape ShapeOf(const Operand& operand) {
   return {operand.tensor().dims, operand.tensor().dims + operand.rank()};
@@ -97,6 +98,9 @@ class Walk {
   }
 
  private:
+  /// step_of(view, i): that of the view along dimension i of the shape, in bytes.
+  template <class StepOf>
+  void Join(const Shape& shape, const StepOf& step_of);
   Pointers PointersAt(int64_t row, int64_t column, const Pointers& origins) const;
 
   size_t views_ = 0;

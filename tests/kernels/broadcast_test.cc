@@ -15,10 +15,12 @@
 namespace openaclnn::test {
 namespace {
 
+Shape ShapeWith(const Dims& dims) { return {dims.begin(), dims.end()}; }
+
 bool Meets(const Dims& a, const Dims& b, Shape* shape) {
   const TensorHandle tensor({.dims = b});
   const Input operand("b", tensor.get());
-  *shape = a;
+  *shape = ShapeWith(a);
   return BroadcastShape(operand, shape);
 }
 
@@ -99,8 +101,8 @@ TEST(Walk, CoversEveryIndexOnce) {
       inputs.push_back(std::make_unique<Input>("x", tensors.back().get()));
       operands.push_back(inputs.back().get());
     }
-    const Walk walk(shape, operands);
-    const int64_t count = CountOf(shape);
+    const Walk walk(ShapeWith(shape), operands);
+    const int64_t count = CountOf(ShapeWith(shape));
     RC_ASSERT(walk.count() == count);
     std::vector<std::array<int64_t, 3>> wanted, got;
     for (int64_t i = 0; i < count; ++i) {
@@ -126,14 +128,16 @@ TEST(Walk, InBlocksCoversTheSame) {
     const TensorHandle tensor({.dims = shape, .dtype = ACL_UINT8});
     const Input operand("x", tensor.get());
     const Operand* const operands[] = {&operand};
-    std::vector<std::byte> written(static_cast<size_t>(std::max<int64_t>(CountOf(shape), 1)));
-    Walk(shape, operands).ForRuns({written.data()}, [](const Walk::Pointers& at, int64_t n) {
-      for (int64_t i = 0; i < n; ++i) {
-        at[0][i] = static_cast<std::byte>(static_cast<int>(at[0][i]) + 1);
-      }
-    });
+    const int64_t count = CountOf(ShapeWith(shape));
+    std::vector<std::byte> written(static_cast<size_t>(std::max<int64_t>(count, 1)));
+    Walk(ShapeWith(shape), operands)
+        .ForRuns({written.data()}, [](const Walk::Pointers& at, int64_t n) {
+          for (int64_t i = 0; i < n; ++i) {
+            at[0][i] = static_cast<std::byte>(static_cast<int>(at[0][i]) + 1);
+          }
+        });
     const auto ones = std::count(written.begin(), written.end(), std::byte{1});
-    EXPECT_EQ(ones, CountOf(shape)) << testing::PrintToString(shape);
+    EXPECT_EQ(ones, count) << testing::PrintToString(shape);
   }
 }
 
@@ -144,7 +148,7 @@ TEST(Walk, OfHugeViewsWithoutElements) {
   const TensorHandle tensor({.dims = shape, .strides = Dims{INT64_MAX, INT64_MIN, 1}});
   const Input operand("x", tensor.get());
   const Operand* const operands[] = {&operand};
-  const Walk walk(shape, operands);
+  const Walk walk(ShapeWith(shape), operands);
   EXPECT_EQ(walk.count(), 0);
   walk.ForRuns({}, [](const Walk::Pointers&, int64_t) { ADD_FAILURE(); });
 }

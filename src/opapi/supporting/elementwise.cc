@@ -18,7 +18,8 @@ constexpr size_t kMaxInputs = 3;
 /// The inputs are the input tensors, before them the output where it is also one. Tensors that may
 /// be null take no part.
 Application ApplicationOf(const Params& p) {
-  Application one = {p.row.expression(), {}, 0, {p.values.begin(), p.values.end()}};
+  Application one = {p.row.expression(), {}, 0, {}};
+  for (const Value& value : p.values) one.values.push_back(value);
   for (size_t i = 0; i < p.tensors.size(); ++i) {
     if (p.tensors[i].optional) continue;
     if (p.tensors[i].role() == OPENACLNN_INPUT) {
@@ -66,9 +67,10 @@ Shape ResultShape(const Params& p, const Application& one, Checker* checker) {
 
 struct Work {
   Walk walk;
-  std::vector<size_t> inputs;
+  size_t count;  // of the inputs
+  std::array<size_t, kMaxInputs> inputs;
   size_t out;
-  std::vector<int32_t> dtypes;  // of the inputs, then of the output
+  std::array<int32_t, kMaxInputs + 1> dtypes;  // of the inputs, then of the output
 };
 
 /// Of what stands for a scalar that is left out; an infinity is the last integer.
@@ -87,13 +89,13 @@ constexpr int32_t kTypeOf = std::is_same_v<T, float>    ? ACL_FLOAT
                                                         : ACL_INT64;
 
 template <class T>
-Plan MakePlan(Work work, const Expression& expression, Expression::Loop<T> loop,
-              const std::vector<Value>& values) {
+Plan MakePlan(const Work& work, const Expression& expression, Expression::Loop<T> loop,
+              const ShortVector<Value, 4>& values) {
   Scalars<T> scalars{};
   for (size_t i = 0; i < values.size(); ++i) {
     scalars[i] = values[i].given() ? values[i].As<T>() : Converted<T>(expression.absent[i]);
   }
-  const size_t count = work.inputs.size();
+  const size_t count = work.count;
   std::array<LoadRow<T>, kMaxInputs> load{};  // none where the loop reads the view itself
   const auto dense = [&](size_t k) {
     return work.dtypes[k] == kTypeOf<T> && work.walk.step(k) == sizeof(T);
@@ -161,14 +163,14 @@ void CheckApplication(const Params& p, const Application& one, Checker& checker)
 }
 
 Plan PlanApplication(const Params& p, const Application& one) {
-  Work work;
-  work.inputs = one.inputs;
-  work.out = one.out;
-  std::vector<const Operand*> views;
-  for (const size_t i : one.inputs) views.push_back(&p.tensors[i]);
-  views.push_back(&p.tensors[one.out]);
-  for (const Operand* view : views) work.dtypes.push_back(view->dtype());
-  work.walk = Walk(ResultShape(p, one, nullptr), views);
+  const size_t count = one.inputs.size();
+  std::array<const Operand*, kMaxInputs + 1> views{};
+  for (size_t k = 0; k < count; ++k) views[k] = &p.tensors[one.inputs[k]];
+  views[count] = &p.tensors[one.out];
+  Work work = {
+      Walk(ShapeOf(*views[count]), std::span(views.data(), count + 1)), count, {}, one.out, {}};
+  for (size_t k = 0; k < count; ++k) work.inputs[k] = one.inputs[k];
+  for (size_t k = 0; k <= count; ++k) work.dtypes[k] = views[k]->dtype();
   const bool truths = work.dtypes.front() == ACL_BOOL;
   const Expression* expression = one.expression;
   if (truths && expression->of_truths != nullptr) expression = expression->of_truths;
@@ -178,16 +180,17 @@ Plan PlanApplication(const Params& p, const Application& one) {
   }
   switch (ComputeDomain(p, one)) {
     case Domain::kFloat:
-      return MakePlan<float>(std::move(work), *expression, expression->float32, one.values);
+      return MakePlan<float>(work, *expression, expression->float32, one.values);
     case Domain::kDouble:
-      return MakePlan<double>(std::move(work), *expression, expression->float64, one.values);
+      return MakePlan<double>(work, *expression, expression->float64, one.values);
     case Domain::kInteger:
       break;
   }
-  return MakePlan<int64_t>(std::move(work), *expression, expression->integer, one.values);
+  return MakePlan<int64_t>(work, *expression, expression->integer, one.values);
 }
 
 void MeetShape(const Operand& tensor, Shape* shape, Checker* checker) {
+  if (std::ranges::equal(*shape, std::span(tensor.tensor().dims, tensor.rank()))) return;
   Shape common = *shape;
   const bool fits = BroadcastShape(tensor, &common);
   if (checker != nullptr) {

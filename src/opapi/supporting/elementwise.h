@@ -37,9 +37,9 @@ void MeetShape(const Operand& tensor, Shape* shape, Checker* checker);
 /// One application of a function: its tensors by their place in the call, and its scalars.
 struct Application {
   const Expression* expression;
-  std::vector<size_t> inputs;
+  ShortVector<size_t, 4> inputs;
   size_t out;
-  std::vector<Value> values;
+  ShortVector<Value, 4> values;
 };
 
 void CheckApplication(const Params& params, const Application& one, Checker& checker);

@@ -184,8 +184,8 @@ std::vector<bool> Params::Bools(const char* name, const aclBoolArray* handle) {
   return std::vector<bool>(bytes, bytes + count);
 }
 
-std::vector<const Operand*> Params::operands() const {
-  std::vector<const Operand*> pointers;
+ShortVector<const Operand*, 8> Params::operands() const {
+  ShortVector<const Operand*, 8> pointers;
   for (const Operand& tensor : tensors) pointers.push_back(&tensor);
   return pointers;
 }
@@ -234,7 +234,7 @@ void CheckIndexType(const Operand& index, Checker& checker) {
                [&] { return DtypeIs(index, "INT32, INT64"); });
 }
 
-void CheckShape(const Operand& operand, const std::vector<int64_t>& shape, Checker& checker) {
+void CheckShape(const Operand& operand, const Shape& shape, Checker& checker) {
   bool same = operand.rank() == shape.size();
   for (size_t i = 0; same && i < shape.size(); ++i) {
     same = operand.dim(static_cast<uint32_t>(i)) == shape[i];

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <concepts>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -11,13 +10,17 @@
 #include <vector>
 
 #include "ascendcl/data_type.h"
+#include "common/short_vector.h"
 #include "frame/operation.h"
+#include "kernels/broadcast.h"
 #include "kernels/number.h"
+#include "supporting/arguments.h"
 
 namespace openaclnn::supporting {
 
 /// A scalar argument.
 struct Value {
+  Value() = default;
   Value(const char* scalar_name, const aclScalar* handle) noexcept;
   // Plain parameters that take part like scalars.
   template <std::floating_point T>
@@ -35,7 +38,7 @@ struct Value {
         number(static_cast<double>(constant)),
         integer(constant) {}
 
-  const char* name;
+  const char* name = "";
   OpenaclnnFound found = OPENACLNN_FOREIGN;
   bool optional = false;  // null leaves it out
   bool real = false;      // of a float type
@@ -111,14 +114,14 @@ struct Params {
     return value;
   }
 
-  std::vector<const Operand*> operands() const;
+  ShortVector<const Operand*, 8> operands() const;
   const Tensor& first_output() const;
   bool in_place() const { return tensors.front().role() == OPENACLNN_OUTPUT; }
 
   const Row& row;
-  std::deque<Tensor> tensors;
-  std::deque<Value> values;
-  std::deque<IntList> arrays;
+  Arguments<Tensor, 4> tensors;
+  Arguments<Value, 2> values;
+  Arguments<IntList, 1> arrays;
   std::vector<GivenList> lists;
   std::vector<const IntList*> optional_arrays;  // of the arrays, what may be null
 
@@ -183,6 +186,6 @@ std::string DtypeIs(const Operand& operand, const std::string& expected);
 /// INT32 or INT64.
 void CheckIndexType(const Operand& index, Checker& checker);
 /// `out shape is …` unless it is the one given.
-void CheckShape(const Operand& operand, const std::vector<int64_t>& shape, Checker& checker);
+void CheckShape(const Operand& operand, const Shape& shape, Checker& checker);
 
 }  // namespace openaclnn::supporting

@@ -18,8 +18,11 @@ Application MemberOf(const Params& p, size_t k) {
   one.out = inputs * count + k;
   // As many scalars as members are a list of them.
   const bool each = p.lists.size() > inputs + 1;
-  one.values =
-      each ? std::vector<Value>{p.values[k]} : std::vector<Value>(p.values.begin(), p.values.end());
+  if (each) {
+    one.values.push_back(p.values[k]);
+  } else {
+    for (const Value& value : p.values) one.values.push_back(value);
+  }
   return one;
 }
 
