@@ -49,20 +49,22 @@ aclnnStatus RunOperation(const Operator& op, void* workspace, uint64_t workspace
 namespace operation_detail {
 
 template <class Params, class Plan>
-OpenaclnnCall MakeCall(const Operation<Params, Plan>& operation, std::unique_ptr<Plan> plan) {
+OpenaclnnCall MakeCall(const Operation<Params, Plan>& operation, const Params& params,
+                       const Product& product) {
   // The run function travels with the plan: a task sees nothing else.
   struct Frozen {
     Status (*run)(const Plan&, const Buffers&);
-    std::unique_ptr<Plan> plan;
+    Plan plan;
   };
+  std::unique_ptr<Frozen> made(new Frozen{operation.run, operation.plan(params, product)});
   OpenaclnnCall call = {};
   call.api = operation.op.api;
-  call.workspace_size = plan->workspace_size;
-  call.plan = new Frozen{operation.run, std::move(plan)};
+  call.workspace_size = made->plan.workspace_size;
+  call.plan = made.release();
   call.destroy = [](void* frozen) { delete static_cast<Frozen*>(frozen); };
   call.run = [](const void* state, void* const* data, void* workspace, OpenaclnnMessage* message) {
     const auto* frozen = static_cast<const Frozen*>(state);
-    const Status status = Guard([&] { return frozen->run(*frozen->plan, {data, workspace}); });
+    const Status status = Guard([&] { return frozen->run(frozen->plan, {data, workspace}); });
     if (!status.ok()) Write(message, status.text());
     return status.code();
   };
@@ -92,8 +94,7 @@ Status PlanCall(const Operation<Params, Plan>& operation, const Params& params,
   if (!status.ok()) return status;
   std::array<OpenaclnnOperand, OPENACLNN_MAX_OPERANDS> captured;
   for (size_t i = 0; i < operands.size(); ++i) captured[i] = Capture(*operands[i]);
-  OpenaclnnCall call =
-      MakeCall(operation, std::make_unique<Plan>(operation.plan(params, *product)));
+  OpenaclnnCall call = MakeCall(operation, params, *product);
   call.operand_count = static_cast<uint32_t>(operands.size());
   call.operands = captured.data();
   const uint64_t bytes = call.workspace_size;
