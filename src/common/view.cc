@@ -82,6 +82,22 @@ class Solver {
 
 int64_t Magnitude(int64_t stride) { return stride < 0 ? -stride : stride; }
 
+/// Whether each dimension, from the last to the first, steps over all that those behind it reach,
+/// as in rows, however padded: no two elements are the same.
+bool Nested(const OpenaclnnTensor& tensor) {
+  int64_t reach = 0;
+  for (uint32_t i = tensor.rank; i-- > 0;) {
+    if (tensor.dims[i] <= 1) continue;
+    const int64_t step = Magnitude(tensor.strides[i]);
+    int64_t own = 0;
+    if (step <= reach || __builtin_mul_overflow(step, tensor.dims[i] - 1, &own) ||
+        __builtin_add_overflow(reach, own, &reach)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /// The strides of a view in bytes, as terms; dimensions that do not move are left out.
 void AddTerms(const Placement& view, std::vector<Term>* terms) {
   const OpenaclnnTensor& tensor = *view.tensor;
@@ -120,6 +136,7 @@ std::optional<Span> ElementSpan(const OpenaclnnTensor& tensor) {
 }
 
 bool OverlapsItself(const OpenaclnnTensor& tensor) {
+  if (Nested(tensor)) return false;
   std::vector<Term> terms;
   __int128 target = 0;
   for (uint32_t i = 0; i < tensor.rank; ++i) {
