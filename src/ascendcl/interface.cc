@@ -57,7 +57,7 @@ class KernelTask : public Task {
   /// Leaves the state to the caller.
   void Disown() { task_.release = nullptr; }
   Progress Run(Status* status) override {
-    OpenaclnnMessage message = {};
+    Message message;
     const int code = task_.run(task_.state, &message);
     if (code != 0) *status = Status(code, message.text, task_.name);
     return Progress::kDone;

@@ -10,6 +10,11 @@
 
 namespace openaclnn {
 
+/// Begins without a text; what is behind its end is left as it is.
+struct Message : OpenaclnnMessage {
+  Message() { text[0] = '\0'; }
+};
+
 /// Copies the text, cut to what the struct holds.
 inline void Write(OpenaclnnMessage* message, std::string_view text) {
   const size_t length = std::min(text.size(), sizeof(message->text) - 1);

@@ -19,14 +19,14 @@ const Product* CurrentProduct(Status* status) {
     *status = VersionsDiffer();
     return nullptr;
   }
-  OpenaclnnMessage message = {};
+  Message message;
   const Product* product = Meta()->runtime->product(&message);
   if (product == nullptr) *status = Status(ACLNN_ERR_RUNTIME_ERROR, message.text);
   return product;
 }
 
 Status CreateExecutor(const OpenaclnnCall& call, aclOpExecutor** executor) {
-  OpenaclnnMessage message = {};
+  Message message;
   const int code = Meta()->create_executor(&call, executor, &message);
   return code == 0 ? Status() : Status(code, message.text);
 }
@@ -35,7 +35,7 @@ aclnnStatus RunOperation(const Operator& op, void* workspace, uint64_t workspace
                          aclOpExecutor* executor, aclrtStream stream) {
   return Api(op.api, [&]() -> Status {
     if (Meta() == nullptr) return VersionsDiffer();
-    OpenaclnnMessage message = {};
+    Message message;
     const int code = Meta()->execute(op.api, workspace, workspace_size, executor, stream, &message);
     return code == 0 ? Status() : Status(code, message.text);
   });
