@@ -2,6 +2,7 @@
 // New addresses for a repeatable executor: the aclSet…TensorAddr functions, in both spellings.
 #include "nnopbase/executor.h"
 #include "nnopbase/handles.h"
+#include "nnopbase/tensor.h"
 
 namespace openaclnn {
 namespace {

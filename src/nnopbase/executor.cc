@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <string>
+#include <utility>
 
 #include "ascendcl/data_type.h"
+#include "ascendcl/message.h"
 #include "ascendcl/trace.h"
 #include "client/client.h"
 #include "common/view.h"
@@ -14,14 +17,21 @@
 
 namespace openaclnn {
 
-BoundOperand::BoundOperand(const OpenaclnnOperand& operand)
+BoundOperand::BoundOperand(const OpenaclnnOperand& operand, int64_t** numbers)
     : name(operand.name),
       role(operand.role),
       present(operand.present != 0),
-      may_alias(operand.may_alias),
-      in_list(operand.in_list != 0) {
+      in_list(operand.in_list != 0),
+      may_alias(operand.may_alias) {
   if (!present) return;
-  tensor = Tensor(operand.tensor);
+  const auto copy = [&](const int64_t* values) {
+    return std::exchange(*numbers, std::copy_n(values, operand.tensor.rank, *numbers));
+  };
+  tensor = operand.tensor;
+  tensor.dims = copy(operand.tensor.dims);
+  tensor.strides = copy(operand.tensor.strides);
+  tensor.storage_dims = nullptr;
+  tensor.storage_rank = 0;
   if (ElementCount(operand.tensor).value_or(0) == 0) return;
   // Phase 1 has shown that the span stays in the storage, so that nothing here overflows.
   const Span span = *ElementSpan(operand.tensor);
@@ -41,17 +51,25 @@ struct Executor::QueuedCall {
   }
 
   std::shared_ptr<const PlannedCall> call;
-  std::vector<void*> data;
+  ShortVector<void*, 6> data;
   void* workspace = nullptr;
-  std::vector<OpenaclnnPin> pins;
+  ShortVector<OpenaclnnPin, 7> pins;
   size_t num_pins = 0;
   std::string arguments;  // for a trace
 };
 
 Executor::Executor(const OpenaclnnCall& call, std::shared_ptr<const PlannedCall> planned)
     : call_(std::move(planned)), workspace_size_(call.workspace_size) {
+  size_t numbers = 0;
+  for (uint32_t i = 0; i < call.operand_count; ++i) {
+    if (call.operands[i].present != 0) numbers += 2 * size_t{call.operands[i].tensor.rank};
+  }
   operands_.reserve(call.operand_count);
-  for (uint32_t i = 0; i < call.operand_count; ++i) operands_.emplace_back(call.operands[i]);
+  numbers_.resize(numbers);
+  int64_t* next = numbers_.data();
+  for (uint32_t i = 0; i < call.operand_count; ++i) {
+    operands_.push_back(BoundOperand(call.operands[i], &next));
+  }
 }
 
 Status Executor::MakeRepeatable() {
@@ -169,29 +187,27 @@ Status Executor::Bind(void* workspace, QueuedCall* queued) const {
   return {};
 }
 
-Placement Executor::Place(const QueuedCall& queued, size_t index,
-                          const OpenaclnnTensor* view) const {
+Placement Executor::Place(const QueuedCall& queued, size_t index) const {
   const BoundOperand& operand = operands_[index];
   const auto origin = reinterpret_cast<int64_t>(queued.data[index]);
   const int64_t first = origin - (operand.origin_byte - operand.first_byte);
-  return {view, operand.element_bytes, first, first + static_cast<int64_t>(operand.bytes) - 1};
+  return {&operand.tensor, operand.element_bytes, first,
+          first + static_cast<int64_t>(operand.bytes) - 1};
 }
 
 // Each output against every other operand.
 Status Executor::CheckOverlap(const QueuedCall& queued) const {
   for (size_t out = 0; out < operands_.size(); ++out) {
     if (operands_[out].role != OPENACLNN_OUTPUT || operands_[out].bytes == 0) continue;
-    const OpenaclnnTensor view = operands_[out].tensor.view();
-    const Placement output = Place(queued, out, &view);
+    const Placement output = Place(queued, out);
     for (size_t i = 0; i < operands_.size(); ++i) {
       // Two outputs are compared once.
       if (operands_[i].bytes == 0 || i == out) continue;
       if (operands_[i].role == OPENACLNN_OUTPUT && i < out) continue;
-      const OpenaclnnTensor other_view = operands_[i].tensor.view();
-      const Placement other = Place(queued, i, &other_view);
-      if (!Overlap(output, other)) continue;
+      const Placement other = Place(queued, i);
       const bool may_alias = (operands_[out].may_alias >> std::min<size_t>(i, 63) & 1) != 0;
       if (may_alias && SameView(output, other)) continue;
+      if (!Overlap(output, other)) continue;
       return Status(ACLNN_ERR_PARAM_INVALID,
                     Concat(operands_[out].name, " memory is shared with ", operands_[i].name,
                            ", expected memory of its own"));
@@ -206,7 +222,7 @@ Status Executor::CheckWorkspaceOverlap(const QueuedCall& queued) const {
   const auto end = workspace + static_cast<int64_t>(workspace_size_);
   for (size_t i = 0; i < operands_.size(); ++i) {
     if (operands_[i].bytes == 0) continue;
-    const Placement operand = Place(queued, i, nullptr);
+    const Placement operand = Place(queued, i);
     if (operand.first_byte >= end || workspace > operand.last_byte) continue;
     return Status(ACLNN_ERR_PARAM_INVALID,
                   Concat("workspace memory is shared with ", operands_[i].name,
@@ -218,19 +234,19 @@ Status Executor::CheckWorkspaceOverlap(const QueuedCall& queued) const {
 namespace {
 
 /// "FLOAT (2, 3)".
-std::string Describe(const Tensor& tensor) {
+std::string Describe(const OpenaclnnTensor& tensor) {
   const DataTypeInfo* type = FindDataType(tensor.dtype);
   std::string text = type != nullptr ? type->name : Concat(tensor.dtype);
   text += " (";
-  for (uint32_t i = 0; i < tensor.dims.count(); ++i) {
-    text += Concat(i > 0 ? ", " : "", tensor.dims.data()[i]);
+  for (uint32_t i = 0; i < tensor.rank; ++i) {
+    text += Concat(i > 0 ? ", " : "", tensor.dims[i]);
   }
   return text + ")";
 }
 
 // What a trace says of a call, as members of a JSON object.
 
-std::string DescribeOperands(const std::vector<BoundOperand>& operands) {
+std::string DescribeOperands(std::span<const BoundOperand> operands) {
   constexpr size_t kMaxText = 4096;  // operators on lists may have hundreds of operands
   std::string list;
   for (const BoundOperand& operand : operands) {
@@ -243,12 +259,11 @@ std::string DescribeOperands(const std::vector<BoundOperand>& operands) {
 }
 
 /// The fewest bytes that the call reads and writes.
-std::string DescribeBytes(const std::vector<BoundOperand>& operands) {
+std::string DescribeBytes(std::span<const BoundOperand> operands) {
   uint64_t bytes[] = {0, 0};  // by role
   for (const BoundOperand& operand : operands) {
     if (!operand.present) continue;
-    const OpenaclnnTensor view = operand.tensor.view();
-    const auto count = static_cast<uint64_t>(ElementCount(view).value_or(0));
+    const auto count = static_cast<uint64_t>(ElementCount(operand.tensor).value_or(0));
     // An expanded view has more elements than memory.
     bytes[operand.role] +=
         std::min(count * static_cast<uint64_t>(operand.element_bytes), operand.bytes);
@@ -294,7 +309,7 @@ Status Executor::Execute(const char* api, void* workspace, uint64_t workspace_si
       .state = queued.get(),
       .arguments = queued->arguments.empty() ? nullptr : queued->arguments.c_str(),
   };
-  OpenaclnnMessage message = {};
+  Message message;
   const int code = Runtime().submit(stream, &task, &message);
   if (code != 0) return Status(code, message.text);
   (void)queued.release();  // the task's now

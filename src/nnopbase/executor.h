@@ -5,13 +5,13 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
-#include <vector>
+#include <string>
 
 #include "common/handle_table.h"
+#include "common/short_vector.h"
 #include "common/status.h"
 #include "common/view.h"
 #include "nnopbase/interface.h"
-#include "nnopbase/tensor.h"
 
 namespace openaclnn {
 
@@ -37,14 +37,16 @@ class PlannedCall {
 
 /// A tensor of the call, copied: the caller may destroy its own at once.
 struct BoundOperand {
-  explicit BoundOperand(const OpenaclnnOperand& operand);
+  BoundOperand() = default;
+  /// The dimensions and strides are copied to *numbers, which moves behind them.
+  BoundOperand(const OpenaclnnOperand& operand, int64_t** numbers);
 
-  const char* name;
-  OpenaclnnRole role;
-  bool present;
-  uint64_t may_alias;
-  bool in_list;
-  Tensor tensor;
+  const char* name = nullptr;
+  OpenaclnnRole role = OPENACLNN_INPUT;
+  bool present = false;
+  bool in_list = false;
+  uint64_t may_alias = 0;
+  OpenaclnnTensor tensor = {};  // without its storage's shape
   // Of a view with elements; otherwise bytes is 0.
   int64_t element_bytes = 0;
   int64_t first_byte = 0;   // of the span, from tensor.data
@@ -59,6 +61,7 @@ class Executor {
   static constexpr size_t kMaxOperands = OPENACLNN_MAX_OPERANDS;
 
   Executor(const OpenaclnnCall& call, std::shared_ptr<const PlannedCall> planned);
+  Executor(const Executor&) = delete;
 
   /// What a trace says of the call: members of a JSON object.
   std::string Describe() const;
@@ -82,7 +85,7 @@ class Executor {
 
   Status CheckWorkspace(void* workspace, uint64_t workspace_size) const;
   Status Bind(void* workspace, QueuedCall* queued) const;
-  Placement Place(const QueuedCall& queued, size_t index, const OpenaclnnTensor* view) const;
+  Placement Place(const QueuedCall& queued, size_t index) const;
   Status CheckOverlap(const QueuedCall& queued) const;
   Status CheckWorkspaceOverlap(const QueuedCall& queued) const;
 
@@ -91,7 +94,9 @@ class Executor {
   bool repeatable_ = false;
   std::shared_ptr<const PlannedCall> call_;
   uint64_t workspace_size_;
-  std::vector<BoundOperand> operands_;
+  // An executor of a few operands is one piece of memory.
+  ShortVector<BoundOperand, 4> operands_;
+  ShortVector<int64_t, 24> numbers_;  // dimensions and strides of the operands
 };
 
 /// Finds the executor of a handle: null is `null_code`, a destroyed or spent one 561103, anything

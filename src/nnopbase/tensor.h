@@ -29,7 +29,7 @@ class Dims {
 
  private:
   uint32_t count_ = 0;
-  std::array<int64_t, 8> inline_;
+  std::array<int64_t, 8> inline_{};
   std::unique_ptr<int64_t[]> heap_;
 };
 
