@@ -14,10 +14,6 @@ constexpr uint64_t kTag = 0x0AC;
 constexpr uint64_t kIndexMask = 0xFFFFFF;
 constexpr uint64_t kGenerationMask = 0xFFFFFF;
 
-constexpr uint64_t kPinsMask = 0xFFFFFFFF;
-constexpr uint64_t kLive = uint64_t{1} << 32;
-constexpr int kGenerationShift = 33;
-
 // At least this many slots stay free, so that a slot rests for as many insertions before its
 // generation moves on; with 24 bits of generation a stale handle is told apart for 10^10 of them.
 constexpr uint32_t kMinFree = 1024;
@@ -31,10 +27,6 @@ uint64_t Encode(Kind kind, uint64_t generation, uint32_t index) {
 
 HandleTable::~HandleTable() {
   for (auto& chunk : chunks_) delete[] chunk.load(std::memory_order_relaxed);
-}
-
-void HandleTable::Pin::Reset() {
-  if (slot_ != nullptr) table_->Release(std::exchange(slot_, nullptr));
 }
 
 void HandleTable::AddChunk() {
@@ -118,13 +110,10 @@ Found HandleTable::Remove(Kind kind, const void* handle) {
   return Found::kLive;
 }
 
-void HandleTable::Release(Slot* slot) {
-  const uint64_t before = slot->state.fetch_sub(1, std::memory_order_acq_rel);
-  if ((before & kPinsMask) != 1) return;
+void HandleTable::DestroyObject(Slot* slot, uint64_t generation) {
   slot->destroy(slot->object);
   slot->object = nullptr;
-  const uint64_t generation = (before >> kGenerationShift) + 1;
-  slot->state.store(generation << kGenerationShift, std::memory_order_release);
+  slot->state.store((generation + 1) << kGenerationShift, std::memory_order_release);
   std::lock_guard lock(mutex_);
   slot->next_free = nullptr;
   (free_tail_ != nullptr ? free_tail_->next_free : free_head_) = slot;

@@ -54,7 +54,9 @@ class HandleTable {
       return *this;
     }
     ~Pin() { Reset(); }
-    void Reset();
+    void Reset() {
+      if (slot_ != nullptr) table_->Release(std::exchange(slot_, nullptr));
+    }
     void* object() const { return slot_ != nullptr ? slot_->object : nullptr; }
     /// The pin as a pointer, to cross a C interface; Attach makes it a pin again.
     void* Detach() { return std::exchange(slot_, nullptr); }
@@ -95,6 +97,10 @@ class HandleTable {
     Slot* next_free = nullptr;
   };
 
+  static constexpr uint64_t kPinsMask = 0xFFFFFFFF;
+  static constexpr uint64_t kLive = uint64_t{1} << 32;
+  static constexpr int kGenerationShift = 33;
+
   static constexpr uint32_t kChunkBits = 12;
   static constexpr uint32_t kChunkSize = 1u << kChunkBits;
   static constexpr uint32_t kMaxChunks = 1u << 12;
@@ -102,7 +108,11 @@ class HandleTable {
   Found Decode(Kind kind, const void* handle, Slot** slot, uint64_t* generation) const;
   Slot* TakeFreeSlot();
   void AddChunk();
-  void Release(Slot* slot);
+  void Release(Slot* slot) {
+    const uint64_t before = slot->state.fetch_sub(1, std::memory_order_acq_rel);
+    if ((before & kPinsMask) == 1) DestroyObject(slot, before >> kGenerationShift);
+  }
+  void DestroyObject(Slot* slot, uint64_t generation);
 
   std::array<std::atomic<Slot*>, kMaxChunks> chunks_{};
   std::mutex mutex_;  // guards what follows
