@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
@@ -176,6 +177,9 @@ uint32_t UsableCpus() {
 std::mutex g_mutex;  // guards what follows
 Config g_config;
 bool g_loaded = false;
+// Of g_config, written under the lock and read without; null until it was loaded, simd before it.
+std::atomic<const Product*> g_product{nullptr};
+std::atomic<OpenaclnnSimd> g_simd{OPENACLNN_SIMD_BASELINE};
 
 Status Load() {
   Config config;
@@ -183,6 +187,8 @@ Status Load() {
   if (status.ok()) {
     g_config = config;
     g_loaded = true;
+    g_simd.store(config.simd, std::memory_order_relaxed);
+    g_product.store(config.product, std::memory_order_release);
   }
   return status;
 }
@@ -214,6 +220,23 @@ Status CurrentConfig(Config* config) {
   Status status = g_loaded ? Status() : Load();
   if (status.ok()) *config = g_config;
   return status;
+}
+
+Status ConfiguredProduct(const Product** product) {
+  *product = g_product.load(std::memory_order_acquire);
+  if (*product != nullptr) return {};
+  Config config;
+  Status status = CurrentConfig(&config);
+  if (status.ok()) *product = config.product;
+  return status;
+}
+
+OpenaclnnSimd ConfiguredSimd() {
+  if (g_product.load(std::memory_order_acquire) == nullptr) {
+    Config config;
+    if (!CurrentConfig(&config).ok()) return OPENACLNN_SIMD_BASELINE;
+  }
+  return g_simd.load(std::memory_order_relaxed);
 }
 
 Status ReloadConfig() {

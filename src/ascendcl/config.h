@@ -30,6 +30,11 @@ Status ReadConfig(Config* config);
 /// The configuration in force; read now if it has not been yet.
 Status CurrentConfig(Config* config);
 
+/// Of that configuration what every call of an operator asks for: without a lock once it was read.
+Status ConfiguredProduct(const Product** product);
+/// The baseline where the environment cannot be used.
+OpenaclnnSimd ConfiguredSimd();
+
 /// 107001 unless the number is that of a device.
 Status CheckDeviceId(const char* operand, int32_t device_id);
 

@@ -92,33 +92,44 @@ std::vector<void*> TakeCreatedContexts() {
 
 void SetCurrentContext(void* handle) { t_context = handle; }
 
+namespace {
+
+/// Pins the entry of the calling thread's context.
+Status PinCurrentContext(Pinned<HandleEntry<Context>>* entry) {
+  if (FindObject(RuntimeHandles(), t_context, entry) == Found::kLive) return {};
+  return Status(ACL_ERROR_RT_CONTEXT_NULL,
+                t_context == nullptr
+                    ? "context is not set on this thread, expected aclrtSetDevice or "
+                      "aclrtSetCurrentContext before"
+                    : "context of this thread was destroyed, expected aclrtSetDevice or "
+                      "aclrtSetCurrentContext since");
+}
+
+}  // namespace
+
 Status CurrentContext(std::shared_ptr<Context>* context, void** handle) {
-  if (t_context == nullptr || !FindHandle("context", t_context, context).ok()) {
-    return Status(ACL_ERROR_RT_CONTEXT_NULL,
-                  t_context == nullptr
-                      ? "context is not set on this thread, expected aclrtSetDevice or "
-                        "aclrtSetCurrentContext before"
-                      : "context of this thread was destroyed, expected aclrtSetDevice or "
-                        "aclrtSetCurrentContext since");
-  }
+  Pinned<HandleEntry<Context>> entry;
+  Status status = PinCurrentContext(&entry);
+  if (!status.ok()) return status;
+  *context = entry->object;
   if (handle != nullptr) *handle = t_context;
   return {};
 }
 
 Status FindStream(const void* handle, std::shared_ptr<Stream>* stream) {
-  std::shared_ptr<Context> context;
+  Pinned<HandleEntry<Context>> context;
   if (handle == nullptr) {
-    Status status = CurrentContext(&context);
+    Status status = PinCurrentContext(&context);
     if (status.ok()) {
-      *stream = context->default_stream();
-      (*stream)->trace_row().Note();
+      *stream = context->object->default_stream();
+      if (Tracing()) (*stream)->trace_row().Note();
     }
     return status;
   }
   Status status = FindHandle("stream", handle, stream);
   if (!status.ok()) return status;
-  (*stream)->trace_row().Note();
-  status = CurrentContext(&context);
+  if (Tracing()) (*stream)->trace_row().Note();
+  status = PinCurrentContext(&context);
   if (status.ok() && (*stream)->context() != t_context) {
     status = Status(ACL_ERROR_RT_STREAM_CONTEXT,
                     "stream context is not the thread's, expected a stream of the current context");

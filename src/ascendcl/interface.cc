@@ -20,16 +20,10 @@ namespace openaclnn {
 namespace {
 
 const OpenaclnnProduct* CurrentProduct(OpenaclnnMessage* message) {
-  Config config;
-  const Status status = CurrentConfig(&config);
-  if (status.ok()) return config.product;
-  Write(message, status.text());
-  return nullptr;
-}
-
-OpenaclnnSimd CurrentSimd() {
-  Config config;
-  return CurrentConfig(&config).ok() ? config.simd : OPENACLNN_SIMD_BASELINE;
+  const OpenaclnnProduct* product = nullptr;
+  const Status status = ConfiguredProduct(&product);
+  if (!status.ok()) Write(message, status.text());
+  return product;
 }
 
 OpenaclnnPinResult PinDevice(const void* address, uint64_t bytes, OpenaclnnPin* out) {
@@ -112,7 +106,7 @@ void RecordUnsupported(const char* api) {
 
 constexpr OpenaclnnRuntime kRuntime = {
     .product = CurrentProduct,
-    .simd = CurrentSimd,
+    .simd = ConfiguredSimd,
     .product_count = [] { return static_cast<uint32_t>(Products().size()); },
     .product_at = [](uint32_t index) { return &Products()[index]; },
     .family_name = FamilyName,

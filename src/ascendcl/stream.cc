@@ -14,7 +14,8 @@ namespace openaclnn {
 uint64_t Stream::Enqueue(std::unique_ptr<Task>&& task) {
   std::unique_lock lock(mutex_);
   queue_.push_back(std::move(task));
-  const uint64_t number = ++submitted_;
+  const uint64_t number = submitted() + 1;
+  submitted_.store(number, std::memory_order_release);
   if (state_ != State::kIdle) return number;
   state_ = State::kReady;
   lock.unlock();
@@ -22,19 +23,23 @@ uint64_t Stream::Enqueue(std::unique_ptr<Task>&& task) {
   return number;
 }
 
-uint64_t Stream::submitted() const {
-  std::lock_guard lock(mutex_);
-  return submitted_;
-}
-
 Status Stream::TakeError() {
+  if (!failed_.load(std::memory_order_acquire)) return {};
   std::lock_guard lock(mutex_);
+  failed_.store(false, std::memory_order_relaxed);
   return std::exchange(error_, Status());
 }
 
 void Stream::Fail(Status status) {
   std::lock_guard lock(mutex_);
-  if (error_.ok()) error_ = std::move(status);
+  KeepError(std::move(status));
+}
+
+// Under the lock.
+void Stream::KeepError(Status status) {
+  if (status.ok() || !error_.ok()) return;
+  error_ = std::move(status);
+  failed_.store(true, std::memory_order_release);
 }
 
 void Stream::set_stop_on_failure(bool stop) {
@@ -44,7 +49,7 @@ void Stream::set_stop_on_failure(bool stop) {
 
 void Stream::DropQueued() {
   std::lock_guard lock(mutex_);
-  dropped_ = submitted_;
+  dropped_ = submitted();
 }
 
 void Stream::Wake() {
@@ -64,10 +69,10 @@ bool Stream::TryClaim() {
   return true;
 }
 
-// Runs the first task with the lock released. Returns it when it is done, for the caller to
-// destroy; null when it has parked (*parked) or is to be run again.
-std::unique_ptr<Task> Stream::RunFirst(std::unique_lock<std::mutex>& lock, bool* parked) {
-  Task* task = queue_.front().get();
+// Runs the first task with the lock released, and destroys it. False when it has parked (*parked)
+// or is to be run again.
+bool Stream::RunFirst(std::unique_lock<std::mutex>& lock, bool* parked) {
+  std::unique_ptr<Task>& task = queue_.front();  // whose place adding others does not move
   const bool drop = !begun_ && completed() < dropped_;
   const bool skip = stop_on_failure_ && !error_.ok() && task->skipped_after_error();
   if (!std::exchange(begun_, true)) traced_from_ = TraceStart();
@@ -88,34 +93,35 @@ std::unique_ptr<Task> Stream::RunFirst(std::unique_lock<std::mutex>& lock, bool*
   if (traced_from_ != 0 && !drop && !skip && progress == Task::Progress::kDone) [[unlikely]] {
     trace_row_.Record(*task, traced_from_, status.code());
   }
+  // Whoever sees the task completed may count on its memory being unpinned.
+  if (progress == Task::Progress::kDone) task.reset();
   lock.lock();
   if (progress == Task::Progress::kParked) {
     *parked = !woken_;
-    return nullptr;
+    return false;
   }
   begun_ = false;
-  if (error_.ok()) error_ = std::move(status);
-  std::unique_ptr<Task> done = std::move(queue_.front());
+  KeepError(std::move(status));
   queue_.pop_front();
-  return done;
+  return true;
 }
 
 void Stream::RunClaimed(uint64_t target, int max_tasks) {
-  const FloatEnvironment environment;
   std::unique_lock lock(mutex_);
+  RunLocked(lock, target, max_tasks);
+}
+
+void Stream::RunLocked(std::unique_lock<std::mutex>& lock, uint64_t target, int max_tasks) {
+  const FloatEnvironment environment;
   while (!queue_.empty() && completed() < target && max_tasks-- > 0) {
     bool parked = false;
-    std::unique_ptr<Task> done = RunFirst(lock, &parked);
+    const bool done = RunFirst(lock, &parked);
     if (parked) {
       state_ = State::kParked;
       return;
     }
-    if (done == nullptr) continue;
-    // Whoever sees the task completed may count on its memory being unpinned.
-    lock.unlock();
-    done.reset();
-    lock.lock();
-    completed_.fetch_add(1, std::memory_order_release);
+    if (!done) continue;
+    completed_.store(completed() + 1, std::memory_order_release);
     if (num_waiting_ > 0) progress_.notify_all();
   }
   state_ = queue_.empty() ? State::kIdle : State::kReady;
@@ -131,10 +137,13 @@ bool Stream::Help(uint64_t target) {
   if (!workers.pending()) return false;
   Workers::Permit permit = workers.TryEnter();
   if (!permit) return false;
-  if (TryClaim()) {
-    RunClaimed(target, std::numeric_limits<int>::max());
+  std::unique_lock lock(mutex_);
+  if (state_ == State::kReady) {
+    state_ = State::kRunning;
+    RunLocked(lock, target, std::numeric_limits<int>::max());
     return true;
   }
+  lock.unlock();
   return workers.HelpJob();
 }
 

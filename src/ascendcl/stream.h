@@ -42,7 +42,7 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
 
   TraceRow& trace_row() { return trace_row_; }
 
-  uint64_t submitted() const;
+  uint64_t submitted() const { return submitted_.load(std::memory_order_acquire); }
   uint64_t completed() const { return completed_.load(std::memory_order_acquire); }
 
   /// Returns once the first `target` tasks are done. Without a deadline the caller runs tasks
@@ -78,7 +78,9 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
   enum class State { kIdle, kReady, kRunning, kParked };
 
   bool Help(uint64_t target);
-  std::unique_ptr<Task> RunFirst(std::unique_lock<std::mutex>& lock, bool* parked);
+  void KeepError(Status status);
+  bool RunFirst(std::unique_lock<std::mutex>& lock, bool* parked);
+  void RunLocked(std::unique_lock<std::mutex>& lock, uint64_t target, int max_tasks);
 
   const void* const context_;
   const uint32_t device_id_;
@@ -93,9 +95,10 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
   int64_t traced_from_ = 0;  // when it began, if a trace is made
   bool stop_on_failure_ = false;
   int num_waiting_ = 0;
-  uint64_t submitted_ = 0;
+  std::atomic<uint64_t> submitted_{0};  // as completed_
   uint64_t dropped_ = 0;                // tasks up to this one are passed over
   std::atomic<uint64_t> completed_{0};  // written under the lock, read without
+  std::atomic<bool> failed_{false};     // whether there is an error; as completed_
   Status error_;
 
   std::atomic<void (*)(const Stream*)> end_subscription_{nullptr};
