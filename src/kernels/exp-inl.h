@@ -12,7 +12,7 @@ namespace OPENACLNN_TARGET {
 /// x = n ln 2 + r, |r| <= ln 2 / 2; e^r by its Taylor series to r^7 (the rest is below 2^-27). ln 2
 /// is subtracted in two parts, the first short enough that n times it is exact. No FMA: every
 /// target gives the same bits.
-inline F32x16 ExpOfNonPositive(F32x16 x) {
+inline __attribute__((always_inline)) F32x16 ExpOfNonPositive(F32x16 x) {
   constexpr float kLog2E = 1.44269504f;
   constexpr float kLn2High = 0.693359375f;
   constexpr float kLn2Low = -2.12194440e-4f;

@@ -44,6 +44,32 @@ struct BFloat16 {
 #error "no lanes for this instruction set"
 #endif
 
+/// The first and the last kBytes of some bytes, at most twice as many: no call, and no loop.
+template <size_t kBytes>
+inline __attribute__((always_inline)) void CopyEnds(const char* from, size_t bytes, char* to) {
+  std::memcpy(to, from, kBytes);
+  std::memcpy(to + bytes - kBytes, from + bytes - kBytes, kBytes);
+}
+
+/// n elements, fewer than kLanes.
+template <class T>
+inline __attribute__((always_inline)) void CopyTail(const T* from, int64_t n, T* to) {
+  const auto* const source = reinterpret_cast<const char*>(from);
+  auto* const target = reinterpret_cast<char*>(to);
+  const size_t bytes = static_cast<size_t>(n) * sizeof(T);
+  if (bytes >= 32) {
+    CopyEnds<32>(source, bytes, target);
+  } else if (bytes >= 16) {
+    CopyEnds<16>(source, bytes, target);
+  } else if (bytes >= 8) {
+    CopyEnds<8>(source, bytes, target);
+  } else if (bytes >= 4) {
+    CopyEnds<4>(source, bytes, target);
+  } else if (bytes >= 2) {
+    CopyEnds<2>(source, bytes, target);
+  }
+}
+
 /// Sixteen floats in kRegisters machine registers. `tail` versions touch only the first n elements;
 /// lanes beyond are 0.
 struct F32x16 {
@@ -59,7 +85,7 @@ struct F32x16 {
   template <class T>
   static F32x16 LoadTail(const T* from, int64_t n) {
     T buffer[kLanes] = {};
-    std::memcpy(buffer, from, static_cast<size_t>(n) * sizeof(T));
+    CopyTail(from, n, buffer);
     return Load(buffer);
   }
 
@@ -78,7 +104,7 @@ struct F32x16 {
   void StoreTail(T* to, int64_t n) const {
     T buffer[kLanes];
     Store(buffer);
-    std::memcpy(to, buffer, static_cast<size_t>(n) * sizeof(T));
+    CopyTail(buffer, n, to);
   }
 
   friend F32x16 operator+(F32x16 a, F32x16 b) {
@@ -144,7 +170,9 @@ struct F32x16 {
   float Sum() const {
     float lanes[kLanes];
     Store(lanes);
+#pragma GCC unroll 4
     for (int apart = kLanes / 2; apart > 0; apart /= 2) {
+#pragma GCC unroll 8
       for (int i = 0; i < apart; ++i) lanes[i] += lanes[i + apart];
     }
     return lanes[0];

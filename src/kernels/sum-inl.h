@@ -26,7 +26,11 @@ inline __attribute__((always_inline)) F32x16 SumBlock(int64_t begin, int64_t end
     }
   }
   for (int k = 0; j < end; j += kLanes, ++k) {
-    sums[k] = sums[k] + term(j, TailLanes{end - j < kLanes ? end - j : kLanes});
+    const F32x16 last = end - j < kLanes ? term(j, TailLanes{end - j}) : term(j, WholeLanes());
+    // An index that is not constant would keep the accumulators in memory.
+    for (int i = 0; i < kAccumulators; ++i) {
+      if (i == k) sums[i] = sums[i] + last;
+    }
   }
   return (sums[0] + sums[2]) + (sums[1] + sums[3]);
 }

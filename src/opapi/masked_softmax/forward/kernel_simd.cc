@@ -2,6 +2,7 @@
 // One row of ScaledMaskedSoftmax, compiled once for each instruction set.
 #include "kernels/exp-inl.h"
 #include "kernels/lanes-inl.h"
+#include "kernels/largest-inl.h"
 #include "kernels/row-inl.h"
 #include "kernels/sum-inl.h"
 #include "masked_softmax/forward/op.h"
@@ -14,26 +15,11 @@ using openaclnn::OPENACLNN_TARGET::ExpOfNonPositive;
 using openaclnn::OPENACLNN_TARGET::F32x16;
 using openaclnn::OPENACLNN_TARGET::Float16;
 using openaclnn::OPENACLNN_TARGET::ForLanes;
-using openaclnn::OPENACLNN_TARGET::kLanes;
+using openaclnn::OPENACLNN_TARGET::Largest;
 using openaclnn::OPENACLNN_TARGET::RowLanes;
 using openaclnn::OPENACLNN_TARGET::Sum;
 
 constexpr float kMasked = -10000.0f;
-
-/// The largest of z[0 … n - 1]; fills up the last group of lanes. A NaN may or may not count: the
-/// row is NaN either way.
-float Largest(float* z, int64_t n) {
-  const int64_t whole = (n + kLanes - 1) / kLanes * kLanes;
-  for (int64_t j = n; j < whole; ++j) z[j] = -__builtin_inff();
-  F32x16 largest = F32x16::Load(z);
-  for (int64_t j = kLanes; j < whole; j += kLanes) {
-    largest = F32x16::Max(largest, F32x16::Load(z + j));
-  }
-  float lanes[kLanes];
-  largest.Store(lanes);
-  for (int i = 1; i < kLanes; ++i) lanes[0] = lanes[i] > lanes[0] ? lanes[i] : lanes[0];
-  return lanes[0];
-}
 
 /// z = mask ? -10000 : scale*x; e = exp(z - max z); y = e / sum e.
 template <class T, bool kDense>
