@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of double, and of integers: what folds them to a number or onto each other, and what
-// softmax and normalisations do with them.
+// normalisations do with them.
 //
 // A sum of a row has one tree, which its length alone defines: blocks of 1,024 elements, in each 16
 // sequences of every 16th element, which are added pairwise; then the blocks pairwise, split at the
@@ -46,12 +46,8 @@ struct DoubleRowKernels {
   /// Sums by the tree of a row.
   double (*products)(const double* x, const double* y, int64_t n);
   double (*distances)(const double* x, double from, int64_t n);  // of (x - from)^2
-  /// x = e^(x - shift)
-  void (*exp)(double* x, double shift, int64_t n);
   /// x = (x - shift) * factor
   void (*scale)(double* x, double shift, double factor, int64_t n);
-  /// x = x - shift - more
-  void (*subtract)(double* x, double shift, double more, int64_t n);
   /// x = x * weight + bias
   void (*weigh)(double* x, const double* weight, const double* bias, int64_t n);
   /// x = x * weight + bias
@@ -62,10 +58,6 @@ struct DoubleRowKernels {
   void (*add_products)(double* sum, const double* x, const double* y, int64_t n);
   /// x = factor * (x - shift - y * slope)
   void (*project)(double* x, const double* y, double factor, double shift, double slope, int64_t n);
-  /// g = y * (g - sum)
-  void (*softmax_gradient)(double* g, const double* y, double sum, int64_t n);
-  /// g = g - e^y * sum
-  void (*log_softmax_gradient)(double* g, const double* y, double sum, int64_t n);
 };
 OPENACLNN_TARGET_DECLARE(extern const DoubleRowKernels kDoubleRowKernels)
 

@@ -2,6 +2,7 @@
 // Rows of double and of integers, compiled once for each instruction set.
 #include "kernels/double_lanes-inl.h"
 #include "kernels/double_rows.h"
+#include "kernels/softmax_rows.h"
 
 namespace openaclnn::OPENACLNN_TARGET {
 namespace {
@@ -215,34 +216,48 @@ double SumOfDistances(const double* x, double from, int64_t n) {
   return Fold<double, Plus>(Distances{x, from}, n, 0.0);
 }
 
-/// x[i] = f(lanes of x, lanes of y) for all i.
+/// y[i] = f(lanes of x, lanes of z) for all i.
 template <class Function>
-void ForLanes(double* x, const double* y, int64_t n, const Function& function) {
+void ForLanes(const double* x, const double* z, int64_t n, double* y, const Function& function) {
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
-    function(Lanes<double>::Load(x + i), Lanes<double>::Load(y + i)).Store(x + i);
+    function(Lanes<double>::Load(x + i), Lanes<double>::Load(z + i)).Store(y + i);
   }
   if (i == n) return;
   double rest[kLanes];
-  function(Lanes<double>::LoadTail(x + i, n - i, 0.0), Lanes<double>::LoadTail(y + i, n - i, 0.0))
+  function(Lanes<double>::LoadTail(x + i, n - i, 0.0), Lanes<double>::LoadTail(z + i, n - i, 0.0))
       .Store(rest);
-  for (int64_t j = 0; j < n - i; ++j) x[i + j] = rest[j];
+  for (int64_t j = 0; j < n - i; ++j) y[i + j] = rest[j];
 }
 
-void ExpRow(double* x, double shift, int64_t n) {
+double ExpRow(const double* x, double shift, int64_t n, double* y) {
   const auto all = Lanes<double>::All(shift);
   ForLanes(
-      x, x, n, [&](auto a, auto) __attribute__((always_inline)) { return Exp(a - all); });
+      x, x, n, y, [&](auto a, auto) __attribute__((always_inline)) { return Exp(a - all); });
+  return FoldRow<double, Plus>(y, n);
+}
+
+double Largest(const double* x, int64_t n) { return FoldRow<double, Extreme<true>>(x, n); }
+
+/// What is stored of a result: each NaN the canonical one.
+template <class V>
+V AsResult(V value) {
+  return value == value ? value : V{} + __builtin_nan("");  // NOLINT(misc-redundant-expression)
+}
+
+void ScaleTo(const double* x, double factor, int64_t n, double* y) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) y[i] = AsResult(x[i] * factor);
+}
+
+void Subtract(const double* x, double shift, double more, int64_t n, double* y) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) y[i] = AsResult(x[i] - shift - more);
 }
 
 void Scale(double* x, double shift, double factor, int64_t n) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) x[i] = (x[i] - shift) * factor;
-}
-
-void Subtract(double* x, double shift, double more, int64_t n) {
-#pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) x[i] = x[i] - shift - more;
 }
 
 void Weigh(double* x, const double* weight, const double* bias, int64_t n) {
@@ -270,15 +285,19 @@ void Project(double* x, const double* y, double factor, double shift, double slo
   for (int64_t i = 0; i < n; ++i) x[i] = factor * (x[i] - shift - y[i] * slope);
 }
 
-void SoftmaxGradient(double* g, const double* y, double sum, int64_t n) {
+void SoftmaxGradient(const double* g, const double* y, double sum, int64_t n, double* dx) {
 #pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) g[i] = y[i] * (g[i] - sum);
+  for (int64_t i = 0; i < n; ++i) dx[i] = AsResult(y[i] * (g[i] - sum));
 }
 
-void LogSoftmaxGradient(double* g, const double* y, double sum, int64_t n) {
+void LogSoftmaxGradient(const double* g, const double* y, double sum, int64_t n, double* dx) {
   const auto all = Lanes<double>::All(sum);
   ForLanes(
-      g, y, n, [&](auto a, auto b) __attribute__((always_inline)) { return a - Exp(b) * all; });
+      g, y, n, dx, [&](auto a, auto b) __attribute__((always_inline)) {
+        auto result = a - Exp(b) * all;
+        for (auto& part : result.part) part = AsResult(part);
+        return result;
+      });
 }
 
 template <class Op>
@@ -315,14 +334,21 @@ extern const DoubleRowKernels kDoubleRowKernels = {
     IntegerExtreme<false>(INT64_MAX),
     SumOfProducts,
     SumOfDistances,
-    ExpRow,
     Scale,
-    Subtract,
     Weigh,
     Move,
     Multiply,
     AddProducts,
     Project,
+};
+
+extern const SoftmaxKernels<double> kDoubleSoftmax = {
+    Largest,
+    ExpRow,
+    ScaleTo,
+    Subtract,
+    FoldRow<double, Plus>,
+    SumOfProducts,
     SoftmaxGradient,
     LogSoftmaxGradient,
 };

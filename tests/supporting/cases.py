@@ -279,7 +279,12 @@ def _along(d: Draw, outputs: dict, domain: str = "double", least: int = 0) -> Ca
 
 
 def along(d: Draw) -> Case:
-    return _along(d, {d.record.outputs[0].name: d.real()}, least=1)
+    """In double if a tensor is DOUBLE, else in float."""
+    out = d.real()
+    case = _along(d, {d.record.outputs[0].name: out}, "float", least=1)
+    if np.float64 in (out, *(case.arguments[each.name].dtype for each in d.record.inputs)):
+        case.domain = "double"
+    return case
 
 
 def along_backward(d: Draw) -> Case:

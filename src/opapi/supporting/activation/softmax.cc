@@ -2,54 +2,87 @@
 // Softmax, its logarithm and gates along one dimension, and their gradients.
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "generated/activation.h"
 #include "kernels/double_rows.h"
+#include "kernels/softmax_rows.h"
 #include "supporting/along.h"
 
 namespace openaclnn::supporting {
 namespace {
 
-/// Elements of a row that are computed at once: whole blocks of the tree of a sum. They stay in the
-/// second-level cache, and on the stack, where no memory can be short.
-constexpr int64_t kPiece = 4 * kRowBlock;
-
-/// A row of a tensor, a piece at a time.
+/// A row of a tensor.
+template <class T>
 struct Line {
   std::byte* first;
   int64_t step, width;
-  LoadRow<double> load_piece;
-  StoreRow<double> store_piece;
+  LoadRow<T> load;
+  StoreRow<T> store;
+  bool as_is;  // elements of type T that follow each other
 
-  int64_t pieces() const { return (width + kPiece - 1) / kPiece; }
-  int64_t Length(int64_t piece) const { return std::min(kPiece, width - piece * kPiece); }
-  int64_t Load(int64_t piece, double* x) const {
-    load_piece(first + piece * kPiece * step, step, Length(piece), x);
-    return Length(piece);
+  int64_t pieces() const { return (width + kSoftmaxPiece - 1) / kSoftmaxPiece; }
+  int64_t Length(int64_t piece) const {
+    return std::min(kSoftmaxPiece, width - piece * kSoftmaxPiece);
   }
-  void Store(int64_t piece, const double* x) const {
-    store_piece(x, Length(piece), first + piece * kPiece * step, step);
+  std::byte* At(int64_t piece) const { return first + piece * kSoftmaxPiece * step; }
+  /// Calls compute(where the piece's elements go).
+  template <class Compute>
+  void Put(int64_t piece, T* room, const Compute& compute) const {
+    if (as_is) return compute(reinterpret_cast<T*>(At(piece)));
+    compute(room);
+    store(room, Length(piece), At(piece), step);
   }
 };
 
+/// The pieces of a row that is read, one at a time: in the second-level cache, and on the stack,
+/// where no memory can be short.
+template <class T>
+class Reader {
+ public:
+  explicit Reader(const Line<T>& line) : line_(line) {}
+
+  const T* operator[](int64_t piece) {
+    if (line_.as_is) return reinterpret_cast<const T*>(line_.At(piece));
+    if (held_ != piece) line_.load(line_.At(piece), line_.step, line_.Length(piece), room_);
+    held_ = piece;
+    return room_;
+  }
+
+ private:
+  const Line<T>& line_;
+  int64_t held_ = -1;
+  T room_[kSoftmaxPiece];
+};
+
+template <class T>
+constexpr int32_t kDtype = std::is_same_v<T, double> ? ACL_DOUBLE : ACL_FLOAT;
+
+template <class T>
+const SoftmaxKernels<T>& KernelsOf() {
+  if constexpr (std::is_same_v<T, double>) return *OPENACLNN_TARGET_SELECT(kDoubleSoftmax);
+  if constexpr (std::is_same_v<T, float>) return *OPENACLNN_TARGET_SELECT(kFloatSoftmax);
+}
+
 /// out row = f(row, or two rows). Inputs are the first operands, out the last.
-template <class Function>
-Plan MakeAlong(const AlongParams& p, const Function& function) {
+template <class T>
+Plan MakeAlong(const AlongParams& p, void (*function)(const SoftmaxKernels<T>&, const Line<T>*)) {
   constexpr size_t kMostTensors = 3;
   const Extent extent = ExtentOf(p.tensors[0], p.dim);
   const size_t count = p.tensors.size();
   std::vector<Rows> rows;
-  std::vector<Line> lines;
+  std::vector<Line<T>> lines;
   for (const Operand& tensor : p.tensors) {
-    rows.emplace_back(tensor, extent.dim);
-    lines.push_back({nullptr, rows.back().step, extent.width, LoaderOf<double>(tensor.dtype()),
-                     StorerOf<double>(tensor.dtype())});
+    const Rows& own = rows.emplace_back(tensor, extent.dim);
+    const bool as_is = tensor.dtype() == kDtype<T> && (own.step == own.bytes || extent.width <= 1);
+    lines.push_back({nullptr, own.step, extent.width, LoaderOf<T>(tensor.dtype()),
+                     StorerOf<T>(tensor.dtype()), as_is});
   }
-  const DoubleRowKernels& kernels = *OPENACLNN_TARGET_SELECT(kDoubleRowKernels);
+  const SoftmaxKernels<T>& kernels = KernelsOf<T>();
   return {0, [=, &kernels](const Buffers& buffers) -> Status {
             if (extent.width == 0) return {};
             ParallelRows(extent.rows, extent.width, [&](int64_t row) {
-              Line own[kMostTensors];
+              Line<T> own[kMostTensors];
               for (size_t k = 0; k < count; ++k) {
                 own[k] = lines[k];
                 own[k].first = rows[k].At(buffers.As<std::byte>(k), row);
@@ -60,45 +93,87 @@ Plan MakeAlong(const AlongParams& p, const Function& function) {
           }};
 }
 
+/// In double if a tensor is.
+bool InDouble(const AlongParams& p) {
+  return std::any_of(p.tensors.begin(), p.tensors.end(),
+                     [](const Operand& tensor) { return tensor.dtype() == ACL_DOUBLE; });
+}
+
 /// Sums by the tree of a row: pieces [begin, end) of a line, split at the largest power of two.
 template <class Term>
-double SumPieces(int64_t begin, int64_t end, const Term& term) {
+auto SumPieces(int64_t begin, int64_t end, const Term& term) -> decltype(term(begin)) {
   if (end - begin == 1) return term(begin);
   const int64_t half = LeftHalf(end - begin);
-  const double left = SumPieces(begin, begin + half, term);
+  const auto left = SumPieces(begin, begin + half, term);
   return left + SumPieces(begin + half, end, term);
 }
 
-/// Rows that would not fill the lanes of a kernel.
-constexpr int64_t kNarrow = 16;
-
-double MaxOf(const DoubleRowKernels& kernels, const Line& x, double* values) {
-  double max = kernels.largest.nothing;
-  if (x.width < kNarrow) {
-    x.Load(0, values);
-    for (int64_t i = 0; i < x.width; ++i) max = Less(max, values[i]) ? values[i] : max;
-    return max;
-  }
-  for (int64_t i = 0; i < x.pieces(); ++i) {
-    const int64_t n = x.Load(i, values);
-    const double piece = kernels.largest.row(values, n);
-    kernels.largest.join(&piece, 1, &max);
+template <class T>
+T LargestOf(const SoftmaxKernels<T>& kernels, const Line<T>& x, Reader<T>& values) {
+  T max = kernels.largest(values[0], x.Length(0));
+  for (int64_t i = 1; i < x.pieces(); ++i) {
+    const T piece = kernels.largest(values[i], x.Length(i));
+    max = piece > max ? piece : max;
   }
   return max;
 }
 
-/// Of e^(x - max). A row of one piece is in `values` before and after it.
-double SumOfExp(const DoubleRowKernels& kernels, const Line& x, double max, double* values) {
-  if (x.width < kNarrow) {
-    double sum = 0;
-    for (int64_t i = 0; i < x.width; ++i) sum += values[i] = std::exp(values[i] - max);
-    return sum;
+// y = exp(x - max) / sum exp(x - max)
+template <class T>
+void SoftmaxRow(const SoftmaxKernels<T>& kernels, const Line<T>* lines) {
+  const Line<T>&x = lines[0], &y = lines[1];
+  Reader<T> values(x);
+  T powers[kSoftmaxPiece];
+  const T max = LargestOf(kernels, x, values);
+  const auto power = [&](int64_t i) { return kernels.exp(values[i], max, x.Length(i), powers); };
+  const T factor = 1 / SumPieces(0, x.pieces(), power);
+  for (int64_t i = 0; i < x.pieces(); ++i) {
+    if (x.pieces() > 1) power(i);
+    y.Put(i, powers, [&](T* to) { kernels.scale(powers, factor, x.Length(i), to); });
   }
-  return SumPieces(0, x.pieces(), [&](int64_t i) {
-    const int64_t n = x.pieces() == 1 ? x.width : x.Load(i, values);
-    kernels.exp(values, max, n);
-    return kernels.sum.row(values, n);
-  });
+}
+
+// y = x - max - log sum exp(x - max)
+template <class T>
+void LogSoftmaxRow(const SoftmaxKernels<T>& kernels, const Line<T>* lines) {
+  const Line<T>&x = lines[0], &y = lines[1];
+  Reader<T> values(x);
+  T powers[kSoftmaxPiece];
+  const T max = LargestOf(kernels, x, values);
+  const double sum = SumPieces(
+      0, x.pieces(), [&](int64_t i) { return kernels.exp(values[i], max, x.Length(i), powers); });
+  const T more = static_cast<T>(std::log(sum));
+  for (int64_t i = 0; i < x.pieces(); ++i) {
+    y.Put(i, powers, [&](T* to) { kernels.subtract(values[i], max, more, x.Length(i), to); });
+  }
+}
+
+// dx = y * (g - sum g*y)
+template <class T>
+void SoftmaxGradientRow(const SoftmaxKernels<T>& kernels, const Line<T>* lines) {
+  const Line<T>&g = lines[0], &y = lines[1], &dx = lines[2];
+  Reader<T> left(g), right(y);
+  T room[kSoftmaxPiece];
+  const T sum = SumPieces(
+      0, g.pieces(), [&](int64_t i) { return kernels.products(left[i], right[i], g.Length(i)); });
+  for (int64_t i = 0; i < g.pieces(); ++i) {
+    dx.Put(i, room,
+           [&](T* to) { kernels.softmax_gradient(left[i], right[i], sum, g.Length(i), to); });
+  }
+}
+
+// dx = g - exp(y) * sum g
+template <class T>
+void LogSoftmaxGradientRow(const SoftmaxKernels<T>& kernels, const Line<T>* lines) {
+  const Line<T>&g = lines[0], &y = lines[1], &dx = lines[2];
+  Reader<T> left(g), right(y);
+  T room[kSoftmaxPiece];
+  const T sum =
+      SumPieces(0, g.pieces(), [&](int64_t i) { return kernels.sum(left[i], g.Length(i)); });
+  for (int64_t i = 0; i < g.pieces(); ++i) {
+    dx.Put(i, room,
+           [&](T* to) { kernels.log_softmax_gradient(left[i], right[i], sum, g.Length(i), to); });
+  }
 }
 
 }  // namespace
@@ -110,70 +185,22 @@ void CheckAlong(const AlongParams& p, Checker& checker) {
   }
 }
 
-// y = exp(x - max) / sum exp(x - max)
 Plan PlanSoftmax(const AlongParams& p, const Product&) {
-  return MakeAlong(p, [](const DoubleRowKernels& kernels, const Line* lines) {
-    const Line &x = lines[0], &y = lines[1];
-    double values[kPiece];
-    const double max = MaxOf(kernels, x, values);
-    const double factor = 1 / SumOfExp(kernels, x, max, values);
-    for (int64_t i = 0; i < x.pieces(); ++i) {
-      if (x.pieces() > 1) kernels.exp(values, max, x.Load(i, values));
-      kernels.scale(values, 0, factor, x.Length(i));
-      y.Store(i, values);
-    }
-  });
+  return InDouble(p) ? MakeAlong(p, SoftmaxRow<double>) : MakeAlong(p, SoftmaxRow<float>);
 }
 
-// y = x - max - log sum exp(x - max)
 Plan PlanLogSoftmax(const AlongParams& p, const Product&) {
-  return MakeAlong(p, [](const DoubleRowKernels& kernels, const Line* lines) {
-    const Line &x = lines[0], &y = lines[1];
-    double values[kPiece];
-    const double max = MaxOf(kernels, x, values);
-    const double sum = std::log(SumOfExp(kernels, x, max, values));
-    for (int64_t i = 0; i < x.pieces(); ++i) {
-      const int64_t n = x.Load(i, values);
-      kernels.subtract(values, max, sum, n);
-      y.Store(i, values);
-    }
-  });
+  return InDouble(p) ? MakeAlong(p, LogSoftmaxRow<double>) : MakeAlong(p, LogSoftmaxRow<float>);
 }
 
-// dx = y * (g - sum g*y)
 Plan PlanSoftmaxGradient(const AlongParams& p, const Product&) {
-  return MakeAlong(p, [](const DoubleRowKernels& kernels, const Line* lines) {
-    const Line &g = lines[0], &y = lines[1], &dx = lines[2];
-    double left[kPiece], right[kPiece];
-    const double sum = SumPieces(0, g.pieces(), [&](int64_t i) {
-      y.Load(i, right);
-      return kernels.products(left, right, g.Load(i, left));
-    });
-    for (int64_t i = 0; i < g.pieces(); ++i) {
-      if (g.pieces() > 1) {
-        g.Load(i, left);
-        y.Load(i, right);
-      }
-      kernels.softmax_gradient(left, right, sum, g.Length(i));
-      dx.Store(i, left);
-    }
-  });
+  return InDouble(p) ? MakeAlong(p, SoftmaxGradientRow<double>)
+                     : MakeAlong(p, SoftmaxGradientRow<float>);
 }
 
-// dx = g - exp(y) * sum g
 Plan PlanLogSoftmaxGradient(const AlongParams& p, const Product&) {
-  return MakeAlong(p, [](const DoubleRowKernels& kernels, const Line* lines) {
-    const Line &g = lines[0], &y = lines[1], &dx = lines[2];
-    double left[kPiece], right[kPiece];
-    const double sum =
-        SumPieces(0, g.pieces(), [&](int64_t i) { return kernels.sum.row(left, g.Load(i, left)); });
-    for (int64_t i = 0; i < g.pieces(); ++i) {
-      if (g.pieces() > 1) g.Load(i, left);
-      y.Load(i, right);
-      kernels.log_softmax_gradient(left, right, sum, g.Length(i));
-      dx.Store(i, left);
-    }
-  });
+  return InDouble(p) ? MakeAlong(p, LogSoftmaxGradientRow<double>)
+                     : MakeAlong(p, LogSoftmaxGradientRow<float>);
 }
 
 namespace {
