@@ -45,7 +45,7 @@ Wanted WantedOf(int which, const double* first, const double* second, int64_t n)
   }
   Wanted wanted;
   for (int64_t i = 0; i < n; ++i) {
-    const double x = first[i], y = second[i];
+    const double x = first[i], y = which >= 2 ? second[i] : 0;
     const double power = std::exp(which == 3 ? y : x - max);
     const double values[] = {power / powers, x - max - std::log(powers), y * (x - sum),
                              x - power * sum};
@@ -139,6 +139,18 @@ TEST(Softmax, NanAndInfinityFillTheirRow) {
         }
       }
     }
+  }
+}
+
+TEST(Softmax, ALogarithmKeepsDigitsOfLargeNumbers) {
+  const Device device;
+  Random random(73);
+  for (const int64_t n : {7, 40, 5000}) {
+    const DeviceTensor x = Make(ACL_FLOAT, {n}, RealValues(random, n, 9990, 10000)),
+                       out(ACL_FLOAT, DenseLayout({n}));
+    EXPECT_RUN(device, LogSoftmax, x.handle(), 0, Handle(out));
+    const Wanted wanted = WantedOf(1, ValuesOf(x).data(), nullptr, n);
+    ExpectNear(ValuesOf(out), wanted.values, ACL_FLOAT, 1e-6, 1e-6);
   }
 }
 
