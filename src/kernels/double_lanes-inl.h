@@ -48,6 +48,11 @@ struct Lanes {
 
   void Store(T* to) const { __builtin_memcpy(to, part, sizeof(part)); }
 
+  /// As floats, rounded to the nearest.
+  void StoreRounded(float* to) const {
+    for (int i = 0; i < kParts; ++i) StorePart(part[i], to + i * kWidth);
+  }
+
   friend Lanes operator+(Lanes a, const Lanes& b) {
     for (int i = 0; i < kParts; ++i) a.part[i] += b.part[i];
     return a;
@@ -74,6 +79,16 @@ struct Lanes {
     StoredPart stored;
     __builtin_memcpy(&stored, from, sizeof(stored));
     return __builtin_convertvector(stored, Part);
+  }
+
+  static void StorePart(Part from, float* to) {
+#if defined(__AVX512F__)
+    _mm256_storeu_ps(to, _mm512_cvtpd_ps(from));
+#else
+    typedef float Rounded __attribute__((vector_size(kWidth * sizeof(float))));
+    const Rounded rounded = __builtin_convertvector(from, Rounded);
+    __builtin_memcpy(to, &rounded, sizeof(rounded));
+#endif
   }
 };
 

@@ -64,6 +64,7 @@ struct Products {
   const double *x, *y;
 };
 
+template <class Stored>
 struct Distances {
   Lanes<double> Of(Lanes<double> a) const {
     for (auto& part : a.part) part -= from;
@@ -73,7 +74,7 @@ struct Distances {
   Lanes<double> Tail(int64_t i, int64_t n) const {
     return Of(Lanes<double>::LoadTail(x + i, n, from));
   }
-  const double* x;
+  const Stored* x;
   double from;
 };
 
@@ -212,8 +213,9 @@ double SumOfProducts(const double* x, const double* y, int64_t n) {
   return Fold<double, Plus>(Products{x, y}, n, 0.0);
 }
 
-double SumOfDistances(const double* x, double from, int64_t n) {
-  return Fold<double, Plus>(Distances{x, from}, n, 0.0);
+template <class Stored>
+double SumOfDistances(const Stored* x, double from, int64_t n) {
+  return Fold<double, Plus>(Distances<Stored>{x, from}, n, 0.0);
 }
 
 /// y[i] = f(lanes of x, lanes of z) for all i.
@@ -243,6 +245,46 @@ double Largest(const double* x, int64_t n) { return FoldRow<double, Extreme<true
 template <class V>
 V AsResult(V value) {
   return value == value ? value : V{} + __builtin_nan("");  // NOLINT(misc-redundant-expression)
+}
+
+/// Cut to the digits of a float, the last of them odd where something was cut off: to round that to
+/// fewer digits is to round the value itself.
+Lanes<double>::Part OddFloats(Lanes<double>::Part value) {
+  typedef uint64_t Bits __attribute__((vector_size(kRegisterBytes)));
+  constexpr uint64_t kCut = (uint64_t{1} << 29) - 1;
+  const Bits bits = reinterpret_cast<Bits>(value);
+  // Adding what is cut off at its most carries into the bit above unless it is 0.
+  const Bits odd = ((bits & kCut) + kCut) & (kCut + 1);
+  return reinterpret_cast<Lanes<double>::Part>((bits & ~kCut) | odd);
+}
+
+template <bool kOnceMore>
+void Normalize(const float* x, const NormalRow& by, int64_t n, float* y) {
+  using V = Lanes<double>;
+  const V mean = V::All(by.mean), rstd = V::All(by.rstd);
+  const auto normal = [&](const V& value, const V& weight, const V& bias)
+      __attribute__((always_inline)) {
+    V result = (value - mean) * rstd * weight + bias;
+    for (auto& part : result.part) {
+      if constexpr (kOnceMore) part = OddFloats(part);
+      part = AsResult(part);
+    }
+    return result;
+  };
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    normal(V::Load(x + i), V::Load(by.weight + i), V::Load(by.bias + i)).StoreRounded(y + i);
+  }
+  if (i == n) return;
+  float rest[kLanes];
+  normal(V::LoadTail(x + i, n - i, 0), V::LoadTail(by.weight + i, n - i, 0),
+         V::LoadTail(by.bias + i, n - i, 0))
+      .StoreRounded(rest);
+  for (int64_t j = 0; j < n - i; ++j) y[i + j] = rest[j];
+}
+
+void NormalizeRow(const float* x, const NormalRow& by, int64_t n, bool once_more, float* y) {
+  once_more ? Normalize<true>(x, by, n, y) : Normalize<false>(x, by, n, y);
 }
 
 void ScaleTo(const double* x, double factor, int64_t n, double* y) {
@@ -333,7 +375,9 @@ extern const DoubleRowKernels kDoubleRowKernels = {
     IntegerExtreme<true>(INT64_MIN),
     IntegerExtreme<false>(INT64_MAX),
     SumOfProducts,
-    SumOfDistances,
+    SumOfDistances<double>,
+    SumOfDistances<float>,
+    NormalizeRow,
     Scale,
     Weigh,
     Move,

@@ -46,11 +46,30 @@ Grouping Grouping::Channels(const Operand& x) {
   return groups;
 }
 
+namespace {
+
+/// Whether the elements along the axes follow each other.
+bool IsDense(const Operand& operand, const std::vector<Grouping::Axis>& axes) {
+  int64_t step = 1;
+  for (size_t i = axes.size(); i-- > 0;) {
+    if (axes[i].length == 1) continue;
+    if (operand.tensor().strides[axes[i].dim] != step) return false;
+    step = WrappingProduct(step, axes[i].length);
+  }
+  return true;
+}
+
+}  // namespace
+
 GroupedView::GroupedView(const Tensor& operand, const Grouping& groups) : place_(operand.place) {
   if (!operand.present()) return;
   bytes_ = BytesOf(operand);
   load_ = LoaderOf<double>(operand.dtype());
   store_ = StorerOf<double>(operand.dtype());
+  load_floats_ = LoaderOf<float>(operand.dtype());
+  store_floats_ = StorerOf<float>(operand.dtype());
+  is_float_ = operand.dtype() == ACL_FLOAT;
+  floats_ = operand.dtype() != ACL_DOUBLE && IsDense(operand, groups.grouped);
   const auto split = [&](const std::vector<Grouping::Axis>& axes, int64_t unit) {
     std::pair<Shape, Shape> parts;
     for (const Grouping::Axis& axis : axes) {
@@ -75,6 +94,15 @@ std::vector<double> GroupedView::Load(const Buffers& buffers, int64_t row) const
                              to += n;
                            });
   return values;
+}
+
+const float* GroupedView::LoadFloats(const Buffers& buffers, int64_t row,
+                                     std::vector<float>* room) const {
+  const std::byte* const at = place_(buffers) + rows_(row) * bytes_;
+  if (is_float_) return reinterpret_cast<const float*>(at);
+  room->resize(static_cast<size_t>(elements_.count()));
+  load_floats_(at, bytes_, elements_.count(), room->data());
+  return room->data();
 }
 
 void GroupedView::Store(const Buffers& buffers, int64_t row,

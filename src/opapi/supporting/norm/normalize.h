@@ -50,6 +50,22 @@ class GroupedView {
   std::vector<double> Load(const Buffers& buffers, int64_t row) const;
   void Store(const Buffers& buffers, int64_t row, const std::vector<double>& values) const;
 
+  /// Whether groups are dense rows of numbers that float has.
+  bool floats() const { return floats_; }
+  bool is_float() const { return is_float_; }
+  /// The group's elements: the tensor's own, or those in `room`.
+  const float* LoadFloats(const Buffers& buffers, int64_t row, std::vector<float>* room) const;
+  /// Calls compute(where the elements go).
+  template <class Compute>
+  void PutFloats(const Buffers& buffers, int64_t row, std::vector<float>* room,
+                 const Compute& compute) const {
+    std::byte* const at = place_(buffers) + rows_(row) * bytes_;
+    if (is_float_) return compute(reinterpret_cast<float*>(at));
+    room->resize(static_cast<size_t>(elements_.count()));
+    compute(room->data());
+    store_floats_(room->data(), elements_.count(), at, bytes_);
+  }
+
  private:
   Place place_;
   Offsets rows_;
@@ -57,6 +73,9 @@ class GroupedView {
   int64_t bytes_ = 0;
   LoadRow<double> load_ = nullptr;
   StoreRow<double> store_ = nullptr;
+  LoadRow<float> load_floats_ = nullptr;
+  StoreRow<float> store_floats_ = nullptr;
+  bool floats_ = false, is_float_ = false;
 };
 
 }  // namespace openaclnn::supporting
