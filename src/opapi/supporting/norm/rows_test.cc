@@ -121,5 +121,44 @@ TEST(LayerNorm, GradientOverManyChunksOfRows) {
   }
 }
 
+TEST(LayerNorm, GradientOfDenseRowsIsThatOfViews) {
+  constexpr int64_t kRows = 70;
+  const FlagsHandle all({true, true, true});
+  for (const aclDataType dtype : {ACL_FLOAT, ACL_FLOAT16, ACL_BF16}) {
+    std::vector<std::vector<std::byte>> first;  // results under the first setting
+    UnderEachSetting([&](const std::string& setting, const Device& device) {
+      Random random(84);
+      size_t at = 0;
+      for (const int64_t n : {1, 7, 16, 1030, 2100}) {
+        SCOPED_TRACE(testing::Message() << setting << ", " << dtype << ", width " << n);
+        const Doubles x = RealValues(random, kRows * n, 98, 102), g = RealValues(random, kRows * n);
+        const DeviceTensor w = Make(dtype, {n}, RealValues(random, n)),
+                           mean = Make(ACL_FLOAT, {kRows, 1}, RealValues(random, kRows, 99, 101)),
+                           rstd = Make(ACL_FLOAT, {kRows, 1}, RealValues(random, kRows, 0.5, 2));
+        const IntListHandle shape({{n}});
+        const Layout columns{{kRows, n}, {1, kRows + 1}, 0, (kRows + 1) * n};
+        for (const Layout& layout : {DenseLayout({kRows, n}), columns}) {
+          DeviceTensor tx(dtype, layout), tg(dtype, layout);
+          tx.Write(ToBytes(dtype, x));
+          tg.Write(ToBytes(dtype, g));
+          const DeviceTensor dx(dtype, layout), dw(ACL_DOUBLE, DenseLayout({n})),
+              db(ACL_DOUBLE, DenseLayout({n}));
+          EXPECT_RUN(device, LayerNormBackward, tg.handle(), tx.handle(), shape.get(),
+                     mean.handle(), rstd.handle(), w.handle(), w.handle(), all.get(), Handle(dx),
+                     Handle(dw), Handle(db));
+          std::vector<std::byte> got = dx.Read();
+          for (const DeviceTensor* sums : {&dw, &db}) {
+            const std::vector<std::byte> more = sums->Read();
+            got.insert(got.end(), more.begin(), more.end());
+          }
+          if (at == first.size()) first.push_back(got);
+          EXPECT_TRUE(got == first[at]) << "other bits than before";
+        }
+        ++at;
+      }
+    });
+  }
+}
+
 }  // namespace
 }  // namespace openaclnn::test
