@@ -92,6 +92,12 @@ struct Lanes {
   }
 };
 
+/// What is stored of a result: each NaN the canonical one.
+template <class V>
+V AsResult(V value) {
+  return value == value ? value : V{} + __builtin_nan("");  // NOLINT(misc-redundant-expression)
+}
+
 /// e^x within about 1 unit in the last place; 0 below -708, where it is hardly normal; infinities
 /// and NaN as one would have them. No FMA: every target gives the same bits.
 ///

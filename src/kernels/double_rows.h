@@ -38,12 +38,6 @@ struct RowFold {
   T nothing;
 };
 
-/// What a row is normalised by: each element has a weight and a bias.
-struct NormalRow {
-  double mean, rstd;
-  const double *weight, *bias;
-};
-
 /// The loops that are compiled for each instruction set. Integers wrap; NaN is the largest and the
 /// smallest.
 struct DoubleRowKernels {
@@ -53,9 +47,6 @@ struct DoubleRowKernels {
   double (*products)(const double* x, const double* y, int64_t n);
   double (*distances)(const double* x, double from, int64_t n);  // of (x - from)^2
   double (*float_distances)(const float* x, double from, int64_t n);
-  /// y = (x - mean) * rstd * weight + bias, rounded to float: to the nearest, or such that rounding
-  /// to a 16-bit type gives what one rounding does.
-  void (*normalize)(const float* x, const NormalRow& by, int64_t n, bool once_more, float* y);
   /// x = (x - shift) * factor
   void (*scale)(double* x, double shift, double factor, int64_t n);
   /// x = x * weight + bias

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of double and of integers, compiled once for each instruction set.
+#include "kernels/double_fold-inl.h"
 #include "kernels/double_lanes-inl.h"
 #include "kernels/double_rows.h"
 #include "kernels/softmax_rows.h"
 
 namespace openaclnn::OPENACLNN_TARGET {
 namespace {
-
-struct Plus {
-  template <class V>
-  static V Join(V a, V b) {
-    return a + b;
-  }
-};
 
 template <bool kLargest>
 struct Extreme {
@@ -77,62 +71,6 @@ struct Distances {
   const Stored* x;
   double from;
 };
-
-template <class T, class Op>
-void JoinLanes(const Lanes<T>& term, Lanes<T>* acc) {
-  for (int i = 0; i < kParts; ++i) acc->part[i] = Op::Join(acc->part[i], term.part[i]);
-}
-
-template <class T, class Op>
-T JoinAll(const Lanes<T>& acc) {
-  T lanes[kLanes];
-  __builtin_memcpy(lanes, &acc, sizeof(lanes));
-  for (int half = kLanes / 2; half > 0; half /= 2) {
-    for (int l = 0; l < half; ++l) lanes[l] = Op::Join(lanes[l], lanes[l + half]);
-  }
-  return lanes[0];
-}
-
-/// At most kRowBlock terms from `begin` on.
-template <class T, class Op, class Terms>
-__attribute__((noinline)) T FoldBlock(const Terms& terms, int64_t begin, int64_t end, T nothing) {
-  Lanes<T> acc = Lanes<T>::All(nothing);
-  int64_t i = begin;
-  for (; i + kLanes <= end; i += kLanes) JoinLanes<T, Op>(terms.At(i), &acc);
-  if (i < end) JoinLanes<T, Op>(terms.Tail(i, end - i), &acc);
-  return JoinAll<T, Op>(acc);
-}
-
-/// Two whole blocks, side by side: an addition need not wait for the one before it.
-template <class T, class Op, class Terms>
-__attribute__((noinline)) T FoldTwoBlocks(const Terms& terms, int64_t begin, T nothing) {
-  Lanes<T> left = Lanes<T>::All(nothing), right = left;
-  for (int64_t i = begin; i < begin + kRowBlock; i += kLanes) {
-    JoinLanes<T, Op>(terms.At(i), &left);
-    JoinLanes<T, Op>(terms.At(i + kRowBlock), &right);
-  }
-  return Op::Join(JoinAll<T, Op>(left), JoinAll<T, Op>(right));
-}
-
-/// Blocks [begin, end) of n terms, split at the largest power of two below their number.
-template <class T, class Op, class Terms>
-T FoldBlocks(const Terms& terms, int64_t begin, int64_t end, int64_t n, T nothing) {
-  const int64_t last = end * kRowBlock;
-  if (end - begin <= 1) {
-    return FoldBlock<T, Op>(terms, begin * kRowBlock, last < n ? last : n, nothing);
-  }
-  if (end - begin == 2 && last <= n) {
-    return FoldTwoBlocks<T, Op>(terms, begin * kRowBlock, nothing);
-  }
-  const int64_t half = LeftHalf(end - begin);
-  const T left = FoldBlocks<T, Op>(terms, begin, begin + half, n, nothing);
-  return Op::Join(left, FoldBlocks<T, Op>(terms, begin + half, end, n, nothing));
-}
-
-template <class T, class Op, class Terms>
-T Fold(const Terms& terms, int64_t n, T nothing) {
-  return FoldBlocks<T, Op>(terms, 0, (n + kRowBlock - 1) / kRowBlock, n, nothing);
-}
 
 template <class T>
 constexpr T NothingOf(Plus) {
@@ -241,52 +179,6 @@ double ExpRow(const double* x, double shift, int64_t n, double* y) {
 
 double Largest(const double* x, int64_t n) { return FoldRow<double, Extreme<true>>(x, n); }
 
-/// What is stored of a result: each NaN the canonical one.
-template <class V>
-V AsResult(V value) {
-  return value == value ? value : V{} + __builtin_nan("");  // NOLINT(misc-redundant-expression)
-}
-
-/// Cut to the digits of a float, the last of them odd where something was cut off: to round that to
-/// fewer digits is to round the value itself.
-Lanes<double>::Part OddFloats(Lanes<double>::Part value) {
-  typedef uint64_t Bits __attribute__((vector_size(kRegisterBytes)));
-  constexpr uint64_t kCut = (uint64_t{1} << 29) - 1;
-  const Bits bits = reinterpret_cast<Bits>(value);
-  // Adding what is cut off at its most carries into the bit above unless it is 0.
-  const Bits odd = ((bits & kCut) + kCut) & (kCut + 1);
-  return reinterpret_cast<Lanes<double>::Part>((bits & ~kCut) | odd);
-}
-
-template <bool kOnceMore>
-void Normalize(const float* x, const NormalRow& by, int64_t n, float* y) {
-  using V = Lanes<double>;
-  const V mean = V::All(by.mean), rstd = V::All(by.rstd);
-  const auto normal = [&](const V& value, const V& weight, const V& bias)
-      __attribute__((always_inline)) {
-    V result = (value - mean) * rstd * weight + bias;
-    for (auto& part : result.part) {
-      if constexpr (kOnceMore) part = OddFloats(part);
-      part = AsResult(part);
-    }
-    return result;
-  };
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    normal(V::Load(x + i), V::Load(by.weight + i), V::Load(by.bias + i)).StoreRounded(y + i);
-  }
-  if (i == n) return;
-  float rest[kLanes];
-  normal(V::LoadTail(x + i, n - i, 0), V::LoadTail(by.weight + i, n - i, 0),
-         V::LoadTail(by.bias + i, n - i, 0))
-      .StoreRounded(rest);
-  for (int64_t j = 0; j < n - i; ++j) y[i + j] = rest[j];
-}
-
-void NormalizeRow(const float* x, const NormalRow& by, int64_t n, bool once_more, float* y) {
-  once_more ? Normalize<true>(x, by, n, y) : Normalize<false>(x, by, n, y);
-}
-
 void ScaleTo(const double* x, double factor, int64_t n, double* y) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) y[i] = AsResult(x[i] * factor);
@@ -377,7 +269,6 @@ extern const DoubleRowKernels kDoubleRowKernels = {
     SumOfProducts,
     SumOfDistances<double>,
     SumOfDistances<float>,
-    NormalizeRow,
     Scale,
     Weigh,
     Move,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors as groups of elements.
-#include "supporting/norm/normalize.h"
+#include "supporting/norm/grouping.h"
 
 namespace openaclnn::supporting {
 

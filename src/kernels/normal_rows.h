@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of float that are normalised, and their gradients: computed in double, in one pass each.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/target.h"
+
+namespace openaclnn {
+
+/// A row and what it is normalised by: normal = (x - mean) * rstd. Each element has a weight.
+struct NormalRow {
+  const float* x;
+  double mean, rstd;
+  const double* weight;
+};
+
+/// The loops that are compiled for each instruction set. Results are rounded to float: to the
+/// nearest, or, to be rounded once more, such that rounding to 16 bits gives what one rounding
+/// does.
+struct NormalKernels {
+  /// y = normal * weight + bias
+  void (*normalize)(const NormalRow& row, const double* bias, int64_t n, bool once_more, float* y);
+  /// Sums by the tree of a row: of g * weight, and of g * weight * normal.
+  double (*gradients)(const NormalRow& row, const float* g, int64_t n);
+  double (*products)(const NormalRow& row, const float* g, int64_t n);
+  /// dx = rstd * (g * weight - shift - normal * slope)
+  void (*gradient)(const NormalRow& row, const float* g, double shift, double slope, int64_t n,
+                   bool once_more, float* dx);
+  /// weights = weights + g * normal, biases = biases + g
+  void (*add)(const NormalRow& row, const float* g, int64_t n, double* weights, double* biases);
+};
+OPENACLNN_TARGET_DECLARE(extern const NormalKernels kNormalKernels)
+
+}  // namespace openaclnn

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of float that are normalised, compiled once for each instruction set.
+#include "kernels/double_fold-inl.h"
+#include "kernels/double_lanes-inl.h"
+#include "kernels/normal_rows.h"
+
+namespace openaclnn::OPENACLNN_TARGET {
+namespace {
+
+using V = Lanes<double>;
+
+/// Cut to the digits of a float, the last of them odd where something was cut off: to round that to
+/// fewer digits is to round the value itself.
+__attribute__((always_inline)) inline V::Part OddFloats(V::Part value) {
+  typedef uint64_t Bits __attribute__((vector_size(kRegisterBytes)));
+  constexpr uint64_t kCut = (uint64_t{1} << 29) - 1;
+  const Bits bits = reinterpret_cast<Bits>(value);
+  // Adding what is cut off at its most carries into the bit above unless it is 0.
+  const Bits odd = ((bits & kCut) + kCut) & (kCut + 1);
+  return reinterpret_cast<V::Part>((bits & ~kCut) | odd);
+}
+
+struct WholeLanes {
+  template <class Stored>
+  V Load(const Stored* from) const {
+    return V::Load(from);
+  }
+};
+
+/// The first n; the others are 0.
+struct TailLanes {
+  template <class Stored>
+  V Load(const Stored* from) const {
+    return V::LoadTail(from, n, 0);
+  }
+  int64_t n;
+};
+
+/// A row in registers and pointers of its own: what is stored cannot change it.
+struct Normal {
+  explicit Normal(const NormalRow& row)
+      : x(row.x), weight(row.weight), mean(V::All(row.mean)), rstd(V::All(row.rstd)) {}
+
+  /// The elements from i on.
+  template <class At>
+  __attribute__((always_inline)) V Of(int64_t i, const At& lanes) const {
+    return (lanes.Load(x + i) - mean) * rstd;
+  }
+  template <class At>
+  __attribute__((always_inline)) V Weighted(const float* g, int64_t i, const At& lanes) const {
+    return lanes.Load(g + i) * lanes.Load(weight + i);
+  }
+
+  const float* x;
+  const double* weight;
+  V mean, rstd;
+};
+
+template <bool kOnceMore>
+__attribute__((always_inline)) inline void Store(V result, float* to) {
+  for (auto& part : result.part) {
+    if constexpr (kOnceMore) part = OddFloats(part);
+    part = AsResult(part);
+  }
+  result.StoreRounded(to);
+}
+
+/// y[i] = f(i, lanes), rounded.
+template <bool kOnceMore, class Function>
+void ForRow(int64_t n, float* y, const Function& function) {
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) Store<kOnceMore>(function(i, WholeLanes()), y + i);
+  if (i == n) return;
+  float rest[kLanes];
+  Store<kOnceMore>(function(i, TailLanes{n - i}), rest);
+  for (int64_t j = 0; j < n - i; ++j) y[i + j] = rest[j];
+}
+
+void Normalize(const NormalRow& row, const double* bias, int64_t n, bool once_more, float* y) {
+  const Normal normal(row);
+  const auto result = [=](int64_t i, auto lanes) __attribute__((always_inline)) {
+    return normal.Of(i, lanes) * lanes.Load(normal.weight + i) + lanes.Load(bias + i);
+  };
+  once_more ? ForRow<true>(n, y, result) : ForRow<false>(n, y, result);
+}
+
+template <bool kProducts>
+struct GradientTerms {
+  template <class At>
+  __attribute__((always_inline)) V Of(int64_t i, const At& lanes) const {
+    const V weighted = normal.Weighted(g, i, lanes);
+    if constexpr (kProducts) return weighted * normal.Of(i, lanes);
+    return weighted;
+  }
+  V At(int64_t i) const { return Of(i, WholeLanes()); }
+  V Tail(int64_t i, int64_t n) const { return Of(i, TailLanes{n}); }
+  const Normal normal;
+  const float* g;
+};
+
+template <bool kProducts>
+double SumOfGradients(const NormalRow& row, const float* g, int64_t n) {
+  return Fold<double, Plus>(GradientTerms<kProducts>{Normal(row), g}, n, 0.0);
+}
+
+void Gradient(const NormalRow& row, const float* g, double shift, double slope, int64_t n,
+              bool once_more, float* dx) {
+  const Normal normal(row);
+  const V away = V::All(shift), by = V::All(slope);
+  const auto result = [=](int64_t i, auto lanes) __attribute__((always_inline)) {
+    return normal.rstd * (normal.Weighted(g, i, lanes) - away - normal.Of(i, lanes) * by);
+  };
+  once_more ? ForRow<true>(n, dx, result) : ForRow<false>(n, dx, result);
+}
+
+void Add(const NormalRow& row, const float* g, int64_t n, double* weights, double* biases) {
+  const Normal normal(row);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    const V own = V::Load(g + i);
+    (V::Load(weights + i) + own * normal.Of(i, WholeLanes())).Store(weights + i);
+    (V::Load(biases + i) + own).Store(biases + i);
+  }
+  for (; i < n; ++i) {
+    const double own = g[i];
+    weights[i] += own * ((row.x[i] - row.mean) * row.rstd);
+    biases[i] += own;
+  }
+}
+
+}  // namespace
+
+extern const NormalKernels kNormalKernels = {
+    Normalize, SumOfGradients<false>, SumOfGradients<true>, Gradient, Add,
+};
+
+}  // namespace openaclnn::OPENACLNN_TARGET
