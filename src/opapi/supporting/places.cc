@@ -194,11 +194,12 @@ void Placer::operator()(const std::vector<int64_t>& places, std::byte* values,
   const int64_t width = columns_.count();
   if (count == 0 || row_count_ == 0 || width == 0) return;
   if (placing_ == Placing::kSet && row_count_ * width == 1) return InOrder(places, values, out);
-  const auto [lowest, highest] = std::minmax_element(places.begin(), places.end());
+  const auto ends = std::minmax_element(places.begin(), places.end());
+  const int64_t lowest = *ends.first, highest = *ends.second;
   std::vector<Hit> unsorted(2 * places.size());
-  for (int64_t i = 0; i < count; ++i) unsorted[i] = {places[i] - *lowest, i};
+  for (int64_t i = 0; i < count; ++i) unsorted[i] = {places[i] - lowest, i};
   const Hit* const hits = SortHits(unsorted.data(), unsorted.data() + count, count,
-                                   static_cast<uint64_t>(*highest - *lowest) + 1);
+                                   static_cast<uint64_t>(highest - lowest) + 1);
   std::vector<int64_t> begins;
   for (int64_t i = 0; i < count; ++i) {
     if (i == 0 || hits[i].row != hits[i - 1].row) begins.push_back(i);
@@ -207,7 +208,7 @@ void Placer::operator()(const std::vector<int64_t>& places, std::byte* values,
   begins.push_back(count);
   ParallelRows(row_count_ * groups, (count + groups - 1) / groups * width, [&](int64_t part) {
     const int64_t row = part / groups, begin = begins[part % groups];
-    Place({row, hits[begin].row + *lowest, hits + begin, begins[part % groups + 1] - begin,
+    Place({row, hits[begin].row + lowest, hits + begin, begins[part % groups + 1] - begin,
            row * count},
           values, out);
   });
