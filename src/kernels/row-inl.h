@@ -38,7 +38,7 @@ struct RowLanes {
       lanes.Store(result, first + j);
     } else {
       T group[kLanes];
-      lanes.Store(result, group);
+      result.Store(group);
       for (int64_t i = 0; i < Count(lanes); ++i) first[(j + i) * step] = group[i];
     }
   }
