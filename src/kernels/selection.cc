@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "kernels/parallel.h"
 
@@ -31,6 +32,23 @@ void Put(const std::byte* from, int64_t from_step, const int64_t* offsets, int64
   for (int64_t i = 0; i < n; ++i) std::memcpy(to + offsets[i], from + i * from_step, kBytes);
 }
 
+/// Calls body with the size of an element as a constant.
+template <class Body>
+void WithSize(int64_t element_bytes, const Body& body) {
+  switch (element_bytes) {
+    case 1:
+      return body(std::integral_constant<int, 1>());
+    case 2:
+      return body(std::integral_constant<int, 2>());
+    case 4:
+      return body(std::integral_constant<int, 4>());
+    case 8:
+      return body(std::integral_constant<int, 8>());
+    default:
+      return body(std::integral_constant<int, 16>());
+  }
+}
+
 void Prefetch(const std::byte* slice, int64_t bytes) {
   for (int64_t line = 0; line < std::min(bytes, kLinesAhead * kLine); line += kLine) {
     __builtin_prefetch(slice + line);
@@ -41,34 +59,12 @@ void Prefetch(const std::byte* slice, int64_t bytes) {
 
 void PickElements(const std::byte* from, const int64_t* offsets, int64_t n, std::byte* to,
                   int64_t to_step, int64_t element_bytes) {
-  switch (element_bytes) {
-    case 1:
-      return Pick<1>(from, offsets, n, to, to_step);
-    case 2:
-      return Pick<2>(from, offsets, n, to, to_step);
-    case 4:
-      return Pick<4>(from, offsets, n, to, to_step);
-    case 8:
-      return Pick<8>(from, offsets, n, to, to_step);
-    default:
-      return Pick<16>(from, offsets, n, to, to_step);
-  }
+  WithSize(element_bytes, [&](auto bytes) { Pick<bytes>(from, offsets, n, to, to_step); });
 }
 
 void PutElements(const std::byte* from, int64_t from_step, const int64_t* offsets, int64_t n,
                  std::byte* to, int64_t element_bytes) {
-  switch (element_bytes) {
-    case 1:
-      return Put<1>(from, from_step, offsets, n, to);
-    case 2:
-      return Put<2>(from, from_step, offsets, n, to);
-    case 4:
-      return Put<4>(from, from_step, offsets, n, to);
-    case 8:
-      return Put<8>(from, from_step, offsets, n, to);
-    default:
-      return Put<16>(from, from_step, offsets, n, to);
-  }
+  WithSize(element_bytes, [&](auto bytes) { Put<bytes>(from, from_step, offsets, n, to); });
 }
 
 /// Of one place: the slices of offsets [begin, end), of which the first goes to slice `row`.
