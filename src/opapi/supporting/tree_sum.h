@@ -6,7 +6,18 @@
 #include <cstdint>
 #include <utility>
 
+#include "kernels/double_rows.h"
+
 namespace openaclnn::supporting {
+
+/// Of parts [begin, end) of a tree, at least one: term(i) is the total of part i.
+template <class Term>
+auto SumParts(int64_t begin, int64_t end, const Term& term) -> decltype(term(begin)) {
+  if (end - begin == 1) return term(begin);
+  const int64_t middle = begin + LeftHalf(end - begin);
+  auto left = SumParts(begin, middle, term);
+  return std::move(left) + SumParts(middle, end, term);
+}
 
 /// Sums terms by the one tree: at most 64 in sequence, then pairwise. A sum of rows begins with a
 /// row of zeros, and its terms are what `+=` takes.

@@ -8,6 +8,7 @@
 #include "kernels/double_rows.h"
 #include "kernels/softmax_rows.h"
 #include "supporting/along.h"
+#include "supporting/tree_sum.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -99,15 +100,6 @@ bool InDouble(const AlongParams& p) {
                      [](const Operand& tensor) { return tensor.dtype() == ACL_DOUBLE; });
 }
 
-/// Sums by the tree of a row: pieces [begin, end) of a line, split at the largest power of two.
-template <class Term>
-auto SumPieces(int64_t begin, int64_t end, const Term& term) -> decltype(term(begin)) {
-  if (end - begin == 1) return term(begin);
-  const int64_t half = LeftHalf(end - begin);
-  const auto left = SumPieces(begin, begin + half, term);
-  return left + SumPieces(begin + half, end, term);
-}
-
 template <class T>
 T LargestOf(const SoftmaxKernels<T>& kernels, const Line<T>& x, Reader<T>& values) {
   T max = kernels.largest(values[0], x.Length(0));
@@ -126,7 +118,7 @@ void SoftmaxRow(const SoftmaxKernels<T>& kernels, const Line<T>* lines) {
   T powers[kSoftmaxPiece];
   const T max = LargestOf(kernels, x, values);
   const auto power = [&](int64_t i) { return kernels.exp(values[i], max, x.Length(i), powers); };
-  const T factor = 1 / SumPieces(0, x.pieces(), power);
+  const T factor = 1 / SumParts(0, x.pieces(), power);
   for (int64_t i = 0; i < x.pieces(); ++i) {
     if (x.pieces() > 1) power(i);
     y.Put(i, powers, [&](T* to) { kernels.scale(powers, factor, x.Length(i), to); });
@@ -140,7 +132,7 @@ void LogSoftmaxRow(const SoftmaxKernels<T>& kernels, const Line<T>* lines) {
   Reader<T> values(x);
   T powers[kSoftmaxPiece];
   const T max = LargestOf(kernels, x, values);
-  const double sum = SumPieces(
+  const double sum = SumParts(
       0, x.pieces(), [&](int64_t i) { return kernels.exp(values[i], max, x.Length(i), powers); });
   const T more = static_cast<T>(std::log(sum));
   for (int64_t i = 0; i < x.pieces(); ++i) {
@@ -154,7 +146,7 @@ void SoftmaxGradientRow(const SoftmaxKernels<T>& kernels, const Line<T>* lines) 
   const Line<T>&g = lines[0], &y = lines[1], &dx = lines[2];
   Reader<T> left(g), right(y);
   T room[kSoftmaxPiece];
-  const T sum = SumPieces(
+  const T sum = SumParts(
       0, g.pieces(), [&](int64_t i) { return kernels.products(left[i], right[i], g.Length(i)); });
   for (int64_t i = 0; i < g.pieces(); ++i) {
     dx.Put(i, room,
@@ -169,7 +161,7 @@ void LogSoftmaxGradientRow(const SoftmaxKernels<T>& kernels, const Line<T>* line
   Reader<T> left(g), right(y);
   T room[kSoftmaxPiece];
   const T sum =
-      SumPieces(0, g.pieces(), [&](int64_t i) { return kernels.sum(left[i], g.Length(i)); });
+      SumParts(0, g.pieces(), [&](int64_t i) { return kernels.sum(left[i], g.Length(i)); });
   for (int64_t i = 0; i < g.pieces(); ++i) {
     dx.Put(i, room,
            [&](T* to) { kernels.log_softmax_gradient(left[i], right[i], sum, g.Length(i), to); });

@@ -8,6 +8,7 @@
 #include "kernels/rows.h"
 #include "kernels/scratch.h"
 #include "supporting/elementwise.h"
+#include "supporting/tree_sum.h"
 
 namespace openaclnn::supporting {
 
@@ -108,13 +109,6 @@ Plan MakeValues(const Params& p, double divisor) {
           }};
 }
 
-/// Of blocks [begin, end), by the tree of a row.
-double Total(const double* blocks, int64_t begin, int64_t end) {
-  if (end - begin == 1) return blocks[begin];
-  const int64_t middle = begin + LeftHalf(end - begin);
-  return Total(blocks, begin, middle) + Total(blocks, middle, end);
-}
-
 /// The sum of all values, which is the tree of a row of them, divided.
 Plan MakeSum(const Params& p, double divisor) {
   const Elements elements(p);
@@ -135,7 +129,8 @@ Plan MakeSum(const Params& p, double divisor) {
                                       });
               totals[block] = sum.row(values, end - begin);
             });
-            const double total = (blocks > 0 ? Total(totals, 0, blocks) : 0) / divisor;
+            const auto total_of = [totals](int64_t block) { return totals[block]; };
+            const double total = (blocks > 0 ? SumParts(0, blocks, total_of) : 0) / divisor;
             store(&total, 1, elements.out(buffers), 0);
             return {};
           }};

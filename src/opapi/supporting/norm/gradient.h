@@ -175,14 +175,8 @@ struct Backward {
       for (int64_t row = part * length; row < end; ++row) sum.Add(rows_of(row, &rooms));
       totals[static_cast<size_t>(part)] = sum.Total();
     });
-    return JoinParts(totals, 0, totals.size());
-  }
-
-  WeightSums JoinParts(const std::vector<WeightSums>& totals, size_t begin, size_t end) const {
-    if (begin == end) return WeightSums(groups.weights);
-    if (end - begin == 1) return totals[begin];
-    const auto half = static_cast<size_t>(LeftHalf(static_cast<int64_t>(end - begin)));
-    return JoinParts(totals, begin, begin + half) + JoinParts(totals, begin + half, end);
+    if (parts == 0) return WeightSums(groups.weights);
+    return SumParts(0, parts, [&](int64_t part) { return totals[static_cast<size_t>(part)]; });
   }
 
   /// Elements share weights: what a group adds to each of its weights, then over the groups.
