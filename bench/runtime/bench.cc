@@ -2,21 +2,13 @@
 // What the runtime itself costs: handles, tensors, memory, launches; beside a bare function call.
 #include <benchmark/benchmark.h>
 
-#include <cstdlib>
-
 #include "acl/acl.h"
 #include "aclnnop/aclnn_embedding_dense_backward.h"
 #include "common/handle_table.h"
+#include "require.h"
 
 namespace openaclnn {
 namespace {
-
-void Require(int code) {
-  if (code == 0) return;
-  const char* message = aclGetRecentErrMsg();
-  fprintf(stderr, "%d: %s\n", code, message != nullptr ? message : "");
-  std::exit(1);
-}
 
 __attribute__((noinline)) void BareFunction() { benchmark::ClobberMemory(); }
 
@@ -121,8 +113,8 @@ BENCHMARK_CAPTURE(OperatorCall, RepeatableExecutor, true)->UseRealTime();
 }  // namespace openaclnn
 
 int main(int argc, char** argv) {
-  openaclnn::Require(aclInit(nullptr));
-  openaclnn::Require(aclrtSetDevice(0));
+  Require(aclInit(nullptr));
+  Require(aclrtSetDevice(0));
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();

@@ -7,15 +7,9 @@
 
 #include "acl/acl.h"
 #include "aclnnop/aclnn_add.h"
+#include "require.h"
 
 namespace {
-
-void Require(int code) {
-  if (code == 0) return;
-  const char* message = aclGetRecentErrMsg();
-  fprintf(stderr, "%d: %s\n", code, message != nullptr ? message : "");
-  std::exit(1);
-}
 
 /// Both phases of Add over 16 elements, and the wait for it.
 void CallOften(long calls) {
