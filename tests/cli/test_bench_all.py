@@ -35,7 +35,8 @@ def test_a_run_has_all_that_its_readers_need(found):
     assert got == [(dtype, state) for dtype in tiny.dtypes for state in ("cold", "warm")]
     for each in written["rows"]:
         assert each["times"][row.OURS]["calls"] == 2 and each["times"][row.OURS]["median"] > 0
-        assert each["roof_share"] > 0 and each["attempts"] >= 1
+        assert each["attempts"] >= 1
+        assert each["state"] == "warm" or each["roof_share"] > 0
         assert each["counts"] == (each["why_not"] == "")
 
 

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The benchmark's statistics, the order of its calls, its roofs. No time is judged."""
 
-import math
-
 import pytest
 
 from openaclnn import libraries
 from openaclnn.benchmark import measure, roofs
 from openaclnn.benchmark.figures import Ratio, Spread, geometric_mean
+from openaclnn.roof import Roof
 
 
 def test_the_spread_is_the_quarters_around_the_median():
@@ -33,12 +32,12 @@ def test_geometric_mean():
 
 def test_every_way_runs_once_a_round_in_an_order_that_changes():
     names = list("abcdef")
-    found = measure.order(names, 50, seed=1)
-    rounds = [found[at : at + 6] for at in range(0, len(found), 6)]
+    rounds = measure.orders(names, 50, seed=1)
     assert all(sorted(each) == names for each in rounds) and len(rounds) == 50
     assert len({tuple(each) for each in rounds}) > 40
-    assert found == measure.order(names, 50, seed=1) != measure.order(names, 50, seed=2)
+    assert rounds == measure.orders(names, 50, seed=1) != measure.orders(names, 50, seed=2)
     # Nobody always follows the same one, whose output might still be in the cache.
+    found = [name for each in rounds for name in each]
     followers = {after for before, after in zip(found, found[1:], strict=False) if before == "a"}
     assert followers == set(names)
 
@@ -78,6 +77,28 @@ def test_a_slow_way_is_called_a_few_times_only(monkeypatch):
     assert measure.times({"a": lambda: None}, "warm", None, effort, 1)["a"].calls == 3
 
 
+def test_of_the_rivals_those_far_behind_are_called_a_few_times_only(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(measure.time, "perf_counter", lambda: now[0])
+
+    def takes(seconds):
+        return lambda: now.__setitem__(0, now[0] + seconds)
+
+    ways = {"ours": takes(50.0), "fast": takes(1.0), "near": takes(2.5), "far": takes(3.5)}
+    effort = measure.Effort(warm=8, least=3, most_seconds=1e9, hopeless=3.0, sleep=0.0)
+    found = measure.times(ways, "warm", None, effort, 1, rivals=("fast", "near", "far"))
+    calls = {name: each.calls for name, each in found.items()}
+    assert calls == {"ours": 8, "fast": 8, "near": 8, "far": 3}
+
+
+def test_something_is_done_before_each_round():
+    log = []
+    effort = measure.Effort(warm=2, sleep=0.0)
+    ways = {"a": lambda: log.append("a")}
+    measure.times(ways, "warm", None, effort, 1, each_round=lambda: log.append("round"))
+    assert log == ["round", "a", "a"] * 2
+
+
 def test_caches_touch_all_that_they_were_given():
     caches = measure.Caches(1 << 16)
     caches.empty()
@@ -97,11 +118,22 @@ def test_roofs_of_this_machine():
     assert found.dot_product_bfloat16 is None or 0.5 < found.dot_product_bfloat16 < 1e6
 
 
-def test_the_roof_takes_the_better_way_of_writing_and_of_multiplying():
+class FakeKit:
+    """Figures of a machine that streams faster than it stores, and has dot products."""
+
+    def function(self, name, result=None):
+        return lambda *_: {"openaclnn_measure_stream": 7.0}.get(name, 200.0)
+
+
+def test_the_roof_takes_the_better_way_of_writing_and_of_multiplying(monkeypatch):
+    monkeypatch.setattr(roofs.roof, "measure", lambda *_: Roof(10.0, 5.0, 100.0))
+    assert roofs.beside(FakeKit(), 1, 1, "float32") == Roof(10.0, 7.0, 100.0)
+    assert roofs.beside(FakeKit(), 1, 1, "bfloat16") == Roof(10.0, 7.0, 200.0)
+
+
+def test_the_best_roofs_are_the_most_of_each_figure():
     one = roofs.Roofs(1, 10.0, 5.0, 7.0, 8.0, 9.0, 8.0, None, 100.0, 200.0)
-    assert (one.roof("float32").write, one.roof("float32").multiply_add) == (7.0, 100.0)
-    assert one.roof("bfloat16").multiply_add == 200.0
     other = roofs.Roofs(1, 12.0, 4.0, None, 8.0, 9.0, 8.0, None, 90.0, None)
     best = roofs.best([one, other])
     assert (best.read, best.write_streaming, best.triad_streaming) == (12.0, 7.0, None)
-    assert math.isclose(other.roof("bfloat16").multiply_add, 90.0)
+    assert (best.multiply_add, best.dot_product_bfloat16) == (100.0, 200.0)

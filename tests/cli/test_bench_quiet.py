@@ -3,8 +3,10 @@
 
 import pytest
 
-from openaclnn.benchmark import measure, meter, quiet, roofs
+from openaclnn.benchmark import measure, meter, quiet
+from openaclnn.benchmark.figures import Spread
 from openaclnn.benchmark.quiet import Observer
+from openaclnn.roof import Roof
 
 TICKS = quiet._TICKS
 
@@ -50,11 +52,12 @@ def test_what_others_compute_is_seen_and_what_we_compute_is_not(proc):
 
 
 def test_a_row_counts_on_a_quiet_machine_with_a_steady_roof():
-    assert quiet.judge(0.01, 95.0, 100.0).counts
-    busy = quiet.judge(0.6, 95.0, 100.0)
-    assert not busy.counts and "0.60 processors" in busy.why_not
-    moved = quiet.judge(0.0, 50.0, 100.0)
-    assert not moved.counts and "50 GB/s, 100 at best" in moved.why_not
+    steady = Spread(100.0, 90.0, 110.0, 9)
+    assert quiet.why_not(0.01, steady) == "" == quiet.why_not(0.01, None)
+    assert "0.60 processors" in quiet.why_not(0.6, steady)
+    for low, high in ((50.0, 101.0), (99.0, 120.0)):
+        words = quiet.why_not(0.0, Spread(100.0, low, high, 9))
+        assert f"moved from {low:.3g} to {high:.3g} GB/s" in words
 
 
 @pytest.fixture
@@ -62,9 +65,9 @@ def rows(monkeypatch, proc):
     """A meter whose roofs a test chooses, on a machine on which nobody else computes."""
 
     def make(seen, attempts=3):
-        figures = iter(seen)
-        monkeypatch.setattr(roofs, "small", lambda *_: next(figures))
-        effort = measure.Effort(1, 1, 1, 1.0, 0.0, attempts, 0.0, 1 << 20, 1 << 20, 1 << 16)
+        reads = iter(seen)
+        monkeypatch.setattr(meter.Meter, "look", lambda *_: Roof(next(reads), 7.0, 9.0))
+        effort = measure.Effort(cold=3, warm=1, sleep=0.0, attempts=attempts, pause=0.0, cache=64)
         return meter.Meter(None, 1, Observer([], proc.folder), effort)
 
     return make
@@ -72,17 +75,18 @@ def rows(monkeypatch, proc):
 
 def test_a_row_is_measured_again_when_its_roof_moved(rows):
     calls = []
-    found = rows([100, 50, 100, 99]).times({"a": lambda: calls.append(1)}, "cold")
-    assert found["counts"] and found["attempts"] == 2 and len(calls) == 2
-    assert found["small_roof"] == 99 and found["why_not"] == ""
+    ways = {"a": lambda: calls.append(1)}
+    found = rows([100, 50, 100, 100, 99, 98]).times(ways, "cold", "float32")
+    assert found.counts and found.attempts == 2 and len(calls) == 6
+    assert found.roof == Roof(99, 7.0, 9.0) and found.why_not == ""
+    assert found.roof_read == Spread(99, 98.5, 99.5, 3)
 
 
-def test_a_row_whose_roof_stays_low_does_not_count(rows):
-    found = rows([100, 50, 50, 50, 50, 50]).times({"a": lambda: None}, "cold")
-    assert not found["counts"] and found["attempts"] == 3 and "at best" in found["why_not"]
+def test_a_row_whose_roof_keeps_moving_does_not_count(rows):
+    found = rows([100, 50, 10] * 3).times({"a": lambda: None}, "cold", "float32")
+    assert not found.counts and found.attempts == 3 and "moved" in found.why_not
 
 
-def test_the_best_roof_is_kept_from_row_to_row(rows):
-    found = rows([100, 100, 60, 60], attempts=1)
-    assert found.times({"a": lambda: None}, "cold")["counts"]
-    assert not found.times({"a": lambda: None}, "cold")["counts"]
+def test_no_roof_is_measured_beside_what_lies_in_caches(rows):
+    found = rows([]).times({"a": lambda: None}, "warm", "float32")
+    assert found.counts and found.roof is None and found.roof_read is None

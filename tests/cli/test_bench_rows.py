@@ -56,7 +56,7 @@ class FakePeer:
 
 
 def test_only_peers_that_compute_the_same_are_timed(monkeypatch):
-    monkeypatch.setattr(meter.Meter, "look", lambda self: 10.0)
+    monkeypatch.setattr(meter.Meter, "look", lambda *_: Roof(10.0, 10.0, 10.0))
     (bench,) = cases.benches([NAMES[0]])
     (tiny,) = (each for each in bench.cases if each.kind == cases.TINY)
     problem = tiny.problem("float32")
@@ -64,13 +64,14 @@ def test_only_peers_that_compute_the_same_are_timed(monkeypatch):
     function = next(each for each in OPERATORS if each.name == bench.operator).function
     outputs = call.run(started, function, problem)
     right = np.concatenate([each.astype(np.float64).reshape(-1) for each in outputs.values()])
-    effort = measure.Effort(1, 1, 1, 1.0, 0.0, 1, 0.0, 1 << 20, 1 << 20, 1 << 16)
+    effort = measure.Effort(1, 1, 1, sleep=0.0, attempts=1, pause=0.0, cache=1 << 16)
     found = meter.Meter(None, 1, quiet.Observer([]), effort)
     rows = list(
-        row.rows(started, [FakePeer(right)], found, Roof(1, 1, 1), bench, tiny, "float32")
+        row.rows(started, [FakePeer(right)], found, bench, tiny, "float32")
     )
     found.close()
     assert [each["state"] for each in rows] == ["cold", "warm"]
+    assert rows[0]["roof_share"] > 0 and "roof_share" not in rows[1]
     for each in rows:
         assert list(each["times"]) == [row.OURS, row.SECOND_PHASE, "fake right"]
         assert each["fastest_peer"] == "fake right" and each["ratio"].value > 0

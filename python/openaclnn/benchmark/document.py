@@ -16,7 +16,7 @@ from .cases import Bench
 from .figures import geometric_mean
 
 FORMAT = "openaclnn bench"
-VERSION = 1
+VERSION = 2
 
 _MEMBERS = {
     "format": str,

@@ -4,7 +4,7 @@
 import os
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -27,16 +27,17 @@ class Effort:
     warm: int = 7
     least: int = 3
     most_seconds: float = 20.0  # of one way in one state; fewer calls then, but `least`
+    hopeless: float = 3.0  # times the fastest rival: a rival so slow is called `least` times
     sleep: float = SLEEP_SECONDS
     attempts: int = 3  # of a row that does not count
     pause: float = 1.0  # seconds before the next
-    small_roof: int = 64 << 20  # bytes read beside each row
+    small_roof: int = 64 << 20  # bytes of the roof that is measured in each cold round
     roof: int = 0  # bytes for the roofs; 0: more than the last-level cache holds
     cache: int = 0  # bytes touched to empty the caches; 0: the same
 
 
 # To see that everything runs; its figures say nothing.
-QUICK = Effort(2, 2, 1, 1.0, 0.0, 1, 0.0, 1 << 20, 1 << 20, 1 << 20)
+QUICK = Effort(2, 2, 1, 1.0, 3.0, 0.0, 1, 0.0, 1 << 20, 1 << 20, 1 << 20)
 
 
 def beyond_caches() -> int:
@@ -70,27 +71,43 @@ class Caches:
             each.shutdown()
 
 
-def order(names: list[str], rounds: int, seed: int) -> list[str]:
+def orders(names: list[str], rounds: int, seed: int) -> list[list[str]]:
     """Every name once a round, in a new order each."""
     generator = random.Random(seed)
-    found = []
-    for _ in range(rounds):
-        found += generator.sample(names, len(names))
-    return found
+    return [generator.sample(names, len(names)) for _ in range(rounds)]
 
 
 def times(
-    ways: dict[str, Callable], state: str, caches: Caches, effort: Effort, seed: int
+    ways: dict[str, Callable],
+    state: str,
+    caches: Caches,
+    effort: Effort,
+    seed: int,
+    rivals: Collection[str] = (),
+    each_round: Callable[[], None] = lambda: None,
 ) -> dict[str, Spread]:
-    """The time of each way, which has run before."""
+    """The time of each way, which has run before.
+
+    Of the rivals only the fastest matters: those far behind it are not called to the end.
+    """
     seconds: dict[str, list[float]] = {name: [] for name in ways}
     rounds = effort.cold if state == COLD else effort.warm
-    for name in order(list(ways), rounds, seed):
-        taken = seconds[name]
-        if len(taken) >= effort.least and sum(taken) > effort.most_seconds:
-            continue
-        taken.append(_once(ways[name], state, caches, effort.sleep))
+    for names in orders(list(ways), rounds, seed):
+        each_round()
+        done = _done(seconds, rivals, effort)
+        for name in names:
+            if name not in done:
+                seconds[name].append(_once(ways[name], state, caches, effort.sleep))
     return {name: Spread.of(taken) for name, taken in seconds.items()}
+
+
+def _done(seconds: dict[str, list[float]], rivals: Collection[str], effort: Effort) -> set[str]:
+    """Ways that were called enough."""
+    enough = {name for name, taken in seconds.items() if len(taken) >= effort.least}
+    slow = {name for name in enough if sum(seconds[name]) > effort.most_seconds}
+    racing = {name: min(seconds[name]) for name in enough.intersection(rivals)}
+    most = effort.hopeless * min(racing.values(), default=0.0)
+    return slow | {name for name, least in racing.items() if least > most}
 
 
 def _once(way: Callable, state: str, caches: Caches, sleep: float) -> float:

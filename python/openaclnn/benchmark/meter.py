@@ -2,17 +2,33 @@
 """Times beside a small roof, taken again while they do not count."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, fields
+from statistics import median
 
 from ..libraries import Toolkit
+from ..roof import Roof
 from . import measure, quiet, roofs
 from .figures import Spread
-from .measure import Caches, Effort
-from .quiet import Observer, Verdict
+from .measure import COLD, Caches, Effort
+from .quiet import Observer
+
+
+@dataclass(frozen=True)
+class Timed:
+    """The ways' times and, of cold rows, the roof that was measured in the same rounds."""
+
+    times: dict[str, Spread]
+    counts: bool
+    why_not: str
+    busy: float  # processors, by others
+    attempts: int
+    roof: Roof | None  # medians
+    roof_read: Spread | None
 
 
 class Meter:
-    """Rows beside their roof. It keeps the best roof that any of them saw."""
+    """Rows beside their roof."""
 
     def __init__(self, kit: Toolkit, threads: int, observer: Observer, effort: Effort):
         self.threads = threads
@@ -20,37 +36,38 @@ class Meter:
         self._observer = observer
         self._effort = effort
         self._caches = Caches(effort.cache)
-        self._best = 0.0
 
     def close(self) -> None:
         self._caches.close()
 
-    def look(self) -> float:
-        """GB/s read, now."""
-        found = roofs.small(self._kit, self._effort.small_roof, self.threads)
-        self._best = max(self._best, found)
-        return found
+    def look(self, dtype: str) -> Roof:
+        """The roof of a type, now."""
+        return roofs.beside(self._kit, self._effort.small_roof, self.threads, dtype)
 
-    def times(self, ways: dict[str, Callable], state: str) -> dict:
+    def times(
+        self, ways: dict[str, Callable], state: str, dtype: str, rivals: Collection[str] = ()
+    ) -> Timed:
         """The times of all ways, and whether they count; measured again while they do not."""
         for attempt in range(1, self._effort.attempts + 1):
-            found, verdict = self._attempt(ways, state, attempt)
-            if verdict.counts:
+            found = self._attempt(ways, state, dtype, rivals, attempt)
+            if found.counts:
                 break
             time.sleep(self._effort.pause)
-        return {
-            "times": found,
-            "counts": verdict.counts,
-            "why_not": verdict.why_not,
-            "busy": verdict.busy,
-            "small_roof": verdict.roof,
-            "attempts": attempt,
-        }
+        return found
 
-    def _attempt(self, ways, state: str, attempt: int) -> tuple[dict[str, Spread], Verdict]:
-        before = self.look()
+    def _attempt(self, ways, state: str, dtype: str, rivals, attempt: int) -> Timed:
+        seen: list[Roof] = []
+        look = (lambda: seen.append(self.look(dtype))) if state == COLD else (lambda: None)
         since = self._observer.look()
-        found = measure.times(ways, state, self._caches, self._effort, seed=attempt)
+        times = measure.times(ways, state, self._caches, self._effort, attempt, rivals, look)
         busy = self._observer.busy(since)
-        after = self.look()
-        return found, quiet.judge(busy, min(before, after), self._best)
+        read = Spread.of([each.read for each in seen]) if seen else None
+        why_not = quiet.why_not(busy, read)
+        return Timed(times, not why_not, why_not, busy, attempt, _medians(seen), read)
+
+
+def _medians(seen: list[Roof]) -> Roof | None:
+    if not seen:
+        return None
+    names = [each.name for each in fields(Roof)]
+    return Roof(*(median(getattr(each, name) for each in seen) for name in names))

@@ -7,8 +7,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from .figures import Spread
+
 MOST_BUSY = 0.05  # of one processor, by others, while a row is measured
-MOST_MOVED = 0.15  # of the roof, from the best that was seen: noise of a quiet machine is less
+MOST_MOVED = 0.15  # of the roof beside a row, the middle half of it around its median
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -65,21 +67,12 @@ class Observer:
         return sum(int(each) for each in fields[11:15]) / _TICKS
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """Whether a row counts."""
-
-    counts: bool
-    why_not: str
-    busy: float  # processors, by others
-    roof: float  # GB/s read beside the row: the lesser of before and after
-
-
-def judge(busy: float, roof: float, best: float) -> Verdict:
-    """Of a row that was measured with a roof beside it; `best` is the most that was seen."""
+def why_not(busy: float, read: Spread | None) -> str:
+    """Why a row does not count, from what others computed and the GB/s read that were measured in
+    its rounds; nothing where it counts."""
     reasons = []
     if busy > MOST_BUSY:
         reasons.append(f"others kept {busy:.2f} processors busy")
-    if roof < best * (1 - MOST_MOVED):
-        reasons.append(f"the roof was {roof:.3g} GB/s, {best:.3g} at best")
-    return Verdict(not reasons, "; ".join(reasons), busy, roof)
+    if read and max(read.median - read.low, read.high - read.median) > read.median * MOST_MOVED:
+        reasons.append(f"the roof moved from {read.low:.3g} to {read.high:.3g} GB/s")
+    return "; ".join(reasons)

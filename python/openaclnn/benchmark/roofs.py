@@ -26,12 +26,6 @@ class Roofs:
     multiply_add: float
     dot_product_bfloat16: float | None
 
-    def roof(self, dtype: str) -> roof.Roof:
-        """What a least time is computed from: the better way of writing, and of multiplying."""
-        dots = self.dot_product_bfloat16 if dtype == "bfloat16" else None
-        write = max(self.write, self.write_streaming or 0)
-        return roof.Roof(self.read, write, max(self.multiply_add, dots or 0))
-
 
 def measure(kit: Toolkit, size: int, threads: int) -> Roofs:
     """Measures over `size` bytes; the process is bound to as many processors."""
@@ -40,12 +34,11 @@ def measure(kit: Toolkit, size: int, threads: int) -> Roofs:
     for kind, name in enumerate(_KINDS):
         streams[name] = _stream(kit, kind, 0, size, threads)
         streams[f"{name}_streaming"] = _stream(kit, kind, 1, size, threads) or None
-    dots = kit.function("openaclnn_measure_dot_product", ctypes.c_double)(ctypes.c_int(threads))
     return Roofs(
         threads=threads,
         read=plain.read,
         multiply_add=plain.multiply_add,
-        dot_product_bfloat16=_checked(dots) or None,
+        dot_product_bfloat16=_dot_products(kit, threads) or None,
         **streams,
     )
 
@@ -60,15 +53,24 @@ def best(found: list[Roofs]) -> Roofs:
     return Roofs(**{each.name: most(each.name) for each in fields(Roofs)})
 
 
-def small(kit: Toolkit, size: int, threads: int) -> float:
-    """GB/s read: quick enough to stand beside each row."""
-    return roof.measure(kit, size, threads).read
+def beside(kit: Toolkit, size: int, threads: int, dtype: str) -> roof.Roof:
+    """What a type's least time is computed from, by the better way of writing and of multiplying;
+    quick enough to be measured in each round of a row."""
+    plain = roof.measure(kit, size, threads)
+    write = max(plain.write, _stream(kit, _KINDS.index("write"), 1, size, threads))
+    dots = _dot_products(kit, threads) if dtype == "bfloat16" else 0.0
+    return roof.Roof(plain.read, write, max(plain.multiply_add, dots))
 
 
 def _stream(kit: Toolkit, kind: int, streaming: int, size: int, threads: int) -> float:
     function = kit.function("openaclnn_measure_stream", ctypes.c_double)
     numbers = (ctypes.c_int(kind), ctypes.c_int(streaming), ctypes.c_uint64(size))
     return _checked(function(*numbers, ctypes.c_int(threads)))
+
+
+def _dot_products(kit: Toolkit, threads: int) -> float:
+    function = kit.function("openaclnn_measure_dot_product", ctypes.c_double)
+    return _checked(function(ctypes.c_int(threads)))
 
 
 def _checked(figure: float) -> float:

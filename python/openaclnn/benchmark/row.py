@@ -8,13 +8,12 @@ import numpy as np
 from ..call import Call
 from ..operators import OPERATORS
 from ..operators.operator import Operator, Problem
-from ..roof import Roof
 from ..runtime import Runtime
 from . import measure
 from .cases import Bench, Case
 from .figures import Ratio, Spread
 from .measure import COLD, WARM
-from .meter import Meter
+from .meter import Meter, Timed
 
 OURS, SECOND_PHASE = "ours", "ours, second phase"
 MOST_DIFFERENT = 0.3  # of the norm: 16-bit sums of a peer are far off, another formula is farther
@@ -23,7 +22,7 @@ _BY_NAME: dict[str, Operator] = {each.name: each for each in OPERATORS}
 
 
 def rows(
-    runtime: Runtime, peers: list, meter: Meter, limits: Roof, bench: Bench, case: Case, dtype: str
+    runtime: Runtime, peers: list, meter: Meter, bench: Bench, case: Case, dtype: str
 ) -> Iterator[dict]:
     """The rows of a case in a type. What a peer refuses is a word in them."""
     problem = case.problem(dtype)
@@ -45,14 +44,13 @@ def rows(
             "write_bytes": problem.write_bytes,
             "operations": problem.operations,
             "workspace_bytes": call.workspace_bytes(),
-            "roof_seconds": limits.seconds(problem),
-            "roof_limit": limits.limit(problem),
             "differences": differences,
             "refused": refused,
         }
         for state in (COLD, WARM):
-            found = meter.times({**ours, **theirs}, state)
-            yield {**said, "state": state, **found, **_compared(said, found["times"])}
+            found = meter.times({**ours, **theirs}, state, dtype, theirs)
+            beside = _beside_roof(problem, found)
+            yield {**said, "state": state, **vars(found), **_beside_peers(found), **beside}
 
 
 def _peers_ways(
@@ -81,15 +79,22 @@ def _peers_ways(
     return ways, differences, refused
 
 
-def _compared(said: dict, times: dict[str, Spread]) -> dict:
-    """Ours beside the fastest peer and the roof."""
-    peers = {name: each for name, each in times.items() if name not in (OURS, SECOND_PHASE)}
+def _beside_peers(found: Timed) -> dict:
+    peers = {name: each for name, each in found.times.items() if name not in (OURS, SECOND_PHASE)}
     fastest = min(peers, key=lambda name: peers[name].median, default=None)
-    ours = times[OURS]
+    ratio = Ratio.of(peers[fastest], found.times[OURS]) if fastest else None
+    return {"fastest_peer": fastest, "ratio": ratio}
+
+
+def _beside_roof(problem: Problem, found: Timed) -> dict:
+    """Warm data do not come from memory: no roof was measured beside them."""
+    if not found.roof:
+        return {}
+    seconds = found.roof.seconds(problem)
     return {
-        "fastest_peer": fastest,
-        "ratio": Ratio.of(peers[fastest], ours) if fastest else None,
-        "roof_share": said["roof_seconds"] / ours.median,
+        "roof_seconds": seconds,
+        "roof_limit": found.roof.limit(problem),
+        "roof_share": seconds / found.times[OURS].median,
     }
 
 

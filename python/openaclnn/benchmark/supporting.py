@@ -46,9 +46,9 @@ def _say_rows(torch, meter: Meter, call: calls.Call, dtype: str, quick: bool, sa
         say("refused", {**said, "why": f"{type(error).__name__}: {words}"})
         return
     for state in (COLD, WARM):
-        found = meter.times(ways, state)
-        ratio = Ratio.of(found["times"][CPU], found["times"][NPU])
-        say("supporting", {**said, "state": state, **found, "ratio": ratio})
+        found = meter.times(ways, state, dtype)
+        ratio = Ratio.of(found.times[CPU], found.times[NPU])
+        say("supporting", {**said, "state": state, **vars(found), "ratio": ratio})
 
 
 def _way(torch, name: str, call: calls.Call, dtype: str, quick: bool):

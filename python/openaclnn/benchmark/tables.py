@@ -96,7 +96,6 @@ def _operator(rows: list[dict]) -> str:
 
 def _row(row: dict) -> list[str]:
     fastest, ratio = row["fastest_peer"], row["ratio"]
-    share = f"{row['roof_share']:.0%}, {row['roof_limit']}"
     return [
         row["case"] + ("" if row["counts"] else " (!)"),
         row["dtype"],
@@ -104,13 +103,21 @@ def _row(row: dict) -> list[str]:
         row["state"],
         _seconds(row["times"][OURS]),
         _seconds(row["times"][SECOND_PHASE]),
-        share if row["state"] == "cold" else "",  # warm data do not come from memory
+        _share(row),
         fastest or "none",
         _seconds(row["times"][fastest]) if fastest else "",
         f"{ratio['value']:.2f}" if ratio else "",
         f"{ratio['low']:.2f} to {ratio['high']:.2f}" if ratio else "",
         f"{row['workspace_bytes']} bytes",
     ]
+
+
+def _share(row: dict) -> str:
+    """Of the roof, and the GB/s that it read meanwhile."""
+    if "roof_share" not in row:
+        return ""
+    share = "" if row["roof_share"] is None else f"{row['roof_share']:.0%}"
+    return f"{share}, {row['roof_limit']}, {_number(row['roof_read']['median'])} GB/s"
 
 
 def _calls(calls: list[dict]) -> str:

@@ -52,14 +52,13 @@ def _operators(plan: Plan, say) -> None:
     say("about", {"versions": versions, "missing": missing})
     effort = measure.Effort(**plan.effort)
     size = effort.roof or measure.beyond_caches()
-    limits = roofs.best([roofs.measure(libraries.load(), size, plan.threads) for _ in range(3)])
-    say("roofs", limits)
+    measured = [roofs.measure(libraries.load(), size, plan.threads) for _ in range(3)]
+    say("roofs", roofs.best(measured))
     meter = Meter(started.kit, plan.threads, Observer([os.getpid(), *plan.parents]), effort)
     for bench in cases.benches(plan.operators):
         for case in bench.cases:
             for dtype in case.dtypes if case.kind in plan.kinds else ():
-                rows = row.rows(started, found, meter, limits.roof(dtype), bench, case, dtype)
-                for each in rows:
+                for each in row.rows(started, found, meter, bench, case, dtype):
                     say("row", each)
     meter.close()
 
