@@ -20,6 +20,7 @@ inline constexpr int64_t kTileWidth = 2048;
 struct RowSum {
   const std::byte* const* rows;
   int64_t count;
+  int64_t known;  // rows whose addresses are there: those from `count` on will be summed next
   int64_t column;
   int64_t width;  // at most kTileWidth
   int64_t step;

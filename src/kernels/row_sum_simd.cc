@@ -15,10 +15,35 @@ constexpr int64_t kChunk = 64;
 // 1.35; 16: 0.75 to 1.4, least where rows come from the cache.
 constexpr int64_t kRowsAtOnce = 8;
 
+// Bytes of a tile's rows between those that are added and those that are asked for meanwhile: the
+// hardware's prefetching starts anew with each row. They are asked into the second level; in the
+// first they would drive out the accumulator and the rows at hand (FLOAT 0.86). Speeds against not
+// asking, on one thread of a Zen 4: BFLOAT16 1.5 to 2.4, FLOAT 1.05 to 1.2, tokens of 64 columns
+// 2.8; from the second level 0.85 to 1; 32 KiB instead: the same.
+constexpr int64_t kAheadBytes = 8192;
+
+/// Rows that will be added later, from the tile's first column; none where `rows` is null.
+struct RowsAhead {
+  const std::byte* const* rows;
+  int64_t tile_byte;
+
+  /// Asks for columns [j, j + kLanes) of the first kRows, once for each cache line.
+  template <int64_t kRows, class T>
+  inline __attribute__((always_inline)) void Ask(int64_t j) const {
+    constexpr int kSecondLevel = 2;
+    const int64_t byte = j * static_cast<int64_t>(sizeof(T));
+    if (byte % 64 != 0) return;
+    for (int64_t r = 0; r < kRows; ++r) {
+      __builtin_prefetch(rows[r] + tile_byte + byte, /*rw=*/0, kSecondLevel);
+    }
+  }
+};
+
 /// acc[j] = (first ? 0 : acc[j]) + rows[0][j] + rows[1][j] + …, added in that order.
-template <int64_t kRows, bool kFirst, class T>
-void AddRows(const T* const* rows, int64_t width, float* acc) {
+template <int64_t kRows, bool kFirst, bool kAsk, class T>
+void AddRows(const T* const* rows, RowsAhead ahead, int64_t width, float* acc) {
   ForLanes(width, [&](int64_t j, auto lanes) {
+    if constexpr (kAsk) ahead.Ask<kRows, T>(j);
     F32x16 sum = lanes.Load(rows[0] + j);
     if constexpr (!kFirst) sum = lanes.Load(acc + j) + sum;
     for (int64_t r = 1; r < kRows; ++r) sum = sum + lanes.Load(rows[r] + j);
@@ -28,11 +53,18 @@ void AddRows(const T* const* rows, int64_t width, float* acc) {
 
 /// The first `count` rows, at most kRowsAtOnce.
 template <bool kFirst, int64_t kRows = kRowsAtOnce, class T>
-void AddUpToRows(const T* const* rows, int64_t count, int64_t width, float* acc) {
+void AddUpToRows(const T* const* rows, RowsAhead ahead, int64_t count, int64_t width, float* acc) {
   if constexpr (kRows > 1) {
-    if (count < kRows) return AddUpToRows<kFirst, kRows - 1>(rows, count, width, acc);
+    if (count < kRows) return AddUpToRows<kFirst, kRows - 1>(rows, ahead, count, width, acc);
   }
-  AddRows<kRows, kFirst>(rows, width, acc);
+  ahead.rows ? AddRows<kRows, kFirst, true>(rows, ahead, width, acc)
+             : AddRows<kRows, kFirst, false>(rows, ahead, width, acc);
+}
+
+/// How many rows lie between those that are added and those that are asked for.
+int64_t RowsBetween(int64_t row_bytes) {
+  const int64_t rows = kAheadBytes / (row_bytes * kRowsAtOnce);
+  return kRowsAtOnce * (rows < 1 ? 1 : rows);
 }
 
 /// At most kChunk rows, in sequence. Rows that are not dense are packed first.
@@ -40,6 +72,7 @@ template <class T>
 void SumChunk(const RowSum& sum, int64_t begin, int64_t end, float* acc) {
   T packed[kRowsAtOnce][kTileWidth];
   const T* rows[kRowsAtOnce];
+  const int64_t between = RowsBetween(sum.width * static_cast<int64_t>(sizeof(T)));
   for (int64_t i = begin; i < end; i += kRowsAtOnce) {
     const int64_t count = end - i < kRowsAtOnce ? end - i : kRowsAtOnce;
     for (int64_t r = 0; r < count; ++r) {
@@ -48,8 +81,10 @@ void SumChunk(const RowSum& sum, int64_t begin, int64_t end, float* acc) {
       CopyStrided(rows[r], sum.step, packed[r], 1, sum.width, sizeof(T));
       rows[r] = packed[r];
     }
-    i == begin ? AddUpToRows<true>(rows, count, sum.width, acc)
-               : AddUpToRows<false>(rows, count, sum.width, acc);
+    RowsAhead ahead = {nullptr, sum.column * static_cast<int64_t>(sizeof(T))};
+    if (sum.step == 1 && i + between + count <= sum.known) ahead.rows = sum.rows + i + between;
+    i == begin ? AddUpToRows<true>(rows, ahead, count, sum.width, acc)
+               : AddUpToRows<false>(rows, ahead, count, sum.width, acc);
   }
 }
 

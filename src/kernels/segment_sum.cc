@@ -45,30 +45,44 @@ void SegmentSum::AddLongSegment(int64_t begin, int64_t end) {
   }
 }
 
-RowSum SegmentSum::MakeSum(int64_t begin, int64_t end, const std::byte** rows) const {
-  for (int64_t p = begin; p < end; ++p) {
-    rows[p - begin] = plan_.from.Row(from_, hits_ != nullptr ? hits_[p].token : p);
+SegmentSum::Window::Window(const SegmentSum& sum, int64_t end)
+    : sum_(sum), limit_(std::min(end + kAheadRows, sum.positions_)) {}
+
+RowSum SegmentSum::Window::Sum(int64_t begin, int64_t end) {
+  const SegmentSumPlan& plan = sum_.plan_;
+  if (begin < first_ || std::min(end + kAheadRows, limit_) > last_) {
+    first_ = begin;
+    last_ = std::min(begin + kUnitRows + kAheadRows, limit_);
+    for (int64_t p = first_; p < last_; ++p) {
+      const int64_t row = sum_.hits_ != nullptr ? sum_.hits_[p].token : p;
+      rows_[p - first_] = plan.from.Row(sum_.from_, row);
+    }
   }
-  return {rows, end - begin, 0, 0, plan_.from.step, plan_.from_dtype};
+  return {.rows = rows_ + (begin - first_),
+          .count = end - begin,
+          .known = last_ - begin,
+          .column = 0,
+          .width = 0,
+          .step = plan.from.step,
+          .dtype = plan.from_dtype};
 }
 
 void SegmentSum::SumOneUnit(int64_t unit) const {
-  const std::byte* rows[kUnitRows];
-  RowSum sum = MakeSum(units_[unit].begin, units_[unit].end, rows);
+  Window window(*this, units_[unit].end);
+  RowSum sum = window.Sum(units_[unit].begin, units_[unit].end);
   for (; sum.column < plan_.width; sum.column += kTileWidth) {
     sum.width = TileWidth(plan_.width, sum.column);
     plan_.kernels->sum(sum, Partial(unit) + sum.column);
   }
 }
 
-void SegmentSum::WriteRow(int64_t row, int64_t begin, int64_t end) const {
+void SegmentSum::WriteRow(int64_t row, int64_t begin, int64_t end, Window& window) const {
   if (begin == end) {
     return ZeroStrided(Out(row, 0), plan_.to.step, plan_.width, plan_.to.element_bytes);
   }
   if (end - begin > kUnitRows) return WriteLongRow(row, begin, end);
-  const std::byte* rows[kUnitRows];
   float buffer[kTileWidth];
-  RowSum sum = MakeSum(begin, end, rows);
+  RowSum sum = window.Sum(begin, end);
   const float divisor = Divisor(end - begin);
   const bool in_place = plan_.to_dtype == ACL_FLOAT && plan_.to.step == 1 && divisor == 1.0f;
   for (; sum.column < plan_.width; sum.column += kTileWidth) {

@@ -59,17 +59,19 @@ class SegmentSum {
   template <class Segments>
   void Run(int64_t rows, const Segments& segments) {
     if (plan_.width == 0 || rows == 0) return;
+    positions_ = segments.Begin(rows);
     if (num_units_ > 0) ParallelFor(num_units_, [&](int64_t unit) { SumOneUnit(unit); });
-    const int64_t touched = rows + segments.Begin(rows);
+    const int64_t touched = rows + positions_;
     const int64_t blocks =
         BlockCount(touched * plan_.width, kBlockElements, rows < kMaxBlocks ? rows : kMaxBlocks);
     ParallelFor(blocks, [&](int64_t block) {
       int64_t row = FirstRow(rows, segments, BlockBegin(touched, blocks, block));
       const int64_t last = FirstRow(rows, segments, BlockBegin(touched, blocks, block + 1));
       int64_t begin = segments.Begin(row);
+      Window window(*this, segments.Begin(last));
       for (; row < last; ++row) {
         const int64_t end = segments.End(row, begin);
-        WriteRow(row, begin, end);
+        WriteRow(row, begin, end, window);
         begin = end;
       }
     });
@@ -95,10 +97,26 @@ class SegmentSum {
     return low;
   }
 
+  /// Addresses of rows at the positions of a block, which ends at `end`: many at a time, so that
+  /// those behind a segment are known while it is summed, and asked for.
+  class Window {
+   public:
+    Window(const SegmentSum& sum, int64_t end);
+    /// The sum of [begin, end), at most kUnitRows, without its columns.
+    RowSum Sum(int64_t begin, int64_t end);
+
+   private:
+    static constexpr int64_t kAheadRows = 64;
+
+    const SegmentSum& sum_;
+    int64_t limit_;                 // no position from here on is needed
+    int64_t first_ = 0, last_ = 0;  // positions that rows_ has
+    const std::byte* rows_[kUnitRows + kAheadRows];
+  };
+
   void SumOneUnit(int64_t unit) const;
-  void WriteRow(int64_t row, int64_t begin, int64_t end) const;
+  void WriteRow(int64_t row, int64_t begin, int64_t end, Window& window) const;
   void WriteLongRow(int64_t row, int64_t begin, int64_t end) const;
-  RowSum MakeSum(int64_t begin, int64_t end, const std::byte** rows) const;
   void Store(const float* acc, int64_t width, float divisor, std::byte* out) const;
   float* Partial(int64_t unit) const { return partials_ + unit * plan_.width; }
   float Divisor(int64_t count) const;
@@ -111,6 +129,7 @@ class SegmentSum {
   SumUnit* units_;
   float* partials_;  // one row of `width` for each unit
   int64_t num_units_ = 0;
+  int64_t positions_ = 0;  // of all segments
 };
 
 }  // namespace openaclnn
