@@ -52,7 +52,7 @@ struct TokenGrad {
 /// dy[i,k], at most kChunkTerms terms in sequence for each lane.
 struct HeadGrad {
   int64_t block, width;
-  const int64_t* starts;  // first token of each window
+  const int64_t* starts;  // first token of each window, and of the one behind the last
   int64_t windows;
   const std::byte* x;   // token 0
   int64_t x_token;      // bytes between tokens

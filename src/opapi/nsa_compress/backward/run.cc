@@ -36,15 +36,16 @@ class Gradient {
   /// The sums of a unit of windows for one head: its chunks, added up pairwise.
   void SumUnit(int64_t unit, int64_t head) const {
     float chunks[kUnitChunks][kMaxBlock];
-    int64_t starts[kChunkTerms];
+    int64_t starts[kChunkTerms + 1];
     const int64_t chunk_windows = ChunkWindows(plan_.width);
     int64_t count = 0;
     for (; count < kUnitChunks; ++count) {
       const int64_t first = (unit * kUnitChunks + count) * chunk_windows;
       if (first >= plan_.windows) break;
       const int64_t windows = std::min(chunk_windows, plan_.windows - first);
-      for (int64_t i = 0; i < windows; ++i) {
-        starts[i] = WindowToken(plan_.segments, plan_.stride, first + i);
+      for (int64_t i = 0; i <= windows; ++i) {
+        const int64_t window = std::min(first + i, plan_.windows - 1);
+        starts[i] = WindowToken(plan_.segments, plan_.stride, window);
       }
       const HeadGrad grad = {
           .block = plan_.block,
