@@ -83,10 +83,11 @@ valgrind: ## a short form of the native tests under memcheck
 	$(call build,release,ON)
 	tests/valgrind.sh build/release
 
-instructions: ## count the instructions of each operator's call, against what is recorded
+instructions: ## count the instructions of each operator's call, look at the loops for AVX-512
 	scripts/setup.sh ci
 	$(call build,release,ON)
 	python3 tests/instructions.py build/release
+	python3 tests/hot_loops.py build/release
 
 aarch64: ## the operators' tests for aarch64, under qemu
 	scripts/setup.sh cross
