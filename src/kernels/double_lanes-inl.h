@@ -9,6 +9,7 @@
 #include <immintrin.h>
 #endif
 
+#include "kernels/double_math-inl.h"
 #include "kernels/register-inl.h"
 
 namespace openaclnn {
@@ -99,35 +100,19 @@ V AsResult(V value) {
 }
 
 /// e^x within about 1 unit in the last place; 0 below -708, where it is hardly normal; infinities
-/// and NaN as one would have them. No FMA: every target gives the same bits.
-///
-/// x = n ln 2 + r, |r| <= ln 2 / 2; e^r = 1 + r + r^2 q(r), q a polynomial that is off by at most
-/// 2^-55, evaluated in short chains. ln 2 is subtracted in two parts, the first short enough that n
-/// times it is exact.
-__attribute__((always_inline)) inline Lanes<double> Exp(Lanes<double> x) {
-  using V = Lanes<double>;
-  constexpr double kQ[] = {0x1.0000000000001p-1,  0x1.5555555555556p-3,  0x1.5555555553d63p-5,
-                           0x1.11111111109b3p-7,  0x1.6c16c1788bd90p-10, 0x1.a01a01a7c41d5p-13,
-                           0x1.a019b90d2ae7ap-16, 0x1.71de0dae63bb3p-19, 0x1.289185613a3d6p-22,
-                           0x1.af38a9b0ec855p-26};
-  const V round = V::All(0x1.8p52);  // adding it leaves no fraction
+/// and NaN as one would have them.
+__attribute__((always_inline)) inline Lanes<double> Exp(const Lanes<double>& x) {
+  using Part = Lanes<double>::Part;
   constexpr double kLeast = -708, kMost = 710;
   typedef uint64_t Bits __attribute__((vector_size(kRegisterBytes)));
-  V given = x;
-  for (auto& part : x.part) part = part > kMost ? V::Part{} + kMost : part;
-  const V whole = x * V::All(0x1.71547652b82fep0) + round, n = whole - round;
-  const V r = (x - n * V::All(0x1.62e42fefa3000p-1)) - n * V::All(0x1.3de6af278ece6p-42);
-  const auto two = [&](int i) { return V::All(kQ[i]) + V::All(kQ[i + 1]) * r; };
-  const V r2 = r * r, r4 = r2 * r2;
-  const V low = two(0) + two(2) * r2, middle = two(4) + two(6) * r2;
-  const V q = low + (middle + two(8) * r4) * r4;
-  const V power = (q * r2 + r) + V::All(1);
-  V result;
+  Lanes<double> result;
   for (int i = 0; i < kParts; ++i) {
-    // Half of 2^n, which is a double for the largest n too; n is in the last bits of `whole`.
-    const Bits half = (reinterpret_cast<Bits>(whole.part[i]) + 1022) << 52;
-    const auto product = (power.part[i] + power.part[i]) * reinterpret_cast<typename V::Part>(half);
-    result.part[i] = given.part[i] < kLeast ? typename V::Part{} : product;
+    const Part given = x.part[i];
+    const PowerOfE<Part> power = PowerOf(given > kMost ? Part{} + kMost : given);
+    // Half of 2^n, which is a double for the largest n too.
+    const Bits half = (reinterpret_cast<Bits>(power.whole) + 1022) << 52;
+    const Part product = (power.mantissa + power.mantissa) * reinterpret_cast<Part>(half);
+    result.part[i] = given < kLeast ? Part{} : product;
   }
   return result;
 }

@@ -3,7 +3,7 @@
 //
 // For files that are compiled once for each instruction set: the compiler makes vectors of the
 // loops, wherever a formula calls no function of libm. Functions of a float are those of
-// float_math-inl.h.
+// float_math-inl.h, and of a double, as far as they are there, of double_math-inl.h.
 #pragma once
 
 #include <cmath>
@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "generated/expressions.h"
+#include "kernels/double_math-inl.h"
 #include "kernels/float_math-inl.h"
 #include "supporting/elementwise.h"
 
@@ -110,16 +111,17 @@ constexpr Expression WithAbsent(Expression expression, std::array<double, 2> abs
   return expression;
 }
 
-// Functions of either float type; those of double are libm's.
+// Functions of either float type.
+using openaclnn::OPENACLNN_TARGET::Exp;
+using openaclnn::OPENACLNN_TARGET::Log;
+using openaclnn::OPENACLNN_TARGET::Log1p;
+// Those of double are libm's.
 #define OPENACLNN_FUNCTION(Name, name)     \
   using openaclnn::OPENACLNN_TARGET::Name; \
   inline double Name(double a) { return std::name(a); }
-OPENACLNN_FUNCTION(Exp, exp)
 OPENACLNN_FUNCTION(Expm1, expm1)
-OPENACLNN_FUNCTION(Log, log)
 OPENACLNN_FUNCTION(Log2, log2)
 OPENACLNN_FUNCTION(Log10, log10)
-OPENACLNN_FUNCTION(Log1p, log1p)
 OPENACLNN_FUNCTION(Tanh, tanh)
 OPENACLNN_FUNCTION(Erf, erf)
 #undef OPENACLNN_FUNCTION

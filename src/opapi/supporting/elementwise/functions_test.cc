@@ -128,6 +128,57 @@ TEST(SupportingElementwise, FunctionsOfFloatsAreNear) {
   }
 }
 
+struct WideCase {
+  const char* name;
+  Unary plan;
+  Phase2 run;
+  long double (*want)(long double);
+};
+
+#define WIDE_CASE(name, function)                      \
+  {                                                    \
+#name, aclnn##name##GetWorkspaceSize, aclnn##name, \
+        [](long double x) { return std::function(x); } \
+  }
+
+/// Doubles of every sign and magnitude, and many where exponentials and logarithms are neither 0
+/// nor infinite, or near 1.
+Doubles EveryWideMagnitude() {
+  Doubles values = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1, -1, 0x1p-1074, 0x1p-1022, 709.7, 709.8};
+  constexpr uint64_t kStep = (uint64_t{1} << 46) - 59;
+  for (uint64_t bits = 0; bits < UINT64_MAX - kStep; bits += kStep) {
+    values.push_back(std::bit_cast<double>(bits));
+  }
+  for (double x = -760; x < 720; x += 0.01234567) values.push_back(x);
+  for (double x = -1; x < 1; x += 1.234567e-5) values.insert(values.end(), {x, 1 + x});
+  return values;
+}
+
+TEST(SupportingElementwise, FunctionsOfDoublesAreNear) {
+  const Doubles values = EveryWideMagnitude();
+  const Dims dims = {static_cast<int64_t>(values.size())};
+  const Device device;
+  const DeviceTensor self = Make(ACL_DOUBLE, dims, values), out(ACL_DOUBLE, DenseLayout(dims));
+  for (const WideCase& each :
+       {WideCase WIDE_CASE(Exp, exp), WIDE_CASE(Log, log), WIDE_CASE(Log1p, log1p)}) {
+    ASSERT_EQ(Call(device, each.run,
+                   [&](auto... o) { return each.plan(self.handle(), Handle(out), o...); })
+                  .message,
+              "");
+    const Doubles got = ValuesOf(out);
+    for (size_t i = 0; i < values.size(); ++i) {
+      const long double want = each.want(values[i]);
+      const auto nearest = static_cast<double>(want);
+      if (got[i] == nearest || (std::isnan(got[i]) && std::isnan(nearest))) continue;
+      int exponent = 0;
+      std::frexp(nearest, &exponent);
+      const double unit = std::ldexp(1.0, std::max(exponent - 53, -1074));
+      ASSERT_LE(static_cast<double>(std::abs(got[i] - want)) / unit, 1.1)
+          << each.name << "(" << values[i] << ") " << got[i];
+    }
+  }
+}
+
 TEST(SupportingElementwise, TheInverseOfErf) {
   const Device device;
   const Doubles given = {0,        1e-30,     -1e-3, 0.3, -0.5,   0.9, -0.999,
