@@ -93,6 +93,12 @@ void Load(const std::byte* from, int64_t step, int64_t n, T* out) {
     WidenRow(reinterpret_cast<const Stored*>(from), n, out);
     return;
   }
+  if (step == 0 && n > 0) {  // one element, broadcast
+    T value;
+    WidenRow(reinterpret_cast<const Stored*>(from), 1, &value);
+    for (int64_t i = 0; i < n; ++i) out[i] = value;
+    return;
+  }
   for (int64_t j = 0; j < n; j += kLanes) {
     const int64_t count = n - j < kLanes ? n - j : kLanes;
     Stored group[kLanes] = {};
