@@ -49,6 +49,8 @@ struct DoubleRowKernels {
   double (*float_distances)(const float* x, double from, int64_t n);
   /// x = (x - shift) * factor
   void (*scale)(double* x, double shift, double factor, int64_t n);
+  /// x = x / divisor
+  void (*divide)(double* x, double divisor, int64_t n);
   /// x = x * weight + bias
   void (*weigh)(double* x, const double* weight, const double* bias, int64_t n);
   /// x = x * weight + bias

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of double and of integers, compiled once for each instruction set.
+#include <bit>
+
 #include "kernels/double_fold-inl.h"
 #include "kernels/double_lanes-inl.h"
 #include "kernels/double_rows.h"
@@ -194,6 +196,14 @@ void Scale(double* x, double shift, double factor, int64_t n) {
   for (int64_t i = 0; i < n; ++i) x[i] = (x[i] - shift) * factor;
 }
 
+/// To divide by a power of two is to multiply by its inverse.
+void Divide(double* x, double divisor, int64_t n) {
+  constexpr uint64_t kFraction = (uint64_t{1} << 52) - 1;
+  if ((std::bit_cast<uint64_t>(divisor) & kFraction) == 0) return Scale(x, 0, 1 / divisor, n);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) x[i] /= divisor;
+}
+
 void Weigh(double* x, const double* weight, const double* bias, int64_t n) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) x[i] = x[i] * weight[i] + bias[i];
@@ -270,6 +280,7 @@ extern const DoubleRowKernels kDoubleRowKernels = {
     SumOfDistances<double>,
     SumOfDistances<float>,
     Scale,
+    Divide,
     Weigh,
     Move,
     Multiply,

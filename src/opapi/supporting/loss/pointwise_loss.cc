@@ -27,9 +27,17 @@ Shape CommonShape(const Params& p, Checker* checker) {
   return shape;
 }
 
-/// The inputs in double, those that are left out as 1, and the formula's values.
+/// What stands for an input that is left out.
+alignas(64) constexpr auto kOnes = [] {
+  std::array<double, Walk::kRun> ones{};
+  ones.fill(1);
+  return ones;
+}();
+
+/// The inputs in double, and the formula's values.
 struct Elements {
-  explicit Elements(const Params& p) : loop(p.row.expression()->float64) {
+  explicit Elements(const Params& p)
+      : inputs(static_cast<size_t>(p.row.expression()->inputs)), loop(p.row.expression()->float64) {
     const Shape shape = CommonShape(p, nullptr);
     std::vector<Steps> steps;
     std::vector<int32_t> dtypes;
@@ -65,22 +73,21 @@ struct Elements {
     alignas(64) double rows[kMaxInputs][Walk::kRun];
     const double* in[kMaxInputs];
     size_t k = 0;
-    for (size_t i = 0; i < kMaxInputs; ++i) {
-      in[i] = rows[i];
+    for (size_t i = 0; i < inputs; ++i) {
       if (k == given.size() || given[k] != i) {
-        std::fill_n(rows[i], n, 1.0);
-        continue;
-      }
-      if (load[k] == nullptr) {
-        in[i] = reinterpret_cast<const double*>(at[k]);
+        in[i] = kOnes.data();
+      } else if (load[k] == nullptr) {
+        in[i] = reinterpret_cast<const double*>(at[k++]);
       } else {
         load[k](at[k], walk.step(k), n, rows[i]);
+        in[i] = rows[i];
+        ++k;
       }
-      ++k;
     }
     loop(in, scalars.data(), n, values);
   }
 
+  size_t inputs;  // of the formula
   Expression::Loop<double> loop;
   Walk walk;
   std::vector<size_t> given;                       // inputs by their place in the call
@@ -93,15 +100,14 @@ struct Elements {
 /// Every value, divided, to the output.
 Plan MakeValues(const Params& p, double divisor) {
   const Elements elements(p);
+  const auto divide = OPENACLNN_TARGET_SELECT(kDoubleRowKernels)->divide;
   const auto store = StorerOf<double>(p.first_output().dtype());
   return {0, [=](const Buffers& buffers) -> Status {
             const Walk& walk = elements.walk;
             walk.ForRuns(elements.Origins(buffers), [&](const Walk::Pointers& at, int64_t n) {
               double values[Walk::kRun];
               elements.Compute(at, n, values);
-              if (divisor != 1) {
-                for (int64_t i = 0; i < n; ++i) values[i] /= divisor;
-              }
+              if (divisor != 1) divide(values, divisor, n);
               const size_t out = elements.given.size();
               store(values, n, at[out], walk.step(out));
             });
