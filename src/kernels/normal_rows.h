@@ -8,11 +8,13 @@
 
 namespace openaclnn {
 
-/// A row and what it is normalised by: normal = (x - mean) * rstd. Each element has a weight.
+/// A row and what it is normalised by: normal = (x - mean) * rstd. Each element has a weight, or
+/// all of them one, and so it is with biases.
 struct NormalRow {
   const float* x;
   double mean, rstd;
   const double* weight;
+  bool one_weight = false;
 };
 
 /// The loops that are compiled for each instruction set. Results are rounded to float: to the

@@ -36,23 +36,37 @@ struct TailLanes {
   int64_t n;
 };
 
+/// Weights or biases: of each element, or one of all.
+struct OfEach {
+  explicit OfEach(const double* all) : values(all) {}
+  template <class At>
+  __attribute__((always_inline)) V Of(int64_t i, const At& lanes) const {
+    return lanes.Load(values + i);
+  }
+  const double* values;
+};
+
+struct OfAll {
+  explicit OfAll(const double* one) : value(V::All(*one)) {}
+  template <class At>
+  __attribute__((always_inline)) V Of(int64_t, const At&) const {
+    return value;
+  }
+  V value;
+};
+
 /// A row in registers and pointers of its own: what is stored cannot change it.
 struct Normal {
   explicit Normal(const NormalRow& row)
-      : x(row.x), weight(row.weight), mean(V::All(row.mean)), rstd(V::All(row.rstd)) {}
+      : x(row.x), mean(V::All(row.mean)), rstd(V::All(row.rstd)) {}
 
   /// The elements from i on.
   template <class At>
   __attribute__((always_inline)) V Of(int64_t i, const At& lanes) const {
     return (lanes.Load(x + i) - mean) * rstd;
   }
-  template <class At>
-  __attribute__((always_inline)) V Weighted(const float* g, int64_t i, const At& lanes) const {
-    return lanes.Load(g + i) * lanes.Load(weight + i);
-  }
 
   const float* x;
-  const double* weight;
   V mean, rstd;
 };
 
@@ -76,41 +90,62 @@ void ForRow(int64_t n, float* y, const Function& function) {
   for (int64_t j = 0; j < n - i; ++j) y[i + j] = rest[j];
 }
 
-void Normalize(const NormalRow& row, const double* bias, int64_t n, bool once_more, float* y) {
+template <class Weights>
+void NormalizeBy(const NormalRow& row, const double* biases, int64_t n, bool once_more, float* y) {
   const Normal normal(row);
+  const Weights weight(row.weight), bias(biases);
   const auto result = [=](int64_t i, auto lanes) __attribute__((always_inline)) {
-    return normal.Of(i, lanes) * lanes.Load(normal.weight + i) + lanes.Load(bias + i);
+    return normal.Of(i, lanes) * weight.Of(i, lanes) + bias.Of(i, lanes);
   };
   once_more ? ForRow<true>(n, y, result) : ForRow<false>(n, y, result);
 }
 
-template <bool kProducts>
+void Normalize(const NormalRow& row, const double* bias, int64_t n, bool once_more, float* y) {
+  if (row.one_weight) return NormalizeBy<OfAll>(row, bias, n, once_more, y);
+  NormalizeBy<OfEach>(row, bias, n, once_more, y);
+}
+
+template <class Weights, bool kProducts>
 struct GradientTerms {
   template <class At>
   __attribute__((always_inline)) V Of(int64_t i, const At& lanes) const {
-    const V weighted = normal.Weighted(g, i, lanes);
+    const V weighted = lanes.Load(g + i) * weight.Of(i, lanes);
     if constexpr (kProducts) return weighted * normal.Of(i, lanes);
     return weighted;
   }
   V At(int64_t i) const { return Of(i, WholeLanes()); }
   V Tail(int64_t i, int64_t n) const { return Of(i, TailLanes{n}); }
   const Normal normal;
+  const Weights weight;
   const float* g;
 };
 
 template <bool kProducts>
 double SumOfGradients(const NormalRow& row, const float* g, int64_t n) {
-  return Fold<double, Plus>(GradientTerms<kProducts>{Normal(row), g}, n, 0.0);
+  const auto sum = [&](auto weight) {
+    const GradientTerms<decltype(weight), kProducts> terms{Normal(row), weight, g};
+    return Fold<double, Plus>(terms, n, 0.0);
+  };
+  return row.one_weight ? sum(OfAll(row.weight)) : sum(OfEach(row.weight));
+}
+
+template <class Weights>
+void GradientBy(const NormalRow& row, const float* g, double shift, double slope, int64_t n,
+                bool once_more, float* dx) {
+  const Normal normal(row);
+  const Weights weight(row.weight);
+  const V away = V::All(shift), by = V::All(slope);
+  const auto result = [=](int64_t i, auto lanes) __attribute__((always_inline)) {
+    const V weighted = lanes.Load(g + i) * weight.Of(i, lanes);
+    return normal.rstd * (weighted - away - normal.Of(i, lanes) * by);
+  };
+  once_more ? ForRow<true>(n, dx, result) : ForRow<false>(n, dx, result);
 }
 
 void Gradient(const NormalRow& row, const float* g, double shift, double slope, int64_t n,
               bool once_more, float* dx) {
-  const Normal normal(row);
-  const V away = V::All(shift), by = V::All(slope);
-  const auto result = [=](int64_t i, auto lanes) __attribute__((always_inline)) {
-    return normal.rstd * (normal.Weighted(g, i, lanes) - away - normal.Of(i, lanes) * by);
-  };
-  once_more ? ForRow<true>(n, dx, result) : ForRow<false>(n, dx, result);
+  if (row.one_weight) return GradientBy<OfAll>(row, g, shift, slope, n, once_more, dx);
+  GradientBy<OfEach>(row, g, shift, slope, n, once_more, dx);
 }
 
 void Add(const NormalRow& row, const float* g, int64_t n, double* weights, double* biases) {

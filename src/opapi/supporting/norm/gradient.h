@@ -17,9 +17,14 @@ namespace openaclnn::supporting {
 inline const DoubleRowKernels& Kernels() { return *OPENACLNN_TARGET_SELECT(kDoubleRowKernels); }
 inline const NormalKernels& RowsOfFloats() { return *OPENACLNN_TARGET_SELECT(kNormalKernels); }
 
-/// Calls body(weight, first, n) for the elements of a group that share a weight.
+/// Calls body(weight, first, n) for the elements of a group that share a weight; for all at once
+/// where each has its own, with the first one.
 template <class Body>
 void ForWeights(const Grouping& groups, int64_t row, const Body& body) {
+  if (groups.OneEach()) {
+    if (groups.width > 0) body(size_t{0}, int64_t{0}, groups.width);
+    return;
+  }
   for (int64_t i = 0; i < groups.width; i += groups.weight_elements) {
     body(groups.WeightOf(row, i), i, std::min(groups.weight_elements, groups.width - i));
   }
@@ -29,18 +34,39 @@ struct BackwardTensors {
   const Tensor &grad, &x, &weight, &grad_x, &grad_weight, &grad_bias;
 };
 
+/// What neighbours that share a weight add to its gradient and to the bias's.
+struct PartSums {
+  double weight, bias;
+};
+
 /// A group of the gradient, and of x normalised.
 struct RowPair {
+  PartSums Sums(int64_t first, int64_t n) const {
+    const double* const g = grad.data() + first;
+    return {Kernels().products(g, normal.data() + first, n), Kernels().sum.row(g, n)};
+  }
+
   std::vector<double> grad, normal;
 };
 
-/// Where rows that are not of type FLOAT are.
+/// Where rows that are not dense and of type FLOAT are.
 struct Rooms {
   std::vector<float> grad, x, result;
 };
 
-/// The same where they are dense rows of floats.
+/// The same of floats.
 struct FloatPair {
+  /// Of elements from `first` on, all with one weight.
+  NormalRow Part(int64_t first, const double* weight) const {
+    return {row.x + first, row.mean, row.rstd, weight, true};
+  }
+  PartSums Sums(int64_t first, int64_t n) const {
+    constexpr double kOne = 1;
+    const NormalRow part = Part(first, &kOne);
+    return {RowsOfFloats().products(part, grad + first, n),
+            RowsOfFloats().gradients(part, grad + first, n)};
+  }
+
   const float* grad;
   NormalRow row;
 };
@@ -87,8 +113,10 @@ struct Backward {
   /// `scaling(row)` is the mean and the rstd of a group; they depend on x if `through`.
   template <class Scaling>
   void Run(const Buffers& buffers, bool through, const Scaling& scaling) const {
-    if (groups.OneEach() && grad.floats() && x.floats() && (!wants_x || grad_x.floats())) {
-      return RunFloats(buffers, through, scaling);
+    Weights w = weight.All(buffers);
+    w.resize(groups.weights, 1);  // what is absent
+    if (grad.floats() && x.floats() && (!wants_x || grad_x.floats())) {
+      return RunFloats(buffers, w, through, scaling);
     }
     const DoubleRowKernels& kernels = Kernels();
     const int64_t n = groups.width;
@@ -98,56 +126,110 @@ struct Backward {
       kernels.scale(rows.normal.data(), mean, rstd, n);
       return rows;
     };
+    const auto weigh = [&](int64_t row, RowPair* rows) {
+      double* const g = rows->grad.data();
+      if (groups.OneEach()) return kernels.multiply(g, w.data(), n);
+      ForWeights(groups, row, [&](size_t k, int64_t first, int64_t count) {
+        kernels.scale(g + first, 0, w[k], count);
+      });
+    };
+    const auto put = [&](int64_t row, RowPair* rows, const Slopes& slopes) {
+      kernels.project(rows->grad.data(), rows->normal.data(), scaling(row).second, slopes.shift,
+                      slopes.slope, n);
+      grad_x.Store(buffers, row, rows->grad);
+    };
+    if (!groups.OneEach()) {
+      return RunParts(buffers, w, through, rows_of,
+                      [&](int64_t row, RowPair* rows, Rooms*, const Slopes& slopes) {
+                        weigh(row, rows);
+                        put(row, rows, slopes);
+                      });
+    }
     if (wants_x) {
-      auto w = weight.All(buffers);
-      w.resize(groups.weights, 1);  // what is absent
       ParallelRows(groups.rows, n, [&](int64_t row) {
         RowPair rows = rows_of(row, nullptr);
-        double* const g = rows.grad.data();
-        if (groups.OneEach()) {
-          kernels.multiply(g, w.data(), n);
-        } else {
-          ForWeights(groups, row, [&](size_t k, int64_t first, int64_t count) {
-            kernels.scale(g + first, 0, w[k], count);
-          });
-        }
-        const auto count = static_cast<double>(n);
-        const double a = through ? kernels.sum.row(g, n) / count : 0;
-        const double b = through ? kernels.products(g, rows.normal.data(), n) / count : 0;
-        kernels.project(g, rows.normal.data(), scaling(row).second, a, b, n);
-        grad_x.Store(buffers, row, rows.grad);
+        weigh(row, &rows);
+        const PartSums sums = rows.Sums(0, n);
+        put(row, &rows, SlopesOf(through, sums));
       });
     }
-    if (!wants_weight && !wants_bias) return;
-    Put(buffers, groups.OneEach() ? SumsOfRows(rows_of) : SumsOfParts(rows_of));
+    if (wants_weight || wants_bias) Put(buffers, SumsOfRows(rows_of));
   }
 
-  /// The same for dense rows of floats, without copies in double: the same bits.
+ private:
+  using Weights = std::vector<double>;
+
+  /// dx = rstd * (g * weight - shift - normal * slope)
+  struct Slopes {
+    double shift = 0, slope = 0;
+  };
+
+  /// With the sums over a group, of gradients times weights.
+  Slopes SlopesOf(bool through, const PartSums& sums) const {
+    const auto count = static_cast<double>(groups.width);
+    return through ? Slopes{sums.bias / count, sums.weight / count} : Slopes{};
+  }
+
+  /// The same of floats, without copies in double: the same bits.
   template <class Scaling>
-  void RunFloats(const Buffers& buffers, bool through, const Scaling& scaling) const {
+  void RunFloats(const Buffers& buffers, const Weights& w, bool through,
+                 const Scaling& scaling) const {
     const NormalKernels& kernels = RowsOfFloats();
     const int64_t n = groups.width;
-    auto w = weight.All(buffers);
-    w.resize(groups.weights, 1);  // what is absent
     const auto pair_of = [&](int64_t row, Rooms* rooms) {
       const auto [mean, rstd] = scaling(row);
       return FloatPair{grad.LoadFloats(buffers, row, &rooms->grad),
                        {x.LoadFloats(buffers, row, &rooms->x), mean, rstd, w.data()}};
     };
+    const auto put = [&](int64_t row, FloatPair* own, Rooms* rooms, const Slopes& slopes) {
+      grad_x.PutFloats(buffers, row, &rooms->result, [&](float* to) {
+        ForWeights(groups, row, [&](size_t k, int64_t first, int64_t count) {
+          const NormalRow part = groups.OneEach() ? own->row : own->Part(first, &w[k]);
+          kernels.gradient(part, own->grad + first, slopes.shift, slopes.slope, count,
+                           grad_x.narrow(), to + first);
+        });
+      });
+    };
+    if (!groups.OneEach()) return RunParts(buffers, w, through, pair_of, put);
     if (wants_x) {
       ParallelRows(groups.rows, n, [&](int64_t row) {
         Rooms rooms;
-        const FloatPair own = pair_of(row, &rooms);
-        const auto count = static_cast<double>(n);
-        const double a = through ? kernels.gradients(own.row, own.grad, n) / count : 0;
-        const double b = through ? kernels.products(own.row, own.grad, n) / count : 0;
-        grad_x.PutFloats(buffers, row, &rooms.result, [&](float* to) {
-          kernels.gradient(own.row, own.grad, a, b, n, !grad_x.is_float(), to);
-        });
+        FloatPair own = pair_of(row, &rooms);
+        const PartSums sums = through ? PartSums{kernels.products(own.row, own.grad, n),
+                                                 kernels.gradients(own.row, own.grad, n)}
+                                      : PartSums{};
+        put(row, &own, &rooms, SlopesOf(through, sums));
       });
     }
-    if (!wants_weight && !wants_bias) return;
-    Put(buffers, SumsOfRows(pair_of));
+    if (wants_weight || wants_bias) Put(buffers, SumsOfRows(pair_of));
+  }
+
+  /// Neighbours share weights: what they add to a weight's gradient, times the weight, is what they
+  /// add to the sums over their group.
+  template <class PairOf, class PutRow>
+  void RunParts(const Buffers& buffers, const Weights& w, bool through, const PairOf& pair_of,
+                const PutRow& put) const {
+    const auto of_row = static_cast<size_t>(groups.part_weights);
+    const bool sums = wants_weight || wants_bias;
+    WeightSums terms(static_cast<size_t>(groups.rows) * of_row);
+    ParallelRows(groups.rows, groups.width, [&](int64_t row) {
+      Rooms rooms;
+      auto pair = pair_of(row, &rooms);
+      TreeSum<double> weighted, products;
+      size_t at = static_cast<size_t>(row) * of_row;
+      const auto add = [&](size_t k, int64_t first, int64_t n) {
+        const PartSums part = pair.Sums(first, n);
+        weighted.Add(part.bias * w[k]);
+        products.Add(part.weight * w[k]);
+        terms.weights[at] = part.weight;
+        terms.biases[at++] = part.bias;
+      };
+      if (sums || through) ForWeights(groups, row, add);
+      if (wants_x) {
+        put(row, &pair, &rooms, SlopesOf(through, {products.Total(), weighted.Total()}));
+      }
+    });
+    if (sums) Put(buffers, SumsOfParts(terms));
   }
 
   void Put(const Buffers& buffers, const WeightSums& sums) const {
@@ -179,21 +261,10 @@ struct Backward {
     return SumParts(0, parts, [&](int64_t part) { return totals[static_cast<size_t>(part)]; });
   }
 
-  /// Elements share weights: what a group adds to each of its weights, then over the groups.
-  template <class RowsOf>
-  WeightSums SumsOfParts(const RowsOf& rows_of) const {
-    const DoubleRowKernels& kernels = Kernels();
+  /// What groups add to each of their weights, summed over the groups.
+  WeightSums SumsOfParts(const WeightSums& terms) const {
     const auto of_row = static_cast<size_t>(groups.part_weights);
-    WeightSums terms(static_cast<size_t>(groups.rows) * of_row), sums(groups.weights);
-    ParallelRows(groups.rows, groups.width, [&](int64_t row) {
-      const RowPair rows = rows_of(row, nullptr);
-      size_t at = static_cast<size_t>(row) * of_row;
-      ForWeights(groups, row, [&](size_t, int64_t first, int64_t n) {
-        const double* const g = rows.grad.data() + first;
-        terms.weights[at] = kernels.products(g, rows.normal.data() + first, n);
-        terms.biases[at++] = kernels.sum.row(g, n);
-      });
-    });
+    WeightSums sums(groups.weights);
     for (size_t k = 0; k < groups.weights; ++k) {
       TreeSum<double> weight_sum, bias_sum;
       const auto turns = static_cast<size_t>(groups.parts);

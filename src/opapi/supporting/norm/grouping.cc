@@ -68,8 +68,9 @@ GroupedView::GroupedView(const Tensor& operand, const Grouping& groups) : place_
   store_ = StorerOf<double>(operand.dtype());
   load_floats_ = LoaderOf<float>(operand.dtype());
   store_floats_ = StorerOf<float>(operand.dtype());
-  is_float_ = operand.dtype() == ACL_FLOAT;
-  floats_ = operand.dtype() != ACL_DOUBLE && IsDense(operand, groups.grouped);
+  floats_ = operand.dtype() != ACL_DOUBLE;
+  narrow_ = floats_ && operand.dtype() != ACL_FLOAT;
+  direct_ = operand.dtype() == ACL_FLOAT && IsDense(operand, groups.grouped);
   const auto split = [&](const std::vector<Grouping::Axis>& axes, int64_t unit) {
     std::pair<Shape, Shape> parts;
     for (const Grouping::Axis& axis : axes) {
@@ -87,32 +88,22 @@ GroupedView::GroupedView(const Tensor& operand, const Grouping& groups) : place_
 
 std::vector<double> GroupedView::Load(const Buffers& buffers, int64_t row) const {
   std::vector<double> values(static_cast<size_t>(elements_.count()));
-  double* to = values.data();
-  elements_.ForRunsInOrder({place_(buffers) + rows_(row) * bytes_},
-                           [&](const Walk::Pointers& at, int64_t n) {
-                             load_(at[0], elements_.step(0), n, to);
-                             to += n;
-                           });
+  LoadFrom(place_(buffers) + rows_(row) * bytes_, load_, values.data());
   return values;
 }
 
 const float* GroupedView::LoadFloats(const Buffers& buffers, int64_t row,
                                      std::vector<float>* room) const {
-  const std::byte* const at = place_(buffers) + rows_(row) * bytes_;
-  if (is_float_) return reinterpret_cast<const float*>(at);
+  std::byte* const at = place_(buffers) + rows_(row) * bytes_;
+  if (direct_) return reinterpret_cast<const float*>(at);
   room->resize(static_cast<size_t>(elements_.count()));
-  load_floats_(at, bytes_, elements_.count(), room->data());
+  LoadFrom(at, load_floats_, room->data());
   return room->data();
 }
 
 void GroupedView::Store(const Buffers& buffers, int64_t row,
                         const std::vector<double>& values) const {
-  const double* from = values.data();
-  elements_.ForRunsInOrder({place_(buffers) + rows_(row) * bytes_},
-                           [&](const Walk::Pointers& at, int64_t n) {
-                             store_(from, n, at[0], elements_.step(0));
-                             from += n;
-                           });
+  StoreTo(place_(buffers) + rows_(row) * bytes_, store_, values.data());
 }
 
 }  // namespace openaclnn::supporting

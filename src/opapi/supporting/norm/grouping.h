@@ -50,9 +50,10 @@ class GroupedView {
   std::vector<double> Load(const Buffers& buffers, int64_t row) const;
   void Store(const Buffers& buffers, int64_t row, const std::vector<double>& values) const;
 
-  /// Whether groups are dense rows of numbers that float has.
+  /// Whether float has the elements' numbers.
   bool floats() const { return floats_; }
-  bool is_float() const { return is_float_; }
+  /// Whether a float that is stored is rounded once more.
+  bool narrow() const { return narrow_; }
   /// The group's elements: the tensor's own, or those in `room`.
   const float* LoadFloats(const Buffers& buffers, int64_t row, std::vector<float>* room) const;
   /// Calls compute(where the elements go).
@@ -60,13 +61,28 @@ class GroupedView {
   void PutFloats(const Buffers& buffers, int64_t row, std::vector<float>* room,
                  const Compute& compute) const {
     std::byte* const at = place_(buffers) + rows_(row) * bytes_;
-    if (is_float_) return compute(reinterpret_cast<float*>(at));
+    if (direct_) return compute(reinterpret_cast<float*>(at));
     room->resize(static_cast<size_t>(elements_.count()));
     compute(room->data());
-    store_floats_(room->data(), elements_.count(), at, bytes_);
+    StoreTo(at, store_floats_, room->data());
   }
 
  private:
+  template <class T>
+  void LoadFrom(std::byte* at, LoadRow<T> load, T* to) const {
+    elements_.ForRunsInOrder({at}, [&](const Walk::Pointers& from, int64_t n) {
+      load(from[0], elements_.step(0), n, to);
+      to += n;
+    });
+  }
+  template <class T>
+  void StoreTo(std::byte* at, StoreRow<T> store, const T* from) const {
+    elements_.ForRunsInOrder({at}, [&](const Walk::Pointers& to, int64_t n) {
+      store(from, n, to[0], elements_.step(0));
+      from += n;
+    });
+  }
+
   Place place_;
   Offsets rows_;
   Walk elements_;
@@ -75,7 +91,8 @@ class GroupedView {
   StoreRow<double> store_ = nullptr;
   LoadRow<float> load_floats_ = nullptr;
   StoreRow<float> store_floats_ = nullptr;
-  bool floats_ = false, is_float_ = false;
+  bool floats_ = false, narrow_ = false;
+  bool direct_ = false;  // groups are dense rows of FLOAT
 };
 
 }  // namespace openaclnn::supporting

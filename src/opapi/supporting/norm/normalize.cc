@@ -19,11 +19,16 @@ struct Moments {
   double mean = 0, variance = 0;
 };
 
-Moments MomentsOf(const std::vector<double>& x) {
-  const auto n = static_cast<int64_t>(x.size());
+Moments MomentsOf(const double* x, int64_t n) {
   const auto count = static_cast<double>(n);
-  const double mean = Kernels().sum.row(x.data(), n) / count;
-  return {mean, Kernels().distances(x.data(), mean, n) / count};
+  const double mean = Kernels().sum.row(x, n) / count;
+  return {mean, Kernels().distances(x, mean, n) / count};
+}
+
+Moments MomentsOf(const float* x, int64_t n) {
+  const auto count = static_cast<double>(n);
+  const double mean = Kernels().sum.float_row(x, n) / count;
+  return {mean, Kernels().float_distances(x, mean, n) / count};
 }
 
 struct ForwardTensors {
@@ -41,54 +46,62 @@ struct Forward {
         mean(of.mean, 0),
         rstd(of.rstd, 0) {}
 
-  /// `moments(x, row)` are those to normalise by.
+  int64_t width() const { return groups.width; }
+
+  /// `moments(own, row)` are those to normalise by; own() are those of the row.
   template <class MomentsAt>
   void Run(const Buffers& buffers, const MomentsAt& moments) const {
     auto w = weight.All(buffers), b = bias.All(buffers);
     w.resize(groups.weights, 1);  // what is absent
     b.resize(groups.weights, 0);
-    const DoubleRowKernels& kernels = Kernels();
+    const bool floats = x.floats() && y.floats();
     ParallelRows(groups.rows, groups.width, [&](int64_t row) {
-      std::vector<double> values = x.Load(buffers, row);
-      const Moments own = moments(values, row);
-      const double scale = 1 / std::sqrt(own.variance + eps);
-      kernels.scale(values.data(), own.mean, scale, groups.width);
-      if (groups.OneEach()) {
-        kernels.weigh(values.data(), w.data(), b.data(), groups.width);
-      } else {
-        ForWeights(groups, row, [&](size_t k, int64_t first, int64_t n) {
-          kernels.move(values.data() + first, w[k], b[k], n);
-        });
-      }
-      y.Store(buffers, row, values);
-      mean.Set(buffers, row, own.mean);
-      rstd.Set(buffers, row, scale);
+      const auto scale_of = [&](const Moments& own) {
+        const double scale = 1 / std::sqrt(own.variance + eps);
+        mean.Set(buffers, row, own.mean);
+        rstd.Set(buffers, row, scale);
+        return scale;
+      };
+      floats ? RunFloats(buffers, row, w, b, moments, scale_of)
+             : RunDoubles(buffers, row, w, b, moments, scale_of);
     });
   }
 
-  /// The same for dense rows of floats, without copies in double: the same bits.
-  void RunFloats(const Buffers& buffers) const {
-    auto w = weight.All(buffers), b = bias.All(buffers);
-    w.resize(groups.weights, 1);  // what is absent
-    b.resize(groups.weights, 0);
+ private:
+  using Weights = std::vector<double>;
+
+  template <class MomentsAt, class ScaleOf>
+  void RunDoubles(const Buffers& buffers, int64_t row, const Weights& w, const Weights& b,
+                  const MomentsAt& moments, const ScaleOf& scale_of) const {
     const DoubleRowKernels& kernels = Kernels();
-    const int64_t n = groups.width;
-    const auto count = static_cast<double>(n);
-    ParallelRows(groups.rows, n, [&](int64_t row) {
-      std::vector<float> room, result;
-      const float* const values = x.LoadFloats(buffers, row, &room);
-      const double own_mean = kernels.sum.float_row(values, n) / count;
-      const double variance = kernels.float_distances(values, own_mean, n) / count;
-      const double scale = 1 / std::sqrt(variance + eps);
-      y.PutFloats(buffers, row, &result, [&](float* to) {
-        const NormalRow own{values, own_mean, scale, w.data()};
-        RowsOfFloats().normalize(own, b.data(), n, !y.is_float(), to);
+    std::vector<double> values = x.Load(buffers, row);
+    const Moments own = moments([&] { return MomentsOf(values.data(), groups.width); }, row);
+    kernels.scale(values.data(), own.mean, scale_of(own), groups.width);
+    if (groups.OneEach()) {
+      kernels.weigh(values.data(), w.data(), b.data(), groups.width);
+    } else {
+      ForWeights(groups, row, [&](size_t k, int64_t first, int64_t n) {
+        kernels.move(values.data() + first, w[k], b[k], n);
       });
-      mean.Set(buffers, row, own_mean);
-      rstd.Set(buffers, row, scale);
+    }
+    y.Store(buffers, row, values);
+  }
+
+  /// The same of floats, without copies in double: the same bits.
+  template <class MomentsAt, class ScaleOf>
+  void RunFloats(const Buffers& buffers, int64_t row, const Weights& w, const Weights& b,
+                 const MomentsAt& moments, const ScaleOf& scale_of) const {
+    std::vector<float> room, result;
+    const float* const values = x.LoadFloats(buffers, row, &room);
+    const Moments own = moments([&] { return MomentsOf(values, groups.width); }, row);
+    const double scale = scale_of(own);
+    y.PutFloats(buffers, row, &result, [&](float* to) {
+      ForWeights(groups, row, [&](size_t k, int64_t first, int64_t n) {
+        const NormalRow part{values + first, own.mean, scale, &w[k], !groups.OneEach()};
+        RowsOfFloats().normalize(part, &b[k], n, y.narrow(), to + first);
+      });
     });
   }
-  bool floats() const { return groups.OneEach() && x.floats() && y.floats(); }
 
   Grouping groups;
   double eps;
@@ -157,12 +170,7 @@ void CheckGroups(const P& p, const Operand& x, Checker& checker) {
 
 Plan MakeForward(const Forward& forward) {
   return {0, [=](const Buffers& buffers) -> Status {
-            if (forward.floats()) {
-              forward.RunFloats(buffers);
-            } else {
-              forward.Run(buffers,
-                          [](const std::vector<double>& x, int64_t) { return MomentsOf(x); });
-            }
+            forward.Run(buffers, [](const auto& own, int64_t) { return own(); });
             return {};
           }};
 }
@@ -286,10 +294,10 @@ Plan PlanBatchNorm(const BatchNormParams& p, const Product&) {
   const bool training = p.training;
   const double momentum = p.momentum;
   return {0, [=](const Buffers& buffers) -> Status {
-            forward.Run(buffers, [&](const std::vector<double>& x, int64_t row) -> Moments {
+            const auto n = static_cast<double>(forward.width());
+            forward.Run(buffers, [&](const auto& own_moments, int64_t row) -> Moments {
               if (!training) return {mean.Get(buffers, row), variance.Get(buffers, row)};
-              const Moments own = MomentsOf(x);
-              const auto n = static_cast<double>(x.size());
+              const Moments own = own_moments();
               const auto move = [&](const Elements& to, double value) {
                 const double old = to.Get(buffers, row);
                 to.Set(buffers, row, old + momentum * (value - old));
