@@ -52,22 +52,36 @@ inline double Within(double low, double x, double high) {
   return x > high ? high : x;
 }
 
-/// In float: half the work of the others, within 1 unit in the last place. 2^n comes in two
-/// factors, so that results below the normal range come out as denormals.
-inline float Exp(float x) {
+/// e^x = power * 2^exponent, in float: half the work of the others. For |x| <= 104.
+struct FloatExponential {
+  float power;
+  int32_t exponent;
+};
+
+inline FloatExponential FloatExponentialOf(float x) {
   constexpr float kRoundToWhole = 12582912.0f;  // 1.5 * 2^23
   constexpr float kLog2E = 1.44269504f, kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
   // (e^r - 1 - r) / r^2 on [-ln 2 / 2, ln 2 / 2], within 2^-23 of e^r - 1.
   constexpr float kSeries[] = {1.392619106e-3f, 8.363185032e-3f, 0.04166655457f, 0.1666657695f,
                                0.5f};
-  x = x < -104.0f ? -104.0f : x;
-  x = x > 89.0f ? 89.0f : x;
   const float whole = x * kLog2E + kRoundToWhole, n = whole - kRoundToWhole;
   const float r = (x - n * kLn2High) - n * kLn2Low;
-  const float power = 1.0f + (r + r * r * Polynomial(r, kSeries));
-  const int32_t exponent = std::bit_cast<int32_t>(whole) - 0x4B400000, half = exponent >> 1;
-  return power * std::bit_cast<float>((half + 127) << 23) *
-         std::bit_cast<float>((exponent - half + 127) << 23);
+  return {1.0f + (r + r * r * Polynomial(r, kSeries)),
+          static_cast<int32_t>(std::bit_cast<uint32_t>(whole) - 0x4B400000)};
+}
+
+inline float FloatPowerOfTwo(int32_t exponent) {
+  return std::bit_cast<float>(static_cast<uint32_t>(exponent + 127) << 23);
+}
+
+/// Within 1 unit in the last place. 2^n comes in two factors, so that results below the normal
+/// range come out as denormals.
+inline float Exp(float x) {
+  x = x < -104.0f ? -104.0f : x;
+  x = x > 89.0f ? 89.0f : x;
+  const FloatExponential e = FloatExponentialOf(x);
+  const int32_t half = e.exponent >> 1;
+  return e.power * FloatPowerOfTwo(half) * FloatPowerOfTwo(e.exponent - half);
 }
 
 /// e^x - 1
@@ -96,7 +110,9 @@ inline float Erf(float x) {
   const float small = magnitude + magnitude * (kFirst + square * Polynomial(square, kSmall));
   float far = magnitude > 4.0f ? 4.0f : magnitude;  // from 4 on it is 1
   far = far < 1.0f ? 1.0f : far;
-  const float large = 1.0f - Exp(-far * far) * Polynomial(2 / (2 + far), kLarge);
+  const FloatExponential e = FloatExponentialOf(-far * far);
+  const float power = e.power * FloatPowerOfTwo(e.exponent);
+  const float large = 1.0f - power * Polynomial(2 / (2 + far), kLarge);
   return std::copysign(magnitude < 1.0f ? small : large, x);
 }
 
