@@ -4,6 +4,7 @@
 
 #include "generated/reduce.h"
 #include "supporting/along.h"
+#include "supporting/row_group.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -13,7 +14,26 @@ Plan Nothing() {
   return {0, [](const Buffers&) -> Status { return {}; }};
 }
 
-/// out row = the running total of the row; integers wrap.
+constexpr int64_t kScanned = 8;  // rows side by side: an addition waits for the one before it
+constexpr int64_t kPiece = 256;  // of their elements, in the first-level cache
+
+/// The running totals of `rows` rows from totals[] on; integers wrap. The number of rows is known
+/// where they are kScanned.
+template <bool kProduct, class T, class Total, class Count>
+void Scan(T (*values)[kPiece], Count rows, int64_t n, Total* totals) {
+  Total own[kScanned];
+  std::copy_n(totals, kScanned, own);
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t r = 0; r < rows; ++r) {
+      const auto term = static_cast<Total>(values[r][i]);
+      own[r] = kProduct ? own[r] * term : own[r] + term;
+      values[r][i] = static_cast<T>(own[r]);
+    }
+  }
+  std::copy_n(own, kScanned, totals);
+}
+
+/// out row = the running total of the row.
 template <class T, bool kProduct>
 Plan MakeScan(const Tensor& self, int64_t dim, const Tensor& out) {
   using Total = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
@@ -22,20 +42,31 @@ Plan MakeScan(const Tensor& self, int64_t dim, const Tensor& out) {
   const auto load = LoaderOf<T>(self.dtype());
   const auto store = StorerOf<T>(out.dtype());
   const Place self_at = self.place, out_at = out.place;
-  return {0, [=](const Buffers& buffers) -> Status {
-            ParallelRows(extent.rows, extent.width, [&](int64_t row) {
-              std::vector<T> values(static_cast<size_t>(extent.width));
-              load(from.At(self_at(buffers), row), from.step, extent.width, values.data());
-              Total total = kProduct ? 1 : 0;
-              for (T& value : values) {
-                const auto term = static_cast<Total>(value);
-                total = kProduct ? total * term : total + term;
-                value = static_cast<T>(total);
-              }
-              store(values.data(), extent.width, to.At(out_at(buffers), row), to.step);
-            });
-            return {};
-          }};
+  // A few rows are better spread over threads.
+  const int64_t together = extent.rows < kScanned * kScanned ? 1 : kScanned;
+  return {
+      0, [=](const Buffers& buffers) -> Status {
+        ParallelRowGroups(extent.rows, extent.width, together, [&](int64_t first, int64_t rows) {
+          T values[kScanned][kPiece];
+          Total totals[kScanned];
+          std::fill_n(totals, kScanned, Total{kProduct});
+          for (int64_t at = 0; at < extent.width; at += kPiece) {
+            const int64_t n = std::min(kPiece, extent.width - at);
+            for (int64_t r = 0; r < rows; ++r) {
+              load(from.At(self_at(buffers), first + r) + at * from.step, from.step, n, values[r]);
+            }
+            if (rows == kScanned) {
+              Scan<kProduct>(values, std::integral_constant<int64_t, kScanned>(), n, totals);
+            } else {
+              Scan<kProduct>(values, rows, n, totals);
+            }
+            for (int64_t r = 0; r < rows; ++r) {
+              store(values[r], n, to.At(out_at(buffers), first + r) + at * to.step, to.step);
+            }
+          }
+        });
+        return {};
+      }};
 }
 
 template <bool kProduct>

@@ -169,6 +169,30 @@ TEST(Reduce, RunningTotals) {
   EXPECT_EQ(ValuesOf(sums), (Doubles{100, 100, -1, -1}));
 }
 
+// Rows that are scanned side by side, and those that are left; widths about the pieces of a row.
+TEST(Reduce, RunningTotalsOfManyRows) {
+  const Device device;
+  Random random(57);
+  for (const int64_t rows : {7, 63, 64, 67}) {
+    for (const int64_t n : {1, 255, 256, 257, 600}) {
+      SCOPED_TRACE(testing::Message() << rows << " rows of " << n);
+      const Doubles x = RealValues(random, rows * n);
+      Doubles want = x;
+      for (size_t i = 0; i < x.size(); ++i) {
+        if (i % static_cast<size_t>(n) != 0) want[i] += want[i - 1];
+      }
+      for (const Layout& layout :
+           {DenseLayout({rows, n}), Layout{{rows, n}, {1, rows}, 0, rows * n}}) {
+        DeviceTensor self(ACL_DOUBLE, layout);
+        self.Write(ToBytes(ACL_DOUBLE, x));
+        const DeviceTensor out(ACL_DOUBLE, layout);
+        EXPECT_RUN(device, Cumsum, self.handle(), 1, ACL_DOUBLE, Handle(out));
+        EXPECT_EQ(ValuesOf(out), want);
+      }
+    }
+  }
+}
+
 TEST(Reduce, ThreadsDoNotChangeABit) {
   std::vector<std::vector<std::byte>> seen;
   for (const char* threads : {"1", "3"}) {
