@@ -17,6 +17,8 @@ struct NormalRow {
   bool one_weight = false;
 };
 
+inline constexpr int64_t kNormalRows = 4;  // that are added at once
+
 /// The loops that are compiled for each instruction set. Results are rounded to float: to the
 /// nearest, or, to be rounded once more, such that rounding to 16 bits gives what one rounding
 /// does.
@@ -29,8 +31,10 @@ struct NormalKernels {
   /// dx = rstd * (g * weight - shift - normal * slope)
   void (*gradient)(const NormalRow& row, const float* g, double shift, double slope, int64_t n,
                    bool once_more, float* dx);
-  /// weights = weights + g * normal, biases = biases + g
-  void (*add)(const NormalRow& row, const float* g, int64_t n, double* weights, double* biases);
+  /// weights = weights + g * normal, biases = biases + g, for one row after the other; at most
+  /// kNormalRows.
+  void (*add)(const NormalRow* rows, const float* const* g, int64_t count, int64_t n,
+              double* weights, double* biases);
 };
 OPENACLNN_TARGET_DECLARE(extern const NormalKernels kNormalKernels)
 

@@ -148,19 +148,36 @@ void Gradient(const NormalRow& row, const float* g, double shift, double slope, 
   GradientBy<OfEach>(row, g, shift, slope, n, once_more, dx);
 }
 
-void Add(const NormalRow& row, const float* g, int64_t n, double* weights, double* biases) {
-  const Normal normal(row);
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    const V own = V::Load(g + i);
-    (V::Load(weights + i) + own * normal.Of(i, WholeLanes())).Store(weights + i);
-    (V::Load(biases + i) + own).Store(biases + i);
+template <int kRows>
+void AddRows(const NormalRow* rows, const float* const* given, int64_t n, double* weights,
+             double* biases) {
+  const float *x[kRows], *g[kRows];
+  double mean[kRows], rstd[kRows];
+  for (int r = 0; r < kRows; ++r) {
+    x[r] = rows[r].x;
+    g[r] = given[r];
+    mean[r] = rows[r].mean;
+    rstd[r] = rows[r].rstd;
   }
-  for (; i < n; ++i) {
-    const double own = g[i];
-    weights[i] += own * ((row.x[i] - row.mean) * row.rstd);
-    biases[i] += own;
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) {
+    double weight = weights[i], bias = biases[i];
+    for (int r = 0; r < kRows; ++r) {
+      const double own = g[r][i];
+      weight += own * ((x[r][i] - mean[r]) * rstd[r]);
+      bias += own;
+    }
+    weights[i] = weight;
+    biases[i] = bias;
   }
+}
+
+void Add(const NormalRow* rows, const float* const* g, int64_t count, int64_t n, double* weights,
+         double* biases) {
+  for (; count >= kNormalRows; count -= kNormalRows, rows += kNormalRows, g += kNormalRows) {
+    AddRows<kNormalRows>(rows, g, n, weights, biases);
+  }
+  for (; count > 0; --count) AddRows<1>(rows++, g++, n, weights, biases);
 }
 
 }  // namespace

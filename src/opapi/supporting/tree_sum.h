@@ -20,8 +20,9 @@ auto SumParts(int64_t begin, int64_t end, const Term& term) -> decltype(term(beg
 }
 
 /// Sums terms by the one tree: at most 64 in sequence, then pairwise. A sum of rows begins with a
-/// row of zeros, and its terms are what `+=` takes.
-template <class T>
+/// row of zeros, and its terms are what `+=` takes; one of them may stand for several, of which the
+/// chunk is then so much shorter.
+template <class T, int64_t kChunk = 64>
 class TreeSum {
  public:
   TreeSum() = default;
@@ -40,8 +41,6 @@ class TreeSum {
   }
 
  private:
-  static constexpr int64_t kChunk = 64;
-
   void Push() {
     T sum = std::exchange(chunk_, zero_);
     for (int64_t done = chunks_++; (done & 1) != 0; done >>= 1) sum = levels_[--depth_] + sum;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -71,20 +72,36 @@ struct FloatPair {
   NormalRow row;
 };
 
+/// Rows that are summed at once, one after the other.
+template <class Pair>
+struct SomeRows {
+  std::array<Pair, kNormalRows> rows;
+  int64_t count;
+};
+
 /// The gradients of weights and biases so far.
 struct WeightSums {
   explicit WeightSums(size_t count = 0) : weights(count), biases(count) {}
 
-  WeightSums& operator+=(const FloatPair& term) {
+  WeightSums& operator+=(const SomeRows<FloatPair>& term) {
+    NormalRow rows[kNormalRows];
+    const float* grads[kNormalRows];
+    for (int64_t r = 0; r < term.count; ++r) {
+      const FloatPair& row = term.rows[static_cast<size_t>(r)];
+      rows[r] = row.row;
+      grads[r] = row.grad;
+    }
     const auto n = static_cast<int64_t>(weights.size());
-    RowsOfFloats().add(term.row, term.grad, n, weights.data(), biases.data());
+    RowsOfFloats().add(rows, grads, term.count, n, weights.data(), biases.data());
     return *this;
   }
-  WeightSums& operator+=(const RowPair& term) {
+  WeightSums& operator+=(const SomeRows<RowPair>& term) {
     const auto n = static_cast<int64_t>(weights.size());
-    const double* const grad = term.grad.data();
-    Kernels().add_products(weights.data(), grad, term.normal.data(), n);
-    Kernels().sum.join(grad, n, biases.data());
+    for (int64_t r = 0; r < term.count; ++r) {
+      const RowPair& row = term.rows[static_cast<size_t>(r)];
+      Kernels().add_products(weights.data(), row.grad.data(), row.normal.data(), n);
+      Kernels().sum.join(row.grad.data(), n, biases.data());
+    }
     return *this;
   }
   friend WeightSums operator+(WeightSums a, const WeightSums& b) {
@@ -158,6 +175,8 @@ struct Backward {
 
  private:
   using Weights = std::vector<double>;
+  static constexpr int64_t kChunk = 64;  // rows of a tree in sequence
+  using RowSum = TreeSum<WeightSums, kChunk / kNormalRows>;
 
   /// dx = rstd * (g * weight - shift - normal * slope)
   struct Slopes {
@@ -243,7 +262,7 @@ struct Backward {
   /// Each element of a row has a weight of its own: rows are summed, in parts of the tree.
   template <class RowsOf>
   WeightSums SumsOfRows(const RowsOf& rows_of) const {
-    constexpr int64_t kChunk = 64, kMostParts = 64, kGrain = 32768;
+    constexpr int64_t kMostParts = 64, kGrain = 32768;
     int64_t length = kChunk;
     while (length * kMostParts < groups.rows ||
            length * std::max<int64_t>(groups.width, 1) < kGrain)
@@ -251,10 +270,18 @@ struct Backward {
     const int64_t parts = (groups.rows + length - 1) / length;
     std::vector<WeightSums> totals(static_cast<size_t>(parts));
     ParallelFor(parts, [&](int64_t part) {
-      TreeSum<WeightSums> sum{WeightSums(groups.weights)};
+      RowSum sum{WeightSums(groups.weights)};
       const int64_t end = std::min((part + 1) * length, groups.rows);
-      Rooms rooms;
-      for (int64_t row = part * length; row < end; ++row) sum.Add(rows_of(row, &rooms));
+      std::array<Rooms, kNormalRows> rooms;
+      for (int64_t row = part * length; row < end; row += kNormalRows) {
+        SomeRows<decltype(rows_of(row, nullptr))> some;
+        some.count = std::min(kNormalRows, end - row);
+        for (int64_t r = 0; r < some.count; ++r) {
+          const auto at = static_cast<size_t>(r);
+          some.rows[at] = rows_of(row + r, &rooms[at]);
+        }
+        sum.Add(some);
+      }
       totals[static_cast<size_t>(part)] = sum.Total();
     });
     if (parts == 0) return WeightSums(groups.weights);
