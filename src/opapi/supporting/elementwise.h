@@ -29,6 +29,8 @@ struct Expression {
   const Expression* of_truths = nullptr;
   /// What stands for scalars that are left out.
   std::array<double, 2> absent = {};
+  /// Over floats, computed in double.
+  void (*widened)(const float* const* in, const double* scalars, int64_t n, double* out) = nullptr;
 };
 
 /// Broadcasts *shape with a tensor's; a checker says which tensor does not fit.

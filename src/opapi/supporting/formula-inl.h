@@ -35,21 +35,22 @@ T Result(T value) {
 // An input may be the very view that the output is, and nothing else overlaps: no iteration needs
 // what another has written.
 template <auto kFunction, class T, class... Inputs>
-void LoopOver(const T* given, int64_t n, T* out, Inputs... in) {
+void LoopOver(const T* given, int64_t n, T* out, const Inputs*... in) {
   Scalars<T> scalars;
   for (size_t i = 0; i < scalars.size(); ++i) scalars[i] = given[i];
   const T* const s = scalars.data();
 #pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) out[i] = Result(static_cast<T>(kFunction(in[i]..., s)));
+  for (int64_t i = 0; i < n; ++i)
+    out[i] = Result(static_cast<T>(kFunction(static_cast<T>(in[i])..., s)));
 }
 
-template <auto kFunction, class T, size_t... kInput>
-void Loop(const T* const* in, const T* s, int64_t n, T* out, std::index_sequence<kInput...>) {
+template <auto kFunction, class T, class In, size_t... kInput>
+void Loop(const In* const* in, const T* s, int64_t n, T* out, std::index_sequence<kInput...>) {
   LoopOver<kFunction>(s, n, out, in[kInput]...);
 }
 
-template <int kInputs, auto kFunction, class T>
-void LoopOf(const T* const* in, const T* s, int64_t n, T* out) {
+template <int kInputs, auto kFunction, class T, class In = T>
+void LoopOf(const In* const* in, const T* s, int64_t n, T* out) {
   Loop<kFunction>(in, s, n, out, std::make_index_sequence<kInputs>());
 }
 
@@ -78,6 +79,14 @@ template <int kInputs, auto kFunction>
 constexpr Expression Real() {
   return {kInputs, false, LoopOf<kInputs, kFunction, float>, LoopOf<kInputs, kFunction, double>,
           nullptr};
+}
+
+/// In double, of floats too.
+template <int kInputs, auto kFunction>
+constexpr Expression Wide() {
+  Expression expression = {kInputs, false, nullptr, LoopOf<kInputs, kFunction, double>, nullptr};
+  expression.widened = LoopOf<kInputs, kFunction, double, float>;
+  return expression;
 }
 
 /// Of an angle: kNear up to kFarthestAngle, where it knows it, in float.

@@ -11,59 +11,59 @@ using formula::Exp;
 using formula::Log;
 using formula::Log1p;
 using formula::Max;
-using formula::Real;
+using formula::Wide;
 
 namespace expressions {
 
-const Expression kMse = Real<2, [](auto a, auto t, auto) { return (a - t) * (a - t); }>();
+const Expression kMse = Wide<2, [](auto a, auto t, auto) { return (a - t) * (a - t); }>();
 const Expression kMseGradient =
-    Real<3, [](auto g, auto a, auto t, auto) { return 2 * (a - t) * g; }>();
-const Expression kL1 = Real<2, [](auto a, auto t, auto) { return std::abs(a - t); }>();
+    Wide<3, [](auto g, auto a, auto t, auto) { return 2 * (a - t) * g; }>();
+const Expression kL1 = Wide<2, [](auto a, auto t, auto) { return std::abs(a - t); }>();
 const Expression kL1Gradient =
-    Real<3, [](auto g, auto a, auto t, auto) { return (a > t) ? g
+    Wide<3, [](auto g, auto a, auto t, auto) { return (a > t) ? g
                                                       : a < t ? -g
                                                               : g * 0; }>();
 // s: beta, the distance up to which it is a square.
-const Expression kSmoothL1 = Real<2, [](auto a, auto t, auto s) {
+const Expression kSmoothL1 = Wide<2, [](auto a, auto t, auto s) {
   const auto distance = std::abs(a - t);
   return distance < s[0] ? distance * distance / (2 * s[0]) : distance - s[0] / 2;
 }>();
-const Expression kSmoothL1Gradient = Real<3, [](auto g, auto a, auto t, auto s) {
+const Expression kSmoothL1Gradient = Wide<3, [](auto g, auto a, auto t, auto s) {
   const auto distance = a - t;
   return std::abs(distance) < s[0] ? distance / s[0] * g
          : (distance > 0)          ? g
          : distance < 0            ? -g
                                    : g * distance;
 }>();
-const Expression kBinaryCrossEntropy = Real<3, [](auto a, auto t, auto w, auto) {
+const Expression kBinaryCrossEntropy = Wide<3, [](auto a, auto t, auto w, auto) {
   using T = decltype(a);
   return -w * (t * Max(Log(a), T{-100}) + (1 - t) * Max(Log1p(-a), T{-100}));
 }>();
-const Expression kBinaryCrossEntropyGradient = Real<4, [](auto g, auto a, auto t, auto w, auto) {
+const Expression kBinaryCrossEntropyGradient = Wide<4, [](auto g, auto a, auto t, auto w, auto) {
   return g * w * (a - t) / Max((1 - a) * a, decltype(a)(1e-12));
 }>();
-const Expression kLogitsCrossEntropy = Real<4, [](auto a, auto t, auto w, auto p, auto) {
+const Expression kLogitsCrossEntropy = Wide<4, [](auto a, auto t, auto w, auto p, auto) {
   const auto softplus = Log1p(Exp(-std::abs(a))) + Max(-a, decltype(a){0});
   return w * ((1 - t) * a + ((p - 1) * t + 1) * softplus);
 }>();
 const Expression kLogitsCrossEntropyGradient =
-    Real<5, [](auto g, auto a, auto t, auto w, auto p, auto) {
+    Wide<5, [](auto g, auto a, auto t, auto w, auto p, auto) {
       const auto sigmoid = 1 / (1 + Exp(-a));
       return g * w * ((p * t + 1 - t) * sigmoid - p * t);
     }>();
 // s: whether the target is a logarithm.
-const Expression kKlDiv = Real<2, [](auto a, auto t, auto s) {
+const Expression kKlDiv = Wide<2, [](auto a, auto t, auto s) {
   return s[0] != 0 ? Exp(t) * (t - a) : (t > 0) ? t * (Log(t) - a) : t * 0;
 }>();
-const Expression kKlDivGradient = Real<3, [](auto g, auto, auto t, auto s) {
+const Expression kKlDivGradient = Wide<3, [](auto g, auto, auto t, auto s) {
   return s[0] != 0 ? -Exp(t) * g : (t > 0) ? -t * g : t * 0;
 }>();
-const Expression kKlDivTargetGradient = Real<3, [](auto g, auto a, auto t, auto s) {
+const Expression kKlDivTargetGradient = Wide<3, [](auto g, auto a, auto t, auto s) {
   return s[0] != 0 ? Exp(t) * (t - a + 1) * g : (t > 0) ? (Log(t) + 1 - a) * g : t * 0;
 }>();
-const Expression kSoftMargin = Real<2, [](auto a, auto t, auto) { return Log1p(Exp(-t * a)); }>();
+const Expression kSoftMargin = Wide<2, [](auto a, auto t, auto) { return Log1p(Exp(-t * a)); }>();
 const Expression kSoftMarginGradient =
-    Real<3, [](auto g, auto a, auto t, auto) { return -t * g / (1 + Exp(t * a)); }>();
+    Wide<3, [](auto g, auto a, auto t, auto) { return -t * g / (1 + Exp(t * a)); }>();
 
 }  // namespace expressions
 }  // namespace openaclnn::supporting::OPENACLNN_TARGET

@@ -28,16 +28,34 @@ Shape CommonShape(const Params& p, Checker* checker) {
 }
 
 /// What stands for an input that is left out.
+template <class T>
 alignas(64) constexpr auto kOnes = [] {
-  std::array<double, Walk::kRun> ones{};
+  std::array<T, Walk::kRun> ones{};
   ones.fill(1);
   return ones;
 }();
 
-/// The inputs in double, and the formula's values.
+/// Whether float has the numbers of all inputs.
+bool AreFloats(const Params& p) {
+  for (const Operand& tensor : p.tensors) {
+    if (tensor.role() == OPENACLNN_OUTPUT || !tensor.present()) continue;
+    if (DomainOf(tensor.dtype()) != Domain::kFloat) return false;
+  }
+  return true;
+}
+
+/// The inputs, of type T where they are not yet, and the formula's values, in double.
+template <class T>
 struct Elements {
-  explicit Elements(const Params& p)
-      : inputs(static_cast<size_t>(p.row.expression()->inputs)), loop(p.row.expression()->float64) {
+  using Loop = void (*)(const T* const* in, const double* scalars, int64_t n, double* out);
+  static constexpr int32_t kDtype = std::is_same_v<T, float> ? ACL_FLOAT : ACL_DOUBLE;
+
+  explicit Elements(const Params& p) : inputs(static_cast<size_t>(p.row.expression()->inputs)) {
+    if constexpr (kDtype == ACL_FLOAT) {
+      loop = p.row.expression()->widened;
+    } else {
+      loop = p.row.expression()->float64;
+    }
     const Shape shape = CommonShape(p, nullptr);
     std::vector<Steps> steps;
     std::vector<int32_t> dtypes;
@@ -55,8 +73,8 @@ struct Elements {
     }
     walk = Walk(shape, steps);
     for (size_t k = 0; k < given.size(); ++k) {
-      const bool dense = dtypes[k] == ACL_DOUBLE && walk.step(k) == sizeof(double);
-      if (!dense) load[k] = LoaderOf<double>(dtypes[k]);
+      const bool dense = dtypes[k] == kDtype && walk.step(k) == sizeof(T);
+      if (!dense) load[k] = LoaderOf<T>(dtypes[k]);
     }
     for (size_t i = 0; i < p.values.size(); ++i) scalars[i] = p.values[i].number;
   }
@@ -70,14 +88,14 @@ struct Elements {
 
   /// Of at most kRun elements.
   void Compute(const Walk::Pointers& at, int64_t n, double* values) const {
-    alignas(64) double rows[kMaxInputs][Walk::kRun];
-    const double* in[kMaxInputs];
+    alignas(64) T rows[kMaxInputs][Walk::kRun];
+    const T* in[kMaxInputs];
     size_t k = 0;
     for (size_t i = 0; i < inputs; ++i) {
       if (k == given.size() || given[k] != i) {
-        in[i] = kOnes.data();
+        in[i] = kOnes<T>.data();
       } else if (load[k] == nullptr) {
-        in[i] = reinterpret_cast<const double*>(at[k++]);
+        in[i] = reinterpret_cast<const T*>(at[k++]);
       } else {
         load[k](at[k], walk.step(k), n, rows[i]);
         in[i] = rows[i];
@@ -88,18 +106,19 @@ struct Elements {
   }
 
   size_t inputs;  // of the formula
-  Expression::Loop<double> loop;
+  Loop loop;
   Walk walk;
-  std::vector<size_t> given;                       // inputs by their place in the call
-  std::array<LoadRow<double>, kMaxInputs> load{};  // none where the formula reads the view itself
+  std::vector<size_t> given;                  // inputs by their place in the call
+  std::array<LoadRow<T>, kMaxInputs> load{};  // none where the formula reads the view itself
   Scalars<double> scalars{};
   Place out;
   bool has_out = false;  // the walk goes over the output too
 };
 
 /// Every value, divided, to the output.
+template <class T>
 Plan MakeValues(const Params& p, double divisor) {
-  const Elements elements(p);
+  const Elements<T> elements(p);
   const auto divide = OPENACLNN_TARGET_SELECT(kDoubleRowKernels)->divide;
   const auto store = StorerOf<double>(p.first_output().dtype());
   return {0, [=](const Buffers& buffers) -> Status {
@@ -116,8 +135,9 @@ Plan MakeValues(const Params& p, double divisor) {
 }
 
 /// The sum of all values, which is the tree of a row of them, divided.
+template <class T>
 Plan MakeSum(const Params& p, double divisor) {
-  const Elements elements(p);
+  const Elements<T> elements(p);
   const auto store = StorerOf<double>(p.first_output().dtype());
   const RowFold<double>& sum = OPENACLNN_TARGET_SELECT(kDoubleRowKernels)->sum;
   const int64_t count = elements.walk.count(), blocks = (count + kRowBlock - 1) / kRowBlock;
@@ -140,6 +160,14 @@ Plan MakeSum(const Params& p, double divisor) {
             store(&total, 1, elements.out(buffers), 0);
             return {};
           }};
+}
+
+Plan PlanValues(const Params& p, double divisor) {
+  return AreFloats(p) ? MakeValues<float>(p, divisor) : MakeValues<double>(p, divisor);
+}
+
+Plan PlanTotal(const Params& p, double divisor) {
+  return AreFloats(p) ? MakeSum<float>(p, divisor) : MakeSum<double>(p, divisor);
 }
 
 /// What a mean is divided by.
@@ -165,7 +193,7 @@ void CheckLoss(const LossParams& p, Checker& checker) {
 }
 
 Plan PlanLoss(const LossParams& p, const Product&) {
-  return p.reduction == kNone ? MakeValues(p, 1) : MakeSum(p, Divisor(p, p.reduction));
+  return p.reduction == kNone ? PlanValues(p, 1) : PlanTotal(p, Divisor(p, p.reduction));
 }
 
 void CheckLossGradient(const LossGradientParams& p, Checker& checker) {
@@ -175,7 +203,7 @@ void CheckLossGradient(const LossGradientParams& p, Checker& checker) {
 }
 
 Plan PlanLossGradient(const LossGradientParams& p, const Product&) {
-  return MakeValues(p, Divisor(p, p.reduction));
+  return PlanValues(p, Divisor(p, p.reduction));
 }
 
 }  // namespace openaclnn::supporting
