@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Losses against their formulas, and their gradients against differences of them.
 #include "supporting/family_test.h"
+#include "tests/support/bits.h"
 
 namespace openaclnn::test {
 namespace {
@@ -131,6 +132,65 @@ TEST(Loss, OfManyElements) {
     ExpectNear(ValuesOf(out), {sum}, ACL_DOUBLE);
     EXPECT_RUN(device, MseLoss, x.handle(), target.handle(), 1, Handle(out));
     ExpectNear(ValuesOf(out), {sum / static_cast<double>(count)}, ACL_DOUBLE);
+  }
+}
+
+/// What losses and their gradients give for inputs of a type: of (3, n), dense or as columns.
+std::vector<Doubles> ResultsOf(const Device& device, aclDataType dtype, aclDataType result,
+                               const Layout& layout, const Doubles& x, const Doubles& t) {
+  DeviceTensor self(dtype, layout), target(dtype, layout);
+  self.Write(ToBytes(dtype, x));
+  target.Write(ToBytes(dtype, t));
+  const DeviceTensor upstream = Make(dtype, {}, {0.75});
+  std::vector<Doubles> results;
+  for (const int64_t r : {0, 1, 2}) {
+    const DeviceTensor out(result, DenseLayout(r == 0 ? layout.dims : Dims{})),
+        grad(result, layout);
+    const Self a = self.handle(), b = target.handle(), g = upstream.handle();
+    const auto keep = [&](const DeviceTensor& tensor) { results.push_back(ValuesOf(tensor)); };
+    EXPECT_RUN(device, MseLoss, a, b, r, Handle(out));
+    keep(out);
+    EXPECT_RUN(device, MseLossBackward, g, a, b, r, Handle(grad));
+    keep(grad);
+    EXPECT_RUN(device, SmoothL1Loss, a, b, r, 0.5f, Handle(out));
+    keep(out);
+    EXPECT_RUN(device, SmoothL1LossBackward, g, a, b, r, 0.5f, Handle(grad));
+    keep(grad);
+    EXPECT_RUN(device, BinaryCrossEntropyWithLogits, a, b, b, nullptr, r, Handle(out));
+    keep(out);
+    EXPECT_RUN(device, BinaryCrossEntropyWithLogitsBackward, g, a, b, nullptr, b, r, Handle(grad));
+    keep(grad);
+  }
+  return results;
+}
+
+// They are computed in double whatever the type and wherever the elements are: rounding is all that
+// types differ by.
+TEST(Loss, OfFloatsIsThatOfDoubles) {
+  for (const int64_t n : {1, 15, 17, 513, 1100}) {
+    Random random(72);
+    for (const aclDataType dtype : {ACL_FLOAT, ACL_FLOAT16, ACL_BF16}) {
+      const auto stored = [&](const Doubles& values, aclDataType as) {
+        return ToDoubles(as, ToBytes(as, values));
+      };
+      const Doubles x = stored(RealValues(random, 3 * n, -9, 9), dtype),
+                    t = stored(RealValues(random, 3 * n, 0, 1), dtype);
+      std::vector<Doubles> want;
+      UnderEachSetting([&, n = n](const std::string& setting, const Device& device) {
+        SCOPED_TRACE(testing::Message() << setting << ", " << dtype << ", width " << n);
+        const Layout dense = DenseLayout({3, n}), columns{{3, n}, {1, 4}, 0, 4 * n};
+        for (const Layout& layout : {dense, columns}) {
+          const auto all = ResultsOf(device, ACL_DOUBLE, ACL_DOUBLE, layout, x, t);
+          if (want.empty()) want = all;
+          EXPECT_EQ(all, want);
+          const auto got = ResultsOf(device, dtype, ACL_FLOAT, layout, x, t);
+          ASSERT_EQ(got.size(), want.size());
+          for (size_t i = 0; i < got.size(); ++i) {
+            EXPECT_EQ(got[i], stored(want[i], ACL_FLOAT)) << "result " << i;
+          }
+        }
+      });
+    }
   }
 }
 
