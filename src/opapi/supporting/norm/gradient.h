@@ -173,6 +173,11 @@ struct Backward {
     if (wants_weight || wants_bias) Put(buffers, SumsOfRows(rows_of));
   }
 
+  Grouping groups;
+  GroupedView grad, x, grad_x;
+  Elements weight, grad_weight, grad_bias;
+  bool wants_x, wants_weight, wants_bias;
+
  private:
   using Weights = std::vector<double>;
   static constexpr int64_t kChunk = 64;  // rows of a tree in sequence
@@ -304,11 +309,6 @@ struct Backward {
     }
     return sums;
   }
-
-  Grouping groups;
-  GroupedView grad, x, grad_x;
-  Elements weight, grad_weight, grad_bias;
-  bool wants_x, wants_weight, wants_bias;
 };
 
 }  // namespace openaclnn::supporting

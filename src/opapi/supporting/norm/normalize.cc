@@ -67,6 +67,11 @@ struct Forward {
     });
   }
 
+  Grouping groups;
+  double eps;
+  GroupedView x, y;
+  Elements weight, bias, mean, rstd;
+
  private:
   using Weights = std::vector<double>;
 
@@ -102,11 +107,6 @@ struct Forward {
       });
     });
   }
-
-  Grouping groups;
-  double eps;
-  GroupedView x, y;
-  Elements weight, bias, mean, rstd;
 };
 
 void CheckMask(const std::vector<bool>& mask, const BackwardTensors& of, Checker& checker) {
