@@ -177,9 +177,11 @@ uint32_t UsableCpus() {
 std::mutex g_mutex;  // guards what follows
 Config g_config;
 bool g_loaded = false;
-// Of g_config, written under the lock and read without; null until it was loaded, simd before it.
+// Of g_config, written under the lock and read without; null until it was loaded, the others before
+// it.
 std::atomic<const Product*> g_product{nullptr};
 std::atomic<OpenaclnnSimd> g_simd{OPENACLNN_SIMD_BASELINE};
+std::atomic<uint32_t> g_threads{1};
 
 Status Load() {
   Config config;
@@ -188,6 +190,7 @@ Status Load() {
     g_config = config;
     g_loaded = true;
     g_simd.store(config.simd, std::memory_order_relaxed);
+    g_threads.store(config.num_threads, std::memory_order_relaxed);
     g_product.store(config.product, std::memory_order_release);
   }
   return status;
@@ -237,6 +240,14 @@ OpenaclnnSimd ConfiguredSimd() {
     if (!CurrentConfig(&config).ok()) return OPENACLNN_SIMD_BASELINE;
   }
   return g_simd.load(std::memory_order_relaxed);
+}
+
+uint32_t ConfiguredThreads() {
+  if (g_product.load(std::memory_order_acquire) == nullptr) {
+    Config config;
+    if (!CurrentConfig(&config).ok()) return 1;
+  }
+  return g_threads.load(std::memory_order_relaxed);
 }
 
 Status ReloadConfig() {

@@ -34,6 +34,8 @@ Status CurrentConfig(Config* config);
 Status ConfiguredProduct(const Product** product);
 /// The baseline where the environment cannot be used.
 OpenaclnnSimd ConfiguredSimd();
+/// One where the environment cannot be used.
+uint32_t ConfiguredThreads();
 
 /// 107001 unless the number is that of a device.
 Status CheckDeviceId(const char* operand, int32_t device_id);

@@ -107,6 +107,7 @@ void RecordUnsupported(const char* api) {
 constexpr OpenaclnnRuntime kRuntime = {
     .product = CurrentProduct,
     .simd = ConfiguredSimd,
+    .threads = ConfiguredThreads,
     .product_count = [] { return static_cast<uint32_t>(Products().size()); },
     .product_at = [](uint32_t index) { return &Products()[index]; },
     .family_name = FamilyName,

@@ -10,7 +10,7 @@ extern "C" {
 
 /// Changed with every change of the structs below; a library that asks for another version gets
 /// null, so that mixed installations are refused instead of crashing.
-#define OPENACLNN_RUNTIME_INTERFACE 4u
+#define OPENACLNN_RUNTIME_INTERFACE 5u
 
 /// Families of products that share one table of supported types.
 typedef enum OpenaclnnFamily {
@@ -91,6 +91,8 @@ typedef struct OpenaclnnRuntime {
   const OpenaclnnProduct* (*product)(OpenaclnnMessage* message);
   /// The instruction set that kernels may use: the machine's best, or what OPENACLNN_SIMD says.
   OpenaclnnSimd (*simd)(void);
+  /// Threads that compute at once, as far as is known when a call is planned; at least 1.
+  uint32_t (*threads)(void);
   uint32_t (*product_count)(void);
   const OpenaclnnProduct* (*product_at)(uint32_t index);
   const char* (*family_name)(OpenaclnnFamily family);

@@ -22,6 +22,7 @@ constexpr OpenaclnnRuntime kRefusing = {
       return nullptr;
     },
     .simd = [] { return OPENACLNN_SIMD_BASELINE; },
+    .threads = [] { return uint32_t{1}; },
     .product_count = [] { return uint32_t{0}; },
     .product_at = [](uint32_t) -> const OpenaclnnProduct* { return nullptr; },
     .family_name = [](OpenaclnnFamily) { return ""; },
