@@ -50,13 +50,14 @@ struct GemmBlock {
 /// The one tree of a sum: 64 products in sequence, of each pair the second first, as processors'
 /// dot products of BFLOAT16 pairs have it; chunks pairwise. Sixteen chunks are a unit,
 /// whose packed operands stay in the second-level cache; units are added pairwise as well, so that
-/// any power of two gives the same bits. Measured as in gemm.cc: 4 chunks 0.91 to 1.01, 8: 0.97 to
-/// 1.03, 32: 0.99 to 1.02 with twice the scratch.
+/// any power of two gives the same bits. Measured as in gemm_plan.cc: 4 chunks 0.91 to 1.01, 8:
+/// 0.97 to 1.03, 32: 0.99 to 1.02 with twice the scratch.
 inline constexpr int64_t kGemmChunk = 64;
 inline constexpr int64_t kGemmUnit = 16 * kGemmChunk;
 
-/// Rows of C that share a packed block of A: a multiple of every target's rows of a tile. Measured
-/// as in gemm.cc: 24 0.97 to 1.07, 96: 0.91 to 1.01, 192: 0.86 to 0.98.
+/// Rows of C that share a packed block of A, at most: a multiple of every target's rows of a tile,
+/// as its half and its quarter are. Measured as in gemm_plan.cc: 24 0.97 to 1.07, 96: 0.91 to 1.01,
+/// 192: 0.86 to 0.98.
 inline constexpr int64_t kGemmRows = 48;
 
 /// Who packs B. kShared: all bodies, for the blocks of all; kBatch: a body, for its batches; kUnit:
@@ -76,18 +77,22 @@ struct Gemm {
   int64_t terms, columns;
   GemmRows rows;
   GemmBatches batches;
+  uint64_t most_bytes = UINT64_MAX;  // that the scratch should have; UINT64_MAX: any
 
   bool pairs;                        // operands are packed as pairs of BFLOAT16, not as floats
   bool added_once;                   // all rows add the same
   int64_t plain_step;                // elements between rows of A that are not packed; 0: all are
   int64_t merged_begin, merged_end;  // groups that share blocks
-  int64_t blocks;                    // of at most kGemmRows rows
+  int64_t block_rows;                // at most kGemmRows
+  int64_t blocks;                    // of at most so many rows
   int64_t panels;                    // groups of columns of a tile
   GemmPacking packing;
-  int64_t pass_panels;    // of B that are packed at a time
-  int64_t column_groups;  // parts of a pass's panels that a block is worked on in
-  int64_t rounds;         // of batches, one after the other
-  int64_t bodies;         // pieces of parallel work of a round
+  int64_t pass_panels;                  // of B that are packed at a time
+  int64_t segment_units;                // of a pass that are packed at a time; 0: all
+  int64_t first_term, last_first_term;  // where blocks' terms begin, at least and at most
+  int64_t column_groups;                // parts of a pass's panels that a block is worked on in
+  int64_t rounds;                       // of batches, one after the other
+  int64_t bodies;                       // that take pieces of a round, in parallel
 
   /// At most INT64_MAX, which no device has.
   uint64_t scratch_bytes() const;
@@ -121,6 +126,7 @@ struct GemmWork {
   const Gemm* gemm;
   GemmBlock block;
   int64_t panel_begin, panel_end;
+  int64_t unit_begin, unit_end;  // of the block's terms; as far as there are so many
   const void* a;
   const void* b;           // kUnit: to be packed
   GemmPacked packed_b;     // kUnit: a place for a unit
@@ -133,7 +139,7 @@ struct GemmWork {
 
 /// The loops that are compiled for each instruction set.
 struct GemmKernels {
-  int64_t tile_columns;
+  int64_t tile_rows, tile_columns;
   bool pairs;  // there are loops for pairs of BFLOAT16
   void (*pack_b)(const Gemm& gemm, const void* b, const GemmPart& part, const GemmPacked& packed);
   void (*widen)(const void* from, int64_t step, int32_t dtype, int64_t n, float* to);

@@ -63,7 +63,7 @@ inline __attribute__((always_inline)) void Widen(const std::byte* from, int64_t 
   if (n < kLanes) return F32x16::LoadTail(elements, n).StoreTail(to, n);
   for (int64_t j = 0; j + kLanes <= n; j += kLanes) F32x16::Load(elements + j).Store(to + j);
   // The last lanes again: cheaper than a part of them.
-  F32x16::Load(elements + n - kLanes).Store(to + n - kLanes);
+  if (n % kLanes != 0) F32x16::Load(elements + n - kLanes).Store(to + n - kLanes);
 }
 
 /// Elements [j, j + count) of rows, all in one tap: where they lie in row i of the tensor.
@@ -119,8 +119,12 @@ inline void ReadRows(const TapMatrix& m, const void* data, int64_t i, int64_t ro
               [&](const std::byte* from, int64_t r, int64_t at, int64_t count) {
                 float* const piece =
                     to + r * row_step + at / kGemmChunk * chunk_step + at % kGemmChunk;
-                Widen<decltype(stored)>(from, m.view.step, count, piece);
-                Round(m.rounding, count, piece);
+                if (count == kGemmChunk && m.view.step == 1) {
+                  Widen<decltype(stored)>(from, 1, kGemmChunk, piece);
+                } else {
+                  Widen<decltype(stored)>(from, m.view.step, count, piece);
+                }
+                if (m.rounding != Rounding::kNone) Round(m.rounding, count, piece);
               });
   });
 }
@@ -232,6 +236,7 @@ struct UnitOfA {
   static constexpr int64_t kChunkFloats = kGemmChunk * kTileRows;
 
   float* packed;
+  int64_t first_tile;  // that is packed
   int64_t tile_floats;
   uint32_t least;                           // of pairs: the least magnitude
   const float* plain;                       // PlainRowsOfA: the first row
@@ -242,7 +247,7 @@ struct UnitOfA {
 // so that they are copied as they lie. Rows beyond the last repeat it; nobody reads their sums.
 struct RowsOfA {
   using Rest = RowsOfA;
-  static constexpr bool kPairs = false;
+  static constexpr bool kPairs = false, kPlain = false;
   static constexpr int64_t kRowStep = kGemmChunk, kTermStep = 1;
 
   static void Pack(const GemmWork& work, int64_t begin, int64_t end, UnitOfA* unit) {
@@ -252,7 +257,8 @@ struct RowsOfA {
   static void PackFrom(const GemmWork& work, int64_t row, int64_t begin, int64_t end,
                        UnitOfA* unit) {
     const GemmBlock& block = work.block;
-    float* to = unit->packed + (row - block.row_begin) / kTileRows * unit->tile_floats;
+    unit->first_tile = (row - block.row_begin) / kTileRows;
+    float* to = unit->packed;
     for (; row < block.row_end; row += kTileRows, to += unit->tile_floats) {
       ReadRows(work.gemm->a, work.a, row, RowsOfTile(block.row_end - row), block.row_end - 1, begin,
                end - begin, to, kGemmChunk, UnitOfA::kChunkFloats);
@@ -263,7 +269,7 @@ struct RowsOfA {
 // The same where whole tiles are read as they lie: what is left of the rows is packed.
 struct PlainRowsOfA {
   using Rest = RowsOfA;
-  static constexpr bool kPairs = false;
+  static constexpr bool kPairs = false, kPlain = true;
   static constexpr int64_t kRowStep = 0, kTermStep = 1;
 
   static void Pack(const GemmWork& work, int64_t begin, int64_t end, UnitOfA* unit) {
@@ -287,30 +293,103 @@ struct PlainRowsOfA {
 // term's elements of a tile lie together.
 struct ColumnsOfA {
   using Rest = ColumnsOfA;
-  static constexpr bool kPairs = false;
+  static constexpr bool kPairs = false, kPlain = false;
   static constexpr int64_t kRowStep = 1, kTermStep = kTileRows;
+
+  static void Pack(const GemmWork& work, int64_t begin, int64_t end, UnitOfA* unit) {
+    PackFrom(work, work.block.row_begin, begin, end, unit);
+  }
+
+  static void PackFrom(const GemmWork& work, int64_t first, int64_t begin, int64_t end,
+                       UnitOfA* unit) {
+    const TapMatrix& a = work.gemm->a;
+    const int64_t rows = work.block.row_end - first;
+    unit->first_tile = (first - work.block.row_begin) / kTileRows;
+    WithStored(a.dtype, [&](auto stored) {
+      using T = decltype(stored);
+      // Tiles as wide as lanes where there are as many columns, the next term over what is too
+      // much.
+      int64_t done = 0;
+      if (kTileRows > 2 && a.view.step == 1 && a.rounding == Rounding::kNone &&
+          a.view.rows.step() != 0) {
+        const int64_t most = Run(a, first, INT64_MAX).count;
+        while (done < rows && done + kLanes <= most) done += kTileRows;
+        PackWide<T>(Run(a, first, rows), work, Least(done, rows), begin, end - kOver, unit);
+      }
+      if (done < rows) PackLines<T>(work, first, done, begin, end, unit->packed, *unit);
+      if (done > 0) {
+        const int64_t from = end - begin > kOver ? end - kOver : begin;
+        PackLines<T>(work, first, 0, from, end, unit->packed + (from - begin) * kTileRows, *unit);
+      }
+    });
+  }
+
+ private:
+  // Terms that lanes reach into.
+  static constexpr int64_t kOver = (kLanes - 1) / kTileRows;
+
+  /// Tiles of all terms but the last ones.
+  template <class T>
+  static void PackWide(const Run& run, const GemmWork& work, int64_t rows, int64_t begin,
+                       int64_t end, UnitOfA* unit) {
+    const TapMatrix& a = work.gemm->a;
+    const int64_t step = a.view.rows.step();
+    for (int64_t q = begin; q < end; q += kGemmChunk) {
+      const int64_t n = Least(kGemmChunk, end - q);
+      const T* line = reinterpret_cast<const T*>(run.Of(a, work.a, q));
+      float* tile = unit->packed + (q - begin) * kTileRows;
+      for (int64_t row = 0; row < rows; row += kTileRows, tile += unit->tile_floats) {
+        const T* from = line + row;
+        float* to = tile;
+        for (int64_t t = 0; t < n; ++t, from += step, to += kTileRows) {
+          __builtin_prefetch(from + 16 * step);
+          F32x16::Load(from).Store(to);
+        }
+      }
+    }
+  }
+
+  template <class T>
+  static void PackLines(const GemmWork& work, int64_t first, int64_t done, int64_t begin,
+                        int64_t end, float* packed, const UnitOfA& unit) {
+    const TapMatrix& a = work.gemm->a;
+    const int64_t rows = work.block.row_end - first - done;
+    if (rows <= 0) return;
+    const Run run(a, first + done, rows);
+    float line[kGemmRows] = {};
+    packed += done / kTileRows * unit.tile_floats;
+    for (int64_t q = begin; q < end; ++q, packed += kTileRows) {
+      // 1.03 to 1.06 times as fast with 16 terms of notice.
+      const std::byte* later = run.Of(a, work.a, q + 16);
+      for (int64_t j = 0; j < run.count * a.view.element_bytes; j += 64) {
+        __builtin_prefetch(later + j);
+      }
+      Widen<T>(run.Of(a, work.a, q), a.view.step, run.count, line);
+      Round(a.rounding, run.count, line);
+      float* to = packed;
+      for (int64_t row = 0; row < rows; row += kTileRows, to += unit.tile_floats) {
+        std::memcpy(to, line + row, kTileRows * sizeof(float));
+      }
+    }
+  }
+};
+
+// The same where whole tiles are read as they lie, terms plain_step floats apart.
+struct PlainColumnsOfA {
+  using Rest = ColumnsOfA;
+  static constexpr bool kPairs = false, kPlain = true;
+  static constexpr int64_t kRowStep = 1, kTermStep = 0;
 
   static void Pack(const GemmWork& work, int64_t begin, int64_t end, UnitOfA* unit) {
     const GemmBlock& block = work.block;
     const TapMatrix& a = work.gemm->a;
     const int64_t rows = block.row_end - block.row_begin;
-    const Run run(a, block.row_begin, rows);
-    float line[kGemmRows] = {};
-    WithStored(a.dtype, [&](auto stored) {
-      for (int64_t q = begin; q < end; ++q) {
-        // 1.03 to 1.06 times as fast with 16 terms of notice.
-        const std::byte* later = run.Of(a, work.a, q + 16);
-        for (int64_t j = 0; j < run.count * a.view.element_bytes; j += 64) {
-          __builtin_prefetch(later + j);
-        }
-        Widen<decltype(stored)>(run.Of(a, work.a, q), a.view.step, run.count, line);
-        Round(a.rounding, run.count, line);
-        float* to = unit->packed + (q - begin) * kTileRows;
-        for (int64_t row = 0; row < rows; row += kTileRows, to += unit->tile_floats) {
-          std::memcpy(to, line + row, kTileRows * sizeof(float));
-        }
-      }
-    });
+    unit->plain =
+        reinterpret_cast<const float*>(Run(a, block.row_begin, rows).Of(a, work.a, begin));
+    for (int64_t chunk = 0; chunk * kGemmChunk < end - begin; ++chunk) {
+      unit->offsets[chunk] = chunk * kGemmChunk * work.gemm->plain_step;
+    }
+    ColumnsOfA::PackFrom(work, block.row_begin + rows / kTileRows * kTileRows, begin, end, unit);
   }
 };
 

@@ -64,8 +64,13 @@ inline void ReadBits(const TapMatrix& m, const void* data, int64_t i, int64_t ro
                      LeastMagnitude* least) {
   ForPieces(m, data, i, rows, last, j, n,
             [&](const std::byte* from, int64_t r, int64_t at, int64_t count) {
-              CopyBits(from, m.view.step, count,
-                       to + r * row_step + at / kGemmChunk * chunk_step + at % kGemmChunk, least);
+              uint16_t* const piece =
+                  to + r * row_step + at / kGemmChunk * chunk_step + at % kGemmChunk;
+              if (count == kGemmChunk && m.view.step == 1) {
+                CopyBits(from, 1, kGemmChunk, piece, least);
+              } else {
+                CopyBits(from, m.view.step, count, piece, least);
+              }
             });
   if (n % 2 == 0) return;
   for (int64_t r = 0; r < rows; ++r) {
@@ -155,7 +160,7 @@ inline void PackPairsOfB(const Gemm& gemm, const void* b, const GemmPart& part,
 
 /// What both ways of packing A share.
 struct PairsOfA {
-  static constexpr bool kPairs = true;
+  static constexpr bool kPairs = true, kPlain = false;
 
   /// Whether no operand, product or sum of the terms [begin, end) can be subnormal.
   static bool DotsAreExact(const UnitOfA& a, const GemmPacked& b, int64_t panel, int64_t begin,
@@ -199,27 +204,75 @@ struct PairsOfColumnsOfA : PairsOfA {
   static void Pack(const GemmWork& work, int64_t begin, int64_t end, UnitOfA* unit) {
     const GemmBlock& block = work.block;
     const TapMatrix& a = work.gemm->a;
-    const int64_t rows = block.row_end - block.row_begin;
-    const Run run(a, block.row_begin, rows);
+    const int64_t rows = block.row_end - block.row_begin, pairs = (end - begin) / 2;
+    LeastMagnitude least;
+    // As ColumnsOfA.
+    int64_t done = 0;
+    if (a.view.step == 1 && a.view.rows.step() != 0 && pairs > kOver) {
+      const int64_t most = Run(a, block.row_begin, INT64_MAX).count;
+      while (done < rows && done + kLanes <= most) done += kTileRows;
+      PackWide(work, Least(done, rows), begin, pairs - kOver, unit, &least);
+      PackLines(work, 0, begin + 2 * (pairs - kOver), end, begin, unit, &least);
+    }
+    if (done < rows) PackLines(work, done, begin, end, begin, unit, &least);
+    unit->least = least.Value();
+  }
+
+ private:
+  // Pairs that lanes reach into.
+  static constexpr int64_t kOver = (kLanes - 1) / kTileRows;
+
+  static void PackWide(const GemmWork& work, int64_t rows, int64_t begin, int64_t pairs,
+                       UnitOfA* unit, LeastMagnitude* least) {
+    const TapMatrix& a = work.gemm->a;
+    const Run run(a, work.block.row_begin, rows);
+    const int64_t step = a.view.rows.step();
+    for (int64_t p = 0; p < pairs; p += kGemmChunk / 2) {
+      const int64_t n = Least(kGemmChunk / 2, pairs - p);
+      const auto* line = reinterpret_cast<const uint16_t*>(run.Of(a, work.a, begin + 2 * p));
+      float* tile = unit->packed + p * kTileRows;
+      for (int64_t row = 0; row < rows; row += kTileRows, tile += unit->tile_floats) {
+        const uint16_t* from = line + row;
+        float* to = tile;
+        for (int64_t t = 0; t < n; ++t, from += 2 * step, to += kTileRows) {
+          __builtin_prefetch(from + 16 * step);
+          __builtin_prefetch(from + 17 * step);
+          const auto load = [](const uint16_t* at) {
+            return _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)));
+          };
+          const __m512i both =
+              _mm512_or_si512(load(from), _mm512_slli_epi32(load(from + step), 16));
+          least->See(both);
+          _mm512_storeu_si512(to, both);
+        }
+      }
+    }
+  }
+
+  /// Rows from `done` on, terms [from, end) of those from `begin` on.
+  static void PackLines(const GemmWork& work, int64_t done, int64_t from, int64_t end,
+                        int64_t begin, UnitOfA* unit, LeastMagnitude* least) {
+    const TapMatrix& a = work.gemm->a;
+    const int64_t first = work.block.row_begin + done, rows = work.block.row_end - first;
+    const Run run(a, first, rows);
     uint16_t lines[2][kGemmRows] = {};
     uint32_t pairs[kGemmRows];
-    LeastMagnitude least;
-    for (int64_t q = begin; q < end; q += 2) {
+    float* const packed = unit->packed + done / kTileRows * unit->tile_floats;
+    for (int64_t q = from; q < end; q += 2) {
       if (end - q == 1) std::memset(lines[1], 0, sizeof lines[1]);
       for (int64_t r = 0; r < Least(end - q, 2); ++r) {
         const std::byte* later = run.Of(a, work.a, q + r + 16);
         for (int64_t j = 0; j < run.count * a.view.element_bytes; j += 64) {
           __builtin_prefetch(later + j);
         }
-        CopyBits(run.Of(a, work.a, q + r), a.view.step, run.count, lines[r], &least);
+        CopyBits(run.Of(a, work.a, q + r), a.view.step, run.count, lines[r], least);
       }
       Pair(lines[0], lines[1], kGemmRows, pairs);
-      float* to = unit->packed + (q - begin) / 2 * kTileRows;
+      float* to = packed + (q - begin) / 2 * kTileRows;
       for (int64_t row = 0; row < rows; row += kTileRows, to += unit->tile_floats) {
         std::memcpy(to, pairs + row, kTileRows * sizeof(uint32_t));
       }
     }
-    unit->least = least.Value();
   }
 };
 

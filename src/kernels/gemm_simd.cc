@@ -89,10 +89,11 @@ void MultiplyTile(const GemmWork& work, const UnitOfA& a, const GemmPacked& pack
   const int64_t begin = block.term_begin + unit * kGemmUnit;
   const int64_t terms = Least(kGemmUnit, block.term_end - begin);
   const int64_t chunks = (terms + kGemmChunk - 1) / kGemmChunk, first = row - block.row_begin;
-  constexpr bool kPlain = Left::kRowStep == 0;
+  constexpr bool kPlain = Left::kPlain;
   const int64_t plain_step = work.gemm->plain_step;
   const float* rows_of_a =
-      kPlain ? a.plain + first * plain_step : a.packed + first / kTileRows * a.tile_floats;
+      kPlain ? a.plain + first * (Left::kRowStep != 0 ? Left::kRowStep : plain_step)
+             : a.packed + (first / kTileRows - a.first_tile) * a.tile_floats;
   const Panel place(*work.gemm, packed_b, panel);
   alignas(64) float chunk_sums[4 * kRows * kTileColumns];
   const Waiting chunk_waiting = {chunk_sums, kRows * kTileColumns, kTileColumns};
@@ -116,7 +117,7 @@ void MultiplyTile(const GemmWork& work, const UnitOfA& a, const GemmPacked& pack
   const int64_t group_columns = (work.panel_end - work.panel_begin) * kTileColumns;
   const Waiting unit_waiting = {
       work.partials + first * group_columns + (panel - work.panel_begin) * kTileColumns,
-      kGemmRows * group_columns, group_columns};
+      work.gemm->block_rows * group_columns, group_columns};
   tile.Join(unit_waiting, unit);
   if (begin + terms < block.term_end) return tile.Wait(unit_waiting, unit);
   tile.JoinRest(unit_waiting, unit);
@@ -148,7 +149,8 @@ void MultiplyPanel(const GemmWork& work, const UnitOfA& a, const GemmPacked& pac
 template <class Left>
 void MultiplyBlock(const GemmWork& work) {
   const GemmBlock& block = work.block;
-  for (int64_t unit = 0; block.term_begin + unit * kGemmUnit < block.term_end; ++unit) {
+  const int64_t units = (block.term_end - block.term_begin + kGemmUnit - 1) / kGemmUnit;
+  for (int64_t unit = work.unit_begin; unit < Least(work.unit_end, units); ++unit) {
     const int64_t begin = block.term_begin + unit * kGemmUnit;
     const int64_t end = Least(begin + kGemmUnit, block.term_end);
     UnitOfA a = {};
@@ -186,20 +188,26 @@ void StoreZeros(const GemmWork& work) {
 
 void MultiplyWork(const GemmWork& work) {
   const Gemm& gemm = *work.gemm;
-  if (work.block.term_begin >= work.block.term_end) return StoreZeros(work);
+  if (work.block.term_begin >= work.block.term_end) {
+    if (work.unit_begin == 0) StoreZeros(work);
+    return;
+  }
 #if defined(OPENACLNN_PAIRS)
   if (gemm.pairs) {
     return gemm.a.transposed ? MultiplyBlock<PairsOfColumnsOfA>(work)
                              : MultiplyBlock<PairsOfRowsOfA>(work);
   }
 #endif
-  gemm.a.transposed      ? MultiplyBlock<ColumnsOfA>(work)
-  : gemm.plain_step != 0 ? MultiplyBlock<PlainRowsOfA>(work)
-                         : MultiplyBlock<RowsOfA>(work);
+  if (gemm.plain_step != 0) {
+    return gemm.a.transposed ? MultiplyBlock<PlainColumnsOfA>(work)
+                             : MultiplyBlock<PlainRowsOfA>(work);
+  }
+  gemm.a.transposed ? MultiplyBlock<ColumnsOfA>(work) : MultiplyBlock<RowsOfA>(work);
 }
 
 }  // namespace
 
-extern const GemmKernels kGemmKernels = {kTileColumns, kPairs, PackB, WidenRow, MultiplyWork};
+extern const GemmKernels kGemmKernels = {kTileRows, kTileColumns, kPairs,
+                                         PackB,     WidenRow,     MultiplyWork};
 
 }  // namespace openaclnn::OPENACLNN_TARGET
