@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <vector>
@@ -144,6 +145,38 @@ void ExpectLimitsAreThoseOfTheProduct(std::string_view api, Sized&& sized) {
     if (!limited) continue;
     ExpectRefused(taps, api, 161002, "weight dimension 0 is 256", "at most 255");
     ExpectRefused(pad, api, 161002, "pad value is 256", "at most 255");
+  }
+}
+
+/// Types and shapes whose workspace is a tenth of what a call reads and writes, or 256 KiB.
+/// `spec_of` makes the arguments, all of FLOAT.
+template <class Spec, class SpecOf>
+void ExpectWorkspaceIsATenth(const SpecOperands<Spec>& operands, const SpecOf& spec_of) {
+  const ConvCase shapes[] = {{"wide", kPerf, 256, 16, 512, 1024, 3, 1},
+                             {"long", kPerf, 40000, 1, 64, 64, 3, 1},
+                             {"taps", kPerf, 200, 16, 512, 768, 5, 2},
+                             {"few_channels", kPerf, 2048, 16, 30, 30, 3, 1},
+                             {"larger", kPerf, 4096, 32, 1024, 1024, 3, 1},
+                             {"one_output", kPerf, 20000, 16, 20, 1, 3, 1}};
+  for (const char* threads : {"1", "2"}) {
+    const Device device({{"OPENACLNN_NUM_THREADS", threads}});
+    for (const ConvCase& shape : shapes) {
+      for (const aclDataType dtype : kFloatDtypes) {
+        SCOPED_TRACE(testing::Message() << shape.name << " " << dtype << " " << threads);
+        Spec spec = spec_of(shape);
+        uint64_t bytes = 0;
+        for (const auto& operand : operands) {
+          TensorSpec& tensor = spec.*operand.member;
+          tensor.dtype = dtype;
+          uint64_t count = 1;
+          for (const int64_t dim : tensor.dims) count *= static_cast<uint64_t>(dim);
+          bytes += count * aclDataTypeSize(dtype);
+        }
+        const Planned planned = Plan(spec);
+        ASSERT_EQ(planned.outcome().message, "");
+        EXPECT_LE(planned.workspace_size(), std::max<uint64_t>(bytes / 10, 256 << 10));
+      }
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kernels/scratch.h"
 #include "openaclnn/status.h"
 
 namespace openaclnn::conv_tbc {
@@ -111,6 +112,15 @@ TapMatrix TapsOf(const Operand& operand, Rounding rounding, int64_t shift, int64
           .shift = shift,
           .step = step,
           .transposed = transposed};
+}
+
+uint64_t MostWorkspace(std::span<const Operand* const> operands) {
+  __int128 bytes = 0;
+  for (const Operand* operand : operands) {
+    bytes += static_cast<__int128>(operand->count().value_or(INT64_MAX)) *
+             static_cast<int>(FindDataType(operand->dtype())->bytes);
+  }
+  return ScratchBytes(bytes / 10);
 }
 
 int64_t RowsBetween(int64_t steps, const Geometry& geometry) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 
 #include "frame/checker.h"
 #include "kernels/gemm.h"
@@ -45,6 +46,9 @@ void CheckMathType(Checker& checker, const Product& product, int32_t dtype, int8
 /// elements.
 TapMatrix TapsOf(const Operand& operand, Rounding rounding, int64_t shift, int64_t step,
                  bool transposed);
+
+/// Bytes that the workspace should have: a tenth of what the call reads and writes.
+uint64_t MostWorkspace(std::span<const Operand* const> operands);
 
 /// Rows of x or y from one step of time to `steps` after it. It may wrap around: with so many taps
 /// that it does, no row that is read lies there.

@@ -26,6 +26,7 @@ Gemm PlanInputGrad(const Params& p, const Geometry& g, Rounding rounding) {
                .places = g.taps,
                .place_terms = g.out_channels,
                .merge = true};
+  gemm.most_bytes = MostWorkspace(p.operands());
   PlanGemm(&gemm);
   return gemm;
 }
@@ -49,6 +50,7 @@ Gemm PlanWeightGrad(const Params& p, const Geometry& g, Rounding rounding) {
                .places = g.out_length,
                .place_terms = g.batch,
                .merge = false};
+  gemm.most_bytes = MostWorkspace(p.operands());
   PlanGemm(&gemm);
   return gemm;
 }

@@ -27,6 +27,7 @@ Plan MakePlan(const Params& p, const Product& product) {
                .places = g.taps,
                .place_terms = g.in_channels,
                .merge = true};
+  gemm.most_bytes = MostWorkspace(p.operands());
   PlanGemm(&gemm);
   plan.workspace_size = gemm.scratch_bytes();
   return plan;
