@@ -6,9 +6,35 @@
 namespace openaclnn::supporting {
 namespace {
 
-/// The extreme of each row, if it is asked for, and where it is.
+template <bool kLargest, class T>
+bool IsBetter(T x, T best) {
+  return IsNan(x) || (kLargest ? x > best : x < best);
+}
+
+/// Where the extreme is: the first NaN, or the first of equals. Blocks that have nothing better are
+/// passed over by a loop without branches, which becomes vectors.
+template <bool kLargest, class T>
+int64_t PlaceOfExtreme(const T* x, int64_t n) {
+  constexpr int64_t kBlock = 64;
+  int64_t best = 0;
+  for (int64_t begin = 1; begin < n && !IsNan(x[best]); begin += kBlock) {
+    const int64_t end = std::min(begin + kBlock, n);
+    const T value = x[best];
+    int better = 0;
+    // A NaN is neither.
+    for (int64_t i = begin; i < end; ++i)
+      better |= (kLargest ? x[i] <= value : x[i] >= value) ? 0 : 1;
+    if (better == 0) continue;
+    for (int64_t i = begin; i < end && !IsNan(x[best]); ++i) {
+      if (IsBetter<kLargest>(x[i], x[best])) best = i;
+    }
+  }
+  return best;
+}
+
+/// The extreme of each row, if it is asked for, and where it is. T has the numbers of self.
 template <class T, bool kLargest>
-Plan MakeExtremeAt(const ExtremeAtParams& p) {
+Plan MakeExtremeAt(const ExtremeAtParams& p, int32_t dtype) {
   const Extent extent = ExtentOf(p.self, p.dim);
   const Rows rows(p.self, extent.dim);
   struct To {
@@ -23,18 +49,22 @@ Plan MakeExtremeAt(const ExtremeAtParams& p) {
   };
   const bool with_values = p.out.present();
   const To out(with_values ? p.out : p.indices), indices(p.indices);
+  const bool dense = p.self.dtype() == dtype && rows.step == int64_t{sizeof(T)};
   const auto load = LoaderOf<T>(p.self.dtype());
   const auto store = StorerOf<T>(with_values ? p.out.dtype() : p.indices.dtype());
   const auto store_index = StorerOf<int64_t>(p.indices.dtype());
   const Place self = p.self.place;
   return {0, [=](const Buffers& buffers) -> Status {
             ParallelRows(extent.rows, extent.width, [&](int64_t row) {
-              std::vector<T> x(static_cast<size_t>(extent.width));
-              load(rows.At(self(buffers), row), rows.step, extent.width, x.data());
-              int64_t best = 0;
-              for (int64_t i = 1; i < extent.width && !IsNan(x[best]); ++i) {
-                if (IsNan(x[i]) || (kLargest ? x[i] > x[best] : x[i] < x[best])) best = i;
+              std::vector<T> copy;
+              std::byte* const from = rows.At(self(buffers), row);
+              const T* x = reinterpret_cast<const T*>(from);
+              if (!dense) {
+                copy.resize(static_cast<size_t>(extent.width));
+                load(from, rows.step, extent.width, copy.data());
+                x = copy.data();
               }
+              const int64_t best = PlaceOfExtreme<kLargest>(x, extent.width);
               if (with_values) store(&x[best], 1, out.At(buffers, row), 0);
               store_index(&best, 1, indices.At(buffers, row), 0);
             });
@@ -45,8 +75,14 @@ Plan MakeExtremeAt(const ExtremeAtParams& p) {
 /// Integers are compared as they are: DOUBLE does not tell all of INT64 apart.
 template <bool kLargest>
 Plan MakeExtremeAtFor(const ExtremeAtParams& p) {
-  return DomainOf(p.self.dtype()) == Domain::kInteger ? MakeExtremeAt<int64_t, kLargest>(p)
-                                                      : MakeExtremeAt<double, kLargest>(p);
+  switch (DomainOf(p.self.dtype())) {
+    case Domain::kInteger:
+      return MakeExtremeAt<int64_t, kLargest>(p, ACL_INT64);
+    case Domain::kDouble:
+      return MakeExtremeAt<double, kLargest>(p, ACL_DOUBLE);
+    default:
+      return MakeExtremeAt<float, kLargest>(p, ACL_FLOAT);
+  }
 }
 
 }  // namespace

@@ -216,6 +216,39 @@ TEST(Reduce, ThreadsDoNotChangeABit) {
   for (size_t i = 0; i < 4; ++i) EXPECT_EQ(seen[i], seen[i + 4]) << i;
 }
 
+/// The first NaN, or the first of the largest.
+int64_t PlaceOfLargest(const Doubles& row) {
+  size_t best = 0;
+  for (size_t i = 1; i < row.size() && !std::isnan(row[best]); ++i) {
+    if (std::isnan(row[i]) || row[i] > row[best]) best = i;
+  }
+  return static_cast<int64_t>(best);
+}
+
+TEST(Reduce, TheFirstExtremeIsFoundInRowsOfAnyWidth) {
+  const Device device;
+  Random random(31);
+  for (const int64_t width : {1, 2, 63, 64, 65, 66, 128, 129, 130, 200}) {
+    // Few values, so that the largest is there several times; ascending; with a NaN.
+    Doubles rows = SmallValues(random, static_cast<size_t>(3 * width), -3, 3);
+    for (int64_t i = 0; i < width; ++i) {
+      rows[static_cast<size_t>(width + i)] = static_cast<double>(i);
+    }
+    rows[static_cast<size_t>(2 * width + width * 2 / 3)] = std::nan("");
+    for (const aclDataType dtype : {ACL_FLOAT, ACL_BF16, ACL_DOUBLE}) {
+      SCOPED_TRACE(testing::Message() << width << " of " << dtype);
+      const DeviceTensor self = Make(dtype, {3, width}, rows, random);
+      const DeviceTensor out(dtype, DenseLayout({3})), at(ACL_INT64, DenseLayout({3}));
+      EXPECT_RUN(device, MaxDim, self.handle(), 1, false, Handle(out), Handle(at));
+      const Doubles places = ValuesOf(at);
+      for (int64_t r = 0; r < 3; ++r) {
+        const Doubles row(rows.begin() + r * width, rows.begin() + (r + 1) * width);
+        EXPECT_EQ(places[static_cast<size_t>(r)], static_cast<double>(PlaceOfLargest(row))) << r;
+      }
+    }
+  }
+}
+
 TEST(Reduce, RefusesWhatDoesNotFit) {
   const Device device;
   const DeviceTensor x(ACL_FLOAT, DenseLayout({2, 3})), row(ACL_FLOAT, DenseLayout({3})),
