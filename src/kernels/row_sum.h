@@ -34,6 +34,8 @@ struct RowSumKernels {
   void (*add)(const float* term, int64_t width, float* acc);
   /// out[j] = acc[j] / divisor, rounded to dtype
   void (*store)(const float* acc, int64_t width, float divisor, int32_t dtype, void* out);
+  /// Zeros to memory, past the caches where the processor can.
+  void (*stream_zeros)(std::byte* to, int64_t bytes);
 };
 OPENACLNN_TARGET_DECLARE(extern const RowSumKernels kRowSumKernels)
 

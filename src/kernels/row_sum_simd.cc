@@ -143,8 +143,25 @@ void StoreRow(const float* acc, int64_t width, float divisor, int32_t dtype, voi
   }
 }
 
+void StreamZeros(std::byte* to, int64_t bytes) {
+#if defined(__x86_64__)
+  constexpr int64_t kLine = 64;
+  const int64_t head = -reinterpret_cast<intptr_t>(to) & (kLine - 1);
+  if (bytes >= head + kLine) {
+    std::memset(to, 0, static_cast<size_t>(head));
+    for (to += head, bytes -= head; bytes >= kLine; to += kLine, bytes -= kLine) {
+      for (int64_t i = 0; i < kLine; i += 16) {
+        _mm_stream_si128(reinterpret_cast<__m128i*>(to + i), _mm_setzero_si128());
+      }
+    }
+    _mm_sfence();  // before anybody is told that it is there
+  }
+#endif
+  std::memset(to, 0, static_cast<size_t>(bytes));
+}
+
 }  // namespace
 
-extern const RowSumKernels kRowSumKernels = {SumRows, Add, StoreRow};
+extern const RowSumKernels kRowSumKernels = {SumRows, Add, StoreRow, StreamZeros};
 
 }  // namespace openaclnn::OPENACLNN_TARGET

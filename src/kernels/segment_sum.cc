@@ -9,6 +9,19 @@
 namespace openaclnn {
 namespace {
 
+// Zeros go past the caches where rows have at least so many bytes and the output more than a cache
+// holds: it is not read again before it has left. Speeds against memset, on one thread of a Zen 4:
+// rows of 16 KB 1.41, 8 KB 1.24, 3 KB 0.90, 256 bytes 0.41.
+constexpr int64_t kStreamedRow = 8 << 10;
+constexpr int64_t kStreamedOutput = 32 << 20;
+
+bool StreamsZeros(const Operand& to) {
+  const auto bytes = static_cast<int64_t>(FindDataType(to.dtype())->bytes);
+  return to.rank() > 0 && to.tensor().strides[to.rank() - 1] == 1 &&
+         to.last_dim() >= kStreamedRow / bytes &&
+         to.count().value_or(INT64_MAX) >= kStreamedOutput / bytes;
+}
+
 int64_t TileWidth(int64_t width, int64_t column) { return std::min(kTileWidth, width - column); }
 
 }  // namespace
@@ -22,6 +35,7 @@ SegmentSumPlan::SegmentSumPlan(const Operand& from, const Operand& to, int64_t p
       from_dtype(from.dtype()),
       to_dtype(to.dtype()),
       divide_by_count(divide),
+      streams_zeros(StreamsZeros(to)),
       max_units(2 * (positions / kUnitRows)) {}
 
 uint64_t SegmentSumPlan::scratch_bytes() const {
@@ -77,6 +91,9 @@ void SegmentSum::SumOneUnit(int64_t unit) const {
 }
 
 void SegmentSum::WriteRow(int64_t row, int64_t begin, int64_t end, Window& window) const {
+  if (begin == end && plan_.streams_zeros) {
+    return plan_.kernels->stream_zeros(Out(row, 0), plan_.width * plan_.to.element_bytes);
+  }
   if (begin == end) {
     return ZeroStrided(Out(row, 0), plan_.to.step, plan_.width, plan_.to.element_bytes);
   }

@@ -27,6 +27,7 @@ struct SegmentSumPlan {
   int64_t width;
   int32_t from_dtype, to_dtype;
   bool divide_by_count;  // the mean of a segment instead of its sum
+  bool streams_zeros;    // of empty segments
   int64_t max_units;
 
   SegmentSumPlan() = default;
