@@ -8,9 +8,8 @@
 #include "kernels/scratch.h"
 
 namespace openaclnn {
+namespace gemm {
 namespace {
-
-using namespace gemm;
 
 // Figures are speeds against the value here: processor time of one thread of a Xeon with AVX-512
 // and 2 MB of second-level cache, interleaved; "two": elapsed time of two threads.
@@ -184,14 +183,7 @@ void Cut(Gemm* gemm) {
   CutPasses(gemm, kGemmRows / 4, DivideUp(gemm->columns, kLeastPassColumns), 0);
 }
 
-}  // namespace
-
-uint64_t Gemm::scratch_bytes() const {
-  if (bodies == 0) return 0;
-  return ScratchBytes(ScratchElements(*this) * static_cast<int>(sizeof(float)));
-}
-
-void PlanGemm(Gemm* gemm) {
+void Plan(Gemm* gemm) {
   gemm->kernels = OPENACLNN_TARGET_SELECT(kGemmKernels);
   // Without terms A and B have no elements, perhaps no address.
   if (gemm->terms == 0) gemm->batches.a = gemm->batches.b = {};
@@ -207,5 +199,15 @@ void PlanGemm(Gemm* gemm) {
   gemm->panels = DivideUp(gemm->columns, TileColumns(*gemm));
   Cut(gemm);
 }
+
+}  // namespace
+}  // namespace gemm
+
+uint64_t Gemm::scratch_bytes() const {
+  if (bodies == 0) return 0;
+  return ScratchBytes(gemm::ScratchElements(*this) * static_cast<int>(sizeof(float)));
+}
+
+void PlanGemm(Gemm* planned) { gemm::Plan(planned); }
 
 }  // namespace openaclnn

@@ -8,9 +8,8 @@
 #include "kernels/parallel.h"
 
 namespace openaclnn {
+namespace gemm {
 namespace {
-
-using namespace gemm;
 
 // Of B that a thread packs at a time. 4096 to 4 Mi: 0.96 to 1.02, two: 0.95 to 1.03; as in
 // gemm_plan.cc.
@@ -192,10 +191,11 @@ class Call {
 };
 
 }  // namespace
+}  // namespace gemm
 
-void RunGemm(const Gemm& gemm, const void* a, const void* b, const void* added, void* c,
+void RunGemm(const Gemm& planned, const void* a, const void* b, const void* added, void* c,
              void* scratch) {
-  if (gemm.bodies > 0) Call(gemm, a, b, added, c, scratch).Run();
+  if (planned.bodies > 0) gemm::Call(planned, a, b, added, c, scratch).Run();
 }
 
 }  // namespace openaclnn
