@@ -52,6 +52,13 @@ void Stream::DropQueued() {
   dropped_ = submitted();
 }
 
+void Stream::Close() {
+  std::unique_lock lock(mutex_);
+  const uint64_t last = last_ = submitted();
+  lock.unlock();
+  Wait(last, {});
+}
+
 void Stream::Wake() {
   {
     std::lock_guard lock(mutex_);
@@ -73,7 +80,7 @@ bool Stream::TryClaim() {
 // or is to be run again.
 bool Stream::RunFirst(std::unique_lock<std::mutex>& lock, bool* parked) {
   std::unique_ptr<Task>& task = queue_.front();  // whose place adding others does not move
-  const bool drop = !begun_ && completed() < dropped_;
+  const bool drop = !begun_ && (completed() < dropped_ || completed() >= last_);
   const bool skip = stop_on_failure_ && !error_.ok() && task->skipped_after_error();
   if (!std::exchange(begun_, true)) traced_from_ = TraceStart();
   woken_ = false;

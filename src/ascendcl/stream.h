@@ -60,6 +60,10 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
   /// Drops the tasks that have not begun: they are passed over in their turn.
   void DropQueued();
 
+  /// Returns once all tasks are done. What others submit from now on, who found the stream before
+  /// it was removed, is dropped: nothing of theirs runs once it is gone.
+  void Close();
+
   /// Lets a parked stream go on: what its first task waited for has come.
   void Wake();
 
@@ -97,6 +101,7 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
   int num_waiting_ = 0;
   std::atomic<uint64_t> submitted_{0};  // as completed_
   uint64_t dropped_ = 0;                // tasks up to this one are passed over
+  uint64_t last_ = UINT64_MAX;          // tasks behind this one too
   std::atomic<uint64_t> completed_{0};  // written under the lock, read without
   std::atomic<bool> failed_{false};     // whether there is an error; as completed_
   Status error_;

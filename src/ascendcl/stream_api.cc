@@ -41,7 +41,7 @@ Status DestroyStream(aclrtStream stream, bool force) {
     object->DropQueued();
     object->EndSubscription();  // a callback that was not taken may never be
   }
-  object->Wait(submitted, {});
+  object->Close();
   (void)object->TakeError();  // nobody can ask for it any more
   object->EndSubscription();
   return context->RemoveStream(stream);

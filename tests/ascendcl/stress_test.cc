@@ -143,30 +143,51 @@ TEST_F(StressTest, ThreadsOnOneStream) {
   EXPECT_EQ(aclrtDestroyStream(stream), 0);
 }
 
-// Creation and destruction against use: codes, never a crash.
+struct Target {
+  aclrtStream stream;
+  std::atomic<bool> gone{false};
+  std::atomic<int> late{0};
+
+  static void Look(void* argument) {
+    auto* target = static_cast<Target*>(argument);
+    if (target->gone) target->late.fetch_add(1);
+  }
+};
+
+// Creation and destruction against use: codes, never a crash, and nothing runs on a stream that is
+// gone.
 TEST_F(StressTest, HandlesDestroyedUnderUse) {
   ASSERT_EQ(aclrtGetCurrentContext(&context), 0);
-  std::atomic<aclrtStream> stream{NewStream()};
+  constexpr int kTargets = 1000;
+  std::vector<Target> targets(kTargets);
+  targets[0].stream = NewStream();
+  std::atomic<Target*> target{targets.data()};
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
       ASSERT_EQ(aclrtSetCurrentContext(context), 0);
       while (!stop) {
+        Target* const now = target;
         aclrtStreamStatus status{};
-        const int codes[] = {aclrtLaunchHostFunc(stream, Count, &host_functions),
-                             aclrtSynchronizeStream(stream), aclrtStreamQuery(stream, &status)};
+        const int codes[] = {aclrtLaunchHostFunc(now->stream, Target::Look, now),
+                             aclrtSynchronizeStream(now->stream),
+                             aclrtStreamQuery(now->stream, &status)};
         for (const int code : codes) EXPECT_TRUE(code == 0 || code == ACL_ERROR_RT_INVALID_HANDLE);
       }
     });
   }
-  for (int i = 0; i < 100; ++i) {
-    aclrtStream old = stream.exchange(NewStream());
-    EXPECT_EQ(i % 2 == 0 ? aclrtDestroyStream(old) : aclrtDestroyStreamForce(old), 0);
+  for (size_t i = 1; i < kTargets; ++i) {
+    targets[i].stream = NewStream();
+    Target* const old = target.exchange(&targets[i]);
+    EXPECT_EQ(i % 2 == 0 ? aclrtDestroyStream(old->stream) : aclrtDestroyStreamForce(old->stream),
+              0);
+    old->gone = true;
   }
   stop = true;
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(aclrtDestroyStream(stream), 0);
+  EXPECT_EQ(aclrtDestroyStream(targets.back().stream), 0);
+  for (const Target& each : targets) EXPECT_EQ(each.late, 0);
 }
 
 }  // namespace
