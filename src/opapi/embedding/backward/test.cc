@@ -114,6 +114,12 @@ TEST(EmbeddingDenseBackward, LongSumsStayAccurate) {
   }
 }
 
+// Above 32 MiB, in rows of 8 KiB and more, zeros go past the caches.
+TEST(EmbeddingDenseBackward, ZeroRowsOfALargeTable) {
+  const Device device;
+  ExpectRight(device, Problem({"", kEdge, {9}, 2053, 4099, 7, false, kUniformRows}, {}));
+}
+
 TEST(EmbeddingDenseBackward, NonFiniteValuesFlow) {
   const auto sum = [](std::vector<double> grad) { return Sum({}, grad, {}, 1)[0]; };
   EXPECT_TRUE(std::isnan(sum({1, kNaN, 2})));
