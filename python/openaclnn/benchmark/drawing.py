@@ -50,6 +50,7 @@ def _draw(found: dict, folder: Path) -> None:
 
     matplotlib.use("svg")
     matplotlib.rcParams["svg.hashsalt"] = "openaclnn"  # the same figures give the same file
+    matplotlib.rcParams["svg.fonttype"] = "none"  # letters, not their outlines: a third of the size
     cold = [row for row in found["rows"] if row["state"] == "cold"]
     stated = [row for row in cold if row["kind"] != "sweep"]
     for operator in dict.fromkeys(row["operator"] for row in cold):
