@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 OBJECTS = "src/CMakeFiles/kernels_avx512.dir"
@@ -95,6 +96,7 @@ def most_arithmetic(listing: str, expected: Expected) -> int:
     return max(counts)
 
 
+@cache
 def disassemble(path: Path) -> str:
     command = ["objdump", "--disassemble", "--demangle", "--no-show-raw-insn", path]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
