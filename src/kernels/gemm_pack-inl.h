@@ -289,6 +289,19 @@ struct PlainRowsOfA {
   }
 };
 
+// Terms, or pairs of them, that lanes reach into where a tile is narrower.
+inline constexpr int64_t kOver = (kLanes - 1) / kTileRows;
+
+/// Of `rows` columns of A from `first` on those, in whole tiles, that lanes may read from a tile's
+/// first on: as many columns as lanes are there.
+inline int64_t WideRows(const TapMatrix& a, int64_t first, int64_t rows) {
+  if (a.view.step != 1 || a.view.rows.step() == 0) return 0;
+  const int64_t most = Run(a, first, INT64_MAX).count;
+  int64_t done = 0;
+  while (done < rows && done + kLanes <= most) done += kTileRows;
+  return done;
+}
+
 // The rows of C go across rows of A's source, which are its terms; a block is within one tap. A
 // term's elements of a tile lie together.
 struct ColumnsOfA {
@@ -310,24 +323,17 @@ struct ColumnsOfA {
       // Tiles as wide as lanes where there are as many columns, the next term over what is too
       // much.
       int64_t done = 0;
-      if (kTileRows > 2 && a.view.step == 1 && a.rounding == Rounding::kNone &&
-          a.view.rows.step() != 0) {
-        const int64_t most = Run(a, first, INT64_MAX).count;
-        while (done < rows && done + kLanes <= most) done += kTileRows;
-        PackWide<T>(Run(a, first, rows), work, Least(done, rows), begin, end - kOver, unit);
-      }
-      if (done < rows) PackLines<T>(work, first, done, begin, end, unit->packed, *unit);
+      if (kTileRows > 2 && a.rounding == Rounding::kNone) done = WideRows(a, first, rows);
       if (done > 0) {
+        PackWide<T>(Run(a, first, rows), work, Least(done, rows), begin, end - kOver, unit);
         const int64_t from = end - begin > kOver ? end - kOver : begin;
         PackLines<T>(work, first, 0, from, end, unit->packed + (from - begin) * kTileRows, *unit);
       }
+      if (done < rows) PackLines<T>(work, first, done, begin, end, unit->packed, *unit);
     });
   }
 
  private:
-  // Terms that lanes reach into.
-  static constexpr int64_t kOver = (kLanes - 1) / kTileRows;
-
   /// Tiles of all terms but the last ones.
   template <class T>
   static void PackWide(const Run& run, const GemmWork& work, int64_t rows, int64_t begin,

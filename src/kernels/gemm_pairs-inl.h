@@ -208,9 +208,8 @@ struct PairsOfColumnsOfA : PairsOfA {
     LeastMagnitude least;
     // As ColumnsOfA.
     int64_t done = 0;
-    if (a.view.step == 1 && a.view.rows.step() != 0 && pairs > kOver) {
-      const int64_t most = Run(a, block.row_begin, INT64_MAX).count;
-      while (done < rows && done + kLanes <= most) done += kTileRows;
+    if (pairs > kOver) done = WideRows(a, block.row_begin, rows);
+    if (done > 0) {
       PackWide(work, Least(done, rows), begin, pairs - kOver, unit, &least);
       PackLines(work, 0, begin + 2 * (pairs - kOver), end, begin, unit, &least);
     }
@@ -219,9 +218,6 @@ struct PairsOfColumnsOfA : PairsOfA {
   }
 
  private:
-  // Pairs that lanes reach into.
-  static constexpr int64_t kOver = (kLanes - 1) / kTileRows;
-
   static void PackWide(const GemmWork& work, int64_t rows, int64_t begin, int64_t pairs,
                        UnitOfA* unit, LeastMagnitude* least) {
     const TapMatrix& a = work.gemm->a;
