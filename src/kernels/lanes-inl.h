@@ -84,9 +84,25 @@ struct F32x16 {
 
   template <class T>
   static F32x16 LoadTail(const T* from, int64_t n) {
+#if defined(OPENACLNN_MASKED_TAILS)
+    return {{LoadFirst(from, n)}};
+#else
     T buffer[kLanes] = {};
     CopyTail(from, n, buffer);
     return Load(buffer);
+#endif
+  }
+
+  /// With `rest` in the lanes beyond.
+  static F32x16 LoadTail(const float* from, int64_t n, float rest) {
+#if defined(OPENACLNN_MASKED_TAILS)
+    return {{LoadFirst(from, n, rest)}};
+#else
+    float buffer[kLanes];
+    Broadcast(rest).Store(buffer);
+    CopyTail(from, n, buffer);
+    return Load(buffer);
+#endif
   }
 
   static F32x16 Broadcast(float value) {
@@ -102,9 +118,13 @@ struct F32x16 {
 
   template <class T>
   void StoreTail(T* to, int64_t n) const {
+#if defined(OPENACLNN_MASKED_TAILS)
+    StoreFirst(part[0], to, n);
+#else
     T buffer[kLanes];
     Store(buffer);
     CopyTail(buffer, n, to);
+#endif
   }
 
   friend F32x16 operator+(F32x16 a, F32x16 b) {
@@ -125,6 +145,18 @@ struct F32x16 {
   friend F32x16 operator/(F32x16 a, F32x16 b) {
     for (int i = 0; i < kRegisters; ++i) a.part[i] = DivideRegister(a.part[i], b.part[i]);
     return a;
+  }
+
+  /// The first n lanes, and `rest` in those beyond.
+  F32x16 Until(int64_t n, float rest) const {
+#if defined(OPENACLNN_MASKED_TAILS)
+    return {{KeepFirst(part[0], n, rest)}};
+#else
+    float buffer[2 * kLanes];
+    Store(buffer);
+    Broadcast(rest).Store(buffer + n);
+    return Load(buffer);
+#endif
   }
 
   /// a*b + c, rounded once but on the baseline, which has no FMA.
@@ -152,7 +184,7 @@ struct F32x16 {
     return result;
   }
 
-  /// 2^n for whole n from -126 to 127.
+  /// 2^n for whole n from -126 to 127; 0 for -127.
   static F32x16 PowerOfTwo(F32x16 n) {
     for (int i = 0; i < kRegisters; ++i) n.part[i] = PowerOfTwoRegister(n.part[i]);
     return n;
@@ -168,12 +200,23 @@ struct F32x16 {
 
   /// The sum of the lanes: halves are added to each other, eight, four, two and one apart.
   float Sum() const {
+    return Fold([](float a, float b) { return a + b; });
+  }
+
+  /// The largest lane; of NaNs and others either.
+  float Largest() const {
+    return Fold([](float a, float b) { return a > b ? a : b; });
+  }
+
+ private:
+  template <class Join>
+  inline __attribute__((always_inline)) float Fold(Join&& join) const {
     float lanes[kLanes];
     Store(lanes);
 #pragma GCC unroll 4
     for (int apart = kLanes / 2; apart > 0; apart /= 2) {
 #pragma GCC unroll 8
-      for (int i = 0; i < apart; ++i) lanes[i] += lanes[i + apart];
+      for (int i = 0; i < apart; ++i) lanes[i] = join(lanes[i], lanes[i + apart]);
     }
     return lanes[0];
   }
@@ -192,6 +235,8 @@ struct WholeLanes {
   F32x16 Select(const uint8_t* bytes, F32x16 zero, F32x16 other) const {
     return F32x16::Select(bytes, zero, other);
   }
+  /// With `rest` in the lanes that have no element.
+  F32x16 Fill(F32x16 lanes, float) const { return lanes; }
 };
 
 struct TailLanes {
@@ -206,10 +251,15 @@ struct TailLanes {
     lanes.StoreTail(to, n);
   }
   F32x16 Select(const uint8_t* bytes, F32x16 zero, F32x16 other) const {
+#if defined(OPENACLNN_MASKED_TAILS)
+    return {{SelectFirst(bytes, n, zero.part[0], other.part[0])}};
+#else
     uint8_t buffer[kLanes] = {};
     std::memcpy(buffer, bytes, static_cast<size_t>(n));
     return F32x16::Select(buffer, zero, other);
+#endif
   }
+  F32x16 Fill(F32x16 lanes, float rest) const { return lanes.Until(n, rest); }
 };
 
 /// Calls body(position, lanes) for each group of lanes of [0, n); `lanes` loads, stores and selects

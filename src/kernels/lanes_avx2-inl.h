@@ -53,7 +53,7 @@ inline Register SelectRegister(const uint8_t* bytes, Register zero, Register oth
   return _mm256_blendv_ps(other, zero, _mm256_castsi256_ps(is_zero));
 }
 
-/// 2^n for whole n from -126 to 127.
+/// 2^n for whole n from -126 to 127; 0 for -127.
 inline Register PowerOfTwoRegister(Register n) {
   const __m256i exponent = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
   return _mm256_castsi256_ps(_mm256_slli_epi32(exponent, 23));

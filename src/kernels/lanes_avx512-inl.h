@@ -19,22 +19,53 @@ inline Register CanonicalRegister(Register value) {
   return _mm512_mask_mov_ps(value, _mm512_cmp_ps_mask(value, value, _CMP_UNORD_Q), canonical);
 }
 
-inline void StoreRegister(Register value, float* to) { _mm512_storeu_ps(to, value); }
-inline void StoreRegister(Register value, Float16* to) {
-  _mm256_storeu_si256(
-      reinterpret_cast<__m256i*>(to),
-      _mm512_cvtps_ph(CanonicalRegister(value), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+inline __m256i Narrowed(Register value, const Float16*) {
+  return _mm512_cvtps_ph(CanonicalRegister(value), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 // Nearest, ties to even, by integer arithmetic: the native conversion flushes denormals.
-inline void StoreRegister(Register value, BFloat16* to) {
+inline __m256i Narrowed(Register value, const BFloat16*) {
   const __m512i bits = _mm512_castps_si512(value);
   const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
   const __m512i bias = _mm512_add_epi32(odd, _mm512_set1_epi32(0x7FFF));
   const __m512i rounded = _mm512_add_epi32(bits, bias);
   const __mmask16 nan = _mm512_cmp_ps_mask(value, value, _CMP_UNORD_Q);
   const __m512i result = _mm512_mask_mov_epi32(rounded, nan, _mm512_set1_epi32(kCanonicalNan));
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
-                      _mm512_cvtepi32_epi16(_mm512_srli_epi32(result, 16)));
+  return _mm512_cvtepi32_epi16(_mm512_srli_epi32(result, 16));
+}
+
+inline void StoreRegister(Register value, float* to) { _mm512_storeu_ps(to, value); }
+template <class T>
+inline void StoreRegister(Register value, T* to) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), Narrowed(value, to));
+}
+
+// The first n of sixteen: masked lanes touch no memory, and need no copy whose bytes are written
+// in two parts and read in one, which the processor waits for.
+#define OPENACLNN_MASKED_TAILS 1
+
+inline __mmask16 First(int64_t n) { return static_cast<__mmask16>((1u << n) - 1); }
+
+inline Register LoadFirst(const float* from, int64_t n, float rest = 0) {
+  return _mm512_mask_loadu_ps(_mm512_set1_ps(rest), First(n), from);
+}
+inline Register LoadFirst(const Float16* from, int64_t n) {
+  return _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(First(n), from));
+}
+inline Register LoadFirst(const BFloat16* from, int64_t n) {
+  const __m256i bits = _mm256_maskz_loadu_epi16(First(n), from);
+  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16));
+}
+
+inline Register KeepFirst(Register value, int64_t n, float rest) {
+  return _mm512_mask_mov_ps(_mm512_set1_ps(rest), First(n), value);
+}
+
+inline void StoreFirst(Register value, float* to, int64_t n) {
+  _mm512_mask_storeu_ps(to, First(n), value);
+}
+template <class T>
+inline void StoreFirst(Register value, T* to, int64_t n) {
+  _mm256_mask_storeu_epi16(to, First(n), Narrowed(value, to));
 }
 
 inline Register BroadcastRegister(float value) { return _mm512_set1_ps(value); }
@@ -49,8 +80,13 @@ inline Register SelectRegister(const uint8_t* bytes, Register zero, Register oth
   const __m128i loaded = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
   return _mm512_mask_blend_ps(_mm_cmpeq_epi8_mask(loaded, _mm_setzero_si128()), other, zero);
 }
+/// The same of the first n bytes; zero in the other lanes.
+inline Register SelectFirst(const uint8_t* bytes, int64_t n, Register zero, Register other) {
+  const __m128i loaded = _mm_maskz_loadu_epi8(First(n), bytes);
+  return _mm512_mask_blend_ps(_mm_cmpeq_epi8_mask(loaded, _mm_setzero_si128()), other, zero);
+}
 
-/// 2^n for whole n from -126 to 127.
+/// 2^n for whole n from -126 to 127; 0 for -127.
 inline Register PowerOfTwoRegister(Register n) {
   const __m512i exponent = _mm512_add_epi32(_mm512_cvtps_epi32(n), _mm512_set1_epi32(127));
   return _mm512_castsi512_ps(_mm512_slli_epi32(exponent, 23));

@@ -57,7 +57,7 @@ inline Register SelectRegister(const uint8_t* bytes, Register zero, Register oth
   return vbslq_f32(is_zero, zero, other);
 }
 
-/// 2^n for whole n from -126 to 127.
+/// 2^n for whole n from -126 to 127; 0 for -127.
 inline Register PowerOfTwoRegister(Register n) {
   const int32x4_t exponent = vaddq_s32(vcvtnq_s32_f32(n), vdupq_n_s32(127));
   return vreinterpretq_f32_s32(vshlq_n_s32(exponent, 23));

@@ -83,7 +83,7 @@ inline Register SelectRegister(const uint8_t* bytes, Register zero, Register oth
   return _mm_blendv_ps(other, zero, _mm_castsi128_ps(is_zero));
 }
 
-/// 2^n for whole n from -126 to 127.
+/// 2^n for whole n from -126 to 127; 0 for -127.
 inline Register PowerOfTwoRegister(Register n) {
   const __m128i exponent = _mm_add_epi32(_mm_cvtps_epi32(n), _mm_set1_epi32(127));
   return _mm_castsi128_ps(_mm_slli_epi32(exponent, 23));

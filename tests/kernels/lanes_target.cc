@@ -32,11 +32,26 @@ void Divide(const float* a, const float* b, float* c) {
   (F32x16::Load(a) / F32x16::Load(b)).Store(c);
 }
 
+void LoadRest(const float* from, int64_t n, float rest, float* to) {
+  F32x16::LoadTail(from, n, rest).Store(to);
+}
+
+void Until(const float* from, int64_t n, float rest, float* to) {
+  F32x16::Load(from).Until(n, rest).Store(to);
+}
+
+void SelectTail(const uint8_t* bytes, int64_t n, float* to) {
+  TailLanes{n}.Select(bytes, F32x16::Broadcast(1), F32x16::Broadcast(2)).Store(to);
+}
+
+float Largest(const float* from) { return F32x16::Load(from).Largest(); }
+
 }  // namespace
 
 const test::LaneFunctions kLaneFunctions = {
     LANES_NAME,      Load<Float16>, Load<BFloat16>, Load<float>, Store<Float16>,
     Store<BFloat16>, Store<float>,  Result,         Add,         Divide,
+    LoadRest,        Until,         SelectTail,     Largest,
 };
 
 }  // namespace openaclnn::OPENACLNN_TARGET

@@ -19,6 +19,12 @@ struct LaneFunctions {
   // c = a op b
   void (*add)(const float* a, const float* b, float* c);
   void (*divide)(const float* a, const float* b, float* c);
+  // The first n of memory or of sixteen lanes, and `rest` beyond.
+  void (*load_rest)(const float* from, int64_t n, float rest, float* to);
+  void (*until)(const float* from, int64_t n, float rest, float* to);
+  // 1 where one of the first n bytes is 0 and beyond them, else 2.
+  void (*select_tail)(const uint8_t* bytes, int64_t n, float* to);
+  float (*largest)(const float* from);
 };
 
 }  // namespace openaclnn::test

@@ -160,6 +160,34 @@ TEST_P(Lanes, TailsStopAtTheirEnd) {
   ExpectTails<uint16_t>(GetParam().load_bfloat16, GetParam().store_bfloat16, 0x3F80);
 }
 
+TEST_P(Lanes, WhatLiesBeyondATailIsNamed) {
+  const float rest = -INFINITY;
+  for (int64_t n = 1; n < kLanes; ++n) {
+    const std::vector<float> few(static_cast<size_t>(n), 3);
+    const float all[kLanes] = {3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3};
+    std::vector<uint8_t> bytes(static_cast<size_t>(n), 0x80);
+    bytes[static_cast<size_t>(n) / 2] = 0;
+    float loaded[kLanes], kept[kLanes], selected[kLanes];
+    GetParam().load_rest(few.data(), n, rest, loaded);
+    GetParam().until(all, n, rest, kept);
+    GetParam().select_tail(bytes.data(), n, selected);
+    for (int64_t i = 0; i < kLanes; ++i) {
+      EXPECT_EQ(loaded[i], i < n ? 3 : rest) << n;
+      EXPECT_EQ(kept[i], i < n ? 3 : rest) << n;
+      EXPECT_EQ(selected[i], i < n && i != n / 2 ? 2 : 1) << n;
+    }
+  }
+}
+
+TEST_P(Lanes, LargestOfAnyLane) {
+  for (int place = 0; place < kLanes; ++place) {
+    float values[kLanes];
+    for (int i = 0; i < kLanes; ++i) values[i] = static_cast<float>(-2 - i);
+    values[place] = -1;
+    EXPECT_EQ(GetParam().largest(values), -1) << place;
+  }
+}
+
 // As the language's own operators do it, denormals, infinities and NaNs included.
 TEST_P(Lanes, ArithmeticIsIeee) {
   Random random(2);
