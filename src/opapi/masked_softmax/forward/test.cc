@@ -150,7 +150,7 @@ TEST(ScaledMaskedSoftmax, ExponentialIsAccurate) {
   Problem problem({"", kEdge, {1, 1, kRows, 2}, kMaskOfAll, 0, 1}, ACL_FLOAT);
   std::vector<double> x(2 * kRows);
   for (size_t row = 0; row < kRows; ++row)
-    x[2 * row + 1] = -110.0 * static_cast<double>(row) / kRows;
+    x[2 * row + 1] = -200.0 * static_cast<double>(row) / kRows;
   problem.SetX(x);
   problem.SetMask(std::vector<std::byte>(2 * kRows));
   ASSERT_EQ(problem.Run(device).message, "");
