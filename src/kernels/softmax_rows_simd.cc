@@ -3,7 +3,6 @@
 #include "kernels/exp-inl.h"
 #include "kernels/float_math-inl.h"
 #include "kernels/lanes-inl.h"
-#include "kernels/largest-inl.h"
 #include "kernels/softmax_rows.h"
 #include "kernels/sum-inl.h"
 
@@ -12,19 +11,34 @@ namespace {
 
 static_assert(kSoftmaxPiece == kSumBlock);
 
+// The largest of x[0 … n - 1]. A NaN may or may not count: the exponentials of the row have it
+// either way.
+float Largest(const float* x, int64_t n) {
+  if (n < kLanes) return F32x16::LoadTail(x, n, -__builtin_inff()).Largest();
+  constexpr int kAtOnce = 4;
+  F32x16 largest[kAtOnce];
+  // Elements may be met twice: it is the same largest one.
+  for (F32x16& each : largest) each = F32x16::Load(x + n - kLanes);
+  int64_t j = 0;
+  for (; j + kAtOnce * kLanes <= n; j += kAtOnce * kLanes) {
+    for (int k = 0; k < kAtOnce; ++k) {
+      largest[k] = F32x16::Max(largest[k], F32x16::Load(x + j + k * kLanes));
+    }
+  }
+  for (; j + kLanes <= n; j += kLanes) {
+    largest[0] = F32x16::Max(largest[0], F32x16::Load(x + j));
+  }
+  return F32x16::Max(F32x16::Max(largest[0], largest[1]), F32x16::Max(largest[2], largest[3]))
+      .Largest();
+}
+
 float ExpRow(const float* x, float shift, int64_t n, float* y) {
   const F32x16 all = F32x16::Broadcast(shift);
-  if (n < kLanes) {
-    float few[kLanes];
-    all.Store(few);
-    CopyTail(x, n, few);
-    ExpOfNonPositive(F32x16::Load(few) - all).StoreTail(y, n);
-    return F32x16::LoadTail(y, n).Sum();
-  }
   return Sum(
       n, [&](int64_t j, auto lanes) __attribute__((always_inline)) {
-        lanes.Store(ExpOfNonPositive(lanes.Load(x + j) - all), y + j);
-        return lanes.Load(y + j);
+        const F32x16 e = lanes.Fill(ExpOfNonPositive(lanes.Load(x + j) - all), 0);
+        lanes.Store(e, y + j);
+        return e;
       });
 }
 

@@ -2,7 +2,6 @@
 // One row of ScaledMaskedSoftmax, compiled once for each instruction set.
 #include "kernels/exp-inl.h"
 #include "kernels/lanes-inl.h"
-#include "kernels/largest-inl.h"
 #include "kernels/row-inl.h"
 #include "kernels/sum-inl.h"
 #include "masked_softmax/forward/op.h"
@@ -15,7 +14,7 @@ using openaclnn::OPENACLNN_TARGET::ExpOfNonPositive;
 using openaclnn::OPENACLNN_TARGET::F32x16;
 using openaclnn::OPENACLNN_TARGET::Float16;
 using openaclnn::OPENACLNN_TARGET::ForLanes;
-using openaclnn::OPENACLNN_TARGET::Largest;
+using openaclnn::OPENACLNN_TARGET::kLanes;
 using openaclnn::OPENACLNN_TARGET::RowLanes;
 using openaclnn::OPENACLNN_TARGET::Sum;
 
@@ -27,19 +26,26 @@ void RunRow(const Row& row) {
   const RowLanes<const T, kDense> x = {static_cast<const T*>(row.x), row.x_step};
   const RowLanes<const uint8_t, kDense> mask = {row.mask, row.mask_step};
   const RowLanes<T, kDense> y = {static_cast<T*>(row.y), row.y_step};
-  float e[kMaxWidth];
+  // In whole lanes: beyond the row z is the least and e is 0.
+  alignas(64) float e[kMaxWidth];
+  const int64_t whole = (row.n + kLanes - 1) / kLanes * kLanes;
   const F32x16 scale = F32x16::Broadcast(row.scale);
   const F32x16 masked = F32x16::Broadcast(kMasked);
+  F32x16 largest = F32x16::Broadcast(-__builtin_inff());
   ForLanes(row.n, [&](int64_t j, auto lanes) {
-    lanes.Store(mask.Select(j, lanes, scale * x.Load(j, lanes), masked), e + j);
+    const F32x16 z = mask.Select(j, lanes, scale * x.Load(j, lanes), masked);
+    const F32x16 filled = lanes.Fill(z, -__builtin_inff());
+    largest = F32x16::Max(largest, filled);
+    filled.Store(e + j);
   });
-  const F32x16 largest = F32x16::Broadcast(Largest(e, row.n));
-  ForLanes(row.n, [&](int64_t j, auto lanes) {
-    lanes.Store(ExpOfNonPositive(lanes.Load(e + j) - largest), e + j);
-  });
-  const F32x16 sum =
-      F32x16::Broadcast(Sum(row.n, [&](int64_t j, auto lanes) { return lanes.Load(e + j); }));
-  ForLanes(row.n, [&](int64_t j, auto lanes) { y.Store(lanes.Load(e + j) / sum, j, lanes); });
+  // A NaN may or may not be the largest: the exponentials of the row have it either way.
+  largest = F32x16::Broadcast(largest.Largest());
+  const F32x16 sum = F32x16::Broadcast(Sum(whole, [&](int64_t j, auto) {
+    const F32x16 power = ExpOfNonPositive(F32x16::Load(e + j) - largest);
+    power.Store(e + j);
+    return power;
+  }));
+  ForLanes(row.n, [&](int64_t j, auto lanes) { y.Store(F32x16::Load(e + j) / sum, j, lanes); });
 }
 
 template <bool kDense>
