@@ -13,9 +13,13 @@ namespace openaclnn {
 template <class Body>
 void ParallelRows(int64_t rows, int64_t width, const Body& body) {
   constexpr int64_t kBlockElements = 32768;
+  // What a row costs beside its elements: a masked softmax takes 40 ns for 16, 65 for 64, 100 for
+  // 128.
+  constexpr int64_t kRowElements = 64;
   constexpr int64_t kMaxBlocks = 1024;
   if (rows == 0) return;
-  const int64_t blocks = std::min(rows, BlockCount(rows * width, kBlockElements, kMaxBlocks));
+  const int64_t blocks =
+      std::min(rows, BlockCount(rows * (width + kRowElements), kBlockElements, kMaxBlocks));
   ParallelFor(blocks, [&](int64_t block) {
     const int64_t end = BlockBegin(rows, blocks, block + 1);
     for (int64_t row = BlockBegin(rows, blocks, block); row < end; ++row) body(row);
