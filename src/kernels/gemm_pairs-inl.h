@@ -196,6 +196,16 @@ struct PairsOfRowsOfA : PairsOfA {
   }
 };
 
+/// Of `rows` columns of A from `first` on those, in whole tiles, that lanes may read from a tile's
+/// first on: as many columns as lanes are there.
+inline int64_t WideRows(const TapMatrix& a, int64_t first, int64_t rows) {
+  if (a.view.step != 1 || a.view.rows.step() == 0) return 0;
+  const int64_t most = Run(a, first, INT64_MAX).count;
+  int64_t done = 0;
+  while (done < rows && done + kLanes <= most) done += kTileRows;
+  return done;
+}
+
 /// As ColumnsOfA.
 struct PairsOfColumnsOfA : PairsOfA {
   using Rest = PairsOfColumnsOfA;
