@@ -70,9 +70,16 @@ void Store(const GemmWork& work, Tile& tile, int64_t row, int64_t panel) {
     for (int r = 0; r < rows; ++r) {
       T* to = reinterpret_cast<T*>(view.Row(work.c, row + r)) + column * view.step;
       T dense[kTileColumns];
-      T* in = columns == kTileColumns && view.step == 1 ? to : dense;
-      for (int v = 0; v < kTileVectors; ++v)
-        tile.sum[r][v].template AsResult<T>().Store(in + v * kLanes);
+      T* in = view.step == 1 ? to : dense;
+      for (int v = 0; v < Tile::kVectorCount; ++v) {
+        const F32x16 result = tile.sum[r][v].template AsResult<T>();
+        const int64_t left = in == to ? columns - v * kLanes : kLanes;
+        if (left >= kLanes) {
+          result.Store(in + v * kLanes);
+        } else if (left > 0) {
+          result.StoreTail(in + v * kLanes, left);
+        }
+      }
       if (in == dense) CopyStrided(dense, 1, to, view.step, columns, sizeof(T));
     }
   });
@@ -82,7 +89,7 @@ template <class Left>
 constexpr int64_t kChunkFloats = UnitOfA::kChunkFloats / (Left::kPairs ? 2 : 1);
 
 /// One unit of terms of one tile; the last unit's tile is stored.
-template <class Left, int kRows, bool kDots>
+template <class Left, int kRows, int kVectors, bool kDots>
 void MultiplyTile(const GemmWork& work, const UnitOfA& a, const GemmPacked& packed_b, int64_t unit,
                   int64_t row, int64_t panel) {
   const GemmBlock& block = work.block;
@@ -97,7 +104,7 @@ void MultiplyTile(const GemmWork& work, const UnitOfA& a, const GemmPacked& pack
   const Panel place(*work.gemm, packed_b, panel);
   alignas(64) float chunk_sums[4 * kRows * kTileColumns];
   const Waiting chunk_waiting = {chunk_sums, kRows * kTileColumns, kTileColumns};
-  Tile<kRows> tile;
+  Tile<kRows, kVectors> tile;
   for (int64_t chunk = 0; chunk < chunks; ++chunk) {
     const int64_t offset = kPlain ? a.offsets[chunk] : chunk * kChunkFloats<Left>;
     const float* const b = place.Term(begin + chunk * kGemmChunk);
@@ -121,7 +128,7 @@ void MultiplyTile(const GemmWork& work, const UnitOfA& a, const GemmPacked& pack
   tile.Join(unit_waiting, unit);
   if (begin + terms < block.term_end) return tile.Wait(unit_waiting, unit);
   tile.JoinRest(unit_waiting, unit);
-  Tile<kRows> done = tile;  // the other one can stay in registers
+  Tile<kRows, kVectors> done = tile;  // the other one can stay in registers
   Store(work, done, row, panel);
 }
 
@@ -132,18 +139,27 @@ void PackB(const Gemm& gemm, const void* b, const GemmPart& part, const GemmPack
   PackFloatsOfB(gemm, b, part, packed);
 }
 
-template <class Left, bool kDots>
-void MultiplyPanel(const GemmWork& work, const UnitOfA& a, const GemmPacked& packed_b, int64_t unit,
-                   int64_t panel) {
+template <class Left, int kVectors, bool kDots>
+void MultiplyRows(const GemmWork& work, const UnitOfA& a, const GemmPacked& packed_b, int64_t unit,
+                  int64_t panel) {
   using Rest = typename Left::Rest;
   const GemmBlock& block = work.block;
   for (int64_t row = block.row_begin; row < block.row_end; row += kTileRows) {
     const int64_t left = block.row_end - row;
-    const auto multiply = left >= kTileRows  ? MultiplyTile<Left, kTileRows, kDots>
-                          : left <= kFewRows ? MultiplyTile<Rest, kFewRows, kDots>
-                                             : MultiplyTile<Rest, kTileRows, kDots>;
+    const auto multiply = left >= kTileRows  ? MultiplyTile<Left, kTileRows, kVectors, kDots>
+                          : left <= kFewRows ? MultiplyTile<Rest, kFewRows, kVectors, kDots>
+                                             : MultiplyTile<Rest, kTileRows, kVectors, kDots>;
     multiply(work, a, packed_b, unit, row, panel);
   }
+}
+
+/// A panel of few columns by tiles of half the width.
+template <class Left, bool kDots>
+void MultiplyPanel(const GemmWork& work, const UnitOfA& a, const GemmPacked& packed_b, int64_t unit,
+                   int64_t panel) {
+  const bool narrow = work.gemm->columns - panel * kTileColumns <= kLanes;
+  (narrow ? MultiplyRows<Left, 1, kDots>
+          : MultiplyRows<Left, kTileVectors, kDots>)(work, a, packed_b, unit, panel);
 }
 
 template <class Left>
@@ -179,7 +195,7 @@ void MultiplyBlock(const GemmWork& work) {
 void StoreZeros(const GemmWork& work) {
   for (int64_t panel = work.panel_begin; panel < work.panel_end; ++panel) {
     for (int64_t row = work.block.row_begin; row < work.block.row_end; row += kTileRows) {
-      Tile<kTileRows> tile;
+      Tile<kTileRows, kTileVectors> tile;
       tile.ForEach([](F32x16& s, int, int) { s = F32x16::Broadcast(0.0f); });
       Store(work, tile, row, panel);
     }
