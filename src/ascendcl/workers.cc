@@ -132,10 +132,17 @@ void Workers::RunBlocks(Job& job) {
 }
 
 Workers::Job* Workers::FindJobLocked() const {
-  const auto found = std::find_if(jobs_.begin(), jobs_.end(), [](const Job* job) {
-    return job->next.load(std::memory_order_relaxed) < job->blocks;
-  });
-  return found != jobs_.end() ? *found : nullptr;
+  Job* job = jobs_;
+  while (job != nullptr && job->next.load(std::memory_order_relaxed) >= job->blocks) {
+    job = job->after;
+  }
+  return job;
+}
+
+Workers::Job** Workers::LinkLocked(const Job* job) {
+  Job** link = &jobs_;
+  while (*link != job) link = &(*link)->after;
+  return link;
 }
 
 bool Workers::HasWorkLocked() const {
@@ -158,7 +165,7 @@ void Workers::ParallelFor(uint64_t blocks, Body body, void* state) {
   std::unique_lock lock(mutex_);
   const bool shared = blocks > 1 && num_threads_ > 1;
   if (shared) {
-    jobs_.push_back(&job);
+    *LinkLocked(nullptr) = &job;
     pending_.fetch_add(1, std::memory_order_relaxed);
     Wake(lock, blocks - 1);
   } else {
@@ -167,7 +174,7 @@ void Workers::ParallelFor(uint64_t blocks, Body body, void* state) {
   RunBlocks(job);
   if (!shared) return;
   lock.lock();
-  jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
+  *LinkLocked(&job) = job.after;
   pending_.fetch_sub(1, std::memory_order_relaxed);
   lock.unlock();
   // Helpers were counted under the lock, so none can come any more; they are in their last block.

@@ -70,7 +70,7 @@ class Workers {
   void Schedule(std::shared_ptr<Claimable> stream) noexcept;
 
   /// Runs body(state, 0 … blocks - 1), each once, on the calling thread and on idle workers. To be
-  /// called from within a task.
+  /// called from within a task. Needs no memory; a body must not throw.
   void ParallelFor(uint64_t blocks, Body body, void* state);
 
   /// The right of a thread that is not a worker to compute, given back on destruction.
@@ -99,6 +99,7 @@ class Workers {
     uint64_t blocks;
     std::atomic<uint64_t> next{0};
     std::atomic<uint32_t> joined{0};
+    Job* after = nullptr;  // a link of the list of jobs
   };
 
   Workers() = default;
@@ -108,6 +109,8 @@ class Workers {
   bool RunOne(std::unique_lock<std::mutex>& lock);
   static void RunBlocks(Job& job);
   Job* FindJobLocked() const;
+  /// The link that holds the job; null: the last one, which holds none.
+  Job** LinkLocked(const Job* job);
   bool HasWorkLocked() const;
   void Wake(std::unique_lock<std::mutex>& lock, uint64_t count);
 
@@ -115,7 +118,7 @@ class Workers {
   std::condition_variable wake_;
   std::vector<std::thread> threads_;
   ReadyList ready_;
-  std::vector<Job*> jobs_;
+  Job* jobs_ = nullptr;  // in their order
   uint32_t num_threads_ = 1;
   uint32_t permits_ = 1;
   uint32_t num_sleeping_ = 0;

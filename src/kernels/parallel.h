@@ -2,23 +2,39 @@
 // Blocks of one task's work, spread over the threads at hand.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <exception>
 
 #include "frame/operand.h"
 
 namespace openaclnn {
 
 /// Runs body(0 … blocks - 1), each once, in any order and on any thread. How the work is cut into
-/// blocks decides the result's bits, never how many threads there are.
+/// blocks decides the result's bits, never how many threads there are. What a body throws, on
+/// whichever thread, the caller gets once all have ended; blocks that had not begun are left out.
 template <class Body>
 void ParallelFor(int64_t blocks, const Body& body) {
   if (blocks == 1) return body(int64_t{0});
+  struct Work {
+    const Body& body;
+    std::atomic<bool> failed = false;
+    std::exception_ptr thrown;
+  };
+  Work work = {body, false, nullptr};
   Meta()->runtime->parallel_for(
       static_cast<uint64_t>(blocks),
       [](void* state, uint64_t block) {
-        (*static_cast<const Body*>(state))(static_cast<int64_t>(block));
+        Work& work = *static_cast<Work*>(state);
+        if (work.failed.load(std::memory_order_relaxed)) return;
+        try {
+          work.body(static_cast<int64_t>(block));
+        } catch (...) {
+          if (!work.failed.exchange(true)) work.thrown = std::current_exception();
+        }
       },
-      const_cast<Body*>(&body));
+      &work);
+  if (work.thrown) std::rethrow_exception(work.thrown);
 }
 
 /// Blocks of at least `grain` that a length is cut into, at most `most`; at least one.
