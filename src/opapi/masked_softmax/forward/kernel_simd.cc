@@ -40,11 +40,11 @@ void RunRow(const Row& row) {
   });
   // A NaN may or may not be the largest: the exponentials of the row have it either way.
   largest = F32x16::Broadcast(largest.Largest());
-  const F32x16 sum = F32x16::Broadcast(Sum(whole, [&](int64_t j, auto) {
-    const F32x16 power = ExpOfNonPositive(F32x16::Load(e + j) - largest);
-    power.Store(e + j);
-    return power;
-  }));
+  for (int64_t j = 0; j < whole; j += kLanes) {
+    ExpOfNonPositive(F32x16::Load(e + j) - largest).Store(e + j);
+  }
+  const F32x16 sum =
+      F32x16::Broadcast(Sum(whole, [&](int64_t j, auto) { return F32x16::Load(e + j); }));
   ForLanes(row.n, [&](int64_t j, auto lanes) { y.Store(F32x16::Load(e + j) / sum, j, lanes); });
 }
 
