@@ -54,6 +54,10 @@ class Arena {
   Segment* MapSegment(uint64_t bytes);
   Segment* ReviveSegment(uint64_t bytes);
   void RetireSegment(Segment* segment);
+  /// False where the machine cannot take its pages back.
+  bool EmptySegment(Segment* segment);
+  /// Of those that are kept it is none any more.
+  void Forget(Segment* segment);
   void RemoveSegment(Segment* segment);
   Segment* Find(const void* device) const;
   void AllocateGuarded(Segment* segment, uint64_t bytes, Block* block);
@@ -64,6 +68,7 @@ class Arena {
   // Segments that hold nothing, oldest first. They keep their addresses for a while, so that the
   // use of freed memory is told apart from the use of host memory.
   std::deque<Segment*> retired_;
+  uint64_t kept_bytes_ = 0;  // of retired segments that still have their pages
 };
 
 }  // namespace openaclnn

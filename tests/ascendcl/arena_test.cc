@@ -99,6 +99,28 @@ TEST_P(ArenaTest, Large) {
   EXPECT_FALSE(arena.Covers(nullptr));
 }
 
+// The last large blocks that were freed keep their pages for the next ones, up to 256 MiB: what was
+// in them shows it. Those before are given back, and new pages are 0.
+TEST(ArenaKeepTest, LastLargeBlocksKeepTheirPages) {
+  constexpr uint64_t kBytes = uint64_t{66} << 20;
+  Arena arena(ArenaOptions{});
+  std::vector<Block> blocks(5);
+  for (Block& block : blocks) {
+    ASSERT_TRUE(arena.Allocate(kBytes, &block));
+    block.host[0] = std::byte{7};
+  }
+  for (const Block& block : blocks) arena.Free(block);
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    Block again;
+    ASSERT_TRUE(arena.Allocate(kBytes, &again));
+    const auto before = std::find_if(blocks.begin(), blocks.end(), [&](const Block& block) {
+      return block.device == again.device;
+    });
+    ASSERT_NE(before, blocks.end());
+    EXPECT_EQ(again.host[0], std::byte{before - blocks.begin() < 2 ? uint8_t{0} : uint8_t{7}});
+  }
+}
+
 // What is given back is joined: the largest block fits again, wherever it was cut.
 TEST(ArenaJoinTest, NeighboursBecomeOne) {
   constexpr uint64_t kPiece = uint64_t{1} << 20;
