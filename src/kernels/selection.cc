@@ -32,6 +32,44 @@ void Put(const std::byte* from, int64_t from_step, const int64_t* offsets, int64
   for (int64_t i = 0; i < n; ++i) std::memcpy(to + offsets[i], from + i * from_step, kBytes);
 }
 
+/// Elements of a dense row. Indices ahead and the row that follows are asked for meanwhile: a miss
+/// of a random place is not foreseen, and few are under way at once. Speeds against not asking, on
+/// two threads of a Zen 4 and rows of 8 KiB: 1.5 to 2.
+template <int kBytes, class Index>
+void PickOfRow(const IndexedPick& pick, int64_t n) {
+  constexpr int64_t kGroup = 8, kIndicesAhead = 4096;
+  const Index* const indices = reinterpret_cast<const Index*>(pick.indices);
+  // Copies, for what is written could be `pick`.
+  const std::byte *const from = pick.from, *next = pick.next_from;
+  std::byte* const to = pick.to;
+  int64_t next_step = (pick.next_bytes * kGroup + n - 1) / n;
+  if (next == nullptr || next_step > kLine) next = from, next_step = 0;
+  int64_t i = 0;
+  for (; i + kGroup <= n; i += kGroup, next += next_step) {
+    __builtin_prefetch(reinterpret_cast<const std::byte*>(indices + i) + kIndicesAhead);
+    __builtin_prefetch(next);
+    for (int64_t j = i; j < i + kGroup; ++j) {
+      std::memcpy(to + j * kBytes, from + indices[j] * int64_t{kBytes}, kBytes);
+    }
+  }
+  for (; i < n; ++i) std::memcpy(to + i * kBytes, from + indices[i] * int64_t{kBytes}, kBytes);
+}
+
+template <int kBytes, class Index>
+void PickIndexed(const IndexedPick& pick, int64_t n) {
+  if (pick.along == kBytes && pick.across == 0 && pick.to_step == kBytes) {
+    return PickOfRow<kBytes, Index>(pick, n);
+  }
+  const Index* const indices = reinterpret_cast<const Index*>(pick.indices);
+  const std::byte* const from = pick.from;
+  std::byte* const to = pick.to;
+  const int64_t along = pick.along, across = pick.across, to_step = pick.to_step;
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) {
+    std::memcpy(to + i * to_step, from + i * across + indices[i] * along, kBytes);
+  }
+}
+
 /// Calls body with the size of an element as a constant.
 template <class Body>
 void WithSize(int64_t element_bytes, const Body& body) {
@@ -65,6 +103,13 @@ void PickElements(const std::byte* from, const int64_t* offsets, int64_t n, std:
 void PutElements(const std::byte* from, int64_t from_step, const int64_t* offsets, int64_t n,
                  std::byte* to, int64_t element_bytes) {
   WithSize(element_bytes, [&](auto bytes) { Put<bytes>(from, from_step, offsets, n, to); });
+}
+
+void PickIndexed(const IndexedPick& pick, int64_t n) {
+  WithSize(pick.element_bytes, [&](auto bytes) {
+    pick.index_bytes == 4 ? PickIndexed<bytes, int32_t>(pick, n)
+                          : PickIndexed<bytes, int64_t>(pick, n);
+  });
 }
 
 /// Of one place: the slices of offsets [begin, end), of which the first goes to slice `row`.

@@ -41,4 +41,19 @@ void PickElements(const std::byte* from, const int64_t* offsets, int64_t n, std:
 void PutElements(const std::byte* from, int64_t from_step, const int64_t* offsets, int64_t n,
                  std::byte* to, int64_t element_bytes);
 
+/// Elements that dense indices name along one dimension, i of them in order. All steps in bytes.
+struct IndexedPick {
+  const std::byte* from;
+  int64_t along, across;     // from an index to the next, and from an element's place to the next
+  const std::byte* indices;  // INT32 or INT64, of so many bytes, in range
+  int64_t index_bytes;
+  std::byte* to;
+  int64_t to_step, element_bytes;        // 1, 2, 4, 8 or 16
+  const std::byte* next_from = nullptr;  // memory that the next pick is from, if it is known
+  int64_t next_bytes = 0;
+};
+
+/// to[i] = from[i * across + indices[i] * along]
+void PickIndexed(const IndexedPick& pick, int64_t n);
+
 }  // namespace openaclnn

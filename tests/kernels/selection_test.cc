@@ -69,5 +69,43 @@ TEST(PickElements, OfEverySize) {
   }
 }
 
+/// n elements of `bytes` by indices below `limit`, against one at a time.
+template <class Index>
+void PicksIndexed(Random& random, int64_t bytes, int64_t n, int64_t limit, bool of_row) {
+  const int64_t along = of_row ? bytes : 3 * bytes,
+                across = of_row ? 0 : bytes * Uniform(random, 0, 2),
+                to_step = of_row ? bytes : bytes * Uniform(random, 1, 2);
+  Memory source(static_cast<size_t>(limit * along + n * across + bytes));
+  for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<std::byte>(i * 37 + i / 251);
+  Memory wanted(static_cast<size_t>(n * to_step)), got = wanted;
+  std::vector<Index> indices(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t at = Uniform(random, 0, limit - 1);
+    indices[static_cast<size_t>(i)] = static_cast<Index>(at);
+    std::memcpy(wanted.data() + i * to_step, source.data() + at * along + i * across,
+                static_cast<size_t>(bytes));
+  }
+  const bool known = Uniform(random, 0, 1) == 0;
+  PickIndexed(
+      {source.data(), along, across, reinterpret_cast<std::byte*>(indices.data()), sizeof(Index),
+       got.data(), to_step, bytes, known ? source.data() : nullptr, limit * bytes},
+      n);
+  ASSERT_EQ(got, wanted) << bytes << " bytes, " << n << " of " << limit;
+}
+
+TEST(PickIndexed, OfEverySize) {
+  Random random(9);
+  for (const int64_t bytes : {1, 2, 4, 8, 16}) {
+    for (const int64_t n : {1, 7, 8, 9, 100}) {
+      for (const int64_t limit : {1, 5, 90, 3000}) {
+        PicksIndexed<int32_t>(random, bytes, n, limit, true);
+        PicksIndexed<int64_t>(random, bytes, n, limit, true);
+        PicksIndexed<int32_t>(random, bytes, n, limit, false);
+        PicksIndexed<int64_t>(random, bytes, n, limit, false);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace openaclnn::test

@@ -14,11 +14,18 @@ namespace openaclnn::supporting {
 
 namespace {
 
-/// Whether all of them are in [low, limit); all are looked at, so that there is one branch.
-bool AllWithin(const int64_t* indices, int64_t n, int64_t low, int64_t limit) {
-  bool within = true;
-  for (int64_t i = 0; i < n; ++i) within &= (indices[i] >= low) & (indices[i] < limit);
-  return within;
+/// Whether all of them are in [low, limit), where low is 0 or -limit. All are looked at, so that
+/// there is one branch: what is out of range leaves a sign in one difference or the other, even
+/// where it wraps.
+template <class Index>
+bool AllWithin(const Index* indices, int64_t n, int64_t low, int64_t limit) {
+  const auto above = static_cast<uint64_t>(low), most = static_cast<uint64_t>(limit) - 1;
+  uint64_t signs = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const auto value = static_cast<uint64_t>(int64_t{indices[i]});
+    signs |= (value - above) | (most - value);
+  }
+  return static_cast<int64_t>(signs) >= 0;
 }
 
 }  // namespace
@@ -44,13 +51,27 @@ Status IndexReader::Read(std::byte* origin, int64_t limit, bool from_end,
   return {};
 }
 
+int64_t IndexReader::DenseBytes(const Operand& index, int64_t step) {
+  const bool integer = index.dtype() == ACL_INT32 || index.dtype() == ACL_INT64;
+  return integer && step == BytesOf(index) ? step : 0;
+}
+
 Status IndexReader::Check(std::byte* origin, int64_t limit, bool from_end) const {
+  const int64_t low = from_end ? -limit : 0;
   std::atomic<bool> within = true;
-  walk.ForRuns({origin}, [&](const Walk::Pointers& at, int64_t n) {
+  const auto check = [&](const Walk::Pointers& at, int64_t n) {
+    if (dense_bytes == 8) return AllWithin(reinterpret_cast<int64_t*>(at[0]), n, low, limit);
+    if (dense_bytes == 4) return AllWithin(reinterpret_cast<int32_t*>(at[0]), n, low, limit);
     int64_t indices[Walk::kRun];
     load(at[0], walk.step(0), n, indices);
-    if (!AllWithin(indices, n, from_end ? -limit : 0, limit)) within = false;
-  });
+    return AllWithin(indices, n, low, limit);
+  };
+  walk.ForRuns(
+      {origin},
+      [&](const Walk::Pointers& at, int64_t n) {
+        if (!check(at, n)) within = false;
+      },
+      dense_bytes > 0 ? walk.count() : Walk::kRun);
   if (within) return {};
   std::vector<int64_t> indices;  // the first one that is not has to be named
   return Read(origin, limit, from_end, &indices);

@@ -12,7 +12,9 @@ namespace openaclnn::supporting {
 struct IndexReader {
   IndexReader() = default;
   IndexReader(const Operand& index, const Shape& shape)
-      : walk(shape, {Steps(shape, index)}), load(LoaderOf<int64_t>(index.dtype())) {}
+      : walk(shape, {Steps(shape, index)}),
+        load(LoaderOf<int64_t>(index.dtype())),
+        dense_bytes(DenseBytes(index, walk.step(0))) {}
 
   /// 0 <= value < limit, or with `from_end` -limit <= value too, which counts from the end; 507035
   /// for others.
@@ -21,8 +23,13 @@ struct IndexReader {
   /// The same check, for who reads them again.
   Status Check(std::byte* origin, int64_t limit, bool from_end) const;
 
+  /// Of an INT32 or INT64 whose neighbours follow each other, so that it is read where it is; else
+  /// 0.
+  static int64_t DenseBytes(const Operand& index, int64_t step);
+
   Walk walk;
   LoadRow<int64_t> load = nullptr;
+  int64_t dense_bytes = 0;
 };
 
 enum class Placing { kSet, kAdd, kMultiply };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements that are taken: IndexSelect, Gather, MaskedSelect and Nonzero.
+// Elements that are taken: IndexSelect, MaskedSelect and Nonzero.
 #include <algorithm>
 #include <numeric>
 
@@ -139,50 +139,6 @@ Plan PlanIndexSelect(const IndexSelectParams& p, const Product&) {
             if (!status.ok()) return status;
             for (int64_t& offset : offsets) offset *= step;
             selection(offsets, self_at(buffers), out_at(buffers));
-            return {};
-          }};
-}
-
-// out[…, i, …] = self[…, index[…, i, …], …].
-void CheckGather(const GatherParams& p, Checker& checker) {
-  const Tensor &self = p.self, &index = p.index;
-  CheckDim(self, p.dim, checker);
-  checker.Rank(index, self.rank()).SameDtype(p.out, self);
-  CheckIndexType(index, checker);
-  CheckShape(p.out, ShapeOf(index), checker);
-  for (uint32_t i = 0; checker.ok() && i < self.rank(); ++i) {
-    checker.That(i == *WrapDim(p.dim, self.rank()) || index.dim(i) <= self.dim(i), [&] {
-      return Concat("index shape is ", ShapeText(index), ", expected at most that of self, ",
-                    ShapeText(self));
-    });
-  }
-}
-
-Plan PlanGather(const GatherParams& p, const Product&) {
-  const Tensor &self = p.self, &index = p.index, &out = p.out;
-  const uint32_t dim = *WrapDim(p.dim, self.rank());
-  const Shape shape = ShapeOf(index);
-  Shape steps(shape.size());
-  const int64_t bytes = BytesOf(self);
-  for (uint32_t i = 0; i < self.rank(); ++i) {
-    steps[i] = i == dim ? 0 : WrappingProduct(self.tensor().strides[i], bytes);
-  }
-  const int64_t along = self.rank() > 0 ? self.tensor().strides[dim] * bytes : 0;
-  const int64_t limit = self.rank() > 0 ? self.dim(dim) : 1;
-  const IndexReader reader(index, shape);
-  const Walk walk(shape, {Steps(steps), Steps(shape, index), Steps(shape, out)});
-  const auto load = LoaderOf<int64_t>(index.dtype());
-  const Place self_at = self.place, index_at = index.place, out_at = out.place;
-  return {0, [=](const Buffers& buffers) -> Status {
-            Status status = reader.Check(index_at(buffers), limit, false);
-            if (!status.ok()) return status;
-            const Walk::Pointers origins = {self_at(buffers), index_at(buffers), out_at(buffers)};
-            walk.ForRuns(origins, [&](const Walk::Pointers& at, int64_t n) {
-              int64_t offsets[Walk::kRun];
-              load(at[1], walk.step(1), n, offsets);
-              for (int64_t i = 0; i < n; ++i) offsets[i] = offsets[i] * along + i * walk.step(0);
-              PickElements(at[0], offsets, n, at[2], walk.step(2), bytes);
-            });
             return {};
           }};
 }

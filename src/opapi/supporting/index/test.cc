@@ -267,5 +267,29 @@ TEST(Index, NothingForSomething) {
                  none.handle(), false, false);
 }
 
+// Whatever its sign, type and place; then nothing is written.
+TEST(Index, GathersNothingByAnIndexOutOfRange) {
+  const Device device;
+  const int64_t count = 40000, limit = 10;
+  const DeviceTensor self = Make(ACL_FLOAT, {limit}, Doubles(limit, 3.0));
+  for (const aclDataType dtype : {ACL_INT32, ACL_INT64}) {
+    for (const int64_t step : {1, 2}) {
+      DeviceTensor places(dtype, Layout{{count}, {step}, 0, (count - 1) * step + 1});
+      DeviceTensor out(ACL_FLOAT, DenseLayout({count}));
+      out.Scramble();
+      for (const double bad : {-1.0, 10.0, -9.0, dtype == ACL_INT32 ? -0x1p31 : -0x1p63}) {
+        Doubles values(count, 9.0);
+        values[count - 3] = bad;
+        places.Write(ToBytes(dtype, values));
+        const Outcome outcome = RUN(device, Gather, self.handle(), 0, places.handle(), Handle(out));
+        EXPECT_EQ(outcome.code, 507035);
+        EXPECT_NE(outcome.message.find("index value 39997 is "), std::string::npos)
+            << outcome.message;
+        EXPECT_EQ(out.Change(), "");
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace openaclnn::test
