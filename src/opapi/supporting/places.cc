@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "kernels/double_rows.h"
 #include "kernels/hits.h"
 #include "kernels/rows.h"
 #include "supporting/tree_sum.h"
@@ -87,18 +88,78 @@ struct Placer::Group {
 
 namespace {
 
-/// Neighbouring columns, as a term of a sum.
-template <class T, int64_t kColumns>
-struct Columns {
-  Columns& operator+=(const Columns& other) { return *this = *this + other; }
-  friend Columns operator+(const Columns& a, const Columns& b) {
-    Columns sum;
-    for (int64_t i = 0; i < kColumns; ++i) sum.at[i] = a.at[i] + b.at[i];
-    return sum;
-  }
+constexpr int64_t kColumns = Walk::kRun;  // that are summed together
+constexpr int64_t kRowsAtOnce = 4;        // as a fold takes
+constexpr int64_t kChunk = 64;            // of the tree
 
-  T at[kColumns];
+const DoubleRowKernels& Kernels() { return *OPENACLNN_TARGET_SELECT(kDoubleRowKernels); }
+
+void Scale(double factor, int64_t n, double* row) { Kernels().scale(row, 0, factor, n); }
+void Scale(int64_t factor, int64_t n, int64_t* row) {
+  for (int64_t i = 0; i < n; ++i) row[i] *= factor;
+}
+
+/// The rows of a sum: what is there, and values, which may have a factor.
+template <class T>
+struct Terms {
+  const std::byte* there;
+  const std::vector<int64_t>& offsets;  // of the values, in bytes
+  const std::byte* values;
+  int64_t there_step, value_step, width;  // at most kColumns
+  LoadRow<T> load;
+  T factor;
+  bool as_floats;  // dense rows of FLOAT, taken as they are
+
+  int64_t count() const { return static_cast<int64_t>(offsets.size()) + 1; }
+  const std::byte* At(int64_t i) const {
+    return i == 0 ? there : values + offsets[static_cast<size_t>(i) - 1];
+  }
+  void Load(int64_t i, T* row) const {
+    load(At(i), i == 0 ? there_step : value_step, width, row);
+    if (i > 0 && factor != T{1}) Scale(factor, width, row);
+  }
 };
+
+template <class T>
+const RowFold<T>& SumOf() {
+  if constexpr (std::is_integral_v<T>) {
+    return Kernels().integer_sum;
+  } else {
+    return Kernels().sum;
+  }
+}
+
+/// Terms [begin, end), in sequence.
+template <class T>
+void SumChunk(const Terms<T>& terms, int64_t begin, int64_t end, T* acc) {
+  std::fill_n(acc, terms.width, T{});
+  T rows[kRowsAtOnce][kColumns];
+  for (int64_t i = begin; i < end; i += kRowsAtOnce) {
+    const int64_t n = std::min(kRowsAtOnce, end - i);
+    const T* at[kRowsAtOnce];
+    const float* floats[kRowsAtOnce];
+    for (int64_t r = 0; r < n; ++r) {
+      at[r] = rows[r];
+      floats[r] = reinterpret_cast<const float*>(terms.At(i + r));
+      if (!terms.as_floats) terms.Load(i + r, rows[r]);
+    }
+    terms.as_floats ? SumOf<T>().float_rows(floats, n, terms.width, acc)
+                    : SumOf<T>().rows(at, n, terms.width, acc);
+  }
+}
+
+/// Chunks [begin, end) of the tree.
+template <class T>
+void SumChunks(const Terms<T>& terms, int64_t begin, int64_t end, T* acc) {
+  if (end - begin == 1) {
+    return SumChunk(terms, begin * kChunk, std::min(end * kChunk, terms.count()), acc);
+  }
+  T right[kColumns];
+  const int64_t middle = begin + LeftHalf(end - begin);
+  SumChunks(terms, begin, middle, acc);
+  SumChunks(terms, middle, end, right);
+  SumOf<T>().join(right, terms.width, acc);
+}
 
 uint32_t RankOf(const Shape& shape) { return static_cast<uint32_t>(shape.size()); }
 
@@ -124,10 +185,10 @@ Placer::Placer(const Operand& out, Placing placing, Slices slices, const Operand
                                    Steps(Shape(steps.bytes.begin() + lead, steps.bytes.end()))});
 }
 
-Placer::Placer(const Operand& out, Placing placing, Slices slices, const Value& value)
+Placer::Placer(const Operand& out, Slices slices, const Value& value)
     : dtype_(out.dtype()),
       bytes_(BytesOf(out)),
-      placing_(placing),
+      placing_(Placing::kSet),
       rows_(slices.rows.data(), slices.row_steps.data(), RankOf(slices.rows)),
       row_count_(CountOf(slices.rows)),
       columns_(slices.columns,
@@ -141,59 +202,67 @@ void Placer::Move(const Group& group, std::byte* values, std::byte* out) const {
   });
 }
 
-template <class T, int64_t kColumns>
-void Placer::CombineColumns(const Group& group, int64_t n, const std::byte* values,
-                            std::byte* out) const {
+/// The last one, converted and back.
+template <class T>
+void Placer::Set(const Group& group, std::byte* values, std::byte* out) const {
   const auto load = LoaderOf<T>(dtype_);
   const auto store = StorerOf<T>(dtype_);
-  Columns<T, kColumns> total{}, term{};
-  if (value_) std::fill_n(term.at, n, value_->As<T>());
-  const auto load_term = [&](const Hit& hit) {
-    if (!value_) load(values + from_(group.first_value + hit.token), columns_.step(1), n, term.at);
-  };
-  if (placing_ == Placing::kSet) {
-    load_term(group.hits[group.count - 1]);
-    return store(term.at, n, out, columns_.step(0));
-  }
-  load(out, columns_.step(0), n, total.at);
-  TreeSum<Columns<T, kColumns>> sum;
-  sum.Add(total);
-  const T scale = scale_ ? scale_->As<T>() : T{1};
-  for (int64_t i = 0; i < group.count; ++i) {
-    load_term(group.hits[i]);
-    if (placing_ == Placing::kMultiply) {
-      for (int64_t c = 0; c < kColumns; ++c) total.at[c] *= term.at[c];
-    } else {
-      Columns<T, kColumns> scaled;
-      for (int64_t c = 0; c < kColumns; ++c) scaled.at[c] = scale * term.at[c];
-      sum.Add(scaled);
-    }
-  }
-  if (placing_ == Placing::kAdd) total = sum.Total();
-  store(total.at, n, out, columns_.step(0));
+  const int64_t from = from_(group.first_value + group.hits[group.count - 1].token);
+  T row[Walk::kRun];
+  if (value_) std::fill_n(row, std::min(Walk::kRun, columns_.count()), value_->As<T>());
+  columns_.ForRunsInOrder({out, values}, [&](const Walk::Pointers& at, int64_t n) {
+    if (!value_) load(at[1] + from, columns_.step(1), n, row);
+    store(row, n, at[0], columns_.step(0));
+  });
 }
 
-template <class T, int64_t kColumns>
-void Placer::Combine(const Group& group, std::byte* values, std::byte* out) const {
+template <class T>
+void Placer::AddElement(const Group& group, const std::byte* values, std::byte* out) const {
+  const auto load = LoaderOf<T>(dtype_);
+  const T scale = scale_ ? scale_->As<T>() : T{1};
+  T total, value;
+  TreeSum<T> sum;
+  load(out, 0, 1, &total);
+  sum.Add(total);
+  for (int64_t i = 0; i < group.count; ++i) {
+    load(values + from_(group.first_value + group.hits[i].token), 0, 1, &value);
+    sum.Add(scale * value);
+  }
+  total = sum.Total();
+  StorerOf<T>(dtype_)(&total, 1, out, 0);
+}
+
+template <class T>
+void Placer::Add(const Group& group, std::byte* values, std::byte* out) const {
+  if (columns_.count() == 1) return AddElement<T>(group, values, out);
+  const auto load = LoaderOf<T>(dtype_);
+  const auto store = StorerOf<T>(dtype_);
+  const T scale = scale_ ? scale_->As<T>() : T{1};
+  const bool as_floats = dtype_ == ACL_FLOAT && scale == T{1} && columns_.step(0) == bytes_ &&
+                         columns_.step(1) == bytes_;
+  std::vector<int64_t> offsets(static_cast<size_t>(group.count));
+  for (int64_t i = 0; i < group.count; ++i) {
+    offsets[static_cast<size_t>(i)] = from_(group.first_value + group.hits[i].token);
+  }
   columns_.ForRunsInOrder({out, values}, [&](const Walk::Pointers& at, int64_t n) {
-    for (int64_t begin = 0; begin < n; begin += kColumns) {
-      CombineColumns<T, kColumns>(group, std::min(kColumns, n - begin),
-                                  at[1] + begin * columns_.step(1),
-                                  at[0] + begin * columns_.step(0));
-    }
+    const Terms<T> terms = {at[0], offsets, at[1], columns_.step(0), columns_.step(1),
+                            n,     load,    scale, as_floats};
+    T sum[kColumns];
+    SumChunks(terms, 0, (terms.count() + kChunk - 1) / kChunk, sum);
+    store(sum, n, at[0], columns_.step(0));
   });
+}
+
+template <class T>
+void Placer::Combine(const Group& group, std::byte* values, std::byte* out) const {
+  placing_ == Placing::kSet ? Set<T>(group, values, out) : Add<T>(group, values, out);
 }
 
 void Placer::Place(const Group& group, std::byte* values, std::byte* out) const {
   std::byte* const slice = out + (rows_(group.row) + group.place) * bytes_;
-  const bool wide = columns_.count() > 1;
   if (moved_) return Move(group, values, slice);
-  if (DomainOf(dtype_) == Domain::kInteger) {
-    return wide ? Combine<int64_t, 64>(group, values, slice)
-                : Combine<int64_t, 1>(group, values, slice);
-  }
-  return wide ? Combine<double, 64>(group, values, slice)
-              : Combine<double, 1>(group, values, slice);
+  DomainOf(dtype_) == Domain::kInteger ? Combine<int64_t>(group, values, slice)
+                                       : Combine<double>(group, values, slice);
 }
 
 /// Single elements that are set: cheaper than finding places that are equal.

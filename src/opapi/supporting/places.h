@@ -42,14 +42,14 @@ struct Slices {
 };
 
 /// Writes a slice of values to each of some places of a view: the last one stays, or all are added
-/// to what is there, by the one tree and rounded once, or it is multiplied by them.
+/// to what is there, by the one tree and rounded once.
 class Placer {
  public:
   /// Values of an operand broadcast to `shape`: the rows of the slices, the places, the columns.
   Placer(const Operand& out, Placing placing, Slices slices, const Operand& values,
          const Shape& shape);
   /// One value everywhere.
-  Placer(const Operand& out, Placing placing, Slices slices, const Value& value);
+  Placer(const Operand& out, Slices slices, const Value& value);
   /// What an added value is multiplied by.
   void Scale(const Value& value) { scale_ = value; }
 
@@ -62,10 +62,14 @@ class Placer {
   void InOrder(const std::vector<int64_t>& places, std::byte* values, std::byte* out) const;
   void Place(const Group& group, std::byte* values, std::byte* out) const;
   void Move(const Group& group, std::byte* values, std::byte* out) const;
-  template <class T, int64_t kColumns>
+  template <class T>
   void Combine(const Group& group, std::byte* values, std::byte* out) const;
-  template <class T, int64_t kColumns>
-  void CombineColumns(const Group& group, int64_t n, const std::byte* values, std::byte* out) const;
+  template <class T>
+  void Set(const Group& group, std::byte* values, std::byte* out) const;
+  template <class T>
+  void Add(const Group& group, std::byte* values, std::byte* out) const;
+  template <class T>
+  void AddElement(const Group& group, const std::byte* values, std::byte* out) const;
   std::byte* RowOf(std::byte* out, int64_t row) const { return out + rows_(row) * bytes_; }
 
   int32_t dtype_;

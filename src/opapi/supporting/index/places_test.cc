@@ -131,7 +131,33 @@ TEST(Places, OfSlices) {
       AddsSlices(random, device, {1, 900, 64}, 70, placing, dtype);
       AddsSlices(random, device, {3, 11, 1}, 200, placing, dtype);
       AddsSlices(random, device, {1, 11, 1}, 900, placing, dtype);
+      AddsSlices(random, device, {1, 3, 700}, 400, placing, dtype);
     }
+  }
+}
+
+// Dense rows of FLOAT are summed as they are, others are converted first, and so is what has a
+// factor: the same tree.
+TEST(Places, OfDenseSlicesOfManyTerms) {
+  const Device device;
+  Random random(64);
+  const int64_t rows = 3, count = 700, width = 1100;
+  for (const double factor : {1.0, -0.75}) {
+    const DeviceTensor self = Make(ACL_FLOAT, {rows, width}, RealValues(random, rows * width)),
+                       src = Make(ACL_FLOAT, {count, width}, RealValues(random, count * width)),
+                       out(ACL_FLOAT, DenseLayout({rows, width}));
+    const Doubles places = SmallValues(random, count, 0, rows - 1), begin = ValuesOf(self),
+                  values = ValuesOf(src);
+    const DeviceTensor index = Make(ACL_INT32, {count}, places);
+    Terms terms;
+    for (size_t i = 0; i < values.size(); ++i) {
+      const size_t place = static_cast<size_t>(places[i / width]) * width + i % width;
+      terms.try_emplace(place, Doubles{begin[place]}).first->second.push_back(factor * values[i]);
+    }
+    const ScalarHandle alpha(factor);
+    EXPECT_RUN(device, IndexAdd, self.handle(), 0, index.handle(), src.handle(), alpha.get(),
+               Handle(out));
+    ASSERT_EQ(ValuesOf(out), Expected(kAdd, begin, terms, ACL_FLOAT)) << factor;
   }
 }
 

@@ -148,7 +148,7 @@ void CheckIndexFill(const ScatterParams& p, Checker& checker) {
 }
 
 Plan PlanIndexFill(const ScatterParams& p, const Product&) {
-  return MakeSlices(p, Placer(p.out, Placing::kSet, Along(p).slices, p.value));
+  return MakeSlices(p, Placer(p.out, Along(p).slices, p.value));
 }
 
 void CheckIndexCopy(const ScatterParams& p, Checker& checker) {
@@ -196,7 +196,7 @@ Plan PlanIndexFillAt(const ScatterParams& p, const Product&) {
   const Along along(p);
   for (int64_t& row : rows) row += row < 0 ? along.limit : 0;
   along.ToPlaces(&rows);
-  const Placer placer(p.out, Placing::kSet, along.slices, p.value);
+  const Placer placer(p.out, along.slices, p.value);
   return {0, [=](const Buffers& buffers) -> Status {
             std::byte* const out = target.Prepare(buffers);
             if (!rows.empty()) placer(rows, nullptr, out);
