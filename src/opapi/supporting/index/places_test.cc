@@ -55,7 +55,8 @@ struct Along {
   }
 };
 
-constexpr aclDataType kTypesOfSums[] = {ACL_FLOAT, ACL_DOUBLE, ACL_BF16, ACL_INT32, ACL_BOOL};
+constexpr aclDataType kTypesOfSums[] = {ACL_FLOAT, ACL_DOUBLE, ACL_BF16,
+                                        ACL_INT32, ACL_INT64,  ACL_BOOL};
 
 /// Values of a type of the test: small, that products stay in the range.
 Doubles Values(Random& random, const Dims& dims, aclDataType dtype) {
@@ -95,6 +96,17 @@ TEST(Places, OfRowsThatAreScattered) {
       Scatters(random, device, {3, 900, 1}, {3, 7, 1}, placing, dtype);
       Scatters(random, device, {90, 700, 1}, {90, 1100, 1}, placing, dtype);
     }
+  }
+}
+
+// Few for each place, more than a sum takes in sequence, and 2^16 + 30 for one.
+TEST(Places, OfLongRows) {
+  const Device device;
+  Random random(65);
+  for (const aclDataType dtype : {ACL_FLOAT, ACL_DOUBLE, ACL_INT64}) {
+    Scatters(random, device, {1, 40000, 1}, {1, 70000, 1}, kAdd, dtype);
+    Scatters(random, device, {1, 900, 1}, {1, 70000, 1}, kAdd, dtype);
+    Scatters(random, device, {1, 1, 1}, {1, 65566, 1}, kAdd, dtype);
   }
 }
 

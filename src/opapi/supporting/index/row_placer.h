@@ -34,18 +34,21 @@ class RowPlacer {
   void Combine(const Addresses& row, std::byte* scratch) const;
   template <class T>
   bool CombineCounted(const Addresses& row, std::byte* scratch) const;
-  void WriteMet(const uint8_t* met, const std::byte* packed, std::byte* out) const;
+  void WriteMet(const uint16_t* met, const std::byte* packed, std::byte* out) const;
   template <class T>
   void CombineSorted(const Addresses& row, std::byte* scratch) const;
   template <class T, class Body>
   void ForPieces(const Addresses& row, const Body& body) const;
+  template <class Value, class Body>
+  void ForPiecesOf(const Addresses& row, LoadRow<Value> load, const Body& body) const;
 
-  int32_t dtype_;
+  int32_t dtype_, index_dtype_;
   int64_t bytes_;
   Placing placing_;
   IndexReader reader_;
   Offsets index_rows_, value_rows_, out_rows_;  // in bytes
   int64_t index_step_, value_step_ = 0, out_step_ = 0;
+  int64_t next_step_ = 0;  // of the output's next row, bytes that are asked for with some places
   int64_t rows_ = 1, count_, limit_ = 1;
   std::optional<Value> value_;
   int64_t blocks_;
