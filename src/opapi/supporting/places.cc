@@ -15,9 +15,9 @@ namespace openaclnn::supporting {
 
 namespace {
 
-/// Whether all of them are in [low, limit), where low is 0 or -limit. All are looked at, so that
-/// there is one branch: what is out of range leaves a sign in one difference or the other, even
-/// where it wraps.
+/// Whether all of them are in [low, limit), where low is 0 or -limit; never true if one is not. All
+/// are looked at, so that there is one branch: what is out of range leaves a sign in one difference
+/// or the other, even where it wraps. Of limits beyond 2^62 others may leave one too.
 template <class Index>
 bool AllWithin(const Index* indices, int64_t n, int64_t low, int64_t limit) {
   const auto above = static_cast<uint64_t>(low), most = static_cast<uint64_t>(limit) - 1;
@@ -43,8 +43,10 @@ Status IndexReader::Read(std::byte* origin, int64_t limit, bool from_end,
   if (!AllWithin(indices->data(), walk.count(), low, limit)) {
     const auto bad = std::find_if(indices->begin(), indices->end(),
                                   [&](int64_t value) { return value < low || value >= limit; });
-    return Status(507035, Concat("index value ", bad - indices->begin(), " is ", *bad,
-                                 ", expected ", low, " <= value < ", limit));
+    if (bad != indices->end()) {
+      return Status(507035, Concat("index value ", bad - indices->begin(), " is ", *bad,
+                                   ", expected ", low, " <= value < ", limit));
+    }
   }
   if (from_end) {
     for (int64_t& value : *indices) value += value < 0 ? limit : 0;

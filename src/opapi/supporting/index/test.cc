@@ -267,6 +267,19 @@ TEST(Index, NothingForSomething) {
                  none.handle(), false, false);
 }
 
+// An element that is repeated so often that the limit and an index have no sum.
+TEST(Index, OfMoreElementsThanAreCountedBothWays) {
+  const Device device;
+  const int64_t count = (int64_t{1} << 62) + 10;
+  const DeviceTensor self(ACL_INT8, Layout{{count}, {0}, 0, 1}), out(ACL_INT8, DenseLayout({2}));
+  DeviceTensor index(ACL_INT64, DenseLayout({2}));
+  index.Write(ToBytes(ACL_INT64, {0x1p62, -1}));
+  const ListHandle indices({&index});
+  EXPECT_RUN(device, Index, self.handle(), indices.get(), Handle(out));
+  index.Write(ToBytes(ACL_INT64, {0x1p62, -0x1p63}));
+  EXPECT_EQ(RUN(device, Index, self.handle(), indices.get(), Handle(out)).code, 507035);
+}
+
 // Whatever its sign, type and place; then nothing is written.
 TEST(Index, GathersNothingByAnIndexOutOfRange) {
   const Device device;
