@@ -37,28 +37,31 @@ struct Params {
   Geometry geometry() const { return {input.dim(0), compressBlockSize, compressStride}; }
 };
 
-/// One token of dx, all heads: dx[n,:] = sum over k of w[k][n] * dy[k][n,:].
-struct TokenGrad {
+/// Windows over one token, at most.
+inline constexpr int64_t kMaxOver = kMaxBlock / kGranule;
+
+/// kGranule tokens under the same windows, and some heads of them:
+///   dx[t,n,:] = sum over k of w[k][t,n] * dy[k][n,:]
+///   sums[n][row[k] + t] += x[t,n,:] * dy[k][n,:], lane by lane, for each k from `own` on
+struct Granule {
   int64_t heads, width;
-  int64_t count;                               // windows over the token, at least one
-  std::array<const float*, kMaxBlock> w;       // rows of w, dense
-  std::array<const std::byte*, kMaxBlock> dy;  // head 0 of each window
-  int64_t dy_head;                             // bytes between heads
-  std::byte* dx;
-  int64_t dx_head;
+  int64_t count;                              // windows in their order, at least one
+  int64_t own;                                // the first that adds to sums
+  std::array<const std::byte*, kMaxOver> dy;  // of each window: the first head
+  std::array<const float*, kMaxOver> w;       // the first token, the first head
+  std::array<int64_t, kMaxOver> row;          // the first token's row in the window
+  int64_t dy_head;                            // bytes between heads
+  int64_t w_token;                            // elements between tokens
+  const std::byte* x;                         // the first token, the first head
+  const std::byte* ahead;                     // what is asked for meanwhile, as x
+  int64_t x_token, x_head;                    // bytes from one to the next
+  std::byte* dx;                              // none where dx is not asked for
+  int64_t dx_token, dx_head;
+  float* sums;        // rows of kGranule lanes
+  int64_t sums_head;  // elements between heads
 };
 
-/// One head of dw over some windows: sums[r] = sum over windows i, k < width of x[start_i + r,k] *
-/// dy[i,k], at most kChunkTerms terms in sequence for each lane.
-struct HeadGrad {
-  int64_t block, width;
-  const int64_t* starts;  // first token of each window, and of the one behind the last
-  int64_t windows;
-  const std::byte* x;   // token 0
-  int64_t x_token;      // bytes between tokens
-  const std::byte* dy;  // the first window
-  int64_t dy_window;    // bytes between windows
-};
+/// Each lane of a row of sums adds at most so many products in sequence.
 inline constexpr int64_t kChunkTerms = 64;
 
 /// Windows of a chunk of dw: each adds D/16 terms to every lane.
@@ -67,10 +70,15 @@ constexpr int64_t ChunkWindows(int64_t width) { return kChunkTerms / (width / kG
 /// Chunks that one unit of parallel work adds up pairwise; a power of two.
 inline constexpr int64_t kUnitChunks = 8;
 
+/// Rows of sums of all the heads that a unit takes at once: 16 KiB of lanes, which stay in the
+/// first-level cache.
+inline constexpr int64_t kGroupRows = 256;
+
 /// The loops that are compiled for each instruction set, for one 16-bit type.
 struct Kernels {
-  void (*token)(const TokenGrad& token);
-  void (*head)(const HeadGrad& head, float* sums);
+  void (*granule)(const Granule& granule);
+  /// out[r] = the sum of the lanes of row r, for kGranule rows; the lanes are 0 again.
+  void (*add_lanes)(float* sums, float* out);
   void (*widen)(const void* from, int64_t n, float* to);
   void (*narrow)(const float* from, int64_t n, void* to);
 };
@@ -100,6 +108,7 @@ struct Plan {
   Dense dy, x, dx;
   RowView w, dw;
   int64_t units;
+  int64_t group;  // heads that a unit takes at once
   // Parts of the workspace, by their first byte: w as floats, the sums of units of dw, copies.
   uint64_t weight_at, sums_at;
   uint64_t workspace_size;

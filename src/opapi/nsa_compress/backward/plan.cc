@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frozen decision of NsaCompressGrad: windows, layouts, and the parts of the workspace.
+#include <algorithm>
+
 #include "kernels/scratch.h"
 #include "nsa_compress/backward/op.h"
 
@@ -25,6 +27,15 @@ Dense MakeDense(const Operand& operand, ScratchParts* parts) {
   return dense;
 }
 
+/// Heads whose parts of a token are read together: they follow each other in memory, as they do in
+/// most calls. Speeds of four against one, 384 bytes each, on one thread of a Zen 4: 1.4 to 1.8.
+int64_t GroupHeads(const Plan& plan) {
+  constexpr int64_t kBlocks = 8;  // of parallel work, which threads share
+  int64_t group = std::min(plan.heads, kGroupRows / plan.block);
+  while (group > 1 && plan.units * ((plan.heads + group - 1) / group) < kBlocks) group /= 2;
+  return group;
+}
+
 }  // namespace
 
 Plan MakePlan(const Params& p, const Product&) {
@@ -48,6 +59,7 @@ Plan MakePlan(const Params& p, const Product&) {
   plan.dw = RowView(p.weightGradOut);
   const int64_t unit_windows = ChunkWindows(plan.width) * kUnitChunks;
   plan.units = (plan.windows + unit_windows - 1) / unit_windows;
+  plan.group = GroupHeads(plan);
   const __int128 table = static_cast<__int128>(plan.block * plan.heads) * sizeof(float);
   plan.weight_at = parts.Take(table);
   plan.sums_at = parts.Take(plan.units * table);

@@ -12,6 +12,8 @@ using DenseHeads = DenseRow<kMaxHeads * sizeof(uint16_t)>;
 
 class Gradient {
  public:
+  class UnitWork;
+
   Gradient(const Plan& plan, const Buffers& buffers)
       : plan_(plan),
         buffers_(buffers),
@@ -33,35 +35,9 @@ class Gradient {
 
   void CopyOut() const { Copy(plan_.dx, buffers_.data[kInputGrad], dx_, false); }
 
-  /// The sums of a unit of windows for one head: its chunks, added up pairwise.
-  void SumUnit(int64_t unit, int64_t head) const {
-    float chunks[kUnitChunks][kMaxBlock];
-    int64_t starts[kChunkTerms + 1];
-    const int64_t chunk_windows = ChunkWindows(plan_.width);
-    int64_t count = 0;
-    for (; count < kUnitChunks; ++count) {
-      const int64_t first = (unit * kUnitChunks + count) * chunk_windows;
-      if (first >= plan_.windows) break;
-      const int64_t windows = std::min(chunk_windows, plan_.windows - first);
-      for (int64_t i = 0; i <= windows; ++i) {
-        const int64_t window = std::min(first + i, plan_.windows - 1);
-        starts[i] = WindowToken(plan_.segments, plan_.stride, window);
-      }
-      const HeadGrad grad = {
-          .block = plan_.block,
-          .width = plan_.width,
-          .starts = starts,
-          .windows = windows,
-          .x = x_ + head * plan_.x.head,
-          .x_token = plan_.x.token,
-          .dy = dy_ + first * plan_.dy.token + head * plan_.dy.head,
-          .dy_window = plan_.dy.token,
-      };
-      plan_.kernels->head(grad, chunks[count]);
-    }
-    AddPairwise(chunks[0], kMaxBlock, count, plan_.block);
-    std::copy_n(chunks[0], plan_.block, Sums(unit) + head * plan_.block);
-  }
+  /// The work of a unit of windows for some heads: its sums of dw, and dx of the tokens that begin
+  /// under it.
+  void RunUnit(int64_t unit, int64_t first_head) const;
 
   /// dw from the sums of all units.
   void WriteWeightGrad() const {
@@ -76,28 +52,15 @@ class Gradient {
     }
   }
 
-  void WriteToken(int64_t token) const {
-    const auto after =
-        std::upper_bound(plan_.segments.begin(), plan_.segments.end(), token,
-                         [](int64_t value, const Segment& s) { return value < s.end; });
-    const int64_t place = token - after->begin;
-    const int64_t reach = place - plan_.block + 1;
-    const int64_t first = reach > 0 ? (reach + plan_.stride - 1) / plan_.stride : 0;
-    const int64_t last = std::min(place / plan_.stride, after->windows - 1);
-    TokenGrad grad;
-    grad.heads = plan_.heads;
-    grad.width = plan_.width;
-    grad.count = std::max<int64_t>(last - first + 1, 0);
-    grad.dy_head = plan_.dy.head;
-    grad.dx = dx_ + token * plan_.dx.token;
-    grad.dx_head = plan_.dx.head;
-    for (int64_t k = 0; k < grad.count; ++k) {
-      grad.w[k] = w_ + (place - (first + k) * plan_.stride) * plan_.heads;
-      grad.dy[k] = dy_ + (after->first_window + first + k) * plan_.dy.token;
-    }
-    if (grad.count > 0) return plan_.kernels->token(grad);
-    for (int64_t n = 0; n < plan_.heads; ++n) {
-      ZeroStrided(grad.dx + n * grad.dx_head, 1, plan_.width, plan_.dx.view.element_bytes);
+  /// Zeros the tokens of a segment that are under no window: the last ones.
+  void ZeroRest(const Segment& segment) const {
+    int64_t token = segment.begin;
+    if (segment.windows > 0) token += (segment.windows - 1) * plan_.stride + plan_.block;
+    for (; token < segment.end; ++token) {
+      for (int64_t n = 0; n < plan_.heads; ++n) {
+        std::byte* const dx = dx_ + token * plan_.dx.token + n * plan_.dx.head;
+        ZeroStrided(dx, 1, plan_.width, plan_.dx.view.element_bytes);
+      }
     }
   }
 
@@ -136,15 +99,132 @@ class Gradient {
   float* sums_;
 };
 
+/// Tokens between those that are read and those that are asked for: 8 KiB, as rows of sums have it,
+/// but not those that are read at once.
+int64_t TokensAhead(int64_t token_bytes) {
+  constexpr int64_t kAheadBytes = 8192, kLeast = 4;
+  return std::max(kAheadBytes / token_bytes, kLeast);
+}
+
+/// One unit of windows and a group of heads. Granule by granule, each token is read once for all of
+/// its windows.
+class Gradient::UnitWork {
+ public:
+  UnitWork(const Gradient& run, int64_t unit, int64_t first_head)
+      : run_(run),
+        plan_(run.plan_),
+        first_head_(first_head),
+        heads_(std::min(plan_.group, plan_.heads - first_head)),
+        chunk_windows_(ChunkWindows(plan_.width)),
+        begin_(unit * kUnitChunks * chunk_windows_),
+        end_(std::min(begin_ + kUnitChunks * chunk_windows_, plan_.windows)),
+        ahead_(TokensAhead(heads_ * plan_.width * plan_.dx.view.element_bytes)) {
+    std::fill_n(sums_, heads_ * plan_.block * kGranule, 0.0f);
+    for (int64_t i = begin_ - kMaxOver; i <= end_; ++i) {
+      starts_[i - begin_ + kMaxOver] = StartOf(i);
+    }
+  }
+
+  int64_t heads() const { return heads_; }
+  float* chunks() { return chunks_; }
+  int64_t chunk_count() const { return (end_ - begin_ + chunk_windows_ - 1) / chunk_windows_; }
+
+  void Run() {
+    for (int64_t window = begin_; window < end_; ++window) {
+      const int64_t reach = Start(window) + plan_.block;
+      const int64_t stop = window + 1 < end_ ? std::min(reach, Start(window + 1)) : reach;
+      for (int64_t token = Start(window); token < stop; token += kGranule) {
+        RunGranule(window, token);
+      }
+    }
+  }
+
+ private:
+  /// The first token of a window; before the first window and behind the last one, none near.
+  int64_t StartOf(int64_t window) const {
+    if (window < 0) return -plan_.block;
+    if (window >= plan_.windows) return plan_.tokens;
+    return WindowToken(plan_.segments, plan_.stride, window);
+  }
+  int64_t Start(int64_t window) const { return starts_[window - begin_ + kMaxOver]; }
+
+  /// A granule whose last window in this unit is `last`. Where a window of the next unit lies over
+  /// it too, that unit writes its dx.
+  void RunGranule(int64_t last, int64_t token) {
+    const bool writes = token < Start(end_);
+    int64_t first = last;
+    const int64_t least = writes ? begin_ - kMaxOver : begin_;
+    while (first > least && Start(first - 1) + plan_.block > token) --first;
+    Granule granule;
+    granule.heads = heads_;
+    granule.width = plan_.width;
+    granule.count = last - first + 1;
+    granule.own = std::max<int64_t>(begin_ - first, 0);
+    for (int64_t k = 0; k < granule.count; ++k) {
+      const int64_t row = token - Start(first + k);
+      granule.dy[k] = run_.dy_ + (first + k) * plan_.dy.token + first_head_ * plan_.dy.head;
+      granule.w[k] = run_.w_ + row * plan_.heads + first_head_;
+      granule.row[k] = row;
+    }
+    granule.dy_head = plan_.dy.head;
+    granule.w_token = plan_.heads;
+    granule.x = run_.x_ + token * plan_.x.token + first_head_ * plan_.x.head;
+    granule.ahead = granule.x + std::min(ahead_, plan_.tokens - kGranule - token) * plan_.x.token;
+    granule.x_token = plan_.x.token;
+    granule.x_head = plan_.x.head;
+    granule.dx = writes ? run_.dx_ + token * plan_.dx.token + first_head_ * plan_.dx.head : nullptr;
+    granule.dx_token = plan_.dx.token;
+    granule.dx_head = plan_.dx.head;
+    granule.sums = sums_;
+    granule.sums_head = plan_.block * kGranule;
+    plan_.kernels->granule(granule);
+    for (int64_t k = granule.own; k < granule.count; ++k) {
+      EndChunk(first + k, granule.row[k]);
+    }
+  }
+
+  /// After a window's rows from `row`: if it is the last of its chunk, their sums are kept.
+  void EndChunk(int64_t window, int64_t row) {
+    const int64_t place = window - begin_;
+    if ((place + 1) % chunk_windows_ != 0 && window + 1 != end_) return;
+    float* const chunk = chunks_ + place / chunk_windows_ * heads_ * plan_.block;
+    for (int64_t n = 0; n < heads_; ++n) {
+      const int64_t at = n * plan_.block + row;
+      plan_.kernels->add_lanes(sums_ + at * kGranule, chunk + at);
+    }
+  }
+
+  const Gradient& run_;
+  const Plan& plan_;
+  const int64_t first_head_, heads_;
+  const int64_t chunk_windows_;
+  const int64_t begin_, end_;  // windows
+  const int64_t ahead_;        // tokens
+  int64_t starts_[kMaxOver + kUnitChunks * kChunkTerms + 1];
+  float chunks_[kUnitChunks * kGroupRows];
+  alignas(64) float sums_[kGroupRows * kGranule];
+};
+
+void Gradient::RunUnit(int64_t unit, int64_t first_head) const {
+  UnitWork work(*this, unit, first_head);
+  work.Run();
+  const int64_t rows = work.heads() * plan_.block;
+  AddPairwise(work.chunks(), rows, work.chunk_count(), rows);
+  std::copy_n(work.chunks(), rows, Sums(unit) + first_head * plan_.block);
+}
+
 }  // namespace
 
 Status Run(const Plan& plan, const Buffers& buffers) {
   const Gradient run(plan, buffers);
   run.CopyIn();
-  ParallelFor(plan.units * plan.heads,
-              [&](int64_t block) { run.SumUnit(block / plan.heads, block % plan.heads); });
+  const int64_t groups = (plan.heads + plan.group - 1) / plan.group;
+  ParallelFor(plan.units * groups,
+              [&](int64_t block) { run.RunUnit(block / groups, block % groups * plan.group); });
   run.WriteWeightGrad();
-  ParallelRows(plan.tokens, plan.heads * plan.width, [&](int64_t token) { run.WriteToken(token); });
+  const auto segments = static_cast<int64_t>(plan.segments.size());
+  ParallelRows(segments, plan.stride * plan.heads * plan.width,
+               [&](int64_t segment) { run.ZeroRest(plan.segments[segment]); });
   run.CopyOut();
   return {};
 }
