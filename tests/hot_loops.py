@@ -49,8 +49,8 @@ EXPECTED = (
     Expected("masked_softmax/backward/kernel_simd", "RunRow<BFloat16, true>", ANY, 8, 32),
     Expected("masked_softmax/forward/kernel_simd", "RunRow<float, true>", ANY, 27, 44),
     Expected("masked_softmax/forward/kernel_simd", "RunRow<BFloat16, true>", ANY, 27, 44),
-    Expected("nsa_compress/backward/kernel_simd", "RunGranule<BFloat16>", MULTIPLY_ADD, 12, 88),
-    Expected("nsa_compress/backward/kernel_simd", "RunGranule<Float16>", MULTIPLY_ADD, 12, 64),
+    Expected("nsa_compress/backward/kernel_simd", "ReadAndRunGranule<BFloat16>", MULTIPLY_ADD, 12, 88),
+    Expected("nsa_compress/backward/kernel_simd", "ReadAndRunGranule<Float16>", MULTIPLY_ADD, 12, 64),
 )
 
 

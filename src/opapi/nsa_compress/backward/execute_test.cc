@@ -61,6 +61,47 @@ TEST(NsaCompressGradExecutor, TheListMayGoAfterPhase2) {
   EXPECT_TRUE(problem.IsRight());
 }
 
+// Gradients of 4 MiB and more go past the caches where heads are whole cache lines: the same bits
+// wherever they lie, and nothing beside them.
+TEST(NsaCompressGradViews, LargeGradientsWhereverTheyLie) {
+  const Device device;
+  struct Row {
+    int64_t token, head;
+    size_t after;  // bytes from the view to the end of its memory
+  };
+  constexpr int64_t kHeads = 64, kWidth = 128;
+  const Row rows[] = {{kHeads * kWidth, kWidth, 64},
+                      {kHeads * kWidth, kWidth, 32},
+                      {kHeads * kWidth, kWidth, 2},
+                      {kHeads * kWidth + 32, kWidth, 0},
+                      {kHeads * kWidth + 16, kWidth, 0},
+                      {kHeads * 160, 160, 0},
+                      {kHeads * 144, 144, 0},
+                      {kWidth, 272 * kWidth, 0}};
+  for (const WindowCase& shape : {WindowCase{"", kEdge, {0, 128, 272}, 272, kHeads, kWidth, 32, 16},
+                                  WindowCase{"", kEdge, {}, 272, kHeads, kWidth, 64, 16}}) {
+    Problem problem(shape, ACL_BF16);
+    ASSERT_EQ(problem.Run(device).message, "");
+    ASSERT_TRUE(problem.IsRight());
+    const std::vector<std::byte> expected = problem.dx.Read();
+    for (const Row& row : rows) {
+      const Layout layout = {.dims = {272, kHeads, kWidth},
+                             .strides = {row.token, row.head, 1},
+                             .storage = 271 * row.token + (kHeads - 1) * row.head + kWidth};
+      DeviceTensor dx(ACL_BF16, layout, row.after);
+      const IntListHandle list(ListOf(shape));
+      const Planned planned = Planned::Plan([&](auto... outputs) {
+        return aclnnNsaCompressGradGetWorkspaceSize(
+            problem.dy.handle(), problem.x.handle(), problem.w.handle(), list.get(), shape.block,
+            shape.stride, 0, nullptr, dx.handle(), problem.dw.handle(), outputs...);
+      });
+      ASSERT_EQ(Execute(device, planned, aclnnNsaCompressGrad).message, "");
+      EXPECT_TRUE(dx.Read() == expected) << row.token << ", " << row.head << ", " << row.after;
+      EXPECT_EQ(dx.Damage(), "");
+    }
+  }
+}
+
 TEST(NsaCompressGradMisuse, OutputsThatShareMemory) {
   const Device device;
   const Problem problem(kShape, ACL_FLOAT16);

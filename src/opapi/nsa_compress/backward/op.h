@@ -57,6 +57,7 @@ struct Granule {
   int64_t x_token, x_head;                    // bytes from one to the next
   std::byte* dx;                              // none where dx is not asked for
   int64_t dx_token, dx_head;
+  bool streams;       // dx goes past the caches; its rows are whole cache lines
   float* sums;        // rows of kGranule lanes
   int64_t sums_head;  // elements between heads
 };
@@ -74,9 +75,13 @@ inline constexpr int64_t kUnitChunks = 8;
 /// first-level cache.
 inline constexpr int64_t kGroupRows = 256;
 
+inline constexpr int64_t kCacheLine = 64;
+
 /// The loops that are compiled for each instruction set, for one 16-bit type.
 struct Kernels {
   void (*granule)(const Granule& granule);
+  /// Before another thread is told that dx, which was streamed, is there.
+  void (*end_streams)();
   /// out[r] = the sum of the lanes of row r, for kGranule rows; the lanes are 0 again.
   void (*add_lanes)(float* sums, float* out);
   void (*widen)(const void* from, int64_t n, float* to);
@@ -108,6 +113,7 @@ struct Plan {
   Dense dy, x, dx;
   RowView w, dw;
   int64_t units;
+  bool streams;   // dx goes past the caches, where it begins with a cache line
   int64_t group;  // heads that a unit takes at once
   // Parts of the workspace, by their first byte: w as floats, the sums of units of dw, copies.
   uint64_t weight_at, sums_at;

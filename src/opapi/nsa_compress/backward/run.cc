@@ -22,7 +22,8 @@ class Gradient {
         x_(plan.x.Base(buffers.data[kInput], workspace_)),
         dx_(plan.dx.Base(buffers.data[kInputGrad], workspace_)),
         w_(reinterpret_cast<float*>(workspace_ + plan.weight_at)),
-        sums_(reinterpret_cast<float*>(workspace_ + plan.sums_at)) {}
+        sums_(reinterpret_cast<float*>(workspace_ + plan.sums_at)),
+        streams_(plan.streams && reinterpret_cast<uintptr_t>(dx_) % kCacheLine == 0) {}
 
   void CopyIn() const {
     Copy(plan_.dy, buffers_.data[kOutputGrad], dy_, true);
@@ -97,6 +98,7 @@ class Gradient {
   std::byte* dx_;
   float* w_;
   float* sums_;
+  bool streams_;
 };
 
 /// Tokens between those that are read and those that are asked for: 8 KiB, as rows of sums have it,
@@ -137,6 +139,7 @@ class Gradient::UnitWork {
         RunGranule(window, token);
       }
     }
+    if (run_.streams_) plan_.kernels->end_streams();
   }
 
  private:
@@ -175,6 +178,7 @@ class Gradient::UnitWork {
     granule.dx = writes ? run_.dx_ + token * plan_.dx.token + first_head_ * plan_.dx.head : nullptr;
     granule.dx_token = plan_.dx.token;
     granule.dx_head = plan_.dx.head;
+    granule.streams = run_.streams_;
     granule.sums = sums_;
     granule.sums_head = plan_.block * kGranule;
     plan_.kernels->granule(granule);
