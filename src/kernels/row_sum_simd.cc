@@ -143,9 +143,32 @@ void StoreRow(const float* acc, int64_t width, float divisor, int32_t dtype, voi
   }
 }
 
+constexpr int64_t kLine = 64;
+
+/// Whole cache lines, from one place to another.
+void StreamLines(const std::byte* from, int64_t bytes, std::byte* to) {
+#if defined(__x86_64__)
+  for (int64_t i = 0; i < bytes; i += 16) {
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
+                     _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
+  }
+#else
+  std::memcpy(to, from, static_cast<size_t>(bytes));
+#endif
+}
+
+void StreamRow(const float* acc, int64_t width, float divisor, int32_t dtype, void* out) {
+  const int64_t bytes = width * (dtype == ACL_FLOAT ? sizeof(float) : sizeof(Float16));
+  if ((reinterpret_cast<uintptr_t>(out) | static_cast<uintptr_t>(bytes)) % kLine != 0) {
+    return StoreRow(acc, width, divisor, dtype, out);
+  }
+  alignas(kLine) std::byte rounded[kTileWidth * sizeof(float)];
+  StoreRow(acc, width, divisor, dtype, rounded);
+  StreamLines(rounded, bytes, static_cast<std::byte*>(out));
+}
+
 void StreamZeros(std::byte* to, int64_t bytes) {
 #if defined(__x86_64__)
-  constexpr int64_t kLine = 64;
   const int64_t head = -reinterpret_cast<intptr_t>(to) & (kLine - 1);
   if (bytes >= head + kLine) {
     std::memset(to, 0, static_cast<size_t>(head));
@@ -154,14 +177,20 @@ void StreamZeros(std::byte* to, int64_t bytes) {
         _mm_stream_si128(reinterpret_cast<__m128i*>(to + i), _mm_setzero_si128());
       }
     }
-    _mm_sfence();  // before anybody is told that it is there
   }
 #endif
   std::memset(to, 0, static_cast<size_t>(bytes));
 }
 
+void EndStreams() {
+#if defined(__x86_64__)
+  _mm_sfence();
+#endif
+}
+
 }  // namespace
 
-extern const RowSumKernels kRowSumKernels = {SumRows, Add, StoreRow, StreamZeros};
+extern const RowSumKernels kRowSumKernels = {SumRows,   Add,         StoreRow,
+                                             StreamRow, StreamZeros, EndStreams};
 
 }  // namespace openaclnn::OPENACLNN_TARGET

@@ -27,7 +27,7 @@ struct SegmentSumPlan {
   int64_t width;
   int32_t from_dtype, to_dtype;
   bool divide_by_count;  // the mean of a segment instead of its sum
-  bool streams_zeros;    // of empty segments
+  bool streams;          // the output goes past the caches, if it begins with a cache line
   int64_t max_units;
 
   SegmentSumPlan() = default;
@@ -75,6 +75,7 @@ class SegmentSum {
         WriteRow(row, begin, end, window);
         begin = end;
       }
+      if (streams_) plan_.kernels->end_streams();
     });
   }
 
@@ -129,6 +130,7 @@ class SegmentSum {
   const Hit* hits_;
   SumUnit* units_;
   float* partials_;  // one row of `width` for each unit
+  bool streams_;
   int64_t num_units_ = 0;
   int64_t positions_ = 0;  // of all segments
 };

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Zeros past the caches: all that is asked for and nothing beside it.
+// Rows and zeros past the caches: all that is asked for and nothing beside it.
 #include "kernels/row_sum.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 namespace openaclnn::test {
@@ -19,6 +20,25 @@ TEST(StreamZeros, WritesEveryByteAndNoOther) {
       std::fill_n(wanted.begin() + static_cast<int64_t>(at), bytes, std::byte{0});
       kernels.stream_zeros(memory.data() + at, static_cast<int64_t>(bytes));
       ASSERT_EQ(memory, wanted) << bytes << " bytes at " << at;
+    }
+  }
+}
+
+TEST(StreamRow, IsStoreRow) {
+  const RowSumKernels& kernels = *OPENACLNN_TARGET_SELECT(kRowSumKernels);
+  std::vector<float> sums(kTileWidth);
+  for (size_t i = 0; i < sums.size(); ++i) sums[i] = 1.0f / static_cast<float>(i + 1);
+  alignas(64) std::byte memory[2][kTileWidth * sizeof(float) + 128];
+  for (const int32_t dtype : {ACL_FLOAT, ACL_FLOAT16, ACL_BF16}) {
+    for (const int64_t width : {0, 1, 16, 31, 32, 33, 64, 1000, 2048}) {
+      for (const int64_t at : {0, 4, 32, 64}) {
+        for (auto& each : memory) std::fill(std::begin(each), std::end(each), std::byte{0x5a});
+        kernels.store(sums.data(), width, 3.0f, dtype, memory[0] + at);
+        kernels.stream(sums.data(), width, 3.0f, dtype, memory[1] + at);
+        kernels.end_streams();
+        ASSERT_TRUE(std::equal(std::begin(memory[0]), std::end(memory[0]), memory[1]))
+            << dtype << ": " << width << " at " << at;
+      }
     }
   }
 }

@@ -120,6 +120,33 @@ TEST(EmbeddingDenseBackward, ZeroRowsOfALargeTable) {
   ExpectRight(device, Problem({"", kEdge, {9}, 2053, 4099, 7, false, kUniformRows}, {}));
 }
 
+// So do their other rows, and shorter ones that are whole cache lines.
+TEST(EmbeddingDenseBackward, LargeTablesWhereverTheyLie) {
+  const Device device;
+  // Of two tiles, with long segments.
+  ExpectRight(device, Problem({"", kEdge, {3000}, 4128, 4100, kNoPadding, false, kZipfRows},
+                              {ACL_BF16, ACL_INT64, ACL_BF16}));
+  constexpr int64_t kRows = 66000, kWidth = 256;
+  const Problem problem({"", kEdge, {3000}, kWidth, kRows, 5, true, kZipfRows},
+                        {ACL_BF16, ACL_INT64, ACL_BF16});
+  ExpectRight(device, problem);
+  const std::vector<std::byte> expected = problem.out.Read();
+  const std::pair<int64_t, size_t> places[] = {{0, 2}, {32, 32}};
+  for (const auto& [gap, after] : places) {
+    const Layout layout = {.dims = {kRows, kWidth},
+                           .strides = {kWidth + gap, 1},
+                           .storage = (kRows - 1) * (kWidth + gap) + kWidth};
+    const DeviceTensor out(ACL_BF16, layout, after);
+    const Planned planned = Planned::Plan([&](auto... outputs) {
+      return aclnnEmbeddingDenseBackwardGetWorkspaceSize(problem.grad.handle(),
+                                                         problem.indices.handle(), kRows, 5, true,
+                                                         out.handle(), outputs...);
+    });
+    ASSERT_EQ(Execute(device, planned, aclnnEmbeddingDenseBackward).message, "");
+    EXPECT_TRUE(out.Read() == expected) << "gap " << gap << ", " << after << " bytes behind";
+  }
+}
+
 TEST(EmbeddingDenseBackward, NonFiniteValuesFlow) {
   const auto sum = [](std::vector<double> grad) { return Sum({}, grad, {}, 1)[0]; };
   EXPECT_TRUE(std::isnan(sum({1, kNaN, 2})));
