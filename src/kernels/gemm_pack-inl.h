@@ -61,10 +61,10 @@ inline __attribute__((always_inline)) void Widen(const std::byte* from, int64_t 
     elements = dense;
   }
   if (n < kLanes) return F32x16::LoadTail(elements, n).StoreTail(to, n);
-  // Not a plain loop: of one that copies floats the compiler makes an instruction that takes longer
-  // to start than most rows take.
 #pragma GCC unroll 4
   for (int64_t j = 0; j < kGemmChunk; j += kLanes) {
+    // Not a loop to n: of one that copies floats the compiler makes an instruction that takes
+    // longer to start than most rows take.
     if (j + kLanes <= n) F32x16::Load(elements + j).Store(to + j);
   }
   // The last lanes again: cheaper than a part of them.
