@@ -34,11 +34,10 @@ struct RowSumKernels {
   void (*add)(const float* term, int64_t width, float* acc);
   /// out[j] = acc[j] / divisor, rounded to dtype
   void (*store)(const float* acc, int64_t width, float divisor, int32_t dtype, void* out);
-  /// The same past the caches, where the processor can and `out` is whole cache lines.
+  /// The same past the caches, up to EndStreams, where the processor can and `out` is whole cache
+  /// lines.
   void (*stream)(const float* acc, int64_t width, float divisor, int32_t dtype, void* out);
   void (*stream_zeros)(std::byte* to, int64_t bytes);
-  /// Before another thread is told that what was streamed is there.
-  void (*end_streams)();
 };
 OPENACLNN_TARGET_DECLARE(extern const RowSumKernels kRowSumKernels)
 

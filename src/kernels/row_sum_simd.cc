@@ -209,15 +209,8 @@ void StreamZeros(std::byte* to, int64_t bytes) {
   std::memset(to, 0, static_cast<size_t>(bytes));
 }
 
-void EndStreams() {
-#if defined(__x86_64__)
-  _mm_sfence();
-#endif
-}
-
 }  // namespace
 
-extern const RowSumKernels kRowSumKernels = {SumRows,   Add,         StoreRow,
-                                             StreamRow, StreamZeros, EndStreams};
+extern const RowSumKernels kRowSumKernels = {SumRows, Add, StoreRow, StreamRow, StreamZeros};
 
 }  // namespace openaclnn::OPENACLNN_TARGET

@@ -7,6 +7,7 @@
 #include "kernels/hits.h"
 #include "kernels/parallel.h"
 #include "kernels/row_sum.h"
+#include "kernels/stream.h"
 #include "kernels/strided.h"
 
 namespace openaclnn {
@@ -75,7 +76,7 @@ class SegmentSum {
         WriteRow(row, begin, end, window);
         begin = end;
       }
-      if (streams_) plan_.kernels->end_streams();
+      if (streams_) EndStreams();
     });
   }
 

@@ -8,6 +8,8 @@
 #include <iterator>
 #include <vector>
 
+#include "kernels/stream.h"
+
 namespace openaclnn::test {
 namespace {
 
@@ -35,7 +37,7 @@ TEST(StreamRow, IsStoreRow) {
         for (auto& each : memory) std::fill(std::begin(each), std::end(each), std::byte{0x5a});
         kernels.store(sums.data(), width, 3.0f, dtype, memory[0] + at);
         kernels.stream(sums.data(), width, 3.0f, dtype, memory[1] + at);
-        kernels.end_streams();
+        EndStreams();
         ASSERT_TRUE(std::equal(std::begin(memory[0]), std::end(memory[0]), memory[1]))
             << dtype << ": " << width << " at " << at;
       }

@@ -198,12 +198,6 @@ void ReadAndRunGranule(const Granule& granule) {
   granule.streams ? RunGranule<true, T>(granule, dy) : RunGranule<false, T>(granule, dy);
 }
 
-void EndStreams() {
-#if defined(__x86_64__)
-  _mm_sfence();
-#endif
-}
-
 void AddLanes(float* sums, float* out) {
   for (int64_t r = 0; r < kGranule; ++r) {
     out[r] = F32x16::Load(sums + r * kLanes).Sum();
@@ -226,7 +220,7 @@ void Narrow(const float* from, int64_t n, void* to) {
 }
 
 template <class T>
-constexpr Kernels kTable = {ReadAndRunGranule<T>, EndStreams, AddLanes, Widen<T>, Narrow<T>};
+constexpr Kernels kTable = {ReadAndRunGranule<T>, AddLanes, Widen<T>, Narrow<T>};
 
 }  // namespace
 

@@ -80,8 +80,6 @@ inline constexpr int64_t kCacheLine = 64;
 /// The loops that are compiled for each instruction set, for one 16-bit type.
 struct Kernels {
   void (*granule)(const Granule& granule);
-  /// Before another thread is told that dx, which was streamed, is there.
-  void (*end_streams)();
   /// out[r] = the sum of the lanes of row r, for kGranule rows; the lanes are 0 again.
   void (*add_lanes)(float* sums, float* out);
   void (*widen)(const void* from, int64_t n, float* to);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/rows.h"
+#include "kernels/stream.h"
 #include "nsa_compress/backward/op.h"
 
 namespace openaclnn::nsa_compress::backward {
@@ -139,7 +140,7 @@ class Gradient::UnitWork {
         RunGranule(window, token);
       }
     }
-    if (run_.streams_) plan_.kernels->end_streams();
+    if (run_.streams_) EndStreams();
   }
 
  private:
