@@ -71,6 +71,7 @@ inline __attribute__((always_inline)) void RunTokens(const Granule& granule, con
   constexpr int kBefore = kWindows - kSums;
   constexpr int kSecondLevel = 2;
   const int64_t width = granule.width, x_token = granule.x_token, dx_token = granule.dx_token;
+  if (granule.count < first + kWindows) __builtin_unreachable();  // of no more were tokens made
   const float* dy_rows[kWindows];
   float* sums[kSums];
   for (int k = 0; k < kWindows; ++k) dy_rows[k] = tokens.dy[first + k];
