@@ -110,6 +110,43 @@ TEST(Places, OfLongRows) {
   }
 }
 
+// Tasks of two streams may add to places of their own in one tensor: what an index does not name is
+// not even stored as it was.
+TEST(Places, OfOneTensorOnTwoStreams) {
+  const Device device({{"OPENACLNN_NUM_THREADS", "4"}});
+  constexpr int64_t kCount = 1 << 18;
+  constexpr int kRounds = 200;
+  const DeviceTensor out = Make(ACL_FLOAT, {kCount}, Doubles(kCount, 0));
+  const DeviceTensor src = Make(ACL_FLOAT, {kCount / 2}, Doubles(kCount / 2, 1));
+  Doubles even(kCount / 2), odd(kCount / 2);
+  for (size_t i = 0; i < even.size(); ++i) {
+    even[i] = static_cast<double>(2 * i);
+    odd[i] = even[i] + 1;
+  }
+  const DeviceTensor index[] = {Make(ACL_INT64, {kCount / 2}, even),
+                                Make(ACL_INT64, {kCount / 2}, odd)};
+  aclrtStream streams[2];
+  for (aclrtStream& stream : streams) ASSERT_EQ(aclrtCreateStream(&stream), 0);
+  const DeviceTensor workspaces[] = {DeviceTensor(ACL_UINT8, DenseLayout({64 * kCount})),
+                                     DeviceTensor(ACL_UINT8, DenseLayout({64 * kCount}))};
+  for (int round = 0; round < kRounds; ++round) {
+    uint64_t bytes = 0;
+    aclOpExecutor* executors[2] = {};
+    for (int i = 0; i < 2; ++i) {
+      ASSERT_EQ(aclnnScatterAddGetWorkspaceSize(Handle(out), 0, index[i].handle(), src.handle(),
+                                                Handle(out), &bytes, &executors[i]),
+                0);
+      ASSERT_LE(bytes, uint64_t{64 * kCount});
+    }
+    for (int i = 0; i < 2; ++i) {
+      ASSERT_EQ(aclnnScatterAdd(workspaces[i].data(), bytes, executors[i], streams[i]), 0);
+    }
+    for (aclrtStream stream : streams) ASSERT_EQ(aclrtSynchronizeStream(stream), 0);
+  }
+  for (aclrtStream stream : streams) ASSERT_EQ(aclrtDestroyStream(stream), 0);
+  EXPECT_EQ(ValuesOf(out), Doubles(kCount, kRounds));
+}
+
 void AddsSlices(Random& random, const Device& device, const Along& to, int64_t count,
                 Placing placing, aclDataType dtype) {
   const Along from = {to.outer, count, to.inner};

@@ -86,16 +86,18 @@ void MultiplyBy(const Placed<Value>& placed, T* totals, Times* met) {
   });
 }
 
-/// to[i] = from[i] where met[i] is not 0, dense. Bits are chosen, for a branch would often be
-/// foreseen wrongly.
+/// to[i] = from[i] where met[i] is not 0, dense. Others may be written by another task meanwhile,
+/// so what is not to be stored goes elsewhere: a branch would often be foreseen wrongly.
 template <class Element>
 void SetWhereMet(const Times* met, const std::byte* from, int64_t n, std::byte* to) {
   const auto* const source = reinterpret_cast<const Element*>(from);
-  auto* const target = reinterpret_cast<Element*>(to);
-#pragma GCC ivdep
+  Element elsewhere = 0;
+  const auto other = reinterpret_cast<uintptr_t>(&elsewhere),
+             target = reinterpret_cast<uintptr_t>(to);
   for (int64_t i = 0; i < n; ++i) {
-    const auto chosen = static_cast<Element>(Element{0} - static_cast<Element>(met[i] != 0));
-    target[i] = static_cast<Element>((source[i] & chosen) | (target[i] & ~chosen));
+    const uintptr_t chosen = uintptr_t{0} - static_cast<uintptr_t>(met[i] != 0);
+    const uintptr_t place = target + static_cast<uintptr_t>(i) * sizeof(Element);
+    *reinterpret_cast<Element*>(other ^ ((other ^ place) & chosen)) = source[i];
   }
 }
 
