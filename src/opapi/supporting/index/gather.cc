@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gather: out[…, i, …] = self[…, index[…, i, …], …].
+#include <algorithm>
+
 #include "generated/index.h"
 #include "kernels/broadcast.h"
 #include "kernels/selection.h"
@@ -21,7 +23,9 @@ class Gathering {
       steps[i] = i == dim ? 0 : WrappingProduct(self.tensor().strides[i], bytes_);
     }
     if (self.rank() > 0) along_ = self.tensor().strides[dim] * bytes_;
-    if (self.rank() > 0) row_bytes_ = self.dim(dim) * bytes_;
+    // For what is asked for early: of a longer row no place is foreseen.
+    constexpr int64_t kLongest = int64_t{1} << 40;
+    if (self.rank() > 0) row_bytes_ = std::min(self.dim(dim), kLongest) * bytes_;
     walk_ = Walk(shape, {Steps(steps), Steps(shape, p.index), Steps(shape, p.out)});
     index_bytes_ = IndexReader::DenseBytes(p.index, walk_.step(1));
   }
