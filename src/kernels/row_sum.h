@@ -37,6 +37,7 @@ struct RowSumKernels {
   /// The same past the caches, up to EndStreams, where the processor can and `out` is whole cache
   /// lines.
   void (*stream)(const float* acc, int64_t width, float divisor, int32_t dtype, void* out);
+  /// Zeros, in the same way, wherever they begin and end.
   void (*stream_zeros)(std::byte* to, int64_t bytes);
 };
 OPENACLNN_TARGET_DECLARE(extern const RowSumKernels kRowSumKernels)

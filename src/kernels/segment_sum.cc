@@ -53,6 +53,7 @@ SegmentSumPlan::SegmentSumPlan(const Operand& from, const Operand& to, int64_t p
       to_dtype(to.dtype()),
       divide_by_count(divide),
       streams(Streams(to)),
+      rows_are_lines(RowsAreLines(to)),
       max_units(2 * (positions / kUnitRows)) {}
 
 uint64_t SegmentSumPlan::scratch_bytes() const {
@@ -68,8 +69,9 @@ SegmentSum::SegmentSum(const SegmentSumPlan& plan, const void* from, void* to, v
       hits_(hits),
       units_(static_cast<SumUnit*>(scratch)),
       partials_(reinterpret_cast<float*>(units_ + plan.max_units)),
-      streams_(plan.streams && (BeginsLine(plan.to.Row(to_, 0)) ||
-                                plan.width * plan.to.element_bytes >= kStreamedPartOfLine)) {}
+      streams_rows_(plan.streams && plan.rows_are_lines && BeginsLine(plan.to.Row(to_, 0))),
+      streams_zeros_(streams_rows_ ||
+                     (plan.streams && plan.width >= kStreamedPartOfLine / plan.to.element_bytes)) {}
 
 void SegmentSum::AddLongSegment(int64_t begin, int64_t end) {
   if (end - begin <= kUnitRows) return;
@@ -110,7 +112,7 @@ void SegmentSum::SumOneUnit(int64_t unit) const {
 }
 
 void SegmentSum::WriteRow(int64_t row, int64_t begin, int64_t end, Window& window) const {
-  if (begin == end && streams_) {
+  if (begin == end && streams_zeros_) {
     return plan_.kernels->stream_zeros(Out(row, 0), plan_.width * plan_.to.element_bytes);
   }
   if (begin == end) {
@@ -121,7 +123,7 @@ void SegmentSum::WriteRow(int64_t row, int64_t begin, int64_t end, Window& windo
   RowSum sum = window.Sum(begin, end);
   const float divisor = Divisor(end - begin);
   const bool in_place =
-      plan_.to_dtype == ACL_FLOAT && plan_.to.step == 1 && divisor == 1.0f && !streams_;
+      plan_.to_dtype == ACL_FLOAT && plan_.to.step == 1 && divisor == 1.0f && !streams_rows_;
   for (; sum.column < plan_.width; sum.column += kTileWidth) {
     sum.width = TileWidth(plan_.width, sum.column);
     std::byte* out = Out(row, sum.column);
@@ -153,7 +155,7 @@ void SegmentSum::WriteLongRow(int64_t row, int64_t begin, int64_t end) const {
 }
 
 void SegmentSum::Store(const float* acc, int64_t width, float divisor, std::byte* out) const {
-  const auto store = streams_ ? plan_.kernels->stream : plan_.kernels->store;
+  const auto store = streams_rows_ ? plan_.kernels->stream : plan_.kernels->store;
   if (plan_.to.step == 1) return store(acc, width, divisor, plan_.to_dtype, out);
   float packed[kTileWidth];
   plan_.kernels->store(acc, width, divisor, plan_.to_dtype, packed);

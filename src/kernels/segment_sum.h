@@ -28,7 +28,8 @@ struct SegmentSumPlan {
   int64_t width;
   int32_t from_dtype, to_dtype;
   bool divide_by_count;  // the mean of a segment instead of its sum
-  bool streams;          // the output goes past the caches, if it begins with a cache line
+  bool streams;          // the output goes past the caches, as far as it may
+  bool rows_are_lines;   // if the first one begins with a cache line
   int64_t max_units;
 
   SegmentSumPlan() = default;
@@ -76,7 +77,7 @@ class SegmentSum {
         WriteRow(row, begin, end, window);
         begin = end;
       }
-      if (streams_) EndStreams();
+      if (streams_zeros_) EndStreams();
     });
   }
 
@@ -131,7 +132,7 @@ class SegmentSum {
   const Hit* hits_;
   SumUnit* units_;
   float* partials_;  // one row of `width` for each unit
-  bool streams_;
+  bool streams_rows_, streams_zeros_;
   int64_t num_units_ = 0;
   int64_t positions_ = 0;  // of all segments
 };
