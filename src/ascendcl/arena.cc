@@ -52,7 +52,10 @@ Arena::~Arena() {
 // Address space is plentiful, the number of mappings in a process (65,530) is not.
 Arena::Segment* Arena::AddSegment(uint64_t bytes) {
   Segment* segment = ReviveSegment(bytes);
-  if (segment == nullptr) segment = MapSegment(bytes);
+  if (segment == nullptr) {
+    GiveBack();  // what is kept is of other sizes
+    segment = MapSegment(bytes);
+  }
   if (segment == nullptr) return nullptr;
   // First touch of 4 KiB pages costs a fault each; huge pages took a third off large kernels.
   if (!options_.guard_pages && bytes >= kHugePage) madvise(segment->host, bytes, MADV_HUGEPAGE);
@@ -76,11 +79,13 @@ void Arena::Forget(Segment* segment) {
   if (std::exchange(segment->kept, false)) kept_bytes_ -= segment->bytes;
 }
 
-bool Arena::EmptySegment(Segment* segment) {
-  const void* emptied = mmap(segment->host, segment->bytes, PROT_NONE,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-  Forget(segment);
-  return emptied != MAP_FAILED;
+void Arena::GiveBack(uint64_t most) {
+  for (Segment* each : retired_) {
+    if (kept_bytes_ <= most) return;
+    if (!each->kept) continue;
+    madvise(each->host, each->bytes, MADV_DONTNEED);
+    Forget(each);
+  }
 }
 
 // Gives the memory back to the machine, but for what is kept; the addresses stay reserved until
@@ -89,11 +94,13 @@ void Arena::RetireSegment(Segment* segment) {
   UnpoisonMemory(segment->host, segment->bytes);
   segment->kept = !options_.guard_pages && segment->bytes <= kKeptBytes &&
                   mprotect(segment->host, segment->bytes, PROT_NONE) == 0;
-  if (!segment->kept && !EmptySegment(segment)) return RemoveSegment(segment);
-  if (segment->kept) kept_bytes_ += segment->bytes;
-  for (Segment* each : retired_) {
-    if (kept_bytes_ <= kKeptBytes) break;
-    if (each->kept) (void)EmptySegment(each);
+  if (segment->kept) {
+    kept_bytes_ += segment->bytes;
+    GiveBack(kKeptBytes);
+  } else {
+    const void* emptied = mmap(segment->host, segment->bytes, PROT_NONE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    if (emptied == MAP_FAILED) return RemoveSegment(segment);
   }
   segment->free.clear();
   retired_.push_back(segment);

@@ -39,6 +39,8 @@ class Arena {
   /// bytes are what was there before.
   bool Allocate(uint64_t bytes, Block* block);
   void Free(const Block& block);
+  /// Gives the machine what is kept of freed blocks back, the oldest first, but for so much.
+  void GiveBack(uint64_t most = 0);
 
   const ArenaOptions& options() const { return options_; }
 
@@ -54,8 +56,6 @@ class Arena {
   Segment* MapSegment(uint64_t bytes);
   Segment* ReviveSegment(uint64_t bytes);
   void RetireSegment(Segment* segment);
-  /// False where the machine cannot take its pages back.
-  bool EmptySegment(Segment* segment);
   /// Of those that are kept it is none any more.
   void Forget(Segment* segment);
   void RemoveSegment(Segment* segment);

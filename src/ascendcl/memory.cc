@@ -280,6 +280,8 @@ void Memory::FreeDevices() {
     });
   }
   for (Allocation* allocation : left) Unpin(allocation);
+  std::lock_guard lock(mutex_);
+  if (arena_ != nullptr) arena_->GiveBack();
 }
 
 void Memory::Info(uint32_t device_id, size_t* free, size_t* total) {

@@ -121,6 +121,26 @@ TEST(ArenaKeepTest, LastLargeBlocksKeepTheirPages) {
   }
 }
 
+// Those of another size and the end of the library do not find them kept.
+TEST(ArenaKeepTest, GivenBack) {
+  constexpr uint64_t kBytes = uint64_t{66} << 20;
+  for (const bool other_size : {false, true}) {
+    Arena arena(ArenaOptions{});
+    Block block, other, again;
+    ASSERT_TRUE(arena.Allocate(kBytes, &block));
+    block.host[0] = std::byte{7};
+    arena.Free(block);
+    if (other_size) {
+      ASSERT_TRUE(arena.Allocate(2 * kBytes, &other));
+    } else {
+      arena.GiveBack();
+    }
+    ASSERT_TRUE(arena.Allocate(kBytes, &again));
+    EXPECT_EQ(again.device, block.device);
+    EXPECT_EQ(again.host[0], std::byte{0}) << other_size;
+  }
+}
+
 // What is given back is joined: the largest block fits again, wherever it was cut.
 TEST(ArenaJoinTest, NeighboursBecomeOne) {
   constexpr uint64_t kPiece = uint64_t{1} << 20;

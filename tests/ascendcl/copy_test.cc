@@ -32,7 +32,7 @@ TEST_F(CopyTest, SynchronousTakesTheKindForAHint) {
   }
 }
 
-// Small memory stays in its mapping when it is freed, large memory goes back to the machine.
+// Small memory stays in its mapping when it is freed, large memory has one of its own.
 TEST_F(CopyTest, FreedMemoryIsRefused) {
   for (const size_t size : {size_t{256}, size_t{100} << 20}) {
     std::vector<uint8_t> host(256);
