@@ -42,15 +42,21 @@ EXPECTED = (
     Expected("kernels/gemm_simd", "MultiplyTile<RowsOfA, 12, 2, false>", MULTIPLY_ADD, 48, 100),
     Expected("kernels/gemm_simd", "MultiplyTile<ColumnsOfA, 12, 2, false>", MULTIPLY_ADD, 48, 100),
     Expected("kernels/gemm_simd", "MultiplyTile<PairsOfRowsOfA, 12, 2, true>", DOT_PRODUCT, 24, 48),
-    Expected("kernels/gemm_simd", "MultiplyTile<PairsOfColumnsOfA, 12, 2, true>", DOT_PRODUCT, 24, 48),
+    Expected(
+        "kernels/gemm_simd", "MultiplyTile<PairsOfColumnsOfA, 12, 2, true>", DOT_PRODUCT, 24, 48
+    ),
     Expected("kernels/row_sum_simd", "SumChunk<float>", "vaddps", 8, 32),
     Expected("kernels/row_sum_simd", "SumChunk<BFloat16>", "vaddps", 8, 48),
     Expected("masked_softmax/backward/kernel_simd", "RunRow<float, true>", ANY, 8, 20),
     Expected("masked_softmax/backward/kernel_simd", "RunRow<BFloat16, true>", ANY, 8, 32),
     Expected("masked_softmax/forward/kernel_simd", "RunRow<float, true>", ANY, 27, 44),
     Expected("masked_softmax/forward/kernel_simd", "RunRow<BFloat16, true>", ANY, 27, 44),
-    Expected("nsa_compress/backward/kernel_simd", "ReadAndRunGranule<BFloat16>", MULTIPLY_ADD, 12, 88),
-    Expected("nsa_compress/backward/kernel_simd", "ReadAndRunGranule<Float16>", MULTIPLY_ADD, 12, 64),
+    Expected(
+        "nsa_compress/backward/kernel_simd", "ReadAndRunGranule<BFloat16>", MULTIPLY_ADD, 12, 88
+    ),
+    Expected(
+        "nsa_compress/backward/kernel_simd", "ReadAndRunGranule<Float16>", MULTIPLY_ADD, 12, 64
+    ),
 )
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of NsaCompressGrad: dw from windows in chunks, dx token by token.
+// The steps of NsaCompressGrad: units of windows, for dw and dx in one pass, then dw of all units.
 #include <algorithm>
 
 #include "kernels/rows.h"

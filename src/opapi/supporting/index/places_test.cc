@@ -115,7 +115,7 @@ TEST(Places, OfLongRows) {
 TEST(Places, OfOneTensorOnTwoStreams) {
   const Device device({{"OPENACLNN_NUM_THREADS", "4"}});
   constexpr int64_t kCount = 1 << 18;
-  constexpr int kRounds = 200;
+  constexpr int kRounds = 100;
   const DeviceTensor out = Make(ACL_FLOAT, {kCount}, Doubles(kCount, 0));
   const DeviceTensor src = Make(ACL_FLOAT, {kCount / 2}, Doubles(kCount / 2, 1));
   Doubles even(kCount / 2), odd(kCount / 2);
