@@ -110,7 +110,7 @@ struct RowPlacer::Addresses {
 
 RowPlacer::RowPlacer(const Operand& out, uint32_t dim, Placing placing, const Operand& index,
                      const Operand* values, const Value& value)
-    : dtype_(out.dtype()), index_dtype_(index.dtype()), bytes_(BytesOf(out)), placing_(placing) {
+    : dtype_(out.dtype()), bytes_(BytesOf(out)), placing_(placing) {
   Shape shape = index.rank() == 0 ? Shape{1} : ShapeOf(index);
   reader_ = IndexReader(index, shape);
   Shape from = Steps(shape, index).bytes, to(shape.size(), 0), of_values(shape.size(), 0);
@@ -129,6 +129,7 @@ RowPlacer::RowPlacer(const Operand& out, uint32_t dim, Placing placing, const Op
   };
   count_ = take(&shape);
   index_step_ = take(&from);
+  indices_as_they_are_ = IndexReader::DenseBytes(index, index_step_) == sizeof(int64_t);
   out_step_ = take(&to);
   value_step_ = take(&of_values);
   const auto rank = static_cast<uint32_t>(shape.size());
@@ -169,19 +170,17 @@ void RowPlacer::ForPieces(const Addresses& row, const Body& body) const {
 /// With no loader for values that are read where they are.
 template <class Value, class Body>
 void RowPlacer::ForPiecesOf(const Addresses& row, LoadRow<Value> load, const Body& body) const {
-  const bool indices_as_they_are = index_step_ == sizeof(int64_t) && index_dtype_ == ACL_INT64;
   int64_t converted_indices[kPiece];
   Value converted[kPiece];
   if (value_) std::fill_n(converted, kPiece, value_->As<Value>());
   for (int64_t first = 0; first < count_; first += kPiece) {
-    std::byte *const index_at = row.index + first * index_step_, *const values_at =
-                                                                     row.values +
-                                                                     first * value_step_;
+    std::byte* const index_at = row.index + first * index_step_;
+    std::byte* const values_at = row.values + first * value_step_;
     const std::byte* const next = row.next_out + first / kGroup * next_step_;
     Placed<Value> placed = {reinterpret_cast<const int64_t*>(index_at),
                             reinterpret_cast<const Value*>(values_at),
                             std::min(kPiece, count_ - first), next, next_step_};
-    if (!indices_as_they_are) {
+    if (!indices_as_they_are_) {
       reader_.load(index_at, index_step_, placed.n, converted_indices);
       placed.places = converted_indices;
     }

@@ -42,10 +42,11 @@ class RowPlacer {
   template <class Value, class Body>
   void ForPiecesOf(const Addresses& row, LoadRow<Value> load, const Body& body) const;
 
-  int32_t dtype_, index_dtype_;
+  int32_t dtype_;
   int64_t bytes_;
   Placing placing_;
   IndexReader reader_;
+  bool indices_as_they_are_;                    // dense and INT64 along a row
   Offsets index_rows_, value_rows_, out_rows_;  // in bytes
   int64_t index_step_, value_step_ = 0, out_step_ = 0;
   int64_t next_step_ = 0;  // of the output's next row, bytes that are asked for with some places
