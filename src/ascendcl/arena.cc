@@ -92,18 +92,12 @@ void Arena::GiveBack(uint64_t most) {
 // many more have retired.
 void Arena::RetireSegment(Segment* segment) {
   UnpoisonMemory(segment->host, segment->bytes);
-  segment->kept = !options_.guard_pages && segment->bytes <= kKeptBytes &&
-                  mprotect(segment->host, segment->bytes, PROT_NONE) == 0;
-  if (segment->kept) {
-    kept_bytes_ += segment->bytes;
-    GiveBack(kKeptBytes);
-  } else {
-    const void* emptied = mmap(segment->host, segment->bytes, PROT_NONE,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-    if (emptied == MAP_FAILED) return RemoveSegment(segment);
-  }
+  if (mprotect(segment->host, segment->bytes, PROT_NONE) != 0) return RemoveSegment(segment);
+  segment->kept = true;
+  kept_bytes_ += segment->bytes;
   segment->free.clear();
   retired_.push_back(segment);
+  GiveBack(options_.guard_pages ? 0 : kKeptBytes);
   if (retired_.size() <= kMaxRetired) return;
   RemoveSegment(retired_.front());
   retired_.pop_front();
