@@ -9,9 +9,18 @@ inline Register LoadRegister(const float* from) { return _mm512_loadu_ps(from); 
 inline Register LoadRegister(const Float16* from) {
   return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
 }
+typedef uint16_t Words __attribute__((vector_size(64)));
+
+/// Sixteen bfloat16 as the upper halves of floats: one permutation of 16-bit words.
+inline Register Widened(__m256i bits) {
+  constexpr Words kPlaces = {0, 0, 0, 1, 0, 2,  0, 3,  0, 4,  0, 5,  0, 6,  0, 7,
+                             0, 8, 0, 9, 0, 10, 0, 11, 0, 12, 0, 13, 0, 14, 0, 15};
+  constexpr __mmask32 kUpper = 0xAAAAAAAA;
+  return _mm512_castsi512_ps(_mm512_maskz_permutexvar_epi16(
+      kUpper, reinterpret_cast<__m512i>(kPlaces), _mm512_castsi256_si512(bits)));
+}
 inline Register LoadRegister(const BFloat16* from) {
-  const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
-  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16));
+  return Widened(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
 }
 
 inline Register CanonicalRegister(Register value) {
@@ -27,10 +36,12 @@ inline __m256i Narrowed(Register value, const BFloat16*) {
   const __m512i bits = _mm512_castps_si512(value);
   const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
   const __m512i bias = _mm512_add_epi32(odd, _mm512_set1_epi32(0x7FFF));
-  const __m512i rounded = _mm512_add_epi32(bits, bias);
-  const __mmask16 nan = _mm512_cmp_ps_mask(value, value, _CMP_UNORD_Q);
-  const __m512i result = _mm512_mask_mov_epi32(rounded, nan, _mm512_set1_epi32(kCanonicalNan));
-  return _mm512_cvtepi32_epi16(_mm512_srli_epi32(result, 16));
+  const __mmask16 number = _mm512_cmp_ps_mask(value, value, _CMP_ORD_Q);
+  const __m512i canonical = _mm512_set1_epi32(kCanonicalNan);
+  const __m512i result = _mm512_mask_add_epi32(canonical, number, bits, bias);
+  constexpr Words kUpper = {1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31};
+  return _mm512_castsi512_si256(
+      _mm512_permutexvar_epi16(reinterpret_cast<__m512i>(kUpper), result));
 }
 
 inline void StoreRegister(Register value, float* to) { _mm512_storeu_ps(to, value); }
@@ -52,8 +63,7 @@ inline Register LoadFirst(const Float16* from, int64_t n) {
   return _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(First(n), from));
 }
 inline Register LoadFirst(const BFloat16* from, int64_t n) {
-  const __m256i bits = _mm256_maskz_loadu_epi16(First(n), from);
-  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16));
+  return Widened(_mm256_maskz_loadu_epi16(First(n), from));
 }
 
 inline Register KeepFirst(Register value, int64_t n, float rest) {
