@@ -57,6 +57,9 @@ EXPECTED = (
     Expected(
         "nsa_compress/backward/kernel_simd", "ReadAndRunGranule<Float16>", MULTIPLY_ADD, 12, 64
     ),
+    Expected(
+        "nsa_compress/forward/kernel_simd", "CompressColumns<8, BFloat16>", MULTIPLY_ADD, 8, 40
+    ),
 )
 
 

@@ -35,6 +35,7 @@ struct Params {
 /// One head of one window, dense: y[:] = sum over r < block of w[r] * x[r][:].
 struct Window {
   int64_t block, width;
+  int64_t ahead;  // elements from rows to those that will be asked for next, within the tensor
   const float* w;
   std::array<const std::byte*, kMaxBlock> x;
   std::byte* y;

@@ -32,6 +32,10 @@ void CompressHead(const Plan& plan, const Buffers& buffers, const float* w, int6
   Window window;
   window.block = plan.block;
   window.w = w + n * plan.block;
+  // The next head's part of the same tokens; it is there already where there is none.
+  const bool more = dense && n + 1 < plan.heads;
+  window.ahead =
+      more ? plan.x.rows(start * plan.heads + n + 1) - plan.x.rows(start * plan.heads + n) : 0;
   const int64_t columns = dense ? plan.width : kPackedColumns;
   for (int64_t begin = 0; begin < plan.width; begin += columns) {
     window.width = std::min(columns, plan.width - begin);
