@@ -88,10 +88,22 @@ void AddRowsOfAnyWidth(const T* const* rows, RowsAhead ahead, int64_t count, int
                       : AddUpToRows<kFirst, false>(rows, ahead, count, width, acc);
 }
 
+/// How many rows are added in one pass. Many rows of 16 bits are read in the order in which they
+/// lie, one by one, which the hardware fetches ahead best; the accumulator is then loaded and
+/// stored for each, which AVX-512 does beside the loads. Speeds of BFLOAT16 and FLOAT16 against
+/// kRowsAtOnce, on one thread of a Zen 4: 512 rows of 1,024 columns 1.15 to 1.2, 200 of 1,408 1.0
+/// to 1.1, 4,096 of 30 columns 0.35, 4 of 768 0.8; FLOAT 0.9.
+template <class T>
+int64_t RowsInAPass(int64_t rows, int64_t width) {
+  constexpr int64_t kManyRows = 16, kWide = 512;
+  const bool by_one = kRegisters == 1 && sizeof(T) == 2 && rows >= kManyRows && width >= kWide;
+  return by_one ? 1 : kRowsAtOnce;
+}
+
 /// How many rows lie between those that are added and those that are asked for.
-int64_t RowsBetween(int64_t row_bytes) {
-  const int64_t rows = kAheadBytes / (row_bytes * kRowsAtOnce);
-  return kRowsAtOnce * (rows < 1 ? 1 : rows);
+int64_t RowsBetween(int64_t row_bytes, int64_t at_once) {
+  const int64_t passes = kAheadBytes / (row_bytes * at_once);
+  return at_once * (passes < 1 ? 1 : passes);
 }
 
 /// At most kChunk rows, in sequence. Rows that are not dense are packed first.
@@ -99,9 +111,10 @@ template <class T>
 void SumChunk(const RowSum& sum, int64_t begin, int64_t end, float* acc) {
   T packed[kRowsAtOnce][kTileWidth];
   const T* rows[kRowsAtOnce];
-  const int64_t between = RowsBetween(sum.width * static_cast<int64_t>(sizeof(T)));
-  for (int64_t i = begin; i < end; i += kRowsAtOnce) {
-    const int64_t count = end - i < kRowsAtOnce ? end - i : kRowsAtOnce;
+  const int64_t at_once = RowsInAPass<T>(end - begin, sum.width);
+  const int64_t between = RowsBetween(sum.width * static_cast<int64_t>(sizeof(T)), at_once);
+  for (int64_t i = begin; i < end; i += at_once) {
+    const int64_t count = end - i < at_once ? end - i : at_once;
     for (int64_t r = 0; r < count; ++r) {
       rows[r] = reinterpret_cast<const T*>(sum.rows[i + r]) + sum.column * sum.step;
       if (sum.step == 1) continue;
