@@ -25,8 +25,8 @@ MAX_ADDED_LINES = 500
 # `scope: what it does`; the scope is a folder, a file or a thing.
 SUBJECT = re.compile(r"[\w./-]+(?:, [\w./-]+)*: \S.*[^.\s]")
 
-# Lines of data are as many as there are things to list.
-DATA = re.compile(r"data/|.*\.(?:inc|out)$|.*_table\.cc$|.*/operators\.toml$|CONFORMANCE\.md$")
+# Lines of data are as many as there are things to list, or to measure.
+DATA = re.compile(r"data/|docs/figures/|.*\.(?:inc|out)$|.*_table\.cc$|.*/operators\.toml$|CONFORMANCE\.md$")
 
 
 class Commit(NamedTuple):
