@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Subscriptions: which thread runs the callbacks of which stream, and what waits for it.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "ascendcl/stream.h"
+
+namespace openaclnn {
+
+/// A function of the host on its way from a stream to the thread that runs it.
+struct Call {
+  void (*const function)(void*);
+  void* const argument;
+  const std::shared_ptr<Stream> stream;
+  const bool blocking;  // the stream waits for it
+  std::atomic<bool> done{false};
+
+  void Run();
+  void Finish();
+};
+using Calls = std::list<std::shared_ptr<Call>>;
+
+/// Calls that wait for one thread.
+class Mailbox {
+ public:
+  void Post(std::shared_ptr<Call> call);
+
+  /// Null when the deadline passes first, or the mailbox is closed.
+  std::shared_ptr<Call> Take(const Stream::Deadline& deadline);
+
+  /// Moves out the calls of one stream.
+  Calls Remove(const Stream* stream) noexcept;
+
+  /// The thread serves no stream any more.
+  void Close() noexcept;
+  bool closed();
+
+ private:
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable arrived_;
+  Calls calls_;
+  bool closed_ = false;
+};
+
+/// Which thread serves which stream.
+class Subscriptions {
+ public:
+  static Subscriptions& Get();
+
+  Status Add(uint64_t thread, const Stream* stream);
+  Status Remove(uint64_t thread, const Stream* stream);
+  void Forget(const Stream* stream);
+  /// The thread has ended: nobody will take its calls any more.
+  void ForgetThread(uint64_t thread);
+
+  bool Has(const Stream* stream);
+  std::shared_ptr<Mailbox> MailboxOf(uint64_t thread);
+
+  /// Hands the call to the thread that serves its stream now.
+  Status Post(const std::shared_ptr<Call>& call);
+
+ private:
+  using Threads = std::map<const Stream*, uint64_t>;
+
+  std::shared_ptr<Mailbox> Find(uint64_t thread);
+  Threads::iterator FirstOf(uint64_t thread);
+  void End(std::unique_lock<std::mutex>& lock, Threads::iterator subscription);
+
+  std::mutex mutex_;  // guards what follows
+  Threads threads_;
+  std::map<uint64_t, std::shared_ptr<Mailbox>> mailboxes_;
+};
+
+/// Refusal of what needs a subscription of the stream.
+Status NotSubscribed();
+
+}  // namespace openaclnn
