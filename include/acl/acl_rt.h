@@ -1074,7 +1074,7 @@ ACL_FUNC_VISIBILITY aclError aclrtProcessReport(int32_t timeout);
 /**
  * Queues a function of the host, to be run by the thread that serves the stream. Asynchronous.
  *
- * The function must not wait for work of the runtime.
+ * The function must not wait for work of the runtime. What it throws is an error of the stream.
  *
  * @param fn the function.
  * @param userData what it gets.
@@ -1097,7 +1097,7 @@ ACL_FUNC_VISIBILITY aclError aclrtLaunchCallback(aclrtCallback fn, void* userDat
  * waits for it. Asynchronous; needs no subscription.
  *
  * A function that blocks holds its own stream only: those of other streams run on other threads. It
- * must not wait for work of the runtime.
+ * must not wait for work of the runtime. What it throws is an error of the stream.
  *
  * @param stream the stream; NULL is the default one.
  * @param func the function.

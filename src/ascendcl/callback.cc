@@ -56,8 +56,11 @@ class CallTask : public Task {
 
 void Launch(CallTask::By by, void (*function)(void*), void* argument, bool blocking,
             const std::shared_ptr<Stream>& stream) {
+  const bool callback = by == CallTask::By::kSubscriber;
   stream->Enqueue(std::make_unique<CallTask>(
-      by, std::shared_ptr<Call>(new Call{function, argument, stream, blocking})));
+      by, std::shared_ptr<Call>(new Call{function, argument, stream, blocking,
+                                         callback ? "aclrtLaunchCallback" : "aclrtLaunchHostFunc",
+                                         callback ? "fn" : "func"})));
 }
 
 Status CheckFunction(const char* operand, void (*function)(void*)) {

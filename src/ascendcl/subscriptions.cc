@@ -2,8 +2,12 @@
 // Subscriptions: callbacks are posted, taken, run, and ended unrun where nobody can take them.
 #include "ascendcl/subscriptions.h"
 
+#include <cxxabi.h>
+
 #include <algorithm>
+#include <exception>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "ascendcl/error.h"
@@ -20,14 +24,35 @@ Status Unserved() {
                 "aclrtLaunchCallback");
 }
 
+/// The error of a call that has thrown; `words` may be null.
+Status Thrown(const Call& call, const char* words) {
+  return Guard([&] {
+    const std::string_view said = words != nullptr ? words : "not a std::exception";
+    return Status(ACL_ERROR_RT_PARAM_INVALID,
+                  Concat(call.operand, " outcome is an exception (", said.substr(0, 400),
+                         "), expected a return"),
+                  call.api);
+  });
+}
+
 }  // namespace
 
+// The thread may also end in the function (pthread_exit): that passes through here, and the stream
+// goes on as well.
 void Call::Run() {
-  {
+  const std::unique_ptr<Call, void (*)(Call*)> finish(this, [](Call* call) { call->Finish(); });
+  Status status;
+  try {
     const HostCall call(blocking ? stream.get() : nullptr);
     function(argument);
+  } catch (const abi::__forced_unwind&) {
+    throw;
+  } catch (const std::exception& thrown) {
+    status = Thrown(*this, thrown.what());
+  } catch (...) {
+    status = Thrown(*this, nullptr);
   }
-  Finish();
+  if (!status.ok()) stream->Fail(std::move(status));
 }
 
 void Call::Finish() {

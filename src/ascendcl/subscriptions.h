@@ -18,9 +18,12 @@ struct Call {
   void (*const function)(void*);
   void* const argument;
   const std::shared_ptr<Stream> stream;
-  const bool blocking;  // the stream waits for it
+  const bool blocking;        // the stream waits for it
+  const char* const api;      // that launched it
+  const char* const operand;  // and what the function is called there
   std::atomic<bool> done{false};
 
+  /// What the function throws is an error of the stream, which goes on.
   void Run();
   void Finish();
 };

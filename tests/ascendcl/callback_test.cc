@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <stdexcept>
 #include <thread>
 
 #include "tests/ascendcl/fixture.h"
@@ -168,6 +169,43 @@ TEST_F(CallbackTest, SubscriptionRules) {
   EXPECT_EQ(aclrtProcessReport(0), ACL_ERROR_RT_REPORT_TIMEOUT) << "it still serves the other";
   EXPECT_EQ(aclrtDestroyStream(other), 0);
   EXPECT_EQ(aclrtProcessReport(0), ACL_ERROR_RT_THREAD_SUBSCRIBE) << "a stream that is destroyed";
+}
+
+// What leaves a function of the host is an error of its stream, which goes on.
+class ThrowingTest : public CallbackTest {
+ protected:
+  static void Words(void*) { throw std::runtime_error("no such weather"); }
+  static void Number(void*) { throw 7; }
+
+  void ExpectError(const std::string& message) {
+    TakeMessage();
+    EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream, 10'000), ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT_EQ(TakeMessage().substr(0, message.size()), message);
+    EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream, 10'000), 0) << TakeMessage();
+  }
+  Seen seen;
+};
+
+TEST_F(ThrowingTest, HostFunction) {
+  ASSERT_EQ(aclrtLaunchHostFunc(stream, Words, nullptr), 0);
+  ASSERT_EQ(aclrtLaunchHostFunc(stream, Seen::Look, &seen), 0);
+  ExpectError("EE1001: aclrtLaunchHostFunc: func outcome is an exception (no such weather)");
+  ASSERT_EQ(aclrtLaunchHostFunc(stream, Number, nullptr), 0);
+  ASSERT_EQ(aclrtLaunchHostFunc(stream, Seen::Look, &seen), 0);
+  ExpectError("EE1001: aclrtLaunchHostFunc: func outcome is an exception (not a std::exception)");
+  EXPECT_EQ(seen.runs, 2);
+}
+
+TEST_F(ThrowingTest, Callback) {
+  ASSERT_EQ(aclrtSubscribeReport(pthread_self(), stream), 0);
+  int runs = 0;
+  for (const auto type : {ACL_CALLBACK_BLOCK, ACL_CALLBACK_NO_BLOCK}) {
+    ASSERT_EQ(aclrtLaunchCallback(Words, nullptr, type, stream), 0);
+    ASSERT_EQ(aclrtLaunchCallback(Seen::Look, &seen, type, stream), 0);
+    ++runs;
+    while (seen.runs < runs) ASSERT_EQ(aclrtProcessReport(10'000), 0) << TakeMessage();
+    ExpectError("EE1001: aclrtLaunchCallback: fn outcome is an exception (no such weather)");
+  }
 }
 
 // Nobody can take a callback any more: the stream goes on, with an error that says so.
