@@ -74,6 +74,7 @@ void Context::Close() {
   for (const auto& stream : Streams()) {
     stream->EndSubscription();  // a callback that was not taken may never be
     stream->Wait(stream->submitted(), {});
+    stream->LogError();
   }
   std::lock_guard lock(mutex_);
   for (const auto& entry : streams_) RuntimeHandles().Remove(Kind::kStream, entry.first);

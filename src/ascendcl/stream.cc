@@ -3,10 +3,13 @@
 #include "ascendcl/stream.h"
 
 #include <limits>
+#include <string_view>
 
 #include "ascendcl/error.h"
+#include "ascendcl/error_table.h"
 #include "ascendcl/float_environment.h"
 #include "ascendcl/host_call.h"
+#include "ascendcl/log.h"
 #include "ascendcl/workers.h"
 
 namespace openaclnn {
@@ -33,6 +36,18 @@ Status Stream::TakeError() {
 void Stream::Fail(Status status) {
   std::lock_guard lock(mutex_);
   KeepError(std::move(status));
+}
+
+void Stream::LogError() noexcept {
+  const Status status = TakeError();
+  if (status.ok()) return;
+  (void)Guard([&] {
+    const std::string_view prefix = FindError(status.code()).prefix;
+    Log(prefix.starts_with("EZ") ? LogModule::kOp : LogModule::kAscendcl, LogLevel::kError,
+        Concat("error code ", status.code(), ": ", prefix, ": ", status.api_or("task"), ": ",
+               status.text(), " (its stream is gone, and no synchronise has returned it)"));
+    return Status();
+  });
 }
 
 // Under the lock.

@@ -52,6 +52,9 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
   /// The first error since the last call, and forgets it.
   Status TakeError();
 
+  /// Before the stream goes away: an error that no synchronise has returned goes to the log.
+  void LogError() noexcept;
+
   /// Makes it the stream's error, unless there is one already.
   void Fail(Status status);
 

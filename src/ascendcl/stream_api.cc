@@ -42,8 +42,8 @@ Status DestroyStream(aclrtStream stream, bool force) {
     object->EndSubscription();  // a callback that was not taken may never be
   }
   object->Close();
-  (void)object->TakeError();  // nobody can ask for it any more
   object->EndSubscription();
+  object->LogError();  // nobody can ask for it any more
   return context->RemoveStream(stream);
 }
 

@@ -15,7 +15,11 @@ namespace fs = std::filesystem;
 
 class LogTest : public ::testing::Test {
  protected:
-  LogTest() : folder_(fs::temp_directory_path() / ("openaclnn_log_" + std::to_string(getpid()))) {
+  // Each test has its own folder: the file of the one before is open until another is wanted.
+  LogTest()
+      : folder_(fs::temp_directory_path() /
+                ("openaclnn_log_" + std::to_string(getpid()) +
+                 testing::UnitTest::GetInstance()->current_test_info()->name())) {
     fs::remove_all(folder_);
   }
   ~LogTest() override { fs::remove_all(folder_); }
@@ -105,6 +109,46 @@ TEST_F(LogTest, ProgramsWriteLinesOfTheirOwn) {
   EXPECT_THAT(lines[0], ::testing::StartsWith("[WARNING] APP("));
   EXPECT_THAT(lines[0], ::testing::EndsWith("[model.py:12]Load: 3 of five"));
   EXPECT_LT(lines[1].size(), 1200U) << "long lines are cut";
+}
+
+// Once each, whatever ends the stream; what a synchronise has returned is not said again.
+TEST_F(LogTest, TaskErrorsThatNoSynchroniseReturned) {
+  const Variable level("ASCEND_GLOBAL_LOG_LEVEL", "3");
+  ASSERT_EQ(aclInit(nullptr), 0);
+  ASSERT_EQ(aclrtSetDevice(0), 0);
+  aclrtContext context = nullptr;
+  ASSERT_EQ(aclrtCreateContext(&context, 0), 0);
+  {
+    Gradient bad(Gradient::kOutOfRange);
+    const auto fail = [&](aclrtStream stream) {
+      ASSERT_EQ(bad.Launch(stream), 0);
+      aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
+      while (status != ACL_STREAM_STATUS_COMPLETE) {
+        ASSERT_EQ(aclrtStreamQuery(stream, &status), 0);
+      }
+    };
+    aclrtStream seen = nullptr, destroyed = nullptr, forced = nullptr;
+    for (aclrtStream* stream : {&seen, &destroyed, &forced}) {
+      ASSERT_EQ(aclrtCreateStream(stream), 0);
+      fail(*stream);
+    }
+    EXPECT_EQ(aclrtSynchronizeStream(seen), ACL_ERROR_RT_VECTOR_CORE_EXCEPTION);
+    EXPECT_EQ(aclrtDestroyStream(seen), 0);
+    EXPECT_EQ(aclrtDestroyStream(destroyed), 0);
+    EXPECT_EQ(aclrtDestroyStreamForce(forced), 0);
+    fail(nullptr);
+    EXPECT_EQ(aclrtDestroyContext(context), 0);
+    ASSERT_EQ(aclrtSetDevice(0), 0);
+    fail(nullptr);
+  }
+  ASSERT_EQ(aclFinalize(), 0);
+  const std::vector<std::string> lines = Lines();
+  EXPECT_EQ(lines.size(), 5U);
+  EXPECT_THAT(lines, ::testing::Each(::testing::HasSubstr(
+                         "]error code 507035: EZ2001: aclnnEmbeddingDenseBackward: indices")));
+  EXPECT_EQ(std::count_if(lines.begin(), lines.end(),
+                          [](const auto& line) { return line.ends_with("has returned it)"); }),
+            4);
 }
 
 TEST_F(LogTest, FilesAreBoundedInSizeAndNumber) {
