@@ -55,6 +55,7 @@ class WaitTask : public Task {
   }
   const char* name() const override { return "wait for event"; }
   bool skipped_after_error() const override { return false; }
+  bool only_waits() const override { return true; }
 
  private:
   std::shared_ptr<Event> event_;

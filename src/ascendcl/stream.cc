@@ -63,8 +63,11 @@ void Stream::set_stop_on_failure(bool stop) {
 }
 
 void Stream::DropQueued() {
-  std::lock_guard lock(mutex_);
-  dropped_ = submitted();
+  {
+    std::lock_guard lock(mutex_);
+    dropped_ = submitted();
+  }
+  Wake();  // the first task may be one that only waits
 }
 
 void Stream::Close() {
@@ -95,7 +98,8 @@ bool Stream::TryClaim() {
 // or is to be run again.
 bool Stream::RunFirst(std::unique_lock<std::mutex>& lock, bool* parked) {
   std::unique_ptr<Task>& task = queue_.front();  // whose place adding others does not move
-  const bool drop = !begun_ && (completed() < dropped_ || completed() >= last_);
+  const bool drop =
+      (!begun_ || task->only_waits()) && (completed() < dropped_ || completed() >= last_);
   const bool skip = stop_on_failure_ && !error_.ok() && task->skipped_after_error();
   if (!std::exchange(begun_, true)) traced_from_ = TraceStart();
   woken_ = false;

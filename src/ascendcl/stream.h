@@ -60,7 +60,7 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
 
   void set_stop_on_failure(bool stop);
 
-  /// Drops the tasks that have not begun: they are passed over in their turn.
+  /// Drops the tasks that have not begun, or only wait: they are passed over in their turn.
   void DropQueued();
 
   /// Returns once all tasks are done. What others submit from now on, who found the stream before

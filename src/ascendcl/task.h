@@ -26,6 +26,9 @@ class Task {
   /// In place of Run, when the stream is ended by force: releases whoever waits for this task.
   virtual void Drop() {}
 
+  /// Whether it may be dropped even when it has run and parked, for nothing of it is under way.
+  virtual bool only_waits() const { return false; }
+
   /// For a trace: what the task is, and more about it as members of a JSON object.
   virtual const char* name() const { return "task"; }
   virtual std::string trace_arguments() const { return {}; }
