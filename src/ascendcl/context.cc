@@ -70,9 +70,13 @@ std::vector<std::shared_ptr<Stream>> Context::Streams() {
   return streams;
 }
 
+void Context::EndSubscriptions() {
+  for (const auto& stream : Streams()) stream->EndSubscription();
+}
+
 void Context::Close() {
+  EndSubscriptions();  // of all before any wait: streams may wait for one another
   for (const auto& stream : Streams()) {
-    stream->EndSubscription();  // a callback that was not taken may never be
     stream->Wait(stream->submitted(), {});
     stream->LogError();
   }

@@ -35,6 +35,9 @@ class Context {
   /// All streams, the default one first.
   std::vector<std::shared_ptr<Stream>> Streams();
 
+  /// The context goes away: callbacks that no thread has taken do not run.
+  void EndSubscriptions();
+
   /// Ends the subscriptions, waits for all streams and removes their handles.
   void Close();
 

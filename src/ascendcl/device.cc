@@ -109,6 +109,10 @@ void CloseAllContexts() {
     }
     all.devices.clear();
   }
+  for (void* handle : handles) {
+    std::shared_ptr<Context> context;
+    if (FindHandle("context", handle, &context).ok()) context->EndSubscriptions();
+  }
   for (void* handle : handles) CloseContext(handle);
 }
 

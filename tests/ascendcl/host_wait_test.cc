@@ -66,5 +66,38 @@ TEST_F(HostWaitTest, ForceGivesUpAWaitThatHasBegun) {
   EXPECT_EQ(aclrtDestroyEvent(behind), 0);
 }
 
+// A callback that nobody will take any more, and a stream that was made before its own waits for
+// it.
+TEST_F(HostWaitTest, EndsOfContextsEndAllCallbacksFirst) {
+  for (const bool finalize : {false, true}) {
+    SCOPED_TRACE(finalize);
+    aclrtContext waiting = nullptr, calling = nullptr;
+    ASSERT_EQ(aclrtCreateContext(&waiting, 0), 0);
+    ASSERT_EQ(aclrtCreateContext(&calling, 0), 0);
+    aclrtStream stream = NewStream();
+    ASSERT_EQ(aclrtSubscribeReport(pthread_self(), stream), 0);
+    ASSERT_EQ(aclrtLaunchCallback(Nothing, nullptr, ACL_CALLBACK_BLOCK, stream), 0);
+    ASSERT_EQ(aclrtRecordEvent(event, stream), 0);
+    // Of the same context: the default stream is the first to be waited for.
+    ASSERT_EQ(aclrtStreamWaitEvent(nullptr, event), 0);
+    if (!finalize) {
+      EXPECT_EQ(aclrtDestroyContext(calling), 0) << TakeMessage();
+      EXPECT_EQ(aclrtDestroyContext(waiting), 0) << TakeMessage();
+      continue;
+    }
+    // Of another context, which was made before.
+    ASSERT_EQ(aclrtSetCurrentContext(waiting), 0);
+    ASSERT_EQ(aclrtStreamWaitEvent(nullptr, event), 0);
+    EXPECT_EQ(aclFinalize(), 0) << TakeMessage();
+    first = second = nullptr;
+    ASSERT_EQ(aclInit(nullptr), 0);
+    ASSERT_EQ(aclrtSetDevice(0), 0);
+    first = NewStream();
+    second = NewStream();
+  }
+  ASSERT_EQ(aclrtSetDevice(0), 0);
+  ASSERT_EQ(aclrtResetDevice(0), 0);
+}
+
 }  // namespace
 }  // namespace openaclnn
