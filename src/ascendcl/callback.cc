@@ -31,7 +31,9 @@ void WatchThread() {
 class CallTask : public Task {
  public:
   enum class By { kSubscriber, kHostThread };
-  CallTask(By by, std::shared_ptr<Call> call) : by_(by), call_(std::move(call)) {}
+  CallTask(By by, std::shared_ptr<Call> call) : by_(by), call_(std::move(call)) {
+    awaited_.called = {call_, &call_->done};
+  }
 
   Progress Run(Status* status) override {
     if (!posted_) {
@@ -47,10 +49,14 @@ class CallTask : public Task {
   const char* name() const override {
     return by_ == By::kSubscriber ? "callback" : "host function";
   }
+  const Awaited* awaited() const override {
+    return by_ == By::kSubscriber && call_->blocking ? &awaited_ : nullptr;
+  }
 
  private:
   const By by_;
   const std::shared_ptr<Call> call_;
+  Awaited awaited_;
   bool posted_ = false;
 };
 

@@ -7,7 +7,7 @@
 #include "ascendcl/config.h"
 #include "ascendcl/error.h"
 #include "ascendcl/fork.h"
-#include "ascendcl/host_call.h"
+#include "ascendcl/host_wait.h"
 
 namespace openaclnn {
 namespace {
@@ -77,6 +77,7 @@ void Context::EndSubscriptions() {
 void Context::Close() {
   EndSubscriptions();  // of all before any wait: streams may wait for one another
   for (const auto& stream : Streams()) {
+    const HostWait wait(*stream, stream->submitted());
     stream->Wait(stream->submitted(), {});
     stream->LogError();
   }
@@ -143,8 +144,13 @@ Status FindStream(const void* handle, std::shared_ptr<Stream>* stream) {
 }
 
 Status RefuseContextOfHostCall(const void* handle) {
-  const Stream* stream = HostCall::stream();
-  return RefuseInHostCall(stream != nullptr && stream->context() == handle);
+  std::shared_ptr<Context> context;
+  if (!FindHandle("context", handle, &context).ok()) return {};
+  for (const auto& stream : context->Streams()) {
+    Status status = HostWait(*stream, stream->submitted(), {.context = handle}).Refuse();
+    if (!status.ok()) return status;
+  }
+  return {};
 }
 
 Status TakeFirstError(const std::vector<std::shared_ptr<Stream>>& streams) {

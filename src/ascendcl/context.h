@@ -73,7 +73,7 @@ Status CurrentContext(std::shared_ptr<Context>* context, void** handle = nullptr
 /// another context.
 Status FindStream(const void* handle, std::shared_ptr<Stream>* stream);
 
-/// Refuses to close the context from a host function or callback of one of its streams.
+/// Refuses to close the context where that would wait for what the calling thread is in.
 Status RefuseContextOfHostCall(const void* handle);
 
 /// The first error among the streams, in their order; the others keep theirs.

@@ -4,6 +4,7 @@
 
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
+#include "ascendcl/host_wait.h"
 #include "ascendcl/memory.h"
 
 namespace openaclnn {
@@ -174,6 +175,9 @@ Status CopyAsync(void* dst, const Extent& to, const void* src, const Extent& fro
   if (status.ok()) status = CheckKindFits(kind, dst_side, src_side);
   if (!status.ok()) return status;
   const bool pageable = dst_side.pageable() || src_side.pageable();
+  const HostWait wait(*stream, pageable ? stream->submitted() + 1 : 0);
+  status = wait.Refuse();
+  if (!status.ok()) return status;
   const uint64_t task =
       stream->Enqueue(std::make_unique<CopyTask>(std::move(dst_side), std::move(src_side)));
   // The caller may reuse or free pageable memory as soon as this returns.
@@ -273,6 +277,9 @@ aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t c
     if (status.ok()) status = openaclnn::Resolve("devPtr", devPtr, {.width = count}, &side);
     if (!status.ok()) return status;
     const bool pageable = side.pageable();
+    const openaclnn::HostWait wait(*object, pageable ? object->submitted() + 1 : 0);
+    status = wait.Refuse();
+    if (!status.ok()) return status;
     const uint64_t task =
         object->Enqueue(std::make_unique<openaclnn::FillTask>(std::move(side), value));
     if (pageable) object->Wait(task, {});

@@ -10,7 +10,7 @@
 #include "ascendcl/config.h"
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
-#include "ascendcl/host_call.h"
+#include "ascendcl/host_wait.h"
 
 namespace openaclnn {
 namespace {
@@ -90,10 +90,13 @@ std::vector<std::shared_ptr<Stream>> StreamsOf(uint32_t device_id) {
 
 Status Synchronize(const std::vector<std::shared_ptr<Stream>>& streams) {
   for (const auto& stream : streams) {
-    Status status = RefuseOwnStream(*stream, stream->submitted());
+    Status status = HostWait(*stream, stream->submitted()).Refuse();
     if (!status.ok()) return status;
   }
-  for (const auto& stream : streams) stream->Wait(stream->submitted(), {});
+  for (const auto& stream : streams) {
+    Status status = Await(*stream, stream->submitted());
+    if (!status.ok()) return status;
+  }
   return TakeFirstError(streams);
 }
 

@@ -6,7 +6,7 @@
 
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
-#include "ascendcl/host_call.h"
+#include "ascendcl/host_wait.h"
 
 namespace openaclnn {
 namespace {
@@ -47,7 +47,9 @@ class ResetTask : public Task {
 class WaitTask : public Task {
  public:
   WaitTask(std::shared_ptr<Event> event, const std::shared_ptr<Stream>& stream)
-      : event_(std::move(event)), mark_(event_->BeginWait(stream)) {}
+      : event_(std::move(event)), mark_(event_->BeginWait(stream)) {
+    if (mark_ != nullptr) awaited_ = {mark_->stream, mark_->task, nullptr};
+  }
   ~WaitTask() override { event_->EndWait(); }
   Progress Run(Status*) override {
     const bool reached = mark_ == nullptr || event_->Reached(*mark_);
@@ -56,10 +58,12 @@ class WaitTask : public Task {
   const char* name() const override { return "wait for event"; }
   bool skipped_after_error() const override { return false; }
   bool only_waits() const override { return true; }
+  const Awaited* awaited() const override { return mark_ != nullptr ? &awaited_ : nullptr; }
 
  private:
   std::shared_ptr<Event> event_;
   std::shared_ptr<const Event::Mark> mark_;
+  Awaited awaited_;
 };
 
 }  // namespace
@@ -76,6 +80,8 @@ void Event::Record(const std::shared_ptr<Event>& self, const std::shared_ptr<Str
   // Under the lock, so that the last record of several threads is the one enqueued last.
   std::lock_guard lock(mutex_);
   task_ = stream->Enqueue(std::move(task));
+  mark->stream = stream;
+  mark->task = task_;
   last_ = std::move(mark);
   stream_ = stream;
 }
@@ -277,10 +283,8 @@ aclError aclrtSynchronizeEvent(aclrtEvent event) {
     if (!status.ok()) return status;
     const Event::Snapshot state = object->Look();
     if (state.stream == nullptr) return status;
-    status = openaclnn::RefuseOwnStream(*state.stream, state.task);
-    if (!status.ok()) return status;
-    state.stream->Wait(state.task, {});
-    return state.stream->TakeError();
+    status = openaclnn::Await(*state.stream, state.task);
+    return status.ok() ? state.stream->TakeError() : status;
   });
 }
 

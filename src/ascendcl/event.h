@@ -25,6 +25,10 @@ class Event {
   /// One record, shared by the event, the task that reaches it and those that wait for it; guarded
   /// by the event's lock.
   struct Mark {
+    // Which task of which stream reaches it: written before others see the mark.
+    std::weak_ptr<Stream> stream;
+    uint64_t task = 0;
+
     bool reached = false;
     Clock::time_point time;                        // when it was reached
     std::vector<std::shared_ptr<Stream>> waiters;  // woken then

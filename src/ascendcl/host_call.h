@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host call: which stream stands still while this thread runs a function of the host for it.
+// Host call: which streams stand still while this thread runs functions of the host for them.
 #pragma once
-
-#include <utility>
 
 #include "acl/acl.h"
 #include "common/status.h"
@@ -11,19 +9,33 @@ namespace openaclnn {
 
 class Stream;
 
-/// Lives while the thread runs a function that the stream (null: none) waits for.
+/// Lives while the thread runs a function that the stream (null: none) waits for. A function that
+/// serves callbacks has others inside it.
 class HostCall {
  public:
-  explicit HostCall(const Stream* stream) : before_(std::exchange(t_stream, stream)) {}
+  explicit HostCall(const Stream* stream) : stream_(stream), outer_(t_innermost) {
+    t_innermost = this;
+  }
   HostCall(const HostCall&) = delete;
-  ~HostCall() { t_stream = before_; }
+  ~HostCall() { t_innermost = outer_; }
 
-  /// The stream that waits for this thread, or null.
-  static const Stream* stream() { return t_stream; }
+  const Stream* stream() const { return stream_; }
+  const HostCall* outer() const { return outer_; }
+
+  /// The calling thread's, or null.
+  static const HostCall* innermost() { return t_innermost; }
+
+  /// Whether any stream waits for the calling thread.
+  static bool HoldsStream() {
+    const HostCall* call = t_innermost;
+    while (call != nullptr && call->stream() == nullptr) call = call->outer();
+    return call != nullptr;
+  }
 
  private:
-  static inline thread_local const Stream* t_stream = nullptr;
-  const Stream* const before_;
+  static inline thread_local const HostCall* t_innermost = nullptr;
+  const Stream* const stream_;
+  const HostCall* const outer_;
 };
 
 /// Refuses to wait, on a thread that runs a function of the host, for what cannot come before the

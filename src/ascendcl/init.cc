@@ -65,7 +65,7 @@ Status Initialise(const char* config_path) {
 }
 
 Status Finalise() {
-  Status status = RefuseInHostCall(HostCall::stream() != nullptr);
+  Status status = RefuseInHostCall(HostCall::HoldsStream());
   if (!status.ok()) return status;
   std::lock_guard lock(g_mutex);
   if (!g_initialised) {

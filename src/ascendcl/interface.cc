@@ -10,7 +10,7 @@
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
 #include "ascendcl/error_table.h"
-#include "ascendcl/host_call.h"
+#include "ascendcl/host_wait.h"
 #include "ascendcl/log.h"
 #include "ascendcl/memory.h"
 #include "ascendcl/message.h"
@@ -86,8 +86,8 @@ int Submit(void* handle, const OpenaclnnTask* task, OpenaclnnMessage* message) {
     kernel.Disown();
     throw;
   }
-  // A host function of this stream cannot wait for what comes after it.
-  if (stream->launch_blocking() && HostCall::stream() != stream.get()) stream->Wait(number, {});
+  // A host function does not wait for what comes after it.
+  if (stream->launch_blocking()) (void)Await(*stream, number);
   return 0;
 }
 

@@ -2,21 +2,22 @@
 // Stream: enqueue, run in order, wait.
 #include "ascendcl/stream.h"
 
+#include <algorithm>
 #include <limits>
 #include <string_view>
 
 #include "ascendcl/error.h"
 #include "ascendcl/error_table.h"
 #include "ascendcl/float_environment.h"
-#include "ascendcl/host_call.h"
 #include "ascendcl/log.h"
 #include "ascendcl/workers.h"
 
 namespace openaclnn {
 
 uint64_t Stream::Enqueue(std::unique_ptr<Task>&& task) {
+  const Task::Awaited* const awaited = task->awaited();
   std::unique_lock lock(mutex_);
-  queue_.push_back(std::move(task));
+  queue_.emplace_back(std::move(task), awaited);
   const uint64_t number = submitted() + 1;
   submitted_.store(number, std::memory_order_release);
   if (state_ != State::kIdle) return number;
@@ -97,7 +98,8 @@ bool Stream::TryClaim() {
 // Runs the first task with the lock released, and destroys it. False when it has parked (*parked)
 // or is to be run again.
 bool Stream::RunFirst(std::unique_lock<std::mutex>& lock, bool* parked) {
-  std::unique_ptr<Task>& task = queue_.front();  // whose place adding others does not move
+  Queued& first = queue_.front();  // whose place adding others does not move
+  std::unique_ptr<Task>& task = first.task;
   const bool drop =
       (!begun_ || task->only_waits()) && (completed() < dropped_ || completed() >= last_);
   const bool skip = stop_on_failure_ && !error_.ok() && task->skipped_after_error();
@@ -120,11 +122,17 @@ bool Stream::RunFirst(std::unique_lock<std::mutex>& lock, bool* parked) {
     trace_row_.Record(*task, traced_from_, status.code());
   }
   // Whoever sees the task completed may count on its memory being unpinned.
-  if (progress == Task::Progress::kDone) task.reset();
+  if (progress == Task::Progress::kDone && first.awaited == nullptr) task.reset();
   lock.lock();
   if (progress == Task::Progress::kParked) {
     *parked = !woken_;
     return false;
+  }
+  if (first.awaited != nullptr) {
+    first.awaited = nullptr;  // others look at it only under the lock
+    lock.unlock();
+    task.reset();
+    lock.lock();
   }
   begun_ = false;
   KeepError(std::move(status));
@@ -194,8 +202,17 @@ bool Stream::Wait(uint64_t target, const Deadline& deadline) {
   return done;
 }
 
-Status RefuseOwnStream(const Stream& stream, uint64_t target) {
-  return RefuseInHostCall(&stream == HostCall::stream() && stream.completed() < target);
+void Stream::AddAwaited(uint64_t target, std::vector<Task::Awaited>* found) const {
+  std::lock_guard lock(mutex_);
+  uint64_t number = completed();
+  for (const Queued& queued : queue_) {
+    if (++number > std::min(target, last_)) return;
+    if (queued.awaited == nullptr || number <= dropped_) continue;
+    const auto& called = queued.awaited->called;
+    if (called == nullptr || !called->load(std::memory_order_acquire)) {
+      found->push_back(*queued.awaited);
+    }
+  }
 }
 
 Status ParseTimeout(int32_t milliseconds, Stream::Deadline* deadline) {

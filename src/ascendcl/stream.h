@@ -10,6 +10,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "ascendcl/handles.h"
 #include "ascendcl/task.h"
@@ -63,6 +65,9 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
   /// Drops the tasks that have not begun, or only wait: they are passed over in their turn.
   void DropQueued();
 
+  /// Adds what tasks up to `target` still wait for.
+  void AddAwaited(uint64_t target, std::vector<Task::Awaited>* found) const;
+
   /// Returns once all tasks are done. What others submit from now on, who found the stream before
   /// it was removed, is dropped: nothing of theirs runs once it is gone.
   void Close();
@@ -84,6 +89,13 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
  private:
   enum class State { kIdle, kReady, kRunning, kParked };
 
+  struct Queued {
+    Queued(std::unique_ptr<Task>&& queued, const Task::Awaited* what)
+        : task(std::move(queued)), awaited(what) {}
+    std::unique_ptr<Task> task;
+    const Task::Awaited* awaited;  // a part of the task, or null
+  };
+
   bool Help(uint64_t target);
   void KeepError(Status status);
   bool RunFirst(std::unique_lock<std::mutex>& lock, bool* parked);
@@ -95,7 +107,7 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable progress_;
-  std::deque<std::unique_ptr<Task>> queue_;
+  std::deque<Queued> queue_;
   State state_ = State::kIdle;
   bool woken_ = false;       // Wake came while the first task was running
   bool begun_ = false;       // the first task has run and parked
@@ -112,10 +124,6 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
   std::atomic<void (*)(const Stream*)> end_subscription_{nullptr};
   TraceRow trace_row_;
 };
-
-/// Refuses, in a host function or callback of the stream, a wait without a deadline until it has
-/// done `target` tasks.
-Status RefuseOwnStream(const Stream& stream, uint64_t target);
 
 /// A timeout in milliseconds: -1 waits for ever (no deadline), less is 107000.
 Status ParseTimeout(int32_t milliseconds, Stream::Deadline* deadline);

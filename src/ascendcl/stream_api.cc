@@ -2,6 +2,7 @@
 // Streams: aclrtCreateStream, aclrtDestroyStream, aclrtSynchronizeStream and their kin.
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
+#include "ascendcl/host_wait.h"
 #include "ascendcl/stream.h"
 
 namespace openaclnn {
@@ -19,13 +20,9 @@ Status CreateStream(aclrtStream* stream) {
   return status;
 }
 
-// A host function or callback that the stream stands at would wait for its own return.
 Status Synchronize(Stream& stream) {
-  const uint64_t target = stream.submitted();
-  Status status = RefuseOwnStream(stream, target);
-  if (!status.ok()) return status;
-  stream.Wait(target, {});
-  return stream.TakeError();
+  Status status = Await(stream, stream.submitted());
+  return status.ok() ? stream.TakeError() : status;
 }
 
 Status DestroyStream(aclrtStream stream, bool force) {
@@ -34,8 +31,9 @@ Status DestroyStream(aclrtStream stream, bool force) {
   if (status.ok()) status = FindStream(stream, &object);
   std::shared_ptr<Context> context;
   if (status.ok()) status = FindHandle("context", object->context(), &context);
-  const uint64_t submitted = status.ok() ? object->submitted() : 0;
-  if (status.ok()) status = RefuseOwnStream(*object, submitted);
+  if (!status.ok()) return status;
+  const HostWait wait(*object, object->submitted(), {.forced = force ? object.get() : nullptr});
+  status = wait.Refuse();
   if (!status.ok()) return status;
   if (force) {
     object->DropQueued();

@@ -133,6 +133,7 @@ Status Subscriptions::Add(uint64_t thread, const Stream* stream) {
     threads_.erase(entry);
     throw;
   }
+  any_.store(true, std::memory_order_relaxed);
   return {};
 }
 
@@ -168,6 +169,18 @@ bool Subscriptions::Has(const Stream* stream) {
   return threads_.contains(stream);
 }
 
+uint64_t Subscriptions::ThreadOf(const Stream* stream) {
+  std::lock_guard lock(mutex_);
+  const auto thread = threads_.find(stream);
+  return thread != threads_.end() ? thread->second : 0;
+}
+
+bool Subscriptions::Serves(uint64_t thread) {
+  if (!any_.load(std::memory_order_relaxed)) return false;
+  std::lock_guard lock(mutex_);
+  return mailboxes_.contains(thread);
+}
+
 std::shared_ptr<Mailbox> Subscriptions::MailboxOf(uint64_t thread) {
   std::lock_guard lock(mutex_);
   return Find(thread);
@@ -199,6 +212,7 @@ void Subscriptions::End(std::unique_lock<std::mutex>& lock, Threads::iterator su
   const auto mailbox = mailboxes_.find(thread);
   const Calls calls = mailbox->second->Remove(stream);
   threads_.erase(subscription);
+  any_.store(!threads_.empty(), std::memory_order_relaxed);
   if (FirstOf(thread) == threads_.end()) {
     mailbox->second->Close();
     mailboxes_.erase(mailbox);

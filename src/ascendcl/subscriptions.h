@@ -63,6 +63,10 @@ class Subscriptions {
   void ForgetThread(uint64_t thread);
 
   bool Has(const Stream* stream);
+  /// The thread that serves the stream, or 0.
+  uint64_t ThreadOf(const Stream* stream);
+  /// Whether the thread serves any; quick while no thread does.
+  bool Serves(uint64_t thread);
   std::shared_ptr<Mailbox> MailboxOf(uint64_t thread);
 
   /// Hands the call to the thread that serves its stream now.
@@ -75,7 +79,8 @@ class Subscriptions {
   Threads::iterator FirstOf(uint64_t thread);
   void End(std::unique_lock<std::mutex>& lock, Threads::iterator subscription);
 
-  std::mutex mutex_;  // guards what follows
+  std::atomic<bool> any_{false};  // written under the lock, read without
+  std::mutex mutex_;              // guards what follows
   Threads threads_;
   std::map<uint64_t, std::shared_ptr<Mailbox>> mailboxes_;
 };

@@ -2,11 +2,16 @@
 // Task: one entry of a stream's queue.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+#include <memory>
 #include <string>
 
 #include "common/status.h"
 
 namespace openaclnn {
+
+class Stream;
 
 class Task {
  public:
@@ -28,6 +33,16 @@ class Task {
 
   /// Whether it may be dropped even when it has run and parked, for nothing of it is under way.
   virtual bool only_waits() const { return false; }
+
+  /// What must come for the task to be done, beside a thread to run it.
+  struct Awaited {
+    std::weak_ptr<Stream> stream;  // that this one has done `task` tasks
+    uint64_t task = 0;
+    // Or, if it is set, that the thread which serves the task's own stream has run a callback.
+    std::shared_ptr<const std::atomic<bool>> called;
+  };
+  /// Null if nothing must. The task does not change it.
+  virtual const Awaited* awaited() const { return nullptr; }
 
   /// For a trace: what the task is, and more about it as members of a JSON object.
   virtual const char* name() const { return "task"; }
