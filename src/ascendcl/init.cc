@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Life of the library: aclInit, aclFinalize and the version queries.
+#include <condition_variable>
 #include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -21,8 +22,24 @@
 namespace openaclnn {
 namespace {
 
+enum class Life { kNone, kInitialised, kEnding };
+
 std::mutex g_mutex;  // guards what follows
-bool g_initialised = false;
+Life g_life = Life::kNone;
+
+/// Of an aclFinalize.
+std::condition_variable& Ended() {
+  static auto* const ended = new std::condition_variable;  // static destructors may still call
+  return *ended;
+}
+
+// aclFinalize waits for what runs, so nothing that it waits for may wait for its end.
+Status AwaitEnd(std::unique_lock<std::mutex>& lock) {
+  if (g_life != Life::kEnding) return {};
+  Status status = RefuseInHostCall(HostCall::HoldsStream());
+  if (status.ok()) Ended().wait(lock, [] { return g_life != Life::kEnding; });
+  return status;
+}
 
 /// Nothing of the file is used; it is read so that a mistake in it does not wait for the device.
 Status CheckConfigFile(const char* path) {
@@ -39,13 +56,15 @@ Status CheckConfigFile(const char* path) {
 }
 
 Status Initialise(const char* config_path) {
-  std::lock_guard lock(g_mutex);
-  if (g_initialised) {
+  std::unique_lock lock(g_mutex);
+  Status status = AwaitEnd(lock);
+  if (!status.ok()) return status;
+  if (g_life == Life::kInitialised) {
     return Status(ACL_ERROR_REPEAT_INITIALIZE,
                   "library state is initialised, expected one aclInit "
                   "until aclFinalize");
   }
-  Status status = config_path != nullptr ? CheckConfigFile(config_path) : Status();
+  if (config_path != nullptr) status = CheckConfigFile(config_path);
   if (status.ok()) status = ReloadConfig();
   Config config;
   if (status.ok()) status = CurrentConfig(&config);
@@ -60,25 +79,34 @@ Status Initialise(const char* config_path) {
                config.num_devices, " devices of ", config.device_memory, " bytes, ",
                config.num_threads, " threads"));
   }
-  g_initialised = true;
+  g_life = Life::kInitialised;
   return status;
 }
 
 Status Finalise() {
   Status status = RefuseInHostCall(HostCall::HoldsStream());
   if (!status.ok()) return status;
-  std::lock_guard lock(g_mutex);
-  if (!g_initialised) {
+  std::unique_lock lock(g_mutex);
+  status = AwaitEnd(lock);
+  if (!status.ok()) return status;
+  if (g_life != Life::kInitialised) {
     return Status(ACL_ERROR_REPEAT_FINALIZE,
                   "library state is not initialised, expected aclInit "
                   "before aclFinalize");
   }
-  g_initialised = false;
-  CloseAllContexts();
-  StopHostThreads();
-  Workers::Get().Stop();
-  Memory::Get().FreeDevices();
-  return {};
+  g_life = Life::kEnding;
+  lock.unlock();  // host functions that run may call aclInit
+  status = Guard([] {
+    CloseAllContexts();
+    StopHostThreads();
+    Workers::Get().Stop();
+    Memory::Get().FreeDevices();
+    return Status();
+  });
+  lock.lock();
+  g_life = status.ok() ? Life::kNone : Life::kInitialised;
+  Ended().notify_all();
+  return status;
 }
 
 }  // namespace

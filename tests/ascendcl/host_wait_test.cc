@@ -265,5 +265,24 @@ TEST_F(HostWaitTest, ContextsThatWaitForAHostFunction) {
   EXPECT_EQ(aclrtResetDevice(1), 0);
 }
 
+// aclFinalize waits for the function, and aclInit would wait for aclFinalize.
+TEST_F(HostWaitTest, InitInAHostFunctionDuringFinalize) {
+  std::atomic<bool> ending{false};
+  Inside init([&] {
+    // Another thread stands in aclFinalize once the runtime is not initialised any more.
+    while (!ending) std::this_thread::yield();
+    int code = ACL_ERROR_REPEAT_INITIALIZE;
+    while (code == ACL_ERROR_REPEAT_INITIALIZE) code = aclInit(nullptr);
+    return code;
+  });
+  init.Launch(first);
+  ending = true;
+  EXPECT_EQ(aclFinalize(), 0) << TakeMessage();
+  init.ExpectRefused("aclInit");
+  ASSERT_EQ(aclInit(nullptr), 0);
+  ASSERT_EQ(aclrtSetDevice(0), 0);
+  first = second = nullptr;
+}
+
 }  // namespace
 }  // namespace openaclnn
