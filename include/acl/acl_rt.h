@@ -248,11 +248,11 @@ typedef struct aclrtPhysicalMemProp {
  * Makes a device the calling thread's, with the device's default context and that context's default
  * stream.
  *
- * Counted per process: the device stays in use until as many aclrtResetDevice calls have been made
- * for it.
+ * Counted per process: the device is in use until as many aclrtResetDevice calls have been made.
  *
  * @param deviceId number from 0, counted within the devices that are visible.
  * @retval ACL_ERROR_RT_INVALID_DEVICEID there is no such device.
+ * @retval ACL_ERROR_RT_RESOURCE_ALLOC_FAIL no thread of the runtime can be started.
  */
 ACL_FUNC_VISIBILITY aclError aclrtSetDevice(int32_t deviceId);
 
@@ -450,7 +450,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t*
  * @param deviceId the device that it is for.
  * @retval ACL_ERROR_INVALID_PARAM context is null.
  * @retval ACL_ERROR_RT_INVALID_DEVICEID there is no such device.
- * @retval ACL_ERROR_RT_RESOURCE_ALLOC_FAIL too many contexts.
+ * @retval ACL_ERROR_RT_RESOURCE_ALLOC_FAIL too many contexts, or no thread can be started.
  */
 ACL_FUNC_VISIBILITY aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId);
 

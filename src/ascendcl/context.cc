@@ -35,6 +35,8 @@ Status Context::Create(uint32_t device_id, bool primary, void** handle) {
   Status status = CurrentConfig(&config);
   if (!status.ok()) return status;
   MarkUsed();
+  status = Workers::Get().Start();
+  if (!status.ok()) return status;
   std::shared_ptr<Context> context(new Context(device_id, primary, config.launch_blocking));
   *handle = InsertHandle(context);
   if (*handle == nullptr) return NoHandleLeft(kNoun);

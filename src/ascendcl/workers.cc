@@ -3,9 +3,11 @@
 #include "ascendcl/workers.h"
 
 #include <algorithm>
-#include <exception>
 #include <limits>
+#include <system_error>
 
+#include "acl/acl.h"
+#include "ascendcl/error.h"
 #include "ascendcl/float_environment.h"
 
 namespace openaclnn {
@@ -63,15 +65,30 @@ void Workers::Configure(uint32_t num_threads) {
   {
     std::lock_guard lock(mutex_);
     if (num_threads == num_threads_) return;
+    wanted_ = wanted_ || !threads_.empty() || !ready_.empty();
   }
-  Stop();
+  EndThreads();
   std::lock_guard lock(mutex_);
   num_threads_ = num_threads;
   permits_ = num_threads;
-  if (!ready_.empty()) StartLocked();
+  stopping_ = false;
+  if (std::exchange(wanted_, false)) (void)StartLocked();
+}
+
+Status Workers::Start() {
+  std::lock_guard lock(mutex_);
+  return StartLocked();
 }
 
 void Workers::Stop() {
+  EndThreads();
+  std::lock_guard lock(mutex_);
+  stopping_ = false;
+  if (std::exchange(wanted_, false)) (void)StartLocked();
+}
+
+// Until stopping_ is reset none is started.
+void Workers::EndThreads() {
   std::vector<std::thread> threads;
   {
     std::lock_guard lock(mutex_);
@@ -80,18 +97,28 @@ void Workers::Stop() {
     wake_.notify_all();
   }
   for (std::thread& thread : threads) thread.join();
-  std::lock_guard lock(mutex_);
-  stopping_ = false;
 }
 
-// With fewer threads than asked for, down to none, the work is still done: whoever synchronises
-// runs it.
-void Workers::StartLocked() {
-  try {
-    for (uint32_t i = 0; i < num_threads_; ++i) threads_.emplace_back([this] { Main(); });
-  } catch (const std::exception&) {
-    return;
+// With fewer threads than asked for the work is still done. Without any, streams that wait for one
+// another would stand still, and so would those that nobody synchronises.
+Status Workers::StartLocked() {
+  if (!threads_.empty()) return {};
+  if (stopping_) {
+    wanted_ = true;
+    return {};
   }
+  Status status = Guard([this] {
+    try {
+      while (threads_.size() < num_threads_) threads_.emplace_back([this] { Main(); });
+    } catch (const std::system_error&) {
+      return Status(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL,
+                    "thread of the runtime cannot be started, expected at least one within the "
+                    "limits of the process (ulimit -u, ulimit -v) and of its control group "
+                    "(pids.max)");
+    }
+    return Status();
+  });
+  return threads_.empty() ? status : Status();
 }
 
 // Releases the lock first: a woken thread needs it.
@@ -103,7 +130,7 @@ void Workers::Wake(std::unique_lock<std::mutex>& lock, uint64_t count) {
 
 void Workers::Schedule(std::shared_ptr<Claimable> stream) noexcept {
   std::unique_lock lock(mutex_);
-  if (threads_.empty() && !stopping_) StartLocked();
+  if (threads_.empty()) (void)StartLocked();
   if (ready_.Push(std::move(stream))) pending_.fetch_add(1, std::memory_order_relaxed);
   Wake(lock, 1);
 }

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/status.h"
+
 namespace openaclnn {
 
 /// Bounded busy waiting before a thread sleeps: waking a sleeping thread costs several
@@ -63,6 +65,10 @@ class Workers {
   /// run with another number.
   void Configure(uint32_t num_threads);
 
+  /// Starts the threads if there are none: who polls, or waits with a deadline, runs no work
+  /// itself. 207005 when not even one can be had.
+  Status Start();
+
   /// Ends the threads; what is still queued stays queued. The next Schedule starts them anew.
   void Stop();
 
@@ -104,7 +110,8 @@ class Workers {
 
   Workers() = default;
 
-  void StartLocked();
+  Status StartLocked();
+  void EndThreads();
   void Main();
   bool RunOne(std::unique_lock<std::mutex>& lock);
   static void RunBlocks(Job& job);
@@ -123,6 +130,7 @@ class Workers {
   uint32_t permits_ = 1;
   uint32_t num_sleeping_ = 0;
   bool stopping_ = false;
+  bool wanted_ = false;  // threads are to be started once those that stop are gone
 
   std::atomic<uint32_t> pending_{0};  // ready streams and jobs
 };

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Life of the runtime: start, end, start again, and what is left at the end.
+#include <pthread.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
@@ -79,8 +82,8 @@ TEST(LifeTest, FinalizeEndsTheThreads) {
   size_t before = 0;
   for (int round = 0; round < 3; ++round) {
     ASSERT_EQ(aclInit(nullptr), 0);
-    ASSERT_EQ(aclrtSetDevice(0), 0);
     if (round == 0) before = CountThreads();
+    ASSERT_EQ(aclrtSetDevice(0), 0);
     aclrtStream streams[3] = {};
     std::vector<std::unique_ptr<Gate>> gates;
     for (aclrtStream& stream : streams) {
@@ -117,6 +120,34 @@ TEST(LifeTest, IdleHostThreadsEnd) {
   EXPECT_LE(CountThreads(), before + 1 + kKept) << "a worker, and a few for the next functions";
   EXPECT_EQ(aclFinalize(), 0);
   EXPECT_LE(CountThreads(), before);  // threads of earlier tests may have ended
+}
+
+/// In a process that gets no stack for another thread, until it does; 0, or the line that is not
+/// so.
+int StartWithoutThreads() {
+  pthread_attr_t attributes{};
+  size_t usual = 0;
+  if (pthread_getattr_default_np(&attributes) != 0) return __LINE__;
+  pthread_attr_getstacksize(&attributes, &usual);
+  const auto set_stack = [&](size_t bytes) {
+    return pthread_attr_setstacksize(&attributes, bytes) == 0 &&
+           pthread_setattr_default_np(&attributes) == 0;
+  };
+  void* made = nullptr;
+  if (!set_stack(size_t{1} << 47) || aclInit(nullptr) != 0) return __LINE__;
+  if (aclrtSetDevice(0) != ACL_ERROR_RT_RESOURCE_ALLOC_FAIL) return __LINE__;
+  if (TakeMessage().find("aclrtSetDevice: thread of the runtime cannot be started") != 8) {
+    return __LINE__;
+  }
+  if (aclrtCreateContext(&made, 0) != ACL_ERROR_RT_RESOURCE_ALLOC_FAIL) return __LINE__;
+  if (!set_stack(usual) || aclrtSetDevice(0) != 0 || aclrtCreateStream(&made) != 0) return __LINE__;
+  return aclrtSynchronizeDevice() == 0 && aclFinalize() == 0 ? 0 : __LINE__;
+}
+
+// Polling, timed waits and waits between streams would never end.
+TEST(StartTest, WithoutThreadsIsRefused) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";  // in a process that has none yet
+  EXPECT_EXIT(_exit(StartWithoutThreads()), testing::ExitedWithCode(0), "");
 }
 
 TEST(LifeTest, FinalizeFreesDeviceMemory) {
