@@ -17,6 +17,7 @@
 
 #include "acl/acl.h"
 #include "ascendcl/control_group.h"
+#include "ascendcl/first_use.h"
 
 namespace openaclnn {
 namespace {
@@ -219,6 +220,7 @@ Status ReadConfig(Config* config) {
 }
 
 Status CurrentConfig(Config* config) {
+  const FirstUse use;
   std::lock_guard lock(g_mutex);
   Status status = g_loaded ? Status() : Load();
   if (status.ok()) *config = g_config;

@@ -10,6 +10,7 @@
 #include "ascendcl/config.h"
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
+#include "ascendcl/first_use.h"
 #include "ascendcl/host_wait.h"
 
 namespace openaclnn {
@@ -31,6 +32,7 @@ Devices& All() {
 }
 
 Status Open(int32_t device_id, void** handle) {
+  const FirstUse use;
   Devices& all = All();
   std::lock_guard lock(all.mutex);
   Device& device = all.devices[device_id];

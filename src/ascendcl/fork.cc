@@ -5,20 +5,28 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cstdint>
+
+#include "ascendcl/first_use.h"
 
 namespace openaclnn {
 namespace {
 
 std::atomic<bool> g_used{false};
+std::atomic<uint32_t> g_entering{0};  // calls in FirstUse, each counted before it takes a lock
 std::atomic<bool> g_forked{false};
 
-[[maybe_unused]] const int kForkWatch =
-    pthread_atfork(nullptr, nullptr, [] { g_forked.store(g_used, std::memory_order_relaxed); });
+[[maybe_unused]] const int kForkWatch = pthread_atfork(
+    nullptr, nullptr, [] { g_forked.store(g_used || g_entering > 0, std::memory_order_relaxed); });
 
 }  // namespace
 
 void MarkUsed() { g_used.store(true, std::memory_order_relaxed); }
 
 bool Forked() { return g_forked.load(std::memory_order_relaxed); }
+
+FirstUse::FirstUse() { g_entering.fetch_add(1); }
+
+FirstUse::~FirstUse() { g_entering.fetch_sub(1); }
 
 }  // namespace openaclnn

@@ -9,6 +9,7 @@
 #include "ascendcl/config.h"
 #include "ascendcl/device.h"
 #include "ascendcl/error.h"
+#include "ascendcl/first_use.h"
 #include "ascendcl/fork.h"
 #include "ascendcl/handles.h"
 #include "ascendcl/host_call.h"
@@ -56,6 +57,7 @@ Status CheckConfigFile(const char* path) {
 }
 
 Status Initialise(const char* config_path) {
+  const FirstUse use;
   std::unique_lock lock(g_mutex);
   Status status = AwaitEnd(lock);
   if (!status.ok()) return status;

@@ -194,11 +194,13 @@ Sink& TheSink() {
 
 }  // namespace
 
-bool LogEnabled(LogModule module, LogLevel level) { return TheSink().Enabled(module, level); }
+// A child of fork may have inherited the sink in the middle of a line, or half made.
+bool LogEnabled(LogModule module, LogLevel level) {
+  return !Forked() && TheSink().Enabled(module, level);
+}
 
 void Log(LogModule module, LogLevel level, std::string_view text, const char* file, int line) {
-  // A child of fork may have inherited the sink in the middle of a line.
-  if (Forked() || !LogEnabled(module, level)) return;
+  if (!LogEnabled(module, level)) return;
   try {
     TheSink().Write(module, level, text, file, line);
   } catch (const std::exception&) {
