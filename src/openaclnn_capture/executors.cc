@@ -5,6 +5,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "openaclnn_capture/fork.h"
 #include "openaclnn_capture/next.h"
 #include "openaclnn_capture/settings.h"
 
@@ -20,6 +21,9 @@ Executors& Known() {
   static Executors* const executors = new Executors;  // calls may come after static destructors
   return *executors;
 }
+
+std::mutex& Mutex() { return Known().mutex; }
+[[maybe_unused]] const int kAtFork = HoldDuringFork<Mutex>();
 
 /// Changes what is known of an executor after the libraries did.
 template <class Change>

@@ -5,10 +5,13 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstring>
 #include <mutex>
 #include <string>
 #include <unordered_map>
+
+#include "openaclnn_capture/fork.h"
 
 namespace openaclnn::capture {
 namespace {
@@ -32,11 +35,14 @@ Lookup Dlsym() {
 
 /// This library's own function of that name, or null.
 void* FindOwn(const char* name) {
-  static void* const self = [] {
+  static std::atomic<void*> known{nullptr};  // twice does no harm; see NextFunction
+  void* self = known.load(std::memory_order_relaxed);
+  if (self == nullptr) {
     Dl_info info = {};
     dladdr(reinterpret_cast<void*>(&FindOwn), &info);
-    return dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-  }();
+    self = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    known.store(self, std::memory_order_relaxed);
+  }
   return self == nullptr ? nullptr : Dlsym()(self, name);
 }
 
@@ -50,6 +56,9 @@ Found& Opened() {
   static Found* const found = new Found;  // calls may come after static destructors
   return *found;
 }
+
+std::mutex& Mutex() { return Opened().mutex; }
+[[maybe_unused]] const int kAtFork = HoldDuringFork<Mutex>();
 
 /// dlsym for a name of the libraries: this library's function, if it has one and they do. Another
 /// library's function of that name, a custom operator's, stays itself.

@@ -2,6 +2,7 @@
 // The functions of the libraries that this one stands in front of.
 #pragma once
 
+#include <atomic>
 #include <string>
 
 namespace openaclnn::capture {
@@ -12,16 +13,28 @@ void* FindNext(const char* name);
 /// Whether this library has a function of that name.
 bool IsInFrontOf(const std::string& name);
 
-template <class Function>
-Function* Next(const char* name) {
-  return reinterpret_cast<Function*>(FindNext(name));
-}
+/// FindNext, looked up once; or twice, for there is no guard that a child of fork could find
+/// closed.
+class NextFunction {
+ public:
+  void* Find(const char* name) {
+    if (!looked_.load(std::memory_order_acquire)) {
+      found_.store(FindNext(name), std::memory_order_relaxed);
+      looked_.store(true, std::memory_order_release);
+    }
+    return found_.load(std::memory_order_relaxed);
+  }
 
-/// Next, looked up once.
-#define NEXT(function)                                                                 \
-  ([] {                                                                                \
-    static auto* const next = openaclnn::capture::Next<decltype(function)>(#function); \
-    return next;                                                                       \
+ private:
+  std::atomic<bool> looked_{false};
+  std::atomic<void*> found_{nullptr};
+};
+
+/// The function behind this library's own.
+#define NEXT(function)                                                  \
+  ([] {                                                                 \
+    static constinit openaclnn::capture::NextFunction next;             \
+    return reinterpret_cast<decltype(function)*>(next.Find(#function)); \
   }())
 
 }  // namespace openaclnn::capture

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "acl/acl.h"
+#include "openaclnn_capture/fork.h"
 #include "openaclnn_capture/next.h"
 #include "openaclnn_capture/settings.h"
 
@@ -21,6 +22,9 @@ Objects& Known() {
   static Objects* const objects = new Objects;  // calls may come after static destructors
   return *objects;
 }
+
+std::mutex& Mutex() { return Known().mutex; }
+[[maybe_unused]] const int kAtFork = HoldDuringFork<Mutex>();
 
 /// Notes what `handle` is; nothing if there is no handle, or no memory.
 template <class Fill>

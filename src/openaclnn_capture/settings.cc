@@ -2,10 +2,12 @@
 // Reads the environment.
 #include "openaclnn_capture/settings.h"
 
+#include <atomic>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 
 #include "openaclnn_capture/next.h"
 
@@ -62,7 +64,13 @@ Settings Read() {
 }  // namespace
 
 const Settings& CurrentSettings() {
-  static const Settings* const settings = new Settings(Read());  // used until the process ends
+  static std::atomic<const Settings*> known{nullptr};  // kept until the process ends
+  const Settings* settings = known.load(std::memory_order_acquire);
+  if (settings == nullptr) {
+    auto read = std::make_unique<const Settings>(Read());
+    // Two threads may have read: a guard could stay closed in a child of fork.
+    if (known.compare_exchange_strong(settings, read.get())) settings = read.release();
+  }
   return *settings;
 }
 

@@ -26,7 +26,7 @@ constexpr int kFormat = 1;
 
 /// The CRC-32 of zip and PNG, polynomial 0xEDB88320.
 uint32_t Crc32(const std::string& bytes) {
-  static const auto kTable = [] {
+  static constexpr auto kTable = [] {
     std::array<uint32_t, 256> table = {};
     for (uint32_t i = 0; i < 256; ++i) {
       table[i] = i;
