@@ -26,6 +26,12 @@ void WatchThread() {
   pthread_setspecific(key, &Subscriptions::Get());
 }
 
+/// On a host thread, which has another mask.
+void RunForProgram(Call& call) {
+  const SignalMask mask(call.signals);
+  call.Run();
+}
+
 /// Hands its call to the thread that serves the stream, or to a host thread; a blocking one parks
 /// the stream meanwhile.
 class CallTask : public Task {
@@ -38,7 +44,7 @@ class CallTask : public Task {
   Progress Run(Status* status) override {
     if (!posted_) {
       *status = by_ == By::kSubscriber ? Subscriptions::Get().Post(call_)
-                                       : RunOnHostThread([call = call_] { call->Run(); });
+                                       : RunOnHostThread([call = call_] { RunForProgram(*call); });
       if (!status->ok()) return Progress::kDone;
       posted_ = true;
     }
@@ -66,7 +72,7 @@ void Launch(CallTask::By by, void (*function)(void*), void* argument, bool block
   stream->Enqueue(std::make_unique<CallTask>(
       by, std::shared_ptr<Call>(new Call{function, argument, stream, blocking,
                                          callback ? "aclrtLaunchCallback" : "aclrtLaunchHostFunc",
-                                         callback ? "fn" : "func"})));
+                                         callback ? "fn" : "func", SignalMask::Current()})));
 }
 
 Status CheckFunction(const char* operand, void (*function)(void*)) {

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "acl/acl.h"
+#include "ascendcl/signals.h"
 
 namespace openaclnn {
 namespace {
@@ -68,6 +69,7 @@ class HostThreads {
       return;  // those that there are have to do
     }
     const auto self = std::prev(threads_.end());
+    const SignalMask inherited(SignalMask::OfRuntime());
     try {
       *self = std::thread([this, self] { Main(self); });
     } catch (const std::exception&) {

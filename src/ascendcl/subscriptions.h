@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 
+#include "ascendcl/signals.h"
 #include "ascendcl/stream.h"
 
 namespace openaclnn {
@@ -21,6 +22,7 @@ struct Call {
   const bool blocking;        // the stream waits for it
   const char* const api;      // that launched it
   const char* const operand;  // and what the function is called there
+  const sigset_t signals;     // the mask of the thread that launched it
   std::atomic<bool> done{false};
 
   /// What the function throws is an error of the stream, which goes on.

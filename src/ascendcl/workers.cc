@@ -9,6 +9,7 @@
 #include "acl/acl.h"
 #include "ascendcl/error.h"
 #include "ascendcl/float_environment.h"
+#include "ascendcl/signals.h"
 
 namespace openaclnn {
 namespace {
@@ -108,6 +109,7 @@ Status Workers::StartLocked() {
     return {};
   }
   Status status = Guard([this] {
+    const SignalMask inherited(SignalMask::OfRuntime());
     try {
       while (threads_.size() < num_threads_) threads_.emplace_back([this] { Main(); });
     } catch (const std::system_error&) {

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The threads that run streams: small tasks cut into blocks, and who may run what.
+#include <signal.h>
+
 #include <atomic>
 #include <chrono>
+#include <cstring>
+#include <set>
 #include <stdexcept>
 #include <thread>
 
@@ -160,6 +164,48 @@ TEST_F(WorkersTest, TimeoutComesInTimeWhileTheOnlyWorkerIsHeld) {
   EXPECT_EQ(visit.runs, 1);
   EXPECT_EQ(aclrtDestroyStream(held), 0);
   EXPECT_EQ(aclrtDestroyStream(waiting), 0);
+}
+
+/// The signals up to SIGSYS that the calling thread blocks.
+std::set<int> Blocked() {
+  sigset_t mask{};
+  pthread_sigmask(SIG_BLOCK, nullptr, &mask);
+  std::set<int> blocked;
+  for (int number = 1; number <= SIGSYS; ++number) {
+    if (sigismember(&mask, number) == 1) blocked.insert(number);
+  }
+  return blocked;
+}
+
+// Handlers of the program run on its own threads. Host functions are the program's: what they start
+// inherits the mask of the thread that launched them.
+TEST_F(WorkersTest, SignalsAreLeftToTheProgram) {
+  Restart("2");
+  aclrtStream stream = NewStream();
+  std::set<int> seen;
+  const auto look = [](void* state, OpenaclnnMessage*) {
+    *static_cast<std::set<int>*>(state) = Blocked();
+    return 0;
+  };
+  Submit(stream, look, &seen);
+  ASSERT_EQ(aclrtSynchronizeStreamWithTimeout(stream, 60'000), 0) << "on a worker";
+  for (int number = 1; number <= SIGSYS; ++number) {
+    const std::set<int> own = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+    const bool never = number == SIGKILL || number == SIGSTOP;
+    EXPECT_EQ(seen.contains(number), !never && !own.contains(number)) << strsignal(number);
+  }
+  sigset_t user{};
+  sigemptyset(&user);
+  sigaddset(&user, SIGUSR2);
+  for (const int how : {SIG_BLOCK, SIG_UNBLOCK}) {
+    ASSERT_EQ(pthread_sigmask(how, &user, nullptr), 0);
+    const auto run = [](void* state) { *static_cast<std::set<int>*>(state) = Blocked(); };
+    ASSERT_EQ(aclrtLaunchHostFunc(stream, run, &seen), 0);
+    ASSERT_EQ(aclrtSynchronizeStream(stream), 0);
+    EXPECT_EQ(seen, Blocked());
+    EXPECT_EQ(seen.contains(SIGUSR2), how == SIG_BLOCK);
+  }
+  EXPECT_EQ(aclrtDestroyStream(stream), 0);
 }
 
 }  // namespace
