@@ -1,34 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls that run out of memory half-way: an error code, and everything as it was before.
-#include <cstdlib>
-#include <new>
+#include "tests/support/short_memory.h"
 
 #include "aclnnop/aclnn_abs.h"
 #include "tests/ascendcl/fixture.h"
 
-namespace {
-
-// Allocations of this thread until one fails, once; negative: none does.
-thread_local int t_until_failure = -1;
-
-void* Allocate(size_t size) {
-  if (t_until_failure >= 0 && t_until_failure-- == 0) throw std::bad_alloc();
-  void* memory = std::malloc(size > 0 ? size : 1);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-void* operator new(size_t size) { return Allocate(size); }
-void* operator new[](size_t size) { return Allocate(size); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
-
 namespace openaclnn {
 namespace {
+
+using test::Shortage;
+using test::ShortMemory;
 
 class ShortMemoryTest : public RuntimeTest {
  protected:
@@ -47,9 +28,10 @@ class ShortMemoryTest : public RuntimeTest {
     int status = ACL_ERROR_BAD_ALLOC, failures = 0;
     for (int first = 0; status != 0; ++first) {
       ASSERT_LT(first, 100);
-      t_until_failure = first;
-      status = call();
-      t_until_failure = -1;
+      {
+        const ShortMemory shortage({.first = first});
+        status = call();
+      }
       if (status == 0) break;
       ++failures;
       ASSERT_EQ(status, ACL_ERROR_BAD_ALLOC);

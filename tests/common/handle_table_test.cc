@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <memory>
 #include <new>
 #include <random>
@@ -14,26 +13,7 @@
 #include <thread>
 #include <vector>
 
-namespace {
-
-// While set, this thread gets no more than some bytes at once.
-thread_local bool t_short = false;
-
-void* Allocate(size_t size) {
-  void* memory = t_short && size > 4096 ? nullptr : std::malloc(size > 0 ? size : 1);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-// Where one of them is inlined and its partner is not, compilers see free take what new gave.
-[[gnu::noinline]] void* operator new(size_t size) { return Allocate(size); }
-[[gnu::noinline]] void* operator new[](size_t size) { return Allocate(size); }
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
+#include "tests/support/short_memory.h"
 
 namespace openaclnn {
 namespace {
@@ -144,10 +124,12 @@ TEST_F(HandleTableTest, GrowsAfterAShortage) {
   std::vector<void*> handles;
   handles.reserve(15'000);
   handles.push_back(Insert());
-  t_short = true;
-  for (int i = 1; i < 4096; ++i) handles.push_back(Insert());
-  for (int i = 0; i < 5000; ++i) ASSERT_THROW(Insert(), std::bad_alloc);
-  t_short = false;
+  {
+    const test::ShortMemory no_chunks(
+        {.fails = test::Shortage::Fails::kFromThenOn, .least_bytes = 4097});
+    for (int i = 1; i < 4096; ++i) handles.push_back(Insert());
+    for (int i = 0; i < 5000; ++i) ASSERT_THROW(Insert(), std::bad_alloc);
+  }
   EXPECT_EQ(alive, 4096);
   for (int i = 0; i < 10'000; ++i) {
     handles.push_back(Insert());
