@@ -28,6 +28,7 @@ PhysicalMemory::~PhysicalMemory() {
 
 Status AddressRange::Reserve(uint64_t bytes, bool host_access,
                              std::unique_ptr<AddressRange>* made) {
+  std::unique_ptr<AddressRange> range(new AddressRange(Block()));
   const uint64_t ranges = host_access ? 1 : 2;
   void* mapping = MAP_FAILED;
   if (bytes <= UINT64_MAX / 4) {
@@ -40,11 +41,13 @@ Status AddressRange::Reserve(uint64_t bytes, bool host_access,
                                                          "reserve"));
   }
   auto* device = static_cast<std::byte*>(mapping);
-  made->reset(new AddressRange(Block{device, device + (ranges - 1) * bytes, bytes}));
+  range->block_ = {device, device + (ranges - 1) * bytes, bytes};
+  *made = std::move(range);
   return {};
 }
 
 AddressRange::~AddressRange() {
+  if (block_.bytes == 0) return;
   const uint64_t ranges = block_.host == block_.device ? 1 : 2;
   munmap(block_.device, ranges * block_.bytes);
 }

@@ -34,13 +34,20 @@ constexpr uint64_t RoundUp(uint64_t value, uint64_t multiple) {
 }  // namespace
 
 struct Arena::Segment {
+  Segment() = default;
+  Segment(const Segment&) = delete;
+  ~Segment() {
+    if (mapping != nullptr) munmap(mapping, mapping_bytes);
+  }
+
   std::byte* mapping = nullptr;
   uint64_t mapping_bytes = 0;
   std::byte* device = nullptr;
   std::byte* host = nullptr;
   uint64_t bytes = 0;
-  std::map<uintptr_t, uint64_t> free;  // device address to length
-  bool kept = false;                   // retired, with its pages
+  Ranges ranges;              // between them all of it
+  std::list<Segment*> place;  // its element of retired_, here until it retires
+  bool kept = false;          // retired, with its pages
 };
 
 Arena::Arena(const ArenaOptions& options) : options_(options) {}
@@ -71,15 +78,15 @@ Arena::Segment* Arena::ReviveSegment(uint64_t bytes) {
   Segment* segment = *found;
   if (mprotect(segment->host, bytes, PROT_READ | PROT_WRITE) != 0) return nullptr;
   Forget(segment);
-  retired_.erase(found);
+  segment->place.splice(segment->place.end(), retired_, found);
   return segment;
 }
 
-void Arena::Forget(Segment* segment) {
+void Arena::Forget(Segment* segment) noexcept {
   if (std::exchange(segment->kept, false)) kept_bytes_ -= segment->bytes;
 }
 
-void Arena::GiveBack(uint64_t most) {
+void Arena::GiveBack(uint64_t most) noexcept {
   for (Segment* each : retired_) {
     if (kept_bytes_ <= most) return;
     if (!each->kept) continue;
@@ -89,14 +96,13 @@ void Arena::GiveBack(uint64_t most) {
 }
 
 // Gives the memory back to the machine, but for what is kept; the addresses stay reserved until
-// many more have retired.
-void Arena::RetireSegment(Segment* segment) {
+// many more have retired. All of it is one range, which is taken.
+void Arena::RetireSegment(Segment* segment) noexcept {
   UnpoisonMemory(segment->host, segment->bytes);
   if (mprotect(segment->host, segment->bytes, PROT_NONE) != 0) return RemoveSegment(segment);
   segment->kept = true;
   kept_bytes_ += segment->bytes;
-  segment->free.clear();
-  retired_.push_back(segment);
+  retired_.splice(retired_.end(), segment->place);
   GiveBack(options_.guard_pages ? 0 : kKeptBytes);
   if (retired_.size() <= kMaxRetired) return;
   RemoveSegment(retired_.front());
@@ -107,28 +113,27 @@ Arena::Segment* Arena::MapSegment(uint64_t bytes) {
   // device range | host range | guard page, with room to align both ranges to huge pages.
   const uint64_t ranges = options_.host_access ? 1 : 2;
   const uint64_t mapping_bytes = ranges * bytes + kPage + kHugePage;
+  auto segment = std::make_unique<Segment>();
+  segment->place.push_back(segment.get());
   void* mapping =
       mmap(nullptr, mapping_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED) return nullptr;
-  auto segment = std::make_unique<Segment>();
   segment->mapping = static_cast<std::byte*>(mapping);
   segment->mapping_bytes = mapping_bytes;
   segment->device =
       reinterpret_cast<std::byte*>(RoundUp(reinterpret_cast<uintptr_t>(mapping), kHugePage));
   segment->host = segment->device + (ranges - 1) * bytes;
   segment->bytes = bytes;
-  if (mprotect(segment->host, bytes, PROT_READ | PROT_WRITE) != 0) {
-    munmap(mapping, mapping_bytes);
-    return nullptr;
-  }
+  if (mprotect(segment->host, bytes, PROT_READ | PROT_WRITE) != 0) return nullptr;
   const auto address = reinterpret_cast<uintptr_t>(segment->device);
+  BySize entry = {{bytes, address}};
+  segment->ranges.emplace(address, Range{bytes, entry.extract(entry.begin())});
   return (segments_[address] = std::move(segment)).get();
 }
 
-void Arena::RemoveSegment(Segment* segment) {
+void Arena::RemoveSegment(Segment* segment) noexcept {
   Forget(segment);
   UnpoisonMemory(segment->host, segment->bytes);
-  munmap(segment->mapping, segment->mapping_bytes);
   segments_.erase(reinterpret_cast<uintptr_t>(segment->device));
 }
 
@@ -148,6 +153,27 @@ void Arena::AllocateGuarded(Segment* segment, uint64_t bytes, Block* block) {
   *block = {segment->device + lead, segment->host + lead, bytes};
 }
 
+void Arena::MakeFree(Ranges::iterator range) noexcept {
+  BySize::node_type entry = std::move(range->second.entry);
+  entry.value() = {range->second.bytes, range->first};
+  free_by_size_.insert(std::move(entry));
+}
+
+// The first `length` bytes of a free range; what is left stays free. What needs memory comes first.
+Arena::Ranges::iterator Arena::MakeTaken(Segment* segment, BySize::iterator fit, uint64_t length) {
+  const auto [bytes, address] = *fit;
+  const auto range = segment->ranges.find(address);
+  if (bytes > length) {
+    BySize left = {{bytes - length, address + length}};
+    segment->ranges.emplace_hint(std::next(range), address + length,
+                                 Range{bytes - length, BySize::node_type()});
+    free_by_size_.merge(left);
+    range->second.bytes = length;
+  }
+  range->second.entry = free_by_size_.extract(fit);
+  return range;
+}
+
 bool Arena::Allocate(uint64_t bytes, Block* block) {
   if (bytes > UINT64_MAX / 8) return false;
   if (options_.guard_pages) {
@@ -163,49 +189,40 @@ bool Arena::Allocate(uint64_t bytes, Block* block) {
     Segment* segment = AddSegment(segment_bytes);
     if (segment == nullptr) return false;
     PoisonMemory(segment->host, segment->bytes);
-    const auto address = reinterpret_cast<uintptr_t>(segment->device);
-    segment->free[address] = segment->bytes;
-    fit = free_by_size_.emplace(segment->bytes, address).first;
+    MakeFree(segment->ranges.begin());
+    fit = free_by_size_.lower_bound({length, 0});
   }
-  const auto [range, address] = *fit;
-  free_by_size_.erase(fit);
-  Segment* segment = Find(reinterpret_cast<void*>(address));
-  segment->free.erase(address);
-  if (range > length) {
-    segment->free[address + length] = range - length;
-    free_by_size_.emplace(range - length, address + length);
-  }
-  auto* device = reinterpret_cast<std::byte*>(address);
+  Segment* segment = Find(reinterpret_cast<void*>(fit->second));
+  const auto range = MakeTaken(segment, fit, length);
+  auto* device = reinterpret_cast<std::byte*>(range->first);
   *block = {device, segment->host + (device - segment->device), bytes};
   UnpoisonMemory(block->host, bytes);
   return true;
 }
 
-void Arena::Free(const Block& block) {
+void Arena::Free(const Block& block) noexcept {
   Segment* segment = Find(block.device);
   if (options_.guard_pages) return RetireSegment(segment);
-  auto address = reinterpret_cast<uintptr_t>(block.device);
-  uint64_t length = RoundUp(block.bytes, kAlignment);
-  PoisonMemory(block.host, length);
-  auto next = segment->free.lower_bound(address);
-  if (next != segment->free.end() && next->first == address + length) {
-    length += next->second;
-    free_by_size_.erase({next->second, next->first});
-    next = segment->free.erase(next);
+  Ranges& ranges = segment->ranges;
+  auto range = ranges.find(reinterpret_cast<uintptr_t>(block.device));
+  PoisonMemory(block.host, range->second.bytes);
+  const auto next = std::next(range);
+  if (next != ranges.end() && next->second.free()) {
+    free_by_size_.erase({next->second.bytes, next->first});
+    range->second.bytes += next->second.bytes;
+    ranges.erase(next);
   }
-  if (next != segment->free.begin()) {
-    auto previous = std::prev(next);
-    if (previous->first + previous->second == address) {
-      address = previous->first;
-      length += previous->second;
-      free_by_size_.erase({previous->second, previous->first});
-      segment->free.erase(previous);
-    }
+  if (range != ranges.begin() && std::prev(range)->second.free()) {
+    const auto previous = std::prev(range);
+    previous->second.entry = free_by_size_.extract({previous->second.bytes, previous->first});
+    previous->second.bytes += range->second.bytes;
+    ranges.erase(range);
+    range = previous;
   }
   // A segment of its own retires at once; a shared one stays for the next block.
-  if (length == segment->bytes && segment->bytes > kSegmentBytes) return RetireSegment(segment);
-  segment->free[address] = length;
-  free_by_size_.emplace(length, address);
+  const bool whole = range->second.bytes == segment->bytes;
+  if (whole && segment->bytes > kSegmentBytes) return RetireSegment(segment);
+  MakeFree(range);
 }
 
 }  // namespace openaclnn

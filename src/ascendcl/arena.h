@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <set>
@@ -36,11 +36,12 @@ class Arena {
   Arena(const Arena&) = delete;
 
   /// False when the machine has no address space left. Blocks are aligned to kAlignment, and their
-  /// bytes are what was there before.
+  /// bytes are what was there before. If it throws, nothing is handed out.
   bool Allocate(uint64_t bytes, Block* block);
-  void Free(const Block& block);
+  /// Needs no memory: what it enters was made when the block was handed out.
+  void Free(const Block& block) noexcept;
   /// Gives the machine what is kept of freed blocks back, the oldest first, but for so much.
-  void GiveBack(uint64_t most = 0);
+  void GiveBack(uint64_t most = 0) noexcept;
 
   const ArenaOptions& options() const { return options_; }
 
@@ -51,23 +52,35 @@ class Arena {
 
  private:
   struct Segment;
+  using BySize = std::set<std::pair<uint64_t, uintptr_t>>;  // length and device address
+
+  /// A part of a segment, handed out or free.
+  struct Range {
+    uint64_t bytes = 0;
+    BySize::node_type entry;  // of free_by_size_, empty while it is there
+
+    bool free() const { return entry.empty(); }
+  };
+  using Ranges = std::map<uintptr_t, Range>;  // by device address
 
   Segment* AddSegment(uint64_t bytes);
   Segment* MapSegment(uint64_t bytes);
   Segment* ReviveSegment(uint64_t bytes);
-  void RetireSegment(Segment* segment);
+  void RetireSegment(Segment* segment) noexcept;
   /// Of those that are kept it is none any more.
-  void Forget(Segment* segment);
-  void RemoveSegment(Segment* segment);
+  void Forget(Segment* segment) noexcept;
+  void RemoveSegment(Segment* segment) noexcept;
   Segment* Find(const void* device) const;
+  void MakeFree(Ranges::iterator range) noexcept;
+  Ranges::iterator MakeTaken(Segment* segment, BySize::iterator fit, uint64_t length);
   void AllocateGuarded(Segment* segment, uint64_t bytes, Block* block);
 
   ArenaOptions options_;
   std::map<uintptr_t, std::unique_ptr<Segment>> segments_;  // by first device address
-  std::set<std::pair<uint64_t, uintptr_t>> free_by_size_;   // length and device address
+  BySize free_by_size_;
   // Segments that hold nothing, oldest first. They keep their addresses for a while, so that the
   // use of freed memory is told apart from the use of host memory.
-  std::deque<Segment*> retired_;
+  std::list<Segment*> retired_;
   uint64_t kept_bytes_ = 0;  // of retired segments that still have their pages
 };
 

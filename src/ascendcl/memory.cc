@@ -83,6 +83,7 @@ Status Memory::Allocate(Location location, uint32_t device_id, uint64_t bytes, b
   auto allocation = std::make_unique<Allocation>();
   allocation->location = location;
   allocation->device_id = device_id;
+  Table entry = {{0, allocation.get()}};
   std::lock_guard lock(mutex_);
   if (location == Location::kDevice) {
     status = AllocateDevice(config, allocation.get(), bytes, padded);
@@ -95,9 +96,17 @@ Status Memory::Allocate(Location location, uint32_t device_id, uint64_t bytes, b
     }
     allocation->block = {static_cast<std::byte*>(host), static_cast<std::byte*>(host), bytes};
   }
-  *address = allocation->block.device;
-  allocations_[reinterpret_cast<uintptr_t>(*address)] = allocation.release();
+  *address = Enter(&entry, std::move(allocation));
   return {};
+}
+
+void* Memory::Enter(Table* entry, std::unique_ptr<Allocation> allocation) noexcept {
+  void* address = allocation->block.device;
+  Table::node_type node = entry->extract(entry->begin());
+  node.key() = reinterpret_cast<uintptr_t>(address);
+  allocations_.insert(std::move(node));
+  (void)allocation.release();  // the table's now
+  return address;
 }
 
 Allocation* Memory::FindAllocation(const void* address) {
@@ -132,7 +141,7 @@ void Memory::Unpin(Allocation* allocation) {
   delete allocation;
 }
 
-void Memory::GiveBack(const Allocation& allocation) {
+void Memory::GiveBack(const Allocation& allocation) noexcept {
   if (allocation.location == Location::kPinnedHost) {
     std::free(allocation.block.host);
     return;
@@ -197,9 +206,9 @@ Status Memory::Reserve(uint64_t bytes, void** address) {
   status = AddressRange::Reserve(bytes, config.host_access, &allocation->range);
   if (!status.ok()) return status;
   allocation->block = allocation->range->block();
-  *address = allocation->block.device;
+  Table entry = {{0, allocation.get()}};
   std::lock_guard lock(mutex_);
-  allocations_[reinterpret_cast<uintptr_t>(*address)] = allocation.release();
+  *address = Enter(&entry, std::move(allocation));
   return {};
 }
 
@@ -270,16 +279,15 @@ void Memory::Settle(Allocation* allocation) {
 }
 
 void Memory::FreeDevices() {
-  std::vector<Allocation*> left;
+  Table left;
   {
     std::lock_guard lock(mutex_);
-    std::erase_if(allocations_, [&](const auto& entry) {
-      if (entry.second->location != Location::kDevice) return false;
-      left.push_back(entry.second);
-      return true;
-    });
+    for (auto each = allocations_.begin(); each != allocations_.end();) {
+      const auto entry = each++;
+      if (entry->second->location == Location::kDevice) left.insert(allocations_.extract(entry));
+    }
   }
-  for (Allocation* allocation : left) Unpin(allocation);
+  for (const auto& [address, allocation] : left) Unpin(allocation);
   std::lock_guard lock(mutex_);
   if (arena_ != nullptr) arena_->GiveBack();
 }

@@ -89,20 +89,24 @@ class Memory {
   void Info(uint32_t device_id, size_t* free, size_t* total);
 
  private:
+  using Table = std::map<uintptr_t, Allocation*>;  // by the address that clients hold
+
   Memory() = default;
 
+  /// Moves the entry, made before there was an address, into the table. Returns the address.
+  void* Enter(Table* entry, std::unique_ptr<Allocation> allocation) noexcept;
   Allocation* FindAllocation(const void* address);
   Status AllocateDevice(const Config& config, Allocation* allocation, uint64_t bytes, bool padded);
   Status Count(uint32_t device_id, uint64_t bytes);
   void Uncount(uint32_t device_id, uint64_t bytes);
   void PrepareArena(const ArenaOptions& options);
-  void GiveBack(const Allocation& allocation);
+  void GiveBack(const Allocation& allocation) noexcept;
   Status CheckFree(const Config& config, uint32_t device_id, uint64_t bytes, uint64_t counted);
   Allocation* FindRange(const void* address);
   void Settle(Allocation* allocation);
 
   std::shared_mutex mutex_;  // guards what follows
-  std::map<uintptr_t, Allocation*> allocations_;
+  Table allocations_;
   std::unique_ptr<Arena> arena_;       // made for an allocation, by the configuration then
   std::map<uint32_t, uint64_t> used_;  // bytes counted against each device's limit
 };

@@ -11,6 +11,9 @@ namespace {
 using test::Shortage;
 using test::ShortMemory;
 
+constexpr Shortage kNone = {.fails = Shortage::Fails::kFromThenOn,
+                            .threads = Shortage::Threads::kAll};
+
 class ShortMemoryTest : public RuntimeTest {
  protected:
   void SetUp() override {
@@ -119,6 +122,33 @@ TEST_F(ShortMemoryTest, Subscriptions) {
   EXPECT_EQ(aclrtProcessReport(10'000), 0);
   EXPECT_EQ(aclrtSynchronizeStream(stream), 0);
   EXPECT_EQ(aclrtDestroyStream(stream), 0);
+}
+
+// What a task still used is given back by the thread that ends the task, whatever that thread has.
+TEST_F(ShortMemoryTest, MemoryThatWasFreedWhileATaskUsesIt) {
+  for (const size_t bytes : {size_t{4096}, size_t{100} << 20}) {
+    const size_t before = FreeMemory();
+    aclrtStream stream = NewStream();
+    void *block = nullptr, *neighbour = nullptr;
+    ASSERT_EQ(aclrtMalloc(&block, bytes, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    ASSERT_EQ(aclrtMalloc(&neighbour, bytes, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    Gate gate(stream);
+    ASSERT_EQ(aclrtMemsetAsync(block, bytes, 1, 64, stream), 0);
+    gate.AwaitReached();
+    int freed = 0, done = 0, freed_at_once = 0;
+    {
+      const ShortMemory shortage(kNone);
+      freed = aclrtFree(block);
+      gate.Open();
+      done = aclrtSynchronizeStream(stream);
+      freed_at_once = aclrtFree(neighbour);
+    }
+    EXPECT_EQ(freed, 0);
+    EXPECT_EQ(done, 0);
+    EXPECT_EQ(freed_at_once, 0);
+    EXPECT_EQ(aclrtDestroyStream(stream), 0);
+    EXPECT_EQ(FreeMemory(), before);
+  }
 }
 
 }  // namespace
