@@ -24,6 +24,22 @@ Created& AllCreated() {
   return *created;
 }
 
+/// The next push_back needs no memory: what is to be listed then is not lost for want of a place.
+template <class T>
+void MakeRoom(std::vector<T>* list) {
+  if (list->size() == list->capacity()) list->reserve(2 * list->size() + 1);
+}
+
+/// Of aclrtCreateContext: made and noted, or neither.
+Status CreateNoted(uint32_t device_id, void** handle) {
+  Created& all = AllCreated();
+  std::lock_guard lock(all.mutex);
+  MakeRoom(&all.handles);
+  Status status = Context::Create(device_id, false, handle);
+  if (status.ok()) all.handles.push_back(*handle);
+  return status;
+}
+
 Status NoHandleLeft(const char* noun) {
   return Status(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, Concat("no handle is left for a ", noun));
 }
@@ -38,20 +54,28 @@ Status Context::Create(uint32_t device_id, bool primary, void** handle) {
   status = Workers::Get().Start();
   if (!status.ok()) return status;
   std::shared_ptr<Context> context(new Context(device_id, primary, config.launch_blocking));
-  *handle = InsertHandle(context);
-  if (*handle == nullptr) return NoHandleLeft(kNoun);
-  context->handle_ = *handle;
-  context->default_stream_ = std::make_shared<Stream>(*handle, device_id, config.launch_blocking);
+  void* inserted = InsertHandle(context);
+  if (inserted == nullptr) return NoHandleLeft(kNoun);
+  context->handle_ = inserted;
+  try {
+    context->default_stream_ =
+        std::make_shared<Stream>(inserted, device_id, config.launch_blocking);
+  } catch (...) {
+    RuntimeHandles().Remove(kKind, inserted);
+    throw;
+  }
+  *handle = inserted;
   return {};
 }
 
 Status Context::CreateStream(void** handle) {
   auto stream = std::make_shared<Stream>(handle_, device_id_, launch_blocking_);
+  std::lock_guard lock(mutex_);
+  MakeRoom(&streams_);
   void* inserted = InsertHandle(stream);
   if (inserted == nullptr) {
     return Status(ACL_ERROR_RT_NO_STREAM_RESOURCE, "no handle is left for a stream");
   }
-  std::lock_guard lock(mutex_);
   streams_.emplace_back(inserted, std::move(stream));
   *handle = inserted;
   return {};
@@ -72,17 +96,36 @@ std::vector<std::shared_ptr<Stream>> Context::Streams() {
   return streams;
 }
 
+std::shared_ptr<Stream> Context::StreamAt(size_t place) {
+  std::lock_guard lock(mutex_);
+  return place < streams_.size() ? streams_[place].second : nullptr;
+}
+
+size_t Context::NumStreams() {
+  std::lock_guard lock(mutex_);
+  return streams_.size();
+}
+
+// One by one, for a copy of the list would need memory; the last first, so that none is passed over
+// when another thread destroys one.
+void Context::ForEachStream(void (*act)(Stream&)) {
+  act(*default_stream_);
+  for (size_t i = NumStreams(); i-- > 0;) {
+    if (const auto stream = StreamAt(i)) act(*stream);
+  }
+}
+
 void Context::EndSubscriptions() {
-  for (const auto& stream : Streams()) stream->EndSubscription();
+  ForEachStream([](Stream& stream) { stream.EndSubscription(); });
 }
 
 void Context::Close() {
   EndSubscriptions();  // of all before any wait: streams may wait for one another
-  for (const auto& stream : Streams()) {
-    const HostWait wait(*stream, stream->submitted());
-    stream->Wait(stream->submitted(), {});
-    stream->LogError();
-  }
+  ForEachStream([](Stream& stream) {
+    const HostWait wait(stream, stream.submitted());
+    stream.Wait(stream.submitted(), {});
+    stream.LogError();
+  });
   std::lock_guard lock(mutex_);
   for (const auto& entry : streams_) RuntimeHandles().Remove(Kind::kStream, entry.first);
   streams_.clear();
@@ -176,15 +219,8 @@ aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId) {
   return Api("aclrtCreateContext", [&] {
     Status status = RequireOut("context", context);
     if (status.ok()) status = openaclnn::CheckDeviceId("deviceId", deviceId);
-    void* handle = nullptr;
-    if (status.ok()) status = Context::Create(static_cast<uint32_t>(deviceId), false, &handle);
-    if (!status.ok()) return status;
-    {
-      std::lock_guard lock(openaclnn::AllCreated().mutex);
-      openaclnn::AllCreated().handles.push_back(handle);
-    }
-    openaclnn::SetCurrentContext(handle);
-    *context = handle;
+    if (status.ok()) status = openaclnn::CreateNoted(static_cast<uint32_t>(deviceId), context);
+    if (status.ok()) openaclnn::SetCurrentContext(*context);
     return status;
   });
 }

@@ -38,7 +38,8 @@ class Context {
   /// The context goes away: callbacks that no thread has taken do not run.
   void EndSubscriptions();
 
-  /// Ends the subscriptions, waits for all streams and removes their handles.
+  /// Ends the subscriptions, waits for all streams and removes their handles. Needs no memory: what
+  /// has begun cannot fail.
   void Close();
 
   SysParams& sys_params() { return sys_params_; }
@@ -46,6 +47,10 @@ class Context {
  private:
   Context(uint32_t device_id, bool primary, bool launch_blocking)
       : device_id_(device_id), primary_(primary), launch_blocking_(launch_blocking) {}
+
+  void ForEachStream(void (*act)(Stream&));
+  std::shared_ptr<Stream> StreamAt(size_t place);  // null: none any more
+  size_t NumStreams();
 
   const uint32_t device_id_;
   const bool primary_;

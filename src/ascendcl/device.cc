@@ -45,10 +45,11 @@ Status Open(int32_t device_id, void** handle) {
   return {};
 }
 
+// Needs no memory, not for words either: the context's owner has let go of it.
 void CloseContext(void* handle) {
-  std::shared_ptr<Context> context;
-  if (!FindHandle("context", handle, &context).ok()) return;
-  context->Close();
+  Pinned<HandleEntry<Context>> context;
+  if (FindObject(RuntimeHandles(), handle, &context) != Found::kLive) return;
+  context->object->Close();
   RuntimeHandles().Remove(Kind::kContext, handle);
 }
 
@@ -105,20 +106,23 @@ Status Synchronize(const std::vector<std::shared_ptr<Stream>>& streams) {
 }  // namespace
 
 void CloseAllContexts() {
-  std::vector<void*> handles = TakeCreatedContexts();
+  const std::vector<void*> created = TakeCreatedContexts();
+  std::map<int32_t, Device> devices;
   {
     Devices& all = All();
     std::lock_guard lock(all.mutex);
-    for (auto& [id, device] : all.devices) {
-      if (device.primary != nullptr) handles.push_back(device.primary);
-    }
-    all.devices.clear();
+    devices.swap(all.devices);
   }
-  for (void* handle : handles) {
-    std::shared_ptr<Context> context;
-    if (FindHandle("context", handle, &context).ok()) context->EndSubscriptions();
-  }
-  for (void* handle : handles) CloseContext(handle);
+  const auto each = [&](void (*act)(void*)) {
+    for (void* handle : created) act(handle);
+    for (const auto& [id, device] : devices) act(device.primary);
+  };
+  each([](void* handle) {
+    Pinned<HandleEntry<Context>> context;
+    if (FindObject(RuntimeHandles(), handle, &context) != Found::kLive) return;
+    context->object->EndSubscriptions();
+  });
+  each(CloseContext);
 }
 
 }  // namespace openaclnn

@@ -208,7 +208,6 @@ Subscriptions::Threads::iterator Subscriptions::FirstOf(uint64_t thread) {
 // taken end without having run, with an error, so that the stream goes on.
 void Subscriptions::End(std::unique_lock<std::mutex>& lock, Threads::iterator subscription) {
   const auto [stream, thread] = *subscription;
-  const Status unserved = Unserved();
   const auto mailbox = mailboxes_.find(thread);
   const Calls calls = mailbox->second->Remove(stream);
   threads_.erase(subscription);
@@ -219,10 +218,7 @@ void Subscriptions::End(std::unique_lock<std::mutex>& lock, Threads::iterator su
   }
   lock.unlock();
   for (const auto& call : calls) {
-    (void)Guard([&] {
-      call->stream->Fail(unserved);
-      return Status();
-    });
+    call->stream->Fail(Guard(Unserved));
     call->Finish();
   }
 }

@@ -47,6 +47,11 @@ class ShortMemoryTest : public RuntimeTest {
     EXPECT_EQ(aclrtQueryEventStatus(event, &status), 0);
     return status == ACL_EVENT_RECORDED_STATUS_COMPLETE;
   }
+  static size_t TotalMemory() {
+    size_t free = 0, total = 0;
+    EXPECT_EQ(aclrtGetMemInfo(ACL_HBM_MEM, &free, &total), 0) << TakeMessage();
+    return total;
+  }
   static bool Waited(aclrtEvent event) {
     aclrtEventWaitStatus status{};
     EXPECT_EQ(aclrtQueryEventWaitStatus(event, &status), 0);
@@ -148,6 +153,44 @@ TEST_F(ShortMemoryTest, MemoryThatWasFreedWhileATaskUsesIt) {
     EXPECT_EQ(freed_at_once, 0);
     EXPECT_EQ(aclrtDestroyStream(stream), 0);
     EXPECT_EQ(FreeMemory(), before);
+  }
+}
+
+// A context, a device and the library end with what they have, callbacks that nobody took among it;
+// what fails is as it was and can be tried again.
+TEST_F(ShortMemoryTest, Ends) {
+  const auto nothing = [](void*) {};
+  int64_t failures = 1;
+  for (Shortage shortage = kNone; failures > 0; ++shortage.first) {
+    SCOPED_TRACE(shortage.first);
+    ASSERT_LT(shortage.first, 100);
+    failures = 0;
+    void *block = nullptr, *home = nullptr, *context = nullptr;
+    ASSERT_EQ(aclrtGetCurrentContext(&home), 0);
+    ASSERT_EQ(aclrtSetDevice(1), 0);
+    ASSERT_EQ(aclrtCreateContext(&context, 0), 0);
+    for (void* current : {context, home}) {
+      ASSERT_EQ(aclrtSetCurrentContext(current), 0);
+      aclrtStream stream = NewStream();
+      ASSERT_EQ(aclrtSubscribeReport(pthread_self(), stream), 0);
+      ASSERT_EQ(aclrtLaunchCallback(nothing, nullptr, ACL_CALLBACK_BLOCK, stream), 0);
+      ASSERT_EQ(aclrtMalloc(&block, 100, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    }
+    const std::function<int()> ends[] = {[&] { return aclrtDestroyContext(context); },
+                                         [] { return aclrtResetDevice(1); }, aclFinalize};
+    for (const auto& end : ends) {
+      int status = 0;
+      {
+        const ShortMemory memory(shortage);
+        status = end();
+        failures += ShortMemory::failures();
+      }
+      if (status == 0) continue;
+      EXPECT_EQ(status, ACL_ERROR_BAD_ALLOC);
+      EXPECT_EQ(end(), 0) << TakeMessage();
+    }
+    RuntimeTest::SetUp();
+    EXPECT_EQ(FreeMemory(), TotalMemory()) << "all was freed";
   }
 }
 
