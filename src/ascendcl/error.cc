@@ -4,20 +4,21 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <string>
 
 #include "acl/acl.h"
 #include "ascendcl/error_table.h"
 #include "ascendcl/log.h"
+#include "ascendcl/message.h"
 
 namespace openaclnn {
 namespace {
 
-// `returned` keeps the text that aclGetRecentErrMsg handed out alive until the thread's next call.
+// What was handed out by aclGetRecentErrMsg lives until the thread's next call of it.
 struct ThreadErrors {
   std::string recent;
   std::string returned;
-  int last = 0;
 };
 
 // A plain pointer, freed by a thread-specific key: a thread_local object would be gone when static
@@ -33,6 +34,15 @@ pthread_key_t MakeKey() {
   return key;
 }
 
+// The same for a thread without memory for its errors, cut; as trivially destroyed.
+struct ShortErrors {
+  OpenaclnnMessage recent;
+  OpenaclnnMessage returned;
+};
+thread_local ShortErrors t_short = {};
+
+thread_local int t_last = 0;
+
 ThreadErrors& Errors() {
   static const pthread_key_t key = MakeKey();
   if (t_errors == nullptr) {
@@ -42,39 +52,77 @@ ThreadErrors& Errors() {
   return *t_errors;
 }
 
-int LastError(const char* api, aclrtLastErrLevel level, bool clear) {
-  if (level != ACL_RT_THREAD_LEVEL) {
-    return Report(
-        api, Status(ACL_ERROR_RT_PARAM_INVALID, Concat("level value is ", static_cast<int>(level),
-                                                       ", expected ACL_RT_THREAD_LEVEL (0)")));
+using Parts = std::initializer_list<std::string_view>;
+
+/// The parts as one text, cut to what the message holds.
+void Join(const Parts& parts, OpenaclnnMessage* message) {
+  size_t end = 0;
+  for (const std::string_view part : parts) {
+    const size_t length = std::min(part.size(), sizeof(message->text) - 1 - end);
+    std::copy_n(part.data(), length, message->text + end);
+    end += length;
   }
-  int& last = Errors().last;
-  return clear ? std::exchange(last, 0) : last;
+  message->text[end] = '\0';
+}
+
+void KeepText(const char* prefix, const Parts& parts) {
+  t_short.recent.text[0] = '\0';
+  try {
+    std::string whole = Concat(prefix, ": ");
+    for (const std::string_view part : parts) whole += part;
+    Errors().recent = std::move(whole);
+  } catch (const std::bad_alloc&) {
+    Message text;
+    Join(parts, &text);
+    Join({prefix, ": ", text.text}, &t_short.recent);
+    if (t_errors != nullptr) t_errors->recent.clear();
+  }
+}
+
+int LastError(const char* api, aclrtLastErrLevel level, bool clear) {
+  if (level == ACL_RT_THREAD_LEVEL) return clear ? std::exchange(t_last, 0) : t_last;
+  return Api(api, [&] {
+    return Status(ACL_ERROR_RT_PARAM_INVALID, Concat("level value is ", static_cast<int>(level),
+                                                     ", expected ACL_RT_THREAD_LEVEL (0)"));
+  });
+}
+
+const char* RecentText() {
+  if (t_short.recent.text[0] != '\0') return t_short.recent.text;
+  return t_errors != nullptr ? t_errors->recent.c_str() : "";
 }
 
 }  // namespace
 
-void RecordError(int code, std::string_view text) {
-  ThreadErrors& errors = Errors();
-  errors.recent = Concat(FindError(code).prefix, ": ", text);
-  errors.last = code;
-  const bool op = errors.recent.starts_with("EZ");
-  Log(op ? LogModule::kOp : LogModule::kAscendcl, LogLevel::kError,
-      Concat("error code ", code, ": ", errors.recent));
+void RecordError(int code, std::initializer_list<std::string_view> parts) noexcept {
+  const char* prefix = FindError(code).prefix;
+  t_last = code;
+  KeepText(prefix, parts);
+  (void)Guard([&] {
+    const bool op = std::string_view(prefix).starts_with("EZ");
+    Log(op ? LogModule::kOp : LogModule::kAscendcl, LogLevel::kError,
+        Concat("error code ", code, ": ", RecentText()));
+    return Status();
+  });
 }
 
 int Report(const char* api, const Status& status) {
-  RecordError(status.code(), Concat(status.api_or(api), ": ", status.text()));
+  RecordError(status.code(), {status.api_or(api), ": ", status.text()});
   return status.code();
 }
 
 }  // namespace openaclnn
 
 const char* aclGetRecentErrMsg() {
-  openaclnn::ThreadErrors& errors = openaclnn::Errors();
-  if (errors.recent.empty()) return nullptr;
-  errors.returned = std::exchange(errors.recent, std::string());
-  return errors.returned.c_str();
+  using openaclnn::t_errors;
+  using openaclnn::t_short;
+  if (t_short.recent.text[0] != '\0') {
+    t_short.returned = std::exchange(t_short.recent, {});
+    return t_short.returned.text;
+  }
+  if (t_errors == nullptr || t_errors->recent.empty()) return nullptr;
+  t_errors->returned = std::exchange(t_errors->recent, std::string());
+  return t_errors->returned.c_str();
 }
 
 aclError aclrtGetLastError(aclrtLastErrLevel level) {

@@ -2,6 +2,7 @@
 // The table of error codes and the thread's recent error.
 #pragma once
 
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,7 +29,8 @@ const ErrorEntry& FindError(int code);
 /// The table as JSON.
 std::string DescribeErrors();
 
-/// Makes `<prefix>: <text>` the thread's recent message and `code` its last error.
-void RecordError(int code, std::string_view text);
+/// Makes `<prefix>: <text>` the thread's recent message and `code` its last error; the text is that
+/// of all parts. Where memory is short, it is cut to what the thread has room for.
+void RecordError(int code, std::initializer_list<std::string_view> parts) noexcept;
 
 }  // namespace openaclnn

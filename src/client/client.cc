@@ -2,6 +2,7 @@
 // Connection to libascendcl.so, and the reporting and tracing that go through it.
 #include "client/client.h"
 
+#include <cstdio>
 #include <string>
 
 #include "ascendcl/error.h"
@@ -55,7 +56,13 @@ const uint32_t* const kTracing = Runtime().tracing;
 bool Forked() { return Runtime().forked() != 0; }
 
 int Report(const char* api, const Status& status) {
-  Runtime().record_error(status.code(), Concat(api, ": ", status.text()).c_str());
+  try {
+    Runtime().record_error(status.code(), Concat(api, ": ", status.text()).c_str());
+  } catch (const std::bad_alloc&) {
+    Message cut;
+    std::snprintf(cut.text, sizeof(cut.text), "%s: %s", api, status.text().c_str());
+    Runtime().record_error(status.code(), cut.text);
+  }
   return status.code();
 }
 

@@ -2,6 +2,8 @@
 // Calls that run out of memory half-way: an error code, and everything as it was before.
 #include "tests/support/short_memory.h"
 
+#include <thread>
+
 #include "aclnnop/aclnn_abs.h"
 #include "tests/ascendcl/fixture.h"
 
@@ -192,6 +194,35 @@ TEST_F(ShortMemoryTest, Ends) {
     RuntimeTest::SetUp();
     EXPECT_EQ(FreeMemory(), TotalMemory()) << "all was freed";
   }
+}
+
+// A thread that has never had memory for a message has one all the same, and an error.
+TEST_F(ShortMemoryTest, MessagesOfAThreadWithoutMemory) {
+  int unset = -1, last = -1, status = 0;
+  const char *none = "", *text = nullptr, *next = nullptr;
+  std::string first;
+  std::thread thread([&] {
+    {
+      const ShortMemory shortage(kNone);
+      unset = aclrtGetLastError(ACL_RT_THREAD_LEVEL);
+      none = aclGetRecentErrMsg();
+      status = aclrtSetCurrentContext(nullptr);
+      text = aclGetRecentErrMsg();
+      next = aclGetRecentErrMsg();
+      last = aclrtGetLastError(ACL_RT_THREAD_LEVEL);
+    }
+    first = text != nullptr ? text : "";
+    EXPECT_EQ(aclrtGetLastError(static_cast<aclrtLastErrLevel>(7)), ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT_EQ(TakeMessage(),
+              "EE1001: aclrtGetLastError: level value is 7, expected ACL_RT_THREAD_LEVEL (0)");
+  });
+  thread.join();
+  EXPECT_EQ(unset, 0);
+  EXPECT_EQ(none, nullptr);
+  EXPECT_EQ(status, ACL_ERROR_BAD_ALLOC) << "there was no memory for the text of another";
+  EXPECT_EQ(first, "EE1013: aclrtSetCurrentContext: out of memory");
+  EXPECT_EQ(next, nullptr) << "taken";
+  EXPECT_EQ(last, ACL_ERROR_BAD_ALLOC);
 }
 
 }  // namespace
