@@ -19,9 +19,21 @@
 namespace openaclnn {
 namespace {
 
+// Nothing is thrown across the border: libraries of C functions know no exceptions.
+
+/// What the body gives, `otherwise` where memory is too short for it.
+template <class Result, class Body>
+Result ValueOr(Result otherwise, Body&& body) {
+  (void)Guard([&] {
+    otherwise = body();
+    return Status();
+  });
+  return otherwise;
+}
+
 const OpenaclnnProduct* CurrentProduct(OpenaclnnMessage* message) {
   const OpenaclnnProduct* product = nullptr;
-  const Status status = ConfiguredProduct(&product);
+  const Status status = Guard([&] { return ConfiguredProduct(&product); });
   if (!status.ok()) Write(message, status.text());
   return product;
 }
@@ -65,17 +77,14 @@ class KernelTask : public Task {
   OpenaclnnTask task_;
 };
 
-int Submit(void* handle, const OpenaclnnTask* task, OpenaclnnMessage* message) {
+Status Enqueue(void* handle, const OpenaclnnTask& task) {
   std::shared_ptr<Stream> stream;
-  const Status status = FindStream(handle, &stream);
-  if (!status.ok()) {
-    Write(message, status.text());
-    return status.code();
-  }
+  Status status = FindStream(handle, &stream);
+  if (!status.ok()) return status;
   if (LogEnabled(LogModule::kOp, LogLevel::kDebug)) {
-    Log(LogModule::kOp, LogLevel::kDebug, Concat("submit ", task->name));
+    Log(LogModule::kOp, LogLevel::kDebug, Concat("submit ", task.name));
   }
-  auto owned = std::make_unique<KernelTask>(*task);
+  auto owned = std::make_unique<KernelTask>(task);
   KernelTask& kernel = *owned;
   // What Enqueue takes: of a temporary nothing would be left when it throws.
   std::unique_ptr<Task> queued = std::move(owned);
@@ -86,15 +95,23 @@ int Submit(void* handle, const OpenaclnnTask* task, OpenaclnnMessage* message) {
     kernel.Disown();
     throw;
   }
-  // A host function does not wait for what comes after it.
-  if (stream->launch_blocking()) (void)Await(*stream, number);
-  return 0;
+  // A host function does not wait for what comes after it. The task is taken over whatever happens.
+  if (stream->launch_blocking()) (void)Guard([&] { return Await(*stream, number); });
+  return status;
+}
+
+int Submit(void* handle, const OpenaclnnTask* task, OpenaclnnMessage* message) {
+  const Status status = Guard([&] { return Enqueue(handle, *task); });
+  if (!status.ok()) Write(message, status.text());
+  return status.code();
 }
 
 int ReadAttribute(const void* handle, const char* name, OpenaclnnAttribute* attribute) {
-  std::shared_ptr<Attributes> attributes;
-  if (handle == nullptr || !FindHandle("attr", handle, &attributes).ok()) return 0;
-  return attributes->Read(name, attribute) ? 1 : 0;
+  return ValueOr(0, [&] {
+    std::shared_ptr<Attributes> attributes;
+    if (handle == nullptr || !FindHandle("attr", handle, &attributes).ok()) return 0;
+    return attributes->Read(name, attribute) ? 1 : 0;
+  });
 }
 
 void RecordUnsupported(const char* api) {
@@ -106,8 +123,8 @@ void RecordUnsupported(const char* api) {
 
 constexpr OpenaclnnRuntime kRuntime = {
     .product = CurrentProduct,
-    .simd = ConfiguredSimd,
-    .threads = ConfiguredThreads,
+    .simd = [] { return ValueOr(OPENACLNN_SIMD_BASELINE, ConfiguredSimd); },
+    .threads = [] { return ValueOr(uint32_t{1}, ConfiguredThreads); },
     .product_count = [] { return static_cast<uint32_t>(Products().size()); },
     .product_at = [](uint32_t index) { return &Products()[index]; },
     .family_name = FamilyName,

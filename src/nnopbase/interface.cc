@@ -76,19 +76,21 @@ void SetViewShape(const aclTensor* handle, const int64_t* dims, uint32_t rank) {
   }
 }
 
-int Refuse(const Status& status, OpenaclnnMessage* message) {
-  Write(message, status.text());
+/// What the body says, as C functions say it: nothing is thrown across the border.
+template <class Body>
+int Answer(OpenaclnnMessage* message, Body&& body) {
+  const Status status = Guard(body);
+  if (!status.ok()) Write(message, status.text());
   return status.code();
 }
 
-int CreateExecutor(const OpenaclnnCall* call, aclOpExecutor** executor, OpenaclnnMessage* message) {
+Status MakeExecutor(const OpenaclnnCall* call, aclOpExecutor** executor) {
   // The plan is this function's, also where memory is short.
   std::unique_ptr<void, void (*)(void*)> plan(call->plan, call->destroy);
   if (call->operand_count > Executor::kMaxOperands) {
-    return Refuse(Status(ACLNN_ERR_INNER_CREATE_EXECUTOR,
-                         Concat("operand count is ", call->operand_count, ", expected at most ",
-                                Executor::kMaxOperands)),
-                  message);
+    return Status(ACLNN_ERR_INNER_CREATE_EXECUTOR,
+                  Concat("operand count is ", call->operand_count, ", expected at most ",
+                         Executor::kMaxOperands));
   }
   auto shared = std::make_shared<const PlannedCall>(*call);
   (void)plan.release();
@@ -96,22 +98,26 @@ int CreateExecutor(const OpenaclnnCall* call, aclOpExecutor** executor, Openacln
   if (Tracing()) Runtime().note_arguments(planned->Describe().c_str());
   void* handle = InsertObject(MetaHandles(), std::move(planned));
   if (handle == nullptr) {
-    return Refuse(Status(ACLNN_ERR_INNER_CREATE_EXECUTOR, "no handle is left for an executor"),
-                  message);
+    return Status(ACLNN_ERR_INNER_CREATE_EXECUTOR, "no handle is left for an executor");
   }
   *executor = static_cast<aclOpExecutor*>(handle);
-  return 0;
+  return {};
+}
+
+int CreateExecutor(const OpenaclnnCall* call, aclOpExecutor** executor, OpenaclnnMessage* message) {
+  return Answer(message, [&] { return MakeExecutor(call, executor); });
 }
 
 int Execute(const char* api, void* workspace, uint64_t workspace_size, aclOpExecutor* executor,
             void* stream, OpenaclnnMessage* message) {
-  Pinned<Executor> object;
-  Status status = FindExecutor(executor, ACLNN_ERR_PARAM_NULLPTR, &object);
-  bool spent = false;
-  if (status.ok()) status = object->Execute(api, workspace, workspace_size, stream, &spent);
-  if (!status.ok()) return Refuse(status, message);
-  if (spent) MetaHandles().Remove(Executor::kKind, executor);
-  return 0;
+  return Answer(message, [&] {
+    Pinned<Executor> object;
+    Status status = FindExecutor(executor, ACLNN_ERR_PARAM_NULLPTR, &object);
+    bool spent = false;
+    if (status.ok()) status = object->Execute(api, workspace, workspace_size, stream, &spent);
+    if (spent) MetaHandles().Remove(Executor::kKind, executor);
+    return status;
+  });
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <thread>
 
 #include "aclnnop/aclnn_abs.h"
+#include "ascendcl/interface.h"
+#include "nnopbase/interface.h"
 #include "tests/ascendcl/fixture.h"
 
 namespace openaclnn {
@@ -223,6 +225,44 @@ TEST_F(ShortMemoryTest, MessagesOfAThreadWithoutMemory) {
   EXPECT_EQ(first, "EE1013: aclrtSetCurrentContext: out of memory");
   EXPECT_EQ(next, nullptr) << "taken";
   EXPECT_EQ(last, ACL_ERROR_BAD_ALLOC);
+}
+
+// What the libraries offer each other are C functions: nothing is thrown through them.
+TEST_F(ShortMemoryTest, Borders) {
+  const OpenaclnnRuntime* runtime = openaclnn_runtime(OPENACLNN_RUNTIME_INTERFACE);
+  const OpenaclnnMeta* meta = openaclnn_meta(OPENACLNN_META_INTERFACE);
+  aclrtStream stream = NewStream();
+  int released = 0;
+  const OpenaclnnTask task = {.name = "task",
+                              .run = [](void*, OpenaclnnMessage*) { return 0; },
+                              .release = [](void* count) { ++*static_cast<int*>(count); },
+                              .state = &released,
+                              .arguments = nullptr};
+  OpenaclnnMessage message = {};
+  for (int i = 0; i < kTimes; ++i) {
+    EachFailure([&] { return runtime->submit(stream, &task, &message); },
+                [&] { ASSERT_EQ(released, i) << "still the caller's"; });
+    ASSERT_EQ(aclrtSynchronizeStream(stream), 0);
+    ASSERT_EQ(released, i + 1);
+  }
+  EXPECT_STREQ(message.text, "out of memory");
+  EXPECT_EQ(aclrtDestroyStream(stream), 0);
+
+  void* none = reinterpret_cast<void*>(uintptr_t{1});  // for which there are no words
+  OpenaclnnAttribute attribute = {};
+  int submitted = 0, has = 1, executed = 0;
+  {
+    const ShortMemory shortage(kNone);
+    submitted = runtime->submit(none, &task, &message);
+    has = runtime->attribute(none, "name", &attribute);
+    executed =
+        meta->execute("aclnnAbs", nullptr, 0, static_cast<aclOpExecutor*>(none), nullptr, &message);
+    runtime->record_error(ACL_ERROR_RT_PARAM_INVALID, "aclSomething: text is lost, expected kept");
+  }
+  EXPECT_EQ(submitted, ACL_ERROR_BAD_ALLOC);
+  EXPECT_EQ(has, 0);
+  EXPECT_EQ(executed, ACL_ERROR_BAD_ALLOC);
+  EXPECT_EQ(TakeMessage(), "EE1001: aclSomething: text is lost, expected kept");
 }
 
 }  // namespace
