@@ -39,14 +39,19 @@ Status FindMeta(const char* operand, const void* handle, Pinned<T>* object) {
              " (", handle, "), expected a live ", T::kNoun));
 }
 
-/// The body of the aclCreate functions: null instead of a handle when `make` fails.
+/// The body of the aclCreate functions: null instead of a handle when `make` fails. An object that
+/// owns others does so once it has its handle: until then they are the caller's.
 template <class Handle, class Make>
 Handle* CreateMeta(const char* api, Make&& make) {
   void* handle = nullptr;
   Api(api, [&]() -> Status {
     auto made = make();
     if (!made.first.ok()) return made.first;
+    [[maybe_unused]] auto& object = *made.second;
     handle = InsertObject(MetaHandles(), std::move(made.second));
+    if constexpr (requires { object.Own(); }) {
+      if (handle != nullptr) object.Own();
+    }
     if (handle != nullptr) return {};
     return Status(ACLNN_ERR_RUNTIME_ERROR, "no handle is left, expected fewer live objects");
   });

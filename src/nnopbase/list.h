@@ -17,9 +17,16 @@ struct List {
       kListKind == Kind::kTensorList ? "list of tensors" : "list of scalars";
   std::vector<const void*> members;
 
+  /// From when on the members are the list's: it has its handle.
+  void Own() { owning_ = true; }
+
   ~List() {
+    if (!owning_) return;
     for (const void* member : members) MetaHandles().Remove(Member::kKind, member);
   }
+
+ private:
+  bool owning_ = false;
 };
 
 using TensorList = List<Tensor, Kind::kTensorList>;

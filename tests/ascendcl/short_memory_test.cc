@@ -265,5 +265,30 @@ TEST_F(ShortMemoryTest, Borders) {
   EXPECT_EQ(TakeMessage(), "EE1001: aclSomething: text is lost, expected kept");
 }
 
+// A list owns its members from when it has a handle.
+TEST_F(ShortMemoryTest, MembersOfAListThatIsNotMade) {
+  constexpr Shortage kNoTables = {.fails = Shortage::Fails::kFromThenOn, .least_bytes = 4097};
+  const auto tensor = [] {
+    return aclCreateTensor(nullptr, 0, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, nullptr, 0, nullptr);
+  };
+  ASSERT_EQ(aclDestroyTensor(tensor()), 0);  // there is a table
+  std::vector<const aclTensor*> tensors;
+  tensors.reserve(5000);
+  const aclTensorList* list = nullptr;
+  {
+    const ShortMemory shortage(kNoTables);
+    while (tensors.size() < 5000) {
+      const aclTensor* made = tensor();
+      if (made == nullptr) break;
+      tensors.push_back(made);
+    }
+    list = aclCreateTensorList(tensors.data(), 2);
+  }
+  ASSERT_LT(tensors.size(), 5000u) << "handles ran out";
+  EXPECT_EQ(list, nullptr);
+  for (const aclTensor* each : tensors)
+    EXPECT_EQ(aclDestroyTensor(each), 0) << "still the caller's";
+}
+
 }  // namespace
 }  // namespace openaclnn
