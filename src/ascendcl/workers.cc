@@ -83,9 +83,23 @@ Status Workers::Start() {
 
 void Workers::Stop() {
   EndThreads();
+  DropIdle();
   std::lock_guard lock(mutex_);
   stopping_ = false;
   if (std::exchange(wanted_, false)) (void)StartLocked();
+}
+
+// What a synchronise has run is listed until a thread comes for it, and there may be none again. A
+// stream that has tasks lists itself anew.
+void Workers::DropIdle() {
+  std::unique_lock lock(mutex_);
+  ReadyList listed = std::exchange(ready_, {});
+  lock.unlock();
+  while (!listed.empty()) {
+    const std::shared_ptr<Claimable> stream = listed.Pop();
+    pending_.fetch_sub(1, std::memory_order_relaxed);
+    if (stream->TryClaim()) stream->RunClaimed(0, 0);
+  }
 }
 
 // Until stopping_ is reset none is started.

@@ -112,6 +112,7 @@ class Workers {
 
   Status StartLocked();
   void EndThreads();
+  void DropIdle();
   void Main();
   bool RunOne(std::unique_lock<std::mutex>& lock);
   static void RunBlocks(Job& job);

@@ -198,6 +198,22 @@ TEST_F(ShortMemoryTest, Ends) {
   }
 }
 
+// What a synchronise ran ahead of the workers is not kept for them beyond aclFinalize.
+TEST_F(ShortMemoryTest, StreamsOfALifeThatHasEnded) {
+  std::vector<int64_t> live(40);
+  for (int64_t& blocks : live) {
+    const aclrtStream stream = NewStream();
+    const aclrtEvent event = NewEvent();
+    ASSERT_EQ(aclrtRecordEvent(event, stream), 0);
+    ASSERT_EQ(aclrtSynchronizeStream(stream), 0);
+    ASSERT_EQ(aclrtDestroyEvent(event), 0);
+    RuntimeTest::TearDown();
+    blocks = test::LiveBlocks();
+    RuntimeTest::SetUp();
+  }
+  EXPECT_EQ(live.back(), live[5]);
+}
+
 // A thread that has never had memory for a message has one all the same, and an error.
 TEST_F(ShortMemoryTest, MessagesOfAThreadWithoutMemory) {
   int unset = -1, last = -1, status = 0;
