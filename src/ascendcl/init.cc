@@ -96,6 +96,7 @@ Status Finalise() {
                   "library state is not initialised, expected aclInit "
                   "before aclFinalize");
   }
+  std::condition_variable& ended = Ended();  // may need memory, so before anything ends
   g_life = Life::kEnding;
   lock.unlock();  // host functions that run may call aclInit
   status = Guard([] {
@@ -107,7 +108,7 @@ Status Finalise() {
   });
   lock.lock();
   g_life = status.ok() ? Life::kNone : Life::kInitialised;
-  Ended().notify_all();
+  ended.notify_all();
   return status;
 }
 
