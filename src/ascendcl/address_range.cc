@@ -5,25 +5,43 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "acl/acl.h"
 
 namespace openaclnn {
+namespace {
 
-Status PhysicalMemory::Create(uint32_t device_id, uint64_t bytes, Ended ended,
+/// The pieces that lie in a part of the range, or reach into it. `act` may take its piece away.
+template <class Act>
+void EachIn(AddressRange::Pieces& pieces, uint64_t offset, uint64_t bytes, Act&& act) {
+  auto next = pieces.upper_bound(offset);
+  if (next != pieces.begin()) --next;
+  while (next != pieces.end() && next->first < offset + std::max<uint64_t>(bytes, 1)) {
+    const auto piece = next++;
+    if (piece->first + piece->second.memory->bytes() > offset) act(piece);
+  }
+}
+
+}  // namespace
+
+Status PhysicalMemory::Create(uint32_t device_id, uint64_t bytes,
                               std::shared_ptr<PhysicalMemory>* made) {
-  const int descriptor = memfd_create("openaclnn", MFD_CLOEXEC);
-  if (descriptor < 0 || ftruncate(descriptor, static_cast<off_t>(bytes)) != 0) {
-    if (descriptor >= 0) close(descriptor);
+  // First the object: without memory for it there is no descriptor to lose.
+  std::shared_ptr<PhysicalMemory> memory(new PhysicalMemory(device_id, bytes));
+  memory->descriptor_ = memfd_create("openaclnn", MFD_CLOEXEC);
+  if (memory->descriptor_ < 0 || ftruncate(memory->descriptor_, static_cast<off_t>(bytes)) != 0) {
     return Status(ACL_ERROR_RT_MEMORY_ALLOCATION,
                   Concat("size value is ", bytes, ", expected no more than this machine has"));
   }
-  made->reset(new PhysicalMemory(device_id, bytes, descriptor, ended));
+  *made = std::move(memory);
   return {};
 }
 
 PhysicalMemory::~PhysicalMemory() {
-  close(descriptor_);
-  ended_(device_id_, bytes_);
+  if (descriptor_ >= 0) close(descriptor_);
+  if (ended_ != nullptr) ended_(device_id_, bytes_);
 }
 
 Status AddressRange::Reserve(uint64_t bytes, bool host_access,
@@ -55,59 +73,73 @@ AddressRange::~AddressRange() {
 bool AddressRange::Overlaps(const Pieces& pieces, uint64_t offset, uint64_t bytes) {
   auto next = pieces.lower_bound(offset + bytes);
   if (next == pieces.begin()) return false;
-  const auto& [start, memory] = *std::prev(next);
-  return start + memory->bytes() > offset;
+  const auto& [start, piece] = *std::prev(next);
+  return start + piece.memory->bytes() > offset;
 }
 
 bool AddressRange::Holds(uint64_t offset, uint64_t bytes) const {
   auto next = mapped_.upper_bound(offset);
   if (next == mapped_.begin()) return false;
-  uint64_t end = std::prev(next)->first + std::prev(next)->second->bytes();
+  uint64_t end = std::prev(next)->first + std::prev(next)->second.memory->bytes();
   if (end <= offset) return false;
   for (; end - offset < bytes && next != mapped_.end() && next->first == end; ++next) {
-    end += next->second->bytes();
+    end += next->second.memory->bytes();
   }
   return end - offset >= bytes;
 }
 
-Status AddressRange::Map(uint64_t offset, std::shared_ptr<PhysicalMemory> memory) {
+// At an address there is one piece at most as long as it is used: no other is mapped beside one
+// that is leaving. So the part says which pieces were meant.
+void AddressRange::Use(uint64_t offset, uint64_t bytes) {
+  EachIn(mapped_, offset, bytes,
+         [](auto piece) { piece->second.uses.fetch_add(1, std::memory_order_relaxed); });
+}
+
+void AddressRange::EndUse(uint64_t offset, uint64_t bytes, Pieces* left) {
+  const auto end = [](auto piece) { return piece->second.uses.fetch_sub(1) == 1; };
+  EachIn(mapped_, offset, bytes, end);
+  EachIn(leaving_, offset, bytes, [&](auto piece) {
+    if (end(piece)) Leave(piece, left);
+  });
+}
+
+void AddressRange::Leave(Pieces::iterator piece, Pieces* left) {
+  // A failure would leave the old memory readable, which nobody reads.
+  (void)mmap(block_.host + piece->first, piece->second.memory->bytes(), PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  left->insert(leaving_.extract(piece));
+}
+
+Status AddressRange::Map(uint64_t offset, const std::shared_ptr<PhysicalMemory>& memory) {
   const uint64_t bytes = memory->bytes();
   const char* obstacle = bytes > block_.bytes - offset       ? "is longer than reserved"
                          : Overlaps(mapped_, offset, bytes)  ? "holds memory already"
                          : Overlaps(leaving_, offset, bytes) ? "is used by queued tasks"
-                         : mmap(block_.host + offset, bytes, PROT_READ | PROT_WRITE,
-                                MAP_SHARED | MAP_FIXED, memory->descriptor(), 0) == MAP_FAILED
-                             ? "cannot be mapped"
-                             : nullptr;
-  if (obstacle != nullptr) {
-    return Status(ACL_ERROR_RT_PARAM_INVALID, Concat("virPtr range of ", bytes, " bytes ", obstacle,
-                                                     ", expected free reserved addresses"));
+                                                             : nullptr;
+  if (obstacle == nullptr) {
+    // First the piece: without memory for it nothing is mapped.
+    const auto piece = mapped_.try_emplace(offset, memory).first;
+    if (mmap(block_.host + offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+             memory->descriptor(), 0) != MAP_FAILED) {
+      return {};
+    }
+    mapped_.erase(piece);
+    obstacle = "cannot be mapped";
   }
-  mapped_.emplace(offset, std::move(memory));
-  return {};
+  return Status(ACL_ERROR_RT_PARAM_INVALID, Concat("virPtr range of ", bytes, " bytes ", obstacle,
+                                                   ", expected free reserved addresses"));
 }
 
-Status AddressRange::Unmap(uint64_t offset) {
+Status AddressRange::Unmap(uint64_t offset, Pieces* left) {
   const auto found = mapped_.find(offset);
   if (found == mapped_.end()) {
     return Status(ACL_ERROR_RT_PARAM_INVALID,
                   "virPtr value is no start of mapped memory, expected an address that was given "
                   "to aclrtMapMem");
   }
-  leaving_.insert(mapped_.extract(found));
+  const auto piece = leaving_.insert(mapped_.extract(found)).position;
+  if (piece->second.uses.load() == 0) Leave(piece, left);
   return {};
-}
-
-std::vector<std::shared_ptr<PhysicalMemory>> AddressRange::Settle() {
-  std::vector<std::shared_ptr<PhysicalMemory>> left;
-  for (const auto& [offset, memory] : leaving_) {
-    // A failure would leave the old memory readable, which nobody reads.
-    (void)mmap(block_.host + offset, memory->bytes(), PROT_NONE,
-               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-    left.push_back(memory);
-  }
-  leaving_.clear();
-  return left;
 }
 
 }  // namespace openaclnn

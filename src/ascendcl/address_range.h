@@ -2,10 +2,11 @@
 // Reserved addresses, and physical memory that is put there and taken away.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <vector>
+#include <utility>
 
 #include "ascendcl/arena.h"
 #include "common/handle_table.h"
@@ -19,11 +20,7 @@ class PhysicalMemory {
   static constexpr Kind kKind = Kind::kPhysicalMemory;
   static constexpr const char* kNoun = "physical memory";
 
-  /// Told of the device and the bytes when the memory is given back.
-  using Ended = void (*)(uint32_t device_id, uint64_t bytes);
-
-  static Status Create(uint32_t device_id, uint64_t bytes, Ended ended,
-                       std::shared_ptr<PhysicalMemory>* made);
+  static Status Create(uint32_t device_id, uint64_t bytes, std::shared_ptr<PhysicalMemory>* made);
   PhysicalMemory(const PhysicalMemory&) = delete;
   ~PhysicalMemory();
 
@@ -31,21 +28,32 @@ class PhysicalMemory {
   uint64_t bytes() const { return bytes_; }
   int descriptor() const { return descriptor_; }
 
+  /// Told of the device and the bytes when the memory is given back.
+  using Ended = void (*)(uint32_t device_id, uint64_t bytes);
+  void TellEnd(Ended ended) { ended_ = ended; }
+
  private:
-  PhysicalMemory(uint32_t device_id, uint64_t bytes, int descriptor, Ended ended)
-      : device_id_(device_id), bytes_(bytes), descriptor_(descriptor), ended_(ended) {}
+  PhysicalMemory(uint32_t device_id, uint64_t bytes) : device_id_(device_id), bytes_(bytes) {}
 
   const uint32_t device_id_;
   const uint64_t bytes_;
-  const int descriptor_;  // of a file without a name
-  const Ended ended_;
+  int descriptor_ = -1;  // of a file without a name
+  Ended ended_ = nullptr;
 };
 
 /// A range of addresses and what is mapped in it. As for all device memory, clients hold addresses
 /// that the host may not touch, and kernels use a second range. Not safe for concurrent use; its
-/// owner locks.
+/// owner locks. (Use may run beside itself and what is const.)
 class AddressRange {
  public:
+  /// Memory that is mapped.
+  struct Piece {
+    explicit Piece(std::shared_ptr<PhysicalMemory> given) : memory(std::move(given)) {}
+    const std::shared_ptr<PhysicalMemory> memory;
+    std::atomic<uint32_t> uses{0};
+  };
+  using Pieces = std::map<uint64_t, Piece>;  // by offset
+
   static Status Reserve(uint64_t bytes, bool host_access, std::unique_ptr<AddressRange>* made);
   AddressRange(const AddressRange&) = delete;
   ~AddressRange();
@@ -56,23 +64,26 @@ class AddressRange {
   /// Whether memory is mapped everywhere in a part of the range.
   bool Holds(uint64_t offset, uint64_t bytes) const;
 
-  Status Map(uint64_t offset, std::shared_ptr<PhysicalMemory> memory);
-  /// The memory is not found any more; Settle takes it away.
-  Status Unmap(uint64_t offset);
-  /// Takes away what was unmapped; to be called when no task uses the range.
-  std::vector<std::shared_ptr<PhysicalMemory>> Settle();
+  /// Keeps what is mapped in a part that the range Holds, until EndUse of the same part.
+  void Use(uint64_t offset, uint64_t bytes);
+  /// Moves to `left` what was unmapped and is not used any more. To be given up without the owner's
+  /// lock, as `left` of the next.
+  void EndUse(uint64_t offset, uint64_t bytes, Pieces* left);
+
+  Status Map(uint64_t offset, const std::shared_ptr<PhysicalMemory>& memory);
+  /// The memory is not found any more; it is moved to `left` unless it is used.
+  Status Unmap(uint64_t offset, Pieces* left);
 
   static constexpr uint64_t kGranularity = uint64_t{2} << 20;
 
  private:
-  using Pieces = std::map<uint64_t, std::shared_ptr<PhysicalMemory>>;  // by offset
-
   explicit AddressRange(const Block& block) : block_(block) {}
   static bool Overlaps(const Pieces& pieces, uint64_t offset, uint64_t bytes);
+  void Leave(Pieces::iterator piece, Pieces* left);
 
   Block block_;
   Pieces mapped_;
-  Pieces leaving_;  // unmapped, but perhaps used by a queued task
+  Pieces leaving_;  // unmapped, but used by a queued task
 };
 
 }  // namespace openaclnn

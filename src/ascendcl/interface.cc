@@ -46,12 +46,13 @@ OpenaclnnPinResult PinDevice(const void* address, uint64_t bytes, OpenaclnnPin* 
     return OPENACLNN_NOT_DEVICE_MEMORY;
   }
   out->host = pin.host();
+  out->bytes = bytes;
   out->allocation = pin.Release();
   return OPENACLNN_PINNED;
 }
 
 void Unpin(const OpenaclnnPin* pin) {
-  Memory::Get().Unpin(static_cast<Allocation*>(pin->allocation));
+  Memory::Get().Unpin(static_cast<Allocation*>(pin->allocation), pin->host, pin->bytes);
 }
 
 class KernelTask : public Task {

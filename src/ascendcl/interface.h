@@ -10,7 +10,7 @@ extern "C" {
 
 /// Changed with every change of the structs below; a library that asks for another version gets
 /// null, so that mixed installations are refused instead of crashing.
-#define OPENACLNN_RUNTIME_INTERFACE 5u
+#define OPENACLNN_RUNTIME_INTERFACE 6u
 
 /// Families of products that share one table of supported types.
 typedef enum OpenaclnnFamily {
@@ -52,6 +52,7 @@ typedef struct OpenaclnnMessage {
 /// process reads and writes it.
 typedef struct OpenaclnnPin {
   void* host;
+  uint64_t bytes;
   void* allocation;
 } OpenaclnnPin;
 

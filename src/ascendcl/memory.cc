@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
-#include <vector>
+#include <utility>
 
 #include "acl/acl.h"
 #include "ascendcl/context.h"
@@ -31,7 +31,7 @@ uint64_t OffsetIn(const Allocation& allocation, const void* address) {
 }  // namespace
 
 MemoryPin::~MemoryPin() {
-  if (allocation_ != nullptr) Memory::Get().Unpin(allocation_);
+  if (allocation_ != nullptr) Memory::Get().Unpin(allocation_, host_, bytes_);
 }
 
 Memory& Memory::Get() {
@@ -125,19 +125,30 @@ Memory::Lookup Memory::Pin(const void* address, uint64_t bytes, MemoryPin* pin) 
   }
   const uint64_t offset = OffsetIn(*allocation, address);
   if (bytes > allocation->block.bytes - offset) return Lookup::kOutOfRange;
-  if (allocation->range != nullptr && !allocation->range->Holds(offset, bytes)) {
-    return allocation->range->Holds(offset, 1) ? Lookup::kOutOfRange : Lookup::kFreed;
+  if (allocation->range != nullptr) {
+    if (!allocation->range->Holds(offset, bytes)) {
+      return allocation->range->Holds(offset, 1) ? Lookup::kOutOfRange : Lookup::kFreed;
+    }
+    allocation->range->Use(offset, bytes);
   }
   allocation->uses.fetch_add(1, std::memory_order_relaxed);
-  *pin = MemoryPin(allocation, allocation->block.host + offset);
+  *pin = MemoryPin(allocation, allocation->block.host + offset, bytes);
   return Lookup::kPinned;
 }
 
-void Memory::Unpin(Allocation* allocation) {
-  // A range's own use keeps it alive until it is released: Settle may follow the last pin.
-  if (allocation->range != nullptr) return Settle(allocation);
+void Memory::Unpin(Allocation* allocation, const void* host, uint64_t bytes) {
+  if (allocation->range != nullptr) {
+    AddressRange::Pieces left;  // counted off without the lock
+    const std::lock_guard lock(mutex_);
+    const auto offset = static_cast<const std::byte*>(host) - allocation->block.host;
+    allocation->range->EndUse(static_cast<uint64_t>(offset), bytes, &left);
+  }
+  EndUse(allocation);
+}
+
+void Memory::EndUse(Allocation* allocation) {
   if (allocation->uses.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  GiveBack(*allocation);
+  if (allocation->range == nullptr) GiveBack(*allocation);
   delete allocation;
 }
 
@@ -166,7 +177,7 @@ Status Memory::Free(Location location, const char* operand, const void* address)
     allocation = found->second;
     allocations_.erase(found);
   }
-  Unpin(allocation);
+  EndUse(allocation);
   return {};
 }
 
@@ -188,11 +199,12 @@ void Memory::Uncount(uint32_t device_id, uint64_t bytes) {
 
 Status Memory::MakePhysical(uint32_t device_id, uint64_t bytes,
                             std::shared_ptr<PhysicalMemory>* made) {
-  Status status = Count(device_id, bytes);
+  std::shared_ptr<PhysicalMemory> memory;
+  Status status = PhysicalMemory::Create(device_id, bytes, &memory);
+  if (status.ok()) status = Count(device_id, bytes);
   if (!status.ok()) return status;
-  const auto ended = [](uint32_t device, uint64_t size) { Get().Uncount(device, size); };
-  status = PhysicalMemory::Create(device_id, bytes, ended, made);
-  if (!status.ok()) Uncount(device_id, bytes);
+  memory->TellEnd([](uint32_t device, uint64_t size) { Get().Uncount(device, size); });
+  *made = std::move(memory);
   return status;
 }
 
@@ -232,11 +244,11 @@ Status Memory::Release(const void* address) {
     }
     allocations_.erase(reinterpret_cast<uintptr_t>(address));
   }
-  Unpin(allocation);
+  EndUse(allocation);
   return {};
 }
 
-Status Memory::Map(const void* address, std::shared_ptr<PhysicalMemory> memory) {
+Status Memory::Map(const void* address, const std::shared_ptr<PhysicalMemory>& memory) {
   std::lock_guard lock(mutex_);
   Allocation* allocation = FindRange(address);
   const uint64_t offset = allocation != nullptr ? OffsetIn(*allocation, address) : 1;
@@ -247,35 +259,18 @@ Status Memory::Map(const void* address, std::shared_ptr<PhysicalMemory> memory) 
                          "start"));
   }
   allocation->device_id = memory->device_id();
-  return allocation->range->Map(offset, std::move(memory));
+  return allocation->range->Map(offset, memory);
 }
 
 Status Memory::Unmap(const void* address) {
-  Allocation* allocation = nullptr;
-  {
-    std::lock_guard lock(mutex_);
-    allocation = FindRange(address);
-    if (allocation == nullptr) {
-      return Status(ACL_ERROR_RT_PARAM_INVALID,
-                    Concat("virPtr value is ", address, ", expected an address of mapped memory"));
-    }
-    Status status = allocation->range->Unmap(OffsetIn(*allocation, address));
-    if (!status.ok()) return status;
-    allocation->uses.fetch_add(1, std::memory_order_relaxed);
+  AddressRange::Pieces left;  // counted off without the lock
+  const std::lock_guard lock(mutex_);
+  Allocation* allocation = FindRange(address);
+  if (allocation == nullptr) {
+    return Status(ACL_ERROR_RT_PARAM_INVALID,
+                  Concat("virPtr value is ", address, ", expected an address of mapped memory"));
   }
-  Settle(allocation);
-  return {};
-}
-
-// Ends one use. When only the range's own is left, nobody reaches what was unmapped.
-void Memory::Settle(Allocation* allocation) {
-  std::vector<std::shared_ptr<PhysicalMemory>> left;  // counted off without the lock
-  std::unique_lock lock(mutex_);
-  const uint32_t uses = allocation->uses.fetch_sub(1, std::memory_order_acq_rel) - 1;
-  if (uses <= 1) left = allocation->range->Settle();
-  if (uses > 0) return lock.unlock();
-  lock.unlock();
-  delete allocation;
+  return allocation->range->Unmap(OffsetIn(*allocation, address), &left);
 }
 
 void Memory::FreeDevices() {
@@ -287,7 +282,7 @@ void Memory::FreeDevices() {
       if (entry->second->location == Location::kDevice) left.insert(allocations_.extract(entry));
     }
   }
-  for (const auto& [address, allocation] : left) Unpin(allocation);
+  for (const auto& [address, allocation] : left) EndUse(allocation);
   std::lock_guard lock(mutex_);
   if (arena_ != nullptr) arena_->GiveBack();
 }

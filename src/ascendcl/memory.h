@@ -33,12 +33,16 @@ struct Allocation {
 class MemoryPin {
  public:
   MemoryPin() = default;
-  MemoryPin(Allocation* allocation, std::byte* host) : allocation_(allocation), host_(host) {}
+  MemoryPin(Allocation* allocation, std::byte* host, uint64_t bytes)
+      : allocation_(allocation), host_(host), bytes_(bytes) {}
   MemoryPin(MemoryPin&& other) noexcept
-      : allocation_(std::exchange(other.allocation_, nullptr)), host_(other.host_) {}
+      : allocation_(std::exchange(other.allocation_, nullptr)),
+        host_(other.host_),
+        bytes_(other.bytes_) {}
   MemoryPin& operator=(MemoryPin&& other) noexcept {
     std::swap(allocation_, other.allocation_);
     std::swap(host_, other.host_);
+    std::swap(bytes_, other.bytes_);
     return *this;
   }
   ~MemoryPin();
@@ -52,6 +56,7 @@ class MemoryPin {
  private:
   Allocation* allocation_ = nullptr;
   std::byte* host_ = nullptr;
+  uint64_t bytes_ = 0;
 };
 
 /// All allocations of the process. Safe to call from any thread.
@@ -77,14 +82,15 @@ class Memory {
   // Reserved addresses; the failures' texts begin with virPtr.
   Status Reserve(uint64_t bytes, void** address);
   Status Release(const void* address);
-  Status Map(const void* address, std::shared_ptr<PhysicalMemory> memory);
+  Status Map(const void* address, const std::shared_ptr<PhysicalMemory>& memory);
   Status Unmap(const void* address);
 
   enum class Lookup { kPinned, kUnknown, kFreed, kOutOfRange };
 
   /// Pins the allocation that `address` lies in. kUnknown: never was the runtime's.
   Lookup Pin(const void* address, uint64_t bytes, MemoryPin* pin);
-  void Unpin(Allocation* allocation);
+  /// `host`, `bytes`: what the pin was of.
+  void Unpin(Allocation* allocation, const void* host, uint64_t bytes);
 
   void Info(uint32_t device_id, size_t* free, size_t* total);
 
@@ -103,7 +109,7 @@ class Memory {
   void GiveBack(const Allocation& allocation) noexcept;
   Status CheckFree(const Config& config, uint32_t device_id, uint64_t bytes, uint64_t counted);
   Allocation* FindRange(const void* address);
-  void Settle(Allocation* allocation);
+  void EndUse(Allocation* allocation);
 
   std::shared_mutex mutex_;  // guards what follows
   Table allocations_;

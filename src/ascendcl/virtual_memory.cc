@@ -107,7 +107,7 @@ aclError aclrtMapMem(void* virPtr, size_t size, size_t offset, aclrtDrvMemHandle
                       openaclnn::Concat("size value is ", size, ", expected that of handle, ",
                                         memory->bytes()));
     }
-    return status.ok() ? Memory::Get().Map(virPtr, std::move(memory)) : status;
+    return status.ok() ? Memory::Get().Map(virPtr, memory) : status;
   });
 }
 

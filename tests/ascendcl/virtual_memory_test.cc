@@ -91,6 +91,45 @@ TEST_F(VirtualMemoryTest, QueuedWorkKeepsWhatIsUnmapped) {
   EXPECT_EQ(aclrtReleaseMemAddress(range), 0);
 }
 
+// What queued work uses is its piece, not the range.
+TEST_F(VirtualMemoryTest, NeighboursOfWhatIsUsedCanBeMappedAnew) {
+  std::byte* range = Reserve(4 * kPiece);
+  std::vector<aclrtDrvMemHandle> memory;
+  for (size_t i = 0; i < 4; ++i) {
+    memory.push_back(Physical());
+    ASSERT_EQ(aclrtMapMem(range + i * kPiece, kPiece, 0, memory[i], 0), 0) << TakeMessage();
+  }
+  const aclrtDrvMemHandle other = Physical();
+  aclrtStream stream = NewStream();
+  Gate gate(stream);
+  ASSERT_EQ(aclrtMemsetAsync(range + kPiece + 1, kPiece, 5, kPiece, stream), 0) << TakeMessage();
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(aclrtUnmapMem(range + i * kPiece), 0) << i;
+  for (const size_t used : {1, 2}) {
+    std::byte* piece = range + used * kPiece;
+    ExpectRefused({"aclrtMapMem", [&] { return aclrtMapMem(piece, kPiece, 0, other, 0); },
+                   ACL_ERROR_RT_PARAM_INVALID, "is used by queued tasks"});
+  }
+  for (const size_t free : {0, 3}) {
+    std::byte* piece = range + free * kPiece;
+    EXPECT_EQ(aclrtMapMem(piece, kPiece, 0, other, 0), 0) << TakeMessage();
+    EXPECT_EQ(aclrtMemset(piece, kPiece, 9, kPiece), 0) << TakeMessage();
+    EXPECT_EQ(aclrtUnmapMem(piece), 0);
+  }
+  gate.Open();
+  EXPECT_EQ(aclrtSynchronizeStream(stream), 0);
+  ASSERT_EQ(aclrtMapMem(range, kPiece, 0, memory[1], 0), 0);
+  unsigned char first = 0, last = 0;
+  EXPECT_EQ(aclrtMemcpy(&first, 1, range, 1, ACL_MEMCPY_DEVICE_TO_HOST), 0);
+  EXPECT_EQ(aclrtMemcpy(&last, 1, range + kPiece - 1, 1, ACL_MEMCPY_DEVICE_TO_HOST), 0);
+  EXPECT_EQ(first, 0) << "before the part that was filled";
+  EXPECT_EQ(last, 5) << "the task wrote what was mapped when it was queued";
+  EXPECT_EQ(aclrtUnmapMem(range), 0);
+  EXPECT_EQ(aclrtDestroyStream(stream), 0);
+  for (aclrtDrvMemHandle each : memory) EXPECT_EQ(aclrtFreePhysical(each), 0);
+  EXPECT_EQ(aclrtFreePhysical(other), 0);
+  EXPECT_EQ(aclrtReleaseMemAddress(range), 0);
+}
+
 TEST_F(VirtualMemoryTest, PhysicalMemoryCountsAgainstTheDevice) {
   const size_t before = FreeBytes();
   const aclrtDrvMemHandle memory = Physical(4 * kPiece);
