@@ -283,6 +283,7 @@ void Memory::FreeDevices() {
     }
   }
   for (const auto& [address, allocation] : left) EndUse(allocation);
+  RuntimeHandles().RemoveAll(Kind::kPhysicalMemory);
   std::lock_guard lock(mutex_);
   if (arena_ != nullptr) arena_->GiveBack();
 }

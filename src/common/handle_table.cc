@@ -110,6 +110,18 @@ Found HandleTable::Remove(Kind kind, const void* handle) {
   return Found::kLive;
 }
 
+void HandleTable::RemoveAll(Kind kind) {
+  for (const auto& each : chunks_) {
+    const Slot* chunk = each.load(std::memory_order_acquire);
+    for (uint32_t i = 0; chunk != nullptr && i < kChunkSize; ++i) {
+      const uint64_t state = chunk[i].state.load(std::memory_order_acquire);
+      if ((state & kLive) == 0) continue;
+      const uint64_t bits = Encode(kind, state >> kGenerationShift, chunk[i].index);
+      Remove(kind, reinterpret_cast<const void*>(bits));  // of another kind: nothing
+    }
+  }
+}
+
 void HandleTable::DestroyObject(Slot* slot, uint64_t generation) {
   slot->destroy(slot->object);
   slot->object = nullptr;

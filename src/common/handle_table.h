@@ -86,6 +86,9 @@ class HandleTable {
   /// Removes the handle; of several racing calls one returns kLive.
   Found Remove(Kind kind, const void* handle);
 
+  /// Removes every handle of the kind.
+  void RemoveAll(Kind kind);
+
  private:
   // generation in bits 63..33, live in bit 32, pins in bits 31..0 (the table holds one while live).
   struct Slot {

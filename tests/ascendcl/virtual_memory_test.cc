@@ -130,6 +130,19 @@ TEST_F(VirtualMemoryTest, NeighboursOfWhatIsUsedCanBeMappedAnew) {
   EXPECT_EQ(aclrtReleaseMemAddress(range), 0);
 }
 
+TEST_F(VirtualMemoryTest, FinalizeEndsWhatIsLeft) {
+  const size_t before = FreeBytes();
+  std::byte* range = Reserve(kPiece);
+  const aclrtDrvMemHandle mapped = Physical(), apart = Physical();
+  ASSERT_EQ(aclrtMapMem(range, kPiece, 0, mapped, 0), 0);
+  TearDown();
+  SetUp();
+  EXPECT_EQ(FreeBytes(), before);
+  EXPECT_EQ(aclrtFreePhysical(mapped), ACL_ERROR_RT_INVALID_HANDLE);
+  EXPECT_EQ(aclrtFreePhysical(apart), ACL_ERROR_RT_INVALID_HANDLE);
+  EXPECT_EQ(aclrtReleaseMemAddress(range), ACL_ERROR_RT_PARAM_INVALID);
+}
+
 TEST_F(VirtualMemoryTest, PhysicalMemoryCountsAgainstTheDevice) {
   const size_t before = FreeBytes();
   const aclrtDrvMemHandle memory = Physical(4 * kPiece);

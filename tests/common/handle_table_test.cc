@@ -119,6 +119,20 @@ TEST_F(HandleTableTest, ManyAtOnce) {
   }
 }
 
+TEST_F(HandleTableTest, RemovesAllOfAKind) {
+  std::vector<void*> handles;
+  for (int i = 0; i < 10'000; ++i) handles.push_back(Insert(i));
+  void* other = InsertObject(table, std::make_unique<Other>());
+  Pinned<Thing> pinned;
+  ASSERT_EQ(FindObject(table, handles[5], &pinned), Found::kLive);
+  table.RemoveAll(Kind::kTensor);
+  for (void* handle : handles) ASSERT_EQ(Find(handle), Found::kStale);
+  EXPECT_EQ(alive, 1) << "what is pinned lives on";
+  pinned = Pinned<Thing>();
+  EXPECT_EQ(alive, 0);
+  EXPECT_EQ(table.Remove(Kind::kScalar, other), Found::kLive);
+}
+
 // What is free is handed out before memory for more is missed.
 TEST_F(HandleTableTest, GrowsAfterAShortage) {
   std::vector<void*> handles;
