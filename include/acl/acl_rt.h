@@ -772,7 +772,8 @@ ACL_FUNC_VISIBILITY aclError aclrtMallocAlign32(void** devPtr, size_t size,
  * Frees device memory.
  *
  * Waits for no stream: the address is gone at once, and memory that queued work still uses is kept
- * until that work is done.
+ * until that work is done. Once for each block that aclFinalize has freed it does nothing and
+ * succeeds, until the next aclInit: static objects of programs free theirs that late.
  *
  * @param devPtr what aclrtMalloc or aclrtMallocAlign32 gave.
  * @retval ACL_ERROR_INVALID_PARAM devPtr is null.
@@ -960,6 +961,7 @@ ACL_FUNC_VISIBILITY aclError aclrtReserveMemAddress(void** virPtr, size_t size, 
 
 /**
  * Gives a reserved range back, once tasks that were queued with its memory are done.
+ * After aclFinalize as aclrtFree.
  *
  * @retval ACL_ERROR_INVALID_PARAM virPtr is null.
  * @retval ACL_ERROR_RT_PARAM_INVALID virPtr is not the start of a reserved range, or memory is

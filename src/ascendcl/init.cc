@@ -72,6 +72,7 @@ Status Initialise(const char* config_path) {
   if (status.ok()) status = CurrentConfig(&config);
   if (!status.ok()) return status;
   MarkUsed();
+  Memory::Get().ForgetEnded();
   ReloadLog();
   ReloadTrace();
   Workers::Get().Configure(config.num_threads);

@@ -104,6 +104,7 @@ void* Memory::Enter(Table* entry, std::unique_ptr<Allocation> allocation) noexce
   void* address = allocation->block.device;
   Table::node_type node = entry->extract(entry->begin());
   node.key() = reinterpret_cast<uintptr_t>(address);
+  ended_.erase(node.key());
   allocations_.insert(std::move(node));
   (void)allocation.release();  // the table's now
   return address;
@@ -162,6 +163,10 @@ void Memory::GiveBack(const Allocation& allocation) noexcept {
   arena_->Free(allocation.block);
 }
 
+bool Memory::EndedAt(const void* address) {
+  return ended_.erase(reinterpret_cast<uintptr_t>(address)) > 0;
+}
+
 Status Memory::Free(Location location, const char* operand, const void* address) {
   Allocation* allocation = nullptr;
   {
@@ -169,6 +174,7 @@ Status Memory::Free(Location location, const char* operand, const void* address)
     const auto found = allocations_.find(reinterpret_cast<uintptr_t>(address));
     if (found == allocations_.end() || found->second->location != location ||
         found->second->range != nullptr) {
+      if (location == Location::kDevice && EndedAt(address)) return {};
       return Status(
           ACL_ERROR_RT_PARAM_INVALID,
           Concat(operand, " value is ", address, ", expected the start of a live ",
@@ -235,6 +241,7 @@ Status Memory::Release(const void* address) {
     std::lock_guard lock(mutex_);
     allocation = FindRange(address);
     if (allocation == nullptr || allocation->block.device != address) {
+      if (EndedAt(address)) return {};
       return Status(ACL_ERROR_RT_PARAM_INVALID, Concat("virPtr value is ", address,
                                                        ", expected the start of a reserved range"));
     }
@@ -282,10 +289,16 @@ void Memory::FreeDevices() {
       if (entry->second->location == Location::kDevice) left.insert(allocations_.extract(entry));
     }
   }
-  for (const auto& [address, allocation] : left) EndUse(allocation);
+  for (auto& [address, allocation] : left) EndUse(std::exchange(allocation, nullptr));
   RuntimeHandles().RemoveAll(Kind::kPhysicalMemory);
   std::lock_guard lock(mutex_);
+  ended_.merge(left);
   if (arena_ != nullptr) arena_->GiveBack();
+}
+
+void Memory::ForgetEnded() {
+  std::lock_guard lock(mutex_);
+  ended_.clear();
 }
 
 void Memory::Info(uint32_t device_id, size_t* free, size_t* total) {

@@ -73,8 +73,11 @@ class Memory {
   /// The failure's text begins with `operand`.
   Status Free(Location location, const char* operand, const void* address);
 
-  /// Frees the memory that the program has left on any device.
+  /// Frees the memory that the program has left on any device. What frees it afterwards, once, does
+  /// nothing and succeeds: programs do so at their exit, and would be ended by an error.
   void FreeDevices();
+  /// It is an error from now on.
+  void ForgetEnded();
 
   /// Counted against the device's limit while it lives.
   Status MakePhysical(uint32_t device_id, uint64_t bytes, std::shared_ptr<PhysicalMemory>* made);
@@ -110,9 +113,11 @@ class Memory {
   Status CheckFree(const Config& config, uint32_t device_id, uint64_t bytes, uint64_t counted);
   Allocation* FindRange(const void* address);
   void EndUse(Allocation* allocation);
+  bool EndedAt(const void* address);
 
   std::shared_mutex mutex_;  // guards what follows
   Table allocations_;
+  Table ended_;                        // what FreeDevices freed: nulls
   std::unique_ptr<Arena> arena_;       // made for an allocation, by the configuration then
   std::map<uint32_t, uint64_t> used_;  // bytes counted against each device's limit
 };

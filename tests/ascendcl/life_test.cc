@@ -160,8 +160,43 @@ TEST(LifeTest, FinalizeFreesDeviceMemory) {
     void* left = nullptr;
     ASSERT_EQ(aclrtMalloc(&left, 1 << 20, ACL_MEM_MALLOC_HUGE_FIRST), 0);
     EXPECT_EQ(aclFinalize(), 0);
-    EXPECT_EQ(aclrtFree(left), ACL_ERROR_RT_PARAM_INVALID);
   }
+}
+
+// As static objects of frameworks do, which end the program if they are refused.
+TEST(LifeTest, WhatFinalizeFreedMayBeFreedOnceMore) {
+  ASSERT_EQ(aclInit(nullptr), 0);
+  ASSERT_EQ(aclrtSetDevice(0), 0);
+  void *small = nullptr, *large = nullptr, *freed = nullptr, *range = nullptr;
+  ASSERT_EQ(aclrtMalloc(&small, 64, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+  ASSERT_EQ(aclrtMalloc(&large, size_t{100} << 20, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+  ASSERT_EQ(aclrtMalloc(&freed, 64, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+  ASSERT_EQ(aclrtReserveMemAddress(&range, 2 << 20, 0, nullptr, 0), 0);
+  ASSERT_EQ(aclrtFree(freed), 0);
+  ASSERT_EQ(aclFinalize(), 0);
+  EXPECT_EQ(aclrtFree(freed), ACL_ERROR_RT_PARAM_INVALID) << "the program had freed it";
+  EXPECT_EQ(aclrtFree(static_cast<char*>(small) + 1), ACL_ERROR_RT_PARAM_INVALID);
+  for (void* left : {small, large}) {
+    EXPECT_EQ(aclrtFree(left), 0) << TakeMessage();
+    EXPECT_EQ(aclrtFree(left), ACL_ERROR_RT_PARAM_INVALID) << "a second time";
+  }
+  EXPECT_EQ(aclrtReleaseMemAddress(range), 0) << TakeMessage();
+  EXPECT_EQ(aclrtReleaseMemAddress(range), ACL_ERROR_RT_PARAM_INVALID);
+}
+
+// An address that is handed out again is its new owner's alone.
+TEST(LifeTest, WhatFinalizeFreedMayBeAnothersThen) {
+  ASSERT_EQ(aclInit(nullptr), 0);
+  ASSERT_EQ(aclrtSetDevice(0), 0);
+  void *left = nullptr, *again = nullptr;
+  ASSERT_EQ(aclrtMalloc(&left, 64, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+  ASSERT_EQ(aclFinalize(), 0);
+  ASSERT_EQ(aclrtSetDevice(0), 0);
+  ASSERT_EQ(aclrtMalloc(&again, 64, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+  ASSERT_EQ(again, left);
+  EXPECT_EQ(aclrtFree(again), 0);
+  EXPECT_EQ(aclrtFree(again), ACL_ERROR_RT_PARAM_INVALID);
+  ASSERT_EQ(aclrtResetDevice(0), 0);
 }
 
 TEST(LifeTest, WorksWithoutInit) {
