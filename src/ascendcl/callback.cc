@@ -6,24 +6,25 @@
 #include "ascendcl/error.h"
 #include "ascendcl/host_threads.h"
 #include "ascendcl/subscriptions.h"
+#include "ascendcl/thread_end.h"
 
 namespace openaclnn {
 namespace {
 
-/// Ends the subscriptions of the calling thread when it ends. A key rather than a thread_local
-/// object: the main thread's end at exit leaves streams alone.
-void WatchThread() {
-  static const pthread_key_t key = [] {
-    pthread_key_t made{};
-    pthread_key_create(&made, [](void*) {
-      (void)Guard([] {
-        Subscriptions::Get().ForgetThread(pthread_self());
-        return Status();
-      });
-    });
-    return made;
-  }();
-  pthread_setspecific(key, &Subscriptions::Get());
+// Leaves the main thread's alone at exit.
+constinit ThreadEnd g_thread_end([](void*) {
+  (void)Guard([] {
+    Subscriptions::Get().ForgetThread(pthread_self());
+    return Status();
+  });
+});
+
+/// Ends the subscriptions of the calling thread when it ends.
+Status WatchThread() {
+  if (g_thread_end.Watch(&g_thread_end)) return {};
+  return Status(
+      ACL_ERROR_RT_RESOURCE_ALLOC_FAIL,
+      "thread cannot be watched, expected a thread-specific key that the process has left");
 }
 
 /// On a host thread, which has another mask.
@@ -91,7 +92,8 @@ Status ProcessReport(int32_t timeout) {
   if (!status.ok()) return status;
   const std::shared_ptr<Mailbox> mailbox = Subscriptions::Get().MailboxOf(pthread_self());
   if (mailbox == nullptr) return ThreadNotSubscribed();
-  WatchThread();
+  status = WatchThread();
+  if (!status.ok()) return status;
   std::shared_ptr<Call> call = mailbox->Take(deadline);
   if (call == nullptr) {
     if (mailbox->closed()) return ThreadNotSubscribed();
@@ -120,11 +122,11 @@ aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream) {
   return Api("aclrtSubscribeReport", [&] {
     std::shared_ptr<Stream> object;
     Status status = FindStream(stream, &object);
+    if (status.ok() && pthread_equal(threadId, pthread_self())) status = openaclnn::WatchThread();
     if (status.ok()) {
       object->set_subscription_end([](const Stream* s) { Subscriptions::Get().Forget(s); });
       status = Subscriptions::Get().Add(threadId, object.get());
     }
-    if (status.ok() && pthread_equal(threadId, pthread_self())) openaclnn::WatchThread();
     return status;
   });
 }

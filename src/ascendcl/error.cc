@@ -2,8 +2,6 @@
 // Thread-local error text and last error: aclGetRecentErrMsg, aclrtGetLastError, and their kin.
 #include "ascendcl/error.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <string>
 
@@ -11,6 +9,7 @@
 #include "ascendcl/error_table.h"
 #include "ascendcl/log.h"
 #include "ascendcl/message.h"
+#include "ascendcl/thread_end.h"
 
 namespace openaclnn {
 namespace {
@@ -21,18 +20,14 @@ struct ThreadErrors {
   std::string returned;
 };
 
-// A plain pointer, freed by a thread-specific key: a thread_local object would be gone when static
-// destructors of the program call in at exit.
+// A plain pointer: a thread_local object would be gone when static destructors of the program call
+// in at exit.
 thread_local ThreadErrors* t_errors = nullptr;
 
-pthread_key_t MakeKey() {
-  pthread_key_t key{};
-  pthread_key_create(&key, [](void* errors) {
-    delete static_cast<ThreadErrors*>(errors);
-    t_errors = nullptr;
-  });
-  return key;
-}
+constinit ThreadEnd g_thread_end([](void* errors) {
+  delete static_cast<ThreadErrors*>(errors);
+  t_errors = nullptr;
+});
 
 // The same for a thread without memory for its errors, cut; as trivially destroyed.
 struct ShortErrors {
@@ -44,10 +39,9 @@ thread_local ShortErrors t_short = {};
 thread_local int t_last = 0;
 
 ThreadErrors& Errors() {
-  static const pthread_key_t key = MakeKey();
   if (t_errors == nullptr) {
     t_errors = new ThreadErrors;
-    pthread_setspecific(key, t_errors);
+    (void)g_thread_end.Watch(t_errors);  // better kept for ever than no message
   }
   return *t_errors;
 }
