@@ -816,7 +816,8 @@ ACL_FUNC_VISIBILITY aclError aclrtFreeHost(void* hostPtr);
  * @param kind a hint: what the addresses are decides.
  * @retval ACL_ERROR_INVALID_PARAM dst or src is null.
  * @retval ACL_ERROR_RT_PARAM_INVALID count is more than destMax, a range leaves the allocation that
- *     it starts in, or kind is none of the enumeration; nothing is written.
+ *     it starts in or the memory of the process, or kind is none of the enumeration; nothing is
+ *     written.
  */
 ACL_FUNC_VISIBILITY aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
                                          aclrtMemcpyKind kind);

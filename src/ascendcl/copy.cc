@@ -4,6 +4,7 @@
 
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
+#include "ascendcl/host_memory.h"
 #include "ascendcl/host_wait.h"
 #include "ascendcl/memory.h"
 
@@ -37,6 +38,19 @@ struct Side {
   bool pageable() const { return pin.allocation() == nullptr; }
 };
 
+/// Whether all rows lie in memory of the process.
+bool HasRows(const void* address, const Extent& extent) {
+  const auto first = reinterpret_cast<uintptr_t>(address);
+  size_t bytes = 0;
+  if (extent.Bytes(&bytes) && IsMapped(first, bytes)) return true;
+  // What lies between the rows is not copied.
+  bool mapped = extent.height > 1;
+  for (size_t row = 0; mapped && row < extent.height; ++row) {
+    mapped = IsMapped(first + row * extent.pitch, extent.width);
+  }
+  return mapped;
+}
+
 /// Of an address that is not null. A side that fails has no host address.
 Status Resolve(const char* operand, const void* address, const Extent& extent, Side* side) {
   side->extent = extent;
@@ -51,6 +65,11 @@ Status Resolve(const char* operand, const void* address, const Extent& extent, S
       side->host = side->pin.host();
       return {};
     case Memory::Lookup::kUnknown:
+      if (!HasRows(address, extent)) {
+        return Status(ACL_ERROR_RT_PARAM_INVALID,
+                      Concat(operand, " range is ", bytes, " bytes from ", address,
+                             ", where this process has no memory, expected live memory"));
+      }
       side->host = static_cast<std::byte*>(const_cast<void*>(address));
       return {};
     case Memory::Lookup::kFreed:

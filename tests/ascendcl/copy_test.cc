@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies and fills: every direction, rows, order, pinned and pageable host memory.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cstring>
 #include <numeric>
 #include <thread>
@@ -43,6 +46,68 @@ TEST_F(CopyTest, FreedMemoryIsRefused) {
     EXPECT_EQ(aclrtMemcpy(freed, 256, host.data(), 256, ACL_MEMCPY_HOST_TO_DEVICE), 107000);
     EXPECT_EQ(aclrtMemset(freed, 256, 0, 256), 107000);
   }
+}
+
+// Nothing is there, so that a copy would end the process.
+TEST_F(CopyTest, AddressesWithoutMemoryAreRefused) {
+  constexpr size_t kBytes = size_t{64} << 20;
+  std::vector<void*> addresses = {reinterpret_cast<void*>(uintptr_t{64}),
+                                  reinterpret_cast<void*>(UINTPTR_MAX - 100)};
+  void* range = nullptr;
+  ASSERT_EQ(aclrtReserveMemAddress(&range, kBytes, 0, nullptr, 0), 0);
+  EXPECT_EQ(aclrtMemset(range, kBytes, 0, 256), 107000) << "reserved only";
+  ASSERT_EQ(aclrtReleaseMemAddress(range), 0);
+  addresses.push_back(range);
+#ifndef __SANITIZE_ADDRESS__  // keeps what is freed for a while, and ends the process itself
+  void* pinned = nullptr;
+  ASSERT_EQ(aclrtMallocHost(&pinned, kBytes), 0);
+  ASSERT_EQ(aclrtFreeHost(pinned), 0);
+  addresses.push_back(pinned);
+#endif
+  aclrtStream stream = NewStream();
+  addresses.push_back(stream);
+  std::vector<uint8_t> host(256);
+  DeviceArray<uint8_t> device(256);
+  for (void* address : addresses) {
+    for (const auto& call : std::vector<std::function<int()>>{
+             [&] {
+               return aclrtMemcpy(device.data(), 256, address, 256, ACL_MEMCPY_HOST_TO_DEVICE);
+             },
+             [&] { return aclrtMemcpy(address, 256, host.data(), 256, ACL_MEMCPY_HOST_TO_HOST); },
+             [&] {
+               return aclrtMemcpyAsync(address, 256, device.data(), 256, ACL_MEMCPY_DEVICE_TO_HOST,
+                                       stream);
+             },
+             [&] {
+               return aclrtMemcpy2d(address, 16, device.data(), 16, 16, 16,
+                                    ACL_MEMCPY_DEVICE_TO_HOST);
+             },
+             [&] { return aclrtMemset(address, 256, 0, 256); },
+             [&] { return aclrtMemsetAsync(address, 256, 0, 256, stream); }}) {
+      EXPECT_EQ(call(), ACL_ERROR_RT_PARAM_INVALID) << address;
+      EXPECT_NE(TakeMessage().find("where this process has no memory"), std::string::npos);
+    }
+  }
+  EXPECT_NE(aclrtMemset(host.data(), SIZE_MAX, 0, SIZE_MAX), 0);
+  EXPECT_EQ(aclrtDestroyStream(stream), 0);
+}
+
+// What lies between the rows is nobody's business.
+TEST_F(CopyTest, RowsWithHolesBetweenThem) {
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  auto* rows = static_cast<uint8_t*>(
+      mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(rows, MAP_FAILED);
+  ASSERT_EQ(munmap(rows + page, page), 0);
+  rows[5] = 1;
+  rows[2 * page + 5] = 2;
+  DeviceArray<uint8_t> device(16);
+  EXPECT_EQ(aclrtMemcpy2d(device.data(), 8, rows, 2 * page, 8, 2, ACL_MEMCPY_HOST_TO_DEVICE), 0)
+      << TakeMessage();
+  EXPECT_EQ(device.Read(), (std::vector<uint8_t>{0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0}));
+  EXPECT_EQ(aclrtMemcpy2d(device.data(), 8, rows, page, 8, 2, ACL_MEMCPY_HOST_TO_DEVICE), 107000);
+  munmap(rows, page);
+  munmap(rows + 2 * page, page);
 }
 
 TEST_F(CopyTest, AsynchronousDirections) {

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asks the kernel where there is memory, but for the heap and the calling thread's stack: that
+// takes 0.2 us, a small copy 0.05.
+#include "ascendcl/host_memory.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <fstream>
+#include <string>
+
+namespace openaclnn {
+namespace {
+
+struct Range {
+  uintptr_t begin = 0, end = 0;
+  bool Holds(uintptr_t first, size_t bytes) const {
+    return first >= begin && first < end && bytes <= end - first;
+  }
+};
+
+/// Where the heap begins that grows at its end; UINTPTR_MAX if that cannot be told.
+uintptr_t FindHeap() {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    uintptr_t begin = 0;
+    if (line.ends_with("[heap]") &&
+        std::from_chars(line.data(), line.data() + line.size(), begin, 16).ec == std::errc()) {
+      return begin;
+    }
+  }
+  return UINTPTR_MAX;
+}
+
+Range Heap() {
+  static const uintptr_t begin = FindHeap();
+  return {begin, reinterpret_cast<uintptr_t>(sbrk(0))};  // no call of the kernel
+}
+
+uintptr_t FindStackEnd() {
+  pthread_attr_t attributes;
+  void* address = nullptr;
+  size_t bytes = 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
+  const bool found = pthread_attr_getstack(&attributes, &address, &bytes) == 0;
+  pthread_attr_destroy(&attributes);
+  return found ? reinterpret_cast<uintptr_t>(address) + bytes : 0;
+}
+
+/// From this function's frame on.
+Range Stack() {
+  thread_local const uintptr_t end = FindStackEnd();
+  return {reinterpret_cast<uintptr_t>(__builtin_frame_address(0)), end};
+}
+
+}  // namespace
+
+bool IsMapped(uintptr_t first, size_t bytes) {
+  if (bytes > PTRDIFF_MAX || first > UINTPTR_MAX - bytes) return false;
+  if (Heap().Holds(first, bytes) || Stack().Holds(first, bytes)) return true;
+  static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const uintptr_t before = first % page;
+  // Looks the range up and, on Linux, does nothing else.
+  return msync(reinterpret_cast<void*>(first - before), bytes + before, MS_ASYNC) == 0;
+}
+
+}  // namespace openaclnn
