@@ -18,6 +18,12 @@ constexpr uint64_t kGenerationMask = 0xFFFFFF;
 // generation moves on; with 24 bits of generation a stale handle is told apart for 10^10 of them.
 constexpr uint32_t kMinFree = 1024;
 
+// Slots begin with generations far apart, so that a handle that a program has counted up is not its
+// neighbour's: the golden ratio of 2^24, an odd number, gives each index its own.
+constexpr uint64_t FirstGeneration(uint32_t index) {
+  return (index * uint64_t{0x9E3779}) & kGenerationMask;
+}
+
 uint64_t Encode(Kind kind, uint64_t generation, uint32_t index) {
   return kTag << 52 | static_cast<uint64_t>(kind) << 48 | (generation & kGenerationMask) << 24 |
          index;
@@ -34,6 +40,8 @@ void HandleTable::AddChunk() {
   const uint32_t chunk = num_chunks_++;
   for (uint32_t i = 0; i < kChunkSize; ++i) {
     slots[i].index = chunk << kChunkBits | i;
+    slots[i].state.store(FirstGeneration(slots[i].index) << kGenerationShift,
+                         std::memory_order_relaxed);
     slots[i].next_free = i + 1 < kChunkSize ? &slots[i + 1] : nullptr;
   }
   (free_tail_ != nullptr ? free_tail_->next_free : free_head_) = slots;

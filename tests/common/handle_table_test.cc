@@ -119,6 +119,21 @@ TEST_F(HandleTableTest, ManyAtOnce) {
   }
 }
 
+// What a program makes of a handle by arithmetic is no other's, though all around it are live.
+TEST_F(HandleTableTest, NeighboursAreNoHandles) {
+  std::vector<uintptr_t> handles;
+  for (int i = 0; i < 10'000; ++i) handles.push_back(reinterpret_cast<uintptr_t>(Insert(i)));
+  for (const uintptr_t handle : handles) {
+    for (const uintptr_t step : {1, 2, 4, 8, 16, 24, 32, 64, 128, 256, 4096}) {
+      ASSERT_NE(Find(reinterpret_cast<void*>(handle + step)), Found::kLive) << step;
+      ASSERT_NE(Find(reinterpret_cast<void*>(handle - step)), Found::kLive) << step;
+    }
+  }
+  for (const uintptr_t handle : handles) {
+    ASSERT_EQ(table.Remove(Kind::kTensor, reinterpret_cast<void*>(handle)), Found::kLive);
+  }
+}
+
 TEST_F(HandleTableTest, RemovesAllOfAKind) {
   std::vector<void*> handles;
   for (int i = 0; i < 10'000; ++i) handles.push_back(Insert(i));
