@@ -3,6 +3,7 @@
 #include "common/handle_table.h"
 
 #include <new>
+#include <thread>
 
 namespace openaclnn {
 namespace {
@@ -97,6 +98,10 @@ Found HandleTable::Find(Kind kind, const void* handle, Pin* pin) {
   if (found != Found::kLive) return found;
   uint64_t state = slot->state.load(std::memory_order_acquire);
   do {
+    if ((state & kAlone) != 0) {
+      std::this_thread::yield();
+      state = slot->state.load(std::memory_order_acquire) & ~kAlone;  // or it is tried again
+    }
     if ((state & kLive) == 0 || (state >> kGenerationShift & kGenerationMask) != generation) {
       return Found::kStale;
     }
@@ -116,6 +121,24 @@ Found HandleTable::Remove(Kind kind, const void* handle) {
   if ((before & kLive) == 0) return Found::kStale;
   Release(pin.slot_);
   return Found::kLive;
+}
+
+Found HandleTable::FindAlone(Kind kind, const void* handle, Pin* pin) {
+  while (true) {
+    const Found found = Find(kind, handle, pin);
+    if (found != Found::kLive) return found;
+    // Only the pins of the table and this one. Nobody is kept away while others have to leave: who
+    // waits here could be waiting for a thread that pins the object twice.
+    uint64_t state = pin->slot_->state.load(std::memory_order_relaxed);  // changed by the attempt
+    if ((state & (kLive | kAlone | kPinsMask)) == (kLive | 2) &&
+        pin->slot_->state.compare_exchange_strong(state, state | kAlone,
+                                                  std::memory_order_acquire)) {
+      pin->alone_ = true;
+      return found;
+    }
+    pin->Reset();
+    std::this_thread::yield();
+  }
 }
 
 void HandleTable::RemoveAll(Kind kind) {

@@ -46,16 +46,24 @@ class HandleTable {
   class Pin {
    public:
     Pin() = default;
-    Pin(Pin&& other) noexcept : table_(other.table_), slot_(std::exchange(other.slot_, nullptr)) {}
+    Pin(Pin&& other) noexcept
+        : table_(other.table_),
+          slot_(std::exchange(other.slot_, nullptr)),
+          alone_(std::exchange(other.alone_, false)) {}
     Pin& operator=(Pin&& other) noexcept {
       Reset();
       table_ = other.table_;
       slot_ = std::exchange(other.slot_, nullptr);
+      alone_ = std::exchange(other.alone_, false);
       return *this;
     }
     ~Pin() { Reset(); }
     void Reset() {
-      if (slot_ != nullptr) table_->Release(std::exchange(slot_, nullptr));
+      if (slot_ == nullptr) return;
+      if (std::exchange(alone_, false)) {
+        slot_->state.fetch_and(~kAlone, std::memory_order_release);
+      }
+      table_->Release(std::exchange(slot_, nullptr));
     }
     void* object() const { return slot_ != nullptr ? slot_->object : nullptr; }
     /// The pin as a pointer, to cross a C interface; Attach makes it a pin again.
@@ -71,6 +79,7 @@ class HandleTable {
     friend class HandleTable;
     HandleTable* table_ = nullptr;
     Slot* slot_ = nullptr;
+    bool alone_ = false;
   };
 
   HandleTable() = default;
@@ -83,6 +92,10 @@ class HandleTable {
 
   Found Find(Kind kind, const void* handle, Pin* pin);
 
+  /// The same once nobody else has a pin; until it ends others wait for theirs. For changes of what
+  /// others read. The calling thread may have no other pin of the object.
+  Found FindAlone(Kind kind, const void* handle, Pin* pin);
+
   /// Removes the handle; of several racing calls one returns kLive.
   Found Remove(Kind kind, const void* handle);
 
@@ -90,7 +103,8 @@ class HandleTable {
   void RemoveAll(Kind kind);
 
  private:
-  // generation in bits 63..33, live in bit 32, pins in bits 31..0 (the table holds one while live).
+  // generation in bits 63..33, live in bit 32, alone in bit 31, pins in bits 30..0 (the table holds
+  // one while live).
   struct Slot {
     std::atomic<uint64_t> state{0};
     void* object = nullptr;
@@ -100,7 +114,8 @@ class HandleTable {
     Slot* next_free = nullptr;
   };
 
-  static constexpr uint64_t kPinsMask = 0xFFFFFFFF;
+  static constexpr uint64_t kPinsMask = 0x7FFFFFFF;
+  static constexpr uint64_t kAlone = uint64_t{1} << 31;
   static constexpr uint64_t kLive = uint64_t{1} << 32;
   static constexpr int kGenerationShift = 33;
 
@@ -154,6 +169,14 @@ template <class T>
 Found FindObject(HandleTable& table, const void* handle, Pinned<T>* out) {
   HandleTable::Pin pin;
   const Found found = table.Find(T::kKind, handle, &pin);
+  *out = Pinned<T>(std::move(pin));
+  return found;
+}
+
+template <class T>
+Found FindObjectAlone(HandleTable& table, const void* handle, Pinned<T>* out) {
+  HandleTable::Pin pin;
+  const Found found = table.FindAlone(T::kKind, handle, &pin);
   *out = Pinned<T>(std::move(pin));
   return found;
 }

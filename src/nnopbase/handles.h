@@ -26,10 +26,9 @@ inline Status CheckCount(uint64_t size, size_t value_bytes) {
                 Concat("size value is ", size, ", expected at most ", most));
 }
 
-/// 161001 for null, 161002 for what is not a live handle of T's kind.
+/// What a look-up of a T comes to.
 template <class T>
-Status FindMeta(const char* operand, const void* handle, Pinned<T>* object) {
-  const Found found = FindObject(MetaHandles(), handle, object);
+Status LookUp(const char* operand, Found found, const void* handle) {
   if (found == Found::kLive) return {};
   if (found == Found::kNull) return NullArgument(operand);
   return Status(
@@ -37,6 +36,18 @@ Status FindMeta(const char* operand, const void* handle, Pinned<T>* object) {
       Concat(operand, " value is ",
              found == Found::kStale ? "a handle that was destroyed" : "not a handle of this kind",
              " (", handle, "), expected a live ", T::kNoun));
+}
+
+/// 161001 for null, 161002 for what is not a live handle of T's kind.
+template <class T>
+Status FindMeta(const char* operand, const void* handle, Pinned<T>* object) {
+  return LookUp<T>(operand, FindObject(MetaHandles(), handle, object), handle);
+}
+
+/// The same, for a change: nobody else reads the object while it is pinned.
+template <class T>
+Status FindMetaAlone(const char* operand, const void* handle, Pinned<T>* object) {
+  return LookUp<T>(operand, FindObjectAlone(MetaHandles(), handle, object), handle);
 }
 
 /// The body of the aclCreate functions: null instead of a handle when `make` fails. An object that

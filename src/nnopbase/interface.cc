@@ -65,15 +65,16 @@ OpenaclnnFound ReadScalar(const aclScalar* handle, OpenaclnnScalar* scalar) {
 }
 
 void SetViewShape(const aclTensor* handle, const int64_t* dims, uint32_t rank) {
-  Pinned<Tensor> tensor;
-  if (FindObject(MetaHandles(), handle, &tensor) != Found::kLive) return;
-  tensor->dims = Dims(dims, rank);
-  tensor->strides = Dims(dims, rank);
+  Dims shape(dims, rank), strides(dims, rank);
   int64_t stride = 1;
   for (uint32_t i = rank; i-- > 0;) {
-    tensor->strides.data()[i] = stride;
+    strides.data()[i] = stride;
     stride *= dims[i];
   }
+  Pinned<Tensor> tensor;  // threads of the program may read it
+  if (FindObjectAlone(MetaHandles(), handle, &tensor) != Found::kLive) return;
+  tensor->dims = std::move(shape);
+  tensor->strides = std::move(strides);
 }
 
 /// What the body says, as C functions say it: nothing is thrown across the border.

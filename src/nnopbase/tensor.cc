@@ -108,11 +108,14 @@ aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims, uint64_t v
     Pinned<Tensor> object;
     Tensor made;
     Status status = openaclnn::FindMeta("tensor", tensor, &object);
+    object = {};
     if (status.ok()) {
       status = openaclnn::Make({viewDims, viewDimsNum, dataType, stride, offset, format,
                                 storageDims, storageDimsNum, tensorData},
                                &made);
     }
+    // Other threads may read it.
+    if (status.ok()) status = openaclnn::FindMetaAlone("tensor", tensor, &object);
     if (status.ok()) *object = std::move(made);
     return status;
   });
@@ -162,7 +165,12 @@ aclnnStatus aclGetDataType(const aclTensor* tensor, aclDataType* dataType) {
 }
 
 aclnnStatus aclSetRawTensorAddr(aclTensor* tensor, void* addr) {
-  return openaclnn::Get("aclSetRawTensorAddr", tensor, [&](Tensor& t) { t.data = addr; }, {});
+  return openaclnn::Api("aclSetRawTensorAddr", [&] {
+    Pinned<Tensor> object;
+    Status status = openaclnn::FindMetaAlone("tensor", tensor, &object);
+    if (status.ok()) object->data = addr;
+    return status;
+  });
 }
 
 aclnnStatus aclGetRawTensorAddr(const aclTensor* tensor, void** addr) {

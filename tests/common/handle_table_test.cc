@@ -148,6 +148,41 @@ TEST_F(HandleTableTest, RemovesAllOfAKind) {
   EXPECT_EQ(table.Remove(Kind::kScalar, other), Found::kLive);
 }
 
+// Who changes an object has it alone; whoever looks it up meanwhile waits, also twice.
+TEST_F(HandleTableTest, Alone) {
+  constexpr int kRounds = 300;
+  void* handle = Insert(0);
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < kRounds; ++i) {
+        Pinned<Thing> thing, again;
+        if (t < 2) {
+          ASSERT_EQ(FindObjectAlone(table, handle, &thing), Found::kLive);
+          const int before = thing->value++;
+          std::this_thread::yield();
+          if (thing->value != before + 1) ++wrong;
+        } else {
+          ASSERT_EQ(FindObject(table, handle, &thing), Found::kLive);
+          const int before = thing->value;
+          std::this_thread::yield();
+          ASSERT_EQ(FindObject(table, handle, &again), Found::kLive);
+          if (again->value != before) ++wrong;
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  Pinned<Thing> thing;
+  ASSERT_EQ(FindObject(table, handle, &thing), Found::kLive);
+  EXPECT_EQ(thing->value, 2 * kRounds);
+  thing = Pinned<Thing>();
+  EXPECT_EQ(table.Remove(Kind::kTensor, handle), Found::kLive);
+  EXPECT_EQ(FindObjectAlone(table, handle, &thing), Found::kStale);
+}
+
 // What is free is handed out before memory for more is missed.
 TEST_F(HandleTableTest, GrowsAfterAShortage) {
   std::vector<void*> handles;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors: create, read back, new view, addresses, and every refusal.
+#include <atomic>
+#include <climits>
 #include <thread>
 
 #include "aclnn/acl_meta.h"
@@ -113,6 +115,34 @@ TEST(TensorTest, InitGivesANewView) {
   EXPECT_EQ(aclGetDataType(tensor, &type), 0);
   EXPECT_EQ(type, ACL_INT64) << "a refusal leaves it as it was";
   EXPECT_EQ(Read(aclGetViewShape, tensor), Dims{4});
+  EXPECT_EQ(aclDestroyTensor(tensor), 0);
+}
+
+// Readers see the tensor as it was or as it is, whole; more than 8 dimensions are on the heap.
+TEST(TensorTest, InitWhileAnotherThreadReads) {
+  const Dims few(2, 1), many(12, 2);
+  aclTensor* tensor = Create(few, few, 0, few);
+  ASSERT_NE(tensor, nullptr);
+  std::atomic<bool> stop{false};
+  std::thread writer([&] {
+    for (int i = 0; !stop; ++i) {
+      const Dims& dims = i % 2 == 0 ? many : few;
+      EXPECT_EQ(aclInitTensor(tensor, dims.data(), dims.size(), ACL_FLOAT, dims.data(), 0,
+                              ACL_FORMAT_ND, dims.data(), dims.size(), nullptr),
+                0);
+    }
+  });
+  for (int i = 0; i < 20'000; ++i) {
+    for (const Getter getter : {aclGetViewShape, aclGetViewStrides, aclGetStorageShape}) {
+      const Dims read = Read(getter, tensor);
+      if (read != few && read != many) {
+        ADD_FAILURE() << "half a tensor, of rank " << read.size();
+        i = INT_MAX - 1;
+      }
+    }
+  }
+  stop = true;
+  writer.join();
   EXPECT_EQ(aclDestroyTensor(tensor), 0);
 }
 
