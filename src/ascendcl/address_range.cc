@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "acl/acl.h"
+#include "common/descriptor.h"
 
 namespace openaclnn {
 namespace {
@@ -30,7 +31,7 @@ Status PhysicalMemory::Create(uint32_t device_id, uint64_t bytes,
                               std::shared_ptr<PhysicalMemory>* made) {
   // First the object: without memory for it there is no descriptor to lose.
   std::shared_ptr<PhysicalMemory> memory(new PhysicalMemory(device_id, bytes));
-  memory->descriptor_ = memfd_create("openaclnn", MFD_CLOEXEC);
+  memory->descriptor_ = AboveStandard(memfd_create("openaclnn", MFD_CLOEXEC));
   if (memory->descriptor_ < 0 || ftruncate(memory->descriptor_, static_cast<off_t>(bytes)) != 0) {
     return Status(ACL_ERROR_RT_MEMORY_ALLOCATION,
                   Concat("size value is ", bytes, ", expected no more than this machine has"));

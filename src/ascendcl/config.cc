@@ -161,7 +161,7 @@ uint32_t VisibleDevices(uint32_t num_devices) {
 /// OPENACLNN_CAPTURE asks for what only the preloaded library does; without it nothing would be
 /// saved, and nobody told.
 Status CheckCapture() {
-  const char* value = std::getenv("OPENACLNN_CAPTURE");
+  const char* value = secure_getenv("OPENACLNN_CAPTURE");
   if (value == nullptr || *value == '\0') return {};
   if (dlsym(RTLD_DEFAULT, "openaclnn_capture") != nullptr) return {};
   return InvalidVariable(

@@ -2,7 +2,6 @@
 // Log: levels from the environment, files of bounded size and number.
 #include "ascendcl/log.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -22,6 +21,7 @@
 
 #include "acl/acl_base.h"
 #include "ascendcl/fork.h"
+#include "common/descriptor.h"
 #include "common/status.h"
 
 namespace openaclnn {
@@ -34,7 +34,8 @@ constexpr off_t kMaxFileBytes = off_t{20} << 20;
 constexpr size_t kDefaultFiles = 10;
 
 std::string Environment(const char* name) {
-  const char* value = std::getenv(name);
+  // Whoever starts a program with more rights than his own may not choose where it writes.
+  const char* value = secure_getenv(name);
   return value != nullptr ? value : "";
 }
 
@@ -173,7 +174,7 @@ class Sink {
     std::error_code ignored;
     std::filesystem::create_directories(folder, ignored);
     const std::string path = Concat(folder, "/plog-", getpid(), "_", now.file, ".log");
-    file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+    file_ = OpenToWrite(path.c_str(), O_APPEND, 0640);
     if (file_ < 0) return;
     if (files_.empty() || files_.back() != path) files_.push_back(path);
     for (; files_.size() > settings_.max_files; files_.pop_front()) unlink(files_.front().c_str());

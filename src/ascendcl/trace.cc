@@ -2,7 +2,6 @@
 // Trace: a file of JSON in the Trace Event Format, complete after each event.
 #include "ascendcl/trace.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -11,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -19,6 +19,7 @@
 
 #include "ascendcl/log.h"
 #include "ascendcl/task.h"
+#include "common/descriptor.h"
 #include "common/status.h"
 
 namespace openaclnn {
@@ -52,11 +53,18 @@ class TraceFile {
  public:
   std::mutex mutex;
 
-  /// Empty: no trace.
-  void Configure(const std::string& path) {
-    if (path != path_) Close();
-    path_ = path;
-    SetTracing(!path.empty());
+  /// What the variable says; empty: no trace.
+  void Configure(const std::string& name) {
+    if (name != name_) {
+      Close();
+      // As seen from here: the program may change its directory.
+      std::error_code error;
+      const bool relative = !name.empty() && name[0] != '/';
+      folder_ = relative ? std::filesystem::current_path(error).string() + "/" : "";
+      if (error) folder_.clear();
+      name_ = name;
+    }
+    SetTracing(!name.empty());
   }
 
   /// The file's number, counted from 1; made now if there is none.
@@ -82,12 +90,11 @@ class TraceFile {
 
  private:
   void Open() {
-    std::string path = path_;
-    const size_t process = path.find("%p");
-    if (process != std::string::npos) path.replace(process, 2, Concat(getpid()));
+    std::string name = name_;
+    const size_t process = name.find("%p");
+    if (process != std::string::npos) name.replace(process, 2, Concat(getpid()));
     // Not blocking: it might be a pipe that nobody reads.
-    constexpr int kFlags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-    file_ = open(path.c_str(), kFlags, 0644);
+    file_ = OpenToWrite((folder_ + name).c_str(), O_NONBLOCK | O_NOCTTY, 0644);
     if (file_ < 0) return Fail(errno);
     struct stat facts = {};
     if (fstat(file_, &facts) != 0 || !S_ISREG(facts.st_mode)) return Fail(ESPIPE);
@@ -120,13 +127,15 @@ class TraceFile {
     if (file_ >= 0 && size_ > 0 && ftruncate(file_, size_) == 0) (void)WriteAt(size_, kEnd);
     Close();
     Log(LogModule::kAscendcl, LogLevel::kError,
-        Concat("environment variable OPENACLNN_TRACE is '", path_, "', expected a file that ",
+        Concat("environment variable OPENACLNN_TRACE is '", name_, "', expected a file that ",
                error == EWOULDBLOCK ? "no other process writes (%p in its name is the process)"
+               : error == ELOOP     ? "is no symbolic link"
                                     : "can be written",
                ": ", std::strerror(error)));
   }
 
-  std::string path_;
+  std::string name_;
+  std::string folder_;  // that the name begins in, where it does not say so itself
   int file_ = -1;
   off_t size_ = 0;  // without kEnd
   uint64_t number_ = 0;
@@ -197,9 +206,9 @@ std::string WithCode(int code, std::string arguments) {
 }  // namespace
 
 void ReloadTrace() {
-  const char* path = std::getenv("OPENACLNN_TRACE");
+  const char* name = secure_getenv("OPENACLNN_TRACE");  // or anybody could have it write anywhere
   std::lock_guard lock(TheFile().mutex);
-  TheFile().Configure(path != nullptr ? path : "");
+  TheFile().Configure(name != nullptr ? name : "");
 }
 
 void NoteArguments(const char* members) noexcept { Note(members); }

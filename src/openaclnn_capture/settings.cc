@@ -15,7 +15,7 @@ namespace openaclnn::capture {
 namespace {
 
 std::string Variable(const char* name) {
-  const char* const value = getenv(name);
+  const char* const value = secure_getenv(name);  // or anybody could have it write anywhere
   return value == nullptr ? "" : value;
 }
 

@@ -97,8 +97,8 @@ class TraceTest : public ::testing::Test {
 
   /// A death test's program writes where its parent will read.
   static fs::path Folder() {
-    const char* parents = std::getenv("OPENACLNN_TRACE");
-    if (parents != nullptr) return fs::path(parents).parent_path();
+    const char* parents = std::getenv("OPENACLNN_TEST_FOLDER");
+    if (parents != nullptr) return parents;
     return fs::temp_directory_path() / ("openaclnn_trace_" + std::to_string(getpid()));
   }
 
@@ -106,6 +106,7 @@ class TraceTest : public ::testing::Test {
   // A process goes on with a file until it is told another: each test has its own.
   const fs::path file_ = folder_ / testing::UnitTest::GetInstance()->current_test_info()->name();
   const Variable variable_{"OPENACLNN_TRACE", file_.c_str()};
+  const Variable parents_{"OPENACLNN_TEST_FOLDER", folder_.c_str()};
 };
 
 TEST_F(TraceTest, EachCallAndTaskIsThere) {

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that the libraries read and write: which ones, for whom, and under which descriptors.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "tests/ascendcl/fixture.h"
+
+namespace openaclnn {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+class FileTest : public ::testing::Test {
+ protected:
+  FileTest() { fs::create_directory(folder_); }
+  ~FileTest() override { fs::remove_all(folder_); }
+
+  static void Start() {
+    ASSERT_EQ(aclInit(nullptr), 0) << TakeMessage();
+    ASSERT_EQ(aclrtSetDevice(0), 0);
+  }
+  static void Stop() {
+    EXPECT_EQ(aclrtResetDevice(0), 0);
+    EXPECT_EQ(aclFinalize(), 0);
+  }
+  /// Starts and stops; what was printed, which is the log.
+  static std::string Log() {
+    const Variable to_stdout("ASCEND_SLOG_PRINT_TO_STDOUT", "1");
+    const Variable level("ASCEND_GLOBAL_LOG_LEVEL", "3");
+    testing::internal::CaptureStdout();
+    Start();
+    Stop();
+    return testing::internal::GetCapturedStdout();
+  }
+  /// How often a trace has a call.
+  static int64_t Count(const fs::path& trace, const std::string& call) {
+    std::ifstream file(trace);
+    int64_t count = 0;
+    for (const json& event : json::parse(file)) count += event.at("name") == call ? 1 : 0;
+    return count;
+  }
+
+  /// A death test's program writes where its parent will read.
+  static fs::path Folder() {
+    const char* parents = std::getenv("OPENACLNN_TEST_FOLDER");
+    if (parents != nullptr) return parents;
+    return fs::temp_directory_path() / ("openaclnn_files_" + std::to_string(getpid()));
+  }
+
+  const fs::path folder_ = Folder();
+  // A process goes on with a file until it is told another: each test has its own.
+  const fs::path file_ = folder_ / testing::UnitTest::GetInstance()->current_test_info()->name();
+  const Variable variable_{"OPENACLNN_TRACE", file_.c_str()};
+  const Variable parents_{"OPENACLNN_TEST_FOLDER", folder_.c_str()};
+};
+
+// A name is meant as seen from where the program was when it was read, not when the file is made.
+TEST_F(FileTest, ChangesOfDirectoryAreNotFollowed) {
+  const fs::path elsewhere = folder_ / "elsewhere", before = fs::current_path();
+  fs::create_directory(elsewhere);
+  fs::current_path(folder_);
+  {
+    const Variable variable("OPENACLNN_TRACE", "first.json");
+    ASSERT_EQ(aclInit(nullptr), 0);
+    fs::current_path(elsewhere);
+    ASSERT_EQ(aclFinalize(), 0);
+  }
+  fs::current_path(before);
+  EXPECT_EQ(Count(folder_ / "first.json", "aclFinalize"), 1);
+}
+
+// Another user may have put a link where all may make files.
+TEST_F(FileTest, LinksAreNotFollowed) {
+  const fs::path precious = folder_ / "precious";
+  std::ofstream(precious) << "mine";
+  fs::create_symlink(precious, file_);
+  EXPECT_THAT(Log(), HasSubstr("expected a file that is no symbolic link"));
+  EXPECT_EQ(fs::file_size(precious), 4U);
+  fs::remove(file_);
+  fs::create_symlink(folder_ / "new", file_);
+  EXPECT_THAT(Log(), HasSubstr("expected a file that is no symbolic link"));
+  EXPECT_FALSE(fs::exists(folder_ / "new"));
+}
+
+// What a program prints whose standard output is closed belongs into no file of ours.
+TEST_F(FileTest, ClosedStandardStreamsStayClosed) {
+  const auto program = [] {
+    for (const int standard : {STDIN_FILENO, STDOUT_FILENO}) close(standard);
+    const Variable to_file("ASCEND_PROCESS_LOG_PATH", Folder().c_str());
+    const Variable level("ASCEND_GLOBAL_LOG_LEVEL", "0");
+    Start();
+    aclrtPhysicalMemProp prop = {};
+    prop.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+    aclrtDrvMemHandle memory = nullptr;
+    const bool made = aclrtMallocPhysical(&memory, 2 << 20, &prop, 0) == 0;
+    const bool closed = fcntl(STDIN_FILENO, F_GETFD) < 0 && fcntl(STDOUT_FILENO, F_GETFD) < 0;
+    const bool logged = fs::exists(Folder() / "debug" / "plog");
+    std::_Exit(made && closed && logged && aclFinalize() == 0 ? 0 : 1);
+  };
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";  // traces from its first call on
+  EXPECT_EXIT(program(), testing::ExitedWithCode(0), "");
+  EXPECT_EQ(Count(file_, "aclFinalize"), 1);
+}
+
+/// Runs a test of this program as another user with the rights of its owner, who is root; nothing
+/// if that cannot be done here.
+std::optional<int> RunWithMoreRights(const fs::path& folder, const char* test) {
+  struct statvfs facts = {};
+  if (geteuid() != 0 || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 0 ||
+      statvfs(folder.c_str(), &facts) != 0 || (facts.f_flag & ST_NOSUID) != 0) {
+    return std::nullopt;
+  }
+  const fs::path program = folder / "program";
+  fs::copy_file("/proc/self/exe", program);
+  if (chmod(folder.c_str(), 0755) != 0 || chmod(program.c_str(), 04755) != 0) return std::nullopt;
+  constexpr int kCannot = 99;
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    if (setgid(65534) != 0 || setuid(65534) != 0) _exit(kCannot);
+    execl(program.c_str(), program.c_str(), test, nullptr);
+    _exit(kCannot);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (!WIFEXITED(status)) return -1;
+  return WEXITSTATUS(status) == kCannot ? std::nullopt : std::optional(WEXITSTATUS(status));
+}
+
+TEST_F(FileTest, WhoStartsAProgramWithMoreRightsIsNotHeard) {
+  std::ofstream(file_) << "root's";
+  const Variable log("ASCEND_PROCESS_LOG_PATH", (folder_ / "log").c_str());
+  const auto status = RunWithMoreRights(folder_, "--gtest_filter=LifeTest.CallsAreNotCounted");
+  if (!status) GTEST_SKIP() << "needs root, and a folder whose programs may have more rights";
+  EXPECT_EQ(*status, 0);
+  EXPECT_EQ(fs::file_size(file_), 6U);
+  EXPECT_FALSE(fs::exists(folder_ / "log"));
+}
+
+}  // namespace
+}  // namespace openaclnn
