@@ -2,13 +2,15 @@
 // Writes a captured call, under another name until it is whole.
 #include "openaclnn_capture/store.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <stdexcept>
+#include <string_view>
 
 #include "acl/acl.h"
 #include "openaclnn/version.h"
@@ -45,11 +47,30 @@ uint32_t Crc32(const std::string& bytes) {
   throw std::runtime_error("cannot write " + path.string() + ": " + strerror(errno));
 }
 
-void WriteFile(const fs::path& path, const std::string& bytes) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file) Fail(path);
+/// A new file that nobody else can read. Its descriptor is no standard stream's, which the program
+/// may have closed, and print to.
+int MakeFile(const fs::path& path) {
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  const int file = open(path.c_str(), kFlags, 0600);
+  if (file < 0 || file > STDERR_FILENO) return file;
+  const int above = fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  close(file);
+  return above;
+}
+
+void WriteFile(const fs::path& path, std::string_view bytes) {
+  const int file = MakeFile(path);
+  if (file < 0) Fail(path);
+  while (!bytes.empty()) {
+    const ssize_t written = write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) break;
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  const int error = errno;
+  const bool closed = close(file) == 0;
+  if (!bytes.empty()) errno = error;
+  if (!bytes.empty() || !closed) Fail(path);
 }
 
 Json File(const fs::path& folder, const std::string& name, const std::string& bytes) {
@@ -80,18 +101,31 @@ std::string Product() {
   return product == nullptr ? "" : product;
 }
 
-/// Removes what was not finished, whatever stopped it.
+/// Makes a folder of a name that no finished call has, and removes it, whatever stops the work.
 class Unfinished {
  public:
-  explicit Unfinished(fs::path folder) : folder_(std::move(folder)) {}
+  Unfinished(const fs::path& above, const std::string& name) {
+    std::error_code error;
+    fs::create_directories(above, error);  // what fails is seen below
+    const std::string first = ".unfinished-" + std::to_string(getpid()) + "-" + name;
+    for (int again = 1;; ++again) {
+      folder_ = above / (again == 1 ? first : first + "." + std::to_string(again));
+      if (mkdir(folder_.c_str(), 0700) == 0) return;
+      if (errno != EEXIST) {
+        throw std::runtime_error("cannot make " + folder_.string() + ": " + strerror(errno));
+      }
+    }
+  }
   Unfinished(const Unfinished&) = delete;
   ~Unfinished() {
     std::error_code ignored;
     fs::remove_all(folder_, ignored);
   }
 
+  const fs::path& folder() const { return folder_; }
+
  private:
-  const fs::path folder_;
+  fs::path folder_;
 };
 
 }  // namespace
@@ -102,12 +136,8 @@ void Store(const Call& call, const std::vector<Memory>& memory, const Outcomes& 
   const std::string digits = std::to_string(number);
   const std::string name =
       std::string(6 - std::min<size_t>(6, digits.size()), '0') + digits + "-" + call.api;
-  const fs::path unfinished = above / (".unfinished-" + std::to_string(getpid()) + "-" + name);
-  const Unfinished removed_by_then(unfinished);
-  std::error_code error;
-  fs::create_directories(unfinished, error);
-  if (error)
-    throw std::runtime_error("cannot make " + unfinished.string() + ": " + error.message());
+  const Unfinished removed_by_then(above, name);
+  const fs::path& unfinished = removed_by_then.folder();
   Json document = Document(call, memory);
   document["format"] = kFormat;
   document["made_by"] = "openaclnn " OPENACLNN_VERSION_STRING;
@@ -123,6 +153,7 @@ void Store(const Call& call, const std::vector<Memory>& memory, const Outcomes& 
   WriteFile(unfinished / "call.json",
             document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
   // Earlier runs and other processes keep theirs.
+  std::error_code error;
   for (int again = 1;; ++again) {
     const fs::path folder = above / (again == 1 ? name : name + "." + std::to_string(again));
     fs::rename(unfinished, folder, error);

@@ -84,6 +84,12 @@ TEST_F(CaptureTest, SavesWhatTheCallReadAndWrote) {
   const fs::path before = memory.at("before").at("file"), after = memory.at("after").at("file");
   EXPECT_EQ(Floats(folders[0] / before), (std::vector<float>{0, 0, 0}));
   EXPECT_EQ(Floats(folders[0] / after), (std::vector<float>{1, 2, 3}));
+  // It is what the program computes with: no other user's.
+  const auto none = fs::perms::group_all | fs::perms::others_all;
+  EXPECT_EQ(fs::status(folders[0]).permissions() & none, fs::perms::none);
+  for (const auto& file : fs::directory_iterator(folders[0])) {
+    EXPECT_EQ(file.status().permissions() & none, fs::perms::none) << file.path();
+  }
   for (const aclTensor* tensor : {self, result}) EXPECT_EQ(aclDestroyTensor(tensor), 0);
 }
 
