@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Life of the library: aclInit, aclFinalize and the version queries.
 #include <condition_variable>
-#include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
 
@@ -18,6 +17,7 @@
 #include "ascendcl/memory.h"
 #include "ascendcl/trace.h"
 #include "ascendcl/workers.h"
+#include "common/json_file.h"
 #include "openaclnn/version.h"
 
 namespace openaclnn {
@@ -44,16 +44,17 @@ Status AwaitEnd(std::unique_lock<std::mutex>& lock) {
 
 /// Nothing of the file is used; it is read so that a mistake in it does not wait for the device.
 Status CheckConfigFile(const char* path) {
-  std::ifstream file(path);
-  if (!file) {
-    return Status(ACL_ERROR_INVALID_FILE,
-                  Concat("configPath value is '", path, "', expected a file that can be read"));
+  switch (CheckJsonFile(path)) {
+    case JsonFile::kJson:
+      return {};
+    case JsonFile::kNotJson:
+      return Status(ACL_ERROR_PARSE_FILE,
+                    Concat("configPath content of '", path, "' is not JSON, expected JSON"));
+    case JsonFile::kUnreadable:
+      break;
   }
-  if (!nlohmann::json::accept(file)) {
-    return Status(ACL_ERROR_PARSE_FILE,
-                  Concat("configPath content of '", path, "' is not JSON, expected JSON"));
-  }
-  return {};
+  return Status(ACL_ERROR_INVALID_FILE,
+                Concat("configPath value is '", path, "', expected a file that can be read"));
 }
 
 Status Initialise(const char* config_path) {

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // aclnnInit and aclnnFinalize.
-#include <fstream>
-#include <nlohmann/json.hpp>
-
 #include "aclnn/aclnn_base.h"
 #include "ascendcl/error.h"
+#include "common/json_file.h"
 #include "openaclnn/status.h"
 
 aclnnStatus aclnnInit(const char* configPath) {
   return openaclnn::Api("aclnnInit", [&]() -> openaclnn::Status {
     if (configPath == nullptr) return {};
-    std::ifstream file(configPath);
-    if (file && nlohmann::json::accept(file)) return {};
+    if (openaclnn::CheckJsonFile(configPath) == openaclnn::JsonFile::kJson) return {};
     return openaclnn::Status(
         ACLNN_ERR_PARAM_INVALID,
         openaclnn::Concat("configPath value is '", configPath, "', expected a file of JSON"));

@@ -14,6 +14,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "aclnn/aclnn_base.h"
+#include "openaclnn/status.h"
 #include "tests/ascendcl/fixture.h"
 
 namespace openaclnn {
@@ -148,6 +150,23 @@ TEST_F(FileTest, WhoStartsAProgramWithMoreRightsIsNotHeard) {
   EXPECT_EQ(*status, 0);
   EXPECT_EQ(fs::file_size(file_), 6U);
   EXPECT_FALSE(fs::exists(folder_ / "log"));
+}
+
+// Opening a pipe would wait for its writer.
+TEST_F(FileTest, ConfigurationThatIsNoFile) {
+  const fs::path pipe = folder_ / "pipe";
+  ASSERT_TRUE(mkfifo(pipe.c_str(), 0600) == 0 || errno == EEXIST);  // of the parent
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  for (const char* path : {"/", "/dev/zero", pipe.c_str()}) {
+    const auto program = [&] {
+      alarm(20);
+      const bool refused = aclInit(path) == ACL_ERROR_INVALID_FILE &&
+                           TakeMessage().find("expected a file that can be read") < 200 &&
+                           aclnnInit(path) == ACLNN_ERR_PARAM_INVALID;
+      std::_Exit(refused && aclInit(nullptr) == 0 ? 0 : 1);
+    };
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0), "") << path;
+  }
 }
 
 }  // namespace
