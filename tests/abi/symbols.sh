@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Compares what each library exports with its exports.map, libopapi.so's operators with the public
-# headers; its soname and the libraries that it may need.
+# headers; its soname, the libraries that it may need, and that its tables of addresses are sealed.
 set -eu
 
 if [ $# -ne 3 ] || [ ! -d "$1" ] || [ ! -f "$2" ] || [ ! -d "$3" ]; then
@@ -30,6 +30,11 @@ expect() { # what expected got
 
 dynamic() { # library tag
   readelf -d "$1" | sed -n "s/.*($2).*\[\(.*\)\]/\1/p"
+}
+
+hardened() { # library
+  readelf -dW "$1" | grep -ow -m1 BIND_NOW || true
+  readelf -lW "$1" | grep -ow -m1 GNU_RELRO || true
 }
 
 listed() { # exports.map; the patterns of libopapi.so's stand for what the headers declare
@@ -83,6 +88,11 @@ for map in "$source"/*/exports.map "$source"/companions/*/exports.map; do
   # A version node would bind clients to this implementation of the interface.
   expect "version nodes of lib$name.so" "" "$(readelf -V "$library" | grep -c 'Version definition' |
     sed 's/^0$//')"
+done
+
+# What is found is found while loading, and cannot be written to afterwards.
+for library in $(find "$libraries" -name 'lib*.so' | LC_ALL=C sort); do
+  expect "hardening of $(basename "$library")" "BIND_NOW GNU_RELRO" "$(echo $(hardened "$library"))"
 done
 
 exit $failed
