@@ -342,6 +342,8 @@ def _replay(
     """Run captured calls again; compare with the reference and with what was captured."""
     _select_product(soc)
     captures = replay.read(folder)
+    for left in replay.unfinished(folder):
+        _tell(f"{left} is no whole call: its process was killed, or still writes it", ExitCode.OK)
     if c is not None:
         return _write_program(captures, folder, c)
     replay.select_product(captures)

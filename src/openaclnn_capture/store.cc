@@ -101,7 +101,8 @@ std::string Product() {
   return product == nullptr ? "" : product;
 }
 
-/// Makes a folder of a name that no finished call has, and removes it, whatever stops the work.
+/// Makes a folder of a name that no finished call has, and removes it, whatever stops the work. If
+/// the process is killed it stays; `openaclnn replay` names it.
 class Unfinished {
  public:
   Unfinished(const fs::path& above, const std::string& name) {

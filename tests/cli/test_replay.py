@@ -250,6 +250,19 @@ def test_earlier_captures_stay(tool, captured, tmp_path):
     assert names(tmp_path / "calls") == [name, f"{name}.2"]
 
 
+def test_calls_of_killed_programs_are_named(tool, captured, tmp_path):
+    """What they were saving stays in a folder of another name, which is no call."""
+    calls = tmp_path / "calls"
+    left = calls / ".unfinished-17-000002-aclnnAbs"
+    left.mkdir(parents=True)
+    (left / "memory0.before.bin").write_bytes(b"1")
+    refused(tool("replay", calls), 2, "has no captured call", f"{left} was not finished")
+    assert captured(CLIENT, "again", OPENACLNN_CAPTURE_CALL="1").code == 0
+    run = tool("replay", calls, "--json")
+    assert run.code == 0 and len(run.json["calls"]) == 1
+    assert run.stderr.count("\n") == 1 and f"{left} is no whole call" in run.stderr
+
+
 def test_a_folder_that_cannot_be_written(captured, tmp_path):
     (tmp_path / "calls").write_text("a file")
     run = captured(CLIENT, "again")

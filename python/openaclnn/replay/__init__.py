@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Captured calls of operators: reading them, running them again, and as C programs."""
 
-from .capture import Capture, read
+from .capture import Capture, read, unfinished
 from .program import c_program
 from .report import document, print_results
 from .run import Result, replay, select_product
@@ -15,4 +15,5 @@ __all__ = [
     "read",
     "replay",
     "select_product",
+    "unfinished",
 ]

@@ -169,8 +169,16 @@ def read(path: Path) -> list[Capture]:
         return [_read_call(path)]
     found = sorted(each.parent for each in path.glob(f"[!.]*/{FILE}"))
     if not found:
-        raise InputError(f"{path} has no captured call, expected {FILE} in it or in its folders")
+        left = "".join(f"; {each} was not finished" for each in unfinished(path))
+        raise InputError(
+            f"{path} has no captured call, expected {FILE} in it or in its folders{left}"
+        )
     return [_read_call(each) for each in found]
+
+
+def unfinished(path: Path) -> list[Path]:
+    """What stays of calls whose processes were killed while they saved them, or still save them."""
+    return sorted(path.glob(".unfinished-*"))
 
 
 def _read_call(folder: Path) -> Capture:
