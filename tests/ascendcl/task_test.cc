@@ -73,10 +73,10 @@ TEST_F(TaskTest, DeviceAndEventBringItToo) {
 }
 
 TEST_F(TaskTest, OneErrorForEachStream) {
-  Gradient bad(kBad);
+  Gradient bad(kBad), another(kBad);
   aclrtStream other = NewStream();
   ASSERT_EQ(bad.Launch(stream), 0);
-  ASSERT_EQ(bad.Launch(other), 0);
+  ASSERT_EQ(another.Launch(other), 0);
   EXPECT_EQ(aclrtSynchronizeDevice(), kTaskError);
   EXPECT_EQ(aclrtSynchronizeDevice(), kTaskError) << "the other stream's";
   EXPECT_EQ(aclrtSynchronizeDevice(), 0);
