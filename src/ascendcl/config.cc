@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "acl/acl.h"
+#include "ascendcl/check/race_watch.h"
 #include "ascendcl/control_group.h"
 #include "ascendcl/first_use.h"
 
@@ -139,6 +140,16 @@ Status ReadSimd(OpenaclnnSimd* simd) {
   return InvalidVariable("OPENACLNN_SIMD", value, Concat("one that this machine has: ", known));
 }
 
+Status ReadCheck(CheckLevel* level) {
+  const char* value = std::getenv("OPENACLNN_CHECK");
+  const std::string_view name = value != nullptr && *value != '\0' ? value : "fast";
+  *level = name == "off"    ? CheckLevel::kOff
+           : name == "full" ? CheckLevel::kFull
+                            : CheckLevel::kFast;
+  if (name == "off" || name == "fast" || name == "full") return {};
+  return InvalidVariable("OPENACLNN_CHECK", name, "off, fast or full");
+}
+
 /// ASCEND_RT_VISIBLE_DEVICES is a comma-separated, ascending list of device numbers; it counts up
 /// to the first entry that is not a number, not ascending or not a device ("1, 2,3" is device 1).
 uint32_t VisibleDevices(uint32_t num_devices) {
@@ -190,6 +201,7 @@ Status Load() {
   if (status.ok()) {
     g_config = config;
     g_loaded = true;
+    WatchRaces(config.check == CheckLevel::kFull);
     g_simd.store(config.simd, std::memory_order_relaxed);
     g_threads.store(config.num_threads, std::memory_order_relaxed);
     g_product.store(config.product, std::memory_order_release);
@@ -211,6 +223,7 @@ Status ReadConfig(Config* config) {
   if (status.ok()) status = ReadCount("OPENACLNN_NUM_THREADS", kMaxThreads, &config->num_threads);
   if (status.ok()) status = ReadCount("OPENACLNN_DEVICE_COUNT", kMaxDevices, &config->num_devices);
   if (status.ok()) status = ReadMemory(&config->device_memory);
+  if (status.ok()) status = ReadCheck(&config->check);
   if (status.ok()) status = ReadFlag("OPENACLNN_GUARD_PAGES", &config->guard_pages);
   if (status.ok()) status = ReadFlag("OPENACLNN_HOST_ACCESS", &config->host_access);
   if (status.ok()) status = ReadFlag("ASCEND_LAUNCH_BLOCKING", &config->launch_blocking);

@@ -9,12 +9,16 @@
 
 namespace openaclnn {
 
+/// How much of what a device leaves undefined is looked for.
+enum class CheckLevel { kOff, kFast, kFull };
+
 struct Config {
   const Product* product = nullptr;              // OPENACLNN_SOC
   OpenaclnnSimd simd = OPENACLNN_SIMD_BASELINE;  // OPENACLNN_SIMD, else the machine's best
-  uint32_t num_threads = 1;      // OPENACLNN_NUM_THREADS: threads that compute at once
-  uint32_t num_devices = 1;      // OPENACLNN_DEVICE_COUNT, cut by ASCEND_RT_VISIBLE_DEVICES
-  uint64_t device_memory = 0;    // OPENACLNN_DEVICE_MEMORY, in bytes, for each device
+  uint32_t num_threads = 1;              // OPENACLNN_NUM_THREADS: threads that compute at once
+  uint32_t num_devices = 1;              // OPENACLNN_DEVICE_COUNT, cut by ASCEND_RT_VISIBLE_DEVICES
+  uint64_t device_memory = 0;            // OPENACLNN_DEVICE_MEMORY, in bytes, for each device
+  CheckLevel check = CheckLevel::kFast;  // OPENACLNN_CHECK
   bool guard_pages = false;      // OPENACLNN_GUARD_PAGES: each allocation ends at such a page
   bool launch_blocking = false;  // ASCEND_LAUNCH_BLOCKING: phase 2 waits for its task
   bool host_access = false;      // OPENACLNN_HOST_ACCESS: device addresses work on the host

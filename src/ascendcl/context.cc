@@ -76,6 +76,7 @@ Status Context::CreateStream(void** handle) {
   if (inserted == nullptr) {
     return Status(ACL_ERROR_RT_NO_STREAM_RESOURCE, "no handle is left for a stream");
   }
+  stream->set_handle(inserted);
   streams_.emplace_back(inserted, std::move(stream));
   *handle = inserted;
   return {};

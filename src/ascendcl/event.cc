@@ -70,8 +70,13 @@ class WaitTask : public Task {
 
 Event::Snapshot Event::Look() {
   std::lock_guard lock(mutex_);
-  if (last_ == nullptr) return {};
-  return {true, last_->reached, last_->time, stream_, task_};
+  if (last_ == nullptr) {
+    Snapshot state;
+    state.point = point_;
+    state.waits = waits_;
+    return state;
+  }
+  return {true, last_->reached, last_->time, stream_, task_, point_, waits_};
 }
 
 void Event::Record(const std::shared_ptr<Event>& self, const std::shared_ptr<Stream>& stream) {
@@ -79,6 +84,7 @@ void Event::Record(const std::shared_ptr<Event>& self, const std::shared_ptr<Str
   auto task = std::make_unique<RecordTask>(self, mark);
   // Under the lock, so that the last record of several threads is the one enqueued last.
   std::lock_guard lock(mutex_);
+  point_ = PointOf(stream->number());
   task_ = stream->Enqueue(std::move(task));
   mark->stream = stream;
   mark->task = task_;
@@ -127,6 +133,8 @@ bool Event::Reached(const Mark& mark) {
 std::shared_ptr<const Event::Mark> Event::BeginWait(const std::shared_ptr<Stream>& stream) {
   std::lock_guard lock(mutex_);
   if (last_ != nullptr && !last_->reached) last_->waiters.push_back(stream);
+  AwaitPoint(stream->number(), point_);
+  waits_ = Joined(waits_, PointOf(stream->number()));
   ++waits_pending_;
   return last_;
 }
@@ -171,6 +179,13 @@ Status FindBoth(aclrtEvent event, aclrtStream stream, std::shared_ptr<Event>* ev
   return status.ok() ? FindStream(stream, stream_object) : status;
 }
 
+/// Whether the last record was reached; what the host acts on.
+bool LookReached(Event& event) {
+  const Event::Snapshot state = event.Look();
+  if (state.reached) PassPoint(state.point);
+  return state.reached;
+}
+
 bool HasSync(uint32_t flags) { return (flags & ACL_EVENT_SYNC) != 0; }
 
 Status RequireUse(bool allowed, const char* use, const char* wanted) {
@@ -200,6 +215,8 @@ Status ElapsedTime(float* ms, Event& start, Event& end) {
     return Status(ACL_ERROR_RT_EVENT_TIMESTAMP_REVERSAL,
                   "endEvent time is before that of startEvent, expected it later");
   }
+  PassPoint(first.point);
+  PassPoint(last.point);
   *ms = elapsed.count();
   return {};
 }
@@ -282,9 +299,16 @@ aclError aclrtSynchronizeEvent(aclrtEvent event) {
     Status status = FindHandle("event", event, &object);
     if (!status.ok()) return status;
     const Event::Snapshot state = object->Look();
-    if (state.stream == nullptr) return status;
-    status = openaclnn::Await(*state.stream, state.task);
-    return status.ok() ? state.stream->TakeError() : status;
+    if (state.stream == nullptr) {
+      openaclnn::PassPoint(state.point);  // of a record that was reached, and reset
+      return status;
+    }
+    const openaclnn::HostWait wait(*state.stream, state.task);
+    status = wait.Refuse();
+    if (!status.ok()) return status;
+    state.stream->WaitUntold(state.task, {});
+    openaclnn::PassPoint(state.point);
+    return state.stream->TakeError();
   });
 }
 
@@ -294,8 +318,8 @@ aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* statu
     Status result = RequireOut("status", status);
     if (result.ok()) result = FindHandle("event", event, &object);
     if (!result.ok()) return result;
-    *status = object->Look().reached ? ACL_EVENT_RECORDED_STATUS_COMPLETE
-                                     : ACL_EVENT_RECORDED_STATUS_NOT_READY;
+    *status = openaclnn::LookReached(*object) ? ACL_EVENT_RECORDED_STATUS_COMPLETE
+                                              : ACL_EVENT_RECORDED_STATUS_NOT_READY;
     return result;
   });
 }
@@ -306,7 +330,8 @@ aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus* status) {
     Status result = RequireOut("status", status);
     if (result.ok()) result = FindHandle("event", event, &object);
     if (!result.ok()) return result;
-    *status = object->Look().reached ? ACL_EVENT_STATUS_COMPLETE : ACL_EVENT_STATUS_NOT_READY;
+    *status =
+        openaclnn::LookReached(*object) ? ACL_EVENT_STATUS_COMPLETE : ACL_EVENT_STATUS_NOT_READY;
     return result;
   });
 }
@@ -318,8 +343,10 @@ aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus* statu
     if (result.ok()) result = RequireOut("event", event);
     if (result.ok()) result = FindHandle("event", event, &object);
     if (!result.ok()) return result;
-    *status = object->waits_pending() == 0 ? ACL_EVENT_WAIT_STATUS_COMPLETE
-                                           : ACL_EVENT_WAIT_STATUS_NOT_READY;
+    const openaclnn::StreamPoint waits = object->Look().waits;
+    const bool complete = object->waits_pending() == 0;
+    if (complete) openaclnn::PassPoint(waits);
+    *status = complete ? ACL_EVENT_WAIT_STATUS_COMPLETE : ACL_EVENT_WAIT_STATUS_NOT_READY;
     return result;
   });
 }

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <vector>
 
+#include "ascendcl/check/race_watch.h"
 #include "ascendcl/handles.h"
 #include "ascendcl/stream.h"
 
@@ -40,6 +41,8 @@ class Event {
     Clock::time_point time;          // when it was
     std::shared_ptr<Stream> stream;  // where the last record was enqueued
     uint64_t task = 0;               // and which task of that stream it is
+    StreamPoint point;               // what the last record comes after, also when it was reset
+    StreamPoint waits;               // what comes before all waits so far
   };
 
   Event(uint32_t flags, bool resettable) : flags_(flags), resettable_(resettable) {}
@@ -72,6 +75,7 @@ class Event {
   std::shared_ptr<Stream> stream_;  // of the last record
   uint64_t task_ = 0;
   uint64_t waits_pending_ = 0;
+  StreamPoint point_, waits_;  // as in Snapshot
 };
 
 }  // namespace openaclnn

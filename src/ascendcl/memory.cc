@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "acl/acl.h"
+#include "ascendcl/check/race_watch.h"
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
 #include "ascendcl/fork.h"
@@ -96,6 +97,7 @@ Status Memory::Allocate(Location location, uint32_t device_id, uint64_t bytes, b
     }
     allocation->block = {static_cast<std::byte*>(host), static_cast<std::byte*>(host), bytes};
   }
+  if (WatchingRaces()) ForgetTouches(allocation->block.device, bytes);
   *address = Enter(&entry, std::move(allocation));
   return {};
 }
@@ -182,6 +184,7 @@ Status Memory::Free(Location location, const char* operand, const void* address)
     }
     allocation = found->second;
     allocations_.erase(found);
+    if (WatchingRaces()) ForgetTouches(address, allocation->block.bytes);
   }
   EndUse(allocation);
   return {};
@@ -265,6 +268,7 @@ Status Memory::Map(const void* address, const std::shared_ptr<PhysicalMemory>& m
                          ", expected an address in a reserved range, a multiple of 2 MiB from its "
                          "start"));
   }
+  if (WatchingRaces()) ForgetTouches(address, memory->bytes());
   allocation->device_id = memory->device_id();
   return allocation->range->Map(offset, memory);
 }

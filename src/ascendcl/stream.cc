@@ -6,6 +6,7 @@
 #include <limits>
 #include <string_view>
 
+#include "ascendcl/check/race_watch.h"
 #include "ascendcl/error.h"
 #include "ascendcl/error_table.h"
 #include "ascendcl/float_environment.h"
@@ -13,6 +14,15 @@
 #include "ascendcl/workers.h"
 
 namespace openaclnn {
+
+uint64_t Stream::NextNumber() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
+
+Stream::~Stream() {
+  if (WatchingRaces()) TellStreamEnd(number_);
+}
 
 uint64_t Stream::Enqueue(std::unique_ptr<Task>&& task) {
   const Task::Awaited* const awaited = task->awaited();
@@ -182,6 +192,13 @@ bool Stream::Help(uint64_t target) {
 }
 
 bool Stream::Wait(uint64_t target, const Deadline& deadline) {
+  const StreamPoint point = PointOf(number_);
+  const bool done = WaitUntold(target, deadline);
+  if (done) PassPoint(point);
+  return done;
+}
+
+bool Stream::WaitUntold(uint64_t target, const Deadline& deadline) {
   if (!deadline) {
     SpinWait spin;
     while (completed() < target) {

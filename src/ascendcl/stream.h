@@ -31,10 +31,17 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
         device_id_(device_id),
         launch_blocking_(launch_blocking),
         trace_row_(device_id) {}
+  Stream(const Stream&) = delete;
+  ~Stream() override;
 
   /// Handle of the context that the stream belongs to.
   const void* context() const { return context_; }
   uint32_t device_id() const { return device_id_; }
+  /// What the program knows the stream by; null for a default stream.
+  const void* handle() const { return handle_; }
+  void set_handle(const void* handle) { handle_ = handle; }  // before anybody else has the stream
+  /// That no other stream of the process has or had; from 1.
+  uint64_t number() const { return number_; }
   /// Whether phase 2 of an operator waits for its task.
   bool launch_blocking() const { return launch_blocking_; }
 
@@ -50,6 +57,8 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
   /// Returns once the first `target` tasks are done. Without a deadline the caller runs tasks
   /// itself rather than sleep; with one it only waits, and false means that time ran out.
   bool Wait(uint64_t target, const Deadline& deadline);
+  /// The same, without the watch for races being told: the caller knows better what it waited for.
+  bool WaitUntold(uint64_t target, const Deadline& deadline);
 
   /// The first error since the last call, and forgets it.
   Status TakeError();
@@ -89,6 +98,7 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
  private:
   enum class State { kIdle, kReady, kRunning, kParked };
 
+  static uint64_t NextNumber();
   struct Queued {
     Queued(std::unique_ptr<Task>&& queued, const Task::Awaited* what)
         : task(std::move(queued)), awaited(what) {}
@@ -104,6 +114,8 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
   const void* const context_;
   const uint32_t device_id_;
   const bool launch_blocking_;
+  const uint64_t number_ = NextNumber();
+  const void* handle_ = nullptr;
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable progress_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams: aclrtCreateStream, aclrtDestroyStream, aclrtSynchronizeStream and their kin.
+#include "ascendcl/check/race_watch.h"
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
 #include "ascendcl/host_wait.h"
@@ -101,8 +102,10 @@ aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status) {
     Status result = RequireOut("status", status);
     if (result.ok()) result = FindStream(stream, &object);
     if (!result.ok()) return result;
-    *status = object->completed() >= object->submitted() ? ACL_STREAM_STATUS_COMPLETE
-                                                         : ACL_STREAM_STATUS_NOT_READY;
+    const openaclnn::StreamPoint point = openaclnn::PointOf(object->number());
+    const bool complete = object->completed() >= object->submitted();
+    if (complete) openaclnn::PassPoint(point);
+    *status = complete ? ACL_STREAM_STATUS_COMPLETE : ACL_STREAM_STATUS_NOT_READY;
     return result;
   });
 }

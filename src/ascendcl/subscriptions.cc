@@ -43,6 +43,7 @@ void Call::Run() {
   const std::unique_ptr<Call, void (*)(Call*)> finish(this, [](Call* call) { call->Finish(); });
   Status status;
   try {
+    point.Begin();
     const HostCall call(blocking ? stream.get() : nullptr);
     function(argument);
   } catch (const abi::__forced_unwind&) {
@@ -56,6 +57,7 @@ void Call::Run() {
 }
 
 void Call::Finish() {
+  point.End();
   done.store(true, std::memory_order_release);
   stream->Wake();
 }

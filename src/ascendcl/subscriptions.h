@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 
+#include "ascendcl/check/race_watch.h"
 #include "ascendcl/signals.h"
 #include "ascendcl/stream.h"
 
@@ -24,6 +25,7 @@ struct Call {
   const char* const operand;  // and what the function is called there
   const sigset_t signals;     // the mask of the thread that launched it
   std::atomic<bool> done{false};
+  HostFunctionPoint point{stream->number(), blocking};
 
   /// What the function throws is an error of the stream, which goes on.
   void Run();

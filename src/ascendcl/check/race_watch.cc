@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Race watch: the process's race detector behind its lock, and which races were reported.
+#include "ascendcl/check/race_watch.h"
+
+#include <mutex>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace openaclnn {
+
+uint32_t g_watching_races = 0;
+
+namespace {
+
+constexpr size_t kMaxReports = 100;
+
+/// The detector; its lock is taken last and held while nothing else is called.
+struct Watch {
+  /// Two calls, their operands and their streams.
+  using Pair =
+      std::tuple<const char*, const char*, StreamNumber, const char*, const char*, StreamNumber>;
+
+  std::mutex mutex;  // guards what follows
+  RaceDetector detector;
+  std::set<Pair> reported;
+  uint64_t found = 0;
+};
+
+Watch& All() {
+  static auto* watch = new Watch;
+  return *watch;
+}
+
+/// Runs the body under the lock. A check must not fail what it checks: where memory is short, what
+/// was touched until now is forgotten.
+template <class Body>
+void Tell(Body&& body) noexcept {
+  std::lock_guard lock(All().mutex);
+  try {
+    body(All().detector);
+  } catch (...) {
+    All().detector.ForgetAll();
+  }
+}
+
+/// Whether the race is to be reported. Under the lock.
+bool Count(const Race& race) {
+  Watch& watch = All();
+  ++watch.found;
+  if (watch.reported.size() >= kMaxReports) return false;
+  const Race::Party &first = race.first, &second = race.second;
+  return watch.reported
+      .emplace(first.caller.call, first.operand, first.caller.stream, second.caller.call,
+               second.operand, second.caller.stream)
+      .second;
+}
+
+}  // namespace
+
+void WatchRaces(bool watch) {
+  __atomic_store_n(&g_watching_races, watch ? 1U : 0U, __ATOMIC_RELAXED);
+}
+
+StreamPoint MakePoint(StreamNumber stream) noexcept {
+  StreamPoint point;
+  Tell([&](RaceDetector& detector) {
+    point = std::make_shared<const RaceDetector::Point>(detector.Mark(stream));
+  });
+  return point;
+}
+
+StreamPoint Joined(const StreamPoint& a, const StreamPoint& b) noexcept {
+  if (a == nullptr || b == nullptr) return a != nullptr ? a : b;
+  StreamPoint joined;
+  Tell([&](RaceDetector&) {
+    RaceDetector::Point both = *a;
+    both.Join(*b);
+    joined = std::make_shared<const RaceDetector::Point>(std::move(both));
+  });
+  return joined;
+}
+
+void AwaitPoint(StreamNumber stream, const StreamPoint& point) noexcept {
+  if (point == nullptr) return;
+  Tell([&](RaceDetector& detector) { detector.Await(stream, *point); });
+}
+
+void PassPoint(const StreamPoint& point) noexcept {
+  if (point == nullptr) return;
+  Tell([&](RaceDetector& detector) { detector.PassHost(*point); });
+}
+
+std::vector<Race> TellAccesses(const Caller& caller,
+                               const std::vector<MemoryAccess>& accesses) noexcept {
+  std::vector<Race> races;
+  Tell([&](RaceDetector& detector) {
+    races = caller.stream == 0 ? detector.TouchByHost(caller.call, accesses)
+                               : detector.Launch(caller, accesses);
+    std::erase_if(races, [](const Race& race) { return !Count(race); });
+  });
+  return races;
+}
+
+void TellStreamEnd(StreamNumber stream) noexcept {
+  Tell([&](RaceDetector& detector) { detector.End(stream); });
+}
+
+void ForgetTouches(const void* address, uint64_t bytes) noexcept {
+  const auto begin = reinterpret_cast<uintptr_t>(address);
+  Tell([&](RaceDetector& detector) { detector.Forget({begin, begin + bytes}); });
+}
+
+RaceCounts EndRaceWatch() noexcept {
+  RaceCounts counts;
+  Tell([&](RaceDetector& detector) {
+    counts = {std::exchange(All().found, 0), All().reported.size()};
+    All().reported.clear();
+    detector.ForgetAll();
+  });
+  return counts;
+}
+
+HostFunctionPoint::HostFunctionPoint(StreamNumber stream, bool blocking) noexcept
+    : before_(PointOf(stream)) {
+  if (before_ == nullptr || !blocking) return;
+  Tell([&](RaceDetector& detector) { gate_ = detector.OpenGate(stream); });
+}
+
+void HostFunctionPoint::End() noexcept {
+  if (gate_ == 0) return;
+  Tell([&](RaceDetector& detector) { detector.CloseGate(std::exchange(gate_, 0)); });
+}
+
+}  // namespace openaclnn
