@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies and fills: aclrtMemcpy, aclrtMemset, their asynchronous and two-dimensional forms.
+#include <array>
 #include <cstring>
 
+#include "ascendcl/check/race_report.h"
+#include "ascendcl/check/race_watch.h"
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
 #include "ascendcl/host_memory.h"
@@ -122,6 +125,24 @@ const char* Direction(const Side& dst, const Side& src) {
   return src.device() ? "device to host" : "host to host";
 }
 
+/// What a call does with one side. Pageable memory is the calling thread's alone.
+MemoryAccess AccessOf(const char* operand, bool writes, const Side& side) {
+  MemoryAccess access = {operand, writes, {}};
+  if (side.pageable()) return access;
+  const Block& block = side.pin.allocation()->block;
+  const auto origin =
+      reinterpret_cast<uintptr_t>(block.device) + static_cast<uint64_t>(side.host - block.host);
+  const Extent& extent = side.extent;
+  const std::array dims = {static_cast<int64_t>(extent.height), static_cast<int64_t>(extent.width)};
+  const std::array strides = {static_cast<int64_t>(extent.pitch), int64_t{1}};
+  (void)FindByteRuns(origin, 1, dims, strides, &access.runs);
+  return access;
+}
+
+std::vector<MemoryAccess> Accesses(const Side& dst, const Side& src) {
+  return {AccessOf("dst", true, dst), AccessOf("src", false, src)};
+}
+
 uint64_t Bytes(const Side& dst) { return dst.extent.width * dst.extent.height; }
 
 void CopyRows(const Side& dst, const Side& src) {
@@ -175,18 +196,19 @@ Status CheckPitches(size_t dpitch, size_t spitch, size_t width) {
                        ", spitch ", spitch, ")"));
 }
 
-Status Copy(void* dst, const Extent& to, const void* src, const Extent& from) {
+Status Copy(const char* api, void* dst, const Extent& to, const void* src, const Extent& from) {
   Side dst_side, src_side;
   Status to_status = Resolve("dst", dst, to, &dst_side);
   if (dst_side.host == nullptr) return to_status;
   Status from_status = Resolve("src", src, from, &src_side);
   if (src_side.host == nullptr) return from_status;
+  if (WatchingRaces()) WatchAccesses({api}, Accesses(dst_side, src_side));
   CopyRows(dst_side, src_side);
   NoteCopy(Direction(dst_side, src_side), Bytes(dst_side));
   return {};
 }
 
-Status CopyAsync(void* dst, const Extent& to, const void* src, const Extent& from,
+Status CopyAsync(const char* api, void* dst, const Extent& to, const void* src, const Extent& from,
                  aclrtMemcpyKind kind, const std::shared_ptr<Stream>& stream) {
   Side dst_side, src_side;
   Status status = Resolve("dst", dst, to, &dst_side);
@@ -197,6 +219,9 @@ Status CopyAsync(void* dst, const Extent& to, const void* src, const Extent& fro
   const HostWait wait(*stream, pageable ? stream->submitted() + 1 : 0);
   status = wait.Refuse();
   if (!status.ok()) return status;
+  if (WatchingRaces()) {
+    WatchAccesses({api, stream->number(), stream->handle()}, Accesses(dst_side, src_side));
+  }
   const uint64_t task =
       stream->Enqueue(std::make_unique<CopyTask>(std::move(dst_side), std::move(src_side)));
   // The caller may reuse or free pageable memory as soon as this returns.
@@ -222,7 +247,7 @@ aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
     if (status.ok()) status = openaclnn::CheckCount("destMax", count, destMax);
     if (!status.ok()) return status;
     const Extent extent = {.width = count};
-    return openaclnn::Copy(dst, extent, src, extent);
+    return openaclnn::Copy("aclrtMemcpy", dst, extent, src, extent);
   });
 }
 
@@ -237,7 +262,7 @@ aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t cou
     if (status.ok()) status = openaclnn::CheckCount("destMax", count, destMax);
     if (!status.ok()) return status;
     const Extent extent = {.width = count};
-    return openaclnn::CopyAsync(dst, extent, src, extent, kind, object);
+    return openaclnn::CopyAsync("aclrtMemcpyAsync", dst, extent, src, extent, kind, object);
   });
 }
 
@@ -250,7 +275,7 @@ aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void* src, size_t spitch,
     if (status.ok()) status = openaclnn::CheckKind(kind);
     if (status.ok()) status = openaclnn::CheckPitches(dpitch, spitch, width);
     if (!status.ok()) return status;
-    return openaclnn::Copy(dst, to, src, {spitch, width, height});
+    return openaclnn::Copy("aclrtMemcpy2d", dst, to, src, {spitch, width, height});
   });
 }
 
@@ -265,7 +290,8 @@ aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* src, size_t sp
     if (status.ok()) status = openaclnn::CheckKind(kind);
     if (status.ok()) status = openaclnn::CheckPitches(dpitch, spitch, width);
     if (!status.ok()) return status;
-    return openaclnn::CopyAsync(dst, to, src, {spitch, width, height}, kind, object);
+    return openaclnn::CopyAsync("aclrtMemcpy2dAsync", dst, to, src, {spitch, width, height}, kind,
+                                object);
   });
 }
 
@@ -278,6 +304,9 @@ aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count)
     if (!status.ok()) return status;
     Status resolved = openaclnn::Resolve("devPtr", devPtr, {.width = count}, &side);
     if (side.host == nullptr) return resolved;
+    if (openaclnn::WatchingRaces()) {
+      openaclnn::WatchAccesses({"aclrtMemset"}, {openaclnn::AccessOf("devPtr", true, side)});
+    }
     std::memset(side.host, value, count);
     openaclnn::NoteCopy("fill", count);
     return {};
@@ -299,6 +328,10 @@ aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t c
     const openaclnn::HostWait wait(*object, pageable ? object->submitted() + 1 : 0);
     status = wait.Refuse();
     if (!status.ok()) return status;
+    if (openaclnn::WatchingRaces()) {
+      openaclnn::WatchAccesses({"aclrtMemsetAsync", object->number(), object->handle()},
+                               {openaclnn::AccessOf("devPtr", true, side)});
+    }
     const uint64_t task =
         object->Enqueue(std::make_unique<openaclnn::FillTask>(std::move(side), value));
     if (pageable) object->Wait(task, {});

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "acl/acl.h"
+#include "ascendcl/check/race_report.h"
+#include "ascendcl/check/race_watch.h"
 #include "ascendcl/config.h"
 #include "ascendcl/device.h"
 #include "ascendcl/error.h"
@@ -106,6 +108,7 @@ Status Finalise() {
     StopHostThreads();
     Workers::Get().Stop();
     Memory::Get().FreeDevices();
+    if (WatchingRaces()) SummariseRaces();
     return Status();
   });
   lock.lock();

@@ -6,6 +6,9 @@
 #include <vector>
 
 #include "ascendcl/attribute.h"
+#include "ascendcl/check/declared.h"
+#include "ascendcl/check/race_report.h"
+#include "ascendcl/check/race_watch.h"
 #include "ascendcl/config.h"
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
@@ -84,6 +87,9 @@ Status Enqueue(void* handle, const OpenaclnnTask& task) {
   if (!status.ok()) return status;
   if (LogEnabled(LogModule::kOp, LogLevel::kDebug)) {
     Log(LogModule::kOp, LogLevel::kDebug, Concat("submit ", task.name));
+  }
+  if (WatchingRaces()) {
+    WatchAccesses({task.name, stream->number(), stream->handle()}, TakeDeclared());
   }
   auto owned = std::make_unique<KernelTask>(task);
   KernelTask& kernel = *owned;

@@ -13,6 +13,7 @@
 #include "ascendcl/trace.h"
 #include "client/client.h"
 #include "common/view.h"
+#include "nnopbase/access.h"
 #include "nnopbase/handles.h"
 
 namespace openaclnn {
@@ -278,6 +279,23 @@ std::string Executor::Describe() const {
   return Concat(DescribeOperands(operands_), ",\"workspace_size\":", workspace_size_);
 }
 
+std::vector<OpenaclnnAccess> Executor::Accesses(const void* workspace) const {
+  std::vector<OpenaclnnAccess> accesses;
+  for (const BoundOperand& operand : operands_) {
+    if (operand.bytes == 0) continue;
+    const OpenaclnnTensor& tensor = operand.tensor;
+    const uintptr_t origin =
+        reinterpret_cast<uintptr_t>(tensor.data) + static_cast<uintptr_t>(operand.origin_byte);
+    accesses.push_back({operand.name, operand.role == OPENACLNN_OUTPUT ? 1 : 0, tensor.rank, origin,
+                        static_cast<uint64_t>(operand.element_bytes), tensor.dims, tensor.strides});
+  }
+  if (workspace_size_ > 0) {
+    accesses.push_back({"workspace", 1, 0, reinterpret_cast<uintptr_t>(workspace), workspace_size_,
+                        nullptr, nullptr});
+  }
+  return accesses;
+}
+
 Status Executor::Execute(const char* api, void* workspace, uint64_t workspace_size, void* stream,
                          bool* spent) {
   std::lock_guard lock(mutex_);
@@ -309,6 +327,8 @@ Status Executor::Execute(const char* api, void* workspace, uint64_t workspace_si
       .state = queued.get(),
       .arguments = queued->arguments.empty() ? nullptr : queued->arguments.c_str(),
   };
+  const DeclaredAccesses declared(RacesAreWatched() ? Accesses(workspace)
+                                                    : std::vector<OpenaclnnAccess>());
   Message message;
   const int code = Runtime().submit(stream, &task, &message);
   if (code != 0) return Status(code, message.text);

@@ -6,7 +6,9 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
+#include "ascendcl/check/interface.h"
 #include "common/handle_table.h"
 #include "common/short_vector.h"
 #include "common/status.h"
@@ -87,6 +89,8 @@ class Executor {
   Status Bind(void* workspace, QueuedCall* queued) const;
   Placement Place(const QueuedCall& queued, size_t index) const;
   Status CheckOverlap(const QueuedCall& queued) const;
+  /// What the call touches: operands with elements, and the workspace, which counts as written.
+  std::vector<OpenaclnnAccess> Accesses(const void* workspace) const;
   Status CheckWorkspaceOverlap(const QueuedCall& queued) const;
 
   std::mutex mutex_;  // guards what follows
