@@ -9,16 +9,13 @@
 
 #include "acl/acl.h"
 #include "ascendcl/check/race_watch.h"
-#include "ascendcl/context.h"
-#include "ascendcl/error.h"
 #include "ascendcl/fork.h"
+#include "ascendcl/handles.h"
 
 namespace openaclnn {
 namespace {
 
 constexpr uint64_t kHostAlignment = 64;
-
-constexpr uint32_t kPageBytes = 4096;
 
 /// The runtime's documented rounding.
 uint64_t RoundedBytes(uint64_t bytes) { return (bytes + 31) / 32 * 32; }
@@ -315,98 +312,4 @@ void Memory::Info(uint32_t device_id, size_t* free, size_t* total) {
   *free = *total - std::min<size_t>(*total, used != used_.end() ? used->second : 0);
 }
 
-namespace {
-
-Status CheckRequest(const char* operand, void** address, size_t size) {
-  Status status = RequireOut(operand, address);
-  if (!status.ok() || size > 0) return status;
-  return Status(ACL_ERROR_INVALID_PARAM, "size value is 0, expected a number of bytes");
-}
-
-Status MallocDevice(void** address, size_t size, bool padded) {
-  std::shared_ptr<Context> context;
-  Status status = CheckRequest("devPtr", address, size);
-  if (status.ok()) status = CurrentContext(&context);
-  if (!status.ok()) return status;
-  NoteSize(size);
-  return Memory::Get().Allocate(Location::kDevice, context->device_id(), size, padded, address);
-}
-
-}  // namespace
-
 }  // namespace openaclnn
-
-using openaclnn::Api;
-using openaclnn::Context;
-using openaclnn::CurrentContext;
-using openaclnn::Location;
-using openaclnn::Memory;
-using openaclnn::MemoryPin;
-using openaclnn::ReleaseApi;
-using openaclnn::RequireOut;
-using openaclnn::Status;
-
-aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy) {
-  return Api("aclrtMalloc", [&] { return openaclnn::MallocDevice(devPtr, size, true); });
-}
-
-aclError aclrtMallocAlign32(void** devPtr, size_t size, aclrtMemMallocPolicy) {
-  return Api("aclrtMallocAlign32", [&] { return openaclnn::MallocDevice(devPtr, size, false); });
-}
-
-aclError aclrtFree(void* devPtr) {
-  return ReleaseApi("aclrtFree", [&] {
-    Status status = RequireOut("devPtr", devPtr);
-    return status.ok() ? Memory::Get().Free(Location::kDevice, "devPtr", devPtr) : status;
-  });
-}
-
-aclError aclrtMallocHost(void** hostPtr, size_t size) {
-  return Api("aclrtMallocHost", [&] {
-    Status status = openaclnn::CheckRequest("hostPtr", hostPtr, size);
-    if (!status.ok()) return status;
-    openaclnn::NoteSize(size);
-    return Memory::Get().Allocate(Location::kPinnedHost, 0, size, false, hostPtr);
-  });
-}
-
-aclError aclrtFreeHost(void* hostPtr) {
-  return ReleaseApi("aclrtFreeHost", [&] {
-    Status status = RequireOut("hostPtr", hostPtr);
-    return status.ok() ? Memory::Get().Free(Location::kPinnedHost, "hostPtr", hostPtr) : status;
-  });
-}
-
-aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total) {
-  return Api("aclrtGetMemInfo", [&] {
-    std::shared_ptr<Context> context;
-    Status status = RequireOut("free", free);
-    if (status.ok()) status = RequireOut("total", total);
-    if (status.ok()) status = CurrentContext(&context);
-    if (!status.ok()) return status;
-    *free = *total = 0;
-    // One pool stands for all kinds of memory; a number that names no kind has none.
-    if (attr < ACL_DDR_MEM || attr > ACL_MEM_P2P_HUGE1G) return status;
-    Memory::Get().Info(context->device_id(), free, total);
-    return status;
-  });
-}
-
-aclError aclrtPointerGetAttributes(const void* ptr, aclrtPtrAttributes* attributes) {
-  return Api("aclrtPointerGetAttributes", [&] {
-    Status status = RequireOut("attributes", attributes);
-    if (!status.ok()) return status;
-    if (ptr == nullptr) {
-      return Status(ACL_ERROR_RT_PARAM_INVALID, "ptr value is null, expected an address");
-    }
-    *attributes = {};
-    attributes->location.type = ACL_MEM_LOCATION_TYPE_UNREGISTERED;
-    MemoryPin pin;
-    if (Memory::Get().Pin(ptr, 0, &pin) != Memory::Lookup::kPinned) return status;
-    const bool device = pin.allocation()->location == Location::kDevice;
-    attributes->location.id = device ? pin.allocation()->device_id : 0;
-    attributes->location.type = device ? ACL_MEM_LOCATION_TYPE_DEVICE : ACL_MEM_LOCATION_TYPE_HOST;
-    attributes->pageSize = openaclnn::kPageBytes;
-    return status;
-  });
-}
