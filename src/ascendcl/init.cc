@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "acl/acl.h"
+#include "ascendcl/check/fault.h"
 #include "ascendcl/check/race_report.h"
 #include "ascendcl/check/race_watch.h"
 #include "ascendcl/config.h"
@@ -79,6 +80,7 @@ Status Initialise(const char* config_path) {
   ReloadLog();
   ReloadTrace();
   Workers::Get().Configure(config.num_threads);
+  if (config.check != CheckLevel::kOff) WatchFaults();
   if (LogEnabled(LogModule::kAscendcl, LogLevel::kInfo)) {
     Log(LogModule::kAscendcl, LogLevel::kInfo,
         Concat("openaclnn ", OPENACLNN_VERSION_STRING, " as ", config.product->name, ", ",
@@ -109,6 +111,7 @@ Status Finalise() {
     Workers::Get().Stop();
     Memory::Get().FreeDevices();
     if (WatchingRaces()) SummariseRaces();
+    UnwatchFaults();
     return Status();
   });
   lock.lock();

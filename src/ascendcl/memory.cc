@@ -2,6 +2,8 @@
 // Memory: the table of allocations behind aclrtMalloc, aclrtMallocHost and their kin.
 #include "ascendcl/memory.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
@@ -134,6 +136,22 @@ Memory::Lookup Memory::Pin(const void* address, uint64_t bytes, MemoryPin* pin) 
   allocation->uses.fetch_add(1, std::memory_order_relaxed);
   *pin = MemoryPin(allocation, allocation->block.host + offset, bytes);
   return Lookup::kPinned;
+}
+
+bool Memory::TryFind(const void* address, Place* place) {
+  std::shared_lock lock(mutex_, std::try_to_lock);
+  // Another thread may hold it for a moment; this one may, if it is our own mistake.
+  for (int i = 0; i < 1000 && !lock.owns_lock(); ++i) {
+    sched_yield();
+    if (lock.try_lock()) break;
+  }
+  if (!lock.owns_lock()) return false;
+  const Allocation* allocation = FindAllocation(address);
+  if (allocation == nullptr) return arena_ != nullptr && arena_->Covers(address);
+  if (allocation->location != Location::kDevice) return false;
+  *place = {allocation->block.device, OffsetIn(*allocation, address), allocation->block.bytes,
+            allocation->device_id, allocation->range != nullptr};
+  return true;
 }
 
 void Memory::Unpin(Allocation* allocation, const void* host, uint64_t bytes) {

@@ -95,6 +95,17 @@ class Memory {
   /// `host`, `bytes`: what the pin was of.
   void Unpin(Allocation* allocation, const void* host, uint64_t bytes);
 
+  /// What a device address lies in; without a beginning where no allocation is there any more.
+  struct Place {
+    const void* begin = nullptr;
+    uint64_t offset = 0, bytes = 0;
+    uint32_t device_id = 0;
+    bool reserved = false;
+  };
+  /// For handlers of signals: waits for no lock. False where the address never was device memory,
+  /// and where the table keeps being changed.
+  bool TryFind(const void* address, Place* place);
+
   void Info(uint32_t device_id, size_t* free, size_t* total);
 
  private:
