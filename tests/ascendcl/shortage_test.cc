@@ -112,6 +112,30 @@ class DeviceMemory : public CallGroup {
   void *host_ = nullptr, *reserved_ = nullptr;
 };
 
+class MappedMemory : public CallGroup {
+ public:
+  bool Use() override {
+    constexpr size_t kBytes = size_t{2} << 20;
+    aclrtPhysicalMemProp prop = {};
+    prop.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+    mapped_ =
+        Ok("aclrtReserveMemAddress", aclrtReserveMemAddress(&reserved_, kBytes, 0, nullptr, 0)) &&
+        Ok("aclrtMallocPhysical", aclrtMallocPhysical(&memory_, kBytes, &prop, 0)) &&
+        Ok("aclrtMapMem", aclrtMapMem(reserved_, kBytes, 0, memory_, 0));
+    return mapped_ && Ok("aclrtMemsetAsync", aclrtMemsetAsync(reserved_, 64, 1, 64, nullptr)) &&
+           Ok("aclrtSynchronizeStream", aclrtSynchronizeStream(nullptr));
+  }
+  bool End() override {
+    if (mapped_) mapped_ = !Ok("aclrtUnmapMem", aclrtUnmapMem(reserved_));
+    bool done = Gone("aclrtFreePhysical", memory_, aclrtFreePhysical);
+    return Gone("aclrtReleaseMemAddress", reserved_, aclrtReleaseMemAddress) && done;
+  }
+
+ private:
+  void *reserved_ = nullptr, *memory_ = nullptr;
+  bool mapped_ = false;
+};
+
 /// What works on a stream with memory of the device and of the host.
 class OnStream : public CallGroup {
  public:
@@ -279,6 +303,7 @@ TEST(Shortage, OfContexts) { EachShortage<Contexts>(); }
 TEST(Shortage, OfStreams) { EachShortage<Streams>(); }
 TEST(Shortage, OfEvents) { EachShortage<Events>(); }
 TEST(Shortage, OfDeviceMemory) { EachShortage<DeviceMemory>(); }
+TEST(Shortage, OfMappedMemory) { EachShortage<MappedMemory>(); }
 TEST(Shortage, OfCopies) { EachShortage<Copies>(); }
 TEST(Shortage, OfCallbacks) { EachShortage<Callbacks>(); }
 TEST(Shortage, OfHostFunctions) { EachShortage<HostFunctions>(); }
