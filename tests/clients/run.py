@@ -41,6 +41,7 @@ MODES = (
 
 PROGRAMS = {
     "C samples": "test_samples.py",
+    "C mistakes": "test_mistakes.py",
     "ctypes": "test_ctypes.py",
     "InfiniCore-style": "test_infinicore_style.py",
 }

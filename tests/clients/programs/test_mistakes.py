@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The programs of examples/mistakes/: each makes one, and is told what it is."""
+
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+MISTAKES = sorted((ROOT / "examples/mistakes").glob("*.c"))
+ENDS_BY = {"device_pointer": -signal.SIGSEGV}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.stem)
+def test_mistake(build, mistake, monkeypatch):
+    monkeypatch.setenv("OPENACLNN_CHECK", "full")
+    compiler = "gcc -std=c99 -Wall -Wextra -Werror"
+    program = build(compiler.split(), mistake, ["ascendcl", "nnopbase", "opapi"])
+    done = subprocess.run(
+        [program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60
+    )
+    assert done.returncode == ENDS_BY.get(mistake.stem, 0)
+    assert re.sub("0x[0-9a-f]+", "0x...", done.stdout) == mistake.with_suffix(".out").read_text()
+
+
+def test_each_mistake_is_marked():
+    assert len(MISTAKES) >= 10
+    assert [each.stem for each in MISTAKES if "/* here" not in each.read_text()] == []
