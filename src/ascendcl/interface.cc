@@ -45,6 +45,7 @@ OpenaclnnPinResult PinDevice(const void* address, uint64_t bytes, OpenaclnnPin* 
   MemoryPin pin;
   const Memory::Lookup found = Memory::Get().Pin(address, bytes, &pin);
   if (found == Memory::Lookup::kOutOfRange) return OPENACLNN_OUT_OF_ALLOCATION;
+  if (found == Memory::Lookup::kFreed) return OPENACLNN_NOT_ALLOCATED;
   if (found != Memory::Lookup::kPinned || pin.allocation()->location != Location::kDevice) {
     return OPENACLNN_NOT_DEVICE_MEMORY;
   }

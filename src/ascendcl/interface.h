@@ -58,8 +58,9 @@ typedef struct OpenaclnnPin {
 
 typedef enum OpenaclnnPinResult {
   OPENACLNN_PINNED,
-  OPENACLNN_NOT_DEVICE_MEMORY,  // never was, or has been freed
-  OPENACLNN_OUT_OF_ALLOCATION   // device memory, but the range leaves its allocation
+  OPENACLNN_NOT_DEVICE_MEMORY,  // never was
+  OPENACLNN_OUT_OF_ALLOCATION,  // device memory, but the range leaves its allocation
+  OPENACLNN_NOT_ALLOCATED       // an address of device memory, but freed or never mapped
 } OpenaclnnPinResult;
 
 /// Work for a stream. `run` returns 0 or the code that the stream's next synchronise returns, with

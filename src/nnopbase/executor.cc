@@ -149,6 +149,11 @@ Status PinRange(const char* operand, const void* address, uint64_t bytes, Openac
       return Status(ACLNN_ERR_PARAM_INVALID,
                     Concat(operand, " data is ", address,
                            ", which is not device memory, expected memory from aclrtMalloc"));
+    case OPENACLNN_NOT_ALLOCATED:
+      return Status(ACLNN_ERR_PARAM_INVALID,
+                    Concat(operand, " data is ", address,
+                           ", which is device memory that was freed or never mapped, expected "
+                           "memory that is allocated"));
     case OPENACLNN_OUT_OF_ALLOCATION:
       break;
   }

@@ -255,7 +255,7 @@ TEST_F(ExecutorTest, DataThatIsNotDeviceMemory) {
   at(pinned.data(), "which is not device memory");
   float* address = freed->data();
   freed.reset();
-  at(address, "out data is");
+  at(address, "which is device memory that was freed");
   at(large.data() + 1, "which leave their allocation");
   at(gradient->grad().data(), "which leave their allocation");
   EXPECT_EQ(aclDestroyTensor(tensor), 0);
