@@ -11,8 +11,10 @@
 
 #include "acl/acl.h"
 #include "ascendcl/check/race_watch.h"
+#include "ascendcl/error.h"
 #include "ascendcl/fork.h"
 #include "ascendcl/handles.h"
+#include "ascendcl/log.h"
 
 namespace openaclnn {
 namespace {
@@ -299,6 +301,31 @@ Status Memory::Unmap(const void* address) {
   return allocation->range->Unmap(OffsetIn(*allocation, address), &left);
 }
 
+namespace {
+
+/// Lines of the log for memory that the program has not freed.
+void LogLeft(const std::map<uintptr_t, Allocation*>& left) {
+  constexpr size_t kMostLines = 10;
+  constexpr LogLevel kLevel = LogLevel::kWarning;
+  if (left.empty() || !LogEnabled(LogModule::kAscendcl, kLevel)) return;
+  size_t lines = 0;
+  uint64_t bytes = 0;
+  for (const auto& [address, allocation] : left) {
+    const bool reserved = allocation->range != nullptr;
+    if (!reserved) bytes += allocation->block.bytes;
+    if (++lines > kMostLines) continue;
+    Log(LogModule::kAscendcl, kLevel,
+        Concat("aclFinalize: ", allocation->block.bytes, reserved ? " reserved" : "", " bytes at ",
+               static_cast<const void*>(allocation->block.device), " were left, expected ",
+               reserved ? "aclrtReleaseMemAddress" : "aclrtFree", " before"));
+  }
+  Log(LogModule::kAscendcl, kLevel,
+      Concat("aclFinalize: ", left.size(), " allocations were left, ", bytes,
+             " bytes of device memory"));
+}
+
+}  // namespace
+
 void Memory::FreeDevices() {
   Table left;
   {
@@ -308,6 +335,10 @@ void Memory::FreeDevices() {
       if (entry->second->location == Location::kDevice) left.insert(allocations_.extract(entry));
     }
   }
+  (void)Guard([&] {
+    LogLeft(left);
+    return Status();
+  });
   for (auto& [address, allocation] : left) EndUse(std::exchange(allocation, nullptr));
   RuntimeHandles().RemoveAll(Kind::kPhysicalMemory);
   std::lock_guard lock(mutex_);

@@ -111,6 +111,25 @@ TEST_F(LogTest, ProgramsWriteLinesOfTheirOwn) {
   EXPECT_LT(lines[1].size(), 1200U) << "long lines are cut";
 }
 
+TEST_F(LogTest, DeviceMemoryThatIsLeftAtFinalize) {
+  const Variable level("ASCEND_GLOBAL_LOG_LEVEL", "2");
+  ASSERT_EQ(aclInit(nullptr), 0);
+  ASSERT_EQ(aclrtSetDevice(0), 0);
+  void *address = nullptr, *freed = nullptr, *range = nullptr;
+  ASSERT_EQ(aclrtMalloc(&freed, 64, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+  for (int i = 0; i < 12; ++i) {
+    ASSERT_EQ(aclrtMalloc(&address, 100, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+  }
+  ASSERT_EQ(aclrtReserveMemAddress(&range, 2 << 20, 0, nullptr, 0), 0);
+  ASSERT_EQ(aclrtFree(freed), 0);
+  ASSERT_EQ(aclFinalize(), 0);
+  const std::vector<std::string> lines = Lines();
+  ASSERT_EQ(lines.size(), 11U);
+  EXPECT_THAT(lines, ::testing::Contains(::testing::HasSubstr("aclFinalize: 100 bytes at 0x")));
+  EXPECT_THAT(lines.back(),
+              ::testing::HasSubstr("aclFinalize: 13 allocations were left, 1200 bytes of device"));
+}
+
 // Once each, whatever ends the stream; what a synchronise has returned is not said again.
 TEST_F(LogTest, TaskErrorsThatNoSynchroniseReturned) {
   const Variable level("ASCEND_GLOBAL_LOG_LEVEL", "3");
