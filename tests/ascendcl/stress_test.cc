@@ -68,13 +68,14 @@ void StressTest::Work(int thread) {
   for (aclrtStream& stream : streams) stream = NewStream();
   for (aclrtEvent& event : events) event = NewEvent();
   ASSERT_EQ(aclrtSubscribeReport(pthread_self(), streams[0]), 0);
-  std::array<std::unique_ptr<Gradient>, kStreams> good;  // each stream writes an output of its own
+  // Each stream writes outputs of its own.
+  std::array<std::unique_ptr<Gradient>, kStreams> good, bad;
   for (auto& gradient : good) gradient = std::make_unique<Gradient>(thread % 2);
-  Gradient bad(Gradient::kOutOfRange);
+  for (auto& gradient : bad) gradient = std::make_unique<Gradient>(Gradient::kOutOfRange);
   for (int round = 0; round < kRounds; ++round) {
     const size_t at = random() % kStreams, next = random() % kStreams;
     CopyThroughFreedMemory(streams[at], round);
-    ASSERT_EQ((random() % 4 == 0 ? bad : *good[at]).Launch(streams[at]), 0) << TakeMessage();
+    ASSERT_EQ((random() % 4 == 0 ? bad : good)[at]->Launch(streams[at]), 0) << TakeMessage();
     ASSERT_EQ(aclrtRecordEvent(events[at], streams[at]), 0);
     ASSERT_EQ(aclrtStreamWaitEvent(streams[next], events[at]), 0);
     if (aclrtEvent other = published[random() % kThreads]) {
@@ -99,7 +100,9 @@ void StressTest::Work(int thread) {
     const float value = gradient->out().Read()[thread % 2 * 4];
     EXPECT_TRUE(value == 1.0F || value == 7.0F) << value;  // 7 where no stream ran it
   }
-  EXPECT_EQ(bad.out().Read(), std::vector<float>(8, 7.0F));
+  for (const auto& gradient : bad) {
+    EXPECT_EQ(gradient->out().Read(), std::vector<float>(8, 7.0F));
+  }
   for (aclrtStream stream : streams) EXPECT_EQ(aclrtDestroyStream(stream), 0);
   // Other threads may still wait for these.
   for (size_t i = 0; i < kStreams; ++i) {
