@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a program is told that uses device memory as if it were the host's. Each test is a process
 // of its own, which ends.
+#include <setjmp.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -89,6 +90,49 @@ TEST_F(FaultTest, TheClientsHandlerRunsAfterwards) {
       ExitedWithCode(7), "^$");
 }
 
+void SetHandler(int flags, void (*handler)(int)) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  sigaction(SIGSEGV, &action, nullptr);
+}
+
+sigjmp_buf g_probe;
+void EndProbe(int) { siglongjmp(g_probe, 1); }
+
+TEST_F(FaultTest, TheClientsHandlerKeepsItsFlags) {
+  EXPECT_EXIT(
+      {
+        alarm(20);  // a handler that returns would be called for ever
+        SetHandler(static_cast<int>(SA_RESETHAND), [](int) {});
+        Allocate(400)[16] = 1;
+      },
+      Died, "byte 16 of the 400");
+  EXPECT_EXIT(
+      {
+        SetHandler(SA_NODEFER, EndProbe);
+        volatile char* bytes = Allocate(400);
+        static int i = 0;
+        for (; i < 3; ++i) {
+          if (sigsetjmp(g_probe, /*savemask=*/0) == 0) bytes[i] = 1;
+        }
+        _exit(4);
+      },
+      ExitedWithCode(4), "byte 2 of the 400");
+}
+
+TEST_F(FaultTest, NobodyNeedsToReadTheReport) {
+  EXPECT_EXIT(
+      {
+        int ends[2];
+        if (pipe(ends) != 0 || close(ends[0]) != 0 || dup2(ends[1], STDERR_FILENO) < 0) _exit(99);
+        signal(SIGPIPE, SIG_DFL);
+        signal(SIGSEGV, EndWith7);
+        Allocate(400)[16] = 1;
+      },
+      ExitedWithCode(7), "");
+}
+
 TEST_F(FaultTest, OtherFaultsAreTheClients) {
   EXPECT_EXIT(
       {
@@ -139,6 +183,7 @@ TEST_F(FaultTest, EndsWithTheLibraryOrIsNotWanted) {
 TEST_F(FaultTest, IsSetOnceBelowAHandlerThatCallsIt) {
   EXPECT_EXIT(
       {
+        SetHandler(0, [](int) {});
         Allocate(400);
         static struct sigaction below;
         struct sigaction above = {};

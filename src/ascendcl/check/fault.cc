@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports of host accesses to device memory, from a handler of SIGSEGV.
 //
-// A handler may interrupt anything: it allocates nothing, waits for no lock and writes with
-// write().
+// A handler may interrupt anything: it allocates nothing and waits for no lock.
 #include "ascendcl/check/fault.h"
 
 #include <signal.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,6 +13,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "ascendcl/check/standard_error.h"
 #include "ascendcl/memory.h"
 
 namespace openaclnn {
@@ -39,13 +38,7 @@ class FixedText {
     return (*this << std::string_view("0x")).Number(reinterpret_cast<uintptr_t>(address), 16);
   }
 
-  void Write(int descriptor) const {
-    for (size_t done = 0; done < length_;) {
-      const ssize_t written = write(descriptor, text_ + done, length_ - done);
-      if (written < 0 && errno != EINTR) return;
-      if (written > 0) done += static_cast<size_t>(written);
-    }
-  }
+  std::string_view view() const { return {text_, length_}; }
 
  private:
   FixedText& Number(uint64_t number, int base) {
@@ -81,8 +74,15 @@ void Describe(const void* address, const Memory::Place& place, const char* verb,
            "the host\n         use device memory, which no device does\n";
 }
 
+void SetDefault(int signal) {
+  struct sigaction standard = {};
+  standard.sa_handler = SIG_DFL;
+  sigaction(signal, &standard, nullptr);
+}
+
 /// The handler that the program had, or what happens without one.
 void Continue(int signal, siginfo_t* info, void* context) {
+  if ((g_previous.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) SetDefault(signal);
   if ((g_previous.sa_flags & SA_SIGINFO) != 0)
     return g_previous.sa_sigaction(signal, info, context);
   const bool fault = info->si_code > 0;  // not sent by a process, which may be ignored
@@ -90,9 +90,7 @@ void Continue(int signal, siginfo_t* info, void* context) {
   if (g_previous.sa_handler != SIG_IGN && g_previous.sa_handler != SIG_DFL) {
     return g_previous.sa_handler(signal);
   }
-  struct sigaction standard = {};
-  standard.sa_handler = SIG_DFL;
-  sigaction(signal, &standard, nullptr);
+  SetDefault(signal);
   if (!fault) raise(signal);  // a fault comes again by itself
 }
 
@@ -102,7 +100,7 @@ void OnFault(int signal, siginfo_t* info, void* context) {
   if (info->si_code > 0 && Memory::Get().TryFind(info->si_addr, &place)) {
     FixedText text;
     Describe(info->si_addr, place, Verb(context), &text);
-    text.Write(STDERR_FILENO);
+    WriteToStandardError(text.view());
   }
   errno = error;
   Continue(signal, info, context);
@@ -114,12 +112,12 @@ void WatchFaults() {
   std::lock_guard lock(g_mutex);
   if (g_watching) return;
   (void)Memory::Get();  // made here, not in the handler
-  struct sigaction ours = {};
+  if (sigaction(SIGSEGV, nullptr, &g_previous) != 0) return;
+  // The program's handler runs under the mask that it asked for.
+  struct sigaction ours = g_previous;
   ours.sa_sigaction = OnFault;
-  ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  sigemptyset(&ours.sa_mask);
-  g_watching =
-      sigaction(SIGSEGV, nullptr, &g_previous) == 0 && sigaction(SIGSEGV, &ours, nullptr) == 0;
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | (g_previous.sa_flags & (SA_NODEFER | SA_RESTART));
+  g_watching = sigaction(SIGSEGV, &ours, nullptr) == 0;
 }
 
 void UnwatchFaults() {

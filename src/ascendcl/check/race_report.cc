@@ -2,25 +2,16 @@
 // Reports of races: which calls, which bytes of which allocation, and how to order them.
 #include "ascendcl/check/race_report.h"
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <string>
+#include <string_view>
 
 #include "ascendcl/check/race_watch.h"
+#include "ascendcl/check/standard_error.h"
 #include "ascendcl/log.h"
 #include "ascendcl/memory.h"
 
 namespace openaclnn {
 namespace {
-
-void WriteToStandardError(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
-    if (written < 0 && errno != EINTR) return;
-    if (written > 0) text.remove_prefix(static_cast<size_t>(written));
-  }
-}
 
 std::string StreamText(const Caller& caller) {
   if (caller.stream == 0) return "the host";
