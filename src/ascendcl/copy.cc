@@ -139,6 +139,10 @@ MemoryAccess AccessOf(const char* operand, bool writes, const Side& side) {
   return access;
 }
 
+std::vector<MemoryAccess> Accesses(const Side& filled) {
+  return {AccessOf("devPtr", true, filled)};
+}
+
 std::vector<MemoryAccess> Accesses(const Side& dst, const Side& src) {
   return {AccessOf("dst", true, dst), AccessOf("src", false, src)};
 }
@@ -202,7 +206,7 @@ Status Copy(const char* api, void* dst, const Extent& to, const void* src, const
   if (dst_side.host == nullptr) return to_status;
   Status from_status = Resolve("src", src, from, &src_side);
   if (src_side.host == nullptr) return from_status;
-  if (WatchingRaces()) WatchAccesses({api}, Accesses(dst_side, src_side));
+  TellIfWatched({api}, [&] { return Accesses(dst_side, src_side); });
   CopyRows(dst_side, src_side);
   NoteCopy(Direction(dst_side, src_side), Bytes(dst_side));
   return {};
@@ -219,11 +223,11 @@ Status CopyAsync(const char* api, void* dst, const Extent& to, const void* src, 
   const HostWait wait(*stream, pageable ? stream->submitted() + 1 : 0);
   status = wait.Refuse();
   if (!status.ok()) return status;
-  if (WatchingRaces()) {
-    WatchAccesses({api, stream->number(), stream->handle()}, Accesses(dst_side, src_side));
-  }
+  ToldLaunch told({api, stream->number(), stream->handle()},
+                  [&] { return Accesses(dst_side, src_side); });
   const uint64_t task =
       stream->Enqueue(std::make_unique<CopyTask>(std::move(dst_side), std::move(src_side)));
+  told.Done();
   // The caller may reuse or free pageable memory as soon as this returns.
   if (pageable) stream->Wait(task, {});
   return {};
@@ -304,9 +308,7 @@ aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count)
     if (!status.ok()) return status;
     Status resolved = openaclnn::Resolve("devPtr", devPtr, {.width = count}, &side);
     if (side.host == nullptr) return resolved;
-    if (openaclnn::WatchingRaces()) {
-      openaclnn::WatchAccesses({"aclrtMemset"}, {openaclnn::AccessOf("devPtr", true, side)});
-    }
+    openaclnn::TellIfWatched({"aclrtMemset"}, [&] { return openaclnn::Accesses(side); });
     std::memset(side.host, value, count);
     openaclnn::NoteCopy("fill", count);
     return {};
@@ -328,12 +330,11 @@ aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t c
     const openaclnn::HostWait wait(*object, pageable ? object->submitted() + 1 : 0);
     status = wait.Refuse();
     if (!status.ok()) return status;
-    if (openaclnn::WatchingRaces()) {
-      openaclnn::WatchAccesses({"aclrtMemsetAsync", object->number(), object->handle()},
-                               {openaclnn::AccessOf("devPtr", true, side)});
-    }
+    openaclnn::ToldLaunch told({"aclrtMemsetAsync", object->number(), object->handle()},
+                               [&] { return openaclnn::Accesses(side); });
     const uint64_t task =
         object->Enqueue(std::make_unique<openaclnn::FillTask>(std::move(side), value));
+    told.Done();
     if (pageable) object->Wait(task, {});
     return status;
   });

@@ -89,9 +89,7 @@ Status Enqueue(void* handle, const OpenaclnnTask& task) {
   if (LogEnabled(LogModule::kOp, LogLevel::kDebug)) {
     Log(LogModule::kOp, LogLevel::kDebug, Concat("submit ", task.name));
   }
-  if (WatchingRaces()) {
-    WatchAccesses({task.name, stream->number(), stream->handle()}, TakeDeclared());
-  }
+  ToldLaunch told({task.name, stream->number(), stream->handle()}, TakeDeclared);
   auto owned = std::make_unique<KernelTask>(task);
   KernelTask& kernel = *owned;
   // What Enqueue takes: of a temporary nothing would be left when it throws.
@@ -99,6 +97,7 @@ Status Enqueue(void* handle, const OpenaclnnTask& task) {
   uint64_t number = 0;
   try {
     number = stream->Enqueue(std::move(queued));
+    told.Done();
   } catch (...) {
     kernel.Disown();
     throw;

@@ -90,7 +90,7 @@ class Executor {
   Placement Place(const QueuedCall& queued, size_t index) const;
   Status CheckOverlap(const QueuedCall& queued) const;
   /// What the call touches: operands with elements, and the workspace, which counts as written.
-  std::vector<OpenaclnnAccess> Accesses(const void* workspace) const;
+  std::vector<OpenaclnnAccess> Accesses(const void* workspace) const noexcept;
   Status CheckWorkspaceOverlap(const QueuedCall& queued) const;
 
   std::mutex mutex_;  // guards what follows

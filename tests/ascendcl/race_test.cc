@@ -174,6 +174,25 @@ TEST_F(RaceTest, NothingIsSaidBehindAFunctionOfTheHost) {
   EXPECT_EQ(Read(kSecond).size(), 1U);
 }
 
+// An event outlives the streams that it was recorded on: their number must not slow every launch.
+TEST_F(RaceTest, WhatHasEndedDoesNotComeBack) {
+  Write(kFirst);
+  const uint64_t gate = detector.OpenGate(kFirst);
+  const RaceDetector::Point point = detector.Mark(kFirst);
+  EXPECT_EQ(detector.Joined(point, point).clock.At(kFirst), 1U);
+  EXPECT_EQ(detector.Joined(point, point).gates, std::vector<uint64_t>{gate});
+  detector.CloseGate(gate);
+  detector.End(kFirst);
+  EXPECT_EQ(detector.Joined(point, point).clock.At(kFirst), 0U);
+  EXPECT_TRUE(detector.Joined(point, point).gates.empty());
+  detector.Await(kSecond, point);
+  detector.PassHost(point);
+  const RaceDetector::Point later = detector.Mark(kSecond);
+  EXPECT_EQ(later.clock.At(kFirst), 0U);
+  EXPECT_TRUE(later.gates.empty());
+  EXPECT_TRUE(Write(kSecond).empty());
+}
+
 TEST_F(RaceTest, TheShadowStaysSmall) {
   Write(kFirst);
   Read(kFirst, {{40, 60}});

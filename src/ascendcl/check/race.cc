@@ -7,11 +7,26 @@
 
 namespace openaclnn {
 
-void RaceDetector::Point::Join(const Point& other) {
-  clock.Join(other.clock);
+// Points outlive streams and gates: what has ended does not come back with them.
+void RaceDetector::Join(VectorClock* clock, const VectorClock& other) const {
+  clock->Join(other, [this](StreamNumber stream) { return streams_.contains(stream); });
+}
+
+void RaceDetector::Join(Point* point, const Point& other) const {
+  Join(&point->clock, other.clock);
+  std::vector<uint64_t>& gates = point->gates;
+  DropClosed(&gates);
   for (const uint64_t gate : other.gates) {
-    if (std::find(gates.begin(), gates.end(), gate) == gates.end()) gates.push_back(gate);
+    const bool known = std::find(gates.begin(), gates.end(), gate) != gates.end();
+    if (!known && open_gates_.contains(gate)) gates.push_back(gate);
   }
+}
+
+RaceDetector::Point RaceDetector::Joined(const Point& a, const Point& b) const {
+  Point joined;
+  Join(&joined, a);
+  Join(&joined, b);
+  return joined;
 }
 
 bool RaceDetector::AnyOpen(const std::vector<uint64_t>& gates) const {
@@ -32,7 +47,7 @@ std::vector<Race> RaceDetector::Launch(const Caller& caller,
                                        std::span<const MemoryAccess> accesses) {
   Point& point = streams_[caller.stream];
   const uint64_t tick = point.clock.At(caller.stream) + 1;
-  point.clock.Join(host_);
+  Join(&point.clock, host_);
   point.clock.Raise(caller.stream, tick);
   DropClosed(&point.gates);
   std::vector<Race> races;
@@ -68,14 +83,16 @@ std::vector<Race> RaceDetector::TouchByHost(const char* call,
 
 RaceDetector::Point RaceDetector::Mark(StreamNumber stream) {
   Point& point = streams_[stream];
-  point.clock.Join(host_);
+  Join(&point.clock, host_);
   DropClosed(&point.gates);
   return point;
 }
 
-void RaceDetector::Await(StreamNumber stream, const Point& point) { streams_[stream].Join(point); }
+void RaceDetector::Await(StreamNumber stream, const Point& point) {
+  Join(&streams_[stream], point);
+}
 
-void RaceDetector::PassHost(const Point& point) { host_.Join(point.clock); }
+void RaceDetector::PassHost(const Point& point) { Join(&host_, point.clock); }
 
 uint64_t RaceDetector::OpenGate(StreamNumber stream) {
   std::vector<uint64_t>& gates = streams_[stream].gates;
@@ -88,7 +105,7 @@ uint64_t RaceDetector::OpenGate(StreamNumber stream) {
 void RaceDetector::End(StreamNumber stream) {
   const auto ended = streams_.find(stream);
   if (ended == streams_.end()) return;
-  host_.Join(ended->second.clock);
+  Join(&host_, ended->second.clock);
   streams_.erase(ended);
   host_.Forget(stream);
   for (auto& [number, point] : streams_) point.clock.Forget(stream);

@@ -49,8 +49,6 @@ class RaceDetector {
   struct Point {
     VectorClock clock;
     std::vector<uint64_t> gates;  // functions of the host before it that had not returned
-
-    void Join(const Point& other);
   };
 
   /// A task of the stream is launched. Returns its races with earlier ones, one for each.
@@ -62,6 +60,8 @@ class RaceDetector {
   Point Mark(StreamNumber stream);
   /// What is launched on the stream from now on comes after the point.
   void Await(StreamNumber stream, const Point& point);
+  /// What comes after both.
+  Point Joined(const Point& a, const Point& b) const;
   /// The host has waited for the point, or seen that it was reached.
   void PassHost(const Point& point);
 
@@ -101,6 +101,8 @@ class RaceDetector {
   static constexpr size_t kFewCells = 4096;
   static constexpr size_t kMaxCells = size_t{1} << 18;
 
+  void Join(VectorClock* clock, const VectorClock& other) const;
+  void Join(Point* point, const Point& other) const;
   bool Before(const Touch& touch, const VectorClock& clock) const;
   bool AnyOpen(const std::vector<uint64_t>& gates) const;
   void DropClosed(std::vector<uint64_t>* gates) const;

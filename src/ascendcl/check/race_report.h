@@ -4,12 +4,41 @@
 
 #include <vector>
 
-#include "ascendcl/check/race.h"
+#include "ascendcl/check/race_watch.h"
 
 namespace openaclnn {
 
 /// Tells the race watch of a call, before it takes effect, and reports what it finds.
 void WatchAccesses(const Caller& caller, const std::vector<MemoryAccess>& accesses) noexcept;
+
+/// The same, while races are watched, of what `accesses` gives. A check must not fail what it
+/// checks: without memory for the accesses nothing is told.
+template <class Accesses>
+void TellIfWatched(const Caller& caller, const Accesses& accesses) noexcept {
+  if (!WatchingRaces()) return;
+  try {
+    WatchAccesses(caller, accesses());
+  } catch (...) {  // as said
+  }
+}
+
+/// A task that is about to be launched, told so: another thread may wait for it as soon as it is.
+class ToldLaunch {
+ public:
+  template <class Accesses>
+  ToldLaunch(const Caller& caller, const Accesses& accesses) noexcept : pending_(WatchingRaces()) {
+    TellIfWatched(caller, accesses);
+  }
+  ToldLaunch(const ToldLaunch&) = delete;
+  /// Where it was not launched after all, what it would have touched is not known any more.
+  ~ToldLaunch() {
+    if (pending_) ForgetAllTouches();
+  }
+  void Done() { pending_ = false; }
+
+ private:
+  bool pending_;
+};
 
 /// Ends the watch, and says how many races there were, if any.
 void SummariseRaces() noexcept;

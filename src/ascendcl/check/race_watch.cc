@@ -2,7 +2,9 @@
 // Race watch: the process's race detector behind its lock, and which races were reported.
 #include "ascendcl/check/race_watch.h"
 
+#include <cstddef>
 #include <mutex>
+#include <new>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -27,8 +29,10 @@ struct Watch {
   uint64_t found = 0;
 };
 
+// Never destroyed, and made without an allocation: the first call may be one that must not fail.
 Watch& All() {
-  static auto* watch = new Watch;
+  alignas(Watch) static std::byte place[sizeof(Watch)];
+  static Watch* const watch = new (place) Watch;
   return *watch;
 }
 
@@ -73,10 +77,8 @@ StreamPoint MakePoint(StreamNumber stream) noexcept {
 StreamPoint Joined(const StreamPoint& a, const StreamPoint& b) noexcept {
   if (a == nullptr || b == nullptr) return a != nullptr ? a : b;
   StreamPoint joined;
-  Tell([&](RaceDetector&) {
-    RaceDetector::Point both = *a;
-    both.Join(*b);
-    joined = std::make_shared<const RaceDetector::Point>(std::move(both));
+  Tell([&](const RaceDetector& detector) {
+    joined = std::make_shared<const RaceDetector::Point>(detector.Joined(*a, *b));
   });
   return joined;
 }
@@ -109,6 +111,10 @@ void TellStreamEnd(StreamNumber stream) noexcept {
 void ForgetTouches(const void* address, uint64_t bytes) noexcept {
   const auto begin = reinterpret_cast<uintptr_t>(address);
   Tell([&](RaceDetector& detector) { detector.Forget({begin, begin + bytes}); });
+}
+
+void ForgetAllTouches() noexcept {
+  Tell([](RaceDetector& detector) { detector.ForgetAll(); });
 }
 
 RaceCounts EndRaceWatch() noexcept {

@@ -43,6 +43,9 @@ void TellStreamEnd(StreamNumber stream) noexcept;
 /// The memory is new, or nobody's.
 void ForgetTouches(const void* address, uint64_t bytes) noexcept;
 
+/// All memory is as if nobody had touched it.
+void ForgetAllTouches() noexcept;
+
 struct RaceCounts {
   uint64_t found = 0, reported = 0;
 };

@@ -29,8 +29,12 @@ class VectorClock {
     }
   }
 
-  void Join(const VectorClock& other) {
-    for (const auto& [stream, tick] : other.ticks_) Raise(stream, tick);
+  /// Of the streams that `keep` holds for.
+  template <class Keep>
+  void Join(const VectorClock& other, const Keep& keep) {
+    for (const auto& [stream, tick] : other.ticks_) {
+      if (keep(stream)) Raise(stream, tick);
+    }
   }
 
   void Forget(StreamNumber stream) {
