@@ -986,7 +986,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size
                                                  const aclrtPhysicalMemProp* prop, uint64_t flags);
 
 /**
- * Frees physical memory. While it is mapped it stays; the last aclrtUnmapMem gives it back.
+ * Frees physical memory, as aclFinalize does with the rest. Mapped it stays until aclrtUnmapMem.
  *
  * @retval ACL_ERROR_INVALID_PARAM handle is null.
  * @retval ACL_ERROR_RT_INVALID_HANDLE handle is not live physical memory.
@@ -1010,7 +1010,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMapMem(void* virPtr, size_t size, size_t offse
                                          aclrtDrvMemHandle handle, uint64_t flags);
 
 /**
- * Undoes an aclrtMapMem, once tasks that were queued with the memory are done.
+ * Undoes an aclrtMapMem, as aclFinalize does with the rest, once tasks that were queued are done.
  *
  * @retval ACL_ERROR_INVALID_PARAM virPtr is null.
  * @retval ACL_ERROR_RT_PARAM_INVALID virPtr is not where memory was mapped.
