@@ -28,7 +28,8 @@ run() { # run PROGRAM [OPTION...]
   printf '%-40s %s in %d s\n' "$1" "$result" $((SECONDS - from))
 }
 
-run runtime_api '--gtest_filter=-*FlushToZero*'  # valgrind has none
+# Valgrind has no flush to zero, and puts memory of its own where a test has unmapped some.
+run runtime_api '--gtest_filter=-*FlushToZero*:*AddressesWithoutMemory*'
 run meta_api
 short='*WorkedExample*:*Random*:*Executor*:*Misuse*:*Arguments*:*Empty*'
 for program in "$tests"/*_test; do

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks the kernel where there is memory, but for the heap and the calling thread's stack: that
-// takes 0.2 us, a small copy 0.05.
+// takes longer than a small copy.
 #include "ascendcl/host_memory.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <fstream>
 #include <string>
@@ -61,9 +63,15 @@ bool IsMapped(uintptr_t first, size_t bytes) {
   if (bytes > PTRDIFF_MAX || first > UINTPTR_MAX - bytes) return false;
   if (Heap().Holds(first, bytes) || Stack().Holds(first, bytes)) return true;
   static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  const uintptr_t before = first % page;
-  // Looks the range up and, on Linux, does nothing else.
-  return msync(reinterpret_cast<void*>(first - before), bytes + before, MS_ASYNC) == 0;
+  constexpr size_t kPages = 4096;
+  unsigned char resident[kPages];  // that is not asked for: only whether there are pages
+  const uintptr_t end = first + bytes;
+  for (uintptr_t at = first - first % page; at < end; at += kPages * page) {
+    const size_t length = std::min<size_t>(end - at, kPages * page);
+    if (mincore(reinterpret_cast<void*>(at), length, resident) != 0 && errno == ENOMEM)
+      return false;
+  }
+  return true;
 }
 
 }  // namespace openaclnn
