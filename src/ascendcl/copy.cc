@@ -212,6 +212,21 @@ Status Copy(const char* api, void* dst, const Extent& to, const void* src, const
   return {};
 }
 
+/// Launches the task that `make` gives, which takes over what `accesses` tells of. The caller may
+/// reuse or free pageable memory as soon as this returns.
+template <class Accesses, class Make>
+Status Launch(const char* api, Stream& stream, bool pageable, const Accesses& accesses,
+              const Make& make) {
+  const HostWait wait(stream, pageable ? stream.submitted() + 1 : 0);
+  Status status = wait.Refuse();
+  if (!status.ok()) return status;
+  ToldLaunch told({api, stream.number(), stream.handle()}, accesses);
+  const uint64_t task = stream.Enqueue(make());
+  told.Done();
+  if (pageable) stream.Wait(task, {});
+  return status;
+}
+
 Status CopyAsync(const char* api, void* dst, const Extent& to, const void* src, const Extent& from,
                  aclrtMemcpyKind kind, const std::shared_ptr<Stream>& stream) {
   Side dst_side, src_side;
@@ -220,17 +235,9 @@ Status CopyAsync(const char* api, void* dst, const Extent& to, const void* src, 
   if (status.ok()) status = CheckKindFits(kind, dst_side, src_side);
   if (!status.ok()) return status;
   const bool pageable = dst_side.pageable() || src_side.pageable();
-  const HostWait wait(*stream, pageable ? stream->submitted() + 1 : 0);
-  status = wait.Refuse();
-  if (!status.ok()) return status;
-  ToldLaunch told({api, stream->number(), stream->handle()},
-                  [&] { return Accesses(dst_side, src_side); });
-  const uint64_t task =
-      stream->Enqueue(std::make_unique<CopyTask>(std::move(dst_side), std::move(src_side)));
-  told.Done();
-  // The caller may reuse or free pageable memory as soon as this returns.
-  if (pageable) stream->Wait(task, {});
-  return {};
+  return Launch(
+      api, *stream, pageable, [&] { return Accesses(dst_side, src_side); },
+      [&] { return std::make_unique<CopyTask>(std::move(dst_side), std::move(src_side)); });
 }
 
 }  // namespace
@@ -326,16 +333,8 @@ aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t c
     if (status.ok()) status = openaclnn::CheckCount("maxCount", count, maxCount);
     if (status.ok()) status = openaclnn::Resolve("devPtr", devPtr, {.width = count}, &side);
     if (!status.ok()) return status;
-    const bool pageable = side.pageable();
-    const openaclnn::HostWait wait(*object, pageable ? object->submitted() + 1 : 0);
-    status = wait.Refuse();
-    if (!status.ok()) return status;
-    openaclnn::ToldLaunch told({"aclrtMemsetAsync", object->number(), object->handle()},
-                               [&] { return openaclnn::Accesses(side); });
-    const uint64_t task =
-        object->Enqueue(std::make_unique<openaclnn::FillTask>(std::move(side), value));
-    told.Done();
-    if (pageable) object->Wait(task, {});
-    return status;
+    return openaclnn::Launch(
+        "aclrtMemsetAsync", *object, side.pageable(), [&] { return openaclnn::Accesses(side); },
+        [&] { return std::make_unique<openaclnn::FillTask>(std::move(side), value); });
   });
 }
