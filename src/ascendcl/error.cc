@@ -92,10 +92,15 @@ void RecordError(int code, std::initializer_list<std::string_view> parts) noexce
   const char* prefix = FindError(code).prefix;
   t_last = code;
   KeepText(prefix, parts);
+  LogFailure(code, {RecentText()});
+}
+
+void LogFailure(int code, std::initializer_list<std::string_view> parts) noexcept {
   (void)Guard([&] {
-    const bool op = std::string_view(prefix).starts_with("EZ");
-    Log(op ? LogModule::kOp : LogModule::kAscendcl, LogLevel::kError,
-        Concat("error code ", code, ": ", RecentText()));
+    std::string line = Concat("error code ", code, ": ");
+    for (const std::string_view part : parts) line += part;
+    const bool op = std::string_view(FindError(code).prefix).starts_with("EZ");
+    Log(op ? LogModule::kOp : LogModule::kAscendcl, LogLevel::kError, line);
     return Status();
   });
 }

@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <limits>
-#include <string_view>
 
 #include "ascendcl/check/race_watch.h"
 #include "ascendcl/error.h"
 #include "ascendcl/error_table.h"
 #include "ascendcl/float_environment.h"
-#include "ascendcl/log.h"
 #include "ascendcl/workers.h"
 
 namespace openaclnn {
@@ -52,13 +50,9 @@ void Stream::Fail(Status status) {
 void Stream::LogError() noexcept {
   const Status status = TakeError();
   if (status.ok()) return;
-  (void)Guard([&] {
-    const std::string_view prefix = FindError(status.code()).prefix;
-    Log(prefix.starts_with("EZ") ? LogModule::kOp : LogModule::kAscendcl, LogLevel::kError,
-        Concat("error code ", status.code(), ": ", prefix, ": ", status.api_or("task"), ": ",
-               status.text(), " (its stream is gone, and no synchronise has returned it)"));
-    return Status();
-  });
+  LogFailure(status.code(),
+             {FindError(status.code()).prefix, ": ", status.api_or("task"), ": ", status.text(),
+              " (its stream is gone, and no synchronise has returned it)"});
 }
 
 // Under the lock.
