@@ -70,6 +70,7 @@ target_link_libraries(kernels_test PRIVATE frame)
 
 # The tsan preset runs the shared kernels and one room, a minute of them.
 set_property(TEST kernels_test embedding_forward_test APPEND PROPERTY LABELS threads)
+add_dependencies(thread_tests kernels_test embedding_forward_test)
 
 # The library as a whole.
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/opapi/*_test.cc)
