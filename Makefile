@@ -37,7 +37,7 @@ test: ## all tests of the release build
 	scripts/setup.sh test
 	$(call build,release,ON)
 	cmake --install build/release --prefix build/install
-	ctest --preset release --output-on-failure
+	ctest --preset release --output-on-failure --parallel $(JOBS)
 
 test-clients: build ## programs of others: C, C++, ctypes, and torch-npu from the package index
 	python3 tests/clients/run.py build/install $(VERSIONS)
@@ -71,12 +71,12 @@ bench-rooms: ## time the operators' rooms and the runtime from C++, without peer
 asan: ## all tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	scripts/setup.sh test
 	$(call build,asan,ON)
-	ctest --preset asan --output-on-failure
+	ctest --preset asan --output-on-failure --parallel $(JOBS)
 
 tsan: ## the tests of the runtime, the shared kernels and one operator under ThreadSanitizer
 	scripts/setup.sh test
 	$(call build,tsan,ON)
-	$(NO_ASLR) ctest --preset tsan --output-on-failure
+	$(NO_ASLR) ctest --preset tsan --output-on-failure --parallel $(JOBS)
 
 valgrind: ## a short form of the native tests under memcheck
 	scripts/setup.sh ci
