@@ -15,8 +15,10 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -79,23 +81,34 @@ def row(client, mode, ok, passed=0, failed=(), said=""):
 
 def run(client, python, tests, mode, prefix):
     """The tests of one file or folder in one mode."""
-    report = RESULTS.with_name(f"report-{os.getpid()}.xml")
+    handle, name = tempfile.mkstemp(".xml", dir=RESULTS.parent)
+    os.close(handle)
+    report = Path(name)
     options = ["-q", "-p", "no:cacheprovider", "-W", "ignore", f"--junitxml={report}"]
     command = [python, "-m", "pytest", *options, tests]
     started = time.monotonic()
-    done = subprocess.run(command, env=environment(prefix, mode), cwd=ROOT)
-    cases = ElementTree.parse(report).iter("testcase") if report.is_file() else ()
+    done = subprocess.run(
+        command,
+        env=environment(prefix, mode),
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    cases = ElementTree.parse(report).iter("testcase") if report.stat().st_size else ()
     failed, passed = [], 0
     for case in cases:
         if case.find("failure") is not None or case.find("error") is not None:
             failed.append(f"{case.get('classname')}.{case.get('name')}")
         elif case.find("skipped") is None:
             passed += 1
-    report.unlink(missing_ok=True)
+    report.unlink()
     ok = done.returncode == 0
     words = ", ".join(f"{name}={value}" for name, value in mode.items())
     seconds = time.monotonic() - started
-    print(f"{'ok' if ok else 'FAILED':<8}{client}, {words}, {seconds:.0f} s", flush=True)
+    result = f"{'ok' if ok else 'FAILED':<8}{client}, {words}, {seconds:.0f} s"
+    print(done.stdout + result, flush=True)
     said = "" if ok or failed else f"ended with {done.returncode}"
     return row(client, mode, ok, passed, failed, said)
 
@@ -111,7 +124,9 @@ def run_programs(prefix):
 def run_wheel(torch, torch_npu, modes, trainings, prefix):
     """The tests in each mode, and in the first the flagship, trained so many times."""
     client, python = f"torch-npu {torch_npu}", wheel_python(torch)
-    rows = [run(client, python, HERE / "pytorch", mode, prefix) for mode in modes]
+    # A mode keeps one processor busy: its tests are Python, and tensors of a few elements.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        rows = list(pool.map(lambda mode: run(client, python, HERE / "pytorch", mode, prefix), modes))
     command = [python, "-W", "ignore", FLAGSHIP, "--runs", str(trainings)]
     done = subprocess.run(
         command, env=environment(prefix, modes[0]), cwd=ROOT, stdout=subprocess.PIPE, text=True
