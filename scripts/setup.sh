@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs what a step of the Makefile needs: Debian packages, then the Python environment .venv.
 #
-#   scripts/setup.sh [run|test|ci|cross]
+#   scripts/setup.sh [run|test|ci|cross|fuzz]
 #
-# Each of run, test and ci holds the one before it; cross holds test. A call that finds everything in place needs no network.
+# Each of run, test and ci holds the one before it; cross and fuzz hold test. A call that finds everything in place needs no network.
 #   PYTHON                        the Python >= 3.11 that .venv is made from (default: /usr/bin/python3 first)
 #   OPENACLNN_SKIP_PACKAGES=1     trust the tools on PATH, ask dpkg nothing
 set -euo pipefail
@@ -14,6 +14,7 @@ readonly run_packages=(g++ cmake ninja-build ccache pkg-config python3-venv nloh
 readonly test_packages=(libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev)
 readonly ci_packages=(clang-format-14 clang-tidy-14 valgrind)
 readonly cross_packages=(g++-aarch64-linux-gnu qemu-user)
+readonly fuzz_packages=(clang-14 libclang-rt-14-dev)
 
 fail() {
   printf 'setup: %s\n' "$@" >&2
@@ -91,6 +92,7 @@ case ${1:-test} in
   test) install_packages "${run_packages[@]}" "${test_packages[@]}" ;;
   ci) install_packages "${run_packages[@]}" "${test_packages[@]}" "${ci_packages[@]}" ;;
   cross) install_packages "${run_packages[@]}" "${test_packages[@]}" "${cross_packages[@]}" ;;
-  *) fail "unknown level '$1', expected run, test, ci or cross" ;;
+  fuzz) install_packages "${run_packages[@]}" "${test_packages[@]}" "${fuzz_packages[@]}" ;;
+  *) fail "unknown level '$1', expected run, test, ci, cross or fuzz" ;;
 esac
 make_venv

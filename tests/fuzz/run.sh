@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs the targets of libFuzzer for FUZZ_SECONDS each, from their corpora in the repository.
+#
+#   FUZZ_SECONDS=60 tests/fuzz/run.sh BUILD_DIR [--keep]
+#
+# What stops a target is left in BUILD_DIR/fuzz and named; --keep writes the smallest inputs that reach
+# what was reached to the corpora.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+readonly build=$1 keep=${2:-} seconds=${FUZZ_SECONDS:-60} seed=${FUZZ_SEED:-$RANDOM}
+export ASCEND_GLOBAL_LOG_LEVEL=4
+export UBSAN_OPTIONS=print_stacktrace=1
+
+# FOLDER CORPUS: a file for each line, and the other way round, at most 150 of all sizes.
+unpack() {
+  mkdir -p "$1"
+  python3 - "$@" <<'PYTHON'
+import sys
+from hashlib import sha1
+from pathlib import Path
+for line in Path(sys.argv[2]).read_text().split():
+    data = bytes.fromhex(line)
+    Path(sys.argv[1], sha1(data).hexdigest()).write_bytes(data)
+PYTHON
+}
+pack() {
+  python3 - "$@" <<'PYTHON'
+import sys
+from pathlib import Path
+inputs = sorted({each.read_bytes() for each in Path(sys.argv[1]).iterdir()}, key=lambda b: (len(b), b))
+kept = inputs[:: max(1, -(-len(inputs) // 150))]
+Path(sys.argv[2]).write_text("".join(f"{each.hex()}\n" for each in kept if each))
+PYTHON
+}
+
+failed=()
+for target in config; do
+  folder=$build/fuzz/$target
+  corpus=tests/fuzz/corpus/$target.txt
+  [[ ! -f $corpus ]] || unpack "$folder/corpus" "$corpus"
+  mkdir -p "$folder/corpus"
+  printf '== %s: %d s, seed %d\n' "$target" "$seconds" "$seed"
+  "$build/tests/fuzz/fuzz_$target" -max_total_time="$seconds" -max_len=400 -timeout=20 \
+    -seed="$seed" -print_final_stats=1 -artifact_prefix="$folder/" "$folder/corpus" \
+    >"$folder/log" 2>&1 || { failed+=("$target") && tail -n 40 "$folder/log"; }
+  grep -E 'cov: .* exec/s' "$folder/log" | tail -n 1
+  grep -E 'number_of_executed_units' "$folder/log" || true
+  if [[ $keep == --keep ]]; then
+    rm -rf "$folder/small" && mkdir "$folder/small"
+    "$build/tests/fuzz/fuzz_$target" -merge=1 "$folder/small" "$folder/corpus" >/dev/null 2>&1
+    pack "$folder/small" "$corpus"
+  fi
+done
+if ((${#failed[@]})); then
+  printf 'fuzz: stopped: %s; the inputs are in %s/fuzz\n' "${failed[*]}" "$build"
+  exit 1
+fi
