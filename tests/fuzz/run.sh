@@ -36,7 +36,7 @@ PYTHON
 }
 
 failed=()
-for target in config; do
+for target in config sequence; do
   folder=$build/fuzz/$target
   corpus=tests/fuzz/corpus/$target.txt
   [[ ! -f $corpus ]] || unpack "$folder/corpus" "$corpus"
