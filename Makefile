@@ -20,7 +20,7 @@ define build
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-clients sample build install uninstall bench bench-rooms asan tsan valgrind instructions aarch64 lint format clean
+.PHONY: help run demo test test-clients sample build install uninstall bench bench-rooms asan tsan valgrind fuzz torture instructions aarch64 lint format clean
 
 help: ## list the commands
 	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -82,6 +82,22 @@ valgrind: ## a short form of the native tests under memcheck
 	scripts/setup.sh ci
 	$(call build,release,ON)
 	tests/valgrind.sh build/release
+
+fuzz: ## FUZZ_SECONDS (60) of libFuzzer on each target, under ASan and UBSan
+	scripts/setup.sh fuzz
+	cmake -S . -B build/fuzz -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DBUILD_TESTING=ON \
+	  -DOPENACLNN_FUZZ=ON -DOPENACLNN_SANITIZE=address,undefined -DOPENACLNN_SIMD_TARGETS=avx2 \
+	  -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 \
+	  -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
+	  -DCMAKE_C_FLAGS=-fsanitize=fuzzer-no-link -DCMAKE_CXX_FLAGS=-fsanitize=fuzzer-no-link
+	cmake --build build/fuzz --parallel $(JOBS) --target fuzz_config fuzz_sequence
+	tests/fuzz/run.sh build/fuzz $(FUZZ_OPTIONS)
+
+torture: ## for TORTURE_SECONDS (3600): failing allocations, views, fuzzing, the runtime's stress
+	scripts/setup.sh test
+	$(call build,release,ON)
+	cmake --install build/release --prefix build/install
+	tests/torture/run.sh build/release
 
 instructions: ## count the instructions of each operator's call, look at the loops for AVX-512
 	scripts/setup.sh ci

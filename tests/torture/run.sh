@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The long forms of the tests that attack the libraries, until TORTURE_SECONDS (3600) are over.
+#
+#   TORTURE_SECONDS=3600 TORTURE_SEED=1 tests/torture/run.sh BUILD_DIR
+#
+# BUILD_DIR has the tests and build/install the libraries. Turns follow each other with the next
+# seed, which is printed; the first that fails is the end.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+readonly build=$1 seconds=${TORTURE_SECONDS:-3600}
+seed=${TORTURE_SEED:-$RANDOM}
+export OPENACLNN_HOME=$PWD/build/install ASCEND_GLOBAL_LOG_LEVEL=4
+
+# COMMAND…: runs it, says how long it took.
+turn() {
+  local from=$SECONDS
+  printf '== seed %d: %s\n' "$seed" "$*"
+  if ! "$@"; then
+    printf '== FAILED: TORTURE_SEED=%d: %s\n' "$seed" "$*"
+    exit 1
+  fi
+  printf '== %d s\n' $((SECONDS - from))
+}
+
+shortage() {
+  .venv/bin/python tests/torture/shortage.py "$build/lib64/libshort_memory.so" --seed "$seed" "$@"
+}
+
+while ((SECONDS < seconds)); do
+  for threads in 1 2 7; do
+    export OPENACLNN_NUM_THREADS=$threads
+    turn shortage
+    turn shortage --large
+    ((SECONDS < seconds)) || break
+    for check in fast full; do
+      export OPENACLNN_CHECK=$check
+      turn "$build/tests/runtime_stress"
+      turn env RC_PARAMS="seed=$seed max_success=1000000" "$build/tests/torture/torture_shapes"
+      unset OPENACLNN_CHECK
+      ((SECONDS < seconds)) || break
+    done
+    ((SECONDS < seconds)) || break
+  done
+  ((++seed))
+done
+printf 'torture: nothing found in %d s\n' "$SECONDS"
