@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
+#include <stdexcept>
 
 #include "kernels/strided.h"
 #include "opapi/registry.h"
@@ -63,7 +65,12 @@ Status Check(const Params& p, const Product& product) {
   return checker.status();
 }
 
-Plan MakePlan(const Params& p, const Product& product) { return p.row.plan(p, product); }
+/// A table that no vector can be so long for is one that there is no memory for.
+Plan MakePlan(const Params& p, const Product& product) try {
+  return p.row.plan(p, product);
+} catch (const std::length_error&) {
+  throw std::bad_alloc();
+}
 
 Status Run(const Plan& plan, const Buffers& buffers) { return plan.work(buffers); }
 

@@ -42,6 +42,20 @@ TEST(Arrange, FlipsAndRolls) {
                  none.get(), Handle(out));
 }
 
+// What is planned has a number for each coordinate: for these there cannot be memory.
+TEST(Arrange, DimensionsLongerThanAnyMemory) {
+  const Device device;
+  const int64_t dims[] = {int64_t{1} << 62}, still[] = {0}, rows[] = {1};
+  const auto tensor = [&](const int64_t* strides, const int64_t* storage) {
+    return aclCreateTensor(dims, 1, ACL_INT8, strides, 0, ACL_FORMAT_ND, storage, 1, nullptr);
+  };
+  aclTensor *const self = tensor(still, rows), *const out = tensor(rows, dims);
+  const IntListHandle axes({{0}}), shifts({{1}});
+  EXPECT_REFUSED(200000, "out of memory", Flip, self, axes.get(), out);
+  EXPECT_REFUSED(200000, "out of memory", Roll, self, shifts.get(), axes.get(), out);
+  for (const aclTensor* each : {self, out}) EXPECT_EQ(aclDestroyTensor(each), 0);
+}
+
 TEST(Arrange, PadsWithAConstant) {
   const Device device;
   Random random(32);
