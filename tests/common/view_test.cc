@@ -172,9 +172,10 @@ TEST(ViewTest, SameViewIsSameElementsInOrder) {
   const Placed a({{2, 1, 3}, {3, 99, 1}, 0}, 4, 0), b({{2, 1, 3}, {3, -5, 1}, 0}, 4, 0);
   const Placed turned({{2, 1, 3}, {-3, 99, 1}, 3}, 4, 0), wider({{2, 1, 3}, {3, 99, 1}, 0}, 8, 0);
   const Placed moved({{2, 1, 3}, {3, 99, 1}, 1}, 4, 0), flat({{6}, {1}, 0}, 4, 0);
+  const Placed shorter({{2, 1, 2}, {3, 99, 1}, 0}, 4, 0);
   EXPECT_TRUE(SameView(a.placement, a.placement));
   EXPECT_TRUE(SameView(a.placement, b.placement)) << "the stride of an axis of one has no effect";
-  for (const Placed* other : {&turned, &wider, &moved, &flat}) {
+  for (const Placed* other : {&turned, &wider, &moved, &flat, &shorter}) {
     EXPECT_FALSE(SameView(a.placement, other->placement));
     EXPECT_FALSE(SameView(other->placement, a.placement));
   }
