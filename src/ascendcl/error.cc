@@ -95,6 +95,10 @@ void RecordError(int code, std::initializer_list<std::string_view> parts) noexce
   LogFailure(code, {RecentText()});
 }
 
+void RecordMessage(const char* prefix, std::initializer_list<std::string_view> parts) noexcept {
+  KeepText(prefix, parts);
+}
+
 void LogFailure(int code, std::initializer_list<std::string_view> parts) noexcept {
   (void)Guard([&] {
     std::string line = Concat("error code ", code, ": ");

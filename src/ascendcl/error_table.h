@@ -33,6 +33,9 @@ std::string DescribeErrors();
 /// of all parts. Where memory is short, it is cut to what the thread has room for.
 void RecordError(int code, std::initializer_list<std::string_view> parts) noexcept;
 
+/// Makes `<prefix>: <text>` the thread's recent message, and nothing else.
+void RecordMessage(const char* prefix, std::initializer_list<std::string_view> parts) noexcept;
+
 /// A line of the log about a failure: its code, and the parts as one text.
 void LogFailure(int code, std::initializer_list<std::string_view> parts) noexcept;
 

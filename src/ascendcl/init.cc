@@ -6,8 +6,8 @@
 
 #include "acl/acl.h"
 #include "ascendcl/check/fault.h"
-#include "ascendcl/check/race_report.h"
 #include "ascendcl/check/race_watch.h"
+#include "ascendcl/check/report.h"
 #include "ascendcl/config.h"
 #include "ascendcl/device.h"
 #include "ascendcl/error.h"
@@ -110,7 +110,8 @@ Status Finalise() {
     StopHostThreads();
     Workers::Get().Stop();
     Memory::Get().FreeDevices();
-    if (WatchingRaces()) SummariseRaces();
+    if (WatchingRaces()) ForgetAllTouches();
+    SummariseFindings();
     UnwatchFaults();
     return Status();
   });

@@ -140,6 +140,19 @@ Memory::Lookup Memory::Pin(const void* address, uint64_t bytes, MemoryPin* pin) 
   return Lookup::kPinned;
 }
 
+bool Memory::FindPlace(const void* address, Place* place) {
+  const Allocation* allocation = FindAllocation(address);
+  if (allocation == nullptr) return arena_ != nullptr && arena_->Covers(address);
+  *place = {allocation->location,    allocation->block.device, OffsetIn(*allocation, address),
+            allocation->block.bytes, allocation->device_id,    allocation->range != nullptr};
+  return true;
+}
+
+bool Memory::Find(const void* address, Place* place) {
+  std::shared_lock lock(mutex_);
+  return FindPlace(address, place);
+}
+
 bool Memory::TryFind(const void* address, Place* place) {
   std::shared_lock lock(mutex_, std::try_to_lock);
   // Another thread may hold it for a moment; this one may, if it is our own mistake.
@@ -147,13 +160,7 @@ bool Memory::TryFind(const void* address, Place* place) {
     sched_yield();
     if (lock.try_lock()) break;
   }
-  if (!lock.owns_lock()) return false;
-  const Allocation* allocation = FindAllocation(address);
-  if (allocation == nullptr) return arena_ != nullptr && arena_->Covers(address);
-  if (allocation->location != Location::kDevice) return false;
-  *place = {allocation->block.device, OffsetIn(*allocation, address), allocation->block.bytes,
-            allocation->device_id, allocation->range != nullptr};
-  return true;
+  return lock.owns_lock() && FindPlace(address, place);
 }
 
 void Memory::Unpin(Allocation* allocation, const void* host, uint64_t bytes) {

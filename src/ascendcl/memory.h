@@ -95,15 +95,18 @@ class Memory {
   /// `host`, `bytes`: what the pin was of.
   void Unpin(Allocation* allocation, const void* host, uint64_t bytes);
 
-  /// What a device address lies in; without a beginning where no allocation is there any more.
+  /// What an address lies in; without a beginning where device memory was and is no more.
   struct Place {
+    Location location = Location::kDevice;
     const void* begin = nullptr;
     uint64_t offset = 0, bytes = 0;
     uint32_t device_id = 0;
     bool reserved = false;
   };
-  /// For handlers of signals: waits for no lock. False where the address never was device memory,
-  /// and where the table keeps being changed.
+  /// False where the address never was the runtime's.
+  bool Find(const void* address, Place* place);
+  /// For handlers of signals: waits for no lock, and finds nothing where the table keeps being
+  /// changed.
   bool TryFind(const void* address, Place* place);
 
   void Info(uint32_t device_id, size_t* free, size_t* total);
@@ -116,6 +119,7 @@ class Memory {
   /// Moves the entry, made before there was an address, into the table. Returns the address.
   void* Enter(Table* entry, std::unique_ptr<Allocation> allocation) noexcept;
   Allocation* FindAllocation(const void* address);
+  bool FindPlace(const void* address, Place* place);
   Status AllocateDevice(const Config& config, Allocation* allocation, uint64_t bytes, bool padded);
   Status Count(uint32_t device_id, uint64_t bytes);
   void Uncount(uint32_t device_id, uint64_t bytes);

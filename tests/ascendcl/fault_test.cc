@@ -40,10 +40,11 @@ class FaultTest : public testing::Test {
 };
 
 TEST_F(FaultTest, NamesTheAllocation) {
-  EXPECT_EXIT(Allocate(400)[16] = 1, Died,
-              "the host (writes|reads or writes) device memory at 0x[0-9a-f]+\n"
-              "  where: byte 16 of the 400 that were allocated at 0x[0-9a-f]+ on device 0\n"
-              "  fix:   copy it with aclrtMemcpy");
+  EXPECT_EXIT(
+      Allocate(400)[16] = 1, Died,
+      "openaclnn: memcheck: the host (writes|reads or writes) device memory at 0x[0-9a-f]+\n"
+      "  where: byte 16 of the 400 that were allocated at 0x[0-9a-f]+ on device 0\n"
+      "  fix:   copy it with aclrtMemcpy");
   EXPECT_EXIT((void)Allocate(400)[0], Died, "the host reads (or writes )?device memory");
 }
 
@@ -54,7 +55,8 @@ TEST_F(FaultTest, NamesReservedAndFreedMemory) {
         if (aclrtFree(const_cast<char*>(bytes)) != 0) _exit(99);
         bytes[0] = 1;
       },
-      Died, "where: no allocation is there now; it was freed, or was never made");
+      Died,
+      "where: 1 byte at 0x[0-9a-f]+: no allocation is there now; it was freed, or was never made");
   EXPECT_EXIT(
       {
         Allocate(1);

@@ -93,14 +93,16 @@ TEST_F(RaceWatchTest, TwoOperatorsThatWriteOneBuffer) {
   Add(second, a->data(), b->data(), out->data() + 2, 4);
   const std::string where = Concat("where: bytes 8 to 23 of the 32 that were allocated at ",
                                    static_cast<const void*>(out->data()), " on device 0\n");
-  const std::string title = Concat("openaclnn: race: nothing orders aclnnAdd on stream ", second,
-                                   "\n         after aclnnAdd on stream ", first, "\n");
+  const std::string title = Concat("openaclnn: racecheck: nothing orders aclnnAdd on stream ",
+                                   second, "\n         after aclnnAdd on stream ", first, "\n");
   const std::string text = Reported();
   EXPECT_THAT(text, HasSubstr(title));
   EXPECT_THAT(text, HasSubstr("what:  aclnnAdd writes out; aclnnAdd, called before, writes out\n"));
   EXPECT_THAT(text, HasSubstr(where));
   EXPECT_THAT(text, HasSubstr("fix:   record an event on stream "));
-  EXPECT_THAT(text, HasSubstr("openaclnn: 1 race, 1 reported"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("openaclnn: 1 error found (racecheck 1), 1 reported (each once, at most 100)\n"));
 }
 
 TEST_F(RaceWatchTest, AnEventOrdersThem) {
@@ -114,7 +116,7 @@ TEST_F(RaceWatchTest, AnEventOfBeforeDoesNot) {
   Order();
   WriteOut(first);
   WriteOut(second);
-  EXPECT_EQ(Count(Reported(), "race: "), 1U);
+  EXPECT_EQ(Count(Reported(), "racecheck: "), 1U);
 }
 
 TEST_F(RaceWatchTest, CopiesFillsAndOperators) {
@@ -177,7 +179,7 @@ TEST_F(RaceWatchTest, AnEventIsNoWaitForWhatFollowsIt) {
   WriteOut(first);
   ASSERT_EQ(aclrtSynchronizeEvent(event), 0);
   WriteOut(second);
-  EXPECT_EQ(Count(Reported(), "race: "), 1U);
+  EXPECT_EQ(Count(Reported(), "racecheck: "), 1U);
 }
 
 TEST_F(RaceWatchTest, ABlockingCopyWaitsForNobody) {
@@ -215,7 +217,7 @@ TEST_F(RaceWatchTest, InterleavedColumns) {
   Add(second, data, data + 2, data + 3, 10, 4);
   ASSERT_EQ(aclrtSynchronizeDevice(), 0);
   matrix.reset();
-  EXPECT_EQ(Count(Reported(), "race: "), 1U);
+  EXPECT_EQ(Count(Reported(), "racecheck: "), 1U);
 }
 
 TEST_F(RaceWatchTest, FreedMemoryIsForgotten) {
@@ -264,8 +266,8 @@ TEST_F(RaceWatchTest, EachPairOfCallsIsReportedOnce) {
     WriteOut(second);
   }
   const std::string text = Reported();
-  EXPECT_EQ(Count(text, "race: "), 2U) << text;
-  EXPECT_THAT(text, HasSubstr("openaclnn: 9 races, 2 reported (each pair of calls once)"));
+  EXPECT_EQ(Count(text, "racecheck: "), 2U) << text;
+  EXPECT_THAT(text, HasSubstr("openaclnn: 9 errors found (racecheck 9), 2 reported "));
 }
 
 TEST(RaceWatchOffTest, NothingIsSaidWithoutFull) {

@@ -7,13 +7,11 @@
 #include <signal.h>
 #include <ucontext.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <mutex>
-#include <string_view>
 
-#include "ascendcl/check/standard_error.h"
+#include "ascendcl/check/place.h"
+#include "ascendcl/check/report.h"
 #include "ascendcl/memory.h"
 
 namespace openaclnn {
@@ -22,34 +20,6 @@ namespace {
 std::mutex g_mutex;  // guards g_watching, and g_previous while nothing is watched
 bool g_watching = false;
 struct sigaction g_previous;
-
-/// A text of bounded length; what is beyond it is dropped.
-class FixedText {
- public:
-  FixedText& operator<<(std::string_view text) {
-    const size_t n = std::min(text.size(), sizeof(text_) - length_);
-    std::copy_n(text.data(), n, text_ + length_);
-    length_ += n;
-    return *this;
-  }
-  FixedText& operator<<(uint64_t number) { return Number(number, 10); }
-  FixedText& operator<<(const char* text) { return *this << std::string_view(text); }
-  FixedText& operator<<(const void* address) {
-    return (*this << std::string_view("0x")).Number(reinterpret_cast<uintptr_t>(address), 16);
-  }
-
-  std::string_view view() const { return {text_, length_}; }
-
- private:
-  FixedText& Number(uint64_t number, int base) {
-    char digits[20];  // of 2^64 - 1
-    const auto end = std::to_chars(digits, digits + sizeof(digits), number, base).ptr;
-    return *this << std::string_view(digits, static_cast<size_t>(end - digits));
-  }
-
-  char text_[1024];
-  size_t length_ = 0;
-};
 
 const char* Verb([[maybe_unused]] const void* context) {
 #if defined(__x86_64__)
@@ -61,17 +31,19 @@ const char* Verb([[maybe_unused]] const void* context) {
 #endif
 }
 
-void Describe(const void* address, const Memory::Place& place, const char* verb, FixedText* text) {
-  *text << "openaclnn: the host " << verb << " device memory at " << address << "\n  where: ";
-  if (place.begin == nullptr) {
-    *text << "no allocation is there now; it was freed, or was never made\n";
-  } else {
-    *text << "byte " << place.offset << " of the " << place.bytes << " that "
-          << (place.reserved ? "were reserved at " : "were allocated at ") << place.begin
-          << " on device " << uint64_t{place.device_id} << "\n";
-  }
-  *text << "  fix:   copy it with aclrtMemcpy or aclrtMemcpyAsync; OPENACLNN_HOST_ACCESS=1 lets "
-           "the host\n         use device memory, which no device does\n";
+void Tell(const void* address, const Memory::Place& place, const char* verb) {
+  char titles[128], places[512];
+  BoundedText title(titles), where(places);
+  title << "the host " << verb << " device memory at " << address;
+  WritePlace(address, 1, place, &where);
+  ReportFromHandler({.check = Check::kMemcheck,
+                     .title = title.view(),
+                     .what = {},
+                     .where = where.view(),
+                     .fix = "copy it with aclrtMemcpy or aclrtMemcpyAsync; OPENACLNN_HOST_ACCESS=1 "
+                            "lets the host\nuse device memory, which no device does",
+                     .code = 0,
+                     .severity = Severity::kError});
 }
 
 void SetDefault(int signal) {
@@ -97,10 +69,9 @@ void Continue(int signal, siginfo_t* info, void* context) {
 void OnFault(int signal, siginfo_t* info, void* context) {
   const int error = errno;
   Memory::Place place;
-  if (info->si_code > 0 && Memory::Get().TryFind(info->si_addr, &place)) {
-    FixedText text;
-    Describe(info->si_addr, place, Verb(context), &text);
-    WriteToStandardError(text.view());
+  if (info->si_code > 0 && Memory::Get().TryFind(info->si_addr, &place) &&
+      place.location == Location::kDevice) {
+    Tell(info->si_addr, place, Verb(context));
   }
   errno = error;
   Continue(signal, info, context);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Race report: what a program is told of its races, on standard error and in the log.
+// Race report: what a program is told of its races, as of all mistakes (report.h).
 #pragma once
 
 #include <vector>
@@ -39,8 +39,5 @@ class ToldLaunch {
  private:
   bool pending_;
 };
-
-/// Ends the watch, and says how many races there were, if any.
-void SummariseRaces() noexcept;
 
 }  // namespace openaclnn

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Race watch: the process's race detector behind its lock, and which races were reported.
+// Race watch: the process's race detector behind its lock.
 #include "ascendcl/check/race_watch.h"
 
 #include <cstddef>
 #include <mutex>
 #include <new>
-#include <set>
-#include <tuple>
 #include <utility>
 
 namespace openaclnn {
@@ -15,18 +13,10 @@ uint32_t g_watching_races = 0;
 
 namespace {
 
-constexpr size_t kMaxReports = 100;
-
 /// The detector; its lock is taken last and held while nothing else is called.
 struct Watch {
-  /// Two calls, their operands and their streams.
-  using Pair =
-      std::tuple<const char*, const char*, StreamNumber, const char*, const char*, StreamNumber>;
-
-  std::mutex mutex;  // guards what follows
-  RaceDetector detector;
-  std::set<Pair> reported;
-  uint64_t found = 0;
+  std::mutex mutex;
+  RaceDetector detector;  // guarded by it
 };
 
 // Never destroyed, and made without an allocation: the first call may be one that must not fail.
@@ -46,18 +36,6 @@ void Tell(Body&& body) noexcept {
   } catch (...) {
     All().detector.ForgetAll();
   }
-}
-
-/// Whether the race is to be reported. Under the lock.
-bool Count(const Race& race) {
-  Watch& watch = All();
-  ++watch.found;
-  if (watch.reported.size() >= kMaxReports) return false;
-  const Race::Party &first = race.first, &second = race.second;
-  return watch.reported
-      .emplace(first.caller.call, first.operand, first.caller.stream, second.caller.call,
-               second.operand, second.caller.stream)
-      .second;
 }
 
 }  // namespace
@@ -99,7 +77,6 @@ std::vector<Race> TellAccesses(const Caller& caller,
   Tell([&](RaceDetector& detector) {
     races = caller.stream == 0 ? detector.TouchByHost(caller.call, accesses)
                                : detector.Launch(caller, accesses);
-    std::erase_if(races, [](const Race& race) { return !Count(race); });
   });
   return races;
 }
@@ -115,16 +92,6 @@ void ForgetTouches(const void* address, uint64_t bytes) noexcept {
 
 void ForgetAllTouches() noexcept {
   Tell([](RaceDetector& detector) { detector.ForgetAll(); });
-}
-
-RaceCounts EndRaceWatch() noexcept {
-  RaceCounts counts;
-  Tell([&](RaceDetector& detector) {
-    counts = {std::exchange(All().found, 0), All().reported.size()};
-    All().reported.clear();
-    detector.ForgetAll();
-  });
-  return counts;
 }
 
 HostFunctionPoint::HostFunctionPoint(StreamNumber stream, bool blocking) noexcept

@@ -34,8 +34,8 @@ void PassPoint(const StreamPoint& point) noexcept;
 
 // What follows is called only while races are watched.
 
-/// A task is about to be enqueued, or (stream 0) the host about to touch memory itself. Returns the
-/// races that are to be reported: each pair of calls once, and not too many.
+/// A task is about to be enqueued, or (stream 0) the host about to touch memory itself. Returns its
+/// races with what was told before.
 std::vector<Race> TellAccesses(const Caller& caller,
                                const std::vector<MemoryAccess>& accesses) noexcept;
 /// The stream is gone, its tasks done.
@@ -45,12 +45,6 @@ void ForgetTouches(const void* address, uint64_t bytes) noexcept;
 
 /// All memory is as if nobody had touched it.
 void ForgetAllTouches() noexcept;
-
-struct RaceCounts {
-  uint64_t found = 0, reported = 0;
-};
-/// How many races there were; all that was touched is forgotten.
-RaceCounts EndRaceWatch() noexcept;
 
 /// A function of the host that a stream runs: it comes after what was launched on the stream
 /// before it and, if the stream waits for it, before what is launched there later.

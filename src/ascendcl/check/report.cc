@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports of mistakes: their format, who is told, and how many there were.
+#include "ascendcl/check/report.h"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <iterator>
+#include <mutex>
+#include <new>
+#include <set>
+#include <vector>
+
+#include "ascendcl/check/standard_error.h"
+#include "ascendcl/error_table.h"
+#include "ascendcl/log.h"
+
+namespace openaclnn {
+namespace {
+
+constexpr const char* kNames[] = {"memcheck", "racecheck", "initcheck", "synccheck"};
+constexpr size_t kChecks = std::size(kNames);
+constexpr uint64_t kMostTold = 100;
+
+std::atomic<uint64_t> g_found[kChecks];
+std::atomic<uint64_t> g_told{0};
+
+/// What was told; its lock is held while nothing else is called.
+struct Told {
+  std::mutex mutex;
+  std::set<std::string, std::less<>> keys[kChecks];
+};
+
+// Never destroyed, and made without an allocation: the first call may be one that must not fail.
+Told& AllTold() {
+  alignas(Told) static std::byte place[sizeof(Told)];
+  static Told* const told = new (place) Told;
+  return *told;
+}
+
+void CountAnew() {
+  for (auto& found : g_found) found = 0;
+  g_told = 0;
+}
+
+// What the parent was told is not told again by the child's summary.
+[[maybe_unused]] const int kAtLoad = [] {
+  return pthread_atfork([] { AllTold().mutex.lock(); }, [] { AllTold().mutex.unlock(); },
+                        [] {
+                          CountAnew();
+                          AllTold().mutex.unlock();
+                        });
+}();
+
+/// For programs that end without aclFinalize.
+[[gnu::destructor]] void AtExit() { SummariseFindings(); }
+
+void Count(Check check) { ++g_found[static_cast<size_t>(check)]; }
+
+const char* Name(const FindingView& finding) { return kNames[static_cast<size_t>(finding.check)]; }
+
+FindingView ViewOf(const Finding& finding) {
+  return {finding.check, finding.title, finding.what,    finding.where,
+          finding.fix,   finding.code,  finding.severity};
+}
+
+/// The text, its further lines below the first one's words.
+void WriteLines(const char* label, std::string_view text, BoundedText* out) {
+  if (text.empty()) return;
+  *out << label;
+  for (const char letter : text) {
+    *out << letter;
+    if (letter == '\n') *out << "         ";
+  }
+  *out << '\n';
+}
+
+void WriteReport(const FindingView& finding, BoundedText* out) {
+  *out << "openaclnn: " << Name(finding) << ": ";
+  WriteLines("", finding.title, out);
+  WriteLines("  what:  ", finding.what, out);
+  WriteLines("  where: ", finding.where, out);
+  WriteLines("  fix:   ", finding.fix, out);
+}
+
+/// One line: what breaks it in the report is a space here.
+void WriteLine(const FindingView& finding, BoundedText* out) {
+  *out << Name(finding) << ": " << finding.title;
+  for (const auto& [label, text] :
+       {std::pair{"what", finding.what}, std::pair{"where", finding.where},
+        std::pair{"fix", finding.fix}}) {
+    if (!text.empty()) *out << "; " << label << ": " << text;
+  }
+}
+
+void Write(const FindingView& finding, std::span<char> room) {
+  if (finding.severity != Severity::kError) return;
+  BoundedText report(room);
+  WriteReport(finding, &report);
+  WriteToStandardError(report.view());
+}
+
+/// Room for a finding in any form: a line break takes ten letters.
+std::vector<char> RoomFor(const Finding& finding) {
+  const size_t letters =
+      finding.title.size() + finding.what.size() + finding.where.size() + finding.fix.size();
+  return std::vector<char>(10 * letters + 512);
+}
+
+std::string OneLine(const Finding& finding) {
+  std::vector<char> room = RoomFor(finding);
+  BoundedText line(room);
+  WriteLine(ViewOf(finding), &line);
+  std::string text(line.view());
+  for (char& letter : text) {
+    if (letter == '\n') letter = ' ';
+  }
+  return text;
+}
+
+}  // namespace
+
+bool CountFinding(Check check, std::string_view key) noexcept {
+  Count(check);
+  try {
+    Told& told = AllTold();
+    std::lock_guard lock(told.mutex);
+    if (g_told >= kMostTold) return false;
+    if (!told.keys[static_cast<size_t>(check)].emplace(key).second) return false;
+    ++g_told;
+    return true;
+  } catch (const std::exception&) {
+    return false;  // without memory for the key there is none for words either
+  }
+}
+
+void TellFinding(const Finding& finding) noexcept {
+  try {
+    std::vector<char> room = RoomFor(finding);
+    Write(ViewOf(finding), room);
+    const std::string line = OneLine(finding);
+    const bool error = finding.severity == Severity::kError;
+    Log(LogModule::kAscendcl, error ? LogLevel::kError : LogLevel::kWarning, line);
+    if (!error) return;
+    RecordMessage(finding.code != 0 ? FindError(finding.code).prefix : "openaclnn", {line});
+  } catch (const std::exception&) {  // without memory for words nothing is told; it was counted
+  }
+}
+
+void ReportFinding(const Finding& finding) noexcept {
+  if (finding.severity == Severity::kWarning) return TellFinding(finding);
+  try {
+    const std::string key = Concat(finding.title, "\n", finding.what, "\n", finding.where);
+    if (CountFinding(finding.check, key)) TellFinding(finding);
+  } catch (const std::exception&) {
+    Count(finding.check);
+  }
+}
+
+Status FailureOf(const Finding& finding) { return Status(finding.code, OneLine(finding)); }
+
+void ReportFromHandler(const FindingView& finding) noexcept {
+  // Two threads at once are few: what one of them has to say may be lost, but not mixed.
+  static std::atomic_flag busy = ATOMIC_FLAG_INIT;
+  static char room[4096];
+  Count(finding.check);
+  if (g_told >= kMostTold || busy.test_and_set(std::memory_order_acquire)) return;
+  ++g_told;
+  Write(finding, room);
+  busy.clear(std::memory_order_release);
+}
+
+void SummariseFindings() noexcept {
+  uint64_t counts[kChecks];
+  uint64_t all = 0;
+  for (size_t i = 0; i < kChecks; ++i) all += counts[i] = g_found[i].exchange(0);
+  const uint64_t told = g_told.exchange(0);
+  if (all == 0) return;
+  char words[256];
+  BoundedText text(words);
+  text << "openaclnn: " << all << (all == 1 ? " error found (" : " errors found (");
+  const char* comma = "";
+  for (size_t i = 0; i < kChecks; ++i) {
+    if (counts[i] == 0) continue;
+    text << comma << (*comma == '\0' ? "" : " ") << kNames[i] << ' ' << counts[i];
+    comma = ",";
+  }
+  text << "), " << told << " reported (each once, at most " << kMostTold << ")\n";
+  WriteToStandardError(text.view());
+  std::lock_guard lock(AllTold().mutex);
+  for (auto& keys : AllTold().keys) keys.clear();
+}
+
+}  // namespace openaclnn
