@@ -8,6 +8,7 @@
 #include "ascendcl/check/fault.h"
 #include "ascendcl/check/race_watch.h"
 #include "ascendcl/check/report.h"
+#include "ascendcl/check/report_file.h"
 #include "ascendcl/config.h"
 #include "ascendcl/device.h"
 #include "ascendcl/error.h"
@@ -79,6 +80,7 @@ Status Initialise(const char* config_path) {
   Memory::Get().ForgetEnded();
   ReloadLog();
   ReloadTrace();
+  ReloadReportFile();
   Workers::Get().Configure(config.num_threads);
   if (config.check != CheckLevel::kOff) WatchFaults();
   if (LogEnabled(LogModule::kAscendcl, LogLevel::kInfo)) {

@@ -3,6 +3,7 @@
 #include "ascendcl/check/report.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstddef>
@@ -13,6 +14,7 @@
 #include <set>
 #include <vector>
 
+#include "ascendcl/check/report_file.h"
 #include "ascendcl/check/standard_error.h"
 #include "ascendcl/error_table.h"
 #include "ascendcl/log.h"
@@ -47,6 +49,7 @@ void CountAnew() {
 
 // What the parent was told is not told again by the child's summary.
 [[maybe_unused]] const int kAtLoad = [] {
+  ReloadReportFile();
   return pthread_atfork([] { AllTold().mutex.lock(); }, [] { AllTold().mutex.unlock(); },
                         [] {
                           CountAnew();
@@ -95,11 +98,40 @@ void WriteLine(const FindingView& finding, BoundedText* out) {
   }
 }
 
+void WriteMember(const char* name, std::string_view text, BoundedText* out) {
+  *out << ",\"" << name << "\":\"";
+  for (const char letter : text) {
+    if (letter == '"' || letter == '\\') {
+      *out << '\\' << letter;
+    } else {
+      *out << (static_cast<unsigned char>(letter) < ' ' ? ' ' : letter);
+    }
+  }
+  *out << '"';
+}
+
+void WriteJson(const FindingView& finding, BoundedText* out) {
+  *out << "{\"pid\":" << static_cast<uint64_t>(getpid());
+  WriteMember("check", Name(finding), out);
+  WriteMember("severity", finding.severity == Severity::kError ? "error" : "warning", out);
+  WriteMember("title", finding.title, out);
+  WriteMember("what", finding.what, out);
+  WriteMember("where", finding.where, out);
+  WriteMember("fix", finding.fix, out);
+  *out << ",\"code\":" << static_cast<uint64_t>(finding.code) << "}\n";
+}
+
+/// Standard error and the file, with room for the longer of the two.
 void Write(const FindingView& finding, std::span<char> room) {
-  if (finding.severity != Severity::kError) return;
-  BoundedText report(room);
-  WriteReport(finding, &report);
-  WriteToStandardError(report.view());
+  if (finding.severity == Severity::kError) {
+    BoundedText report(room);
+    WriteReport(finding, &report);
+    WriteToStandardError(report.view());
+  }
+  if (!HasReportFile()) return;
+  BoundedText json(room);
+  WriteJson(finding, &json);
+  AppendToReportFile(json.view());
 }
 
 /// Room for a finding in any form: a line break takes ten letters.
@@ -178,17 +210,21 @@ void SummariseFindings() noexcept {
   for (size_t i = 0; i < kChecks; ++i) all += counts[i] = g_found[i].exchange(0);
   const uint64_t told = g_told.exchange(0);
   if (all == 0) return;
-  char words[256];
-  BoundedText text(words);
+  char words[256], line[256];
+  BoundedText text(words), json(line);
   text << "openaclnn: " << all << (all == 1 ? " error found (" : " errors found (");
+  json << "{\"pid\":" << static_cast<uint64_t>(getpid()) << ",\"summary\":{";
   const char* comma = "";
   for (size_t i = 0; i < kChecks; ++i) {
     if (counts[i] == 0) continue;
     text << comma << (*comma == '\0' ? "" : " ") << kNames[i] << ' ' << counts[i];
+    json << comma << '"' << kNames[i] << "\":" << counts[i];
     comma = ",";
   }
   text << "), " << told << " reported (each once, at most " << kMostTold << ")\n";
+  json << "},\"reported\":" << told << "}\n";
   WriteToStandardError(text.view());
+  AppendToReportFile(json.view());
   std::lock_guard lock(AllTold().mutex);
   for (auto& keys : AllTold().keys) keys.clear();
 }

@@ -14,7 +14,7 @@ namespace openaclnn {
 /// Who has found it; the words are those of compute-sanitizer's tools.
 enum class Check { kMemcheck, kRacecheck, kInitcheck, kSynccheck };
 
-/// An error is told on standard error and counted; a warning goes to the log alone.
+/// An error is told on standard error and counted; a warning goes to the log and the file alone.
 enum class Severity { kWarning, kError };
 
 /// A mistake of the program. Texts may have several lines; of empty ones nothing is said.
@@ -32,9 +32,9 @@ struct Finding {
 /// Asked apart where the texts cost more than the key.
 bool CountFinding(Check check, std::string_view key) noexcept;
 
-/// Tells it: a report on standard error, a line of the log, and what aclGetRecentErrMsg returns to
-/// the calling thread. It makes no call fail; one that fails for it returns FailureOf. Call it
-/// without a lock of the runtime's held.
+/// Tells it: a report on standard error, a line of the log, one of OPENACLNN_CHECK_JSON's file, and
+/// what aclGetRecentErrMsg returns to the calling thread. It makes no call fail; one that fails for
+/// it returns FailureOf. Call it without a lock of the runtime's held.
 void TellFinding(const Finding& finding) noexcept;
 
 /// CountFinding, by the texts, and TellFinding.
@@ -54,7 +54,7 @@ struct FindingView {
 /// that the same is told once.
 void ReportFromHandler(const FindingView& finding) noexcept;
 
-/// Says on standard error how many errors there were, if any, and counts anew.
+/// Says on standard error and in the file how many errors there were, if any, and counts anew.
 void SummariseFindings() noexcept;
 
 }  // namespace openaclnn

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports of mistakes: their file, their number, the message, and what forks and links do to them.
+// The mistake is a race, two fills of the same bytes.
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/ascendcl/fixture.h"
+
+namespace openaclnn {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using Json = nlohmann::json;
+
+class ReportTest : public testing::Test {
+ protected:
+  ReportTest() : folder_(testing::TempDir() + "report_test." + std::to_string(getpid())) {
+    std::filesystem::create_directory(folder_);
+  }
+  ~ReportTest() override { std::filesystem::remove_all(folder_); }
+
+  void Start() {
+    testing::internal::CaptureStderr();
+    ASSERT_EQ(aclInit(nullptr), 0) << TakeMessage();
+    ASSERT_EQ(aclrtSetDevice(0), 0);
+    ASSERT_EQ(aclrtMalloc(&memory_, 64, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+  }
+  /// Fills the first bytes on that many new streams, with nothing between them.
+  void Fill(int streams) {
+    for (int i = 0; i < streams; ++i) {
+      aclrtStream stream = nullptr;
+      ASSERT_EQ(aclrtCreateStream(&stream), 0);
+      ASSERT_EQ(aclrtMemsetAsync(memory_, 4, 1, 4, stream), 0);
+      streams_.push_back(stream);
+    }
+  }
+  /// What was written to standard error.
+  std::string End() {
+    EXPECT_EQ(aclrtSynchronizeDevice(), 0);
+    for (aclrtStream stream : streams_) EXPECT_EQ(aclrtDestroyStream(stream), 0);
+    streams_.clear();
+    EXPECT_EQ(aclrtFree(memory_), 0);
+    EXPECT_EQ(aclrtResetDevice(0), 0);
+    EXPECT_EQ(aclFinalize(), 0);
+    return testing::internal::GetCapturedStderr();
+  }
+
+  std::string file() const { return folder_ + "/report.jsonl"; }
+  std::vector<Json> Lines() const {
+    std::vector<Json> lines;
+    std::ifstream in(file());
+    for (std::string line; std::getline(in, line);) lines.push_back(Json::parse(line));
+    return lines;
+  }
+
+  const std::string folder_;
+
+ private:
+  Variable check_{"OPENACLNN_CHECK", "full"};
+  void* memory_ = nullptr;
+  std::vector<aclrtStream> streams_;
+};
+
+TEST_F(ReportTest, TheFileHasALineForEach) {
+  const Variable name("OPENACLNN_CHECK_JSON", file().c_str());
+  Start();
+  Fill(3);
+  End();
+  const std::vector<Json> lines = Lines();
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[0]["check"], "racecheck");
+  EXPECT_EQ(lines[0]["severity"], "error");
+  EXPECT_EQ(lines[0]["code"], 0);
+  EXPECT_EQ(lines[0]["pid"], getpid());
+  EXPECT_THAT(lines[0]["title"].get<std::string>(),
+              StartsWith("nothing orders aclrtMemsetAsync on stream 0x"));
+  EXPECT_EQ(lines[0]["what"],
+            "aclrtMemsetAsync writes devPtr; aclrtMemsetAsync, called before, writes devPtr");
+  EXPECT_THAT(lines[0]["where"].get<std::string>(), StartsWith("bytes 0 to 3 of the 64 "));
+  EXPECT_THAT(lines[0]["fix"].get<std::string>(), StartsWith("record an event on stream 0x"));
+  EXPECT_EQ(lines[2], Json({{"pid", getpid()}, {"summary", {{"racecheck", 2}}}, {"reported", 2}}));
+  struct stat facts = {};
+  ASSERT_EQ(stat(file().c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777U, 0600U);
+}
+
+TEST_F(ReportTest, TheFileStaysWhereItWas) {
+  const std::string before = std::filesystem::current_path();
+  ASSERT_EQ(chdir(folder_.c_str()), 0);
+  const Variable name("OPENACLNN_CHECK_JSON", "report.jsonl");
+  Start();
+  ASSERT_EQ(chdir(before.c_str()), 0);
+  Fill(2);
+  End();
+  EXPECT_EQ(Lines().size(), 2U);
+}
+
+TEST_F(ReportTest, ALinkIsNotFollowed) {
+  const std::string target = folder_ + "/target";
+  std::ofstream(target) << "kept";
+  ASSERT_EQ(symlink(target.c_str(), file().c_str()), 0);
+  const Variable name("OPENACLNN_CHECK_JSON", file().c_str());
+  Start();
+  Fill(3);
+  EXPECT_THAT(End(), HasSubstr("OPENACLNN_CHECK_JSON is '" + file() + "', expected a plain file"));
+  EXPECT_EQ(std::filesystem::file_size(target), 4U);
+}
+
+TEST_F(ReportTest, TheMessageOfTheThread) {
+  Start();
+  Fill(1);
+  TakeMessage();
+  Fill(1);
+  const std::string message = TakeMessage();
+  EXPECT_THAT(message, StartsWith("openaclnn: racecheck: nothing orders aclrtMemsetAsync on "));
+  EXPECT_THAT(message, HasSubstr("; where: bytes 0 to 3 of the 64 "));
+  EXPECT_EQ(message.find('\n'), std::string::npos);
+  EXPECT_EQ(aclrtGetLastError(ACL_RT_THREAD_LEVEL), 0);
+  End();
+}
+
+TEST_F(ReportTest, AHundredAreTold) {
+  const Variable name("OPENACLNN_CHECK_JSON", file().c_str());
+  Start();
+  Fill(111);
+  EXPECT_THAT(End(), HasSubstr("openaclnn: 110 errors found (racecheck 110), 100 reported "));
+  EXPECT_EQ(Lines().size(), 101U);
+  std::filesystem::remove(file());
+  Start();
+  Fill(2);  // counted anew, and the file as well
+  EXPECT_THAT(End(), HasSubstr("openaclnn: 1 error found (racecheck 1), 1 reported "));
+  EXPECT_EQ(Lines().size(), 2U);
+}
+
+TEST_F(ReportTest, AChildOfForkSumsUpItsOwn) {
+  const Variable name("OPENACLNN_CHECK_JSON", file().c_str());
+  Start();
+  Fill(2);
+  const pid_t child = fork();
+  if (child == 0) exit(0);
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  End();
+  ASSERT_EQ(Lines().size(), 2U);
+  EXPECT_EQ(Lines()[1]["pid"], getpid());
+}
+
+TEST_F(ReportTest, AProgramThatEndsWithoutFinalizeIsToldTheSum) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_EXIT(
+      {
+        if (aclInit(nullptr) != 0 || aclrtSetDevice(0) != 0) exit(99);
+        void* memory = nullptr;
+        if (aclrtMalloc(&memory, 64, ACL_MEM_MALLOC_HUGE_FIRST) != 0) exit(99);
+        for (int i = 0; i < 2; ++i) {
+          aclrtStream stream = nullptr;
+          if (aclrtCreateStream(&stream) != 0) exit(99);
+          if (aclrtMemsetAsync(memory, 4, 1, 4, stream) != 0) exit(99);
+        }
+        exit(0);
+      },
+      testing::ExitedWithCode(0), "openaclnn: 1 error found \\(racecheck 1\\), 1 reported");
+}
+
+}  // namespace
+}  // namespace openaclnn
