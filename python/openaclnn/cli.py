@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from . import __version__, demo, doctor, explain, launch, libraries, replay, report, trace, verbs
+from . import __version__, checked, demo, doctor, explain, launch, libraries, replay, report, trace, verbs
 from .benchmark import command
 from .errors import Error, ExitCode, InputError
 from .operators import FORWARDS, GRADIENTS, OPERATORS
@@ -268,11 +268,28 @@ def _explain(
 )
 def _run(
     command: Annotated[list[str], typer.Argument(metavar="-- CMD [ARG ...]", help="The program.")],
+    check: Annotated[
+        checked.Level | None,
+        typer.Option(help="Look for mistakes of the program; exit code 5 if there are any."),
+    ] = None,
+    check_json: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Keep the reports, each a line of JSON; checks as well."),
+    ] = None,
+    leak_check: Annotated[
+        checked.LeakCheck,
+        typer.Option(help="With full, memory that is left at aclFinalize is a mistake too."),
+    ] = checked.LeakCheck.NO,
     soc: Soc = None,
-) -> None:
+) -> int | None:
     """Start a program with the libraries in place; its exit code is the program's."""
     _select_product(soc)
-    launch.run(command)
+    if check is not None:
+        os.environ["OPENACLNN_CHECK"] = check.value
+    if check_json is None and check in (None, checked.Level.OFF):
+        return launch.run(command)
+    program, variables = launch.find(command)
+    return checked.run(program, command, variables, check_json, leak_check)
 
 
 @app.command("env", epilog='Example: eval "$(openaclnn env)"')

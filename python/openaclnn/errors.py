@@ -12,6 +12,7 @@ class ExitCode(IntEnum):
     USAGE = 2
     NOT_SUPPORTED = 3
     RUNTIME = 4
+    MISTAKES_FOUND = 5
 
 
 class Error(Exception):

@@ -55,8 +55,8 @@ def _capturing(home: Path) -> dict[str, str]:
     return {"LD_PRELOAD": " ".join(dict.fromkeys([*others, str(library)]))}
 
 
-def run(command: list[str]) -> None:
-    """Becomes the command, with the libraries in place; returns only by an error."""
+def find(command: list[str]) -> tuple[str, dict[str, str]]:
+    """The command's program, and the environment that has the libraries in place."""
     if not command:
         raise InputError("expected a command after --")
     home = libraries.find()
@@ -64,6 +64,12 @@ def run(command: list[str]) -> None:
     program = shutil.which(command[0], path=variables.get("PATH"))
     if program is None:
         raise InputError(f"no command {command[0]!r}, expected a program on PATH or its path")
+    return program, variables
+
+
+def run(command: list[str]) -> None:
+    """Becomes the command, with the libraries in place; returns only by an error."""
+    program, variables = find(command)
     try:
         os.execve(program, command, variables)
     except OSError as error:

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs started with the checks of the libraries, and what those have found."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+
+from .errors import Error, ExitCode, InputError
+
+_MOST_LINES = 10  # of one check
+
+
+class Level(str, Enum):
+    """What OPENACLNN_CHECK may be."""
+
+    OFF = "off"
+    FAST = "fast"
+    FULL = "full"
+
+
+class LeakCheck(str, Enum):
+    """Whether memory that is left at aclFinalize is an error; the words are compute-sanitizer's."""
+
+    NO = "no"
+    FULL = "full"
+
+
+@dataclass
+class Findings:
+    """What the processes of a run have reported."""
+
+    errors: Counter[str] = field(default_factory=Counter)  # of each check, repeated ones as well
+    titles: dict[str, list[str]] = field(default_factory=dict)
+    leaks: list[str] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, file: Path) -> "Findings":
+        """From a file that OPENACLNN_CHECK_JSON named; what is no line of its is passed over."""
+        findings = cls()
+        # By process, what its next summary counts again: a process that is killed writes none.
+        reported: dict[int, Counter[str]] = {}
+        for line in file.read_text("utf-8", "replace").splitlines():
+            try:
+                entry = json.loads(line)
+                pid = entry["pid"]
+                if "summary" in entry:
+                    reported.pop(pid, None)
+                    findings.errors.update({name: int(n) for name, n in entry["summary"].items()})
+                elif entry["severity"] == "error":
+                    findings.titles.setdefault(entry["check"], []).append(entry["title"])
+                    reported.setdefault(pid, Counter())[entry["check"]] += 1
+                else:
+                    findings.leaks.append(entry["title"])
+            except (ValueError, KeyError, TypeError, AttributeError):
+                continue
+        for left in reported.values():
+            findings.errors.update(left)
+        return findings
+
+    def lines(self, leak_check: LeakCheck) -> list[str]:
+        """The summary."""
+        count = self.errors.total() + (len(self.leaks) if leak_check is LeakCheck.FULL else 0)
+        lines = [f"openaclnn: check summary: {_counted(count, 'error')}"]
+        for check, number in sorted(self.errors.items()):
+            titles = self.titles.get(check, [])
+            lines.append(f"  {check}: {_counted(number, 'error')}, {len(titles)} reported")
+            lines += _cut(titles)
+        if self.leaks:
+            hint = "" if leak_check is LeakCheck.FULL else " (--leak-check full counts them)"
+            lines.append(f"  leaks: {len(self.leaks)}{hint}")
+            lines += _cut(self.leaks)
+        return lines
+
+    def found(self, leak_check: LeakCheck) -> bool:
+        return bool(self.errors.total() or (self.leaks and leak_check is LeakCheck.FULL))
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number or 'no'} {noun}s"
+
+
+def _cut(titles: list[str]) -> list[str]:
+    lines = [f"    {title}" for title in titles[:_MOST_LINES]]
+    more = len(titles) - _MOST_LINES
+    return [*lines, f"    and {more} more"] if more > 0 else lines
+
+
+def run(
+    program: str,
+    command: list[str],
+    variables: dict[str, str],
+    json_file: Path | None,
+    leak_check: LeakCheck,
+) -> int:
+    """Runs it to its end; the code is 5 if something was reported, else the command's own."""
+    if json_file is not None:
+        file = json_file.resolve()
+        _make(file)
+        return _run(program, command, variables, file, leak_check)
+    with tempfile.TemporaryDirectory(prefix="openaclnn-check-") as folder:
+        file = Path(folder) / "report.jsonl"
+        _make(file)
+        return _run(program, command, variables, file, leak_check)
+
+
+def _make(file: Path) -> None:
+    """An empty file, which only the user may read."""
+    try:
+        os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+    except OSError as error:
+        raise InputError(f"cannot write {file}: {error.strerror}") from None
+
+
+def _run(program: str, command: list[str], variables, file: Path, leak_check: LeakCheck) -> int:
+    code = _wait(program, command, {**variables, "OPENACLNN_CHECK_JSON": str(file)})
+    findings = Findings.read(file)
+    print("\n".join(findings.lines(leak_check)), file=sys.stderr)
+    return ExitCode.MISTAKES_FOUND if findings.found(leak_check) else code
+
+
+def _wait(program: str, command: list[str], variables: dict[str, str]) -> int:
+    """The command's exit code, as a shell gives it: 128 and the number of the signal."""
+    came: list[int] = []
+    process = None
+
+    def pass_on(number: int, _) -> None:
+        came.append(number)
+        if process is not None:
+            process.send_signal(number)
+
+    # What ends this one is to end the command; the terminal's signals the command gets itself. Set
+    # before it is started, and handlers, which it does not inherit.
+    answers = {signal.SIGTERM: pass_on, signal.SIGHUP: pass_on}
+    answers |= {number: lambda number, _: None for number in (signal.SIGINT, signal.SIGQUIT)}
+    for number, answer in answers.items():
+        if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup; the command ignores it too
+            signal.signal(number, answer)
+    try:
+        process = subprocess.Popen(command, executable=program, env=variables)
+    except OSError as error:
+        raise Error(f"cannot start {program}: {error.strerror}") from None
+    for number in came:
+        process.send_signal(number)
+    code = process.wait()
+    return code if code >= 0 else 128 - code

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`openaclnn run --check`: the environment, the summary, the exit code, the file of reports."""
+
+import json
+import signal
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from openaclnn.checked import Findings, LeakCheck
+
+START = """
+import ctypes, os, sys
+acl = ctypes.CDLL("libascendcl.so")
+memory = ctypes.c_void_p()
+assert acl.aclInit(None) == 0 and acl.aclrtSetDevice(0) == 0
+assert acl.aclrtMalloc(ctypes.byref(memory), ctypes.c_size_t(64), 0) == 0
+def fill(streams):
+    for _ in range(streams):
+        stream, four = ctypes.c_void_p(), ctypes.c_size_t(4)
+        assert acl.aclrtCreateStream(ctypes.byref(stream)) == 0
+        assert acl.aclrtMemsetAsync(memory, four, 1, four, stream) == 0
+"""
+END = "\nassert acl.aclrtFree(memory) == 0 and acl.aclFinalize() == 0\n"
+RACES = START + "fill(3)" + END
+QUIET = START + "fill(1)" + END
+
+
+def program(text: str) -> list[str]:
+    return ["--", sys.executable, "-c", text]
+
+
+def test_a_race_is_summed_up_and_ends_with_5(tool):
+    run = tool("run", "--check", "full", *program(RACES + "sys.exit(3)"))
+    assert run.code == 5
+    before, summary = run.stderr.split("openaclnn: check summary: ")
+    assert before.count("openaclnn: racecheck: nothing orders aclrtMemsetAsync") == 2
+    lines = summary.splitlines()
+    assert lines[:2] == ["2 errors", "  racecheck: 2 errors, 2 reported"]
+    assert lines[2].startswith("    nothing orders aclrtMemsetAsync on stream 0x")
+    assert len(lines) == 4
+
+
+@pytest.mark.parametrize("check", ["fast", "full"])
+def test_without_mistakes_the_code_is_the_programs(tool, check):
+    run = tool("run", "--check", check, *program(QUIET + "print('out'); sys.exit(3)"))
+    assert run == type(run)(3, "out\n", "openaclnn: check summary: no errors\n")
+
+
+def test_off_is_the_program_alone(tool):
+    script = "echo $OPENACLNN_CHECK ${OPENACLNN_CHECK_JSON-none}; exit 7"
+    run = tool("run", "--check", "off", "--", "sh", "-c", script, OPENACLNN_CHECK="full")
+    assert run == type(run)(7, "off none\n", "")
+
+
+def test_the_programs_of_a_program_are_checked_too(tool):
+    script = f"{sys.executable} -c '{RACES}'; {sys.executable} -c '{RACES}'; true"
+    run = tool("run", "--check", "full", "--", "sh", "-c", script)
+    assert run.code == 5 and "check summary: 4 errors\n" in run.stderr
+
+
+def test_the_file_is_kept_and_begins_anew(tool, tmp_path):
+    file = tmp_path / "report.jsonl"
+    file.write_text("of before\n")
+    run = tool("run", "--check", "full", "--check-json", "report.jsonl", *program(RACES))
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert run.code == 5
+    assert [line.get("check") for line in lines] == ["racecheck", "racecheck", None]
+    assert lines[-1]["summary"] == {"racecheck": 2}
+    assert tool("run", "--check-json", file, *program(QUIET)).code == 0
+    assert file.read_text() == ""
+    file.unlink()
+    tool("run", "--check-json", file, *program(QUIET))
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_a_file_that_cannot_be_written_is_refused(tool):
+    run = tool("run", "--check-json", "no/such/file", *program(QUIET))
+    assert run.code == 2 and "cannot write " in run.stderr
+
+
+def test_a_program_that_a_mistake_ends(tool):
+    run = tool("run", "--check", "fast", *program(START + "ctypes.string_at(memory.value, 1)"))
+    assert run.code == 5
+    assert "  memcheck: 1 error, 1 reported\n    the host reads device memory at 0x" in run.stderr
+
+
+def test_a_program_that_a_signal_ends(tool):
+    run = tool("run", "--check", "fast", "--", "sh", "-c", "kill -TERM $$")
+    assert run.code == 128 + signal.SIGTERM
+
+
+def test_who_ends_the_tool_ends_the_program():
+    script = "trap 'exit 9' TERM; echo ready; while :; do sleep 0.01; done"
+    site = ["-S"] if sys.flags.no_site else []
+    tool = [sys.executable, *site, "-m", "openaclnn", "run", "--check", "fast"]
+    with subprocess.Popen([*tool, "--", "sh", "-c", script], stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"ready\n"
+        process.terminate()
+        assert process.wait(60) == 9
+
+
+def test_findings_of_several_processes(tmp_path):
+    def error(pid: int, check: str) -> dict:
+        return {"pid": pid, "check": check, "severity": "error", "title": f"t{pid}"}
+
+    entries = [
+        error(1, "racecheck"),
+        error(2, "memcheck"),  # killed
+        {"pid": 1, "summary": {"racecheck": 30}, "reported": 1},
+        error(1, "racecheck"),  # another life
+        {"pid": 1, "check": "memcheck", "severity": "warning", "title": "left"},
+    ]
+    file = tmp_path / "report.jsonl"
+    file.write_text("".join(json.dumps(each) + "\n" for each in entries) + '{"cut\n3\n')
+    findings = Findings.read(file)
+    assert findings.errors == {"racecheck": 31, "memcheck": 1}
+    assert findings.lines(LeakCheck.NO) == [
+        "openaclnn: check summary: 32 errors",
+        "  memcheck: 1 error, 1 reported",
+        "    t2",
+        "  racecheck: 31 errors, 2 reported",
+        "    t1",
+        "    t1",
+        "  leaks: 1 (--leak-check full counts them)",
+        "    left",
+    ]
+    assert "33 errors" in findings.lines(LeakCheck.FULL)[0]
+    file.write_text(json.dumps(entries[-1]) + "\n" + json.dumps(entries[-1]) + "\n")
+    findings = Findings.read(file)
+    assert not findings.found(LeakCheck.NO) and findings.found(LeakCheck.FULL)
+
+
+def test_many_are_cut(tmp_path):
+    file = tmp_path / "report.jsonl"
+    line = {"pid": 1, "check": "memcheck", "severity": "error", "title": "t"}
+    file.write_text("".join(json.dumps(line) + "\n" for _ in range(13)))
+    assert Findings.read(file).lines(LeakCheck.NO)[-2:] == ["    t", "    and 3 more"]
