@@ -6,6 +6,7 @@
 
 #include "acl/acl.h"
 #include "ascendcl/check/fault.h"
+#include "ascendcl/check/leaks.h"
 #include "ascendcl/check/race_watch.h"
 #include "ascendcl/check/report.h"
 #include "ascendcl/check/report_file.h"
@@ -111,7 +112,7 @@ Status Finalise() {
     CloseAllContexts();
     StopHostThreads();
     Workers::Get().Stop();
-    Memory::Get().FreeDevices();
+    Memory::Get().FreeDevices(TellLeaks);
     if (WatchingRaces()) ForgetAllTouches();
     SummariseFindings();
     UnwatchFaults();

@@ -14,7 +14,6 @@
 #include "ascendcl/error.h"
 #include "ascendcl/fork.h"
 #include "ascendcl/handles.h"
-#include "ascendcl/log.h"
 
 namespace openaclnn {
 namespace {
@@ -76,8 +75,8 @@ Status Memory::AllocateDevice(const Config& config, Allocation* allocation, uint
   return {};
 }
 
-Status Memory::Allocate(Location location, uint32_t device_id, uint64_t bytes, bool padded,
-                        void** address) {
+Status Memory::Allocate(const char* api, Location location, uint32_t device_id, uint64_t bytes,
+                        bool padded, void** address) {
   Config config;
   Status status = CurrentConfig(&config);
   if (!status.ok()) return status;
@@ -85,6 +84,8 @@ Status Memory::Allocate(Location location, uint32_t device_id, uint64_t bytes, b
   auto allocation = std::make_unique<Allocation>();
   allocation->location = location;
   allocation->device_id = device_id;
+  allocation->maker = api;
+  if (config.check == CheckLevel::kFull) allocation->made_from = TakeCallStack();
   Table entry = {{0, allocation.get()}};
   std::lock_guard lock(mutex_);
   if (location == Location::kDevice) {
@@ -140,11 +141,23 @@ Memory::Lookup Memory::Pin(const void* address, uint64_t bytes, MemoryPin* pin) 
   return Lookup::kPinned;
 }
 
+Memory::Place Memory::PlaceIn(const Allocation& allocation) {
+  Place place;
+  place.location = allocation.location;
+  place.begin = allocation.block.device;
+  place.bytes = allocation.block.bytes;
+  place.device_id = allocation.device_id;
+  place.reserved = allocation.range != nullptr;
+  place.maker = allocation.maker;
+  if (allocation.made_from != nullptr) place.made_from = *allocation.made_from;
+  return place;
+}
+
 bool Memory::FindPlace(const void* address, Place* place) {
   const Allocation* allocation = FindAllocation(address);
   if (allocation == nullptr) return arena_ != nullptr && arena_->Covers(address);
-  *place = {allocation->location,    allocation->block.device, OffsetIn(*allocation, address),
-            allocation->block.bytes, allocation->device_id,    allocation->range != nullptr};
+  *place = PlaceIn(*allocation);
+  place->offset = OffsetIn(*allocation, address);
   return true;
 }
 
@@ -251,6 +264,8 @@ Status Memory::Reserve(uint64_t bytes, void** address) {
   status = AddressRange::Reserve(bytes, config.host_access, &allocation->range);
   if (!status.ok()) return status;
   allocation->block = allocation->range->block();
+  allocation->maker = "aclrtReserveMemAddress";
+  if (config.check == CheckLevel::kFull) allocation->made_from = TakeCallStack();
   Table entry = {{0, allocation.get()}};
   std::lock_guard lock(mutex_);
   *address = Enter(&entry, std::move(allocation));
@@ -308,32 +323,7 @@ Status Memory::Unmap(const void* address) {
   return allocation->range->Unmap(OffsetIn(*allocation, address), &left);
 }
 
-namespace {
-
-/// Lines of the log for memory that the program has not freed.
-void LogLeft(const std::map<uintptr_t, Allocation*>& left) {
-  constexpr size_t kMostLines = 10;
-  constexpr LogLevel kLevel = LogLevel::kWarning;
-  if (left.empty() || !LogEnabled(LogModule::kAscendcl, kLevel)) return;
-  size_t lines = 0;
-  uint64_t bytes = 0;
-  for (const auto& [address, allocation] : left) {
-    const bool reserved = allocation->range != nullptr;
-    if (!reserved) bytes += allocation->block.bytes;
-    if (++lines > kMostLines) continue;
-    Log(LogModule::kAscendcl, kLevel,
-        Concat("aclFinalize: ", allocation->block.bytes, reserved ? " reserved" : "", " bytes at ",
-               static_cast<const void*>(allocation->block.device), " were left, expected ",
-               reserved ? "aclrtReleaseMemAddress" : "aclrtFree", " before"));
-  }
-  Log(LogModule::kAscendcl, kLevel,
-      Concat("aclFinalize: ", left.size(), " allocations were left, ", bytes,
-             " bytes of device memory"));
-}
-
-}  // namespace
-
-void Memory::FreeDevices() {
+void Memory::FreeDevices(void (*tell)(const Table& left)) {
   Table left;
   {
     std::lock_guard lock(mutex_);
@@ -343,7 +333,7 @@ void Memory::FreeDevices() {
     }
   }
   (void)Guard([&] {
-    LogLeft(left);
+    tell(left);
     return Status();
   });
   for (auto& [address, allocation] : left) EndUse(std::exchange(allocation, nullptr));

@@ -11,6 +11,7 @@
 
 #include "ascendcl/address_range.h"
 #include "ascendcl/arena.h"
+#include "ascendcl/check/call_stack.h"
 #include "ascendcl/config.h"
 #include "common/status.h"
 
@@ -27,6 +28,8 @@ struct Allocation {
   std::atomic<uint32_t> uses{1};
   // Of a reserved range: which parts of it hold memory.
   std::unique_ptr<AddressRange> range;
+  const char* maker = nullptr;                 // the API call that made it
+  std::unique_ptr<const CallStack> made_from;  // with OPENACLNN_CHECK=full
 };
 
 /// Keeps an allocation's range from being given back.
@@ -65,17 +68,20 @@ class Memory {
   static Memory& Get();
 
   /// Device memory is counted against the device's limit in units of 32 bytes; `padded`: with the
-  /// bytes that the product's runtime adds.
-  Status Allocate(Location location, uint32_t device_id, uint64_t bytes, bool padded,
-                  void** address);
+  /// bytes that the product's runtime adds. `api` is whose call it is; its name outlives all.
+  Status Allocate(const char* api, Location location, uint32_t device_id, uint64_t bytes,
+                  bool padded, void** address);
 
   /// The address leaves the table at once; its range is given back when the last pin ends.
   /// The failure's text begins with `operand`.
   Status Free(Location location, const char* operand, const void* address);
 
-  /// Frees the memory that the program has left on any device. What frees it afterwards, once, does
-  /// nothing and succeeds: programs do so at their exit, and would be ended by an error.
-  void FreeDevices();
+  using Table = std::map<uintptr_t, Allocation*>;  // by the address that clients hold
+
+  /// Frees the memory that the program has left on any device, once `tell` has seen it. What frees
+  /// it afterwards, once, does nothing and succeeds: programs do so at their exit, and would be
+  /// ended by an error.
+  void FreeDevices(void (*tell)(const Table& left));
   /// It is an error from now on.
   void ForgetEnded();
 
@@ -102,7 +108,11 @@ class Memory {
     uint64_t offset = 0, bytes = 0;
     uint32_t device_id = 0;
     bool reserved = false;
+    const char* maker = nullptr;
+    CallStack made_from;
   };
+  /// The beginning of an allocation.
+  static Place PlaceIn(const Allocation& allocation);
   /// False where the address never was the runtime's.
   bool Find(const void* address, Place* place);
   /// For handlers of signals: waits for no lock, and finds nothing where the table keeps being
@@ -112,8 +122,6 @@ class Memory {
   void Info(uint32_t device_id, size_t* free, size_t* total);
 
  private:
-  using Table = std::map<uintptr_t, Allocation*>;  // by the address that clients hold
-
   Memory() = default;
 
   /// Moves the entry, made before there was an address, into the table. Returns the address.

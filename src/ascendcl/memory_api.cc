@@ -16,13 +16,14 @@ Status CheckRequest(const char* operand, void** address, size_t size) {
   return Status(ACL_ERROR_INVALID_PARAM, "size value is 0, expected a number of bytes");
 }
 
-Status MallocDevice(void** address, size_t size, bool padded) {
+Status MallocDevice(const char* api, void** address, size_t size, bool padded) {
   std::shared_ptr<Context> context;
   Status status = CheckRequest("devPtr", address, size);
   if (status.ok()) status = CurrentContext(&context);
   if (!status.ok()) return status;
   NoteSize(size);
-  return Memory::Get().Allocate(Location::kDevice, context->device_id(), size, padded, address);
+  return Memory::Get().Allocate(api, Location::kDevice, context->device_id(), size, padded,
+                                address);
 }
 
 }  // namespace
@@ -39,11 +40,13 @@ using openaclnn::RequireOut;
 using openaclnn::Status;
 
 aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy) {
-  return Api("aclrtMalloc", [&] { return openaclnn::MallocDevice(devPtr, size, true); });
+  return Api("aclrtMalloc",
+             [&] { return openaclnn::MallocDevice("aclrtMalloc", devPtr, size, true); });
 }
 
 aclError aclrtMallocAlign32(void** devPtr, size_t size, aclrtMemMallocPolicy) {
-  return Api("aclrtMallocAlign32", [&] { return openaclnn::MallocDevice(devPtr, size, false); });
+  return Api("aclrtMallocAlign32",
+             [&] { return openaclnn::MallocDevice("aclrtMallocAlign32", devPtr, size, false); });
 }
 
 aclError aclrtFree(void* devPtr) {
@@ -58,7 +61,8 @@ aclError aclrtMallocHost(void** hostPtr, size_t size) {
     Status status = openaclnn::CheckRequest("hostPtr", hostPtr, size);
     if (!status.ok()) return status;
     openaclnn::NoteSize(size);
-    return Memory::Get().Allocate(Location::kPinnedHost, 0, size, false, hostPtr);
+    return Memory::Get().Allocate("aclrtMallocHost", Location::kPinnedHost, 0, size, false,
+                                  hostPtr);
   });
 }
 

@@ -43,7 +43,7 @@ TEST_F(FaultTest, NamesTheAllocation) {
   EXPECT_EXIT(
       Allocate(400)[16] = 1, Died,
       "openaclnn: memcheck: the host (writes|reads or writes) device memory at 0x[0-9a-f]+\n"
-      "  where: byte 16 of the 400 that were allocated at 0x[0-9a-f]+ on device 0\n"
+      "  where: byte 16 of the 400 that were allocated at 0x[0-9a-f]+ on device 0 by aclrtMalloc\n"
       "  fix:   copy it with aclrtMemcpy");
   EXPECT_EXIT((void)Allocate(400)[0], Died, "the host reads (or writes )?device memory");
 }

@@ -91,8 +91,9 @@ class RaceWatchTest : public RuntimeTest {
 TEST_F(RaceWatchTest, TwoOperatorsThatWriteOneBuffer) {
   WriteOut(first);
   Add(second, a->data(), b->data(), out->data() + 2, 4);
-  const std::string where = Concat("where: bytes 8 to 23 of the 32 that were allocated at ",
-                                   static_cast<const void*>(out->data()), " on device 0\n");
+  const std::string where =
+      Concat("where: bytes 8 to 23 of the 32 that were allocated at ",
+             static_cast<const void*>(out->data()), " on device 0 by aclrtMalloc\n");
   const std::string title = Concat("openaclnn: racecheck: nothing orders aclnnAdd on stream ",
                                    second, "\n         after aclnnAdd on stream ", first, "\n");
   const std::string text = Reported();

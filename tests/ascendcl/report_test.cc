@@ -6,15 +6,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "common/text.h"
 #include "tests/ascendcl/fixture.h"
 
 namespace openaclnn {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using Json = nlohmann::json;
@@ -52,6 +55,7 @@ class ReportTest : public testing::Test {
     return testing::internal::GetCapturedStderr();
   }
 
+  const void* memory() const { return memory_; }
   std::string file() const { return folder_ + "/report.jsonl"; }
   std::vector<Json> Lines() const {
     std::vector<Json> lines;
@@ -89,6 +93,39 @@ TEST_F(ReportTest, TheFileHasALineForEach) {
   struct stat facts = {};
   ASSERT_EQ(stat(file().c_str(), &facts), 0);
   EXPECT_EQ(facts.st_mode & 0777U, 0600U);
+}
+
+TEST_F(ReportTest, WhoMadeTheMemory) {
+  Start();
+  Fill(2);
+  const std::string place =
+      Concat(" of the 64 that were allocated at ", memory(), " on device 0 by aclrtMalloc\n");
+  EXPECT_THAT(End(), HasSubstr(place + "         from runtime_races+0x"));
+}
+
+TEST_F(ReportTest, LeaksNameWhoMadeThem) {
+  const Variable name("OPENACLNN_CHECK_JSON", file().c_str());
+  for (const char* level : {"fast", "full"}) {
+    const Variable check("OPENACLNN_CHECK", level);
+    void *aligned = nullptr, *range = nullptr;
+    Start();
+    ASSERT_EQ(aclrtMallocAlign32(&aligned, 32, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    ASSERT_EQ(aclrtReserveMemAddress(&range, 2 << 20, 0, nullptr, 0), 0);
+    EXPECT_EQ(End(), "");  // a warning
+    std::vector<std::string> places;
+    for (const Json& line : Lines()) {
+      EXPECT_EQ(line["check"], "memcheck");
+      EXPECT_EQ(line["severity"], "warning");
+      const auto where = line["where"].get<std::string>();
+      EXPECT_EQ(where.find(" from ") != std::string::npos, std::string(level) == "full") << where;
+      places.push_back(where.substr(0, where.find(" from ")));
+    }
+    std::sort(places.begin(), places.end());  // of 2097152 bytes, of 32
+    ASSERT_EQ(places.size(), 2U);
+    EXPECT_THAT(places[0], EndsWith(" on device 0 by aclrtReserveMemAddress"));
+    EXPECT_THAT(places[1], EndsWith(" on device 0 by aclrtMallocAlign32"));
+    std::filesystem::remove(file());
+  }
 }
 
 TEST_F(ReportTest, TheFileStaysWhereItWas) {

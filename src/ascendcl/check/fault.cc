@@ -32,7 +32,7 @@ const char* Verb([[maybe_unused]] const void* context) {
 }
 
 void Tell(const void* address, const Memory::Place& place, const char* verb) {
-  char titles[128], places[512];
+  char titles[128], places[1024];
   BoundedText title(titles), where(places);
   title << "the host " << verb << " device memory at " << address;
   WritePlace(address, 1, place, &where);

@@ -2,6 +2,8 @@
 // Places in memory: which bytes of which allocation.
 #include "ascendcl/check/place.h"
 
+#include "common/text.h"
+
 namespace openaclnn {
 
 void WritePlace(const void* address, uint64_t bytes, const Memory::Place& place,
@@ -23,18 +25,21 @@ void WritePlace(const void* address, uint64_t bytes, const Memory::Place& place,
   } else {
     *text << " in pinned host memory";
   }
+  if (place.maker != nullptr) *text << " by " << place.maker;
+  WriteCallStack(place.made_from, text);
+}
+
+std::string TextOf(const void* address, uint64_t bytes, const Memory::Place& place) {
+  char room[2048];
+  BoundedText text(room);
+  WritePlace(address, bytes, place, &text);
+  return std::string(text.view());
 }
 
 std::string PlaceOf(const void* address, uint64_t bytes) {
-  char room[512];
-  BoundedText text(room);
   Memory::Place place;
-  if (Memory::Get().Find(address, &place)) {
-    WritePlace(address, bytes, place, &text);
-  } else {
-    text << bytes << (bytes == 1 ? " byte at " : " bytes at ") << address;
-  }
-  return std::string(text.view());
+  if (Memory::Get().Find(address, &place)) return TextOf(address, bytes, place);
+  return Concat(bytes, bytes == 1 ? " byte at " : " bytes at ", address);
 }
 
 }  // namespace openaclnn

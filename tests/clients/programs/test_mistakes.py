@@ -21,8 +21,10 @@ def test_mistake(build, mistake, monkeypatch):
     done = subprocess.run(
         [program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60
     )
+    # Who called it is told by places in the program, which differ from build to build.
+    told = re.sub("^         from .*\n", "", done.stdout, flags=re.M)
     assert done.returncode == ENDS_BY.get(mistake.stem, 0)
-    assert re.sub("0x[0-9a-f]+", "0x...", done.stdout) == mistake.with_suffix(".out").read_text()
+    assert re.sub("0x[0-9a-f]+", "0x...", told) == mistake.with_suffix(".out").read_text()
 
 
 def test_each_mistake_is_marked():
