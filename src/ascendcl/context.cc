@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ascendcl/check/fault.h"
 #include "ascendcl/config.h"
 #include "ascendcl/error.h"
 #include "ascendcl/fork.h"
@@ -53,6 +54,7 @@ Status Context::Create(uint32_t device_id, bool primary, void** handle) {
   MarkUsed();
   status = Workers::Get().Start();
   if (!status.ok()) return status;
+  if (config.check != CheckLevel::kOff) WatchFaults();  // aclInit may never be called
   std::shared_ptr<Context> context(new Context(device_id, primary, config.launch_blocking));
   void* inserted = InsertHandle(context);
   if (inserted == nullptr) return NoHandleLeft(kNoun);

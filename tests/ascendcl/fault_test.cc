@@ -48,6 +48,17 @@ TEST_F(FaultTest, NamesTheAllocation) {
   EXPECT_EXIT((void)Allocate(400)[0], Died, "the host reads (or writes )?device memory");
 }
 
+TEST_F(FaultTest, AlsoWithoutInit) {
+  EXPECT_EXIT(
+      {
+        void* address = nullptr;
+        if (aclrtSetDevice(0) != 0) _exit(99);
+        if (aclrtMalloc(&address, 400, ACL_MEM_MALLOC_HUGE_FIRST) != 0) _exit(99);
+        static_cast<volatile char*>(address)[16] = 1;
+      },
+      Died, "byte 16 of the 400");
+}
+
 TEST_F(FaultTest, NamesReservedAndFreedMemory) {
   EXPECT_EXIT(
       {
