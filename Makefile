@@ -20,7 +20,7 @@ define build
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-clients sample build install uninstall bench bench-rooms asan tsan valgrind fuzz torture instructions aarch64 lint format clean
+.PHONY: help run demo test test-clients sample build install uninstall bench bench-rooms check-cost asan tsan valgrind fuzz torture instructions aarch64 lint format clean
 
 help: ## list the commands
 	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -67,6 +67,9 @@ bench-rooms: ## time the operators' rooms and the runtime from C++, without peer
 	scripts/setup.sh test
 	$(call build,release,ON)
 	cmake --build --preset release --target bench
+
+check-cost: build ## what OPENACLNN_CHECK=fast and =full cost on the shapes of the bench
+	PYTHONPATH=python .venv/bin/python bench/check_cost.py $(BENCH_OPTIONS)
 
 asan: ## all tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	scripts/setup.sh test

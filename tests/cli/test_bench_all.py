@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """`openaclnn bench --all` and `--compare`: what they write, print and refuse. No time is judged."""
 
+import os
+import subprocess
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from conftest import refused, run_tool
@@ -85,3 +88,22 @@ def test_two_runs_are_compared(found, tmp_path, here):
     run = here("bench", "--compare", "a.json", "a.json")
     assert run.code == 0 and f"{len(found[0]['rows'])} rows in both" in run.stdout
     assert "1.00" in run.stdout
+
+
+def test_the_cost_of_the_checks_is_a_ratio_of_each_row():
+    script = Path(__file__).resolve().parents[2] / "bench/check_cost.py"
+    options = [each for each in QUICK if each not in ("bench", "--all")]
+    site = ["-S"] if sys.flags.no_site else []
+    done = subprocess.run(
+        [sys.executable, *site, script, "--rounds", "1", *options],
+        env={**os.environ, **PYTHON},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "| row | off, us | fast | full |"
+    assert len(lines) > 4 and all(line.count("|") == 5 for line in lines)
+    assert lines[2].startswith(f"| {NAMES[0]} tiny ")
+    assert lines[-2].startswith("| geometric mean |") and lines[-1].startswith("| greatest |")

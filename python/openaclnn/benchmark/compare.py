@@ -9,11 +9,11 @@ from .. import report
 from .figures import Ratio, Spread, geometric_mean
 from .row import OURS
 
-_KEYS = {
+KEYS = {
     "rows": ("operator", "case", "dtype", "threads", "state"),
     "supporting": ("call", "dtype", "threads", "state"),
 }
-_OURS = {"rows": OURS, "supporting": "npu"}
+OURS_OF = {"rows": OURS, "supporting": "npu"}
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ class Comparison:
 def compare(first: dict, second: dict) -> Comparison:
     """Our times of both documents."""
     changes, only_first, only_second = [], 0, 0
-    for member, keys in _KEYS.items():
+    for member, keys in KEYS.items():
         before, after = (_by_key(each[member], keys) for each in (first, second))
         shared = [key for key in before if key in after]
         only_first += len(before) - len(shared)
         only_second += len(after) - len(shared)
-        changes += [_change(key, before[key], after[key], _OURS[member]) for key in shared]
+        changes += [_change(key, before[key], after[key], OURS_OF[member]) for key in shared]
     return Comparison(changes, only_first, only_second)
 
 
