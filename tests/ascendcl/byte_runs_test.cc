@@ -47,6 +47,17 @@ TEST(ByteRunsTest, NothingWithoutElements) {
   EXPECT_EQ(Find({3, 0, 2}, {2, 2, 1}), Runs{});
 }
 
+TEST(ByteRunsTest, SpansAreFromTheFirstByteToTheLast) {
+  using Numbers = std::vector<int64_t>;
+  const auto span = [](const Numbers& dims, const Numbers& strides) {
+    return FindByteSpan(1000, 4, dims, strides);
+  };
+  EXPECT_EQ(span({}, {}), (ByteRange{1000, 1004}));
+  EXPECT_EQ(span({2, 3}, {-10, 2}), (ByteRange{960, 1020}));
+  EXPECT_EQ(span({5000, 7}, {2, 0}), (ByteRange{1000, 1000 + 4999 * 8 + 4}));
+  EXPECT_EQ(span({3, 0}, {1, 1}), (ByteRange{1000, 1000}));
+}
+
 TEST(ByteRunsTest, TooManyAreRefused) {
   Runs runs;
   const int64_t most = kMaxRuns;

@@ -58,4 +58,14 @@ bool FindByteRuns(uint64_t origin, uint64_t element_bytes, std::span<const int64
   return true;
 }
 
+ByteRange FindByteSpan(uint64_t origin, uint64_t element_bytes, std::span<const int64_t> dims,
+                       std::span<const int64_t> strides) {
+  if (element_bytes == 0 || std::count(dims.begin(), dims.end(), 0) > 0) return {origin, origin};
+  uint64_t bytes = element_bytes;
+  for (const Step& step : StepsOf(element_bytes, dims, strides, &origin)) {
+    bytes += step.bytes * (step.count - 1);
+  }
+  return {origin, origin + bytes};
+}
+
 }  // namespace openaclnn

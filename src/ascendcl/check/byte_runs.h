@@ -24,4 +24,8 @@ inline constexpr uint64_t kMaxRuns = 4096;
 bool FindByteRuns(uint64_t origin, uint64_t element_bytes, std::span<const int64_t> dims,
                   std::span<const int64_t> strides, std::vector<ByteRange>* runs);
 
+/// From the view's first byte to its last, and what lies between; empty without elements.
+ByteRange FindByteSpan(uint64_t origin, uint64_t element_bytes, std::span<const int64_t> dims,
+                       std::span<const int64_t> strides);
+
 }  // namespace openaclnn
