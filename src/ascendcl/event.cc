@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "ascendcl/check/report.h"
+#include "ascendcl/config.h"
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
 #include "ascendcl/host_wait.h"
@@ -90,6 +92,7 @@ void Event::Record(const std::shared_ptr<Event>& self, const std::shared_ptr<Str
   mark->task = task_;
   last_ = std::move(mark);
   stream_ = stream;
+  was_recorded_.store(true, std::memory_order_relaxed);
 }
 
 void Event::Reset(const std::shared_ptr<Event>& self, const std::shared_ptr<Stream>& stream) {
@@ -184,6 +187,22 @@ bool LookReached(Event& event) {
   const Event::Snapshot state = event.Look();
   if (state.reached) PassPoint(state.point);
   return state.reached;
+}
+
+/// A wait for what was never asked for is over at once, which hides that the record is missing.
+void CheckRecorded(const Event& event, const void* handle, const char* api) noexcept {
+  if (event.was_recorded()) return;
+  (void)Guard([&] {
+    Config config;
+    Status status = CurrentConfig(&config);
+    if (!status.ok() || config.check == CheckLevel::kOff) return status;
+    ReportFinding({.check = Check::kSynccheck,
+                   .title = Concat(api, " waits for an event that was never recorded"),
+                   .what = Concat("event ", handle, " has no record: the wait is over at once"),
+                   .where = {},
+                   .fix = "call aclrtRecordEvent before it, behind what is to be waited for"});
+    return status;
+  });
 }
 
 bool HasSync(uint32_t flags) { return (flags & ACL_EVENT_SYNC) != 0; }
@@ -288,7 +307,9 @@ aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
       status = openaclnn::RequireUse(openaclnn::HasSync(object->flags()), "waited for",
                                      "with ACL_EVENT_SYNC");
     }
-    if (status.ok()) object->Await(object, queue);
+    if (!status.ok()) return status;
+    openaclnn::CheckRecorded(*object, event, "aclrtStreamWaitEvent");
+    object->Await(object, queue);
     return status;
   });
 }
@@ -298,6 +319,7 @@ aclError aclrtSynchronizeEvent(aclrtEvent event) {
     std::shared_ptr<Event> object;
     Status status = FindHandle("event", event, &object);
     if (!status.ok()) return status;
+    openaclnn::CheckRecorded(*object, event, "aclrtSynchronizeEvent");
     const Event::Snapshot state = object->Look();
     if (state.stream == nullptr) {
       openaclnn::PassPoint(state.point);  // of a record that was reached, and reset

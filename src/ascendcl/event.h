@@ -2,6 +2,7 @@
 // Event: a point in a stream that other streams and the host can wait for.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -49,6 +50,8 @@ class Event {
 
   uint32_t flags() const { return flags_; }
   bool resettable() const { return resettable_; }
+  /// Whether there ever was a record, also one that was reset.
+  bool was_recorded() const { return was_recorded_.load(std::memory_order_relaxed); }
   Snapshot Look();
 
   void Record(const std::shared_ptr<Event>& self, const std::shared_ptr<Stream>& stream);
@@ -70,6 +73,7 @@ class Event {
  private:
   const uint32_t flags_;
   const bool resettable_;
+  std::atomic<bool> was_recorded_{false};
   std::mutex mutex_;  // guards what follows
   std::shared_ptr<Mark> last_;
   std::shared_ptr<Stream> stream_;  // of the last record
