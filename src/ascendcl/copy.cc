@@ -2,7 +2,9 @@
 // Copies and fills: aclrtMemcpy, aclrtMemset, their asynchronous and two-dimensional forms.
 #include <array>
 #include <cstring>
+#include <optional>
 
+#include "ascendcl/check/pinned_source.h"
 #include "ascendcl/check/race_report.h"
 #include "ascendcl/check/race_watch.h"
 #include "ascendcl/context.h"
@@ -39,6 +41,8 @@ struct Side {
     return pin.allocation() != nullptr && pin.allocation()->location == Location::kDevice;
   }
   bool pageable() const { return pin.allocation() == nullptr; }
+  bool pinned() const { return !pageable() && !device(); }
+  PinnedRows rows() const { return {host, extent.pitch, extent.width, extent.height}; }
 };
 
 /// Whether all rows lie in memory of the process.
@@ -159,7 +163,13 @@ void CopyRows(const Side& dst, const Side& src) {
 class CopyTask : public Task {
  public:
   CopyTask(Side dst, Side src) : dst_(std::move(dst)), src_(std::move(src)) {}
+  /// Before it is launched: what it writes in pinned memory, or reads there, is checked.
+  void Watch(const Caller& caller) {
+    if (dst_.pinned()) write_.emplace(dst_.rows());
+    if (src_.pinned()) source_ = PinnedSource::Take(caller, src_.rows());
+  }
   Progress Run(Status*) override {
+    if (source_ != nullptr) source_->Compare();
     CopyRows(dst_, src_);
     return Progress::kDone;
   }
@@ -170,11 +180,16 @@ class CopyTask : public Task {
 
  private:
   Side dst_, src_;
+  std::optional<PinnedWrite> write_;
+  std::unique_ptr<const PinnedSource> source_;
 };
 
 class FillTask : public Task {
  public:
   FillTask(Side dst, int value) : dst_(std::move(dst)), value_(value) {}
+  void Watch(const Caller&) {
+    if (dst_.pinned()) write_.emplace(dst_.rows());
+  }
   Progress Run(Status*) override {
     std::memset(dst_.host, value_, dst_.extent.width);
     return Progress::kDone;
@@ -185,6 +200,7 @@ class FillTask : public Task {
  private:
   Side dst_;
   int value_;
+  std::optional<PinnedWrite> write_;
 };
 
 Status CheckCount(const char* operand, size_t count, size_t max) {
@@ -220,8 +236,11 @@ Status Launch(const char* api, Stream& stream, bool pageable, const Accesses& ac
   const HostWait wait(stream, pageable ? stream.submitted() + 1 : 0);
   Status status = wait.Refuse();
   if (!status.ok()) return status;
-  ToldLaunch told({api, stream.number(), stream.handle()}, accesses);
-  const uint64_t task = stream.Enqueue(make());
+  const Caller caller = {api, stream.number(), stream.handle()};
+  ToldLaunch told(caller, accesses);
+  auto made = make();
+  if (WatchingRaces()) (void)Guard([&] { return made->Watch(caller), Status(); });
+  const uint64_t task = stream.Enqueue(std::move(made));
   told.Done();
   if (pageable) stream.Wait(task, {});
   return status;

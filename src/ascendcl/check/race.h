@@ -69,6 +69,7 @@ class RaceDetector {
   /// for anything; so nothing is said of the tasks behind it until then.
   uint64_t OpenGate(StreamNumber stream);
   void CloseGate(uint64_t gate) { open_gates_.erase(gate); }
+  bool AnyGate() const { return !open_gates_.empty(); }
 
   /// The stream is gone, and its work done.
   void End(StreamNumber stream);

@@ -94,6 +94,12 @@ void ForgetAllTouches() noexcept {
   Tell([](RaceDetector& detector) { detector.ForgetAll(); });
 }
 
+bool HostFunctionsPend() noexcept {
+  bool pend = false;
+  Tell([&](const RaceDetector& detector) { pend = detector.AnyGate(); });
+  return pend;
+}
+
 HostFunctionPoint::HostFunctionPoint(StreamNumber stream, bool blocking) noexcept
     : before_(PointOf(stream)) {
   if (before_ == nullptr || !blocking) return;

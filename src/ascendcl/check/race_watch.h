@@ -46,6 +46,9 @@ void ForgetTouches(const void* address, uint64_t bytes) noexcept;
 /// All memory is as if nobody had touched it.
 void ForgetAllTouches() noexcept;
 
+/// Whether there is a function of the host for which its stream waits and that has not returned.
+bool HostFunctionsPend() noexcept;
+
 /// A function of the host that a stream runs: it comes after what was launched on the stream
 /// before it and, if the stream waits for it, before what is launched there later.
 class HostFunctionPoint {
