@@ -17,6 +17,7 @@
 
 #include "acl/acl.h"
 #include "ascendcl/check/race_watch.h"
+#include "ascendcl/check/write_watch.h"
 #include "ascendcl/control_group.h"
 #include "ascendcl/first_use.h"
 
@@ -202,6 +203,7 @@ Status Load() {
     g_config = config;
     g_loaded = true;
     WatchRaces(config.check == CheckLevel::kFull);
+    ForgetUnwritten();  // it may have been written while nobody watched
     g_simd.store(config.simd, std::memory_order_relaxed);
     g_threads.store(config.num_threads, std::memory_order_relaxed);
     g_product.store(config.product, std::memory_order_release);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies and fills: aclrtMemcpy, aclrtMemset, their asynchronous and two-dimensional forms.
+#include <dlfcn.h>
+
 #include <array>
 #include <cstring>
 #include <optional>
@@ -140,6 +142,7 @@ MemoryAccess AccessOf(const char* operand, bool writes, const Side& side) {
   const std::array dims = {static_cast<int64_t>(extent.height), static_cast<int64_t>(extent.width)};
   const std::array strides = {static_cast<int64_t>(extent.pitch), int64_t{1}};
   (void)FindByteRuns(origin, 1, dims, strides, &access.runs);
+  access.span = FindByteSpan(origin, 1, dims, strides);
   return access;
 }
 
@@ -147,8 +150,21 @@ std::vector<MemoryAccess> Accesses(const Side& filled) {
   return {AccessOf("devPtr", true, filled)};
 }
 
+/// What a capture saves of a call is all that its operands reach, before it and after.
+bool IsCaptured() {
+  static const bool captured = dlsym(RTLD_DEFAULT, "openaclnn_capture") != nullptr;
+  return captured;
+}
+
 std::vector<MemoryAccess> Accesses(const Side& dst, const Side& src) {
-  return {AccessOf("dst", true, dst), AccessOf("src", false, src)};
+  std::vector<MemoryAccess> accesses = {AccessOf("dst", true, dst), AccessOf("src", false, src)};
+  // Within the device what was never written may go along with the rest.
+  if (src.device() && dst.device()) {
+    accesses[1].reading = Reading::kMoves;
+  } else if (src.device() && !IsCaptured()) {
+    accesses[1].reading = Reading::kSurely;
+  }
+  return accesses;
 }
 
 uint64_t Bytes(const Side& dst) { return dst.extent.width * dst.extent.height; }

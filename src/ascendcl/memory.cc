@@ -11,6 +11,7 @@
 
 #include "acl/acl.h"
 #include "ascendcl/check/race_watch.h"
+#include "ascendcl/check/write_watch.h"
 #include "ascendcl/error.h"
 #include "ascendcl/fork.h"
 #include "ascendcl/handles.h"
@@ -99,7 +100,11 @@ Status Memory::Allocate(const char* api, Location location, uint32_t device_id, 
     }
     allocation->block = {static_cast<std::byte*>(host), static_cast<std::byte*>(host), bytes};
   }
-  if (WatchingRaces()) ForgetTouches(allocation->block.device, bytes);
+  if (WatchingRaces()) {
+    ForgetTouches(allocation->block.device, bytes);
+    const bool unseen = location != Location::kDevice || config.host_access;
+    if (!unseen) TellAllocated(allocation->block.device, bytes);
+  }
   *address = Enter(&entry, std::move(allocation));
   return {};
 }
@@ -221,7 +226,10 @@ Status Memory::Free(Location location, const char* operand, const void* address)
     }
     allocation = found->second;
     allocations_.erase(found);
-    if (WatchingRaces()) ForgetTouches(address, allocation->block.bytes);
+    if (WatchingRaces()) {
+      ForgetTouches(address, allocation->block.bytes);
+      TellFreed(address, allocation->block.bytes);
+    }
   }
   EndUse(allocation);
   return {};

@@ -24,8 +24,12 @@ const OpenaclnnCheck& Check() {
 
 const uint32_t* const kWatchingRaces = Check().watching_races;
 
-void DeclaredAccesses::Declare(const std::vector<OpenaclnnAccess>& accesses) {
-  Check().declare(accesses.data(), static_cast<uint32_t>(accesses.size()));
+void DeclaredAccesses::Declare() const {
+  static constexpr OpenaclnnAccess kUnknown = {};
+  if (!accesses_) return Check().declare(&kUnknown, 1);
+  Check().declare(accesses_->data(), static_cast<uint32_t>(accesses_->size()));
 }
+
+void DeclaredAccesses::Undeclare() { Check().declare(nullptr, 0); }
 
 }  // namespace openaclnn

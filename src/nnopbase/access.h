@@ -2,6 +2,7 @@
 // Access: what a task touches, declared to libascendcl.so while it looks for races.
 #pragma once
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,22 +14,23 @@ extern const uint32_t* const kWatchingRaces;
 
 inline bool RacesAreWatched() { return __atomic_load_n(kWatchingRaces, __ATOMIC_RELAXED) != 0; }
 
-/// Declares what the calling thread submits in this scope.
+/// Declares what the calling thread submits in this scope; null: that it is not known.
 class DeclaredAccesses {
  public:
-  explicit DeclaredAccesses(std::vector<OpenaclnnAccess> accesses)
+  explicit DeclaredAccesses(std::optional<std::vector<OpenaclnnAccess>> accesses)
       : accesses_(std::move(accesses)) {
-    if (!accesses_.empty()) Declare(accesses_);
+    if (!accesses_ || !accesses_->empty()) Declare();
   }
   DeclaredAccesses(const DeclaredAccesses&) = delete;
   ~DeclaredAccesses() {
-    if (!accesses_.empty()) Declare({});
+    if (!accesses_ || !accesses_->empty()) Undeclare();
   }
 
  private:
-  static void Declare(const std::vector<OpenaclnnAccess>& accesses);
+  void Declare() const;
+  static void Undeclare();
 
-  const std::vector<OpenaclnnAccess> accesses_;
+  const std::optional<std::vector<OpenaclnnAccess>> accesses_;
 };
 
 }  // namespace openaclnn

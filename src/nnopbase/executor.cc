@@ -15,6 +15,7 @@
 #include "common/view.h"
 #include "nnopbase/access.h"
 #include "nnopbase/handles.h"
+#include "nnopbase/reading.h"
 
 namespace openaclnn {
 
@@ -284,23 +285,35 @@ std::string Executor::Describe() const {
   return Concat(DescribeOperands(operands_), ",\"workspace_size\":", workspace_size_);
 }
 
-std::vector<OpenaclnnAccess> Executor::Accesses(const void* workspace) const noexcept try {
+// Where an operand is empty, indices for instance, the others may be left alone.
+bool Executor::Computes() const {
+  return std::none_of(operands_.begin(), operands_.end(), [](const BoundOperand& operand) {
+    return operand.present && operand.bytes == 0;
+  });
+}
+
+std::optional<std::vector<OpenaclnnAccess>> Executor::Accesses(const void* workspace) const noexcept
+    try {
+  const bool computes = Computes();
   std::vector<OpenaclnnAccess> accesses;
   for (const BoundOperand& operand : operands_) {
     if (operand.bytes == 0) continue;
     const OpenaclnnTensor& tensor = operand.tensor;
     const uintptr_t origin =
         reinterpret_cast<uintptr_t>(tensor.data) + static_cast<uintptr_t>(operand.origin_byte);
-    accesses.push_back({operand.name, operand.role == OPENACLNN_OUTPUT ? 1 : 0, tensor.rank, origin,
+    const bool writes = operand.role == OPENACLNN_OUTPUT;
+    const OpenaclnnReading reading =
+        computes ? ReadingOf(call_->api(), operand.name, writes) : OPENACLNN_READS_PERHAPS;
+    accesses.push_back({operand.name, writes ? 1 : 0, reading, tensor.rank, origin,
                         static_cast<uint64_t>(operand.element_bytes), tensor.dims, tensor.strides});
   }
   if (workspace_size_ > 0) {
-    accesses.push_back({"workspace", 1, 0, reinterpret_cast<uintptr_t>(workspace), workspace_size_,
-                        nullptr, nullptr});
+    accesses.push_back({"workspace", 1, OPENACLNN_READS_PERHAPS, 0,
+                        reinterpret_cast<uintptr_t>(workspace), workspace_size_, nullptr, nullptr});
   }
   return accesses;
 } catch (...) {
-  return {};  // a check must not fail what it checks
+  return std::nullopt;  // a check must not fail what it checks
 }
 
 Status Executor::Execute(const char* api, void* workspace, uint64_t workspace_size, void* stream,
@@ -335,7 +348,7 @@ Status Executor::Execute(const char* api, void* workspace, uint64_t workspace_si
       .arguments = queued->arguments.empty() ? nullptr : queued->arguments.c_str(),
   };
   const DeclaredAccesses declared(RacesAreWatched() ? Accesses(workspace)
-                                                    : std::vector<OpenaclnnAccess>());
+                                                    : std::vector<OpenaclnnAccess>{});
   Message message;
   const int code = Runtime().submit(stream, &task, &message);
   if (code != 0) return Status(code, message.text);

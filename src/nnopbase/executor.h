@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -89,8 +90,11 @@ class Executor {
   Status Bind(void* workspace, QueuedCall* queued) const;
   Placement Place(const QueuedCall& queued, size_t index) const;
   Status CheckOverlap(const QueuedCall& queued) const;
+  /// Whether the call does anything with the elements of its inputs.
+  bool Computes() const;
   /// What the call touches: operands with elements, and the workspace, which counts as written.
-  std::vector<OpenaclnnAccess> Accesses(const void* workspace) const noexcept;
+  /// Null without memory for it.
+  std::optional<std::vector<OpenaclnnAccess>> Accesses(const void* workspace) const noexcept;
   Status CheckWorkspaceOverlap(const QueuedCall& queued) const;
 
   std::mutex mutex_;  // guards what follows

@@ -2,10 +2,12 @@
 // Declared accesses: the table of functions by which libnnopbase says what a task touches.
 #include "ascendcl/check/declared.h"
 
+#include <span>
 #include <utility>
 
 #include "ascendcl/check/interface.h"
 #include "ascendcl/check/race_watch.h"
+#include "ascendcl/check/write_watch.h"
 
 namespace openaclnn {
 namespace {
@@ -24,17 +26,37 @@ constexpr OpenaclnnCheck kCheck = {
         },
 };
 
+Reading ReadingOf(OpenaclnnReading reading) {
+  switch (reading) {
+    case OPENACLNN_READS:
+      return Reading::kSurely;
+    case OPENACLNN_MOVES:
+      return Reading::kMoves;
+    case OPENACLNN_READS_PERHAPS:
+      break;
+  }
+  return Reading::kMaybe;
+}
+
 }  // namespace
 
 std::vector<MemoryAccess> TakeDeclared() {
   const Declared declared = std::exchange(t_declared, {});
+  if (declared.count > 0 && declared.accesses->operand == nullptr) {
+    ForgetUnwritten();
+    return {};
+  }
   std::vector<MemoryAccess> accesses(declared.count);
   for (uint32_t i = 0; i < declared.count; ++i) {
     const OpenaclnnAccess& access = declared.accesses[i];
-    accesses[i] = {access.operand, access.writes != 0, {}};
+    const std::span dims(access.dims, access.rank), strides(access.strides, access.rank);
+    accesses[i] = {access.operand,
+                   access.writes != 0,
+                   {},
+                   FindByteSpan(access.origin, access.element_bytes, dims, strides),
+                   ReadingOf(access.reading)};
     // A view of too many pieces is left out: what is not known exactly is not reported.
-    (void)FindByteRuns(access.origin, access.element_bytes, {access.dims, access.rank},
-                       {access.strides, access.rank}, &accesses[i].runs);
+    (void)FindByteRuns(access.origin, access.element_bytes, dims, strides, &accesses[i].runs);
   }
   return accesses;
 }

@@ -11,12 +11,20 @@ extern "C" {
 #endif
 
 /// Changed with every change of the structs below.
-#define OPENACLNN_CHECK_INTERFACE 1u
+#define OPENACLNN_CHECK_INTERFACE 2u
+
+/// Whether what an operand holds before the task matters to it.
+typedef enum OpenaclnnReading {
+  OPENACLNN_READS_PERHAPS,
+  OPENACLNN_READS,
+  OPENACLNN_MOVES  // only as far as what the task writes is to hold the same
+} OpenaclnnReading;
 
 /// What a task does with one operand.
 typedef struct OpenaclnnAccess {
-  const char* operand;  // a string that outlives the process's use of it
+  const char* operand;  // a string that outlives the process's use of it; null: nothing is known
   int32_t writes;
+  OpenaclnnReading reading;
   uint32_t rank;
   uint64_t origin;         // address of element [0, …, 0], as clients know it
   uint64_t element_bytes;  // with rank 0: of the whole

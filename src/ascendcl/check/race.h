@@ -14,11 +14,17 @@
 
 namespace openaclnn {
 
+/// Whether what an operand holds before a call matters to it: perhaps; it does; only as far as what
+/// the call writes is to hold the same.
+enum class Reading { kMaybe, kSurely, kMoves };
+
 /// What a call does with one of its operands. The names are strings that stay.
 struct MemoryAccess {
   const char* operand;
   bool writes;
-  std::vector<ByteRange> runs;
+  std::vector<ByteRange> runs;  // none where they are too many to know
+  ByteRange span = {0, 0};      // from the first run to the last, also where there are none
+  Reading reading = Reading::kMaybe;
 };
 
 /// Whose call it is: a task of a stream, or the host itself.

@@ -7,6 +7,7 @@
 #include "ascendcl/check/place.h"
 #include "ascendcl/check/race_watch.h"
 #include "ascendcl/check/report.h"
+#include "ascendcl/check/write_report.h"
 
 namespace openaclnn {
 namespace {
@@ -57,6 +58,7 @@ void Report(const Race& race) {
 }  // namespace
 
 void WatchAccesses(const Caller& caller, const std::vector<MemoryAccess>& accesses) noexcept {
+  WatchReads(caller, accesses);
   const std::vector<Race> races = TellAccesses(caller, accesses);
   try {
     for (const Race& race : races) Report(race);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ascendcl/check/race_watch.h"
+#include "ascendcl/check/write_watch.h"
 
 namespace openaclnn {
 
@@ -19,6 +20,7 @@ void TellIfWatched(const Caller& caller, const Accesses& accesses) noexcept {
   try {
     WatchAccesses(caller, accesses());
   } catch (...) {  // as said
+    ForgetUnwritten();
   }
 }
 
