@@ -93,6 +93,18 @@ TEST_F(CaptureTest, SavesWhatTheCallReadAndWrote) {
   for (const aclTensor* tensor : {self, result}) EXPECT_EQ(aclDestroyTensor(tensor), 0);
 }
 
+// With OPENACLNN_CHECK=full nothing is said of what the capture, and nobody else, reads.
+TEST_F(CaptureTest, OutputsThatNothingHasWritten) {
+  const DeviceArray<float> in({-1, 2, -3});
+  void* out = nullptr;
+  ASSERT_EQ(aclrtMalloc(&out, 12, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+  aclTensor* const self = Gradient::Tensor({3}, ACL_FLOAT, in.data());
+  aclTensor* const result = Gradient::Tensor({3}, ACL_FLOAT, out);
+  EXPECT_EQ(Abs(self, result), 0) << TakeMessage();
+  for (const aclTensor* tensor : {self, result}) EXPECT_EQ(aclDestroyTensor(tensor), 0);
+  EXPECT_EQ(aclrtFree(out), 0);
+}
+
 // What is shared in the program is shared in the capture.
 TEST_F(CaptureTest, TensorsInOneMemory) {
   const DeviceArray<float> array({-1, -2, -3, -4});
