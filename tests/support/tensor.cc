@@ -89,7 +89,8 @@ DeviceTensor::DeviceTensor(aclDataType dtype, const Layout& layout, size_t after
             static_cast<size_t>(layout.storage) * element_bytes_ - after),
       buffer_(lead_ + static_cast<size_t>(layout.storage) * element_bytes_ + after),
       data_(layout.count() > 0 ? buffer_.address() + lead_ : nullptr),
-      handle_(Spec()) {
+      handle_(Spec()),
+      image_(lead_ + static_cast<size_t>(layout.storage) * element_bytes_ + after) {
   Scramble();
 }
 
@@ -115,7 +116,7 @@ void DeviceTensor::Write(const std::vector<std::byte>& elements) {
 }
 
 void DeviceTensor::Scramble() {
-  image_.assign(buffer_.Read().size(), kScramble);
+  image_.assign(image_.size(), kScramble);
   buffer_.Write(image_);
 }
 
