@@ -180,6 +180,7 @@ bool Arena::Allocate(uint64_t bytes, Block* block) {
     Segment* segment = AddSegment(RoundUp(bytes, kPage));
     if (segment == nullptr) return false;
     AllocateGuarded(segment, bytes, block);
+    ++blocks_;
     return true;
   }
   const uint64_t length = RoundUp(bytes, kAlignment);
@@ -197,10 +198,12 @@ bool Arena::Allocate(uint64_t bytes, Block* block) {
   auto* device = reinterpret_cast<std::byte*>(range->first);
   *block = {device, segment->host + (device - segment->device), bytes};
   UnpoisonMemory(block->host, bytes);
+  ++blocks_;
   return true;
 }
 
 void Arena::Free(const Block& block) noexcept {
+  --blocks_;
   Segment* segment = Find(block.device);
   if (options_.guard_pages) return RetireSegment(segment);
   Ranges& ranges = segment->ranges;

@@ -45,6 +45,9 @@ class Arena {
 
   const ArenaOptions& options() const { return options_; }
 
+  /// How many blocks are handed out.
+  uint64_t blocks() const { return blocks_; }
+
   /// True when the address lies in a mapping of this arena, allocated or not.
   bool Covers(const void* device) const;
 
@@ -82,6 +85,7 @@ class Arena {
   // use of freed memory is told apart from the use of host memory.
   std::list<Segment*> retired_;
   uint64_t kept_bytes_ = 0;  // of retired segments that still have their pages
+  uint64_t blocks_ = 0;
 };
 
 }  // namespace openaclnn

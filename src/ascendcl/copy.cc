@@ -85,6 +85,10 @@ Status Resolve(const char* operand, const void* address, const Extent& extent, S
       return Status(ACL_ERROR_RT_PARAM_INVALID,
                     Concat(operand, " value is ", address,
                            ", which is not allocated now, expected live memory"));
+    case Memory::Lookup::kFreedHost:
+      return Status(ACL_ERROR_RT_PARAM_INVALID,
+                    Concat(operand, " value is ", address,
+                           ", which is pinned memory that was freed, expected live memory"));
     case Memory::Lookup::kOutOfRange:
       break;
   }

@@ -3,9 +3,9 @@
 #include "ascendcl/memory.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <iterator>
 #include <utility>
 
@@ -18,8 +18,6 @@
 
 namespace openaclnn {
 namespace {
-
-constexpr uint64_t kHostAlignment = 64;
 
 /// The runtime's documented rounding.
 uint64_t RoundedBytes(uint64_t bytes) { return (bytes + 31) / 32 * 32; }
@@ -42,11 +40,16 @@ Memory& Memory::Get() {
 }
 
 // What an empty arena was made for may have changed with aclInit.
-void Memory::PrepareArena(const ArenaOptions& options) {
-  const bool empty = std::all_of(used_.begin(), used_.end(),
-                                 [](const auto& device) { return device.second == 0; });
-  if (arena_ != nullptr && (!empty || arena_->options() == options)) return;
-  arena_ = std::make_unique<Arena>(options);
+Arena& Memory::PrepareArena(Location location, const Config& config) {
+  std::unique_ptr<Arena>& arena = ArenaOf(location);
+  const ArenaOptions options = {
+      .host_access = location == Location::kPinnedHost || config.host_access,
+      .guard_pages = config.guard_pages,
+  };
+  if (arena == nullptr || (arena->blocks() == 0 && !(arena->options() == options))) {
+    arena = std::make_unique<Arena>(options);
+  }
+  return *arena;
 }
 
 Status Memory::CheckFree(const Config& config, uint32_t device_id, uint64_t bytes,
@@ -65,8 +68,7 @@ Status Memory::AllocateDevice(const Config& config, Allocation* allocation, uint
   const uint64_t counted = RoundedBytes(bytes) + static_cast<uint64_t>(padding);
   Status status = CheckFree(config, allocation->device_id, bytes, counted);
   if (!status.ok()) return status;
-  PrepareArena({config.host_access, config.guard_pages});
-  if (!arena_->Allocate(bytes, &allocation->block)) {
+  if (!PrepareArena(Location::kDevice, config).Allocate(bytes, &allocation->block)) {
     return Status(
         ACL_ERROR_RT_MEMORY_ALLOCATION,
         Concat("size value is ", bytes, ", expected no more than this process can reserve"));
@@ -74,6 +76,19 @@ Status Memory::AllocateDevice(const Config& config, Allocation* allocation, uint
   allocation->counted = counted;
   used_[allocation->device_id] += counted;
   return {};
+}
+
+// From an arena too: what was freed is known as such while its addresses are not used again, and by
+// nobody but the next pinned memory.
+Status Memory::AllocateHost(const Config& config, Allocation* allocation, uint64_t bytes) {
+  static const auto machine =
+      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  if (bytes <= machine &&
+      PrepareArena(Location::kPinnedHost, config).Allocate(bytes, &allocation->block)) {
+    return {};
+  }
+  return Status(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                Concat("size value is ", bytes, ", expected no more than the host has"));
 }
 
 Status Memory::Allocate(const char* api, Location location, uint32_t device_id, uint64_t bytes,
@@ -89,17 +104,9 @@ Status Memory::Allocate(const char* api, Location location, uint32_t device_id, 
   if (config.check == CheckLevel::kFull) allocation->made_from = TakeCallStack();
   Table entry = {{0, allocation.get()}};
   std::lock_guard lock(mutex_);
-  if (location == Location::kDevice) {
-    status = AllocateDevice(config, allocation.get(), bytes, padded);
-    if (!status.ok()) return status;
-  } else {
-    void* host = nullptr;
-    if (posix_memalign(&host, kHostAlignment, bytes) != 0) {
-      return Status(ACL_ERROR_RT_MEMORY_ALLOCATION,
-                    Concat("size value is ", bytes, ", expected no more than the host has"));
-    }
-    allocation->block = {static_cast<std::byte*>(host), static_cast<std::byte*>(host), bytes};
-  }
+  status = location == Location::kDevice ? AllocateDevice(config, allocation.get(), bytes, padded)
+                                         : AllocateHost(config, allocation.get(), bytes);
+  if (!status.ok()) return status;
   if (WatchingRaces()) {
     ForgetTouches(allocation->block.device, bytes);
     const bool unseen = location != Location::kDevice || config.host_access;
@@ -127,11 +134,17 @@ Allocation* Memory::FindAllocation(const void* address) {
   return offset < allocation->block.bytes ? allocation : nullptr;
 }
 
+bool Memory::Covers(Location location, const void* address) {
+  const auto& arena = ArenaOf(location);
+  return arena != nullptr && arena->Covers(address);
+}
+
 Memory::Lookup Memory::Pin(const void* address, uint64_t bytes, MemoryPin* pin) {
   std::shared_lock lock(mutex_);
   Allocation* allocation = FindAllocation(address);
   if (allocation == nullptr) {
-    return arena_ != nullptr && arena_->Covers(address) ? Lookup::kFreed : Lookup::kUnknown;
+    if (Covers(Location::kDevice, address)) return Lookup::kFreed;
+    return Covers(Location::kPinnedHost, address) ? Lookup::kFreedHost : Lookup::kUnknown;
   }
   const uint64_t offset = OffsetIn(*allocation, address);
   if (bytes > allocation->block.bytes - offset) return Lookup::kOutOfRange;
@@ -160,7 +173,7 @@ Memory::Place Memory::PlaceIn(const Allocation& allocation) {
 
 bool Memory::FindPlace(const void* address, Place* place) {
   const Allocation* allocation = FindAllocation(address);
-  if (allocation == nullptr) return arena_ != nullptr && arena_->Covers(address);
+  if (allocation == nullptr) return Covers(Location::kDevice, address);
   *place = PlaceIn(*allocation);
   place->offset = OffsetIn(*allocation, address);
   return true;
@@ -198,13 +211,11 @@ void Memory::EndUse(Allocation* allocation) {
 }
 
 void Memory::GiveBack(const Allocation& allocation) noexcept {
-  if (allocation.location == Location::kPinnedHost) {
-    std::free(allocation.block.host);
-    return;
-  }
   std::lock_guard lock(mutex_);
-  used_[allocation.device_id] -= allocation.counted;
-  arena_->Free(allocation.block);
+  if (allocation.location == Location::kDevice) {
+    used_[allocation.device_id] -= allocation.counted;
+  }
+  ArenaOf(allocation.location)->Free(allocation.block);
 }
 
 bool Memory::EndedAt(const void* address) {
@@ -348,7 +359,9 @@ void Memory::FreeDevices(void (*tell)(const Table& left)) {
   RuntimeHandles().RemoveAll(Kind::kPhysicalMemory);
   std::lock_guard lock(mutex_);
   ended_.merge(left);
-  if (arena_ != nullptr) arena_->GiveBack();
+  for (const auto& arena : arenas_) {
+    if (arena != nullptr) arena->GiveBack();
+  }
 }
 
 void Memory::ForgetEnded() {

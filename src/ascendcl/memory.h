@@ -2,6 +2,7 @@
 // Memory: every allocation of the runtime, found by address and pinned by the tasks that use it.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -94,9 +95,10 @@ class Memory {
   Status Map(const void* address, const std::shared_ptr<PhysicalMemory>& memory);
   Status Unmap(const void* address);
 
-  enum class Lookup { kPinned, kUnknown, kFreed, kOutOfRange };
+  enum class Lookup { kPinned, kUnknown, kFreed, kFreedHost, kOutOfRange };
 
-  /// Pins the allocation that `address` lies in. kUnknown: never was the runtime's.
+  /// Pins the allocation that `address` lies in. kUnknown: never was the runtime's; kFreedHost: it
+  /// was pinned memory of the host.
   Lookup Pin(const void* address, uint64_t bytes, MemoryPin* pin);
   /// `host`, `bytes`: what the pin was of.
   void Unpin(Allocation* allocation, const void* host, uint64_t bytes);
@@ -131,7 +133,12 @@ class Memory {
   Status AllocateDevice(const Config& config, Allocation* allocation, uint64_t bytes, bool padded);
   Status Count(uint32_t device_id, uint64_t bytes);
   void Uncount(uint32_t device_id, uint64_t bytes);
-  void PrepareArena(const ArenaOptions& options);
+  Status AllocateHost(const Config& config, Allocation* allocation, uint64_t bytes);
+  std::unique_ptr<Arena>& ArenaOf(Location location) {
+    return arenas_[static_cast<size_t>(location)];
+  }
+  Arena& PrepareArena(Location location, const Config& config);
+  bool Covers(Location location, const void* address);
   void GiveBack(const Allocation& allocation) noexcept;
   Status CheckFree(const Config& config, uint32_t device_id, uint64_t bytes, uint64_t counted);
   Allocation* FindRange(const void* address);
@@ -140,8 +147,9 @@ class Memory {
 
   std::shared_mutex mutex_;  // guards what follows
   Table allocations_;
-  Table ended_;                        // what FreeDevices freed: nulls
-  std::unique_ptr<Arena> arena_;       // made for an allocation, by the configuration then
+  Table ended_;  // what FreeDevices freed: nulls
+  // By location; each made for an allocation, by the configuration then.
+  std::array<std::unique_ptr<Arena>, 2> arenas_;
   std::map<uint32_t, uint64_t> used_;  // bytes counted against each device's limit
 };
 

@@ -48,6 +48,29 @@ TEST_F(CopyTest, FreedMemoryIsRefused) {
   }
 }
 
+// Whatever its size, nobody else has got its addresses.
+TEST_F(CopyTest, FreedPinnedMemoryIsRefused) {
+  for (const size_t size : {size_t{256}, size_t{100} << 20}) {
+    void* freed = nullptr;
+    ASSERT_EQ(aclrtMallocHost(&freed, size), 0);
+    ASSERT_EQ(aclrtFreeHost(freed), 0);
+    const std::vector<uint8_t> another(size);  // at no address of it
+    DeviceArray<uint8_t> device(256);
+    auto* last = static_cast<char*>(freed) + size - 256;
+    for (const auto& call : std::vector<std::function<int()>>{
+             [&] { return aclrtMemcpy(device.data(), 256, last, 256, ACL_MEMCPY_HOST_TO_DEVICE); },
+             [&] { return aclrtMemcpy(freed, 256, device.data(), 256, ACL_MEMCPY_DEVICE_TO_HOST); },
+             [&] {
+               return aclrtMemcpyAsync(device.data(), 256, freed, 256, ACL_MEMCPY_HOST_TO_DEVICE,
+                                       nullptr);
+             },
+             [&] { return aclrtMemset(freed, 256, 0, 256); }}) {
+      EXPECT_EQ(call(), ACL_ERROR_RT_PARAM_INVALID);
+      EXPECT_NE(TakeMessage().find("pinned memory that was freed"), std::string::npos);
+    }
+  }
+}
+
 // Nothing is there, so that a copy would end the process.
 TEST_F(CopyTest, AddressesWithoutMemoryAreRefused) {
   constexpr size_t kBytes = size_t{64} << 20;
@@ -58,12 +81,6 @@ TEST_F(CopyTest, AddressesWithoutMemoryAreRefused) {
   EXPECT_EQ(aclrtMemset(range, kBytes, 0, 256), 107000) << "reserved only";
   ASSERT_EQ(aclrtReleaseMemAddress(range), 0);
   addresses.push_back(range);
-#ifndef __SANITIZE_ADDRESS__  // keeps what is freed for a while, and ends the process itself
-  void* pinned = nullptr;
-  ASSERT_EQ(aclrtMallocHost(&pinned, kBytes), 0);
-  ASSERT_EQ(aclrtFreeHost(pinned), 0);
-  addresses.push_back(pinned);
-#endif
   aclrtStream stream = NewStream();
   addresses.push_back(stream);
   std::vector<uint8_t> host(256);
