@@ -9,6 +9,7 @@
 #include <iterator>
 #include <utility>
 
+#include "ascendcl/check/canary.h"
 #include "ascendcl/poison.h"
 
 namespace openaclnn {
@@ -23,7 +24,7 @@ constexpr size_t kMaxRetired = 1024;
 // allocated again, are written in 9 ms instead of 27 to 37 (and the machine's own first time took
 // 435).
 constexpr uint64_t kKeptBytes = uint64_t{256} << 20;
-// What guarded blocks hold before their first write, and between their last byte and the page: a
+// What guarded blocks hold before their first write, and what is beside them without canaries: a
 // NaN in every float type, and an index far out of range.
 constexpr int kGuardPattern = 0xFF;
 
@@ -147,10 +148,18 @@ Arena::Segment* Arena::Find(const void* device) const {
 
 bool Arena::Covers(const void* device) const { return Find(device) != nullptr; }
 
-void Arena::AllocateGuarded(Segment* segment, uint64_t bytes, Block* block) {
+bool Arena::AllocateGuarded(uint64_t bytes, Block* block) {
+  Segment* segment = AddSegment(RoundUp(bytes, kPage));
+  if (segment == nullptr) return false;
   std::memset(segment->host, kGuardPattern, segment->bytes);
   const uint64_t lead = (segment->bytes - bytes) / 64 * 64;
   *block = {segment->device + lead, segment->host + lead, bytes};
+  if (!options_.canaries) return true;
+  block->before = static_cast<uint32_t>(std::min(lead, kAlignment));
+  block->behind = static_cast<uint32_t>(segment->bytes - lead - bytes);
+  WriteCanary(block->host - block->before, block->before);
+  WriteCanary(block->host + bytes, block->behind);
+  return true;
 }
 
 void Arena::MakeFree(Ranges::iterator range) noexcept {
@@ -174,16 +183,16 @@ Arena::Ranges::iterator Arena::MakeTaken(Segment* segment, BySize::iterator fit,
   return range;
 }
 
-bool Arena::Allocate(uint64_t bytes, Block* block) {
-  if (bytes > UINT64_MAX / 8) return false;
-  if (options_.guard_pages) {
-    Segment* segment = AddSegment(RoundUp(bytes, kPage));
-    if (segment == nullptr) return false;
-    AllocateGuarded(segment, bytes, block);
-    ++blocks_;
-    return true;
-  }
+// Of the range that a block takes. Where the canary alone would need pages of the machine, or
+// another segment, there is none: a page that nothing may touch follows such a block.
+uint64_t Arena::LengthFor(uint64_t bytes) const {
   const uint64_t length = RoundUp(bytes, kAlignment);
+  if (!options_.canaries || (length >= kSegmentBytes && length % kHugePage == 0)) return length;
+  return RoundUp(bytes + kLeastCanary, kAlignment);
+}
+
+bool Arena::AllocateShared(uint64_t bytes, Block* block) {
+  const uint64_t length = LengthFor(bytes);
   auto fit = free_by_size_.lower_bound({length, 0});
   if (fit == free_by_size_.end()) {
     const uint64_t segment_bytes = RoundUp(std::max(length, kSegmentBytes), kHugePage);
@@ -198,8 +207,18 @@ bool Arena::Allocate(uint64_t bytes, Block* block) {
   auto* device = reinterpret_cast<std::byte*>(range->first);
   *block = {device, segment->host + (device - segment->device), bytes};
   UnpoisonMemory(block->host, bytes);
-  ++blocks_;
+  if (!options_.canaries) return true;
+  block->behind = static_cast<uint32_t>(length - bytes);
+  WriteCanary(block->host + bytes, block->behind);
   return true;
+}
+
+bool Arena::Allocate(uint64_t bytes, Block* block) {
+  if (bytes > UINT64_MAX / 8) return false;
+  const bool made =
+      options_.guard_pages ? AllocateGuarded(bytes, block) : AllocateShared(bytes, block);
+  if (made) ++blocks_;
+  return made;
 }
 
 void Arena::Free(const Block& block) noexcept {

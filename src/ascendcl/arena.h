@@ -18,11 +18,15 @@ struct Block {
   std::byte* device = nullptr;
   std::byte* host = nullptr;
   uint64_t bytes = 0;
+  // Bytes beside it that hold a canary (check/canary.h).
+  uint32_t before = 0;
+  uint32_t behind = 0;
 };
 
 struct ArenaOptions {
   bool host_access = false;  // device == host
   bool guard_pages = false;  // each block alone, its end at an inaccessible page
+  bool canaries = false;     // beside each block
 
   bool operator==(const ArenaOptions&) const = default;
 };
@@ -76,7 +80,9 @@ class Arena {
   Segment* Find(const void* device) const;
   void MakeFree(Ranges::iterator range) noexcept;
   Ranges::iterator MakeTaken(Segment* segment, BySize::iterator fit, uint64_t length);
-  void AllocateGuarded(Segment* segment, uint64_t bytes, Block* block);
+  uint64_t LengthFor(uint64_t bytes) const;
+  bool AllocateGuarded(uint64_t bytes, Block* block);
+  bool AllocateShared(uint64_t bytes, Block* block);
 
   ArenaOptions options_;
   std::map<uintptr_t, std::unique_ptr<Segment>> segments_;  // by first device address

@@ -10,6 +10,8 @@
 #include <random>
 #include <vector>
 
+#include "ascendcl/check/canary.h"
+
 namespace openaclnn {
 namespace {
 
@@ -27,6 +29,9 @@ void ExpectIntact(const Held& held) {
     ASSERT_EQ(bytes[i], held.fill) << "at byte " << i;
   }
   ASSERT_EQ(bytes[held.block.bytes - 1], held.fill);
+  const Block& block = held.block;
+  ASSERT_EQ(IntactBytes(block.host + block.bytes, block.behind), block.behind);
+  ASSERT_EQ(IntactBytes(block.host - block.before, block.before), block.before);
 }
 
 /// Live blocks by device address: no two may share a byte, at either address.
@@ -61,6 +66,11 @@ TEST_P(ArenaTest, AgreesWithAModel) {
       ASSERT_EQ(block.bytes, bytes);
       ASSERT_EQ(reinterpret_cast<uintptr_t>(block.device) % alignment, 0u);
       ASSERT_EQ(block.device == block.host, GetParam().host_access);
+      if (!GetParam().canaries) {
+        ASSERT_EQ(block.before + block.behind, 0U);
+      } else if (!GetParam().guard_pages) {
+        ASSERT_GE(block.behind, kLeastCanary);
+      }
       ASSERT_TRUE(arena.Covers(block.device));
       ASSERT_TRUE(arena.Covers(block.device + bytes - 1));
       Add(block, &live, static_cast<uint8_t>(i));
@@ -160,15 +170,42 @@ TEST(ArenaJoinTest, NeighboursBecomeOne) {
   }
 }
 
-std::string NameOf(const testing::TestParamInfo<ArenaOptions>& info) {
-  return std::string(info.param.host_access ? "HostAccess" : "Apart") +
-         (info.param.guard_pages ? "Guarded" : "Shared");
+// A canary takes no page of its own behind large blocks of whole pages.
+TEST(ArenaCanaryTest, LargeBlocksKeepTheirSize) {
+  if (!kHaveCanaries) GTEST_SKIP() << "such bytes are poisoned";
+  Arena arena(ArenaOptions{.canaries = true});
+  for (const uint64_t bytes : {uint64_t{64} << 20, uint64_t{200} << 20}) {
+    Block block;
+    ASSERT_TRUE(arena.Allocate(bytes, &block));
+    EXPECT_EQ(block.behind, 0U);
+    arena.Free(block);
+    ASSERT_TRUE(arena.Allocate(bytes - 1, &block));
+    EXPECT_EQ(block.behind, 1U);
+    arena.Free(block);
+    ASSERT_TRUE(arena.Allocate(bytes + 1, &block));
+    EXPECT_GE(block.behind, kLeastCanary);
+    arena.Free(block);
+  }
 }
 
-INSTANTIATE_TEST_SUITE_P(Options, ArenaTest,
-                         testing::Values(ArenaOptions{false, false}, ArenaOptions{true, false},
-                                         ArenaOptions{false, true}, ArenaOptions{true, true}),
-                         NameOf);
+std::string NameOf(const testing::TestParamInfo<ArenaOptions>& info) {
+  return std::string(info.param.host_access ? "HostAccess" : "Apart") +
+         (info.param.guard_pages ? "Guarded" : "Shared") +
+         (info.param.canaries ? "WithCanaries" : "");
+}
+
+std::vector<ArenaOptions> Options() {
+  std::vector<ArenaOptions> options;
+  for (const bool host_access : {false, true}) {
+    for (const bool guard_pages : {false, true}) {
+      options.push_back({host_access, guard_pages, false});
+      if (kHaveCanaries) options.push_back({host_access, guard_pages, true});
+    }
+  }
+  return options;
+}
+
+INSTANTIATE_TEST_SUITE_P(Options, ArenaTest, testing::ValuesIn(Options()), NameOf);
 
 }  // namespace
 }  // namespace openaclnn
