@@ -7,11 +7,13 @@
 #include <mutex>
 #include <vector>
 
+#include "ascendcl/check/race_watch.h"
 #include "ascendcl/config.h"
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
 #include "ascendcl/first_use.h"
 #include "ascendcl/host_wait.h"
+#include "ascendcl/memory.h"
 
 namespace openaclnn {
 namespace {
@@ -100,6 +102,7 @@ Status Synchronize(const std::vector<std::shared_ptr<Stream>>& streams) {
     Status status = Await(*stream, stream->submitted());
     if (!status.ok()) return status;
   }
+  if (WatchingRaces()) Memory::Get().LookAtCanaries("aclrtSynchronizeDevice");
   return TakeFirstError(streams);
 }
 

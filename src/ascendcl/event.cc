@@ -9,6 +9,7 @@
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
 #include "ascendcl/host_wait.h"
+#include "ascendcl/memory.h"
 
 namespace openaclnn {
 namespace {
@@ -330,6 +331,9 @@ aclError aclrtSynchronizeEvent(aclrtEvent event) {
     if (!status.ok()) return status;
     state.stream->WaitUntold(state.task, {});
     openaclnn::PassPoint(state.point);
+    if (openaclnn::WatchingRaces()) {
+      openaclnn::Memory::Get().LookAtCanaries("aclrtSynchronizeEvent");
+    }
     return state.stream->TakeError();
   });
 }

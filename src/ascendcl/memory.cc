@@ -8,9 +8,13 @@
 #include <algorithm>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "acl/acl.h"
+#include "ascendcl/check/canary.h"
+#include "ascendcl/check/damage.h"
 #include "ascendcl/check/race_watch.h"
+#include "ascendcl/check/running_task.h"
 #include "ascendcl/check/write_watch.h"
 #include "ascendcl/error.h"
 #include "ascendcl/fork.h"
@@ -21,12 +25,6 @@ namespace {
 
 /// The runtime's documented rounding.
 uint64_t RoundedBytes(uint64_t bytes) { return (bytes + 31) / 32 * 32; }
-
-/// Bytes from the allocation's first to an address at or above it.
-uint64_t OffsetIn(const Allocation& allocation, const void* address) {
-  return reinterpret_cast<uintptr_t>(address) -
-         reinterpret_cast<uintptr_t>(allocation.block.device);
-}
 
 }  // namespace
 
@@ -45,6 +43,7 @@ Arena& Memory::PrepareArena(Location location, const Config& config) {
   const ArenaOptions options = {
       .host_access = location == Location::kPinnedHost || config.host_access,
       .guard_pages = config.guard_pages,
+      .canaries = kHaveCanaries && config.check != CheckLevel::kOff,
   };
   if (arena == nullptr || (arena->blocks() == 0 && !(arena->options() == options))) {
     arena = std::make_unique<Arena>(options);
@@ -130,7 +129,7 @@ Allocation* Memory::FindAllocation(const void* address) {
   auto next = allocations_.upper_bound(reinterpret_cast<uintptr_t>(address));
   if (next == allocations_.begin()) return nullptr;
   Allocation* allocation = std::prev(next)->second;
-  const uint64_t offset = OffsetIn(*allocation, address);
+  const uint64_t offset = allocation->OffsetOf(address);
   return offset < allocation->block.bytes ? allocation : nullptr;
 }
 
@@ -146,7 +145,7 @@ Memory::Lookup Memory::Pin(const void* address, uint64_t bytes, MemoryPin* pin) 
     if (Covers(Location::kDevice, address)) return Lookup::kFreed;
     return Covers(Location::kPinnedHost, address) ? Lookup::kFreedHost : Lookup::kUnknown;
   }
-  const uint64_t offset = OffsetIn(*allocation, address);
+  const uint64_t offset = allocation->OffsetOf(address);
   if (bytes > allocation->block.bytes - offset) return Lookup::kOutOfRange;
   if (allocation->range != nullptr) {
     if (!allocation->range->Holds(offset, bytes)) {
@@ -175,7 +174,7 @@ bool Memory::FindPlace(const void* address, Place* place) {
   const Allocation* allocation = FindAllocation(address);
   if (allocation == nullptr) return Covers(Location::kDevice, address);
   *place = PlaceIn(*allocation);
-  place->offset = OffsetIn(*allocation, address);
+  place->offset = allocation->OffsetOf(address);
   return true;
 }
 
@@ -201,13 +200,37 @@ void Memory::Unpin(Allocation* allocation, const void* host, uint64_t bytes) {
     const auto offset = static_cast<const std::byte*>(host) - allocation->block.host;
     allocation->range->EndUse(static_cast<uint64_t>(offset), bytes, &left);
   }
-  EndUse(allocation);
+  const char* const task = RunningTask();
+  if (task != nullptr) allocation->last_task.store(task, std::memory_order_relaxed);
+  if (MayBeDamaged(allocation->block)) [[unlikely]]
+    ReportDamage(*allocation, task);
+  EndUse(allocation, task);
 }
 
-void Memory::EndUse(Allocation* allocation) {
+void Memory::EndUse(Allocation* allocation, const char* when) {
   if (allocation->uses.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  if (allocation->range == nullptr) GiveBack(*allocation);
+  if (allocation->range == nullptr) {
+    ReportDamage(*allocation, when);
+    GiveBack(*allocation);
+  }
   delete allocation;
+}
+
+void Memory::LookAtCanaries(const char* when) noexcept try {
+  std::vector<MemoryPin> damaged;
+  {
+    std::shared_lock lock(mutex_);
+    for (const auto& [address, allocation] : allocations_) {
+      if (allocation->damaged.load(std::memory_order_relaxed) || !IsDamaged(allocation->block)) {
+        continue;
+      }
+      MemoryPin& pin = damaged.emplace_back();
+      allocation->uses.fetch_add(1, std::memory_order_relaxed);
+      pin = MemoryPin(allocation, allocation->block.host, 0);
+    }
+  }
+  for (const MemoryPin& pin : damaged) ReportDamage(*pin.allocation(), when);
+} catch (...) {  // a check must not fail what it checks
 }
 
 void Memory::GiveBack(const Allocation& allocation) noexcept {
@@ -242,7 +265,7 @@ Status Memory::Free(Location location, const char* operand, const void* address)
       TellFreed(address, allocation->block.bytes);
     }
   }
-  EndUse(allocation);
+  EndUse(allocation, location == Location::kDevice ? "aclrtFree" : "aclrtFreeHost");
   return {};
 }
 
@@ -312,14 +335,14 @@ Status Memory::Release(const void* address) {
     }
     allocations_.erase(reinterpret_cast<uintptr_t>(address));
   }
-  EndUse(allocation);
+  EndUse(allocation, nullptr);
   return {};
 }
 
 Status Memory::Map(const void* address, const std::shared_ptr<PhysicalMemory>& memory) {
   std::lock_guard lock(mutex_);
   Allocation* allocation = FindRange(address);
-  const uint64_t offset = allocation != nullptr ? OffsetIn(*allocation, address) : 1;
+  const uint64_t offset = allocation != nullptr ? allocation->OffsetOf(address) : 1;
   if (offset % AddressRange::kGranularity != 0) {
     return Status(ACL_ERROR_RT_PARAM_INVALID,
                   Concat("virPtr value is ", address,
@@ -339,7 +362,7 @@ Status Memory::Unmap(const void* address) {
     return Status(ACL_ERROR_RT_PARAM_INVALID,
                   Concat("virPtr value is ", address, ", expected an address of mapped memory"));
   }
-  return allocation->range->Unmap(OffsetIn(*allocation, address), &left);
+  return allocation->range->Unmap(allocation->OffsetOf(address), &left);
 }
 
 void Memory::FreeDevices(void (*tell)(const Table& left)) {
@@ -355,7 +378,8 @@ void Memory::FreeDevices(void (*tell)(const Table& left)) {
     tell(left);
     return Status();
   });
-  for (auto& [address, allocation] : left) EndUse(std::exchange(allocation, nullptr));
+  for (auto& [address, allocation] : left)
+    EndUse(std::exchange(allocation, nullptr), "aclFinalize");
   RuntimeHandles().RemoveAll(Kind::kPhysicalMemory);
   std::lock_guard lock(mutex_);
   ended_.merge(left);

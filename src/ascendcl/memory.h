@@ -11,27 +11,13 @@
 #include <shared_mutex>
 
 #include "ascendcl/address_range.h"
+#include "ascendcl/allocation.h"
 #include "ascendcl/arena.h"
 #include "ascendcl/check/call_stack.h"
 #include "ascendcl/config.h"
 #include "common/status.h"
 
 namespace openaclnn {
-
-enum class Location { kDevice, kPinnedHost };
-
-struct Allocation {
-  Location location;
-  uint32_t device_id;
-  Block block;
-  uint64_t counted = 0;  // bytes of the device's limit
-  // One for being live, one for each pin; the range is given back when none is left.
-  std::atomic<uint32_t> uses{1};
-  // Of a reserved range: which parts of it hold memory.
-  std::unique_ptr<AddressRange> range;
-  const char* maker = nullptr;                 // the API call that made it
-  std::unique_ptr<const CallStack> made_from;  // with OPENACLNN_CHECK=full
-};
 
 /// Keeps an allocation's range from being given back.
 class MemoryPin {
@@ -123,6 +109,9 @@ class Memory {
 
   void Info(uint32_t device_id, size_t* free, size_t* total);
 
+  /// Looks at what is beside every allocation, for the API call `when`.
+  void LookAtCanaries(const char* when) noexcept;
+
  private:
   Memory() = default;
 
@@ -142,7 +131,7 @@ class Memory {
   void GiveBack(const Allocation& allocation) noexcept;
   Status CheckFree(const Config& config, uint32_t device_id, uint64_t bytes, uint64_t counted);
   Allocation* FindRange(const void* address);
-  void EndUse(Allocation* allocation);
+  void EndUse(Allocation* allocation, const char* when);
   bool EndedAt(const void* address);
 
   std::shared_mutex mutex_;  // guards what follows

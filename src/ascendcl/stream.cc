@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "ascendcl/check/race_watch.h"
+#include "ascendcl/check/running_task.h"
 #include "ascendcl/error.h"
 #include "ascendcl/error_table.h"
 #include "ascendcl/float_environment.h"
@@ -110,6 +111,7 @@ bool Stream::RunFirst(std::unique_lock<std::mutex>& lock, bool* parked) {
   if (!std::exchange(begun_, true)) traced_from_ = TraceStart();
   woken_ = false;
   lock.unlock();
+  const RunningTaskScope running(task->name());
   Status status;
   auto progress = Task::Progress::kDone;
   // What a task throws is its error: the stream goes on.

@@ -4,6 +4,7 @@
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
 #include "ascendcl/host_wait.h"
+#include "ascendcl/memory.h"
 #include "ascendcl/stream.h"
 
 namespace openaclnn {
@@ -23,6 +24,7 @@ Status CreateStream(aclrtStream* stream) {
 
 Status Synchronize(Stream& stream) {
   Status status = Await(stream, stream.submitted());
+  if (WatchingRaces()) Memory::Get().LookAtCanaries("aclrtSynchronizeStream");
   return status.ok() ? stream.TakeError() : status;
 }
 

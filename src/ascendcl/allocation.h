@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Allocation: one entry of the table of memory.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "ascendcl/address_range.h"
+#include "ascendcl/arena.h"
+#include "ascendcl/check/call_stack.h"
+
+namespace openaclnn {
+
+enum class Location { kDevice, kPinnedHost };
+
+struct Allocation {
+  Location location;
+  uint32_t device_id;
+  Block block;
+  uint64_t counted = 0;  // bytes of the device's limit
+  // One for being live, one for each pin; the range is given back when none is left.
+  std::atomic<uint32_t> uses{1};
+  std::atomic<const char*> last_task{nullptr};  // of those that have used it and ended
+  mutable std::atomic<bool> damaged{false};     // what is beside it was written: told once
+  // Of a reserved range: which parts of it hold memory.
+  std::unique_ptr<AddressRange> range;
+  const char* maker = nullptr;                 // the API call that made it
+  std::unique_ptr<const CallStack> made_from;  // with OPENACLNN_CHECK=full
+
+  /// Bytes from the first one to an address; far too many to one below it.
+  uint64_t OffsetOf(const void* address) const {
+    return reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(block.device);
+  }
+};
+
+}  // namespace openaclnn

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Canaries: who writes beside an allocation is told which one, and when it was seen.
+#include <gmock/gmock.h>
+
+#include <cstring>
+
+#include "ascendcl/check/canary.h"
+#include "tests/ascendcl/overrun.h"
+
+namespace openaclnn {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+
+constexpr size_t kBytes = 400;
+
+class DamageTest : public RuntimeTest {
+ protected:
+  void SetUp() override {
+    if (!kHaveCanaries) GTEST_SKIP() << "AddressSanitizer stops who writes beside an allocation";
+    testing::internal::CaptureStderr();
+    RuntimeTest::SetUp();
+    started_ = true;
+  }
+  void TearDown() override { Reported(); }
+
+  /// Ends the runtime, and returns what was said meanwhile.
+  std::string Reported() {
+    if (!started_) return text_;
+    started_ = false;
+    RuntimeTest::TearDown();
+    return text_ = testing::internal::GetCapturedStderr();
+  }
+  /// What was said until now.
+  static std::string Said() {
+    std::string text = testing::internal::GetCapturedStderr();
+    testing::internal::CaptureStderr();
+    return text;
+  }
+
+ private:
+  Variable fast_{"OPENACLNN_CHECK", "fast"};
+  bool started_ = false;
+  std::string text_;
+};
+
+TEST_F(DamageTest, OfATaskIsToldWhenItEnds) {
+  DeviceArray<uint8_t> memory(kBytes);
+  aclrtStream stream = NewStream();
+  Overrun overrun(kBytes + 3, 5);
+  overrun.Launch(memory.data(), kBytes, stream);
+  ASSERT_EQ(aclrtSynchronizeStream(stream), 0);
+  EXPECT_THAT(
+      Said(),
+      AllOf(HasSubstr("memory behind an allocation was written"),
+            HasSubstr("seen at the end of sumOfMine"),
+            ContainsRegex("bytes 403 to 407, behind the 400 that were allocated at 0x[0-9a-f]+ on "
+                          "device 0")));
+  overrun.Launch(memory.data(), kBytes, stream);
+  memory.Free();
+  ASSERT_EQ(aclrtDestroyStream(stream), 0);
+  EXPECT_THAT(Reported(), Not(HasSubstr("memory behind"))) << "once for an allocation";
+}
+
+TEST_F(DamageTest, IsSeenAtTheLatestWhenTheMemoryIsFreed) {
+  {
+    PinnedBytes pinned(kBytes);
+    pinned.data()[kBytes] = 1;
+    EXPECT_EQ(Said(), "");
+  }
+  EXPECT_THAT(Said(), AllOf(HasSubstr("seen at the end of aclrtFreeHost"),
+                            HasSubstr("no task has used the allocation"),
+                            ContainsRegex("byte 400, behind the 400 that were allocated at "
+                                          "0x[0-9a-f]+ in pinned host memory")));
+  // Far behind, where no task looks.
+  DeviceArray<uint8_t> memory(kBytes + 1);
+  Overrun overrun(kBytes + 100, 1);
+  overrun.Launch(memory.data(), kBytes + 1, nullptr);
+  ASSERT_EQ(aclrtSynchronizeStream(nullptr), 0);
+  memory.Free();
+  EXPECT_THAT(Said(), AllOf(HasSubstr("seen at the end of aclrtFree;"),
+                            HasSubstr("the last task that used the allocation is sumOfMine"),
+                            HasSubstr("byte 500, behind the 401")));
+}
+
+TEST_F(DamageTest, IsSeenAtTheEndOfTheLibrary) {
+  void* left = nullptr;
+  ASSERT_EQ(aclrtMalloc(&left, kBytes, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+  Overrun overrun(kBytes + 100, 1);
+  overrun.Launch(left, kBytes, nullptr);
+  EXPECT_THAT(Reported(), HasSubstr("seen at the end of aclFinalize"));
+}
+
+TEST_F(DamageTest, ThereIsNoneOfAProgramThatUsesAllItsMemory) {
+  std::vector<std::unique_ptr<DeviceArray<uint8_t>>> arrays;
+  std::vector<std::unique_ptr<PinnedBytes>> pinned;
+  for (size_t size = 1; size < 3000; size += size < 20 ? 1 : 61) {
+    arrays.push_back(std::make_unique<DeviceArray<uint8_t>>(size));
+    ASSERT_EQ(aclrtMemset(arrays.back()->data(), size, 1, size), 0);
+    pinned.push_back(std::make_unique<PinnedBytes>(size));
+    std::memset(pinned.back()->data(), 1, size);
+  }
+  arrays.clear();
+  pinned.clear();
+  EXPECT_EQ(Reported(), "");
+}
+
+class FullDamageTest : public DamageTest {
+ private:
+  Variable full_{"OPENACLNN_CHECK", "full"}, guard_{"OPENACLNN_GUARD_PAGES", "1"};
+};
+
+TEST_F(FullDamageTest, IsSeenByWhoeverSynchronises) {
+  DeviceArray<uint8_t> memory(kBytes), other(kBytes);
+  Overrun overrun(-5, 2);
+  overrun.Launch(memory.data(), kBytes, nullptr);
+  ASSERT_EQ(aclrtSynchronizeStream(nullptr), 0);
+  EXPECT_THAT(Said(), AllOf(HasSubstr("memory before an allocation was written"),
+                            HasSubstr("seen at the end of sumOfMine"),
+                            HasSubstr("bytes -5 to -4, before the 400 that were allocated at")));
+  Overrun elsewhere(other.data() - memory.data() - 1, 1);
+  elsewhere.Launch(memory.data(), kBytes, nullptr);
+  ASSERT_EQ(aclrtSynchronizeDevice(), 0);
+  EXPECT_THAT(Said(), AllOf(HasSubstr("seen at the end of aclrtSynchronizeDevice"),
+                            HasSubstr("byte -1, before the 400 that were allocated at")));
+}
+
+class UncheckedDamageTest : public DamageTest {
+ private:
+  Variable off_{"OPENACLNN_CHECK", "off"};
+};
+
+TEST_F(UncheckedDamageTest, IsNotLookedFor) {
+  {
+    PinnedBytes pinned(kBytes);
+    pinned.data()[kBytes] = 1;
+  }
+  EXPECT_EQ(Reported(), "");
+}
+
+}  // namespace
+}  // namespace openaclnn
