@@ -23,6 +23,7 @@ struct Allocation {
   std::atomic<uint32_t> uses{1};
   std::atomic<const char*> last_task{nullptr};  // of those that have used it and ended
   mutable std::atomic<bool> damaged{false};     // what is beside it was written: told once
+  const char* freed_by = nullptr;               // the call that did
   // Of a reserved range: which parts of it hold memory.
   std::unique_ptr<AddressRange> range;
   const char* maker = nullptr;                 // the API call that made it

@@ -19,6 +19,7 @@ constexpr uint64_t kPage = 4096;
 constexpr uint64_t kHugePage = uint64_t{2} << 20;
 // Blocks below this share segments. Only touched pages cost memory, so a segment may be generous.
 constexpr uint64_t kSegmentBytes = uint64_t{64} << 20;
+constexpr uint64_t kGap = uint64_t{1} << 20;
 constexpr size_t kMaxRetired = 1024;
 // Of retired segments that keep their pages for the next block of their size: 200 MB, freed and
 // allocated again, are written in 9 ms instead of 27 to 37 (and the machine's own first time took
@@ -59,11 +60,16 @@ Arena::~Arena() {
 
 // Address space is plentiful, the number of mappings in a process (65,530) is not.
 Arena::Segment* Arena::AddSegment(uint64_t bytes) {
-  Segment* segment = ReviveSegment(bytes);
+  // The addresses of guarded blocks rest while there are others, so that who uses what was freed
+  // is told so, and does not meet the next block there.
+  const bool rests = options_.guard_pages && retired_.size() < kMaxRetired;
+  Segment* segment = rests ? nullptr : ReviveSegment(bytes);
   if (segment == nullptr) {
     GiveBack();  // what is kept is of other sizes
     segment = MapSegment(bytes);
   }
+  if (segment == nullptr && rests) segment = ReviveSegment(bytes);
+  if (segment == nullptr && DropRetired()) segment = MapSegment(bytes);
   if (segment == nullptr) return nullptr;
   // First touch of 4 KiB pages costs a fault each; huge pages took a third off large kernels.
   if (!options_.guard_pages && bytes >= kHugePage) madvise(segment->host, bytes, MADV_HUGEPAGE);
@@ -96,6 +102,13 @@ void Arena::GiveBack(uint64_t most) noexcept {
   }
 }
 
+/// False where there are none.
+bool Arena::DropRetired() noexcept {
+  if (retired_.empty()) return false;
+  for (Segment* each : std::exchange(retired_, {})) RemoveSegment(each);
+  return true;
+}
+
 // Gives the memory back to the machine, but for what is kept; the addresses stay reserved until
 // many more have retired. All of it is one range, which is taken.
 void Arena::RetireSegment(Segment* segment) noexcept {
@@ -113,7 +126,9 @@ void Arena::RetireSegment(Segment* segment) noexcept {
 Arena::Segment* Arena::MapSegment(uint64_t bytes) {
   // device range | host range | guard page, with room to align both ranges to huge pages.
   const uint64_t ranges = options_.host_access ? 1 : 2;
-  const uint64_t mapping_bytes = ranges * bytes + kPage + kHugePage;
+  // What leaves a guarded block's range, of either address, does not come into the other.
+  const uint64_t gap = options_.guard_pages ? kGap : 0;
+  const uint64_t mapping_bytes = ranges * bytes + gap + kPage + kHugePage;
   auto segment = std::make_unique<Segment>();
   segment->place.push_back(segment.get());
   void* mapping =
@@ -123,7 +138,7 @@ Arena::Segment* Arena::MapSegment(uint64_t bytes) {
   segment->mapping_bytes = mapping_bytes;
   segment->device =
       reinterpret_cast<std::byte*>(RoundUp(reinterpret_cast<uintptr_t>(mapping), kHugePage));
-  segment->host = segment->device + (ranges - 1) * bytes;
+  segment->host = segment->device + (ranges - 1) * (bytes + gap);
   segment->bytes = bytes;
   if (mprotect(segment->host, bytes, PROT_READ | PROT_WRITE) != 0) return nullptr;
   const auto address = reinterpret_cast<uintptr_t>(segment->device);
@@ -143,10 +158,22 @@ Arena::Segment* Arena::Find(const void* device) const {
   auto next = segments_.upper_bound(address);
   if (next == segments_.begin()) return nullptr;
   Segment* segment = std::prev(next)->second.get();
-  return address - std::prev(next)->first < segment->bytes ? segment : nullptr;
+  const auto apart = static_cast<uint64_t>(segment->host - segment->device);
+  const uint64_t behind = apart > 0 ? (apart - segment->bytes) / 2 : 0;  // the lower half of a gap
+  return address - std::prev(next)->first < segment->bytes + behind ? segment : nullptr;
 }
 
 bool Arena::Covers(const void* device) const { return Find(device) != nullptr; }
+
+const void* Arena::DeviceAddress(const void* host) const {
+  const auto address = reinterpret_cast<uintptr_t>(host);
+  auto next = segments_.upper_bound(address);
+  if (next == segments_.begin()) return nullptr;
+  const Segment& segment = *std::prev(next)->second;
+  const auto end = reinterpret_cast<uintptr_t>(segment.mapping) + segment.mapping_bytes;
+  if (Covers(host) || address >= end) return nullptr;
+  return reinterpret_cast<const void*>(address - (segment.host - segment.device));
+}
 
 bool Arena::AllocateGuarded(uint64_t bytes, Block* block) {
   Segment* segment = AddSegment(RoundUp(bytes, kPage));

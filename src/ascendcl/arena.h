@@ -54,6 +54,9 @@ class Arena {
 
   /// True when the address lies in a mapping of this arena, allocated or not.
   bool Covers(const void* device) const;
+  /// What clients call an address that kernels use; it may lie beside its segment, where nobody may
+  /// touch it. Null for what is no such address.
+  const void* DeviceAddress(const void* host) const;
 
   static constexpr uint64_t kAlignment = 512;
 
@@ -74,6 +77,7 @@ class Arena {
   Segment* MapSegment(uint64_t bytes);
   Segment* ReviveSegment(uint64_t bytes);
   void RetireSegment(Segment* segment) noexcept;
+  bool DropRetired() noexcept;
   /// Of those that are kept it is none any more.
   void Forget(Segment* segment) noexcept;
   void RemoveSegment(Segment* segment) noexcept;

@@ -227,6 +227,7 @@ Status ReadConfig(Config* config) {
   if (status.ok()) status = ReadMemory(&config->device_memory);
   if (status.ok()) status = ReadCheck(&config->check);
   if (status.ok()) status = ReadFlag("OPENACLNN_GUARD_PAGES", &config->guard_pages);
+  config->guard_pages = config->guard_pages || config->check == CheckLevel::kFull;
   if (status.ok()) status = ReadFlag("OPENACLNN_HOST_ACCESS", &config->host_access);
   if (status.ok()) status = ReadFlag("ASCEND_LAUNCH_BLOCKING", &config->launch_blocking);
   if (status.ok()) status = CheckCapture();

@@ -19,7 +19,7 @@ struct Config {
   uint32_t num_devices = 1;              // OPENACLNN_DEVICE_COUNT, cut by ASCEND_RT_VISIBLE_DEVICES
   uint64_t device_memory = 0;            // OPENACLNN_DEVICE_MEMORY, in bytes, for each device
   CheckLevel check = CheckLevel::kFast;  // OPENACLNN_CHECK
-  bool guard_pages = false;      // OPENACLNN_GUARD_PAGES: each allocation ends at such a page
+  bool guard_pages = false;      // OPENACLNN_GUARD_PAGES or full: allocations end at such pages
   bool launch_blocking = false;  // ASCEND_LAUNCH_BLOCKING: phase 2 waits for its task
   bool host_access = false;      // OPENACLNN_HOST_ACCESS: device addresses work on the host
 };

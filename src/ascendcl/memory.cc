@@ -2,7 +2,6 @@
 // Memory: the table of allocations behind aclrtMalloc, aclrtMallocHost and their kin.
 #include "ascendcl/memory.h"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -103,6 +102,9 @@ Status Memory::Allocate(const char* api, Location location, uint32_t device_id, 
   if (config.check == CheckLevel::kFull) allocation->made_from = TakeCallStack();
   Table entry = {{0, allocation.get()}};
   std::lock_guard lock(mutex_);
+  if (freed_ == nullptr && config.check != CheckLevel::kOff) {
+    freed_ = std::make_unique<FreedBlocks>();
+  }
   status = location == Location::kDevice ? AllocateDevice(config, allocation.get(), bytes, padded)
                                          : AllocateHost(config, allocation.get(), bytes);
   if (!status.ok()) return status;
@@ -158,41 +160,6 @@ Memory::Lookup Memory::Pin(const void* address, uint64_t bytes, MemoryPin* pin) 
   return Lookup::kPinned;
 }
 
-Memory::Place Memory::PlaceIn(const Allocation& allocation) {
-  Place place;
-  place.location = allocation.location;
-  place.begin = allocation.block.device;
-  place.bytes = allocation.block.bytes;
-  place.device_id = allocation.device_id;
-  place.reserved = allocation.range != nullptr;
-  place.maker = allocation.maker;
-  if (allocation.made_from != nullptr) place.made_from = *allocation.made_from;
-  return place;
-}
-
-bool Memory::FindPlace(const void* address, Place* place) {
-  const Allocation* allocation = FindAllocation(address);
-  if (allocation == nullptr) return Covers(Location::kDevice, address);
-  *place = PlaceIn(*allocation);
-  place->offset = allocation->OffsetOf(address);
-  return true;
-}
-
-bool Memory::Find(const void* address, Place* place) {
-  std::shared_lock lock(mutex_);
-  return FindPlace(address, place);
-}
-
-bool Memory::TryFind(const void* address, Place* place) {
-  std::shared_lock lock(mutex_, std::try_to_lock);
-  // Another thread may hold it for a moment; this one may, if it is our own mistake.
-  for (int i = 0; i < 1000 && !lock.owns_lock(); ++i) {
-    sched_yield();
-    if (lock.try_lock()) break;
-  }
-  return lock.owns_lock() && FindPlace(address, place);
-}
-
 void Memory::Unpin(Allocation* allocation, const void* host, uint64_t bytes) {
   if (allocation->range != nullptr) {
     AddressRange::Pieces left;  // counted off without the lock
@@ -239,6 +206,12 @@ void Memory::GiveBack(const Allocation& allocation) noexcept {
     used_[allocation.device_id] -= allocation.counted;
   }
   ArenaOf(allocation.location)->Free(allocation.block);
+  if (freed_ == nullptr) return;
+  freed_->Add({.block = allocation.block,
+               .device = allocation.location == Location::kDevice,
+               .device_id = allocation.device_id,
+               .by = allocation.freed_by,
+               .last_task = allocation.last_task.load(std::memory_order_relaxed)});
 }
 
 bool Memory::EndedAt(const void* address) {
@@ -259,13 +232,14 @@ Status Memory::Free(Location location, const char* operand, const void* address)
                  location == Location::kDevice ? "device" : "pinned host", " allocation"));
     }
     allocation = found->second;
+    allocation->freed_by = location == Location::kDevice ? "aclrtFree" : "aclrtFreeHost";
     allocations_.erase(found);
     if (WatchingRaces()) {
       ForgetTouches(address, allocation->block.bytes);
       TellFreed(address, allocation->block.bytes);
     }
   }
-  EndUse(allocation, location == Location::kDevice ? "aclrtFree" : "aclrtFreeHost");
+  EndUse(allocation, allocation->freed_by);
   return {};
 }
 
@@ -378,8 +352,10 @@ void Memory::FreeDevices(void (*tell)(const Table& left)) {
     tell(left);
     return Status();
   });
-  for (auto& [address, allocation] : left)
+  for (auto& [address, allocation] : left) {
+    allocation->freed_by = "aclFinalize";
     EndUse(std::exchange(allocation, nullptr), "aclFinalize");
+  }
   RuntimeHandles().RemoveAll(Kind::kPhysicalMemory);
   std::lock_guard lock(mutex_);
   ended_.merge(left);

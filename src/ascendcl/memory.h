@@ -14,6 +14,7 @@
 #include "ascendcl/allocation.h"
 #include "ascendcl/arena.h"
 #include "ascendcl/check/call_stack.h"
+#include "ascendcl/check/freed.h"
 #include "ascendcl/config.h"
 #include "common/status.h"
 
@@ -89,15 +90,20 @@ class Memory {
   /// `host`, `bytes`: what the pin was of.
   void Unpin(Allocation* allocation, const void* host, uint64_t bytes);
 
-  /// What an address lies in; without a beginning where device memory was and is no more.
+  /// What an address lies in or, where nobody may touch it, beside; without a beginning where
+  /// memory of the runtime's was and is no more.
   struct Place {
     Location location = Location::kDevice;
     const void* begin = nullptr;
-    uint64_t offset = 0, bytes = 0;
+    int64_t offset = 0;
+    uint64_t bytes = 0;
     uint32_t device_id = 0;
     bool reserved = false;
     const char* maker = nullptr;
-    CallStack made_from;
+    CallStack made_from = {};
+    bool kernel = false;             // an address that tasks use, and not the host
+    const char* freed_by = nullptr;  // the call; of what is not allocated any more
+    const char* last_task = nullptr;
   };
   /// The beginning of an allocation.
   static Place PlaceIn(const Allocation& allocation);
@@ -119,6 +125,8 @@ class Memory {
   void* Enter(Table* entry, std::unique_ptr<Allocation> allocation) noexcept;
   Allocation* FindAllocation(const void* address);
   bool FindPlace(const void* address, Place* place);
+  bool FindAt(const void* address, Place* place);
+  bool FindBeside(const void* address, Place* place);
   Status AllocateDevice(const Config& config, Allocation* allocation, uint64_t bytes, bool padded);
   Status Count(uint32_t device_id, uint64_t bytes);
   void Uncount(uint32_t device_id, uint64_t bytes);
@@ -139,7 +147,8 @@ class Memory {
   Table ended_;  // what FreeDevices freed: nulls
   // By location; each made for an allocation, by the configuration then.
   std::array<std::unique_ptr<Arena>, 2> arenas_;
-  std::map<uint32_t, uint64_t> used_;  // bytes counted against each device's limit
+  std::unique_ptr<FreedBlocks> freed_;  // unless nothing is checked
+  std::map<uint32_t, uint64_t> used_;   // bytes counted against each device's limit
 };
 
 }  // namespace openaclnn

@@ -98,7 +98,8 @@ TEST_P(ArenaTest, Large) {
     EXPECT_TRUE(arena.Covers(block.device)) << "freed, and known to have been device memory";
     Block again;
     ASSERT_TRUE(arena.Allocate(bytes, &again));
-    EXPECT_EQ(again.device, block.device) << "addresses are used again";
+    EXPECT_EQ(again.device == block.device, !GetParam().guard_pages)
+        << "addresses are used again, of guarded blocks later";
     again.host[bytes - 1] = std::byte{1};
     arena.Free(again);
   }
@@ -168,6 +169,27 @@ TEST(ArenaJoinTest, NeighboursBecomeOne) {
     EXPECT_EQ(whole.device, lowest) << "a second mapping was needed";
     arena.Free(whole);
   }
+}
+
+// Guarded addresses rest, but not for ever; and kernels' addresses are known too.
+TEST(ArenaGuardTest, AddressesRest) {
+  Arena arena(ArenaOptions{.guard_pages = true});
+  std::map<std::byte*, int> rounds;
+  int again = 0;
+  for (int round = 0; round < 3000; ++round) {
+    Block block;
+    ASSERT_TRUE(arena.Allocate(100, &block));
+    EXPECT_EQ(arena.DeviceAddress(block.host + 7), block.device + 7);
+    EXPECT_EQ(arena.DeviceAddress(block.host + 5000), block.device + 5000) << "on the page behind";
+    EXPECT_EQ(arena.DeviceAddress(block.device), nullptr);
+    const auto [seen, fresh] = rounds.emplace(block.device, round);
+    if (!fresh) {
+      ++again;
+      EXPECT_GE(round - std::exchange(seen->second, round), 1000);
+    }
+    arena.Free(block);
+  }
+  EXPECT_GT(again, 0);
 }
 
 // A canary takes no page of its own behind large blocks of whole pages.

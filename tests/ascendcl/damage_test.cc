@@ -109,7 +109,7 @@ TEST_F(DamageTest, ThereIsNoneOfAProgramThatUsesAllItsMemory) {
 
 class FullDamageTest : public DamageTest {
  private:
-  Variable full_{"OPENACLNN_CHECK", "full"}, guard_{"OPENACLNN_GUARD_PAGES", "1"};
+  Variable full_{"OPENACLNN_CHECK", "full"};
 };
 
 TEST_F(FullDamageTest, IsSeenByWhoeverSynchronises) {

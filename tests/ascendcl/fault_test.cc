@@ -67,7 +67,14 @@ TEST_F(FaultTest, NamesReservedAndFreedMemory) {
         bytes[0] = 1;
       },
       Died,
-      "where: 1 byte at 0x[0-9a-f]+: no allocation is there now; it was freed, or was never made");
+      "where: byte 0 of the 400 that were allocated at 0x[0-9a-f]+ on device 0 and that aclrtFree "
+      "has freed");
+  EXPECT_EXIT(Allocate(400)[5000] = 1, Died,
+              "where: byte 5000, behind the 400 that were allocated");
+  EXPECT_EXIT(
+      Allocate(400)[100'000] = 1, Died,
+      "where: 1 byte at 0x[0-9a-f]+: no allocation is there now; it was freed, or was never "
+      "made");
   EXPECT_EXIT(
       {
         Allocate(1);

@@ -12,6 +12,7 @@
 
 #include "ascendcl/check/place.h"
 #include "ascendcl/check/report.h"
+#include "ascendcl/check/running_task.h"
 #include "ascendcl/memory.h"
 
 namespace openaclnn {
@@ -31,17 +32,41 @@ const char* Verb([[maybe_unused]] const void* context) {
 #endif
 }
 
+bool Inside(const Memory::Place& place) {
+  return place.offset >= 0 && static_cast<uint64_t>(place.offset) < place.bytes;
+}
+
+const char* Fix(const Memory::Place& place) {
+  if (place.location == Location::kDevice && !place.kernel) {
+    return "copy it with aclrtMemcpy or aclrtMemcpyAsync; OPENACLNN_HOST_ACCESS=1 lets the host\n"
+           "use device memory, which no device does";
+  }
+  if (place.begin == nullptr || place.freed_by != nullptr) {
+    return "free memory when nothing uses it any more";
+  }
+  return "look for a size, a stride or an index that leaves the allocation";
+}
+
 void Tell(const void* address, const Memory::Place& place, const char* verb) {
-  char titles[128], places[1024];
-  BoundedText title(titles), where(places);
-  title << "the host " << verb << " device memory at " << address;
+  char titles[256], doings[256], places[1024];
+  BoundedText title(titles), what(doings), where(places);
+  const char* task = place.kernel ? RunningTask() : nullptr;
+  title << (task != nullptr ? task : place.kernel ? "a task" : "the host") << " " << verb;
+  if (place.kernel || place.location == Location::kPinnedHost) {
+    const bool beside = place.begin != nullptr && place.freed_by == nullptr && !Inside(place);
+    title << (beside ? " beside" : " freed");
+  }
+  title << (place.location == Location::kDevice ? " device" : " pinned") << " memory at "
+        << address;
+  if (place.freed_by != nullptr && place.last_task != nullptr) {
+    what << "the last task that used the allocation is " << place.last_task;
+  }
   WritePlace(address, 1, place, &where);
   ReportFromHandler({.check = Check::kMemcheck,
                      .title = title.view(),
-                     .what = {},
+                     .what = what.view(),
                      .where = where.view(),
-                     .fix = "copy it with aclrtMemcpy or aclrtMemcpyAsync; OPENACLNN_HOST_ACCESS=1 "
-                            "lets the host\nuse device memory, which no device does",
+                     .fix = Fix(place),
                      .code = 0,
                      .severity = Severity::kError});
 }
@@ -69,8 +94,9 @@ void Continue(int signal, siginfo_t* info, void* context) {
 void OnFault(int signal, siginfo_t* info, void* context) {
   const int error = errno;
   Memory::Place place;
+  // Live pinned memory is the host's, and what it does there its own business.
   if (info->si_code > 0 && Memory::Get().TryFind(info->si_addr, &place) &&
-      place.location == Location::kDevice) {
+      (place.location == Location::kDevice || place.freed_by != nullptr || !Inside(place))) {
     Tell(info->si_addr, place, Verb(context));
   }
   errno = error;

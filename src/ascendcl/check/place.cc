@@ -2,6 +2,8 @@
 // Places in memory: which bytes of which allocation.
 #include "ascendcl/check/place.h"
 
+#include <cstdlib>
+
 #include "common/text.h"
 
 namespace openaclnn {
@@ -13,19 +15,29 @@ void WritePlace(const void* address, uint64_t bytes, const Memory::Place& place,
           << ": no allocation is there now; it was freed, or was never made";
     return;
   }
-  if (bytes == 1) {
-    *text << "byte " << place.offset;
-  } else {
-    *text << "bytes " << place.offset << " to " << place.offset + bytes - 1;
+  const auto number = [text](int64_t offset) {
+    *text << (offset < 0 ? "-" : "") << static_cast<uint64_t>(std::abs(offset));
+  };
+  const int64_t last = place.offset + static_cast<int64_t>(bytes) - 1;
+  *text << (bytes == 1 ? "byte " : "bytes ");
+  number(place.offset);
+  if (bytes > 1) {
+    *text << " to ";
+    number(last);
   }
-  *text << " of the " << place.bytes
-        << (place.reserved ? " that were reserved at " : " that were allocated at ") << place.begin;
+  const bool inside = place.offset >= 0 && static_cast<uint64_t>(last) < place.bytes;
+  *text << (inside             ? " of the "
+            : place.offset < 0 ? ", before the "
+                               : ", behind the ")
+        << place.bytes << (place.reserved ? " that were reserved at " : " that were allocated at ")
+        << place.begin;
   if (place.location == Location::kDevice) {
     *text << " on device " << uint64_t{place.device_id};
   } else {
     *text << " in pinned host memory";
   }
   if (place.maker != nullptr) *text << " by " << place.maker;
+  if (place.freed_by != nullptr) *text << " and that " << place.freed_by << " has freed";
   WriteCallStack(place.made_from, text);
 }
 

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an address lies in, lay in or lies beside, for reports.
+#include <sched.h>
+
+#include <iterator>
+
+#include "ascendcl/memory.h"
+
+namespace openaclnn {
+namespace {
+
+Memory::Place PlaceAt(const Allocation& allocation, const void* address) {
+  Memory::Place place = Memory::PlaceIn(allocation);
+  place.offset = static_cast<int64_t>(allocation.OffsetOf(address));
+  return place;
+}
+
+}  // namespace
+
+Memory::Place Memory::PlaceIn(const Allocation& allocation) {
+  Place place;
+  place.location = allocation.location;
+  place.begin = allocation.block.device;
+  place.bytes = allocation.block.bytes;
+  place.device_id = allocation.device_id;
+  place.reserved = allocation.range != nullptr;
+  place.maker = allocation.maker;
+  if (allocation.made_from != nullptr) place.made_from = *allocation.made_from;
+  place.last_task = allocation.last_task.load(std::memory_order_relaxed);
+  return place;
+}
+
+// What an address that clients know lies in, or lay in before it was freed.
+bool Memory::FindAt(const void* address, Place* place) {
+  if (const Allocation* allocation = FindAllocation(address)) {
+    *place = PlaceAt(*allocation, address);
+    return true;
+  }
+  const Freed* freed = freed_ != nullptr ? freed_->Find(address) : nullptr;
+  if (freed == nullptr) return false;
+  *place = {.location = freed->device ? Location::kDevice : Location::kPinnedHost,
+            .begin = freed->block.device,
+            .offset = static_cast<const std::byte*>(address) - freed->block.device,
+            .bytes = freed->block.bytes,
+            .device_id = freed->device_id,
+            .freed_by = freed->by,
+            .last_task = freed->last_task};
+  return true;
+}
+
+// The live block that an address is a page or so behind, or before.
+bool Memory::FindBeside(const void* address, Place* place) {
+  constexpr uint64_t kNear = 8192;
+  const auto at = reinterpret_cast<uintptr_t>(address);
+  const auto next = allocations_.upper_bound(at);
+  if (next != allocations_.begin()) {
+    const Allocation& before = *std::prev(next)->second;
+    *place = PlaceAt(before, address);
+    if (before.OffsetOf(address) < before.block.bytes + kNear) return true;
+  }
+  if (next == allocations_.end() || next->first - at > kNear) return false;
+  *place = PlaceAt(*next->second, address);
+  return true;
+}
+
+// Addresses that are the runtime's no more may be anybody's: what was freed there is forgotten.
+bool Memory::FindPlace(const void* address, Place* place) {
+  if (const Allocation* allocation = FindAllocation(address)) {
+    *place = PlaceAt(*allocation, address);
+    return true;
+  }
+  for (const Location location : {Location::kDevice, Location::kPinnedHost}) {
+    const auto& arena = ArenaOf(location);
+    if (arena == nullptr) continue;
+    const bool covered = arena->Covers(address);
+    const void* known = covered ? address : arena->DeviceAddress(address);
+    if (known == nullptr) continue;
+    if (!FindAt(known, place) && !FindBeside(known, place)) *place = {.location = location};
+    place->kernel = !covered && location == Location::kDevice;
+    return true;
+  }
+  return false;
+}
+
+bool Memory::Find(const void* address, Place* place) {
+  std::shared_lock lock(mutex_);
+  return FindPlace(address, place);
+}
+
+bool Memory::TryFind(const void* address, Place* place) {
+  std::shared_lock lock(mutex_, std::try_to_lock);
+  // Another thread may hold it for a moment; this one may, if it is our own mistake.
+  for (int i = 0; i < 1000 && !lock.owns_lock(); ++i) {
+    sched_yield();
+    if (lock.try_lock()) break;
+  }
+  return lock.owns_lock() && FindPlace(address, place);
+}
+
+}  // namespace openaclnn

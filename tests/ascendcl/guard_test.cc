@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// OPENACLNN_CHECK=full: who leaves an allocation, or uses what was freed, is stopped and told. Each
+// test is a process of its own, which ends.
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "tests/ascendcl/overrun.h"
+
+namespace openaclnn {
+namespace {
+
+bool Died(int status) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return status != 0;
+#else
+  return testing::KilledBySignal(SIGSEGV)(status);
+#endif
+}
+
+void Start() {
+  setenv("OPENACLNN_CHECK", "full", 1);
+  if (aclInit(nullptr) != 0 || aclrtSetDevice(0) != 0) _exit(99);
+}
+
+void* Allocate(size_t bytes) {
+  Start();
+  void* address = nullptr;
+  if (aclrtMalloc(&address, bytes, ACL_MEM_MALLOC_HUGE_FIRST) != 0) _exit(99);
+  return address;
+}
+
+volatile char* AllocateHost(size_t bytes) {
+  Start();
+  void* address = nullptr;
+  if (aclrtMallocHost(&address, bytes) != 0) _exit(99);
+  return static_cast<char*>(address);
+}
+
+void FreeHost(volatile char* address) {
+  if (aclrtFreeHost(const_cast<char*>(address)) != 0) _exit(99);
+}
+
+class GuardTest : public testing::Test {
+ protected:
+  void SetUp() override { testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
+};
+
+[[noreturn]] void WriteBeside(std::ptrdiff_t at) {
+  Overrun overrun(at, 1);
+  overrun.Launch(Allocate(400), 400, nullptr);
+  (void)aclrtSynchronizeStream(nullptr);
+  _exit(3);  // not come by
+}
+
+TEST_F(GuardTest, StopsATaskBesideItsMemory) {
+  EXPECT_EXIT(WriteBeside(450), Died,
+              "sumOfMine (writes|reads or writes) beside device memory at 0x[0-9a-f]+\n"
+              "  where: byte 450, behind the 400 that were allocated at 0x[0-9a-f]+ on device 0");
+  EXPECT_EXIT(WriteBeside(-4000), Died,
+              "where: byte -4000, before the 400 that were allocated at 0x[0-9a-f]+ on device 0");
+}
+
+[[noreturn]] void WriteFreed() {
+  void* memory = Allocate(400);
+  Overrun overrun(5, 1);
+  overrun.Launch(memory, 400, nullptr);
+  if (aclrtSynchronizeStream(nullptr) != 0 || aclrtFree(memory) != 0) _exit(99);
+  void* const kept = overrun.pin.host;
+  void* next = nullptr;
+  if (aclrtMalloc(&next, 400, ACL_MEM_MALLOC_HUGE_FIRST) != 0) _exit(99);
+  overrun.Launch(next, 400, nullptr, kept);
+  (void)aclrtSynchronizeStream(nullptr);
+  _exit(3);  // not come by
+}
+
+TEST_F(GuardTest, StopsATaskThatUsesFreedMemory) {
+  EXPECT_EXIT(WriteFreed(), Died,
+              "sumOfMine (writes|reads or writes) freed device memory at 0x[0-9a-f]+\n"
+              "  what:  the last task that used the allocation is sumOfMine\n"
+              "  where: byte 5 of the 400 that were allocated at 0x[0-9a-f]+ on device 0 and that "
+              "aclrtFree has freed");
+}
+
+TEST_F(GuardTest, StopsTheHostAtPinnedMemory) {
+  EXPECT_EXIT(AllocateHost(400)[460] = 1, Died,
+              "the host (writes|reads or writes) beside pinned memory at 0x[0-9a-f]+\n"
+              "  where: byte 460, behind the 400 that were allocated at 0x[0-9a-f]+ in pinned host "
+              "memory");
+  EXPECT_EXIT(
+      {
+        volatile char* pinned = AllocateHost(400);
+        FreeHost(pinned);
+        (void)pinned[7];
+      },
+      Died,
+      "the host reads (or writes )?freed pinned memory at 0x[0-9a-f]+\n"
+      "  where: byte 7 of the 400 that were allocated at 0x[0-9a-f]+ in pinned host memory and "
+      "that "
+      "aclrtFreeHost has freed");
+}
+
+}  // namespace
+}  // namespace openaclnn
