@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 
 #include "acl/acl.h"
@@ -38,6 +39,13 @@ Status PhysicalMemory::Create(uint32_t device_id, uint64_t bytes,
   }
   *made = std::move(memory);
   return {};
+}
+
+void PhysicalMemory::Fill(int value) const {
+  void* all = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+  if (all == MAP_FAILED) return;
+  std::memset(all, value, bytes_);
+  munmap(all, bytes_);
 }
 
 PhysicalMemory::~PhysicalMemory() {

@@ -28,6 +28,9 @@ class PhysicalMemory {
   uint64_t bytes() const { return bytes_; }
   int descriptor() const { return descriptor_; }
 
+  /// Writes `value` everywhere, as far as the machine lets it.
+  void Fill(int value) const;
+
   /// Told of the device and the bytes when the memory is given back.
   using Ended = void (*)(uint32_t device_id, uint64_t bytes);
   void TellEnd(Ended ended) { ended_ = ended; }

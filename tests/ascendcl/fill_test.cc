@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// OPENACLNN_CHECK=full: nobody is helped by what new memory or a workspace happens to hold.
+#include <algorithm>
+#include <cstring>
+
+#include "nnopbase/interface.h"
+#include "tests/ascendcl/fixture.h"
+
+namespace openaclnn {
+namespace {
+
+class FillTest : public RuntimeTest {
+ protected:
+  static bool IsFilled(const uint8_t* bytes, size_t count) {
+    return std::all_of(bytes, bytes + count, [](uint8_t byte) { return byte == 0xFF; });
+  }
+  static bool IsFilled(const void* device, size_t count) {
+    std::vector<uint8_t> bytes(count);
+    EXPECT_EQ(aclrtMemcpy(bytes.data(), count, device, count, ACL_MEMCPY_DEVICE_TO_HOST), 0)
+        << TakeMessage();
+    return IsFilled(bytes.data(), count);
+  }
+
+ private:
+  Variable fast_{"OPENACLNN_CHECK", "fast"};
+};
+
+class FullFillTest : public FillTest {
+ private:
+  Variable full_{"OPENACLNN_CHECK", "full"};
+};
+
+/// An operator without operands, which notes whether its workspace is filled, and writes it.
+struct Probe {
+  static constexpr const char* kApi = "aclnnProbe";
+  static constexpr uint64_t kBytes = 1000;
+  int runs = 0, filled = 0;
+
+  int Launch(void* workspace) {
+    const OpenaclnnMeta* meta = openaclnn_meta(OPENACLNN_META_INTERFACE);
+    const OpenaclnnCall call = {
+        .api = kApi,
+        .plan = this,
+        .destroy = [](void*) {},
+        .run =
+            [](const void* plan, void* const*, void* given, OpenaclnnMessage*) {
+              auto* probe = static_cast<Probe*>(const_cast<void*>(plan));
+              const auto* bytes = static_cast<const uint8_t*>(given);
+              ++probe->runs;
+              probe->filled += std::count(bytes, bytes + kBytes, 0xFF) == kBytes ? 1 : 0;
+              std::memset(given, 0, kBytes);
+              return 0;
+            },
+        .workspace_size = kBytes,
+        .operand_count = 0,
+        .operands = nullptr,
+    };
+    aclOpExecutor* executor = nullptr;
+    OpenaclnnMessage message;
+    const int code = meta->create_executor(&call, &executor, &message);
+    return code != 0 ? code : meta->execute(kApi, workspace, kBytes, executor, nullptr, &message);
+  }
+};
+
+int CountFilled() {
+  DeviceArray<uint8_t> workspace(Probe::kBytes + 1, 7);
+  Probe probe;
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(probe.Launch(workspace.data()), 0);
+  EXPECT_EQ(aclrtSynchronizeStream(nullptr), 0);
+  EXPECT_EQ(probe.runs, 3);
+  EXPECT_EQ(workspace.Read().back(), 7) << "what lies behind it is the client's";
+  return probe.filled;
+}
+
+TEST_F(FullFillTest, WorkspacesOfEveryCall) { EXPECT_EQ(CountFilled(), 3); }
+TEST_F(FillTest, WorkspacesAreLeftAloneOtherwise) { EXPECT_EQ(CountFilled(), 0); }
+
+TEST_F(FullFillTest, NewMemory) {
+  for (const size_t bytes : {size_t{1}, size_t{400}, size_t{100'000}}) {
+    void *device = nullptr, *host = nullptr;
+    ASSERT_EQ(aclrtMalloc(&device, bytes, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    EXPECT_TRUE(IsFilled(device, bytes)) << bytes;
+    EXPECT_EQ(aclrtFree(device), 0);
+    ASSERT_EQ(aclrtMallocHost(&host, bytes), 0);
+    EXPECT_TRUE(IsFilled(static_cast<const uint8_t*>(host), bytes)) << bytes;
+    EXPECT_EQ(aclrtFreeHost(host), 0);
+  }
+}
+
+TEST_F(FullFillTest, NewPhysicalMemory) {
+  constexpr size_t kPiece = size_t{2} << 20;
+  aclrtPhysicalMemProp prop = {};
+  prop.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+  aclrtDrvMemHandle memory = nullptr;
+  void* range = nullptr;
+  ASSERT_EQ(aclrtMallocPhysical(&memory, kPiece, &prop, 0), 0) << TakeMessage();
+  ASSERT_EQ(aclrtReserveMemAddress(&range, kPiece, 0, nullptr, 1), 0);
+  ASSERT_EQ(aclrtMapMem(range, kPiece, 0, memory, 0), 0);
+  EXPECT_TRUE(IsFilled(range, kPiece));
+  ASSERT_EQ(aclrtUnmapMem(range), 0);
+  ASSERT_EQ(aclrtFreePhysical(memory), 0);
+  ASSERT_EQ(aclrtReleaseMemAddress(range), 0);
+}
+
+}  // namespace
+}  // namespace openaclnn
