@@ -3,12 +3,15 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <optional>
 
 #include "ascendcl/check/pinned_source.h"
 #include "ascendcl/check/race_report.h"
 #include "ascendcl/check/race_watch.h"
+#include "ascendcl/check/report.h"
+#include "ascendcl/config.h"
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
 #include "ascendcl/host_memory.h"
@@ -108,6 +111,16 @@ Status CheckKind(aclrtMemcpyKind kind) {
                                                    ", expected a value of aclrtMemcpyKind"));
 }
 
+/// The operand that is not where the kind says; null if both are.
+const char* Misplaced(aclrtMemcpyKind kind, const Side& dst, const Side& src) {
+  if (kind == ACL_MEMCPY_DEFAULT) return nullptr;
+  const bool to_device = kind != ACL_MEMCPY_DEVICE_TO_HOST && kind != ACL_MEMCPY_HOST_TO_HOST;
+  const bool from_device = kind != ACL_MEMCPY_HOST_TO_DEVICE &&
+                           kind != ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE &&
+                           kind != ACL_MEMCPY_HOST_TO_HOST;
+  return dst.device() != to_device ? "dst" : src.device() != from_device ? "src" : nullptr;
+}
+
 /// For the asynchronous forms, whose kind must fit the addresses.
 Status CheckKindFits(aclrtMemcpyKind kind, const Side& dst, const Side& src) {
   if (kind == ACL_MEMCPY_HOST_TO_HOST ||
@@ -115,13 +128,7 @@ Status CheckKindFits(aclrtMemcpyKind kind, const Side& dst, const Side& src) {
     return Status(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
                   "kind value is a copy from host to host, expected device memory on one side");
   }
-  if (kind == ACL_MEMCPY_DEFAULT) return {};
-  const bool to_device = kind != ACL_MEMCPY_DEVICE_TO_HOST;
-  const bool from_device =
-      kind != ACL_MEMCPY_HOST_TO_DEVICE && kind != ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE;
-  const char* operand = dst.device() != to_device     ? "dst"
-                        : src.device() != from_device ? "src"
-                                                      : nullptr;
+  const char* operand = Misplaced(kind, dst, src);
   if (operand == nullptr) return {};
   const bool device = operand[0] == 'd' ? dst.device() : src.device();
   return Status(ACL_ERROR_RT_PARAM_INVALID,
@@ -133,6 +140,30 @@ Status CheckKindFits(aclrtMemcpyKind kind, const Side& dst, const Side& src) {
 const char* Direction(const Side& dst, const Side& src) {
   if (dst.device()) return src.device() ? "device to device" : "host to device";
   return src.device() ? "device to host" : "host to host";
+}
+
+/// For the others, whose addresses decide: a kind that does not fit is no error, but what the
+/// program meant was another copy. The log has each kind and direction once.
+void WarnOfKind(const char* api, aclrtMemcpyKind kind, const Side& dst, const Side& src) {
+  const char* operand = Misplaced(kind, dst, src);
+  if (operand == nullptr) return;
+  static std::atomic<uint32_t> told{0};
+  const uint32_t this_one = 1U << (4 * static_cast<int>(kind) + 2 * dst.device() + src.device());
+  Config config;
+  if (!CurrentConfig(&config).ok() || config.check == CheckLevel::kOff ||
+      (told.fetch_or(this_one) & this_one) != 0) {
+    return;
+  }
+  const bool device = operand[0] == 'd' ? dst.device() : src.device();
+  ReportFinding(
+      {.check = Check::kMemcheck,
+       .title = Concat(api, " is given a kind that does not fit its pointers"),
+       .what = Concat("kind is ", static_cast<int>(kind), ", ", operand, " is ",
+                      device ? "device" : "host", " memory; the copy goes ", Direction(dst, src)),
+       .where = {},
+       .fix = "give the kind that fits, or ACL_MEMCPY_DEFAULT: the asynchronous forms "
+              "refuse",
+       .severity = Severity::kWarning});
 }
 
 /// What a call does with one side. Pageable memory is the calling thread's alone.
@@ -236,12 +267,14 @@ Status CheckPitches(size_t dpitch, size_t spitch, size_t width) {
                        ", spitch ", spitch, ")"));
 }
 
-Status Copy(const char* api, void* dst, const Extent& to, const void* src, const Extent& from) {
+Status Copy(const char* api, void* dst, const Extent& to, const void* src, const Extent& from,
+            aclrtMemcpyKind kind) {
   Side dst_side, src_side;
   Status to_status = Resolve("dst", dst, to, &dst_side);
   if (dst_side.host == nullptr) return to_status;
   Status from_status = Resolve("src", src, from, &src_side);
   if (src_side.host == nullptr) return from_status;
+  WarnOfKind(api, kind, dst_side, src_side);
   TellIfWatched({api}, [&] { return Accesses(dst_side, src_side); });
   CopyRows(dst_side, src_side);
   NoteCopy(Direction(dst_side, src_side), Bytes(dst_side));
@@ -297,7 +330,7 @@ aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
     if (status.ok()) status = openaclnn::CheckCount("destMax", count, destMax);
     if (!status.ok()) return status;
     const Extent extent = {.width = count};
-    return openaclnn::Copy("aclrtMemcpy", dst, extent, src, extent);
+    return openaclnn::Copy("aclrtMemcpy", dst, extent, src, extent, kind);
   });
 }
 
@@ -325,7 +358,7 @@ aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void* src, size_t spitch,
     if (status.ok()) status = openaclnn::CheckKind(kind);
     if (status.ok()) status = openaclnn::CheckPitches(dpitch, spitch, width);
     if (!status.ok()) return status;
-    return openaclnn::Copy("aclrtMemcpy2d", dst, to, src, {spitch, width, height});
+    return openaclnn::Copy("aclrtMemcpy2d", dst, to, src, {spitch, width, height}, kind);
   });
 }
 

@@ -247,5 +247,31 @@ TEST(LaunchBlockingTest, Phase2WaitsForItsTask) {
   EXPECT_EQ(aclFinalize(), 0);
 }
 
+TEST_F(LogTest, WarnsOfAKindThatDoesNotFitOnce) {
+  const Variable level("ASCEND_GLOBAL_LOG_LEVEL", "2"), check("OPENACLNN_CHECK", "fast");
+  ASSERT_EQ(aclInit(nullptr), 0);
+  ASSERT_EQ(aclrtSetDevice(0), 0);
+  {
+    DeviceArray<float> device(4);
+    std::vector<float> host(4);
+    for (int i = 0; i < 3; ++i) {
+      for (const auto kind :
+           {ACL_MEMCPY_DEVICE_TO_DEVICE, ACL_MEMCPY_DEVICE_TO_HOST, ACL_MEMCPY_DEFAULT}) {
+        ASSERT_EQ(aclrtMemcpy(host.data(), 16, device.data(), 16, kind), 0)
+            << "the addresses decide";
+      }
+    }
+  }
+  ASSERT_EQ(aclrtResetDevice(0), 0);
+  ASSERT_EQ(aclFinalize(), 0);
+  const std::vector<std::string> lines = Lines();
+  const auto told = std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
+    return line.find("aclrtMemcpy is given a kind that does not fit its pointers") != line.npos;
+  });
+  EXPECT_EQ(told, 1);
+  EXPECT_THAT(lines, ::testing::Contains(::testing::HasSubstr(
+                         "kind is 3, dst is host memory; the copy goes device to host")));
+}
+
 }  // namespace
 }  // namespace openaclnn
