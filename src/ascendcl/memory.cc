@@ -214,6 +214,7 @@ void Memory::GiveBack(const Allocation& allocation) noexcept {
   freed_->Add({.block = allocation.block,
                .device = allocation.location == Location::kDevice,
                .device_id = allocation.device_id,
+               .maker = allocation.maker,
                .by = allocation.freed_by,
                .last_task = allocation.last_task.load(std::memory_order_relaxed)});
 }

@@ -43,6 +43,7 @@ bool Memory::FindAt(const void* address, Place* place) {
             .offset = static_cast<const std::byte*>(address) - freed->block.device,
             .bytes = freed->block.bytes,
             .device_id = freed->device_id,
+            .maker = freed->maker,
             .freed_by = freed->by,
             .last_task = freed->last_task};
   return true;

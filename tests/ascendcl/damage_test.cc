@@ -73,7 +73,7 @@ TEST_F(DamageTest, IsSeenAtTheLatestWhenTheMemoryIsFreed) {
   EXPECT_THAT(Said(), AllOf(HasSubstr("seen at the end of aclrtFreeHost"),
                             HasSubstr("no task has used the allocation"),
                             ContainsRegex("byte 400, behind the 400 that were allocated at "
-                                          "0x[0-9a-f]+ in pinned host memory")));
+                                          "0x[0-9a-f]+ in pinned host memory by aclrtMallocHost")));
   // Far behind, where no task looks.
   DeviceArray<uint8_t> memory(kBytes + 1);
   Overrun overrun(kBytes + 100, 1);

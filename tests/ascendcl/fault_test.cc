@@ -67,8 +67,8 @@ TEST_F(FaultTest, NamesReservedAndFreedMemory) {
         bytes[0] = 1;
       },
       Died,
-      "where: byte 0 of the 400 that were allocated at 0x[0-9a-f]+ on device 0 and that aclrtFree "
-      "has freed");
+      "where: byte 0 of the 400 that were allocated at 0x[0-9a-f]+ on device 0 by aclrtMalloc and "
+      "that aclrtFree has freed");
   EXPECT_EXIT(Allocate(400)[5000] = 1, Died,
               "where: byte 5000, behind the 400 that were allocated");
   EXPECT_EXIT(

@@ -79,8 +79,8 @@ TEST_F(GuardTest, StopsATaskThatUsesFreedMemory) {
   EXPECT_EXIT(WriteFreed(), Died,
               "sumOfMine (writes|reads or writes) freed device memory at 0x[0-9a-f]+\n"
               "  what:  the last task that used the allocation is sumOfMine\n"
-              "  where: byte 5 of the 400 that were allocated at 0x[0-9a-f]+ on device 0 and that "
-              "aclrtFree has freed");
+              "  where: byte 5 of the 400 that were allocated at 0x[0-9a-f]+ on device 0 by "
+              "aclrtMalloc and that aclrtFree has freed");
 }
 
 TEST_F(GuardTest, StopsTheHostAtPinnedMemory) {
@@ -96,9 +96,8 @@ TEST_F(GuardTest, StopsTheHostAtPinnedMemory) {
       },
       Died,
       "the host reads (or writes )?freed pinned memory at 0x[0-9a-f]+\n"
-      "  where: byte 7 of the 400 that were allocated at 0x[0-9a-f]+ in pinned host memory and "
-      "that "
-      "aclrtFreeHost has freed");
+      "  where: byte 7 of the 400 that were allocated at 0x[0-9a-f]+ in pinned host memory by "
+      "aclrtMallocHost and that aclrtFreeHost has freed");
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ class PinnedSourceTest : public WatchedTest {
     }
     EXPECT_THAT(text, HasSubstr(Concat(" of the ", bytes, " that were allocated at ",
                                        static_cast<const void*>(source.data()),
-                                       " in pinned host memory\n")));
+                                       " in pinned host memory by aclrtMallocHost\n")));
     return text;
   }
 

@@ -65,7 +65,8 @@ TEST_F(WriteWatchTest, AnOperatorReadsNewMemory) {
                                      " reads device memory that nothing has written\n")));
   EXPECT_THAT(text, HasSubstr("what:  aclnnExp reads self; "));
   EXPECT_THAT(text, HasSubstr(Concat("where: bytes 0 to 31 of the 32 that were allocated at ",
-                                     static_cast<const void*>(memory->data()), " on device 0\n")));
+                                     static_cast<const void*>(memory->data()),
+                                     " on device 0 by aclrtMalloc\n")));
   EXPECT_THAT(text, HasSubstr("fix:   write it before: aclrtMemcpy"));
   Exp(memory->data(), out->data());
   Exp(out->data(), memory->data());

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "ascendcl/check/place.h"
 #include "ascendcl/check/report.h"
 
 namespace openaclnn {
@@ -26,15 +27,9 @@ Damage Find(const Block& block, int64_t begin, uint64_t bytes) {
 }
 
 std::string Where(const Allocation& allocation, const Damage& damage) {
-  const Block& block = allocation.block;
-  std::string text = damage.last - damage.first == 1
-                         ? Concat("byte ", damage.first)
-                         : Concat("bytes ", damage.first, " to ", damage.last - 1);
-  text += Concat(damage.first < 0 ? ", before the " : ", behind the ", block.bytes,
-                 " that were allocated at ", static_cast<const void*>(block.device));
-  return text + (allocation.location == Location::kDevice
-                     ? Concat(" on device ", allocation.device_id)
-                     : std::string(" in pinned host memory"));
+  Memory::Place place = Memory::PlaceIn(allocation);
+  place.offset = damage.first;
+  return TextOf(nullptr, static_cast<uint64_t>(damage.last - damage.first), place);
 }
 
 std::string What(const Allocation& allocation, const char* when) {

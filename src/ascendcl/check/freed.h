@@ -14,6 +14,7 @@ struct Freed {
   Block block;
   bool device = true;  // or pinned memory of the host
   uint32_t device_id = 0;
+  const char* maker = nullptr;
   const char* by = nullptr;
   const char* last_task = nullptr;
 };
