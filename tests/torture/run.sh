@@ -25,7 +25,7 @@ turn() {
 }
 
 shortage() {
-  .venv/bin/python tests/torture/shortage.py "$build/lib64/libshort_memory.so" --seed "$seed" "$@"
+  .venv/bin/python tests/torture/shortage.py "$build/tests/torture/libshort_memory.so" --seed "$seed" "$@"
 }
 
 while ((SECONDS < seconds)); do
