@@ -14,6 +14,10 @@ namespace openaclnn {
 
 enum class Location { kDevice, kPinnedHost };
 
+/// Whether what lies beside an allocation holds its canary. It is written for the first task that
+/// uses device memory: what nobody touches has no pages.
+enum class Canary : uint8_t { kNone, kBeingWritten, kWritten };
+
 struct Allocation {
   Location location;
   uint32_t device_id;
@@ -22,8 +26,9 @@ struct Allocation {
   // One for being live, one for each pin; the range is given back when none is left.
   std::atomic<uint32_t> uses{1};
   std::atomic<const char*> last_task{nullptr};  // of those that have used it and ended
-  mutable std::atomic<bool> damaged{false};     // what is beside it was written: told once
-  const char* freed_by = nullptr;               // the call that did
+  std::atomic<Canary> canary{Canary::kNone};
+  mutable std::atomic<bool> damaged{false};  // what is beside it was written: told once
+  const char* freed_by = nullptr;            // the call that did
   // Of a reserved range: which parts of it hold memory.
   std::unique_ptr<AddressRange> range;
   const char* maker = nullptr;                 // the API call that made it

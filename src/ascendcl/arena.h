@@ -18,7 +18,8 @@ struct Block {
   std::byte* device = nullptr;
   std::byte* host = nullptr;
   uint64_t bytes = 0;
-  // Bytes beside it that hold a canary (check/canary.h).
+  // Bytes beside it for a canary (check/canary.h). Guarded blocks hold it, of others the owner
+  // writes it, which touches the page behind.
   uint32_t before = 0;
   uint32_t behind = 0;
 };
@@ -26,7 +27,8 @@ struct Block {
 struct ArenaOptions {
   bool host_access = false;  // device == host
   bool guard_pages = false;  // each block alone, its end at an inaccessible page
-  bool canaries = false;     // beside each block
+  bool canaries = false;     // room beside each block
+  bool sparing = false;      // as malloc: no huge pages, and those of large freed blocks go back
 
   bool operator==(const ArenaOptions&) const = default;
 };

@@ -18,6 +18,7 @@
 #include "ascendcl/error.h"
 #include "ascendcl/fork.h"
 #include "ascendcl/handles.h"
+#include "ascendcl/log.h"
 
 namespace openaclnn {
 namespace {
@@ -47,9 +48,15 @@ Arena& Memory::PrepareArena(Location location, const Config& config) {
       .host_access = location == Location::kPinnedHost || config.host_access,
       .guard_pages = config.guard_pages,
       .canaries = kHaveCanaries && config.check != CheckLevel::kOff,
+      .sparing = location == Location::kPinnedHost,
   };
-  if (arena == nullptr || (arena->blocks() == 0 && !(arena->options() == options))) {
+  if (arena != nullptr && arena->options() == options) return *arena;
+  if (arena == nullptr || arena->blocks() == 0) {
     arena = std::make_unique<Arena>(options);
+  } else if (config.guard_pages && !arena->options().guard_pages) {
+    Log(LogModule::kAscendcl, LogLevel::kWarning,
+        Concat("new ", location == Location::kDevice ? "device" : "pinned",
+               " memory has no guard pages until all is freed that was allocated before"));
   }
   return *arena;
 }
@@ -112,6 +119,11 @@ Status Memory::Allocate(const char* api, Location location, uint32_t device_id, 
   status = location == Location::kDevice ? AllocateDevice(config, allocation.get(), bytes, padded)
                                          : AllocateHost(config, allocation.get(), bytes);
   if (!status.ok()) return status;
+  if (ArenaOf(location)->options().guard_pages) {
+    allocation->canary = Canary::kWritten;
+  } else if (location == Location::kPinnedHost) {
+    WriteCanaryOf(*allocation);  // which the host may damage before any task
+  }
   if (WatchingRaces()) {
     ForgetTouches(allocation->block.device, bytes);
     const bool unseen = location != Location::kDevice || config.host_access;
@@ -160,6 +172,7 @@ Memory::Lookup Memory::Pin(const void* address, uint64_t bytes, MemoryPin* pin) 
     allocation->range->Use(offset, bytes);
   }
   allocation->uses.fetch_add(1, std::memory_order_relaxed);
+  if (!HasCanary(*allocation)) WriteCanaryOf(*allocation);
   *pin = MemoryPin(allocation, allocation->block.host + offset, bytes);
   return Lookup::kPinned;
 }
@@ -173,7 +186,7 @@ void Memory::Unpin(Allocation* allocation, const void* host, uint64_t bytes) {
   }
   const char* const task = RunningTask();
   if (task != nullptr) allocation->last_task.store(task, std::memory_order_relaxed);
-  if (MayBeDamaged(allocation->block)) [[unlikely]]
+  if (MayBeDamaged(*allocation)) [[unlikely]]
     ReportDamage(*allocation, task);
   EndUse(allocation, task);
 }
@@ -192,7 +205,7 @@ void Memory::LookAtCanaries(const char* when) noexcept try {
   {
     std::shared_lock lock(mutex_);
     for (const auto& [address, allocation] : allocations_) {
-      if (allocation->damaged.load(std::memory_order_relaxed) || !IsDamaged(allocation->block)) {
+      if (allocation->damaged.load(std::memory_order_relaxed) || !IsDamaged(*allocation)) {
         continue;
       }
       MemoryPin& pin = damaged.emplace_back();

@@ -48,6 +48,7 @@ void Add(const Block& block, std::map<std::byte*, Held>* live, uint8_t fill) {
     ASSERT_TRUE(block.host + block.bytes <= held.block.host ||
                 held.block.host + held.block.bytes <= block.host);
   }
+  if (block.before == 0) WriteCanary(block.host + block.bytes, block.behind);  // as its owner does
   std::memset(block.host, fill, block.bytes);
   live->emplace(block.device, Held{block, fill});
 }

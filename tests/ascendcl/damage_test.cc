@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 
 #include <cstring>
+#include <fstream>
+#include <memory>
+#include <vector>
 
 #include "ascendcl/check/canary.h"
 #include "tests/ascendcl/overrun.h"
@@ -45,6 +48,44 @@ class DamageTest : public RuntimeTest {
   bool started_ = false;
   std::string text_;
 };
+
+/// Of this process, in memory.
+size_t ResidentBytes() {
+  std::ifstream pages("/proc/self/statm");
+  size_t size = 0, resident = 0;
+  pages >> size >> resident;
+  return resident * 4096;
+}
+
+TEST_F(DamageTest, MemoryThatNobodyTouchesTakesNone) {
+  constexpr size_t kBlocks = 64, kBlock = size_t{2} << 20;
+  const size_t before = ResidentBytes();
+  void* device[kBlocks] = {};
+  void* pinned[kBlocks] = {};
+  for (size_t i = 0; i < kBlocks; ++i) {
+    ASSERT_EQ(aclrtMalloc(&device[i], kBlock, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    ASSERT_EQ(aclrtMallocHost(&pinned[i], kBlock), 0);
+  }
+  EXPECT_LT(ResidentBytes() - before, kBlocks * kBlock / 8);
+  for (size_t i = 0; i < kBlocks; ++i) {
+    EXPECT_EQ(aclrtFree(device[i]), 0);
+    EXPECT_EQ(aclrtFreeHost(pinned[i]), 0);
+  }
+}
+
+TEST_F(DamageTest, LargePinnedMemoryGoesBackWhenItIsFreed) {
+  constexpr size_t kLarge = size_t{32} << 20;
+  const size_t before = ResidentBytes();
+  {
+    std::vector<std::unique_ptr<PinnedBytes>> pinned;
+    for (int i = 0; i < 4; ++i) {
+      pinned.push_back(std::make_unique<PinnedBytes>(kLarge));
+      std::memset(pinned.back()->data(), 1, kLarge);
+    }
+    EXPECT_GE(ResidentBytes() - before, 3 * kLarge);
+  }
+  EXPECT_LT(ResidentBytes(), before + kLarge);
+}
 
 TEST_F(DamageTest, OfATaskIsToldWhenItEnds) {
   DeviceArray<uint8_t> memory(kBytes);

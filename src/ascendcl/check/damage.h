@@ -7,14 +7,25 @@
 
 namespace openaclnn {
 
+/// Writes the canary behind a block, unless that was done.
+void WriteCanaryOf(Allocation& allocation) noexcept;
+
+inline bool HasCanary(const Allocation& allocation) {
+  return allocation.canary.load(std::memory_order_acquire) == Canary::kWritten;
+}
+
 /// Whether it is worth to look closer: of shared blocks, that the first bytes behind were written.
-inline bool MayBeDamaged(const Block& block) {
+inline bool MayBeDamaged(const Allocation& allocation) {
+  const Block& block = allocation.block;
+  if (!HasCanary(allocation)) return false;
   return block.behind >= kLeastCanary ? !BeginsIntact(block.host + block.bytes)
                                       : (block.before | block.behind) != 0;
 }
 
 /// Whether any byte of its canaries was written.
-inline bool IsDamaged(const Block& block) {
+inline bool IsDamaged(const Allocation& allocation) {
+  const Block& block = allocation.block;
+  if (!HasCanary(allocation)) return false;
   return IntactBytes(block.host + block.bytes, block.behind) != block.behind ||
          IntactBytes(block.host - block.before, block.before) != block.before;
 }
