@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Report file: opened at the first finding, by whoever has it, a handler of signals included.
+// Report file: opened for each line, by whoever has a finding, a handler of signals included. A
+// descriptor that stayed open could be closed by a program that closes all it does not know, and
+// its number be another file's by the next line.
 #include "ascendcl/check/report_file.h"
 
 #include <sys/stat.h>
@@ -25,7 +27,6 @@ struct ReportFile {
   std::string name;  // as the variable has it
   std::string path;  // from the root
   const ReportFile* before = nullptr;
-  std::atomic<int> descriptor{-1};
   std::atomic<bool> refused{false};
 };
 std::atomic<ReportFile*> g_file{nullptr};
@@ -53,37 +54,13 @@ int OpenPlain(const ReportFile& file) {
   return -1;
 }
 
-/// Of a file that has been moved or removed since it was opened: the name's is used from now on,
-/// under the same number.
-void Renew(const ReportFile& file) {
-  const int descriptor = file.descriptor.load();
-  struct stat open = {}, named = {};
-  if (descriptor < 0 || fstat(descriptor, &open) != 0) return;
-  const bool same = lstat(file.path.c_str(), &named) == 0 && named.st_dev == open.st_dev &&
-                    named.st_ino == open.st_ino;
-  const int made = same ? -1 : OpenPlain(file);
-  if (made < 0) return;
-  (void)dup3(made, descriptor, O_CLOEXEC);
-  close(made);
-}
-
-int Open(ReportFile* file) {
-  const int known = file->descriptor.load();
-  if (known >= 0 || file->refused.load()) return known;
-  const int made = OpenPlain(*file);
-  if (made < 0) Refuse(file, errno);
-  int before = -1;
-  if (made >= 0 && !file->descriptor.compare_exchange_strong(before, made)) close(made);
-  return file->descriptor.load();
-}
-
 }  // namespace
 
 void ReloadReportFile() noexcept {
   const char* name = secure_getenv("OPENACLNN_CHECK_JSON");  // or anybody could have it write
   if (name == nullptr || *name == '\0') return g_file.store(nullptr);
   ReportFile* const now = g_file.load();
-  if (now != nullptr && now->name == name && !now->refused.load()) return Renew(*now);
+  if (now != nullptr && now->name == name && !now->refused.load()) return;
   try {
     auto* const file = new ReportFile;
     file->name = file->path = name;
@@ -103,10 +80,13 @@ bool HasReportFile() noexcept { return g_file.load() != nullptr; }
 void AppendToReportFile(std::string_view line) noexcept {
   const int error = errno;
   ReportFile* const file = g_file.load();
-  const int descriptor = file != nullptr ? Open(file) : -1;
+  const int descriptor = file != nullptr && !file->refused.load() ? OpenPlain(*file) : -1;
   if (descriptor >= 0) {
     while (write(descriptor, line.data(), line.size()) < 0 && errno == EINTR) {
     }
+    close(descriptor);
+  } else if (file != nullptr) {
+    Refuse(file, errno);
   }
   errno = error;
 }
