@@ -43,6 +43,16 @@ TEST_F(EventWatchTest, WithoutARecord) {
   EXPECT_EQ(Reported(), "") << "once";
 }
 
+// As a ring of events whose users wait before each use, the first included.
+TEST_F(EventWatchTest, OfManyEventsOnceForAFunction) {
+  Wait();
+  ASSERT_EQ(aclrtDestroyEvent(event), 0);
+  event = NewEvent();
+  Reported();
+  Wait();
+  EXPECT_EQ(Reported(), "");
+}
+
 TEST_F(EventWatchTest, RecordedOnAnyStreamAtAnyTime) {
   ASSERT_EQ(aclrtRecordEvent(event, nullptr), 0);
   Wait();

@@ -24,10 +24,10 @@ namespace {
 
 constexpr const char* kNames[] = {"memcheck", "racecheck", "initcheck", "synccheck"};
 constexpr size_t kChecks = std::size(kNames);
-constexpr uint64_t kMostTold = 100;
+constexpr uint64_t kMostTold = 100;  // of each check, so that none takes the others' place
 
 std::atomic<uint64_t> g_found[kChecks];
-std::atomic<uint64_t> g_told{0};
+std::atomic<uint64_t> g_told[kChecks];
 
 /// What was told; its lock is held while nothing else is called.
 struct Told {
@@ -44,7 +44,7 @@ Told& AllTold() {
 
 void CountAnew() {
   for (auto& found : g_found) found = 0;
-  g_told = 0;
+  for (auto& told : g_told) told = 0;
 }
 
 // What the parent was told is not told again by the child's summary.
@@ -159,9 +159,9 @@ bool CountFinding(Check check, std::string_view key) noexcept {
   try {
     Told& told = AllTold();
     std::lock_guard lock(told.mutex);
-    if (g_told >= kMostTold) return false;
-    if (!told.keys[static_cast<size_t>(check)].emplace(key).second) return false;
-    ++g_told;
+    const auto index = static_cast<size_t>(check);
+    if (g_told[index] >= kMostTold || !told.keys[index].emplace(key).second) return false;
+    ++g_told[index];
     return true;
   } catch (const std::exception&) {
     return false;  // without memory for the key there is none for words either
@@ -198,8 +198,9 @@ void ReportFromHandler(const FindingView& finding) noexcept {
   static std::atomic_flag busy = ATOMIC_FLAG_INIT;
   static char room[4096];
   Count(finding.check);
-  if (g_told >= kMostTold || busy.test_and_set(std::memory_order_acquire)) return;
-  ++g_told;
+  auto& told = g_told[static_cast<size_t>(finding.check)];
+  if (told >= kMostTold || busy.test_and_set(std::memory_order_acquire)) return;
+  ++told;
   Write(finding, room);
   busy.clear(std::memory_order_release);
 }
@@ -208,7 +209,8 @@ void SummariseFindings() noexcept {
   uint64_t counts[kChecks];
   uint64_t all = 0;
   for (size_t i = 0; i < kChecks; ++i) all += counts[i] = g_found[i].exchange(0);
-  const uint64_t told = g_told.exchange(0);
+  uint64_t told = 0;
+  for (auto& each : g_told) told += each.exchange(0);
   if (all == 0) return;
   char words[256], line[256];
   BoundedText text(words), json(line);
@@ -221,7 +223,7 @@ void SummariseFindings() noexcept {
     json << comma << '"' << kNames[i] << "\":" << counts[i];
     comma = ",";
   }
-  text << "), " << told << " reported (each once, at most " << kMostTold << ")\n";
+  text << "), " << told << " reported (each once, at most " << kMostTold << " of a check)\n";
   json << "},\"reported\":" << told << "}\n";
   WriteToStandardError(text.view());
   AppendToReportFile(json.view());
