@@ -4,6 +4,7 @@
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -51,8 +52,9 @@ class Findings:
                 entry = json.loads(line)
                 pid = entry["pid"]
                 if "summary" in entry:
-                    reported.pop(pid, None)
-                    findings.errors.update({name: int(n) for name, n in entry["summary"].items()})
+                    # What a process reported before it became another program is in no summary.
+                    counts = Counter({name: int(n) for name, n in entry["summary"].items()})
+                    findings.errors.update(counts | reported.pop(pid, Counter()))
                 elif entry["severity"] == "error":
                     findings.titles.setdefault(entry["check"], []).append(entry["title"])
                     reported.setdefault(pid, Counter())[entry["check"]] += 1
@@ -104,7 +106,7 @@ def run(
         file = json_file.resolve()
         _make(file)
         return _run(program, command, variables, file, leak_check)
-    with tempfile.TemporaryDirectory(prefix="openaclnn-check-") as folder:
+    with tempfile.TemporaryDirectory(prefix="openaclnn-check-", ignore_cleanup_errors=True) as folder:
         file = Path(folder) / "report.jsonl"
         _make(file)
         return _run(program, command, variables, file, leak_check)
@@ -112,15 +114,24 @@ def run(
 
 def _make(file: Path) -> None:
     """An empty file, which only the user may read."""
+    # Not blocking: it might be a pipe that nobody reads.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NONBLOCK
     try:
-        os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+        descriptor = os.open(file, flags, 0o600)
     except OSError as error:
         raise InputError(f"cannot write {file}: {error.strerror}") from None
+    plain = stat.S_ISREG(os.fstat(descriptor).st_mode)
+    os.close(descriptor)
+    if not plain:
+        raise InputError(f"cannot write {file}: expected a plain file")
 
 
 def _run(program: str, command: list[str], variables, file: Path, leak_check: LeakCheck) -> int:
     code = _wait(program, command, {**variables, "OPENACLNN_CHECK_JSON": str(file)})
-    findings = Findings.read(file)
+    try:
+        findings = Findings.read(file)
+    except OSError as error:
+        raise Error(f"the reports are lost: {file}: {error.strerror}") from None
     print("\n".join(findings.lines(leak_check)), file=sys.stderr)
     return ExitCode.MISTAKES_FOUND if findings.found(leak_check) else code
 

@@ -287,6 +287,8 @@ def _run(
     if check is not None:
         os.environ["OPENACLNN_CHECK"] = check.value
     if check_json is None and check in (None, checked.Level.OFF):
+        if leak_check is checked.LeakCheck.FULL:
+            raise InputError("--leak-check full needs --check fast or full")
         return launch.run(command)
     program, variables = launch.find(command)
     return checked.run(program, command, variables, check_json, leak_check)

@@ -2,6 +2,7 @@
 """`openaclnn run --check`: the environment, the summary, the exit code, the file of reports."""
 
 import json
+import os
 import signal
 import stat
 import subprocess
@@ -81,6 +82,23 @@ def test_a_file_that_cannot_be_written_is_refused(tool):
     assert run.code == 2 and "cannot write " in run.stderr
 
 
+def test_a_pipe_is_refused_and_not_waited_for(tool, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for name in (tmp_path / "pipe", "/dev/null"):
+        run = tool("run", "--check-json", name, *program(QUIET))
+        assert run.code == 2 and "cannot write " in run.stderr
+
+
+def test_a_program_that_removes_its_reports(tool):
+    run = tool("run", "--check", "full", "--", "sh", "-c", 'rm "$OPENACLNN_CHECK_JSON"')
+    assert run.code == 4 and "the reports are lost: " in run.stderr
+
+
+def test_leaks_are_those_of_a_check(tool):
+    run = tool("run", "--leak-check", "full", *program(QUIET))
+    assert run.code == 2 and "--check" in run.stderr
+
+
 def test_a_program_that_a_mistake_ends(tool):
     run = tool("run", "--check", "fast", *program(START + "ctypes.string_at(memory.value, 1)"))
     assert run.code == 5
@@ -131,6 +149,14 @@ def test_findings_of_several_processes(tmp_path):
     file.write_text(json.dumps(entries[-1]) + "\n" + json.dumps(entries[-1]) + "\n")
     findings = Findings.read(file)
     assert not findings.found(LeakCheck.NO) and findings.found(LeakCheck.FULL)
+
+
+def test_a_process_that_becomes_another_program(tmp_path):
+    file = tmp_path / "report.jsonl"
+    line = {"pid": 1, "check": "memcheck", "severity": "error", "title": "t"}
+    lines = [line, line, {"pid": 1, "summary": {"memcheck": 1}, "reported": 1}]
+    file.write_text("".join(json.dumps(each) + "\n" for each in lines))
+    assert Findings.read(file).errors == {"memcheck": 2}
 
 
 def test_many_are_cut(tmp_path):
