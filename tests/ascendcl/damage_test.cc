@@ -74,6 +74,9 @@ TEST_F(DamageTest, MemoryThatNobodyTouchesTakesNone) {
 }
 
 TEST_F(DamageTest, LargePinnedMemoryGoesBackWhenItIsFreed) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "ThreadSanitizer keeps pages of its own for it";
+#endif
   constexpr size_t kLarge = size_t{32} << 20;
   const size_t before = ResidentBytes();
   {
