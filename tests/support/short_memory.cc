@@ -112,6 +112,14 @@ void Release(void* memory) noexcept {
 // Where one of them is inlined and its partner is not, compilers see free take what new gave.
 [[gnu::noinline]] void* operator new(size_t bytes) { return Allocate(bytes); }
 [[gnu::noinline]] void* operator new[](size_t bytes) { return Allocate(bytes); }
+// AddressSanitizer has one of its own, which does not call the first.
+[[gnu::noinline]] void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  try {
+    return Allocate(bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 [[gnu::noinline]] void operator delete(void* memory) noexcept { Release(memory); }
 [[gnu::noinline]] void operator delete(void* memory, size_t) noexcept { Release(memory); }
 [[gnu::noinline]] void operator delete[](void* memory) noexcept { Release(memory); }
