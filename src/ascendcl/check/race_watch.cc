@@ -2,10 +2,9 @@
 // Race watch: the process's race detector behind its lock.
 #include "ascendcl/check/race_watch.h"
 
-#include <cstddef>
-#include <mutex>
-#include <new>
 #include <utility>
+
+#include "ascendcl/check/behind_lock.h"
 
 namespace openaclnn {
 
@@ -13,29 +12,10 @@ uint32_t g_watching_races = 0;
 
 namespace {
 
-/// The detector; its lock is taken last and held while nothing else is called.
-struct Watch {
-  std::mutex mutex;
-  RaceDetector detector;  // guarded by it
-};
-
-// Never destroyed, and made without an allocation: the first call may be one that must not fail.
-Watch& All() {
-  alignas(Watch) static std::byte place[sizeof(Watch)];
-  static Watch* const watch = new (place) Watch;
-  return *watch;
-}
-
-/// Runs the body under the lock. A check must not fail what it checks: where memory is short, what
-/// was touched until now is forgotten.
+/// The lock is taken last.
 template <class Body>
 void Tell(Body&& body) noexcept {
-  std::lock_guard lock(All().mutex);
-  try {
-    body(All().detector);
-  } catch (...) {
-    All().detector.ForgetAll();
-  }
+  BehindLock<RaceDetector>::Tell(body);
 }
 
 }  // namespace

@@ -3,39 +3,18 @@
 #include "ascendcl/check/write_watch.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <mutex>
-#include <new>
 
+#include "ascendcl/check/behind_lock.h"
 #include "ascendcl/check/race_watch.h"
 #include "ascendcl/check/unwritten.h"
 
 namespace openaclnn {
 namespace {
 
-/// The lock is held while nothing else is called.
-struct Watch {
-  std::mutex mutex;
-  UnwrittenBytes bytes;  // guarded by it
-};
-
-// Never destroyed, and made without an allocation: the first call may be one that must not fail.
-Watch& All() {
-  alignas(Watch) static std::byte place[sizeof(Watch)];
-  static Watch* const watch = new (place) Watch;
-  return *watch;
-}
-
-/// Runs the body under the lock. A check must not fail what it checks: where memory is short, all
-/// memory of now counts as written.
+/// Where memory is short all memory of now counts as written.
 template <class Body>
 void Tell(Body&& body) noexcept {
-  std::lock_guard lock(All().mutex);
-  try {
-    body(All().bytes);
-  } catch (...) {
-    All().bytes.ForgetAll();
-  }
+  BehindLock<UnwrittenBytes>::Tell(body);
 }
 
 ByteRange RangeOf(const void* address, uint64_t bytes) {
