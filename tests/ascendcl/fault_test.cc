@@ -5,21 +5,13 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "tests/ascendcl/died.h"
 #include "tests/ascendcl/gradient.h"
 
 namespace openaclnn {
 namespace {
 
 using testing::ExitedWithCode;
-
-// A sanitizer's handler comes after ours and ends the process in its own way.
-bool Died(int status) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return status != 0;
-#else
-  return testing::KilledBySignal(SIGSEGV)(status);
-#endif
-}
 
 volatile char* Allocate(size_t bytes) {
   void* address = nullptr;

@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // OPENACLNN_CHECK=full: who leaves an allocation, or uses what was freed, is stopped and told. Each
 // test is a process of its own, which ends.
-#include <signal.h>
 #include <unistd.h>
 
 #include <cstdlib>
 
+#include "tests/ascendcl/died.h"
 #include "tests/ascendcl/overrun.h"
 
 namespace openaclnn {
 namespace {
-
-bool Died(int status) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return status != 0;
-#else
-  return testing::KilledBySignal(SIGSEGV)(status);
-#endif
-}
 
 void Start() {
   setenv("OPENACLNN_CHECK", "full", 1);
