@@ -9,12 +9,13 @@
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
+#include <string>
 
 #include "ascendcl/address_range.h"
 #include "ascendcl/allocation.h"
 #include "ascendcl/arena.h"
-#include "ascendcl/check/call_stack.h"
 #include "ascendcl/check/freed.h"
+#include "ascendcl/check/place.h"
 #include "ascendcl/config.h"
 #include "common/status.h"
 
@@ -90,23 +91,6 @@ class Memory {
   /// `host`, `bytes`: what the pin was of.
   void Unpin(Allocation* allocation, const void* host, uint64_t bytes);
 
-  /// What an address lies in or, where nobody may touch it, beside; without a beginning where
-  /// memory of the runtime's was and is no more.
-  struct Place {
-    Location location = Location::kDevice;
-    const void* begin = nullptr;
-    int64_t offset = 0;
-    uint64_t bytes = 0;
-    uint32_t device_id = 0;
-    bool reserved = false;
-    const char* maker = nullptr;
-    CallStack made_from = {};
-    bool kernel = false;             // an address that tasks use, and not the host
-    const char* freed_by = nullptr;  // the call; of what is not allocated any more
-    const char* last_task = nullptr;
-  };
-  /// The beginning of an allocation.
-  static Place PlaceIn(const Allocation& allocation);
   /// False where the address never was the runtime's.
   bool Find(const void* address, Place* place);
   /// For handlers of signals: waits for no lock, and finds nothing where the table keeps being
@@ -150,5 +134,8 @@ class Memory {
   std::unique_ptr<FreedBlocks> freed_;  // unless nothing is checked
   std::map<uint32_t, uint64_t> used_;   // bytes counted against each device's limit
 };
+
+/// In words, of any address, which may be of no allocation.
+std::string PlaceOf(const void* address, uint64_t bytes);
 
 }  // namespace openaclnn

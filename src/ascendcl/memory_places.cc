@@ -9,26 +9,13 @@
 namespace openaclnn {
 namespace {
 
-Memory::Place PlaceAt(const Allocation& allocation, const void* address) {
-  Memory::Place place = Memory::PlaceIn(allocation);
+Place PlaceAt(const Allocation& allocation, const void* address) {
+  Place place = PlaceIn(allocation);
   place.offset = static_cast<int64_t>(allocation.OffsetOf(address));
   return place;
 }
 
 }  // namespace
-
-Memory::Place Memory::PlaceIn(const Allocation& allocation) {
-  Place place;
-  place.location = allocation.location;
-  place.begin = allocation.block.device;
-  place.bytes = allocation.block.bytes;
-  place.device_id = allocation.device_id;
-  place.reserved = allocation.range != nullptr;
-  place.maker = allocation.maker;
-  if (allocation.made_from != nullptr) place.made_from = *allocation.made_from;
-  place.last_task = allocation.last_task.load(std::memory_order_relaxed);
-  return place;
-}
 
 // What an address that clients know lies in, or lay in before it was freed.
 bool Memory::FindAt(const void* address, Place* place) {
@@ -96,6 +83,12 @@ bool Memory::TryFind(const void* address, Place* place) {
     if (lock.try_lock()) break;
   }
   return lock.owns_lock() && FindPlace(address, place);
+}
+
+std::string PlaceOf(const void* address, uint64_t bytes) {
+  Place place;
+  if (Memory::Get().Find(address, &place)) return TextOf(address, bytes, place);
+  return Concat(bytes, bytes == 1 ? " byte at " : " bytes at ", address);
 }
 
 }  // namespace openaclnn

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "ascendcl/check/place.h"
 #include "ascendcl/check/report.h"
 
 namespace openaclnn {
@@ -25,22 +26,10 @@ Damage Find(const Block& block, int64_t begin, uint64_t bytes) {
   return {begin + static_cast<int64_t>(intact), begin + static_cast<int64_t>(end)};
 }
 
-// In place.h's words, which is above Memory, as Memory is above this.
 std::string Where(const Allocation& allocation, const Damage& damage) {
-  const Block& block = allocation.block;
-  std::string text = damage.last - damage.first == 1
-                         ? Concat("byte ", damage.first)
-                         : Concat("bytes ", damage.first, " to ", damage.last - 1);
-  text += Concat(damage.first < 0 ? ", before the " : ", behind the ", block.bytes,
-                 " that were allocated at ", static_cast<const void*>(block.device));
-  text += allocation.location == Location::kDevice ? Concat(" on device ", allocation.device_id)
-                                                   : std::string(" in pinned host memory");
-  if (allocation.maker != nullptr) text += Concat(" by ", allocation.maker);
-  if (allocation.made_from == nullptr) return text;
-  char room[1024];
-  BoundedText stack(room);
-  WriteCallStack(*allocation.made_from, &stack);
-  return text + std::string(stack.view());
+  Place place = PlaceIn(allocation);
+  place.offset = damage.first;
+  return TextOf(nullptr, static_cast<uint64_t>(damage.last - damage.first), place);
 }
 
 std::string What(const Allocation& allocation, const char* when) {

@@ -32,11 +32,11 @@ const char* Verb([[maybe_unused]] const void* context) {
 #endif
 }
 
-bool Inside(const Memory::Place& place) {
+bool Inside(const Place& place) {
   return place.offset >= 0 && static_cast<uint64_t>(place.offset) < place.bytes;
 }
 
-const char* Fix(const Memory::Place& place) {
+const char* Fix(const Place& place) {
   if (place.location == Location::kDevice && !place.kernel) {
     return "copy it with aclrtMemcpy or aclrtMemcpyAsync; OPENACLNN_HOST_ACCESS=1 lets the host\n"
            "use device memory, which no device does";
@@ -47,7 +47,7 @@ const char* Fix(const Memory::Place& place) {
   return "look for a size, a stride or an index that leaves the allocation";
 }
 
-void Tell(const void* address, const Memory::Place& place, const char* verb) {
+void Tell(const void* address, const Place& place, const char* verb) {
   char titles[256], doings[256], places[1024];
   BoundedText title(titles), what(doings), where(places);
   const char* task = place.kernel ? RunningTask() : nullptr;
@@ -93,7 +93,7 @@ void Continue(int signal, siginfo_t* info, void* context) {
 
 void OnFault(int signal, siginfo_t* info, void* context) {
   const int error = errno;
-  Memory::Place place;
+  Place place;
   // Live pinned memory is the host's, and what it does there its own business.
   if (info->si_code > 0 && Memory::Get().TryFind(info->si_addr, &place) &&
       (place.location == Location::kDevice || place.freed_by != nullptr || !Inside(place))) {

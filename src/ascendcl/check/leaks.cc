@@ -20,7 +20,7 @@ void Tell(const Allocation& allocation) {
        .title = Concat("aclFinalize: ", block.bytes, reserved ? " reserved" : "", " bytes at ",
                        static_cast<const void*>(block.device), " were left"),
        .what = {},
-       .where = TextOf(block.device, block.bytes, Memory::PlaceIn(allocation)),
+       .where = TextOf(block.device, block.bytes, PlaceIn(allocation)),
        .fix = Concat("call ", reserved ? "aclrtReleaseMemAddress" : "aclrtFree",
                      " before aclFinalize"),
        .code = 0,

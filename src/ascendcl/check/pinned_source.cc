@@ -6,9 +6,9 @@
 #include <cstring>
 #include <mutex>
 
-#include "ascendcl/check/place.h"
 #include "ascendcl/check/race_watch.h"
 #include "ascendcl/check/report.h"
+#include "ascendcl/memory.h"
 
 namespace openaclnn {
 namespace {

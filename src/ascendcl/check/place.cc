@@ -8,8 +8,20 @@
 
 namespace openaclnn {
 
-void WritePlace(const void* address, uint64_t bytes, const Memory::Place& place,
-                BoundedText* text) {
+Place PlaceIn(const Allocation& allocation) {
+  Place place;
+  place.location = allocation.location;
+  place.begin = allocation.block.device;
+  place.bytes = allocation.block.bytes;
+  place.device_id = allocation.device_id;
+  place.reserved = allocation.range != nullptr;
+  place.maker = allocation.maker;
+  if (allocation.made_from != nullptr) place.made_from = *allocation.made_from;
+  place.last_task = allocation.last_task.load(std::memory_order_relaxed);
+  return place;
+}
+
+void WritePlace(const void* address, uint64_t bytes, const Place& place, BoundedText* text) {
   if (place.begin == nullptr) {
     *text << bytes << (bytes == 1 ? " byte at " : " bytes at ") << address
           << ": no allocation is there now; it was freed, or was never made";
@@ -41,17 +53,11 @@ void WritePlace(const void* address, uint64_t bytes, const Memory::Place& place,
   WriteCallStack(place.made_from, text);
 }
 
-std::string TextOf(const void* address, uint64_t bytes, const Memory::Place& place) {
+std::string TextOf(const void* address, uint64_t bytes, const Place& place) {
   char room[2048];
   BoundedText text(room);
   WritePlace(address, bytes, place, &text);
   return std::string(text.view());
-}
-
-std::string PlaceOf(const void* address, uint64_t bytes) {
-  Memory::Place place;
-  if (Memory::Get().Find(address, &place)) return TextOf(address, bytes, place);
-  return Concat(bytes, bytes == 1 ? " byte at " : " bytes at ", address);
 }
 
 }  // namespace openaclnn

@@ -4,10 +4,10 @@
 
 #include <string>
 
-#include "ascendcl/check/place.h"
 #include "ascendcl/check/race_watch.h"
 #include "ascendcl/check/report.h"
 #include "ascendcl/check/write_report.h"
+#include "ascendcl/memory.h"
 
 namespace openaclnn {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "ascendcl/check/place.h"
 #include "ascendcl/check/report.h"
 #include "ascendcl/check/write_watch.h"
+#include "ascendcl/memory.h"
 
 namespace openaclnn {
 namespace {
