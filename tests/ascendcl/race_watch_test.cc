@@ -9,6 +9,13 @@
 #include "common/text.h"
 #include "tests/ascendcl/gradient.h"
 
+#if defined(__SANITIZE_THREAD__)
+// The tasks of these tests race on purpose; ThreadSanitizer is to look at who watches them.
+extern "C" [[gnu::visibility("default")]] const char* __tsan_default_suppressions() {
+  return "race:openaclnn::Stream::RunFirst\n";
+}
+#endif
+
 namespace openaclnn {
 namespace {
 
