@@ -1,64 +1,129 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What OPENACLNN_CHECK costs: the times of `openaclnn bench --all` with off, fast and full.
+"""What OPENACLNN_CHECK costs on the shapes of `openaclnn bench --all`.
 
-python bench/check_cost.py [--rounds N] [OPTION ...]: the options go to `bench --all`, as
---operator, --threads, --quick. The levels take turns, so that what else the machine does meets all
-of them; of each row the median over the rounds counts, as a multiple of that with off.
+    python bench/check_cost.py [--operator NAME ...] [--threads N] [--quick]
+
+A process for each level has the same row's operands; they call in turn, in a new order each round,
+so that what else the machine does meets all of them. A ratio is the median over the rounds of a
+level's time as a multiple of that with `off` in the same round. The last column is that with `off`
+of a second process with `off`: what differs without a reason.
 """
 
 import argparse
+import multiprocessing
 import os
 import statistics
-import subprocess
 import sys
-import tempfile
-from pathlib import Path
+from collections.abc import Iterable, Iterator
+from operator import truediv
 
-from openaclnn.benchmark import document
-from openaclnn.benchmark.compare import KEYS, OURS_OF
+from openaclnn.benchmark import cases, measure
+from openaclnn.benchmark.measure import COLD, QUICK, WARM, Effort
 
-LEVELS = ("off", "fast", "full")
+BASE = "off"
+LEVELS = {BASE: "off", "fast": "fast", "full": "full", "off again": "off"}  # OPENACLNN_CHECK
 
 
-def measure(level: str, options: list[str]) -> dict[tuple, float]:
-    """The median time of each row in seconds."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "out.json"
-        site = ["-S"] if sys.flags.no_site else []
-        command = [sys.executable, *site, "-m", "openaclnn", "bench", "--all", *options]
-        variables = {**os.environ, "OPENACLNN_CHECK": level}
-        subprocess.run(
-            [*command, "--json", file], env=variables, stdout=subprocess.DEVNULL, check=True
-        )
-        found = document.read(file)
-    return {
-        tuple(row[key] for key in keys): row["times"][OURS_OF[member]]["median"]
-        for member, keys in KEYS.items()
-        for row in found[member]
-    }
+def chosen(operators: list[str], kinds: set[str]) -> list[tuple]:
+    """(bench, case, dtype) of each row, in the same order in every process."""
+    return [
+        (bench, case, dtype)
+        for bench in cases.benches(operators)
+        for case in bench.cases
+        if case.kind in kinds
+        for dtype in case.dtypes
+    ]
+
+
+def serve(pipe, level: str, threads: int, effort: Effort, rows: tuple) -> None:
+    """Answers (row, state) with the seconds of a call; a row that is new is prepared first."""
+    from openaclnn import runtime
+    from openaclnn.benchmark.worker import bind
+    from openaclnn.call import Call
+    from openaclnn.operators import OPERATORS
+
+    os.environ["OPENACLNN_CHECK"] = level
+    bind(threads)
+    functions = {each.name: each.function for each in OPERATORS}
+    started, caches, found = runtime.start(), measure.Caches(effort.cache), chosen(*rows)
+    call, last = None, None
+    while asked := pipe.recv():
+        row, state = asked
+        if row != last:
+            if call:
+                call.__exit__()
+            bench, case, dtype = found[row]
+            call, last = Call(started, functions[bench.operator], case.problem(dtype)), row
+            measure.prepare(call.run)
+        pipe.send(measure.once(call.run, state, caches, effort.sleep))
+    caches.close()
+
+
+def compare(pipes: dict, row: int, state: str, effort: Effort) -> dict[str, list[float]]:
+    """Seconds of each level, round by round."""
+    seconds = {level: [] for level in pipes}
+
+    def ask(level: str) -> float:
+        pipes[level].send((row, state))
+        return pipes[level].recv()
+
+    for level in pipes:
+        ask(level)  # prepares
+    rounds = effort.cold if state == COLD else effort.warm
+    for order in measure.orders(list(pipes), rounds, row):
+        for level in order:
+            seconds[level].append(ask(level))
+    return seconds
+
+
+def start(serving: tuple) -> tuple[dict, list]:
+    """A process for each level: the pipes to them, and they."""
+    spawn, pipes, processes = multiprocessing.get_context("spawn"), {}, []
+    for name, level in LEVELS.items():
+        pipes[name], theirs = spawn.Pipe()
+        processes.append(spawn.Process(target=serve, args=(theirs, level, *serving)))
+        processes[-1].start()
+    return pipes, processes
+
+
+def line(title: str, base: str, ratios: Iterable[float]) -> str:
+    return f"| {title} | {base} | {' | '.join(f'{ratio:.3f}' for ratio in ratios)} |"
+
+
+def table(pipes: dict, rows: tuple, effort: Effort) -> Iterator[str]:
+    """Markdown, a line as soon as it is known."""
+    others = [name for name in LEVELS if name != BASE]
+    yield f"| row | {BASE}, us | {' | '.join(others)} |"
+    yield "|---|---|" + "---|" * len(others)
+    found: dict[str, list[list[float]]] = {COLD: [], WARM: []}
+    for number, (bench, case, dtype) in enumerate(chosen(*rows)):
+        for state, so_far in found.items():
+            seconds = compare(pipes, number, state, effort)
+            of_round = [map(truediv, seconds[name], seconds[BASE]) for name in others]
+            so_far.append([statistics.median(each) for each in of_round])
+            base = f"{1e6 * statistics.median(seconds[BASE]):.1f}"
+            yield line(f"{bench.operator} {case.name} {dtype} {state}", base, so_far[-1])
+    for state, ratios in found.items():
+        columns = list(zip(*ratios, strict=True))
+        yield line(f"geometric mean, {state}", "", map(statistics.geometric_mean, columns))
+        yield line(f"median, {state}", "", map(statistics.median, columns))
 
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--rounds", type=int, default=3)
-    asked, options = parser.parse_known_args(arguments)
-    rounds = [{level: measure(level, options) for level in LEVELS} for _ in range(asked.rounds)]
-
-    def median(level: str, key: tuple) -> float:
-        return statistics.median(each[level][key] for each in rounds if key in each[level])
-
-    common = [key for key in rounds[0]["off"] if all(key in rounds[0][each] for each in LEVELS)]
-    ratios = {
-        level: {key: median(level, key) / median("off", key) for key in common}
-        for level in LEVELS[1:]
-    }
-    print("| row | off, us | fast | full |\n|---|---|---|---|")
-    for key in common:
-        numbers = " | ".join(f"{ratios[level][key]:.3f}" for level in LEVELS[1:])
-        print(f"| {' '.join(map(str, key))} | {1e6 * median('off', key):.1f} | {numbers} |")
-    for name, join in (("geometric mean", statistics.geometric_mean), ("greatest", max)):
-        numbers = " | ".join(f"{join(ratios[level].values()):.3f}" for level in LEVELS[1:])
-        print(f"| {name} | | {numbers} |")
+    parser.add_argument("--operator", action="append", default=[])
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--quick", action="store_true", help="tiny shapes, to see that it runs")
+    asked = parser.parse_args(arguments)
+    effort = QUICK if asked.quick else Effort()
+    rows = (asked.operator, {cases.TINY} if asked.quick else {cases.STATED, cases.SWEEP})
+    pipes, processes = start((asked.threads, effort, rows))
+    for each in table(pipes, rows, effort):
+        print(each, flush=True)
+    for pipe in pipes.values():
+        pipe.send(None)
+    for process in processes:
+        process.join()
     return 0
 
 

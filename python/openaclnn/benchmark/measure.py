@@ -97,7 +97,7 @@ def times(
         done = _done(seconds, rivals, effort)
         for name in names:
             if name not in done:
-                seconds[name].append(_once(ways[name], state, caches, effort.sleep))
+                seconds[name].append(once(ways[name], state, caches, effort.sleep))
     return {name: Spread.of(taken) for name, taken in seconds.items()}
 
 
@@ -110,7 +110,7 @@ def _done(seconds: dict[str, list[float]], rivals: Collection[str], effort: Effo
     return slow | {name for name, least in racing.items() if least > most}
 
 
-def _once(way: Callable, state: str, caches: Caches, sleep: float) -> float:
+def once(way: Callable, state: str, caches: Caches, sleep: float) -> float:
     if state == COLD:
         caches.empty()
     else:
