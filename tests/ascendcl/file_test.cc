@@ -16,7 +16,7 @@
 
 #include "aclnn/aclnn_base.h"
 #include "openaclnn/status.h"
-#include "tests/ascendcl/fixture.h"
+#include "tests/ascendcl/traced.h"
 
 namespace openaclnn {
 namespace {
@@ -25,28 +25,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-class FileTest : public ::testing::Test {
+class FileTest : public TracedTest {
  protected:
-  FileTest() { fs::create_directory(folder_); }
-  ~FileTest() override { fs::remove_all(folder_); }
-
-  static void Start() {
-    ASSERT_EQ(aclInit(nullptr), 0) << TakeMessage();
-    ASSERT_EQ(aclrtSetDevice(0), 0);
-  }
-  static void Stop() {
-    EXPECT_EQ(aclrtResetDevice(0), 0);
-    EXPECT_EQ(aclFinalize(), 0);
-  }
-  /// Starts and stops; what was printed, which is the log.
-  static std::string Log() {
-    const Variable to_stdout("ASCEND_SLOG_PRINT_TO_STDOUT", "1");
-    const Variable level("ASCEND_GLOBAL_LOG_LEVEL", "3");
-    testing::internal::CaptureStdout();
-    Start();
-    Stop();
-    return testing::internal::GetCapturedStdout();
-  }
   /// How often a trace has a call.
   static int64_t Count(const fs::path& trace, const std::string& call) {
     std::ifstream file(trace);
@@ -54,19 +34,6 @@ class FileTest : public ::testing::Test {
     for (const json& event : json::parse(file)) count += event.at("name") == call ? 1 : 0;
     return count;
   }
-
-  /// A death test's program writes where its parent will read.
-  static fs::path Folder() {
-    const char* parents = std::getenv("OPENACLNN_TEST_FOLDER");
-    if (parents != nullptr) return parents;
-    return fs::temp_directory_path() / ("openaclnn_files_" + std::to_string(getpid()));
-  }
-
-  const fs::path folder_ = Folder();
-  // A process goes on with a file until it is told another: each test has its own.
-  const fs::path file_ = folder_ / testing::UnitTest::GetInstance()->current_test_info()->name();
-  const Variable variable_{"OPENACLNN_TRACE", file_.c_str()};
-  const Variable parents_{"OPENACLNN_TEST_FOLDER", folder_.c_str()};
 };
 
 // A name is meant as seen from where the program was when it was read, not when the file is made.

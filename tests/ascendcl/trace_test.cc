@@ -18,6 +18,7 @@
 
 #include "aclnnop/aclnn_neg.h"
 #include "tests/ascendcl/gradient.h"
+#include "tests/ascendcl/traced.h"
 
 namespace openaclnn {
 namespace {
@@ -67,46 +68,13 @@ struct Trace {
   std::map<int64_t, std::string> rows;
 };
 
-class TraceTest : public ::testing::Test {
+class TraceTest : public TracedTest {
  protected:
-  TraceTest() { fs::create_directory(folder_); }
-  ~TraceTest() override { fs::remove_all(folder_); }
-
-  static void Start() {
-    ASSERT_EQ(aclInit(nullptr), 0) << TakeMessage();
-    ASSERT_EQ(aclrtSetDevice(0), 0);
-  }
   static aclrtStream NewStream() {
     aclrtStream stream = nullptr;
     EXPECT_EQ(aclrtCreateStream(&stream), 0);
     return stream;
   }
-  static void Stop() {
-    EXPECT_EQ(aclrtResetDevice(0), 0);
-    EXPECT_EQ(aclFinalize(), 0);
-  }
-  /// Starts and stops; what was printed, which is the log.
-  static std::string Log() {
-    const Variable to_stdout("ASCEND_SLOG_PRINT_TO_STDOUT", "1");
-    const Variable level("ASCEND_GLOBAL_LOG_LEVEL", "3");
-    testing::internal::CaptureStdout();
-    Start();
-    Stop();
-    return testing::internal::GetCapturedStdout();
-  }
-
-  /// A death test's program writes where its parent will read.
-  static fs::path Folder() {
-    const char* parents = std::getenv("OPENACLNN_TEST_FOLDER");
-    if (parents != nullptr) return parents;
-    return fs::temp_directory_path() / ("openaclnn_trace_" + std::to_string(getpid()));
-  }
-
-  const fs::path folder_ = Folder();
-  // A process goes on with a file until it is told another: each test has its own.
-  const fs::path file_ = folder_ / testing::UnitTest::GetInstance()->current_test_info()->name();
-  const Variable variable_{"OPENACLNN_TRACE", file_.c_str()};
-  const Variable parents_{"OPENACLNN_TEST_FOLDER", folder_.c_str()};
 };
 
 TEST_F(TraceTest, EachCallAndTaskIsThere) {
