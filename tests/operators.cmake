@@ -30,16 +30,22 @@ function(add_operator_test name)
     "OPENACLNN_GUARD_PAGES=1;RC_PARAMS=max_success=${random_cases}")
 endfunction()
 
-# test_case.cc of a room is what its tests and its bench call.
+# test_case.cc of a room is what its tests, its bench and the fuzzer call.
 file(GLOB_RECURSE rooms CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/src/opapi
   ${PROJECT_SOURCE_DIR}/src/opapi/*/test.cc)
 foreach(test IN LISTS rooms)
   cmake_path(GET test PARENT_PATH room)
   string(REPLACE / _ name ${room})
-  file(GLOB sources CONFIGURE_DEPENDS
-    ${PROJECT_SOURCE_DIR}/src/opapi/${room}/*test.cc
-    ${PROJECT_SOURCE_DIR}/src/opapi/${room}/test_case.cc)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/opapi/${room}/*test.cc)
   add_operator_test(${name}_test LABELS operator SOURCES ${sources})
+  set(case ${PROJECT_SOURCE_DIR}/src/opapi/${room}/test_case.cc)
+  if(EXISTS ${case})
+    compile_as_tests(${case})
+    add_library(${name}_case STATIC ${case})
+    target_link_libraries(${name}_case PUBLIC test_support)
+    target_link_libraries(${name}_test PRIVATE ${name}_case)
+    list(APPEND room_cases ${name}_case)
+  endif()
 endforeach()
 
 # The frame that operators are written in and the kernels that they share, these once for each
