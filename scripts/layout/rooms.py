@@ -9,7 +9,7 @@ from layout.source import DIRECTIONS, RECORDS, Violation
 
 ROOM_FILES = (
     "README.md op.h op.cc check.cc plan.cc run.cc reference.h reference.cc "
-    "cases.inc test_case.h test_case.cc test.cc bench.cc"
+    "cases.inc test_case.h test_case.cc test.cc bench.cc fuzz.cc"
 ).split()
 
 # Beside those a room may have more tests, and what is compiled for each instruction set.

@@ -94,7 +94,7 @@ class Source:
         stem = self.name.removesuffix(self.suffix)
         return (
             self.path.startswith(("tests/", "bench/"))
-            or self.name in ("test.cc", "bench.cc", "cases.inc", "conftest.py")
+            or self.name in ("test.cc", "bench.cc", "fuzz.cc", "cases.inc", "conftest.py")
             or stem.endswith(("_test", "_bench"))
             or stem.startswith("test_")
         )

@@ -17,9 +17,9 @@ struct Extreme {
   static V Join(V a, V b) {
     const auto nan = b != b;  // NOLINT(misc-redundant-expression): of a vector
     if constexpr (kLargest) {
-      return (b > a) | nan ? b : a;
+      return ((b > a) | nan) ? b : a;
     } else {
-      return (b < a) | nan ? b : a;
+      return ((b < a) | nan) ? b : a;
     }
   }
 };

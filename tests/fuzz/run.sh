@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the targets of libFuzzer for FUZZ_SECONDS each, from their corpora in the repository.
+# Runs the targets of libFuzzer (FUZZ_TARGETS: some) for FUZZ_SECONDS each, from their corpora in the
+# repository.
 #
 #   FUZZ_SECONDS=60 tests/fuzz/run.sh BUILD_DIR [--keep]
 #
@@ -36,7 +37,7 @@ PYTHON
 }
 
 failed=()
-for target in config sequence; do
+for target in ${FUZZ_TARGETS:-config sequence kernels}; do
   folder=$build/fuzz/$target
   corpus=tests/fuzz/corpus/$target.txt
   [[ ! -f $corpus ]] || unpack "$folder/corpus" "$corpus"
