@@ -128,11 +128,12 @@ void Arena::RetireSegment(Segment* segment) noexcept {
 }
 
 Arena::Segment* Arena::MapSegment(uint64_t bytes) {
-  // device range | host range | guard page, with room to align both ranges to huge pages.
+  // guard page | device range | host range | guard pages, with room to align both ranges to huge
+  // pages.
   const uint64_t ranges = options_.host_access ? 1 : 2;
   // What leaves a guarded block's range, of either address, does not come into the other.
   const uint64_t gap = options_.guard_pages ? kGap : 0;
-  const uint64_t mapping_bytes = ranges * bytes + gap + kPage + kHugePage;
+  const uint64_t mapping_bytes = ranges * bytes + gap + 3 * kPage + kHugePage;
   auto segment = std::make_unique<Segment>();
   segment->place.push_back(segment.get());
   void* mapping =
@@ -140,8 +141,8 @@ Arena::Segment* Arena::MapSegment(uint64_t bytes) {
   if (mapping == MAP_FAILED) return nullptr;
   segment->mapping = static_cast<std::byte*>(mapping);
   segment->mapping_bytes = mapping_bytes;
-  segment->device =
-      reinterpret_cast<std::byte*>(RoundUp(reinterpret_cast<uintptr_t>(mapping), kHugePage));
+  segment->device = reinterpret_cast<std::byte*>(
+      RoundUp(reinterpret_cast<uintptr_t>(mapping) + kPage, kHugePage));
   segment->host = segment->device + (ranges - 1) * (bytes + gap);
   segment->bytes = bytes;
   if (mprotect(segment->host, bytes, PROT_READ | PROT_WRITE) != 0) return nullptr;
@@ -167,7 +168,13 @@ Arena::Segment* Arena::Find(const void* device) const {
   return address - std::prev(next)->first < segment->bytes + behind ? segment : nullptr;
 }
 
-bool Arena::Covers(const void* device) const { return Find(device) != nullptr; }
+// What lies before a segment's first block is no more accessible than that.
+bool Arena::Covers(const void* device) const {
+  if (Find(device) != nullptr) return true;
+  const auto address = reinterpret_cast<uintptr_t>(device);
+  const auto next = segments_.upper_bound(address);
+  return next != segments_.end() && address >= reinterpret_cast<uintptr_t>(next->second->mapping);
+}
 
 const void* Arena::DeviceAddress(const void* host) const {
   const auto address = reinterpret_cast<uintptr_t>(host);

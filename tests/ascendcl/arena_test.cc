@@ -95,6 +95,7 @@ TEST_P(ArenaTest, Large) {
     ASSERT_TRUE(arena.Allocate(bytes, &block));
     block.host[0] = block.host[bytes - 1] = std::byte{7};
     EXPECT_TRUE(arena.Covers(block.device + bytes - 1));
+    EXPECT_TRUE(arena.Covers(block.device - 1)) << "no memory of anybody's";
     arena.Free(block);
     EXPECT_TRUE(arena.Covers(block.device)) << "freed, and known to have been device memory";
     Block again;

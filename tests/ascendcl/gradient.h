@@ -44,6 +44,7 @@ class Gradient {
   }
 
   DeviceArray<float>& grad() { return grad_; }
+  DeviceArray<int64_t>& indices() { return indices_; }
   DeviceArray<float>& out() { return out_; }
 
  private:
