@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every exported function by the handles that it takes.
+// Every exported function by the handles that it takes, and by the memory of the program.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,8 @@ enum class HandleKind {
   kDataBuffer,
   kAttributes,
   kPhysicalMemory,
-  kCount
+  kCount,
+  kMemory = kCount  // no handle, but memory of the program: only null can be told
 };
 
 constexpr int kAnyResult = -1;
@@ -36,11 +37,17 @@ struct HandleRow {
   const char* api;
   HandleKind kind;
   std::function<int(void*)> call;
-  int code;          // for a handle that is none, or of another kind
-  int destroyed;     // for one that is destroyed
-  int null;          // for null; kAnyResult where null has a meaning
-  std::string says;  // the operand's name
+  int code;                   // for a handle that is none, or of another kind
+  int destroyed;              // for one that is destroyed
+  int null;                   // for null; kAnyResult where null has a meaning
+  std::string says;           // the operand's name
+  std::string argument = {};  // its name, where `says` does not begin with it
 };
+
+/// Which argument of the function the row leaves open.
+inline std::string ArgumentOf(const HandleRow& row) {
+  return row.argument.empty() ? row.says.substr(0, row.says.find(' ')) : row.argument;
+}
 
 /// Live objects for the arguments that are not left open.
 struct Live {
@@ -56,8 +63,7 @@ std::vector<HandleRow> ExecutorRows(const Live& live);
 std::vector<HandleRow> OperatorRows(const Live& live);
 std::vector<HandleRow> DescriptionRows(const Live& live);
 std::vector<HandleRow> SupportingRows(const Live& live);
-
-/// The functions that take no handle.
-std::vector<std::string> WithoutHandles();
+/// Those of kMemory.
+std::vector<HandleRow> MemoryRows(const Live& live);
 
 }  // namespace openaclnn

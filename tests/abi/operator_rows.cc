@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of handle_rows.h for libopapi.so, and the functions of all libraries without handles.
+// The tables of handle_rows.h for libopapi.so.
 #include <dlfcn.h>
 
 #include "abi/exports.h"
@@ -47,40 +47,6 @@ std::vector<HandleRow> OperatorRows(const Live& live) {
        },
        ACL_ERROR_RT_INVALID_HANDLE, ACL_ERROR_RT_INVALID_HANDLE, kAnyResult, "stream value is"});
   return rows;
-}
-
-std::vector<std::string> WithoutHandles() {
-  return {
-      // libascendcl
-      "MsprofGetHashId", "MsprofRegisterCallback", "MsprofReportAdditionalInfo", "MsprofReportApi",
-      "MsprofReportCompactInfo", "MsprofSysCycleTime", "aclAppLog", "aclCreateDataBuffer",
-      "aclCreateTensorDesc", "aclGetDeviceCapability", "aclmdlFinalizeDump", "aclmdlInitDump",
-      "aclmdlSetDump", "aclopCreateAttr", "aclrtBinaryGetFunction", "aclrtBinaryLoadFromData",
-      "aclrtCtxGetSysParamOpt", "aclrtCtxSetSysParamOpt", "aclrtDeviceGetBareTgid",
-      "aclrtGetDeviceSatMode", "aclrtGetFunctionAddr", "aclrtGetSysParamOpt", "aclrtMallocPhysical",
-      "aclrtMemExportToShareableHandle", "aclrtMemImportFromShareableHandle",
-      "aclrtMemSetPidToShareableHandle", "aclrtReleaseMemAddress", "aclrtReserveMemAddress",
-      "aclrtSetDeviceSatMode", "aclrtSetOpExecuteTimeOut", "aclrtSetOpWaitTimeout",
-      "aclrtSetSysParamOpt", "aclrtUnmapMem", "rtDevBinaryRegister", "rtFunctionRegister",
-      "rtGetC2cCtrlAddr", "rtKernelLaunch", "aclDataTypeSize", "aclFinalize", "aclGetRecentErrMsg",
-      "aclInit", "aclrtCreateContext", "aclrtCreateEvent", "aclrtCreateEventExWithFlag",
-      "aclrtCreateEventWithFlag", "aclrtCreateStream", "aclrtCreateStreamWithConfig",
-      "aclrtDeviceCanAccessPeer", "aclrtDeviceDisablePeerAccess", "aclrtDeviceEnablePeerAccess",
-      "aclrtFree", "aclrtFreeHost", "aclrtGetCurrentContext", "aclrtGetDevice",
-      "aclrtGetDeviceCount", "aclrtGetLastError", "aclrtGetMemInfo", "aclrtGetRunMode",
-      "aclrtGetSocName", "aclrtGetVersion", "aclrtMalloc", "aclrtMallocAlign32", "aclrtMallocHost",
-      "aclrtMemcpy", "aclrtMemcpy2d", "aclrtMemset", "aclrtPeekAtLastError",
-      "aclrtPointerGetAttributes", "aclrtProcessReport", "aclrtResetDevice", "aclrtSetDevice",
-      "aclrtSynchronizeDevice", "aclrtSynchronizeDeviceWithTimeout", "openaclnnGetVersion",
-      // libnnopbase; the first is refused without a look at its handles
-      "aclDumpOpTensors", "aclCreateBoolArray", "aclCreateFloatArray", "aclCreateIntArray",
-      "aclCreateScalar", "aclCreateTensor", "aclnnFinalize", "aclnnInit",
-      // libnnopbase, for adapters
-      "AddTensorAddrToCachedList", "CanUsePTACache", "InitHugeMemThreadLocal",
-      "InitPTACacheThreadLocal", "PTAFindExecCache", "PTAGetExecCache", "ReleaseHugeMem",
-      "ResetCacheThreadLocal", "SetPTACacheHashKey", "SetPTAHashKey", "UnInitHugeMemThreadLocal",
-      "UnInitPTACacheThreadLocal", "aclnnReselectStaticKernel",
-      "aclnnReselectStaticKernelWithPath"};
 }
 
 }  // namespace openaclnn

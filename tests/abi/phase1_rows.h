@@ -81,11 +81,24 @@ void AddArgument(const Live& live, const char* api, aclnnStatus (*plan)(Args...)
          code, code,
          name.ends_with("Optional") || optional ? kAnyResult : int{ACLNN_ERR_PARAM_NULLPTR},
          // Arrays are looked at after the tensors, which are not what any operator wants.
-         kIsArray<T> ? "" : name + " value is"});
+         kIsArray<T> ? "" : name + " value is", name});
+  } else if constexpr (std::is_same_v<T, uint64_t*> || std::is_same_v<T, aclOpExecutor**>) {
+    // Where phase 1 writes, of which it asks first.
+    const char* name = std::is_same_v<T, uint64_t*> ? "workspaceSize" : "executor";
+    const int code = ACLNN_ERR_PARAM_NULLPTR;
+    const std::tuple<Args...> sound(Sound<Args>(live)...);
+    rows->push_back({api, HandleKind::kMemory,
+                     [sound, plan](void* memory) {
+                       auto arguments = sound;
+                       std::get<kIndex>(arguments) = static_cast<T>(memory);
+                       return std::apply(plan, arguments);
+                     },
+                     code, code, code, name + std::string(" value is")});
   }
 }
 
-/// Every handle among the arguments of a phase 1; `names` are theirs, in order.
+/// Every handle among the arguments of a phase 1, and what it writes; `names` are the handles', in
+/// order.
 template <class... Args>
 void AddPhase1(const Live& live, const char* api, aclnnStatus (*plan)(Args...), const Names& names,
                std::vector<HandleRow>* rows) {
