@@ -1003,8 +1003,8 @@ ACL_FUNC_VISIBILITY aclError aclrtFreePhysical(aclrtDrvMemHandle handle);
  * @param flags 0.
  * @retval ACL_ERROR_INVALID_PARAM virPtr is null.
  * @retval ACL_ERROR_RT_INVALID_HANDLE handle is not live physical memory.
- * @retval ACL_ERROR_RT_PARAM_INVALID the range is not reserved, holds memory already or is still
- *     used by queued tasks, or another argument is not as said.
+ * @retval ACL_ERROR_RT_PARAM_INVALID the range is not reserved and free, or an argument is wrong.
+ * @retval ACL_ERROR_RT_MEMORY_ALLOCATION the kernel has no room for another mapping.
  */
 ACL_FUNC_VISIBILITY aclError aclrtMapMem(void* virPtr, size_t size, size_t offset,
                                          aclrtDrvMemHandle handle, uint64_t flags);

@@ -133,7 +133,9 @@ Status AddressRange::Map(uint64_t offset, const std::shared_ptr<PhysicalMemory>&
       return {};
     }
     mapped_.erase(piece);
-    obstacle = "cannot be mapped";
+    return Status(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                  Concat("virPtr range of ", bytes,
+                         " bytes cannot be mapped, expected fewer mappings in this process"));
   }
   return Status(ACL_ERROR_RT_PARAM_INVALID, Concat("virPtr range of ", bytes, " bytes ", obstacle,
                                                    ", expected free reserved addresses"));

@@ -87,7 +87,12 @@ Arena::Segment* Arena::ReviveSegment(uint64_t bytes) {
   }
   if (found == retired_.end()) return nullptr;
   Segment* segment = *found;
-  if (mprotect(segment->host, bytes, PROT_READ | PROT_WRITE) != 0) return nullptr;
+  if (mprotect(segment->host, bytes, PROT_READ | PROT_WRITE) != 0) {
+    // The kernel has no room for another mapping: this one is given up.
+    retired_.erase(found);
+    RemoveSegment(segment);
+    return nullptr;
+  }
   Forget(segment);
   segment->place.splice(segment->place.end(), retired_, found);
   return segment;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first calls of a process run out of memory: the same calls start it once there is some.
+// The first calls of a process run out of memory, or the kernel refuses: the same calls start it
+// once there is some.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,7 +10,7 @@
 #include <string_view>
 
 #include "acl/acl.h"
-#include "tests/support/short_memory.h"
+#include "tests/support/short_kernel.h"
 
 namespace openaclnn::test {
 namespace {
@@ -18,7 +19,8 @@ enum Outcome { kStarted, kStartedLater, kWrong };
 
 /// What a program does first and last. When a call fails there is memory again, and it is made once
 /// more. Null, or the call that went wrong.
-const char* Start(std::optional<ShortMemory>* memory) {
+template <class Short>
+const char* Start(std::optional<Short>* memory) {
   void *stream = nullptr, *block = nullptr;
   const auto tried = [&](auto&& call) {
     if (call() == 0) return true;
@@ -46,18 +48,20 @@ const char* Start(std::optional<ShortMemory>* memory) {
   return nullptr;
 }
 
+template <class Short>
 Outcome InThisProcess(const Shortage& shortage) {
   alarm(60);  // a hang is a failure
-  std::optional<ShortMemory> memory(std::in_place, shortage);
+  std::optional<Short> memory(std::in_place, shortage);
   const char* wrong = Start(&memory);
   memory.reset();
-  if (wrong == nullptr) return ShortMemory::failures() > 0 ? kStartedLater : kStarted;
+  if (wrong == nullptr) return Short::failures() > 0 ? kStartedLater : kStarted;
   const char* text = aclGetRecentErrMsg();
   std::fprintf(stderr, "%s: %s\n", wrong, text != nullptr ? text : "no message");
   return kWrong;
 }
 
 // In a child for each: a library begins once in a process.
+template <class Short>
 void EachShortage(Shortage::Fails fails) {
   int outcome = kStartedLater;
   for (Shortage shortage = {0, fails, Shortage::Threads::kAll}; outcome != kStarted;
@@ -65,7 +69,7 @@ void EachShortage(Shortage::Fails fails) {
     SCOPED_TRACE(shortage.first);
     ASSERT_LT(shortage.first, 2000);
     const pid_t child = fork();
-    if (child == 0) _exit(InThisProcess(shortage));
+    if (child == 0) _exit(InThisProcess<Short>(shortage));
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
     ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
@@ -74,8 +78,10 @@ void EachShortage(Shortage::Fails fails) {
   }
 }
 
-TEST(ColdStart, OneAllocationFails) { EachShortage(Shortage::Fails::kOnce); }
-TEST(ColdStart, AllFromOneOnFail) { EachShortage(Shortage::Fails::kFromThenOn); }
+TEST(ColdStart, OneAllocationFails) { EachShortage<ShortMemory>(Shortage::Fails::kOnce); }
+TEST(ColdStart, AllFromOneOnFail) { EachShortage<ShortMemory>(Shortage::Fails::kFromThenOn); }
+TEST(ColdStart, OneCallOfTheKernelFails) { EachShortage<ShortKernel>(Shortage::Fails::kOnce); }
+TEST(ColdStart, AllCallsFromOneOnFail) { EachShortage<ShortKernel>(Shortage::Fails::kFromThenOn); }
 
 }  // namespace
 }  // namespace openaclnn::test

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A group of calls that is made while memory is short, and what has to hold of it.
+// A group of calls that is made while memory is short, or the kernel refuses, and what has to hold
+// of it.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <filesystem>
+#include <iterator>
+#include <string_view>
 
 #include "tests/ascendcl/fixture.h"
-#include "tests/support/short_memory.h"
+#include "tests/support/short_kernel.h"
 
 namespace openaclnn {
 
@@ -77,10 +81,16 @@ class CallGroup {
   size_t num_notes_ = 0;
 };
 
-/// From aclInit to aclFinalize: the group while memory is short, its end with memory again, and the
-/// group once more. Returns how many allocations failed.
-template <class Group>
+inline ptrdiff_t OpenDescriptors() {
+  const std::filesystem::directory_iterator open("/proc/self/fd");
+  return std::distance(begin(open), end(open));
+}
+
+/// From aclInit to aclFinalize: the group while something is short, its end with enough again, and
+/// the group once more. Returns how many allocations, or calls of the kernel, failed.
+template <class Group, class Short>
 int64_t LiveThrough(const test::Shortage& shortage) {
+  const ptrdiff_t descriptors = OpenDescriptors();
   EXPECT_EQ(aclInit(nullptr), 0) << TakeMessage();
   EXPECT_EQ(aclrtSetDevice(0), 0) << TakeMessage();
 
@@ -90,10 +100,10 @@ int64_t LiveThrough(const test::Shortage& shortage) {
   {
     Group group;
     {
-      const test::ShortMemory memory(shortage);
+      const Short made(shortage);
       group.Use();
       group.End();
-      failures = test::ShortMemory::failures();
+      failures = Short::failures();
     }
     if (failures > 0) group.ExpectShortages();
     EXPECT_TRUE(group.End()) << "with memory again";
@@ -109,12 +119,28 @@ int64_t LiveThrough(const test::Shortage& shortage) {
   EXPECT_EQ(after, before) << "bytes of the device";
   EXPECT_EQ(aclrtResetDevice(0), 0) << TakeMessage();
   EXPECT_EQ(aclFinalize(), 0) << TakeMessage();
+  EXPECT_EQ(OpenDescriptors(), descriptors);
   return failures;
 }
 
-/// Every allocation of the group fails, once and from then on. What a failure loses it loses each
-/// time; what it keeps may depend on the thread that it meets.
-template <class Group>
+/// With full the addresses of what was freed rest. A life without drops them.
+inline void EndRest() {
+  const char* const level = std::getenv("OPENACLNN_CHECK");
+  if (level == nullptr || std::string_view(level) != "full") return;
+  const Variable check("OPENACLNN_CHECK", "off");
+  void *device = nullptr, *host = nullptr;
+  EXPECT_EQ(aclInit(nullptr), 0);
+  EXPECT_EQ(aclrtSetDevice(0), 0);
+  EXPECT_EQ(aclrtMalloc(&device, 64, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+  EXPECT_EQ(aclrtMallocHost(&host, 64), 0);
+  EXPECT_EQ(aclrtFree(device), 0);
+  EXPECT_EQ(aclrtFreeHost(host), 0);
+  EXPECT_EQ(aclFinalize(), 0);
+}
+
+/// Every allocation of the group fails, or every call of the kernel, once and from then on. What a
+/// failure loses it loses each time; what it keeps may depend on the thread that it meets.
+template <class Group, class Short = test::ShortMemory>
 void EachShortage() {
   const Variable devices("OPENACLNN_DEVICE_COUNT", "2");
   const Variable no_log("ASCEND_GLOBAL_LOG_LEVEL", "4");
@@ -124,15 +150,17 @@ void EachShortage() {
       SCOPED_TRACE(first);
       ASSERT_LT(first, 1000);
       const test::Shortage shortage = {first, fails, test::Shortage::Threads::kAll};
-      failures = LiveThrough<Group>(shortage);
+      failures = LiveThrough<Group, Short>(shortage);
+      EndRest();
       const int64_t live = test::LiveBlocks();
       for (int i = 0; i == 0 || (i < 10 && test::LiveBlocks() > live); ++i) {
-        LiveThrough<Group>(shortage);
+        LiveThrough<Group, Short>(shortage);
+        EndRest();
       }
       EXPECT_LE(test::LiveBlocks(), live) << "lost";
       if (testing::Test::HasFailure()) return;
     }
-    EXPECT_GT(first, 1) << "the group needs memory";
+    EXPECT_GT(first, 1) << "the group needs some";
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory runs short in each group of the API, at each allocation, in any thread.
+// Memory runs short in each group of the API, at each allocation, in any thread, and the kernel
+// refuses.
 #include "tests/ascendcl/shortage.h"
 
 #include "aclnn/acl_meta.h"
@@ -309,6 +310,22 @@ TEST(Shortage, OfCallbacks) { EachShortage<Callbacks>(); }
 TEST(Shortage, OfHostFunctions) { EachShortage<HostFunctions>(); }
 TEST(Shortage, OfObjects) { EachShortage<Objects>(); }
 TEST(Shortage, OfOperators) { EachShortage<Operator>(); }
+
+// Groups that ask the kernel for nothing are left out: blocks share ranges of addresses, which
+// stay.
+TEST(KernelShortage, OfDeviceMemory) { EachShortage<DeviceMemory, test::ShortKernel>(); }
+TEST(KernelShortage, OfMappedMemory) { EachShortage<MappedMemory, test::ShortKernel>(); }
+TEST(KernelShortage, OfHostFunctions) { EachShortage<HostFunctions, test::ShortKernel>(); }
+
+// With full each block has a range of its own. Large ones take long to fill.
+class FullKernelShortage : public testing::Test {
+  const Variable check_{"OPENACLNN_CHECK", "full"};
+};
+TEST_F(FullKernelShortage, OfMappedMemory) { EachShortage<MappedMemory, test::ShortKernel>(); }
+TEST_F(FullKernelShortage, OfCopies) { EachShortage<Copies, test::ShortKernel>(); }
+TEST_F(FullKernelShortage, OfCallbacks) { EachShortage<Callbacks, test::ShortKernel>(); }
+TEST_F(FullKernelShortage, OfHostFunctions) { EachShortage<HostFunctions, test::ShortKernel>(); }
+TEST_F(FullKernelShortage, OfOperators) { EachShortage<Operator, test::ShortKernel>(); }
 
 }  // namespace
 }  // namespace openaclnn
