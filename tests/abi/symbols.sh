@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Compares what each library exports with its exports.map, libopapi.so's operators with the public
-# headers; its soname, the libraries that it may need, and that its tables of addresses are sealed.
+# headers; its soname, the libraries that it may need, and that it is hardened: its tables of
+# addresses are sealed, and nothing runs that can be written.
 set -eu
 
 if [ $# -ne 3 ] || [ ! -d "$1" ] || [ ! -f "$2" ] || [ ! -d "$3" ]; then
@@ -35,6 +36,10 @@ dynamic() { # library tag
 hardened() { # library
   readelf -dW "$1" | grep -ow -m1 BIND_NOW || true
   readelf -lW "$1" | grep -ow -m1 GNU_RELRO || true
+  # Code that is written to: text relocations, segments of both kinds, a stack that may run.
+  readelf -dW "$1" | grep -ow -m1 TEXTREL || true
+  readelf -lW "$1" | awk '/ RWE / { print $1 "_RWE" }'
+  readelf -lW "$1" | grep -q 'GNU_STACK .* RW ' && echo STACK_RW
 }
 
 listed() { # exports.map; the patterns of libopapi.so's stand for what the headers declare
@@ -92,7 +97,7 @@ done
 
 # What is found is found while loading, and cannot be written to afterwards.
 for library in $(find "$libraries" -name 'lib*.so' | LC_ALL=C sort); do
-  expect "hardening of $(basename "$library")" "BIND_NOW GNU_RELRO" "$(echo $(hardened "$library"))"
+  expect "hardening of $(basename "$library")" "BIND_NOW GNU_RELRO STACK_RW" "$(echo $(hardened "$library"))"
 done
 
 exit $failed
