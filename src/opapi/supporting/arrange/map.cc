@@ -11,21 +11,46 @@
 namespace openaclnn::supporting {
 namespace {
 
-/// For each coordinate of out along a dimension, that of self it comes from; -1: from nowhere.
-using Map = std::vector<int64_t>;
+/// Neighbours along a dimension of out that come from places of self as far apart from each other,
+/// or from nowhere.
+struct Stretch {
+  int64_t to, count;
+  int64_t from, step;  // from < 0: nowhere
+
+  int64_t From(int64_t coordinate) const { return from + (coordinate - to) * step; }
+};
+
+/// Where the coordinates of out along a dimension come from: a few stretches, however many they
+/// are.
+struct Map {
+  int64_t length = 0;
+  std::vector<Stretch> stretches;
+
+  /// None where count is not positive.
+  void Append(int64_t count, int64_t from, int64_t step) {
+    if (count <= 0) return;
+    stretches.push_back({length, count, from, step});
+    length += count;
+  }
+  void AppendNowhere(int64_t count) { Append(count, -1, 0); }
+  /// Negative: from nowhere.
+  int64_t From(int64_t coordinate) const {
+    const auto holds = [=](const Stretch& each) { return coordinate < each.to + each.count; };
+    return std::find_if(stretches.begin(), stretches.end(), holds)->From(coordinate);
+  }
+};
 
 /// Of a tensor without elements, whose dimensions may be of any length.
 Plan Nothing() {
   return {0, [](const Buffers&) -> Status { return {}; }};
 }
 
-std::vector<Map> Identity(const Operand& self) {
-  std::vector<Map> maps;
-  for (uint32_t d = 0; d < self.rank(); ++d) {
-    maps.emplace_back(static_cast<size_t>(self.dim(d)));
-    for (size_t i = 0; i < maps.back().size(); ++i) maps.back()[i] = static_cast<int64_t>(i);
-  }
-  return maps;
+/// Of a roll by 0 <= shift < length.
+Map Rolled(int64_t length, int64_t shift) {
+  Map map;
+  map.Append(shift, length - shift, 1);
+  map.Append(length - shift, 0, 1);
+  return map;
 }
 
 /// The bytes of an element that comes from nowhere.
@@ -45,37 +70,12 @@ Fill FillOf(int32_t dtype, const Value& value) {
 std::optional<int64_t> SourceRow(const std::vector<Map>& maps, const Shape& strides, int64_t row) {
   int64_t offset = 0;
   for (size_t d = maps.size() - 1; d-- > 0;) {
-    const auto length = static_cast<int64_t>(maps[d].size());
-    const int64_t from = maps[d][static_cast<size_t>(row % length)];
+    const int64_t from = maps[d].From(row % maps[d].length);
     if (from < 0) return std::nullopt;
     offset += from * strides[d];
-    row /= length;
+    row /= maps[d].length;
   }
   return offset;
-}
-
-/// Neighbours of a row that come from places as far apart from each other, or from nowhere.
-struct Stretch {
-  int64_t to, count;
-  int64_t from, step;  // from < 0: nowhere
-};
-
-std::vector<Stretch> StretchesOf(const Map& map) {
-  std::vector<Stretch> stretches;
-  for (size_t i = 0; i < map.size(); ++i) {
-    Stretch* const last = stretches.empty() ? nullptr : &stretches.back();
-    const bool nowhere = map[i] < 0;
-    if (last != nullptr && last->count == 1 && nowhere == (last->from < 0)) {
-      last->step = map[i] - last->from;
-    }
-    if (last != nullptr && nowhere == (last->from < 0) &&
-        map[i] == last->from + last->count * last->step) {
-      ++last->count;
-    } else {
-      stretches.push_back({static_cast<int64_t>(i), 1, map[i], 0});
-    }
-  }
-  return stretches;
 }
 
 Plan MakeMapped(const Tensor& self, const Tensor& out, std::vector<Map> maps,
@@ -84,15 +84,15 @@ Plan MakeMapped(const Tensor& self, const Tensor& out, std::vector<Map> maps,
   const uint32_t lead = std::max<uint32_t>(out.rank(), 1) - 1;
   Shape strides(self.tensor().strides, self.tensor().strides + self.rank());
   if (maps.empty()) {  // a scalar is a row of one
-    maps.push_back({0});
+    maps.push_back(Rolled(1, 0));
     strides.push_back(0);
   }
-  const auto width = static_cast<int64_t>(maps.back().size());
+  const int64_t width = maps.back().length;
   const int64_t rows = width == 0 ? 0 : *out.count() / width;
   const Offsets to(out, lead);
   const int64_t from_step = strides.back();
   const int64_t to_step = out.rank() > 0 ? out.tensor().strides[lead] : 0;
-  const std::vector<Stretch> stretches = StretchesOf(maps.back());
+  const std::vector<Stretch> stretches = maps.back().stretches;
   const Place self_at = self.place, out_at = out.place;
   return {0, [=](const Buffers& buffers) -> Status {
             ParallelRows(rows, width, [&](int64_t row) {
@@ -111,16 +111,22 @@ Plan MakeMapped(const Tensor& self, const Tensor& out, std::vector<Map> maps,
           }};
 }
 
-/// gradInput = for each element of self, the sum of the gradients of those that come from it.
-Plan MakeMappedGradient(const Tensor& grad, const Tensor& out, const std::vector<Map>& maps) {
-  const int64_t grad_bytes = BytesOf(grad), out_bytes = BytesOf(out);
-  std::vector<std::vector<Map>> users;  // of each coordinate of self
-  for (uint32_t d = 0; d < out.rank(); ++d) {
-    users.emplace_back(static_cast<size_t>(out.dim(d)));
-    for (size_t i = 0; i < maps[d].size(); ++i) {
-      users[d][static_cast<size_t>(maps[d][i])].push_back(static_cast<int64_t>(i));
+/// Calls use(coordinate of out) for each that comes from a coordinate of self, in order.
+template <class Use>
+void EachUser(const Map& map, int64_t of, const Use& use) {
+  for (const Stretch& each : map.stretches) {
+    if (each.step == 0) {
+      for (int64_t i = 0; each.from == of && i < each.count; ++i) use(each.to + i);
+      continue;
     }
+    const int64_t steps = (of - each.from) * each.step;  // of 1 or -1
+    if (steps >= 0 && steps < each.count) use(each.to + steps);
   }
+}
+
+/// gradInput = for each element of self, the sum of the gradients of those that come from it.
+Plan MakeMappedGradient(const Tensor& grad, const Tensor& out, std::vector<Map> maps) {
+  const int64_t grad_bytes = BytesOf(grad), out_bytes = BytesOf(out);
   const Shape dims = ShapeOf(out);
   const Shape strides(grad.tensor().strides, grad.tensor().strides + grad.rank());
   const Offsets to(out, out.rank());
@@ -134,9 +140,9 @@ Plan MakeMappedGradient(const Tensor& grad, const Tensor& out, const std::vector
               int64_t rest = index;
               for (size_t d = dims.size(); d-- > 0; rest /= dims[d]) {
                 std::vector<int64_t> next;
-                for (const int64_t user : users[d][static_cast<size_t>(rest % dims[d])]) {
+                EachUser(maps[d], rest % dims[d], [&](int64_t user) {
                   for (const int64_t offset : offsets) next.push_back(offset + user * strides[d]);
-                }
+                });
                 offsets = std::move(next);
               }
               TreeSum<double> sum;
@@ -196,12 +202,14 @@ std::vector<Map> PadMaps(const IntList& padding, const Operand& self, bool refle
   std::vector<Map> maps;
   for (uint32_t d = 0; d < self.rank(); ++d) {
     const auto [before, after] = PadOf(padding, self.rank(), d);
-    const int64_t length = self.dim(d);
+    const int64_t length = self.dim(d), last = length - 1;
+    const int64_t begin = -before, end = length + after;  // in coordinates of self
+    const int64_t left = std::min<int64_t>(end, 0), right = std::max(begin, length);
     Map map;
-    for (int64_t i = -before; i < length + after; ++i) {
-      const int64_t mirrored = i < 0 ? -i : i >= length ? 2 * (length - 1) - i : i;
-      map.push_back(reflect ? mirrored : std::clamp<int64_t>(i, 0, length - 1));
-    }
+    map.Append(left - begin, reflect ? before : 0, reflect ? -1 : 0);
+    const int64_t first = std::max<int64_t>(begin, 0);
+    map.Append(std::min(end, length) - first, first, 1);
+    map.Append(end - right, reflect ? 2 * last - right : last, reflect ? -1 : 0);
     maps.push_back(std::move(map));
   }
   return maps;
@@ -238,11 +246,13 @@ void CheckFlip(const FlipParams& p, Checker& checker) {
 
 Plan PlanFlip(const FlipParams& p, const Product&) {
   if (p.out.empty()) return Nothing();
-  std::vector<Map> maps = Identity(p.self);
-  for (const int64_t dim : p.dims.values()) {
-    if (maps.empty()) continue;  // of a scalar
-    Map& map = maps[*WrapDim(dim, p.self.rank())];
-    std::reverse(map.begin(), map.end());
+  std::vector<Map> maps;
+  for (uint32_t d = 0; d < p.self.rank(); ++d) {
+    const auto dims = p.dims.values();
+    const bool flipped = std::any_of(
+        dims.begin(), dims.end(), [&](int64_t dim) { return *WrapDim(dim, p.self.rank()) == d; });
+    const int64_t length = p.self.dim(d);
+    maps.emplace_back().Append(length, flipped ? length - 1 : 0, flipped ? -1 : 1);
   }
   return MakeMapped(p.self, p.out, maps);
 }
@@ -266,13 +276,15 @@ Plan PlanRoll(const RollParams& p, const Product&) {
   if (out.empty()) return Nothing();
   const auto shifts = p.shifts.values(), dims = p.dims.values();
   if (!dims.empty()) {
-    std::vector<Map> maps = Identity(self);
-    for (size_t k = 0; k < dims.size() && !maps.empty(); ++k) {
-      Map& map = maps[*WrapDim(dims[k], self.rank())];
-      const auto length = static_cast<int64_t>(map.size());
-      if (length == 0) continue;
-      const int64_t shift = (shifts[k] % length + length) % length;
-      std::rotate(map.begin(), map.end() - shift, map.end());
+    std::vector<Map> maps;
+    for (uint32_t d = 0; d < self.rank(); ++d) {
+      const int64_t length = self.dim(d);
+      int64_t shift = 0;  // by all that are given for the dimension
+      for (size_t k = 0; k < dims.size(); ++k) {
+        if (*WrapDim(dims[k], self.rank()) != d) continue;
+        shift = (shift + (shifts[k] % length + length) % length) % length;
+      }
+      maps.push_back(Rolled(length, shift));
     }
     return MakeMapped(self, out, maps);
   }
@@ -308,12 +320,15 @@ Plan PlanConstantPad(const ConstantPadParams& p, const Product&) {
   std::vector<Map> maps;
   for (uint32_t d = 0; d < self.rank(); ++d) {
     const int64_t before = PadOf(p.pad, self.rank(), d).first;
+    const int64_t length = p.out.dim(d);
+    int64_t first = 0;  // coordinate of self at the begin of out; without, behind all of self
+    if (__builtin_sub_overflow(0, before, &first)) first = self.dim(d);
+    const int64_t lead = std::clamp<int64_t>(before, 0, length);
     Map map;
-    for (int64_t i = 0; i < p.out.dim(d); ++i) {
-      int64_t from = 0;
-      const bool inside = !__builtin_sub_overflow(i, before, &from);
-      map.push_back(inside && from >= 0 && from < self.dim(d) ? from : -1);
-    }
+    map.AppendNowhere(lead);
+    const int64_t from = std::max<int64_t>(first, 0);
+    map.Append(std::min(length - lead, self.dim(d) - from), from, 1);
+    map.AppendNowhere(length - map.length);
     maps.push_back(std::move(map));
   }
   return MakeMapped(self, p.out, maps, FillOf(p.out.dtype(), p.value));

@@ -37,12 +37,15 @@ TEST(Arrange, FlipsAndRolls) {
   EXPECT_EQ(ValuesOf(out), (Doubles{8, 9, 10, 11, 6, 7, 2, 3, 4, 5, 0, 1}));
   EXPECT_RUN(device, Roll, self.handle(), one.get(), none.get(), Handle(out));
   EXPECT_EQ(ValuesOf(out), (Doubles{7, 8, 9, 10, 11, 0, 1, 2, 3, 4, 5, 6}));
+  const IntListHandle again({{1, 1, -1}}), thrice({{INT64_MAX, 1, INT64_MIN}});
+  EXPECT_RUN(device, Roll, self.handle(), thrice.get(), again.get(), Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{2, 3, 4, 5, 0, 1, 8, 9, 10, 11, 6, 7})) << "1 + 1 of 3";
   EXPECT_REFUSED(161002, "each once", Flip, self.handle(), twice.get(), Handle(out));
   EXPECT_REFUSED(161002, "shifts size is 2, expected 1", Roll, self.handle(), shifts.get(),
                  none.get(), Handle(out));
 }
 
-// What is planned has a number for each coordinate: for these there cannot be memory.
+// What is planned does not grow with the number of coordinates: phase 2 is what misses the memory.
 TEST(Arrange, DimensionsLongerThanAnyMemory) {
   const Device device;
   const int64_t dims[] = {int64_t{1} << 62}, still[] = {0}, rows[] = {1};
@@ -51,8 +54,14 @@ TEST(Arrange, DimensionsLongerThanAnyMemory) {
   };
   aclTensor *const self = tensor(still, rows), *const out = tensor(rows, dims);
   const IntListHandle axes({{0}}), shifts({{1}});
-  EXPECT_REFUSED(200000, "out of memory", Flip, self, axes.get(), out);
-  EXPECT_REFUSED(200000, "out of memory", Roll, self, shifts.get(), axes.get(), out);
+  const IntListHandle pads({{0, 0}});
+  const ScalarHandle value(0.0);
+  for (const Outcome& outcome : {RUN(device, Flip, self, axes.get(), out),
+                                 RUN(device, Roll, self, shifts.get(), axes.get(), out),
+                                 RUN(device, ConstantPadNd, self, pads.get(), value.get(), out)}) {
+    EXPECT_EQ(outcome.code, 161001) << outcome.message;
+    EXPECT_NE(outcome.message.find("data is null"), std::string::npos) << outcome.message;
+  }
   for (const aclTensor* each : {self, out}) EXPECT_EQ(aclDestroyTensor(each), 0);
 }
 
@@ -73,6 +82,10 @@ TEST(Arrange, PadsWithAConstant) {
   const DeviceTensor nothing_left(ACL_FLOAT16, DenseLayout({2, 2}));
   EXPECT_RUN(device, ConstantPadNd, less.handle(), far.get(), value.get(), Handle(nothing_left));
   EXPECT_EQ(ValuesOf(nothing_left), (Doubles{-1, -1, -1, -1}));
+  const IntListHandle beyond({{INT64_MIN, INT64_MAX}});
+  const DeviceTensor one_less(ACL_FLOAT16, RandomLayout(random, {2, 1}, false));
+  EXPECT_RUN(device, ConstantPadNd, less.handle(), beyond.get(), value.get(), Handle(one_less));
+  EXPECT_EQ(ValuesOf(one_less), (Doubles{-1, -1}));
   EXPECT_REFUSED(161002, "padding size is 1", ConstantPadNd, self.handle(), odd.get(), value.get(),
                  Handle(less));
   EXPECT_REFUSED(161002, "expected a result that is not negative", ConstantPadNd, self.handle(),
