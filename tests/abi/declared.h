@@ -12,7 +12,8 @@
 
 namespace openaclnn {
 
-/// By the function's name, the names of its arguments that are pointers or handles.
+/// By the function's name, the names of its arguments that are pointers or handles. Of operators
+/// text is left out: it names a method or a layout, or may be null.
 using DeclaredPointers = std::map<std::string, std::vector<std::string>>;
 
 namespace declared_detail {
@@ -44,11 +45,14 @@ inline std::string NameOf(std::string argument) {
 inline void AddDeclaration(const std::string& text, DeclaredPointers* declared) {
   const size_t open = text.find('('), close = text.find(')', open);
   if (close == std::string::npos) return;
-  std::vector<std::string>& pointers = (*declared)[NameOf(text.substr(0, open))];
+  const std::string name = NameOf(text.substr(0, open));
+  const bool is_operator = name.starts_with("aclnn") && name.ends_with("GetWorkspaceSize");
+  std::vector<std::string>& pointers = (*declared)[name];
   for (size_t at = open + 1; at < close;) {
     const size_t end = std::min(text.find(',', at), close);
     const std::string argument = text.substr(at, end - at);
-    if (IsPointer(argument)) pointers.push_back(NameOf(argument));
+    const bool is_text = is_operator && argument.find("char*") != std::string::npos;
+    if (IsPointer(argument) && !is_text) pointers.push_back(NameOf(argument));
     at = end + 1;
   }
 }

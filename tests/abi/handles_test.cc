@@ -242,14 +242,11 @@ const std::set<std::string> kUndeclared = {"AddTensorAddrToCachedList",
                                            "rtGetC2cCtrlAddr",
                                            "rtKernelLaunch"};
 
-/// Of operators: their phases 2 are one function, for which aclnnEmbeddingDenseBackward stands, and
-/// the names of layouts and methods are text. Of executors: members of lists are set as tensors
-/// are, and no operator of a small call has a list.
+/// Of operators: their phases 2 are one function, for which aclnnEmbeddingDenseBackward stands. Of
+/// executors: members of lists are set as tensors are, and no operator of a small call has a list.
 bool StandsForOthers(const std::string& api, const std::string& argument, bool is_operator) {
-  if (api.find("Dynamic") != std::string::npos && argument == "addr") return true;
-  return is_operator &&
-         (argument == "workspace" || argument == "stream" || argument == "approximate" ||
-          argument.starts_with("layout") || argument.ends_with("Layout"));
+  return is_operator ? argument == "workspace" || argument == "stream"
+                     : argument == "addr" && api.find("Dynamic") != std::string::npos;
 }
 
 TEST_F(HandlesTest, EveryPointerHasARow) {

@@ -29,7 +29,7 @@ struct Map {
   /// None where count is not positive.
   void Append(int64_t count, int64_t from, int64_t step) {
     if (count <= 0) return;
-    stretches.push_back({length, count, from, step});
+    stretches.push_back({length, count, from, count == 1 ? 0 : step});
     length += count;
   }
   void AppendNowhere(int64_t count) { Append(count, -1, 0); }
