@@ -75,6 +75,34 @@ TEST_F(ForkTest, ParentsWorkGoesOn) {
   EXPECT_EQ(aclrtDestroyStream(stream), 0);
 }
 
+// On threads of the runtime, and of those that serve it.
+TEST_F(ForkTest, InFunctionsOfTheHost) {
+  aclrtStream stream = NewStream();
+  DeviceArray<uint8_t> bytes(64);
+  struct Fork {
+    void* memory;
+    int line = -1;
+  } forks[] = {{bytes.data()}, {bytes.data()}};
+  const auto fork_here = [](void* argument) {
+    auto* const here = static_cast<Fork*>(argument);
+    here->line = InChild([&]() -> int {
+      const int refused = ACL_ERROR_UNINITIALIZE;
+      void* made = nullptr;
+      if (aclrtCreateStream(&made) != refused || aclFinalize() != refused) return __LINE__;
+      if (aclrtSynchronizeDevice() != refused) return __LINE__;
+      return aclrtFree(here->memory) == 0 && aclrtResetDevice(0) == 0 ? 0 : __LINE__;
+    });
+  };
+  ASSERT_EQ(aclrtSubscribeReport(pthread_self(), stream), 0);
+  ASSERT_EQ(aclrtLaunchHostFunc(stream, fork_here, &forks[0]), 0);
+  ASSERT_EQ(aclrtLaunchCallback(fork_here, &forks[1], ACL_CALLBACK_BLOCK, stream), 0);
+  EXPECT_EQ(aclrtProcessReport(10'000), 0);
+  EXPECT_EQ(aclrtSynchronizeStream(stream), 0);
+  for (const Fork& each : forks) EXPECT_EQ(each.line, 0) << "fork_test.cc:" << each.line;
+  EXPECT_EQ(aclrtUnSubscribeReport(pthread_self(), stream), 0);
+  EXPECT_EQ(aclrtDestroyStream(stream), 0);
+}
+
 // Forks while other threads hold whatever lock they happen to hold.
 TEST_F(ForkTest, NoHangInRandomStates) {
   aclrtContext context = nullptr;
@@ -127,6 +155,20 @@ int ForkBeforeUse() {
 TEST(ForkBeforeUse, ChildMayUseTheRuntime) {
   testing::GTEST_FLAG(death_test_style) = "threadsafe";  // in a process that has not used it
   EXPECT_EXIT(_exit(ForkBeforeUse()), testing::ExitedWithCode(0), "");
+}
+
+// What the parent has ended it has used.
+TEST(ForkAfterUse, ChildIsRefusedAndTheParentLivesOn) {
+  for (int life = 0; life < 2; ++life) {
+    ASSERT_EQ(aclInit(nullptr), 0) << TakeMessage();
+    ASSERT_EQ(aclrtSetDevice(0), 0) << TakeMessage();
+    ASSERT_EQ(aclFinalize(), 0) << TakeMessage();
+    EXPECT_EQ(InChild([] {
+                const int refused = ACL_ERROR_UNINITIALIZE;
+                return aclInit(nullptr) == refused && aclrtSetDevice(0) == refused ? 0 : 1;
+              }),
+              0);
+  }
 }
 
 }  // namespace
