@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "ascendcl/check/byte_runs.h"
 #include "ascendcl/check/race.h"
+#include "common/byte_runs.h"
 
 namespace openaclnn {
 

@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "ascendcl/check/byte_runs.h"
 #include "ascendcl/check/vector_clock.h"
+#include "common/byte_runs.h"
 
 namespace openaclnn {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <map>
 
-#include "ascendcl/check/byte_runs.h"
+#include "common/byte_runs.h"
 
 namespace openaclnn {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strided views as ranges of bytes: dimensions that leave no gap are joined, the rest is walked.
-#include "ascendcl/check/byte_runs.h"
+#include "common/byte_runs.h"
 
 #include <algorithm>
 

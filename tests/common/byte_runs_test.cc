@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Byte runs: joined where there is no gap, apart where there is one, and not too many.
-#include "ascendcl/check/byte_runs.h"
+#include "common/byte_runs.h"
 
 #include <gtest/gtest.h>
 
