@@ -37,6 +37,10 @@ TENSOR_TYPES = (
 # Check<engine> and Plan<engine> in C++; without `engine` an expression is elementwise.
 ENGINES = ("Elementwise", "Foreach", "Loss", "LossGradient")
 
+# What an operator does with the elements of a tensor: the fields that say so, and of which role the
+# tensors are. Others are read, or written as wholes.
+USES = {"part": "in out", "copied": "in", "updated": "out", "written": "out"}
+
 MISSING = object()
 
 
@@ -114,6 +118,7 @@ FIELDS = {
         "a table of integers and truth values", _table(lambda value: isinstance(value, int))
     ),
     "over": Field("a list of inputs", _list(_IDENTIFIER)),
+    **{use: Field("a list of tensors", _list(_IDENTIFIER)) for use in USES},
     "about": Field("a table of texts", _table(_text())),
 }
 DOMAIN = {
@@ -200,6 +205,25 @@ def _check_names(record):
                 yield key, each, f"one of {', '.join(names) or 'none'}"
 
 
+def _check_uses(record):
+    """A tensor has one use; of outputs that may be inputs too it must be said."""
+    roles = {
+        name: role
+        for name, kind in _parameters(record).items()
+        for role in ("in", "out")
+        if re.search(rf"\b{role}\b", kind)
+    }
+    seen = set()
+    for use, fitting in USES.items():
+        for name in record.get(use, ()):
+            if roles.get(name, "none") not in fitting.split() or name in seen:
+                yield use, name, f"a tensor that is {fitting.replace(' ', ' or ')}, once"
+            seen.add(name)
+    for name in roles:
+        if name.endswith("Ref") and name not in seen:
+            yield "parameters", name, f"to be named by one of {', '.join(USES)}"
+
+
 def _check_members(record):
     """A struct has each member once."""
     kinds, members = _parameters(record), record.get("members", {})
@@ -211,7 +235,9 @@ def _check_members(record):
                 yield key, member, "a name that no other member has"
 
 
-RULES = (_check_parameters, _check_in_place, _check_way, _check_names, _check_members)
+RULES = (
+    _check_parameters, _check_in_place, _check_way, _check_names, _check_uses, _check_members,
+)
 
 
 def _record_faults(record, number):

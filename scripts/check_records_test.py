@@ -58,6 +58,9 @@ def refused(read, *texts):
         {"members": '{ dim = "axis" }', "constants": "{ twice = true, dims = 2 }"},
         {"over": '["self"]', "about": '{ dim = "which" }', "samples": '{ self = "positive" }'},
         {"inplace": "true", "about": '{ selfRef = "which" }', "cases": '"along"'},
+        {"part": '["self", "out"]'},
+        {"copied": '["self"]', "updated": '["out"]'},
+        {"parameters": '["selfRef: out", "by: in[]"]', "written": '["selfRef"]', "part": '["by"]'},
     ],
 )
 def test_good_records(read, fields):
@@ -101,6 +104,12 @@ FIELDS = [
     ("constants", "{ dim = 2 }", "is 'dim', expected a name that no other member has"),
     ("constants", "{ half = 0.5 }", "is {'half': 0.5}, expected a table of integers and truth"),
     ("over", '["dim"]', "is 'dim', expected one of self"),
+    ("part", '["dim"]', "is 'dim', expected a tensor that is in or out, once"),
+    ("part", '["self", "self"]', "is 'self', expected a tensor that is in or out, once"),
+    ("copied", '["out"]', "is 'out', expected a tensor that is in, once"),
+    ("updated", '["self"]', "is 'self', expected a tensor that is out, once"),
+    ("written", '"out"', "is 'out', expected a list of tensors"),
+    ("parameters", '["selfRef: out"]', "is 'selfRef', expected to be named by one of part, copied"),
     ("about", '{ axis = "which" }', "is 'axis', expected one of self, dim, out"),
     ("about", '{ selfRef = "which" }', "is 'selfRef', expected one of self, dim, out"),
     ("about", "{ dim = 2 }", "is {'dim': 2}, expected a table of texts"),

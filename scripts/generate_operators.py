@@ -77,7 +77,9 @@ def collected(operator, parameter):
     if method is None:
         return parameter.name
     optional = "Optional" if parameter.optional else ""
-    return f'{optional}{method}("{parameter.name}", {parameter.name})'
+    use = operator.use(parameter)
+    more = f", OPENACLNN_{use.upper()}" if use else ""
+    return f'{optional}{method}("{parameter.name}", {parameter.name}{more})'
 
 
 # --- the structs ------------------------------------------------------------------------------

@@ -54,6 +54,18 @@ def test_over_counts_tensors_alone(topic_of):
     assert operators[0].may_alias == 0b10
 
 
+@pytest.mark.parametrize(
+    ("more", "read", "in_place"),
+    [("", "", ", OPENACLNN_UPDATED"), ('part = ["self"]\n', ", OPENACLNN_PART", ", OPENACLNN_PART"),
+     ('copied = ["self"]\n', ", OPENACLNN_COPIED", ", OPENACLNN_UPDATED")],
+)
+def test_in_place_what_was_there_is_read_as_self_is(topic_of, more, read, in_place):
+    text = generate_operators.structs(topic_of(record(more=more + "inplace = true")))
+    assert f'self(In("self", self{read}))' in text
+    assert f'self(Out("selfRef", selfRef{in_place}))' in text
+    assert 'out(Out("out", out))' in text
+
+
 def test_operators_of_a_shape_have_its_tensors_in_one_order(topic_of):
     other = record("Back", '"out: out", "self: in"')
     with pytest.raises(SystemExit, match="Back: parameters: is out, self, expected self, out"):

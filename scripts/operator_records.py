@@ -29,6 +29,10 @@ A file has a [domain] of its topic and an [[operator]] for each operator:
     members     names in that shape that differ from the API's: { dims = "dim" }
     constants   members of the shape that are no parameters: { dims = 2 }
     over        inputs whose very view an output may be
+    part        tensors of which a value or a mode may leave all elements alone: unread, unwritten
+    copied      inputs that are read only for the output to hold the same
+    updated     outputs of which what was there is read
+    written     outputs named …Ref of which it is not; of those one field must tell
     about       as above, for this operator alone
 """
 
@@ -37,7 +41,7 @@ import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from check_records import KINDS, faults_of, repeated
+from check_records import KINDS, USES, faults_of, repeated
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "src/opapi/supporting"
@@ -112,6 +116,14 @@ class Operator:
         over = self.record.get("over", [])
         tensors = [each.name for each in self.parameters if each.role]
         return sum(1 << i for i, name in enumerate(tensors) if name in over)
+
+    def use(self, parameter):
+        """What it does with the elements: one of check_records.USES, or nothing for a whole one."""
+        uses = {name: use for use in USES for name in self.record.get(use, ())}
+        if self.in_place and parameter.name == "selfRef":  # read as self is
+            return "part" if uses.get("self") == "part" else "updated"
+        use = uses.get(parameter.name, "")
+        return "" if use == "written" else use
 
     @property
     def outputs(self):

@@ -11,9 +11,9 @@ const OpenaclnnMeta* Meta() {
   return meta;
 }
 
-Operand::Operand(const char* name, OpenaclnnRole role, const aclTensor* handle,
-                 uint64_t may_alias) noexcept
-    : name_(name), role_(role), may_alias_(may_alias) {
+Operand::Operand(const char* name, OpenaclnnRole role, const aclTensor* handle, uint64_t may_alias,
+                 OpenaclnnUse use) noexcept
+    : name_(name), role_(role), may_alias_(may_alias), use_(use) {
   if (Meta() != nullptr) found_ = Meta()->pin_tensor(handle, &tensor_, &pin_);
 }
 

@@ -19,14 +19,15 @@ const OpenaclnnMeta* Meta();
 /// or a bad handle) is harmless: rank 0, no elements.
 class Operand {
  public:
-  Operand(const char* name, OpenaclnnRole role, const aclTensor* handle,
-          uint64_t may_alias = 0) noexcept;
+  Operand(const char* name, OpenaclnnRole role, const aclTensor* handle, uint64_t may_alias = 0,
+          OpenaclnnUse use = OPENACLNN_ALL) noexcept;
   Operand(const Operand&) = delete;
   ~Operand();
 
   const char* name() const { return name_; }
   OpenaclnnRole role() const { return role_; }
   uint64_t may_alias() const { return may_alias_; }
+  OpenaclnnUse use() const { return use_; }
   bool in_list() const { return in_list_; }
   void set_in_list() { in_list_ = true; }
   OpenaclnnFound found() const { return found_; }
@@ -47,6 +48,7 @@ class Operand {
   const char* name_;
   OpenaclnnRole role_;
   uint64_t may_alias_;
+  OpenaclnnUse use_;
   bool in_list_ = false;
   OpenaclnnFound found_ = OPENACLNN_FOREIGN;
   OpenaclnnTensor tensor_ = {};
@@ -55,8 +57,8 @@ class Operand {
 
 /// An input and an output of an operator's parameters.
 struct Input : Operand {
-  Input(const char* name, const aclTensor* handle) noexcept
-      : Operand(name, OPENACLNN_INPUT, handle) {}
+  Input(const char* name, const aclTensor* handle, OpenaclnnUse use = OPENACLNN_ALL) noexcept
+      : Operand(name, OPENACLNN_INPUT, handle, 0, use) {}
 };
 struct Output : Operand {
   /// Bit i of `may_alias` allows the output to be the very same view as operand i.

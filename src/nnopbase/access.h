@@ -3,16 +3,27 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "ascendcl/check/interface.h"
+#include "nnopbase/operand.h"
 
 namespace openaclnn {
+
+/// That of the libascendcl.so that this library was loaded with; never null.
+const OpenaclnnCheck& Check();
 
 extern const uint32_t* const kWatchingRaces;
 
 inline bool RacesAreWatched() { return __atomic_load_n(kWatchingRaces, __ATOMIC_RELAXED) != 0; }
+
+/// What a call touches: operands with elements, and the workspace, which counts as written. Null
+/// without memory for it.
+std::optional<std::vector<OpenaclnnAccess>> AccessesOf(std::span<const BoundOperand> operands,
+                                                       const void* workspace,
+                                                       uint64_t workspace_size) noexcept;
 
 /// Declares what the calling thread submits in this scope; null: that it is not known.
 class DeclaredAccesses {

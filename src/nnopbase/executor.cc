@@ -15,33 +15,8 @@
 #include "common/view.h"
 #include "nnopbase/access.h"
 #include "nnopbase/handles.h"
-#include "nnopbase/reading.h"
 
 namespace openaclnn {
-
-BoundOperand::BoundOperand(const OpenaclnnOperand& operand, int64_t** numbers)
-    : name(operand.name),
-      role(operand.role),
-      present(operand.present != 0),
-      in_list(operand.in_list != 0),
-      may_alias(operand.may_alias) {
-  if (!present) return;
-  const auto copy = [&](const int64_t* values) {
-    return std::exchange(*numbers, std::copy_n(values, operand.tensor.rank, *numbers));
-  };
-  tensor = operand.tensor;
-  tensor.dims = copy(operand.tensor.dims);
-  tensor.strides = copy(operand.tensor.strides);
-  tensor.storage_dims = nullptr;
-  tensor.storage_rank = 0;
-  if (ElementCount(operand.tensor).value_or(0) == 0) return;
-  // Phase 1 has shown that the span stays in the storage, so that nothing here overflows.
-  const Span span = *ElementSpan(operand.tensor);
-  element_bytes = static_cast<int64_t>(FindDataType(tensor.dtype)->bytes);
-  first_byte = span.first * element_bytes;
-  origin_byte = tensor.offset * element_bytes;
-  bytes = static_cast<uint64_t>((span.last - span.first + 1) * element_bytes);
-}
 
 /// One run on its way through a stream: host addresses, and the pins that keep them valid.
 struct Executor::QueuedCall {
@@ -292,37 +267,6 @@ std::string Executor::Describe() const {
   return Concat(DescribeOperands(operands_), ",\"workspace_size\":", workspace_size_);
 }
 
-// Where an operand is empty, indices for instance, the others may be left alone.
-bool Executor::Computes() const {
-  return std::none_of(operands_.begin(), operands_.end(), [](const BoundOperand& operand) {
-    return operand.present && operand.bytes == 0;
-  });
-}
-
-std::optional<std::vector<OpenaclnnAccess>> Executor::Accesses(const void* workspace) const noexcept
-    try {
-  const bool computes = Computes();
-  std::vector<OpenaclnnAccess> accesses;
-  for (const BoundOperand& operand : operands_) {
-    if (operand.bytes == 0) continue;
-    const OpenaclnnTensor& tensor = operand.tensor;
-    const uintptr_t origin =
-        reinterpret_cast<uintptr_t>(tensor.data) + static_cast<uintptr_t>(operand.origin_byte);
-    const bool writes = operand.role == OPENACLNN_OUTPUT;
-    const OpenaclnnReading reading =
-        computes ? ReadingOf(call_->api(), operand.name, writes) : OPENACLNN_READS_PERHAPS;
-    accesses.push_back({operand.name, writes ? 1 : 0, reading, tensor.rank, origin,
-                        static_cast<uint64_t>(operand.element_bytes), tensor.dims, tensor.strides});
-  }
-  if (workspace_size_ > 0) {
-    accesses.push_back({"workspace", 1, OPENACLNN_READS_PERHAPS, 0,
-                        reinterpret_cast<uintptr_t>(workspace), workspace_size_, nullptr, nullptr});
-  }
-  return accesses;
-} catch (...) {
-  return std::nullopt;  // a check must not fail what it checks
-}
-
 Status Executor::Execute(const char* api, void* workspace, uint64_t workspace_size, void* stream,
                          bool* spent) {
   std::lock_guard lock(mutex_);
@@ -355,8 +299,9 @@ Status Executor::Execute(const char* api, void* workspace, uint64_t workspace_si
       .state = queued.get(),
       .arguments = queued->arguments.empty() ? nullptr : queued->arguments.c_str(),
   };
-  const DeclaredAccesses declared(RacesAreWatched() ? Accesses(workspace)
-                                                    : std::vector<OpenaclnnAccess>{});
+  const DeclaredAccesses declared(RacesAreWatched()
+                                      ? AccessesOf(operands_, workspace, workspace_size_)
+                                      : std::vector<OpenaclnnAccess>{});
   Message message;
   const int code = Runtime().submit(stream, &task, &message);
   if (code != 0) return Status(code, message.text);

@@ -5,16 +5,15 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "ascendcl/check/interface.h"
 #include "common/handle_table.h"
 #include "common/short_vector.h"
 #include "common/status.h"
 #include "common/view.h"
 #include "nnopbase/interface.h"
+#include "nnopbase/operand.h"
 
 namespace openaclnn {
 
@@ -36,25 +35,6 @@ class PlannedCall {
   void* plan_;
   void (*destroy_)(void*);
   int (*run_)(const void*, void* const*, void*, OpenaclnnMessage*);
-};
-
-/// A tensor of the call, copied: the caller may destroy its own at once.
-struct BoundOperand {
-  BoundOperand() = default;
-  /// The dimensions and strides are copied to *numbers, which moves behind them.
-  BoundOperand(const OpenaclnnOperand& operand, int64_t** numbers);
-
-  const char* name = nullptr;
-  OpenaclnnRole role = OPENACLNN_INPUT;
-  bool present = false;
-  bool in_list = false;
-  uint64_t may_alias = 0;
-  OpenaclnnTensor tensor = {};  // without its storage's shape
-  // Of a view with elements; otherwise bytes is 0.
-  int64_t element_bytes = 0;
-  int64_t first_byte = 0;   // of the span, from tensor.data
-  int64_t origin_byte = 0;  // of element [0, …, 0], from tensor.data
-  uint64_t bytes = 0;       // of the span
 };
 
 class Executor {
@@ -90,11 +70,6 @@ class Executor {
   Status Bind(void* workspace, QueuedCall* queued) const;
   Placement Place(const QueuedCall& queued, size_t index) const;
   Status CheckOverlap(const QueuedCall& queued) const;
-  /// Whether the call does anything with the elements of its inputs.
-  bool Computes() const;
-  /// What the call touches: operands with elements, and the workspace, which counts as written.
-  /// Null without memory for it.
-  std::optional<std::vector<OpenaclnnAccess>> Accesses(const void* workspace) const noexcept;
   Status CheckWorkspaceOverlap(const QueuedCall& queued) const;
 
   std::mutex mutex_;  // guards what follows

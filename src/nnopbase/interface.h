@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /// Changed with every change of the structs below.
-#define OPENACLNN_META_INTERFACE 3u
+#define OPENACLNN_META_INTERFACE 4u
 
 typedef enum OpenaclnnFound {
   OPENACLNN_LIVE,
@@ -33,6 +33,14 @@ enum { OPENACLNN_MAX_OPERANDS = 256 };
 
 typedef enum OpenaclnnRole { OPENACLNN_INPUT, OPENACLNN_OUTPUT } OpenaclnnRole;
 
+/// What an operator does with a tensor's elements, whatever its other arguments are.
+typedef enum OpenaclnnUse {
+  OPENACLNN_ALL,     // it reads an input; it writes all of an output, and never what was there
+  OPENACLNN_PART,    // it may leave some of them alone, or all: a value or a mode decides
+  OPENACLNN_COPIED,  // an input that it reads only for the output to hold the same
+  OPENACLNN_UPDATED  // an output of which it reads what was there
+} OpenaclnnUse;
+
 /// A tensor of a call, in the order of the API's parameters, inputs first.
 typedef struct OpenaclnnOperand {
   const char* name;
@@ -43,6 +51,7 @@ typedef struct OpenaclnnOperand {
   /// further operands.
   uint64_t may_alias;
   int32_t in_list;  // nonzero: a member of a list; those of one list have one name and follow
+  OpenaclnnUse use;
 } OpenaclnnOperand;
 
 /// What phase 1 of an operator hands over. The plan is destroyed when the executor and the last

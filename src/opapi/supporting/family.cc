@@ -102,29 +102,30 @@ Value::Value(const char* scalar_name, const aclScalar* handle) noexcept : name(s
   LoaderOf<int64_t>(scalar.dtype)(bytes, 0, 1, &integer);
 }
 
-const Tensor& Params::In(const char* name, const aclTensor* handle) {
-  return tensors.emplace_back(name, OPENACLNN_INPUT, handle, 0, tensors.size());
+const Tensor& Params::In(const char* name, const aclTensor* handle, OpenaclnnUse use) {
+  return tensors.emplace_back(name, OPENACLNN_INPUT, handle, 0, use, tensors.size());
 }
 
-const Tensor& Params::Out(const char* name, const aclTensor* handle) {
+const Tensor& Params::Out(const char* name, const aclTensor* handle, OpenaclnnUse use) {
   // An expression reads an element of each input before it writes that of the output.
   const uint64_t may_alias = row.expression != nullptr ? ~uint64_t{0} : row.may_alias;
-  return tensors.emplace_back(name, OPENACLNN_OUTPUT, handle, may_alias, tensors.size());
+  return tensors.emplace_back(name, OPENACLNN_OUTPUT, handle, may_alias, use, tensors.size());
 }
 
-const Tensor& Params::OptionalIn(const char* name, const aclTensor* handle) {
-  In(name, handle);
+const Tensor& Params::OptionalIn(const char* name, const aclTensor* handle, OpenaclnnUse use) {
+  In(name, handle, use);
   tensors.back().optional = true;
   return tensors.back();
 }
 
-const Tensor& Params::OptionalOut(const char* name, const aclTensor* handle) {
-  Out(name, handle);
+const Tensor& Params::OptionalOut(const char* name, const aclTensor* handle, OpenaclnnUse use) {
+  Out(name, handle, use);
   tensors.back().optional = true;
   return tensors.back();
 }
 
-GivenList Params::TensorList(const char* name, OpenaclnnRole role, const aclTensorList* handle) {
+GivenList Params::TensorList(const char* name, OpenaclnnRole role, const aclTensorList* handle,
+                             OpenaclnnUse use) {
   const aclTensor* const* members = nullptr;
   uint64_t count = 0;
   Pin pin;
@@ -133,7 +134,7 @@ GivenList Params::TensorList(const char* name, OpenaclnnRole role, const aclTens
   list.size = count;
   if (list.found == OPENACLNN_LIVE) {
     for (uint64_t i = 0; i < count; ++i) {
-      role == OPENACLNN_INPUT ? In(name, members[i]) : Out(name, members[i]);
+      role == OPENACLNN_INPUT ? In(name, members[i], use) : Out(name, members[i], use);
       tensors.back().set_in_list();
       list.tensors.push_back(&tensors.back());
     }
@@ -141,12 +142,12 @@ GivenList Params::TensorList(const char* name, OpenaclnnRole role, const aclTens
   return lists.emplace_back(list);
 }
 
-GivenList Params::InList(const char* name, const aclTensorList* handle) {
-  return TensorList(name, OPENACLNN_INPUT, handle);
+GivenList Params::InList(const char* name, const aclTensorList* handle, OpenaclnnUse use) {
+  return TensorList(name, OPENACLNN_INPUT, handle, use);
 }
 
-GivenList Params::OutList(const char* name, const aclTensorList* handle) {
-  return TensorList(name, OPENACLNN_OUTPUT, handle);
+GivenList Params::OutList(const char* name, const aclTensorList* handle, OpenaclnnUse use) {
+  return TensorList(name, OPENACLNN_OUTPUT, handle, use);
 }
 
 void Params::ScalarList(const char* name, const aclScalarList* handle) {
@@ -205,7 +206,7 @@ const Tensor& Params::first_output() const {
 }
 
 const Tensor& NoTensor() {
-  static const Tensor none("", OPENACLNN_INPUT, nullptr, 0, 0);
+  static const Tensor none("", OPENACLNN_INPUT, nullptr, 0, OPENACLNN_ALL, 0);
   return none;
 }
 

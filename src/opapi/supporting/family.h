@@ -64,8 +64,8 @@ struct Place {
 /// A tensor of a call.
 struct Tensor : Operand {
   Tensor(const char* api_name, OpenaclnnRole tensor_role, const aclTensor* tensor_handle,
-         uint64_t aliases, size_t number) noexcept
-      : Operand(api_name, tensor_role, tensor_handle, aliases),
+         uint64_t aliases, OpenaclnnUse use, size_t number) noexcept
+      : Operand(api_name, tensor_role, tensor_handle, aliases, use),
         handle(tensor_handle),
         place{number} {}
 
@@ -92,15 +92,18 @@ struct Params {
   Params(const Params&) = delete;
   virtual ~Params() = default;
 
-  const Tensor& In(const char* name, const aclTensor* handle);
+  const Tensor& In(const char* name, const aclTensor* handle, OpenaclnnUse use = OPENACLNN_ALL);
   /// With an expression it may be the very same view as any input.
-  const Tensor& Out(const char* name, const aclTensor* handle);
+  const Tensor& Out(const char* name, const aclTensor* handle, OpenaclnnUse use = OPENACLNN_ALL);
   // These may be null.
-  const Tensor& OptionalIn(const char* name, const aclTensor* handle);
-  const Tensor& OptionalOut(const char* name, const aclTensor* handle);
+  const Tensor& OptionalIn(const char* name, const aclTensor* handle,
+                           OpenaclnnUse use = OPENACLNN_ALL);
+  const Tensor& OptionalOut(const char* name, const aclTensor* handle,
+                            OpenaclnnUse use = OPENACLNN_ALL);
   /// The members of a list, in order.
-  GivenList InList(const char* name, const aclTensorList* handle);
-  GivenList OutList(const char* name, const aclTensorList* handle);
+  GivenList InList(const char* name, const aclTensorList* handle, OpenaclnnUse use = OPENACLNN_ALL);
+  GivenList OutList(const char* name, const aclTensorList* handle,
+                    OpenaclnnUse use = OPENACLNN_ALL);
   const Value& Scalar(const char* name, const aclScalar* handle);
   void ScalarList(const char* name, const aclScalarList* handle);
   const Value& OptionalScalar(const char* name, const aclScalar* handle);
@@ -126,7 +129,8 @@ struct Params {
   std::vector<const IntList*> optional_arrays;  // of the arrays, what may be null
 
  private:
-  GivenList TensorList(const char* name, OpenaclnnRole role, const aclTensorList* handle);
+  GivenList TensorList(const char* name, OpenaclnnRole role, const aclTensorList* handle,
+                       OpenaclnnUse use);
 };
 
 // What a struct of several operators has in place of a parameter that one of them lacks.

@@ -26,7 +26,7 @@ aclnnStatus aclnnConvTbcBackwardGetWorkspaceSize(const aclTensor* self, const ac
                        room::Params{{"self", self},
                                     {"input", input},
                                     {"weight", weight},
-                                    {"bias", bias},
+                                    {"bias", bias, OPENACLNN_PART},
                                     pad,
                                     cubeMathType,
                                     {"gradInput", gradInput},
