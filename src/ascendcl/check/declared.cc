@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ascendcl/check/interface.h"
+#include "ascendcl/check/operand_report.h"
 #include "ascendcl/check/race_watch.h"
 #include "ascendcl/check/write_watch.h"
 
@@ -24,6 +25,9 @@ constexpr OpenaclnnCheck kCheck = {
         [](const OpenaclnnAccess* accesses, uint32_t count) {
           t_declared = {accesses, count};
         },
+    .tell_left = ReportLeft,
+    .tell_misaligned = ReportMisaligned,
+    .tell_shared_workspace = ReportSharedWorkspace,
 };
 
 Reading ReadingOf(OpenaclnnReading reading) {

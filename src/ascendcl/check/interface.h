@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 /// Changed with every change of the structs below.
-#define OPENACLNN_CHECK_INTERFACE 2u
+#define OPENACLNN_CHECK_INTERFACE 3u
 
 /// Whether what an operand holds before the task matters to it.
 typedef enum OpenaclnnReading {
@@ -32,11 +32,29 @@ typedef struct OpenaclnnAccess {
   const int64_t* strides;  // in elements
 } OpenaclnnAccess;
 
+/// Elements of an output that its task did not write.
+typedef struct OpenaclnnLeft {
+  const char* api;
+  const char* operand;
+  uint64_t elements;  // of the operand
+  uint64_t left;
+  uint64_t address;  // of the first, as clients know it
+  uint64_t bytes;    // to the end of the last
+} OpenaclnnLeft;
+
 typedef struct OpenaclnnCheck {
   /// Nonzero while races are looked for; read without a lock.
   const uint32_t* watching_races;
   /// What the calling thread's next submit touches; the array is to live until that returns.
   void (*declare)(const OpenaclnnAccess* accesses, uint32_t count);
+  // Mistakes that are found above: each is told where the configuration asks for it.
+  void (*tell_left)(const OpenaclnnLeft* left);
+  /// `address`, of `bytes` that an operator was given, is no multiple of `alignment`.
+  void (*tell_misaligned)(const char* api, const char* operand, const void* address, uint64_t bytes,
+                          uint64_t alignment);
+  /// The tasks of two operators compute in this workspace at once.
+  void (*tell_shared_workspace)(const char* api, const char* other, const void* address,
+                                uint64_t bytes);
 } OpenaclnnCheck;
 
 /// Null unless `version` is the one this library was built with.
