@@ -14,6 +14,7 @@
 #include "client/client.h"
 #include "common/view.h"
 #include "nnopbase/access.h"
+#include "nnopbase/alignment.h"
 #include "nnopbase/handles.h"
 
 namespace openaclnn {
@@ -37,6 +38,7 @@ struct Executor::QueuedCall {
   std::shared_ptr<const PlannedCall> call;
   ShortVector<void*, 6> data;
   void* workspace = nullptr;
+  bool misaligned = false;  // an operand or the workspace
   ShortVector<OpenaclnnPin, 7> pins;
   size_t num_pins = 0;
   std::string arguments;  // for a trace
@@ -164,6 +166,7 @@ Status Executor::Bind(void* workspace, QueuedCall* queued) const {
         PinRange(operand.name, reinterpret_cast<const void*>(first), operand.bytes, pin);
     if (!status.ok()) return status;
     ++queued->num_pins;
+    queued->misaligned |= IsMisaligned(operand);
     queued->data[i] =
         static_cast<std::byte*>(pin->host) + (operand.origin_byte - operand.first_byte);
   }
@@ -173,6 +176,7 @@ Status Executor::Bind(void* workspace, QueuedCall* queued) const {
   if (!status.ok()) return status;
   ++queued->num_pins;
   queued->workspace = pin->host;
+  queued->misaligned |= IsMisaligned(workspace);
   return {};
 }
 
@@ -284,6 +288,8 @@ Status Executor::Execute(const char* api, void* workspace, uint64_t workspace_si
   if (status.ok()) status = CheckOverlap(*queued);
   if (status.ok() && workspace_size_ > 0) status = CheckWorkspaceOverlap(*queued);
   if (!status.ok()) return status;
+  if (queued->misaligned) [[unlikely]]
+    TellMisaligned(call_->api(), operands_, workspace, workspace_size_);
   if (Tracing()) {
     queued->arguments = DescribeBytes(operands_) + "," + DescribeOperands(operands_);
   }
