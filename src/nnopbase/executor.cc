@@ -16,6 +16,7 @@
 #include "nnopbase/access.h"
 #include "nnopbase/alignment.h"
 #include "nnopbase/handles.h"
+#include "nnopbase/workspace_use.h"
 
 namespace openaclnn {
 
@@ -35,10 +36,25 @@ struct Executor::QueuedCall {
     if (workspace != nullptr) std::memset(workspace, kPattern, pins[num_pins - 1].bytes);
   }
 
+  int Compute(OpenaclnnMessage* message) const {
+    return call->Run(data.data(), workspace, message);
+  }
+
+  int Run(OpenaclnnMessage* message) const {
+    if (RacesAreWatched()) {  // launches are: nothing need overlap
+      FillWorkspace();
+      return Compute(message);
+    }
+    if (workspace == nullptr) return Compute(message);
+    const WorkspaceUse use(call->api(), device_workspace, pins[num_pins - 1].bytes);
+    return Compute(message);
+  }
+
   std::shared_ptr<const PlannedCall> call;
   ShortVector<void*, 6> data;
   void* workspace = nullptr;
-  bool misaligned = false;  // an operand or the workspace
+  const void* device_workspace = nullptr;  // as clients know it
+  bool misaligned = false;                 // an operand or the workspace
   ShortVector<OpenaclnnPin, 7> pins;
   size_t num_pins = 0;
   std::string arguments;  // for a trace
@@ -176,6 +192,7 @@ Status Executor::Bind(void* workspace, QueuedCall* queued) const {
   if (!status.ok()) return status;
   ++queued->num_pins;
   queued->workspace = pin->host;
+  queued->device_workspace = workspace;
   queued->misaligned |= IsMisaligned(workspace);
   return {};
 }
@@ -297,9 +314,7 @@ Status Executor::Execute(const char* api, void* workspace, uint64_t workspace_si
       .name = call_->api(),
       .run =
           [](void* state, OpenaclnnMessage* message) {
-            const auto* run = static_cast<const QueuedCall*>(state);
-            if (RacesAreWatched()) run->FillWorkspace();
-            return run->call->Run(run->data.data(), run->workspace, message);
+            return static_cast<const QueuedCall*>(state)->Run(message);
           },
       .release = [](void* state) { delete static_cast<QueuedCall*>(state); },
       .state = queued.get(),
