@@ -16,6 +16,7 @@
 #include "nnopbase/access.h"
 #include "nnopbase/alignment.h"
 #include "nnopbase/handles.h"
+#include "nnopbase/output_watch.h"
 #include "nnopbase/workspace_use.h"
 
 namespace openaclnn {
@@ -41,13 +42,19 @@ struct Executor::QueuedCall {
   }
 
   int Run(OpenaclnnMessage* message) const {
-    if (RacesAreWatched()) {  // launches are: nothing need overlap
-      FillWorkspace();
-      return Compute(message);
-    }
+    if (RacesAreWatched()) return RunWatched(message);  // launches are: nothing need overlap
     if (workspace == nullptr) return Compute(message);
     const WorkspaceUse use(call->api(), device_workspace, pins[num_pins - 1].bytes);
     return Compute(message);
+  }
+
+  int RunWatched(OpenaclnnMessage* message) const {
+    FillWorkspace();
+    if (watch == nullptr) return Compute(message);
+    watch->Begin();
+    const int code = Compute(message);
+    watch->End(call->api(), code);
+    return code;
   }
 
   std::shared_ptr<const PlannedCall> call;
@@ -55,6 +62,7 @@ struct Executor::QueuedCall {
   void* workspace = nullptr;
   const void* device_workspace = nullptr;  // as clients know it
   bool misaligned = false;                 // an operand or the workspace
+  std::unique_ptr<OutputWatch> watch;      // with OPENACLNN_CHECK=full
   ShortVector<OpenaclnnPin, 7> pins;
   size_t num_pins = 0;
   std::string arguments;  // for a trace
@@ -307,6 +315,7 @@ Status Executor::Execute(const char* api, void* workspace, uint64_t workspace_si
   if (!status.ok()) return status;
   if (queued->misaligned) [[unlikely]]
     TellMisaligned(call_->api(), operands_, workspace, workspace_size_);
+  if (RacesAreWatched()) queued->watch = OutputWatch::Of(operands_, queued->data.data());
   if (Tracing()) {
     queued->arguments = DescribeBytes(operands_) + "," + DescribeOperands(operands_);
   }

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Output watch: outputs are filled before their task, and looked through after it.
+//
+// What was there comes back where nothing was written: a task that fails, or is a mistake, leaves
+// what it would leave otherwise.
+#include "nnopbase/output_watch.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <new>
+
+#include "common/view.h"
+#include "nnopbase/access.h"
+
+namespace openaclnn {
+namespace {
+
+/// Of larger outputs so much at either end: what comes short is mostly the last elements.
+constexpr uint64_t kWatchedBytes = uint64_t{32} << 20;
+
+/// Two signalling NaNs of FLOAT, which no arithmetic gives, others for each task: memory that is
+/// copied never holds them. Single elements of 4 bytes and more show; smaller ones may hold any
+/// value, so that 8 bytes in a row are needed.
+uint64_t NewPattern() {
+  static std::atomic<uint64_t> last{
+      static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count())};
+  uint64_t bits = last.fetch_add(0x9E3779B97F4A7C15, std::memory_order_relaxed);
+  bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9;  // splitmix64
+  bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EB;
+  bits ^= bits >> 31;
+  constexpr uint64_t kExponents = 0x7F8000007F800000, kQuiet = 0x0040000000400000;
+  constexpr uint64_t kNotInfinity = 0x0000000100000001;
+  return (bits & ~kQuiet) | kExponents | kNotInfinity;
+}
+
+uint64_t BytesOf(std::span<const ByteRange> runs) {
+  uint64_t bytes = 0;
+  for (const ByteRange& run : runs) bytes += run.end - run.begin;
+  return bytes;
+}
+
+/// Leaves the first and the last `most` bytes of them.
+void KeepEnds(uint64_t most, std::vector<ByteRange>* runs) {
+  const uint64_t total = BytesOf(*runs);
+  if (total <= 2 * most) return;
+  std::vector<ByteRange> kept;
+  uint64_t passed = 0;
+  for (const ByteRange& run : *runs) {
+    const uint64_t bytes = run.end - run.begin;
+    if (passed < most) kept.push_back({run.begin, run.begin + std::min(bytes, most - passed)});
+    passed += bytes;
+    if (passed > total - most) {
+      kept.push_back({run.end - std::min(bytes, passed - (total - most)), run.end});
+    }
+  }
+  *runs = std::move(kept);
+}
+
+bool Apart(const ByteRange& a, const ByteRange& b) { return a.end <= b.begin || b.end <= a.begin; }
+
+ByteRange SpanOf(const BoundOperand& operand, const void* origin) {
+  const uint64_t begin = reinterpret_cast<uintptr_t>(origin) +
+                         static_cast<uint64_t>(operand.first_byte - operand.origin_byte);
+  return {begin, begin + operand.bytes};
+}
+
+std::byte* At(uint64_t address) {
+  return reinterpret_cast<std::byte*>(static_cast<uintptr_t>(address));
+}
+
+/// Elements that hold the pattern, one after the other in the order of memory. `Unit` is an element
+/// or half of one.
+template <class Unit>
+class Remains {
+ public:
+  void Add(std::byte* unit, const std::byte* before) {
+    if (row_ < kProof) held_[row_] = {unit, before};
+    if (++row_ < kProof) return;
+    if (row_ > kProof) return Leave({unit, before});
+    for (const Held& each : held_) Leave(each);
+  }
+  void EndRow() { row_ = 0; }
+
+  uint64_t count() const { return count_; }
+  ByteRange bytes() const { return bytes_; }
+
+ private:
+  struct Held {
+    std::byte* unit;
+    const std::byte* before;
+  };
+
+  void Leave(const Held& held) {
+    std::memcpy(held.unit, held.before, sizeof(Unit));
+    const uint64_t begin = reinterpret_cast<uintptr_t>(held.unit);
+    if (count_++ == 0) bytes_ = {begin, begin};
+    bytes_ = {std::min(bytes_.begin, begin), std::max(bytes_.end, begin + sizeof(Unit))};
+  }
+
+  static constexpr size_t kProof = sizeof(Unit) >= 4 ? 1 : 8 / sizeof(Unit);
+
+  Held held_[kProof] = {};
+  size_t row_ = 0;
+  uint64_t count_ = 0;
+  ByteRange bytes_ = {0, 0};
+};
+
+}  // namespace
+
+WatchedOutput::WatchedOutput(const BoundOperand& operand, std::byte* origin)
+    : name_(operand.name),
+      element_bytes_(static_cast<uint64_t>(operand.element_bytes)),
+      elements_(static_cast<uint64_t>(ElementCount(operand.tensor).value_or(0))),
+      to_device_(reinterpret_cast<uintptr_t>(operand.tensor.data) +
+                 static_cast<uint64_t>(operand.origin_byte) - reinterpret_cast<uintptr_t>(origin)) {
+  const OpenaclnnTensor& tensor = operand.tensor;
+  (void)FindByteRuns(reinterpret_cast<uintptr_t>(origin), element_bytes_,
+                     std::span(tensor.dims, tensor.rank), std::span(tensor.strides, tensor.rank),
+                     &runs_);
+  KeepEnds(kWatchedBytes, &runs_);
+}
+
+void WatchedOutput::Fill(uint64_t pattern) noexcept try {
+  before_.resize(BytesOf(runs_));
+  pattern_ = pattern;
+  std::byte* before = before_.data();
+  for (const ByteRange& run : runs_) {
+    const uint64_t bytes = run.end - run.begin;
+    before = std::copy_n(At(run.begin), bytes, before);
+    for (uint64_t i = 0; i < bytes; i += sizeof(pattern)) {
+      std::memcpy(At(run.begin + i), &pattern, std::min(bytes - i, sizeof(pattern)));
+    }
+  }
+} catch (const std::bad_alloc&) {
+  runs_.clear();
+}
+
+void WatchedOutput::Restore() const noexcept {
+  const std::byte* before = before_.data();
+  for (const ByteRange& run : runs_) {
+    std::memcpy(At(run.begin), before, run.end - run.begin);
+    before += run.end - run.begin;
+  }
+}
+
+template <class Unit>
+void WatchedOutput::Report(const char* api) const noexcept {
+  Unit expected[sizeof(pattern_) / sizeof(Unit)];
+  std::memcpy(expected, &pattern_, sizeof(pattern_));
+  Remains<Unit> remains;
+  const std::byte* before = before_.data();
+  for (const ByteRange& run : runs_) {
+    const uint64_t units = (run.end - run.begin) / sizeof(Unit);
+    for (uint64_t i = 0; i < units; ++i, before += sizeof(Unit)) {
+      std::byte* const unit = At(run.begin) + i * sizeof(Unit);
+      Unit value;
+      std::memcpy(&value, unit, sizeof(Unit));
+      if (value == expected[i % std::size(expected)]) [[unlikely]] {
+        remains.Add(unit, before);
+      } else {
+        remains.EndRow();
+      }
+    }
+  }
+  if (remains.count() == 0) return;
+  const auto [begin, end] = remains.bytes();
+  const OpenaclnnLeft left = {
+      .api = api,
+      .operand = name_,
+      .elements = elements_,
+      .left = std::max<uint64_t>(remains.count() * sizeof(Unit) / element_bytes_, 1),
+      .address = begin + to_device_,
+      .bytes = end - begin,
+  };
+  Check().tell_left(&left);
+}
+
+void WatchedOutput::Report(const char* api) const noexcept {
+  switch (element_bytes_) {
+    case 1:
+      return Report<uint8_t>(api);
+    case 2:
+      return Report<uint16_t>(api);
+    case 4:
+      return Report<uint32_t>(api);
+    default:
+      return Report<uint64_t>(api);
+  }
+}
+
+std::unique_ptr<OutputWatch> OutputWatch::Of(std::span<const BoundOperand> operands,
+                                             void* const* data) noexcept try {
+  std::unique_ptr<OutputWatch> watch;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const BoundOperand& output = operands[i];
+    if (output.role != OPENACLNN_OUTPUT || output.use != OPENACLNN_ALL || output.bytes == 0) {
+      continue;
+    }
+    const ByteRange own = SpanOf(output, data[i]);
+    bool apart = true;  // from what may be read
+    for (size_t j = 0; apart && j < operands.size(); ++j) {
+      apart = j == i || operands[j].bytes == 0 || Apart(own, SpanOf(operands[j], data[j]));
+    }
+    if (!apart) continue;
+    if (watch == nullptr) watch = std::make_unique<OutputWatch>();
+    watch->outputs_.emplace_back(output, static_cast<std::byte*>(data[i]));
+  }
+  return watch;
+} catch (const std::bad_alloc&) {
+  return nullptr;  // a check must not fail what it checks
+}
+
+void OutputWatch::Begin() noexcept {
+  const uint64_t pattern = NewPattern();
+  for (WatchedOutput& output : outputs_) output.Fill(pattern);
+}
+
+void OutputWatch::End(const char* api, int code) const noexcept {
+  for (const WatchedOutput& output : outputs_) {
+    code == 0 ? output.Report(api) : output.Restore();
+  }
+}
+
+}  // namespace openaclnn

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Output watch: elements of an output that its task did not write (OPENACLNN_CHECK=full).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "common/byte_runs.h"
+#include "nnopbase/operand.h"
+
+namespace openaclnn {
+
+/// One output while its task runs, in memory of the host.
+class WatchedOutput {
+ public:
+  /// `origin`: its element [0, …, 0].
+  WatchedOutput(const BoundOperand& operand, std::byte* origin);
+
+  /// Keeps what is there and writes the pattern over it. Without memory nothing is watched.
+  void Fill(uint64_t pattern) noexcept;
+  /// What was there comes back.
+  void Restore() const noexcept;
+  /// The same for elements that still hold the pattern, and a report of them.
+  void Report(const char* api) const noexcept;
+
+ private:
+  template <class Unit>
+  void Report(const char* api) const noexcept;
+
+  const char* name_;
+  uint64_t element_bytes_;
+  uint64_t elements_;
+  uint64_t to_device_;  // from an address of the host to the one that clients know
+  uint64_t pattern_ = 0;
+  std::vector<ByteRange> runs_;  // whole elements
+  std::vector<std::byte> before_;
+};
+
+/// The outputs of a call that its task is to write as a whole and without looking at them.
+class OutputWatch {
+ public:
+  /// `data`: where the operands' elements [0, …, 0] are. Null where there is nothing to watch, and
+  /// without memory for it.
+  static std::unique_ptr<OutputWatch> Of(std::span<const BoundOperand> operands,
+                                         void* const* data) noexcept;
+
+  /// Before the task and after it; `code` is what it returned.
+  void Begin() noexcept;
+  void End(const char* api, int code) const noexcept;
+
+ private:
+  std::vector<WatchedOutput> outputs_;
+};
+
+}  // namespace openaclnn

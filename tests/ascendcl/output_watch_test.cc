@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// OPENACLNN_CHECK=full: elements of an output that a task does not write are reported, others not.
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "common/text.h"
+#include "tests/ascendcl/own_operator.h"
+#include "tests/ascendcl/watched.h"
+
+namespace openaclnn {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kReport = "openaclnn: initcheck: ";
+
+class OutputWatchTest : public WatchedTest {
+ protected:
+  OutputWatchTest() : WatchedTest("full") {}
+
+  static OwnOperator::View Dense(aclDataType dtype, int64_t count) { return {dtype, {count}, {1}}; }
+  void Run(OwnOperator* own) const { ASSERT_EQ(own->Launch(stream), 0) << TakeMessage(); }
+
+  /// What is said of an operator whose only output has `count` elements, of which its task writes
+  /// all but those from `begin` on and before `end`.
+  template <class T>
+  std::string Leave(aclDataType dtype, int64_t count, int64_t begin, int64_t end) {
+    const DeviceArray<T> out(static_cast<size_t>(count), T{7});
+    OwnOperator own([=](void* const* data, void*) {
+      auto* values = static_cast<T*>(data[0]);
+      for (int64_t i = 0; i < count; ++i) {
+        if (i < begin || i >= end) values[i] = T{3};
+      }
+      return 0;
+    });
+    own.Add("out", OPENACLNN_OUTPUT, Dense(dtype, count), out.data());
+    Run(&own);
+    std::string text = Reported();
+    const std::vector<T> values = out.Read();
+    for (int64_t i = 0; i < count && !text.empty(); ++i) {
+      const bool left = i >= begin && i < end;
+      EXPECT_EQ(values[static_cast<size_t>(i)], left ? T{7} : T{3}) << i;
+    }
+    return text;
+  }
+};
+
+TEST_F(OutputWatchTest, ElementsThatTheTaskLeaves) {
+  const std::string text = Leave<float>(ACL_FLOAT, 1000, 997, 1000);
+  EXPECT_THAT(text, HasSubstr(Concat(kReport, "aclnnOwn has not written all of out\n")));
+  EXPECT_THAT(text, HasSubstr("what:  3 of the 1000 elements of out are as they were before"));
+  EXPECT_THAT(text, HasSubstr("where: bytes 3988 to 3999 of the 4000 that were allocated at 0x"));
+  EXPECT_THAT(text, HasSubstr("fix:   let the operator write each element"));
+  EXPECT_EQ(Leave<float>(ACL_FLOAT, 1000, 997, 1000), "") << "once";
+}
+
+TEST_F(OutputWatchTest, OneElementOfFourBytes) {
+  EXPECT_THAT(Leave<int32_t>(ACL_INT32, 10, 0, 1), HasSubstr("1 of the 10 elements"));
+}
+TEST_F(OutputWatchTest, OneElementOfEightBytes) {
+  EXPECT_THAT(Leave<int64_t>(ACL_INT64, 10, 9, 10), HasSubstr("1 of the 10 elements"));
+}
+TEST_F(OutputWatchTest, AllElements) {
+  EXPECT_THAT(Leave<double>(ACL_DOUBLE, 3, 0, 3), HasSubstr("3 of the 3 elements"));
+}
+TEST_F(OutputWatchTest, SmallElementsThatAreEightBytes) {
+  EXPECT_THAT(Leave<uint16_t>(ACL_FLOAT16, 9, 1, 5), HasSubstr("4 of the 9 elements"));
+}
+TEST_F(OutputWatchTest, SmallestElementsThatAreEightBytes) {
+  EXPECT_THAT(Leave<uint8_t>(ACL_BOOL, 100, 3, 12), HasSubstr("9 of the 100 elements"));
+}
+TEST_F(OutputWatchTest, FewerSmallElementsMayBeValues) {
+  EXPECT_EQ(Leave<uint16_t>(ACL_BF16, 9, 1, 4), "");
+  EXPECT_EQ(Leave<int8_t>(ACL_INT8, 100, 3, 10), "");
+}
+
+TEST_F(OutputWatchTest, AnyValuesAreValues) {
+  constexpr int64_t kCount = 4096;
+  std::mt19937_64 random(1);
+  for (const aclDataType dtype : {ACL_INT8, ACL_FLOAT16, ACL_INT32, ACL_FLOAT, ACL_DOUBLE}) {
+    const DeviceArray<uint64_t> out(kCount);
+    OwnOperator own([&](void* const* data, void*) {
+      auto* words = static_cast<uint64_t*>(data[0]);
+      for (int64_t i = 0; i < kCount; ++i) words[i] = random();
+      return 0;
+    });
+    const int64_t bytes = static_cast<int64_t>(aclDataTypeSize(dtype));
+    own.Add("out", OPENACLNN_OUTPUT, Dense(dtype, kCount * 8 / bytes), out.data());
+    for (int i = 0; i < 10; ++i) Run(&own);
+    EXPECT_EQ(Reported(), "");
+  }
+}
+
+TEST_F(OutputWatchTest, Strided) {
+  const DeviceArray<float> out(100, 7.0F);
+  OwnOperator own([](void* const* data, void*) {
+    auto* values = static_cast<float*>(data[0]);
+    for (int64_t i = 0; i < 3; ++i) {
+      for (int64_t j = 0; j < 4; ++j) {
+        if (i != 2 || j != 1) values[i * 10 - j * 2] = 3;
+      }
+    }
+    return 0;
+  });
+  own.Add("out", OPENACLNN_OUTPUT, {ACL_FLOAT, {3, 4}, {10, -2}, 8}, out.data());
+  Run(&own);
+  const std::string text = Reported();
+  EXPECT_THAT(text, HasSubstr("1 of the 12 elements of out"));
+  EXPECT_THAT(text, HasSubstr("where: bytes 104 to 107 of the 400"));
+  std::vector<float> expected(100, 7);
+  for (size_t i = 0; i < 3; ++i) {
+    for (size_t j = 0; j < 4; ++j) expected[8 + i * 10 - j * 2] = i == 2 && j == 1 ? 7 : 3;
+  }
+  EXPECT_EQ(out.Read(), expected) << "and what lies between is left alone";
+}
+
+TEST_F(OutputWatchTest, EachOutputByItsName) {
+  const DeviceArray<float> first(8), second(8);
+  OwnOperator own([](void* const* data, void*) {
+    std::memset(data[0], 0, 32);
+    return 0;
+  });
+  own.Add("first", OPENACLNN_OUTPUT, Dense(ACL_FLOAT, 8), first.data());
+  own.Add("second", OPENACLNN_OUTPUT, Dense(ACL_FLOAT, 8), second.data());
+  Run(&own);
+  const std::string text = Reported();
+  EXPECT_THAT(text, HasSubstr("aclnnOwn has not written all of second\n"));
+  EXPECT_EQ(Count(text, kReport), 1U);
+}
+
+TEST_F(OutputWatchTest, OfLargeOnesTheEnds) {
+  constexpr int64_t kCount = int64_t{20} << 20;  // of 80 MiB
+  EXPECT_EQ(Leave<float>(ACL_FLOAT, kCount, kCount / 2, kCount / 2 + 1), "");
+  EXPECT_THAT(Leave<float>(ACL_FLOAT, kCount, kCount - 1, kCount), HasSubstr("1 of the 20971520"));
+}
+
+/// Operators that may leave their output alone, or read it, find there what was there.
+class OldOutputTest : public OutputWatchTest {
+ protected:
+  void Expect(OpenaclnnUse use, bool alias) {
+    const DeviceArray<float> out(8, 7.0F);
+    std::vector<float> seen(8);
+    OwnOperator own([&](void* const* data, void*) {
+      std::memcpy(seen.data(), data[1], 32);
+      return 0;
+    });
+    const DeviceArray<float> other(8);
+    own.Add("self", OPENACLNN_INPUT, Dense(ACL_FLOAT, 8), alias ? out.data() : other.data());
+    own.Add("out", OPENACLNN_OUTPUT, Dense(ACL_FLOAT, 8), out.data(), use, ~uint64_t{0});
+    Run(&own);
+    EXPECT_EQ(Reported(), "");
+    EXPECT_EQ(seen, std::vector<float>(8, 7));
+  }
+};
+
+TEST_F(OldOutputTest, OfAPart) { Expect(OPENACLNN_PART, false); }
+TEST_F(OldOutputTest, Updated) { Expect(OPENACLNN_UPDATED, false); }
+TEST_F(OldOutputTest, ThatIsAnInputToo) { Expect(OPENACLNN_ALL, true); }
+
+TEST_F(OutputWatchTest, AFailureLeavesWhatWasThere) {
+  const DeviceArray<float> out(8, 7.0F);
+  OwnOperator own([](void* const*, void*) { return 507035; });
+  own.Add("out", OPENACLNN_OUTPUT, Dense(ACL_FLOAT, 8), out.data());
+  Run(&own);
+  EXPECT_EQ(aclrtSynchronizeStream(stream), 507035);
+  (void)TakeMessage();
+  EXPECT_EQ(Reported(), "");
+  EXPECT_EQ(out.Read(), std::vector<float>(8, 7));
+}
+
+TEST_F(OutputWatchTest, ViewsOfTooManyPiecesAreNotWatched) {
+  constexpr int64_t kMany = 5000;
+  const DeviceArray<float> out(2 * kMany);
+  OwnOperator own([](void* const*, void*) { return 0; });
+  own.Add("out", OPENACLNN_OUTPUT, {ACL_FLOAT, {kMany}, {2}}, out.data());
+  own.Add("none", OPENACLNN_OUTPUT, {ACL_FLOAT, {0}, {1}}, nullptr);
+  Run(&own);
+  EXPECT_EQ(Reported(), "");
+}
+
+class FastOutputTest : public WatchedTest {
+ protected:
+  FastOutputTest() : WatchedTest("fast") {}
+};
+
+TEST_F(FastOutputTest, NothingIsSaidWithoutFull) {
+  const DeviceArray<float> out(8);
+  OwnOperator own([](void* const*, void*) { return 0; });
+  own.Add("out", OPENACLNN_OUTPUT, {ACL_FLOAT, {8}, {1}}, out.data());
+  ASSERT_EQ(own.Launch(stream), 0);
+  EXPECT_EQ(Reported(), "");
+}
+
+}  // namespace
+}  // namespace openaclnn
