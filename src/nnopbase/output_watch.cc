@@ -6,6 +6,7 @@
 #include "nnopbase/output_watch.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -19,6 +20,8 @@ namespace {
 
 /// Of larger outputs so much at either end: what comes short is mostly the last elements.
 constexpr uint64_t kWatchedBytes = uint64_t{32} << 20;
+
+constexpr uint64_t kPatternBytes = 8;
 
 /// Two signalling NaNs of FLOAT, which no arithmetic gives, others for each task: memory that is
 /// copied never holds them. Single elements of 4 bytes and more show; smaller ones may hold any
@@ -99,7 +102,7 @@ class Remains {
     bytes_ = {std::min(bytes_.begin, begin), std::max(bytes_.end, begin + sizeof(Unit))};
   }
 
-  static constexpr size_t kProof = sizeof(Unit) >= 4 ? 1 : 8 / sizeof(Unit);
+  static constexpr size_t kProof = sizeof(Unit) >= 4 ? 1 : kPatternBytes / sizeof(Unit);
 
   Held held_[kProof] = {};
   size_t row_ = 0;
@@ -129,8 +132,8 @@ void WatchedOutput::Fill(uint64_t pattern) noexcept try {
   for (const ByteRange& run : runs_) {
     const uint64_t bytes = run.end - run.begin;
     before = std::copy_n(At(run.begin), bytes, before);
-    for (uint64_t i = 0; i < bytes; i += sizeof(pattern)) {
-      std::memcpy(At(run.begin + i), &pattern, std::min(bytes - i, sizeof(pattern)));
+    for (uint64_t i = 0; i < bytes; i += kPatternBytes) {
+      std::memcpy(At(run.begin + i), &pattern, std::min(bytes - i, kPatternBytes));
     }
   }
 } catch (const std::bad_alloc&) {
@@ -147,8 +150,8 @@ void WatchedOutput::Restore() const noexcept {
 
 template <class Unit>
 void WatchedOutput::Report(const char* api) const noexcept {
-  Unit expected[sizeof(pattern_) / sizeof(Unit)];
-  std::memcpy(expected, &pattern_, sizeof(pattern_));
+  std::array<Unit, kPatternBytes / sizeof(Unit)> expected;
+  std::memcpy(expected.data(), &pattern_, kPatternBytes);
   Remains<Unit> remains;
   const std::byte* before = before_.data();
   for (const ByteRange& run : runs_) {
@@ -157,7 +160,7 @@ void WatchedOutput::Report(const char* api) const noexcept {
       std::byte* const unit = At(run.begin) + i * sizeof(Unit);
       Unit value;
       std::memcpy(&value, unit, sizeof(Unit));
-      if (value == expected[i % std::size(expected)]) [[unlikely]] {
+      if (value == expected[i % expected.size()]) [[unlikely]] {
         remains.Add(unit, before);
       } else {
         remains.EndRow();
