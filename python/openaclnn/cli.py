@@ -97,6 +97,7 @@ def _command(
 
     def command(*, json: bool, soc: str | None, **values) -> ExitCode:
         _select_product(soc)
+        os.environ.setdefault("OPENACLNN_CHECK", "off")  # what is refused is said here, in one line
         files = {each.name: values.pop(each.name) for each in file_options}
         named = {name: path for name, path in files.items() if path is not None}
         return act(values, named, json)

@@ -10,6 +10,7 @@
 #include "ascendcl/check/pinned_source.h"
 #include "ascendcl/check/race_report.h"
 #include "ascendcl/check/race_watch.h"
+#include "ascendcl/check/refusal.h"
 #include "ascendcl/check/report.h"
 #include "ascendcl/config.h"
 #include "ascendcl/context.h"
@@ -63,27 +64,13 @@ bool HasRows(const void* address, const Extent& extent) {
   return mapped;
 }
 
-/// Of an address that is not null. A side that fails has no host address.
-Status Resolve(const char* operand, const void* address, const Extent& extent, Side* side) {
-  side->extent = extent;
-  size_t bytes = 0;
-  if (!extent.Bytes(&bytes)) {
-    return Status(ACL_ERROR_RT_PARAM_INVALID,
-                  Concat(operand, " range is beyond any address, expected ", extent.height,
-                         " rows of pitch ", extent.pitch, " to fit in memory"));
-  }
-  switch (Memory::Get().Pin(address, bytes, &side->pin)) {
-    case Memory::Lookup::kPinned:
-      side->host = side->pin.host();
-      return {};
+/// Why a side has no memory.
+Status Unresolved(Memory::Lookup found, const char* operand, const void* address, size_t bytes) {
+  switch (found) {
     case Memory::Lookup::kUnknown:
-      if (!HasRows(address, extent)) {
-        return Status(ACL_ERROR_RT_PARAM_INVALID,
-                      Concat(operand, " range is ", bytes, " bytes from ", address,
-                             ", where this process has no memory, expected live memory"));
-      }
-      side->host = static_cast<std::byte*>(const_cast<void*>(address));
-      return {};
+      return Status(ACL_ERROR_RT_PARAM_INVALID,
+                    Concat(operand, " range is ", bytes, " bytes from ", address,
+                           ", where this process has no memory, expected live memory"));
     case Memory::Lookup::kFreed:
       return Status(ACL_ERROR_RT_PARAM_INVALID,
                     Concat(operand, " value is ", address,
@@ -92,12 +79,36 @@ Status Resolve(const char* operand, const void* address, const Extent& extent, S
       return Status(ACL_ERROR_RT_PARAM_INVALID,
                     Concat(operand, " value is ", address,
                            ", which is pinned memory that was freed, expected live memory"));
+    case Memory::Lookup::kPinned:
     case Memory::Lookup::kOutOfRange:
       break;
   }
   return Status(ACL_ERROR_RT_PARAM_INVALID,
                 Concat(operand, " range is ", bytes, " bytes from ", address,
                        ", expected a range that stays in the allocation it starts in"));
+}
+
+/// Of an address that is not null. A side that fails has no host address.
+Status Resolve(const char* api, const char* operand, const void* address, const Extent& extent,
+               Side* side) {
+  side->extent = extent;
+  size_t bytes = 0;
+  if (!extent.Bytes(&bytes)) {
+    return Status(ACL_ERROR_RT_PARAM_INVALID,
+                  Concat(operand, " range is beyond any address, expected ", extent.height,
+                         " rows of pitch ", extent.pitch, " to fit in memory"));
+  }
+  const Memory::Lookup found = Memory::Get().Pin(address, bytes, &side->pin);
+  if (found == Memory::Lookup::kPinned) {
+    side->host = side->pin.host();
+  } else if (found == Memory::Lookup::kUnknown && HasRows(address, extent)) {
+    side->host = static_cast<std::byte*>(const_cast<void*>(address));
+  } else {
+    Status status = Unresolved(found, operand, address, bytes);
+    ReportRefusal(Misuse::kCopy, api, status, address, bytes);
+    return status;
+  }
+  return {};
 }
 
 Status CheckAddresses(const void* dst, const void* src) {
@@ -270,9 +281,9 @@ Status CheckPitches(size_t dpitch, size_t spitch, size_t width) {
 Status Copy(const char* api, void* dst, const Extent& to, const void* src, const Extent& from,
             aclrtMemcpyKind kind) {
   Side dst_side, src_side;
-  Status to_status = Resolve("dst", dst, to, &dst_side);
+  Status to_status = Resolve(api, "dst", dst, to, &dst_side);
   if (dst_side.host == nullptr) return to_status;
-  Status from_status = Resolve("src", src, from, &src_side);
+  Status from_status = Resolve(api, "src", src, from, &src_side);
   if (src_side.host == nullptr) return from_status;
   WarnOfKind(api, kind, dst_side, src_side);
   TellIfWatched({api}, [&] { return Accesses(dst_side, src_side); });
@@ -302,8 +313,8 @@ Status Launch(const char* api, Stream& stream, bool pageable, const Accesses& ac
 Status CopyAsync(const char* api, void* dst, const Extent& to, const void* src, const Extent& from,
                  aclrtMemcpyKind kind, const std::shared_ptr<Stream>& stream) {
   Side dst_side, src_side;
-  Status status = Resolve("dst", dst, to, &dst_side);
-  if (status.ok()) status = Resolve("src", src, from, &src_side);
+  Status status = Resolve(api, "dst", dst, to, &dst_side);
+  if (status.ok()) status = Resolve(api, "src", src, from, &src_side);
   if (status.ok()) status = CheckKindFits(kind, dst_side, src_side);
   if (!status.ok()) return status;
   const bool pageable = dst_side.pageable() || src_side.pageable();
@@ -385,7 +396,7 @@ aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count)
     Status status = openaclnn::RequireOut("devPtr", devPtr);
     if (status.ok()) status = openaclnn::CheckCount("maxCount", count, maxCount);
     if (!status.ok()) return status;
-    Status resolved = openaclnn::Resolve("devPtr", devPtr, {.width = count}, &side);
+    Status resolved = openaclnn::Resolve("aclrtMemset", "devPtr", devPtr, {.width = count}, &side);
     if (side.host == nullptr) return resolved;
     openaclnn::TellIfWatched({"aclrtMemset"}, [&] { return openaclnn::Accesses(side); });
     std::memset(side.host, value, count);
@@ -403,7 +414,9 @@ aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t c
     openaclnn::Side side;
     status = openaclnn::RequireOut("devPtr", devPtr);
     if (status.ok()) status = openaclnn::CheckCount("maxCount", count, maxCount);
-    if (status.ok()) status = openaclnn::Resolve("devPtr", devPtr, {.width = count}, &side);
+    if (status.ok()) {
+      status = openaclnn::Resolve("aclrtMemsetAsync", "devPtr", devPtr, {.width = count}, &side);
+    }
     if (!status.ok()) return status;
     return openaclnn::Launch(
         "aclrtMemsetAsync", *object, side.pageable(), [&] { return openaclnn::Accesses(side); },

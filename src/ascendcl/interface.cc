@@ -9,6 +9,7 @@
 #include "ascendcl/check/declared.h"
 #include "ascendcl/check/race_report.h"
 #include "ascendcl/check/race_watch.h"
+#include "ascendcl/check/refusal.h"
 #include "ascendcl/config.h"
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
@@ -70,7 +71,12 @@ class KernelTask : public Task {
   Progress Run(Status* status) override {
     Message message;
     const int code = task_.run(task_.state, &message);
-    if (code != 0) *status = Status(code, message.text, task_.name);
+    if (code != 0) [[unlikely]] {
+      *status = Status(code, message.text, task_.name);
+      // What a task finds in the data.
+      if (code == ACL_ERROR_RT_VECTOR_CORE_EXCEPTION)
+        ReportRefusal(Misuse::kValue, task_.name, *status, nullptr, 0);
+    }
     return Progress::kDone;
   }
   const char* name() const override { return task_.name; }

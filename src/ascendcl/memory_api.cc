@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory: aclrtMalloc, aclrtFree, aclrtMallocHost and their kin.
 #include "acl/acl.h"
+#include "ascendcl/check/refusal.h"
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
 #include "ascendcl/memory.h"
@@ -24,6 +25,14 @@ Status MallocDevice(const char* api, void** address, size_t size, bool padded) {
   NoteSize(size);
   return Memory::Get().Allocate(api, Location::kDevice, context->device_id(), size, padded,
                                 address);
+}
+
+Status Free(const char* api, Location location, const char* operand, const void* address) {
+  Status status = RequireOut(operand, address);
+  if (!status.ok()) return status;
+  status = Memory::Get().Free(location, operand, address);
+  if (!status.ok()) ReportRefusal(Misuse::kFree, api, status, address, 1);
+  return status;
 }
 
 }  // namespace
@@ -51,8 +60,7 @@ aclError aclrtMallocAlign32(void** devPtr, size_t size, aclrtMemMallocPolicy) {
 
 aclError aclrtFree(void* devPtr) {
   return ReleaseApi("aclrtFree", [&] {
-    Status status = RequireOut("devPtr", devPtr);
-    return status.ok() ? Memory::Get().Free(Location::kDevice, "devPtr", devPtr) : status;
+    return openaclnn::Free("aclrtFree", Location::kDevice, "devPtr", devPtr);
   });
 }
 
@@ -68,8 +76,7 @@ aclError aclrtMallocHost(void** hostPtr, size_t size) {
 
 aclError aclrtFreeHost(void* hostPtr) {
   return ReleaseApi("aclrtFreeHost", [&] {
-    Status status = RequireOut("hostPtr", hostPtr);
-    return status.ok() ? Memory::Get().Free(Location::kPinnedHost, "hostPtr", hostPtr) : status;
+    return openaclnn::Free("aclrtFreeHost", Location::kPinnedHost, "hostPtr", hostPtr);
   });
 }
 

@@ -17,6 +17,7 @@ constexpr OpenaclnnCheck kUnwatched = {
     .tell_left = [](const OpenaclnnLeft*) {},
     .tell_misaligned = [](const char*, const char*, const void*, uint64_t, uint64_t) {},
     .tell_shared_workspace = [](const char*, const char*, const void*, uint64_t) {},
+    .refused = [](const char*, int, const char*, const void*, uint64_t) {},
 };
 
 // Where an operand is empty, indices for instance, the others may be left alone.
@@ -83,5 +84,9 @@ void DeclaredAccesses::Declare() const {
 }
 
 void DeclaredAccesses::Undeclare() { Check().declare(nullptr, 0); }
+
+void TellRefused(const char* api, const Status& failure, const void* address, uint64_t bytes) {
+  Check().refused(api, failure.code(), failure.text().c_str(), address, bytes);
+}
 
 }  // namespace openaclnn

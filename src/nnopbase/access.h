@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Access: what a task touches, declared to libascendcl.so while it looks for races.
+// Access: what a task touches, declared to libascendcl.so while it looks for races, and what it was
+// refused.
 #pragma once
 
 #include <optional>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "ascendcl/check/interface.h"
+#include "common/status.h"
 #include "nnopbase/operand.h"
 
 namespace openaclnn {
@@ -43,5 +45,8 @@ class DeclaredAccesses {
 
   const std::optional<std::vector<OpenaclnnAccess>> accesses_;
 };
+
+/// Tells that `api` is refused for bytes that are no device memory, or are not its own to use.
+void TellRefused(const char* api, const Status& failure, const void* address, uint64_t bytes);
 
 }  // namespace openaclnn

@@ -150,10 +150,10 @@ Status Executor::CheckWorkspace(void* workspace, uint64_t workspace_size) const 
 
 namespace {
 
-Status PinRange(const char* operand, const void* address, uint64_t bytes, OpenaclnnPin* pin) {
-  switch (Runtime().pin(address, bytes, pin)) {
-    case OPENACLNN_PINNED:
-      return {};
+/// Why a range was not pinned.
+Status Unpinned(OpenaclnnPinResult found, const char* operand, const void* address,
+                uint64_t bytes) {
+  switch (found) {
     case OPENACLNN_NOT_DEVICE_MEMORY:
       return Status(ACLNN_ERR_PARAM_INVALID,
                     Concat(operand, " data is ", address,
@@ -163,12 +163,22 @@ Status PinRange(const char* operand, const void* address, uint64_t bytes, Openac
                     Concat(operand, " data is ", address,
                            ", which is device memory that was freed or never mapped, expected "
                            "memory that is allocated"));
+    case OPENACLNN_PINNED:
     case OPENACLNN_OUT_OF_ALLOCATION:
       break;
   }
   return Status(ACLNN_ERR_PARAM_INVALID,
                 Concat(operand, " data is ", bytes, " bytes from ", address,
                        ", which leave their allocation, expected one that holds them"));
+}
+
+Status PinRange(const char* api, const char* operand, const void* address, uint64_t bytes,
+                OpenaclnnPin* pin) {
+  const OpenaclnnPinResult found = Runtime().pin(address, bytes, pin);
+  if (found == OPENACLNN_PINNED) return {};
+  Status status = Unpinned(found, operand, address, bytes);
+  TellRefused(api, status, address, bytes);
+  return status;
 }
 
 }  // namespace
@@ -186,8 +196,8 @@ Status Executor::Bind(void* workspace, QueuedCall* queued) const {
     const auto first = reinterpret_cast<uintptr_t>(operand.tensor.data) +
                        static_cast<uintptr_t>(operand.first_byte);
     OpenaclnnPin* pin = &queued->pins[queued->num_pins];
-    Status status =
-        PinRange(operand.name, reinterpret_cast<const void*>(first), operand.bytes, pin);
+    Status status = PinRange(call_->api(), operand.name, reinterpret_cast<const void*>(first),
+                             operand.bytes, pin);
     if (!status.ok()) return status;
     ++queued->num_pins;
     queued->misaligned |= IsMisaligned(operand);
@@ -196,7 +206,7 @@ Status Executor::Bind(void* workspace, QueuedCall* queued) const {
   }
   if (workspace_size_ == 0) return {};
   OpenaclnnPin* pin = &queued->pins[queued->num_pins];
-  Status status = PinRange("workspace", workspace, workspace_size_, pin);
+  Status status = PinRange(call_->api(), "workspace", workspace, workspace_size_, pin);
   if (!status.ok()) return status;
   ++queued->num_pins;
   queued->workspace = pin->host;

@@ -105,6 +105,16 @@ def test_a_program_that_a_mistake_ends(tool):
     assert "  memcheck: 1 error, 1 reported\n    the host reads device memory at 0x" in run.stderr
 
 
+def test_a_call_that_is_refused(tool, tmp_path):
+    free = "acl.aclrtFree(memory)"
+    text = START + f"assert [{free}, {free}] == [0, 107000] and acl.aclFinalize() == 0"
+    run = tool("run", "--check", "fast", "--check-json", "report.jsonl", *program(text))
+    assert run.code == 5
+    assert "  memcheck: 1 error, 1 reported\n    aclrtFree: devPtr value is 0x" in run.stderr
+    line = json.loads((tmp_path / "report.jsonl").read_text().splitlines()[0])
+    assert line["code"] == 107000 and line["where"].endswith(" and that aclrtFree has freed")
+
+
 def test_a_program_that_a_signal_ends(tool):
     run = tool("run", "--check", "fast", "--", "sh", "-c", "kill -TERM $$")
     assert run.code == 128 + signal.SIGTERM

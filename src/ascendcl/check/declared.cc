@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declared accesses: the table of functions by which libnnopbase says what a task touches.
+// Declared accesses: the table of functions by which libnnopbase says what a task touches, and what
+// it may not.
 #include "ascendcl/check/declared.h"
 
 #include <span>
@@ -8,7 +9,9 @@
 #include "ascendcl/check/interface.h"
 #include "ascendcl/check/operand_report.h"
 #include "ascendcl/check/race_watch.h"
+#include "ascendcl/check/refusal.h"
 #include "ascendcl/check/write_watch.h"
+#include "ascendcl/error.h"
 
 namespace openaclnn {
 namespace {
@@ -28,6 +31,13 @@ constexpr OpenaclnnCheck kCheck = {
     .tell_left = ReportLeft,
     .tell_misaligned = ReportMisaligned,
     .tell_shared_workspace = ReportSharedWorkspace,
+    .refused =
+        [](const char* api, int code, const char* words, const void* address, uint64_t bytes) {
+          (void)Guard([&] {
+            ReportRefusal(Misuse::kOperand, api, Status(code, words), address, bytes);
+            return Status();
+          });
+        },
 };
 
 Reading ReadingOf(OpenaclnnReading reading) {

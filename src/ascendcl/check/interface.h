@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The private C interface by which libnnopbase.so tells libascendcl.so what a task touches.
+// The private C interface by which libnnopbase.so tells libascendcl.so what a task touches, and
+// what it may not.
 //
 // Apart from ascendcl/interface.h, since operators have nothing to do with it.
 #pragma once
@@ -55,6 +56,9 @@ typedef struct OpenaclnnCheck {
   /// The tasks of two operators compute in this workspace at once.
   void (*tell_shared_workspace)(const char* api, const char* other, const void* address,
                                 uint64_t bytes);
+  /// `api` is refused, with `code` and in these words, for bytes that are not a task's to use.
+  void (*refused)(const char* api, int code, const char* words, const void* address,
+                  uint64_t bytes);
 } OpenaclnnCheck;
 
 /// Null unless `version` is the one this library was built with.

@@ -38,7 +38,9 @@ void WritePlace(const void* address, uint64_t bytes, const Place& place, Bounded
     number(last);
   }
   const bool inside = place.offset >= 0 && static_cast<uint64_t>(last) < place.bytes;
+  const bool begins = place.offset >= 0 && static_cast<uint64_t>(place.offset) < place.bytes;
   *text << (inside             ? " of the "
+            : begins           ? ", beyond the end of the "
             : place.offset < 0 ? ", before the "
                                : ", behind the ")
         << place.bytes << (place.reserved ? " that were reserved at " : " that were allocated at ")

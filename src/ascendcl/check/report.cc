@@ -18,6 +18,7 @@
 #include "ascendcl/check/standard_error.h"
 #include "ascendcl/error_table.h"
 #include "ascendcl/log.h"
+#include "common/text.h"
 
 namespace openaclnn {
 namespace {
@@ -175,8 +176,7 @@ void TellFinding(const Finding& finding) noexcept {
     const std::string line = OneLine(finding);
     const bool error = finding.severity == Severity::kError;
     Log(LogModule::kAscendcl, error ? LogLevel::kError : LogLevel::kWarning, line);
-    if (!error) return;
-    RecordMessage(finding.code != 0 ? FindError(finding.code).prefix : "openaclnn", {line});
+    if (error && finding.code == 0) RecordMessage("openaclnn", {line});
   } catch (const std::exception&) {  // without memory for words nothing is told; it was counted
   }
 }
@@ -190,8 +190,6 @@ void ReportFinding(const Finding& finding) noexcept {
     Count(finding.check);
   }
 }
-
-Status FailureOf(const Finding& finding) { return Status(finding.code, OneLine(finding)); }
 
 void ReportFromHandler(const FindingView& finding) noexcept {
   // Two threads at once are few: what one of them has to say may be lost, but not mixed.
