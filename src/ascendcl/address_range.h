@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "ascendcl/arena.h"
+#include "ascendcl/check/call_stack.h"
 #include "common/handle_table.h"
 #include "common/status.h"
 
@@ -35,6 +36,10 @@ class PhysicalMemory {
   using Ended = void (*)(uint32_t device_id, uint64_t bytes);
   void TellEnd(Ended ended) { ended_ = ended; }
 
+  /// Who made it; null where that is not known.
+  const CallStack* made_from() const { return made_from_.get(); }
+  void set_made_from(std::unique_ptr<const CallStack> stack) { made_from_ = std::move(stack); }
+
  private:
   PhysicalMemory(uint32_t device_id, uint64_t bytes) : device_id_(device_id), bytes_(bytes) {}
 
@@ -42,6 +47,7 @@ class PhysicalMemory {
   const uint64_t bytes_;
   int descriptor_ = -1;  // of a file without a name
   Ended ended_ = nullptr;
+  std::unique_ptr<const CallStack> made_from_;
 };
 
 /// A range of addresses and what is mapped in it. As for all device memory, clients hold addresses

@@ -284,7 +284,10 @@ Status Memory::MakePhysical(uint32_t device_id, uint64_t bytes,
   if (status.ok()) status = Count(device_id, bytes);
   if (!status.ok()) return status;
   memory->TellEnd([](uint32_t device, uint64_t size) { Get().Uncount(device, size); });
-  if (WatchingRaces()) memory->Fill(kNewPattern);
+  if (WatchingRaces()) {
+    memory->Fill(kNewPattern);
+    memory->set_made_from(TakeCallStack());
+  }
   *made = std::move(memory);
   return status;
 }

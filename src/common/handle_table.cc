@@ -141,16 +141,29 @@ Found HandleTable::FindAlone(Kind kind, const void* handle, Pin* pin) {
   }
 }
 
-void HandleTable::RemoveAll(Kind kind) {
+// Of each that lives, as if it were of the kind.
+template <class Act>
+void HandleTable::EachHandle(Kind kind, const Act& act) const {
   for (const auto& each : chunks_) {
     const Slot* chunk = each.load(std::memory_order_acquire);
     for (uint32_t i = 0; chunk != nullptr && i < kChunkSize; ++i) {
       const uint64_t state = chunk[i].state.load(std::memory_order_acquire);
       if ((state & kLive) == 0) continue;
       const uint64_t bits = Encode(kind, state >> kGenerationShift, chunk[i].index);
-      Remove(kind, reinterpret_cast<const void*>(bits));  // of another kind: nothing
+      act(reinterpret_cast<const void*>(bits));
     }
   }
+}
+
+void HandleTable::RemoveAll(Kind kind) {
+  EachHandle(kind, [&](const void* handle) { Remove(kind, handle); });  // of another kind: nothing
+}
+
+void HandleTable::ShowAll(Kind kind, See see, void* context) {
+  EachHandle(kind, [&](const void* handle) {
+    Pin pin;
+    if (Find(kind, handle, &pin) == Found::kLive) see(context, handle, pin.object());
+  });
 }
 
 void HandleTable::DestroyObject(Slot* slot, uint64_t generation) {

@@ -102,6 +102,10 @@ class HandleTable {
   /// Removes every handle of the kind.
   void RemoveAll(Kind kind);
 
+  /// Shows each object of the kind to `see`, with its handle.
+  using See = void (*)(void* context, const void* handle, void* object);
+  void ShowAll(Kind kind, See see, void* context);
+
  private:
   // generation in bits 63..33, live in bit 32, alone in bit 31, pins in bits 30..0 (the table holds
   // one while live).
@@ -123,6 +127,8 @@ class HandleTable {
   static constexpr uint32_t kChunkSize = 1u << kChunkBits;
   static constexpr uint32_t kMaxChunks = 1u << 12;
 
+  template <class Act>
+  void EachHandle(Kind kind, const Act& act) const;
   Found Decode(Kind kind, const void* handle, Slot** slot, uint64_t* generation) const;
   Slot* TakeFreeSlot();
   void AddChunk();

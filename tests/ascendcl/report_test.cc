@@ -111,9 +111,16 @@ TEST_F(ReportTest, LeaksNameWhoMadeThem) {
   for (const char* level : {"fast", "full"}) {
     const Variable check("OPENACLNN_CHECK", level);
     void *aligned = nullptr, *range = nullptr;
+    aclrtDrvMemHandle physical = nullptr, mapped = nullptr;
+    aclrtPhysicalMemProp prop = {};
+    prop.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
     Start();
     ASSERT_EQ(aclrtMallocAlign32(&aligned, 32, ACL_MEM_MALLOC_HUGE_FIRST), 0);
     ASSERT_EQ(aclrtReserveMemAddress(&range, 2 << 20, 0, nullptr, 0), 0);
+    ASSERT_EQ(aclrtMallocPhysical(&physical, 4 << 20, &prop, 0), 0);
+    ASSERT_EQ(aclrtMallocPhysical(&mapped, 2 << 20, &prop, 0), 0);
+    ASSERT_EQ(aclrtMapMem(range, 2 << 20, 0, mapped, 0), 0);
+    ASSERT_EQ(aclrtFreePhysical(mapped), 0) << "it goes with the range";
     EXPECT_EQ(End(), "");  // a warning
     std::vector<std::string> places;
     for (const Json& line : Lines()) {
@@ -123,10 +130,11 @@ TEST_F(ReportTest, LeaksNameWhoMadeThem) {
       EXPECT_EQ(where.find(" from ") != std::string::npos, std::string(level) == "full") << where;
       places.push_back(where.substr(0, where.find(" from ")));
     }
-    std::sort(places.begin(), places.end());  // of 2097152 bytes, of 32
-    ASSERT_EQ(places.size(), 2U);
-    EXPECT_THAT(places[0], EndsWith(" on device 0 by aclrtReserveMemAddress"));
-    EXPECT_THAT(places[1], EndsWith(" on device 0 by aclrtMallocAlign32"));
+    std::sort(places.begin(), places.end());  // "4194304 bytes", "bytes … 2097152", "bytes … 32"
+    ASSERT_EQ(places.size(), 3U);
+    EXPECT_EQ(places[0], "4194304 bytes that were allocated on device 0 by aclrtMallocPhysical");
+    EXPECT_THAT(places[1], EndsWith(" on device 0 by aclrtReserveMemAddress"));
+    EXPECT_THAT(places[2], EndsWith(" on device 0 by aclrtMallocAlign32"));
     std::filesystem::remove(file());
   }
 }
