@@ -194,15 +194,20 @@ const void* Arena::DeviceAddress(const void* host) const {
 bool Arena::AllocateGuarded(uint64_t bytes, Block* block) {
   Segment* segment = AddSegment(RoundUp(bytes, kPage));
   if (segment == nullptr) return false;
-  std::memset(segment->host, kGuardPattern, segment->bytes);
   const uint64_t lead = (segment->bytes - bytes) / 64 * 64;
   *block = {segment->device + lead, segment->host + lead, bytes};
   if (!options_.canaries) return true;
   block->before = static_cast<uint32_t>(std::min(lead, kAlignment));
   block->behind = static_cast<uint32_t>(segment->bytes - lead - bytes);
-  WriteCanary(block->host - block->before, block->before);
-  WriteCanary(block->host + bytes, block->behind);
   return true;
+}
+
+void Arena::Fill(const Block& block) {
+  std::byte* const begin = block.host - reinterpret_cast<uintptr_t>(block.host) % kPage;
+  const auto lead = static_cast<uint64_t>(block.host - begin);
+  std::memset(begin, kGuardPattern, RoundUp(lead + block.bytes, kPage));
+  WriteCanary(block.host - block.before, block.before);
+  WriteCanary(block.host + block.bytes, block.behind);
 }
 
 void Arena::MakeFree(Ranges::iterator range) noexcept {

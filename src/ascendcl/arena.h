@@ -18,8 +18,7 @@ struct Block {
   std::byte* device = nullptr;
   std::byte* host = nullptr;
   uint64_t bytes = 0;
-  // Bytes beside it for a canary (check/canary.h). Guarded blocks hold it, of others the owner
-  // writes it, which touches the page behind.
+  // Bytes beside it for a canary (check/canary.h), which the owner writes.
   uint32_t before = 0;
   uint32_t behind = 0;
 };
@@ -44,6 +43,9 @@ class Arena {
   /// False when the machine has no address space left. Blocks are aligned to kAlignment, and their
   /// bytes are what was there before. If it throws, nothing is handed out.
   bool Allocate(uint64_t bytes, Block* block);
+  /// Of a new guarded block: fills the pages that it has alone, and writes its canaries. Apart from
+  /// Allocate since it takes the longer the larger the block is: the owner need not lock.
+  static void Fill(const Block& block);
   /// Needs no memory: what it enters was made when the block was handed out.
   void Free(const Block& block) noexcept;
   /// Gives the machine what is kept of freed blocks back, the oldest first, but for so much.

@@ -112,7 +112,7 @@ Status Memory::Allocate(const char* api, Location location, uint32_t device_id, 
   allocation->maker = api;
   if (config.check == CheckLevel::kFull) allocation->made_from = TakeCallStack();
   Table entry = {{0, allocation.get()}};
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (freed_ == nullptr && config.check != CheckLevel::kOff) {
     freed_ = std::make_unique<FreedBlocks>();
   }
@@ -120,7 +120,10 @@ Status Memory::Allocate(const char* api, Location location, uint32_t device_id, 
                                          : AllocateHost(config, allocation.get(), bytes);
   if (!status.ok()) return status;
   if (ArenaOf(location)->options().guard_pages) {
+    lock.unlock();  // nobody knows the block before it is in the table
+    Arena::Fill(allocation->block);
     allocation->canary = Canary::kWritten;
+    lock.lock();
   } else if (location == Location::kPinnedHost) {
     WriteCanaryOf(*allocation);  // which the host may damage before any task
   }

@@ -48,7 +48,6 @@ void Add(const Block& block, std::map<std::byte*, Held>* live, uint8_t fill) {
     ASSERT_TRUE(block.host + block.bytes <= held.block.host ||
                 held.block.host + held.block.bytes <= block.host);
   }
-  if (block.before == 0) WriteCanary(block.host + block.bytes, block.behind);  // as its owner does
   std::memset(block.host, fill, block.bytes);
   live->emplace(block.device, Held{block, fill});
 }
@@ -74,6 +73,9 @@ TEST_P(ArenaTest, AgreesWithAModel) {
       }
       ASSERT_TRUE(arena.Covers(block.device));
       ASSERT_TRUE(arena.Covers(block.device + bytes - 1));
+      // As its owner does.
+      GetParam().guard_pages ? Arena::Fill(block)
+                             : WriteCanary(block.host + block.bytes, block.behind);
       Add(block, &live, static_cast<uint8_t>(i));
     } else if (!live.empty()) {
       const auto chosen = std::next(live.begin(), random() % live.size());

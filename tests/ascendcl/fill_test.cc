@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // OPENACLNN_CHECK=full: nobody is helped by what new memory or a workspace happens to hold.
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstring>
+#include <thread>
+#include <vector>
 
 #include "nnopbase/interface.h"
 #include "tests/ascendcl/fixture.h"
@@ -85,6 +89,46 @@ TEST_F(FullFillTest, NewMemory) {
     EXPECT_TRUE(IsFilled(static_cast<const uint8_t*>(host), bytes)) << bytes;
     EXPECT_EQ(aclrtFreeHost(host), 0);
   }
+}
+
+using Clock = std::chrono::steady_clock;
+
+/// How many calls that look at memory end in the middle half of the time in which another thread
+/// allocates.
+size_t CallsDuringAnAllocation(const void* known, size_t bytes) {
+  std::atomic<bool> over{false};
+  Clock::time_point begin, end;
+  void* large = nullptr;
+  std::thread filler([&] {
+    EXPECT_EQ(aclrtSetDevice(0), 0);
+    begin = Clock::now();
+    EXPECT_EQ(aclrtMalloc(&large, bytes, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    end = Clock::now();
+    over = true;
+  });
+  std::vector<Clock::time_point> calls;
+  for (aclrtPtrAttributes attributes; !over && calls.size() < 10'000'000;) {
+    EXPECT_EQ(aclrtPointerGetAttributes(known, &attributes), 0);
+    calls.push_back(Clock::now());
+  }
+  filler.join();
+  EXPECT_EQ(aclrtFree(large), 0);
+  const auto quarter = (end - begin) / 4;
+  return static_cast<size_t>(std::count_if(calls.begin(), calls.end(), [&](auto at) {
+    return at > begin + quarter && at < end - quarter;
+  }));
+}
+
+// A large block takes a while, in which others go on.
+TEST_F(FullFillTest, NobodyWaitsForIt) {
+  constexpr size_t kLarge = size_t{128} << 20;
+  const DeviceArray<uint8_t> known(100);
+  size_t most = 0;
+  // The machine may have no time for this thread.
+  for (int attempt = 0; attempt < 5 && most < 100; ++attempt) {
+    most = std::max(most, CallsDuringAnAllocation(known.data(), kLarge));
+  }
+  EXPECT_GE(most, 100U);
 }
 
 TEST_F(FullFillTest, NewPhysicalMemory) {
