@@ -18,7 +18,6 @@
 #include "ascendcl/error.h"
 #include "ascendcl/fork.h"
 #include "ascendcl/handles.h"
-#include "ascendcl/log.h"
 
 namespace openaclnn {
 namespace {
@@ -41,24 +40,13 @@ Memory& Memory::Get() {
   return *memory;
 }
 
-// What an empty arena was made for may have changed with aclInit.
-Arena& Memory::PrepareArena(Location location, const Config& config) {
-  std::unique_ptr<Arena>& arena = ArenaOf(location);
-  const ArenaOptions options = {
+Arena& Memory::ArenaFor(Location location, const Config& config) {
+  return ArenasOf(location).For({
       .host_access = location == Location::kPinnedHost || config.host_access,
       .guard_pages = config.guard_pages,
       .canaries = kHaveCanaries && config.check != CheckLevel::kOff,
       .sparing = location == Location::kPinnedHost,
-  };
-  if (arena != nullptr && arena->options() == options) return *arena;
-  if (arena == nullptr || arena->blocks() == 0) {
-    arena = std::make_unique<Arena>(options);
-  } else if (config.guard_pages && !arena->options().guard_pages) {
-    Log(LogModule::kAscendcl, LogLevel::kWarning,
-        Concat("new ", location == Location::kDevice ? "device" : "pinned",
-               " memory has no guard pages until all is freed that was allocated before"));
-  }
-  return *arena;
+  });
 }
 
 Status Memory::CheckFree(const Config& config, uint32_t device_id, uint64_t bytes,
@@ -77,7 +65,7 @@ Status Memory::AllocateDevice(const Config& config, Allocation* allocation, uint
   const uint64_t counted = RoundedBytes(bytes) + static_cast<uint64_t>(padding);
   Status status = CheckFree(config, allocation->device_id, bytes, counted);
   if (!status.ok()) return status;
-  if (!PrepareArena(Location::kDevice, config).Allocate(bytes, &allocation->block)) {
+  if (!ArenaFor(Location::kDevice, config).Allocate(bytes, &allocation->block)) {
     return Status(
         ACL_ERROR_RT_MEMORY_ALLOCATION,
         Concat("size value is ", bytes, ", expected no more than this process can reserve"));
@@ -93,7 +81,7 @@ Status Memory::AllocateHost(const Config& config, Allocation* allocation, uint64
   static const auto machine =
       static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   if (bytes <= machine &&
-      PrepareArena(Location::kPinnedHost, config).Allocate(bytes, &allocation->block)) {
+      ArenaFor(Location::kPinnedHost, config).Allocate(bytes, &allocation->block)) {
     return {};
   }
   return Status(ACL_ERROR_RT_MEMORY_ALLOCATION,
@@ -119,7 +107,7 @@ Status Memory::Allocate(const char* api, Location location, uint32_t device_id, 
   status = location == Location::kDevice ? AllocateDevice(config, allocation.get(), bytes, padded)
                                          : AllocateHost(config, allocation.get(), bytes);
   if (!status.ok()) return status;
-  if (ArenaOf(location)->options().guard_pages) {
+  if (config.guard_pages) {
     lock.unlock();  // nobody knows the block before it is in the table
     Arena::Fill(allocation->block);
     allocation->canary = Canary::kWritten;
@@ -154,17 +142,12 @@ Allocation* Memory::FindAllocation(const void* address) {
   return offset < allocation->block.bytes ? allocation : nullptr;
 }
 
-bool Memory::Covers(Location location, const void* address) {
-  const auto& arena = ArenaOf(location);
-  return arena != nullptr && arena->Covers(address);
-}
-
 Memory::Lookup Memory::Pin(const void* address, uint64_t bytes, MemoryPin* pin) {
   std::shared_lock lock(mutex_);
   Allocation* allocation = FindAllocation(address);
   if (allocation == nullptr) {
-    if (Covers(Location::kDevice, address)) return Lookup::kFreed;
-    return Covers(Location::kPinnedHost, address) ? Lookup::kFreedHost : Lookup::kUnknown;
+    if (ArenasOf(Location::kDevice).Covers(address)) return Lookup::kFreed;
+    return ArenasOf(Location::kPinnedHost).Covers(address) ? Lookup::kFreedHost : Lookup::kUnknown;
   }
   const uint64_t offset = allocation->OffsetOf(address);
   if (bytes > allocation->block.bytes - offset) return Lookup::kOutOfRange;
@@ -225,7 +208,7 @@ void Memory::GiveBack(const Allocation& allocation) noexcept {
   if (allocation.location == Location::kDevice) {
     used_[allocation.device_id] -= allocation.counted;
   }
-  ArenaOf(allocation.location)->Free(allocation.block);
+  ArenasOf(allocation.location).Free(allocation.block);
   if (freed_ == nullptr) return;
   freed_->Add({.block = allocation.block,
                .device = allocation.location == Location::kDevice,
@@ -384,9 +367,7 @@ void Memory::FreeDevices(void (*tell)(const Table& left)) {
   RuntimeHandles().RemoveAll(Kind::kPhysicalMemory);
   std::lock_guard lock(mutex_);
   ended_.merge(left);
-  for (const auto& arena : arenas_) {
-    if (arena != nullptr) arena->GiveBack();
-  }
+  for (Arenas& arenas : arenas_) arenas.GiveBack();
 }
 
 void Memory::ForgetEnded() {

@@ -14,6 +14,7 @@
 #include "ascendcl/address_range.h"
 #include "ascendcl/allocation.h"
 #include "ascendcl/arena.h"
+#include "ascendcl/arenas.h"
 #include "ascendcl/check/freed.h"
 #include "ascendcl/check/place.h"
 #include "ascendcl/config.h"
@@ -115,11 +116,8 @@ class Memory {
   Status Count(uint32_t device_id, uint64_t bytes);
   void Uncount(uint32_t device_id, uint64_t bytes);
   Status AllocateHost(const Config& config, Allocation* allocation, uint64_t bytes);
-  std::unique_ptr<Arena>& ArenaOf(Location location) {
-    return arenas_[static_cast<size_t>(location)];
-  }
-  Arena& PrepareArena(Location location, const Config& config);
-  bool Covers(Location location, const void* address);
+  Arenas& ArenasOf(Location location) { return arenas_[static_cast<size_t>(location)]; }
+  Arena& ArenaFor(Location location, const Config& config);
   void GiveBack(const Allocation& allocation) noexcept;
   Status CheckFree(const Config& config, uint32_t device_id, uint64_t bytes, uint64_t counted);
   Allocation* FindRange(const void* address);
@@ -128,9 +126,8 @@ class Memory {
 
   std::shared_mutex mutex_;  // guards what follows
   Table allocations_;
-  Table ended_;  // what FreeDevices freed: nulls
-  // By location; each made for an allocation, by the configuration then.
-  std::array<std::unique_ptr<Arena>, 2> arenas_;
+  Table ended_;                         // what FreeDevices freed: nulls
+  std::array<Arenas, 2> arenas_;        // by location
   std::unique_ptr<FreedBlocks> freed_;  // unless nothing is checked
   std::map<uint32_t, uint64_t> used_;   // bytes counted against each device's limit
 };

@@ -58,10 +58,9 @@ bool Memory::FindPlace(const void* address, Place* place) {
     return true;
   }
   for (const Location location : {Location::kDevice, Location::kPinnedHost}) {
-    const auto& arena = ArenaOf(location);
-    if (arena == nullptr) continue;
-    const bool covered = arena->Covers(address);
-    const void* known = covered ? address : arena->DeviceAddress(address);
+    const Arenas& arenas = ArenasOf(location);
+    const bool covered = arenas.Covers(address);
+    const void* known = covered ? address : arenas.DeviceAddress(address);
     if (known == nullptr) continue;
     if (!FindAt(known, place) && !FindBeside(known, place)) *place = {.location = location};
     place->kernel = !covered && location == Location::kDevice;

@@ -131,6 +131,24 @@ TEST_F(FullFillTest, NobodyWaitsForIt) {
   EXPECT_GE(most, 100U);
 }
 
+// Pinned memory outlives aclFinalize; what comes after it is checked as the new life says.
+TEST_F(FillTest, BesideMemoryOfALifeWithout) {
+  PinnedBytes old(400);
+  std::memset(old.data(), 1, 400);
+  for (const char* level : {"full", "fast", "full"}) {
+    TearDown();
+    const Variable check("OPENACLNN_CHECK", level);
+    SetUp();
+    PinnedBytes fresh(400);
+    EXPECT_EQ(IsFilled(fresh.data(), 400), std::string(level) == "full");
+    std::memset(fresh.data(), 2, 400);
+    EXPECT_EQ(old.data()[399], 1);
+    aclrtPtrAttributes attributes;
+    EXPECT_EQ(aclrtPointerGetAttributes(old.data() + 399, &attributes), 0);
+    EXPECT_EQ(attributes.location.type, ACL_MEM_LOCATION_TYPE_HOST);
+  }
+}
+
 TEST_F(FullFillTest, NewPhysicalMemory) {
   constexpr size_t kPiece = size_t{2} << 20;
   aclrtPhysicalMemProp prop = {};
