@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <iterator>
 #include <utility>
-#include <vector>
 
 #include "acl/acl.h"
 #include "ascendcl/check/canary.h"
@@ -184,23 +183,6 @@ void Memory::EndUse(Allocation* allocation, const char* when) {
     GiveBack(*allocation);
   }
   delete allocation;
-}
-
-void Memory::LookAtCanaries(const char* when) noexcept try {
-  std::vector<MemoryPin> damaged;
-  {
-    std::shared_lock lock(mutex_);
-    for (const auto& [address, allocation] : allocations_) {
-      if (allocation->damaged.load(std::memory_order_relaxed) || !IsDamaged(*allocation)) {
-        continue;
-      }
-      MemoryPin& pin = damaged.emplace_back();
-      allocation->uses.fetch_add(1, std::memory_order_relaxed);
-      pin = MemoryPin(allocation, allocation->block.host, 0);
-    }
-  }
-  for (const MemoryPin& pin : damaged) ReportDamage(*pin.allocation(), when);
-} catch (...) {  // a check must not fail what it checks
 }
 
 void Memory::GiveBack(const Allocation& allocation) noexcept {

@@ -100,7 +100,8 @@ class Memory {
 
   void Info(uint32_t device_id, size_t* free, size_t* total);
 
-  /// Looks at what is beside every allocation, for the API call `when`.
+  /// Looks at what is beside allocations, for the API call `when`: at all, or, where there are very
+  /// many, at those whose turn it is.
   void LookAtCanaries(const char* when) noexcept;
 
  private:
@@ -130,6 +131,8 @@ class Memory {
   std::array<Arenas, 2> arenas_;        // by location
   std::unique_ptr<FreedBlocks> freed_;  // unless nothing is checked
   std::map<uint32_t, uint64_t> used_;   // bytes counted against each device's limit
+
+  std::atomic<uintptr_t> next_looked_at_{0};  // an address of LookAtCanaries
 };
 
 /// In words, of any address, which may be of no allocation.

@@ -2,12 +2,14 @@
 // Canaries: who writes beside an allocation is told which one, and when it was seen.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <memory>
 #include <vector>
 
 #include "ascendcl/check/canary.h"
+#include "common/text.h"
 #include "tests/ascendcl/overrun.h"
 
 namespace openaclnn {
@@ -169,6 +171,28 @@ TEST_F(FullDamageTest, IsSeenByWhoeverSynchronises) {
   ASSERT_EQ(aclrtSynchronizeDevice(), 0);
   EXPECT_THAT(Said(), AllOf(HasSubstr("seen at the end of aclrtSynchronizeDevice"),
                             HasSubstr("byte -1, before the 400 that were allocated at")));
+}
+
+// Of many, a synchronise looks at some.
+TEST_F(FullDamageTest, IsSeenInItsTurn) {
+  std::vector<std::unique_ptr<DeviceArray<uint8_t>>> arrays;
+  for (int i = 0; i < 600; ++i)
+    arrays.push_back(std::make_unique<DeviceArray<uint8_t>>(kBytes + i));
+  const auto by_address = [](const auto& a, const auto& b) { return a->data() < b->data(); };
+  std::sort(arrays.begin(), arrays.end(), by_address);
+  for (const size_t i : {0, 299, 598}) {
+    // By a task that uses another allocation.
+    Overrun elsewhere(arrays[i]->data() - arrays.back()->data() - 1, 1);
+    elsewhere.Launch(arrays.back()->data(), kBytes, nullptr);
+    ASSERT_EQ(aclrtSynchronizeStream(nullptr), 0);
+  }
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(aclrtSynchronizeDevice(), 0);
+  const std::string said = Said();
+  for (const size_t i : {0, 299, 598}) {
+    EXPECT_THAT(said, HasSubstr(Concat("byte -1, before the ", arrays[i]->bytes(),
+                                       " that were allocated at ",
+                                       static_cast<const void*>(arrays[i]->data()))));
+  }
 }
 
 class UncheckedDamageTest : public DamageTest {
