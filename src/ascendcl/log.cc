@@ -21,6 +21,7 @@
 
 #include "acl/acl_base.h"
 #include "ascendcl/fork.h"
+#include "ascendcl/write_quietly.h"
 #include "common/descriptor.h"
 #include "common/status.h"
 
@@ -120,14 +121,6 @@ std::string ProcessName() {
   return name;
 }
 
-void WriteAll(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(descriptor, text.data(), text.size());
-    if (written <= 0) return;
-    text.remove_prefix(static_cast<size_t>(written));
-  }
-}
-
 class Sink {
  public:
   Sink() { Reload(); }
@@ -154,12 +147,12 @@ class Sink {
         Concat("[", kLevelNames[static_cast<int>(level)], "] ",
                kModuleNames[static_cast<int>(module)], "(", getpid(), ",", process_, "):", now.line,
                " [", path.substr(path.rfind('/') + 1), ":", line_number, "]", text, "\n");
-    if (settings_.to_stdout) return WriteAll(STDOUT_FILENO, line);
+    if (settings_.to_stdout) return (void)WriteQuietly(STDOUT_FILENO, line);
     if (file_ >= 0 && lseek(file_, 0, SEEK_END) + static_cast<off_t>(line.size()) > kMaxFileBytes) {
       CloseFile();
     }
     if (file_ < 0) OpenFile(now);
-    if (file_ >= 0) WriteAll(file_, line);
+    if (file_ >= 0) (void)WriteQuietly(file_, line);
   }
 
  private:

@@ -2,6 +2,8 @@
 // Reports of mistakes: their file, their number, the message, and what forks and links do to them.
 // The mistake is a race, two fills of the same bytes.
 #include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -216,6 +218,27 @@ TEST_F(ReportTest, AChildOfForkSumsUpItsOwn) {
   End();
   ASSERT_EQ(Lines().size(), 2U);
   EXPECT_EQ(Lines()[1]["pid"], getpid());
+}
+
+[[noreturn]] void ReportWhereNoFileMayGrow(const std::filesystem::path& file) {
+  constexpr rlimit kNothing = {0, 0};
+  const bool limited =
+      setrlimit(RLIMIT_FSIZE, &kNothing) == 0 && signal(SIGXFSZ, SIG_DFL) != SIG_ERR;
+  if (!limited || aclInit(nullptr) != 0 || aclrtSetDevice(0) != 0) _exit(99);
+  int host = 0;
+  if (aclrtFree(&host) != ACL_ERROR_RT_PARAM_INVALID || aclFinalize() != 0) _exit(99);
+  if (std::filesystem::file_size(file) != 0) _exit(98);
+  std::filesystem::remove_all(file.parent_path());
+  sigset_t pending;
+  sigpending(&pending);
+  _exit(sigismember(&pending, SIGXFSZ));
+}
+
+// It costs the reports, and not the program its life.
+TEST_F(ReportTest, ALimitOfFilesEndsNoProgram) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  const Variable name("OPENACLNN_CHECK_JSON", file().c_str());
+  EXPECT_EXIT(ReportWhereNoFileMayGrow(file()), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(ReportTest, AProgramThatEndsWithoutFinalizeIsToldTheSum) {

@@ -17,6 +17,7 @@
 
 #include "ascendcl/check/bounded_text.h"
 #include "ascendcl/check/standard_error.h"
+#include "ascendcl/write_quietly.h"
 #include "common/descriptor.h"
 
 namespace openaclnn {
@@ -32,7 +33,7 @@ struct ReportFile {
 std::atomic<ReportFile*> g_file{nullptr};
 const ReportFile* g_last = nullptr;  // that was asked for
 
-/// What happened when it was opened stays so until the next aclInit.
+/// What cannot be opened or written stays so until the next aclInit.
 void Refuse(ReportFile* file, int error) {
   if (file->refused.exchange(true)) return;
   char room[1024];
@@ -82,8 +83,7 @@ void AppendToReportFile(std::string_view line) noexcept {
   ReportFile* const file = g_file.load();
   const int descriptor = file != nullptr && !file->refused.load() ? OpenPlain(*file) : -1;
   if (descriptor >= 0) {
-    while (write(descriptor, line.data(), line.size()) < 0 && errno == EINTR) {
-    }
+    if (!WriteQuietly(descriptor, line)) Refuse(file, errno);
     close(descriptor);
   } else if (file != nullptr) {
     Refuse(file, errno);

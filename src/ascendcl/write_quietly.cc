@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing without signals: they are blocked meanwhile, and those that came of it are taken.
+#include "ascendcl/write_quietly.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+
+namespace openaclnn {
+namespace {
+
+/// Of the calling thread, in a scope.
+class Blocked {
+ public:
+  Blocked() {
+    sigemptyset(&pending_);
+    sigpending(&pending_);
+    sigset_t ours;
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGPIPE);
+    sigaddset(&ours, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &ours, &before_);
+  }
+  Blocked(const Blocked&) = delete;
+  ~Blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+  /// What a call has caused, unless the program had one that waited.
+  void Take(int signal) const {
+    if (sigismember(&pending_, signal) == 1) return;
+    constexpr timespec kNow = {0, 0};
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, signal);
+    sigtimedwait(&one, nullptr, &kNow);
+  }
+
+ private:
+  sigset_t pending_, before_;
+};
+
+}  // namespace
+
+bool WriteQuietly(int descriptor, std::string_view text) noexcept {
+  const Blocked blocked;
+  while (!text.empty()) {
+    const ssize_t written = write(descriptor, text.data(), text.size());
+    if (written > 0) text.remove_prefix(static_cast<size_t>(written));
+    if (written >= 0 || errno == EINTR) continue;
+    const int error = errno;
+    if (error == EPIPE) blocked.Take(SIGPIPE);
+    if (error == EFBIG) blocked.Take(SIGXFSZ);
+    errno = error;
+    return false;
+  }
+  return true;
+}
+
+}  // namespace openaclnn

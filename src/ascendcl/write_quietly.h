@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing for reports and the log: whole texts, and no signal where they cannot be written.
+#pragma once
+
+#include <string_view>
+
+namespace openaclnn {
+
+/// Writes the text; false, with errno, where not all of it could be. The program gets no SIGPIPE
+/// where nobody reads, and no SIGXFSZ where a file may not be longer: it has not written. May be
+/// called by a handler of a signal.
+bool WriteQuietly(int descriptor, std::string_view text) noexcept;
+
+}  // namespace openaclnn
