@@ -5,6 +5,9 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <string>
+
 #include "tests/ascendcl/died.h"
 #include "tests/ascendcl/gradient.h"
 
@@ -28,7 +31,13 @@ void EndWith8(int, siginfo_t* info, void*) { _exit(info->si_addr != nullptr ? 8 
 
 class FaultTest : public testing::Test {
  protected:
-  void SetUp() override { testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
+  void SetUp() override {
+    testing::GTEST_FLAG(death_test_style) = "threadsafe";
+    const char* level = std::getenv("OPENACLNN_CHECK");
+    if (level != nullptr && std::string(level) == "off") {
+      GTEST_SKIP() << "OPENACLNN_CHECK=off: what the host touches is not watched";
+    }
+  }
 };
 
 TEST_F(FaultTest, NamesTheAllocation) {
@@ -36,7 +45,7 @@ TEST_F(FaultTest, NamesTheAllocation) {
       Allocate(400)[16] = 1, Died,
       "openaclnn: memcheck: the host (writes|reads or writes) device memory at 0x[0-9a-f]+\n"
       "  where: byte 16 of the 400 that were allocated at 0x[0-9a-f]+ on device 0 by aclrtMalloc\n"
-      "  fix:   copy it with aclrtMemcpy");
+      "(         from .*\n)*  fix:   copy it with aclrtMemcpy");
   EXPECT_EXIT((void)Allocate(400)[0], Died, "the host reads (or writes )?device memory");
 }
 

@@ -8,6 +8,7 @@
 #include "ascendcl/interface.h"
 #include "nnopbase/interface.h"
 #include "tests/ascendcl/fixture.h"
+#include "tests/ascendcl/shortage.h"
 
 namespace openaclnn {
 namespace {
@@ -36,7 +37,11 @@ class ShortMemoryTest : public RuntimeTest {
     for (int first = 0; status != 0; ++first) {
       ASSERT_LT(first, 100);
       {
-        const ShortMemory shortage({.first = first});
+        // What checks lack they do without, and the call succeeds: with `full` all that follows
+        // fails.
+        const ShortMemory shortage(
+            {.first = first,
+             .fails = CheckedFully() ? Shortage::Fails::kFromThenOn : Shortage::Fails::kOnce});
         status = call();
       }
       if (status == 0) break;

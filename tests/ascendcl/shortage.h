@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <string_view>
@@ -123,10 +124,15 @@ int64_t LiveThrough(const test::Shortage& shortage) {
   return failures;
 }
 
+/// Whether the program runs under OPENACLNN_CHECK=full.
+inline bool CheckedFully() {
+  const char* const level = std::getenv("OPENACLNN_CHECK");
+  return level != nullptr && std::string_view(level) == "full";
+}
+
 /// With full the addresses of what was freed rest. A life without drops them.
 inline void EndRest() {
-  const char* const level = std::getenv("OPENACLNN_CHECK");
-  if (level == nullptr || std::string_view(level) != "full") return;
+  if (!CheckedFully()) return;
   const Variable check("OPENACLNN_CHECK", "off");
   void *device = nullptr, *host = nullptr;
   EXPECT_EQ(aclInit(nullptr), 0);
