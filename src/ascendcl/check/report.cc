@@ -176,7 +176,8 @@ void TellFinding(const Finding& finding) noexcept {
     const std::string line = OneLine(finding);
     const bool error = finding.severity == Severity::kError;
     Log(LogModule::kAscendcl, error ? LogLevel::kError : LogLevel::kWarning, line);
-    if (error && finding.code == 0) RecordMessage("openaclnn", {line});
+    if (!error) return;
+    RecordMessage(finding.code != 0 ? FindError(finding.code).prefix : "openaclnn", {line});
   } catch (const std::exception&) {  // without memory for words nothing is told; it was counted
   }
 }

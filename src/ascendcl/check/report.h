@@ -23,7 +23,7 @@ struct Finding {
   std::string what;   // the calls and their operands
   std::string where;  // the bytes and their allocation (place.h)
   std::string fix;    // what would mend it
-  int code = 0;       // what the call, or a synchronise, fails with for it, if it does
+  int code = 0;       // the documented aclError of such a mistake, if there is one
   Severity severity = Severity::kError;
 };
 
@@ -32,8 +32,8 @@ struct Finding {
 bool CountFinding(Check check, std::string_view key) noexcept;
 
 /// Tells it: a report on standard error, a line of the log, one of OPENACLNN_CHECK_JSON's file, and
-/// what aclGetRecentErrMsg returns to the calling thread, but for one with a code: the call that
-/// fails with it says so itself. Call it without a lock of the runtime's held.
+/// what aclGetRecentErrMsg returns to the calling thread. It makes no call fail; one that fails for
+/// it has words of its own there. Call it without a lock of the runtime's held.
 void TellFinding(const Finding& finding) noexcept;
 
 /// CountFinding, by the texts, and TellFinding.
