@@ -72,7 +72,8 @@ struct RowView {
   RowView() = default;
   explicit RowView(const Operand& operand)
       : rows(operand, operand.rank() - 1),
-        step(operand.tensor().strides[operand.rank() - 1]),
+        step(operand.dim(operand.rank() - 1) == 1 ? 1
+                                                  : operand.tensor().strides[operand.rank() - 1]),
         element_bytes(static_cast<int64_t>(FindDataType(operand.dtype())->bytes)) {}
 
   /// An operand that is broadcast to the shape of another of the same rank: a dimension of 1 stands
@@ -91,7 +92,8 @@ struct RowView {
   }
 
   Offsets rows;
-  int64_t step = 1;  // elements between neighbours of a row
+  /// Elements between neighbours of a row; 1 where there are none, whose stride may be any number.
+  int64_t step = 1;
   int64_t element_bytes = 0;
 };
 
