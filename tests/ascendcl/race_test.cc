@@ -117,6 +117,14 @@ TEST_F(RaceTest, TheHostItselfTouchesMemory) {
   EXPECT_TRUE(Host(false, {{100, 200}}).empty());
 }
 
+// Whoever comes later races with the host's write or with nothing.
+TEST_F(RaceTest, AWriteOfTheHostIsTheLastOne) {
+  Write(kFirst);
+  EXPECT_EQ(Host(true, {{10, 20}}).size(), 1U);
+  EXPECT_TRUE(Write(kSecond, {{10, 20}}).empty());
+  EXPECT_EQ(Write(kSecond, {{20, 21}}).size(), 1U);
+}
+
 TEST_F(RaceTest, ThreadsOfTheHostDoNotOrderStreams) {
   // Whichever thread launches: nothing here knows of threads.
   Write(kFirst);
@@ -191,6 +199,24 @@ TEST_F(RaceTest, WhatHasEndedDoesNotComeBack) {
   EXPECT_EQ(later.clock.At(kFirst), 0U);
   EXPECT_TRUE(later.gates.empty());
   EXPECT_TRUE(Write(kSecond).empty());
+}
+
+TEST_F(RaceTest, WhatTheHostHasNotWaitedForIsKept) {
+  constexpr uint64_t kCells = 10'000;  // more than are looked through at once
+  for (uint64_t i = 0; i < kCells; ++i) {
+    i % 2 == 0 ? Write(kFirst, {{i * 8, i * 8 + 4}}) : Read(kFirst, {{i * 8, i * 8 + 4}});
+  }
+  for (uint64_t i = 0; i < kCells; ++i) {
+    ASSERT_EQ(Write(kSecond, {{i * 8, i * 8 + 4}}).size(), 1U) << i;
+  }
+}
+
+TEST_F(RaceTest, TheShadowOfReadsStaysSmall) {
+  for (uint64_t i = 0; i < 100'000; ++i) {
+    Read(kFirst, {{i * 8, i * 8 + 4}});
+    if (i % 64 == 0) detector.PassHost(detector.Mark(kFirst));
+    ASSERT_LT(detector.size(), 8192U);
+  }
 }
 
 TEST_F(RaceTest, TheShadowStaysSmall) {

@@ -83,6 +83,20 @@ TEST(UnwrittenTest, NothingIsKnownOfOtherMemory) {
   EXPECT_FALSE(ranges.Contains({12, 12})) << "no byte";
   ranges.ForgetAll();
   EXPECT_FALSE(ranges.Contains({10, 20}));
+  ranges.Spoil({10, 20});
+  EXPECT_FALSE(ranges.Contains({10, 20})) << "nor that it was ever allocated";
+  EXPECT_EQ(ranges.size(), 0U);
+}
+
+TEST(UnwrittenTest, NoPieceIsEmpty) {
+  UnwrittenBytes ranges;
+  ranges.Allocate({10, 20});
+  ranges.Spoil({15, 15});
+  EXPECT_EQ(ranges.size(), 1U);
+  ranges.Write({15, 20});
+  EXPECT_EQ(ranges.size(), 1U) << "what is left ends where the write begins";
+  ranges.Write({10, 15});
+  ranges.Spoil({12, 12});
   EXPECT_EQ(ranges.size(), 0U);
 }
 
@@ -90,8 +104,27 @@ TEST(UnwrittenTest, TooManyPiecesAreForgotten) {
   UnwrittenBytes ranges;
   const uint64_t end = 4 * UnwrittenBytes::kMaxRanges;
   ranges.Allocate({0, end});
-  for (uint64_t at = 1; at < end && ranges.size() > 0; at += 2) ranges.Write({at, at + 1});
+  size_t most = 0;
+  for (uint64_t at = 1; at < end && ranges.size() > 0; at += 2) {
+    ranges.Write({at, at + 1});
+    most = std::max(most, ranges.size());
+  }
   EXPECT_FALSE(ranges.Contains({end - 2, end - 1}));
+  EXPECT_EQ(most, UnwrittenBytes::kMaxRanges);
+}
+
+TEST(UnwrittenTest, TooManySpoiltPiecesAreForgottenToo) {
+  UnwrittenBytes ranges;
+  const uint64_t end = 4 * UnwrittenBytes::kMaxRanges;
+  ranges.Allocate({0, end});
+  ranges.Write({0, end});
+  size_t most = 0;
+  for (uint64_t at = 1; at < end; at += 2) {
+    ranges.Spoil({at, at + 1});
+    most = std::max(most, ranges.size());
+  }
+  EXPECT_FALSE(ranges.Contains({end - 1, end}));
+  EXPECT_EQ(most, UnwrittenBytes::kMaxRanges);
 }
 
 }  // namespace

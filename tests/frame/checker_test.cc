@@ -74,6 +74,12 @@ TEST(Checker, ProductsWithoutTheOperator) {
   Checker checker(kOperator, k310P);
   checker.Supported();
   ExpectFails(checker, 561003, "product family is 310P, expected one of A2, A3 on Ascend310P3");
+  constexpr OperandSupport kEnds[] = {
+      {"x", {kFloatTypes, kNone, kNone, kNone, kNone, kFloatTypes}}};
+  const Operator ends = {"aclnnTest", kEnds};
+  Checker first(ends, k310P);
+  first.Supported();
+  ExpectFails(first, 561003, "product family is 310P, expected one of 910, 310B on Ascend310P3");
 }
 
 TEST(Checker, TypesAreThoseOfTheOperandOnTheFamily) {
@@ -99,7 +105,10 @@ TEST(Checker, RanksAndShapes) {
     return checker.status();
   };
   const auto text = [&](auto&& add) { return std::string(check(add).text()); };
-  EXPECT_EQ(text([&](Checker& c) { c.Rank(x.operand, 2).RankBetween(x.operand, 0, 2); }), "");
+  EXPECT_EQ(text([&](Checker& c) {
+              c.Rank(x.operand, 2).RankBetween(x.operand, 0, 2).RankBetween(x.operand, 2, 8);
+            }),
+            "");
   EXPECT_EQ(text([&](Checker& c) { c.Rank(x.operand, 3); }),
             "x rank is 2 (shape (2, 3)), expected 3");
   EXPECT_EQ(text([&](Checker& c) { c.RankBetween(x.operand, 3, 8); }),
@@ -184,6 +193,10 @@ TEST(CheckView, StaysInItsStorage) {
             "shape (2, 3)");
   EXPECT_EQ(text({.dims = {2, -3}}).substr(0, 16), "x shape is (2, -");
   EXPECT_EQ(text({.dims = {2}, .storage = Dims{-1}}).substr(0, 23), "x storage shape is (-1)");
+  // As many bytes as a size can be.
+  EXPECT_EQ(text({.dims = {2}, .storage = Dims{INT64_MAX / 4}}), "");
+  EXPECT_EQ(text({.dims = {2}, .storage = Dims{INT64_MAX / 4 + 1}}).substr(0, 14),
+            "x view is (2) ");
   // Without elements a view reaches nothing.
   EXPECT_EQ(text({.dims = {0, 3}, .offset = 99, .storage = Dims{1}}), "");
 }
