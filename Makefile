@@ -20,7 +20,7 @@ define build
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-clients sample build install uninstall bench bench-rooms check-cost asan tsan valgrind fuzz torture instructions aarch64 lint format clean
+.PHONY: help run demo test test-clients sample build install uninstall bench bench-rooms check-cost asan tsan valgrind coverage fuzz torture instructions aarch64 lint format clean
 
 help: ## list the commands
 	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -85,6 +85,14 @@ valgrind: ## a short form of the native tests under memcheck
 	scripts/setup.sh ci
 	$(call build,release,ON)
 	tests/valgrind.sh build/release
+
+coverage: ## lines and branches of src/ that the tests reach, for each folder
+	scripts/setup.sh test
+	$(call build,coverage,ON)
+	cmake --install build/coverage --prefix build/coverage/install
+	find build/coverage -name '*.gcda' -delete
+	ctest --preset coverage --parallel $(JOBS) || echo 'coverage: tests failed; what they reached is counted'
+	.venv/bin/python scripts/coverage.py build/coverage
 
 fuzz: ## FUZZ_SECONDS (60) of libFuzzer on each target, under ASan and UBSan
 	scripts/setup.sh fuzz

@@ -17,6 +17,8 @@ if(OPENACLNN_SANITIZE)
   set(random_cases 30)
 elseif(CMAKE_CROSSCOMPILING)
   set(random_cases 20)
+elseif(OPENACLNN_COVERAGE)
+  set(random_cases 100)
 endif()
 add_custom_target(operator_tests)
 
