@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <cstring>
 #include <new>
@@ -131,9 +132,12 @@ void WatchedOutput::Fill(uint64_t pattern) noexcept try {
   std::byte* before = before_.data();
   for (const ByteRange& run : runs_) {
     const uint64_t bytes = run.end - run.begin;
+    // Goes on where the last run ended: all runs may be as short as an element.
+    const auto done = static_cast<uint64_t>(before - before_.data()) % kPatternBytes;
+    const uint64_t rest = std::rotr(pattern, static_cast<int>(8 * done));
     before = std::copy_n(At(run.begin), bytes, before);
     for (uint64_t i = 0; i < bytes; i += kPatternBytes) {
-      std::memcpy(At(run.begin + i), &pattern, std::min(bytes - i, kPatternBytes));
+      std::memcpy(At(run.begin + i), &rest, std::min(bytes - i, kPatternBytes));
     }
   }
 } catch (const std::bad_alloc&) {
@@ -154,13 +158,14 @@ void WatchedOutput::Report(const char* api) const noexcept {
   std::memcpy(expected.data(), &pattern_, kPatternBytes);
   Remains<Unit> remains;
   const std::byte* before = before_.data();
+  uint64_t done = 0;
   for (const ByteRange& run : runs_) {
     const uint64_t units = (run.end - run.begin) / sizeof(Unit);
-    for (uint64_t i = 0; i < units; ++i, before += sizeof(Unit)) {
+    for (uint64_t i = 0; i < units; ++i, ++done, before += sizeof(Unit)) {
       std::byte* const unit = At(run.begin) + i * sizeof(Unit);
       Unit value;
       std::memcpy(&value, unit, sizeof(Unit));
-      if (value == expected[i % expected.size()]) [[unlikely]] {
+      if (value == expected[done % expected.size()]) [[unlikely]] {
         remains.Add(unit, before);
       } else {
         remains.EndRow();

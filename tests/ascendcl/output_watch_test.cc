@@ -92,6 +92,24 @@ TEST_F(OutputWatchTest, AnyValuesAreValues) {
   }
 }
 
+// Each element is a run of bytes of its own; one of the values is that of a byte of the pattern.
+TEST_F(OutputWatchTest, EqualBytesApartAreValues) {
+  constexpr int64_t kCount = 64;
+  const DeviceArray<uint8_t> out(2 * kCount);
+  int value = 0;
+  OwnOperator own([&](void* const* data, void*) {
+    auto* bytes = static_cast<uint8_t*>(data[0]);
+    for (int64_t i = 0; i < kCount; ++i) bytes[2 * i] = static_cast<uint8_t>(value);
+    return 0;
+  });
+  own.Add("out", OPENACLNN_OUTPUT, {ACL_UINT8, {kCount}, {2}}, out.data());
+  for (; value < 10 * 256; ++value) {
+    Run(&own);
+    ASSERT_EQ(aclrtSynchronizeStream(stream), 0);
+  }
+  EXPECT_EQ(Reported(), "");
+}
+
 TEST_F(OutputWatchTest, Strided) {
   const DeviceArray<float> out(100, 7.0F);
   OwnOperator own([](void* const* data, void*) {
