@@ -33,8 +33,8 @@ TEST(PlaceTest, InsideBeforeAndBehind) {
   EXPECT_EQ(text(0, 1), "byte 0 of the " + rest);
   EXPECT_EQ(text(0, 64), "bytes 0 to 63 of the " + rest);
   EXPECT_EQ(text(63, 1), "byte 63 of the " + rest);
-  EXPECT_EQ(text(0, 65), "bytes 0 to 64, behind the " + rest);
-  EXPECT_EQ(text(62, 3), "bytes 62 to 64, behind the " + rest);
+  EXPECT_EQ(text(0, 65), "bytes 0 to 64, beyond the end of the " + rest);
+  EXPECT_EQ(text(62, 3), "bytes 62 to 64, beyond the end of the " + rest);
   EXPECT_EQ(text(64, 1), "byte 64, behind the " + rest);
   EXPECT_EQ(text(-1, 1), "byte -1, before the " + rest);
   EXPECT_EQ(text(-8, 4), "bytes -8 to -5, before the " + rest);

@@ -26,7 +26,7 @@ const char* Fix(Misuse misuse, bool known, const Place& place) {
       return "free memory once, by the address that the call which allocated it gave: aclrtFree\n"
              "takes device memory, aclrtFreeHost pinned memory";
     case Misuse::kValue:
-      return "look where the value comes from: a device would read or write other memory";
+      return "look where the value comes from: a device would compute on, or use other memory";
     case Misuse::kOperand:
     case Misuse::kCopy:
       break;
