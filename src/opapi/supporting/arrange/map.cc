@@ -197,19 +197,22 @@ Shape PaddedShape(const IntList& padding, const Operand& self, Checker& checker)
   return shape;
 }
 
+/// How many of self a negative pad cuts off.
+int64_t CutBy(int64_t pad) { return pad >= 0 ? 0 : pad == INT64_MIN ? INT64_MAX : -pad; }
+
 /// The pads of a reflection are shorter than the dimension; those of a replication need elements.
 std::vector<Map> PadMaps(const IntList& padding, const Operand& self, bool reflect) {
   std::vector<Map> maps;
   for (uint32_t d = 0; d < self.rank(); ++d) {
     const auto [before, after] = PadOf(padding, self.rank(), d);
     const int64_t length = self.dim(d), last = length - 1;
-    const int64_t begin = -before, end = length + after;  // in coordinates of self
-    const int64_t left = std::min<int64_t>(end, 0), right = std::max(begin, length);
+    const int64_t padded = length + before + after;  // which fits, as PaddedShape has shown
+    const int64_t lead = std::clamp<int64_t>(before, 0, padded), first = CutBy(before);
     Map map;
-    map.Append(left - begin, reflect ? before : 0, reflect ? -1 : 0);
-    const int64_t first = std::max<int64_t>(begin, 0);
-    map.Append(std::min(end, length) - first, first, 1);
-    map.Append(end - right, reflect ? 2 * last - right : last, reflect ? -1 : 0);
+    map.Append(lead, reflect ? before : 0, reflect ? -1 : 0);
+    map.Append(std::min(length - first, padded - lead), first, 1);
+    map.Append(padded - map.length, reflect ? last - (std::max(first, length) - last) : last,
+               reflect ? -1 : 0);
     maps.push_back(std::move(map));
   }
   return maps;
@@ -321,13 +324,11 @@ Plan PlanConstantPad(const ConstantPadParams& p, const Product&) {
   for (uint32_t d = 0; d < self.rank(); ++d) {
     const int64_t before = PadOf(p.pad, self.rank(), d).first;
     const int64_t length = p.out.dim(d);
-    int64_t first = 0;  // coordinate of self at the begin of out; without, behind all of self
-    if (__builtin_sub_overflow(0, before, &first)) first = self.dim(d);
     const int64_t lead = std::clamp<int64_t>(before, 0, length);
     Map map;
     map.AppendNowhere(lead);
-    const int64_t from = std::max<int64_t>(first, 0);
-    map.Append(std::min(length - lead, self.dim(d) - from), from, 1);
+    const int64_t first = CutBy(before);
+    map.Append(std::min(length - lead, self.dim(d) - first), first, 1);
     map.AppendNowhere(length - map.length);
     maps.push_back(std::move(map));
   }

@@ -114,6 +114,26 @@ TEST(Arrange, MirrorsAndTheirGradients) {
                  too_long.get(), Handle(out));
 }
 
+// All of self is cut off, and what is left is behind it.
+TEST(Arrange, ReplicatesWithPadsOfAnySize) {
+  const Device device;
+  Random random(39);
+  const DeviceTensor self = Make(ACL_FLOAT, {1, 1, 4}, {1, 2, 3, 4}, random);
+  const DeviceTensor grad(ACL_FLOAT, DenseLayout({1, 1, 4}));
+  for (const int64_t before : {INT64_MIN, INT64_MIN + 1}) {
+    const int64_t count = 4 + before + INT64_MAX;
+    const IntListHandle padding({{before, INT64_MAX}});
+    const DeviceTensor out(ACL_FLOAT, RandomLayout(random, {1, 1, count}, false));
+    EXPECT_RUN(device, ReplicationPad1d, self.handle(), padding.get(), Handle(out));
+    EXPECT_EQ(ValuesOf(out), Doubles(static_cast<size_t>(count), 4.0));
+    const DeviceTensor upstream =
+        Make(ACL_FLOAT, {1, 1, count}, Doubles(static_cast<size_t>(count), 1.0), random);
+    EXPECT_RUN(device, ReplicationPad1dBackward, upstream.handle(), self.handle(), padding.get(),
+               Handle(grad));
+    EXPECT_EQ(ValuesOf(grad), (Doubles{0, 0, 0, static_cast<double>(count)}));
+  }
+}
+
 TEST(Arrange, RepeatsEachElement) {
   const Device device;
   Random random(38);
