@@ -131,6 +131,19 @@ TEST_F(RefusalTest, WhatIsNoAllocationIsFreed) {
   EXPECT_THAT(Reported(), HasSubstr("openaclnn: memcheck: aclrtFree: devPtr value is 0x"));
 }
 
+// Of one mistake in a loop, whatever the addresses, there is one report, and room for others.
+TEST_F(RefusalTest, ALoopIsToldOnce) {
+  DeviceArray<uint8_t> memory(kBytes);
+  std::vector<float> host(400);
+  for (size_t i = 0; i < 150; ++i) {
+    ASSERT_EQ(Exp(host.data() + i, memory.data(), stream), 161002);
+  }
+  EXPECT_EQ(Findings().size(), 1U);
+  TakeMessage();
+  ASSERT_EQ(aclrtFreeHost(memory.data()), 107000);
+  TheFinding(107000);
+}
+
 TEST_F(RefusalTest, ValuesOutOfRange) {
   Gradient gradient(Gradient::kOutOfRange);
   ASSERT_EQ(gradient.Launch(stream), 0) << TakeMessage();

@@ -2,7 +2,9 @@
 // Reports of refusals: the words of the failure, the place in memory, what would mend it.
 #include "ascendcl/check/refusal.h"
 
+#include <cctype>
 #include <string>
+#include <string_view>
 
 #include "ascendcl/check/report.h"
 #include "ascendcl/config.h"
@@ -42,6 +44,21 @@ const char* Fix(Misuse misuse, bool known, const Place& place) {
                : "give an address of memory that lives";
 }
 
+bool IsPartOfWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+/// The same mistake in a loop differs in addresses and counts.
+std::string WithoutNumbers(std::string_view words) {
+  std::string key;
+  bool number = false;
+  for (const char c : words) {
+    const bool inside = !key.empty() && IsPartOfWord(key.back());
+    number =
+        number ? IsPartOfWord(c) : (std::isdigit(static_cast<unsigned char>(c)) != 0) && !inside;
+    if (!number) key += c;
+  }
+  return key;
+}
+
 }  // namespace
 
 void ReportRefusal(Misuse misuse, const char* api, const Status& failure, const void* address,
@@ -49,9 +66,10 @@ void ReportRefusal(Misuse misuse, const char* api, const Status& failure, const 
   if (!Checked()) return;
   Finding finding;
   finding.title = Concat(api, ": ", failure.text());
-  if (!CountFinding(Check::kMemcheck, finding.title)) return;
   Place place;
   const bool known = address != nullptr && Memory::Get().Find(address, &place);
+  const char* state = !known ? "" : place.freed_by != nullptr ? " freed" : " live";
+  if (!CountFinding(Check::kMemcheck, WithoutNumbers(finding.title) + state)) return;
   if (known) finding.where = TextOf(address, bytes <= kMostBytes ? bytes : 1, place);
   finding.fix = Fix(misuse, known, place);
   finding.code = failure.code();
