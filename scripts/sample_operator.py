@@ -164,7 +164,7 @@ def add_samples(folder):
 
 def build(preset, jobs):
     run(["cmake", "--preset", preset])
-    targets = [*LIBRARIES, *NATIVE_TESTS, "sample_scale_forward_bench"]
+    targets = [*LIBRARIES, *NATIVE_TESTS, "sample_scale_forward_bench", "fuzz_kernels"]
     run(["cmake", "--build", "--preset", preset, "-j", str(jobs), "--target", *targets])
     run(["cmake", "--install", f"build/{preset}", "--prefix", "build/install"])
 

@@ -9,8 +9,8 @@
 namespace openaclnn {
 namespace {
 
-// At one synchronise: 0.15 to 0.7 ms with 8,000 allocations, where all of them took 1.4 to 7.2. What
-// a task has used it has looked at when it ended.
+// At one synchronise: 0.15 to 0.7 ms with 8,000 allocations, where all of them took 1.4 to 7.2.
+// What a task has used it has looked at when it ended.
 constexpr size_t kMostLookedAt = 256;
 
 }  // namespace
