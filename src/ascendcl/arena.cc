@@ -187,7 +187,7 @@ const void* Arena::DeviceAddress(const void* host) const {
   if (next == segments_.begin()) return nullptr;
   const Segment& segment = *std::prev(next)->second;
   const auto end = reinterpret_cast<uintptr_t>(segment.mapping) + segment.mapping_bytes;
-  if (Covers(host) || address >= end) return nullptr;
+  if (address >= end || Covers(host)) return nullptr;
   return reinterpret_cast<const void*>(address - (segment.host - segment.device));
 }
 

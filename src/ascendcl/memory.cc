@@ -28,6 +28,16 @@ constexpr int kNewPattern = 0xFF;
 /// The runtime's documented rounding.
 uint64_t RoundedBytes(uint64_t bytes) { return (bytes + 31) / 32 * 32; }
 
+/// Whether an address at which nothing is allocated is one of a reserved range's second half, by
+/// which kernels call what is mapped.
+bool IsOfRange(const Memory::Table& allocations, const void* address) {
+  const auto next = allocations.upper_bound(reinterpret_cast<uintptr_t>(address));
+  if (next == allocations.begin()) return false;
+  const Allocation& before = *std::prev(next)->second;
+  const auto apart = static_cast<uint64_t>(before.block.host - before.block.device);
+  return before.range != nullptr && before.OffsetOf(address) < apart + before.block.bytes;
+}
+
 }  // namespace
 
 MemoryPin::~MemoryPin() {
@@ -145,8 +155,13 @@ Memory::Lookup Memory::Pin(const void* address, uint64_t bytes, MemoryPin* pin) 
   std::shared_lock lock(mutex_);
   Allocation* allocation = FindAllocation(address);
   if (allocation == nullptr) {
-    if (ArenasOf(Location::kDevice).Covers(address)) return Lookup::kFreed;
-    return ArenasOf(Location::kPinnedHost).Covers(address) ? Lookup::kFreedHost : Lookup::kUnknown;
+    const Arenas &device = ArenasOf(Location::kDevice), &pinned = ArenasOf(Location::kPinnedHost);
+    if (device.Covers(address)) return Lookup::kFreed;
+    if (pinned.Covers(address)) return Lookup::kFreedHost;
+    // Right behind a block may lie what kernels call its start: no client has that address.
+    const bool own = device.DeviceAddress(address) != nullptr ||
+                     pinned.DeviceAddress(address) != nullptr || IsOfRange(allocations_, address);
+    return own ? Lookup::kFreed : Lookup::kUnknown;
   }
   const uint64_t offset = allocation->OffsetOf(address);
   if (bytes > allocation->block.bytes - offset) return Lookup::kOutOfRange;

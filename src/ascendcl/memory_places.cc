@@ -62,6 +62,9 @@ bool Memory::FindPlace(const void* address, Place* place) {
     const bool covered = arenas.Covers(address);
     const void* known = covered ? address : arenas.DeviceAddress(address);
     if (known == nullptr) continue;
+    // What is live by its kernels' address is nowhere that a fault happens: the program has it from
+    // beside another.
+    if (!covered && FindAllocation(known) != nullptr && FindBeside(address, place)) return true;
     if (!FindAt(known, place) && !FindBeside(known, place)) *place = {.location = location};
     place->kernel = !covered && location == Location::kDevice;
     return true;

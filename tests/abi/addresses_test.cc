@@ -2,6 +2,7 @@
 // Every exported function against addresses that are not what it takes: null, freed, of another
 // kind, misaligned, beside what is right, nowhere.
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <string>
 
@@ -50,6 +51,8 @@ class AddressesTest : public RuntimeTest {
     }
     ASSERT_EQ(aclrtMapMem(mapped_, kPage, 0, piece_, 0), 0) << TakeMessage();
     ASSERT_EQ(aclrtMallocHost(&pinned_, 256), 0);
+    std::memset(pinned_, 0, 256);
+    ASSERT_EQ(aclrtMallocHost(&large_pinned_, kLarge), 0);
     live_.stream = NewStream();
     live_.device = other_->data();
     live_.tensor = Gradient::Tensor({4}, ACL_FLOAT, nullptr);
@@ -68,7 +71,7 @@ class AddressesTest : public RuntimeTest {
     EXPECT_EQ(aclrtReleaseMemAddress(mapped_), 0) << TakeMessage();
     EXPECT_EQ(aclrtReleaseMemAddress(reserved_), 0) << TakeMessage();
     for (void* memory : {piece_, live_.physical}) EXPECT_EQ(aclrtFreePhysical(memory), 0);
-    EXPECT_EQ(aclrtFreeHost(pinned_), 0) << TakeMessage();
+    for (void* memory : {pinned_, large_pinned_}) EXPECT_EQ(aclrtFreeHost(memory), 0);
     EXPECT_EQ(aclDestroyTensor(live_.tensor), 0);
     EXPECT_EQ(aclrtDestroyStream(live_.stream), 0);
     for (auto* array : {&large_, &other_, &workspace_}) array->reset();
@@ -101,6 +104,13 @@ class AddressesTest : public RuntimeTest {
       char* beside = static_cast<char*>(large) + before;
       add("device memory", AccessTo(beside) == 'r' ? kOfProgram : kNowhere, large, before);
     }
+    // Its kernels' addresses among them.
+    for (const ptrdiff_t behind : {0, 64, 4096, 600 << 10, 3 << 20}) {
+      add("device memory", kNowhere, large, size + behind);
+      if (behind <= 4096) add("pinned memory", kNowhere, large_pinned_, size + behind);
+      add("reserved addresses", kNowhere, reserved_, 2 * page + behind);
+      add("mapped memory", kNowhere, mapped_, 2 * page + behind);
+    }
     for (const ptrdiff_t inside : {0, 1, 64})
       add("freed device memory", kDeviceFreed, freed_, inside);
     add("pinned memory", kPinnedStart, pinned_, 0);
@@ -131,7 +141,7 @@ class AddressesTest : public RuntimeTest {
   std::unique_ptr<DeviceArray<uint8_t>> large_, other_, workspace_;
   std::unique_ptr<Gradient> gradient_;
   void *reserved_ = nullptr, *mapped_ = nullptr, *piece_ = nullptr, *pinned_ = nullptr;
-  void *freed_ = nullptr, *freed_pinned_ = nullptr;
+  void *freed_ = nullptr, *freed_pinned_ = nullptr, *large_pinned_ = nullptr;
   char scratch_[64] = {};
 };
 

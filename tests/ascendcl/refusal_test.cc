@@ -115,6 +115,19 @@ TEST_F(RefusalTest, CopiesFromAndToNoMemory) {
   EXPECT_THAT(Where(TheFinding(107000)), HasSubstr(" that aclrtFreeHost has freed"));
 }
 
+TEST_F(RefusalTest, KernelsAddressesAreNoProgramsPlace) {
+  constexpr size_t kLarge = size_t{100} << 20;  // whose kernels' addresses are right behind it
+  DeviceArray<uint8_t> memory(kLarge);
+  TakeMessage();
+  ASSERT_EQ(aclrtMemset(memory.data() + kLarge, 64, 0, 64), 107000);
+  EXPECT_THAT(Where(TheFinding(107000)),
+              StartsWith("bytes 104857600 to 104857663, behind the 104857600 that were "));
+  ASSERT_EQ(aclrtMemset(memory.data() + kLarge + kLarge / 2, 64, 0, 64), 107000);
+  const Json finding = TheFinding(107000);
+  EXPECT_EQ(Where(finding), "");
+  EXPECT_EQ(Fix(finding), "give an address of memory that lives");
+}
+
 TEST_F(RefusalTest, WhatIsNoAllocationIsFreed) {
   void* memory = nullptr;
   ASSERT_EQ(aclrtMalloc(&memory, kBytes, ACL_MEM_MALLOC_HUGE_FIRST), 0);

@@ -67,7 +67,8 @@ void ReportRefusal(Misuse misuse, const char* api, const Status& failure, const 
   Finding finding;
   finding.title = Concat(api, ": ", failure.text());
   Place place;
-  const bool known = address != nullptr && Memory::Get().Find(address, &place);
+  // Kernels' addresses are no program's: that one is memory's is by chance.
+  const bool known = address != nullptr && Memory::Get().Find(address, &place) && !place.kernel;
   const char* state = !known ? "" : place.freed_by != nullptr ? " freed" : " live";
   if (!CountFinding(Check::kMemcheck, WithoutNumbers(finding.title) + state)) return;
   if (known) finding.where = TextOf(address, bytes <= kMostBytes ? bytes : 1, place);
