@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Compares what each library exports with its exports.map, libopapi.so's operators with the public
-# headers; its soname, the libraries that it may need, and that it is hardened: its tables of
-# addresses are sealed, and nothing runs that can be written.
+# headers; its soname, the libraries that it may need and the oldest C library that has what it
+# needs, and that it is hardened: its tables of addresses are sealed, and nothing runs that can be
+# written.
 set -eu
 
 if [ $# -ne 3 ] || [ ! -d "$1" ] || [ ! -f "$2" ] || [ ! -d "$3" ]; then
@@ -93,6 +94,15 @@ for map in "$source"/*/exports.map "$source"/companions/*/exports.map; do
   # A version node would bind clients to this implementation of the interface.
   expect "version nodes of lib$name.so" "" "$(readelf -V "$library" | grep -c 'Version definition' |
     sed 's/^0$//')"
+done
+
+# Of the C library, whose version 2.34 is enough; a loader refuses the whole library for one newer
+# name, weak or not.
+for library in $(find "$libraries" -name 'lib*.so' | LC_ALL=C sort); do
+  expect "C library of $(basename "$library")" "2.34" "$({
+    echo 2.34
+    readelf -VW "$library" | sed -n 's/.*Name: GLIBC_\([0-9.]*\) .*/\1/p'
+  } | sort -V | tail -n 1)"
 done
 
 # What is found is found while loading, and cannot be written to afterwards.

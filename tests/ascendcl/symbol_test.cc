@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symbols: what the loader knows of an address, found without its lock.
+// Symbols: what the loader knows of an address, found with its lock and without.
 #include "ascendcl/check/symbol.h"
 
 #include <dlfcn.h>
@@ -15,7 +15,7 @@ const char* At(const char* function, uint64_t offset) {
   return static_cast<const char*>(dlsym(RTLD_DEFAULT, function)) + offset;
 }
 
-TEST(SymbolTest, ExportedFunctions) {
+void ExpectExportedFunctions() {
   Symbol symbol;
   for (const uint64_t offset : {0, 5}) {
     ASSERT_TRUE(FindSymbol(At("getopt_long_only", offset), &symbol));
@@ -31,7 +31,7 @@ TEST(SymbolTest, ExportedFunctions) {
 
 void Hidden() {}
 
-TEST(SymbolTest, OtherPlacesInFiles) {
+void ExpectOtherPlacesInFiles() {
   Symbol symbol;
   const auto* const address = reinterpret_cast<const char*>(&Hidden);
   Dl_info known = {};
@@ -42,12 +42,22 @@ TEST(SymbolTest, OtherPlacesInFiles) {
   EXPECT_TRUE(std::string(symbol.path).ends_with("runtime_tables")) << symbol.path;
 }
 
-TEST(SymbolTest, NoFile) {
+void ExpectNoFile() {
   Symbol symbol;
   int local = 0;
   EXPECT_FALSE(FindSymbol(&local, &symbol));
   EXPECT_FALSE(FindSymbol(nullptr, &symbol));
   EXPECT_FALSE(FindSymbol(reinterpret_cast<const void*>(UINTPTR_MAX), &symbol));
+}
+
+TEST(SymbolTest, WithTheLoadersLockAndWithout) {
+  for (const bool without : {false, true}) {
+    SCOPED_TRACE(without);
+    if (without) PrepareSymbols();
+    ExpectExportedFunctions();
+    ExpectOtherPlacesInFiles();
+    ExpectNoFile();
+  }
 }
 
 }  // namespace

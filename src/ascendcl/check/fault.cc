@@ -13,6 +13,7 @@
 #include "ascendcl/check/place.h"
 #include "ascendcl/check/report.h"
 #include "ascendcl/check/running_task.h"
+#include "ascendcl/check/symbol.h"
 #include "ascendcl/memory.h"
 
 namespace openaclnn {
@@ -109,6 +110,7 @@ void WatchFaults() {
   std::lock_guard lock(g_mutex);
   if (g_watching) return;
   (void)Memory::Get();  // made here, not in the handler
+  PrepareSymbols();
   if (sigaction(SIGSEGV, nullptr, &g_previous) != 0) return;
   // The program's handler runs under the mask that it asked for.
   struct sigaction ours = g_previous;

@@ -7,15 +7,18 @@
 #include <link.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
-
-#if __GLIBC_PREREQ(2, 35)
-// Weak: an older C library does without.
-extern "C" __attribute__((weak)) int _dl_find_object(void* address, dl_find_object* found) noexcept;
-#endif
 
 namespace openaclnn {
 namespace {
+
+/// One that is loaded.
+struct File {
+  ElfW(Addr) base = 0;
+  const char* path = nullptr;  // empty of the program
+  const ElfW(Dyn) * dynamic = nullptr;
+};
 
 /// What a file exports.
 struct Exports {
@@ -36,13 +39,13 @@ uint32_t CountByGnuHash(const uint32_t* table) {
   return last + 1;
 }
 
-Exports ExportsOf(const link_map& file) {
+Exports ExportsOf(const File& file) {
   Exports exports;
-  if (file.l_ld == nullptr) return exports;
-  for (const ElfW(Dyn)* entry = file.l_ld; entry->d_tag != DT_NULL; ++entry) {
+  if (file.dynamic == nullptr) return exports;
+  for (const ElfW(Dyn)* entry = file.dynamic; entry->d_tag != DT_NULL; ++entry) {
     // Some loaders leave these as they are in the file.
     const ElfW(Addr) at =
-        entry->d_un.d_ptr < file.l_addr ? entry->d_un.d_ptr + file.l_addr : entry->d_un.d_ptr;
+        entry->d_un.d_ptr < file.base ? entry->d_un.d_ptr + file.base : entry->d_un.d_ptr;
     const auto* const numbers = reinterpret_cast<const uint32_t*>(at);
     if (entry->d_tag == DT_SYMTAB) exports.symbols = reinterpret_cast<const ElfW(Sym)*>(at);
     if (entry->d_tag == DT_STRTAB) exports.names = reinterpret_cast<const char*>(at);
@@ -53,7 +56,7 @@ Exports ExportsOf(const link_map& file) {
   return exports;
 }
 
-void FindFunction(const link_map& file, Symbol* symbol) {
+void FindFunction(const File& file, Symbol* symbol) {
   const Exports exports = ExportsOf(file);
   for (uint32_t i = 0; i < exports.count; ++i) {
     const ElfW(Sym)& each = exports.symbols[i];
@@ -66,32 +69,71 @@ void FindFunction(const link_map& file, Symbol* symbol) {
   }
 }
 
-const link_map* FileAt(const void* address) {
 #if __GLIBC_PREREQ(2, 35)
-  dl_find_object found = {};
-  if (_dl_find_object != nullptr) {
-    const bool known = _dl_find_object(const_cast<void*>(address), &found) == 0;
-    return known ? found.dlfo_link_map : nullptr;
+// Not linked: libraries that need it are loaded by no older C library, which does without.
+std::atomic<decltype(&_dl_find_object)> g_find{nullptr};
+#endif
+
+struct Search {
+  ElfW(Addr) address = 0;
+  File found;
+};
+
+bool Holds(const dl_phdr_info& file, ElfW(Addr) address) {
+  for (ElfW(Half) i = 0; i < file.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& part = file.dlpi_phdr[i];
+    if (part.p_type == PT_LOAD && address - file.dlpi_addr - part.p_vaddr < part.p_memsz)
+      return true;
+  }
+  return false;
+}
+
+int LookInto(dl_phdr_info* file, size_t /*bytes*/, void* given) {
+  auto& search = *static_cast<Search*>(given);
+  if (!Holds(*file, search.address)) return 0;
+  search.found = {file->dlpi_addr, file->dlpi_name, nullptr};
+  for (ElfW(Half) i = 0; i < file->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& part = file->dlpi_phdr[i];
+    if (part.p_type != PT_DYNAMIC) continue;
+    search.found.dynamic = reinterpret_cast<const ElfW(Dyn)*>(file->dlpi_addr + part.p_vaddr);
+  }
+  return 1;
+}
+
+bool FindFile(const void* address, File* file) {
+#if __GLIBC_PREREQ(2, 35)
+  if (const auto find = g_find.load(std::memory_order_acquire)) {
+    dl_find_object found = {};
+    if (find(const_cast<void*>(address), &found) != 0) return false;
+    const link_map& known = *found.dlfo_link_map;
+    *file = {known.l_addr, known.l_name, known.l_ld};
+    return true;
   }
 #endif
-  // It may wait for who opens a file.
-  Dl_info unused = {};
-  link_map* file = nullptr;
-  const int known = dladdr1(address, &unused, reinterpret_cast<void**>(&file), RTLD_DL_LINKMAP);
-  return known != 0 ? file : nullptr;
+  Search search = {reinterpret_cast<ElfW(Addr)>(address), {}};
+  if (dl_iterate_phdr(LookInto, &search) != 1) return false;
+  *file = search.found;
+  return true;
 }
 
 }  // namespace
 
+void PrepareSymbols() noexcept {
+#if __GLIBC_PREREQ(2, 35)
+  void* const find = dlvsym(RTLD_DEFAULT, "_dl_find_object", "GLIBC_2.35");
+  g_find.store(reinterpret_cast<decltype(&_dl_find_object)>(find), std::memory_order_release);
+#endif
+}
+
 bool FindSymbol(const void* address, Symbol* symbol) noexcept {
-  const link_map* const file = FileAt(address);
-  if (file == nullptr) return false;
-  const bool program = file->l_name == nullptr || *file->l_name == '\0';
+  File file;
+  if (!FindFile(address, &file)) return false;
+  const bool program = file.path == nullptr || *file.path == '\0';
   *symbol = {};
-  symbol->file = file;
-  symbol->path = program ? program_invocation_name : file->l_name;
-  symbol->in_file = reinterpret_cast<uintptr_t>(address) - file->l_addr;
-  FindFunction(*file, symbol);
+  symbol->file = file.dynamic;
+  symbol->path = program ? program_invocation_name : file.path;
+  symbol->in_file = reinterpret_cast<uintptr_t>(address) - file.base;
+  FindFunction(file, symbol);
   return true;
 }
 

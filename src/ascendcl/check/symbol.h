@@ -16,7 +16,10 @@ struct Symbol {
   uint64_t in_function = 0;
 };
 
-/// False where no file is known. For handlers of signals too: takes no lock, as dladdr does.
+/// False where no file is known. For handlers of signals too.
 bool FindSymbol(const void* address, Symbol* symbol) noexcept;
+
+/// From now on FindSymbol takes no lock, if the C library can do so.
+void PrepareSymbols() noexcept;
 
 }  // namespace openaclnn
