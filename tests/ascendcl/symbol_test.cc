@@ -5,8 +5,12 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdio>
 #include <string>
+#include <thread>
+
+#include "ascendcl/check/place.h"
 
 namespace openaclnn {
 namespace {
@@ -58,6 +62,37 @@ TEST(SymbolTest, WithTheLoadersLockAndWithout) {
     ExpectOtherPlacesInFiles();
     ExpectNoFile();
   }
+}
+
+// Another thread unloads the file that a call came from, while that is told.
+TEST(SymbolTest, FilesThatAreUnloadedMeanwhile) {
+  PrepareSymbols();
+  constexpr const char* kLast = "function4999";
+  std::atomic<void*> call{nullptr};
+  const auto load = [&call] {
+    void* file = dlopen(OPENACLNN_MANY_FUNCTIONS, RTLD_NOW);
+    call = static_cast<char*>(dlsym(file, kLast)) + 1;
+    return file;
+  };
+  Place place;
+  place.begin = &place;
+  place.made_from.count = 1;
+  const auto tells = [&] {
+    place.made_from.frames[0] = call;
+    return TextOf(&place, 1, place).find(std::string("from ") + kLast) != std::string::npos;
+  };
+  void* const file = load();
+  EXPECT_TRUE(tells());
+  dlclose(file);
+  std::atomic<bool> ended{false};
+  std::thread loads([&] {
+    for (int i = 0; i < 2000; ++i) dlclose(load());
+    ended = true;
+  });
+  int told = 0;
+  while (!ended) told += static_cast<int>(tells());
+  loads.join();
+  RecordProperty("told", told);
 }
 
 }  // namespace

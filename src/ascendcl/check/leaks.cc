@@ -7,6 +7,7 @@
 #include "ascendcl/check/place.h"
 #include "ascendcl/check/report.h"
 #include "ascendcl/check/report_file.h"
+#include "ascendcl/check/symbol.h"
 #include "ascendcl/handles.h"
 #include "ascendcl/log.h"
 
@@ -49,7 +50,9 @@ void Add(const void* handle, const PhysicalMemory& memory, Sum* sum) {
   BoundedText where(room);
   where << memory.bytes() << " bytes that were allocated on device " << uint64_t{memory.device_id()}
         << " by aclrtMallocPhysical";
-  if (memory.made_from() != nullptr) WriteCallStack(*memory.made_from(), &where);
+  if (memory.made_from() != nullptr) {
+    WhileFilesStay([&] { WriteCallStack(*memory.made_from(), &where); });
+  }
   Tell(Concat("aclFinalize: physical memory ", handle, " of ", memory.bytes(), " bytes was left"),
        std::string(where.view()), "aclrtFreePhysical");
 }

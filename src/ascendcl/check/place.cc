@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "ascendcl/check/symbol.h"
 #include "common/text.h"
 
 namespace openaclnn {
@@ -58,7 +59,7 @@ void WritePlace(const void* address, uint64_t bytes, const Place& place, Bounded
 std::string TextOf(const void* address, uint64_t bytes, const Place& place) {
   char room[2048];
   BoundedText text(room);
-  WritePlace(address, bytes, place, &text);
+  WhileFilesStay([&] { WritePlace(address, bytes, place, &text); });
   return std::string(text.view());
 }
 

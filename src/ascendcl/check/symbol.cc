@@ -137,4 +137,19 @@ bool FindSymbol(const void* address, Symbol* symbol) noexcept {
   return true;
 }
 
+// The loader's list of files is locked while it is walked.
+void WhileFilesStay(void (*work)(void* state), void* state) noexcept {
+  struct Call {
+    void (*work)(void* state);
+    void* state;
+  } call = {work, state};
+  dl_iterate_phdr(
+      [](dl_phdr_info*, size_t, void* given) {
+        const auto& [function, argument] = *static_cast<Call*>(given);
+        function(argument);
+        return 1;  // no more files
+      },
+      &call);
+}
+
 }  // namespace openaclnn

@@ -16,10 +16,18 @@ struct Symbol {
   uint64_t in_function = 0;
 };
 
-/// False where no file is known. For handlers of signals too.
+/// False where no file is known. What it reads goes where another thread unloads the file: only
+/// handlers of signals, which must not wait, call it outside WhileFilesStay.
 bool FindSymbol(const void* address, Symbol* symbol) noexcept;
 
 /// From now on FindSymbol takes no lock, if the C library can do so.
 void PrepareSymbols() noexcept;
+
+/// Does the work while no file is unloaded.
+void WhileFilesStay(void (*work)(void* state), void* state) noexcept;
+template <class Work>
+void WhileFilesStay(Work work) noexcept {
+  WhileFilesStay([](void* given) { (*static_cast<Work*>(given))(); }, &work);
+}
 
 }  // namespace openaclnn
