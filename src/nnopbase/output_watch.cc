@@ -13,6 +13,7 @@
 #include <cstring>
 #include <new>
 
+#include "acl/acl_base.h"
 #include "common/view.h"
 #include "nnopbase/access.h"
 
@@ -24,16 +25,19 @@ constexpr uint64_t kWatchedBytes = uint64_t{32} << 20;
 
 constexpr uint64_t kPatternBytes = 8;
 
-/// Two signalling NaNs of FLOAT, which no arithmetic gives, others for each task: memory that is
-/// copied never holds them. Single elements of 4 bytes and more show; smaller ones may hold any
-/// value, so that 8 bytes in a row are needed.
+/// Random bits, others for each task: any 8 bytes in a row are them once in 2^64.
 uint64_t NewPattern() {
   static std::atomic<uint64_t> last{
       static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count())};
   uint64_t bits = last.fetch_add(0x9E3779B97F4A7C15, std::memory_order_relaxed);
   bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9;  // splitmix64
   bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EB;
-  bits ^= bits >> 31;
+  return bits ^ (bits >> 31);
+}
+
+/// Of random bits two signalling NaNs of FLOAT, which no arithmetic gives: elements of FLOAT show
+/// alone. Of any other type each value may be meant, so that 8 bytes in a row are needed.
+uint64_t SignallingNaNs(uint64_t bits) {
   constexpr uint64_t kExponents = 0x7F8000007F800000, kQuiet = 0x0040000000400000;
   constexpr uint64_t kNotInfinity = 0x0000000100000001;
   return (bits & ~kQuiet) | kExponents | kNotInfinity;
@@ -79,11 +83,14 @@ std::byte* At(uint64_t address) {
 template <class Unit>
 class Remains {
  public:
+  /// `alone`: one of them is enough, else as many as the pattern has.
+  explicit Remains(bool alone) : proof_(alone ? 1 : kUnits) {}
+
   void Add(std::byte* unit, const std::byte* before) {
-    if (row_ < kProof) held_[row_] = {unit, before};
-    if (++row_ < kProof) return;
-    if (row_ > kProof) return Leave({unit, before});
-    for (const Held& each : held_) Leave(each);
+    if (row_ < proof_) held_[row_] = {unit, before};
+    if (++row_ < proof_) return;
+    if (row_ > proof_) return Leave({unit, before});
+    for (size_t i = 0; i < proof_; ++i) Leave(held_[i]);
   }
   void EndRow() { row_ = 0; }
 
@@ -103,9 +110,10 @@ class Remains {
     bytes_ = {std::min(bytes_.begin, begin), std::max(bytes_.end, begin + sizeof(Unit))};
   }
 
-  static constexpr size_t kProof = sizeof(Unit) >= 4 ? 1 : kPatternBytes / sizeof(Unit);
+  static constexpr size_t kUnits = kPatternBytes / sizeof(Unit);
 
-  Held held_[kProof] = {};
+  const size_t proof_;
+  Held held_[kUnits] = {};
   size_t row_ = 0;
   uint64_t count_ = 0;
   ByteRange bytes_ = {0, 0};
@@ -115,6 +123,7 @@ class Remains {
 
 WatchedOutput::WatchedOutput(const BoundOperand& operand, std::byte* origin)
     : name_(operand.name),
+      is_float_(operand.tensor.dtype == ACL_FLOAT),
       element_bytes_(static_cast<uint64_t>(operand.element_bytes)),
       elements_(static_cast<uint64_t>(ElementCount(operand.tensor).value_or(0))),
       to_device_(reinterpret_cast<uintptr_t>(operand.tensor.data) +
@@ -128,13 +137,13 @@ WatchedOutput::WatchedOutput(const BoundOperand& operand, std::byte* origin)
 
 void WatchedOutput::Fill(uint64_t pattern) noexcept try {
   before_.resize(BytesOf(runs_));
-  pattern_ = pattern;
+  pattern_ = is_float_ ? SignallingNaNs(pattern) : pattern;
   std::byte* before = before_.data();
   for (const ByteRange& run : runs_) {
     const uint64_t bytes = run.end - run.begin;
     // Goes on where the last run ended: all runs may be as short as an element.
     const auto done = static_cast<uint64_t>(before - before_.data()) % kPatternBytes;
-    const uint64_t rest = std::rotr(pattern, static_cast<int>(8 * done));
+    const uint64_t rest = std::rotr(pattern_, static_cast<int>(8 * done));
     before = std::copy_n(At(run.begin), bytes, before);
     for (uint64_t i = 0; i < bytes; i += kPatternBytes) {
       std::memcpy(At(run.begin + i), &rest, std::min(bytes - i, kPatternBytes));
@@ -156,7 +165,7 @@ template <class Unit>
 void WatchedOutput::Report(const char* api) const noexcept {
   std::array<Unit, kPatternBytes / sizeof(Unit)> expected;
   std::memcpy(expected.data(), &pattern_, kPatternBytes);
-  Remains<Unit> remains;
+  Remains<Unit> remains(is_float_);
   const std::byte* before = before_.data();
   uint64_t done = 0;
   for (const ByteRange& run : runs_) {

@@ -31,6 +31,7 @@ class WatchedOutput {
   void Report(const char* api) const noexcept;
 
   const char* name_;
+  bool is_float_;
   uint64_t element_bytes_;
   uint64_t elements_;
   uint64_t to_device_;  // from an address of the host to the one that clients know
