@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // OPENACLNN_CHECK=full: reads of device memory that nothing has written are reported, others not.
+#include "aclnnop/aclnn_apply_adam_w_v2.h"
 #include "aclnnop/aclnn_copy.h"
 #include "aclnnop/aclnn_exp.h"
 #include "aclnnop/aclnn_mul.h"
@@ -158,6 +159,21 @@ TEST_F(WriteWatchTest, WhatIsOnlyPerhapsRead) {
   const int planned = aclnnSWhereGetWorkspaceSize(tensors[0], tensors[1], tensors[2], tensors[3],
                                                   &bytes, &executor);
   Run(planned, bytes, executor, aclnnSWhere, tensors);
+  EXPECT_EQ(Reported(), "");
+}
+
+TEST_F(WriteWatchTest, WhatAModeSwitchesOffIsNotRead) {
+  const DeviceArray<float> weight(kCount), mean(kCount), square(kCount), grad(kCount), step(1);
+  const std::vector<aclTensor*> tensors = {Tensor(weight.data()),  Tensor(mean.data()),
+                                           Tensor(square.data()),  Tensor(grad.data()),
+                                           Tensor(step.data(), 1), Tensor(memory->data())};
+  uint64_t bytes = 0;
+  aclOpExecutor* executor = nullptr;
+  constexpr bool kAmsgrad = false;
+  const int planned = aclnnApplyAdamWV2GetWorkspaceSize(
+      tensors[0], tensors[1], tensors[2], tensors[5], tensors[3], tensors[4], 0.1F, 0.9F, 0.99F, 0,
+      1e-3F, kAmsgrad, false, &bytes, &executor);
+  Run(planned, bytes, executor, aclnnApplyAdamWV2, tensors);
   EXPECT_EQ(Reported(), "");
 }
 

@@ -26,7 +26,7 @@ class Case:
     domain: str  # float, double (bounded), integer, wide (float64 or int64) or stored
     outputs: dict[str, object] = field(default_factory=dict)  # dtypes; those left out are drawn
     stored: tuple[str, ...] = ()  # what the expression sees as it is whatever the domain
-    room: dict[str, tuple[int, ...]] = field(default_factory=dict)  # of what tells its size
+    room: dict[str, tuple[int, ...]] = field(default_factory=dict)  # told, or left alone
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)  # that the call leaves open
     conversion: bool = False  # any type may hold the result
     elementwise: bool = False  # one element of the output from one of each input

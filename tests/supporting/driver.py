@@ -146,7 +146,8 @@ def _output(draw: Draw, case: Case, parameter, result, inputs):
         return _targets(draw, start)
     if isinstance(result, list):
         return [_fresh(draw, case, each, None) for each in result]
-    if result is None and (parameter.optional or parameter.name not in case.outputs):
+    given = result is not None or parameter.name in case.room
+    if not given and (parameter.optional or parameter.name not in case.outputs):
         return None
     if parameter.name in case.room:
         shape = case.room[parameter.name]

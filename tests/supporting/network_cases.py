@@ -61,10 +61,13 @@ def _weights(d: Draw, names, shape, given: dict) -> dict:
     return given
 
 
-def _norm_case(d: Draw, given: dict) -> Case:
-    """All outputs but those of what is not asked for."""
+def _norm_case(d: Draw, given: dict, shapes=()) -> Case:
+    """All outputs; gradients, of these shapes, that are not asked for may be given all the same."""
     outputs = {each.name: d.real() for each in d.record.outputs}
-    return Case(fill(d, given), "double", outputs)
+    asked = given.get("outputMask", ())
+    room = {name: shape for name, is_asked, shape in zip(outputs, asked, shapes, strict=False)
+            if not is_asked and d.flag()}  # fmt: skip
+    return Case(fill(d, given), "double", outputs, room=room)
 
 
 def _eps(d: Draw) -> float:
@@ -86,7 +89,7 @@ def layer_norm(d: Draw, gradient: bool = False) -> Case:
         given |= {"gradOut": d.array(shape, d.real(), "tame"), "outputMask": _mask(d),
                   "mean": d.array(groups, d.real(), "tame"),
                   "rstd": d.array(groups, d.real(), "positive")}  # fmt: skip
-    return _norm_case(d, given)
+    return _norm_case(d, given, (shape, last, last))
 
 
 def layer_norm_backward(d: Draw) -> Case:
@@ -111,7 +114,7 @@ def group_norm(d: Draw, gradient: bool = False) -> Case:
         given |= {"gradOut": d.array(shape, d.real(), "tame"), "outputMask": _mask(d),
                   "mean": d.array(of, d.real(), "tame"),
                   "rstd": d.array(of, d.real(), "positive")}  # fmt: skip
-    return _norm_case(d, given)
+    return _norm_case(d, given, (shape, (channels,), (channels,)))
 
 
 def group_norm_backward(d: Draw) -> Case:
@@ -132,7 +135,7 @@ def batch_norm(d: Draw, gradient: bool = False) -> Case:
         for name, sample in (("saveMean", "tame"), ("saveInvstd", "positive")):
             given[name] = d.array((channels,), d.real(), sample)
         given |= {"gradOut": d.array(shape, d.real(), "tame"), "outputMask": _mask(d)}
-    return _norm_case(d, given)
+    return _norm_case(d, given, (shape, (channels,), (channels,)))
 
 
 def batch_norm_backward(d: Draw) -> Case:
