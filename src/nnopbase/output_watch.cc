@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "acl/acl_base.h"
 #include "common/view.h"
@@ -20,8 +21,9 @@
 namespace openaclnn {
 namespace {
 
-/// Of larger outputs so much at either end: what comes short is mostly the last elements.
-constexpr uint64_t kWatchedBytes = uint64_t{32} << 20;
+/// What the outputs of a call keep at most, together.
+constexpr uint64_t kWatchedBytes = uint64_t{64} << 20;
+constexpr uint64_t kLargestElement = 16;
 
 constexpr uint64_t kPatternBytes = 8;
 
@@ -47,6 +49,19 @@ uint64_t BytesOf(std::span<const ByteRange> runs) {
   uint64_t bytes = 0;
   for (const ByteRange& run : runs) bytes += run.end - run.begin;
   return bytes;
+}
+
+/// The most that each output may keep, of which there are so many bytes: small ones leave their
+/// share to others.
+uint64_t ShareOf(std::vector<uint64_t> sizes) {
+  std::sort(sizes.begin(), sizes.end());
+  uint64_t rest = kWatchedBytes;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const uint64_t share = rest / (sizes.size() - i);
+    if (sizes[i] > share) return share;
+    rest -= sizes[i];
+  }
+  return kWatchedBytes;
 }
 
 /// Leaves the first and the last `most` bytes of them.
@@ -132,7 +147,13 @@ WatchedOutput::WatchedOutput(const BoundOperand& operand, std::byte* origin)
   (void)FindByteRuns(reinterpret_cast<uintptr_t>(origin), element_bytes_,
                      std::span(tensor.dims, tensor.rank), std::span(tensor.strides, tensor.rank),
                      &runs_);
-  KeepEnds(kWatchedBytes, &runs_);
+}
+
+uint64_t WatchedOutput::bytes() const { return BytesOf(runs_); }
+
+// What comes short is mostly the last elements.
+void WatchedOutput::Limit(uint64_t most) {
+  if (bytes() > most) KeepEnds(most / 2 / kLargestElement * kLargestElement, &runs_);
 }
 
 void WatchedOutput::Fill(uint64_t pattern) noexcept try {
@@ -224,9 +245,17 @@ std::unique_ptr<OutputWatch> OutputWatch::Of(std::span<const BoundOperand> opera
     if (watch == nullptr) watch = std::make_unique<OutputWatch>();
     watch->outputs_.emplace_back(output, static_cast<std::byte*>(data[i]));
   }
+  if (watch != nullptr) watch->Limit();
   return watch;
 } catch (const std::bad_alloc&) {
   return nullptr;  // a check must not fail what it checks
+}
+
+void OutputWatch::Limit() {
+  std::vector<uint64_t> sizes;
+  for (const WatchedOutput& output : outputs_) sizes.push_back(output.bytes());
+  const uint64_t most = ShareOf(std::move(sizes));
+  for (WatchedOutput& output : outputs_) output.Limit(most);
 }
 
 void OutputWatch::Begin() noexcept {

@@ -19,6 +19,11 @@ class WatchedOutput {
   /// `origin`: its element [0, …, 0].
   WatchedOutput(const BoundOperand& operand, std::byte* origin);
 
+  /// Watched ones.
+  uint64_t bytes() const;
+  /// Watches the ends alone, `most` bytes together, if it has more.
+  void Limit(uint64_t most);
+
   /// Keeps what is there and writes the pattern over it. Without memory nothing is watched.
   void Fill(uint64_t pattern) noexcept;
   /// What was there comes back.
@@ -53,6 +58,8 @@ class OutputWatch {
   void End(const char* api, int code) const noexcept;
 
  private:
+  void Limit();
+
   std::vector<WatchedOutput> outputs_;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // OPENACLNN_CHECK=full: elements of an output that a task does not write are reported, others not.
+#include <algorithm>
 #include <cstring>
+#include <deque>
 #include <numeric>
 #include <random>
 
@@ -173,6 +175,37 @@ TEST_F(OutputWatchTest, OfLargeOnesTheEnds) {
   constexpr int64_t kCount = int64_t{20} << 20;  // of 80 MiB
   EXPECT_EQ(Leave<float>(ACL_FLOAT, kCount, kCount / 2, kCount / 2 + 1), "");
   EXPECT_THAT(Leave<float>(ACL_FLOAT, kCount, kCount - 1, kCount), HasSubstr("1 of the 20971520"));
+}
+
+/// What is said where nothing is written of one element in the middle of an output of 40 MiB
+/// beside others.
+class ManyOutputsTest : public OutputWatchTest {
+ protected:
+  std::string LeaveBeside(int64_t others, int64_t count) const {
+    constexpr int64_t kLarge = int64_t{10} << 20;
+    const DeviceArray<float> large(kLarge);
+    std::deque<DeviceArray<float>> rest;
+    OwnOperator own([=](void* const* data, void*) {
+      auto* values = static_cast<float*>(data[0]);
+      for (int64_t i = 0; i < kLarge; ++i) values[i] = i == kLarge / 2 ? values[i] : 3.0F;
+      for (int64_t i = 1; i <= others; ++i) std::fill_n(static_cast<float*>(data[i]), count, 3.0F);
+      return 0;
+    });
+    own.Add("large", OPENACLNN_OUTPUT, Dense(ACL_FLOAT, kLarge), large.data());
+    for (int64_t i = 0; i < others; ++i) {
+      const DeviceArray<float>& other = rest.emplace_back(static_cast<size_t>(count));
+      own.Add("other", OPENACLNN_OUTPUT, Dense(ACL_FLOAT, count), other.data());
+    }
+    Run(&own);
+    return Reported();
+  }
+};
+
+TEST_F(ManyOutputsTest, SmallOnesLeaveTheirShare) {
+  EXPECT_THAT(LeaveBeside(3, 100), HasSubstr("1 of the 10485760 elements of large"));
+}
+TEST_F(ManyOutputsTest, LargeOnesShareWhatACallMayKeep) {
+  EXPECT_EQ(LeaveBeside(1, int64_t{10} << 20), "");
 }
 
 /// Operators that may leave their output alone, or read it, find there what was there.
