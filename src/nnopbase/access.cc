@@ -14,6 +14,7 @@ constexpr uint32_t kNever = 0;
 constexpr OpenaclnnCheck kUnwatched = {
     .watching_races = &kNever,
     .declare = [](const OpenaclnnAccess*, uint32_t) {},
+    .is_mapped = [](const OpenaclnnPin*) { return 0; },
     .tell_left = [](const OpenaclnnLeft*) {},
     .tell_misaligned = [](const char*, const char*, const void*, uint64_t, uint64_t) {},
     .tell_shared_workspace = [](const char*, const char*, const void*, uint64_t) {},

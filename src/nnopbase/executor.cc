@@ -325,7 +325,9 @@ Status Executor::Execute(const char* api, void* workspace, uint64_t workspace_si
   if (!status.ok()) return status;
   if (queued->misaligned) [[unlikely]]
     TellMisaligned(call_->api(), operands_, workspace, workspace_size_);
-  if (RacesAreWatched()) queued->watch = OutputWatch::Of(operands_, queued->data.data());
+  if (RacesAreWatched()) {
+    queued->watch = OutputWatch::Of(operands_, queued->data.data(), queued->pins.data());
+  }
   if (Tracing()) {
     queued->arguments = DescribeBytes(operands_) + "," + DescribeOperands(operands_);
   }

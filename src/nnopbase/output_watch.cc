@@ -89,6 +89,21 @@ ByteRange SpanOf(const BoundOperand& operand, const void* origin) {
   return {begin, begin + operand.bytes};
 }
 
+/// As a whole, and without a look at what was there.
+bool IsWritten(const BoundOperand& operand) {
+  return operand.role == OPENACLNN_OUTPUT && operand.use == OPENACLNN_ALL;
+}
+
+/// From what may be read.
+bool IsApart(std::span<const BoundOperand> operands, void* const* data, size_t output) {
+  const ByteRange own = SpanOf(operands[output], data[output]);
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (i == output || operands[i].bytes == 0) continue;
+    if (!Apart(own, SpanOf(operands[i], data[i]))) return false;
+  }
+  return true;
+}
+
 std::byte* At(uint64_t address) {
   return reinterpret_cast<std::byte*>(static_cast<uintptr_t>(address));
 }
@@ -229,21 +244,16 @@ void WatchedOutput::Report(const char* api) const noexcept {
 }
 
 std::unique_ptr<OutputWatch> OutputWatch::Of(std::span<const BoundOperand> operands,
-                                             void* const* data) noexcept try {
+                                             void* const* data, const OpenaclnnPin* pins) noexcept
+    try {
   std::unique_ptr<OutputWatch> watch;
   for (size_t i = 0; i < operands.size(); ++i) {
-    const BoundOperand& output = operands[i];
-    if (output.role != OPENACLNN_OUTPUT || output.use != OPENACLNN_ALL || output.bytes == 0) {
-      continue;
-    }
-    const ByteRange own = SpanOf(output, data[i]);
-    bool apart = true;  // from what may be read
-    for (size_t j = 0; apart && j < operands.size(); ++j) {
-      apart = j == i || operands[j].bytes == 0 || Apart(own, SpanOf(operands[j], data[j]));
-    }
-    if (!apart) continue;
+    if (operands[i].bytes == 0) continue;
+    // What is mapped may be an input by another address.
+    const bool mapped = Check().is_mapped(pins++) != 0;
+    if (mapped || !IsWritten(operands[i]) || !IsApart(operands, data, i)) continue;
     if (watch == nullptr) watch = std::make_unique<OutputWatch>();
-    watch->outputs_.emplace_back(output, static_cast<std::byte*>(data[i]));
+    watch->outputs_.emplace_back(operands[i], static_cast<std::byte*>(data[i]));
   }
   if (watch != nullptr) watch->Limit();
   return watch;

@@ -48,10 +48,10 @@ class WatchedOutput {
 /// The outputs of a call that its task is to write as a whole and without looking at them.
 class OutputWatch {
  public:
-  /// `data`: where the operands' elements [0, …, 0] are. Null where there is nothing to watch, and
-  /// without memory for it.
-  static std::unique_ptr<OutputWatch> Of(std::span<const BoundOperand> operands,
-                                         void* const* data) noexcept;
+  /// `data`: where the operands' elements [0, …, 0] are; `pins`: of those with elements. Null where
+  /// there is nothing to watch, and without memory for it.
+  static std::unique_ptr<OutputWatch> Of(std::span<const BoundOperand> operands, void* const* data,
+                                         const OpenaclnnPin* pins) noexcept;
 
   /// Before the task and after it; `code` is what it returned.
   void Begin() noexcept;

@@ -231,6 +231,49 @@ TEST_F(OldOutputTest, OfAPart) { Expect(OPENACLNN_PART, false); }
 TEST_F(OldOutputTest, Updated) { Expect(OPENACLNN_UPDATED, false); }
 TEST_F(OldOutputTest, ThatIsAnInputToo) { Expect(OPENACLNN_ALL, true); }
 
+/// Physical memory at reserved addresses of its own.
+class Mapped {
+ public:
+  static constexpr size_t kBytes = size_t{2} << 20;
+
+  explicit Mapped(aclrtDrvMemHandle memory) {
+    EXPECT_EQ(aclrtReserveMemAddress(&address_, kBytes, 0, nullptr, 1), 0) << TakeMessage();
+    EXPECT_EQ(aclrtMapMem(address_, kBytes, 0, memory, 0), 0) << TakeMessage();
+  }
+  Mapped(const Mapped&) = delete;
+  ~Mapped() {
+    EXPECT_EQ(aclrtUnmapMem(address_), 0) << TakeMessage();
+    EXPECT_EQ(aclrtReleaseMemAddress(address_), 0) << TakeMessage();
+  }
+
+  void* address() const { return address_; }
+
+ private:
+  void* address_ = nullptr;
+};
+
+TEST_F(OutputWatchTest, AnInputByAnotherAddress) {
+  aclrtPhysicalMemProp prop = {};
+  prop.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+  aclrtDrvMemHandle memory = nullptr;
+  ASSERT_EQ(aclrtMallocPhysical(&memory, Mapped::kBytes, &prop, 0), 0) << TakeMessage();
+  {
+    const Mapped self(memory), out(memory);
+    ASSERT_EQ(aclrtMemset(self.address(), 32, 5, 32), 0);
+    std::vector<unsigned char> seen(32);
+    OwnOperator own([&](void* const* data, void*) {
+      std::memcpy(seen.data(), data[0], 32);
+      return 0;
+    });
+    own.Add("self", OPENACLNN_INPUT, Dense(ACL_FLOAT, 8), self.address());
+    own.Add("out", OPENACLNN_OUTPUT, Dense(ACL_FLOAT, 8), out.address());
+    Run(&own);
+    EXPECT_EQ(Reported(), "");
+    EXPECT_EQ(seen, std::vector<unsigned char>(32, 5));
+  }
+  EXPECT_EQ(aclrtFreePhysical(memory), 0);
+}
+
 TEST_F(OutputWatchTest, AFailureLeavesWhatWasThere) {
   const DeviceArray<float> out(8, 7.0F);
   OwnOperator own([](void* const*, void*) { return 507035; });

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "ascendcl/allocation.h"
 #include "ascendcl/check/interface.h"
 #include "ascendcl/check/operand_report.h"
 #include "ascendcl/check/race_watch.h"
@@ -27,6 +28,10 @@ constexpr OpenaclnnCheck kCheck = {
     .declare =
         [](const OpenaclnnAccess* accesses, uint32_t count) {
           t_declared = {accesses, count};
+        },
+    .is_mapped =
+        [](const OpenaclnnPin* pin) {
+          return static_cast<const Allocation*>(pin->allocation)->range != nullptr ? 1 : 0;
         },
     .tell_left = ReportLeft,
     .tell_misaligned = ReportMisaligned,
