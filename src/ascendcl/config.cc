@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "acl/acl.h"
+#include "ascendcl/check/declared.h"
 #include "ascendcl/check/race_watch.h"
 #include "ascendcl/check/write_watch.h"
 #include "ascendcl/control_group.h"
@@ -203,6 +204,7 @@ Status Load() {
     g_config = config;
     g_loaded = true;
     WatchRaces(config.check == CheckLevel::kFull);
+    WatchWorkspaces(config.check == CheckLevel::kFast);  // with full they are races
     ForgetUnwritten();  // it may have been written while nobody watched
     g_simd.store(config.simd, std::memory_order_relaxed);
     g_threads.store(config.num_threads, std::memory_order_relaxed);

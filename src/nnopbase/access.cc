@@ -13,6 +13,7 @@ namespace {
 constexpr uint32_t kNever = 0;
 constexpr OpenaclnnCheck kUnwatched = {
     .watching_races = &kNever,
+    .watching_workspaces = &kNever,
     .declare = [](const OpenaclnnAccess*, uint32_t) {},
     .is_mapped = [](const OpenaclnnPin*) { return 0; },
     .tell_left = [](const OpenaclnnLeft*) {},
@@ -53,6 +54,7 @@ const OpenaclnnCheck& Check() {
 }
 
 const uint32_t* const kWatchingRaces = Check().watching_races;
+const uint32_t* const kWatchingWorkspaces = Check().watching_workspaces;
 
 std::optional<std::vector<OpenaclnnAccess>> AccessesOf(std::span<const BoundOperand> operands,
                                                        const void* workspace,

@@ -18,8 +18,12 @@ namespace openaclnn {
 const OpenaclnnCheck& Check();
 
 extern const uint32_t* const kWatchingRaces;
+extern const uint32_t* const kWatchingWorkspaces;
 
 inline bool RacesAreWatched() { return __atomic_load_n(kWatchingRaces, __ATOMIC_RELAXED) != 0; }
+inline bool WorkspacesAreWatched() {
+  return __atomic_load_n(kWatchingWorkspaces, __ATOMIC_RELAXED) != 0;
+}
 
 /// What a call touches: operands with elements, and the workspace, which counts as written. Null
 /// without memory for it.

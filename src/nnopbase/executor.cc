@@ -43,7 +43,7 @@ struct Executor::QueuedCall {
 
   int Run(OpenaclnnMessage* message) const {
     if (RacesAreWatched()) return RunWatched(message);  // launches are: nothing need overlap
-    if (workspace == nullptr) return Compute(message);
+    if (workspace == nullptr || !WorkspacesAreWatched()) return Compute(message);
     const WorkspaceUse use(call->api(), device_workspace, pins[num_pins - 1].bytes);
     return Compute(message);
   }

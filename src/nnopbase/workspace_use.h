@@ -15,6 +15,9 @@ class WorkspaceUse {
   ~WorkspaceUse();
 
  private:
+  /// Another one that is there already, by its operator, or null.
+  const char* Enter() noexcept;
+
   const char* const api_;
   const uint64_t begin_, end_;
   WorkspaceUse* next_ = nullptr;  // of all that there are

@@ -23,8 +23,11 @@ struct Declared {
 };
 thread_local Declared t_declared;
 
+uint32_t g_watching_workspaces = 0;
+
 constexpr OpenaclnnCheck kCheck = {
     .watching_races = &g_watching_races,
+    .watching_workspaces = &g_watching_workspaces,
     .declare =
         [](const OpenaclnnAccess* accesses, uint32_t count) {
           t_declared = {accesses, count};
@@ -58,6 +61,10 @@ Reading ReadingOf(OpenaclnnReading reading) {
 }
 
 }  // namespace
+
+void WatchWorkspaces(bool watch) {
+  __atomic_store_n(&g_watching_workspaces, watch ? 1U : 0U, __ATOMIC_RELAXED);
+}
 
 std::vector<MemoryAccess> TakeDeclared() {
   const Declared declared = std::exchange(t_declared, {});

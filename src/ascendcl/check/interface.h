@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /// Changed with every change of the structs below.
-#define OPENACLNN_CHECK_INTERFACE 4u
+#define OPENACLNN_CHECK_INTERFACE 5u
 
 /// Whether what an operand holds before the task matters to it.
 typedef enum OpenaclnnReading {
@@ -48,6 +48,8 @@ typedef struct OpenaclnnLeft {
 typedef struct OpenaclnnCheck {
   /// Nonzero while races are looked for; read without a lock.
   const uint32_t* watching_races;
+  /// The same while tasks in one workspace at once are.
+  const uint32_t* watching_workspaces;
   /// What the calling thread's next submit touches; the array is to live until that returns.
   void (*declare)(const OpenaclnnAccess* accesses, uint32_t count);
   /// Nonzero if the pinned memory may have other addresses: it is mapped at reserved ones.
