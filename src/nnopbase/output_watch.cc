@@ -2,7 +2,8 @@
 // Output watch: outputs are filled before their task, and looked through after it.
 //
 // What was there comes back where nothing was written: a task that fails, or is a mistake, leaves
-// what it would leave otherwise.
+// what it would leave otherwise. But for rows of less than 8 bytes that a task has not written, of
+// another type than FLOAT: they may be its values, and so the pattern stays there.
 #include "nnopbase/output_watch.h"
 
 #include <algorithm>
@@ -162,6 +163,7 @@ WatchedOutput::WatchedOutput(const BoundOperand& operand, std::byte* origin)
   (void)FindByteRuns(reinterpret_cast<uintptr_t>(origin), element_bytes_,
                      std::span(tensor.dims, tensor.rank), std::span(tensor.strides, tensor.rank),
                      &runs_);
+  if (!is_float_ && bytes() < kPatternBytes) runs_.clear();  // never enough to tell
 }
 
 uint64_t WatchedOutput::bytes() const { return BytesOf(runs_); }
