@@ -16,8 +16,8 @@
 #include <string_view>
 
 #include "acl/acl.h"
-#include "ascendcl/check/declared.h"
 #include "ascendcl/check/race_watch.h"
+#include "ascendcl/check/workspace_watch.h"
 #include "ascendcl/check/write_watch.h"
 #include "ascendcl/control_group.h"
 #include "ascendcl/first_use.h"

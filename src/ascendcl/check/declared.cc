@@ -11,6 +11,7 @@
 #include "ascendcl/check/operand_report.h"
 #include "ascendcl/check/race_watch.h"
 #include "ascendcl/check/refusal.h"
+#include "ascendcl/check/workspace_watch.h"
 #include "ascendcl/check/write_watch.h"
 #include "ascendcl/error.h"
 
@@ -22,8 +23,6 @@ struct Declared {
   uint32_t count = 0;
 };
 thread_local Declared t_declared;
-
-uint32_t g_watching_workspaces = 0;
 
 constexpr OpenaclnnCheck kCheck = {
     .watching_races = &g_watching_races,
@@ -61,10 +60,6 @@ Reading ReadingOf(OpenaclnnReading reading) {
 }
 
 }  // namespace
-
-void WatchWorkspaces(bool watch) {
-  __atomic_store_n(&g_watching_workspaces, watch ? 1U : 0U, __ATOMIC_RELAXED);
-}
 
 std::vector<MemoryAccess> TakeDeclared() {
   const Declared declared = std::exchange(t_declared, {});

@@ -8,9 +8,6 @@
 
 namespace openaclnn {
 
-/// Whether libnnopbase is to look for tasks that compute in one workspace at once.
-void WatchWorkspaces(bool watch);
-
 /// Each declaration counts once.
 std::vector<MemoryAccess> TakeDeclared();
 
