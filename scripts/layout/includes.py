@@ -17,7 +17,7 @@ LAYERS = {
     "opapi": {"common", "ascendcl", "nnopbase", "frame", "kernels"},
     # Thin libraries beside those, each in a folder: through public headers and C interfaces.
     "companions": {"common", "ascendcl", "client"},
-    "openaclnn_capture": set(),  # stands before any maker's libraries: the public headers alone
+    "openaclnn_capture": {"common"},  # stands before any maker's libraries: public headers
     "tool": set(),  # what rooms' references are written with, and what the machine allows
 }
 

@@ -21,9 +21,9 @@
 
 #include "acl/acl_base.h"
 #include "ascendcl/fork.h"
-#include "ascendcl/write_quietly.h"
 #include "common/descriptor.h"
 #include "common/status.h"
+#include "common/write_quietly.h"
 
 namespace openaclnn {
 namespace {

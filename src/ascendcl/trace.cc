@@ -21,6 +21,7 @@
 #include "ascendcl/task.h"
 #include "common/descriptor.h"
 #include "common/status.h"
+#include "common/write_quietly.h"
 
 namespace openaclnn {
 
@@ -77,7 +78,7 @@ class TraceFile {
   void Write(const std::string& event) {
     if (file_ < 0) return;
     const std::string text = Concat(size_ == 0 ? "[\n{" : ",\n{", event, "}", kEnd);
-    if (!WriteAt(size_, text)) return Fail(errno);
+    if (!WriteQuietly(file_, text, size_)) return Fail(errno);
     size_ += static_cast<off_t>(text.size() - kEnd.size());
   }
 
@@ -110,21 +111,12 @@ class TraceFile {
     if (file_ >= 0) close(std::exchange(file_, -1));
   }
 
-  bool WriteAt(off_t place, std::string_view text) const {
-    while (!text.empty()) {
-      const ssize_t written = pwrite(file_, text.data(), text.size(), place);
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) return false;
-      text.remove_prefix(static_cast<size_t>(written));
-      place += written;
-    }
-    return true;
-  }
-
   // Keeps what was written, and stops until the next aclInit.
   void Fail(int error) {
     SetTracing(false);
-    if (file_ >= 0 && size_ > 0 && ftruncate(file_, size_) == 0) (void)WriteAt(size_, kEnd);
+    if (file_ >= 0 && size_ > 0 && ftruncate(file_, size_) == 0) {
+      (void)WriteQuietly(file_, kEnd, size_);
+    }
     Close();
     Log(LogModule::kAscendcl, LogLevel::kError,
         Concat("environment variable OPENACLNN_TRACE is '", name_, "', expected a file that ",

@@ -2,13 +2,15 @@
 // Reads the environment.
 #include "openaclnn_capture/settings.h"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <charconv>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 
+#include "common/write_quietly.h"
 #include "openaclnn_capture/next.h"
 
 namespace openaclnn::capture {
@@ -74,8 +76,9 @@ const Settings& CurrentSettings() {
   return *settings;
 }
 
-void Say(const std::string& text) noexcept {
-  std::fprintf(stderr, "openaclnn capture: %s\n", text.c_str());
+void Say(const std::string& text) noexcept try {
+  (void)WriteQuietly(STDERR_FILENO, "openaclnn capture: " + text + "\n");
+} catch (...) {  // without memory for words nothing is said
 }
 
 }  // namespace openaclnn::capture

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "acl/acl.h"
+#include "common/write_quietly.h"
 #include "openaclnn/version.h"
 #include "openaclnn_capture/next.h"
 #include "openaclnn_capture/settings.h"
@@ -61,16 +62,11 @@ int MakeFile(const fs::path& path) {
 void WriteFile(const fs::path& path, std::string_view bytes) {
   const int file = MakeFile(path);
   if (file < 0) Fail(path);
-  while (!bytes.empty()) {
-    const ssize_t written = write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) break;
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
+  const bool written = WriteQuietly(file, bytes);
   const int error = errno;
   const bool closed = close(file) == 0;
-  if (!bytes.empty()) errno = error;
-  if (!bytes.empty() || !closed) Fail(path);
+  if (!written) errno = error;
+  if (!written || !closed) Fail(path);
 }
 
 Json File(const fs::path& folder, const std::string& name, const std::string& bytes) {

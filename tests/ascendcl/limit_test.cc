@@ -129,7 +129,7 @@ TEST_F(LimitTest, LittleAddressSpace) {
 /// A report for each of some mistakes, on a disk that takes 500 bytes.
 int ReportToFullDisk(const char* file) {
   const Variable json("OPENACLNN_CHECK_JSON", file);
-  signal(SIGXFSZ, SIG_IGN);
+  signal(SIGXFSZ, SIG_DFL);
   if (!Limit(RLIMIT_FSIZE, 500)) return __LINE__;
   if (aclInit(nullptr) != 0 || aclrtSetDevice(0) != 0) return __LINE__;
   for (int i = 0; i < 20; ++i) {

@@ -419,7 +419,7 @@ TEST_F(TraceTest, FileOfAnotherProcessIsLeftAlone) {
 // As a disk that is full: the file keeps what fitted, the program goes on.
 TEST_F(TraceTest, FullDiskEndsTheTraceOnly) {
   const auto program = [] {
-    signal(SIGXFSZ, SIG_IGN);
+    signal(SIGXFSZ, SIG_DFL);
     const rlimit limit = {4000, 4000};
     setrlimit(RLIMIT_FSIZE, &limit);
     const Variable no_log("ASCEND_GLOBAL_LOG_LEVEL", "4");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Capturing, linked in front of the libraries as preloading puts it: what is saved, and that the
 // program sees no difference.
+#include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -197,6 +199,28 @@ TEST_F(CaptureTest, ThreadsHaveTheirOwn) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(Folders().size(), size_t{kThreads * kCalls});
+}
+
+[[noreturn]] void CallWhereNoFileMayGrow() {
+  const DeviceArray<float> in({-1, 2, -3}), out(3);
+  aclTensor* const self = Gradient::Tensor({3}, ACL_FLOAT, in.data());
+  aclTensor* const result = Gradient::Tensor({3}, ACL_FLOAT, out.data());
+  constexpr rlimit kLittle = {4, 4};
+  if (signal(SIGXFSZ, SIG_DFL) == SIG_ERR || setrlimit(RLIMIT_FSIZE, &kLittle) != 0) _exit(99);
+  uint64_t size = 0;
+  aclOpExecutor* executor = nullptr;
+  int code = aclnnAbsGetWorkspaceSize(self, result, &size, &executor);
+  if (code == 0) code = aclnnAbs(nullptr, size, executor, nullptr);
+  if (code == 0) code = aclrtSynchronizeStream(nullptr);
+  const bool empty = fs::is_empty(kFolder);
+  fs::remove_all(kFolder);
+  _exit(code == 0 && empty && out.Read() == std::vector<float>{1, 2, 3} ? 0 : 98);
+}
+
+// It costs the capture, and not the program its life.
+TEST_F(CaptureTest, ALimitOfFilesEndsNoProgram) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_EXIT(CallWhereNoFileMayGrow(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -17,8 +17,8 @@
 
 #include "ascendcl/check/bounded_text.h"
 #include "ascendcl/check/standard_error.h"
-#include "ascendcl/write_quietly.h"
 #include "common/descriptor.h"
+#include "common/write_quietly.h"
 
 namespace openaclnn {
 namespace {

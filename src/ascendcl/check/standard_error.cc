@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-#include "ascendcl/write_quietly.h"
+#include "common/write_quietly.h"
 
 namespace openaclnn {
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing for reports and the log: whole texts, and no signal where they cannot be written.
+// Writing for reports, the log, traces and captures: whole texts, and no signal where they cannot
+// be written.
 #pragma once
+
+#include <sys/types.h>
 
 #include <string_view>
 
@@ -10,5 +13,7 @@ namespace openaclnn {
 /// where nobody reads, and no SIGXFSZ where a file may not be longer: it has not written. May be
 /// called by a handler of a signal.
 bool WriteQuietly(int descriptor, std::string_view text) noexcept;
+/// The same from a place in a file on.
+bool WriteQuietly(int descriptor, std::string_view text, off_t place) noexcept;
 
 }  // namespace openaclnn

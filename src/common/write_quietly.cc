@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writing without signals: they are blocked meanwhile, and those that came of it are taken.
-#include "ascendcl/write_quietly.h"
+#include "common/write_quietly.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -40,12 +40,12 @@ class Blocked {
   sigset_t pending_, before_;
 };
 
-}  // namespace
-
-bool WriteQuietly(int descriptor, std::string_view text) noexcept {
+/// `write` takes what is left, and returns what of it was written, as the system's call.
+template <class Write>
+bool WriteAll(std::string_view text, const Write& write) {
   const Blocked blocked;
   while (!text.empty()) {
-    const ssize_t written = write(descriptor, text.data(), text.size());
+    const ssize_t written = write(text);
     if (written > 0) text.remove_prefix(static_cast<size_t>(written));
     if (written >= 0 || errno == EINTR) continue;
     const int error = errno;
@@ -55,6 +55,21 @@ bool WriteQuietly(int descriptor, std::string_view text) noexcept {
     return false;
   }
   return true;
+}
+
+}  // namespace
+
+bool WriteQuietly(int descriptor, std::string_view text) noexcept {
+  return WriteAll(text, [descriptor](std::string_view left) {
+    return write(descriptor, left.data(), left.size());
+  });
+}
+
+bool WriteQuietly(int descriptor, std::string_view text, off_t place) noexcept {
+  return WriteAll(text, [&](std::string_view left) {
+    const auto done = static_cast<off_t>(text.size() - left.size());
+    return pwrite(descriptor, left.data(), left.size(), place + done);
+  });
 }
 
 }  // namespace openaclnn

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quiet writes: all of a text, at a place, or an error.
+#include "common/write_quietly.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <utility>
+
+namespace {
+// What the next call of write takes; all of it if negative.
+thread_local ssize_t t_takes = -1;
+}  // namespace
+
+// Of this program, in front of the C library's.
+extern "C" ssize_t write(int descriptor, const void* bytes, size_t size) {
+  const ssize_t takes = std::exchange(t_takes, -1);
+  if (takes == 0) return 0;
+  return syscall(SYS_write, descriptor, bytes, takes > 0 ? static_cast<size_t>(takes) : size);
+}
+
+namespace openaclnn {
+namespace {
+
+class WriteQuietlyTest : public testing::Test {
+ protected:
+  ~WriteQuietlyTest() override { close(file_); }
+
+  std::string Content() const {
+    char bytes[64];
+    const ssize_t read = pread(file_, bytes, sizeof(bytes), 0);
+    return {bytes, static_cast<size_t>(read < 0 ? 0 : read)};
+  }
+
+  const int file_ = memfd_create("written", MFD_CLOEXEC);
+};
+
+TEST_F(WriteQuietlyTest, WritesWhatTheFirstCallLeaves) {
+  t_takes = 2;
+  EXPECT_TRUE(WriteQuietly(file_, "abcde"));
+  EXPECT_EQ(Content(), "abcde");
+  EXPECT_TRUE(WriteQuietly(file_, "xy", 3));
+  EXPECT_EQ(Content(), "abcxy");
+}
+
+}  // namespace
+}  // namespace openaclnn
