@@ -47,8 +47,8 @@ bool WriteAll(std::string_view text, const Write& write) {
   while (!text.empty()) {
     const ssize_t written = write(text);
     if (written > 0) text.remove_prefix(static_cast<size_t>(written));
-    if (written >= 0 || errno == EINTR) continue;
-    const int error = errno;
+    if (written > 0 || (written < 0 && errno == EINTR)) continue;
+    const int error = written == 0 ? EIO : errno;  // what takes nothing might do so for ever
     if (error == EPIPE) blocked.Take(SIGPIPE);
     if (error == EFBIG) blocked.Take(SIGXFSZ);
     errno = error;

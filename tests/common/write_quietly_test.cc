@@ -47,5 +47,14 @@ TEST_F(WriteQuietlyTest, WritesWhatTheFirstCallLeaves) {
   EXPECT_EQ(Content(), "abcxy");
 }
 
+TEST_F(WriteQuietlyTest, GivesUpWhatTakesNothing) {
+  t_takes = 0;
+  EXPECT_FALSE(WriteQuietly(file_, "abcde"));
+  EXPECT_EQ(errno, EIO);
+  EXPECT_EQ(Content(), "");
+  EXPECT_FALSE(WriteQuietly(-1, "abcde"));
+  EXPECT_EQ(errno, EBADF);
+}
+
 }  // namespace
 }  // namespace openaclnn
