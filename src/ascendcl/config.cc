@@ -254,6 +254,11 @@ Status ConfiguredProduct(const Product** product) {
   return status;
 }
 
+bool MistakesAreTold() {
+  Config config;
+  return CurrentConfig(&config).ok() && config.check != CheckLevel::kOff;
+}
+
 OpenaclnnSimd ConfiguredSimd() {
   if (g_product.load(std::memory_order_acquire) == nullptr) {
     Config config;

@@ -34,6 +34,9 @@ Status ReadConfig(Config* config);
 /// The configuration in force; read now if it has not been yet.
 Status CurrentConfig(Config* config);
 
+/// Whether mistakes are told under it: not with OPENACLNN_CHECK=off, nor where it is refused.
+bool MistakesAreTold();
+
 /// Of that configuration what every call of an operator asks for: without a lock once it was read.
 Status ConfiguredProduct(const Product** product);
 /// The baseline where the environment cannot be used.

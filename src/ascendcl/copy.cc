@@ -160,11 +160,7 @@ void WarnOfKind(const char* api, aclrtMemcpyKind kind, const Side& dst, const Si
   if (operand == nullptr) return;
   static std::atomic<uint32_t> told{0};
   const uint32_t this_one = 1U << (4 * static_cast<int>(kind) + 2 * dst.device() + src.device());
-  Config config;
-  if (!CurrentConfig(&config).ok() || config.check == CheckLevel::kOff ||
-      (told.fetch_or(this_one) & this_one) != 0) {
-    return;
-  }
+  if (!MistakesAreTold() || (told.fetch_or(this_one) & this_one) != 0) return;
   const bool device = operand[0] == 'd' ? dst.device() : src.device();
   ReportFinding(
       {.check = Check::kMemcheck,

@@ -15,9 +15,7 @@ namespace {
 /// Tells what `make` gives, if anything is checked. Without memory for words there is no report.
 template <class Make>
 void Tell(Check check, const std::string& key, const Make& make) {
-  Config config;
-  if (!CurrentConfig(&config).ok() || config.check == CheckLevel::kOff) return;
-  if (CountFinding(check, key)) TellFinding(make());
+  if (MistakesAreTold() && CountFinding(check, key)) TellFinding(make());
 }
 
 }  // namespace

@@ -16,11 +16,6 @@ namespace {
 // More can be asked for, and would not be numbered: then the place is where they begin.
 constexpr uint64_t kMostBytes = uint64_t{1} << 62;
 
-bool Checked() {
-  Config config;
-  return CurrentConfig(&config).ok() && config.check != CheckLevel::kOff;
-}
-
 /// `known`: whether the memory is, or was, the runtime's.
 const char* Fix(Misuse misuse, bool known, const Place& place) {
   switch (misuse) {
@@ -63,7 +58,7 @@ std::string WithoutNumbers(std::string_view words) {
 
 void ReportRefusal(Misuse misuse, const char* api, const Status& failure, const void* address,
                    uint64_t bytes) noexcept try {
-  if (!Checked()) return;
+  if (!MistakesAreTold()) return;
   Finding finding;
   finding.title = Concat(api, ": ", failure.text());
   Place place;
