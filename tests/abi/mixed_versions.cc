@@ -5,7 +5,6 @@
 //   abi_mixed_versions runtime|meta    which of libascendcl.so and libnnopbase.so is the other one
 #include <dlfcn.h>
 
-#include <cstdio>
 #include <cstring>
 
 #include "acl/acl.h"
@@ -13,16 +12,9 @@
 #include "aclnnop/aclnn_neg.h"
 #include "ascendcl/interface.h"
 #include "nnopbase/interface.h"
+#include "tests/abi/expect.h"
 
 namespace {
-
-bool g_well = true;
-
-void Expect(bool well, const char* what) {
-  if (well) return;
-  std::fprintf(stderr, "not so: %s\n", what);
-  g_well = false;
-}
 
 /// Whether the argument names the library; asked while they are loaded, before main.
 bool IsOther(const char* library) {

@@ -4,24 +4,12 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstring>
 #include <thread>
 #include <vector>
 
 #include "acl/acl.h"
-
-namespace {
-
-bool g_well = true;
-
-void Expect(bool well, const char* what) {
-  if (well) return;
-  std::fprintf(stderr, "not so: %s\n", what);
-  g_well = false;
-}
-
-}  // namespace
+#include "tests/abi/expect.h"
 
 int main() {
   alarm(30);  // a hang is a failure

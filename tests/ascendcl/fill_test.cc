@@ -7,8 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "nnopbase/interface.h"
-#include "tests/ascendcl/fixture.h"
+#include "tests/ascendcl/own_operator.h"
 
 namespace openaclnn {
 namespace {
@@ -34,46 +33,24 @@ class FullFillTest : public FillTest {
   Variable full_{"OPENACLNN_CHECK", "full"};
 };
 
-/// An operator without operands, which notes whether its workspace is filled, and writes it.
-struct Probe {
-  static constexpr const char* kApi = "aclnnProbe";
-  static constexpr uint64_t kBytes = 1000;
-  int runs = 0, filled = 0;
-
-  int Launch(void* workspace) {
-    const OpenaclnnMeta* meta = openaclnn_meta(OPENACLNN_META_INTERFACE);
-    const OpenaclnnCall call = {
-        .api = kApi,
-        .plan = this,
-        .destroy = [](void*) {},
-        .run =
-            [](const void* plan, void* const*, void* given, OpenaclnnMessage*) {
-              auto* probe = static_cast<Probe*>(const_cast<void*>(plan));
-              const auto* bytes = static_cast<const uint8_t*>(given);
-              ++probe->runs;
-              probe->filled += std::count(bytes, bytes + kBytes, 0xFF) == kBytes ? 1 : 0;
-              std::memset(given, 0, kBytes);
-              return 0;
-            },
-        .workspace_size = kBytes,
-        .operand_count = 0,
-        .operands = nullptr,
-    };
-    aclOpExecutor* executor = nullptr;
-    OpenaclnnMessage message;
-    const int code = meta->create_executor(&call, &executor, &message);
-    return code != 0 ? code : meta->execute(kApi, workspace, kBytes, executor, nullptr, &message);
-  }
-};
-
+/// How often, of three calls that write it, a workspace is filled when a task begins.
 int CountFilled() {
-  DeviceArray<uint8_t> workspace(Probe::kBytes + 1, 7);
-  Probe probe;
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(probe.Launch(workspace.data()), 0);
+  constexpr uint64_t kBytes = 1000;
+  DeviceArray<uint8_t> workspace(kBytes + 1, 7);
+  int runs = 0, filled = 0;
+  const auto note = [&](void* const*, void* given) {
+    const auto* bytes = static_cast<const uint8_t*>(given);
+    ++runs;
+    filled += std::count(bytes, bytes + kBytes, 0xFF) == kBytes ? 1 : 0;
+    std::memset(given, 0, kBytes);
+    return 0;
+  };
+  OwnOperator own(note, kBytes);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(own.Launch(nullptr, workspace.data()), 0);
   EXPECT_EQ(aclrtSynchronizeStream(nullptr), 0);
-  EXPECT_EQ(probe.runs, 3);
+  EXPECT_EQ(runs, 3);
   EXPECT_EQ(workspace.Read().back(), 7) << "what lies behind it is the client's";
-  return probe.filled;
+  return filled;
 }
 
 TEST_F(FullFillTest, WorkspacesOfEveryCall) { EXPECT_EQ(CountFilled(), 3); }
