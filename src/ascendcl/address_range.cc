@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <iterator>
 
 #include "acl/acl.h"
 #include "common/descriptor.h"
+#include "common/write_quietly.h"
 
 namespace openaclnn {
 namespace {
@@ -33,9 +35,12 @@ Status PhysicalMemory::Create(uint32_t device_id, uint64_t bytes,
   // First the object: without memory for it there is no descriptor to lose.
   std::shared_ptr<PhysicalMemory> memory(new PhysicalMemory(device_id, bytes));
   memory->descriptor_ = AboveStandard(memfd_create("openaclnn", MFD_CLOEXEC));
-  if (memory->descriptor_ < 0 || ftruncate(memory->descriptor_, static_cast<off_t>(bytes)) != 0) {
+  if (memory->descriptor_ < 0 || !ResizeQuietly(memory->descriptor_, static_cast<off_t>(bytes))) {
+    const char* most = memory->descriptor_ >= 0 && errno == EFBIG
+                           ? "the limit of a file's size (ulimit -f) allows"
+                           : "this machine has";
     return Status(ACL_ERROR_RT_MEMORY_ALLOCATION,
-                  Concat("size value is ", bytes, ", expected no more than this machine has"));
+                  Concat("size value is ", bytes, ", expected no more than ", most));
   }
   *made = std::move(memory);
   return {};

@@ -26,8 +26,16 @@ class Blocked {
   Blocked(const Blocked&) = delete;
   ~Blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
-  /// What a call has caused, unless the program had one that waited.
-  void Take(int signal) const {
+  /// Takes the signal of a call that failed so, and leaves the error in errno.
+  void Take(int error) const {
+    if (error == EPIPE) TakeSignal(SIGPIPE);
+    if (error == EFBIG) TakeSignal(SIGXFSZ);
+    errno = error;
+  }
+
+ private:
+  /// Unless the program had one that waited.
+  void TakeSignal(int signal) const {
     if (sigismember(&pending_, signal) == 1) return;
     constexpr timespec kNow = {0, 0};
     sigset_t one;
@@ -36,7 +44,6 @@ class Blocked {
     sigtimedwait(&one, nullptr, &kNow);
   }
 
- private:
   sigset_t pending_, before_;
 };
 
@@ -48,10 +55,7 @@ bool WriteAll(std::string_view text, const Write& write) {
     const ssize_t written = write(text);
     if (written > 0) text.remove_prefix(static_cast<size_t>(written));
     if (written > 0 || (written < 0 && errno == EINTR)) continue;
-    const int error = written == 0 ? EIO : errno;  // what takes nothing might do so for ever
-    if (error == EPIPE) blocked.Take(SIGPIPE);
-    if (error == EFBIG) blocked.Take(SIGXFSZ);
-    errno = error;
+    blocked.Take(written == 0 ? EIO : errno);  // what takes nothing might do so for ever
     return false;
   }
   return true;
@@ -70,6 +74,13 @@ bool WriteQuietly(int descriptor, std::string_view text, off_t place) noexcept {
     const auto done = static_cast<off_t>(text.size() - left.size());
     return pwrite(descriptor, left.data(), left.size(), place + done);
   });
+}
+
+bool ResizeQuietly(int descriptor, off_t bytes) noexcept {
+  const Blocked blocked;
+  if (ftruncate(descriptor, bytes) == 0) return true;
+  blocked.Take(errno);
+  return false;
 }
 
 }  // namespace openaclnn

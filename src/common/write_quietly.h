@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writing for reports, the log, traces and captures: whole texts, and no signal where they cannot
-// be written.
+// be written; and sizes of files.
 #pragma once
 
 #include <sys/types.h>
@@ -15,5 +15,8 @@ namespace openaclnn {
 bool WriteQuietly(int descriptor, std::string_view text) noexcept;
 /// The same from a place in a file on.
 bool WriteQuietly(int descriptor, std::string_view text, off_t place) noexcept;
+
+/// Gives a file its size; false, with errno and no SIGXFSZ, where it cannot have it.
+bool ResizeQuietly(int descriptor, off_t bytes) noexcept;
 
 }  // namespace openaclnn

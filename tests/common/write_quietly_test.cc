@@ -56,5 +56,12 @@ TEST_F(WriteQuietlyTest, GivesUpWhatTakesNothing) {
   EXPECT_EQ(errno, EBADF);
 }
 
+TEST_F(WriteQuietlyTest, ResizesOrSaysWhyNot) {
+  EXPECT_TRUE(ResizeQuietly(file_, 3));
+  EXPECT_EQ(Content(), std::string(3, '\0'));
+  EXPECT_FALSE(ResizeQuietly(file_, -1));
+  EXPECT_EQ(errno, EINVAL);
+}
+
 }  // namespace
 }  // namespace openaclnn
