@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that have little: address space, descriptors, room on the disk; that set devices in a
-// storm, and that have the runtime twice. Each is a process of its own.
+// Programs that have little: address space, mappings, descriptors, room on the disk; that set
+// devices in a storm, and that have the runtime twice. Each is a process of its own.
 #include <dlfcn.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <thread>
 
@@ -24,6 +27,12 @@ bool Limit(__rlimit_resource resource, rlim_t value) {
   if (getrlimit(resource, &limit) != 0) return false;
   limit.rlim_cur = std::min(value, limit.rlim_max);
   return setrlimit(resource, &limit) == 0;
+}
+
+/// A name of this process's own.
+std::string Temporary(const char* name) {
+  return std::filesystem::temp_directory_path() /
+         ("openaclnn_" + std::to_string(getpid()) + "_" + name);
 }
 
 /// From start to end with a gradient between; 0, or the line that is not so.
@@ -58,7 +67,8 @@ int LiveWithoutDescriptors() {
   aclrtPhysicalMemProp prop = {};
   prop.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
   void* memory = nullptr;
-  const Variable trace("OPENACLNN_TRACE", "/tmp/openaclnn_no_descriptor.json");
+  const std::string file = Temporary("no_descriptor.json");
+  const Variable trace("OPENACLNN_TRACE", file.c_str());
   const Variable full("OPENACLNN_CHECK", "full");
   if (!Limit(RLIMIT_NOFILE, 0)) return __LINE__;
   if (aclInit(nullptr) != 0 || aclrtSetDevice(0) != 0) return __LINE__;
@@ -70,7 +80,9 @@ int LiveWithoutDescriptors() {
   }
   if (aclrtResetDevice(0) != 0 || aclFinalize() != 0) return __LINE__;
   if (const int line = Live()) return line;
-  return Limit(RLIMIT_NOFILE, 256) && Live() == 0 ? 0 : __LINE__;
+  if (!Limit(RLIMIT_NOFILE, 256) || Live() != 0) return __LINE__;
+  std::filesystem::remove(file);  // of the life that could have it
+  return 0;
 }
 
 // Logs and traces stay away; what needs a file says so.
@@ -89,31 +101,61 @@ rlim_t AddressSpace() {
   return pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// Whether the call succeeds, or fails with a code of shortage and words; then the limit goes.
-template <class Call>
-bool Tried(Call&& call) {
-  const int code = call();
-  if (code == 0) return true;
+/// Lets the process have what it was short of.
+using Lift = std::function<bool()>;
+
+/// Whether the code is one of shortage, and there are words.
+bool IsShortage(int code) {
   const bool said = TakeMessage().find(": acl") != std::string::npos;
-  const bool is_shortage = code == ACL_ERROR_BAD_ALLOC || code == ACL_ERROR_RT_MEMORY_ALLOCATION ||
-                           code == ACL_ERROR_RT_RESOURCE_ALLOC_FAIL;
-  return said && is_shortage && Limit(RLIMIT_AS, RLIM_INFINITY) && call() == 0;
+  return said && (code == ACL_ERROR_BAD_ALLOC || code == ACL_ERROR_RT_MEMORY_ALLOCATION ||
+                  code == ACL_ERROR_RT_RESOURCE_ALLOC_FAIL);
+}
+
+/// Whether the call succeeds, or fails for a shortage; then the limit goes.
+template <class Call>
+bool Tried(const Lift& lift, Call&& call) {
+  const int code = call();
+  return code == 0 || (IsShortage(code) && lift() && call() == 0);
+}
+
+/// A stream that waits for another, whose function of the host has to run first.
+int WaitBetweenStreams(const Lift& lift, aclrtStream stream) {
+  aclrtStream other = nullptr;
+  aclrtEvent event = nullptr;
+  std::atomic<bool> ran{false};
+  const auto run = [](void* flag) { *static_cast<std::atomic<bool>*>(flag) = true; };
+  if (!Tried(lift, [&] { return aclrtCreateStream(&other); })) return __LINE__;
+  if (!Tried(lift, [&] { return aclrtCreateEvent(&event); })) return __LINE__;
+  if (!Tried(lift, [&] { return aclrtLaunchHostFunc(other, run, &ran); })) return __LINE__;
+  if (!Tried(lift, [&] { return aclrtRecordEvent(event, other); })) return __LINE__;
+  if (!Tried(lift, [&] { return aclrtStreamWaitEvent(stream, event); })) return __LINE__;
+  if (!Tried(lift, [&] { return aclrtSynchronizeStream(stream); })) return __LINE__;
+  // Without a thread for it the function does not run, which is an error of its stream.
+  const int code = aclrtSynchronizeStream(other);
+  if (code == 0 ? !ran : !IsShortage(code)) return __LINE__;
+  return aclrtDestroyEvent(event) == 0 && aclrtDestroyStream(other) == 0 ? 0 : __LINE__;
+}
+
+int LiveShort(const Lift& lift) {
+  void *stream = nullptr, *small = nullptr, *large = nullptr, *pinned = nullptr;
+  const auto tried = [&](auto call) { return Tried(lift, call); };
+  if (!tried([] { return aclInit(nullptr); })) return __LINE__;
+  if (!tried([] { return aclrtSetDevice(0); })) return __LINE__;
+  if (!tried([&] { return aclrtCreateStream(&stream); })) return __LINE__;
+  if (!tried([&] { return aclrtMalloc(&small, 64, kPolicy); })) return __LINE__;
+  if (!tried([&] { return aclrtMalloc(&large, size_t{256} << 20, kPolicy); })) return __LINE__;
+  if (!tried([&] { return aclrtMallocHost(&pinned, 64); })) return __LINE__;
+  if (!tried([&] { return aclrtMemsetAsync(small, 64, 1, 64, stream); })) return __LINE__;
+  if (!tried([&] { return aclrtSynchronizeStream(stream); })) return __LINE__;
+  if (const int line = WaitBetweenStreams(lift, stream)) return line;
+  if (aclrtFree(small) != 0 || aclrtFree(large) != 0 || aclrtFreeHost(pinned) != 0) return __LINE__;
+  if (aclrtDestroyStream(stream) != 0 || aclrtResetDevice(0) != 0) return __LINE__;
+  return aclFinalize() == 0 && lift() && Live() == 0 ? 0 : __LINE__;
 }
 
 int LiveInAddresses(rlim_t more) {
-  void *stream = nullptr, *small = nullptr, *large = nullptr, *pinned = nullptr;
   if (!Limit(RLIMIT_AS, AddressSpace() + more)) return __LINE__;
-  if (!Tried([] { return aclInit(nullptr); })) return __LINE__;
-  if (!Tried([] { return aclrtSetDevice(0); })) return __LINE__;
-  if (!Tried([&] { return aclrtCreateStream(&stream); })) return __LINE__;
-  if (!Tried([&] { return aclrtMalloc(&small, 64, kPolicy); })) return __LINE__;
-  if (!Tried([&] { return aclrtMalloc(&large, size_t{256} << 20, kPolicy); })) return __LINE__;
-  if (!Tried([&] { return aclrtMallocHost(&pinned, 64); })) return __LINE__;
-  if (!Tried([&] { return aclrtMemsetAsync(small, 64, 1, 64, stream); })) return __LINE__;
-  if (!Tried([&] { return aclrtSynchronizeStream(stream); })) return __LINE__;
-  if (aclrtFree(small) != 0 || aclrtFree(large) != 0 || aclrtFreeHost(pinned) != 0) return __LINE__;
-  if (aclrtDestroyStream(stream) != 0 || aclrtResetDevice(0) != 0) return __LINE__;
-  return aclFinalize() == 0 && Limit(RLIMIT_AS, RLIM_INFINITY) && Live() == 0 ? 0 : __LINE__;
+  return LiveShort([] { return Limit(RLIMIT_AS, RLIM_INFINITY); });
 }
 
 TEST_F(LimitTest, LittleAddressSpace) {
@@ -126,9 +168,60 @@ TEST_F(LimitTest, LittleAddressSpace) {
   }
 }
 
+/// As many mappings as the process may have (vm.max_map_count), but for some.
+class AllMappings {
+ public:
+  explicit AllMappings(size_t spare) {
+    pages_.reserve(kMost);
+    while (pages_.size() < kMost && Add()) {
+    }
+    for (; spare > 0 && !pages_.empty(); --spare) Drop();
+  }
+  AllMappings(const AllMappings&) = delete;
+  ~AllMappings() { Release(); }
+
+  bool Release() {
+    while (!pages_.empty()) Drop();
+    return true;
+  }
+
+ private:
+  // Neighbours of one kind would be one.
+  bool Add() {
+    void* page = mmap(nullptr, kPage, pages_.size() % 2 == 0 ? PROT_READ : PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (page == MAP_FAILED) return false;
+    pages_.push_back(page);
+    return true;
+  }
+  void Drop() {
+    munmap(pages_.back(), kPage);
+    pages_.pop_back();
+  }
+
+  static constexpr size_t kMost = size_t{1} << 21, kPage = 4096;
+  std::vector<void*> pages_;
+};
+
+// The threads of the runtime need mappings, too.
+TEST_F(LimitTest, FewMappings) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need mappings of their own";
+#endif
+  for (const size_t spare : {0, 4, 8, 16, 32, 64}) {
+    SCOPED_TRACE(spare);
+    Expect([spare] {
+      const Variable full("OPENACLNN_CHECK", "full");
+      AllMappings all(spare);
+      return LiveShort([&all] { return all.Release(); });
+    });
+  }
+}
+
 /// A report for each of some mistakes, on a disk that takes 500 bytes.
-int ReportToFullDisk(const char* file) {
-  const Variable json("OPENACLNN_CHECK_JSON", file);
+int ReportToFullDisk() {
+  const std::string file = Temporary("full_disk.json");
+  const Variable json("OPENACLNN_CHECK_JSON", file.c_str());
   signal(SIGXFSZ, SIG_DFL);
   if (!Limit(RLIMIT_FSIZE, 500)) return __LINE__;
   if (aclInit(nullptr) != 0 || aclrtSetDevice(0) != 0) return __LINE__;
@@ -137,14 +230,35 @@ int ReportToFullDisk(const char* file) {
     if (aclrtMalloc(&left, 64, kPolicy) != 0) return __LINE__;
   }
   if (aclrtResetDevice(0) != 0 || aclFinalize() != 0) return __LINE__;
+  std::filesystem::remove(file);
   return Live();
 }
 
-TEST_F(LimitTest, FullDiskOfReports) {
-  const std::string file = std::filesystem::temp_directory_path() / "openaclnn_full_disk.json";
-  Expect([&] { return ReportToFullDisk(file.c_str()); });
-  std::filesystem::remove(file);
+TEST_F(LimitTest, FullDiskOfReports) { Expect(ReportToFullDisk); }
+
+int MakePhysicalInShortFiles() {
+  constexpr size_t kBytes = 2 << 20;
+  aclrtPhysicalMemProp prop = {};
+  prop.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+  void* memory = nullptr;
+  signal(SIGXFSZ, SIG_DFL);
+  if (aclInit(nullptr) != 0 || aclrtSetDevice(0) != 0) return __LINE__;
+  if (!Limit(RLIMIT_FSIZE, kBytes - 1)) return __LINE__;
+  if (aclrtMallocPhysical(&memory, kBytes, &prop, 0) != ACL_ERROR_RT_MEMORY_ALLOCATION) {
+    return __LINE__;
+  }
+  if (TakeMessage().find("expected no more than the limit of a file's size") == std::string::npos) {
+    return __LINE__;
+  }
+  if (!Limit(RLIMIT_FSIZE, kBytes)) return __LINE__;
+  if (aclrtMallocPhysical(&memory, kBytes, &prop, 0) != 0) return __LINE__;
+  return aclrtFreePhysical(memory) == 0 && aclrtResetDevice(0) == 0 && aclFinalize() == 0
+             ? 0
+             : __LINE__;
 }
+
+// Physical memory is a file, too.
+TEST_F(LimitTest, PhysicalMemoryBeyondTheLimitOfFiles) { Expect(MakePhysicalInShortFiles); }
 
 /// Threads that set, use and reset two devices at once.
 int SetDevicesInAStorm() {
@@ -192,8 +306,7 @@ class SecondRuntime {
   }
 
  private:
-  const std::string copy_ = std::filesystem::temp_directory_path() /
-                            ("openaclnn_copy_" + std::to_string(getpid()) + ".so");
+  const std::string copy_ = Temporary("copy.so");
   void* library_ = nullptr;
 };
 
