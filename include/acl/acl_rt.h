@@ -945,11 +945,31 @@ ACL_FUNC_VISIBILITY aclError aclrtPointerGetAttributes(const void* ptr,
 
 /* ---- Virtual memory ---- */
 
+/** Which granularity is asked for. */
+typedef enum aclrtMemGranularityOptions OPENACLNN_ENUM_INT {
+  ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM = 0,
+  ACL_RT_MEM_ALLOC_GRANULARITY_RECOMMENDED = 1,
+} aclrtMemGranularityOptions;
+
+/**
+ * The unit of sizes of physical memory, and of where it is mapped.
+ *
+ * @param prop which memory.
+ * @param option either of the enumeration: both are the same here.
+ * @param[out] granularity bytes: 2 MiB.
+ * @retval ACL_ERROR_INVALID_PARAM prop or granularity is null.
+ * @retval ACL_ERROR_RT_PARAM_INVALID another argument is not as said.
+ * @retval ACL_ERROR_RT_INVALID_DEVICEID prop names no device.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp* prop,
+                                                              aclrtMemGranularityOptions option,
+                                                              size_t* granularity);
+
 /**
  * Reserves a range of addresses, to be backed by physical memory later.
  *
  * @param[out] virPtr the first address.
- * @param size bytes; a multiple of 2 MiB.
+ * @param size bytes, more than 0; rounded up to a multiple of 2 MiB.
  * @param alignment 0: that of 2 MiB.
  * @param expectPtr NULL: anywhere.
  * @param flags 0 or 1, the size of pages, which is not needed here.

@@ -58,24 +58,37 @@ PhysicalMemory::~PhysicalMemory() {
   if (ended_ != nullptr) ended_(device_id_, bytes_);
 }
 
+namespace {
+
+/// Addresses that nobody may touch.
+Status MapNothing(uint64_t asked, uint64_t bytes, std::byte** address) {
+  void* const mapping =
+      mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapping == MAP_FAILED) {
+    return Status(
+        ACL_ERROR_RT_MEMORY_ALLOCATION,
+        Concat("size value is ", asked, ", expected no more than this process can reserve"));
+  }
+  *address = static_cast<std::byte*>(mapping);
+  return {};
+}
+
+}  // namespace
+
+// Memory is mapped in units of the granularity: the last one is whole.
 Status AddressRange::Reserve(uint64_t bytes, bool host_access,
                              std::unique_ptr<AddressRange>* made) {
   std::unique_ptr<AddressRange> range(new AddressRange(Block()));
   const uint64_t ranges = host_access ? 1 : 2;
-  void* mapping = MAP_FAILED;
-  if (bytes <= UINT64_MAX / 4) {
-    mapping = mmap(nullptr, ranges * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                   -1, 0);
-  }
-  if (mapping == MAP_FAILED) {
-    return Status(ACL_ERROR_RT_MEMORY_ALLOCATION, Concat("size value is ", bytes,
-                                                         ", expected no more than this process can "
-                                                         "reserve"));
-  }
-  auto* device = static_cast<std::byte*>(mapping);
-  range->block_ = {device, device + (ranges - 1) * bytes, bytes};
+  const uint64_t whole =
+      bytes <= UINT64_MAX / 4 ? (bytes + kGranularity - 1) / kGranularity * kGranularity : bytes;
+  const uint64_t mapped = bytes <= UINT64_MAX / 4 ? ranges * whole : UINT64_MAX / 2;
+  std::byte* device = nullptr;
+  Status status = MapNothing(bytes, mapped, &device);
+  if (!status.ok()) return status;
+  range->block_ = {device, device + (ranges - 1) * whole, whole};
   *made = std::move(range);
-  return {};
+  return status;
 }
 
 AddressRange::~AddressRange() {

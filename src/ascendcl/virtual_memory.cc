@@ -27,6 +27,18 @@ Status CheckZero(const char* operand, uint64_t value, uint64_t most = 0) {
                 Concat(operand, " value is ", value, ", expected ", most == 0 ? "0" : "0 or 1"));
 }
 
+Status CheckProperties(const aclrtPhysicalMemProp& prop) {
+  Status status = CheckZero("prop->handleType", prop.handleType);
+  if (status.ok()) status = CheckZero("prop->allocationType", prop.allocationType);
+  if (!status.ok()) return status;
+  if (prop.location.type != ACL_MEM_LOCATION_TYPE_DEVICE) {
+    return Status(ACL_ERROR_RT_PARAM_INVALID,
+                  Concat("prop->location type is ", static_cast<int>(prop.location.type),
+                         ", expected ACL_MEM_LOCATION_TYPE_DEVICE (1)"));
+  }
+  return CheckDeviceId("prop->location.id", static_cast<int>(prop.location.id));
+}
+
 }  // namespace
 }  // namespace openaclnn
 
@@ -43,13 +55,27 @@ aclError aclrtReserveMemAddress(void** virPtr, size_t size, size_t alignment, vo
                                 uint64_t flags) {
   return Api("aclrtReserveMemAddress", [&] {
     Status status = RequireOut("virPtr", virPtr);
-    if (status.ok()) status = CheckSize("size", size);
+    if (status.ok() && size == 0) {
+      status = Status(ACL_ERROR_INVALID_PARAM, "size value is 0, expected a number of bytes");
+    }
     if (status.ok()) status = CheckZero("alignment", alignment);
     if (status.ok()) status = CheckZero("flags", flags, 1);
     if (status.ok() && expectPtr != nullptr) {
       status = Status(ACL_ERROR_RT_PARAM_INVALID, "expectPtr value is an address, expected null");
     }
     return status.ok() ? Memory::Get().Reserve(size, virPtr) : status;
+  });
+}
+
+aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp* prop,
+                                          aclrtMemGranularityOptions option, size_t* granularity) {
+  return Api("aclrtMemGetAllocationGranularity", [&] {
+    Status status = RequireOut("prop", prop);
+    if (status.ok()) status = RequireOut("granularity", granularity);
+    if (status.ok()) status = openaclnn::CheckProperties(*prop);
+    if (status.ok()) status = CheckZero("option", static_cast<uint64_t>(option), 1);
+    if (status.ok()) *granularity = openaclnn::AddressRange::kGranularity;
+    return status;
   });
 }
 
@@ -67,17 +93,7 @@ aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size,
     if (status.ok()) status = RequireOut("prop", prop);
     if (status.ok()) status = CheckSize("size", size);
     if (status.ok()) status = CheckZero("flags", flags);
-    if (status.ok()) status = CheckZero("prop->handleType", prop->handleType);
-    if (status.ok()) status = CheckZero("prop->allocationType", prop->allocationType);
-    if (status.ok() && prop->location.type != ACL_MEM_LOCATION_TYPE_DEVICE) {
-      status =
-          Status(ACL_ERROR_RT_PARAM_INVALID,
-                 openaclnn::Concat("prop->location type is ", static_cast<int>(prop->location.type),
-                                   ", expected ACL_MEM_LOCATION_TYPE_DEVICE (1)"));
-    }
-    if (status.ok()) {
-      status = openaclnn::CheckDeviceId("prop->location.id", static_cast<int>(prop->location.id));
-    }
+    if (status.ok()) status = openaclnn::CheckProperties(*prop);
     std::shared_ptr<PhysicalMemory> memory;
     if (status.ok()) status = Memory::Get().MakePhysical(prop->location.id, size, &memory);
     if (!status.ok()) return status;

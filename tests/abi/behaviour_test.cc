@@ -89,6 +89,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kBehaviours 
     {"VirtualMemoryTest.NeighboursAreUsedAsOne",
      {"aclrtFreePhysical", "aclrtMallocPhysical", "aclrtMapMem", "aclrtReleaseMemAddress",
       "aclrtReserveMemAddress", "aclrtUnmapMem"}},
+    {"VirtualMemoryTest.SizesAreRoundedUp", {"aclrtMemGetAllocationGranularity"}},
     {"LifeTest.Version", {"openaclnnGetVersion"}},
     {"ArrayTest.Sizes",
      {"aclCreateBoolArray", "aclCreateFloatArray", "aclCreateIntArray", "aclDestroyBoolArray",

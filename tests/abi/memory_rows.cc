@@ -149,6 +149,8 @@ void AddAllocations(const Rows& row) {
   row("aclrtGetMemInfo", {"free", "total"}, aclrtGetMemInfo, ACL_HBM_MEM, &s.size, &s.size);
   row("aclrtPointerGetAttributes", {"attributes"}, aclrtPointerGetAttributes, &s, &s.attributes);
   row("aclrtReserveMemAddress", {"virPtr"}, aclrtReserveMemAddress, &s.made, kPage, 0, nullptr, 0);
+  row("aclrtMemGetAllocationGranularity", {"prop", "granularity"}, aclrtMemGetAllocationGranularity,
+      &s.prop, ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM, &s.size);
   row("aclrtMallocPhysical", {"handle", "prop"}, aclrtMallocPhysical, &s.made, kPage, &s.prop, 0);
 }
 

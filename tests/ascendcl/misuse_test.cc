@@ -129,6 +129,7 @@ const std::set<std::string> kMisusedElsewhere = {
     "aclrtGetSysParamOpt",
     "aclrtMallocPhysical",
     "aclrtMapMem",
+    "aclrtMemGetAllocationGranularity",
     "aclrtReleaseMemAddress",
     "aclrtReserveMemAddress",
     "aclrtSetDeviceSatMode",

@@ -156,6 +156,40 @@ TEST_F(VirtualMemoryTest, PhysicalMemoryCountsAgainstTheDevice) {
             ACL_ERROR_RT_MEMORY_ALLOCATION);
 }
 
+TEST_F(VirtualMemoryTest, SizesAreRoundedUp) {
+  aclrtPhysicalMemProp prop = {};
+  prop.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+  size_t unit = 0;
+  for (const auto option :
+       {ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM, ACL_RT_MEM_ALLOC_GRANULARITY_RECOMMENDED}) {
+    ASSERT_EQ(aclrtMemGetAllocationGranularity(&prop, option, &unit), 0) << TakeMessage();
+    EXPECT_EQ(unit, kPiece);
+  }
+  ExpectRefused({"aclrtMemGetAllocationGranularity",
+                 [&] {
+                   const auto option = static_cast<aclrtMemGranularityOptions>(2);
+                   return aclrtMemGetAllocationGranularity(&prop, option, &unit);
+                 },
+                 ACL_ERROR_RT_PARAM_INVALID, "option value is 2"});
+  prop.location.id = 99;
+  ExpectRefused({"aclrtMemGetAllocationGranularity",
+                 [&] {
+                   return aclrtMemGetAllocationGranularity(
+                       &prop, ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM, &unit);
+                 },
+                 ACL_ERROR_RT_INVALID_DEVICEID, "prop->location.id value is 99"});
+  std::byte* range = Reserve(kPiece + 1);
+  const aclrtDrvMemHandle first = Physical(), second = Physical();
+  ASSERT_EQ(aclrtMapMem(range, kPiece, 0, first, 0), 0) << TakeMessage();
+  ASSERT_EQ(aclrtMapMem(range + kPiece, kPiece, 0, second, 0), 0) << TakeMessage();
+  EXPECT_EQ(aclrtMemset(range, 2 * kPiece, 9, 2 * kPiece), 0) << TakeMessage();
+  EXPECT_EQ(aclrtUnmapMem(range), 0);
+  EXPECT_EQ(aclrtUnmapMem(range + kPiece), 0);
+  EXPECT_EQ(aclrtFreePhysical(first), 0);
+  EXPECT_EQ(aclrtFreePhysical(second), 0);
+  EXPECT_EQ(aclrtReleaseMemAddress(range), 0);
+}
+
 TEST_F(VirtualMemoryTest, Refusals) {
   std::byte* range = Reserve(kPiece);
   const aclrtDrvMemHandle memory = Physical(), longer = Physical(2 * kPiece);
@@ -167,8 +201,8 @@ TEST_F(VirtualMemoryTest, Refusals) {
             [&] { return aclrtReserveMemAddress(nullptr, kPiece, 0, nullptr, 0); },
             ACL_ERROR_INVALID_PARAM, "virPtr value is null"},
            {"aclrtReserveMemAddress",
-            [&] { return aclrtReserveMemAddress(&address, kPiece + 1, 0, nullptr, 0); }, invalid,
-            "size value is"},
+            [&] { return aclrtReserveMemAddress(&address, 0, 0, nullptr, 0); },
+            ACL_ERROR_INVALID_PARAM, "size value is 0"},
            {"aclrtReserveMemAddress",
             [&] { return aclrtReserveMemAddress(&address, kPiece, 64, nullptr, 0); }, invalid,
             "alignment value is 64"},
