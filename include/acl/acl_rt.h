@@ -803,6 +803,37 @@ ACL_FUNC_VISIBILITY aclError aclrtMallocHost(void** hostPtr, size_t size);
  */
 ACL_FUNC_VISIBILITY aclError aclrtFreeHost(void* hostPtr);
 
+/** What aclrtHostRegister makes of memory. */
+typedef enum aclrtHostRegisterType OPENACLNN_ENUM_INT {
+  ACL_HOST_REGISTER_MAPPED = 0, /**< what the device reaches too */
+} aclrtHostRegisterType;
+
+/**
+ * Gives memory of the host an address at which operators reach it. The program uses its own
+ * address; it must not free the memory before aclrtHostUnregister and before queued work that uses
+ * it is done.
+ *
+ * @param ptr memory of the process, of whatever kind; a multiple of 4096.
+ * @param size bytes, more than 0.
+ * @param type ACL_HOST_REGISTER_MAPPED.
+ * @param[out] devPtr the device's address of it.
+ * @retval ACL_ERROR_INVALID_PARAM ptr or devPtr is null.
+ * @retval ACL_ERROR_RT_PARAM_INVALID another argument is not as said, or ptr is registered already.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no context.
+ * @retval ACL_ERROR_RT_MEMORY_ALLOCATION the process has no address space left.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHostRegisterType type,
+                                               void** devPtr);
+
+/**
+ * Takes the device's address back, once work that was queued with it is done.
+ *
+ * @param ptr what was given to aclrtHostRegister.
+ * @retval ACL_ERROR_INVALID_PARAM ptr is null.
+ * @retval ACL_ERROR_RT_PARAM_INVALID ptr is not registered.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtHostUnregister(void* ptr);
+
 /**
  * Copies bytes and returns when they are there. Ordered with no stream: synchronise first what
  * writes the source.

@@ -91,9 +91,20 @@ Status AddressRange::Reserve(uint64_t bytes, bool host_access,
   return status;
 }
 
+Status AddressRange::Register(void* host, uint64_t bytes, std::unique_ptr<AddressRange>* made) {
+  std::unique_ptr<AddressRange> range(new AddressRange(Block()));
+  std::byte* device = nullptr;
+  Status status = MapNothing(bytes, bytes, &device);
+  if (!status.ok()) return status;
+  range->block_ = {device, static_cast<std::byte*>(host), bytes};
+  range->registered_ = true;
+  *made = std::move(range);
+  return status;
+}
+
 AddressRange::~AddressRange() {
   if (block_.bytes == 0) return;
-  const uint64_t ranges = block_.host == block_.device ? 1 : 2;
+  const uint64_t ranges = registered_ || block_.host == block_.device ? 1 : 2;
   munmap(block_.device, ranges * block_.bytes);
 }
 
@@ -105,6 +116,7 @@ bool AddressRange::Overlaps(const Pieces& pieces, uint64_t offset, uint64_t byte
 }
 
 bool AddressRange::Holds(uint64_t offset, uint64_t bytes) const {
+  if (registered_) return offset < block_.bytes && bytes <= block_.bytes - offset;
   auto next = mapped_.upper_bound(offset);
   if (next == mapped_.begin()) return false;
   uint64_t end = std::prev(next)->first + std::prev(next)->second.memory->bytes();
@@ -118,11 +130,13 @@ bool AddressRange::Holds(uint64_t offset, uint64_t bytes) const {
 // At an address there is one piece at most as long as it is used: no other is mapped beside one
 // that is leaving. So the part says which pieces were meant.
 void AddressRange::Use(uint64_t offset, uint64_t bytes) {
+  if (registered_) return;
   EachIn(mapped_, offset, bytes,
          [](auto piece) { piece->second.uses.fetch_add(1, std::memory_order_relaxed); });
 }
 
 void AddressRange::EndUse(uint64_t offset, uint64_t bytes, Pieces* left) {
+  if (registered_) return;
   const auto end = [](auto piece) { return piece->second.uses.fetch_sub(1) == 1; };
   EachIn(mapped_, offset, bytes, end);
   EachIn(leaving_, offset, bytes, [&](auto piece) {
@@ -139,7 +153,8 @@ void AddressRange::Leave(Pieces::iterator piece, Pieces* left) {
 
 Status AddressRange::Map(uint64_t offset, const std::shared_ptr<PhysicalMemory>& memory) {
   const uint64_t bytes = memory->bytes();
-  const char* obstacle = bytes > block_.bytes - offset       ? "is longer than reserved"
+  const char* obstacle = registered_                         ? "is memory of the host"
+                         : bytes > block_.bytes - offset     ? "is longer than reserved"
                          : Overlaps(mapped_, offset, bytes)  ? "holds memory already"
                          : Overlaps(leaving_, offset, bytes) ? "is used by queued tasks"
                                                              : nullptr;

@@ -64,12 +64,16 @@ class AddressRange {
   using Pieces = std::map<uint64_t, Piece>;  // by offset
 
   static Status Reserve(uint64_t bytes, bool host_access, std::unique_ptr<AddressRange>* made);
+  /// Addresses for memory of the host, which kernels use where it is; nothing can be mapped there.
+  static Status Register(void* host, uint64_t bytes, std::unique_ptr<AddressRange>* made);
   AddressRange(const AddressRange&) = delete;
   ~AddressRange();
 
   const Block& block() const { return block_; }
+  /// Whether it stands for memory of the host.
+  bool registered() const { return registered_; }
   /// Whether no memory is mapped.
-  bool empty() const { return mapped_.empty(); }
+  bool empty() const { return mapped_.empty() && !registered_; }
   /// Whether memory is mapped everywhere in a part of the range.
   bool Holds(uint64_t offset, uint64_t bytes) const;
 
@@ -91,6 +95,7 @@ class AddressRange {
   void Leave(Pieces::iterator piece, Pieces* left);
 
   Block block_;
+  bool registered_ = false;
   Pieces mapped_;
   Pieces leaving_;  // unmapped, but used by a queued task
 };

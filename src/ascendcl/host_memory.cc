@@ -74,4 +74,18 @@ bool IsMapped(uintptr_t first, size_t bytes) {
   return true;
 }
 
+bool IsReadable(uintptr_t first, size_t bytes) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {  // "begin-end rwxp …"
+    const char* const last = line.data() + line.size();
+    uintptr_t begin = 0, end = 0;
+    const auto dash = std::from_chars(line.data(), last, begin, 16).ptr;
+    if (dash == last) continue;
+    const auto space = std::from_chars(dash + 1, last, end, 16).ptr;
+    if (last - space < 2 || end <= first || begin >= first + bytes) continue;
+    if (space[1] != 'r') return false;
+  }
+  return true;
+}
+
 }  // namespace openaclnn

@@ -11,4 +11,7 @@ namespace openaclnn {
 /// none at what it has freed or never had, where a copy would end it.
 bool IsMapped(uintptr_t first, size_t bytes);
 
+/// Whether memory that is mapped may be read; memory of which that cannot be told may.
+bool IsReadable(uintptr_t first, size_t bytes);
+
 }  // namespace openaclnn

@@ -35,7 +35,8 @@ bool IsOfRange(const Memory::Table& allocations, const void* address) {
   if (next == allocations.begin()) return false;
   const Allocation& before = *std::prev(next)->second;
   const auto apart = static_cast<uint64_t>(before.block.host - before.block.device);
-  return before.range != nullptr && before.OffsetOf(address) < apart + before.block.bytes;
+  return before.range != nullptr && !before.range->registered() &&
+         before.OffsetOf(address) < apart + before.block.bytes;
 }
 
 }  // namespace
@@ -275,18 +276,35 @@ Status Memory::MakePhysical(uint32_t device_id, uint64_t bytes,
   return status;
 }
 
-Status Memory::Reserve(uint64_t bytes, void** address) {
+namespace {
+
+/// A range that `make(config, range)` makes for the API `maker`, not yet in the table.
+template <class Make>
+Status MakeRange(const char* maker, const Make& make, std::unique_ptr<Allocation>* made) {
   Config config;
   Status status = CurrentConfig(&config);
   if (!status.ok()) return status;
   MarkUsed();
   auto allocation = std::make_unique<Allocation>();
   allocation->location = Location::kDevice;
-  status = AddressRange::Reserve(bytes, config.host_access, &allocation->range);
+  status = make(config, &allocation->range);
   if (!status.ok()) return status;
   allocation->block = allocation->range->block();
-  allocation->maker = "aclrtReserveMemAddress";
+  allocation->maker = maker;
   if (config.check == CheckLevel::kFull) allocation->made_from = TakeCallStack();
+  *made = std::move(allocation);
+  return status;
+}
+
+}  // namespace
+
+Status Memory::Reserve(uint64_t bytes, void** address) {
+  std::unique_ptr<Allocation> allocation;
+  const auto make = [&](const Config& config, std::unique_ptr<AddressRange>* range) {
+    return AddressRange::Reserve(bytes, config.host_access, range);
+  };
+  Status status = MakeRange("aclrtReserveMemAddress", make, &allocation);
+  if (!status.ok()) return status;
   Table entry = {{0, allocation.get()}};
   std::lock_guard lock(mutex_);
   *address = Enter(&entry, std::move(allocation));
@@ -342,6 +360,60 @@ Status Memory::Unmap(const void* address) {
                   Concat("virPtr value is ", address, ", expected an address of mapped memory"));
   }
   return allocation->range->Unmap(allocation->OffsetOf(address), &left);
+}
+
+Allocation* Memory::FindRegistered(const void* host, uint64_t bytes) {
+  const auto begin = reinterpret_cast<uintptr_t>(host);
+  for (const auto& [address, allocation] : allocations_) {
+    if (allocation->range == nullptr || !allocation->range->registered()) continue;
+    const auto first = reinterpret_cast<uintptr_t>(allocation->block.host);
+    if (first < begin + bytes && begin < first + allocation->block.bytes) return allocation;
+  }
+  return nullptr;
+}
+
+bool Memory::HasDevice(const void* address, uint64_t bytes) {
+  const auto begin = reinterpret_cast<uintptr_t>(address);
+  std::shared_lock lock(mutex_);
+  for (auto next = allocations_.lower_bound(begin + bytes); next != allocations_.begin();) {
+    const auto& [first, allocation] = *--next;
+    if (first + allocation->block.bytes <= begin) return false;
+    if (allocation->location == Location::kDevice) return true;
+  }
+  return false;
+}
+
+Status Memory::Register(uint32_t device_id, void* host, uint64_t bytes, void** address) {
+  std::unique_ptr<Allocation> allocation;
+  const auto make = [&](const Config&, std::unique_ptr<AddressRange>* range) {
+    return AddressRange::Register(host, bytes, range);
+  };
+  Status status = MakeRange("aclrtHostRegister", make, &allocation);
+  if (!status.ok()) return status;
+  allocation->device_id = device_id;
+  Table entry = {{0, allocation.get()}};
+  std::lock_guard lock(mutex_);
+  if (FindRegistered(host, bytes) != nullptr) {
+    return Status(ACL_ERROR_RT_PARAM_INVALID,
+                  Concat("ptr value is ", host, ", expected memory that is not registered yet"));
+  }
+  *address = Enter(&entry, std::move(allocation));
+  return {};
+}
+
+Status Memory::Unregister(const void* host) {
+  Allocation* allocation = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    allocation = FindRegistered(host, 1);
+    if (allocation == nullptr || allocation->block.host != host) {
+      return Status(ACL_ERROR_RT_PARAM_INVALID,
+                    Concat("ptr value is ", host, ", expected memory that is registered"));
+    }
+    allocations_.erase(reinterpret_cast<uintptr_t>(allocation->block.device));
+  }
+  EndUse(allocation, nullptr);
+  return {};
 }
 
 void Memory::FreeDevices(void (*tell)(const Table& left)) {

@@ -84,6 +84,13 @@ class Memory {
   Status Map(const void* address, const std::shared_ptr<PhysicalMemory>& memory);
   Status Unmap(const void* address);
 
+  // Memory of the host that kernels reach by an address of the device; the failures' texts begin
+  // with ptr.
+  Status Register(uint32_t device_id, void* host, uint64_t bytes, void** address);
+  Status Unregister(const void* host);
+  /// Whether device memory lies at some of these addresses.
+  bool HasDevice(const void* address, uint64_t bytes);
+
   enum class Lookup { kPinned, kUnknown, kFreed, kFreedHost, kOutOfRange };
 
   /// Pins the allocation that `address` lies in. kUnknown: never was the runtime's; kFreedHost: it
@@ -122,6 +129,8 @@ class Memory {
   void GiveBack(const Allocation& allocation) noexcept;
   Status CheckFree(const Config& config, uint32_t device_id, uint64_t bytes, uint64_t counted);
   Allocation* FindRange(const void* address);
+  /// Registered memory that has some of these bytes.
+  Allocation* FindRegistered(const void* host, uint64_t bytes);
   void EndUse(Allocation* allocation, const char* when);
   bool EndedAt(const void* address);
 

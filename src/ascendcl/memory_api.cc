@@ -4,6 +4,7 @@
 #include "ascendcl/check/refusal.h"
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
+#include "ascendcl/host_memory.h"
 #include "ascendcl/memory.h"
 
 namespace openaclnn {
@@ -33,6 +34,31 @@ Status Free(const char* api, Location location, const char* operand, const void*
   status = Memory::Get().Free(location, operand, address);
   if (!status.ok()) ReportRefusal(Misuse::kFree, api, status, address, 1);
   return status;
+}
+
+Status CheckRegistered(const void* ptr, uint64_t size, aclrtHostRegisterType type) {
+  const auto refuse = [](auto&&... text) {
+    return Status(ACL_ERROR_RT_PARAM_INVALID, Concat(text...));
+  };
+  if (type != ACL_HOST_REGISTER_MAPPED) {
+    return refuse("type value is ", static_cast<int>(type),
+                  ", expected ACL_HOST_REGISTER_MAPPED (0)");
+  }
+  const auto address = reinterpret_cast<uintptr_t>(ptr);
+  if (address % kPageBytes != 0) {
+    return refuse("ptr value is ", ptr, ", expected a multiple of ", kPageBytes);
+  }
+  if (size == 0) return refuse("size value is 0, expected a number of bytes");
+  if (!IsMapped(address, size)) {
+    return refuse("ptr range of ", size, " bytes is not all memory of this process, expected that");
+  }
+  if (Memory::Get().HasDevice(ptr, size)) {
+    return refuse("ptr value is device memory, expected the host's");
+  }
+  if (!IsReadable(address, size)) {
+    return refuse("ptr range of ", size, " bytes is protected, expected memory that may be read");
+  }
+  return {};
 }
 
 }  // namespace
@@ -77,6 +103,26 @@ aclError aclrtMallocHost(void** hostPtr, size_t size) {
 aclError aclrtFreeHost(void* hostPtr) {
   return ReleaseApi("aclrtFreeHost", [&] {
     return openaclnn::Free("aclrtFreeHost", Location::kPinnedHost, "hostPtr", hostPtr);
+  });
+}
+
+aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHostRegisterType type, void** devPtr) {
+  return Api("aclrtHostRegister", [&] {
+    std::shared_ptr<Context> context;
+    Status status = RequireOut("devPtr", devPtr);
+    if (status.ok()) status = RequireOut("ptr", ptr);
+    if (status.ok()) status = openaclnn::CheckRegistered(ptr, size, type);
+    if (status.ok()) status = CurrentContext(&context);
+    if (!status.ok()) return status;
+    openaclnn::NoteSize(size);
+    return Memory::Get().Register(context->device_id(), ptr, size, devPtr);
+  });
+}
+
+aclError aclrtHostUnregister(void* ptr) {
+  return ReleaseApi("aclrtHostUnregister", [&] {
+    Status status = RequireOut("ptr", ptr);
+    return status.ok() ? Memory::Get().Unregister(ptr) : status;
   });
 }
 

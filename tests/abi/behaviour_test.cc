@@ -21,6 +21,7 @@ namespace {
 /// handles_test.cc of this folder.
 const std::vector<std::pair<std::string, std::vector<std::string>>> kBehaviours = {
     {"MemoryTest.SizesOfTypes", {"aclDataTypeSize"}},
+    {"VirtualMemoryTest.HostMemoryOfTheDevice", {"aclrtHostRegister", "aclrtHostUnregister"}},
     {"LifeTest.CallsAreNotCounted", {"aclInit", "aclFinalize"}},
     {"LifeTest.MessagesBelongToTheThread",
      {"aclGetRecentErrMsg", "aclrtGetLastError", "aclrtPeekAtLastError"}},

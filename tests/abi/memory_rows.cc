@@ -105,6 +105,7 @@ struct Sound {
   aclrtEventWaitStatus waited{};
   aclrtPtrAttributes attributes{};
   aclrtPhysicalMemProp prop{};
+  alignas(4096) char page[4096];
 } s;
 
 constexpr auto kPolicy = ACL_MEM_MALLOC_HUGE_FIRST;
@@ -151,6 +152,8 @@ void AddAllocations(const Rows& row) {
   row("aclrtReserveMemAddress", {"virPtr"}, aclrtReserveMemAddress, &s.made, kPage, 0, nullptr, 0);
   row("aclrtMemGetAllocationGranularity", {"prop", "granularity"}, aclrtMemGetAllocationGranularity,
       &s.prop, ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM, &s.size);
+  row("aclrtHostRegister", {"devPtr"}, aclrtHostRegister, s.page, 4096, ACL_HOST_REGISTER_MAPPED,
+      &s.made);
   row("aclrtMallocPhysical", {"handle", "prop"}, aclrtMallocPhysical, &s.made, kPage, &s.prop, 0);
 }
 

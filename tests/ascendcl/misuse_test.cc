@@ -125,6 +125,8 @@ const std::set<std::string> kMisusedElsewhere = {
     "aclrtCtxSetSysParamOpt",
     "aclrtDeviceGetBareTgid",
     "aclrtFreePhysical",
+    "aclrtHostRegister",
+    "aclrtHostUnregister",
     "aclrtGetDeviceSatMode",
     "aclrtGetSysParamOpt",
     "aclrtMallocPhysical",

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reserved addresses and physical memory: ranges that are used as one, tasks that outlive a
 // mapping, limits, refusals.
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <cstring>
+
 #include "tests/ascendcl/fixture.h"
 
 namespace openaclnn {
@@ -188,6 +193,90 @@ TEST_F(VirtualMemoryTest, SizesAreRoundedUp) {
   EXPECT_EQ(aclrtFreePhysical(first), 0);
   EXPECT_EQ(aclrtFreePhysical(second), 0);
   EXPECT_EQ(aclrtReleaseMemAddress(range), 0);
+}
+
+// The device and the host see one memory; the device's address is no memory of the process.
+TEST_F(VirtualMemoryTest, HostMemoryOfTheDevice) {
+  constexpr size_t kBytes = 8192;
+  void* host = std::aligned_alloc(4096, kBytes);
+  ASSERT_NE(host, nullptr);
+  std::memset(host, 1, kBytes);
+  void *device = nullptr, *again = nullptr;
+  const auto mapped = ACL_HOST_REGISTER_MAPPED;
+  const int invalid = ACL_ERROR_RT_PARAM_INVALID;
+  ASSERT_EQ(aclrtHostRegister(host, kBytes, mapped, &device), 0) << TakeMessage();
+  EXPECT_NE(device, host);
+  ASSERT_EQ(aclrtMemset(device, kBytes, 7, kBytes), 0) << TakeMessage();
+  EXPECT_EQ(static_cast<const char*>(host)[0] + static_cast<const char*>(host)[kBytes - 1], 14);
+  EXPECT_NE(aclrtMemset(device, kBytes + 1, 7, kBytes + 1), 0) << "it ends there";
+  aclrtPtrAttributes attributes = {};
+  ASSERT_EQ(aclrtPointerGetAttributes(device, &attributes), 0);
+  EXPECT_EQ(attributes.location.type, ACL_MEM_LOCATION_TYPE_DEVICE);
+  const aclrtDrvMemHandle memory = Physical();
+  for (const Refusal& refusal : std::vector<Refusal>{
+           {"aclrtHostRegister", [&] { return aclrtHostRegister(host, kBytes, mapped, &again); },
+            invalid, "expected memory that is not registered yet"},
+           {"aclrtHostRegister",
+            [&] { return aclrtHostRegister(static_cast<char*>(host) + 64, 64, mapped, &again); },
+            invalid, "expected a multiple of 4096"},
+           {"aclrtHostRegister", [&] { return aclrtHostRegister(host, 0, mapped, &again); },
+            invalid, "size value is 0"},
+           {"aclrtHostRegister", [&] { return aclrtHostRegister(nullptr, 1, mapped, &again); },
+            ACL_ERROR_INVALID_PARAM, "ptr value is null"},
+           {"aclrtHostRegister",
+            [&] {
+              return aclrtHostRegister(host, kBytes, static_cast<aclrtHostRegisterType>(1), &again);
+            },
+            invalid, "type value is 1"},
+           {"aclrtHostRegister",
+            [&] { return aclrtHostRegister(device, 0x7FFFFFFFFFFF, mapped, &again); }, invalid,
+            "is not all memory of this process"},
+           {"aclrtHostUnregister", [&] { return aclrtHostUnregister(&again); }, invalid,
+            "expected memory that is registered"},
+           {"aclrtHostUnregister", [&] { return aclrtHostUnregister(nullptr); },
+            ACL_ERROR_INVALID_PARAM, "ptr value is null"},
+           {"aclrtFree", [&] { return aclrtFree(device); }, invalid, "devPtr value is"},
+           {"aclrtReleaseMemAddress", [&] { return aclrtReleaseMemAddress(device); }, invalid,
+            "virPtr range holds memory"},
+           {"aclrtMapMem", [&] { return aclrtMapMem(device, kPiece, 0, memory, 0); }, invalid,
+            "is memory of the host"}}) {
+    ExpectRefused(refusal);
+  }
+  EXPECT_EQ(aclrtHostUnregister(host), 0) << TakeMessage();
+  EXPECT_NE(aclrtMemset(device, 1, 7, 1), 0) << "it is gone";
+  EXPECT_EQ(aclrtFreePhysical(memory), 0);
+  std::free(host);
+}
+
+TEST_F(VirtualMemoryTest, MemoryThatIsNotTheHostsToRegister) {
+  constexpr size_t kPage = 4096;
+  const int invalid = ACL_ERROR_RT_PARAM_INVALID;
+  void *device = nullptr, *made = nullptr, *first = nullptr;
+  ASSERT_EQ(aclrtMalloc(&device, kPage, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+  auto* const host = static_cast<char*>(
+      mmap(nullptr, 4 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(host, MAP_FAILED);
+  ASSERT_EQ(mprotect(host + 3 * kPage, kPage, PROT_NONE), 0);
+  ASSERT_EQ(aclrtHostRegister(host + kPage, kPage, ACL_HOST_REGISTER_MAPPED, &first), 0);
+  const auto on = [&](void* address, size_t bytes, const char* says) {
+    ExpectRefused(
+        {"aclrtHostRegister",
+         [=, &made] { return aclrtHostRegister(address, bytes, ACL_HOST_REGISTER_MAPPED, &made); },
+         invalid, says});
+  };
+  auto* const page = reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(device) / kPage * kPage);
+  on(page, 2 * kPage, "is device memory, expected the host's");
+  on(first, kPage, "is device memory, expected the host's");
+  on(host, 2 * kPage, "expected memory that is not registered yet");
+  on(host + kPage, 2 * kPage, "expected memory that is not registered yet");
+  on(host, 3 * kPage, "expected memory that is not registered yet");
+  on(host + 2 * kPage, 2 * kPage, "expected memory that may be read");
+  ASSERT_EQ(aclrtHostRegister(host + 2 * kPage, kPage, ACL_HOST_REGISTER_MAPPED, &made), 0)
+      << "it is beside what is registered: " << TakeMessage();
+  EXPECT_EQ(aclrtHostUnregister(host + 2 * kPage), 0);
+  EXPECT_EQ(aclrtHostUnregister(host + kPage), 0);
+  EXPECT_EQ(munmap(host, 4 * kPage), 0);
+  EXPECT_EQ(aclrtFree(device), 0);
 }
 
 TEST_F(VirtualMemoryTest, Refusals) {
