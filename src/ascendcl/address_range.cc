@@ -18,8 +18,8 @@ namespace openaclnn {
 namespace {
 
 /// The pieces that lie in a part of the range, or reach into it. `act` may take its piece away.
-template <class Act>
-void EachIn(AddressRange::Pieces& pieces, uint64_t offset, uint64_t bytes, Act&& act) {
+template <class Pieces, class Act>
+void EachIn(Pieces& pieces, uint64_t offset, uint64_t bytes, Act&& act) {
   auto next = pieces.upper_bound(offset);
   if (next != pieces.begin()) --next;
   while (next != pieces.end() && next->first < offset + std::max<uint64_t>(bytes, 1)) {
@@ -125,6 +125,14 @@ bool AddressRange::Holds(uint64_t offset, uint64_t bytes) const {
     end += next->second.memory->bytes();
   }
   return end - offset >= bytes;
+}
+
+bool AddressRange::HasOtherAddresses(uint64_t offset, uint64_t bytes) const {
+  bool others = false;
+  const auto look = [&](auto piece) { others |= piece->second.memory->mappings() > 1; };
+  EachIn(mapped_, offset, bytes, look);
+  EachIn(leaving_, offset, bytes, look);
+  return others;
 }
 
 // At an address there is one piece at most as long as it is used: no other is mapped beside one

@@ -28,6 +28,8 @@ class PhysicalMemory {
   uint32_t device_id() const { return device_id_; }
   uint64_t bytes() const { return bytes_; }
   int descriptor() const { return descriptor_; }
+  /// At how many addresses it is mapped.
+  std::atomic<uint32_t>& mappings() { return mappings_; }
 
   /// Writes `value` everywhere, as far as the machine lets it.
   void Fill(int value) const;
@@ -46,6 +48,7 @@ class PhysicalMemory {
   const uint32_t device_id_;
   const uint64_t bytes_;
   int descriptor_ = -1;  // of a file without a name
+  std::atomic<uint32_t> mappings_{0};
   Ended ended_ = nullptr;
   std::unique_ptr<const CallStack> made_from_;
 };
@@ -57,7 +60,11 @@ class AddressRange {
  public:
   /// Memory that is mapped.
   struct Piece {
-    explicit Piece(std::shared_ptr<PhysicalMemory> given) : memory(std::move(given)) {}
+    explicit Piece(std::shared_ptr<PhysicalMemory> given) : memory(std::move(given)) {
+      ++memory->mappings();
+    }
+    Piece(const Piece&) = delete;
+    ~Piece() { --memory->mappings(); }
     const std::shared_ptr<PhysicalMemory> memory;
     std::atomic<uint32_t> uses{0};
   };
@@ -76,6 +83,8 @@ class AddressRange {
   bool empty() const { return mapped_.empty() && !registered_; }
   /// Whether memory is mapped everywhere in a part of the range.
   bool Holds(uint64_t offset, uint64_t bytes) const;
+  /// Whether memory in a part of the range is mapped elsewhere, too.
+  bool HasOtherAddresses(uint64_t offset, uint64_t bytes) const;
 
   /// Keeps what is mapped in a part that the range Holds, until EndUse of the same part.
   void Use(uint64_t offset, uint64_t bytes);

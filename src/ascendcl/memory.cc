@@ -178,6 +178,13 @@ Memory::Lookup Memory::Pin(const void* address, uint64_t bytes, MemoryPin* pin) 
   return Lookup::kPinned;
 }
 
+bool Memory::HasOtherAddresses(const Allocation& allocation, const void* host, uint64_t bytes) {
+  if (allocation.range == nullptr) return false;
+  const std::shared_lock lock(mutex_);
+  const auto offset = static_cast<const std::byte*>(host) - allocation.block.host;
+  return allocation.range->HasOtherAddresses(static_cast<uint64_t>(offset), bytes);
+}
+
 void Memory::Unpin(Allocation* allocation, const void* host, uint64_t bytes) {
   if (allocation->range != nullptr) {
     AddressRange::Pieces left;  // counted off without the lock

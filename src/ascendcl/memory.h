@@ -99,6 +99,9 @@ class Memory {
   /// `host`, `bytes`: what the pin was of.
   void Unpin(Allocation* allocation, const void* host, uint64_t bytes);
 
+  /// Whether some of what the pin is of is mapped at two addresses.
+  bool HasOtherAddresses(const Allocation& allocation, const void* host, uint64_t bytes);
+
   /// False where the address never was the runtime's.
   bool Find(const void* address, Place* place);
   /// For handlers of signals: waits for no lock, and finds nothing where the table keeps being

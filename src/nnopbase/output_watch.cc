@@ -251,9 +251,9 @@ std::unique_ptr<OutputWatch> OutputWatch::Of(std::span<const BoundOperand> opera
   std::unique_ptr<OutputWatch> watch;
   for (size_t i = 0; i < operands.size(); ++i) {
     if (operands[i].bytes == 0) continue;
-    // What is mapped may be an input by another address.
-    const bool mapped = Check().is_mapped(pins++) != 0;
-    if (mapped || !IsWritten(operands[i]) || !IsApart(operands, data, i)) continue;
+    const OpenaclnnPin* const pin = pins++;
+    if (!IsWritten(operands[i]) || !IsApart(operands, data, i)) continue;
+    if (Check().has_other_addresses(pin) != 0) continue;  // that of an input, perhaps
     if (watch == nullptr) watch = std::make_unique<OutputWatch>();
     watch->outputs_.emplace_back(operands[i], static_cast<std::byte*>(data[i]));
   }

@@ -258,13 +258,39 @@ class Mapped {
   void* address_ = nullptr;
 };
 
-TEST_F(OutputWatchTest, AnInputByAnotherAddress) {
-  aclrtPhysicalMemProp prop = {};
-  prop.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
-  aclrtDrvMemHandle memory = nullptr;
-  ASSERT_EQ(aclrtMallocPhysical(&memory, Mapped::kBytes, &prop, 0), 0) << TakeMessage();
+class MappedOutputTest : public OutputWatchTest {
+ protected:
+  void SetUp() override {
+    OutputWatchTest::SetUp();
+    aclrtPhysicalMemProp prop = {};
+    prop.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+    ASSERT_EQ(aclrtMallocPhysical(&memory_, Mapped::kBytes, &prop, 0), 0) << TakeMessage();
+  }
+  void TearDown() override {
+    EXPECT_EQ(aclrtSynchronizeStream(stream), 0);
+    EXPECT_EQ(aclrtFreePhysical(memory_), 0);
+    OutputWatchTest::TearDown();
+  }
+
+  aclrtDrvMemHandle memory_ = nullptr;
+};
+
+TEST_F(MappedOutputTest, ThatIsLeft) {
   {
-    const Mapped self(memory), out(memory);
+    const Mapped other(memory_);  // was mapped there, and is no more
+  }
+  const Mapped out(memory_);
+  OwnOperator own([](void* const*, void*) { return 0; });
+  own.Add("out", OPENACLNN_OUTPUT, Dense(ACL_FLOAT, 8), static_cast<char*>(out.address()) + 64);
+  Run(&own);
+  const std::string text = Reported();
+  EXPECT_THAT(text, HasSubstr("8 of the 8 elements of out"));
+  EXPECT_THAT(text, HasSubstr("where: bytes 64 to 95 of the 2097152"));
+}
+
+TEST_F(MappedOutputTest, ThatIsAnInputByAnotherAddress) {
+  {
+    const Mapped self(memory_), out(memory_);
     ASSERT_EQ(aclrtMemset(self.address(), 32, 5, 32), 0);
     std::vector<unsigned char> seen(32);
     OwnOperator own([&](void* const* data, void*) {
@@ -277,7 +303,6 @@ TEST_F(OutputWatchTest, AnInputByAnotherAddress) {
     EXPECT_EQ(Reported(), "");
     EXPECT_EQ(seen, std::vector<unsigned char>(32, 5));
   }
-  EXPECT_EQ(aclrtFreePhysical(memory), 0);
 }
 
 TEST_F(OutputWatchTest, AFailureLeavesWhatWasThere) {

@@ -14,6 +14,7 @@
 #include "ascendcl/check/workspace_watch.h"
 #include "ascendcl/check/write_watch.h"
 #include "ascendcl/error.h"
+#include "ascendcl/memory.h"
 
 namespace openaclnn {
 namespace {
@@ -31,9 +32,10 @@ constexpr OpenaclnnCheck kCheck = {
         [](const OpenaclnnAccess* accesses, uint32_t count) {
           t_declared = {accesses, count};
         },
-    .is_mapped =
+    .has_other_addresses =
         [](const OpenaclnnPin* pin) {
-          return static_cast<const Allocation*>(pin->allocation)->range != nullptr ? 1 : 0;
+          const auto& allocation = *static_cast<const Allocation*>(pin->allocation);
+          return Memory::Get().HasOtherAddresses(allocation, pin->host, pin->bytes) ? 1 : 0;
         },
     .tell_left = ReportLeft,
     .tell_misaligned = ReportMisaligned,

@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /// Changed with every change of the structs below.
-#define OPENACLNN_CHECK_INTERFACE 5u
+#define OPENACLNN_CHECK_INTERFACE 6u
 
 /// Whether what an operand holds before the task matters to it.
 typedef enum OpenaclnnReading {
@@ -52,8 +52,8 @@ typedef struct OpenaclnnCheck {
   const uint32_t* watching_workspaces;
   /// What the calling thread's next submit touches; the array is to live until that returns.
   void (*declare)(const OpenaclnnAccess* accesses, uint32_t count);
-  /// Nonzero if the pinned memory may have other addresses: it is mapped at reserved ones.
-  int (*is_mapped)(const OpenaclnnPin* pin);
+  /// Nonzero if some of the pinned memory has other addresses: it is mapped twice.
+  int (*has_other_addresses)(const OpenaclnnPin* pin);
   // Mistakes that are found above: each is told where the configuration asks for it.
   void (*tell_left)(const OpenaclnnLeft* left);
   /// `address`, of `bytes` that an operator was given, is no multiple of `alignment`.
