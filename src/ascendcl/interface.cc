@@ -9,7 +9,6 @@
 #include "ascendcl/check/declared.h"
 #include "ascendcl/check/race_report.h"
 #include "ascendcl/check/race_watch.h"
-#include "ascendcl/check/refusal.h"
 #include "ascendcl/config.h"
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
@@ -73,9 +72,6 @@ class KernelTask : public Task {
     const int code = task_.run(task_.state, &message);
     if (code != 0) [[unlikely]] {
       *status = Status(code, message.text, task_.name);
-      // What a task finds in the data.
-      if (code == ACL_ERROR_RT_VECTOR_CORE_EXCEPTION)
-        ReportRefusal(Misuse::kValue, task_.name, *status, nullptr, 0);
     }
     return Progress::kDone;
   }

@@ -20,6 +20,7 @@ constexpr OpenaclnnCheck kUnwatched = {
     .tell_misaligned = [](const char*, const char*, const void*, uint64_t, uint64_t) {},
     .tell_shared_workspace = [](const char*, const char*, const void*, uint64_t) {},
     .refused = [](const char*, int, const char*, const void*, uint64_t) {},
+    .bad_value = [](const char*, int, const char*, const OpenaclnnPin*) {},
 };
 
 // Where an operand is empty, indices for instance, the others may be left alone.

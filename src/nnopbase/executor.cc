@@ -6,8 +6,10 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "acl/acl.h"
 #include "ascendcl/data_type.h"
 #include "ascendcl/message.h"
 #include "ascendcl/trace.h"
@@ -24,7 +26,7 @@ namespace openaclnn {
 /// One run on its way through a stream: host addresses, and the pins that keep them valid.
 struct Executor::QueuedCall {
   QueuedCall(std::shared_ptr<const PlannedCall> planned, size_t operands)
-      : call(std::move(planned)), data(operands), pins(operands + 1) {}
+      : call(std::move(planned)), data(operands), pins(operands + 1), names(operands + 1) {}
   QueuedCall(const QueuedCall&) = delete;
   ~QueuedCall() {
     for (size_t i = 0; i < num_pins; ++i) Runtime().unpin(&pins[i]);
@@ -38,7 +40,19 @@ struct Executor::QueuedCall {
   }
 
   int Compute(OpenaclnnMessage* message) const {
-    return call->Run(data.data(), workspace, message);
+    const int code = call->Run(data.data(), workspace, message);
+    if (code == ACL_ERROR_RT_VECTOR_CORE_EXCEPTION) [[unlikely]]
+      TellBadValue(code, message->text);
+    return code;
+  }
+
+  // The words begin with the name of the operand that holds the value.
+  void TellBadValue(int code, const char* words) const {
+    const std::string_view text = words;
+    const auto* const name =
+        std::find(names.begin(), names.begin() + num_pins, text.substr(0, text.find(' ')));
+    const bool found = name != names.begin() + num_pins;
+    Check().bad_value(call->api(), code, words, found ? &pins[name - names.begin()] : nullptr);
   }
 
   int Run(OpenaclnnMessage* message) const {
@@ -64,6 +78,7 @@ struct Executor::QueuedCall {
   bool misaligned = false;                 // an operand or the workspace
   std::unique_ptr<OutputWatch> watch;      // with OPENACLNN_CHECK=full
   ShortVector<OpenaclnnPin, 7> pins;
+  ShortVector<const char*, 7> names;  // of what is pinned
   size_t num_pins = 0;
   std::string arguments;  // for a trace
 };
@@ -199,7 +214,7 @@ Status Executor::Bind(void* workspace, QueuedCall* queued) const {
     Status status = PinRange(call_->api(), operand.name, reinterpret_cast<const void*>(first),
                              operand.bytes, pin);
     if (!status.ok()) return status;
-    ++queued->num_pins;
+    queued->names[queued->num_pins++] = operand.name;
     queued->misaligned |= IsMisaligned(operand);
     queued->data[i] =
         static_cast<std::byte*>(pin->host) + (operand.origin_byte - operand.first_byte);
@@ -208,7 +223,7 @@ Status Executor::Bind(void* workspace, QueuedCall* queued) const {
   OpenaclnnPin* pin = &queued->pins[queued->num_pins];
   Status status = PinRange(call_->api(), "workspace", workspace, workspace_size_, pin);
   if (!status.ok()) return status;
-  ++queued->num_pins;
+  queued->names[queued->num_pins++] = "workspace";
   queued->workspace = pin->host;
   queued->device_workspace = workspace;
   queued->misaligned |= IsMisaligned(workspace);

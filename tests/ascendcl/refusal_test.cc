@@ -8,6 +8,7 @@
 
 #include "aclnnop/aclnn_exp.h"
 #include "tests/ascendcl/gradient.h"
+#include "tests/ascendcl/own_operator.h"
 #include "tests/ascendcl/watched.h"
 
 namespace openaclnn {
@@ -161,8 +162,20 @@ TEST_F(RefusalTest, ValuesOutOfRange) {
   Gradient gradient(Gradient::kOutOfRange);
   ASSERT_EQ(gradient.Launch(stream), 0) << TakeMessage();
   ASSERT_EQ(aclrtSynchronizeStream(stream), 507035);
-  EXPECT_EQ(TheFinding(507035)["title"],
+  const Json finding = TheFinding(507035);
+  EXPECT_EQ(finding["title"],
             "aclnnEmbeddingDenseBackward: indices value 0 is 9, expected 0 <= value < 2");
+  EXPECT_THAT(Where(finding), StartsWith("bytes 0 to 7 of the 8 that were allocated at 0x"));
+  EXPECT_THAT(Fix(finding), StartsWith("look where the value comes from"));
+}
+
+TEST_F(RefusalTest, ValuesOfNoOperand) {
+  OwnOperator own([](void* const*, void*) { return 507035; });
+  const DeviceArray<float> out(8);
+  own.Add("out", OPENACLNN_OUTPUT, {ACL_FLOAT, {8}, {1}}, out.data());
+  ASSERT_EQ(own.Launch(stream), 0);
+  ASSERT_EQ(aclrtSynchronizeStream(stream), 507035);
+  EXPECT_EQ(Where(TheFinding(507035)), "");
 }
 
 TEST_F(RefusalTest, OtherRefusalsAreNone) {

@@ -25,6 +25,12 @@ struct Declared {
 };
 thread_local Declared t_declared;
 
+/// Of pinned memory, as clients know it.
+const void* DeviceAddress(const OpenaclnnPin& pin) {
+  const Block& block = static_cast<const Allocation*>(pin.allocation)->block;
+  return block.device + (static_cast<const std::byte*>(pin.host) - block.host);
+}
+
 constexpr OpenaclnnCheck kCheck = {
     .watching_races = &g_watching_races,
     .watching_workspaces = &g_watching_workspaces,
@@ -44,6 +50,15 @@ constexpr OpenaclnnCheck kCheck = {
         [](const char* api, int code, const char* words, const void* address, uint64_t bytes) {
           (void)Guard([&] {
             ReportRefusal(Misuse::kOperand, api, Status(code, words), address, bytes);
+            return Status();
+          });
+        },
+    .bad_value =
+        [](const char* api, int code, const char* words, const OpenaclnnPin* pin) {
+          (void)Guard([&] {
+            const void* address = pin != nullptr ? DeviceAddress(*pin) : nullptr;
+            ReportRefusal(Misuse::kValue, api, Status(code, words), address,
+                          pin != nullptr ? pin->bytes : 0);
             return Status();
           });
         },

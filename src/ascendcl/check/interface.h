@@ -65,6 +65,9 @@ typedef struct OpenaclnnCheck {
   /// `api` is refused, with `code` and in these words, for bytes that are not a task's to use.
   void (*refused)(const char* api, int code, const char* words, const void* address,
                   uint64_t bytes);
+  /// A task of `api` fails, with `code` and in these words, for a value in memory; null: not known
+  /// in which.
+  void (*bad_value)(const char* api, int code, const char* words, const OpenaclnnPin* pin);
 } OpenaclnnCheck;
 
 /// Null unless `version` is the one this library was built with.

@@ -44,7 +44,7 @@ Status IndexReader::Read(std::byte* origin, int64_t limit, bool from_end,
     const auto bad = std::find_if(indices->begin(), indices->end(),
                                   [&](int64_t value) { return value < low || value >= limit; });
     if (bad != indices->end()) {
-      return Status(507035, Concat("index value ", bad - indices->begin(), " is ", *bad,
+      return Status(507035, Concat(name, " value ", bad - indices->begin(), " is ", *bad,
                                    ", expected ", low, " <= value < ", limit));
     }
   }

@@ -12,7 +12,8 @@ namespace openaclnn::supporting {
 struct IndexReader {
   IndexReader() = default;
   IndexReader(const Operand& index, const Shape& shape)
-      : walk(shape, {Steps(shape, index)}),
+      : name(index.name()),
+        walk(shape, {Steps(shape, index)}),
         load(LoaderOf<int64_t>(index.dtype())),
         dense_bytes(DenseBytes(index, walk.step(0))) {}
 
@@ -27,6 +28,7 @@ struct IndexReader {
   /// 0.
   static int64_t DenseBytes(const Operand& index, int64_t step);
 
+  const char* name = "";  // the operand's, by which a report finds its memory
   Walk walk;
   LoadRow<int64_t> load = nullptr;
   int64_t dense_bytes = 0;

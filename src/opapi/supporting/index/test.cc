@@ -56,7 +56,7 @@ TEST(Index, IndicesOutOfRangeFailTheTask) {
   const ListHandle indices({&index});
   const Outcome outcome = RUN(device, Index, self.handle(), indices.get(), Handle(out));
   EXPECT_EQ(outcome.code, 507035);
-  EXPECT_NE(outcome.message.find("index value 1 is 3"), std::string::npos) << outcome.message;
+  EXPECT_NE(outcome.message.find("indices value 1 is 3"), std::string::npos) << outcome.message;
   EXPECT_EQ(out.Change(), "");
   const DeviceTensor values = Make(ACL_FLOAT, {2}, {7, 8});
   EXPECT_EQ(
