@@ -3,7 +3,8 @@
 //
 // What was there comes back where nothing was written: a task that fails, or is a mistake, leaves
 // what it would leave otherwise. But for rows of less than 8 bytes that a task has not written, of
-// another type than FLOAT: they may be its values, and so the pattern stays there.
+// another type than FLOAT: they may be its values, and so the pattern stays there, until as many
+// tasks in a row as make 8 bytes have left the same.
 #include "nnopbase/output_watch.h"
 
 #include <algorithm>
@@ -123,7 +124,21 @@ class Remains {
     if (row_ > proof_) return Leave({unit, before});
     for (size_t i = 0; i < proof_; ++i) Leave(held_[i]);
   }
-  void EndRow() { row_ = 0; }
+  void EndRow() {
+    if (row_ > 0 && row_ < proof_ && short_ == 0) {
+      for (; short_ < row_; ++short_) first_[short_] = held_[short_];
+    }
+    row_ = 0;
+  }
+
+  /// The first row that is no proof; of no bytes where there is none.
+  ShortRow FirstShort(uint64_t origin) const {
+    if (short_ == 0) return {};
+    return {reinterpret_cast<uintptr_t>(first_[0].unit) - origin, short_ * sizeof(Unit)};
+  }
+  void LeaveFirstShort() {
+    for (size_t i = 0; i < short_; ++i) Leave(first_[i]);
+  }
 
   uint64_t count() const { return count_; }
   ByteRange bytes() const { return bytes_; }
@@ -144,8 +159,8 @@ class Remains {
   static constexpr size_t kUnits = kPatternBytes / sizeof(Unit);
 
   const size_t proof_;
-  Held held_[kUnits] = {};
-  size_t row_ = 0;
+  Held held_[kUnits] = {}, first_[kUnits] = {};
+  size_t row_ = 0, short_ = 0;
   uint64_t count_ = 0;
   ByteRange bytes_ = {0, 0};
 };
@@ -199,8 +214,17 @@ void WatchedOutput::Restore() const noexcept {
   }
 }
 
+bool WatchedOutput::IsProof(const char* api, const ShortRow& row) const noexcept try {
+  if (row.bytes > 0) return ShortRows::Get().IsProof(api, name_, row, kPatternBytes);
+  ShortRows::Get().Forget(api, name_);
+  return false;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
 template <class Unit>
 void WatchedOutput::Report(const char* api) const noexcept {
+  if (runs_.empty()) return;
   std::array<Unit, kPatternBytes / sizeof(Unit)> expected;
   std::memcpy(expected.data(), &pattern_, kPatternBytes);
   Remains<Unit> remains(is_float_);
@@ -218,6 +242,10 @@ void WatchedOutput::Report(const char* api) const noexcept {
         remains.EndRow();
       }
     }
+  }
+  remains.EndRow();
+  if (remains.count() == 0 && IsProof(api, remains.FirstShort(runs_.front().begin))) {
+    remains.LeaveFirstShort();
   }
   if (remains.count() == 0) return;
   const auto [begin, end] = remains.bytes();

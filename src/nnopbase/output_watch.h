@@ -10,6 +10,7 @@
 
 #include "common/byte_runs.h"
 #include "nnopbase/operand.h"
+#include "nnopbase/short_rows.h"
 
 namespace openaclnn {
 
@@ -34,6 +35,7 @@ class WatchedOutput {
  private:
   template <class Unit>
   void Report(const char* api) const noexcept;
+  bool IsProof(const char* api, const ShortRow& row) const noexcept;
 
   const char* name_;
   bool is_float_;

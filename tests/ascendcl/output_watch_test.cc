@@ -88,6 +88,24 @@ TEST_F(OutputWatchTest, OfFewerThanEightBytesNothingIsSaidOrChanged) {
   EXPECT_THAT(Leave<float>(ACL_FLOAT, 1, 0, 1), HasSubstr("1 of the 1 elements"));
 }
 
+TEST_F(OutputWatchTest, TheSameFewThatTasksInARowLeave) {
+  EXPECT_EQ(Leave<int32_t>(ACL_INT32, 10, 0, 0), "") << "whatever was left before";
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(Leave<int32_t>(ACL_INT32, 10, i % 2, i % 2 + 1), "") << "not the same";
+  }
+  EXPECT_EQ(Leave<int32_t>(ACL_INT32, 10, 0, 1), "");
+  EXPECT_EQ(Leave<int32_t>(ACL_INT32, 10, 0, 0), "") << "not in a row";
+  EXPECT_EQ(Leave<int32_t>(ACL_INT32, 10, 9, 10), "");
+  const std::string text = Leave<int32_t>(ACL_INT32, 10, 9, 10);
+  EXPECT_THAT(text, HasSubstr("1 of the 10 elements of out"));
+  EXPECT_THAT(text, HasSubstr("where: bytes 36 to 39 of the 40"));
+}
+TEST_F(OutputWatchTest, SmallerOnesByMoreTasks) {
+  EXPECT_EQ(Leave<uint16_t>(ACL_BF16, 9, 0, 0), "");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(Leave<uint16_t>(ACL_BF16, 9, 4, 5), "");
+  EXPECT_THAT(Leave<uint16_t>(ACL_BF16, 9, 4, 5), HasSubstr("1 of the 9 elements of out"));
+}
+
 TEST_F(OutputWatchTest, AnyValuesAreValues) {
   constexpr int64_t kCount = 4096;
   std::mt19937_64 random(1);
