@@ -182,12 +182,12 @@ Status CheckView(const Operand& operand) {
   const auto bytes = static_cast<int64_t>(FindDataType(tensor.dtype)->bytes);
   if (!span || span->first < 0 || span->last >= *storage || *storage > INT64_MAX / bytes) {
     return invalid("view is ", ShapeText(operand), " with strides ",
-                   openaclnn::ShapeText(tensor.strides, tensor.rank), " and offset ", tensor.offset,
-                   ", expected one inside its storage of shape ", storage_text());
+                   openaclnn::ShapeText(operand.given_strides(), tensor.rank), " and offset ",
+                   tensor.offset, ", expected one inside its storage of shape ", storage_text());
   }
   if (operand.role() == OPENACLNN_OUTPUT && OverlapsItself(tensor)) {
-    return invalid("strides are ", openaclnn::ShapeText(tensor.strides, tensor.rank), " for shape ",
-                   ShapeText(operand), ", expected elements that do not overlap");
+    return invalid("strides are ", openaclnn::ShapeText(operand.given_strides(), tensor.rank),
+                   " for shape ", ShapeText(operand), ", expected elements that do not overlap");
   }
   return {};
 }

@@ -2,6 +2,8 @@
 // Operand, and this library's connection to libnnopbase.so.
 #include "frame/operand.h"
 
+#include <algorithm>
+
 #include "common/status.h"
 
 namespace openaclnn {
@@ -15,6 +17,26 @@ Operand::Operand(const char* name, OpenaclnnRole role, const aclTensor* handle, 
                  OpenaclnnUse use) noexcept
     : name_(name), role_(role), may_alias_(may_alias), use_(use) {
   if (Meta() != nullptr) found_ = Meta()->pin_tensor(handle, &tensor_, &pin_);
+  given_strides_ = tensor_.strides;
+  const bool idle = std::any_of(tensor_.dims, tensor_.dims + tensor_.rank,
+                                [](int64_t dim) { return dim == 0 || dim == 1; });
+  if (idle && tensor_.rank <= kMaxRank) ReplaceIdleStrides();  // more are refused
+}
+
+// Of a dimension of one by that of dense rows, so that a tensor without gaps has none.
+void Operand::ReplaceIdleStrides() noexcept {
+  constexpr int64_t kLargestElement = 16;
+  const bool none =
+      std::find(tensor_.dims, tensor_.dims + tensor_.rank, 0) != tensor_.dims + tensor_.rank;
+  int64_t next = 1, bytes = 0;
+  for (uint32_t i = tensor_.rank; i-- > 0;) {
+    const int64_t dim = tensor_.dims[i];
+    strides_[i] = none ? 0 : dim == 1 ? next : tensor_.strides[i];
+    const bool far = __builtin_mul_overflow(strides_[i], dim, &next) ||
+                     __builtin_mul_overflow(next, kLargestElement, &bytes);
+    if (far) next = 0;
+  }
+  tensor_.strides = strides_.data();
 }
 
 Operand::~Operand() {

@@ -2,6 +2,7 @@
 // Operand: a tensor argument of an operator, with the name that the API gives it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -14,6 +15,8 @@ namespace openaclnn {
 
 /// The libnnopbase.so that this library was loaded with; null when it is of another version.
 const OpenaclnnMeta* Meta();
+
+inline constexpr uint32_t kMaxRank = 8;
 
 /// Pins the tensor behind a handle for the call. What it says of an operand without a tensor (null
 /// or a bad handle) is harmless: rank 0, no elements.
@@ -32,7 +35,10 @@ class Operand {
   void set_in_list() { in_list_ = true; }
   OpenaclnnFound found() const { return found_; }
   bool present() const { return found_ == OPENACLNN_LIVE; }
+  /// Its strides may be multiplied by sizes: those that nobody steps along, of a dimension of one
+  /// or of a view without elements, are not the client's, which may be any numbers.
   const OpenaclnnTensor& tensor() const { return tensor_; }
+  const int64_t* given_strides() const { return given_strides_; }
 
   int32_t dtype() const { return tensor_.dtype; }
   uint32_t rank() const { return tensor_.rank; }
@@ -45,6 +51,8 @@ class Operand {
   bool empty() const { return count() == 0; }
 
  private:
+  void ReplaceIdleStrides() noexcept;
+
   const char* name_;
   OpenaclnnRole role_;
   uint64_t may_alias_;
@@ -53,6 +61,8 @@ class Operand {
   OpenaclnnFound found_ = OPENACLNN_FOREIGN;
   OpenaclnnTensor tensor_ = {};
   void* pin_ = nullptr;
+  const int64_t* given_strides_ = nullptr;
+  std::array<int64_t, kMaxRank> strides_ = {};
 };
 
 /// An input and an output of an operator's parameters.

@@ -11,8 +11,6 @@
 
 namespace openaclnn {
 
-inline constexpr uint32_t kMaxRank = 8;
-
 /// Offsets, in elements, of the index tuples of some dimensions in row-major order.
 class Offsets {
  public:
@@ -72,8 +70,7 @@ struct RowView {
   RowView() = default;
   explicit RowView(const Operand& operand)
       : rows(operand, operand.rank() - 1),
-        step(operand.dim(operand.rank() - 1) == 1 ? 1
-                                                  : operand.tensor().strides[operand.rank() - 1]),
+        step(operand.tensor().strides[operand.rank() - 1]),
         element_bytes(static_cast<int64_t>(FindDataType(operand.dtype())->bytes)) {}
 
   /// An operand that is broadcast to the shape of another of the same rank: a dimension of 1 stands
@@ -92,8 +89,7 @@ struct RowView {
   }
 
   Offsets rows;
-  /// Elements between neighbours of a row; 1 where there are none, whose stride may be any number.
-  int64_t step = 1;
+  int64_t step = 1;  // elements between neighbours of a row
   int64_t element_bytes = 0;
 };
 

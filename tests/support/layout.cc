@@ -23,15 +23,22 @@ Layout RandomLayout(Random& random, const Dims& dims, bool may_repeat) {
   enum { kDense, kGaps, kPermuted, kAnything };
   const int64_t kind = Uniform(random, kDense, kAnything);
   Layout layout = DenseLayout(dims);
-  if (layout.count() == 0) return layout;
+  const auto chance = [&](int64_t percent) { return Uniform(random, 1, 100) <= percent; };
+  const bool none = layout.count() == 0, idle = chance(25);
+  // Nobody steps along a dimension of one, or in a view without elements.
+  for (size_t axis = 0; idle && axis < dims.size(); ++axis) {
+    if (none || dims[axis] == 1)
+      layout.strides[axis] = Uniform(random, INT64_MIN / 2, INT64_MAX / 2);
+  }
+  if (none) return layout;
   // Axes from the innermost of the storage to the outermost.
   std::vector<size_t> axes(dims.size());
   std::iota(axes.rbegin(), axes.rend(), size_t{0});
   if (kind >= kPermuted) std::shuffle(axes.begin(), axes.end(), random);
-  const auto chance = [&](int64_t percent) { return Uniform(random, 1, 100) <= percent; };
   int64_t step = kind == kAnything && chance(50) ? Uniform(random, 2, 3) : 1;
   int64_t last = 0;
   for (const size_t axis : axes) {
+    if (idle && dims[axis] == 1) continue;
     layout.strides[axis] = step;
     const int64_t reach = (dims[axis] - 1) * step;
     if (may_repeat && kind == kAnything && chance(25)) {

@@ -31,7 +31,7 @@ struct Layout {
 Layout DenseLayout(const Dims& dims);
 
 /// Dense, with gaps, permuted, with negative strides, with an offset, or several of these; with
-/// stride 0 on some axes if `may_repeat`.
+/// stride 0 on some axes if `may_repeat`. One in four has any strides where they do not matter.
 Layout RandomLayout(Random& random, const Dims& dims, bool may_repeat);
 
 /// Calls body(offset in storage, row-major number) for each element, in row-major order.

@@ -15,8 +15,7 @@ Plan PlanTriangle(const TriangleParams& p, bool lower) {
   const int64_t rows = width == 0 ? 0 : *self.count() / width;
   // None lies further away.
   const int64_t diagonal = std::clamp(p.diagonal, -height - 1, width);
-  RowView from(self), to(out);
-  if (width == 1) from.step = to.step = 0;  // may be any number, whose multiples are none
+  const RowView from(self), to(out);
   const Place self_at = self.place, out_at = out.place;
   const bool in_place = p.in_place();
   return {0, [=](const Buffers& buffers) -> Status {

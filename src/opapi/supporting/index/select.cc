@@ -235,7 +235,8 @@ void CheckNonzeroV2(const NonzeroV2Params& p, Checker& checker) {
   if (!checker.ok() || out.empty()) return;
   const int64_t* strides = out.tensor().strides;
   checker.That(strides[1] == 1 && (out.dim(0) == 1 || strides[0] == out.dim(1)), [&] {
-    return Concat("out strides is ", ShapeText(strides, 2), ", expected a dense tensor");
+    return Concat("out strides is ", ShapeText(out.given_strides(), 2),
+                  ", expected a dense tensor");
   });
 }
 
