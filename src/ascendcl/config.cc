@@ -225,7 +225,7 @@ Status ReadConfig(Config* config) {
   Status status = ReadProduct(&config->product);
   if (status.ok()) status = ReadSimd(&config->simd);
   if (status.ok()) status = ReadCount("OPENACLNN_NUM_THREADS", kMaxThreads, &config->num_threads);
-  if (status.ok()) status = ReadCount("OPENACLNN_DEVICE_COUNT", kMaxDevices, &config->num_devices);
+  if (status.ok()) status = ReadCount("OPENACLNN_DEVICE_COUNT", kMaxDevices, &config->all_devices);
   if (status.ok()) status = ReadMemory(&config->device_memory);
   if (status.ok()) status = ReadCheck(&config->check);
   if (status.ok()) status = ReadFlag("OPENACLNN_GUARD_PAGES", &config->guard_pages);
@@ -233,7 +233,7 @@ Status ReadConfig(Config* config) {
   if (status.ok()) status = ReadFlag("OPENACLNN_HOST_ACCESS", &config->host_access);
   if (status.ok()) status = ReadFlag("ASCEND_LAUNCH_BLOCKING", &config->launch_blocking);
   if (status.ok()) status = CheckCapture();
-  if (status.ok()) config->num_devices = VisibleDevices(config->num_devices);
+  if (status.ok()) config->num_devices = VisibleDevices(config->all_devices);
   return status;
 }
 
@@ -285,6 +285,12 @@ Status CheckDeviceId(const char* operand, int32_t device_id) {
   Status status = CurrentConfig(&config);
   if (!status.ok()) return status;
   if (device_id >= 0 && static_cast<uint32_t>(device_id) < config.num_devices) return {};
+  if (config.num_devices == 0) {
+    return Status(ACL_ERROR_RT_INVALID_DEVICEID,
+                  Concat(operand, " value is ", device_id,
+                         ", expected ASCEND_RT_VISIBLE_DEVICES to show one of ", config.all_devices,
+                         " devices, counted from 0; it shows none"));
+  }
   return Status(ACL_ERROR_RT_INVALID_DEVICEID,
                 Concat(operand, " value is ", device_id, ", expected 0 <= ", operand, " < ",
                        config.num_devices));

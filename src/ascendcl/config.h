@@ -16,7 +16,8 @@ struct Config {
   const Product* product = nullptr;              // OPENACLNN_SOC
   OpenaclnnSimd simd = OPENACLNN_SIMD_BASELINE;  // OPENACLNN_SIMD, else the machine's best
   uint32_t num_threads = 1;              // OPENACLNN_NUM_THREADS: threads that compute at once
-  uint32_t num_devices = 1;              // OPENACLNN_DEVICE_COUNT, cut by ASCEND_RT_VISIBLE_DEVICES
+  uint32_t all_devices = 1;              // OPENACLNN_DEVICE_COUNT
+  uint32_t num_devices = 1;              // those that ASCEND_RT_VISIBLE_DEVICES shows
   uint64_t device_memory = 0;            // OPENACLNN_DEVICE_MEMORY, in bytes, for each device
   CheckLevel check = CheckLevel::kFast;  // OPENACLNN_CHECK
   bool guard_pages = false;      // OPENACLNN_GUARD_PAGES or full: allocations end at such pages

@@ -123,6 +123,16 @@ TEST(ConfigTest, VisibleDevices) {
   }
 }
 
+TEST(ConfigTest, WordsWhereNoDeviceIsShown) {
+  const Variable visible("ASCEND_RT_VISIBLE_DEVICES", "3");
+  ASSERT_EQ(aclInit(nullptr), 0);
+  ExpectRefused(
+      {"aclrtSetDevice", [] { return aclrtSetDevice(0); }, ACL_ERROR_RT_INVALID_DEVICEID,
+       "deviceId value is 0, expected ASCEND_RT_VISIBLE_DEVICES to show one of 1 devices, "
+       "counted from 0; it shows none"});
+  EXPECT_EQ(aclFinalize(), 0);
+}
+
 TEST(ConfigTest, MemoryLimit) {
   const Variable limit("OPENACLNN_DEVICE_MEMORY", "1M");
   ASSERT_EQ(aclInit(nullptr), 0);
