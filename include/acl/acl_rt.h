@@ -689,6 +689,31 @@ ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEvent(aclrtEvent event);
 
 /**
+ * The same for a limited time. The work goes on when the time is over.
+ *
+ * @param event the event.
+ * @param timeout milliseconds; -1 is for ever.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE event is null or not a live event.
+ * @retval ACL_ERROR_RT_PARAM_INVALID timeout is below -1.
+ * @retval ACL_ERROR_RT_STREAM_SYNC_TIMEOUT the event was not reached when the time was over.
+ * @return also the first task error of the stream that the event was recorded in.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout);
+
+/**
+ * When an event was reached, counted from the machine's start. Synchronise it first.
+ *
+ * @param event the event.
+ * @param[out] timestamp microseconds.
+ * @retval ACL_ERROR_INVALID_PARAM timestamp is null.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE event is null or not a live event.
+ * @retval ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID it was never recorded, or was made with flags that
+ *     lack ACL_EVENT_TIME_LINE.
+ * @retval ACL_ERROR_RT_EVENT_NOT_COMPLETE it is not reached yet.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t* timestamp);
+
+/**
  * Tells, without waiting, whether an event's latest mark is reached.
  *
  * @param event the event.

@@ -216,22 +216,55 @@ Status RequireUse(bool allowed, const char* use, const char* wanted) {
                 Concat("event use is to be ", use, ", expected an event made ", wanted));
 }
 
+/// Waits for the last record; no deadline is for ever.
+Status SynchronizeEvent(Event& event, const Stream::Deadline& deadline, int32_t timeout) {
+  const Event::Snapshot state = event.Look();
+  if (state.stream == nullptr) {
+    PassPoint(state.point);  // of a record that was reached, and reset
+    return {};
+  }
+  const HostWait wait(*state.stream, state.task);
+  Status status = wait.Refuse();
+  if (!status.ok()) return status;
+  if (!state.stream->WaitUntold(state.task, deadline)) return TimeoutExpired(timeout);
+  PassPoint(state.point);
+  if (WatchingRaces()) Memory::Get().LookAtCanaries("aclrtSynchronizeEvent");
+  return state.stream->TakeError();
+}
+
+bool IsTimed(Event& event, const Event::Snapshot& state) {
+  return state.recorded && (event.flags() & ACL_EVENT_TIME_LINE) != 0;
+}
+
+Status NotTimed(const char* operand) {
+  return Status(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID,
+                Concat(operand,
+                       " time is not kept, expected an event that was recorded and made "
+                       "with ACL_EVENT_TIME_LINE"));
+}
+
+Status NotReached(const char* operand) {
+  return Status(ACL_ERROR_RT_EVENT_NOT_COMPLETE,
+                Concat(operand, " is not reached, expected a synchronise of it before"));
+}
+
+/// Since the machine was started, which is what the clock counts.
+Status Timestamp(Event& event, uint64_t* microseconds) {
+  const Event::Snapshot state = event.Look();
+  if (!IsTimed(event, state)) return NotTimed("event");
+  if (!state.reached) return NotReached("event");
+  PassPoint(state.point);
+  const std::chrono::duration<double, std::micro> since = state.time.time_since_epoch();
+  *microseconds = static_cast<uint64_t>(since.count());
+  return {};
+}
+
 Status ElapsedTime(float* ms, Event& start, Event& end) {
   const Event::Snapshot first = start.Look(), last = end.Look();
-  const auto timed = [](Event& event, const Event::Snapshot& state) {
-    return state.recorded && (event.flags() & ACL_EVENT_TIME_LINE) != 0;
-  };
-  if (!timed(start, first) || !timed(end, last)) {
-    return Status(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID,
-                  Concat(timed(start, first) ? "endEvent" : "startEvent",
-                         " time is not kept, expected an event that was recorded and made with "
-                         "ACL_EVENT_TIME_LINE"));
-  }
-  if (!first.reached || !last.reached) {
-    return Status(ACL_ERROR_RT_EVENT_NOT_COMPLETE,
-                  Concat(!first.reached ? "startEvent" : "endEvent",
-                         " is not reached, expected a synchronise of it before"));
-  }
+  if (!IsTimed(start, first)) return NotTimed("startEvent");
+  if (!IsTimed(end, last)) return NotTimed("endEvent");
+  if (!first.reached) return NotReached("startEvent");
+  if (!last.reached) return NotReached("endEvent");
   const std::chrono::duration<float, std::milli> elapsed = last.time - first.time;
   if (elapsed.count() < 0) {
     return Status(ACL_ERROR_RT_EVENT_TIMESTAMP_REVERSAL,
@@ -323,20 +356,28 @@ aclError aclrtSynchronizeEvent(aclrtEvent event) {
     Status status = FindHandle("event", event, &object);
     if (!status.ok()) return status;
     openaclnn::CheckRecorded(*object, event, "aclrtSynchronizeEvent");
-    const Event::Snapshot state = object->Look();
-    if (state.stream == nullptr) {
-      openaclnn::PassPoint(state.point);  // of a record that was reached, and reset
-      return status;
-    }
-    const openaclnn::HostWait wait(*state.stream, state.task);
-    status = wait.Refuse();
+    return openaclnn::SynchronizeEvent(*object, {}, -1);
+  });
+}
+
+aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout) {
+  return Api("aclrtSynchronizeEventWithTimeout", [&] {
+    std::shared_ptr<Event> object;
+    Stream::Deadline deadline;
+    Status status = FindHandle("event", event, &object);
+    if (status.ok()) status = openaclnn::ParseTimeout(timeout, &deadline);
     if (!status.ok()) return status;
-    state.stream->WaitUntold(state.task, {});
-    openaclnn::PassPoint(state.point);
-    if (openaclnn::WatchingRaces()) {
-      openaclnn::Memory::Get().LookAtCanaries("aclrtSynchronizeEvent");
-    }
-    return state.stream->TakeError();
+    openaclnn::CheckRecorded(*object, event, "aclrtSynchronizeEventWithTimeout");
+    return openaclnn::SynchronizeEvent(*object, deadline, timeout);
+  });
+}
+
+aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t* timestamp) {
+  return Api("aclrtEventGetTimestamp", [&] {
+    std::shared_ptr<Event> object;
+    Status status = RequireOut("timestamp", timestamp);
+    if (status.ok()) status = FindHandle("event", event, &object);
+    return status.ok() ? openaclnn::Timestamp(*object, timestamp) : status;
   });
 }
 

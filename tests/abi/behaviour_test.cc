@@ -34,6 +34,8 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kBehaviours 
     {"EventTest.DestroyReleasesThoseThatWait", {"aclrtDestroyEvent"}},
     {"EventTest.WaitOrdersStreams", {"aclrtStreamWaitEvent"}},
     {"EventTest.ElapsedTime", {"aclrtEventElapsedTime"}},
+    {"EventTest.TimeoutLeavesTheRecord", {"aclrtSynchronizeEventWithTimeout"}},
+    {"EventTest.Timestamps", {"aclrtEventGetTimestamp"}},
     {"EventTest.ResetForgetsTheMark", {"aclrtResetEvent"}},
     {"EventTest.NumbersOfTheQueries",
      {"aclrtQueryEvent", "aclrtQueryEventStatus", "aclrtQueryEventWaitStatus"}},

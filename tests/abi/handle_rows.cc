@@ -124,6 +124,10 @@ std::vector<HandleRow> RuntimeRows(const Live& live) {
   on_event("aclrtResetEvent", [=](H h) { return aclrtResetEvent(h, stream); });
   on_event("aclrtStreamWaitEvent", [=](H h) { return aclrtStreamWaitEvent(stream, h); });
   on_event("aclrtSynchronizeEvent", aclrtSynchronizeEvent);
+  on_event("aclrtSynchronizeEventWithTimeout",
+           [](H h) { return aclrtSynchronizeEventWithTimeout(h, -1); });
+  on_event("aclrtEventGetTimestamp",
+           [](H h) { return aclrtEventGetTimestamp(h, Status<uint64_t>()); });
   on_event("aclrtQueryEventStatus",
            [](H h) { return aclrtQueryEventStatus(h, Status<aclrtEventRecordedStatus>()); });
   on_event("aclrtQueryEvent", [](H h) { return aclrtQueryEvent(h, Status<aclrtEventStatus>()); });

@@ -139,6 +139,7 @@ void AddStreams(const Live& live, const Rows& row) {
   row("aclrtQueryEventStatus", {"status"}, aclrtQueryEventStatus, event, &s.recorded);
   row("aclrtQueryEventWaitStatus", {"status"}, aclrtQueryEventWaitStatus, event, &s.waited);
   row("aclrtEventElapsedTime", {"ms"}, aclrtEventElapsedTime, &s.ms, event, event);
+  row("aclrtEventGetTimestamp", {"timestamp"}, aclrtEventGetTimestamp, event, &s.size64);
 }
 
 void AddAllocations(const Rows& row) {

@@ -160,6 +160,51 @@ TEST_F(EventTest, ElapsedTime) {
   EXPECT_EQ(aclrtDestroyEvent(timeless), 0);
 }
 
+TEST_F(EventTest, TimeoutLeavesTheRecord) {
+  DeviceArray<uint8_t> bytes(64);
+  Gate gate(first);
+  ASSERT_EQ(aclrtMemsetAsync(bytes.data(), 64, 3, 64, first), 0);
+  ASSERT_EQ(aclrtRecordEvent(event, first), 0);
+  const auto begin = std::chrono::steady_clock::now();
+  ExpectRefused({"aclrtSynchronizeEventWithTimeout",
+                 [&] { return aclrtSynchronizeEventWithTimeout(event, 30); },
+                 ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, "not done after 30 ms"});
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(30));
+  gate.Open();
+  EXPECT_EQ(aclrtSynchronizeEventWithTimeout(event, 60'000), 0) << TakeMessage();
+  EXPECT_EQ(bytes.Read(), std::vector<uint8_t>(64, 3));
+  EXPECT_EQ(aclrtSynchronizeEventWithTimeout(event, 0), 0);
+  EXPECT_EQ(aclrtSynchronizeEventWithTimeout(event, -1), 0);
+}
+
+TEST_F(EventTest, Timestamps) {
+  aclrtEvent later = NewEvent(), timeless = NewEvent(ACL_EVENT_SYNC);
+  uint64_t begin = 0, end = 0;
+  const char* api = "aclrtEventGetTimestamp";
+  ExpectRefused({api, [&] { return aclrtEventGetTimestamp(event, &begin); },
+                 ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, "event time is not kept"});
+  ASSERT_EQ(aclrtRecordEvent(event, first), 0);
+  ASSERT_EQ(aclrtRecordEvent(timeless, first), 0);
+  ASSERT_EQ(aclrtSynchronizeStream(first), 0);
+  ExpectRefused({api, [&] { return aclrtEventGetTimestamp(timeless, &begin); },
+                 ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, "event time is not kept"});
+  {
+    Gate gate(first);
+    ASSERT_EQ(aclrtRecordEvent(later, first), 0);
+    ExpectRefused({api, [&] { return aclrtEventGetTimestamp(later, &end); },
+                   ACL_ERROR_RT_EVENT_NOT_COMPLETE, "event is not reached"});
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  ASSERT_EQ(aclrtSynchronizeEvent(later), 0);
+  ASSERT_EQ(aclrtEventGetTimestamp(event, &begin), 0) << TakeMessage();
+  ASSERT_EQ(aclrtEventGetTimestamp(later, &end), 0) << TakeMessage();
+  float ms = 0;
+  ASSERT_EQ(aclrtEventElapsedTime(&ms, event, later), 0);
+  EXPECT_NEAR(static_cast<double>(end - begin), ms * 1e3, 2 + ms * 1e-3);
+  EXPECT_EQ(aclrtDestroyEvent(later), 0);
+  EXPECT_EQ(aclrtDestroyEvent(timeless), 0);
+}
+
 TEST_F(EventTest, FlagsDecideWhatItIsFor) {
   aclrtEvent plain = nullptr;
   ASSERT_EQ(aclrtCreateEvent(&plain), 0);
