@@ -44,6 +44,24 @@ ACL_FUNC_VISIBILITY aclError aclInit(const char* configPath);
  */
 ACL_FUNC_VISIBILITY aclError aclFinalize(void);
 
+/**
+ * A number as FLOAT16: to nearest, ties to even; too large is infinity, NaN the quiet one.
+ *
+ * May be called from any thread, before initialisation too.
+ *
+ * @return its bits.
+ */
+ACL_FUNC_VISIBILITY aclFloat16 aclFloatToFloat16(float value);
+
+/**
+ * A FLOAT16 as a float, which has all of them.
+ *
+ * May be called from any thread, before initialisation too.
+ *
+ * @param value its bits.
+ */
+ACL_FUNC_VISIBILITY float aclFloat16ToFloat(aclFloat16 value);
+
 #ifdef __cplusplus
 }
 #endif

@@ -21,6 +21,7 @@ namespace {
 /// handles_test.cc of this folder.
 const std::vector<std::pair<std::string, std::vector<std::string>>> kBehaviours = {
     {"MemoryTest.SizesOfTypes", {"aclDataTypeSize"}},
+    {"MemoryTest.NumbersAsFloat16", {"aclFloat16ToFloat", "aclFloatToFloat16"}},
     {"VirtualMemoryTest.HostMemoryOfTheDevice", {"aclrtHostRegister", "aclrtHostUnregister"}},
     {"LifeTest.CallsAreNotCounted", {"aclInit", "aclFinalize"}},
     {"LifeTest.MessagesBelongToTheThread",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory: allocation, limits, deferred frees, what an address is.
+#include <cmath>
 #include <cstring>
 
 #include "tests/ascendcl/fixture.h"
@@ -183,6 +184,38 @@ TEST_F(MemoryTest, SizesOfTypes) {
   for (const int none : {5, 14, 15, 28, 42, 1000, -2}) {
     EXPECT_EQ(aclDataTypeSize(static_cast<aclDataType>(none)), 0u) << none;
   }
+}
+
+// Each of the 65,536 comes back, what lies between two goes to the nearer one, and to the even one
+// from the middle.
+TEST_F(MemoryTest, NumbersAsFloat16) {
+  EXPECT_EQ(aclFloat16ToFloat(0x3C01), 1 + 0x1p-10F);
+  EXPECT_EQ(aclFloat16ToFloat(0x0001), 0x1p-24F);
+  EXPECT_EQ(aclFloat16ToFloat(0x0400), 0x1p-14F);
+  EXPECT_EQ(aclFloat16ToFloat(0xFBFF), -65504.0F);
+  EXPECT_EQ(aclFloat16ToFloat(0x7C00), INFINITY);
+  EXPECT_TRUE(std::signbit(aclFloat16ToFloat(0x8000)));
+  for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const auto half = static_cast<aclFloat16>(bits);
+    const float value = aclFloat16ToFloat(half);
+    if ((bits & 0x7FFF) > 0x7C00) {
+      EXPECT_TRUE(std::isnan(value)) << bits;
+      EXPECT_EQ(aclFloatToFloat16(value) & 0x7FFF, 0x7E00) << bits;
+      continue;
+    }
+    ASSERT_EQ(aclFloatToFloat16(value), half) << bits;
+    if ((bits & 0x7FFF) >= 0x7BFF) continue;
+    const float next = aclFloat16ToFloat(static_cast<aclFloat16>(bits + 1));
+    const float middle = (value + next) / 2;  // exact: a float has 13 bits more
+    const auto even = static_cast<aclFloat16>(bits + (bits & 1));
+    ASSERT_EQ(aclFloatToFloat16(middle), even) << bits;
+    ASSERT_EQ(aclFloatToFloat16(std::nextafter(middle, value)), half) << bits;
+    ASSERT_EQ(aclFloatToFloat16(std::nextafter(middle, next)), bits + 1) << bits;
+  }
+  EXPECT_EQ(aclFloatToFloat16(65519.996F), 0x7BFF);
+  EXPECT_EQ(aclFloatToFloat16(65520.0F), 0x7C00);
+  EXPECT_EQ(aclFloatToFloat16(-1e38F), 0xFC00);
+  EXPECT_EQ(aclFloatToFloat16(1e-45F), 0);
 }
 
 }  // namespace

@@ -69,6 +69,8 @@ const std::set<std::string> kMisusedElsewhere = {
     // What cannot be misused, or not with a runtime that is started: life_test.cc has the latter.
     "aclDataTypeSize",
     "aclFinalize",
+    "aclFloat16ToFloat",
+    "aclFloatToFloat16",
     "aclGetRecentErrMsg",
     "aclInit",
     "aclrtGetSocName",
