@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs what programs expect of the vendor's toolkit; no file of it names the prefix.
 
-# The release that is acted as. Some clients want its name, others match three numbers.
-set(cann_release 8.2.RC1)
-set(cann_numbers 8.2.0)
 # Other names for libopapi.so, among which newer releases divide the operators.
 set(split_names opapi_math opapi_nn opapi_transformer)
 

@@ -18,6 +18,33 @@ extern "C" {
 #define ACL_PATCH_VERSION 0
 /** @} */
 
+/** Room for a package's version, and for a part of it. @{ */
+#define ACL_PKG_VERSION_MAX_SIZE 128
+#define ACL_PKG_VERSION_PARTS_MAX_SIZE 64
+/** @} */
+
+/** Packages of the toolkit. */
+typedef enum aclCANNPackageName OPENACLNN_ENUM_INT {
+  ACL_PKG_NAME_CANN = 0,
+  ACL_PKG_NAME_RUNTIME = 1,
+  ACL_PKG_NAME_COMPILER = 2,
+  ACL_PKG_NAME_HCCL = 3,
+  ACL_PKG_NAME_TOOLKIT = 4,
+  ACL_PKG_NAME_OPP = 5,
+  ACL_PKG_NAME_OPP_KERNEL = 6,
+  ACL_PKG_NAME_DRIVER = 7,
+} aclCANNPackageName;
+
+/** A version, whole and in parts. */
+typedef struct aclCANNPackageVersion {
+  char version[ACL_PKG_VERSION_MAX_SIZE];              /**< "8.2.RC1" */
+  char majorVersion[ACL_PKG_VERSION_PARTS_MAX_SIZE];   /**< "8" */
+  char minorVersion[ACL_PKG_VERSION_PARTS_MAX_SIZE];   /**< "2" */
+  char releaseVersion[ACL_PKG_VERSION_PARTS_MAX_SIZE]; /**< "RC1" */
+  char patchVersion[ACL_PKG_VERSION_PARTS_MAX_SIZE];   /**< "" */
+  char reserved[ACL_PKG_VERSION_MAX_SIZE];             /**< set to 0 */
+} aclCANNPackageVersion;
+
 /**
  * Starts the runtime; the first call of a program.
  *
@@ -61,6 +88,26 @@ ACL_FUNC_VISIBILITY aclFloat16 aclFloatToFloat16(float value);
  * @param value its bits.
  */
 ACL_FUNC_VISIBILITY float aclFloat16ToFloat(aclFloat16 value);
+
+/**
+ * The release of the toolkit that this library acts as. May be called before aclInit.
+ *
+ * @param name which package; all but the driver have one release, and there is no driver.
+ * @param[out] version the release.
+ * @retval ACL_ERROR_INVALID_PARAM version is null, or name is none of the enumeration.
+ * @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT name is ACL_PKG_NAME_DRIVER.
+ */
+ACL_FUNC_VISIBILITY aclError aclsysGetCANNVersion(aclCANNPackageName name,
+                                                  aclCANNPackageVersion* version);
+
+/**
+ * The same by the package's name.
+ *
+ * @param pkgName "cann", "runtime", "compiler", "hccl", "toolkit", "opp" or "opp_kernel".
+ * @param[out] versionStr room for ACL_PKG_VERSION_MAX_SIZE characters.
+ * @retval ACL_ERROR_INVALID_PARAM an argument is null, or there is no such package.
+ */
+ACL_FUNC_VISIBILITY aclError aclsysGetVersionStr(char* pkgName, char* versionStr);
 
 #ifdef __cplusplus
 }

@@ -90,6 +90,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kBehaviours 
       "aclrtMemExportToShareableHandle", "aclrtMemImportFromShareableHandle",
       "aclrtMemSetPidToShareableHandle", "rtDevBinaryRegister", "rtFunctionRegister",
       "rtGetC2cCtrlAddr", "rtKernelLaunch"}},
+    {"SettingTest.VersionsOfPackages", {"aclsysGetCANNVersion", "aclsysGetVersionStr"}},
     {"VirtualMemoryTest.NeighboursAreUsedAsOne",
      {"aclrtFreePhysical", "aclrtMallocPhysical", "aclrtMapMem", "aclrtReleaseMemAddress",
       "aclrtReserveMemAddress", "aclrtUnmapMem"}},

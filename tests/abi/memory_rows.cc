@@ -105,6 +105,9 @@ struct Sound {
   aclrtEventWaitStatus waited{};
   aclrtPtrAttributes attributes{};
   aclrtPhysicalMemProp prop{};
+  aclCANNPackageVersion version{};
+  char package[8] = "runtime";
+  char text[ACL_PKG_VERSION_MAX_SIZE];
   alignas(4096) char page[4096];
 } s;
 
@@ -155,6 +158,8 @@ void AddAllocations(const Rows& row) {
       &s.prop, ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM, &s.size);
   row("aclrtHostRegister", {"devPtr"}, aclrtHostRegister, s.page, 4096, ACL_HOST_REGISTER_MAPPED,
       &s.made);
+  row("aclsysGetCANNVersion", {"version"}, aclsysGetCANNVersion, ACL_PKG_NAME_CANN, &s.version);
+  row("aclsysGetVersionStr", {"pkgName", "versionStr"}, aclsysGetVersionStr, s.package, s.text);
   row("aclrtMallocPhysical", {"handle", "prop"}, aclrtMallocPhysical, &s.made, kPage, &s.prop, 0);
 }
 

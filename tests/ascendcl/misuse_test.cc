@@ -141,6 +141,8 @@ const std::set<std::string> kMisusedElsewhere = {
     "aclrtSetOpWaitTimeout",
     "aclrtSetSysParamOpt",
     "aclrtUnmapMem",
+    "aclsysGetCANNVersion",
+    "aclsysGetVersionStr",
 };
 
 TEST_F(Misuse, TablesHoldEveryExport) {

@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <cstring>
+
 #include "tests/ascendcl/fixture.h"
 
 namespace openaclnn {
@@ -124,6 +126,28 @@ TEST_F(SettingTest, AttributesCheckTheirLists) {
   ExpectRefused({"aclopSetAttrString", [&] { return aclopSetAttrString(attr, "a", nullptr); },
                  invalid, "attrValue value is null"});
   aclopDestroyAttr(attr);
+}
+
+TEST_F(SettingTest, VersionsOfPackages) {
+  aclCANNPackageVersion version;
+  std::memset(&version, 1, sizeof(version));
+  ASSERT_EQ(aclsysGetCANNVersion(ACL_PKG_NAME_CANN, &version), 0) << TakeMessage();
+  const std::string parts =
+      std::string(version.majorVersion) + "." + version.minorVersion + "." + version.releaseVersion;
+  EXPECT_EQ(parts, version.version);
+  EXPECT_STREQ(version.patchVersion, "");
+  EXPECT_EQ(version.reserved[0] + version.reserved[ACL_PKG_VERSION_MAX_SIZE - 1], 0);
+  char name[] = "runtime", unknown[] = "none", text[ACL_PKG_VERSION_MAX_SIZE];
+  ASSERT_EQ(aclsysGetVersionStr(name, text), 0) << TakeMessage();
+  EXPECT_STREQ(text, version.version);
+  ExpectRefused({"aclsysGetVersionStr", [&] { return aclsysGetVersionStr(unknown, text); },
+                 ACL_ERROR_INVALID_PARAM, "pkgName value is none"});
+  ExpectRefused({"aclsysGetCANNVersion",
+                 [&] { return aclsysGetCANNVersion(ACL_PKG_NAME_DRIVER, &version); },
+                 ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "there is no driver"});
+  ExpectRefused({"aclsysGetCANNVersion",
+                 [&] { return aclsysGetCANNVersion(static_cast<aclCANNPackageName>(8), &version); },
+                 ACL_ERROR_INVALID_PARAM, "name value is 8"});
 }
 
 TEST_F(SettingTest, WhatIsNotSupportedSaysSo) {
