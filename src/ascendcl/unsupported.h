@@ -2,6 +2,8 @@
 // Functions that a library exports because clients link them, and that only refuse.
 #pragma once
 
+#include <cstdint>
+
 #include "acl/acl_base.h"
 #include "ascendcl/interface.h"
 
@@ -19,3 +21,9 @@ inline int Unsupported(const char* api) noexcept {
 /// Defines an exported function that refuses whatever its arguments, which it does not look at.
 #define UNSUPPORTED(name) \
   extern "C" ACL_FUNC_VISIBILITY int name() { return openaclnn::Unsupported(#name); }
+/// The same for one that has no code to return but a number or a pointer: 0.
+#define UNSUPPORTED_NOTHING(name)                  \
+  extern "C" ACL_FUNC_VISIBILITY uint64_t name() { \
+    (void)openaclnn::Unsupported(#name);           \
+    return 0;                                      \
+  }

@@ -28,4 +28,25 @@ inline std::set<std::string> ExportsOf(const std::string& library) {
   return exports;
 }
 
+/// Those of libascendcl.so that refuse every call, as unsupported.inc lists them; those that give
+/// `nothing`, which have no code to return, or the others.
+inline std::set<std::string> RefusingFunctions(bool nothing) {
+  std::set<std::string> functions;
+  std::ifstream list(OPENACLNN_SOURCE_DIR "/src/ascendcl/unsupported.inc");
+  const std::string macro = nothing ? "UNSUPPORTED_NOTHING(" : "UNSUPPORTED(";
+  for (std::string line; std::getline(list, line);) {
+    if (line.starts_with(macro)) {
+      functions.insert(line.substr(macro.size(), line.find(')') - macro.size()));
+    }
+  }
+  return functions;
+}
+
+/// All of them.
+inline std::set<std::string> RefusingFunctions() {
+  std::set<std::string> functions = RefusingFunctions(true);
+  functions.merge(RefusingFunctions(false));
+  return functions;
+}
+
 }  // namespace openaclnn

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "abi/exports.h"
 #include "tests/ascendcl/fixture.h"
 
 namespace openaclnn {
@@ -152,22 +153,17 @@ TEST_F(SettingTest, VersionsOfPackages) {
 
 TEST_F(SettingTest, WhatIsNotSupportedSaysSo) {
   // By name: their parameters do not matter.
-  for (const char* api :
-       {"aclmdlFinalizeDump", "aclmdlInitDump", "aclmdlSetDump", "aclrtBinaryGetFunction",
-        "aclrtBinaryLoadFromData", "aclrtGetFunctionAddr", "aclrtMemExportToShareableHandle",
-        "aclrtMemImportFromShareableHandle", "aclrtMemSetPidToShareableHandle",
-        "MsprofRegisterCallback", "MsprofReportAdditionalInfo", "MsprofReportApi",
-        "MsprofReportCompactInfo", "rtDevBinaryRegister", "rtFunctionRegister", "rtGetC2cCtrlAddr",
-        "rtKernelLaunch"}) {
+  for (const std::string& name : RefusingFunctions(false)) {
+    const char* const api = name.c_str();
     const auto call = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, api));
     ASSERT_NE(call, nullptr) << api;
     ExpectRefused({api, call, ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "function is not supported"});
   }
-  for (const char* api : {"MsprofGetHashId", "MsprofSysCycleTime"}) {
-    const auto call = reinterpret_cast<uint64_t (*)()>(dlsym(RTLD_DEFAULT, api));
+  for (const std::string& api : RefusingFunctions(true)) {
+    const auto call = reinterpret_cast<uint64_t (*)()>(dlsym(RTLD_DEFAULT, api.c_str()));
     ASSERT_NE(call, nullptr) << api;
     EXPECT_EQ(call(), 0u);
-    EXPECT_NE(TakeMessage().find(std::string(api) + ": function is not"), std::string::npos);
+    EXPECT_NE(TakeMessage().find(api + ": function is not"), std::string::npos);
   }
 }
 
