@@ -56,9 +56,9 @@ typedef struct aclCANNPackageVersion {
  *     for success.
  * @retval ACL_ERROR_INVALID_FILE the file cannot be read.
  * @retval ACL_ERROR_PARSE_FILE the file is not JSON.
- * @retval ACL_ERROR_INVALID_PARAM an environment variable has a value that is not allowed.
- * @retval ACL_ERROR_RT_SOC_VERSION OPENACLNN_SOC names no known product; the message lists those
- *     that are.
+ * @retval ACL_ERROR_RT_SOC_VERSION an environment variable has a value that cannot be used, such as
+ *     an OPENACLNN_SOC that names no known product; the message names the variable and what was
+ *     expected.
  * @retval ACL_ERROR_UNINITIALIZE the process is a child of fork() and its parent used the runtime.
  */
 ACL_FUNC_VISIBILITY aclError aclInit(const char* configPath);
