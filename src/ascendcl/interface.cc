@@ -70,6 +70,7 @@ class KernelTask : public Task {
   Progress Run(Status* status) override {
     Message message;
     const int code = task_.run(task_.state, &message);
+    if (code == OPENACLNN_TASK_PARKED) return Progress::kParked;
     if (code != 0) [[unlikely]] {
       *status = Status(code, message.text, task_.name);
     }
@@ -115,6 +116,27 @@ int Submit(void* handle, const OpenaclnnTask* task, OpenaclnnMessage* message) {
   return status.code();
 }
 
+using HeldStream = std::shared_ptr<Stream>;
+
+void* Hold(void* handle, OpenaclnnMessage* message) {
+  void* held = nullptr;
+  const Status status = Guard([&] {
+    HeldStream stream;
+    Status found = FindStream(handle, &stream);
+    if (found.ok()) held = new HeldStream(std::move(stream));
+    return found;
+  });
+  if (!status.ok()) Write(message, status.text());
+  return held;
+}
+
+int32_t CheckLevelNumber() {
+  return ValueOr(int32_t{0}, [] {
+    Config config;
+    return CurrentConfig(&config).ok() ? static_cast<int32_t>(config.check) : 0;
+  });
+}
+
 int ReadAttribute(const void* handle, const char* name, OpenaclnnAttribute* attribute) {
   return ValueOr(0, [&] {
     std::shared_ptr<Attributes> attributes;
@@ -149,6 +171,10 @@ constexpr OpenaclnnRuntime kRuntime = {
     .attribute = ReadAttribute,
     .parallel_for = [](uint64_t blocks, void (*body)(void*, uint64_t),
                        void* state) { Workers::Get().ParallelFor(blocks, body, state); },
+    .hold = Hold,
+    .wake = [](void* held) { (*static_cast<HeldStream*>(held))->Wake(); },
+    .let_go = [](void* held) { delete static_cast<HeldStream*>(held); },
+    .check_level = CheckLevelNumber,
 };
 
 }  // namespace

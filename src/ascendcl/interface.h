@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The private C interface of libascendcl.so that libnnopbase.so and libopapi.so stand on.
+// The private C interface of libascendcl.so that the libraries above it stand on.
 #pragma once
 
 #include <stdint.h>
@@ -10,7 +10,7 @@ extern "C" {
 
 /// Changed with every change of the structs below; a library that asks for another version gets
 /// null, so that mixed installations are refused instead of crashing.
-#define OPENACLNN_RUNTIME_INTERFACE 6u
+#define OPENACLNN_RUNTIME_INTERFACE 7u
 
 /// Families of products that share one table of supported types.
 typedef enum OpenaclnnFamily {
@@ -63,9 +63,13 @@ typedef enum OpenaclnnPinResult {
   OPENACLNN_NOT_ALLOCATED       // an address of device memory, but freed or never mapped
 } OpenaclnnPinResult;
 
-/// Work for a stream. `run` returns 0 or the code that the stream's next synchronise returns, with
-/// its message; `release` is called once the task is done or dropped, and after the memory that it
-/// pins has been unpinned.
+/// What `run` of a task returns when it waits for something other than a thread: the stream stands
+/// still, without a thread, and the task is run again once somebody has woken the stream.
+#define OPENACLNN_TASK_PARKED (-1)
+
+/// Work for a stream. `run` returns 0, OPENACLNN_TASK_PARKED, or the code that the stream's next
+/// synchronise returns, with its message; `release` is called once the task is done or dropped, and
+/// after the memory that it pins has been unpinned.
 typedef struct OpenaclnnTask {
   const char* name;  // a string that outlives the process's use of it
   int (*run)(void* state, OpenaclnnMessage* message);
@@ -118,6 +122,13 @@ typedef struct OpenaclnnRuntime {
   int (*attribute)(const void* attributes, const char* name, OpenaclnnAttribute* attribute);
   /// From within a task: runs body(state, 0 … blocks - 1), each once, on the threads at hand.
   void (*parallel_for)(uint64_t blocks, void (*body)(void* state, uint64_t block), void* state);
+  /// What wake takes, for tasks that park; null, and why, if there is no such stream. It keeps the
+  /// stream's memory, not its work, until it is let go.
+  void* (*hold)(void* stream, OpenaclnnMessage* message);
+  void (*wake)(void* held);
+  void (*let_go)(void* held);
+  /// OPENACLNN_CHECK: 0 off, 1 fast, 2 full.
+  int32_t (*check_level)(void);
 } OpenaclnnRuntime;
 
 /// Null unless `version` is the one this library was built with.

@@ -42,6 +42,13 @@ constexpr OpenaclnnRuntime kRefusing = {
         },
     .attribute = [](const void*, const char*, OpenaclnnAttribute*) { return 0; },
     .parallel_for = [](uint64_t, void (*)(void*, uint64_t), void*) {},
+    .hold = [](void*, OpenaclnnMessage* message) -> void* {
+      Write(message, kMixed);
+      return nullptr;
+    },
+    .wake = [](void*) {},
+    .let_go = [](void*) {},
+    .check_level = [] { return int32_t{0}; },
 };
 
 }  // namespace
