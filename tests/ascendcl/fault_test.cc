@@ -144,6 +144,20 @@ TEST_F(FaultTest, TheClientsHandlerKeepsItsFlags) {
 #endif
 }
 
+TEST_F(FaultTest, AHundredAreTold) {
+  EXPECT_EXIT(
+      {
+        SetHandler(SA_NODEFER, EndProbe);
+        volatile char* bytes = Allocate(400);
+        static int i = 0;
+        for (; i < 111; ++i) {
+          if (sigsetjmp(g_probe, /*savemask=*/1) == 0) bytes[i] = 1;
+        }
+        _exit(aclrtResetDevice(0) == 0 && aclFinalize() == 0 ? 4 : 5);
+      },
+      ExitedWithCode(4), "openaclnn: 111 errors found \\(memcheck 111\\), 100 reported ");
+}
+
 TEST_F(FaultTest, NobodyNeedsToReadTheReport) {
   EXPECT_EXIT(
       {

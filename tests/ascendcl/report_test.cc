@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/text.h"
-#include "tests/ascendcl/fixture.h"
+#include "tests/ascendcl/own_operator.h"
 
 namespace openaclnn {
 namespace {
@@ -218,6 +218,36 @@ TEST_F(ReportTest, AChildOfForkSumsUpItsOwn) {
   End();
   ASSERT_EQ(Lines().size(), 2U);
   EXPECT_EQ(Lines()[1]["pid"], getpid());
+}
+
+TEST_F(ReportTest, AParentOfForkGoesOn) {
+  Start();
+  Fill(2);
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  alarm(60);  // a lock that fork has left is a hang
+  Fill(1);
+  EXPECT_THAT(End(), HasSubstr("openaclnn: 2 errors found (racecheck 2), 2 reported "));
+  alarm(0);
+}
+
+// As an operand that the program has named may have.
+TEST_F(ReportTest, NamesOfManyLinesAreWhole) {
+  const Variable name("OPENACLNN_CHECK_JSON", file().c_str());
+  Start();
+  std::string lines = "out";
+  for (int i = 0; i < 300; ++i) lines += "\nx";
+  OwnOperator own([](void* const*, void*) { return 0; });
+  own.Add(lines.c_str(), OPENACLNN_OUTPUT, {ACL_FLOAT, {4}, {1}}, const_cast<void*>(memory()));
+  ASSERT_EQ(own.Launch(nullptr), 0);
+  const std::string text = End();
+  EXPECT_THAT(text,
+              HasSubstr("are as they were before the task\n  where: bytes 0 to 15 of the 64 "));
+  EXPECT_THAT(text, HasSubstr("let it say so (OPENACLNN_PART, `part` in its record)\n"));
+  ASSERT_EQ(Lines().size(), 2U);
+  EXPECT_THAT(Lines()[0]["fix"].get<std::string>(), EndsWith("in its record)"));
 }
 
 [[noreturn]] void ReportWhereNoFileMayGrow(const std::filesystem::path& file) {
