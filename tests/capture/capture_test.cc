@@ -11,9 +11,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
+#include <tuple>
 
 #include "aclnnop/aclnn_abs.h"
 #include "aclnnop/aclnn_add.h"
+#include "aclnnop/aclnn_cat.h"
 #include "openaclnn/status.h"
 #include "tests/ascendcl/gradient.h"
 
@@ -160,6 +162,133 @@ TEST_F(CaptureTest, RetriesAreCaptured) {
   EXPECT_EQ(Read(folders[0]).at("phase_2").at("code"), 107017);
   EXPECT_EQ(Read(folders[0]).at("synchronize"), nullptr);
   EXPECT_EQ(Read(folders[1]).at("phase_2").at("code"), 0);
+}
+
+/// A capture's first memory of an argument, of which it is the part from the tensor's first byte.
+class SavedTensor {
+ public:
+  SavedTensor(const fs::path& folder, const json& call, const json& value)
+      : folder_(folder), piece_(call.at("memory").at(value.at("memory").get<size_t>())) {}
+  fs::path before() const { return folder_ / piece_.at("before").at("file"); }
+
+ private:
+  const fs::path folder_;
+  const json piece_;
+};
+
+// Each function that moves an operand of a repeatable executor is followed.
+TEST_F(CaptureTest, NewAddressesOfOperands) {
+  const DeviceArray<float> first(2, -1), second(2, -2), out(2), other(2);
+  aclTensor* const self = Gradient::Tensor({2}, ACL_FLOAT, first.data());
+  aclTensor* const result = Gradient::Tensor({2}, ACL_FLOAT, out.data());
+  uint64_t size = 0;
+  aclOpExecutor* executor = nullptr;
+  ASSERT_EQ(aclnnAbsGetWorkspaceSize(self, result, &size, &executor), 0);
+  ASSERT_EQ(aclSetAclOpExecutorRepeatable(executor), 0);
+  using Set = aclnnStatus (*)(aclOpExecutor*, size_t, aclTensor*, void*);
+  const std::tuple<Set, size_t, bool> moves[] = {
+      {aclSetInputTensorAddr, 0, true},   {AclSetInputTensorAddr, 0, true},
+      {aclSetTensorAddr, 0, true},        {AclSetTensorAddr, 0, true},
+      {aclSetOutputTensorAddr, 0, false}, {AclSetOutputTensorAddr, 0, false},
+      {aclSetTensorAddr, 1, false},       {AclSetTensorAddr, 1, false}};
+  for (const auto& [set, place, input] : moves) {
+    for (const bool back : {false, true}) {
+      float* const to = input ? (back ? first : second).data() : (back ? out : other).data();
+      ASSERT_EQ(set(executor, place, input ? self : result, to), 0) << TakeMessage();
+      ASSERT_EQ(aclnnAbs(nullptr, size, executor, nullptr), 0) << TakeMessage();
+      const fs::path folder = Folders().back();
+      const json call = Read(folder), value = call.at("arguments").at(0).at("value");
+      const float wanted = input && !back ? -2 : -1;
+      EXPECT_EQ(Floats(SavedTensor(folder, call, value).before()), std::vector<float>(2, wanted));
+      EXPECT_EQ((back || input ? out : other).Read(), std::vector<float>(2, -wanted));
+      ASSERT_EQ(aclrtMemset(out.data(), 8, 0, 8), 0);
+    }
+  }
+  EXPECT_EQ(aclSetInputTensorAddr(executor, 1, self, first.data()), ACLNN_ERR_PARAM_INVALID);
+  TakeMessage();
+  EXPECT_EQ(aclDestroyAclOpExecutor(executor), 0);
+  for (const aclTensor* tensor : {self, result}) EXPECT_EQ(aclDestroyTensor(tensor), 0);
+}
+
+// The same for members of lists.
+TEST_F(CaptureTest, NewAddressesOfMembers) {
+  const DeviceArray<float> first(2, -1), second(2, -2), third(2, -3), out(4);
+  const aclTensor* const members[] = {Gradient::Tensor({2}, ACL_FLOAT, first.data()),
+                                      Gradient::Tensor({2}, ACL_FLOAT, second.data())};
+  aclTensorList* const list = aclCreateTensorList(members, 2);
+  aclTensor* const result = Gradient::Tensor({4}, ACL_FLOAT, out.data());
+  uint64_t size = 0;
+  aclOpExecutor* executor = nullptr;
+  ASSERT_EQ(aclnnCatGetWorkspaceSize(list, 0, result, &size, &executor), 0) << TakeMessage();
+  ASSERT_EQ(aclSetAclOpExecutorRepeatable(executor), 0);
+  for (const auto set : {aclSetDynamicInputTensorAddr, AclSetDynamicInputTensorAddr,
+                         aclSetDynamicTensorAddr, AclSetDynamicTensorAddr}) {
+    for (float* const to : {third.data(), second.data()}) {
+      ASSERT_EQ(set(executor, 0, 1, list, to), 0) << TakeMessage();
+      ASSERT_EQ(aclnnCat(nullptr, size, executor, nullptr), 0) << TakeMessage();
+      const fs::path folder = Folders().back();
+      const json call = Read(folder), value = call.at("arguments").at(0).at("value");
+      EXPECT_EQ(Floats(SavedTensor(folder, call, value.at(0)).before())[0], -1);
+      EXPECT_EQ(Floats(SavedTensor(folder, call, value.at(1)).before())[0],
+                to == third.data() ? -3 : -2);
+    }
+  }
+  EXPECT_NE(aclSetDynamicOutputTensorAddr(executor, 0, 0, list, out.data()), 0) << "no list";
+  EXPECT_NE(AclSetDynamicInputTensorAddr(executor, 0, 2, list, out.data()), 0) << "no member";
+  TakeMessage();
+  EXPECT_EQ(aclDestroyAclOpExecutor(executor), 0);
+  EXPECT_EQ(aclDestroyTensorList(list), 0);
+  EXPECT_EQ(aclDestroyTensor(result), 0);
+}
+
+// Objects that the program has changed are captured as they are.
+TEST_F(CaptureTest, ChangedTensors) {
+  const DeviceArray<float> first(4, -1), second(4, -2), out(4);
+  aclTensor* const self = Gradient::Tensor({4}, ACL_FLOAT, first.data());
+  aclTensor* const result = Gradient::Tensor({4}, ACL_FLOAT, out.data());
+  ASSERT_EQ(aclSetRawTensorAddr(self, second.data()), 0);
+  EXPECT_EQ(Abs(self, result), 0) << TakeMessage();
+  json call = Read(Folders().back());
+  json value = call.at("arguments").at(0).at("value");
+  EXPECT_EQ(Floats(SavedTensor(Folders().back(), call, value).before())[0], -2);
+  const int64_t dims[] = {2, 2}, strides[] = {1, 2}, storage[] = {4};
+  for (aclTensor* const tensor : {self, result}) {
+    void* const data = tensor == self ? first.data() : out.data();
+    ASSERT_EQ(
+        aclInitTensor(tensor, dims, 2, ACL_FLOAT, strides, 0, ACL_FORMAT_NCL, storage, 1, data), 0);
+  }
+  EXPECT_EQ(Abs(self, result), 0) << TakeMessage();
+  call = Read(Folders().back());
+  value = call.at("arguments").at(0).at("value");
+  EXPECT_EQ(value.at("shape"), json({2, 2}));
+  EXPECT_EQ(value.at("strides"), json({1, 2}));
+  EXPECT_EQ(value.at("format"), static_cast<int>(ACL_FORMAT_NCL));
+  EXPECT_EQ(Floats(SavedTensor(Folders().back(), call, value).before()), std::vector<float>(4, -1));
+  for (const aclTensor* tensor : {self, result}) EXPECT_EQ(aclDestroyTensor(tensor), 0);
+}
+
+// What the libraries refuse has no memory that could be read.
+TEST_F(CaptureTest, ViewsThatReachNowhere) {
+  const DeviceArray<float> memory(4), out(4);
+  aclTensor* const result = Gradient::Tensor({4}, ACL_FLOAT, out.data());
+  constexpr int64_t kHuge = int64_t{1} << 62;
+  struct View {
+    int64_t dim, stride, offset, storage;
+  };
+  const View views[] = {{4, kHuge, 0, 4},     {4, 1, -1, 4},        {-1, 1, 0, 4},
+                        {4, 1, INT64_MAX, 4}, {4, 1, 0, INT64_MIN}, {0, 1, 0, 4},
+                        {4, kHuge, kHuge, 4}};
+  size_t saved = 0;
+  for (const View& view : views) {
+    aclTensor* const bad = aclCreateTensor(&view.dim, 1, ACL_FLOAT, &view.stride, view.offset,
+                                           ACL_FORMAT_FRACTAL_NZ, &view.storage, 1, memory.data());
+    EXPECT_EQ(Abs(bad, result), ACLNN_ERR_PARAM_INVALID) << view.dim << " " << view.offset;
+    TakeMessage();
+    ASSERT_EQ(Folders().size(), ++saved);
+    EXPECT_EQ(Read(Folders().back()).at("arguments").at(0).at("value").at("memory"), nullptr);
+    EXPECT_EQ(aclDestroyTensor(bad), 0);
+  }
+  EXPECT_EQ(aclDestroyTensor(result), 0);
 }
 
 // Another operator's phase 2 has nothing to do with the call that waits.
