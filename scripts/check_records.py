@@ -6,6 +6,7 @@ tests/supporting/, which checks them: the build does not read tests.
 """
 
 import ast
+import itertools
 import re
 from typing import Callable, NamedTuple
 
@@ -119,6 +120,7 @@ FIELDS = {
     ),
     "over": Field("a list of inputs", _list(_IDENTIFIER)),
     **{use: Field("a list of tensors", _list(_IDENTIFIER)) for use in USES},
+    "asked": Field("a name", _text(_IDENTIFIER)),
     "about": Field("a table of texts", _table(_text())),
 }
 DOMAIN = {
@@ -219,6 +221,10 @@ def _check_uses(record):
             if roles.get(name, "none") not in fitting.split() or name in seen:
                 yield use, name, f"a tensor that is {fitting.replace(' ', ' or ')}, once"
             seen.add(name)
+    kinds, asked = _parameters(record), record.get("asked")
+    before = itertools.takewhile(lambda name: roles.get(name) != "out", kinds)
+    if asked and asked not in [name for name in before if kinds[name] == "bools"]:
+        yield "asked", asked, "flags before the first output"
     for name in roles:
         if name.endswith("Ref") and name not in seen:
             yield "parameters", name, f"to be named by one of {', '.join(USES)}"

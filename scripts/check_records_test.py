@@ -60,6 +60,7 @@ def refused(read, *texts):
         {"inplace": "true", "about": '{ selfRef = "which" }', "cases": '"along"'},
         {"part": '["self", "out"]'},
         {"copied": '["self"]', "updated": '["out"]'},
+        {"parameters": '["self: in", "which: bools", "out: out?"]', "asked": '"which"'},
         {"parameters": '["selfRef: out", "by: in[]"]', "written": '["selfRef"]', "part": '["by"]'},
     ],
 )
@@ -109,6 +110,8 @@ FIELDS = [
     ("copied", '["out"]', "is 'out', expected a tensor that is in, once"),
     ("updated", '["self"]', "is 'self', expected a tensor that is out, once"),
     ("written", '"out"', "is 'out', expected a list of tensors"),
+    ("asked", '"dim"', "is 'dim', expected flags before the first output"),
+    ("asked", '"which"', "is 'which', expected flags before the first output"),
     ("parameters", '["selfRef: out"]', "is 'selfRef', expected to be named by one of part, copied"),
     ("about", '{ axis = "which" }', "is 'axis', expected one of self, dim, out"),
     ("about", '{ selfRef = "which" }', "is 'selfRef', expected one of self, dim, out"),

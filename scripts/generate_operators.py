@@ -79,6 +79,8 @@ def collected(operator, parameter):
     optional = "Optional" if parameter.optional else ""
     use = operator.use(parameter)
     more = f", OPENACLNN_{use.upper()}" if use else ""
+    if flag := operator.flag(parameter):
+        more = f", Asked(this->{flag[0].member}, {flag[1]})"  # the member's, which comes before
     return f'{optional}{method}("{parameter.name}", {parameter.name}{more})'
 
 

@@ -66,6 +66,14 @@ def test_in_place_what_was_there_is_read_as_self_is(topic_of, more, read, in_pla
     assert 'out(Out("out", out))' in text
 
 
+def test_outputs_that_flags_ask_for(topic_of):
+    parameters = '"self: in", "which: bools", "first: out?", "second: out?"'
+    text = generate_operators.structs(topic_of(record(parameters=parameters, more='asked = "which"')))
+    assert 'self(In("self", self))' in text
+    assert 'first(OptionalOut("first", first, Asked(this->which, 0)))' in text
+    assert 'second(OptionalOut("second", second, Asked(this->which, 1)))' in text
+
+
 def test_operators_of_a_shape_have_its_tensors_in_one_order(topic_of):
     other = record("Back", '"out: out", "self: in"')
     with pytest.raises(SystemExit, match="Back: parameters: is out, self, expected self, out"):

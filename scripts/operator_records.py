@@ -30,6 +30,8 @@ A file has a [domain] of its topic and an [[operator]] for each operator:
     constants   members of the shape that are no parameters: { dims = 2 }
     over        inputs whose very view an output may be
     part        tensors of which a value or a mode may leave all elements alone: unread, unwritten
+    asked       the parameter whose flags say, in their order, which outputs are written; the others
+                are left alone
     copied      inputs that are read only for the output to hold the same
     updated     outputs of which what was there is read
     written     outputs named …Ref of which it is not; of those one field must tell
@@ -124,6 +126,13 @@ class Operator:
             return "part" if uses.get("self") == "part" else "updated"
         use = uses.get(parameter.name, "")
         return "" if use == "written" else use
+
+    def flag(self, parameter):
+        """(flags, place) of an output that is written if a flag asks for it, else nothing."""
+        flags = [each for each in self.parameters if each.name == self.record.get("asked")]
+        if not flags or parameter.role != "out":
+            return None
+        return flags[0], self.outputs.index(parameter)
 
     @property
     def outputs(self):

@@ -133,6 +133,11 @@ struct Params {
                        OpenaclnnUse use);
 };
 
+/// How an output is used that a flag asks for: written, or left alone.
+inline OpenaclnnUse Asked(const std::vector<bool>& flags, size_t place) {
+  return place < flags.size() && flags[place] ? OPENACLNN_ALL : OPENACLNN_PART;
+}
+
 // What a struct of several operators has in place of a parameter that one of them lacks.
 const Tensor& NoTensor();
 const Value& NoValue();
