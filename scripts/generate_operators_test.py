@@ -20,10 +20,10 @@ def fixture_topic_of(tmp_path):
     return topic_of
 
 
-def record(name="Turn", parameters='"self: in", "dim: int64", "out: out"', more=""):
+def record(name="Turn", parameters='"self: in", "dim: int64", "out: out"', more="", numpy="self"):
     return (
         f'name = "{name}"\nparameters = [{parameters}]\ntypes = "real"\nformula = "out = self"\n'
-        'numpy = "self"\n'
+        f'numpy = "{numpy}"\n'
         f'check = "CheckTurn"\nplan = "PlanTurn"\n{more}'
     )
 
@@ -86,6 +86,15 @@ def test_headers_say_what_parameters_are(topic_of):
                  "161001 self, out, workspaceSize or executor is null."):
         assert line in page
     assert max(map(len, page.splitlines())) <= 100
+
+
+def test_headers_say_which_outputs_are_read(topic_of):
+    parameters = '"self: in", "mean: out", "rest: out", "sum: out", "out: out"'
+    more = 'part = ["mean", "rest"]\nupdated = ["sum"]'
+    text = record(parameters=parameters, more=more, numpy="norm(self, mean, out.shape)")
+    (page,) = operator_headers.pages([topic_of(text)]).values()
+    for line in ("[in] self", "[in,out] mean", "[out] rest", "[in,out] sum", "[out] out"):
+        assert f"@param{line} " in page
 
 
 def test_files_that_no_record_stands_for_go(tmp_path):

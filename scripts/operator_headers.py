@@ -129,9 +129,7 @@ def refusals(operator):
 def functions(topic, operator):
     parameters = []
     for each in operator.parameters:
-        role = each.role or "in"
-        if operator.in_place and each.name == "selfRef":
-            role = "in,out"
+        role = "in,out" if operator.is_read(each) else each.role or "in"
         first = f" * @param[{role}] {each.name} "
         parameters.append(wrapped(meaning(topic, operator, each), first, " *         "))
     declared = [f"{each.c_type} {each.name}" for each in operator.parameters]

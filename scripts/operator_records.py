@@ -127,6 +127,15 @@ class Operator:
         use = uses.get(parameter.name, "")
         return "" if use == "written" else use
 
+    def is_read(self, parameter):
+        """Whether what was in an output takes part: where `part` leaves that open, the expression
+        names it."""
+        if self.in_place and parameter.name == "selfRef":
+            return True
+        named = re.search(rf"\b{parameter.name}\b", self.record["numpy"])
+        use = self.use(parameter)
+        return use == "updated" or (parameter.role == "out" and use == "part" and bool(named))
+
     def flag(self, parameter):
         """(flags, place) of an output that is written if a flag asks for it, else nothing."""
         flags = [each for each in self.parameters if each.name == self.record.get("asked")]
