@@ -122,6 +122,7 @@ FIELDS = {
     **{use: Field("a list of tensors", _list(_IDENTIFIER)) for use in USES},
     "asked": Field("a name", _text(_IDENTIFIER)),
     "about": Field("a table of texts", _table(_text())),
+    "page": Field("the vendor's page and its version", _text()),
 }
 DOMAIN = {
     "text": Field("what holds for all operators of the topic", _text(), True),

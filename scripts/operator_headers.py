@@ -37,7 +37,7 @@ FUNCTIONS = """
 {parameters}
  * @param[out] workspaceSize bytes of device memory that phase 2 needs; written on success only.
  * @param[out] executor the plan, for phase 2; written on success only.
-{refusals}
+{refusals}{page}
  */
 {phase1}
 
@@ -139,6 +139,7 @@ def functions(topic, operator):
         formula=wrapped(operator.formula, " *     ", " *         "),
         parameters="\n".join(parameters),
         refusals="\n".join(refusals(operator)),
+        page=f"\n * @note follows {operator.record['page']}." if "page" in operator.record else "",
         phase1=declaration(
             f"{operator.api}GetWorkspaceSize",
             [*declared, "uint64_t* workspaceSize", "aclOpExecutor** executor"],

@@ -36,6 +36,8 @@ A file has a [domain] of its topic and an [[operator]] for each operator:
     updated     outputs of which what was there is read
     written     outputs named …Ref of which it is not; of those one field must tell
     about       as above, for this operator alone
+    page        the vendor's page that it follows, and of which version; without it the formula, the
+                types and the refusals are ours
 """
 
 import re
