@@ -331,7 +331,7 @@ def abi_rows(topics):
 
 def main(sources, headers):
     topics = read_topics()
-    public = operator_headers.pages(topics)
+    public = operator_headers.aliases() | operator_headers.pages(topics)
     made = {headers / "aclnnop" / name: text for name, text in public.items()}
     for topic in topics:
         made[sources / f"{topic.name}.h"] = structs(topic)

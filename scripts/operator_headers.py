@@ -12,7 +12,11 @@ TEMPLATE = """\
 #define OPENACLNN_ACLNNOP_ACLNN_{guard}_H_
 
 #include "aclnn/acl_meta.h"
+{includes}{declarations}
+#endif  // OPENACLNN_ACLNNOP_ACLNN_{guard}_H_
+"""
 
+DECLARATIONS = """
 #ifdef __cplusplus
 extern "C" {{
 #endif
@@ -24,8 +28,6 @@ extern "C" {{
 #ifdef __cplusplus
 }}
 #endif
-
-#endif  // OPENACLNN_ACLNNOP_ACLNN_{guard}_H_
 """
 
 FUNCTIONS = """
@@ -69,6 +71,21 @@ TYPES = {
     "numeric": "FLOAT, FLOAT16, BFLOAT16, DOUBLE, INT8, UINT8, INT16, UINT16, INT32, UINT32, INT64 "
     "and BOOL",
     "real": "FLOAT, FLOAT16, BFLOAT16 and DOUBLE",
+}
+# Headers under the names by which programs include what others declare. Where there is nothing to
+# declare the operator is absent: a program that calls none of it compiles.
+ALIASES = {
+    "argmax": ["arg_max"],
+    "clamp": ["clamp_max", "clamp_max_tensor", "clamp_min", "clamp_min_tensor", "clamp_tensor"],
+    "ger": [],
+    "grouped_matmul_v3": [],
+    "logsoftmax": ["log_softmax"],
+    "pow": ["pow_scalar_tensor", "pow_tensor_scalar"],
+    "recurrent_gated_delta_rule": [],
+    "repeat_interleave": [
+        "repeat_interleave_int", "repeat_interleave_int_with_dim", "repeat_interleave_with_dim",
+    ],
+    "sum": [],
 }
 
 
@@ -148,22 +165,41 @@ def functions(topic, operator):
     )
 
 
+def _page(header, title, declarations=""):
+    includes = [f'#include "aclnnop/aclnn_{each}.h"\n' for each in ALIASES.get(header, ())]
+    return TEMPLATE.format(
+        title=wrapped(f"{title}. Made by scripts/generate_operators.py.", "// "),
+        guard=header.upper(),
+        includes="".join(includes),
+        declarations=declarations,
+    )
+
+
 def pages(topics):
     """{file name: content}."""
     groups = {}
     for topic in topics:
         for operator in topic.operators:
             groups.setdefault(operator.header, []).append((topic, operator))
-    return {
-        f"aclnn_{header}.h": TEMPLATE.format(
-            title=wrapped(
-                ", ".join(operator.name for _, operator in members)
-                + ". Made by scripts/generate_operators.py.",
-                "// ",
-            ),
-            guard=header.upper(),
+    made = {}
+    for header, members in groups.items():
+        declarations = DECLARATIONS.format(
             domain=wrapped(" ".join(members[0][0].text.split())),
             functions="".join(functions(*member) for member in members),
         )
-        for header, members in sorted(groups.items())
-    }
+        names = ", ".join(operator.name for _, operator in members)
+        made[header] = _page(header, names, declarations)
+    return {f"aclnn_{header}.h": made[header] for header in sorted(made)}
+
+
+def aliases():
+    """The same of headers that declare nothing themselves; those of `pages` take precedence."""
+    title = "Another name for what it includes, if there is anything"
+    return {f"aclnn_{header}.h": _page(header, title) for header in ALIASES}
+
+
+if __name__ == "__main__":  # those that the build makes
+    from operator_records import read_topics
+
+    made = {each.header for topic in read_topics() for each in topic.operators} | set(ALIASES)
+    print("\n".join(f"aclnnop/aclnn_{header}.h" for header in sorted(made)))

@@ -225,8 +225,3 @@ def read_topics(folder=RECORDS):
         _refuse(path, repeated(seen + records))
         seen += records
     return topics
-
-
-if __name__ == "__main__":  # the public headers that the records ask for
-    headers = {f"aclnnop/aclnn_{each.header}.h" for t in read_topics() for each in t.operators}
-    print("\n".join(sorted(headers)))
