@@ -144,4 +144,6 @@ def _types(given: str | list[str]) -> tuple[np.dtype, ...]:
     """By name, or a list of those that the API has."""
     if isinstance(given, str):
         return TYPES[given]
-    return tuple(dtypes.parse(dtypes.name_of(each)) for each in given)
+    # Messages and tables say BFLOAT16, the C enumeration ACL_BF16.
+    names = ("BFLOAT16" if each == "BF16" else each for each in given)
+    return tuple(dtypes.parse(dtypes.name_of(each)) for each in names)
