@@ -65,7 +65,8 @@ def _named(record, name: str) -> bool:
                      record.numpy or "") is not None  # fmt: skip
 
 
-def elementwise(d: Draw, types=None, floats: bool = False, conversion: bool = False) -> Case:
+def elementwise(d: Draw, types=None, floats: bool = False, conversion: bool = False,
+                scalars: bool = True) -> Case:  # fmt: skip
     types = types or d.record.types
     shape, given = d.shape(), {}
     d.first = d.first if d.first in types else d.one(types)
@@ -83,7 +84,7 @@ def elementwise(d: Draw, types=None, floats: bool = False, conversion: bool = Fa
     fill(d, given)
     named = {k: v for k, v in given.items() if _named(d.record, k)}
     tensors = [v for v in named.values() if isinstance(v, np.ndarray)]
-    numbers = [v for v in named.values() if isinstance(v, np.generic | float)]
+    numbers = [v for v in named.values() if scalars and isinstance(v, np.generic | float)]
     domain = domain_of(tensors, numbers, getattr(given.get("selfRef"), "dtype", None))
     domain = "float" if floats and domain == "integer" else domain
     if types is INTEGERS and all(each.dtype == bool for each in tensors) and len(named) == 1:
@@ -110,6 +111,11 @@ _WHOLE = tuple(map(np.dtype, ("int64", "int32", "int8")))
 def floats(d: Draw) -> Case:
     """Integers are computed as floats."""
     return elementwise(d, floats=True)
+
+
+def tensors_meet(d: Draw) -> Case:
+    """Scalars do not make floats of integers."""
+    return elementwise(d, scalars=False)
 
 
 def integers(d: Draw) -> Case:

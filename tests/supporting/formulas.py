@@ -96,6 +96,18 @@ def is_close(a, b, rtol, atol, equal_nan: bool):
     return (a == b) | near | (both if equal_nan else both & False)
 
 
+def rounded(x, function):
+    """Integers are whole already."""
+    return x if getattr(x, "dtype", None) == np.int64 else function(x)
+
+
+def nan_to_num(x, nan, posinf, neginf):
+    if getattr(x, "dtype", None) == np.int64:
+        return x
+    found = np.where(x == np.inf, posinf, np.where(x == -np.inf, neginf, x))
+    return np.where(np.isnan(x), nan, found)
+
+
 def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 

@@ -42,6 +42,7 @@ Domain MeetingDomain(const Params& p, const Application& one) {
     if (domain == Domain::kInteger || own == Domain::kDouble) domain = own;
   }
   for (const Value& value : one.values) {
+    if (!one.expression->scalars_meet) break;
     if (domain == Domain::kInteger && value.given() && value.real) domain = Domain::kFloat;
   }
   return domain;

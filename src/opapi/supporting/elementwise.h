@@ -24,7 +24,8 @@ struct Expression {
   Loop<float> float32;
   Loop<double> float64;
   Loop<int64_t> integer;
-  bool copies = false;  // its result is its input
+  bool copies = false;       // its result is its input
+  bool scalars_meet = true;  // a scalar of a float type makes floats of integers
   /// In place of this where the first input is of truth values.
   const Expression* of_truths = nullptr;
   /// What stands for scalars that are left out.

@@ -114,6 +114,12 @@ constexpr Expression Copying(Expression expression) {
   return expression;
 }
 
+/// Whose scalars do not make floats of integers.
+constexpr Expression WithTypeOfTensors(Expression expression) {
+  expression.scalars_meet = false;
+  return expression;
+}
+
 /// With what stands for scalars that are left out.
 constexpr Expression WithAbsent(Expression expression, std::array<double, 2> absent) {
   expression.absent = absent;

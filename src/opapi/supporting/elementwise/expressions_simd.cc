@@ -32,6 +32,7 @@ using formula::Plus;
 using formula::Real;
 using formula::Times;
 using formula::WithAbsent;
+using formula::WithTypeOfTensors;
 
 namespace {
 
@@ -168,6 +169,16 @@ T InverseErf(T given) {
   return static_cast<T>(x);
 }
 
+/// round(a); an integer is whole already.
+template <class T, class Round>
+T Whole(T a, const Round& round) {
+  if constexpr (std::is_integral_v<T>) {
+    return a;
+  } else {
+    return round(a);
+  }
+}
+
 }  // namespace
 
 namespace expressions {
@@ -184,8 +195,10 @@ const Expression kAbs =
 const Expression kNeg = Any<1, [](auto a, auto) { return Times(a, decltype(a){-1}); }>();
 const Expression kSign = Any<1, [](auto a, auto) { return IsNan(a) ? a : (a > 0) - (a < 0); }>();
 const Expression kCeil = Real<1, [](auto a, auto) { return std::ceil(a); }>();
-const Expression kFloor = Real<1, [](auto a, auto) { return std::floor(a); }>();
-const Expression kRound = Real<1, [](auto a, auto) { return std::nearbyint(a); }>();
+const Expression kFloor =
+    Any<1, [](auto a, auto) { return Whole(a, [](auto r) { return std::floor(r); }); }>();
+const Expression kRound =
+    Any<1, [](auto a, auto) { return Whole(a, [](auto r) { return std::nearbyint(r); }); }>();
 const Expression kTrunc = Real<1, [](auto a, auto) { return std::trunc(a); }>();
 const Expression kSqrt = Real<1, [](auto a, auto) { return std::sqrt(a); }>();
 const Expression kRsqrt = Real<1, [](auto a, auto) { return 1 / std::sqrt(a); }>();
@@ -220,9 +233,9 @@ const Expression kSinc = Real<1, [](auto a, auto) {
 const Expression kRoundDecimals =
     Real<1, [](auto a, auto s) { return std::nearbyint(a * s[0]) / s[0]; }>();
 // s: what stands for NaN, infinity and -infinity.
-const Expression kNanToNum = Any<1, [](auto a, auto s) {
+const Expression kNanToNum = WithTypeOfTensors(Any<1, [](auto a, auto s) {
   return IsNan(a) ? s[0] : !IsInf(a) ? a : (a > 0) ? s[1] : s[2];
-}>();
+}>());
 const Expression kSignbit = Any<1, [](auto a, auto) { return IsNegative(a); }>(true);
 const Expression kIsFinite = Any<1, [](auto a, auto) { return !IsNan(a) && !IsInf(a); }>(true);
 const Expression kIsInf = Any<1, [](auto a, auto) { return IsInf(a); }>(true);

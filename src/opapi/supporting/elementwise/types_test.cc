@@ -5,6 +5,30 @@
 namespace openaclnn::test {
 namespace {
 
+using Bytes = std::vector<std::byte>;
+
+// 2^53 + 1 has no double.
+TEST(SupportingTypes, IntegersAreWholeAlready) {
+  const Device device;
+  const int64_t values[] = {(int64_t{1} << 53) + 1, -7};
+  DeviceTensor self(ACL_INT64, DenseLayout({2}));
+  const DeviceTensor out(ACL_INT64, DenseLayout({2}));
+  Bytes bytes(sizeof(values));
+  std::memcpy(bytes.data(), values, sizeof(values));
+  self.Write(bytes);
+  EXPECT_RUN(device, Floor, self.handle(), Handle(out));
+  EXPECT_EQ(out.Read(), bytes);
+  EXPECT_RUN(device, Round, self.handle(), Handle(out));
+  EXPECT_EQ(out.Read(), bytes);
+  EXPECT_RUN(device, InplaceFloor, Handle(self));
+  EXPECT_EQ(self.Read(), bytes);
+  EXPECT_RUN(device, NanToNum, self.handle(), 0.5f, 2.0f, -2.0f, Handle(out));
+  EXPECT_EQ(out.Read(), bytes);
+  const DeviceTensor truth = Make(ACL_BOOL, {3}, {1, 0, 1}), same(ACL_BOOL, DenseLayout({3}));
+  EXPECT_RUN(device, NanToNum, truth.handle(), 0.5f, 2.0f, -2.0f, Handle(same));
+  EXPECT_EQ(ValuesOf(same), (Doubles{1, 0, 1}));
+}
+
 TEST(SupportingTypes, TruthValuesHaveNoNegative) {
   const Device device;
   const DeviceTensor truth = Make(ACL_BOOL, {2}, {1, 0});
