@@ -31,7 +31,7 @@ KINDS = {
     "dtype": "aclDataType",
     "string": "char*",
 }
-TYPES = {"numeric": "kNumericTypes", "real": "kRealTypes"}
+TYPES = {"numeric": "kNumericTypes", "real": "kRealTypes", "movable": "kMovableTypes"}
 TENSOR_TYPES = (
     "FLOAT FLOAT16 BF16 DOUBLE INT8 UINT8 INT16 UINT16 INT32 UINT32 INT64 BOOL".split()
 )

@@ -72,6 +72,8 @@ TYPES = {
     "and BOOL",
     "real": "FLOAT, FLOAT16, BFLOAT16 and DOUBLE",
 }
+TYPES["movable"] = f"{TYPES['numeric']}, and between equal types UINT64, COMPLEX64 and COMPLEX128"
+
 # Headers under the names by which programs include what others declare. Where there is nothing to
 # declare the operator is absent: a program that calls none of it compiles.
 ALIASES = {

@@ -13,7 +13,8 @@ A file has a [domain] of its topic and an [[operator]] for each operator:
     inplace     true: aclnnInplace<name> too, whose selfRef is both self and out
     parameters  "name: kind" in the API's order; kinds are those of check_records.KINDS, and ? is
                 one that may be null
-    types       of all tensors: "numeric", "real" (floats), or a list
+    types       of all tensors: "numeric", "real" (floats), "movable" (numeric, and what is moved
+                between equal types), or a list
     formula     what is computed, in words
     numpy       the same as an expression of NumPy, of which tests/supporting/ makes the tests: a
                 value for each output, None for one that is left alone

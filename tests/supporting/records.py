@@ -33,6 +33,7 @@ INTEGERS = tuple(
     for name in ("int32", "int64", "bool", "int8", "uint8", "int16", "uint16", "uint32")
 )
 TYPES = {"real": REALS, "numeric": REALS + INTEGERS}  # on a product that has BFLOAT16
+TYPES["movable"] = TYPES["numeric"]  # the rest has no arithmetic: a C++ test moves it
 
 _KINDS = {  # of a parameter; what it is in C for the rest
     "in": Input,

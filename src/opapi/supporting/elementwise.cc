@@ -153,6 +153,12 @@ void CheckApplication(const Params& p, const Application& one, Checker& checker)
   const Shape shape = ResultShape(p, one, &checker);
   if (!checker.ok()) return;
   CheckShape(out, shape, checker);
+  for (const size_t i : one.inputs) {
+    const Operand& in = p.tensors[i];
+    const bool numbers =
+        Contains(kNumericTypes, in.dtype()) && Contains(kNumericTypes, out.dtype());
+    if (!numbers) checker.SameDtype(in, out);
+  }
   const bool floats = ComputeDomain(p, one) != Domain::kInteger;
   checker.That(one.expression->any_out || !floats || Contains(kRealTypes, out.dtype()),
                [&] { return DtypeIs(out, "a float type, which the result is of"); });

@@ -36,5 +36,31 @@ TEST(SupportingTypes, TruthValuesHaveNoNegative) {
   EXPECT_REFUSED(161002, "selfRef dtype is BOOL", InplaceNeg, Handle(truth));
 }
 
+// Complex numbers are moved, their bits as they are.
+TEST(SupportingTypes, ComplexNumbersAreCopied) {
+  const Device device;
+  Random random(71);
+  for (const aclDataType dtype : {ACL_COMPLEX64, ACL_COMPLEX128, ACL_UINT64}) {
+    const DeviceTensor to(dtype, RandomLayout(random, {3, 4}, false)),
+        row(dtype, DenseLayout({3, 1}));
+    DeviceTensor from(dtype, RandomLayout(random, {3, 1}, false));
+    Bytes bytes(row.Read().size());
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      bytes[i] = static_cast<std::byte>(Uniform(random, 0, 255));
+    }
+    from.Write(bytes);
+    EXPECT_RUN(device, InplaceCopy, Handle(to), from.handle());
+    const Bytes got = to.Read();
+    const size_t size = bytes.size() / 3;
+    for (size_t i = 0; i < 12; ++i) {
+      ASSERT_EQ(std::memcmp(&got[i * size], &bytes[i / 4 * size], size), 0) << dtype << " " << i;
+    }
+    EXPECT_EQ(to.Damage(), "");
+    const DeviceTensor real(ACL_FLOAT, DenseLayout({3, 4}));
+    EXPECT_REFUSED(161002, "src dtype is ", InplaceCopy, Handle(real), from.handle());
+    EXPECT_REFUSED(161002, "src dtype is FLOAT", InplaceCopy, Handle(to), real.handle());
+  }
+}
+
 }  // namespace
 }  // namespace openaclnn::test
