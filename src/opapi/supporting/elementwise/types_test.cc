@@ -62,5 +62,17 @@ TEST(SupportingTypes, ComplexNumbersAreCopied) {
   }
 }
 
+TEST(SupportingTypes, ClampTensorWorksInPlace) {
+  const Device device;
+  Random random(72);
+  const DeviceTensor self = Make(ACL_FLOAT, {4}, {-3, -1, 1, 3}, random),
+                     low = Make(ACL_FLOAT, {4}, {-2, -2, 2, 2}, random),
+                     high = Make(ACL_FLOAT, {4}, {0, 0, 2.5, 2.5}, random);
+  EXPECT_RUN(device, ClampTensor, self.handle(), low.handle(), high.handle(), Handle(self));
+  EXPECT_EQ(ValuesOf(self), (Doubles{-2, -1, 2, 2.5}));
+  EXPECT_RUN(device, ClampTensor, self.handle(), nullptr, low.handle(), Handle(self));
+  EXPECT_EQ(ValuesOf(self), (Doubles{-2, -2, 2, 2}));
+}
+
 }  // namespace
 }  // namespace openaclnn::test

@@ -249,6 +249,15 @@ TEST(Reduce, TheFirstExtremeIsFoundInRowsOfAnyWidth) {
   }
 }
 
+TEST(Reduce, RunningProductsInPlace) {
+  const Device device;
+  Random random(73);
+  const DeviceTensor x = Make(ACL_FLOAT, {2, 3}, {1, 2, 3, 4, 5, 6}, random);
+  const ScalarHandle first(int64_t{0});
+  EXPECT_RUN(device, Cumprod, x.handle(), first.get(), ACL_FLOAT, Handle(x));
+  EXPECT_EQ(ValuesOf(x), (Doubles{1, 2, 3, 4, 10, 18}));
+}
+
 TEST(Reduce, RefusesWhatDoesNotFit) {
   const Device device;
   const DeviceTensor x(ACL_FLOAT, DenseLayout({2, 3})), row(ACL_FLOAT, DenseLayout({3})),
