@@ -4,7 +4,13 @@
 
 #include <string_view>
 
+#include "kernels/target.h"
+
 namespace openaclnn::supporting {
+
+struct Expression;
+
+OPENACLNN_TARGET_DECLARE(namespace expressions { extern const Expression kSoftshrink; })
 
 /// Of an approximation's name.
 inline bool IsTanh(const char* approximation) {

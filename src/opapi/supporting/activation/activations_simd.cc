@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The formulas of activations and their gradients. a is the input, s the scalars.
+#include "supporting/activation/activations.h"
 #include "supporting/formula-inl.h"
 
 namespace openaclnn::supporting::OPENACLNN_TARGET {

@@ -22,5 +22,15 @@ TEST(Activation, GatesAndTheirGradient) {
   EXPECT_REFUSED(161002, "expected an even length", Glu, odd.handle(), 1, Handle(out));
 }
 
+TEST(Activation, SoftshrinkByNoNegativeNumber) {
+  const Device device;
+  const DeviceTensor self = Of({3}, {-2, 0.25, 2}), out = Empty({3});
+  const ScalarHandle half(0.5), negative(-0.5);
+  EXPECT_RUN(device, Softshrink, self.handle(), half.get(), Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{-1.5, 0, 1.5}));
+  EXPECT_REFUSED(161002, "lambd value is -0.5, expected one that is not negative", Softshrink,
+                 self.handle(), negative.get(), Handle(out));
+}
+
 }  // namespace
 }  // namespace openaclnn::test
