@@ -71,7 +71,7 @@ const Expression kRelu = Any<1, [](auto a, auto) { return Max(a, decltype(a){0})
 const Expression kTanh = Real<1, [](auto a, auto) { return Tanh(a); }>();
 const Expression kSigmoid = Real<1, [](auto a, auto) { return Sigmoid(a); }>();
 const Expression kSilu = Real<1, [](auto a, auto) { return a * Sigmoid(a); }>();
-const Expression kGelu = Real<1, [](auto a, auto) { return Gelu(a); }>();
+const Expression kGelu = Real<1, [](auto a, auto) { return GeluTanh(a); }>();
 // s: 1 for the approximation.
 const Expression kGeluV2 =
     Real<1, [](auto a, auto s) { return s[0] == 1 ? GeluTanh(a) : Gelu(a); }>();

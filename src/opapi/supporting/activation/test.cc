@@ -32,5 +32,24 @@ TEST(Activation, SoftshrinkByNoNegativeNumber) {
                  self.handle(), negative.get(), Handle(out));
 }
 
+// aclnnGelu has the formula with tanh; aclnnGeluV2 both.
+TEST(Activation, GeluIsTheApproximationByTanh) {
+  const Device device;
+  Random random(46);
+  const Doubles x = {-3, -1, -0.25, 0, 0.5, 2};
+  Doubles wanted;
+  for (const double a : x) {
+    const double inner = std::sqrt(2 / M_PI) * (a + 0.044715 * a * a * a);
+    wanted.push_back(a / 2 * (1 + std::tanh(inner)));
+  }
+  for (const aclDataType dtype : {ACL_DOUBLE, ACL_FLOAT, ACL_FLOAT16, ACL_BF16}) {
+    const DeviceTensor self = Make(dtype, {6}, x, random),
+                       out(dtype, RandomLayout(random, {6}, false));
+    EXPECT_RUN(device, Gelu, self.handle(), Handle(out));
+    // In float 1 + tanh loses digits where it is small.
+    ExpectNear(ValuesOf(out), wanted, dtype, 0, dtype == ACL_DOUBLE ? 0 : 1e-6);
+  }
+}
+
 }  // namespace
 }  // namespace openaclnn::test
