@@ -79,6 +79,18 @@ def record_names(sources):
     }
 
 
+def record_headers(sources):
+    """{record: its header}, of those that say it."""
+    return {
+        name: header
+        for source in sources
+        if source.topic and source.name == "operators.toml"
+        for name, header in re.findall(
+            r'^name\s*=\s*"(\w+)"\nheader\s*=\s*"(\w+)"', source.text, re.MULTILINE
+        )
+    }
+
+
 def _record_of(word):
     return word.removeprefix("aclnn").removesuffix("GetWorkspaceSize")
 

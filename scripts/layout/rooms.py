@@ -4,7 +4,7 @@
 import posixpath
 import re
 
-from layout.operators import record_names
+from layout.operators import record_headers, record_names
 from layout.source import DIRECTIONS, RECORDS, Violation
 
 ROOM_FILES = (
@@ -100,7 +100,8 @@ def check_records_files(sources):
 
 def check_generated(sources):
     """What is made from records is made by the build; a copy in the tree goes stale."""
-    made = {_snake(name) for name in record_names(sources)}
+    named = record_headers(sources)
+    made = {named.get(name) or _snake(name) for name in record_names(sources)}
     for source in sources:
         stem = source.name.removeprefix("aclnn_").removesuffix(".h")
         in_public = posixpath.dirname(source.path) == "include/aclnnop"

@@ -302,10 +302,10 @@ def glu(d: Draw, gradient: bool = False) -> Case:
     dim = _dim(d, len(shape))
     half = tuple(shape)
     shape[dim] *= 2
-    given = {"self": d.array(shape), "dim": dim}
+    given = {"self" if gradient else d.record.inputs[0].name: d.array(shape), "dim": dim}
     if gradient:
         given["gradOut"] = d.array(half, d.real())
-    return Case(given, "double", {"out": d.real()})
+    return Case(fill(d, given), "double", {each.name: d.real() for each in d.record.outputs})
 
 
 def glu_backward(d: Draw) -> Case:

@@ -7,7 +7,7 @@ import numpy as np
 
 from bounded import DOUBLE, FLOAT, Bounded
 from chance import kept_bits, philox_below
-from formulas import sigmoid
+from formulas import gelu, gelu_tanh, sigmoid
 
 from openaclnn.dtypes import BFLOAT16, FLOAT_FORMATS
 
@@ -110,6 +110,18 @@ def _halves(x, dim: int):
 def glu(x, dim: int):
     a, b = _halves(x, dim)
     return a * sigmoid(b)
+
+
+def swi_glu(x, dim: int):
+    a, b = _halves(x, dim)
+    return a * sigmoid(a) * b
+
+
+def ge_glu(x, dim: int, approximate: int, left: bool):
+    a, b = _halves(x, dim)
+    a, b = (b, a) if left else (a, b)
+    activated = gelu_tanh(b) if approximate == 1 else gelu(b)
+    return a * activated, activated
 
 
 def glu_backward(gradient, x, dim: int):

@@ -211,35 +211,38 @@ Shape HalfShape(const Operand& self, int64_t along, Checker& checker) {
   return shape;
 }
 
-/// out row = f(rows of the inputs); `self` is the one that is twice as wide.
+/// Rows of the outputs = f(rows of the inputs); `self` is the one that is twice as wide.
 template <class Function>
 Plan MakeGated(const Params& p, const Operand& self, int64_t dim, const Function& function) {
   const Extent extent = ExtentOf(self, dim);
   struct Line {
     Rows rows;
     int64_t width;
+    bool is_output;
     LoadRow<double> load;
     StoreRow<double> store;
   };
   std::vector<Line> lines;
   for (const Operand& tensor : p.tensors) {
     lines.push_back({Rows(tensor, extent.dim), tensor.dim(extent.dim),
-                     LoaderOf<double>(tensor.dtype()), StorerOf<double>(tensor.dtype())});
+                     tensor.role() == OPENACLNN_OUTPUT, LoaderOf<double>(tensor.dtype()),
+                     StorerOf<double>(tensor.dtype())});
   }
   return {0, [=](const Buffers& buffers) -> Status {
             ParallelRows(extent.rows, extent.width, [&](int64_t row) {
               std::vector<std::vector<double>> values;
               for (size_t k = 0; k < lines.size(); ++k) {
                 values.emplace_back(static_cast<size_t>(lines[k].width));
-                if (k + 1 == lines.size()) continue;
+                if (lines[k].is_output) continue;
                 lines[k].load(lines[k].rows.At(buffers.As<std::byte>(k), row), lines[k].rows.step,
                               lines[k].width, values[k].data());
               }
               function(values);
-              const size_t out = lines.size() - 1;
-              lines[out].store(values[out].data(), lines[out].width,
-                               lines[out].rows.At(buffers.As<std::byte>(out), row),
-                               lines[out].rows.step);
+              for (size_t k = 0; k < lines.size(); ++k) {
+                if (!lines[k].is_output) continue;
+                lines[k].store(values[k].data(), lines[k].width,
+                               lines[k].rows.At(buffers.As<std::byte>(k), row), lines[k].rows.step);
+              }
             });
             return {};
           }};
@@ -276,6 +279,43 @@ Plan PlanGluGradient(const GluGradientParams& p, const Product&) {
       const double gate = Sigmoid(x[half + i]);
       values[2][i] = grad[i] * gate;
       values[2][half + i] = grad[i] * x[i] * gate * (1 - gate);
+    }
+  });
+}
+
+void CheckSwiGlu(const SwiGluParams& p, Checker& checker) {
+  const Shape shape = HalfShape(p.x, p.dim, checker);
+  if (checker.ok()) CheckShape(p.out, shape, checker);
+}
+
+Plan PlanSwiGlu(const SwiGluParams& p, const Product&) {
+  return MakeGated(p, p.x, p.dim, [](std::vector<std::vector<double>>& values) {
+    const std::vector<double>& x = values[0];
+    const size_t half = values[1].size();
+    for (size_t i = 0; i < half; ++i) values[1][i] = x[i] * Sigmoid(x[i]) * x[half + i];
+  });
+}
+
+void CheckGeGlu(const GeGluParams& p, Checker& checker) {
+  const Shape shape = HalfShape(p.self, p.dim, checker);
+  checker.That(p.approximate == 0 || p.approximate == 1, [&] {
+    return Concat("approximate value is ", p.approximate, ", expected none (0) or tanh (1)");
+  });
+  if (!checker.ok()) return;
+  CheckShape(p.out, shape, checker);
+  CheckShape(p.outGelu, shape, checker);
+}
+
+Plan PlanGeGlu(const GeGluParams& p, const Product&) {
+  const bool tanh = p.approximate == 1, left = p.activateLeft;
+  return MakeGated(p, p.self, p.dim, [=](std::vector<std::vector<double>>& values) {
+    const std::vector<double>& x = values[0];
+    const size_t half = values[1].size();
+    for (size_t i = 0; i < half; ++i) {
+      const double a = x[left ? i : half + i];
+      const double inner = M_SQRT1_2 * M_2_SQRTPI * (a + 0.044715 * a * a * a);
+      values[2][i] = a * 0.5 * (1 + (tanh ? std::tanh(inner) : std::erf(a * M_SQRT1_2)));
+      values[1][i] = values[2][i] * x[left ? half + i : i];
     }
   });
 }
