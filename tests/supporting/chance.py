@@ -98,8 +98,15 @@ def multinomial(weights, samples: int, replacement: bool, seed: int, offset: int
     return chosen.reshape(*weights.shape[:-1], samples)
 
 
-def linspace(start, end, steps: int):
+def _without_fraction(number, dtype):
+    """As a type of integers takes it."""
+    real = isinstance(number, Bounded)
+    return np.trunc(number) if real and dtype.kind in "iub" else number
+
+
+def linspace(start, end, steps: int, dtype):
     """From both ends, so that they are exact."""
+    start, end = _without_fraction(start, dtype), _without_fraction(end, dtype)
     i = np.arange(steps)
     step = (end - start) / np.float64(steps - 1) if steps > 1 else start * 0
     first = start + step * i.astype(np.float64)
@@ -107,10 +114,11 @@ def linspace(start, end, steps: int):
     return np.where((i < steps // 2) | (steps == 1), first, last)
 
 
-def arange(start, end, step):
-    """In integers unless a number is a float."""
+def arange(start, end, step, dtype):
+    """In integers unless a number is a float, and the type too."""
     values = [getattr(each, "value", each) for each in (start, end, step)]
     count = np.ceil((values[1] - values[0]) / values[2])
+    start, step = _without_fraction(start, dtype), _without_fraction(step, dtype)
     return start + np.arange(max(int(count), 0)) * step
 
 

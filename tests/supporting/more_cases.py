@@ -321,10 +321,11 @@ def masked_scatter(d: Draw) -> Case:
 def arange(d: Draw) -> Case:
     names = ("int64", "int32") if d.flag() else ("float64", "float32", "int64")
     types = tuple(map(np.dtype, names))
-    start, step = d.scalar("tame", types), d.one((1, 2, -1, 3, -2))
+    start = d.scalar("tame", types)
+    real = start.dtype.kind == "f"
+    step = d.one((1, 2, -1, 3, -2, 1.5, -2.5) if real else (1, 2, -1, 3, -2))
     end = start + type(start)(step * d.whole(0, 9))
     given = {"start": start, "end": end, "step": np.asarray(step).astype(start.dtype)[()]}
-    real = start.dtype.kind == "f"
     return Case(given, "double" if real else "integer", {"out": d.first}, conversion=True)
 
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors that are made: Eye, Linspace, OneHot, and a diagonal that is filled.
 #include <algorithm>
+#include <cmath>
 
 #include "generated/create.h"
 #include "kernels/rows.h"
@@ -56,10 +57,12 @@ void CheckLinspace(const LinspaceParams& p, Checker& checker) {
   CheckShape(p.out, {p.steps}, checker);
 }
 
-// From both ends, so that they are exact.
+// From both ends, so that they are exact. Those of an integer output have no fractions.
 Plan PlanLinspace(const LinspaceParams& p, const Product&) {
   const Tensor& out = p.out;
-  const double start = p.start.number, end = p.end.number;
+  const bool whole = DomainOf(out.dtype()) == Domain::kInteger;
+  const double start = whole ? std::trunc(p.start.number) : p.start.number;
+  const double end = whole ? std::trunc(p.end.number) : p.end.number;
   const int64_t steps = p.steps, bytes = BytesOf(out);
   const double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
   const Offsets to(out, out.rank());
