@@ -182,7 +182,7 @@ def l1_slope(x, target):
 def kl_div(x, target, log_target: bool):
     if log_target:
         return np.exp(target) * (target - x)
-    return np.where(target > 0, target * (np.log(target) - x), target * 0)
+    return target * (np.where(target > 0, np.log(target), np.nan) - x)
 
 
 def kl_div_slope(gradient, x, target, log_target: bool):

@@ -51,9 +51,10 @@ const Expression kLogitsCrossEntropyGradient =
       const auto sigmoid = 1 / (1 + Exp(-a));
       return g * w * ((p * t + 1 - t) * sigmoid - p * t);
     }>();
-// s: whether the target is a logarithm.
+// s: whether the target is a logarithm. Of one that has none the loss is no number, that of 0 too.
 const Expression kKlDiv = Wide<2, [](auto a, auto t, auto s) {
-  return s[0] != 0 ? Exp(t) * (t - a) : (t > 0) ? t * (Log(t) - a) : t * 0;
+  return s[0] != 0 ? Exp(t) * (t - a)
+                   : t * ((t > 0 ? Log(t) : std::numeric_limits<decltype(t)>::quiet_NaN()) - a);
 }>();
 const Expression kKlDivGradient = Wide<3, [](auto g, auto, auto t, auto s) {
   return s[0] != 0 ? -Exp(t) * g : (t > 0) ? -t * g : t * 0;

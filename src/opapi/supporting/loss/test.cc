@@ -87,6 +87,20 @@ TEST(Loss, OfDistributions) {
   }
 }
 
+// As the vendor's page says it; PyTorch has 0 for a target of 0.
+TEST(Loss, KlDivOfATargetThatHasNoLogarithm) {
+  const Device device;
+  const DeviceTensor self = Of({4}, {-1, -2, -3, 0.5}), target = Of({4}, {0, -0.5, 0.25, 2}),
+                     out = Empty({4});
+  EXPECT_RUN(device, KlDiv, self.handle(), target.handle(), 0, false, Handle(out));
+  const double nan = std::nan("");
+  ExpectNear(ValuesOf(out), {nan, nan, 0.25 * (std::log(0.25) + 3), 2 * (std::log(2.0) - 0.5)},
+             ACL_DOUBLE);
+  EXPECT_RUN(device, KlDiv, self.handle(), target.handle(), 0, true, Handle(out));
+  ExpectNear(ValuesOf(out), {1.0, std::exp(-0.5) * 1.5, std::exp(0.25) * 3.25, std::exp(2.0) * 1.5},
+             ACL_DOUBLE);
+}
+
 TEST(Loss, OfTruths) {
   Losses losses;
   const Device& device = losses.device;
