@@ -164,9 +164,19 @@ def search_sorted(d: Draw) -> Case:
     narrow = d.flag()
     given = {"sortedSequence": ordered, "self": d.array(shape, d.type()), "outInt32": narrow,
              "right": d.flag(), "sorter": None}  # fmt: skip
+    if d.flag():
+        given["sortedSequence"], given["sorter"] = _shuffled(d, ordered)
     both = given["self"].dtype.kind in "iub" and d.first.kind in "iub"
     out = {"out": PLACES[int(narrow)]}
-    return Case(given, "wide" if both else "double", out)
+    return Case(given, "wide" if both else "double", out, stored=("sorter",))
+
+
+def _shuffled(d: Draw, rows: np.ndarray):
+    """Rows in another order, and the places of their elements in the old one."""
+    places = d.random.permuted(np.broadcast_to(np.arange(rows.shape[-1]), rows.shape), axis=-1)
+    moved = np.empty_like(rows)
+    np.put_along_axis(moved, places, rows, -1)
+    return moved, places
 
 
 def unique(d: Draw) -> Case:

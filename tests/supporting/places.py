@@ -53,9 +53,10 @@ def masked_scatter(x, mask, source):
     return result
 
 
-def search_sorted(rows, x, right: bool):
+def search_sorted(rows, x, right: bool, sorter):
     """Where each element would stand in the row beside it."""
     rows, x = _plain(rows), _plain(x)
+    rows = rows if sorter is None else np.take_along_axis(rows, sorter, -1)
     side = "right" if right else "left"
     if rows.ndim == 1:
         return np.searchsorted(rows, x, side)

@@ -2,10 +2,13 @@
 // SearchSorted and Unique2.
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "generated/order.h"
 #include "kernels/rows.h"
 #include "supporting/along.h"
+#include "supporting/places.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -20,9 +23,21 @@ bool IsDense(const Operand& operand) {
   return true;
 }
 
+/// values[i] becomes values[places[i]], of INT64.
+template <class T>
+void Reorder(const RowView& view, std::byte* places, std::vector<T>* values) {
+  std::vector<int64_t> from(values->size());
+  LoaderOf<int64_t>(ACL_INT64)(places, view.step * view.element_bytes,
+                               static_cast<int64_t>(from.size()), from.data());
+  std::vector<T> ordered;
+  ordered.reserve(from.size());
+  for (const int64_t place : from) ordered.push_back((*values)[static_cast<size_t>(place)]);
+  *values = std::move(ordered);
+}
+
 template <class T>
 Plan MakeSearch(const SearchSortedParams& p) {
-  const Tensor &sorted = p.sortedSequence, &self = p.self, &out = p.out;
+  const Tensor &sorted = p.sortedSequence, &self = p.self, &out = p.out, &sorter = p.sorter;
   const RowView rows(sorted);
   const int64_t width = sorted.last_dim(), count = *self.count();
   // Elements of self for each row; one row serves all.
@@ -33,11 +48,23 @@ Plan MakeSearch(const SearchSortedParams& p) {
   const int64_t self_bytes = BytesOf(self), out_bytes = BytesOf(out);
   const auto load = LoaderOf<T>(sorted.dtype()), load_self = LoaderOf<T>(self.dtype());
   const auto store = StorerOf<int64_t>(out.dtype());
+  std::optional<IndexReader> reader;  // of the places of a sequence that is not in order itself
+  std::optional<RowView> order;
+  if (sorter.present()) {
+    reader.emplace(sorter, ShapeOf(sorter));
+    order.emplace(sorter);
+  }
+  const Place sorter_at = sorter.place;
   return {0, [=](const Buffers& buffers) -> Status {
+            if (reader) {
+              Status status = reader->Check(sorter_at(buffers), width, false);
+              if (!status.ok()) return status;
+            }
             ParallelRows(count / each, width + each, [&](int64_t row) {
               std::vector<T> values(static_cast<size_t>(width));
               load(rows.Row(sorted_at(buffers), row), rows.step * rows.element_bytes, width,
                    values.data());
+              if (order) Reorder(*order, order->Row(sorter_at(buffers), row), &values);
               const auto less = [](T a, T b) { return Less(a, b); };
               for (int64_t i = row * each; i < (row + 1) * each; ++i) {
                 T value{};
@@ -100,10 +127,11 @@ Plan MakeUnique(const UniqueParams& p) {
 
 void CheckSearchSorted(const SearchSortedParams& p, Checker& checker) {
   const Tensor &sorted = p.sortedSequence, &self = p.self, &out = p.out;
-  checker.That(!p.sorter.present(), [&] {
-    return "sorter value is a tensor, expected null: a sequence that is sorted already";
-  });
   checker.RankBetween(sorted, 1, kMaxRank);
+  if (p.sorter.present()) {
+    checker.That(p.sorter.dtype() == ACL_INT64, [&] { return DtypeIs(p.sorter, "INT64"); });
+    CheckShape(p.sorter, ShapeOf(sorted), checker);
+  }
   const int32_t wanted = p.outInt32 ? ACL_INT32 : ACL_INT64;
   checker.That(out.dtype() == wanted, [&] { return DtypeIs(out, DtypeText(wanted)); });
   bool fits = sorted.rank() == 1 || sorted.rank() == self.rank();

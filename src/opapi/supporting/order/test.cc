@@ -119,6 +119,19 @@ TEST(Order, SearchesSortedRows) {
   EXPECT_RUN(device, SearchSorted, sorted.handle(), self.handle(), true, true, nullptr,
              Handle(small));
   EXPECT_EQ(ValuesOf(small), (Doubles{3, 4, 0, 2, 4, 2}));
+  const DeviceTensor shuffled = Make(ACL_FLOAT, {3}, {5, 1, 3}, random),
+                     order = Make(ACL_INT64, {3}, {1, 2, 0}, random),
+                     beyond = Make(ACL_INT64, {3}, {1, 2, 3}, random),
+                     narrow_order = Make(ACL_INT32, {3}, {1, 2, 0}, random);
+  EXPECT_RUN(device, SearchSorted, shuffled.handle(), self.handle(), false, false, order.handle(),
+             Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{1, 3, 0, 0, 3, 0}));
+  const Outcome outcome = RUN(device, SearchSorted, shuffled.handle(), self.handle(), false, false,
+                              beyond.handle(), Handle(out));
+  EXPECT_EQ(outcome.code, 507035);
+  EXPECT_NE(outcome.message.find("sorter value "), std::string::npos) << outcome.message;
+  EXPECT_REFUSED(161002, "sorter dtype is INT32", SearchSorted, shuffled.handle(), self.handle(),
+                 false, false, narrow_order.handle(), Handle(out));
   EXPECT_REFUSED(161002, "out dtype is INT64, expected INT32", SearchSorted, sorted.handle(),
                  self.handle(), true, true, nullptr, Handle(out));
 }
