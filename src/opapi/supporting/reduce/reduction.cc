@@ -81,6 +81,15 @@ void CheckReduction(const ReductionParams& p, Checker& checker) {
 
 void CheckExtreme(const ReductionParams& p, Checker& checker) {
   CheckReduction(p, checker);
+  if (!checker.ok()) return;
+  std::array<bool, kMaxRank> named{};
+  for (const int64_t dim : p.dim.values()) {
+    bool& seen = named[*WrapDim(dim, p.self.rank())];
+    checker.That(!seen, [&] {
+      return Concat(p.dim.name(), " value is ", dim, " once more, expected each dimension once");
+    });
+    seen = true;
+  }
   checker.That(!p.self.empty() || p.first_output().empty(), [&] {
     return Concat("self shape is ", ShapeText(p.self),
                   ", expected elements to take the extreme of");

@@ -249,6 +249,19 @@ TEST(Reduce, TheFirstExtremeIsFoundInRowsOfAnyWidth) {
   }
 }
 
+TEST(Reduce, ExtremesTakeEachDimensionOnce) {
+  const Device device;
+  const DeviceTensor x = Make(ACL_FLOAT, {2, 3}, {1, 2, 3, 4, 5, 6}), row = Empty({3}),
+                     one(ACL_FLOAT, DenseLayout({})), column(ACL_FLOAT, DenseLayout({2}));
+  const IntListHandle last({{-1}}), twice({{1, -1}}), both({{0, 1}});
+  EXPECT_RUN(device, Amax, x.handle(), last.get(), false, Handle(column));
+  EXPECT_RUN(device, Amin, x.handle(), both.get(), false, Handle(one));
+  EXPECT_REFUSED(161002, "dim value is -1 once more", Amax, x.handle(), twice.get(), false,
+                 Handle(column));
+  EXPECT_REFUSED(161002, "dim value is -1 once more", Amin, x.handle(), twice.get(), false,
+                 Handle(column));
+}
+
 TEST(Reduce, RunningProductsInPlace) {
   const Device device;
   Random random(73);
