@@ -68,15 +68,33 @@ void CheckResult(const Params& p, const Layout& layout, bool keep_dim, Checker& 
                [&] { return DtypeIs(out, "a float type, which the result is of"); });
 }
 
-void CheckReduction(const ReductionParams& p, Checker& checker) {
+namespace {
+
+void CheckDims(const ReductionParams& p, const std::optional<Layout>& layout, Checker& checker) {
   const auto dims = p.dim.values();
-  const auto layout = LayoutOf(p.self, dims);
   checker.That(layout.has_value(), [&] {
     return Concat(p.dim.name(), " value is ",
                   ShapeText(dims.data(), static_cast<uint32_t>(dims.size())),
                   ", expected dimensions of self, ", ShapeText(p.self));
   });
+}
+
+}  // namespace
+
+void CheckReduction(const ReductionParams& p, Checker& checker) {
+  const auto layout = LayoutOf(p.self, p.dim.values());
+  CheckDims(p, layout, checker);
   if (layout) CheckResult(p, *layout, p.keepDim, checker);
+}
+
+// A sum over the only dimension may have a row of one element to go to, as ggml asks for.
+void CheckSum(const ReductionParams& p, Checker& checker) {
+  const Tensor& out = p.out;
+  const bool row = p.self.rank() == 1 && out.rank() == 1 && out.dim(0) == 1;
+  if (!row) return CheckReduction(p, checker);
+  const auto layout = LayoutOf(p.self, p.dim.values());
+  CheckDims(p, layout, checker);
+  if (layout) CheckResult(p, *layout, true, checker);
 }
 
 void CheckExtreme(const ReductionParams& p, Checker& checker) {

@@ -262,6 +262,22 @@ TEST(Reduce, ExtremesTakeEachDimensionOnce) {
                  Handle(column));
 }
 
+// As ggml has it.
+TEST(Reduce, ASumOfTheOnlyDimensionMayBeARow) {
+  const Device device;
+  const DeviceTensor x = Make(ACL_FLOAT, {3}, {1, 2, 4}), row(ACL_FLOAT, DenseLayout({1})),
+                     pair(ACL_FLOAT, DenseLayout({2})), square(ACL_FLOAT, DenseLayout({2, 2}));
+  const IntListHandle first({{0}}), beyond({{1}}), both({{0, 1}});
+  EXPECT_RUN(device, ReduceSum, x.handle(), first.get(), false, ACL_FLOAT, Handle(row));
+  EXPECT_EQ(ValuesOf(row), (Doubles{7}));
+  EXPECT_REFUSED(161002, "dims value is (1), expected dimensions", ReduceSum, x.handle(),
+                 beyond.get(), false, ACL_FLOAT, Handle(row));
+  EXPECT_REFUSED(161002, "out shape is (2), expected ()", ReduceSum, x.handle(), first.get(), false,
+                 ACL_FLOAT, Handle(pair));
+  EXPECT_REFUSED(161002, "out shape is (1), expected ()", ReduceSum, square.handle(), both.get(),
+                 false, ACL_FLOAT, Handle(row));
+}
+
 TEST(Reduce, RunningProductsInPlace) {
   const Device device;
   Random random(73);
