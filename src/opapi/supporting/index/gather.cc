@@ -19,7 +19,7 @@ class Gathering {
     const Tensor& self = p.self;
     const Shape shape = ShapeOf(p.index);
     Shape steps(shape.size());
-    for (uint32_t i = 0; i < self.rank(); ++i) {
+    for (uint32_t i = 0; i < steps.size() && i < self.rank(); ++i) {
       steps[i] = i == dim ? 0 : WrappingProduct(self.tensor().strides[i], bytes_);
     }
     if (self.rank() > 0) along_ = self.tensor().strides[dim] * bytes_;
@@ -75,10 +75,13 @@ class Gathering {
 void CheckGather(const GatherParams& p, Checker& checker) {
   const Tensor &self = p.self, &index = p.index;
   CheckDim(self, p.dim, checker);
-  checker.Rank(index, self.rank()).SameDtype(p.out, self);
+  // A scalar is a row of one element.
+  const auto rank_of = [](const Tensor& tensor) { return std::max<uint32_t>(tensor.rank(), 1); };
+  if (rank_of(index) != rank_of(self)) checker.Rank(index, self.rank());
+  checker.SameDtype(p.out, self);
   CheckIndexType(index, checker);
   CheckShape(p.out, ShapeOf(index), checker);
-  for (uint32_t i = 0; checker.ok() && i < self.rank(); ++i) {
+  for (uint32_t i = 0; checker.ok() && i < self.rank() && i < index.rank(); ++i) {
     checker.That(i == *WrapDim(p.dim, self.rank()) || index.dim(i) <= self.dim(i), [&] {
       return Concat("index shape is ", ShapeText(index), ", expected at most that of self, ",
                     ShapeText(self));

@@ -281,6 +281,20 @@ TEST(Index, OfMoreElementsThanAreCountedBothWays) {
 }
 
 // Whatever its sign, type and place; then nothing is written.
+// As PyTorch has it: a scalar is a row of one element.
+TEST(Index, GathersFromAndByScalars) {
+  const Device device;
+  const DeviceTensor one = Make(ACL_FLOAT, {}, {7}), row = Make(ACL_FLOAT, {3}, {1, 2, 3}),
+                     places = Make(ACL_INT64, {2}, {0, 0}), place = Make(ACL_INT64, {}, {2}),
+                     pair(ACL_FLOAT, DenseLayout({2})), out(ACL_FLOAT, DenseLayout({})),
+                     square(ACL_INT64, DenseLayout({2, 2}));
+  EXPECT_RUN(device, Gather, one.handle(), 0, places.handle(), Handle(pair));
+  EXPECT_EQ(ValuesOf(pair), (Doubles{7, 7}));
+  EXPECT_RUN(device, Gather, row.handle(), 0, place.handle(), Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{3}));
+  EXPECT_REFUSED(161002, "index ", Gather, one.handle(), 0, square.handle(), Handle(out));
+}
+
 TEST(Index, GathersNothingByAnIndexOutOfRange) {
   const Device device;
   const int64_t count = 40000, limit = 10;

@@ -106,6 +106,20 @@ TEST(Order, ResultsThatShapeThemselves) {
   EXPECT_EQ(ValuesOf(inverse), (Doubles{0, 2, 1, 2, 0, 1}));
 }
 
+TEST(Order, PlacesInAScalarHaveNoElements) {
+  const Device device;
+  for (const double value : {0.0, 5.0}) {
+    const DeviceTensor self = Make(ACL_FLOAT, {}, {value}), none(ACL_INT64, DenseLayout({0, 0})),
+                       row(ACL_INT64, DenseLayout({1, 0})), column(ACL_INT64, DenseLayout({1, 1}));
+    for (const DeviceTensor* out : {&none, &row}) {
+      EXPECT_RUN(device, Nonzero, self.handle(), Handle(*out));
+      EXPECT_EQ(ShapeNow(*out), (Dims{value == 0 ? 0 : 1, 0}));
+    }
+    EXPECT_REFUSED(161002, "out shape is (1, 1), expected (1, 0)", Nonzero, self.handle(),
+                   Handle(column));
+  }
+}
+
 TEST(Order, SearchesSortedRows) {
   const Device device;
   Random random(40);
