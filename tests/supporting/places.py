@@ -124,6 +124,12 @@ def gather(x, dim: int, index):
     return x[_along(x, dim, index)]
 
 
+def take_slice(x, dim: int, start: int, end: int, step: int):
+    place = [slice(None)] * x.ndim
+    place[dim] = slice(start, end, step)
+    return x[tuple(place)]
+
+
 def index_select(x, dim: int, index):
     taken = np.take(np.atleast_1d(x), np.atleast_1d(index), dim)
     return taken if x.ndim else taken.reshape(())

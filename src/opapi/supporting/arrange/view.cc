@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Slice and Permute: another view of the same elements, copied.
+#include <algorithm>
+
+#include "generated/arrange.h"
+#include "kernels/copy.h"
+#include "supporting/along.h"
+
+namespace openaclnn::supporting {
+namespace {
+
+/// Elements [begin, begin + count * step) along a dimension.
+struct Part {
+  int64_t begin = 0, count = 0;
+};
+
+/// As NumPy slices: ends are counted from the end where negative, and cut off at the ends.
+Part PartOf(const SliceParams& p) {
+  const int64_t length = p.self.dim(*WrapDim(p.dim, p.self.rank()));
+  const auto within = [length](int64_t place) {
+    return std::clamp<int64_t>(place < 0 ? place + length : place, 0, length);
+  };
+  const int64_t begin = within(p.start), end = within(p.end);
+  return {begin, end <= begin ? 0 : (end - begin - 1) / p.step + 1};
+}
+
+Shape StepsOf(const Operand& self) {
+  Shape steps;
+  for (uint32_t i = 0; i < self.rank(); ++i) {
+    steps.push_back(WrappingProduct(self.tensor().strides[i], BytesOf(self)));
+  }
+  return steps;
+}
+
+/// out = the elements `offset` bytes behind self's first, by these steps.
+Plan MakeCopy(const Tensor& self, const Tensor& out, Shape steps, int64_t offset) {
+  const Shape shape = ShapeOf(out);
+  const Copy copy(shape, Steps(std::move(steps)), Steps(shape, out), BytesOf(out));
+  if (out.empty()) offset = 0;
+  const Place from = self.place, to = out.place;
+  return {0, [=](const Buffers& buffers) -> Status {
+            copy(from(buffers) + offset, to(buffers));
+            return {};
+          }};
+}
+
+}  // namespace
+
+void CheckSlice(const SliceParams& p, Checker& checker) {
+  checker.RankBetween(p.self, 1, kMaxRank).SameDtype(p.out, p.self);
+  CheckDim(p.self, p.dim, checker);
+  checker.That(p.step > 0,
+               [&] { return Concat("step value is ", p.step, ", expected one above 0"); });
+  if (!checker.ok()) return;
+  Shape shape = ShapeOf(p.self);
+  shape[*WrapDim(p.dim, p.self.rank())] = PartOf(p).count;
+  CheckShape(p.out, shape, checker);
+}
+
+Plan PlanSlice(const SliceParams& p, const Product&) {
+  const uint32_t dim = *WrapDim(p.dim, p.self.rank());
+  Shape steps = StepsOf(p.self);
+  const int64_t offset = WrappingProduct(steps[dim], PartOf(p).begin);
+  steps[dim] = WrappingProduct(steps[dim], p.step);
+  return MakeCopy(p.self, p.out, std::move(steps), offset);
+}
+
+void CheckPermute(const PermuteParams& p, Checker& checker) {
+  const auto dims = p.dims.values();
+  const uint32_t rank = p.self.rank();
+  std::array<bool, kMaxRank> seen{};
+  bool fits = dims.size() == rank;
+  for (size_t i = 0; fits && i < dims.size(); ++i) {
+    const auto dim = WrapDim(dims[i], rank);
+    fits = dim && !seen[*dim];
+    if (fits) seen[*dim] = true;
+  }
+  checker.SameDtype(p.out, p.self).That(fits, [&] {
+    return Concat("dims value is ", ShapeText(dims.data(), static_cast<uint32_t>(dims.size())),
+                  ", expected the dimensions of self, ", ShapeText(p.self), ", each once");
+  });
+  if (!checker.ok()) return;
+  Shape shape;
+  for (const int64_t dim : dims) shape.push_back(p.self.dim(*WrapDim(dim, rank)));
+  CheckShape(p.out, shape, checker);
+}
+
+Plan PlanPermute(const PermuteParams& p, const Product&) {
+  const Shape steps = StepsOf(p.self);
+  Shape moved;
+  for (const int64_t dim : p.dims.values()) moved.push_back(steps[*WrapDim(dim, p.self.rank())]);
+  return MakeCopy(p.self, p.out, std::move(moved), 0);
+}
+
+}  // namespace openaclnn::supporting
