@@ -130,6 +130,10 @@ def take_slice(x, dim: int, start: int, end: int, step: int):
     return x[tuple(place)]
 
 
+def gather_v2(x, dim: int, index):
+    return np.take(x, index, dim)
+
+
 def index_select(x, dim: int, index):
     taken = np.take(np.atleast_1d(x), np.atleast_1d(index), dim)
     return taken if x.ndim else taken.reshape(())

@@ -14,17 +14,18 @@ namespace openaclnn::supporting {
 
 namespace {
 
-/// Of slices along a dimension, which out has another number of.
-Selection SelectionAlong(const Tensor& self, const Tensor& out, uint32_t dim) {
+/// Of slices along a dimension, in place of which out has `given` dimensions.
+Selection SelectionAlong(const Tensor& self, const Tensor& out, uint32_t dim, uint32_t given) {
   const Shape shape = ShapeOf(self), rows = ShapeOf(out);
   const Steps from(shape, self), to(rows, out);
   const uint32_t lead = std::min(dim + 1, self.rank());
+  const uint32_t out_lead = self.rank() > 0 ? dim + given : out.rank();
   const Shape slice(shape.begin() + lead, shape.end());
   const Shape places(shape.begin(), shape.begin() + dim);
   const Steps from_slice(Shape(from.bytes.begin() + lead, from.bytes.end()));
-  const Steps to_slice(Shape(to.bytes.begin() + lead, to.bytes.end()));
+  const Steps to_slice(Shape(to.bytes.begin() + out_lead, to.bytes.end()));
   return {Offsets(shape.data(), from.bytes.data(), dim), CountOf(places),
-          Offsets(rows.data(), to.bytes.data(), lead),
+          Offsets(rows.data(), to.bytes.data(), out_lead),
           Copy(slice, from_slice, to_slice, BytesOf(self)), CountOf(slice) * BytesOf(self)};
 }
 
@@ -125,22 +126,61 @@ void CheckIndexSelect(const IndexSelectParams& p, Checker& checker) {
   CheckShape(p.out, shape, checker);
 }
 
-Plan PlanIndexSelect(const IndexSelectParams& p, const Product&) {
-  const Tensor &self = p.self, &index = p.index, &out = p.out;
-  const uint32_t dim = *WrapDim(p.dim, self.rank());
-  const int64_t limit = self.rank() > 0 ? self.dim(dim) : 1;
-  const int64_t step = self.rank() > 0 ? self.tensor().strides[dim] * BytesOf(self) : 0;
-  const Selection selection = SelectionAlong(self, out, dim);
+namespace {
+
+/// Slices of self for the elements of index, in order; a negative one counts from the end.
+struct Selecting {
+  const Tensor &self, &index, &out;
+  uint32_t dim, given;
+  bool from_end;
+};
+
+Plan MakeSelection(const Selecting& of) {
+  const Tensor &self = of.self, &index = of.index, &out = of.out;
+  const int64_t limit = self.rank() > 0 ? self.dim(of.dim) : 1;
+  const int64_t step = self.rank() > 0 ? self.tensor().strides[of.dim] * BytesOf(self) : 0;
+  const Selection selection = SelectionAlong(self, out, of.dim, of.given);
   const IndexReader reader(index, ShapeOf(index));
+  const bool from_end = of.from_end;
   const Place self_at = self.place, index_at = index.place, out_at = out.place;
   return {0, [=](const Buffers& buffers) -> Status {
             std::vector<int64_t> offsets;
-            Status status = reader.Read(index_at(buffers), limit, false, &offsets);
+            Status status = reader.Read(index_at(buffers), limit, from_end, &offsets);
             if (!status.ok()) return status;
             for (int64_t& offset : offsets) offset *= step;
             selection(offsets, self_at(buffers), out_at(buffers));
             return {};
           }};
+}
+
+}  // namespace
+
+Plan PlanIndexSelect(const IndexSelectParams& p, const Product&) {
+  const uint32_t dim = *WrapDim(p.dim, p.self.rank());
+  return MakeSelection({p.self, p.index, p.out, dim, 1, false});
+}
+
+void CheckGatherV2(const GatherV2Params& p, Checker& checker) {
+  const Tensor &self = p.self, &index = p.index;
+  CheckDim(self, p.dim, checker);
+  checker.RankBetween(self, 1, kMaxRank).SameDtype(p.out, self);
+  CheckIndexType(index, checker);
+  checker.That(self.rank() + index.rank() <= kMaxRank + 1, [&] {
+    return Concat("index rank is ", index.rank(), ", expected a result of at most ", kMaxRank,
+                  " dimensions");
+  });
+  if (!checker.ok()) return;
+  const uint32_t dim = *WrapDim(p.dim, self.rank());
+  Shape shape;
+  for (uint32_t i = 0; i < dim; ++i) shape.push_back(self.dim(i));
+  for (uint32_t i = 0; i < index.rank(); ++i) shape.push_back(index.dim(i));
+  for (uint32_t i = dim + 1; i < self.rank(); ++i) shape.push_back(self.dim(i));
+  CheckShape(p.out, shape, checker);
+}
+
+Plan PlanGatherV2(const GatherV2Params& p, const Product&) {
+  const uint32_t dim = *WrapDim(p.dim, p.self.rank());
+  return MakeSelection({p.self, p.index, p.out, dim, p.index.rank(), true});
 }
 
 void CheckMaskedSelect(const MaskedSelectParams& p, Checker& checker) {
