@@ -92,6 +92,16 @@ def layer_norm(d: Draw, gradient: bool = False) -> Case:
     return _norm_case(d, given, (shape, last, last))
 
 
+def rms_norm(d: Draw) -> Case:
+    d.style = "plain" if d.style == "rank 0" else d.style
+    shape = d.shape(1, 3)
+    last = shape[len(shape) - d.whole(1, len(shape)) :]
+    given = {each.name: d.array(shape, None if i == 0 else d.real(), "tame")
+             for i, each in enumerate(d.record.inputs)}  # fmt: skip
+    given |= {"gamma": d.array(last, d.real(), "tame"), "epsilon": _eps(d)}
+    return _norm_case(d, given)
+
+
 def layer_norm_backward(d: Draw) -> Case:
     return layer_norm(d, True)
 

@@ -164,6 +164,12 @@ def layer_norm(x, shape, weight, bias, eps):
     return out, mean, rstd
 
 
+def rms_norm(x, gamma, eps):
+    over = tuple(range(x.ndim - gamma.ndim, x.ndim))
+    rstd = 1 / np.sqrt(np.mean(x * x, axis=over, keepdims=True) + eps)
+    return x * rstd * gamma, rstd
+
+
 def layer_norm_backward(gradient, x, shape, mean, rstd, weight, mask):
     lead = x.ndim - len(shape)
     of_group = x.shape[:lead] + (1,) * len(shape)
