@@ -92,6 +92,14 @@ def layer_norm(d: Draw, gradient: bool = False) -> Case:
     return _norm_case(d, given, (shape, last, last))
 
 
+def rotary(d: Draw) -> Case:
+    d.style = "plain" if d.style in ("rank 0", "long") else d.style
+    shape = (*d.shape(0, 3), 4 * d.whole(1, 70))
+    angles = {name: d.array(d.within(shape), d.real(), "unit") for name in ("cos", "sin")}
+    given = {"x": d.array(shape, None, "tame"), "mode": d.whole(0, 3), **angles}
+    return Case(given, "double", {"out": d.real()})
+
+
 def rms_norm(d: Draw) -> Case:
     d.style = "plain" if d.style == "rank 0" else d.style
     shape = d.shape(1, 3)

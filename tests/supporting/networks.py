@@ -164,6 +164,22 @@ def layer_norm(x, shape, weight, bias, eps):
     return out, mean, rstd
 
 
+def rotary(x, cos, sin, mode: int):
+    """Of the numbers in the order that they come out, and of what each is turned with."""
+    n = x.shape[-1]
+    half, even = n // 2, np.arange(0, n, 2)
+    order = np.concatenate([even, even + 1]) if mode == 3 else np.arange(n)
+    if mode in (0, 3):
+        other = np.concatenate([order[half:], order[:half]])
+        sign = np.repeat([-1.0, 1.0], half)
+    elif mode == 1:
+        other, sign = np.arange(n) ^ 1, np.tile([-1.0, 1.0], half)
+    else:
+        other = np.arange(n).reshape(2, 2, n // 4)[:, ::-1].reshape(-1)
+        sign = np.tile(np.repeat([-1.0, 1.0], n // 4), 2)
+    return x[..., order] * cos + x[..., other] * sign * sin
+
+
 def rms_norm(x, gamma, eps):
     over = tuple(range(x.ndim - gamma.ndim, x.ndim))
     rstd = 1 / np.sqrt(np.mean(x * x, axis=over, keepdims=True) + eps)
