@@ -5,73 +5,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
-#include <string_view>
 
 #include "kernels/broadcast.h"
 #include "kernels/rows.h"
+#include "supporting/attention/heads.h"
 #include "supporting/elements.h"
 #include "supporting/philox.h"
-#include "supporting/tree_sum.h"
 
 namespace openaclnn::supporting {
 namespace {
 
 constexpr int64_t kCopies = 8;  // of each maximum and sum, as the API has them
-
-/// q, k, v and tensors of their shapes as (batch, head, row, element).
-struct Heads {
-  Heads() = default;
-  /// `given` is that of the operand's layout, by the letters of BNSD, BSND, BSH and SBH.
-  Heads(const Tensor& operand, std::string_view layout, int64_t width)
-      : place(operand.place),
-        bytes(BytesOf(operand)),
-        load(LoaderOf<double>(operand.dtype())),
-        store(StorerOf<double>(operand.dtype())) {
-    const auto axis = [&](char letter) { return static_cast<uint32_t>(layout.find(letter)); };
-    const auto step_of = [&](uint32_t d) { return operand.tensor().strides[d]; };
-    batches = operand.dim(axis('B'));
-    rows = operand.dim(axis('S'));
-    elements = width;
-    batch_step = step_of(axis('B'));
-    row_step = step_of(axis('S'));
-    if (layout.size() == 4) {
-      heads = operand.dim(axis('N'));
-      head_step = step_of(axis('N'));
-      element_step = step_of(axis('D'));
-    } else {
-      heads = width == 0 ? 0 : operand.dim(axis('H')) / width;
-      element_step = step_of(axis('H'));
-      head_step = element_step * width;
-    }
-  }
-
-  std::byte* Row(const Buffers& buffers, int64_t batch, int64_t head, int64_t row) const {
-    return place(buffers) + (batch * batch_step + head * head_step + row * row_step) * bytes;
-  }
-  /// All rows of a head, one after the other.
-  std::vector<double> Load(const Buffers& buffers, int64_t batch, int64_t head) const {
-    std::vector<double> values(static_cast<size_t>(rows * elements));
-    for (int64_t row = 0; row < rows; ++row) {
-      load(Row(buffers, batch, head, row), element_step * bytes, elements,
-           values.data() + row * elements);
-    }
-    return values;
-  }
-  void Store(const Buffers& buffers, int64_t batch, int64_t head, const double* values) const {
-    for (int64_t row = 0; row < rows; ++row) {
-      store(values + row * elements, elements, Row(buffers, batch, head, row),
-            element_step * bytes);
-    }
-  }
-
-  Place place;
-  int64_t batches = 0, heads = 0, rows = 0, elements = 0;
-  int64_t batch_step = 0, head_step = 0, row_step = 0, element_step = 0;
-  int64_t bytes = 0;
-  LoadRow<double> load = nullptr;
-  StoreRow<double> store = nullptr;
-};
 
 /// What of a row's scores is left out.
 struct Mask {
@@ -88,15 +32,6 @@ struct Mask {
   Place place;
   std::array<int64_t, 4> steps{};
 };
-
-constexpr std::array<std::string_view, 4> kLayouts = {"BNSD", "BSND", "BSH", "SBH"};
-
-/// Nothing for another.
-std::optional<std::string_view> LayoutOf(const char* name) {
-  const std::string_view given = name == nullptr ? "" : name;
-  const auto found = std::find(kLayouts.begin(), kLayouts.end(), given);
-  return found == kLayouts.end() ? std::nullopt : std::optional(*found);
-}
 
 struct Attention {
   /// Of a call or of its gradient.
@@ -144,12 +79,6 @@ struct Attention {
     }
   }
 
-  static double Dot(const double* a, const double* b, int64_t n) {
-    TreeSum<double> sum;
-    for (int64_t i = 0; i < n; ++i) sum.Add(a[i] * b[i]);
-    return sum.Total();
-  }
-
   /// 1 / keep for what stays, 0 for what is dropped.
   double Kept(const Buffers& buffers, int64_t batch, int64_t head, int64_t i, int64_t j) const {
     if (!has_drop && !seeded) return 1;
@@ -173,62 +102,6 @@ struct Attention {
   Offsets drop_bytes;
   Mask mask;
 };
-
-/// What softmax leaves behind for the gradient.
-struct RowSums {
-  double max = 0, sum = 0;
-};
-
-/// A row of scores becomes its softmax; one that is hidden whole becomes zeros, as does its sum.
-RowSums Softmax(std::vector<double>* scores) {
-  RowSums sums;
-  if (scores->empty()) return sums;
-  const double max = *std::max_element(scores->begin(), scores->end());
-  if (max == -INFINITY) {
-    std::fill(scores->begin(), scores->end(), 0.0);
-    return sums;
-  }
-  sums.max = max;
-  TreeSum<double> sum;
-  for (double& score : *scores) {
-    score = std::exp(score - max);
-    sum.Add(score);
-  }
-  sums.sum = sum.Total();
-  for (double& score : *scores) score /= sums.sum;
-  return sums;
-}
-
-/// Factors, one for each row of a sum of rows, times a row.
-struct Scaled {
-  std::span<const double> factors, row;
-};
-
-/// Rows that a tree sums together.
-struct SummedRows {
-  std::vector<double> values;
-
-  SummedRows& operator+=(const Scaled& term) {
-    double* to = values.data();
-    for (const double factor : term.factors) {
-      for (const double element : term.row) *to++ += factor * element;
-    }
-    return *this;
-  }
-  friend SummedRows operator+(const SummedRows& left, SummedRows right) {
-    for (size_t i = 0; i < right.values.size(); ++i) right.values[i] += left.values[i];
-    return right;
-  }
-};
-
-/// Of `count` elements.
-TreeSum<SummedRows> SumOfRows(int64_t count) {
-  return TreeSum<SummedRows>({std::vector<double>(static_cast<size_t>(count))});
-}
-
-std::span<const double> RowOf(const std::vector<double>& rows, int64_t row, int64_t n) {
-  return std::span(rows).subspan(static_cast<size_t>(row * n), static_cast<size_t>(n));
-}
 
 /// Of tensors that may be null, all but some must be; so must all lists.
 void CheckNull(const Params& p, std::initializer_list<const Tensor*> supported, Checker& checker) {
@@ -392,7 +265,7 @@ struct HeadGradient {
       const auto at = static_cast<size_t>(j);
       const double factor = attention.Kept(buffers, batch, head, i, j);
       kept[at] = weights[at] * factor;
-      slopes[at] = factor * Attention::Dot(dy.data(), values.data() + j * k.elements, k.elements);
+      slopes[at] = factor * Dot(dy.data(), values.data() + j * k.elements, k.elements);
       mean_sum.Add(slopes[at] * weights[at]);
     }
     dv.Add(Scaled{kept, dy});
