@@ -301,7 +301,7 @@ def _layout(x, layout: str):
     return x.reshape((*x.shape[:2], -1)) if len(layout) == 3 else x
 
 
-def _weights(q, k, mask, scale, before: int, after: int, mode: int):
+def _weights(q, k, mask, scale, before: int, after: int, mode: int, shift=None):
     """The softmax of the scores that are not hidden, the maxima and the sums."""
     i, j = np.ogrid[: q.shape[2], : k.shape[2]]
     hidden = np.zeros((1, 1, q.shape[2], k.shape[2]), bool)
@@ -312,6 +312,7 @@ def _weights(q, k, mask, scale, before: int, after: int, mode: int):
         if mode == 0:
             hidden = hidden | (j < i - before) | (j > i + after)
     scores = np.matmul(q, np.swapaxes(k, -1, -2)) * scale
+    scores = scores if shift is None else scores + shift
     hidden = np.broadcast_to(hidden, scores.shape)
     top = np.max(np.where(hidden, -np.inf, scores.value), axis=-1, keepdims=True)
     empty = top == -np.inf
@@ -345,6 +346,18 @@ def attention(q, k, v, drops, mask, scale, keep, before, after, heads, layout, m
     out = np.matmul(weights * _kept(drops, weights.shape, keep, seed, offset), v)
     sums = (np.repeat(each, 8, axis=-1) for each in (top, total))
     return *sums, None, _layout(out, layout)
+
+
+def infer_attention(q, k, v, shift, mask, scale, before, after, heads, layout, mode):
+    q, k, v, _, _ = _pair(q, k, v, heads, layout)
+    mask = None if mask is None else getattr(mask, "value", mask)
+    if q.shape[2] == 1:
+        mode = 1  # no window
+        mask = mask[:, None] if mask is not None and mask.ndim == 2 else mask
+    if mask is not None and mask.ndim == 3:
+        mask = mask[:, None]
+    weights, _, _ = _weights(q, k, mask, scale, before, after, mode, shift)
+    return _layout(np.matmul(weights, v), layout)
 
 
 def attention_backward(q, k, v, dy, drops, mask, scale, keep, before, after, heads, layout, mode,
