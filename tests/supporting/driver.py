@@ -13,6 +13,7 @@ import chance
 import formulas
 import networks
 import places
+import windows
 from bounded import FLOAT, Bounded
 from draw import STYLES, TURNS, Case, Draw, domain_of, seen
 from judge import difference, odd_nans, wrong
@@ -26,7 +27,7 @@ from openaclnn.runtime import Runtime, Stream
 
 NAMES = {
     name: value
-    for module in (formulas, places, chance, networks)
+    for module in (formulas, places, chance, networks, windows)
     for name, value in vars(module).items()
     if not name.startswith("_")
 } | {"np": np}

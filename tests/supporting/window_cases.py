@@ -5,6 +5,56 @@ from cases import Case, Draw, _dim
 from more_cases import _full, _index, _moved
 
 
+def _plane(d: Draw, axes: int) -> tuple[int, ...]:
+    return tuple(d.whole(3, 6 if axes > 1 else 12) for _ in range(axes))
+
+
+def _windows(d: Draw) -> dict:
+    d.style = "plain" if d.style in ("rank 0", "long") else d.style
+    batches = 0 if d.style == "empty" else d.whole(1, 2)
+    lead = (d.whole(1, 3),) if d.flag() else (batches, d.whole(1, 2))
+    return {"self": d.array((*lead, *_plane(d, 2)), None, "any")}
+
+
+def im2col(d: Draw) -> Case:
+    given = _windows(d)
+    given |= {"kernelSize": [d.whole(1, 3), d.whole(1, 3)], "dilation": [d.whole(1, 1)],
+              "padding": [d.whole(0, 2), d.whole(0, 2)], "stride": [d.whole(1, 3)]}  # fmt: skip
+    return Case(given, "stored", {"out": d.first})
+
+
+def _fits(d: Draw, taps) -> list[int]:
+    return [d.whole(0, each // 2) for each in taps]
+
+
+def avg_pool(d: Draw) -> Case:
+    given = _windows(d)
+    taps = [d.whole(1, 3), d.whole(1, 3)]
+    given |= {"kernelSize": taps, "strides": d.one(([], [d.whole(1, 3), d.whole(1, 3)])),
+              "paddings": _fits(d, taps), "ceilMode": d.flag(), "countIncludePad": d.flag(),
+              "divisorOverride": d.one((0, 0, 5)), "cubeMathType": 0}  # fmt: skip
+    given["self"] = d.array(given["self"].shape, None, "tame")
+    return Case(given, "double", {"out": d.first})
+
+
+def max_pool(d: Draw) -> Case:
+    given = _windows(d)
+    taps = [d.whole(1, 3), d.whole(1, 3)]
+    pads = [min(_fits(d, taps))]
+    given |= {"kernelShape": taps, "strides": [d.whole(1, 3), d.whole(1, 3)], "autoPads": 0,
+              "pads": d.one((pads, pads * 4)), "dilations": [1, 1],
+              "ceilMode": d.whole(0, 1)}  # fmt: skip
+    return Case(given, "wide", {"out": d.first})
+
+
+def upsample_nearest(d: Draw) -> Case:
+    d.style = "plain" if d.style in ("rank 0", "long") else d.style
+    n = 0 if d.style == "empty" else d.whole(1, 2)
+    array = d.array((n, d.whole(1, 3), *_plane(d, 2)))
+    return Case({"self": array, "outputSize": [d.whole(1, 15), d.whole(1, 15)]}, "stored",
+                {"out": d.first})  # fmt: skip
+
+
 def gather_v2(d: Draw) -> Case:
     shape = _full(d, 1)
     dim = _dim(d, len(shape))

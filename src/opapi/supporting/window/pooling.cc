@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// Im2col, AvgPool2d, MaxPool and UpsampleNearest2d: planes, and windows that go over them.
+#include "generated/window.h"
+#include "kernels/rows.h"
+#include "supporting/along.h"
+#include "supporting/window/axis.h"
+
+namespace openaclnn::supporting {
+namespace {
+
+/// A tensor's last two dimensions are a plane, of which there are as many as the others say.
+struct Planes {
+  explicit Planes(const Tensor& tensor)
+      : place(tensor.place),
+        bytes(BytesOf(tensor)),
+        lead(tensor, tensor.rank() - 2),
+        strides{tensor.tensor().strides[tensor.rank() - 2],
+                tensor.tensor().strides[tensor.rank() - 1]},
+        height(tensor.dim(tensor.rank() - 2)),
+        width(tensor.last_dim()) {}
+
+  std::byte* Plane(const Buffers& buffers, int64_t plane) const {
+    return place(buffers) + lead(plane) * bytes;
+  }
+
+  Place place;
+  int64_t bytes;
+  Offsets lead;
+  std::array<int64_t, 2> strides;
+  int64_t height, width;
+};
+
+int64_t PlaneCount(const Tensor& tensor) {
+  int64_t count = 1;
+  for (uint32_t d = 0; d + 2 < tensor.rank(); ++d) count = WrappingProduct(count, tensor.dim(d));
+  return count;
+}
+
+/// Numbers of a call, of two dimensions.
+struct WindowLists {
+  const IntList &taps, &stride, &pad, *dilation = nullptr;
+};
+
+void CheckLists(const WindowLists& of, const Tensor& self, Checker& checker) {
+  checker.RankBetween(self, 3, 4);
+  CheckAxes(of.taps, 2, 1, checker);
+  if (!of.stride.values().empty()) CheckAxes(of.stride, 2, 1, checker);
+  CheckAxes(of.pad, 2, 0, checker);
+  if (of.dilation != nullptr) CheckAxes(*of.dilation, 2, 1, checker);
+}
+
+/// Strides that are left out are the window's. With `up` a last window may begin in the input or
+/// the padding before it and end behind all of it.
+Windows WindowsOf(const WindowLists& of, const Tensor& self, bool up) {
+  std::vector<WindowAxis> axes;
+  for (size_t i = 0; i < 2; ++i) {
+    WindowAxis axis;
+    axis.in = self.dim(static_cast<uint32_t>(self.rank() - 2 + i));
+    axis.taps = AtAxis(of.taps, i);
+    axis.stride = of.stride.values().empty() ? axis.taps : AtAxis(of.stride, i);
+    axis.pad = AtAxis(of.pad, i);
+    if (of.dilation != nullptr) axis.dilation = AtAxis(*of.dilation, i);
+    const int64_t room = axis.in + 2 * axis.pad - axis.reach();
+    axis.out = room < 0 ? 0 : (room + (up ? axis.stride - 1 : 0)) / axis.stride + 1;
+    if (up && (axis.out - 1) * axis.stride >= axis.in + axis.pad) --axis.out;
+    axes.push_back(axis);
+  }
+  return Windows(std::move(axes));
+}
+
+void CheckPlanes(const Tensor& out, const Tensor& self, const Windows& windows, Checker& checker) {
+  Shape shape = ShapeOf(self);
+  std::copy(windows.out.begin(), windows.out.end(), shape.end() - 2);
+  CheckShape(out, shape, checker);
+}
+
+/// out = f(the window's elements, how many of them padding would have, the place), in double.
+template <class Function>
+Plan MakePooling(const Tensor& self, const Tensor& out, const Windows& windows,
+                 const Function& function) {
+  if (out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  const Planes from(self), to(out);
+  const auto load = LoaderOf<double>(self.dtype());
+  const auto store = StorerOf<double>(out.dtype());
+  const int64_t places = windows.places(), taps = windows.tap_count(), planes = PlaneCount(self);
+  return {
+      0, [=](const Buffers& buffers) -> Status {
+        ParallelRows(planes * places, taps, [&](int64_t each) {
+          const int64_t plane = each / places, place = each % places;
+          std::vector<double> elements;
+          for (int64_t tap = 0; tap < taps; ++tap) {
+            const int64_t offset = windows.From(place, tap, from.strides.data());
+            if (offset == Windows::kNowhere) continue;
+            load(from.Plane(buffers, plane) + offset * from.bytes, 0, 1, &elements.emplace_back());
+          }
+          const auto at = DigitsOf(place, windows.out);
+          const double value = function(elements, at);
+          store(
+              &value, 1,
+              to.Plane(buffers, plane) + (at[0] * to.strides[0] + at[1] * to.strides[1]) * to.bytes,
+              0);
+        });
+        return {};
+      }};
+}
+
+WindowLists ListsOf(const AvgPool2dParams& p) { return {p.kernelSize, p.strides, p.paddings}; }
+WindowLists ListsOf(const MaxPoolParams& p) {
+  return {p.kernelShape, p.strides, p.pads, &p.dilations};
+}
+WindowLists ListsOf(const Im2colParams& p) {
+  return {p.kernelSize, p.stride, p.padding, &p.dilation};
+}
+
+}  // namespace
+
+void CheckAvgPool2d(const AvgPool2dParams& p, Checker& checker) {
+  CheckLists(ListsOf(p), p.self, checker);
+  checker.SameDtype(p.out, p.self);
+  if (!checker.ok()) return;
+  for (size_t i = 0; i < 2; ++i) {
+    checker.That(2 * AtAxis(p.paddings, i) <= AtAxis(p.kernelSize, i), [&] {
+      return Concat("paddings value is ", AtAxis(p.paddings, i),
+                    ", expected at most half of kernelSize, ", AtAxis(p.kernelSize, i));
+    });
+  }
+  CheckPlanes(p.out, p.self, WindowsOf(ListsOf(p), p.self, p.ceilMode), checker);
+}
+
+Plan PlanAvgPool2d(const AvgPool2dParams& p, const Product&) {
+  const Windows windows = WindowsOf(ListsOf(p), p.self, p.ceilMode);
+  const bool pads_count = p.countIncludePad;
+  const auto given = static_cast<double>(p.divisorOverride);
+  return MakePooling(p.self, p.out, windows, [=](const std::vector<double>& elements, auto at) {
+    TreeSum<double> sum;
+    for (const double element : elements) sum.Add(element);
+    double divisor = static_cast<double>(elements.size());
+    if (pads_count) {  // what of the window lies in the input and the padding
+      divisor = 1;
+      for (size_t i = 0; i < 2; ++i) {
+        const WindowAxis& axis = windows.axes[i];
+        const int64_t begin = at[i] * axis.stride - axis.pad;
+        divisor *= static_cast<double>(std::min(begin + axis.taps, axis.in + axis.pad) - begin);
+      }
+    }
+    return sum.Total() / (given != 0 ? given : divisor);
+  });
+}
+
+void CheckMaxPool(const MaxPoolParams& p, Checker& checker) {
+  const auto pads = p.pads.values();
+  const bool one = std::ranges::all_of(pads, [&](int64_t pad) { return pad == pads[0]; });
+  checker.That(p.autoPads == 0,
+               [&] { return Concat("autoPads value is ", p.autoPads, ", expected 0: by pads"); });
+  checker.That((pads.size() == 1 || pads.size() == 4) && one, [&] {
+    return Concat("pads value is ", ShapeText(pads.data(), static_cast<uint32_t>(pads.size())),
+                  ", expected one number, once or for all four sides");
+  });
+  checker.SameDtype(p.out, p.self).RankBetween(p.self, 3, 4);
+  CheckAxes(p.kernelShape, 2, 1, checker);
+  if (!p.strides.values().empty()) CheckAxes(p.strides, 2, 1, checker);
+  CheckAxes(p.dilations, 2, 1, checker);
+  if (!checker.ok()) return;
+  checker.That(pads[0] >= 0 && pads[0] <= AtAxis(p.kernelShape, 0) / 2 &&
+                   pads[0] <= AtAxis(p.kernelShape, 1) / 2,
+               [&] {
+                 return Concat("pads value is ", pads[0],
+                               ", expected at most half of kernelShape, not negative");
+               });
+  if (checker.ok())
+    CheckPlanes(p.out, p.self, WindowsOf(ListsOf(p), p.self, p.ceilMode != 0), checker);
+}
+
+Plan PlanMaxPool(const MaxPoolParams& p, const Product&) {
+  const Windows windows = WindowsOf(ListsOf(p), p.self, p.ceilMode != 0);
+  return MakePooling(p.self, p.out, windows, [](const std::vector<double>& elements, auto) {
+    double largest = -INFINITY;
+    for (const double element : elements) {
+      if (Less(largest, element)) largest = element;
+    }
+    return largest;
+  });
+}
+
+void CheckIm2col(const Im2colParams& p, Checker& checker) {
+  CheckLists(ListsOf(p), p.self, checker);
+  checker.SameDtype(p.out, p.self);
+  if (!checker.ok()) return;
+  const Windows windows = WindowsOf(ListsOf(p), p.self, false);
+  const Tensor& self = p.self;
+  const int64_t rows = WrappingProduct(self.dim(self.rank() - 3), windows.tap_count());
+  Shape shape = {rows, windows.places()};
+  if (self.rank() == 4) shape.insert(shape.begin(), self.dim(0));
+  CheckShape(p.out, shape, checker);
+}
+
+Plan PlanIm2col(const Im2colParams& p, const Product&) {
+  if (p.out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  const Windows windows = WindowsOf(ListsOf(p), p.self, false);
+  const Planes from(p.self);
+  const Rows to(p.out, p.out.rank() - 1);
+  const int64_t places = windows.places(), taps = windows.tap_count();
+  return {
+      0,
+      [=, rows = PlaneCount(p.self) * taps, out = p.out.place](const Buffers& buffers) -> Status {
+        ParallelRows(rows, places, [&](int64_t row) {
+          const std::byte* const plane = from.Plane(buffers, row / taps);
+          std::byte* at = to.At(out(buffers), row);
+          for (int64_t place = 0; place < places; ++place, at += to.step) {
+            const int64_t offset = windows.From(place, row % taps, from.strides.data());
+            MoveElement(offset == Windows::kNowhere ? nullptr : plane + offset * from.bytes,
+                        from.bytes, at);
+          }
+        });
+        return {};
+      }};
+}
+
+void CheckUpsample(const UpsampleParams& p, Checker& checker) {
+  CheckAxes(p.outputSize, 2, 1, checker);
+  checker.Rank(p.self, 4).SameDtype(p.out, p.self);
+  if (!checker.ok()) return;
+  checker.That(p.self.dim(2) > 0 && p.self.dim(3) > 0, [&] {
+    return Concat("self shape is ", ShapeText(p.self), ", expected planes with elements");
+  });
+  CheckShape(p.out,
+             {p.self.dim(0), p.self.dim(1), AtAxis(p.outputSize, 0), AtAxis(p.outputSize, 1)},
+             checker);
+}
+
+Plan PlanUpsample(const UpsampleParams& p, const Product&) {
+  if (p.out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  const Planes from(p.self), to(p.out);
+  // In float, as PyTorch has it.
+  const auto sources = [](int64_t in, int64_t out) {
+    std::vector<int64_t> places(static_cast<size_t>(out));
+    const float scale = static_cast<float>(in) / static_cast<float>(out);
+    for (int64_t i = 0; i < out; ++i) {
+      const auto place = static_cast<int64_t>(static_cast<float>(i) * scale);
+      places[static_cast<size_t>(i)] = std::min(place, in - 1);
+    }
+    return places;
+  };
+  const auto rows = sources(from.height, to.height), columns = sources(from.width, to.width);
+  return {0, [=, planes = PlaneCount(p.self)](const Buffers& buffers) -> Status {
+            ParallelRows(planes * to.height, to.width, [&](int64_t each) {
+              const int64_t plane = each / to.height, row = each % to.height;
+              const std::byte* const source =
+                  from.Plane(buffers, plane) +
+                  rows[static_cast<size_t>(row)] * from.strides[0] * from.bytes;
+              std::byte* const target = to.Plane(buffers, plane) + row * to.strides[0] * to.bytes;
+              for (int64_t i = 0; i < to.width; ++i) {
+                MoveElement(source + columns[static_cast<size_t>(i)] * from.strides[1] * from.bytes,
+                            to.bytes, target + i * to.strides[1] * to.bytes);
+              }
+            });
+            return {};
+          }};
+}
+
+}  // namespace openaclnn::supporting

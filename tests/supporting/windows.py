@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Windows over planes, written from their formulas: convolution, pooling, columns, other sizes."""
+
+import numpy as np
+
+from bounded import FLOAT, Bounded
+from networks import _operand
+
+
+def _axis(values, i: int) -> int:
+    return values[i] if len(values) > 1 else values[0]
+
+
+def out_length(n: int, taps: int, stride: int, pad: int, dilation: int, up: bool = False) -> int:
+    """Windows that fit; with `up` a last one that begins in the input or before it."""
+    room = n + 2 * pad - dilation * (taps - 1) - 1
+    if room < 0:
+        return 0
+    count = (room + (stride - 1 if up else 0)) // stride + 1
+    return count - 1 if up and (count - 1) * stride >= n + pad else count
+
+
+def windows(x, taps, strides, pads, dilations, up: bool, outside):
+    """(…, places …, taps …) of the last dimensions; `outside` is what the padding holds."""
+    axes = len(taps)
+    setting = [tuple(_axis(each, i) for each in (taps, strides, pads, dilations))
+               for i in range(axes)]  # fmt: skip
+    spatial = x.shape[x.ndim - axes :]
+    outs = [out_length(n, *each, up) for n, each in zip(spatial, setting, strict=True)]
+    # Enough behind for a last window that ends behind the padding.
+    wide = [(pad, pad + stride + dilation * tap) for tap, stride, pad, dilation in setting]
+    padded = np.pad(x, [(0, 0)] * (x.ndim - axes) + wide, constant_values=outside)
+    for axis, (out, (tap, stride, _, dilation)) in enumerate(zip(outs, setting, strict=True)):
+        at = np.arange(out)[:, None] * stride + np.arange(tap)[None, :] * dilation
+        # The taps go to the end, so that the other dimensions keep their places.
+        where = x.ndim - axes + axis
+        padded = np.moveaxis(np.take(padded, at, where), where + 1, -1)
+    return padded
+
+
+def im2col(x, taps, dilation, padding, stride):
+    seen = windows(x, taps, stride, padding, dilation, False, 0)
+    channels = x.ndim - 3
+    moved = np.moveaxis(seen, (-2, -1), (channels + 1, channels + 2))
+    lead = moved.shape[:channels]
+    rows = int(np.prod(moved.shape[channels : channels + 3]))
+    return moved.reshape((*lead, rows, moved.shape[-2] * moved.shape[-1]))
+
+
+def avg_pool(x, taps, strides, pads, up: bool, count_pad: bool, divisor: int):
+    """In float64, of which x has the values."""
+    strides = strides or taps
+    value = x.value
+    inside = np.ones(value.shape[-2:])
+    seen = windows(value, taps, strides, pads, [1, 1], up, 0.0)
+    error = np.abs(seen).sum((-1, -2)) * 2.0**-52 * seen.shape[-1] * seen.shape[-2]
+    total = Bounded(seen.sum((-1, -2)), x.format, error)
+    if divisor:
+        return total / np.float64(divisor)
+    if count_pad:
+        inside = np.pad(inside, [(p, p) for p in (_axis(pads, 0), _axis(pads, 1))],
+                        constant_values=1)  # fmt: skip
+        counts = windows(inside, taps, strides, [0, 0], [1, 1], up, 0.0)
+        counts = counts[: total.shape[-2], : total.shape[-1]]
+    else:
+        counts = windows(inside, taps, strides, pads, [1, 1], up, 0.0)
+    return total / counts.sum((-1, -2))
+
+
+def max_pool(x, taps, strides, pads, dilations, up: bool):
+    return windows(x, taps, strides or taps, pads[:1], dilations, up, -np.inf).max((-1, -2))
+
+
+def upsample_nearest(x, size):
+    for axis, out in zip((-2, -1), size, strict=True):
+        n = x.shape[axis]
+        scale = np.float32(n) / np.float32(out)
+        places = (np.arange(out, dtype=np.float32) * scale).astype(np.int64)
+        x = np.take(x, np.minimum(places, n - 1), axis)
+    return x
