@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution over tensors of time, batch and channels.
+// Convolution over tensors of time, batch and channels; that of other layouts by inclusion.
 #ifndef OPENACLNN_ACLNNOP_ACLNN_CONVOLUTION_H_
 #define OPENACLNN_ACLNNOP_ACLNN_CONVOLUTION_H_
 
 #include "aclnn/acl_meta.h"
+#include "aclnnop/aclnn_conv_nd.h"
 
 #ifdef __cplusplus
 extern "C" {

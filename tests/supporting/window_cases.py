@@ -9,6 +9,39 @@ def _plane(d: Draw, axes: int) -> tuple[int, ...]:
     return tuple(d.whole(3, 6 if axes > 1 else 12) for _ in range(axes))
 
 
+def convolution(d: Draw) -> Case:
+    axes, groups = d.whole(1, 3), d.whole(1, 3)
+    transposed = d.flag()
+    ins, outs = d.whole(1, 3), d.whole(1, 3)
+    taps = tuple(d.whole(1, 3) for _ in range(axes))
+    one = d.whole(0, 3) == 0  # number for all dimensions
+
+    def numbers(low: int, high: int) -> list[int]:
+        return [d.whole(low, high) for _ in range(1 if one else axes)]
+
+    n = 0 if d.style == "empty" else d.whole(1, 3)
+    if d.style == "long":
+        axes, taps, one = 1, (300,), True
+    plane = (310,) if d.style == "long" else _plane(d, axes)
+    channels = (groups * ins, outs) if transposed else (groups * outs, ins)
+    more = groups * outs
+    stride = numbers(1, 3)
+    given = {
+        "input": d.array((n, groups * ins, *plane), None, "tame"),
+        "weight": d.array((*channels, *taps), None, "tame"),
+        "bias": None if d.flag() else d.array((more,), d.type(), "tame"),
+        "stride": stride, "padding": numbers(0, 1), "dilation": [1] if one else numbers(1, 1),
+        "transposed": transposed, "outputPadding": [0] * len(stride), "groups": groups,
+        "cubeMathType": d.whole(0, 3),
+    }  # fmt: skip
+    if transposed:
+        given["outputPadding"] = [d.whole(0, each - 1) for each in stride]
+        given["padding"] = [0] * len(stride)
+    else:
+        given["dilation"] = [d.whole(1, 1 if max(taps) > 2 else 2)]
+    return Case(given, "stored", {"output": d.first})
+
+
 def _windows(d: Draw) -> dict:
     d.style = "plain" if d.style in ("rank 0", "long") else d.style
     batches = 0 if d.style == "empty" else d.whole(1, 2)

@@ -78,3 +78,66 @@ def upsample_nearest(x, size):
         places = (np.arange(out, dtype=np.float32) * scale).astype(np.int64)
         x = np.take(x, np.minimum(places, n - 1), axis)
     return x
+
+
+def _spread(x, stride: int, axis: int):
+    """Zeros between neighbours."""
+    shape = list(x.shape)
+    shape[axis] = max((shape[axis] - 1) * stride + 1, 0)
+    out = np.zeros(shape, x.dtype)
+    place = [slice(None)] * x.ndim
+    place[axis] = slice(None, None, stride)
+    out[tuple(place)] = x
+    return out
+
+
+def _around(x, axis: int, before: int, after: int):
+    """Zeros before and behind; negative: cut off."""
+    pads = [(0, 0)] * x.ndim
+    pads[axis] = (max(before, 0), max(after, 0))
+    x = np.pad(x, pads)
+    place = [slice(None)] * x.ndim
+    place[axis] = slice(max(-before, 0), x.shape[axis] - max(-after, 0))
+    return x[tuple(place)]
+
+
+def convolution(x, weight, bias, stride, padding, dilation, transposed: bool, more, groups: int,
+                math_type: int):  # fmt: skip
+    """A transposed one is plain, with stride 1, of the spread input and weights turned round."""
+    axes = x.ndim - 2
+    x, weight = _operand(x, math_type), _operand(weight, math_type)
+    strides = [_axis(stride, i) for i in range(axes)]
+    pads = [_axis(padding, i) for i in range(axes)]
+    dilations = [_axis(dilation, i) for i in range(axes)]
+    taps = weight.shape[2:]
+    if transposed:
+        own = weight.reshape(groups, weight.shape[0] // groups, *weight.shape[1:])
+        weight = np.flip(np.swapaxes(own, 1, 2), range(3, 3 + axes))
+        weight = weight.reshape(-1, *weight.shape[2:])
+        for i in range(axes):
+            around = dilations[i] * (taps[i] - 1) - pads[i]
+            x = _spread(x, strides[i], i + 2)
+            x = _around(x, i + 2, around, around + (_axis(more, i) if more else 0))
+        strides, pads = [1] * axes, [0] * axes
+    seen = windows(x, taps, strides, pads, dilations, False, 0.0)
+    n, channels, places = x.shape[0], x.shape[1] // groups, seen.shape[2 : 2 + axes]
+    results = []
+    for group in range(groups):
+        part = seen[:, group * channels : (group + 1) * channels]
+        part = np.moveaxis(part, 1, 1 + axes).reshape(
+            n, int(np.prod(places)), channels * int(np.prod(taps))
+        )
+        outer = weight.shape[0] // groups
+        matrix = weight[group * outer : (group + 1) * outer].reshape(outer, -1)
+        results.append((Bounded(part, FLOAT), Bounded(matrix.T, FLOAT)))
+    products = [np.matmul(*each) for each in results]
+    value = np.concatenate([each.value for each in products], -1)
+    error = np.concatenate([each.error for each in products], -1)
+    total = Bounded(value, FLOAT, error)
+    if bias is not None:
+        total = total + Bounded(bias.astype(np.float64), FLOAT)
+    shape = (n, *places, weight.shape[0])
+    back = (0, 1 + axes, *range(1, 1 + axes))
+    value, error = (np.transpose(each.reshape(shape), back) for each in (total.value, total.error))
+    return Bounded(value, FLOAT, error)
+

@@ -10,6 +10,28 @@ DeviceTensor Repeated(const Dims& dims) {
   return DeviceTensor(ACL_FLOAT, Layout{dims, Dims(dims.size(), 0), 0, 1});
 }
 
+// The weights take 2^62 bytes for each channel, as do the inputs of the one place.
+TEST(Window, ConvolutionOfMoreThanANumberCounts) {
+  const Device device;
+  const int64_t most = int64_t{1} << 20;
+  const IntListHandle stride({{1, 1, 1}}), none({{0, 0, 0}});
+  for (const int64_t channels : {1, 4}) {
+    SCOPED_TRACE(channels);
+    const DeviceTensor input = Repeated({1, 1, most, most, most}),
+                       weight = Repeated({channels, 1, most, most, most}),
+                       output(ACL_FLOAT, DenseLayout({1, channels, 1, 1, 1}));
+    const auto plan = [&](auto... o) {
+      return aclnnConvolutionGetWorkspaceSize(input.handle(), weight.handle(), nullptr,
+                                              stride.get(), none.get(), stride.get(), false,
+                                              none.get(), 1, Handle(output), 0, o...);
+    };
+    Refused(161002,
+            "weight shape is (" + std::to_string(channels) +
+                ", 1, 1048576, 1048576, 1048576), expected one whose workspace",
+            plan);
+  }
+}
+
 TEST(Window, MaxPoolOfThePadsThatWrap) {
   const Device device;
   const DeviceTensor self(ACL_FLOAT, DenseLayout({1, 1, 4, 4})),
