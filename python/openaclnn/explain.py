@@ -18,14 +18,15 @@ NEVER_RETURNED = (
     "or the line comes from a machine with a device"
 )
 
-# `error code is 561103`, `ret=507035`, `runtime result = 507048`, `failed: 507015`, `Status=561002`
+# `error code is 561103`, `ret=507035`, `runtime result = 507048`, `failed: 507015`, `Status=561002`; of
+# ranks `HCCL function error: …, error code is 9`
 _MARKED_NUMBER = re.compile(
     r"(?:code|error|ret|result|status|no|failed|with|returns|returned)"
-    r"\W{0,4}(?:(?:is|was)\W{1,4})?(?<!\d)(\d{6})(?!\d)",
+    r"\W{0,4}(?:(?:is|was)\W{1,4})?(?<!\d)(\d{6}|(?<=error code is )\d{1,2})(?!\d)",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"(?<![\w.-])\d{6}(?![\w-]|\.\d)")
-_NAME = re.compile(r"\bACL[A-Z0-9_]{4,}\b")
+_NAME = re.compile(r"\b(?:ACL|HCCL_)[A-Z0-9_]{4,}\b")
 _PREFIX = re.compile(r"(?<![A-Z0-9])(?:ERR\d{5}|E[A-Z0-9]\d{4})(?![A-Za-z0-9])")
 _NAME_BEGINNINGS = ("", "ACL_ERROR_", "ACL_ERROR_RT_", "ACLNN_ERR_", "ACLNN_ERR_INNER_")
 _ONE_OF_SEVERAL = re.compile(rf"-?\d+|\w+_\w+|{_PREFIX.pattern}")

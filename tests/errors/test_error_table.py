@@ -16,6 +16,7 @@ HEADERS = {
     "acl/acl_base.h": r"static const int (ACL_\w+) = (\d+);",
     "acl/error_codes/rt_error_codes.h": r"#define (ACL\w+) (\d+)$",
     "openaclnn/status.h": r"^  (ACLNN_\w+) = (\d+),",
+    "hccl/hccl_types.h": r"^  (HCCL_(?:E_\w+|SUCCESS)) = (\d+),",
 }
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 # Where codes are compared with, described, or told of a call that succeeds, not returned.
@@ -23,6 +24,7 @@ NOT_RETURNING = {
     "src/ascendcl/check/operand_report.cc",
     "src/ascendcl/error_table.cc",
     "src/ascendcl/error_table.inc",
+    "src/hccl/data_type.cc",
 }
 
 

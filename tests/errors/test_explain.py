@@ -28,6 +28,7 @@ LINES = {
     "if (ret != ACL_SUCCESS) got ACL_ERROR_RT_FEATURE_NOT_SUPPORT": [207000],
     "first ret=107002 then ret=507011 then ret=107002": [107002, 507011],
     "my_call returned 161001": [161001],
+    "HCCL function error: HcclAllReduce(...), error code is 9": [9],
     "AssertionError: 0 != 100002": [100002],
     "got (507046) after 3 s": [507046],
 }
@@ -97,7 +98,7 @@ def test_prefix_lists_its_codes():
         ("error code is 561999", "code 561999 is not known"),
         ("ACL_ERROR_RT_STREAM_CONTEX", "did you mean ACL_ERROR_RT_STREAM_CONTEXT"),
         ("qqqqqqqq", "name qqqqqqqq is not known, expected a code"),
-        ("EI0006", "name EI0006 is not known"),
+        ("EJ0006", "name EJ0006 is not known"),
         ("it does not work", "no error code in 'it does not work'"),
         ("shape is 1000000 x 64.107002", "no error code in"),
         ("", "nothing to explain"),
