@@ -17,7 +17,7 @@ STRUCT = re.compile(r"\bstruct (\w+) \{(.*?)\}", re.DOTALL)
 MEMBER = re.compile(r"(\w+)(?:\[\w+\])?;")
 CONSTANT = re.compile(r"^static const int (\w+) =", re.MULTILINE)
 MACRO = re.compile(r"^#define (\w+) (.+)$", re.MULTILINE)
-ALIAS = re.compile(r"^typedef (?!enum|struct)[^;()]*?(\w+);", re.MULTILINE)
+ALIAS = re.compile(r"^typedef (?!enum|struct|union)[^;()]*?(\w+);", re.MULTILINE)
 FUNCTION = re.compile(r"^ACL_FUNC_VISIBILITY ([^;]*?);", re.MULTILINE | re.DOTALL)
 # Macros of the preprocessor's own kind.
 NO_VALUE = re.compile(r"__attribute__|^:|_H_$")
