@@ -15,8 +15,9 @@ LAYERS = {
     "frame": {"common", "ascendcl", "nnopbase"},
     "kernels": {"common", "ascendcl", "nnopbase", "frame"},
     "opapi": {"common", "ascendcl", "nnopbase", "frame", "kernels"},
+    "hccl": {"common", "ascendcl", "client"},
     # Thin libraries beside those, each in a folder: through public headers and C interfaces.
-    "companions": {"common", "ascendcl", "client"},
+    "companions": {"common", "ascendcl", "client", "hccl"},
     "openaclnn_capture": {"common"},  # stands before any maker's libraries: public headers
     "tool": set(),  # what rooms' references are written with, and what the machine allows
 }

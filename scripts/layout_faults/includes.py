@@ -48,14 +48,14 @@ PLANTED = {
             "src/opapi/add/forward/op.cc:3: opapi includes tool",
         ),
         (
-            {"src/companions/hccl/collective.cc": including("nnopbase/tensor.h")},
-            "collective.cc:3: companions includes nnopbase",
+            {"src/companions/graph/library.cc": including("nnopbase/tensor.h")},
+            "library.cc:3: companions includes nnopbase",
         ),
     ],
     "check_companions": [
         (
-            {"src/companions/hccl/collective.cc": including("companions/atb/operation.h")},
-            "collective.cc:3: hccl includes atb, another library",
+            {"src/companions/graph/library.cc": including("companions/atb/operation.h")},
+            "library.cc:3: graph includes atb, another library",
         )
     ],
     "check_numerics": [

@@ -1,31 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// libhccl.so, collective communication: every function refuses.
+// Functions that clients look for and that only refuse: zero copy, memory of windows, changes of
+// network interfaces. HcclAllGatherV and HcclReduceScatterV are not here: where torch-npu finds
+// them it calls them, and where it does not it broadcasts or reduces each part.
 #include "ascendcl/unsupported.h"
-
-namespace {
-
-/// As HCCL spells "not supported".
-constexpr int kNotSupported = 5;
-
-}  // namespace
+#include "hccl/hccl_types.h"
 
 /// As UNSUPPORTED, with the code of this library.
 #define REFUSE(name)                          \
   extern "C" ACL_FUNC_VISIBILITY int name() { \
     (void)openaclnn::Unsupported(#name);      \
-    return kNotSupported;                     \
+    return HCCL_E_NOT_SUPPORT;                \
   }
 
 REFUSE(HcclAllGather)
 REFUSE(HcclAllReduce)
 REFUSE(HcclAlltoAll)
 REFUSE(HcclAlltoAllV)
+REFUSE(HcclAlltoAllVC)
 REFUSE(HcclBarrier)
 REFUSE(HcclBroadcast)
+REFUSE(HcclCommActivateCommMemory)
+REFUSE(HcclCommDeactivateCommMemory)
+REFUSE(HcclCommDeregister)
 REFUSE(HcclCommDestroy)
+REFUSE(HcclCommExchangeMem)
 REFUSE(HcclCommInitAll)
 REFUSE(HcclCommInitClusterInfo)
 REFUSE(HcclCommInitRootInfo)
+REFUSE(HcclCommRegister)
+REFUSE(HcclCommResume)
+REFUSE(HcclCommSetMemoryRange)
+REFUSE(HcclCommSuspend)
+REFUSE(HcclCommUnsetMemoryRange)
+REFUSE(HcclCommWorkingDevNicSet)
 REFUSE(HcclGetCommName)
 REFUSE(HcclGetRankId)
 REFUSE(HcclGetRankSize)
