@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a failure is called: by a function of HCCL, and by the stream that an operation failed on.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "acl/acl_base.h"
+#include "ascendcl/error.h"
+#include "hccl/data_type.h"
+#include "hccl/hccl_types.h"
+
+namespace openaclnn {
+
+/// The runtime's code for the error of an operation that had begun.
+inline int StreamCode(int result) {
+  switch (result) {
+    case HCCL_E_REMOTE:
+      return ACL_ERROR_RT_SUSPECT_REMOTE_ERROR;
+    case HCCL_E_TIMEOUT:
+      return ACL_ERROR_RT_TASK_TIMEOUT;
+    case HCCL_E_PARA:
+      return ACL_ERROR_RT_PARAM_INVALID;
+    default:
+      return ACL_ERROR_RT_LINK_ERROR;
+  }
+}
+
+/// Body of an exported function; codes that are no HcclResult become one.
+template <class Body>
+HcclResult HcclApi(const char* api, Body&& body) {
+  return static_cast<HcclResult>(Api(api, [&] {
+    Status status = Guard(body);
+    if (ResultName(status.code()) != nullptr) return status;
+    constexpr int kOutOfMemory = 200000;
+    return Status(status.code() == kOutOfMemory ? HCCL_E_MEMORY : HCCL_E_INTERNAL, status.text());
+  }));
+}
+
+inline Status RequirePointer(const char* operand, const void* pointer) {
+  if (pointer != nullptr) return {};
+  return Status(HCCL_E_PTR, Concat(operand, " value is null, expected an address"));
+}
+
+}  // namespace openaclnn
