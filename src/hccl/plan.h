@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plan: what one rank does for an operation, as steps of messages and of work between them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/status.h"
+
+namespace openaclnn {
+
+/// One message of a step.
+struct Move {
+  bool receives;
+  uint32_t peer;
+  std::byte* data;
+  size_t bytes;
+  uint64_t tag = 0;  // 0: the plan's
+};
+
+inline Move SendTo(uint32_t peer, const std::byte* data, size_t bytes) {
+  return {false, peer, const_cast<std::byte*>(data), bytes};  // a send is only read
+}
+inline Move ReceiveFrom(uint32_t peer, std::byte* data, size_t bytes) {
+  return {true, peer, data, bytes};
+}
+
+/// Its messages begin when the step before it is done, those of `ahead` before that one's work. The
+/// work is done, by a thread of the stream, when all of them have arrived.
+struct Step {
+  std::vector<Move> ahead;
+  std::vector<Move> moves;
+  std::function<Status()> work;  // or null
+  bool gate = false;             // nothing of the next step begins before its work is done
+};
+
+/// Memory of an operation, which is not set to anything.
+using Scratch = std::unique_ptr<std::byte[]>;
+inline Scratch MakeScratch(size_t bytes) { return Scratch(new std::byte[bytes]); }
+
+struct Plan {
+  uint64_t tag = 0;  // of its messages, but for sender and step
+  std::vector<Step> steps;
+  std::vector<Scratch> scratch;
+  std::string arguments;  // for a trace
+
+  std::byte* AddScratch(size_t bytes) {
+    scratch.push_back(MakeScratch(bytes));
+    return scratch.back().get();
+  }
+};
+
+}  // namespace openaclnn

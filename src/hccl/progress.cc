@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// The thread that moves messages: rounds over the communicators, then a sleep on descriptors.
+#include "hccl/progress.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <system_error>
+
+#include "ascendcl/error.h"
+#include "ascendcl/signals.h"
+#include "hccl/hccl_types.h"
+
+namespace openaclnn {
+namespace {
+
+// Rounds without anything to move before the thread sleeps; each gives the processor to others.
+constexpr uint32_t kIdleRounds = 50;
+// While operations wait: how late a deadline or a peer's death may be seen.
+constexpr int kBusySleepMs = 20;
+
+}  // namespace
+
+MessageMover& MessageMover::Get() {
+  static auto* const mover = new MessageMover;  // its thread outlives static destructors at exit
+  return *mover;
+}
+
+Status MessageMover::StartLocked() {
+  if (started_) return {};
+  wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (wake_ < 0) return Status(HCCL_E_UNAVAIL, "no descriptor is left for the thread of messages");
+  const SignalMask inherited(SignalMask::OfRuntime());
+  try {
+    std::thread([this] { Main(); }).detach();
+  } catch (const std::system_error&) {
+    close(wake_);
+    return Status(HCCL_E_UNAVAIL,
+                  "thread of messages cannot be started, expected one within the "
+                  "limits of the process (ulimit -u, ulimit -v)");
+  }
+  started_ = true;
+  // A child of fork ends without a word: its parent's ranks are still there.
+  (void)std::atexit([] {
+    if (!Forked()) Get().Quit();
+  });
+  return {};
+}
+
+Status MessageMover::Add(std::shared_ptr<Moved> moved) {
+  {
+    std::lock_guard lock(mutex_);
+    Status status = StartLocked();
+    if (!status.ok()) return status;
+    all_.push_back(std::move(moved));
+  }
+  Kick();
+  return {};
+}
+
+void MessageMover::Remove(const Moved* moved) {
+  std::unique_lock lock(mutex_);
+  if (std::erase_if(all_, [&](const auto& known) { return known.get() == moved; }) == 0) {
+    return;
+  }
+  const uint64_t last = round_;  // that may still know it
+  lock.unlock();
+  Kick();
+  lock.lock();
+  begun_.wait(lock, [&] { return round_ > last || quit_.load(); });
+}
+
+void MessageMover::Kick() {
+  kicks_.fetch_add(1);
+  if (!sleeping_.load()) return;
+  const uint64_t one = 1;
+  (void)!write(wake_, &one, sizeof(one));
+}
+
+// Behind the lock of each engine: nothing of it is used when the libraries below it end.
+void MessageMover::Quit() {
+  quit_.store(true);
+  Kick();
+  std::lock_guard lock(mutex_);
+  begun_.notify_all();
+  for (const auto& moved : all_) moved->Quit();
+}
+
+MessageMover::All MessageMover::NextRound() {
+  std::lock_guard lock(mutex_);
+  ++round_;
+  std::erase_if(all_, [](const auto& moved) { return moved->over(); });
+  begun_.notify_all();
+  return all_;
+}
+
+void MessageMover::Main() {
+  while (!quit_.load(std::memory_order_relaxed)) {
+    (void)Guard([this] {
+      const uint64_t kicks = kicks_.load();
+      const All all = NextRound();
+      Round(all);
+      const bool slept = (idle_ > kIdleRounds || !busy_) && Sleep(all, busy_, kicks);
+      LookAtPeers(all, slept);
+      return Status();
+    });
+    if (idle_ > 0) std::this_thread::yield();
+  }
+}
+
+void MessageMover::Round(const All& all) {
+  bool any = false;
+  busy_ = false;
+  for (const auto& moved : all) {
+    const Moved::Result result = moved->Progress();
+    any |= result.any;
+    busy_ |= result.busy;
+  }
+  idle_ = any ? 0 : idle_ + 1;
+}
+
+bool MessageMover::Sleep(const All& all, bool busy, uint64_t kicks) {
+  std::vector<pollfd> descriptors = {{wake_, POLLIN, 0}};
+  for (const auto& moved : all) {
+    if (!moved->AddDescriptors(busy, &descriptors)) return false;
+  }
+  sleeping_.store(true);
+  if (kicks_.load() == kicks) {
+    poll(descriptors.data(), descriptors.size(), busy ? kBusySleepMs : -1);
+  }
+  sleeping_.store(false);
+  if (descriptors[0].revents != 0) {
+    uint64_t count = 0;
+    (void)!read(wake_, &count, sizeof(count));
+  }
+  return true;
+}
+
+// While messages flow the thread does not sleep, and peers may die all the same.
+void MessageMover::LookAtPeers(const All& all, bool slept) {
+  const auto now = std::chrono::steady_clock::now();
+  if (!slept && now - looked_ < std::chrono::milliseconds(kBusySleepMs)) return;
+  looked_ = now;
+  for (const auto& moved : all) moved->LookAtPeers();
+}
+
+}  // namespace openaclnn

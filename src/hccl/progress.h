@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Progress: the thread of the process that moves messages, and sleeps while there are none.
+#pragma once
+
+#include <poll.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "common/status.h"
+
+namespace openaclnn {
+
+/// What has messages.
+class Moved {
+ public:
+  struct Result {
+    bool any = false;   // something was moved
+    bool busy = false;  // messages are under way
+  };
+  virtual Result Progress() = 0;
+  /// After the descriptors said something, or time went by: fails what can no longer end.
+  virtual void LookAtPeers() = 0;
+  /// The process ends: what is under way can no longer end well.
+  virtual void Quit() = 0;
+  /// As Engine's.
+  virtual bool AddDescriptors(bool messages, std::vector<pollfd>* descriptors) = 0;
+  /// Nothing will ever come of it again.
+  virtual bool over() const { return false; }
+
+ protected:
+  ~Moved() = default;
+};
+
+class MessageMover {
+ public:
+  static MessageMover& Get();
+
+  /// Moves its messages from now on; HCCL_E_UNAVAIL without a thread for it.
+  Status Add(std::shared_ptr<Moved> moved);
+  /// Returns once the thread has nothing to do with it any more.
+  void Remove(const Moved* moved);
+  /// There is something to move.
+  void Kick();
+  /// The process ends: the thread stands still.
+  void Quit();
+
+ private:
+  using All = std::vector<std::shared_ptr<Moved>>;
+
+  Status StartLocked();
+  void Main();
+  All NextRound();
+  void Round(const All& all);
+  /// Whether it did.
+  bool Sleep(const All& all, bool busy, uint64_t kicks);
+  void LookAtPeers(const All& all, bool slept);
+
+  int wake_ = -1;      // an eventfd; set before the thread starts
+  bool busy_ = false;  // of the thread: messages were under way in the last round
+  uint32_t idle_ = 0;  // and rounds since anything moved
+  std::chrono::steady_clock::time_point looked_;  // at the peers
+  std::atomic<bool> quit_{false};
+  std::atomic<uint64_t> kicks_{0};
+  std::atomic<bool> sleeping_{false};
+
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable begun_;
+  All all_;
+  uint64_t round_ = 0;  // that the thread is in
+  bool started_ = false;
+};
+
+}  // namespace openaclnn
