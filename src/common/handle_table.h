@@ -27,6 +27,7 @@ enum class Kind : uint8_t {
   kDataBuffer,
   kAttributes,
   kPhysicalMemory,
+  kCommunicator,
 };
 
 /// What a look-up says of a handle: kForeign was never a handle of this kind, kStale was one and

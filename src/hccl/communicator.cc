@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// Communicator: the numbers of operations, which of them live, and which can no longer end.
+#include "hccl/communicator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ascendcl/error.h"
+#include "hccl/hccl_types.h"
+
+namespace openaclnn {
+namespace {
+
+// What a peer sent before it went may still be on its way, since news of its going come over
+// another connection. Well below the second within which its death is to be known.
+constexpr std::chrono::milliseconds kGrace{250};
+
+// Of a tag: the sender's rank, whether it belongs to a message of two ranks, whether it is the
+// receiver's answer to that, the number of the operation, the step.
+constexpr int kSenderShift = 48;
+constexpr uint64_t kPair = uint64_t{1} << 47;
+static_assert(kReplyTag == kPair >> 1);
+constexpr int kNumberShift = 16;
+constexpr uint64_t kNumberMask = (uint64_t{1} << 30) - 1;
+constexpr uint64_t kStepMask = (uint64_t{1} << kNumberShift) - 1;
+
+}  // namespace
+
+Communicator::Communicator(uint32_t size, uint32_t rank, Settings settings,
+                           std::unique_ptr<Engine> engine)
+    : size_(size),
+      rank_(rank),
+      settings_(std::move(settings)),
+      engine_(std::move(engine)),
+      peers_(size) {}
+
+uint64_t Communicator::Numbers::NextTag() { return (collectives++ & kNumberMask) << kNumberShift; }
+
+uint64_t Communicator::Numbers::NextMessageTag(uint32_t peer, bool receives) {
+  return kPair | (messages[{peer, receives}]++ & kNumberMask) << kNumberShift;
+}
+
+uint64_t Communicator::TagOfStep(uint64_t tag, uint32_t sender, uint32_t step) const {
+  return uint64_t{sender} << kSenderShift | tag | (step & kStepMask);
+}
+
+std::optional<Communicator::Clock::time_point> Communicator::DeadlineFromNow() const {
+  if (settings_.timeout.count() == 0) return std::nullopt;
+  return Clock::now() + settings_.timeout;
+}
+
+void Communicator::Queued() {
+  std::lock_guard lock(mutex_);
+  ++queued_;
+}
+
+void Communicator::Begun(std::shared_ptr<Pending> operation) {
+  if (alone()) return;
+  std::unique_lock lock(mutex_);
+  if (over_.ok()) return active_.push_back(std::move(operation));
+  Status status = over_;
+  lock.unlock();
+  operation->Fail(std::move(status));
+}
+
+void Communicator::Finished(Pending& operation) {
+  if (alone()) return;
+  std::shared_ptr<Pending> kept;  // ends without the lock, if it does
+  std::lock_guard lock(mutex_);
+  const auto found =
+      std::ranges::find(active_, &operation, [](const auto& active) { return active.get(); });
+  if (found == active_.end()) return;
+  kept = std::move(*found);
+  active_.erase(found);
+  if (operation.quiet()) return;
+  fading_.push_back(kept);
+  changed_.notify_all();
+}
+
+void Communicator::Ended() {
+  std::lock_guard lock(mutex_);
+  --queued_;
+  changed_.notify_all();
+}
+
+void Communicator::Kick() { MessageMover::Get().Kick(); }
+
+Moved::Result Communicator::Progress() {
+  Result moved;
+  moved.any = engine_->Progress();
+  Operations done;
+  {
+    std::lock_guard lock(mutex_);
+    const auto first = std::partition(fading_.begin(), fading_.end(),
+                                      [](const auto& operation) { return !operation->quiet(); });
+    done.assign(first, fading_.end());
+    fading_.erase(first, fading_.end());
+    moved.busy = !active_.empty() || !fading_.empty();
+  }
+  return moved;
+}
+
+Status Communicator::LostPeer(uint32_t peer) const {
+  const PeerState state = engine_->peer_state(peer);
+  const char* const what = state == PeerState::kDied ? "has died or cannot be reached"
+                           : state == PeerState::kLeft
+                               ? "has destroyed its communicator"
+                               : "cannot be watched any more, since the root's rank has died";
+  return Status(HCCL_E_REMOTE, Concat("rank ", peer, " of communicator ", name(), " ", what,
+                                      ", expected all ranks to take part"));
+}
+
+void Communicator::NoteRemoteError(const Status& status) {
+  std::lock_guard lock(error_mutex_);
+  if (async_error() != 0) return;
+  remote_error_ = status;
+  async_error_.store(HCCL_E_REMOTE, std::memory_order_release);
+}
+
+void Communicator::LookAtPeers() {
+  engine_->LookAtPeers();
+  Operations active;
+  NotePeers(&active);
+  if (!active.empty()) FailWhatCannotEnd(active);
+}
+
+void Communicator::NotePeers(Operations* active) {
+  std::lock_guard lock(mutex_);
+  *active = active_;
+  for (uint32_t rank = 0; rank < size_; ++rank) {
+    Peer& peer = peers_[rank];
+    const PeerState state = engine_->peer_state(rank);
+    if (rank == rank_ || state == peer.state) continue;
+    if (peer.state == PeerState::kAlive) peer.since = Clock::now();
+    peer.state = state;
+    if (state == PeerState::kDied) NoteRemoteError(LostPeer(rank));
+  }
+}
+
+void Communicator::FailWhatCannotEnd(const Operations& operations) {
+  const Clock::time_point now = Clock::now();
+  std::vector<uint32_t> lost;
+  {
+    std::lock_guard lock(mutex_);
+    for (uint32_t rank = 0; rank < size_; ++rank) {
+      const Peer& peer = peers_[rank];
+      if (peer.state != PeerState::kAlive && now > peer.since + kGrace) lost.push_back(rank);
+    }
+    // Who has died is named before those of whom nothing is heard therefore.
+    std::stable_partition(lost.begin(), lost.end(),
+                          [&](uint32_t rank) { return peers_[rank].state != PeerState::kUnheard; });
+  }
+  for (const auto& operation : operations) {
+    if (operation->failed()) continue;
+    const auto peer =
+        std::ranges::find_if(lost, [&](uint32_t rank) { return operation->Needs(rank); });
+    if (peer != lost.end()) {
+      operation->Fail(LostPeer(*peer));
+    } else if (operation->deadline() && now > *operation->deadline()) {
+      operation->Fail(operation->TimeoutError());
+    }
+  }
+}
+
+// Nobody moves messages any more: whoever waits for an operation, as static destructors do, has to
+// be told.
+void Communicator::Quit() {
+  engine_->Quit();
+  (void)Guard([this] {
+    const Status status(HCCL_E_UNAVAIL,
+                        "process ends, expected the operation to be awaited before");
+    Operations active;
+    {
+      std::lock_guard lock(mutex_);
+      over_ = status;
+      active = active_;
+    }
+    for (const auto& operation : active) operation->Fail(status);
+    return Status();
+  });
+}
+
+void Communicator::Close() {
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return queued_ == fading_.size(); });
+    // A group that is open may still hold messages.
+    over_ = Status(HCCL_E_PARA, Concat("communicator ", name(),
+                                       " was destroyed before the operation began, expected it to "
+                                       "live until the operation is done"));
+  }
+  if (alone()) return;
+  MessageMover::Get().Remove(this);
+  // Where the engine may still touch an operation's memory, it is kept for ever: this and the
+  // operations hold each other.
+  if (!engine_->Leave()) return;
+  Operations fading;
+  std::lock_guard lock(mutex_);
+  fading.swap(fading_);
+}
+
+namespace {
+
+HandleTable& Handles() {
+  static auto* const handles = new HandleTable;  // threads may outlive static destructors at exit
+  return *handles;
+}
+
+Status NoCommunicator(Found found, const void* handle) {
+  if (found == Found::kNull)
+    return Status(HCCL_E_PTR, "comm value is null, expected a communicator");
+  return Status(HCCL_E_PARA, Concat("comm value is ", handle,
+                                    found == Found::kStale ? ", which was destroyed" : "",
+                                    ", expected a live communicator"));
+}
+
+}  // namespace
+
+void* InsertCommunicator(std::shared_ptr<Communicator> communicator) {
+  return InsertObject(
+      Handles(), std::make_unique<CommunicatorEntry>(CommunicatorEntry{std::move(communicator)}));
+}
+
+Status FindCommunicator(const void* handle, std::shared_ptr<Communicator>* communicator) {
+  Pinned<CommunicatorEntry> entry;
+  const Found found = FindObject(Handles(), handle, &entry);
+  if (found != Found::kLive) return NoCommunicator(found, handle);
+  *communicator = entry->object;
+  return {};
+}
+
+Status RemoveCommunicator(const void* handle, std::shared_ptr<Communicator>* communicator) {
+  Status status = FindCommunicator(handle, communicator);
+  if (!status.ok()) return status;
+  const Found found = Handles().Remove(Kind::kCommunicator, handle);
+  return found == Found::kLive ? Status() : NoCommunicator(found, handle);
+}
+
+}  // namespace openaclnn
