@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operation: steps, one after the other, of messages and work.
+#include "hccl/operation.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "ascendcl/error.h"
+#include "ascendcl/message.h"
+#include "client/client.h"
+#include "hccl/result.h"
+
+namespace openaclnn {
+
+PinnedRanges::~PinnedRanges() {
+  for (const OpenaclnnPin& pin : pins_) Runtime().unpin(&pin);
+}
+
+Status PinnedRanges::Add(const char* operand, const void* address, uint64_t bytes,
+                         std::byte** host) {
+  pins_.emplace_back();
+  switch (Runtime().pin(address, bytes, &pins_.back())) {
+    case OPENACLNN_PINNED:
+      *host = static_cast<std::byte*>(pins_.back().host);
+      return {};
+    case OPENACLNN_OUT_OF_ALLOCATION:
+      pins_.pop_back();
+      return Status(HCCL_E_PARA,
+                    Concat(operand, " memory is ", bytes, " bytes from ", address,
+                           ", which leave their allocation, expected one that holds them"));
+    case OPENACLNN_NOT_ALLOCATED:
+      pins_.pop_back();
+      return Status(HCCL_E_PARA, Concat(operand, " memory is ", address,
+                                        ", which is device memory that was freed or never mapped, "
+                                        "expected memory that is allocated"));
+    case OPENACLNN_NOT_DEVICE_MEMORY:
+      break;
+  }
+  pins_.pop_back();
+  return Status(HCCL_E_PARA,
+                Concat(operand, " memory is ", address,
+                       ", which is not device memory, expected memory from aclrtMalloc"));
+}
+
+Operation::Operation(std::shared_ptr<Communicator> communicator, const char* name, Plan plan,
+                     PinnedRanges pins)
+    : communicator_(std::move(communicator)),
+      name_(name),
+      plan_(std::move(plan)),
+      pins_(std::move(pins)),
+      progress_(plan_.steps.size()) {
+  size_t count = 0;
+  for (const Step& step : plan_.steps) count += step.ahead.size() + step.moves.size();
+  messages_ = std::vector<Message>(count);
+  count = 0;
+  for (uint32_t i = 0; i < plan_.steps.size(); ++i) {
+    Progress& progress = progress_[i];
+    progress.first = count;
+    progress.ahead_end = count + plan_.steps[i].ahead.size();
+    progress.end = progress.ahead_end + plan_.steps[i].moves.size();
+    progress.left = static_cast<uint32_t>(progress.end - count);
+    AddMessages(i, plan_.steps[i].ahead);
+    AddMessages(i, plan_.steps[i].moves);
+    count = progress.end;
+  }
+  communicator_->Queued();
+}
+
+void Operation::AddMessages(uint32_t step, const std::vector<Move>& moves) {
+  const bool ahead = &moves == &plan_.steps[step].ahead;
+  size_t place = ahead ? progress_[step].first : progress_[step].ahead_end;
+  for (const Move& move : moves) {
+    Message& message = messages_[place++];
+    message.receives = move.receives;
+    message.peer = move.peer;
+    message.tag = communicator_->TagOfStep(move.tag != 0 ? move.tag : plan_.tag,
+                                           move.receives ? move.peer : communicator_->rank(), step);
+    message.data = move.data;
+    message.bytes = move.bytes;
+    message.owner = this;
+    message.step = step;
+  }
+}
+
+Operation::~Operation() {
+  if (stream_ != nullptr) Runtime().let_go(stream_);
+  communicator_->Ended();
+}
+
+Status Operation::Submit(void* stream) {
+  openaclnn::Message message;
+  stream_ = Runtime().hold(stream, &message);
+  if (stream_ == nullptr) return Status(HCCL_E_PARA, message.text);
+  using Owner = std::shared_ptr<Operation>;
+  auto owner = std::make_unique<Owner>(shared_from_this());
+  const OpenaclnnTask task = {
+      .name = name_,
+      .run = [](void* state,
+                OpenaclnnMessage* words) { return (*static_cast<Owner*>(state))->Run(words); },
+      .release = [](void* state) { delete static_cast<Owner*>(state); },
+      .state = owner.get(),
+      .arguments = plan_.arguments.c_str(),
+  };
+  const int code = Runtime().submit(stream, &task, &message);
+  if (code != 0) return Status(HCCL_E_RUNTIME, message.text);
+  (void)owner.release();  // the task's
+  return {};
+}
+
+// Nothing is thrown into the runtime.
+int Operation::Run(OpenaclnnMessage* message) {
+  int code = 0;
+  Status thrown = Guard([&] {
+    code = Advance(message);
+    return Status();
+  });
+  if (thrown.ok()) return code;
+  Fail(std::move(thrown));
+  return End(message);
+}
+
+int Operation::Advance(OpenaclnnMessage* message) {
+  if (!std::exchange(begun_, true)) {
+    deadline_ = communicator_->DeadlineFromNow();
+    communicator_->Begun(shared_from_this());
+    if (!progress_.empty()) Begin(progress_[0].first, progress_[0].end);
+  }
+  while (step_ < progress_.size() && !failed()) {
+    if (!Arrived(step_) && !ArrivesSoon(step_)) return OPENACLNN_TASK_PARKED;
+    if (failed()) break;
+    const Progress* const next = step_ + 1 < progress_.size() ? &progress_[step_ + 1] : nullptr;
+    const bool gate = plan_.steps[step_].gate;
+    if (next != nullptr && !gate) Begin(next->first, next->ahead_end);
+    if (const auto& work = plan_.steps[step_].work) {
+      Status status = Guard(work);
+      if (!status.ok()) Fail(std::move(status));
+    }
+    if (next != nullptr && !failed()) Begin(gate ? next->first : next->ahead_end, next->end);
+    ++step_;
+  }
+  return End(message);
+}
+
+int Operation::End(OpenaclnnMessage* message) {
+  if (failed()) CancelMessages();
+  communicator_->Finished(*this);
+  if (!failed()) return 0;
+  std::lock_guard lock(mutex_);
+  Write(message, failure_.text());
+  return StreamCode(failure_.code());
+}
+
+void Operation::Begin(size_t first, size_t end) {
+  if (first == end) return;
+  for (size_t i = first; i < end && !failed(); ++i) {
+    under_way_.fetch_add(1, std::memory_order_acq_rel);
+    messages_[i].begun.store(true, std::memory_order_release);
+    communicator_->engine().Begin(&messages_[i]);
+  }
+  communicator_->Kick();
+}
+
+bool Operation::Arrived(uint32_t step) {
+  return progress_[step].left.load(std::memory_order_acquire) == 0;
+}
+
+// To hand over to another thread and back costs more than most small messages take.
+bool Operation::ArrivesSoon(uint32_t step) {
+  constexpr std::chrono::microseconds kPatience{50};
+  if (communicator_->alone() || !communicator_->engine().needs_progress()) return false;
+  const Clock::time_point end = Clock::now() + kPatience;
+  do {
+    if (!communicator_->engine().Progress()) std::this_thread::yield();
+    if (Arrived(step) || failed()) return true;
+  } while (Clock::now() < end);
+  return false;
+}
+
+// The engine is locked, so that its owner outlives this; what is woken here runs elsewhere.
+void Operation::Done(Transfer& transfer, const Status& status) {
+  auto& message = static_cast<Message&>(transfer);
+  message.done.store(true, std::memory_order_release);
+  if (!status.ok()) Fail(status);
+  const bool last = progress_[message.step].left.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  if (last && status.ok()) Runtime().wake(stream_);
+  under_way_.fetch_sub(1, std::memory_order_acq_rel);
+}
+
+void Operation::Fail(Status status) {
+  {
+    std::lock_guard lock(mutex_);
+    if (failed()) return;
+    if (status.code() == HCCL_E_REMOTE) communicator_->NoteRemoteError(status);
+    failure_ = std::move(status);
+    failed_.store(true, std::memory_order_release);
+  }
+  Runtime().wake(stream_);
+}
+
+bool Operation::Needs(uint32_t peer) const {
+  return std::ranges::any_of(messages_, [&](const Message& message) {
+    return message.peer == peer && !message.done.load(std::memory_order_acquire);
+  });
+}
+
+bool Operation::WaitsFor(uint32_t peer) const {
+  return std::ranges::any_of(messages_, [&](const Message& message) {
+    return message.peer == peer && message.begun.load(std::memory_order_acquire) &&
+           !message.done.load(std::memory_order_acquire);
+  });
+}
+
+Status Operation::TimeoutError() const {
+  std::string missing;
+  for (uint32_t rank = 0; rank < communicator_->size(); ++rank) {
+    if (WaitsFor(rank)) missing += Concat(missing.empty() ? "" : ", ", rank);
+  }
+  return Status(HCCL_E_TIMEOUT,
+                Concat("operation is not done after ", communicator_->timeout().count(),
+                       " s (HCCL_EXEC_TIMEOUT): it waits for rank ", missing, " of communicator ",
+                       communicator_->name(), ", expected all ranks to call it"));
+}
+
+void Operation::CancelMessages() {
+  for (Message& message : messages_) {
+    const bool begun = message.begun.load(std::memory_order_acquire);
+    if (begun && !message.done.load(std::memory_order_acquire)) {
+      communicator_->engine().Cancel(&message);
+    }
+  }
+}
+
+}  // namespace openaclnn

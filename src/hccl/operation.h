@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operation: one rank's part of a collective or of some messages, as a task of a stream.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "ascendcl/interface.h"
+#include "common/status.h"
+#include "hccl/communicator.h"
+#include "hccl/engine.h"
+#include "hccl/plan.h"
+
+namespace openaclnn {
+
+/// Device memory that an operation holds until its last message is done.
+class PinnedRanges {
+ public:
+  PinnedRanges() = default;
+  PinnedRanges(PinnedRanges&& other) noexcept = default;
+  ~PinnedRanges();
+
+  /// Where the process reads and writes `bytes` at a device's address.
+  Status Add(const char* operand, const void* address, uint64_t bytes, std::byte** host);
+  void Append(PinnedRanges other) {
+    pins_.insert(pins_.end(), other.pins_.begin(), other.pins_.end());
+    other.pins_.clear();
+  }
+
+ private:
+  std::vector<OpenaclnnPin> pins_;
+};
+
+/// Runs step by step: begins messages, then lets its stream stand still, without a thread, until
+/// they are done and Done wakes it.
+class Operation final : public Pending,
+                        public TransferOwner,
+                        public std::enable_shared_from_this<Operation> {
+ public:
+  /// `name` is that of the API.
+  Operation(std::shared_ptr<Communicator> communicator, const char* name, Plan plan,
+            PinnedRanges pins);
+  Operation(const Operation&) = delete;
+  ~Operation() override;
+
+  /// Hands it to the stream.
+  Status Submit(void* stream);
+
+  void Done(Transfer& transfer, const Status& status) override;
+
+  void Fail(Status status) override;
+  bool failed() const override { return failed_.load(std::memory_order_acquire); }
+  bool Needs(uint32_t peer) const override;
+  bool quiet() const override { return under_way_.load(std::memory_order_acquire) == 0; }
+  std::optional<Clock::time_point> deadline() const override { return deadline_; }
+  Status TimeoutError() const override;
+
+ private:
+  struct Message : Transfer {
+    uint32_t step = 0;
+    std::atomic<bool> begun{false};
+    std::atomic<bool> done{false};
+  };
+  struct Progress {
+    std::atomic<uint32_t> left{0};  // messages of the step that are not done
+    size_t first = 0;               // its messages in messages_: those of `ahead` first
+    size_t ahead_end = 0;
+    size_t end = 0;
+  };
+
+  /// Whether a message to or from the peer is under way.
+  bool WaitsFor(uint32_t peer) const;
+  int Run(OpenaclnnMessage* message);
+  int Advance(OpenaclnnMessage* message);
+  int End(OpenaclnnMessage* message);
+  void AddMessages(uint32_t step, const std::vector<Move>& moves);
+  void Begin(size_t first, size_t end);
+  bool Arrived(uint32_t step);
+  bool ArrivesSoon(uint32_t step);
+  void CancelMessages();
+
+  const std::shared_ptr<Communicator> communicator_;
+  const char* const name_;
+  Plan plan_;
+  PinnedRanges pins_;
+  std::vector<Message> messages_;
+  std::vector<Progress> progress_;
+  void* stream_ = nullptr;  // to wake it
+
+  uint32_t step_ = 0;
+  bool begun_ = false;
+  std::optional<Clock::time_point> deadline_;
+  std::atomic<uint32_t> under_way_{0};
+  std::atomic<bool> failed_{false};
+  std::mutex mutex_;  // guards what follows
+  Status failure_;
+};
+
+}  // namespace openaclnn
