@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Agreement: ranks tell each other what they call, so that a difference is named.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "hccl/collective.h"
+#include "hccl/plan.h"
+
+namespace openaclnn {
+
+enum class CallKind : uint32_t {
+  kAllReduce,
+  kReduce,
+  kReduceScatter,
+  kAllGather,
+  kBroadcast,
+  kScatter,
+  kAllToAll,
+  kBarrier,
+  kMessage,
+  kCount
+};
+
+/// What a rank says to one peer. Goes over the network as it is, between machines of one kind.
+struct CallHeader {
+  CallKind kind;
+  uint32_t type;
+  uint32_t op;
+  uint32_t root;
+  uint64_t send_bytes;  // that go to this peer, for collectives of one count: of that
+  uint64_t recv_bytes;  // that come from it
+};
+
+/// One peer, and what it is told; `tag`s as those of Move, of what is sent and what comes.
+struct Agreement {
+  uint32_t peer;
+  CallHeader header;
+  uint64_t send_tag = 0;
+  uint64_t recv_tag = 0;
+};
+
+/// Puts the exchange before the plan's first step, where `before` any other byte moves, else into
+/// that step.
+void AddAgreements(Place place, const std::vector<Agreement>& agreements, bool before, Plan* plan);
+
+}  // namespace openaclnn
