@@ -10,7 +10,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-readonly run_packages=(g++ cmake ninja-build ccache pkg-config python3-venv nlohmann-json3-dev)
+# libucx-dev brings libucx0, which libhccl.so opens between processes.
+readonly run_packages=(g++ cmake ninja-build ccache pkg-config python3-venv nlohmann-json3-dev libucx-dev)
 readonly test_packages=(libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev)
 readonly ci_packages=(clang-format-14 clang-tidy-14 valgrind)
 readonly cross_packages=(g++-aarch64-linux-gnu qemu-user)

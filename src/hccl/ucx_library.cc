@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens libucp.so.0 with settings that suit a library in somebody else's process.
+#if __has_include(<ucp/api/ucp.h>)
+#include "hccl/ucx_library.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <iterator>
+#include <memory>
+#include <string>
+
+#include "hccl/hccl_types.h"
+
+namespace openaclnn {
+namespace {
+
+constexpr const char* kName = "libucp.so.0";
+
+// Unless the environment has them: no handlers of signals, no patched munmap, no warning about
+// variables that only other versions know, nothing printed of peers that have gone. And no reading
+// in another process's memory: where that one has died UCX ends this one (seen in one of 40 kills).
+constexpr const char* kSettings[][2] = {
+    {"UCX_HANDLE_ERRORS", "none"}, {"UCX_MEM_EVENTS", "n"}, {"UCX_WARN_UNUSED_ENV_VARS", "n"},
+    {"UCX_LOG_LEVEL", "fatal"},    {"UCX_TLS", "^cma"},
+};
+
+Status NotAvailable(const std::string& why) {
+  return Status(HCCL_E_UNAVAIL, Concat("UCX, which moves bytes between processes, cannot be used: ",
+                                       why, "; expected ", kName,
+                                       " of UCX 1.13 or newer (Debian: libucx0; PyPI: "
+                                       "libucx-cu12, with its lib folder in LD_LIBRARY_PATH)"));
+}
+
+template <class Function>
+bool Find(void* library, const char* name, Function* function, std::string* missing) {
+  *function = reinterpret_cast<Function>(dlsym(library, name));
+  if (*function == nullptr) *missing = name;
+  return *function != nullptr;
+}
+
+bool FindAll(void* library, UcxLibrary* ucx, std::string* missing) {
+  return Find(library, "ucp_init_version", &ucx->init_version, missing) &&
+         Find(library, "ucp_worker_create", &ucx->worker_create, missing) &&
+         Find(library, "ucp_worker_destroy", &ucx->worker_destroy, missing) &&
+         Find(library, "ucp_worker_get_address", &ucx->worker_get_address, missing) &&
+         Find(library, "ucp_worker_release_address", &ucx->worker_release_address, missing) &&
+         Find(library, "ucp_worker_progress", &ucx->worker_progress, missing) &&
+         Find(library, "ucp_worker_get_efd", &ucx->worker_get_efd, missing) &&
+         Find(library, "ucp_worker_arm", &ucx->worker_arm, missing) &&
+         Find(library, "ucp_ep_create", &ucx->ep_create, missing) &&
+         Find(library, "ucp_ep_close_nbx", &ucx->ep_close_nbx, missing) &&
+         Find(library, "ucp_tag_send_sync_nbx", &ucx->tag_send_sync_nbx, missing) &&
+         Find(library, "ucp_tag_recv_nbx", &ucx->tag_recv_nbx, missing) &&
+         Find(library, "ucp_request_check_status", &ucx->request_check_status, missing) &&
+         Find(library, "ucp_request_cancel", &ucx->request_cancel, missing) &&
+         Find(library, "ucp_request_free", &ucx->request_free, missing);
+}
+
+/// Sets what the environment does not have, while UCX reads it: children are not to inherit it.
+class Settings {
+ public:
+  Settings() {
+    for (size_t i = 0; i < std::size(kSettings); ++i) {
+      const auto& [name, value] = kSettings[i];
+      set_[i] = std::getenv(name) == nullptr && setenv(name, value, 0) == 0;
+    }
+  }
+  Settings(const Settings&) = delete;
+  ~Settings() {
+    for (size_t i = 0; i < std::size(kSettings); ++i) {
+      if (set_[i]) (void)unsetenv(kSettings[i][0]);
+    }
+  }
+
+ private:
+  bool set_[std::size(kSettings)] = {};
+};
+
+Status Open(UcxLibrary* ucx) {
+  const Settings settings;
+  void* const library = dlopen(kName, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* const words = dlerror();
+    return NotAvailable(words != nullptr ? words : "it is not found");
+  }
+  std::string missing;
+  if (!FindAll(library, ucx, &missing)) return NotAvailable(missing + " is missing in it");
+  ucp_params_t params{};
+  params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_NAME;
+  params.features = UCP_FEATURE_TAG | UCP_FEATURE_WAKEUP;
+  params.name = "openaclnn";
+  const ucs_status_t status =
+      ucx->init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, nullptr, &ucx->context);
+  if (status == UCS_OK) return {};
+  return NotAvailable(Concat("ucp_init gives ", static_cast<int>(status)));
+}
+
+}  // namespace
+
+Status OpenUcx(UcxLibrary** library) {
+  static std::mutex mutex;
+  static UcxLibrary* opened = nullptr;  // for ever, as the communicators' workers stand on it
+  std::lock_guard lock(mutex);
+  if (opened == nullptr) {
+    auto ucx = std::make_unique<UcxLibrary>();
+    Status status = Open(ucx.get());
+    if (!status.ok()) return status;
+    opened = ucx.release();
+  }
+  *library = opened;
+  return {};
+}
+
+}  // namespace openaclnn
+#endif
