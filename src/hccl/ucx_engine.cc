@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// The UCX engine: a worker for each communicator, an endpoint for each peer, tagged messages.
+#include "hccl/ucx_engine.h"
+
+#include <utility>
+
+#include "hccl/hccl_types.h"
+
+#if __has_include(<ucp/api/ucp.h>)
+
+#include <atomic>
+#include <chrono>
+#include <vector>
+
+#include "hccl/notices.h"
+#include "hccl/ucx_library.h"
+
+namespace openaclnn {
+namespace {
+
+using std::chrono::steady_clock;
+
+// For messages of a communicator that ends to reach those that are there still.
+constexpr std::chrono::seconds kFlushTime{1};
+// Calls of ucp_worker_progress for one of the lock.
+constexpr int kProgressTurns = 8;
+
+Status UcxFailed(const char* function, ucs_status_t status) {
+  return Status(HCCL_E_NETWORK, Concat("UCX's ", function, " gives ", static_cast<int>(status),
+                                       ", expected 0: see UCX_LOG_LEVEL=info, UCX_TLS, "
+                                       "UCX_NET_DEVICES"));
+}
+
+class UcxEngine final : public Engine {
+ public:
+  UcxEngine(UcxLibrary& ucx, uint32_t rank) : ucx_(ucx), rank_(rank) {}
+  ~UcxEngine() override;
+
+  Status Start();
+  void Watch(Meeting meeting) { notices_ = std::make_shared<Notices>(rank_, std::move(meeting)); }
+
+  std::string address() const override { return address_; }
+  Status Connect(const std::vector<std::string>& addresses) override;
+  void Begin(Transfer* transfer) override;
+  void Cancel(Transfer* transfer) override;
+  bool Progress() override;
+  bool needs_progress() const override { return true; }
+  void LookAtPeers() override { notices_->Read(); }
+  PeerState peer_state(uint32_t peer) const override { return notices_->state(peer); }
+  bool AddDescriptors(bool messages, std::vector<pollfd>* descriptors) override;
+  bool Leave() override;
+  void Quit() override;
+
+ private:
+  /// The lock of all of UCX, for which the thread that makes progress stands back.
+  class Call {
+   public:
+    explicit Call(UcxEngine& engine) : engine_(engine) {
+      engine_.callers_.fetch_add(1, std::memory_order_relaxed);
+      engine_.ucx_.mutex.lock();
+    }
+    Call(const Call&) = delete;
+    ~Call() {
+      engine_.ucx_.mutex.unlock();
+      engine_.callers_.fetch_sub(1, std::memory_order_relaxed);
+    }
+
+   private:
+    UcxEngine& engine_;
+  };
+
+  ucs_status_ptr_t Send(Transfer* transfer);
+  ucs_status_ptr_t Receive(Transfer* transfer);
+  void Ended(Transfer* transfer, ucs_status_t status, size_t length);
+  void CloseEndpoints();
+  /// False when it had ended before. `quiet`: no message is under way.
+  bool End(bool* quiet);
+
+  UcxLibrary& ucx_;
+  const uint32_t rank_;
+  ucp_worker_h worker_ = nullptr;
+  int descriptor_ = -1;
+  std::string address_;
+  std::vector<ucp_ep_h> endpoints_;  // by rank; null for this one
+  std::shared_ptr<Notices> notices_;
+  std::atomic<uint32_t> callers_{0};
+
+  // Under UCX's lock.
+  uint64_t under_way_ = 0;
+  bool ended_ = false;
+};
+
+Status UcxEngine::Start() {
+  const Call call(*this);
+  ucp_worker_params_t params{};
+  params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
+  params.thread_mode = UCS_THREAD_MODE_SERIALIZED;
+  ucs_status_t status = ucx_.worker_create(ucx_.context, &params, &worker_);
+  if (status != UCS_OK) return UcxFailed("ucp_worker_create", status);
+  status = ucx_.worker_get_efd(worker_, &descriptor_);
+  if (status != UCS_OK) return UcxFailed("ucp_worker_get_efd", status);
+  ucp_address_t* address = nullptr;
+  size_t bytes = 0;
+  status = ucx_.worker_get_address(worker_, &address, &bytes);
+  if (status != UCS_OK) return UcxFailed("ucp_worker_get_address", status);
+  address_.assign(reinterpret_cast<const char*>(address), bytes);
+  ucx_.worker_release_address(worker_, address);
+  return {};
+}
+
+// One that never came to be used.
+UcxEngine::~UcxEngine() {
+  if (worker_ == nullptr || ended_) return;
+  const Call call(*this);
+  ucx_.worker_destroy(worker_);
+}
+
+Status UcxEngine::Connect(const std::vector<std::string>& addresses) {
+  const Call call(*this);
+  endpoints_.resize(addresses.size());
+  for (uint32_t peer = 0; peer < addresses.size(); ++peer) {
+    if (peer == rank_) continue;
+    ucp_ep_params_t params{};
+    params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
+    params.address = reinterpret_cast<const ucp_address_t*>(addresses[peer].data());
+    const ucs_status_t status = ucx_.ep_create(worker_, &params, &endpoints_[peer]);
+    if (status != UCS_OK) return UcxFailed("ucp_ep_create", status);
+  }
+  return {};
+}
+
+void UcxEngine::Ended(Transfer* transfer, ucs_status_t status, size_t length) {
+  --under_way_;
+  transfer->engine = nullptr;
+  transfer->request = nullptr;
+  Status result;
+  if (status == UCS_ERR_CANCELED) {
+    result = Status(HCCL_E_INTERNAL, "message was cancelled");
+  } else if (status == UCS_ERR_MESSAGE_TRUNCATED ||
+             (status == UCS_OK && length != transfer->bytes)) {
+    result =
+        Status(HCCL_E_PARA, Concat("message size of rank ", transfer->peer, " is not ",
+                                   transfer->bytes, " bytes, expected as many as are awaited"));
+  } else if (status != UCS_OK) {
+    result =
+        Status(HCCL_E_REMOTE, Concat("link to rank ", transfer->peer, " has failed (UCX gives ",
+                                     static_cast<int>(status), "), expected it to last"));
+  }
+  transfer->owner->Done(*transfer, result);
+}
+
+ucs_status_ptr_t UcxEngine::Send(Transfer* transfer) {
+  ucp_request_param_t param{};
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  param.user_data = transfer;
+  param.cb.send = [](void* request, ucs_status_t status, void* user) {
+    auto* const sent = static_cast<Transfer*>(user);
+    auto& engine = *static_cast<UcxEngine*>(sent->engine);
+    engine.Ended(sent, status, sent->bytes);
+    engine.ucx_.request_free(request);
+  };
+  return ucx_.tag_send_sync_nbx(endpoints_[transfer->peer], transfer->data, transfer->bytes,
+                                transfer->tag, &param);
+}
+
+// By the callback always, within the call too: UCX 1.13 does not tell the length of what it has
+// received at once otherwise.
+ucs_status_ptr_t UcxEngine::Receive(Transfer* transfer) {
+  ucp_request_param_t param{};
+  param.op_attr_mask =
+      UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
+  param.user_data = transfer;
+  param.cb.recv = [](void* request, ucs_status_t status, const ucp_tag_recv_info_t* got,
+                     void* user) {
+    auto* const received = static_cast<Transfer*>(user);
+    auto& engine = *static_cast<UcxEngine*>(received->engine);
+    engine.Ended(received, status, got->length);
+    engine.ucx_.request_free(request);
+  };
+  constexpr ucp_tag_t kWholeTag = ~ucp_tag_t{0};
+  return ucx_.tag_recv_nbx(worker_, transfer->data, transfer->bytes, transfer->tag, kWholeTag,
+                           &param);
+}
+
+void UcxEngine::Begin(Transfer* transfer) {
+  const Call call(*this);
+  ++under_way_;
+  transfer->engine = this;
+  if (ended_) return Ended(transfer, UCS_ERR_CONNECTION_RESET, transfer->bytes);
+  ucs_status_ptr_t request = transfer->receives ? Receive(transfer) : Send(transfer);
+  if (request == nullptr || UCS_PTR_IS_ERR(request)) {
+    Ended(transfer, UCS_PTR_STATUS(request), transfer->bytes);
+  } else if (transfer->engine != nullptr) {  // else it has ended within the call
+    transfer->request = request;
+  }
+}
+
+void UcxEngine::Cancel(Transfer* transfer) {
+  const Call call(*this);
+  if (!ended_ && transfer->receives && transfer->request != nullptr) {
+    ucx_.request_cancel(worker_, transfer->request);
+  }
+}
+
+bool UcxEngine::Progress() {
+  if (callers_.load(std::memory_order_relaxed) > 0) return true;
+  std::lock_guard lock(ucx_.mutex);
+  if (ended_) return false;
+  int turns = 0;
+  while (turns < kProgressTurns && ucx_.worker_progress(worker_) != 0) ++turns;
+  return turns > 0;
+}
+
+bool UcxEngine::AddDescriptors(bool messages, std::vector<pollfd>* descriptors) {
+  notices_->AddDescriptors(descriptors);
+  if (!messages) return true;
+  std::lock_guard lock(ucx_.mutex);
+  if (ended_) return true;
+  if (ucx_.worker_arm(worker_) != UCS_OK) return false;
+  descriptors->push_back({descriptor_, POLLIN, 0});
+  return true;
+}
+
+// Under the lock. What this rank still has to say, acknowledgements, goes out before it does.
+void UcxEngine::CloseEndpoints() {
+  std::vector<ucs_status_ptr_t> closing;
+  for (uint32_t peer = 0; peer < endpoints_.size(); ++peer) {
+    if (endpoints_[peer] == nullptr || notices_->state(peer) == PeerState::kDied) continue;
+    ucp_request_param_t param{};
+    ucs_status_ptr_t request = ucx_.ep_close_nbx(endpoints_[peer], &param);
+    if (request != nullptr && !UCS_PTR_IS_ERR(request)) closing.push_back(request);
+  }
+  // A callback would tell; without one the status is asked of the request.
+  const auto deadline = steady_clock::now() + kFlushTime;
+  for (ucs_status_ptr_t request : closing) {
+    while (ucx_.request_check_status(request) == UCS_INPROGRESS && steady_clock::now() < deadline) {
+      ucx_.worker_progress(worker_);
+    }
+    ucx_.request_free(request);
+  }
+}
+
+bool UcxEngine::Leave() {
+  notices_->Read();
+  bool quiet = false;
+  if (!End(&quiet)) return quiet;
+  // Without UCX's lock, which comes after that of the thread.
+  const bool relays =
+      notices_->relays() && MessageMover::Get().Add(std::make_shared<Relay>(notices_)).ok();
+  if (!relays) notices_->Close();
+  return quiet;
+}
+
+bool UcxEngine::End(bool* quiet) {
+  const Call call(*this);
+  *quiet = under_way_ == 0;
+  if (ended_) return false;
+  ended_ = true;
+  // Sends cannot be cancelled: with some under way the worker stays.
+  if (*quiet) {
+    CloseEndpoints();
+    ucx_.worker_destroy(worker_);
+  }
+  notices_->Leave();
+  return true;
+}
+
+void UcxEngine::Quit() {
+  const Call call(*this);
+  if (std::exchange(ended_, true)) return;
+  notices_->Leave();
+}
+
+}  // namespace
+
+Status MakeUcxEngine(uint32_t rank, const MeetFunction& meet, std::unique_ptr<Engine>* engine) {
+  UcxLibrary* ucx = nullptr;
+  Status status = OpenUcx(&ucx);
+  if (!status.ok()) return status;
+  auto made = std::make_unique<UcxEngine>(*ucx, rank);
+  status = made->Start();
+  if (!status.ok()) return status;
+  Meeting meeting;
+  status = meet(made->address(), &meeting);
+  if (!status.ok()) return status;
+  const std::vector<std::string> addresses = std::move(meeting.addresses);
+  made->Watch(std::move(meeting));
+  status = made->Connect(addresses);
+  if (status.ok()) *engine = std::move(made);
+  return status;
+}
+
+}  // namespace openaclnn
+
+#else
+
+namespace openaclnn {
+
+Status MakeUcxEngine(uint32_t, const MeetFunction&, std::unique_ptr<Engine>*) {
+  return Status(HCCL_E_UNAVAIL,
+                "this libhccl.so was built without UCX, which moves bytes between processes, "
+                "expected one built where libucx-dev is installed (scripts/setup.sh does)");
+}
+
+}  // namespace openaclnn
+
+#endif

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine between processes and machines: UCX, where it is installed.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "common/status.h"
+#include "hccl/engine.h"
+#include "hccl/meeting.h"
+
+namespace openaclnn {
+
+/// How the ranks meet: gives all of them each other's addresses.
+using MeetFunction = std::function<Status(const std::string& address, Meeting* meeting)>;
+
+/// Connected when it returns. HCCL_E_UNAVAIL, with what to install, where there is no UCX.
+Status MakeUcxEngine(uint32_t rank, const MeetFunction& meet, std::unique_ptr<Engine>* engine);
+
+}  // namespace openaclnn
