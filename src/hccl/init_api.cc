@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// HcclGetRootInfo, HcclCommInit… and HcclCommDestroy.
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "client/client.h"
+#include "hccl/communicator.h"
+#include "hccl/config.h"
+#include "hccl/environment.h"
+#include "hccl/hccl.h"
+#include "hccl/process_engine.h"
+#include "hccl/progress.h"
+#include "hccl/rendezvous.h"
+#include "hccl/result.h"
+#include "hccl/root_info.h"
+#include "hccl/ucx_engine.h"
+
+namespace openaclnn {
+namespace {
+
+constexpr uint32_t kMaxRanks = uint32_t{1} << 16;
+
+std::string NewName() {
+  static std::atomic<uint64_t> made{0};
+  return Concat("openaclnn_", made.fetch_add(1, std::memory_order_relaxed));
+}
+
+/// The same on all ranks.
+std::string NameOf(const Nonce& nonce) {
+  char name[32];
+  std::snprintf(name, sizeof(name), "openaclnn_%02x%02x%02x%02x", nonce[0], nonce[1], nonce[2],
+                nonce[3]);
+  return name;
+}
+
+Communicator::Settings SettingsOf(const CommConfig& config, const std::string& name,
+                                  const HcclEnvironment& environment) {
+  Communicator::Settings settings;
+  settings.name = config.name.empty() ? name : config.name;
+  settings.timeout = environment.exec_timeout;
+  settings.checked = Runtime().check_level() != 0;
+  if (config.exec_timeout) settings.timeout = std::chrono::seconds(*config.exec_timeout);
+  return settings;
+}
+
+Status Publish(const std::shared_ptr<Communicator>& communicator, HcclComm* comm) {
+  if (!communicator->alone()) {
+    Status status = MessageMover::Get().Add(communicator);
+    if (!status.ok()) return status;
+  }
+  *comm = InsertCommunicator(communicator);
+  if (*comm != nullptr) return {};
+  communicator->Close();
+  return Status(HCCL_E_UNAVAIL, "no handle is left for a communicator");
+}
+
+Status GetRootInfo(HcclRootInfo* blob) {
+  HcclEnvironment environment;
+  Status status = RequirePointer("rootInfo", blob);
+  if (status.ok()) status = ReadHcclEnvironment(&environment);
+  return status.ok() ? MakeRootInfo(environment, blob) : status;
+}
+
+Status CheckRank(uint32_t ranks, uint32_t rank) {
+  if (ranks == 0 || ranks > kMaxRanks) {
+    return Status(HCCL_E_PARA, Concat("nRanks value is ", ranks, ", expected 1 to ", kMaxRanks));
+  }
+  if (rank < ranks) return {};
+  return Status(HCCL_E_PARA,
+                Concat("rank value is ", rank, ", expected one below nRanks, ", ranks));
+}
+
+Status InitRootInfo(uint32_t ranks, const HcclRootInfo* blob, uint32_t rank,
+                    const CommConfig& config, HcclComm* comm) {
+  HcclEnvironment environment;
+  RootInfo info;
+  Status status = RequirePointer("rootInfo", blob);
+  if (status.ok()) status = RequirePointer("comm", comm);
+  if (status.ok()) status = CheckRank(ranks, rank);
+  if (status.ok()) status = ReadRootInfo(*blob, &info);
+  if (status.ok()) status = ReadHcclEnvironment(&environment);
+  if (!status.ok()) return status;
+  std::unique_ptr<Engine> engine;
+  Communicator::Settings settings = SettingsOf(config, NameOf(info.nonce), environment);
+  if (ranks > 1) {
+    const auto meet = [&](const std::string& address, Meeting* meeting) {
+      Status met = Meet(environment, info, ranks, rank, address, meeting);
+      settings.checked = meeting->checked;
+      return met;
+    };
+    status = MakeUcxEngine(rank, meet, &engine);
+  } else {
+    (void)TakeListener(info.nonce);  // nobody comes
+  }
+  if (!status.ok()) return status;
+  return Publish(
+      std::make_shared<Communicator>(ranks, rank, std::move(settings), std::move(engine)), comm);
+}
+
+Status InitAll(uint32_t count, const int32_t* devices, HcclComm* comms) {
+  HcclEnvironment environment;
+  Status status = RequirePointer("devices", devices);
+  if (status.ok()) status = RequirePointer("comms", comms);
+  if (status.ok()) status = CheckRank(count, 0);
+  if (status.ok()) status = ReadHcclEnvironment(&environment);
+  if (!status.ok()) return status;
+  std::vector<int32_t> sorted(devices, devices + count);
+  std::ranges::sort(sorted);
+  const auto twice = std::ranges::adjacent_find(sorted);
+  if (twice != sorted.end() || sorted[0] < 0) {
+    return Status(HCCL_E_PARA,
+                  Concat("devices value is ", twice != sorted.end() ? *twice : sorted[0],
+                         twice != sorted.end() ? " twice" : "", ", expected different devices"));
+  }
+  const Communicator::Settings settings = SettingsOf({}, NewName(), environment);
+  auto engines = count > 1 ? MakeProcessEngines(count) : std::vector<std::unique_ptr<Engine>>(1);
+  for (uint32_t rank = 0; rank < count && status.ok(); ++rank) {
+    status =
+        Publish(std::make_shared<Communicator>(count, rank, settings, std::move(engines[rank])),
+                &comms[rank]);
+  }
+  return status;
+}
+
+Status Destroy(HcclComm comm) {
+  std::shared_ptr<Communicator> communicator;
+  Status status = RemoveCommunicator(comm, &communicator);
+  if (status.ok()) communicator->Close();
+  return status;
+}
+
+/// Refusal of what needs a table of ranks.
+Status NoRankTable() {
+  return Status(HCCL_E_NOT_SUPPORT,
+                "function is not supported by openaclnn, expected HcclCommInitRootInfo");
+}
+
+}  // namespace
+}  // namespace openaclnn
+
+using openaclnn::HcclApi;
+
+HcclResult HcclGetRootInfo(HcclRootInfo* rootInfo) {
+  return HcclApi("HcclGetRootInfo", [&] { return openaclnn::GetRootInfo(rootInfo); });
+}
+
+HcclResult HcclCommInitRootInfo(uint32_t nRanks, const HcclRootInfo* rootInfo, uint32_t rank,
+                                HcclComm* comm) {
+  return HcclApi("HcclCommInitRootInfo",
+                 [&] { return openaclnn::InitRootInfo(nRanks, rootInfo, rank, {}, comm); });
+}
+
+HcclResult HcclCommInitRootInfoConfig(uint32_t nRanks, const HcclRootInfo* rootInfo, uint32_t rank,
+                                      const HcclCommConfig* config, HcclComm* comm) {
+  return HcclApi("HcclCommInitRootInfoConfig", [&] {
+    openaclnn::CommConfig read;
+    openaclnn::Status status = openaclnn::RequirePointer("config", config);
+    if (status.ok()) status = openaclnn::ReadCommConfig(*config, &read);
+    return status.ok() ? openaclnn::InitRootInfo(nRanks, rootInfo, rank, read, comm) : status;
+  });
+}
+
+HcclResult HcclCommInitAll(uint32_t ndev, int32_t* devices, HcclComm* comms) {
+  return HcclApi("HcclCommInitAll", [&] { return openaclnn::InitAll(ndev, devices, comms); });
+}
+
+HcclResult HcclCommInitClusterInfo(const char*, uint32_t, HcclComm*) {
+  return HcclApi("HcclCommInitClusterInfo", openaclnn::NoRankTable);
+}
+
+HcclResult HcclCommInitClusterInfoConfig(const char*, uint32_t, HcclCommConfig*, HcclComm*) {
+  return HcclApi("HcclCommInitClusterInfoConfig", openaclnn::NoRankTable);
+}
+
+HcclResult HcclCreateSubCommConfig(HcclComm*, uint32_t, uint32_t*, uint64_t, uint32_t,
+                                   HcclCommConfig*, HcclComm*) {
+  return HcclApi("HcclCreateSubCommConfig", openaclnn::NoRankTable);
+}
+
+HcclResult HcclCommDestroy(HcclComm comm) {
+  return openaclnn::Forked() ? HCCL_SUCCESS
+                             : HcclApi("HcclCommDestroy", [&] { return openaclnn::Destroy(comm); });
+}
