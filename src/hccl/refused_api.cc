@@ -12,13 +12,7 @@
     return HCCL_E_NOT_SUPPORT;                \
   }
 
-REFUSE(HcclAllGather)
-REFUSE(HcclAllReduce)
-REFUSE(HcclAlltoAll)
-REFUSE(HcclAlltoAllV)
 REFUSE(HcclAlltoAllVC)
-REFUSE(HcclBarrier)
-REFUSE(HcclBroadcast)
 REFUSE(HcclCommActivateCommMemory)
 REFUSE(HcclCommDeactivateCommMemory)
 REFUSE(HcclCommDeregister)
@@ -30,7 +24,4 @@ REFUSE(HcclCommSuspend)
 REFUSE(HcclCommUnsetMemoryRange)
 REFUSE(HcclCommWorkingDevNicSet)
 REFUSE(HcclRecv)
-REFUSE(HcclReduce)
-REFUSE(HcclReduceScatter)
-REFUSE(HcclScatter)
 REFUSE(HcclSend)

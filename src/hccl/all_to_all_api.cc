@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// HcclAlltoAll and HcclAlltoAllV.
+#include <cstring>
+#include <vector>
+
+#include "hccl/collective.h"
+#include "hccl/hccl.h"
+#include "hccl/launch.h"
+
+namespace openaclnn {
+namespace {
+
+/// One buffer with a part for each rank.
+struct Parts {
+  std::vector<Part> parts;
+  uint64_t end = 0;  // of the last byte
+};
+
+/// `counts` and `places`, in elements, are the caller's and may be gone soon.
+Status ReadParts(const char* operand, const uint64_t* counts, const uint64_t* places,
+                 uint32_t ranks, uint32_t size, Parts* out) {
+  for (uint32_t i = 0; i < ranks; ++i) {
+    Part part{};
+    uint64_t end = 0;
+    Status status = CountBytes(operand, counts[i], size, &part.bytes);
+    if (status.ok()) status = CountBytes(operand, places[i], size, &part.offset);
+    if (!status.ok()) return status;
+    if (part.bytes > 0 && __builtin_add_overflow(part.offset, part.bytes, &end)) {
+      return Status(HCCL_E_PARA, Concat(operand, " displacement is ", places[i],
+                                        ", expected one that is in the buffer"));
+    }
+    out->parts.push_back(part);
+    out->end = std::max(out->end, end);
+  }
+  return {};
+}
+
+Status Exchange(Launch& launch, const void* send, const Parts& sends, const HcclTypeInfo& send_type,
+                const void* recv, const Parts& receives) {
+  constexpr HcclTypeInfo kByte = {HCCL_DATA_TYPE_UINT8, "UINT8", 1, true};
+  const Place place = launch.place();
+  const uint64_t own = sends.parts[place.rank].bytes;
+  if (own != receives.parts[place.rank].bytes) {
+    return Status(HCCL_E_PARA, Concat("recvCounts value of the rank itself is ",
+                                      receives.parts[place.rank].bytes, " bytes, expected ", own,
+                                      " as sendCounts has it"));
+  }
+  std::byte *from = nullptr, *to = nullptr;
+  Status status = launch.Pin("sendBuf", send, sends.end, 1, kByte, &from);
+  if (status.ok()) status = launch.Pin("recvBuf", recv, receives.end, 1, kByte, &to);
+  if (status.ok()) status = CheckOverlap(from, sends.end, to, receives.end, false);
+  if (!status.ok()) return status;
+  std::vector<CallHeader> headers;
+  for (uint32_t i = 0; i < place.size; ++i) {
+    headers.push_back({CallKind::kAllToAll, uint32_t(send_type.type), 0, 0, sends.parts[i].bytes,
+                       receives.parts[i].bytes});
+  }
+  return launch.Submit(headers, PlanAllToAll(place, sends.parts, receives.parts, from, to));
+}
+
+Status AllToAllV(const void* send, const void* send_counts, const void* send_places,
+                 HcclDataType send_type, const void* recv, const void* recv_counts,
+                 const void* recv_places, HcclDataType recv_type, HcclComm comm,
+                 aclrtStream stream) {
+  Launch launch("HcclAlltoAllV", stream);
+  const HcclTypeInfo *from = nullptr, *to = nullptr;
+  Status status = launch.Find(comm);
+  if (status.ok()) status = launch.FindType("sendType", send_type, &from);
+  if (status.ok()) status = launch.FindType("recvType", recv_type, &to);
+  if (status.ok()) status = RequirePointer("sendCounts", send_counts);
+  if (status.ok()) status = RequirePointer("sdispls", send_places);
+  if (status.ok()) status = RequirePointer("recvCounts", recv_counts);
+  if (status.ok()) status = RequirePointer("rdispls", recv_places);
+  Parts sends, receives;
+  if (status.ok()) {
+    status = ReadParts("sendCounts", static_cast<const uint64_t*>(send_counts),
+                       static_cast<const uint64_t*>(send_places), launch.place().size, from->bytes,
+                       &sends);
+  }
+  if (status.ok()) {
+    status = ReadParts("recvCounts", static_cast<const uint64_t*>(recv_counts),
+                       static_cast<const uint64_t*>(recv_places), launch.place().size, to->bytes,
+                       &receives);
+  }
+  return status.ok() ? Exchange(launch, send, sends, *from, recv, receives) : status;
+}
+
+Status AllToAll(const void* send, uint64_t send_count, HcclDataType send_type, const void* recv,
+                uint64_t recv_count, HcclDataType recv_type, HcclComm comm, aclrtStream stream) {
+  Launch launch("HcclAlltoAll", stream);
+  const HcclTypeInfo *from = nullptr, *to = nullptr;
+  Status status = launch.Find(comm);
+  if (status.ok()) status = launch.FindType("sendType", send_type, &from);
+  if (status.ok()) status = launch.FindType("recvType", recv_type, &to);
+  uint64_t bytes = 0, received = 0;
+  if (status.ok()) status = CountBytes("sendBuf", send_count, from->bytes, &bytes);
+  if (status.ok()) status = CountBytes("recvBuf", recv_count, to->bytes, &received);
+  if (!status.ok()) return status;
+  if (bytes != received) {
+    return Status(HCCL_E_PARA, Concat("recvCount value is ", recv_count,
+                                      ", expected as many bytes ", "as sendCount, ", bytes));
+  }
+  if (bytes == 0) return {};
+  Parts parts;
+  for (uint32_t i = 0; i < launch.place().size; ++i) {
+    uint64_t offset = 0;
+    status = CountBytes("sendBuf", bytes, i + uint64_t{1}, &parts.end);
+    if (!status.ok()) return status;
+    offset = parts.end - bytes;
+    parts.parts.push_back({offset, bytes});
+  }
+  return Exchange(launch, send, parts, *from, recv, parts);
+}
+
+}  // namespace
+}  // namespace openaclnn
+
+using openaclnn::HcclApi;
+
+HcclResult HcclAlltoAll(const void* sendBuf, uint64_t sendCount, HcclDataType sendType,
+                        const void* recvBuf, uint64_t recvCount, HcclDataType recvType,
+                        HcclComm comm, aclrtStream stream) {
+  return HcclApi("HcclAlltoAll", [&] {
+    return openaclnn::AllToAll(sendBuf, sendCount, sendType, recvBuf, recvCount, recvType, comm,
+                               stream);
+  });
+}
+
+HcclResult HcclAlltoAllV(const void* sendBuf, const void* sendCounts, const void* sdispls,
+                         HcclDataType sendType, const void* recvBuf, const void* recvCounts,
+                         const void* rdispls, HcclDataType recvType, HcclComm comm,
+                         aclrtStream stream) {
+  return HcclApi("HcclAlltoAllV", [&] {
+    return openaclnn::AllToAllV(sendBuf, sendCounts, sdispls, sendType, recvBuf, recvCounts,
+                                rdispls, recvType, comm, stream);
+  });
+}
