@@ -45,7 +45,7 @@ PAGES = {"generate_readme.py": "README.md", "generate_conformance.py": "CONFORMA
 
 LIBRARIES = (
     "ascendcl nnopbase opapi openaclnn_reference openaclnn_capture "
-    "acl_op_compiler acl_tdt_channel atb ge_runner graph hccl"
+    "acl_op_compiler acl_tdt_channel atb ge_runner graph hccl hcomm"
 ).split()
 NATIVE_TESTS = ("sample_scale_forward_test", "abi_handles", "abi_load")
 CTEST = "^(sample_scale_forward_test|abi_handles|abi_load|abi_symbols)$"

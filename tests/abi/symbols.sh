@@ -87,6 +87,7 @@ for map in "$source"/*/exports.map "$source"/companions/*/exports.map; do
     acl_op_compiler)
       expect "libacl_op_compiler.so needs" " libopapi.so libnnopbase.so libascendcl.so" "$own"
       ;;
+    hcomm) expect "libhcomm.so needs" " libhccl.so" "$own" ;;
     atb | hccl) expect "lib$name.so needs" " libascendcl.so" "$own" ;;
     *) expect "lib$name.so needs" "" "$own" ;;
   esac

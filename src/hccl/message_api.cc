@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// HcclSend, HcclRecv, HcclBatchSendRecv, and groups of them.
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "hccl/hccl.h"
+#include "hccl/interface.h"
+#include "hccl/messages.h"
+#include "hccl/result.h"
+
+namespace openaclnn {
+namespace {
+
+/// What the thread has called since its outermost HcclGroupStart.
+struct Group {
+  int depth = 0;
+  std::vector<Messages> messages;  // by communicator and stream
+
+  void Add(Messages added) {
+    for (Messages& known : messages) {
+      if (known.communicator() != added.communicator() || known.stream() != added.stream())
+        continue;
+      known.Append(std::move(added));
+      return;
+    }
+    messages.push_back(std::move(added));
+  }
+};
+
+// A plain pointer: nothing ends with the thread but what it has left open.
+thread_local Group* t_group = nullptr;
+
+Status Send(const char* api, const HcclSendRecvItem* items, uint32_t count, HcclComm comm,
+            aclrtStream stream) {
+  std::shared_ptr<Communicator> communicator;
+  Status status = FindCommunicator(comm, &communicator);
+  if (!status.ok()) return status;
+  Messages messages(std::move(communicator), stream);
+  for (uint32_t i = 0; i < count; ++i) {
+    status = messages.Add(items[i]);
+    if (!status.ok()) return status;
+  }
+  if (t_group == nullptr) return messages.Submit(api);
+  t_group->Add(std::move(messages));
+  return {};
+}
+
+Status BeginGroup() {
+  if (t_group == nullptr) t_group = new Group;
+  ++t_group->depth;
+  return {};
+}
+
+Status EndGroup() {
+  if (t_group == nullptr) {
+    return Status(HCCL_E_PARA, "group state is closed, expected an HcclGroupStart before");
+  }
+  if (--t_group->depth > 0) return {};
+  const std::unique_ptr<Group> group(std::exchange(t_group, nullptr));
+  for (Messages& messages : group->messages) {
+    Status status = messages.Submit("HcclGroupEnd");
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+}  // namespace
+}  // namespace openaclnn
+
+using openaclnn::HcclApi;
+
+HcclResult HcclSend(void* sendBuf, uint64_t count, HcclDataType dataType, uint32_t destRank,
+                    HcclComm comm, aclrtStream stream) {
+  return HcclApi("HcclSend", [&] {
+    const HcclSendRecvItem item = {HCCL_SEND, sendBuf, count, dataType, destRank};
+    return openaclnn::Send("HcclSend", &item, 1, comm, stream);
+  });
+}
+
+HcclResult HcclRecv(void* recvBuf, uint64_t count, HcclDataType dataType, uint32_t srcRank,
+                    HcclComm comm, aclrtStream stream) {
+  return HcclApi("HcclRecv", [&] {
+    const HcclSendRecvItem item = {HCCL_RECV, recvBuf, count, dataType, srcRank};
+    return openaclnn::Send("HcclRecv", &item, 1, comm, stream);
+  });
+}
+
+HcclResult HcclBatchSendRecv(HcclSendRecvItem* sendRecvInfo, uint32_t itemNum, HcclComm comm,
+                             aclrtStream stream) {
+  return HcclApi("HcclBatchSendRecv", [&] {
+    openaclnn::Status status;
+    if (itemNum > 0) status = openaclnn::RequirePointer("sendRecvInfo", sendRecvInfo);
+    if (!status.ok()) return status;
+    return openaclnn::Send("HcclBatchSendRecv", sendRecvInfo, itemNum, comm, stream);
+  });
+}
+
+int openaclnn_hccl_group(int begin) {
+  return begin != 0 ? HcclApi("HcclGroupStart", openaclnn::BeginGroup)
+                    : HcclApi("HcclGroupEnd", openaclnn::EndGroup);
+}

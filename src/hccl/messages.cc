@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plan of messages between pairs of ranks, and of a rank's messages to itself.
+#include "hccl/messages.h"
+
+#include <cstring>
+#include <utility>
+
+#include "hccl/launch.h"
+
+namespace openaclnn {
+
+Status Messages::Add(const HcclSendRecvItem& item) {
+  const HcclTypeInfo* type = FindHcclType(item.dataType);
+  if (type == nullptr) {
+    return Status(HCCL_E_PARA,
+                  Concat("dataType value is ", item.dataType, ", expected a type of data"));
+  }
+  if (item.sendRecvType != HCCL_SEND && item.sendRecvType != HCCL_RECV) {
+    return Status(HCCL_E_PARA, Concat("sendRecvType value is ", item.sendRecvType,
+                                      ", expected HCCL_SEND (0) or HCCL_RECV (1)"));
+  }
+  const bool receives = item.sendRecvType == HCCL_RECV;
+  if (item.remoteRank >= communicator_->size()) {
+    return Status(HCCL_E_PARA,
+                  Concat(receives ? "srcRank" : "destRank", " value is ", item.remoteRank,
+                         ", expected a rank below ", communicator_->size()));
+  }
+  if (item.count == 0) return {};
+  Message message = {receives, item.remoteRank, nullptr, 0, item.dataType};
+  const char* const operand = receives ? "recvBuf" : "sendBuf";
+  Status status = CountBytes(operand, item.count, type->bytes, &message.bytes);
+  if (status.ok()) status = RequirePointer(operand, item.buf);
+  if (status.ok()) status = pins_.Add(operand, item.buf, message.bytes, &message.data);
+  if (status.ok()) messages_.push_back(message);
+  return status;
+}
+
+void Messages::Append(Messages other) {
+  messages_.insert(messages_.end(), other.messages_.begin(), other.messages_.end());
+  pins_.Append(std::move(other.pins_));
+}
+
+// The first send to oneself meets the first receive.
+Status Messages::AddOwn(Plan* plan) const {
+  std::vector<Message> sends, receives;
+  for (const Message& message : messages_) {
+    if (message.peer != communicator_->rank()) continue;
+    (message.receives ? receives : sends).push_back(message);
+  }
+  for (size_t i = 0; i < std::max(sends.size(), receives.size()); ++i) {
+    if (i >= sends.size() || i >= receives.size() || sends[i].bytes != receives[i].bytes) {
+      return Status(HCCL_E_PARA,
+                    Concat("remoteRank value is ", communicator_->rank(), ", the rank itself, ",
+                           sends.size(), " times to send and ", receives.size(),
+                           " times to receive, expected pairs of one size in one batch"));
+    }
+  }
+  if (sends.empty()) return {};
+  plan->steps.back().work = [sends, receives] {
+    for (size_t i = 0; i < sends.size(); ++i) {
+      std::memmove(receives[i].data, sends[i].data, sends[i].bytes);
+    }
+    return Status();
+  };
+  return {};
+}
+
+Status Messages::Submit(const char* api) {
+  if (messages_.empty()) return {};
+  const auto order = communicator_->LockOrder();
+  Communicator::Numbers& numbers = communicator_->numbers();
+  const Communicator::Numbers before = numbers;
+  const Place place = {communicator_->size(), communicator_->rank()};
+  Plan plan;
+  std::vector<Agreement> agreements;
+  uint64_t bytes = 0;
+  Step& step = plan.steps.emplace_back();
+  for (const Message& message : messages_) {
+    bytes += message.bytes;
+    if (message.peer == place.rank) continue;
+    const uint64_t tag = numbers.NextMessageTag(message.peer, message.receives);
+    step.moves.push_back({message.receives, message.peer, message.data, message.bytes, tag});
+    const uint64_t sent = message.receives ? 0 : message.bytes;
+    const CallHeader header = {CallKind::kMessage,  uint32_t(message.type), 0, 0, sent,
+                               message.bytes - sent};
+    const uint64_t answer = tag | kReplyTag;
+    agreements.push_back(
+        {message.peer, header, message.receives ? answer : tag, message.receives ? tag : answer});
+  }
+  Status status = Guard([&] {
+    Status own = AddOwn(&plan);
+    if (!own.ok()) return own;
+    const CallHeader all = {CallKind::kMessage, uint32_t(messages_[0].type), 0, 0, bytes, 0};
+    plan.arguments = DescribeOperation(*communicator_, std::nullopt, all);
+    // Unchecked, a message that is too long or too short tells enough.
+    const bool checked = communicator_->checked() && !agreements.empty();
+    if (checked) AddAgreements(place, agreements, true, &plan);
+    return std::make_shared<Operation>(communicator_, api, std::move(plan), std::move(pins_))
+        ->Submit(stream_);
+  });
+  if (!status.ok()) numbers = before;
+  return status;
+}
+
+}  // namespace openaclnn
