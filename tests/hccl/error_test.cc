@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Refusals: what a call says, what a stream says, and whom it names.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "acl/acl.h"
+#include "hccl/fixture.h"
+
+namespace openaclnn {
+namespace {
+
+constexpr HcclDataType kFloat = HCCL_DATA_TYPE_FP32;
+
+void ExpectSays(int got, int code, const char* says) {
+  const std::string message = TakeMessage();
+  EXPECT_EQ(got, code) << message;
+  EXPECT_NE(message.find(says), std::string::npos) << message;
+  EXPECT_EQ(message.substr(0, 1), "E") << message;
+}
+
+class ErrorTest : public RanksTest {
+ protected:
+  void SetUp() override {
+    RanksTest::SetUp();
+    ranks_ = std::make_unique<Ranks>(2);
+    data_ = std::make_unique<DeviceArray<float>>(size_t{100}, 1.0f);
+  }
+  void TearDown() override {
+    data_.reset();
+    ranks_.reset();
+    RanksTest::TearDown();
+  }
+
+  HcclResult AllReduce(void* send, void* recv, uint64_t count, HcclDataType type = kFloat,
+                       HcclReduceOp op = HCCL_REDUCE_SUM) {
+    return HcclAllReduce(send, recv, count, type, op, ranks_->comm(0), ranks_->stream(0));
+  }
+
+  std::unique_ptr<Ranks> ranks_;
+  std::unique_ptr<DeviceArray<float>> data_;
+};
+
+TEST_F(ErrorTest, ArgumentsAreNamed) {
+  float* const data = data_->data();
+  ExpectSays(AllReduce(nullptr, data, 1), HCCL_E_PTR, "HcclAllReduce: sendBuf value is null");
+  ExpectSays(AllReduce(data, nullptr, 1), HCCL_E_PTR, "recvBuf value is null");
+  ExpectSays(AllReduce(data, data, 1, HcclDataType(13)), HCCL_E_PARA, "dataType value is 13");
+  ExpectSays(AllReduce(data, data, 1, kFloat, HcclReduceOp(4)), HCCL_E_PARA, "op value is 4");
+  ExpectSays(AllReduce(data, data, 1, HCCL_DATA_TYPE_FP8E4M3), HCCL_E_NOT_SUPPORT, "FP8E4M3");
+  ExpectSays(AllReduce(data, data + 1, 10), HCCL_E_PARA, "recvBuf memory is shared in part");
+  // Far beyond what an allocation is rounded up to.
+  ExpectSays(AllReduce(data, data, uint64_t{1} << 40), HCCL_E_PARA, "leave their allocation");
+  ExpectSays(AllReduce(data, data, UINT64_MAX), HCCL_E_PARA, "sendBuf count is");
+  float on_host = 0;
+  ExpectSays(AllReduce(&on_host, data, 1), HCCL_E_PARA, "not device memory");
+}
+
+TEST_F(ErrorTest, RanksAreNamed) {
+  float* const data = data_->data();
+  ExpectSays(HcclBroadcast(data, 1, kFloat, 2, ranks_->comm(0), ranks_->stream(0)), HCCL_E_PARA,
+             "root value is 2, expected a rank below 2");
+  ExpectSays(HcclSend(data, 1, kFloat, 2, ranks_->comm(0), ranks_->stream(0)), HCCL_E_PARA,
+             "destRank value is 2");
+  ExpectSays(HcclSend(data, 1, kFloat, 0, ranks_->comm(0), ranks_->stream(0)), HCCL_E_PARA,
+             "the rank itself");
+}
+
+TEST_F(ErrorTest, HandlesAreToldApart) {
+  float* const data = data_->data();
+  const auto reduce = [&](HcclComm comm) {
+    return HcclAllReduce(data, data, 1, kFloat, HCCL_REDUCE_SUM, comm, ranks_->stream(0));
+  };
+  ExpectSays(reduce(nullptr), HCCL_E_PTR, "comm value is null");
+  ExpectSays(reduce(data), HCCL_E_PARA, "expected a live communicator");
+  ExpectSays(reduce(ranks_->stream(0)), HCCL_E_PARA, "expected a live communicator");
+  const HcclComm gone = ranks_->comm(0);
+  ranks_->Destroy(0);
+  ExpectSays(reduce(gone), HCCL_E_PARA, "which was destroyed");
+  ExpectSays(HcclCommDestroy(gone), HCCL_E_PARA, "which was destroyed");
+  ExpectSays(HcclAllReduce(data, data, 1, kFloat, HCCL_REDUCE_SUM, ranks_->comm(1), data),
+             HCCL_E_PARA, "stream");
+}
+
+TEST_F(ErrorTest, CommunicatorsAreChecked) {
+  int32_t same[] = {0, 0};
+  HcclComm comms[2];
+  ExpectSays(HcclCommInitAll(2, same, comms), HCCL_E_PARA, "devices value is 0 twice");
+  ExpectSays(HcclCommInitAll(0, same, comms), HCCL_E_PARA, "nRanks value is 0");
+  HcclRootInfo info = {};
+  HcclComm comm = nullptr;
+  ExpectSays(HcclCommInitRootInfo(2, nullptr, 0, &comm), HCCL_E_PTR, "rootInfo");
+  ExpectSays(HcclCommInitRootInfo(2, &info, 2, &comm), HCCL_E_PARA, "rank value is 2");
+  ExpectSays(HcclCommInitRootInfo(2, &info, 0, &comm), HCCL_E_PARA, "HcclGetRootInfo");
+  HcclCommConfig config;
+  HcclCommConfigInit(&config);
+  config.magic = 1;
+  ExpectSays(HcclCommInitRootInfoConfig(1, &info, 0, &config, &comm), HCCL_E_PARA, "magic");
+  HcclCommConfigInit(&config);
+  config.size = 31;
+  ExpectSays(HcclCommInitRootInfoConfig(1, &info, 0, &config, &comm), HCCL_E_PARA, "size is 31");
+}
+
+TEST_F(ErrorTest, OneRankNeedsNobody) {
+  HcclRootInfo info;
+  ASSERT_EQ(HcclGetRootInfo(&info), HCCL_SUCCESS) << TakeMessage();
+  HcclCommConfig config;
+  HcclCommConfigInit(&config);
+  std::strcpy(config.hcclCommName, "alone");
+  HcclComm comm = nullptr;
+  ASSERT_EQ(HcclCommInitRootInfoConfig(1, &info, 0, &config, &comm), HCCL_SUCCESS) << TakeMessage();
+  char name[COMM_NAME_MAX_LENGTH] = "";
+  uint32_t size = 9, rank = 9;
+  EXPECT_EQ(HcclGetCommName(comm, name), HCCL_SUCCESS);
+  EXPECT_STREQ(name, "alone");
+  EXPECT_EQ(HcclGetRankSize(comm, &size), HCCL_SUCCESS);
+  EXPECT_EQ(HcclGetRankId(comm, &rank), HCCL_SUCCESS);
+  EXPECT_EQ(size, 1u);
+  EXPECT_EQ(rank, 0u);
+  HcclResult error = HCCL_E_REMOTE;
+  EXPECT_EQ(HcclGetCommAsyncError(comm, &error), HCCL_SUCCESS);
+  EXPECT_EQ(error, HCCL_SUCCESS);
+  const DeviceArray<float> other(100, 0.0f);
+  EXPECT_EQ(HcclAllGather(data_->data(), other.data(), 100, kFloat, comm, ranks_->stream(0)),
+            HCCL_SUCCESS);
+  EXPECT_EQ(HcclBarrier(comm, ranks_->stream(0)), HCCL_SUCCESS);
+  EXPECT_EQ(ranks_->Await(0), 0);
+  EXPECT_EQ(other.Read(), data_->Read());
+  EXPECT_EQ(HcclCommDestroy(comm), HCCL_SUCCESS);
+}
+
+TEST_F(ErrorTest, SettingsAndNamesAreThere) {
+  EXPECT_EQ(HcclGetCommConfigCapability(), 12u);
+  EXPECT_STREQ(HcclGetErrorString(HCCL_E_REMOTE), "HCCL_E_REMOTE");
+  EXPECT_STREQ(HcclGetErrorString(HcclResult(99)), "not an HcclResult");
+  HcclConfigValue value = {1};
+  EXPECT_EQ(HcclSetConfig(HCCL_DETERMINISTIC, value), HCCL_SUCCESS);
+  value.value = 7;
+  EXPECT_EQ(HcclGetConfig(HCCL_DETERMINISTIC, &value), HCCL_SUCCESS);
+  EXPECT_EQ(value.value, 1);
+  ExpectSays(HcclSetConfig(HcclConfig(1), value), HCCL_E_PARA, "config value is 1");
+  HcclComm comm = nullptr;
+  ExpectSays(HcclCommInitClusterInfo("table", 0, &comm), HCCL_E_NOT_SUPPORT, "not supported");
+}
+
+// What differs between the ranks is named on both, before any byte of the buffers moves.
+struct Mismatch {
+  const char* what;
+  std::function<HcclResult(HcclComm, aclrtStream, float*)> second;
+  const char* said_by_first;
+  const char* said_by_second;
+};
+
+TEST_F(RanksTest, ADifferenceBetweenRanksIsNamed) {
+  const auto reduce = [](uint64_t count, HcclDataType type, HcclReduceOp op) {
+    return [=](HcclComm comm, aclrtStream stream, float* data) {
+      return HcclAllReduce(data, data, count, type, op, comm, stream);
+    };
+  };
+  const auto first = reduce(50, kFloat, HCCL_REDUCE_SUM);
+  const Mismatch rows[] = {
+      {"count", reduce(49, kFloat, HCCL_REDUCE_SUM),
+       "count of rank 1 is 49, expected 50 as on rank 0",
+       "count of rank 0 is 50, expected 49 as on rank 1"},
+      {"type", reduce(50, HCCL_DATA_TYPE_INT32, HCCL_REDUCE_SUM),
+       "type of rank 1 is INT32, expected FP32 as on rank 0", "type of rank 0 is FP32"},
+      {"reduction", reduce(50, kFloat, HCCL_REDUCE_MAX),
+       "reduction of rank 1 is MAX, expected SUM as on rank 0", "reduction of rank 0 is SUM"},
+      {"operation",
+       [](HcclComm comm, aclrtStream stream, float* data) {
+         return HcclBroadcast(data, 50, kFloat, 0, comm, stream);
+       },
+       "operation of rank 1 is HcclBroadcast, expected HcclAllReduce as on rank 0",
+       "operation of rank 0 is HcclAllReduce"},
+  };
+  for (const Mismatch& row : rows) {
+    SCOPED_TRACE(row.what);
+    const Ranks ranks(2);
+    const DeviceArray<float> a(100, 1.0f), b(100, 2.0f);
+    ASSERT_EQ(first(ranks.comm(0), ranks.stream(0), a.data()), HCCL_SUCCESS);
+    ASSERT_EQ(row.second(ranks.comm(1), ranks.stream(1), b.data()), HCCL_SUCCESS);
+    ExpectSays(ranks.Await(0), ACL_ERROR_RT_PARAM_INVALID, row.said_by_first);
+    ExpectSays(ranks.Await(1), ACL_ERROR_RT_PARAM_INVALID, row.said_by_second);
+    EXPECT_EQ(a.Read(), std::vector<float>(100, 1.0f));
+    EXPECT_EQ(b.Read(), std::vector<float>(100, 2.0f));
+  }
+}
+
+TEST_F(RanksTest, MessagesOfDifferentSizesAreNamed) {
+  const Ranks ranks(2);
+  const DeviceArray<float> a(100, 1.0f), b(100, 2.0f);
+  ASSERT_EQ(HcclSend(a.data(), 100, kFloat, 1, ranks.comm(0), ranks.stream(0)), HCCL_SUCCESS);
+  ASSERT_EQ(HcclRecv(b.data(), 60, kFloat, 0, ranks.comm(1), ranks.stream(1)), HCCL_SUCCESS);
+  ExpectSays(ranks.Await(0), ACL_ERROR_RT_PARAM_INVALID, "count of rank 1 is 60, expected 100");
+  ExpectSays(ranks.Await(1), ACL_ERROR_RT_PARAM_INVALID, "count of rank 0 is 100, expected 60");
+  EXPECT_EQ(b.Read(), std::vector<float>(100, 2.0f));
+}
+
+TEST_F(RanksTest, WhoDoesNotComeInTimeIsNamed) {
+  const Variable timeout("HCCL_EXEC_TIMEOUT", "1");
+  const Ranks ranks(3);
+  const DeviceArray<float> a(100, 1.0f), b(100, 2.0f);
+  for (const auto& [rank, data] : {std::pair(0u, &a), std::pair(2u, &b)}) {
+    ASSERT_EQ(HcclAllReduce(data->data(), data->data(), 100, kFloat, HCCL_REDUCE_SUM,
+                            ranks.comm(rank), ranks.stream(rank)),
+              HCCL_SUCCESS);
+  }
+  ExpectSays(ranks.Await(0), ACL_ERROR_RT_TASK_TIMEOUT, "it waits for rank 1 of communicator");
+  ExpectSays(ranks.Await(2), ACL_ERROR_RT_TASK_TIMEOUT, "it waits for rank 1 of communicator");
+  EXPECT_EQ(a.Read(), std::vector<float>(100, 1.0f));
+}
+
+TEST_F(RanksTest, WhoHasLeftIsNamed) {
+  Ranks ranks(2);
+  const DeviceArray<float> a(100, 1.0f);
+  ASSERT_EQ(HcclAllReduce(a.data(), a.data(), 100, kFloat, HCCL_REDUCE_SUM, ranks.comm(0),
+                          ranks.stream(0)),
+            HCCL_SUCCESS);
+  ranks.Destroy(1);
+  ExpectSays(ranks.Await(0), ACL_ERROR_RT_SUSPECT_REMOTE_ERROR,
+             "rank 1 of communicator openaclnn_");
+}
+
+TEST_F(RanksTest, WhatBeginsAfterItsCommunicatorIsToldSo) {
+  Ranks ranks(2);
+  const DeviceArray<float> a(100, 1.0f);
+  ASSERT_EQ(HcclGroupStart(), HCCL_SUCCESS);
+  ASSERT_EQ(HcclSend(a.data(), 100, kFloat, 1, ranks.comm(0), ranks.stream(0)), HCCL_SUCCESS);
+  ranks.Destroy(0);
+  ASSERT_EQ(HcclGroupEnd(), HCCL_SUCCESS);
+  ExpectSays(ranks.Await(0), ACL_ERROR_RT_PARAM_INVALID, "was destroyed before the operation");
+}
+
+}  // namespace
+}  // namespace openaclnn

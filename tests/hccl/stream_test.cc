@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operations and streams: calls return at once, and what waits for a rank holds no thread.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "acl/acl.h"
+#include "hccl/fixture.h"
+
+namespace openaclnn {
+namespace {
+
+constexpr size_t kCount = 1000;
+
+/// One rank's AllReduce in place.
+void Begin(const Ranks& ranks, uint32_t rank, const DeviceArray<float>& data, aclrtStream stream) {
+  ASSERT_EQ(HcclAllReduce(data.data(), data.data(), data.bytes() / sizeof(float),
+                          HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, ranks.comm(rank), stream),
+            HCCL_SUCCESS)
+      << TakeMessage();
+}
+
+void ExpectAll(const DeviceArray<float>& data, float value) {
+  EXPECT_EQ(data.Read(), std::vector<float>(data.bytes() / sizeof(float), value));
+}
+
+TEST_F(RanksTest, TwoCommunicatorsInOppositeOrderMakeProgress) {
+  for (int round = 0; round < 20; ++round) {
+    const Ranks first(2), second(2);
+    const Buffers<float> a = Upload<float>({2, std::vector<float>(kCount, 1.0f)});
+    const Buffers<float> b = Upload<float>({2, std::vector<float>(kCount, 2.0f)});
+    Begin(first, 0, *a[0], first.stream(0));
+    Begin(second, 0, *b[0], second.stream(0));
+    Begin(second, 1, *b[1], second.stream(1));
+    Begin(first, 1, *a[1], first.stream(1));
+    first.AwaitAll();
+    second.AwaitAll();
+    for (const auto& data : a) ExpectAll(*data, 2.0f);
+    for (const auto& data : b) ExpectAll(*data, 4.0f);
+  }
+}
+
+TEST_F(RanksTest, AnotherStreamRunsWhileOneWaitsForARank) {
+  const Ranks ranks(2);
+  const DeviceArray<float> waits(kCount, 1.0f), other(kCount, 1.0f), copy(kCount, 0.0f);
+  Begin(ranks, 0, waits, ranks.stream(0));
+  EXPECT_EQ(aclrtMemcpyAsync(copy.data(), copy.bytes(), other.data(), other.bytes(),
+                             ACL_MEMCPY_DEVICE_TO_DEVICE, ranks.stream(1)),
+            0);
+  EXPECT_EQ(aclrtSynchronizeStream(ranks.stream(1)), 0);
+  ExpectAll(copy, 1.0f);
+  EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(ranks.stream(0), 20),
+            ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+  Begin(ranks, 1, other, ranks.stream(1));
+  ranks.AwaitAll();
+  ExpectAll(waits, 2.0f);
+}
+
+// As torch-npu does: events around, and no thread of the host waits in between.
+TEST_F(RanksTest, EventsAreEnough) {
+  const Ranks ranks(2);
+  const Buffers<float> data = Upload<float>({2, std::vector<float>(kCount, 3.0f)});
+  const Buffers<float> copies = Empty<float>(2, kCount);
+  std::vector<aclrtStream> computes;
+  std::vector<aclrtEvent> events;
+  for (uint32_t rank = 0; rank < 2; ++rank) {
+    computes.push_back(NewStream());
+    events.push_back(NewEvent());
+    Begin(ranks, rank, *data[rank], ranks.stream(rank));
+    EXPECT_EQ(aclrtRecordEvent(events[rank], ranks.stream(rank)), 0);
+    EXPECT_EQ(aclrtStreamWaitEvent(computes[rank], events[rank]), 0);
+    EXPECT_EQ(aclrtMemcpyAsync(copies[rank]->data(), copies[rank]->bytes(), data[rank]->data(),
+                               data[rank]->bytes(), ACL_MEMCPY_DEVICE_TO_DEVICE, computes[rank]),
+              0);
+  }
+  for (uint32_t rank = 0; rank < 2; ++rank) {
+    EXPECT_EQ(aclrtSynchronizeStream(computes[rank]), 0);
+    ExpectAll(*copies[rank], 6.0f);
+    EXPECT_EQ(aclrtDestroyStream(computes[rank]), 0);
+    EXPECT_EQ(aclrtDestroyEvent(events[rank]), 0);
+  }
+}
+
+TEST_F(RanksTest, ManyOperationsInARowKeepTheirOrder) {
+  constexpr int kTimes = 200;
+  const Ranks ranks(3);
+  const Buffers<float> data = Upload<float>({3, std::vector<float>(10, 1.0f)});
+  std::vector<std::thread> threads;
+  for (uint32_t rank = 0; rank < 3; ++rank) {
+    threads.emplace_back([&, rank] {
+      ASSERT_EQ(aclrtSetDevice(0), 0);
+      for (int i = 0; i < kTimes; ++i) {
+        // The mean, so that numbers stay what they are; MAX in between.
+        Begin(ranks, rank, *data[rank], ranks.stream(rank));
+        ASSERT_EQ(HcclBroadcast(data[rank]->data(), 10, HCCL_DATA_TYPE_FP32,
+                                static_cast<uint32_t>(i % 3), ranks.comm(rank), ranks.stream(rank)),
+                  HCCL_SUCCESS);
+        ASSERT_EQ(aclrtMemsetAsync(data[rank]->data(), data[rank]->bytes(), 0, data[rank]->bytes(),
+                                   ranks.stream(rank)),
+                  0);
+      }
+      ASSERT_EQ(aclrtSynchronizeStream(ranks.stream(rank)), 0);
+      ASSERT_EQ(aclrtResetDevice(0), 0);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& one : data) ExpectAll(*one, 0.0f);
+}
+
+TEST_F(RanksTest, BuffersMayBeFreedAtOnce) {
+  const Ranks ranks(2);
+  const size_t before = FreeMemory();
+  {
+    DeviceArray<float> first(kCount, 1.0f), second(kCount, 1.0f);
+    Begin(ranks, 0, first, ranks.stream(0));
+    first.Free();
+    Begin(ranks, 1, second, ranks.stream(1));
+    ranks.AwaitAll();
+    ExpectAll(second, 2.0f);
+  }
+  EXPECT_EQ(FreeMemory(), before);
+}
+
+TEST_F(RanksTest, CountsOfNothingDoNothing) {
+  const Ranks ranks(2);
+  EXPECT_EQ(HcclAllReduce(nullptr, nullptr, 0, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, ranks.comm(0),
+                          ranks.stream(0)),
+            HCCL_SUCCESS);
+  EXPECT_EQ(HcclSend(nullptr, 0, HCCL_DATA_TYPE_FP32, 1, ranks.comm(0), ranks.stream(0)),
+            HCCL_SUCCESS);
+  EXPECT_EQ(ranks.Await(0), 0);
+}
+
+}  // namespace
+}  // namespace openaclnn
