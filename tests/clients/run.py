@@ -2,8 +2,8 @@
 """Runs the tests of this folder on the installed libraries, once for each way that a client works.
 
 python3 tests/clients/run.py PREFIX [VERSION …]: programs without PyTorch, then the torch-npu that
-belongs to each version of torch, ten trainings of examples/train_text.py included; exit code 1 if
-one of the runs failed. `--try TORCH:TORCH_NPU` runs a pair that nothing is promised about, whose
+belongs to each version of torch, ranks under torchrun and ten trainings of examples/train_text.py
+included; exit code 1 if one of the runs failed. `--try TORCH:TORCH_NPU` runs a pair that nothing is promised about, whose
 failure is no failure of this command: as it is and, where that does not load, with
 allocator_keys.cc. What was seen goes to build/clients/results.json, for
 scripts/generate_conformance.py; rows of clients that this run did not have stay.
@@ -122,11 +122,13 @@ def run_programs(prefix):
 
 
 def run_wheel(torch, torch_npu, modes, trainings, prefix):
-    """The tests in each mode, and in the first the flagship, trained so many times."""
+    """The tests in each mode; in the first those of ranks, and the flagship, trained so often."""
     client, python = f"torch-npu {torch_npu}", wheel_python(torch)
     # A mode keeps one processor busy: its tests are Python, and tensors of a few elements.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         rows = list(pool.map(lambda mode: run(client, python, HERE / "pytorch", mode, prefix), modes))
+    # The processes of torchrun keep all processors busy.
+    rows.append(run(f"{client}: ranks", python, HERE / "ranks", modes[0], prefix))
     command = [python, "-W", "ignore", FLAGSHIP, "--runs", str(trainings)]
     done = subprocess.run(
         command, env=environment(prefix, modes[0]), cwd=ROOT, stdout=subprocess.PIPE, text=True
