@@ -45,6 +45,8 @@ def test_unknown_names_list_the_known_ones():
     support = Support.parse(DOCUMENT)
     with pytest.raises(InputError, match="expected one of aclnnX, aclnnY or 1 supporting"):
         support.only_operator("aclnnW")
+    with pytest.raises(InputError, match=r"; did you mean aclnnX\?$"):
+        support.only_operator("x")
     with pytest.raises(InputError, match="expected one of P1, P2"):
         support.only_product("P3")
 
