@@ -18,6 +18,7 @@ from .benchmark import command
 from .errors import Error, ExitCode, InputError
 from .operators import FORWARDS, GRADIENTS, OPERATORS
 from .operators.operator import Operator, Problem
+from .parser import Commands, complaint, typed
 from .text import Text
 
 app = typer.Typer(
@@ -103,7 +104,7 @@ def _command(
         return act(values, named, json)
 
     options = [
-        *inspect.signature(operator.read).parameters.values(),
+        *map(typed, inspect.signature(operator.read).parameters.values()),
         *file_options,
         _option("soc", Soc, None),
         _option("json", Json, False),

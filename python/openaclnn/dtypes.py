@@ -3,12 +3,16 @@
 
 from dataclasses import dataclass
 
-import ml_dtypes
 import numpy as np
 
 from .errors import InputError
 
-BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
+try:
+    from ml_dtypes import bfloat16
+except ModuleNotFoundError:  # the library works with NumPy alone, which has no bfloat16
+    BFLOAT16 = None
+else:
+    BFLOAT16 = np.dtype(bfloat16)
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,7 @@ _TABLE = tuple(
         ("DOUBLE", 11, np.float64),
         ("BOOL", 12, np.bool_),
         ("COMPLEX64", 16, np.complex64),
-        ("BFLOAT16", 27, BFLOAT16),
+        *([("BFLOAT16", 27, BFLOAT16)] if BFLOAT16 is not None else []),
     )
 )
 _BY_NUMPY = {entry.numpy: entry for entry in _TABLE}
@@ -58,6 +62,11 @@ def of_number(number: int) -> np.dtype | None:
     return entry.numpy if entry else None
 
 
+def all_types() -> tuple[DataType, ...]:
+    """Those that NumPy has here."""
+    return _TABLE
+
+
 def name_of(acl_name: str) -> str:
     """The NumPy name of a type that the libraries call `acl_name`."""
     entry = _BY_ACL_NAME.get(acl_name)
@@ -66,7 +75,11 @@ def name_of(acl_name: str) -> str:
 
 def parse(name: str) -> np.dtype:
     """The NumPy dtype called `name`, bfloat16 included."""
-    return BFLOAT16 if name == BFLOAT16.name else np.dtype(name)
+    if name != "bfloat16":
+        return np.dtype(name)
+    if BFLOAT16 is None:
+        raise InputError("dtype bfloat16 needs the Python package ml_dtypes, which is not here")
+    return BFLOAT16
 
 
 @dataclass(frozen=True)
@@ -101,5 +114,5 @@ class FloatFormat:
 FLOAT_FORMATS = {
     np.dtype(np.float32): FloatFormat(24, -126, 127),
     np.dtype(np.float16): FloatFormat(11, -14, 15),
-    BFLOAT16: FloatFormat(8, -126, 127),
+    **({BFLOAT16: FloatFormat(8, -126, 127)} if BFLOAT16 is not None else {}),
 }

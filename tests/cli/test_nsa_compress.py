@@ -122,6 +122,16 @@ def test_wrong_arrays(here, tmp_path, operator, name, array, parts):
         ),
         (
             "nsa_compress",
+            ["--shape", "64,2,16", "--compress-block-size", "129"],
+            ["--compress-block-size is 129", "128"],
+        ),
+        (
+            "nsa_compress_grad",
+            ["--shape", "64,2,16", "--compress-stride", "24"],
+            ["--compress-stride is 24, expected a multiple of 16"],
+        ),
+        (
+            "nsa_compress",
             ["--shape", "20,2,16"],
             ["output shape is (0, 2, 16)", "expected elements"],
         ),

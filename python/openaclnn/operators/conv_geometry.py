@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-import typer
 
 from .. import dtypes
 from ..dtypes import FLOAT_FORMATS, FloatFormat
@@ -20,17 +19,17 @@ SHAPE_HELP = "times, batch and channels of the forward's input"
 
 Pad = Annotated[
     int,
-    typer.Option(min=0, max=options.MOST, help="Zeros before the first time and after the last."),
+    options.Option(min=0, max=options.MOST, help="Zeros before the first time and after the last."),
 ]
 CubeMathType = Annotated[
     int,
-    typer.Option(
+    options.Option(
         min=0, max=3, help="0 keep the dtype, 1 allow lower precision, 2 use FP16, 3 use HF32."
     ),
 ]
 Kernel = Annotated[
     str | None,
-    typer.Option("--kernel", metavar="L,C_OUT", help="With --shape: taps and outputs (3,C_IN)."),
+    options.Option("--kernel", metavar="L,C_OUT", help="With --shape: taps and outputs (3,C_IN)."),
 ]
 
 _HF32 = FloatFormat(12, -126, 127)

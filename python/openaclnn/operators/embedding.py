@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-import typer
 
 from ..errors import InputError
 from ..libraries import Toolkit
@@ -35,11 +34,11 @@ def read(
     indices: options.file("The row of each token") = None,
     text: Annotated[
         Path | None,
-        typer.Option(help="Take the indices from this text: its words, numbered by frequency."),
+        options.Option(help="Take the indices from this text: its words, numbered by frequency."),
     ] = None,
     vocab: Annotated[
         int | None,
-        typer.Option(min=1, help="With --text: at most this many words; rarer ones are the last."),
+        options.Option(min=1, help="With --text: at most this many words; rarer ones are the last."),
     ] = None,
     width: options.Width = None,
     dtype: options.dtype(options.FLOATS) = None,

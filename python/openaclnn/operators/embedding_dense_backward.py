@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-import typer
 
 from .. import dtypes, libraries
 from ..errors import InputError
@@ -78,31 +77,31 @@ def problem(
 def read(
     *,
     grad: Annotated[
-        Path | None, typer.Option(help="Gradient of the output, .npy, tokens x width.")
+        Path | None, options.Option(help="Gradient of the output, .npy, tokens x width.")
     ] = None,
-    indices: Annotated[Path | None, typer.Option(help="Token indices, .npy.")] = None,
+    indices: Annotated[Path | None, options.Option(help="Token indices, .npy.")] = None,
     text: Annotated[
         Path | None,
-        typer.Option(help="Take the indices from this text: its words, numbered by frequency."),
+        options.Option(help="Take the indices from this text: its words, numbered by frequency."),
     ] = None,
     num_weights: Annotated[
         int | None,
-        typer.Option(min=0, help="Rows of the embedding table; with --text, its vocabulary."),
+        options.Option(min=0, help="Rows of the embedding table; with --text, its vocabulary."),
     ] = None,
     padding_idx: Annotated[
-        int, typer.Option(help="Row whose gradient stays zero; negative: none.")
+        int, options.Option(help="Row whose gradient stays zero; negative: none.")
     ] = NO_PADDING,
     scale_grad_by_freq: Annotated[
-        bool, typer.Option("--scale-grad-by-freq", help="Divide each row by its index's count.")
+        bool, options.Option("--scale-grad-by-freq", help="Divide each row by its index's count.")
     ] = False,
     dtype: options.dtype(options.FLOATS) = None,
     vocab: Annotated[
         int | None,
-        typer.Option(min=1, help="With --text: at most this many words; rarer ones are the last."),
+        options.Option(min=1, help="With --text: at most this many words; rarer ones are the last."),
     ] = None,
     width: Annotated[
         int | None,
-        typer.Option(min=1, help="With --text and no --grad: width of a random one (256)."),
+        options.Option(min=1, help="With --text and no --grad: width of a random one (256)."),
     ] = None,
     seed: options.Seed = 0,
 ) -> Problem:

@@ -9,7 +9,6 @@ from enum import StrEnum
 from typing import Annotated
 
 import numpy as np
-import typer
 
 from .. import dtypes, libraries
 from ..errors import InputError
@@ -87,7 +86,7 @@ def read(
     shape: options.shape("R,H", "rows and width of gradY") = None,
     groups: Annotated[
         int | None,
-        typer.Option(
+        options.Option(
             min=1, max=options.MOST, help="With --shape: this many groups of random sizes (8)."
         ),
     ] = None,
@@ -108,12 +107,12 @@ def read_v2(
     ) = None,
     group_idx: options.file("End or size of each group, int32 or int64") = None,
     group_idx_type: Annotated[
-        GroupIdxType, typer.Option(help="What --group-idx holds.")
+        GroupIdxType, options.Option(help="What --group-idx holds.")
     ] = GroupIdxType.ENDS,
     shape: options.shape("R,H", "rows and width of gradY") = None,
     groups: Annotated[
         int | None,
-        typer.Option(
+        options.Option(
             min=1, max=options.MOST, help="With --shape: this many groups of random sizes (8)."
         ),
     ] = None,

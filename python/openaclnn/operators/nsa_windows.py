@@ -5,7 +5,6 @@ import math
 from typing import Annotated
 
 import numpy as np
-import typer
 
 from ..errors import InputError
 from ..text import Text
@@ -15,17 +14,31 @@ SHAPE_FORM = "T,N,D"
 
 Ends = Annotated[
     str | None,
-    typer.Option(
+    options.Option(
         "--act-seq-len", metavar="E,...", help="Ends of the segments, the last T; default: one."
     ),
 ]
+_UNIT = 16  # of what the operators are given in tokens
+_MOST_BLOCK = 128
+
 Block = Annotated[
-    int, typer.Option("--compress-block-size", min=1, max=options.MOST, help="Tokens of a window.")
+    int,
+    options.Option(
+        "--compress-block-size",
+        min=_UNIT,
+        max=_MOST_BLOCK,
+        unit=_UNIT,
+        help=f"Tokens of a window, a multiple of {_UNIT}.",
+    ),
 ]
 Stride = Annotated[
     int,
-    typer.Option(
-        "--compress-stride", min=1, max=options.MOST, help="Tokens from a window to the next."
+    options.Option(
+        "--compress-stride",
+        min=_UNIT,
+        max=_MOST_BLOCK,
+        unit=_UNIT,
+        help=f"Tokens from a window to the next, a multiple of {_UNIT}.",
     ),
 ]
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-import typer
 
 from .. import dtypes, libraries, npy
 from ..errors import InputError
@@ -16,24 +15,49 @@ HALVES = ("float16", "bfloat16")
 
 MOST = 2**31 - 1  # of anything that is counted
 
+
+class Option:
+    """An option of the command line; the tool makes its parser's own of it.
+
+    The library itself needs no parser: it imports with NumPy alone.
+    """
+
+    def __init__(
+        self,
+        *names: str,  # where it is not the parameter's own
+        help: str,
+        metavar: str | None = None,
+        min: int | None = None,
+        max: int | None = None,
+        unit: int = 1,  # whose multiples it takes
+    ):
+        self.names = names
+        self.settings = {"help": help, "metavar": metavar, "min": min, "max": max}
+        self.unit = unit
+
+    def check(self, name: str, value: int) -> None:
+        if value % self.unit != 0:
+            raise InputError(f"{name} is {value}, expected a multiple of {self.unit}")
+
+
 TextFile = Annotated[
-    Path | None, typer.Option("--text", metavar="FILE", help="Make the arrays from this text.")
+    Path | None, Option("--text", metavar="FILE", help="Make the arrays from this text.")
 ]
 Width = Annotated[
-    int | None, typer.Option(min=1, help="With --text: elements of a word's vector (256).")
+    int | None, Option(min=1, help="With --text: elements of a word's vector (256).")
 ]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of random arrays.")]
+Seed = Annotated[int, Option(min=0, help="Seed of random arrays.")]
 
 
 def file(what: str):
     """The option of an operand's file."""
-    return Annotated[Path | None, typer.Option(metavar="FILE", help=f"{what}, .npy.")]
+    return Annotated[Path | None, Option(metavar="FILE", help=f"{what}, .npy.")]
 
 
 def shape(form: str, what: str):
     """The option that asks for random arrays of a shape."""
     return Annotated[
-        str | None, typer.Option("--shape", metavar=form, help=f"Make random arrays: {what}.")
+        str | None, Option("--shape", metavar=form, help=f"Make random arrays: {what}.")
     ]
 
 
@@ -42,7 +66,7 @@ def dtype(names: tuple[str, ...]):
     listed = ", ".join(names)
     return Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--dtype", help=f"Compute in {listed}; default: that of the files, else {names[0]}."
         ),
     ]

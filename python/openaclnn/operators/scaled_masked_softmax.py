@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Annotated
 
 import numpy as np
-import typer
 
 from .. import dtypes
 from ..libraries import Toolkit
@@ -37,7 +36,7 @@ FUNCTION = Function(
     ),
 )
 SHAPE_FORM = "B,N,S1,S2"
-Scale = Annotated[float, typer.Option(help="Factor of what the exponential is taken of.")]
+Scale = Annotated[float, options.Option(help="Factor of what the exponential is taken of.")]
 
 _TEXT_LENGTH = 64  # words of a paragraph
 _TEXT_BATCH = 128  # paragraphs

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Annotated
 
 import numpy as np
-import typer
 
 from ..libraries import Toolkit
 from ..text import Text
@@ -32,7 +31,7 @@ def problem(x: np.ndarray, scale: float = 1.0) -> Problem:
 def read(
     *,
     x: options.file("Any shape") = None,
-    scale: Annotated[float, typer.Option(help="Factor of each element.")] = 1.0,
+    scale: Annotated[float, options.Option(help="Factor of each element.")] = 1.0,
     shape: options.shape(SHAPE_FORM, "of x") = None,
     dtype: options.dtype(options.FLOATS) = None,
     seed: options.Seed = 0,
