@@ -13,7 +13,19 @@ from typing import Annotated
 
 import typer
 
-from . import __version__, checked, demo, doctor, explain, launch, libraries, replay, report, trace, verbs
+from . import (
+    __version__,
+    checked,
+    demo,
+    doctor,
+    explain,
+    launch,
+    libraries,
+    replay,
+    report,
+    trace,
+    verbs,
+)
 from .benchmark import command
 from .errors import Error, ExitCode, InputError
 from .operators import FORWARDS, GRADIENTS, OPERATORS
@@ -24,7 +36,8 @@ from .text import Text
 app = typer.Typer(
     help="The aclnn operators on this machine: run them, check them, time them.",
     epilog="Example: openaclnn check embedding_dense_backward --text book.txt --dtype bfloat16",
-    add_completion=False,
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
 
@@ -129,7 +142,8 @@ def _add(
         written = f" {writes}" if file_option is _write_option else ""
         return f"Example: openaclnn {name} {operator.name} {operator.usage}{written}"
 
-    group = typer.Typer(help=f"{help} {without}".rstrip(), epilog=example_of(operators[0]))
+    words = f"{help} {without}".rstrip()
+    group = typer.Typer(help=words, epilog=example_of(operators[0]), cls=Commands)
     for operator in operators:
         outputs = operator.function.output_names if file_option else []
 
@@ -145,7 +159,8 @@ def _add(
 
 def _add_gradcheck(help: str) -> None:
     """Adds the verb that tries small random problems, and the one that its options describe."""
-    group = typer.Typer(help=help, epilog=f"Example: openaclnn gradcheck {GRADIENTS[0].name}")
+    example = f"Example: openaclnn gradcheck {GRADIENTS[0].name}"
+    group = typer.Typer(help=help, epilog=example, cls=Commands)
     for operator in GRADIENTS:
         unset = {
             name: each.default for name, each in inspect.signature(operator.read).parameters.items()
@@ -190,12 +205,12 @@ def _list(
     operator: Annotated[
         str | None, typer.Option(metavar="NAME", help="Only this operator.")
     ] = None,
-    product: Annotated[str | None, typer.Option(metavar="NAME", help="Only this product.")] = None,
-    soc: Soc = None,
+    product: Annotated[
+        str | None, typer.Option("--product", "--soc", metavar="NAME", help="Only this product.")
+    ] = None,
     json: Json = False,
 ) -> ExitCode:
     """Print operators x products x dtypes, and the supporting operators."""
-    _select_product(soc)
     support = libraries.load().support
     apis = {each.name: each.function.api for each in OPERATORS}
     if operator is not None:
@@ -320,6 +335,7 @@ def _doctor(soc: Soc = None, json: Json = False) -> ExitCode:
 
 
 _trace = typer.Typer(
+    cls=Commands,
     help="Read what OPENACLNN_TRACE=FILE recorded; the file also opens in ui.perfetto.dev.",
     epilog="Example: OPENACLNN_TRACE=t.json openaclnn run -- ./my_program; "
     "openaclnn trace summary t.json",
@@ -390,11 +406,11 @@ def _write_program(captures: list[replay.Capture], folder: Path, file: Path) -> 
 def main() -> None:
     """Runs the tool; every expected error is one line on stderr and an exit code."""
     try:
-        code = app(standalone_mode=False) or ExitCode.OK
+        code = app(standalone_mode=False, prog_name="openaclnn") or ExitCode.OK
     except Error as error:
         code = _tell(error, error.exit_code)
     except typer.BadParameter.__base__ as error:  # every usage error of the parser
-        code = _tell(error.format_message(), ExitCode.USAGE)
+        code = _tell(complaint(error), ExitCode.USAGE)
     except MemoryError:
         code = _tell("out of memory", ExitCode.RUNTIME)
     except BrokenPipeError:  # nobody reads stdout any more: let Python's last flush succeed

@@ -134,6 +134,7 @@ def test_list(tool):
     assert "aclnnCumsum" in only.stdout and "aclnnAdd" not in only.stdout
     refused(tool("list", "--product", "Ascend1"), 2, "Ascend1", "expected one of", "Ascend910B1")
     refused(tool("list", "--operator", "mul"), 2, "mul", "aclnnEmbeddingDenseBackward", "aclnnMul?")
+    refused(tool("list", "--soc", "Ascend910B11"), 2, "Ascend910B11", "mean Ascend910B1")
 
 
 def test_unknown_names_in_the_environment(tool, files):
@@ -162,9 +163,10 @@ def test_no_output_file_after_bad_input(tool, files, tmp_path):
 @pytest.mark.parametrize(
     "arguments, parts",
     [
-        ([], ["Missing command"]),
-        (["grad"], ["Missing command"]),
-        (["grad", "mul"], ["mul"]),
+        (["grd"], ["no command grd", "did you mean grad?"]),
+        (["add"], ["no command add", "expected one of", "list --operator aclnnAdd"]),
+        (["grad", "mul"], ["no command grad mul", GRADIENTS[0].name, "aclnnMul"]),
+        (["check", "conv"], ["did you mean conv_tbc or conv_tbc_backward?"]),
         *((["grad", each.name], [each.name]) for each in FORWARDS),
         *((["gradcheck", each.name], [each.name]) for each in FORWARDS),
         *((["forward", each.name], [each.name]) for each in GRADIENTS),
@@ -172,6 +174,8 @@ def test_no_output_file_after_bad_input(tool, files, tmp_path):
         ([*CHECK, "--text", "none.txt"], ["none.txt: No such file"]),
         ([*CHECK, "--text", "none.txt", "--dtype", "int8"], ["--dtype is int8", "bfloat16"]),
         ([*CHECK, "--frobnicate"], ["--frobnicate"]),
+        ([*CHECK, "--width", "wide"], ["--width is wide, expected a valid integer"]),
+        ([*CHECK, "--width", "0"], ["--width is 0, expected greater than or equal to 1"]),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
@@ -226,6 +230,14 @@ def test_version(tool):
     build_file = (Path(__file__).parents[2] / "CMakeLists.txt").read_text()
     run = tool("--version")
     assert run.code == 0 and f"project(openaclnn VERSION {run.stdout.strip()} " in build_file
+
+
+def test_help_without_a_command(here):
+    for arguments in ([], ["-h"]):
+        assert here(*arguments).stdout == here("--help").stdout
+    assert here("grad").stdout == here("grad", "--help").stdout == here("grad", "-h").stdout
+    assert here(*GRAD, "-h").stdout == here(*GRAD, "--help").stdout
+    assert here("grad").code == here().code == 0
 
 
 @pytest.mark.parametrize("command", ["list", "demo"])
