@@ -6,6 +6,7 @@ import inspect
 import os
 import re
 import shlex
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -405,6 +406,8 @@ def _write_program(captures: list[replay.Capture], folder: Path, file: Path) -> 
 
 def main() -> None:
     """Runs the tool; every expected error is one line on stderr and an exit code."""
+    # Whoever reads no more (`| head`) ends it quietly, as any tool, and what `run` starts as well.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
         code = app(standalone_mode=False, prog_name="openaclnn") or ExitCode.OK
     except Error as error:
@@ -413,9 +416,6 @@ def main() -> None:
         code = _tell(complaint(error), ExitCode.USAGE)
     except MemoryError:
         code = _tell("out of memory", ExitCode.RUNTIME)
-    except BrokenPipeError:  # nobody reads stdout any more: let Python's last flush succeed
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = ExitCode.RUNTIME
     except OSError as error:
         code = _tell(error, ExitCode.RUNTIME)
     except (KeyboardInterrupt, typer.Abort):

@@ -3,6 +3,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -63,6 +64,7 @@ def here(monkeypatch, capsys, tmp_path):
         monkeypatch.setattr(sys, "argv", ["openaclnn", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
             cli.main()
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # as Python begins, not as the tool ends
         return Finished(ended.value.code, *capsys.readouterr())
 
     return run

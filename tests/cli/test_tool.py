@@ -193,7 +193,6 @@ def test_unwritable_result(tool, files):
     [
         (MemoryError(), 4),
         (OSError(28, "No space left on device"), 4),
-        (BrokenPipeError(), 4),
         (KeyboardInterrupt(), 130),
     ],
     ids=repr,
