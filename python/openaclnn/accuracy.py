@@ -9,6 +9,10 @@ FP32 results must lie within b of the reference. FP16 and BF16 results are round
 must lie between round(reference - b) and round(reference + b). Where sum|terms| leaves the FP32
 range, an infinite or NaN result is not judged. Where the terms come from values that were rounded
 before, as those of an exponential, those roundings count like the 8.
+
+An ulp, the spacing of the numbers at the reference, says something where the terms do not cancel:
+beside a sum near zero the least error is many of them. Percentiles are of the elements that keep
+an eighth of sum|terms| or more; the bound is of all.
 """
 
 from collections.abc import Callable
@@ -21,6 +25,8 @@ from .operators.operator import Reference
 
 _CHUNK = 1 << 20  # elements at a time: a dozen float64 temporaries of 8 MiB
 _WORST = 5
+_CANCELLED = 0.125  # of sum|terms|: what is left where three bits are lost
+_MOST_ULP = float(np.finfo(np.float32).max)  # a finite error has a finite one
 _FP32 = FLOAT_FORMATS[np.dtype(np.float32)]
 _VENDOR_THRESHOLD = {"float32": 2.0**-13, "float16": 2.0**-10, "bfloat16": 2.0**-7}
 
@@ -59,7 +65,8 @@ class Accuracy:
     bound_ratio: float  # the largest error that rounding does not explain / b
     outside: int  # elements outside the bound
     not_judged: int
-    ulp_percentiles: dict[str, float]
+    ulp_elements: int  # those whose terms do not cancel
+    ulp_percentiles: dict[str, float]  # of them
     vendor: VendorStandard
     worst: list[Element]
 
@@ -98,6 +105,7 @@ def _error(got: np.ndarray, reference: np.ndarray) -> np.ndarray:
 class _Judged:
     error: np.ndarray
     ulp: np.ndarray
+    cancelled: np.ndarray
     ratio: np.ndarray
     outside: np.ndarray
     not_judged: np.ndarray
@@ -120,9 +128,11 @@ def _judge(got: np.ndarray, reference: Reference, dtype: np.dtype) -> _Judged:
     excess = np.where(finite, excess, error)
     not_judged = outside & finite & ~np.isfinite(got) & (reference.magnitude > _FP32.largest)
     ratio = np.where(excess == 0, 0.0, excess / allowed)
+    ulp = error / form.ulp(value)
     return _Judged(
         error,
-        error / form.ulp(value),
+        np.where(np.isfinite(error), np.minimum(ulp, _MOST_ULP), ulp),
+        finite & (np.abs(value) < _CANCELLED * reference.magnitude),
         np.where(not_judged | np.isnan(ratio), 0.0, ratio),
         outside & ~not_judged,
         not_judged,
@@ -152,19 +162,29 @@ def compare(
     return tally.accuracy()
 
 
+def _percentiles(ulp: np.ndarray) -> dict[str, float]:
+    ranks = {"50": 50, "90": 90, "99": 99, "99.9": 99.9, "max": 100}
+    if not ulp.size:
+        return dict.fromkeys(ranks, 0.0)
+    # "higher" picks an element that is there: no arithmetic between finite and infinite.
+    values = np.percentile(ulp, list(ranks.values()), method="higher")
+    return dict(zip(ranks, map(float, values), strict=True))
+
+
 class _Tally:
     """Adds up the parts of a comparison."""
 
     def __init__(self, output: str, dtype: np.dtype, shape: tuple[int, ...]):
         self._output, self._dtype, self._shape = output, dtype, shape
-        self._ulp = np.empty(int(np.prod(shape, dtype=object)), np.float32)
+        self._elements = int(np.prod(shape, dtype=object))
+        self._ulp: list[np.ndarray] = []
         self._max_error = self._sum_error = self._max_ratio = 0.0
         self._outside = self._not_judged = 0
         self._max_relative = self._sum_relative = 0.0
         self._worst: list[Element] = []
 
     def add(self, begin: int, got: np.ndarray, value: np.ndarray, judged: _Judged) -> None:
-        self._ulp[begin : begin + got.size] = judged.ulp
+        self._ulp.append(judged.ulp[~judged.cancelled].astype(np.float32))
         self._max_error = max(self._max_error, judged.error.max())
         self._sum_error += judged.error.sum()
         self._max_ratio = max(self._max_ratio, judged.ratio.max())
@@ -176,10 +196,11 @@ class _Tally:
         self._keep_worst(begin, got, value, judged)
 
     def accuracy(self) -> Accuracy:
-        elements = self._ulp.size
+        elements = self._elements
         threshold = _VENDOR_THRESHOLD[self._dtype.name]
         mean_relative = float(self._sum_relative) / max(elements, 1)
         met = mean_relative < threshold and self._max_relative < 10 * threshold
+        ulp = np.concatenate(self._ulp) if self._ulp else np.empty(0, np.float32)
         return Accuracy(
             output=self._output,
             dtype=self._dtype.name,
@@ -189,18 +210,11 @@ class _Tally:
             bound_ratio=float(self._max_ratio),
             outside=int(self._outside),
             not_judged=int(self._not_judged),
-            ulp_percentiles=self._percentiles(),
+            ulp_elements=ulp.size,
+            ulp_percentiles=_percentiles(ulp),
             vendor=VendorStandard(threshold, mean_relative, float(self._max_relative), bool(met)),
             worst=self._worst,
         )
-
-    def _percentiles(self) -> dict[str, float]:
-        ranks = {"50": 50, "90": 90, "99": 99, "99.9": 99.9, "max": 100}
-        if not self._ulp.size:
-            return dict.fromkeys(ranks, 0.0)
-        # "higher" picks an element that is there: no arithmetic between finite and infinite.
-        values = np.percentile(self._ulp, list(ranks.values()), method="higher")
-        return dict(zip(ranks, map(float, values), strict=True))
 
     def _keep_worst(self, begin: int, got, value, judged: _Judged) -> None:
         most = (judged.ratio.max(), judged.ulp.max())

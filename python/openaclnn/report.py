@@ -135,8 +135,12 @@ def print_accuracy(result: Accuracy) -> None:
         summary.add_row("elements outside the bound", str(result.outside))
     if result.not_judged:
         summary.add_row("not judged: sums leave the FP32 range", str(result.not_judged))
-    for rank, ulp in result.ulp_percentiles.items():
-        summary.add_row("ulp, max" if rank == "max" else f"ulp, {rank} %", number(ulp))
+    if result.ulp_elements:
+        whole = result.ulp_elements == result.elements
+        of = "" if whole else f" of the {result.ulp_elements} whose terms do not cancel"
+        for rank, ulp in result.ulp_percentiles.items():
+            summary.add_row(("ulp, max" if rank == "max" else f"ulp, {rank} %") + of, number(ulp))
+            of = ""
     vendor = result.vendor
     summary.add_row(
         "vendor's standard, mean / max of the relative error",

@@ -65,7 +65,8 @@ def test_float32_result_within_and_outside():
 def test_cancellation_is_judged_by_the_magnitude():
     # 1e6 - 1e6 + 1: an error of 0.25 is far outside the spacing at 1, within b of the terms.
     result = compare([1.25], np.float32, [1.0], [2e6 + 1], 3)
-    assert result.ok and max_ulp(result) == 0.25 / 2.0**-23
+    assert result.ok and result.worst[0].ulp == 0.25 / 2.0**-23
+    assert result.ulp_elements == 0 and max_ulp(result) == 0, "an ulp says nothing here"
     assert not compare([1.25], np.float32, [1.0], [1.0], 3).ok
 
 
@@ -211,6 +212,19 @@ def test_vendor_standard():
     assert tiny.ok and not tiny.vendor.met
     fine = compare([1.0, 2.0], np.float16, [1.0, 2.0])
     assert fine.vendor.met and fine.vendor.threshold == 2.0**-10
+
+
+def test_ulps_are_of_elements_that_do_not_cancel():
+    got = np.array([1 + 3 * 2.0**-23, 1 + 2.0**-23], np.float32)
+    result = accuracy.compare("out", got, reference([1.0, 1.0], [8.5, 8.0], 8))
+    assert (result.elements, result.ulp_elements, max_ulp(result)) == (2, 1, 1.0)
+
+
+def test_ulps_of_finite_errors_are_finite():
+    """An error beside an exact zero is 2^149 ulps for each unit: more than a float holds."""
+    result = compare([1e30], np.float32, [0.0], terms=0)
+    assert result.outside == 1 and np.isfinite(max_ulp(result)) and max_ulp(result) > 1e38
+    assert np.isfinite(result.worst[0].ulp)
 
 
 def test_empty_result():
