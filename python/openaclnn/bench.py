@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
+from statistics import quantiles
 
 from . import roof
 from .call import Call
@@ -23,10 +23,28 @@ _MAX_SETS = 64
 
 
 @dataclass(frozen=True)
+class Sample:
+    """The times of many calls, both phases and the wait for the result included."""
+
+    median: float
+    minimum: float
+    spread: float  # between the quartiles, of the median
+    calls: int
+
+    @classmethod
+    def of(cls, seconds: list[float]) -> "Sample":
+        several = len(seconds) > 1
+        first, middle, third = quantiles(seconds, method="inclusive") if several else 3 * seconds
+        return cls(middle, min(seconds), (third - first) / middle, len(seconds))
+
+
+@dataclass(frozen=True)
 class Timing:
-    """The median of many calls, both phases and the wait for the result included."""
+    """A sample, and what its median says."""
 
     seconds: float
+    minimum: float
+    spread: float
     calls: int
     bytes: int
     gigabytes_per_second: float
@@ -39,12 +57,15 @@ class Timing:
     sets: int  # copies of the arguments that the calls went through in rotation
 
     @classmethod
-    def of(cls, problem: Problem, roof: Roof, seconds: float, calls: int, sets: int) -> "Timing":
+    def of(cls, problem: Problem, roof: Roof, sample: Sample, sets: int) -> "Timing":
         moved = problem.read_bytes + problem.write_bytes
         roof_seconds = roof.seconds(problem)
+        seconds = sample.median
         return cls(
             seconds=seconds,
-            calls=calls,
+            minimum=sample.minimum,
+            spread=sample.spread,
+            calls=sample.calls,
             bytes=moved,
             gigabytes_per_second=moved / seconds * 1e-9,
             operations=problem.operations,
@@ -58,7 +79,8 @@ class Timing:
 
     def under(self, problem: Problem, roof: Roof) -> "Timing":
         """The same calls beside another roof."""
-        return Timing.of(problem, roof, self.seconds, self.calls, self.sets)
+        sample = Sample(self.seconds, self.minimum, self.spread, self.calls)
+        return Timing.of(problem, roof, sample, self.sets)
 
 
 def run(
@@ -82,7 +104,7 @@ def run(
             roofs.append(roof.measure(runtime.kit, working_set))
             seconds += _round(calls)
             advance(1)
-    return Timing.of(problem, roof.best(roofs), median(seconds), len(seconds), sets)
+    return Timing.of(problem, roof.best(roofs), Sample.of(seconds), sets)
 
 
 def _round(calls: list[Call]) -> list[float]:

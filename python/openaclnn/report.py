@@ -161,6 +161,8 @@ def print_timing(problem: Problem, timing: Timing) -> None:
     limits = timing.roof
     grid = facts(f"{problem.shapes} {problem.dtype}")
     grid.add_row("time, median", f"{seconds(timing.seconds)} of {timing.calls} calls")
+    spread = f"{seconds(timing.minimum)}, {timing.spread:.0%} between the quartiles"
+    grid.add_row("least, and spread", spread)
     grid.add_row("bytes, fewest", f"{problem.read_bytes} read, {problem.write_bytes} written")
     grid.add_row("GB/s", number(timing.gigabytes_per_second))
     grid.add_row(

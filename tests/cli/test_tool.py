@@ -70,6 +70,8 @@ def test_demo(here, book):
     assert {name: [each["dtype"] for each in found] for name, found in dtypes.items()} == DEMO
     assert all(row["ok"] and row["timing"]["seconds"] > 0 for row in rows)
     assert all(row["timing"]["roof"] == rows[0]["timing"]["roof"] for row in rows)
+    assert all(0 < row["timing"]["minimum"] <= row["timing"]["seconds"] for row in rows)
+    assert all(row["timing"]["spread"] >= 0 for row in rows)
     table = here("demo", "--text", book, "--width", "16")
     assert table.code == 0 and table.stdout.count("within") == len(rows)
     assert "GFLOP/s" in table.stdout
