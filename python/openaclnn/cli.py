@@ -247,6 +247,7 @@ def _demo(
     if json:
         report.json_document(
             {
+                **report.environment(),
                 "words": words.indices.size,
                 "paragraphs": words.paragraphs.size,
                 "runs": [run.document() for run in runs],

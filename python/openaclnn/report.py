@@ -11,6 +11,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from . import libraries, machine
 from .accuracy import Accuracy
 from .bench import Timing
 from .gradcheck import Derivation
@@ -107,6 +108,13 @@ def under_one_roof(runs: list[Run]) -> list[Run]:
     """All rows beside the best roof that any of them saw: other work comes and goes."""
     roof = best([run.timing.roof for run in runs])
     return [dataclasses.replace(run, timing=run.timing.under(run.problem, roof)) for run in runs]
+
+
+def environment() -> dict:
+    """What figures and verdicts depend on beside the arguments."""
+    settings = libraries.load().configuration()
+    named = {name: settings[name] for name in ("version", "product", "simd", "threads")}
+    return {"environment": {**named, "processor": machine.processor()}}
 
 
 def problem_document(operator: Operator, problem: Problem) -> dict:

@@ -35,7 +35,8 @@ def check(operator: Operator, problem: Problem, files: Files, json: bool) -> Exi
     results = compare(operator, problem, files)
     if json:
         verdict = {"ok": report.all_ok(results), "results": results}
-        report.json_document({**report.problem_document(operator, problem), **verdict})
+        document = {**report.problem_document(operator, problem), **verdict}
+        report.json_document({**report.environment(), **document})
     else:
         for each in results:
             report.print_accuracy(each)
@@ -46,7 +47,8 @@ def measure(operator: Operator, problem: Problem, files: Files, json: bool) -> E
     """Times the operator."""
     figures = timing(operator, problem, bench.ROUNDS)
     if json:
-        report.json_document({**report.problem_document(operator, problem), "timing": figures})
+        document = {**report.problem_document(operator, problem), "timing": figures}
+        report.json_document({**report.environment(), **document})
     else:
         report.print_timing(problem, figures)
     return ExitCode.OK
@@ -88,7 +90,8 @@ def differentiate(operator: Operator, problems: list[Problem], json: bool) -> Ex
             {**report.problem_document(operator, problem), "derivatives": rows}
             for problem, rows in found
         ]
-        report.json_document({"operator": operator.function.api, "ok": ok, "problems": documents})
+        document = {"operator": operator.function.api, "ok": ok, "problems": documents}
+        report.json_document({**report.environment(), **document})
     else:
         report.print_derivatives(operator, found)
     return ExitCode.OK if ok else ExitCode.NUMBERS_DIFFER

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from conftest import refused, save
 
-from openaclnn import cli, npy
+from openaclnn import __version__, cli, npy
 from openaclnn.call import Call
 from openaclnn.operators import FORWARDS, GRADIENTS, OPERATORS
 
@@ -46,6 +46,16 @@ def test_check_of_a_file_finds_the_element_that_is_off(tool, book, tmp_path):
     (result,) = tool(*CHECK, *inputs, "--out", "out.npy", "--json").json["results"]
     assert result["worst"][0]["got"] == "nan" and result["bound_ratio"] == "inf"
     assert "OUTSIDE the bound" in tool(*CHECK, *inputs, "--out", "out.npy").stdout
+
+
+@pytest.mark.parametrize("verb", ["check", "bench", "gradcheck"])
+def test_json_says_where_it_was_measured(here, monkeypatch, verb):
+    monkeypatch.setenv("OPENACLNN_NUM_THREADS", "3")
+    monkeypatch.setenv("OPENACLNN_SIMD", "baseline")
+    said = here(verb, "nsa_compress_grad", "--shape", "64,2,16", "--json").json["environment"]
+    assert said.pop("processor")
+    expected = {"version": __version__, "product": "Ascend910B1", "simd": "baseline", "threads": 3}
+    assert said == expected
 
 
 def test_check_of_a_file_of_another_shape(tool, files, tmp_path):

@@ -12,6 +12,7 @@ from pathlib import Path
 from .. import __version__
 from ..bench import last_level_cache
 from ..errors import InputError
+from ..machine import processor
 from .cases import Bench
 from .figures import geometric_mean
 
@@ -40,7 +41,7 @@ _CALL_MEMBERS = ("call", "dtype", "threads", "state", "times", "ratio", "counts"
 
 def machine() -> dict:
     return {
-        "processor": _processor(),
+        "processor": processor(),
         "processors": len(os.sched_getaffinity(0)),
         "architecture": platform.machine(),
         "system": platform.platform(),
@@ -142,12 +143,3 @@ def check(document, name: str) -> None:
             for member in members:
                 if not isinstance(row, dict) or member not in row:
                     raise InputError(f"{name}: {list_name}[{number}] has no {member}")
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    named = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    return next(named, platform.processor())
