@@ -255,9 +255,9 @@ def _demo(
             }
         )
     else:
-        report.print_runs(runs)
         for refusal in refusals:
             print(f"{refusal.operator} {refusal.dtype}: {refusal.message}")
+        report.print_runs(runs)
     return ExitCode.OK if all(run.ok for run in runs) else ExitCode.NUMBERS_DIFFER
 
 

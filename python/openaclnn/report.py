@@ -96,8 +96,11 @@ class Run:
     def bound_ratio(self) -> float:
         return max(each.bound_ratio for each in self.results)
 
-    def ulp(self, percentile: str) -> float:
-        return max(each.ulp_percentiles[percentile] for each in self.results)
+    @property
+    def ulp(self) -> str:
+        """What 99 of 100 elements keep to, of those where an ulp says something."""
+        told = [each.ulp_percentiles["99"] for each in self.results if each.ulp_elements]
+        return number(max(told)) if told else "-"
 
     def document(self) -> dict:
         figures = {"ok": self.ok, "results": self.results, "timing": self.timing}
@@ -187,24 +190,36 @@ def print_timing(problem: Problem, timing: Timing) -> None:
     console().print(grid)
 
 
+_WIDE = 140  # columns that leave room for more than the names and the figures
+
+
 def print_runs(runs: list[Run]) -> None:
-    names = "operator, shapes, dtype, ulp 99 % / max, error / bound, time, of the roof"
-    grid = table(*names.split(", "))
-    grid.columns[0].no_wrap = True
+    """One line each, the verdict on all last."""
+    wide = console().width >= _WIDE
+    grid = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
+    for name in ("operator", "dtype"):
+        grid.add_column(name, no_wrap=True)
+    for name in ("error /\nbound", "ulp\n99 %", "time", "of the\nroof"):
+        grid.add_column(name, no_wrap=True, justify="right")
+    for name in ("limit", "shapes") if wide else ():
+        grid.add_column(name, no_wrap=True)
+    before = None
     for run in runs:
-        grid.add_row(
-            run.operator.name,
-            run.problem.shapes,
-            f"{run.problem.dtype} {run.problem.note}",
-            f"{number(run.ulp('99'))} / {number(run.ulp('max'))}",
-            f"{number(run.bound_ratio)} {_verdict(run.results)}",
-            seconds(run.timing.seconds),
-            f"{run.timing.roof_share:.0%}, {run.timing.roof_limit}",
-        )
+        share = f"{run.timing.roof_share:.0%}"
+        figures = (number(run.bound_ratio), run.ulp, seconds(run.timing.seconds), share)
+        name = run.operator.name if run.operator is not before else ""
+        before = run.operator
+        more = (run.timing.roof_limit, run.problem.shapes) if wide else ()
+        grid.add_row(name, f"{run.problem.dtype} {run.problem.note}".rstrip(), *figures, *more)
     limits = runs[0].timing.roof
     words = f"reads {number(limits.read)} GB/s, writes {number(limits.write)} GB/s"
     words += f", FMA {number(limits.multiply_add)} GFLOP/s"
-    console().print(grid, f"The roof, the best that was measured in this run: {words}.")
+    outside = [f"{each.operator.name} {each.problem.dtype}" for each in runs if not each.ok]
+    said = [f"OUTSIDE the bound: {', '.join(outside)}"] if outside else []
+    said.append(f"{len(runs) - len(outside)} of {len(runs)} within the bound")
+    notes = "Errors are within up to 1; ulps are counted where terms do not cancel."
+    roof = f"The roof, the best that was measured in this run: {words}."
+    console().print(grid, notes, roof, *said, sep="\n")
 
 
 def print_derivatives(operator: Operator, found: list[tuple[Problem, list[Derivation]]]) -> None:

@@ -83,8 +83,17 @@ def test_demo(here, book):
     assert all(0 < row["timing"]["minimum"] <= row["timing"]["seconds"] for row in rows)
     assert all(row["timing"]["spread"] >= 0 for row in rows)
     table = here("demo", "--text", book, "--width", "16")
-    assert table.code == 0 and table.stdout.count("within") == len(rows)
-    assert "GFLOP/s" in table.stdout
+    assert table.code == 0 and "GFLOP/s" in table.stdout
+    assert table.stdout.splitlines()[-1] == f"{len(rows)} of {len(rows)} within the bound"
+
+
+def test_demo_is_one_screen(here, book, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = here("demo", "--text", book, "--width", "16").stdout.splitlines()
+    assert len(lines) < 40 and max(map(len, lines)) <= 80
+    for operator in OPERATORS:
+        (first, *_), dtypes = [line for line in lines if line.split()[0] == operator.name], DEMO
+        assert first.split()[1] == dtypes[operator.function.api][0], "names and numbers are whole"
 
 
 def test_demo_fails_when_a_result_is_wrong(here, book, monkeypatch):
@@ -95,7 +104,9 @@ def test_demo_fails_when_a_result_is_wrong(here, book, monkeypatch):
 
     monkeypatch.setattr(Call, "outputs", wrong)
     run = here("demo", "--text", book, "--width", "16")
-    assert run.code == 1 and run.stdout.count("OUTSIDE") == sum(map(len, DEMO.values()))
+    rows, (*_, verdict) = sum(map(len, DEMO.values())), run.stdout.splitlines()
+    assert run.code == 1 and verdict == f"0 of {rows} within the bound"
+    assert run.stdout.partition("OUTSIDE the bound: ")[2].count(",") == rows - 1
 
 
 @pytest.mark.skipif(not cli._SOURCE_TREE_TEXT.is_file(), reason="installed without a source tree")
