@@ -50,6 +50,8 @@ foreach(path IN LISTS headers)
   install(FILES ${forward} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/aclnnop/level2)
 endforeach()
 
+install(FILES data/alice29.txt DESTINATION share/openaclnn)  # what `openaclnn demo` reads
+
 # Libraries. The headers of each include those of the next, so linking with one brings the rest.
 target_link_libraries(opapi INTERFACE nnopbase)
 target_link_libraries(nnopbase INTERFACE ascendcl)

@@ -42,8 +42,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-_SOURCE_TREE_TEXT = Path(__file__).resolve().parents[2] / "data" / "alice29.txt"
-
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")]
 Soc = Annotated[
     str | None, typer.Option(metavar="NAME", help="Product to act as; default: OPENACLNN_SOC.")
@@ -228,7 +226,7 @@ def _list(
 @app.command("demo", epilog="Example: openaclnn demo --text book.txt")
 def _demo(
     text: Annotated[
-        Path | None, typer.Option(help="A text in UTF-8; default: the one in the source tree.")
+        Path | None, typer.Option(help="A text, UTF-8 or GBK; default: Alice in Wonderland.")
     ] = None,
     width: Annotated[
         int, typer.Option(min=16, help="Elements of a word's vector, a multiple of 16.")
@@ -240,9 +238,7 @@ def _demo(
     _select_product(soc)
     if width % 16 != 0:
         raise InputError(f"--width is {width}, expected a multiple of 16")
-    if text is None and not _SOURCE_TREE_TEXT.is_file():
-        raise InputError("expected --text FILE outside a source tree")
-    words = Text.read(text or _SOURCE_TREE_TEXT)
+    words = Text.read(text or libraries.find() / demo.TEXT)
     runs, refusals = demo.run(words, width)
     if json:
         report.json_document(

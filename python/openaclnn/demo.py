@@ -2,6 +2,7 @@
 """Runs, checks and times every operator on a real text."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from . import report, runtime, verbs
 from .errors import AclError, ExitCode, NotSupported
@@ -10,6 +11,7 @@ from .operators.operator import Operator, Problem
 from .report import Run
 from .text import Text
 
+TEXT = Path("share/openaclnn/alice29.txt")  # in the toolkit
 _ROUNDS = 1  # of timing: all operators within some 15 s
 
 

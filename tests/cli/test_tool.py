@@ -109,8 +109,7 @@ def test_demo_fails_when_a_result_is_wrong(here, book, monkeypatch):
     assert run.stdout.partition("OUTSIDE the bound: ")[2].count(",") == rows - 1
 
 
-@pytest.mark.skipif(not cli._SOURCE_TREE_TEXT.is_file(), reason="installed without a source tree")
-def test_demo_takes_the_text_of_the_source_tree(here):
+def test_demo_takes_the_text_of_the_toolkit(here):
     run = here("demo", "--width", "16", "--json")
     assert run.code == 0 and 20000 < run.json["words"] < 30000 and run.json["paragraphs"] > 500
 
