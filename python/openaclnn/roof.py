@@ -4,6 +4,7 @@
 import ctypes
 import os
 from dataclasses import dataclass, fields
+from enum import IntEnum
 
 from .errors import Error
 from .libraries import Toolkit
@@ -36,14 +37,23 @@ class Roof:
         return "memory" if bound_by_memory else "FMA"
 
 
-def measure(kit: Toolkit, size: int, threads: int | None = None) -> Roof:
+class Statistic(IntEnum):
+    """What stands for several rounds of a loop, in the order of src/tool/measure.h."""
+
+    BEST = 0  # what the machine can do
+    MEDIAN = 1  # what it did meanwhile: for the roof beside another median
+
+
+def measure(
+    kit: Toolkit, size: int, threads: int | None = None, of: Statistic = Statistic.BEST
+) -> Roof:
     """Measures over `size` bytes, with the threads that the operators use or as many as named."""
-    threads = ctypes.c_int(threads or _threads())
+    threads, of = ctypes.c_int(threads or _threads()), ctypes.c_int(of)
     bandwidths = [ctypes.c_double() for _ in range(2)]
     failed = kit.function("openaclnn_measure_bandwidth")(
-        ctypes.c_uint64(size), threads, *map(ctypes.byref, bandwidths)
+        ctypes.c_uint64(size), threads, of, *map(ctypes.byref, bandwidths)
     )
-    rate = kit.function("openaclnn_measure_multiply_add", ctypes.c_double)(threads)
+    rate = kit.function("openaclnn_measure_multiply_add", ctypes.c_double)(threads, of)
     if failed or rate <= 0:
         raise Error("the speed of this machine could not be measured, expected memory for it")
     return Roof(*(each.value for each in bandwidths), rate)

@@ -14,8 +14,10 @@
 
 namespace {
 
-using openaclnn::measure::BestRate;
 using openaclnn::measure::Buffer;
+using openaclnn::measure::kMedian;
+using openaclnn::measure::Rate;
+using openaclnn::measure::Statistic;
 
 constexpr int64_t kSteps = 1 << 19;  // a few milliseconds of multiply-adds
 
@@ -146,14 +148,17 @@ std::vector<Loops> Candidates() {
   return loops;
 }
 
-/// The work that `body` says it did by the seconds it took, on all threads together: the best of
-/// all loops and rounds.
-double Best(int threads, const std::function<double(int thread, const Loops& loops)>& body) {
-  double best = 0;
-  for (const Loops& loops : Candidates()) {
-    best = std::max(best, BestRate(threads, [&](int thread) { return body(thread, loops); }));
+/// The rate of the loop that is fastest. The widest one stands for all where a median is wanted:
+/// the most of several medians is none.
+double Most(int threads, Statistic of,
+            const std::function<double(int thread, const Loops& loops)>& body) {
+  std::vector<Loops> candidates = Candidates();
+  if (of == kMedian) candidates.erase(candidates.begin(), candidates.end() - 1);
+  double most = 0;
+  for (const Loops& loops : candidates) {
+    most = std::max(most, Rate(threads, of, [&](int thread) { return body(thread, loops); }));
   }
-  return best;
+  return most;
 }
 
 /// What a loop computed, kept so that the compiler has to compute it; one for each thread.
@@ -164,22 +169,23 @@ struct alignas(64) Sink {
 
 }  // namespace
 
-/// GB/s (10^9 bytes) of reads and of writes over `bytes` in all, on `threads` threads; nonzero when
-/// memory is short.
-OPENACLNN_MEASURE int openaclnn_measure_bandwidth(uint64_t bytes, int threads, double* read,
+/// GB/s (10^9 bytes) of reads and of writes over `bytes` in all, on `threads` threads, a Statistic
+/// `of` several rounds; nonzero when memory is short.
+OPENACLNN_MEASURE int openaclnn_measure_bandwidth(uint64_t bytes, int threads, int of, double* read,
                                                   double* write) {
   try {
+    const auto statistic = static_cast<Statistic>(of);
     const size_t words = std::max<uint64_t>(bytes / sizeof(uint64_t) / threads, 1024) & ~63ULL;
     const double moved = static_cast<double>(words * sizeof(uint64_t));
     std::vector<Buffer> buffers;
     buffers.reserve(static_cast<size_t>(threads));
     for (int t = 0; t < threads; ++t) buffers.emplace_back(words);
     std::vector<Sink> sinks(static_cast<size_t>(threads));
-    *read = 1e-9 * Best(threads, [&](int t, const Loops& loops) {
+    *read = 1e-9 * Most(threads, statistic, [&](int t, const Loops& loops) {
               sinks[t].words += loops.read(buffers[t].words(), words);
               return moved;
             });
-    *write = 1e-9 * Best(threads, [&](int t, const Loops& loops) {
+    *write = 1e-9 * Most(threads, statistic, [&](int t, const Loops& loops) {
                loops.write(buffers[t].words(), words, sinks[t].words);
                return moved;
              });
@@ -189,11 +195,13 @@ OPENACLNN_MEASURE int openaclnn_measure_bandwidth(uint64_t bytes, int threads, d
   }
 }
 
-/// 10^9 FP32 operations a second, two to a multiply-add, on `threads` threads; 0 when it fails.
-OPENACLNN_MEASURE double openaclnn_measure_multiply_add(int threads) {
+/// 10^9 FP32 operations a second, two to a multiply-add, on `threads` threads, a Statistic
+/// `of` several rounds; 0 when it fails.
+OPENACLNN_MEASURE double openaclnn_measure_multiply_add(int threads, int of) {
   try {
+    const auto statistic = static_cast<Statistic>(of);
     std::vector<Sink> sinks(static_cast<size_t>(threads));
-    return 1e-9 * Best(threads, [&](int t, const Loops& loops) {
+    return 1e-9 * Most(threads, statistic, [&](int t, const Loops& loops) {
              sinks[t].sum += loops.multiply_add(kSteps);
              return 2.0 * kSteps * loops.sums;
            });

@@ -14,8 +14,10 @@
 
 namespace {
 
-using openaclnn::measure::BestRate;
 using openaclnn::measure::Buffer;
+using openaclnn::measure::kMedian;
+using openaclnn::measure::Rate;
+using openaclnn::measure::Statistic;
 
 enum Kind : int { kWrite, kCopy, kTriad, kKinds };
 
@@ -107,10 +109,11 @@ std::vector<Loop> Loops(int kind, bool streaming) {
 
 }  // namespace
 
-/// GB/s (10^9 bytes read and written) of a kind over `bytes` in all, on `threads` threads; 0 where
-/// the machine has no such stores, negative when memory is short.
+/// GB/s (10^9 bytes read and written) of a kind over `bytes` in all, on `threads` threads, a
+/// Statistic `of` several rounds; 0 where the machine has no such stores, negative when memory is
+/// short.
 OPENACLNN_MEASURE double openaclnn_measure_stream(int kind, int streaming, uint64_t bytes,
-                                                  int threads) {
+                                                  int threads, int of) {
   if (kind < 0 || kind >= kKinds || threads < 1) return -1;
   try {
     const auto arrays = static_cast<size_t>(kind) + 1;
@@ -119,8 +122,10 @@ OPENACLNN_MEASURE double openaclnn_measure_stream(int kind, int streaming, uint6
     std::vector<Buffer> buffers;
     buffers.reserve(arrays * static_cast<size_t>(threads));
     for (size_t i = 0; i < buffers.capacity(); ++i) buffers.emplace_back(count / 2);
+    std::vector<Loop> loops = Loops(kind, streaming != 0);
+    if (of == kMedian && loops.size() > 1) loops.erase(loops.begin(), loops.end() - 1);
     double best = 0;
-    for (const Loop loop : Loops(kind, streaming != 0)) {
+    for (const Loop loop : loops) {
       const auto body = [&](int thread) {
         const auto at = [&](size_t array) {
           const size_t own = static_cast<size_t>(thread) * arrays + std::min(array, arrays - 1);
@@ -129,7 +134,7 @@ OPENACLNN_MEASURE double openaclnn_measure_stream(int kind, int streaming, uint6
         loop(at(0), at(1), at(2), count);
         return static_cast<double>(count * sizeof(float) * arrays);
       };
-      best = std::max(best, 1e-9 * BestRate(threads, body));
+      best = std::max(best, 1e-9 * Rate(threads, static_cast<Statistic>(of), body));
     }
     return best;
   } catch (const std::exception&) {
@@ -137,14 +142,14 @@ OPENACLNN_MEASURE double openaclnn_measure_stream(int kind, int streaming, uint6
   }
 }
 
-/// 10^9 operations a second of bfloat16 dot products, two to a product, on `threads` threads; 0
-/// where the processor has none, negative when it fails.
-OPENACLNN_MEASURE double openaclnn_measure_dot_product(int threads) {
+/// 10^9 operations a second of bfloat16 dot products, two to a product, on `threads` threads, a
+/// Statistic `of` several rounds; 0 where the processor has none, negative when it fails.
+OPENACLNN_MEASURE double openaclnn_measure_dot_product(int threads, int of) {
 #if defined(__x86_64__)
   if (!__builtin_cpu_supports("avx512bf16")) return 0;
   try {
     std::vector<float> sums(static_cast<size_t>(threads) * 16);
-    return 1e-9 * BestRate(threads, [&](int thread) {
+    return 1e-9 * Rate(threads, static_cast<Statistic>(of), [&](int thread) {
              sums[static_cast<size_t>(thread) * 16] += DotProducts(kSteps);
              return 4.0 * kSteps * 12 * 16;
            });
@@ -152,6 +157,6 @@ OPENACLNN_MEASURE double openaclnn_measure_dot_product(int threads) {
     return -1;
   }
 #else
-  return threads < 1 ? -1 : 0;
+  return threads < 1 || of < 0 ? -1 : 0;
 #endif
 }

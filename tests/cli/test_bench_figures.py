@@ -6,7 +6,7 @@ import pytest
 from openaclnn import libraries
 from openaclnn.benchmark import measure, roofs
 from openaclnn.benchmark.figures import Ratio, Spread, geometric_mean
-from openaclnn.roof import Roof
+from openaclnn.roof import Roof, Statistic
 
 
 def test_the_spread_is_the_quarters_around_the_median():
@@ -119,14 +119,22 @@ def test_roofs_of_this_machine():
 
 
 class FakeKit:
-    """Figures of a machine that streams faster than it stores, and has dot products."""
+    """Figures of a machine that stores faster than it streams, and has dot products."""
 
     def function(self, name, result=None):
-        return lambda *_: {"openaclnn_measure_stream": 7.0}.get(name, 200.0)
+        return lambda *given: self._figure(name, [each.value for each in given])
+
+    def _figure(self, name, given):
+        assert given[-1] == Statistic.MEDIAN, "a row is a median, so the roof beside it is one"
+        return {"openaclnn_measure_stream": 7.0}.get(name, 200.0)
 
 
 def test_the_roof_takes_the_better_way_of_writing_and_of_multiplying(monkeypatch):
-    monkeypatch.setattr(roofs.roof, "measure", lambda *_: Roof(10.0, 5.0, 100.0))
+    def measure(kit, size, threads, of):
+        assert of == Statistic.MEDIAN
+        return Roof(10.0, 5.0, 100.0)
+
+    monkeypatch.setattr(roofs.roof, "measure", measure)
     assert roofs.beside(FakeKit(), 1, 1, "float32") == Roof(10.0, 7.0, 100.0)
     assert roofs.beside(FakeKit(), 1, 1, "bfloat16") == Roof(10.0, 7.0, 200.0)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from .. import roof
 from ..errors import Error
 from ..libraries import Toolkit
+from ..roof import Statistic
 
 _KINDS = ("write", "copy", "triad")  # in the order of src/tool/streams.cc
 
@@ -55,22 +56,25 @@ def best(found: list[Roofs]) -> Roofs:
 
 def beside(kit: Toolkit, size: int, threads: int, dtype: str) -> roof.Roof:
     """What a type's least time is computed from, by the better way of writing and of multiplying;
-    quick enough to be measured in each round of a row."""
-    plain = roof.measure(kit, size, threads)
-    write = max(plain.write, _stream(kit, _KINDS.index("write"), 1, size, threads))
-    dots = _dot_products(kit, threads) if dtype == "bfloat16" else 0.0
+    quick enough to be measured in each round of a row, and like the row's times a median."""
+    of = Statistic.MEDIAN
+    plain = roof.measure(kit, size, threads, of)
+    write = max(plain.write, _stream(kit, _KINDS.index("write"), 0, size, threads, of))
+    dots = _dot_products(kit, threads, of) if dtype == "bfloat16" else 0.0
     return roof.Roof(plain.read, write, max(plain.multiply_add, dots))
 
 
-def _stream(kit: Toolkit, kind: int, streaming: int, size: int, threads: int) -> float:
+def _stream(
+    kit: Toolkit, kind: int, streaming: int, size: int, threads: int, of: Statistic = Statistic.BEST
+) -> float:
     function = kit.function("openaclnn_measure_stream", ctypes.c_double)
     numbers = (ctypes.c_int(kind), ctypes.c_int(streaming), ctypes.c_uint64(size))
-    return _checked(function(*numbers, ctypes.c_int(threads)))
+    return _checked(function(*numbers, ctypes.c_int(threads), ctypes.c_int(of)))
 
 
-def _dot_products(kit: Toolkit, threads: int) -> float:
+def _dot_products(kit: Toolkit, threads: int, of: Statistic = Statistic.BEST) -> float:
     function = kit.function("openaclnn_measure_dot_product", ctypes.c_double)
-    return _checked(function(ctypes.c_int(threads)))
+    return _checked(function(ctypes.c_int(threads), ctypes.c_int(of)))
 
 
 def _checked(figure: float) -> float:
