@@ -29,12 +29,17 @@ class Finished:
         return json.loads(self.stdout)
 
 
+def tool_command(*arguments) -> list[str]:
+    """The command line of the tool, with the same openaclnn as this process has."""
+    site = ["-S"] if sys.flags.no_site else []
+    return [sys.executable, *site, "-m", "openaclnn", *map(str, arguments)]
+
+
 def run_tool(folder: Path, *arguments, **environment) -> Finished:
     """Runs the tool in `folder`; keyword arguments are environment variables."""
     libraries.find()  # these tests need the libraries: fail here, not in each command
-    site = ["-S"] if sys.flags.no_site else []  # the same openaclnn as this process has
     finished = subprocess.run(
-        [sys.executable, *site, "-m", "openaclnn", *map(str, arguments)],
+        tool_command(*arguments),
         cwd=folder,
         env={**os.environ, "COLUMNS": "200", "PYTHONFAULTHANDLER": "1", **environment},
         capture_output=True,

@@ -2,15 +2,17 @@
 """`openaclnn bench --all` and `--compare`: what they write, print and refuse. No time is judged."""
 
 import os
+import signal
 import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from conftest import refused, run_tool
+from conftest import refused, run_tool, tool_command
 
 from openaclnn.benchmark import cases, document, row
+from openaclnn.errors import ExitCode
 
 NAMES = sorted({each.operator for each in cases.benches()})
 QUICK = ("bench", "--all", "--quick", "--operator", NAMES[0], "--threads", "1")
@@ -41,6 +43,26 @@ def test_a_run_has_all_that_its_readers_need(found):
         assert each["attempts"] >= 1
         assert each["state"] == "warm" or each["roof_share"] > 0
         assert each["counts"] == (each["why_not"] == "")
+
+
+def test_what_was_measured_before_ctrl_c_is_written(tmp_path):
+    run = subprocess.Popen(
+        tool_command(*QUICK, "--json", "out.json"),
+        cwd=tmp_path,
+        env=os.environ | PYTHON,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not run.stderr.readline().startswith(NAMES[0]):  # where others compute, that comes first
+        assert run.poll() is None
+    run.send_signal(signal.SIGINT)
+    out, _ = run.communicate(timeout=60)
+    assert run.returncode == ExitCode.RUNTIME
+    ended = {"what": "operators", "threads": 1, "code": -signal.SIGINT}
+    written = document.read(tmp_path / "out.json")
+    assert written["failed"] == [ended] and written["rows"][0]["operator"] == NAMES[0]
+    assert "FAILED: operators on 1 threads ended with -2." in out
 
 
 def test_missing_peers_are_named(found):

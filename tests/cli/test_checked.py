@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+from conftest import tool_command
 
 from openaclnn.checked import Findings, LeakCheck
 
@@ -122,9 +123,8 @@ def test_a_program_that_a_signal_ends(tool):
 
 def test_who_ends_the_tool_ends_the_program():
     script = "trap 'exit 9' TERM; echo ready; while :; do sleep 0.01; done"
-    site = ["-S"] if sys.flags.no_site else []
-    tool = [sys.executable, *site, "-m", "openaclnn", "run", "--check", "fast"]
-    with subprocess.Popen([*tool, "--", "sh", "-c", script], stdout=subprocess.PIPE) as process:
+    command = tool_command("run", "--check", "fast", "--", "sh", "-c", script)
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"ready\n"
         process.terminate()
         assert process.wait(60) == 9

@@ -4,6 +4,7 @@
 import datetime
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -66,7 +67,8 @@ def run(request: Request) -> dict:
     started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     found = _Found()
     for plan in _plans(request):
-        _work(plan, found)
+        if not _work(plan, found):
+            break
     means = document.means(found.rows, benches)
     calls = document.call_means(found.supporting)
     return document.plain({
@@ -116,8 +118,9 @@ def _plans(request: Request) -> list[Plan]:
     ]
 
 
-def _work(plan: Plan, found: _Found) -> None:
-    """Runs one worker to its end. What it said before it failed is kept."""
+def _work(plan: Plan, found: _Found) -> bool:
+    """Runs one worker to its end; whether to go on, which Ctrl-C says not to. What the worker said
+    before it failed or was interrupted is kept."""
     handlers: dict[str, Callable] = {
         "roofs": found.roofs.append,
         "row": found.rows.append,
@@ -134,14 +137,20 @@ def _work(plan: Plan, found: _Found) -> None:
     ) as worker:
         worker.stdin.write(json.dumps(asdict(plan)))
         worker.stdin.close()
-        for line in worker.stdout:
-            ((kind, what),) = json.loads(line).items()
-            handlers[kind](what)
-            _tell(kind, what)
-    if worker.returncode:
+        interrupted = False
+        try:
+            for line in worker.stdout:
+                ((kind, what),) = json.loads(line).items()
+                handlers[kind](what)
+                _tell(kind, what)
+        except KeyboardInterrupt:
+            interrupted = True
+            worker.kill()
+    if interrupted or worker.returncode:
         what = "supporting calls" if plan.supporting else "operators"
-        said = {"what": what, "threads": plan.threads, "code": worker.returncode}
-        found.failed.append(said)
+        code = -signal.SIGINT if interrupted else worker.returncode
+        found.failed.append({"what": what, "threads": plan.threads, "code": code})
+    return not interrupted
 
 
 def _about(about: dict, found: _Found) -> None:
