@@ -2,10 +2,11 @@
 """Token indices and paragraphs from a text.
 
 A word is a run of letters, digits and underscores, apostrophes inside it included; case is
-ignored. Words are numbered by how often they occur, the most frequent 0, equally frequent ones in
-the order in which they first occur. A vocabulary that is capped at V keeps the V - 1 most frequent
-words; all the others share the last number. A paragraph is what lies between blank lines and has
-words.
+ignored. Of Chinese and Japanese, which set no spaces, each character is one. Words are numbered by
+how often they occur, the most frequent 0, equally frequent ones in the order in which they first
+occur. A vocabulary that is capped at V keeps the V - 1 most frequent words; all the others share
+the last number. A paragraph is what lies between blank lines, or begins with an ideographic space,
+and has words. Files are in UTF-8 or in GBK.
 """
 
 import re
@@ -17,8 +18,14 @@ import numpy as np
 
 from .errors import InputError
 
-_BLANK_LINES = re.compile(r"\n\s*\n")
-_WORD = re.compile(r"\w+(?:['\u2019]\w+)*")
+_BREAKS = re.compile(r"\n\s*\n|\n(?=\u3000)")
+_ALONE = "\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_WORD = re.compile(rf"[{_ALONE}]|[^\W{_ALONE}]+(?:['\u2019][^\W{_ALONE}]+)*")
+_FOREIGN = r"[^\0-\x7f]"
+_FEW = re.compile(  # one alone, or two with a letter before or after
+    rf"(?<!{_FOREIGN})(?:{_FOREIGN}|(?<=[A-Za-z]){_FOREIGN}{{2}}|{_FOREIGN}{{2}}(?=[A-Za-z]))"
+    rf"(?!{_FOREIGN})"
+)
 
 
 @dataclass(frozen=True)
@@ -32,19 +39,17 @@ class Text:
     @classmethod
     def read(cls, path: Path, cap: int | None = None) -> "Text":
         try:
-            content = path.read_text(encoding="utf-8")
+            content = path.read_bytes()
         except OSError as error:
             raise InputError(f"{path}: {error.strerror}, expected a text") from None
-        except UnicodeDecodeError as error:
-            raise InputError(f"{path}: byte {error.start} is not UTF-8, expected a text") from None
-        text = cls.parse(content, cap)
+        text = cls.parse(_decoded(path, content), cap)
         if not text.vocabulary:
             raise InputError(f"{path}: no words, expected a text")
         return text
 
     @classmethod
     def parse(cls, content: str, cap: int | None = None) -> "Text":
-        found = (_WORD.findall(part) for part in _BLANK_LINES.split(content.lower()))
+        found = (_WORD.findall(part) for part in _BREAKS.split(content.lower()))
         paragraphs = [part for part in found if part]
         words = [word for part in paragraphs for word in part]
         # most_common is stable, and a Counter keeps the order of first occurrence.
@@ -72,3 +77,23 @@ class Text:
         for row, begin, count in zip(batch, begins, lengths, strict=True):
             row[:count] = vectors[begin : begin + count]
         return batch, lengths
+
+
+def _decoded(path: Path, content: bytes) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        try:
+            text = content.decode("gb18030")
+        except UnicodeDecodeError:
+            text = ""
+        # Letters with accents in Latin-1 may read as GBK too, but as few in a row, and mostly as
+        # characters that GB 2312 lacks. Those of traditional Chinese stand among their like.
+        foreign = sum(each > "\x7f" for each in text)
+        few = "".join(_FEW.findall(text))
+        rare = len(few) - len(few.encode("gb2312", "ignore").decode("gb2312"))
+        if foreign <= 2 * rare:
+            raise InputError(
+                f"{path}: byte {error.start} is not UTF-8, nor is it GBK, expected a text"
+            ) from None
+        return text

@@ -49,6 +49,52 @@ def test_unusable_text(tmp_path, content, message):
         Text.read(path)
 
 
+def test_each_chinese_character_is_a_word():
+    text = Text.parse("昇腾，处理器。昇腾 NPU跑model；处理")
+    # 昇 腾 处 理 twice, then 器 NPU 跑 model.
+    assert text.indices.tolist() == [0, 1, 2, 3, 4, 0, 1, 5, 6, 7, 2, 3]
+    assert Text.parse("カタかな 々\U00020000x").indices.tolist() == [0, 1, 2, 3, 4, 5, 6]
+
+
+def test_chinese_paragraphs_begin_with_an_ideographic_space():
+    assert Text.parse("题目\n\u3000\u3000第一段。\n\u3000\u3000第二段落。").paragraphs.tolist() == [2, 3, 4]
+
+
+CHINESE = "\u3000\u3000话说天下大势，分久必合，合久必分。"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "gbk", "gb18030"])
+def test_encodings_of_chinese(tmp_path, encoding):
+    path = tmp_path / "book.txt"
+    path.write_bytes(CHINESE.encode(encoding))
+    text = Text.read(path)
+    assert text.indices.tolist() == Text.parse(CHINESE).indices.tolist() and len(text.indices) == 14
+
+
+def test_traditional_chinese(tmp_path):
+    content = "國會議員說話聲極響，電腦開機後顯示運算結果。NPU 與 CPU"
+    path = tmp_path / "book.txt"
+    path.write_bytes(content.encode("gbk"))
+    assert Text.read(path).indices.tolist() == Text.parse(content).indices.tolist()
+
+
+@pytest.mark.parametrize(
+    "content, place",
+    [
+        ("un \xe9l\xe8ve fran\xe7ais", 3),
+        ("\xe9l\xe8ve", 0),
+        ("\xfcber sch\xf6ne M\xe4dchen, Gr\xf6\xdfe, nat\xfcrlich f\xfcr K\xf6ln", 0),
+        ("ni\xf1o, a\xf1o, ma\xf1ana, coraz\xf3n", 2),
+    ],
+)
+def test_latin_1_is_not_taken_for_gbk(tmp_path, content, place):
+    path = tmp_path / "book.txt"
+    path.write_bytes(content.encode("latin-1"))
+    path.read_bytes().decode("gb18030")  # it might be
+    with pytest.raises(InputError, match=f"byte {place} is not UTF-8, nor is it GBK"):
+        Text.read(path)
+
+
 def test_missing_text(tmp_path):
     with pytest.raises(InputError, match="No such file"):
         Text.read(tmp_path / "none.txt")
