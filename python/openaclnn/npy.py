@@ -1,18 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads .npy files strictly and writes them atomically."""
 
+import math
 import os
 from pathlib import Path
+from tokenize import TokenError
 
 import numpy as np
 
-from .dtypes import BFLOAT16
+from . import dtypes
 from .errors import InputError
 
 _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
 }
+
+# A header is an expression of Python: what its parser raises comes through.
+_NO_HEADER = (
+    ValueError, KeyError, TypeError, SyntaxError, TokenError, RecursionError, MemoryError,
+)  # fmt: skip
 
 
 def load(path: Path, operand: str, allowed: list[str]) -> np.ndarray:
@@ -35,15 +42,15 @@ def _read_header(file, path: Path, expected: str) -> tuple[tuple[int, ...], bool
     try:
         read = _HEADERS[np.lib.format.read_magic(file)]
         shape, fortran_order, dtype = read(file)
-    except (ValueError, KeyError):
+    except _NO_HEADER:
         raise InputError(f"{path}: not a .npy file, expected one of {expected}") from None
     if dtype.kind == "V" and dtype.itemsize == 2 and dtype.names is None:
-        dtype = BFLOAT16
+        dtype = dtypes.parse("bfloat16")
     return shape, fortran_order, dtype
 
 
 def _read_data(file, path: Path, shape, fortran_order: bool, dtype: np.dtype) -> np.ndarray:
-    wanted = dtype.itemsize * int(np.prod(shape, dtype=object))
+    wanted = dtype.itemsize * math.prod(shape)
     held = os.fstat(file.fileno()).st_size - file.tell()
     if held != wanted:
         problem = "truncated" if held < wanted else "too long"
@@ -51,23 +58,32 @@ def _read_data(file, path: Path, shape, fortran_order: bool, dtype: np.dtype) ->
             f"{path}: {problem}, {held} bytes of data, expected {wanted} for {dtype} {shape}"
         )
     # Read as bytes: fromfile does not know bfloat16. Big-endian files become native ones.
-    array = (
-        np.fromfile(file, np.uint8).view(dtype).reshape(shape, order="F" if fortran_order else "C")
-    )
+    values = np.fromfile(file, np.uint8).view(dtype)
+    try:
+        array = values.reshape(shape, order="F" if fortran_order else "C")
+    except (ValueError, OverflowError):  # negative extents, or more than NumPy has
+        raise InputError(f"{path}: shape is {shape}, expected one of an array") from None
     return array.astype(dtype.newbyteorder("="), copy=False)
 
 
 def check_writable(path: Path) -> None:
     """Refuses an output path that cannot be written, before any work is done."""
-    folder = path.parent
+    target = _followed(path)
+    if target.is_symlink() or (target.exists() and not (target.is_file() or target.is_dir())):
+        raise InputError(f"{path}: cannot be replaced, expected a regular file for the result")
+    folder = (target if path.is_symlink() else path).parent
     if not folder.is_dir():
         raise InputError(f"{path}: no folder {folder}, expected one for the result")
-    if path.is_dir() or not os.access(folder, os.W_OK):
+    if target.is_dir() or not os.access(folder, os.W_OK):
         raise InputError(f"{path}: cannot be written, expected a file in a writable folder")
 
 
 def save(path: Path, array: np.ndarray) -> None:
-    """Writes `array` to `path`, which is either the whole file or as it was before."""
+    """Writes `array` to `path`, which is either the whole file or as it was before.
+
+    Of a symbolic link that is what it points to.
+    """
+    path = _followed(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with open(temporary, "xb") as file:
@@ -76,3 +92,8 @@ def save(path: Path, array: np.ndarray) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _followed(path: Path) -> Path:
+    """Where links lead; a link still where they go round (Path.resolve raises there)."""
+    return Path(os.path.realpath(path))

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Strict reading and atomic writing of .npy files."""
 
+import os
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -74,8 +76,28 @@ def test_wrong_dtype(path, dtype):
 
 def test_impossible_shape(path):
     header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (-1, 4)}"
-    path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+    path.write_bytes(with_header(header))
     refusal(path)
+
+
+def with_header(header: bytes, data: bytes = b"") -> bytes:
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + data
+
+
+@pytest.mark.parametrize(
+    ("shape", "count"),
+    [("(-1, -4)", 4), ("(-1, 0)", 0), (f"(0, {2**70})", 0), (f"({'1, ' * 70})", 1)],
+)
+def test_shapes_of_the_right_size_that_no_array_has(path, shape, count):
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}}}"
+    path.write_bytes(with_header(header.encode(), bytes(4 * count)))
+    assert "expected one of an array" in refusal(path)
+
+
+@pytest.mark.parametrize("header", [b"{[]: 1}", b"(" * 300, b"-" * 9000 + b"1"])
+def test_headers_that_pythons_parser_refuses(path, header):
+    path.write_bytes(with_header(header))
+    assert "not a .npy file" in refusal(path)
 
 
 def test_save_leaves_the_old_file_when_it_fails(path, tmp_path, monkeypatch):
@@ -96,3 +118,25 @@ def test_check_writable(tmp_path):
     for path in (tmp_path / "none" / "out.npy", tmp_path):
         with pytest.raises(InputError):
             npy.check_writable(path)
+
+
+def test_what_is_no_regular_file_stays(tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "link").symlink_to("fifo")
+    (tmp_path / "loop").symlink_to("loop")
+    for name in ("fifo", "link", "loop"):
+        with pytest.raises(InputError, match=f"{name}: .* a regular file for the result"):
+            npy.check_writable(tmp_path / name)
+
+
+def test_links_are_followed(path, tmp_path):
+    (tmp_path / "folder").mkdir()
+    path.symlink_to("folder/target.npy")
+    for array in (np.ones(3), np.zeros(2)):  # a new file, then one that is there
+        npy.check_writable(path)
+        npy.save(path, array)
+        assert path.is_symlink() and np.array_equal(np.load(tmp_path / "folder/target.npy"), array)
+    path.unlink()
+    path.symlink_to("none/target.npy")
+    with pytest.raises(InputError, match="no folder"):
+        npy.check_writable(path)
