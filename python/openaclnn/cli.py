@@ -31,6 +31,7 @@ from .benchmark import command
 from .errors import Error, ExitCode, InputError
 from .operators import FORWARDS, GRADIENTS, OPERATORS
 from .operators.operator import Operator, Problem
+from .any_operator import call_by_name
 from .parser import Commands, complaint, typed
 from .text import Text
 
@@ -307,6 +308,34 @@ def _run(
         return launch.run(command)
     program, variables = launch.find(command)
     return checked.run(program, command, variables, check_json, leak_check)
+@app.command(
+    "call",
+    epilog="Example: openaclnn call aclnnAdd --self a.npy --other b.npy --alpha 1 --out sum.npy",
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+)
+def _call(
+    context: typer.Context,
+    api: Annotated[str, typer.Argument(metavar="ACLNN_NAME", help="The C function, phase 2.")],
+    soc: Soc = None,
+    json: Json = False,
+) -> ExitCode:
+    """Call an operator; its parameters are options by the names that the header gives.
+
+    Any operator is taken but those with lists of tensors or scalars.
+
+    Tensors are .npy files. An output is FILE[:SHAPE[:DTYPE]], such as out.npy:2,3:int64; without
+    them it has the common shape of the inputs and the type of the first; what is worked on in place
+    is FILE[:RESULT]. What may be null may be left out. Lists are 1,2,3.
+    """
+    _select_product(soc)
+    os.environ.setdefault("OPENACLNN_CHECK", "off")
+    files = call_by_name(api, context.args)
+    if json:
+        report.json_document({"operator": api, "files": {n: str(p) for n, p in files.items()}})
+    else:
+        for name, path in files.items():
+            print(f"{path}: {name}")
+    return ExitCode.OK
 
 
 @app.command("env", epilog='Example: eval "$(openaclnn env)"')

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`openaclnn call`: operators by their C names, with operands from files."""
+
+import os
+
+import numpy as np
+import pytest
+from conftest import refused, save
+
+from openaclnn import any_operator, libraries
+
+RANDOM = np.random.default_rng(0)
+A, B = RANDOM.standard_normal((2, 3), np.float32), RANDOM.standard_normal(3, np.float32)
+
+
+@pytest.fixture(autouse=True)
+def operands(tmp_path):
+    save(tmp_path / "a.npy", A)
+    save(tmp_path / "b.npy", B)
+
+
+def result(tmp_path, name="out.npy"):
+    return np.load(tmp_path / name)
+
+
+def test_broadcast_and_scalar(here, tmp_path):
+    run = here("call", "aclnnAdd", "--self", "a.npy", "--other", "b.npy", "--alpha", "0.5",
+               "--out", "out.npy")  # fmt: skip
+    assert (run.code, run.stdout) == (0, "out.npy: out\n"), run
+    assert np.array_equal(result(tmp_path), A + np.float32(0.5) * B)
+
+
+def test_shape_dtype_and_lists(here, tmp_path):
+    run = here("call", "aclnnArgMax", "--self=a.npy", "--dim=1", "--keepDim=false",
+               "--out=out.npy:2:int64", "--json")  # fmt: skip
+    assert run.json == {"operator": "aclnnArgMax", "files": {"out": "out.npy"}}
+    assert result(tmp_path).dtype == np.int64 and np.array_equal(result(tmp_path), A.argmax(1))
+    run = here("call", "aclnnFlip", "--self", "a.npy", "--dims", "0,1", "--out", "out.npy")
+    assert run.code == 0 and np.array_equal(result(tmp_path), A[::-1, ::-1])
+
+
+def test_a_fifo_stays_one(here, tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    run = here("call", "aclnnAbs", "--self", "a.npy", "--out", "fifo")
+    refused(run, 2, "fifo: cannot be replaced, expected a regular file for the result")
+    assert (tmp_path / "fifo").is_fifo()
+
+
+def test_two_outputs(here, tmp_path):
+    run = here("call", "aclnnAminmax", "--self", "a.npy", "--dim", "1", "--keepDim", "true",
+               "--min", "least.npy:2,1", "--max", "most.npy:2,1")  # fmt: skip
+    assert run.code == 0, run
+    assert np.array_equal(result(tmp_path, "least.npy")[:, 0], A.min(1))
+    assert np.array_equal(result(tmp_path, "most.npy")[:, 0], A.max(1))
+
+
+def test_in_place(here, tmp_path):
+    add = ("call", "aclnnInplaceAdd", "--other", "b.npy", "--alpha", "1", "--selfRef")
+    assert here(*add, "a.npy:out.npy").code == 0 and np.array_equal(result(tmp_path), A + B)
+    assert np.array_equal(result(tmp_path, "a.npy"), A)
+    assert here(*add, "a.npy").code == 0 and np.array_equal(result(tmp_path, "a.npy"), A + B)
+
+
+def test_outputs_that_are_declared_const(here, tmp_path):
+    """silu(a) * b of the halves of x; x / rms(x); ones with probability 1."""
+    save(tmp_path / "x.npy", A[:, :2])
+    run = here("call", "aclnnSwiGlu", "--x", "x.npy", "--dim", "1", "--out", "out.npy:2,1")
+    assert (run.code, run.stdout) == (0, "out.npy: out\n"), run
+    a, b = A[:, :1].astype(np.float64), A[:, 1:2]
+    assert np.allclose(result(tmp_path), a / (1 + np.exp(-a)) * b, rtol=1e-6)
+    save(tmp_path / "one.npy", np.ones(3, np.float32))
+    run = here("call", "aclnnRmsNorm", "--x", "a.npy", "--gamma", "one.npy", "--epsilon", "0",
+               "--yOut", "y.npy", "--rstdOut", "r.npy:2,1")  # fmt: skip
+    rms = np.sqrt((A.astype(np.float64) ** 2).mean(1, keepdims=True))
+    assert run.code == 0 and np.allclose(result(tmp_path, "y.npy"), A / rms, rtol=1e-6), run
+    assert np.allclose(result(tmp_path, "r.npy"), 1 / rms, rtol=1e-6)
+    run = here("call", "aclnnInplaceBernoulli", "--selfRef", "a.npy:out.npy", "--prob", "1.0",
+               "--seed", "0", "--offset", "0")  # fmt: skip
+    assert run.code == 0 and np.array_equal(result(tmp_path), np.ones((2, 3))), run
+
+
+def test_every_operator_without_lists_has_an_output():
+    for api, arguments in any_operator.declared(libraries.find() / "include").items():
+        if not any("List" in each.ctype for each in arguments):
+            assert any(each.is_output for each in arguments), api
+
+
+def test_running_statistics_are_read_and_written(here, tmp_path):
+    mean, variance = np.float32([1, 2, 3]), np.float32([4, 5, 6])
+    save(tmp_path / "mean.npy", mean)
+    save(tmp_path / "variance.npy", variance)
+    norm = ("call", "aclnnBatchNorm", "--input", "a.npy", "--momentum", "0.25", "--eps", "0",
+            "--output", "out.npy", "--runningVar", "variance.npy", "--runningMean")  # fmt: skip
+    run = here(*norm, "mean.npy", "--training", "false")
+    expected = (A - mean) / np.sqrt(variance.astype(np.float64))
+    assert run.code == 0 and np.allclose(result(tmp_path), expected, rtol=1e-6), run
+    assert np.array_equal(result(tmp_path, "mean.npy"), mean)
+    run = here(*norm, "mean.npy:after.npy", "--training", "true",
+               "--saveMean", "m.npy:3", "--saveInvstd", "i.npy:3")  # fmt: skip
+    assert run.code == 0, run
+    assert np.allclose(result(tmp_path, "after.npy"), 0.75 * mean + 0.25 * A.mean(0), rtol=1e-6)
+    assert np.array_equal(result(tmp_path, "mean.npy"), mean)
+    expected = 0.75 * variance + 0.25 * A.var(0, ddof=1)
+    assert np.allclose(result(tmp_path, "variance.npy"), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "arguments, parts",
+    [
+        (["add"], ["operator add is not known", "did you mean aclnnAdd?"]),
+        (["aclnnAdd", "--self", "a.npy"], ["--out is missing", "--self --other --alpha --out"]),
+        (
+            ["aclnnLayerNormBackward", "--gradOut", "a.npy"],
+            ["aclnnLayerNormBackward has no output, expected one of --gradInputOut"],
+        ),
+        (["aclnnAdd", "--beta", "1"], ["aclnnAdd has no parameter beta", "--alpha"]),
+        (["aclnnAdd", "a.npy"], ["a.npy is left over, expected --PARAMETER VALUE"]),
+        (["aclnnInplaceAdd", "--selfRef", "o.npy"], ["o.npy: No such file"]),
+        (["aclnnForeachAbs", "--x", "a.npy", "--out", "o.npy"], ["aclTensorList*", "cannot give"]),
+        (["aclnnFlip", "--self", "a.npy", "--dims", "x", "--out", "o.npy"], ["--dims is x"]),
+        (["aclnnFlip", "--self", "a.npy", "--dims", "0", "--out", "o.npy:b"], ["--out is o.npy:b"]),
+        (["aclnnFlip", "--self", "a.npy", "--dims", "5", "--out", "o.npy"], ["aclnnFlip", "dims"]),
+        (["aclnnFlip", "--self", "none.npy", "--dims", "0", "--out", "o.npy"], ["No such file"]),
+    ],
+    ids=str,
+)
+def test_refusals(here, tmp_path, arguments, parts):
+    refused(here("call", *arguments), 2, *parts)
+    assert not (tmp_path / "o.npy").exists()
+
+
+ABS = ["aclnnAbs", "--self", "a.npy", "--out"]
+ADD = ["aclnnAdd", "--self", "a.npy", "--other", "b.npy", "--out", "o.npy", "--alpha"]
+FLIP = ["aclnnFlip", "--self", "a.npy", "--out", "o.npy", "--dims"]
+ARG = ["aclnnArgMax", "--self", "a.npy", "--keepDim", "true", "--out", "o.npy:1:int64", "--dim"]
+
+
+@pytest.mark.parametrize(
+    "arguments, part",
+    [
+        ([*FLIP, "18446744073709551617,0"], "--dims is 18446744073709551617,0, expected a value"),
+        ([*ARG, "9223372036854775808"], "--dim is 9223372036854775808, expected a value of int64"),
+        ([*ARG, "-9223372036854775809"], "--dim is -9223372036854775809"),
+        ([*ADD, "99999999999999999999"], "--alpha is 99999999999999999999, expected a value"),
+        ([*ADD, "1e39"], "--alpha is 1e39, expected a value of aclScalar*"),
+        (["aclnnCast", *ABS[1:], "o.npy", "--dtype", "bogus"], "--dtype is bogus"),
+        ([*ABS, "o.npy:-3,4"], "--out is o.npy:-3,4, expected FILE:SHAPE:DTYPE"),
+        ([*ABS, "o.npy:99999999999999999999"], "--out is o.npy:9999"),
+        ([*ABS, "o.npy:2,3:float32:x"], "--out is o.npy:2,3:float32:x, expected FILE:SHAPE:DTYPE"),
+        (
+            ["aclnnInplaceNeg", "--selfRef", "a.npy:o.npy:b"],
+            "--selfRef is a.npy:o.npy:b, expected FILE[:RESULT]",
+        ),
+        (
+            ["aclnnAminmax", "--self", "a.npy", "--dim", "1", "--keepDim", "true",
+             "--min", "o.npy:2,1", "--max", "./o.npy:2,1"],
+            "--max is o.npy as --min is, expected a file for each",
+        ),
+    ],
+    ids=lambda each: each if isinstance(each, str) else "",
+)  # fmt: skip
+def test_values_out_of_range(here, tmp_path, arguments, part):
+    refused(here("call", *arguments), 2, part)
+    assert not (tmp_path / "o.npy").exists()
+
+
+def test_the_limits_of_the_c_types(here, tmp_path):
+    assert here("call", *ADD, "-inf").code == 0
+    assert np.array_equal(result(tmp_path, "o.npy"), A - np.inf * B)
+    refused(here("call", *ARG, "9223372036854775807"), 2, "dim value is 9223372036854775807")
