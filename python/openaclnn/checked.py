@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -16,6 +17,9 @@ from pathlib import Path
 from .errors import Error, ExitCode, InputError
 
 _MOST_LINES = 10  # of one check
+
+# Starts a program with its command and its environment, and returns its exit code.
+Start = Callable[[str, list[str], dict[str, str]], int]
 
 
 class Level(str, Enum):
@@ -100,16 +104,17 @@ def run(
     variables: dict[str, str],
     json_file: Path | None,
     leak_check: LeakCheck,
+    start: Start,
 ) -> int:
-    """Runs it to its end; the code is 5 if something was reported, else the command's own."""
+    """Runs it to its end; the code is 5 if something was reported, else what `start` returns."""
     if json_file is not None:
         file = json_file.resolve()
         _make(file)
-        return _run(program, command, variables, file, leak_check)
+        return _run(program, command, variables, file, leak_check, start)
     with tempfile.TemporaryDirectory(prefix="openaclnn-check-", ignore_cleanup_errors=True) as folder:
         file = Path(folder) / "report.jsonl"
         _make(file)
-        return _run(program, command, variables, file, leak_check)
+        return _run(program, command, variables, file, leak_check, start)
 
 
 def _make(file: Path) -> None:
@@ -126,8 +131,10 @@ def _make(file: Path) -> None:
         raise InputError(f"cannot write {file}: expected a plain file")
 
 
-def _run(program: str, command: list[str], variables, file: Path, leak_check: LeakCheck) -> int:
-    code = _wait(program, command, {**variables, "OPENACLNN_CHECK_JSON": str(file)})
+def _run(
+    program: str, command: list[str], variables, file: Path, leak_check: LeakCheck, start: Start
+) -> int:
+    code = start(program, command, {**variables, "OPENACLNN_CHECK_JSON": str(file)})
     try:
         findings = Findings.read(file)
     except OSError as error:
@@ -136,8 +143,8 @@ def _run(program: str, command: list[str], variables, file: Path, leak_check: Le
     return ExitCode.MISTAKES_FOUND if findings.found(leak_check) else code
 
 
-def _wait(program: str, command: list[str], variables: dict[str, str]) -> int:
-    """The command's exit code, as a shell gives it: 128 and the number of the signal."""
+def wait(program: str, command: list[str], variables: dict[str, str]) -> int:
+    """Starts it once; its exit code, as a shell gives it: 128 and the number of the signal."""
     came: list[int] = []
     process = None
 

@@ -9,6 +9,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +23,7 @@ from . import (
     explain,
     launch,
     libraries,
+    ranks,
     replay,
     report,
     trace,
@@ -296,18 +298,37 @@ def _run(
         checked.LeakCheck,
         typer.Option(help="With full, memory that is left at aclFinalize is a mistake too."),
     ] = checked.LeakCheck.NO,
+    count: Annotated[
+        int | None,
+        typer.Option("--ranks", min=1, help="Start it so often, as the ranks of one machine."),
+    ] = None,
+    grace: Annotated[
+        float, typer.Option(min=0, help="With --ranks: seconds from SIGTERM to SIGKILL.")
+    ] = ranks.GRACE,
     soc: Soc = None,
 ) -> int | None:
-    """Start a program with the libraries in place; its exit code is the program's."""
+    """Start a program with the libraries in place; its exit code is the program's.
+
+    With --ranks RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT are set as torchrun sets
+    them; the first rank that fails ends the others, and its exit code is this one's.
+    """
     _select_product(soc)
     if check is not None:
         os.environ["OPENACLNN_CHECK"] = check.value
-    if check_json is None and check in (None, checked.Level.OFF):
-        if leak_check is checked.LeakCheck.FULL:
-            raise InputError("--leak-check full needs --check fast or full")
-        return launch.run(command)
+    checks = check_json is not None or check not in (None, checked.Level.OFF)
+    if leak_check is checked.LeakCheck.FULL and not checks:
+        raise InputError("--leak-check full needs --check fast or full")
     program, variables = launch.find(command)
-    return checked.run(program, command, variables, check_json, leak_check)
+    start = checked.wait if checks else launch.become
+    if count == 1:
+        variables = ranks.environment(variables, 1, 0, ranks.free_port())
+    elif count is not None:
+        start = partial(ranks.run, count, grace=grace)
+    if checks:
+        return checked.run(program, command, variables, check_json, leak_check, start)
+    return start(program, command, variables)
+
+
 @app.command(
     "call",
     epilog="Example: openaclnn call aclnnAdd --self a.npy --other b.npy --alpha 1 --out sum.npy",

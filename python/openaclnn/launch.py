@@ -67,9 +67,8 @@ def find(command: list[str]) -> tuple[str, dict[str, str]]:
     return program, variables
 
 
-def run(command: list[str]) -> None:
-    """Becomes the command, with the libraries in place; returns only by an error."""
-    program, variables = find(command)
+def become(program: str, command: list[str], variables: dict[str, str]) -> None:
+    """Becomes the command; returns only by an error."""
     try:
         os.execve(program, command, variables)
     except OSError as error:
