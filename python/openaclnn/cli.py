@@ -27,6 +27,7 @@ from . import (
     replay,
     report,
     trace,
+    trace_merge,
     verbs,
 )
 from .benchmark import command
@@ -391,11 +392,6 @@ _trace = typer.Typer(
 app.add_typer(_trace, name="trace")
 
 
-@_trace.callback()
-def _trace_options() -> None:
-    pass  # `summary` stays a word of the command though it is the only one
-
-
 @_trace.command("summary", epilog="Example: openaclnn trace summary t.json")
 def _summary(
     file: Annotated[Path, typer.Argument(help="A file that OPENACLNN_TRACE named.")],
@@ -407,6 +403,22 @@ def _summary(
         report.json_document(summary)
     else:
         trace.print_summary(summary)
+    return ExitCode.OK
+
+
+@_trace.command("merge", epilog="Example: openaclnn trace merge t-0.json t-1.json -o t.json")
+def _merge(
+    files: Annotated[list[Path], typer.Argument(help="A trace of each rank, in their order.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")],
+    json: Json = False,
+) -> ExitCode:
+    """Merge traces of ranks into one file; say who waited for whom in collectives."""
+    merged = trace_merge.merge(files)
+    trace_merge.write(merged, output)
+    if json:
+        report.json_document(trace_merge.document(merged, output))
+    else:
+        trace_merge.print_merged(merged, output)
     return ExitCode.OK
 
 

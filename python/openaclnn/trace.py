@@ -54,15 +54,20 @@ class Summary:
 
 def read(path: Path) -> list[Event]:
     """The calls and tasks of a trace, which may be a list or an object with `traceEvents`."""
+    return [event for _, event in entries(path) if event is not None]
+
+
+def entries(path: Path) -> list[tuple[dict, Event | None]]:
+    """All of a trace as it is written, with what it says of a call or a task."""
     try:
         document = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not a trace: {error}") from error
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}, expected a trace") from error
-    entries = document.get("traceEvents") if isinstance(document, dict) else document
+    found = document.get("traceEvents") if isinstance(document, dict) else document
     try:
-        return [_event(each) for each in entries if each["ph"] == "X"]
+        return [(each, _event(each) if each["ph"] == "X" else None) for each in found]
     except (TypeError, KeyError, ValueError, AttributeError, OverflowError) as error:
         raise InputError(f"{path} is not a trace: expected a list of trace events") from error
 
