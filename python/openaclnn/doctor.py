@@ -5,31 +5,14 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
-from enum import StrEnum
 from importlib import metadata
 from pathlib import Path
 
 from rich.markup import escape
 
-from . import __version__, launch, libraries, report
+from . import __version__, doctor_ranks, launch, libraries, report
 from .errors import Error
-
-
-class Verdict(StrEnum):
-    OK = "ok"
-    NOTE = "note"
-    PROBLEM = "problem"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that was looked at."""
-
-    what: str
-    verdict: Verdict
-    detail: str
-
+from .finding import Finding, Verdict
 
 _NAMES = ("libascendcl.so", "libnnopbase.so", "libopapi.so")
 _SPLIT_NAMES = ("libopapi_math.so", "libopapi_nn.so", "libopapi_transformer.so")
@@ -72,6 +55,7 @@ def examine() -> list[Finding]:
     findings += _loaded(home)
     findings += _configuration()
     findings += _torch()
+    findings += doctor_ranks.examine(os.environ)
     return findings
 
 

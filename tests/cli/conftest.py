@@ -83,6 +83,11 @@ def refused(run: Finished, code: int, *parts: str) -> None:
         assert part in run.stderr, run.stderr
 
 
+def findings(run: Finished) -> dict[str, tuple[str, str]]:
+    """What `openaclnn doctor --json` has looked at: verdict and detail."""
+    return {each["what"]: (each["verdict"], each["detail"]) for each in run.json["findings"]}
+
+
 @pytest.fixture
 def files(tmp_path):
     """The worked example of EmbeddingDenseBackward as files: the options that name them."""

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import refused
+from conftest import findings, refused
 
 from openaclnn import libraries
 
@@ -42,10 +42,6 @@ def test_env_is_what_set_env_sets(tool):
     )
     assert printed.stdout == f"{home.resolve()}:{home.resolve()}/lib64\n"
     assert tool("env", "--json").json["ASCEND_HOME_PATH"] == str(home.resolve())
-
-
-def findings(run) -> dict[str, tuple[str, str]]:
-    return {each["what"]: (each["verdict"], each["detail"]) for each in run.json["findings"]}
 
 
 def test_doctor_finds_a_sound_installation_sound(tool):
