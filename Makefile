@@ -4,6 +4,7 @@
 PREFIX ?= $(CURDIR)/build/install
 JOBS ?= $(shell nproc)
 SAMPLE_PRESET ?= dev
+FUZZ_TARGETS ?= config sequence kernels npy trace capture
 
 RUN_JOB = .venv/bin/openaclnn demo --text data/alice29.txt
 
@@ -94,15 +95,17 @@ coverage: ## lines and branches of src/ that the tests reach, for each folder
 	ctest --preset coverage --parallel $(JOBS) || echo 'coverage: tests failed; what they reached is counted'
 	.venv/bin/python scripts/coverage.py build/coverage
 
-fuzz: ## FUZZ_SECONDS (60) of libFuzzer on each target, under ASan and UBSan
+fuzz: ## FUZZ_SECONDS (60) of libFuzzer on each of FUZZ_TARGETS, the libraries under ASan and UBSan
 	scripts/setup.sh fuzz
 	cmake -S . -B build/fuzz -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DBUILD_TESTING=ON \
 	  -DOPENACLNN_FUZZ=ON -DOPENACLNN_SANITIZE=address,undefined \
 	  -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 \
 	  -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
-	  -DCMAKE_C_FLAGS=-fsanitize=fuzzer-no-link -DCMAKE_CXX_FLAGS=-fsanitize=fuzzer-no-link
-	cmake --build build/fuzz --parallel $(JOBS) --target fuzz_config fuzz_sequence fuzz_kernels
-	tests/fuzz/run.sh build/fuzz $(FUZZ_OPTIONS)
+	  -DCMAKE_C_FLAGS=-fsanitize=fuzzer-no-link -DCMAKE_CXX_FLAGS=-fsanitize=fuzzer-no-link \
+	  -DCMAKE_C_FLAGS_RELWITHDEBINFO='-O1 -g1' -DCMAKE_CXX_FLAGS_RELWITHDEBINFO='-O1 -g1'
+	cmake --build build/fuzz --parallel $(JOBS) --target ascendcl \
+	  $(addprefix fuzz_,$(filter-out npy trace capture,$(FUZZ_TARGETS)))
+	FUZZ_TARGETS="$(FUZZ_TARGETS)" tests/fuzz/run.sh build/fuzz $(FUZZ_OPTIONS)
 
 torture: ## for TORTURE_SECONDS (3600): failing allocations, views, fuzzing, the runtime's stress
 	scripts/setup.sh test

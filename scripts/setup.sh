@@ -97,3 +97,6 @@ case ${1:-test} in
   *) fail "unknown level '$1', expected run, test, ci, cross or fuzz" ;;
 esac
 make_venv
+if [[ ${1:-} == fuzz ]]; then
+  .venv/bin/python -m pip --disable-pip-version-check --quiet install --no-deps -r requirements-fuzz.txt
+fi

@@ -2,7 +2,6 @@
 """Sums up a trace that OPENACLNN_TRACE wrote: how often, how long, how many bytes."""
 
 import json
-import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,11 +75,18 @@ def _event(entry: dict) -> Event:
     arguments = entry.get("args", {})
     seconds = [_number(entry[key]) * 1e-6 for key in ("ts", "dur")]
     size = sum(_number(arguments[key]) for key in _BYTES if key in arguments)
-    return Event(str(entry.get("cat", "")), str(entry["name"]), *seconds, size)
+    return Event(_text(entry.get("cat", "")), _text(entry["name"]), *seconds, size)
+
+
+def _text(value) -> str:
+    text = str(value)
+    text.encode()  # half of a surrogate pair is no text
+    return text
 
 
 def _number(value) -> float:
-    if isinstance(value, bool) or not math.isfinite(value) or value < 0:
+    """Sums of these are finite, too."""
+    if isinstance(value, bool) or not 0 <= value < 2**63:
         raise ValueError(value)
     return value
 

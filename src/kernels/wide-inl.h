@@ -108,7 +108,7 @@ inline F64s CosineOfTurns(F64s x) {
   for (int i = 1; i < 8; ++i) series = series * z + (odd ? AllOf(kSine[i]) : AllOf(kCosine[i]));
   const F64s first = odd ? angle : AllOf(1.0);
   const F64s value = first + first * (z * series);
-  return (quarter == 1.0) | (quarter == 2.0) ? -value : value;
+  return ((quarter == 1.0) | (quarter == 2.0)) ? -value : value;
 }
 
 }  // namespace OPENACLNN_TARGET

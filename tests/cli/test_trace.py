@@ -103,8 +103,10 @@ def test_a_missing_file(tool, tmp_path):
         b'[{"ph": "X", "name": "n", "ts": 1, "dur": 1' + b"0" * 400 + b"}]",
         b'[{"ph": "X", "name": "n", "ts": 1, "dur": 1, "args": 3}]',
         b'[{"ph": "X", "name": "n", "ts": 1, "dur": 1, "args": {"bytes": true}}]',
+        b'[{"ph": "X", "name": "n", "ts": 1, "dur": 1, "args": {"bytes": 1' + b"0" * 300 + b"}}]",
+        b'[{"ph": "X", "name": "\\ud800", "ts": 1, "dur": 1}]',
     ],
-    ids=range(15),
+    ids=range(17),
 )
 def test_a_damaged_file(tool, tmp_path, content):
     (tmp_path / "t.json").write_bytes(content)

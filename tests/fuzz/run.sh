@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs the targets of libFuzzer (FUZZ_TARGETS: some) for FUZZ_SECONDS each, from their corpora in the
-# repository.
+# repository; readers.py has those that are Python.
 #
 #   FUZZ_SECONDS=60 tests/fuzz/run.sh BUILD_DIR [--keep]
 #
@@ -13,6 +13,19 @@ cd "$(dirname "$0")/../.."
 readonly build=$1 keep=${2:-} seconds=${FUZZ_SECONDS:-60} seed=${FUZZ_SEED:-$RANDOM}
 export ASCEND_GLOBAL_LOG_LEVEL=4
 export UBSAN_OPTIONS=print_stacktrace=1
+
+readonly native=(config sequence kernels) readers=(npy trace capture)
+
+# TARGET OPTION...
+fuzz() {
+  local target=$1
+  shift
+  if [[ " ${readers[*]} " == *" $target "* ]]; then
+    .venv/bin/python tests/fuzz/readers.py "$target" -max_len=4000 "$@"
+  else
+    "$build/tests/fuzz/fuzz_$target" -max_len=400 "$@"
+  fi
+}
 
 # FOLDER CORPUS: a file for each line, and the other way round, at most 150 of all sizes.
 unpack() {
@@ -37,20 +50,20 @@ PYTHON
 }
 
 failed=()
-for target in ${FUZZ_TARGETS:-config sequence kernels}; do
+for target in ${FUZZ_TARGETS:-${native[*]} ${readers[*]}}; do
   folder=$build/fuzz/$target
   corpus=tests/fuzz/corpus/$target.txt
   [[ ! -f $corpus ]] || unpack "$folder/corpus" "$corpus"
   mkdir -p "$folder/corpus"
   printf '== %s: %d s, seed %d\n' "$target" "$seconds" "$seed"
-  "$build/tests/fuzz/fuzz_$target" -max_total_time="$seconds" -max_len=400 -timeout=20 \
+  fuzz "$target" -max_total_time="$seconds" -timeout=20 \
     -seed="$seed" -print_final_stats=1 -artifact_prefix="$folder/" "$folder/corpus" \
     >"$folder/log" 2>&1 || { failed+=("$target") && tail -n 40 "$folder/log"; }
   grep -E 'cov: .* exec/s' "$folder/log" | tail -n 1
   grep -E 'number_of_executed_units' "$folder/log" || true
   if [[ $keep == --keep ]]; then
     rm -rf "$folder/small" && mkdir "$folder/small"
-    "$build/tests/fuzz/fuzz_$target" -merge=1 "$folder/small" "$folder/corpus" >/dev/null 2>&1
+    fuzz "$target" -merge=1 "$folder/small" "$folder/corpus" >/dev/null 2>&1
     pack "$folder/small" "$corpus"
   fi
 done
