@@ -46,9 +46,17 @@ class Runtime:
             self.kit.function("aclFinalize")()
 
 
-@lru_cache(maxsize=1)
+_STARTING = threading.Lock()
+
+
 def start() -> Runtime:
-    """The runtime of this process."""
+    """The runtime of this process, which any thread may be the first to ask for."""
+    with _STARTING:
+        return _only()
+
+
+@lru_cache(maxsize=1)
+def _only() -> Runtime:
     return Runtime(libraries.load())
 
 
