@@ -11,7 +11,14 @@ import torch
 
 from . import libraries, meta
 
-_NUMBERS = {torch.float32: 0, torch.float16: 1, torch.bfloat16: 27, torch.int32: 3, torch.int64: 9}
+_NUMBERS = {
+    torch.float32: 0,
+    torch.float16: 1,
+    torch.bfloat16: 27,
+    torch.int32: 3,
+    torch.int64: 9,
+    torch.bool: 12,
+}
 
 
 class GroupedBias(torch.autograd.Function):
@@ -37,17 +44,19 @@ class GroupedBias(torch.autograd.Function):
         return grad, bias_grad, None
 
 
-def call(api, *tensors):
-    """Both phases of an operator whose parameters are tensors, on the current stream."""
+def call(api, *arguments):
+    """Both phases of an operator on the current stream; arguments are tensors, or of ctypes."""
     kit = libraries.load()
     # Asking for the stream also waits until torch-npu's task queue has handed its work over.
     stream = ctypes.c_void_p(torch.npu.current_stream().npu_stream)
-    handles = [_handle(kit, tensor) for tensor in tensors]
+    tensors = [each for each in arguments if isinstance(each, torch.Tensor)]
+    handles = {id(tensor): _handle(kit, tensor) for tensor in tensors}
+    passed = [handles.get(id(each), each) for each in arguments]
     size, executor = ctypes.c_uint64(), ctypes.c_void_p()
     try:
-        kit.call(f"{api}GetWorkspaceSize", *handles, ctypes.byref(size), ctypes.byref(executor))
+        kit.call(f"{api}GetWorkspaceSize", *passed, ctypes.byref(size), ctypes.byref(executor))
     finally:
-        for handle in handles:
+        for handle in handles.values():
             kit.function("aclDestroyTensor")(handle)
     workspace = torch.empty(size.value, dtype=torch.uint8, device=tensors[0].device)
     address = ctypes.c_void_p(workspace.data_ptr() if size.value else None)
