@@ -3,6 +3,7 @@
 
 PREFIX ?= $(CURDIR)/build/install
 JOBS ?= $(shell nproc)
+RANKS ?= 2
 SAMPLE_PRESET ?= dev
 FUZZ_TARGETS ?= config sequence kernels npy trace capture
 
@@ -21,7 +22,7 @@ define build
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-clients sample build install uninstall bench bench-rooms check-cost asan tsan valgrind coverage fuzz torture instructions aarch64 lint format clean
+.PHONY: help run demo demo-ranks test test-clients sample build install uninstall bench bench-rooms check-cost asan tsan valgrind coverage fuzz torture instructions aarch64 lint format clean
 
 help: ## list the commands
 	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -33,6 +34,14 @@ demo: build ## train a language model through torch-npu and on the CPU; compare,
 	tests/clients/setup.sh 2.8.0 2.8.0.post5
 	PYTHONPATH=python .venv/bin/openaclnn run -- \
 	  build/clients/torch-2.8.0/bin/python -W ignore examples/train_text.py
+
+demo-ranks: build ## the same model on RANKS (2) processes: data-parallel, vocabulary-parallel
+	tests/clients/setup.sh 2.8.0 2.8.0.post5
+	for option in "" --vocabulary-parallel; do \
+	  PYTHONPATH=python .venv/bin/openaclnn run --ranks $(RANKS) -- \
+	    build/clients/torch-2.8.0/bin/python -W ignore examples/train_text.py --steps 50 \
+	    --ranks $(RANKS) $(RANKS_OPTIONS) $$option || exit 1; \
+	done
 
 test: ## all tests of the release build
 	scripts/setup.sh test

@@ -7,11 +7,17 @@ see the same text; the differences of their gradients and of their loss curves a
 model that was trained on the NPU writes some text.
 
     openaclnn run -- python examples/train_text.py --steps 300
+
+With --ranks it is trained on many processes at once (train_ranks.py), and compared with one.
+
+    openaclnn run -- python examples/train_text.py --steps 100 --ranks 2
+    openaclnn run -- python examples/train_text.py --steps 20 --ranks 2 --device cpu --backend gloo
 """
 
 import argparse
 import hashlib
 import math
+import os
 import sys
 import time
 from pathlib import Path
@@ -91,8 +97,9 @@ def make_weights():
 
 
 class Model:
-    def __init__(self, device, weights):
+    def __init__(self, device, weights, lookup=F.embedding):
         self.device = device
+        self._lookup = lookup
         self.weights = {
             name: tensor.to(device.name).requires_grad_() for name, tensor in weights.items()
         }
@@ -105,7 +112,7 @@ class Model:
     def __call__(self, tokens):
         """Logits of the next byte, (T, B, 256), for tokens (T, B)."""
         w, batch = self.weights, tokens.shape[1]
-        x = F.embedding(tokens, w["embedding"])
+        x = self._lookup(tokens, w["embedding"])
         # Padded on both sides; without the last rows each position sees only what is before it.
         h = torch.conv_tbc(x, w["conv"], w["conv_bias"], KERNEL - 1)[:LENGTH]
         ends = torch.arange(1, GROUPS + 1) * (LENGTH * batch // GROUPS)
@@ -256,10 +263,33 @@ def main():
     parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--runs", type=int, default=1, help="trainings on the NPU, of equal bits")
     parser.add_argument("--plot", type=Path, default=Path("build/train_text.png"))
+    ranks = parser.add_argument_group("ranks", "One training on many processes, in data-parallel.")
+    ranks.add_argument("--ranks", type=int, help="started here, or by torchrun")
+    ranks.add_argument("--device", choices=("npu", "cpu"), default="npu")
+    ranks.add_argument("--backend", default="hccl", help="of torch.distributed: hccl, gloo")
+    ranks.add_argument("--vocabulary-parallel", action="store_true", help="split the embedding")
     arguments = parser.parse_args()
     text = arguments.text.read_bytes()
     torch.manual_seed(0)
+    return on_ranks(arguments, text) if arguments.ranks else compare(arguments, text)
 
+
+def on_ranks(arguments, text):
+    """A rank, if the environment says which; else the process that starts them."""
+    if "RANK" not in os.environ:
+        command = [sys.executable, "-m", "openaclnn", "run", "--ranks", str(arguments.ranks), "--"]
+        os.execv(sys.executable, [*command, sys.executable, *sys.orig_argv[1:]])
+    import train_ranks
+
+    device = Npu() if arguments.device == "npu" else Cpu()
+    if arguments.device == "npu":
+        torch.npu.set_device(int(os.environ["LOCAL_RANK"]))
+        torch.npu.conv.allow_hf32 = False
+    return train_ranks.main(device, text, arguments)
+
+
+def compare(arguments, text):
+    """One process: the NPU and the CPU side by side."""
     npu, cpu = Npu(), Cpu()
     torch.npu.conv.allow_hf32 = False
     within = compare_gradients(npu, cpu, text)
