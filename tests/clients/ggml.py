@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds ggml's CANN backend, unchanged, against the installed libraries and runs its own suite.
+
+python3 tests/clients/ggml.py PREFIX [OP …]: exit code 1 if it does not build or a case fails. The
+sources are those of ggml-python on PyPI, by version and hash; `test-backend-ops` compares every
+operator on CANN0 with ggml's CPU backend. What was seen goes to build/clients/results.json.
+"""
+
+import collections
+import os
+import re
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+from run import RESULTS, ROOT, record, row
+
+VERSION = "0.0.45"
+HASH = "10aac52075cf3c7ef2b00d6c35b1c23f7b018dbeff8ae8df67339b4be1166f05"
+FOLDER = ROOT / "build/clients/ggml"
+MODE = {"OPENACLNN_SOC": "Ascend910B1"}
+CASE = re.compile(
+    r"^\s*([A-Z0-9_]+)\(.*\): (?:\x1b\[[0-9;]*m)?(OK|FAIL|not supported)", re.MULTILINE
+)
+FATAL = re.compile(r"fatal error: (.+)")
+MISSING = re.compile(r"undefined reference to `(\w+)'")
+
+
+def fetch():
+    """The sources; what is there already is taken."""
+    source = FOLDER / f"ggml_python-{VERSION}/vendor/ggml"
+    if source.is_dir():
+        return source
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    wanted = FOLDER / "requirements.txt"
+    wanted.write_text(f"ggml-python=={VERSION} --hash=sha256:{HASH}\n")
+    subprocess.run(
+        [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes",
+         "--no-binary", "ggml-python", "-r", wanted, "-d", FOLDER],
+        check=True,
+    )  # fmt: skip
+    with tarfile.open(FOLDER / f"ggml_python-{VERSION}.tar.gz") as archive:
+        archive.extractall(FOLDER, filter="data")
+    return source
+
+
+def build(source, prefix):
+    """Plain CMake; what it prints."""
+    settings = {"CMAKE_BUILD_TYPE": "Release", "GGML_CANN": "ON", "SOC_TYPE": "Ascend910B1",
+                "GGML_BUILD_TESTS": "ON", "GGML_BUILD_EXAMPLES": "OFF", "GGML_OPENMP": "OFF",
+                "CANN_INSTALL_DIR": prefix}  # fmt: skip
+    made = FOLDER / "build"
+    commands = (
+        ["cmake", "-S", source, "-B", made, "-G", "Ninja",
+         *(f"-D{name}={value}" for name, value in settings.items())],
+        ["ninja", "-C", made, f"-j{len(os.sched_getaffinity(0))}", "test-backend-ops"],
+    )  # fmt: skip
+    text = ""
+    for command in commands:
+        ran = subprocess.run(command, capture_output=True, text=True)
+        text += ran.stdout + ran.stderr
+        if ran.returncode != 0:
+            return False, text
+    return True, text
+
+
+def run(prefix, operators):
+    """{operator: Counter of OK, FAIL and not supported}."""
+    command = [FOLDER / "build/bin/test-backend-ops", "test", "-b", "CANN0"]
+    if operators:
+        command += ["-o", ",".join(operators)]
+    environment = os.environ | MODE | {"LD_LIBRARY_PATH": str(prefix / "lib64")}
+    ran = subprocess.run(command, capture_output=True, text=True, env=environment)
+    found = collections.defaultdict(collections.Counter)
+    for name, outcome in CASE.findall(ran.stdout):
+        found[name][outcome] += 1
+    return ran.returncode, found
+
+
+def seen(prefix, operators):
+    """A row of the results."""
+    client = f"ggml-cann of ggml-python {VERSION}"
+    built, text = build(fetch(), prefix)
+    if not built:
+        missing = {each.removesuffix("GetWorkspaceSize") for each in MISSING.findall(text)}
+        why = sorted(missing) or sorted(set(FATAL.findall(text))) or text.splitlines()[-1:]
+        return row(client, MODE, False, said=f"does not build: {', '.join(why)}")
+    code, found = run(prefix, operators)
+    total = sum(found.values(), collections.Counter())
+    good = code == 0 and total["FAIL"] == 0 and total["OK"] > 0
+    said = f"{total['OK']} of {total['OK'] + total['FAIL']} cases passed"
+    said += "" if code in (0, 1) else f", ended by {code}"
+    failed = sorted(name for name, each in found.items() if each["FAIL"])
+    return row(client, MODE, good, total["OK"], failed, said)
+
+
+def main(prefix, *operators):
+    result = seen(Path(prefix).resolve(), operators)
+    print(f"{result['client']}: {result['said']}", *result["failed"])
+    if not operators:
+        RESULTS.parent.mkdir(parents=True, exist_ok=True)
+        record([result])
+    return 0 if result["ok"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
