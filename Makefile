@@ -57,8 +57,9 @@ build: ## the libraries, installed to build/install
 	$(call build,release,OFF)
 	cmake --install build/release --prefix build/install
 
-install: build ## the toolkit to PREFIX: include, lib64, set_env.sh, version files
+install: build ## the toolkit to PREFIX: bin/openaclnn, include, lib64, set_env.sh, version files
 	cmake --install build/release --prefix "$(PREFIX)"
+	.venv/bin/python scripts/install_requirements.py "$(PREFIX)/lib64/openaclnn/python"
 
 uninstall: ## remove from PREFIX what install put there
 	cmake -DPREFIX="$(PREFIX)" -P cmake/uninstall.cmake

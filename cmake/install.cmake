@@ -50,6 +50,13 @@ foreach(path IN LISTS headers)
   install(FILES ${forward} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/aclnnop/level2)
 endforeach()
 
+# The command-line tool: the Python package and what starts it. A wheel has both in its own way.
+if(NOT SKBUILD)
+  install(DIRECTORY python/openaclnn DESTINATION ${private_dir}/python
+    FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
+  configure_file(cmake/openaclnn.in ${toolkit_build_dir}/openaclnn @ONLY)
+  install(PROGRAMS ${toolkit_build_dir}/openaclnn DESTINATION bin)
+endif()
 install(FILES data/alice29.txt DESTINATION share/openaclnn)  # what `openaclnn demo` reads
 
 # Libraries. The headers of each include those of the next, so linking with one brings the rest.

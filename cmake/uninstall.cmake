@@ -9,4 +9,6 @@ if(NOT EXISTS "${manifest}")
   message(FATAL_ERROR "nothing to uninstall: there is no ${manifest}")
 endif()
 file(STRINGS "${manifest}" installed)
+# With what the tool needs, and the byte code that its runs leave.
+file(REMOVE_RECURSE "${PREFIX}/lib64/openaclnn/python")
 remove_installed("${PREFIX}" ${installed})
