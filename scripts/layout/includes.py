@@ -19,6 +19,7 @@ LAYERS = {
     # Thin libraries beside those, each in a folder: through public headers and C interfaces.
     "companions": {"common", "ascendcl", "client", "hccl"},
     "openaclnn_capture": {"common"},  # stands before any maker's libraries: public headers
+    "portable": set(),  # of libraries for an older glibc: what that lacks
     "tool": set(),  # what rooms' references are written with, and what the machine allows
 }
 
