@@ -64,6 +64,14 @@ install: build ## the toolkit to PREFIX: bin/openaclnn, include, lib64, set_env.
 uninstall: ## remove from PREFIX what install put there
 	cmake -DPREFIX="$(PREFIX)" -P cmake/uninstall.cmake
 
+.PHONY: wheel test-wheel docs
+wheel: ## a wheel for glibc 2.27 and newer, in dist/
+	scripts/setup.sh run
+	scripts/wheel.sh
+
+test-wheel: wheel ## install it in Debian 13 (a chroot; root), run the tool and a C program there
+	tests/install/wheel.sh dist
+
 sample: ## add an operator of each kind to a copy of the tree: count the edits, build, test
 	scripts/setup.sh test
 	.venv/bin/python scripts/sample_operator.py --jobs $(JOBS) --preset $(SAMPLE_PRESET)
