@@ -18,6 +18,7 @@ from openaclnn import libraries
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "CONFORMANCE.md"
 RESULTS = ROOT / "build/clients/results.json"
+DOCUMENTED = ROOT / "docs/documented_functions.txt"
 FAMILIES = ("910", "A2", "A3", "950", "310P", "310B")
 CLIENTS = "## Clients\n"
 
@@ -72,15 +73,17 @@ def exported():
 def refusing(functions):
     """The functions that only refuse."""
     text = (ROOT / "src/ascendcl/unsupported.inc").read_text()
-    names = set(re.findall(r"^UNSUPPORTED\((\w+)\)", text, re.MULTILINE))
-    # These two have no code to return.
-    names |= {"MsprofGetHashId", "MsprofSysCycleTime"}
-    return names.union(functions["hccl"], functions["atb"])
+    names = set(re.findall(r"^UNSUPPORTED(?:_NOTHING)?\((\w+)\)", text, re.MULTILINE))
+    hccl = (ROOT / "src/hccl/refused_api.cc").read_text()
+    names |= set(re.findall(r"^REFUSE\((\w+)\)", hccl, re.MULTILINE))
+    # These need a table of ranks.
+    names |= {"HcclCommInitClusterInfo", "HcclCommInitClusterInfoConfig", "HcclCreateSubCommConfig"}
+    return names.union(functions["atb"])
 
 
 def export_tables():
     functions = exported()
-    refused = refusing(functions)
+    refused = refusing(functions) | {"aclDumpOpTensors"}  # of another library than the table's
     yield "## Exported functions\n\n| library | does | refuses (207000; HCCL: 5) |\n|---|---|---|\n"
     for library, names in functions.items():
         done = [name for name in names if name not in refused]
@@ -124,6 +127,31 @@ def client_table(as_it_is):
     yield CLIENT_NOTES
 
 
+def documented():
+    """Groups of functions that are documented, by their title."""
+    found = {}
+    for line in DOCUMENTED.read_text().splitlines():
+        if line.startswith("["):
+            names = found.setdefault(line.strip("[]"), [])
+        elif line and not line.startswith("#"):
+            names += line.split()
+    return found
+
+
+def absent_groups():
+    """What a program that links it does not find here."""
+    here = set().union(*exported().values())
+    yield "## Documented, and absent here\n\n"
+    yield "Of the functions that the vendor's public documentation and public clients name, beside\n"
+    yield f"operators ([{DOCUMENTED.name}]({DOCUMENTED.relative_to(ROOT)})). A program that links one\n"
+    yield "does not link, and one that looks it up finds nothing.\n"
+    for title, names in documented().items():
+        missing = [name for name in names if name not in here]
+        listed = ", ".join(f"`{name}`" for name in missing) or "none"
+        yield f"\n{title}, {len(missing)} of {len(names)}: {listed}.\n"
+    yield "\n"
+
+
 def differences():
     yield DIFFERENCES
     for readme in sorted((ROOT / "src/opapi").rglob("README.md")):
@@ -136,7 +164,8 @@ def differences():
 def main(arguments):
     check = "--check" in arguments
     clients = client_table(as_it_is=check)
-    text = "".join([HEAD, *clients, *operator_table(), *export_tables(), *differences()])
+    parts = (clients, operator_table(), export_tables(), absent_groups(), differences())
+    text = "".join([HEAD, *(line for part in parts for line in part)])
     if not check:
         PAGE.write_text(text)
     elif PAGE.read_text() != text:

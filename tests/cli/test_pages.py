@@ -38,7 +38,9 @@ def tree(tmp_path) -> Path:
     for page in ("README.md", "CONFORMANCE.md", "scripts"):
         copy = shutil.copytree if (ROOT / page).is_dir() else shutil.copy
         copy(ROOT / page, tmp_path / page)
-    for page in [*(ROOT / "src/opapi").rglob("README.md"), ROOT / "src/ascendcl/unsupported.inc"]:
+    read = ("src/ascendcl/unsupported.inc", "src/hccl/refused_api.cc", "docs/documented_functions.txt")
+    others = [ROOT / each for each in read]
+    for page in [*(ROOT / "src/opapi").rglob("README.md"), *others]:
         (tmp_path / page.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(page, tmp_path / page.relative_to(ROOT))
     return tmp_path
@@ -54,6 +56,15 @@ def test_page_that_is_not_current(tree, script):
     assert ended.returncode == 1 and f"{page.name} is not current" in ended.stderr, ended
     subprocess.run([sys.executable, tree / "scripts" / script], check=True)
     assert page.read_text() == before
+
+
+def test_conformance_tells_what_is_absent_and_what_refuses():
+    page = (ROOT / "CONFORMANCE.md").read_text()
+    does = re.search(r"`libnnopbase.so` does: .*", page)[0]
+    assert "`aclDumpOpTensors`" not in does
+    assert "`aclDumpOpTensors`" in re.search(r"`libnnopbase.so` refuses: .*", page)[0]
+    absent = page.partition("## Documented, and absent here")[2].partition("\n## ")[0]
+    assert "`aclmdlRICaptureBegin`" in absent and "`aclrtMalloc`" not in absent
 
 
 def test_a_room_that_no_module_is_of(tree):
