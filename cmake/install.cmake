@@ -9,7 +9,7 @@ set(toolkit_build_dir ${CMAKE_BINARY_DIR}/toolkit)
 set(private_dir ${CMAKE_INSTALL_LIBDIR}/openaclnn)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/openaclnn)
 
-# Three places state the version of openaclnn: programs, Python and CMake must not disagree.
+# Four places state the version of openaclnn: programs, Python and CMake must not disagree.
 function(check_version file pattern)
   file(STRINGS ${PROJECT_SOURCE_DIR}/${file} lines REGEX "${pattern}")
   string(REGEX REPLACE "[^0-9.;]" "" found "${lines}")
@@ -21,6 +21,7 @@ endfunction()
 check_version(include/openaclnn/version.h "define OPENACLNN_VERSION_(MAJOR|MINOR|PATCH)")
 check_version(include/openaclnn/version.h "define OPENACLNN_VERSION_STRING")
 check_version(python/openaclnn/__init__.py "^__version__")
+check_version(CITATION.cff "^version:")
 
 # A symbolic link below the prefix. Wheels cannot hold links; there the plain names must do.
 function(install_link link to)
