@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compiles the C example of README.md against an installation and compares what it prints.
+# Builds the C example of README.md by the lines of README.md, and by its CMakeLists.txt, against an
+# installation, and compares what it prints.
 #
 #   readme_example.sh PREFIX README WORK_DIR
 set -euo pipefail
@@ -14,13 +15,24 @@ block() {
     inside' "$readme"
 }
 
-mkdir -p "$work"
+rm -rf "$work"
+mkdir -p "$work/cmake"
+ln -s "$(readlink -f "$prefix")" "$work/openaclnn"  # what `make install` has put there
 block example.c >"$work/example.c"
 block example.out >"$work/expected"
-[[ -s $work/example.c && -s $work/expected ]]
+block CMakeLists.txt >"$work/CMakeLists.txt"
+sed -n '/^    make install PREFIX=/,/^$/p' "$readme" | sed '1d; /^$/d' >"$work/commands"
+[[ -s $work/example.c && -s $work/expected && -s $work/CMakeLists.txt ]]
+[[ $(wc -l <"$work/commands") == 3 ]]
 
+export HOME=$work
+cd "$work"
+bash -euo pipefail commands >printed
+diff expected printed
+
+"${CC:-gcc}" -std=c99 -Wall -Wextra -Werror -fsyntax-only example.c "-I$prefix/include"
 . "$prefix/set_env.sh"
-"${CC:-gcc}" -std=c99 -Wall -Wextra -Werror "$work/example.c" -I"$ASCEND_HOME_PATH/include" \
-  -L"$ASCEND_HOME_PATH/lib64" -lopapi -lnnopbase -lascendcl -o "$work/example"
-"$work/example" >"$work/printed"
-diff "$work/expected" "$work/printed"
+cmake -S . -B cmake >/dev/null
+cmake --build cmake >/dev/null
+cmake/example >printed
+diff expected printed

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every command of README.md does what it says, from the text itself.
+
+README.zh-CN.md has the same commands (scripts/check_translation.py). The lines that build the C
+example are run by tests/install/readme_example.sh, the wheel's by `make test-wheel`.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import run_tool, save, write_book
+
+import openaclnn
+from openaclnn import AclError, call, runtime
+from openaclnn.operators import embedding_dense_backward
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = re.sub(r"^```.*?^```$", "", (ROOT / "README.md").read_text("utf-8"), flags=re.M | re.S)
+LINES = [re.sub(r"\s+# .*", "", each) for each in re.findall(r"^ {4}(\S.*)$", TEXT, re.M)]
+PYTHON = [sys.executable, *(["-S"] if sys.flags.no_site else [])]
+
+TOOL = [each for each in LINES if each.startswith("openaclnn ") and "train.py" not in each]
+MAKE = [each for each in LINES if each.startswith("make ")]
+PIP = [each for each in LINES if each.startswith("pip ")]
+REFUSALS = [each for each in LINES if re.match(r"E[A-Z]\d{4}: ", each)]
+# What takes minutes is run on one operator and tiny shapes.
+SMALL = {
+    "openaclnn bench --all": ["--quick", "--operator", "embedding", "--threads", "1"],
+    "openaclnn demo": ["--width", "16"],
+}
+
+
+def test_every_line_is_run_by_one_of_the_tests():
+    elsewhere = [
+        "apt-get install git make ca-certificates",  # what a clone and its Makefile need
+        ". $HOME/openaclnn/set_env.sh",  # tests/install/readme_example.sh
+        next(each for each in LINES if each.startswith("gcc ")),
+        "./example",
+        *(each for each in LINES if each.endswith(" python train.py")),  # `make demo`
+    ]
+    python = [each for each in LINES if "openaclnn.nsa" in each or each == "import openaclnn"]
+    assert sorted(TOOL + MAKE + PIP + REFUSALS + elsewhere + python) == sorted(LINES)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """What the commands read."""
+    folder = tmp_path_factory.mktemp("readme")
+    random = np.random.default_rng(0)
+    save(folder / "g.npy", random.standard_normal((50, 8), np.float32))
+    save(folder / "i.npy", random.integers(0, 1000, 50))
+    save(folder / "x.npy", random.standard_normal((2, 3, 8, 8), np.float32))
+    save(folder / "mask.npy", random.random((2, 1, 8, 8)) < 0.2)
+    write_book(folder)
+    shutil.copy("/bin/true", folder / "program")
+    grad = shlex.split(next(each for each in TOOL if " grad " in each))[1:]
+    run = partial(run_tool, folder)
+    for trace in ("t.json", "t-0.json", "t-1.json"):
+        assert run(*grad, OPENACLNN_TRACE=trace).code == 0
+    captured = run("run", "--", *PYTHON, "-m", "openaclnn", *grad, OPENACLNN_CAPTURE="calls")
+    assert captured.code == 0, captured
+    bench = ["bench", "--all", *SMALL["openaclnn bench --all"]]
+    for name in ("before.json", "after.json"):
+        assert run(*bench, "--json", name).code == 0
+    return folder
+
+
+@pytest.mark.parametrize("line", TOOL)
+def test_commands_of_the_tool(folder, line):
+    more = next((options for begin, options in SMALL.items() if line.startswith(begin)), [])
+    ended = run_tool(folder, *shlex.split(line)[1:], *more)
+    assert ended.code == 0, ended
+    for option, file in re.findall(r"--(out|y|json) (\S+)", line):
+        assert (folder / file).stat().st_size > 0, option
+
+
+@pytest.mark.parametrize("line", MAKE)
+def test_targets_exist(line):
+    command = ["make", "-n", *shlex.split(line)[1:]]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 0 and ended.stdout, ended
+
+
+def test_packages_are_those_of_the_project():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    named = {word for line in PIP for word in line.split() if "==" in word}
+    assert named and named <= set(extras["torch"])
+    assert {"pip install .", "pip install dist/openaclnn-*.whl"} <= set(PIP)
+    assert "${1:-dist}" in (ROOT / "scripts/wheel.sh").read_text()
+
+
+def test_refusals_have_these_words():
+    found = []
+    problem = embedding_dense_backward.problem(np.ones((2, 3), np.float32), np.array([1, 2]), 4, 0)
+    wide = replace(problem, outputs={"out": ((4, 5), np.dtype(np.float32))})
+    outside = replace(problem, inputs={**problem.inputs, "indices": np.array([1, 7])})
+    for each in (wide, outside):
+        with pytest.raises(AclError) as raised:
+            call.run(runtime.start(), embedding_dense_backward.FUNCTION, each)
+        found.append(str(raised.value))
+    assert found == REFUSALS
+
+
+def test_python():
+    lines = [each for each in LINES if "openaclnn.nsa" in each]
+    random = np.random.default_rng(0)
+    names = {"openaclnn": openaclnn}
+    names["x"] = random.standard_normal((272, 2, 16)).astype(np.float16)
+    names["w"] = random.standard_normal((32, 2)).astype(np.float16)
+    names["g"] = random.standard_normal((15, 2, 16)).astype(np.float16)
+    exec("\n".join(lines), names)
+    assert names["dx"].shape == (272, 2, 16) and names["dw"].shape == (32, 2)
+
+
+def test_the_library_needs_numpy_alone(tmp_path):
+    """A training script that imports openaclnn has none of what the command line needs."""
+    (tmp_path / "hide.py").write_text(
+        "import sys\n"
+        "class Hidden:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name.split('.')[0] in ('typer', 'rich', 'ml_dtypes', 'pydantic', 'click'):\n"
+        "            raise ModuleNotFoundError(name, name=name)\n"
+        "sys.meta_path.insert(0, Hidden())\n"
+        "import numpy as np, openaclnn\n"
+        "for name in openaclnn.__all__: getattr(openaclnn, name)\n"
+        "import openaclnn.runtime, openaclnn.meta, openaclnn.libraries\n"
+        "print(openaclnn.embedding(np.eye(3, dtype=np.float32), [2, 0]).tolist())\n"
+        "try: openaclnn.dtypes.parse('bfloat16')\n"
+        "except openaclnn.InputError as error: print(error)\n"
+    )
+    ended = subprocess.run(
+        [*PYTHON, "hide.py"], cwd=tmp_path, env=os.environ, capture_output=True, text=True
+    )
+    assert ended.stdout == (
+        "[[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]\n"
+        "dtype bfloat16 needs the Python package ml_dtypes, which is not here\n"
+    ), ended
