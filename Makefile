@@ -151,6 +151,7 @@ lint: ## formatting, clang-tidy, layout
 	.venv/bin/python -m pytest -q scripts
 	.venv/bin/python scripts/check_layout.py
 	.venv/bin/python scripts/generate_readme.py --check
+	.venv/bin/python scripts/check_translation.py
 
 format: ## rewrite the sources with clang-format
 	scripts/setup.sh ci

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes README.md's table of operators from their Python modules and the rooms' pages.
+"""Writes the table of operators of README.md and its translation from their Python modules.
 
 python3 scripts/generate_readme.py [--check]: needs .venv, no library. --check changes nothing and
 fails where the table is not current.
@@ -11,11 +11,14 @@ from pathlib import Path
 from openaclnn.operators import VERSIONS
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "README.md"
+HEADS = {
+    "README.md": "| gradient | forward |\n|---|---|\n",
+    "README.zh-CN.md": "| 梯度 | 前向 |\n|---|---|\n",
+}
+ALSO = {"README.md": ", and its {}", "README.zh-CN.md": " 及其 {}"}
 ROOMS = ROOT / "src/opapi"
 BEGIN = "<!-- Written by scripts/generate_readme.py: from here -->\n"
 END = "<!-- to here -->\n"
-HEAD = "| gradient | forward |\n|---|---|\n"
 
 
 def title(readme):
@@ -28,13 +31,13 @@ def pages():
     return {title(each): each for each in sorted(ROOMS.glob("*/*/README.md"))}
 
 
-def cell(versions, page):
+def cell(versions, page, language):
     first, *later = (each.function.api.removeprefix("aclnn") for each in versions)
-    also = "".join(f", and its {name.removeprefix(first)}" for name in later)
+    also = "".join(ALSO[language].format(name.removeprefix(first)) for name in later)
     return f"[{first}]({page.relative_to(ROOT)}){also}"
 
 
-def table():
+def table(language):
     """A row for each family, in the order of the operators' names."""
     found, rows = pages(), {}
     for versions in VERSIONS.values():
@@ -43,7 +46,7 @@ def table():
             sys.exit(f"generate_readme: no {ROOMS.name}/*/*/README.md has the title {name}")
         page = found.pop(name)
         column = 0 if versions[0].derivative is not None else 1
-        rows.setdefault(page.parents[1], ["", ""])[column] = cell(versions, page)
+        rows.setdefault(page.parents[1], ["", ""])[column] = cell(versions, page, language)
     for name, page in found.items():
         sys.exit(
             f"generate_readme: {page} is of {name}, which has no module in openaclnn.operators"
@@ -52,16 +55,19 @@ def table():
 
 
 def main(arguments):
-    text = PAGE.read_text()
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        sys.exit(f"generate_readme: {PAGE.name} lacks the line {(END if begin else BEGIN).strip()}")
-    wanted = f"{before}{BEGIN}\n{HEAD}{table()}\n{END}{after}"
-    if "--check" not in arguments:
-        PAGE.write_text(wanted)
-    elif text != wanted:
-        sys.exit(f"generate_readme: {PAGE.name} is not current, run scripts/generate_readme.py")
+    for name, head in HEADS.items():
+        page = ROOT / name
+        text = page.read_text("utf-8")
+        before, begin, rest = text.partition(BEGIN)
+        _, end, after = rest.partition(END)
+        if not begin or not end:
+            lacking = (END if begin else BEGIN).strip()
+            sys.exit(f"generate_readme: {name} lacks the line {lacking}")
+        wanted = f"{before}{BEGIN}\n{head}{table(name)}\n{END}{after}"
+        if "--check" not in arguments:
+            page.write_text(wanted, "utf-8")
+        elif text != wanted:
+            sys.exit(f"generate_readme: {name} is not current, run scripts/generate_readme.py")
     return 0
 
 

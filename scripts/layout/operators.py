@@ -10,7 +10,7 @@ from layout.source import RECORDS, Figure, Violation
 MEANT = ("CHANGELOG.md",)
 
 # Files for readers and what scripts write; tests compare these with the operators.
-WRITTEN = ("README.md", "CONFORMANCE.md")
+WRITTEN = ("README.md", "README.zh-CN.md", "CONFORMANCE.md")
 
 # What a run of the benchmark wrote, and the next one writes anew.
 FIGURES = "docs/figures/"
