@@ -72,6 +72,10 @@ wheel: ## a wheel for glibc 2.27 and newer, in dist/
 test-wheel: wheel ## install it in Debian 13 (a chroot; root), run the tool and a C program there
 	tests/install/wheel.sh dist
 
+docs: ## the documentation's pages, to build/docs/html; every link is looked at
+	scripts/setup.sh run
+	scripts/docs.sh
+
 sample: ## add an operator of each kind to a copy of the tree: count the edits, build, test
 	scripts/setup.sh test
 	.venv/bin/python scripts/sample_operator.py --jobs $(JOBS) --preset $(SAMPLE_PRESET)

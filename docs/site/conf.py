@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sphinx: the pages where they lie in the tree, and what scripts/generate_site.py makes."""
+
+import re
+from pathlib import Path
+
+from docutils import nodes
+
+ROOT = Path(__file__).resolve().parents[2]
+
+project = "openaclnn"
+author = "The openaclnn authors"
+copyright = "The openaclnn authors, Apache-2.0"
+version = release = re.search(
+    r'__version__ = "(.*)"', (ROOT / "python/openaclnn/__init__.py").read_text()
+)[1]
+
+extensions = ["myst_parser"]
+root_doc = "docs/index"
+include_patterns = [
+    "README*.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CONFORMANCE.md", "CHANGELOG.md", "SECURITY.md",
+    "docs/**", "src/opapi/**", "build/docs/pages/**",
+]  # fmt: skip
+exclude_patterns = [".venv", "build/[!d]*", "build/docs/[!p]*", "**/operators.toml"]
+
+myst_enable_extensions = ["tasklist"]
+myst_heading_anchors = 3
+myst_links_external_new_tab = False
+
+html_theme = "furo"
+html_title = f"openaclnn {release}"
+html_copy_source = False
+html_show_sphinx = False
+pygments_style = "friendly"
+pygments_dark_style = "native"
+
+language = "en"
+locale_dirs = ["docs/site/locale"]
+gettext_compact = False
+
+
+def leave_files(app, doctree):
+    """A link to what is no page of the site (a folder, a program) becomes its name."""
+    from sphinx import addnodes
+
+    folder = (ROOT / app.env.docname).parent
+    for link in list(doctree.findall(addnodes.download_reference)) + list(
+        doctree.findall(addnodes.pending_xref)
+    ):
+        target = link.get("reftarget", "").partition("#")[0]
+        path = (ROOT / target if target.startswith("/") else folder / target).resolve()
+        if target and path.exists() and path.suffix != ".md":
+            words = nodes.inline("", "", *link.children)
+            link.replace_self(words)
+
+
+def setup(app):
+    app.connect("doctree-read", leave_files)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the pages of the documentation that no hand writes: the command line, the environment, and
+the supporting operators, a page for each topic of records.
+
+python3 scripts/generate_site.py FOLDER: needs .venv, no library.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+import typer.main
+from operator_records import read_topics
+
+from openaclnn import cli
+
+ROOT = Path(__file__).resolve().parent.parent
+SUMMARY = "`openaclnn COMMAND --help` says the same, and `openaclnn list` what runs on which product."
+
+
+def escaped(text: str) -> str:
+    """Text in a cell of a table."""
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")
+
+
+def commands(command, name: str):
+    """(name, command) of all that there is."""
+    if hasattr(command, "commands"):
+        for each, inner in command.commands.items():
+            yield from commands(inner, f"{name} {each}")
+    else:
+        yield name, command
+
+
+def options(command):
+    for each in command.params:
+        names = ", ".join(f"`{name}`" for name in (*each.opts, *each.secondary_opts))
+        needed = " (needed)" if each.required else ""
+        yield f"| {names} | {escaped(getattr(each, 'help', None) or '')}{needed} |\n"
+
+
+def command_line() -> str:
+    parts = [f"# Command line\n\n{SUMMARY}\n"]
+    for name, command in commands(typer.main.get_command(cli.app), "openaclnn"):
+        parts.append(f"\n## {name}\n\n{escaped(command.help or '')}\n\n")
+        if command.epilog:
+            parts.append(f"    {command.epilog.removeprefix('Example: ')}\n\n")
+        parts += ["| option | meaning |\n|---|---|\n", *options(command)]
+    return "".join(parts)
+
+
+def environment() -> str:
+    """The table of README.md, whose home that is."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    section = re.search(r"^## Environment\n(.*?)^## ", text, re.M | re.S)[1]
+    return "# Environment\n" + section.replace("](docs/", "](/docs/")
+
+
+def operator(each, about: dict) -> str:
+    about = {**about, **each.record.get("about", {})}
+    if each.in_place:
+        about = {**about, "selfRef": f"{about.get('self', 'operand')}, and the result"}
+    rows = "".join(
+        f"| `{p.name}` | `{p.kind}`{', may be null' if p.optional else ''} | "
+        f"{escaped(str(about.get(p.name, '')))} |\n"
+        for p in each.parameters
+    )
+    types = each.record.get("types", "")
+    types = types if isinstance(types, str) else ", ".join(types)
+    numpy = "" if each.in_place else each.record.get("numpy", "")
+    shown = f"As NumPy: `{' '.join(numpy.split())}`\n\n" if numpy else ""
+    return (
+        f"\n## {each.api}\n\n    {' '.join(each.formula.split())}\n\n"
+        f"Types: {types}. Header: `aclnnop/aclnn_{each.header}.h`.\n\n{shown}"
+        f"| parameter | kind | meaning |\n|---|---|---|\n{rows}"
+    )
+
+
+def topic_page(topic) -> str:
+    names = ", ".join(f"`{each.api}`" for each in topic.operators)
+    head = f"# Supporting operators: {topic.name}\n\n{topic.text}\n\n{names}\n"
+    return head + "".join(operator(each, topic.about) for each in topic.operators)
+
+
+def main(arguments: list[str]) -> int:
+    folder = Path(arguments[0])
+    folder.mkdir(parents=True, exist_ok=True)
+    pages = {"cli": command_line(), "environment": environment()}
+    pages |= {f"supporting_{topic.name}": topic_page(topic) for topic in read_topics()}
+    for name, text in pages.items():
+        (folder / f"{name}.md").write_text(text, "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
