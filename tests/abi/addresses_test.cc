@@ -115,19 +115,17 @@ class AddressesTest : public RuntimeTest {
       add("device memory", kDeviceInside, large, inside);
     }
     add("device memory", kDeviceEnd, large, size - 1);
-    for (const ptrdiff_t before : {-1, -16, -64, -4096}) {
-      char* beside = static_cast<char*>(large) + before;
-      add("device memory", AccessTo(beside) == 'r' ? kOfProgram : kNowhere, large, before);
-    }
-    // Its kernels' addresses among them, where it has others (OPENACLNN_HOST_ACCESS).
-    const auto add_behind = [&](const char* what, void* base, ptrdiff_t bytes) {
-      if (!IsHeld(static_cast<char*>(base) + bytes)) add(what, kNowhere, base, bytes);
+    // What lies beside may be the program's, which copies may take (OPENACLNN_HOST_ACCESS).
+    const auto add_beside = [&](const char* what, void* base, ptrdiff_t bytes) {
+      const char* beside = static_cast<char*>(base) + bytes;
+      if (!IsHeld(beside)) add(what, AccessTo(beside) == 'r' ? kOfProgram : kNowhere, base, bytes);
     };
+    for (const ptrdiff_t before : {-1, -16, -64, -4096}) add_beside("device memory", large, before);
     for (const ptrdiff_t behind : {0, 64, 4096, 600 << 10, 3 << 20}) {
-      add_behind("device memory", large, size + behind);
-      if (behind <= 4096) add_behind("pinned memory", large_pinned_, size + behind);
-      add_behind("reserved addresses", reserved_, 2 * page + behind);
-      add_behind("mapped memory", mapped_, 2 * page + behind);
+      add_beside("device memory", large, size + behind);
+      if (behind <= 4096) add_beside("pinned memory", large_pinned_, size + behind);
+      add_beside("reserved addresses", reserved_, 2 * page + behind);
+      add_beside("mapped memory", mapped_, 2 * page + behind);
     }
     for (const ptrdiff_t inside : {0, 1, 64})
       add("freed device memory", kDeviceFreed, freed_, inside);

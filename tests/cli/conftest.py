@@ -6,12 +6,14 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+import started
 
 from openaclnn import bench, cli, libraries
 
@@ -38,22 +40,42 @@ def tool_command(*arguments) -> list[str]:
 def run_tool(folder: Path, *arguments, **environment) -> Finished:
     """Runs the tool in `folder`; keyword arguments are environment variables."""
     libraries.find()  # these tests need the libraries: fail here, not in each command
-    finished = subprocess.run(
-        tool_command(*arguments),
-        cwd=folder,
-        env={**os.environ, "COLUMNS": "200", "PYTHONFAULTHANDLER": "1", **environment},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert finished.returncode >= 0, finished  # a signal ended it
-    return Finished(finished.returncode, finished.stdout, finished.stderr)
+    with tempfile.TemporaryDirectory() as said:
+        code = _started().run([*map(str, arguments)], folder, _variables(environment), Path(said))
+        files = (Path(said) / name for name in ("stdout", "stderr"))
+        finished = Finished(code, *(file.read_text() for file in files))
+    assert code >= 0, finished  # a signal ended it
+    return finished
+
+
+@cache
+def _started() -> started.Tool:
+    return started.Tool()
+
+
+def _variables(changed: dict[str, str]) -> dict[str, str]:
+    return {**os.environ, "COLUMNS": "200", **changed}
 
 
 @pytest.fixture
 def tool(tmp_path):
     """Runs the tool in `tmp_path`, in a process of its own."""
     return partial(run_tool, tmp_path)
+
+
+@pytest.fixture
+def new_tool(tmp_path):
+    """The same from the start of Python on, for what its imports see."""
+
+    def run(*arguments, **environment) -> Finished:
+        variables = _variables(environment)
+        command = tool_command(*arguments)
+        ended = subprocess.run(
+            command, cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=120
+        )
+        return Finished(ended.returncode, ended.stdout, ended.stderr)
+
+    return run
 
 
 @pytest.fixture

@@ -84,13 +84,13 @@ def test_doctor_names_a_library_that_torch_npu_misses(tool, tmp_path):
 @pytest.mark.parametrize(
     ("torch", "code", "verdict"), [("2.8.0+cu128", 0, "ok"), ("2.9.0", 4, "problem")]
 )
-def test_doctor_compares_torch_with_torch_npu(tool, tmp_path, torch, code, verdict):
+def test_doctor_compares_torch_with_torch_npu(new_tool, tmp_path, torch, code, verdict):
     for name, version in (("torch", torch), ("torch_npu", "2.8.0.post5")):
         folder = tmp_path / f"{name}-{version}.dist-info"
         folder.mkdir()
         text = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
         (folder / "METADATA").write_text(text)
-    run = tool("doctor", "--json", PYTHONPATH=str(tmp_path))
+    run = new_tool("doctor", "--json", PYTHONPATH=str(tmp_path))
     assert run.code == code and findings(run)["torch"][0] == verdict
 
 

@@ -4,19 +4,16 @@
 import os
 import signal
 import subprocess
-import sys
 
 import pytest
-from conftest import Finished
+from conftest import Finished, tool_command
 
-SITE = ["-S"] if sys.flags.no_site else []
-TOOL = [sys.executable, *SITE, "-m", "openaclnn"]
-PIPE = f"{' '.join(TOOL)} list | head -n 1"
+PIPE = f"{' '.join(tool_command('list'))} | head -n 1"
 
 
 @pytest.mark.parametrize("arguments", [("list",), ("list", "--json"), ("--help",)])
 def test_a_reader_that_is_gone_ends_it_quietly(arguments):
-    process = subprocess.Popen([*TOOL, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(tool_command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdout.close()
     assert (process.stderr.read(), process.wait(60)) == (b"", -signal.SIGPIPE)
 
@@ -43,8 +40,8 @@ def test_a_shell_completes_names(tool):
     assert run.stdout.split() == ["grad", "gradcheck"], run
 
 
-def test_an_interrupt_of_the_imports_is_quiet(tool, tmp_path):
+def test_an_interrupt_of_the_imports_is_quiet(new_tool, tmp_path):
     interrupt = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n"
     (tmp_path / "typer.py").write_text(interrupt)  # found first, as it lies in the folder
-    run = tool("list")
+    run = new_tool("list")
     assert (run.code, run.stdout, run.stderr) == (130, "", "")
