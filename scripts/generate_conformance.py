@@ -76,7 +76,7 @@ def refusing(functions):
     names = set(re.findall(r"^UNSUPPORTED(?:_NOTHING)?\((\w+)\)", text, re.MULTILINE))
     hccl = (ROOT / "src/hccl/refused_api.cc").read_text()
     names |= set(re.findall(r"^REFUSE\((\w+)\)", hccl, re.MULTILINE))
-    # These need a table of ranks.
+    # Ways to a communicator other than by a root info.
     names |= {"HcclCommInitClusterInfo", "HcclCommInitClusterInfoConfig", "HcclCreateSubCommConfig"}
     return names.union(functions["atb"])
 

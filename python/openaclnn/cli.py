@@ -30,11 +30,11 @@ from . import (
     trace_merge,
     verbs,
 )
+from .any_operator import call_by_name
 from .benchmark import command
 from .errors import Error, ExitCode, InputError
 from .operators import FORWARDS, GRADIENTS, OPERATORS
 from .operators.operator import Operator, Problem
-from .any_operator import call_by_name
 from .parser import Commands, complaint, typed
 from .text import Text
 

@@ -133,8 +133,8 @@ Status Destroy(HcclComm comm) {
   return status;
 }
 
-/// Refusal of what needs a table of ranks.
-Status NoRankTable() {
+/// Refusal of the other ways to a communicator.
+Status OnlyByRootInfo() {
   return Status(HCCL_E_NOT_SUPPORT,
                 "function is not supported by openaclnn, expected HcclCommInitRootInfo");
 }
@@ -169,16 +169,16 @@ HcclResult HcclCommInitAll(uint32_t ndev, int32_t* devices, HcclComm* comms) {
 }
 
 HcclResult HcclCommInitClusterInfo(const char*, uint32_t, HcclComm*) {
-  return HcclApi("HcclCommInitClusterInfo", openaclnn::NoRankTable);
+  return HcclApi("HcclCommInitClusterInfo", openaclnn::OnlyByRootInfo);
 }
 
 HcclResult HcclCommInitClusterInfoConfig(const char*, uint32_t, HcclCommConfig*, HcclComm*) {
-  return HcclApi("HcclCommInitClusterInfoConfig", openaclnn::NoRankTable);
+  return HcclApi("HcclCommInitClusterInfoConfig", openaclnn::OnlyByRootInfo);
 }
 
 HcclResult HcclCreateSubCommConfig(HcclComm*, uint32_t, uint32_t*, uint64_t, uint32_t,
                                    HcclCommConfig*, HcclComm*) {
-  return HcclApi("HcclCreateSubCommConfig", openaclnn::NoRankTable);
+  return HcclApi("HcclCreateSubCommConfig", openaclnn::OnlyByRootInfo);
 }
 
 HcclResult HcclCommDestroy(HcclComm comm) {

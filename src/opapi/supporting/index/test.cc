@@ -280,7 +280,6 @@ TEST(Index, OfMoreElementsThanAreCountedBothWays) {
   EXPECT_EQ(RUN(device, Index, self.handle(), indices.get(), Handle(out)).code, 507035);
 }
 
-// Whatever its sign, type and place; then nothing is written.
 // As PyTorch has it: a scalar is a row of one element.
 TEST(Index, GathersFromAndByScalars) {
   const Device device;
@@ -295,6 +294,7 @@ TEST(Index, GathersFromAndByScalars) {
   EXPECT_REFUSED(161002, "index ", Gather, one.handle(), 0, square.handle(), Handle(out));
 }
 
+// Whatever its sign, type and place; then nothing is written.
 TEST(Index, GathersNothingByAnIndexOutOfRange) {
   const Device device;
   const int64_t count = 40000, limit = 10;
