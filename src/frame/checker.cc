@@ -40,6 +40,28 @@ std::string FormatsText(std::span<const int> formats) {
   return text;
 }
 
+/// Whether the memory at the tensor's address holds so many elements. Clients that keep pieces of
+/// one block, ggml-cann among them, pass an offset and the length of the piece alone as storage.
+bool IsAllocated(const OpenaclnnTensor& tensor, int64_t elements, int64_t element_bytes) {
+  int64_t bytes = 0;
+  if (__builtin_mul_overflow(elements, element_bytes, &bytes)) return false;
+  OpenaclnnPin pin = {};
+  const OpenaclnnRuntime& runtime = *Meta()->runtime;
+  const auto size = static_cast<uint64_t>(bytes);
+  if (runtime.pin(tensor.data, size, &pin) != OPENACLNN_PINNED) return false;
+  runtime.unpin(&pin);
+  return true;
+}
+
+/// Whether the elements up to `last` are storage: a shape of several dimensions lays them out, one
+/// of a single dimension is a count, which the allocation may exceed.
+bool HasStorage(const OpenaclnnTensor& tensor, int64_t storage, int64_t last) {
+  const auto bytes = static_cast<int64_t>(FindDataType(tensor.dtype)->bytes);
+  if (storage > INT64_MAX / bytes) return false;
+  if (last < storage) return true;
+  return tensor.storage_rank <= 1 && last < INT64_MAX && IsAllocated(tensor, last + 1, bytes);
+}
+
 }  // namespace
 
 std::string Checker::OnProduct() const { return Concat(" on ", product_.name); }
@@ -179,8 +201,7 @@ Status CheckView(const Operand& operand) {
   }
   if (*count == 0) return {};
   const auto span = ElementSpan(tensor);
-  const auto bytes = static_cast<int64_t>(FindDataType(tensor.dtype)->bytes);
-  if (!span || span->first < 0 || span->last >= *storage || *storage > INT64_MAX / bytes) {
+  if (!span || span->first < 0 || !HasStorage(tensor, *storage, span->last)) {
     return invalid("view is ", ShapeText(operand), " with strides ",
                    openaclnn::ShapeText(operand.given_strides(), tensor.rank), " and offset ",
                    tensor.offset, ", expected one inside its storage of shape ", storage_text());

@@ -76,8 +76,8 @@ class Checker {
   Status dead_;  // of the first argument that is not a live object
 };
 
-/// The check that comes last for every operand: its view stays in its storage, and an output's
-/// elements are apart from each other.
+/// The check that comes last for every operand: its view stays in its storage, or in the allocation
+/// if the storage is a count of elements, and an output's elements are apart from each other.
 Status CheckView(const Operand& operand);
 
 }  // namespace openaclnn

@@ -7,6 +7,7 @@
 #include <array>
 #include <string>
 
+#include "tests/support/device.h"
 #include "tests/support/int_list.h"
 #include "tests/support/tensor.h"
 
@@ -199,6 +200,30 @@ TEST(CheckView, StaysInItsStorage) {
             "x view is (2) ");
   // Without elements a view reaches nothing.
   EXPECT_EQ(text({.dims = {0, 3}, .offset = 99, .storage = Dims{1}}), "");
+}
+
+// One dimension counts the elements of a piece of a block; what decides is where the block ends.
+TEST(CheckView, StorageOfOneDimensionIsACount) {
+  const Device device;
+  const DeviceBuffer block(64 * sizeof(float));
+  const auto text = [&](int64_t offset, const Dims& storage, void* data) {
+    return ViewText({.dims = {2}, .offset = offset, .storage = storage, .data = data},
+                    OPENACLNN_INPUT);
+  };
+  const auto refusal = [](int64_t offset, const char* storage) {
+    return "x view is (2) with strides (1) and offset " + std::to_string(offset) +
+           ", expected one inside its storage of shape " + storage;
+  };
+  EXPECT_EQ(text(62, {2}, block.address()), "");
+  EXPECT_EQ(text(62, {}, block.address()), "");
+  EXPECT_EQ(text(-1, {2}, block.address() + 64), refusal(-1, "(2)"));
+  EXPECT_EQ(text(62, {1, 2}, block.address()), refusal(62, "(1, 2)"));
+  for (const int64_t offset : {int64_t{1} << 20, INT64_MAX / 4, INT64_MAX - 1, INT64_MAX}) {
+    EXPECT_EQ(text(offset, {2}, block.address()), refusal(offset, "(2)"));
+  }
+  float host[8] = {};
+  EXPECT_EQ(text(1, {2}, host), refusal(1, "(2)"));
+  EXPECT_EQ(text(1, {2}, nullptr), refusal(1, "(2)"));
 }
 
 TEST(CheckView, ElementsOfAnOutputAreApart) {

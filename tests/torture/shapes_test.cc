@@ -197,7 +197,7 @@ class Handle {
 std::optional<int> PlanCode(const std::vector<GivenView>& views, bool shapes_fit) {
   if (!shapes_fit) return kInvalid;
   for (const GivenView& view : views) {
-    if (view.dims.size() > 8 || !FitsItsStorage(view, kBytes)) return kInvalid;
+    if (view.dims.size() > 8 || !FitsItsStorage(view, kBytes, kBlock)) return kInvalid;
   }
   const auto count = CountOf(views.back().dims);
   const Answer meets = *count == 0 ? Answer::kNo : MeetsItself(views.back(), *count);

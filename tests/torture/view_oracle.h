@@ -99,13 +99,20 @@ inline Answer MeetsItself(const GivenView& view, int64_t count) {
   return Answer::kNo;
 }
 
+/// Whether a block of so many elements holds all that the view reaches, whatever the count that
+/// its storage was given as.
+inline bool FitsItsBlock(const GivenView& view, int64_t block) {
+  return view.storage.size() <= 1 && !view.null && view.base + ReachOf(view).second < block;
+}
+
 /// Whether the shapes are numbers, and the elements lie in a storage that a memory may have.
-inline bool FitsItsStorage(const GivenView& view, int64_t element_bytes) {
+inline bool FitsItsStorage(const GivenView& view, int64_t element_bytes, int64_t block) {
   const auto count = CountOf(view.dims), storage = CountOf(view.storage);
   if (!count || !storage) return false;
   if (*count == 0) return true;
   const auto [first, last] = ReachOf(view);
-  return first >= 0 && last < *storage && Wide{*storage} * element_bytes < kLimit;
+  return first >= 0 && Wide{*storage} * element_bytes < kLimit &&
+         (last < *storage || FitsItsBlock(view, block));
 }
 
 /// What both shapes can be repeated to, if there is one.

@@ -48,6 +48,23 @@ TEST(Index, IndicesApartAndTogether) {
                  indices.get(), Handle(self));
 }
 
+// As ggml-cann passes the scales behind quantised rows: an offset into the block of the rows, with
+// the number of scales as the storage.
+TEST(Index, GatherOfATableBehindItsStorage) {
+  const Device device;
+  const DeviceTensor block = Make(ACL_FLOAT, {64}, Counting(64)),
+                     index = Make(ACL_INT64, {2}, {2, 0}), out(ACL_FLOAT, DenseLayout({2, 4}));
+  const auto table = [&](int64_t offset) {
+    return TensorHandle(
+        {.dims = {3, 4}, .offset = offset, .storage = Dims{12}, .data = block.data()});
+  };
+  const TensorHandle inside = table(52), outside = table(int64_t{1} << 20);
+  EXPECT_RUN(device, GatherV2, inside.get(), 0, index.handle(), Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{60, 61, 62, 63, 52, 53, 54, 55}));
+  EXPECT_REFUSED(161002, "expected one inside its storage of shape (12)", GatherV2, outside.get(),
+                 0, index.handle(), Handle(out));
+}
+
 TEST(Index, IndicesOutOfRangeFailTheTask) {
   const Device device;
   const DeviceTensor self = Make(ACL_FLOAT, {3}, {1, 2, 3}), index = Make(ACL_INT64, {2}, {0, 3});
