@@ -119,6 +119,7 @@ FIELDS = {
         "a table of integers and truth values", _table(lambda value: isinstance(value, int))
     ),
     "over": Field("a list of inputs", _list(_IDENTIFIER)),
+    "shared": Field("a list of two outputs or more", _list(_IDENTIFIER, 2)),
     **{use: Field("a list of tensors", _list(_IDENTIFIER)) for use in USES},
     "asked": Field("a name", _text(_IDENTIFIER)),
     "about": Field("a table of texts", _table(_text())),
@@ -197,6 +198,7 @@ def _check_names(record):
     known = {
         "values": plain,
         "over": [name for name, kind in kinds.items() if kind in ("in", "in[]")],
+        "shared": [name for name, kind in kinds.items() if kind in ("out", "const out")],
         "samples": kinds,
         "members": kinds,
         "about": [*kinds, *(["selfRef"] if record.get("inplace") else [])],

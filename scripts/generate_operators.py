@@ -213,6 +213,7 @@ const Row k{operator.name} = {{
     [](const Params& p, const Product& product) {{ return {operator.plan}({cast}, product); }},
     {expression},
     {operator.may_alias},
+    {operator.shared},
 }};
 """
 

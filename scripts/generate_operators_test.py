@@ -54,6 +54,12 @@ def test_over_counts_tensors_alone(topic_of):
     assert operators[0].may_alias == 0b10
 
 
+def test_shared_counts_tensors_alone(topic_of):
+    parameters = '"self: in", "n: int64", "first: out", "second: out"'
+    operators = topic_of(record(parameters=parameters, more='shared = ["first", "second"]'))
+    assert operators.operators[0].shared == 0b110
+
+
 @pytest.mark.parametrize(
     ("more", "read", "in_place"),
     [("", "", ", OPENACLNN_UPDATED"), ('part = ["self"]\n', ", OPENACLNN_PART", ", OPENACLNN_PART"),

@@ -30,6 +30,7 @@ A file has a [domain] of its topic and an [[operator]] for each operator:
     members     names in that shape that differ from the API's: { dims = "dim" }
     constants   members of the shape that are no parameters: { dims = 2 }
     over        inputs whose very view an output may be
+    shared      outputs that may share memory with each other, in part too: the later one stays
     part        tensors of which a value or a mode may leave all elements alone: unread, unwritten
     asked       the parameter whose flags say, in their order, which outputs are written; the others
                 are left alone
@@ -118,9 +119,17 @@ class Operator:
     @property
     def may_alias(self):
         """Bit i: an output may be the very same view as tensor i."""
-        over = self.record.get("over", [])
+        return self._bits("over")
+
+    @property
+    def shared(self):
+        """Bit i: tensor i may share memory with the others that have their bit."""
+        return self._bits("shared")
+
+    def _bits(self, key):
+        named = self.record.get(key, [])
         tensors = [each.name for each in self.parameters if each.role]
-        return sum(1 << i for i, name in enumerate(tensors) if name in over)
+        return sum(1 << i for i, name in enumerate(tensors) if name in named)
 
     def use(self, parameter):
         """What it does with the elements: one of check_records.USES, or nothing for a whole one."""

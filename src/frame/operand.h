@@ -33,6 +33,9 @@ class Operand {
   OpenaclnnUse use() const { return use_; }
   bool in_list() const { return in_list_; }
   void set_in_list() { in_list_ = true; }
+  /// Of an output: it may share memory with the others of which this holds, in part too.
+  bool shared() const { return shared_; }
+  void set_shared() { shared_ = true; }
   OpenaclnnFound found() const { return found_; }
   bool present() const { return found_ == OPENACLNN_LIVE; }
   /// Its strides may be multiplied by sizes: those that nobody steps along, of a dimension of one
@@ -58,6 +61,7 @@ class Operand {
   uint64_t may_alias_;
   OpenaclnnUse use_;
   bool in_list_ = false;
+  bool shared_ = false;
   OpenaclnnFound found_ = OPENACLNN_FOREIGN;
   OpenaclnnTensor tensor_ = {};
   void* pin_ = nullptr;

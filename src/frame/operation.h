@@ -72,9 +72,9 @@ OpenaclnnCall MakeCall(const Operation<Params, Plan>& operation, const Params& p
 }
 
 inline OpenaclnnOperand Capture(const Operand& operand) {
-  return {operand.name(),   operand.role(),      operand.present() ? 1 : 0,
-          operand.tensor(), operand.may_alias(), operand.in_list() ? 1 : 0,
-          operand.use()};
+  return {operand.name(),           operand.role(),      operand.present() ? 1 : 0,
+          operand.tensor(),         operand.may_alias(), operand.in_list() ? 1 : 0,
+          operand.shared() ? 1 : 0, operand.use()};
 }
 
 template <class Params, class Plan>

@@ -247,6 +247,7 @@ Status Executor::CheckOverlap(const QueuedCall& queued) const {
       // Two outputs are compared once.
       if (operands_[i].bytes == 0 || i == out) continue;
       if (operands_[i].role == OPENACLNN_OUTPUT && i < out) continue;
+      if (operands_[out].shared && operands_[i].shared) continue;
       const Placement other = Place(queued, i);
       const bool may_alias = (operands_[out].may_alias >> std::min<size_t>(i, 63) & 1) != 0;
       if (may_alias && SameView(output, other)) continue;

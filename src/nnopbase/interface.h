@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /// Changed with every change of the structs below.
-#define OPENACLNN_META_INTERFACE 4u
+#define OPENACLNN_META_INTERFACE 5u
 
 typedef enum OpenaclnnFound {
   OPENACLNN_LIVE,
@@ -51,6 +51,7 @@ typedef struct OpenaclnnOperand {
   /// further operands.
   uint64_t may_alias;
   int32_t in_list;  // nonzero: a member of a list; those of one list have one name and follow
+  int32_t shared;   // nonzero: an output that may share memory with the others of which this holds
   OpenaclnnUse use;
 } OpenaclnnOperand;
 

@@ -22,6 +22,7 @@ struct BoundOperand {
   OpenaclnnRole role = OPENACLNN_INPUT;
   bool present = false;
   bool in_list = false;
+  bool shared = false;
   uint64_t may_alias = 0;
   OpenaclnnUse use = OPENACLNN_ALL;
   OpenaclnnTensor tensor = {};  // without its storage's shape
@@ -38,6 +39,7 @@ inline BoundOperand::BoundOperand(const OpenaclnnOperand& operand, int64_t** num
       role(operand.role),
       present(operand.present != 0),
       in_list(operand.in_list != 0),
+      shared(operand.shared != 0),
       may_alias(operand.may_alias),
       use(operand.use) {
   if (!present) return;
@@ -50,7 +52,8 @@ inline BoundOperand::BoundOperand(const OpenaclnnOperand& operand, int64_t** num
   tensor.storage_dims = nullptr;
   tensor.storage_rank = 0;
   if (ElementCount(operand.tensor).value_or(0) == 0) return;
-  // Phase 1 has shown that the span stays in the storage, so that nothing here overflows.
+  // Phase 1 has shown that the span stays in the storage, or in memory, so that nothing
+  // here overflows.
   const Span span = *ElementSpan(operand.tensor);
   element_bytes = static_cast<int64_t>(FindDataType(tensor.dtype)->bytes);
   first_byte = span.first * element_bytes;

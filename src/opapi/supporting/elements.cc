@@ -25,6 +25,10 @@ void Elements::Set(const Buffers& buffers, int64_t i, double value) const {
   if (count_ > 0) store_(&value, 1, place_(buffers) + offsets_(i) * bytes_, 0);
 }
 
+void Elements::SetAll(const Buffers& buffers, const std::vector<double>& values) const {
+  for (size_t i = 0; i < values.size(); ++i) Set(buffers, static_cast<int64_t>(i), values[i]);
+}
+
 std::vector<double> Elements::All(const Buffers& buffers) const {
   std::vector<double> values(static_cast<size_t>(count_));
   for (int64_t i = 0; i < count_; ++i) {

@@ -17,6 +17,7 @@ class Elements {
   double Get(const Buffers& buffers, int64_t i) const;
   /// Does nothing when it is absent or without elements.
   void Set(const Buffers& buffers, int64_t i, double value) const;
+  void SetAll(const Buffers& buffers, const std::vector<double>& values) const;
   /// Empty when it is absent.
   std::vector<double> All(const Buffers& buffers) const;
   /// The same as integers.

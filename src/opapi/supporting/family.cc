@@ -109,7 +109,10 @@ const Tensor& Params::In(const char* name, const aclTensor* handle, OpenaclnnUse
 const Tensor& Params::Out(const char* name, const aclTensor* handle, OpenaclnnUse use) {
   // An expression reads an element of each input before it writes that of the output.
   const uint64_t may_alias = row.expression != nullptr ? ~uint64_t{0} : row.may_alias;
-  return tensors.emplace_back(name, OPENACLNN_OUTPUT, handle, may_alias, use, tensors.size());
+  const size_t number = tensors.size();
+  Tensor& tensor = tensors.emplace_back(name, OPENACLNN_OUTPUT, handle, may_alias, use, number);
+  if (number < 64 && (row.shared >> number & 1) != 0) tensor.set_shared();
+  return tensor;
 }
 
 const Tensor& Params::OptionalIn(const char* name, const aclTensor* handle, OpenaclnnUse use) {
@@ -240,6 +243,18 @@ std::string DtypeIs(const Operand& operand, const std::string& expected) {
 void CheckIndexType(const Operand& index, Checker& checker) {
   checker.That(index.dtype() == ACL_INT64 || index.dtype() == ACL_INT32,
                [&] { return DtypeIs(index, "INT32, INT64"); });
+}
+
+void CheckAsked(const std::vector<bool>& mask, std::initializer_list<const Tensor*> outputs,
+                Checker& checker) {
+  checker.That(mask.size() == outputs.size(), [&] {
+    return Concat("outputMask size is ", mask.size(), ", expected ", outputs.size());
+  });
+  for (size_t i = 0; checker.ok() && i < outputs.size(); ++i) {
+    const Tensor& output = *outputs.begin()[i];
+    checker.That(!mask[i] || output.present(), ACLNN_ERR_PARAM_NULLPTR,
+                 [&] { return Concat(output.name(), " value is null, expected a tensor"); });
+  }
 }
 
 void CheckShape(const Operand& operand, const Shape& shape, Checker& checker) {

@@ -159,6 +159,8 @@ struct Row {
   const Expression* (*expression)() = nullptr;  // of this process's instruction set
   /// Without an expression: bit i allows an output to be the very same view as operand i.
   uint64_t may_alias = 0;
+  /// Bit i: operand i is an output that may share memory with the others that have their bit.
+  uint64_t shared = 0;
 };
 
 /// Every product; BFLOAT16 on those that have it.
@@ -194,6 +196,9 @@ std::optional<uint32_t> WrapDim(int64_t dim, uint32_t rank);
 std::string DtypeIs(const Operand& operand, const std::string& expected);
 /// INT32 or INT64.
 void CheckIndexType(const Operand& index, Checker& checker);
+/// A flag for each of the outputs; those that are asked for are given.
+void CheckAsked(const std::vector<bool>& mask, std::initializer_list<const Tensor*> outputs,
+                Checker& checker);
 /// `out shape is …` unless it is the one given.
 void CheckShape(const Operand& operand, const Shape& shape, Checker& checker);
 

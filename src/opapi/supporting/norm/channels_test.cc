@@ -78,5 +78,52 @@ TEST(Norm, ChannelsOfFloatsAreThoseOfDoubles) {
   }
 }
 
+// As ggml-cann passes them, who takes the number of elements for that of bytes and looks at
+// neither.
+TEST(Norm, MomentsOfGroupsMayShareMemory) {
+  constexpr int64_t kRows = 12, kEach = 8;
+  Random random(86);
+  const Doubles values = RealValues(random, kRows * kEach);
+  Doubles want_y;
+  std::vector<std::byte> want_moments;
+  UnderEachSetting([&](const std::string& setting, const Device& device) {
+    SCOPED_TRACE(setting);
+    const DeviceTensor x = Make(ACL_FLOAT, {1, kRows, kEach}, values),
+                       y(ACL_FLOAT, DenseLayout({1, kRows, kEach})),
+                       mean(ACL_FLOAT, DenseLayout({1, kRows})),
+                       rstd(ACL_FLOAT, DenseLayout({1, kRows}));
+    DeviceTensor block(ACL_FLOAT, DenseLayout({2 * kRows}));
+    block.Scramble();
+    const auto moments = [&](int64_t byte) {
+      return TensorHandle({.dims = {1, kRows},
+                           .storage = Dims{kRows},
+                           .data = static_cast<std::byte*>(block.data()) + byte});
+    };
+    const TensorHandle first = moments(0), second = moments(kRows);
+    const auto run = [&](const DeviceTensor& out, aclTensor* m, aclTensor* r) {
+      return RUN(device, GroupNorm, x.handle(), nullptr, nullptr, 1, kRows, kEach, kRows, 1e-5,
+                 Handle(out), m, r);
+    };
+    EXPECT_EQ(run(y, Handle(mean), Handle(rstd)).message, "");
+    const Doubles apart = ValuesOf(y);
+    EXPECT_EQ(run(y, first.get(), second.get()).message, "");
+    EXPECT_EQ(ValuesOf(y), apart);
+    const std::vector<std::byte> bytes = block.Read();
+    const std::vector<std::byte> means = mean.Read(), scales = rstd.Read();
+    EXPECT_TRUE(std::equal(means.begin(), means.begin() + kRows, bytes.begin()));
+    EXPECT_TRUE(std::equal(scales.begin(), scales.end(), bytes.begin() + kRows)) << "written last";
+    if (want_y.empty()) want_y = apart, want_moments = bytes;
+    EXPECT_EQ(apart, want_y);
+    EXPECT_EQ(bytes, want_moments);
+    // Neither may share it with anything else.
+    const TensorHandle of_y =
+        TensorHandle({.dims = {1, kRows}, .storage = Dims{kRows}, .data = y.data()});
+    const Outcome refused = run(y, of_y.get(), second.get());
+    EXPECT_EQ(refused.code, 161002);
+    EXPECT_NE(refused.message.find("out memory is shared with meanOut"), std::string::npos)
+        << refused.message;
+  });
+}
+
 }  // namespace
 }  // namespace openaclnn::test

@@ -51,20 +51,23 @@ struct Forward {
   /// `moments(own, row)` are those to normalise by; own() are those of the row.
   template <class MomentsAt>
   void Run(const Buffers& buffers, const MomentsAt& moments) const {
-    auto w = weight.All(buffers), b = bias.All(buffers);
-    w.resize(groups.weights, 1);  // what is absent
-    b.resize(groups.weights, 0);
-    const bool floats = x.floats() && y.floats();
-    ParallelRows(groups.rows, groups.width, [&](int64_t row) {
-      const auto scale_of = [&](const Moments& own) {
-        const double scale = 1 / std::sqrt(own.variance + eps);
-        mean.Set(buffers, row, own.mean);
-        rstd.Set(buffers, row, scale);
-        return scale;
-      };
-      floats ? RunFloats(buffers, row, w, b, moments, scale_of)
-             : RunDoubles(buffers, row, w, b, moments, scale_of);
+    ForRows(buffers, moments, [&](int64_t row, double own_mean, double scale) {
+      mean.Set(buffers, row, own_mean);
+      rstd.Set(buffers, row, scale);
     });
+  }
+
+  /// By each row's own moments. They are written behind all rows, those of mean first, so that any
+  /// number of threads leaves the same bytes where the two share memory.
+  void RunThenTell(const Buffers& buffers) const {
+    std::vector<double> means(static_cast<size_t>(groups.rows)), scales(means.size());
+    const auto of_row = [](const auto& own, int64_t) { return own(); };
+    ForRows(buffers, of_row, [&](int64_t row, double own_mean, double scale) {
+      means[static_cast<size_t>(row)] = own_mean;
+      scales[static_cast<size_t>(row)] = scale;
+    });
+    mean.SetAll(buffers, means);
+    rstd.SetAll(buffers, scales);
   }
 
   Grouping groups;
@@ -74,6 +77,24 @@ struct Forward {
 
  private:
   using Weights = std::vector<double>;
+
+  /// tell(row, mean, rstd), on any thread.
+  template <class MomentsAt, class Tell>
+  void ForRows(const Buffers& buffers, const MomentsAt& moments, const Tell& tell) const {
+    auto w = weight.All(buffers), b = bias.All(buffers);
+    w.resize(groups.weights, 1);  // what is absent
+    b.resize(groups.weights, 0);
+    const bool floats = x.floats() && y.floats();
+    ParallelRows(groups.rows, groups.width, [&](int64_t row) {
+      const auto scale_of = [&](const Moments& own) {
+        const double scale = 1 / std::sqrt(own.variance + eps);
+        tell(row, own.mean, scale);
+        return scale;
+      };
+      floats ? RunFloats(buffers, row, w, b, moments, scale_of)
+             : RunDoubles(buffers, row, w, b, moments, scale_of);
+    });
+  }
 
   template <class MomentsAt, class ScaleOf>
   void RunDoubles(const Buffers& buffers, int64_t row, const Weights& w, const Weights& b,
@@ -110,13 +131,7 @@ struct Forward {
 };
 
 void CheckMask(const std::vector<bool>& mask, const BackwardTensors& of, Checker& checker) {
-  checker.That(mask.size() == 3,
-               [&] { return Concat("outputMask size is ", mask.size(), ", expected 3"); });
-  const Tensor* const outputs[] = {&of.grad_x, &of.grad_weight, &of.grad_bias};
-  for (size_t i = 0; checker.ok() && i < 3; ++i) {
-    checker.That(!mask[i] || outputs[i]->present(), ACLNN_ERR_PARAM_NULLPTR,
-                 [&] { return Concat(outputs[i]->name(), " value is null, expected a tensor"); });
-  }
+  CheckAsked(mask, {&of.grad_x, &of.grad_weight, &of.grad_bias}, checker);
 }
 
 /// As many elements as there are, wherever it is given.
@@ -168,13 +183,6 @@ void CheckGroups(const P& p, const Operand& x, Checker& checker) {
   });
 }
 
-Plan MakeForward(const Forward& forward) {
-  return {0, [=](const Buffers& buffers) -> Status {
-            forward.Run(buffers, [](const auto& own, int64_t) { return own(); });
-            return {};
-          }};
-}
-
 /// With mean and rstd among the tensors.
 Plan MakeBackward(const Backward& backward, const Tensor& mean_of, const Tensor& rstd_of) {
   const Elements mean(mean_of, 0), rstd(rstd_of, 1);
@@ -222,7 +230,11 @@ void CheckLayerNorm(const LayerNormParams& p, Checker& checker) {
 }
 
 Plan PlanLayerNorm(const LayerNormParams& p, const Product&) {
-  return MakeForward(Forward(LayersOf(p.normalizedShape, p.input), TensorsOf(p), p.eps));
+  const Forward forward(LayersOf(p.normalizedShape, p.input), TensorsOf(p), p.eps);
+  return {0, [=](const Buffers& buffers) -> Status {
+            forward.Run(buffers, [](const auto& own, int64_t) { return own(); });
+            return {};
+          }};
 }
 
 void CheckLayerNormGradient(const LayerNormGradientParams& p, Checker& checker) {
@@ -252,7 +264,11 @@ void CheckGroupNorm(const GroupNormParams& p, Checker& checker) {
 }
 
 Plan PlanGroupNorm(const GroupNormParams& p, const Product&) {
-  return MakeForward(Forward(Grouping::Groups(p.self, p.group), TensorsOf(p), p.eps));
+  const Forward forward(Grouping::Groups(p.self, p.group), TensorsOf(p), p.eps);
+  return {0, [=](const Buffers& buffers) -> Status {
+            forward.RunThenTell(buffers);
+            return {};
+          }};
 }
 
 void CheckGroupNormGradient(const GroupNormGradientParams& p, Checker& checker) {
