@@ -1,64 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution: of each batch and group one product of the weights with the inputs of all places.
+#include "supporting/window/convolution.h"
+
 #include <algorithm>
 
-#include "generated/window.h"
 #include "kernels/copy.h"
 #include "kernels/gemm.h"
 #include "kernels/rows.h"
 #include "kernels/scratch.h"
-#include "supporting/window/axis.h"
 
 namespace openaclnn::supporting {
 namespace {
 
-struct Geometry {
-  explicit Geometry(const ConvolutionParams& p)
-      : batches(p.input.dim(0)),
-        groups(p.groups),
-        in_channels(p.input.dim(1) / p.groups),
-        out_channels(p.transposed ? p.weight.dim(1) : p.weight.dim(0) / p.groups),
-        windows(AxesOf(p)) {}
-
-  static std::vector<WindowAxis> AxesOf(const ConvolutionParams& p) {
-    std::vector<WindowAxis> axes;
-    for (uint32_t d = 2; d < p.input.rank(); ++d) {
-      const size_t i = d - 2;
-      WindowAxis axis;
-      axis.in = p.input.dim(d);
-      axis.taps = p.weight.dim(d);
-      axis.stride = AtAxis(p.stride, i);
-      axis.pad = AtAxis(p.padding, i);
-      axis.dilation = AtAxis(p.dilation, i);
-      axis.transposed = p.transposed;
-      const int64_t reach = axis.reach();
-      if (axis.transposed) {
-        const int64_t more = p.outputPadding.values().empty() ? 0 : AtAxis(p.outputPadding, i);
-        axis.out = (axis.in - 1) * axis.stride - 2 * axis.pad + reach + more;
-      } else {
-        const int64_t room = axis.in + 2 * axis.pad - reach;
-        axis.out = room < 0 ? 0 : room / axis.stride + 1;
-      }
-      axes.push_back(axis);
+std::vector<WindowAxis> AxesOf(const Filter& p) {
+  std::vector<WindowAxis> axes;
+  for (uint32_t d = 2; d < p.input.rank(); ++d) {
+    const size_t i = d - 2;
+    WindowAxis axis;
+    axis.in = p.input.dim(d);
+    axis.taps = p.weight.dim(d);
+    axis.stride = AtAxis(p.stride, i);
+    axis.pad = AtAxis(p.padding, i);
+    axis.dilation = AtAxis(p.dilation, i);
+    axis.transposed = p.transposed;
+    const int64_t reach = axis.reach();
+    if (axis.transposed) {
+      const int64_t more = p.outputPadding.values().empty() ? 0 : AtAxis(p.outputPadding, i);
+      axis.out = (axis.in - 1) * axis.stride - 2 * axis.pad + reach + more;
+    } else {
+      const int64_t room = axis.in + 2 * axis.pad - reach;
+      axis.out = room < 0 ? 0 : room / axis.stride + 1;
     }
-    return axes;
+    axes.push_back(axis);
   }
-
-  int64_t terms() const { return in_channels * windows.tap_count(); }
-
-  int64_t batches, groups, in_channels, out_channels;  // channels of a group
-  Windows windows;
-};
-
-Shape OutShape(const Geometry& g) {
-  Shape shape = {g.batches, g.groups * g.out_channels};
-  for (const int64_t length : g.windows.out) shape.push_back(length);
-  return shape;
+  return axes;
 }
 
 /// The weights as a matrix for each group: a row for each output channel, of input channels and
 /// taps.
-Copy WeightsOf(const ConvolutionParams& p, const Geometry& g) {
+Copy WeightsOf(const Convolved& p, const Geometry& g) {
   const int64_t bytes = BytesOf(p.weight);
   const int64_t* strides = p.weight.tensor().strides;
   Shape shape = {g.groups, g.out_channels, g.in_channels};
@@ -78,32 +58,11 @@ Copy WeightsOf(const ConvolutionParams& p, const Geometry& g) {
   return Copy(shape, Steps(from), Steps(to), bytes);
 }
 
-RowView DenseRows(int64_t rows, int64_t width, int64_t bytes) {
-  RowView view;
-  view.rows = Offsets(&rows, &width, 1);
-  view.step = 1;
-  view.element_bytes = bytes;
-  return view;
-}
-
-TapMatrix DenseMatrix(const Operand& like, Rounding rounding, int64_t rows, int64_t width) {
-  return {.view = DenseRows(rows, width, BytesOf(like)),
-          .dtype = like.dtype(),
-          .rounding = rounding,
-          .width = std::max<int64_t>(width, 1),
-          .shift = 0,
-          .step = 0,
-          .transposed = false};
-}
-
-Gemm GemmOf(const ConvolutionParams& p, const Geometry& g, const Product& product) {
-  const auto rounding = [&](const Operand& operand) {
-    return RoundingOf(operand.dtype(), p.cubeMathType, product).value_or(Rounding::kNone);
-  };
+Gemm GemmOf(const Convolved& p, const Geometry& g, const Product& product) {
   const int64_t terms = g.terms(), places = g.windows.places();
   Gemm gemm = {};
-  gemm.a = DenseMatrix(p.weight, rounding(p.weight), g.out_channels, terms);
-  gemm.b = DenseMatrix(p.input, rounding(p.input), terms, places);
+  gemm.a = DenseMatrix(p.weight, p.cubeMathType, product, g.out_channels, terms);
+  gemm.b = DenseMatrix(p.input, p.cubeMathType, product, terms, places);
   gemm.c = DenseRows(g.out_channels, places, BytesOf(p.output));
   gemm.c_dtype = p.output.dtype();
   gemm.adds = p.bias.present();
@@ -116,21 +75,14 @@ Gemm GemmOf(const ConvolutionParams& p, const Geometry& g, const Product& produc
   }
   gemm.terms = terms;
   gemm.columns = places;
-  gemm.rows = {.groups = 1,
-               .group_rows = g.out_channels,
-               .first = 0,
-               .step = 1,
-               .length = 1,
-               .places = 1,
-               .place_terms = terms,
-               .merge = false};
+  gemm.rows = RowsOfAll(g.out_channels, terms);
   PlanGemm(&gemm);
   return gemm;
 }
 
 /// The inputs of all places: a row for each input channel and tap.
 struct Columns {
-  Columns(const ConvolutionParams& p, const Geometry& g)
+  Columns(const Convolved& p, const Geometry& g)
       : windows(g.windows),
         bytes(BytesOf(p.input)),
         rows(g.terms()),
@@ -154,14 +106,9 @@ struct Columns {
   std::vector<int64_t> strides;
 };
 
-/// At least INT64_MAX where a number does not hold them: a product of three may leave __int128.
-__int128 BytesOfRows(int64_t rows, int64_t width, int64_t bytes) {
-  return __int128{ScratchBytes(__int128{rows} * width)} * bytes;
-}
-
 /// Where a task keeps what, in the workspace.
 struct Parts {
-  Parts(const ConvolutionParams& p, const Geometry& g, uint64_t scratch_bytes) {
+  Parts(const Convolved& p, const Geometry& g, uint64_t scratch_bytes) {
     const int64_t terms = g.terms(), places = g.windows.places();
     ScratchParts parts;
     parts.Take(BytesOfRows(g.groups * g.out_channels, terms, BytesOf(p.weight)));
@@ -174,7 +121,7 @@ struct Parts {
   uint64_t columns, results, scratch, end;  // INT64_MAX: more than a number holds
 };
 
-void CheckLists(const ConvolutionParams& p, Checker& checker) {
+void CheckLists(const Filter& p, Checker& checker) {
   const size_t axes = p.input.rank() - 2;
   CheckAxes(p.stride, axes, 1, checker);
   CheckAxes(p.padding, axes, 0, checker);
@@ -184,12 +131,40 @@ void CheckLists(const ConvolutionParams& p, Checker& checker) {
   }
 }
 
+Convolved ConvolvedOf(const ConvolutionParams& p) {
+  return {p.input, p.weight, p.bias, p.output, p.transposed, p.cubeMathType};
+}
+
 }  // namespace
 
-void CheckConvolution(const ConvolutionParams& p, Checker& checker) {
+Geometry::Geometry(const Filter& p)
+    : batches(p.input.dim(0)),
+      groups(p.groups),
+      in_channels(p.input.dim(1) / p.groups),
+      out_channels(p.transposed ? p.weight.dim(1) : p.weight.dim(0) / p.groups),
+      windows(AxesOf(p)) {}
+
+Geometry Geometry::Adjoint() const {
+  Geometry other = *this;
+  std::swap(other.in_channels, other.out_channels);
+  std::vector<WindowAxis> axes = windows.axes;
+  for (WindowAxis& axis : axes) {
+    std::swap(axis.in, axis.out);
+    axis.transposed = !axis.transposed;
+  }
+  other.windows = Windows(std::move(axes));
+  return other;
+}
+
+Shape OutShape(const Geometry& g) {
+  Shape shape = {g.batches, g.groups * g.out_channels};
+  for (const int64_t length : g.windows.out) shape.push_back(length);
+  return shape;
+}
+
+void CheckFilter(const Filter& p, Checker& checker) {
   const Tensor &input = p.input, &weight = p.weight;
   checker.RankBetween(input, 3, 5).Rank(weight, input.rank()).SameDtype(weight, input);
-  checker.SameDtype(p.output, input);
   if (!checker.ok()) return;
   CheckLists(p, checker);
   const int64_t channels = input.dim(1), outer = weight.dim(0);
@@ -211,20 +186,36 @@ void CheckConvolution(const ConvolutionParams& p, Checker& checker) {
   checker.That(p.cubeMathType >= 0 && p.cubeMathType <= 3, [&] {
     return Concat("cubeMathType value is ", int{p.cubeMathType}, ", expected 0, 1, 2 or 3");
   });
+}
+
+void CheckConvolution(const ConvolutionParams& p, Checker& checker) {
+  const Filter filter = FilterOf(p);
+  CheckFilter(filter, checker);
+  checker.SameDtype(p.output, p.input);
   if (!checker.ok()) return;
-  const Geometry geometry(p);
+  const Geometry geometry(filter);
   CheckShape(p.output, OutShape(geometry), checker);
-  // Offsets of what lies in the workspace would wrap.
-  checker.That(p.output.empty() || Parts(p, geometry, 0).end < uint64_t{INT64_MAX}, [&] {
-    return Concat("weight shape is ", ShapeText(weight),
-                  ", expected one whose workspace has less than 2^63 bytes");
-  });
+  CheckBytes(p.weight, LeastBytes(ConvolvedOf(p), geometry), checker);
   if (p.bias.present()) CheckShape(p.bias, {geometry.groups * geometry.out_channels}, checker);
 }
 
 Plan PlanConvolution(const ConvolutionParams& p, const Product& product) {
+  return PlanConvolved(ConvolvedOf(p), Geometry(FilterOf(p)), product);
+}
+
+void CheckBytes(const Operand& weight, uint64_t bytes, Checker& checker) {
+  checker.That(bytes < uint64_t{INT64_MAX}, [&] {
+    return Concat("weight shape is ", ShapeText(weight),
+                  ", expected one whose workspace has less than 2^63 bytes");
+  });
+}
+
+uint64_t LeastBytes(const Convolved& p, const Geometry& g) {
+  return p.output.empty() ? 0 : Parts(p, g, 0).end;
+}
+
+Plan PlanConvolved(const Convolved& p, const Geometry& g, const Product& product) {
   if (p.output.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
-  const Geometry g(p);
   const Gemm gemm = GemmOf(p, g, product);
   const Copy weights = WeightsOf(p, g);
   const Columns columns(p, g);
