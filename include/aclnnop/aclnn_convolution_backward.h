@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gradients of the convolution over time, batch and channels.
+// The gradients of convolutions: over time, batch and channels; of other layouts by inclusion.
 #ifndef OPENACLNN_ACLNNOP_ACLNN_CONVOLUTION_BACKWARD_H_
 #define OPENACLNN_ACLNNOP_ACLNN_CONVOLUTION_BACKWARD_H_
 
 #include "aclnn/acl_meta.h"
+#include "aclnnop/aclnn_conv_nd_backward.h"
 
 #ifdef __cplusplus
 extern "C" {

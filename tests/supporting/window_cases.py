@@ -3,6 +3,7 @@
 
 from cases import Case, Draw, _dim
 from more_cases import _full, _index, _moved
+from windows import out_length
 
 
 def _plane(d: Draw, axes: int) -> tuple[int, ...]:
@@ -40,6 +41,36 @@ def convolution(d: Draw) -> Case:
     else:
         given["dilation"] = [d.whole(1, 1 if max(taps) > 2 else 2)]
     return Case(given, "stored", {"output": d.first})
+
+
+def _at(values: list[int], i: int) -> int:
+    return values[i] if len(values) > 1 else values[0]
+
+
+def _length(given: dict, i: int) -> int:
+    """Of the result's spatial dimension i."""
+    n, taps = given["input"].shape[i + 2], given["weight"].shape[i + 2]
+    stride, pad, dilation = (_at(given[each], i) for each in ("stride", "padding", "dilation"))
+    if not given["transposed"]:
+        return out_length(n, taps, stride, pad, dilation)
+    return (n - 1) * stride - 2 * pad + dilation * (taps - 1) + 1 + _at(given["outputPadding"], i)
+
+
+def convolution_backward(d: Draw) -> Case:
+    given = convolution(d).arguments
+    del given["bias"]
+    x, weight = given["input"], given["weight"]
+    channels = given["groups"] * weight.shape[1] if given["transposed"] else weight.shape[0]
+    lengths = (_length(given, i) for i in range(x.ndim - 2))
+    mask = [d.flag() for _ in range(3)]
+    given |= {"gradOutput": d.array((x.shape[0], channels, *lengths), None, "tame"),
+              "biasSizes": d.one((None, [channels])), "outputMask": mask}  # fmt: skip
+    shapes = dict(zip(("gradInput", "gradWeight", "gradBias"),
+                      (x.shape, weight.shape, (channels,)), strict=True))  # fmt: skip
+    outputs = {"gradInput": d.first, "gradWeight": d.type(), "gradBias": d.type()}
+    room = {name: shape for (name, shape), asked in zip(shapes.items(), mask, strict=True)
+            if not asked and d.flag()}  # fmt: skip
+    return Case(given, "stored", outputs, room=room)
 
 
 def _windows(d: Draw) -> dict:

@@ -3,8 +3,8 @@
 
 import numpy as np
 
-from bounded import FLOAT, Bounded
-from networks import _operand
+from bounded import DOUBLE, FLOAT, Bounded
+from networks import _asked, _operand
 
 
 def _axis(values, i: int) -> int:
@@ -141,3 +141,43 @@ def convolution(x, weight, bias, stride, padding, dilation, transposed: bool, mo
     value, error = (np.transpose(each.reshape(shape), back) for each in (total.value, total.error))
     return Bounded(value, FLOAT, error)
 
+
+def _by_input(gradient, shape, weight, stride, padding, dilation, transposed: bool, groups: int,
+              math_type: int):  # fmt: skip
+    """A convolution the other way, of the input's lengths."""
+    lengths, more = shape[2:], []
+    for i, n in enumerate(lengths):
+        reach = _axis(dilation, i) * (weight.shape[i + 2] - 1) + 1
+        least = (gradient.shape[i + 2] - 1) * _axis(stride, i) - 2 * _axis(padding, i) + reach
+        more.append(n - least)
+    found = convolution(gradient, weight, None, stride, padding, dilation, not transposed, more,
+                        groups, math_type)  # fmt: skip
+    return found[(slice(None), slice(None), *(slice(n) for n in lengths))]
+
+
+def _by_weight(at_places, through, weight, stride, padding, dilation, groups: int, math_type: int):
+    """What each tap sees of one tensor, times the element of the other at that place."""
+    at_places, through = _operand(at_places, math_type), _operand(through, math_type)
+    axes, places = weight.ndim - 2, at_places.shape[2:]
+    seen = windows(through, weight.shape[2:], stride, padding, dilation, False, 0.0)
+    seen = seen[(slice(None), slice(None), *(slice(n) for n in places))]
+    outer, inner = at_places.shape[1] // groups, through.shape[1] // groups
+    terms, products = at_places.shape[0] * int(np.prod(places)), []
+    for group in range(groups):
+        own = np.moveaxis(at_places[:, group * outer : (group + 1) * outer], 1, 0)
+        part = np.moveaxis(seen[:, group * inner : (group + 1) * inner], 1, 1 + axes)
+        columns = inner * int(np.prod(weight.shape[2:]))
+        pair = own.reshape(outer, terms), part.reshape(terms, columns)
+        products.append(np.matmul(*(Bounded(each, FLOAT) for each in pair)))
+    return np.concatenate(products, 0).reshape(weight.shape)
+
+
+def convolution_backward(gradient, x, weight, stride, padding, dilation, transposed: bool,
+                         groups: int, mask, math_type: int):  # fmt: skip
+    setting = stride, padding, dilation
+    pair = (x, gradient) if transposed else (gradient, x)
+    by_x = _by_input(gradient, x.shape, weight, *setting, transposed, groups, math_type)
+    by_weight = _by_weight(*pair, weight, *setting, groups, math_type)
+    over = (0, *range(2, gradient.ndim))
+    by_bias = np.sum(Bounded(gradient.astype(np.float64), DOUBLE), axis=over)
+    return _asked(mask, by_x, by_weight, by_bias)
