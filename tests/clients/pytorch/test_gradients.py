@@ -73,6 +73,35 @@ def test_conv_tbc(chosen):
     assert_within(device[2].grad, rows.sum(0), bound(rows.abs().sum(0), len(rows)))
 
 
+CONVOLUTIONS = {"conv1d": (6, 2), "conv2d": (6, 2), "conv3d": (6, 2),
+                "conv_transpose1d": (4, 3), "conv_transpose2d": (4, 3)}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "channels"), CONVOLUTIONS.items(), ids=CONVOLUTIONS)
+def test_convolution(name, channels):
+    torch.npu.conv.allow_hf32 = False
+    axes = int(name[-2])
+    function = getattr(F, name)
+    x, w, b = torch.randn(2, 4, *(7,) * axes), torch.randn(*channels, *(3,) * axes), torch.randn(6)
+    setting = {"stride": 2, "padding": 1, "groups": 2}
+    device = [leaf(tensor) for tensor in (x, w, b)]
+    out = function(*device, **setting)
+    grad = torch.randn(out.shape)
+    out.backward(grad.npu())
+
+    def gradients(*values):
+        leaves = [value.double().requires_grad_() for value in values[:3]]
+        forward = function(*leaves, **setting)
+        forward.backward(values[3].double())
+        return [forward.detach(), *(each.grad for each in leaves)]
+
+    wanted = gradients(x, w, b, grad)
+    terms = gradients(*(value.abs() for value in (x, w, b, grad)))
+    got = (out, *(each.grad for each in device))
+    for one, want, term in zip(got, wanted, terms, strict=True):
+        assert_within(one, want, bound(term, max(grad.numel(), w.numel())))
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
 def test_scaled_masked_softmax(dtype):
     scale = 0.25
