@@ -229,6 +229,17 @@ def matmul(d: Draw) -> Case:
     return _factors(d, a, b)
 
 
+def triangular_solve(d: Draw) -> Case:
+    m, _, n = _lengths(d)
+    batch = tuple(d.whole(1, 3) for _ in range(d.whole(0, 2)))
+    # Diagonals that are not near 0.
+    a = d.array((*d.within(batch), m, m), None, "unit" if "edge" not in d.style else "tame")
+    a[..., np.arange(m), np.arange(m)] = d.array((m,), None, "positive")
+    given = {"self": d.array((*d.within(batch), m, n), None, "tame"), "A": a}
+    given |= {each.name: d.flag() for each in d.record.plain("bool")}
+    return Case(given, "double", {"xOut": d.first, "mOut": d.first})
+
+
 def mv(d: Draw) -> Case:
     m, k, _ = _lengths(d)
     return _factors(d, (m, k), (k,))

@@ -272,6 +272,26 @@ def matmul(a, b, math_type: int, out):
     return _product(a, b, math_type, np.float64 in (a.dtype, b.dtype, out.dtype))
 
 
+def triangular_solve(b, a, upper: bool, transpose: bool, unit: bool):
+    """Row by row of the unknown, from the end where one is known."""
+    size = a.shape[-1]
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    b, a = np.broadcast_to(b, (*batch, *b.shape[-2:])), np.broadcast_to(a, (*batch, size, size))
+    triangle = np.triu(np.ones((size, size), bool))
+    triangle = triangle if upper else triangle.T
+    copy = np.where(triangle, a, 0.0)
+    factors = np.swapaxes(copy, -1, -2) if transpose else copy
+    order = range(size) if upper == transpose else range(size - 1, -1, -1)
+    found = {}
+    for i in order:
+        value = b[..., i, :]
+        if found:
+            terms = [factors[..., i, k : k + 1] * row for k, row in found.items()]
+            value = value - np.sum(np.stack(terms), axis=0)
+        found[i] = value if unit else value / factors[..., i, i : i + 1]
+    return (np.stack([found[i] for i in range(size)], -2) if size else b), copy
+
+
 def addmm(x, a, b, beta, alpha, math_type: int, out):
     """Without a beta x takes no part, whatever is there."""
     wide = np.float64 in (x.dtype, a.dtype, b.dtype, out.dtype)
