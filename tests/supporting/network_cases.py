@@ -51,6 +51,14 @@ def nll2d_backward(d: Draw) -> Case:
     return _nll(d, True, True)
 
 
+def softmax_cross_entropy(d: Draw) -> Case:
+    shape = (d.whole(1, 5), 5000 if d.style == "long" else d.whole(1, 9))
+    if d.style == "empty":
+        shape = d.one(((0, 3), (3, 0)))
+    given = {"features": d.array(shape, None, "tame"), "labels": d.array(shape, None, "probability")}
+    return Case(given, "double", {"loss": d.first, "backprop": d.first})
+
+
 # Normalisations.
 
 

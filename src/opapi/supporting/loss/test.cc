@@ -272,5 +272,25 @@ TEST(Loss, AClassOutOfRangeFailsTheTask) {
   EXPECT_EQ(out.Change(), "");
 }
 
+// Scores are far from 0, where powers of them would leave the type.
+TEST(Loss, SoftmaxCrossEntropyWithLogits) {
+  const Device device;
+  for (const aclDataType dtype : {ACL_FLOAT, ACL_FLOAT16, ACL_BF16}) {
+    const double third = ToDoubles(dtype, ToBytes(dtype, {std::log(3)}))[0], far = 1024;
+    const DeviceTensor x = Make(dtype, {2, 2}, {0, third, -far, far}),
+                       y = Make(dtype, {2, 2}, {1, 0, 0.25, 0.75}), loss(dtype, DenseLayout({2})),
+                       slopes(dtype, DenseLayout({2, 2}));
+    EXPECT_RUN(device, SoftmaxCrossEntropyWithLogits, x.handle(), Handle(y), Handle(loss),
+               Handle(slopes));
+    const double first = 1 / (1 + std::exp(third));
+    ExpectNear(ValuesOf(loss), {-std::log(first), 0.25 * 2 * far}, dtype);
+    ExpectNear(ValuesOf(slopes), {first - 1, 1 - first, -0.25, 0.25}, dtype);
+    EXPECT_REFUSED(161002, "loss shape is (2, 2), expected (2)", SoftmaxCrossEntropyWithLogits,
+                   x.handle(), Handle(y), Handle(slopes), Handle(slopes));
+    EXPECT_REFUSED(161002, "features rank is 1", SoftmaxCrossEntropyWithLogits, loss.handle(),
+                   Handle(y), Handle(loss), Handle(slopes));
+  }
+}
+
 }  // namespace
 }  // namespace openaclnn::test
