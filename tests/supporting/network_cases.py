@@ -7,7 +7,7 @@ import numpy as np
 
 from cases import Case, Draw, fill
 from more_cases import _seeds
-from records import INTEGERS, REALS
+from records import BFLOAT16, INTEGERS, REALS
 
 BYTES = np.dtype(np.uint8)
 
@@ -235,6 +235,22 @@ def matmul(d: Draw) -> Case:
     a = (k,) if d.whole(0, 4) == 0 else (*d.within(batch), m, k)
     b = (k,) if d.whole(0, 4) == 0 else (*d.within(batch), k, n)
     return _factors(d, a, b)
+
+
+def weight_quant(d: Draw) -> Case:
+    m, k, n = _lengths(d)
+    group = 32 * d.whole(0, 2)
+    k = k + 64 if group and k else k
+    group = group if k else 0
+    half = d.one((np.dtype(np.float16), BFLOAT16))
+    scales = (-(-k // group), n) if group else d.one(((1,), (n,), (1, n)))
+    given = {"x": d.array((m, k), half, "tame"), "weight": d.array((k, n), np.int8),
+             "antiquantScale": d.array(scales, half, "positive"),
+             "antiquantOffsetOptional": d.one((None, d.array(scales, half, "small"))),
+             "biasOptional": d.one((None, d.array((n,), d.one((half, np.float32)), "tame"))),
+             "quantScaleOptional": None, "quantOffsetOptional": None,
+             "antiquantGroupSize": group}  # fmt: skip
+    return Case(given, "stored", {"y": half})
 
 
 def triangular_solve(d: Draw) -> Case:

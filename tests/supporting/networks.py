@@ -272,6 +272,20 @@ def matmul(a, b, math_type: int, out):
     return _product(a, b, math_type, np.float64 in (a.dtype, b.dtype, out.dtype))
 
 
+def weight_quant(x, weight, scale, offset, bias, group: int):
+    """Each group of rows of the weights has a scale, and an offset, for each column or for all."""
+    terms = np.arange(weight.shape[0]) // group if group else np.zeros(weight.shape[0], int)
+
+    def spread(factors):
+        factors = np.atleast_2d(factors.astype(np.float64))
+        return Bounded(np.broadcast_to(factors[terms % len(factors)], weight.shape), FLOAT)
+
+    floats = Bounded(weight.astype(np.float64), FLOAT)
+    floats = (floats if offset is None else floats + spread(offset)) * spread(scale)
+    product = np.matmul(Bounded(x.astype(np.float64), FLOAT), floats)
+    return product if bias is None else product + Bounded(bias.astype(np.float64), FLOAT)
+
+
 def triangular_solve(b, a, upper: bool, transpose: bool, unit: bool):
     """Row by row of the unknown, from the end where one is known."""
     size = a.shape[-1]

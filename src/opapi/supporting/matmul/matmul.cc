@@ -51,26 +51,6 @@ Matrix FactorOf(const Tensor& operand, bool left, const Shape& batch) {
   return matrix;
 }
 
-/// The result, or what is added and broadcast to it; it has no row or no column dimension where a
-/// factor is a vector.
-Matrix ResultOf(const Tensor& operand, const Tensor& out, bool has_rows, bool has_columns) {
-  Matrix matrix = Describe(operand);
-  const uint32_t before = out.rank() - operand.rank();
-  for (uint32_t i = 0; i < out.rank(); ++i) {
-    const bool repeats = i < before || (operand.dim(i - before) == 1 && out.dim(i) != 1);
-    matrix.batch.push_back(repeats ? 0 : operand.tensor().strides[i - before]);
-  }
-  const auto take = [&](bool has) {
-    if (!has) return int64_t{0};
-    const int64_t step = matrix.batch.back();
-    matrix.batch.pop_back();
-    return step;
-  };
-  matrix.column_step = take(has_columns);
-  matrix.row_step = take(has_rows);
-  return matrix;
-}
-
 /// False when the shapes are not those of a product.
 bool MultiplyShapes(const Operand& a, const Operand& b, Shape* batch, Shape* result) {
   if (a.rank() == 0 || b.rank() == 0) return false;
@@ -94,26 +74,8 @@ bool MultiplyShapes(const Operand& a, const Operand& b, Shape* batch, Shape* res
   return true;
 }
 
-MatrixProduct ProductOf(const Tensor& a, const Tensor& b, const Tensor& out) {
-  MatrixProduct product;
-  Shape result;
-  MultiplyShapes(a, b, &product.batch, &result);
-  product.rows = a.rank() > 1 ? a.dim(a.rank() - 2) : 1;
-  product.terms = a.last_dim();
-  product.columns = b.rank() > 1 ? b.last_dim() : 1;
-  product.a = FactorOf(a, true, product.batch);
-  product.b = FactorOf(b, false, product.batch);
-  product.c = ResultOf(out, out, a.rank() > 1, b.rank() > 1);
-  return product;
-}
-
 uint64_t Magnitude(int64_t step) {
   return step < 0 ? -static_cast<uint64_t>(step) : static_cast<uint64_t>(step);
-}
-
-/// Whether columns' elements are closer than rows'.
-bool ByColumns(const Matrix& matrix) {
-  return Magnitude(matrix.row_step) < Magnitude(matrix.column_step);
 }
 
 /// A factor as the kernel reads it: along rows, or along columns where their elements are closer.
@@ -139,6 +101,105 @@ RowView RowsOf(const Matrix& matrix, Shape batch, int64_t rows) {
   view.step = matrix.column_step;
   view.element_bytes = matrix.element_bytes;
   return view;
+}
+
+void Mirror(MatrixProduct* product) {
+  for (Matrix* matrix : {&product->a, &product->b, &product->c, &product->added}) {
+    std::swap(matrix->row_step, matrix->column_step);
+  }
+  std::swap(product->a, product->b);
+  std::swap(product->rows, product->columns);
+}
+
+Plan PlanProduct(const Params& p, MatrixProduct product, int64_t cube_math_type,
+                 const Product& on) {
+  const bool doubles = std::any_of(p.tensors.begin(), p.tensors.end(), [](const Operand& tensor) {
+    return DomainOf(tensor.dtype()) == Domain::kDouble;
+  });
+  if (doubles) {
+    return {0, [product](const Buffers& buffers) { return MultiplyDoubles(product, buffers); }};
+  }
+  const auto rounding = [&](const Matrix& matrix) {
+    return RoundingOf(matrix.dtype, cube_math_type, on).value_or(Rounding::kNone);
+  };
+  MirrorIfFew(&product);
+  const Gemm gemm = GemmOf(product, rounding(product.a), rounding(product.b));
+  const auto run = [gemm, product](const Buffers& buffers) {
+    const auto data = [&](const Matrix& matrix) { return matrix.place(buffers); };
+    RunGemm(gemm, data(product.a), data(product.b), data(product.added), data(product.c),
+            buffers.workspace);
+    return Status();
+  };
+  return {gemm.scratch_bytes(), run};
+}
+
+void CheckProduct(const Tensor& self, const Tensor& mat2, const Tensor& out, int64_t cube_math_type,
+                  Checker& checker) {
+  Shape batch, result;
+  checker.That(MultiplyShapes(self, mat2, &batch, &result), [&] {
+    return Concat(mat2.name(), " shape is ", ShapeText(mat2), ", expected one that ", self.name(),
+                  ", ", ShapeText(self), ", can be multiplied with");
+  });
+  if (!checker.ok()) return;
+  CheckShape(out, result, checker);
+  checker.That(cube_math_type >= 0 && cube_math_type <= 3, [&] {
+    return Concat("cubeMathType value is ", cube_math_type, ", expected 0, 1, 2 or 3");
+  });
+}
+
+void CheckAdded(const AddmmParams& p, uint32_t rank, Checker& checker) {
+  checker.Rank(p.mat1, rank).Rank(p.mat2, rank);
+  if (checker.ok()) CheckProduct(p.mat1, p.mat2, p.out, p.cubeMathType, checker);
+  if (!checker.ok()) return;
+  Shape shape = ShapeOf(p.out);
+  checker.That(BroadcastShape(p.self, &shape) && shape == ShapeOf(p.out), [&] {
+    return Concat("self shape is ", ShapeText(p.self), ", expected one that can be broadcast to ",
+                  ShapeText(p.out));
+  });
+}
+
+}  // namespace
+
+Matrix ResultOf(const Tensor& operand, const Tensor& out, bool has_rows, bool has_columns) {
+  Matrix matrix = Describe(operand);
+  const uint32_t before = out.rank() - operand.rank();
+  for (uint32_t i = 0; i < out.rank(); ++i) {
+    const bool repeats = i < before || (operand.dim(i - before) == 1 && out.dim(i) != 1);
+    matrix.batch.push_back(repeats ? 0 : operand.tensor().strides[i - before]);
+  }
+  const auto take = [&](bool has) {
+    if (!has) return int64_t{0};
+    const int64_t step = matrix.batch.back();
+    matrix.batch.pop_back();
+    return step;
+  };
+  matrix.column_step = take(has_columns);
+  matrix.row_step = take(has_rows);
+  return matrix;
+}
+
+MatrixProduct ProductOf(const Tensor& a, const Tensor& b, const Tensor& out) {
+  MatrixProduct product;
+  Shape result;
+  MultiplyShapes(a, b, &product.batch, &result);
+  product.rows = a.rank() > 1 ? a.dim(a.rank() - 2) : 1;
+  product.terms = a.last_dim();
+  product.columns = b.rank() > 1 ? b.last_dim() : 1;
+  product.a = FactorOf(a, true, product.batch);
+  product.b = FactorOf(b, false, product.batch);
+  product.c = ResultOf(out, out, a.rank() > 1, b.rank() > 1);
+  return product;
+}
+
+bool ByColumns(const Matrix& matrix) {
+  return Magnitude(matrix.row_step) < Magnitude(matrix.column_step);
+}
+
+bool MirrorIfFew(MatrixProduct* product) {
+  const int64_t few = ByColumns(product->a) ? kFewColumnsByColumns : kFewColumns;
+  const bool mirrored = product->columns <= few && product->columns < product->rows;
+  if (mirrored) Mirror(product);
+  return mirrored;
 }
 
 Gemm GemmOf(const MatrixProduct& product, Rounding round_a, Rounding round_b) {
@@ -185,66 +246,6 @@ Gemm GemmOf(const MatrixProduct& product, Rounding round_a, Rounding round_b) {
   PlanGemm(&gemm);
   return gemm;
 }
-
-/// The product's mirror image, b' a': the bits are the same, and rows are cheaper than columns
-/// where there are few.
-void Mirror(MatrixProduct* product) {
-  for (Matrix* matrix : {&product->a, &product->b, &product->c, &product->added}) {
-    std::swap(matrix->row_step, matrix->column_step);
-  }
-  std::swap(product->a, product->b);
-  std::swap(product->rows, product->columns);
-}
-
-Plan PlanProduct(const Params& p, MatrixProduct product, int64_t cube_math_type,
-                 const Product& on) {
-  const bool doubles = std::any_of(p.tensors.begin(), p.tensors.end(), [](const Operand& tensor) {
-    return DomainOf(tensor.dtype()) == Domain::kDouble;
-  });
-  if (doubles) {
-    return {0, [product](const Buffers& buffers) { return MultiplyDoubles(product, buffers); }};
-  }
-  const auto rounding = [&](const Matrix& matrix) {
-    return RoundingOf(matrix.dtype, cube_math_type, on).value_or(Rounding::kNone);
-  };
-  const int64_t few = ByColumns(product.a) ? kFewColumnsByColumns : kFewColumns;
-  if (product.columns <= few && product.columns < product.rows) Mirror(&product);
-  const Gemm gemm = GemmOf(product, rounding(product.a), rounding(product.b));
-  const auto run = [gemm, product](const Buffers& buffers) {
-    const auto data = [&](const Matrix& matrix) { return matrix.place(buffers); };
-    RunGemm(gemm, data(product.a), data(product.b), data(product.added), data(product.c),
-            buffers.workspace);
-    return Status();
-  };
-  return {gemm.scratch_bytes(), run};
-}
-
-void CheckProduct(const Tensor& self, const Tensor& mat2, const Tensor& out, int64_t cube_math_type,
-                  Checker& checker) {
-  Shape batch, result;
-  checker.That(MultiplyShapes(self, mat2, &batch, &result), [&] {
-    return Concat(mat2.name(), " shape is ", ShapeText(mat2), ", expected one that ", self.name(),
-                  ", ", ShapeText(self), ", can be multiplied with");
-  });
-  if (!checker.ok()) return;
-  CheckShape(out, result, checker);
-  checker.That(cube_math_type >= 0 && cube_math_type <= 3, [&] {
-    return Concat("cubeMathType value is ", cube_math_type, ", expected 0, 1, 2 or 3");
-  });
-}
-
-void CheckAdded(const AddmmParams& p, uint32_t rank, Checker& checker) {
-  checker.Rank(p.mat1, rank).Rank(p.mat2, rank);
-  if (checker.ok()) CheckProduct(p.mat1, p.mat2, p.out, p.cubeMathType, checker);
-  if (!checker.ok()) return;
-  Shape shape = ShapeOf(p.out);
-  checker.That(BroadcastShape(p.self, &shape) && shape == ShapeOf(p.out), [&] {
-    return Concat("self shape is ", ShapeText(p.self), ", expected one that can be broadcast to ",
-                  ShapeText(p.out));
-  });
-}
-
-}  // namespace
 
 void CheckMatmul(const MatmulParams& p, Checker& checker) {
   CheckProduct(p.self, p.mat2, p.out, p.cubeMathType, checker);

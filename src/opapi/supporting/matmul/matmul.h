@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/broadcast.h"
+#include "kernels/gemm.h"
 #include "supporting/family.h"
 
 namespace openaclnn::supporting {
@@ -27,6 +28,19 @@ struct MatrixProduct {
   Matrix a, b, c, added;
   double alpha = 1, beta = 0;  // without a beta, `added` takes no part whatever is there
 };
+
+/// Of the tensors' shapes, which fit each other.
+MatrixProduct ProductOf(const Tensor& a, const Tensor& b, const Tensor& out);
+/// The result, or what is added and broadcast to it; it has no row or no column dimension where a
+/// factor is a vector.
+Matrix ResultOf(const Tensor& operand, const Tensor& out, bool has_rows, bool has_columns);
+
+/// Whether columns' elements are closer than rows'.
+bool ByColumns(const Matrix& matrix);
+/// Makes of a product its mirror image, b' a', where there are few columns: the bits are the same,
+/// and rows are cheaper. Whether it did.
+bool MirrorIfFew(MatrixProduct* product);
+Gemm GemmOf(const MatrixProduct& product, Rounding round_a, Rounding round_b);
 
 /// In double, of any float types: the shared kernel has no lanes of double.
 Status MultiplyDoubles(const MatrixProduct& product, const Buffers& buffers);
