@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs started with the checks of the libraries, and what those have found."""
 
+import atexit
+import contextlib
 import json
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -86,6 +89,74 @@ class Findings:
 
     def found(self, leak_check: LeakCheck) -> bool:
         return bool(self.errors.total() or (self.leaks and leak_check is LeakCheck.FULL))
+
+
+class Reports:
+    """What is new in a file that OPENACLNN_CHECK_JSON names."""
+
+    def __init__(self, file: Path):
+        self._file = file
+        self._read = file.stat().st_size if file.exists() else 0
+
+    @classmethod
+    def begin(cls) -> "Reports":
+        """Of the file that is named already, or of one for as long as this process lives."""
+        named = os.environ.get("OPENACLNN_CHECK_JSON")
+        if named and "PYTEST_XDIST_WORKER" not in os.environ:  # those would share one
+            return cls(Path(named).absolute())
+        _remove_left()
+        prefix = f"{_TEMPORARY}{os.getpid()}-"
+        descriptor, file = tempfile.mkstemp(prefix=prefix, suffix=".jsonl")
+        os.close(descriptor)
+        # Registered before aclInit, so that it runs after what Python's clients do at exit. The
+        # libraries' last line comes later still, and makes the file again.
+        atexit.register(Path(file).unlink, missing_ok=True)
+        os.environ["OPENACLNN_CHECK_JSON"] = file
+        return cls(Path(file))
+
+    def new(self) -> list[str]:
+        """The mistakes that were reported since this was asked last."""
+        if not self._file.exists() or self._file.stat().st_size == self._read:
+            return []
+        with open(self._file, "rb") as file:
+            file.seek(self._read)
+            text = file.read()
+        whole = text[: text.rfind(b"\n") + 1]
+        self._read += len(whole)
+        entries = (_entry(line) for line in whole.decode("utf-8", "replace").splitlines())
+        return [_told(each) for each in entries if each.get("severity") == "error"]
+
+
+_TEMPORARY = "openaclnn-check-of-"
+
+
+def _remove_left() -> None:
+    """Removes the files of processes that have ended."""
+    for file in Path(tempfile.gettempdir()).glob(f"{_TEMPORARY}*-*.jsonl"):
+        process = file.name.removeprefix(_TEMPORARY).partition("-")[0]
+        with contextlib.suppress(OSError):  # another user's
+            if not Path("/proc", process).exists():
+                file.unlink()
+
+
+def _entry(line: str) -> dict:
+    """A line of the file; nothing where it is none of ours."""
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return {}
+    return entry if isinstance(entry, dict) else {}
+
+
+_CALLERS = re.compile(r" from \S+\+0x.*")  # standard error has them, a line each
+
+
+def _told(entry: dict) -> str:
+    lines = [f"openaclnn: {entry.get('check')}: {entry.get('title')}"]
+    for name in ("what", "where", "fix"):
+        if entry.get(name):
+            lines.append(f"  {name + ':':<6} {_CALLERS.sub('', str(entry[name]))}")
+    return "\n".join(lines)
 
 
 def _counted(number: int, noun: str) -> str:

@@ -53,10 +53,7 @@ class Toolkit:
 
     def __init__(self, home: Path):
         self.home = home
-        try:
-            self._libraries = [ctypes.CDLL(str(home / "lib64" / name)) for name in _LIBRARIES]
-        except OSError as error:
-            raise ToolkitNotFound(f"cannot load the toolkit in {home}: {error}") from None
+        self._libraries = [_load(home / "lib64" / name) for name in _LIBRARIES]
         self._functions = {}
 
     def function(self, name: str, restype=ctypes.c_int):
@@ -99,6 +96,25 @@ class Toolkit:
         if not text:
             raise Error(self.recent_message() or "openaclnn_configuration_json returned null")
         return json.loads(text)
+
+
+def load_all(home: Path) -> None:
+    """Loads what programs name: to this process the loader then gives these, wherever it would look.
+
+    It reads LD_LIBRARY_PATH when a process starts, and finds what is loaded already by the name
+    that a library has in itself, which links to it have not.
+    """
+    for library in sorted((home / "lib64").glob("lib*.so")):
+        # The one for capturing must be in front of all, or is none.
+        if not library.is_symlink() and library.name != "libopenaclnn_capture.so":
+            _load(library)
+
+
+def _load(library: Path) -> ctypes.CDLL:
+    try:
+        return ctypes.CDLL(str(library))
+    except OSError as error:
+        raise ToolkitNotFound(f"cannot load {library}: {error}") from None
 
 
 @lru_cache(maxsize=1)
