@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .distribution import Distribution
 from .dtypes import FLOAT_FORMATS, FloatFormat
 from .operators.operator import Reference
 
@@ -144,8 +145,9 @@ def compare(
     got: np.ndarray,
     reference: Reference,
     advance: Callable[[int], None] = lambda elements: None,
+    distribution: Distribution | None = None,
 ) -> Accuracy:
-    """Compares a result with its reference, a part at a time."""
+    """Compares a result with its reference, a part at a time; fills `distribution`."""
     shape, dtype = got.shape, got.dtype
     tally = _Tally(output, dtype, shape)
     flat_got = got.reshape(-1)
@@ -157,7 +159,12 @@ def compare(
             part = slice(begin, begin + _CHUNK)
             expected = Reference(value[part], magnitude[part], terms[part], roundings[part])
             wide = flat_got[part].astype(np.float64)
-            tally.add(begin, wide, expected.value, _judge(wide, expected, dtype))
+            judged = _judge(wide, expected, dtype)
+            tally.add(begin, wide, expected.value, judged)
+            if distribution is not None:
+                distribution.add(
+                    begin, judged.ulp, judged.ratio, judged.outside, ~judged.cancelled
+                )
             advance(wide.size)
     return tally.accuracy()
 
