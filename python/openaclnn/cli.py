@@ -52,6 +52,10 @@ Soc = Annotated[
 ]
 FileOption = Callable[[str], inspect.Parameter]
 
+_REPORT = typer.Option(
+    "--report", metavar="FILE", help="Write it with figures, as one page of HTML; needs matplotlib."
+)
+
 
 def _print_version(asked: bool) -> None:
     if asked:
@@ -108,7 +112,8 @@ def _compare_option(output: str) -> inspect.Parameter:
 def _command(
     operator: Operator,
     file_options: list[inspect.Parameter],
-    act: Callable[[dict, verbs.Files, bool], ExitCode],
+    act: Callable[..., ExitCode],
+    verb_options: tuple[inspect.Parameter, ...] = (),
 ) -> Callable[..., ExitCode]:
     """The command of a verb and an operator: its options are the operator's and the verb's."""
 
@@ -117,11 +122,13 @@ def _command(
         os.environ.setdefault("OPENACLNN_CHECK", "off")  # what is refused is said here, in one line
         files = {each.name: values.pop(each.name) for each in file_options}
         named = {name: path for name, path in files.items() if path is not None}
-        return act(values, named, json)
+        asked = {each.name: values.pop(each.name) for each in verb_options}
+        return act(values, named, json, **asked)
 
     options = [
         *map(typed, inspect.signature(operator.read).parameters.values()),
         *file_options,
+        *verb_options,
         _option("soc", Soc, None),
         _option("json", Json, False),
     ]
@@ -132,11 +139,12 @@ def _command(
 
 def _add(
     name: str,
-    verb: Callable[[Operator, Problem, verbs.Files, bool], ExitCode],
+    verb: Callable[..., ExitCode],
     help: str,
     operators: tuple[Operator, ...],
     file_option: FileOption | None,
     without: str = "",
+    options: tuple[inspect.Parameter, ...] = (),
 ) -> typer.Typer:
     """Adds a verb with a command for each operator; `without` says what it does without one."""
 
@@ -150,10 +158,12 @@ def _add(
     for operator in operators:
         outputs = operator.function.output_names if file_option else []
 
-        def act(values: dict, files: verbs.Files, json: bool, operator=operator) -> ExitCode:
-            return verb(operator, operator.read(**values), files, json)
+        def act(
+            values: dict, files: verbs.Files, json: bool, operator=operator, **asked
+        ) -> ExitCode:
+            return verb(operator, operator.read(**values), files, json, **asked)
 
-        command = _command(operator, [file_option(output) for output in outputs], act)
+        command = _command(operator, [file_option(output) for output in outputs], act, options)
         summary = f"{help} {operator.summary}"
         group.command(operator.name, help=summary, epilog=example_of(operator))(command)
     app.add_typer(group, name=name)
@@ -191,6 +201,7 @@ _add(
     "Compare an operator with its float64 reference.",
     OPERATORS,
     _compare_option,
+    options=(_option("html", Annotated[Path | None, _REPORT], None),),
 )
 _add_gradcheck("Compare a gradient operator with numerical derivatives of its forward.")
 _add(

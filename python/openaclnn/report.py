@@ -47,7 +47,11 @@ def facts(title: str) -> Table:
 
 def json_document(document) -> None:
     """Prints one JSON object and nothing else."""
-    print(json.dumps(_plain(document), indent=2, allow_nan=False))
+    print(json_text(document))
+
+
+def json_text(document) -> str:
+    return json.dumps(_plain(document), indent=2, allow_nan=False)
 
 
 def _plain(value):
@@ -75,7 +79,7 @@ def all_ok(results: list[Accuracy]) -> bool:
     return all(each.ok for each in results)
 
 
-def _verdict(results: list[Accuracy]) -> str:
+def verdict(results: list[Accuracy]) -> str:
     return "within" if all_ok(results) else "OUTSIDE"
 
 
@@ -134,37 +138,57 @@ def _arrays_document(arrays: dict) -> dict:
     return {name: {"shape": shape, "dtype": dtype.name} for name, (shape, dtype) in arrays.items()}
 
 
-def print_accuracy(result: Accuracy) -> None:
-    summary = facts(f"{result.output}: {result.elements} elements of {result.dtype}")
-    summary.add_row(
-        "error, max / mean", f"{number(result.max_error)} / {number(result.mean_error)}"
-    )
-    summary.add_row(
-        "error / bound", f"{number(result.bound_ratio)}  {_verdict([result])} the bound"
-    )
+def accuracy_facts(result: Accuracy) -> list[tuple[str, str]]:
+    """What is said of an output: what, and how much."""
+    found = [
+        ("error, max / mean", f"{number(result.max_error)} / {number(result.mean_error)}"),
+        ("error / bound", f"{number(result.bound_ratio)}  {verdict([result])} the bound"),
+    ]
     if result.outside:
-        summary.add_row("elements outside the bound", str(result.outside))
+        found.append(("elements outside the bound", str(result.outside)))
     if result.not_judged:
-        summary.add_row("not judged: sums leave the FP32 range", str(result.not_judged))
+        found.append(("not judged: sums leave the FP32 range", str(result.not_judged)))
     if result.ulp_elements:
         whole = result.ulp_elements == result.elements
         of = "" if whole else f" of the {result.ulp_elements} whose terms do not cancel"
         for rank, ulp in result.ulp_percentiles.items():
-            summary.add_row(("ulp, max" if rank == "max" else f"ulp, {rank} %") + of, number(ulp))
+            found.append((("ulp, max" if rank == "max" else f"ulp, {rank} %") + of, number(ulp)))
             of = ""
     vendor = result.vendor
-    summary.add_row(
-        "vendor's standard, mean / max of the relative error",
-        f"{number(vendor.mean)} / {number(vendor.max)}, "
-        f"{'met' if vendor.met else 'not met'} at {number(vendor.threshold)}",
+    met = f"{'met' if vendor.met else 'not met'} at {number(vendor.threshold)}"
+    found.append(
+        (
+            "vendor's standard, mean / max of the relative error",
+            f"{number(vendor.mean)} / {number(vendor.max)}, {met}",
+        )
     )
+    return found
+
+
+WORST_COLUMNS = ("worst element", "got", "reference", "error", "ulp", "error / bound")
+
+
+def worst_rows(result: Accuracy) -> list[tuple[str, ...]]:
+    return [
+        (
+            str(list(each.coordinates)),
+            f"{each.got:.9g}",
+            f"{each.reference:.17g}",
+            *map(number, (each.error, each.ulp, each.bound_ratio)),
+        )
+        for each in result.worst
+    ]
+
+
+def print_accuracy(result: Accuracy) -> None:
+    summary = facts(f"{result.output}: {result.elements} elements of {result.dtype}")
+    for row in accuracy_facts(result):
+        summary.add_row(*row)
     console().print(summary)
     if result.worst:
-        worst = table("worst element", "got", "reference", "error", "ulp", "error / bound")
-        for each in result.worst:
-            figures = (each.error, each.ulp, each.bound_ratio)
-            exact = (f"{each.got:.9g}", f"{each.reference:.17g}")
-            worst.add_row(str(list(each.coordinates)), *exact, *map(number, figures))
+        worst = table(*WORST_COLUMNS)
+        for row in worst_rows(result):
+            worst.add_row(*row)
         console().print(worst)
 
 

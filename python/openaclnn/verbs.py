@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tool does with an operator and its arguments: run, check, time, differentiate."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
-from . import accuracy, bench, call, gradcheck, npy, progress, report, runtime
+from . import accuracy, bench, call, gradcheck, npy, page, progress, report, runtime, svg
 from .accuracy import Accuracy
+from .distribution import Distribution
 from .errors import ExitCode, InputError
 from .operators.operator import Operator, Problem
 
@@ -30,17 +33,33 @@ def run(operator: Operator, problem: Problem, files: Files, json: bool) -> ExitC
     return ExitCode.OK
 
 
-def check(operator: Operator, problem: Problem, files: Files, json: bool) -> ExitCode:
-    """Compares the operator, or the results in files, with the reference."""
-    results = compare(operator, problem, files)
+def check(
+    operator: Operator, problem: Problem, files: Files, json: bool, html: Path | None = None
+) -> ExitCode:
+    """Compares the operator, or the results in files, with the reference; draws it into `html`."""
+    distributions = {}
+    if html is not None:
+        svg.require("--report")
+        npy.check_writable(html)
+        distributions = {
+            name: Distribution(shape) for name, (shape, _) in problem.outputs.items()
+        }
+    results = compare(operator, problem, files, distributions)
+    if html is not None:
+        with progress.stage("report"):
+            document = _checked(operator, problem, results)
+            html.write_text(page.render(document, results, distributions), "utf-8")
     if json:
-        verdict = {"ok": report.all_ok(results), "results": results}
-        document = {**report.problem_document(operator, problem), **verdict}
-        report.json_document({**report.environment(), **document})
+        report.json_document(_checked(operator, problem, results))
     else:
         for each in results:
             report.print_accuracy(each)
     return ExitCode.OK if report.all_ok(results) else ExitCode.NUMBERS_DIFFER
+
+
+def _checked(operator: Operator, problem: Problem, results: list[Accuracy]) -> dict:
+    verdict = {"ok": report.all_ok(results), "results": results}
+    return {**report.environment(), **report.problem_document(operator, problem), **verdict}
 
 
 def measure(operator: Operator, problem: Problem, files: Files, json: bool) -> ExitCode:
@@ -54,7 +73,12 @@ def measure(operator: Operator, problem: Problem, files: Files, json: bool) -> E
     return ExitCode.OK
 
 
-def compare(operator: Operator, problem: Problem, files: Files) -> list[Accuracy]:
+def compare(
+    operator: Operator,
+    problem: Problem,
+    files: Files,
+    distributions: Mapping[str, Distribution] = MappingProxyType({}),
+) -> list[Accuracy]:
     """The accuracy of each output; those without a file are computed."""
     got = {name: _load_result(path, name, problem) for name, path in files.items()}
     started = runtime.start()
@@ -68,7 +92,8 @@ def compare(operator: Operator, problem: Problem, files: Files) -> list[Accuracy
     elements = sum(array.size for array in got.values())
     with progress.stage("comparison", elements) as advance:
         return [
-            accuracy.compare(name, got[name], references[name], advance) for name in problem.outputs
+            accuracy.compare(name, got[name], references[name], advance, distributions.get(name))
+            for name in problem.outputs
         ]
 
 

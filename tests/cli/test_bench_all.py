@@ -82,11 +82,13 @@ def test_the_tables_name_every_row(found):
     assert "## The roofs" in text and "## Geometric means" in text
 
 
-def test_plots_need_matplotlib(tool):
-    if find_spec("matplotlib"):
-        pytest.skip("it is here")
-    run = tool(*QUICK, "--plots", "plots", **PYTHON)
-    refused(run, 4, "has no matplotlib", "bench/setup.sh")
+def test_plots_need_matplotlib(here, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\nexit 1\n")
+    python.chmod(0o755)
+    monkeypatch.setenv("OPENACLNN_BENCH_PYTHON", str(python))
+    refused(here(*QUICK, "--plots", "plots"), 4, f"{python} has no matplotlib", "bench/setup.sh")
 
 
 @pytest.mark.parametrize(

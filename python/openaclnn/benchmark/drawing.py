@@ -11,6 +11,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+from .. import svg
 from ..errors import Error
 
 _OURS = "ours"
@@ -49,8 +50,7 @@ def _draw(found: dict, folder: Path) -> None:
     import matplotlib
 
     matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "openaclnn"  # the same figures give the same file
-    matplotlib.rcParams["svg.fonttype"] = "none"  # letters, not their outlines: a third of the size
+    matplotlib.rcParams.update(svg.STYLE)
     cold = [row for row in found["rows"] if row["state"] == "cold"]
     stated = [row for row in cold if row["kind"] != "sweep"]
     for operator in dict.fromkeys(row["operator"] for row in cold):
