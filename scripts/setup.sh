@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs what a step of the Makefile needs: Debian packages, then the Python environment .venv.
 #
-#   scripts/setup.sh [run|test|ci|cross|fuzz]
+#   scripts/setup.sh [packages|run|test|ci|cross|fuzz]
 #
-# Each of run, test and ci holds the one before it; cross and fuzz hold test. A call that finds everything in place needs no network.
+# Each of run, test and ci holds the one before it; cross and fuzz hold test. `packages` is run without .venv.
+# A call that finds everything in place needs no network.
 #   PYTHON                        the Python >= 3.11 that .venv is made from (default: /usr/bin/python3 first)
 #   OPENACLNN_SKIP_PACKAGES=1     trust the tools on PATH, ask dpkg nothing
 set -euo pipefail
@@ -89,12 +90,13 @@ make_venv() {
 }
 
 case ${1:-test} in
+  packages) install_packages "${run_packages[@]}" && exit 0 ;;
   run) install_packages "${run_packages[@]}" ;;
   test) install_packages "${run_packages[@]}" "${test_packages[@]}" ;;
   ci) install_packages "${run_packages[@]}" "${test_packages[@]}" "${ci_packages[@]}" ;;
   cross) install_packages "${run_packages[@]}" "${test_packages[@]}" "${cross_packages[@]}" ;;
   fuzz) install_packages "${run_packages[@]}" "${test_packages[@]}" "${fuzz_packages[@]}" ;;
-  *) fail "unknown level '$1', expected run, test, ci, cross or fuzz" ;;
+  *) fail "unknown level '$1', expected packages, run, test, ci, cross or fuzz" ;;
 esac
 make_venv
 if [[ ${1:-} == fuzz ]]; then
