@@ -87,8 +87,7 @@ typedef struct aclOpExecutor aclOpExecutor;
  * @param offset elements from tensorData to the view's first element.
  * @param format meaning of the axes; ACL_FORMAT_ND for none.
  * @param storageDims shape of the storage.
- * @param storageDimsNum number of its axes; 0 is a single element. With 0 or 1 the view may reach
- *     beyond the storage where the memory at tensorData holds it.
+ * @param storageDimsNum number of its axes, 0 for one element; with 0 or 1 memory may hold more.
  * @param tensorData address in device memory; may be NULL until phase 2.
  * @return the tensor, to be ended with aclDestroyTensor; NULL when viewDims or storageDims is null
  *     although its number is not 0, or memory is short.
