@@ -35,6 +35,10 @@ TEST(ProcessesTest, ValuesAreThoseOfTheTree) {
   for (const uint32_t size : {2u, 3u}) ExpectDone("values", size);
 }
 
+TEST(ProcessesTest, ValuesOfMoreRanksThanProcessors) {
+  for (const uint32_t size : {4u, 8u}) ExpectDone("few", size);
+}
+
 TEST(ProcessesTest, ValuesAreTheSameOverTcp) {
   const Variable tcp("UCX_TLS", "tcp,self");
   ExpectDone("values", 3);

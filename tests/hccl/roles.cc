@@ -1,100 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the processes of processes_test.cc do as ranks.
-#include <dirent.h>
+#include <malloc.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <map>
-#include <thread>
 
-#include "acl/acl.h"
-#include "hccl/hccl.h"
-#include "hccl/numbers.h"
-#include "hccl/processes.h"
+#include "hccl/role.h"
 
 namespace openaclnn::ranks {
 namespace {
-
-/// What went wrong first; the process ends with 1.
-struct Failed {};
-
-void Require(bool ok, const char* what, int got = 0) {
-  if (ok) return;
-  const char* words = aclGetRecentErrMsg();
-  std::fprintf(stderr, "%s: %d %s\n", what, got, words != nullptr ? words : "");
-  throw Failed();
-}
-#define REQUIRE(call)                      \
-  do {                                     \
-    const int result_ = (call);            \
-    Require(result_ == 0, #call, result_); \
-  } while (false)
-
-void Reach(const std::string& file) { std::ofstream(Job::Folder() + "/" + file) << "here\n"; }
-
-HcclRootInfo MeetBy(uint32_t number, bool root) {
-  HcclRootInfo info;
-  const std::string path = Job::PathOfInfo(number);
-  if (root) {
-    REQUIRE(HcclGetRootInfo(&info));
-    std::ofstream(path + ".new", std::ios::binary).write(info.internal, sizeof(info.internal));
-    std::filesystem::rename(path + ".new", path);
-    return info;
-  }
-  while (!std::filesystem::exists(path)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  std::ifstream(path, std::ios::binary).read(info.internal, sizeof(info.internal));
-  return info;
-}
-
-HcclComm MakeComm(uint32_t ranks, uint32_t rank, uint32_t number, uint32_t root = 0) {
-  const HcclRootInfo info = MeetBy(number, rank == root);
-  HcclComm comm = nullptr;
-  REQUIRE(HcclCommInitRootInfo(ranks, &info, rank, &comm));
-  return comm;
-}
-
-/// Device memory with values.
-template <class T>
-class Device {
- public:
-  explicit Device(const std::vector<T>& values) : count_(values.size()) {
-    REQUIRE(aclrtMalloc(&data_, count_ * sizeof(T), ACL_MEM_MALLOC_HUGE_FIRST));
-    REQUIRE(aclrtMemcpy(data_, count_ * sizeof(T), values.data(), count_ * sizeof(T),
-                        ACL_MEMCPY_HOST_TO_DEVICE));
-  }
-  Device(const Device&) = delete;
-  ~Device() { aclrtFree(data_); }
-  T* data() const { return static_cast<T*>(data_); }
-  std::vector<T> Read() const {
-    std::vector<T> values(count_);
-    REQUIRE(aclrtMemcpy(values.data(), count_ * sizeof(T), data_, count_ * sizeof(T),
-                        ACL_MEMCPY_DEVICE_TO_HOST));
-    return values;
-  }
-
- private:
-  size_t count_;
-  void* data_ = nullptr;
-};
-
-template <class T>
-Vectors<T> Inputs(uint32_t ranks, size_t count, uint32_t seed) {
-  Vectors<T> inputs;
-  for (uint32_t rank = 0; rank < ranks; ++rank) {
-    inputs.push_back(Random<T>(count, seed * 100 + rank));
-  }
-  return inputs;
-}
-
-struct Here {
-  uint32_t ranks, rank;
-  HcclComm comm;
-  aclrtStream stream;
-};
 
 template <class T>
 void ReduceAll(const Here& here, HcclDataType type, HcclReduceOp op, size_t count) {
@@ -147,12 +62,18 @@ void Pass(const Here& here, size_t count) {
   Require(recv.Read() == inputs[last], "BatchSendRecv");
 }
 
-aclrtStream Start() {
-  aclrtStream stream = nullptr;
-  REQUIRE(aclInit(nullptr));
-  REQUIRE(aclrtSetDevice(0));
-  REQUIRE(aclrtCreateStream(&stream));
-  return stream;
+/// Of as many ranks as the machine has no processors for.
+int Few(uint32_t ranks, uint32_t rank) {
+  const aclrtStream stream = Start();
+  const Here here = {ranks, rank, MakeComm(ranks, rank, 0), stream};
+  for (const size_t count : {1u, 20'011u}) {
+    ReduceAll<float>(here, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, count);
+    ReduceAll<Bf16>(here, HCCL_DATA_TYPE_BFP16, HCCL_REDUCE_SUM, count);
+    MoveAll(here, count);
+    Pass(here, count);
+  }
+  REQUIRE(HcclCommDestroy(here.comm));
+  return 0;
 }
 
 int Values(uint32_t ranks, uint32_t rank) {
@@ -244,36 +165,39 @@ int Idle(uint32_t ranks, uint32_t rank) {
   return 0;
 }
 
-size_t OpenDescriptors() {
-  DIR* const folder = opendir("/proc/self/fd");
-  size_t count = 0;
-  while (readdir(folder) != nullptr) ++count;
-  closedir(folder);
-  return count;
+// What UCX keeps of a communicator that is gone.
+constexpr size_t kHeapEach = 4096;
+
+/// Bytes of the heap that are in use.
+size_t HeapBytes() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
 }
 
-/// Whether it comes true in a second.
-bool Soon(const std::function<bool()>& condition) {
-  for (int i = 0; i < 1000 && !condition(); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return condition();
-}
-
+/// OPENACLNN_TEST_COMMUNICATORS (30) of them, one after the other.
 int Many(uint32_t ranks, uint32_t rank) {
   const aclrtStream stream = Start();
   const Device<float> data(std::vector<float>(10, 1));
-  size_t before = 0;
-  for (uint32_t number = 0; number < 30; ++number) {
+  const char* const asked = std::getenv("OPENACLNN_TEST_COMMUNICATORS");
+  const uint32_t all = asked != nullptr ? static_cast<uint32_t>(std::atoi(asked)) : 30;
+  const uint32_t warm = all / 3;
+  size_t descriptors = 0, heap = 0, memory = 0;
+  for (uint32_t number = 0; number < all; ++number) {
+    if (number == warm) {
+      descriptors = OpenDescriptors(), heap = HeapBytes(), memory = FreeMemory();
+    }
     const HcclComm comm = MakeComm(ranks, rank, number, number % ranks);
     REQUIRE(HcclAllReduce(data.data(), data.data(), 10, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_MAX, comm,
                           stream));
     REQUIRE(HcclCommDestroy(comm));
-    if (number == 4) before = OpenDescriptors();
   }
   // The root keeps those of the last one until all others have left.
-  Require(Soon([&] { return OpenDescriptors() <= before; }), "descriptors are left",
+  Require(Soon([&] { return OpenDescriptors() <= descriptors; }), "descriptors are left",
           static_cast<int>(OpenDescriptors()));
+  Require(FreeMemory() >= memory, "device memory is left");
+  const size_t most = heap + (all - warm) * kHeapEach;
+  Require(Soon([&] { return HeapBytes() <= most; }), "bytes of heap are left of each",
+          static_cast<int>((HeapBytes() - heap) / (all - warm)));
   return 0;
 }
 
@@ -292,12 +216,6 @@ int Leave(uint32_t ranks, uint32_t rank) {
   REQUIRE(HcclGetCommAsyncError(comm, &error));
   Require(error == HCCL_SUCCESS, "asynchronous error", error);
   return 0;
-}
-
-size_t FreeMemory() {
-  size_t free = 0, total = 0;
-  REQUIRE(aclrtGetMemInfo(ACL_HBM_MEM, &free, &total));
-  return free;
 }
 
 /// Ranks whose environments differ.
@@ -322,9 +240,7 @@ int Orphan(uint32_t ranks, uint32_t rank) {
     REQUIRE(HcclCommDestroy(comm));
     Reach("told");
   }
-  while (!std::filesystem::exists(Job::Folder() + "/told")) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  AwaitFile(Job::Folder() + "/told");
   return 0;
 }
 
@@ -391,38 +307,36 @@ int Quit(uint32_t ranks, uint32_t rank) {
 
 /// Rank 1 comes when it is told to.
 int Late(uint32_t ranks, uint32_t rank) {
-  while (rank == 1 && !std::filesystem::exists(Job::Folder() + "/go")) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  if (rank == 1) AwaitFile(Job::Folder() + "/go");
   Start();
   REQUIRE(HcclCommDestroy(MakeComm(ranks, rank, 0)));
   return 0;
 }
 
-int Guarded(int (*role)(uint32_t, uint32_t), uint32_t ranks, uint32_t rank) {
-  try {
-    return role(ranks, rank);
-  } catch (const Failed&) {
-    return 1;
-  }
-}
-
-template <int (*kRole)(uint32_t, uint32_t)>
-int Run(uint32_t ranks, uint32_t rank) {
-  return Guarded(kRole, ranks, rank);
-}
+const bool kEntered = [] {
+  Roles().merge(std::map<std::string, Role>{
+      {"values", Run<Values>},
+      {"opposite", Run<Opposite>},
+      {"missing", Run<Missing>},
+      {"survive", Run<Survive>},
+      {"idle", Run<Idle>},
+      {"many", Run<Many>},
+      {"leave", Run<Leave>},
+      {"late", Run<Late>},
+      {"differ", Run<Differ>},
+      {"quit", Run<Quit>},
+      {"levels", Run<Levels>},
+      {"orphan", Run<Orphan>},
+      {"few", Run<Few>},
+  });
+  return true;
+}();
 
 }  // namespace
 
 Role FindRole(const std::string& name) {
-  const std::map<std::string, Role> roles = {
-      {"values", Run<Values>},   {"opposite", Run<Opposite>}, {"missing", Run<Missing>},
-      {"survive", Run<Survive>}, {"idle", Run<Idle>},         {"many", Run<Many>},
-      {"leave", Run<Leave>},     {"late", Run<Late>},         {"differ", Run<Differ>},
-      {"quit", Run<Quit>},       {"levels", Run<Levels>},     {"orphan", Run<Orphan>},
-  };
-  const auto found = roles.find(name);
-  return found != roles.end() ? found->second : nullptr;
+  const auto found = Roles().find(name);
+  return found != Roles().end() ? found->second : nullptr;
 }
 
 }  // namespace openaclnn::ranks
