@@ -77,6 +77,25 @@ void Communicator::Finished(Pending& operation) {
   changed_.notify_all();
 }
 
+// The engine comes last, so that the others say why, and stands still before any of them is done.
+void Communicator::GiveUp(const Status& cause) {
+  Operations active;
+  Status status;
+  {
+    std::lock_guard lock(mutex_);
+    if (over_.ok()) {
+      over_ = Status(HCCL_E_REMOTE, Concat("communicator ", name(),
+                                           " has given up, since an operation has failed (",
+                                           cause.text(), "), expected another to be made"));
+      active = active_;
+    }
+    status = over_;
+  }
+  for (const auto& operation : active) operation->Fail(status);
+  engine_->GiveUp();
+  Kick();
+}
+
 void Communicator::Ended() {
   std::lock_guard lock(mutex_);
   --queued_;
@@ -101,13 +120,21 @@ Moved::Result Communicator::Progress() {
 }
 
 Status Communicator::LostPeer(uint32_t peer) const {
-  const PeerState state = engine_->peer_state(peer);
-  const char* const what = state == PeerState::kDied ? "has died or cannot be reached"
-                           : state == PeerState::kLeft
-                               ? "has destroyed its communicator"
-                               : "cannot be watched any more, since the root's rank has died";
-  return Status(HCCL_E_REMOTE, Concat("rank ", peer, " of communicator ", name(), " ", what,
-                                      ", expected all ranks to take part"));
+  const auto what = [](PeerState state) {
+    switch (state) {
+      case PeerState::kDied:
+        return "has died or cannot be reached";
+      case PeerState::kLeft:
+        return "has destroyed its communicator";
+      case PeerState::kGaveUp:
+        return "has given up, since an operation has failed there";
+      default:
+        return "cannot be watched any more, since the root's rank has died";
+    }
+  };
+  return Status(HCCL_E_REMOTE,
+                Concat("rank ", peer, " of communicator ", name(), " ",
+                       what(engine_->peer_state(peer)), ", expected all ranks to take part"));
 }
 
 void Communicator::NoteRemoteError(const Status& status) {
@@ -133,7 +160,7 @@ void Communicator::NotePeers(Operations* active) {
     if (rank == rank_ || state == peer.state) continue;
     if (peer.state == PeerState::kAlive) peer.since = Clock::now();
     peer.state = state;
-    if (state == PeerState::kDied) NoteRemoteError(LostPeer(rank));
+    if (state == PeerState::kDied || state == PeerState::kGaveUp) NoteRemoteError(LostPeer(rank));
   }
 }
 
@@ -146,9 +173,8 @@ void Communicator::FailWhatCannotEnd(const Operations& operations) {
       const Peer& peer = peers_[rank];
       if (peer.state != PeerState::kAlive && now > peer.since + kGrace) lost.push_back(rank);
     }
-    // Who has died is named before those of whom nothing is heard therefore.
-    std::stable_partition(lost.begin(), lost.end(),
-                          [&](uint32_t rank) { return peers_[rank].state != PeerState::kUnheard; });
+    // Who has died is named before those who gave up, or are not heard, therefore.
+    std::ranges::stable_sort(lost, {}, [&](uint32_t rank) { return peers_[rank].state; });
   }
   for (const auto& operation : operations) {
     if (operation->failed()) continue;

@@ -93,6 +93,9 @@ class Communicator final : public Moved {
   void Queued();
   void Begun(std::shared_ptr<Pending> operation);
   void Finished(Pending& operation);
+  /// An operation has failed while its messages were on their way: its memory is the program's now,
+  /// so that they must not go on, and no other operation can.
+  void GiveUp(const Status& cause);
   void Ended();
   /// Messages were begun: somebody is to move them.
   void Kick();

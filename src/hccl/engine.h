@@ -40,10 +40,12 @@ class Transfer {
   void* request = nullptr;
 };
 
+/// Causes before what follows from them.
 enum class PeerState {
   kAlive,
-  kLeft,  // has destroyed its communicator
   kDied,
+  kLeft,    // has destroyed its communicator
+  kGaveUp,  // an operation has failed there
   kUnheard  // whether it lives cannot be known any more: the root's rank, which would tell, died
 };
 
@@ -73,6 +75,9 @@ class Engine {
   /// something to do. False when it has now.
   virtual bool AddDescriptors(bool messages, std::vector<pollfd>* descriptors) = 0;
 
+  /// Tells the peers that this rank takes no part any more, and neither reads nor writes the memory
+  /// of messages that cannot be cancelled. For engines that have such.
+  virtual void GiveUp() {}
   /// Tells the peers that this rank goes, in good order. Messages that are still under way are
   /// forgotten: true when the engine does not touch their memory any more.
   virtual bool Leave() = 0;

@@ -34,6 +34,7 @@ bool Notices::relays() const {
 }
 
 void Notices::Read() {
+  if (gives_up_.exchange(false, std::memory_order_acq_rel)) Say(News::kGaveUp);
   for (uint32_t peer = 0; peer < lines_.size(); ++peer) {
     if (lines_[peer].open) ReadLine(peer);
   }
@@ -67,14 +68,24 @@ void Notices::ReadLine(uint32_t peer) {
 // Of itself a rank says that it leaves; of others only the root speaks.
 void Notices::Hear(uint32_t from, const Frame& frame) {
   if (frame.rank >= lines_.size() || (root_ && frame.rank != from)) return;
-  Learn(frame.rank, frame.news == News::kLeft ? PeerState::kLeft : PeerState::kDied);
+  Learn(frame.rank, StateOf(frame.news));
+}
+
+PeerState Notices::StateOf(News news) {
+  if (news == News::kLeft) return PeerState::kLeft;
+  return news == News::kGaveUp ? PeerState::kGaveUp : PeerState::kDied;
+}
+
+Notices::News Notices::NewsOf(PeerState state) {
+  if (state == PeerState::kLeft) return News::kLeft;
+  return state == PeerState::kGaveUp ? News::kGaveUp : News::kDied;
 }
 
 void Notices::Learn(uint32_t peer, PeerState state) {
   if (peer == rank_ || this->state(peer) != PeerState::kAlive) return;
   states_[peer].store(state, std::memory_order_release);
   if (!root_) return;
-  const Frame frame = {state == PeerState::kLeft ? News::kLeft : News::kDied, peer};
+  const Frame frame = {NewsOf(state), peer};
   for (uint32_t other = 0; other < lines_.size(); ++other) {
     if (other != peer && lines_[other].open) Tell(lines_[other], frame);
   }
@@ -85,9 +96,9 @@ void Notices::Tell(const Line& line, const Frame& frame) {
   (void)send(line.socket.get(), &frame, sizeof(frame), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-void Notices::Leave() const {
+void Notices::Say(News news) const {
   for (const Line& line : lines_) {
-    if (line.open) Tell(line, {News::kLeft, rank_});
+    if (line.open) Tell(line, {news, rank_});
   }
 }
 

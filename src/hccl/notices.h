@@ -22,19 +22,21 @@ class Notices {
  public:
   Notices(uint32_t rank, Meeting meeting);
 
-  /// Without waiting; by one thread.
+  /// Says what there is to say and hears the others, without waiting; by one thread.
   void Read();
   PeerState state(uint32_t peer) const { return states_[peer].load(std::memory_order_acquire); }
   void AddDescriptors(std::vector<pollfd>* descriptors) const;
   /// This is the root's, and another rank may still need it.
   bool relays() const;
   /// Says that this rank goes in good order. Needs no memory.
-  void Leave() const;
+  void Leave() const { Say(News::kLeft); }
+  /// An operation has failed here, and no other will end well: Read says so.
+  void GiveUp() { gives_up_.store(true, std::memory_order_release); }
   /// After that nothing more is read or told.
   void Close() { lines_.clear(); }
 
  private:
-  enum class News : uint32_t { kLeft = 1, kDied = 2 };
+  enum class News : uint32_t { kLeft = 1, kDied = 2, kGaveUp = 3 };
   struct Frame {
     News news;
     uint32_t rank;
@@ -48,10 +50,14 @@ class Notices {
   void ReadLine(uint32_t peer);
   void Hear(uint32_t from, const Frame& frame);
   void Learn(uint32_t peer, PeerState state);
+  void Say(News news) const;
+  static PeerState StateOf(News news);
+  static News NewsOf(PeerState state);
   static void Tell(const Line& line, const Frame& frame);
 
   const uint32_t rank_;
   const bool root_;
+  std::atomic<bool> gives_up_{false};
   std::vector<Line> lines_;  // by rank
   std::unique_ptr<std::atomic<PeerState>[]> states_;
 };

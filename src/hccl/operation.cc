@@ -143,12 +143,20 @@ int Operation::Advance(OpenaclnnMessage* message) {
 }
 
 int Operation::End(OpenaclnnMessage* message) {
-  if (failed()) CancelMessages();
+  if (!failed()) {
+    communicator_->Finished(*this);
+    return 0;
+  }
+  CancelMessages();
+  Status failure;
+  {
+    std::lock_guard lock(mutex_);
+    failure = failure_;
+  }
+  if (Lingers()) communicator_->GiveUp(failure);
   communicator_->Finished(*this);
-  if (!failed()) return 0;
-  std::lock_guard lock(mutex_);
-  Write(message, failure_.text());
-  return StreamCode(failure_.code());
+  Write(message, failure.text());
+  return StreamCode(failure.code());
 }
 
 void Operation::Begin(size_t first, size_t end) {
@@ -229,6 +237,18 @@ void Operation::CancelMessages() {
       communicator_->engine().Cancel(&message);
     }
   }
+}
+
+// What a step before which nothing moves sends is the plan's own, and whoever is gone takes
+// nothing.
+bool Operation::Lingers() const {
+  return std::ranges::any_of(messages_, [&](const Message& message) {
+    if (!message.begun.load(std::memory_order_acquire)) return false;
+    if (message.done.load(std::memory_order_acquire)) return false;
+    const PeerState state = communicator_->engine().peer_state(message.peer);
+    const bool reachable = state == PeerState::kAlive || state == PeerState::kUnheard;
+    return reachable && !plan_.steps[message.step].gate;
+  });
 }
 
 }  // namespace openaclnn

@@ -83,6 +83,9 @@ class Operation final : public Pending,
   bool Arrived(uint32_t step);
   bool ArrivesSoon(uint32_t step);
   void CancelMessages();
+  /// Whether a message that cannot be cancelled may still reach the program's memory, or come from
+  /// it.
+  bool Lingers() const;
 
   const std::shared_ptr<Communicator> communicator_;
   const char* const name_;

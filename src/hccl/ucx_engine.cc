@@ -48,6 +48,7 @@ class UcxEngine final : public Engine {
   void LookAtPeers() override { notices_->Read(); }
   PeerState peer_state(uint32_t peer) const override { return notices_->state(peer); }
   bool AddDescriptors(bool messages, std::vector<pollfd>* descriptors) override;
+  void GiveUp() override;
   bool Leave() override;
   void Quit() override;
 
@@ -87,6 +88,7 @@ class UcxEngine final : public Engine {
 
   // Under UCX's lock.
   uint64_t under_way_ = 0;
+  bool gave_up_ = false;
   bool ended_ = false;
 };
 
@@ -186,7 +188,7 @@ void UcxEngine::Begin(Transfer* transfer) {
   const Call call(*this);
   ++under_way_;
   transfer->engine = this;
-  if (ended_) return Ended(transfer, UCS_ERR_CONNECTION_RESET, transfer->bytes);
+  if (ended_ || gave_up_) return Ended(transfer, UCS_ERR_CONNECTION_RESET, transfer->bytes);
   ucs_status_ptr_t request = transfer->receives ? Receive(transfer) : Send(transfer);
   if (request == nullptr || UCS_PTR_IS_ERR(request)) {
     Ended(transfer, UCS_PTR_STATUS(request), transfer->bytes);
@@ -205,7 +207,7 @@ void UcxEngine::Cancel(Transfer* transfer) {
 bool UcxEngine::Progress() {
   if (callers_.load(std::memory_order_relaxed) > 0) return true;
   std::lock_guard lock(ucx_.mutex);
-  if (ended_) return false;
+  if (ended_ || gave_up_) return false;
   int turns = 0;
   while (turns < kProgressTurns && ucx_.worker_progress(worker_) != 0) ++turns;
   return turns > 0;
@@ -215,7 +217,7 @@ bool UcxEngine::AddDescriptors(bool messages, std::vector<pollfd>* descriptors) 
   notices_->AddDescriptors(descriptors);
   if (!messages) return true;
   std::lock_guard lock(ucx_.mutex);
-  if (ended_) return true;
+  if (ended_ || gave_up_) return true;
   if (ucx_.worker_arm(worker_) != UCS_OK) return false;
   descriptors->push_back({descriptor_, POLLIN, 0});
   return true;
@@ -238,6 +240,14 @@ void UcxEngine::CloseEndpoints() {
     }
     ucx_.request_free(request);
   }
+}
+
+// UCX cannot cancel a send, nor a receive that has met its message. Without progress it does not
+// touch their memory: over TCP and shared memory a processor copies, within ucp_worker_progress.
+void UcxEngine::GiveUp() {
+  const Call call(*this);
+  if (ended_ || std::exchange(gave_up_, true)) return;
+  notices_->GiveUp();
 }
 
 bool UcxEngine::Leave() {

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks that stand still (SIGSTOP) or are late: shorter than the time-outs nothing comes of it,
+// longer all are told, and nobody takes wrong numbers for right ones.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <thread>
+
+#include "ascendcl/fixture.h"
+#include "hccl/hangs.h"
+#include "hccl/processes.h"
+
+namespace openaclnn {
+namespace {
+
+using ranks::Processes;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kStart{20000};
+// HCCL_EXEC_TIMEOUT here, and how much later on a busy machine all have been told.
+constexpr milliseconds kTimeout{1000}, kSlack{1500};
+
+std::string Numbered(const char* file, uint32_t rank) { return file + std::to_string(rank); }
+
+void ExpectRunning(const Processes& processes, uint32_t size) {
+  for (uint32_t rank = 0; rank < size; ++rank) {
+    ASSERT_TRUE(processes.Reached(Numbered("running.", rank), kStart)) << processes.Said(rank);
+  }
+}
+
+void ExpectRight(Processes* processes, uint32_t size) {
+  processes->Make(ranks::kEnoughFile);
+  for (uint32_t rank = 0; rank < size; ++rank) {
+    EXPECT_EQ(processes->Await(rank), 0) << "rank " << rank << ": " << processes->Said(rank);
+  }
+}
+
+/// OPENACLNN_TEST_HANGS, or a number for everyday.
+int Hangs(int everyday) {
+  const char* hangs = std::getenv("OPENACLNN_TEST_HANGS");
+  return hangs != nullptr ? std::atoi(hangs) : everyday;
+}
+
+TEST(HangTest, ShortOnesChangeNothing) {
+  const Variable timeout("HCCL_EXEC_TIMEOUT", "5");
+  std::mt19937 random(2);
+  constexpr int kEach = 8;  // hangs of the same processes
+  for (int i = 0; i < Hangs(24); i += kEach) {
+    const uint32_t size = 2 + random() % 3;
+    const Variable tls("UCX_TLS", random() % 3 == 0 ? "tcp,self" : nullptr);
+    const Variable check("OPENACLNN_CHECK", random() % 2 == 0 ? "off" : "fast");
+    SCOPED_TRACE(testing::Message() << "hang " << i << ", " << size << " ranks");
+    Processes processes("steady", size);
+    ExpectRunning(processes, size);
+    for (int hang = 0; hang < kEach && !HasFailure(); ++hang) {
+      const uint32_t victim = random() % size;
+      processes.Signal(victim, SIGSTOP);
+      std::this_thread::sleep_for(milliseconds(random() % 60));
+      processes.Signal(victim, SIGCONT);
+      std::this_thread::sleep_for(milliseconds(random() % 20));
+    }
+    ExpectRight(&processes, size);
+    if (HasFailure()) return;
+  }
+}
+
+TEST(HangTest, DelaysChangeNothing) {
+  std::mt19937 random(3);
+  for (const uint32_t size : {2u, 3u, 4u}) {
+    const Variable tls("UCX_TLS", size == 3 ? "tcp,self" : nullptr);
+    Processes processes("delayed", size);
+    ExpectRunning(processes, size);
+    std::this_thread::sleep_for(milliseconds(random() % 300));
+    ExpectRight(&processes, size);
+  }
+}
+
+/// Whether the rank's stream has failed, and says one of what is documented.
+void ExpectTold(const Processes& processes, uint32_t rank, milliseconds time) {
+  EXPECT_TRUE(processes.Reached(Numbered("told.", rank), time)) << "rank " << rank;
+  const std::string said = processes.Said(rank);
+  EXPECT_TRUE(said.find("(HCCL_EXEC_TIMEOUT): it waits for rank") != std::string::npos ||
+              said.find("has given up") != std::string::npos)
+      << said;
+}
+
+/// Stops a rank until the others have been told; then it is told, too.
+void ExpectLongHangIsTold(uint32_t size, uint32_t victim, milliseconds after) {
+  SCOPED_TRACE(testing::Message() << size << " ranks, rank " << victim << " stopped after "
+                                  << after.count() << " ms");
+  Processes processes("steady", size);
+  ExpectRunning(processes, size);
+  std::this_thread::sleep_for(after);
+  processes.Signal(victim, SIGSTOP);
+  const auto stopped = Processes::Clock::now();
+  for (uint32_t rank = 0; rank < size; ++rank) {
+    if (rank != victim) ExpectTold(processes, rank, kTimeout + kSlack);
+  }
+  // Not before its time, either.
+  EXPECT_GT(Processes::Clock::now() - stopped, kTimeout - milliseconds(100));
+  processes.Signal(victim, SIGCONT);
+  ExpectTold(processes, victim, kTimeout + kSlack);
+  processes.Make(ranks::kEnoughFile);
+  for (uint32_t rank = 0; rank < size; ++rank) {
+    const int code = processes.Await(rank);
+    EXPECT_TRUE(code == ranks::kTimedOut || code == ranks::kLost)
+        << "rank " << rank << ": " << code << ", " << processes.Said(rank);
+  }
+}
+
+TEST(HangTest, LongOnesAreToldAndNobodyTakesWrongNumbers) {
+  const Variable timeout("HCCL_EXEC_TIMEOUT", "1");
+  std::mt19937 random(4);
+  for (int i = 0; i < Hangs(24) / 8; ++i) {
+    const uint32_t size = 2 + random() % 2;
+    const Variable tls("UCX_TLS", random() % 3 == 0 ? "tcp,self" : nullptr);
+    const Variable check("OPENACLNN_CHECK", random() % 2 == 0 ? "off" : "fast");
+    ExpectLongHangIsTold(size, random() % size, milliseconds(random() % 40));
+    if (HasFailure()) return;
+  }
+}
+
+// Unchecked, a message moves as soon as the other calls: it may not be what came into the sender's
+// memory after that was told that its operation had failed.
+TEST(HangTest, WhatCameAfterAFailureIsNotReceived) {
+  const Variable timeout("HCCL_EXEC_TIMEOUT", "1");
+  const Variable check("OPENACLNN_CHECK", "off");
+  for (const char* const way : {static_cast<const char*>(nullptr), "tcp,self"}) {
+    const Variable tls("UCX_TLS", way);
+    Processes processes("late_call", 2);
+    ExpectTold(processes, 0, kStart);
+    ExpectTold(processes, 1, kTimeout + kSlack);
+    processes.Make(ranks::kEnoughFile);
+    EXPECT_EQ(processes.Await(0), ranks::kTimedOut) << processes.Said(0);
+    EXPECT_EQ(processes.Await(1), ranks::kLost) << processes.Said(1);
+  }
+}
+
+}  // namespace
+}  // namespace openaclnn
