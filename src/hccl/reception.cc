@@ -55,7 +55,7 @@ Reception::Reception(const Nonce& nonce, uint32_t ranks, uint32_t rank, std::str
 
 Status Reception::Receive(const Socket& listener, std::chrono::seconds timeout, Meeting* meeting) {
   const Deadline deadline = steady_clock::now() + timeout;
-  while (missing_ > 0) {
+  while (missing_ > 0 || SomeHaveGone()) {
     if (steady_clock::now() >= deadline) {
       Status status = Missing(timeout);
       for (const Seat& seat : seats_) {
@@ -180,6 +180,17 @@ void Reception::EmptySeat(uint32_t rank) {
   if (!seats_[rank].taken || rank == rank_) return;
   seats_[rank] = {};
   ++missing_;
+}
+
+// Those that came may have lost patience while this process stood still.
+bool Reception::SomeHaveGone() {
+  for (uint32_t rank = 0; rank < seats_.size(); ++rank) {
+    char byte = 0;
+    const Socket& socket = seats_[rank].socket;
+    if (!socket || recv(socket.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0) continue;
+    EmptySeat(rank);
+  }
+  return missing_ > 0;
 }
 
 Status Reception::Missing(std::chrono::seconds timeout) const {

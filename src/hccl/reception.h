@@ -44,6 +44,8 @@ class Reception {
   Status Judge(const Hello& hello) const;
   void Refuse(const Socket& socket, const Status& status) const;
   void EmptySeat(uint32_t rank);
+  /// Whether one that sat has gone meanwhile; its seat is empty then.
+  bool SomeHaveGone();
   Status Missing(std::chrono::seconds timeout) const;
   Status SeatAll(Meeting* meeting);
 

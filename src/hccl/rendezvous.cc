@@ -59,26 +59,29 @@ bool ReadAddresses(const std::string& body, uint32_t ranks, std::vector<std::str
   return at == body.size();
 }
 
+Status Cut(const HcclEnvironment& environment, Deadline deadline) {
+  if (steady_clock::now() >= deadline) return NoAnswer(environment);
+  return Status(HCCL_E_TCP_CONNECT,
+                "root has closed the connection without a whole answer, expected its process to "
+                "make the communicator");
+}
+
 Status ReadWelcome(const Socket& socket, const HcclEnvironment& environment, uint32_t ranks,
                    Deadline deadline, Meeting* meeting) {
   Welcome welcome;
-  if (!ReadAll(socket, &welcome, sizeof(welcome), deadline)) {
-    if (steady_clock::now() >= deadline) return NoAnswer(environment);
-    return Status(HCCL_E_TCP_CONNECT,
-                  "root has closed the connection without an answer, expected "
-                  "its process to make the communicator");
-  }
-  const uint64_t most = welcome.code != 0 ? kMaxRefusalBytes
-                                          : uint64_t{ranks} * (kMaxAddressBytes + sizeof(uint32_t));
+  if (!ReadAll(socket, &welcome, sizeof(welcome), deadline)) return Cut(environment, deadline);
+  const bool refused = welcome.code != 0;
+  const uint64_t most =
+      refused ? kMaxRefusalBytes : uint64_t{ranks} * (kMaxAddressBytes + sizeof(uint32_t));
   if (std::memcmp(welcome.magic, kWelcomeMagic, sizeof(kWelcomeMagic)) != 0 ||
-      welcome.bytes > most || welcome.root_rank >= ranks) {
+      welcome.bytes > most || welcome.root_rank >= ranks || (refused && welcome.bytes == 0)) {
     return Status(HCCL_E_TCP_CONNECT,
                   "answer at the root's address is not one of libhccl.so, "
                   "expected the process that made the root info");
   }
   std::string body(welcome.bytes, '\0');
-  if (!ReadAll(socket, body.data(), body.size(), deadline)) return NoAnswer(environment);
-  if (welcome.code != 0) return Status(static_cast<int>(welcome.code), body);
+  if (!ReadAll(socket, body.data(), body.size(), deadline)) return Cut(environment, deadline);
+  if (refused) return Status(static_cast<int>(welcome.code), body);
   meeting->root_rank = welcome.root_rank;
   meeting->checked = welcome.checked != 0;
   if (ReadAddresses(body, ranks, &meeting->addresses)) return {};

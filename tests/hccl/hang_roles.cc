@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the processes of hang_test.cc do: they are stopped, or late, and look at every result.
+#include <signal.h>
+
 #include <random>
 
 #include "hccl/hangs.h"
@@ -162,11 +164,25 @@ int LateCall(uint32_t ranks, uint32_t rank) {
   return result;
 }
 
+/// The root stands still between its root info and the others' coming.
+int StoppedRoot(uint32_t ranks, uint32_t rank) {
+  Start();
+  const HcclRootInfo info = MeetBy(0, rank == 0);
+  if (rank == 0) raise(SIGSTOP);
+  HcclComm comm = nullptr;
+  const int result = HcclCommInitRootInfo(ranks, &info, rank, &comm);
+  const char* words = aclGetRecentErrMsg();
+  if (result != 0) std::fprintf(stderr, "%d %s\n", result, words != nullptr ? words : "");
+  if (result == 0) REQUIRE(HcclCommDestroy(comm));
+  return result;
+}
+
 const bool kEntered = [] {
   Roles().merge(std::map<std::string, Role>{
       {"steady", Run<Steady>},
       {"delayed", Run<Delayed>},
       {"late_call", Run<LateCall>},
+      {"stopped_root", Run<StoppedRoot>},
   });
   return true;
 }();

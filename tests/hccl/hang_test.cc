@@ -11,6 +11,7 @@
 
 #include "ascendcl/fixture.h"
 #include "hccl/hangs.h"
+#include "hccl/hccl_types.h"
 #include "hccl/processes.h"
 
 namespace openaclnn {
@@ -136,6 +137,28 @@ TEST(HangTest, WhatCameAfterAFailureIsNotReceived) {
     processes.Make(ranks::kEnoughFile);
     EXPECT_EQ(processes.Await(0), ranks::kTimedOut) << processes.Said(0);
     EXPECT_EQ(processes.Await(1), ranks::kLost) << processes.Said(1);
+  }
+}
+
+TEST(HangTest, ARootThatStandsStillIsNamedAndMissesTheOthers) {
+  const Variable timeout("HCCL_CONNECT_TIMEOUT", "1");
+  Processes processes("stopped_root", 2);
+  EXPECT_EQ(processes.Await(1), HCCL_E_TIMEOUT);
+  EXPECT_NE(processes.Said(1).find("root has not answered in 1 s"), std::string::npos)
+      << processes.Said(1);
+  processes.Signal(0, SIGCONT);
+  EXPECT_EQ(processes.Await(0), HCCL_E_TIMEOUT);
+  EXPECT_NE(processes.Said(0).find("rank 1 of 2 has not come in 1 s"), std::string::npos)
+      << processes.Said(0);
+}
+
+TEST(HangTest, ARootThatStandsStillForAMomentIsWaitedFor) {
+  Processes processes("stopped_root", 3);
+  ASSERT_TRUE(processes.Reached("info.0", kStart));
+  std::this_thread::sleep_for(milliseconds(300));
+  processes.Signal(0, SIGCONT);
+  for (const uint32_t rank : {0u, 1u, 2u}) {
+    EXPECT_EQ(processes.Await(rank), 0) << processes.Said(rank);
   }
 }
 
