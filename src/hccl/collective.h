@@ -38,6 +38,10 @@ Plan PlanBroadcast(Place place, uint64_t bytes, uint32_t root, std::byte* buffer
 Plan PlanScatter(Place place, uint64_t bytes, uint32_t root, const std::byte* send,
                  std::byte* recv);
 
+/// Puts the messages of every step in the order of the ranks behind this one, the next one's first:
+/// where all began with rank 0, its link would be full while the others' stand idle.
+void BeginWithTheNext(Place place, Plan* plan);
+
 /// A part of a buffer.
 struct Part {
   uint64_t offset;

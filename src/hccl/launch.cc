@@ -71,6 +71,7 @@ Status Launch::Submit(const std::vector<CallHeader>& headers, Plan plan) {
   Status status = Guard([&] {
     // Checked or not, a barrier is nothing but this.
     if (!alone()) AddAgreements(place(), agreements, communicator_->checked(), &plan);
+    BeginWithTheNext(place(), &plan);
     return std::make_shared<Operation>(communicator_, api_, std::move(plan), std::move(pins_))
         ->Submit(stream_);
   });

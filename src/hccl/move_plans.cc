@@ -29,6 +29,16 @@ void AddMove(std::vector<Move>* moves, const Move& move) {
 
 }  // namespace
 
+void BeginWithTheNext(Place place, Plan* plan) {
+  const auto distance = [&](const Move& move) {
+    return (move.peer + place.size - place.rank) % place.size;
+  };
+  for (Step& step : plan->steps) {
+    std::ranges::stable_sort(step.ahead, {}, distance);
+    std::ranges::stable_sort(step.moves, {}, distance);
+  }
+}
+
 Plan PlanAllGather(Place place, uint64_t bytes, const std::byte* send, std::byte* recv) {
   Plan plan;
   Step& step = plan.steps.emplace_back();
