@@ -5,7 +5,7 @@ PREFIX ?= $(CURDIR)/build/install
 JOBS ?= $(shell nproc)
 RANKS ?= 2
 SAMPLE_PRESET ?= dev
-FUZZ_TARGETS ?= config sequence kernels npy trace capture
+FUZZ_TARGETS ?= config sequence kernels ranks npy trace capture
 
 RUN_JOB = .venv/bin/openaclnn demo --text data/alice29.txt
 
