@@ -17,12 +17,30 @@ namespace {
 
 constexpr const char* kName = "libucp.so.0";
 
-// Unless the environment has them: no handlers of signals, no patched munmap, no warning about
-// variables that only other versions know, nothing printed of peers that have gone. And no reading
-// in another process's memory: where that one has died UCX ends this one (seen in one of 40 kills).
-constexpr const char* kSettings[][2] = {
-    {"UCX_HANDLE_ERRORS", "none"}, {"UCX_MEM_EVENTS", "n"}, {"UCX_WARN_UNUSED_ENV_VARS", "n"},
-    {"UCX_LOG_LEVEL", "fatal"},    {"UCX_TLS", "^cma"},
+// Unless the environment has them. Of the process, which UCX reads while it is loaded: no handlers
+// of signals, no patched munmap, no warning about variables that only other versions know, nothing
+// printed of peers that have gone.
+constexpr const char* kVariables[][2] = {
+    {"UCX_HANDLE_ERRORS", "none"},
+    {"UCX_MEM_EVENTS", "n"},
+    {"UCX_WARN_UNUSED_ENV_VARS", "n"},
+    {"UCX_LOG_LEVEL", "fatal"},
+};
+
+struct Option {
+  const char* variable;
+  const char* name;
+  const char* value;
+};
+
+// Of the context: two ways not taken, since UCX 1.13 ends this process where its peer has died in
+// them: reading in another process's memory (seen in one of 40 kills) and writing there over TCP
+// (an assertion about the answer to such a write, seen in one of 100 kills on a busy machine). A
+// transport's options have no prefix in 1.13 and have one later; the other name is passed over.
+constexpr Option kOptions[] = {
+    {"UCX_TLS", "TLS", "^cma"},
+    {"UCX_TCP_PUT_ENABLE", "PUT_ENABLE", "n"},
+    {"UCX_TCP_PUT_ENABLE", "TCP_PUT_ENABLE", "n"},
 };
 
 Status NotAvailable(const std::string& why) {
@@ -40,7 +58,10 @@ bool Find(void* library, const char* name, Function* function, std::string* miss
 }
 
 bool FindAll(void* library, UcxLibrary* ucx, std::string* missing) {
-  return Find(library, "ucp_init_version", &ucx->init_version, missing) &&
+  return Find(library, "ucp_config_read", &ucx->config_read, missing) &&
+         Find(library, "ucp_config_modify", &ucx->config_modify, missing) &&
+         Find(library, "ucp_config_release", &ucx->config_release, missing) &&
+         Find(library, "ucp_init_version", &ucx->init_version, missing) &&
          Find(library, "ucp_worker_create", &ucx->worker_create, missing) &&
          Find(library, "ucp_worker_destroy", &ucx->worker_destroy, missing) &&
          Find(library, "ucp_worker_get_address", &ucx->worker_get_address, missing) &&
@@ -61,21 +82,39 @@ bool FindAll(void* library, UcxLibrary* ucx, std::string* missing) {
 class Settings {
  public:
   Settings() {
-    for (size_t i = 0; i < std::size(kSettings); ++i) {
-      const auto& [name, value] = kSettings[i];
+    for (size_t i = 0; i < std::size(kVariables); ++i) {
+      const auto& [name, value] = kVariables[i];
       set_[i] = std::getenv(name) == nullptr && setenv(name, value, 0) == 0;
     }
   }
   Settings(const Settings&) = delete;
   ~Settings() {
-    for (size_t i = 0; i < std::size(kSettings); ++i) {
-      if (set_[i]) (void)unsetenv(kSettings[i][0]);
+    for (size_t i = 0; i < std::size(kVariables); ++i) {
+      if (set_[i]) (void)unsetenv(kVariables[i][0]);
     }
   }
 
  private:
-  bool set_[std::size(kSettings)] = {};
+  bool set_[std::size(kVariables)] = {};
 };
+
+std::string Gives(const char* function, ucs_status_t status) {
+  return Concat(function, " gives ", static_cast<int>(status));
+}
+
+/// The options of the environment with kOptions where it has none; to be released.
+Status Configure(const UcxLibrary& ucx, ucp_config_t** options) {
+  ucs_status_t status = ucx.config_read(nullptr, nullptr, options);
+  if (status != UCS_OK) return NotAvailable(Gives("ucp_config_read", status));
+  for (const auto& [variable, name, value] : kOptions) {
+    if (std::getenv(variable) != nullptr) continue;
+    status = ucx.config_modify(*options, name, value);
+    if (status == UCS_OK) continue;
+    ucx.config_release(*options);
+    return NotAvailable(Concat(Gives("ucp_config_modify", status), " for ", name));
+  }
+  return {};
+}
 
 Status Open(UcxLibrary* ucx) {
   const Settings settings;
@@ -90,10 +129,13 @@ Status Open(UcxLibrary* ucx) {
   params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_NAME;
   params.features = UCP_FEATURE_TAG | UCP_FEATURE_WAKEUP;
   params.name = "openaclnn";
+  ucp_config_t* options = nullptr;
+  Status configured = Configure(*ucx, &options);
+  if (!configured.ok()) return configured;
   const ucs_status_t status =
-      ucx->init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, nullptr, &ucx->context);
-  if (status == UCS_OK) return {};
-  return NotAvailable(Concat("ucp_init gives ", static_cast<int>(status)));
+      ucx->init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, options, &ucx->context);
+  ucx->config_release(options);
+  return status == UCS_OK ? Status() : NotAvailable(Gives("ucp_init", status));
 }
 
 }  // namespace

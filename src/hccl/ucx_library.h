@@ -11,6 +11,9 @@
 namespace openaclnn {
 
 struct UcxLibrary {
+  decltype(&ucp_config_read) config_read;
+  decltype(&ucp_config_modify) config_modify;
+  decltype(&ucp_config_release) config_release;
   decltype(&ucp_init_version) init_version;
   decltype(&ucp_worker_create) worker_create;
   decltype(&ucp_worker_destroy) worker_destroy;
