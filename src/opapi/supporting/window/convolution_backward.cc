@@ -164,16 +164,15 @@ template <class Multiply>
 const float* SumOfPieces(const Pieces& pieces, int64_t rows, float* levels,
                          const Multiply& multiply) {
   const int64_t columns = pieces.matrix / rows;
-  int64_t depth = 0;
-  const auto merge = [&] {
-    --depth;
-    Add(levels + (depth - 1) * pieces.matrix, levels + depth * pieces.matrix, rows, columns);
+  const auto add_to_level = [&](int64_t level) {
+    Add(levels + level * pieces.matrix, levels + (level + 1) * pieces.matrix, rows, columns);
   };
+  int64_t depth = 0;
   for (int64_t piece = 0; piece < pieces.count; ++piece) {
     multiply(piece, levels + depth++ * pieces.matrix);
-    for (int64_t done = piece; (done & 1) != 0; done >>= 1) merge();
+    for (int64_t done = piece; (done & 1) != 0; done >>= 1) add_to_level(--depth - 1);
   }
-  while (depth > 1) merge();
+  for (; depth > 1; --depth) add_to_level(depth - 2);
   return depth == 0 ? nullptr : levels;
 }
 
