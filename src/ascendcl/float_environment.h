@@ -3,7 +3,7 @@
 #pragma once
 
 #if defined(__SSE2__)
-#include <immintrin.h>
+#include <xmmintrin.h>
 #elif defined(__aarch64__)
 #include <cstdint>
 #endif

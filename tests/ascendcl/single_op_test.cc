@@ -3,7 +3,7 @@
 #include <cmath>
 
 #if defined(__SSE2__)
-#include <immintrin.h>
+#include <xmmintrin.h>
 #endif
 
 #include "acl/acl_op_compiler.h"

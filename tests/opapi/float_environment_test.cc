@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #if defined(__SSE2__)
-#include <immintrin.h>
+#include <xmmintrin.h>
 
 #include <cfenv>
 #include <new>
