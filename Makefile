@@ -151,7 +151,7 @@ lint: ## formatting, clang-tidy, layout
 	scripts/setup.sh ci
 	$(CLANG_FORMAT) --dry-run -Werror $(SOURCES)
 	cmake --preset dev
-	run-clang-tidy-14 -quiet -p build/dev -j $(JOBS) $(TIDY_FILES)
+	.venv/bin/python scripts/clang_tidy.py build/dev --jobs $(JOBS) --only $(TIDY_FILES)
 	.venv/bin/python -m pytest -q scripts
 	.venv/bin/python scripts/check_layout.py
 	.venv/bin/python scripts/generate_readme.py --check
