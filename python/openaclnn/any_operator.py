@@ -130,6 +130,8 @@ def _options(arguments: list[str]) -> dict[str, str]:
         name, given, value = rest.pop(0).partition("=")
         if not name.startswith("--") or not (given or rest):
             raise InputError(f"{name} is left over, expected --PARAMETER VALUE")
+        if name[2:] in found:
+            raise InputError(f"{name} is given twice, expected one value")
         found[name[2:]] = value if given else rest.pop(0)
     return found
 
@@ -224,7 +226,7 @@ def _outputs(arguments: list[Argument], values: dict[str, str], inputs: dict[str
             file, *rest = values[each.name].split(":")
             if rest[1:]:
                 raise InputError(f"--{each.name} is {values[each.name]}, expected FILE[:RESULT]")
-            array = np.ascontiguousarray(_load(Path(file), each.name))
+            array = np.asarray(_load(Path(file), each.name), order="C")
             storage = array.reshape(-1)
             files[each.name] = Path("".join(rest) or file)
             outputs[each.name] = View(storage, storage.reshape(array.shape))

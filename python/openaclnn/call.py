@@ -2,6 +2,7 @@
 """One call of an operator: phase 1, workspace, phase 2, synchronise."""
 
 import ctypes
+import math
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -207,10 +208,20 @@ def _each(outputs: dict[str, _Placed | list[_Placed]], of) -> dict:
 
 
 def run(runtime: Runtime, function: Function, problem: Problem) -> dict[str, np.ndarray]:
-    """Runs an operator once and returns its outputs."""
+    """Runs an operator once and returns its outputs, each as long as the operator found much."""
     with Call(runtime, function, problem) as call:
         call.run()
-        return call.outputs()
+        shapes = call.shapes()
+        return {name: _cut(array, shapes[name]) for name, array in call.outputs().items()}
+
+
+def _cut(outputs, shapes):
+    """What lies in the first elements; of a list, in each member's."""
+    if isinstance(outputs, list):
+        return list(map(_cut, outputs, shapes))
+    if outputs.shape == tuple(shapes):
+        return outputs
+    return outputs.reshape(-1)[: math.prod(shapes)].reshape(shapes)
 
 
 def run_over_nan(runtime: Runtime, function: Function, problem: Problem) -> dict[str, np.ndarray]:

@@ -103,7 +103,9 @@ class Reports:
         """Of the file that is named already, or of one for as long as this process lives."""
         named = os.environ.get("OPENACLNN_CHECK_JSON")
         if named and "PYTEST_XDIST_WORKER" not in os.environ:  # those would share one
-            return cls(Path(named).absolute())
+            file = Path(named).absolute()
+            os.environ["OPENACLNN_CHECK_JSON"] = str(file)  # a child may run in another folder
+            return cls(file)
         _remove_left()
         prefix = f"{_TEMPORARY}{os.getpid()}-"
         descriptor, file = tempfile.mkstemp(prefix=prefix, suffix=".jsonl")

@@ -121,6 +121,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     return [config.stash[_NPU].header] if config.stash[_NPU].header else []
 
 
+@pytest.hookimpl(trylast=True)  # after -k, -m and --deselect
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         marker = item.get_closest_marker("npu")

@@ -66,6 +66,8 @@ def run(
         try:
             for rank in range(ranks):
                 running.start(rank, program, command, environment(variables, ranks, rank, port))
+                if running.deadline is not None:
+                    break
         except OSError as error:
             raise Error(f"cannot start {program}: {error.strerror}") from None
         if running.deadline is not None:  # a signal came before all were there to get it

@@ -61,6 +61,22 @@ def test_in_place(here, tmp_path):
     assert here(*add, "a.npy").code == 0 and np.array_equal(result(tmp_path, "a.npy"), A + B)
 
 
+def test_a_scalar_in_place_stays_one(here, tmp_path):
+    save(tmp_path / "scalar.npy", np.array(2, np.float32))
+    run = here("call", "aclnnInplaceAdds", "--selfRef", "scalar.npy", "--other=1", "--alpha=1")
+    assert run.code == 0 and result(tmp_path, "scalar.npy").shape == ()
+    assert result(tmp_path, "scalar.npy") == 3
+
+
+def test_what_was_found_is_what_is_written(here, tmp_path):
+    save(tmp_path / "mask.npy", np.array([[True, False, True], [False, False, True]]))
+    run = here("call", "aclnnMaskedSelect", "--self", "a.npy", "--mask", "mask.npy",
+               "--out", "out.npy:6")  # fmt: skip
+    assert run.code == 0 and np.array_equal(result(tmp_path), A[[0, 0, 1], [0, 2, 2]])
+    run = here("call", "aclnnNonzero", "--self", "mask.npy", "--out", "out.npy:6,2:int64")
+    assert run.code == 0 and np.array_equal(result(tmp_path), [[0, 0], [0, 2], [1, 2]])
+
+
 def test_outputs_that_are_declared_const(here, tmp_path):
     """silu(a) * b of the halves of x; x / rms(x); ones with probability 1."""
     save(tmp_path / "x.npy", A[:, :2])
@@ -115,6 +131,7 @@ def test_running_statistics_are_read_and_written(here, tmp_path):
         ),
         (["aclnnAdd", "--beta", "1"], ["aclnnAdd has no parameter beta", "--alpha"]),
         (["aclnnAdd", "a.npy"], ["a.npy is left over, expected --PARAMETER VALUE"]),
+        (["aclnnAbs", "--self", "a.npy", "--self=b.npy"], ["--self is given twice"]),
         (["aclnnInplaceAdd", "--selfRef", "o.npy"], ["o.npy: No such file"]),
         (["aclnnForeachAbs", "--x", "a.npy", "--out", "o.npy"], ["aclTensorList*", "cannot give"]),
         (["aclnnFlip", "--self", "a.npy", "--dims", "x", "--out", "o.npy"], ["--dims is x"]),

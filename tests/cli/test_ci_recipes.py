@@ -186,6 +186,7 @@ def test_the_job_of_gitlab(job):
         ({"wheel": "no-*.whl"}, "wheel is 'no-*.whl', which 0 files match, expected one"),
         ({"wheel": "*"}, "wheel is '*', which 2 files match, expected one"),
         ({"wheel": "o*.whl", "torch": "2.8.0"}, "torch is 2.8.0 and torch-npu is missing"),
+        ({"wheel": "o*.whl", "torch-npu": "2.8.0"}, "torch-npu is 2.8.0 and torch is missing"),
     ],
 )
 def test_what_the_action_refuses(job, given, words):

@@ -148,6 +148,7 @@ def test_what_needs_torch_npu_is_skipped_without(pytester, run):
     ended = run("--npu-required")
     assert ended.ret == pytest.ExitCode.USAGE_ERROR
     said(ended, "--npu-required: ", "::test_it needs torch and torch_npu")
+    assert run("--npu-required", "-k", "other").ret == pytest.ExitCode.NO_TESTS_COLLECTED
     for name in ("torch", "torch_npu"):
         pytester.makepyfile(**{name: ""})
     run("--npu").assert_outcomes(failed=1)
@@ -208,6 +209,18 @@ def test_a_mistake_of_a_program_that_a_test_starts(pytester, run):
         + "    subprocess.run([sys.executable, '-c', text], check=True)\n"
     )
     run("--npu", "--npu-check=full").assert_outcomes(failed=1)
+
+
+def test_a_mistake_of_a_program_in_another_folder(pytester, run):
+    pytester.makepyfile(
+        NEEDS_NOTHING
+        + "def test_it(tmp_path):\n"
+        + f"    import subprocess, sys\n    text = {ACL + 'fill(2)'!r}\n"
+        + "    subprocess.run([sys.executable, '-c', text], check=True, cwd=tmp_path)\n"
+    )
+    ended = run("--npu", "--npu-check=full", OPENACLNN_CHECK_JSON="report.jsonl")
+    ended.assert_outcomes(failed=1)
+    assert (pytester.path / "report.jsonl").is_file()
 
 
 def test_a_mistake_in_each_part_of_a_test(pytester, run):
