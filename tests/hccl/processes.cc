@@ -15,6 +15,8 @@
 #include <sstream>
 #include <thread>
 
+#include "hccl/networks.h"
+
 extern char** environ;
 
 namespace openaclnn::ranks {
@@ -48,6 +50,7 @@ Processes::Processes(const std::string& role, uint32_t ranks, uint32_t missing)
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 2, OutputOf(folder_, rank).c_str(),
                                      O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const WithinNetwork network(rank);
     if (posix_spawn(&processes_[rank], program.c_str(), &actions, nullptr, arguments, environ) !=
         0) {
       processes_[rank] = -1;

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "ascendcl/fixture.h"
+#include "hccl/networks.h"
 #include "hccl/processes.h"
 
 namespace openaclnn {
@@ -22,7 +23,7 @@ int Connect() {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(kPort);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  inet_pton(AF_INET, ranks::AddressOf(0).c_str(), &address.sin_addr);
   for (int i = 0; i < 20000; ++i) {
     const int made = socket(AF_INET, SOCK_STREAM, 0);
     if (connect(made, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0) return made;
@@ -56,7 +57,7 @@ std::string Hello(uint32_t version, uint32_t ranks, uint32_t rank) {
 }
 
 TEST(StrangersTest, AreSentAwayOrRefusedAndTheRanksMeet) {
-  const Variable ip("HCCL_IF_IP", "127.0.0.1");
+  const Variable ip("HCCL_IF_IP", ranks::AddressOf(0).c_str());
   const Variable port("HCCL_HOST_SOCKET_PORT_RANGE", std::to_string(kPort).c_str());
   ranks::Processes processes("late", 2);  // rank 1 comes when the strangers have been
   const int silent = Connect();
