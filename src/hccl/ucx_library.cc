@@ -102,20 +102,6 @@ std::string Gives(const char* function, ucs_status_t status) {
   return Concat(function, " gives ", static_cast<int>(status));
 }
 
-/// The options of the environment with kOptions where it has none; to be released.
-Status Configure(const UcxLibrary& ucx, ucp_config_t** options) {
-  ucs_status_t status = ucx.config_read(nullptr, nullptr, options);
-  if (status != UCS_OK) return NotAvailable(Gives("ucp_config_read", status));
-  for (const auto& [variable, name, value] : kOptions) {
-    if (std::getenv(variable) != nullptr) continue;
-    status = ucx.config_modify(*options, name, value);
-    if (status == UCS_OK) continue;
-    ucx.config_release(*options);
-    return NotAvailable(Concat(Gives("ucp_config_modify", status), " for ", name));
-  }
-  return {};
-}
-
 Status Open(UcxLibrary* ucx) {
   const Settings settings;
   void* const library = dlopen(kName, RTLD_NOW | RTLD_LOCAL);
@@ -130,7 +116,7 @@ Status Open(UcxLibrary* ucx) {
   params.features = UCP_FEATURE_TAG | UCP_FEATURE_WAKEUP;
   params.name = "openaclnn";
   ucp_config_t* options = nullptr;
-  Status configured = Configure(*ucx, &options);
+  Status configured = ConfigureUcx(*ucx, &options);
   if (!configured.ok()) return configured;
   const ucs_status_t status =
       ucx->init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, options, &ucx->context);
@@ -139,6 +125,19 @@ Status Open(UcxLibrary* ucx) {
 }
 
 }  // namespace
+
+Status ConfigureUcx(const UcxLibrary& ucx, ucp_config_t** options) {
+  ucs_status_t status = ucx.config_read(nullptr, nullptr, options);
+  if (status != UCS_OK) return NotAvailable(Gives("ucp_config_read", status));
+  for (const auto& [variable, name, value] : kOptions) {
+    if (std::getenv(variable) != nullptr) continue;
+    status = ucx.config_modify(*options, name, value);
+    if (status == UCS_OK) continue;
+    ucx.config_release(*options);
+    return NotAvailable(Concat(Gives("ucp_config_modify", status), " for ", name));
+  }
+  return {};
+}
 
 Status OpenUcx(UcxLibrary** library) {
   static std::mutex mutex;

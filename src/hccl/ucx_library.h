@@ -34,6 +34,9 @@ struct UcxLibrary {
   std::mutex mutex;       // held in every call: builds of UCX without threads are common
 };
 
+/// The options of the environment, and ours where it has none; to be released.
+Status ConfigureUcx(const UcxLibrary& ucx, ucp_config_t** options);
+
 /// HCCL_E_UNAVAIL, with what to install, where there is none.
 Status OpenUcx(UcxLibrary** library);
 

@@ -59,6 +59,13 @@ TEST(ProcessesTest, WhoExitsHasNotDied) { ExpectDone("leave", 3); }
 
 TEST(ProcessesTest, TheRootSaysWhetherCallsAreCompared) { ExpectDone("levels", 2); }
 
+TEST(ProcessesTest, TheEnvironmentIsLeftAndComesFirst) {
+  for (const char* const way : {static_cast<const char*>(nullptr), "tcp,self"}) {
+    const Variable tls("UCX_TLS", way);
+    ExpectDone("inherit", 2);
+  }
+}
+
 TEST(ProcessesTest, WhoWaitsWhileTheProcessEndsIsTold) { ExpectDone("quit", 3); }
 
 TEST(ProcessesTest, WhoDoesNotComeIsNamed) {

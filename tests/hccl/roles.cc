@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -305,6 +306,38 @@ int Quit(uint32_t ranks, uint32_t rank) {
   std::exit(0);
 }
 
+std::vector<std::string> Variables() {
+  std::vector<std::string> variables;
+  for (char** one = environ; *one != nullptr; ++one) variables.emplace_back(*one);
+  std::sort(variables.begin(), variables.end());
+  return variables;
+}
+
+/// Whether this process has mapped memory as UCX shares it with others.
+bool SharesMemory() {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find("/SYSV") != line.npos || line.find("ucx_shm") != line.npos) return true;
+  }
+  return false;
+}
+
+/// What UCX is told is not left to children, and what the environment tells it comes first.
+int Inherit(uint32_t ranks, uint32_t rank) {
+  const aclrtStream stream = Start();
+  const std::vector<std::string> before = Variables();
+  const HcclComm comm = MakeComm(ranks, rank, 0);
+  const Device<float> data(std::vector<float>(10, 1));
+  REQUIRE(HcclAllReduce(data.data(), data.data(), 10, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, comm,
+                        stream));
+  REQUIRE(aclrtSynchronizeStream(stream));
+  Require(Variables() == before, "variables");
+  const bool by_tcp = std::getenv("UCX_TLS") != nullptr;
+  Require(SharesMemory() != by_tcp, "shared memory", SharesMemory());
+  REQUIRE(HcclCommDestroy(comm));
+  return 0;
+}
+
 /// Rank 1 comes when it is told to.
 int Late(uint32_t ranks, uint32_t rank) {
   if (rank == 1) AwaitFile(Job::Folder() + "/go");
@@ -323,6 +356,7 @@ const bool kEntered = [] {
       {"many", Run<Many>},
       {"leave", Run<Leave>},
       {"late", Run<Late>},
+      {"inherit", Run<Inherit>},
       {"differ", Run<Differ>},
       {"quit", Run<Quit>},
       {"levels", Run<Levels>},
