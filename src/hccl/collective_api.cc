@@ -2,6 +2,7 @@
 // HcclAllReduce, HcclReduce, HcclReduceScatter, HcclAllGather, HcclBroadcast, HcclScatter,
 // HcclBarrier.
 #include <cstring>
+#include <optional>
 
 #include "hccl/collective.h"
 #include "hccl/hccl.h"
@@ -20,46 +21,29 @@ Plan PlanCopy(const std::byte* from, std::byte* to, uint64_t bytes) {
   return plan;
 }
 
-Status AllReduce(const void* send, void* recv, uint64_t count, HcclDataType type, HcclReduceOp op,
-                 HcclComm comm, aclrtStream stream) {
-  Launch launch("HcclAllReduce", stream);
+/// Where there is a root it alone has the result.
+Status Reduce(const char* api, const void* send, void* recv, uint64_t count, HcclDataType type,
+              HcclReduceOp op, std::optional<uint32_t> root, HcclComm comm, aclrtStream stream) {
+  Launch launch(api, stream);
   Reduction reduction{};
   Status status = launch.Find(comm);
   if (status.ok()) status = launch.FindReduction(type, op, &reduction);
-  if (!status.ok() || count == 0) return status;
-  const HcclTypeInfo& info = *FindHcclType(type);
-  std::byte *from = nullptr, *to = nullptr;
-  status = launch.Pin("sendBuf", send, count, 1, info, &from);
-  if (status.ok()) status = launch.Pin("recvBuf", recv, count, 1, info, &to);
-  const uint64_t bytes = count * info.bytes;
-  if (status.ok()) status = CheckOverlap(from, bytes, to, bytes, from == to);
-  if (!status.ok()) return status;
-  const CallHeader header = {CallKind::kAllReduce, uint32_t(type), uint32_t(op), 0, bytes, bytes};
-  return launch.Submit(header, launch.alone()
-                                   ? PlanCopy(from, to, bytes)
-                                   : PlanAllReduce(launch.place(), reduction, count, from, to));
-}
-
-Status Reduce(const void* send, void* recv, uint64_t count, HcclDataType type, HcclReduceOp op,
-              uint32_t root, HcclComm comm, aclrtStream stream) {
-  Launch launch("HcclReduce", stream);
-  Reduction reduction{};
-  Status status = launch.Find(comm);
-  if (status.ok()) status = launch.FindReduction(type, op, &reduction);
-  if (status.ok()) status = launch.CheckRoot(root);
+  if (status.ok() && root) status = launch.CheckRoot(*root);
   if (!status.ok() || count == 0) return status;
   const HcclTypeInfo& info = *FindHcclType(type);
   const Place place = launch.place();
+  const bool receives = !root || place.rank == *root;
   std::byte *from = nullptr, *to = nullptr;
   status = launch.Pin("sendBuf", send, count, 1, info, &from);
-  if (status.ok() && place.rank == root) status = launch.Pin("recvBuf", recv, count, 1, info, &to);
+  if (status.ok() && receives) status = launch.Pin("recvBuf", recv, count, 1, info, &to);
   const uint64_t bytes = count * info.bytes;
-  if (status.ok() && to != nullptr) status = CheckOverlap(from, bytes, to, bytes, from == to);
+  if (status.ok() && receives) status = CheckOverlap(from, bytes, to, bytes, from == to);
   if (!status.ok()) return status;
-  const CallHeader header = {CallKind::kReduce, uint32_t(type), uint32_t(op), root, bytes, bytes};
-  return launch.Submit(header, launch.alone()
-                                   ? PlanCopy(from, to, bytes)
-                                   : PlanReduce(place, reduction, count, root, from, to));
+  const CallKind kind = root ? CallKind::kReduce : CallKind::kAllReduce;
+  const CallHeader header = {kind, uint32_t(type), uint32_t(op), root.value_or(0), bytes, bytes};
+  if (launch.alone()) return launch.Submit(header, PlanCopy(from, to, bytes));
+  return launch.Submit(header, root ? PlanReduce(place, reduction, count, *root, from, to)
+                                    : PlanAllReduce(place, reduction, count, from, to));
 }
 
 Status ReduceScatter(const void* send, void* recv, uint64_t count, HcclDataType type,
@@ -159,14 +143,16 @@ using openaclnn::HcclApi;
 HcclResult HcclAllReduce(void* sendBuf, void* recvBuf, uint64_t count, HcclDataType dataType,
                          HcclReduceOp op, HcclComm comm, aclrtStream stream) {
   return HcclApi("HcclAllReduce", [&] {
-    return openaclnn::AllReduce(sendBuf, recvBuf, count, dataType, op, comm, stream);
+    return openaclnn::Reduce("HcclAllReduce", sendBuf, recvBuf, count, dataType, op, std::nullopt,
+                             comm, stream);
   });
 }
 
 HcclResult HcclReduce(void* sendBuf, void* recvBuf, uint64_t count, HcclDataType dataType,
                       HcclReduceOp op, uint32_t root, HcclComm comm, aclrtStream stream) {
   return HcclApi("HcclReduce", [&] {
-    return openaclnn::Reduce(sendBuf, recvBuf, count, dataType, op, root, comm, stream);
+    return openaclnn::Reduce("HcclReduce", sendBuf, recvBuf, count, dataType, op, root, comm,
+                             stream);
   });
 }
 
