@@ -11,9 +11,10 @@ Ranks are alike and networks have no middle: nothing is said of switches, losses
 """
 
 import argparse
+import math
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -31,11 +32,16 @@ class Network:
     """Seconds, and bytes a second; `cores` of one machine that all ranks share, or None."""
 
     latency: float
-    bandwidth: float
+    bandwidth: float  # of a rank's link, each way
     overhead: float  # of a processor, for each message, on either side
     step: float  # of a step: a thread is woken
     reduce: float  # bytes of all inputs that a rank adds in a second
     cores: int | None = None
+    copy: float = math.inf  # bytes that a processor moves in a second
+
+    def byte(self, ranks: int) -> float:
+        """Seconds of one: the link's, or a processor's where that is slower."""
+        return max(1 / self.bandwidth, self.share(ranks) / self.copy)
 
     def share(self, ranks: int) -> float:
         """What a processor's second costs where ranks outnumber the cores."""
@@ -44,9 +50,15 @@ class Network:
 
 # `local` is fitted to what two processes took on the machine of docs/distributed.md, which others
 # used (scripts/ranks_measure.py); a rank's processor copies what it sends and what it receives, so
-# that its bandwidth is that of both at once. All of the others is assumed.
+# that its bandwidth is that of both at once. So is `tcp`, over links of that machine that have no
+# rate. All of the others is assumed.
+TCP = Network(10e-6, math.inf, 30e-6, 80e-6, 5e9, cores=2, copy=0.5e9)
 NETWORKS = {
-    "local": Network(1e-6, 0.5e9, 10e-6, 45e-6, 5e9, cores=2),
+    "local": Network(1e-6, math.inf, 10e-6, 45e-6, 5e9, cores=2, copy=0.5e9),
+    "tcp": TCP,
+    "tcp-1G": replace(TCP, bandwidth=125e6),
+    "tcp-10G": replace(TCP, bandwidth=1.25e9),
+    "tcp-10G-1ms": replace(TCP, latency=1e-3, bandwidth=1.25e9),
     "1G": Network(50e-6, 125e6, 2e-6, 20e-6, 6e9),
     "10G": Network(20e-6, 1.25e9, 2e-6, 20e-6, 6e9),
     "10G-1ms": Network(1e-3, 1.25e9, 2e-6, 20e-6, 6e9),
@@ -190,12 +202,11 @@ class Wire:
         self.received += sizes.sum(axis=0)
         self.messages += there.sum(axis=1)
         network, share = self.network, self.network.share(self.ranks)
-        # On one machine a processor copies; elsewhere that is the network's.
-        second = share if network.cores else 1.0
-        cost = (network.overhead * share + sizes * (second / network.bandwidth)) * there
+        byte = network.byte(self.ranks)
+        cost = (network.overhead * share + sizes * byte) * there
         left = np.maximum(begin, self.sends)[:, None] + self._in_turn(cost)
         self.sends = np.where(there.any(axis=1), left.max(axis=1), self.sends)
-        left -= sizes * (second / network.bandwidth)  # its first byte
+        left -= sizes * byte  # its first byte
         left += network.latency * np.where(sizes >= RENDEZVOUS, 3, 1)
         arrived = self._receive(np.where(there, left, np.inf), cost)
         arrived[~there] = -np.inf
@@ -258,7 +269,7 @@ def simulate(
     least = least_bytes(collective, ranks, size)
     cost = Cost(
         float(now.max()),
-        network.latency + least / network.bandwidth,
+        network.latency + least * network.byte(1),
         int(max(wire.sent.max(), wire.received.max())),
         least,
         int(wire.messages.max()),

@@ -3,6 +3,7 @@
 
 import heapq
 import itertools
+import math
 import random
 import re
 from pathlib import Path
@@ -41,7 +42,7 @@ class Events:
         for peer in others if moves is not None else ():
             if not (size := int(moves[rank, peer])):
                 continue
-            byte = (share if network.cores else 1.0) / network.bandwidth
+            byte = max(1 / network.bandwidth, share / network.copy)
             cost = network.overhead * share + size * byte
             self.sends[rank] = max(self.sends[rank], time) + cost
             latency = network.latency * (3 if size >= ranks_model.RENDEZVOUS else 1)
@@ -109,6 +110,7 @@ def test_is_what_single_events_give(collective):
             step=10 ** choose.uniform(-6, -4),
             reduce=10 ** choose.uniform(9, 10),
             cores=choose.choice([None, None, 2]),
+            copy=choose.choice([math.inf, 1e9]),
         )
         root = choose.randrange(ranks)
         cost, _ = simulate(collective, ranks, size, network, root)
@@ -134,11 +136,14 @@ def test_time_is_the_closed_form():
 
 
 def test_processors_are_shared():
-    one = Network(0.0, 1e9, 1e-6, 1e-5, 1e9, cores=2)
+    one = Network(0.0, math.inf, 1e-6, 1e-5, 1e9, cores=2, copy=1e9)
     assert one.share(2) == 1 and one.share(8) == 4
     alone = Network(0.0, 1e9 / 4, 4e-6, 4e-5, 1e9 / 4)
     ours, theirs = (simulate("AllReduce", 8, 1 << 20, each)[0].seconds for each in (one, alone))
     assert ours == pytest.approx(theirs)
+    # A link is a rank's own: what limits is the slower of both.
+    for bandwidth, limit in ((125e6, 125e6), (1e9, 1e9 / 4)):
+        assert Network(0.0, bandwidth, 0, 0, 1, cores=2, copy=1e9).byte(8) == 1 / limit
 
 
 @pytest.mark.parametrize("collective", COLLECTIVES)

@@ -75,7 +75,7 @@ class Networks:
         self.descriptors = tuple(self._new() for _ in range(ranks))
         self._call("setns", self._switch, NEW_NETWORK)
         ports = [f"port{rank}" for rank in range(ranks)]
-        lines = ["link set lo up", "link add switch type bridge", "link set switch up"]
+        lines = ["link add switch type bridge", "link set switch up"]
         lines.append(f"addr add {SWITCH}/24 dev switch")
         for port, descriptor in zip(ports, self.descriptors, strict=True):
             place = f"/proc/self/fd/{descriptor}"
@@ -88,6 +88,12 @@ class Networks:
             with self.within(rank):
                 batch("ip", own)
                 batch("tc", link.rules("eth0"))
+
+    def close(self) -> None:
+        """Ends the networks of ranks, and the switch's ports with them."""
+        for descriptor in self.descriptors:
+            os.close(descriptor)
+        batch("ip", ["link del switch"])
 
     def _call(self, function: str, *arguments: int) -> None:
         if getattr(self._libc, function)(*arguments) != 0:
@@ -140,6 +146,7 @@ def enter() -> None:
         os.environ[INSIDE] = "1"
         command = [*unshare(), sys.executable, *sys.orig_argv[1:]]
         os.execv(command[0], command)
+    batch("ip", ["link set lo up"])
 
 
 def of_torchrun(rank: int, ranks: int) -> dict[str, str]:
