@@ -50,8 +50,8 @@ class Network:
 
 # `local` is fitted to what two processes took on the machine of docs/distributed.md, which others
 # used (scripts/ranks_measure.py); a rank's processor copies what it sends and what it receives, so
-# that its bandwidth is that of both at once. So is `tcp`, over links of that machine that have no
-# rate. All of the others is assumed.
+# that its bandwidth is that of both at once. All of the others is assumed: `tcp` too, the same
+# processors with dearer messages, over links of that machine.
 TCP = Network(10e-6, math.inf, 30e-6, 80e-6, 5e9, cores=2, copy=0.5e9)
 NETWORKS = {
     "local": Network(1e-6, math.inf, 10e-6, 45e-6, 5e9, cores=2, copy=0.5e9),
