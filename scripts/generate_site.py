@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the pages of the documentation that no hand writes: the command line, the environment, and
-the supporting operators, a page for each topic of records.
+"""Writes the pages of the documentation that no hand writes: the command line, the environment, the
+runtime's functions, a page for each header, and the supporting operators, one for each topic.
 
 python3 scripts/generate_site.py FOLDER: needs .venv, no library.
 """
@@ -9,6 +9,7 @@ import re
 import sys
 from pathlib import Path
 
+import runtime_pages
 import typer.main
 from operator_records import read_topics
 
@@ -86,6 +87,7 @@ def main(arguments: list[str]) -> int:
     folder = Path(arguments[0])
     folder.mkdir(parents=True, exist_ok=True)
     pages = {"cli": command_line(), "environment": environment()}
+    pages |= runtime_pages.pages()
     pages |= {f"supporting_{topic.name}": topic_page(topic) for topic in read_topics()}
     for name, text in pages.items():
         (folder / f"{name}.md").write_text(text, "utf-8")

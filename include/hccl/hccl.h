@@ -100,6 +100,7 @@ ACL_FUNC_VISIBILITY uint32_t HcclGetCommConfigCapability(void);
 
 /* ---- What is known of them ---- */
 
+/** How many ranks the communicator has, and which one this is. */
 ACL_FUNC_VISIBILITY HcclResult HcclGetRankSize(HcclComm comm, uint32_t* rankSize);
 ACL_FUNC_VISIBILITY HcclResult HcclGetRankId(HcclComm comm, uint32_t* rank);
 /** `commName` has room for COMM_NAME_MAX_LENGTH bytes. */
@@ -108,6 +109,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclGetCommName(HcclComm comm, char* commName);
 ACL_FUNC_VISIBILITY HcclResult HcclGetCommAsyncError(HcclComm comm, HcclResult* asyncError);
 /** The name of a result; for what is none, words that say so. */
 ACL_FUNC_VISIBILITY const char* HcclGetErrorString(HcclResult code);
+/** Settings of the process; the only one says what is so anyway. */
 ACL_FUNC_VISIBILITY HcclResult HcclSetConfig(HcclConfig config, HcclConfigValue configValue);
 ACL_FUNC_VISIBILITY HcclResult HcclGetConfig(HcclConfig config, HcclConfigValue* configValue);
 
