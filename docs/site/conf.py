@@ -2,11 +2,13 @@
 """Sphinx: the pages where they lie in the tree, and what scripts/generate_site.py makes."""
 
 import re
+import sys
 from pathlib import Path
 
 from docutils import nodes
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "docs/site"))
 
 project = "openaclnn"
 author = "The openaclnn authors"
@@ -15,7 +17,7 @@ version = release = re.search(
     r'__version__ = "(.*)"', (ROOT / "python/openaclnn/__init__.py").read_text()
 )[1]
 
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "formulas"]
 root_doc = "docs/index"
 include_patterns = [
     "README*.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CONFORMANCE.md", "CHANGELOG.md", "SECURITY.md",
@@ -28,6 +30,9 @@ myst_heading_anchors = 3
 myst_links_external_new_tab = False
 
 html_theme = "furo"
+html_math_renderer = "mathml"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_title = f"openaclnn {release}"
 html_copy_source = False
 html_show_sphinx = False

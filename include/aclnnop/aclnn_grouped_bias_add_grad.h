@@ -12,8 +12,9 @@ extern "C" {
 /**
  * Phase 1: checks the arguments and plans the work.
  *
- *     out[j,h] = sum of gradY[i,h] over e_{j-1} <= i < e_j        with groupIdxOptional, e_{-1} = 0
- *     out[g,h] = sum over c of gradY[g,c,h]                       without
+ *     out[j,h] = sum over i with e_{j-1} <= i < e_j of gradY[i,h]
+ *                with groupIdxOptional, e_{-1} = 0
+ *     out[g,h] = sum over c of gradY[g,c,h]  without groupIdxOptional
  *
  * An end that equals the one before it, or a leading 0, is an empty group: a zero row. Every tensor
  * may be any strided view, in a plain format.

@@ -16,7 +16,7 @@ extern "C" {
  * n_b = (length - block) / stride + 1 windows (none if it is shorter than block); the windows of
  * all segments are concatenated, O_b the first of segment b. With g = outputGrad:
  *
- *     inputGradOut[S_b+s,n,:] = sum over windows i of b with 0 <= s - i*stride < block of
+ *     inputGradOut[S_b+s,n,:] = sum over windows i in b with 0 <= s - i*stride < block of
  *                               weight[s - i*stride,n] * g[O_b+i,n,:]
  *     weightGradOut[r,n]      = sum over b, i, k of input[S_b+i*stride+r,n,k] * g[O_b+i,n,k]
  *

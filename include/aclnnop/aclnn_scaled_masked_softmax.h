@@ -12,7 +12,10 @@ extern "C" {
 /**
  * Phase 1: checks the arguments and plans the work.
  *
- *     y = softmax over the last dimension of (mask ? -10000 : scale * x)
+ *     z = mask ? -10000 : scale * x
+ *     y = e^(z - max z) / sum over the last axis of e^(z - max z)
+ *
+ * max, as the sum, is over the last axis.
  *
  * scale is narrowed to float. Every tensor may be any strided view, in a plain format.
  *
@@ -24,8 +27,7 @@ extern "C" {
  * A tensor that is empty in another dimension than the last is no error; nothing is written.
  *
  * @param x the input, (B, N, S1, S2); FLOAT, FLOAT16, BFLOAT16.
- * @param mask BOOL, 4 dimensions: the last two those of x, each of the first two 1 or that of x.
- *     Any byte but 0 is true and masks.
+ * @param mask what to replace, (B or 1, N or 1, S1, S2); BOOL. Any byte but 0 is true and masks.
  * @param scale a factor.
  * @param fixTriuMask must be false.
  * @param[out] y the output; shape and type of x.

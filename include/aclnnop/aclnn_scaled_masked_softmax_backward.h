@@ -12,7 +12,7 @@ extern "C" {
 /**
  * Phase 1: checks the arguments and plans the work.
  *
- *     t   = g*y - y * sum over the last dimension of g*y        g = gradOutput
+ *     t   = g*y - y * sum over the last axis of g*y  where g = gradOutput
  *     out = mask ? 0 : scale * t
  *
  * The sum runs over every column, masked ones too. scale is narrowed to float and applied before
@@ -31,8 +31,8 @@ extern "C" {
  *
  * @param gradOutput the gradient of the forward's output, (B, N, S1, S2); FLOAT, FLOAT16, BFLOAT16.
  * @param y the forward's output; shape and type of gradOutput.
- * @param mask BOOL, 4 dimensions: the last two those of gradOutput, each of the first two 1 or that
- *     of gradOutput. Any byte but 0 is true and masks.
+ * @param mask where the gradient is 0, (B or 1, N or 1, S1, S2); BOOL. Any byte but 0 is true and
+ *     masks.
  * @param scale the forward's factor.
  * @param fixTriuMask must be false.
  * @param[out] out the gradient of the forward's input; shape and type of gradOutput.
