@@ -50,11 +50,11 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, nothi
 Soc = Annotated[
     str | None, typer.Option(metavar="NAME", help="Product to act as; default: OPENACLNN_SOC.")
 ]
+Report = Annotated[
+    Path | None,
+    typer.Option("--report", metavar="FILE", help="Draw it, one page of HTML; needs matplotlib."),
+]
 FileOption = Callable[[str], inspect.Parameter]
-
-_REPORT = typer.Option(
-    "--report", metavar="FILE", help="Write it with figures, as one page of HTML; needs matplotlib."
-)
 
 
 def _print_version(asked: bool) -> None:
@@ -180,16 +180,17 @@ def _add_gradcheck(help: str) -> None:
         }
 
         def act(
-            values: dict, files: verbs.Files, json: bool, operator=operator, unset=unset
+            values: dict, files: verbs.Files, json: bool, operator=operator, unset=unset, **drawn
         ) -> ExitCode:
             asked = [] if values == unset else [operator.read(**values)]
-            return verbs.differentiate(operator, [*operator.derivative.small(), *asked], json)
+            problems = [*operator.derivative.small(), *asked]
+            return verbs.differentiate(operator, problems, json, **drawn)
 
         group.command(
             operator.name,
             help=f"{help} {operator.summary} Tries small random problems, and that of the options.",
             epilog=f"Example: openaclnn gradcheck {operator.name}",
-        )(_command(operator, [], act))
+        )(_command(operator, [], act, (_option("html", Report, None),)))
     app.add_typer(group, name="gradcheck")
 
 
@@ -201,7 +202,7 @@ _add(
     "Compare an operator with its float64 reference.",
     OPERATORS,
     _compare_option,
-    options=(_option("html", Annotated[Path | None, _REPORT], None),),
+    options=(_option("html", Report, None),),
 )
 _add_gradcheck("Compare a gradient operator with numerical derivatives of its forward.")
 _add(

@@ -66,6 +66,29 @@ def heat_map(seen: Distribution, result: Accuracy) -> str:
     return _text(figure)
 
 
+def derivatives(reference: list[float], operator: list[float]) -> str:
+    """Difference / allowed of each direction; what is not finite is at the top."""
+    import numpy as np
+
+    figure, axes = _figure(2.6)
+    finite = [each for each in (*reference, *operator) if np.isfinite(each)]
+    top = 1.1 * max([1.0, *finite])
+    for values, marker, colour, name in (
+        (reference, ".", "#7f7f7f", "numerical against reference"),
+        (operator, "x", _INSIDE, "operator against numerical"),
+    ):
+        heights = [each if np.isfinite(each) else top for each in values]
+        colours = [colour if each <= 1 else _OUTSIDE for each in values]
+        places = range(len(values))
+        axes.scatter(places, heights, 12, colours, marker=marker, linewidths=0.8, label=name)
+    axes.axhline(1, color=_OUTSIDE, linewidth=0.8)
+    axes.set(xlabel="direction", ylabel="difference / allowed")
+    axes.set_ylim(-0.02 * top, 1.05 * top)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.legend(fontsize=8, loc="outside upper left", ncols=2, frameon=False)
+    return _text(figure)
+
+
 def _figure(height: float):
     from matplotlib.figure import Figure
 

@@ -11,13 +11,15 @@ result. Directions are elements of a variable, all of them where that is little 
 signs everywhere.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 import numpy as np
 
 from . import accuracy, call
 from .accuracy import Accuracy
+from .distribution import Distribution
 from .dtypes import FLOAT_FORMATS
 from .operators.operator import Operator, Point, Problem, Reference
 from .runtime import Runtime
@@ -44,15 +46,31 @@ class Derivation:
         return self.reference_ratio <= 1 and self.operator_ratio <= 1 and self.accuracy.ok
 
 
-def run(runtime: Runtime, operator: Operator, problem: Problem) -> list[Derivation]:
-    """Compares each output of a gradient operator."""
+@dataclass
+class Seen:
+    """What a report draws of an output: difference / allowed of each direction, and the errors."""
+
+    distribution: Distribution
+    reference: list[float] = field(default_factory=list)
+    operator: list[float] = field(default_factory=list)
+
+
+def run(
+    runtime: Runtime,
+    operator: Operator,
+    problem: Problem,
+    seen: Mapping[str, Seen] = MappingProxyType({}),
+) -> list[Derivation]:
+    """Compares each output of a gradient operator; fills what `seen` has of them."""
     call.check(runtime, operator.function, problem)
     point = operator.derivative.point(runtime.kit, problem)
     rounded = _rounded(point.exact, problem)
     got = call.run_over_nan(runtime, operator.function, rounded)
     exact = operator.reference(runtime.kit, point.exact)
     stored = operator.reference(runtime.kit, rounded)
-    return [_compare(point, each, got[each], exact[each], stored[each]) for each in got]
+    return [
+        _compare(point, each, got[each], exact[each], stored[each], seen.get(each)) for each in got
+    ]
 
 
 def _rounded(exact: Problem, problem: Problem) -> Problem:
@@ -63,7 +81,12 @@ def _rounded(exact: Problem, problem: Problem) -> Problem:
 
 
 def _compare(
-    point: Point, output: str, got: np.ndarray, exact: Reference, stored: Reference
+    point: Point,
+    output: str,
+    got: np.ndarray,
+    exact: Reference,
+    stored: Reference,
+    seen: Seen | None,
 ) -> Derivation:
     form = FLOAT_FORMATS[got.dtype]
     result = got.astype(np.float64)
@@ -72,16 +95,20 @@ def _compare(
         rounded = form.ulp(stored.value) / 2 + abs(stored.value - exact.value)
         slack = accuracy.bound(stored) + rounded
     tried = _elements_to_try(point, exact.value.size)
-    reference_ratio = operator_ratio = 0.0
+    of_reference, of_operator = [], []
     with np.errstate(invalid="ignore", over="ignore"):
         for direction in _directions(exact.value.shape, tried):
             numerical, allowed = _derivative(point, output, direction)
             error = abs(numerical - _along(exact.value, direction))
-            reference_ratio = _worse(reference_ratio, error, allowed)
+            of_reference.append(_worse(0.0, error, allowed))
             error = abs(numerical - _along(result, direction))
-            operator_ratio = _worse(operator_ratio, error, allowed + _along(slack, abs(direction)))
-    compared = accuracy.compare(output, got, stored)
-    return Derivation(output, len(tried), reference_ratio, operator_ratio, compared)
+            of_operator.append(_worse(0.0, error, allowed + _along(slack, abs(direction))))
+    distribution = None
+    if seen is not None:
+        seen.reference, seen.operator, distribution = of_reference, of_operator, seen.distribution
+    compared = accuracy.compare(output, got, stored, distribution=distribution)
+    worst = (max(each, default=0.0) for each in (of_reference, of_operator))
+    return Derivation(output, len(tried), *worst, compared)
 
 
 def _elements_to_try(point: Point, size: int) -> np.ndarray:

@@ -7,7 +7,19 @@ from types import MappingProxyType
 
 import numpy as np
 
-from . import accuracy, bench, call, gradcheck, npy, page, progress, report, runtime, svg
+from . import (
+    accuracy,
+    bench,
+    call,
+    derivative_page,
+    gradcheck,
+    npy,
+    page,
+    progress,
+    report,
+    runtime,
+    svg,
+)
 from .accuracy import Accuracy
 from .distribution import Distribution
 from .errors import ExitCode, InputError
@@ -103,23 +115,42 @@ def timing(operator: Operator, problem: Problem, rounds: int) -> bench.Timing:
         return bench.run(runtime.start(), operator.function, problem, advance, rounds)
 
 
-def differentiate(operator: Operator, problems: list[Problem], json: bool) -> ExitCode:
-    """Compares a gradient operator with numerical derivatives of its forward."""
-    found = []
+def differentiate(
+    operator: Operator, problems: list[Problem], json: bool, html: Path | None = None
+) -> ExitCode:
+    """Compares a gradient operator with numerical derivatives of its forward; draws it."""
+    found, drawn = [], []
+    if html is not None:
+        svg.require("--report")
+        npy.check_writable(html)
     for problem in problems:
+        shapes = problem.outputs.items() if html is not None else ()
+        seen = {name: gradcheck.Seen(Distribution(shape)) for name, (shape, _) in shapes}
         with progress.stage(f"derivatives, {problem.shapes}"):
-            found.append((problem, gradcheck.run(runtime.start(), operator, problem)))
-    ok = all(each.ok for _, rows in found for each in rows)
+            rows = gradcheck.run(runtime.start(), operator, problem, seen)
+        found.append((problem, rows))
+        drawn.append((rows, seen))
+    document = _differentiated(operator, found)
+    if html is not None:
+        with progress.stage("report"):
+            html.write_text(derivative_page.render(document, drawn), "utf-8")
     if json:
-        documents = [
-            {**report.problem_document(operator, problem), "derivatives": rows}
-            for problem, rows in found
-        ]
-        document = {"operator": operator.function.api, "ok": ok, "problems": documents}
-        report.json_document({**report.environment(), **document})
+        report.json_document(document)
     else:
         report.print_derivatives(operator, found)
-    return ExitCode.OK if ok else ExitCode.NUMBERS_DIFFER
+    return ExitCode.OK if document["ok"] else ExitCode.NUMBERS_DIFFER
+
+
+def _differentiated(
+    operator: Operator, found: list[tuple[Problem, list[gradcheck.Derivation]]]
+) -> dict:
+    problems = [
+        {**report.problem_document(operator, problem), "derivatives": rows}
+        for problem, rows in found
+    ]
+    ok = all(each.ok for _, rows in found for each in rows)
+    document = {"operator": operator.function.api, "ok": ok, "problems": problems}
+    return {**report.environment(), **document}
 
 
 def _load_result(path: Path, name: str, problem: Problem) -> np.ndarray:
