@@ -72,7 +72,7 @@ wheel: ## a wheel for glibc 2.27 and newer, in dist/
 test-wheel: wheel ## install it in Debian 13 (a chroot; root), run the tool and a C program there
 	tests/install/wheel.sh dist
 
-docs: ## the documentation's pages, to build/docs/html; every link is looked at
+docs: ## the documentation's pages in English and Chinese, to build/docs/html; every link is looked at
 	scripts/setup.sh run
 	scripts/docs.sh
 

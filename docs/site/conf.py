@@ -17,7 +17,7 @@ version = release = re.search(
     r'__version__ = "(.*)"', (ROOT / "python/openaclnn/__init__.py").read_text()
 )[1]
 
-extensions = ["myst_parser", "formulas"]
+extensions = ["myst_parser", "formulas", "languages"]
 root_doc = "docs/index"
 include_patterns = [
     "README*.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CONFORMANCE.md", "CHANGELOG.md", "SECURITY.md",
@@ -33,6 +33,17 @@ html_theme = "furo"
 html_math_renderer = "mathml"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+templates_path = ["templates"]
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "sidebar/language.html",
+        "sidebar/search.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "sidebar/scroll-end.html",
+    ]
+}
 html_title = f"openaclnn {release}"
 html_copy_source = False
 html_show_sphinx = False
@@ -42,6 +53,7 @@ pygments_dark_style = "native"
 language = "en"
 locale_dirs = ["docs/site/locale"]
 gettext_compact = False
+gettext_location = False
 
 
 def leave_files(app, doctree):

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that the Chinese catalogues of the site are of its pages as they are now.
+
+check_catalogues.py TEMPLATES [--update]: TEMPLATES is what sphinx-build -b gettext wrote; needs
+Babel, which Sphinx brings. Every entry of a page that has a catalogue must be translated, none may
+be fuzzy (of a text that has changed since) or of a text that is gone. --update brings the
+catalogues up to date with what is to be translated; then translate it.
+"""
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LOCALE = ROOT / "docs/site/locale/zh_CN/LC_MESSAGES"
+PAGES = (
+    "docs/index",
+    "docs/tutorials/ci",
+    "docs/tutorials/error_561103",
+    "docs/tutorials/wrong_gradient",
+)
+
+
+def complaints(texts: list[str], entries: dict[str, tuple[str, bool]]) -> list[str]:
+    """What is wrong with the entries, text: (translation, is it fuzzy), of a page of these texts."""
+    said = [f"no entry for `{text}`" for text in texts if text not in entries]
+    for text, (translation, is_fuzzy) in entries.items():
+        if text not in texts:
+            said.append(f"`{text}` is no longer in the page")
+        elif is_fuzzy:
+            said.append(f"`{text}` was translated from another text")
+        elif not translation:
+            said.append(f"`{text}` is not translated")
+        elif any(text.count(mark) != translation.count(mark) for mark in ("`", "](")):
+            said.append(f"`{text}` has other code or links than its translation")
+    return said
+
+
+def read(path: Path):
+    from babel.messages.pofile import read_po
+
+    with path.open("rb") as file:
+        return read_po(file, locale="zh_CN")
+
+
+def update(path: Path, template) -> None:
+    """Merges the texts of the page; what has changed a little stays, as fuzzy."""
+    from babel.messages.catalog import Catalog
+    from babel.messages.pofile import write_po
+
+    catalog = read(path) if path.is_file() else Catalog(locale="zh_CN", fuzzy=False)
+    catalog.update(template)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        write_po(file, catalog, width=100, no_location=True, omit_header=True, ignore_obsolete=True)
+
+
+def main(arguments: list[str]) -> int:
+    templates = Path(arguments[0])
+    said = []
+    for page in PAGES:
+        template, path = read(templates / f"{page}.pot"), LOCALE / f"{page}.po"
+        if "--update" in arguments:
+            update(path, template)
+        entries = read(path) if path.is_file() else ()
+        found = {each.id: (each.string, each.fuzzy) for each in entries if each.id}
+        texts = [each.id for each in template if each.id]
+        said += [f"{path.relative_to(ROOT)}: {each}" for each in complaints(texts, found)]
+    for each in said[:20]:
+        print(f"check_catalogues: {each}", file=sys.stderr)
+    return 1 if said else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Entries that are missing, left over, fuzzy, empty or of other code are found."""
+
+import check_catalogues
+import pytest
+
+SOUND = {"a `b`": ("甲 `b`", False), "[c](d)": ("[丙](d)", False)}
+
+
+def test_sound():
+    assert check_catalogues.complaints(list(SOUND), SOUND) == []
+
+
+@pytest.mark.parametrize(
+    "change, fault",
+    [
+        ({"a `b`": ("甲 `b`", True)}, "`a `b`` was translated from another text"),
+        ({"a `b`": ("", False)}, "`a `b`` is not translated"),
+        ({"a `b`": ("甲 b", False)}, "`a `b`` has other code or links than its translation"),
+        ({"[c](d)": ("丙", False)}, "`[c](d)` has other code or links than its translation"),
+        ({"gone": ("去", False)}, "`gone` is no longer in the page"),
+    ],
+)
+def test_fault(change, fault):
+    assert check_catalogues.complaints(list(SOUND), {**SOUND, **change}) == [fault]
+
+
+def test_a_new_text():
+    assert check_catalogues.complaints([*SOUND, "new"], SOUND) == ["no entry for `new`"]
+
+
+def test_each_page_has_a_catalogue():
+    """And no other: the site would take it, and nothing would check it."""
+    folder = check_catalogues.LOCALE
+    found = {path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.po")}
+    assert found == set(check_catalogues.PAGES)
