@@ -102,6 +102,9 @@ def test_a_page():
     start = page.index("### aclrtMalloc\n")
     text = page[start : page.index("### ", start + 5)]
     assert "```c\naclError aclrtMalloc(void** devPtr, size_t size," in text
+    peers = "aclError aclrtDeviceCanAccessPeer("
+    below = " " * len(peers) + "int32_t peerDeviceId);"
+    assert f"{peers}int32_t* canAccessPeer, int32_t deviceId,\n{below}\n" in page
     assert "| `devPtr` (out) | its address, a multiple of 64. |" in text
     assert "| `ACL_ERROR_RT_MEMORY_ALLOCATION` | there is not that much memory. |" in text
     assert "[`aclrtFree`](runtime_acl_rt.md#aclrtfree)" in page

@@ -74,10 +74,17 @@ def _rows(head: str, rows: list[str]) -> str:
     return f"| {head} |\n|---|---|\n{''.join(rows)}\n" if rows else ""
 
 
+def declared(code: str) -> str:
+    """The declaration without what only the build needs, its lines still below each other."""
+    mark = "ACL_FUNC_VISIBILITY "
+    lines = re.sub(rf"^ {{{len(mark)}}}(?=\s)", "", code, flags=re.M)
+    return lines.replace(mark, "").replace(" OPENACLNN_ENUM_INT", "")
+
+
 def entry_text(entry: header_comments.Entry, links: Links) -> str:
     own = tuple(entry.names)
-    code = entry.code.replace("ACL_FUNC_VISIBILITY ", "").replace(" OPENACLNN_ENUM_INT", "")
-    parts = [f"### {heading(entry)}\n", f"```c\n{code}\n```\n", links.linked(entry.comment, own)]
+    code = f"```c\n{declared(entry.code)}\n```\n"
+    parts = [f"### {heading(entry)}\n", code, links.linked(entry.comment, own)]
     parameters, codes = [], []
     for tag in entry.tags:
         said = links.linked(tag.text, own)
