@@ -1,78 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Im2col, AvgPool2d, MaxPool and UpsampleNearest2d: planes, and windows that go over them.
+// Im2col, AvgPool2d and MaxPool: windows that go over planes.
 #include "generated/window.h"
 #include "kernels/rows.h"
 #include "supporting/along.h"
-#include "supporting/window/axis.h"
+#include "supporting/window/planes.h"
 
 namespace openaclnn::supporting {
 namespace {
-
-/// A tensor's last two dimensions are a plane, of which there are as many as the others say.
-struct Planes {
-  explicit Planes(const Tensor& tensor)
-      : place(tensor.place),
-        bytes(BytesOf(tensor)),
-        lead(tensor, tensor.rank() - 2),
-        strides{tensor.tensor().strides[tensor.rank() - 2],
-                tensor.tensor().strides[tensor.rank() - 1]},
-        height(tensor.dim(tensor.rank() - 2)),
-        width(tensor.last_dim()) {}
-
-  std::byte* Plane(const Buffers& buffers, int64_t plane) const {
-    return place(buffers) + lead(plane) * bytes;
-  }
-
-  Place place;
-  int64_t bytes;
-  Offsets lead;
-  std::array<int64_t, 2> strides;
-  int64_t height, width;
-};
-
-int64_t PlaneCount(const Tensor& tensor) {
-  int64_t count = 1;
-  for (uint32_t d = 0; d + 2 < tensor.rank(); ++d) count = WrappingProduct(count, tensor.dim(d));
-  return count;
-}
-
-/// Numbers of a call, of two dimensions.
-struct WindowLists {
-  const IntList &taps, &stride, &pad, *dilation = nullptr;
-};
-
-void CheckLists(const WindowLists& of, const Tensor& self, Checker& checker) {
-  checker.RankBetween(self, 3, 4);
-  CheckAxes(of.taps, 2, 1, checker);
-  if (!of.stride.values().empty()) CheckAxes(of.stride, 2, 1, checker);
-  CheckAxes(of.pad, 2, 0, checker);
-  if (of.dilation != nullptr) CheckAxes(*of.dilation, 2, 1, checker);
-}
-
-/// Strides that are left out are the window's. With `up` a last window may begin in the input or
-/// the padding before it and end behind all of it.
-Windows WindowsOf(const WindowLists& of, const Tensor& self, bool up) {
-  std::vector<WindowAxis> axes;
-  for (size_t i = 0; i < 2; ++i) {
-    WindowAxis axis;
-    axis.in = self.dim(static_cast<uint32_t>(self.rank() - 2 + i));
-    axis.taps = AtAxis(of.taps, i);
-    axis.stride = of.stride.values().empty() ? axis.taps : AtAxis(of.stride, i);
-    axis.pad = AtAxis(of.pad, i);
-    if (of.dilation != nullptr) axis.dilation = AtAxis(*of.dilation, i);
-    const int64_t room = axis.in + 2 * axis.pad - axis.reach();
-    axis.out = room < 0 ? 0 : (room + (up ? axis.stride - 1 : 0)) / axis.stride + 1;
-    if (up && (axis.out - 1) * axis.stride >= axis.in + axis.pad) --axis.out;
-    axes.push_back(axis);
-  }
-  return Windows(std::move(axes));
-}
-
-void CheckPlanes(const Tensor& out, const Tensor& self, const Windows& windows, Checker& checker) {
-  Shape shape = ShapeOf(self);
-  std::copy(windows.out.begin(), windows.out.end(), shape.end() - 2);
-  CheckShape(out, shape, checker);
-}
 
 /// out = f(the window's elements, how many of them padding would have, the place), in double.
 template <class Function>
@@ -118,13 +52,9 @@ void CheckAvgPool2d(const AvgPool2dParams& p, Checker& checker) {
   CheckLists(ListsOf(p), p.self, checker);
   checker.SameDtype(p.out, p.self);
   if (!checker.ok()) return;
-  for (size_t i = 0; i < 2; ++i) {
-    checker.That(2 * AtAxis(p.paddings, i) <= AtAxis(p.kernelSize, i), [&] {
-      return Concat("paddings value is ", AtAxis(p.paddings, i),
-                    ", expected at most half of kernelSize, ", AtAxis(p.kernelSize, i));
-    });
-  }
-  CheckPlanes(p.out, p.self, WindowsOf(ListsOf(p), p.self, p.ceilMode), checker);
+  CheckPads(ListsOf(p), checker);
+  if (!checker.ok()) return;
+  CheckPlanes(p.out, p.self, WindowsOf(ListsOf(p), p.self, p.ceilMode).out, checker);
 }
 
 Plan PlanAvgPool2d(const AvgPool2dParams& p, const Product&) {
@@ -168,7 +98,7 @@ void CheckMaxPool(const MaxPoolParams& p, Checker& checker) {
                                ", expected at most half of kernelShape, not negative");
                });
   if (checker.ok())
-    CheckPlanes(p.out, p.self, WindowsOf(ListsOf(p), p.self, p.ceilMode != 0), checker);
+    CheckPlanes(p.out, p.self, WindowsOf(ListsOf(p), p.self, p.ceilMode != 0).out, checker);
 }
 
 Plan PlanMaxPool(const MaxPoolParams& p, const Product&) {
@@ -231,6 +161,8 @@ void CheckUpsample(const UpsampleParams& p, Checker& checker) {
 Plan PlanUpsample(const UpsampleParams& p, const Product&) {
   if (p.out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
   const Planes from(p.self), to(p.out);
+  const int64_t from_height = p.self.dim(2), from_width = p.self.dim(3);
+  const int64_t to_height = p.out.dim(2), to_width = p.out.dim(3);
   // In float, as PyTorch has it.
   const auto sources = [](int64_t in, int64_t out) {
     std::vector<int64_t> places(static_cast<size_t>(out));
@@ -241,15 +173,15 @@ Plan PlanUpsample(const UpsampleParams& p, const Product&) {
     }
     return places;
   };
-  const auto rows = sources(from.height, to.height), columns = sources(from.width, to.width);
+  const auto rows = sources(from_height, to_height), columns = sources(from_width, to_width);
   return {0, [=, planes = PlaneCount(p.self)](const Buffers& buffers) -> Status {
-            ParallelRows(planes * to.height, to.width, [&](int64_t each) {
-              const int64_t plane = each / to.height, row = each % to.height;
+            ParallelRows(planes * to_height, to_width, [&](int64_t each) {
+              const int64_t plane = each / to_height, row = each % to_height;
               const std::byte* const source =
                   from.Plane(buffers, plane) +
                   rows[static_cast<size_t>(row)] * from.strides[0] * from.bytes;
               std::byte* const target = to.Plane(buffers, plane) + row * to.strides[0] * to.bytes;
-              for (int64_t i = 0; i < to.width; ++i) {
+              for (int64_t i = 0; i < to_width; ++i) {
                 MoveElement(source + columns[static_cast<size_t>(i)] * from.strides[1] * from.bytes,
                             to.bytes, target + i * to.strides[1] * to.bytes);
               }

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Planes: the last dimensions of a tensor, and windows over two of them by the lists of a call.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "kernels/strided.h"
+#include "supporting/family.h"
+#include "supporting/window/axis.h"
+
+namespace openaclnn::supporting {
+
+/// A tensor's last two dimensions are a plane, of which there are as many as the others say.
+struct Planes {
+  explicit Planes(const Tensor& tensor)
+      : place(tensor.place),
+        bytes(BytesOf(tensor)),
+        lead(tensor, tensor.rank() - 2),
+        strides{tensor.tensor().strides[tensor.rank() - 2],
+                tensor.tensor().strides[tensor.rank() - 1]} {}
+
+  std::byte* Plane(const Buffers& buffers, int64_t plane) const {
+    return place(buffers) + lead(plane) * bytes;
+  }
+
+  Place place;
+  int64_t bytes;
+  Offsets lead;
+  std::array<int64_t, 2> strides;
+};
+
+/// `axes` dimensions are a plane's.
+inline int64_t PlaneCount(const Tensor& tensor, uint32_t axes = 2) {
+  int64_t count = 1;
+  for (uint32_t d = 0; d + axes < tensor.rank(); ++d) count = WrappingProduct(count, tensor.dim(d));
+  return count;
+}
+
+/// Numbers of a call, of two dimensions.
+struct WindowLists {
+  const IntList &taps, &stride, &pad, *dilation = nullptr;
+};
+
+inline void CheckLists(const WindowLists& of, const Tensor& self, Checker& checker) {
+  checker.RankBetween(self, 3, 4);
+  CheckAxes(of.taps, 2, 1, checker);
+  if (!of.stride.values().empty()) CheckAxes(of.stride, 2, 1, checker);
+  CheckAxes(of.pad, 2, 0, checker);
+  if (of.dilation != nullptr) CheckAxes(*of.dilation, 2, 1, checker);
+}
+
+/// Not more than half of the window, so that each has an element.
+inline void CheckPads(const WindowLists& of, Checker& checker) {
+  if (!checker.ok()) return;
+  for (size_t i = 0; i < 2; ++i) {
+    checker.That(2 * AtAxis(of.pad, i) <= AtAxis(of.taps, i), [&] {
+      return Concat(of.pad.name(), " value is ", AtAxis(of.pad, i), ", expected at most half of ",
+                    of.taps.name(), ", ", AtAxis(of.taps, i));
+    });
+  }
+}
+
+/// Strides that are left out are the window's. With `up` a last window may begin in the input or
+/// the padding before it and end behind all of it.
+inline Windows WindowsOf(const WindowLists& of, const Tensor& self, bool up) {
+  std::vector<WindowAxis> axes;
+  for (size_t i = 0; i < 2; ++i) {
+    WindowAxis axis;
+    axis.in = self.dim(static_cast<uint32_t>(self.rank() - 2 + i));
+    axis.taps = AtAxis(of.taps, i);
+    axis.stride = of.stride.values().empty() ? axis.taps : AtAxis(of.stride, i);
+    axis.pad = AtAxis(of.pad, i);
+    if (of.dilation != nullptr) axis.dilation = AtAxis(*of.dilation, i);
+    const int64_t room = axis.in + 2 * axis.pad - axis.reach();
+    axis.out = room < 0 ? 0 : (room + (up ? axis.stride - 1 : 0)) / axis.stride + 1;
+    if (up && (axis.out - 1) * axis.stride >= axis.in + axis.pad) --axis.out;
+    axes.push_back(axis);
+  }
+  return Windows(std::move(axes));
+}
+
+/// `out` has self's shape but for the planes, which are of `lengths`.
+inline void CheckPlanes(const Tensor& out, const Tensor& self, std::span<const int64_t> lengths,
+                        Checker& checker) {
+  Shape shape = ShapeOf(self);
+  std::copy(lengths.begin(), lengths.end(), shape.end() - static_cast<int64_t>(lengths.size()));
+  CheckShape(out, shape, checker);
+}
+
+}  // namespace openaclnn::supporting
