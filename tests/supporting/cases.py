@@ -374,10 +374,12 @@ def drawing() -> dict:
     """{name: function} of all that draw cases."""
     import more_cases
     import network_cases
+    import plane_cases
     import window_cases
 
     found = {}
-    for module in (vars(window_cases), vars(network_cases), vars(more_cases), globals()):
+    modules = (plane_cases, window_cases, network_cases, more_cases)
+    for module in (*map(vars, modules), globals()):
         for name, value in module.items():
             if getattr(value, "__annotations__", {}).get("return") is Case and name[0] != "_":
                 found[name] = value

@@ -13,6 +13,7 @@ import chance
 import formulas
 import networks
 import places
+import planes
 import windows
 from bounded import FLOAT, Bounded
 from draw import STYLES, TURNS, Case, Draw, domain_of, seen
@@ -27,7 +28,7 @@ from openaclnn.runtime import Runtime, Stream
 
 NAMES = {
     name: value
-    for module in (formulas, places, chance, networks, windows)
+    for module in (formulas, places, planes, chance, networks, windows)
     for name, value in vars(module).items()
     if not name.startswith("_")
 } | {"np": np}

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments of pooling that has gradients."""
+
+from cases import Case, Draw
+from window_cases import _fits, _plane, out_length
+
+
+def _batch(d: Draw, dims: int, batched: bool = True) -> tuple[int, ...]:
+    """A shape; without a batch where that may be."""
+    d.style = "plain" if d.style in ("rank 0", "long") else d.style
+    n = 0 if d.style == "empty" else d.whole(1, 2)
+    lead = (n, d.whole(1, 2)) if batched or d.flag() else (d.whole(1, 3),)
+    return (*lead, *(_plane(d, dims)))
+
+
+def _sizes(d: Draw, dims: int) -> list[int]:
+    return [d.whole(1, 9) for _ in range(dims)]
+
+
+def _dims(d: Draw) -> int:
+    return next(int(each) for each in d.record.name if each in "123")
+
+
+def adaptive_pool(d: Draw) -> Case:
+    dims = _dims(d)
+    array = d.array(_batch(d, dims, False), None, "tame")
+    return Case({"self": array, "outputSize": _sizes(d, dims)}, "double", {"out": d.first})
+
+
+def adaptive_pool_backward(d: Draw) -> Case:
+    dims = _dims(d)
+    array = d.array(_batch(d, dims, False), None, "tame")
+    gradient = d.array((*array.shape[:-dims], *_sizes(d, dims)), None, "tame")
+    return Case({"gradOutput": gradient, "self": array}, "double", {"out": d.first}, ("self",))
+
+
+def _pooling(d: Draw) -> dict:
+    taps = [d.whole(1, 3), d.whole(1, 3)]
+    return {"kernelSize": taps, "stride": d.one(([], [d.whole(1, 3), d.whole(1, 3)])),
+            "padding": _fits(d, taps), "ceilMode": d.flag()}  # fmt: skip
+
+
+def _pooled(shape, given: dict) -> tuple[int, ...]:
+    taps, strides = given["kernelSize"], given["stride"] or given["kernelSize"]
+    planes = (out_length(n, taps[i], strides[i], given["padding"][i], 1, given["ceilMode"])
+              for i, n in enumerate(shape[-2:]))  # fmt: skip
+    return (*shape[:-2], *planes)
+
+
+def avg_pool_backward(d: Draw) -> Case:
+    given = _pooling(d)
+    array = d.array(_batch(d, 2, False), None, "tame")
+    gradient = d.array(_pooled(array.shape, given), None, "tame")
+    given |= {"gradOutput": gradient, "self": array, "countIncludePad": d.flag(),
+              "divisorOverride": d.one((0, 0, 5, -3)), "cubeMathType": 0}  # fmt: skip
+    return Case(given, "double", {"gradInput": d.first}, ("self",))

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Means of windows with their gradients, from their formulas."""
+
+import math
+
+import numpy as np
+
+from bounded import Bounded
+from windows import _axis, windows
+
+
+def _shares(n: int, out: int) -> np.ndarray:
+    """(out, n) weights of means."""
+    weights = np.zeros((out, n))
+    for i in range(out):
+        begin, end = i * n // out, -(-(i + 1) * n // out)
+        weights[i, begin:end] = 1 / (end - begin)
+    return weights
+
+
+def _weighted(x, matrices):
+    """Each of the last dimensions times a matrix; a weight near 0 has the error of one near 1."""
+    value, size = x.value, np.abs(x.value)
+    for i, matrix in enumerate(matrices):
+        axis = x.ndim - len(matrices) + i
+        value, size = (np.moveaxis(np.tensordot(m, each, (1, axis)), 0, axis)
+                       for m, each in ((matrix, value), (np.abs(matrix) + 1, size)))  # fmt: skip
+    terms = math.prod(matrix.shape[1] for matrix in matrices)
+    return Bounded(value, x.format, size * 2.0**-52 * (terms + 8))
+
+
+def _matrices(lengths, size, make):
+    return [make(n, _axis(size, i), i) for i, n in enumerate(lengths)]
+
+
+def adaptive_pool(x, size):
+    lengths = x.shape[-len(size) :]
+    return _weighted(x, _matrices(lengths, size, lambda n, out, _: _shares(n, out)))
+
+
+def adaptive_pool_backward(gradient, x, dims: int):
+    lengths, size = x.shape[-dims:], gradient.shape[-dims:]
+    return _weighted(gradient, [_shares(n, out).T for n, out in zip(lengths, size, strict=True)])
+
+
+def avg_pool_backward(gradient, x, taps, strides, pads, up: bool, count_pad: bool, divisor: int):
+    """Each window gives its elements equal parts."""
+    strides, plane = strides or taps, x.shape[-2:]
+    n, m = (_axis(pads, 0), _axis(pads, 1))
+    counted = np.pad(np.ones(plane), ((n, n), (m, m)), constant_values=float(count_pad))
+    # Taps behind the padding, as windows that are rounded up have, count nowhere.
+    counts = windows(counted, taps, strides, [0], [1], up, 0.0).sum((-1, -2))
+    numbers = windows(np.arange(x[..., 0, 0].size * math.prod(plane)).reshape(x.shape), taps,
+                      strides, pads, [1], up, -1)  # fmt: skip
+    counts = counts[: gradient.shape[-2], : gradient.shape[-1]]
+    parts = gradient.value / (divisor or counts)
+    parts = np.broadcast_to(parts[..., None, None], numbers.shape)
+    value, size = np.zeros(x.size + 1), np.zeros(x.size + 1)
+    np.add.at(value, numbers, parts)  # padding is the last one
+    np.add.at(size, numbers, np.abs(parts))
+    value, size = (each[:-1].reshape(x.shape) for each in (value, size))
+    return Bounded(value, gradient.format, size * 2.0**-52 * (math.prod(numbers.shape[-2:]) + 8))
