@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arguments of pooling that has gradients."""
 
+import numpy as np
+
 from cases import Case, Draw
+from records import REALS
 from window_cases import _fits, _plane, out_length
+from windows import max_pool_with as _largest
 
 
 def _batch(d: Draw, dims: int, batched: bool = True) -> tuple[int, ...]:
@@ -11,6 +15,11 @@ def _batch(d: Draw, dims: int, batched: bool = True) -> tuple[int, ...]:
     n = 0 if d.style == "empty" else d.whole(1, 2)
     lead = (n, d.whole(1, 2)) if batched or d.flag() else (d.whole(1, 3),)
     return (*lead, *(_plane(d, dims)))
+
+
+def _real(d: Draw):
+    types = [each for each in d.record.types if each in REALS]
+    return d.first if d.first in types else d.one(types)
 
 
 def _sizes(d: Draw, dims: int) -> list[int]:
@@ -54,3 +63,24 @@ def avg_pool_backward(d: Draw) -> Case:
     given |= {"gradOutput": gradient, "self": array, "countIncludePad": d.flag(),
               "divisorOverride": d.one((0, 0, 5, -3)), "cubeMathType": 0}  # fmt: skip
     return Case(given, "double", {"gradInput": d.first}, ("self",))
+
+
+def _is_mask(d: Draw) -> bool:
+    return "Mask" in d.record.name
+
+
+def max_pool_with(d: Draw) -> Case:
+    given, dtype = _pooling(d), _real(d)
+    given |= {"self": d.array(_batch(d, 2, False), dtype), "dilation": d.one(([1], [1, 1]))}
+    index = np.int8 if _is_mask(d) else np.int32
+    return Case(given, "wide", {"out": dtype, "indices": np.dtype(index)})
+
+
+def max_pool_with_backward(d: Draw) -> Case:
+    given, dtype = _pooling(d), _real(d)
+    array = d.array(_batch(d, 2, False), dtype, "tame")
+    found, indices = _largest(array.astype(np.float64), given["kernelSize"], given["stride"],
+                              given["padding"], given["ceilMode"], _is_mask(d))  # fmt: skip
+    given |= {"gradOutput": d.array(found.shape, dtype, "tame"), "self": array,
+              "indices": indices, "dilation": [1, 1]}  # fmt: skip
+    return Case(given, "double", {"gradInput": dtype}, ("self", "indices"))

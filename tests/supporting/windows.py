@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Windows over planes, written from their formulas: convolution, pooling, columns, other sizes."""
+"""Windows over planes, written from their formulas: convolution, pooling, columns."""
+
+import math
 
 import numpy as np
 
@@ -69,6 +71,53 @@ def avg_pool(x, taps, strides, pads, up: bool, count_pad: bool, divisor: int):
 
 def max_pool(x, taps, strides, pads, dilations, up: bool):
     return windows(x, taps, strides or taps, pads[:1], dilations, up, -np.inf).max((-1, -2))
+
+
+def max_pool_with(x, taps, strides, pads, up: bool, masks: bool):
+    """The largest elements and where each window has its first one."""
+    strides = strides or taps
+    seen = windows(x, taps, strides, pads, [1], up, -np.inf)
+    inside = windows(np.ones(x.shape, bool), taps, strides, pads, [1], up, False)
+    numbers = np.broadcast_to(np.arange(math.prod(x.shape[-2:])).reshape(x.shape[-2:]), x.shape)
+    numbers = windows(numbers, taps, strides, pads, [1], up, -1)
+    shape = (*seen.shape[:-2], math.prod(seen.shape[-2:]))
+    seen, inside, numbers = (each.reshape(shape) for each in (seen, inside, numbers))
+    tap = np.argmax(seen, -1)
+    taken = np.take_along_axis(inside, tap[..., None], -1)[..., 0]
+    tap = np.where(taken, tap, np.argmax(inside, -1))[..., None]  # all are -inf
+    largest = np.take_along_axis(seen, tap, -1)[..., 0]
+    if not masks:
+        return largest, np.take_along_axis(numbers, tap, -1)[..., 0].astype(np.int32)
+    places = math.prod(tap.shape[-3:-1])
+    bits = tap.reshape(*tap.shape[:-3], 1, places) == np.arange(seen.shape[-1])[:, None]
+    width = 32 * (-(-places // 16) + 1)
+    packed = np.packbits(bits, -1, "little")
+    mask = np.zeros((*bits.shape[:-1], width), np.uint8)
+    mask[..., : packed.shape[-1]] = packed
+    return largest, mask.view(np.int8)
+
+
+def max_pool_with_backward(gradient, x, indices, taps, strides, pads, up: bool):
+    """Each window gives its gradient to the element that is told."""
+    strides = strides or taps
+    count = math.prod(x.shape[-2:])
+    numbers = np.broadcast_to(np.arange(count).reshape(x.shape[-2:]), x.shape)
+    numbers = windows(numbers, taps, strides, pads, [1], up, -1)
+    if indices.dtype == np.int8:
+        places = math.prod(numbers.shape[-4:-2])
+        bits = np.unpackbits(indices.view(np.uint8), -1, bitorder="little")[..., :places]
+        told = np.moveaxis(bits, -1, -2).reshape(numbers.shape) != 0
+    else:
+        told = numbers == indices[..., None, None]
+    given = np.where(told, gradient.value[..., None, None], 0.0)
+    planes = math.prod(x.shape[:-2])
+    value, size = np.zeros((planes, count + 1)), np.zeros((planes, count + 1))
+    at = numbers.reshape(planes, math.prod(numbers.shape[x.ndim - 2 :]))
+    rows = np.broadcast_to(np.arange(planes)[:, None], at.shape)
+    np.add.at(value, (rows, at), given.reshape(at.shape))
+    np.add.at(size, (rows, at), np.abs(given).reshape(at.shape))
+    value, size = (each[:, :-1].reshape(x.shape) for each in (value, size))
+    return Bounded(value, DOUBLE, size * 2.0**-52 * numbers.shape[-1] * numbers.shape[-2])
 
 
 def upsample_nearest(x, size):
