@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments of pooling that has gradients."""
+"""Arguments of pooling that has gradients, and of planes of other sizes."""
 
 import numpy as np
 
@@ -26,8 +26,33 @@ def _sizes(d: Draw, dims: int) -> list[int]:
     return [d.whole(1, 9) for _ in range(dims)]
 
 
+def _factors(d: Draw, lengths, size) -> dict:
+    """Left out, ones that make the sizes, or others, which do not count."""
+    names = [each.name for each in d.record.plain("double", "float")]
+    factors = {}
+    for name, n, out in zip(names, lengths, size, strict=True):
+        exact = (out + 0.5) / n
+        factors[name] = d.one((0.0, 1.0, -1.0, exact, exact + 3))
+    return factors
+
+
 def _dims(d: Draw) -> int:
     return next(int(each) for each in d.record.name if each in "123")
+
+
+def upsample_nearest(d: Draw) -> Case:
+    dims = _dims(d)
+    array, size = d.array(_batch(d, dims)), _sizes(d, dims)
+    factors = _factors(d, array.shape[2:], size) if d.record.plain("double", "float") else {}
+    return Case({"self": array, "outputSize": size, **factors}, "stored", {"out": d.first})
+
+
+def upsample(d: Draw) -> Case:
+    dims = _dims(d)
+    array, size = d.array(_batch(d, dims), None, "tame"), _sizes(d, dims)
+    factors = _factors(d, array.shape[2:], size)
+    given = {"self": array, "outputSize": size, "alignCorners": d.flag(), **factors}
+    return Case(given, "double", {"out": d.first})
 
 
 def adaptive_pool(d: Draw) -> Case:

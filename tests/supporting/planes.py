@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Means of windows with their gradients, from their formulas."""
+"""Planes of other sizes and means of windows with their gradients, from their formulas."""
 
 import math
 
@@ -7,6 +7,50 @@ import numpy as np
 
 from bounded import Bounded
 from windows import _axis, windows
+
+
+def _step(n: int, out: int, factor: float, taps: int) -> float:
+    """In the input for one in the result; a factor counts if it makes one length of the other."""
+    simple = (taps < 4 and out == n) or (taps == 1 and out == 2 * n)
+    return 1 / factor if not simple and factor > 0 and math.floor(n * factor) == out else n / out
+
+
+def _nearest(n: int, out: int, factor: float) -> np.ndarray:
+    step = np.float32(_step(n, out, factor, 1))
+    return np.minimum((np.arange(out, dtype=np.float32) * step).astype(np.int64), n - 1)
+
+
+def upsample_nearest(x, size, factors):
+    for axis, factor in enumerate(factors):
+        axis -= len(factors)
+        x = np.take(x, _nearest(x.shape[axis], _axis(size, axis), factor), axis)
+    return x
+
+
+def _kernel(distance: float, taps: int) -> float:
+    """Of linear or cubic interpolation."""
+    x = abs(distance)
+    if taps == 2:
+        return max(0.0, 1 - x)
+    if x < 1:
+        return 1.25 * x**3 - 2.25 * x**2 + 1
+    return -0.75 * (x**3 - 5 * x**2 + 8 * x - 4) if x < 2 else 0.0
+
+
+def _interpolation(n: int, out: int, taps: int, align: bool, factor: float) -> np.ndarray:
+    """(out, n) weights."""
+    weights = np.zeros((out, n))
+    if taps == 1:
+        weights[np.arange(out), _nearest(n, out, factor)] = 1
+        return weights
+    for i in range(out):
+        place = _step(n, out, factor, taps) * (i + 0.5) - 0.5
+        if align:
+            place = i * (n - 1) / (out - 1) if out > 1 else 0.0
+        place = min(max(place, 0.0), n - 1.0) if taps == 2 else place
+        for at in range(math.floor(place) - 2, math.floor(place) + 4):
+            weights[i, min(max(at, 0), n - 1)] += _kernel(place - at, taps)
+    return weights
 
 
 def _shares(n: int, out: int) -> np.ndarray:
@@ -31,6 +75,12 @@ def _weighted(x, matrices):
 
 def _matrices(lengths, size, make):
     return [make(n, _axis(size, i), i) for i, n in enumerate(lengths)]
+
+
+def upsample(x, size, taps: int, align: bool, factors):
+    lengths = x.shape[x.ndim - len(factors) :]
+    return _weighted(x, _matrices(lengths, size, lambda n, out, i: _interpolation(
+        n, out, taps, align, factors[i])))  # fmt: skip
 
 
 def adaptive_pool(x, size):

@@ -111,14 +111,6 @@ def max_pool(d: Draw) -> Case:
     return Case(given, "wide", {"out": d.first})
 
 
-def upsample_nearest(d: Draw) -> Case:
-    d.style = "plain" if d.style in ("rank 0", "long") else d.style
-    n = 0 if d.style == "empty" else d.whole(1, 2)
-    array = d.array((n, d.whole(1, 3), *_plane(d, 2)))
-    return Case({"self": array, "outputSize": [d.whole(1, 15), d.whole(1, 15)]}, "stored",
-                {"out": d.first})  # fmt: skip
-
-
 def gather_v2(d: Draw) -> Case:
     shape = _full(d, 1)
     dim = _dim(d, len(shape))

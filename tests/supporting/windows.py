@@ -120,15 +120,6 @@ def max_pool_with_backward(gradient, x, indices, taps, strides, pads, up: bool):
     return Bounded(value, DOUBLE, size * 2.0**-52 * numbers.shape[-1] * numbers.shape[-2])
 
 
-def upsample_nearest(x, size):
-    for axis, out in zip((-2, -1), size, strict=True):
-        n = x.shape[axis]
-        scale = np.float32(n) / np.float32(out)
-        places = (np.arange(out, dtype=np.float32) * scale).astype(np.int64)
-        x = np.take(x, np.minimum(places, n - 1), axis)
-    return x
-
-
 def _spread(x, stride: int, axis: int):
     """Zeros between neighbours."""
     shape = list(x.shape)

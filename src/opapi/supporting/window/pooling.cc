@@ -146,48 +146,4 @@ Plan PlanIm2col(const Im2colParams& p, const Product&) {
       }};
 }
 
-void CheckUpsample(const UpsampleParams& p, Checker& checker) {
-  CheckAxes(p.outputSize, 2, 1, checker);
-  checker.Rank(p.self, 4).SameDtype(p.out, p.self);
-  if (!checker.ok()) return;
-  checker.That(p.self.dim(2) > 0 && p.self.dim(3) > 0, [&] {
-    return Concat("self shape is ", ShapeText(p.self), ", expected planes with elements");
-  });
-  CheckShape(p.out,
-             {p.self.dim(0), p.self.dim(1), AtAxis(p.outputSize, 0), AtAxis(p.outputSize, 1)},
-             checker);
-}
-
-Plan PlanUpsample(const UpsampleParams& p, const Product&) {
-  if (p.out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
-  const Planes from(p.self), to(p.out);
-  const int64_t from_height = p.self.dim(2), from_width = p.self.dim(3);
-  const int64_t to_height = p.out.dim(2), to_width = p.out.dim(3);
-  // In float, as PyTorch has it.
-  const auto sources = [](int64_t in, int64_t out) {
-    std::vector<int64_t> places(static_cast<size_t>(out));
-    const float scale = static_cast<float>(in) / static_cast<float>(out);
-    for (int64_t i = 0; i < out; ++i) {
-      const auto place = static_cast<int64_t>(static_cast<float>(i) * scale);
-      places[static_cast<size_t>(i)] = std::min(place, in - 1);
-    }
-    return places;
-  };
-  const auto rows = sources(from_height, to_height), columns = sources(from_width, to_width);
-  return {0, [=, planes = PlaneCount(p.self)](const Buffers& buffers) -> Status {
-            ParallelRows(planes * to_height, to_width, [&](int64_t each) {
-              const int64_t plane = each / to_height, row = each % to_height;
-              const std::byte* const source =
-                  from.Plane(buffers, plane) +
-                  rows[static_cast<size_t>(row)] * from.strides[0] * from.bytes;
-              std::byte* const target = to.Plane(buffers, plane) + row * to.strides[0] * to.bytes;
-              for (int64_t i = 0; i < to_width; ++i) {
-                MoveElement(source + columns[static_cast<size_t>(i)] * from.strides[1] * from.bytes,
-                            to.bytes, target + i * to.strides[1] * to.bytes);
-              }
-            });
-            return {};
-          }};
-}
-
 }  // namespace openaclnn::supporting

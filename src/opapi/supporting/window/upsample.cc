@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Other sizes of planes: the nearest element, linear and cubic interpolation, and their gradients.
+#include <cmath>
+#include <limits>
+
+#include "generated/window.h"
+#include "kernels/rows.h"
+#include "supporting/window/planes.h"
+#include "supporting/window/separable.h"
+
+namespace openaclnn::supporting {
+namespace {
+
+/// As the vendor says, so that places are numbers of double.
+constexpr int64_t kMostLength = std::numeric_limits<int32_t>::max();
+
+/// One dimension of a call: its lengths and how far a step in the result goes in the input.
+struct Scale {
+  int64_t in, out;
+  double step;  // without aligned corners
+};
+
+/// A factor counts where it makes one length of the other, as the vendor says: torch-npu has 1 for
+/// none. PyTorch leaves it for equal lengths, and for the nearest element for twice as many too.
+Scale ScaleOf(int64_t in, int64_t out, double factor, int64_t taps) {
+  const bool fits =
+      factor > 0 && std::floor(static_cast<double>(in) * factor) == static_cast<double>(out);
+  const bool plain = (taps <= 2 && out == in) || (taps == 1 && out / 2 == in && out % 2 == 0);
+  const double ratio = static_cast<double>(in) / static_cast<double>(out);
+  return {in, out, fits && !plain ? 1 / factor : ratio};
+}
+
+/// In float, as PyTorch has it.
+int64_t NearestTo(int64_t target, const Scale& scale) {
+  const float place = static_cast<float>(target) * static_cast<float>(scale.step);
+  return std::min(static_cast<int64_t>(place), scale.in - 1);
+}
+
+AxisMap Nearest(const Scale& scale) {
+  AxisMap map(scale.in, scale.out, 1);
+  for (int64_t i = 0; i < scale.out; ++i) {
+    const int64_t from = NearestTo(i, scale);
+    map.span(i) = {from, from + 1};
+    *map.weights(i) = 1;
+  }
+  return map;
+}
+
+/// Where the middle of a target lies in the input, or with corners aligned where it does itself.
+double SourceOf(int64_t target, const Scale& scale, bool align) {
+  const auto i = static_cast<double>(target);
+  if (!align) return scale.step * (i + 0.5) - 0.5;
+  if (scale.out <= 1) return 0;
+  return i * static_cast<double>(scale.in - 1) / static_cast<double>(scale.out - 1);
+}
+
+AxisMap Linear(const Scale& scale, bool align) {
+  AxisMap map(scale.in, scale.out, 2);
+  for (int64_t i = 0; i < scale.out; ++i) {
+    const double source =
+        std::clamp(SourceOf(i, scale, align), 0.0, static_cast<double>(scale.in - 1));
+    const auto from = static_cast<int64_t>(source);
+    const double far = source - static_cast<double>(from);
+    map.span(i) = {from, std::min(from + 2, scale.in)};
+    map.weights(i)[0] = 1 - far;
+    map.weights(i)[1] = far;
+  }
+  return map;
+}
+
+/// Cubic convolution with PyTorch's and the vendor's parameter; |x| < 2.
+double Cubic(double x) {
+  constexpr double kA = -0.75;
+  x = std::abs(x);
+  return x <= 1 ? ((kA + 2) * x - (kA + 3)) * x * x + 1
+                : ((kA * x - 5 * kA) * x + 8 * kA) * x - 4 * kA;
+}
+
+/// Elements at the edge stand for those beyond it.
+AxisMap Cubic(const Scale& scale, bool align) {
+  AxisMap map(scale.in, scale.out, 4);
+  for (int64_t i = 0; i < scale.out; ++i) {
+    const double source = SourceOf(i, scale, align);
+    const double floor = std::floor(source);
+    const auto first = static_cast<int64_t>(floor) - 1;
+    const auto inside = [&](int64_t at) { return std::clamp(at, int64_t{0}, scale.in - 1); };
+    map.span(i) = {inside(first), inside(first + 3) + 1};
+    for (int64_t tap = 0; tap < 4; ++tap) {
+      const double distance = source - floor + 1 - static_cast<double>(tap);
+      map.weights(i)[inside(first + tap) - inside(first)] += Cubic(distance);
+    }
+  }
+  return map;
+}
+
+/// `taps` of one dimension: 1 nearest, 2 linear, 4 cubic.
+AxisMap MapOf(int64_t taps, const Scale& scale, bool align) {
+  return taps == 1 ? Nearest(scale) : taps == 2 ? Linear(scale, align) : Cubic(scale, align);
+}
+
+/// The last dimensions of `in` and of `out`.
+template <class Call>
+std::vector<Scale> ScalesOf(const Call& p, const Tensor& in, const Tensor& out) {
+  const double factors[] = {p.scalesD, p.scalesH, p.scalesW};
+  std::vector<Scale> scales;
+  for (int64_t i = 0; i < p.dims; ++i) {
+    const auto dim = static_cast<uint32_t>(i + 2);
+    scales.push_back(ScaleOf(in.dim(dim), out.dim(dim), factors[3 - p.dims + i], p.taps));
+  }
+  return scales;
+}
+
+template <class Call>
+std::vector<AxisMap> MapsOf(const Call& p, const Tensor& in, const Tensor& out) {
+  std::vector<AxisMap> maps;
+  for (const Scale& scale : ScalesOf(p, in, out)) {
+    maps.push_back(MapOf(p.taps, scale, p.alignCorners));
+  }
+  return maps;
+}
+
+/// Of (N, C, …) to the sizes that the call says.
+template <class Call>
+void CheckSizes(const Call& p, const Tensor& in, const Tensor& out, Checker& checker) {
+  const auto dims = static_cast<uint32_t>(p.dims);
+  CheckAxes(p.outputSize, dims, 1, checker);
+  checker.Rank(in, dims + 2).Rank(out, dims + 2).SameDtype(out, in);
+  if (!checker.ok()) return;
+  const std::array<int64_t, 3> lengths = {in.dim(2), in.dim(1 + dims), in.dim(dims / 2 + 2)};
+  const auto fits = [](int64_t n) { return n > 0 && n <= kMostLength; };
+  checker.That(std::ranges::all_of(lengths, fits), [&] {
+    return Concat(in.name(), " shape is ", ShapeText(in),
+                  ", expected planes with elements, of at most ", kMostLength,
+                  " in each dimension");
+  });
+}
+
+/// Bits as they are.
+Plan PlanNearest(const UpsampleParams& p) {
+  const size_t axes = static_cast<size_t>(p.dims);
+  std::vector<std::vector<int64_t>> sources;
+  std::vector<int64_t> lengths, from_steps, to_steps;
+  for (const Scale& scale : ScalesOf(p, p.self, p.out)) {
+    std::vector<int64_t>& places = sources.emplace_back();
+    for (int64_t i = 0; i < scale.out; ++i) places.push_back(NearestTo(i, scale));
+  }
+  for (uint32_t dim = 2; dim < p.self.rank(); ++dim) {
+    lengths.push_back(p.out.dim(dim));
+    from_steps.push_back(p.self.tensor().strides[dim]);
+    to_steps.push_back(p.out.tensor().strides[dim]);
+  }
+  int64_t places = 1;
+  for (const int64_t length : lengths) places = WrappingProduct(places, length);
+  const Offsets from_lead(p.self, 2), to_lead(p.out, 2);
+  return {0,
+          [=, bytes = BytesOf(p.out), planes = p.out.dim(0) * p.out.dim(1), self = p.self.place,
+           out = p.out.place](const Buffers& buffers) -> Status {
+            ParallelRows(planes * places, 1, [&](int64_t each) {
+              const auto at = DigitsOf(each % places, lengths);
+              int64_t from = from_lead(each / places), to = to_lead(each / places);
+              for (size_t i = 0; i < axes; ++i) {
+                from += sources[i][static_cast<size_t>(at[i])] * from_steps[i];
+                to += at[i] * to_steps[i];
+              }
+              std::copy_n(self(buffers) + from * bytes, bytes, out(buffers) + to * bytes);
+            });
+            return {};
+          }};
+}
+
+}  // namespace
+
+void CheckUpsample(const UpsampleParams& p, Checker& checker) {
+  CheckSizes(p, p.self, p.out, checker);
+  if (!checker.ok()) return;
+  Shape shape = {p.self.dim(0), p.self.dim(1)};
+  for (int64_t i = 0; i < p.dims; ++i) {
+    shape.push_back(AtAxis(p.outputSize, static_cast<size_t>(i)));
+  }
+  CheckShape(p.out, shape, checker);
+}
+
+Plan PlanUpsample(const UpsampleParams& p, const Product&) {
+  if (p.out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (p.taps == 1) return PlanNearest(p);
+  return PlanSeparable(p.self, p.out, MapsOf(p, p.self, p.out));
+}
+
+}  // namespace openaclnn::supporting
