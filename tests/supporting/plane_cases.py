@@ -55,6 +55,16 @@ def upsample(d: Draw) -> Case:
     return Case(given, "double", {"out": d.first})
 
 
+def upsample_backward(d: Draw) -> Case:
+    dims = _dims(d)
+    shape, size = _batch(d, dims), _sizes(d, dims)
+    given = {"gradOut": d.array((*shape[:2], *size), None, "tame"), "outputSize": size,
+             "inputSize": list(shape), **_factors(d, shape[2:], size)}  # fmt: skip
+    if d.record.plain("bool"):
+        given["alignCorners"] = d.flag()
+    return Case(given, "double", {d.record.outputs[0].name: d.first})
+
+
 def adaptive_pool(d: Draw) -> Case:
     dims = _dims(d)
     array = d.array(_batch(d, dims, False), None, "tame")

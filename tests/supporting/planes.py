@@ -83,6 +83,13 @@ def upsample(x, size, taps: int, align: bool, factors):
         n, out, taps, align, factors[i])))  # fmt: skip
 
 
+def upsample_backward(gradient, input_size, taps: int, align: bool, factors):
+    dims = len(factors)
+    return _weighted(gradient, [each.T for each in _matrices(
+        input_size[-dims:], gradient.shape[-dims:],
+        lambda n, out, i: _interpolation(n, out, taps, align, factors[i]))])  # fmt: skip
+
+
 def adaptive_pool(x, size):
     lengths = x.shape[-len(size) :]
     return _weighted(x, _matrices(lengths, size, lambda n, out, _: _shares(n, out)))

@@ -186,4 +186,27 @@ Plan PlanUpsample(const UpsampleParams& p, const Product&) {
   return PlanSeparable(p.self, p.out, MapsOf(p, p.self, p.out));
 }
 
+void CheckUpsampleGradient(const UpsampleGradientParams& p, Checker& checker) {
+  CheckSizes(p, p.gradInput, p.gradOut, checker);
+  if (!checker.ok()) return;
+  const auto sizes = p.inputSize.values();
+  checker.That(sizes.size() == p.gradInput.rank(), [&] {
+    return Concat("inputSize size is ", sizes.size(), ", expected ", p.gradInput.rank());
+  });
+  if (!checker.ok()) return;
+  CheckShape(p.gradInput, Shape(sizes.begin(), sizes.end()), checker);
+  Shape shape = {p.gradInput.dim(0), p.gradInput.dim(1)};
+  for (int64_t i = 0; i < p.dims; ++i) {
+    shape.push_back(AtAxis(p.outputSize, static_cast<size_t>(i)));
+  }
+  CheckShape(p.gradOut, shape, checker);
+}
+
+Plan PlanUpsampleGradient(const UpsampleGradientParams& p, const Product&) {
+  if (p.gradInput.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  std::vector<AxisMap> maps;
+  for (const AxisMap& map : MapsOf(p, p.gradInput, p.gradOut)) maps.push_back(map.Transposed());
+  return PlanSeparable(p.gradOut, p.gradInput, std::move(maps));
+}
+
 }  // namespace openaclnn::supporting
