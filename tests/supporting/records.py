@@ -94,6 +94,7 @@ class Record:
     samples: dict[str, str] = field(default_factory=dict)  # what values parameters have
     over: tuple[str, ...] = ()  # inputs that an output may be the very same view as
     in_place: bool = False  # self is selfRef, which becomes the result
+    movable: bool = False  # some of its tensors may be of complex numbers
 
     @property
     def api(self) -> str:
@@ -138,6 +139,7 @@ def _record(operator) -> Record:
         samples=given.get("samples", {}),
         over=every if "expression" in given else tuple(given.get("over", ())),
         in_place=parameters[0].name == "selfRef",
+        movable=given["types"] == "movable",
     )
 
 
