@@ -51,5 +51,16 @@ TEST(Activation, GeluIsTheApproximationByTanh) {
   }
 }
 
+// PyTorch hands the bounds on as doubles.
+TEST(Activation, HardtanhOfIntegers) {
+  const Device device;
+  const DeviceTensor self = Make(ACL_INT64, {4}, {-7, -1, 2, 9});
+  const ScalarHandle low(-1.5), high(2.5);
+  EXPECT_RUN(device, Hardtanh, self.handle(), low.get(), high.get(), Handle(self));
+  EXPECT_EQ(ValuesOf(self), (Doubles{-1, -1, 2, 2}));
+  EXPECT_RUN(device, InplaceHardtanh, Handle(self), low.get(), low.get());
+  EXPECT_EQ(ValuesOf(self), (Doubles{-1, -1, -1, -1}));
+}
+
 }  // namespace
 }  // namespace openaclnn::test
