@@ -15,10 +15,8 @@ def _axis(values, i: int) -> int:
 
 def out_length(n: int, taps: int, stride: int, pad: int, dilation: int, up: bool = False) -> int:
     """Windows that fit; with `up` a last one that begins in the input or before it."""
-    room = n + 2 * pad - dilation * (taps - 1) - 1
-    if room < 0:
-        return 0
-    count = (room + (stride - 1 if up else 0)) // stride + 1
+    room = n + 2 * pad - dilation * (taps - 1) - 1 + (stride - 1 if up else 0)
+    count = max(room // stride + 1, 0)
     return count - 1 if up and (count - 1) * stride >= n + pad else count
 
 

@@ -174,7 +174,9 @@ Grouping LayersOf(const IntList& shape, const Operand& x) {
 template <class P>
 void CheckGroups(const P& p, const Operand& x, Checker& checker) {
   checker.RankBetween(x, 2, kMaxRank);
-  checker.That(p.N == x.dim(0) && p.C == x.dim(1) && *x.count() == p.N * p.C * p.HxW, [&] {
+  if (!checker.ok()) return;
+  const std::optional<int64_t> places = ElementCount(x.tensor().dims + 2, x.rank() - 2);
+  checker.That(p.N == x.dim(0) && p.C == x.dim(1) && places == p.HxW, [&] {
     return Concat(x.name(), " shape is ", ShapeText(x), ", expected N = ", p.N, ", C = ", p.C,
                   ", HxW = ", p.HxW);
   });

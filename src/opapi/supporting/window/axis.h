@@ -29,8 +29,9 @@ struct WindowAxis {
   int64_t reach() const { return dilation * (taps - 1) + 1; }
 };
 
-/// Of numbers below 2^40, so that products of two and sums of those fit.
+/// Of windows' numbers and of inputs' lengths: their products, and sums of those, fit.
 constexpr int64_t kMostWindow = int64_t{1} << 20;
+constexpr int64_t kMostLength = int64_t{1} << 40;
 
 /// A list that has a number for each spatial dimension, or one for all; not below `least`.
 inline int64_t AtAxis(const IntList& list, size_t axis) {
@@ -48,6 +49,18 @@ inline void CheckAxes(const IntList& list, size_t axes, int64_t least, Checker& 
     return Concat(list.name(), " value is ",
                   ShapeText(values.data(), static_cast<uint32_t>(values.size())), ", expected ",
                   axes, " numbers, none below ", least, " or above ", kMostWindow);
+  });
+}
+
+/// Of the last dimensions, which windows go along.
+inline void CheckLengths(const Tensor& input, uint32_t axes, Checker& checker) {
+  bool fit = true;
+  for (uint32_t d = input.rank() - axes; d < input.rank(); ++d) {
+    fit = fit && input.dim(d) <= kMostLength;
+  }
+  checker.That(fit, [&] {
+    return Concat(input.name(), " shape is ", ShapeText(input), ", expected none of the last ",
+                  axes, " dimensions above ", kMostLength);
   });
 }
 

@@ -121,13 +121,26 @@ struct Parts {
   uint64_t columns, results, scratch, end;  // INT64_MAX: more than a number holds
 };
 
+/// As PyTorch has it: more would be places behind all windows.
+void CheckOutputPadding(const Filter& p, Checker& checker) {
+  for (uint32_t i = 0; i < p.input.rank() - 2; ++i) {
+    const int64_t most = std::max(AtAxis(p.stride, i), AtAxis(p.dilation, i)) - 1;
+    checker.That(AtAxis(p.outputPadding, i) <= most, [&] {
+      return Concat("outputPadding value is ", AtAxis(p.outputPadding, i),
+                    ", expected less than stride or dilation, at most ", most);
+    });
+  }
+}
+
 void CheckLists(const Filter& p, Checker& checker) {
-  const size_t axes = p.input.rank() - 2;
+  const uint32_t axes = p.input.rank() - 2;
+  CheckLengths(p.input, axes, checker);
   CheckAxes(p.stride, axes, 1, checker);
   CheckAxes(p.padding, axes, 0, checker);
   CheckAxes(p.dilation, axes, 1, checker);
   if (p.transposed && !p.outputPadding.values().empty()) {
     CheckAxes(p.outputPadding, axes, 0, checker);
+    if (checker.ok()) CheckOutputPadding(p, checker);
   }
 }
 
@@ -170,7 +183,8 @@ void CheckFilter(const Filter& p, Checker& checker) {
   const int64_t channels = input.dim(1), outer = weight.dim(0);
   const int64_t groups = p.groups;
   checker.That(groups > 0 && channels % groups == 0 && (p.transposed || outer % groups == 0), [&] {
-    return Concat("groups value is ", groups, ", expected a divisor of the channels");
+    return Concat("groups value is ", groups, ", expected a divisor of input's channels, ",
+                  channels, p.transposed ? "" : Concat(", and of weight's, ", outer));
   });
   checker.That(p.transposed ? outer == channels : weight.dim(1) * groups == channels, [&] {
     return Concat("weight shape is ", ShapeText(weight), ", expected one for ", channels,

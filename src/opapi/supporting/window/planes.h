@@ -44,6 +44,8 @@ struct WindowLists {
 
 inline void CheckLists(const WindowLists& of, const Tensor& self, Checker& checker) {
   checker.RankBetween(self, 3, 4);
+  if (!checker.ok()) return;
+  CheckLengths(self, 2, checker);
   CheckAxes(of.taps, 2, 1, checker);
   if (!of.stride.values().empty()) CheckAxes(of.stride, 2, 1, checker);
   CheckAxes(of.pad, 2, 0, checker);
@@ -72,8 +74,8 @@ inline Windows WindowsOf(const WindowLists& of, const Tensor& self, bool up) {
     axis.stride = of.stride.values().empty() ? axis.taps : AtAxis(of.stride, i);
     axis.pad = AtAxis(of.pad, i);
     if (of.dilation != nullptr) axis.dilation = AtAxis(*of.dilation, i);
-    const int64_t room = axis.in + 2 * axis.pad - axis.reach();
-    axis.out = room < 0 ? 0 : (room + (up ? axis.stride - 1 : 0)) / axis.stride + 1;
+    const int64_t room = axis.in + 2 * axis.pad - axis.reach() + (up ? axis.stride - 1 : 0);
+    axis.out = room < 0 ? 0 : room / axis.stride + 1;
     if (up && (axis.out - 1) * axis.stride >= axis.in + axis.pad) --axis.out;
     axes.push_back(axis);
   }

@@ -44,5 +44,35 @@ TEST(Window, MaxPoolOfThePadsThatWrap) {
   }
 }
 
+// Numbers of torch.nn.functional.max_pool2d and avg_pool2d, 2.8, of [[0, 1], [2, 3]].
+TEST(Window, AWindowLargerThanTheInputFitsWhenRoundedUp) {
+  const Device device;
+  const DeviceTensor self = Make(ACL_FLOAT, {1, 1, 2, 2}, {0, 1, 2, 3}),
+                     out(ACL_FLOAT, DenseLayout({1, 1, 1, 1}));
+  const IntListHandle three({{3, 3}}), two({{2, 2}}), zero({{0}}), one({{1, 1}});
+  EXPECT_RUN(device, MaxPool, self.handle(), three.get(), two.get(), 0, zero.get(), one.get(), 1,
+             Handle(out));
+  EXPECT_EQ(ValuesOf(out), Doubles{3});
+  EXPECT_RUN(device, AvgPool2d, self.handle(), three.get(), two.get(), zero.get(), true, true, 0,
+             int8_t{0}, Handle(out));
+  EXPECT_EQ(ValuesOf(out), Doubles{1.5});
+}
+
+TEST(Window, LengthsWhoseWindowsWrapAreRefused) {
+  const Device device;
+  const int64_t long_one = (int64_t{1} << 40) + 1;
+  const DeviceTensor input = Repeated({1, 1, long_one}), weight = Repeated({1, 1, 2}),
+                     output(ACL_FLOAT, DenseLayout({1, 1, 1}));
+  const IntListHandle one({{1}}), none({{0}}), two({{2}});
+  EXPECT_REFUSED(161002, "input shape is (1, 1, 1099511627777), expected none of the last 1",
+                 Convolution, input.handle(), weight.handle(), nullptr, one.get(), none.get(),
+                 one.get(), true, none.get(), 1, Handle(output), 0);
+  const DeviceTensor place = Repeated({1, 1, 1}), twice = Repeated({1, 1, 4});
+  EXPECT_REFUSED(161002,
+                 "outputPadding value is 2, expected less than stride or dilation, at most 1",
+                 Convolution, place.handle(), weight.handle(), nullptr, two.get(), none.get(),
+                 one.get(), true, two.get(), 1, Handle(twice), 0);
+}
+
 }  // namespace
 }  // namespace openaclnn::test
