@@ -68,7 +68,8 @@ def _map(result: Accuracy, seen: Distribution) -> list[str]:
     title = "Errors in place"
     if not (seen.ratio.any() or seen.outside.any()):
         rounded = "" if result.dtype == "float32" else f" rounded to {result.dtype}"
-        return [figure(title, "", f"No map: every element is the reference{rounded}.")]
+        judged = " that was judged" if result.not_judged else ""
+        return [figure(title, "", f"No map: every element{judged} is the reference{rounded}.")]
     rows, columns = seen.ratio.shape
     words = "Error / bound over the output."
     if (rows, columns) != (seen.rows, seen.columns):

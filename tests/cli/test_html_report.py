@@ -87,6 +87,15 @@ def test_a_result_without_error_has_no_map(checked):
     assert len(drawings(page)) == 1 and "No map: every element is the reference.<" in page
 
 
+def test_what_was_not_judged_is_not_the_reference(here, tmp_path):
+    save(tmp_path / "large.npy", np.full((2, 2), [3e38, 1], np.float32))
+    save(tmp_path / "zeros.npy", np.zeros(2, np.int64))
+    operands = ("--grad", "large.npy", "--indices", "zeros.npy", "--num-weights", "1")
+    assert here(*CHECK, *operands, "--report", "out.html").code == 0
+    page = (tmp_path / "out.html").read_text()
+    assert "No map: every element that was judged is the reference.<" in page
+
+
 def test_text_and_page(here, tmp_path, files):
     plain, drawn = here(*CHECK, *files), here(*CHECK, *files, "--report", "out.html")
     assert drawn == plain and (tmp_path / "out.html").stat().st_size > 1000
