@@ -116,6 +116,13 @@ struct F32x16 {
     for (int i = 0; i < kRegisters; ++i) StoreRegister(part[i], to + i * kWidth);
   }
 
+  /// Past the caches where the processor can, up to EndStreams: what is overwritten is not read
+  /// first. `to` is a multiple of 16 elements' bytes.
+  template <class T>
+  void Stream(T* to) const {
+    for (int i = 0; i < kRegisters; ++i) StreamRegister(part[i], to + i * kWidth);
+  }
+
   template <class T>
   void StoreTail(T* to, int64_t n) const {
 #if defined(OPENACLNN_MASKED_TAILS)

@@ -19,14 +19,11 @@ inline Register CanonicalRegister(Register value) {
   return _mm256_blendv_ps(value, canonical, _mm256_cmp_ps(value, value, _CMP_UNORD_Q));
 }
 
-inline void StoreRegister(Register value, float* to) { _mm256_storeu_ps(to, value); }
-inline void StoreRegister(Register value, Float16* to) {
-  _mm_storeu_si128(
-      reinterpret_cast<__m128i*>(to),
-      _mm256_cvtps_ph(CanonicalRegister(value), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+inline __m128i Narrowed(Register value, const Float16*) {
+  return _mm256_cvtps_ph(CanonicalRegister(value), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 // Nearest, ties to even.
-inline void StoreRegister(Register value, BFloat16* to) {
+inline __m128i Narrowed(Register value, const BFloat16*) {
   const __m256i bits = _mm256_castps_si256(value);
   const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
   const __m256i bias = _mm256_add_epi32(odd, _mm256_set1_epi32(0x7FFF));
@@ -34,9 +31,19 @@ inline void StoreRegister(Register value, BFloat16* to) {
   const __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(value, value, _CMP_UNORD_Q));
   const __m256i result =
       _mm256_srli_epi32(_mm256_blendv_epi8(rounded, _mm256_set1_epi32(kCanonicalNan), nan), 16);
-  _mm_storeu_si128(
-      reinterpret_cast<__m128i*>(to),
-      _mm_packus_epi32(_mm256_castsi256_si128(result), _mm256_extracti128_si256(result, 1)));
+  return _mm_packus_epi32(_mm256_castsi256_si128(result), _mm256_extracti128_si256(result, 1));
+}
+
+inline void StoreRegister(Register value, float* to) { _mm256_storeu_ps(to, value); }
+template <class T>
+inline void StoreRegister(Register value, T* to) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), Narrowed(value, to));
+}
+
+inline void StreamRegister(Register value, float* to) { _mm256_stream_ps(to, value); }
+template <class T>
+inline void StreamRegister(Register value, T* to) {
+  _mm_stream_si128(reinterpret_cast<__m128i*>(to), Narrowed(value, to));
 }
 
 inline Register BroadcastRegister(float value) { return _mm256_set1_ps(value); }

@@ -50,6 +50,12 @@ inline void StoreRegister(Register value, T* to) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), Narrowed(value, to));
 }
 
+inline void StreamRegister(Register value, float* to) { _mm512_stream_ps(to, value); }
+template <class T>
+inline void StreamRegister(Register value, T* to) {
+  _mm256_stream_si256(reinterpret_cast<__m256i*>(to), Narrowed(value, to));
+}
+
 // The first n of sixteen: masked lanes touch no memory, and need no copy whose bytes are written
 // in two parts and read in one, which the processor waits for.
 #define OPENACLNN_MASKED_TAILS 1

@@ -40,6 +40,12 @@ inline void StoreRegister(Register value, BFloat16* to) {
   StoreBits(vshrn_n_u32(vbslq_u32(number, rounded, canonical), 16), to);
 }
 
+// GCC has no intrinsic for stores past the caches.
+template <class T>
+inline void StreamRegister(Register value, T* to) {
+  StoreRegister(value, to);
+}
+
 inline Register BroadcastRegister(float value) { return vdupq_n_f32(value); }
 inline Register AddRegister(Register a, Register b) { return vaddq_f32(a, b); }
 inline Register DivideRegister(Register a, Register b) { return vdivq_f32(a, b); }

@@ -26,28 +26,26 @@ inline Register LoadRegister(const Float16* from) {
   return _mm_castsi128_ps(_mm_or_si128(_mm_or_si128(_mm_castps_si128(scaled), exponent), sign));
 }
 
-inline void StoreBits(__m128i low_halves, void* to) {
-  _mm_storel_epi64(static_cast<__m128i*>(to), _mm_packus_epi32(low_halves, low_halves));
-}
-
 inline Register CanonicalRegister(Register value) {
   const __m128 canonical = _mm_castsi128_ps(_mm_set1_epi32(kCanonicalNan));
   return _mm_blendv_ps(value, canonical, _mm_cmpunord_ps(value, value));
 }
 
-inline void StoreRegister(Register value, float* to) { _mm_storeu_ps(to, value); }
+/// The low halves of four words, in the lower half of the result.
+inline __m128i LowHalves(__m128i words) { return _mm_packus_epi32(words, words); }
+
 // Nearest, ties to even.
-inline void StoreRegister(Register value, BFloat16* to) {
+inline __m128i Narrowed(Register value, const BFloat16*) {
   const __m128i bits = _mm_castps_si128(value);
   const __m128i odd = _mm_and_si128(_mm_srli_epi32(bits, 16), _mm_set1_epi32(1));
   const __m128i rounded = _mm_add_epi32(bits, _mm_add_epi32(odd, _mm_set1_epi32(0x7FFF)));
   const __m128i nan = _mm_castps_si128(_mm_cmpunord_ps(value, value));
   const __m128i result = _mm_blendv_epi8(rounded, _mm_set1_epi32(kCanonicalNan), nan);
-  StoreBits(_mm_srli_epi32(result, 16), to);
+  return LowHalves(_mm_srli_epi32(result, 16));
 }
 // Without F16C, nearest, ties to even: results below the smallest normal are rounded by adding a
 // constant whose last place is theirs; the others by adding half a place to the bits.
-inline void StoreRegister(Register value, Float16* to) {
+inline __m128i Narrowed(Register value, const Float16*) {
   const __m128i all = _mm_castps_si128(CanonicalRegister(value));
   const __m128i sign = _mm_and_si128(all, _mm_set1_epi32(INT32_MIN));
   const __m128i bits = _mm_xor_si128(all, sign);
@@ -64,7 +62,19 @@ inline void StoreRegister(Register value, Float16* to) {
   const __m128i special = _mm_or_si128(_mm_set1_epi32(0x7C00), quiet);
   const __m128i finite = _mm_blendv_epi8(normal, small, is_small);
   const __m128i half = _mm_blendv_epi8(finite, special, is_large);
-  StoreBits(_mm_or_si128(half, _mm_srli_epi32(sign, 16)), to);
+  return LowHalves(_mm_or_si128(half, _mm_srli_epi32(sign, 16)));
+}
+
+inline void StoreRegister(Register value, float* to) { _mm_storeu_ps(to, value); }
+template <class T>
+inline void StoreRegister(Register value, T* to) {
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(to), Narrowed(value, to));
+}
+
+inline void StreamRegister(Register value, float* to) { _mm_stream_ps(to, value); }
+template <class T>
+inline void StreamRegister(Register value, T* to) {
+  _mm_stream_si64(reinterpret_cast<long long*>(to), _mm_cvtsi128_si64(Narrowed(value, to)));
 }
 
 inline Register BroadcastRegister(float value) { return _mm_set1_ps(value); }

@@ -30,33 +30,10 @@ struct Tokens {
   std::byte* dx;
 };
 
-/// Sixteen elements of dx. Where kStream they go past the caches, without being read first; `to`
-/// is then a multiple of 32 bytes.
+/// Sixteen elements of dx. Where kStream they go past the caches.
 template <bool kStream, class T>
 void StoreGrad(F32x16 grad, T* to) {
-#if defined(__x86_64__)
-  if constexpr (kStream) {
-    alignas(32) T lanes[kLanes];
-    grad.Store(lanes);
-#if defined(__AVX512F__)
-    _mm256_stream_si256(reinterpret_cast<__m256i*>(to),
-                        _mm256_load_si256(reinterpret_cast<const __m256i*>(lanes)));
-#elif defined(__AVX2__)
-    for (int i = 0; i < 2; ++i) {
-      _mm_stream_si128(reinterpret_cast<__m128i*>(to) + i,
-                       _mm_load_si128(reinterpret_cast<const __m128i*>(lanes) + i));
-    }
-#else
-    for (int i = 0; i < 4; ++i) {  // as they were stored, or each load would wait for two stores
-      long long part;
-      std::memcpy(&part, lanes + i * 4, sizeof(part));
-      _mm_stream_si64(reinterpret_cast<long long*>(to) + i, part);
-    }
-#endif
-    return;
-  }
-#endif
-  grad.Store(to);
+  kStream ? grad.Stream(to) : grad.Store(to);
 }
 
 /// The tokens and their windows from `first` on: the last kSums of kOver (of kSums, where kOver is
