@@ -9,35 +9,9 @@
 namespace openaclnn {
 namespace {
 
-constexpr int64_t kCacheLine = 64;
-
-// The output goes past the caches where it is more than a cache holds: no row is read before it is
-// overwritten, and none is read again before it has left. Speeds against ordinary stores, on one
-// thread of a Zen 4: rows of 256 bytes 0.9, 512 bytes 1.0 to 1.15, 1 to 16 KB 1.3 to 1.8; rows of 1
-// KB that are not whole cache lines 0.45.
-constexpr int64_t kStreamedOutput = 32 << 20;
-constexpr int64_t kStreamedRow = 512;
+// Zero rows go past the caches in rows that are not whole cache lines, where they are long. Speeds
+// against ordinary stores, on one thread of a Zen 4: 8 KB 1.1 to 1.3, 1 KB 0.45.
 constexpr int64_t kStreamedPartOfLine = 8 << 10;
-
-/// Whether rows are whole cache lines, apart from where the first one begins.
-bool RowsAreLines(const Operand& to) {
-  const auto bytes = static_cast<int64_t>(FindDataType(to.dtype())->bytes);
-  bool are_lines = to.last_dim() * bytes % kCacheLine == 0;
-  for (uint32_t axis = 0; axis + 1 < to.rank(); ++axis) {
-    are_lines = are_lines && to.tensor().strides[axis] % (kCacheLine / bytes) == 0;
-  }
-  return are_lines;
-}
-
-bool Streams(const Operand& to) {
-  const auto bytes = static_cast<int64_t>(FindDataType(to.dtype())->bytes);
-  if (to.rank() == 0 || to.tensor().strides[to.rank() - 1] != 1) return false;
-  if (to.last_dim() < kStreamedRow / bytes) return false;
-  if (to.last_dim() < kStreamedPartOfLine / bytes && !RowsAreLines(to)) return false;
-  return to.count().value_or(INT64_MAX) >= kStreamedOutput / bytes;
-}
-
-bool BeginsLine(const void* at) { return reinterpret_cast<uintptr_t>(at) % kCacheLine == 0; }
 
 int64_t TileWidth(int64_t width, int64_t column) { return std::min(kTileWidth, width - column); }
 
@@ -52,8 +26,11 @@ SegmentSumPlan::SegmentSumPlan(const Operand& from, const Operand& to, int64_t p
       from_dtype(from.dtype()),
       to_dtype(to.dtype()),
       divide_by_count(divide),
-      streams(Streams(to)),
-      rows_are_lines(RowsAreLines(to)),
+      streams_rows(IsStreamed(to) && RowsAreLines(to)),
+      streams_zeros(IsStreamed(to) && this->to.step == 1 &&
+                    width * this->to.element_bytes >= kStreamedPartOfLine),
+      narrow(from.dtype() == to.dtype() && this->from.step == 1 && this->to.step == 1 &&
+             kLeastNarrowWidth <= width && width <= kernels->narrow_width),
       max_units(2 * (positions / kUnitRows)) {}
 
 uint64_t SegmentSumPlan::scratch_bytes() const {
@@ -69,9 +46,8 @@ SegmentSum::SegmentSum(const SegmentSumPlan& plan, const void* from, void* to, v
       hits_(hits),
       units_(static_cast<SumUnit*>(scratch)),
       partials_(reinterpret_cast<float*>(units_ + plan.max_units)),
-      streams_rows_(plan.streams && plan.rows_are_lines && BeginsLine(plan.to.Row(to_, 0))),
-      streams_zeros_(streams_rows_ ||
-                     (plan.streams && plan.width >= kStreamedPartOfLine / plan.to.element_bytes)) {}
+      streams_rows_(plan.streams_rows && BeginsLine(plan.to.Row(to_, 0))),
+      streams_zeros_(plan.streams_zeros || streams_rows_) {}
 
 void SegmentSum::AddLongSegment(int64_t begin, int64_t end) {
   if (end - begin <= kUnitRows) return;
@@ -81,13 +57,13 @@ void SegmentSum::AddLongSegment(int64_t begin, int64_t end) {
 }
 
 SegmentSum::Window::Window(const SegmentSum& sum, int64_t end)
-    : sum_(sum), limit_(std::min(end + kAheadRows, sum.positions_)) {}
+    : sum_(sum), limit_(std::min(end + kRowsAhead, sum.positions_)) {}
 
 RowSum SegmentSum::Window::Sum(int64_t begin, int64_t end) {
   const SegmentSumPlan& plan = sum_.plan_;
-  if (begin < first_ || std::min(end + kAheadRows, limit_) > last_) {
+  if (begin < first_ || std::min(end + kRowsAhead, limit_) > last_) {
     first_ = begin;
-    last_ = std::min(begin + kUnitRows + kAheadRows, limit_);
+    last_ = std::min(begin + kUnitRows + kRowsAhead, limit_);
     for (int64_t p = first_; p < last_; ++p) {
       const int64_t row = sum_.hits_ != nullptr ? sum_.hits_[p].token : p;
       rows_[p - first_] = plan.from.Row(sum_.from_, row);
@@ -134,6 +110,20 @@ void SegmentSum::WriteRow(int64_t row, int64_t begin, int64_t end, Window& windo
       Store(buffer, sum.width, divisor, out);
     }
   }
+}
+
+void SegmentSum::WriteNarrow(int64_t row, int64_t begin, std::span<const int64_t> ends,
+                             Window& window) const {
+  std::byte* out[kNarrowRows];
+  const auto count = static_cast<int64_t>(ends.size());
+  for (int64_t i = 0; i < count; ++i) out[i] = Out(row + i, 0);
+  SegmentRows segments = {.rows = window.Sum(begin, begin + ends.back()),
+                          .ends = ends.data(),
+                          .out = out,
+                          .count = count,
+                          .divide_by_count = plan_.divide_by_count};
+  segments.rows.width = plan_.width;
+  streams_rows_ ? plan_.kernels->stream_narrow(segments) : plan_.kernels->narrow(segments);
 }
 
 // The upper levels of the tree, over the sums of the segment's units.

@@ -2,7 +2,9 @@
 // Segment sums: each row of the output is the sum of a segment of rows of the input.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 
 #include "kernels/hits.h"
 #include "kernels/parallel.h"
@@ -28,8 +30,9 @@ struct SegmentSumPlan {
   int64_t width;
   int32_t from_dtype, to_dtype;
   bool divide_by_count;  // the mean of a segment instead of its sum
-  bool streams;          // the output goes past the caches, as far as it may
-  bool rows_are_lines;   // if the first one begins with a cache line
+  bool streams_rows;     // rows go past the caches, if the first one begins with a cache line
+  bool streams_zeros;    // zero rows do, wherever they begin
+  bool narrow;           // dense rows of few columns, of one type
   int64_t max_units;
 
   SegmentSumPlan() = default;
@@ -40,12 +43,30 @@ struct SegmentSumPlan {
   uint64_t scratch_bytes() const;
 };
 
+/// The ends of the segments [row, row + ends.size()) that lie at most `most` behind `begin`,
+/// counted from there; how many those are.
+template <class Segments>
+int64_t EndsOneByOne(const Segments& segments, int64_t row, int64_t begin, int64_t most,
+                     std::span<int64_t> ends) {
+  const auto rows = static_cast<int64_t>(ends.size());
+  int64_t count = 0;
+  for (int64_t end = begin; count < rows; ++count) {
+    end = segments.End(row + count, end);
+    if (end - begin > most) break;
+    ends[count] = end - begin;
+  }
+  return count;
+}
+
 /// Segments of equally many rows.
 struct EqualSegments {
   int64_t rows;
 
   int64_t Begin(int64_t segment) const { return segment * rows; }
   int64_t End(int64_t, int64_t begin) const { return begin + rows; }
+  int64_t Ends(int64_t row, int64_t begin, int64_t most, std::span<int64_t> ends) const {
+    return EndsOneByOne(*this, row, begin, most, ends);
+  }
 };
 
 /// One run. Position p of the segments is row p of the input, or, with hits, row hits[p].token.
@@ -58,7 +79,8 @@ class SegmentSum {
   void AddLongSegment(int64_t begin, int64_t end);
 
   /// Writes rows [0, rows) of the output; row v is the segment [Begin(v), End(v, Begin(v))), and
-  /// Begin(rows) the number of positions. The work is cut by shape and segments alone.
+  /// Begin(rows) the number of positions; Ends is EndsOneByOne. The work is cut by shape and
+  /// segments alone.
   template <class Segments>
   void Run(int64_t rows, const Segments& segments) {
     if (plan_.width == 0 || rows == 0) return;
@@ -68,15 +90,9 @@ class SegmentSum {
     const int64_t blocks =
         BlockCount(touched * plan_.width, kBlockElements, rows < kMaxBlocks ? rows : kMaxBlocks);
     ParallelFor(blocks, [&](int64_t block) {
-      int64_t row = FirstRow(rows, segments, BlockBegin(touched, blocks, block));
+      const int64_t row = FirstRow(rows, segments, BlockBegin(touched, blocks, block));
       const int64_t last = FirstRow(rows, segments, BlockBegin(touched, blocks, block + 1));
-      int64_t begin = segments.Begin(row);
-      Window window(*this, segments.Begin(last));
-      for (; row < last; ++row) {
-        const int64_t end = segments.End(row, begin);
-        WriteRow(row, begin, end, window);
-        begin = end;
-      }
+      plan_.narrow ? WriteNarrowRows(row, last, segments) : WriteRows(row, last, segments);
       if (streams_zeros_) EndStreams();
     });
   }
@@ -85,6 +101,7 @@ class SegmentSum {
   // Elements of input and output that a block touches: enough to be worth waking a thread for.
   static constexpr int64_t kBlockElements = 32768;
   static constexpr int64_t kMaxBlocks = 256;
+  static constexpr int64_t kNarrowRows = 256;  // rows of the output that are written at a time
 
   /// The first row v with v + Begin(v) >= target: blocks then touch about as many rows each.
   template <class Segments>
@@ -110,16 +127,47 @@ class SegmentSum {
     RowSum Sum(int64_t begin, int64_t end);
 
    private:
-    static constexpr int64_t kAheadRows = 64;
-
     const SegmentSum& sum_;
     int64_t limit_;                 // no position from here on is needed
     int64_t first_ = 0, last_ = 0;  // positions that rows_ has
-    const std::byte* rows_[kUnitRows + kAheadRows];
+    const std::byte* rows_[kUnitRows + kRowsAhead];
   };
+
+  template <class Segments>
+  void WriteRows(int64_t row, int64_t last, const Segments& segments) const {
+    int64_t begin = segments.Begin(row);
+    Window window(*this, segments.Begin(last));
+    for (; row < last; ++row) {
+      const int64_t end = segments.End(row, begin);
+      WriteRow(row, begin, end, window);
+      begin = end;
+    }
+  }
+
+  /// Many at a time: what a row costs beside its elements is as much as they cost. Speeds against
+  /// one at a time, 64 columns on one thread and two of a Zen 4: 1.3.
+  template <class Segments>
+  void WriteNarrowRows(int64_t row, int64_t last, const Segments& segments) const {
+    Window window(*this, segments.Begin(last));
+    for (int64_t begin = segments.Begin(row); row < last;) {
+      int64_t room[kNarrowRows];
+      const std::span<int64_t> rows(room, std::min(kNarrowRows, last - row));
+      const std::span<int64_t> ends = rows.first(segments.Ends(row, begin, kUnitRows, rows));
+      if (ends.empty()) {
+        const int64_t end = segments.End(row, begin);
+        WriteLongRow(row++, begin, end);
+        begin = end;
+      } else {
+        WriteNarrow(row, begin, ends, window);
+        row += static_cast<int64_t>(ends.size());
+        begin += ends.back();
+      }
+    }
+  }
 
   void SumOneUnit(int64_t unit) const;
   void WriteRow(int64_t row, int64_t begin, int64_t end, Window& window) const;
+  void WriteNarrow(int64_t row, int64_t begin, std::span<const int64_t> ends, Window& window) const;
   void WriteLongRow(int64_t row, int64_t begin, int64_t end) const;
   void Store(const float* acc, int64_t width, float divisor, std::byte* out) const;
   float* Partial(int64_t unit) const { return partials_ + unit * plan_.width; }

@@ -1,12 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores that go past the caches.
+// Stores that go past the caches, and the cache lines that they want whole.
 #pragma once
+
+#include <cstdint>
+
+#include "frame/operand.h"
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
 
 namespace openaclnn {
+
+inline constexpr int64_t kCacheLine = 64;  // bytes
+
+inline bool BeginsLine(const void* at) { return reinterpret_cast<uintptr_t>(at) % kCacheLine == 0; }
+
+/// Whether the rows of a view, along its last dimension, are whole cache lines if the first one
+/// begins with one.
+bool RowsAreLines(const Operand& operand);
+
+/// Whether an output is large enough for that, so that whoever reads it next would not find it in a
+/// cache anyway.
+bool IsStreamed(const Operand& out);
 
 /// Before another thread is told that what was streamed is there: such stores are ordered by
 /// nothing else.

@@ -11,6 +11,9 @@ struct ListedGroups {
 
   int64_t Begin(int64_t group) const { return group == 0 ? 0 : ends[group - 1]; }
   int64_t End(int64_t group, int64_t) const { return ends[group]; }
+  int64_t Ends(int64_t group, int64_t begin, int64_t most, std::span<int64_t> to) const {
+    return EndsOneByOne(*this, group, begin, most, to);
+  }
 };
 
 Status InvalidEnd(int64_t group, int64_t value, const std::string& expected) {

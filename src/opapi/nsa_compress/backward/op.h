@@ -75,8 +75,6 @@ inline constexpr int64_t kUnitChunks = 8;
 /// first-level cache.
 inline constexpr int64_t kGroupRows = 256;
 
-inline constexpr int64_t kCacheLine = 64;
-
 /// The loops that are compiled for each instruction set, for one 16-bit type.
 struct Kernels {
   void (*granule)(const Granule& granule);

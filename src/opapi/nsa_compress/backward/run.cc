@@ -24,7 +24,7 @@ class Gradient {
         dx_(plan.dx.Base(buffers.data[kInputGrad], workspace_)),
         w_(reinterpret_cast<float*>(workspace_ + plan.weight_at)),
         sums_(reinterpret_cast<float*>(workspace_ + plan.sums_at)),
-        streams_(plan.streams && reinterpret_cast<uintptr_t>(dx_) % kCacheLine == 0) {}
+        streams_(plan.streams && BeginsLine(dx_)) {}
 
   void CopyIn() const {
     Copy(plan_.dy, buffers_.data[kOutputGrad], dy_, true);
