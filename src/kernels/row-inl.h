@@ -43,6 +43,9 @@ struct RowLanes {
     }
   }
 
+  /// Stores a result past the caches, up to EndStreams: of a dense row of whole cache lines.
+  void Stream(F32x16 value, int64_t j) const { value.AsResult<T>().Stream(first + j); }
+
   /// For bytes: lane by lane, zero where the byte is 0, else `other`.
   template <class Lanes>
   F32x16 Select(int64_t j, Lanes lanes, F32x16 zero, F32x16 other) const {

@@ -15,8 +15,8 @@ using openaclnn::OPENACLNN_TARGET::ForLanes;
 using openaclnn::OPENACLNN_TARGET::RowLanes;
 using openaclnn::OPENACLNN_TARGET::Sum;
 
-/// dx = mask ? 0 : scale * (dy*y - y * sum dy*y). dx may be dy or y.
-template <class T, bool kDense>
+/// dx = mask ? 0 : scale * (dy*y - y * sum dy*y). dx may be dy or y, but not where kStream.
+template <class T, bool kDense, bool kStream>
 void RunRow(const Row& row) {
   const RowLanes<const T, kDense> dy = {static_cast<const T*>(row.dy), row.dy_step};
   const RowLanes<const T, kDense> y = {static_cast<const T*>(row.y), row.y_step};
@@ -29,17 +29,19 @@ void RunRow(const Row& row) {
   ForLanes(row.n, [&](int64_t j, auto lanes) {
     const F32x16 g = dy.Load(j, lanes), v = y.Load(j, lanes);
     const F32x16 t = scale * (g * v - v * sum);
-    dx.Store(mask.Select(j, lanes, t, zero), j, lanes);
+    const F32x16 result = mask.Select(j, lanes, t, zero);
+    kStream ? dx.Stream(result, j) : dx.Store(result, j, lanes);
   });
 }
 
-template <bool kDense>
-constexpr Kernels kTable = {RunRow<float, kDense>, RunRow<Float16, kDense>,
-                            RunRow<BFloat16, kDense>};
+template <bool kDense, bool kStream = false>
+constexpr Kernels kTable = {RunRow<float, kDense, kStream>, RunRow<Float16, kDense, kStream>,
+                            RunRow<BFloat16, kDense, kStream>};
 
 }  // namespace
 
 extern const Kernels kDenseKernels = kTable<true>;
 extern const Kernels kStridedKernels = kTable<false>;
+extern const Kernels kStreamedKernels = kTable<true, true>;
 
 }  // namespace openaclnn::masked_softmax::backward::OPENACLNN_TARGET

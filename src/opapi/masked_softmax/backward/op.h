@@ -42,13 +42,16 @@ struct Row {
   float scale;
 };
 
-/// The dense ones for steps of 1.
+/// The dense ones for steps of 1; the streamed ones write such a row past the caches, if it is
+/// whole cache lines and neither dy nor y.
 using Kernels = RowKernels<Row>;
 OPENACLNN_TARGET_DECLARE(extern const Kernels kDenseKernels)
 OPENACLNN_TARGET_DECLARE(extern const Kernels kStridedKernels)
+OPENACLNN_TARGET_DECLARE(extern const Kernels kStreamedKernels)
 
 struct Plan {
   void (*row)(const Row& row);
+  void (*streamed_row)(const Row& row);  // or null
   int64_t rows, width;
   float scale;
   RowView dy, y, mask, dx;

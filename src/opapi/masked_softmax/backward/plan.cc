@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frozen decision of ScaledMaskedSoftmaxBackward: layouts and the row kernel.
+#include "kernels/stream.h"
 #include "masked_softmax/backward/op.h"
 
 namespace openaclnn::masked_softmax::backward {
@@ -18,6 +19,9 @@ Plan MakePlan(const Params& p, const Product&) {
   const Kernels& kernels =
       dense ? *OPENACLNN_TARGET_SELECT(kDenseKernels) : *OPENACLNN_TARGET_SELECT(kStridedKernels);
   plan.row = kernels.For(p.gradOutput.dtype());
+  if (dense && IsStreamed(p.out) && RowsAreLines(p.out)) {
+    plan.streamed_row = OPENACLNN_TARGET_SELECT(kStreamedKernels)->For(p.gradOutput.dtype());
+  }
   return plan;
 }
 
