@@ -22,7 +22,7 @@ define build
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo demo-ranks test test-clients sample build install uninstall bench bench-rooms check-cost asan tsan valgrind coverage fuzz torture instructions aarch64 lint format clean
+.PHONY: help run demo demo-ranks test test-clients sample build install uninstall bench bench-training bench-rooms check-cost asan tsan valgrind coverage fuzz torture instructions aarch64 lint format clean
 
 help: ## list the commands
 	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -85,6 +85,10 @@ bench: build ## time the operators beside their peers (PyTorch, JAX: downloads) 
 	mkdir -p build/bench
 	.venv/bin/openaclnn bench --all --json build/bench/out.json --markdown build/bench/out.md \
 	  $$(test -x build/bench/venv/bin/python && echo --plots build/bench/plots) $(BENCH_OPTIONS)
+
+bench-training: build ## time the training of `make demo` on the NPU and with PyTorch on the CPU, in turn
+	tests/clients/setup.sh 2.8.0 2.8.0.post5
+	PYTHONPATH=python build/clients/torch-2.8.0/bin/python bench/training.py $(BENCH_OPTIONS)
 
 bench-rooms: ## time the operators' rooms and the runtime from C++, without peers
 	scripts/setup.sh test
