@@ -169,8 +169,10 @@ constexpr OpenaclnnRuntime kRuntime = {
     .unpin = Unpin,
     .submit = Submit,
     .attribute = ReadAttribute,
-    .parallel_for = [](uint64_t blocks, void (*body)(void*, uint64_t),
-                       void* state) { Workers::Get().ParallelFor(blocks, body, state); },
+    .parallel_for =
+        [](uint64_t blocks, int is_long, void (*body)(void*, uint64_t), void* state) {
+          Workers::Get().ParallelFor(blocks, is_long != 0, body, state);
+        },
     .hold = Hold,
     .wake = [](void* held) { (*static_cast<HeldStream*>(held))->Wake(); },
     .let_go = [](void* held) { delete static_cast<HeldStream*>(held); },

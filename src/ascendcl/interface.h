@@ -10,7 +10,7 @@ extern "C" {
 
 /// Changed with every change of the structs below; a library that asks for another version gets
 /// null, so that mixed installations are refused instead of crashing.
-#define OPENACLNN_RUNTIME_INTERFACE 7u
+#define OPENACLNN_RUNTIME_INTERFACE 8u
 
 /// Families of products that share one table of supported types.
 typedef enum OpenaclnnFamily {
@@ -121,7 +121,9 @@ typedef struct OpenaclnnRuntime {
   /// Nonzero if the set (null: the empty one) has the attribute.
   int (*attribute)(const void* attributes, const char* name, OpenaclnnAttribute* attribute);
   /// From within a task: runs body(state, 0 … blocks - 1), each once, on the threads at hand.
-  void (*parallel_for)(uint64_t blocks, void (*body)(void* state, uint64_t block), void* state);
+  /// `is_long`, zero or not: one thread would take half a millisecond or more.
+  void (*parallel_for)(uint64_t blocks, int is_long, void (*body)(void* state, uint64_t block),
+                       void* state);
   /// What wake takes, for tasks that park; null, and why, if there is no such stream. It keeps the
   /// stream's memory, not its work, until it is let go.
   void* (*hold)(void* stream, OpenaclnnMessage* message);

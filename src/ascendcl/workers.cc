@@ -106,10 +106,10 @@ void Workers::DropIdle() {
 void Workers::EndThreads() {
   std::vector<std::thread> threads;
   {
-    std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     stopping_ = true;
     threads.swap(threads_);
-    wake_.notify_all();
+    sleepers_.Wake(lock, threads.size(), Where::kAnywhere);
   }
   for (std::thread& thread : threads) thread.join();
 }
@@ -125,7 +125,11 @@ Status Workers::StartLocked() {
   Status status = Guard([this] {
     const SignalMask inherited(SignalMask::OfRuntime());
     try {
-      while (threads_.size() < num_threads_) threads_.emplace_back([this] { Main(); });
+      while (threads_.size() < num_threads_) {
+        const size_t index = threads_.size();
+        if (index == places_.size()) places_.push_back(std::make_unique<Sleeper>());
+        threads_.emplace_back([this, place = places_[index].get()] { Main(*place); });
+      }
     } catch (const std::system_error&) {
       return Status(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL,
                     "thread of the runtime cannot be started, expected at least one within the "
@@ -137,18 +141,15 @@ Status Workers::StartLocked() {
   return threads_.empty() ? status : Status();
 }
 
-// Releases the lock first: a woken thread needs it.
-void Workers::Wake(std::unique_lock<std::mutex>& lock, uint64_t count) {
-  count = std::min<uint64_t>({count, permits_, num_sleeping_});
-  lock.unlock();
-  for (uint64_t i = 0; i < count; ++i) wake_.notify_one();
+void Workers::Wake(std::unique_lock<std::mutex>& lock, uint64_t count, Where where) {
+  sleepers_.Wake(lock, std::min<uint64_t>(count, permits_), where);
 }
 
 void Workers::Schedule(std::shared_ptr<Claimable> stream) noexcept {
   std::unique_lock lock(mutex_);
   if (threads_.empty()) (void)StartLocked();
   if (ready_.Push(std::move(stream))) pending_.fetch_add(1, std::memory_order_relaxed);
-  Wake(lock, 1);
+  Wake(lock, 1, Where::kAnywhere);
 }
 
 Workers::Permit Workers::TryEnter() {
@@ -162,7 +163,7 @@ Workers::Permit::~Permit() {
   if (workers_ == nullptr) return;
   std::unique_lock lock(workers_->mutex_);
   ++workers_->permits_;
-  if (workers_->HasWorkLocked()) workers_->Wake(lock, 1);
+  if (workers_->HasWorkLocked()) workers_->Wake(lock, 1, Where::kAnywhere);
 }
 
 // Blocks are handed out one by one; which thread gets which does not matter to the result.
@@ -203,14 +204,14 @@ bool Workers::HelpJob() {
   return true;
 }
 
-void Workers::ParallelFor(uint64_t blocks, Body body, void* state) {
+void Workers::ParallelFor(uint64_t blocks, bool is_long, Body body, void* state) {
   Job job{.body = body, .state = state, .blocks = blocks};
   std::unique_lock lock(mutex_);
   const bool shared = blocks > 1 && num_threads_ > 1;
   if (shared) {
     *LinkLocked(nullptr) = &job;
     pending_.fetch_add(1, std::memory_order_relaxed);
-    Wake(lock, blocks - 1);
+    Wake(lock, blocks - 1, is_long ? Where::kElsewhere : Where::kAnywhere);
   } else {
     lock.unlock();
   }
@@ -251,7 +252,7 @@ bool Workers::RunOne(std::unique_lock<std::mutex>& lock) {
   return true;
 }
 
-void Workers::Main() {
+void Workers::Main(Sleeper& place) {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     if (RunOne(lock)) continue;
@@ -261,9 +262,7 @@ void Workers::Main() {
     }
     lock.lock();
     if (stopping_ || HasWorkLocked()) continue;
-    ++num_sleeping_;
-    wake_.wait(lock);
-    --num_sleeping_;
+    sleepers_.Sleep(lock, place);
   }
 }
 

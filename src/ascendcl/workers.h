@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -11,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "ascendcl/sleepers.h"
 #include "common/status.h"
 
 namespace openaclnn {
@@ -76,8 +76,9 @@ class Workers {
   void Schedule(std::shared_ptr<Claimable> stream) noexcept;
 
   /// Runs body(state, 0 … blocks - 1), each once, on the calling thread and on idle workers. To be
-  /// called from within a task. Needs no memory; a body must not throw.
-  void ParallelFor(uint64_t blocks, Body body, void* state);
+  /// called from within a task. Needs no memory; a body must not throw. For work that is long
+  /// sleeping workers are woken on other processors than the caller's, which costs more.
+  void ParallelFor(uint64_t blocks, bool is_long, Body body, void* state);
 
   /// The right of a thread that is not a worker to compute, given back on destruction.
   class Permit {
@@ -113,23 +114,23 @@ class Workers {
   Status StartLocked();
   void EndThreads();
   void DropIdle();
-  void Main();
+  void Main(Sleeper& place);
   bool RunOne(std::unique_lock<std::mutex>& lock);
   static void RunBlocks(Job& job);
   Job* FindJobLocked() const;
   /// The link that holds the job; null: the last one, which holds none.
   Job** LinkLocked(const Job* job);
   bool HasWorkLocked() const;
-  void Wake(std::unique_lock<std::mutex>& lock, uint64_t count);
+  void Wake(std::unique_lock<std::mutex>& lock, uint64_t count, Where where);
 
   std::mutex mutex_;  // guards what follows
-  std::condition_variable wake_;
+  Sleepers sleepers_;
+  std::vector<std::unique_ptr<Sleeper>> places_;  // one for each thread, and for those that ended
   std::vector<std::thread> threads_;
   ReadyList ready_;
   Job* jobs_ = nullptr;  // in their order
   uint32_t num_threads_ = 1;
   uint32_t permits_ = 1;
-  uint32_t num_sleeping_ = 0;
   bool stopping_ = false;
   bool wanted_ = false;  // threads are to be started once those that stop are gone
 

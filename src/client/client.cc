@@ -41,7 +41,7 @@ constexpr OpenaclnnRuntime kRefusing = {
           return 500000;
         },
     .attribute = [](const void*, const char*, OpenaclnnAttribute*) { return 0; },
-    .parallel_for = [](uint64_t, void (*)(void*, uint64_t), void*) {},
+    .parallel_for = [](uint64_t, int, void (*)(void*, uint64_t), void*) {},
     .hold = [](void*, OpenaclnnMessage* message) -> void* {
       Write(message, kMixed);
       return nullptr;

@@ -41,7 +41,7 @@ Status ReduceTerms(const Terms& terms) {
   if (blocks == 1) {
     block(state, 0);
   } else if (blocks > 1) {
-    Runtime().parallel_for(blocks, block, state);
+    Runtime().parallel_for(blocks, /*is_long=*/0, block, state);
   }
   return {};
 }

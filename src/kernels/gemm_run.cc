@@ -70,6 +70,15 @@ class Call {
   }
 
  private:
+  /// Whether one thread would take half a millisecond or more.
+  bool IsLong() const {
+    constexpr double kLong = 1 << 25;  // multiplications, 120 GFLOP/s
+    const double rows = static_cast<double>(gemm_.blocks) * static_cast<double>(gemm_.block_rows);
+    return rows * static_cast<double>(gemm_.terms) * static_cast<double>(gemm_.columns) *
+               static_cast<double>(gemm_.batches.count) >=
+           kLong;
+  }
+
   /// Calls work(item, scratch) for all items, in bodies with a part of the scratch each. A body
   /// takes a few at a time, so that none waits for one that started late.
   template <class Work>
@@ -77,7 +86,7 @@ class Call {
     const int64_t items = RoundItems(gemm_);
     const int64_t grain = std::max<int64_t>(items / (gemm_.bodies * kTakes), 1);
     std::atomic<int64_t> next = 0;
-    ParallelFor(gemm_.bodies, [&](int64_t body) {
+    ParallelFor(gemm_.bodies, IsLong(), [&](int64_t body) {
       float* const own = bodies_ + body * BodyElements(gemm_);
       for (int64_t item; (item = next.fetch_add(grain, std::memory_order_relaxed)) < items;) {
         const int64_t end = std::min(item + grain, items);
@@ -138,7 +147,7 @@ class Call {
     const int64_t most = DivideUp(terms, kPackParts * gemm_.bodies);
     const int64_t grain =
         DivideUp(std::min(DivideUp(kPackElements, columns), most), kGemmChunk) * kGemmChunk;
-    ParallelFor(DivideUp(terms, grain), [&](int64_t index) {
+    ParallelFor(DivideUp(terms, grain), IsLong(), [&](int64_t index) {
       GemmPart own = part;
       own.term_begin = part.term_begin + index * grain;
       own.term_end = std::min(own.term_begin + grain, part.term_end);

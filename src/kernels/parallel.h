@@ -13,8 +13,9 @@ namespace openaclnn {
 /// Runs body(0 … blocks - 1), each once, in any order and on any thread. How the work is cut into
 /// blocks decides the result's bits, never how many threads there are. What a body throws, on
 /// whichever thread, the caller gets once all have ended; blocks that had not begun are left out.
+/// `is_long`: one thread would take half a millisecond or more.
 template <class Body>
-void ParallelFor(int64_t blocks, const Body& body) {
+void ParallelFor(int64_t blocks, bool is_long, const Body& body) {
   if (blocks == 1) return body(int64_t{0});
   struct Work {
     const Body& body;
@@ -23,7 +24,7 @@ void ParallelFor(int64_t blocks, const Body& body) {
   };
   Work work = {body, false, nullptr};
   Meta()->runtime->parallel_for(
-      static_cast<uint64_t>(blocks),
+      static_cast<uint64_t>(blocks), is_long,
       [](void* state, uint64_t block) {
         Work& work = *static_cast<Work*>(state);
         if (work.failed.load(std::memory_order_relaxed)) return;
@@ -35,6 +36,14 @@ void ParallelFor(int64_t blocks, const Body& body) {
       },
       &work);
   if (work.thrown) std::rethrow_exception(work.thrown);
+}
+
+/// Blocks of about 10 us, as most are: more than so many are long work.
+inline constexpr int64_t kLongBlocks = 64;
+
+template <class Body>
+void ParallelFor(int64_t blocks, const Body& body) {
+  ParallelFor(blocks, blocks >= kLongBlocks, body);
 }
 
 /// Blocks of at least `grain` that a length is cut into, at most `most`; at least one.

@@ -19,9 +19,9 @@ void ParallelRows(int64_t rows, int64_t width, const Body& body, const Done& don
   constexpr int64_t kRowElements = 64;
   constexpr int64_t kMaxBlocks = 1024;
   if (rows == 0) return;
-  const int64_t blocks =
-      std::min(rows, BlockCount(rows * (width + kRowElements), kBlockElements, kMaxBlocks));
-  ParallelFor(blocks, [&](int64_t block) {
+  const int64_t worth = BlockCount(rows * (width + kRowElements), kBlockElements, kMaxBlocks);
+  const int64_t blocks = std::min(rows, worth);
+  ParallelFor(blocks, worth >= kLongBlocks, [&](int64_t block) {
     const int64_t end = BlockBegin(rows, blocks, block + 1);
     for (int64_t row = BlockBegin(rows, blocks, block); row < end; ++row) body(row);
     done();
