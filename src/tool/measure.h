@@ -2,9 +2,11 @@
 // What measuring the machine's roofs takes: memory as devices have it, threads, rounds.
 #pragma once
 
+#include <sched.h>
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -27,13 +29,51 @@ enum Statistic : int { kBest, kMedian };
 
 constexpr int Rounds(Statistic of) { return of == kBest ? 2 : 5; }
 
-/// The work that `body` says it did by the seconds it took, on all threads together.
+/// Binds the thread to the index-th of the processors that it may use, until it is destroyed: two
+/// threads on one processor measure half a machine.
+class Bound {
+ public:
+  explicit Bound(int index) {
+    if (sched_getaffinity(0, sizeof(before_), &before_) != 0) return;
+    int processor = -1;
+    for (int left = index % CPU_COUNT(&before_); left >= 0;) {
+      if (CPU_ISSET(++processor, &before_)) --left;
+    }
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(processor, &one);
+    bound_ = sched_setaffinity(0, sizeof(one), &one) == 0;
+  }
+  Bound(const Bound&) = delete;
+  ~Bound() {
+    if (bound_) sched_setaffinity(0, sizeof(before_), &before_);
+  }
+
+ private:
+  cpu_set_t before_;
+  bool bound_ = false;
+};
+
+/// The work that `body` says it did by the seconds it took, on all threads together, each on a
+/// processor of its own and started before the clock is.
 inline double Rate(int threads, Statistic of, const std::function<double(int thread)>& body) {
   std::vector<double> rates;
   for (int round = 0; round < Rounds(of); ++round) {
-    const auto start = std::chrono::steady_clock::now();
+    std::atomic<int> waiting = 0;
+    std::atomic<bool> begun = false;
     std::vector<std::thread> pool;
-    for (int t = 1; t < threads; ++t) pool.emplace_back(body, t);
+    for (int t = 1; t < threads; ++t) {
+      pool.emplace_back([&, t] {
+        const Bound bound(t);
+        ++waiting;
+        while (!begun) std::this_thread::yield();
+        body(t);
+      });
+    }
+    const Bound bound(0);
+    while (waiting < threads - 1) std::this_thread::yield();
+    const auto start = std::chrono::steady_clock::now();
+    begun = true;
     const double done = body(0) * threads;
     for (std::thread& thread : pool) thread.join();
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
