@@ -15,6 +15,7 @@ LOCALE = ROOT / "docs/site/locale/zh_CN/LC_MESSAGES"
 PAGES = (
     "docs/checks",
     "docs/index",
+    "docs/pytest",
     "docs/tutorials/ci",
     "docs/tutorials/error_561103",
     "docs/tutorials/wrong_gradient",
