@@ -13,6 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LOCALE = ROOT / "docs/site/locale/zh_CN/LC_MESSAGES"
 PAGES = (
+    "docs/capture",
     "docs/checks",
     "docs/index",
     "docs/pytest",
