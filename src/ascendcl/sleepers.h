@@ -14,17 +14,19 @@ class Sleeper {
   friend class Sleepers;
   std::condition_variable told_;
   bool asleep_ = false;
-  int32_t thread_ = 0;  // as the kernel numbers threads
   int processor_ = -1;  // that it last ran on
-  int forbidden_ = -1;  // processor that it may run on again once it is awake
   Sleeper* next_ = nullptr;
 };
 
-/// Where a thread wakes. Linux wakes it where it last ran, even if its waker computes there, when
-/// the processors were busy of late: it then waits for milliseconds while another processor idles.
-/// With two of them a product of matrices that takes 2.2 ms took 4 in one call of four. Elsewhere
-/// costs more where processors sleep deeply: on a virtual machine that idled for 20 ms the waker
-/// pays 25 us, and the woken one comes after 100.
+/// Which threads are woken first. Linux wakes a thread where it last ran, even if its waker
+/// computes there, when the processors were busy of late: it then waits for milliseconds while
+/// another processor idles. With two of them a product of matrices that takes 2.2 ms took 4 in one
+/// call of four. Elsewhere costs more where processors sleep deeply: on a virtual machine that
+/// idled for 20 ms the waker pays 25 us, and the woken one comes after 100.
+///
+/// To take the waker's processor from the woken thread's mask, and put it back, helps where all
+/// sleep there too; but it is not the library's to set, a program may set it at the same time, and
+/// filters of system calls may end the process.
 enum class Where { kAnywhere, kElsewhere };
 
 /// All functions are called under one lock, the owner's.
@@ -33,9 +35,8 @@ class Sleepers {
   /// Returns when woken; releases the lock meanwhile.
   void Sleep(std::unique_lock<std::mutex>& lock, Sleeper& self);
 
-  /// Wakes up to `count`; kElsewhere: first those that did not last run where the caller does, then
-  /// the others on any processor but that. Releases the lock before it tells them, since they need
-  /// it, and returns without it.
+  /// Wakes up to `count`; kElsewhere: first those that did not last run where the caller does.
+  /// Releases the lock before it tells them, since they need it, and returns without it.
   void Wake(std::unique_lock<std::mutex>& lock, uint64_t count, Where where);
 
  private:

@@ -77,7 +77,7 @@ class Workers {
 
   /// Runs body(state, 0 … blocks - 1), each once, on the calling thread and on idle workers. To be
   /// called from within a task. Needs no memory; a body must not throw. For work that is long
-  /// sleeping workers are woken on other processors than the caller's, which costs more.
+  /// workers are woken that sleep on other processors than the caller's, which costs more.
   void ParallelFor(uint64_t blocks, bool is_long, Body body, void* state);
 
   /// The right of a thread that is not a worker to compute, given back on destruction.
