@@ -38,7 +38,7 @@ void ParallelFor(int64_t blocks, bool is_long, const Body& body) {
   if (work.thrown) std::rethrow_exception(work.thrown);
 }
 
-/// Blocks of about 10 us, as most are: more than so many are long work.
+/// Blocks of about 10 us, as most are: so many or more are long work.
 inline constexpr int64_t kLongBlocks = 64;
 
 template <class Body>

@@ -85,11 +85,12 @@ class SegmentSum {
   void Run(int64_t rows, const Segments& segments) {
     if (plan_.width == 0 || rows == 0) return;
     positions_ = segments.Begin(rows);
-    if (num_units_ > 0) ParallelFor(num_units_, [&](int64_t unit) { SumOneUnit(unit); });
     const int64_t touched = rows + positions_;
+    const bool is_long = touched * plan_.width / kBlockElements >= kLongBlocks;
+    if (num_units_ > 0) ParallelFor(num_units_, is_long, [&](int64_t unit) { SumOneUnit(unit); });
     const int64_t blocks =
         BlockCount(touched * plan_.width, kBlockElements, rows < kMaxBlocks ? rows : kMaxBlocks);
-    ParallelFor(blocks, [&](int64_t block) {
+    ParallelFor(blocks, is_long, [&](int64_t block) {
       const int64_t row = FirstRow(rows, segments, BlockBegin(touched, blocks, block));
       const int64_t last = FirstRow(rows, segments, BlockBegin(touched, blocks, block + 1));
       plan_.narrow ? WriteNarrowRows(row, last, segments) : WriteRows(row, last, segments);

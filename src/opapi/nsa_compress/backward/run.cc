@@ -102,7 +102,7 @@ class Gradient {
   bool streams_;
 };
 
-/// Tokens between those that are read and those that are asked for: 8 KiB, as rows of sums have it,
+/// Tokens between those that are read and those that are asked for: 8 KiB,
 /// but not those that are read at once.
 int64_t TokensAhead(int64_t token_bytes) {
   constexpr int64_t kAheadBytes = 8192, kLeast = 4;
@@ -224,7 +224,8 @@ Status Run(const Plan& plan, const Buffers& buffers) {
   const Gradient run(plan, buffers);
   run.CopyIn();
   const int64_t groups = (plan.heads + plan.group - 1) / plan.group;
-  ParallelFor(plan.units * groups,
+  constexpr int64_t kLong = 1 << 21;  // elements that one thread takes half a millisecond for
+  ParallelFor(plan.units * groups, plan.tokens * plan.heads * plan.width >= kLong,
               [&](int64_t block) { run.RunUnit(block / groups, block % groups * plan.group); });
   run.WriteWeightGrad();
   const auto segments = static_cast<int64_t>(plan.segments.size());
