@@ -44,7 +44,10 @@ struct RowLanes {
   }
 
   /// Stores a result past the caches, up to EndStreams: of a dense row of whole cache lines.
-  void Stream(F32x16 value, int64_t j) const { value.AsResult<T>().Stream(first + j); }
+  void Stream(F32x16 value, int64_t j) const {
+    static_assert(kDense);
+    value.AsResult<T>().Stream(first + j);
+  }
 
   /// For bytes: lane by lane, zero where the byte is 0, else `other`.
   template <class Lanes>

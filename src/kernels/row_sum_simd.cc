@@ -288,7 +288,9 @@ void WriteNarrowSums(const SegmentRows& segments) {
       rows.Sum(begin, end, total);
     } else {
       RowSum sum = segments.rows;
-      sum.rows += begin, sum.known -= begin, sum.count = end - begin;
+      sum.rows += begin;
+      sum.known -= begin;
+      sum.count = end - begin;
       float acc[kNarrowWidth];
       SumTree<T>(sum, 0, Chunks(sum.count), acc);
       for (int64_t g = 0; g < kGroups; ++g) total[g] = F32x16::Load(acc + rows.Column(g));

@@ -20,8 +20,8 @@ inline bool BeginsLine(const void* at) { return reinterpret_cast<uintptr_t>(at) 
 /// begins with one.
 bool RowsAreLines(const Operand& operand);
 
-/// Whether an output is large enough for that, so that whoever reads it next would not find it in a
-/// cache anyway.
+/// Whether an output is large enough for that: what is gained is more than whoever reads it next
+/// loses by not finding it in a cache (4 MB: 40 to 400 us against 10 to 30).
 bool IsStreamed(const Operand& out);
 
 /// Before another thread is told that what was streamed is there: such stores are ordered by

@@ -114,7 +114,7 @@ TEST(EmbeddingDenseBackward, LongSumsStayAccurate) {
   }
 }
 
-// Above 32 MiB, in rows of 8 KiB and more, zeros go past the caches.
+// From 4 MiB on, in rows of 8 KiB and more, zeros go past the caches.
 TEST(EmbeddingDenseBackward, ZeroRowsOfALargeTable) {
   const Device device;
   ExpectRight(device, Problem({"", kEdge, {9}, 2053, 4099, 7, false, kUniformRows}, {}));

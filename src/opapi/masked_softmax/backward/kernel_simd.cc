@@ -30,7 +30,11 @@ void RunRow(const Row& row) {
     const F32x16 g = dy.Load(j, lanes), v = y.Load(j, lanes);
     const F32x16 t = scale * (g * v - v * sum);
     const F32x16 result = mask.Select(j, lanes, t, zero);
-    kStream ? dx.Stream(result, j) : dx.Store(result, j, lanes);
+    if constexpr (kStream) {
+      dx.Stream(result, j);
+    } else {
+      dx.Store(result, j, lanes);
+    }
   });
 }
 
