@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 #include <sstream>
+#include <string>
 
 #include "ascendcl/interface.h"
 #include "tests/ascendcl/gradient.h"
@@ -194,7 +195,7 @@ TEST(ConfigTest, ThreadCounts) {
 }
 
 TEST(ConfigTest, ConfigFile) {
-  const std::string path = testing::TempDir() + "openaclnn_config_test.json";
+  const std::string path = testing::TempDir() + "config_test." + std::to_string(getpid());
   const auto init = [&](const char* content) {
     std::ofstream(path) << content;
     const int status = aclInit(path.c_str());

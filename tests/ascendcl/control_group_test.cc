@@ -3,10 +3,12 @@
 #include "ascendcl/control_group.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string>
 
 namespace openaclnn {
 namespace {
@@ -24,7 +26,7 @@ class ControlGroupTest : public testing::Test {
     std::istringstream text(groups);
     return ControlGroupLimit(text, root_);
   }
-  const std::string root_ = testing::TempDir() + "openaclnn_control_group_test";
+  const std::string root_ = testing::TempDir() + "control_group_test." + std::to_string(getpid());
 };
 
 TEST_F(ControlGroupTest, NoneIsNoLimit) {
