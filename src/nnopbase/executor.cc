@@ -3,6 +3,7 @@
 #include "nnopbase/executor.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <span>
 #include <string>
@@ -26,7 +27,7 @@ namespace openaclnn {
 /// One run on its way through a stream: host addresses, and the pins that keep them valid.
 struct Executor::QueuedCall {
   QueuedCall(std::shared_ptr<const PlannedCall> planned, size_t operands)
-      : call(std::move(planned)), data(operands), pins(operands + 1), names(operands + 1) {}
+      : call(std::move(planned)), data(operands), names(operands), pins(operands + 1) {}
   QueuedCall(const QueuedCall&) = delete;
   ~QueuedCall() {
     for (size_t i = 0; i < num_pins; ++i) Runtime().unpin(&pins[i]);
@@ -46,13 +47,28 @@ struct Executor::QueuedCall {
     return code;
   }
 
-  // The words begin with the name of the operand that holds the value.
   void TellBadValue(int code, const char* words) const {
     const std::string_view text = words;
-    const auto* const name =
-        std::find(names.begin(), names.begin() + num_pins, text.substr(0, text.find(' ')));
-    const bool found = name != names.begin() + num_pins;
-    Check().bad_value(call->api(), code, words, found ? &pins[name - names.begin()] : nullptr);
+    Check().bad_value(call->api(), code, words, PinOf(text.substr(0, text.find(' '))));
+  }
+
+  /// Of an operand by its name, "indices", and in a list its place there, "indices[1]". Null where
+  /// none is meant, or one of several: another's memory is worse than none in a report.
+  const OpenaclnnPin* PinOf(std::string_view subject) const {
+    const std::string_view name = subject.substr(0, subject.find('['));
+    const bool in_list = name.size() < subject.size();
+    const auto* const first = std::find(names.begin(), names.end(), name);
+    const auto count = static_cast<size_t>(std::count(first, names.end(), name));
+    size_t member = 0;
+    if (in_list) {
+      const char* const digits = subject.data() + name.size() + 1;
+      std::from_chars(digits, subject.data() + subject.size(), member);
+    }
+    if (member >= count || (count > 1 && !in_list)) return nullptr;
+    void* const* const operand = data.begin() + (first - names.begin()) + member;
+    if (*operand == nullptr) return nullptr;
+    // Those with elements are pinned, in order.
+    return &pins[operand - data.begin() - std::count(data.begin(), operand, nullptr)];
   }
 
   int Run(OpenaclnnMessage* message) const {
@@ -72,13 +88,13 @@ struct Executor::QueuedCall {
   }
 
   std::shared_ptr<const PlannedCall> call;
-  ShortVector<void*, 6> data;
+  ShortVector<void*, 6> data;         // null: without elements
+  ShortVector<const char*, 6> names;  // the members of a list follow each other
   void* workspace = nullptr;
   const void* device_workspace = nullptr;  // as clients know it
   bool misaligned = false;                 // an operand or the workspace
   std::unique_ptr<OutputWatch> watch;      // with OPENACLNN_CHECK=full
   ShortVector<OpenaclnnPin, 7> pins;
-  ShortVector<const char*, 7> names;  // of what is pinned
   size_t num_pins = 0;
   std::string arguments;  // for a trace
 };
@@ -202,6 +218,7 @@ Status PinRange(const char* api, const char* operand, const void* address, uint6
 Status Executor::Bind(void* workspace, QueuedCall* queued) const {
   for (size_t i = 0; i < operands_.size(); ++i) {
     const BoundOperand& operand = operands_[i];
+    queued->names[i] = operand.name;
     if (operand.bytes == 0) continue;
     if (operand.tensor.data == nullptr) {
       return Status(ACLNN_ERR_PARAM_NULLPTR,
@@ -214,7 +231,7 @@ Status Executor::Bind(void* workspace, QueuedCall* queued) const {
     Status status = PinRange(call_->api(), operand.name, reinterpret_cast<const void*>(first),
                              operand.bytes, pin);
     if (!status.ok()) return status;
-    queued->names[queued->num_pins++] = operand.name;
+    ++queued->num_pins;
     queued->misaligned |= IsMisaligned(operand);
     queued->data[i] =
         static_cast<std::byte*>(pin->host) + (operand.origin_byte - operand.first_byte);
@@ -223,7 +240,7 @@ Status Executor::Bind(void* workspace, QueuedCall* queued) const {
   OpenaclnnPin* pin = &queued->pins[queued->num_pins];
   Status status = PinRange(call_->api(), "workspace", workspace, workspace_size_, pin);
   if (!status.ok()) return status;
-  queued->names[queued->num_pins++] = "workspace";
+  ++queued->num_pins;
   queued->workspace = pin->host;
   queued->device_workspace = workspace;
   queued->misaligned |= IsMisaligned(workspace);

@@ -4,9 +4,11 @@
 
 #include <deque>
 #include <functional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "ascendcl/message.h"
 #include "nnopbase/interface.h"
 #include "tests/ascendcl/fixture.h"
 
@@ -51,6 +53,9 @@ class OwnOperator {
     operands_.push_back(operand);
   }
 
+  /// The message of tasks that fail, from now on.
+  void Say(std::string words) { words_ = std::move(words); }
+
   /// What phase 2 returns.
   int Launch(aclrtStream stream, void* workspace = nullptr) {
     const OpenaclnnMeta* meta = openaclnn_meta(OPENACLNN_META_INTERFACE);
@@ -59,8 +64,10 @@ class OwnOperator {
         .plan = this,
         .destroy = [](void*) {},
         .run =
-            [](const void* plan, void* const* data, void* given, OpenaclnnMessage*) {
-              return static_cast<const OwnOperator*>(plan)->body_(data, given);
+            [](const void* plan, void* const* data, void* given, OpenaclnnMessage* said) {
+              const auto* const own = static_cast<const OwnOperator*>(plan);
+              Write(said, own->words_);
+              return own->body_(data, given);
             },
         .workspace_size = workspace_size_,
         .operand_count = static_cast<uint32_t>(operands_.size()),
@@ -76,6 +83,7 @@ class OwnOperator {
  private:
   const Body body_;
   const uint64_t workspace_size_;
+  std::string words_;
   std::deque<View> views_;
   std::vector<OpenaclnnOperand> operands_;
 };

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "aclnnop/aclnn_exp.h"
 #include "tests/ascendcl/gradient.h"
@@ -176,6 +177,29 @@ TEST_F(RefusalTest, ValuesOfNoOperand) {
   ASSERT_EQ(own.Launch(stream), 0);
   ASSERT_EQ(aclrtSynchronizeStream(stream), 507035);
   EXPECT_EQ(Where(TheFinding(507035)), "");
+}
+
+// Of a list the report names the member's memory, and rather none than another's.
+TEST_F(RefusalTest, ValuesOfMembersOfLists) {
+  OwnOperator own([](void* const*, void*) { return 507035; });
+  const DeviceArray<float> first(4), last(8), out(1);
+  own.Add("in", OPENACLNN_INPUT, {ACL_FLOAT, {4}, {1}}, first.data());
+  own.Add("in", OPENACLNN_INPUT, {ACL_FLOAT, {0}, {1}}, nullptr);
+  own.Add("in", OPENACLNN_INPUT, {ACL_FLOAT, {8}, {1}}, last.data());
+  own.Add("out", OPENACLNN_OUTPUT, {ACL_FLOAT, {1}, {1}}, out.data());
+  for (const auto& [words, where] :
+       {std::pair("in[0] value is odd", "bytes 0 to 15 of the 16 "),
+        std::pair("in[2] value is even", "bytes 0 to 31 of the 32 "),
+        std::pair("out value is large", "bytes 0 to 3 of the 4 "),
+        std::pair("in[1] value is none", ""), std::pair("in[3] value is behind", ""),
+        std::pair("in value is anywhere", "")}) {
+    SCOPED_TRACE(words);
+    own.Say(words);
+    ASSERT_EQ(own.Launch(stream), 0) << TakeMessage();
+    ASSERT_EQ(aclrtSynchronizeStream(stream), 507035);
+    const std::string told = Where(TheFinding(507035));
+    EXPECT_TRUE(*where != '\0' ? told.starts_with(where) : told.empty()) << told;
+  }
 }
 
 TEST_F(RefusalTest, OtherRefusalsAreNone) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <string>
 
 #include "kernels/double_rows.h"
 #include "kernels/hits.h"
@@ -44,7 +45,8 @@ Status IndexReader::Read(std::byte* origin, int64_t limit, bool from_end,
     const auto bad = std::find_if(indices->begin(), indices->end(),
                                   [&](int64_t value) { return value < low || value >= limit; });
     if (bad != indices->end()) {
-      return Status(507035, Concat(name, " value ", bad - indices->begin(), " is ", *bad,
+      const std::string subject = member ? Concat(name, '[', *member, ']') : name;
+      return Status(507035, Concat(subject, " value ", bad - indices->begin(), " is ", *bad,
                                    ", expected ", low, " <= value < ", limit));
     }
   }

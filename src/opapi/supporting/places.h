@@ -2,6 +2,8 @@
 // Lists of places: reading indices, checked before anything is written, and writing to them.
 #pragma once
 
+#include <optional>
+
 #include "kernels/broadcast.h"
 #include "kernels/strided.h"
 #include "supporting/family.h"
@@ -11,8 +13,9 @@ namespace openaclnn::supporting {
 /// The elements of an index, broadcast to a shape and in order.
 struct IndexReader {
   IndexReader() = default;
-  IndexReader(const Operand& index, const Shape& shape)
+  IndexReader(const Operand& index, const Shape& shape, std::optional<size_t> place = {})
       : name(index.name()),
+        member(place),
         walk(shape, {Steps(shape, index)}),
         load(LoaderOf<int64_t>(index.dtype())),
         dense_bytes(DenseBytes(index, walk.step(0))) {}
@@ -28,7 +31,9 @@ struct IndexReader {
   /// 0.
   static int64_t DenseBytes(const Operand& index, int64_t step);
 
-  const char* name = "";  // the operand's, by which a report finds its memory
+  // By these a report finds the operand's memory.
+  const char* name = "";
+  std::optional<size_t> member;  // of a list
   Walk walk;
   LoadRow<int64_t> load = nullptr;
   int64_t dense_bytes = 0;

@@ -78,7 +78,7 @@ struct IndexedOffsets {
   IndexedOffsets(const Tensor& self, const GivenList& indices, const Indexed& indexed)
       : count(CountOf(indexed.common)) {
     for (const uint32_t d : indexed.dims) {
-      parts.push_back({IndexReader(indices[d], indexed.common), indices[d].place, self.dim(d),
+      parts.push_back({IndexReader(indices[d], indexed.common, d), indices[d].place, self.dim(d),
                        self.tensor().strides[d]});
     }
   }

@@ -73,13 +73,18 @@ TEST(Index, IndicesOutOfRangeFailTheTask) {
   const ListHandle indices({&index});
   const Outcome outcome = RUN(device, Index, self.handle(), indices.get(), Handle(out));
   EXPECT_EQ(outcome.code, 507035);
-  EXPECT_NE(outcome.message.find("indices value 1 is 3"), std::string::npos) << outcome.message;
+  EXPECT_NE(outcome.message.find("indices[0] value 1 is 3"), std::string::npos) << outcome.message;
   EXPECT_EQ(out.Change(), "");
   const DeviceTensor values = Make(ACL_FLOAT, {2}, {7, 8});
   EXPECT_EQ(
       RUN(device, IndexPutImpl, Handle(self), indices.get(), values.handle(), false, false).code,
       507035);
   EXPECT_EQ(ValuesOf(self), (Doubles{1, 2, 3}));
+  const DeviceTensor plane = Make(ACL_FLOAT, {2, 3}, Counting(6)), row = Make(ACL_INT64, {1}, {1});
+  const ListHandle both({&row, &index});
+  const Outcome second = RUN(device, Index, plane.handle(), both.get(), Handle(out));
+  EXPECT_EQ(second.code, 507035);
+  EXPECT_NE(second.message.find("indices[1] value 1 is 3"), std::string::npos) << second.message;
 }
 
 TEST(Index, PutsAndAdds) {
