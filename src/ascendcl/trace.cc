@@ -111,10 +111,11 @@ class TraceFile {
     if (file_ >= 0) close(std::exchange(file_, -1));
   }
 
-  // Keeps what was written, and stops until the next aclInit.
+  // Keeps what was written, and stops until the next aclInit. Where another has cut the file it may
+  // have to grow.
   void Fail(int error) {
     SetTracing(false);
-    if (file_ >= 0 && size_ > 0 && ftruncate(file_, size_) == 0) {
+    if (file_ >= 0 && size_ > 0 && ResizeQuietly(file_, size_)) {
       (void)WriteQuietly(file_, kEnd, size_);
     }
     Close();

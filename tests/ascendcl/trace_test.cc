@@ -433,5 +433,22 @@ TEST_F(TraceTest, FullDiskEndsTheTraceOnly) {
   EXPECT_GT(json::parse(file).size(), 10U);
 }
 
+// Another empties the file, and it may not be as long again.
+TEST_F(TraceTest, EmptiedFileOfLimitedLengthEndsTheTraceOnly) {
+  const auto program = [this] {
+    signal(SIGXFSZ, SIG_DFL);
+    const Variable no_log("ASCEND_GLOBAL_LOG_LEVEL", "4");
+    Start();
+    const rlimit limit = {100, 100};
+    if (fs::file_size(file_) <= limit.rlim_cur) std::_Exit(1);
+    fs::resize_file(file_, 0);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    EXPECT_EQ(aclrtSetDevice(0), 0);
+    std::_Exit(aclFinalize());
+  };
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_EXIT(program(), testing::ExitedWithCode(0), "");
+}
+
 }  // namespace
 }  // namespace openaclnn
