@@ -47,7 +47,7 @@ struct SmallJobs {
   static int Run(void* state, OpenaclnnMessage*) {
     for (uint64_t job = 0; job < kJobs; ++job) {
       Interface().parallel_for(
-          kBlocks, /*is_long=*/0,
+          kBlocks, /*is_long=*/static_cast<int>(job % 2),
           [](void* self, uint64_t) {
             static_cast<SmallJobs*>(self)->blocks.fetch_add(1, std::memory_order_relaxed);
           },
