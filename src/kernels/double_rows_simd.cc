@@ -24,11 +24,18 @@ struct Extreme {
   }
 };
 
+/// FLOAT is read where it lies; what is of another type has just been widened.
+template <class Stored>
+__attribute__((always_inline)) inline void AskFrom(const Stored* x) {
+  if constexpr (__is_same(Stored, float)) __builtin_prefetch(x, /*rw=*/0, /*locality=*/2);
+}
+
 /// A row's terms as its elements are.
 template <class T, class Stored>
 struct Elements {
   Lanes<T> At(int64_t i) const { return Lanes<T>::Load(x + i); }
   Lanes<T> Tail(int64_t i, int64_t n) const { return Lanes<T>::LoadTail(x + i, n, rest); }
+  void Ask(int64_t i) const { AskFrom(x + i); }
   const Stored* x;
   T rest;
 };
@@ -43,6 +50,7 @@ struct Squares {
   Lanes<double> Tail(int64_t i, int64_t n) const {
     return Of(Lanes<double>::LoadTail(x + i, n, 0));
   }
+  void Ask(int64_t i) const { AskFrom(x + i); }
   const Stored* x;
 };
 
