@@ -9,10 +9,10 @@
 
 namespace openaclnn {
 
-/// Runs body(row) for rows of `width` elements, each once, in blocks that are worth a thread, and
-/// done() at the end of each block.
-template <class Body, class Done>
-void ParallelRows(int64_t rows, int64_t width, const Body& body, const Done& done) {
+/// Runs body(begin, end) for blocks of rows of `width` elements that are worth a thread; each row
+/// is in one.
+template <class Body>
+void ParallelRowBlocks(int64_t rows, int64_t width, const Body& body) {
   constexpr int64_t kBlockElements = 32768;
   // What a row costs beside its elements: a masked softmax takes 40 ns for 16, 65 for 64, 100 for
   // 128.
@@ -22,8 +22,15 @@ void ParallelRows(int64_t rows, int64_t width, const Body& body, const Done& don
   const int64_t worth = BlockCount(rows * (width + kRowElements), kBlockElements, kMaxBlocks);
   const int64_t blocks = std::min(rows, worth);
   ParallelFor(blocks, worth >= kLongBlocks, [&](int64_t block) {
-    const int64_t end = BlockBegin(rows, blocks, block + 1);
-    for (int64_t row = BlockBegin(rows, blocks, block); row < end; ++row) body(row);
+    body(BlockBegin(rows, blocks, block), BlockBegin(rows, blocks, block + 1));
+  });
+}
+
+/// Runs body(row) for each row, and done() at the end of each block.
+template <class Body, class Done>
+void ParallelRows(int64_t rows, int64_t width, const Body& body, const Done& done) {
+  ParallelRowBlocks(rows, width, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) body(row);
     done();
   });
 }
@@ -31,6 +38,16 @@ void ParallelRows(int64_t rows, int64_t width, const Body& body, const Done& don
 template <class Body>
 void ParallelRows(int64_t rows, int64_t width, const Body& body) {
   ParallelRows(rows, width, body, [] {});
+}
+
+/// Runs body(row, room) for each row; a block's rows share a room, of which they use the memory
+/// again: to allocate and clear 8 KB for each row took a sixth of layer_norm in BFLOAT16.
+template <class Room, class Body>
+void ParallelRowsIn(int64_t rows, int64_t width, const Body& body) {
+  ParallelRowBlocks(rows, width, [&](int64_t begin, int64_t end) {
+    Room room;
+    for (int64_t row = begin; row < end; ++row) body(row, &room);
+  });
 }
 
 /// A row of a view as dense memory: the row itself where its elements follow each other, else a

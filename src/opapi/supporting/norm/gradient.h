@@ -216,13 +216,12 @@ struct Backward {
     };
     if (!groups.OneEach()) return RunParts(buffers, w, through, pair_of, put);
     if (wants_x) {
-      ParallelRows(groups.rows, n, [&](int64_t row) {
-        Rooms rooms;
-        FloatPair own = pair_of(row, &rooms);
+      ParallelRowsIn<Rooms>(groups.rows, n, [&](int64_t row, Rooms* rooms) {
+        FloatPair own = pair_of(row, rooms);
         const PartSums sums = through ? PartSums{kernels.products(own.row, own.grad, n),
                                                  kernels.gradients(own.row, own.grad, n)}
                                       : PartSums{};
-        put(row, &own, &rooms, SlopesOf(through, sums));
+        put(row, &own, rooms, SlopesOf(through, sums));
       });
     }
     if (wants_weight || wants_bias) Put(buffers, SumsOfRows(pair_of));
@@ -236,9 +235,8 @@ struct Backward {
     const auto of_row = static_cast<size_t>(groups.part_weights);
     const bool sums = wants_weight || wants_bias;
     WeightSums terms(static_cast<size_t>(groups.rows) * of_row);
-    ParallelRows(groups.rows, groups.width, [&](int64_t row) {
-      Rooms rooms;
-      auto pair = pair_of(row, &rooms);
+    ParallelRowsIn<Rooms>(groups.rows, groups.width, [&](int64_t row, Rooms* rooms) {
+      auto pair = pair_of(row, rooms);
       TreeSum<double> weighted, products;
       size_t at = static_cast<size_t>(row) * of_row;
       const auto add = [&](size_t k, int64_t first, int64_t n) {
@@ -250,7 +248,7 @@ struct Backward {
       };
       if (sums || through) ForWeights(groups, row, add);
       if (wants_x) {
-        put(row, &pair, &rooms, SlopesOf(through, {products.Total(), weighted.Total()}));
+        put(row, &pair, rooms, SlopesOf(through, {products.Total(), weighted.Total()}));
       }
     });
     if (sums) Put(buffers, SumsOfParts(terms));

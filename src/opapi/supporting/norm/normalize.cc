@@ -85,13 +85,13 @@ struct Forward {
     w.resize(groups.weights, 1);  // what is absent
     b.resize(groups.weights, 0);
     const bool floats = x.floats() && y.floats();
-    ParallelRows(groups.rows, groups.width, [&](int64_t row) {
+    ParallelRowsIn<Rooms>(groups.rows, groups.width, [&](int64_t row, Rooms* rooms) {
       const auto scale_of = [&](const Moments& own) {
         const double scale = 1 / std::sqrt(own.variance + eps);
         tell(row, own.mean, scale);
         return scale;
       };
-      floats ? RunFloats(buffers, row, w, b, moments, scale_of)
+      floats ? RunFloats(buffers, row, rooms, w, b, moments, scale_of)
              : RunDoubles(buffers, row, w, b, moments, scale_of);
     });
   }
@@ -115,13 +115,12 @@ struct Forward {
 
   /// The same of floats, without copies in double: the same bits.
   template <class MomentsAt, class ScaleOf>
-  void RunFloats(const Buffers& buffers, int64_t row, const Weights& w, const Weights& b,
-                 const MomentsAt& moments, const ScaleOf& scale_of) const {
-    std::vector<float> room, result;
-    const float* const values = x.LoadFloats(buffers, row, &room);
+  void RunFloats(const Buffers& buffers, int64_t row, Rooms* rooms, const Weights& w,
+                 const Weights& b, const MomentsAt& moments, const ScaleOf& scale_of) const {
+    const float* const values = x.LoadFloats(buffers, row, &rooms->x);
     const Moments own = moments([&] { return MomentsOf(values, groups.width); }, row);
     const double scale = scale_of(own);
-    y.PutFloats(buffers, row, &result, [&](float* to) {
+    y.PutFloats(buffers, row, &rooms->result, [&](float* to) {
       ForWeights(groups, row, [&](size_t k, int64_t first, int64_t n) {
         const NormalRow part{values + first, own.mean, scale, &w[k], !groups.OneEach()};
         RowsOfFloats().normalize(part, &b[k], n, y.narrow(), to + first);
