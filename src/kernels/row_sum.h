@@ -52,8 +52,6 @@ struct RowSumKernels {
   /// The same past the caches, up to EndStreams, where the processor can; `out` is whole cache
   /// lines.
   void (*stream)(const float* acc, int64_t width, float divisor, int32_t dtype, void* out);
-  /// Zeros, in the same way, wherever they begin and end.
-  void (*stream_zeros)(std::byte* to, int64_t bytes);
   /// Sums of many segments of rows of kLeastNarrowWidth to `narrow_width` columns; without rows,
   /// zeros.
   int64_t narrow_width;

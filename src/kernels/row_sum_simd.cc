@@ -342,21 +342,10 @@ void StoreRow(const float* acc, int64_t width, float divisor, int32_t dtype, voi
   }
 }
 
-void StreamZeros(std::byte* to, int64_t bytes) {
-  const int64_t head = -reinterpret_cast<intptr_t>(to) & (kCacheLine - 1);
-  if (bytes >= head + kCacheLine) {
-    std::memset(to, 0, static_cast<size_t>(head));
-    for (to += head, bytes -= head; bytes >= kCacheLine; to += kCacheLine, bytes -= kCacheLine) {
-      F32x16::Broadcast(0.0f).Stream(reinterpret_cast<float*>(to));
-    }
-  }
-  std::memset(to, 0, static_cast<size_t>(bytes));
-}
-
 }  // namespace
 
-extern const RowSumKernels kRowSumKernels = {
-    SumRows,     Add,          StoreRow<false>,    StoreRow<true>,
-    StreamZeros, kNarrowWidth, WriteNarrow<false>, WriteNarrow<true>};
+extern const RowSumKernels kRowSumKernels = {SumRows,          Add,          StoreRow<false>,
+                                             StoreRow<true>,   kNarrowWidth, WriteNarrow<false>,
+                                             WriteNarrow<true>};
 
 }  // namespace openaclnn::OPENACLNN_TARGET

@@ -20,6 +20,7 @@ int64_t TileWidth(int64_t width, int64_t column) { return std::min(kTileWidth, w
 SegmentSumPlan::SegmentSumPlan(const Operand& from, const Operand& to, int64_t positions,
                                bool divide)
     : kernels(OPENACLNN_TARGET_SELECT(kRowSumKernels)),
+      streams(OPENACLNN_TARGET_SELECT(kStreamKernels)),
       from(from),
       to(to),
       width(to.last_dim()),
@@ -89,7 +90,7 @@ void SegmentSum::SumOneUnit(int64_t unit) const {
 
 void SegmentSum::WriteRow(int64_t row, int64_t begin, int64_t end, Window& window) const {
   if (begin == end && streams_zeros_) {
-    return plan_.kernels->stream_zeros(Out(row, 0), plan_.width * plan_.to.element_bytes);
+    return plan_.streams->zeros(Out(row, 0), plan_.width * plan_.to.element_bytes);
   }
   if (begin == end) {
     return ZeroStrided(Out(row, 0), plan_.to.step, plan_.width, plan_.to.element_bytes);

@@ -26,6 +26,7 @@ struct SumUnit {
 /// What is frozen when the call is planned.
 struct SegmentSumPlan {
   const RowSumKernels* kernels;
+  const StreamKernels* streams;
   RowView from, to;
   int64_t width;
   int32_t from_dtype, to_dtype;

@@ -2,9 +2,11 @@
 // Stores that go past the caches, and the cache lines that they want whole.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "frame/operand.h"
+#include "kernels/target.h"
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -31,5 +33,14 @@ inline void EndStreams() {
   _mm_sfence();
 #endif
 }
+
+/// Bytes that go past the caches where the processor can, up to EndStreams.
+struct StreamKernels {
+  /// `to` is whole cache lines; `from` may begin anywhere.
+  void (*copy)(const std::byte* from, std::byte* to, int64_t bytes);
+  /// Zeros, wherever they begin and end.
+  void (*zeros)(std::byte* to, int64_t bytes);
+};
+OPENACLNN_TARGET_DECLARE(extern const StreamKernels kStreamKernels)
 
 }  // namespace openaclnn
