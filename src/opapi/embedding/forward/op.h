@@ -10,6 +10,7 @@
 
 #include "frame/operation.h"
 #include "kernels/indices.h"
+#include "kernels/stream.h"
 #include "kernels/strided.h"
 
 namespace openaclnn::embedding::forward {
@@ -31,7 +32,8 @@ struct Plan {
   uint64_t num_weights;   // V
   RowView weight, out;
   IndexView indices;
-  uint64_t workspace_size;  // the rows of all tokens, 8 bytes each
+  const StreamKernels* streams;  // null unless rows go past the caches, if the first begins a line
+  uint64_t workspace_size;       // the rows of all tokens, 8 bytes each
 };
 
 Status Check(const Params& params, const Product& product);

@@ -13,6 +13,9 @@ Plan MakePlan(const Params& p, const Product&) {
   plan.weight = RowView(p.weight);
   plan.out = RowView(p.out);
   plan.indices = IndexView(p.indices);
+  if (IsStreamed(p.out) && RowsAreLines(p.out) && plan.weight.step == 1) {
+    plan.streams = OPENACLNN_TARGET_SELECT(kStreamKernels);
+  }
   plan.workspace_size = ScratchBytes(static_cast<__int128>(sizeof(int64_t)) * plan.tokens);
   return plan;
 }

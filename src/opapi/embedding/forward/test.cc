@@ -65,6 +65,37 @@ TEST(Embedding, IndicesAreTruncated) {
   }
 }
 
+// From 4 MiB on, rows that are whole cache lines go past the caches: the same bits wherever they
+// lie, and nothing beside them.
+TEST(Embedding, LargeOutputsWhereverTheyLie) {
+  const Device device;
+  constexpr int64_t kTokens = 21000, kWidth = 160;
+  const Problem problem(Shape(kTokens, kWidth, 300), {ACL_BF16, ACL_INT64});
+  ExpectRight(device, problem);
+  const std::vector<std::byte> expected = problem.out.Read();
+  // Elements between rows, bytes behind the view; the first row begins a cache line only by the
+  // first and the fourth.
+  const std::pair<int64_t, size_t> places[] = {{0, 64}, {0, 32}, {0, 2}, {32, 0}, {16, 0}};
+  for (const auto& [gap, after] : places) {
+    const Layout layout = {.dims = {kTokens, kWidth},
+                           .strides = {kWidth + gap, 1},
+                           .storage = (kTokens - 1) * (kWidth + gap) + kWidth};
+    const DeviceTensor out(ACL_BF16, layout, after);
+    const Planned planned = Planned::Plan([&](auto... outputs) {
+      return aclnnEmbeddingGetWorkspaceSize(problem.weight.handle(), problem.indices.handle(),
+                                            out.handle(), outputs...);
+    });
+    ASSERT_EQ(Execute(device, planned, aclnnEmbedding).message, "");
+    EXPECT_TRUE(out.Read() == expected) << "gap " << gap << ", " << after << " bytes behind";
+    EXPECT_EQ(out.Damage(), "");
+  }
+}
+
+TEST(Embedding, LargeOutputsOfColumns) {
+  const Device device;
+  ExpectRight(device, Problem(Shape(21000, 160, 300), {ACL_BF16, ACL_INT64}, {3, kNormal, true}));
+}
+
 TEST(EmbeddingIndices, FirstPositionIsNamed) {
   for (const char* threads : {"1", "2", "3", "7"}) {
     const Device device{{"OPENACLNN_NUM_THREADS", threads}};
