@@ -69,11 +69,11 @@ Planned Problem::Plan() const {
   });
 }
 
-Outcome Problem::RunInto(const Device& device, const DeviceTensor& input) const {
+Outcome Problem::RunInto(const Device& device, const DeviceTensor& output) const {
   const Planned planned = Planned::Plan([&](uint64_t* workspace_size, aclOpExecutor** executor) {
     return aclnnScaledMaskedSoftmaxBackwardGetWorkspaceSize(
         grad_output.handle(), y.handle(), mask.handle(), case_.scale, false,
-        const_cast<aclTensor*>(input.handle()), workspace_size, executor);
+        const_cast<aclTensor*>(output.handle()), workspace_size, executor);
   });
   return Execute(device, planned, aclnnScaledMaskedSoftmaxBackward);
 }

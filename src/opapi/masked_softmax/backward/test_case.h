@@ -37,8 +37,8 @@ class Problem : public OperatorProblem {
 
   std::vector<CallOperand> operands() const override;
   Planned Plan() const override;
-  /// Both phases with `input`, gradOutput or y, as the output.
-  Outcome RunInto(const Device& device, const DeviceTensor& input) const;
+  /// Both phases with another output, which may be gradOutput or y.
+  Outcome RunInto(const Device& device, const DeviceTensor& output) const;
 
   /// The reference on the inputs as stored.
   ReferenceSums Reference() const;
