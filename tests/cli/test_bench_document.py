@@ -90,6 +90,32 @@ def test_the_tables_say_what_was_measured_and_what_was_not(written):
         assert part in text
 
 
+def test_the_tables_name_what_is_below_a_target(written):
+    large = {"read_bytes": 32 << 20}
+    behind = {"value": 0.97, "low": 0.9, "high": 1.1}
+    written["rows"] = [
+        row_of(0, **large, roof_share=0.84),
+        row_of(1, **large, roof_share=0.85),
+        row_of(2, **large, roof_limit="FMA"),
+        row_of(3, ratio=behind),
+        row_of(4, ratio=behind, state="warm"),
+        row_of(5, ratio=behind, counts=False),
+        row_of(6, ratio=None, fastest_peer=None, roof_share=None, **large),
+    ]
+    call = written["supporting"][0]
+    slow = {**call, "call": "slow", "ratio": {**RATIO, "value": 0.49}}
+    written["supporting"] = [call, slow, {**slow, "call": "warm slow", "state": "warm"}]
+    text = tables.markdown(written)
+    below = text.split("## Rows below a target\n\n")[1].split("\n\n")[0].splitlines()[2:]
+    roof = "memory, 9 GB/s |"
+    assert below == [
+        f"| {NAMES[0]} | shape 0 | float32 | 2 | torch a\\|b | 1.50 | 84%, {roof}",
+        f"| {NAMES[1]} | shape 3 | float32 | 2 | torch a\\|b | 0.97 | 50%, {roof}",
+    ]
+    slow_calls = text.split("## Calls less than half as fast\n\n")[1].split("\n\n")[0]
+    assert [line.split(" | ")[0] for line in slow_calls.splitlines()[2:]] == ["| slow"]
+
+
 def test_plots(written, tmp_path):
     try:
         python = drawing.find_python()

@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from .. import report
 from .row import OURS, SECOND_PHASE
 
+_LEAST_SHARE = 0.85  # of the roof, where memory limits
+_LARGE = 32 << 20  # bytes: of rows for which that is wanted
+_LEAST_RATIO = 0.5  # of a framework's call
 _ROOFS = "read write write_streaming copy copy_streaming triad triad_streaming".split()
 
 
@@ -16,10 +19,12 @@ def markdown(found: dict) -> str:
         *_section("The roofs", _roofs(found["roofs"])),
         *_section("Geometric means", _means(found["means"])),
     ]
+    parts += _section("Rows below a target", _below(found["rows"]))
     for operator in dict.fromkeys(row["operator"] for row in found["rows"]):
         rows = [row for row in found["rows"] if row["operator"] == operator]
         parts += _section(operator, _operator(rows))
     if found["supporting"]:
+        parts += _section("Calls less than half as fast", _slow_calls(found["supporting"]))
         parts += _section("Calls of frameworks, NPU beside CPU", _calls(found["supporting"]))
     return "\n\n".join(parts) + "\n"
 
@@ -86,6 +91,35 @@ def _means(means: list[dict]) -> str:
     return _table("operator, caches, rows, fastest peer / ours, target", rows)
 
 
+def _below(rows: list[dict]) -> str:
+    """Rows with cold caches in which a peer is ahead, or which leave much of the roof."""
+    found = [
+        [
+            row["operator"],
+            row["case"],
+            row["dtype"],
+            str(row["threads"]),
+            row["fastest_peer"] or "none",
+            f"{row['ratio']['value']:.2f}" if row["ratio"] else "",
+            _share(row),
+        ]
+        for row in rows
+        if row["state"] == "cold" and row["counts"] and (_is_behind(row) or _is_far(row))
+    ]
+    return _table("operator, shape, type, threads, fastest peer, ratio, of the roof", found)
+
+
+def _is_behind(row: dict) -> bool:
+    return bool(row["ratio"]) and row["ratio"]["value"] < 1
+
+
+def _is_far(row: dict) -> bool:
+    """From the roof of memory, with too many bytes for a cache."""
+    share = row.get("roof_share")
+    large = row["read_bytes"] + row["write_bytes"] >= _LARGE and row.get("roof_limit") == "memory"
+    return large and share is not None and share < _LEAST_SHARE
+
+
 def _operator(rows: list[dict]) -> str:
     columns = (
         "shape, type, threads, caches, ours, second phase, of the roof, "
@@ -118,6 +152,16 @@ def _share(row: dict) -> str:
         return ""
     share = "" if row["roof_share"] is None else f"{row['roof_share']:.0%}"
     return f"{share}, {row['roof_limit']}, {_number(row['roof_read']['median'])} GB/s"
+
+
+def _slow_calls(calls: list[dict]) -> str:
+    return _calls(
+        [
+            each
+            for each in calls
+            if each["state"] == "cold" and each["counts"] and each["ratio"]["value"] < _LEAST_RATIO
+        ]
+    )
 
 
 def _calls(calls: list[dict]) -> str:
