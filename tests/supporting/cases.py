@@ -372,13 +372,14 @@ def median_dim(d: Draw) -> Case:
 @cache
 def drawing() -> dict:
     """{name: function} of all that draw cases."""
+    import channel_cases
     import more_cases
     import network_cases
     import plane_cases
     import window_cases
 
     found = {}
-    modules = (plane_cases, window_cases, network_cases, more_cases)
+    modules = (channel_cases, plane_cases, window_cases, network_cases, more_cases)
     for module in (*map(vars, modules), globals()):
         for name, value in module.items():
             if getattr(value, "__annotations__", {}).get("return") is Case and name[0] != "_":

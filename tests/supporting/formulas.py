@@ -150,6 +150,19 @@ def elu_backward(gradient, x, alpha, scale, input_scale, is_result: bool):
     return np.where(x > 0, gradient * scale, gradient * input_scale * below)
 
 
+def by_channel(weight, x):
+    """One for all, or one for each of the channels."""
+    flat = weight.reshape(-1)
+    return flat[0] if flat.size == 1 else flat.reshape(-1, *(1,) * (x.ndim - 2))
+
+
+def prelu_backward(gradient, x, weight):
+    by_input = np.where(x > 0, gradient, gradient * by_channel(weight, x))
+    terms = np.broadcast_to(np.where(x > 0, 0.0, gradient * x), x.shape)
+    axes = tuple(i for i in range(x.ndim) if weight.size == 1 or i != 1)
+    return by_input, np.sum(terms, axis=axes).reshape(weight.shape)
+
+
 def cross(a, b, dim: int):
     """Products of vectors of three elements."""
     a, b = ([np.take(each, [i], dim) for i in range(3)] for each in (a, b))

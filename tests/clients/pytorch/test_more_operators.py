@@ -66,7 +66,7 @@ torch.div(x.int(), 2, rounding_mode='trunc'); torch.div(x, 2, rounding_mode='tru
 F.leaky_relu(x - 2.5, 0.1); F.elu(x - 2.5); F.selu(x - 2.5); F.celu(x - 2.5, 2.0)
 F.hardtanh(x - 2.5)
 F.relu6(x + 2); F.hardswish(x - 1.5); F.hardsigmoid(x - 1.5); F.softplus(x); F.mish(x)
-F.logsigmoid(x)
+F.logsigmoid(x); F.prelu(x - 2.5, x[0, :1]); F.prelu(b, b[0, :, 0])
 F.glu(b); F.hardshrink(x - 2.2); F.softshrink(x - 2.2); F.threshold(x, 1.5, 0.25); F.silu(x)
 x[0].dot(x[1]); x.mv(x[0]); torch.einsum('ij,kj->ik', x, x)
 F.scaled_dot_product_attention(b[None], b[None], b[None]); b.rot90(); b.where(b > 0, 0.0)
