@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments of operators that know channels, a tensor's dimension 1."""
+"""Arguments of operators that know channels, a tensor's dimension 1, and of limits of norms."""
 
 import numpy as np
 
-from cases import Case, Draw
+from cases import PLACES, Case, Draw, _dim
+from records import REALS
 
 
 def _weight(d: Draw, shape) -> np.ndarray:
@@ -24,3 +25,28 @@ def prelu_backward(d: Draw) -> Case:
     weight = _weight(d, shape).astype(d.first)
     given = {"gradOutput": d.array(d.within(shape)), "self": d.array(shape), "weight": weight}
     return Case(given, "double", {"gradInput": d.first, "gradWeight": d.first})
+
+
+def _limit(d: Draw, scalars: bool) -> tuple:
+    """An order and the largest norm."""
+    order = np.float32(np.inf) if d.whole(0, 3) == 0 else d.scalar("order", REALS[:1])
+    most = np.float32(0) if d.whole(0, 5) == 0 else d.scalar("positive", REALS[:1])
+    return (order, most) if scalars else (float(order), float(most))
+
+
+def renorm(d: Draw) -> Case:
+    shape = d.shape(1)
+    order, most = _limit(d, True)
+    given = {d.record.inputs[0].name: d.array(shape), "p": order, "dim": _dim(d, len(shape)),
+             "maxNorm": most}  # fmt: skip
+    return Case(given, "double", {each.name: d.first for each in d.record.outputs})
+
+
+def embedding_renorm(d: Draw) -> Case:
+    types = REALS[:3]
+    d.first = d.first if d.first in types else d.one(types)
+    rows, count = d.whole(1, 5), 0 if d.style == "empty" else d.whole(0, 6)
+    order, most = _limit(d, False)
+    given = {"selfRef": d.array((rows, d.whole(1, 5))), "maxNorm": most, "normType": order,
+             "indices": d.random.integers(0, rows, count).astype(d.one(PLACES))}  # fmt: skip
+    return Case(given, "double", stored=("indices",))

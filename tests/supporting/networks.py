@@ -39,7 +39,7 @@ def norm(x, order, dims, keep: bool):
             return np.sum(size, axis=dims, keepdims=keep)
         return (np.max if p > 0 else np.min)(size, axis=dims, keepdims=keep)
     if p == 0:
-        return np.sum(np.where(size != 0, size * 0 + 1, 0), axis=dims, keepdims=keep)
+        return np.sum(np.where(size != 0, 1.0, 0.0), axis=dims, keepdims=keep)
     total = np.sum(size if p == 1 else np.power(size, p), axis=dims, keepdims=keep)
     return total if p == 1 else np.power(total, 1 / p)
 

@@ -4,6 +4,7 @@
 import numpy as np
 
 from bounded import DOUBLE, Bounded
+from networks import norm
 
 
 def axes(dims: list[int] | None):
@@ -184,6 +185,17 @@ def index_put(x, place, values, accumulate: bool):
     if all(isinstance(each, slice) for each in place):
         return x.copy()
     return _placed(x, lambda a, b, at: at(a, place, b), values, int(accumulate))
+
+
+def renorm(x, order, dim: int, most, near: float):
+    """Slices of no larger norm."""
+    size = norm(x, order, tuple(i for i in range(x.ndim) if i != dim % x.ndim), True)
+    return np.where(size > most, x * (most / (size + near)), x)
+
+
+def embedding_renorm(rows, indices, most: float, order: float):
+    named = np.isin(np.arange(rows.shape[0]), indices)[:, None]
+    return np.where(named, renorm(rows, order, 0, most, 1e-7), rows)
 
 
 # Padding: for each dimension, where each element comes from.

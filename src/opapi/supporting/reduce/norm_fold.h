@@ -8,7 +8,7 @@
 
 namespace openaclnn::supporting {
 
-/// (sum |x|^p)^(1/p) for p other than 2; for infinite p an extreme, for 0 how many are not 0.
+/// (sum |x|^p)^(1/p); for infinite p an extreme, for 0 how many are not 0.
 struct NormFold : OnePass {
   explicit NormFold(double order) : p(order) {}
 
@@ -19,13 +19,13 @@ struct NormFold : OnePass {
       if (!std::isnan(extreme) && (better || std::isnan(size))) extreme = size;
       any = true;
     } else {
-      sum.Add(p == 1 ? size : p == 0 ? size != 0 : std::pow(size, p));
+      sum.Add(p == 1 ? size : p == 2 ? size * size : p == 0 ? size != 0 : std::pow(size, p));
     }
   }
   double Result(int64_t, size_t) {
     if (std::isinf(p)) return extreme;
     const double total = sum.Total();
-    return p == 1 || p == 0 ? total : std::pow(total, 1 / p);
+    return p == 1 || p == 0 ? total : p == 2 ? std::sqrt(total) : std::pow(total, 1 / p);
   }
 
   double p;
