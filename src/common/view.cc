@@ -166,18 +166,30 @@ bool Overlap(const Placement& a, const Placement& b) {
   return Solver(Solver::Join(std::move(terms)), 1).Solve(target);
 }
 
-bool SameView(const Placement& a, const Placement& b) {
-  const OpenaclnnTensor& left = *a.tensor;
-  const OpenaclnnTensor& right = *b.tensor;
-  if (a.element_bytes != b.element_bytes || a.first_byte != b.first_byte ||
-      left.rank != right.rank) {
-    return false;
-  }
-  for (uint32_t i = 0; i < left.rank; ++i) {
-    if (left.dims[i] != right.dims[i]) return false;
-    if (left.dims[i] > 1 && left.strides[i] != right.strides[i]) return false;
+namespace {
+
+/// Whether they step alike where there is a step; a's strides count `a_unit` times.
+bool StepAlike(const OpenaclnnTensor& a, int64_t a_unit, const OpenaclnnTensor& b) {
+  if (a.rank != b.rank) return false;
+  for (uint32_t i = 0; i < a.rank; ++i) {
+    if (a.dims[i] != b.dims[i]) return false;
+    if (a.dims[i] > 1 && a_unit * a.strides[i] != b.strides[i]) return false;
   }
   return true;
+}
+
+}  // namespace
+
+bool SameView(const Placement& a, const Placement& b) {
+  return a.element_bytes == b.element_bytes && a.first_byte == b.first_byte &&
+         StepAlike(*a.tensor, 1, *b.tensor);
+}
+
+bool IsHalfOf(const Placement& halves, const Placement& whole) {
+  const int64_t ahead = halves.first_byte - whole.first_byte;
+  return 2 * halves.element_bytes == whole.element_bytes &&
+         (ahead == 0 || ahead == halves.element_bytes) &&
+         StepAlike(*whole.tensor, 2, *halves.tensor);
 }
 
 }  // namespace openaclnn

@@ -40,4 +40,7 @@ bool Overlap(const Placement& a, const Placement& b);
 /// Whether both are the same elements at the same addresses in the same order.
 bool SameView(const Placement& a, const Placement& b);
 
+/// Whether the elements of one are the first halves of another's, or the second, in the same order.
+bool IsHalfOf(const Placement& halves, const Placement& whole);
+
 }  // namespace openaclnn

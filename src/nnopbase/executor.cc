@@ -255,6 +255,16 @@ Placement Executor::Place(const QueuedCall& queued, size_t index) const {
           first + static_cast<int64_t>(operand.bytes) - 1};
 }
 
+namespace {
+
+/// The real or the imaginary parts of complex numbers.
+bool ArePartsOf(const Placement& parts, const Placement& whole) {
+  const int32_t dtype = whole.tensor->dtype;
+  return (dtype == ACL_COMPLEX64 || dtype == ACL_COMPLEX128) && IsHalfOf(parts, whole);
+}
+
+}  // namespace
+
 // Each output against every other operand.
 Status Executor::CheckOverlap(const QueuedCall& queued) const {
   for (size_t out = 0; out < operands_.size(); ++out) {
@@ -267,7 +277,7 @@ Status Executor::CheckOverlap(const QueuedCall& queued) const {
       if (operands_[out].shared && operands_[i].shared) continue;
       const Placement other = Place(queued, i);
       const bool may_alias = (operands_[out].may_alias >> std::min<size_t>(i, 63) & 1) != 0;
-      if (may_alias && SameView(output, other)) continue;
+      if (may_alias && (SameView(output, other) || ArePartsOf(other, output))) continue;
       if (!Overlap(output, other)) continue;
       return Status(ACLNN_ERR_PARAM_INVALID,
                     Concat(operands_[out].name, " memory is shared with ", operands_[i].name,

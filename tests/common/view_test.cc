@@ -181,5 +181,19 @@ TEST(ViewTest, SameViewIsSameElementsInOrder) {
   }
 }
 
+TEST(ViewTest, HalvesOfElementsInOrder) {
+  const Placed whole({{2, 1, 3}, {4, 99, 1}, 0}, 8, 96);
+  for (const int64_t at : {92, 96, 98, 100, 104}) {
+    const Placed halves({{2, 1, 3}, {8, -5, 2}, 0}, 4, at);
+    EXPECT_EQ(IsHalfOf(halves.placement, whole.placement), at == 96 || at == 100) << at;
+    EXPECT_FALSE(IsHalfOf(whole.placement, halves.placement));
+  }
+  const Placed dense({{2, 1, 3}, {4, 99, 1}, 0}, 4, 96), turned({{2, 3, 1}, {8, 2, 1}, 0}, 4, 96),
+      shorter({{2, 1, 2}, {8, 99, 2}, 0}, 4, 96), quarters({{2, 1, 3}, {16, 99, 4}, 0}, 2, 96);
+  for (const Placed* other : {&dense, &turned, &shorter, &quarters, &whole}) {
+    EXPECT_FALSE(IsHalfOf(other->placement, whole.placement));
+  }
+}
+
 }  // namespace
 }  // namespace openaclnn
