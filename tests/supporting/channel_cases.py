@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments of operators that know channels, a tensor's dimension 1, and of limits of norms."""
+"""Arguments of operators that know channels, a tensor's dimension 1, of limits of norms, and of
+what makes complex numbers."""
 
 import numpy as np
 
@@ -50,3 +51,12 @@ def embedding_renorm(d: Draw) -> Case:
     given = {"selfRef": d.array((rows, d.whole(1, 5))), "maxNorm": most, "normType": order,
              "indices": d.random.integers(0, rows, count).astype(d.one(PLACES))}  # fmt: skip
     return Case(given, "double", stored=("indices",))
+
+
+def made_complex(d: Draw) -> Case:
+    """Of FLOAT; a C++ test makes those of DOUBLE."""
+    shape, dtype = d.shape(), np.dtype(np.float32)
+    shapes = [shape, shape if d.record.name == "Polar" else d.within(shape)]
+    given = {each.name: d.array(own, dtype)
+             for each, own in zip(d.record.inputs, shapes, strict=True)}  # fmt: skip
+    return Case(given, "stored", {"out": np.dtype(np.complex64)})

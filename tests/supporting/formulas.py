@@ -150,6 +150,26 @@ def elu_backward(gradient, x, alpha, scale, input_scale, is_result: bool):
     return np.where(x > 0, gradient * scale, gradient * input_scale * below)
 
 
+def angle(x):
+    """Of a number that is not complex."""
+    return np.where(np.isnan(x), x, np.where(x < 0, np.pi, 0.0))
+
+
+def complex_of(real, imag):
+    """Of two parts, whose bits stay."""
+    real, imag = np.broadcast_arrays(real, imag)
+    made = np.empty(real.shape, np.complex64)
+    made.real, made.imag = real, imag
+    return made
+
+
+def polar(length, turn):
+    """Rounded once."""
+    length, turn = length.astype(np.float64), turn.astype(np.float64)
+    parts = length * np.cos(turn), length * np.sin(turn)
+    return complex_of(*(each.astype(np.float32) for each in parts))
+
+
 def by_channel(weight, x):
     """One for all, or one for each of the channels."""
     flat = weight.reshape(-1)

@@ -27,7 +27,8 @@ b.topk(2); b.topk(2, dim=1, largest=False); b.sort(1, descending=True)[0]; b.sor
 b.argsort(-1); b.median(); b.median(1)[0]; b.kthvalue(2, 1)[0]; b.quantile(0.3); x.detach().unique()
 torch.unique(x.long() // 2, return_inverse=True, return_counts=True); b.logsumexp((0, 1))
 torch.searchsorted(x[0], x[1]); torch.bucketize(x, x[0], right=True); x.detach().aminmax()
-x.nansum(); x.renorm(2, 0, 1.5); b.renorm(1, -1, 2.0); x.detach().clone().renorm_(3, 1, 0.5)
+torch.complex(x, x + 1).detach().angle(); torch.complex(b, b).real; torch.complex(x, -x).conj().resolve_conj().imag
+x.angle(); x.nansum(); x.renorm(2, 0, 1.5); b.renorm(1, -1, 2.0); x.detach().clone().renorm_(3, 1, 0.5)
 F.embedding(t([[1, 0], [1, 1]]), x * 1, max_norm=1.0)
 F.one_hot(t([0, 2, 1])); F.one_hot(t([[0], [1]]), 5); F.pad(x, (1, 2))
 F.pad(b, (1, -1, 0, 2), value=3.0)

@@ -18,6 +18,7 @@ inline constexpr DtypeSet kMovableTypes =
 
 OPENACLNN_TARGET_DECLARE(namespace expressions {
   extern const Expression kClampTensor;  // of two bounds
+  extern const Expression kZero, kAngle;  // of what is no complex number
   extern const Expression kTruncatedDivide, kTruncatedDivideScalar;
 })
 

@@ -193,6 +193,9 @@ const Expression kCopy = Copying(Any<1, [](auto a, auto) { return a; }>(true));
 const Expression kAbs =
     Any<1, [](auto a, auto) { return a < 0 ? Minus(decltype(a){0}, a) : a + 0; }>();
 const Expression kNeg = Any<1, [](auto a, auto) { return Times(a, decltype(a){-1}); }>();
+const Expression kAngle = Real<1, [](auto a, auto) {
+  return IsNan(a) ? a : a < 0 ? static_cast<decltype(a)>(M_PI) : 0;
+}>();
 const Expression kSign = Any<1, [](auto a, auto) { return IsNan(a) ? a : (a > 0) - (a < 0); }>();
 const Expression kCeil = Real<1, [](auto a, auto) { return std::ceil(a); }>();
 const Expression kFloor =

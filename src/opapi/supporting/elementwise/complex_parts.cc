@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Complex and Polar make complex numbers; AngleV2, Sign and InplaceZero take them.
+#include <cmath>
+
+#include "generated/elementwise.h"
+#include "generated/expressions.h"
+#include "kernels/strided.h"
+#include "supporting/elementwise.h"
+#include "supporting/elementwise/expressions.h"
+
+namespace openaclnn::supporting {
+namespace {
+
+constexpr int64_t kPartBytes = sizeof(float);  // of COMPLEX64
+
+/// f(x, y, at) for runs of COMPLEX64 elements as doubles; at is where the run of the output is.
+template <class Function>
+Plan PlanOfParts(const Tensor& self, const Tensor& out, const Function& function) {
+  const std::array<const Operand*, 2> views = {&self, &out};
+  const Walk walk(ShapeOf(out), views);
+  return {0,
+          [=, from = self.place, to = out.place,
+           load = LoaderOf<double>(ACL_FLOAT)](const Buffers& buffers) -> Status {
+            walk.ForRuns({from(buffers), to(buffers)}, [&](const Walk::Pointers& at, int64_t n) {
+              double real[Walk::kRun], imaginary[Walk::kRun];
+              load(at[0], walk.step(0), n, real);
+              load(at[0] + kPartBytes, walk.step(0), n, imaginary);
+              function(real, imaginary, n, at[1], walk.step(1));
+            });
+            return {};
+          }};
+}
+
+void StoreParts(const double* real, const double* imaginary, int64_t n, std::byte* at,
+                int64_t step) {
+  const auto store = StorerOf<double>(ACL_FLOAT);
+  store(real, n, at, step);
+  store(imaginary, n, at + kPartBytes, step);
+}
+
+Application SignOf(const SignParams& p) {
+  return {
+      OPENACLNN_TARGET_SELECT(expressions::kSign), {p.self.place.number}, p.out.place.number, {}};
+}
+Application AngleOf(const AngleV2Params& p) {
+  return {OPENACLNN_TARGET_SELECT(expressions::kAngle), {p.x.place.number}, p.out.place.number, {}};
+}
+Application ZeroOf(const ZeroParams& p) {
+  return {OPENACLNN_TARGET_SELECT(expressions::kZero), {}, p.selfRef.place.number, {}};
+}
+
+/// Numbers, or COMPLEX64.
+void CheckNumeric(const Tensor& self, Checker& checker) {
+  checker.That(Contains(kNumericTypes, self.dtype()),
+               [&] { return DtypeIs(self, DtypesText(kNumericTypes | Dtypes(ACL_COMPLEX64))); });
+}
+
+}  // namespace
+
+void CheckComplex(const ComplexParams& p, Checker& checker) {
+  constexpr DtypeSet kParts = Dtypes(ACL_FLOAT, ACL_DOUBLE);
+  checker.That(Contains(kParts, p.real.dtype()),
+               [&] { return DtypeIs(p.real, DtypesText(kParts)); });
+  checker.SameDtype(p.imag, p.real);
+  const int32_t made = p.real.dtype() == ACL_FLOAT ? ACL_COMPLEX64 : ACL_COMPLEX128;
+  checker.That(p.out.dtype() == made, [&] { return DtypeIs(p.out, DtypesText(Dtypes(made))); });
+  Shape shape = ShapeOf(p.real);
+  MeetShape(p.imag, &shape, &checker);
+  if (checker.ok()) CheckShape(p.out, shape, checker);
+}
+
+// A part may be in its place already, or in the other's.
+Plan PlanComplex(const ComplexParams& p, const Product&) {
+  const std::array<const Operand*, 3> views = {&p.real, &p.imag, &p.out};
+  const Walk walk(ShapeOf(p.out), views);
+  return {0,
+          [=, bytes = BytesOf(p.real), real_at = p.real.place, imag_at = p.imag.place,
+           out = p.out.place](const Buffers& buffers) -> Status {
+            walk.ForRuns({real_at(buffers), imag_at(buffers), out(buffers)},
+                         [&](const Walk::Pointers& at, int64_t n) {
+                           double real[Walk::kRun], imag[Walk::kRun];  // the bits of either type
+                           const int64_t step = walk.step(2) / bytes;
+                           CopyStrided(at[0], walk.step(0) / bytes, real, 1, n, bytes);
+                           CopyStrided(at[1], walk.step(1) / bytes, imag, 1, n, bytes);
+                           CopyStrided(real, 1, at[2], step, n, bytes);
+                           CopyStrided(imag, 1, at[2] + bytes, step, n, bytes);
+                         });
+            return {};
+          }};
+}
+
+void CheckPolar(const PolarParams& p, Checker& checker) {
+  for (const Tensor* part : {&p.input, &p.angle}) {
+    checker.That(part->dtype() == ACL_FLOAT, [&] { return DtypeIs(*part, "FLOAT"); });
+  }
+  checker.That(p.out.dtype() == ACL_COMPLEX64, [&] { return DtypeIs(p.out, "COMPLEX64"); });
+  CheckShape(p.angle, ShapeOf(p.input), checker);
+  CheckShape(p.out, ShapeOf(p.input), checker);
+}
+
+Plan PlanPolar(const PolarParams& p, const Product&) {
+  const std::array<const Operand*, 3> views = {&p.input, &p.angle, &p.out};
+  const Walk walk(ShapeOf(p.out), views);
+  return {0,
+          [=, load = LoaderOf<double>(ACL_FLOAT), length_at = p.input.place,
+           angle_at = p.angle.place, out = p.out.place](const Buffers& buffers) -> Status {
+            walk.ForRuns({length_at(buffers), angle_at(buffers), out(buffers)},
+                         [&](const Walk::Pointers& at, int64_t n) {
+                           double length[Walk::kRun], angle[Walk::kRun], imaginary[Walk::kRun];
+                           load(at[0], walk.step(0), n, length);
+                           load(at[1], walk.step(1), n, angle);
+                           for (int64_t i = 0; i < n; ++i) {
+                             imaginary[i] = length[i] * std::sin(angle[i]);
+                             length[i] *= std::cos(angle[i]);
+                           }
+                           StoreParts(length, imaginary, n, at[2], walk.step(2));
+                         });
+            return {};
+          }};
+}
+
+void CheckAngleV2(const AngleV2Params& p, Checker& checker) {
+  if (p.x.dtype() != ACL_COMPLEX64) {
+    CheckNumeric(p.x, checker);
+    if (checker.ok()) CheckApplication(p, AngleOf(p), checker);
+    return;
+  }
+  checker.That(p.out.dtype() == ACL_FLOAT, [&] { return DtypeIs(p.out, "FLOAT"); });
+  CheckShape(p.out, ShapeOf(p.x), checker);
+}
+
+Plan PlanAngleV2(const AngleV2Params& p, const Product&) {
+  if (p.x.dtype() != ACL_COMPLEX64) return PlanApplication(p, AngleOf(p));
+  return PlanOfParts(
+      p.x, p.out,
+      [](double* real, const double* imaginary, int64_t n, std::byte* at, int64_t step) {
+        for (int64_t i = 0; i < n; ++i) real[i] = std::atan2(imaginary[i], real[i]);
+        StorerOf<double>(ACL_FLOAT)(real, n, at, step);
+      });
+}
+
+void CheckSign(const SignParams& p, Checker& checker) {
+  if (p.self.dtype() != ACL_COMPLEX64) {
+    CheckNumeric(p.self, checker);
+    if (checker.ok()) CheckApplication(p, SignOf(p), checker);
+    return;
+  }
+  checker.SameShapeAndDtype(p.out, p.self);
+}
+
+Plan PlanSign(const SignParams& p, const Product&) {
+  if (p.self.dtype() != ACL_COMPLEX64) return PlanApplication(p, SignOf(p));
+  return PlanOfParts(
+      p.self, p.out, [](double* real, double* imaginary, int64_t n, std::byte* at, int64_t step) {
+        // Squares of floats do not overflow in double.
+        for (int64_t i = 0; i < n; ++i) {
+          const double size = std::sqrt(real[i] * real[i] + imaginary[i] * imaginary[i]);
+          real[i] = size == 0 ? 0 : real[i] / size;
+          imaginary[i] = size == 0 ? 0 : imaginary[i] / size;
+        }
+        StoreParts(real, imaginary, n, at, step);
+      });
+}
+
+void CheckZero(const ZeroParams& p, Checker& checker) {
+  constexpr DtypeSet kCleared = kNumericTypes | Dtypes(ACL_COMPLEX64, ACL_COMPLEX128);
+  checker.That(Contains(kCleared, p.selfRef.dtype()),
+               [&] { return DtypeIs(p.selfRef, DtypesText(kCleared)); });
+}
+
+// Complex numbers are zero bytes as well.
+Plan PlanZero(const ZeroParams& p, const Product&) {
+  if (Contains(kNumericTypes, p.selfRef.dtype())) return PlanApplication(p, ZeroOf(p));
+  const std::array<const Operand*, 1> views = {&p.selfRef};
+  const Walk walk(ShapeOf(p.selfRef), views);
+  return {0,
+          [=, bytes = static_cast<size_t>(BytesOf(p.selfRef)),
+           self = p.selfRef.place](const Buffers& buffers) -> Status {
+            walk.ForRuns({self(buffers)}, [&](const Walk::Pointers& at, int64_t n) {
+              for (int64_t i = 0; i < n; ++i)
+                std::fill_n(at[0] + i * walk.step(0), bytes, std::byte{0});
+            });
+            return {};
+          }};
+}
+
+}  // namespace openaclnn::supporting

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Complex numbers that are made, turned into angles and signs, or cleared.
+#include <complex>
+
+#include "supporting/family_test.h"
+
+namespace openaclnn::test {
+namespace {
+
+using Number = std::complex<double>;
+
+DeviceTensor Of(const std::vector<Number>& numbers, Random& random) {
+  Doubles parts;
+  for (const Number& number : numbers) parts.insert(parts.end(), {number.real(), number.imag()});
+  DeviceTensor tensor(ACL_COMPLEX64,
+                      RandomLayout(random, {static_cast<int64_t>(numbers.size())}, false));
+  tensor.Write(ToBytes(ACL_FLOAT, parts));
+  return tensor;
+}
+
+std::vector<Number> NumbersOf(const DeviceTensor& tensor) {
+  const Doubles parts = ToDoubles(ACL_FLOAT, tensor.Read());
+  std::vector<Number> numbers;
+  for (size_t i = 0; i < parts.size(); i += 2) numbers.emplace_back(parts[i], parts[i + 1]);
+  return numbers;
+}
+
+const std::vector<Number> kNumbers = {{3, -4},       {0, 0},         {-1, 0},    {0, 2},
+                                      {-0.5f, 0.5f}, {3e38f, 3e38f}, {1e-40f, 0}};
+
+TEST(ComplexNumbers, TheirAngles) {
+  const Device device;
+  Random random(76);
+  const DeviceTensor x = Of(kNumbers, random), out(ACL_FLOAT, RandomLayout(random, {7}, false)),
+                     wide(ACL_DOUBLE, DenseLayout({7})), other(ACL_COMPLEX128, DenseLayout({7}));
+  EXPECT_RUN(device, AngleV2, x.handle(), Handle(out));
+  const Doubles got = ValuesOf(out);
+  for (size_t i = 0; i < got.size(); ++i) {
+    EXPECT_EQ(got[i], static_cast<float>(std::arg(kNumbers[i]))) << i;
+  }
+  EXPECT_REFUSED(161002, "out dtype is DOUBLE, expected FLOAT", AngleV2, x.handle(), Handle(wide));
+  EXPECT_REFUSED(161002, "x dtype is COMPLEX128", AngleV2, other.handle(), Handle(wide));
+}
+
+TEST(ComplexNumbers, TheirSigns) {
+  const Device device;
+  Random random(77);
+  const DeviceTensor self = Of(kNumbers, random),
+                     out(ACL_COMPLEX64, RandomLayout(random, {7}, false)),
+                     real(ACL_FLOAT, DenseLayout({7}));
+  EXPECT_RUN(device, Sign, self.handle(), Handle(out));
+  const std::vector<Number> got = NumbersOf(out);
+  for (size_t i = 0; i < got.size(); ++i) {
+    const Number wanted = kNumbers[i] == 0.0 ? 0 : kNumbers[i] / std::abs(kNumbers[i]);
+    EXPECT_NEAR(std::abs(got[i] - wanted), 0, 1e-7) << i << ": " << got[i];
+  }
+  EXPECT_RUN(device, Sign, self.handle(), Handle(self));
+  EXPECT_EQ(NumbersOf(self), got);
+  EXPECT_REFUSED(161002, "out dtype is FLOAT, expected that of self, COMPLEX64", Sign,
+                 self.handle(), Handle(real));
+}
+
+TEST(ComplexNumbers, AreCleared) {
+  const Device device;
+  Random random(78);
+  for (const aclDataType dtype : {ACL_COMPLEX64, ACL_COMPLEX128}) {
+    const DeviceTensor self(dtype, RandomLayout(random, {3, 5}, false));
+    EXPECT_RUN(device, InplaceZero, Handle(self));
+    for (const std::byte each : self.Read()) EXPECT_EQ(each, std::byte{0});
+  }
+}
+
+TEST(ComplexNumbers, AreMadeOfTwoParts) {
+  const Device device;
+  const DeviceTensor real = Make(ACL_FLOAT, {2}, {1, 2}), half = Make(ACL_FLOAT16, {2}, {1, 2}),
+                     wide = Make(ACL_DOUBLE, {2}, {1, 2}), out(ACL_COMPLEX64, DenseLayout({2}));
+  EXPECT_RUN(device, Complex, real.handle(), real.handle(), Handle(out));
+  EXPECT_EQ(NumbersOf(out), (std::vector<Number>{{1, 1}, {2, 2}}));
+  const DeviceTensor wider(ACL_COMPLEX128, DenseLayout({2}));
+  EXPECT_RUN(device, Complex, wide.handle(), wide.handle(), Handle(wider));
+  EXPECT_EQ(ToDoubles(ACL_DOUBLE, wider.Read()), (Doubles{1, 1, 2, 2}));
+  EXPECT_REFUSED(161002, "imag dtype is DOUBLE, expected that of real, FLOAT", Complex,
+                 real.handle(), wide.handle(), Handle(out));
+  EXPECT_REFUSED(161002, "real dtype is FLOAT16, expected FLOAT, DOUBLE", Complex, half.handle(),
+                 half.handle(), Handle(out));
+  EXPECT_REFUSED(161002, "out dtype is COMPLEX64, expected COMPLEX128", Complex, wide.handle(),
+                 wide.handle(), Handle(out));
+  EXPECT_REFUSED(161002, "angle dtype is DOUBLE, expected FLOAT", Polar, real.handle(),
+                 wide.handle(), Handle(out));
+}
+
+// As torch-npu does where it copies conjugates: a part of the result is already in its place.
+TEST(ComplexNumbers, MadeOfTheirOwnParts) {
+  const Device device;
+  const DeviceTensor out(ACL_COMPLEX64, DenseLayout({3})), fresh = Make(ACL_FLOAT, {3}, {7, 8, 9});
+  const int64_t dims[] = {3}, strides[] = {2}, storage[] = {6};
+  const auto part = [&](int64_t first) {
+    return std::unique_ptr<const aclTensor, decltype(&aclDestroyTensor)>(
+        aclCreateTensor(dims, 1, ACL_FLOAT, strides, first, ACL_FORMAT_ND, storage, 1, out.data()),
+        &aclDestroyTensor);
+  };
+  const auto real = part(0), imag = part(1), behind = part(3);
+  EXPECT_RUN(device, Complex, fresh.handle(), fresh.handle(), Handle(out));
+  const DeviceTensor other = Make(ACL_FLOAT, {3}, {-1, -2, -3});
+  EXPECT_RUN(device, Complex, real.get(), other.handle(), Handle(out));
+  EXPECT_EQ(NumbersOf(out), (std::vector<Number>{{7, -1}, {8, -2}, {9, -3}}));
+  EXPECT_RUN(device, Complex, other.handle(), imag.get(), Handle(out));
+  EXPECT_EQ(NumbersOf(out), (std::vector<Number>{{-1, -1}, {-2, -2}, {-3, -3}}));
+  // The two change places: each run of both is read before either is written.
+  EXPECT_RUN(device, Complex, fresh.handle(), imag.get(), Handle(out));
+  EXPECT_RUN(device, Complex, imag.get(), real.get(), Handle(out));
+  EXPECT_EQ(NumbersOf(out), (std::vector<Number>{{-1, 7}, {-2, 8}, {-3, 9}}));
+}
+
+}  // namespace
+}  // namespace openaclnn::test
