@@ -28,6 +28,13 @@ def prelu_backward(d: Draw) -> Case:
     return Case(given, "double", {"gradInput": d.first, "gradWeight": d.first})
 
 
+def channel_shuffle(d: Draw) -> Case:
+    shape, groups = list(d.shape(3, 5, 3)), d.whole(1, 3)
+    shape[1] *= groups
+    given = {"self": d.array(shape), "groups": groups}
+    return Case(given, "stored", {"out": d.first})
+
+
 def _limit(d: Draw, scalars: bool) -> tuple:
     """An order and the largest norm."""
     order = np.float32(np.inf) if d.whole(0, 3) == 0 else d.scalar("order", REALS[:1])

@@ -198,6 +198,11 @@ def embedding_renorm(rows, indices, most: float, order: float):
     return np.where(named, renorm(rows, order, 0, most, 1e-7), rows)
 
 
+def channel_shuffle(x, groups: int):
+    parts = x.reshape(x.shape[0], groups, x.shape[1] // groups, *x.shape[2:])
+    return np.swapaxes(parts, 1, 2).reshape(x.shape)
+
+
 # Padding: for each dimension, where each element comes from.
 
 

@@ -58,7 +58,9 @@ using Fill = std::array<std::byte, 8>;
 
 Fill FillOf(int32_t dtype, const Value& value) {
   Fill bytes{};
-  if (DomainOf(dtype) == Domain::kInteger) {
+  if (dtype == ACL_COMPLEX64) {
+    StorerOf<double>(ACL_FLOAT)(&value.number, 1, bytes.data(), 0);
+  } else if (DomainOf(dtype) == Domain::kInteger) {
     StorerOf<int64_t>(dtype)(&value.integer, 1, bytes.data(), 0);
   } else {
     StorerOf<double>(dtype)(&value.number, 1, bytes.data(), 0);
@@ -307,6 +309,8 @@ Plan PlanRoll(const RollParams& p, const Product&) {
 
 void CheckConstantPad(const ConstantPadParams& p, Checker& checker) {
   const Tensor& self = p.self;
+  constexpr DtypeSet kPadded = kNumericTypes | Dtypes(ACL_COMPLEX64);
+  checker.That(Contains(kPadded, self.dtype()), [&] { return DtypeIs(self, DtypesText(kPadded)); });
   const size_t given = p.pad.values().size();
   checker.That(given % 2 == 0 && given <= 2 * size_t{self.rank()}, [&] {
     return Concat("padding size is ", given, ", expected an even number up to ", 2 * self.rank());

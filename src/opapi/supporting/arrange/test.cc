@@ -222,5 +222,33 @@ TEST(Arrange, TrianglesOfFarDiagonals) {
   EXPECT_EQ(ValuesOf(out), all);
 }
 
+TEST(Arrange, ChannelsAreShuffled) {
+  const Device device;
+  const DeviceTensor self = Make(ACL_INT8, {1, 6, 1}, {0, 1, 2, 3, 4, 5}),
+                     out(ACL_INT8, DenseLayout({1, 6, 1})), flat(ACL_INT8, DenseLayout({1, 6})),
+                     eight(ACL_INT8, DenseLayout({1, 6, 1, 1, 1, 1, 1, 1}));
+  EXPECT_RUN(device, ChannelShuffle, self.handle(), 2, Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{0, 3, 1, 4, 2, 5}));
+  for (const int64_t groups : {0, 4, -2}) {
+    EXPECT_REFUSED(161002, ", expected a divisor of the channels, 6", ChannelShuffle, self.handle(),
+                   groups, Handle(out));
+  }
+  EXPECT_REFUSED(161002, "self rank is 2", ChannelShuffle, flat.handle(), 2, Handle(flat));
+  EXPECT_REFUSED(161002, "self rank is 8", ChannelShuffle, eight.handle(), 2, Handle(eight));
+}
+
+TEST(Arrange, ComplexNumbersBetweenARealOne) {
+  const Device device;
+  const IntListHandle pad(IntListSpec{{1, -1}});
+  const ScalarHandle half(0.5);
+  DeviceTensor self(ACL_COMPLEX64, DenseLayout({2}));
+  self.Write(ToBytes(ACL_FLOAT, {1, 2, 3, 4}));
+  const DeviceTensor out(ACL_COMPLEX64, DenseLayout({2})), wide(ACL_COMPLEX128, DenseLayout({2}));
+  EXPECT_RUN(device, ConstantPadNd, self.handle(), pad.get(), half.get(), Handle(out));
+  EXPECT_EQ(ToDoubles(ACL_FLOAT, out.Read()), (Doubles{0.5, 0, 1, 2}));
+  EXPECT_REFUSED(161002, "self dtype is COMPLEX128", ConstantPadNd, wide.handle(), pad.get(),
+                 half.get(), Handle(wide));
+}
+
 }  // namespace
 }  // namespace openaclnn::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slice and Permute: another view of the same elements, copied.
+// Slice, Permute and ChannelShuffle: another view of the same elements, copied.
 #include <algorithm>
 
 #include "generated/arrange.h"
@@ -90,6 +90,32 @@ Plan PlanPermute(const PermuteParams& p, const Product&) {
   Shape moved;
   for (const int64_t dim : p.dims.values()) moved.push_back(steps[*WrapDim(dim, p.self.rank())]);
   return MakeCopy(p.self, p.out, std::move(moved), 0);
+}
+
+void CheckChannelShuffle(const ChannelShuffleParams& p, Checker& checker) {
+  checker.RankBetween(p.self, 3, kMaxRank - 1).SameShapeAndDtype(p.out, p.self);
+  if (!checker.ok()) return;
+  const int64_t channels = p.self.dim(1);
+  checker.That(p.groups > 0 && channels % p.groups == 0, [&] {
+    return Concat("groups value is ", p.groups, ", expected a divisor of the channels, ", channels);
+  });
+}
+
+// Channels are two dimensions, which change places.
+Plan PlanChannelShuffle(const ChannelShuffleParams& p, const Product&) {
+  if (p.out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  const int64_t members = p.self.dim(1) / p.groups;
+  Shape shape = ShapeOf(p.self), from = StepsOf(p.self), to = StepsOf(p.out);
+  shape[1] = members;
+  shape.insert(shape.begin() + 2, p.groups);
+  from.insert(from.begin() + 2, from[1] * members);
+  to.insert(to.begin() + 2, to[1]);
+  to[1] *= p.groups;
+  const Copy copy(shape, Steps(from), Steps(to), BytesOf(p.out));
+  return {0, [=, self = p.self.place, out = p.out.place](const Buffers& buffers) -> Status {
+            copy(self(buffers), out(buffers));
+            return {};
+          }};
 }
 
 }  // namespace openaclnn::supporting

@@ -5,16 +5,11 @@
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/number.h"
 #include "kernels/target.h"
 
 namespace openaclnn::supporting {
 
 struct Expression;
-
-/// Numbers, and what is moved between equal types alone.
-inline constexpr DtypeSet kMovableTypes =
-    kNumericTypes | Dtypes(ACL_UINT64, ACL_COMPLEX64, ACL_COMPLEX128);
 
 OPENACLNN_TARGET_DECLARE(namespace expressions {
   extern const Expression kClampTensor;  // of two bounds
