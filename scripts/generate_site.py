@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the pages of the documentation that no hand writes: the command line, the environment, the
-runtime's functions, a page for each header, and the supporting operators, one for each topic.
+runtime's functions, a page for each header, the supporting operators, one for each topic, and the
+notebook of the gradients.
 
-python3 scripts/generate_site.py FOLDER: needs .venv, no library.
+python3 scripts/generate_site.py FOLDER: needs .venv, no library; without one it says that the
+notebook was not run, and its page has no pictures.
 """
 
 import re
 import sys
 from pathlib import Path
 
+import nbformat
+import notebook_page
 import runtime_pages
 import typer.main
 from operator_records import read_topics
 
-from openaclnn import cli
+from openaclnn import ToolkitNotFound, cli, libraries
 
 ROOT = Path(__file__).resolve().parent.parent
 SUMMARY = "`openaclnn COMMAND --help` says the same, and `openaclnn list` what runs on which product."
@@ -83,12 +87,24 @@ def topic_page(topic) -> str:
     return head + "".join(operator(each, topic.about) for each in topic.operators)
 
 
+def notebook(folder: Path) -> str:
+    source = ROOT / "examples/gradients.ipynb"
+    try:
+        libraries.find()
+        read = notebook_page.run(source)
+    except ToolkitNotFound as error:
+        print(f"generate_site: {source.name} is not run: {error}", file=sys.stderr)
+        read = nbformat.read(source, as_version=4)
+    return notebook_page.page(read, source, ROOT, folder)
+
+
 def main(arguments: list[str]) -> int:
     folder = Path(arguments[0])
     folder.mkdir(parents=True, exist_ok=True)
     pages = {"cli": command_line(), "environment": environment()}
     pages |= runtime_pages.pages()
     pages |= {f"supporting_{topic.name}": topic_page(topic) for topic in read_topics()}
+    pages["gradients"] = notebook(folder)
     for name, text in pages.items():
         (folder / f"{name}.md").write_text(text, "utf-8")
     return 0

@@ -56,6 +56,13 @@ gettext_compact = False
 gettext_location = False
 
 
+def lead_to_notebook(app, docname, source):
+    """The notebook is the page that scripts/generate_site.py makes of it."""
+    if docname.startswith("README"):
+        page = "](/build/docs/pages/gradients.md)"
+        source[0] = source[0].replace("](examples/gradients.ipynb)", page)
+
+
 def leave_files(app, doctree):
     """A link to what is no page of the site (a folder, a program) becomes its name."""
     from sphinx import addnodes
@@ -72,4 +79,5 @@ def leave_files(app, doctree):
 
 
 def setup(app):
+    app.connect("source-read", lead_to_notebook)
     app.connect("doctree-read", leave_files)
