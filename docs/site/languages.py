@@ -3,18 +3,28 @@
 itself in the other one. What no catalogue of docs/site/locale has is English in both.
 """
 
+import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 CHINESE, FOLDER = "zh_CN", "zh-CN"
+ENVIRONMENT = "build/docs/pages/environment"
+
+_CHINESE = "[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]"
 
 
 def _quick_start(app, docname: str, source: list[str]) -> None:
-    """In Chinese the first page is the translation that hands keep beside it."""
-    if app.config.language == CHINESE and docname == "README":
-        page = ROOT / "README.zh-CN.md"
-        source[0] = page.read_text("utf-8").replace("[English](README.md)\n\n", "")
-        app.env.note_dependency(str(page), docname=docname)
+    """In Chinese the first page is the translation that hands keep beside it, and that of the
+    environment its table."""
+    if app.config.language != CHINESE or docname not in ("README", ENVIRONMENT):
+        return
+    page = ROOT / "README.zh-CN.md"
+    text = page.read_text("utf-8").replace("[English](README.md)\n\n", "")
+    if docname == ENVIRONMENT:
+        section = re.search(r"^<!-- translation: Environment [^\n]*\n#(# .*?)^<!-- ", text, re.M | re.S)
+        text = section[1].replace("](docs/", "](/docs/")
+    source[0] = re.sub(f"({_CHINESE})\n(?={_CHINESE})", r"\1", text)  # no space in a sentence
+    app.env.note_dependency(str(page), docname=docname)
 
 
 def _other(app, pagename: str, templatename: str, context: dict, doctree) -> None:
