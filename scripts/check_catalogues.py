@@ -2,17 +2,20 @@
 """Checks that the Chinese catalogues of the site are of its pages as they are now.
 
 check_catalogues.py TEMPLATES [--update]: TEMPLATES is what sphinx-build -b gettext wrote; needs
-Babel, which Sphinx brings. Every entry of a page that has a catalogue must be translated, none may
-be fuzzy (of a text that has changed since) or of a text that is gone. --update brings the
-catalogues up to date with what is to be translated; then translate it.
+Babel, which Sphinx brings. Every text with words of a page that has a catalogue must be translated,
+no entry may be fuzzy (of a text that has changed since) or of a text that is gone. --update brings
+the catalogues up to date with what is to be translated; then translate it.
+check_catalogues.py --pages: the files of the pages that have catalogues, with commas between.
 """
 
+import re
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCALE = ROOT / "docs/site/locale/zh_CN/LC_MESSAGES"
 PAGES = (
+    "build/docs/pages/gradients",
     "docs/capture",
     "docs/checks",
     "docs/index",
@@ -22,10 +25,19 @@ PAGES = (
     "docs/tutorials/wrong_gradient",
 )
 
+_NO_WORDS = re.compile(r"`[^`]*`|<[^>]*>|\b(?:us|ms|[KMG]i)\b")  # code, tags, units
+_FORMULA = re.compile(r"\\(?:frac|left|mathrm|sum|text)\b")  # formula.py has its words
+
+
+def has_words(text: str) -> bool:
+    """Whether there is something to translate: a number or a name alone is the same in Chinese."""
+    prose = _NO_WORDS.sub("", text)
+    return re.search("[A-Za-z]{2}", prose) is not None and _FORMULA.search(prose) is None
+
 
 def complaints(texts: list[str], entries: dict[str, tuple[str, bool]]) -> list[str]:
     """What is wrong with the entries, text: (translation, is it fuzzy), of a page of these texts."""
-    said = [f"no entry for `{text}`" for text in texts if text not in entries]
+    said = [f"no entry for `{text}`" for text in texts if text not in entries and has_words(text)]
     for text, (translation, is_fuzzy) in entries.items():
         if text not in texts:
             said.append(f"`{text}` is no longer in the page")
@@ -52,12 +64,18 @@ def update(path: Path, template) -> None:
 
     catalog = read(path) if path.is_file() else Catalog(locale="zh_CN", fuzzy=False)
     catalog.update(template)
+    for each in [each.id for each in catalog if each.id and not each.string]:
+        if not has_words(each):
+            catalog.delete(each)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
         write_po(file, catalog, width=100, no_location=True, omit_header=True, ignore_obsolete=True)
 
 
 def main(arguments: list[str]) -> int:
+    if arguments == ["--pages"]:
+        print(",".join(f"{page}.md" for page in PAGES))
+        return 0
     templates = Path(arguments[0])
     said = []
     for page in PAGES:

@@ -29,6 +29,24 @@ def test_a_new_text():
     assert check_catalogues.complaints([*SOUND, "new"], SOUND) == ["no entry for `new`"]
 
 
+@pytest.mark.parametrize("text", ["`ForkTest`, `a b`<br>`c`", "12 us (3.4 ms)", "64 Ki", "1.63 %"])
+def test_what_has_no_words_needs_no_entry(text):
+    assert check_catalogues.complaints([*SOUND, text], SOUND) == []
+    assert check_catalogues.complaints([*SOUND, f"{text} of"], SOUND) == [f"no entry for `{text} of`"]
+
+
+def test_formulas_need_no_entry():
+    assert check_catalogues.complaints([*SOUND, r"\mathrm{dw} = \sum x"], SOUND) == []
+
+
+def test_pages_are_files(capsys):
+    assert check_catalogues.main(["--pages"]) == 0
+    pages = capsys.readouterr().out.strip().split(",")
+    made = [each for each in pages if each.startswith("build/")]
+    assert len(pages) > 7 and len(made) == 1
+    assert all((check_catalogues.ROOT / each).is_file() for each in set(pages) - set(made))
+
+
 def test_each_page_has_a_catalogue():
     """And no other: the site would take it, and nothing would check it."""
     folder = check_catalogues.LOCALE

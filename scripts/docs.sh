@@ -20,7 +20,7 @@ readonly sphinx=("$environment/bin/sphinx-build" -q -c docs/site)
 # The texts of the pages that have catalogues: reading all would cost as much as a build, and of
 # these alone links to others lead nowhere, which is no news here.
 "${sphinx[@]}" -b gettext \
-  -D include_patterns='README*.md,docs/index.md,docs/checks.md,docs/pytest.md,docs/capture.md,docs/tutorials/**' \
+  -D include_patterns="README*.md,$(python3 scripts/check_catalogues.py --pages)" \
   . build/docs/texts 2>build/docs/texts.log || { cat build/docs/texts.log >&2 && exit 1; }
 $environment/bin/python scripts/check_catalogues.py build/docs/texts "$@"
 "${sphinx[@]}" -W --keep-going . build/docs/html

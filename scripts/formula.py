@@ -25,6 +25,12 @@ _WORDS = {
     *_TAIL, "windows", "tokens", "rows", "row", "group", "in", "the", "last", "axis", "dimension",
     "every", "position", "of",
 }  # fmt: skip
+_CHINESE = {
+    "where": "其中", "for every position": "对每个位置", "of": "属于", "in": "属于",
+    "with": "给定", "without": "未给定", "windows": "窗口", "tokens": "token", "rows": "行",
+    "in group": "属于组", "the last axis": "最后一维", "if ": "若 ", "otherwise": "否则",
+    "terms": "各项",
+}  # fmt: skip
 _RELATIONS = {"=": "=", "<": "<", ">": ">", "<=": r"\le", ">=": r"\ge", "==": "=", "!=": r"\ne"}
 _FUNCTIONS = {"max": r"\max"}
 
@@ -39,6 +45,15 @@ def latex(text: str) -> str:
     if len(rows) == 1:
         return rows[0].replace("&", "", 1)
     return r"\begin{aligned}" + r" \\ ".join(rows) + r"\end{aligned}"
+
+
+def in_chinese(text: str) -> str:
+    """LaTeX with the words of these formulas in Chinese."""
+
+    def word(match: re.Match) -> str:
+        return rf"\text{{{_CHINESE.get(match[1], match[1])}}}"
+
+    return re.sub(r"\\text\{([^}]*)\}", word, text)
 
 
 def _statements(text: str):

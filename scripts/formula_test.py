@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Formulas of plain text become LaTeX, and what is none is refused with its place."""
 
+import re
+
 import formula
 import operator_formulas
 import pytest
@@ -83,3 +85,10 @@ def test_shapes():
     assert f"Shapes: {either}" in operator_formulas.of_header(grouped)
     shape = "(B, N, S1, S2)"
     assert f"Shapes: `x` {shape}, `mask` (B or 1, N or 1, S1, S2), `y` {shape}.\n" in page
+
+
+def test_words_in_chinese():
+    assert formula.in_chinese(r"\text{windows}\ i \text{:}") == r"\text{窗口}\ i \text{:}"
+    drawn = "".join(operator_formulas.page(each, each.read_text("utf-8")) for each in ROOMS)
+    words = re.findall(r"\\text\{([^}]*)\}", formula.in_chinese(drawn))
+    assert "其中" in words and {each for each in words if re.search("[a-z]", each)} == {"token"}

@@ -2,6 +2,7 @@
 """A notebook as a page of the documentation, with what its cells leave when they are run."""
 
 import base64
+import posixpath
 import re
 from pathlib import Path
 
@@ -25,13 +26,17 @@ def run(path: Path):
     return notebook
 
 
+def _from_root(folder: str, link: str) -> str:
+    return f"]({posixpath.normpath(posixpath.join('/', folder, link))})"
+
+
 def _prose(text: str, folder: str) -> str:
     """Markdown of MyST: formulas as its directive and role, links from the root of the tree."""
     parts = re.split(r"(^```.*?^```$)", text, flags=re.M | re.S)
     for i in range(0, len(parts), 2):
         blocks = _BLOCK.sub(r"```{math}\n\1```", parts[i])
         inline = _INLINE.sub(r"{math}`\1`", blocks)
-        parts[i] = _LINK.sub(rf"](/{folder}/\1)", inline)
+        parts[i] = _LINK.sub(lambda link: _from_root(folder, link[1]), inline)
     return "".join(parts) + "\n"
 
 

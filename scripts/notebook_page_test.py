@@ -22,7 +22,7 @@ $$
 WANTED = """\
 ## Sums
 
-Of {math}`n` terms, see [README](/examples/../README.md) and [elsewhere](https://example.org):
+Of {math}`n` terms, see [README](/README.md) and [elsewhere](https://example.org):
 
 ```{math}
 s = a + b

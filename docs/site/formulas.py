@@ -11,6 +11,7 @@ from docutils.utils.math.latex2mathml import tex2mathml
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
+import formula  # noqa: E402
 import operator_formulas  # noqa: E402
 
 _MODULES = [ROOT / "scripts/formula.py", ROOT / "scripts/operator_formulas.py"]
@@ -25,13 +26,19 @@ def _replaced(app, docname: str, source: list[str]) -> None:
             app.env.note_dependency(str(each), docname=docname)
 
 
+def _latex(translator, node) -> str:
+    """Catalogues cannot have formulas: what they give is read as Markdown."""
+    text = node.astext()
+    return formula.in_chinese(text) if translator.config.language == "zh_CN" else text
+
+
 def _inline(self, node: nodes.math) -> None:
-    self.body.append(str(tex2mathml(node.astext())))
+    self.body.append(str(tex2mathml(_latex(self, node))))
     raise nodes.SkipNode
 
 
 def _block(self, node: nodes.math_block) -> None:
-    drawn = tex2mathml(node.astext(), as_block=True)
+    drawn = tex2mathml(_latex(self, node), as_block=True)
     self.body.append(f'<div class="formula" tabindex="0">{drawn}</div>\n')
     raise nodes.SkipNode
 
