@@ -18,6 +18,8 @@ PAGES = (
     "build/docs/pages/gradients",
     "docs/capture",
     "docs/checks",
+    "docs/distributed",
+    "docs/distributed-gradients",
     "docs/index",
     "docs/pytest",
     "docs/tutorials/ci",
