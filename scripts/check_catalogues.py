@@ -22,6 +22,7 @@ PAGES = (
     "docs/distributed-gradients",
     "docs/index",
     "docs/pytest",
+    "docs/reliability",
     "docs/tutorials/ci",
     "docs/tutorials/error_561103",
     "docs/tutorials/wrong_gradient",
