@@ -20,6 +20,7 @@ PAGES = (
     "docs/checks",
     "docs/distributed",
     "docs/distributed-gradients",
+    "docs/errors",
     "docs/index",
     "docs/pytest",
     "docs/reliability",

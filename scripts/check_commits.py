@@ -26,7 +26,10 @@ MAX_ADDED_LINES = 500
 SUBJECT = re.compile(r"[\w./-]+(?:, [\w./-]+)*: \S.*[^.\s]")
 
 # Lines of data are as many as there are things to list, or to measure.
-DATA = re.compile(r"data/|docs/figures/|.*\.(?:inc|out)$|.*_table\.cc$|.*/operators\.toml$|CONFORMANCE\.md$")
+DATA = re.compile(
+    r"data/|docs/figures/|.*\.(?:inc|out)$|.*_table\.cc$|.*/operators\.toml$|CONFORMANCE\.md$"
+    r"|docs/site/locale/.*/errors\.po$"  # error_table.inc in another language
+)
 
 
 class Commit(NamedTuple):
