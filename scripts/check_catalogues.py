@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCALE = ROOT / "docs/site/locale/zh_CN/LC_MESSAGES"
-PAGES = (
+_ALWAYS = (
     "build/docs/pages/gradients",
     "docs/capture",
     "docs/checks",
@@ -28,6 +28,9 @@ PAGES = (
     "docs/tutorials/error_561103",
     "docs/tutorials/wrong_gradient",
 )
+# An operator's page where it has a catalogue: a new operator needs none.
+_ROOMS = (path.relative_to(LOCALE).with_suffix("") for path in LOCALE.glob("src/opapi/*/*/README.po"))
+PAGES = (*_ALWAYS, *sorted(each.as_posix() for each in _ROOMS))
 
 _NO_WORDS = re.compile(r"`[^`]*`|<[^>]*>|\b(?:us|ms|[KMG]i)\b")  # code, tags, units
 _FORMULA = re.compile(r"\\(?:frac|left|mathrm|sum|text)\b")  # formula.py has its words
