@@ -259,8 +259,10 @@ namespace {
 
 /// The real or the imaginary parts of complex numbers.
 bool ArePartsOf(const Placement& parts, const Placement& whole) {
-  const int32_t dtype = whole.tensor->dtype;
-  return (dtype == ACL_COMPLEX64 || dtype == ACL_COMPLEX128) && IsHalfOf(parts, whole);
+  const int32_t part = parts.tensor->dtype, of = whole.tensor->dtype;
+  return ((of == ACL_COMPLEX64 && part == ACL_FLOAT) ||
+          (of == ACL_COMPLEX128 && part == ACL_DOUBLE)) &&
+         IsHalfOf(parts, whole);
 }
 
 }  // namespace

@@ -112,5 +112,19 @@ TEST(ComplexNumbers, MadeOfTheirOwnParts) {
   EXPECT_EQ(NumbersOf(out), (std::vector<Number>{{-1, 7}, {-2, 8}, {-3, 9}}));
 }
 
+// What is as large as a part but none, as a complex number of half the size, is not read in time.
+TEST(ComplexNumbers, OnlyTheirPartsMayBeOverwritten) {
+  const Device device;
+  const DeviceTensor out(ACL_COMPLEX128, DenseLayout({3}));
+  const int64_t dims[] = {3}, strides[] = {2}, storage[] = {6};
+  for (const aclDataType dtype : {ACL_DOUBLE, ACL_COMPLEX64, ACL_INT64}) {
+    const std::unique_ptr<const aclTensor, decltype(&aclDestroyTensor)> halves(
+        aclCreateTensor(dims, 1, dtype, strides, 0, ACL_FORMAT_ND, storage, 1, out.data()),
+        &aclDestroyTensor);
+    const Outcome outcome = RUN(device, InplaceCopy, Handle(out), halves.get());
+    EXPECT_EQ(outcome.code, dtype == ACL_DOUBLE ? 0 : 161002) << dtype << ": " << outcome.message;
+  }
+}
+
 }  // namespace
 }  // namespace openaclnn::test
