@@ -4,7 +4,7 @@
 python3 scripts/check_translation.py [--stamp]: each section of the translation begins with
 `<!-- translation: SECTION DIGEST -->`. Where the digest is not that of the English section, that
 was edited since: translate what changed, then run this with --stamp, which writes the digests.
-Commands, C and CMake must be the same in both, comments aside.
+Commands, C and CMake must be the same in both, comments aside, and so must be what sentences name.
 """
 
 import hashlib
@@ -24,6 +24,18 @@ def sections(text: str) -> dict[str, str]:
     """The parts of the English page by their headings; what stands before the first is `intro`."""
     parts = re.split(r"^## (.*)\n", text, flags=re.M)
     return dict(zip(["intro", *parts[1::2]], parts[::2], strict=True))
+
+
+def sections_of_translation(text: str) -> dict[str, str]:
+    """The same of the Chinese page, by the English headings."""
+    parts = _MARK.split(text)
+    return dict(zip(parts[1::3], parts[3::3], strict=True))
+
+
+def named(section: str) -> set[str]:
+    """What stands between backquotes in sentences and tables."""
+    prose = _CODE.sub("", _GENERATED.sub("", section))
+    return {f"`{each}`" for each in re.findall(r"`([^`\n]+)`", prose)}
 
 
 def digest(section: str) -> str:
@@ -53,6 +65,10 @@ def complaints(english: str, chinese: str) -> list[str]:
         for here, there in zip(code(english), code(chinese))
         if here != there
     ]
+    there = sections_of_translation(chinese)
+    for name, section in wanted.items():
+        if name in there and (other := named(section) ^ named(there[name])):
+            said.append(f"section {name} names {', '.join(sorted(other))} in one language alone")
     if len(code(english)) != len(code(chinese)):
         said.append(f"has {len(code(chinese))} lines of code, expected {len(code(english))}")
     return said

@@ -35,6 +35,7 @@ def test_current():
         (ENGLISH + "\n## New\n", CHINESE, "no section New"),
         (ENGLISH, CHINESE.replace("make run", "make test"), "has the line `make test`"),
         (ENGLISH, CHINESE + "\n    make test\n", "has 2 lines of code, expected 1"),
+        (ENGLISH, CHINESE.replace("好", "好 `x`"), "section intro names `x` in one language"),
         (ENGLISH, CHINESE.replace("Try it", "Other"), "section Other is not in README.md"),
     ],
 )

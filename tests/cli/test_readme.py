@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every command of README.md does what it says, from the text itself.
+"""Every command of README.md does what it says, from the text itself, also those within sentences.
 
 README.zh-CN.md has the same commands (scripts/check_translation.py). The lines that build the C
 example are run by tests/install/readme_example.sh, the wheel's by `make test-wheel`.
@@ -21,7 +21,7 @@ import pytest
 from conftest import run_tool, save, write_book
 
 import openaclnn
-from openaclnn import AclError, call, runtime
+from openaclnn import AclError, call, libraries, runtime
 from openaclnn.operators import embedding_dense_backward
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,8 +30,19 @@ LINES = [re.sub(r"\s+# .*", "", each) for each in re.findall(r"^ {4}(\S.*)$", TE
 PYTHON = [sys.executable, *(["-S"] if sys.flags.no_site else [])]
 
 TOOL = [each for each in LINES if each.startswith("openaclnn ") and "train.py" not in each]
+TRAINING = [each for each in LINES if each.endswith(" python train.py")]
 MAKE = [each for each in LINES if each.startswith("make ")]
 PIP = [each for each in LINES if each.startswith("pip ")]
+# Within sentences; the others that begin so are only spoken of.
+WITHIN = [
+    "OPENACLNN_CAPTURE=calls openaclnn run -- ./program",
+    'eval "$(openaclnn env)"',
+    "openaclnn --install-completion",
+    "openaclnn env",
+    "pkg-config --cflags --libs openaclnn",
+    "pytest --npu",
+]
+SPOKEN_OF = ["openaclnn run", "openaclnn run --check"]
 REFUSALS = [each for each in LINES if re.match(r"E[A-Z]\d{4}: ", each)]
 # What takes minutes is run on one operator and tiny shapes.
 SMALL = {
@@ -46,10 +57,9 @@ def test_every_line_is_run_by_one_of_the_tests():
         ". $HOME/openaclnn/set_env.sh",  # tests/install/readme_example.sh
         next(each for each in LINES if each.startswith("gcc ")),
         "./example",
-        *(each for each in LINES if each.endswith(" python train.py")),  # `make demo`
     ]
     python = [each for each in LINES if "openaclnn.nsa" in each or each == "import openaclnn"]
-    assert sorted(TOOL + MAKE + PIP + REFUSALS + elsewhere + python) == sorted(LINES)
+    assert sorted(TOOL + TRAINING + MAKE + PIP + REFUSALS + elsewhere + python) == sorted(LINES)
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +92,67 @@ def test_commands_of_the_tool(folder, line):
     assert ended.code == 0, ended
     for option, file in re.findall(r"--(out|y|json) (\S+)", line):
         assert (folder / file).stat().st_size > 0, option
+
+
+@pytest.fixture
+def shell(tmp_path):
+    """Runs a line in a folder with a program, a training and a test, where names are found."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name, module in (("openaclnn", "-m openaclnn"), ("pytest", "-m pytest"), ("python", "")):
+        (programs / name).write_text(f'#!/bin/sh\nexec {shlex.join(PYTHON)} {module} "$@"\n')
+        (programs / name).chmod(0o755)
+    shutil.copy("/bin/true", tmp_path / "program")
+    (tmp_path / "train.py").write_text(
+        "import ctypes, os, pathlib\n"
+        "ctypes.CDLL('libascendcl.so')\n"
+        "pathlib.Path('trained-' + os.environ.get('RANK', 'alone')).touch()\n"
+    )
+    (tmp_path / "test_it.py").write_text(
+        "import ctypes, pytest\n"
+        "@pytest.mark.npu(torch=False)\n"
+        "def test_it(): ctypes.CDLL('libopapi.so')\n"
+    )
+    variables = {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "OPENACLNN_HOME": str(libraries.find().resolve()),
+        "PATH": f"{programs}:{os.environ['PATH']}",
+    }
+
+    def run(line: str) -> subprocess.CompletedProcess:
+        command = ["bash", "-euc", line]
+        return subprocess.run(
+            command, cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=120
+        )
+
+    return run
+
+
+@pytest.mark.parametrize("line", TRAINING)
+def test_trainings(shell, tmp_path, line):
+    ended = shell(line)
+    assert ended.returncode == 0, ended
+    ranks = re.search(r"--ranks (\d+)", line)
+    names = [str(rank) for rank in range(int(ranks[1]))] if ranks else ["alone"]
+    assert {each.name for each in tmp_path.glob("trained-*")} == {f"trained-{each}" for each in names}
+
+
+def test_commands_within_sentences_are_these():
+    prose = re.sub(r"^ {4}.*$", "", TEXT, flags=re.M)
+    named = re.findall(r"`((?:\w+=\S+ )?(?:eval|openaclnn|pkg-config|pytest) [^`]+)`", prose)
+    assert set(named) == {*WITHIN, *SPOKEN_OF}
+
+
+@pytest.mark.parametrize("line", WITHIN)
+def test_commands_within_sentences(shell, line):
+    """What they leave is looked at by their own tests."""
+    ended = shell(f'eval "$(openaclnn env)"\n{line}' if line.startswith("pkg-config") else line)
+    assert ended.returncode == 0, ended
+    if line.startswith("pkg-config"):
+        assert "-lopapi" in ended.stdout
+    if line.startswith("pytest"):
+        assert "1 passed" in ended.stdout, ended
 
 
 @pytest.mark.parametrize("line", MAKE)
