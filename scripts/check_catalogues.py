@@ -15,6 +15,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LOCALE = ROOT / "docs/site/locale/zh_CN/LC_MESSAGES"
 _ALWAYS = (
+    "CONTRIBUTING",
+    "SECURITY",
     "build/docs/pages/gradients",
     "docs/capture",
     "docs/checks",
