@@ -15,6 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LOCALE = ROOT / "docs/site/locale/zh_CN/LC_MESSAGES"
 _ALWAYS = (
+    "ARCHITECTURE",
     "CONTRIBUTING",
     "SECURITY",
     "build/docs/pages/gradients",
