@@ -25,6 +25,7 @@ _ALWAYS = (
     "docs/distributed-gradients",
     "docs/errors",
     "docs/index",
+    "docs/performance",
     "docs/pytest",
     "docs/reliability",
     "docs/tutorials/ci",
