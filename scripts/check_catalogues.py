@@ -75,7 +75,7 @@ def update(path: Path, template) -> None:
 
     catalog = read(path) if path.is_file() else Catalog(locale="zh_CN", fuzzy=False)
     catalog.update(template)
-    for each in [each.id for each in catalog if each.id and not each.string]:
+    for each in [each.id for each in catalog if each.id and (each.fuzzy or not each.string)]:
         if not has_words(each):
             catalog.delete(each)
     path.parent.mkdir(parents=True, exist_ok=True)
