@@ -3,10 +3,10 @@
 
     coverage.py BUILD [--missing FOLDER]
 
-BUILD was made with OPENACLNN_COVERAGE and has run its tests. Branches that only an exception takes, and
-those that the compiler made of lines without code, do not count; tests and references do not either. The
-lines themselves are left in BUILD/coverage.json, which mutate.py reads; --missing prints those of a folder
-or a file that no test reaches, and lines of which a branch was never taken.
+BUILD was made with OPENACLNN_COVERAGE and has run its tests. Branches that only an exception takes or
+leads to, and those that the compiler made of lines without code, do not count; tests and references do not
+either. The lines themselves are left in BUILD/coverage.json, which mutate.py reads; --missing prints those
+of a folder or a file that no test reaches, and lines of which a branch was never taken.
 """
 
 import argparse
@@ -15,6 +15,8 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+
+from gcov_blocks import Place, exceptional
 
 KINDS = ("line", "branch")
 
@@ -58,6 +60,18 @@ def missing(lines: list[dict]) -> list[str]:
     return found
 
 
+def leave_out(files: list[dict], exceptions: set[Place]) -> None:
+    """Marks the branches that only an exception takes or leads to."""
+    apart = {place[0] for place in exceptions}
+    for file in files:
+        for line in file["lines"]:
+            name = line.get("function_name", "")
+            place = (name if name in apart else "", file["file"], line["line_number"])
+            for branch in line.get("branches", []):
+                if (*place, branch["branchno"]) in exceptions:
+                    branch["gcovr/excluded"] = True
+
+
 def folder_of(file: str) -> str:
     """src/ascendcl/check of src/ascendcl/check/race.cc; a family of operators is one folder."""
     parts = file.split("/")[:-1]
@@ -69,10 +83,17 @@ def measure(build: Path) -> list[dict]:
     subprocess.run(
         [sys.executable, "-m", "gcovr", "--root", ".", "--object-directory", str(build), "-j", "2",
          "--filter", "src/", "--exclude", r".*(test|bench|test_case|reference)\.(cc|h)$",
-         "--exclude-throw-branches", "--exclude-unreachable-branches", "--json", str(out), str(build)],
+         "--exclude-throw-branches", "--exclude-unreachable-branches",
+         "--gcov-suspicious-hits-threshold", "0", "--json", str(out), str(build)],
         check=True,
     )  # fmt: skip
-    return json.loads(out.read_text("utf-8"))["files"]
+    document = json.loads(out.read_text("utf-8"))
+    exceptions = set()
+    for graph in build.rglob("*.gcno"):
+        exceptions |= exceptional(graph, "src/")
+    leave_out(document["files"], exceptions)
+    out.write_text(json.dumps(document), "utf-8")
+    return document["files"]
 
 
 def share(counts: collections.Counter, kind: str) -> str:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What coverage.py makes of gcovr's lines."""
 
-from coverage import count, folder_of, missing
+from coverage import count, folder_of, leave_out, missing
 
 
 def line(number: int, count: int, *branches: int) -> dict:
@@ -25,6 +25,16 @@ def test_what_is_excluded_does_not_count():
     lines = [{**line(1, 0), "gcovr/excluded": True}, {**line(2, 1), "branches": [{"count": 1}, thrown]}]
     assert count(lines)["line"] == count(lines)["branch"] == 1
     assert missing(lines) == []
+
+
+def test_what_only_an_exception_leads_to_does_not_count():
+    numbered = [{"count": count, "branchno": number} for number, count in ((1, 1), (2, 0), (5, 0))]
+    apart = {**line(3, 1), "function_name": "f<int>", "branches": numbered}
+    other = {**line(4, 1), "function_name": "g", "branches": [dict(each) for each in numbered]}
+    exceptions = {("f<int>", "src/a.cc", 3, 2), ("", "src/a.cc", 3, 5), ("", "src/a.cc", 4, 5)}
+    leave_out([{"file": "src/a.cc", "lines": [apart, other]}], exceptions)
+    assert [each["branchno"] for each in numbered if "gcovr/excluded" not in each] == [1, 5]
+    assert missing([apart, other]) == ["3: 1 of 2 branches not taken", "4: 1 of 2 branches not taken"]
 
 
 def test_missing_names_the_lines():
