@@ -75,14 +75,24 @@ TEST_F(LogTest, LevelsAndModules) {
     const char *global, *modules;
     size_t lines;
   };
-  for (const Row& row : {Row{"4", "", 0}, Row{"3", "", 1}, Row{"1", "", 2}, Row{"", "", 1},
-                         Row{"9", "", 1}, Row{"4", "ASCENDCL=3", 1}, Row{"0", "ASCENDCL=4", 0},
-                         Row{"4", "TBE=0:ASCENDCL=1", 2}, Row{"4", "OP=0", 0}}) {
+  const Row rows[] = {Row{"4", "", 0},
+                      Row{"3", "", 1},
+                      Row{"1", "", 2},
+                      Row{"", "", 1},
+                      Row{"9", "", 1},
+                      Row{"/", "", 1},
+                      Row{"44", "", 1},
+                      Row{"4", "ASCENDCL", 0},
+                      Row{"4", "ASCENDCL=3", 1},
+                      Row{"0", "ASCENDCL=4", 0},
+                      Row{"4", "TBE=0:ASCENDCL=1", 2},
+                      Row{"4", "OP=0", 0}};
+  for (const Row& row : rows) {
     fs::remove_all(folder_);
     const Variable global("ASCEND_GLOBAL_LOG_LEVEL", row.global);
     const Variable modules("ASCEND_MODULE_LOG_LEVEL", row.modules);
-    const Variable elsewhere("ASCEND_PROCESS_LOG_PATH",
-                             (folder_ / row.global / row.modules).c_str());
+    const std::string name = std::to_string(&row - rows);
+    const Variable elsewhere("ASCEND_PROCESS_LOG_PATH", (folder_ / name).c_str());
     Fail();
     size_t lines = 0;
     if (fs::exists(folder_)) {
@@ -103,6 +113,8 @@ TEST_F(LogTest, ProgramsWriteLinesOfTheirOwn) {
   aclAppLog(ACL_INFO, "Load", "model.py", 13, "below the level");
   aclAppLog(ACL_ERROR, nullptr, nullptr, 14, "%s", std::string(5000, 'x').c_str());
   aclAppLog(ACL_ERROR, "Load", "model.py", 15, nullptr);
+  aclAppLog(static_cast<aclLogLevel>(ACL_ERROR + 1), "Load", "model.py", 16, "of no level");
+  aclAppLog(static_cast<aclLogLevel>(ACL_DEBUG - 1), "Load", "model.py", 17, "of no level");
   ASSERT_EQ(aclFinalize(), 0);
   const std::vector<std::string> lines = Lines();
   ASSERT_EQ(lines.size(), 2U);

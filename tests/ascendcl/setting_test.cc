@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <functional>
+#include <thread>
+#include <utility>
 
 #include "abi/exports.h"
 #include "tests/ascendcl/fixture.h"
@@ -30,6 +33,18 @@ TEST_F(SettingTest, ParametersAreOfTheProcessOrOfAContext) {
   ExpectRefused({"aclrtSetSysParamOpt",
                  [] { return aclrtSetSysParamOpt(static_cast<aclSysParamOpt>(9), 0); }, invalid,
                  "opt value is 9"});
+  ExpectRefused({"aclrtGetSysParamOpt",
+                 [&] { return aclrtGetSysParamOpt(static_cast<aclSysParamOpt>(-1), &value); },
+                 invalid, "opt value is -1"});
+  std::thread([&] {
+    for (const auto& [api, call] :
+         {std::pair<const char*, std::function<int()>>{
+              "aclrtCtxSetSysParamOpt",
+              [] { return aclrtCtxSetSysParamOpt(ACL_OPT_DETERMINISTIC, 1); }},
+          {"aclrtCtxGetSysParamOpt", context_value}}) {
+      ExpectRefused({api, call, ACL_ERROR_RT_CONTEXT_NULL, ""});
+    }
+  }).join();
   ExpectRefused({"aclrtCtxSetSysParamOpt",
                  [] { return aclrtCtxSetSysParamOpt(ACL_OPT_DETERMINISTIC, 2); }, invalid,
                  "value value is 2"});
@@ -54,6 +69,14 @@ TEST_F(SettingTest, FactsOfADevice) {
   int64_t cores = 0;
   EXPECT_EQ(aclGetDeviceCapability(0, ACL_DEVICE_INFO_AI_CORE_NUM, &cores), 0);
   EXPECT_EQ(cores, 24) << "an Ascend910B1";
+  int64_t value = -1;
+  EXPECT_EQ(aclGetDeviceCapability(0, ACL_DEVICE_INFO_VECTOR_CORE_NUM, &value), 0);
+  EXPECT_EQ(value, cores);
+  EXPECT_EQ(aclGetDeviceCapability(0, ACL_DEVICE_INFO_L2_SIZE, &value), 0);
+  EXPECT_EQ(value, 0) << "there is none";
+  ExpectRefused({"aclGetDeviceCapability",
+                 [&] { return aclGetDeviceCapability(0, static_cast<aclDeviceInfo>(9), &value); },
+                 ACL_ERROR_INVALID_PARAM, "deviceInfo value is 9"});
   ExpectRefused(
       {"aclGetDeviceCapability",
        [&] { return aclGetDeviceCapability(UINT32_MAX, ACL_DEVICE_INFO_L2_SIZE, &cores); },
@@ -81,6 +104,12 @@ TEST_F(SettingTest, DescriptionsSayWhatTheyWereMadeOf) {
   ExpectRefused({"aclSetTensorPlaceMent",
                  [&] { return aclSetTensorPlaceMent(desc, static_cast<aclMemType>(7)); },
                  ACL_ERROR_INVALID_PARAM, "memType value is 7"});
+  ExpectRefused({"aclSetTensorPlaceMent",
+                 [&] { return aclSetTensorPlaceMent(desc, static_cast<aclMemType>(-1)); },
+                 ACL_ERROR_INVALID_PARAM, "memType value is -1"});
+  ExpectRefused({"aclSetTensorShape", [&] { return aclSetTensorShape(desc, -1, dims); },
+                 ACL_ERROR_INVALID_PARAM, "numDims value is -1"});
+  EXPECT_EQ(aclSetTensorShape(desc, 0, nullptr), 0) << "a scalar's";
   // What concerns the memory changes nothing of what was described.
   const int64_t stored[] = {5, 3};
   aclSetTensorDescName(desc, "x");
@@ -118,6 +147,13 @@ TEST_F(SettingTest, AttributesCheckTheirLists) {
                  [&] { return aclopSetAttrListListInt(attr, "a", 2, counts, lists + 1); },
                  ACL_ERROR_INVALID_PARAM, "values value is null"});
   const int invalid = ACL_ERROR_INVALID_PARAM;
+  EXPECT_EQ(aclopSetAttrListListInt(attr, "none", 0, nullptr, nullptr), 0);
+  ExpectRefused({"aclopSetAttrListListInt",
+                 [&] { return aclopSetAttrListListInt(attr, "a", -1, counts, lists); }, invalid,
+                 "numLists value is -1"});
+  ExpectRefused({"aclopSetAttrListListInt",
+                 [&] { return aclopSetAttrListListInt(attr, "a", 2, nullptr, lists); }, invalid,
+                 "numValues value is null"});
   ExpectRefused({"aclopSetAttrListInt", [&] { return aclopSetAttrListInt(attr, "a", -1, values); },
                  invalid, "numValues value is -1"});
   ExpectRefused({"aclopSetAttrListInt", [&] { return aclopSetAttrListInt(attr, "a", 1, nullptr); },
@@ -143,6 +179,10 @@ TEST_F(SettingTest, VersionsOfPackages) {
   EXPECT_STREQ(text, version.version);
   ExpectRefused({"aclsysGetVersionStr", [&] { return aclsysGetVersionStr(unknown, text); },
                  ACL_ERROR_INVALID_PARAM, "pkgName value is none"});
+  ExpectRefused(
+      {"aclsysGetCANNVersion",
+       [&] { return aclsysGetCANNVersion(static_cast<aclCANNPackageName>(-1), &version); },
+       ACL_ERROR_INVALID_PARAM, "name value is -1"});
   ExpectRefused({"aclsysGetCANNVersion",
                  [&] { return aclsysGetCANNVersion(ACL_PKG_NAME_DRIVER, &version); },
                  ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "there is no driver"});

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 
 #include "tests/ascendcl/fixture.h"
 
@@ -315,6 +316,75 @@ TEST_F(VirtualMemoryTest, Refusals) {
   EXPECT_EQ(aclrtUnmapMem(range), 0);
   EXPECT_EQ(aclrtFreePhysical(memory), 0);
   EXPECT_EQ(aclrtFreePhysical(longer), 0);
+  EXPECT_EQ(aclrtReleaseMemAddress(range), 0);
+}
+
+// What is not there to choose is refused, and nothing is made.
+TEST_F(VirtualMemoryTest, PropertiesAreChecked) {
+  aclrtDrvMemHandle made = nullptr;
+  size_t granularity = 0;
+  const int invalid = ACL_ERROR_RT_PARAM_INVALID;
+  struct Row {
+    int code;
+    const char* says;
+    std::function<void(aclrtPhysicalMemProp*)> change;
+  };
+  for (const Row& row : std::vector<Row>{
+           {invalid, "prop->handleType value is 2, expected 0",
+            [](auto* prop) { prop->handleType = ACL_MEM_HANDLE_TYPE_POSIX; }},
+           {invalid, "prop->allocationType value is 1, expected 0",
+            [](auto* prop) { prop->allocationType = static_cast<aclrtMemAllocationType>(1); }},
+           {invalid, "prop->location type is 0, expected ACL_MEM_LOCATION_TYPE_DEVICE (1)",
+            [](auto* prop) { prop->location.type = ACL_MEM_LOCATION_TYPE_HOST; }},
+           {ACL_ERROR_RT_INVALID_DEVICEID, "prop->location.id value is 99",
+            [](auto* prop) { prop->location.id = 99; }}}) {
+    aclrtPhysicalMemProp prop = {};
+    prop.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+    row.change(&prop);
+    ExpectRefused({"aclrtMallocPhysical",
+                   [&] { return aclrtMallocPhysical(&made, kPiece, &prop, 0); }, row.code,
+                   row.says});
+    ExpectRefused({"aclrtMemGetAllocationGranularity",
+                   [&] {
+                     return aclrtMemGetAllocationGranularity(
+                         &prop, ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM, &granularity);
+                   },
+                   row.code, row.says});
+  }
+  EXPECT_EQ(made, nullptr);
+  EXPECT_EQ(granularity, 0U);
+}
+
+TEST_F(VirtualMemoryTest, SizesAndFlagsAreChecked) {
+  std::byte* range = Reserve(kPiece);
+  const aclrtDrvMemHandle memory = Physical();
+  aclrtDrvMemHandle made = nullptr;
+  void* address = nullptr;
+  const int invalid = ACL_ERROR_RT_PARAM_INVALID;
+  aclrtPhysicalMemProp prop = {};
+  prop.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+  for (const Refusal& refusal : std::vector<Refusal>{
+           {"aclrtMallocPhysical", [&] { return aclrtMallocPhysical(&made, 0, &prop, 0); },
+            ACL_ERROR_INVALID_PARAM, "size value is 0"},
+           {"aclrtMallocPhysical", [&] { return aclrtMallocPhysical(&made, kPiece + 1, &prop, 0); },
+            invalid, "size value is 2097153, expected a multiple of 2 MiB"},
+           {"aclrtMallocPhysical", [&] { return aclrtMallocPhysical(&made, kPiece, &prop, 1); },
+            invalid, "flags value is 1, expected 0"},
+           {"aclrtReserveMemAddress",
+            [&] { return aclrtReserveMemAddress(&address, kPiece, 0, nullptr, 2); }, invalid,
+            "flags value is 2, expected 0 or 1"},
+           {"aclrtReserveMemAddress",
+            [&] { return aclrtReserveMemAddress(&address, kPiece, 0, range, 0); }, invalid,
+            "expectPtr value is an address, expected null"},
+           {"aclrtMapMem", [&] { return aclrtMapMem(range, kPiece, kPiece, memory, 0); }, invalid,
+            "offset value is 2097152, expected 0"},
+           {"aclrtMapMem", [&] { return aclrtMapMem(range, kPiece, 0, memory, 1); }, invalid,
+            "flags value is 1, expected 0"}}) {
+    ExpectRefused(refusal);
+  }
+  EXPECT_EQ(made, nullptr);
+  EXPECT_EQ(address, nullptr);
+  EXPECT_EQ(aclrtFreePhysical(memory), 0);
   EXPECT_EQ(aclrtReleaseMemAddress(range), 0);
 }
 
