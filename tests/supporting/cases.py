@@ -373,13 +373,14 @@ def median_dim(d: Draw) -> Case:
 def drawing() -> dict:
     """{name: function} of all that draw cases."""
     import channel_cases
+    import matrix_cases
     import more_cases
     import network_cases
     import plane_cases
     import window_cases
 
     found = {}
-    modules = (channel_cases, plane_cases, window_cases, network_cases, more_cases)
+    modules = (channel_cases, matrix_cases, plane_cases, window_cases, network_cases, more_cases)
     for module in (*map(vars, modules), globals()):
         for name, value in module.items():
             if getattr(value, "__annotations__", {}).get("return") is Case and name[0] != "_":

@@ -11,6 +11,7 @@ import numpy as np
 import cases
 import chance
 import formulas
+import matrices
 import networks
 import places
 import planes
@@ -28,7 +29,7 @@ from openaclnn.runtime import Runtime, Stream
 
 NAMES = {
     name: value
-    for module in (formulas, places, planes, chance, networks, windows)
+    for module in (formulas, matrices, places, planes, chance, networks, windows)
     for name, value in vars(module).items()
     if not name.startswith("_")
 } | {"np": np}
