@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arguments of operators that know channels, a tensor's dimension 1, of limits of norms, and of
-what makes complex numbers."""
+what makes complex numbers; distances."""
 
 import numpy as np
 
@@ -67,3 +67,24 @@ def made_complex(d: Draw) -> Case:
     given = {each.name: d.array(own, dtype)
              for each, own in zip(d.record.inputs, shapes, strict=True)}  # fmt: skip
     return Case(given, "stored", {"out": np.dtype(np.complex64)})
+
+
+def _order(d: Draw) -> float:
+    return d.one((0.0, 1.0, 2.0, 3.0, 1.5, float("inf")))
+
+
+def _rows(d: Draw) -> int:
+    return 0 if d.style == "empty" and d.flag() else d.whole(1, 5)
+
+
+def cdist(d: Draw) -> Case:
+    width, batch = _rows(d), tuple(d.whole(1, 3) for _ in range(d.whole(0, 2)))
+    given = {name: d.array((*d.within(batch), _rows(d), width), None, "tame")
+             for name in ("x1", "x2")}  # fmt: skip
+    given |= {"p": _order(d), "compute_mode": d.whole(0, 2)}
+    return Case(given, "double", {"out": d.first})
+
+
+def pdist(d: Draw) -> Case:
+    given = {"self": d.array((_rows(d), _rows(d)), None, "tame"), "p": _order(d)}
+    return Case(given, "double", {"out": d.first})

@@ -193,6 +193,12 @@ def renorm(x, order, dim: int, most, near: float):
     return np.where(size > most, x * (most / (size + near)), x)
 
 
+def pdist(x, order: float):
+    """Of each pair of rows."""
+    first, second = np.triu_indices(x.shape[0], 1)
+    return norm(x[first] - x[second], order, -1, False)
+
+
 def embedding_renorm(rows, indices, most: float, order: float):
     named = np.isin(np.arange(rows.shape[0]), indices)[:, None]
     return np.where(named, renorm(rows, order, 0, most, 1e-7), rows)
