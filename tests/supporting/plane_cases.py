@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from cases import Case, Draw
+from cases import PLACES, Case, Draw
 from records import REALS
 from window_cases import _fits, _plane, out_length
 from windows import max_pool_with as _largest
@@ -119,3 +119,45 @@ def max_pool_with_backward(d: Draw) -> Case:
     given |= {"gradOutput": d.array(found.shape, dtype, "tame"), "self": array,
               "indices": indices, "dilation": [1, 1]}  # fmt: skip
     return Case(given, "double", {"gradInput": dtype}, ("self", "indices"))
+
+
+def adaptive_max_pool(d: Draw) -> Case:
+    dims, dtype = _dims(d), _real(d)
+    array = d.array(_batch(d, dims, False), dtype)
+    outputs = {"outputOut": dtype, "indicesOut": d.one(PLACES)}
+    return Case({"self": array, "outputSize": _sizes(d, dims)}, "wide", outputs)
+
+
+def adaptive_max_pool_backward(d: Draw) -> Case:
+    dims, dtype = _dims(d), _real(d)
+    array = d.array(_batch(d, dims, False), dtype, "tame")
+    shape = (*array.shape[:-dims], *_sizes(d, dims))
+    count = int(np.prod(array.shape[-dims:]))
+    given = {"gradOutput": d.array(shape, dtype, "tame"), "self": array,
+             "indices": d.random.integers(0, count, shape).astype(d.one(PLACES))}  # fmt: skip
+    return Case(given, "double", {"gradInput": dtype}, ("self", "indices"))
+
+
+def _means(d: Draw) -> tuple:
+    taps = [d.whole(1, 3) for _ in range(d.one((1, 3)))]
+    strides = d.one(([], [d.whole(1, 3) for _ in taps]))
+    given = {"kernelSize": taps, "stride": strides, "padding": _fits(d, taps),
+             "ceilMode": d.flag(), "countIncludePad": d.flag(),
+             "divisorOverride": d.one((0, 0, 5, -3))}  # fmt: skip
+    return given, d.array(_batch(d, 3, False), None, "tame")
+
+
+def avg_pool3d(d: Draw) -> Case:
+    given, array = _means(d)
+    return Case(given | {"self": array}, "double", {"out": d.first})
+
+
+def avg_pool3d_backward(d: Draw) -> Case:
+    given, array = _means(d)
+    setting = [(each * 3)[:3] if len(each) == 1 else each for each in
+               (given["kernelSize"], given["stride"] or given["kernelSize"], given["padding"])]  # fmt: skip
+    lengths = (out_length(n, *numbers, 1, given["ceilMode"])
+               for n, *numbers in zip(array.shape[-3:], *setting, strict=True))  # fmt: skip
+    gradient = d.array((*array.shape[:-3], *lengths), None, "tame")
+    given |= {"gradOutput": gradient, "self": array}
+    return Case(given, "double", {"output": d.first}, ("self",))

@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from bounded import Bounded
-from windows import _axis, windows
+from windows import _axis, out_length, windows
 
 
 def _step(n: int, out: int, factor: float, taps: int) -> float:
@@ -100,6 +100,32 @@ def adaptive_pool_backward(gradient, x, dims: int):
     return _weighted(gradient, [_shares(n, out).T for n, out in zip(lengths, size, strict=True)])
 
 
+def adaptive_max_pool(x, size):
+    """The largest elements, and the number that the first of each has in its plane."""
+    lengths, lead = x.shape[-len(size) :], x.shape[: x.ndim - len(size)]
+    numbers = np.arange(math.prod(lengths)).reshape(lengths)
+    found, places = np.empty((*lead, *size), x.dtype), np.empty((*lead, *size), np.int64)
+    for at in np.ndindex(*size):
+        share = tuple(slice(i * n // out, -(-(i + 1) * n // out))
+                      for i, n, out in zip(at, lengths, size, strict=True))  # fmt: skip
+        own = x[(..., *share)].reshape(*lead, numbers[share].size)
+        first = np.argmax(own, -1)[..., None]
+        found[(..., *at)] = np.take_along_axis(own, first, -1)[..., 0]
+        places[(..., *at)] = numbers[share].reshape(-1)[first[..., 0]]
+    return found, places
+
+
+def adaptive_max_pool_backward(gradient, x, indices, dims: int):
+    planes, count = math.prod(x.shape[:-dims]), math.prod(x.shape[-dims:])
+    at = indices.astype(np.int64).reshape(planes, math.prod(indices.shape[-dims:]))
+    rows = np.broadcast_to(np.arange(planes)[:, None], at.shape)
+    value, size = np.zeros((planes, count)), np.zeros((planes, count))
+    np.add.at(value, (rows, at), gradient.value.reshape(at.shape))
+    np.add.at(size, (rows, at), np.abs(gradient.value).reshape(at.shape))
+    value, size = value.reshape(x.shape), size.reshape(x.shape)
+    return Bounded(value, gradient.format, size * 2.0**-52 * at.shape[1])
+
+
 def avg_pool_backward(gradient, x, taps, strides, pads, up: bool, count_pad: bool, divisor: int):
     """Each window gives its elements equal parts."""
     strides, plane = strides or taps, x.shape[-2:]
@@ -117,3 +143,30 @@ def avg_pool_backward(gradient, x, taps, strides, pads, up: bool, count_pad: boo
     np.add.at(size, numbers, np.abs(parts))
     value, size = (each[:-1].reshape(x.shape) for each in (value, size))
     return Bounded(value, gradient.format, size * 2.0**-52 * (math.prod(numbers.shape[-2:]) + 8))
+
+
+def _means(n: int, taps: int, stride: int, pad: int, up: bool, count_pad: bool) -> np.ndarray:
+    """(out, n) weights of the means of windows."""
+    weights = np.zeros((out_length(n, taps, stride, pad, 1, up), n))
+    for i, row in enumerate(weights):
+        begin, end = i * stride - pad, min(i * stride - pad + taps, n + pad)
+        inside = row[max(begin, 0) : min(end, n)]
+        inside[:] = 1 / (end - begin if count_pad else inside.size)
+    return weights
+
+
+def _pooling(x, taps, strides, pads, up: bool, count_pad: bool, divisor: int):
+    matrices = [_means(n, _axis(taps, i), _axis(strides or taps, i), _axis(pads, i), up, count_pad)
+                for i, n in enumerate(x.shape[-3:])]  # fmt: skip
+    if divisor:
+        matrices = [(each > 0).astype(float) for each in matrices]
+        matrices[0] /= divisor
+    return matrices
+
+
+def avg_pool3d(x, *setting):
+    return _weighted(x, _pooling(x, *setting))
+
+
+def avg_pool3d_backward(gradient, x, *setting):
+    return _weighted(gradient, [each.T for each in _pooling(x, *setting)])

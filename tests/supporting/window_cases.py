@@ -87,6 +87,20 @@ def im2col(d: Draw) -> Case:
     return Case(given, "stored", {"out": d.first})
 
 
+def im2col_backward(d: Draw) -> Case:
+    size, taps = [d.whole(3, 6), d.whole(3, 6)], [d.whole(1, 3), d.whole(1, 2)]
+    pads, strides = [d.whole(0, 2)], [d.whole(1, 3), d.whole(1, 3)]
+    columns = 1
+    for n, tap, stride in zip(size, taps, strides, strict=True):
+        columns *= out_length(n, tap, stride, pads[0], 1)
+    lead = [] if d.flag() else [0 if d.style == "empty" else d.whole(1, 2)]
+    rows = d.whole(1, 3) * taps[0] * taps[1]
+    gradient = d.array((*lead, rows, columns), None, "tame")
+    given = {"gradOutput": gradient, "inputSize": size, "kernelSize": taps, "dilation": [1],
+             "padding": pads, "stride": strides}  # fmt: skip
+    return Case(given, "double", {"out": d.first})
+
+
 def _fits(d: Draw, taps) -> list[int]:
     return [d.whole(0, each // 2) for each in taps]
 

@@ -47,6 +47,23 @@ def im2col(x, taps, dilation, padding, stride):
     return moved.reshape((*lead, rows, moved.shape[-2] * moved.shape[-1]))
 
 
+def im2col_backward(gradient, size, taps, dilation, padding, stride):
+    """Each element's places in the columns."""
+    seen = windows(np.arange(math.prod(size)).reshape(size), taps, stride, padding, dilation,
+                   False, -1)  # fmt: skip
+    at = np.moveaxis(seen, (2, 3), (0, 1)).reshape(math.prod(seen.shape[2:]), -1)
+    *lead, rows, columns = gradient.shape
+    planes = math.prod(lead) * rows // at.shape[0]
+    given = gradient.value.reshape(planes, *at.shape)
+    where = np.broadcast_to(at, given.shape)
+    value, error = np.zeros((planes, math.prod(size) + 1)), np.zeros((planes, math.prod(size) + 1))
+    plane = np.broadcast_to(np.arange(planes)[:, None, None], given.shape)
+    np.add.at(value, (plane, where), given)
+    np.add.at(error, (plane, where), np.abs(given) * 2.0**-52 * at.shape[0])
+    shape = (*lead, rows // at.shape[0], *size)  # padding is the last one
+    return Bounded(value[:, :-1].reshape(shape), DOUBLE, error[:, :-1].reshape(shape))
+
+
 def avg_pool(x, taps, strides, pads, up: bool, count_pad: bool, divisor: int):
     """In float64, of which x has the values."""
     strides = strides or taps

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AvgPool2dBackward, and means of windows that share planes out evenly, with their gradients.
+// AvgPool3d, gradients of means of windows, and windows that share planes out evenly.
 #include "generated/window.h"
 #include "supporting/window/planes.h"
 #include "supporting/window/separable.h"
@@ -24,12 +24,9 @@ AxisMap MeanOf(const WindowAxis& axis, bool pads_count, bool divide) {
 AxisMap SharesOf(int64_t in, int64_t out) {
   AxisMap map(in, out, 1);
   for (int64_t i = 0; i < out; ++i) {
-    // i * in / out without the product, which may leave 64 bits.
-    const auto share = [&](int64_t n, int64_t more) {
-      return n * (in / out) + (n * (in % out) + more) / out;
-    };
-    map.span(i) = {share(i, 0), share(i + 1, out - 1)};
-    *map.weights(i) = 1 / static_cast<double>(map.span(i).end - map.span(i).begin);
+    const Share share = ShareOf(in, out, i);
+    map.span(i) = {share.begin, share.end};
+    *map.weights(i) = 1 / static_cast<double>(share.end - share.begin);
   }
   return map;
 }
@@ -48,32 +45,16 @@ std::vector<AxisMap> SharesOf(const Tensor& in, const Tensor& out, int64_t dims)
 WindowLists ListsOf(const AvgPool2dGradientParams& p) {
   return {p.kernelSize, p.stride, p.padding};
 }
-
-void CheckWithElements(const Tensor& tensor, int64_t dims, Checker& checker) {
-  if (!checker.ok()) return;
-  bool some = true;
-  for (int64_t i = dims; i > 0; --i) {
-    some = some && tensor.dim(static_cast<uint32_t>(tensor.rank() - i)) > 0;
-  }
-  checker.That(some, [&] {
-    return Concat(tensor.name(), " shape is ", ShapeText(tensor),
-                  ", expected planes with elements");
-  });
+WindowLists ListsOf(const AvgPool3dParams& p) {
+  return {p.kernelSize, p.stride, p.padding, nullptr, 3};
+}
+WindowLists ListsOf(const AvgPool3dGradientParams& p) {
+  return {p.kernelSize, p.stride, p.padding, nullptr, 3};
 }
 
-}  // namespace
-
-void CheckAvgPool2dGradient(const AvgPool2dGradientParams& p, Checker& checker) {
-  CheckLists(ListsOf(p), p.self, checker);
-  checker.SameDtype(p.gradOutput, p.self).SameDtype(p.gradInput, p.self);
-  CheckPads(ListsOf(p), checker);
-  if (!checker.ok()) return;
-  CheckPlanes(p.gradOutput, p.self, WindowsOf(ListsOf(p), p.self, p.ceilMode).out, checker);
-  CheckShape(p.gradInput, ShapeOf(p.self), checker);
-}
-
-Plan PlanAvgPool2dGradient(const AvgPool2dGradientParams& p, const Product&) {
-  if (p.gradInput.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+/// Of self; a divisor that is given stands for the windows' own ones.
+template <class Call>
+std::vector<AxisMap> MeansOf(const Call& p) {
   std::vector<AxisMap> maps;
   for (const WindowAxis& axis : WindowsOf(ListsOf(p), p.self, p.ceilMode).axes) {
     AxisMap map = MeanOf(axis, p.countIncludePad, p.divisorOverride == 0);
@@ -82,9 +63,58 @@ Plan PlanAvgPool2dGradient(const AvgPool2dGradientParams& p, const Product&) {
         *map.weights(i) = 1 / static_cast<double>(p.divisorOverride);
       }
     }
-    maps.push_back(map.Transposed());
+    maps.push_back(std::move(map));
   }
-  return PlanSeparable(p.gradOutput, p.gradInput, std::move(maps));
+  return maps;
+}
+
+template <class Call>
+void CheckMeans(const Call& p, const Tensor& pooled, Checker& checker) {
+  CheckLists(ListsOf(p), p.self, checker);
+  checker.SameDtype(pooled, p.self);
+  CheckPads(ListsOf(p), checker);
+  if (!checker.ok()) return;
+  CheckPlanes(pooled, p.self, WindowsOf(ListsOf(p), p.self, p.ceilMode).out, checker);
+}
+
+template <class Call>
+void CheckGradientOfMeans(const Call& p, const Tensor& by_self, Checker& checker) {
+  CheckMeans(p, p.gradOutput, checker);
+  checker.SameDtype(by_self, p.self);
+  if (checker.ok()) CheckShape(by_self, ShapeOf(p.self), checker);
+}
+
+template <class Call>
+Plan PlanGradientOfMeans(const Call& p, const Tensor& by_self) {
+  if (by_self.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  std::vector<AxisMap> maps;
+  for (const AxisMap& map : MeansOf(p)) maps.push_back(map.Transposed());
+  return PlanSeparable(p.gradOutput, by_self, std::move(maps));
+}
+
+}  // namespace
+
+void CheckAvgPool3d(const AvgPool3dParams& p, Checker& checker) { CheckMeans(p, p.out, checker); }
+
+Plan PlanAvgPool3d(const AvgPool3dParams& p, const Product&) {
+  if (p.out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  return PlanSeparable(p.self, p.out, MeansOf(p));
+}
+
+void CheckAvgPool2dGradient(const AvgPool2dGradientParams& p, Checker& checker) {
+  CheckGradientOfMeans(p, p.gradInput, checker);
+}
+
+Plan PlanAvgPool2dGradient(const AvgPool2dGradientParams& p, const Product&) {
+  return PlanGradientOfMeans(p, p.gradInput);
+}
+
+void CheckAvgPool3dGradient(const AvgPool3dGradientParams& p, Checker& checker) {
+  CheckGradientOfMeans(p, p.output, checker);
+}
+
+Plan PlanAvgPool3dGradient(const AvgPool3dGradientParams& p, const Product&) {
+  return PlanGradientOfMeans(p, p.output);
 }
 
 void CheckAdaptiveAvgPool(const AdaptiveAvgPoolParams& p, Checker& checker) {

@@ -37,25 +37,26 @@ inline int64_t PlaneCount(const Tensor& tensor, uint32_t axes = 2) {
   return count;
 }
 
-/// Numbers of a call, of two dimensions.
+/// Numbers of a call, of so many dimensions.
 struct WindowLists {
   const IntList &taps, &stride, &pad, *dilation = nullptr;
+  uint32_t axes = 2;
 };
 
 inline void CheckLists(const WindowLists& of, const Tensor& self, Checker& checker) {
-  checker.RankBetween(self, 3, 4);
+  checker.RankBetween(self, of.axes + 1, of.axes + 2);
   if (!checker.ok()) return;
-  CheckLengths(self, 2, checker);
-  CheckAxes(of.taps, 2, 1, checker);
-  if (!of.stride.values().empty()) CheckAxes(of.stride, 2, 1, checker);
-  CheckAxes(of.pad, 2, 0, checker);
-  if (of.dilation != nullptr) CheckAxes(*of.dilation, 2, 1, checker);
+  CheckLengths(self, of.axes, checker);
+  CheckAxes(of.taps, of.axes, 1, checker);
+  if (!of.stride.values().empty()) CheckAxes(of.stride, of.axes, 1, checker);
+  CheckAxes(of.pad, of.axes, 0, checker);
+  if (of.dilation != nullptr) CheckAxes(*of.dilation, of.axes, 1, checker);
 }
 
 /// Not more than half of the window, so that each has an element.
 inline void CheckPads(const WindowLists& of, Checker& checker) {
   if (!checker.ok()) return;
-  for (size_t i = 0; i < 2; ++i) {
+  for (size_t i = 0; i < of.axes; ++i) {
     checker.That(2 * AtAxis(of.pad, i) <= AtAxis(of.taps, i), [&] {
       return Concat(of.pad.name(), " value is ", AtAxis(of.pad, i), ", expected at most half of ",
                     of.taps.name(), ", ", AtAxis(of.taps, i));
@@ -67,9 +68,9 @@ inline void CheckPads(const WindowLists& of, Checker& checker) {
 /// the padding before it and end behind all of it.
 inline Windows WindowsOf(const WindowLists& of, const Tensor& self, bool up) {
   std::vector<WindowAxis> axes;
-  for (size_t i = 0; i < 2; ++i) {
+  for (size_t i = 0; i < of.axes; ++i) {
     WindowAxis axis;
-    axis.in = self.dim(static_cast<uint32_t>(self.rank() - 2 + i));
+    axis.in = self.dim(static_cast<uint32_t>(self.rank() - of.axes + i));
     axis.taps = AtAxis(of.taps, i);
     axis.stride = of.stride.values().empty() ? axis.taps : AtAxis(of.stride, i);
     axis.pad = AtAxis(of.pad, i);
@@ -88,6 +89,32 @@ inline void CheckPlanes(const Tensor& out, const Tensor& self, std::span<const i
   Shape shape = ShapeOf(self);
   std::copy(lengths.begin(), lengths.end(), shape.end() - static_cast<int64_t>(lengths.size()));
   CheckShape(out, shape, checker);
+}
+
+/// Elements [begin, end) of a dimension.
+struct Share {
+  int64_t begin = 0, end = 0;
+};
+
+/// What place `place` of `out` has of `in` elements that are shared out evenly, rounded outwards.
+inline Share ShareOf(int64_t in, int64_t out, int64_t place) {
+  // place * in / out without the product, which may leave 64 bits.
+  const auto edge = [&](int64_t n, int64_t more) {
+    return n * (in / out) + (n * (in % out) + more) / out;
+  };
+  return {edge(place, 0), edge(place + 1, out - 1)};
+}
+
+inline void CheckWithElements(const Tensor& tensor, int64_t dims, Checker& checker) {
+  if (!checker.ok()) return;
+  bool some = true;
+  for (int64_t i = dims; i > 0; --i) {
+    some = some && tensor.dim(static_cast<uint32_t>(tensor.rank() - i)) > 0;
+  }
+  checker.That(some, [&] {
+    return Concat(tensor.name(), " shape is ", ShapeText(tensor),
+                  ", expected planes with elements");
+  });
 }
 
 }  // namespace openaclnn::supporting

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Im2col, AvgPool2d and MaxPool: windows that go over planes.
+// Im2col and its gradient, AvgPool2d and MaxPool: windows that go over planes.
 #include "generated/window.h"
 #include "kernels/rows.h"
 #include "supporting/along.h"
@@ -44,6 +44,24 @@ WindowLists ListsOf(const MaxPoolParams& p) {
 }
 WindowLists ListsOf(const Im2colParams& p) {
   return {p.kernelSize, p.stride, p.padding, &p.dilation};
+}
+
+/// From an element and a tap to the window, a column, that has the element there.
+Windows ColumnsOf(const Im2colGradientParams& p) {
+  std::vector<WindowAxis> axes;
+  for (size_t i = 0; i < 2; ++i) {
+    WindowAxis axis;
+    axis.taps = AtAxis(p.kernelSize, i);
+    axis.stride = AtAxis(p.stride, i);
+    axis.pad = AtAxis(p.padding, i);
+    axis.dilation = AtAxis(p.dilation, i);
+    axis.out = AtAxis(p.inputSize, i);
+    const int64_t room = axis.out + 2 * axis.pad - axis.reach();
+    axis.in = room < 0 ? 0 : room / axis.stride + 1;
+    axis.transposed = true;
+    axes.push_back(axis);
+  }
+  return Windows(std::move(axes));
 }
 
 }  // namespace
@@ -144,6 +162,67 @@ Plan PlanIm2col(const Im2colParams& p, const Product&) {
         });
         return {};
       }};
+}
+
+void CheckIm2colGradient(const Im2colGradientParams& p, Checker& checker) {
+  const Tensor& grad = p.gradOutput;
+  checker.RankBetween(grad, 2, 3).SameDtype(p.out, grad);
+  for (const IntList* list : {&p.inputSize, &p.kernelSize, &p.dilation, &p.stride}) {
+    CheckAxes(*list, 2, 1, checker);
+  }
+  CheckAxes(p.padding, 2, 0, checker);
+  if (!checker.ok()) return;
+  const Windows windows = ColumnsOf(p);
+  const int64_t rows = grad.dim(grad.rank() - 2), taps = windows.tap_count();
+  const int64_t columns = windows.axes[0].in * windows.axes[1].in;
+  checker.That(rows % taps == 0 && grad.last_dim() == columns, [&] {
+    return Concat("gradOutput shape is ", ShapeText(grad), ", expected rows for ", taps,
+                  " taps of each channel and ", columns, " columns");
+  });
+  if (!checker.ok()) return;
+  Shape shape = {rows / taps, windows.out[0], windows.out[1]};
+  if (grad.rank() == 3) shape.insert(shape.begin(), grad.dim(0));
+  CheckShape(p.out, shape, checker);
+}
+
+/// Each element is the sum of its places in columns, by its taps in order.
+Plan PlanIm2colGradient(const Im2colGradientParams& p, const Product&) {
+  if (p.out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  const Windows windows = ColumnsOf(p);
+  const Planes to(p.out);
+  const Tensor& grad = p.gradOutput;
+  const uint32_t rank = grad.rank();
+  const int64_t* const strides = grad.tensor().strides;
+  const std::array<int64_t, 3> steps = {rank == 3 ? strides[0] : 0, strides[rank - 2],
+                                        strides[rank - 1]};
+  return {0,
+          [=, load = LoaderOf<double>(grad.dtype()), store = StorerOf<double>(p.out.dtype()),
+           bytes = BytesOf(grad), channels = p.out.dim(p.out.rank() - 3),
+           planes = PlaneCount(p.out), from = grad.place](const Buffers& buffers) -> Status {
+            const int64_t elements = windows.places(), taps = windows.tap_count();
+            const std::array<int64_t, 2> columns = {windows.axes[1].in, 1};
+            ParallelRows(planes * elements, taps, [&](int64_t each) {
+              const int64_t plane = each / elements, element = each % elements;
+              const int64_t first = plane / channels * steps[0];
+              TreeSum<double> sum;
+              for (int64_t tap = 0; tap < taps; ++tap) {
+                const int64_t column = windows.From(element, tap, columns.data());
+                if (column == Windows::kNowhere) continue;
+                const int64_t row = plane % channels * taps + tap;
+                double gradient = 0;
+                load(from(buffers) + (first + row * steps[1] + column * steps[2]) * bytes, 0, 1,
+                     &gradient);
+                sum.Add(gradient);
+              }
+              const double total = sum.Total();
+              const auto at = DigitsOf(element, windows.out);
+              store(&total, 1,
+                    to.Plane(buffers, plane) +
+                        (at[0] * to.strides[0] + at[1] * to.strides[1]) * to.bytes,
+                    0);
+            });
+            return {};
+          }};
 }
 
 }  // namespace openaclnn::supporting
