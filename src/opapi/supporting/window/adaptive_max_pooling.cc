@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// AdaptiveMaxPool2d and 3d, which tell where a maximum was, and their gradients.
+#include "generated/window.h"
+#include "kernels/rows.h"
+#include "supporting/along.h"
+#include "supporting/places.h"
+#include "supporting/window/planes.h"
+
+namespace openaclnn::supporting {
+namespace {
+
+/// The last two or three dimensions of a tensor, as three.
+struct Volumes {
+  Volumes(const Tensor& tensor, int64_t dims)
+      : place(tensor.place),
+        bytes(BytesOf(tensor)),
+        lead(tensor, tensor.rank() - static_cast<uint32_t>(dims)) {
+    for (int64_t i = 0; i < dims; ++i) {
+      const auto to = static_cast<size_t>(3 - dims + i);
+      const auto from = static_cast<uint32_t>(tensor.rank() - dims + i);
+      lengths[to] = tensor.dim(from);
+      strides[to] = tensor.tensor().strides[from];
+    }
+  }
+
+  int64_t count() const { return lengths[0] * lengths[1] * lengths[2]; }
+  std::byte* At(const Buffers& buffers, int64_t volume, const std::array<int64_t, 3>& at) const {
+    const int64_t offset = at[0] * strides[0] + at[1] * strides[1] + at[2] * strides[2];
+    return place(buffers) + (lead(volume) + offset) * bytes;
+  }
+  std::byte* At(const Buffers& buffers, int64_t volume, int64_t number) const {
+    return At(buffers, volume, DigitsOf(number, lengths));
+  }
+
+  Place place;
+  int64_t bytes;
+  Offsets lead;
+  std::array<int64_t, 3> lengths = {1, 1, 1}, strides{};
+};
+
+/// What both directions have: self's planes, shared out among those of a result and of indices.
+template <class Call>
+void CheckShares(const Call& p, const Tensor& pooled, const Tensor& indices, Checker& checker) {
+  constexpr DtypeSet kPooled = Dtypes(ACL_FLOAT, ACL_FLOAT16, ACL_BF16);
+  const auto dims = static_cast<uint32_t>(p.dims);
+  checker.RankBetween(p.self, dims + 1, dims + 2);
+  checker.That(Contains(kPooled, p.self.dtype()),
+               [&] { return DtypeIs(p.self, DtypesText(kPooled)); });
+  checker.SameDtype(pooled, p.self);
+  CheckIndexType(indices, checker);
+  CheckWithElements(p.self, p.dims, checker);
+  if (!checker.ok()) return;
+  double elements = 1;  // of a plane
+  for (uint32_t d = p.self.rank() - dims; d < p.self.rank(); ++d) {
+    elements *= static_cast<double>(p.self.dim(d));
+  }
+  checker.That(elements <= INT32_MAX, [&] {
+    return Concat("self shape is ", ShapeText(p.self), ", expected planes of at most ", INT32_MAX,
+                  " elements");
+  });
+}
+
+/// The first of the largest elements of a share; NaN is the largest.
+struct Largest {
+  double value = -INFINITY;
+  int64_t number = -1;  // in the plane
+
+  void Meet(double element, int64_t at) {
+    if (number < 0 || Less(value, element)) *this = {element, at};
+  }
+};
+
+}  // namespace
+
+void CheckAdaptiveMaxPool(const AdaptiveMaxPoolParams& p, Checker& checker) {
+  const auto dims = static_cast<uint32_t>(p.dims);
+  CheckAxes(p.outputSize, dims, 0, checker);
+  CheckShares(p, p.outputOut, p.indicesOut, checker);
+  if (!checker.ok()) return;
+  std::array<int64_t, 3> lengths{};
+  for (uint32_t i = 0; i < dims; ++i) lengths[i] = AtAxis(p.outputSize, i);
+  CheckPlanes(p.outputOut, p.self, std::span(lengths.data(), dims), checker);
+  CheckPlanes(p.indicesOut, p.self, std::span(lengths.data(), dims), checker);
+}
+
+Plan PlanAdaptiveMaxPool(const AdaptiveMaxPoolParams& p, const Product&) {
+  if (p.outputOut.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  const Volumes from(p.self, p.dims), to(p.outputOut, p.dims), told(p.indicesOut, p.dims);
+  return {0,
+          [=, load = LoaderOf<double>(p.self.dtype()), store = StorerOf<double>(p.self.dtype()),
+           tell = StorerOf<int64_t>(p.indicesOut.dtype()),
+           volumes = PlaneCount(p.self, static_cast<uint32_t>(p.dims))](
+              const Buffers& buffers) -> Status {
+            const int64_t places = to.count(), share = from.count() / places + 1;
+            ParallelRows(volumes * places, share, [&](int64_t each) {
+              const int64_t volume = each / places;
+              const auto at = DigitsOf(each % places, to.lengths);
+              std::array<Share, 3> spans;
+              for (size_t i = 0; i < 3; ++i)
+                spans[i] = ShareOf(from.lengths[i], to.lengths[i], at[i]);
+              const int64_t width = spans[2].end - spans[2].begin;
+              std::vector<double> row(static_cast<size_t>(width));
+              Largest largest;
+              for (int64_t i = spans[0].begin; i < spans[0].end; ++i) {
+                for (int64_t j = spans[1].begin; j < spans[1].end; ++j) {
+                  const std::array<int64_t, 3> first = {i, j, spans[2].begin};
+                  load(from.At(buffers, volume, first), from.strides[2] * from.bytes, width,
+                       row.data());
+                  const int64_t number = (i * from.lengths[1] + j) * from.lengths[2] + first[2];
+                  for (int64_t k = 0; k < width; ++k) {
+                    largest.Meet(row[static_cast<size_t>(k)], number + k);
+                  }
+                }
+              }
+              store(&largest.value, 1, to.At(buffers, volume, at), 0);
+              tell(&largest.number, 1, told.At(buffers, volume, at), 0);
+            });
+            return {};
+          }};
+}
+
+void CheckAdaptiveMaxPoolGradient(const AdaptiveMaxPoolGradientParams& p, Checker& checker) {
+  CheckShares(p, p.gradOutput, p.indices, checker);
+  checker.SameDtype(p.gradInput, p.self).Rank(p.gradOutput, p.self.rank());
+  if (!checker.ok()) return;
+  Shape shape = ShapeOf(p.self);
+  for (uint32_t d = p.self.rank() - static_cast<uint32_t>(p.dims); d < p.self.rank(); ++d) {
+    shape[d] = p.gradOutput.dim(d);
+  }
+  CheckShape(p.gradOutput, shape, checker);
+  CheckShape(p.indices, shape, checker);
+  CheckShape(p.gradInput, ShapeOf(p.self), checker);
+}
+
+/// Each gradient goes to the element that its index names, those of one element in order.
+Plan PlanAdaptiveMaxPoolGradient(const AdaptiveMaxPoolGradientParams& p, const Product&) {
+  if (p.gradInput.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  const Volumes from(p.gradOutput, p.dims), told(p.indices, p.dims), to(p.gradInput, p.dims);
+  const IndexReader numbers(p.indices, ShapeOf(p.indices));
+  return {0,
+          [=, load = LoaderOf<double>(p.self.dtype()), store = StorerOf<double>(p.self.dtype()),
+           read = LoaderOf<int64_t>(p.indices.dtype()),
+           volumes = PlaneCount(p.self, static_cast<uint32_t>(p.dims))](
+              const Buffers& buffers) -> Status {
+            const int64_t elements = to.count(), places = from.count();
+            Status status = numbers.Check(told.place(buffers), elements, false);
+            if (!status.ok()) return status;
+            ParallelRows(volumes, elements + places, [&](int64_t volume) {
+              std::vector<double> sums(static_cast<size_t>(elements));
+              for (int64_t place = 0; place < places; ++place) {
+                double gradient = 0;
+                int64_t number = 0;
+                load(from.At(buffers, volume, place), 0, 1, &gradient);
+                read(told.At(buffers, volume, place), 0, 1, &number);
+                sums[static_cast<size_t>(number)] += gradient;
+              }
+              for (int64_t i = 0; i < elements; ++i) {
+                store(&sums[static_cast<size_t>(i)], 1, to.At(buffers, volume, i), 0);
+              }
+            });
+            return {};
+          }};
+}
+
+}  // namespace openaclnn::supporting
