@@ -40,6 +40,7 @@ WAYS = ("forward", "noncontiguous", "inplace", "backward")
 RED = ("wrong", "crashed")
 # Where torch-npu or the device's functions ask for something else than the CPU computes.
 NO_SCALES = "aclnnUpsampleNearest2d has sizes and no scales: 4 * 1.7 is 6, and 4 / 6 the scale"
+MASKS = "torch-npu's indices are masks of bits"
 CORRECTION = "torch-npu hands a correction on as an integer"
 ZERO = "the CPU's fmod gives NaN by the least normal number"
 DIFFERS = {
@@ -50,9 +51,12 @@ DIFFERS = {
     "nn.functional.binary_cross_entropy_with_logits": "torch-npu has no gradient of the target",
     "nn.functional.gelu": "the device's formula has tanh",
     "nn.functional.interpolate.nearest": NO_SCALES,
+    "nn.functional.max_pool1d": MASKS,
+    "nn.functional.max_pool2d": MASKS,
     "nn.functional.upsample_nearest": NO_SCALES,
     "remainder": ZERO,
     "searchsorted": "torch-npu does not look at `side`",
+    "triangular_solve": "the device gives back the triangle of the coefficients alone",
     **dict.fromkeys(("std", "std_mean", "var", "var_mean"), CORRECTION),
 }
 LIMIT_S = 300  # for an operator, after which its process is ended
