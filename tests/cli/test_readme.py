@@ -121,7 +121,8 @@ def shell(tmp_path):
     }
 
     def run(line: str) -> subprocess.CompletedProcess:
-        command = ["bash", "-euc", line]
+        # The last command would replace the shell, for which --install-completion looks.
+        command = ["bash", "-euc", f"{line}\n:"]
         return subprocess.run(
             command, cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=120
         )
