@@ -78,6 +78,8 @@ void CheckAbs(const AbsParams& p, Checker& checker) {
     checker.That(Contains(kNumericTypes, p.self.dtype()), [&] {
       return DtypeIs(p.self, DtypesText(kNumericTypes | Dtypes(ACL_COMPLEX64)));
     });
+    checker.That(Contains(kNumericTypes, p.out.dtype()),
+                 [&] { return DtypeIs(p.out, DtypesText(kNumericTypes)); });
     if (checker.ok()) CheckApplication(p, AbsOf(p), checker);
     return;
   }

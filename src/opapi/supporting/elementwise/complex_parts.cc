@@ -122,6 +122,8 @@ Plan PlanPolar(const PolarParams& p, const Product&) {
 void CheckAngleV2(const AngleV2Params& p, Checker& checker) {
   if (p.x.dtype() != ACL_COMPLEX64) {
     CheckNumeric(p.x, checker);
+    checker.That(Contains(kNumericTypes, p.out.dtype()),
+                 [&] { return DtypeIs(p.out, DtypesText(kRealTypes)); });
     if (checker.ok()) CheckApplication(p, AngleOf(p), checker);
     return;
   }

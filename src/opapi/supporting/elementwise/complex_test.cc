@@ -40,6 +40,10 @@ TEST(ComplexNumbers, TheirAngles) {
   }
   EXPECT_REFUSED(161002, "out dtype is DOUBLE, expected FLOAT", AngleV2, x.handle(), Handle(wide));
   EXPECT_REFUSED(161002, "x dtype is COMPLEX128", AngleV2, other.handle(), Handle(wide));
+  // Were it of complex numbers, `x` would want another out.
+  EXPECT_REFUSED(161002, "out dtype is COMPLEX64, expected FLOAT, FLOAT16, DOUBLE, BFLOAT16",
+                 AngleV2, wide.handle(), Handle(x));
+  EXPECT_REFUSED(161002, "out dtype is COMPLEX64, expected FLOAT, ", Abs, wide.handle(), Handle(x));
 }
 
 TEST(ComplexNumbers, TheirSigns) {
