@@ -4,6 +4,7 @@
 
 #include "generated/activation.h"
 #include "kernels/broadcast.h"
+#include "kernels/stream.h"
 #include "supporting/elements.h"
 #include "supporting/elementwise.h"
 #include "supporting/tree_sum.h"
@@ -106,9 +107,16 @@ class GradientByWeight {
 
   void operator()(const Buffers& buffers) const {
     std::vector<double> sums(static_cast<size_t>(weights_ * parts_));
-    ParallelFor(weights_ * parts_, [&](int64_t part) {
-      sums[static_cast<size_t>(part)] = SumOf(buffers, part / parts_, part % parts_);
-    });
+    if (Follow()) {
+      const int64_t tiles = (weights_ + kTile - 1) / kTile;
+      ParallelFor(tiles * parts_, [&](int64_t task) {
+        SumTile(buffers, task / parts_ * kTile, task % parts_, sums.data());
+      });
+    } else {
+      ParallelFor(weights_ * parts_, [&](int64_t task) {
+        sums[static_cast<size_t>(task)] = SumOf(buffers, task / parts_, task % parts_);
+      });
+    }
     for (int64_t k = 0; k < weights_; ++k) {
       const double* const own = sums.data() + k * parts_;
       out_.Set(buffers, k, SumParts(0, parts_, [&](int64_t part) { return own[part]; }));
@@ -128,6 +136,57 @@ class GradientByWeight {
                        for (int64_t i = 0; i < n; ++i) sum.Add(Term(g[i], x[i]));
                      });
     return sum.Total();
+  }
+
+  static constexpr int64_t kLane = 16, kTile = 64;  // channels
+
+  /// The sums of some channels.
+  struct Lane {
+    Lane& operator+=(const Lane& other) {
+      for (size_t k = 0; k < of.size(); ++k) of[k] += other.of[k];
+      return *this;
+    }
+    friend Lane operator+(Lane a, const Lane& b) { return a += b; }
+    std::array<double, kLane> of = {};
+  };
+
+  /// Whether channels follow each other: those of a tile are read together, as cache lines hold
+  /// several.
+  bool Follow() const {
+    const auto is_short = [](int64_t step) { return step > -kCacheLine && step < kCacheLine; };
+    return weights_ > 1 && is_short(grad_step_) && is_short(self_step_);
+  }
+
+  /// Of a tile from `first` on: for each channel the sum that SumOf takes, with the same bits.
+  void SumTile(const Buffers& buffers, int64_t first, int64_t part, double* sums) const {
+    const int64_t count = std::min(kTile, weights_ - first), longest = 32;
+    std::array<TreeSum<Lane>, kTile / kLane> lanes;
+    const int64_t begin = part * kPart, end = std::min(begin + kPart, terms_.count());
+    terms_.ForRunsOf(begin, end, longest,
+                     {grad_(buffers) + first * grad_step_, self_(buffers) + first * self_step_},
+                     [&](const Walk::Pointers& at, int64_t n) {
+                       for (int64_t k = 0; k < count; k += kLane) {
+                         AddLane({at[0] + k * grad_step_, at[1] + k * self_step_}, n,
+                                 std::min(kLane, count - k),
+                                 &lanes[static_cast<size_t>(k / kLane)]);
+                       }
+                     });
+    for (int64_t k = 0; k < count; k += kLane) {
+      const Lane total = lanes[static_cast<size_t>(k / kLane)].Total();
+      for (int64_t i = 0; i < std::min(kLane, count - k); ++i) {
+        sums[(first + k + i) * parts_ + part] = total.of[static_cast<size_t>(i)];
+      }
+    }
+  }
+
+  void AddLane(std::array<std::byte*, 2> at, int64_t n, int64_t count, TreeSum<Lane>* sum) const {
+    Lane g, x;
+    for (int64_t i = 0; i < n; ++i) {
+      load_(at[0] + i * terms_.step(0), grad_step_, count, g.of.data());
+      load_(at[1] + i * terms_.step(1), self_step_, count, x.of.data());
+      for (size_t k = 0; k < kLane; ++k) g.of[k] = Term(g.of[k], x.of[k]);
+      sum->Add(g);
+    }
   }
 
   Place grad_, self_;

@@ -26,14 +26,17 @@ TEST(Prelu, SlopeIsThatOfTheChannel) {
 TEST(Prelu, GradientsOfManyElements) {
   const Device device;
   Random random(47);
-  const Dims shape = {3, 5, 9000};
-  const int64_t count = 3 * 5 * 9000;
-  const Doubles x = SmallValues(random, count, -4, 4), g = SmallValues(random, count, -4, 4);
-  for (const int64_t weights : {1, 5}) {
+  // Channels apart, and side by side in more than one tile, the first sums in parts.
+  const std::pair<Dims, int64_t> calls[] = {
+      {{3, 5, 11000}, 1}, {{3, 5, 11000}, 5}, {{33000, 3}, 3}, {{300, 83}, 83}, {{90, 7, 2}, 7}};
+  for (const auto& [shape, weights] : calls) {
+    const int64_t count = CountOf(shape);
+    const auto inner = static_cast<size_t>(count / (shape[0] * shape[1]));
+    const Doubles x = SmallValues(random, count, -4, 4), g = SmallValues(random, count, -4, 4);
     const Doubles w = SmallValues(random, weights, -4, 4);
     Doubles by_input(x.size()), by_weight(w.size());
     for (size_t i = 0; i < x.size(); ++i) {
-      const size_t k = weights == 1 ? 0 : i / 9000 % 5;
+      const size_t k = i / inner % static_cast<size_t>(weights);
       by_input[i] = x[i] > 0 ? g[i] : w[k] * g[i];
       by_weight[k] += x[i] > 0 ? 0 : g[i] * x[i];
     }
