@@ -75,7 +75,7 @@ struct Input : Operand {
       : Operand(name, OPENACLNN_INPUT, handle, 0, use) {}
 };
 struct Output : Operand {
-  /// Bit i of `may_alias` allows the output to be the very same view as operand i.
+  /// Bit i of `may_alias` allows the output to be the view of operand i, or to have it as parts.
   Output(const char* name, const aclTensor* handle, uint64_t may_alias = 0) noexcept
       : Operand(name, OPENACLNN_OUTPUT, handle, may_alias) {}
 };

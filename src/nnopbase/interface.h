@@ -47,8 +47,8 @@ typedef struct OpenaclnnOperand {
   OpenaclnnRole role;
   int32_t present;  // 0: the optional parameter was null
   OpenaclnnTensor tensor;
-  /// For an output: bit i allows it to be the very same view as operand i; bit 63 speaks for all
-  /// further operands.
+  /// For an output: bit i allows it to be the very view of operand i, or complex numbers whose real
+  /// or imaginary parts that is; bit 63 speaks for all further operands.
   uint64_t may_alias;
   int32_t in_list;  // nonzero: a member of a list; those of one list have one name and follow
   int32_t shared;   // nonzero: an output that may share memory with the others of which this holds

@@ -157,7 +157,7 @@ struct Row {
   void (*check)(const Params&, Checker&);
   Plan (*plan)(const Params&, const Product&);
   const Expression* (*expression)() = nullptr;  // of this process's instruction set
-  /// Without an expression: bit i allows an output to be the very same view as operand i.
+  /// Without an expression: bit i allows an output to be operand i's view, or to have it as parts.
   uint64_t may_alias = 0;
   /// Bit i: operand i is an output that may share memory with the others that have their bit.
   uint64_t shared = 0;
