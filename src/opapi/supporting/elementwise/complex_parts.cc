@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Complex and Polar make complex numbers; AngleV2, Sign and InplaceZero take them.
+// Complex and Polar make complex numbers; Abs, AngleV2, Sign and InplaceZero take them.
 #include <cmath>
 
 #include "generated/elementwise.h"
@@ -38,6 +38,10 @@ void StoreParts(const double* real, const double* imaginary, int64_t n, std::byt
   store(imaginary, n, at + kPartBytes, step);
 }
 
+Application AbsOf(const AbsParams& p) {
+  return {
+      OPENACLNN_TARGET_SELECT(expressions::kAbs), {p.self.place.number}, p.out.place.number, {}};
+}
 Application SignOf(const SignParams& p) {
   return {
       OPENACLNN_TARGET_SELECT(expressions::kSign), {p.self.place.number}, p.out.place.number, {}};
@@ -55,7 +59,42 @@ void CheckNumeric(const Tensor& self, Checker& checker) {
                [&] { return DtypeIs(self, DtypesText(kNumericTypes | Dtypes(ACL_COMPLEX64))); });
 }
 
+/// A real number of each: FLOAT of COMPLEX64, else what the expression makes, of which `results` is
+/// told.
+template <class P>
+void CheckRealResult(const P& p, const Tensor& self, const Application& application,
+                     DtypeSet results, Checker& checker) {
+  if (self.dtype() != ACL_COMPLEX64) {
+    CheckNumeric(self, checker);
+    checker.That(Contains(kNumericTypes, p.out.dtype()),
+                 [&] { return DtypeIs(p.out, DtypesText(results)); });
+    if (checker.ok()) CheckApplication(p, application, checker);
+    return;
+  }
+  checker.That(p.out.dtype() == ACL_FLOAT, [&] { return DtypeIs(p.out, "FLOAT"); });
+  CheckShape(p.out, ShapeOf(self), checker);
+}
+
 }  // namespace
+
+void CheckAbs(const AbsParams& p, Checker& checker) {
+  CheckRealResult(p, p.self, AbsOf(p), kNumericTypes, checker);
+}
+
+Plan PlanAbs(const AbsParams& p, const Product&) {
+  if (p.self.dtype() != ACL_COMPLEX64) return PlanApplication(p, AbsOf(p));
+  return PlanOfParts(
+      p.self, p.out,
+      [](double* real, const double* imaginary, int64_t n, std::byte* at, int64_t step) {
+        // Squares of floats do not overflow in double; infinite beside NaN is infinite.
+        for (int64_t i = 0; i < n; ++i) {
+          const bool infinite = std::isinf(real[i]) || std::isinf(imaginary[i]);
+          real[i] =
+              infinite ? INFINITY : std::sqrt(real[i] * real[i] + imaginary[i] * imaginary[i]);
+        }
+        StorerOf<double>(ACL_FLOAT)(real, n, at, step);
+      });
+}
 
 void CheckComplex(const ComplexParams& p, Checker& checker) {
   constexpr DtypeSet kParts = Dtypes(ACL_FLOAT, ACL_DOUBLE);
@@ -120,15 +159,7 @@ Plan PlanPolar(const PolarParams& p, const Product&) {
 }
 
 void CheckAngleV2(const AngleV2Params& p, Checker& checker) {
-  if (p.x.dtype() != ACL_COMPLEX64) {
-    CheckNumeric(p.x, checker);
-    checker.That(Contains(kNumericTypes, p.out.dtype()),
-                 [&] { return DtypeIs(p.out, DtypesText(kRealTypes)); });
-    if (checker.ok()) CheckApplication(p, AngleOf(p), checker);
-    return;
-  }
-  checker.That(p.out.dtype() == ACL_FLOAT, [&] { return DtypeIs(p.out, "FLOAT"); });
-  CheckShape(p.out, ShapeOf(p.x), checker);
+  CheckRealResult(p, p.x, AngleOf(p), kRealTypes, checker);
 }
 
 Plan PlanAngleV2(const AngleV2Params& p, const Product&) {
