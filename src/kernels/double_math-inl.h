@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of a double, written so that loops over them become vectors.
 //
-// Within 1.1 units in the last place, denormals too. Nothing here branches, contracts or calls
-// libm: every instruction set, and the scalar rest of a loop, gives the same bits.
+// Within 1.1 units in the last place, denormals too. Nothing here branches or calls libm, and what
+// is fused is written out: every instruction set with FMA, and the scalar rest of a loop, gives the
+// same bits.
 #pragma once
 
 #include <bit>
 #include <cstdint>
 #include <limits>
+
+#include "kernels/mul_add-inl.h"
 
 namespace openaclnn {
 namespace OPENACLNN_TARGET {
@@ -33,13 +36,15 @@ __attribute__((always_inline)) inline PowerOfE<V> PowerOf(V x) {
                            0x1.11111111109b3p-7,  0x1.6c16c1788bd90p-10, 0x1.a01a01a7c41d5p-13,
                            0x1.a019b90d2ae7ap-16, 0x1.71de0dae63bb3p-19, 0x1.289185613a3d6p-22,
                            0x1.af38a9b0ec855p-26};
-  const V whole = x * 0x1.71547652b82fep0 + kRoundToWhole, n = whole - kRoundToWhole;
-  const V r = (x - n * kLn2High) - n * kLn2Low;
+  const auto all = [](double value) { return V{} + value; };
+  const V whole = MulAdd(x, all(0x1.71547652b82fep0), all(kRoundToWhole));
+  const V n = whole - kRoundToWhole;
+  const V r = MulAdd(n, all(-kLn2Low), MulAdd(n, all(-kLn2High), x));
   const V r2 = r * r, r4 = r2 * r2;
-  const V low = (kQ[0] + kQ[1] * r) + (kQ[2] + kQ[3] * r) * r2;
-  const V middle = (kQ[4] + kQ[5] * r) + (kQ[6] + kQ[7] * r) * r2;
-  const V q = low + (middle + (kQ[8] + kQ[9] * r) * r4) * r4;
-  return {(q * r2 + r) + 1.0, whole};
+  const auto two = [&](int i) { return MulAdd(all(kQ[i + 1]), r, all(kQ[i])); };
+  const V low = MulAdd(two(2), r2, two(0)), middle = MulAdd(two(6), r2, two(4));
+  const V q = MulAdd(MulAdd(two(8), r4, middle), r4, low);
+  return {MulAdd(q, r2, r) + 1.0, whole};
 }
 
 inline double Exp(double x) {
@@ -68,10 +73,12 @@ inline double LogarithmAnd(double x, double more) {
                                 0x1.c71c62e5800a1p-3, 0x1.2492492df148dp-2, 0x1.99999999952e2p-2,
                                 0x1.5555555555558p-1};
   const double s = f / (2 + f), z = s * s, z2 = z * z;
-  const double odd = kSeries[5] + z2 * (kSeries[3] + z2 * kSeries[1]);
-  const double even = kSeries[6] + z2 * (kSeries[4] + z2 * (kSeries[2] + z2 * kSeries[0]));
-  const double rest = z2 * odd + z * even, square = f * f * 0.5;
-  return e * kLn2High - ((square - (s * (square + rest) + (e * kLn2Low + more))) - f);
+  const double odd = MulAdd(z2, MulAdd(z2, kSeries[1], kSeries[3]), kSeries[5]);
+  const double even =
+      MulAdd(z2, MulAdd(z2, MulAdd(z2, kSeries[0], kSeries[2]), kSeries[4]), kSeries[6]);
+  const double rest = MulAdd(z2, odd, z * even), square = f * f * 0.5;
+  const double low = MulAdd(s, square + rest, MulAdd(e, kLn2Low, more));
+  return MulAdd(e, kLn2High, -((square - low) - f));
 }
 
 /// A logarithm of x, found for what is positive and finite.

@@ -192,15 +192,16 @@ TEST(Loss, OfFloatsIsThatOfDoubles) {
       std::vector<Doubles> want;
       UnderEachSetting([&, n = n](const std::string& setting, const Device& device) {
         SCOPED_TRACE(testing::Message() << setting << ", " << dtype << ", width " << n);
+        const bool fused = setting != "OPENACLNN_SIMD=baseline";  // without FMA: bits of its own
         const Layout dense = DenseLayout({3, n}), columns{{3, n}, {1, 4}, 0, 4 * n};
         for (const Layout& layout : {dense, columns}) {
           const auto all = ResultsOf(device, ACL_DOUBLE, ACL_DOUBLE, layout, x, t);
-          if (want.empty()) want = all;
-          EXPECT_EQ(all, want);
+          if (fused && want.empty()) want = all;
+          EXPECT_TRUE(!fused || all == want) << "other bits";
           const auto got = ResultsOf(device, dtype, ACL_FLOAT, layout, x, t);
-          ASSERT_EQ(got.size(), want.size());
+          ASSERT_EQ(got.size(), all.size());
           for (size_t i = 0; i < got.size(); ++i) {
-            EXPECT_EQ(got[i], stored(want[i], ACL_FLOAT)) << "result " << i;
+            EXPECT_EQ(got[i], stored(all[i], ACL_FLOAT)) << "result " << i;
           }
         }
       });
