@@ -6,9 +6,11 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "kernels/broadcast.h"
 #include "kernels/copy.h"
+#include "kernels/scratch.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -90,12 +92,63 @@ constexpr int32_t kTypeOf = std::is_same_v<T, float>    ? ACL_FLOAT
                                                         : ACL_INT64;
 
 template <class T>
-Plan MakePlan(const Work& work, const Expression& expression, Expression::Loop<T> loop,
-              const ShortVector<Value, 4>& values) {
+Scalars<T> ScalarsOf(const Expression& expression, const ShortVector<Value, 4>& values) {
   Scalars<T> scalars{};
   for (size_t i = 0; i < values.size(); ++i) {
     scalars[i] = values[i].given() ? values[i].As<T>() : Converted<T>(expression.absent[i]);
   }
+  return scalars;
+}
+
+constexpr int64_t kShorts = 65536;  // numbers of a type of 16 bits
+
+/// Whether a table of the results of all numbers is made first. With it 4 Mi elements of BFLOAT16
+/// take from a sixth (logarithm) to six tenths (GELU, sigmoid) of the time on one thread of a
+/// Zen 5.
+bool TakesTable(const Work& work, const Expression& expression) {
+  const auto is_short = [&](size_t k) {
+    return Contains(Dtypes(ACL_FLOAT16, ACL_BF16), work.dtypes[k]) && work.walk.step(k) == 2;
+  };
+  return expression.costly && work.count == 1 && work.walk.count() >= 4 * kShorts && is_short(0) &&
+         is_short(1);
+}
+
+/// The same results as the loop's, from a table of them.
+Plan MakeTablePlan(const Work& work, const Expression& expression,
+                   const ShortVector<Value, 4>& values) {
+  const auto scalars = ScalarsOf<float>(expression, values);
+  const auto loop = expression.float32;
+  const auto load = LoaderOf<float>(work.dtypes[0]);
+  const auto store = StorerOf<float>(work.dtypes[1]);
+  const auto run = [=](const Buffers& buffers) -> Status {
+    auto* const table = static_cast<uint16_t*>(buffers.workspace);
+    ParallelFor(kShorts / Walk::kRun, [&](int64_t block) {
+      std::array<uint16_t, Walk::kRun> numbers;
+      alignas(64) float in[Walk::kRun], out[Walk::kRun];
+      std::iota(numbers.begin(), numbers.end(), static_cast<uint16_t>(block * Walk::kRun));
+      load(reinterpret_cast<std::byte*>(numbers.data()), 2, Walk::kRun, in);
+      const float* const inputs[] = {in};
+      loop(inputs, scalars.data(), Walk::kRun, out);
+      store(out, Walk::kRun, reinterpret_cast<std::byte*>(table + block * Walk::kRun), 2);
+    });
+    Walk::Pointers origins{buffers.As<std::byte>(work.inputs[0]), buffers.As<std::byte>(work.out)};
+    work.walk.ForRuns(
+        origins,
+        [table](const Walk::Pointers& at, int64_t n) {
+          const auto* const in = reinterpret_cast<const uint16_t*>(at[0]);
+          auto* const out = reinterpret_cast<uint16_t*>(at[1]);
+          for (int64_t i = 0; i < n; ++i) out[i] = table[in[i]];
+        },
+        work.walk.count());
+    return {};
+  };
+  return {ScratchBytes(kShorts * sizeof(uint16_t)), run};
+}
+
+template <class T>
+Plan MakePlan(const Work& work, const Expression& expression, Expression::Loop<T> loop,
+              const ShortVector<Value, 4>& values) {
+  const auto scalars = ScalarsOf<T>(expression, values);
   const size_t count = work.count;
   std::array<LoadRow<T>, kMaxInputs> load{};  // none where the loop reads the view itself
   const auto dense = [&](size_t k) {
@@ -187,6 +240,7 @@ Plan PlanApplication(const Params& p, const Application& one) {
   }
   switch (ComputeDomain(p, one)) {
     case Domain::kFloat:
+      if (TakesTable(work, *expression)) return MakeTablePlan(work, *expression, one.values);
       return MakePlan<float>(work, *expression, expression->float32, one.values);
     case Domain::kDouble:
       return MakePlan<double>(work, *expression, expression->float64, one.values);

@@ -26,6 +26,7 @@ struct Expression {
   Loop<int64_t> integer;
   bool copies = false;       // its result is its input
   bool scalars_meet = true;  // a scalar of a float type makes floats of integers
+  bool costly = false;       // to look a result up costs less
   /// In place of this where the first input is of truth values.
   const Expression* of_truths = nullptr;
   /// What stands for scalars that are left out.

@@ -124,6 +124,12 @@ constexpr Expression Copying(Expression expression) {
   return expression;
 }
 
+/// Whose result costs more than to look it up.
+constexpr Expression Costly(Expression expression) {
+  expression.costly = true;
+  return expression;
+}
+
 /// Whose scalars do not make floats of integers.
 constexpr Expression WithTypeOfTensors(Expression expression) {
   expression.scalars_meet = false;

@@ -6,6 +6,7 @@
 namespace openaclnn::supporting::OPENACLNN_TARGET {
 
 using formula::Any;
+using formula::Costly;
 using formula::Erf;
 using formula::Exp;
 using formula::Expm1;
@@ -72,22 +73,22 @@ T EluGradient(T g, T a, const T* s) {
 namespace expressions {
 
 const Expression kRelu = Any<1, [](auto a, auto) { return Max(a, decltype(a){0}); }>();
-const Expression kTanh = Real<1, [](auto a, auto) { return Tanh(a); }>();
-const Expression kSigmoid = Real<1, [](auto a, auto) { return Sigmoid(a); }>();
-const Expression kSilu = Real<1, [](auto a, auto) { return a * Sigmoid(a); }>();
-const Expression kGelu = Real<1, [](auto a, auto) { return GeluTanh(a); }>();
+const Expression kTanh = Costly(Real<1, [](auto a, auto) { return Tanh(a); }>());
+const Expression kSigmoid = Costly(Real<1, [](auto a, auto) { return Sigmoid(a); }>());
+const Expression kSilu = Costly(Real<1, [](auto a, auto) { return a * Sigmoid(a); }>());
+const Expression kGelu = Costly(Real<1, [](auto a, auto) { return GeluTanh(a); }>());
 // s: 1 for the approximation.
 const Expression kGeluV2 =
-    Real<1, [](auto a, auto s) { return s[0] == 1 ? GeluTanh(a) : Gelu(a); }>();
+    Costly(Real<1, [](auto a, auto s) { return s[0] == 1 ? GeluTanh(a) : Gelu(a); }>());
 
 // s: the slope below 0.
 const Expression kLeakyRelu = Real<1, [](auto a, auto s) { return (a > 0) ? a : a * s[0]; }>();
 // s: alpha, scale, scale of the input.
 const Expression kElu =
-    Real<1, [](auto a, auto s) { return s[1] * (a > 0 ? a : s[0] * Expm1(a * s[2])); }>();
+    Costly(Real<1, [](auto a, auto s) { return s[1] * (a > 0 ? a : s[0] * Expm1(a * s[2])); }>());
 // s: alpha.
 const Expression kCelu =
-    Real<1, [](auto a, auto s) { return (a > 0) ? a : s[0] * Expm1(a / s[0]); }>();
+    Costly(Real<1, [](auto a, auto s) { return (a > 0) ? a : s[0] * Expm1(a / s[0]); }>());
 const Expression kHardsigmoid = Real<1, [](auto a, auto) {
   using T = decltype(a);
   return Min(Max(a + 3, T{0}), T{6}) / 6;
@@ -96,11 +97,11 @@ const Expression kHardswish = Real<1, [](auto a, auto) {
   using T = decltype(a);
   return a * Min(Max(a + 3, T{0}), T{6}) / 6;
 }>();
-const Expression kMish = Real<1, [](auto a, auto) { return a * Tanh(Softplus(a)); }>();
-const Expression kLogSigmoid = Real<1, [](auto a, auto) { return -Softplus(-a); }>();
+const Expression kMish = Costly(Real<1, [](auto a, auto) { return a * Tanh(Softplus(a)); }>());
+const Expression kLogSigmoid = Costly(Real<1, [](auto a, auto) { return -Softplus(-a); }>());
 // s: beta, the threshold of beta * a above which it is a.
-const Expression kSoftplus =
-    Real<1, [](auto a, auto s) { return (a * s[0] > s[1]) ? a : Log1p(Exp(a * s[0])) / s[0]; }>();
+const Expression kSoftplus = Costly(
+    Real<1, [](auto a, auto s) { return (a * s[0] > s[1]) ? a : Log1p(Exp(a * s[0])) / s[0]; }>());
 // s: how far from 0 the result begins.
 const Expression kHardshrink =
     Real<1, [](auto a, auto s) { return a >= -s[0] && a <= s[0] ? decltype(a){0} : a; }>();

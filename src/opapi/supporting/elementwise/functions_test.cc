@@ -2,6 +2,7 @@
 // Functions, activations and their gradients, over types and views.
 #include <bit>
 #include <map>
+#include <numeric>
 
 #include "supporting/family_test.h"
 #include "tests/support/bits.h"
@@ -129,6 +130,69 @@ TEST(SupportingElementwise, FunctionsOfFloatsAreNear) {
           << each.name << "(" << values[i] << ") " << got[i] << (key.second ? "" : " without FMA");
     }
   }
+}
+
+/// Every number of a type of 16 bits, `times` over.
+std::vector<std::byte> EveryShort(size_t times) {
+  std::vector<uint16_t> numbers(times * 65536);
+  std::iota(numbers.begin(), numbers.end(), uint16_t{0});
+  std::vector<std::byte> bytes(numbers.size() * sizeof(uint16_t));
+  std::memcpy(bytes.data(), numbers.data(), bytes.size());
+  return bytes;
+}
+
+// Many numbers of 16 bits are looked up in a table of all results, few are computed.
+TEST(SupportingElementwise, FunctionsOfManyShortsAreThoseOfFew) {
+  const Device device;
+  constexpr size_t kTimes = 5;
+  std::vector<UnaryCase> cases(std::begin(kUnary), std::end(kUnary));
+  cases.insert(cases.end(), std::begin(kVectors), std::end(kVectors));
+  cases.push_back(UNARY_CASE(Gelu, 0, 0, x));
+  cases.push_back(UNARY_CASE(Sigmoid, 0, 0, x));
+  const auto result = [&](const UnaryCase& each, aclDataType dtype, size_t times, bool in_place) {
+    const Layout layout = DenseLayout({static_cast<int64_t>(times) * 65536});
+    DeviceTensor self(dtype, layout), other(dtype, layout);
+    const DeviceTensor& out = in_place ? self : other;
+    self.Write(EveryShort(times));
+    EXPECT_EQ(Call(device, each.run,
+                   [&](auto... o) { return each.plan(self.handle(), Handle(out), o...); })
+                  .message,
+              "");
+    return out.Read();
+  };
+  for (const UnaryCase& each : cases) {
+    for (const aclDataType dtype : {ACL_FLOAT16, ACL_BF16}) {
+      SCOPED_TRACE(testing::Message() << each.name << " " << dtype);
+      const std::vector<std::byte> once = result(each, dtype, 1, false);
+      std::vector<std::byte> want;
+      for (size_t i = 0; i < kTimes; ++i) want.insert(want.end(), once.begin(), once.end());
+      EXPECT_TRUE(result(each, dtype, kTimes, false) == want) << "other bits";
+      EXPECT_TRUE(result(each, dtype, kTimes, true) == want) << "other bits in place";
+    }
+  }
+}
+
+// Scalars are part of a table; views that are not dense, and conversions to other types, take none.
+TEST(SupportingElementwise, ManyShortsWithScalarsInViews) {
+  const Device device;
+  const int64_t n = 5 * 65536;
+  const ScalarHandle half(0.5), two(2.0), three(3.0);
+  DeviceTensor dense(ACL_FLOAT16, DenseLayout({n}));
+  DeviceTensor sparse(ACL_FLOAT16, Layout{{n}, {2}, 1, 2 * n});
+  dense.Write(EveryShort(5));
+  sparse.Write(EveryShort(5));
+  const DeviceTensor out(ACL_FLOAT16, DenseLayout({n})), thin(ACL_FLOAT16, sparse.layout()),
+      wide(ACL_FLOAT, DenseLayout({n})), brain(ACL_BF16, DenseLayout({n}));
+  const auto elu = [&](const DeviceTensor& self, const DeviceTensor& to) {
+    EXPECT_RUN(device, Elu, self.handle(), half.get(), two.get(), three.get(), Handle(to));
+    return to.Read();
+  };
+  const std::vector<std::byte> want = elu(sparse, out);
+  EXPECT_TRUE(elu(dense, out) == want);
+  EXPECT_TRUE(elu(dense, thin) == want);
+  const Doubles exact = (elu(dense, wide), ValuesOf(wide));
+  EXPECT_TRUE(ToBytes(ACL_FLOAT16, exact) == want);
+  EXPECT_TRUE(elu(dense, brain) == ToBytes(ACL_BF16, exact));
 }
 
 struct WideCase {
