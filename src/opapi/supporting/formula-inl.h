@@ -21,6 +21,7 @@ namespace openaclnn::supporting::OPENACLNN_TARGET::formula {
 using openaclnn::OPENACLNN_TARGET::kFarthestAngle;
 using openaclnn::OPENACLNN_TARGET::NearCos;
 using openaclnn::OPENACLNN_TARGET::NearSin;
+using openaclnn::OPENACLNN_TARGET::SigmoidOfFloat;
 
 /// Each NaN as the canonical one, which is how it is stored.
 template <class T>
@@ -64,6 +65,28 @@ void LoopOf(const In* const* in, const T* s, int64_t n, T* out) {
   Loop<kFunction>(in, s, n, out, std::make_index_sequence<kInputs>());
 }
 
+/// Of floats, in double, times a factor and rounded once. The last kAbsent inputs are 1.
+template <auto kFunction, class... Inputs, size_t... kAbsent>
+void RoundOver(const double* given, double factor, int64_t n, float* out,
+               std::index_sequence<kAbsent...>, const Inputs*... in) {
+  Scalars<double> scalars;
+  for (size_t i = 0; i < scalars.size(); ++i) scalars[i] = given[i];
+  const double* const s = scalars.data();
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) {
+    out[i] = Stored<float>(
+        kFunction(static_cast<double>(in[i])..., (static_cast<void>(kAbsent), 1.0)..., s) * factor);
+  }
+}
+
+template <int kInputs, int kAbsent, auto kFunction>
+void LoopOfRounding(const float* const* in, const double* s, double factor, int64_t n, float* out) {
+  [&]<size_t... kInput>(std::index_sequence<kInput...>) {
+    RoundOver<kFunction>(s, factor, n, out, std::make_index_sequence<kAbsent>(), in[kInput]...);
+  }
+  (std::make_index_sequence<kInputs - kAbsent>());
+}
+
 /// Angles that are far out, or no numbers, go through double one by one.
 template <auto kNear, auto kFunction>
 void LoopOfAngles(const float* const* in, const float* s, int64_t n, float* out) {
@@ -91,12 +114,20 @@ constexpr Expression Real() {
           nullptr};
 }
 
-/// In double, of floats too.
-template <int kInputs, auto kFunction>
+/// In double; of floats too, as kOfFloats. The last kOptional inputs may be left out, and are 1
+/// then.
+template <int kInputs, int kOptional, auto kFunction, auto kOfFloats = kFunction>
 constexpr Expression Wide() {
   Expression expression = {kInputs, false, nullptr, LoopOf<kInputs, kFunction, double>, nullptr};
-  expression.widened = LoopOf<kInputs, kFunction, double, float>;
+  expression.widened = LoopOf<kInputs, kOfFloats, double, float>;
+  expression.rounded = LoopOfRounding<kInputs, 0, kOfFloats>;
+  expression.plain = LoopOfRounding<kInputs, kOptional, kOfFloats>;
+  expression.optional = kOptional;
   return expression;
+}
+template <int kInputs, auto kFunction>
+constexpr Expression Wide() {
+  return Wide<kInputs, 0, kFunction>();
 }
 
 /// Of an angle: kNear up to kFarthestAngle, where it knows it, in float.

@@ -11,7 +11,17 @@ using formula::Exp;
 using formula::Log;
 using formula::Log1p;
 using formula::Max;
+using formula::SigmoidOfFloat;
 using formula::Wide;
+
+namespace {
+
+template <double (*kSigmoid)(double)>
+constexpr auto LogitsGradient = [](double g, double a, double t, double w, double p, auto) {
+  return g * w * ((p * t + 1 - t) * kSigmoid(a) - p * t);
+};
+
+}  // namespace
 
 namespace expressions {
 
@@ -35,22 +45,19 @@ const Expression kSmoothL1Gradient = Wide<3, [](auto g, auto a, auto t, auto s) 
          : distance < 0            ? -g
                                    : g * distance;
 }>();
-const Expression kBinaryCrossEntropy = Wide<3, [](auto a, auto t, auto w, auto) {
+const Expression kBinaryCrossEntropy = Wide<3, 1, [](auto a, auto t, auto w, auto) {
   using T = decltype(a);
   return -w * (t * Max(Log(a), T{-100}) + (1 - t) * Max(Log1p(-a), T{-100}));
 }>();
-const Expression kBinaryCrossEntropyGradient = Wide<4, [](auto g, auto a, auto t, auto w, auto) {
+const Expression kBinaryCrossEntropyGradient = Wide<4, 1, [](auto g, auto a, auto t, auto w, auto) {
   return g * w * (a - t) / Max((1 - a) * a, decltype(a)(1e-12));
 }>();
-const Expression kLogitsCrossEntropy = Wide<4, [](auto a, auto t, auto w, auto p, auto) {
+const Expression kLogitsCrossEntropy = Wide<4, 2, [](auto a, auto t, auto w, auto p, auto) {
   const auto softplus = Log1p(Exp(-std::abs(a))) + Max(-a, decltype(a){0});
   return w * ((1 - t) * a + ((p - 1) * t + 1) * softplus);
 }>();
 const Expression kLogitsCrossEntropyGradient =
-    Wide<5, [](auto g, auto a, auto t, auto w, auto p, auto) {
-      const auto sigmoid = 1 / (1 + Exp(-a));
-      return g * w * ((p * t + 1 - t) * sigmoid - p * t);
-    }>();
+    Wide<5, 2, LogitsGradient<formula::Sigmoid<double>>, LogitsGradient<SigmoidOfFloat>>();
 // s: whether the target is a logarithm. Of one that has none the loss is no number, that of 0 too.
 const Expression kKlDiv = Wide<2, [](auto a, auto t, auto s) {
   return s[0] != 0 ? Exp(t) * (t - a)

@@ -51,10 +51,11 @@ struct Elements {
   static constexpr int32_t kDtype = std::is_same_v<T, float> ? ACL_FLOAT : ACL_DOUBLE;
 
   explicit Elements(const Params& p) : inputs(static_cast<size_t>(p.row.expression()->inputs)) {
+    const Expression& expression = *p.row.expression();
     if constexpr (kDtype == ACL_FLOAT) {
-      loop = p.row.expression()->widened;
+      loop = expression.widened;
     } else {
-      loop = p.row.expression()->float64;
+      loop = expression.float64;
     }
     const Shape shape = CommonShape(p, nullptr);
     std::vector<Steps> steps;
@@ -76,6 +77,7 @@ struct Elements {
       const bool dense = dtypes[k] == kDtype && walk.step(k) == sizeof(T);
       if (!dense) load[k] = LoaderOf<T>(dtypes[k]);
     }
+    round = inputs - given.size() == expression.optional ? expression.plain : expression.rounded;
     for (size_t i = 0; i < p.values.size(); ++i) scalars[i] = p.values[i].number;
   }
 
@@ -88,6 +90,16 @@ struct Elements {
 
   /// Of at most kRun elements.
   void Compute(const Walk::Pointers& at, int64_t n, double* values) const {
+    WithInputs(at, n, [&](const T* const* in) { loop(in, scalars.data(), n, values); });
+  }
+
+  /// The same, times a factor and rounded.
+  void Round(const Walk::Pointers& at, int64_t n, double factor, float* values) const {
+    WithInputs(at, n, [&](const T* const* in) { round(in, scalars.data(), factor, n, values); });
+  }
+
+  template <class Body>
+  void WithInputs(const Walk::Pointers& at, int64_t n, const Body& body) const {
     alignas(64) T rows[kMaxInputs][Walk::kRun];
     const T* in[kMaxInputs];
     size_t k = 0;
@@ -102,11 +114,12 @@ struct Elements {
         ++k;
       }
     }
-    loop(in, scalars.data(), n, values);
+    body(in);
   }
 
   size_t inputs;  // of the formula
   Loop loop;
+  Expression::Rounding round;
   Walk walk;
   std::vector<size_t> given;                  // inputs by their place in the call
   std::array<LoadRow<T>, kMaxInputs> load{};  // none where the formula reads the view itself
@@ -115,12 +128,29 @@ struct Elements {
   bool has_out = false;  // the walk goes over the output too
 };
 
+/// Every value times a factor to an output of floats, in one loop.
+Plan RoundValues(const Elements<float>& elements, double factor) {
+  return {0, [=](const Buffers& buffers) -> Status {
+            elements.walk.ForRuns(
+                elements.Origins(buffers), [&](const Walk::Pointers& at, int64_t n) {
+                  auto* const out = reinterpret_cast<float*>(at[elements.given.size()]);
+                  elements.Round(at, n, factor, out);
+                });
+            return {};
+          }};
+}
+
 /// Every value, divided, to the output.
 template <class T>
 Plan MakeValues(const Params& p, double divisor) {
   const Elements<T> elements(p);
+  const int32_t dtype = p.first_output().dtype();
+  if constexpr (std::is_same_v<T, float>) {
+    const bool dense = elements.walk.step(elements.given.size()) == sizeof(float);
+    if (dtype == ACL_FLOAT && dense) return RoundValues(elements, 1 / divisor);
+  }
   const auto divide = OPENACLNN_TARGET_SELECT(kDoubleRowKernels)->divide;
-  const auto store = StorerOf<double>(p.first_output().dtype());
+  const auto store = StorerOf<double>(dtype);
   return {0, [=](const Buffers& buffers) -> Status {
             const Walk& walk = elements.walk;
             walk.ForRuns(elements.Origins(buffers), [&](const Walk::Pointers& at, int64_t n) {
