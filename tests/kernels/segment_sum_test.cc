@@ -161,6 +161,18 @@ TEST(SegmentSum, IsTheTree) {
   }));
 }
 
+// Of whole units and of one row more, one behind the other.
+TEST(SegmentSum, IsTheTreeOfLongSegments) {
+  Random random(3);
+  for (const int64_t width : {1, 16, 40}) {
+    for (const bool means : {false, true}) {
+      const ListedSegments segments = {{2048, 2048, 5120, 6145, 7169, 7170, 11'266}};
+      const Rows from(random, ACL_FLOAT, 11'266, width, 1), to(random, ACL_FLOAT, 7, width, 1);
+      EXPECT_TRUE((Call{from, to, segments, {}, means}.IsTree())) << width;
+    }
+  }
+}
+
 // More columns than a tile has, of short segments and of long ones.
 TEST(SegmentSum, IsTheTreeOfWideRows) {
   Random random(1);
