@@ -7,7 +7,9 @@
 #include <cstring>
 #include <set>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "ascendcl/interface.h"
 #include "tests/ascendcl/fixture.h"
@@ -164,6 +166,117 @@ TEST_F(WorkersTest, TimeoutComesInTimeWhileTheOnlyWorkerIsHeld) {
   EXPECT_EQ(visit.runs, 1);
   EXPECT_EQ(aclrtDestroyStream(held), 0);
   EXPECT_EQ(aclrtDestroyStream(waiting), 0);
+}
+
+/// A task whose job has blocks that wait until they are let go, and says how many wait.
+struct HeldJob {
+  static int Run(void* state, OpenaclnnMessage*) {
+    auto* self = static_cast<HeldJob*>(state);
+    Interface().parallel_for(self->blocks, /*is_long=*/1, Block, self);
+    self->done = true;
+    return 0;
+  }
+  static void Block(void* state, uint64_t) {
+    auto* self = static_cast<HeldJob*>(state);
+    self->waiting.fetch_add(1);
+    while (self->hold) std::this_thread::yield();
+    self->waiting.fetch_sub(1);
+  }
+
+  uint64_t blocks;
+  std::atomic<bool> hold{true};
+  std::atomic<bool> done{false};
+  std::atomic<uint64_t> waiting{0};
+};
+
+/// Whether it comes to be so; a minute is more than any machine needs.
+template <typename Condition>
+bool Comes(Condition&& condition) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+// Behind a job of which all blocks are taken waits another. Threads find it, and it ends first.
+TEST_F(WorkersTest, JobsWait) {
+  Restart("4");
+  aclrtStream first = NewStream(), second = NewStream();
+  HeldJob taken{.blocks = 2};
+  Submit(first, HeldJob::Run, &taken);
+  EXPECT_TRUE(Comes([&] { return taken.waiting == 2; }));
+  for (int i = 0; i < 3; ++i) {
+    HeldJob waits{.blocks = 3};
+    Submit(second, HeldJob::Run, &waits);
+    EXPECT_TRUE(Comes([&] { return waits.waiting == 2; })) << "by two threads, none is left";
+    EXPECT_EQ(taken.waiting, 2U);
+    waits.hold = false;
+    EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(second, 60'000), 0) << TakeMessage();
+    EXPECT_TRUE(waits.done);
+    EXPECT_FALSE(taken.done);
+  }
+  taken.hold = false;
+  EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(first, 60'000), 0) << TakeMessage();
+  EXPECT_TRUE(taken.done);
+  EXPECT_EQ(aclrtDestroyStream(first), 0);
+  EXPECT_EQ(aclrtDestroyStream(second), 0);
+}
+
+// No fewer tasks run at once than there are to be threads, and no more; the same of blocks, of
+// threads that sleep when the job comes.
+TEST_F(WorkersTest, AsManyTasks) {
+  for (const uint64_t threads : {1, 2, 3}) {
+    SCOPED_TRACE(threads);
+    Restart(std::to_string(threads).c_str());
+    HeldJob one{.blocks = 1};  // of each stream: all wait for the same
+    std::vector<aclrtStream> streams(threads + 1);
+    for (aclrtStream& stream : streams) {
+      stream = NewStream();
+      Submit(stream, HeldJob::Run, &one);
+    }
+    EXPECT_TRUE(Comes([&] { return one.waiting == threads; }));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_EQ(one.waiting, threads);
+    one.hold = false;
+    for (aclrtStream stream : streams) {
+      EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream, 60'000), 0) << TakeMessage();
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    HeldJob many{.blocks = 2 * threads};
+    Submit(streams[0], HeldJob::Run, &many);
+    EXPECT_TRUE(Comes([&] { return many.waiting == threads; }));
+    many.hold = false;
+    for (aclrtStream stream : streams) {
+      EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream, 60'000), 0) << TakeMessage();
+      EXPECT_EQ(aclrtDestroyStream(stream), 0);
+    }
+  }
+}
+
+// What is not shared out is nobody's business: others launch and compute meanwhile.
+TEST_F(WorkersTest, OneBlockKeepsNobody) {
+  Restart("2");
+  aclrtStream held = NewStream(), other = NewStream();
+  HeldJob one{.blocks = 1};
+  Submit(held, HeldJob::Run, &one);
+  EXPECT_TRUE(Comes([&] { return one.waiting == 1; }));
+  std::atomic<bool> ended{false};
+  Visit visit;
+  std::thread launches([&] {
+    ASSERT_EQ(aclrtSetDevice(0), 0);
+    Submit(other, Visit::Run, &visit);
+    EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(other, 60'000), 0) << TakeMessage();
+    ended = true;
+  });
+  EXPECT_TRUE(Comes([&] { return ended.load(); }));
+  one.hold = false;
+  launches.join();
+  EXPECT_EQ(visit.runs, 1);
+  EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(held, 60'000), 0) << TakeMessage();
+  EXPECT_EQ(aclrtDestroyStream(held), 0);
+  EXPECT_EQ(aclrtDestroyStream(other), 0);
 }
 
 /// The signals up to SIGSYS that the calling thread blocks.
