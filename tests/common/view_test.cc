@@ -168,6 +168,31 @@ TEST(ViewTest, InterleavedColumnsOfALargeMatrix) {
   EXPECT_FALSE(OverlapsItself(half));
 }
 
+// A search of all pairs would take longer than it may and give up, which counts as overlapping.
+TEST(ViewTest, ApartHoweverManyThereAre) {
+  const int64_t count = 1 << 20;
+  const auto every = [&](const int64_t* step) {
+    OpenaclnnTensor tensor = {};
+    tensor.rank = 1;
+    tensor.dims = &count;
+    tensor.strides = step;
+    return tensor;
+  };
+  const int64_t two = 2, three = 3, four = 4;
+  const OpenaclnnTensor even = every(&two), thirds = every(&three), fourths = every(&four);
+  const auto at = [&](const OpenaclnnTensor& tensor, int64_t first_byte) {
+    return Placement{&tensor, 4, first_byte, first_byte + (count - 1) * tensor.strides[0] * 4 + 3};
+  };
+  for (const int64_t middle : {int64_t{4}, count * 4 + 4}) {
+    EXPECT_FALSE(Overlap(at(even, 0), at(even, middle)));
+    EXPECT_FALSE(Overlap(at(even, 0), at(fourths, middle)));
+    EXPECT_FALSE(Overlap(at(fourths, middle), at(even, 0)));
+    EXPECT_TRUE(Overlap(at(even, 0), at(even, middle + 4)));
+    EXPECT_TRUE(Overlap(at(even, 0), at(fourths, middle + 3))) << "by a byte";
+    EXPECT_TRUE(Overlap(at(thirds, 0), at(even, middle)));
+  }
+}
+
 TEST(ViewTest, SameViewIsSameElementsInOrder) {
   const Placed a({{2, 1, 3}, {3, 99, 1}, 0}, 4, 0), b({{2, 1, 3}, {3, -5, 1}, 0}, 4, 0);
   const Placed turned({{2, 1, 3}, {-3, 99, 1}, 3}, 4, 0), wider({{2, 1, 3}, {3, 99, 1}, 0}, 8, 0);
