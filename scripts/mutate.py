@@ -3,10 +3,12 @@
 
     mutate.py FILE.cc --build BUILD --targets TARGET... --test COMMAND... [--most N] [--seed SEED]
               [--coverage GCOVR.json] [--record FILE]
+    mutate.py FILE.h --through FILE.cc... --build …
 
 A change turns a comparison, a sign, a condition or a small constant into another, or takes a statement
-away. Of --targets only what holds the file's object is made again; the source itself stays as it is, and
-the objects are put back in the end. A test that takes five times as long as it should has seen the change.
+away; a header is changed for the sources that --through names. Of --targets only what holds the file's
+object is made again; the source itself stays as it is, and the objects are put back in the end. A test
+that takes five times as long as it should has seen the change.
 
 Not counted are changes that do not compile, and those of which the compiler makes the same code. One that
 no test sees is printed, to be answered by a test or by a reason; so is one in a line that no test reaches
@@ -100,13 +102,23 @@ def makes_again(commands: list[str], objects: set[str]) -> list[str]:
     return found
 
 
-class Objects:
-    """What the build makes of the file, made of another text."""
+def included_as(header: Path, words: list[str]) -> Path:
+    """By those whose compiler looks into the folders of these words."""
+    for word in words:
+        folder = Path(word.removeprefix("-I"))
+        if word.startswith("-I") and header.is_relative_to(folder):
+            return header.relative_to(folder)
+    raise SystemExit(f"{header} is in no folder of {shlex.join(words)}")
 
-    def __init__(self, file: Path, build: Path, targets: list[str]):
-        self.build, self.copy = build, build / "mutant" / file.name
+
+class Objects:
+    """What the build makes of the file, made of another text; of a header, what it makes of sources."""
+
+    def __init__(self, file: Path, build: Path, targets: list[str], through: list[Path] = ()):
+        self.build, self.copy, self.folder = build, build / "mutant" / file.name, build / "mutant"
         listed = json.loads((build / "compile_commands.json").read_text("utf-8"))
-        entries = [each for each in listed if Path(each["file"]) == file.resolve()]
+        sources = [each.resolve() for each in through or [file]]
+        entries = [each for each in listed if Path(each["file"]) in sources]
         ninja = ["ninja", "-C", str(build), "-t", "commands", *targets]
         lines = subprocess.run(ninja, capture_output=True, text=True, check=True).stdout.splitlines()
         used = {word for line in lines if " -c " not in line for word in line.split()}
@@ -116,19 +128,22 @@ class Objects:
             name = words[words.index("-o") + 1]
             if name not in used:
                 continue
-            words = [str(self.copy) if word == each["file"] else word for word in words]
+            if through:
+                self.copy = self.folder / included_as(file.resolve(), words)
+                words.insert(-1, f"-iquote{self.folder}")  # which comes before -I
+            words = [str(self.copy) if word == str(file.resolve()) else word for word in words]
             words = words[Path(words[0]).name == "ccache" :]
             # Without lines and columns the same code is the same object.
             self.compiles[name] = [*words, "-g0", f"-iquote{file.resolve().parent}"]
         self.links = makes_again(lines, set(self.compiles))
         if not self.links:
             raise SystemExit(f"{file} is in none of {targets}")
-        self.copy.parent.mkdir(exist_ok=True)
+        self.copy.parent.mkdir(parents=True, exist_ok=True)
         for name in self.compiles:
             shutil.copy2(build / name, self.kept(name))
 
     def kept(self, name: str) -> Path:
-        return self.copy.parent / name.replace("/", "_")
+        return self.folder / name.replace("/", "_")
 
     def make(self, text: str) -> list[bytes] | None:
         """The objects; nothing where the text does not compile."""
@@ -192,6 +207,7 @@ def unreached(coverage: Path | None, file: Path) -> set[int]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("file", type=Path)
+    parser.add_argument("--through", type=Path, nargs="+", default=[])
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--targets", nargs="+", required=True)
     parser.add_argument("--test", nargs="+", required=True)
@@ -208,7 +224,7 @@ def main() -> int:
         record = json.loads(options.record.read_text("utf-8"))
     dark = unreached(options.coverage, options.file)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # through what puts the objects back
-    objects = Objects(options.file, options.build.resolve(), options.targets)
+    objects = Objects(options.file, options.build.resolve(), options.targets, options.through)
     counts = collections.Counter()
     try:
         same = objects.make(text)

@@ -80,3 +80,32 @@ def test_a_project(tmp_path, capsys, monkeypatch):
     assert "3 of 6 seen, 50 %; 0 the same code, 0 do not compile; 6 there are; seed 0" in out
     assert (build / "libleast.so").read_bytes() == before
     assert set(json.loads((tmp_path / "record").read_text("utf-8")).values()) == {"seen", "not seen"}
+
+
+HEADER = "inline int Half(int a) {\n  return a < 2 ? 0 : 1;\n}\n"
+USES = '#include "least/half.h"\nint main() { return Half(2) == 1 ? 0 : 1; }\n'
+
+
+def test_a_header(tmp_path, capsys, monkeypatch):
+    for folder in ("least", "test"):
+        (tmp_path / folder).mkdir()
+    lists = "cmake_minimum_required(VERSION 3.25)\nproject(half CXX)\n"
+    lists += "include_directories(${PROJECT_SOURCE_DIR})\nadd_executable(half_test test/half_test.cc)\n"
+    for name, text in {"least/half.h": HEADER, "test/half_test.cc": USES, "CMakeLists.txt": lists}.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    build = tmp_path / "build"
+    configure = ["cmake", "-G", "Ninja", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-S", tmp_path, "-B", build]
+    subprocess.run(configure, check=True, capture_output=True)
+    subprocess.run(["cmake", "--build", build], check=True, capture_output=True)
+    monkeypatch.setattr(
+        sys, "argv",
+        ["mutate.py", str(tmp_path / "least/half.h"), "--through", str(tmp_path / "test/half_test.cc"),
+         "--build", str(build), "--targets", "half_test", "--test", str(build / "half_test")],
+    )  # fmt: skip
+    assert mutate.main() == 0
+    out = capsys.readouterr().out
+    # 2 is not told from what is more, and 0 not asked for.
+    assert "half.h:2: not seen: return a < 2 ? 0 : 1; -> return a < 1 ? 0 : 1;" in out
+    assert "half.h:2: not seen: return a < 2 ? 0 : 1; -> return a < 2 ? 1 : 1;" in out
+    assert "4 of 7 seen, 57 %" in out
+    assert subprocess.run([build / "half_test"]).returncode == 0
