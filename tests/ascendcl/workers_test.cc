@@ -5,6 +5,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -110,6 +112,31 @@ struct Visit {
   std::atomic<int> runs{0};
   std::thread::id thread;
 };
+
+size_t CountThreads() {
+  return static_cast<size_t>(std::distance(std::filesystem::directory_iterator("/proc/self/task"),
+                                           std::filesystem::directory_iterator()));
+}
+
+TEST_F(WorkersTest, ThreadsComeWithADeviceAndGoWithTheRuntime) {
+  ASSERT_EQ(aclFinalize(), 0);
+  const size_t before = CountThreads();
+  for (const size_t threads : {3, 2}) {
+    const Variable variable("OPENACLNN_NUM_THREADS", std::to_string(threads).c_str());
+    ASSERT_EQ(aclInit(nullptr), 0);
+    EXPECT_EQ(CountThreads(), before) << "no device is set yet";
+    ASSERT_EQ(aclrtSetDevice(0), 0);
+    aclrtStream stream = NewStream();
+    Visit visit;
+    Submit(stream, Visit::Run, &visit);
+    EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream, 60'000), 0) << TakeMessage();
+    EXPECT_EQ(CountThreads(), before + threads);
+    ASSERT_EQ(aclFinalize(), 0);
+    EXPECT_EQ(CountThreads(), before);
+  }
+  ASSERT_EQ(aclInit(nullptr), 0);
+  ASSERT_EQ(aclrtSetDevice(0), 0);
+}
 
 TEST_F(WorkersTest, SynchronizeWithoutTimeoutHelps) {
   Restart("1");
@@ -253,6 +280,51 @@ TEST_F(WorkersTest, AsManyTasks) {
       EXPECT_EQ(aclrtDestroyStream(stream), 0);
     }
   }
+}
+
+/// A task on a worker whose job has a block for whoever synchronises.
+struct SharedJob {
+  static int Run(void* state, OpenaclnnMessage*) {
+    auto* self = static_cast<SharedJob*>(state);
+    self->begun = true;
+    while (!self->go) std::this_thread::yield();
+    Interface().parallel_for(64, /*is_long=*/0, Block, self);
+    return 0;
+  }
+  static void Block(void* state, uint64_t) {
+    auto* self = static_cast<SharedJob*>(state);
+    self->blocks.fetch_add(1);
+    if (std::this_thread::get_id() == self->client) self->helped = true;
+    SpinFor(std::chrono::microseconds(5));
+  }
+  static void SpinFor(std::chrono::microseconds time) {
+    const auto end = std::chrono::steady_clock::now() + time;
+    while (std::chrono::steady_clock::now() < end) {
+    }
+  }
+
+  const std::thread::id client = std::this_thread::get_id();
+  std::atomic<bool> begun{false}, go{false}, helped{false};
+  std::atomic<int> blocks{0};
+};
+
+// A task that another thread runs is waited for until who helped with its blocks is done, too.
+TEST_F(WorkersTest, SynchronizeHelpsWithBlocks) {
+  Restart("2");
+  aclrtStream stream = NewStream();
+  bool helped = false;
+  // Whether this thread is faster than the other worker is a matter of luck.
+  for (int i = 0; i < 10'000 && !helped; ++i) {
+    SharedJob job;
+    Submit(stream, SharedJob::Run, &job);
+    ASSERT_TRUE(Comes([&] { return job.begun.load(); }));
+    job.go = true;
+    ASSERT_EQ(aclrtSynchronizeStream(stream), 0) << TakeMessage();
+    ASSERT_EQ(job.blocks, 64);
+    helped = job.helped;
+  }
+  EXPECT_TRUE(helped);
+  EXPECT_EQ(aclrtDestroyStream(stream), 0);
 }
 
 // What is not shared out is nobody's business: others launch and compute meanwhile.
