@@ -4,8 +4,10 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <thread>
 
 #include "tests/ascendcl/fixture.h"
 
@@ -61,6 +63,30 @@ TEST_F(SlowLocksTest, AWakeThatComesWhileATaskParks) {
   }
   EXPECT_EQ(aclrtDestroyEvent(event), 0);
   for (aclrtStream each : {first, second}) EXPECT_EQ(aclrtDestroyStream(each), 0);
+}
+
+// Who records an event holds its lock and asks for the stream's; a wait that ends must not hold the
+// stream's and ask for the event's.
+TEST_F(SlowLocksTest, AWaitThatEndsWhileItsEventIsRecorded) {
+  alarm(120);  // of two that wait for each other
+  aclrtStream first = NewStream(), second = NewStream();
+  aclrtEvent event = NewEvent();
+  for (int i = 0; i < 100; ++i) {
+    Gate gate(first);
+    ASSERT_EQ(aclrtRecordEvent(event, first), 0);
+    gate.AwaitReached();
+    ASSERT_EQ(aclrtStreamWaitEvent(second, event), 0);
+    std::thread records([&] {
+      ASSERT_EQ(aclrtSetDevice(0), 0);
+      for (int j = 0; j < 20; ++j) ASSERT_EQ(aclrtRecordEvent(event, second), 0);
+    });
+    gate.Open();
+    records.join();
+    ASSERT_EQ(aclrtSynchronizeStreamWithTimeout(second, 60'000), 0) << TakeMessage();
+  }
+  EXPECT_EQ(aclrtDestroyEvent(event), 0);
+  for (aclrtStream each : {first, second}) EXPECT_EQ(aclrtDestroyStream(each), 0);
+  alarm(0);
 }
 
 }  // namespace
