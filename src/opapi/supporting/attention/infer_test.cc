@@ -11,14 +11,14 @@ struct Infer {
   const DeviceTensor &query, &key, &value, &out;
   int64_t heads = 1, kv_heads = 0, before = 0, after = 0, mode = 0;
   std::string layout = "BNSD";
-  const aclTensor *mask = nullptr, *sums = nullptr;
+  const aclTensor *mask = nullptr, *sums = nullptr, *scale = nullptr;
   bool wants_sums = false;
 
   aclnnStatus operator()(uint64_t* size, aclOpExecutor** executor) const {
     const ListHandle keys({&key}), values({&value});
     const aclTensor* no = nullptr;
     return aclnnFusedInferAttentionScoreV2GetWorkspaceSize(
-        query.handle(), keys.get(), values.get(), no, mask, nullptr, nullptr, no, no, no, no, no,
+        query.handle(), keys.get(), values.get(), no, mask, nullptr, nullptr, scale, no, no, no, no,
         no, no, no, no, no, no, no, no, no, no, no, nullptr, heads, 1.0, before, after,
         const_cast<char*>(layout.c_str()), kv_heads, mode, 0, 0, 0, wants_sums, 0, 0, out.handle(),
         sums, size, executor);
@@ -106,6 +106,16 @@ TEST(FusedInfer, WidthsThatNoHeadsHave) {
   Infer wide{even, k, k, even};
   wide.layout = "BSH", wide.heads = 2;
   Refused(161002, "key shape is (1, 1, 7), expected 2 heads", wide);
+  const DeviceTensor four = Zeros({1, 4, 1, 2}), keys = Zeros({1, 3, 1, 2});
+  Infer other{four, keys, keys, four};
+  other.heads = 4, other.kv_heads = 3;
+  Refused(161002, "numKeyValueHeads value is 3, expected a divisor of numHeads, 4", other);
+  other.layout = "SBH";
+  Refused(161002, "inputLayout value is another, expected BNSD, BSND or BSH", other);
+  Infer scaled{four, four, four, four};
+  scaled.heads = 4, scaled.scale = four.handle();
+  Refused(161002, "deqScale1Optional value is a tensor, expected null: it is not supported",
+          scaled);
 }
 
 // As torch_npu calls it: one element, which is 0.
