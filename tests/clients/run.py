@@ -84,7 +84,7 @@ def run(client, python, tests, mode, prefix):
     handle, name = tempfile.mkstemp(".xml", dir=RESULTS.parent)
     os.close(handle)
     report = Path(name)
-    options = ["-q", "-p", "no:cacheprovider", "-W", "ignore", f"--junitxml={report}"]
+    options = ["-q", "-rs", "-p", "no:cacheprovider", "-W", "ignore", f"--junitxml={report}"]
     command = [python, "-m", "pytest", *options, tests]
     started = time.monotonic()
     done = subprocess.run(
