@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <cstdlib>
 #include <random>
 #include <string>
 #include <thread>
@@ -41,15 +40,11 @@ void ExpectRight(Processes* processes, uint32_t size) {
 }
 
 /// OPENACLNN_TEST_HANGS, or a number for everyday.
-int Hangs() {
-  const char* hangs = std::getenv("OPENACLNN_TEST_HANGS");
-  if (hangs != nullptr) return std::atoi(hangs);
-  return ranks::CountNetworks() == 0 ? 24 : 8;
-}
+int Hangs() { return ranks::Times("OPENACLNN_TEST_HANGS", ranks::CountNetworks() == 0 ? 24 : 8); }
 
 TEST(HangTest, ShortOnesChangeNothing) {
   const Variable timeout("HCCL_EXEC_TIMEOUT", "5");
-  std::mt19937 random(2);
+  std::mt19937 random = ranks::Seeded(2);
   constexpr int kEach = 8;  // hangs of the same processes
   for (int i = 0; i < Hangs(); i += kEach) {
     const uint32_t size = 2 + random() % 3;
@@ -71,7 +66,7 @@ TEST(HangTest, ShortOnesChangeNothing) {
 }
 
 TEST(HangTest, DelaysChangeNothing) {
-  std::mt19937 random(3);
+  std::mt19937 random = ranks::Seeded(3);
   for (const uint32_t size : {2u, 3u, 4u}) {
     const Variable tls("UCX_TLS", size == 3 ? "tcp,self" : nullptr);
     Processes processes("delayed", size);
@@ -116,7 +111,7 @@ void ExpectLongHangIsTold(uint32_t size, uint32_t victim, milliseconds after) {
 
 TEST(HangTest, LongOnesAreToldAndNobodyTakesWrongNumbers) {
   const Variable timeout("HCCL_EXEC_TIMEOUT", "1");
-  std::mt19937 random(4);
+  std::mt19937 random = ranks::Seeded(4);
   for (int i = 0; i < Hangs() / 8; ++i) {
     const uint32_t size = 2 + random() % 2;
     const Variable tls("UCX_TLS", random() % 3 == 0 ? "tcp,self" : nullptr);

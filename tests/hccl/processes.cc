@@ -100,6 +100,16 @@ std::string Processes::Said(uint32_t rank) const {
   return said.str();
 }
 
+int Times(const char* variable, int everyday) {
+  const char* const asked = std::getenv(variable);
+  return asked != nullptr ? std::atoi(asked) : everyday;
+}
+
+std::mt19937 Seeded(uint32_t test) {
+  constexpr uint32_t kTests = 100;
+  return std::mt19937(test + kTests * static_cast<uint32_t>(Times("OPENACLNN_TEST_SEED", 0)));
+}
+
 std::string WhyNoProcesses() {
   void* const library = dlopen("libucp.so.0", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return "LEFT OUT: libucp.so.0 (Debian: libucx0) is not installed";

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,12 @@ class Processes {
   std::string folder_;
   std::vector<pid_t> processes_;
 };
+
+/// How often a test does what it does at random: the variable's number, or one for everyday.
+int Times(const char* variable, int everyday);
+
+/// The test's own numbers, others for each OPENACLNN_TEST_SEED.
+std::mt19937 Seeded(uint32_t test);
 
 /// Why there is nothing to test between processes; empty if there is.
 std::string WhyNoProcesses();

@@ -1,27 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks that are processes: values, order, deaths, who is missing, what is left behind.
+// Ranks that are processes: values, order, who is missing, what is left behind.
 #include "hccl/processes.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
 
 #include <cstdlib>
 #include <iostream>
-#include <random>
 #include <string>
-#include <thread>
 
 #include "ascendcl/fixture.h"
 #include "hccl/hccl_types.h"
-#include "hccl/networks.h"
 
 namespace openaclnn {
 namespace {
 
 using ranks::Processes;
-using std::chrono::milliseconds;
-
-constexpr milliseconds kStart{20000};
 
 void ExpectDone(const char* role, uint32_t size) {
   SCOPED_TRACE(testing::Message() << role << ", " << size << " ranks");
@@ -76,52 +69,6 @@ TEST(ProcessesTest, WhoDoesNotComeIsNamed) {
     EXPECT_NE(processes.Said(rank).find("rank 2 of 3 has not come in 1 s"), std::string::npos)
         << processes.Said(rank);
   }
-}
-
-/// Kills a rank some time after all are running; the others must know within a second.
-void ExpectSurvived(const char* role, uint32_t size, uint32_t victim, milliseconds after) {
-  SCOPED_TRACE(testing::Message() << role << ", " << size << " ranks, rank " << victim
-                                  << " killed after " << after.count() << " ms");
-  Processes processes(role, size);
-  for (uint32_t rank = 0; rank < size; ++rank) {
-    ASSERT_TRUE(processes.Reached("running." + std::to_string(rank), kStart))
-        << processes.Said(rank);
-  }
-  std::this_thread::sleep_for(after);
-  processes.Signal(victim, SIGKILL);
-  const auto killed = Processes::Clock::now();
-  for (uint32_t rank = 0; rank < size; ++rank) {
-    if (rank == victim) continue;
-    EXPECT_EQ(processes.Await(rank, milliseconds(10000)), 0)
-        << "rank " << rank << ": " << processes.Said(rank);
-    // The process's end is a part of it, on a machine that is busy.
-    EXPECT_LT((Processes::Clock::now() - killed) / milliseconds(1), 2000) << "rank " << rank;
-  }
-}
-
-int Kills() {
-  const char* kills = std::getenv("OPENACLNN_TEST_KILLS");
-  if (kills != nullptr) return std::atoi(kills);
-  return ranks::CountNetworks() == 0 ? 24 : 8;
-}
-
-TEST(ProcessesTest, ADeathIsKnownWithinASecond) {
-  std::mt19937 random(1);
-  for (int i = 0; i < Kills(); ++i) {
-    const uint32_t size = 2 + random() % 2;
-    const Variable tls("UCX_TLS", random() % 3 == 0 ? "tcp,self" : nullptr);
-    ExpectSurvived("survive", size, random() % size, milliseconds(random() % 40));
-    if (HasFailure()) return;
-  }
-}
-
-TEST(ProcessesTest, ADeathIsKnownWhenTheRootHasLeft) {
-  ExpectSurvived("orphan", 3, 2, milliseconds(50));
-}
-
-TEST(ProcessesTest, ADeathIsKnownWithNothingQueued) {
-  ExpectSurvived("idle", 3, 0, milliseconds(0));
-  ExpectSurvived("idle", 3, 1, milliseconds(0));
 }
 
 }  // namespace

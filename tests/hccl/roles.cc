@@ -144,6 +144,7 @@ int Survive(uint32_t ranks, uint32_t rank) {
   const char* words = aclGetRecentErrMsg();
   std::fprintf(stderr, "%d %s\n", code, words != nullptr ? words : "");
   Require(code == ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, "code", code);
+  Reach("told." + std::to_string(rank));
   HcclResult error = HCCL_SUCCESS;
   REQUIRE(HcclGetCommAsyncError(comm, &error));
   Require(error == HCCL_E_REMOTE, "asynchronous error", error);
@@ -162,6 +163,7 @@ int Idle(uint32_t ranks, uint32_t rank) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   Require(error == HCCL_E_REMOTE, "asynchronous error", error);
+  Reach("told." + std::to_string(rank));
   REQUIRE(HcclCommDestroy(comm));
   return 0;
 }
@@ -179,8 +181,7 @@ size_t HeapBytes() {
 int Many(uint32_t ranks, uint32_t rank) {
   const aclrtStream stream = Start();
   const Device<float> data(std::vector<float>(10, 1));
-  const char* const asked = std::getenv("OPENACLNN_TEST_COMMUNICATORS");
-  const uint32_t all = asked != nullptr ? static_cast<uint32_t>(std::atoi(asked)) : 30;
+  const auto all = static_cast<uint32_t>(Times("OPENACLNN_TEST_COMMUNICATORS", 30));
   const uint32_t warm = all / 3;
   size_t descriptors = 0, heap = 0, memory = 0;
   for (uint32_t number = 0; number < all; ++number) {
@@ -239,9 +240,10 @@ int Orphan(uint32_t ranks, uint32_t rank) {
     const int code = aclrtSynchronizeStream(stream);
     Require(code == ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, "code", code);
     REQUIRE(HcclCommDestroy(comm));
-    Reach("told");
+    Reach("told.1");
   }
-  AwaitFile(Job::Folder() + "/told");
+  AwaitFile(Job::Folder() + "/told.1");
+  if (rank == 0) Reach("told.0");
   return 0;
 }
 

@@ -28,11 +28,19 @@ shortage() {
   .venv/bin/python tests/torture/shortage.py "$build/tests/torture/libshort_memory.so" --seed "$seed" "$@"
 }
 
+# Of processes: killed, stopped and late at other points with each seed.
+ranks() {
+  OPENACLNN_TEST_SEED=$seed OPENACLNN_TEST_KILLS=48 OPENACLNN_TEST_HANGS=48 \
+    "$build/tests/ranks_processes" --gtest_brief=1 --gtest_filter='KillTest.*:HangTest.*'
+}
+
 while ((SECONDS < seconds)); do
   for threads in 1 2 7; do
     export OPENACLNN_NUM_THREADS=$threads
     turn shortage
     turn shortage --large
+    ((SECONDS < seconds)) || break
+    turn ranks
     ((SECONDS < seconds)) || break
     for check in fast full; do
       export OPENACLNN_CHECK=$check
