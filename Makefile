@@ -22,7 +22,7 @@ define build
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo demo-ranks test test-clients sample build install uninstall bench bench-training bench-rooms check-cost asan tsan valgrind coverage fuzz torture instructions aarch64 lint format clean
+.PHONY: help run demo demo-ranks test test-clients sample build install uninstall bench bench-training bench-ranks bench-rooms check-cost asan tsan valgrind coverage fuzz torture instructions aarch64 lint format clean
 
 help: ## list the commands
 	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -89,6 +89,13 @@ bench: build ## time the operators beside their peers (PyTorch, JAX: downloads) 
 bench-training: build ## time the training of `make demo` on the NPU and with PyTorch on the CPU, in turn
 	tests/clients/setup.sh 2.8.0 2.8.0.post5
 	PYTHONPATH=python build/clients/torch-2.8.0/bin/python bench/training.py $(BENCH_OPTIONS)
+
+bench-ranks: ## time collectives between processes beside gloo (torch: a download) and a bare socket
+	scripts/setup.sh test
+	$(call build,release,ON)
+	tests/clients/setup.sh 2.8.0 2.8.0.post5
+	bench/ranks/compare.py build/release/bench/ranks_bench \
+	  --torch build/clients/torch-2.8.0/bin/python $(BENCH_OPTIONS)
 
 bench-rooms: ## time the operators' rooms and the runtime from C++, without peers
 	scripts/setup.sh test

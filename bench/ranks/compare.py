@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Times collectives between processes of this machine beside gloo's and a bare socket's copy.
+
+    bench/ranks/compare.py build/release/bench/ranks_bench [--ranks 2] [--least 8] [--most 256M]
+        [--collectives AllReduce,AllGather] [--torch PYTHON] [--networks] [--check]
+
+Each size is that of the larger buffer, FP32, before it is rounded up to a share for each rank; a
+time is the median of a call and its synchronise, on the slowest rank. gloo is measured where
+--torch names a Python that has torch; a socket's time is that of so many bytes and an answer of 8.
+Every result is looked at; --check does so for each type, reduction and place, and times nothing.
+With --networks each rank has a network of its own (scripts/ranks_networks.py), without a rate.
+"""
+
+import argparse
+import contextlib
+import ctypes
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "scripts"))
+import ranks_networks
+
+COLLECTIVES = "AllReduce,ReduceScatter,AllGather,Broadcast,AlltoAll,SendRecv"
+GLOO = Path(__file__).with_name("gloo.py")
+
+Times = dict[tuple[str, ...], float]
+
+
+def number(text: str) -> int:
+    shift = {"K": 10, "M": 20, "G": 30}.get(text[-1:], 0)
+    return int(text[:-1] if shift else text) << shift
+
+
+def amount(size: int) -> str:
+    for shift, unit in ((20, " Mi"), (10, " Ki")):
+        if size >= 1 << shift and size % (1 << shift) == 0:
+            return f"{size >> shift}{unit}"
+    return str(size)
+
+
+def variables_of(rank: int, ranks: int, apart: bool) -> dict[str, str]:
+    # gloo's tensors are the CPU's.
+    fixed = {"RANK": str(rank), "WORLD_SIZE": str(ranks), "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
+    if apart:
+        fixed |= ranks_networks.of_torchrun(rank, ranks) | {"UCX_TLS": "tcp,self"}
+    return {"OPENACLNN_NUM_THREADS": "1", **os.environ, **fixed}
+
+
+def run(
+    ranks: int,
+    command: list[str],
+    arguments: list[str],
+    networks: ranks_networks.Networks | None = None,
+) -> list[Times]:
+    """What each rank has measured."""
+    with tempfile.TemporaryDirectory() as folder:
+        processes = []
+        for rank in range(ranks):
+            variables = variables_of(rank, ranks, networks is not None)
+            place = networks.within(rank) if networks else contextlib.nullcontext()
+            # To files: a pipe that nobody reads yet would hold its rank, and all others.
+            with place, open(f"{folder}/said.{rank}", "w") as said:
+                started = [*command, folder, *arguments]
+                processes.append(subprocess.Popen(started, stdout=said, env=variables))
+        for rank, process in enumerate(processes):
+            if (code := process.wait()) != 0:
+                sys.exit(f"rank {rank} of {ranks} has ended with {code}, expected 0")
+        said = [Path(folder, f"said.{rank}").read_text() for rank in range(ranks)]
+    return [dict(map(row, text.splitlines())) for text in said]
+
+
+def row(line: str) -> tuple[tuple[str, ...], float]:
+    """`AllReduce FP32 SUM in 8 0.000123`, by what comes before the time."""
+    *key, seconds = line.split()
+    return tuple(key), float(seconds)
+
+
+def slowest(of_ranks: list[Times]) -> Times:
+    keys = dict.fromkeys(key for times in of_ranks for key in times)
+    return {key: max(times.get(key, 0.0) for times in of_ranks) for key in keys}
+
+
+def of(times: Times, collective: str, size: int, place: str | None = None) -> float | None:
+    for key, seconds in times.items():
+        if key[0] == collective and key[4] == str(size) and place in (None, key[3]):
+            return seconds
+    return None
+
+
+def cells(size: int, seconds: float | None) -> str:
+    """A time, and the bytes of the larger buffer a second."""
+    if seconds is None:
+        return " | "
+    return f"{seconds * 1e6:.1f} | {size / seconds / 1e6:.0f}"
+
+
+def table(collective: str, ours: Times, gloo: Times) -> Iterator[str]:
+    yield f"\n## {collective}\n"
+    yield "| bytes | us | MB/s | in place, us | MB/s | gloo, us | MB/s | socket, us | MB/s |"
+    yield "|---:|" + "---:|" * 8
+    sizes = {int(key[4]) for key in ours if key[0] == collective}
+    timed = {int(key[4]) for key in ours if key[0] == "Socket"} or sizes
+    for size in sorted(sizes & timed):
+        ways = [of(ours, collective, size, place) for place in ("out", "in")]
+        ways += [of(gloo, collective, size), of(ours, "Socket", size)]
+        yield f"| {amount(size)} | {' | '.join(cells(size, each) for each in ways)} |"
+
+
+def check(ranks: int, of_ranks: list[Times]) -> None:
+    """Every rank has made the same calls; how many of each collective."""
+    names = {tuple(times) for times in of_ranks}
+    if len(names) != 1:
+        sys.exit("the ranks have not made the same calls, expected all to")
+    for collective in dict.fromkeys(key[0] for key in of_ranks[0]):
+        own = [key for key in of_ranks[0] if key[0] == collective]
+        kinds = len({key[1:3] for key in own})
+        text = f"{len(own)} calls of {kinds} types and reductions, all right"
+        print(f"{collective}, {ranks} ranks: {text}")
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    add = parser.add_argument
+    add("program")
+    add("--ranks", default="2", help="some numbers of them: 2,4")
+    add("--least", type=number, default=8)
+    add("--most", type=number, default="256M")
+    add("--collectives", default=COLLECTIVES)
+    add("--torch", metavar="PYTHON", help="that has torch, for gloo's times")
+    add("--networks", action="store_true", help="one for each rank, without shared memory")
+    add("--check", action="store_true")
+    return parser.parse_args()
+
+
+def main() -> int:
+    chosen = parse()
+    try:
+        ctypes.CDLL("libucp.so.0")
+    except OSError as error:
+        print(f"ranks: LEFT OUT, {error}")
+        return 0
+    counts = [int(count) for count in chosen.ranks.split(",")]
+    networks = None
+    if chosen.networks:
+        if why := ranks_networks.why_not():
+            print(f"ranks: LEFT OUT, {why}")
+            return 0
+        ranks_networks.enter()
+        networks = ranks_networks.Networks(max(counts))
+    arguments = [str(chosen.least), str(chosen.most), chosen.collectives]
+    for ranks in counts:
+        program = [chosen.program]
+        of_ranks = run(ranks, program, arguments + ["check"] * chosen.check, networks)
+        if chosen.check:
+            check(ranks, of_ranks)
+            continue
+        gloo = [chosen.torch, str(GLOO)]
+        of_gloo = run(ranks, gloo, arguments, networks) if chosen.torch else [{}]
+        print(f"\n# {ranks} ranks, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
+        for collective in chosen.collectives.split(","):
+            print("\n".join(table(collective, slowest(of_ranks), slowest(of_gloo))))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
