@@ -5,7 +5,7 @@ PREFIX ?= $(CURDIR)/build/install
 JOBS ?= $(shell nproc)
 RANKS ?= 2
 SAMPLE_PRESET ?= dev
-FUZZ_TARGETS ?= config sequence kernels ranks npy trace capture
+FUZZ_TARGETS ?= config sequence kernels ranks npy safetensors trace capture
 
 RUN_JOB = .venv/bin/openaclnn demo --text data/alice29.txt
 
@@ -137,7 +137,7 @@ fuzz: ## FUZZ_SECONDS (60) of libFuzzer on each of FUZZ_TARGETS, the libraries u
 	  -DCMAKE_C_FLAGS=-fsanitize=fuzzer-no-link -DCMAKE_CXX_FLAGS=-fsanitize=fuzzer-no-link \
 	  -DCMAKE_C_FLAGS_RELWITHDEBINFO='-O1 -g1' -DCMAKE_CXX_FLAGS_RELWITHDEBINFO='-O1 -g1'
 	cmake --build build/fuzz --parallel $(JOBS) --target ascendcl \
-	  $(addprefix fuzz_,$(filter-out npy trace capture,$(FUZZ_TARGETS)))
+	  $(addprefix fuzz_,$(filter-out npy safetensors trace capture,$(FUZZ_TARGETS)))
 	FUZZ_TARGETS="$(FUZZ_TARGETS)" tests/fuzz/run.sh build/fuzz $(FUZZ_OPTIONS)
 
 torture: ## for TORTURE_SECONDS (3600): failing allocations, views, fuzzing, the runtime's stress

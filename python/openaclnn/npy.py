@@ -3,8 +3,10 @@
 
 import math
 import os
+from collections.abc import Callable
 from pathlib import Path
 from tokenize import TokenError
+from typing import BinaryIO
 
 import numpy as np
 
@@ -79,7 +81,12 @@ def check_writable(path: Path) -> None:
 
 
 def save(path: Path, array: np.ndarray) -> None:
-    """Writes `array` to `path`, which is either the whole file or as it was before.
+    """Writes `array` to `path`, which is either the whole file or as it was before."""
+    replace(path, lambda file: np.save(file, array, allow_pickle=False))
+
+
+def replace(path: Path, write: Callable[[BinaryIO], None]) -> None:
+    """Makes `path` what `write` writes, or leaves it as it was before.
 
     Of a symbolic link that is what it points to.
     """
@@ -87,7 +94,7 @@ def save(path: Path, array: np.ndarray) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with open(temporary, "xb") as file:
-            np.save(file, array, allow_pickle=False)
+            write(file)
         os.replace(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Any bytes as a file that the Python package reads: .npy files, traces, captured calls.
+"""Any bytes as a file that the Python package reads: .npy and .safetensors files, traces, captured calls.
 
-    readers.py npy|trace|capture [options of libFuzzer] [CORPUS]
+    readers.py npy|safetensors|trace|capture [options of libFuzzer] [CORPUS]
 
 Each is read as a whole or refused in one line (InputError); nothing else may come of it. Atheris
 gives the inputs, libFuzzer guided by what of the package they reach.
@@ -31,6 +31,22 @@ def npy_file(data: bytes, folder: Path) -> None:
     again = npy.load(path, "grad", DTYPES)
     assert (again.dtype, again.shape) == (array.dtype, array.shape)
     assert again.tobytes() == array.tobytes()
+
+
+def safetensors_file(data: bytes, folder: Path) -> None:
+    from openaclnn import safetensors
+
+    path, copy = folder / "a.safetensors", folder / "b.safetensors"
+    path.write_bytes(data)
+    found = safetensors.entries(path)
+    tensors = {name: safetensors.load(path, name, each) for name, each in found.items()}
+    safetensors.save(copy, tensors)
+    again = safetensors.entries(copy)
+    assert set(again) == set(tensors)
+    for name, array in tensors.items():
+        other = safetensors.load(copy, name, again[name])
+        assert (other.dtype, other.shape) == (array.dtype, array.shape)
+        assert other.tobytes() == array.tobytes()
 
 
 def trace_file(data: bytes, folder: Path) -> None:
@@ -77,7 +93,12 @@ def with_sums(text: bytes, contents: bytes) -> bytes:
     return text.replace(b'"crc32": -1', b'"crc32": %d' % zlib.crc32(contents))
 
 
-TARGETS = {"npy": npy_file, "trace": trace_file, "capture": captured_call}
+TARGETS = {
+    "npy": npy_file,
+    "safetensors": safetensors_file,
+    "trace": trace_file,
+    "capture": captured_call,
+}
 
 
 def one_line(error: Exception) -> None:
@@ -107,6 +128,7 @@ def main() -> None:
     with atheris.instrument_imports(include=["openaclnn"]):
         import openaclnn.npy
         import openaclnn.replay
+        import openaclnn.safetensors
         import openaclnn.trace  # noqa: F401
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         atheris.Setup(sys.argv, lambda data: attempt(target, data, Path(folder)))

@@ -14,7 +14,7 @@ readonly build=$1 keep=${2:-} seconds=${FUZZ_SECONDS:-60} seed=${FUZZ_SEED:-$RAN
 export ASCEND_GLOBAL_LOG_LEVEL=4
 export UBSAN_OPTIONS=print_stacktrace=1
 
-readonly native=(config sequence kernels ranks) readers=(npy trace capture)
+readonly native=(config sequence kernels ranks) readers=(npy safetensors trace capture)
 
 # TARGET OPTION...
 fuzz() {
