@@ -98,7 +98,7 @@ class Call:
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The outputs' shapes as they are now: some operators tell how much they found."""
-        return _each(self._outputs, lambda placed: placed.tensor.shape)
+        return _each(self._outputs, _Placed.shape)
 
     def storages(self) -> dict[str, np.ndarray]:
         """All of the memory that outputs given as views lie in."""
@@ -123,6 +123,8 @@ class Call:
                     return ctypes.c_void_p()
                 return self._own(self._place(array).tensor).handle
             case InputList(name):
+                if problem.inputs.get(name) is None:
+                    return ctypes.c_void_p()
                 return self._list([self._place(each) for each in problem.inputs[name]])
             case Output(name):
                 given = problem.outputs.get(name)
@@ -193,6 +195,12 @@ class _Placed:
     memory: DeviceArray
     view: View | None  # None: all of the memory
     tensor: meta.Tensor
+
+    def shape(self) -> tuple[int, ...]:
+        """As it is now; the members of a list, which owns them, have that which they began with."""
+        if self.tensor.handle:
+            return self.tensor.shape
+        return self.memory.shape if self.view is None else self.view.array.shape
 
     def download(self) -> np.ndarray:
         contents = self.memory.download()

@@ -43,6 +43,7 @@ _TABLE = tuple(
         *([("BFLOAT16", 27, BFLOAT16)] if BFLOAT16 is not None else []),
     )
 )
+FLOATS = ("FLOAT", "FLOAT16", "BFLOAT16", "DOUBLE")  # of real numbers
 _BY_NUMPY = {entry.numpy: entry for entry in _TABLE}
 _BY_ACL_NAME = {entry.acl_name: entry for entry in _TABLE}
 _BY_NUMBER = {entry.number: entry for entry in _TABLE}
@@ -71,6 +72,12 @@ def name_of(acl_name: str) -> str:
     """The NumPy name of a type that the libraries call `acl_name`."""
     entry = _BY_ACL_NAME.get(acl_name)
     return entry.numpy.name if entry else acl_name.lower()
+
+
+def of_acl_name(acl_name: str) -> np.dtype | None:
+    """The NumPy dtype of a type that the libraries call `acl_name`, or None where NumPy has none."""
+    entry = _BY_ACL_NAME.get(acl_name)
+    return entry.numpy if entry else None
 
 
 def parse(name: str) -> np.dtype:
