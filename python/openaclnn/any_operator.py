@@ -1,38 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls operators as the toolkit's headers declare them, with operands from .npy files."""
+"""Calls operators as the toolkit's headers declare them, with operands from files or at random."""
 
 import ctypes
 import math
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from . import call, dtypes, libraries, names, npy, runtime
+from . import dtypes, libraries, names, npy, runtime, tensor_files, wanted
+from .declared import PLAIN, Argument, Declared, operators
 from .errors import InputError
-from .operators.operator import (
-    Attribute,
-    BoolArray,
-    Function,
-    Input,
-    IntArray,
-    Output,
-    Problem,
-    Scalar,
-    String,
-    View,
-)
+from .operators.operator import Problem, View
+from .operators.options import normal
 
-# The comment, the name and the parameters.
-_PHASE_1 = re.compile(
-    r"/\*\*((?:(?!\*/).)*)\*/[\w\s]*?\b(aclnn\w+)GetWorkspaceSize\(([^;]*)\);", re.DOTALL
-)
-_READ = ("in", False)  # what a comment need not say
-_DIRECTION = re.compile(r"@param\[([a-z,]+)\] (\w+)([^@]*)")
 _TRUTH = {"true": True, "false": False, "1": True, "0": False}
+_RANDOM = "random:"
+_SHAPE = "shape"  # of all inputs that are left out, where it is no parameter
+_MOST_RANDOM = 10  # whole numbers at random are below
 
 
 def _truth(text: str) -> bool:
@@ -58,195 +45,201 @@ def _number(carrier: type) -> Callable:
 
 
 _INT64 = _number(ctypes.c_int64)
-_NUMBERS = {
-    "int8_t": ctypes.c_int8,
-    "int": ctypes.c_int,
-    "int32_t": ctypes.c_int32,
-    "int64_t": ctypes.c_int64,
-    "uint64_t": ctypes.c_uint64,
-    "float": ctypes.c_float,
-    "double": ctypes.c_double,
-}
-# How the value of a plain C argument is read, and what carries it.
-_PLAIN = {
-    "bool": (_truth, ctypes.c_bool),
-    **{ctype: (_number(carrier), carrier) for ctype, carrier in _NUMBERS.items()},
-    "aclDataType": (lambda text: dtypes.of(dtypes.parse(text)).number, ctypes.c_int),
-}
-_HANDLES = {
-    "aclIntArray*": (_list(_INT64), IntArray),
-    "aclBoolArray*": (_list(_truth), BoolArray),
-    "char*": (str, String),
+# How a value that is neither a tensor nor a scalar is read.
+_READ = {
+    **{ctype: _number(carrier) for ctype, carrier in PLAIN.items()},
+    "bool": _truth,
+    "aclDataType": lambda text: dtypes.of(dtypes.parse(text)).number,
+    "aclIntArray*": _list(_INT64),
+    "aclBoolArray*": _list(_truth),
+    "char*": str,
 }
 
 
-@dataclass(frozen=True)
-class Argument:
-    """A parameter of phase 1: its C type without const, and what the header's comment says of it.
-
-    Whether it is const says nothing: the vendor declares some outputs so.
-    """
-
-    name: str
-    ctype: str
-    direction: str  # in, out or in,out
-    optional: bool  # may be null
-
-    @property
-    def is_output(self) -> bool:
-        return self.ctype == "aclTensor*" and "out" in self.direction
-
-    @property
-    def is_in_place(self) -> bool:
-        """Whether what is there is an operand too, or at least gives the shape."""
-        return self.is_output and (self.direction == "in,out" or self.name.endswith("Ref"))
-
-
-def declared(include: Path) -> dict[str, list[Argument]]:
-    """The operators by name, with their parameters but the last two of phase 1."""
-    return {
-        api: _arguments(comment, parameters.split(",")[:-2])
-        for header in (include / "aclnnop").glob("*.h")
-        for comment, api, parameters in _PHASE_1.findall(header.read_text("utf-8"))
-    }
-
-
-def _arguments(comment: str, parameters: list[str]) -> list[Argument]:
-    said = {
-        name: (direction, "null leaves it out" in " ".join(text.replace("*", " ").split()))
-        for direction, name, text in _DIRECTION.findall(comment)
-    }
-    split = (each.replace("*", "* ").split() for each in parameters)
-    return [
-        Argument(name, "".join(word for word in ctype if word != "const"), *said.get(name, _READ))
-        for *ctype, name in split
-    ]
-
-
-def _options(arguments: list[str]) -> dict[str, str]:
+def _options(arguments: list[str]) -> dict[str, list[str]]:
     """--name value or --name=value, by name."""
-    found, rest = {}, list(arguments)
+    found: dict[str, list[str]] = {}
+    rest = list(arguments)
     while rest:
         name, given, value = rest.pop(0).partition("=")
         if not name.startswith("--") or not (given or rest):
             raise InputError(f"{name} is left over, expected --PARAMETER VALUE")
-        if name[2:] in found:
-            raise InputError(f"{name} is given twice, expected one value")
-        found[name[2:]] = value if given else rest.pop(0)
+        found.setdefault(name[2:], []).append(value if given else rest.pop(0))
     return found
 
 
 def call_by_name(api: str, options: list[str]) -> dict[str, Path]:
     """Calls it; the files that were written, by the names of the outputs."""
-    values = _options(options)
+    given = _options(options)
     kit = libraries.load()
-    known = declared(kit.home / "include")
+    known = operators(kit.home / "include")
     if api not in known:
         raise InputError(f"operator {api} is not known{names.hint(api, known)}")
-    arguments = known[api]
-    _check_names(api, arguments, values)
-    inputs, attributes, parameters = {}, {}, []
-    for each in arguments:
-        given = values.get(each.name)
-        if each.is_output:
-            parameters.append(Output(each.name))
-        elif each.ctype == "aclTensor*":
-            parameters.append(Input(each.name))
-            if given is not None:
-                inputs[each.name] = _load(Path(given), each.name)
-        else:
-            parameter, attributes[each.name] = _value(each, given, inputs)
-            parameters.append(parameter)
-    files, outputs = _outputs(arguments, values, inputs)
+    declared = known[api]
+    drawn = _random_shape(declared, given)
+    _check_names(api, declared, given)
+    inputs = _inputs(declared, given, drawn)
+    values = {name: texts[0] for name, texts in given.items()}
+    attributes = {
+        each.name: _value(each, values.get(each.name), inputs)
+        for each in declared.arguments
+        if not each.is_tensor
+    }
+    files, outputs = _outputs(declared, given, inputs)
     if not files:
-        known = [f"--{each.name}" for each in arguments if each.is_output]
-        raise InputError(f"{api} has no output, expected one of {' '.join(known)}")
-    problem = Problem(inputs, attributes, outputs)
+        named = [f"--{each.name}" for each in declared.outputs]
+        raise InputError(f"{api} has no output, expected one of {' '.join(named)}")
     for path in files.values():
         npy.check_writable(path)
-    found = call.run(runtime.start(), Function(api, tuple(parameters)), problem)
-    for name, path in files.items():
-        npy.save(path, found[name])
+    problem = Problem(inputs, attributes, {})
+    found = _by_member(wanted.run(runtime.start(), api, declared, problem, outputs))
+    tensor_files.save([(path, name, found[name]) for name, path in files.items()])
     return files
 
 
-def _check_names(api: str, arguments: list[Argument], values: dict[str, str]) -> None:
-    expected = [each.name for each in arguments]
-    usage = f"expected {api} " + " ".join(f"--{name}" for name in expected)
-    for name in values:
-        if name not in expected:
+def _check_names(api: str, declared: Declared, given: dict[str, list[str]]) -> None:
+    arguments = {each.name: each for each in declared.arguments}
+    usage = f"expected {api} " + " ".join(f"--{name}" for name in arguments)
+    for name, texts in given.items():
+        if name not in arguments:
             raise InputError(f"{api} has no parameter {name}, {usage}")
-    for each in arguments:
+        if texts[1:] and not arguments[name].is_list:
+            raise InputError(f"--{name} is given twice, expected one value")
+    for each in declared.arguments:
         required = each.is_output and not each.optional
-        if each.name not in values and (required or each.ctype in _PLAIN):
+        if each.name not in given and (required or each.ctype in PLAIN):
             raise InputError(f"--{each.name} is missing, {usage}")
 
 
-def _load(path: Path, operand: str) -> np.ndarray:
-    return npy.load(path, operand, [each.numpy.name for each in dtypes.all_types()])
+def _random_shape(declared: Declared, given: dict[str, list[str]]) -> str | None:
+    """--shape, which is taken out unless the operator has such a parameter."""
+    if any(each.name == _SHAPE for each in declared.arguments) or _SHAPE not in given:
+        return None
+    *rest, text = given.pop(_SHAPE)
+    if rest:
+        raise InputError(f"--{_SHAPE} is given twice, expected one value")
+    _shape_and_dtype(text, _SHAPE, text, "SHAPE:DTYPE, such as 2,3:float32")
+    return _RANDOM + text
 
 
-def _value(argument: Argument, given: str | None, inputs: dict[str, np.ndarray]):
+def _inputs(declared: Declared, given: dict[str, list[str]], drawn: str | None) -> dict:
+    """The tensors that are only read; random ones where `drawn` says so of those left out."""
+    random, found = np.random.default_rng(0), {}
+    for each in declared.arguments:
+        if not each.is_tensor or each.is_output:
+            continue
+        texts = given.get(each.name, [drawn] if drawn and not each.optional else [])
+        if each.is_list and texts:
+            members = [_load(text, each.name, random) for text in texts]
+            found[each.name] = [array for arrays in members for array in arrays]
+        elif texts:
+            (found[each.name],) = _load(texts[0], each.name, random, whole=False)
+    return found
+
+
+def _load(text: str, operand: str, random: np.random.Generator, whole: bool = True) -> list:
+    """The tensors that a text names: `whole` files, if they hold several."""
+    if text.startswith(_RANDOM):
+        shape, dtype = _shape_and_dtype(text.removeprefix(_RANDOM), operand, text)
+        return [_draw(random, shape or (), dtype or np.dtype(np.float32))]
+    return tensor_files.load_all(text, operand) if whole else [tensor_files.load(text, operand)]
+
+
+def _draw(random: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Normal numbers; of the other types truth values and whole numbers from 0 to 9."""
+    if math.prod(shape) > 2**60:  # NumPy says that otherwise
+        raise MemoryError
+    if dtype.kind == "c":
+        return (random.standard_normal(shape) + 1j * random.standard_normal(shape)).astype(dtype)
+    if dtype.kind in "biu":
+        return random.integers(2 if dtype.kind == "b" else _MOST_RANDOM, size=shape).astype(dtype)
+    return normal(random, shape, dtype.name)
+
+
+def _value(argument: Argument, text: str | None, inputs: dict):
     name, ctype = argument.name, argument.ctype
     try:
-        if ctype in _PLAIN:
-            read, carrier = _PLAIN[ctype]
-            return Attribute(name, carrier), read(given)
-        if ctype in _HANDLES:
-            read, parameter = _HANDLES[ctype]
-            return parameter(name), None if given is None else read(given)
+        if text is None:
+            return None
+        if ctype in _READ:
+            return _READ[ctype](text)
         if ctype == "aclScalar*":
-            return Scalar(name), None if given is None else _scalar(given, inputs)
+            return _scalar(text, inputs)
+        if ctype == "aclScalarList*":
+            return [_scalar(each, inputs) for each in text.split(",") if each]
     except (ValueError, KeyError, TypeError, OverflowError):
-        raise InputError(f"--{name} is {given}, expected a value of {ctype}") from None
+        raise InputError(f"--{name} is {text}, expected a value of {ctype}") from None
     raise InputError(f"--{name} is of {ctype}, which the command line cannot give")
 
 
-def _scalar(text: str, inputs: dict[str, np.ndarray]) -> np.generic:
+def _scalar(text: str, inputs: dict) -> np.generic:
     """A whole number, a truth value, or a float of the operands' precision."""
     if text.lower() in ("true", "false"):
         return np.bool_(_truth(text))
     if re.fullmatch(r"[-+]?\d+", text):
         return np.int64(_INT64(text))
-    wide = any(each.dtype == np.float64 for each in inputs.values())
-    kind, carrier = (np.float64, ctypes.c_double) if wide else (np.float32, ctypes.c_float)
+    kind = wanted.precision(inputs)
+    carrier = ctypes.c_double if kind is np.float64 else ctypes.c_float
     return kind(_number(carrier)(text))
 
 
-def _outputs(arguments: list[Argument], values: dict[str, str], inputs: dict[str, np.ndarray]):
-    """The files, and the shapes and dtypes: FILE[:SHAPE[:DTYPE]], else those of the operands.
+def _outputs(declared: Declared, given: dict[str, list[str]], inputs: dict):
+    """The files, by the names of what goes there, and the outputs.
 
-    What is worked on in place is FILE[:RESULT]; without the second the file is replaced.
+    FILE[:SHAPE[:DTYPE]], else what the operator wants. What is worked on in place is FILE[:RESULT];
+    without the second the file is replaced. Lists have one for each member.
     """
-    files, outputs = {}, {}
-    for each in arguments:
-        if not each.is_output or each.name not in values:
+    files: dict[str, Path] = {}
+    outputs: wanted.Outputs = {}
+    for each in declared.outputs:
+        if each.name not in given:
             continue
-        if each.is_in_place:
-            file, *rest = values[each.name].split(":")
-            if rest[1:]:
-                raise InputError(f"--{each.name} is {values[each.name]}, expected FILE[:RESULT]")
-            array = np.asarray(_load(Path(file), each.name), order="C")
-            storage = array.reshape(-1)
-            files[each.name] = Path("".join(rest) or file)
-            outputs[each.name] = View(storage, storage.reshape(array.shape))
-            continue
-        file, *rest = values[each.name].split(":")
-        files[each.name] = Path(file)
-        try:
-            shape, dtype = [*rest, "", ""][: max(2, len(rest))]
-            extents = (
-                tuple(map(_extent, shape.split(",")))
-                if shape
-                else np.broadcast_shapes(*(array.shape for array in inputs.values()))
-            )
-            first = next(iter(inputs.values())).dtype if inputs else np.dtype(np.float32)
-            outputs[each.name] = (extents, dtypes.parse(dtype) if dtype else first)
-        except (ValueError, TypeError, OverflowError):
-            form = "FILE:SHAPE:DTYPE, such as out.npy:2,3:float32"
-            raise InputError(f"--{each.name} is {values[each.name]}, expected {form}") from None
+        texts = given[each.name]
+        if each.is_list and not each.is_in_place:
+            texts = _repeated(texts, inputs)
+        read = _in_place if each.is_in_place else _output
+        members = [read(each.name, text) for text in texts]
+        outputs[each.name] = [output for _, output in members]
+        named = [f"{each.name}.{k}" for k in range(len(members))] if each.is_list else [each.name]
+        files |= zip(named, (path for path, _ in members), strict=True)
+        if not each.is_list:
+            (outputs[each.name],) = outputs[each.name]
     _check_distinct(files)
     return files, outputs
+
+
+def _repeated(texts: list[str], inputs: dict) -> list[str]:
+    """One .safetensors file takes the whole list, which is as long as the first of the inputs'."""
+    if len(texts) > 1 or not tensor_files.takes_several(Path(texts[0])):
+        return texts
+    lengths = [len(each) for each in inputs.values() if isinstance(each, list)]
+    return texts * max(lengths[0] if lengths else 1, 1)
+
+
+def _output(name: str, text: str) -> tuple[Path, wanted.Output]:
+    file, _, rest = text.partition(":")
+    form = "FILE:SHAPE:DTYPE, such as out.npy:2,3:float32"
+    shape, dtype = _shape_and_dtype(rest, name, text, form)
+    return Path(file), wanted.Output(shape, dtype)
+
+
+def _in_place(name: str, text: str) -> tuple[Path, View]:
+    source, result = tensor_files.with_result(text, name)
+    array = np.asarray(tensor_files.load(source, name), order="C")
+    storage = array.reshape(-1)
+    return result, View(storage, storage.reshape(array.shape))
+
+
+def _shape_and_dtype(
+    text: str, name: str, whole: str, form: str = "random:SHAPE:DTYPE, such as random:2,3:float32"
+):
+    """SHAPE[:DTYPE] of the value `whole` of an option; nothing, or None, for what is left out."""
+    try:
+        shape, dtype = [*text.split(":"), ""][: max(2, text.count(":") + 1)]
+        extents = tuple(map(_extent, shape.split(","))) if shape else None
+        return extents, dtypes.parse(dtype) if dtype else None
+    except (ValueError, TypeError, OverflowError):
+        raise InputError(f"--{name} is {whole}, expected {form}") from None
 
 
 def _extent(text: str) -> int:
@@ -256,10 +249,21 @@ def _extent(text: str) -> int:
     return value
 
 
+def _by_member(found: dict) -> dict[str, np.ndarray]:
+    """The results by the names of files: those of a list have a number each."""
+    apart = {}
+    for name, result in found.items():
+        if isinstance(result, list):
+            apart |= {f"{name}.{k}": each for k, each in enumerate(result)}
+        else:
+            apart[name] = result
+    return apart
+
+
 def _check_distinct(files: dict[str, Path]) -> None:
-    """Refuses two outputs to one file."""
+    """Refuses two outputs to one file that holds one."""
     names_of: dict[str, str] = {}
     for name, path in files.items():
         other = names_of.setdefault(os.path.realpath(path), name)
-        if other != name:
+        if other != name and not tensor_files.takes_several(path):
             raise InputError(f"--{name} is {path} as --{other} is, expected a file for each")

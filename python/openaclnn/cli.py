@@ -355,11 +355,11 @@ def _call(
 ) -> ExitCode:
     """Call an operator; its parameters are options by the names that the header gives.
 
-    Any operator is taken but those with lists of tensors or scalars.
-
-    Tensors are .npy files. An output is FILE[:SHAPE[:DTYPE]], such as out.npy:2,3:int64; without
-    them it has the common shape of the inputs and the type of the first; what is worked on in place
-    is FILE[:RESULT]. What may be null may be left out. Lists are 1,2,3.
+    Tensors are .npy files or FILE.safetensors[:NAME]; random:2,3:int64 is one of random numbers, and
+    --shape 2,3[:DTYPE] makes all inputs such that are left out. An output is FILE[:SHAPE[:DTYPE]];
+    without them it is as the operator wants it; what is worked on in place is FILE[:RESULT]. What may
+    be null may be left out. Lists of numbers are 1,2,3; of lists of tensors each member is an option,
+    --x a.npy --x b.npy, or a .safetensors file all of them.
     """
     _select_product(soc)
     os.environ.setdefault("OPENACLNN_CHECK", "off")
