@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The aclnn operators on NumPy arrays, through the C libraries of openaclnn.
 
-Every operator that `operators` has a module for is a function here, made when it is first named.
+Every operator that `operators` has a module for is a function here, made when it is first named;
+`ops` has those of all headers, by their C names.
 """
 
+import importlib
 import pkgutil
 
 from .errors import AclError, Error, InputError, ToolkitNotFound
@@ -18,6 +20,8 @@ def __getattr__(name: str):
         from .operators import VERSIONS
 
         return [*_ERRORS, *VERSIONS]
+    if name == "ops":
+        return importlib.import_module(f"{__name__}.ops")
     # Names of other modules pass here while they are imported, perhaps by the operators' own.
     folders = [f"{each}/operators" for each in __path__]
     if name in (each.name for each in pkgutil.iter_modules(folders)):
