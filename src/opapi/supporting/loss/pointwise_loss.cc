@@ -218,8 +218,9 @@ void CheckLoss(const LossParams& p, Checker& checker) {
   const Shape shape = CommonShape(p, &checker);
   const Tensor& out = p.first_output();
   if (p.reduction == kNone) return CheckShape(out, shape, checker);
-  checker.That(out.count() == 1,
-               [&] { return Concat("out shape is ", ShapeText(out), ", expected one element"); });
+  checker.That(out.count() == 1, [&] {
+    return Concat(out.name(), " shape is ", ShapeText(out), ", expected one element");
+  });
 }
 
 Plan PlanLoss(const LossParams& p, const Product&) {

@@ -245,6 +245,8 @@ TEST(Loss, RefuseWhatDoesNotFit) {
   EXPECT_REFUSED(161002, "reduction value is 3", MseLoss, x.handle(), x.handle(), 3, Handle(one));
   EXPECT_REFUSED(161002, "out shape is (2, 3), expected one element", MseLoss, x.handle(),
                  x.handle(), 1, Handle(x));
+  EXPECT_REFUSED(161002, "result shape is (2, 3), expected one element", SmoothL1Loss, x.handle(),
+                 x.handle(), 1, 1.0F, Handle(x));
   EXPECT_REFUSED(161002, "target shape is (2), expected one that can be broadcast", L1Loss,
                  x.handle(), row.handle(), 0, Handle(x));
   EXPECT_REFUSED(161002, "out shape is (2), expected (2, 3)", MseLossBackward, one.handle(),
