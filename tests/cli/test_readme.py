@@ -31,6 +31,7 @@ PYTHON = [sys.executable, *(["-S"] if sys.flags.no_site else [])]
 TOOL = [each for each in LINES if each.startswith("openaclnn ") and "train.py" not in each]
 TRAINING = [each for each in LINES if each.endswith(" python train.py")]
 MAKE = [each for each in LINES if each.startswith("make ")]
+ONE_LINERS = [each for each in LINES if each.startswith("python -c ")]
 LIBRARY = [each for each in LINES if re.match(r"import |[\w, ]+ = openaclnn\.", each)]
 PIP = [each for each in LINES if each.startswith("pip ")]
 # Within sentences; the others that begin so are only spoken of.
@@ -58,7 +59,7 @@ def test_every_line_is_run_by_one_of_the_tests():
         next(each for each in LINES if each.startswith("gcc ")),
         "./example",
     ]
-    assert sorted(TOOL + TRAINING + MAKE + PIP + REFUSALS + elsewhere + LIBRARY) == sorted(LINES)
+    assert sorted(TOOL + TRAINING + MAKE + PIP + REFUSALS + elsewhere + LIBRARY + ONE_LINERS) == sorted(LINES)
 
 
 @pytest.fixture(scope="module")
@@ -136,6 +137,12 @@ def test_trainings(shell, tmp_path, line):
     ranks = re.search(r"--ranks (\d+)", line)
     names = [str(rank) for rank in range(int(ranks[1]))] if ranks else ["alone"]
     assert {each.name for each in tmp_path.glob("trained-*")} == {f"trained-{each}" for each in names}
+
+
+@pytest.mark.parametrize("line", ONE_LINERS)
+def test_one_liners(shell, line):
+    ended = shell(line)
+    assert (ended.returncode, ended.stdout) == (0, "[4. 6.]\n"), ended
 
 
 def test_commands_within_sentences_are_these():
