@@ -26,8 +26,7 @@ from . import (
     ranks,
     replay,
     report,
-    trace,
-    trace_merge,
+    trace_command,
     verbs,
 )
 from .any_operator import call_by_name
@@ -35,7 +34,7 @@ from .benchmark import command
 from .errors import Error, ExitCode, InputError
 from .operators import FORWARDS, GRADIENTS, OPERATORS
 from .operators.operator import Operator, Problem
-from .parser import Commands, complaint, typed
+from .parser import Commands, Json, complaint, typed
 from .text import Text
 
 app = typer.Typer(
@@ -46,7 +45,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")]
 Soc = Annotated[
     str | None, typer.Option(metavar="NAME", help="Product to act as; default: OPENACLNN_SOC.")
 ]
@@ -395,43 +393,7 @@ def _doctor(soc: Soc = None, json: Json = False) -> ExitCode:
     return ExitCode.RUNTIME if doctor.has_problem(findings) else ExitCode.OK
 
 
-_trace = typer.Typer(
-    cls=Commands,
-    help="Read what OPENACLNN_TRACE=FILE recorded; the file also opens in ui.perfetto.dev.",
-    epilog="Example: OPENACLNN_TRACE=t.json openaclnn run -- ./my_program; "
-    "openaclnn trace summary t.json",
-)
-app.add_typer(_trace, name="trace")
-
-
-@_trace.command("summary", epilog="Example: openaclnn trace summary t.json")
-def _summary(
-    file: Annotated[Path, typer.Argument(help="A file that OPENACLNN_TRACE named.")],
-    json: Json = False,
-) -> ExitCode:
-    """Print calls, times, shares and GB/s of each operator and function."""
-    summary = trace.summarise(trace.read(file))
-    if json:
-        report.json_document(summary)
-    else:
-        trace.print_summary(summary)
-    return ExitCode.OK
-
-
-@_trace.command("merge", epilog="Example: openaclnn trace merge t-0.json t-1.json -o t.json")
-def _merge(
-    files: Annotated[list[Path], typer.Argument(help="A trace of each rank, in their order.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")],
-    json: Json = False,
-) -> ExitCode:
-    """Merge traces of ranks into one file; say who waited for whom in collectives."""
-    merged = trace_merge.merge(files)
-    trace_merge.write(merged, output)
-    if json:
-        report.json_document(trace_merge.document(merged, output))
-    else:
-        trace_merge.print_merged(merged, output)
-    return ExitCode.OK
+app.add_typer(trace_command.app, name="trace")
 
 
 @app.command(

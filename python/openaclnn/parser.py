@@ -13,6 +13,9 @@ from .operators import OPERATORS
 from .operators.options import Option
 
 
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")]
+
+
 class Commands(TyperGroup):
     """Commands that say what there is, and what is nearest, for a name that is none of them."""
 

@@ -6,6 +6,9 @@ import json
 import pytest
 from conftest import refused
 
+from openaclnn import trace_plot
+from openaclnn.trace import Event, Row, Summary
+
 EVENTS = [
     {"ph": "M", "name": "thread_name", "pid": 1, "tid": 1, "args": {"name": "main"}},
     {"ph": "X", "cat": "call", "name": "aclrtMemcpy", "pid": 1, "tid": 1, "ts": 100.5, "dur": 2.0,
@@ -54,6 +57,39 @@ def test_table(tool, trace):
     assert "task aclnnEmbedding 1 50 us 50 us 50 us 50 us 83.3% 2" in lines
     assert "aclrtMemcpy 2 6 us 3 us 2 us 4 us 25.0% 2" in lines
     assert "1 ms in all." in run.stdout
+
+
+def test_plot(tool, trace, tmp_path):
+    """Each name is in the picture, with its time; the table is printed all the same."""
+    run = tool("trace", "summary", trace, "--plot", "t.svg")
+    assert (run.code, run.stderr) == (0, "") and "aclnnEmbedding" in run.stdout
+    picture = (tmp_path / "t.svg").read_text()
+    for words in ("aclnnEmbedding (task)", "aclrtMemcpy (call)", "50 us, 1 x", "6 us, 2 x", "1 ms in all"):
+        assert words in picture, words
+    again = tool("trace", "summary", trace, "--plot", "again.svg", "--json")
+    assert again.json["rows"] and (tmp_path / "again.svg").read_text() == picture
+    assert tool("trace", "summary", trace, "--plot", "t.png").code == 0
+    assert (tmp_path / "t.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_plots_that_cannot_be(tool, trace, tmp_path):
+    refused(tool("trace", "summary", trace, "--plot", "t.gif"), 2, "--plot is t.gif, expected a file")
+    refused(tool("trace", "summary", trace, "--plot", "no/t.svg"), 2, "no/t.svg: no folder no")
+    trace.write_text("[]")
+    assert tool("trace", "summary", trace, "--plot", "t.svg").code == 0
+    trace.write_text("{")
+    refused(tool("trace", "summary", trace, "--plot", "u.svg"), 2, "t.json is not a trace")
+    assert not (tmp_path / "u.svg").exists()
+
+
+def test_pieces_of_a_plot():
+    """What is nearer than a thousandth of the whole is one piece; none is too narrow to be seen."""
+    events = [Event("task", "t", start, 0.001, 0) for start in (2.0, 2.0015, 3.0)]
+    near, far = trace_plot.pieces(events, 1.0, 4.0)
+    assert near == pytest.approx((1.0, 0.004)) and far == pytest.approx((2.0, 0.004))
+    rows = [Row("task", str(k), 1, 1, 1, 1, 1, 0.1, None) for k in range(30)]
+    rows += [Row("call", "c", 1, 1, 1, 1, 1, 1, None)]
+    assert [row.name for row in trace_plot.shown(Summary(1, rows))] == [*map(str, range(20)), "c"]
 
 
 def test_what_other_tracers_write(tool, trace):

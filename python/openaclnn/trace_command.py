@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verbs of traces: `openaclnn trace summary` and `openaclnn trace merge`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import report, svg, trace, trace_merge, trace_plot
+from .errors import ExitCode
+from .npy import check_writable
+from .parser import Commands, Json
+
+app = typer.Typer(
+    cls=Commands,
+    help="Read what OPENACLNN_TRACE=FILE recorded; the file also opens in ui.perfetto.dev.",
+    epilog="Example: OPENACLNN_TRACE=t.json openaclnn run -- ./my_program; "
+    "openaclnn trace summary t.json",
+)
+
+
+@app.command("summary", epilog="Example: openaclnn trace summary t.json --plot t.svg")
+def _summary(
+    file: Annotated[Path, typer.Argument(help="A file that OPENACLNN_TRACE named.")],
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw it too, .svg or .png; needs matplotlib."),
+    ] = None,
+    json: Json = False,
+) -> ExitCode:
+    """Print calls, times, shares and GB/s of each operator and function."""
+    if plot is not None:
+        svg.require("--plot")
+        trace_plot.check(plot)
+        check_writable(plot)
+    events = trace.read(file)
+    summary = trace.summarise(events)
+    if plot is not None:
+        trace_plot.draw(summary, events, plot)
+    if json:
+        report.json_document(summary)
+    else:
+        trace.print_summary(summary)
+    return ExitCode.OK
+
+
+@app.command("merge", epilog="Example: openaclnn trace merge t-0.json t-1.json -o t.json")
+def _merge(
+    files: Annotated[list[Path], typer.Argument(help="A trace of each rank, in their order.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")],
+    json: Json = False,
+) -> ExitCode:
+    """Merge traces of ranks into one file; say who waited for whom in collectives."""
+    merged = trace_merge.merge(files)
+    trace_merge.write(merged, output)
+    if json:
+        report.json_document(trace_merge.document(merged, output))
+    else:
+        trace_merge.print_merged(merged, output)
+    return ExitCode.OK
