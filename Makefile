@@ -166,6 +166,7 @@ lint: ## formatting, clang-tidy, layout
 	.venv/bin/python -m pytest -q scripts
 	.venv/bin/python scripts/check_layout.py
 	.venv/bin/python scripts/generate_readme.py --check
+	.venv/bin/python scripts/generate_man.py --check
 	.venv/bin/python scripts/check_translation.py
 
 format: ## rewrite the sources with clang-format

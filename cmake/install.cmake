@@ -57,6 +57,9 @@ if(NOT SKBUILD)
     FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
   configure_file(cmake/openaclnn.in ${toolkit_build_dir}/openaclnn @ONLY)
   install(PROGRAMS ${toolkit_build_dir}/openaclnn DESTINATION bin)
+  install(FILES docs/openaclnn.1 DESTINATION share/man/man1)
+else()  # into the environment, where `man` looks beside bin
+  install(FILES docs/openaclnn.1 DESTINATION ${SKBUILD_DATA_DIR}/share/man/man1)
 endif()
 install(FILES data/alice29.txt DESTINATION share/openaclnn)  # what `openaclnn demo` reads
 

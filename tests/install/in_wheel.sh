@@ -26,6 +26,7 @@ pip --quiet install --no-index --find-links . openaclnn
 pip check
 
 openaclnn --version
+[[ -f venv/share/man/man1/openaclnn.1 ]] || fail "no manual page"
 python -m openaclnn doctor
 [[ $(openaclnn list --operator aclnnAdd) == *aclnnAdd* ]] || fail "list lacks aclnnAdd"
 openaclnn check embedding_dense_backward --text alice29.txt --width 64

@@ -25,6 +25,7 @@ fi
 "$source/.venv/bin/python" "$source/scripts/install_requirements.py" \
   "$home/lib64/openaclnn/python"
 [[ $(bare "$home/bin/openaclnn" --version) == [0-9]* ]] || fail "no version"
+[[ -f "$home/share/man/man1/openaclnn.1" ]] || fail "no manual page"
 ln -s "a place/bin/openaclnn" "$work/link"
 [[ $(bare "$work/link" list --operator aclnnAdd) == *aclnnAdd* ]] || fail "no list by a link"
 used=$(bare "$home/bin/openaclnn" run -- sh -c 'echo "$ASCEND_HOME_PATH"')
