@@ -92,3 +92,14 @@ def test_links_between_pages_lead_somewhere():
         if "://" not in link and not (page.parent / link).exists()
     ]
     assert len(pages) > 10 and broken == []
+
+
+def test_vendor_pages_are_of_the_operator_and_of_a_version():
+    """Each gradient's page names the one that it restates."""
+    rooms = sorted((ROOT / "src/opapi").glob("*/backward/README.md"))
+    assert rooms
+    for page in rooms:
+        text = page.read_text("utf-8")
+        title = re.match(r"# (\w+)\n", text)[1]
+        link = rf"\[aclnn{title}\]\(https://www\.hiascend\.com/\S+/aclnn{title}\.md\), CANN \d\.\d\.\S+\."
+        assert re.search(link, text), page
