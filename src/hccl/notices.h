@@ -32,6 +32,8 @@ class Notices {
   void Leave() const { Say(News::kLeft); }
   /// An operation has failed here, and no other will end well: Read says so.
   void GiveUp() { gives_up_.store(true, std::memory_order_release); }
+  /// Read has something to say.
+  bool owes() const { return gives_up_.load(std::memory_order_acquire); }
   /// After that nothing more is read or told.
   void Close() { lines_.clear(); }
 

@@ -153,7 +153,8 @@ int Operation::End(OpenaclnnMessage* message) {
     std::lock_guard lock(mutex_);
     failure = failure_;
   }
-  if (Lingers()) communicator_->GiveUp(failure);
+  // What another rank waits for may not have begun here: it needs to hear of this rank alone.
+  if (failure.code() == HCCL_E_REMOTE || Lingers()) communicator_->GiveUp(failure);
   communicator_->Finished(*this);
   Write(message, failure.text());
   return StreamCode(failure.code());

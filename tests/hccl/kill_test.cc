@@ -83,6 +83,14 @@ TEST(KillTest, ADeathIsKnownWithinASecond) { KillMany("survive", 1, 0); }
 // Each result that a rank had before it knew was that of all ranks.
 TEST(KillTest, NobodyTakesWrongNumbersOfTheDead) { KillMany("steady", 5, ranks::kLost); }
 
+TEST(KillTest, ADeathIsKnownToWhoWaitsForAnotherOne) {
+  const Variable check("OPENACLNN_CHECK", "fast");
+  for (int i = 0; i < 8 && !HasFailure(); ++i) {
+    const Variable tls("UCX_TLS", i % 2 == 0 ? "tcp,self" : nullptr);
+    ExpectSurvived("between", 3, 2, milliseconds(5 * i), 0);
+  }
+}
+
 TEST(KillTest, ADeathIsKnownWhenTheRootHasLeft) {
   ExpectSurvived("orphan", 3, 2, milliseconds(50), 0);
 }

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "hccl/hangs.h"
 #include "hccl/role.h"
 
 namespace openaclnn::ranks {
@@ -148,6 +149,26 @@ int Survive(uint32_t ranks, uint32_t rank) {
   HcclResult error = HCCL_SUCCESS;
   REQUIRE(HcclGetCommAsyncError(comm, &error));
   Require(error == HCCL_E_REMOTE, "asynchronous error", error);
+  REQUIRE(HcclCommDestroy(comm));
+  return 0;
+}
+
+/// Rank 1 waits for rank 0 alone, and that one, before it sends, for rank 2, which dies. Who was
+/// told stays, so that it is not its leaving that tells the other.
+int Between(uint32_t ranks, uint32_t rank) {
+  const aclrtStream stream = Start();
+  const HcclComm comm = MakeComm(ranks, rank, 0);
+  const Device<float> data(std::vector<float>(10, 1)), other(std::vector<float>(10, 1));
+  HcclSendRecvItem items[] = {{HCCL_SEND, data.data(), 10, HCCL_DATA_TYPE_FP32, 1},
+                              {HCCL_RECV, other.data(), 10, HCCL_DATA_TYPE_FP32, 2}};
+  if (rank == 0) REQUIRE(HcclBatchSendRecv(items, 2, comm, stream));
+  if (rank == 1) REQUIRE(HcclRecv(data.data(), 10, HCCL_DATA_TYPE_FP32, 0, comm, stream));
+  Reach("running." + std::to_string(rank));
+  if (rank == 2) AwaitFile(Job::Folder() + "/never");
+  const int code = aclrtSynchronizeStream(stream);
+  Require(code == ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, "code", code);
+  Reach("told." + std::to_string(rank));
+  AwaitFile(Job::Folder() + "/" + kEnoughFile);
   REQUIRE(HcclCommDestroy(comm));
   return 0;
 }
@@ -355,6 +376,7 @@ const bool kEntered = [] {
       {"missing", Run<Missing>},
       {"survive", Run<Survive>},
       {"idle", Run<Idle>},
+      {"between", Run<Between>},
       {"many", Run<Many>},
       {"leave", Run<Leave>},
       {"late", Run<Late>},
