@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LOCALE = ROOT / "docs/site/locale/zh_CN/LC_MESSAGES"
 _ALWAYS = (
     "ARCHITECTURE",
+    "CONFORMANCE",
     "CONTRIBUTING",
     "SECURITY",
     "build/docs/pages/gradients",
@@ -38,7 +39,9 @@ _ALWAYS = (
 _ROOMS = (path.relative_to(LOCALE).with_suffix("") for path in LOCALE.glob("src/opapi/*/*/README.po"))
 PAGES = (*_ALWAYS, *sorted(each.as_posix() for each in _ROOMS))
 
-_NO_WORDS = re.compile(r"`[^`]*`|<[^>]*>|\b(?:us|ms|[KMG]i)\b")  # code, tags, units
+_NO_WORDS = re.compile(  # code, where links lead, tags, units
+    r"`[^`]*`|\]\([^)]*\)|<[^>]*>|\b(?:us|ms|[KMG]i)\b"
+)
 _FORMULA = re.compile(r"\\(?:frac|left|mathrm|sum|text)\b")  # formula.py has its words
 
 

@@ -29,7 +29,10 @@ def test_a_new_text():
     assert check_catalogues.complaints([*SOUND, "new"], SOUND) == ["no entry for `new`"]
 
 
-@pytest.mark.parametrize("text", ["`ForkTest`, `a b`<br>`c`", "12 us (3.4 ms)", "64 Ki", "1.63 %"])
+@pytest.mark.parametrize(
+    "text",
+    ["`ForkTest`, `a b`<br>`c`", "12 us (3.4 ms)", "64 Ki", "1.63 %", "[`a`](docs/b.md), 9: `c`"],
+)
 def test_what_has_no_words_needs_no_entry(text):
     assert check_catalogues.complaints([*SOUND, text], SOUND) == []
     assert check_catalogues.complaints([*SOUND, f"{text} of"], SOUND) == [f"no entry for `{text} of`"]

@@ -5,6 +5,9 @@ python3 scripts/generate_conformance.py [--check]: needs the installed libraries
 .venv, and build/clients/results.json, which `make test-clients` and `tests/clients/run.py --try`
 leave; without it the clients' table stays as it was. --check changes nothing, looks at all but
 that table, and fails where the page is not current.
+
+What a new operator or another release changes, names and numbers, stands in paragraphs and cells of
+its own, without words: nothing of it is to be translated.
 """
 
 import json
@@ -53,6 +56,10 @@ Each operator's README lists its own under "Differs from the vendor":
 """
 
 
+def listed(names):
+    return ", ".join(f"`{name}`" for name in names)
+
+
 def exported():
     """The functions of each installed library, without those for its sisters and its own tools."""
     found = {}
@@ -94,7 +101,7 @@ def export_tables():
             ("refuses", [name for name in names if name in refused]),
         ):
             if chosen and library != "opapi":
-                yield f"\n`lib{library}.so` {title}: {', '.join(f'`{name}`' for name in chosen)}.\n"
+                yield f"\n`lib{library}.so` {title}:\n\n{listed(chosen)}.\n"
     yield "\n"
 
 
@@ -104,12 +111,12 @@ def operator_table():
     yield "|---|" + "---|" * len(FAMILIES) + "\n"
     for operator in support.operators:
         first = operator.operands[0]
-        cells = (", ".join(first.dtypes.get(family, ())) or "no" for family in FAMILIES)
-        yield f"| `{operator.api}` ({first.name}) | " + " | ".join(cells) + " |\n"
+        cells = (listed(first.dtypes.get(family, ())) or "no" for family in FAMILIES)
+        yield f"| `{operator.api}` (`{first.name}`) | " + " | ".join(cells) + " |\n"
     rest = sorted(operator.api for operator in support.supporting)
     yield "\nThe supporting operators are on every product (BFLOAT16 on A2, A3 and 950) and take the\n"
-    yield f"types that [their README](src/opapi/supporting/README.md) names: {len(rest)} of them, "
-    yield ", ".join(f"`{name}`" for name in rest) + ".\n\n"
+    yield "types that [their README](src/opapi/supporting/README.md) names.\n\n"
+    yield f"{len(rest)}: {listed(rest)}.\n\n"
 
 
 def client_table(as_it_is):
@@ -118,12 +125,13 @@ def client_table(as_it_is):
         found = re.search(re.escape(CLIENTS) + r".*?(?=^## )", before, re.MULTILINE | re.DOTALL)
         yield found[0] if found else CLIENTS + "\nNot seen yet.\n\n"
         return
-    yield CLIENTS + "\n| client | mode | result | failed |\n|---|---|---|---|\n"
+    yield CLIENTS + "\n| client | mode | tests passed, or what was seen | failed |\n|---|---|---|---|\n"
     for run in json.loads(RESULTS.read_text()):
-        mode = ", ".join(f"{name}={value}" for name, value in run["mode"].items()) or "as it is"
-        result = run["said"] or f"{run['passed']} passed"
+        mode = listed(f"{name}={value}" for name, value in run["mode"].items()) or "as it is"
+        client = f"`{run['client']}`" if run["client"].startswith("torch-npu") else run["client"]
+        result = run["said"] or run["passed"]
         result = result if run["ok"] else f"**FAILED**, {result}"
-        yield f"| {run['client']} | {mode} | {result} | {', '.join(run['failed']) or 'none'} |\n"
+        yield f"| {client} | {mode} | {result} | {', '.join(run['failed']) or 'none'} |\n"
     yield CLIENT_NOTES
 
 
@@ -144,11 +152,11 @@ def absent_groups():
     yield "## Documented, and absent here\n\n"
     yield "Of the functions that the vendor's public documentation and public clients name, beside\n"
     yield f"operators ([{DOCUMENTED.name}]({DOCUMENTED.relative_to(ROOT)})). A program that links one\n"
-    yield "does not link, and one that looks it up finds nothing.\n"
+    yield "does not link, and one that looks it up finds nothing. How many, of how many, and which:\n"
     for title, names in documented().items():
         missing = [name for name in names if name not in here]
-        listed = ", ".join(f"`{name}`" for name in missing) or "none"
-        yield f"\n{title}, {len(missing)} of {len(names)}: {listed}.\n"
+        names_of_them = f": {listed(missing)}" if missing else ""
+        yield f"\n{title}:\n\n{len(missing)} / {len(names)}{names_of_them}.\n"
     yield "\n"
 
 
@@ -158,7 +166,8 @@ def differences():
         text = readme.read_text()
         if "Differs from the vendor" in text:
             title = text.partition("\n")[0].removeprefix("# ")
-            yield f"- [{title}]({readme.relative_to(ROOT)})\n"
+            name = title if " " in title else f"`{title}`"  # of an operator
+            yield f"- [{name}]({readme.relative_to(ROOT)})\n"
 
 
 def main(arguments):
