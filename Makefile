@@ -64,13 +64,18 @@ install: build ## the toolkit to PREFIX: bin/openaclnn, include, lib64, set_env.
 uninstall: ## remove from PREFIX what install put there
 	cmake -DPREFIX="$(PREFIX)" -P cmake/uninstall.cmake
 
-.PHONY: wheel test-wheel docs
+.PHONY: wheel test-wheel wheel-aarch64 docs
 wheel: ## a wheel for glibc 2.27 and newer, in dist/
 	scripts/setup.sh run
 	scripts/wheel.sh
 
-test-wheel: wheel ## install it in Debian 13 (a chroot; root), run the tool and a C program there
+test-wheel: wheel ## install it in Debian 12 with Python alone and in Debian 13 (chroots; root), use it there
 	tests/install/wheel.sh dist
+
+wheel-aarch64: ## the wheel for aarch64 by a cross compiler, and what it does under qemu
+	scripts/setup.sh cross
+	scripts/wheel.sh dist aarch64
+	tests/install/wheel_aarch64.sh dist
 
 docs: ## the documentation's pages in English and Chinese, to build/docs/html; every link is looked at
 	scripts/setup.sh run
