@@ -264,14 +264,14 @@ TEST_F(WorkersTest, AsManyTasks) {
       Submit(stream, HeldJob::Run, &one);
     }
     EXPECT_TRUE(Comes([&] { return one.waiting == threads; }));
-    std::thread helper([&] {
+    std::thread client([&] {
       ASSERT_EQ(aclrtSetDevice(0), 0);
       EXPECT_EQ(aclrtSynchronizeStream(streams.back()), 0) << TakeMessage();
     });
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     EXPECT_EQ(one.waiting, threads) << "who synchronises is one of them, or waits";
     one.hold = false;
-    helper.join();
+    client.join();
     for (aclrtStream stream : streams) {
       EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream, 60'000), 0) << TakeMessage();
     }
