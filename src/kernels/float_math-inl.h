@@ -95,12 +95,6 @@ inline float Expm1(float x) {
   return x == 0 ? x : result;  // which has the sign of x
 }
 
-/// 1 / (1 + e^-x) of a float, in double: within 2^-34.
-inline double SigmoidOfFloat(double x) {
-  const Exponential e = ExponentialOf(Within(-700, -x, 700));
-  return 1 / (1 + MulAdd(e.power, e.rest, e.power));
-}
-
 inline float Tanh(float x) {
   // tanh |x| = -d / (d + 2), d = e^(-2 |x|) - 1
   const Exponential e = ExponentialOf(Within(-110, -2 * std::fabs(static_cast<double>(x)), 0));

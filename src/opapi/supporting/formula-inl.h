@@ -21,7 +21,6 @@ namespace openaclnn::supporting::OPENACLNN_TARGET::formula {
 using openaclnn::OPENACLNN_TARGET::kFarthestAngle;
 using openaclnn::OPENACLNN_TARGET::NearCos;
 using openaclnn::OPENACLNN_TARGET::NearSin;
-using openaclnn::OPENACLNN_TARGET::SigmoidOfFloat;
 
 /// Each NaN as the canonical one, which is how it is stored.
 template <class T>
@@ -114,14 +113,13 @@ constexpr Expression Real() {
           nullptr};
 }
 
-/// In double; of floats too, as kOfFloats. The last kOptional inputs may be left out, and are 1
-/// then.
-template <int kInputs, int kOptional, auto kFunction, auto kOfFloats = kFunction>
+/// In double, of floats too. The last kOptional inputs may be left out, and are 1 then.
+template <int kInputs, int kOptional, auto kFunction>
 constexpr Expression Wide() {
   Expression expression = {kInputs, false, nullptr, LoopOf<kInputs, kFunction, double>, nullptr};
-  expression.widened = LoopOf<kInputs, kOfFloats, double, float>;
-  expression.rounded = LoopOfRounding<kInputs, 0, kOfFloats>;
-  expression.plain = LoopOfRounding<kInputs, kOptional, kOfFloats>;
+  expression.widened = LoopOf<kInputs, kFunction, double, float>;
+  expression.rounded = LoopOfRounding<kInputs, 0, kFunction>;
+  expression.plain = LoopOfRounding<kInputs, kOptional, kFunction>;
   expression.optional = kOptional;
   return expression;
 }

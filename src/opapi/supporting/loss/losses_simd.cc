@@ -11,17 +11,8 @@ using formula::Exp;
 using formula::Log;
 using formula::Log1p;
 using formula::Max;
-using formula::SigmoidOfFloat;
+using formula::Sigmoid;
 using formula::Wide;
-
-namespace {
-
-template <double (*kSigmoid)(double)>
-constexpr auto LogitsGradient = [](double g, double a, double t, double w, double p, auto) {
-  return g * w * ((p * t + 1 - t) * kSigmoid(a) - p * t);
-};
-
-}  // namespace
 
 namespace expressions {
 
@@ -57,7 +48,9 @@ const Expression kLogitsCrossEntropy = Wide<4, 2, [](auto a, auto t, auto w, aut
   return w * ((1 - t) * a + ((p - 1) * t + 1) * softplus);
 }>();
 const Expression kLogitsCrossEntropyGradient =
-    Wide<5, 2, LogitsGradient<formula::Sigmoid<double>>, LogitsGradient<SigmoidOfFloat>>();
+    Wide<5, 2, [](auto g, auto a, auto t, auto w, auto p, auto) {
+      return g * w * ((p * t + 1 - t) * Sigmoid(a) - p * t);
+    }>();
 // s: whether the target is a logarithm. Of one that has none the loss is no number, that of 0 too.
 const Expression kKlDiv = Wide<2, [](auto a, auto t, auto s) {
   return s[0] != 0 ? Exp(t) * (t - a)
