@@ -21,16 +21,11 @@ Status ReadParts(const char* operand, const uint64_t* counts, const uint64_t* pl
                  uint32_t ranks, uint32_t size, Parts* out) {
   for (uint32_t i = 0; i < ranks; ++i) {
     Part part{};
-    uint64_t end = 0;
     Status status = CountBytes(operand, counts[i], size, &part.bytes);
     if (status.ok()) status = CountBytes(operand, places[i], size, &part.offset);
     if (!status.ok()) return status;
-    if (part.bytes > 0 && __builtin_add_overflow(part.offset, part.bytes, &end)) {
-      return Status(HCCL_E_PARA, Concat(operand, " displacement is ", places[i],
-                                        ", expected one that is in the buffer"));
-    }
     out->parts.push_back(part);
-    out->end = std::max(out->end, end);
+    if (part.bytes > 0) out->end = std::max(out->end, part.offset + part.bytes);  // 63 bits each
   }
   return {};
 }

@@ -102,6 +102,44 @@ TEST_F(ErrorTest, CommunicatorsAreChecked) {
   ExpectSays(HcclCommInitRootInfoConfig(1, &info, 0, &config, &comm), HCCL_E_PARA, "size is 31");
 }
 
+// Of exchanges between all, of batches and of groups.
+TEST_F(ErrorTest, PartsAndMessagesAreNamed) {
+  float* const data = data_->data();
+  const HcclComm comm = ranks_->comm(0);
+  const aclrtStream stream = ranks_->stream(0);
+  ExpectSays(HcclAlltoAll(data, 4, kFloat, data + 50, 5, kFloat, comm, stream), HCCL_E_PARA,
+             "recvCount value is 5, expected as many bytes as sendCount, 16");
+  const auto exchange = [&](uint64_t own, uint64_t received, uint64_t place) {
+    const uint64_t sends[] = {own, 1}, receives[] = {received, 1}, places[] = {place, 8};
+    return HcclAlltoAllV(data, sends, places, kFloat, data + 50, receives, places, kFloat, comm,
+                         stream);
+  };
+  ExpectSays(exchange(3, 2, 0), HCCL_E_PARA,
+             "recvCounts value of the rank itself is 8 bytes, expected 12 as sendCounts has it");
+  ExpectSays(exchange(uint64_t{1} << 62, 0, 0), HCCL_E_PARA, "sendCounts count is");
+  ExpectSays(exchange(2, 2, uint64_t{1} << 40), HCCL_E_PARA, "leave their allocation");
+  ExpectSays(exchange(2, 2, (uint64_t{1} << 61) - 1), HCCL_E_PARA, "sendBuf count is");
+  ExpectSays(exchange(2, 2, uint64_t{1} << 61), HCCL_E_PARA, "sendCounts count is");
+  ExpectSays(HcclGroupEnd(), HCCL_E_PARA, "group state is closed, expected an HcclGroupStart");
+  HcclSendRecvItem item = {HCCL_SEND, data, 1, HcclDataType(99), 1};
+  ExpectSays(HcclBatchSendRecv(&item, 1, comm, stream), HCCL_E_PARA, "dataType value is 99");
+  item = {HcclSendRecvType(2), data, 1, kFloat, 1};
+  ExpectSays(HcclBatchSendRecv(&item, 1, comm, stream), HCCL_E_PARA,
+             "sendRecvType value is 2, expected HCCL_SEND (0) or HCCL_RECV (1)");
+  HcclConfigValue value = {2};
+  ExpectSays(HcclSetConfig(HCCL_DETERMINISTIC, value), HCCL_E_PARA,
+             "configValue value is 2, expected 0 or 1");
+  HcclCommConfig config;
+  HcclCommConfigInit(&config);
+  std::memset(config.hcclCommName, 'n', sizeof(config.hcclCommName));
+  HcclRootInfo info = {};
+  HcclComm made = nullptr;
+  ExpectSays(HcclCommInitRootInfoConfig(1, &info, 0, &config, &made), HCCL_E_PARA,
+             "config hcclCommName is longer than 127 characters, expected fewer");
+  data_->Free();
+  ExpectSays(AllReduce(data, data, 1), HCCL_E_PARA, "which is device memory that was freed");
+}
+
 TEST_F(ErrorTest, OneRankNeedsNobody) {
   HcclRootInfo info;
   ASSERT_EQ(HcclGetRootInfo(&info), HCCL_SUCCESS) << TakeMessage();
