@@ -42,6 +42,18 @@ struct GemmRows {
   bool merge;  // groups with all places may share blocks
 };
 
+/// All rows have all terms.
+inline GemmRows RowsOfAll(int64_t rows, int64_t terms) {
+  return {.groups = 1,
+          .group_rows = rows,
+          .first = 0,
+          .step = 1,
+          .length = 1,
+          .places = 1,
+          .place_terms = terms,
+          .merge = false};
+}
+
 /// Rows of C that are worked on together, and their terms.
 struct GemmBlock {
   int64_t row_begin, row_end, term_begin, term_end;

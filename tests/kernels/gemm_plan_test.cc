@@ -48,14 +48,7 @@ struct Shape {
     gemm.c_dtype = ACL_FLOAT;
     gemm.terms = terms;
     gemm.columns = columns;
-    gemm.rows = {.groups = 1,
-                 .group_rows = rows,
-                 .first = 0,
-                 .step = 1,
-                 .length = 1,
-                 .places = 1,
-                 .place_terms = terms,
-                 .merge = false};
+    gemm.rows = RowsOfAll(rows, terms);
     if (taps > 1) {
       gemm.rows = {.groups = rows,
                    .group_rows = 1,

@@ -129,14 +129,7 @@ struct Product {
     gemm.added = {d.view(), d.dtype};
     gemm.terms = n.terms;
     gemm.columns = n.columns;
-    gemm.rows = {.groups = 1,
-                 .group_rows = n.rows,
-                 .first = 0,
-                 .step = 1,
-                 .length = 1,
-                 .places = 1,
-                 .place_terms = n.terms,
-                 .merge = false};
+    gemm.rows = RowsOfAll(n.rows, n.terms);
     if (n.batches > 1) {
       gemm.batches = {n.batches, a.batches(n.batches), b.batches(n.batches), c.batches(n.batches),
                       d.batches(n.batches)};

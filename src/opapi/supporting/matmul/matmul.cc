@@ -235,14 +235,7 @@ Gemm GemmOf(const MatrixProduct& product, Rounding round_a, Rounding round_b) {
   }
   gemm.c = RowsOf(product.c, rows_batch, product.rows);
   if (gemm.adds) gemm.added.view = RowsOf(product.added, rows_batch, product.rows);
-  gemm.rows = {.groups = 1,
-               .group_rows = product.rows * CountOf(rows_batch),
-               .first = 0,
-               .step = 1,
-               .length = 1,
-               .places = 1,
-               .place_terms = product.terms,
-               .merge = false};
+  gemm.rows = RowsOfAll(product.rows * CountOf(rows_batch), product.terms);
   PlanGemm(&gemm);
   return gemm;
 }

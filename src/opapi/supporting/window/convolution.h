@@ -78,18 +78,6 @@ inline TapMatrix DenseMatrix(const Operand& like, int8_t math_type, const Produc
           .transposed = false};
 }
 
-/// All rows have all terms.
-inline GemmRows RowsOfAll(int64_t rows, int64_t terms) {
-  return {.groups = 1,
-          .group_rows = rows,
-          .first = 0,
-          .step = 1,
-          .length = 1,
-          .places = 1,
-          .place_terms = terms,
-          .merge = false};
-}
-
 /// At least INT64_MAX where a number does not hold them: a product of three may leave __int128.
 inline __int128 BytesOfRows(int64_t rows, int64_t width, int64_t bytes) {
   return __int128{ScratchBytes(__int128{rows} * width)} * bytes;
