@@ -5,6 +5,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/support/device.h"
@@ -22,6 +23,10 @@ inline std::vector<std::vector<Variable>> BitSettings() {
   }
   return settings;
 }
+
+/// Whether products are fused with sums under a setting, by its name: the baseline has no FMA, and
+/// bits of its own where there is any.
+inline bool IsFused(std::string_view setting) { return setting != "OPENACLNN_SIMD=baseline"; }
 
 /// Calls body(name, device) under each setting that this machine has; the first one twice.
 template <class Body>

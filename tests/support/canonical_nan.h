@@ -125,8 +125,7 @@ inline void ExpectCanonicalNans(std::span<const FloatType> types, NanCall call) 
         const Outputs outputs = call(device, operands);
         for (const Bytes& output : outputs) EXPECT_GT(CountNans(type, output), 0);
         // Without fused products sums may differ; with them no bit does.
-        const bool fused = !setting.ends_with("baseline");
-        const auto [entry, added] = first.emplace(std::pair(type.dtype, fused), outputs);
+        const auto [entry, added] = first.emplace(std::pair(type.dtype, IsFused(setting)), outputs);
         EXPECT_TRUE(added || entry->second == outputs);
       }
     }

@@ -96,7 +96,7 @@ TEST(Softmax, NoSettingAndNoStrideChangesABit) {
     // Results under the first setting, and those without FMA, whose bits are their own.
     std::vector<Doubles> first_of[2];
     UnderEachSetting([&](const std::string& setting, const Device& device) {
-      std::vector<Doubles>& first = first_of[setting == "OPENACLNN_SIMD=baseline" ? 1 : 0];
+      std::vector<Doubles>& first = first_of[IsFused(setting) ? 0 : 1];
       Random random(72);
       size_t at = 0;
       for (const int64_t n : {7, 65, 4097, 9001}) {

@@ -116,8 +116,7 @@ TEST(SupportingElementwise, FunctionsOfFloatsAreNear) {
                      [&](auto... o) { return each.plan(self.handle(), Handle(out), o...); })
                     .message,
                 "");
-      const bool fused = setting != "OPENACLNN_SIMD=baseline";
-      const auto [found, fresh] = results.emplace(std::pair(&each, fused), out.Read());
+      const auto [found, fresh] = results.emplace(std::pair(&each, IsFused(setting)), out.Read());
       EXPECT_TRUE(fresh || out.Read() == found->second) << "other bits than before";
     }
   });

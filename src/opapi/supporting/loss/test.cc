@@ -194,7 +194,7 @@ TEST(Loss, OfFloatsIsThatOfDoubles) {
       std::vector<Doubles> first, first_of_floats;
       UnderEachSetting([&, n = n](const std::string& setting, const Device& device) {
         SCOPED_TRACE(testing::Message() << setting << ", " << dtype << ", width " << n);
-        const bool fused = setting != "OPENACLNN_SIMD=baseline";  // without FMA: bits of its own
+        const bool fused = IsFused(setting);
         const Layout dense = DenseLayout({3, n}), columns{{3, n}, {1, 4}, 0, 4 * n};
         for (const Layout& layout : {dense, columns}) {
           const auto want = ResultsOf(device, ACL_DOUBLE, ACL_DOUBLE, layout, x, t);
