@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Fetches the test libraries for aarch64 and unpacks them; nothing is installed, no root is needed.
+# Fetches packages for aarch64, the test libraries where none is named, and unpacks them; nothing is
+# installed, no root is needed.
 #
-#   aarch64_packages.sh DIR
+#   aarch64_packages.sh DIR [PACKAGE...]
 #
 # With a package index of its own, so that the machine's knows of no second architecture.
 set -euo pipefail
 mkdir -p "$1"
 root=$(cd "$1" && pwd)
-packages=(libgtest-dev libgmock-dev librapidcheck-dev)
+shift
+packages=("$@")
+(($#)) || packages=(libgtest-dev libgmock-dev librapidcheck-dev)
 [[ -e $root/complete ]] && exit
 
 apt=$root/apt

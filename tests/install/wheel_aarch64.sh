@@ -21,20 +21,8 @@ wheel=$(echo "$1"/openaclnn-*manylinux_2_27_aarch64.whl)
 [[ -f $wheel ]] || fail "no wheel for aarch64 and glibc 2.27 in $1: scripts/wheel.sh $1 aarch64"
 mkdir -p "$parts"
 
-# A system to run in, with a package index of its own.
-if [[ ! -e $system/complete ]]; then
-  apt=$parts/apt
-  rm -rf "$system" "$apt"
-  mkdir -p "$system" "$apt/lists/partial" "$apt/cache/archives/partial" "$apt/state"
-  : >"$apt/status"
-  options=(-qq -o APT::Architecture=arm64 -o APT::Architectures::=arm64 -o APT::Sandbox::User=
-    -o "Dir::State=$apt/state" -o "Dir::State::lists=$apt/lists" -o "Dir::State::status=$apt/status"
-    -o "Dir::Cache=$apt/cache")
-  apt-get "${options[@]}" update
-  (cd "$apt" && apt-get "${options[@]}" download "${packages[@]/%/:arm64}")
-  for package in "$apt"/*.deb; do dpkg -x "$package" "$system"; done
-  touch "$system/complete"
-fi
+# A system to run in.
+scripts/aarch64_packages.sh "$system" "${packages[@]}"
 rm -rf "$parts/site"
 .venv/bin/python -m pip --disable-pip-version-check --quiet install --target "$parts/site" \
   --python-version 3.11 --platform manylinux_2_27_aarch64 --platform manylinux_2_28_aarch64 \
