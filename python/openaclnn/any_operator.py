@@ -212,8 +212,7 @@ def _repeated(texts: list[str], inputs: dict) -> list[str]:
     """One .safetensors file takes the whole list, which is as long as the first of the inputs'."""
     if len(texts) > 1 or not tensor_files.takes_several(Path(texts[0])):
         return texts
-    lengths = [len(each) for each in inputs.values() if isinstance(each, list)]
-    return texts * max(lengths[0] if lengths else 1, 1)
+    return texts * max(wanted.list_length(inputs), 1)
 
 
 def _output(name: str, text: str) -> tuple[Path, wanted.Output]:

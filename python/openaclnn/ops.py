@@ -186,12 +186,12 @@ def _output(name: str, value) -> wanted.Output:
 
 def _lengthen(declared: Declared, outputs: dict, inputs: dict) -> None:
     """A list of results that has one word for all is as long as the first list of inputs."""
-    lengths = [len(each) for each in inputs.values() if isinstance(each, list)]
+    length = wanted.list_length(inputs)
     for each in declared.outputs:
         made = outputs.get(each.name)
-        if isinstance(made, list) and len(made) == 1 and lengths and not each.is_in_place:
+        if isinstance(made, list) and len(made) == 1 and not each.is_in_place:
             only = made[0]
-            outputs[each.name] = [wanted.Output(only.shape, only.dtype) for _ in range(lengths[0])]
+            outputs[each.name] = [wanted.Output(only.shape, only.dtype) for _ in range(length)]
 
 
 def _attribute(argument: Argument, value, inputs: dict):

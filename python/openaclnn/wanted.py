@@ -65,6 +65,11 @@ def precision(inputs: dict) -> type[np.floating]:
     return np.float64 if any(each.dtype == np.float64 for each in arrays) else np.float32
 
 
+def list_length(inputs: dict) -> int:
+    """How many results there are in a list that has one word for all: as the first list of inputs."""
+    return next((len(each) for each in inputs.values() if isinstance(each, list)), 1)
+
+
 class _Guesses:
     """What the outputs are taken to be, and what the operator has said of them."""
 
@@ -85,7 +90,7 @@ class _Guesses:
         return any(
             isinstance(each, Output) and None in (each.shape, each.dtype)
             for output in self._given.values()
-            for each in (output if isinstance(output, list) else [output])
+            for each in _members(output)
         )
 
     def outputs(self) -> dict:
@@ -165,7 +170,7 @@ class _Guesses:
 
     def _first_dtype(self) -> np.dtype:
         for value in self.inputs.values():
-            for _, dtype in value if isinstance(value, list) else [value]:
+            for _, dtype in _members(value):
                 return dtype
         return np.dtype(np.float32)
 
