@@ -46,7 +46,7 @@ def test_pages_are_files(capsys):
     assert check_catalogues.main(["--pages"]) == 0
     pages = capsys.readouterr().out.strip().split(",")
     made = [each for each in pages if each.startswith("build/")]
-    assert len(pages) > 10 and len(made) == 1
+    assert len(pages) > 10 and made
     assert all((check_catalogues.ROOT / each).is_file() for each in set(pages) - set(made))
 
 
