@@ -180,7 +180,10 @@ TEST_F(GemmPlan, PairsAreOfBFloat16) {
     PlanGemm(&gemm);
     return gemm.pairs;
   };
-  const bool has = Simd() == OPENACLNN_SIMD_AVX512_BF16;
+  Gemm any = Shape{1, 1, 1}.gemm();
+  PlanGemm(&any);
+  // The processor has such products, and kernels for it are in this build.
+  const bool has = Simd() == OPENACLNN_SIMD_AVX512_BF16 && any.kernels->pairs;
   EXPECT_EQ(pairs([](Gemm*) {}), has);
   EXPECT_FALSE(pairs([](Gemm* gemm) { gemm->a.dtype = ACL_FLOAT16; }));
   EXPECT_FALSE(pairs([](Gemm* gemm) { gemm->b.dtype = ACL_FLOAT; }));
