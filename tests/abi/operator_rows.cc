@@ -2,6 +2,9 @@
 // The tables of handle_rows.h for libopapi.so.
 #include <dlfcn.h>
 
+#include <memory>
+#include <utility>
+
 #include "abi/exports.h"
 #include "abi/handle_rows.h"
 #include "abi/phase1_rows.h"
@@ -31,6 +34,33 @@ void AddPhases2(std::vector<HandleRow>* rows) {
 }
 
 }  // namespace
+
+void AddArguments(const char* api, std::initializer_list<std::pair<Argument, HandleKind>> arguments,
+                  Names names, std::function<int(size_t, void*)> call,
+                  std::vector<HandleRow>* rows) {
+  const auto shared = std::make_shared<const decltype(call)>(std::move(call));
+  const auto* next = names.begin();
+  for (size_t place = 0; place < arguments.size(); ++place) {
+    const auto& [argument, kind] = arguments.begin()[place];
+    const auto with = [shared, place](void* open) { return (*shared)(place, open); };
+    if (argument == Argument::kHandle) {
+      std::string name = *next++;
+      const bool optional = name.ends_with('?');
+      if (optional) name.pop_back();
+      const int code = ACLNN_ERR_PARAM_INVALID;
+      const bool may_be_null = optional || name.ends_with("Optional");
+      rows->push_back({api, kind, with, code, code,
+                       may_be_null ? kAnyResult : int{ACLNN_ERR_PARAM_NULLPTR},
+                       // Arrays are looked at after the tensors, which are not what any operator
+                       // wants.
+                       kind == HandleKind::kIntArray ? "" : name + " value is", name});
+    } else if (argument != Argument::kOther) {
+      const std::string name = argument == Argument::kExecutor ? "executor" : "workspaceSize";
+      const int code = ACLNN_ERR_PARAM_NULLPTR;  // of which phase 1 asks first
+      rows->push_back({api, HandleKind::kMemory, with, code, code, code, name + " value is"});
+    }
+  }
+}
 
 std::vector<HandleRow> OperatorRows(const Live& live) {
   std::vector<HandleRow> rows;

@@ -2,9 +2,10 @@
 // Rows of handle_rows.h from the type of an operator's phase 1.
 #pragma once
 
-#include <string>
-#include <tuple>
+#include <functional>
+#include <initializer_list>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "abi/handle_rows.h"
@@ -12,10 +13,9 @@
 
 namespace openaclnn {
 
-using Names = std::vector<std::string>;
-
-/// Ends the name of a handle that may be null although its name does not say so.
-inline constexpr char kMayBeNull = '?';
+/// Of the handles among the arguments of a phase 1, in order. A name that ends with `?` is of one
+/// that may be null although its name does not say so.
+using Names = std::initializer_list<const char*>;
 
 inline uint64_t g_size;
 inline aclOpExecutor* g_executor;
@@ -46,67 +46,49 @@ constexpr HandleKind kKindOf = kIsTensor<T>    ? HandleKind::kTensor
                                : kIsFlags<T>   ? HandleKind::kBoolArray
                                                : HandleKind::kCount;
 
-/// An argument of phase 1 that is no reason to refuse a handle.
+/// What a row is made of: a handle, or where phase 1 writes.
+enum class Argument { kHandle, kWorkspaceSize, kExecutor, kOther };
+
 template <class T>
-T Sound(const Live& live) {
-  if constexpr (kKindOf<T> != HandleKind::kCount) {
-    return static_cast<T>(live[kKindOf<T>]);
-  } else if constexpr (std::is_same_v<T, uint64_t*>) {
-    return &g_size;
-  } else if constexpr (std::is_same_v<T, aclOpExecutor**>) {
-    return &g_executor;
+constexpr Argument kArgumentOf = kKindOf<T> != HandleKind::kCount     ? Argument::kHandle
+                                 : std::is_same_v<T, uint64_t*>       ? Argument::kWorkspaceSize
+                                 : std::is_same_v<T, aclOpExecutor**> ? Argument::kExecutor
+                                                                      : Argument::kOther;
+
+/// `open`, or an argument that is no reason to refuse it.
+template <class T>
+T Given(const Live& live, bool is_open, void* open) {
+  if constexpr (kArgumentOf<T> == Argument::kHandle) {
+    return static_cast<T>(is_open ? open : live[kKindOf<T>]);
+  } else if constexpr (kArgumentOf<T> == Argument::kWorkspaceSize) {
+    return is_open ? static_cast<T>(open) : &g_size;
+  } else if constexpr (kArgumentOf<T> == Argument::kExecutor) {
+    return is_open ? static_cast<T>(open) : &g_executor;
   } else {
     return T{};
   }
 }
 
-/// One row for the argument at kIndex, if it is a handle.
-template <size_t kIndex, class... Args>
-void AddArgument(const Live& live, const char* api, aclnnStatus (*plan)(Args...),
-                 const Names& names, size_t* next, std::vector<HandleRow>* rows) {
-  using T = std::tuple_element_t<kIndex, std::tuple<Args...>>;
-  if constexpr (kKindOf<T> != HandleKind::kCount) {
-    std::string name = names.at((*next)++);
-    const bool optional = name.ends_with(kMayBeNull);
-    if (optional) name.pop_back();
-    const int code = ACLNN_ERR_PARAM_INVALID;
-    const std::tuple<Args...> sound(Sound<Args>(live)...);
-    rows->push_back(
-        {api, kKindOf<T>,
-         [sound, plan](void* handle) {
-           auto arguments = sound;
-           std::get<kIndex>(arguments) = static_cast<T>(handle);
-           return std::apply(plan, arguments);
-         },
-         code, code,
-         name.ends_with("Optional") || optional ? kAnyResult : int{ACLNN_ERR_PARAM_NULLPTR},
-         // Arrays are looked at after the tensors, which are not what any operator wants.
-         kIsArray<T> ? "" : name + " value is", name});
-  } else if constexpr (std::is_same_v<T, uint64_t*> || std::is_same_v<T, aclOpExecutor**>) {
-    // Where phase 1 writes, of which it asks first.
-    const char* name = std::is_same_v<T, uint64_t*> ? "workspaceSize" : "executor";
-    const int code = ACLNN_ERR_PARAM_NULLPTR;
-    const std::tuple<Args...> sound(Sound<Args>(live)...);
-    rows->push_back({api, HandleKind::kMemory,
-                     [sound, plan](void* memory) {
-                       auto arguments = sound;
-                       std::get<kIndex>(arguments) = static_cast<T>(memory);
-                       return std::apply(plan, arguments);
-                     },
-                     code, code, code, name + std::string(" value is")});
-  }
-}
+/// A row for each of `arguments` that `call` may leave open: it takes its place and what stands
+/// there.
+void AddArguments(const char* api, std::initializer_list<std::pair<Argument, HandleKind>> arguments,
+                  Names names, std::function<int(size_t, void*)> call,
+                  std::vector<HandleRow>* rows);
 
-/// Every handle among the arguments of a phase 1, and what it writes; `names` are the handles', in
-/// order.
+/// Every handle among the arguments of a phase 1, and what it writes. All but the call of it is
+/// compiled once.
 template <class... Args>
-void AddPhase1(const Live& live, const char* api, aclnnStatus (*plan)(Args...), const Names& names,
+void AddPhase1(const Live& live, const char* api, aclnnStatus (*plan)(Args...), Names names,
                std::vector<HandleRow>* rows) {
-  size_t next = 0;
-  [&]<size_t... kIndex>(std::index_sequence<kIndex...>) {
-    (AddArgument<kIndex>(live, api, plan, names, &next, rows), ...);
-  }
-  (std::index_sequence_for<Args...>());
+  AddArguments(
+      api, {{kArgumentOf<Args>, kKindOf<Args>}...}, names,
+      [live, plan](size_t place, void* open) {
+        return [&]<size_t... kPlace>(std::index_sequence<kPlace...>) {
+          return plan(Given<Args>(live, kPlace == place, open)...);
+        }
+        (std::index_sequence_for<Args...>());
+      },
+      rows);
 }
 
 }  // namespace openaclnn
