@@ -29,6 +29,8 @@ myst_enable_extensions = ["tasklist"]
 myst_heading_anchors = 3
 myst_links_external_new_tab = False
 
+smartquotes_action = "qe"  # two hyphens begin an option and are no dash
+
 html_theme = "furo"
 html_math_renderer = "mathml"
 html_static_path = ["static"]
