@@ -20,6 +20,7 @@ _ALWAYS = (
     "CONFORMANCE",
     "CONTRIBUTING",
     "SECURITY",
+    "build/docs/pages/cli",
     "build/docs/pages/gradients",
     "build/docs/pages/runtime_acl",
     "build/docs/pages/runtime_acl_base",
