@@ -42,6 +42,7 @@ def check(tree, capsys):
         {"data/text.txt": LINES},
         {"src/ascendcl/error_table.inc": LINES},
         {"docs/site/locale/zh_CN/LC_MESSAGES/docs/errors.po": LINES},
+        {"docs/site/locale/zh_CN/LC_MESSAGES/build/docs/pages/runtime_acl_rt.po": LINES},
         {"src/opapi/supporting/order/operators.toml": LINES},
         {"src/long.cc": "", "src/moved.cc": LINES + "int y;\n"},  # a move, and a line
         {"src/long.cc": "int x;\n", "src/one.cc": LINES[:3000], "src/two.cc": LINES[3000:]},
