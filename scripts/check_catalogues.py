@@ -29,6 +29,7 @@ _ALWAYS = (
     "build/docs/pages/runtime_acl_op",
     "build/docs/pages/runtime_acl_op_compiler",
     "build/docs/pages/runtime_acl_prof",
+    "build/docs/pages/runtime_acl_rt",
     "build/docs/pages/runtime_aclnn_base",
     "build/docs/pages/runtime_hccl",
     "build/docs/pages/runtime_hccl_types",
