@@ -12,7 +12,8 @@ _TAG = re.compile(
     r"^@(?P<tag>param|retval|return|deprecated|note)(?:\[(?P<way>[a-z,]+)\])?\s+", re.M
 )
 _NAMED = ("param", "retval")
-_FUNCTION = re.compile(r"^ACL_FUNC_VISIBILITY\b[^;(]*?(?P<name>\w+)\(", re.M)
+_FUNCTION = re.compile(r"^(?:ACL_FUNC_VISIBILITY|static inline)\b[^;(]*?(?P<name>\w+)\(", re.M)
+_NAMES = re.compile(r"(?P<names>(?:\S+, )*\S+) ?(?P<said>.*)")
 _OTHER = re.compile(
     r"#define\s+(?P<macro>\w+)|typedef [^;{]*\(\*(?P<pointer>\w+)\)"
     r"|typedef [^;{]*?(?P<type>\w+);|\}\s*(?P<body>\w+);"
@@ -21,7 +22,7 @@ _OTHER = re.compile(
 
 @dataclass
 class Tag:
-    """@param[way] name text, @retval name text, @return text."""
+    """@param[way] name text, @retval name text or name, name text, @return text."""
 
     tag: str
     way: str
@@ -73,17 +74,20 @@ def tagged(comment: str) -> tuple[str, list[Tag]]:
     tags = []
     for place, end in zip(places, ends, strict=True):
         words = " ".join(text[place.end() : end].split())
-        name, said = (words.split(" ", 1) + [""])[:2] if place["tag"] in _NAMED else ("", words)
+        name, said = _NAMES.match(words).groups() if place["tag"] in _NAMED else ("", words)
         tags.append(Tag(place["tag"], place["way"] or "in", name, said))
     return text[: places[0].start() if places else len(text)].strip(), tags
 
 
 def _declaration_end(text: str, start: int) -> int:
-    """Behind the declaration that begins at `start`: its semicolon, or a directive's line."""
+    """Behind the declaration that begins at `start`: its semicolon, the body of a function, or a
+    directive's line."""
     if text[start] == "#":
         return _LINE.match(text, start).end()
+    has_body = text.startswith("static inline", start)
+    end, inside = ("}", 1) if has_body else (";", 0)
     depth, place = 0, start
-    while text[place] != ";" or depth:
+    while text[place] != end or depth != inside:
         comment = _COMMENT.match(text, place)
         if comment:
             place = comment.end()
@@ -123,6 +127,8 @@ def read(path: Path) -> Header:
         below = not text[:place].endswith("\n\n")
         behind = _declaration_end(text, place)
         code, place = text[place:behind].rstrip("\n"), behind
+        if code.startswith("static inline"):
+            code = code.split(" {", 1)[0] + ";"
         _attach(header, group, code, below)
     header.entries = [
         each for each in header.entries if each.names and not each.code.startswith("#if")

@@ -29,6 +29,7 @@ typedef enum Kind { A = 0, /**< the first */ } Kind;
  * @param[out] out the thing,
  *     which is new.
  * @retval 161001 out is null.
+ * @retval A, B it is neither.
  * @return also others.
  */
 ACL_FUNC_VISIBILITY int make(void** out,
@@ -39,6 +40,14 @@ ACL_FUNC_VISIBILITY void* first(void);
 
 ACL_FUNC_VISIBILITY int second(void);
 /** @} */
+
+/** Whole. */
+static inline int whole(int a) {
+  if (a) {
+    return 1;
+  }
+  return 0;
+}
 
 /** A row. */
 ACL_FUNC_VISIBILITY int third(void);
@@ -63,15 +72,17 @@ def read(tmp_path):
 def test_read(read):
     header = read()
     assert (header.title, header.general) == ("What a thing is.", "What holds for all.")
-    kind, make, both, row = header.entries
+    kind, make, both, whole, row = header.entries
     assert (kind.names, kind.functions, kind.section) == (["Kind"], [], "")
     assert (make.names, make.section, make.comment) == (["make"], "Things", "Makes a thing.")
     assert make.tags == [
         header_comments.Tag("param", "out", "out", "the thing, which is new."),
         header_comments.Tag("retval", "in", "161001", "out is null."),
+        header_comments.Tag("retval", "in", "A, B", "it is neither."),
         header_comments.Tag("return", "in", "", "also others."),
     ]
     assert (both.names, both.comment) == (["first", "second"], "Both.")
+    assert (whole.names, whole.code) == (["whole"], "static inline int whole(int a);")
     assert (row.names, row.comment) == (["third", "fourth"], "A row.")
 
 
@@ -108,3 +119,8 @@ def test_a_page():
     assert "| `devPtr` (out) | its address, a multiple of 64. |" in text
     assert "| `ACL_ERROR_RT_MEMORY_ALLOCATION` | there is not that much memory. |" in text
     assert "[`aclrtFree`](runtime_acl_rt.md#aclrtfree)" in page
+
+
+def test_codes_with_one_meaning():
+    page = runtime_pages.pages()["runtime_acl_op_compiler"]
+    assert "| `ACL_ERROR_OP_INPUT_NOT_MATCH`, `ACL_ERROR_OP_OUTPUT_NOT_MATCH` | the op" in page

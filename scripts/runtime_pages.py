@@ -92,7 +92,8 @@ def entry_text(entry: header_comments.Entry, links: Links) -> str:
             way = "" if tag.way == "in" else f" ({tag.way})"
             parameters.append(f"| `{tag.name}`{way} | {said} |\n")
         elif tag.tag == "retval":
-            codes.append(f"| `{tag.name}` | {said} |\n")
+            names = tag.name.replace(", ", "`, `")
+            codes.append(f"| `{names}` | {said} |\n")
         else:
             words = {"return": "Returns", "deprecated": "Deprecated:", "note": "Note:"}[tag.tag]
             parts.append(f"{words} {said}")

@@ -90,7 +90,7 @@ typedef struct aclOpExecutor aclOpExecutor;
  * @param storageDimsNum number of its axes, 0 for one element; with 0 or 1 memory may hold more.
  * @param tensorData address in device memory; may be NULL until phase 2.
  * @return the tensor, to be ended with aclDestroyTensor; NULL when viewDims or storageDims is null
- *     although its number is not 0, or memory is short.
+ *     although its number is not 0, a number is above 65,536, or memory is short.
  */
 ACL_FUNC_VISIBILITY aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum,
                                                aclDataType dataType, const int64_t* stride,
@@ -113,7 +113,7 @@ ACL_FUNC_VISIBILITY aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t
  * @param tensorData address in device memory; may be NULL until phase 2.
  * @retval 161001 tensor is null, or viewDims or storageDims is null although its number is not 0;
  *     the tensor stays as it was.
- * @retval 161002 tensor is not a live tensor.
+ * @retval 161002 tensor is not a live tensor, or has more than 65,536 axes or its storage has.
  */
 ACL_FUNC_VISIBILITY aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims,
                                               uint64_t viewDimsNum, aclDataType dataType,
