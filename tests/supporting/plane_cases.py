@@ -161,3 +161,13 @@ def avg_pool3d_backward(d: Draw) -> Case:
     gradient = d.array((*array.shape[:-3], *lengths), None, "tame")
     given |= {"gradOutput": gradient, "self": array}
     return Case(given, "double", {"output": d.first}, ("self",))
+
+
+def max_unpool(d: Draw) -> Case:
+    dims = _dims(d)
+    array = d.array(_batch(d, dims, False))
+    size = [n + d.whole(0, 3) for n in array.shape[-dims:]]
+    places = d.random.integers(0, int(np.prod(size)), array.shape).astype(d.one(PLACES))
+    given = {"self": array, "indices": places, "outputSize": size}
+    given |= {each.name: [d.whole(1, 3)] * dims for each in d.record.plain("ints")[1:]}
+    return Case(given, "stored", {"out": d.first})

@@ -170,3 +170,11 @@ def avg_pool3d(x, *setting):
 
 def avg_pool3d_backward(gradient, x, *setting):
     return _weighted(gradient, [each.T for each in _pooling(x, *setting)])
+
+
+def max_unpool(x, indices, size):
+    lead, dims = x.shape[: x.ndim - len(size)], len(size)
+    out = np.zeros((math.prod(lead), math.prod(size)), x.dtype)
+    rows = (len(out), math.prod(x.shape[-dims:]))
+    np.put_along_axis(out, indices.reshape(rows).astype(np.int64), x.reshape(rows), 1)
+    return out.reshape(*lead, *size)

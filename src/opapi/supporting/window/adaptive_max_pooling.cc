@@ -3,8 +3,7 @@
 #include "generated/window.h"
 #include "kernels/rows.h"
 #include "supporting/along.h"
-#include "supporting/places.h"
-#include "supporting/window/planes.h"
+#include "supporting/window/flat_planes.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -27,9 +26,6 @@ struct Volumes {
   std::byte* At(const Buffers& buffers, int64_t volume, const std::array<int64_t, 3>& at) const {
     const int64_t offset = at[0] * strides[0] + at[1] * strides[1] + at[2] * strides[2];
     return place(buffers) + (lead(volume) + offset) * bytes;
-  }
-  std::byte* At(const Buffers& buffers, int64_t volume, int64_t number) const {
-    return At(buffers, volume, DigitsOf(number, lengths));
   }
 
   Place place;
@@ -132,34 +128,8 @@ void CheckAdaptiveMaxPoolGradient(const AdaptiveMaxPoolGradientParams& p, Checke
   CheckShape(p.gradInput, ShapeOf(p.self), checker);
 }
 
-/// Each gradient goes to the element that its index names, those of one element in order.
 Plan PlanAdaptiveMaxPoolGradient(const AdaptiveMaxPoolGradientParams& p, const Product&) {
-  if (p.gradInput.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
-  const Volumes from(p.gradOutput, p.dims), told(p.indices, p.dims), to(p.gradInput, p.dims);
-  const IndexReader numbers(p.indices, ShapeOf(p.indices));
-  return {0,
-          [=, load = LoaderOf<double>(p.self.dtype()), store = StorerOf<double>(p.self.dtype()),
-           read = LoaderOf<int64_t>(p.indices.dtype()),
-           volumes = PlaneCount(p.self, static_cast<uint32_t>(p.dims))](
-              const Buffers& buffers) -> Status {
-            const int64_t elements = to.count(), places = from.count();
-            Status status = numbers.Check(told.place(buffers), elements, false);
-            if (!status.ok()) return status;
-            ParallelRows(volumes, elements + places, [&](int64_t volume) {
-              std::vector<double> sums(static_cast<size_t>(elements));
-              for (int64_t place = 0; place < places; ++place) {
-                double gradient = 0;
-                int64_t number = 0;
-                load(from.At(buffers, volume, place), 0, 1, &gradient);
-                read(told.At(buffers, volume, place), 0, 1, &number);
-                sums[static_cast<size_t>(number)] += gradient;
-              }
-              for (int64_t i = 0; i < elements; ++i) {
-                store(&sums[static_cast<size_t>(i)], 1, to.At(buffers, volume, i), 0);
-              }
-            });
-            return {};
-          }};
+  return PlanSumsByNumber(p.gradOutput, p.indices, p.gradInput, static_cast<uint32_t>(p.dims));
 }
 
 }  // namespace openaclnn::supporting
