@@ -15,6 +15,7 @@ import matrices
 import networks
 import places
 import planes
+import samplers
 import windows
 from bounded import FLOAT, Bounded
 from draw import STYLES, TURNS, Case, Draw, domain_of, seen
@@ -29,7 +30,7 @@ from openaclnn.runtime import Runtime, Stream
 
 NAMES = {
     name: value
-    for module in (formulas, matrices, places, planes, chance, networks, windows)
+    for module in (formulas, matrices, places, planes, samplers, chance, networks, windows)
     for name, value in vars(module).items()
     if not name.startswith("_")
 } | {"np": np}
