@@ -6,6 +6,7 @@ import numpy as np
 from cases import PLACES, Case, Draw
 from records import REALS
 from window_cases import _fits, _plane, out_length
+from windows import max_pool3d as _largest3d
 from windows import max_pool_with as _largest
 
 
@@ -171,3 +172,22 @@ def max_unpool(d: Draw) -> Case:
     given = {"self": array, "indices": places, "outputSize": size}
     given |= {each.name: [d.whole(1, 3)] * dims for each in d.record.plain("ints")[1:]}
     return Case(given, "stored", {"out": d.first})
+
+
+def max_pool3d(d: Draw, sample: str = "any") -> Case:
+    dtype = _real(d)
+    taps = [d.whole(1, 3) for _ in range(d.one((1, 3)))]
+    given = {"kernelSize": taps, "stride": d.one(([], [d.whole(1, 3) for _ in taps])),
+             "padding": _fits(d, taps), "dilation": [d.one((1, 1, 2))], "ceilMode": d.flag(),
+             "self": d.array(_batch(d, 3, False), dtype, sample)}  # fmt: skip
+    return Case(given, "wide", {"out": dtype, "indices": d.one(PLACES)})
+
+
+def max_pool3d_backward(d: Draw) -> Case:
+    given = max_pool3d(d, "tame").arguments
+    array = given["self"]
+    setting = (given[name] for name in ("kernelSize", "stride", "padding", "dilation", "ceilMode"))
+    found, indices = _largest3d(array.astype(np.float64), *setting)
+    given |= {"gradOutput": d.array(found.shape, array.dtype, "tame"),
+              "indices": indices.astype(d.one(PLACES))}  # fmt: skip
+    return Case(given, "double", {"gradInput": array.dtype}, ("self", "indices"))

@@ -112,6 +112,22 @@ def max_pool_with(x, taps, strides, pads, up: bool, masks: bool):
     return largest, mask.view(np.int8)
 
 
+def max_pool3d(x, taps, strides, pads, dilations, up: bool):
+    """The largest elements and the number of each window's first one."""
+    setting = [[_axis(each, i) for i in range(3)] for each in (taps, strides or taps, pads, dilations)]
+    inside = windows(np.ones(x.shape, bool), *setting, up, False)
+    numbers = np.broadcast_to(np.arange(math.prod(x.shape[-3:])).reshape(x.shape[-3:]), x.shape)
+    numbers = windows(numbers, *setting, up, -1)
+    seen = windows(x, *setting, up, -np.inf)
+    shape = (*seen.shape[:-3], math.prod(seen.shape[-3:]))
+    seen, inside, numbers = (each.reshape(shape) for each in (seen, inside, numbers))
+    # Of -inf the first that is no padding.
+    found = np.max(seen, -1, keepdims=True)
+    same = inside & ((seen == found) | (np.isnan(seen) & np.isnan(found)))
+    tap = np.argmax(same, -1)[..., None]
+    return found[..., 0], np.take_along_axis(numbers, tap, -1)[..., 0]
+
+
 def max_pool_with_backward(gradient, x, indices, taps, strides, pads, up: bool):
     """Each window gives its gradient to the element that is told."""
     strides = strides or taps

@@ -45,6 +45,7 @@ F.max_unpool3d(b[None, :2, :2, :3], t([[[[0, 3, 5], [12, 15, 17]]] * 2]), (1, 2,
 F.grid_sample(b[None], b[None, :2, :3, :2] / 3, align_corners=False)
 F.grid_sample(b[None], b[None, :2, :3, :2] / 3, 'bicubic', 'reflection', True)
 F.grid_sample(b[None, None], b[:1, :, :3].reshape(1, 1, 5, 1, 3) / 3, padding_mode='border', align_corners=False)
+F.max_pool3d(b[None], 2); F.max_pool3d(b[None], (2, 3, 2), stride=1, padding=1, ceil_mode=True)
 torch.linspace(0, 1, 5, device=dev); x.repeat_interleave(2, 0); x.repeat_interleave(t([1, 2]), 0)
 x.repeat_interleave(2); x.tril(); x.clone().tril_(); x.clone().triu_(1)
 x.detach().fill_diagonal_(7)
