@@ -11,19 +11,21 @@ from windows import _axis, out_length, windows
 
 def _step(n: int, out: int, factor: float, taps: int) -> float:
     """In the input for one in the result; a factor counts if it makes one length of the other."""
-    simple = (taps < 4 and out == n) or (taps == 1 and out == 2 * n)
+    simple = (0 < taps < 4 and out == n) or (taps == 1 and out == 2 * n)
     return 1 / factor if not simple and factor > 0 and math.floor(n * factor) == out else n / out
 
 
-def _nearest(n: int, out: int, factor: float) -> np.ndarray:
-    step = np.float32(_step(n, out, factor, 1))
-    return np.minimum((np.arange(out, dtype=np.float32) * step).astype(np.int64), n - 1)
+def _nearest(n: int, out: int, factor: float, exact: bool) -> np.ndarray:
+    """Where the target begins, or if exact its middle, in float."""
+    step = np.float32(_step(n, out, factor, 0 if exact else 1))
+    place = np.arange(out, dtype=np.float32) + np.float32(0.5 if exact else 0)
+    return np.minimum((place * step).astype(np.int64), n - 1)
 
 
-def upsample_nearest(x, size, factors):
+def upsample_nearest(x, size, factors, exact: bool = False):
     for axis, factor in enumerate(factors):
         axis -= len(factors)
-        x = np.take(x, _nearest(x.shape[axis], _axis(size, axis), factor), axis)
+        x = np.take(x, _nearest(x.shape[axis], _axis(size, axis), factor, exact), axis)
     return x
 
 
@@ -40,8 +42,8 @@ def _kernel(distance: float, taps: int) -> float:
 def _interpolation(n: int, out: int, taps: int, align: bool, factor: float) -> np.ndarray:
     """(out, n) weights."""
     weights = np.zeros((out, n))
-    if taps == 1:
-        weights[np.arange(out), _nearest(n, out, factor)] = 1
+    if taps <= 1:  # 0: exact
+        weights[np.arange(out), _nearest(n, out, factor, taps == 0)] = 1
         return weights
     for i in range(out):
         place = _step(n, out, factor, taps) * (i + 0.5) - 0.5

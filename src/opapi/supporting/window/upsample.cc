@@ -18,21 +18,24 @@ constexpr int64_t kMostLength = std::numeric_limits<int32_t>::max();
 struct Scale {
   int64_t in, out;
   double step;  // without aligned corners
+  bool exact;   // the nearest element is that of a target's middle, not of where it begins
 };
 
 /// A factor counts where it makes one length of the other, as the vendor says: torch-npu has 1 for
 /// none. PyTorch leaves it for equal lengths, and for the nearest element for twice as many too.
-Scale ScaleOf(int64_t in, int64_t out, double factor, int64_t taps) {
+Scale ScaleOf(int64_t in, int64_t out, double factor, int64_t taps, bool exact) {
   const bool fits =
       factor > 0 && std::floor(static_cast<double>(in) * factor) == static_cast<double>(out);
-  const bool plain = (taps <= 2 && out == in) || (taps == 1 && out / 2 == in && out % 2 == 0);
+  const bool plain =
+      !exact && ((taps <= 2 && out == in) || (taps == 1 && out / 2 == in && out % 2 == 0));
   const double ratio = static_cast<double>(in) / static_cast<double>(out);
-  return {in, out, fits && !plain ? 1 / factor : ratio};
+  return {in, out, fits && !plain ? 1 / factor : ratio, exact};
 }
 
 /// In float, as PyTorch has it.
 int64_t NearestTo(int64_t target, const Scale& scale) {
-  const float place = static_cast<float>(target) * static_cast<float>(scale.step);
+  const float begin = static_cast<float>(target) + (scale.exact ? 0.5f : 0.0f);
+  const float place = begin * static_cast<float>(scale.step);
   return std::min(static_cast<int64_t>(place), scale.in - 1);
 }
 
@@ -105,7 +108,7 @@ std::vector<Scale> ScalesOf(const Call& p, const Tensor& in, const Tensor& out) 
   std::vector<Scale> scales;
   for (int64_t i = 0; i < p.dims; ++i) {
     const auto dim = static_cast<uint32_t>(i + 2);
-    scales.push_back(ScaleOf(in.dim(dim), out.dim(dim), factors[3 - p.dims + i], p.taps));
+    scales.push_back(ScaleOf(in.dim(dim), out.dim(dim), factors[3 - p.dims + i], p.taps, p.exact));
   }
   return scales;
 }
