@@ -348,6 +348,12 @@ def linspace(d: Draw) -> Case:
     return Case(given, "double", {"out": d.first}, conversion=True)
 
 
+def logspace(d: Draw) -> Case:
+    case = linspace(d)
+    case.arguments["base"] = d.one((2.0, 10.0, 0.5, 1.5))
+    return case
+
+
 def one_hot(d: Draw) -> Case:
     shape, count = d.shape(), d.whole(0, 5)
     classes = d.random.integers(0, count + 2, shape).astype(d.one(PLACES))

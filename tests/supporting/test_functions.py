@@ -21,6 +21,7 @@ SAID = {
     "NormalFloatFloat": "how many numbers",
     "Bincount": "how many values there are",
     "Linspace": "of what type",
+    "LogSpace": "of what type",
     "Arange": "of what type",
     "BatchNorm": "the statistics that training alone writes",
     "EmbeddingBag": "what only some modes write",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors that are made: Eye, Linspace, OneHot, and a diagonal that is filled.
+// Tensors that are made: Eye, Linspace, LogSpace, OneHot, and a diagonal that is filled.
 #include <algorithm>
 #include <cmath>
 
@@ -22,6 +22,37 @@ Element ElementOf(int32_t dtype, const Value& value) {
     StorerOf<double>(dtype)(&value.number, 1, element.data(), 0);
   }
   return element;
+}
+
+void CheckSteps(int64_t steps, const Tensor& out, Checker& checker) {
+  checker.That(steps >= 0, [&] {
+    return Concat("steps value is ", steps, ", expected one that is not negative");
+  });
+  CheckShape(out, {steps}, checker);
+}
+
+/// Of numbers from start to end, from both ends, so that they are exact. Those of an integer output
+/// have no fractions.
+template <class Call, class Function>
+Plan MakeSteps(const Call& p, const Function& function) {
+  const Tensor& out = p.out;
+  const bool whole = DomainOf(out.dtype()) == Domain::kInteger;
+  const double start = whole ? std::trunc(p.start.number) : p.start.number;
+  const double end = whole ? std::trunc(p.end.number) : p.end.number;
+  const int64_t steps = p.steps, bytes = BytesOf(out);
+  const double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
+  const Offsets to(out, out.rank());
+  const auto store = StorerOf<double>(out.dtype());
+  const Place out_at = out.place;
+  return {0, [=](const Buffers& buffers) -> Status {
+            ParallelRows(steps, 1, [&](int64_t i) {
+              const double value = function(i < steps / 2 || steps == 1
+                                                ? start + step * static_cast<double>(i)
+                                                : end - step * static_cast<double>(steps - 1 - i));
+              store(&value, 1, out_at(buffers) + to(i) * bytes, 0);
+            });
+            return {};
+          }};
 }
 
 }  // namespace
@@ -51,32 +82,19 @@ Plan PlanEye(const EyeParams& p, const Product&) {
 }
 
 void CheckLinspace(const LinspaceParams& p, Checker& checker) {
-  checker.That(p.steps >= 0, [&] {
-    return Concat("steps value is ", p.steps, ", expected one that is not negative");
-  });
-  CheckShape(p.out, {p.steps}, checker);
+  CheckSteps(p.steps, p.out, checker);
 }
 
-// From both ends, so that they are exact. Those of an integer output have no fractions.
 Plan PlanLinspace(const LinspaceParams& p, const Product&) {
-  const Tensor& out = p.out;
-  const bool whole = DomainOf(out.dtype()) == Domain::kInteger;
-  const double start = whole ? std::trunc(p.start.number) : p.start.number;
-  const double end = whole ? std::trunc(p.end.number) : p.end.number;
-  const int64_t steps = p.steps, bytes = BytesOf(out);
-  const double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
-  const Offsets to(out, out.rank());
-  const auto store = StorerOf<double>(out.dtype());
-  const Place out_at = out.place;
-  return {0, [=](const Buffers& buffers) -> Status {
-            ParallelRows(steps, 1, [&](int64_t i) {
-              const double value = i < steps / 2 || steps == 1
-                                       ? start + step * static_cast<double>(i)
-                                       : end - step * static_cast<double>(steps - 1 - i);
-              store(&value, 1, out_at(buffers) + to(i) * bytes, 0);
-            });
-            return {};
-          }};
+  return MakeSteps(p, [](double value) { return value; });
+}
+
+void CheckLogSpace(const LogSpaceParams& p, Checker& checker) {
+  CheckSteps(p.steps, p.out, checker);
+}
+
+Plan PlanLogSpace(const LogSpaceParams& p, const Product&) {
+  return MakeSteps(p, [base = p.base](double value) { return std::pow(base, value); });
 }
 
 // axis: where the new dimension is.
