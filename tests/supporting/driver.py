@@ -248,12 +248,10 @@ def run(runtime: Runtime, stream: Stream, record: Record, number: int) -> Outcom
 
 
 def _found(got: np.ndarray, shape, result):
-    """The part of the room that was used."""
+    """The part of the room that was used: elements that follow each other."""
     if shape != np.shape(result):
         return got, f"shape is {shape}, expected {np.shape(result)}"
-    if got.ndim == 2 and shape[0] == got.shape[0]:  # rows that follow each other
-        return got.reshape(-1)[: np.size(result)].reshape(shape), ""
-    return got[tuple(slice(n) for n in shape)], ""
+    return got.reshape(-1)[: np.size(result)].reshape(shape), ""
 
 
 def _compared(name: str, got, view: View, result) -> list[str]:

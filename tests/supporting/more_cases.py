@@ -155,40 +155,6 @@ def nonzero_v2(d: Draw) -> Case:
     return nonzero(d, True)
 
 
-def search_sorted(d: Draw) -> Case:
-    d.style = "plain" if d.style in ("rank 0",) else d.style
-    shape = d.shape(1, 3)
-    rows = (d.whole(0, 6),) if d.flag() else (*shape[:-1], d.whole(1, 6))
-    wide = "int64" if d.first.kind in "iub" else "float64"
-    ordered = np.sort(d.array(rows).astype(wide), axis=-1).astype(d.first)
-    narrow = d.flag()
-    given = {"sortedSequence": ordered, "self": d.array(shape, d.type()), "outInt32": narrow,
-             "right": d.flag(), "sorter": None}  # fmt: skip
-    if d.flag():
-        given["sortedSequence"], given["sorter"] = _shuffled(d, ordered)
-    both = given["self"].dtype.kind in "iub" and d.first.kind in "iub"
-    out = {"out": PLACES[int(narrow)]}
-    return Case(given, "wide" if both else "double", out, stored=("sorter",))
-
-
-def _shuffled(d: Draw, rows: np.ndarray):
-    """Rows in another order, and the places of their elements in the old one."""
-    places = d.random.permuted(np.broadcast_to(np.arange(rows.shape[-1]), rows.shape), axis=-1)
-    moved = np.empty_like(rows)
-    np.put_along_axis(moved, places, rows, -1)
-    return moved, places
-
-
-def unique(d: Draw) -> Case:
-    shape = (d.whole(1, 5), 0, 1) if d.style == "empty" else d.shape()
-    array, inverse = d.array(shape, None, d.one(("small", "any"))), d.style == "empty" or d.flag()
-    given = {"self": array, "sorted": True, "returnInverse": inverse, "returnCounts": d.flag()}
-    long = np.dtype(np.int64)
-    room = {"valueOut": (array.size,), "countsOut": (array.size,), "inverseOut": array.shape}
-    outputs = {"valueOut": d.first, "inverseOut": long, "countsOut": long}
-    return Case(given, "wide", outputs, room=room)
-
-
 # By indices.
 
 

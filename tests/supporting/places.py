@@ -82,6 +82,29 @@ def unique(x, with_inverse: bool, with_counts: bool):
     )
 
 
+def unique_slices(x, dim: int, in_order: bool, with_inverse: bool, with_counts: bool):
+    """Neighbours that are alike once; those in order, where each NaN is the largest."""
+    flat = dim == 1000 or x.ndim == 0
+    array, dim = (x.reshape(-1), 0) if flat else (x, dim)
+    rows = np.moveaxis(array, dim, 0)
+    rows = [rows[i].reshape(-1) for i in range(rows.shape[0])]
+    places = list(range(len(rows)))
+    if in_order:
+        places.sort(key=lambda i: [(each != each, 0 if each != each else each) for each in rows[i]])
+    firsts, inverse, counts = [], np.zeros(len(rows), np.int64), []
+    for before, i in zip([None, *places], places, strict=False):
+        if before is None or not np.array_equal(rows[before], rows[i]):
+            firsts.append(i)
+            counts.append(0)
+        counts[-1] += 1
+        inverse[i] = len(firsts) - 1
+    return (
+        np.take(array, np.array(firsts, np.int64), dim),
+        inverse.reshape(x.shape if flat else -1) if with_inverse else None,
+        np.array(counts, np.int64) if with_counts else None,
+    )
+
+
 # Places that an index names.
 
 

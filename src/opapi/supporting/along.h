@@ -48,6 +48,16 @@ inline Extent ExtentOf(const Operand& self, int64_t dim) {
   return extent;
 }
 
+/// Whether elements follow each other in row-major order.
+inline bool IsDense(const Operand& operand) {
+  if (operand.empty()) return true;
+  int64_t step = 1;
+  for (uint32_t d = operand.rank(); d-- > 0; step *= operand.dim(d)) {
+    if (operand.dim(d) > 1 && operand.tensor().strides[d] != step) return false;
+  }
+  return true;
+}
+
 inline void CheckDim(const Operand& self, int64_t dim, Checker& checker) {
   checker.That(WrapDim(dim, self.rank()).has_value(), [&] {
     return Concat("dim value is ", dim, ", expected a dimension of ", self.name(), ", ",

@@ -13,16 +13,6 @@
 namespace openaclnn::supporting {
 namespace {
 
-/// Whether elements follow each other in row-major order.
-bool IsDense(const Operand& operand) {
-  if (operand.empty()) return true;
-  int64_t step = 1;
-  for (uint32_t d = operand.rank(); d-- > 0; step *= operand.dim(d)) {
-    if (operand.dim(d) > 1 && operand.tensor().strides[d] != step) return false;
-  }
-  return true;
-}
-
 /// values[i] becomes values[places[i]], of INT64.
 template <class T>
 void Reorder(const RowView& view, std::byte* places, std::vector<T>* values) {

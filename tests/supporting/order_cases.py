@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments of what searches, and of what finds each value once."""
+
+import numpy as np
+
+from cases import PLACES, Case, Draw, _dim
+
+
+def search_sorted(d: Draw) -> Case:
+    d.style = "plain" if d.style in ("rank 0",) else d.style
+    shape = d.shape(1, 3)
+    rows = (d.whole(0, 6),) if d.flag() else (*shape[:-1], d.whole(1, 6))
+    wide = "int64" if d.first.kind in "iub" else "float64"
+    ordered = np.sort(d.array(rows).astype(wide), axis=-1).astype(d.first)
+    narrow = d.flag()
+    given = {"sortedSequence": ordered, "self": d.array(shape, d.type()), "outInt32": narrow,
+             "right": d.flag(), "sorter": None}  # fmt: skip
+    if d.flag():
+        given["sortedSequence"], given["sorter"] = _shuffled(d, ordered)
+    both = given["self"].dtype.kind in "iub" and d.first.kind in "iub"
+    out = {"out": PLACES[int(narrow)]}
+    return Case(given, "wide" if both else "double", out, stored=("sorter",))
+
+
+def _shuffled(d: Draw, rows: np.ndarray):
+    """Rows in another order, and the places of their elements in the old one."""
+    places = d.random.permuted(np.broadcast_to(np.arange(rows.shape[-1]), rows.shape), axis=-1)
+    moved = np.empty_like(rows)
+    np.put_along_axis(moved, places, rows, -1)
+    return moved, places
+
+
+def unique(d: Draw) -> Case:
+    shape = (d.whole(1, 5), 0, 1) if d.style == "empty" else d.shape()
+    array, inverse = d.array(shape, None, d.one(("small", "any"))), d.style == "empty" or d.flag()
+    given = {"self": array, "sorted": True, "returnInverse": inverse, "returnCounts": d.flag()}
+    long = np.dtype(np.int64)
+    room = {"valueOut": (array.size,), "countsOut": (array.size,), "inverseOut": array.shape}
+    outputs = {"valueOut": d.first, "inverseOut": long, "countsOut": long}
+    names = {each.name for each in d.record.parameters}
+    given, room, outputs = ({name: each[name] for name in each if name in names}
+                            for each in (given, room, outputs))  # fmt: skip
+    return Case(given, "wide", outputs, room=room)
+
+
+def unique_slices(d: Draw) -> Case:
+    shape = d.shape(1)
+    shape = (d.one((2, 7)), *shape[1:]) if d.style == "plain" else shape
+    array = d.array(shape, None, "any" if "edge" in d.style else d.one(("mask", "small")))
+    flat = d.record.name == "UniqueConsecutive" and d.flag()
+    dim = 1000 if flat else _dim(d, array.ndim)
+    count = array.size if flat else shape[dim]
+    given = {"self": array, "dim": dim, "sorted": d.flag(), "returnInverse": d.flag(),
+             "returnCounts": d.flag()}  # fmt: skip
+    names = {each.name for each in d.record.parameters}
+    long = np.dtype(np.int64)
+    room = {"valueOut": (count,) if flat else shape, "countsOut": (count,),
+            "inverseOut": shape if flat else (count,)}  # fmt: skip
+    outputs = {"valueOut": d.first, "inverseOut": long, "countsOut": long}
+    return Case({k: v for k, v in given.items() if k in names}, "wide", outputs, room=room)
