@@ -379,11 +379,12 @@ def drawing() -> dict:
     import order_cases
     import plane_cases
     import sampler_cases
+    import sequence_cases
     import window_cases
 
     found = {}
-    modules = (channel_cases, matrix_cases, plane_cases, sampler_cases, window_cases,
-               network_cases, order_cases, more_cases)  # fmt: skip
+    modules = (channel_cases, matrix_cases, plane_cases, sampler_cases, sequence_cases,
+               window_cases, network_cases, order_cases, more_cases)  # fmt: skip
     for module in (*map(vars, modules), globals()):
         for name, value in module.items():
             if getattr(value, "__annotations__", {}).get("return") is Case and name[0] != "_":

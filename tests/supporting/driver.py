@@ -16,6 +16,7 @@ import networks
 import places
 import planes
 import samplers
+import sequences
 import windows
 from bounded import FLOAT, Bounded
 from draw import STYLES, TURNS, Case, Draw, domain_of, seen
@@ -30,7 +31,9 @@ from openaclnn.runtime import Runtime, Stream
 
 NAMES = {
     name: value
-    for module in (formulas, matrices, places, planes, samplers, chance, networks, windows)
+    for module in (
+        formulas, matrices, places, planes, samplers, sequences, chance, networks, windows,
+    )  # fmt: skip
     for name, value in vars(module).items()
     if not name.startswith("_")
 } | {"np": np}

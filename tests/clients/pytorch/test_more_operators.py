@@ -54,6 +54,7 @@ torch.unique_consecutive(t([1, 1, 2, 2, 1]), return_inverse=True, return_counts=
 torch.unique_consecutive(t([[1, 1, 2], [0, 0, 2]]), dim=1)
 torch.linalg.svdvals(b); torch.linalg.svd(b, full_matrices=False)[1]; torch.linalg.matrix_norm(b, 'nuc')
 torch.linalg.pinv(b)
+F.multilabel_margin_loss(x.detach(), t([[1, -1, 0], [0, 2, -1]]))
 torch.linspace(0, 1, 5, device=dev); x.repeat_interleave(2, 0); x.repeat_interleave(t([1, 2]), 0)
 x.repeat_interleave(2); x.tril(); x.clone().tril_(); x.clone().triu_(1)
 x.detach().fill_diagonal_(7)
