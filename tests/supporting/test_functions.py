@@ -25,6 +25,7 @@ SAID = {
     "Arange": "of what type",
     "BatchNorm": "the statistics that training alone writes",
     "EmbeddingBag": "what only some modes write",
+    "CtcLoss": "how many times and labels have room",
 }
 RECORDS = records.load()
 
