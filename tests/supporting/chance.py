@@ -62,6 +62,14 @@ def philox_unit(out: np.ndarray, seed: int, offset: int) -> Bounded:
     return Bounded((np.floor(unit * steps) / steps).reshape(out.shape), DOUBLE)
 
 
+def rrelu(x, noise, lower, upper, training: bool, seed: int, offset: int):
+    """The slopes and the result."""
+    if not training:
+        return None, np.where(x <= 0, x * ((lower + upper) / 2), x)
+    slopes = lower + (upper - lower) * philox_unit(noise, seed, offset)
+    return np.where(x <= 0, slopes, 1.0), np.where(x <= 0, x * slopes, x)
+
+
 def philox_below(shape, seed: int, offset: int, probability) -> np.ndarray:
     """1 with the probability, else 0."""
     words = philox(math.prod(shape), seed, offset)

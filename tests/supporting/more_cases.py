@@ -376,6 +376,14 @@ def bernoulli(d: Draw) -> Case:
     return Case(given, "double", conversion=True)
 
 
+def rrelu(d: Draw) -> Case:
+    shape, low = d.shape(), d.whole(-3, 3)
+    name = "selfRef" if d.record.in_place else "self"
+    given = _seeds(d) | {name: d.array(shape), "noise": d.array(shape), "training": d.flag()}
+    given |= {"lower": np.float64(low), "upper": np.int64(low + d.whole(0, 3))}
+    return Case(given, "double", {"out": d.first}, stored=("noise",))
+
+
 def normal_of(d: Draw) -> Case:
     shape, given = d.shape(), _seeds(d)
     for each in d.record.inputs:

@@ -13,6 +13,7 @@
 #include "kernels/rows.h"
 #include "kernels/strided.h"
 #include "supporting/philox.h"
+#include "supporting/random/unit_digits.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -111,12 +112,7 @@ void CheckUniform(const UniformParams& p, Checker& checker) {
 
 Plan PlanUniform(const UniformParams& p, const Product&) {
   const double from = p.from, to = p.to;
-  const int32_t dtype = p.selfRef.dtype();
-  // In steps that the type has, so that nothing is rounded up to `to`.
-  const int digits = dtype == ACL_DOUBLE    ? 53
-                     : dtype == ACL_FLOAT   ? 24
-                     : dtype == ACL_FLOAT16 ? 11
-                                            : 8;
+  const int digits = UnitDigits(p.selfRef.dtype());
   const Seed seed(p);
   return MakeRandom<double>(p.selfRef, [=](const Buffers&, int64_t first, int64_t n, double* out) {
     seed.kernels->uniform(seed.key, static_cast<uint64_t>(first), n, digits, from, to - from, out);
