@@ -4,7 +4,10 @@ what makes complex numbers; distances."""
 
 import numpy as np
 
+from bounded import DOUBLE, Bounded
 from cases import PLACES, Case, Draw, _dim
+from judge import stored
+from networks import norm
 from records import REALS
 
 
@@ -82,6 +85,17 @@ def cdist(d: Draw) -> Case:
     given = {name: d.array((*d.within(batch), _rows(d), width), None, "tame")
              for name in ("x1", "x2")}  # fmt: skip
     given |= {"p": _order(d), "compute_mode": d.whole(0, 2)}
+    return Case(given, "double", {"out": d.first})
+
+
+def cdist_backward(d: Draw) -> Case:
+    batch, width = tuple(d.whole(1, 3) for _ in range(d.whole(0, 2))), _rows(d)
+    x1, x2 = (d.array((*batch, _rows(d), width), None, "tame") for _ in range(2))
+    order = _order(d)
+    apart = x1.astype(np.float64)[..., :, None, :] - x2.astype(np.float64)[..., None, :, :]
+    distances = norm(Bounded(apart, DOUBLE), order, -1, False).value
+    given = {"x1": x1, "x2": x2, "p": order, "cdist": stored(distances, d.first),
+             "grad": d.array(distances.shape, None, "tame")}  # fmt: skip
     return Case(given, "double", {"out": d.first})
 
 

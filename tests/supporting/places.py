@@ -4,6 +4,7 @@
 import numpy as np
 
 from bounded import DOUBLE, Bounded
+from judge import stored
 from networks import norm
 
 
@@ -220,6 +221,23 @@ def pdist(x, order: float):
     """Of each pair of rows."""
     first, second = np.triu_indices(x.shape[0], 1)
     return norm(x[first] - x[second], order, -1, False)
+
+
+def cdist_backward(gradient, x1, x2, order: float, distance, dtype):
+    """Of each pair of rows by the first one."""
+    apart = x1.value[..., :, None, :] - x2.value[..., None, :, :]
+    size, sign = np.abs(apart), np.sign(apart)
+    distance, order = distance.value[..., None], float(getattr(order, "value", order))
+    if np.isinf(order):
+        slope = sign * (stored(size, dtype).astype(np.float64) == distance)
+    elif order == 1:
+        slope = sign
+    else:
+        away = (distance != 0) & (size != 0) & (order != 0)
+        slope = np.where(away, sign * np.power(size / distance, order - 1), 0.0)
+    terms = slope * gradient.value[..., None]
+    error = np.abs(terms).sum(-2) * 2.0**-44
+    return Bounded(terms.sum(-2), x1.format, error)
 
 
 def embedding_renorm(rows, indices, most: float, order: float):

@@ -39,7 +39,7 @@ torch.eye(3, device=dev); torch.eye(2, 4, device=dev); b.roll(1); b.roll((1, 2),
 b.flip((0, 2)); F.channel_shuffle(b[None], 2)
 F.adaptive_max_pool2d(b, 2); F.adaptive_max_pool1d(b, 4); F.avg_pool3d(b[None], 2, padding=1); torch.linalg.qr(b)
 F.fold(b[:, :4], (3, 4), (2, 2), stride=(1, 1)); F.fold(b[:3, :4].repeat(1, 2, 1), (3, 4), 2)
-torch.cdist(x, x + 1).detach(); torch.pdist(b[0])
+torch.cdist(x, x + 1).detach(); torch.cdist(x, x[:1] * 2, 3.0); torch.pdist(b[0])
 F.max_unpool2d(b[:, :2, :3], t([[[0, 3, 5], [12, 15, 17]]] * 4), 2)
 F.max_unpool3d(b[None, :2, :2, :3], t([[[[0, 3, 5], [12, 15, 17]]] * 2]), (1, 2, 2))
 F.grid_sample(b[None], b[None, :2, :3, :2] / 3, align_corners=False)
