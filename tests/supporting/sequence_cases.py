@@ -20,7 +20,8 @@ def _real(d: Draw) -> np.dtype:
 def multilabel_margin(d: Draw) -> Case:
     dtype, classes = _real(d), d.whole(1, 6)
     lead = () if d.style == "rank 0" else (0 if d.style == "empty" else d.whole(1, 4),)
-    shape = (*lead, classes)
+    shape = (*lead, classes) if d.style != "rank 0" or d.flag() else ()
+    classes = classes if shape else 1
     target = d.random.integers(0, classes, shape)
     target = np.where(d.random.random(shape) < 0.3, -1, target).astype(d.one(PLACES))
     given = {"self": d.array(shape, None, "tame"), "target": target, "reduction": d.whole(0, 2)}

@@ -12,6 +12,8 @@ namespace {
 
 enum Reduction { kNone, kMean, kSum };
 
+int64_t ClassesOf(const Tensor& self) { return self.rank() > 0 ? self.last_dim() : 1; }
+
 /// Targets of a row up to the first that is -1.
 Status LoadTargets(const Rows& rows, LoadRow<int64_t> load, std::byte* origin, int64_t row,
                    std::vector<int64_t>* targets) {
@@ -51,13 +53,13 @@ void CheckMultilabelMargin(const MultilabelMarginParams& p, Checker& checker) {
   checker.That(p.reduction >= kNone && p.reduction <= kSum, [&] {
     return Concat("reduction value is ", p.reduction, ", expected none (0), mean (1) or sum (2)");
   });
-  checker.RankBetween(p.self, 1, 2).SameDtype(p.out, p.self).SameDtype(p.isTarget, p.self);
+  checker.RankBetween(p.self, 0, 2).SameDtype(p.out, p.self).SameDtype(p.isTarget, p.self);
   checker.That(Contains(kRealTypes, p.self.dtype()),
                [&] { return DtypeIs(p.self, DtypesText(kRealTypes)); });
   CheckIndexType(p.target, checker);
   if (!checker.ok()) return;
   CheckShape(p.target, ShapeOf(p.self), checker);
-  checker.That(p.self.last_dim() > 0, [&] {
+  checker.That(ClassesOf(p.self) > 0, [&] {
     return Concat("self shape is ", ShapeText(p.self), ", expected a class at least");
   });
   const bool each = p.reduction == kNone && p.self.rank() == 2;
@@ -66,11 +68,11 @@ void CheckMultilabelMargin(const MultilabelMarginParams& p, Checker& checker) {
 }
 
 Plan PlanMultilabelMargin(const MultilabelMarginParams& p, const Product&) {
-  const uint32_t last = p.self.rank() - 1;
+  const uint32_t last = std::max<uint32_t>(p.self.rank(), 1) - 1;
   const Rows scores(p.self, last), targets(p.target, last), told(p.isTarget, last);
   const Offsets to(p.out, p.out.rank());
   return {0,
-          [=, rows = p.self.rank() == 2 ? p.self.dim(0) : 1, classes = p.self.last_dim(),
+          [=, rows = p.self.rank() == 2 ? p.self.dim(0) : 1, classes = ClassesOf(p.self),
            reduction = p.reduction, self = p.self.place, target = p.target.place, out = p.out.place,
            is_target = p.isTarget.place, bytes = BytesOf(p.out),
            load = LoaderOf<double>(p.self.dtype()), read = LoaderOf<int64_t>(p.target.dtype()),
