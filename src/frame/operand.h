@@ -31,6 +31,7 @@ class Operand {
   OpenaclnnRole role() const { return role_; }
   uint64_t may_alias() const { return may_alias_; }
   OpenaclnnUse use() const { return use_; }
+  void set_use(OpenaclnnUse use) { use_ = use; }
   bool in_list() const { return in_list_; }
   void set_in_list() { in_list_ = true; }
   /// Of an output: it may share memory with the others of which this holds, in part too.

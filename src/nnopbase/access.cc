@@ -39,8 +39,10 @@ OpenaclnnReading ReadingOf(const BoundOperand& operand) {
     case OPENACLNN_COPIED:
       return OPENACLNN_MOVES;
     case OPENACLNN_UPDATED:
+    case OPENACLNN_READ:
       return OPENACLNN_READS;
     case OPENACLNN_PART:
+    case OPENACLNN_UNUSED:
       break;
   }
   return OPENACLNN_READS_PERHAPS;
@@ -63,11 +65,11 @@ std::optional<std::vector<OpenaclnnAccess>> AccessesOf(std::span<const BoundOper
   const bool computes = Computes(operands);
   std::vector<OpenaclnnAccess> accesses;
   for (const BoundOperand& operand : operands) {
-    if (operand.bytes == 0) continue;
+    if (operand.bytes == 0 || operand.use == OPENACLNN_UNUSED) continue;
     const OpenaclnnTensor& tensor = operand.tensor;
     const uintptr_t origin =
         reinterpret_cast<uintptr_t>(tensor.data) + static_cast<uintptr_t>(operand.origin_byte);
-    const bool writes = operand.role == OPENACLNN_OUTPUT;
+    const bool writes = operand.role == OPENACLNN_OUTPUT && operand.use != OPENACLNN_READ;
     const OpenaclnnReading reading = computes ? ReadingOf(operand) : OPENACLNN_READS_PERHAPS;
     accesses.push_back({operand.name, writes ? 1 : 0, reading, tensor.rank, origin,
                         static_cast<uint64_t>(operand.element_bytes), tensor.dims, tensor.strides});

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /// Changed with every change of the structs below.
-#define OPENACLNN_META_INTERFACE 5u
+#define OPENACLNN_META_INTERFACE 6u
 
 typedef enum OpenaclnnFound {
   OPENACLNN_LIVE,
@@ -33,12 +33,14 @@ enum { OPENACLNN_MAX_OPERANDS = 256 };
 
 typedef enum OpenaclnnRole { OPENACLNN_INPUT, OPENACLNN_OUTPUT } OpenaclnnRole;
 
-/// What an operator does with a tensor's elements, whatever its other arguments are.
+/// What an operator does with a tensor's elements in this call.
 typedef enum OpenaclnnUse {
-  OPENACLNN_ALL,     // it reads an input; it writes all of an output, and never what was there
-  OPENACLNN_PART,    // it may leave some of them alone, or all: a value or a mode decides
-  OPENACLNN_COPIED,  // an input that it reads only for the output to hold the same
-  OPENACLNN_UPDATED  // an output of which it reads what was there
+  OPENACLNN_ALL,      // it reads an input; it writes all of an output, and never what was there
+  OPENACLNN_PART,     // it may leave some of them alone, or all: values in memory decide
+  OPENACLNN_COPIED,   // an input that it reads only for the output to hold the same
+  OPENACLNN_UPDATED,  // an output of which it reads what was there
+  OPENACLNN_READ,     // an output that it reads, and leaves as it is
+  OPENACLNN_UNUSED    // it touches none of them: the shape counts, or not even that
 } OpenaclnnUse;
 
 /// A tensor of a call, in the order of the API's parameters, inputs first.

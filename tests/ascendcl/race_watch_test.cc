@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 
 #include <chrono>
+#include <deque>
 #include <thread>
 
 #include "aclnnop/aclnn_add.h"
 #include "common/text.h"
 #include "tests/ascendcl/gradient.h"
+#include "tests/ascendcl/own_operator.h"
 
 #if defined(__SANITIZE_THREAD__)
 // The tasks of these tests race on purpose; ThreadSanitizer is to look at who watches them.
@@ -125,6 +127,27 @@ TEST_F(RaceWatchTest, AnEventOfBeforeDoesNot) {
   WriteOut(second);
   EXPECT_EQ(Count(Reported(), "racecheck: "), 1U);
 }
+
+/// An operator on each stream that uses one buffer so, both as an output.
+class UsesTest : public RaceWatchTest {
+ protected:
+  std::string Report(OpenaclnnUse one, OpenaclnnUse other) {
+    std::deque<OwnOperator> operators;
+    for (const auto& [stream, use] : {std::pair(first, one), std::pair(second, other)}) {
+      OwnOperator& own = operators.emplace_back([](void* const*, void*) { return 0; });
+      own.Add("state", OPENACLNN_OUTPUT, {ACL_FLOAT, {8}, {1}}, out->data(), use);
+      EXPECT_EQ(own.Launch(stream), 0) << TakeMessage();
+    }
+    EXPECT_EQ(aclrtSynchronizeDevice(), 0) << TakeMessage();
+    return Reported();
+  }
+};
+
+TEST_F(UsesTest, ReadByBoth) { EXPECT_EQ(Report(OPENACLNN_READ, OPENACLNN_READ), ""); }
+TEST_F(UsesTest, ReadByOne) {
+  EXPECT_EQ(Count(Report(OPENACLNN_READ, OPENACLNN_UPDATED), "racecheck: "), 1U);
+}
+TEST_F(UsesTest, LeftAlone) { EXPECT_EQ(Report(OPENACLNN_UNUSED, OPENACLNN_UPDATED), ""); }
 
 TEST_F(RaceWatchTest, CopiesFillsAndOperators) {
   CopyOut(first);

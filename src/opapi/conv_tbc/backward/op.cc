@@ -26,7 +26,7 @@ aclnnStatus aclnnConvTbcBackwardGetWorkspaceSize(const aclTensor* self, const ac
                        room::Params{{"self", self},
                                     {"input", input},
                                     {"weight", weight},
-                                    {"bias", bias, OPENACLNN_PART},
+                                    {"bias", bias, OPENACLNN_UNUSED},
                                     pad,
                                     cubeMathType,
                                     {"gradInput", gradInput},

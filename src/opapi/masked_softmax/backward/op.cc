@@ -24,7 +24,7 @@ aclnnStatus aclnnScaledMaskedSoftmaxBackwardGetWorkspaceSize(
   return PlanOperation(room::kOperation,
                        room::Params{{"gradOutput", gradOutput},
                                     {"y", y},
-                                    {"mask", mask, OPENACLNN_PART},
+                                    {"mask", mask},
                                     scale,
                                     fixTriuMask,
                                     {"out", out, room::kMayBeInput}},

@@ -20,10 +20,9 @@ aclnnStatus aclnnScaledMaskedSoftmaxGetWorkspaceSize(const aclTensor* x, const a
                                                      double scale, bool fixTriuMask, aclTensor* y,
                                                      uint64_t* workspaceSize,
                                                      aclOpExecutor** executor) {
-  return PlanOperation(
-      room::kOperation,
-      room::Params{{"x", x}, {"mask", mask, OPENACLNN_PART}, scale, fixTriuMask, {"y", y}},
-      workspaceSize, executor);
+  return PlanOperation(room::kOperation,
+                       room::Params{{"x", x}, {"mask", mask}, scale, fixTriuMask, {"y", y}},
+                       workspaceSize, executor);
 }
 
 aclnnStatus aclnnScaledMaskedSoftmax(void* workspace, uint64_t workspaceSize,
