@@ -40,7 +40,10 @@ ENGINES = ("Elementwise", "Foreach", "Loss", "LossGradient")
 
 # What an operator does with the elements of a tensor: the fields that say so, and of which role the
 # tensors are. Others are read, or written as wholes.
-USES = {"part": "in out", "copied": "in", "updated": "out", "written": "out"}
+USES = {"part": "in out", "unused": "in out", "copied": "in", "updated": "out", "written": "out"}
+# Those that arguments may choose among, of the same roles.
+CHOICES = {"all": "in out", **USES, "read": "out"}
+del CHOICES["written"]
 
 MISSING = object()
 
@@ -121,6 +124,7 @@ FIELDS = {
     "over": Field("a list of inputs", _list(_IDENTIFIER)),
     "shared": Field("a list of two outputs or more", _list(_IDENTIFIER, 2)),
     **{use: Field("a list of tensors", _list(_IDENTIFIER)) for use in USES},
+    "uses": Field('a table of "condition ? use : use"', _table(_text(r"[^?:]+(\?[^?:]+:[^?:]+)+"))),
     "asked": Field("a name", _text(_IDENTIFIER)),
     "about": Field("a table of texts", _table(_text())),
     "page": Field("the vendor's page and its version", _text()),
@@ -210,15 +214,44 @@ def _check_names(record):
                 yield key, each, f"one of {', '.join(names) or 'none'}"
 
 
-def _check_uses(record):
-    """A tensor has one use; of outputs that may be inputs too it must be said."""
-    roles = {
+def choices_of(uses):
+    """[(condition, use), …, ("", use)] of "condition ? use : use"."""
+    *chosen, last = (each.strip() for each in uses.split(":"))
+    return [tuple(map(str.strip, each.split("?"))) for each in chosen] + [("", last)]
+
+
+def _roles(record):
+    """{tensor: in or out}"""
+    return {
         name: role
         for name, kind in _parameters(record).items()
         for role in ("in", "out")
         if re.search(rf"\b{role}\b", kind)
     }
-    seen = set()
+
+
+def _check_choices(record):
+    """What arguments choose for a tensor is fit for it."""
+    if "uses" in record and "expression" in record:
+        yield "uses", record["uses"], "only without an expression"
+    roles = _roles(record)
+    plain = [name for name in _parameters(record) if name not in roles]
+    for name, given in record.get("uses", {}).items():
+        if name not in roles:
+            yield "uses", name, f"one of {', '.join(roles)}"
+            continue
+        fitting = [use for use, each in CHOICES.items() if roles[name] in each.split()]
+        for condition, use in choices_of(given):
+            if use not in fitting:
+                yield "uses", use, f"one of {', '.join(fitting)}"
+            if condition and not set(re.findall(r"\w+", condition)).intersection(plain):
+                yield "uses", condition, f"a condition of {', '.join(plain) or 'none'}"
+
+
+def _check_uses(record):
+    """A tensor has one use; of outputs that may be inputs too it must be said."""
+    roles = _roles(record)
+    seen = set(record.get("uses", {}))
     for use, fitting in USES.items():
         for name in record.get(use, ()):
             if roles.get(name, "none") not in fitting.split() or name in seen:
@@ -245,7 +278,8 @@ def _check_members(record):
 
 
 RULES = (
-    _check_parameters, _check_in_place, _check_way, _check_names, _check_uses, _check_members,
+    _check_parameters, _check_in_place, _check_way, _check_names, _check_choices, _check_uses,
+    _check_members,
 )
 
 

@@ -8,6 +8,7 @@ stays untouched, so that nothing is compiled again.
 """
 
 import json
+import re
 import sys
 import textwrap
 from pathlib import Path
@@ -77,8 +78,8 @@ def collected(operator, parameter):
     if method is None:
         return parameter.name
     optional = "Optional" if parameter.optional else ""
-    use = operator.use(parameter)
-    more = f", OPENACLNN_{use.upper()}" if use else ""
+    uses = operator.use(parameter)
+    more = f", OPENACLNN_{uses[0][1].upper()}" if len(uses) == 1 and uses[0][1] != "all" else ""
     if flag := operator.flag(parameter):
         more = f", Asked(this->{flag[0].member}, {flag[1]})"  # the member's, which comes before
     return f'{optional}{method}("{parameter.name}", {parameter.name}{more})'
@@ -133,7 +134,24 @@ def constructor(struct, operator, members, tagged):
             made.append(f"{name}({member_type(parameter)[1]})")
     made += [f"{name}({json.dumps(value)})" for name, value in constants.items()]
     signature = filled(head, [*arguments, *declared(operator.parameters)], ")")
-    return f"{signature}\n{filled('      : ', made, ' {}', '        ')}"
+    chosen = list(set_uses(operator))
+    body = [filled("      : ", made, " {" if chosen else " {}", " " * 8)]
+    return "\n".join([signature, *body, *chosen, *(["  }"] if chosen else [])])
+
+
+def set_uses(operator):
+    """The lines that say how tensors are used, where arguments decide it."""
+    members = {each.name: f"this->{each.member}" for each in operator.parameters}
+    for each in operator.parameters:
+        uses = operator.use(each)
+        if len(uses) > 1:
+            chosen = " : ".join(
+                (f"{condition} ? " if condition else "") + f"OPENACLNN_{use.upper()}"
+                for condition, use in uses
+            )
+            chosen = re.sub(r"(?<![\w.>])\w+", lambda word: members.get(word[0], word[0]), chosen)
+            line = f"    Use({members[each.name]}, {chosen});"
+            yield textwrap.fill(line, WIDTH, subsequent_indent=" " * 8, break_long_words=False)
 
 
 def struct_of(struct, operators):

@@ -72,6 +72,21 @@ def test_in_place_what_was_there_is_read_as_self_is(topic_of, more, read, in_pla
     assert 'out(Out("out", out))' in text
 
 
+def test_arguments_that_say_what_is_read(topic_of):
+    parameters = '"self: in", "beta: scalar", "mean: out", "out: out"'
+    more = '''uses = { self = "beta.number ? all : unused", mean = "beta.real ? updated : read" }
+inplace = true
+members = { beta = "factor" }'''
+    text = generate_operators.structs(topic_of(record(parameters=parameters, more=more)))
+    assert 'self(In("self", self))' in text
+    for line in (
+        "Use(this->self, this->factor.number ? OPENACLNN_ALL : OPENACLNN_UNUSED);",
+        "Use(this->self, this->factor.number ? OPENACLNN_UPDATED : OPENACLNN_ALL);",
+        "Use(this->mean, this->factor.real ? OPENACLNN_UPDATED : OPENACLNN_READ);",
+    ):
+        assert line in text
+
+
 def test_outputs_that_flags_ask_for(topic_of):
     parameters = '"self: in", "which: bools", "first: out?", "second: out?"'
     text = generate_operators.structs(topic_of(record(parameters=parameters, more='asked = "which"')))

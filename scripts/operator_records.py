@@ -31,7 +31,11 @@ A file has a [domain] of its topic and an [[operator]] for each operator:
     constants   members of the shape that are no parameters: { dims = 2 }
     over        inputs whose very view an output may be
     shared      outputs that may share memory with each other, in part too: the later one stays
-    part        tensors of which a value or a mode may leave all elements alone: unread, unwritten
+    part        tensors of which values in memory may leave all elements alone: unread, unwritten
+    unused      tensors of which nothing is read or written, whatever the arguments
+    uses        tensors of which arguments say that: { mean = "training ? unused : all" }, by C++
+                conditions of the other parameters as plans see them; a use is all or one of
+                check_records.USES, or read: an output that is left as it was
     asked       the parameter whose flags say, in their order, which outputs are written; the others
                 are left alone
     copied      inputs that are read only for the output to hold the same
@@ -47,10 +51,13 @@ import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from check_records import KINDS, USES, faults_of, repeated
+from check_records import KINDS, USES, choices_of, faults_of, repeated
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "src/opapi/supporting"
+
+# What becomes of selfRef where self has that use: it is the output, too.
+IN_PLACE = {"all": "updated", "copied": "updated", "part": "part", "unused": "all"}
 
 @dataclass(frozen=True)
 class Parameter:
@@ -132,12 +139,15 @@ class Operator:
         return sum(1 << i for i, name in enumerate(tensors) if name in named)
 
     def use(self, parameter):
-        """What it does with the elements: one of check_records.USES, or nothing for a whole one."""
-        uses = {name: use for use in USES for name in self.record.get(use, ())}
-        if self.in_place and parameter.name == "selfRef":  # read as self is
-            return "part" if uses.get("self") == "part" else "updated"
-        use = uses.get(parameter.name, "")
-        return "" if use == "written" else use
+        """What it does with the elements, as [(condition, use), …, ("", use)]: the first whose
+        condition holds. A use is all, read or one of check_records.USES."""
+        named = {name: use for use in USES for name in self.record.get(use, ())}
+        of_self = self.in_place and parameter.name == "selfRef"  # read as self is
+        name = "self" if of_self else parameter.name
+        choices = choices_of(self.record.get("uses", {}).get(name, named.get(name, "all")))
+        if of_self:
+            return [(condition, IN_PLACE[use]) for condition, use in choices]
+        return [(condition, "all" if use == "written" else use) for condition, use in choices]
 
     def is_read(self, parameter):
         """Whether what was in an output takes part: where `part` leaves that open, the expression
@@ -145,8 +155,9 @@ class Operator:
         if self.in_place and parameter.name == "selfRef":
             return True
         named = re.search(rf"\b{parameter.name}\b", self.record["numpy"])
-        use = self.use(parameter)
-        return use == "updated" or (parameter.role == "out" and use == "part" and bool(named))
+        uses = {use for _, use in self.use(parameter)}
+        reads = bool(uses & {"updated", "read"}) or ("part" in uses and bool(named))
+        return parameter.role == "out" and reads
 
     def flag(self, parameter):
         """(flags, place) of an output that is written if a flag asks for it, else nothing."""

@@ -6,6 +6,7 @@
 #include "aclnnop/aclnn_mul.h"
 #include "aclnnop/aclnn_s_where.h"
 #include "common/text.h"
+#include "tests/ascendcl/own_operator.h"
 #include "tests/ascendcl/watched.h"
 
 namespace openaclnn {
@@ -162,19 +163,34 @@ TEST_F(WriteWatchTest, WhatIsOnlyPerhapsRead) {
   EXPECT_EQ(Reported(), "");
 }
 
-TEST_F(WriteWatchTest, WhatAModeSwitchesOffIsNotRead) {
+TEST_F(WriteWatchTest, AModeSaysWhatIsRead) {
   const DeviceArray<float> weight(kCount), mean(kCount), square(kCount), grad(kCount), step(1);
-  const std::vector<aclTensor*> tensors = {Tensor(weight.data()),  Tensor(mean.data()),
-                                           Tensor(square.data()),  Tensor(grad.data()),
-                                           Tensor(step.data(), 1), Tensor(memory->data())};
-  uint64_t bytes = 0;
-  aclOpExecutor* executor = nullptr;
-  constexpr bool kAmsgrad = false;
-  const int planned = aclnnApplyAdamWV2GetWorkspaceSize(
-      tensors[0], tensors[1], tensors[2], tensors[5], tensors[3], tensors[4], 0.1F, 0.9F, 0.99F, 0,
-      1e-3F, kAmsgrad, false, &bytes, &executor);
-  Run(planned, bytes, executor, aclnnApplyAdamWV2, tensors);
-  EXPECT_EQ(Reported(), "");
+  for (const bool amsgrad : {false, true}) {
+    const std::vector<aclTensor*> tensors = {Tensor(weight.data()),  Tensor(mean.data()),
+                                             Tensor(square.data()),  Tensor(grad.data()),
+                                             Tensor(step.data(), 1), Tensor(memory->data())};
+    uint64_t bytes = 0;
+    aclOpExecutor* executor = nullptr;
+    const int planned = aclnnApplyAdamWV2GetWorkspaceSize(
+        tensors[0], tensors[1], tensors[2], tensors[5], tensors[3], tensors[4], 0.1F, 0.9F, 0.99F,
+        0, 1e-3F, amsgrad, false, &bytes, &executor);
+    Run(planned, bytes, executor, aclnnApplyAdamWV2, tensors);
+    const std::string text = Reported();
+    EXPECT_EQ(Count(text, kReport), amsgrad ? 1U : 0U) << text;
+    EXPECT_EQ(Count(text, "reads maxGradNormOptionalRef; "), amsgrad ? 1U : 0U) << text;
+  }
+}
+
+TEST_F(WriteWatchTest, AnOutputMayBeReadAloneOrLeftAlone) {
+  const auto report = [&](OpenaclnnUse use) {
+    const NewMemory state(kBytes);
+    OwnOperator own([](void* const*, void*) { return 0; });
+    own.Add("state", OPENACLNN_OUTPUT, {ACL_FLOAT, {kCount}, {1}}, state.data(), use);
+    EXPECT_EQ(own.Launch(stream), 0) << TakeMessage();
+    return Reported();
+  };
+  EXPECT_EQ(report(OPENACLNN_UNUSED), "");
+  EXPECT_THAT(report(OPENACLNN_READ), HasSubstr("what:  aclnnOwn reads state; "));
 }
 
 TEST_F(WriteWatchTest, ViewsOfTooManyPiecesWriteAllBetween) {

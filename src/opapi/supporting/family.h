@@ -117,6 +117,9 @@ struct Params {
     return value;
   }
 
+  /// What the work does with a tensor of these; where that depends on other arguments.
+  void Use(const Tensor& tensor, OpenaclnnUse use) { tensors[tensor.place.number].set_use(use); }
+
   ShortVector<const Operand*, 8> operands() const;
   const Tensor& first_output() const;
   bool in_place() const { return tensors.front().role() == OPENACLNN_OUTPUT; }
@@ -133,9 +136,13 @@ struct Params {
                        OpenaclnnUse use);
 };
 
+/// Whether a flag of so many is given and set.
+inline bool Asks(const std::vector<bool>& flags, size_t place) {
+  return place < flags.size() && flags[place];
+}
 /// How an output is used that a flag asks for: written, or left alone.
 inline OpenaclnnUse Asked(const std::vector<bool>& flags, size_t place) {
-  return place < flags.size() && flags[place] ? OPENACLNN_ALL : OPENACLNN_PART;
+  return Asks(flags, place) ? OPENACLNN_ALL : OPENACLNN_UNUSED;
 }
 
 // What a struct of several operators has in place of a parameter that one of them lacks.

@@ -46,6 +46,20 @@ std::vector<Doubles> ResultsOf(const Device& device, aclDataType dtype, const La
   return results;
 }
 
+// What is not written in training is of the channels too, or of no elements.
+TEST(Norm, BatchNormRefusesMomentsOfAnotherLength) {
+  const Device device;
+  const DeviceTensor x = Empty({kN, kC, 5}), y = Empty({kN, kC, 5}), mean = Empty({kC}),
+                     var = Empty({kC}), other = Empty({kC - 1}), none = Empty({0});
+  for (const bool training : {true, false}) {
+    EXPECT_REFUSED(161002, "saveInvstd shape is (3), expected 4 elements", BatchNorm, x.handle(),
+                   nullptr, nullptr, Handle(mean), Handle(mean), training, 0.1, 1e-5, Handle(y),
+                   Handle(mean), Handle(other));
+  }
+  EXPECT_RUN(device, BatchNorm, x.handle(), nullptr, nullptr, Handle(mean), Handle(var), false, 0.1,
+             1e-5, Handle(y), Handle(none), Handle(none));
+}
+
 // They are computed in double whatever the type and wherever the elements are: rounding is all that
 // types differ by.
 TEST(Norm, ChannelsOfFloatsAreThoseOfDoubles) {

@@ -130,7 +130,7 @@ struct Backward {
   /// `scaling(row)` is the mean and the rstd of a group; they depend on x if `through`.
   template <class Scaling>
   void Run(const Buffers& buffers, bool through, const Scaling& scaling) const {
-    Weights w = weight.All(buffers);
+    Weights w = wants_x ? weight.All(buffers) : Weights();
     w.resize(groups.weights, 1);  // what is absent
     if (grad.floats() && x.floats() && (!wants_x || grad_x.floats())) {
       return RunFloats(buffers, w, through, scaling);

@@ -296,7 +296,9 @@ void CheckBatchNorm(const BatchNormParams& p, Checker& checker) {
   if (!checker.ok()) return;
   const Grouping groups = Grouping::Channels(x);
   CheckWeights(groups, {p.weight, p.bias, p.runningMean, p.runningVar}, checker);
-  if (p.training) CheckWeights(groups, {p.saveMean, p.saveInvstd}, checker);
+  for (const Tensor* save : {&p.saveMean, &p.saveInvstd}) {
+    if (p.training || !save->empty()) CheckWeights(groups, {*save}, checker);
+  }
   for (const Tensor* running : {&p.runningMean, &p.runningVar}) {
     checker.That(p.training || running->present(), ACLNN_ERR_PARAM_NULLPTR, [&] {
       return Concat(running->name(), " value is null, expected a tensor unless training");
