@@ -95,6 +95,8 @@ class Record:
     over: tuple[str, ...] = ()  # inputs that an output may be the very same view as
     in_place: bool = False  # self is selfRef, which becomes the result
     movable: bool = False  # some of its tensors may be of complex numbers
+    topic: str = ""
+    uses: dict[str, list[str]] = field(default_factory=dict)  # of tensors, those that it may have
 
     @property
     def api(self) -> str:
@@ -140,6 +142,12 @@ def _record(operator) -> Record:
         over=every if "expression" in given else tuple(given.get("over", ())),
         in_place=parameters[0].name == "selfRef",
         movable=given["types"] == "movable",
+        topic=operator.topic,
+        uses={
+            each.name: [use for _, use in operator.use(each)]
+            for each in operator.parameters
+            if each.role
+        },
     )
 
 
