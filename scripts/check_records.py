@@ -45,6 +45,9 @@ USES = {"part": "in out", "unused": "in out", "copied": "in", "updated": "out", 
 CHOICES = {"all": "in out", **USES, "read": "out"}
 del CHOICES["written"]
 
+# Parameters that name a mode: strings, and numbers of such a name.
+MODES = re.compile("(?i)mode|reduc|approximate|precise|layout|(math|pse)type")
+
 MISSING = object()
 
 
@@ -82,6 +85,12 @@ def _table(good=lambda value: isinstance(value, str)):
     return lambda value: isinstance(value, dict) and all(
         name(key) and good(each) for key, each in value.items()
     )
+
+
+def _modes(value):
+    """Names, or numbers."""
+    numbers = isinstance(value, list) and value and all(type(each) is int for each in value)
+    return numbers or _list(r"[\w-]*")(value)
 
 
 def _types(value):
@@ -127,6 +136,7 @@ FIELDS = {
     "uses": Field('a table of "condition ? use : use"', _table(_text(r"[^?:]+(\?[^?:]+:[^?:]+)+"))),
     "asked": Field("a name", _text(_IDENTIFIER)),
     "about": Field("a table of texts", _table(_text())),
+    "modes": Field("a table of lists, of strings or of numbers", _table(_modes)),
     "page": Field("the vendor's page and its version", _text()),
 }
 DOMAIN = {
@@ -136,6 +146,7 @@ DOMAIN = {
 DOCUMENT = {
     "domain": Field("a table", lambda value: isinstance(value, dict), True),
     "about": Field("a table of texts", _table(_text())),
+    "modes": Field("a table of lists, of strings or of numbers", _table(_modes)),
     "operator": Field("[[operator]]", lambda value: isinstance(value, list), True),
 }
 
@@ -293,6 +304,27 @@ def _record_faults(record, number):
     return faults
 
 
+def _mode_faults(document):
+    """Parameters of which nothing says what modes there are, and modes of no parameter."""
+    common = document.get("modes", {})
+    left = set(common)
+    for record in document["operator"]:
+        own, kinds = record.get("modes", {}), _parameters(record)
+        left -= kinds.keys()
+        for name in own.keys() - kinds.keys():
+            yield Fault(record["name"], "modes", name, f"one of {', '.join(kinds)}")
+        for name, kind in kinds.items():
+            given = {**common, **own}.get(name)
+            number = kind in ("int", "int8", "int64")
+            if kind == "string" or (number and MODES.search(name)):
+                if given is None:
+                    yield Fault(record["name"], "modes", MISSING, f"those of {name}")
+            if given is not None and not number and (kind != "string" or type(given[0]) is int):
+                yield Fault(record["name"], "modes", name, "a string, or a number that names one")
+    for name in left:
+        yield Fault("[modes]", name, common[name], "a parameter of an operator here")
+
+
 def apis(record):
     """The names of the operators that a record stands for."""
     return [record["name"], *([f"Inplace{record['name']}"] if record.get("inplace") else [])]
@@ -313,7 +345,7 @@ def faults_of(document):
     faults += _fields("[domain]", document["domain"], DOMAIN)
     for number, record in enumerate(document["operator"], 1):
         faults += _record_faults(record, number)
-    return faults or list(_about_faults(document))
+    return faults or [*_about_faults(document), *_mode_faults(document)]
 
 
 def repeated(records):

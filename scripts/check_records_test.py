@@ -52,7 +52,8 @@ def refused(read, *texts):
     [
         {},
         {"types": '["FLOAT", "BF16"]', "header": '"turn_v2"', "inplace": "true"},
-        {"parameters": '["self: in?", "by: scalar?", "way: string?", "out: const out"]'},
+        {"parameters": '["self: in?", "by: scalar?", "way: string?", "out: const out"]',
+         "modes": '{ way = ["", "back"] }'},
         BY_EXPRESSION | {"values": '["dim"]', "engine": '"Foreach"'},
         BY_EXPRESSION | {"values": '["PowerOf(dim)"]', "shape": '"Turning"'},
         {"members": '{ dim = "axis" }', "constants": "{ twice = true, dims = 2 }"},
@@ -61,6 +62,7 @@ def refused(read, *texts):
         {"part": '["self", "out"]'},
         {"parameters": '["self: in", "out: out", "more: const out"]', "shared": '["out", "more"]'},
         {"copied": '["self"]', "updated": '["out"]'},
+        {"modes": "{ dim = [0, 1] }"},
         {"uses": '{ self = "dim > 0 ? unused : all", out = "dim > 0 ? read : dim ? part : all" }'},
         {"parameters": '["self: in", "which: bools", "out: out?"]', "asked": '"which"'},
         {"parameters": '["selfRef: out", "by: in[]"]', "written": '["selfRef"]', "part": '["by"]'},
@@ -124,9 +126,34 @@ FIELDS = [
     ("asked", '"which"', "is 'which', expected flags before the first output"),
     ("parameters", '["selfRef: out"]', "is 'selfRef', expected to be named by one of part, unused"),
     ("about", '{ axis = "which" }', "is 'axis', expected one of self, dim, out"),
+    ("modes", '{ axis = [0, 1] }', "is 'axis', expected one of self, dim, out"),
+    ("modes", '{ self = [0, 1] }', "is 'self', expected a string, or a number that names one"),
+    ("modes", '{ dim = 2 }', "is {'dim': 2}, expected a table of lists, of strings or of numbers"),
+    ("modes", '{ dim = [] }', "is {'dim': []}, expected a table of lists, of strings or of numbers"),
+    ("modes", '{ dim = [0, "one"] }', "expected a table of lists, of strings or of numbers"),
     ("about", '{ selfRef = "which" }', "is 'selfRef', expected one of self, dim, out"),
     ("about", "{ dim = 2 }", "is {'dim': 2}, expected a table of texts"),
 ]
+
+
+@pytest.mark.parametrize("parameter", ["way: string", "sparseMode: int64", "cubeMathType: int8"])
+def test_what_names_a_mode_has_modes(read, parameter):
+    text = record(parameters=f'["self: in", "{parameter}", "out: out"]')
+    name = parameter.partition(":")[0]
+    assert refused(read, DOMAIN + text) == f"Turn: modes: is missing, expected those of {name}"
+
+
+def test_modes_are_those_of_the_file_but_for_a_record_s_own(read):
+    parameters = '["self: in", "way: string", "out: out"]'
+    one = record(parameters=parameters)
+    other = record(parameters=parameters, modes='{ way = ["b"] }', name='"Other"')
+    (topic,) = read(f'{DOMAIN}[modes]\nway = ["a"]\n' + one + other)
+    assert [each.modes for each in topic.operators] == [{"way": ["a"]}, {"way": ["b"]}]
+
+
+def test_modes_of_no_operator(read):
+    modes = "[modes]\nway = [0]\n"
+    assert refused(read, DOMAIN + modes + record()).startswith("[modes]: way: is [0], expected a par")
 
 
 @pytest.mark.parametrize(("key", "value", "says"), FIELDS)

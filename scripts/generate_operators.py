@@ -241,26 +241,54 @@ def used(operator):
     for each in operator.parameters:
         unused = (
             operator.shape == "Params"
-            and each.kind not in COLLECTORS
+            and each.kind not in (*COLLECTORS, "dtype")
             and each.name not in values_of(operator)
+            and each.name not in operator.modes
         )
         yield each.c_type if unused else f"{each.c_type} {each.name}"
 
 
+def one_of(modes):
+    """The modes in words: names of 0, 1, … with their numbers."""
+    *most, last = modes
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def mode_checks(operator):
+    """The lines that look at what names a mode or a type."""
+    for each in operator.parameters:
+        modes = operator.modes.get(each.name)
+        if each.kind == "dtype":
+            yield f'    params->Type("{each.name}", {each.name});'
+        if modes is None:
+            continue
+        values, words = list(map(str, modes)), list(map(str, modes))
+        if each.kind == "string":
+            values = [f'"{mode}"' for mode in modes]
+            words = [mode or "an empty one" for mode in modes]
+        elif isinstance(modes[0], str):
+            values = list(map(str, range(len(modes))))
+            words = [f"{mode} ({number})" for number, mode in enumerate(modes)]
+        head = f'    params->Mode("{each.name}", {each.name}, {{{", ".join(values)}}},'
+        yield f'{head}\n                 "{one_of(words)}");'
+
+
 def collect(operator, tagged):
     """The lines that make the arguments of a call."""
+    checks = list(mode_checks(operator))
+    made = f"std::make_unique<{operator.shape}>("
     if operator.shape != "Params":
         tag = [f"{operator.shape}::{operator.name}{{}}"] if tagged else []
         names = [f"k{operator.name}", *tag, *(each.name for each in operator.parameters)]
-        made = filled(f"    return std::make_unique<{operator.shape}>(", names, ");", " " * 8)
-    else:
-        values = values_of(operator)
-        lines = [f"    auto params = std::make_unique<Params>(k{operator.name});"]
-        for each in operator.parameters:
-            if each.name in values or each.kind in COLLECTORS:
-                lines.append(f"    params->{collected(operator, each)};")
-        made = "\n".join([*lines, "    return params;"])
-    return made
+        head = "    auto params = " if checks else "    return "
+        lines = [filled(head + made, names, ");", " " * 8), *checks]
+        return "\n".join([*lines, "    return params;"] if checks else lines)
+    values = values_of(operator)
+    lines = [f"    auto params = {made}k{operator.name});"]
+    for each in operator.parameters:
+        if each.name in values or each.kind in COLLECTORS:
+            lines.append(f"    params->{collected(operator, each)};")
+    return "\n".join([*lines, *checks, "    return params;"])
 
 
 def entry(operator, tagged):

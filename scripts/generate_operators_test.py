@@ -72,6 +72,19 @@ def test_in_place_what_was_there_is_read_as_self_is(topic_of, more, read, in_pla
     assert 'out(Out("out", out))' in text
 
 
+def test_modes_are_looked_at_by_name(topic_of):
+    parameters = '"self: in", "by: int64", "far: int8", "way: string", "dtype: dtype", "out: out"'
+    more = 'modes = { by = ["none", "mean"], far = [0, 2, 4], way = [""] }'
+    text = generate_operators.entries(topic_of(record(parameters=parameters, more=more)))
+    for lines in (
+        'params->Mode("by", by, {0, 1},\n                 "none (0) or mean (1)");',
+        'params->Mode("far", far, {0, 2, 4},\n                 "0, 2 or 4");',
+        'params->Mode("way", way, {""},\n                 "an empty one");',
+        'params->Type("dtype", dtype);',
+    ):
+        assert lines in text
+
+
 def test_arguments_that_say_what_is_read(topic_of):
     parameters = '"self: in", "beta: scalar", "mean: out", "out: out"'
     more = '''uses = { self = "beta.number ? all : unused", mean = "beta.real ? updated : read" }

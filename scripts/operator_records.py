@@ -7,6 +7,8 @@ A file has a [domain] of its topic and an [[operator]] for each operator:
     text        what holds for all of them: types, broadcasting, memory; every header carries it
     includes    C++ headers that declare what `values` of the records call
     [about]     what parameters mean, by name, for the comments of the headers
+    [modes]     what a parameter that names a mode may be, by name: strings, numbers, or for a number
+                the names of 0, 1, …; a pattern of check_records.MODES says which have to be here
 
     name        of the API without aclnn
     header      of aclnnop/aclnn_<header>.h, where it is not the name in snake case
@@ -42,6 +44,7 @@ A file has a [domain] of its topic and an [[operator]] for each operator:
     updated     outputs of which what was there is read
     written     outputs named …Ref of which it is not; of those one field must tell
     about       as above, for this operator alone
+    modes       the same
     page        the vendor's page that it follows, and of which version; without it the formula, the
                 types and the refusals are ours
 """
@@ -93,6 +96,7 @@ class Operator:
     parameters: list
     in_place: bool = False
     formula: str = ""
+    modes: dict = field(default_factory=dict)  # of its parameters
 
     @property
     def api(self):
@@ -207,14 +211,17 @@ def _in_place(parameters):
             yield each
 
 
-def _operators(record, topic):
+def _operators(record, topic, modes):
     members = record.get("members", {})
     parameters = [_parameter(each, members) for each in record["parameters"]]
     name, formula = record["name"], record["formula"]
-    yield Operator(name, topic, record, parameters, formula=formula)
+    modes = modes | record.get("modes", {})
+    modes = {each.name: modes[each.name] for each in parameters if each.name in modes}
+    yield Operator(name, topic, record, parameters, formula=formula, modes=modes)
     if record.get("inplace"):
         formula = re.sub(r"\bself\b", "selfRef", formula).replace("out =", "selfRef =")
-        yield Operator(f"Inplace{name}", topic, record, list(_in_place(parameters)), True, formula)
+        rest = list(_in_place(parameters))
+        yield Operator(f"Inplace{name}", topic, record, rest, True, formula, modes)
 
 
 def _refuse(path, faults):
@@ -234,7 +241,7 @@ def read_topic(path):
     text = domain["text"].strip()
     topic = Topic(path.parent.name, text, domain.get("includes", []), document.get("about", {}))
     for record in document["operator"]:
-        topic.operators += _operators(record, topic.name)
+        topic.operators += _operators(record, topic.name, document.get("modes", {}))
     return topic
 
 

@@ -53,6 +53,9 @@ def fill(d: Draw, given: dict) -> dict:
             given[each.name] = None
         elif each.kind == "scalar":
             given[each.name] = d.scalar(d.sample(each.name))
+        elif modes := d.record.modes.get(each.name):
+            named = each.kind != "string" and isinstance(modes[0], str)  # the names of numbers
+            given[each.name] = d.one(range(len(modes)) if named else modes)
         elif each.kind not in ("in", "in[]", "scalar[]", "ints", "bools"):
             given[each.name] = _number(d, each)
     return given

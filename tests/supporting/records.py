@@ -97,6 +97,7 @@ class Record:
     movable: bool = False  # some of its tensors may be of complex numbers
     topic: str = ""
     uses: dict[str, list[str]] = field(default_factory=dict)  # of tensors, those that it may have
+    modes: dict[str, list] = field(default_factory=dict)  # that a parameter may name
 
     @property
     def api(self) -> str:
@@ -143,6 +144,7 @@ def _record(operator) -> Record:
         in_place=parameters[0].name == "selfRef",
         movable=given["types"] == "movable",
         topic=operator.topic,
+        modes=operator.modes,
         uses={
             each.name: [use for _, use in operator.use(each)]
             for each in operator.parameters

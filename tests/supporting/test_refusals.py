@@ -147,6 +147,36 @@ def test_tensors_of_odd_ranks(device, record):
             call.arguments[i] = before
 
 
+def no_modes(record):
+    """(place, parameter, what names no mode or no type of it)"""
+    for i, each in enumerate(record.parameters):
+        modes = record.modes.get(each.name, [])
+        if each.kind == "string":
+            strings = {"another", modes[0].lower() + "x", modes[0].swapcase(), *([""], [])["" in modes]}
+            values = [value.encode() for value in strings - set(modes)]
+            values += [] if "" in modes else [None]
+            yield from ((i, each, ctypes.c_char_p(value)) for value in values)
+            continue
+        values = [99, -2] if each.kind == "dtype" else []
+        if modes:
+            last = modes[-1] if isinstance(modes[-1], int) else len(modes) - 1
+            values = [-1, last + 1, {"int8": -128, "int": -(2**31)}.get(each.kind, 2**32 + last)]
+        yield from ((i, each, each.argument.ctype(value)) for value in values)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [each for each in RECORDS if each.modes or each.plain("dtype", "string")],
+    ids=lambda record: record.name,
+)
+def test_what_names_no_mode(device, record):
+    """Of a reduction, an approximation, a layout, a type, …: refused by name."""
+    prepared = taken(record) or driver.prepare(record, 0)
+    with open_call(device, record, prepared) as call:
+        for i, each, value in no_modes(record):
+            assert f"{each.name} value is " in refused(call, i, value, INVALID), value
+
+
 def places(record) -> list[str]:
     """Parameters that say places in another tensor."""
     if not {"int32", "int64"} & {each.name for each in record.types}:  # masks of places

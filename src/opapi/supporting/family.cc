@@ -60,6 +60,7 @@ Status Check(const Params& p, const Product& product) {
                     ", expected dimensions that are not negative and a size below 2^63");
     });
   }
+  checker.That(p.no_mode.empty(), [&] { return p.no_mode; });
   if (checker.ok()) p.row.check(p, checker);
   for (const Operand& tensor : p.tensors) checker.PlainFormat(tensor);
   return checker.status();
@@ -193,6 +194,25 @@ std::vector<bool> Params::Bools(const char* name, const aclBoolArray* handle) {
   lists.push_back({name, found, count});
   if (found != OPENACLNN_LIVE) return {};
   return std::vector<bool>(bytes, bytes + count);
+}
+
+void Params::Mode(const char* name, int64_t value, std::initializer_list<int64_t> modes,
+                  const char* words) {
+  if (!no_mode.empty() || std::find(modes.begin(), modes.end(), value) != modes.end()) return;
+  no_mode = Concat(name, " value is ", value, ", expected ", words);
+}
+
+void Params::Mode(const char* name, const char* value,
+                  std::initializer_list<std::string_view> modes, const char* words) {
+  const std::string_view given = value == nullptr ? "" : value;
+  if (!no_mode.empty() || std::find(modes.begin(), modes.end(), given) != modes.end()) return;
+  no_mode = value == nullptr ? Concat(name, " value is null, expected ", words)
+                             : Concat(name, " value is '", given, "', expected ", words);
+}
+
+void Params::Type(const char* name, int32_t value) {
+  if (!no_mode.empty() || value == ACL_DT_UNDEFINED || FindDataType(value) != nullptr) return;
+  no_mode = Concat(name, " value is ", value, ", expected an aclDataType");
 }
 
 ShortVector<const Operand*, 8> Params::operands() const {

@@ -7,6 +7,8 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "ascendcl/data_type.h"
@@ -117,6 +119,12 @@ struct Params {
     return value;
   }
 
+  // What names a mode or a type; `words` are those that there are. Null is an empty string.
+  void Mode(const char* name, int64_t value, std::initializer_list<int64_t> modes,
+            const char* words);
+  void Mode(const char* name, const char* value, std::initializer_list<std::string_view> modes,
+            const char* words);
+  void Type(const char* name, int32_t value);
   /// What the work does with a tensor of these; where that depends on other arguments.
   void Use(const Tensor& tensor, OpenaclnnUse use) { tensors[tensor.place.number].set_use(use); }
 
@@ -130,6 +138,7 @@ struct Params {
   Arguments<IntList, 1> arrays;
   std::vector<GivenList> lists;
   std::vector<const IntList*> optional_arrays;  // of the arrays, what may be null
+  std::string no_mode;                          // in words: the first parameter that names none
 
  private:
   GivenList TensorList(const char* name, OpenaclnnRole role, const aclTensorList* handle,

@@ -50,7 +50,7 @@ Scores MaskOf(const Tensor& mask, const Heads& q) {
 
 struct Inference {
   explicit Inference(const FusedInferParams& p)
-      : layout(*LayoutOf(p.inputLayout)),
+      : layout(LayoutOf(p.inputLayout)),
         scale(p.scaleValue),
         before(p.preTokens),
         after(p.nextTokens) {
@@ -130,9 +130,6 @@ void CheckAbsent(const FusedInferParams& p, Checker& checker) {
 }
 
 void CheckSettings(const FusedInferParams& p, Checker& checker) {
-  const auto layout = LayoutOf(p.inputLayout);
-  checker.That(layout.has_value() && *layout != "SBH",
-               [&] { return "inputLayout value is another, expected BNSD, BSND or BSH"; });
   checker.That(!p.softmaxLseFlag, [&] { return "softmaxLseFlag value is true, expected false"; });
   const int64_t heads = p.numHeads, served = p.numKeyValueHeads == 0 ? heads : p.numKeyValueHeads;
   checker.That(heads > 0 && served > 0 && heads % served == 0, [&] {
@@ -140,7 +137,7 @@ void CheckSettings(const FusedInferParams& p, Checker& checker) {
                   ", expected a divisor of numHeads, ", heads);
   });
   if (!checker.ok()) return;
-  const auto rank = static_cast<uint32_t>(layout->size());
+  const auto rank = static_cast<uint32_t>(std::string_view(p.inputLayout).size());
   for (const Tensor* tensor : {&p.query, p.key.tensors[0], p.value.tensors[0]}) {
     checker.Rank(*tensor, rank).SameDtype(*tensor, p.query);
   }
@@ -165,7 +162,7 @@ void CheckFusedInfer(const FusedInferParams& p, Checker& checker) {
   CheckAbsent(p, checker);
   if (checker.ok()) CheckSettings(p, checker);
   if (!checker.ok()) return;
-  const std::string_view layout = *LayoutOf(p.inputLayout);
+  const std::string_view layout = p.inputLayout;
   const int64_t width = layout.size() == 4 ? p.query.dim(static_cast<uint32_t>(layout.find('D')))
                                            : p.query.last_dim() / p.numHeads;
   const Heads q(p.query, layout, width), k(p.key[0], layout, width), v(p.value[0], layout, width);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -72,11 +71,9 @@ struct Heads {
 
 inline constexpr std::array<std::string_view, 4> kLayouts = {"BNSD", "BSND", "BSH", "SBH"};
 
-/// Nothing for another.
-inline std::optional<std::string_view> LayoutOf(const char* name) {
-  const std::string_view given = name == nullptr ? "" : name;
-  const auto found = std::find(kLayouts.begin(), kLayouts.end(), given);
-  return found == kLayouts.end() ? std::nullopt : std::optional(*found);
+/// One of these by its name, for longer than the caller's.
+inline std::string_view LayoutOf(const char* name) {
+  return *std::find(kLayouts.begin(), kLayouts.end(), std::string_view(name));
 }
 
 inline double Dot(const double* a, const double* b, int64_t n) {

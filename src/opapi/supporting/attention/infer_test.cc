@@ -111,7 +111,7 @@ TEST(FusedInfer, WidthsThatNoHeadsHave) {
   other.heads = 4, other.kv_heads = 3;
   Refused(161002, "numKeyValueHeads value is 3, expected a divisor of numHeads, 4", other);
   other.layout = "SBH";
-  Refused(161002, "inputLayout value is another, expected BNSD, BSND or BSH", other);
+  Refused(161002, "inputLayout value is 'SBH', expected BNSD, BSND or BSH", other);
   Infer scaled{four, four, four, four};
   scaled.heads = 4, scaled.scale = four.handle();
   Refused(161002, "deqScale1Optional value is a tensor, expected null: it is not supported",

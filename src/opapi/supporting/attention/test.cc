@@ -88,9 +88,10 @@ TEST(Attention, AttentionAndItsGradient) {
   const DeviceTensor q(ACL_FLOAT, DenseLayout({1, 2, 3, 2})),
       odd(ACL_FLOAT, DenseLayout({1, 3, 4, 2})), max(ACL_FLOAT, DenseLayout({1, 2, 3, 8}));
   char other[] = "TND";
-  EXPECT_REFUSED(161002, "inputLayout value is another", FlashAttentionScore, q.handle(),
-                 q.handle(), q.handle(), nullptr, nullptr, nullptr, nullptr, nullptr, 0.5, 1.0, far,
-                 far, 2, other, 0, 0, Handle(max), Handle(max), nullptr, Handle(q));
+  EXPECT_REFUSED(161002, "inputLayout value is 'TND', expected BNSD, BSND, BSH or SBH",
+                 FlashAttentionScore, q.handle(), q.handle(), q.handle(), nullptr, nullptr, nullptr,
+                 nullptr, nullptr, 0.5, 1.0, far, far, 2, other, 0, 0, Handle(max), Handle(max),
+                 nullptr, Handle(q));
   EXPECT_REFUSED(161002, "key shape is (1, 3, 4, 2)", FlashAttentionScore, q.handle(), odd.handle(),
                  odd.handle(), nullptr, nullptr, nullptr, nullptr, nullptr, 0.5, 1.0, far, far, 2,
                  layout, 0, 0, Handle(max), Handle(max), nullptr, Handle(q));

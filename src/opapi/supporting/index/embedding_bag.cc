@@ -98,9 +98,6 @@ void CheckEmbeddingBag(const EmbeddingBagParams& p, Checker& checker) {
                [&] { return DtypeIs(p.weight, DtypesText(kRealTypes)); });
   CheckIndexType(p.indices, checker);
   CheckIndexType(p.offsets, checker);
-  checker.That(p.mode >= kSum && p.mode <= kMaximum, [&] {
-    return Concat("mode value is ", p.mode, ", expected sum (0), mean (1) or maximum (2)");
-  });
   const int64_t bags = BagsOf(p), columns = p.weight.dim(1);
   checker.That(bags >= 0, [&] {
     return Concat("offsets shape is ", ShapeText(p.offsets), ", expected a last offset");

@@ -124,12 +124,7 @@ Plan MakeSlices(const ScatterParams& p, const Placer& placer) {
 
 }  // namespace
 
-void CheckScatter(const ScatterParams& p, Checker& checker) {
-  CheckScattered(p, checker);
-  checker.That(p.reduce >= 0 && p.reduce <= 2, [&] {
-    return Concat("reduction value is ", p.reduce, ", expected none (0), add (1) or multiply (2)");
-  });
-}
+void CheckScatter(const ScatterParams& p, Checker& checker) { CheckScattered(p, checker); }
 
 Plan PlanScatter(const ScatterParams& p, const Product&) {
   return MakeScatter(p, static_cast<Placing>(p.reduce));

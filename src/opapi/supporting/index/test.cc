@@ -143,7 +143,7 @@ TEST(Index, ScattersRefuseOtherRows) {
   EXPECT_EQ(ValuesOf(self), (Doubles{1, 2, 3, 4, 5, 6}));
   EXPECT_REFUSED(161002, "index shape is (3, 2), expected at most self", ScatterValue,
                  self.handle(), 1, wide.handle(), value.get(), 0, Handle(self));
-  EXPECT_REFUSED(161002, "reduction value is 3", ScatterValue, self.handle(), 1, index.handle(),
+  EXPECT_REFUSED(161002, "reduce value is 3", ScatterValue, self.handle(), 1, index.handle(),
                  value.get(), 3, Handle(self));
 }
 

@@ -102,10 +102,6 @@ void CheckOperands(const LossParams& p, Checker& checker) {
     return Concat("target shape is ", ShapeText(target), ", expected ", sizes.rows, " elements");
   });
   CheckShape(weight, {sizes.classes}, checker);
-  checker.That(sizes.reduction >= kNone && sizes.reduction <= kSum, [&] {
-    return Concat("reduction value is ", sizes.reduction,
-                  ", expected none (0), mean (1) or sum (2)");
-  });
 }
 
 void CheckLossShape(const Operand& loss, const Operand& self, int64_t reduction, Checker& checker) {

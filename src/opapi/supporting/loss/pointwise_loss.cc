@@ -205,16 +205,9 @@ double Divisor(const Params& p, int64_t reduction) {
   return reduction == kMean ? static_cast<double>(CountOf(CommonShape(p, nullptr))) : 1.0;
 }
 
-void CheckReductionValue(int64_t reduction, Checker& checker) {
-  checker.That(reduction >= kNone && reduction <= kSum, [&] {
-    return Concat("reduction value is ", reduction, ", expected none (0), mean (1) or sum (2)");
-  });
-}
-
 }  // namespace
 
 void CheckLoss(const LossParams& p, Checker& checker) {
-  CheckReductionValue(p.reduction, checker);
   const Shape shape = CommonShape(p, &checker);
   const Tensor& out = p.first_output();
   if (p.reduction == kNone) return CheckShape(out, shape, checker);
@@ -228,7 +221,6 @@ Plan PlanLoss(const LossParams& p, const Product&) {
 }
 
 void CheckLossGradient(const LossGradientParams& p, Checker& checker) {
-  CheckReductionValue(p.reduction, checker);
   const Shape shape = CommonShape(p, &checker);
   if (checker.ok()) CheckShape(p.first_output(), shape, checker);
 }

@@ -133,8 +133,7 @@ Plan PlanProduct(const Params& p, MatrixProduct product, int64_t cube_math_type,
   return {gemm.scratch_bytes(), run};
 }
 
-void CheckProduct(const Tensor& self, const Tensor& mat2, const Tensor& out, int64_t cube_math_type,
-                  Checker& checker) {
+void CheckProduct(const Tensor& self, const Tensor& mat2, const Tensor& out, Checker& checker) {
   Shape batch, result;
   checker.That(MultiplyShapes(self, mat2, &batch, &result), [&] {
     return Concat(mat2.name(), " shape is ", ShapeText(mat2), ", expected one that ", self.name(),
@@ -142,14 +141,11 @@ void CheckProduct(const Tensor& self, const Tensor& mat2, const Tensor& out, int
   });
   if (!checker.ok()) return;
   CheckShape(out, result, checker);
-  checker.That(cube_math_type >= 0 && cube_math_type <= 3, [&] {
-    return Concat("cubeMathType value is ", cube_math_type, ", expected 0, 1, 2 or 3");
-  });
 }
 
 void CheckAdded(const AddmmParams& p, uint32_t rank, Checker& checker) {
   checker.Rank(p.mat1, rank).Rank(p.mat2, rank);
-  if (checker.ok()) CheckProduct(p.mat1, p.mat2, p.out, p.cubeMathType, checker);
+  if (checker.ok()) CheckProduct(p.mat1, p.mat2, p.out, checker);
   if (!checker.ok()) return;
   Shape shape = ShapeOf(p.out);
   checker.That(BroadcastShape(p.self, &shape) && shape == ShapeOf(p.out), [&] {
@@ -241,7 +237,7 @@ Gemm GemmOf(const MatrixProduct& product, Rounding round_a, Rounding round_b) {
 }
 
 void CheckMatmul(const MatmulParams& p, Checker& checker) {
-  CheckProduct(p.self, p.mat2, p.out, p.cubeMathType, checker);
+  CheckProduct(p.self, p.mat2, p.out, checker);
 }
 
 void CheckMm(const MatmulParams& p, Checker& checker) {

@@ -197,9 +197,6 @@ void CheckFilter(const Filter& p, Checker& checker) {
   checker.That(taps, [&] {
     return Concat("weight shape is ", ShapeText(weight), ", expected taps in each dimension");
   });
-  checker.That(p.cubeMathType >= 0 && p.cubeMathType <= 3, [&] {
-    return Concat("cubeMathType value is ", int{p.cubeMathType}, ", expected 0, 1, 2 or 3");
-  });
 }
 
 void CheckConvolution(const ConvolutionParams& p, Checker& checker) {

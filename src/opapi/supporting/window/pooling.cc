@@ -98,8 +98,6 @@ Plan PlanAvgPool2d(const AvgPool2dParams& p, const Product&) {
 void CheckMaxPool(const MaxPoolParams& p, Checker& checker) {
   const auto pads = p.pads.values();
   const bool one = std::ranges::all_of(pads, [&](int64_t pad) { return pad == pads[0]; });
-  checker.That(p.autoPads == 0,
-               [&] { return Concat("autoPads value is ", p.autoPads, ", expected 0: by pads"); });
   checker.That((pads.size() == 1 || pads.size() == 4) && one, [&] {
     return Concat("pads value is ", ShapeText(pads.data(), static_cast<uint32_t>(pads.size())),
                   ", expected one number, once or for all four sides");
