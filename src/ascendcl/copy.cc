@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies and fills: aclrtMemcpy, aclrtMemset, their asynchronous and two-dimensional forms.
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -54,10 +55,13 @@ struct Side {
 /// Whether all rows lie in memory of the process.
 bool HasRows(const void* address, const Extent& extent) {
   const auto first = reinterpret_cast<uintptr_t>(address);
-  size_t bytes = 0;
-  if (extent.Bytes(&bytes) && IsMapped(first, bytes)) return true;
-  // What lies between the rows is not copied.
-  bool mapped = extent.height > 1;
+  size_t bytes = 0, end = 0;
+  // Rows that begin anew at the lowest addresses are none.
+  if (!extent.Bytes(&bytes) || __builtin_add_overflow(first, bytes, &end)) return false;
+  if (IsMapped(first, bytes)) return true;
+  // What lies between the rows is not copied; of rows in each page nothing else lies there.
+  static const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  bool mapped = extent.height > 1 && extent.pitch > page;
   for (size_t row = 0; mapped && row < extent.height; ++row) {
     mapped = IsMapped(first + row * extent.pitch, extent.width);
   }

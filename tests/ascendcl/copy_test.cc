@@ -110,6 +110,19 @@ TEST_F(CopyTest, AddressesWithoutMemoryAreRefused) {
 }
 
 // What lies between the rows is nobody's business.
+TEST_F(CopyTest, RowsBeyondAllAddresses) {
+  const DeviceArray<char> device(64);
+  char rows[64] = {}, before[64] = {};
+  const auto host_to_device = ACL_MEMCPY_HOST_TO_DEVICE, device_to_host = ACL_MEMCPY_DEVICE_TO_HOST;
+  // The second row would begin anew at the lowest addresses, two bytes before the first.
+  const size_t around = SIZE_MAX - 1;
+  EXPECT_EQ(aclrtMemcpy2d(rows + 8, around, device.data(), 8, 1, 2, device_to_host), 107000);
+  EXPECT_EQ(aclrtMemcpy2d(device.data(), 8, rows + 8, around, 1, 2, host_to_device), 107000);
+  EXPECT_EQ(std::memcmp(rows, before, sizeof(rows)), 0);
+  // Refused by the range, not row by row.
+  EXPECT_EQ(aclrtMemcpy2d(rows, 1, before, 1, 1, size_t{1} << 60, ACL_MEMCPY_HOST_TO_HOST), 107000);
+}
+
 TEST_F(CopyTest, RowsWithHolesBetweenThem) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   auto* rows = static_cast<uint8_t*>(

@@ -15,6 +15,7 @@
 #include "aclnnop/aclnn_neg.h"
 #include "aclnnop/aclnn_tril.h"
 #include "tests/support/device.h"
+#include "tests/torture/choices.h"
 #include "tests/torture/view_oracle.h"
 
 namespace openaclnn::test {
@@ -23,30 +24,6 @@ namespace {
 constexpr int64_t kBlock = 2048;  // elements of the memory that all operands are in
 constexpr int64_t kBytes = 4;
 constexpr int kFine = 0, kNull = 161001, kInvalid = 161002;
-
-/// Decisions in a row, which rapidcheck makes smaller; 0 is the plainest.
-class Choices {
- public:
-  explicit Choices(std::vector<uint32_t> given) : given_(std::move(given)) {}
-
-  int64_t Below(int64_t count) { return Next() % static_cast<uint32_t>(count); }
-  bool One(int64_t of) { return Below(of) == of - 1; }
-
- private:
-  uint32_t Next() { return next_ < given_.size() ? given_[next_++] : 0; }
-
-  std::vector<uint32_t> given_;
-  size_t next_ = 0;
-};
-
-/// Where computing with numbers goes wrong, and beside it.
-int64_t Extreme(Choices& choose) {
-  constexpr std::array<int64_t, 14> kNumbers = {
-      0,         1,         -1,        8,         int64_t{1} << 31, -(int64_t{1} << 31), 1LL << 32,
-      1LL << 33, 1LL << 60, 1LL << 61, 1LL << 62, -(1LL << 62),     INT64_MAX,           INT64_MIN};
-  const auto number = static_cast<uint64_t>(kNumbers[choose.Below(kNumbers.size())]);
-  return static_cast<int64_t>(number + static_cast<uint64_t>(choose.Below(5)) - 2);
-}
 
 Numbers Shape(Choices& choose) {
   constexpr std::array<int64_t, 8> kRanks = {1, 2, 3, 0, 4, 5, 8, 9};
@@ -309,8 +286,7 @@ void Check(Body&& body) {
   const Device device({{"ASCEND_GLOBAL_LOG_LEVEL", "4"}, {"OPENACLNN_SOC", "Ascend910B1"}});
   Memory memory;
   Verdicts verdicts;
-  const auto decisions = rc::gen::container<std::vector<uint32_t>>(
-      80, rc::gen::resize(rc::kNominalSize, rc::gen::arbitrary<uint32_t>()));
+  const auto decisions = Decisions(80);
   EXPECT_TRUE(rc::check([&] { body(Choices(*decisions), memory, &verdicts); }));
   std::printf("%d refused by phase 1, %d by phase 2, %d computed, %d left open\n",
               verdicts.refused_plans, verdicts.refused_runs, verdicts.computed, verdicts.open);
