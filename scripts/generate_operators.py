@@ -376,6 +376,12 @@ def abi_rows(topics):
     )
 
 
+def phases_1(topics):
+    operators = (each for topic in topics for each in topic.operators)
+    lines = "".join(f"PHASE1({operator.api})\n" for operator in operators)
+    return f"{LICENCE}// PHASE1(name) of the supporting operators.\n{MADE}\n{lines}"
+
+
 def main(sources, headers):
     topics = read_topics()
     public = operator_headers.aliases() | operator_headers.pages(topics)
@@ -389,6 +395,7 @@ def main(sources, headers):
     sentence = "// The public headers of the supporting operators.\n"
     made[sources / "supporting_headers.inc"] = LICENCE + sentence + MADE + includes
     made[sources / "tests/supporting_rows.cc"] = abi_rows(topics)
+    made[sources / "tests/supporting_phase1.inc"] = phases_1(topics)
     for folder in (sources, headers):
         for path in folder.rglob("*") if folder.is_dir() else ():
             if path.is_file() and path not in made:
