@@ -58,10 +58,14 @@ inline void Pair(const uint16_t* first, const uint16_t* second, int64_t n, uint3
   }
 }
 
-/// As ReadRows, in bits, a row each row_step elements; behind an odd number of elements is a zero.
+/// What fills the last pair of an odd number of terms: of A -0, of B 0. Their product is -0, which
+/// leaves any sum as it is; 0 would make 0 of a sum that underflowed to -0.
+inline constexpr uint16_t kNoTermOfA = 0x8000, kNoTermOfB = 0;
+
+/// As ReadRows, in bits, a row each row_step elements; behind an odd number of elements is no_term.
 inline void ReadBits(const TapMatrix& m, const void* data, int64_t i, int64_t rows, int64_t last,
-                     int64_t j, int64_t n, uint16_t* to, int64_t row_step, int64_t chunk_step,
-                     LeastMagnitude* least) {
+                     int64_t j, int64_t n, uint16_t no_term, uint16_t* to, int64_t row_step,
+                     int64_t chunk_step, LeastMagnitude* least) {
   ForPieces(m, data, i, rows, last, j, n,
             [&](const std::byte* from, int64_t r, int64_t at, int64_t count) {
               uint16_t* const piece =
@@ -74,7 +78,7 @@ inline void ReadBits(const TapMatrix& m, const void* data, int64_t i, int64_t ro
             });
   if (n % 2 == 0) return;
   for (int64_t r = 0; r < rows; ++r) {
-    to[r * row_step + n / kGemmChunk * chunk_step + n % kGemmChunk] = 0;
+    to[r * row_step + n / kGemmChunk * chunk_step + n % kGemmChunk] = no_term;
   }
 }
 
@@ -141,7 +145,7 @@ inline void PackPairsOfColumns(const Gemm& gemm, const void* b, const GemmPart& 
     for (int64_t q = part.term_begin; q < part.term_end; q += kTurn) {
       const int64_t n = Least(kTurn, part.term_end - q);
       LeastMagnitude least;
-      ReadBits(gemm.b, b, p * kTileColumns, panel.columns, INT64_MAX, q, n,
+      ReadBits(gemm.b, b, p * kTileColumns, panel.columns, INT64_MAX, q, n, kNoTermOfB,
                reinterpret_cast<uint16_t*>(rows), kTurn, kGemmChunk, &least);
       Transpose(rows, kTurn / 2, panel.columns, (n + 1) / 2, panel.Term(q), panel.step);
       const uint16_t value = least.Value();
@@ -188,8 +192,8 @@ struct PairsOfRowsOfA : PairsOfA {
     float* to = unit->packed;
     for (int64_t row = block.row_begin; row < block.row_end; row += kTileRows) {
       ReadBits(work.gemm->a, work.a, row, RowsOfTile(block.row_end - row), block.row_end - 1, begin,
-               end - begin, reinterpret_cast<uint16_t*>(to), kGemmChunk, kGemmChunk * kTileRows,
-               &least);
+               end - begin, kNoTermOfA, reinterpret_cast<uint16_t*>(to), kGemmChunk,
+               kGemmChunk * kTileRows, &least);
       to += unit->tile_floats;
     }
     unit->least = least.Value();
@@ -265,7 +269,9 @@ struct PairsOfColumnsOfA : PairsOfA {
     uint32_t pairs[kGemmRows];
     float* const packed = unit->packed + done / kTileRows * unit->tile_floats;
     for (int64_t q = from; q < end; q += 2) {
-      if (end - q == 1) std::memset(lines[1], 0, sizeof lines[1]);
+      if (end - q == 1) {
+        for (uint16_t& each : lines[1]) each = kNoTermOfA;
+      }
       for (int64_t r = 0; r < Least(end - q, 2); ++r) {
         const std::byte* later = run.Of(a, work.a, q + r + 16);
         for (int64_t j = 0; j < run.count * a.view.element_bytes; j += 64) {

@@ -28,6 +28,7 @@ inline constexpr PairValues kPairValues[] = {
     {"all numbers", 0, 0x7F7F, 8, 0, 0},
     {"about the least of a product", 68 << 7, 74 << 7, 8, 0, 0},
     {"whose products are subnormal", 40 << 7, 66 << 7, 8, 0, 0},
+    {"whose products are zeros of a sign", 16 << 7, 32 << 7, 2, 0, 0},
     {"a few subnormal", 120 << 7, 150 << 7, 700, 1, 0x7F},
     {"a few not finite", 100 << 7, 150 << 7, 700, 0x7F80, 0x7FFF},
 };

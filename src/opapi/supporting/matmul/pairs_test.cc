@@ -14,6 +14,7 @@ TEST(MatmulPairs, HaveTheBitsOfEveryInstructionSet) {
   const Dims shapes[][3] = {{{70, 777}, {777, 65}, {70, 65}},
                             {{3, 2100}, {2100, 130}, {3, 130}},
                             {{130, 64}, {64, 33}, {130, 33}},
+                            {{25, 3}, {3, 33}, {25, 33}},
                             {{20, 20, 90}, {20, 90, 35}, {20, 20, 35}}};
   for (const auto& [left, right, result] : shapes) {
     for (uint64_t seed = 0; seed < 3; ++seed) {
