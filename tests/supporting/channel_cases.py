@@ -90,7 +90,8 @@ def cdist(d: Draw) -> Case:
 
 def cdist_backward(d: Draw) -> Case:
     batch, width = tuple(d.whole(1, 3) for _ in range(d.whole(0, 2))), _rows(d)
-    x1, x2 = (d.array((*batch, _rows(d), width), None, "tame") for _ in range(2))
+    x1 = d.array((*d.within(batch), _rows(d), width), None, "tame")
+    x2 = d.array((*batch, _rows(d), width), None, "tame")
     order = _order(d)
     apart = x1.astype(np.float64)[..., :, None, :] - x2.astype(np.float64)[..., None, :, :]
     distances = norm(Bounded(apart, DOUBLE), order, -1, False).value

@@ -236,8 +236,14 @@ def cdist_backward(gradient, x1, x2, order: float, distance, dtype):
         away = (distance != 0) & (size != 0) & (order != 0)
         slope = np.where(away, sign * np.power(size / distance, order - 1), 0.0)
     terms = slope * gradient.value[..., None]
-    error = np.abs(terms).sum(-2) * 2.0**-44
-    return Bounded(terms.sum(-2), x1.format, error)
+    # Batches that x1 is broadcast to are summed.
+    value, size = terms.sum(-2), np.abs(terms).sum(-2)
+    lead = value.ndim - x1.ndim
+    over = tuple(range(lead)) + tuple(
+        lead + i for i, n in enumerate(x1.shape[:-2]) if n == 1 and value.shape[lead + i] != 1
+    )
+    value, size = (each.sum(over).reshape(x1.shape) for each in (value, size))
+    return Bounded(value, x1.format, size * 2.0**-44)
 
 
 def embedding_renorm(rows, indices, most: float, order: float):

@@ -36,6 +36,21 @@ Shape RowsOf(const Shape& batch, int64_t rows, int64_t width) {
   return shape;
 }
 
+/// For each batch of `own` those of `all` that it stands for.
+std::vector<std::vector<int64_t>> BatchesOf(const Shape& own, const Shape& all) {
+  Shape steps(all.size(), 0);
+  int64_t count = 1;
+  for (size_t i = 1; i <= own.size(); ++i) {
+    const int64_t dim = own[own.size() - i];
+    steps[all.size() - i] = dim == 1 ? 0 : count;
+    count *= dim;
+  }
+  const Offsets numbers(all.data(), steps.data(), static_cast<uint32_t>(all.size()));
+  std::vector<std::vector<int64_t>> batches(static_cast<size_t>(count));
+  for (int64_t i = 0; i < CountOf(all); ++i) batches[static_cast<size_t>(numbers(i))].push_back(i);
+  return batches;
+}
+
 /// The operand's shape is that of a batch of matrices, whose own batch is broadcast.
 void CheckMatrices(const Tensor& tensor, const Shape& wanted, Checker& checker) {
   bool fits = tensor.rank() >= 2 && tensor.rank() <= wanted.size();
@@ -66,39 +81,43 @@ void CheckCdistGradient(const CdistGradientParams& p, Checker& checker) {
   CheckMatrices(p.x1, RowsOf(batch, rows, width), checker);
   CheckMatrices(p.x2, RowsOf(batch, columns, width), checker);
   CheckMatrices(p.cdist, RowsOf(batch, rows, columns), checker);
-  CheckShape(p.out, RowsOf(batch, rows, width), checker);
+  CheckShape(p.out, ShapeOf(p.x1), checker);
 }
 
 Plan PlanCdistGradient(const CdistGradientParams& p, const Product&) {
   if (p.out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
-  const Shape batch = BatchOf(p.out);
+  const Shape batch = BatchOf(p.grad);
   const Points a(p.x1, batch), b(p.x2, batch), grad(p.grad, batch), distance(p.cdist, batch);
   const Offsets to(p.out, p.out.rank() - 1);
   const int64_t rows = p.out.dim(p.out.rank() - 2), width = p.out.last_dim();
   const int64_t bytes = BytesOf(p.out);
   const int64_t step = p.out.tensor().strides[p.out.rank() - 1] * bytes;
   return {0,
-          [=, batches = CountOf(batch), columns = p.x2.dim(p.x2.rank() - 2), order = double{p.p},
-           load = LoaderOf<double>(p.out.dtype()), store = StorerOf<double>(p.out.dtype()),
+          [=, batches = BatchesOf(BatchOf(p.out), batch), columns = p.x2.dim(p.x2.rank() - 2),
+           order = double{p.p}, load = LoaderOf<double>(p.out.dtype()),
+           store = StorerOf<double>(p.out.dtype()),
            out = p.out.place](const Buffers& buffers) -> Status {
-            ParallelRows(batches * rows, columns * width * 4, [&](int64_t each) {
-              const int64_t matrix = each / rows, row = each % rows;
+            const auto matrices = static_cast<int64_t>(batches.size());
+            ParallelRows(matrices * rows, columns * width * 4, [&](int64_t each) {
+              const int64_t row = each % rows;
               std::vector<double> from, other, gradients, distances;
               std::vector<double> sums(static_cast<size_t>(width));
-              a.Load(buffers, matrix, row, &from);
-              grad.Load(buffers, matrix, row, &gradients);
-              distance.Load(buffers, matrix, row, &distances);
-              for (int64_t j = 0; j < columns; ++j) {
-                const auto at = static_cast<size_t>(j);
-                b.Load(buffers, matrix, j, &other);
-                for (size_t k = 0; k < sums.size(); ++k) {
-                  const double difference = from[k] - other[k];
-                  if (std::isinf(order)) {  // of the largest, as the distance has it
-                    const double size = Rounded(std::abs(difference), load, store);
-                    if (size != distances[at]) continue;
-                    sums[k] += SignOf(difference) * gradients[at];
-                  } else {
-                    sums[k] += SlopeOf(difference, distances[at], order) * gradients[at];
+              for (const int64_t matrix : batches[static_cast<size_t>(each / rows)]) {
+                a.Load(buffers, matrix, row, &from);
+                grad.Load(buffers, matrix, row, &gradients);
+                distance.Load(buffers, matrix, row, &distances);
+                for (int64_t j = 0; j < columns; ++j) {
+                  const auto at = static_cast<size_t>(j);
+                  b.Load(buffers, matrix, j, &other);
+                  for (size_t k = 0; k < sums.size(); ++k) {
+                    const double difference = from[k] - other[k];
+                    if (std::isinf(order)) {  // of the largest, as the distance has it
+                      const double size = Rounded(std::abs(difference), load, store);
+                      if (size != distances[at]) continue;
+                      sums[k] += SignOf(difference) * gradients[at];
+                    } else {
+                      sums[k] += SlopeOf(difference, distances[at], order) * gradients[at];
+                    }
                   }
                 }
               }
