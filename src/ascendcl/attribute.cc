@@ -2,6 +2,8 @@
 // Attributes: aclopCreateAttr, aclopDestroyAttr and the aclopSetAttr functions.
 #include "ascendcl/attribute.h"
 
+#include <charconv>
+
 #include "ascendcl/error.h"
 #include "ascendcl/float_environment.h"
 #include "ascendcl/handles.h"
@@ -17,7 +19,7 @@ bool Attributes::Read(const char* name, OpenaclnnAttribute* attribute) const {
   const FloatEnvironment environment;  // widening a float computes
   std::lock_guard lock(mutex_);
   const auto found = values_.find(name);
-  if (found == values_.end()) return false;
+  if (found == values_.end()) return ReadElement(name, attribute);
   if (const bool* flag = std::get_if<bool>(&found->second)) {
     *attribute = {OpenaclnnAttribute::OPENACLNN_BOOL, *flag ? 1.0 : 0.0};
   } else if (const float* number = std::get_if<float>(&found->second)) {
@@ -25,6 +27,22 @@ bool Attributes::Read(const char* name, OpenaclnnAttribute* attribute) const {
   } else {
     *attribute = {OpenaclnnAttribute::OPENACLNN_OTHER, 0};
   }
+  return true;
+}
+
+bool Attributes::ReadElement(std::string_view name, OpenaclnnAttribute* attribute) const {
+  const size_t bracket = name.rfind('[');
+  if (bracket == name.npos || name.back() != ']') return false;
+  const auto found = values_.find(name.substr(0, bracket));
+  size_t place = 0;
+  const std::string_view digits = name.substr(bracket + 1, name.size() - bracket - 2);
+  const auto [end, error] = std::from_chars(digits.begin(), digits.end(), place);
+  if (found == values_.end() || error != std::errc() || end != digits.end()) return false;
+  *attribute = {OpenaclnnAttribute::OPENACLNN_OTHER, 0};
+  const auto* const list = std::get_if<std::vector<int64_t>>(&found->second);
+  if (list == nullptr) return true;
+  if (place >= list->size()) return false;
+  *attribute = {OpenaclnnAttribute::OPENACLNN_FLOAT, static_cast<double>((*list)[place])};
   return true;
 }
 

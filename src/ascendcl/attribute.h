@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -24,10 +25,13 @@ class Attributes {
 
   void Set(const char* name, Value value);
 
-  /// False when there is no value of that name.
+  /// False when there is no value of that name. `name[0]` is the first of a list of integers, as a
+  /// float, and so on; of what is no such list each is of another type.
   bool Read(const char* name, OpenaclnnAttribute* attribute) const;
 
  private:
+  bool ReadElement(std::string_view name, OpenaclnnAttribute* attribute) const;
+
   mutable std::mutex mutex_;  // guards what follows
   std::map<std::string, Value, std::less<>> values_;
 };

@@ -25,10 +25,11 @@ struct SingleOp {
     aclopDestroyAttr(attr);
   }
 
-  void Add(bool input, aclDataType dtype, void* data, size_t bytes) {
-    const int64_t dims[] = {1, 1, 2, 4};
+  void Add(bool input, aclDataType dtype, void* data, size_t bytes,
+           const std::vector<int64_t>& dims = {1, 1, 2, 4}) {
     (input ? input_descs : output_descs)
-        .push_back(aclCreateTensorDesc(dtype, 4, dims, ACL_FORMAT_ND));
+        .push_back(
+            aclCreateTensorDesc(dtype, static_cast<int>(dims.size()), dims.data(), ACL_FORMAT_ND));
     (input ? inputs : outputs).push_back(aclCreateDataBuffer(data, bytes));
   }
 
@@ -99,6 +100,70 @@ TEST_F(SingleOpTest, AScaleIsWhatItIsWhateverTheThreadsSetting) {
   EXPECT_EQ(tensors.y.Read(), wanted);
 }
 #endif
+
+// The sum of powers, then its root.
+TEST_F(SingleOpTest, NormsOfAnyOrder) {
+  const DeviceArray<float> x{{0, 1, 2, 3, 4, -5, 6, 7}}, sums{2}, roots{2};
+  const int64_t last[] = {3};
+  SingleOp reduce("LpNormReduceV2"), update("LpNormUpdateV2");
+  reduce.Add(true, ACL_FLOAT, x.data(), x.bytes());
+  reduce.Add(false, ACL_FLOAT, sums.data(), sums.bytes(), {1, 1, 2, 1});
+  update.Add(true, ACL_FLOAT, sums.data(), sums.bytes(), {2});
+  update.Add(false, ACL_FLOAT, roots.data(), roots.bytes(), {2});
+  for (SingleOp* op : {&reduce, &update}) ASSERT_EQ(aclopSetAttrFloat(op->attr, "p", 3), 0);
+  ASSERT_EQ(aclopSetAttrFloat(reduce.attr, "epsilon", 0), 0);
+  ASSERT_EQ(aclopSetAttrBool(reduce.attr, "keepdim", 1), 0);
+  ASSERT_EQ(aclopSetAttrListInt(reduce.attr, "axes", 1, last), 0);
+  ASSERT_EQ(reduce.Run(), 0) << TakeMessage();
+  ASSERT_EQ(update.Run(), 0) << TakeMessage();
+  ASSERT_EQ(aclrtSynchronizeStream(nullptr), 0);
+  const std::vector<float> got = sums.Read(), root = roots.Read();
+  EXPECT_NEAR(got[0], 36, 1e-4);
+  EXPECT_NEAR(got[1], 748, 1e-3);
+  EXPECT_NEAR(root[0], std::cbrt(36), 1e-5);
+  EXPECT_NEAR(root[1], std::cbrt(748), 1e-5);
+  const char* api = "aclopCompileAndExecute";
+  ASSERT_EQ(aclopSetAttrFloat(reduce.attr, "epsilon", 1), 0);
+  ExpectRefused({api, [&] { return reduce.Run(); }, ACL_ERROR_OP_ATTR_NOT_MATCH,
+                 "epsilon value is 1, expected 0"});
+  ASSERT_EQ(aclopSetAttrFloat(reduce.attr, "epsilon", 0), 0);
+  ASSERT_EQ(aclopSetAttrInt(reduce.attr, "axes", 3), 0);
+  ExpectRefused({api, [&] { return reduce.Run(); }, ACL_ERROR_OP_ATTR_NOT_MATCH,
+                 "axes[0] type is another, expected a list of integers"});
+}
+
+TEST_F(SingleOpTest, CastIsToTheTypeOfTheOutput) {
+  const DeviceArray<float> x{{0, 1.5, -2.5, 3, 4, 5, 6, 7}};
+  const DeviceArray<int32_t> y{8};
+  SingleOp op("Cast");
+  op.Add(true, ACL_FLOAT, x.data(), x.bytes());
+  op.Add(false, ACL_INT32, y.data(), y.bytes());
+  ASSERT_EQ(aclopSetAttrInt(op.attr, "dst_type", ACL_INT32), 0);
+  ASSERT_EQ(op.Run(), 0) << TakeMessage();
+  ASSERT_EQ(aclrtSynchronizeStream(nullptr), 0);
+  EXPECT_EQ(y.Read(), (std::vector<int32_t>{0, 1, -2, 3, 4, 5, 6, 7}));
+}
+
+// Of (3, -4) and two rows, the other one of which it is itself.
+TEST_F(SingleOpTest, GradientOfDistances) {
+  const DeviceArray<float> grad{{10, 10, 100, 100}}, x1{{3, -4, 3, -4}}, x2{{0, 0, 3, -4}},
+      distances{{5, 5, 0, 0}}, out{2};
+  SingleOp op("CdistGrad");
+  for (const auto* each : {&grad, &x1, &x2, &distances}) {
+    op.Add(true, ACL_FLOAT, each->data(), each->bytes(), {1, 2, 2});
+  }
+  op.Add(false, ACL_FLOAT, out.data(), out.bytes(), {1, 2});
+  ASSERT_EQ(op.Run(), 0) << TakeMessage();
+  ASSERT_EQ(aclrtSynchronizeStream(nullptr), 0);
+  EXPECT_EQ(out.Read(), (std::vector<float>{6, -8}));
+  // -1 is infinity: of the largest difference, which is 4.
+  const std::vector<float> largest = {4, 4, 0, 0};
+  ASSERT_EQ(aclrtMemcpy(distances.data(), 16, largest.data(), 16, ACL_MEMCPY_HOST_TO_DEVICE), 0);
+  ASSERT_EQ(aclopSetAttrFloat(op.attr, "p", -1), 0);
+  ASSERT_EQ(op.Run(), 0) << TakeMessage();
+  ASSERT_EQ(aclrtSynchronizeStream(nullptr), 0);
+  EXPECT_EQ(out.Read(), (std::vector<float>{0, -10}));
+}
 
 TEST_F(SingleOpTest, Refusals) {
   const Tensors tensors;

@@ -1,75 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 // aclopCompileAndExecute: operators by their graph names, through libopapi's two phases.
-#include <array>
-#include <memory>
-#include <span>
-#include <string_view>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "acl/acl_op_compiler.h"
 #include "acl/acl_rt.h"
-#include "aclnnop/aclnn_scaled_masked_softmax.h"
-#include "aclnnop/aclnn_scaled_masked_softmax_backward.h"
 #include "ascendcl/error.h"
 #include "client/client.h"
+#include "graph_operators.h"
 
 namespace openaclnn {
 namespace {
 
-struct DestroyTensor {
-  void operator()(aclTensor* tensor) const { aclDestroyTensor(tensor); }
-};
-using TensorPointer = std::unique_ptr<aclTensor, DestroyTensor>;
-
-/// What an operator gets: its inputs, then its outputs, and the attributes.
-struct Arguments {
-  std::vector<TensorPointer> tensors;
-  double scale = 1;
-  bool fixed_triu_mask = false;
-};
-
-using Phase1 = aclnnStatus (*)(const Arguments&, uint64_t*, aclOpExecutor**);
-using Phase2 = aclnnStatus (*)(void*, uint64_t, aclOpExecutor*, aclrtStream);
-
-struct Row {
-  std::string_view name;
-  int num_inputs;
-  int num_outputs;
-  Phase1 plan;
-  Phase2 run;
-};
-
-// One line an operator.
-constexpr Row kOperators[] = {
-    {"ScaledMaskedSoftmax", 2, 1,
-     [](const Arguments& a, uint64_t* bytes, aclOpExecutor** executor) {
-       return aclnnScaledMaskedSoftmaxGetWorkspaceSize(a.tensors[0].get(), a.tensors[1].get(),
-                                                       a.scale, a.fixed_triu_mask,
-                                                       a.tensors[2].get(), bytes, executor);
-     },
-     aclnnScaledMaskedSoftmax},
-    {"ScaledMaskedSoftmaxGrad", 3, 1,
-     [](const Arguments& a, uint64_t* bytes, aclOpExecutor** executor) {
-       return aclnnScaledMaskedSoftmaxBackwardGetWorkspaceSize(
-           a.tensors[0].get(), a.tensors[1].get(), a.tensors[2].get(), a.scale, a.fixed_triu_mask,
-           a.tensors[3].get(), bytes, executor);
-     },
-     aclnnScaledMaskedSoftmaxBackward},
-};
+using Arguments = GraphArguments;
 
 Status Null(const char* operand) {
   return Status(ACL_ERROR_INVALID_PARAM, Concat(operand, " value is null, expected an address"));
 }
 
-Status FindOperator(const char* name, const Row** row) {
+Status FindOperator(const char* name, const GraphOperator** found) {
   if (name == nullptr) return Null("opType");
-  for (const Row& each : kOperators) {
-    if (each.name == name) *row = &each;
+  std::string names;
+  for (const GraphOperator& each : GraphOperators()) {
+    if (each.name == name) *found = &each;
+    names += (names.empty() ? "" : ", ") + std::string(each.name);
   }
-  if (*row != nullptr) return {};
-  return Status(ACL_ERROR_OP_NOT_FOUND, Concat("opType value is '", name,
-                                               "', expected ScaledMaskedSoftmax or "
-                                               "ScaledMaskedSoftmaxGrad"));
+  if (*found != nullptr) return {};
+  return Status(ACL_ERROR_OP_NOT_FOUND,
+                Concat("opType value is '", name, "', expected one of ", names));
 }
 
 /// A dense tensor of the description's shape in the buffer's memory.
@@ -118,34 +77,55 @@ Status MakeTensors(const char* operand, int code, int expected, int count,
   return {};
 }
 
+using AttributeType = decltype(OpenaclnnAttribute::type);
+
+/// False where it is not set; *status says why if it is of another type.
+bool Read(const aclopAttr* attr, const char* name, AttributeType type, const char* noun,
+          OpenaclnnAttribute* value, Status* status) {
+  if (!status->ok() || Runtime().attribute(attr, name, value) == 0) return false;
+  if (value->type == type) return true;
+  *status = Status(ACL_ERROR_OP_ATTR_NOT_MATCH, Concat(name, " type is another, expected ", noun));
+  return false;
+}
+
 Status ReadAttributes(const aclopAttr* attr, Arguments* arguments) {
-  const OpenaclnnRuntime& runtime = Runtime();
+  Status status;
   OpenaclnnAttribute value{};
-  if (runtime.attribute(attr, "scale", &value) != 0) {
-    if (value.type != OpenaclnnAttribute::OPENACLNN_FLOAT) {
-      return Status(ACL_ERROR_OP_ATTR_NOT_MATCH, "scale type is another, expected a float");
+  for (const auto& [name, number] :
+       {std::pair<const char*, double*>("scale", &arguments->scale), {"p", &arguments->p}}) {
+    if (Read(attr, name, OpenaclnnAttribute::OPENACLNN_FLOAT, "a float", &value, &status)) {
+      *number = value.value;
     }
-    arguments->scale = value.value;
   }
-  if (runtime.attribute(attr, "fixed_triu_mask", &value) != 0) {
-    if (value.type != OpenaclnnAttribute::OPENACLNN_BOOL) {
-      return Status(ACL_ERROR_OP_ATTR_NOT_MATCH,
-                    "fixed_triu_mask type is another, expected a bool");
+  if (Read(attr, "epsilon", OpenaclnnAttribute::OPENACLNN_FLOAT, "a float", &value, &status) &&
+      value.value != 0) {
+    status = Status(ACL_ERROR_OP_ATTR_NOT_MATCH,
+                    Concat("epsilon value is ", value.value, ", expected 0"));
+  }
+  for (const auto& [name, flag] :
+       {std::pair<const char*, bool*>("fixed_triu_mask", &arguments->fixed_triu_mask),
+        {"keepdim", &arguments->keepdim}}) {
+    if (Read(attr, name, OpenaclnnAttribute::OPENACLNN_BOOL, "a bool", &value, &status)) {
+      *flag = value.value != 0;
     }
-    arguments->fixed_triu_mask = value.value != 0;
   }
-  return {};
+  for (int i = 0; Read(attr, Concat("axes[", i, "]").c_str(), OpenaclnnAttribute::OPENACLNN_FLOAT,
+                       "a list of integers", &value, &status);
+       ++i) {
+    arguments->axes.push_back(static_cast<int64_t>(value.value));
+  }
+  return status;
 }
 
 /// Both phases; a failure has left its own message.
-int Run(const Row& row, const Arguments& arguments, aclrtStream stream) {
+int Run(const GraphStep& step, const Arguments& arguments, aclrtStream stream) {
   uint64_t bytes = 0;
   aclOpExecutor* executor = nullptr;
-  int code = row.plan(arguments, &bytes, &executor);
-  if (code != 0) return code;
+  int code = step.plan(arguments, &bytes, &executor);
+  if (code != 0 || executor == nullptr) return code;  // or there is nothing to do
   void* workspace = nullptr;
   if (bytes > 0) code = aclrtMalloc(&workspace, bytes, ACL_MEM_MALLOC_NORMAL_ONLY);
-  if (code == 0) code = row.run(workspace, bytes, executor, stream);
+  if (code == 0) code = step.run(workspace, bytes, executor, stream);
   if (code != 0) aclDestroyAclOpExecutor(executor);
   // Takes effect when the queued work is done.
   if (workspace != nullptr) aclrtFree(workspace);
@@ -155,8 +135,8 @@ int Run(const Row& row, const Arguments& arguments, aclrtStream stream) {
 }  // namespace
 }  // namespace openaclnn
 
-using openaclnn::Arguments;
-using openaclnn::Row;
+using openaclnn::GraphArguments;
+using openaclnn::GraphOperator;
 using openaclnn::Status;
 
 aclError aclopCompileAndExecute(const char* opType, int numInputs,
@@ -166,8 +146,8 @@ aclError aclopCompileAndExecute(const char* opType, int numInputs,
                                 aclDataBuffer* const outputs[], const aclopAttr* attr,
                                 aclopEngineType, aclopCompileType, const char*,
                                 aclrtStream stream) {
-  const Row* row = nullptr;
-  Arguments arguments;
+  const GraphOperator* row = nullptr;
+  GraphArguments arguments;
   const int code = openaclnn::Api("aclopCompileAndExecute", [&] {
     Status found = openaclnn::FindOperator(opType, &row);
     if (row == nullptr) return found;
@@ -180,7 +160,11 @@ aclError aclopCompileAndExecute(const char* opType, int numInputs,
     return status.ok() ? openaclnn::ReadAttributes(attr, &arguments) : status;
   });
   if (code != 0 || row == nullptr) return code;
-  return openaclnn::Run(*row, arguments, stream);
+  for (const openaclnn::GraphStep& step : row->steps) {
+    const int failed = step.plan == nullptr ? 0 : openaclnn::Run(step, arguments, stream);
+    if (failed != 0) return failed;
+  }
+  return 0;
 }
 
 aclError aclopCompileAndExecuteV2(const char* opType, int numInputs, aclTensorDesc* inputDesc[],
