@@ -16,7 +16,7 @@ def _sampled(d: Draw):
     grid = d.random.uniform(-1.6, 1.6, (array.shape[0], *places, dims))
     exact = d.random.integers(-6, 7, grid.shape) / 4
     grid = np.where(d.random.random(grid.shape) < 0.3, exact, grid).astype(d.first)
-    given = {"input": array, "grid": grid, "interpolationMode": d.whole(0, 4 - dims),
+    given = {"input": array, "grid": grid, "interpolationMode": d.one((0, 0, 1, 2)[: 6 - dims]),
              "paddingMode": d.whole(0, 2), "alignCorners": d.flag()}  # fmt: skip
     return given, (*array.shape[:2], *places)
 
@@ -28,7 +28,8 @@ def grid_sampler(d: Draw) -> Case:
 
 def grid_sampler_backward(d: Draw) -> Case:
     given, shape = _sampled(d)
-    given |= {"gradOutput": d.array(shape, None, "tame"), "outputMask": [d.flag(), d.flag()]}
+    mask = d.one(([True, True], [True, True], [True, False], [False, True], [False, False]))
+    given |= {"gradOutput": d.array(shape, None, "tame"), "outputMask": mask}
     asked = zip(("inputGrad", "gridGrad"), given["outputMask"], ("input", "grid"), strict=True)
     room = {name: given[of].shape for name, is_asked, of in asked if not is_asked and d.flag()}
     outputs = {"inputGrad": d.first, "gridGrad": d.first}
