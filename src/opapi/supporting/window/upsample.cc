@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Other sizes of planes: the nearest element, linear and cubic interpolation, and their gradients.
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "generated/window.h"
@@ -138,34 +139,54 @@ void CheckSizes(const Call& p, const Tensor& in, const Tensor& out, Checker& che
   });
 }
 
-/// Bits as they are.
+/// Elements at some offsets of a row, one after the other; both in bytes.
+template <class Bits>
+void TakeRow(const std::byte* from, const std::vector<int64_t>& offsets, std::byte* to,
+             int64_t step) {
+  for (const int64_t offset : offsets) {
+    std::memcpy(to, from + offset, sizeof(Bits));
+    to += step;
+  }
+}
+
+auto TakerOf(int64_t bytes) {
+  return bytes == 1   ? TakeRow<uint8_t>
+         : bytes == 2 ? TakeRow<uint16_t>
+         : bytes == 4 ? TakeRow<uint32_t>
+                      : TakeRow<uint64_t>;
+}
+
+/// Bits as they are, row by row.
 Plan PlanNearest(const UpsampleParams& p) {
-  const size_t axes = static_cast<size_t>(p.dims);
-  std::vector<std::vector<int64_t>> sources;
-  std::vector<int64_t> lengths, from_steps, to_steps;
+  const int64_t bytes = BytesOf(p.out);
+  std::vector<std::vector<int64_t>> sources;  // in bytes
+  std::vector<int64_t> lengths, to_steps;     // of all dimensions but the last
+  uint32_t dim = 2;
   for (const Scale& scale : ScalesOf(p, p.self, p.out)) {
     std::vector<int64_t>& places = sources.emplace_back();
-    for (int64_t i = 0; i < scale.out; ++i) places.push_back(NearestTo(i, scale));
+    const int64_t step = p.self.tensor().strides[dim++] * bytes;
+    for (int64_t i = 0; i < scale.out; ++i) places.push_back(NearestTo(i, scale) * step);
   }
-  for (uint32_t dim = 2; dim < p.self.rank(); ++dim) {
-    lengths.push_back(p.out.dim(dim));
-    from_steps.push_back(p.self.tensor().strides[dim]);
-    to_steps.push_back(p.out.tensor().strides[dim]);
+  int64_t rows = 1;  // of a plane
+  for (uint32_t d = 2; d + 1 < p.self.rank(); ++d) {
+    lengths.push_back(p.out.dim(d));
+    to_steps.push_back(p.out.tensor().strides[d] * bytes);
+    rows *= p.out.dim(d);
   }
-  int64_t places = 1;
-  for (const int64_t length : lengths) places = WrappingProduct(places, length);
   const Offsets from_lead(p.self, 2), to_lead(p.out, 2);
+  const int64_t step = p.out.tensor().strides[p.out.rank() - 1] * bytes;
   return {0,
-          [=, bytes = BytesOf(p.out), planes = p.out.dim(0) * p.out.dim(1), self = p.self.place,
-           out = p.out.place](const Buffers& buffers) -> Status {
-            ParallelRows(planes * places, 1, [&](int64_t each) {
-              const auto at = DigitsOf(each % places, lengths);
-              int64_t from = from_lead(each / places), to = to_lead(each / places);
-              for (size_t i = 0; i < axes; ++i) {
-                from += sources[i][static_cast<size_t>(at[i])] * from_steps[i];
+          [=, planes = p.out.dim(0) * p.out.dim(1), self = p.self.place, out = p.out.place,
+           take = TakerOf(bytes)](const Buffers& buffers) -> Status {
+            const std::vector<int64_t>& along = sources.back();
+            ParallelRows(planes * rows, static_cast<int64_t>(along.size()), [&](int64_t row) {
+              const auto at = DigitsOf(row % rows, lengths);
+              int64_t from = from_lead(row / rows) * bytes, to = to_lead(row / rows) * bytes;
+              for (size_t i = 0; i < lengths.size(); ++i) {
+                from += sources[i][static_cast<size_t>(at[i])];
                 to += at[i] * to_steps[i];
               }
-              std::copy_n(self(buffers) + from * bytes, bytes, out(buffers) + to * bytes);
+              take(self(buffers) + from, along, out(buffers) + to, step);
             });
             return {};
           }};
