@@ -20,6 +20,12 @@ namespace OPENACLNN_TARGET {
 inline constexpr double kLn2High = 0x1.62e42fefa3000p-1, kLn2Low = 0x1.3de6af278ece6p-42;
 inline constexpr double kRoundToWhole = 0x1.8p52;  // adding it leaves no fraction
 
+/// Whether to divide by a number is to multiply by its inverse: it is a power of two.
+inline bool InverseIsExact(double divisor) {
+  constexpr uint64_t kFraction = (uint64_t{1} << 52) - 1;
+  return (std::bit_cast<uint64_t>(divisor) & kFraction) == 0;
+}
+
 /// e^x = mantissa * 2^n, n in the last bits of `whole`.
 template <class V>
 struct PowerOfE {

@@ -204,10 +204,8 @@ void Scale(double* x, double shift, double factor, int64_t n) {
   for (int64_t i = 0; i < n; ++i) x[i] = (x[i] - shift) * factor;
 }
 
-/// To divide by a power of two is to multiply by its inverse.
 void Divide(double* x, double divisor, int64_t n) {
-  constexpr uint64_t kFraction = (uint64_t{1} << 52) - 1;
-  if ((std::bit_cast<uint64_t>(divisor) & kFraction) == 0) return Scale(x, 0, 1 / divisor, n);
+  if (InverseIsExact(divisor)) return Scale(x, 0, 1 / divisor, n);
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) x[i] /= divisor;
 }

@@ -18,8 +18,8 @@ using Scalars = std::array<T, 4>;
 struct Expression {
   template <class T>
   using Loop = void (*)(const T* const* in, const T* scalars, int64_t n, T* out);  // of Scalars<T>
-  using Rounding = void (*)(const float* const* in, const double* scalars, double factor, int64_t n,
-                            float* out);
+  using Rounding = void (*)(const float* const* in, const double* scalars, double divisor,
+                            int64_t n, float* out);
 
   int inputs;
   bool any_out;  // the result fits any type: a truth value, or a conversion that was asked for
@@ -35,7 +35,7 @@ struct Expression {
   std::array<double, 2> absent = {};
   /// Over floats, computed in double.
   void (*widened)(const float* const* in, const double* scalars, int64_t n, double* out) = nullptr;
-  /// The same, times a factor, and rounded once; `plain` where the last `optional` are left out.
+  /// The same, divided and rounded once; `plain` where the last `optional` are left out.
   Rounding rounded = nullptr, plain = nullptr;
   size_t optional = 0;
 };

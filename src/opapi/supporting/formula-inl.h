@@ -18,6 +18,7 @@
 
 namespace openaclnn::supporting::OPENACLNN_TARGET::formula {
 
+using openaclnn::OPENACLNN_TARGET::InverseIsExact;
 using openaclnn::OPENACLNN_TARGET::kFarthestAngle;
 using openaclnn::OPENACLNN_TARGET::NearCos;
 using openaclnn::OPENACLNN_TARGET::NearSin;
@@ -64,24 +65,33 @@ void LoopOf(const In* const* in, const T* s, int64_t n, T* out) {
   Loop<kFunction>(in, s, n, out, std::make_index_sequence<kInputs>());
 }
 
-/// Of floats, in double, times a factor and rounded once. The last kAbsent inputs are 1.
-template <auto kFunction, class... Inputs, size_t... kAbsent>
-void RoundOver(const double* given, double factor, int64_t n, float* out,
+/// Of floats, in double, divided by a number or times one, and rounded once. The last kAbsent
+/// inputs are 1.
+template <auto kFunction, bool kDivides, class... Inputs, size_t... kAbsent>
+void RoundOver(const double* given, double by, int64_t n, float* out,
                std::index_sequence<kAbsent...>, const Inputs*... in) {
   Scalars<double> scalars;
   for (size_t i = 0; i < scalars.size(); ++i) scalars[i] = given[i];
   const double* const s = scalars.data();
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) {
-    out[i] = Stored<float>(
-        kFunction(static_cast<double>(in[i])..., (static_cast<void>(kAbsent), 1.0)..., s) * factor);
+    const double value =
+        kFunction(static_cast<double>(in[i])..., (static_cast<void>(kAbsent), 1.0)..., s);
+    out[i] = Stored<float>(kDivides ? value / by : value * by);
   }
 }
 
+/// Divided, with the bits of a division.
 template <int kInputs, int kAbsent, auto kFunction>
-void LoopOfRounding(const float* const* in, const double* s, double factor, int64_t n, float* out) {
+void LoopOfRounding(const float* const* in, const double* s, double divisor, int64_t n,
+                    float* out) {
   [&]<size_t... kInput>(std::index_sequence<kInput...>) {
-    RoundOver<kFunction>(s, factor, n, out, std::make_index_sequence<kAbsent>(), in[kInput]...);
+    constexpr std::make_index_sequence<kAbsent> kOnes;
+    if (InverseIsExact(divisor)) {
+      RoundOver<kFunction, false>(s, 1 / divisor, n, out, kOnes, in[kInput]...);
+    } else {
+      RoundOver<kFunction, true>(s, divisor, n, out, kOnes, in[kInput]...);
+    }
   }
   (std::make_index_sequence<kInputs - kAbsent>());
 }

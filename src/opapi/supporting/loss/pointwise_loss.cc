@@ -93,9 +93,9 @@ struct Elements {
     WithInputs(at, n, [&](const T* const* in) { loop(in, scalars.data(), n, values); });
   }
 
-  /// The same, times a factor and rounded.
-  void Round(const Walk::Pointers& at, int64_t n, double factor, float* values) const {
-    WithInputs(at, n, [&](const T* const* in) { round(in, scalars.data(), factor, n, values); });
+  /// The same, divided and rounded.
+  void Round(const Walk::Pointers& at, int64_t n, double divisor, float* values) const {
+    WithInputs(at, n, [&](const T* const* in) { round(in, scalars.data(), divisor, n, values); });
   }
 
   template <class Body>
@@ -128,13 +128,13 @@ struct Elements {
   bool has_out = false;  // the walk goes over the output too
 };
 
-/// Every value times a factor to an output of floats, in one loop.
-Plan RoundValues(const Elements<float>& elements, double factor) {
+/// Every value, divided, to an output of floats, in one loop.
+Plan RoundValues(const Elements<float>& elements, double divisor) {
   return {0, [=](const Buffers& buffers) -> Status {
             elements.walk.ForRuns(
                 elements.Origins(buffers), [&](const Walk::Pointers& at, int64_t n) {
                   auto* const out = reinterpret_cast<float*>(at[elements.given.size()]);
-                  elements.Round(at, n, factor, out);
+                  elements.Round(at, n, divisor, out);
                 });
             return {};
           }};
@@ -147,7 +147,7 @@ Plan MakeValues(const Params& p, double divisor) {
   const int32_t dtype = p.first_output().dtype();
   if constexpr (std::is_same_v<T, float>) {
     const bool dense = elements.walk.step(elements.given.size()) == sizeof(float);
-    if (dtype == ACL_FLOAT && dense) return RoundValues(elements, 1 / divisor);
+    if (dtype == ACL_FLOAT && dense) return RoundValues(elements, divisor);
   }
   const auto divide = OPENACLNN_TARGET_SELECT(kDoubleRowKernels)->divide;
   const auto store = StorerOf<double>(dtype);

@@ -211,6 +211,32 @@ TEST(Loss, OfFloatsIsThatOfDoubles) {
   }
 }
 
+// These means lie half-way between two floats. Times the inverse of the count, which is not exact,
+// they would be on one side.
+TEST(Loss, MeansAreDividedWhereverTheyAre) {
+  for (const int64_t n : {49, 107, 161}) {
+    Doubles x, t, want;
+    for (int64_t i = 0; i < n; ++i) {
+      constexpr int64_t kFloat = 1 << 24;
+      const int64_t mean = 2 * kFloat - 1 - 2 * i, sum = mean * n, low = sum % kFloat;
+      x.push_back(static_cast<double>(sum - low));
+      t.push_back(static_cast<double>(-low));
+      want.push_back(static_cast<float>(mean));
+    }
+    UnderEachSetting([&](const std::string& setting, const Device& device) {
+      SCOPED_TRACE(testing::Message() << setting << ", " << n);
+      const DeviceTensor self = Make(ACL_FLOAT, {n}, x), target = Make(ACL_FLOAT, {n}, t),
+                         half = Make(ACL_FLOAT, {}, {0.5});
+      for (const Layout& layout : {DenseLayout({n}), Layout{{n}, {2}, 1, 2 * n}}) {
+        const DeviceTensor out(ACL_FLOAT, layout);
+        EXPECT_RUN(device, MseLossBackward, half.handle(), self.handle(), target.handle(), 1,
+                   Handle(out));
+        EXPECT_EQ(ValuesOf(out), want);
+      }
+    });
+  }
+}
+
 // Weights that are left out are 1.
 TEST(Loss, WeightsOfOneChangeNoBit) {
   const Device device;
