@@ -4,6 +4,7 @@
 #include "generated/foreach.h"
 
 #include "supporting/elementwise.h"
+#include "supporting/in_turn.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -43,13 +44,7 @@ void CheckForeach(const Params& p, Checker& checker) {
 Plan PlanForeach(const Params& p, const Product&) {
   std::vector<Plan> plans;
   for (size_t k = 0; k < p.lists[0].size; ++k) plans.push_back(PlanApplication(p, MemberOf(p, k)));
-  return {0, [plans](const Buffers& buffers) -> Status {
-            for (const Plan& plan : plans) {
-              Status status = plan.work(buffers);
-              if (!status.ok()) return status;
-            }
-            return {};
-          }};
+  return InTurn(std::move(plans));
 }
 
 }  // namespace openaclnn::supporting

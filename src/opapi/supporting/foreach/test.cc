@@ -80,6 +80,19 @@ TEST_F(SupportingLists, ThreeAndScalarsOfTheirOwn) {
   aclDestroyScalarList(scalars);
 }
 
+// So many numbers of 16 bits may be looked up in a table in the workspace, which members share.
+TEST_F(SupportingLists, ManyShorts) {
+  constexpr int64_t kMany = 262144;
+  const DeviceTensor x[] = {Make(ACL_BF16, {kMany}, Doubles(kMany, 4)),
+                            Make(ACL_BF16, {kMany + 1}, Doubles(kMany + 1, 9))};
+  const DeviceTensor out[] = {Make(ACL_BF16, {kMany}, Doubles(kMany, 0)),
+                              Make(ACL_BF16, {kMany + 1}, Doubles(kMany + 1, 0))};
+  const ListHandle from({&x[0], &x[1]}), to({&out[0], &out[1]});
+  EXPECT_RUN(device, ForeachSqrt, from.get(), to.get());
+  EXPECT_EQ(ValuesOf(out[0]), Doubles(kMany, 2));
+  EXPECT_EQ(ValuesOf(out[1]), Doubles(kMany + 1, 3));
+}
+
 TEST_F(SupportingLists, NormsOfEach) {
   const DeviceTensor norms[] = {Make(ACL_FLOAT, {}, {0}), Make(ACL_FLOAT, {}, {0}),
                                 Make(ACL_FLOAT, {}, {0})};

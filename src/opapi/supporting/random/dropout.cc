@@ -6,6 +6,7 @@
 #include "kernels/philox.h"
 #include "kernels/rows.h"
 #include "kernels/strided.h"
+#include "supporting/in_turn.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -140,12 +141,8 @@ void CheckDropoutV3(const DropoutV3Params& p, Checker& checker) {
 }
 
 Plan PlanDropoutV3(const DropoutV3Params& p, const Product&) {
-  const Plan mask = MakeMask(p, *p.input.count(), p.maskOut);
-  const Plan dropout = MakeDropout(p.input, p.maskOut, p.prob, p.out);
-  return {0, [=](const Buffers& buffers) -> Status {
-            Status status = mask.work(buffers);
-            return status.ok() ? dropout.work(buffers) : std::move(status);
-          }};
+  return InTurn(
+      {MakeMask(p, *p.input.count(), p.maskOut), MakeDropout(p.input, p.maskOut, p.prob, p.out)});
 }
 
 }  // namespace openaclnn::supporting

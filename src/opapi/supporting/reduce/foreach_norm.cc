@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Norms of the tensors of a list.
 #include "generated/reduce.h"
+#include "supporting/in_turn.h"
 #include "supporting/reduce/norm_fold.h"
 
 namespace openaclnn::supporting {
@@ -18,20 +19,12 @@ void CheckForeachNorm(const ForeachNormParams& p, Checker& checker) {
 
 Plan PlanForeachNorm(const ForeachNormParams& p, const Product&) {
   std::vector<Plan> plans;
-  uint64_t workspace_size = 0;  // of whichever runs
   for (size_t i = 0; i < p.x.size; ++i) {
     const size_t out = p.out[i].place.number;
     plans.push_back(
         MakeNorm(p, {p.x[i].place.number, out, out + 1}, *LayoutOf(p.x[i], {}), p.scalar.number));
-    workspace_size = std::max(workspace_size, plans.back().workspace_size);
   }
-  return {workspace_size, [plans](const Buffers& buffers) -> Status {
-            for (const Plan& plan : plans) {
-              Status status = plan.work(buffers);
-              if (!status.ok()) return status;
-            }
-            return {};
-          }};
+  return InTurn(std::move(plans));
 }
 
 }  // namespace openaclnn::supporting

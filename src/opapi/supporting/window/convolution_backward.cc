@@ -7,6 +7,7 @@
 
 #include "kernels/rows.h"
 #include "supporting/elements.h"
+#include "supporting/in_turn.h"
 #include "supporting/tree_sum.h"
 #include "supporting/window/convolution.h"
 
@@ -289,15 +290,7 @@ Plan PlanConvolutionBackward(const ConvolutionBackwardParams& p, const Product& 
   }
   if (IsAsked(p, 1, p.gradWeight)) plans.push_back(PlanWeight(p, forward, product));
   if (IsAsked(p, 2, p.gradBias)) plans.push_back(PlanBias(p));
-  uint64_t most = 0;
-  for (const Plan& plan : plans) most = std::max(most, plan.workspace_size);
-  return {most, [plans = std::move(plans)](const Buffers& buffers) -> Status {
-            Status status;
-            for (const Plan& plan : plans) {
-              if (status.ok()) status = plan.work(buffers);
-            }
-            return status;
-          }};
+  return InTurn(std::move(plans));
 }
 
 }  // namespace openaclnn::supporting
