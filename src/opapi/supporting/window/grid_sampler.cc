@@ -146,15 +146,6 @@ template <class Call>
 void CheckSampled(const Call& p, Checker& checker) {
   const auto dims = static_cast<uint32_t>(p.dims);
   checker.Rank(p.input, dims + 2).SameDtype(p.grid, p.input).Rank(p.grid, dims + 2);
-  const int64_t most = dims == 2 ? kCubic : kNearest;
-  checker.That(p.interpolationMode >= 0 && p.interpolationMode <= most, [&] {
-    return Concat("interpolationMode value is ", p.interpolationMode, ", expected linear (0)",
-                  dims == 2 ? ", nearest (1) or cubic (2)" : " or nearest (1)");
-  });
-  checker.That(p.paddingMode >= 0 && p.paddingMode <= kReflection, [&] {
-    return Concat("paddingMode value is ", p.paddingMode,
-                  ", expected zeros (0), the border (1) or reflection (2)");
-  });
   if (!checker.ok()) return;
   CheckLengths(p.input, dims, checker);
   CheckWithElements(p.input, p.dims, checker);

@@ -105,7 +105,7 @@ TEST(GridSampler, Refusals) {
     });
   };
   refused(input, grid, 3, 0, out, "interpolationMode value is 3, expected linear (0), nearest (1)");
-  refused(input, grid, 0, 3, out, "paddingMode value is 3, expected zeros (0), the border (1)");
+  refused(input, grid, 0, 3, out, "paddingMode value is 3, expected zeros (0), border (1)");
   refused(input, half, 0, 0, out, "grid dtype is FLOAT16, expected that of input, DOUBLE");
   refused(input, other, 0, 0, out, "grid shape is (2, 3, 5, 2), expected (1, 3, 5, 2)");
   refused(input, grid, 0, 0, input, "out shape is (1, 1, 2, 2), expected (1, 1, 3, 5)");
