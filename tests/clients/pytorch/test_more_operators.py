@@ -42,7 +42,7 @@ F.fold(b[:, :4], (3, 4), (2, 2), stride=(1, 1)); F.fold(b[:3, :4].repeat(1, 2, 1
 torch.cdist(x, x + 1); torch.cdist(x, x[:1] * 2, 3.0); torch.cdist(b, b[:, :2] + 1, 1.0); torch.pdist(b[0])
 torch.linalg.vector_norm(b, 1.5); torch.linalg.vector_norm(b, -2, (0, 2), True); b.norm(4, 1)
 F.max_unpool2d(b[:, :2, :3], t([[[0, 3, 5], [12, 15, 17]]] * 4), 2)
-F.max_unpool3d(b[None, :2, :2, :3], t([[[[0, 3, 5], [12, 15, 17]]] * 2]), (1, 2, 2))
+F.max_unpool3d(b[None, :2, :2, :3], t([[[[0, 3, 5], [12, 15, 17]], [[24, 27, 29], [36, 39, 41]]]]), (1, 2, 2))
 F.grid_sample(b[None], b[None, :2, :3, :2] / 3, align_corners=False)
 F.grid_sample(b[None], b[None, :2, :3, :2] / 3, 'bicubic', 'reflection', True)
 F.grid_sample(b[None, None], b[:1, :, :3].reshape(1, 1, 5, 1, 3) / 3, padding_mode='border', align_corners=False)
