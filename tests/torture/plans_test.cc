@@ -205,13 +205,26 @@ struct Count {
   int taken = 0, refused = 0;
 };
 
+/// An operator's phase 1, whatever its type is.
+struct Operator {
+  const char* api;
+  void (*plan)();
+  aclnnStatus (*call)(void (*plan)(), Objects& objects);
+};
+
 template <class... Args>
-void Plan(const char* api, aclnnStatus (*plan)(Args...), Choices& choose, Count* count) {
+Operator MakeOperator(const char* api, aclnnStatus (*plan)(Args...)) {
+  return {api, reinterpret_cast<void (*)()>(plan), [](void (*given)(), Objects& objects) {
+            // From left to right, as a call's arguments need not be.
+            const std::tuple<Args...> arguments{objects.Make<Args>()...};
+            return std::apply(reinterpret_cast<aclnnStatus (*)(Args...)>(given), arguments);
+          }};
+}
+
+void Plan(const Operator& of, Choices& choose, Count* count) {
   Objects objects(choose);
-  // From left to right, as a call's arguments need not be.
-  const std::tuple<Args...> arguments{objects.Make<Args>()...};
-  RC_LOG(std::string(api) + objects.text + "\n");
-  const Outcome outcome = TakeOutcome(std::apply(plan, arguments));
+  const Outcome outcome = TakeOutcome(of.call(of.plan, objects));
+  RC_LOG(of.api + objects.text + "\n");
   if (outcome.ok()) {
     RC_ASSERT(aclDestroyAclOpExecutor(objects.executor) == 0);
     ++count->taken;
@@ -228,18 +241,13 @@ void Plan(const char* api, aclnnStatus (*plan)(Args...), Choices& choose, Count*
   ++count->refused;
 }
 
-using Planner = std::function<void(Choices&, Count*)>;
-
-std::vector<std::pair<const char*, Planner>> Operators() {
-  std::vector<std::pair<const char*, Planner>> operators;
-#define PHASE1(name, ...)                                           \
-  operators.emplace_back(#name, [](Choices& choose, Count* count) { \
-    Plan(#name, name##GetWorkspaceSize, choose, count);             \
-  });
+std::vector<Operator> Operators() {
+#define PHASE1(name, ...) MakeOperator(#name, name##GetWorkspaceSize),
+  return {
 #include "declarations/handles.inc"
 #include "generated/tests/supporting_phase1.inc"
+  };
 #undef PHASE1
-  return operators;
 }
 
 TEST(Plans, OfAnyShapes) {
@@ -249,8 +257,8 @@ TEST(Plans, OfAnyShapes) {
   std::map<std::string, Count> counts;
   EXPECT_TRUE(rc::check([&] {
     Choices choose(*Decisions(120));
-    const auto& [api, plan] = choose.Of(operators);
-    plan(choose, &counts[api]);
+    const Operator& chosen = choose.Of(operators);
+    Plan(chosen, choose, &counts[chosen.api]);
   }));
   int taken = 0, refused = 0;
   size_t both = 0;
