@@ -127,11 +127,17 @@ int Operation::Advance(OpenaclnnMessage* message) {
     if (!progress_.empty()) Begin(progress_[0].first, progress_[0].end);
   }
   while (step_ < progress_.size() && !failed()) {
-    if (!Arrived(step_) && !ArrivesSoon(step_)) return OPENACLNN_TASK_PARKED;
+    if (!Arrived(step_) && !ArrivesSoon(step_)) {
+      communicator_->Kick();
+      return OPENACLNN_TASK_PARKED;
+    }
     if (failed()) break;
     const Progress* const next = step_ + 1 < progress_.size() ? &progress_[step_ + 1] : nullptr;
     const bool gate = plan_.steps[step_].gate;
-    if (next != nullptr && !gate) Begin(next->first, next->ahead_end);
+    if (next != nullptr && !gate && next->first != next->ahead_end) {
+      Begin(next->first, next->ahead_end);
+      communicator_->Kick();  // while this thread works
+    }
     if (const auto& work = plan_.steps[step_].work) {
       Status status = Guard(work);
       if (!status.ok()) Fail(std::move(status));
@@ -156,25 +162,25 @@ int Operation::End(OpenaclnnMessage* message) {
   // What another rank waits for may not have begun here: it needs to hear of this rank alone.
   if (failure.code() == HCCL_E_REMOTE || Lingers()) communicator_->GiveUp(failure);
   communicator_->Finished(*this);
+  communicator_->Kick();  // what was cancelled is yet to end
   Write(message, failure.text());
   return StreamCode(failure.code());
 }
 
 void Operation::Begin(size_t first, size_t end) {
-  if (first == end) return;
   for (size_t i = first; i < end && !failed(); ++i) {
     under_way_.fetch_add(1, std::memory_order_acq_rel);
     messages_[i].begun.store(true, std::memory_order_release);
     communicator_->engine().Begin(&messages_[i]);
   }
-  communicator_->Kick();
 }
 
 bool Operation::Arrived(uint32_t step) {
   return progress_[step].left.load(std::memory_order_acquire) == 0;
 }
 
-// To hand over to another thread and back costs more than most small messages take.
+// To hand over to another thread and back costs more than most small messages take: that one sleeps
+// meanwhile, unless it has others' to move.
 bool Operation::ArrivesSoon(uint32_t step) {
   constexpr std::chrono::microseconds kPatience{50};
   if (communicator_->alone() || !communicator_->engine().needs_progress()) return false;
