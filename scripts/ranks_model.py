@@ -20,6 +20,7 @@ import numpy as np
 
 ELEMENT = 4  # bytes: FP32
 HEADER = 32  # bytes, by which ranks compare what they call (src/hccl/agreement.h)
+RIDING = (8 << 10) - HEADER  # bytes of a first message that go with it
 SMALL = 16 << 10  # bytes up to which all is sent to all that need the result
 PIECE = 1 << 20  # bytes of a slice that are under way at a time
 SLICED_BROADCAST = 64 << 10
@@ -74,6 +75,11 @@ class Step:
     ahead: np.ndarray | None = None  # begun before the work of the step before
     reduced: np.ndarray | float = 0.0
     gate: bool = False  # nothing of the next step begins before this one's work is done
+
+    def messages(self) -> np.ndarray:
+        """How many each rank sends and receives."""
+        both = [moves > 0 for moves in (self.ahead, self.moves) if moves is not None]
+        return sum(there.sum(axis=0) + there.sum(axis=1) for there in both)
 
 
 def to_all(sizes: np.ndarray, senders: np.ndarray | None = None) -> np.ndarray:
@@ -142,8 +148,21 @@ def broadcast(ranks: int, size: int, root: int) -> Iterator[Step]:
 
 def plan(collective: str, ranks: int, size: int, root: int = 0) -> Iterator[Step]:
     """Steps of the collective; `size` is in bytes, of the count of the function of the API."""
+    steps = elements(collective, ranks, size, root)
+    first = next(steps)
+    headers = to_all(np.full(ranks, HEADER))
+    for moves in (first.ahead, first.moves):
+        if moves is not None:
+            headers += np.where(moves <= RIDING, moves, 0)
+            moves[moves <= RIDING] = 0
+    yield Step(headers, gate=True)
+    yield first
+    yield from steps
+
+
+def elements(collective: str, ranks: int, size: int, root: int) -> Iterator[Step]:
+    """What is moved beside the headers, none of it with them yet."""
     everybody = np.full(ranks, True)
-    yield Step(to_all(np.full(ranks, HEADER)), gate=True)
     match collective:
         case "AllReduce":
             yield from reduction(ranks, size, everybody)
@@ -258,7 +277,8 @@ def simulate(
     done = np.maximum(wire.move(now, step.ahead), wire.move(now, step.moves))
     while step is not None:
         following = next(steps, None)
-        now = np.maximum(now, done) + network.step * share
+        # Who has no messages in it goes on at once.
+        now = np.maximum(now, done) + network.step * share * (step.messages() > 0)
         ahead, moves = (following.ahead, following.moves) if following else (None, None)
         done = now if step.gate else wire.move(now, ahead)
         now = now + step.reduced * (share / network.reduce)

@@ -62,7 +62,7 @@ class Events:
             self.waits[rank] = False
             step = self.steps[index]
             share = self.network.share(self.ranks)
-            time = time + self.network.step * share
+            time = time + self.network.step * share * (self.of_rank(step, rank) > 0)
             following = self.steps[index + 1] if index + 1 < len(self.steps) else None
             if following and not step.gate:
                 self.begin(time, rank, index + 1, following.ahead)
@@ -121,18 +121,20 @@ def test_is_what_single_events_give(collective):
 
 def test_time_is_the_closed_form():
     latency = Network(1.0, 1e30, 0.0, 0.0, 1e30)
-    # Headers and elements, each with the receiver's answer; asked for first where they are many.
-    assert simulate("AllReduce", 5, 8, latency)[0].seconds == pytest.approx(4)
+    # Headers and elements, each with the receiver's answer: together where they are few, asked for
+    # first where they are many.
+    assert simulate("AllReduce", 5, 8, latency)[0].seconds == pytest.approx(2)
     assert simulate("AllGather", 5, 8192, latency)[0].seconds == pytest.approx(6)
     bandwidth = Network(0.0, 100.0, 0.0, 0.0, 1e30)
     assert simulate("AllGather", 2, 1000, bandwidth)[0].seconds == pytest.approx(10.32)
     work = Network(0.0, 1e30, 0.0, 0.0, 100.0)
     assert simulate("AllReduce", 3, 400, work)[0].seconds == pytest.approx(12)
     steps = Network(0.0, 1e30, 0.0, 1.0, 1e30)
-    assert simulate("Scatter", 3, 400, steps)[0].seconds == pytest.approx(2)
+    assert simulate("Scatter", 3, 400, steps)[0].seconds == pytest.approx(1)
+    assert simulate("Scatter", 3, 9000, steps)[0].seconds == pytest.approx(2)
     each = Network(0.0, 1e30, 1.0, 0.0, 1e30)
-    # A message of each step, out and in.
-    assert simulate("AllGather", 2, 8, each)[0].seconds == pytest.approx(4)
+    # Out and in.
+    assert simulate("AllGather", 2, 8, each)[0].seconds == pytest.approx(2)
 
 
 def test_processors_are_shared():

@@ -2,8 +2,10 @@
 // The exchange of headers, and the words for a difference.
 #include "hccl/agreement.h"
 
+#include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -65,30 +67,99 @@ Status Compare(const CallHeader& theirs, const CallHeader& own, uint32_t peer, u
   return {};
 }
 
+/// The message of the step to the peer, or from it, if it is small: it is taken out.
+std::optional<Move> TakeSmall(const Agreement& with, bool receives, Step* step) {
+  for (auto* const moves : {&step->ahead, &step->moves}) {
+    const auto found = std::ranges::find_if(*moves, [&](const Move& move) {
+      return move.receives == receives && move.peer == with.peer &&
+             move.tag == (receives ? with.recv_tag : with.send_tag);
+    });
+    if (found == moves->end()) continue;
+    if (found->bytes > kRidingBytes) return std::nullopt;
+    const Move taken = *found;
+    moves->erase(found);
+    return taken;
+  }
+  return std::nullopt;
+}
+
+struct Copy {
+  std::byte* to;
+  const std::byte* from;
+  size_t bytes;
+};
+
+void CopyAll(const std::vector<Copy>& copies) {
+  for (const Copy& copy : copies) std::memcpy(copy.to, copy.from, copy.bytes);
+}
+
+/// A header and what rides with it, to and from each peer.
+class Exchange {
+ public:
+  Exchange(const std::vector<Agreement>& agreements, Plan* plan)
+      : agreements_(agreements), plan_(plan) {
+    own_ = plan->AddScratch(agreements.size() * kRoom);
+    theirs_ = plan->AddScratch(agreements.size() * kRoom);
+    for (size_t i = 0; i < agreements.size(); ++i) Add(i);
+    if (!sent_.empty()) plan->prepare = [sent = std::move(sent_)] { CopyAll(sent); };
+  }
+
+  const std::vector<Move>& moves() const { return moves_; }
+
+  /// Compares what has come, and then puts what rode where it belongs.
+  std::function<Status()> Work(Place place) const {
+    return [place, agreements = agreements_, theirs = theirs_, received = received_] {
+      for (size_t i = 0; i < agreements.size(); ++i) {
+        CallHeader header;
+        std::memcpy(&header, theirs + i * kRoom, sizeof(header));
+        Status status = Compare(header, agreements[i].header, agreements[i].peer, place.rank);
+        if (!status.ok()) return status;
+      }
+      CopyAll(received);
+      return Status();
+    };
+  }
+
+ private:
+  static constexpr size_t kRoom = sizeof(CallHeader) + kRidingBytes;
+
+  void Add(size_t index) {
+    const Agreement& with = agreements_[index];
+    std::byte* const own = own_ + index * kRoom;
+    std::byte* const theirs = theirs_ + index * kRoom;
+    std::memcpy(own, &with.header, sizeof(CallHeader));
+    size_t bytes = sizeof(CallHeader);
+    Step* const first = plan_->steps.empty() ? nullptr : plan_->steps.data();
+    if (const auto sends = first ? TakeSmall(with, false, first) : std::nullopt) {
+      sent_.push_back({own + bytes, sends->data, sends->bytes});
+      bytes += sends->bytes;
+    }
+    if (const auto receives = first ? TakeSmall(with, true, first) : std::nullopt) {
+      received_.push_back({receives->data, theirs + sizeof(CallHeader), receives->bytes});
+    }
+    moves_.push_back({false, with.peer, own, bytes, with.send_tag});
+    moves_.push_back({true, with.peer, theirs, kRoom, with.recv_tag, /*shorter=*/true});
+  }
+
+  const std::vector<Agreement>& agreements_;
+  Plan* const plan_;
+  std::byte* own_;
+  std::byte* theirs_;
+  std::vector<Move> moves_;
+  std::vector<Copy> sent_, received_;
+};
+
 }  // namespace
 
 void AddAgreements(Place place, const std::vector<Agreement>& agreements, bool before, Plan* plan) {
-  const size_t bytes = agreements.size() * sizeof(CallHeader);
-  std::byte* const own = plan->AddScratch(bytes);
-  std::byte* const theirs = plan->AddScratch(bytes);
+  const Exchange exchange(agreements, plan);
   Step step;
-  for (size_t i = 0; i < agreements.size(); ++i) {
-    const Agreement& with = agreements[i];
-    const size_t at = i * sizeof(CallHeader);
-    std::memcpy(own + at, &with.header, sizeof(CallHeader));
-    step.moves.push_back({false, with.peer, own + at, sizeof(CallHeader), with.send_tag});
-    step.moves.push_back({true, with.peer, theirs + at, sizeof(CallHeader), with.recv_tag});
-  }
+  step.moves = exchange.moves();
   const bool alone = before || plan->steps.empty();
   std::function<Status()> work = alone ? nullptr : std::move(plan->steps[0].work);
-  step.work = [place, agreements, theirs, work = std::move(work)] {
-    for (size_t i = 0; i < agreements.size(); ++i) {
-      CallHeader header;
-      std::memcpy(&header, theirs + i * sizeof(CallHeader), sizeof(header));
-      Status status = Compare(header, agreements[i].header, agreements[i].peer, place.rank);
-      if (!status.ok()) return status;
-    }
-    return work != nullptr ? work() : Status();
+  step.work = [compare = exchange.Work(place), work = std::move(work)] {
+    Status status = compare();
+    return status.ok() && work != nullptr ? work() : status;
   };
   if (alone) {
     step.gate = true;

@@ -41,8 +41,12 @@ struct Agreement {
   uint64_t recv_tag = 0;
 };
 
-/// Puts the exchange before the plan's first step, where `before` any other byte moves, else into
-/// that step.
+/// Bytes of a message of the first step that ride with the header, so that the operation is one
+/// exchange. Who does not know yet whether the other calls the same has room for so many.
+inline constexpr uint64_t kRidingBytes = (uint64_t{8} << 10) - sizeof(CallHeader);
+
+/// Puts the exchange before the plan's first step, where `before` any other byte reaches the
+/// program's memory, else into that step; small messages of the step ride with it.
 void AddAgreements(Place place, const std::vector<Agreement>& agreements, bool before, Plan* plan);
 
 }  // namespace openaclnn

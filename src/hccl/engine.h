@@ -33,6 +33,7 @@ class Transfer {
   uint64_t tag = 0;  // messages of a pair with the same tag keep their order
   void* data = nullptr;
   size_t bytes = 0;
+  bool shorter = false;  // what is received may have fewer bytes, not more
   TransferOwner* owner = nullptr;
 
   // The engine's, while the message is under way.

@@ -78,6 +78,7 @@ void Operation::AddMessages(uint32_t step, const std::vector<Move>& moves) {
                                            move.receives ? move.peer : communicator_->rank(), step);
     message.data = move.data;
     message.bytes = move.bytes;
+    message.shorter = move.shorter;
     message.owner = this;
     message.step = step;
   }
@@ -124,6 +125,7 @@ int Operation::Advance(OpenaclnnMessage* message) {
   if (!std::exchange(begun_, true)) {
     deadline_ = communicator_->DeadlineFromNow();
     communicator_->Begun(shared_from_this());
+    if (plan_.prepare) plan_.prepare();
     if (!progress_.empty()) Begin(progress_[0].first, progress_[0].end);
   }
   while (step_ < progress_.size() && !failed()) {

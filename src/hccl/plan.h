@@ -19,7 +19,8 @@ struct Move {
   uint32_t peer;
   std::byte* data;
   size_t bytes;
-  uint64_t tag = 0;  // 0: the plan's
+  uint64_t tag = 0;      // 0: the plan's
+  bool shorter = false;  // a message that is received may have fewer bytes
 };
 
 inline Move SendTo(uint32_t peer, const std::byte* data, size_t bytes) {
@@ -44,6 +45,7 @@ inline Scratch MakeScratch(size_t bytes) { return Scratch(new std::byte[bytes]);
 
 struct Plan {
   uint64_t tag = 0;  // of its messages, but for sender and step
+  std::function<void()> prepare;  // or null; before the first message begins
   std::vector<Step> steps;
   std::vector<Scratch> scratch;
   std::string arguments;  // for a trace

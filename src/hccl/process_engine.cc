@@ -76,8 +76,8 @@ class Exchange {
 
   static void Match(Transfer& to, Transfer& from) {
     Status received;
-    if (from.bytes == to.bytes) {
-      if (to.bytes > 0) std::memcpy(to.data, from.data, to.bytes);
+    if (from.bytes == to.bytes || (to.shorter && from.bytes < to.bytes)) {
+      if (from.bytes > 0) std::memcpy(to.data, from.data, from.bytes);
     } else {
       received = Status(HCCL_E_PARA, Concat("message size of rank ", to.peer, " is ", from.bytes,
                                             " bytes, expected ", to.bytes));

@@ -191,6 +191,7 @@ struct Mismatch {
 };
 
 TEST_F(RanksTest, ADifferenceBetweenRanksIsNamed) {
+  constexpr uint64_t kMost = 10'000;  // more than goes with what is told
   const auto reduce = [](uint64_t count, HcclDataType type, HcclReduceOp op) {
     return [=](HcclComm comm, aclrtStream stream, float* data) {
       return HcclAllReduce(data, data, count, type, op, comm, stream);
@@ -201,6 +202,9 @@ TEST_F(RanksTest, ADifferenceBetweenRanksIsNamed) {
       {"count", reduce(49, kFloat, HCCL_REDUCE_SUM),
        "count of rank 1 is 49, expected 50 as on rank 0",
        "count of rank 0 is 50, expected 49 as on rank 1"},
+      {"count, of which only one is small", reduce(kMost, kFloat, HCCL_REDUCE_SUM),
+       "count of rank 1 is 10000, expected 50 as on rank 0",
+       "count of rank 0 is 50, expected 10000 as on rank 1"},
       {"type", reduce(50, HCCL_DATA_TYPE_INT32, HCCL_REDUCE_SUM),
        "type of rank 1 is INT32, expected FP32 as on rank 0", "type of rank 0 is FP32"},
       {"reduction", reduce(50, kFloat, HCCL_REDUCE_MAX),
@@ -215,24 +219,32 @@ TEST_F(RanksTest, ADifferenceBetweenRanksIsNamed) {
   for (const Mismatch& row : rows) {
     SCOPED_TRACE(row.what);
     const Ranks ranks(2);
-    const DeviceArray<float> a(100, 1.0f), b(100, 2.0f);
+    const DeviceArray<float> a(kMost, 1.0f), b(kMost, 2.0f);
     ASSERT_EQ(first(ranks.comm(0), ranks.stream(0), a.data()), HCCL_SUCCESS);
     ASSERT_EQ(row.second(ranks.comm(1), ranks.stream(1), b.data()), HCCL_SUCCESS);
     ExpectSays(ranks.Await(0), ACL_ERROR_RT_PARAM_INVALID, row.said_by_first);
     ExpectSays(ranks.Await(1), ACL_ERROR_RT_PARAM_INVALID, row.said_by_second);
-    EXPECT_EQ(a.Read(), std::vector<float>(100, 1.0f));
-    EXPECT_EQ(b.Read(), std::vector<float>(100, 2.0f));
+    EXPECT_EQ(a.Read(), std::vector<float>(kMost, 1.0f));
+    EXPECT_EQ(b.Read(), std::vector<float>(kMost, 2.0f));
   }
 }
 
 TEST_F(RanksTest, MessagesOfDifferentSizesAreNamed) {
-  const Ranks ranks(2);
-  const DeviceArray<float> a(100, 1.0f), b(100, 2.0f);
-  ASSERT_EQ(HcclSend(a.data(), 100, kFloat, 1, ranks.comm(0), ranks.stream(0)), HCCL_SUCCESS);
-  ASSERT_EQ(HcclRecv(b.data(), 60, kFloat, 0, ranks.comm(1), ranks.stream(1)), HCCL_SUCCESS);
-  ExpectSays(ranks.Await(0), ACL_ERROR_RT_PARAM_INVALID, "count of rank 1 is 60, expected 100");
-  ExpectSays(ranks.Await(1), ACL_ERROR_RT_PARAM_INVALID, "count of rank 0 is 100, expected 60");
-  EXPECT_EQ(b.Read(), std::vector<float>(100, 2.0f));
+  for (const auto& [sent, received] : {std::pair(100, 60), std::pair(10'000, 60),
+                                       std::pair(60, 10'000), std::pair(10'000, 9'999)}) {
+    const Ranks ranks(2);
+    const DeviceArray<float> a(10'000, 1.0f), b(10'000, 2.0f);
+    ASSERT_EQ(HcclSend(a.data(), uint64_t(sent), kFloat, 1, ranks.comm(0), ranks.stream(0)),
+              HCCL_SUCCESS);
+    ASSERT_EQ(HcclRecv(b.data(), uint64_t(received), kFloat, 0, ranks.comm(1), ranks.stream(1)),
+              HCCL_SUCCESS);
+    const std::string sends = std::to_string(sent), receives = std::to_string(received);
+    ExpectSays(ranks.Await(0), ACL_ERROR_RT_PARAM_INVALID,
+               ("count of rank 1 is " + receives + ", expected " + sends).c_str());
+    ExpectSays(ranks.Await(1), ACL_ERROR_RT_PARAM_INVALID,
+               ("count of rank 0 is " + sends + ", expected " + receives).c_str());
+    EXPECT_EQ(b.Read(), std::vector<float>(10'000, 2.0f));
+  }
 }
 
 TEST_F(RanksTest, WhoDoesNotComeInTimeIsNamed) {

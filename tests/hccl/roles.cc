@@ -158,11 +158,12 @@ int Survive(uint32_t ranks, uint32_t rank) {
 int Between(uint32_t ranks, uint32_t rank) {
   const aclrtStream stream = Start();
   const HcclComm comm = MakeComm(ranks, rank, 0);
-  const Device<float> data(std::vector<float>(10, 1)), other(std::vector<float>(10, 1));
-  HcclSendRecvItem items[] = {{HCCL_SEND, data.data(), 10, HCCL_DATA_TYPE_FP32, 1},
-                              {HCCL_RECV, other.data(), 10, HCCL_DATA_TYPE_FP32, 2}};
+  constexpr uint64_t kCount = 5000;  // more than goes with what ranks tell each other
+  const Device<float> data(std::vector<float>(kCount, 1)), other(std::vector<float>(kCount, 1));
+  HcclSendRecvItem items[] = {{HCCL_SEND, data.data(), kCount, HCCL_DATA_TYPE_FP32, 1},
+                              {HCCL_RECV, other.data(), kCount, HCCL_DATA_TYPE_FP32, 2}};
   if (rank == 0) REQUIRE(HcclBatchSendRecv(items, 2, comm, stream));
-  if (rank == 1) REQUIRE(HcclRecv(data.data(), 10, HCCL_DATA_TYPE_FP32, 0, comm, stream));
+  if (rank == 1) REQUIRE(HcclRecv(data.data(), kCount, HCCL_DATA_TYPE_FP32, 0, comm, stream));
   Reach("running." + std::to_string(rank));
   if (rank == 2) AwaitFile(Job::Folder() + "/never");
   const int code = aclrtSynchronizeStream(stream);
