@@ -6,7 +6,8 @@
 
 The messages are those that src/hccl plans (tests/hccl/plans.txt holds both to that), each with the
 times at which it leaves and has arrived. A rank sends in the order of its plan, one message after
-the other, and receives in the order in which they come; a send is done when the receiver says so.
+the other, and receives in the order in which they come; a send from the program's memory is done
+when the receiver says so.
 Ranks are alike and networks have no middle: nothing is said of switches, losses or other traffic.
 """
 
@@ -74,7 +75,9 @@ class Step:
     moves: np.ndarray
     ahead: np.ndarray | None = None  # begun before the work of the step before
     reduced: np.ndarray | float = 0.0
-    gate: bool = False  # nothing of the next step begins before this one's work is done
+    # Nothing of the next step begins before this one's work is done, and what is sent, from memory
+    # of the operation's own, need not be answered.
+    gate: bool = False
 
     def messages(self) -> np.ndarray:
         """How many each rank sends and receives."""
@@ -212,7 +215,7 @@ class Wire:
         self.sent, self.received = np.zeros(self.ranks, np.int64), np.zeros(self.ranks, np.int64)
         self.messages = np.zeros(self.ranks, np.int64)
 
-    def move(self, begin: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
+    def move(self, begin: np.ndarray, sizes: np.ndarray | None, own: bool = False) -> np.ndarray:
         """When each rank's messages, of those that all begin now, have been moved."""
         if sizes is None or not sizes.any():
             return begin
@@ -229,7 +232,8 @@ class Wire:
         left += network.latency * np.where(sizes >= RENDEZVOUS, 3, 1)
         arrived = self._receive(np.where(there, left, np.inf), cost)
         arrived[~there] = -np.inf
-        done = np.maximum(arrived.max(axis=0), arrived.max(axis=1) + network.latency)
+        sent = self.sends if own else arrived.max(axis=1) + network.latency
+        done = np.maximum(arrived.max(axis=0), sent)
         return np.maximum(begin, done)
 
     def _in_turn(self, cost: np.ndarray) -> np.ndarray:
@@ -274,7 +278,7 @@ def simulate(
     steps = plan(collective, ranks, size, root)
     step = next(steps)
     now = np.zeros(ranks)
-    done = np.maximum(wire.move(now, step.ahead), wire.move(now, step.moves))
+    done = wire.move(now, step.moves, own=True)
     while step is not None:
         following = next(steps, None)
         # Who has no messages in it goes on at once.

@@ -137,8 +137,10 @@ class Exchange {
     if (const auto receives = first ? TakeSmall(with, true, first) : std::nullopt) {
       received_.push_back({receives->data, theirs + sizeof(CallHeader), receives->bytes});
     }
-    moves_.push_back({false, with.peer, own, bytes, with.send_tag});
-    moves_.push_back({true, with.peer, theirs, kRoom, with.recv_tag, /*shorter=*/true});
+    moves_.push_back(
+        {false, with.peer, own, bytes, with.send_tag, /*shorter=*/false, /*own=*/true});
+    moves_.push_back(
+        {true, with.peer, theirs, kRoom, with.recv_tag, /*shorter=*/true, /*own=*/true});
   }
 
   const std::vector<Agreement>& agreements_;

@@ -3,6 +3,7 @@
 #include "hccl/communicator.h"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "ascendcl/error.h"
@@ -14,6 +15,9 @@ namespace {
 // What a peer sent before it went may still be on its way, since news of its going come over
 // another connection. Well below the second within which its death is to be known.
 constexpr std::chrono::milliseconds kGrace{250};
+
+// As long as a process may take to end while what it has sent has not been received.
+constexpr std::chrono::seconds kLastTime{1};
 
 // Of a tag: the sender's rank, whether it belongs to a message of two ranks, whether it is the
 // receiver's answer to that, the number of the operation, the step.
@@ -65,8 +69,10 @@ void Communicator::Begun(std::shared_ptr<Pending> operation) {
 
 void Communicator::Finished(Pending& operation) {
   if (alone()) return;
-  std::shared_ptr<Pending> kept;  // ends without the lock, if it does
+  std::shared_ptr<Pending> kept;  // these end without the lock, if they do
+  Operations quiet;
   std::lock_guard lock(mutex_);
+  quiet = TakeQuietLocked();
   const auto found =
       std::ranges::find(active_, &operation, [](const auto& active) { return active.get(); });
   if (found == active_.end()) return;
@@ -75,6 +81,15 @@ void Communicator::Finished(Pending& operation) {
   if (operation.quiet()) return;
   fading_.push_back(kept);
   changed_.notify_all();
+  MessageMover::Get().Nudge();
+}
+
+Communicator::Operations Communicator::TakeQuietLocked() {
+  const auto first = std::partition(fading_.begin(), fading_.end(),
+                                    [](const auto& operation) { return !operation->quiet(); });
+  Operations quiet(first, fading_.end());
+  fading_.erase(first, fading_.end());
+  return quiet;
 }
 
 // The engine comes last, so that the others say why, and stands still before any of them is done.
@@ -83,6 +98,7 @@ void Communicator::GiveUp(const Status& cause) {
   Status status;
   {
     std::lock_guard lock(mutex_);
+    gave_up_ = true;
     if (over_.ok()) {
       over_ = Status(HCCL_E_REMOTE, Concat("communicator ", name(),
                                            " has given up, since an operation has failed (",
@@ -93,7 +109,7 @@ void Communicator::GiveUp(const Status& cause) {
   }
   for (const auto& operation : active) operation->Fail(status);
   engine_->GiveUp();
-  Kick();
+  MessageMover::Get().Kick();
 }
 
 void Communicator::Ended() {
@@ -102,20 +118,19 @@ void Communicator::Ended() {
   changed_.notify_all();
 }
 
-void Communicator::Kick() { MessageMover::Get().Kick(); }
+void Communicator::HandOver() {
+  handed_over_.fetch_add(1, std::memory_order_acq_rel);
+  MessageMover::Get().Kick();
+}
 
 Moved::Result Communicator::Progress() {
   Result moved;
   moved.any = engine_->Progress();
-  Operations done;
-  {
-    std::lock_guard lock(mutex_);
-    const auto first = std::partition(fading_.begin(), fading_.end(),
-                                      [](const auto& operation) { return !operation->quiet(); });
-    done.assign(first, fading_.end());
-    fading_.erase(first, fading_.end());
-    moved.busy = !active_.empty() || !fading_.empty();
-  }
+  moved.busy = handed_over_.load(std::memory_order_acquire) > 0;
+  Operations quiet;  // ends without the lock
+  std::lock_guard lock(mutex_);
+  quiet = TakeQuietLocked();
+  moved.lingers = !active_.empty() || !fading_.empty();
   return moved;
 }
 
@@ -188,9 +203,43 @@ void Communicator::FailWhatCannotEnd(const Operations& operations) {
   }
 }
 
+bool Communicator::OwesMessages(Clock::time_point patience) {
+  Operations quiet;  // ends without the lock
+  std::lock_guard lock(mutex_);
+  quiet = TakeQuietLocked();
+  if (gave_up_) return false;
+  const Clock::time_point now = Clock::now();
+  return std::ranges::any_of(fading_, [&](const auto& operation) {
+    if (operation->failed() && now > patience) return false;
+    if (operation->deadline() && now > *operation->deadline()) return false;
+    for (uint32_t peer = 0; peer < size_; ++peer) {
+      const bool lives = engine_->peer_state(peer) == PeerState::kAlive;
+      if (lives && operation->Needs(peer)) return true;
+    }
+    return false;
+  });
+}
+
+void Communicator::SendOut(std::optional<Clock::time_point> until) {
+  constexpr int kQuickTurns = 1000;
+  const Clock::time_point patience = Clock::now() + kGrace;
+  for (int turn = 0; OwesMessages(patience) && (!until || Clock::now() < *until); ++turn) {
+    if (engine_->Progress()) continue;
+    if (turn < kQuickTurns) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+}
+
 // Nobody moves messages any more: whoever waits for an operation, as static destructors do, has to
 // be told.
 void Communicator::Quit() {
+  (void)Guard([this] {
+    SendOut(Clock::now() + kLastTime);
+    return Status();
+  });
   engine_->Quit();
   (void)Guard([this] {
     const Status status(HCCL_E_UNAVAIL,
@@ -216,6 +265,7 @@ void Communicator::Close() {
                                        "live until the operation is done"));
   }
   if (alone()) return;
+  SendOut(std::nullopt);
   MessageMover::Get().Remove(this);
   // Where the engine may still touch an operation's memory, it is kept for ever: this and the
   // operations hold each other.

@@ -97,8 +97,10 @@ class Communicator final : public Moved {
   /// so that they must not go on, and no other operation can.
   void GiveUp(const Status& cause);
   void Ended();
-  /// Messages were begun: somebody is to move them.
-  void Kick();
+  /// Messages are under way that the thread of messages is to move at once, until they are taken
+  /// back; others it moves in time.
+  void HandOver();
+  void TakeBack() { handed_over_.fetch_sub(1, std::memory_order_acq_rel); }
 
   // For the thread that moves messages.
   Result Progress() override;
@@ -115,6 +117,12 @@ class Communicator final : public Moved {
   };
   using Operations = std::vector<std::shared_ptr<Pending>>;
 
+  /// Of those that have finished: the ones whose messages are done.
+  Operations TakeQuietLocked();
+  /// Whether what has finished is still to reach a rank that lives; what failed, until then.
+  bool OwesMessages(Clock::time_point patience);
+  /// Moves messages until it does not.
+  void SendOut(std::optional<Clock::time_point> until);
   /// What the engine knows of them now; `active`: what may wait for them.
   void NotePeers(Operations* active);
   void FailWhatCannotEnd(const Operations& operations);
@@ -125,7 +133,8 @@ class Communicator final : public Moved {
   const Settings settings_;
   const std::unique_ptr<Engine> engine_;
   std::atomic<int> async_error_{0};
-  Status remote_error_;  // written once, before async_error_
+  std::atomic<uint32_t> handed_over_{0};  // operations
+  Status remote_error_;                   // written once, before async_error_
 
   std::mutex order_mutex_;  // guards what follows
   Numbers numbers_;
@@ -137,6 +146,7 @@ class Communicator final : public Moved {
   uint64_t queued_ = 0;  // operations that live
   Operations active_;    // begun and not finished
   Operations fading_;    // finished, with messages that the engine still has
+  bool gave_up_ = false;
   std::vector<Peer> peers_;
   Status over_;  // why no operation can begin any more
 };

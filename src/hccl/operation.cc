@@ -59,9 +59,12 @@ Operation::Operation(std::shared_ptr<Communicator> communicator, const char* nam
     progress.first = count;
     progress.ahead_end = count + plan_.steps[i].ahead.size();
     progress.end = progress.ahead_end + plan_.steps[i].moves.size();
-    progress.left = static_cast<uint32_t>(progress.end - count);
     AddMessages(i, plan_.steps[i].ahead);
     AddMessages(i, plan_.steps[i].moves);
+    progress.left = static_cast<uint32_t>(
+        std::count_if(messages_.begin() + static_cast<ptrdiff_t>(count),
+                      messages_.begin() + static_cast<ptrdiff_t>(progress.end),
+                      [](const Message& message) { return message.awaited(); }));
     count = progress.end;
   }
   communicator_->Queued();
@@ -81,10 +84,12 @@ void Operation::AddMessages(uint32_t step, const std::vector<Move>& moves) {
     message.shorter = move.shorter;
     message.owner = this;
     message.step = step;
+    message.own = move.own;
   }
 }
 
 Operation::~Operation() {
+  TakeBack();
   if (stream_ != nullptr) Runtime().let_go(stream_);
   communicator_->Ended();
 }
@@ -122,6 +127,7 @@ int Operation::Run(OpenaclnnMessage* message) {
 }
 
 int Operation::Advance(OpenaclnnMessage* message) {
+  TakeBack();
   if (!std::exchange(begun_, true)) {
     deadline_ = communicator_->DeadlineFromNow();
     communicator_->Begun(shared_from_this());
@@ -130,7 +136,7 @@ int Operation::Advance(OpenaclnnMessage* message) {
   }
   while (step_ < progress_.size() && !failed()) {
     if (!Arrived(step_) && !ArrivesSoon(step_)) {
-      communicator_->Kick();
+      HandOver();
       return OPENACLNN_TASK_PARKED;
     }
     if (failed()) break;
@@ -138,12 +144,13 @@ int Operation::Advance(OpenaclnnMessage* message) {
     const bool gate = plan_.steps[step_].gate;
     if (next != nullptr && !gate && next->first != next->ahead_end) {
       Begin(next->first, next->ahead_end);
-      communicator_->Kick();  // while this thread works
+      HandOver();  // while this thread works
     }
     if (const auto& work = plan_.steps[step_].work) {
       Status status = Guard(work);
       if (!status.ok()) Fail(std::move(status));
     }
+    TakeBack();
     if (next != nullptr && !failed()) Begin(gate ? next->first : next->ahead_end, next->end);
     ++step_;
   }
@@ -152,6 +159,7 @@ int Operation::Advance(OpenaclnnMessage* message) {
 
 int Operation::End(OpenaclnnMessage* message) {
   if (!failed()) {
+    const PinnedRanges ended(std::move(pins_));  // now, not with the last message
     communicator_->Finished(*this);
     return 0;
   }
@@ -164,7 +172,6 @@ int Operation::End(OpenaclnnMessage* message) {
   // What another rank waits for may not have begun here: it needs to hear of this rank alone.
   if (failure.code() == HCCL_E_REMOTE || Lingers()) communicator_->GiveUp(failure);
   communicator_->Finished(*this);
-  communicator_->Kick();  // what was cancelled is yet to end
   Write(message, failure.text());
   return StreamCode(failure.code());
 }
@@ -175,6 +182,14 @@ void Operation::Begin(size_t first, size_t end) {
     messages_[i].begun.store(true, std::memory_order_release);
     communicator_->engine().Begin(&messages_[i]);
   }
+}
+
+void Operation::HandOver() {
+  if (!std::exchange(handed_over_, true)) communicator_->HandOver();
+}
+
+void Operation::TakeBack() {
+  if (std::exchange(handed_over_, false)) communicator_->TakeBack();
 }
 
 bool Operation::Arrived(uint32_t step) {
@@ -199,7 +214,8 @@ void Operation::Done(Transfer& transfer, const Status& status) {
   auto& message = static_cast<Message&>(transfer);
   message.done.store(true, std::memory_order_release);
   if (!status.ok()) Fail(status);
-  const bool last = progress_[message.step].left.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  const bool last = message.awaited() &&
+                    progress_[message.step].left.fetch_sub(1, std::memory_order_acq_rel) == 1;
   if (last && status.ok()) Runtime().wake(stream_);
   under_way_.fetch_sub(1, std::memory_order_acq_rel);
 }
@@ -239,24 +255,23 @@ Status Operation::TimeoutError() const {
                        communicator_->name(), ", expected all ranks to call it"));
 }
 
+// But for what the others are to be told, whatever came of it here.
 void Operation::CancelMessages() {
   for (Message& message : messages_) {
-    const bool begun = message.begun.load(std::memory_order_acquire);
+    const bool begun = message.awaited() && message.begun.load(std::memory_order_acquire);
     if (begun && !message.done.load(std::memory_order_acquire)) {
       communicator_->engine().Cancel(&message);
     }
   }
 }
 
-// What a step before which nothing moves sends is the plan's own, and whoever is gone takes
-// nothing.
+// The plan's own memory stays, and whoever is gone takes nothing.
 bool Operation::Lingers() const {
   return std::ranges::any_of(messages_, [&](const Message& message) {
     if (!message.begun.load(std::memory_order_acquire)) return false;
-    if (message.done.load(std::memory_order_acquire)) return false;
+    if (message.own || message.done.load(std::memory_order_acquire)) return false;
     const PeerState state = communicator_->engine().peer_state(message.peer);
-    const bool reachable = state == PeerState::kAlive || state == PeerState::kUnheard;
-    return reachable && !plan_.steps[message.step].gate;
+    return state == PeerState::kAlive || state == PeerState::kUnheard;
   });
 }
 

@@ -37,7 +37,8 @@ class PinnedRanges {
 };
 
 /// Runs step by step: begins messages, then lets its stream stand still, without a thread, until
-/// they are done and Done wakes it.
+/// they are done and Done wakes it. What it has sent from its own memory may still be on its way
+/// when it ends.
 class Operation final : public Pending,
                         public TransferOwner,
                         public std::enable_shared_from_this<Operation> {
@@ -63,11 +64,13 @@ class Operation final : public Pending,
  private:
   struct Message : Transfer {
     uint32_t step = 0;
+    bool own = false;
+    bool awaited() const { return receives || !own; }
     std::atomic<bool> begun{false};
     std::atomic<bool> done{false};
   };
   struct Progress {
-    std::atomic<uint32_t> left{0};  // messages of the step that are not done
+    std::atomic<uint32_t> left{0};  // messages of the step that are awaited and not done
     size_t first = 0;               // its messages in messages_: those of `ahead` first
     size_t ahead_end = 0;
     size_t end = 0;
@@ -82,6 +85,9 @@ class Operation final : public Pending,
   void Begin(size_t first, size_t end);
   bool Arrived(uint32_t step);
   bool ArrivesSoon(uint32_t step);
+  /// To the thread of messages, and from it.
+  void HandOver();
+  void TakeBack();
   void CancelMessages();
   /// Whether a message that cannot be cancelled may still reach the program's memory, or come from
   /// it.
@@ -97,6 +103,7 @@ class Operation final : public Pending,
 
   uint32_t step_ = 0;
   bool begun_ = false;
+  bool handed_over_ = false;
   std::optional<Clock::time_point> deadline_;
   std::atomic<uint32_t> under_way_{0};
   std::atomic<bool> failed_{false};

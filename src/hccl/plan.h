@@ -21,6 +21,7 @@ struct Move {
   size_t bytes;
   uint64_t tag = 0;      // 0: the plan's
   bool shorter = false;  // a message that is received may have fewer bytes
+  bool own = false;      // the memory is the plan's: who sends it need not wait for its receiver
 };
 
 inline Move SendTo(uint32_t peer, const std::byte* data, size_t bytes) {
@@ -31,7 +32,8 @@ inline Move ReceiveFrom(uint32_t peer, std::byte* data, size_t bytes) {
 }
 
 /// Its messages begin when the step before it is done, those of `ahead` before that one's work. The
-/// work is done, by a thread of the stream, when all of them have arrived.
+/// work is done, by a thread of the stream, when all of them have arrived, those that are sent from
+/// the program's memory included.
 struct Step {
   std::vector<Move> ahead;
   std::vector<Move> moves;
@@ -44,7 +46,7 @@ using Scratch = std::unique_ptr<std::byte[]>;
 inline Scratch MakeScratch(size_t bytes) { return Scratch(new std::byte[bytes]); }
 
 struct Plan {
-  uint64_t tag = 0;  // of its messages, but for sender and step
+  uint64_t tag = 0;               // of its messages, but for sender and step
   std::function<void()> prepare;  // or null; before the first message begins
   std::vector<Step> steps;
   std::vector<Scratch> scratch;

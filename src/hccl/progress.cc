@@ -75,7 +75,16 @@ void MessageMover::Remove(const Moved* moved) {
 
 void MessageMover::Kick() {
   kicks_.fetch_add(1);
-  if (!sleeping_.load()) return;
+  if (rest_.load() != Rest::kNone) Wake();
+}
+
+// A thread that looks again by itself is left alone: to wake it costs more than a small message.
+void MessageMover::Nudge() {
+  kicks_.fetch_add(1);
+  if (rest_.load() == Rest::kUntilKicked) Wake();
+}
+
+void MessageMover::Wake() {
   const uint64_t one = 1;
   (void)!write(wake_, &one, sizeof(one));
 }
@@ -103,7 +112,7 @@ void MessageMover::Main() {
       const uint64_t kicks = kicks_.load();
       const All all = NextRound();
       Round(all);
-      const bool slept = (idle_ > kIdleRounds || !busy_) && Sleep(all, busy_, kicks);
+      const bool slept = (idle_ > kIdleRounds || !last_.busy) && Sleep(all, kicks);
       LookAtPeers(all, slept);
       return Status();
     });
@@ -112,26 +121,30 @@ void MessageMover::Main() {
 }
 
 void MessageMover::Round(const All& all) {
-  bool any = false;
-  busy_ = false;
+  last_ = {};
   for (const auto& moved : all) {
     const Moved::Result result = moved->Progress();
-    any |= result.any;
-    busy_ |= result.busy;
+    last_.any |= result.any;
+    last_.busy |= result.busy;
+    last_.lingers |= result.lingers;
   }
-  idle_ = any ? 0 : idle_ + 1;
+  idle_ = last_.any ? 0 : idle_ + 1;
 }
 
-bool MessageMover::Sleep(const All& all, bool busy, uint64_t kicks) {
+bool MessageMover::Sleep(const All& all, uint64_t kicks) {
+  const bool busy = last_.busy, looks_again = busy || last_.lingers;
   std::vector<pollfd> descriptors = {{wake_, POLLIN, 0}};
   for (const auto& moved : all) {
     if (!moved->AddDescriptors(busy, &descriptors)) return false;
   }
-  sleeping_.store(true);
+  rest_.store(looks_again ? Rest::kForAWhile : Rest::kUntilKicked);
   if (kicks_.load() == kicks) {
-    poll(descriptors.data(), descriptors.size(), busy ? kBusySleepMs : -1);
+    // What nobody waits for is looked at in a millisecond, then less and less often.
+    const int lingers = std::clamp(static_cast<int>(idle_), 1, kBusySleepMs);
+    const int while_ms = busy ? kBusySleepMs : lingers;
+    poll(descriptors.data(), descriptors.size(), looks_again ? while_ms : -1);
   }
-  sleeping_.store(false);
+  rest_.store(Rest::kNone);
   if (descriptors[0].revents != 0) {
     uint64_t count = 0;
     (void)!read(wake_, &count, sizeof(count));

@@ -21,8 +21,9 @@ namespace openaclnn {
 class Moved {
  public:
   struct Result {
-    bool any = false;   // something was moved
-    bool busy = false;  // messages are under way
+    bool any = false;      // something was moved
+    bool busy = false;     // messages are under way that others wait for
+    bool lingers = false;  // messages are under way
   };
   virtual Result Progress() = 0;
   /// After the descriptors said something, or time went by: fails what can no longer end.
@@ -46,8 +47,10 @@ class MessageMover {
   Status Add(std::shared_ptr<Moved> moved);
   /// Returns once the thread has nothing to do with it any more.
   void Remove(const Moved* moved);
-  /// There is something to move.
+  /// There is something to move at once.
   void Kick();
+  /// There is something to move, in time.
+  void Nudge();
   /// The process ends: the thread stands still.
   void Quit();
 
@@ -58,17 +61,19 @@ class MessageMover {
   void Main();
   All NextRound();
   void Round(const All& all);
+  enum class Rest : uint8_t { kNone, kForAWhile, kUntilKicked };
+  void Wake();
   /// Whether it did.
-  bool Sleep(const All& all, bool busy, uint64_t kicks);
+  bool Sleep(const All& all, uint64_t kicks);
   void LookAtPeers(const All& all, bool slept);
 
-  int wake_ = -1;      // an eventfd; set before the thread starts
-  bool busy_ = false;  // of the thread: messages were under way in the last round
-  uint32_t idle_ = 0;  // and rounds since anything moved
+  int wake_ = -1;                                 // an eventfd; set before the thread starts
+  Moved::Result last_;                            // of the thread: of all in the last round
+  uint32_t idle_ = 0;                             // and rounds since anything moved
   std::chrono::steady_clock::time_point looked_;  // at the peers
   std::atomic<bool> quit_{false};
   std::atomic<uint64_t> kicks_{0};
-  std::atomic<bool> sleeping_{false};
+  std::atomic<Rest> rest_{Rest::kNone};
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable begun_;

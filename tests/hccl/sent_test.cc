@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an operation has sent when it ends: who leaves sees that it arrives, over an engine that the
+// test holds up.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "hccl/hccl_types.h"
+#include "hccl/operation.h"
+#include "tests/ascendcl/fixture.h"
+
+namespace openaclnn {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Receives at once; what is sent arrives in the last of so many turns.
+class SlowEngine final : public Engine {
+ public:
+  std::string address() const override { return {}; }
+  Status Connect(const std::vector<std::string>&) override { return {}; }
+  void Begin(Transfer* transfer) override {
+    if (transfer->receives) {
+      transfer->owner->Done(*transfer, {});
+    } else {
+      sent.push_back(transfer);
+    }
+  }
+  void Cancel(Transfer*) override { ++cancelled; }
+  bool Progress() override {
+    if (turns == 0 || --turns > 0) return false;
+    for (Transfer* transfer : std::exchange(sent, {})) transfer->owner->Done(*transfer, {});
+    return true;
+  }
+  bool needs_progress() const override { return true; }
+  PeerState peer_state(uint32_t) const override { return state; }
+  bool AddDescriptors(bool, std::vector<pollfd>*) override { return true; }
+  bool Leave() override {
+    left_with = static_cast<int>(sent.size());
+    return true;
+  }
+
+  std::vector<Transfer*> sent;
+  int turns = 0;  // 0: never
+  PeerState state = PeerState::kAlive;
+  int left_with = -1;
+  int cancelled = 0;
+};
+
+class SentTest : public RuntimeTest {
+ protected:
+  void SetUp() override {
+    RuntimeTest::SetUp();
+    auto engine = std::make_unique<SlowEngine>();
+    engine_ = engine.get();
+    const Communicator::Settings settings = {"test", std::chrono::seconds(60), true};
+    communicator_ = std::make_shared<Communicator>(2, 0, settings, std::move(engine));
+    stream_ = NewStream();
+  }
+
+  /// A message to the other rank, from the plan's memory or the program's, and one from it.
+  void Exchange(bool own, std::function<Status()> work = nullptr) {
+    Plan plan;
+    Step& step = plan.steps.emplace_back();
+    step.moves = {SendTo(1, bytes_, sizeof(bytes_)), ReceiveFrom(1, bytes_, sizeof(bytes_))};
+    step.moves[0].own = own;
+    step.work = std::move(work);
+    const auto operation =
+        std::make_shared<Operation>(communicator_, "test", std::move(plan), PinnedRanges());
+    const Status status = operation->Submit(stream_);
+    ASSERT_TRUE(status.ok()) << status.text();
+  }
+
+  std::byte bytes_[8] = {};
+  SlowEngine* engine_ = nullptr;
+  std::shared_ptr<Communicator> communicator_;
+  aclrtStream stream_ = nullptr;
+};
+
+TEST_F(SentTest, OfItsOwnMemoryIsNotAwaited) {
+  Exchange(true);
+  EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream_, 5000), 0) << TakeMessage();
+  EXPECT_EQ(engine_->sent.size(), 1u);
+  engine_->turns = 1;
+  communicator_->Close();
+}
+
+TEST_F(SentTest, OfTheProgramsIsAwaited) {
+  Exchange(false);
+  EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream_, 50), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+  engine_->turns = 1;
+  EXPECT_TRUE(engine_->Progress());
+  EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream_, 5000), 0) << TakeMessage();
+  communicator_->Close();
+}
+
+TEST_F(SentTest, ArrivesBeforeItsRankLeaves) {
+  Exchange(true);
+  ASSERT_EQ(aclrtSynchronizeStreamWithTimeout(stream_, 5000), 0) << TakeMessage();
+  engine_->turns = 1500;  // the last of them a millisecond each
+  communicator_->Close();
+  EXPECT_EQ(engine_->left_with, 0);
+}
+
+// What a rank calls is told to the others where it was found to differ, too.
+TEST_F(SentTest, ArrivesAfterAFailure) {
+  Exchange(true, [] { return Status(HCCL_E_PARA, "calls differ, expected the same"); });
+  EXPECT_EQ(aclrtSynchronizeStream(stream_), ACL_ERROR_RT_PARAM_INVALID);
+  EXPECT_EQ(engine_->cancelled, 0);
+  engine_->turns = 10;
+  communicator_->Close();
+  EXPECT_EQ(engine_->left_with, 0);
+}
+
+TEST_F(SentTest, ArrivesBeforeTheProcessEnds) {
+  Exchange(true);
+  ASSERT_EQ(aclrtSynchronizeStreamWithTimeout(stream_, 5000), 0) << TakeMessage();
+  engine_->turns = 10;
+  communicator_->Quit();
+  EXPECT_TRUE(engine_->sent.empty());
+}
+
+TEST_F(SentTest, ToTheDeadIsForgotten) {
+  Exchange(true);
+  ASSERT_EQ(aclrtSynchronizeStreamWithTimeout(stream_, 5000), 0) << TakeMessage();
+  engine_->state = PeerState::kDied;
+  communicator_->Close();
+  EXPECT_EQ(engine_->left_with, 1);
+}
+
+// Nor for ever to one that stands still.
+TEST_F(SentTest, DoesNotKeepAProcessThatEnds) {
+  Exchange(true);
+  ASSERT_EQ(aclrtSynchronizeStreamWithTimeout(stream_, 5000), 0) << TakeMessage();
+  const auto begin = std::chrono::steady_clock::now();
+  communicator_->Quit();
+  const auto took = std::chrono::steady_clock::now() - begin;
+  EXPECT_GT(took, milliseconds(900));
+  EXPECT_LT(took, milliseconds(5000));
+}
+
+}  // namespace
+}  // namespace openaclnn
