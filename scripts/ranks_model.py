@@ -56,7 +56,7 @@ class Network:
 # processors with dearer messages, over links of that machine.
 TCP = Network(10e-6, math.inf, 30e-6, 80e-6, 5e9, cores=2, copy=0.5e9)
 NETWORKS = {
-    "local": Network(1e-6, math.inf, 10e-6, 45e-6, 5e9, cores=2, copy=0.5e9),
+    "local": Network(1e-6, math.inf, 5e-6, 4.6e-6, 5.8e9, cores=2, copy=3.6e9),
     "tcp": TCP,
     "tcp-1G": replace(TCP, bandwidth=125e6),
     "tcp-10G": replace(TCP, bandwidth=1.25e9),
