@@ -95,5 +95,36 @@ TEST(Refusals, WhatIsNotSupported) {
   Refused(161002, "sparseMode value is 3, expected 0, 1 or 2", attention(nullptr, nullptr, 3));
 }
 
+/// A tensor of these dimensions, of which one is 0: the others may be any.
+class NoElements {
+ public:
+  explicit NoElements(const std::vector<int64_t>& dims)
+      : handle_(aclCreateTensor(dims.data(), dims.size(), ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND,
+                                dims.data(), dims.size(), nullptr)) {}
+  NoElements(const NoElements&) = delete;
+  ~NoElements() { aclDestroyTensor(handle_); }
+  aclTensor* get() const { return handle_; }
+
+ private:
+  aclTensor* handle_;
+};
+
+// Products and sums of lengths beside a 0 overflow, which UndefinedBehaviorSanitizer sees.
+TEST(Refusals, LengthsBesideNone) {
+  const Device device;
+  const int64_t huge = int64_t{1} << 62;
+  const NoElements tall({0, huge, 4, huge}), repeated({0, huge, 8, huge});
+  EXPECT_RUN(device, RepeatInterleaveIntWithDim, tall.get(), 2, 2, 8, repeated.get());
+  const NoElements joined({0, 1});
+  const int64_t dims[] = {0, INT64_MAX};
+  const aclTensor* members[2];  // which the list destroys
+  for (const aclTensor*& member : members) {
+    member = aclCreateTensor(dims, 2, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, dims, 2, nullptr);
+  }
+  aclTensorList* const list = aclCreateTensorList(members, 2);
+  EXPECT_REFUSED(161002, "is beyond 2^63 in all", Cat, list, 1, joined.get());
+  EXPECT_EQ(aclDestroyTensorList(list), 0);
+}
+
 }  // namespace
 }  // namespace openaclnn::test

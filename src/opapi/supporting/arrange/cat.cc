@@ -42,7 +42,11 @@ void CheckCat(const CatParams& p, Checker& checker) {
         });
     if (PassedOver(*tensor)) continue;
     shape[*dim] = tensor->dim(*dim);
-    length += tensor->dim(*dim);
+    // Of tensors without elements, which may be of any length.
+    checker.That(!__builtin_add_overflow(length, tensor->dim(*dim), &length), [&] {
+      return Concat("tensors length along dimension ", *dim,
+                    " is beyond 2^63 in all, expected one that out can have");
+    });
     CheckShape(*tensor, shape, checker);
   }
   shape[*dim] = length;

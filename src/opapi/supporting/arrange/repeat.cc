@@ -66,7 +66,8 @@ struct Repeated {
     const uint32_t dim = flat ? 0 : *WrapDim(*along, self.rank());
     length = flat ? *self.count() : self.dim(dim);
     for (uint32_t d = 0; !flat && d < self.rank(); ++d) {
-      (d < dim ? outer : inner) *= d == dim ? 1 : self.dim(d);
+      int64_t& side = d < dim ? outer : inner;
+      if (d != dim) side = WrappingProduct(side, self.dim(d));  // beside 0 it may be any
     }
     shape = flat ? Shape{length} : ShapeOf(self);
     shape[dim] = result;

@@ -64,9 +64,11 @@ template <class LossParams>
 Sizes SizesOf(const LossParams& p) {
   const Tensor& self = p.self;
   const bool planes = self.rank() == 4;
-  const int64_t area = planes ? self.dim(2) * self.dim(3) : 1;
-  return {(self.rank() > 1 ? self.dim(0) : 1) * area, planes ? self.dim(1) : self.last_dim(),
-          std::max<int64_t>(area, 1), p.reduction, p.ignoreIndex};
+  // Where there are no classes, or no rows, it may be any.
+  const int64_t area = planes ? WrappingProduct(self.dim(2), self.dim(3)) : 1;
+  return {WrappingProduct(self.rank() > 1 ? self.dim(0) : 1, area),
+          planes ? self.dim(1) : self.last_dim(), std::max<int64_t>(area, 1), p.reduction,
+          p.ignoreIndex};
 }
 
 Shape TargetShape(const Operand& self) {
