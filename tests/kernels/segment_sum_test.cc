@@ -207,6 +207,37 @@ TEST(SegmentSum, IsTheTreeOfLargeOutputs) {
   }
 }
 
+// Many elements that are apart are copied first, whatever rows are summed.
+TEST(SegmentSum, IsTheTreeOfWhatIsCopied) {
+  Random random(4);
+  for (const aclDataType type : {ACL_FLOAT, ACL_BF16}) {
+    const ListedSegments segments = {{3, 3, 1100, 1101}};
+    std::vector<Hit> hits(1101);
+    for (Hit& hit : hits) hit = {0, Uniform(random, 0, 2999)};
+    const Rows from(random, type, 3000, 17, 3), to(random, type, 4, 17, 1);
+    EXPECT_TRUE((Call{from, to, segments, hits, false}.IsTree()));
+  }
+}
+
+TEST(SegmentSum, CopiesManyElementsThatAreApart) {
+  struct Case {
+    Dims dims, strides;
+    bool copied;
+  };
+  const Case cases[] = {{{1024, 16}, {1, 1024}, true},      {{1023, 16}, {1, 1023}, false},
+                        {{1024, 16}, {32, 2}, true},        {{1024, 16}, {17, 1}, false},
+                        {{1024, 16}, {0, 2}, false},        {{1024, 16}, {1, 0}, false},
+                        {{16384, 1}, {3, 2}, false},        {{1, 16384}, {0, 2}, true},
+                        {{32, 32, 16}, {1, 32, 1024}, true}};
+  for (const Case& each : cases) {
+    const TensorHandle from({.dims = each.dims, .dtype = ACL_FLOAT, .strides = each.strides}),
+        to({.dims = {1, each.dims.back()}, .dtype = ACL_FLOAT});
+    const SegmentSumPlan plan(Input("from", from.get()), Output("to", to.get()), 0, false);
+    EXPECT_EQ(plan.copied, each.copied) << testing::PrintToString(each.strides);
+    EXPECT_EQ(plan.scratch_bytes(), each.copied ? 4 * 16384 : 0);
+  }
+}
+
 struct Way {
   int64_t rows, width, from_step, to_step;
   aclDataType from, to;
