@@ -6,11 +6,10 @@
 #include "generated/loss.h"
 #include "kernels/strided.h"
 #include "supporting/along.h"
+#include "supporting/loss/reduction.h"
 
 namespace openaclnn::supporting {
 namespace {
-
-enum Reduction { kNone, kMean, kSum };
 
 int64_t ClassesOf(const Tensor& self) { return self.rank() > 0 ? self.last_dim() : 1; }
 

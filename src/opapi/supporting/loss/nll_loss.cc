@@ -6,12 +6,11 @@
 #include "generated/loss.h"
 #include "kernels/broadcast.h"
 #include "kernels/strided.h"
+#include "supporting/loss/reduction.h"
 #include "supporting/tree_sum.h"
 
 namespace openaclnn::supporting {
 namespace {
-
-enum Reduction { kNone, kMean, kSum };
 
 /// A tensor that is read and written one element at a time.
 class View {

@@ -8,13 +8,11 @@
 #include "kernels/rows.h"
 #include "kernels/scratch.h"
 #include "supporting/elementwise.h"
+#include "supporting/loss/reduction.h"
 #include "supporting/tree_sum.h"
 
 namespace openaclnn::supporting {
-
 namespace {
-
-enum Reduction { kNone, kMean, kSum };
 
 constexpr size_t kMaxInputs = 5;
 
