@@ -37,12 +37,9 @@ struct Volumes {
 /// What both directions have: self's planes, shared out among those of a result and of indices.
 template <class Call>
 void CheckShares(const Call& p, const Tensor& pooled, const Tensor& indices, Checker& checker) {
-  constexpr DtypeSet kPooled = Dtypes(ACL_FLOAT, ACL_FLOAT16, ACL_BF16);
   const auto dims = static_cast<uint32_t>(p.dims);
   checker.RankBetween(p.self, dims + 1, dims + 2);
-  checker.That(Contains(kPooled, p.self.dtype()),
-               [&] { return DtypeIs(p.self, DtypesText(kPooled)); });
-  checker.SameDtype(pooled, p.self);
+  CheckPooledTypes(p.self, pooled, checker);
   CheckIndexType(indices, checker);
   CheckWithElements(p.self, p.dims, checker);
   if (!checker.ok()) return;

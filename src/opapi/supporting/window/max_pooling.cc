@@ -27,10 +27,7 @@ WindowLists ListsOf(const Call& p) {
 /// What both directions have: windows over self, and where their maxima are.
 template <class Call>
 void CheckWindows(const Call& p, const Tensor& pooled, Checker& checker) {
-  constexpr DtypeSet kPooled = Dtypes(ACL_FLOAT, ACL_FLOAT16, ACL_BF16);
-  checker.That(Contains(kPooled, p.self.dtype()),
-               [&] { return DtypeIs(p.self, DtypesText(kPooled)); });
-  checker.SameDtype(pooled, p.self);
+  CheckPooledTypes(p.self, pooled, checker);
   const int32_t index = p.masks ? ACL_INT8 : ACL_INT32;
   checker.That(p.indices.dtype() == index,
                [&] { return DtypeIs(p.indices, DtypesText(Dtypes(index))); });

@@ -18,10 +18,7 @@ WindowLists ListsOf(const Call& p) {
 /// What both directions have: windows over self, each with an element, and where maxima are.
 template <class Call>
 void CheckWindows(const Call& p, const Tensor& pooled, Checker& checker) {
-  constexpr DtypeSet kPooled = Dtypes(ACL_FLOAT, ACL_FLOAT16, ACL_BF16);
-  checker.That(Contains(kPooled, p.self.dtype()),
-               [&] { return DtypeIs(p.self, DtypesText(kPooled)); });
-  checker.SameDtype(pooled, p.self);
+  CheckPooledTypes(p.self, pooled, checker);
   CheckIndexType(p.indices, checker);
   CheckLists(ListsOf(p), p.self, checker);
   CheckPads(ListsOf(p), checker);

@@ -53,6 +53,13 @@ inline void CheckLists(const WindowLists& of, const Tensor& self, Checker& check
   if (of.dilation != nullptr) CheckAxes(*of.dilation, of.axes, 1, checker);
 }
 
+/// What maxima are taken of: FLOAT, FLOAT16 and BFLOAT16, and the pooled tensor of their type.
+inline void CheckPooledTypes(const Tensor& self, const Tensor& pooled, Checker& checker) {
+  constexpr DtypeSet kPooled = Dtypes(ACL_FLOAT, ACL_FLOAT16, ACL_BF16);
+  checker.That(Contains(kPooled, self.dtype()), [&] { return DtypeIs(self, DtypesText(kPooled)); });
+  checker.SameDtype(pooled, self);
+}
+
 /// Not more than half of the window, so that each has an element.
 inline void CheckPads(const WindowLists& of, Checker& checker) {
   if (!checker.ok()) return;
