@@ -978,8 +978,8 @@ ACL_FUNC_VISIBILITY aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int
 /**
  * Tells how much memory the current device has.
  *
- * @param attr the kind of memory asked about; a kind that the product does not have gives 0 and 0,
- *     but for high-bandwidth kinds, which fall back to the ordinary memory.
+ * @param attr the kind of memory asked about. One pool stands for all kinds, those that the
+ *     product does not have too; a number that names no kind gives 0 and 0.
  * @param[out] free bytes not in use.
  * @param[out] total bytes in all.
  * @retval ACL_ERROR_INVALID_PARAM free or total is null.
@@ -1056,7 +1056,7 @@ ACL_FUNC_VISIBILITY aclError aclrtReleaseMemAddress(void* virPtr);
  * @retval ACL_ERROR_INVALID_PARAM handle or prop is null, or size is 0.
  * @retval ACL_ERROR_RT_PARAM_INVALID another argument is not as said.
  * @retval ACL_ERROR_RT_INVALID_DEVICEID prop names no device.
- * @retval ACL_ERROR_RT_MEMORY_ALLOCATION the device has not so much left.
+ * @retval ACL_ERROR_RT_MEMORY_ALLOCATION, ACL_ERROR_RT_RESOURCE_ALLOC_FAIL no memory, or no handle.
  */
 ACL_FUNC_VISIBILITY aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size,
                                                  const aclrtPhysicalMemProp* prop, uint64_t flags);
