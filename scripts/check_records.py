@@ -138,6 +138,7 @@ FIELDS = {
     "about": Field("a table of texts", _table(_text())),
     "modes": Field("a table of lists, of strings or of numbers", _table(_modes)),
     "page": Field("the vendor's page and its version", _text()),
+    "url": Field("where that page is", _text(r"https://\S+")),
 }
 DOMAIN = {
     "text": Field("what holds for all operators of the topic", _text(), True),
@@ -288,9 +289,16 @@ def _check_members(record):
                 yield key, member, "a name that no other member has"
 
 
+def _check_page(record):
+    """An address is that of the page that is named."""
+    name = record.get("page", "").partition(",")[0]
+    if "url" in record and not (name and record["url"].endswith(f"/{name}.md")):
+        yield "url", record["url"], f"the address of {name or 'a page'}"
+
+
 RULES = (
     _check_parameters, _check_in_place, _check_way, _check_names, _check_choices, _check_uses,
-    _check_members,
+    _check_members, _check_page,
 )
 
 

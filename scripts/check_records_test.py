@@ -66,6 +66,7 @@ def refused(read, *texts):
         {"uses": '{ self = "dim > 0 ? unused : all", out = "dim > 0 ? read : dim ? part : all" }'},
         {"parameters": '["self: in", "which: bools", "out: out?"]', "asked": '"which"'},
         {"parameters": '["selfRef: out", "by: in[]"]', "written": '["selfRef"]', "part": '["by"]'},
+        {"page": '"aclnnTurn, CANN 8.5"', "url": '"https://a.example/b/aclnnTurn.md"'},
     ],
 )
 def test_good_records(read, fields):
@@ -133,6 +134,9 @@ FIELDS = [
     ("modes", '{ dim = [0, "one"] }', "expected a table of lists, of strings or of numbers"),
     ("about", '{ selfRef = "which" }', "is 'selfRef', expected one of self, dim, out"),
     ("about", "{ dim = 2 }", "is {'dim': 2}, expected a table of texts"),
+    ("page", '""', "is '', expected the vendor's page and its version"),
+    ("url", '"aclnnTurn.md"', "is 'aclnnTurn.md', expected where that page is"),
+    ("url", '"https://a.example/aclnnTurn.md"', "expected the address of a page"),
 ]
 
 
@@ -179,6 +183,11 @@ def test_a_field_that_cannot_be(read, key, value, says):
 )
 def test_what_engines_do_not_take(read, fields, says):
     assert refused(read, DOMAIN + record(**BY_EXPRESSION | fields)).startswith(f"Turn: {says}")
+
+
+def test_an_address_is_of_the_page(read):
+    text = record(page='"aclnnTurn, CANN 8.5"', url='"https://a.example/aclnnReturn.md"')
+    assert refused(read, DOMAIN + text).endswith("aclnnReturn.md', expected the address of aclnnTurn")
 
 
 @pytest.mark.parametrize("parameters", ['["x: in", "out: out"]', '["self: in", "y: out"]'])

@@ -73,10 +73,14 @@ def operator(each, about: dict) -> str:
     types = each.record.get("types", "")
     types = types if isinstance(types, str) else ", ".join(types)
     numpy = "" if each.in_place else each.record.get("numpy", "")
+    page = each.record.get("page", "")
+    if "url" in each.record:
+        page = re.sub(r"^[^,]+", lambda name: f"[{name[0]}]({each.record['url']})", page)
+    follows = f"Follows the vendor's page {page}.\n\n" if page else ""
     shown = f"As NumPy: `{' '.join(numpy.split())}`\n\n" if numpy else ""
     return (
         f"\n## {each.api}\n\n    {' '.join(each.formula.split())}\n\n"
-        f"Types: {types}. Header: `aclnnop/aclnn_{each.header}.h`.\n\n{shown}"
+        f"Types: {types}. Header: `aclnnop/aclnn_{each.header}.h`.\n\n{follows}{shown}"
         f"| parameter | kind | meaning |\n|---|---|---|\n{rows}"
     )
 

@@ -21,6 +21,35 @@ HEADERS = (
     "acl/acl_prof.h",
     "openaclnn/version.h",
 )
+# Of the vendor's pages, which are one for each function or type: one of those that a header restates.
+VENDOR = {
+    "acl/acl_rt.h": (
+        "aclrtMallocPhysical",
+        "en/canncommercial/800/apiref/appdevgapi/aclcppdevg_03_0112.html",
+        "8.0",
+    ),
+    "acl/acl.h": (
+        "aclInit",
+        "zh/canncommercial/63RC1/inferapplicationdev/aclcppdevg/aclcppdevg_03_0015.html",
+        "6.3.RC1",
+    ),
+    "aclnn/acl_meta.h": (
+        "aclCreateTensor",
+        "zh/canncommercial/81RC1/apiref/aolapi/operatorlist_00019.html",
+        "8.1.RC1",
+    ),
+    "hccl/hccl.h": (
+        "HcclCommInitAll",
+        "en/canncommercial/800/apiref/hcclapiref/hcclcpp_07_0009.html",
+        "8.0",
+    ),
+    "hccl/hccl_types.h": (
+        "HcclCommConfig",
+        "en/CANNCommunityEdition/900/API/hcclug/hcclcpp_07_0047.html",
+        "9.0",
+    ),
+}
+_DOCUMENTS = "https://www.hiascend.com/document/detail/"
 _LONG = 3  # names in a heading; of more the first and the last are there
 
 
@@ -105,6 +134,12 @@ def entry_text(entry: header_comments.Entry, links: Links) -> str:
 def page(header: str, read: header_comments.Header, links: Links) -> str:
     title = read.title.rstrip(".")
     parts = [f"# {header}\n\n{escaped(title)}. `#include \"{header}\"`\n"]
+    if header in VENDOR:
+        name, place, version = VENDOR[header]
+        parts.append(
+            f"The vendor's pages, one for each name: [{name}]({_DOCUMENTS}{place}), CANN {version}, and"
+            " those beside it.\n"
+        )
     if read.general:
         parts.append(f"## What holds for all\n\n{links.linked(read.general)}\n")
     functions = [entry for entry in read.entries if entry.functions]

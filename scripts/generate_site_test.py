@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the site says of an operator that is a record, and of the vendor's pages."""
+
+import dataclasses
+import re
+
+import generate_site
+import pytest
+import runtime_pages
+from operator_records import read_topics
+
+(ACTIVATION,) = [topic for topic in read_topics() if topic.name == "activation"]
+
+
+def section(**changed) -> str:
+    """The page's part of an operator whose record is changed so."""
+    gelu = next(each for each in ACTIVATION.operators if each.api == "aclnnGelu")
+    record = {key: value for key, value in gelu.record.items() if key not in ("page", "url")}
+    return generate_site.operator(
+        dataclasses.replace(gelu, record={**record, **changed}), ACTIVATION.about
+    )
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        ({"page": "aclnnGelu, CANN 8.5"}, "Follows the vendor's page aclnnGelu, CANN 8.5.\n"),
+        (
+            {"page": "aclnnGelu, CANN 8.5", "url": "https://a.example/aclnnGelu.md"},
+            "Follows the vendor's page [aclnnGelu](https://a.example/aclnnGelu.md), CANN 8.5.\n",
+        ),
+    ],
+)
+def test_a_record_s_page_of_the_vendor_is_named(record, said):
+    assert said in section(**record)
+
+
+def test_a_record_without_one_names_none():
+    assert "vendor" not in section()
+
+
+@pytest.mark.parametrize("header", runtime_pages.VENDOR)
+def test_a_header_s_page_of_the_vendor_is_named(header):
+    page = runtime_pages.pages()[runtime_pages.page_of(header)]
+    link = r"\[(\w+)\]\(https://www\.hiascend\.com/\S+\), CANN \d\.\d(?:\.RC\d)?, and"
+    name = re.search(link, page)[1]
+    assert re.search(rf"^### .*\b{name}\b", page, re.M), "the page is of something else"
