@@ -22,6 +22,11 @@ _MAX_WORKING_SET = 128 << 20  # a larger one measured the same, and takes second
 _MAX_SETS = 64
 
 
+def quartiles(times: list[float]) -> list[float]:
+    """The quarter below, the median, the quarter above; one time is all three."""
+    return quantiles(times if len(times) > 1 else 2 * times, method="inclusive")
+
+
 @dataclass(frozen=True)
 class Sample:
     """The times of many calls, both phases and the wait for the result included."""
@@ -33,8 +38,7 @@ class Sample:
 
     @classmethod
     def of(cls, seconds: list[float]) -> "Sample":
-        several = len(seconds) > 1
-        first, middle, third = quantiles(seconds, method="inclusive") if several else 3 * seconds
+        first, middle, third = quartiles(seconds)
         return cls(middle, min(seconds), (third - first) / middle, len(seconds))
 
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Medians, their spread, ratios, and geometric means of those."""
 
-import math
+import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
-from statistics import median
+
+from ..bench import quartiles
 
 
 @dataclass(frozen=True)
@@ -18,10 +19,9 @@ class Spread:
 
     @classmethod
     def of(cls, times: Iterable[float]) -> "Spread":
-        ordered = sorted(times)
-        return cls(
-            median(ordered), _quantile(ordered, 0.25), _quantile(ordered, 0.75), len(ordered)
-        )
+        taken = list(times)
+        low, middle, high = quartiles(taken)
+        return cls(middle, low, high, len(taken))
 
     @classmethod
     def read(cls, document: dict) -> "Spread":
@@ -45,13 +45,5 @@ class Ratio:
 
 
 def geometric_mean(values: Iterable[float]) -> float | None:
-    logs = [math.log(each) for each in values]
-    return math.exp(math.fsum(logs) / len(logs)) if logs else None
-
-
-def _quantile(ordered: list[float], share: float) -> float:
-    """Between the two nearest ones, in proportion."""
-    place = share * (len(ordered) - 1)
-    below = math.floor(place)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+    taken = list(values)
+    return statistics.geometric_mean(taken) if taken else None
