@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command-line tool as its users run it: results, refusals, exit codes."""
 
+import re
+from datetime import datetime
 from pathlib import Path
 
 import ml_dtypes
@@ -251,6 +253,14 @@ def test_version(tool):
     build_file = (Path(__file__).parents[2] / "CMakeLists.txt").read_text()
     run = tool("--version")
     assert run.code == 0 and f"project(openaclnn VERSION {run.stdout.strip()} " in build_file
+
+
+def test_the_release_has_notes_of_one_date():
+    root = Path(__file__).parents[2]
+    notes = re.search(r"^## (\S+), (.*)$", (root / "CHANGELOG.md").read_text(), re.M)
+    cited = dict(re.findall(r"^(version|date-released): (.*)$", (root / "CITATION.cff").read_text(), re.M))
+    assert notes[1] == cited["version"] == __version__
+    assert datetime.strptime(notes[2], "%d %B %Y").date().isoformat() == cited["date-released"]
 
 
 def test_help_without_a_command(here):
