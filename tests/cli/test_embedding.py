@@ -5,7 +5,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from conftest import refused, save
-from worked import refuses_array
+from worked import BY_NAME, refuses_array
 
 import openaclnn
 from openaclnn import npy
@@ -241,6 +241,9 @@ def test_wrong_arrays(here, tmp_path, operator, name, array, parts):
     [
         ("embedding", [], ["--weight FILE", "--text"]),
         ("embedding", ["--weight", "w.npy", "--indices", "i.npy", "--vocab", "3"], ["--vocab"]),
+        ("embedding", ["--weight", "w.npy", "--shape", "2,3,4"], ["--weight FILE", "--shape"]),
+        ("embedding", ["--shape", "2,3"], ["--shape is 2,3, expected T,V,D"]),
+        ("embedding", ["--shape", "2,0,3"], ["--shape is 2,0,3, expected a table with rows"]),
     ],
     ids=str,
 )
@@ -251,9 +254,12 @@ def test_wrong_options(here, operator, options, parts):
 @pytest.mark.parametrize(
     "arguments, parts",
     [
-        ([*CHECK], ["--indices FILE or --text FILE"]),
+        ([*CHECK], ["--indices FILE, --text FILE or --shape T,V,D"]),
         ([*CHECK, "--indices", "i.npy"], ["--num-weights"]),
-        ([*CHECK, "--indices", "i.npy", "--text", "b"], ["--indices FILE or --text FILE"]),
+        ([*CHECK, "--indices", "i.npy", "--text", "b"], ["--indices FILE, --text FILE or"]),
+        ([*CHECK, "--shape", "2,3,4", "--text", "b"], ["--text is given, expected it without --shape"]),
+        ([*CHECK, "--shape", "2,3,4", "--num-weights", "4"], ["--num-weights is given, expected"]),
+        ([*CHECK, "--shape", "2,0,4"], ["--shape is 2,0,4, expected a table with rows"]),
         ([*CHECK, "--indices", "i.npy", "--num-weights", "4"], ["--grad FILE"]),
         ([*CHECK, "--indices", "i.npy", "--num-weights", "4", "--vocab", "9"], ["--vocab"]),
         ([*CHECK, "--indices", "i.npy", "--num-weights", "-4"], ["--num-weights"]),
@@ -263,6 +269,22 @@ def test_wrong_options(here, operator, options, parts):
 )
 def test_wrong_options_of_the_gradient(tool, files, arguments, parts):
     refused(tool(*arguments), 2, *parts)
+
+
+@pytest.mark.parametrize("name", ["embedding", OPERATOR])
+def test_random_arrays_are_those_of_the_seed(name):
+    read = BY_NAME[name].operator.read
+    first, again, other = (read(shape="50,40,3", seed=seed).inputs for seed in (0, 0, 1))
+    assert 30 < first["indices"].max() < 40 and first["indices"].shape == (50,)
+    for each in first:
+        assert np.array_equal(first[each], again[each]) and not np.array_equal(first[each], other[each])
+
+
+def test_random_arrays_without_elements(here):
+    for shape in ("0,0,3", "0,4,3", "5,4,0"):
+        for operator in ("embedding", OPERATOR):
+            run = here("check", operator, "--shape", shape)
+            assert run.code == 0, run
 
 
 def test_more_memory_than_there_is(tool, files):

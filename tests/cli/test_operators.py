@@ -76,7 +76,7 @@ def test_check_of_files(here, tmp_path, worked):
 
 @pytest.mark.parametrize(
     "operator, dtype",
-    [(each.name, dtype) for each in OPERATORS if each.random for dtype in each.random.dtypes],
+    [(each.name, dtype) for each in OPERATORS for dtype in each.random.dtypes],
 )
 def test_check_of_random_arrays(here, operator, dtype):
     options = RANDOM[operator]
@@ -88,7 +88,7 @@ def test_check_of_random_arrays(here, operator, dtype):
         assert {each["dtype"] for each in run.json["results"]} == {dtype}
         assert all(0 <= each["bound_ratio"] <= 1 for each in run.json["results"])
         seen.append(run.json["results"][0]["worst"])
-    assert seen[0] != seen[1]
+    assert seen[0] != seen[1] or not any(seen), "a copy has no errors to tell seeds apart"
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def _spelled(value) -> str:
 WORKED = [Worked(each) for each in OPERATORS]
 BY_NAME = {each.name: each for each in WORKED}
 # The options of random arrays, of the operators that make some.
-RANDOM = {each.name: each.random.options.split() for each in OPERATORS if each.random}
+RANDOM = {each.name: each.random.options.split() for each in OPERATORS}
 
 
 def refuses_array(here, folder: Path, operator: str, name: str, array, parts: list[str]) -> None:

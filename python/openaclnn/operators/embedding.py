@@ -11,10 +11,22 @@ from ..errors import InputError
 from ..libraries import Toolkit
 from ..text import Text
 from . import options
-from .operator import Demo, Example, Function, Input, Operator, Output, Problem, Reference
+from .operator import (
+    Demo,
+    Example,
+    Function,
+    Input,
+    Operator,
+    Output,
+    Problem,
+    Random,
+    Reference,
+)
 from .reference import compute, doubles, empty, whole
 
 FUNCTION = Function("aclnnEmbedding", (Input("weight"), Input("indices"), Output("out")))
+_FORM = "T,V,D"
+Shape = options.shape(_FORM, "tokens, rows and width of the table")
 
 
 def problem(weight: np.ndarray, indices: np.ndarray) -> Problem:
@@ -41,16 +53,21 @@ def read(
         options.Option(min=1, help="With --text: at most this many words; rarer ones are the last."),
     ] = None,
     width: options.Width = None,
+    shape: Shape = None,
     dtype: options.dtype(options.FLOATS) = None,
     seed: options.Seed = 0,
 ) -> Problem:
     """Reads the arguments that the command line names."""
     options.check_dtype(dtype, options.FLOATS)
     files = {"weight": weight, "indices": indices}
-    options.check_source(files, list(files), text=text)
+    options.check_source(files, list(files), text=text, shape=shape)
     options.check_companions("text", text is not None, width=width, vocab=vocab)
     if text is not None:
         return _from_text(Text.read(text, vocab), width or 256, dtype, seed)
+    if shape is not None:
+        random = np.random.default_rng(seed)
+        drawn, rows, columns = draw(random, shape)
+        return problem(options.normal(random, (rows, columns), dtype), drawn)
     table = options.load_floats(FUNCTION.api, {"weight": weight}, dtype)["weight"]
     return problem(table, options.load(FUNCTION.api, "indices", indices))
 
@@ -58,6 +75,14 @@ def read(
 def _from_text(text: Text, width: int, dtype: str | None, seed: int) -> Problem:
     table = options.normal(np.random.default_rng(seed), (text.vocabulary, width), dtype)
     return problem(table, text.indices)
+
+
+def draw(random: np.random.Generator, shape: str) -> tuple[np.ndarray, int, int]:
+    """A row of the table for each token, at random; the table's rows, and its width."""
+    tokens, rows, width = options.extents(shape, _FORM)
+    if tokens > 0 and rows == 0:
+        raise InputError(f"--shape is {shape}, expected a table with rows for its tokens")
+    return random.integers(max(rows, 1), size=tokens), rows, width
 
 
 def checked_rows(indices: np.ndarray, rows: int) -> np.ndarray:
@@ -107,4 +132,5 @@ OPERATOR = Operator(
     reference=reference,
     example=example,
     demo=Demo(("float32",), demo),
+    random=Random("--shape 57,9,7", options.FLOATS),
 )

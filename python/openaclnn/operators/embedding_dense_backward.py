@@ -23,6 +23,7 @@ from .operator import (
     Output,
     Point,
     Problem,
+    Random,
     Reference,
 )
 from .reference import compute, doubles, empty
@@ -103,10 +104,20 @@ def read(
         int | None,
         options.Option(min=1, help="With --text and no --grad: width of a random one (256)."),
     ] = None,
+    shape: embedding.Shape = None,
     seed: options.Seed = 0,
 ) -> Problem:
     """Reads the arguments that the command line names."""
     options.check_dtype(dtype, options.FLOATS)
+    if shape is not None:
+        options.check_alone(
+            "shape", grad=grad, indices=indices, text=text, num_weights=num_weights, vocab=vocab,
+            width=width,
+        )  # fmt: skip
+        random = np.random.default_rng(seed)
+        tokens, rows, columns = embedding.draw(random, shape)
+        gradient = options.normal(random, (tokens.size, columns), dtype)
+        return problem(gradient, tokens, rows, padding_idx, scale_grad_by_freq)
     tokens, rows = _read_indices(indices, text, num_weights, vocab)
     if grad is not None:
         if width is not None:
@@ -125,7 +136,7 @@ def _read_indices(
 ) -> tuple[np.ndarray, int]:
     """The indices and the rows of the table."""
     if (indices is None) == (text is None):
-        raise InputError("expected either --indices FILE or --text FILE")
+        raise InputError("expected either --indices FILE, --text FILE or --shape T,V,D")
     if text is not None:
         words = Text.read(text, vocab)
         return words.indices, words.vocabulary if num_weights is None else num_weights
@@ -204,5 +215,6 @@ OPERATOR = Operator(
     reference=reference,
     example=example,
     demo=Demo((*options.FLOATS, "float32"), demo),
+    random=Random("--shape 57,9,7 --padding-idx 2 --scale-grad-by-freq", options.FLOATS),
     derivative=Derivative(point, small),
 )

@@ -257,5 +257,5 @@ class Operator:
     reference: Callable[[Toolkit, Problem], dict[str, Reference]]
     example: Callable[[], Example]
     demo: Demo
-    random: Random | None = None  # none: `read` takes no shape
+    random: Random
     derivative: Derivative | None = None  # none: a forward operator

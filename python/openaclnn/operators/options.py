@@ -97,6 +97,14 @@ def check_companions(source: str, given: bool, **companions: object) -> None:
             raise InputError(f"--{option} is for --{source}, expected it with --{source}")
 
 
+def check_alone(source: str, **others: object) -> None:
+    """Refuses options that belong to other sources of arrays than the one that is named."""
+    for name, value in others.items():
+        if value is not None:
+            option = name.replace("_", "-")
+            raise InputError(f"--{option} is given, expected it without --{source}")
+
+
 def load_floats(
     api: str, files: dict[str, Path | None], dtype: str | None
 ) -> dict[str, np.ndarray]:
