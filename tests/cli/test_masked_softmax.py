@@ -63,7 +63,7 @@ def test_wrong_arrays(here, tmp_path, operator, name, array, parts):
     "operator, options, parts",
     [
         ("scaled_masked_softmax", ["--shape", "2,2,2"], ["--shape is 2,2,2, expected B,N,S1,S2"]),
-        ("scaled_masked_softmax", ["--shape", "1,1,2,2", "--scale", "x"], ["--scale"]),
+        ("scaled_masked_softmax", ["--shape", "1,1,2,2", "--scale", "x"], ["--scale is x"]),
         ("scaled_masked_softmax", ["--shape", "1,1,1,4097"], ["x", "4097", "4096"]),
         ("scaled_masked_softmax_backward", ["--y", "y.npy"], ["--grad-output is missing"]),
     ],
