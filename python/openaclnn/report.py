@@ -173,7 +173,7 @@ def worst_rows(result: Accuracy) -> list[tuple[str, ...]]:
         (
             str(list(each.coordinates)),
             f"{each.got:.9g}",
-            f"{each.reference:.17g}",
+            f"{each.reference:.12g}",
             *map(number, (each.error, each.ulp, each.bound_ratio)),
         )
         for each in result.worst
@@ -186,7 +186,7 @@ def print_accuracy(result: Accuracy) -> None:
         summary.add_row(*row)
     console().print(summary)
     if result.worst:
-        worst = table(*WORST_COLUMNS)
+        worst = table(*WORST_COLUMNS, whole=WORST_COLUMNS[1:])
         for row in worst_rows(result):
             worst.add_row(*row)
         console().print(worst)

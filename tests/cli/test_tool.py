@@ -33,6 +33,15 @@ def test_check_prints_a_table(tool, files):
     assert run.code == 0 and "within the bound" in run.stdout and "99.9 %" in run.stdout
 
 
+def test_the_worst_elements_fit_80_columns(here, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = here("check", OPERATOR, "--shape", "400,90,70").stdout.splitlines()
+    (head,) = [place for place, line in enumerate(lines) if line.split()[:1] == ["worst"]]
+    assert max(map(len, lines)) <= 80
+    for row in [line.split() for line in lines[head + 2 :] if line.strip()]:
+        assert len(row) == 7 and all(float(each) for each in row[2:]), "numbers are whole"
+
+
 def test_check_of_a_file_finds_the_element_that_is_off(tool, book, tmp_path):
     inputs = ["--text", book, "--width", "8"]
     assert tool(*GRAD, *inputs, "--out", "out.npy").code == 0
