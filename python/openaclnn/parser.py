@@ -2,6 +2,7 @@
 """Between the operators' options and typer: what is asked for, what is wrong, what was meant."""
 
 import inspect
+import re
 from typing import Annotated, get_args, get_origin
 
 import typer
@@ -12,7 +13,6 @@ from .errors import Error, InputError
 from .operators import OPERATORS
 from .operators.options import Option
 
-
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")]
 
 
@@ -22,6 +22,13 @@ class Commands(TyperGroup):
     def parse_args(self, context, arguments):
         asked = arguments or context.resilient_parsing or self.invoke_without_command
         return super().parse_args(context, arguments if asked else ["--help"])
+
+    def get_command(self, context, name):
+        """The lines of a docstring are no lines of its help, which the terminal's width makes."""
+        command = super().get_command(context, name)
+        if command is not None:
+            command.help = re.sub(r"(?<=\S)\n(?=\S)", " ", command.help or "")
+        return command
 
     def resolve_command(self, context, arguments):
         name = arguments[0]

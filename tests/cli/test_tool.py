@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command-line tool as its users run it: results, refusals, exit codes."""
 
+import itertools
 import re
 from datetime import datetime
 from pathlib import Path
@@ -278,6 +279,15 @@ def test_help_without_a_command(here):
     assert here("grad").stdout == here("grad", "--help").stdout == here("grad", "-h").stdout
     assert here(*GRAD, "-h").stdout == here(*GRAD, "--help").stdout
     assert here("grad").code == here().code == 0
+
+
+@pytest.mark.parametrize("command", ["call", "run", "demo"])
+def test_help_fills_its_lines(here, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "80")
+    said = here(command, "--help").stdout.partition("╭─")[0].splitlines()
+    for line, following in itertools.pairwise(each.strip() for each in said):
+        first = following.partition(" ")[0]
+        assert not line or not following or len(line) + len(first) + 1 > 78, line
 
 
 @pytest.mark.parametrize("command", ["list", "demo"])
