@@ -34,7 +34,10 @@ def _pipe_width() -> int:
 
 def table(*columns: str, whole: tuple[str, ...] = ()) -> Table:
     """Columns give way to each other where there is little room; those of `whole` do not."""
-    grid = Table(box=box.SIMPLE_HEAD, collapse_padding=bool(whole), pad_edge=not whole)
+    tight = bool(whole)
+    grid = Table(
+        box=box.SIMPLE_HEAD, collapse_padding=tight, pad_edge=not tight, show_edge=not tight
+    )
     for name in columns:
         grid.add_column(name, overflow="fold", no_wrap=name in whole)
     return grid
@@ -269,8 +272,13 @@ def print_derivatives(operator: Operator, found: list[tuple[Problem, list[Deriva
     console().print(grid, f"{operator.name}: {words}")
 
 
+_FAMILIES = len("A2, A3, 950")  # columns; longer lists go on in the next line
+
+
 def print_support(support: Support) -> None:
-    grid = table("operator", "operand", "families", "dtypes")
+    names = ("operator", "operand")
+    grid = table(*names, "families", "dtypes", whole=names)
+    grid.columns[2].max_width = _FAMILIES
     for operator in support.operators:
         api = operator.api
         for operand in operator.operands:
@@ -297,7 +305,12 @@ def _supporting_table(support: Support) -> Table:
         (tensors,) = operator.operands
         dtypes = _families_by_dtypes(tensors, support.families)
         rows.setdefault(tuple(dtypes.items()), []).append(operator.api)
-    grid = table(f"{len(support.supporting)} supporting", "families", "dtypes")
+    title = f"{len(support.supporting)} supporting"
+    grid = table(title, "families", "dtypes")
+    # Beside the longest name a type is whole at 80 columns.
+    longest = max(len(operator.api) for operator in support.supporting)
+    grid.columns[0].width = max(longest + len(","), len(title))
+    grid.columns[1].max_width = _FAMILIES
     for dtypes, names in rows.items():
         listed = ", ".join(sorted(names))
         for types, families in dtypes:

@@ -18,9 +18,14 @@ def test_a_reader_that_is_gone_ends_it_quietly(arguments):
     assert (process.stderr.read(), process.wait(60)) == (b"", -signal.SIGPIPE)
 
 
-def test_head_gets_its_lines():
-    ended = subprocess.run(["bash", "-c", PIPE], capture_output=True, text=True, timeout=60)
-    assert Finished(ended.returncode, ended.stdout.strip(), ended.stderr) == Finished(0, "", "")
+def test_head_gets_its_lines(tool):
+    first = tool("list", COLUMNS="100").stdout.splitlines(keepends=True)[0]
+    assert first.split()[0] == "operator"
+    variables = {**os.environ, "COLUMNS": "100"}
+    ended = subprocess.run(
+        ["bash", "-c", PIPE], env=variables, capture_output=True, text=True, timeout=60
+    )
+    assert Finished(ended.returncode, ended.stdout, ended.stderr) == Finished(0, first, "")
 
 
 def test_programs_are_started_with_sigpipe_as_it_is_in_a_shell(tool):

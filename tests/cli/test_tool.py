@@ -171,6 +171,14 @@ def test_list(tool):
     refused(tool("list", "--soc", "Ascend910B11"), 2, "Ascend910B11", "mean Ascend910B1")
 
 
+def test_names_of_the_list_are_whole_at_80_columns(here, monkeypatch):
+    wide = here("list").stdout.split()
+    monkeypatch.setenv("COLUMNS", "80")
+    narrow = here("list").stdout
+    assert max(map(len, narrow.splitlines())) <= 80
+    assert {word for word in narrow.split() if word[0] != "─"} <= set(wide)
+
+
 def test_unknown_names_in_the_environment(tool, files):
     refused(tool(*GRAD, *files, "--out", "o.npy", "--soc", "Ascend1"), 2, "Ascend1", "Ascend910B1")
     run = tool(*GRAD, *files, "--out", "o.npy", OPENACLNN_NUM_THREADS="many")
