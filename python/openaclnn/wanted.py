@@ -3,7 +3,9 @@
 
 An output whose shape or type nobody gives is first guessed: the common shape of the inputs, and the
 type that an attribute `dtype` names, else that of the first input. Where phase 1 refuses that it
-says what it expected, and is asked again with it.
+says what it expected, and is asked again with it: the check knows, and the records have no copy of
+that. tests/supporting/test_functions.py asks every supporting operator so, and is red where one says
+it in other words.
 """
 
 import re
