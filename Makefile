@@ -64,13 +64,16 @@ install: build ## the toolkit to PREFIX: bin/openaclnn, include, lib64, set_env.
 uninstall: ## remove from PREFIX what install put there
 	cmake -DPREFIX="$(PREFIX)" -P cmake/uninstall.cmake
 
-.PHONY: wheel test-wheel wheel-aarch64 docs
+.PHONY: wheel test-wheel test-image wheel-aarch64 docs
 wheel: ## a wheel for glibc 2.27 and newer, in dist/
 	scripts/setup.sh run
 	scripts/wheel.sh
 
 test-wheel: wheel ## install it in Debian 12 with Python alone and in Debian 13 (chroots; root), use it there
 	tests/install/wheel.sh dist
+
+test-image: wheel ## build the image of Containerfile with the wheel (podman, or buildah) and use it
+	tests/install/image.sh "$$(ls -t dist/openaclnn-*$$(uname -m).whl | head -n 1)"
 
 wheel-aarch64: ## the wheel for aarch64 by a cross compiler, and what it does under qemu
 	scripts/setup.sh cross

@@ -234,7 +234,7 @@ def instructions() -> list[tuple[str, str]]:
 
 def test_the_image_is_of_known_instructions():
     names = [name for name, _ in instructions()]
-    assert set(names) <= {"FROM", "RUN", "COPY", "ENV", "USER", "WORKDIR", "CMD"}
+    assert set(names) <= {"FROM", "ARG", "RUN", "COPY", "ENV", "USER", "WORKDIR", "CMD"}
     bases = [rest.split()[0] for name, rest in instructions() if name == "FROM"]
     assert set(bases) == {"docker.io/library/debian:12-slim"}  # the same, as Python and glibc move
     users = [rest for name, rest in instructions() if name == "USER"]
@@ -244,12 +244,13 @@ def test_the_image_is_of_known_instructions():
 def test_what_the_image_copies_is_there():
     stages = re.findall(r"^FROM \S+ AS (\w+)$", CONTAINER, re.M)
     ignored = (ROOT / ".dockerignore").read_text().split()
-    assert {".git", ".venv", "build", "dist"} <= set(ignored)
+    assert {".git", ".venv", "build", "dist/*", "!dist/*.whl"} <= set(ignored)
     for rest in (rest for name, rest in instructions() if name == "COPY"):
         flag = re.match(r"--from=(\w+) ", rest)
         assert flag is None or flag[1] in stages
     named = re.findall(r"/source/(\S+)", CONTAINER)
     assert named == ["scripts/setup.sh"] and all((ROOT / each).is_file() for each in named)
+    assert ("ARG", "PACKAGE=/source") in instructions()
 
 
 def test_the_image_s_commands_are_shell():
