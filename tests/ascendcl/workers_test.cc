@@ -291,39 +291,37 @@ TEST_F(WorkersTest, AsManyTasks) {
 struct SharedJob {
   static int Run(void* state, OpenaclnnMessage*) {
     auto* self = static_cast<SharedJob*>(state);
-    self->begun = true;
-    while (!self->go) std::this_thread::yield();
     Interface().parallel_for(64, /*is_long=*/0, Block, self);
     return 0;
   }
+  // A worker's block lasts until the client has one, too, or for some time.
   static void Block(void* state, uint64_t) {
     auto* self = static_cast<SharedJob*>(state);
-    self->blocks.fetch_add(1);
+    self->begun = true;
     if (std::this_thread::get_id() == self->client) self->helped = true;
-    SpinFor(std::chrono::microseconds(5));
-  }
-  static void SpinFor(std::chrono::microseconds time) {
-    const auto end = std::chrono::steady_clock::now() + time;
-    while (std::chrono::steady_clock::now() < end) {
+    while (!self->helped && std::chrono::steady_clock::now() < self->end) {
+      std::this_thread::yield();
     }
+    self->blocks.fetch_add(1);
   }
 
   const std::thread::id client = std::this_thread::get_id();
-  std::atomic<bool> begun{false}, go{false}, helped{false};
+  const std::chrono::steady_clock::time_point end =
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+  std::atomic<bool> begun{false}, helped{false};
   std::atomic<int> blocks{0};
 };
 
 // A task that another thread runs is waited for until who helped with its blocks is done, too.
 TEST_F(WorkersTest, SynchronizeHelpsWithBlocks) {
-  Restart("2");
+  Restart("16");
   aclrtStream stream = NewStream();
   bool helped = false;
-  // Whether this thread is faster than the other worker is a matter of luck.
-  for (int i = 0; i < 10'000 && !helped; ++i) {
+  // This thread has to come before the last of the other workers.
+  for (int i = 0; i < 500 && !helped; ++i) {
     SharedJob job;
     Submit(stream, SharedJob::Run, &job);
     ASSERT_TRUE(Comes([&] { return job.begun.load(); }));
-    job.go = true;
     ASSERT_EQ(aclrtSynchronizeStream(stream), 0) << TakeMessage();
     ASSERT_EQ(job.blocks, 64);
     helped = job.helped;
