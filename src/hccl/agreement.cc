@@ -101,7 +101,7 @@ class Exchange {
     own_ = plan->AddScratch(agreements.size() * kRoom);
     theirs_ = plan->AddScratch(agreements.size() * kRoom);
     for (size_t i = 0; i < agreements.size(); ++i) Add(i);
-    if (!sent_.empty()) plan->prepare = [sent = std::move(sent_)] { CopyAll(sent); };
+    if (!sent_.empty()) plan->prepare.push_back([sent = std::move(sent_)] { CopyAll(sent); });
   }
 
   const std::vector<Move>& moves() const { return moves_; }

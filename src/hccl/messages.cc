@@ -56,7 +56,7 @@ Status Messages::AddOwn(Plan* plan) const {
     }
   }
   if (sends.empty()) return {};
-  plan->steps.back().work = [sends, receives] {
+  plan->steps[0].work = [sends, receives] {
     for (size_t i = 0; i < sends.size(); ++i) {
       std::memmove(receives[i].data, sends[i].data, sends[i].bytes);
     }
@@ -65,36 +65,46 @@ Status Messages::AddOwn(Plan* plan) const {
   return {};
 }
 
+// Each by itself: the peer may wait for one of a batch before it calls the next.
+Plan Messages::PlanChecked(const Message& message, const Move& move) const {
+  Plan plan;
+  plan.steps.emplace_back().moves = {move};
+  const uint64_t sent = message.receives ? 0 : message.bytes;
+  const CallHeader header = {CallKind::kMessage,  uint32_t(message.type), 0, 0, sent,
+                             message.bytes - sent};
+  const uint64_t answer = move.tag | kReplyTag;
+  const Agreement agreement = {message.peer, header, message.receives ? answer : move.tag,
+                               message.receives ? move.tag : answer};
+  AddAgreements({communicator_->size(), communicator_->rank()}, {agreement}, true, &plan);
+  return plan;
+}
+
 Status Messages::Submit(const char* api) {
   if (messages_.empty()) return {};
   const auto order = communicator_->LockOrder();
   Communicator::Numbers& numbers = communicator_->numbers();
   const Communicator::Numbers before = numbers;
   const Place place = {communicator_->size(), communicator_->rank()};
-  Plan plan;
-  std::vector<Agreement> agreements;
-  uint64_t bytes = 0;
-  Step& step = plan.steps.emplace_back();
-  for (const Message& message : messages_) {
-    bytes += message.bytes;
-    if (message.peer == place.rank) continue;
-    const uint64_t tag = numbers.NextMessageTag(message.peer, message.receives);
-    step.moves.push_back({message.receives, message.peer, message.data, message.bytes, tag});
-    const uint64_t sent = message.receives ? 0 : message.bytes;
-    const CallHeader header = {CallKind::kMessage,  uint32_t(message.type), 0, 0, sent,
-                               message.bytes - sent};
-    const uint64_t answer = tag | kReplyTag;
-    agreements.push_back(
-        {message.peer, header, message.receives ? answer : tag, message.receives ? tag : answer});
-  }
   Status status = Guard([&] {
+    Plan plan;
+    plan.steps.emplace_back();
     Status own = AddOwn(&plan);
     if (!own.ok()) return own;
+    uint64_t bytes = 0;
+    for (const Message& message : messages_) {
+      bytes += message.bytes;
+      if (message.peer == place.rank) continue;
+      const uint64_t tag = numbers.NextMessageTag(message.peer, message.receives);
+      const Move move = {message.receives, message.peer, message.data, message.bytes, tag};
+      // Unchecked, a message that is too long or too short tells enough.
+      if (communicator_->checked()) {
+        plan.Append(PlanChecked(message, move));
+      } else {
+        plan.steps[0].moves.push_back(move);
+      }
+    }
     const CallHeader all = {CallKind::kMessage, uint32_t(messages_[0].type), 0, 0, bytes, 0};
     plan.arguments = DescribeOperation(*communicator_, std::nullopt, all);
-    // Unchecked, a message that is too long or too short tells enough.
-    const bool checked = communicator_->checked() && !agreements.empty();
-    if (checked) AddAgreements(place, agreements, true, &plan);
     return std::make_shared<Operation>(communicator_, api, std::move(plan), std::move(pins_))
         ->Submit(stream_);
   });

@@ -37,6 +37,8 @@ class Messages {
   };
 
   Status AddOwn(Plan* plan) const;
+  /// A message that begins once both ranks have told each other the same of it.
+  Plan PlanChecked(const Message& message, const Move& move) const;
 
   std::shared_ptr<Communicator> communicator_;
   aclrtStream stream_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operation: steps, one after the other, of messages and work.
+// Operation: chains of steps, one after the other, of messages and work.
 #include "hccl/operation.h"
 
 #include <algorithm>
@@ -54,13 +54,17 @@ Operation::Operation(std::shared_ptr<Communicator> communicator, const char* nam
   for (const Step& step : plan_.steps) count += step.ahead.size() + step.moves.size();
   messages_ = std::vector<Message>(count);
   count = 0;
+  uint32_t first = 0;  // of the chain
   for (uint32_t i = 0; i < plan_.steps.size(); ++i) {
+    if (plan_.steps[i].apart) first = i;
+    if (i == first) chains_.push_back({i, i});
+    chains_.back().end = i + 1;
     Progress& progress = progress_[i];
     progress.first = count;
     progress.ahead_end = count + plan_.steps[i].ahead.size();
     progress.end = progress.ahead_end + plan_.steps[i].moves.size();
-    AddMessages(i, plan_.steps[i].ahead);
-    AddMessages(i, plan_.steps[i].moves);
+    AddMessages(i, i - first, plan_.steps[i].ahead);
+    AddMessages(i, i - first, plan_.steps[i].moves);
     progress.left = static_cast<uint32_t>(
         std::count_if(messages_.begin() + static_cast<ptrdiff_t>(count),
                       messages_.begin() + static_cast<ptrdiff_t>(progress.end),
@@ -70,15 +74,16 @@ Operation::Operation(std::shared_ptr<Communicator> communicator, const char* nam
   communicator_->Queued();
 }
 
-void Operation::AddMessages(uint32_t step, const std::vector<Move>& moves) {
+void Operation::AddMessages(uint32_t step, uint32_t in_chain, const std::vector<Move>& moves) {
   const bool ahead = &moves == &plan_.steps[step].ahead;
   size_t place = ahead ? progress_[step].first : progress_[step].ahead_end;
   for (const Move& move : moves) {
     Message& message = messages_[place++];
     message.receives = move.receives;
     message.peer = move.peer;
-    message.tag = communicator_->TagOfStep(move.tag != 0 ? move.tag : plan_.tag,
-                                           move.receives ? move.peer : communicator_->rank(), step);
+    message.tag =
+        communicator_->TagOfStep(move.tag != 0 ? move.tag : plan_.tag,
+                                 move.receives ? move.peer : communicator_->rank(), in_chain);
     message.data = move.data;
     message.bytes = move.bytes;
     message.shorter = move.shorter;
@@ -128,33 +133,59 @@ int Operation::Run(OpenaclnnMessage* message) {
 
 int Operation::Advance(OpenaclnnMessage* message) {
   TakeBack();
-  if (!std::exchange(begun_, true)) {
-    deadline_ = communicator_->DeadlineFromNow();
-    communicator_->Begun(shared_from_this());
-    if (plan_.prepare) plan_.prepare();
-    if (!progress_.empty()) Begin(progress_[0].first, progress_[0].end);
-  }
-  while (step_ < progress_.size() && !failed()) {
-    if (!Arrived(step_) && !ArrivesSoon(step_)) {
+  if (!std::exchange(begun_, true)) BeginAll();
+  while (!chains_.empty() && !failed()) {
+    if (!SomeArriveSoon()) {
       HandOver();
       return OPENACLNN_TASK_PARKED;
     }
-    if (failed()) break;
-    const Progress* const next = step_ + 1 < progress_.size() ? &progress_[step_ + 1] : nullptr;
-    const bool gate = plan_.steps[step_].gate;
-    if (next != nullptr && !gate && next->first != next->ahead_end) {
-      Begin(next->first, next->ahead_end);
-      HandOver();  // while this thread works
-    }
-    if (const auto& work = plan_.steps[step_].work) {
-      Status status = Guard(work);
-      if (!status.ok()) Fail(std::move(status));
-    }
-    TakeBack();
-    if (next != nullptr && !failed()) Begin(gate ? next->first : next->ahead_end, next->end);
-    ++step_;
+    FinishSteps();
   }
   return End(message);
+}
+
+void Operation::BeginAll() {
+  deadline_ = communicator_->DeadlineFromNow();
+  communicator_->Begun(shared_from_this());
+  for (const auto& prepare : plan_.prepare) prepare();
+  for (const Chain& chain : chains_) {
+    Begin(progress_[chain.step].first, progress_[chain.step].end);
+  }
+}
+
+void Operation::FinishSteps() {
+  for (Chain& chain : chains_) chain.arrived = Arrived(chain);
+  for (const Chain& chain : chains_) {
+    if (chain.arrived && !failed()) Work(chain);
+  }
+  for (Chain& chain : chains_) {
+    if (!chain.arrived || failed()) continue;
+    BeginNext(chain);
+    ++chain.step;
+  }
+  std::erase_if(chains_, [](const Chain& chain) { return chain.step == chain.end; });
+}
+
+void Operation::Work(const Chain& chain) {
+  const Step& step = plan_.steps[chain.step];
+  if (chain.step + 1 < chain.end && !step.gate) {
+    const Progress& next = progress_[chain.step + 1];
+    if (next.first != next.ahead_end) {
+      Begin(next.first, next.ahead_end);
+      HandOver();  // while this thread works
+    }
+  }
+  if (step.work) {
+    Status status = Guard(step.work);
+    if (!status.ok()) Fail(std::move(status));
+  }
+  TakeBack();
+}
+
+void Operation::BeginNext(const Chain& chain) {
+  if (chain.step + 1 == chain.end) return;
+  const Progress& next = progress_[chain.step + 1];
+  Begin(plan_.steps[chain.step].gate ? next.first : next.ahead_end, next.end);
 }
 
 int Operation::End(OpenaclnnMessage* message) {
@@ -192,19 +223,24 @@ void Operation::TakeBack() {
   if (std::exchange(handed_over_, false)) communicator_->TakeBack();
 }
 
-bool Operation::Arrived(uint32_t step) {
-  return progress_[step].left.load(std::memory_order_acquire) == 0;
+bool Operation::Arrived(const Chain& chain) const {
+  return progress_[chain.step].left.load(std::memory_order_acquire) == 0;
+}
+
+bool Operation::SomeArrive() const {
+  return std::ranges::any_of(chains_, [this](const Chain& chain) { return Arrived(chain); });
 }
 
 // To hand over to another thread and back costs more than most small messages take: that one sleeps
 // meanwhile, unless it has others' to move.
-bool Operation::ArrivesSoon(uint32_t step) {
+bool Operation::SomeArriveSoon() const {
   constexpr std::chrono::microseconds kPatience{50};
+  if (SomeArrive()) return true;
   if (communicator_->alone() || !communicator_->engine().needs_progress()) return false;
   const Clock::time_point end = Clock::now() + kPatience;
   do {
     if (!communicator_->engine().Progress()) std::this_thread::yield();
-    if (Arrived(step) || failed()) return true;
+    if (SomeArrive() || failed()) return true;
   } while (Clock::now() < end);
   return false;
 }

@@ -36,9 +36,9 @@ class PinnedRanges {
   std::vector<OpenaclnnPin> pins_;
 };
 
-/// Runs step by step: begins messages, then lets its stream stand still, without a thread, until
-/// they are done and Done wakes it. What it has sent from its own memory may still be on its way
-/// when it ends.
+/// Runs step by step, chains side by side: begins messages, then lets its stream stand still,
+/// without a thread, until they are done and Done wakes it. What it has sent from its own memory
+/// may still be on its way when it ends.
 class Operation final : public Pending,
                         public TransferOwner,
                         public std::enable_shared_from_this<Operation> {
@@ -75,16 +75,28 @@ class Operation final : public Pending,
     size_t ahead_end = 0;
     size_t end = 0;
   };
+  /// Steps that wait for each other, the first of those that are left in front.
+  struct Chain {
+    uint32_t step;
+    uint32_t end;
+    bool arrived = false;
+  };
 
   /// Whether a message to or from the peer is under way.
   bool WaitsFor(uint32_t peer) const;
   int Run(OpenaclnnMessage* message);
   int Advance(OpenaclnnMessage* message);
   int End(OpenaclnnMessage* message);
-  void AddMessages(uint32_t step, const std::vector<Move>& moves);
+  void AddMessages(uint32_t step, uint32_t in_chain, const std::vector<Move>& moves);
+  void BeginAll();
   void Begin(size_t first, size_t end);
-  bool Arrived(uint32_t step);
-  bool ArrivesSoon(uint32_t step);
+  bool Arrived(const Chain& chain) const;
+  bool SomeArrive() const;
+  bool SomeArriveSoon() const;
+  /// All that have arrived: their work first, so that what differs is found before more begins.
+  void FinishSteps();
+  void Work(const Chain& chain);
+  void BeginNext(const Chain& chain);
   /// To the thread of messages, and from it.
   void HandOver();
   void TakeBack();
@@ -101,7 +113,7 @@ class Operation final : public Pending,
   std::vector<Progress> progress_;
   void* stream_ = nullptr;  // to wake it
 
-  uint32_t step_ = 0;
+  std::vector<Chain> chains_;  // that are not over
   bool begun_ = false;
   bool handed_over_ = false;
   std::optional<Clock::time_point> deadline_;

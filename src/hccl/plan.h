@@ -2,9 +2,11 @@
 // Plan: what one rank does for an operation, as steps of messages and of work between them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,7 +33,8 @@ inline Move ReceiveFrom(uint32_t peer, std::byte* data, size_t bytes) {
   return {true, peer, data, bytes};
 }
 
-/// Its messages begin when the step before it is done, those of `ahead` before that one's work. The
+/// Its messages begin when the step before it is done, those of `ahead` before that one's work, or
+/// with the operation: then it and what follows it are a chain that waits for no other one. The
 /// work is done, by a thread of the stream, when all of them have arrived, those that are sent from
 /// the program's memory included.
 struct Step {
@@ -39,6 +42,7 @@ struct Step {
   std::vector<Move> moves;
   std::function<Status()> work;  // or null
   bool gate = false;             // nothing of the next step begins before its work is done
+  bool apart = false;            // begins with the operation, as the first step does
 };
 
 /// Memory of an operation, which is not set to anything.
@@ -46,8 +50,8 @@ using Scratch = std::unique_ptr<std::byte[]>;
 inline Scratch MakeScratch(size_t bytes) { return Scratch(new std::byte[bytes]); }
 
 struct Plan {
-  uint64_t tag = 0;               // of its messages, but for sender and step
-  std::function<void()> prepare;  // or null; before the first message begins
+  uint64_t tag = 0;                            // of its messages, but for sender and step
+  std::vector<std::function<void()>> prepare;  // before the first message begins
   std::vector<Step> steps;
   std::vector<Scratch> scratch;
   std::string arguments;  // for a trace
@@ -55,6 +59,13 @@ struct Plan {
   std::byte* AddScratch(size_t bytes) {
     scratch.push_back(MakeScratch(bytes));
     return scratch.back().get();
+  }
+  /// The other's steps, as a chain of their own; their messages have tags.
+  void Append(Plan other) {
+    other.steps.front().apart = true;
+    std::ranges::move(other.prepare, std::back_inserter(prepare));
+    std::ranges::move(other.steps, std::back_inserter(steps));
+    std::ranges::move(other.scratch, std::back_inserter(scratch));
   }
 };
 

@@ -2,6 +2,7 @@
 // Refusals: what a call says, what a stream says, and whom it names.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -244,6 +245,32 @@ TEST_F(RanksTest, MessagesOfDifferentSizesAreNamed) {
     ExpectSays(ranks.Await(1), ACL_ERROR_RT_PARAM_INVALID,
                ("count of rank 0 is " + sends + ", expected " + receives).c_str());
     EXPECT_EQ(b.Read(), std::vector<float>(10'000, 2.0f));
+  }
+}
+
+// One of a batch differs, the last or the first of it; of that one no byte moves.
+TEST_F(RanksTest, AMessageOfABatchThatDiffersIsNamed) {
+  constexpr uint64_t kCount = 10'000;
+  for (const bool last : {false, true}) {
+    const Ranks ranks(2);
+    const DeviceArray<float> send(2 * kCount, 1.0f), recv(2 * kCount, 2.0f);
+    for (const uint32_t rank : {0u, 1u}) {
+      const DeviceArray<float>& data = rank == 0 ? send : recv;
+      HcclSendRecvItem items[2];
+      for (uint64_t i = 0; i < 2; ++i) {
+        const bool differs = rank == 1 && last == (i == 1);
+        items[i] = {rank == 0 ? HCCL_SEND : HCCL_RECV, data.data() + i * kCount,
+                    differs ? kCount - 1 : kCount, kFloat, 1 - rank};
+      }
+      ASSERT_EQ(HcclBatchSendRecv(items, 2, ranks.comm(rank), ranks.stream(rank)), HCCL_SUCCESS);
+    }
+    ExpectSays(ranks.Await(0), ACL_ERROR_RT_PARAM_INVALID,
+               "count of rank 1 is 9999, expected 10000 as on rank 0");
+    ExpectSays(ranks.Await(1), ACL_ERROR_RT_PARAM_INVALID,
+               "count of rank 0 is 10000, expected 9999 as on rank 1");
+    const std::vector<float> got = recv.Read();
+    const auto differing = got.begin() + (last ? ptrdiff_t{kCount} : 0);
+    EXPECT_EQ(std::count(differing, differing + ptrdiff_t{kCount}, 2.0f), ptrdiff_t{kCount});
   }
 }
 

@@ -209,6 +209,26 @@ TEST_F(RanksTest, ABatchTakesItemsInAnyOrder) {
   }
 }
 
+// Of more bytes than go with what ranks tell each other: each message of the batch begins when the
+// other rank has called it, and not when it has called all of them.
+TEST_F(RanksTest, ABatchMeetsCallsOneAfterTheOther) {
+  const Variable timeout("HCCL_EXEC_TIMEOUT", "5");
+  constexpr size_t kCount = 5000;
+  const Ranks ranks(2);
+  const auto inputs = RandomVectors<Bytes>(2, kCount);
+  const Buffers<Bytes> sends = Upload(inputs), recvs = Empty<Bytes>(2, kCount);
+  HcclSendRecvItem items[] = {{HCCL_RECV, recvs[0]->data(), kCount, kType, 1},
+                              {HCCL_SEND, sends[0]->data(), kCount, kType, 1}};
+  ASSERT_EQ(HcclBatchSendRecv(items, 2, ranks.comm(0), ranks.stream(0)), HCCL_SUCCESS);
+  const HcclComm comm = ranks.comm(1);
+  const aclrtStream stream = ranks.stream(1);
+  ASSERT_EQ(HcclRecv(recvs[1]->data(), kCount, kType, 0, comm, stream), HCCL_SUCCESS);
+  ASSERT_EQ(HcclSend(sends[1]->data(), kCount, kType, 0, comm, stream), HCCL_SUCCESS);
+  ranks.AwaitAll();
+  EXPECT_EQ(recvs[0]->Read(), inputs[1]);
+  EXPECT_EQ(recvs[1]->Read(), inputs[0]);
+}
+
 // Sent one after the other, each side would wait for the other's receive.
 TEST_F(RanksTest, AGroupBeginsTogether) {
   const Ranks ranks(2);
