@@ -179,9 +179,12 @@ void Communicator::NotePeers(Operations* active) {
   }
 }
 
+// Where one has died all fail: whom an operation waits for may itself wait for the dead, or be
+// about to, and a death is to be known within a second.
 void Communicator::FailWhatCannotEnd(const Operations& operations) {
   const Clock::time_point now = Clock::now();
   std::vector<uint32_t> lost;
+  bool died = false;
   {
     std::lock_guard lock(mutex_);
     for (uint32_t rank = 0; rank < size_; ++rank) {
@@ -190,11 +193,12 @@ void Communicator::FailWhatCannotEnd(const Operations& operations) {
     }
     // Who has died is named before those who gave up, or are not heard, therefore.
     std::ranges::stable_sort(lost, {}, [&](uint32_t rank) { return peers_[rank].state; });
+    died = !lost.empty() && peers_[lost.front()].state == PeerState::kDied;
   }
   for (const auto& operation : operations) {
     if (operation->failed()) continue;
     const auto peer =
-        std::ranges::find_if(lost, [&](uint32_t rank) { return operation->Needs(rank); });
+        std::ranges::find_if(lost, [&](uint32_t rank) { return died || operation->Needs(rank); });
     if (peer != lost.end()) {
       operation->Fail(LostPeer(*peer));
     } else if (operation->deadline() && now > *operation->deadline()) {
