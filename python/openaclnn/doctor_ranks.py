@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ranks need of the machine: UCX, an interface to meet on, ports."""
+"""What ranks need of the machine: UCX, an interface to meet on, ports, variables in order."""
 
 import fcntl
 import ipaddress
@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 from .finding import Finding, Verdict
 
@@ -17,6 +18,10 @@ _LEAST_UCX = (1, 13)
 _PORTS_OF_BASE = 32
 _BASES = range(1024, 65521)  # that libhccl.so takes
 _SIOCGIFADDR = 0x8915
+_FAMILIES = ("AF_INET", "AF_INET6")
+_SECONDS = {"HCCL_CONNECT_TIMEOUT": range(1, 7201), "HCCL_EXEC_TIMEOUT": range(2**31)}
+_IPV6 = Path("/proc/net/if_inet6")
+_OF_THE_LINK = "20"  # the scope of an address, in hexadecimal digits
 
 # In a process of its own: UCX takes over signals where it is loaded.
 _PROBE = """
@@ -29,7 +34,7 @@ print(library.ucp_get_version_string().decode())
 
 def examine(variables: Mapping[str, str]) -> list[Finding]:
     """For ranks that are started with these variables."""
-    return [_ucx(variables), _interface(variables), _ports(variables)]
+    return [_ucx(variables), _interface(variables), _ports(variables), *_refused(variables)]
 
 
 def _ucx(variables: Mapping[str, str]) -> Finding:
@@ -49,7 +54,7 @@ def _ucx(variables: Mapping[str, str]) -> Finding:
 
 def _interface(variables: Mapping[str, str]) -> Finding:
     """The address that HCCL_IF_IP or HCCL_SOCKET_IFNAME choose, or all there are."""
-    found = {name: address for _, name in socket.if_nameindex() if (address := _address(name))}
+    found = _of_ipv6() if variables.get("HCCL_SOCKET_FAMILY") == "AF_INET6" else _of_ipv4()
     shown = ", ".join(f"{name} {address}" for name, address in found.items()) or "none"
     address, chosen = variables.get("HCCL_IF_IP"), variables.get("HCCL_SOCKET_IFNAME")
     if address:
@@ -75,6 +80,34 @@ def is_chosen(name: str, words: str) -> bool:
     names = [each for each in words.removeprefix("=").split(",") if each]
     matches = any(name == each if whole else name.startswith(each) for each in names)
     return matches != negated
+
+
+def _refused(variables: Mapping[str, str]) -> list[Finding]:
+    """Variables that libhccl.so refuses."""
+    wrong = {}
+    if (family := variables.get("HCCL_SOCKET_FAMILY", "")) not in ("", *_FAMILIES):
+        wrong["HCCL_SOCKET_FAMILY"] = f"{family}, expected {' or '.join(_FAMILIES)}"
+    for name, allowed in _SECONDS.items():
+        text = variables.get(name, "")
+        if text and not (text.isascii() and text.isdecimal() and int(text) in allowed):
+            wrong[name] = f"{text}, expected seconds, {allowed[0]} to {allowed[-1]}"
+    return [Finding(name, Verdict.PROBLEM, detail) for name, detail in wrong.items()]
+
+
+def _of_ipv4() -> dict[str, str]:
+    """By interface."""
+    names = [name for _, name in socket.if_nameindex()]
+    return {name: address for name in names if (address := _address(name))}
+
+
+def _of_ipv6() -> dict[str, str]:
+    """By interface; not those that only its own link knows."""
+    rows = [line.split() for line in _IPV6.read_text().splitlines()] if _IPV6.exists() else []
+    return {
+        name: str(ipaddress.IPv6Address(bytes.fromhex(digits)))
+        for digits, _, _, scope, _, name in rows
+        if scope != _OF_THE_LINK
+    }
 
 
 def _address(name: str) -> str | None:

@@ -7,6 +7,7 @@ import subprocess
 import pytest
 from conftest import findings
 
+from openaclnn import doctor_ranks
 from openaclnn.doctor_ranks import is_chosen
 
 
@@ -49,6 +50,27 @@ def test_interfaces(tool, settings, verdict, part):
     found = findings(run)["interface"]
     assert found[0] == verdict and part in found[1]
     assert run.code == (4 if verdict == "problem" else 0)
+
+
+def test_interfaces_of_ipv6(tool):
+    if not socket.has_ipv6 or "::1" not in str(doctor_ranks._of_ipv6()):
+        pytest.skip("LEFT OUT: no IPv6 here")
+    found = findings(tool("doctor", "--json", HCCL_SOCKET_FAMILY="AF_INET6"))["interface"]
+    assert found[0] == "ok" and "::1" in found[1] and "127.0.0.1" not in found[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "part"),
+    [
+        ("HCCL_SOCKET_FAMILY", "ipv6", "ipv6, expected AF_INET or AF_INET6"),
+        ("HCCL_CONNECT_TIMEOUT", "0", "0, expected seconds, 1 to 7200"),
+        ("HCCL_CONNECT_TIMEOUT", "2m", "2m, expected seconds, 1 to 7200"),
+        ("HCCL_EXEC_TIMEOUT", "-1", "-1, expected seconds, 0 to 2147483647"),
+    ],
+)
+def test_variables_that_are_refused(tool, name, value, part):
+    run = tool("doctor", "--json", **{name: value})
+    assert findings(run)[name] == ("problem", part) and run.code == 4
 
 
 @pytest.mark.parametrize(
