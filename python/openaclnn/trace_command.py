@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from . import report, svg, trace, trace_merge, trace_plot
-from .errors import ExitCode
+from .errors import ExitCode, InputError
 from .npy import check_writable
 from .parser import Commands, Json
 
@@ -51,6 +51,8 @@ def _merge(
     json: Json = False,
 ) -> ExitCode:
     """Merge traces of ranks into one file; say who waited for whom in collectives."""
+    if any(output.exists() and output.samefile(each) for each in files if each.exists()):
+        raise InputError(f"output is {output}, one of the traces, expected another file")
     merged = trace_merge.merge(files)
     trace_merge.write(merged, output)
     if json:

@@ -102,6 +102,9 @@ def _notes(ranks: list[_Rank]) -> list[str]:
     notes = []
     spans = []
     for rank, each in enumerate(ranks):
+        others = sorted(_ranks_of(each, len(ranks)) - {rank})
+        if others:
+            notes.append(f"rank {rank} calls itself rank {others[0]}: {each.path}")
         if not each.events:
             notes.append(f"rank {rank} has no events: {each.path}")
             continue
@@ -115,6 +118,16 @@ def _notes(ranks: list[_Rank]) -> list[str]:
                 " its machine, and times of two machines cannot be compared"
             )
     return notes
+
+
+def _ranks_of(traced: _Rank, ranks: int) -> set[int]:
+    """What the trace calls its rank in collectives of all of them."""
+    said = [entry.get("args") for entry, event in traced.entries if event is not None]
+    return {
+        each["rank"]
+        for each in said
+        if _is_collective(each) and each["ranks"] == ranks and isinstance(each.get("rank"), int)
+    }
 
 
 def _waits(ranks: list[_Rank]) -> tuple[int, list[Wait]]:

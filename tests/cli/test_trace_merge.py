@@ -12,8 +12,9 @@ def task(name: str, start: float, seconds: float, **arguments) -> dict:
             "dur": seconds * 1e6, "args": arguments}  # fmt: skip
 
 
-def collective(number: int, start: float, seconds: float, ranks=3, name="HcclAllReduce") -> dict:
-    return task(name, start, seconds, communicator="world", rank=0, ranks=ranks, number=number)
+def collective(number: int, start: float, seconds: float, ranks=3, rank=0) -> dict:
+    said = {"communicator": "world", "rank": rank, "ranks": ranks, "number": number}
+    return task("HcclAllReduce", start, seconds, **said)
 
 
 def named(name: str) -> dict:
@@ -33,6 +34,9 @@ def files(tmp_path):
         [collective(0, 11, 2), collective(1, 20.25, 0.75), collective(5, 40.5, 1, ranks=2)],
     ]  # fmt: skip
     for rank, events in enumerate(traces):
+        for event in events:
+            if "rank" in event["args"]:
+                event["args"]["rank"] = rank
         (tmp_path / f"t-{rank}.json").write_text(json.dumps(events))
     return [f"t-{rank}.json" for rank in range(3)]
 
@@ -47,7 +51,7 @@ def test_a_row_for_each_rank(tool, files, tmp_path):
     order = [each["args"]["sort_index"] for each in rows if each["name"] == "process_sort_index"]
     assert order == [0, 1, 2]
     assert {**STREAM, "pid": 0} in rows
-    assert {**collective(0, 12, 1), "pid": 1} in events
+    assert {**collective(0, 12, 1, rank=1), "pid": 1} in events
     assert len([each for each in events if each["ph"] == "X"]) == 10
     again = tool("trace", "summary", "all.json", "--json").json["rows"]
     assert {row["name"]: row["calls"] for row in again} == {"HcclAllReduce": 9, "add": 1}
@@ -68,6 +72,14 @@ def test_who_waited_for_whom(tool, files):
     lines = [" ".join(line.split()) for line in table.splitlines()]
     assert "0 1 2 2.5 s 1.25 s" in lines, table
     assert "3 collectives that all of their ranks have" in table
+
+
+def test_traces_in_another_order(tool, files):
+    run = tool("trace", "merge", files[1], files[0], files[2], "-o", "all.json", "--json")
+    assert run.json["notes"] == [
+        "rank 0 calls itself rank 1: t-1.json",
+        "rank 1 calls itself rank 0: t-0.json",
+    ]
 
 
 def test_traces_without_collectives(tool, tmp_path):
@@ -112,6 +124,10 @@ def test_refusals(tool, files, tmp_path):
     (tmp_path / "broken.json").write_text("[1]")
     refused(tool("trace", "merge", files[0], "broken.json", "-o", "x.json"), 2, "is not a trace")
     refused(tool("trace", "merge", "none.json", "-o", "x.json"), 2, "none.json")
+    before = (tmp_path / files[1]).read_text()
+    run = tool("trace", "merge", *files, "-o", f"./{files[1]}")
+    refused(run, 2, f"output is {files[1]}, one of the traces, expected another file")
+    assert (tmp_path / files[1]).read_text() == before
     run = tool("trace", "merge", files[0], "-o", "no/such/x.json")
     refused(run, 2, "cannot write no/such/x.json")
     refused(tool("trace", "merge", files[0]), 2, "--output")
