@@ -5,6 +5,7 @@
 #include <net/if.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <memory>
 #include <string_view>
@@ -95,7 +96,8 @@ Status FindAddresses(const HcclEnvironment& environment, std::vector<Address>* a
   if (!environment.address.empty()) return GivenAddress(environment.address, addresses);
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) {
-    return Status(HCCL_E_SYSCALL, "network interfaces cannot be listed, expected getifaddrs to");
+    return Status(HCCL_E_SYSCALL, Concat("network interfaces cannot be listed (",
+                                         std::strerror(errno), "), expected getifaddrs to"));
   }
   const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(list, freeifaddrs);
   const InterfaceFilter filter(environment.interfaces);

@@ -29,12 +29,14 @@ inline int StreamCode(int result) {
 /// Body of an exported function; codes that are no HcclResult become one.
 template <class Body>
 HcclResult HcclApi(const char* api, Body&& body) {
-  return static_cast<HcclResult>(Api(api, [&] {
+  const int code = Api(api, [&] {
     Status status = Guard(body);
     if (ResultName(status.code()) != nullptr) return status;
     constexpr int kOutOfMemory = 200000;
     return Status(status.code() == kOutOfMemory ? HCCL_E_MEMORY : HCCL_E_INTERNAL, status.text());
-  }));
+  });
+  // In a child of fork it is the runtime's.
+  return ResultName(code) != nullptr ? static_cast<HcclResult>(code) : HCCL_E_NOT_SUPPORT;
 }
 
 inline Status RequirePointer(const char* operand, const void* pointer) {

@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstring>
@@ -179,6 +180,17 @@ TEST(AddressesTest, WhereThereIsNoneItIsSaid) {
   environment.ipv6 = true;
   Found(environment, &status);
   ExpectRefused(status, HCCL_E_NOT_FOUND, "with an address of IPv6 is not found");
+}
+
+TEST(AddressesTest, WhyTheyCannotBeListedIsSaid) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none = {0, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  Status status;
+  Found({}, &status);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  ExpectRefused(status, HCCL_E_SYSCALL, "cannot be listed (Too many open files), expected");
 }
 
 class ListenTest : public testing::Test {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Refusals: what a call says, what a stream says, and whom it names.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -139,6 +141,19 @@ TEST_F(ErrorTest, PartsAndMessagesAreNamed) {
              "config hcclCommName is longer than 127 characters, expected fewer");
   data_->Free();
   ExpectSays(AllReduce(data, data, 1), HCCL_E_PARA, "which is device memory that was freed");
+}
+
+TEST_F(ErrorTest, AChildOfForkIsRefused) {
+  const pid_t child = fork();
+  if (child == 0) {
+    HcclRootInfo info;
+    const HcclResult code = HcclGetRootInfo(&info);
+    const bool told = TakeMessage().find("child of fork") != std::string::npos;
+    _exit(code == HCCL_E_NOT_SUPPORT && told ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(ErrorTest, OneRankNeedsNobody) {
