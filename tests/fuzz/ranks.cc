@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes where ranks meet: as root info, as what comes to the root's port, as the root's answer,
-// as news of ranks. Sockets are of one machine, so that no bytes reach another.
+// as news of ranks, as what a rank says that it calls. Sockets are of one machine, so that no bytes
+// reach another.
 #include <sys/socket.h>
 #include <sys/un.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "hccl/agreement.h"
 #include "hccl/greeting.h"
 #include "hccl/notices.h"
 #include "hccl/reception.h"
@@ -237,13 +240,54 @@ void HearNews(Bytes& bytes) {
   Must(!notices.relays(), "after that nothing is passed on");
 }
 
+/// What another rank says that it calls, and what rides with it: the same call alone is written to
+/// this rank's memory.
+void ReadAsCall(Bytes& bytes) {
+  constexpr size_t kMost = 64;
+  constexpr auto kKinds = static_cast<uint32_t>(CallKind::kCount);
+  constexpr std::byte kBefore{0x6e};
+  const uint64_t size = bytes.Below(kMost);
+  const CallHeader own = {static_cast<CallKind>(bytes.Below(kKinds)),
+                          bytes.Below(20),
+                          bytes.Below(6),
+                          bytes.Below(6),
+                          size,
+                          size};
+  const bool before = bytes.Below(2) == 0;
+  std::vector<std::byte> sent(kMost), received(kMost, kBefore);
+  Plan plan;
+  plan.steps.emplace_back().moves = {SendTo(1, sent.data(), size),
+                                     ReceiveFrom(1, received.data(), size)};
+  AddAgreements({2, 0}, {{1, own}}, before, &plan);
+  const auto& moves = plan.steps[0].moves;
+  const auto comes = std::ranges::find_if(moves, [](const Move& move) { return move.receives; });
+  Must(comes != moves.end() && comes->bytes >= sizeof(own) + size, "there is room for it");
+  CallHeader theirs = own;
+  if (bytes.More()) {
+    const uint32_t place = bytes.Below(sizeof(theirs));
+    reinterpret_cast<char*>(&theirs)[place] = static_cast<char>(bytes.Below(256));
+  }
+  std::string rides = bytes.Take(comes->bytes - sizeof(theirs));
+  rides.resize(comes->bytes - sizeof(theirs));
+  std::memcpy(comes->data, &theirs, sizeof(theirs));
+  std::memcpy(comes->data + sizeof(theirs), rides.data(), rides.size());
+  const Status status = plan.steps[0].work();
+  const bool same = std::memcmp(&theirs, &own, sizeof(own)) == 0;
+  Must(status.ok() == same, "another call is refused, and no other", status.code());
+  MustSay(status, "with words");
+  Must(!same || std::memcmp(received.data(), rides.data(), size) == 0, "what rode is there");
+  const auto untouched = received.begin() + static_cast<ptrdiff_t>(same ? size : 0);
+  Must(std::all_of(untouched, received.end(), [](std::byte one) { return one == kBefore; }),
+       "and nothing else");
+}
+
 }  // namespace
 }  // namespace openaclnn::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace openaclnn::fuzz;
-  constexpr void (*kPlaces[])(Bytes&) = {ReadAsRootInfo, Receive, ComeToRoot, HearNews};
+  constexpr void (*kPlaces[])(Bytes&) = {ReadAsRootInfo, Receive, ComeToRoot, HearNews, ReadAsCall};
   Bytes bytes(data, size);
-  kPlaces[bytes.Below(4)](bytes);
+  kPlaces[bytes.Below(std::size(kPlaces))](bytes);
   return 0;
 }
