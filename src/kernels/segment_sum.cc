@@ -3,7 +3,6 @@
 #include "kernels/segment_sum.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "kernels/scratch.h"
 
@@ -16,82 +15,40 @@ constexpr int64_t kStreamedPartOfLine = 8 << 10;
 
 int64_t TileWidth(int64_t width, int64_t column) { return std::min(kTileWidth, width - column); }
 
-// Elements from which on an input is copied whose rows' elements are apart: where they lie along
-// columns each row would load the same cache lines anew. 4,096 rows of 768 columns on one thread of
-// a busy Zen 4: FLOAT 77 ms without and 11 with, BFLOAT16 49 and 2.
-constexpr int64_t kLeastCopied = 16384;
-
-/// Whether the rows are better copied. What is broadcast is not: a copy of it would be larger.
-bool IsCopied(const Operand& from) {
-  const uint32_t rank = from.rank();
-  bool apart = from.count().value_or(0) >= kLeastCopied;
-  for (uint32_t i = 0; i < rank; ++i) {
-    apart = apart && (from.dim(i) == 1 || from.tensor().strides[i] != 0);
-  }
-  return apart && from.last_dim() > 1 && from.tensor().strides[rank - 1] != 1;
-}
-
-/// Of a dense tensor of that shape.
-Steps DenseSteps(const Operand& like) {
-  Shape bytes = ShapeOf(like);
-  auto step = static_cast<int64_t>(FindDataType(like.dtype())->bytes);
-  for (size_t i = bytes.size(); i-- > 0;) step *= std::exchange(bytes[i], step);
-  return Steps(bytes);
-}
-
-RowView DenseRows(const Operand& like) {
-  RowView rows(like);
-  const int64_t count = 2, step = like.last_dim();  // joined: as many rows as there are
-  rows.rows = Offsets(&count, &step, 1);
-  rows.step = 1;
-  return rows;
-}
-
 }  // namespace
 
-SegmentSumPlan::SegmentSumPlan(const Operand& from, const Operand& to, int64_t positions,
-                               bool divide)
+SegmentSumPlan::SegmentSumPlan(const RowView& from_rows, int32_t dtype, const Operand& to,
+                               int64_t positions, bool divide)
     : kernels(OPENACLNN_TARGET_SELECT(kRowSumKernels)),
       streams(OPENACLNN_TARGET_SELECT(kStreamKernels)),
-      copied(IsCopied(from)),
-      from(copied ? DenseRows(from) : RowView(from)),
+      from(from_rows),
       to(to),
       width(to.last_dim()),
-      from_dtype(from.dtype()),
+      from_dtype(dtype),
       to_dtype(to.dtype()),
       divide_by_count(divide),
       streams_rows(IsStreamed(to) && RowsAreLines(to)),
       streams_zeros(IsStreamed(to) && this->to.step == 1 &&
                     width * this->to.element_bytes >= kStreamedPartOfLine),
-      narrow(from.dtype() == to.dtype() && this->from.step == 1 && this->to.step == 1 &&
+      narrow(dtype == to.dtype() && from.step == 1 && this->to.step == 1 &&
              kLeastNarrowWidth <= width && width <= kernels->narrow_width),
-      max_units(2 * (positions / kUnitRows)) {
-  if (!copied) return;
-  const Shape shape = ShapeOf(from);
-  copy = Copy(shape, Steps(shape, from), DenseSteps(from), this->from.element_bytes);
-  copy_bytes = __int128{*from.count()} * this->from.element_bytes;
-}
+      max_units(2 * (positions / kUnitRows)) {}
 
-uint64_t SegmentSumPlan::units_bytes() const {
+uint64_t SegmentSumPlan::scratch_bytes() const {
   const __int128 unit = static_cast<__int128>(width) * sizeof(float) + sizeof(SumUnit);
   return ScratchBytes(max_units * unit);
 }
 
-uint64_t SegmentSumPlan::scratch_bytes() const { return ScratchBytes(copy_bytes + units_bytes()); }
-
 SegmentSum::SegmentSum(const SegmentSumPlan& plan, const void* from, void* to, void* scratch,
                        const Hit* hits)
     : plan_(plan),
-      from_(plan.copied ? static_cast<std::byte*>(scratch) + plan.units_bytes()
-                        : const_cast<void*>(from)),
+      from_(const_cast<void*>(from)),
       to_(to),
       hits_(hits),
       units_(static_cast<SumUnit*>(scratch)),
       partials_(reinterpret_cast<float*>(units_ + plan.max_units)),
       streams_rows_(plan.streams_rows && BeginsLine(plan.to.Row(to_, 0))),
-      streams_zeros_(plan.streams_zeros || streams_rows_) {
-  if (plan.copied) plan.copy(static_cast<const std::byte*>(from), static_cast<std::byte*>(from_));
-}
+      streams_zeros_(plan.streams_zeros || streams_rows_) {}
 
 void SegmentSum::AddLongSegment(int64_t begin, int64_t end) {
   if (end - begin <= kUnitRows) return;

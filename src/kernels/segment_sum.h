@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <span>
 
-#include "kernels/copy.h"
 #include "kernels/hits.h"
 #include "kernels/parallel.h"
 #include "kernels/row_sum.h"
@@ -28,10 +27,7 @@ struct SumUnit {
 struct SegmentSumPlan {
   const RowSumKernels* kernels;
   const StreamKernels* streams;
-  bool copied;  // the input is copied first, to rows whose elements lie together
-  Copy copy;
-  __int128 copy_bytes = 0;
-  RowView from, to;  // `from` is of the copy, if there is one
+  RowView from, to;
   int64_t width;
   int32_t from_dtype, to_dtype;
   bool divide_by_count;  // the mean of a segment instead of its sum
@@ -43,9 +39,9 @@ struct SegmentSumPlan {
   SegmentSumPlan() = default;
   /// `positions`: how many rows all segments have together. A segment of more than kUnitRows has
   /// fewer than twice rows / kUnitRows units.
-  SegmentSumPlan(const Operand& from, const Operand& to, int64_t positions, bool divide_by_count);
+  SegmentSumPlan(const RowView& from, int32_t dtype, const Operand& to, int64_t positions,
+                 bool divide_by_count);
 
-  uint64_t units_bytes() const;  // the copy is behind them
   uint64_t scratch_bytes() const;
 };
 

@@ -180,4 +180,23 @@ void ExpectWorkspaceIsATenth(const SpecOperands<Spec>& operands, const SpecOf& s
   }
 }
 
+/// Each of the inputs whose elements are apart costs a copy of itself more, an output nothing.
+template <class Spec, class SpecOf>
+void ExpectWorkspaceHasCopies(const SpecOperands<Spec>& operands, const SpecOf& spec_of) {
+  const Device device;
+  const Spec dense = spec_of(ConvCase{"", kEdge, 64, 16, 64, 128, 3, 1});
+  const uint64_t least = Plan(dense).workspace_size();
+  for (const auto& operand : operands) {
+    SCOPED_TRACE(operand.name);
+    Spec spec = dense;
+    TensorSpec& tensor = spec.*operand.member;
+    if (tensor.dims.size() != 3) continue;
+    tensor.strides = Dims{tensor.dims[1] * tensor.dims[2], 1, tensor.dims[1]};
+    const auto bytes = static_cast<uint64_t>(CountOf(tensor.dims)) * sizeof(float);
+    const Planned planned = Plan(spec);
+    ASSERT_EQ(planned.outcome().message, "");
+    EXPECT_EQ(planned.workspace_size(), operand.is_output ? least : least + bytes);
+  }
+}
+
 }  // namespace openaclnn::test

@@ -103,9 +103,9 @@ void CheckMathType(Checker& checker, const Product& product, int32_t dtype, int8
       });
 }
 
-TapMatrix TapsOf(const Operand& operand, Rounding rounding, int64_t shift, int64_t step,
-                 bool transposed) {
-  return {.view = RowView(operand),
+TapMatrix TapsOf(const Operand& operand, const DenseInput& dense, Rounding rounding, int64_t shift,
+                 int64_t step, bool transposed) {
+  return {.view = dense.rows(),
           .dtype = operand.dtype(),
           .rounding = rounding,
           .width = operand.last_dim(),

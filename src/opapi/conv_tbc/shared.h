@@ -9,6 +9,7 @@
 #include <span>
 
 #include "frame/checker.h"
+#include "kernels/dense_input.h"
 #include "kernels/gemm.h"
 
 namespace openaclnn::conv_tbc {
@@ -42,10 +43,10 @@ void CheckOutput(Checker& checker, const Operand& y, const Operand& x, const Ope
 /// 0 to 3, and one that the product has for the type.
 void CheckMathType(Checker& checker, const Product& product, int32_t dtype, int8_t math);
 
-/// An operand of a product: its rows are those of its tensor, each of the last dimension's
-/// elements.
-TapMatrix TapsOf(const Operand& operand, Rounding rounding, int64_t shift, int64_t step,
-                 bool transposed);
+/// An operand of a product: its rows are those of its tensor, or of the copy of it, each of the
+/// last dimension's elements.
+TapMatrix TapsOf(const Operand& operand, const DenseInput& dense, Rounding rounding, int64_t shift,
+                 int64_t step, bool transposed);
 
 /// Bytes that the workspace should have: a tenth of what the call reads and writes.
 uint64_t MostWorkspace(std::span<const Operand* const> operands);

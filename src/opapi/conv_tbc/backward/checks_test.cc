@@ -83,17 +83,24 @@ std::vector<CheckRow<Spec>> AllRows() {
   return rows;
 }
 
+/// FLOAT in the sizes of the case.
+Spec Sized(const ConvCase& shape) {
+  Spec spec = GoodSpec();
+  spec.self.dims = shape.output();
+  spec.input.dims = spec.grad_input.dims = shape.input();
+  spec.weight.dims = spec.grad_weight.dims = shape.weight();
+  spec.bias.dims = spec.grad_bias.dims = {shape.out_channels};
+  spec.pad = shape.pad;
+  spec.math = 0;
+  return spec;
+}
+
 TEST(ConvTbcBackwardChecks, WorkspaceIsATenthOfTheOperands) {
-  ExpectWorkspaceIsATenth(Operands(), [](const ConvCase& shape) {
-    Spec spec = GoodSpec();
-    spec.self.dims = shape.output();
-    spec.input.dims = spec.grad_input.dims = shape.input();
-    spec.weight.dims = spec.grad_weight.dims = shape.weight();
-    spec.bias.dims = spec.grad_bias.dims = {shape.out_channels};
-    spec.pad = shape.pad;
-    spec.math = 0;
-    return spec;
-  });
+  ExpectWorkspaceIsATenth(Operands(), Sized);
+}
+
+TEST(ConvTbcBackwardChecks, WorkspaceHasCopiesOfWhatIsApart) {
+  ExpectWorkspaceHasCopies(Operands(), Sized);
 }
 
 TEST(ConvTbcBackwardChecks, EveryMathType) {

@@ -14,6 +14,7 @@
 
 #include "conv_tbc/shared.h"
 #include "frame/operation.h"
+#include "kernels/dense_input.h"
 #include "kernels/gemm.h"
 #include "kernels/segment_sum.h"
 
@@ -36,10 +37,12 @@ struct Params {
 };
 
 struct Plan {
+  DenseInput dy, x, w;
   Gemm dx, dw;
   SegmentSumPlan db;
-  int64_t rows;             // T_out * B
-  uint64_t workspace_size;  // what the largest of the three needs: they follow each other
+  int64_t rows;  // T_out * B
+  // The copies of dy, x and w, then what the largest of the three needs: they follow each other.
+  uint64_t dy_at, x_at, w_at, scratch_at, workspace_size;
 };
 
 Status Check(const Params& params, const Product& product);

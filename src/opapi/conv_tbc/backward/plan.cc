@@ -3,16 +3,17 @@
 #include <algorithm>
 
 #include "conv_tbc/backward/op.h"
+#include "kernels/scratch.h"
 
 namespace openaclnn::conv_tbc::backward {
 namespace {
 
 /// Rows of dx are time and batch; terms are taps and output channels, backwards in time.
-Gemm PlanInputGrad(const Params& p, const Geometry& g, Rounding rounding) {
+Gemm PlanInputGrad(const Params& p, const Plan& plan, const Geometry& g, Rounding rounding) {
   Gemm gemm = {};
   if (p.gradInput.empty()) return gemm;
-  gemm.a = TapsOf(p.self, rounding, RowsBetween(g.pad, g), -g.batch, /*transposed=*/false);
-  gemm.b = TapsOf(p.weight, rounding, 0, g.in_channels, /*transposed=*/true);
+  gemm.a = TapsOf(p.self, plan.dy, rounding, RowsBetween(g.pad, g), -g.batch, /*transposed=*/false);
+  gemm.b = TapsOf(p.weight, plan.w, rounding, 0, g.in_channels, /*transposed=*/true);
   gemm.c = RowView(p.gradInput);
   gemm.c_dtype = p.gradInput.dtype();
   gemm.terms = g.taps * g.out_channels;
@@ -32,11 +33,11 @@ Gemm PlanInputGrad(const Params& p, const Geometry& g, Rounding rounding) {
 }
 
 /// Rows of dw are taps and input channels; terms are time and batch, those that x has at the tap.
-Gemm PlanWeightGrad(const Params& p, const Geometry& g, Rounding rounding) {
+Gemm PlanWeightGrad(const Params& p, const Plan& plan, const Geometry& g, Rounding rounding) {
   Gemm gemm = {};
   if (p.gradWeight.empty()) return gemm;
-  gemm.a = TapsOf(p.input, rounding, RowsBetween(-g.pad, g), g.batch, /*transposed=*/true);
-  gemm.b = TapsOf(p.self, rounding, 0, 0, /*transposed=*/false);
+  gemm.a = TapsOf(p.input, plan.x, rounding, RowsBetween(-g.pad, g), g.batch, /*transposed=*/true);
+  gemm.b = TapsOf(p.self, plan.dy, rounding, 0, 0, /*transposed=*/false);
   gemm.c = RowView(p.gradWeight);
   gemm.c_dtype = p.gradWeight.dtype();
   gemm.terms = g.out_length * g.batch;
@@ -61,12 +62,21 @@ Plan MakePlan(const Params& p, const Product& product) {
   const Geometry g(p.input, p.weight, p.pad);
   const Rounding rounding = *RoundingOf(p.self.dtype(), p.cubeMathType, product);
   Plan plan = {};
-  plan.dx = PlanInputGrad(p, g, rounding);
-  plan.dw = PlanWeightGrad(p, g, rounding);
+  plan.dy = DenseInput(p.self);
+  plan.x = DenseInput(p.input);
+  plan.w = DenseInput(p.weight);
+  plan.dx = PlanInputGrad(p, plan, g, rounding);
+  plan.dw = PlanWeightGrad(p, plan, g, rounding);
   plan.rows = g.out_length * g.batch;
-  plan.db = SegmentSumPlan(p.self, p.gradBias, plan.rows, false);
-  plan.workspace_size =
-      std::max({plan.dx.scratch_bytes(), plan.dw.scratch_bytes(), plan.db.scratch_bytes()});
+  plan.db = SegmentSumPlan(plan.dy.rows(), p.self.dtype(), p.gradBias, plan.rows, false);
+  ScratchParts parts;
+  plan.dy_at = parts.Take(plan.dy.bytes());
+  plan.x_at = parts.Take(plan.x.bytes());
+  plan.w_at = parts.Take(plan.w.bytes());
+  plan.scratch_at = parts.bytes();
+  plan.workspace_size = ScratchBytes(
+      __int128{plan.scratch_at} +
+      std::max({plan.dx.scratch_bytes(), plan.dw.scratch_bytes(), plan.db.scratch_bytes()}));
   return plan;
 }
 

@@ -56,17 +56,22 @@ std::vector<CheckRow<Spec>> AllRows() {
   return rows;
 }
 
-TEST(ConvTbcChecks, WorkspaceIsATenthOfTheOperands) {
-  ExpectWorkspaceIsATenth(Operands(), [](const ConvCase& shape) {
-    Spec spec = GoodSpec();
-    spec.self.dims = shape.input();
-    spec.weight.dims = shape.weight();
-    spec.bias.dims = {shape.out_channels};
-    spec.pad = shape.pad;
-    spec.out.dims = shape.output();
-    spec.math = 0;
-    return spec;
-  });
+/// FLOAT in the sizes of the case.
+Spec Sized(const ConvCase& shape) {
+  Spec spec = GoodSpec();
+  spec.self.dims = shape.input();
+  spec.weight.dims = shape.weight();
+  spec.bias.dims = {shape.out_channels};
+  spec.pad = shape.pad;
+  spec.out.dims = shape.output();
+  spec.math = 0;
+  return spec;
+}
+
+TEST(ConvTbcChecks, WorkspaceIsATenthOfTheOperands) { ExpectWorkspaceIsATenth(Operands(), Sized); }
+
+TEST(ConvTbcChecks, WorkspaceHasCopiesOfWhatIsApart) {
+  ExpectWorkspaceHasCopies(Operands(), Sized);
 }
 
 TEST(ConvTbcChecks, EveryMathType) { ExpectMathTypesAreChecked(kApi, GoodSpec(), Operands()); }

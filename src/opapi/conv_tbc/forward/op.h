@@ -29,8 +29,10 @@ struct Params {
 };
 
 struct Plan {
+  DenseInput x, w;
   Gemm gemm;
-  uint64_t workspace_size;
+  // The copies of x and w, then what the product needs.
+  uint64_t x_at, w_at, gemm_at, workspace_size;
 };
 
 Status Check(const Params& params, const Product& product);

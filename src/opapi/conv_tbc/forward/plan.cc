@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frozen decision of ConvTbc: one product, whose terms are taps and input channels.
 #include "conv_tbc/forward/op.h"
+#include "kernels/scratch.h"
 
 namespace openaclnn::conv_tbc::forward {
 
@@ -9,9 +10,11 @@ Plan MakePlan(const Params& p, const Product& product) {
   const Rounding rounding = *RoundingOf(p.self.dtype(), p.cubeMathType, product);
   Plan plan = {};
   if (p.out.empty()) return plan;
+  plan.x = DenseInput(p.self);
+  plan.w = DenseInput(p.weight);
   Gemm& gemm = plan.gemm;
-  gemm.a = TapsOf(p.self, rounding, RowsBetween(-g.pad, g), g.batch, /*transposed=*/false);
-  gemm.b = TapsOf(p.weight, rounding, 0, 0, /*transposed=*/false);
+  gemm.a = TapsOf(p.self, plan.x, rounding, RowsBetween(-g.pad, g), g.batch, /*transposed=*/false);
+  gemm.b = TapsOf(p.weight, plan.w, rounding, 0, 0, /*transposed=*/false);
   gemm.c = RowView(p.out);
   gemm.c_dtype = p.out.dtype();
   gemm.adds = true;
@@ -29,7 +32,11 @@ Plan MakePlan(const Params& p, const Product& product) {
                .merge = true};
   gemm.most_bytes = MostWorkspace(p.operands());
   PlanGemm(&gemm);
-  plan.workspace_size = gemm.scratch_bytes();
+  ScratchParts parts;
+  plan.x_at = parts.Take(plan.x.bytes());
+  plan.w_at = parts.Take(plan.w.bytes());
+  plan.gemm_at = parts.bytes();
+  plan.workspace_size = ScratchBytes(__int128{plan.gemm_at} + gemm.scratch_bytes());
   return plan;
 }
 

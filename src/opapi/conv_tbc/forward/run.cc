@@ -5,8 +5,10 @@
 namespace openaclnn::conv_tbc::forward {
 
 Status Run(const Plan& plan, const Buffers& buffers) {
-  RunGemm(plan.gemm, buffers.data[kSelf], buffers.data[kWeight], buffers.data[kBias],
-          buffers.data[kOut], buffers.workspace);
+  auto* const workspace = static_cast<std::byte*>(buffers.workspace);
+  const void* x = plan.x.Take(buffers.data[kSelf], workspace + plan.x_at);
+  const void* w = plan.w.Take(buffers.data[kWeight], workspace + plan.w_at);
+  RunGemm(plan.gemm, x, w, buffers.data[kBias], buffers.data[kOut], workspace + plan.gemm_at);
   return {};
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "frame/operation.h"
+#include "kernels/dense_input.h"
 #include "kernels/indices.h"
 #include "kernels/segment_sum.h"
 
@@ -35,8 +36,9 @@ struct Plan {
   uint64_t num_weights;  // V
   int64_t padding_row;   // -1: none
   IndexView indices;
+  DenseInput dy;
   SegmentSumPlan sum;
-  // Two arrays of hits, then the scratch of the sums: O(tokens), whatever V is.
+  // Two arrays of hits, then the scratch of the sums and the copy of dy: O(tokens), whatever V is.
   uint64_t workspace_size;
 };
 

@@ -11,9 +11,10 @@ Plan MakePlan(const Params& p, const Product&) {
   plan.num_weights = p.numWeights;
   plan.padding_row = p.paddingIdx < p.numWeights ? static_cast<int64_t>(p.paddingIdx) : -1;
   plan.indices = IndexView(p.indices);
-  plan.sum = SegmentSumPlan(p.grad, p.out, plan.tokens, p.scaleGradByFreq);
+  plan.dy = DenseInput(p.grad);
+  plan.sum = SegmentSumPlan(plan.dy.rows(), p.grad.dtype(), p.out, plan.tokens, p.scaleGradByFreq);
   const __int128 hits = static_cast<__int128>(2 * sizeof(Hit)) * plan.tokens;
-  plan.workspace_size = ScratchBytes(hits + plan.sum.scratch_bytes());
+  plan.workspace_size = ScratchBytes(hits + plan.sum.scratch_bytes() + plan.dy.bytes());
   return plan;
 }
 

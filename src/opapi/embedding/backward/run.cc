@@ -60,6 +60,7 @@ Status Run(const Plan& plan, const Buffers& buffers) {
   auto* hits = static_cast<Hit*>(buffers.workspace);
   Hit* spare = hits + plan.tokens;
   void* scratch = spare + plan.tokens;
+  std::byte* const behind = static_cast<std::byte*>(scratch) + plan.sum.scratch_bytes();
   HitSegments segments;
   if (plan.tokens > 0) {
     auto* rows = reinterpret_cast<int64_t*>(spare);
@@ -69,7 +70,8 @@ Status Run(const Plan& plan, const Buffers& buffers) {
     const int64_t count = CollectHits(plan, rows, hits);
     segments.hits = {SortHits(hits, spare, count, plan.num_weights), static_cast<size_t>(count)};
   }
-  SegmentSum sum(plan.sum, buffers.data[kGrad], buffers.data[kOut], scratch, segments.hits.data());
+  const void* dy = plan.dy.Take(buffers.data[kGrad], behind);
+  SegmentSum sum(plan.sum, dy, buffers.data[kOut], scratch, segments.hits.data());
   AddLongRows(segments, &sum);
   sum.Run(static_cast<int64_t>(plan.num_weights), segments);
   return {};

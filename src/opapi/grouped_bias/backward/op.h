@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "frame/operation.h"
+#include "kernels/dense_input.h"
 #include "kernels/segment_sum.h"
 
 namespace openaclnn::grouped_bias::backward {
@@ -38,8 +39,9 @@ struct Plan {
   bool sizes;            // the list holds sizes, not ends
   int32_t list_dtype;
   Offsets list;
+  DenseInput dy;
   SegmentSumPlan sum;
-  // The ends of all groups as int64, then the scratch of the sums.
+  // The ends of all groups as int64, then the scratch of the sums and the copy of dy.
   uint64_t workspace_size;
 };
 

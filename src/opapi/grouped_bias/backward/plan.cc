@@ -16,9 +16,10 @@ Plan MakePlan(const Params& p, const Product&) {
     plan.list_dtype = p.groupIdxOptional.dtype();
     plan.list = Offsets(p.groupIdxOptional, 1);
   }
-  plan.sum = SegmentSumPlan(p.gradY, p.out, plan.rows, false);
+  plan.dy = DenseInput(p.gradY);
+  plan.sum = SegmentSumPlan(plan.dy.rows(), p.gradY.dtype(), p.out, plan.rows, false);
   const int64_t ends = listed ? plan.groups * static_cast<int64_t>(sizeof(int64_t)) : 0;
-  plan.workspace_size = ScratchBytes(static_cast<__int128>(plan.sum.scratch_bytes()) + ends);
+  plan.workspace_size = ScratchBytes(plan.dy.bytes() + plan.sum.scratch_bytes() + ends);
   return plan;
 }
 

@@ -50,7 +50,9 @@ Status ReadEnds(const Plan& plan, const void* list, int64_t* ends) {
 template <class Groups>
 void SumGroups(const Plan& plan, const Buffers& buffers, void* scratch, const Groups& groups) {
   if (plan.sum.width == 0) return;  // rows without elements may be any number
-  SegmentSum sum(plan.sum, buffers.data[kGradY], buffers.data[kOut], scratch, nullptr);
+  std::byte* const behind = static_cast<std::byte*>(scratch) + plan.sum.scratch_bytes();
+  const void* dy = plan.dy.Take(buffers.data[kGradY], behind);
+  SegmentSum sum(plan.sum, dy, buffers.data[kOut], scratch, nullptr);
   for (int64_t j = 0; j < plan.groups; ++j) {
     const int64_t begin = groups.Begin(j);
     sum.AddLongSegment(begin, groups.End(j, begin));
