@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products: how the planned work is handed out.
 #include <algorithm>
-#include <atomic>
 
 #include "kernels/gemm.h"
 #include "kernels/gemm_layout.h"
-#include "kernels/parallel.h"
+#include "kernels/parallel_items.h"
 
 namespace openaclnn {
 namespace gemm {
@@ -16,8 +15,6 @@ namespace {
 constexpr int64_t kPackElements = 65536;
 // But so many parts for each thread at least.
 constexpr int64_t kPackParts = 2;
-// Times that a body comes back for items, where there are so many.
-constexpr int64_t kTakes = 16;
 
 GemmBlock BlockOf(const Gemm& gemm, int64_t index) {
   const GemmRows& rows = gemm.rows;
@@ -79,19 +76,11 @@ class Call {
            kLong;
   }
 
-  /// Calls work(item, scratch) for all items, in bodies with a part of the scratch each. A body
-  /// takes a few at a time, so that none waits for one that started late.
+  /// Calls work(item, scratch) for all items, in bodies with a part of the scratch each.
   template <class Work>
   void ForItems(const Work& work) const {
-    const int64_t items = RoundItems(gemm_);
-    const int64_t grain = std::max<int64_t>(items / (gemm_.bodies * kTakes), 1);
-    std::atomic<int64_t> next = 0;
-    ParallelFor(gemm_.bodies, IsLong(), [&](int64_t body) {
-      float* const own = bodies_ + body * BodyElements(gemm_);
-      for (int64_t item; (item = next.fetch_add(grain, std::memory_order_relaxed)) < items;) {
-        const int64_t end = std::min(item + grain, items);
-        for (; item < end; ++item) work(item, own);
-      }
+    ParallelItems(RoundItems(gemm_), gemm_.bodies, IsLong(), [&](int64_t item, int64_t body) {
+      work(item, bodies_ + body * BodyElements(gemm_));
     });
   }
 

@@ -7,7 +7,9 @@
 #include <atomic>
 #include <new>
 #include <thread>
+#include <vector>
 
+#include "kernels/parallel_items.h"
 #include "tests/support/device.h"
 
 namespace openaclnn::test {
@@ -72,6 +74,27 @@ TEST(ParallelFor, StopsAfterAThrow) {
                            }),
                std::bad_alloc);
   EXPECT_EQ(runs, 3);
+}
+
+// However many items and slots: each item once, and those of a slot one after the other.
+TEST(ParallelItems, RunOnceAndAloneInTheirSlot) {
+  const Device device({{"OPENACLNN_NUM_THREADS", "4"}});
+  StartThreads(device);
+  for (const int64_t items : {1, 3, 64, 1000}) {
+    for (const int64_t slots : {1, 2, 4, 7}) {
+      std::vector<std::atomic<int>> runs(static_cast<size_t>(items)), busy(7);
+      std::atomic<int> shared = 0;
+      ParallelItems(items, slots, true, [&](int64_t item, int64_t slot) {
+        std::atomic<int>& own = busy.at(static_cast<size_t>(slot));
+        if (++own != 1 || slot >= slots) ++shared;
+        std::this_thread::yield();
+        ++runs.at(static_cast<size_t>(item));
+        --own;
+      });
+      EXPECT_EQ(shared, 0);
+      for (const std::atomic<int>& each : runs) ASSERT_EQ(each, 1);
+    }
+  }
 }
 
 }  // namespace
