@@ -101,14 +101,16 @@ void ExpectEveryMaskInEveryView() {
   }
 }
 
-/// No workspace, and, since whoever synchronises may run the task, a stack that is small.
+/// No workspace but for rows whose elements lie apart, and, since whoever synchronises may run the
+/// task, a stack that is small.
 template <class Room>
-void ExpectNoWorkspaceAndASmallStack() {
+void ExpectLittleWorkspaceAndStack() {
   const Device device({{"OPENACLNN_NUM_THREADS", "1"}});
   for (const bool strided : {false, true}) {
     const auto problem =
         Room::Make({"", kEdge, {1, 1, 2, 4096}, kMaskOfEach, 30, 0.5}, 0, {1, kNormal, strided});
-    EXPECT_EQ(problem.Plan().workspace_size(), 0u);
+    const auto least = static_cast<uint64_t>(problem.LeastBytes());
+    EXPECT_LE(problem.Plan().workspace_size(), strided ? least + least / 10 : 0u);
     OnSmallStack([&] {
       ASSERT_EQ(aclrtSetDevice(0), 0);
       for (int i = 0; i < 50; ++i) ASSERT_EQ(problem.Run(device).message, "");

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "frame/operation.h"
+#include "kernels/packed_rows.h"
 #include "kernels/strided.h"
 #include "kernels/target.h"
 #include "masked_softmax/shared.h"
@@ -30,23 +31,20 @@ struct Params {
   std::array<const Operand*, 4> operands() const { return {&gradOutput, &y, &mask, &out}; }
 };
 
-/// One row: dx[j] = mask[j] ? 0 : scale * (dy[j]*y[j] - y[j] * sum dy*y). Steps, in elements, lead
-/// from one j to the next.
+/// One row, whose elements follow each other:
+/// dx[j] = mask[j] ? 0 : scale * (dy[j]*y[j] - y[j] * sum dy*y).
 struct Row {
   const void* dy;
   const void* y;
   const uint8_t* mask;
   void* dx;
-  int64_t dy_step, y_step, mask_step, dx_step;
   int64_t n;
   float scale;
 };
 
-/// The dense ones for steps of 1; the streamed ones write such a row past the caches, if it is
-/// whole cache lines and neither dy nor y.
+/// The streamed ones write a row past the caches, if it is whole cache lines and neither dy nor y.
 using Kernels = RowKernels<Row>;
-OPENACLNN_TARGET_DECLARE(extern const Kernels kDenseKernels)
-OPENACLNN_TARGET_DECLARE(extern const Kernels kStridedKernels)
+OPENACLNN_TARGET_DECLARE(extern const Kernels kKernels)
 OPENACLNN_TARGET_DECLARE(extern const Kernels kStreamedKernels)
 
 struct Plan {
@@ -55,7 +53,8 @@ struct Plan {
   int64_t rows, width;
   float scale;
   RowView dy, y, mask, dx;
-  uint64_t workspace_size;  // 0
+  PackedRows packed;  // where elements of some lie apart
+  uint64_t workspace_size;
 };
 
 Status Check(const Params& params, const Product& product);

@@ -14,12 +14,10 @@ Plan MakePlan(const Params& p, const Product&) {
   plan.y = RowView(p.y);
   plan.mask = RowView(p.mask, p.gradOutput);
   plan.dx = RowView(p.out);
-  const bool dense =
-      plan.dy.step == 1 && plan.y.step == 1 && plan.mask.step == 1 && plan.dx.step == 1;
-  const Kernels& kernels =
-      dense ? *OPENACLNN_TARGET_SELECT(kDenseKernels) : *OPENACLNN_TARGET_SELECT(kStridedKernels);
-  plan.row = kernels.For(p.gradOutput.dtype());
-  if (dense && IsStreamed(p.out) && RowsAreLines(p.out)) {
+  plan.packed = PackedRows(p.operands());
+  plan.workspace_size = plan.packed.workspace_bytes();
+  plan.row = OPENACLNN_TARGET_SELECT(kKernels)->For(p.gradOutput.dtype());
+  if (IsStreamed(p.out) && RowsAreLines(p.out)) {
     plan.streamed_row = OPENACLNN_TARGET_SELECT(kStreamedKernels)->For(p.gradOutput.dtype());
   }
   return plan;

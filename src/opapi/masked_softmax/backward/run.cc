@@ -11,24 +11,26 @@ Status Run(const Plan& plan, const Buffers& buffers) {
   const bool in_place = out == buffers.data[kGradOutput] || out == buffers.data[kY];
   const bool streams = plan.streamed_row != nullptr && !in_place && BeginsLine(out);
   const auto run = streams ? plan.streamed_row : plan.row;
-  const auto row = [&](int64_t row) {
-    run({
-        .dy = plan.dy.Row(buffers.data[kGradOutput], row),
-        .y = plan.y.Row(buffers.data[kY], row),
-        .mask = reinterpret_cast<const uint8_t*>(plan.mask.Row(buffers.data[kMask], row)),
-        .dx = plan.dx.Row(buffers.data[kOut], row),
-        .dy_step = plan.dy.step,
-        .y_step = plan.y.step,
-        .mask_step = plan.mask.step,
-        .dx_step = plan.dx.step,
-        .n = plan.width,
-        .scale = plan.scale,
-    });
+  const auto row = [&](const PackedRows::Row& row) {
+    run({.dy = row[kGradOutput],
+         .y = row[kY],
+         .mask = reinterpret_cast<const uint8_t*>(row[kMask]),
+         .dx = row[kOut],
+         .n = plan.width,
+         .scale = plan.scale});
   };
   const auto end_block = [streams] {
     if (streams) EndStreams();
   };
-  ParallelRows(plan.rows, plan.width, row, end_block);
+  if (plan.packed.any()) {
+    plan.packed.ForRows(buffers.data, buffers.workspace, row, end_block);
+    return {};
+  }
+  const auto numbered = [&](int64_t number) {
+    row({plan.dy.Row(buffers.data[kGradOutput], number), plan.y.Row(buffers.data[kY], number),
+         plan.mask.Row(buffers.data[kMask], number), plan.dx.Row(buffers.data[kOut], number)});
+  };
+  ParallelRows(plan.rows, plan.width, numbered, end_block);
   return {};
 }
 

@@ -2,7 +2,6 @@
 // One row of ScaledMaskedSoftmax, compiled once for each instruction set.
 #include "kernels/exp-inl.h"
 #include "kernels/lanes-inl.h"
-#include "kernels/row-inl.h"
 #include "kernels/sum-inl.h"
 #include "masked_softmax/forward/op.h"
 
@@ -15,17 +14,15 @@ using openaclnn::OPENACLNN_TARGET::F32x16;
 using openaclnn::OPENACLNN_TARGET::Float16;
 using openaclnn::OPENACLNN_TARGET::ForLanes;
 using openaclnn::OPENACLNN_TARGET::kLanes;
-using openaclnn::OPENACLNN_TARGET::RowLanes;
 using openaclnn::OPENACLNN_TARGET::Sum;
 
 constexpr float kMasked = -10000.0f;
 
 /// z = mask ? -10000 : scale*x; e = exp(z - max z); y = e / sum e.
-template <class T, bool kDense>
+template <class T>
 void RunRow(const Row& row) {
-  const RowLanes<const T, kDense> x = {static_cast<const T*>(row.x), row.x_step};
-  const RowLanes<const uint8_t, kDense> mask = {row.mask, row.mask_step};
-  const RowLanes<T, kDense> y = {static_cast<T*>(row.y), row.y_step};
+  const auto* const x = static_cast<const T*>(row.x);
+  auto* const y = static_cast<T*>(row.y);
   // In whole lanes: beyond the row z is the least and e is 0.
   alignas(64) float e[kMaxWidth];
   const int64_t whole = (row.n + kLanes - 1) / kLanes * kLanes;
@@ -33,7 +30,7 @@ void RunRow(const Row& row) {
   const F32x16 masked = F32x16::Broadcast(kMasked);
   F32x16 largest = F32x16::Broadcast(-__builtin_inff());
   ForLanes(row.n, [&](int64_t j, auto lanes) {
-    const F32x16 z = mask.Select(j, lanes, scale * x.Load(j, lanes), masked);
+    const F32x16 z = lanes.Select(row.mask + j, scale * lanes.Load(x + j), masked);
     const F32x16 filled = lanes.Fill(z, -__builtin_inff());
     largest = F32x16::Max(largest, filled);
     filled.Store(e + j);
@@ -45,16 +42,13 @@ void RunRow(const Row& row) {
   }
   const F32x16 sum =
       F32x16::Broadcast(Sum(whole, [&](int64_t j, auto) { return F32x16::Load(e + j); }));
-  ForLanes(row.n, [&](int64_t j, auto lanes) { y.Store(F32x16::Load(e + j) / sum, j, lanes); });
+  ForLanes(row.n, [&](int64_t j, auto lanes) {
+    lanes.Store((F32x16::Load(e + j) / sum).template AsResult<T>(), y + j);
+  });
 }
-
-template <bool kDense>
-constexpr Kernels kTable = {RunRow<float, kDense>, RunRow<Float16, kDense>,
-                            RunRow<BFloat16, kDense>};
 
 }  // namespace
 
-extern const Kernels kDenseKernels = kTable<true>;
-extern const Kernels kStridedKernels = kTable<false>;
+extern const Kernels kKernels = {RunRow<float>, RunRow<Float16>, RunRow<BFloat16>};
 
 }  // namespace openaclnn::masked_softmax::forward::OPENACLNN_TARGET

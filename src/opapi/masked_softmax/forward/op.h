@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "frame/operation.h"
+#include "kernels/packed_rows.h"
 #include "kernels/strided.h"
 #include "kernels/target.h"
 #include "masked_softmax/shared.h"
@@ -29,28 +30,26 @@ struct Params {
   std::array<const Operand*, 3> operands() const { return {&x, &mask, &y}; }
 };
 
-/// One row: y[j] = e^(z[j] - max z) / sum e^(z - max z), z[j] = mask[j] ? -10000 : scale*x[j].
-/// Steps, in elements, lead from one j to the next.
+/// One row, whose elements follow each other:
+/// y[j] = e^(z[j] - max z) / sum e^(z - max z), z[j] = mask[j] ? -10000 : scale*x[j].
 struct Row {
   const void* x;
   const uint8_t* mask;
   void* y;
-  int64_t x_step, mask_step, y_step;
   int64_t n;
   float scale;
 };
 
-/// The dense ones for steps of 1.
 using Kernels = RowKernels<Row>;
-OPENACLNN_TARGET_DECLARE(extern const Kernels kDenseKernels)
-OPENACLNN_TARGET_DECLARE(extern const Kernels kStridedKernels)
+OPENACLNN_TARGET_DECLARE(extern const Kernels kKernels)
 
 struct Plan {
   void (*row)(const Row& row);
   int64_t rows, width;
   float scale;
   RowView x, mask, y;
-  uint64_t workspace_size;  // 0
+  PackedRows packed;  // where elements of some lie apart
+  uint64_t workspace_size;
 };
 
 Status Check(const Params& params, const Product& product);

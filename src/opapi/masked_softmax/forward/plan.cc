@@ -12,10 +12,9 @@ Plan MakePlan(const Params& p, const Product&) {
   plan.x = RowView(p.x);
   plan.mask = RowView(p.mask, p.x);
   plan.y = RowView(p.y);
-  const bool dense = plan.x.step == 1 && plan.mask.step == 1 && plan.y.step == 1;
-  const Kernels& kernels =
-      dense ? *OPENACLNN_TARGET_SELECT(kDenseKernels) : *OPENACLNN_TARGET_SELECT(kStridedKernels);
-  plan.row = kernels.For(p.x.dtype());
+  plan.packed = PackedRows(p.operands());
+  plan.workspace_size = plan.packed.workspace_bytes();
+  plan.row = OPENACLNN_TARGET_SELECT(kKernels)->For(p.x.dtype());
   return plan;
 }
 

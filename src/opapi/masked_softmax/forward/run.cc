@@ -6,17 +6,20 @@
 namespace openaclnn::masked_softmax::forward {
 
 Status Run(const Plan& plan, const Buffers& buffers) {
-  ParallelRows(plan.rows, plan.width, [&](int64_t row) {
-    plan.row({
-        .x = plan.x.Row(buffers.data[kX], row),
-        .mask = reinterpret_cast<const uint8_t*>(plan.mask.Row(buffers.data[kMask], row)),
-        .y = plan.y.Row(buffers.data[kY], row),
-        .x_step = plan.x.step,
-        .mask_step = plan.mask.step,
-        .y_step = plan.y.step,
-        .n = plan.width,
-        .scale = plan.scale,
-    });
+  const auto row = [&](const PackedRows::Row& row) {
+    plan.row({.x = row[kX],
+              .mask = reinterpret_cast<const uint8_t*>(row[kMask]),
+              .y = row[kY],
+              .n = plan.width,
+              .scale = plan.scale});
+  };
+  if (plan.packed.any()) {
+    plan.packed.ForRows(buffers.data, buffers.workspace, row, [] {});
+    return {};
+  }
+  ParallelRows(plan.rows, plan.width, [&](int64_t number) {
+    row({plan.x.Row(buffers.data[kX], number), plan.mask.Row(buffers.data[kMask], number),
+         plan.y.Row(buffers.data[kY], number)});
   });
   return {};
 }

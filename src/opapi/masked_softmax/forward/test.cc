@@ -184,9 +184,7 @@ TEST(ScaledMaskedSoftmax, EveryMaskInEveryView) { ExpectEveryMaskInEveryView<Roo
 
 TEST(ScaledMaskedSoftmax, RowsOf8192On950) { ExpectRowsOf8192On950<Room>(); }
 
-TEST(ScaledMaskedSoftmax, NeedsNoWorkspaceAndLittleStack) {
-  ExpectNoWorkspaceAndASmallStack<Room>();
-}
+TEST(ScaledMaskedSoftmax, NeedsLittleWorkspaceAndStack) { ExpectLittleWorkspaceAndStack<Room>(); }
 
 INSTANTIATE_TYPED_TEST_SUITE_P(ScaledMaskedSoftmax, RoomRuns, Room);
 
