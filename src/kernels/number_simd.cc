@@ -8,7 +8,6 @@
 
 #include "kernels/lanes-inl.h"
 #include "kernels/number.h"
-#include "kernels/row-inl.h"
 
 namespace openaclnn::OPENACLNN_TARGET {
 namespace {
@@ -16,6 +15,9 @@ namespace {
 struct Boolean {
   uint8_t byte;
 };
+
+int64_t Count(WholeLanes) { return kLanes; }
+int64_t Count(TailLanes lanes) { return lanes.n; }
 
 template <class Stored>
 constexpr bool kIs16BitFloat = std::is_same_v<Stored, Float16> || std::is_same_v<Stored, BFloat16>;

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "frame/operation.h"
+#include "kernels/packed_rows.h"
 #include "kernels/strided.h"
 #include "kernels/target.h"
 
@@ -26,29 +27,26 @@ struct Params {
   std::array<const Operand*, 2> operands() const { return {&self, &out}; }
 };
 
-/// One row: y[j] = scale * x[j]. Steps, in elements, lead from one j to the next.
+/// One row, whose elements follow each other: y[j] = scale * x[j].
 struct Row {
   const void* x;
   void* y;
-  int64_t x_step, y_step;
   int64_t n;
   float scale;
 };
 
-/// The loop that is compiled for each instruction set; the dense one is for steps of 1.
+/// The loop that is compiled for each instruction set.
 using RowKernel = void (*)(const Row& row);
 enum KernelType { kFloat, kHalf, kBFloat16, kKernelTypes };
-struct KernelPair {
-  RowKernel strided, dense;
-};
-OPENACLNN_TARGET_DECLARE(extern const KernelPair kKernels[kKernelTypes])
+OPENACLNN_TARGET_DECLARE(extern const RowKernel kKernels[kKernelTypes])
 
 struct Plan {
   RowKernel row;
   int64_t rows, width;
   float scale;
   RowView x, y;
-  uint64_t workspace_size;  // 0
+  PackedRows packed;  // where elements of some lie apart
+  uint64_t workspace_size;
 };
 
 Status Check(const Params& params, const Product& product);

@@ -18,8 +18,9 @@ Plan MakePlan(const Params& p, const Product&) {
   plan.scale = static_cast<float>(p.scale);
   plan.x = RowView(p.self);
   plan.y = RowView(p.out);
-  const KernelPair& kernels = (*OPENACLNN_TARGET_SELECT(kKernels))[TypeOf(p.self)];
-  plan.row = plan.x.step == 1 && plan.y.step == 1 ? kernels.dense : kernels.strided;
+  plan.packed = PackedRows(p.operands());
+  plan.workspace_size = plan.packed.workspace_bytes();
+  plan.row = (*OPENACLNN_TARGET_SELECT(kKernels))[TypeOf(p.self)];
   return plan;
 }
 

@@ -6,15 +6,15 @@
 namespace openaclnn::sample_scale::forward {
 
 Status Run(const Plan& plan, const Buffers& buffers) {
-  ParallelRows(plan.rows, plan.width, [&](int64_t row) {
-    plan.row({
-        .x = plan.x.Row(buffers.data[kSelf], row),
-        .y = plan.y.Row(buffers.data[kOut], row),
-        .x_step = plan.x.step,
-        .y_step = plan.y.step,
-        .n = plan.width,
-        .scale = plan.scale,
-    });
+  const auto row = [&](const PackedRows::Row& row) {
+    plan.row({.x = row[kSelf], .y = row[kOut], .n = plan.width, .scale = plan.scale});
+  };
+  if (plan.packed.any()) {
+    plan.packed.ForRows(buffers.data, buffers.workspace, row, [] {});
+    return {};
+  }
+  ParallelRows(plan.rows, plan.width, [&](int64_t number) {
+    row({plan.x.Row(buffers.data[kSelf], number), plan.y.Row(buffers.data[kOut], number)});
   });
   return {};
 }
