@@ -50,13 +50,13 @@ class Network:
         return max(1.0, ranks / self.cores) if self.cores else 1.0
 
 
-# `local` is fitted to what two processes took on the machine of docs/distributed.md, which others
-# used (scripts/ranks_measure.py); a rank's processor copies what it sends and what it receives, so
-# that its bandwidth is that of both at once. All of the others is assumed: `tcp` too, the same
-# processors with dearer messages, over links of that machine.
-TCP = Network(10e-6, math.inf, 30e-6, 80e-6, 5e9, cores=2, copy=0.5e9)
+# `local` is fitted to what 2 processes took on the machine of docs/distributed.md, `tcp` to what 2, 4
+# and 8 took over links without a rate (scripts/ranks_measure.py, least squares of the logarithms); a
+# rank's processor copies what it sends and what it receives, so that its bandwidth is that of both
+# at once. All of the others is assumed.
+TCP = Network(0.5e-6, math.inf, 50e-6, 1.1e-6, 1e9, cores=2, copy=1.1e9)
 NETWORKS = {
-    "local": Network(1e-6, math.inf, 5e-6, 4.6e-6, 5.8e9, cores=2, copy=3.6e9),
+    "local": Network(0.5e-6, math.inf, 18e-6, 2.6e-6, 1.6e9, cores=2, copy=3.6e9),
     "tcp": TCP,
     "tcp-1G": replace(TCP, bandwidth=125e6),
     "tcp-10G": replace(TCP, bandwidth=1.25e9),
