@@ -97,8 +97,8 @@ TEST(ScaledMaskedSoftmaxBackward, WorkedExample) {
 // Any byte but 0 is true.
 TEST(ScaledMaskedSoftmaxBackward, EveryByteOfTheMask) {
   const Device device;
-  std::vector<std::byte> bytes;
-  for (int byte = 0; byte < 256; ++byte) bytes.push_back(static_cast<std::byte>(byte));
+  std::vector<std::byte> bytes(256);
+  for (size_t i = 0; i < 256; ++i) bytes[i] = static_cast<std::byte>(i);
   for (const aclDataType dtype : kFloatDtypes) {
     Problem problem({"", kEdge, {1, 1, 1, 256}, kMaskOfEach, 0, 1}, dtype);
     problem.SetGradOutput(std::vector<double>(256, 1));

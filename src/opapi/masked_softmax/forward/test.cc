@@ -81,8 +81,8 @@ std::vector<double> Row(aclDataType dtype, const std::vector<double>& x,
 
 TEST(ScaledMaskedSoftmax, EveryByteOfTheMask) {
   const Device device;
-  std::vector<std::byte> bytes;
-  for (int byte = 0; byte < 256; ++byte) bytes.push_back(static_cast<std::byte>(byte));
+  std::vector<std::byte> bytes(256);
+  for (size_t i = 0; i < 256; ++i) bytes[i] = static_cast<std::byte>(i);
   for (const aclDataType dtype : kFloatDtypes) {
     Problem problem({"", kEdge, {1, 1, 1, 256}, kMaskOfEach, 0, 1}, dtype);
     problem.SetX(std::vector<double>(256, 1));
