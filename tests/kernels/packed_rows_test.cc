@@ -65,16 +65,15 @@ struct Problem {
     return wanted;
   }
 
-  /// y = x + mask in memory of exactly the size that is asked for.
-  void Run() {
+  /// y = x + mask in memory of exactly the size that is asked for, unless there is none to pack.
+  bool Run() {
     const TensorHandle x_tensor(SpecOf(x, ACL_FLOAT)), y_tensor(SpecOf(y, ACL_FLOAT));
     const TensorHandle mask_tensor(SpecOf(mask, ACL_BOOL));
     const Input x_operand("x", x_tensor.get()), mask_operand("mask", mask_tensor.get());
     const Output y_operand("y", y_tensor.get());
     const std::array<const Operand*, 3> operands = {&x_operand, &mask_operand, &y_operand};
     const PackedRows rows(operands);
-    any = rows.any();
-    if (!any) return;
+    if (!rows.any()) return false;
     const auto bytes = rows.workspace_bytes();
     const auto room = std::make_unique<std::byte[]>(bytes);  // AddressSanitizer knows its end
     void* const data[] = {x_memory.data() + x.offset, mask_memory.data() + mask.offset,
@@ -88,32 +87,30 @@ struct Problem {
           for (int64_t j = 0; j < x.dims.back(); ++j) to[j] = from[j] + added[j];
         },
         [] {});
+    return true;
   }
 
   Layout x, mask, y;
   std::vector<float> x_memory, y_memory;
   std::vector<uint8_t> mask_memory;
-  bool any = false;
 };
 
 TEST(PackedRows, WriteWhatIsMadeOfEachRow) {
   const Device device({{"OPENACLNN_NUM_THREADS", "3"}});
-  int packed = 0;
   EXPECT_TRUE(rc::check([&] {
     Random random(*rc::gen::arbitrary<uint32_t>());
     const int64_t lengths[] = {1, 2, 3, 5, 16, 17, 70, 130};
     Dims dims;
     for (int64_t d = Uniform(random, 0, 3); d >= 0; --d) {
-      dims.push_back(lengths[Uniform(random, 0, dims.size() < 2 ? 7 : 4)]);
+      dims.push_back(lengths[Uniform(random, d == 0 ? 1 : 0, dims.size() < 2 ? 7 : 4)]);
     }
-    Problem problem(random, dims);
-    const std::vector<float> wanted = problem.Wanted();
-    problem.Run();
-    if (!problem.any) return;
-    ++packed;
-    RC_ASSERT(problem.y_memory == wanted);
+    for (bool packed = false; !packed;) {
+      Problem problem(random, dims);
+      const std::vector<float> wanted = problem.Wanted();
+      packed = problem.Run();
+      if (packed) RC_ASSERT(problem.y_memory == wanted);
+    }
   }));
-  EXPECT_GT(packed, 20);
 }
 
 PackedRows Plan(const Dims& dims, const Dims& x, const Dims& y) {
