@@ -32,7 +32,7 @@ LINKS = {
     "tcp": Link(),
     "tcp-1G": Link("1gbit"),
     "tcp-10G": Link("10gbit"),
-    "tcp-10G-1ms": Link("10gbit", "1ms"),
+    "tcp-10G-1ms": Link("10gbit", 1.0),
 }
 FP32, SUM, ROOT_INFO_BYTES = 4, 0, 4108
 

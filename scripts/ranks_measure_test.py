@@ -64,7 +64,7 @@ def test_every_network_has_a_model():
         rate = link.rate if link else None
         bandwidth = {None: float("inf"), "1gbit": 125e6, "10gbit": 1.25e9}[rate]
         assert ranks_model.NETWORKS[name].bandwidth == bandwidth
-        assert (ranks_model.NETWORKS[name].latency == 1e-3) == bool(link and link.delay)
+        assert (ranks_model.NETWORKS[name].latency == 1e-3) == bool(link and link.delay_ms)
 
 
 def test_what_is_asked_for_by_default():

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a command where each rank has a network of its own, joined to the others' by a switch.
 
-    scripts/ranks_networks.py [--ranks 8] [--rate 1gbit] [--delay 1ms] [--each] -- COMMAND …
+    scripts/ranks_networks.py [--ranks 8] [--rate 1gbit] [--delay 1] [--each] -- COMMAND …
 
 The command runs at the switch, and OPENACLNN_TEST_NETWORKS has the descriptors of the ranks'
 networks ("4,5"). With --each it runs in every network, with the variables of torchrun. Interfaces
@@ -21,30 +21,31 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from delay_line import Carrier, Line, new_end
+
 NEW_NETWORK = 0x40000000  # CLONE_NEWNET
 MOST = 8
 # For benchmarks of networks (RFC 2544): nothing that anybody uses.
 PREFIX, SWITCH, PORT = "198.18.0.", "198.18.0.254", 29500
 # Of the token bucket: twice the largest packet that a network card cuts for the kernel, 105 us of
 # 10 Gb/s, so that a message of 64 KiB does not pass as if the link were idle for ever.
-BURST = "128kb"
+BURST, LATENCY = "128kb", "20ms"
 VARIABLE, INSIDE = "OPENACLNN_TEST_NETWORKS", "OPENACLNN_TEST_NETWORKS_INSIDE"
 TOOLS = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
 
 
 @dataclass(frozen=True)
 class Link:
-    """Of each rank, either way, as tc has it; the delay is one way's."""
+    """Of each rank, either way."""
 
-    rate: str | None = None
-    delay: str | None = None
+    rate: str | None = None  # as tc has it
+    delay_ms: float = 0.0  # of one way, from a rank to another
 
     def rules(self, device: str) -> list[str]:
-        begin = f"qdisc add dev {device} root"
-        if self.delay and device == "eth0":  # once on the way
-            rate = f" rate {self.rate}" if self.rate else ""
-            return [f"{begin} netem delay {self.delay}{rate} limit 100000"]
-        return [f"{begin} tbf rate {self.rate} burst {BURST} latency 20ms"] if self.rate else []
+        if not self.rate:
+            return []
+        bucket = f"tbf rate {self.rate} burst {BURST} latency {LATENCY}"
+        return [f"qdisc add dev {device} root {bucket}"]
 
 
 def address(rank: int) -> str:
@@ -77,9 +78,11 @@ class Networks:
         ports = [f"port{rank}" for rank in range(ranks)]
         lines = ["link add switch type bridge", "link set switch up"]
         lines.append(f"addr add {SWITCH}/24 dev switch")
+        self._carrier = self._lay_lines(ports, link.delay_ms / 1e3) if link.delay_ms else None
         for port, descriptor in zip(ports, self.descriptors, strict=True):
-            place = f"/proc/self/fd/{descriptor}"
-            lines.append(f"link add {port} type veth peer name eth0 netns {place}")
+            if not self._carrier:
+                place = f"/proc/self/fd/{descriptor}"
+                lines.append(f"link add {port} type veth peer name eth0 netns {place}")
             lines.append(f"link set {port} master switch up")
         batch("ip", lines, self.descriptors)
         batch("tc", [rule for port in ports for rule in link.rules(port)])
@@ -94,6 +97,17 @@ class Networks:
         for descriptor in self.descriptors:
             os.close(descriptor)
         batch("ip", ["link del switch"])
+        if self._carrier:
+            self._carrier.close()
+
+    def _lay_lines(self, ports: list[str], seconds: float) -> Carrier:
+        """Between each port and its rank's eth0, in place of a pair of devices."""
+        lines = []
+        for rank, port in enumerate(ports):
+            with self.within(rank):
+                near = new_end("eth0")
+            lines.append(Line(near, new_end(port)))
+        return Carrier(lines, seconds)
 
     def _call(self, function: str, *arguments: int) -> None:
         if getattr(self._libc, function)(*arguments) != 0:
@@ -127,6 +141,8 @@ def why_not(link: Link = Link()) -> str | None:
             return f"{tool} (Debian: iproute2, util-linux) is not installed"
     make = ["ip link add port0 type veth peer name eth0"]
     make += [f"tc {rule}" for rule in link.rules("port0") + link.rules("eth0")]
+    if link.delay_ms:
+        make.append("ip tuntap add mode tap name line0")
     done = subprocess.run(
         [*unshare(), "sh", "-c", " && ".join(make)],
         env={**os.environ, "PATH": TOOLS},
@@ -181,7 +197,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--ranks", type=int, default=MOST, choices=range(1, MOST + 1))
     parser.add_argument("--rate", help="of a link, as tc has it: 1gbit")
-    parser.add_argument("--delay", help="of a way, as tc has it: 1ms")
+    parser.add_argument("--delay", type=float, default=0.0, help="of one way, in milliseconds")
     parser.add_argument("--each", action="store_true", help="the command once in each network")
     parser.add_argument("command", nargs="+")
     chosen = parser.parse_args()

@@ -16,6 +16,9 @@ SCRIPT = Path(ranks_networks.__file__)
 WHY_NOT = ranks_networks.why_not()
 if WHY_NOT:
     print(f"networks of ranks: LEFT OUT, {WHY_NOT}")
+DELAY_WHY_NOT = ranks_networks.why_not(Link(delay_ms=1.0))
+if DELAY_WHY_NOT and not WHY_NOT:
+    print(f"links with a delay: LEFT OUT, {DELAY_WHY_NOT}")
 made = pytest.mark.skipif(WHY_NOT is not None, reason=f"LEFT OUT, {WHY_NOT}")
 
 
@@ -69,6 +72,41 @@ def test_at_the_switch_are_ports_of_a_rate():
     assert "tbf" in done.stdout and "rate 1Gbit" in done.stdout, done.stderr
 
 
+ECHO = """
+import os, socket, time
+if os.environ["RANK"] == "0":
+    with socket.create_server(("198.18.0.1", 7)) as server:
+        near = server.accept()[0]
+        while word := near.recv(1 << 20):
+            near.sendall(word)
+else:
+    while True:
+        try:
+            far = socket.create_connection(("198.18.0.1", 7))
+            break
+        except OSError:
+            time.sleep(0.01)
+    least, word = 1e9, os.urandom(100_000)
+    for _ in range(10):
+        begin, back = time.monotonic(), b""
+        far.sendall(word)
+        while len(back) < len(word):
+            back += far.recv(1 << 20)
+        assert back == word
+        least = min(least, time.monotonic() - begin)
+    print(least)
+"""
+
+
+@pytest.mark.skipif(DELAY_WHY_NOT is not None, reason=f"LEFT OUT, {DELAY_WHY_NOT}")
+@pytest.mark.parametrize("rate", [(), ("--rate", "1gbit")])
+def test_bytes_come_back_after_a_delay_each_way(rate):
+    echo = ["--each", "--", sys.executable, "-c", ECHO]
+    done = run("--ranks", "2", *rate, "--delay", "20", *echo)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) >= 0.04
+
+
 @made
 def test_an_exit_code_is_passed_on():
     assert run("--ranks", "1", "--", "sh", "-c", "exit 7").returncode == 7
@@ -119,9 +157,5 @@ def test_shapes():
     assert Link().rules("port0") == []
     rate = "root tbf rate 1gbit burst 128kb latency 20ms"
     assert Link("1gbit").rules("port0") == [f"qdisc add dev port0 {rate}"]
-    both = Link("10gbit", "1ms")
-    assert both.rules("eth0") == [
-        "qdisc add dev eth0 root netem delay 1ms rate 10gbit limit 100000"
-    ]
-    assert "tbf" in both.rules("port3")[0]
-    assert Link(delay="1ms").rules("port3") == []
+    assert Link("1gbit", 1.0).rules("port0") == Link("1gbit").rules("port0")
+    assert Link(delay_ms=1.0).rules("port3") == []
