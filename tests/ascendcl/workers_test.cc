@@ -185,7 +185,7 @@ TEST_F(WorkersTest, TimeoutComesInTimeWhileTheOnlyWorkerIsHeld) {
     EXPECT_EQ(aclrtSynchronizeDeviceWithTimeout(timeout), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
     const auto time = std::chrono::steady_clock::now() - begin;
     EXPECT_GE(time, milliseconds(3 * timeout));
-    EXPECT_LT(time, milliseconds(3 * timeout + 5000)) << "a machine is never that busy";
+    EXPECT_LT(time, std::chrono::minutes(1)) << "a machine is never that busy";
   }
   EXPECT_EQ(visit.runs, 0);
   holder.hold = false;
