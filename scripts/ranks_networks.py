@@ -30,6 +30,8 @@ PREFIX, SWITCH, PORT = "198.18.0.", "198.18.0.254", 29500
 # Of the token bucket: twice the largest packet that a network card cuts for the kernel, 105 us of
 # 10 Gb/s, so that a message of 64 KiB does not pass as if the link were idle for ever.
 BURST, LATENCY = "128kb", "20ms"
+# That wait at a device: what carries them with a delay may get no processor for a while.
+FRAMES = 10000
 VARIABLE, INSIDE = "OPENACLNN_TEST_NETWORKS", "OPENACLNN_TEST_NETWORKS_INSIDE"
 TOOLS = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
 
@@ -83,11 +85,12 @@ class Networks:
             if not self._carrier:
                 place = f"/proc/self/fd/{descriptor}"
                 lines.append(f"link add {port} type veth peer name eth0 netns {place}")
-            lines.append(f"link set {port} master switch up")
+            lines.append(f"link set {port} txqueuelen {FRAMES} master switch up")
         batch("ip", lines, self.descriptors)
         batch("tc", [rule for port in ports for rule in link.rules(port)])
         for rank in range(ranks):
-            own = ["link set lo up", f"addr add {address(rank)}/24 dev eth0", "link set eth0 up"]
+            own = ["link set lo up", f"addr add {address(rank)}/24 dev eth0"]
+            own.append(f"link set eth0 txqueuelen {FRAMES} up")
             with self.within(rank):
                 batch("ip", own)
                 batch("tc", link.rules("eth0"))
