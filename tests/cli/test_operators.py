@@ -6,6 +6,7 @@ Names no operator: what is peculiar to a few is tested in files of their names.
 
 import inspect
 import pkgutil
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -160,7 +161,11 @@ def test_broken_files(here, tmp_path, operator, name, content):
 def test_more_memory_than_there_is(here, operator):
     extents = RANDOM[operator][RANDOM[operator].index("--shape") + 1].split(",")
     shape = ",".join(["2000000000"] * len(extents))
+    tracemalloc.start()
     refused(here("check", operator, "--shape", shape), 4, "out of memory")
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 1 << 28, "nothing that there is room for is made first"
 
 
 @pytest.mark.parametrize(

@@ -66,8 +66,9 @@ def read(
         return _from_text(Text.read(text, vocab), width or 256, dtype, seed)
     if shape is not None:
         random = np.random.default_rng(seed)
-        drawn, rows, columns = draw(random, shape)
-        return problem(options.normal(random, (rows, columns), dtype), drawn)
+        tokens, rows, columns = extents(shape)
+        table = options.normal(random, (rows, columns), dtype)
+        return problem(table, draw(random, tokens, rows))
     table = options.load_floats(FUNCTION.api, {"weight": weight}, dtype)["weight"]
     return problem(table, options.load(FUNCTION.api, "indices", indices))
 
@@ -77,12 +78,17 @@ def _from_text(text: Text, width: int, dtype: str | None, seed: int) -> Problem:
     return problem(table, text.indices)
 
 
-def draw(random: np.random.Generator, shape: str) -> tuple[np.ndarray, int, int]:
-    """A row of the table for each token, at random; the table's rows, and its width."""
+def extents(shape: str) -> tuple[int, int, int]:
+    """Tokens, rows of the table, its width."""
     tokens, rows, width = options.extents(shape, _FORM)
     if tokens > 0 and rows == 0:
         raise InputError(f"--shape is {shape}, expected a table with rows for its tokens")
-    return random.integers(max(rows, 1), size=tokens), rows, width
+    return tokens, rows, width
+
+
+def draw(random: np.random.Generator, tokens: int, rows: int) -> np.ndarray:
+    """A row of the table for each token: after what is larger, for which there may be no memory."""
+    return random.integers(max(rows, 1), size=tokens)
 
 
 def checked_rows(indices: np.ndarray, rows: int) -> np.ndarray:

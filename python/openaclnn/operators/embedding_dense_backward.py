@@ -115,9 +115,10 @@ def read(
             width=width,
         )  # fmt: skip
         random = np.random.default_rng(seed)
-        tokens, rows, columns = embedding.draw(random, shape)
-        gradient = options.normal(random, (tokens.size, columns), dtype)
-        return problem(gradient, tokens, rows, padding_idx, scale_grad_by_freq)
+        tokens, rows, columns = embedding.extents(shape)
+        gradient = options.normal(random, (tokens, columns), dtype)
+        indices = embedding.draw(random, tokens, rows)
+        return problem(gradient, indices, rows, padding_idx, scale_grad_by_freq)
     tokens, rows = _read_indices(indices, text, num_weights, vocab)
     if grad is not None:
         if width is not None:
