@@ -3,12 +3,14 @@
 """Times collectives between processes of this machine beside gloo's and a bare socket's copy.
 
     bench/ranks/compare.py build/release/bench/ranks_bench [--ranks 2] [--least 8] [--most 256M]
-        [--collectives AllReduce,AllGather] [--torch PYTHON] [--networks] [--check]
+        [--collectives AllReduce,AllGather] [--torch PYTHON] [--rounds 5] [--networks] [--check]
 
 Each size is that of the larger buffer, FP32, before it is rounded up to a share for each rank; a
-time is the median of a call and its synchronise, on the slowest rank. gloo is measured where
---torch names a Python that has torch; a socket's time is that of so many bytes and an answer of 8.
-Every result is looked at; --check does so for each type, reduction and place, and times nothing.
+time is the median of a call and its synchronise, on the slowest rank, and of those the median of
+all rounds. gloo is measured where --torch names a Python that has torch, ours and gloo's in turn,
+the first of a round by chance; the last column has how many times ours its time was, and between
+what in the rounds. A socket's time is that of so many bytes and an answer of 8. Every result is
+looked at; --check does so for each type, reduction and place, and times nothing.
 With --networks each rank has a network of its own (scripts/ranks_networks.py), without a rate.
 """
 
@@ -16,6 +18,8 @@ import argparse
 import contextlib
 import ctypes
 import os
+import random
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -100,16 +104,37 @@ def cells(size: int, seconds: float | None) -> str:
     return f"{seconds * 1e6:.1f} | {size / seconds / 1e6:.0f}"
 
 
-def table(collective: str, ours: Times, gloo: Times) -> Iterator[str]:
+def middle(rounds: list[Times]) -> Times:
+    return {key: statistics.median(times[key] for times in rounds) for key in rounds[0]}
+
+
+def ratios(collective: str, size: int, ours: list[Times], gloo: list[Times]) -> str:
+    """gloo's times by ours, out of place where there is that: the median of rounds, least, most."""
+    place = "out" if of(ours[0], collective, size, "out") else "in"
+    each = [
+        gloo_s / ours_s
+        for ours_of, gloo_of in zip(ours, gloo, strict=True)
+        if (ours_s := of(ours_of, collective, size, place))
+        and (gloo_s := of(gloo_of, collective, size))
+    ]
+    if not each:
+        return ""
+    return f"{statistics.median(each):.2g} ({min(each):.2g} to {max(each):.2g})"
+
+
+def table(collective: str, our_rounds: list[Times], gloo_rounds: list[Times]) -> Iterator[str]:
+    ours, gloo = middle(our_rounds), middle(gloo_rounds)
     yield f"\n## {collective}\n"
-    yield "| bytes | us | MB/s | in place, us | MB/s | gloo, us | MB/s | socket, us | MB/s |"
-    yield "|---:|" + "---:|" * 8
+    columns = "| bytes | us | MB/s | in place, us | MB/s | gloo, us | MB/s | socket, us | MB/s |"
+    yield f"{columns} gloo / ours |"
+    yield "|---:|" + "---:|" * 9
     sizes = {int(key[4]) for key in ours if key[0] == collective}
     timed = {int(key[4]) for key in ours if key[0] == "Socket"} or sizes
     for size in sorted(sizes & timed):
         ways = [of(ours, collective, size, place) for place in ("out", "in")]
         ways += [of(gloo, collective, size), of(ours, "Socket", size)]
-        yield f"| {amount(size)} | {' | '.join(cells(size, each) for each in ways)} |"
+        times = " | ".join(cells(size, each) for each in ways)
+        yield f"| {amount(size)} | {times} | {ratios(collective, size, our_rounds, gloo_rounds)} |"
 
 
 def check(ranks: int, of_ranks: list[Times]) -> None:
@@ -133,6 +158,7 @@ def parse() -> argparse.Namespace:
     add("--most", type=number, default="256M")
     add("--collectives", default=COLLECTIVES)
     add("--torch", metavar="PYTHON", help="that has torch, for gloo's times")
+    add("--rounds", type=int, default=5, help="of ours and gloo's")
     add("--networks", action="store_true", help="one for each rank, without shared memory")
     add("--check", action="store_true")
     return parser.parse_args()
@@ -155,16 +181,18 @@ def main() -> int:
         networks = ranks_networks.Networks(max(counts))
     arguments = [str(chosen.least), str(chosen.most), chosen.collectives]
     for ranks in counts:
-        program = [chosen.program]
-        of_ranks = run(ranks, program, arguments + ["check"] * chosen.check, networks)
+        ours = [chosen.program]
         if chosen.check:
-            check(ranks, of_ranks)
+            check(ranks, run(ranks, ours, [*arguments, "check"], networks))
             continue
-        gloo = [chosen.torch, str(GLOO)]
-        of_gloo = run(ranks, gloo, arguments, networks) if chosen.torch else [{}]
+        ways = {"ours": ours} | ({"gloo": [chosen.torch, str(GLOO)]} if chosen.torch else {})
+        rounds = {"ours": [], "gloo": []}
+        for _ in range(chosen.rounds):
+            for way in random.sample(list(ways), len(ways)):
+                rounds[way].append(slowest(run(ranks, ways[way], arguments, networks)))
         print(f"\n# {ranks} ranks, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
         for collective in chosen.collectives.split(","):
-            print("\n".join(table(collective, slowest(of_ranks), slowest(of_gloo))))
+            print("\n".join(table(collective, rounds["ours"], rounds["gloo"] or [{}] * chosen.rounds)))
     return 0
 
 
