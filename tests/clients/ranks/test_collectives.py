@@ -8,6 +8,8 @@ import ctypes
 import functools
 import os
 import re
+import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -66,3 +68,46 @@ def test_another_run_has_the_same_bits():
 def test_the_same_between_networks_over_tcp(ranks):
     arguments = ("--ranks", str(ranks), "--each", "--", sys.executable, PROGRAM)
     assert bits_of(ranks, NETWORKS, *arguments) == once(ranks)
+
+
+DEATH = """
+import os, signal, time
+import torch, torch_npu
+import torch.distributed as dist
+
+dist.init_process_group("hccl")
+ones = torch.ones(1000, device="npu")
+dist.all_reduce(ones)
+torch.npu.synchronize()
+if dist.get_rank() == 1:
+    os.kill(os.getpid(), signal.SIGKILL)
+try:
+    dist.all_reduce(ones)
+    torch.npu.synchronize()
+except RuntimeError as error:
+    print("raised:", error, flush=True)
+time.sleep(60)
+"""
+
+
+def test_the_watchdog_says_who_has_died():
+    """Of torch-npu: it asks for the error of each communicator, and ends the process."""
+    ranks = []
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    for rank in range(2):
+        place = {"RANK": rank, "WORLD_SIZE": 2, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+        process = subprocess.Popen(
+            [sys.executable, "-W", "ignore", "-c", DEATH],
+            env=os.environ | {name: str(value) for name, value in place.items()},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        ranks.append(process)
+    said = [process.communicate(timeout=120)[0] for process in ranks]
+    assert ranks[1].returncode == -signal.SIGKILL, said[1]
+    assert ranks[0].returncode == -signal.SIGABRT, said[0]
+    assert re.search("raised: .*507057", said[0]), said[0]
+    words = r"watchdog thread terminated .*: rank 1 of communicator \S+ has died"
+    assert re.search(words, said[0]), said[0]
