@@ -14,6 +14,7 @@ import select
 import signal
 import struct
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 TUNSETIFF, TUNSETOFFLOAD = 0x400454CA, 0x400454D0
@@ -53,7 +54,7 @@ class Carrier:
         self._process = os.fork()
         if self._process == 0:
             try:
-                # First of all: a frame that is late because ranks compute was not delayed by a line.
+                # First of all: frames are to be late by the delay, not because ranks compute.
                 with contextlib.suppress(OSError):
                     os.setpriority(os.PRIO_PROCESS, 0, -20)
                 carry(lines, seconds, parent)
@@ -85,7 +86,7 @@ def carry(lines: list[Line], seconds: float, parent: int) -> None:
             put(*on_the_way.popleft()[1:])
 
 
-def frames_of(end: int):
+def frames_of(end: int) -> Iterator[bytes]:
     """Those that wait there, but no more than a burst: others' time may have come."""
     with contextlib.suppress(BlockingIOError):
         for _ in range(16):

@@ -191,8 +191,9 @@ def main() -> int:
             for way in random.sample(list(ways), len(ways)):
                 rounds[way].append(slowest(run(ranks, ways[way], arguments, networks)))
         print(f"\n# {ranks} ranks, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
+        gloo = rounds["gloo"] or [{}] * chosen.rounds
         for collective in chosen.collectives.split(","):
-            print("\n".join(table(collective, rounds["ours"], rounds["gloo"] or [{}] * chosen.rounds)))
+            print("\n".join(table(collective, rounds["ours"], gloo)))
     return 0
 
 
