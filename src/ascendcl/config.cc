@@ -128,9 +128,17 @@ OpenaclnnSimd MachineSimd() {
 #endif
 }
 
+bool IsIntel() {
+#if defined(__x86_64__)
+  return __builtin_cpu_is("intel");
+#else
+  return false;
+#endif
+}
+
 Status ReadSimd(OpenaclnnSimd* simd) {
   const OpenaclnnSimd best = MachineSimd();
-  *simd = best;
+  *simd = FastestSimd(best, IsIntel());
   const char* value = std::getenv("OPENACLNN_SIMD");
   if (value == nullptr || *value == '\0') return {};
   std::string known;

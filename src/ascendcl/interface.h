@@ -95,7 +95,7 @@ typedef enum OpenaclnnSimd {
 typedef struct OpenaclnnRuntime {
   /// Product of the devices; null, and why, when the environment cannot be used.
   const OpenaclnnProduct* (*product)(OpenaclnnMessage* message);
-  /// The instruction set that kernels may use: the machine's best, or what OPENACLNN_SIMD says.
+  /// The instruction set that kernels may use: the machine's fastest, or what OPENACLNN_SIMD says.
   OpenaclnnSimd (*simd)(void);
   /// Threads that compute at once, as far as is known when a call is planned; at least 1.
   uint32_t (*threads)(void);
