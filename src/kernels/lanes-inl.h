@@ -77,9 +77,7 @@ struct F32x16 {
 
   template <class T>
   static F32x16 Load(const T* from) {
-    F32x16 result;
-    for (int i = 0; i < kRegisters; ++i) result.part[i] = LoadRegister(from + i * kWidth);
-    return result;
+    return Each([=](int i) { return LoadRegister(from + i * kWidth); });
   }
 
   template <class T>
@@ -106,9 +104,7 @@ struct F32x16 {
   }
 
   static F32x16 Broadcast(float value) {
-    F32x16 result;
-    for (int i = 0; i < kRegisters; ++i) result.part[i] = BroadcastRegister(value);
-    return result;
+    return Each([=](int) { return BroadcastRegister(value); });
   }
 
   template <class T>
@@ -135,23 +131,19 @@ struct F32x16 {
   }
 
   friend F32x16 operator+(F32x16 a, F32x16 b) {
-    for (int i = 0; i < kRegisters; ++i) a.part[i] = AddRegister(a.part[i], b.part[i]);
-    return a;
+    return Each([&](int i) { return AddRegister(a.part[i], b.part[i]); });
   }
 
   friend F32x16 operator-(F32x16 a, F32x16 b) {
-    for (int i = 0; i < kRegisters; ++i) a.part[i] = SubtractRegister(a.part[i], b.part[i]);
-    return a;
+    return Each([&](int i) { return SubtractRegister(a.part[i], b.part[i]); });
   }
 
   friend F32x16 operator*(F32x16 a, F32x16 b) {
-    for (int i = 0; i < kRegisters; ++i) a.part[i] = MultiplyRegister(a.part[i], b.part[i]);
-    return a;
+    return Each([&](int i) { return MultiplyRegister(a.part[i], b.part[i]); });
   }
 
   friend F32x16 operator/(F32x16 a, F32x16 b) {
-    for (int i = 0; i < kRegisters; ++i) a.part[i] = DivideRegister(a.part[i], b.part[i]);
-    return a;
+    return Each([&](int i) { return DivideRegister(a.part[i], b.part[i]); });
   }
 
   /// The first n lanes, and `rest` in those beyond.
@@ -168,41 +160,33 @@ struct F32x16 {
 
   /// a*b + c, rounded once but on the baseline, which has no FMA.
   static F32x16 MulAdd(F32x16 a, F32x16 b, F32x16 c) {
-    for (int i = 0; i < kRegisters; ++i) {
-      c.part[i] = MulAddRegister(a.part[i], b.part[i], c.part[i]);
-    }
-    return c;
+    return Each([&](int i) { return MulAddRegister(a.part[i], b.part[i], c.part[i]); });
   }
 
   /// The larger; b where one of them is NaN.
   static F32x16 Max(F32x16 a, F32x16 b) {
-    for (int i = 0; i < kRegisters; ++i) a.part[i] = MaxRegister(a.part[i], b.part[i]);
-    return a;
+    return Each([&](int i) { return MaxRegister(a.part[i], b.part[i]); });
   }
 
   /// What is stored of a result of type T: each NaN the canonical one. Stores of the 16-bit types
   /// see to theirs.
   template <class T>
   F32x16 AsResult() const {
-    F32x16 result = *this;
     if constexpr (sizeof(T) == sizeof(float)) {
-      for (Register& each : result.part) each = CanonicalRegister(each);
+      return Each([&](int i) { return CanonicalRegister(part[i]); });
     }
-    return result;
+    return *this;
   }
 
   /// 2^n for whole n from -126 to 127; 0 for -127.
   static F32x16 PowerOfTwo(F32x16 n) {
-    for (int i = 0; i < kRegisters; ++i) n.part[i] = PowerOfTwoRegister(n.part[i]);
-    return n;
+    return Each([&](int i) { return PowerOfTwoRegister(n.part[i]); });
   }
 
   /// Lane by lane: zero where the byte is 0, else `other`.
   static F32x16 Select(const uint8_t* bytes, F32x16 zero, F32x16 other) {
-    for (int i = 0; i < kRegisters; ++i) {
-      zero.part[i] = SelectRegister(bytes + i * kWidth, zero.part[i], other.part[i]);
-    }
-    return zero;
+    return Each(
+        [&](int i) { return SelectRegister(bytes + i * kWidth, zero.part[i], other.part[i]); });
   }
 
   /// The sum of the lanes: halves are added to each other, eight, four, two and one apart.
@@ -216,6 +200,15 @@ struct F32x16 {
   }
 
  private:
+  /// Of its registers body(i), spelled out: loops over them keep arrays of lanes in memory.
+  template <class Body>
+  static inline __attribute__((always_inline)) F32x16 Each(Body&& body) {
+    static_assert(kRegisters == 1 || kRegisters == 2 || kRegisters == 4);
+    if constexpr (kRegisters == 1) return {{body(0)}};
+    if constexpr (kRegisters == 2) return {{body(0), body(1)}};
+    if constexpr (kRegisters == 4) return {{body(0), body(1), body(2), body(3)}};
+  }
+
   template <class Join>
   inline __attribute__((always_inline)) float Fold(Join&& join) const {
     float lanes[kLanes];
