@@ -12,10 +12,6 @@ using openaclnn::OPENACLNN_TARGET::Float16;
 using openaclnn::OPENACLNN_TARGET::ForLanes;
 using openaclnn::OPENACLNN_TARGET::kLanes;
 
-// Terms added in sequence before the tree takes over; block is at most two chunks.
-constexpr int64_t kChunk = 64;
-static_assert(kMaxBlock <= 2 * kChunk);
-
 // Groups of lanes that are summed side by side, as many as there are registers for: an addition
 // waits for the one before it. Speed against one at a time without asking for the next head, on one
 // thread of a Zen 4: 1.3 to 2.8.
@@ -68,6 +64,60 @@ void CompressWindow(const Window& window) {
   CompressColumns<kAtOnce, T>(window, 0);
 }
 
+/// A stride of tokens adds to the older of two windows, its second half, and to the newer one.
+template <int kGroups, bool kOlder, bool kNewer, class T>
+inline __attribute__((always_inline)) void AddStride(const Roll& roll, const std::byte* x,
+                                                     F32x16* older, F32x16* newer) {
+  constexpr int64_t kLine = 64;
+  constexpr int kSecondLevel = 2;
+  for (int64_t r = 0; r < roll.stride; ++r, x += roll.x_token) {
+    for (int64_t i = 0; i < int64_t{kGroups * kLanes * sizeof(T)}; i += kLine) {
+      __builtin_prefetch(x + roll.ahead + i, /*rw=*/0, kSecondLevel);
+    }
+    const F32x16 second = F32x16::Broadcast(kOlder ? roll.w[roll.stride + r] : 0.0f);
+    const F32x16 first = F32x16::Broadcast(kNewer ? roll.w[r] : 0.0f);
+#pragma GCC unroll 4
+    for (int g = 0; g < kGroups; ++g) {
+      const F32x16 lanes = F32x16::Load(reinterpret_cast<const T*>(x) + g * kLanes);
+      if constexpr (kOlder) older[g] = F32x16::MulAdd(second, lanes, older[g]);
+      if constexpr (kNewer) newer[g] = F32x16::MulAdd(first, lanes, newer[g]);
+    }
+  }
+}
+
+/// As CompressColumns; each token is read once for both of its windows.
+template <int kGroups, class T>
+void RollColumns(const Roll& roll, int64_t j) {
+  const int64_t step = roll.stride * roll.x_token;
+  for (; j + kGroups * kLanes <= roll.width; j += kGroups * kLanes) {
+    const std::byte* x = roll.x + j * sizeof(T);
+    std::byte* y = roll.y + j * sizeof(T);
+    F32x16 older[kGroups], newer[kGroups];
+    const auto begin = [&] {
+#pragma GCC unroll 4
+      for (int g = 0; g < kGroups; ++g) newer[g] = F32x16::Broadcast(0.0f);
+    };
+    begin();
+    AddStride<kGroups, false, true, T>(roll, x, older, newer);
+    for (int64_t i = 0; i < roll.windows; ++i, y += roll.y_window) {
+      x += step;
+#pragma GCC unroll 4
+      for (int g = 0; g < kGroups; ++g) older[g] = newer[g];
+      begin();
+      i + 1 < roll.windows ? AddStride<kGroups, true, true, T>(roll, x, older, newer)
+                           : AddStride<kGroups, true, false, T>(roll, x, older, newer);
+#pragma GCC unroll 4
+      for (int g = 0; g < kGroups; ++g) older[g].Store(reinterpret_cast<T*>(y) + g * kLanes);
+    }
+  }
+  if constexpr (kGroups > 1) RollColumns<kGroups / 2, T>(roll, j);
+}
+
+template <class T>
+void CompressRoll(const Roll& roll) {
+  RollColumns<kAtOnce / 2, T>(roll, 0);
+}
+
 template <class T>
 void Widen(const void* from, int64_t n, float* to) {
   ForLanes(n, [&](int64_t j, auto lanes) {
@@ -77,7 +127,9 @@ void Widen(const void* from, int64_t n, float* to) {
 
 }  // namespace
 
-extern const Kernels kFloat16Kernels = {CompressWindow<Float16>, Widen<Float16>};
-extern const Kernels kBFloat16Kernels = {CompressWindow<BFloat16>, Widen<BFloat16>};
+extern const Kernels kFloat16Kernels = {CompressWindow<Float16>, CompressRoll<Float16>,
+                                        Widen<Float16>};
+extern const Kernels kBFloat16Kernels = {CompressWindow<BFloat16>, CompressRoll<BFloat16>,
+                                         Widen<BFloat16>};
 
 }  // namespace openaclnn::nsa_compress::forward::OPENACLNN_TARGET

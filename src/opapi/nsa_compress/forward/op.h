@@ -32,6 +32,10 @@ struct Params {
   Geometry geometry() const { return {input.dim(0), compressBlockSize, compressStride}; }
 };
 
+/// Terms added in sequence before the tree takes over; a block is at most two chunks.
+inline constexpr int64_t kChunk = 64;
+static_assert(kMaxBlock <= 2 * kChunk);
+
 /// One head of one window, dense: y[:] = sum over r < block of w[r] * x[r][:].
 struct Window {
   int64_t block, width;
@@ -41,9 +45,22 @@ struct Window {
   std::byte* y;
 };
 
+/// One head of windows that follow each other, each over two strides of tokens and dense:
+///   y[i][:] = sum over r < 2 * stride of w[r] * x[i * stride + r][:]
+struct Roll {
+  int64_t windows, stride, width;
+  int64_t ahead;  // bytes from tokens to those that will be asked for next, within the tensor
+  const float* w;
+  const std::byte* x;  // the first token
+  int64_t x_token;     // bytes from one to the next
+  std::byte* y;        // the first window
+  int64_t y_window;
+};
+
 /// The loops that are compiled for each instruction set, for one 16-bit type.
 struct Kernels {
   void (*window)(const Window& window);
+  void (*roll)(const Roll& roll);
   void (*widen)(const void* from, int64_t n, float* to);
 };
 OPENACLNN_TARGET_DECLARE(extern const Kernels kFloat16Kernels)
@@ -51,8 +68,8 @@ OPENACLNN_TARGET_DECLARE(extern const Kernels kBFloat16Kernels)
 
 struct Plan {
   const Kernels* kernels;
-  int64_t heads, width, windows, block;
-  int64_t stride;
+  int64_t tokens, heads, width, windows, block, stride;
+  bool rolls;  // windows that follow each other are worked on together
   std::vector<Segment> segments;
   RowView x, w, y;
   uint64_t workspace_size;  // w as floats, head by head

@@ -9,6 +9,7 @@ Plan MakePlan(const Params& p, const Product&) {
   Plan plan = {};
   plan.kernels = p.input.dtype() == ACL_FLOAT16 ? OPENACLNN_TARGET_SELECT(kFloat16Kernels)
                                                 : OPENACLNN_TARGET_SELECT(kBFloat16Kernels);
+  plan.tokens = p.input.dim(0);
   plan.heads = p.input.dim(1);
   plan.width = p.input.dim(2);
   plan.windows = p.output.dim(0);
@@ -18,6 +19,8 @@ Plan MakePlan(const Params& p, const Product&) {
   plan.x = RowView(p.input);
   plan.w = RowView(p.weight);
   plan.y = RowView(p.output);
+  plan.rolls = plan.block == 2 * plan.stride && plan.block <= kChunk && plan.x.step == 1 &&
+               plan.y.step == 1 && plan.x.rows.step() != 0 && plan.y.rows.step() != 0;
   plan.workspace_size = static_cast<uint64_t>(plan.block * plan.heads) * sizeof(float);
   return plan;
 }
