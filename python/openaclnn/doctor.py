@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from importlib import metadata
+from itertools import groupby
 from pathlib import Path
 
 from rich.markup import escape
@@ -67,8 +67,8 @@ def print_findings(findings: list[Finding]) -> None:
     grid = report.table("", "what", "finding")
     marks = {Verdict.OK: "[green]ok[/]", Verdict.NOTE: "[yellow]note[/]",
              Verdict.PROBLEM: "[red]PROBLEM[/]"}
-    for each in findings:
-        grid.add_row(marks[each.verdict], each.what, escape(each.detail))
+    for (verdict, detail), alike in groupby(findings, lambda each: (each.verdict, each.detail)):
+        grid.add_row(marks[verdict], ", ".join(each.what for each in alike), escape(detail))
     report.console().print(grid)
 
 
@@ -111,15 +111,17 @@ def _loaded(home: Path) -> list[Finding]:
     except Error as error:
         return [Finding("loader", Verdict.PROBLEM, str(error))]
     for name in _NAMES:
-        findings.append(_where(f"{name} here", now[name], Verdict.NOTE))
-        findings.append(_where(f"{name} under run", under_run[name], Verdict.PROBLEM))
+        findings.append(_where(name, "here", now[name], Verdict.NOTE))
+    for name in _NAMES:
+        findings.append(_where(name, "under run", under_run[name], Verdict.PROBLEM))
     return findings
 
 
-def _where(what: str, found: dict, if_not_ours: Verdict) -> Finding:
+def _where(name: str, place: str, found: dict, if_not_ours: Verdict) -> Finding:
+    what = f"{name} {place}"
     if "error" in found:
         advice = "source set_env.sh, or start the program with `openaclnn run --`"
-        return Finding(what, if_not_ours, f"{found['error']}; {advice}")
+        return Finding(what, if_not_ours, f"{found['error'].removeprefix(f'{name}: ')}; {advice}")
     if not found["ours"]:
         detail = f"{found['path']} is another library, most likely a real CANN in the way"
         return Finding(what, Verdict.PROBLEM, detail)
@@ -128,6 +130,8 @@ def _where(what: str, found: dict, if_not_ours: Verdict) -> Finding:
 
 def _torch() -> list[Finding]:
     """Whether torch and torch-npu of this Python, if it has them, belong together."""
+    from importlib import metadata  # slow, and only this needs it
+
     try:
         torch, torch_npu = (metadata.version(name) for name in ("torch", "torch-npu"))
     except metadata.PackageNotFoundError:

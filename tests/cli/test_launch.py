@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import findings, refused
 
-from openaclnn import libraries
+from openaclnn import doctor, libraries
 
 LOAD = "import ctypes; print(ctypes.CDLL('libopapi.so').aclnnEmbedding is not None)"
 
@@ -50,6 +50,12 @@ def test_doctor_finds_a_sound_installation_sound(tool):
     assert run.code == 0 and not [each for each in found.values() if each[0] == "problem"]
     assert found["SIMD level"] == ("ok", "baseline") and found["threads"] == ("ok", "3")
     assert found["product"][1].startswith("Ascend910B1 ")
+
+
+def test_doctor_says_once_what_holds_for_several_libraries(new_tool):
+    printed = new_tool("doctor", LD_LIBRARY_PATH="", COLUMNS="200").stdout
+    named = ", ".join(f"{name} here" for name in doctor._NAMES)
+    assert printed.count("source set_env.sh") == 1 and named in printed
 
 
 def test_doctor_names_an_unknown_product(tool):
