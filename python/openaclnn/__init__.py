@@ -6,7 +6,6 @@ Every operator that `operators` has a module for is a function here, made when i
 """
 
 import importlib
-import pkgutil
 
 from .errors import AclError, Error, InputError, ToolkitNotFound
 
@@ -22,6 +21,8 @@ def __getattr__(name: str):
         return [*_ERRORS, *VERSIONS]
     if name == "ops":
         return importlib.import_module(f"{__name__}.ops")
+    import pkgutil
+
     # Names of other modules pass here while they are imported, perhaps by the operators' own.
     folders = [f"{each}/operators" for each in __path__]
     if name in (each.name for each in pkgutil.iter_modules(folders)):

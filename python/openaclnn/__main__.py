@@ -3,9 +3,14 @@
 
 import sys
 
+from . import __version__
+
 
 def main() -> None:
     """Runs the tool; an interrupt while its modules are imported ends it quietly too."""
+    if sys.argv[1:] == ["--version"]:  # what scripts ask often needs none of the tool's modules
+        print(__version__)
+        return
     try:
         from . import cli
 

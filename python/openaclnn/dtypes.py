@@ -2,6 +2,7 @@
 """The data types: their names in C and in NumPy, and how the floating ones round."""
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -68,6 +69,7 @@ def all_types() -> tuple[DataType, ...]:
     return _TABLE
 
 
+@cache  # NumPy makes the name anew each time; the table of support asks 29,505 times
 def name_of(acl_name: str) -> str:
     """The NumPy name of a type that the libraries call `acl_name`."""
     entry = _BY_ACL_NAME.get(acl_name)

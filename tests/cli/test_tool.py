@@ -3,6 +3,8 @@
 
 import itertools
 import re
+import subprocess
+import sys
 from datetime import datetime
 from pathlib import Path
 
@@ -271,6 +273,16 @@ def test_version(tool):
     build_file = (Path(__file__).parents[2] / "CMakeLists.txt").read_text()
     run = tool("--version")
     assert run.code == 0 and f"project(openaclnn VERSION {run.stdout.strip()} " in build_file
+
+
+def test_version_needs_none_of_the_modules():
+    code = (
+        "import sys; sys.argv = ['openaclnn', '--version']\n"
+        "from openaclnn.__main__ import main; main()\n"
+        "print(*{'numpy', 'rich', 'typer', 'openaclnn.cli'}.intersection(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{__version__}\n\n"
 
 
 def test_the_release_has_notes_of_one_date():
