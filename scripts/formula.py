@@ -75,7 +75,7 @@ def _statements(text: str):
         yield f"{name.strip()} = {head}", tail.strip()
 
 
-def _name(text: str) -> str:
+def name(text: str) -> str:
     """A name: one letter in italics, longer ones upright; what follows the first _ below it."""
     base, _, below = text.partition("_")
     shown = base if len(base) == 1 else rf"\mathrm{{{base}}}"
@@ -176,25 +176,25 @@ class _Reader:
             raise FormulaError(f"{self.text}: found {token}, expected a value")
         if token in _FUNCTIONS:
             return f"{_FUNCTIONS[token]} {self.value()}"
-        return self.marked(_name(token))
+        return self.marked(name(token))
 
-    def marked(self, name: str) -> str:
-        """The name with its power and its subscripts."""
+    def marked(self, base: str) -> str:
+        """A name with its power and its subscripts."""
         if self._next() == "^":
             self._take()
             power = self.value()
-            return f"{name}^{{{power.removeprefix('(').removesuffix(')')}}}"
+            return f"{base}^{{{power.removeprefix('(').removesuffix(')')}}}"
         if self._next() != "[":
-            return name
+            return base
         self._take("[")
         places = [self.place()]
         while self._next() == ",":
             self._take()
             places.append(self.place())
         self._take("]")
-        if "_" in name:  # one subscript above another cannot be read
-            return rf"{name}[{', '.join(places)}]"
-        return f"{name}_{{{', '.join(places)}}}"
+        if "_" in base:  # one subscript above another cannot be read
+            return rf"{base}[{', '.join(places)}]"
+        return f"{base}_{{{', '.join(places)}}}"
 
     def place(self) -> str:
         return rf"\text{{{self._take()}}}" if self._next() == ":" else self.sum()

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import nbformat
 import notebook_page
+import operator_formulas
+import record_formulas
 import runtime_pages
 import typer.main
 from operator_records import read_topics
@@ -79,7 +81,8 @@ def operator(each, about: dict) -> str:
     follows = f"Follows the vendor's page {page}.\n\n" if page else ""
     shown = f"As NumPy: `{' '.join(numpy.split())}`\n\n" if numpy else ""
     return (
-        f"\n## {each.api}\n\n    {' '.join(each.formula.split())}\n\n"
+        f"\n## {each.api}\n\n{operator_formulas.block(record_formulas.latex(each))}\n"
+        f"In words: `{' '.join(each.formula.split())}`\n\n"
         f"Types: {types}. Header: `aclnnop/aclnn_{each.header}.h`.\n\n{follows}{shown}"
         f"| parameter | kind | meaning |\n|---|---|---|\n{rows}"
     )

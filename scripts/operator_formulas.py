@@ -20,9 +20,14 @@ _OTHER = {"forward": "backward", "backward": "forward"}
 _CALLED = {"forward": "Forward", "backward": "Gradient"}
 
 
+def block(latex: str) -> str:
+    """A formula in Markdown."""
+    return f"```{{math}}\n{latex}\n```\n"
+
+
 def math(text: str) -> str:
-    """A block of Markdown."""
-    return f"```{{math}}\n{formula.latex(text)}\n```\n"
+    """The same of a formula in the notation of headers and READMEs."""
+    return block(formula.latex(text))
 
 
 def shapes(entry: header_comments.Entry, tensors: list[str]) -> str:

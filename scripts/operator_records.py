@@ -19,7 +19,8 @@ A file has a [domain] of its topic and an [[operator]] for each operator:
                 between equal types), or a list
     formula     what is computed, in words
     numpy       the same as an expression of NumPy, of which tests/supporting/ makes the tests: a
-                value for each output, None for one that is left alone
+                value for each output, None for one that is left alone; the site shows it in
+                LaTeX, by the rules of latex.toml
     cases       the function there that draws arguments which fit each other; without it operands
                 are broadcast
     samples     what values parameters have there: { self = "positive" }
