@@ -7,8 +7,10 @@ python3 scripts/generate_site.py FOLDER: needs .venv, no library; without one it
 notebook was not run, and its page has no pictures.
 """
 
+import json
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -63,6 +65,26 @@ def environment() -> str:
     return "# Environment\n" + section.replace("](docs/", "](/docs/")
 
 
+@cache
+def _calls() -> dict[str, list[str]]:
+    """The calls of frameworks that are measured, by the operators that they make."""
+    found: dict[str, list[str]] = {}
+    for call, apis in json.loads((ROOT / "docs/figures/called.json").read_text()).items():
+        for api in apis:
+            found.setdefault(api, []).append(call)
+    return found
+
+
+def performance(api: str) -> str:
+    """Where its time is told."""
+    calls = _calls().get(api)
+    if not calls:
+        return "Performance: not measured; no call that `openaclnn bench` times makes it."
+    table = "/docs/figures/README.md#calls-of-frameworks-npu-beside-cpu"
+    named = ", ".join(f"`{each}`" for each in calls)
+    return f"Performance: [beside PyTorch on the CPU]({table}), as a part of {named}."
+
+
 def operator(each, about: dict) -> str:
     about = {**about, **each.record.get("about", {})}
     if each.in_place:
@@ -84,7 +106,7 @@ def operator(each, about: dict) -> str:
         f"\n## {each.api}\n\n{operator_formulas.block(record_formulas.latex(each))}\n"
         f"In words: `{' '.join(each.formula.split())}`\n\n"
         f"Types: {types}. Header: `aclnnop/aclnn_{each.header}.h`.\n\n{follows}{shown}"
-        f"| parameter | kind | meaning |\n|---|---|---|\n{rows}"
+        f"| parameter | kind | meaning |\n|---|---|---|\n{rows}\n{performance(each.api)}\n"
     )
 
 

@@ -45,3 +45,17 @@ def test_a_header_s_page_of_the_vendor_is_named(header):
     link = r"\[(\w+)\]\(https://www\.hiascend\.com/\S+\), CANN \d\.\d(?:\.RC\d)?, and"
     name = re.search(link, page)[1]
     assert re.search(rf"^### .*\b{name}\b", page, re.M), "the page is of something else"
+
+
+def test_an_operator_s_figures_are_those_of_the_calls_that_make_it():
+    assert "(/docs/figures/README.md#calls-of-frameworks-npu-beside-cpu), as a part of `softmax`, " in (
+        generate_site.performance("aclnnSoftmax")
+    )
+    assert "not measured" in generate_site.performance("aclnnErfinv")
+
+
+def test_every_call_whose_operators_are_named_has_figures():
+    figures = (generate_site.ROOT / "docs/figures/README.md").read_text("utf-8")
+    table = figures.partition("## Calls of frameworks, NPU beside CPU")[2]
+    measured = set(re.findall(r"^\| (.+?)(?: \(!\))? \| \w+ \| \d", table, re.M))
+    assert {call for calls in generate_site._calls().values() for call in calls} == measured

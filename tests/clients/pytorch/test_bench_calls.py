@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every call that `openaclnn bench --all` times through torch-npu runs, on small tensors."""
 
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 import torch
 
@@ -16,3 +22,17 @@ def test_call(call, dtype):
         run()
         run()
     torch.npu.synchronize()
+
+
+@pytest.mark.skipif(
+    not torch.__version__.startswith("2.8.")
+    or os.environ.get("OPENACLNN_SOC") != "Ascend910B1"
+    or os.environ.get("TASK_QUEUE_ENABLE") != "1",
+    reason="the documentation has the operators of torch 2.8 on Ascend910B1, once is enough",
+)
+def test_the_documentation_has_the_operators_of_each_call(tmp_path):
+    file = tmp_path / "called.json"
+    command = [sys.executable, "-W", "ignore", "-m", "openaclnn.benchmark.called", str(file)]
+    subprocess.run(command, check=True)
+    documented = Path(__file__).resolve().parents[3] / "docs/figures/called.json"
+    assert json.loads(documented.read_text()) == json.loads(file.read_text())
