@@ -127,6 +127,9 @@ def _call(api: str, declared: Declared, given: dict):
                 outputs[each.name] = _asked(each, value)
         elif each.is_tensor and value is not None:
             inputs[each.name] = _tensors(each, value)
+    if not outputs:
+        named = " or ".join(_spelled(each.name) for each in declared.outputs)
+        raise InputError(f"{api} has no output to write, expected {named} to be True")
     for each in declared.arguments:
         if not each.is_tensor:
             attributes[each.name] = _attribute(each, values[each.name], inputs)

@@ -123,10 +123,12 @@ def test_every_operator_is_a_function():
         (lambda: ops.abs(A, out="bogus"), (InputError, "out is 'bogus', expected a dtype or")),
         (lambda: ops.abs(A, out=((-1,), float)), (InputError, r"out shape is \(-1,\), expected len")),
         (lambda: ops.cat(A, 0), (InputError, "tensors is ndarray, expected a list of arrays")),
+        (lambda: ops.layer_norm_backward(A, A, [3], A[:, :1], A[:, :1], None, None, [False] * 3),
+         (InputError, "no output to write, expected gradInputOut or .* to be True")),
         (lambda: ops.ad, (AttributeError, "openaclnn.ops has no operator ad; did you mean add")),
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_refusals(call, refusal):
     kind, words = refusal
     with pytest.raises(kind, match=words):
