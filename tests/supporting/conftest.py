@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "scripts"))
 os.environ.setdefault("OPENACLNN_SOC", "Ascend910B1")
 os.environ.setdefault("OPENACLNN_CHECK", "full")
 FOLDER = tempfile.TemporaryDirectory()

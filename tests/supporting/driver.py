@@ -58,7 +58,10 @@ class Prepared:
 
 def prepare(record: Record, number: int) -> Prepared:
     """The arguments of a case in device memory's layouts, and its expected results."""
-    draw = Draw(record, number)
+    return prepared(record, Draw(record, number))
+
+
+def prepared(record: Record, draw: Draw) -> Prepared:
     case = cases.numbers(record.cases)(draw)
     for each in record.plain("float"):
         case.arguments[each.name] = float(np.float32(case.arguments[each.name]))
