@@ -25,6 +25,9 @@ from openaclnn import ToolkitNotFound, cli, libraries
 
 ROOT = Path(__file__).resolve().parent.parent
 SUMMARY = "`openaclnn COMMAND --help` says the same, and `openaclnn list` what runs on which product."
+EXAMPLES = """\
+Examples are Python, after `import numpy as np` and `from openaclnn import ops`, with what this
+version prints as Ascend910B1. `openaclnn call` does the same on files."""
 
 
 def escaped(text: str) -> str:
@@ -85,7 +88,19 @@ def performance(api: str) -> str:
     return f"Performance: [beside PyTorch on the CPU]({table}), as a part of {named}."
 
 
-def operator(each, about: dict) -> str:
+def examples() -> dict[str, str]:
+    """By operator; none where no library makes them."""
+    try:
+        libraries.find()
+    except ToolkitNotFound as error:
+        print(f"generate_site: the operators' examples are not run: {error}", file=sys.stderr)
+        return {}
+    import record_examples  # which loads the library
+
+    return record_examples.examples()
+
+
+def operator(each, about: dict, example: str = "") -> str:
     about = {**about, **each.record.get("about", {})}
     if each.in_place:
         about = {**about, "selfRef": f"{about.get('self', 'operand')}, and the result"}
@@ -106,14 +121,16 @@ def operator(each, about: dict) -> str:
         f"\n## {each.api}\n\n{operator_formulas.block(record_formulas.latex(each))}\n"
         f"In words: `{' '.join(each.formula.split())}`\n\n"
         f"Types: {types}. Header: `aclnnop/aclnn_{each.header}.h`.\n\n{follows}{shown}"
-        f"| parameter | kind | meaning |\n|---|---|---|\n{rows}\n{performance(each.api)}\n"
+        f"| parameter | kind | meaning |\n|---|---|---|\n{rows}\n"
+        f"{example}\n{performance(each.api)}\n"
     )
 
 
-def topic_page(topic) -> str:
+def topic_page(topic, made: dict[str, str]) -> str:
     names = ", ".join(f"`{each.api}`" for each in topic.operators)
-    head = f"# Supporting operators: {topic.name}\n\n{topic.text}\n\n{names}\n"
-    return head + "".join(operator(each, topic.about) for each in topic.operators)
+    head = f"# Supporting operators: {topic.name}\n\n{topic.text}\n\n{EXAMPLES}\n\n{names}\n"
+    parts = [operator(each, topic.about, made.get(each.api, "")) for each in topic.operators]
+    return head + "".join(parts)
 
 
 def notebook(folder: Path) -> str:
@@ -132,7 +149,8 @@ def main(arguments: list[str]) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     pages = {"cli": command_line(), "environment": environment()}
     pages |= runtime_pages.pages()
-    pages |= {f"supporting_{topic.name}": topic_page(topic) for topic in read_topics()}
+    made = examples()
+    pages |= {f"supporting_{topic.name}": topic_page(topic, made) for topic in read_topics()}
     pages["gradients"] = notebook(folder)
     for name, text in pages.items():
         (folder / f"{name}.md").write_text(text, "utf-8")

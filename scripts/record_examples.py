@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An example of each supporting operator: a call in Python with what it gave, which was made here.
+
+The arguments are those that tests/supporting/ draws, of the smallest case, in steps of 1/4.
+"""
+
+import os
+import re
+import sys
+from inspect import signature
+
+import numpy as np
+from operator_records import ROOT
+
+os.environ.setdefault("OPENACLNN_SOC", "Ascend910B1")
+os.environ.setdefault("OPENACLNN_CHECK", "off")  # what is refused is no example
+sys.path.append(str(ROOT / "tests/supporting"))
+
+import driver  # noqa: E402
+import functions  # noqa: E402
+import records  # noqa: E402
+from draw import Draw  # noqa: E402
+
+from openaclnn import ops  # noqa: E402
+from openaclnn.errors import Error  # noqa: E402
+
+FLOAT = np.dtype(np.float32)
+_TRIES = 10  # cases, of which the shortest is shown
+_LONG = 16  # elements of an array of floats from which on it is made from a formula
+_MOST = 1600  # characters of an example
+_LINES = 12  # of what it gave
+_WIDTH = 96
+
+
+def examples() -> dict[str, str]:
+    """By the name of the operator; of one that no short case serves there is none."""
+    found = {}
+    for record in records.load():
+        made = [each for number in range(_TRIES) if (each := _example(record, number))]
+        text = min(made, default=(False, ""), key=lambda each: (each[0], len(each[1])))[1]
+        if 0 < len(text) <= _MOST:
+            found[record.api] = text
+    return found
+
+
+def _example(record, number: int) -> tuple[bool, str] | None:
+    """Whether it says little, and the call with what it gives; None where it is refused."""
+    draw = Draw(record, number)
+    draw.style = "plain"
+    draw.first = FLOAT if FLOAT in record.types else record.types[0]
+    prepared = driver.prepared(record, draw)
+    if prepared.refused:
+        return None
+    given = functions.named(record, prepared)
+    floats = {each.name for each in record.plain("float")}
+    given = {each: float(str(np.float32(v))) if each in floats else v for each, v in given.items()}
+    for simple in (_short, _simple, np.asarray):
+        values = {name: _each(simple, value) for name, value in given.items()}
+        call = _call(ops._snake(record.name), values)
+        try:
+            result = eval(call, {"np": np, "ops": ops})  # what is shown is what is run
+        except Error:
+            continue
+        made = arrays([result])
+        few = max(each.size for each in (*arrays(given.values()), *made)) < 2
+        odd = any(each.size == 0 or not np.all(np.isfinite(each.astype(complex))) for each in made)
+        return few or odd, _text(call, result)
+    return None
+
+
+def arrays(values) -> list[np.ndarray]:
+    """Those among the values, and in their lists."""
+    many = [value for value in values if isinstance(value, list | tuple)]
+    return [each for each in values if isinstance(each, np.ndarray)] + [
+        each for inner in many for each in arrays(inner)
+    ]
+
+
+def _each(change, value):
+    if isinstance(value, list):
+        return [_each(change, one) for one in value]
+    is_real = isinstance(value, np.ndarray) and value.dtype.kind in "fV"
+    return change(value) if is_real else value
+
+
+def _simple(value: np.ndarray) -> np.ndarray:
+    """As FLOAT, in steps of 1/4."""
+    with np.errstate(all="ignore"):
+        return np.asarray(np.rint(value.astype(np.float64) * 4) / 4, np.float32)
+
+
+def _short(value: np.ndarray) -> np.ndarray | str:
+    """The same; of a long one what makes another, which is nowhere below 0."""
+    if value.size <= _LONG:
+        return _simple(value)
+    return f'(np.arange({value.size}, dtype="float32") % 7 / 4).reshape({value.shape})'
+
+
+def _call(name: str, given: dict) -> str:
+    unset = {each.name: each.default for each in signature(getattr(ops, name)).parameters.values()}
+    given = {each: value for each, value in given.items() if value is not unset[each]}
+    arguments = [f"{each}={_literal(value)}" for each, value in given.items()]
+    line = f"ops.{name}({', '.join(arguments)})"
+    if len(line) <= _WIDTH:
+        return line
+    return f"ops.{name}(\n" + "".join(f"    {each},\n" for each in arguments) + ")"
+
+
+def _literal(value) -> str:
+    if isinstance(value, str) and value.startswith("(np."):
+        return value
+    if isinstance(value, list):
+        return f"[{', '.join(map(_literal, value))}]"
+    if isinstance(value, np.ndarray):
+        return f'np.array({_numbers(value.tolist())}, "{value.dtype}")'
+    if isinstance(value, np.dtype):
+        return f'"{value}"'
+    if isinstance(value, tuple):  # a shape and a dtype
+        return f"({value[0]}, {_literal(value[1])})"
+    return _numbers(value.item() if isinstance(value, np.generic) else value)
+
+
+def _numbers(value) -> str:
+    return re.sub(r"\b(inf|nan)\b", r"np.\1", repr(value))
+
+
+def _text(call: str, result) -> str:
+    with np.printoptions(precision=6, suppress=True, linewidth=_WIDTH, threshold=32, edgeitems=2):
+        shown = "\n".join(map(repr, arrays([result])))
+    first, *rest = call.splitlines()
+    found = shown.splitlines()
+    found = found if len(found) <= _LINES else [*found[:_LINES], "..."]
+    lines = [f">>> {first}", *(f"... {line}" for line in rest), *found]
+    return "```pycon\n" + "".join(f"{line}\n" for line in lines) + "```\n"
