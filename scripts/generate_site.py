@@ -16,6 +16,7 @@ from pathlib import Path
 import nbformat
 import notebook_page
 import operator_formulas
+import operator_headers
 import record_formulas
 import runtime_pages
 import typer.main
@@ -100,6 +101,13 @@ def examples() -> dict[str, str]:
     return record_examples.examples()
 
 
+def types_of(given: str | list[str]) -> str:
+    """What all of its tensors may have."""
+    listed = isinstance(given, list)
+    words = ", ".join(given).replace("BF16", "BFLOAT16") if listed else operator_headers.TYPES[given]
+    return words + ("; BFLOAT16 on A2, A3 and 950" if "BFLOAT16" in words else "")
+
+
 def operator(each, about: dict, example: str = "") -> str:
     about = {**about, **each.record.get("about", {})}
     if each.in_place:
@@ -109,8 +117,7 @@ def operator(each, about: dict, example: str = "") -> str:
         f"{escaped(str(about.get(p.name, '')))} |\n"
         for p in each.parameters
     )
-    types = each.record.get("types", "")
-    types = types if isinstance(types, str) else ", ".join(types)
+    types = types_of(each.record["types"])
     numpy = "" if each.in_place else each.record.get("numpy", "")
     page = each.record.get("page", "")
     if "url" in each.record:
@@ -120,7 +127,8 @@ def operator(each, about: dict, example: str = "") -> str:
     return (
         f"\n## {each.api}\n\n{operator_formulas.block(record_formulas.latex(each))}\n"
         f"In words: `{' '.join(each.formula.split())}`\n\n"
-        f"Types: {types}. Header: `aclnnop/aclnn_{each.header}.h`.\n\n{follows}{shown}"
+        f"Types: {types}. Products: all. "
+        f"Header: `aclnnop/aclnn_{each.header}.h`.\n\n{follows}{shown}"
         f"| parameter | kind | meaning |\n|---|---|---|\n{rows}\n"
         f"{example}\n{performance(each.api)}\n"
     )

@@ -35,6 +35,12 @@ def test_a_record_s_page_of_the_vendor_is_named(record, said):
     assert said in section(**record)
 
 
+def test_types_are_those_of_tensors():
+    assert generate_site.types_of(["BF16", "DOUBLE"]) == "BFLOAT16, DOUBLE; BFLOAT16 on A2, A3 and 950"
+    assert generate_site.types_of(["INT8"]) == "INT8"
+    assert "Types: FLOAT, FLOAT16, BFLOAT16 and DOUBLE; " in section(types="real")
+
+
 def test_a_record_without_one_names_none():
     assert "vendor" not in section()
 

@@ -64,7 +64,8 @@ def _example(record, number: int) -> tuple[bool, str] | None:
         made = arrays([result])
         few = max(each.size for each in (*arrays(given.values()), *made)) < 2
         odd = any(each.size == 0 or not np.all(np.isfinite(each.astype(complex))) for each in made)
-        return few or odd, _text(call, result)
+        dull = not any(np.any(each) for each in made)
+        return few or odd or dull, _text(call, result)
     return None
 
 
