@@ -6,9 +6,12 @@ import json
 import os
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .errors import AclError, Error, ToolkitNotFound
-from .support import Support
+
+if TYPE_CHECKING:
+    from .support import Support
 
 _PACKAGE = Path(__file__).resolve().parent
 _LIBRARIES = (
@@ -83,8 +86,10 @@ class Toolkit:
         return " ".join(text.decode("utf-8", "replace").split()) if text else ""
 
     @cached_property
-    def support(self) -> Support:
+    def support(self) -> "Support":
         """Which dtypes each operator takes on each product."""
+        from .support import Support  # with NumPy, which nothing else here needs
+
         text = self.function("openaclnn_support_json", ctypes.c_char_p)()
         if not text:
             raise Error(self.recent_message() or "openaclnn_support_json returned null")

@@ -1,19 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Between the operators' options and typer: what is asked for, what is wrong, what was meant."""
+"""What the commands share with typer: what is asked for, what is wrong, what was meant."""
 
-import inspect
+import os
 import re
-from typing import Annotated, get_args, get_origin
+import sys
+from collections.abc import Callable
+from typing import Annotated
 
 import typer
 from typer.core import TyperGroup
 
 from . import libraries, names
-from .errors import Error, InputError
-from .operators import OPERATORS
-from .operators.options import Option
+from .errors import Error, ExitCode, InputError
 
+Soc = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Product to act as; default: OPENACLNN_SOC.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")]
+
+
+class LaterCommands(dict):
+    """Commands by name; one that is None is made when it is first looked at."""
+
+    def __init__(self, commands: dict, make: Callable):
+        super().__init__(commands)
+        self._make = make
+
+    def __getitem__(self, name: str):
+        if super().__getitem__(name) is None:
+            self[name] = self._make(name)
+        return super().__getitem__(name)
+
+    def get(self, name: str, default=None):
+        return self[name] if name in self else default
+
+    def items(self):
+        return [(name, self[name]) for name in self]
+
+    def values(self):
+        return [self[name] for name in self]
 
 
 class Commands(TyperGroup):
@@ -54,26 +79,10 @@ def _apis() -> list[str]:
     try:
         support = libraries.load().support
     except Error:
+        from .operators import OPERATORS
+
         return [each.function.api for each in OPERATORS]
     return [each.api for each in (*support.operators, *support.supporting)]
-
-
-def typed(parameter: inspect.Parameter) -> inspect.Parameter:
-    """The parameter of an operator's `read` with typer's own option."""
-    if get_origin(parameter.annotation) is not Annotated:
-        return parameter
-    kind, option = get_args(parameter.annotation)
-    if not isinstance(option, Option):
-        return parameter
-    name = option.names[0] if option.names else "--" + parameter.name.replace("_", "-")
-
-    def check(value):
-        option.check(name, value)
-        return value
-
-    callback = check if option.unit != 1 else None
-    made = typer.Option(*option.names, callback=callback, **option.settings)
-    return parameter.replace(annotation=Annotated[kind, made])
 
 
 def complaint(error: typer.BadParameter) -> str:
@@ -88,3 +97,14 @@ def complaint(error: typer.BadParameter) -> str:
         return f"Invalid value for {max(param.opts, key=len)}: {said}"  # which repeats the value
     wanted = said.removeprefix("Input should be ")
     return f"{max(param.opts, key=len)} is {first['input']}, expected {wanted}"
+
+
+def select_product(soc: str | None) -> None:
+    if soc is not None:
+        os.environ["OPENACLNN_SOC"] = soc
+
+
+def tell(error, code: ExitCode) -> ExitCode:
+    """One line on stderr; the exit code that belongs to it."""
+    print(f"openaclnn: {' '.join(str(error).split())}", file=sys.stderr)
+    return code

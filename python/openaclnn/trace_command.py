@@ -11,7 +11,7 @@ from .errors import ExitCode, InputError
 from .npy import check_writable
 from .parser import Commands, Json
 
-app = typer.Typer(
+_group = typer.Typer(
     cls=Commands,
     help="Read what OPENACLNN_TRACE=FILE recorded; the file also opens in ui.perfetto.dev.",
     epilog="Example: OPENACLNN_TRACE=t.json openaclnn run -- ./my_program; "
@@ -19,7 +19,7 @@ app = typer.Typer(
 )
 
 
-@app.command("summary", epilog="Example: openaclnn trace summary t.json --plot t.svg")
+@_group.command("summary", epilog="Example: openaclnn trace summary t.json --plot t.svg")
 def _summary(
     file: Annotated[Path, typer.Argument(help="A file that OPENACLNN_TRACE named.")],
     plot: Annotated[
@@ -44,7 +44,7 @@ def _summary(
     return ExitCode.OK
 
 
-@app.command("merge", epilog="Example: openaclnn trace merge t-0.json t-1.json -o t.json")
+@_group.command("merge", epilog="Example: openaclnn trace merge t-0.json t-1.json -o t.json")
 def _merge(
     files: Annotated[list[Path], typer.Argument(help="A trace of each rank, in their order.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")],
@@ -60,3 +60,7 @@ def _merge(
     else:
         trace_merge.print_merged(merged, output)
     return ExitCode.OK
+
+
+app = typer.Typer()
+app.add_typer(_group, name="trace")

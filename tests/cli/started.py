@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from subprocess import PIPE, Popen
 
-from openaclnn import cli
+from openaclnn import cli, operator_commands, tool_commands, trace_command  # noqa: F401
 
 LIMIT_S = 300  # libraries that count their lines are ten times as slow
 

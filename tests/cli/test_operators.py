@@ -14,7 +14,7 @@ from conftest import refused, save
 from worked import BY_NAME, RANDOM, WORKED, file_of
 
 import openaclnn
-from openaclnn import cli, libraries
+from openaclnn import libraries, operator_commands
 from openaclnn.operators import FORWARDS, GRADIENTS, OPERATORS, VERSIONS
 
 EVERY = pytest.mark.parametrize("worked", WORKED, ids=lambda each: each.name)
@@ -38,7 +38,7 @@ def test_gradients_come_first():
 
 
 def test_every_operator_has_a_verb_of_its_own():
-    assert cli._spelled("weightGradOut") == "--weight-grad-out" and cli._spelled("y") == "--y"
+    assert operator_commands._spelled("weightGradOut") == "--weight-grad-out" and operator_commands._spelled("y") == "--y"
     assert {each.verb for each in WORKED} == {"grad", "forward"}
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
+import typer.main
 from conftest import refused, save
 
 from openaclnn import __version__, cli, npy
@@ -283,6 +284,18 @@ def test_version_needs_none_of_the_modules():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == f"{__version__}\n\n"
+
+
+def test_starting_a_program_needs_no_numpy():
+    code = "import sys; from openaclnn import cli; print(*{'numpy', 'rich.table'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"
+
+
+def test_every_command_is_made_when_it_is_asked_for():
+    commands = typer.main.get_command(cli.app).commands
+    assert list(commands) == list(cli._MODULES) and None not in commands.values()
+    assert commands["trace"].name == "trace" and commands.get("trade") is None
 
 
 def test_the_release_has_notes_of_one_date():

@@ -9,7 +9,7 @@ import numpy as np
 from conftest import Finished, refused, save
 
 import openaclnn
-from openaclnn import cli
+from openaclnn import operator_commands
 from openaclnn.operators import OPERATORS, VERSIONS
 from openaclnn.operators.operator import Example, Operator
 
@@ -46,7 +46,7 @@ class Worked:
     def outputs(self) -> dict[str, tuple[str, np.ndarray]]:
         """The option of each output, and its values."""
         expected = self.example.outputs.items()
-        return {name: (cli._spelled(name), array) for name, array in expected}
+        return {name: (operator_commands._spelled(name), array) for name, array in expected}
 
     @property
     def writes(self) -> list[str]:

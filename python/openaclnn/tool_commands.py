@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands of the tool that ask the libraries, or look at what these have written."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import demo, doctor, explain, libraries, replay, report
+from .any_operator import call_by_name
+from .errors import ExitCode, InputError
+from .operators import OPERATORS
+from .parser import Json, Soc, select_product, tell
+from .text import Text
+
+app = typer.Typer()
+
+
+@app.command("list", epilog="Example: openaclnn list --operator embedding_dense_backward")
+def _list(
+    operator: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only this operator.")
+    ] = None,
+    product: Annotated[
+        str | None, typer.Option("--product", "--soc", metavar="NAME", help="Only this product.")
+    ] = None,
+    json: Json = False,
+) -> ExitCode:
+    """Print operators x products x dtypes, and the supporting operators."""
+    support = libraries.load().support
+    apis = {each.name: each.function.api for each in OPERATORS}
+    if operator is not None:
+        support = support.only_operator(apis.get(operator, operator))
+    if product is not None:
+        support = support.only_product(product)
+    if json:
+        report.json_document(support)
+    else:
+        report.print_support(support)
+    return ExitCode.OK
+
+
+@app.command("demo", epilog="Example: openaclnn demo --text book.txt")
+def _demo(
+    text: Annotated[
+        Path | None, typer.Option(help="A text, UTF-8 or GBK; default: Alice in Wonderland.")
+    ] = None,
+    width: Annotated[
+        int, typer.Option(min=16, help="Elements of a word's vector, a multiple of 16.")
+    ] = 256,
+    soc: Soc = None,
+    json: Json = False,
+) -> ExitCode:
+    """Run, check and time every operator on a real text."""
+    select_product(soc)
+    if width % 16 != 0:
+        raise InputError(f"--width is {width}, expected a multiple of 16")
+    words = Text.read(text or libraries.find() / demo.TEXT)
+    runs, refusals = demo.run(words, width)
+    if json:
+        report.json_document(
+            {
+                **report.environment(),
+                "words": words.indices.size,
+                "paragraphs": words.paragraphs.size,
+                "runs": [run.document() for run in runs],
+                "not_supported": refusals,
+            }
+        )
+    else:
+        for refusal in refusals:
+            print(f"{refusal.operator} {refusal.dtype}: {refusal.message}")
+        report.print_runs(runs)
+    return ExitCode.OK if all(run.ok for run in runs) else ExitCode.NUMBERS_DIFFER
+
+
+@app.command(
+    "explain", epilog="Example: openaclnn explain 561103, or: make 2>&1 | openaclnn explain"
+)
+def _explain(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(help="Codes, names or lines of a log; without any, standard input."),
+    ] = None,
+    json: Json = False,
+) -> ExitCode:
+    """Say what an error code means and what to do about it."""
+    entries = explain.explain(" ".join(words) if words else sys.stdin.read())
+    if json:
+        report.json_document(explain.document(entries))
+    else:
+        explain.print_entries(entries)
+    return ExitCode.OK
+
+
+@app.command(
+    "call",
+    epilog="Example: openaclnn call aclnnAdd --self a.npy --other b.npy --alpha 1 --out sum.npy",
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+)
+def _call(
+    context: typer.Context,
+    api: Annotated[str, typer.Argument(metavar="ACLNN_NAME", help="The C function, phase 2.")],
+    soc: Soc = None,
+    json: Json = False,
+) -> ExitCode:
+    """Call an operator; its parameters are options by the names that the header gives.
+
+    Tensors are .npy files or FILE.safetensors[:NAME]; random:2,3:int64 is one of random numbers, and
+    --shape 2,3[:DTYPE] makes all inputs such that are left out. An output is FILE[:SHAPE[:DTYPE]];
+    without them it is as the operator wants it; what is worked on in place is FILE[:RESULT]. What may
+    be null may be left out. Lists of numbers are 1,2,3; of lists of tensors each member is an option,
+    --x a.npy --x b.npy, or a .safetensors file all of them.
+    """
+    select_product(soc)
+    os.environ.setdefault("OPENACLNN_CHECK", "off")
+    files = call_by_name(api, context.args)
+    if json:
+        report.json_document({"operator": api, "files": {n: str(p) for n, p in files.items()}})
+    else:
+        for name, path in files.items():
+            print(f"{path}: {name}")
+    return ExitCode.OK
+
+
+@app.command("doctor", epilog="Example: openaclnn doctor --json")
+def _doctor(soc: Soc = None, json: Json = False) -> ExitCode:
+    """Look at what a program would load here; exit code 4 when something is wrong."""
+    select_product(soc)
+    findings = doctor.examine()
+    if json:
+        report.json_document({"findings": findings})
+    else:
+        doctor.print_findings(findings)
+    return ExitCode.RUNTIME if doctor.has_problem(findings) else ExitCode.OK
+
+
+@app.command(
+    "replay",
+    epilog="Example: OPENACLNN_CAPTURE=calls openaclnn run -- ./my_program; "
+    "openaclnn replay calls",
+)
+def _replay(
+    folder: Annotated[Path, typer.Argument(help="A captured call, or a folder of them.")],
+    c: Annotated[
+        Path | None,
+        typer.Option("--c", metavar="FILE", help="Write a C program that makes the call; - prints."),
+    ] = None,
+    soc: Soc = None,
+    json: Json = False,
+) -> ExitCode:
+    """Run captured calls again; compare with the reference and with what was captured."""
+    select_product(soc)
+    captures = replay.read(folder)
+    for left in replay.unfinished(folder):
+        tell(f"{left} is no whole call: its process was killed, or still writes it", ExitCode.OK)
+    if c is not None:
+        return _write_program(captures, folder, c)
+    replay.select_product(captures)
+    results = [replay.replay(each) for each in captures]
+    if json:
+        report.json_document({"calls": [replay.document(each) for each in results]})
+    else:
+        replay.print_results(results)
+    return ExitCode.OK if all(each.ok for each in results) else ExitCode.NUMBERS_DIFFER
+
+
+def _write_program(captures: list[replay.Capture], folder: Path, file: Path) -> ExitCode:
+    if len(captures) != 1:
+        raise InputError(f"{folder} has {len(captures)} calls, expected the folder of one for --c")
+    text = replay.c_program(captures[0], libraries.find() / "include")
+    if str(file) == "-":
+        print(text, end="")
+    else:
+        file.write_text(text, "ascii")
+    return ExitCode.OK
