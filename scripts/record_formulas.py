@@ -240,6 +240,11 @@ class _Writer:
         members = ", ".join(map(self.write, node.elts))
         return members if len(node.elts) == 1 else f"({members})"
 
+    def _attribute(self, node) -> str:
+        if node.attr != "shape":
+            raise FormulaError(f"latex.toml has no rule for {ast.unparse(node)}")
+        return rf"\operatorname{{shape}}({self.write(node.value)})"
+
     def _unaryop(self, node) -> str:
         value = self.write(node.operand)
         if isinstance(node.op, ast.Invert):

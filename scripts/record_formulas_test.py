@@ -49,6 +49,7 @@ def test_every_operator_has_a_formula(api):
         ("np.where(self > 0, 1, np.where(self < 0, -1, 0))",
          r"\begin{cases}1 & \text{if } {self} > 0 \\ -1 & \text{if } {self} < 0"
          r" \\ 0 & \text{otherwise}\end{cases}"),
+        ("self.shape[0]", r"\operatorname{shape}({self})[0]"),
         ("self * 1e-12", r"{self} \cdot 10^{-12}"),
     ],
 )  # fmt: skip
@@ -68,8 +69,9 @@ def test_an_operator_in_place_reads_what_it_writes():
 
 
 def test_an_unknown_function_is_named():
-    with pytest.raises(record_formulas.FormulaError, match="aclnnAdd: latex.toml .* bessel"):
-        of("bessel(self)")
+    for expression in ("bessel(self)", "self.bessel", "np.bessel(self, 1)"):
+        with pytest.raises(record_formulas.FormulaError, match="aclnnAdd: latex.toml .*bessel"):
+            of(expression)
 
 
 def test_each_rule_is_of_some_operator():
