@@ -15,7 +15,6 @@ from pathlib import Path
 
 import nbformat
 import notebook_page
-import operator_formulas
 import operator_headers
 import record_formulas
 import runtime_pages
@@ -125,7 +124,7 @@ def operator(each, about: dict, example: str = "") -> str:
     follows = f"Follows the vendor's page {page}.\n\n" if page else ""
     shown = f"As NumPy: `{' '.join(numpy.split())}`\n\n" if numpy else ""
     return (
-        f"\n## {each.api}\n\n{operator_formulas.block(record_formulas.latex(each))}\n"
+        f"\n## {each.api}\n\n{record_formulas.markdown(each)}\n"
         f"In words: `{' '.join(each.formula.split())}`\n\n"
         f"Types: {types}. Products: all. "
         f"Header: `aclnnop/aclnn_{each.header}.h`.\n\n{follows}{shown}"

@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 
 import formula
+import operator_formulas
 from operator_records import RECORDS
 
 _RULES = RECORDS / "latex.toml"
@@ -50,6 +51,39 @@ class FormulaError(ValueError):
 
 def latex(operator) -> str:
     """The formula of an operator: a row for each output that it writes, then what they need."""
+    rows, notes = _parts(operator)
+    return _aligned(rows + [rf"&\quad {note}" for note in notes])
+
+
+def markdown(operator) -> str:
+    """The same for a page: what the rows need is text, which has lines as wide as a telephone."""
+    rows, notes = _parts(operator)
+    return "\n".join([operator_formulas.block(_aligned(rows)), *map(_said_below, notes)])
+
+
+def _said_below(note: str) -> str:
+    """One of what the rows need; a wide one is a formula that can be scrolled."""
+    return operator_formulas.block(note) if r"\begin" in note else f"- {_prose(note)}\n"
+
+
+def _prose(note: str) -> str:
+    """LaTeX as words with formulas between them."""
+    parts = re.split(r"\\text\{([^{}]*)\}", note)
+    shown = [
+        part if k % 2 else f" {{math}}`{part.strip()}` " if part.strip() else part
+        for k, part in enumerate(parts)
+    ]
+    return re.sub(r" +([,;:.)]|-th)|(\() +", r"\1\2", " ".join("".join(shown).split()))
+
+
+def _aligned(rows: list[str]) -> str:
+    if len(rows) == 1:
+        return rows[0].replace("&", "", 1)
+    return r"\begin{aligned}" + r" \\ ".join(rows) + r"\end{aligned}"
+
+
+def _parts(operator) -> tuple[list[str], list[str]]:
+    """The rows, and what they need."""
     source = " ".join(operator.record["numpy"].split())
     writer = _Writer(operator, rules())
     try:
@@ -62,10 +96,7 @@ def latex(operator) -> str:
     if len(values) > len(names):
         raise FormulaError(f"{operator.api}: {len(values)} results for {', '.join(names)}")
     rows = [_row(operator, *pair) for pair in zip(names, values, strict=False) if pair[1]]
-    rows += [rf"&\quad {note}" for note in writer.notes]
-    if len(rows) == 1:
-        return rows[0].replace("&", "", 1)
-    return r"\begin{aligned}" + r" \\ ".join(rows) + r"\end{aligned}"
+    return rows, list(writer.notes)
 
 
 def _row(operator, name: str, value: str) -> str:

@@ -68,6 +68,16 @@ def test_an_operator_in_place_reads_what_it_writes():
     )
 
 
+def test_what_a_formula_needs_is_text_on_a_page():
+    page = record_formulas.markdown(OPERATORS["aclnnPdist"])
+    block, _, notes = page.partition("```\n\n")
+    assert block.startswith("```{math}\n\\mathrm{out}_{k} = ") and "quad" not in page
+    assert notes == (
+        "- {math}`(i, j)`: the {math}`k`-th of the pairs {math}`i < j`, in order of {math}`i`,"
+        " then of {math}`j`\n"
+    )
+
+
 def test_an_unknown_function_is_named():
     for expression in ("bessel(self)", "self.bessel", "np.bessel(self, 1)"):
         with pytest.raises(record_formulas.FormulaError, match="aclnnAdd: latex.toml .*bessel"):
