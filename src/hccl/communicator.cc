@@ -135,21 +135,9 @@ Moved::Result Communicator::Progress() {
 }
 
 Status Communicator::LostPeer(uint32_t peer) const {
-  const auto what = [](PeerState state) {
-    switch (state) {
-      case PeerState::kDied:
-        return "has died or cannot be reached";
-      case PeerState::kLeft:
-        return "has destroyed its communicator";
-      case PeerState::kGaveUp:
-        return "has given up, since an operation has failed there";
-      default:
-        return "cannot be watched any more, since the root's rank has died";
-    }
-  };
   return Status(HCCL_E_REMOTE,
                 Concat("rank ", peer, " of communicator ", name(), " ",
-                       what(engine_->peer_state(peer)), ", expected all ranks to take part"));
+                       WordsOf(engine_->peer_state(peer)), ", expected all ranks to take part"));
 }
 
 void Communicator::NoteRemoteError(const Status& status) {

@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "common/status.h"
@@ -50,14 +49,23 @@ enum class PeerState {
   kUnheard  // whether it lives cannot be known any more: the root's rank, which would tell, died
 };
 
+/// What a message says of a peer that is not alive.
+inline const char* WordsOf(PeerState state) {
+  switch (state) {
+    case PeerState::kDied:
+      return "has died or cannot be reached";
+    case PeerState::kLeft:
+      return "has destroyed its communicator";
+    case PeerState::kGaveUp:
+      return "has given up, since an operation has failed there";
+    default:
+      return "cannot be watched any more, since the root's rank has died";
+  }
+}
+
 class Engine {
  public:
   virtual ~Engine() = default;
-
-  /// What the other ranks need to reach this one.
-  virtual std::string address() const = 0;
-  /// With everybody's, in the order of the ranks.
-  virtual Status Connect(const std::vector<std::string>& addresses) = 0;
 
   /// Begins to move the message; it is the engine's until its owner has been told.
   virtual void Begin(Transfer* transfer) = 0;

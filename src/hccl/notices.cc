@@ -65,9 +65,22 @@ void Notices::ReadLine(uint32_t peer) {
   }
 }
 
+void Notices::Arrive() {
+  if (root_) return HearArrival();
+  Say(News::kArrived);
+}
+
+void Notices::HearArrival() {
+  if (root_ && ++arrived_ < lines_.size()) return;
+  arrived_ = 0;
+  ++gatherings_;
+  if (root_) Say(News::kArrived);
+}
+
 // Of itself a rank says that it leaves; of others only the root speaks.
 void Notices::Hear(uint32_t from, const Frame& frame) {
   if (frame.rank >= lines_.size() || (root_ && frame.rank != from)) return;
+  if (frame.news == News::kArrived) return HearArrival();
   Learn(frame.rank, StateOf(frame.news));
 }
 

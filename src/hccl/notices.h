@@ -28,6 +28,10 @@ class Notices {
   void AddDescriptors(std::vector<pollfd>* descriptors) const;
   /// This is the root's, and another rank may still need it.
   bool relays() const;
+  /// This rank has come so far; Read hears from the root when all have.
+  void Arrive();
+  /// How often all ranks have arrived.
+  uint32_t gatherings() const { return gatherings_; }
   /// Says that this rank goes in good order. Needs no memory.
   void Leave() const { Say(News::kLeft); }
   /// An operation has failed here, and no other will end well: Read says so.
@@ -38,7 +42,7 @@ class Notices {
   void Close() { lines_.clear(); }
 
  private:
-  enum class News : uint32_t { kLeft = 1, kDied = 2, kGaveUp = 3 };
+  enum class News : uint32_t { kLeft = 1, kDied = 2, kGaveUp = 3, kArrived = 4 };
   struct Frame {
     News news;
     uint32_t rank;
@@ -52,6 +56,7 @@ class Notices {
   void ReadLine(uint32_t peer);
   void Hear(uint32_t from, const Frame& frame);
   void Learn(uint32_t peer, PeerState state);
+  void HearArrival();
   void Say(News news) const;
   static PeerState StateOf(News news);
   static News NewsOf(PeerState state);
@@ -60,6 +65,8 @@ class Notices {
   const uint32_t rank_;
   const bool root_;
   std::atomic<bool> gives_up_{false};
+  size_t arrived_ = 0;  // of the root: ranks, since all had
+  uint32_t gatherings_ = 0;
   std::vector<Line> lines_;  // by rank
   std::unique_ptr<std::atomic<PeerState>[]> states_;
 };

@@ -96,8 +96,6 @@ class ProcessEngine final : public Engine {
   ProcessEngine(std::shared_ptr<Exchange> exchange, uint32_t rank)
       : exchange_(std::move(exchange)), rank_(rank) {}
 
-  std::string address() const override { return {}; }
-  Status Connect(const std::vector<std::string>&) override { return {}; }
   void Begin(Transfer* transfer) override { exchange_->Begin(rank_, transfer); }
   void Cancel(Transfer* transfer) override { exchange_->Cancel(rank_, transfer); }
   bool Progress() override { return false; }

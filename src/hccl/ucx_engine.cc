@@ -8,8 +8,12 @@
 
 #if __has_include(<ucp/api/ucp.h>)
 
+#include <poll.h>
+
 #include <atomic>
 #include <chrono>
+#include <string>
+#include <thread>
 #include <vector>
 
 #include "hccl/notices.h"
@@ -22,6 +26,11 @@ using std::chrono::steady_clock;
 
 // For messages of a communicator that ends to reach those that are there still.
 constexpr std::chrono::seconds kFlushTime{1};
+// While the ranks connect: rounds without anything to move before this one sleeps, and for how
+// long, since not all that UCX has to do is told by its descriptor: with 20 ms of it a communicator
+// took 50 ms to make over TCP, not 12.
+constexpr uint32_t kConnectRounds = 50;
+constexpr int kConnectSleepMs = 1;
 // Calls of ucp_worker_progress for one of the lock.
 constexpr int kProgressTurns = 8;
 
@@ -31,16 +40,54 @@ Status UcxFailed(const char* function, ucs_status_t status) {
                                        "UCX_NET_DEVICES"));
 }
 
+/// An empty message to and from every other rank.
+class Greeting final : public TransferOwner {
+ public:
+  Greeting(uint32_t ranks, uint32_t rank) : rank_(rank), transfers_(size_t{2} * ranks) {}
+
+  /// Receives come first, so that no message has to wait for one.
+  void Begin(Engine* engine) {
+    left_ = transfers_.size() - 2;
+    const size_t ranks = transfers_.size() / 2;
+    for (size_t i = 0; i < transfers_.size(); ++i) {
+      Transfer& transfer = transfers_[i];
+      transfer.receives = i < ranks;
+      transfer.peer = static_cast<uint32_t>(i % ranks);
+      // No operation's: its number is the last of all.
+      transfer.tag = ~uint64_t{transfer.receives ? transfer.peer : rank_};
+      transfer.owner = this;
+      if (transfer.peer != rank_) engine->Begin(&transfer);
+    }
+  }
+  void Done(Transfer&, const Status& status) override {
+    if (failure_.ok()) failure_ = status;
+    --left_;
+  }
+
+  bool done() const { return left_ == 0; }
+  const Status& failure() const { return failure_; }
+
+ private:
+  const uint32_t rank_;
+  std::vector<Transfer> transfers_;
+  size_t left_ = 0;
+  Status failure_;
+};
+
 class UcxEngine final : public Engine {
  public:
-  UcxEngine(UcxLibrary& ucx, uint32_t rank) : ucx_(ucx), rank_(rank) {}
+  /// `timeout`: for all ranks to connect, once they have met.
+  UcxEngine(UcxLibrary& ucx, uint32_t rank, std::chrono::seconds timeout)
+      : ucx_(ucx), rank_(rank), timeout_(timeout) {}
   ~UcxEngine() override;
 
   Status Start();
   void Watch(Meeting meeting) { notices_ = std::make_shared<Notices>(rank_, std::move(meeting)); }
 
-  std::string address() const override { return address_; }
-  Status Connect(const std::vector<std::string>& addresses) override;
+  /// What the other ranks need to reach this one.
+  const std::string& address() const { return address_; }
+  /// With everybody's, in the order of the ranks.
+  Status Connect(const std::vector<std::string>& addresses);
   void Begin(Transfer* transfer) override;
   void Cancel(Transfer* transfer) override;
   bool Progress() override;
@@ -70,6 +117,16 @@ class UcxEngine final : public Engine {
     UcxEngine& engine_;
   };
 
+  Status MakeEndpoints(const std::vector<std::string>& addresses);
+  /// Until all ranks have come so far.
+  Status Gather(bool moves);
+  /// Until this rank is connected to all others.
+  Status Flush();
+  Status Greet();
+  /// Moves messages, if `moves`, until `done`, or a peer is lost, or the time is over.
+  template <class Function>
+  Status ConnectUntil(bool moves, Function done);
+  Status Unreachable(uint32_t peer, ucs_status_t status) const;
   ucs_status_ptr_t Send(Transfer* transfer);
   ucs_status_ptr_t Receive(Transfer* transfer);
   void Ended(Transfer* transfer, ucs_status_t status, size_t length);
@@ -79,11 +136,14 @@ class UcxEngine final : public Engine {
 
   UcxLibrary& ucx_;
   const uint32_t rank_;
+  const std::chrono::seconds timeout_;
   ucp_worker_h worker_ = nullptr;
   int descriptor_ = -1;
   std::string address_;
   std::vector<ucp_ep_h> endpoints_;  // by rank; null for this one
   std::shared_ptr<Notices> notices_;
+  steady_clock::time_point connected_by_;
+  std::unique_ptr<Greeting> greeting_;  // while the ranks connect
   std::atomic<uint32_t> callers_{0};
 
   // Under UCX's lock.
@@ -117,7 +177,48 @@ UcxEngine::~UcxEngine() {
   ucx_.worker_destroy(worker_);
 }
 
+// UCX 1.13 ends the process where a peer dies, or this rank's worker is destroyed, while a message
+// of its own protocol waits for a connection that is being made; and where a peer has died by the
+// time that a connection is to be moved for the first time. So nothing is moved before all ranks
+// have begun to connect, nothing is said before all are connected, and nothing else before
+// everybody has said something to everybody: then all messages of that protocol have come.
 Status UcxEngine::Connect(const std::vector<std::string>& addresses) {
+  connected_by_ = steady_clock::now() + timeout_;
+  Status status = MakeEndpoints(addresses);
+  if (status.ok()) status = Gather(/*moves=*/false);
+  if (status.ok()) status = Flush();
+  if (status.ok()) status = Gather(/*moves=*/true);
+  if (status.ok()) status = Greet();
+  if (status.ok()) return status;
+  GiveUp();
+  (void)Leave();
+  return Status(status.code(), Concat(status.text(), ", while the communicator was made"));
+}
+
+Status UcxEngine::Gather(bool moves) {
+  const uint32_t before = notices_->gatherings();
+  notices_->Arrive();
+  return ConnectUntil(moves, [&] { return notices_->gatherings() > before; });
+}
+
+Status UcxEngine::Greet() {
+  greeting_ = std::make_unique<Greeting>(endpoints_.size(), rank_);
+  greeting_->Begin(this);
+  Status status = ConnectUntil(true, [&] { return greeting_->done(); });
+  if (!status.ok()) return status;
+  status = greeting_->failure();
+  greeting_.reset();
+  return status;
+}
+
+Status UcxEngine::Unreachable(uint32_t peer, ucs_status_t status) const {
+  return Status(HCCL_E_REMOTE, Concat("rank ", peer, " has died or cannot be reached (UCX gives ",
+                                      static_cast<int>(status),
+                                      "), expected it to live and its address to be routed here: "
+                                      "see UCX_LOG_LEVEL=info, UCX_TLS, UCX_NET_DEVICES"));
+}
+
+Status UcxEngine::MakeEndpoints(const std::vector<std::string>& addresses) {
   const Call call(*this);
   endpoints_.resize(addresses.size());
   for (uint32_t peer = 0; peer < addresses.size(); ++peer) {
@@ -126,7 +227,65 @@ Status UcxEngine::Connect(const std::vector<std::string>& addresses) {
     params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
     params.address = reinterpret_cast<const ucp_address_t*>(addresses[peer].data());
     const ucs_status_t status = ucx_.ep_create(worker_, &params, &endpoints_[peer]);
-    if (status != UCS_OK) return UcxFailed("ucp_ep_create", status);
+    if (status != UCS_OK) return Unreachable(peer, status);
+  }
+  return {};
+}
+
+Status UcxEngine::Flush() {
+  std::vector<ucs_status_ptr_t> requests(endpoints_.size());
+  Status failed;
+  {
+    const Call call(*this);
+    for (uint32_t peer = 0; peer < endpoints_.size(); ++peer) {
+      const ucp_request_param_t param{};
+      if (endpoints_[peer] != nullptr) requests[peer] = ucx_.ep_flush_nbx(endpoints_[peer], &param);
+    }
+  }
+  // A callback would tell; without one the status is asked of the request.
+  const auto flushed = [&] {
+    const Call call(*this);
+    for (uint32_t peer = 0; peer < requests.size(); ++peer) {
+      ucs_status_ptr_t& request = requests[peer];
+      if (request == nullptr) continue;
+      const bool pending = UCS_PTR_IS_PTR(request);
+      const ucs_status_t status =
+          pending ? ucx_.request_check_status(request) : UCS_PTR_STATUS(request);
+      if (status == UCS_INPROGRESS) return false;
+      if (pending) ucx_.request_free(request);
+      request = nullptr;
+      if (status != UCS_OK && failed.ok()) failed = Unreachable(peer, status);
+    }
+    return true;
+  };
+  Status status = ConnectUntil(true, flushed);
+  return status.ok() ? failed : status;
+}
+
+template <class Function>
+Status UcxEngine::ConnectUntil(bool moves, Function done) {
+  uint32_t idle = 0;
+  while (!done()) {
+    const bool any = moves && Progress();
+    notices_->Read();
+    for (uint32_t peer = 0; peer < endpoints_.size(); ++peer) {
+      const PeerState state = peer_state(peer);
+      if (state == PeerState::kAlive || state == PeerState::kLeft) continue;
+      return Status(HCCL_E_REMOTE,
+                    Concat("rank ", peer, " ", WordsOf(state), ", expected all ranks to connect"));
+    }
+    if (steady_clock::now() >= connected_by_) {
+      return Status(HCCL_E_TIMEOUT, Concat("ranks are not connected in ", timeout_.count(),
+                                           " s (HCCL_CONNECT_TIMEOUT), expected each to reach all "
+                                           "others: see UCX_TLS, UCX_NET_DEVICES"));
+    }
+    idle = any ? 0 : idle + 1;
+    std::vector<pollfd> descriptors;
+    if (idle < kConnectRounds) {
+      std::this_thread::yield();
+    } else if (AddDescriptors(moves, &descriptors)) {
+      poll(descriptors.data(), descriptors.size(), kConnectSleepMs);
+    }
   }
   return {};
 }
@@ -269,7 +428,7 @@ bool UcxEngine::End(bool* quiet) {
   ended_ = true;
   // Sends cannot be cancelled: with some under way the worker stays.
   if (*quiet) {
-    CloseEndpoints();
+    if (!gave_up_) CloseEndpoints();
     ucx_.worker_destroy(worker_);
   }
   notices_->Leave();
@@ -284,11 +443,12 @@ void UcxEngine::Quit() {
 
 }  // namespace
 
-Status MakeUcxEngine(uint32_t rank, const MeetFunction& meet, std::unique_ptr<Engine>* engine) {
+Status MakeUcxEngine(uint32_t rank, std::chrono::seconds timeout, const MeetFunction& meet,
+                     std::unique_ptr<Engine>* engine) {
   UcxLibrary* ucx = nullptr;
   Status status = OpenUcx(&ucx);
   if (!status.ok()) return status;
-  auto made = std::make_unique<UcxEngine>(*ucx, rank);
+  auto made = std::make_unique<UcxEngine>(*ucx, rank, timeout);
   status = made->Start();
   if (!status.ok()) return status;
   Meeting meeting;
@@ -307,7 +467,8 @@ Status MakeUcxEngine(uint32_t rank, const MeetFunction& meet, std::unique_ptr<En
 
 namespace openaclnn {
 
-Status MakeUcxEngine(uint32_t, const MeetFunction&, std::unique_ptr<Engine>*) {
+Status MakeUcxEngine(uint32_t, std::chrono::seconds, const MeetFunction&,
+                     std::unique_ptr<Engine>*) {
   return Status(HCCL_E_UNAVAIL,
                 "this libhccl.so was built without UCX, which moves bytes between processes, "
                 "expected one built where libucx-dev is installed (scripts/setup.sh does)");

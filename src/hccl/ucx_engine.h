@@ -2,6 +2,7 @@
 // The engine between processes and machines: UCX, where it is installed.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,7 +16,9 @@ namespace openaclnn {
 /// How the ranks meet: gives all of them each other's addresses.
 using MeetFunction = std::function<Status(const std::string& address, Meeting* meeting)>;
 
-/// Connected when it returns. HCCL_E_UNAVAIL, with what to install, where there is no UCX.
-Status MakeUcxEngine(uint32_t rank, const MeetFunction& meet, std::unique_ptr<Engine>* engine);
+/// Connected to all ranks, and they to it, when it returns; `timeout`: from their meeting to that.
+/// HCCL_E_UNAVAIL, with what to install, where there is no UCX.
+Status MakeUcxEngine(uint32_t rank, std::chrono::seconds timeout, const MeetFunction& meet,
+                     std::unique_ptr<Engine>* engine);
 
 }  // namespace openaclnn

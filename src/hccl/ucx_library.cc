@@ -70,6 +70,7 @@ bool FindAll(void* library, UcxLibrary* ucx, std::string* missing) {
          Find(library, "ucp_worker_get_efd", &ucx->worker_get_efd, missing) &&
          Find(library, "ucp_worker_arm", &ucx->worker_arm, missing) &&
          Find(library, "ucp_ep_create", &ucx->ep_create, missing) &&
+         Find(library, "ucp_ep_flush_nbx", &ucx->ep_flush_nbx, missing) &&
          Find(library, "ucp_ep_close_nbx", &ucx->ep_close_nbx, missing) &&
          Find(library, "ucp_tag_send_sync_nbx", &ucx->tag_send_sync_nbx, missing) &&
          Find(library, "ucp_tag_recv_nbx", &ucx->tag_recv_nbx, missing) &&

@@ -23,6 +23,7 @@ struct UcxLibrary {
   decltype(&ucp_worker_get_efd) worker_get_efd;
   decltype(&ucp_worker_arm) worker_arm;
   decltype(&ucp_ep_create) ep_create;
+  decltype(&ucp_ep_flush_nbx) ep_flush_nbx;
   decltype(&ucp_ep_close_nbx) ep_close_nbx;
   decltype(&ucp_tag_send_sync_nbx) tag_send_sync_nbx;
   decltype(&ucp_tag_recv_nbx) tag_recv_nbx;

@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <iostream>
+#include <map>
 #include <random>
 #include <string>
 #include <thread>
 
 #include "ascendcl/fixture.h"
 #include "hccl/hangs.h"
+#include "hccl/hccl_types.h"
 #include "hccl/networks.h"
 #include "hccl/processes.h"
 
@@ -19,12 +21,12 @@ namespace openaclnn {
 namespace {
 
 using ranks::Processes;
-using std::chrono::milliseconds;
+using std::chrono::microseconds, std::chrono::milliseconds;
 
 constexpr milliseconds kStart{20000}, kKnown{1000};
 
 /// Some time after all are running; when it was.
-void KillOne(const Processes& processes, uint32_t size, uint32_t victim, milliseconds after,
+void KillOne(const Processes& processes, uint32_t size, uint32_t victim, microseconds after,
              Processes::Clock::time_point* killed) {
   for (uint32_t rank = 0; rank < size; ++rank) {
     ASSERT_TRUE(processes.Reached("running." + std::to_string(rank), kStart))
@@ -82,6 +84,58 @@ TEST(KillTest, ADeathIsKnownWithinASecond) { KillMany("survive", 1, 0); }
 
 // Each result that a rank had before it knew was that of all ranks.
 TEST(KillTest, NobodyTakesWrongNumbersOfTheDead) { KillMany("steady", 5, ranks::kLost); }
+
+/// When each of the others was told, in the order in which they are.
+std::map<uint32_t, milliseconds> AwaitTold(const Processes& processes, uint32_t size,
+                                           uint32_t victim, Processes::Clock::time_point killed) {
+  std::map<uint32_t, milliseconds> told;
+  const auto late = killed + milliseconds(10000);
+  while (told.size() + 1 < size && Processes::Clock::now() < late) {
+    for (uint32_t rank = 0; rank < size; ++rank) {
+      if (rank == victim || told.contains(rank)) continue;
+      if (!processes.Reached("told." + std::to_string(rank), milliseconds(0))) continue;
+      told[rank] = std::chrono::duration_cast<milliseconds>(Processes::Clock::now() - killed);
+    }
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  return told;
+}
+
+// A communicator takes some 12 ms to make over TCP. Of one who dies before it has met the others
+// they know that it did not come.
+TEST(KillTest, ADeathInTheFirstMomentsIsKnown) {
+  const Variable timeout("HCCL_CONNECT_TIMEOUT", "1");
+  std::mt19937 random = ranks::Seeded(6);
+  int met = 0;
+  milliseconds latest{0};
+  for (int i = 0; i < Kills() && !HasFailure(); ++i) {
+    const uint32_t size = 2 + random() % 3, victim = random() % size;
+    const Variable tls("UCX_TLS", i % 3 != 0 ? "tcp,self" : nullptr);
+    const microseconds after(random() % 30000);
+    SCOPED_TRACE(testing::Message() << size << " ranks, rank " << victim << " killed after "
+                                    << after.count() << " us");
+    Processes processes("young", size);
+    Processes::Clock::time_point killed;
+    KillOne(processes, size, victim, after, &killed);
+    if (HasFatalFailure()) return;
+    const auto told = AwaitTold(processes, size, victim, killed);
+    for (uint32_t rank = 0; rank < size; ++rank) {
+      if (rank == victim) continue;
+      const int code = processes.Await(rank, milliseconds(10000));
+      if (code == 0 || code == HCCL_E_REMOTE) {
+        ++met;
+        ASSERT_TRUE(told.contains(rank)) << processes.Said(rank);
+        latest = std::max(latest, told.at(rank));
+      } else {
+        EXPECT_TRUE(code == HCCL_E_TIMEOUT || code == HCCL_E_TCP_CONNECT)
+            << "rank " << rank << " ends with " << code << ": " << processes.Said(rank);
+      }
+    }
+    EXPECT_LT(latest, kKnown) << latest.count() << " ms";
+  }
+  std::cout << Kills() << " kills, " << met << " of the others had met, known within "
+            << latest.count() << " ms\n";
+}
 
 TEST(KillTest, ADeathIsKnownToWhoWaitsForAnotherOne) {
   const int times = ranks::Times("OPENACLNN_TEST_KILLS", 8);

@@ -229,7 +229,7 @@ class GuestTest : public testing::Test {
 TEST_F(GuestTest, OthersAreRefusedWithWords) {
   Open();
   ExpectRefused(Says(1, "", [](Hello* hello) { hello->version = 2; }),
-                "version of the rank's libhccl.so is 2, expected 4");
+                "version of the rank's libhccl.so is 2, expected 5");
   ExpectRefused(Says(1, "", [](Hello* hello) { hello->nonce[3] = 8; }), "of another communicator");
   ExpectRefused(Says(1, "", [](Hello* hello) { hello->ranks = 4; }),
                 "nRanks value of rank 1 is 4, expected 3 as on rank 0");

@@ -48,6 +48,13 @@ TEST(ProcessesTest, ManyCommunicatorsLeaveNothing) { ExpectDone("many", 2); }
 
 TEST(ProcessesTest, ADifferenceIsNamedAndLeavesNothing) { ExpectDone("differ", 2); }
 
+TEST(ProcessesTest, AFreshCommunicatorMayBeDestroyedWhileOthersCall) {
+  for (const char* const way : {static_cast<const char*>(nullptr), "tcp,self"}) {
+    const Variable tls("UCX_TLS", way);
+    ExpectDone("fresh", 3);
+  }
+}
+
 TEST(ProcessesTest, WhoExitsHasNotDied) { ExpectDone("leave", 3); }
 
 TEST(ProcessesTest, TheRootSaysWhetherCallsAreCompared) { ExpectDone("levels", 2); }

@@ -130,9 +130,7 @@ int Missing(uint32_t ranks, uint32_t rank) {
 }
 
 /// Reduces until a rank dies, which has to be seen in time; then there must be no way to hang.
-int Survive(uint32_t ranks, uint32_t rank) {
-  const aclrtStream stream = Start();
-  const HcclComm comm = MakeComm(ranks, rank, 0);
+int ReduceUntilLost(HcclComm comm, aclrtStream stream, uint32_t rank) {
   const Device<float> data(std::vector<float>(200'000, 1));
   int code = 0;
   for (uint64_t round = 0; code == 0; ++round) {
@@ -151,6 +149,25 @@ int Survive(uint32_t ranks, uint32_t rank) {
   Require(error == HCCL_E_REMOTE, "asynchronous error", error);
   REQUIRE(HcclCommDestroy(comm));
   return 0;
+}
+
+int Survive(uint32_t ranks, uint32_t rank) {
+  const aclrtStream stream = Start();
+  return ReduceUntilLost(MakeComm(ranks, rank, 0), stream, rank);
+}
+
+/// The same, but a rank may die while the communicator is made: then its code.
+int Young(uint32_t ranks, uint32_t rank) {
+  const aclrtStream stream = Start();
+  const HcclRootInfo info = MeetBy(0, rank == 0);
+  Reach("running." + std::to_string(rank));
+  HcclComm comm = nullptr;
+  const int result = HcclCommInitRootInfo(ranks, &info, rank, &comm);
+  if (result == HCCL_SUCCESS) return ReduceUntilLost(comm, stream, rank);
+  const char* words = aclGetRecentErrMsg();
+  std::fprintf(stderr, "%d %s\n", result, words != nullptr ? words : "");
+  Reach("told." + std::to_string(rank));
+  return result;
 }
 
 /// Rank 2 dies, for which nobody waits: rank 0 waits for rank 1, and that one has yet to call. Who
@@ -220,6 +237,23 @@ int Many(uint32_t ranks, uint32_t rank) {
   const size_t most = heap + (all - warm) * kHeapEach;
   Require(Soon([&] { return HeapBytes() <= most; }), "bytes of heap are left of each",
           static_cast<int>((HeapBytes() - heap) / (all - warm)));
+  return 0;
+}
+
+/// Rank 0 calls, the others destroy what they have just made.
+int Fresh(uint32_t ranks, uint32_t rank) {
+  const aclrtStream stream = Start();
+  const Device<float> data(std::vector<float>(10, 1));
+  for (uint32_t number = 0; number < 20; ++number) {
+    const HcclComm comm = MakeComm(ranks, rank, number);
+    if (rank == 0) {
+      REQUIRE(HcclAllReduce(data.data(), data.data(), 10, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_MAX,
+                            comm, stream));
+      const int code = aclrtSynchronizeStream(stream);
+      Require(code == ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, "code", code);
+    }
+    REQUIRE(HcclCommDestroy(comm));
+  }
   return 0;
 }
 
@@ -374,10 +408,12 @@ const bool kEntered = [] {
       {"opposite", Run<Opposite>},
       {"missing", Run<Missing>},
       {"survive", Run<Survive>},
+      {"young", Run<Young>},
       {"idle", Run<Idle>},
       {"aside", Run<Aside>},
       {"many", Run<Many>},
       {"leave", Run<Leave>},
+      {"fresh", Run<Fresh>},
       {"late", Run<Late>},
       {"inherit", Run<Inherit>},
       {"differ", Run<Differ>},

@@ -20,8 +20,6 @@ using std::chrono::milliseconds;
 /// Receives at once; what is sent arrives in the last of so many turns.
 class SlowEngine final : public Engine {
  public:
-  std::string address() const override { return {}; }
-  Status Connect(const std::vector<std::string>&) override { return {}; }
   void Begin(Transfer* transfer) override {
     if (transfer->receives) {
       transfer->owner->Done(*transfer, {});
