@@ -259,10 +259,8 @@ void Communicator::Close() {
   if (alone()) return;
   SendOut(std::nullopt);
   MessageMover::Get().Remove(this);
-  // Where the engine may still touch an operation's memory, it is kept for ever: this and the
-  // operations hold each other.
-  if (!engine_->Leave()) return;
-  Operations fading;
+  engine_->Leave();
+  Operations fading;  // this and the operations hold each other
   std::lock_guard lock(mutex_);
   fading.swap(fading_);
 }

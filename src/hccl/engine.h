@@ -88,8 +88,8 @@ class Engine {
   /// of messages that cannot be cancelled. For engines that have such.
   virtual void GiveUp() {}
   /// Tells the peers that this rank goes, in good order. Messages that are still under way are
-  /// forgotten: true when the engine does not touch their memory any more.
-  virtual bool Leave() = 0;
+  /// forgotten: their memory is not touched any more.
+  virtual void Leave() = 0;
   /// The process ends: nothing more is moved. Needs no memory.
   virtual void Quit() {}
 };

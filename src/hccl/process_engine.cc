@@ -104,10 +104,7 @@ class ProcessEngine final : public Engine {
     return exchange_->left(peer) ? PeerState::kLeft : PeerState::kAlive;
   }
   bool AddDescriptors(bool, std::vector<pollfd>*) override { return true; }
-  bool Leave() override {
-    exchange_->Leave(rank_);
-    return true;
-  }
+  void Leave() override { exchange_->Leave(rank_); }
 
  private:
   const std::shared_ptr<Exchange> exchange_;

@@ -96,7 +96,7 @@ class UcxEngine final : public Engine {
   PeerState peer_state(uint32_t peer) const override { return notices_->state(peer); }
   bool AddDescriptors(bool messages, std::vector<pollfd>* descriptors) override;
   void GiveUp() override;
-  bool Leave() override;
+  void Leave() override;
   void Quit() override;
 
  private:
@@ -131,8 +131,8 @@ class UcxEngine final : public Engine {
   ucs_status_ptr_t Receive(Transfer* transfer);
   void Ended(Transfer* transfer, ucs_status_t status, size_t length);
   void CloseEndpoints();
-  /// False when it had ended before. `quiet`: no message is under way.
-  bool End(bool* quiet);
+  /// False when it had ended before.
+  bool End();
 
   UcxLibrary& ucx_;
   const uint32_t rank_;
@@ -191,7 +191,7 @@ Status UcxEngine::Connect(const std::vector<std::string>& addresses) {
   if (status.ok()) status = Greet();
   if (status.ok()) return status;
   GiveUp();
-  (void)Leave();
+  Leave();
   return Status(status.code(), Concat(status.text(), ", while the communicator was made"));
 }
 
@@ -410,27 +410,22 @@ void UcxEngine::GiveUp() {
   notices_->GiveUp();
 }
 
-bool UcxEngine::Leave() {
+void UcxEngine::Leave() {
   notices_->Read();
-  bool quiet = false;
-  if (!End(&quiet)) return quiet;
+  if (!End()) return;
   // Without UCX's lock, which comes after that of the thread.
   const bool relays =
       notices_->relays() && MessageMover::Get().Add(std::make_shared<Relay>(notices_)).ok();
   if (!relays) notices_->Close();
-  return quiet;
 }
 
-bool UcxEngine::End(bool* quiet) {
+// Messages cannot all be cancelled, but end with the worker: its requests are its own memory, and
+// without it nobody else's is touched. Only who does not give up has anybody to wait for.
+bool UcxEngine::End() {
   const Call call(*this);
-  *quiet = under_way_ == 0;
-  if (ended_) return false;
-  ended_ = true;
-  // Sends cannot be cancelled: with some under way the worker stays.
-  if (*quiet) {
-    if (!gave_up_) CloseEndpoints();
-    ucx_.worker_destroy(worker_);
-  }
+  if (std::exchange(ended_, true)) return false;
+  if (under_way_ == 0 && !gave_up_) CloseEndpoints();
+  ucx_.worker_destroy(worker_);
   notices_->Leave();
   return true;
 }

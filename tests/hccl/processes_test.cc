@@ -48,23 +48,30 @@ TEST(ProcessesTest, ManyCommunicatorsLeaveNothing) { ExpectDone("many", 2); }
 
 TEST(ProcessesTest, ADifferenceIsNamedAndLeavesNothing) { ExpectDone("differ", 2); }
 
-TEST(ProcessesTest, AFreshCommunicatorMayBeDestroyedWhileOthersCall) {
+/// The same over shared memory and TCP.
+void ExpectDoneBothWays(const char* role, uint32_t size) {
   for (const char* const way : {static_cast<const char*>(nullptr), "tcp,self"}) {
     const Variable tls("UCX_TLS", way);
-    ExpectDone("fresh", 3);
+    ExpectDone(role, size);
   }
 }
+
+TEST(ProcessesTest, WhoDestroysAFreshCommunicatorHasLeftAndNothingIsKept) {
+  ExpectDoneBothWays("fresh", 3);
+}
+
+TEST(ProcessesTest, NothingIsKeptOfWhatATimeOutHasEnded) {
+  const Variable timeout("HCCL_EXEC_TIMEOUT", "1");
+  ExpectDoneBothWays("too_late", 2);
+}
+
+TEST(ProcessesTest, NothingIsKeptOfTheDead) { ExpectDoneBothWays("outlive", 1); }
 
 TEST(ProcessesTest, WhoExitsHasNotDied) { ExpectDone("leave", 3); }
 
 TEST(ProcessesTest, TheRootSaysWhetherCallsAreCompared) { ExpectDone("levels", 2); }
 
-TEST(ProcessesTest, TheEnvironmentIsLeftAndComesFirst) {
-  for (const char* const way : {static_cast<const char*>(nullptr), "tcp,self"}) {
-    const Variable tls("UCX_TLS", way);
-    ExpectDone("inherit", 2);
-  }
-}
+TEST(ProcessesTest, TheEnvironmentIsLeftAndComesFirst) { ExpectDoneBothWays("inherit", 2); }
 
 TEST(ProcessesTest, WhoWaitsWhileTheProcessEndsIsTold) { ExpectDone("quit", 3); }
 
