@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // HcclSend, HcclRecv, HcclBatchSendRecv, and groups of them.
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -58,8 +59,14 @@ Status EndGroup() {
   }
   if (--t_group->depth > 0) return {};
   const std::unique_ptr<Group> group(std::exchange(t_group, nullptr));
+  std::vector<std::vector<Messages*>> streams;
   for (Messages& messages : group->messages) {
-    Status status = messages.Submit("HcclGroupEnd");
+    const auto known = std::ranges::find_if(
+        streams, [&](const auto& all) { return all.front()->stream() == messages.stream(); });
+    (known != streams.end() ? *known : streams.emplace_back()).push_back(&messages);
+  }
+  for (std::vector<Messages*>& all : streams) {
+    Status status = Messages::SubmitAll("HcclGroupEnd", std::move(all));
     if (!status.ok()) return status;
   }
   return {};

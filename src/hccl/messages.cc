@@ -2,7 +2,9 @@
 // The plan of messages between pairs of ranks, and of a rank's messages to itself.
 #include "hccl/messages.h"
 
+#include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <utility>
 
 #include "hccl/launch.h"
@@ -79,36 +81,53 @@ Plan Messages::PlanChecked(const Message& message, const Move& move) const {
   return plan;
 }
 
-Status Messages::Submit(const char* api) {
-  if (messages_.empty()) return {};
-  const auto order = communicator_->LockOrder();
+Status Messages::Make(const char* api, std::shared_ptr<Operation>* operation) {
   Communicator::Numbers& numbers = communicator_->numbers();
-  const Communicator::Numbers before = numbers;
-  const Place place = {communicator_->size(), communicator_->rank()};
-  Status status = Guard([&] {
-    Plan plan;
-    plan.steps.emplace_back();
-    Status own = AddOwn(&plan);
-    if (!own.ok()) return own;
-    uint64_t bytes = 0;
-    for (const Message& message : messages_) {
-      bytes += message.bytes;
-      if (message.peer == place.rank) continue;
-      const uint64_t tag = numbers.NextMessageTag(message.peer, message.receives);
-      const Move move = {message.receives, message.peer, message.data, message.bytes, tag};
-      // Unchecked, a message that is too long or too short tells enough.
-      if (communicator_->checked()) {
-        plan.Append(PlanChecked(message, move));
-      } else {
-        plan.steps[0].moves.push_back(move);
-      }
+  Plan plan;
+  plan.steps.emplace_back();
+  Status own = AddOwn(&plan);
+  if (!own.ok()) return own;
+  uint64_t bytes = 0;
+  for (const Message& message : messages_) {
+    bytes += message.bytes;
+    if (message.peer == communicator_->rank()) continue;
+    const uint64_t tag = numbers.NextMessageTag(message.peer, message.receives);
+    const Move move = {message.receives, message.peer, message.data, message.bytes, tag};
+    // Unchecked, a message that is too long or too short tells enough.
+    if (communicator_->checked()) {
+      plan.Append(PlanChecked(message, move));
+    } else {
+      plan.steps[0].moves.push_back(move);
     }
-    const CallHeader all = {CallKind::kMessage, uint32_t(messages_[0].type), 0, 0, bytes, 0};
-    plan.arguments = DescribeOperation(*communicator_, std::nullopt, all);
-    return std::make_shared<Operation>(communicator_, api, std::move(plan), std::move(pins_))
-        ->Submit(stream_);
+  }
+  const CallHeader all = {CallKind::kMessage, uint32_t(messages_[0].type), 0, 0, bytes, 0};
+  plan.arguments = DescribeOperation(*communicator_, std::nullopt, all);
+  *operation = std::make_shared<Operation>(communicator_, api, std::move(plan), std::move(pins_));
+  return {};
+}
+
+Status Messages::SubmitAll(const char* api, std::vector<Messages*> all) {
+  std::erase_if(all, [](const Messages* messages) { return messages->messages_.empty(); });
+  if (all.empty()) return {};
+  // Whoever locks several does it in this order.
+  std::ranges::sort(all, {}, [](const Messages* messages) { return messages->communicator(); });
+  std::vector<std::unique_lock<std::mutex>> orders;
+  std::vector<Communicator::Numbers> before;
+  for (const Messages* messages : all) {
+    orders.push_back(messages->communicator_->LockOrder());
+    before.push_back(messages->communicator_->numbers());
+  }
+  Status status = Guard([&] {
+    std::vector<std::shared_ptr<Operation>> operations;
+    for (Messages* messages : all) {
+      Status made = messages->Make(api, &operations.emplace_back());
+      if (!made.ok()) return made;
+    }
+    return Operation::SubmitAll(operations, all.front()->stream_);
   });
-  if (!status.ok()) numbers = before;
+  for (size_t i = 0; i < all.size() && !status.ok(); ++i) {
+    all[i]->communicator_->numbers() = std::move(before[i]);
+  }
   return status;
 }
 

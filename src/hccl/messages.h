@@ -22,10 +22,12 @@ class Messages {
   const Communicator* communicator() const { return communicator_.get(); }
   aclrtStream stream() const { return stream_; }
 
-  /// Checks an item, and pins its memory; one of no elements is nothing.
+  /// Checks an item, and pins its memory.
   Status Add(const HcclSendRecvItem& item);
   void Append(Messages other);
-  Status Submit(const char* api);
+  Status Submit(const char* api) { return SubmitAll(api, {this}); }
+  /// The same for those of several communicators on one stream: none waits for another.
+  static Status SubmitAll(const char* api, std::vector<Messages*> all);
 
  private:
   struct Message {
@@ -36,6 +38,8 @@ class Messages {
     HcclDataType type;
   };
 
+  /// Numbers them.
+  Status Make(const char* api, std::shared_ptr<Operation>* operation);
   Status AddOwn(Plan* plan) const;
   /// A message that begins once both ranks have told each other the same of it.
   Plan PlanChecked(const Message& message, const Move& move) const;

@@ -99,24 +99,49 @@ Operation::~Operation() {
   communicator_->Ended();
 }
 
-Status Operation::Submit(void* stream) {
+Status Operation::SubmitAll(const std::vector<std::shared_ptr<Operation>>& operations,
+                            void* stream) {
   openaclnn::Message message;
-  stream_ = Runtime().hold(stream, &message);
-  if (stream_ == nullptr) return Status(HCCL_E_PARA, message.text);
-  using Owner = std::shared_ptr<Operation>;
-  auto owner = std::make_unique<Owner>(shared_from_this());
+  auto together = std::make_unique<Together>();
+  for (const auto& operation : operations) {
+    operation->stream_ = Runtime().hold(stream, &message);
+    if (operation->stream_ == nullptr) return Status(HCCL_E_PARA, message.text);
+    const std::string& arguments = operation->plan_.arguments;
+    together->arguments += operations.size() == 1 ? arguments : Concat(",{", arguments, "}");
+    together->parts.push_back({operation});
+  }
+  if (operations.size() > 1) {
+    together->arguments = Concat("\"operations\":[", together->arguments.substr(1), "]");
+  }
   const OpenaclnnTask task = {
-      .name = name_,
+      .name = operations.front()->name_,
       .run = [](void* state,
-                OpenaclnnMessage* words) { return (*static_cast<Owner*>(state))->Run(words); },
-      .release = [](void* state) { delete static_cast<Owner*>(state); },
-      .state = owner.get(),
-      .arguments = plan_.arguments.c_str(),
+                OpenaclnnMessage* words) { return static_cast<Together*>(state)->Run(words); },
+      .release = [](void* state) { delete static_cast<Together*>(state); },
+      .state = together.get(),
+      .arguments = together->arguments.c_str(),
   };
   const int code = Runtime().submit(stream, &task, &message);
   if (code != 0) return Status(HCCL_E_RUNTIME, message.text);
-  (void)owner.release();  // the task's
+  (void)together.release();  // the task's
   return {};
+}
+
+// Each begins before the stream waits for any: ranks may wait for each other in a ring.
+int Operation::Together::Run(OpenaclnnMessage* message) {
+  bool parked = false;
+  for (Part& part : parts) {
+    if (part.done) continue;
+    const int result = part.operation->Run(message);
+    part.done = result != OPENACLNN_TASK_PARKED;
+    parked |= !part.done;
+    if (!part.done || result == 0 || code != 0) continue;
+    code = result;
+    failure = *message;
+  }
+  if (parked) return OPENACLNN_TASK_PARKED;
+  if (code != 0) *message = failure;
+  return code;
 }
 
 // Nothing is thrown into the runtime.

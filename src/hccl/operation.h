@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "ascendcl/interface.h"
@@ -50,7 +51,9 @@ class Operation final : public Pending,
   ~Operation() override;
 
   /// Hands it to the stream.
-  Status Submit(void* stream);
+  Status Submit(void* stream) { return SubmitAll({shared_from_this()}, stream); }
+  /// The same for some that go on side by side, as one task of the stream.
+  static Status SubmitAll(const std::vector<std::shared_ptr<Operation>>& operations, void* stream);
 
   void Done(Transfer& transfer, const Status& status) override;
 
@@ -62,6 +65,19 @@ class Operation final : public Pending,
   Status TimeoutError() const override;
 
  private:
+  /// A task of a stream.
+  struct Together {
+    struct Part {
+      std::shared_ptr<Operation> operation;
+      bool done = false;
+    };
+    std::vector<Part> parts;
+    std::string arguments;
+    int code = 0;  // of the first that has failed, and its words
+    OpenaclnnMessage failure;
+
+    int Run(OpenaclnnMessage* message);
+  };
   struct Message : Transfer {
     uint32_t step = 0;
     bool own = false;

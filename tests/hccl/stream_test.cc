@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <string>
 #include <thread>
 
 #include "acl/acl.h"
@@ -125,12 +126,70 @@ TEST_F(RanksTest, BuffersMayBeFreedAtOnce) {
 
 TEST_F(RanksTest, CountsOfNothingDoNothing) {
   const Ranks ranks(2);
-  EXPECT_EQ(HcclAllReduce(nullptr, nullptr, 0, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, ranks.comm(0),
-                          ranks.stream(0)),
+  constexpr HcclDataType kType = HCCL_DATA_TYPE_FP32;
+  constexpr HcclReduceOp kSum = HCCL_REDUCE_SUM;
+  for (const uint32_t rank : {0u, 1u}) {
+    const HcclComm comm = ranks.comm(rank);
+    const aclrtStream stream = ranks.stream(rank);
+    EXPECT_EQ(HcclAllReduce(nullptr, nullptr, 0, kType, kSum, comm, stream), HCCL_SUCCESS);
+    EXPECT_EQ(HcclReduce(nullptr, nullptr, 0, kType, kSum, 1, comm, stream), HCCL_SUCCESS);
+    EXPECT_EQ(HcclReduceScatter(nullptr, nullptr, 0, kType, kSum, comm, stream), HCCL_SUCCESS);
+    EXPECT_EQ(HcclAllGather(nullptr, nullptr, 0, kType, comm, stream), HCCL_SUCCESS);
+    EXPECT_EQ(HcclBroadcast(nullptr, 0, kType, 0, comm, stream), HCCL_SUCCESS);
+    EXPECT_EQ(HcclScatter(nullptr, nullptr, 0, kType, 0, comm, stream), HCCL_SUCCESS);
+    EXPECT_EQ(HcclAlltoAll(nullptr, 0, kType, nullptr, 0, kType, comm, stream), HCCL_SUCCESS);
+    const auto pass = rank == 0 ? HcclSend : HcclRecv;
+    EXPECT_EQ(pass(nullptr, 0, kType, 1 - rank, comm, stream), HCCL_SUCCESS);
+    EXPECT_EQ(HcclSend(nullptr, 0, kType, rank, comm, stream), HCCL_SUCCESS);
+  }
+  ranks.AwaitAll();
+}
+
+// Each rank has a communicator with either of the others, sends to the next one and receives from
+// the last one.
+TEST_F(RanksTest, AGroupOfSeveralCommunicatorsOnOneStreamBeginsTogether) {
+  const Variable timeout("HCCL_EXEC_TIMEOUT", "2");
+  for (const size_t count : {size_t{10}, size_t{100'000}}) {
+    const Ranks links[] = {Ranks(2), Ranks(2), Ranks(2)};  // of ranks i and i + 1
+    const Buffers<float> send =
+        Upload<float>({std::vector<float>(count, 0.0f), std::vector<float>(count, 1.0f),
+                       std::vector<float>(count, 2.0f)});
+    const Buffers<float> recv = Empty<float>(3, count);
+    ASSERT_EQ(HcclGroupStart(), HCCL_SUCCESS);
+    for (uint32_t rank = 0; rank < 3; ++rank) {
+      const Ranks& before = links[(rank + 2) % 3];
+      const aclrtStream stream = links[rank].stream(0);
+      ASSERT_EQ(
+          HcclSend(send[rank]->data(), count, HCCL_DATA_TYPE_FP32, 1, links[rank].comm(0), stream),
+          HCCL_SUCCESS);
+      ASSERT_EQ(HcclRecv(recv[rank]->data(), count, HCCL_DATA_TYPE_FP32, 0, before.comm(1), stream),
+                HCCL_SUCCESS);
+    }
+    ASSERT_EQ(HcclGroupEnd(), HCCL_SUCCESS) << TakeMessage();
+    for (uint32_t rank = 0; rank < 3; ++rank) {
+      EXPECT_EQ(links[rank].Await(0), 0) << TakeMessage();
+      EXPECT_EQ(recv[rank]->Read(), send[(rank + 2) % 3]->Read());
+    }
+  }
+}
+
+// Of a group the first failure is told, once all of it has ended.
+TEST_F(RanksTest, AGroupOfSeveralCommunicatorsTellsWhatHasFailed) {
+  const Ranks first(2), second(2);
+  const DeviceArray<float> data(kCount, 1.0f), other(kCount, 2.0f);
+  constexpr HcclDataType kType = HCCL_DATA_TYPE_FP32;
+  ASSERT_EQ(HcclGroupStart(), HCCL_SUCCESS);
+  ASSERT_EQ(HcclSend(data.data(), kCount, kType, 1, first.comm(0), first.stream(0)), HCCL_SUCCESS);
+  ASSERT_EQ(HcclSend(data.data(), kCount, kType, 1, second.comm(0), first.stream(0)), HCCL_SUCCESS);
+  ASSERT_EQ(HcclGroupEnd(), HCCL_SUCCESS);
+  ASSERT_EQ(HcclRecv(other.data(), 5, kType, 0, first.comm(1), first.stream(1)), HCCL_SUCCESS);
+  ASSERT_EQ(HcclRecv(other.data(), kCount, kType, 0, second.comm(1), second.stream(1)),
             HCCL_SUCCESS);
-  EXPECT_EQ(HcclSend(nullptr, 0, HCCL_DATA_TYPE_FP32, 1, ranks.comm(0), ranks.stream(0)),
-            HCCL_SUCCESS);
-  EXPECT_EQ(ranks.Await(0), 0);
+  EXPECT_EQ(first.Await(0), ACL_ERROR_RT_PARAM_INVALID);
+  EXPECT_NE(TakeMessage().find("count of rank 1 is 5, expected 1000"), std::string::npos);
+  EXPECT_EQ(first.Await(1), ACL_ERROR_RT_PARAM_INVALID);
+  EXPECT_EQ(second.Await(1), 0);
+  ExpectAll(other, 1.0f);
 }
 
 }  // namespace
