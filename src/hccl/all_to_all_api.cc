@@ -95,7 +95,9 @@ Status AllToAll(const void* send, uint64_t send_count, HcclDataType send_type, c
     return Status(HCCL_E_PARA, Concat("recvCount value is ", recv_count,
                                       ", expected as many bytes ", "as sendCount, ", bytes));
   }
-  if (bytes == 0) return {};
+  if (bytes == 0) {
+    return launch.SubmitNothing({CallKind::kAllToAll, uint32_t(send_type), 0, 0, 0, 0});
+  }
   Parts parts;
   for (uint32_t i = 0; i < launch.place().size; ++i) {
     uint64_t offset = 0;

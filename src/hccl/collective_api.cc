@@ -29,18 +29,19 @@ Status Reduce(const char* api, const void* send, void* recv, uint64_t count, Hcc
   Status status = launch.Find(comm);
   if (status.ok()) status = launch.FindReduction(type, op, &reduction);
   if (status.ok() && root) status = launch.CheckRoot(*root);
-  if (!status.ok() || count == 0) return status;
+  if (!status.ok()) return status;
   const HcclTypeInfo& info = *FindHcclType(type);
+  const uint64_t bytes = count * info.bytes;
+  const CallKind kind = root ? CallKind::kReduce : CallKind::kAllReduce;
+  const CallHeader header = {kind, uint32_t(type), uint32_t(op), root.value_or(0), bytes, bytes};
+  if (count == 0) return launch.SubmitNothing(header);
   const Place place = launch.place();
   const bool receives = !root || place.rank == *root;
   std::byte *from = nullptr, *to = nullptr;
   status = launch.Pin("sendBuf", send, count, 1, info, &from);
   if (status.ok() && receives) status = launch.Pin("recvBuf", recv, count, 1, info, &to);
-  const uint64_t bytes = count * info.bytes;
   if (status.ok() && receives) status = CheckOverlap(from, bytes, to, bytes, from == to);
   if (!status.ok()) return status;
-  const CallKind kind = root ? CallKind::kReduce : CallKind::kAllReduce;
-  const CallHeader header = {kind, uint32_t(type), uint32_t(op), root.value_or(0), bytes, bytes};
   if (launch.alone()) return launch.Submit(header, PlanCopy(from, to, bytes));
   return launch.Submit(header, root ? PlanReduce(place, reduction, count, *root, from, to)
                                     : PlanAllReduce(place, reduction, count, from, to));
@@ -52,20 +53,21 @@ Status ReduceScatter(const void* send, void* recv, uint64_t count, HcclDataType 
   Reduction reduction{};
   Status status = launch.Find(comm);
   if (status.ok()) status = launch.FindReduction(type, op, &reduction);
-  if (!status.ok() || count == 0) return status;
+  if (!status.ok()) return status;
   const HcclTypeInfo& info = *FindHcclType(type);
+  const uint64_t bytes = count * info.bytes;
+  const CallHeader header = {
+      CallKind::kReduceScatter, uint32_t(type), uint32_t(op), 0, bytes, bytes};
+  if (count == 0) return launch.SubmitNothing(header);
   const Place place = launch.place();
   std::byte *from = nullptr, *to = nullptr;
   status = launch.Pin("sendBuf", send, count, place.size, info, &from);
   if (status.ok()) status = launch.Pin("recvBuf", recv, count, 1, info, &to);
-  const uint64_t bytes = count * info.bytes;
   if (status.ok()) {
     const bool in_place = to == from + place.rank * bytes || to == from;
     status = CheckOverlap(from, bytes * place.size, to, bytes, in_place);
   }
   if (!status.ok()) return status;
-  const CallHeader header = {
-      CallKind::kReduceScatter, uint32_t(type), uint32_t(op), 0, bytes, bytes};
   return launch.Submit(header, launch.alone()
                                    ? PlanCopy(from, to, bytes)
                                    : PlanReduceScatter(place, reduction, count, from, to));
@@ -77,17 +79,18 @@ Status AllGather(const void* send, void* recv, uint64_t count, HcclDataType type
   const HcclTypeInfo* info = nullptr;
   Status status = launch.Find(comm);
   if (status.ok()) status = launch.FindType("dataType", type, &info);
-  if (!status.ok() || count == 0) return status;
+  if (!status.ok()) return status;
+  const uint64_t bytes = count * info->bytes;
+  const CallHeader header = {CallKind::kAllGather, uint32_t(type), 0, 0, bytes, bytes};
+  if (count == 0) return launch.SubmitNothing(header);
   const Place place = launch.place();
   std::byte *from = nullptr, *to = nullptr;
   status = launch.Pin("sendBuf", send, count, 1, *info, &from);
   if (status.ok()) status = launch.Pin("recvBuf", recv, count, place.size, *info, &to);
-  const uint64_t bytes = count * info->bytes;
   if (status.ok()) {
     status = CheckOverlap(from, bytes, to, bytes * place.size, from == to + place.rank * bytes);
   }
   if (!status.ok()) return status;
-  const CallHeader header = {CallKind::kAllGather, uint32_t(type), 0, 0, bytes, bytes};
   return launch.Submit(header, PlanAllGather(place, bytes, from, to));
 }
 
@@ -98,12 +101,13 @@ Status Broadcast(void* buffer, uint64_t count, HcclDataType type, uint32_t root,
   Status status = launch.Find(comm);
   if (status.ok()) status = launch.FindType("dataType", type, &info);
   if (status.ok()) status = launch.CheckRoot(root);
-  if (!status.ok() || count == 0) return status;
-  std::byte* data = nullptr;
-  status = launch.Pin("buf", buffer, count, 1, *info, &data);
   if (!status.ok()) return status;
   const uint64_t bytes = count * info->bytes;
   const CallHeader header = {CallKind::kBroadcast, uint32_t(type), 0, root, bytes, bytes};
+  if (count == 0) return launch.SubmitNothing(header);
+  std::byte* data = nullptr;
+  status = launch.Pin("buf", buffer, count, 1, *info, &data);
+  if (!status.ok()) return status;
   return launch.Submit(header, PlanBroadcast(launch.place(), bytes, root, data));
 }
 
@@ -114,17 +118,18 @@ Status Scatter(const void* send, void* recv, uint64_t count, HcclDataType type, 
   Status status = launch.Find(comm);
   if (status.ok()) status = launch.FindType("dataType", type, &info);
   if (status.ok()) status = launch.CheckRoot(root);
-  if (!status.ok() || count == 0) return status;
+  if (!status.ok()) return status;
+  const uint64_t bytes = count * info->bytes;
+  const CallHeader header = {CallKind::kScatter, uint32_t(type), 0, root, bytes, bytes};
+  if (count == 0) return launch.SubmitNothing(header);
   const Place place = launch.place();
   std::byte *from = nullptr, *to = nullptr;
   if (place.rank == root) status = launch.Pin("sendBuf", send, count, place.size, *info, &from);
   if (status.ok()) status = launch.Pin("recvBuf", recv, count, 1, *info, &to);
-  const uint64_t bytes = count * info->bytes;
   if (status.ok() && from != nullptr) {
     status = CheckOverlap(from, bytes * place.size, to, bytes, to == from + root * bytes);
   }
   if (!status.ok()) return status;
-  const CallHeader header = {CallKind::kScatter, uint32_t(type), 0, root, bytes, bytes};
   return launch.Submit(header, PlanScatter(place, bytes, root, from, to));
 }
 

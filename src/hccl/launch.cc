@@ -59,6 +59,10 @@ Status Launch::Submit(const CallHeader& header, Plan plan) {
   return Submit(std::vector<CallHeader>(communicator_->size(), header), std::move(plan));
 }
 
+Status Launch::SubmitNothing(const CallHeader& header) {
+  return communicator_->checked() && !alone() ? Submit(header, Plan()) : Status();
+}
+
 Status Launch::Submit(const std::vector<CallHeader>& headers, Plan plan) {
   const auto order = communicator_->LockOrder();
   const uint64_t number = communicator_->numbers().collectives;

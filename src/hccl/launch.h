@@ -38,6 +38,9 @@ class Launch {
 
   /// Of one count: every rank says the same to all.
   Status Submit(const CallHeader& header, Plan plan);
+  /// Of no elements, where the header says so: nothing but the comparison of calls, if there is
+  /// one.
+  Status SubmitNothing(const CallHeader& header);
   /// What each rank is told. `arguments`: for a trace.
   Status Submit(const std::vector<CallHeader>& headers, Plan plan);
 

@@ -221,6 +221,15 @@ TEST_F(RanksTest, ADifferenceBetweenRanksIsNamed) {
       {"count, of which only one is small", reduce(kMost, kFloat, HCCL_REDUCE_SUM),
        "count of rank 1 is 10000, expected 50 as on rank 0",
        "count of rank 0 is 50, expected 10000 as on rank 1"},
+      {"count of nothing", reduce(0, kFloat, HCCL_REDUCE_SUM),
+       "count of rank 1 is 0, expected 50 as on rank 0",
+       "count of rank 0 is 50, expected 0 as on rank 1"},
+      {"operation of nothing",
+       [](HcclComm comm, aclrtStream stream, float*) {
+         return HcclAllGather(nullptr, nullptr, 0, kFloat, comm, stream);
+       },
+       "operation of rank 1 is HcclAllGather, expected HcclAllReduce as on rank 0",
+       "operation of rank 0 is HcclAllReduce"},
       {"type", reduce(50, HCCL_DATA_TYPE_INT32, HCCL_REDUCE_SUM),
        "type of rank 1 is INT32, expected FP32 as on rank 0", "type of rank 0 is FP32"},
       {"reduction", reduce(50, kFloat, HCCL_REDUCE_MAX),
@@ -246,8 +255,9 @@ TEST_F(RanksTest, ADifferenceBetweenRanksIsNamed) {
 }
 
 TEST_F(RanksTest, MessagesOfDifferentSizesAreNamed) {
-  for (const auto& [sent, received] : {std::pair(100, 60), std::pair(10'000, 60),
-                                       std::pair(60, 10'000), std::pair(10'000, 9'999)}) {
+  for (const auto& [sent, received] :
+       {std::pair(100, 60), std::pair(10'000, 60), std::pair(60, 10'000), std::pair(10'000, 9'999),
+        std::pair(0, 60), std::pair(10'000, 0)}) {
     const Ranks ranks(2);
     const DeviceArray<float> a(10'000, 1.0f), b(10'000, 2.0f);
     ASSERT_EQ(HcclSend(a.data(), uint64_t(sent), kFloat, 1, ranks.comm(0), ranks.stream(0)),
