@@ -179,6 +179,11 @@ def of_torchrun(rank: int, ranks: int) -> dict[str, str]:
     }
 
 
+def of_shell(code: int) -> int:
+    """An exit code: 128 and the signal where one has ended the process."""
+    return code if code >= 0 else 128 - code
+
+
 def run_each(networks: Networks, command: list[str]) -> int:
     """The first exit code that is not 0; the others end with this process."""
     ranks = len(networks.descriptors)
@@ -190,7 +195,7 @@ def run_each(networks: Networks, command: list[str]) -> int:
     while True:
         codes = [process.poll() for process in processes]
         if failed := [code for code in codes if code]:
-            return failed[0]
+            return of_shell(failed[0])
         if None not in codes:
             return 0
         time.sleep(0.01)
@@ -215,8 +220,8 @@ def main() -> int:
     if chosen.each:
         return run_each(networks, chosen.command)
     os.environ[VARIABLE] = ",".join(map(str, networks.descriptors))
-    code = subprocess.run(chosen.command, pass_fds=networks.descriptors, check=False).returncode
-    return code if code >= 0 else 128 - code
+    done = subprocess.run(chosen.command, pass_fds=networks.descriptors, check=False)
+    return of_shell(done.returncode)
 
 
 if __name__ == "__main__":

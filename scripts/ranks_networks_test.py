@@ -39,6 +39,13 @@ def test_each_rank_has_an_address_and_torchrun_s_variables():
     assert rank == 2
 
 
+@made
+@pytest.mark.parametrize("each", [["--each"], []])
+def test_a_command_that_a_signal_has_ended_is_told_as_shells_do(each: list[str]):
+    done = run("--ranks", "2", *each, "--", "sh", "-c", "kill -9 $$")
+    assert done.returncode == 128 + signal.SIGKILL
+
+
 SERVER = """
 import os, socket, time
 rank = int(os.environ["RANK"])
