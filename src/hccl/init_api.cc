@@ -105,7 +105,9 @@ Status InitAll(uint32_t count, const int32_t* devices, HcclComm* comms) {
   HcclEnvironment environment;
   Status status = RequirePointer("devices", devices);
   if (status.ok()) status = RequirePointer("comms", comms);
-  if (status.ok()) status = CheckRank(count, 0);
+  if (status.ok() && (count == 0 || count > kMaxRanks)) {
+    status = Status(HCCL_E_PARA, Concat("ndev value is ", count, ", expected 1 to ", kMaxRanks));
+  }
   if (status.ok()) status = ReadHcclEnvironment(&environment);
   if (!status.ok()) return status;
   std::vector<int32_t> sorted(devices, devices + count);

@@ -90,7 +90,7 @@ TEST_F(ErrorTest, CommunicatorsAreChecked) {
   int32_t same[] = {0, 0};
   HcclComm comms[2];
   ExpectSays(HcclCommInitAll(2, same, comms), HCCL_E_PARA, "devices value is 0 twice");
-  ExpectSays(HcclCommInitAll(0, same, comms), HCCL_E_PARA, "nRanks value is 0");
+  ExpectSays(HcclCommInitAll(0, same, comms), HCCL_E_PARA, "ndev value is 0, expected 1 to 65536");
   HcclRootInfo info = {};
   HcclComm comm = nullptr;
   ExpectSays(HcclCommInitRootInfo(2, nullptr, 0, &comm), HCCL_E_PTR, "rootInfo");
