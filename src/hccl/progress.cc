@@ -44,9 +44,11 @@ Status MessageMover::StartLocked() {
   }
   started_ = true;
   // A child of fork ends without a word: its parent's ranks are still there.
-  (void)std::atexit([] {
+  const auto quit = [] {
     if (!Forked()) Get().Quit();
-  });
+  };
+  (void)std::atexit(quit);
+  (void)std::at_quick_exit(quit);
   return {};
 }
 

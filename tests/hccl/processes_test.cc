@@ -69,6 +69,8 @@ TEST(ProcessesTest, NothingIsKeptOfTheDead) { ExpectDoneBothWays("outlive", 1); 
 
 TEST(ProcessesTest, WhoExitsHasNotDied) { ExpectDone("leave", 3); }
 
+TEST(ProcessesTest, WhoEndsAtOnceWithoutCommunicatorsHasNotDied) { ExpectDone("gone", 3); }
+
 TEST(ProcessesTest, TheRootSaysWhetherCallsAreCompared) { ExpectDone("levels", 2); }
 
 TEST(ProcessesTest, TheEnvironmentIsLeftAndComesFirst) { ExpectDoneBothWays("inherit", 2); }

@@ -359,7 +359,8 @@ int Leave(uint32_t ranks, uint32_t rank) {
                         stream));
   REQUIRE(aclrtSynchronizeStream(stream));
   Require(data.Read() == std::vector<float>(10, static_cast<float>(ranks)), "values");
-  if (rank != 0) std::exit(0);
+  if (rank == 1) std::exit(0);
+  if (rank == 2) std::quick_exit(0);
   std::this_thread::sleep_for(std::chrono::milliseconds(600));
   HcclResult error = HCCL_E_REMOTE;
   REQUIRE(HcclGetCommAsyncError(comm, &error));
@@ -487,6 +488,25 @@ int Inherit(uint32_t ranks, uint32_t rank) {
   return 0;
 }
 
+/// Each but the first ends at once, having destroyed its communicator.
+int Gone(uint32_t ranks, uint32_t rank) {
+  Start();
+  const HcclComm kept = MakeComm(ranks, rank, 0), gone = MakeComm(ranks, rank, 1, 1);
+  if (rank != 0) {
+    REQUIRE(HcclCommDestroy(kept));
+    REQUIRE(HcclCommDestroy(gone));
+    _exit(0);
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  for (const HcclComm comm : {kept, gone}) {
+    HcclResult error = HCCL_E_REMOTE;
+    REQUIRE(HcclGetCommAsyncError(comm, &error));
+    Require(error == HCCL_SUCCESS, "asynchronous error", error);
+    REQUIRE(HcclCommDestroy(comm));
+  }
+  return 0;
+}
+
 /// Rank 1 comes when it is told to.
 int Late(uint32_t ranks, uint32_t rank) {
   if (rank == 1) AwaitFile(Job::Folder() + "/go");
@@ -500,10 +520,10 @@ const bool kEntered = [] {
       {"values", Run<Values>},   {"opposite", Run<Opposite>}, {"missing", Run<Missing>},
       {"survive", Run<Survive>}, {"young", Run<Young>},       {"idle", Run<Idle>},
       {"aside", Run<Aside>},     {"many", Run<Many>},         {"leave", Run<Leave>},
-      {"fresh", Run<Fresh>},     {"too_late", Run<TooLate>},  {"victim", Run<Victim>},
-      {"outlive", Run<Outlive>}, {"late", Run<Late>},         {"inherit", Run<Inherit>},
-      {"differ", Run<Differ>},   {"quit", Run<Quit>},         {"levels", Run<Levels>},
-      {"orphan", Run<Orphan>},   {"few", Run<Few>},
+      {"gone", Run<Gone>},       {"fresh", Run<Fresh>},       {"too_late", Run<TooLate>},
+      {"victim", Run<Victim>},   {"outlive", Run<Outlive>},   {"late", Run<Late>},
+      {"inherit", Run<Inherit>}, {"differ", Run<Differ>},     {"quit", Run<Quit>},
+      {"levels", Run<Levels>},   {"orphan", Run<Orphan>},     {"few", Run<Few>},
   });
   return true;
 }();
