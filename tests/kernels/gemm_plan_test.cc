@@ -154,6 +154,10 @@ TEST_F(GemmPlan, RowsAreReadAsTheyLie) {
   EXPECT_EQ(step(511, 64, as_is), 511);
   EXPECT_EQ(step(512, 64, as_is), 0) << "2 KB apart";
   EXPECT_EQ(step(1536, 64, as_is), 0) << "6 KB apart";
+  Gemm any = Shape{1, 1, 1}.gemm();
+  PlanGemm(&any);
+  const bool narrow = any.kernels->tile_columns < 32;
+  EXPECT_EQ(step(768, 64, as_is), narrow ? 0 : 768) << "3 KB apart";
   EXPECT_EQ(step(640, 64, [](Gemm* gemm) { gemm->a.dtype = ACL_BF16; }), 0);
   EXPECT_EQ(step(640, 64, [](Gemm* gemm) { gemm->a.rounding = Rounding::kHf32; }), 0);
   EXPECT_EQ(step(640, 64, [](Gemm* gemm) { gemm->a.view.step = 2; }), 0);
