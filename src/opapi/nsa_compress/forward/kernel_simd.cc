@@ -64,58 +64,48 @@ void CompressWindow(const Window& window) {
   CompressColumns<kAtOnce, T>(window, 0);
 }
 
-/// A stride of tokens adds to the older of two windows, its second half, and to the newer one.
+/// Columns from j on, as CompressColumns; each token is read once for both of its windows.
 template <int kGroups, bool kOlder, bool kNewer, class T>
-inline __attribute__((always_inline)) void AddStride(const Roll& roll, const std::byte* x,
-                                                     F32x16* older, F32x16* newer) {
+void StepColumns(const Step& step, int64_t j) {
   constexpr int64_t kLine = 64;
   constexpr int kSecondLevel = 2;
-  for (int64_t r = 0; r < roll.stride; ++r, x += roll.x_token) {
-    for (int64_t i = 0; i < int64_t{kGroups * kLanes * sizeof(T)}; i += kLine) {
-      __builtin_prefetch(x + roll.ahead + i, /*rw=*/0, kSecondLevel);
-    }
-    const F32x16 second = F32x16::Broadcast(kOlder ? roll.w[roll.stride + r] : 0.0f);
-    const F32x16 first = F32x16::Broadcast(kNewer ? roll.w[r] : 0.0f);
+  for (; j + kGroups * kLanes <= step.width; j += kGroups * kLanes) {
+    F32x16 older[kGroups], newer[kGroups];
 #pragma GCC unroll 4
     for (int g = 0; g < kGroups; ++g) {
-      const F32x16 lanes = F32x16::Load(reinterpret_cast<const T*>(x) + g * kLanes);
-      if constexpr (kOlder) older[g] = F32x16::MulAdd(second, lanes, older[g]);
-      if constexpr (kNewer) newer[g] = F32x16::MulAdd(first, lanes, newer[g]);
+      if constexpr (kOlder) older[g] = F32x16::Load(step.sums + j + g * kLanes);
+      newer[g] = F32x16::Broadcast(0.0f);
+    }
+    const std::byte* x = step.x + j * sizeof(T);
+    for (int64_t r = 0; r < step.stride; ++r, x += step.x_token) {
+      for (int64_t i = 0; i < int64_t{kGroups * kLanes * sizeof(T)}; i += kLine) {
+        __builtin_prefetch(x + step.ahead + i, /*rw=*/0, kSecondLevel);
+      }
+      const F32x16 first = F32x16::Broadcast(step.w[r]);
+      const F32x16 second = F32x16::Broadcast(step.w[step.stride + r]);
+#pragma GCC unroll 4
+      for (int g = 0; g < kGroups; ++g) {
+        const F32x16 lanes = F32x16::Load(reinterpret_cast<const T*>(x) + g * kLanes);
+        if constexpr (kOlder) older[g] = F32x16::MulAdd(second, lanes, older[g]);
+        if constexpr (kNewer) newer[g] = F32x16::MulAdd(first, lanes, newer[g]);
+      }
+    }
+#pragma GCC unroll 4
+    for (int g = 0; g < kGroups; ++g) {
+      const int64_t at = j + g * kLanes;
+      if constexpr (kOlder) older[g].Store(reinterpret_cast<T*>(step.y) + at);
+      if constexpr (kNewer) newer[g].Store(step.sums + at);
     }
   }
-}
-
-/// As CompressColumns; each token is read once for both of its windows.
-template <int kGroups, class T>
-void RollColumns(const Roll& roll, int64_t j) {
-  const int64_t step = roll.stride * roll.x_token;
-  for (; j + kGroups * kLanes <= roll.width; j += kGroups * kLanes) {
-    const std::byte* x = roll.x + j * sizeof(T);
-    std::byte* y = roll.y + j * sizeof(T);
-    F32x16 older[kGroups], newer[kGroups];
-    const auto begin = [&] {
-#pragma GCC unroll 4
-      for (int g = 0; g < kGroups; ++g) newer[g] = F32x16::Broadcast(0.0f);
-    };
-    begin();
-    AddStride<kGroups, false, true, T>(roll, x, older, newer);
-    for (int64_t i = 0; i < roll.windows; ++i, y += roll.y_window) {
-      x += step;
-#pragma GCC unroll 4
-      for (int g = 0; g < kGroups; ++g) older[g] = newer[g];
-      begin();
-      i + 1 < roll.windows ? AddStride<kGroups, true, true, T>(roll, x, older, newer)
-                           : AddStride<kGroups, true, false, T>(roll, x, older, newer);
-#pragma GCC unroll 4
-      for (int g = 0; g < kGroups; ++g) older[g].Store(reinterpret_cast<T*>(y) + g * kLanes);
-    }
-  }
-  if constexpr (kGroups > 1) RollColumns<kGroups / 2, T>(roll, j);
+  if constexpr (kGroups > 1) StepColumns<kGroups / 2, kOlder, kNewer, T>(step, j);
 }
 
 template <class T>
-void CompressRoll(const Roll& roll) {
-  RollColumns<kAtOnce / 2, T>(roll, 0);
+void TakeStep(const Step& step) {
+  constexpr int kBoth = kAtOnce / 2;
+  if (step.y == nullptr) return StepColumns<kBoth, false, true, T>(step, 0);
+  step.more ? StepColumns<kBoth, true, true, T>(step, 0)
+            : StepColumns<kBoth, true, false, T>(step, 0);
 }
 
 template <class T>
@@ -127,9 +117,8 @@ void Widen(const void* from, int64_t n, float* to) {
 
 }  // namespace
 
-extern const Kernels kFloat16Kernels = {CompressWindow<Float16>, CompressRoll<Float16>,
-                                        Widen<Float16>};
-extern const Kernels kBFloat16Kernels = {CompressWindow<BFloat16>, CompressRoll<BFloat16>,
+extern const Kernels kFloat16Kernels = {CompressWindow<Float16>, TakeStep<Float16>, Widen<Float16>};
+extern const Kernels kBFloat16Kernels = {CompressWindow<BFloat16>, TakeStep<BFloat16>,
                                          Widen<BFloat16>};
 
 }  // namespace openaclnn::nsa_compress::forward::OPENACLNN_TARGET

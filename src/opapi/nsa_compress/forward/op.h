@@ -45,22 +45,25 @@ struct Window {
   std::byte* y;
 };
 
-/// One head of windows that follow each other, each over two strides of tokens and dense:
-///   y[i][:] = sum over r < 2 * stride of w[r] * x[i * stride + r][:]
-struct Roll {
-  int64_t windows, stride, width;
+/// A stride of tokens of one head, dense, under the second half of a window and the first half of
+/// the next one, which begins with it:
+///   y[:] = sums[:] + sum over r < stride of w[stride + r] * x[r][:]
+///   sums[:] = sum over r < stride of w[r] * x[r][:]
+struct Step {
+  int64_t stride, width;
   int64_t ahead;  // bytes from tokens to those that will be asked for next, within the tensor
   const float* w;
   const std::byte* x;  // the first token
   int64_t x_token;     // bytes from one to the next
-  std::byte* y;        // the first window
-  int64_t y_window;
+  float* sums;
+  std::byte* y;  // null: there is no window before
+  bool more;     // there is a window that begins here
 };
 
 /// The loops that are compiled for each instruction set, for one 16-bit type.
 struct Kernels {
   void (*window)(const Window& window);
-  void (*roll)(const Roll& roll);
+  void (*step)(const Step& step);
   void (*widen)(const void* from, int64_t n, float* to);
 };
 OPENACLNN_TARGET_DECLARE(extern const Kernels kFloat16Kernels)
@@ -69,7 +72,7 @@ OPENACLNN_TARGET_DECLARE(extern const Kernels kBFloat16Kernels)
 struct Plan {
   const Kernels* kernels;
   int64_t tokens, heads, width, windows, block, stride;
-  bool rolls;  // windows that follow each other are worked on together
+  bool halves;  // a block is two strides: windows that follow each other are worked on together
   std::vector<Segment> segments;
   RowView x, w, y;
   uint64_t workspace_size;  // w as floats, head by head

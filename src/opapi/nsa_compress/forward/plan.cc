@@ -19,8 +19,8 @@ Plan MakePlan(const Params& p, const Product&) {
   plan.x = RowView(p.input);
   plan.w = RowView(p.weight);
   plan.y = RowView(p.output);
-  plan.rolls = plan.block == 2 * plan.stride && plan.block <= kChunk && plan.x.step == 1 &&
-               plan.y.step == 1 && plan.x.rows.step() != 0 && plan.y.rows.step() != 0;
+  plan.halves = plan.block == 2 * plan.stride && plan.block <= kChunk && plan.x.step == 1 &&
+                plan.y.step == 1 && plan.x.rows.step() != 0 && plan.y.rows.step() != 0;
   plan.workspace_size = static_cast<uint64_t>(plan.block * plan.heads) * sizeof(float);
   return plan;
 }
