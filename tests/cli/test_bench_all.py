@@ -45,7 +45,8 @@ def test_a_run_has_all_that_its_readers_need(found):
         assert each["counts"] == (each["why_not"] == "")
 
 
-def test_what_was_measured_before_ctrl_c_is_written(tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_what_was_measured_before_ctrl_c_is_written(number, tmp_path):
     run = subprocess.Popen(
         tool_command(*QUICK, "--json", "out.json"),
         cwd=tmp_path,
@@ -56,13 +57,13 @@ def test_what_was_measured_before_ctrl_c_is_written(tmp_path):
     )
     while not run.stderr.readline().startswith(NAMES[0]):  # where others compute, that comes first
         assert run.poll() is None
-    run.send_signal(signal.SIGINT)
+    run.send_signal(number)
     out, _ = run.communicate(timeout=60)
     assert run.returncode == ExitCode.RUNTIME
-    ended = {"what": "operators", "threads": 1, "code": -signal.SIGINT}
+    ended = {"what": "operators", "threads": 1, "code": -number}
     written = document.read(tmp_path / "out.json")
     assert written["failed"] == [ended] and written["rows"][0]["operator"] == NAMES[0]
-    assert "FAILED: operators on 1 threads ended with -2." in out
+    assert f"FAILED: operators on 1 threads ended with {-number}." in out
 
 
 def test_missing_peers_are_named(found):

@@ -32,6 +32,10 @@ class Request:
     supporting: bool = True
 
 
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM: as Ctrl-C."""
+
+
 @dataclass
 class _Found:
     """What workers have said."""
@@ -54,8 +58,9 @@ def peers_python() -> str:
 
 
 def run(request: Request) -> dict:
-    """Measures; the document."""
+    """Measures; the document, also of what was measured before Ctrl-C or SIGTERM."""
     _check(request)
+    signal.signal(signal.SIGTERM, _terminate)
     benches = cases.benches(request.operators)
     observer = quiet.Observer([os.getpid()])
     before, since = observer.load(), observer.look()
@@ -94,6 +99,10 @@ def run(request: Request) -> dict:
     })
 
 
+def _terminate(*_) -> None:
+    raise _Terminated
+
+
 def _check(request: Request) -> None:
     known = {each.operator for each in cases.benches()}
     for name in request.operators:
@@ -119,8 +128,8 @@ def _plans(request: Request) -> list[Plan]:
 
 
 def _work(plan: Plan, found: _Found) -> bool:
-    """Runs one worker to its end; whether to go on, which Ctrl-C says not to. What the worker said
-    before it failed or was interrupted is kept."""
+    """Runs one worker to its end; whether to go on, which Ctrl-C and SIGTERM say not to. What the
+    worker said before it failed or was interrupted is kept."""
     handlers: dict[str, Callable] = {
         "roofs": found.roofs.append,
         "row": found.rows.append,
@@ -137,18 +146,18 @@ def _work(plan: Plan, found: _Found) -> bool:
     ) as worker:
         worker.stdin.write(json.dumps(asdict(plan)))
         worker.stdin.close()
-        interrupted = False
+        interrupted = 0
         try:
             for line in worker.stdout:
                 ((kind, what),) = json.loads(line).items()
                 handlers[kind](what)
                 _tell(kind, what)
-        except KeyboardInterrupt:
-            interrupted = True
+        except KeyboardInterrupt as how:
+            interrupted = signal.SIGTERM if isinstance(how, _Terminated) else signal.SIGINT
             worker.kill()
     if interrupted or worker.returncode:
         what = "supporting calls" if plan.supporting else "operators"
-        code = -signal.SIGINT if interrupted else worker.returncode
+        code = -interrupted if interrupted else worker.returncode
         found.failed.append({"what": what, "threads": plan.threads, "code": code})
     return not interrupted
 
