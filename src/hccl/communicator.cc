@@ -3,7 +3,6 @@
 #include "hccl/communicator.h"
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "ascendcl/error.h"
@@ -15,9 +14,6 @@ namespace {
 // What a peer sent before it went may still be on its way, since news of its going come over
 // another connection. Well below the second within which its death is to be known.
 constexpr std::chrono::milliseconds kGrace{250};
-
-// As long as a process may take to end while what it has sent has not been received.
-constexpr std::chrono::seconds kLastTime{1};
 
 // Of a tag: the sender's rank, whether it belongs to a message of two ranks, whether it is the
 // receiver's answer to that, the number of the operation, the step.
@@ -195,14 +191,14 @@ void Communicator::FailWhatCannotEnd(const Operations& operations) {
   }
 }
 
-bool Communicator::OwesMessages(Clock::time_point patience) {
+bool Communicator::Owes(Clock::time_point since) {
   Operations quiet;  // ends without the lock
   std::lock_guard lock(mutex_);
   quiet = TakeQuietLocked();
   if (gave_up_) return false;
   const Clock::time_point now = Clock::now();
   return std::ranges::any_of(fading_, [&](const auto& operation) {
-    if (operation->failed() && now > patience) return false;
+    if (operation->failed() && now > since + kGrace) return false;
     if (operation->deadline() && now > *operation->deadline()) return false;
     for (uint32_t peer = 0; peer < size_; ++peer) {
       const bool lives = engine_->peer_state(peer) == PeerState::kAlive;
@@ -212,26 +208,9 @@ bool Communicator::OwesMessages(Clock::time_point patience) {
   });
 }
 
-void Communicator::SendOut(std::optional<Clock::time_point> until) {
-  constexpr int kQuickTurns = 1000;
-  const Clock::time_point patience = Clock::now() + kGrace;
-  for (int turn = 0; OwesMessages(patience) && (!until || Clock::now() < *until); ++turn) {
-    if (engine_->Progress()) continue;
-    if (turn < kQuickTurns) {
-      std::this_thread::yield();
-    } else {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-  }
-}
-
 // Nobody moves messages any more: whoever waits for an operation, as static destructors do, has to
 // be told.
 void Communicator::Quit() {
-  (void)Guard([this] {
-    SendOut(Clock::now() + kLastTime);
-    return Status();
-  });
   engine_->Quit();
   (void)Guard([this] {
     const Status status(HCCL_E_UNAVAIL,
@@ -257,7 +236,8 @@ void Communicator::Close() {
                                        "live until the operation is done"));
   }
   if (alone()) return;
-  SendOut(std::nullopt);
+  Moved* const all[] = {this};
+  SendOut(all, std::nullopt);
   MessageMover::Get().Remove(this);
   engine_->Leave();
   Operations fading;  // this and the operations hold each other

@@ -108,6 +108,7 @@ class Communicator final : public Moved {
   bool AddDescriptors(bool messages, std::vector<pollfd>* descriptors) override {
     return engine_->AddDescriptors(messages, descriptors);
   }
+  bool Owes(Clock::time_point since) override;
   void Quit() override;
 
  private:
@@ -119,10 +120,6 @@ class Communicator final : public Moved {
 
   /// Of those that have finished: the ones whose messages are done.
   Operations TakeQuietLocked();
-  /// Whether what has finished is still to reach a rank that lives; what failed, until then.
-  bool OwesMessages(Clock::time_point patience);
-  /// Moves messages until it does not.
-  void SendOut(std::optional<Clock::time_point> until);
   /// What the engine knows of them now; `active`: what may wait for them.
   void NotePeers(Operations* active);
   void FailWhatCannotEnd(const Operations& operations);

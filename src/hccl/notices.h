@@ -5,6 +5,7 @@
 #include <poll.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -83,6 +84,7 @@ class Relay final : public Moved {
     return true;
   }
   bool over() const override { return !notices_->relays(); }
+  bool Owes(std::chrono::steady_clock::time_point) override { return false; }
   void Quit() override {}
 
  private:

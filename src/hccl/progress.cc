@@ -22,7 +22,30 @@ constexpr uint32_t kIdleRounds = 50;
 // While operations wait: how late a deadline or a peer's death may be seen.
 constexpr int kBusySleepMs = 20;
 
+// As long as a process may take to end while what it has sent has not been received.
+constexpr std::chrono::seconds kLastTime{1};
+
 }  // namespace
+
+void SendOut(std::span<Moved* const> all,
+             std::optional<std::chrono::steady_clock::time_point> until) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int kQuickTurns = 1000;
+  const Clock::time_point since = Clock::now();
+  std::vector<Moved*> owing(all.begin(), all.end());
+  for (int turn = 0;; ++turn) {
+    std::erase_if(owing, [&](Moved* moved) { return !moved->Owes(since); });
+    if (owing.empty() || (until && Clock::now() >= *until)) return;
+    bool any = false;
+    for (Moved* const moved : owing) any |= moved->Progress().any;
+    if (any) continue;
+    if (turn < kQuickTurns) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+}
 
 MessageMover& MessageMover::Get() {
   static auto* const mover = new MessageMover;  // its thread outlives static destructors at exit
@@ -97,6 +120,12 @@ void MessageMover::Quit() {
   Kick();
   std::lock_guard lock(mutex_);
   begun_.notify_all();
+  (void)Guard([this] {
+    std::vector<Moved*> all;
+    for (const auto& moved : all_) all.push_back(moved.get());
+    SendOut(all, std::chrono::steady_clock::now() + kLastTime);
+    return Status();
+  });
   for (const auto& moved : all_) moved->Quit();
 }
 

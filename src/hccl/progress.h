@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -28,6 +30,9 @@ class Moved {
   virtual Result Progress() = 0;
   /// After the descriptors said something, or time went by: fails what can no longer end.
   virtual void LookAtPeers() = 0;
+  /// Whether what has ended is still to reach a rank that lives; what has failed, for a moment from
+  /// `since` on.
+  virtual bool Owes(std::chrono::steady_clock::time_point since) = 0;
   /// The process ends: what is under way can no longer end well.
   virtual void Quit() = 0;
   /// As Engine's.
@@ -38,6 +43,10 @@ class Moved {
  protected:
   ~Moved() = default;
 };
+
+/// Moves the messages of all, side by side, until none owes any or the time is over.
+void SendOut(std::span<Moved* const> all,
+             std::optional<std::chrono::steady_clock::time_point> until);
 
 class MessageMover {
  public:
@@ -51,7 +60,7 @@ class MessageMover {
   void Kick();
   /// There is something to move, in time.
   void Nudge();
-  /// The process ends: the thread stands still.
+  /// The process ends: what is owed has a second to be sent, then the thread stands still.
   void Quit();
 
  private:

@@ -3,6 +3,7 @@
 #include "hccl/processes.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <cstdlib>
 #include <iostream>
@@ -68,6 +69,20 @@ TEST(ProcessesTest, NothingIsKeptOfWhatATimeOutHasEnded) {
 TEST(ProcessesTest, NothingIsKeptOfTheDead) { ExpectDoneBothWays("outlive", 1); }
 
 TEST(ProcessesTest, WhoExitsHasNotDied) { ExpectDone("leave", 3); }
+
+// The second that an exit may take is not one for each communicator.
+TEST(ProcessesTest, AnExitWaitsForAllCommunicatorsAtOnce) {
+  Processes processes("unheard", 2);
+  ASSERT_TRUE(processes.Reached("called", std::chrono::seconds(20))) << processes.Said(1);
+  processes.Signal(1, SIGSTOP);
+  processes.Make("go");
+  ASSERT_TRUE(processes.Reached("exits", std::chrono::seconds(20))) << processes.Said(0);
+  const auto begin = Processes::Clock::now();
+  EXPECT_EQ(processes.Await(0), 0) << processes.Said(0);
+  const auto took = Processes::Clock::now() - begin;
+  EXPECT_GT(took, std::chrono::milliseconds(900)) << "all has been received";
+  EXPECT_LT(took, std::chrono::milliseconds(2500));
+}
 
 TEST(ProcessesTest, WhoEndsAtOnceWithoutCommunicatorsHasNotDied) { ExpectDone("gone", 3); }
 

@@ -222,6 +222,33 @@ int Leave(uint32_t ranks, uint32_t rank) {
   return 0;
 }
 
+/// Rank 1 calls in many communicators and is stopped; then rank 0 does, whose operations are done,
+/// and exits with what rank 1 has not received.
+int Unheard(uint32_t ranks, uint32_t rank) {
+  constexpr uint32_t kCommunicators = 4;
+  const aclrtStream first = Start();
+  const Device<float> data(std::vector<float>(10, 1));
+  std::vector<Here> all;
+  for (uint32_t number = 0; number < kCommunicators; ++number) {
+    aclrtStream stream = first;
+    if (number > 0) REQUIRE(aclrtCreateStream(&stream));
+    all.push_back({ranks, rank, MakeComm(ranks, rank, number), stream});
+  }
+  if (rank == 0) AwaitFile(Job::Folder() + "/go");
+  for (const Here& here : all) {
+    REQUIRE(HcclBroadcast(data.data(), 10, HCCL_DATA_TYPE_FP32, 0, here.comm, here.stream));
+  }
+  if (rank == 0) {
+    for (const Here& here : all) REQUIRE(aclrtSynchronizeStream(here.stream));
+    Reach("exits");
+    std::exit(0);
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // what it calls is on its way
+  Reach("called");
+  AwaitFile(Job::Folder() + "/never");
+  return 0;
+}
+
 /// Ranks whose environments differ.
 int Levels(uint32_t ranks, uint32_t rank) {
   setenv("OPENACLNN_CHECK", rank == 0 ? "off" : "fast", 1);
@@ -385,6 +412,7 @@ const bool kEntered = [] {
       {"differ", Run<Differ>},
       {"quit", Run<Quit>},
       {"levels", Run<Levels>},
+      {"unheard", Run<Unheard>},
       {"orphan", Run<Orphan>},
       {"few", Run<Few>},
   });

@@ -49,11 +49,21 @@ class SentTest : public RuntimeTest {
  protected:
   void SetUp() override {
     RuntimeTest::SetUp();
-    auto engine = std::make_unique<SlowEngine>();
-    engine_ = engine.get();
-    const Communicator::Settings settings = {"test", std::chrono::seconds(60), true};
-    communicator_ = std::make_shared<Communicator>(2, 0, settings, std::move(engine));
+    communicator_ = NewCommunicator(&engine_);
     stream_ = NewStream();
+  }
+
+  static std::shared_ptr<Communicator> NewCommunicator(SlowEngine** slow) {
+    auto engine = std::make_unique<SlowEngine>();
+    *slow = engine.get();
+    const Communicator::Settings settings = {"test", std::chrono::seconds(60), true};
+    return std::make_shared<Communicator>(2, 0, settings, std::move(engine));
+  }
+
+  /// As where the process ends.
+  static void SendOutFor(milliseconds time, std::vector<Moved*> all) {
+    SendOut(all, std::chrono::steady_clock::now() + time);
+    for (Moved* const moved : all) moved->Quit();
   }
 
   /// A message to the other rank, from the plan's memory or the program's, and one from it.
@@ -114,7 +124,7 @@ TEST_F(SentTest, ArrivesBeforeTheProcessEnds) {
   Exchange(true);
   ASSERT_EQ(aclrtSynchronizeStreamWithTimeout(stream_, 5000), 0) << TakeMessage();
   engine_->turns = 10;
-  communicator_->Quit();
+  SendOutFor(milliseconds(5000), {communicator_.get()});
   EXPECT_TRUE(engine_->sent.empty());
 }
 
@@ -131,12 +141,26 @@ TEST_F(SentTest, DoesNotKeepAProcessThatEnds) {
   Exchange(true);
   ASSERT_EQ(aclrtSynchronizeStreamWithTimeout(stream_, 5000), 0) << TakeMessage();
   const auto begin = std::chrono::steady_clock::now();
-  communicator_->Quit();
+  SendOutFor(milliseconds(300), {communicator_.get()});
   const auto took = std::chrono::steady_clock::now() - begin;
-  EXPECT_GT(took, milliseconds(900));
+  EXPECT_GT(took, milliseconds(250));
   EXPECT_LT(took, milliseconds(5000));
   engine_->turns = 1;
   communicator_->Close();  // else the message would hold all of this
+}
+
+TEST_F(SentTest, ArrivesBesideWhatDoesNot) {
+  Exchange(true);
+  SlowEngine* engine = nullptr;
+  const auto stuck = std::exchange(communicator_, NewCommunicator(&engine));
+  Exchange(true);
+  ASSERT_EQ(aclrtSynchronizeStreamWithTimeout(stream_, 5000), 0) << TakeMessage();
+  engine->turns = 1100;  // the last of them a millisecond each
+  SendOutFor(milliseconds(1500), {stuck.get(), communicator_.get()});
+  EXPECT_EQ(engine_->sent.size(), 1u);
+  EXPECT_TRUE(engine->sent.empty());
+  engine_->turns = 1;
+  stuck->Close();
 }
 
 }  // namespace
