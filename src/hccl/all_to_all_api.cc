@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // HcclAlltoAll and HcclAlltoAllV.
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -30,6 +31,40 @@ Status ReadParts(const char* operand, const uint64_t* counts, const uint64_t* pl
   return {};
 }
 
+/// What is sent and what is received may lie between each other, in any order.
+Status CheckApart(const std::byte* send, const Parts& sends, const std::byte* recv,
+                  const Parts& receives) {
+  struct Span {
+    uintptr_t begin, end;
+    bool receives;
+    size_t rank;
+  };
+  std::vector<Span> spans;
+  const auto add = [&](const std::byte* base, const Parts& parts, bool received) {
+    for (size_t rank = 0; rank < parts.parts.size(); ++rank) {
+      const Part& part = parts.parts[rank];
+      const uintptr_t begin = reinterpret_cast<uintptr_t>(base) + part.offset;
+      if (part.bytes > 0) spans.push_back({begin, begin + part.bytes, received, rank});
+    }
+  };
+  add(send, sends, false);
+  add(recv, receives, true);
+  std::ranges::sort(spans, {}, &Span::begin);
+  const Span* last[2] = {};  // of either kind, the one that ends last
+  for (const Span& span : spans) {
+    const Span* const other = last[span.receives ? 0 : 1];
+    if (other != nullptr && span.begin < other->end) {
+      const size_t from = (span.receives ? *other : span).rank;
+      const size_t to = (span.receives ? span : *other).rank;
+      return Status(HCCL_E_PARA, Concat("recvBuf memory for rank ", to, " is shared with what ",
+                                        "sendBuf has for rank ", from, ", expected other memory"));
+    }
+    const Span*& own = last[span.receives ? 1 : 0];
+    if (own == nullptr || span.end > own->end) own = &span;
+  }
+  return {};
+}
+
 Status Exchange(Launch& launch, const void* send, const Parts& sends, const HcclTypeInfo& send_type,
                 const void* recv, const Parts& receives) {
   constexpr HcclTypeInfo kByte = {HCCL_DATA_TYPE_UINT8, "UINT8", 1, true};
@@ -43,7 +78,7 @@ Status Exchange(Launch& launch, const void* send, const Parts& sends, const Hccl
   std::byte *from = nullptr, *to = nullptr;
   Status status = launch.Pin("sendBuf", send, sends.end, 1, kByte, &from);
   if (status.ok()) status = launch.Pin("recvBuf", recv, receives.end, 1, kByte, &to);
-  if (status.ok()) status = CheckOverlap(from, sends.end, to, receives.end, false);
+  if (status.ok()) status = CheckApart(from, sends, to, receives);
   if (!status.ok()) return status;
   std::vector<CallHeader> headers;
   for (uint32_t i = 0; i < place.size; ++i) {

@@ -123,6 +123,18 @@ TEST_F(ErrorTest, PartsAndMessagesAreNamed) {
   ExpectSays(exchange(2, 2, uint64_t{1} << 40), HCCL_E_PARA, "leave their allocation");
   ExpectSays(exchange(2, 2, (uint64_t{1} << 61) - 1), HCCL_E_PARA, "sendBuf count is");
   ExpectSays(exchange(2, 2, uint64_t{1} << 61), HCCL_E_PARA, "sendCounts count is");
+  const uint64_t counts[] = {4, 4}, places[] = {0, 4}, between[] = {8, 3}, beyond[] = {8, 1 << 20};
+  ExpectSays(
+      HcclAlltoAllV(data, counts, places, kFloat, data, counts, between, kFloat, comm, stream),
+      HCCL_E_PARA,
+      "recvBuf memory for rank 1 is shared with what sendBuf has for rank 0, expected");
+  ExpectSays(
+      HcclAlltoAllV(data, counts, between, kFloat, data, counts, places, kFloat, comm, stream),
+      HCCL_E_PARA,
+      "recvBuf memory for rank 0 is shared with what sendBuf has for rank 1, expected");
+  ExpectSays(
+      HcclAlltoAllV(data, counts, places, kFloat, data, counts, beyond, kFloat, comm, stream),
+      HCCL_E_PARA, "leave their allocation");
   ExpectSays(HcclGroupEnd(), HCCL_E_PARA, "group state is closed, expected an HcclGroupStart");
   HcclSendRecvItem item = {HCCL_SEND, data, 1, HcclDataType(99), 1};
   ExpectSays(HcclBatchSendRecv(&item, 1, comm, stream), HCCL_E_PARA, "dataType value is 99");

@@ -154,6 +154,37 @@ TEST_F(RanksTest, AllToAllVTakesCountsAndPlacesAndCopiesThem) {
   }
 }
 
+// What is sent and what is received alternate, in one allocation, without room between them.
+TEST_F(RanksTest, AllToAllVTakesBothFromOneAllocation) {
+  constexpr uint32_t kSize = 4;
+  constexpr size_t kMost = 2700;
+  const Ranks ranks(kSize);
+  const auto inputs = RandomVectors<Bytes>(kSize, 2 * kMost * kSize);
+  const Buffers<Bytes> buffers = Upload(inputs);
+  uint64_t send_at[kSize][kSize] = {}, recv_at[kSize][kSize] = {};
+  OnAll(ranks, [&](uint32_t rank) {
+    uint64_t send_counts[kSize], recv_counts[kSize], end = 0;
+    for (uint32_t peer = 0; peer < kSize; ++peer) {
+      send_counts[peer] = Between(rank, peer);
+      recv_counts[peer] = Between(peer, rank);
+      send_at[rank][peer] = end;
+      recv_at[rank][peer] = end + send_counts[peer];
+      end = recv_at[rank][peer] + recv_counts[peer];
+    }
+    Bytes* const data = buffers[rank]->data();
+    return HcclAlltoAllV(data, send_counts, send_at[rank], kType, data, recv_counts, recv_at[rank],
+                         kType, ranks.comm(rank), ranks.stream(rank));
+  });
+  for (uint32_t rank = 0; rank < kSize; ++rank) {
+    std::vector<Bytes> expected = inputs[rank];
+    for (uint32_t peer = 0; peer < kSize; ++peer) {
+      std::ranges::copy(Part(inputs[peer], send_at[peer][rank], Between(peer, rank)),
+                        expected.begin() + static_cast<ptrdiff_t>(recv_at[rank][peer]));
+    }
+    EXPECT_EQ(buffers[rank]->Read(), expected) << "rank " << rank;
+  }
+}
+
 TEST_F(RanksTest, BarrierHoldsAllUntilTheLast) {
   const Ranks ranks(3);
   for (uint32_t rank = 0; rank < 2; ++rank) {
