@@ -4,9 +4,11 @@
 #include <atomic>
 #include <cstdio>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "acl/acl.h"
 #include "client/client.h"
 #include "hccl/communicator.h"
 #include "hccl/config.h"
@@ -101,6 +103,29 @@ Status InitRootInfo(uint32_t ranks, const HcclRootInfo* blob, uint32_t rank,
       std::make_shared<Communicator>(ranks, rank, std::move(settings), std::move(engine)), comm);
 }
 
+Status CheckDevices(const std::vector<int32_t>& devices) {
+  std::vector<int32_t> sorted = devices;
+  std::ranges::sort(sorted);
+  const auto twice = std::ranges::adjacent_find(sorted);
+  if (twice != sorted.end()) {
+    return Status(HCCL_E_PARA,
+                  Concat("devices value is ", *twice, " twice, expected different devices"));
+  }
+  uint32_t all = 0;
+  if (aclrtGetDeviceCount(&all) != 0) {
+    const char* const why = aclGetRecentErrMsg();
+    return Status(HCCL_E_RUNTIME, Concat("devices cannot be counted (", why != nullptr ? why : "",
+                                         "), expected aclrtGetDeviceCount to"));
+  }
+  const auto no_device = std::ranges::find_if(devices, [all](int32_t device) {
+    return device < 0 || static_cast<uint32_t>(device) >= all;
+  });
+  if (no_device == devices.end()) return {};
+  return Status(HCCL_E_PARA, Concat("devices[", no_device - devices.begin(), "] value is ",
+                                    *no_device, ", expected one of the ", all,
+                                    " that aclrtGetDeviceCount counts, from 0 on"));
+}
+
 Status InitAll(uint32_t count, const int32_t* devices, HcclComm* comms) {
   HcclEnvironment environment;
   Status status = RequirePointer("devices", devices);
@@ -109,15 +134,8 @@ Status InitAll(uint32_t count, const int32_t* devices, HcclComm* comms) {
     status = Status(HCCL_E_PARA, Concat("ndev value is ", count, ", expected 1 to ", kMaxRanks));
   }
   if (status.ok()) status = ReadHcclEnvironment(&environment);
+  if (status.ok()) status = CheckDevices({devices, devices + count});
   if (!status.ok()) return status;
-  std::vector<int32_t> sorted(devices, devices + count);
-  std::ranges::sort(sorted);
-  const auto twice = std::ranges::adjacent_find(sorted);
-  if (twice != sorted.end() || sorted[0] < 0) {
-    return Status(HCCL_E_PARA,
-                  Concat("devices value is ", twice != sorted.end() ? *twice : sorted[0],
-                         twice != sorted.end() ? " twice" : "", ", expected different devices"));
-  }
   const Communicator::Settings settings = SettingsOf({}, NewName(), environment);
   auto engines = count > 1 ? MakeProcessEngines(count) : std::vector<std::unique_ptr<Engine>>(1);
   for (uint32_t rank = 0; rank < count && status.ok(); ++rank) {

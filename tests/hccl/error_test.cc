@@ -90,6 +90,12 @@ TEST_F(ErrorTest, CommunicatorsAreChecked) {
   int32_t same[] = {0, 0};
   HcclComm comms[2];
   ExpectSays(HcclCommInitAll(2, same, comms), HCCL_E_PARA, "devices value is 0 twice");
+  int32_t none[] = {0, 99};
+  ExpectSays(HcclCommInitAll(2, none, comms), HCCL_E_PARA,
+             "devices[1] value is 99, expected one of the 8 that");
+  none[1] = -1;
+  ExpectSays(HcclCommInitAll(2, none, comms), HCCL_E_PARA,
+             "devices[1] value is -1, expected one of the 8 that");
   ExpectSays(HcclCommInitAll(0, same, comms), HCCL_E_PARA, "ndev value is 0, expected 1 to 65536");
   HcclRootInfo info = {};
   HcclComm comm = nullptr;

@@ -76,6 +76,9 @@ ranks::Vectors<T> RandomVectors(uint32_t ranks, size_t count, uint32_t seed = 1)
   return vectors;
 }
 
-using RanksTest = RuntimeTest;
+/// Of a machine with devices for 8 ranks.
+class RanksTest : public RuntimeTest {
+  Variable devices_{"OPENACLNN_DEVICE_COUNT", "8"};
+};
 
 }  // namespace openaclnn
