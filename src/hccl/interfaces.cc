@@ -90,6 +90,22 @@ Status GivenAddress(const std::string& text, std::vector<Address>* addresses) {
   return {};
 }
 
+Address Loopback(bool ipv6) {
+  Address address;
+  if (ipv6) {
+    auto& six = reinterpret_cast<sockaddr_in6&>(address.storage);
+    six.sin6_family = AF_INET6;
+    six.sin6_addr = in6addr_loopback;
+    address.length = sizeof(six);
+  } else {
+    auto& four = reinterpret_cast<sockaddr_in&>(address.storage);
+    four.sin_family = AF_INET;
+    four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.length = sizeof(four);
+  }
+  return address;
+}
+
 }  // namespace
 
 Status FindAddresses(const HcclEnvironment& environment, std::vector<Address>* addresses) {
@@ -111,11 +127,12 @@ Status FindAddresses(const HcclEnvironment& environment, std::vector<Address>* a
   std::ranges::stable_sort(
       found, {}, [](const Found& one) { return std::tuple(one.place, one.reach, one.interface); });
   for (const Found& one : found) addresses->push_back(one.address);
+  // One rank needs no address, and where there is none there may be no others.
+  if (addresses->empty() && filter.empty()) addresses->push_back(Loopback(environment.ipv6));
   if (!addresses->empty()) return {};
   return Status(HCCL_E_NOT_FOUND,
                 Concat("network interface with an address of ", environment.ipv6 ? "IPv6" : "IPv4",
-                       " is not found, expected one",
-                       filter.empty() ? "" : " that HCCL_SOCKET_IFNAME names"));
+                       " is not found, expected one that HCCL_SOCKET_IFNAME names"));
 }
 
 }  // namespace openaclnn

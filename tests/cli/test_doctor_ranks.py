@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What doctor says of UCX, interfaces and ports."""
 
+import os
 import socket
 import subprocess
 
@@ -9,6 +10,7 @@ from conftest import findings
 
 from openaclnn import doctor_ranks
 from openaclnn.doctor_ranks import is_chosen
+from openaclnn.finding import Verdict
 
 
 def test_without_settings(tool):
@@ -50,6 +52,13 @@ def test_interfaces(tool, settings, verdict, part):
     found = findings(run)["interface"]
     assert found[0] == verdict and part in found[1]
     assert run.code == (4 if verdict == "problem" else 0)
+
+
+def test_no_interface(monkeypatch):
+    monkeypatch.setattr(doctor_ranks, "_of_ipv4", dict)
+    found = {each.what: each for each in doctor_ranks.examine({"PATH": os.environ["PATH"]})}
+    assert found["interface"].verdict is Verdict.NOTE
+    assert found["interface"].detail.startswith("none: ranks meet by the loopback address")
 
 
 def test_interfaces_of_ipv6(tool):

@@ -5,7 +5,10 @@
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -180,6 +183,30 @@ TEST(AddressesTest, WhereThereIsNoneItIsSaid) {
   environment.ipv6 = true;
   Found(environment, &status);
   ExpectRefused(status, HCCL_E_NOT_FOUND, "with an address of IPv6 is not found");
+}
+
+// In a child, since others here need the network.
+TEST(AddressesTest, WithoutInterfacesLoopbackServes) {
+  constexpr int kRight = 0, kWrong = 1, kLeftOut = 2;
+  const pid_t child = fork();
+  if (child == 0) {
+    if (unshare(CLONE_NEWNET) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) _exit(kLeftOut);
+    HcclEnvironment environment;
+    HcclRootInfo info;
+    Status status;
+    bool right = Found(environment, &status) == std::vector<std::string>{kLoopback};
+    right &= MakeRootInfo(environment, &info).ok();
+    environment.ipv6 = true;
+    right &= Found(environment, &status) == std::vector<std::string>{"[::1]"};
+    environment.interfaces = "^nosuch";
+    right &= Found(environment, &status).empty() && status.code() == HCCL_E_NOT_FOUND;
+    _exit(right ? kRight : kWrong);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == kLeftOut) GTEST_SKIP() << "LEFT OUT: no network may be made here";
+  EXPECT_EQ(WEXITSTATUS(status), kRight);
 }
 
 TEST(AddressesTest, WhyTheyCannotBeListedIsSaid) {

@@ -3,14 +3,19 @@
 #include "hccl/networks.h"
 
 #include <fcntl.h>
+#include <net/if.h>
 #include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <sstream>
+#include <thread>
 #include <vector>
 
 namespace openaclnn::ranks {
@@ -51,6 +56,27 @@ WithinNetwork::~WithinNetwork() {
   if (before_ < 0) return;
   Enter(before_);
   close(before_);
+}
+
+// A thread's network goes with it.
+bool WithinLoopback(bool up, const std::function<void()>& body) {
+  bool made = false;
+  std::thread within([&] {
+    if (unshare(CLONE_NEWNET) != 0) return;
+    if (up) {
+      ifreq request{};
+      std::strcpy(request.ifr_name, "lo");
+      request.ifr_flags = IFF_UP;
+      const int control = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+      made = ioctl(control, SIOCSIFFLAGS, &request) == 0;
+      close(control);
+      if (!made) return;
+    }
+    made = true;
+    body();
+  });
+  within.join();
+  return made;
 }
 
 Traffic TrafficOf(uint32_t rank) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -27,6 +28,10 @@ class WithinNetwork {
   int before_ = -1;
   std::optional<Variable> transports_;
 };
+
+/// Runs the body where what it starts has a network with nothing but `lo`, up or down. False, and
+/// nothing has run, where there may be no such network.
+bool WithinLoopback(bool up, const std::function<void()>& body);
 
 /// Bytes that the rank has sent and received, by the switch's port.
 struct Traffic {

@@ -11,6 +11,7 @@
 
 #include "ascendcl/fixture.h"
 #include "hccl/hccl_types.h"
+#include "hccl/networks.h"
 
 namespace openaclnn {
 namespace {
@@ -37,6 +38,13 @@ TEST(ProcessesTest, ValuesOfMoreRanksThanProcessors) {
 TEST(ProcessesTest, ValuesAreTheSameOverTcp) {
   const Variable tcp("UCX_TLS", "tcp,self");
   ExpectDone("values", 3);
+}
+
+TEST(ProcessesTest, NoInterfaceIsNeededOnOneMachine) {
+  if (ranks::CountNetworks() != 0) GTEST_SKIP() << "ranks have networks of their own";
+  const bool ran = ranks::WithinLoopback(false, [] { ExpectDone("few", 1); });
+  if (!ran) GTEST_SKIP() << "LEFT OUT: no network may be made here";
+  EXPECT_TRUE(ranks::WithinLoopback(true, [] { ExpectDone("few", 2); }));
 }
 
 TEST(ProcessesTest, TwoCommunicatorsInOppositeOrderNeedOneThread) {
