@@ -122,12 +122,13 @@ def _notes(ranks: list[_Rank]) -> list[str]:
 
 def _ranks_of(traced: _Rank, ranks: int) -> set[int]:
     """What the trace calls its rank in collectives of all of them."""
-    said = [entry.get("args") for entry, event in traced.entries if event is not None]
-    return {
-        each["rank"]
-        for each in said
-        if _is_collective(each) and each["ranks"] == ranks and isinstance(each.get("rank"), int)
-    }
+    found: dict[tuple, set[int]] = {}
+    for entry, event in traced.entries:
+        said = entry.get("args") if event is not None else None
+        if _is_collective(said) and said["ranks"] == ranks and isinstance(said.get("rank"), int):
+            found.setdefault(_communicator(said), set()).add(said["rank"])
+    # One of which this process has several ranks is not one of all these processes.
+    return set().union(*(each for each in found.values() if len(each) == 1))
 
 
 def _waits(ranks: list[_Rank]) -> tuple[int, list[Wait]]:
@@ -143,7 +144,7 @@ def _waits(ranks: list[_Rank]) -> tuple[int, list[Wait]]:
                 continue
             said = entry.get("args", {})
             if _is_collective(said):
-                key = (said["communicator"], said["number"], event.name)
+                key = (*_communicator(said), said["number"], event.name)
                 begins.setdefault(key, {})[rank] = event.start
                 sizes[key] = said["ranks"]
     whole = [starts for key, starts in begins.items() if len(starts) == sizes[key] > 1]
@@ -159,9 +160,14 @@ def _waits(ranks: list[_Rank]) -> tuple[int, list[Wait]]:
 
 def _is_collective(said) -> bool:
     """Messages have no number."""
-    if not isinstance(said, dict) or not isinstance(said.get("communicator"), str):
+    if not isinstance(said, dict) or not all(isinstance(each, str) for each in _communicator(said)):
         return False
     return all(isinstance(said.get(name), int) for name in ("number", "ranks"))
+
+
+def _communicator(said: dict) -> tuple:
+    """Which it is: others may have its name, of another program or made one after the other."""
+    return said.get("communicator"), said.get("identifier", "")
 
 
 def print_merged(merged: Merged, path: Path) -> None:

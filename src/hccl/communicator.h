@@ -50,6 +50,7 @@ class Communicator final : public Moved {
     std::string name;
     std::chrono::seconds timeout{0};  // of an operation; 0: for ever
     bool checked = false;             // the ranks compare their calls: all or none
+    std::string identifier;           // the ranks' alone, whatever others are named
   };
 
   /// Of one rank alone the engine is null.
@@ -59,6 +60,7 @@ class Communicator final : public Moved {
   uint32_t size() const { return size_; }
   uint32_t rank() const { return rank_; }
   const std::string& name() const { return settings_.name; }
+  const std::string& identifier() const { return settings_.identifier; }
   std::chrono::seconds timeout() const { return settings_.timeout; }
   bool checked() const { return settings_.checked; }
   Engine& engine() const { return *engine_; }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // HcclGetRootInfo, HcclCommInit… and HcclCommDestroy.
 #include <algorithm>
-#include <atomic>
-#include <cstdio>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,23 +25,23 @@ namespace {
 
 constexpr uint32_t kMaxRanks = uint32_t{1} << 16;
 
-std::string NewName() {
-  static std::atomic<uint64_t> made{0};
-  return Concat("openaclnn_", made.fetch_add(1, std::memory_order_relaxed));
+std::string HexOf(std::span<const uint8_t> bytes) {
+  std::string text;
+  for (const uint8_t byte : bytes) {
+    for (const int digit : {byte >> 4, byte & 15}) text += "0123456789abcdef"[digit];
+  }
+  return text;
 }
 
-/// The same on all ranks.
-std::string NameOf(const Nonce& nonce) {
-  char name[32];
-  std::snprintf(name, sizeof(name), "openaclnn_%02x%02x%02x%02x", nonce[0], nonce[1], nonce[2],
-                nonce[3]);
-  return name;
-}
-
-Communicator::Settings SettingsOf(const CommConfig& config, const std::string& name,
+/// The same on all ranks, of which others do not know the nonce.
+Communicator::Settings SettingsOf(const CommConfig& config, const Nonce& nonce,
                                   const HcclEnvironment& environment) {
+  constexpr size_t kBytesOfName = 4, kBytesOfIdentifier = 8;
+  const std::span all(nonce);
   Communicator::Settings settings;
-  settings.name = config.name.empty() ? name : config.name;
+  settings.name =
+      config.name.empty() ? Concat("openaclnn_", HexOf(all.first(kBytesOfName))) : config.name;
+  settings.identifier = HexOf(all.first(kBytesOfIdentifier));  // half of them stay the ranks' own
   settings.timeout = environment.exec_timeout;
   settings.checked = Runtime().check_level() != 0;
   if (config.exec_timeout) settings.timeout = std::chrono::seconds(*config.exec_timeout);
@@ -87,7 +86,7 @@ Status InitRootInfo(uint32_t ranks, const HcclRootInfo* blob, uint32_t rank,
   if (status.ok()) status = ReadHcclEnvironment(&environment);
   if (!status.ok()) return status;
   std::unique_ptr<Engine> engine;
-  Communicator::Settings settings = SettingsOf(config, NameOf(info.nonce), environment);
+  Communicator::Settings settings = SettingsOf(config, info.nonce, environment);
   if (ranks > 1) {
     const auto meet = [&](const std::string& address, Meeting* meeting) {
       Status met = Meet(environment, info, ranks, rank, address, meeting);
@@ -135,8 +134,10 @@ Status InitAll(uint32_t count, const int32_t* devices, HcclComm* comms) {
   }
   if (status.ok()) status = ReadHcclEnvironment(&environment);
   if (status.ok()) status = CheckDevices({devices, devices + count});
+  Nonce nonce{};
+  if (status.ok()) status = NewNonce(&nonce);
   if (!status.ok()) return status;
-  const Communicator::Settings settings = SettingsOf({}, NewName(), environment);
+  const Communicator::Settings settings = SettingsOf({}, nonce, environment);
   auto engines = count > 1 ? MakeProcessEngines(count) : std::vector<std::unique_ptr<Engine>>(1);
   for (uint32_t rank = 0; rank < count && status.ok(); ++rank) {
     status =

@@ -115,10 +115,11 @@ std::string Escaped(const std::string& text) {
 std::string DescribeOperation(const Communicator& communicator, std::optional<uint64_t> number,
                               const CallHeader& header) {
   const HcclTypeInfo* type = FindHcclType(static_cast<HcclDataType>(header.type));
-  return Concat("\"communicator\":\"", Escaped(communicator.name()),
-                "\",\"rank\":", communicator.rank(), ",\"ranks\":", communicator.size(),
-                number ? Concat(",\"number\":", *number) : "", ",\"type\":\"",
-                type != nullptr ? type->name : "", "\",\"bytes\":", header.send_bytes);
+  return Concat("\"communicator\":\"", Escaped(communicator.name()), "\",\"identifier\":\"",
+                communicator.identifier(), "\",\"rank\":", communicator.rank(),
+                ",\"ranks\":", communicator.size(), number ? Concat(",\"number\":", *number) : "",
+                ",\"type\":\"", type != nullptr ? type->name : "",
+                "\",\"bytes\":", header.send_bytes);
 }
 
 }  // namespace openaclnn

@@ -77,6 +77,11 @@ Listeners& AllListeners() {
 
 }  // namespace
 
+Status NewNonce(Nonce* nonce) {
+  if (getrandom(nonce->data(), nonce->size(), 0) == static_cast<ssize_t>(nonce->size())) return {};
+  return Status(HCCL_E_SYSCALL, "random number is not to be had, expected getrandom to give one");
+}
+
 Status MakeRootInfo(const HcclEnvironment& environment, HcclRootInfo* blob) {
   RootInfo info;
   Socket socket;
@@ -87,10 +92,8 @@ Status MakeRootInfo(const HcclEnvironment& environment, HcclRootInfo* blob) {
   std::memcpy(layout.magic, kMagic, sizeof(kMagic));
   layout.version = kRendezvousVersion;
   layout.count = static_cast<uint32_t>(std::min<size_t>(info.addresses.size(), kMaxAddresses));
-  if (getrandom(layout.nonce.data(), layout.nonce.size(), 0) !=
-      static_cast<ssize_t>(layout.nonce.size())) {
-    return Status(HCCL_E_SYSCALL, "random number is not to be had, expected getrandom to give one");
-  }
+  status = NewNonce(&layout.nonce);
+  if (!status.ok()) return status;
   std::transform(info.addresses.begin(), info.addresses.begin() + layout.count, layout.entries,
                  Pack);
   *blob = {};

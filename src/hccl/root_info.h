@@ -19,6 +19,8 @@ inline constexpr uint32_t kRendezvousVersion = 5;
 /// Which communicator is meant; nobody else can know it.
 using Nonce = std::array<uint8_t, 16>;
 
+Status NewNonce(Nonce* nonce);
+
 struct RootInfo {
   Nonce nonce{};
   std::vector<Address> addresses;

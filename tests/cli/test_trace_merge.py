@@ -82,6 +82,23 @@ def test_traces_in_another_order(tool, files):
     ]
 
 
+def by(identifier: str, event: dict) -> dict:
+    return {**event, "args": {**event["args"], "identifier": identifier}}
+
+
+def test_communicators_of_one_name(tool, tmp_path):
+    """Two programs of two devices each; then one that all of them made."""
+    for rank, own in enumerate(("aa", "bb")):
+        events = [by(own, collective(0, 10 + rank, 1, ranks=2, rank=each)) for each in (0, 1)]
+        events.append(by("cc", collective(0, 20 + 2 * rank, 1, ranks=2, rank=rank)))
+        events.append(by("dd", collective(0, 30 + 3 * rank, 1, ranks=2, rank=rank)))
+        (tmp_path / f"{rank}.json").write_text(json.dumps(events))
+    run = tool("trace", "merge", "0.json", "1.json", "-o", "all.json", "--json")
+    assert (run.code, run.json["collectives"], run.json["notes"]) == (0, 2, []), run
+    wait = {"rank": 0, "waited_for": 1, "collectives": 2, "seconds": pytest.approx(2 + 3)}
+    assert run.json["waits"] == [wait]
+
+
 def test_traces_without_collectives(tool, tmp_path):
     for rank in (0, 1):
         (tmp_path / f"{rank}.json").write_text(json.dumps([task("add", 1, 1)]))
@@ -89,7 +106,11 @@ def test_traces_without_collectives(tool, tmp_path):
     assert (run.code, run.json["waits"], run.json["notes"]) == (0, [], [])
 
 
-@pytest.mark.parametrize("said", [[1], {"communicator": "c", "number": [1], "ranks": 2}])
+@pytest.mark.parametrize("said", [
+    [1],
+    {"communicator": "c", "number": [1], "ranks": 2},
+    {"communicator": "c", "identifier": [1], "number": 1, "ranks": 2},
+])
 def test_arguments_of_another_kind_are_no_collective(tool, tmp_path, said):
     for rank in (0, 1):
         (tmp_path / f"{rank}.json").write_text(json.dumps([task("HcclX", 1, 1) | {"args": said}]))

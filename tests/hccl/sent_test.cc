@@ -56,7 +56,7 @@ class SentTest : public RuntimeTest {
   static std::shared_ptr<Communicator> NewCommunicator(SlowEngine** slow) {
     auto engine = std::make_unique<SlowEngine>();
     *slow = engine.get();
-    const Communicator::Settings settings = {"test", std::chrono::seconds(60), true};
+    const Communicator::Settings settings = {"test", std::chrono::seconds(60), true, "0123"};
     return std::make_shared<Communicator>(2, 0, settings, std::move(engine));
   }
 

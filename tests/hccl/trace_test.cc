@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a trace says of a collective: each member once, though the call looks its stream up twice.
+#include <algorithm>
+#include <cstring>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -27,7 +30,9 @@ json ParseOnce(std::istream& text) {
   });
 }
 
-class RanksTraceTest : public TracedTest {};
+class RanksTraceTest : public TracedTest {
+  Variable devices_{"OPENACLNN_DEVICE_COUNT", "2"};
+};
 
 TEST_F(RanksTraceTest, EachMemberIsThereOnce) {
   Start();
@@ -50,6 +55,50 @@ TEST_F(RanksTraceTest, EachMemberIsThereOnce) {
     ++calls;
   }
   EXPECT_EQ(calls, 1);
+}
+
+// By which traces of several programs are merged, whose communicators may have one name.
+TEST_F(RanksTraceTest, ACommunicatorHasAnIdentifierOfItsOwn) {
+  Start();
+  for (const char* const name : {"same", "same"}) {
+    HcclRootInfo info;
+    HcclCommConfig config;
+    HcclCommConfigInit(&config);
+    std::strcpy(config.hcclCommName, name);
+    HcclComm comm = nullptr;
+    aclrtStream stream = nullptr;
+    ASSERT_EQ(aclrtCreateStream(&stream), 0) << TakeMessage();
+    ASSERT_EQ(HcclGetRootInfo(&info), HCCL_SUCCESS) << TakeMessage();
+    ASSERT_EQ(HcclCommInitRootInfoConfig(1, &info, 0, &config, &comm), HCCL_SUCCESS);
+    EXPECT_EQ(HcclBarrier(comm, stream), HCCL_SUCCESS);
+    EXPECT_EQ(aclrtSynchronizeStream(stream), 0);
+    EXPECT_EQ(HcclCommDestroy(comm), HCCL_SUCCESS);
+    EXPECT_EQ(aclrtDestroyStream(stream), 0);
+  }
+  for (int i = 0; i < 2; ++i) {
+    const Ranks ranks(2);
+    for (const uint32_t rank : {0u, 1u}) {
+      EXPECT_EQ(HcclBarrier(ranks.comm(rank), ranks.stream(rank)), HCCL_SUCCESS);
+    }
+    ranks.AwaitAll();
+  }
+  Stop();
+  std::ifstream file(file_);
+  std::map<std::string, int> tasks;  // by identifier
+  std::set<std::string> names;
+  for (const json& event : ParseOnce(file)) {
+    if (event.at("name") != "HcclBarrier" || event.value("cat", "") != "task") continue;
+    ++tasks[event.at("args").at("identifier").get<std::string>()];
+    names.insert(event.at("args").at("communicator").get<std::string>());
+  }
+  std::vector<int> counts;
+  for (const auto& [identifier, count] : tasks) {
+    EXPECT_EQ(identifier.size(), 16u);
+    counts.push_back(count);
+  }
+  std::ranges::sort(counts);
+  EXPECT_EQ(counts, (std::vector<int>{1, 1, 2, 2}));
+  EXPECT_EQ(names.size(), 3u);
 }
 
 }  // namespace
