@@ -26,6 +26,7 @@ from pathlib import Path
 import ranks_model
 import ranks_networks
 from ranks_networks import Link, Networks
+from ranks_sizes import amount, counts, numbers
 
 LINKS = {
     "local": None,
@@ -175,14 +176,6 @@ def wire_of(key: str, ranks: int, carried: float) -> float:
     return carried / ranks_model.least_bytes(collective, ranks, int(size))
 
 
-def amount(size: int) -> str:
-    """As ranks_model.number reads it."""
-    for shift, unit in ((20, " Mi"), (10, " Ki")):
-        if size >= 1 << shift:
-            return f"{size >> shift}{unit}"
-    return str(size)
-
-
 def report(results: dict[int, dict], network: ranks_model.Network) -> Iterator[str]:
     ranks = list(results)
     columns = "".join(f" {count} |" for count in ranks)
@@ -246,16 +239,12 @@ def some_of(known: Iterable[str]) -> Callable[[str], list[str]]:
     return names
 
 
-def numbers(text: str) -> list[int]:
-    return [ranks_model.number(each) for each in text.split(",")]
-
-
 def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     add = parser.add_argument
     collectives = some_of(ranks_model.COLLECTIVES)
     add("--collectives", type=collectives, default="AllReduce,AllGather,Broadcast,AlltoAll")
-    add("--ranks", type=numbers, default="1,2,4,8")
+    add("--ranks", type=counts, default="1,2,4,8")
     add("--bytes", type=numbers, default="8,64K,1M,16M")
     add("--networks", type=some_of(LINKS), default=",".join(LINKS), help="some of %(default)s")
     add("--seconds", type=float, default=0.4, help="for one collective of one size")

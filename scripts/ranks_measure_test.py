@@ -4,7 +4,7 @@
 import pytest
 import ranks_measure
 import ranks_model
-from ranks_measure import amount, parse, report
+from ranks_measure import parse, report
 
 NETWORK = ranks_model.NETWORKS["tcp-1G"]
 SIZE = 1 << 20
@@ -51,11 +51,6 @@ def test_a_rank_reads_its_link(monkeypatch):
     assert ranks_measure.on_the_wire() == (5678, 1234)
     monkeypatch.setattr(ranks_measure.Path, "read_text", lambda _: table.replace("eth0", "eth1"))
     assert ranks_measure.on_the_wire() == (0, 0)
-
-
-def test_amounts_have_units():
-    sizes = (8, 4096, 3 << 20)
-    assert [amount(each) for each in sizes] == ["8", "4 Ki", "3 Mi"]
 
 
 def test_every_network_has_a_model():

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from ranks_sizes import numbers
 
 ELEMENT = 4  # bytes: FP32
 HEADER = 32  # bytes, by which ranks compare what they call (src/hccl/agreement.h)
@@ -301,12 +302,6 @@ def simulate(
     return cost, wire
 
 
-def number(text: str) -> int:
-    """8, 64K, 16M, 1G."""
-    units = {"K": 10, "M": 20, "G": 30}
-    return int(text.rstrip("KMG")) << units.get(text[-1:], 0)
-
-
 def shown(value: float) -> str:
     """With a unit, in three digits."""
     for unit, least in (("s", 1.0), ("ms", 1e-3)):
@@ -341,7 +336,7 @@ def main(arguments: list[str] | None = None) -> int:
     ranks = [int(each) for each in chosen.ranks.split(",")]
     if min(ranks) < 2 or chosen.root >= min(ranks):
         parser.error(f"--ranks is {chosen.ranks}, expected numbers from 2 on, above the root")
-    sizes = [number(each) for each in chosen.bytes.split(",")]
+    sizes = numbers(chosen.bytes)
     collectives = chosen.collectives.split(",")
     if unknown := set(collectives) - set(COLLECTIVES):
         parser.error(f"--collectives is {unknown.pop()}, expected some of {', '.join(COLLECTIVES)}")

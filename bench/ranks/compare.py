@@ -29,23 +29,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "scripts"))
 import ranks_networks
+from ranks_sizes import amount, count, counts, number
 
 COLLECTIVES = "AllReduce,ReduceScatter,AllGather,Broadcast,AlltoAll,SendRecv"
 GLOO = Path(__file__).with_name("gloo.py")
 
 Times = dict[tuple[str, ...], float]
-
-
-def number(text: str) -> int:
-    shift = {"K": 10, "M": 20, "G": 30}.get(text[-1:], 0)
-    return int(text[:-1] if shift else text) << shift
-
-
-def amount(size: int) -> str:
-    for shift, unit in ((20, " Mi"), (10, " Ki")):
-        if size >= 1 << shift and size % (1 << shift) == 0:
-            return f"{size >> shift}{unit}"
-    return str(size)
 
 
 def variables_of(rank: int, ranks: int, apart: bool) -> dict[str, str]:
@@ -153,12 +142,12 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     add = parser.add_argument
     add("program")
-    add("--ranks", default="2", help="some numbers of them: 2,4")
+    add("--ranks", type=counts, default="2", help="some numbers of them: 2,4")
     add("--least", type=number, default=8)
     add("--most", type=number, default="256M")
     add("--collectives", default=COLLECTIVES)
     add("--torch", metavar="PYTHON", help="that has torch, for gloo's times")
-    add("--rounds", type=int, default=5, help="of ours and gloo's")
+    add("--rounds", type=count, default=5, help="of ours and gloo's")
     add("--networks", action="store_true", help="one for each rank, without shared memory")
     add("--check", action="store_true")
     return parser.parse_args()
@@ -171,16 +160,15 @@ def main() -> int:
     except OSError as error:
         print(f"ranks: LEFT OUT, {error}")
         return 0
-    counts = [int(count) for count in chosen.ranks.split(",")]
     networks = None
     if chosen.networks:
         if why := ranks_networks.why_not():
             print(f"ranks: LEFT OUT, {why}")
             return 0
         ranks_networks.enter()
-        networks = ranks_networks.Networks(max(counts))
+        networks = ranks_networks.Networks(max(chosen.ranks))
     arguments = [str(chosen.least), str(chosen.most), chosen.collectives]
-    for ranks in counts:
+    for ranks in chosen.ranks:
         ours = [chosen.program]
         if chosen.check:
             check(ranks, run(ranks, ours, [*arguments, "check"], networks))
