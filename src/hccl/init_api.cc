@@ -93,7 +93,7 @@ Status InitRootInfo(uint32_t ranks, const HcclRootInfo* blob, uint32_t rank,
       settings.checked = meeting->checked;
       return met;
     };
-    status = MakeUcxEngine(rank, environment.connect_timeout, meet, &engine);
+    status = MakeUcxEngine(ranks, rank, environment.connect_timeout, meet, &engine);
   } else {
     (void)TakeListener(info.nonce);  // nobody comes
   }

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <tuple>
 
@@ -90,6 +91,14 @@ Status GivenAddress(const std::string& text, std::vector<Address>* addresses) {
   return {};
 }
 
+using Interfaces = std::unique_ptr<ifaddrs, decltype(&freeifaddrs)>;
+
+/// Null, and why in errno, where they cannot be listed.
+Interfaces ListInterfaces() {
+  ifaddrs* list = nullptr;
+  return {getifaddrs(&list) == 0 ? list : nullptr, freeifaddrs};
+}
+
 Address Loopback(bool ipv6) {
   Address address;
   if (ipv6) {
@@ -110,15 +119,14 @@ Address Loopback(bool ipv6) {
 
 Status FindAddresses(const HcclEnvironment& environment, std::vector<Address>* addresses) {
   if (!environment.address.empty()) return GivenAddress(environment.address, addresses);
-  ifaddrs* list = nullptr;
-  if (getifaddrs(&list) != 0) {
+  const Interfaces list = ListInterfaces();
+  if (list == nullptr) {
     return Status(HCCL_E_SYSCALL, Concat("network interfaces cannot be listed (",
                                          std::strerror(errno), "), expected getifaddrs to"));
   }
-  const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(list, freeifaddrs);
   const InterfaceFilter filter(environment.interfaces);
   std::vector<Found> found;
-  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
+  for (const ifaddrs* entry = list.get(); entry != nullptr; entry = entry->ifa_next) {
     Found one = {0, Reach(entry->ifa_name), entry->ifa_name, {}};
     if (!ReadAddress(*entry, environment.ipv6, &one.address)) continue;
     if (!filter.empty() && !filter.Takes(one.interface, &one.place)) continue;
@@ -133,6 +141,15 @@ Status FindAddresses(const HcclEnvironment& environment, std::vector<Address>* a
   return Status(HCCL_E_NOT_FOUND,
                 Concat("network interface with an address of ", environment.ipv6 ? "IPv6" : "IPv4",
                        " is not found, expected one that HCCL_SOCKET_IFNAME names"));
+}
+
+size_t CountInterfaces() {
+  const Interfaces list = ListInterfaces();
+  std::set<std::string_view> names;
+  for (const ifaddrs* entry = list.get(); entry != nullptr; entry = entry->ifa_next) {
+    if ((entry->ifa_flags & IFF_UP) != 0) names.insert(entry->ifa_name);
+  }
+  return names.size();
 }
 
 }  // namespace openaclnn

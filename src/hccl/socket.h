@@ -58,6 +58,9 @@ void MakeDirect(const Socket& socket);
 /// The addresses by which others may reach this machine, the best first.
 Status FindAddresses(const HcclEnvironment& environment, std::vector<Address>* addresses);
 
+/// The network interfaces that are up.
+size_t CountInterfaces();
+
 /// Listens on a port that the environment allows, which is written to all the addresses.
 Status Listen(const HcclEnvironment& environment, std::vector<Address>* addresses, Socket* socket);
 

@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "hccl/descriptors.h"
 #include "hccl/notices.h"
 #include "hccl/ucx_library.h"
 
@@ -438,10 +439,11 @@ void UcxEngine::Quit() {
 
 }  // namespace
 
-Status MakeUcxEngine(uint32_t rank, std::chrono::seconds timeout, const MeetFunction& meet,
-                     std::unique_ptr<Engine>* engine) {
+Status MakeUcxEngine(uint32_t ranks, uint32_t rank, std::chrono::seconds timeout,
+                     const MeetFunction& meet, std::unique_ptr<Engine>* engine) {
   UcxLibrary* ucx = nullptr;
-  Status status = OpenUcx(&ucx);
+  Status status = RequireDescriptors(ranks);
+  if (status.ok()) status = OpenUcx(&ucx);
   if (!status.ok()) return status;
   auto made = std::make_unique<UcxEngine>(*ucx, rank, timeout);
   status = made->Start();
@@ -462,7 +464,7 @@ Status MakeUcxEngine(uint32_t rank, std::chrono::seconds timeout, const MeetFunc
 
 namespace openaclnn {
 
-Status MakeUcxEngine(uint32_t, std::chrono::seconds, const MeetFunction&,
+Status MakeUcxEngine(uint32_t, uint32_t, std::chrono::seconds, const MeetFunction&,
                      std::unique_ptr<Engine>*) {
   return Status(HCCL_E_UNAVAIL,
                 "this libhccl.so was built without UCX, which moves bytes between processes, "

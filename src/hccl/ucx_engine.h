@@ -17,8 +17,8 @@ namespace openaclnn {
 using MeetFunction = std::function<Status(const std::string& address, Meeting* meeting)>;
 
 /// Connected to all ranks, and they to it, when it returns; `timeout`: from their meeting to that.
-/// HCCL_E_UNAVAIL, with what to install, where there is no UCX.
-Status MakeUcxEngine(uint32_t rank, std::chrono::seconds timeout, const MeetFunction& meet,
-                     std::unique_ptr<Engine>* engine);
+/// HCCL_E_UNAVAIL where there is no UCX, with what to install, or too few descriptors for it.
+Status MakeUcxEngine(uint32_t ranks, uint32_t rank, std::chrono::seconds timeout,
+                     const MeetFunction& meet, std::unique_ptr<Engine>* engine);
 
 }  // namespace openaclnn

@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -114,6 +115,31 @@ int TooLate(uint32_t ranks, uint32_t rank) {
   return 0;
 }
 
+/// With one descriptor more from try to try rank 0 is refused, by words, until there are enough.
+int Scarce(uint32_t ranks, uint32_t rank) {
+  const aclrtStream stream = Start();
+  const Device<float> data(std::vector<float>(200'000, 1));
+  const HcclRootInfo info = MeetBy(0, rank == 0);
+  HcclComm comm = nullptr;
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = rank == 0 ? 8 : limit.rlim_cur;
+  for (; comm == nullptr; ++limit.rlim_cur) {
+    setrlimit(RLIMIT_NOFILE, &limit);
+    const HcclResult result = HcclCommInitRootInfo(ranks, &info, rank, &comm);
+    const char* const said = aclGetRecentErrMsg();
+    const std::string words = "(ulimit -n) is " + std::to_string(limit.rlim_cur) + ", of which";
+    const bool told = said != nullptr && std::string(said).find(words) != std::string::npos;
+    Require(result == HCCL_SUCCESS || (result == HCCL_E_UNAVAIL && told), "refusal", result);
+  }
+  Require(rank != 0 || limit.rlim_cur > 16, "limit", static_cast<int>(limit.rlim_cur));
+  REQUIRE(HcclAllReduce(data.data(), data.data(), 200'000, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_MAX,
+                        comm, stream));
+  REQUIRE(aclrtSynchronizeStream(stream));
+  REQUIRE(HcclCommDestroy(comm));
+  return 0;
+}
+
 constexpr const char* kNumber = "OPENACLNN_TEST_NUMBER";
 
 /// Dies in an operation.
@@ -162,6 +188,7 @@ const bool kEntered = [] {
       {"too_late", Run<TooLate>},
       {"victim", Run<Victim>},
       {"outlive", Run<Outlive>},
+      {"scarce", Run<Scarce>},
   });
   return true;
 }();

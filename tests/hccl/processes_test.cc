@@ -76,6 +76,10 @@ TEST(ProcessesTest, NothingIsKeptOfWhatATimeOutHasEnded) {
 
 TEST(ProcessesTest, NothingIsKeptOfTheDead) { ExpectDoneBothWays("outlive", 1); }
 
+TEST(ProcessesTest, TooFewDescriptorsAreToldBeforeUcxNeedsThem) {
+  for (const uint32_t size : {2u, 8u}) ExpectDoneBothWays("scarce", size);
+}
+
 TEST(ProcessesTest, WhoExitsHasNotDied) { ExpectDone("leave", 3); }
 
 // The second that an exit may take is not one for each communicator.
