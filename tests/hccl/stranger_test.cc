@@ -12,6 +12,7 @@
 #include "ascendcl/fixture.h"
 #include "hccl/networks.h"
 #include "hccl/processes.h"
+#include "hccl/root_info.h"
 
 namespace openaclnn {
 namespace {
@@ -62,8 +63,10 @@ TEST(StrangersTest, AreSentAwayOrRefusedAndTheRanksMeet) {
   ranks::Processes processes("late", 2);  // rank 1 comes when the strangers have been
   const int silent = Connect();
   EXPECT_EQ(Answer("GET / HTTP/1.1\r\n\r\n"), "");
-  EXPECT_NE(Answer(Hello(1, 2, 1)).find("libhccl.so is 1, expected 4"), std::string::npos);
-  EXPECT_NE(Answer(Hello(4, 2, 1)).find("of another communicator"), std::string::npos);
+  const std::string other = "libhccl.so is 1, expected " + std::to_string(kRendezvousVersion);
+  EXPECT_NE(Answer(Hello(1, 2, 1)).find(other), std::string::npos);
+  EXPECT_NE(Answer(Hello(kRendezvousVersion, 2, 1)).find("of another communicator"),
+            std::string::npos);
   processes.Make("go");
   for (uint32_t rank = 0; rank < 2; ++rank) {
     EXPECT_EQ(processes.Await(rank), 0) << processes.Said(rank);
