@@ -27,13 +27,8 @@ Status Messages::Add(const HcclSendRecvItem& item) {
                   Concat(receives ? "srcRank" : "destRank", " value is ", item.remoteRank,
                          ", expected a rank below ", communicator_->size()));
   }
+  if (item.count == 0) return {};  // the other rank, which has nothing to do, need not call
   Message message = {receives, item.remoteRank, nullptr, 0, item.dataType};
-  if (item.count == 0) {
-    // Nothing, but where the other rank is to hear that it is.
-    const bool told = communicator_->checked() && item.remoteRank != communicator_->rank();
-    if (told) messages_.push_back(message);
-    return {};
-  }
   const char* const operand = receives ? "recvBuf" : "sendBuf";
   Status status = CountBytes(operand, item.count, type->bytes, &message.bytes);
   if (status.ok()) status = RequirePointer(operand, item.buf);
@@ -75,8 +70,7 @@ Status Messages::AddOwn(Plan* plan) const {
 // Each by itself: the peer may wait for one of a batch before it calls the next.
 Plan Messages::PlanChecked(const Message& message, const Move& move) const {
   Plan plan;
-  plan.steps.emplace_back();
-  if (message.bytes > 0) plan.steps[0].moves = {move};
+  plan.steps.emplace_back().moves = {move};
   const uint64_t sent = message.receives ? 0 : message.bytes;
   const CallHeader header = {CallKind::kMessage,  uint32_t(message.type), 0, 0, sent,
                              message.bytes - sent};

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <iostream>
 #include <string>
@@ -21,8 +22,9 @@ using ranks::Processes;
 void ExpectDone(const char* role, uint32_t size) {
   SCOPED_TRACE(testing::Message() << role << ", " << size << " ranks");
   Processes processes(role, size);
+  const std::chrono::seconds time{60 + 2 * ranks::Times("OPENACLNN_TEST_COMMUNICATORS", 0)};
   for (uint32_t rank = 0; rank < size; ++rank) {
-    ASSERT_EQ(processes.Await(rank), 0) << "rank " << rank << ": " << processes.Said(rank);
+    ASSERT_EQ(processes.Await(rank, time), 0) << "rank " << rank << ": " << processes.Said(rank);
     EXPECT_EQ(processes.Said(rank), "");
   }
 }
