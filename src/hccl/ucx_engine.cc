@@ -49,15 +49,17 @@ class Greeting final : public TransferOwner {
   /// Receives come first, so that no message has to wait for one.
   void Begin(Engine* engine) {
     left_ = transfers_.size() - 2;
-    const size_t ranks = transfers_.size() / 2;
-    for (size_t i = 0; i < transfers_.size(); ++i) {
-      Transfer& transfer = transfers_[i];
-      transfer.receives = i < ranks;
-      transfer.peer = static_cast<uint32_t>(i % ranks);
-      // No operation's: its number is the last of all.
-      transfer.tag = ~uint64_t{transfer.receives ? transfer.peer : rank_};
-      transfer.owner = this;
-      if (transfer.peer != rank_) engine->Begin(&transfer);
+    const auto ranks = static_cast<uint32_t>(transfers_.size() / 2);
+    for (const bool receives : {true, false}) {
+      for (uint32_t peer = 0; peer < ranks; ++peer) {
+        Transfer& transfer = transfers_[receives ? peer : ranks + peer];
+        transfer.receives = receives;
+        transfer.peer = peer;
+        // No operation's: its number is the last of all.
+        transfer.tag = ~uint64_t{receives ? peer : rank_};
+        transfer.owner = this;
+        if (peer != rank_) engine->Begin(&transfer);
+      }
     }
   }
   void Done(Transfer&, const Status& status) override {
