@@ -24,17 +24,6 @@ BASE = "off"
 LEVELS = {BASE: "off", "fast": "fast", "full": "full", "off again": "off"}  # OPENACLNN_CHECK
 
 
-def chosen(operators: list[str], kinds: set[str]) -> list[tuple]:
-    """(bench, case, dtype) of each row, in the same order in every process."""
-    return [
-        (bench, case, dtype)
-        for bench in cases.benches(operators)
-        for case in bench.cases
-        if case.kind in kinds
-        for dtype in case.dtypes
-    ]
-
-
 def serve(pipe, level: str, threads: int, effort: Effort, rows: tuple) -> None:
     """Answers (row, state) with the seconds of a call; a row that is new is prepared first."""
     from openaclnn import runtime
@@ -45,7 +34,7 @@ def serve(pipe, level: str, threads: int, effort: Effort, rows: tuple) -> None:
     os.environ["OPENACLNN_CHECK"] = level
     bind(threads)
     functions = {each.name: each.function for each in OPERATORS}
-    started, caches, found = runtime.start(), measure.Caches(effort.cache), chosen(*rows)
+    started, caches, found = runtime.start(), measure.Caches(effort.cache), list(cases.rows(*rows))
     call, last = None, None
     while asked := pipe.recv():
         row, state = asked
@@ -96,7 +85,7 @@ def table(pipes: dict, rows: tuple, effort: Effort) -> Iterator[str]:
     yield f"| row | {BASE}, us | {' | '.join(others)} |"
     yield "|---|---|" + "---|" * len(others)
     found: dict[str, list[list[float]]] = {COLD: [], WARM: []}
-    for number, (bench, case, dtype) in enumerate(chosen(*rows)):
+    for number, (bench, case, dtype) in enumerate(cases.rows(*rows)):
         for state, so_far in found.items():
             seconds = compare(pipes, number, state, effort)
             of_round = [map(truediv, seconds[name], seconds[BASE]) for name in others]

@@ -37,15 +37,13 @@ def digests(kinds: set[str]) -> dict[str, dict[str, str]]:
     """Of each row: `inputs` and `outputs`."""
     functions = {each.name: each.function for each in OPERATORS}
     started, found = runtime.start(), {}
-    for bench in cases.benches():
-        for case in bench.cases:
-            for dtype in case.dtypes if case.kind in kinds else ():
-                problem = case.problem(dtype)
-                with Call(started, functions[bench.operator], problem) as call:
-                    call.run()
-                    outputs = digest(call.outputs().values())
-                row = {"inputs": digest(problem.inputs.values()), "outputs": outputs}
-                found[f"{bench.operator} {case.name} {dtype}"] = row
+    for bench, case, dtype in cases.rows([], kinds):
+        problem = case.problem(dtype)
+        with Call(started, functions[bench.operator], problem) as call:
+            call.run()
+            outputs = digest(call.outputs().values())
+        row = {"inputs": digest(problem.inputs.values()), "outputs": outputs}
+        found[f"{bench.operator} {case.name} {dtype}"] = row
     return found
 
 

@@ -6,7 +6,7 @@ Each module of `rooms` defines BENCHES; it is found there, so that a new one edi
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,6 +54,14 @@ def benches(names: Iterable[str] = ()) -> list[Bench]:
     wanted = set(names)
     chosen = [each for each in found if not wanted or each.operator in wanted]
     return sorted(chosen, key=lambda each: each.operator)
+
+
+def rows(operators: Iterable[str], kinds: Collection[str]) -> Iterator[tuple[Bench, Case, str]]:
+    """Each case of the kinds in each of its types, in the same order in every process."""
+    for bench in benches(operators):
+        for case in bench.cases:
+            for dtype in case.dtypes if case.kind in kinds else ():
+                yield bench, case, dtype
 
 
 def normal(seed: int, shape: tuple[int, ...], dtype: str) -> np.ndarray:

@@ -55,11 +55,9 @@ def _operators(plan: Plan, say) -> None:
     measured = [roofs.measure(libraries.load(), size, plan.threads) for _ in range(3)]
     say("roofs", roofs.best(measured))
     meter = Meter(started.kit, plan.threads, Observer([os.getpid(), *plan.parents]), effort)
-    for bench in cases.benches(plan.operators):
-        for case in bench.cases:
-            for dtype in case.dtypes if case.kind in plan.kinds else ():
-                for each in row.rows(started, found, meter, bench, case, dtype):
-                    say("row", each)
+    for bench, case, dtype in cases.rows(plan.operators, plan.kinds):
+        for each in row.rows(started, found, meter, bench, case, dtype):
+            say("row", each)
     meter.close()
 
 
