@@ -62,6 +62,13 @@ EXPECTED = (
     Expected(
         "nsa_compress/forward/kernel_simd", "CompressColumns<8, BFloat16>", MULTIPLY_ADD, 8, 40
     ),
+    Expected(
+        "nsa_compress/forward/kernel_simd",
+        "StepColumns<4, true, true, BFloat16>",
+        MULTIPLY_ADD,
+        8,
+        48,
+    ),
 )
 
 
