@@ -68,7 +68,7 @@ def print_findings(findings: list[Finding]) -> None:
     marks = {Verdict.OK: "[green]ok[/]", Verdict.NOTE: "[yellow]note[/]",
              Verdict.PROBLEM: "[red]PROBLEM[/]"}
     for (verdict, detail), alike in groupby(findings, lambda each: (each.verdict, each.detail)):
-        grid.add_row(marks[verdict], ", ".join(each.what for each in alike), escape(detail))
+        grid.add_row(marks[verdict], "\n".join(each.what for each in alike), escape(detail))
     report.console().print(grid)
 
 

@@ -54,8 +54,10 @@ def test_doctor_finds_a_sound_installation_sound(tool):
 
 def test_doctor_says_once_what_holds_for_several_libraries(new_tool):
     printed = new_tool("doctor", LD_LIBRARY_PATH="", COLUMNS="200").stdout
-    named = ", ".join(f"{name} here" for name in doctor._NAMES)
-    assert printed.count("source set_env.sh") == 1 and named in printed
+    assert printed.count("source set_env.sh") == 1
+    beside, *beneath = [line for line in printed.splitlines() if ".so here" in line]
+    assert doctor._NAMES[0] in beside and "source set_env.sh" in beside
+    assert [line.split() for line in beneath] == [[each, "here"] for each in doctor._NAMES[1:]]
 
 
 def test_doctor_names_an_unknown_product(tool):
