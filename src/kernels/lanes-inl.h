@@ -171,7 +171,7 @@ struct F32x16 {
   /// What is stored of a result of type T: each NaN the canonical one. Stores of the 16-bit types
   /// see to theirs.
   template <class T>
-  F32x16 AsResult() const {
+  inline __attribute__((always_inline)) F32x16 AsResult() const {
     if constexpr (sizeof(T) == sizeof(float)) {
       return Each([&](int i) { return CanonicalRegister(part[i]); });
     }
