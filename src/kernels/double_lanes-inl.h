@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#if defined(__AVX512F__)
+#if defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
@@ -67,13 +67,31 @@ struct Lanes {
     return a;
   }
 
+  /// With the same in all lanes, which takes one register.
+  friend Lanes operator+(Lanes a, T b) {
+    for (Part& part : a.part) part += b;
+    return a;
+  }
+  friend Lanes operator-(Lanes a, T b) {
+    for (Part& part : a.part) part -= b;
+    return a;
+  }
+  friend Lanes operator*(Lanes a, T b) {
+    for (Part& part : a.part) part *= b;
+    return a;
+  }
+
  private:
   template <class Stored>
   static Part LoadPart(const Stored* from) {
-#if defined(__AVX512F__)
     // GCC 12 would convert halves.
+#if defined(__AVX512F__)
     if constexpr (__is_same(T, double) && __is_same(Stored, float)) {
       return _mm512_cvtps_pd(_mm256_loadu_ps(from));
+    }
+#elif defined(__AVX2__)
+    if constexpr (__is_same(T, double) && __is_same(Stored, float)) {
+      return _mm256_cvtps_pd(_mm_loadu_ps(from));
     }
 #endif
     typedef Stored StoredPart __attribute__((vector_size(kWidth * sizeof(Stored))));

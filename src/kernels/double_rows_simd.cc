@@ -181,9 +181,8 @@ void ForLanes(const double* x, const double* z, int64_t n, double* y, const Func
 }
 
 double ExpRow(const double* x, double shift, int64_t n, double* y) {
-  const auto all = Lanes<double>::All(shift);
   ForLanes(
-      x, x, n, y, [&](auto a, auto) __attribute__((always_inline)) { return Exp(a - all); });
+      x, x, n, y, [=](auto a, auto) __attribute__((always_inline)) { return Exp(a - shift); });
   return FoldRow<double, Plus>(y, n);
 }
 
@@ -241,10 +240,9 @@ void SoftmaxGradient(const double* g, const double* y, double sum, int64_t n, do
 }
 
 void LogSoftmaxGradient(const double* g, const double* y, double sum, int64_t n, double* dx) {
-  const auto all = Lanes<double>::All(sum);
   ForLanes(
-      g, y, n, dx, [&](auto a, auto b) __attribute__((always_inline)) {
-        auto result = a - Exp(b) * all;
+      g, y, n, dx, [=](auto a, auto b) __attribute__((always_inline)) {
+        auto result = a - Exp(b) * sum;
         for (auto& part : result.part) part = AsResult(part);
         return result;
       });

@@ -47,18 +47,17 @@ struct OfEach {
 };
 
 struct OfAll {
-  explicit OfAll(const double* one) : value(V::All(*one)) {}
+  explicit OfAll(const double* one) : value(*one) {}
   template <class At>
-  __attribute__((always_inline)) V Of(int64_t, const At&) const {
+  __attribute__((always_inline)) double Of(int64_t, const At&) const {
     return value;
   }
-  V value;
+  double value;
 };
 
 /// A row in registers and pointers of its own: what is stored cannot change it.
 struct Normal {
-  explicit Normal(const NormalRow& row)
-      : x(row.x), mean(V::All(row.mean)), rstd(V::All(row.rstd)) {}
+  explicit Normal(const NormalRow& row) : x(row.x), mean(row.mean), rstd(row.rstd) {}
 
   /// The elements from i on.
   template <class At>
@@ -67,7 +66,7 @@ struct Normal {
   }
 
   const float* x;
-  V mean, rstd;
+  double mean, rstd;
 };
 
 template <bool kOnceMore>
@@ -81,7 +80,7 @@ __attribute__((always_inline)) inline void Store(V result, float* to) {
 
 /// y[i] = f(i, lanes), rounded.
 template <bool kOnceMore, class Function>
-void ForRow(int64_t n, float* y, const Function& function) {
+void ForRow(int64_t n, float* y, Function function) {
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) Store<kOnceMore>(function(i, WholeLanes()), y + i);
   if (i == n) return;
@@ -134,10 +133,9 @@ void GradientBy(const NormalRow& row, const float* g, double shift, double slope
                 bool once_more, float* dx) {
   const Normal normal(row);
   const Weights weight(row.weight);
-  const V away = V::All(shift), by = V::All(slope);
   const auto result = [=](int64_t i, auto lanes) __attribute__((always_inline)) {
     const V weighted = lanes.Load(g + i) * weight.Of(i, lanes);
-    return normal.rstd * (weighted - away - normal.Of(i, lanes) * by);
+    return (weighted - shift - normal.Of(i, lanes) * slope) * normal.rstd;
   };
   once_more ? ForRow<true>(n, dx, result) : ForRow<false>(n, dx, result);
 }
