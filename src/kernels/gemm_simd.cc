@@ -85,6 +85,27 @@ void Store(const GemmWork& work, Tile& tile, int64_t row, int64_t panel) {
   });
 }
 
+/// Whether the sums of a tile are rows of floats that C has, as they are.
+template <class Tile>
+bool IsPlain(const GemmWork& work, int64_t row, int64_t panel) {
+  const Gemm& gemm = *work.gemm;
+  return gemm.c_dtype == ACL_FLOAT && gemm.c.step == 1 && gemm.c.rows.step() != 0 &&
+         gemm.alpha == 1 && work.added == nullptr && row + Tile::kRowCount <= work.block.row_end &&
+         panel * kTileColumns + Tile::kVectorCount * kLanes <= gemm.columns;
+}
+
+/// Stores them without a copy of the tile.
+template <class Tile>
+inline __attribute__((always_inline)) void StorePlain(const GemmWork& work, Tile& tile, int64_t row,
+                                                      int64_t panel) {
+  const RowView& view = work.gemm->c;
+  float* to = reinterpret_cast<float*>(view.Row(work.c, row)) + panel * kTileColumns;
+  const int64_t step = view.rows.step();
+  tile.ForEach([&](F32x16& s, int r, int v) {
+    s.template AsResult<float>().Store(to + r * step + v * kLanes);
+  });
+}
+
 template <class Left>
 constexpr int64_t kChunkFloats = UnitOfA::kChunkFloats / (Left::kPairs ? 2 : 1);
 
@@ -128,6 +149,7 @@ void MultiplyTile(const GemmWork& work, const UnitOfA& a, const GemmPacked& pack
   tile.Join(unit_waiting, unit);
   if (begin + terms < block.term_end) return tile.Wait(unit_waiting, unit);
   tile.JoinRest(unit_waiting, unit);
+  if (IsPlain<decltype(tile)>(work, row, panel)) return StorePlain(work, tile, row, panel);
   Tile<kRows, kVectors> done = tile;  // the other one can stay in registers
   Store(work, done, row, panel);
 }
