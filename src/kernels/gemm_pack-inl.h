@@ -324,6 +324,11 @@ struct ColumnsOfA {
   }
 
  private:
+  // Lines that are cut to tiles together: so few of 1 KB stay in the first level from one tile to
+  // the next. The gradient of a product of 1536 x 256 by 256 x 64 on one thread of a Zen 3, against
+  // 64: 1.03.
+  static constexpr int64_t kTermsAtOnce = 8;
+
   /// Tiles as wide as lanes, as far as there are as many columns, the next term over what is too
   /// much: of all terms but the last ones.
   template <class T>
@@ -332,8 +337,8 @@ struct ColumnsOfA {
     const TapMatrix& a = work.gemm->a;
     const int64_t step = a.view.rows.step(), rows = work.block.row_end - first;
     const Run run(a, first, INT64_MAX);
-    for (int64_t q = begin; q < end; q += kGemmChunk) {
-      const int64_t n = Least(kGemmChunk, end - q);
+    for (int64_t q = begin; q < end; q += kTermsAtOnce) {
+      const int64_t n = Least(kTermsAtOnce, end - q);
       const T* line = reinterpret_cast<const T*>(run.Of(a, work.a, q));
       float* tile = unit->packed + (q - begin) * kTileRows;
       for (int64_t row = 0; row < rows; row += kTileRows, tile += unit->tile_floats) {
@@ -341,7 +346,7 @@ struct ColumnsOfA {
         const T* from = line + row;
         float* to = tile;
         for (int64_t t = 0; t < n; ++t, from += step, to += kTileRows) {
-          __builtin_prefetch(from + 16 * step);
+          __builtin_prefetch(from + kTermsAtOnce * step);
           (columns < kLanes ? F32x16::LoadTail(from, columns) : F32x16::Load(from)).Store(to);
         }
       }
