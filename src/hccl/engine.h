@@ -85,8 +85,8 @@ class Engine {
   virtual bool AddDescriptors(bool messages, std::vector<pollfd>* descriptors) = 0;
 
   /// Tells the peers that this rank takes no part any more, and neither reads nor writes the memory
-  /// of messages that cannot be cancelled. For engines that have such.
-  virtual void GiveUp() {}
+  /// of messages that cannot be cancelled.
+  virtual void GiveUp() = 0;
   /// Tells the peers that this rank goes, in good order. Messages that are still under way are
   /// forgotten: their memory is not touched any more.
   virtual void Leave() = 0;

@@ -128,18 +128,30 @@ Status Operation::SubmitAll(const std::vector<std::shared_ptr<Operation>>& opera
 }
 
 // Each begins before the stream waits for any: ranks may wait for each other in a ring.
-int Operation::Together::Run(OpenaclnnMessage* message) {
-  bool parked = false;
+bool Operation::Together::RunParts() {
+  bool lost = false;
   for (Part& part : parts) {
     if (part.done) continue;
-    const int result = part.operation->Run(message);
+    OpenaclnnMessage words;
+    const int result = part.operation->Run(&words);
     part.done = result != OPENACLNN_TASK_PARKED;
-    parked |= !part.done;
-    if (!part.done || result == 0 || code != 0) continue;
-    code = result;
-    failure = *message;
+    if (!part.done || result == 0) continue;
+    lost |= result == StreamCode(HCCL_E_REMOTE);
+    if (code == 0) code = result, failure = words;
   }
-  if (parked) return OPENACLNN_TASK_PARKED;
+  return lost;
+}
+
+// A death is to be known within a second, however long the others would take: they end with it, so
+// that nothing of them reaches memory that is the program's again.
+int Operation::Together::Run(OpenaclnnMessage* message) {
+  if (RunParts()) {
+    for (const Part& part : parts) {
+      if (!part.done) part.operation->Fail(Status(HCCL_E_REMOTE, failure.text));
+    }
+    (void)RunParts();
+  }
+  if (!std::ranges::all_of(parts, &Part::done)) return OPENACLNN_TASK_PARKED;
   if (code != 0) *message = failure;
   return code;
 }

@@ -77,6 +77,8 @@ class Operation final : public Pending,
     OpenaclnnMessage failure;
 
     int Run(OpenaclnnMessage* message);
+    /// Those that are not done; whether one has lost a rank.
+    bool RunParts();
   };
   struct Message : Transfer {
     uint32_t step = 0;

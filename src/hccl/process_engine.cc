@@ -18,7 +18,7 @@ namespace {
 /// What the ranks share. Copies are made under the lock, so that what was cancelled is not written.
 class Exchange {
  public:
-  explicit Exchange(uint32_t ranks) : left_(ranks, false) {}
+  explicit Exchange(uint32_t ranks) : states_(ranks, PeerState::kAlive) {}
 
   void Begin(uint32_t rank, Transfer* transfer) {
     const Key key = KeyOf(rank, *transfer);
@@ -46,18 +46,22 @@ class Exchange {
     transfer->owner->Done(*transfer, Status(HCCL_E_INTERNAL, "message was cancelled"));
   }
 
+  void GiveUp(uint32_t rank) {
+    std::lock_guard lock(mutex_);
+    if (states_[rank] == PeerState::kAlive) states_[rank] = PeerState::kGaveUp;
+  }
   void Leave(uint32_t rank) {
     std::lock_guard lock(mutex_);
-    left_[rank] = true;
+    if (states_[rank] == PeerState::kAlive) states_[rank] = PeerState::kLeft;
     for (auto place = waiting_.begin(); place != waiting_.end();) {
       const auto& [key, waiting] = *place;
       const bool own = rank == (waiting.front()->receives ? key.to : key.from);
       place = own ? waiting_.erase(place) : std::next(place);
     }
   }
-  bool left(uint32_t rank) const {
+  PeerState state(uint32_t rank) const {
     std::lock_guard lock(mutex_);
-    return left_[rank];
+    return states_[rank];
   }
 
  private:
@@ -88,7 +92,7 @@ class Exchange {
 
   mutable std::mutex mutex_;  // guards what follows
   std::map<Key, Waiting> waiting_;
-  std::vector<bool> left_;
+  std::vector<PeerState> states_;
 };
 
 class ProcessEngine final : public Engine {
@@ -100,10 +104,9 @@ class ProcessEngine final : public Engine {
   void Cancel(Transfer* transfer) override { exchange_->Cancel(rank_, transfer); }
   bool Progress() override { return false; }
   bool needs_progress() const override { return false; }
-  PeerState peer_state(uint32_t peer) const override {
-    return exchange_->left(peer) ? PeerState::kLeft : PeerState::kAlive;
-  }
+  PeerState peer_state(uint32_t peer) const override { return exchange_->state(peer); }
   bool AddDescriptors(bool, std::vector<pollfd>*) override { return true; }
+  void GiveUp() override { exchange_->GiveUp(rank_); }
   void Leave() override { exchange_->Leave(rank_); }
 
  private:

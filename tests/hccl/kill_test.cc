@@ -137,15 +137,24 @@ TEST(KillTest, ADeathInTheFirstMomentsIsKnown) {
             << latest.count() << " ms\n";
 }
 
-TEST(KillTest, ADeathIsKnownToWhoWaitsForAnotherOne) {
+/// Kills a rank for which not all of the others wait.
+void KillAside(const char* role, uint32_t victim) {
   const int times = ranks::Times("OPENACLNN_TEST_KILLS", 8);
   milliseconds latest{0};
-  for (int i = 0; i < times && !HasFailure(); ++i) {
+  for (int i = 0; i < times && !testing::Test::HasFailure(); ++i) {
     const Variable tls("UCX_TLS", i % 2 == 0 ? "tcp,self" : nullptr);
     const Variable check("OPENACLNN_CHECK", i % 4 < 2 ? "off" : "fast");
-    latest = std::max(latest, ExpectSurvived("aside", 3, 2, milliseconds(5 * (i % 8)), 0));
+    latest = std::max(latest, ExpectSurvived(role, 3, victim, milliseconds(5 * (i % 8)), 0));
   }
   std::cout << times << " kills, known within " << latest.count() << " ms\n";
+}
+
+TEST(KillTest, ADeathIsKnownToWhoWaitsForAnotherOne) { KillAside("aside", 2); }
+
+// Of a group over several communicators, by whom the other parts of it wait for, too.
+TEST(KillTest, ADeathEndsAGroup) {
+  const Variable timeout("HCCL_EXEC_TIMEOUT", "5");
+  KillAside("group", 1);
 }
 
 TEST(KillTest, ADeathIsKnownWhenTheRootHasLeft) {

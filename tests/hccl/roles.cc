@@ -188,6 +188,40 @@ int Aside(uint32_t ranks, uint32_t rank) {
   return 0;
 }
 
+/// Rank 0 has a communicator with each of the others, and waits for both in one group: rank 1 dies,
+/// rank 2 calls when rank 0 has used its memory again.
+int Group(uint32_t, uint32_t rank) {
+  constexpr size_t kCount = 100'000;
+  constexpr float kLater = 5;
+  constexpr HcclDataType kType = HCCL_DATA_TYPE_FP32;
+  const aclrtStream stream = Start();
+  std::vector<HcclComm> comms;
+  for (const uint32_t other : {1u, 2u}) {
+    if (rank != 0 && rank != other) continue;
+    comms.push_back(MakeComm(2, rank == 0 ? 0 : 1, other));
+  }
+  const Device<float> data(std::vector<float>(2 * kCount, 1));
+  REQUIRE(HcclGroupStart());
+  for (size_t i = 0; i < comms.size(); ++i) {
+    REQUIRE(HcclRecv(data.data() + i * kCount, kCount, kType, rank == 0 ? 1 : 0, comms[i], stream));
+  }
+  REQUIRE(HcclGroupEnd());
+  Reach("running." + std::to_string(rank));
+  const int code = aclrtSynchronizeStream(stream);
+  Require(code == ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, "code", code);
+  data.Write(std::vector<float>(2 * kCount, kLater));
+  Reach("told." + std::to_string(rank));
+  if (rank == 2) {
+    AwaitFile(Job::Folder() + "/told.0");
+    REQUIRE(HcclSend(data.data(), kCount, kType, 0, comms[0], stream));
+    Require(aclrtSynchronizeStream(stream) == ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, "code of a send");
+  }
+  AwaitFile(Job::Folder() + "/" + kEnoughFile);
+  Require(data.Read() == std::vector<float>(2 * kCount, kLater), "memory is written");
+  for (const HcclComm comm : comms) REQUIRE(HcclCommDestroy(comm));
+  return 0;
+}
+
 /// Nothing is queued when the other dies: the asynchronous error alone tells.
 int Idle(uint32_t ranks, uint32_t rank) {
   Start();
@@ -405,6 +439,7 @@ const bool kEntered = [] {
       {"young", Run<Young>},
       {"idle", Run<Idle>},
       {"aside", Run<Aside>},
+      {"group", Run<Group>},
       {"leave", Run<Leave>},
       {"gone", Run<Gone>},
       {"late", Run<Late>},
