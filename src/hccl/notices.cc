@@ -14,8 +14,8 @@ namespace openaclnn {
 Notices::Notices(uint32_t rank, Meeting meeting)
     : rank_(rank),
       root_(meeting.root),
-      lines_(meeting.sockets.size()),
-      states_(new std::atomic<PeerState>[meeting.sockets.size()]) {
+      states_(new std::atomic<PeerState>[meeting.sockets.size()]),
+      lines_(meeting.sockets.size()) {
   for (uint32_t peer = 0; peer < lines_.size(); ++peer) {
     lines_[peer].socket = std::move(meeting.sockets[peer]);
     lines_[peer].open = static_cast<bool>(lines_[peer].socket);
@@ -24,17 +24,19 @@ Notices::Notices(uint32_t rank, Meeting meeting)
 }
 
 void Notices::AddDescriptors(std::vector<pollfd>* descriptors) const {
+  std::lock_guard lock(mutex_);
   for (const Line& line : lines_) {
     if (line.open) descriptors->push_back({line.socket.get(), POLLIN, 0});
   }
 }
 
 bool Notices::relays() const {
+  std::lock_guard lock(mutex_);
   return root_ && std::ranges::any_of(lines_, [](const Line& line) { return line.open; });
 }
 
 void Notices::Read() {
-  if (gives_up_.exchange(false, std::memory_order_acq_rel)) Say(News::kGaveUp);
+  std::lock_guard lock(mutex_);
   for (uint32_t peer = 0; peer < lines_.size(); ++peer) {
     if (lines_[peer].open) ReadLine(peer);
   }
@@ -66,8 +68,29 @@ void Notices::ReadLine(uint32_t peer) {
 }
 
 void Notices::Arrive() {
+  std::lock_guard lock(mutex_);
   if (root_) return HearArrival();
   Say(News::kArrived);
+}
+
+uint32_t Notices::gatherings() const {
+  std::lock_guard lock(mutex_);
+  return gatherings_;
+}
+
+void Notices::Leave() const {
+  std::lock_guard lock(mutex_);
+  Say(News::kLeft);
+}
+
+void Notices::GiveUp() const {
+  std::lock_guard lock(mutex_);
+  Say(News::kGaveUp);
+}
+
+void Notices::Close() {
+  std::lock_guard lock(mutex_);
+  lines_.clear();
 }
 
 void Notices::HearArrival() {

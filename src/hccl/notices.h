@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,11 +20,12 @@
 namespace openaclnn {
 
 /// A process that dies closes its sockets. The root has one to every rank and passes the news on.
+/// Of any threads: one that ends the process may speak while that of the messages reads.
 class Notices {
  public:
   Notices(uint32_t rank, Meeting meeting);
 
-  /// Says what there is to say and hears the others, without waiting; by one thread.
+  /// Hears the others, without waiting.
   void Read();
   PeerState state(uint32_t peer) const { return states_[peer].load(std::memory_order_acquire); }
   void AddDescriptors(std::vector<pollfd>* descriptors) const;
@@ -32,15 +34,13 @@ class Notices {
   /// This rank has come so far; Read hears from the root when all have.
   void Arrive();
   /// How often all ranks have arrived.
-  uint32_t gatherings() const { return gatherings_; }
+  uint32_t gatherings() const;
   /// Says that this rank goes in good order. Needs no memory.
-  void Leave() const { Say(News::kLeft); }
-  /// An operation has failed here, and no other will end well: Read says so.
-  void GiveUp() { gives_up_.store(true, std::memory_order_release); }
-  /// Read has something to say.
-  bool owes() const { return gives_up_.load(std::memory_order_acquire); }
+  void Leave() const;
+  /// Says that an operation has failed here, and no other will end well.
+  void GiveUp() const;
   /// After that nothing more is read or told.
-  void Close() { lines_.clear(); }
+  void Close();
 
  private:
   enum class News : uint32_t { kLeft = 1, kDied = 2, kGaveUp = 3, kArrived = 4 };
@@ -54,6 +54,7 @@ class Notices {
     bool open = false;
   };
 
+  // Under the lock.
   void ReadLine(uint32_t peer);
   void Hear(uint32_t from, const Frame& frame);
   void Learn(uint32_t peer, PeerState state);
@@ -65,11 +66,12 @@ class Notices {
 
   const uint32_t rank_;
   const bool root_;
-  std::atomic<bool> gives_up_{false};
-  size_t arrived_ = 0;  // of the root: ranks, since all had
+  std::unique_ptr<std::atomic<PeerState>[]> states_;  // by rank, as all
+
+  mutable std::mutex mutex_;  // guards what follows
+  size_t arrived_ = 0;        // of the root: ranks, since all had
   uint32_t gatherings_ = 0;
-  std::vector<Line> lines_;  // by rank
-  std::unique_ptr<std::atomic<PeerState>[]> states_;
+  std::vector<Line> lines_;
 };
 
 /// The root's notices once its rank has left: they pass on the news until all others are gone.

@@ -376,7 +376,6 @@ bool UcxEngine::Progress() {
 }
 
 bool UcxEngine::AddDescriptors(bool messages, std::vector<pollfd>* descriptors) {
-  if (notices_->owes()) return false;  // nobody else would wake the thread for it
   notices_->AddDescriptors(descriptors);
   if (!messages) return true;
   std::lock_guard lock(ucx_.mutex);
