@@ -3,6 +3,7 @@
 #include "hccl/reception.h"
 
 #include <poll.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -65,7 +66,8 @@ Status Reception::Receive(const Socket& listener, std::chrono::seconds timeout, 
     }
     Await(listener, deadline);
   }
-  return SeatAll(meeting);
+  SeatAll(meeting);
+  return {};
 }
 
 void Reception::Await(const Socket& listener, Deadline deadline) {
@@ -205,7 +207,7 @@ Status Reception::Missing(std::chrono::seconds timeout) const {
                        refused_.empty() ? "" : "; refused was one whose ", refused_));
 }
 
-Status Reception::SeatAll(Meeting* meeting) {
+void Reception::SeatAll(Meeting* meeting) {
   meeting->checked = Runtime().check_level() != 0;
   std::string body;
   for (const Seat& seat : seats_) {
@@ -215,14 +217,10 @@ Status Reception::SeatAll(Meeting* meeting) {
   }
   for (uint32_t rank = 0; rank < seats_.size(); ++rank) {
     const Socket& socket = seats_[rank].socket;
-    if (rank != rank_ && !Answer(socket, MakeWelcome(0, rank_, body.size()), body)) {
-      return Status(HCCL_E_REMOTE, Concat("rank ", rank,
-                                          " has gone while the ranks met, expected "
-                                          "all ranks to make the communicator"));
-    }
+    if (rank == rank_ || Answer(socket, MakeWelcome(0, rank_, body.size()), body)) continue;
+    (void)shutdown(socket.get(), SHUT_RDWR);  // that it has gone all are told by the notices
   }
   for (Seat& seat : seats_) meeting->sockets.push_back(std::move(seat.socket));
-  return {};
 }
 
 }  // namespace openaclnn

@@ -47,7 +47,7 @@ class Reception {
   /// Whether one that sat has gone meanwhile; its seat is empty then.
   bool SomeHaveGone();
   Status Missing(std::chrono::seconds timeout) const;
-  Status SeatAll(Meeting* meeting);
+  void SeatAll(Meeting* meeting);
 
   const Nonce nonce_;
   const uint32_t rank_;
