@@ -12,6 +12,7 @@ inline constexpr char kHelloMagic[16] = "openaclnn hello";
 inline constexpr char kWelcomeMagic[16] = "openaclnn seat ";
 /// An engine's address; UCX's are some hundred bytes.
 inline constexpr uint32_t kMaxAddressBytes = uint32_t{64} << 10;
+/// Words for a refusal or a failure.
 inline constexpr uint32_t kMaxRefusalBytes = 4096;
 
 /// Of a rank; then `address_bytes` of its engine's address. The first two members never change.

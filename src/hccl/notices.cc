@@ -3,18 +3,32 @@
 #include "hccl/notices.h"
 
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
+#include "hccl/greeting.h"
+#include "hccl/hccl_types.h"
+
 namespace openaclnn {
+namespace {
+
+// Within which a rank that lives says whom it misses, once the time of a step is over, and the root
+// what follows from it: ranks begin a step within some milliseconds.
+constexpr std::chrono::seconds kPatience{1};
+
+}  // namespace
 
 Notices::Notices(uint32_t rank, Meeting meeting)
     : rank_(rank),
       root_(meeting.root),
+      root_rank_(meeting.root_rank),
       states_(new std::atomic<PeerState>[meeting.sockets.size()]),
+      gathering_(static_cast<uint32_t>(meeting.sockets.size())),
       lines_(meeting.sockets.size()) {
   for (uint32_t peer = 0; peer < lines_.size(); ++peer) {
     lines_[peer].socket = std::move(meeting.sockets[peer]);
@@ -48,29 +62,76 @@ void Notices::ReadLine(uint32_t peer) {
     char bytes[512];
     const ssize_t got = recv(line.socket.get(), bytes, sizeof(bytes), MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (got <= 0) {
-      line.open = false;
-      line.socket = Socket();
-      const bool died = state(peer) == PeerState::kAlive;  // else it has said that it leaves
-      Learn(peer, PeerState::kDied);
-      if (!died || root_) return;
-      for (uint32_t other = 0; other < lines_.size(); ++other) Learn(other, PeerState::kUnheard);
-      return;
-    }
-    line.said.append(bytes, static_cast<size_t>(got));
-    Frame frame{};
-    while (line.said.size() >= sizeof(frame)) {
-      std::memcpy(&frame, line.said.data(), sizeof(frame));
-      line.said.erase(0, sizeof(frame));
-      Hear(peer, frame);
-    }
+    if (got > 0) line.said.append(bytes, static_cast<size_t>(got));
+    if (got <= 0 || !HearFrames(peer)) Lose(peer);
   }
+}
+
+bool Notices::HearFrames(uint32_t peer) {
+  std::string& said = lines_[peer].said;
+  Frame frame{};
+  while (said.size() >= sizeof(frame)) {
+    std::memcpy(&frame, said.data(), sizeof(frame));
+    if (frame.bytes > kMaxRefusalBytes) return false;
+    if (said.size() - sizeof(frame) < frame.bytes) break;
+    const std::string words = said.substr(sizeof(frame), frame.bytes);
+    said.erase(0, sizeof(frame) + frame.bytes);
+    Hear(peer, frame, words);
+  }
+  return true;
+}
+
+void Notices::Lose(uint32_t peer) {
+  lines_[peer].open = false;
+  lines_[peer].socket = Socket();
+  const bool died = state(peer) == PeerState::kAlive;  // else it has said that it leaves
+  Learn(peer, PeerState::kDied);
+  if (!died || root_) return;
+  for (uint32_t other = 0; other < lines_.size(); ++other) Learn(other, PeerState::kUnheard);
 }
 
 void Notices::Arrive() {
   std::lock_guard lock(mutex_);
-  if (root_) return HearArrival();
+  if (root_) return HearArrival(rank_);
   Say(News::kArrived);
+}
+
+void Notices::Miss(uint32_t peer) {
+  std::lock_guard lock(mutex_);
+  if (root_) return gathering_.Miss(rank_, peer);
+  Say(News::kMisses, peer);
+}
+
+Status Notices::Late(std::chrono::seconds timeout, std::chrono::nanoseconds over) const {
+  std::lock_guard lock(mutex_);
+  if (!root_)
+    return over < 2 * kPatience ? Status() : Silent(Concat(root_rank_), lines_.size(), timeout);
+  return over < kPatience && !gathering_.AllSpoke() ? Status() : gathering_.Late(timeout);
+}
+
+// What is its own fault alone the others say of this rank, all else as it does.
+void Notices::Fail(const Status& why) {
+  std::lock_guard lock(mutex_);
+  if (!failure_.ok()) return Say(News::kGaveUp);
+  failure_ = why;
+  const bool own = why.code() != HCCL_E_TIMEOUT && why.code() != HCCL_E_REMOTE;
+  const std::string words =
+      own ? Concat("rank ", rank_, " has failed (", why.text(), "), expected it to go on")
+          : why.text();
+  Say(News::kGaveUp, own ? HCCL_E_REMOTE : why.code(), words.substr(0, kMaxRefusalBytes));
+}
+
+Status Notices::Failure() const {
+  std::lock_guard lock(mutex_);
+  if (!failure_.ok()) return failure_;
+  uint32_t gone = rank_;
+  for (uint32_t peer = 0; peer < lines_.size(); ++peer) {
+    if (state(peer) == PeerState::kAlive) continue;
+    if (gone == rank_ || state(peer) < state(gone)) gone = peer;  // causes come first
+  }
+  if (gone == rank_) return {};
+  return Status(HCCL_E_REMOTE, Concat("rank ", gone, " ", WordsOf(state(gone)),
+                                      ", expected all ranks to connect"));
 }
 
 uint32_t Notices::gatherings() const {
@@ -93,18 +154,35 @@ void Notices::Close() {
   lines_.clear();
 }
 
-void Notices::HearArrival() {
-  if (root_ && ++arrived_ < lines_.size()) return;
-  arrived_ = 0;
+void Notices::HearArrival(uint32_t rank) {
+  if (root_ && !gathering_.Arrive(rank)) return;
   ++gatherings_;
   if (root_) Say(News::kArrived);
 }
 
 // Of itself a rank says that it leaves; of others only the root speaks.
-void Notices::Hear(uint32_t from, const Frame& frame) {
+void Notices::Hear(uint32_t from, const Frame& frame, const std::string& words) {
   if (frame.rank >= lines_.size() || (root_ && frame.rank != from)) return;
-  if (frame.news == News::kArrived) return HearArrival();
-  Learn(frame.rank, StateOf(frame.news));
+  switch (frame.news) {
+    case News::kArrived:
+      return HearArrival(from);
+    case News::kMisses:
+      if (root_ && frame.value < lines_.size()) gathering_.Miss(from, frame.value);
+      return;
+    default:
+      if (frame.news == News::kGaveUp && !words.empty()) HearFailure(from, frame, words);
+      return Learn(frame.rank, StateOf(frame.news));
+  }
+}
+
+// The root passes on the first, before the news that the rank has given up.
+void Notices::HearFailure(uint32_t from, const Frame& frame, const std::string& words) {
+  if (!failure_.ok()) return;
+  const int code = frame.value == HCCL_E_TIMEOUT ? HCCL_E_TIMEOUT : HCCL_E_REMOTE;
+  failure_ = Status(code, words);
+  for (uint32_t other = 0; root_ && other < lines_.size(); ++other) {
+    if (other != from && lines_[other].open) Tell(lines_[other], frame, words);
+  }
 }
 
 PeerState Notices::StateOf(News news) {
@@ -121,20 +199,26 @@ void Notices::Learn(uint32_t peer, PeerState state) {
   if (peer == rank_ || this->state(peer) != PeerState::kAlive) return;
   states_[peer].store(state, std::memory_order_release);
   if (!root_) return;
-  const Frame frame = {NewsOf(state), peer};
+  const Frame frame = {NewsOf(state), peer, 0, 0};
   for (uint32_t other = 0; other < lines_.size(); ++other) {
     if (other != peer && lines_[other].open) Tell(lines_[other], frame);
   }
 }
 
 // Some bytes now and then always fit in the socket's buffer; who does not read them is stopped.
-void Notices::Tell(const Line& line, const Frame& frame) {
-  (void)send(line.socket.get(), &frame, sizeof(frame), MSG_NOSIGNAL | MSG_DONTWAIT);
+void Notices::Tell(const Line& line, const Frame& frame, const std::string& words) {
+  iovec parts[] = {{const_cast<Frame*>(&frame), sizeof(frame)},  // which is only read
+                   {const_cast<char*>(words.data()), words.size()}};
+  msghdr message{};
+  message.msg_iov = parts;
+  message.msg_iovlen = std::size(parts);
+  (void)sendmsg(line.socket.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-void Notices::Say(News news) const {
+void Notices::Say(News news, uint32_t value, const std::string& words) const {
+  const Frame frame = {news, rank_, value, static_cast<uint32_t>(words.size())};
   for (const Line& line : lines_) {
-    if (line.open) Tell(line, {news, rank_});
+    if (line.open) Tell(line, frame, words);
   }
 }
 

@@ -13,7 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "common/status.h"
 #include "hccl/engine.h"
+#include "hccl/gathering.h"
 #include "hccl/meeting.h"
 #include "hccl/progress.h"
 
@@ -31,10 +33,22 @@ class Notices {
   void AddDescriptors(std::vector<pollfd>* descriptors) const;
   /// This is the root's, and another rank may still need it.
   bool relays() const;
+
+  // While the communicator is made, step by step.
   /// This rank has come so far; Read hears from the root when all have.
   void Arrive();
   /// How often all ranks have arrived.
   uint32_t gatherings() const;
+  /// The step takes too long, and this rank still waits for that one: the root has to know.
+  void Miss(uint32_t peer);
+  /// Who is late when the time of a step has been over for so long; ok as long as others may still
+  /// say whom they miss.
+  Status Late(std::chrono::seconds timeout, std::chrono::nanoseconds over) const;
+  /// What the others are to know: the first failure of all is what each says.
+  void Fail(const Status& why);
+  /// What another has said so, else whether a rank is not there any more; ok where all are.
+  Status Failure() const;
+
   /// Says that this rank goes in good order. Needs no memory.
   void Leave() const;
   /// Says that an operation has failed here, and no other will end well.
@@ -43,10 +57,12 @@ class Notices {
   void Close();
 
  private:
-  enum class News : uint32_t { kLeft = 1, kDied = 2, kGaveUp = 3, kArrived = 4 };
+  enum class News : uint32_t { kLeft = 1, kDied, kGaveUp, kArrived, kMisses };
   struct Frame {
     News news;
-    uint32_t rank;
+    uint32_t rank;   // of which they are
+    uint32_t value;  // with words, their code; of one that misses another, that one
+    uint32_t bytes;  // of words, which follow
   };
   struct Line {
     Socket socket;
@@ -56,21 +72,27 @@ class Notices {
 
   // Under the lock.
   void ReadLine(uint32_t peer);
-  void Hear(uint32_t from, const Frame& frame);
+  /// Those that are whole; false where one cannot be.
+  bool HearFrames(uint32_t peer);
+  void Lose(uint32_t peer);
+  void Hear(uint32_t from, const Frame& frame, const std::string& words);
+  void HearFailure(uint32_t from, const Frame& frame, const std::string& words);
   void Learn(uint32_t peer, PeerState state);
-  void HearArrival();
-  void Say(News news) const;
+  void HearArrival(uint32_t rank);
+  void Say(News news, uint32_t value = 0, const std::string& words = {}) const;
   static PeerState StateOf(News news);
   static News NewsOf(PeerState state);
-  static void Tell(const Line& line, const Frame& frame);
+  static void Tell(const Line& line, const Frame& frame, const std::string& words = {});
 
   const uint32_t rank_;
   const bool root_;
+  const uint32_t root_rank_;
   std::unique_ptr<std::atomic<PeerState>[]> states_;  // by rank, as all
 
   mutable std::mutex mutex_;  // guards what follows
-  size_t arrived_ = 0;        // of the root: ranks, since all had
+  Gathering gathering_;       // of the root
   uint32_t gatherings_ = 0;
+  Status failure_;
   std::vector<Line> lines_;
 };
 

@@ -10,13 +10,16 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "ascendcl/error.h"
 #include "hccl/descriptors.h"
+#include "hccl/first_messages.h"
 #include "hccl/notices.h"
 #include "hccl/ucx_library.h"
 
@@ -40,42 +43,6 @@ Status UcxFailed(const char* function, ucs_status_t status) {
                                        ", expected 0: see UCX_LOG_LEVEL=info, UCX_TLS, "
                                        "UCX_NET_DEVICES"));
 }
-
-/// An empty message to and from every other rank.
-class Greeting final : public TransferOwner {
- public:
-  Greeting(uint32_t ranks, uint32_t rank) : rank_(rank), transfers_(size_t{2} * ranks) {}
-
-  /// Receives come first, so that no message has to wait for one.
-  void Begin(Engine* engine) {
-    left_ = transfers_.size() - 2;
-    const auto ranks = static_cast<uint32_t>(transfers_.size() / 2);
-    for (const bool receives : {true, false}) {
-      for (uint32_t peer = 0; peer < ranks; ++peer) {
-        Transfer& transfer = transfers_[receives ? peer : ranks + peer];
-        transfer.receives = receives;
-        transfer.peer = peer;
-        // No operation's: its number is the last of all.
-        transfer.tag = ~uint64_t{receives ? peer : rank_};
-        transfer.owner = this;
-        if (peer != rank_) engine->Begin(&transfer);
-      }
-    }
-  }
-  void Done(Transfer&, const Status& status) override {
-    if (failure_.ok()) failure_ = status;
-    --left_;
-  }
-
-  bool done() const { return left_ == 0; }
-  const Status& failure() const { return failure_; }
-
- private:
-  const uint32_t rank_;
-  std::vector<Transfer> transfers_;
-  size_t left_ = 0;
-  Status failure_;
-};
 
 class UcxEngine final : public Engine {
  public:
@@ -121,14 +88,16 @@ class UcxEngine final : public Engine {
   };
 
   Status MakeEndpoints(const std::vector<std::string>& addresses);
+  Status ConnectSteps(const std::vector<std::string>& addresses);
   /// Until all ranks have come so far.
   Status Gather(bool moves);
   /// Until this rank is connected to all others.
   Status Flush();
   Status Greet();
-  /// Moves messages, if `moves`, until `done`, or a peer is lost, or the time is over.
-  template <class Function>
-  Status ConnectUntil(bool moves, Function done);
+  /// Moves messages, if `moves`, until `done`, or a rank is lost, or late. `awaited`: one that this
+  /// rank waits for itself, else this rank.
+  template <class Done, class Awaited>
+  Status ConnectUntil(bool moves, Done done, Awaited awaited);
   Status Unreachable(uint32_t peer, ucs_status_t status) const;
   ucs_status_ptr_t Send(Transfer* transfer);
   ucs_status_ptr_t Receive(Transfer* transfer);
@@ -145,8 +114,8 @@ class UcxEngine final : public Engine {
   std::string address_;
   std::vector<ucp_ep_h> endpoints_;  // by rank; null for this one
   std::shared_ptr<Notices> notices_;
-  steady_clock::time_point connected_by_;
-  std::unique_ptr<Greeting> greeting_;  // while the ranks connect
+  steady_clock::time_point arrived_by_;   // at the next gathering
+  std::unique_ptr<FirstMessages> first_;  // while the ranks connect
   std::atomic<uint32_t> callers_{0};
 
   // Under UCX's lock.
@@ -185,14 +154,24 @@ UcxEngine::~UcxEngine() {
 // time that a connection is to be moved for the first time. So nothing is moved before all ranks
 // have begun to connect, nothing is said before all are connected, and nothing else before
 // everybody has said something to everybody: then all messages of that protocol have come.
-Status UcxEngine::Connect(const std::vector<std::string>& addresses) {
-  connected_by_ = steady_clock::now() + timeout_;
+Status UcxEngine::ConnectSteps(const std::vector<std::string>& addresses) {
+  arrived_by_ = steady_clock::now() + timeout_;
   Status status = MakeEndpoints(addresses);
   if (status.ok()) status = Gather(/*moves=*/false);
   if (status.ok()) status = Flush();
   if (status.ok()) status = Gather(/*moves=*/true);
   if (status.ok()) status = Greet();
+  if (status.ok()) status = Gather(/*moves=*/true);
+  return status;
+}
+
+Status UcxEngine::Connect(const std::vector<std::string>& addresses) {
+  Status status = Guard([&] { return ConnectSteps(addresses); });
   if (status.ok()) return status;
+  notices_->Read();  // what others say is the cause of what was seen here
+  Status heard = notices_->Failure();
+  if (!heard.ok()) status = std::move(heard);
+  notices_->Fail(status);
   GiveUp();
   Leave();
   return Status(status.code(), Concat(status.text(), ", while the communicator was made"));
@@ -201,16 +180,20 @@ Status UcxEngine::Connect(const std::vector<std::string>& addresses) {
 Status UcxEngine::Gather(bool moves) {
   const uint32_t before = notices_->gatherings();
   notices_->Arrive();
-  return ConnectUntil(moves, [&] { return notices_->gatherings() > before; });
+  Status status = ConnectUntil(
+      moves, [&] { return notices_->gatherings() > before; }, [&] { return rank_; });
+  arrived_by_ = steady_clock::now() + timeout_;
+  return status;
 }
 
 Status UcxEngine::Greet() {
-  greeting_ = std::make_unique<Greeting>(endpoints_.size(), rank_);
-  greeting_->Begin(this);
-  Status status = ConnectUntil(true, [&] { return greeting_->done(); });
+  first_ = std::make_unique<FirstMessages>(endpoints_.size(), rank_);
+  first_->Begin(this);
+  Status status = ConnectUntil(
+      true, [&] { return first_->done(); }, [&] { return first_->awaited(); });
   if (!status.ok()) return status;
-  status = greeting_->failure();
-  greeting_.reset();
+  status = first_->failure();
+  first_.reset();
   return status;
 }
 
@@ -261,26 +244,30 @@ Status UcxEngine::Flush() {
     }
     return true;
   };
-  Status status = ConnectUntil(true, flushed);
+  const auto awaited = [&] {
+    const auto first =
+        std::ranges::find_if(requests, [](auto request) { return request != nullptr; });
+    return first != requests.end() ? static_cast<uint32_t>(first - requests.begin()) : rank_;
+  };
+  Status status = ConnectUntil(true, flushed, awaited);
   return status.ok() ? failed : status;
 }
 
-template <class Function>
-Status UcxEngine::ConnectUntil(bool moves, Function done) {
+template <class Done, class Awaited>
+Status UcxEngine::ConnectUntil(bool moves, Done done, Awaited awaited) {
   uint32_t idle = 0;
-  while (!done()) {
+  bool told = false;
+  while (true) {
     const bool any = moves && Progress();
     notices_->Read();
-    for (uint32_t peer = 0; peer < endpoints_.size(); ++peer) {
-      const PeerState state = peer_state(peer);
-      if (state == PeerState::kAlive || state == PeerState::kLeft) continue;
-      return Status(HCCL_E_REMOTE,
-                    Concat("rank ", peer, " ", WordsOf(state), ", expected all ranks to connect"));
-    }
-    if (steady_clock::now() >= connected_by_) {
-      return Status(HCCL_E_TIMEOUT, Concat("ranks are not connected in ", timeout_.count(),
-                                           " s (HCCL_CONNECT_TIMEOUT), expected each to reach all "
-                                           "others: see UCX_TLS, UCX_NET_DEVICES"));
+    if (done()) return {};
+    Status status = notices_->Failure();
+    if (!status.ok()) return status;
+    const auto now = steady_clock::now();
+    if (now >= arrived_by_) {
+      if (!std::exchange(told, true) && awaited() != rank_) notices_->Miss(awaited());
+      status = notices_->Late(timeout_, now - arrived_by_);
+      if (!status.ok()) return status;
     }
     idle = any ? 0 : idle + 1;
     std::vector<pollfd> descriptors;
@@ -290,7 +277,6 @@ Status UcxEngine::ConnectUntil(bool moves, Function done) {
       poll(descriptors.data(), descriptors.size(), kConnectSleepMs);
     }
   }
-  return {};
 }
 
 void UcxEngine::Ended(Transfer* transfer, ucs_status_t status, size_t length) {

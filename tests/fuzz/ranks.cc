@@ -226,10 +226,13 @@ void HearNews(Bytes& bytes) {
       Must(each != rank || state == PeerState::kAlive, "of itself a rank hears nothing");
       Must(states[each] == PeerState::kAlive || state == states[each], "what is known stays");
       states[each] = state;
-      const bool silent = root && said[each] < 8 && others[each];
+      const bool silent = root && said[each] < 16 && others[each];
       Must(!silent || state == PeerState::kAlive, "of a rank that has said nothing");
     }
   }
+  MustSay(notices.Failure(), "whoever has failed is named");
+  Must(!notices.Late(seconds(1), seconds(2)).ok(), "and somebody is late");
+  notices.Fail(Status(HCCL_E_MEMORY, "out of memory"));
   notices.GiveUp();
   notices.Read();
   notices.Leave();

@@ -164,16 +164,31 @@ int LateCall(uint32_t ranks, uint32_t rank) {
   return result;
 }
 
-/// The root stands still between its root info and the others' coming.
-int StoppedRoot(uint32_t ranks, uint32_t rank) {
-  Start();
+/// A communicator is made, or why not is said.
+int Make(uint32_t ranks, uint32_t rank, bool stops) {
   const HcclRootInfo info = MeetBy(0, rank == 0);
-  if (rank == 0) raise(SIGSTOP);
+  Reach("running." + std::to_string(rank));
+  if (stops) raise(SIGSTOP);
   HcclComm comm = nullptr;
   const int result = HcclCommInitRootInfo(ranks, &info, rank, &comm);
   const char* words = aclGetRecentErrMsg();
   if (result != 0) std::fprintf(stderr, "%d %s\n", result, words != nullptr ? words : "");
   if (result == 0) REQUIRE(HcclCommDestroy(comm));
+  return result;
+}
+
+/// The root stands still between its root info and the others' coming.
+int StoppedRoot(uint32_t ranks, uint32_t rank) {
+  Start();
+  return Make(ranks, rank, rank == 0);
+}
+
+/// It is not the first: UCX takes longer to open than the ranks to connect.
+int Newborn(uint32_t ranks, uint32_t rank) {
+  Start();
+  const HcclComm first = MakeComm(ranks, rank, 1);
+  const int result = Make(ranks, rank, false);
+  REQUIRE(HcclCommDestroy(first));
   return result;
 }
 
@@ -183,6 +198,7 @@ const bool kEntered = [] {
       {"delayed", Run<Delayed>},
       {"late_call", Run<LateCall>},
       {"stopped_root", Run<StoppedRoot>},
+      {"newborn", Run<Newborn>},
   });
   return true;
 }();

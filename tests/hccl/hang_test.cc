@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <iostream>
 #include <random>
 #include <string>
 #include <thread>
@@ -147,6 +148,46 @@ TEST(HangTest, ARootThatStandsStillIsNamedAndMissesTheOthers) {
   EXPECT_EQ(processes.Await(0), HCCL_E_TIMEOUT);
   EXPECT_NE(processes.Said(0).find("rank 1 of 2 has not come in 1 s"), std::string::npos)
       << processes.Said(0);
+}
+
+/// Whether a rank was told that `victim` is late: the root by that name, where it has not answered.
+bool NamesLate(const std::string& said, uint32_t victim) {
+  const std::string rank = "rank " + std::to_string(victim) + " ";
+  return said.find(rank + "of ") != std::string::npos ||
+         said.find(rank + "from rank ") != std::string::npos ||
+         (victim == 0 && said.find("root has not answered in 1 s") != std::string::npos);
+}
+
+// Wherever it stands still of the 12 ms that a communicator takes to make over TCP: that rank is
+// late, for all others.
+TEST(HangTest, WhoStandsStillWhileACommunicatorIsMadeIsNamed) {
+  const Variable timeout("HCCL_CONNECT_TIMEOUT", "1");
+  std::mt19937 random = ranks::Seeded(7);
+  int late = 0;
+  const int hangs = Hangs() / 3;  // of three seconds each
+  for (int i = 0; i < hangs && !HasFailure(); ++i) {
+    const uint32_t size = 2 + random() % 3, victim = random() % size;
+    const Variable tls("UCX_TLS", i % 3 != 0 ? "tcp,self" : nullptr);
+    const std::chrono::microseconds after(random() % 12000);
+    SCOPED_TRACE(testing::Message() << size << " ranks, rank " << victim << " stopped after "
+                                    << after.count() << " us");
+    Processes processes("newborn", size);
+    ExpectRunning(processes, size);
+    std::this_thread::sleep_for(after);
+    processes.Signal(victim, SIGSTOP);
+    for (uint32_t rank = 0; rank < size; ++rank) {
+      if (rank == victim) continue;
+      const int code = processes.Await(rank, milliseconds(5000));
+      EXPECT_TRUE(code == 0 || code == HCCL_E_TIMEOUT) << rank << ": " << processes.Said(rank);
+      EXPECT_TRUE(code == 0 || NamesLate(processes.Said(rank), victim)) << processes.Said(rank);
+      late += code != 0;
+    }
+    processes.Signal(victim, SIGCONT);
+    const int code = processes.Await(victim);
+    EXPECT_TRUE(code == 0 || code == HCCL_E_TIMEOUT || code == HCCL_E_TCP_CONNECT)
+        << code << ": " << processes.Said(victim);
+  }
+  std::cout << hangs << " hangs, " << late << " ranks were told of one\n";
 }
 
 TEST(HangTest, ARootThatStandsStillForAMomentIsWaitedFor) {

@@ -202,7 +202,7 @@ class GuestTest : public testing::Test {
     EXPECT_TRUE(ReadAll(guest, body.data(), body.size(), Soon()));
     return {welcome.code, body};
   }
-  void ExpectRefused(const std::string& hello, const char* says) {
+  void ExpectRefused(const std::string& hello, const std::string& says) {
     const auto [code, words] = Hear(Come(hello));
     EXPECT_EQ(code, static_cast<uint32_t>(HCCL_E_PARA)) << words;
     EXPECT_NE(words.find(says), std::string::npos) << words;
@@ -228,8 +228,9 @@ class GuestTest : public testing::Test {
 
 TEST_F(GuestTest, OthersAreRefusedWithWords) {
   Open();
-  ExpectRefused(Says(1, "", [](Hello* hello) { hello->version = 2; }),
-                "version of the rank's libhccl.so is 2, expected 5");
+  ExpectRefused(
+      Says(1, "", [](Hello* hello) { hello->version = 2; }),
+      "version of the rank's libhccl.so is 2, expected " + std::to_string(kRendezvousVersion));
   ExpectRefused(Says(1, "", [](Hello* hello) { hello->nonce[3] = 8; }), "of another communicator");
   ExpectRefused(Says(1, "", [](Hello* hello) { hello->ranks = 4; }),
                 "nRanks value of rank 1 is 4, expected 3 as on rank 0");

@@ -5,13 +5,19 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include <chrono>
 #include <memory>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "hccl/hccl_types.h"
+
 namespace openaclnn {
 namespace {
+
+using std::chrono::milliseconds, std::chrono::seconds;
 
 /// The notices of all ranks, of which the first is the root's.
 std::vector<std::unique_ptr<Notices>> Connected(uint32_t ranks) {
@@ -67,6 +73,75 @@ TEST(NoticesTest, AnExitMaySpeakWhileTheOthersAreRead) {
     EXPECT_EQ(all[2]->state(0), PeerState::kLeft);
     EXPECT_EQ(all[2]->state(1), PeerState::kDied);
   }
+}
+
+void ExpectSays(const Status& status, int code, const std::string& says) {
+  EXPECT_EQ(status.code(), code) << status.text();
+  EXPECT_NE(status.text().find(says), std::string::npos) << status.text();
+}
+
+/// News reach the root, and then the others.
+void ReadAll(const std::vector<std::unique_ptr<Notices>>& all) {
+  for (const auto& notices : all) notices->Read();
+}
+
+TEST(NoticesTest, TheFirstFailureIsWhatAllSay) {
+  const auto all = Connected(4);
+  all[1]->Fail(Status(HCCL_E_TIMEOUT, "rank 2 is late, expected it"));
+  all[0]->Read();
+  all[3]->Fail(Status(HCCL_E_REMOTE, "rank 1 is lost, expected it"));
+  ReadAll(all);
+  for (const uint32_t rank : {0u, 1u, 2u}) {
+    ExpectSays(all[rank]->Failure(), HCCL_E_TIMEOUT, "rank 2 is late, expected it");
+  }
+}
+
+TEST(NoticesTest, ARanksOwnFaultIsSaidOfIt) {
+  const auto all = Connected(3);
+  all[0]->Fail(Status(HCCL_E_MEMORY, "out of memory"));
+  ReadAll(all);
+  ExpectSays(all[0]->Failure(), HCCL_E_MEMORY, "out of memory");
+  for (const uint32_t rank : {1u, 2u}) {
+    ExpectSays(all[rank]->Failure(), HCCL_E_REMOTE, "rank 0 has failed (out of memory), expected");
+  }
+}
+
+TEST(NoticesTest, WhoDiesIsNamedBeforeWhatFollows) {
+  const auto all = Connected(3);
+  all[0]->Close();
+  all[2]->Read();
+  ExpectSays(all[2]->Failure(), HCCL_E_REMOTE, "rank 0 has died or cannot be reached");
+}
+
+// The others wait for the root's word first.
+TEST(NoticesTest, WhoIsSilentIsNamed) {
+  const auto all = Connected(4);
+  for (const uint32_t rank : {0u, 1u, 3u}) all[rank]->Arrive();
+  ReadAll(all);
+  EXPECT_EQ(all[0]->gatherings(), 0u);
+  EXPECT_TRUE(all[0]->Late(seconds(7), milliseconds(900)).ok());
+  ExpectSays(all[0]->Late(seconds(7), seconds(1)), HCCL_E_TIMEOUT,
+             "rank 2 of 4 has come and not gone on in 7 s (HCCL_CONNECT_TIMEOUT)");
+  EXPECT_TRUE(all[1]->Late(seconds(7), milliseconds(1900)).ok());
+  ExpectSays(all[1]->Late(seconds(7), seconds(2)), HCCL_E_TIMEOUT, "rank 0 of 4 has come and not");
+}
+
+// One that says whom it misses is not silent, and nor is one of an earlier step.
+TEST(NoticesTest, WhoMissesAnotherIsNotLateItself) {
+  const auto all = Connected(4);
+  all[1]->Miss(0);
+  for (const auto& notices : all) notices->Arrive();
+  ReadAll(all);
+  for (const auto& notices : all) EXPECT_EQ(notices->gatherings(), 1u);
+  for (const uint32_t rank : {0u, 3u}) all[rank]->Arrive();
+  all[1]->Miss(2);
+  ReadAll(all);
+  EXPECT_TRUE(all[0]->Late(seconds(1), milliseconds(0)).ok()) << "rank 2 may speak";
+  ExpectSays(all[0]->Late(seconds(1), seconds(1)), HCCL_E_TIMEOUT, "rank 2 of 4 has come and not");
+  all[2]->Miss(1);
+  ReadAll(all);
+  ExpectSays(all[0]->Late(seconds(1), milliseconds(0)), HCCL_E_TIMEOUT,
+             "rank 2 from rank 1, 1 from rank 2 is not reached in 1 s");
 }
 
 }  // namespace
