@@ -85,33 +85,37 @@ class KernelTask : public Task {
   OpenaclnnTask task_;
 };
 
-Status Enqueue(void* handle, const OpenaclnnTask& task) {
-  std::shared_ptr<Stream> stream;
-  Status status = FindStream(handle, &stream);
-  if (!status.ok()) return status;
+uint64_t Enqueue(Stream& stream, const OpenaclnnTask& task) {
   if (LogEnabled(LogModule::kOp, LogLevel::kDebug)) {
     Log(LogModule::kOp, LogLevel::kDebug, Concat("submit ", task.name));
   }
-  ToldLaunch told({task.name, stream->number(), stream->handle()}, TakeDeclared);
+  ToldLaunch told({task.name, stream.number(), stream.handle()}, TakeDeclared);
   auto owned = std::make_unique<KernelTask>(task);
   KernelTask& kernel = *owned;
   // What Enqueue takes: of a temporary nothing would be left when it throws.
   std::unique_ptr<Task> queued = std::move(owned);
-  uint64_t number = 0;
   try {
-    number = stream->Enqueue(std::move(queued));
+    const uint64_t number = stream.Enqueue(std::move(queued));
     told.Done();
+    return number;
   } catch (...) {
     kernel.Disown();
     throw;
   }
-  // A host function does not wait for what comes after it. The task is taken over whatever happens.
-  if (stream->launch_blocking()) (void)Guard([&] { return Await(*stream, number); });
-  return status;
+}
+
+// A host function does not wait for what comes after it. The task is taken over whatever happens.
+void AwaitLaunch(Stream& stream, uint64_t number) {
+  if (stream.launch_blocking()) (void)Guard([&] { return Await(stream, number); });
 }
 
 int Submit(void* handle, const OpenaclnnTask* task, OpenaclnnMessage* message) {
-  const Status status = Guard([&] { return Enqueue(handle, *task); });
+  const Status status = Guard([&] {
+    std::shared_ptr<Stream> stream;
+    Status found = FindStream(handle, &stream);
+    if (found.ok()) AwaitLaunch(*stream, Enqueue(*stream, *task));
+    return found;
+  });
   if (!status.ok()) Write(message, status.text());
   return status.code();
 }
@@ -128,6 +132,17 @@ void* Hold(void* handle, OpenaclnnMessage* message) {
   });
   if (!status.ok()) Write(message, status.text());
   return held;
+}
+
+Stream& StreamOf(void* held) { return **static_cast<HeldStream*>(held); }
+
+int SubmitHeld(void* held, const OpenaclnnTask* task, uint64_t* number, OpenaclnnMessage* message) {
+  const Status status = Guard([&] {
+    *number = Enqueue(StreamOf(held), *task);
+    return Status();
+  });
+  if (!status.ok()) Write(message, status.text());
+  return status.code();
 }
 
 int32_t CheckLevelNumber() {
@@ -174,8 +189,15 @@ constexpr OpenaclnnRuntime kRuntime = {
           Workers::Get().ParallelFor(blocks, is_long != 0, body, state);
         },
     .hold = Hold,
-    .wake = [](void* held) { (*static_cast<HeldStream*>(held))->Wake(); },
     .let_go = [](void* held) { delete static_cast<HeldStream*>(held); },
+    .stream_number =
+        [](void* held) {
+          const Stream& stream = StreamOf(held);
+          return stream.closed() ? uint64_t{0} : stream.number();
+        },
+    .submit_held = SubmitHeld,
+    .await_launch = [](void* held, uint64_t number) { AwaitLaunch(StreamOf(held), number); },
+    .wake = [](void* held) { StreamOf(held).Wake(); },
     .check_level = CheckLevelNumber,
 };
 

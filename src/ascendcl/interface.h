@@ -10,7 +10,7 @@ extern "C" {
 
 /// Changed with every change of the structs below; a library that asks for another version gets
 /// null, so that mixed installations are refused instead of crashing.
-#define OPENACLNN_RUNTIME_INTERFACE 8u
+#define OPENACLNN_RUNTIME_INTERFACE 9u
 
 /// Families of products that share one table of supported types.
 typedef enum OpenaclnnFamily {
@@ -124,11 +124,20 @@ typedef struct OpenaclnnRuntime {
   /// `is_long`, zero or not: one thread would take half a millisecond or more.
   void (*parallel_for)(uint64_t blocks, int is_long, void (*body)(void* state, uint64_t block),
                        void* state);
-  /// What wake takes, for tasks that park; null, and why, if there is no such stream. It keeps the
-  /// stream's memory, not its work, until it is let go.
+  /// What the following take; null, and why, if there is no such stream. It keeps the stream's
+  /// memory, not its work, until it is let go.
   void* (*hold)(void* stream, OpenaclnnMessage* message);
-  void (*wake)(void* held);
   void (*let_go)(void* held);
+  /// That no other stream of the process has or had; 0 once it is destroyed.
+  uint64_t (*stream_number)(void* held);
+  /// The same as submit, whatever the calling thread's context is by now, but that it waits for
+  /// nothing: tasks of several streams may wait for each other. Gives the task a number.
+  int (*submit_held)(void* held, const OpenaclnnTask* task, uint64_t* number,
+                     OpenaclnnMessage* message);
+  /// Waits for that task if launches do (ASCEND_LAUNCH_BLOCKING).
+  void (*await_launch)(void* held, uint64_t number);
+  /// Lets a task that has parked go on.
+  void (*wake)(void* held);
   /// OPENACLNN_CHECK: 0 off, 1 fast, 2 full.
   int32_t (*check_level)(void);
 } OpenaclnnRuntime;

@@ -83,6 +83,11 @@ void Stream::Close() {
   Wait(last, {});
 }
 
+bool Stream::closed() const {
+  std::lock_guard lock(mutex_);
+  return last_ != UINT64_MAX;
+}
+
 void Stream::Wake() {
   {
     std::lock_guard lock(mutex_);

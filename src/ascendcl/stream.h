@@ -80,6 +80,7 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
   /// Returns once all tasks are done. What others submit from now on, who found the stream before
   /// it was removed, is dropped: nothing of theirs runs once it is gone.
   void Close();
+  bool closed() const;
 
   /// Lets a parked stream go on: what its first task waited for has come.
   void Wake();

@@ -46,8 +46,15 @@ constexpr OpenaclnnRuntime kRefusing = {
       Write(message, kMixed);
       return nullptr;
     },
-    .wake = [](void*) {},
     .let_go = [](void*) {},
+    .stream_number = [](void*) { return uint64_t{0}; },
+    .submit_held =
+        [](void*, const OpenaclnnTask*, uint64_t*, OpenaclnnMessage* message) {
+          Write(message, kMixed);
+          return 500000;
+        },
+    .await_launch = [](void*, uint64_t) {},
+    .wake = [](void*) {},
     .check_level = [] { return int32_t{0}; },
 };
 

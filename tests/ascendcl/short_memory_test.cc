@@ -267,7 +267,19 @@ TEST_F(ShortMemoryTest, Borders) {
     ASSERT_EQ(released, i + 1);
   }
   EXPECT_STREQ(message.text, "out of memory");
+  void* const held = runtime->hold(stream, &message);
+  for (int i = kTimes; i < 2 * kTimes; ++i) {
+    uint64_t number = 0;
+    EachFailure([&] { return runtime->submit_held(held, &task, &number, &message); },
+                [&] { ASSERT_EQ(released, i) << "still the caller's"; });
+    runtime->await_launch(held, number);
+    ASSERT_EQ(aclrtSynchronizeStream(stream), 0);
+    ASSERT_EQ(released, i + 1);
+  }
+  EXPECT_NE(runtime->stream_number(held), 0u);
   EXPECT_EQ(aclrtDestroyStream(stream), 0);
+  EXPECT_EQ(runtime->stream_number(held), 0u);
+  runtime->let_go(held);
 
   void* none = reinterpret_cast<void*>(uintptr_t{1});  // for which there are no words
   OpenaclnnAttribute attribute = {};
