@@ -64,6 +64,15 @@ Status Launch::SubmitNothing(const CallHeader& header) {
 }
 
 Status Launch::Submit(const std::vector<CallHeader>& headers, Plan plan) {
+  std::shared_ptr<HeldStream> stream;
+  Status status = HeldStream::Hold(stream_, &stream);
+  if (status.ok()) status = Enqueue(headers, std::move(plan), stream);
+  if (status.ok()) stream->AwaitLaunch();
+  return status;
+}
+
+Status Launch::Enqueue(const std::vector<CallHeader>& headers, Plan plan,
+                       const std::shared_ptr<HeldStream>& stream) {
   const auto order = communicator_->LockOrder();
   const uint64_t number = communicator_->numbers().collectives;
   plan.tag = communicator_->numbers().NextTag();
@@ -77,7 +86,7 @@ Status Launch::Submit(const std::vector<CallHeader>& headers, Plan plan) {
     if (!alone()) AddAgreements(place(), agreements, communicator_->checked(), &plan);
     BeginWithTheNext(place(), &plan);
     return std::make_shared<Operation>(communicator_, api_, std::move(plan), std::move(pins_))
-        ->Submit(stream_);
+        ->Submit(stream);
   });
   if (!status.ok()) communicator_->numbers().collectives = number;
   return status;

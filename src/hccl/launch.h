@@ -45,6 +45,9 @@ class Launch {
   Status Submit(const std::vector<CallHeader>& headers, Plan plan);
 
  private:
+  Status Enqueue(const std::vector<CallHeader>& headers, Plan plan,
+                 const std::shared_ptr<HeldStream>& stream);
+
   const char* const api_;
   const aclrtStream stream_;
   std::shared_ptr<Communicator> communicator_;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // HcclSend, HcclRecv, HcclBatchSendRecv, and groups of them.
-#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -16,17 +15,7 @@ namespace {
 /// What the thread has called since its outermost HcclGroupStart.
 struct Group {
   int depth = 0;
-  std::vector<Messages> messages;  // by communicator and stream
-
-  void Add(Messages added) {
-    for (Messages& known : messages) {
-      if (known.communicator() != added.communicator() || known.stream() != added.stream())
-        continue;
-      known.Append(std::move(added));
-      return;
-    }
-    messages.push_back(std::move(added));
-  }
+  std::vector<Messages> calls;
 };
 
 // A plain pointer: nothing ends with the thread but what it has left open.
@@ -37,13 +26,17 @@ Status Send(const char* api, const HcclSendRecvItem* items, uint32_t count, Hccl
   std::shared_ptr<Communicator> communicator;
   Status status = FindCommunicator(comm, &communicator);
   if (!status.ok()) return status;
-  Messages messages(std::move(communicator), stream);
+  std::shared_ptr<HeldStream> held;
+  status = HeldStream::Hold(stream, &held);
+  if (!status.ok()) return status;
+  std::vector<Messages> calls;
+  Messages& messages = calls.emplace_back(std::move(communicator), std::move(held));
   for (uint32_t i = 0; i < count; ++i) {
     status = messages.Add(items[i]);
     if (!status.ok()) return status;
   }
-  if (t_group == nullptr) return messages.Submit(api);
-  t_group->Add(std::move(messages));
+  if (t_group == nullptr) return Messages::SubmitAll(api, std::move(calls));
+  t_group->calls.push_back(std::move(messages));
   return {};
 }
 
@@ -59,17 +52,7 @@ Status EndGroup() {
   }
   if (--t_group->depth > 0) return {};
   const std::unique_ptr<Group> group(std::exchange(t_group, nullptr));
-  std::vector<std::vector<Messages*>> streams;
-  for (Messages& messages : group->messages) {
-    const auto known = std::ranges::find_if(
-        streams, [&](const auto& all) { return all.front()->stream() == messages.stream(); });
-    (known != streams.end() ? *known : streams.emplace_back()).push_back(&messages);
-  }
-  for (std::vector<Messages*>& all : streams) {
-    Status status = Messages::SubmitAll("HcclGroupEnd", std::move(all));
-    if (!status.ok()) return status;
-  }
-  return {};
+  return Messages::SubmitAll("HcclGroupEnd", std::move(group->calls));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include "hccl/launch.h"
@@ -81,8 +82,15 @@ Plan Messages::PlanChecked(const Message& message, const Move& move) const {
   return plan;
 }
 
+// As the other ranks count them: in the order of calls, whatever streams they are on.
+void Messages::Number() {
+  for (Message& message : messages_) {
+    if (message.peer == communicator_->rank()) continue;
+    message.tag = communicator_->numbers().NextMessageTag(message.peer, message.receives);
+  }
+}
+
 Status Messages::Make(const char* api, std::shared_ptr<Operation>* operation) {
-  Communicator::Numbers& numbers = communicator_->numbers();
   Plan plan;
   plan.steps.emplace_back();
   Status own = AddOwn(&plan);
@@ -91,8 +99,7 @@ Status Messages::Make(const char* api, std::shared_ptr<Operation>* operation) {
   for (const Message& message : messages_) {
     bytes += message.bytes;
     if (message.peer == communicator_->rank()) continue;
-    const uint64_t tag = numbers.NextMessageTag(message.peer, message.receives);
-    const Move move = {message.receives, message.peer, message.data, message.bytes, tag};
+    const Move move = {message.receives, message.peer, message.data, message.bytes, message.tag};
     // Unchecked, a message that is too long or too short tells enough.
     if (communicator_->checked()) {
       plan.Append(PlanChecked(message, move));
@@ -106,29 +113,69 @@ Status Messages::Make(const char* api, std::shared_ptr<Operation>* operation) {
   return {};
 }
 
-Status Messages::SubmitAll(const char* api, std::vector<Messages*> all) {
-  std::erase_if(all, [](const Messages* messages) { return messages->messages_.empty(); });
-  if (all.empty()) return {};
+Status Messages::Enqueue(const char* api, std::vector<Messages> calls,
+                         std::vector<Batch>* batches) {
+  std::vector<Messages> all;
+  for (Messages& call : calls) {
+    if (call.messages_.empty()) continue;
+    call.Number();
+    const auto known =
+        std::ranges::find_if(all, [&](const Messages& other) { return other.SameAs(call); });
+    known != all.end() ? known->Append(std::move(call)) : all.push_back(std::move(call));
+  }
+  for (Messages& messages : all) {
+    const uint64_t stream = messages.stream_->number();
+    if (stream == 0) {
+      return Status(HCCL_E_PARA,
+                    "stream value is one that was destroyed, expected it to live until the group "
+                    "has ended");
+    }
+    auto batch = std::ranges::find_if(
+        *batches, [&](const Batch& other) { return other.stream->number() == stream; });
+    if (batch == batches->end()) batch = batches->insert(batch, {messages.stream_, {}});
+    Status status = messages.Make(api, &batch->operations.emplace_back());
+    if (!status.ok()) return status;
+  }
+  return SubmitBatches(*batches);
+}
+
+// What can be refused has been: without memory for one those before it have to end.
+Status Messages::SubmitBatches(const std::vector<Batch>& batches) {
+  for (size_t i = 0; i < batches.size(); ++i) {
+    const Batch& batch = batches[i];
+    const Status status =
+        Guard([&] { return Operation::SubmitAll(batch.operations, batch.stream); });
+    if (status.ok()) continue;
+    while (i-- > 0) {
+      for (const auto& operation : batches[i].operations) operation->Fail(status);
+    }
+    return status;
+  }
+  return {};
+}
+
+Status Messages::SubmitAll(const char* api, std::vector<Messages> calls) {
   // Whoever locks several does it in this order.
-  std::ranges::sort(all, {}, [](const Messages* messages) { return messages->communicator(); });
+  std::set<Communicator*> communicators;
+  for (const Messages& call : calls) communicators.insert(call.communicator_.get());
   std::vector<std::unique_lock<std::mutex>> orders;
   std::vector<Communicator::Numbers> before;
-  for (const Messages* messages : all) {
-    orders.push_back(messages->communicator_->LockOrder());
-    before.push_back(messages->communicator_->numbers());
+  for (Communicator* const communicator : communicators) {
+    orders.push_back(communicator->LockOrder());
+    before.push_back(communicator->numbers());
   }
-  Status status = Guard([&] {
-    std::vector<std::shared_ptr<Operation>> operations;
-    for (Messages* messages : all) {
-      Status made = messages->Make(api, &operations.emplace_back());
-      if (!made.ok()) return made;
+  std::vector<Batch> batches;
+  Status status = Guard([&] { return Enqueue(api, std::move(calls), &batches); });
+  if (!status.ok()) {
+    auto numbers = before.begin();
+    for (Communicator* const communicator : communicators) {
+      communicator->numbers() = std::move(*numbers++);
     }
-    return Operation::SubmitAll(operations, all.front()->stream_);
-  });
-  for (size_t i = 0; i < all.size() && !status.ok(); ++i) {
-    all[i]->communicator_->numbers() = std::move(before[i]);
+    return status;
   }
-  return status;
+  orders.clear();
+  for (const Batch& batch : batches) batch.stream->AwaitLaunch();
+  return {};
 }
 
 }  // namespace openaclnn

@@ -9,6 +9,7 @@
 #include "common/status.h"
 #include "hccl/communicator.h"
 #include "hccl/hccl_types.h"
+#include "hccl/held_stream.h"
 #include "hccl/operation.h"
 
 namespace openaclnn {
@@ -16,18 +17,13 @@ namespace openaclnn {
 /// The messages of one communicator on one stream.
 class Messages {
  public:
-  Messages(std::shared_ptr<Communicator> communicator, aclrtStream stream)
-      : communicator_(std::move(communicator)), stream_(stream) {}
-
-  const Communicator* communicator() const { return communicator_.get(); }
-  aclrtStream stream() const { return stream_; }
+  Messages(std::shared_ptr<Communicator> communicator, std::shared_ptr<HeldStream> stream)
+      : communicator_(std::move(communicator)), stream_(std::move(stream)) {}
 
   /// Checks an item, and pins its memory.
   Status Add(const HcclSendRecvItem& item);
-  void Append(Messages other);
-  Status Submit(const char* api) { return SubmitAll(api, {this}); }
-  /// The same for those of several communicators on one stream: none waits for another.
-  static Status SubmitAll(const char* api, std::vector<Messages*> all);
+  /// Those of some calls, in their order: none waits for another. All are enqueued or none is.
+  static Status SubmitAll(const char* api, std::vector<Messages> calls);
 
  private:
   struct Message {
@@ -36,16 +32,28 @@ class Messages {
     std::byte* data;
     uint64_t bytes;
     HcclDataType type;
+    uint64_t tag = 0;
+  };
+  /// What goes to one stream as one task.
+  struct Batch {
+    std::shared_ptr<HeldStream> stream;
+    std::vector<std::shared_ptr<Operation>> operations;
   };
 
-  /// Numbers them.
+  static Status Enqueue(const char* api, std::vector<Messages> calls, std::vector<Batch>* batches);
+  static Status SubmitBatches(const std::vector<Batch>& batches);
+  void Number();
+  bool SameAs(const Messages& other) const {
+    return communicator_ == other.communicator_ && stream_->number() == other.stream_->number();
+  }
+  void Append(Messages other);
   Status Make(const char* api, std::shared_ptr<Operation>* operation);
   Status AddOwn(Plan* plan) const;
   /// A message that begins once both ranks have told each other the same of it.
   Plan PlanChecked(const Message& message, const Move& move) const;
 
   std::shared_ptr<Communicator> communicator_;
-  aclrtStream stream_;
+  std::shared_ptr<HeldStream> stream_;
   std::vector<Message> messages_;
   PinnedRanges pins_;
 };

@@ -95,17 +95,14 @@ void Operation::AddMessages(uint32_t step, uint32_t in_chain, const std::vector<
 
 Operation::~Operation() {
   TakeBack();
-  if (stream_ != nullptr) Runtime().let_go(stream_);
   communicator_->Ended();
 }
 
 Status Operation::SubmitAll(const std::vector<std::shared_ptr<Operation>>& operations,
-                            void* stream) {
-  openaclnn::Message message;
+                            const std::shared_ptr<HeldStream>& stream) {
   auto together = std::make_unique<Together>();
   for (const auto& operation : operations) {
-    operation->stream_ = Runtime().hold(stream, &message);
-    if (operation->stream_ == nullptr) return Status(HCCL_E_PARA, message.text);
+    operation->stream_ = stream;
     const std::string& arguments = operation->plan_.arguments;
     together->arguments += operations.size() == 1 ? arguments : Concat(",{", arguments, "}");
     together->parts.push_back({operation});
@@ -121,10 +118,9 @@ Status Operation::SubmitAll(const std::vector<std::shared_ptr<Operation>>& opera
       .state = together.get(),
       .arguments = together->arguments.c_str(),
   };
-  const int code = Runtime().submit(stream, &task, &message);
-  if (code != 0) return Status(HCCL_E_RUNTIME, message.text);
-  (void)together.release();  // the task's
-  return {};
+  Status status = stream->Submit(task);
+  if (status.ok()) (void)together.release();  // the task's
+  return status;
 }
 
 // Each begins before the stream waits for any: ranks may wait for each other in a ring.
@@ -289,7 +285,7 @@ void Operation::Done(Transfer& transfer, const Status& status) {
   if (!status.ok()) Fail(status);
   const bool last = message.awaited() &&
                     progress_[message.step].left.fetch_sub(1, std::memory_order_acq_rel) == 1;
-  if (last && status.ok()) Runtime().wake(stream_);
+  if (last && status.ok()) stream_->Wake();
   under_way_.fetch_sub(1, std::memory_order_acq_rel);
 }
 
@@ -301,7 +297,7 @@ void Operation::Fail(Status status) {
     failure_ = std::move(status);
     failed_.store(true, std::memory_order_release);
   }
-  Runtime().wake(stream_);
+  stream_->Wake();
 }
 
 bool Operation::Needs(uint32_t peer) const {

@@ -15,6 +15,7 @@
 #include "common/status.h"
 #include "hccl/communicator.h"
 #include "hccl/engine.h"
+#include "hccl/held_stream.h"
 #include "hccl/plan.h"
 
 namespace openaclnn {
@@ -51,9 +52,12 @@ class Operation final : public Pending,
   ~Operation() override;
 
   /// Hands it to the stream.
-  Status Submit(void* stream) { return SubmitAll({shared_from_this()}, stream); }
+  Status Submit(const std::shared_ptr<HeldStream>& stream) {
+    return SubmitAll({shared_from_this()}, stream);
+  }
   /// The same for some that go on side by side, as one task of the stream.
-  static Status SubmitAll(const std::vector<std::shared_ptr<Operation>>& operations, void* stream);
+  static Status SubmitAll(const std::vector<std::shared_ptr<Operation>>& operations,
+                          const std::shared_ptr<HeldStream>& stream);
 
   void Done(Transfer& transfer, const Status& status) override;
 
@@ -129,7 +133,7 @@ class Operation final : public Pending,
   PinnedRanges pins_;
   std::vector<Message> messages_;
   std::vector<Progress> progress_;
-  void* stream_ = nullptr;  // to wake it
+  std::shared_ptr<HeldStream> stream_;  // to wake it
 
   std::vector<Chain> chains_;  // that are not over
   bool begun_ = false;

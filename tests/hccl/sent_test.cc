@@ -76,7 +76,9 @@ class SentTest : public RuntimeTest {
     step.work = std::move(work);
     const auto operation =
         std::make_shared<Operation>(communicator_, "test", std::move(plan), PinnedRanges());
-    const Status status = operation->Submit(stream_);
+    std::shared_ptr<HeldStream> stream;
+    Status status = HeldStream::Hold(stream_, &stream);
+    if (status.ok()) status = operation->Submit(stream);
     ASSERT_TRUE(status.ok()) << status.text();
   }
 

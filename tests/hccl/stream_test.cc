@@ -219,5 +219,163 @@ TEST_F(RanksTest, AGroupEndsWithTheFirstRankThatIsLost) {
   ExpectAll(b, 1.0f);
 }
 
+/// A rank's device is the current one, as long as this lives.
+class OnDevice {
+ public:
+  explicit OnDevice(int32_t device) { EXPECT_EQ(aclrtSetDevice(device), 0) << TakeMessage(); }
+  OnDevice(const OnDevice&) = delete;
+  ~OnDevice() { EXPECT_EQ(aclrtSetDevice(0), 0) << TakeMessage(); }
+};
+
+/// Each rank on a device of its own, in a group that sends to the next one and receives from the
+/// last.
+void PassAround(const Ranks& ranks, const std::vector<aclrtStream>& streams) {
+  constexpr HcclDataType kType = HCCL_DATA_TYPE_FP32;
+  const auto size = ranks.size();
+  Buffers<float> send, recv;
+  for (uint32_t rank = 0; rank < size; ++rank) {
+    const OnDevice device(static_cast<int32_t>(rank));
+    send.push_back(std::make_unique<DeviceArray<float>>(kCount, static_cast<float>(rank)));
+    recv.push_back(std::make_unique<DeviceArray<float>>(kCount, -1.0f));
+  }
+  ASSERT_EQ(HcclGroupStart(), HCCL_SUCCESS);
+  for (uint32_t rank = 0; rank < size; ++rank) {
+    const OnDevice device(static_cast<int32_t>(rank));
+    const HcclComm comm = ranks.comm(rank);
+    const aclrtStream stream = streams[rank];
+    ASSERT_EQ(HcclSend(send[rank]->data(), kCount, kType, (rank + 1) % size, comm, stream), 0);
+    ASSERT_EQ(HcclRecv(recv[rank]->data(), kCount, kType, (rank + size - 1) % size, comm, stream),
+              0);
+  }
+  ASSERT_EQ(HcclGroupEnd(), HCCL_SUCCESS) << TakeMessage();
+  for (uint32_t rank = 0; rank < size; ++rank) {
+    const OnDevice device(static_cast<int32_t>(rank));
+    EXPECT_EQ(aclrtSynchronizeStream(streams[rank]), 0) << TakeMessage();
+    ExpectAll(*recv[rank], static_cast<float>((rank + size - 1) % size));
+  }
+}
+
+// By their own streams, and by the default ones, which have one name.
+TEST_F(RanksTest, AGroupMayBeOfSeveralDevices) {
+  const Variable timeout("HCCL_EXEC_TIMEOUT", "2");
+  const Ranks ranks(3);
+  std::vector<aclrtStream> streams;
+  for (int32_t rank = 0; rank < 3; ++rank) {
+    const OnDevice device(rank);
+    streams.push_back(NewStream());
+  }
+  PassAround(ranks, streams);
+  PassAround(ranks, {nullptr, nullptr, nullptr});
+  for (int32_t rank = 1; rank < 3; ++rank) {
+    ASSERT_EQ(aclrtSetDevice(rank), 0);
+    EXPECT_EQ(aclrtDestroyStream(streams[static_cast<size_t>(rank)]), 0);
+    EXPECT_EQ(aclrtResetDevice(rank), 0);
+  }
+  ASSERT_EQ(aclrtSetDevice(0), 0);
+  EXPECT_EQ(aclrtDestroyStream(streams[0]), 0);
+}
+
+// What is wrong with one of a group is found before any of it is enqueued.
+TEST_F(RanksTest, AGroupThatIsRefusedLeavesNothingBehind) {
+  const Variable timeout("HCCL_EXEC_TIMEOUT", "2");
+  constexpr HcclDataType kType = HCCL_DATA_TYPE_FP32;
+  const Ranks ranks(2);
+  const DeviceArray<float> sent(kCount, 1.0f), received(kCount, 2.0f);
+  for (const bool own : {true, false}) {
+    const aclrtStream second = NewStream();
+    ASSERT_EQ(HcclGroupStart(), HCCL_SUCCESS);
+    ASSERT_EQ(HcclSend(sent.data(), 5, kType, 1, ranks.comm(0), ranks.stream(0)), HCCL_SUCCESS);
+    ASSERT_EQ(HcclSend(sent.data(), 5, kType, own ? 1 : 0, ranks.comm(1), second), HCCL_SUCCESS);
+    const auto destroy = [&] { EXPECT_EQ(aclrtDestroyStream(second), 0); };
+    if (!own) destroy();
+    EXPECT_EQ(HcclGroupEnd(), HCCL_E_PARA);
+    const std::string words = own ? "the rank itself, 1 times to send" : "was destroyed, expected";
+    const std::string message = TakeMessage();
+    EXPECT_NE(message.find(words), std::string::npos) << message;
+    EXPECT_EQ(ranks.Await(0), 0) << TakeMessage();
+    if (own) destroy();
+  }
+  ASSERT_EQ(HcclSend(sent.data(), kCount, kType, 1, ranks.comm(0), ranks.stream(0)), HCCL_SUCCESS);
+  ASSERT_EQ(HcclRecv(received.data(), kCount, kType, 0, ranks.comm(1), ranks.stream(1)),
+            HCCL_SUCCESS);
+  ranks.AwaitAll();
+  ExpectAll(received, 1.0f);
+}
+
+// Messages between two ranks meet in the order of calls, whatever streams they are on.
+TEST_F(RanksTest, MessagesOfAGroupKeepTheirOrderOverStreams) {
+  const Variable timeout("HCCL_EXEC_TIMEOUT", "2");
+  constexpr HcclDataType kType = HCCL_DATA_TYPE_FP32;
+  const Ranks ranks(2);
+  const aclrtStream other = NewStream();
+  const Buffers<float> sent = Upload<float>({{1.0f}, {2.0f}, {3.0f}});
+  const Buffers<float> received = Empty<float>(3, 1);
+  const aclrtStream streams[] = {ranks.stream(0), other, ranks.stream(0)};
+  ASSERT_EQ(HcclGroupStart(), HCCL_SUCCESS);
+  for (size_t i = 0; i < 3; ++i) {
+    ASSERT_EQ(HcclSend(sent[i]->data(), 1, kType, 1, ranks.comm(0), streams[i]), HCCL_SUCCESS);
+    ASSERT_EQ(HcclRecv(received[i]->data(), 1, kType, 0, ranks.comm(1), ranks.stream(1)),
+              HCCL_SUCCESS);
+  }
+  ASSERT_EQ(HcclGroupEnd(), HCCL_SUCCESS) << TakeMessage();
+  ranks.AwaitAll();
+  EXPECT_EQ(aclrtSynchronizeStream(other), 0);
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(received[i]->Read(), sent[i]->Read());
+  EXPECT_EQ(aclrtDestroyStream(other), 0);
+}
+
+/// Launches wait for their tasks.
+class BlockingRanksTest : public RanksTest {
+  Variable blocking_{"ASCEND_LAUNCH_BLOCKING", "1"};
+};
+
+TEST_F(BlockingRanksTest, AGroupOverSeveralStreamsIsAwaitedAsAWhole) {
+  const Variable timeout("HCCL_EXEC_TIMEOUT", "2");
+  constexpr HcclDataType kType = HCCL_DATA_TYPE_FP32;
+  const Ranks ranks(2);
+  const DeviceArray<float> sent(kCount, 1.0f), received(kCount, 2.0f);
+  ASSERT_EQ(HcclGroupStart(), HCCL_SUCCESS);
+  ASSERT_EQ(HcclSend(sent.data(), kCount, kType, 1, ranks.comm(0), ranks.stream(0)), HCCL_SUCCESS);
+  ASSERT_EQ(HcclRecv(received.data(), kCount, kType, 0, ranks.comm(1), ranks.stream(1)),
+            HCCL_SUCCESS);
+  ASSERT_EQ(HcclGroupEnd(), HCCL_SUCCESS) << TakeMessage();
+  for (const uint32_t rank : {0u, 1u}) {
+    aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
+    EXPECT_EQ(aclrtStreamQuery(ranks.stream(rank), &status), 0);
+    EXPECT_EQ(status, ACL_STREAM_STATUS_COMPLETE) << "stream " << rank;
+  }
+  ranks.AwaitAll();
+  ExpectAll(received, 1.0f);
+}
+
+// A call that waits for the other rank keeps nobody from the communicator.
+TEST_F(BlockingRanksTest, TwoThreadsCallOnOneCommunicator) {
+  const Variable timeout("HCCL_EXEC_TIMEOUT", "2");
+  constexpr HcclDataType kType = HCCL_DATA_TYPE_FP32;
+  const Ranks ranks(2);
+  const DeviceArray<float> sent(kCount, 1.0f), received(kCount, 2.0f);
+  const aclrtStream second = NewStream();
+  std::thread receives([&] {
+    ASSERT_EQ(aclrtSetDevice(0), 0);
+    EXPECT_EQ(HcclRecv(received.data(), kCount, kType, 1, ranks.comm(0), ranks.stream(0)), 0);
+    EXPECT_EQ(aclrtResetDevice(0), 0);
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  std::thread sends([&] {
+    ASSERT_EQ(aclrtSetDevice(0), 0);
+    const DeviceArray<float> other(kCount, 3.0f);
+    EXPECT_EQ(HcclSend(other.data(), kCount, kType, 1, ranks.comm(0), second), 0);
+    EXPECT_EQ(aclrtResetDevice(0), 0);
+  });
+  EXPECT_EQ(HcclRecv(received.data(), kCount, kType, 0, ranks.comm(1), ranks.stream(1)), 0);
+  sends.join();
+  EXPECT_EQ(HcclSend(sent.data(), kCount, kType, 0, ranks.comm(1), ranks.stream(1)), 0);
+  receives.join();
+  EXPECT_EQ(aclrtSynchronizeStream(second), 0) << TakeMessage();
+  ranks.AwaitAll();
+  ExpectAll(received, 1.0f);
+  EXPECT_EQ(aclrtDestroyStream(second), 0);
+}
+
 }  // namespace
 }  // namespace openaclnn

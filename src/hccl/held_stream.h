@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Held stream: a stream of the runtime as operations have it, whatever becomes of its handle.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "acl/acl_base.h"
+#include "ascendcl/interface.h"
+#include "client/client.h"
+#include "common/status.h"
+#include "hccl/hccl_types.h"
+
+namespace openaclnn {
+
+class HeldStream {
+ public:
+  /// The stream of the calling thread's context.
+  static Status Hold(aclrtStream handle, std::shared_ptr<HeldStream>* stream) {
+    OpenaclnnMessage message;
+    void* const held = Runtime().hold(handle, &message);
+    if (held == nullptr) return Status(HCCL_E_PARA, message.text);
+    *stream = std::make_shared<HeldStream>(held);
+    return {};
+  }
+  explicit HeldStream(void* held) : held_(held) {}
+  HeldStream(const HeldStream&) = delete;
+  ~HeldStream() { Runtime().let_go(held_); }
+
+  /// 0 once the stream is destroyed.
+  uint64_t number() const { return Runtime().stream_number(held_); }
+  void Wake() const { Runtime().wake(held_); }
+
+  /// Takes the task over if all is well, and waits for nothing.
+  Status Submit(const OpenaclnnTask& task) {
+    OpenaclnnMessage message;
+    if (Runtime().submit_held(held_, &task, &launched_, &message) == 0) return {};
+    return Status(HCCL_E_RUNTIME, message.text);
+  }
+  /// Waits for the last task, if launches do. Whoever holds a lock lets it go before.
+  void AwaitLaunch() const { Runtime().await_launch(held_, launched_); }
+
+ private:
+  void* const held_;
+  uint64_t launched_ = 0;
+};
+
+}  // namespace openaclnn
