@@ -65,27 +65,19 @@ Status CheckApart(const std::byte* send, const Parts& sends, const std::byte* re
   return {};
 }
 
-Status Exchange(Launch& launch, const void* send, const Parts& sends, const HcclTypeInfo& send_type,
-                const void* recv, const Parts& receives) {
+/// Where both buffers are, if all is well with them.
+Status PinParts(Launch& launch, const void* send, const Parts& sends, const void* recv,
+                const Parts& receives, std::byte** from, std::byte** to) {
   constexpr HcclTypeInfo kByte = {HCCL_DATA_TYPE_UINT8, "UINT8", 1, true};
-  const Place place = launch.place();
-  const uint64_t own = sends.parts[place.rank].bytes;
-  if (own != receives.parts[place.rank].bytes) {
-    return Status(HCCL_E_PARA, Concat("recvCounts value of the rank itself is ",
-                                      receives.parts[place.rank].bytes, " bytes, expected ", own,
-                                      " as sendCounts has it"));
+  const uint32_t rank = launch.place().rank;
+  if (sends.parts[rank].bytes != receives.parts[rank].bytes) {
+    return Status(HCCL_E_PARA,
+                  Concat("recvCounts value of the rank itself is ", receives.parts[rank].bytes,
+                         " bytes, expected ", sends.parts[rank].bytes, " as sendCounts has it"));
   }
-  std::byte *from = nullptr, *to = nullptr;
-  Status status = launch.Pin("sendBuf", send, sends.end, 1, kByte, &from);
-  if (status.ok()) status = launch.Pin("recvBuf", recv, receives.end, 1, kByte, &to);
-  if (status.ok()) status = CheckApart(from, sends, to, receives);
-  if (!status.ok()) return status;
-  std::vector<CallHeader> headers;
-  for (uint32_t i = 0; i < place.size; ++i) {
-    headers.push_back({CallKind::kAllToAll, uint32_t(send_type.type), 0, 0, sends.parts[i].bytes,
-                       receives.parts[i].bytes});
-  }
-  return launch.Submit(headers, PlanAllToAll(place, sends.parts, receives.parts, from, to));
+  Status status = launch.Pin("sendBuf", send, sends.end, 1, kByte, from);
+  if (status.ok()) status = launch.Pin("recvBuf", recv, receives.end, 1, kByte, to);
+  return status.ok() ? CheckApart(*from, sends, *to, receives) : status;
 }
 
 Status AllToAllV(const void* send, const void* send_counts, const void* send_places,
@@ -112,7 +104,16 @@ Status AllToAllV(const void* send, const void* send_counts, const void* send_pla
                        static_cast<const uint64_t*>(recv_places), launch.place().size, to->bytes,
                        &receives);
   }
-  return status.ok() ? Exchange(launch, send, sends, *from, recv, receives) : status;
+  std::byte *sent = nullptr, *received = nullptr;
+  if (status.ok()) status = PinParts(launch, send, sends, recv, receives, &sent, &received);
+  if (!status.ok()) return status;
+  std::vector<CallHeader> headers;
+  for (uint32_t i = 0; i < launch.place().size; ++i) {
+    headers.push_back({CallKind::kAllToAll, uint32_t(send_type), 0, 0, sends.parts[i].bytes,
+                       receives.parts[i].bytes});
+  }
+  return launch.Submit(headers,
+                       PlanAllToAll(launch.place(), sends.parts, receives.parts, sent, received));
 }
 
 Status AllToAll(const void* send, uint64_t send_count, HcclDataType send_type, const void* recv,
@@ -130,9 +131,6 @@ Status AllToAll(const void* send, uint64_t send_count, HcclDataType send_type, c
     return Status(HCCL_E_PARA, Concat("recvCount value is ", recv_count,
                                       ", expected as many bytes ", "as sendCount, ", bytes));
   }
-  if (bytes == 0) {
-    return launch.SubmitNothing({CallKind::kAllToAll, uint32_t(send_type), 0, 0, 0, 0});
-  }
   Parts parts;
   for (uint32_t i = 0; i < launch.place().size; ++i) {
     uint64_t offset = 0;
@@ -141,7 +139,12 @@ Status AllToAll(const void* send, uint64_t send_count, HcclDataType send_type, c
     offset = parts.end - bytes;
     parts.parts.push_back({offset, bytes});
   }
-  return Exchange(launch, send, parts, *from, recv, parts);
+  std::byte *sent = nullptr, *got = nullptr;
+  status = PinParts(launch, send, parts, recv, parts, &sent, &got);
+  if (!status.ok()) return status;
+  const CallHeader header = {CallKind::kAllToAll, uint32_t(send_type), 0, 0, bytes, bytes};
+  return launch.Submit(
+      header, [&] { return PlanAllToAll(launch.place(), parts.parts, parts.parts, sent, got); });
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // HcclBarrier.
 #include <cstring>
 #include <optional>
+#include <vector>
 
 #include "hccl/collective.h"
 #include "hccl/hccl.h"
@@ -34,7 +35,6 @@ Status Reduce(const char* api, const void* send, void* recv, uint64_t count, Hcc
   const uint64_t bytes = count * info.bytes;
   const CallKind kind = root ? CallKind::kReduce : CallKind::kAllReduce;
   const CallHeader header = {kind, uint32_t(type), uint32_t(op), root.value_or(0), bytes, bytes};
-  if (count == 0) return launch.SubmitNothing(header);
   const Place place = launch.place();
   const bool receives = !root || place.rank == *root;
   std::byte *from = nullptr, *to = nullptr;
@@ -42,9 +42,11 @@ Status Reduce(const char* api, const void* send, void* recv, uint64_t count, Hcc
   if (status.ok() && receives) status = launch.Pin("recvBuf", recv, count, 1, info, &to);
   if (status.ok() && receives) status = CheckOverlap(from, bytes, to, bytes, from == to);
   if (!status.ok()) return status;
-  if (launch.alone()) return launch.Submit(header, PlanCopy(from, to, bytes));
-  return launch.Submit(header, root ? PlanReduce(place, reduction, count, *root, from, to)
-                                    : PlanAllReduce(place, reduction, count, from, to));
+  return launch.Submit(header, [&] {
+    if (launch.alone()) return PlanCopy(from, to, bytes);
+    return root ? PlanReduce(place, reduction, count, *root, from, to)
+                : PlanAllReduce(place, reduction, count, from, to);
+  });
 }
 
 Status ReduceScatter(const void* send, void* recv, uint64_t count, HcclDataType type,
@@ -58,7 +60,6 @@ Status ReduceScatter(const void* send, void* recv, uint64_t count, HcclDataType 
   const uint64_t bytes = count * info.bytes;
   const CallHeader header = {
       CallKind::kReduceScatter, uint32_t(type), uint32_t(op), 0, bytes, bytes};
-  if (count == 0) return launch.SubmitNothing(header);
   const Place place = launch.place();
   std::byte *from = nullptr, *to = nullptr;
   status = launch.Pin("sendBuf", send, count, place.size, info, &from);
@@ -68,9 +69,10 @@ Status ReduceScatter(const void* send, void* recv, uint64_t count, HcclDataType 
     status = CheckOverlap(from, bytes * place.size, to, bytes, in_place);
   }
   if (!status.ok()) return status;
-  return launch.Submit(header, launch.alone()
-                                   ? PlanCopy(from, to, bytes)
-                                   : PlanReduceScatter(place, reduction, count, from, to));
+  return launch.Submit(header, [&] {
+    return launch.alone() ? PlanCopy(from, to, bytes)
+                          : PlanReduceScatter(place, reduction, count, from, to);
+  });
 }
 
 Status AllGather(const void* send, void* recv, uint64_t count, HcclDataType type, HcclComm comm,
@@ -82,7 +84,6 @@ Status AllGather(const void* send, void* recv, uint64_t count, HcclDataType type
   if (!status.ok()) return status;
   const uint64_t bytes = count * info->bytes;
   const CallHeader header = {CallKind::kAllGather, uint32_t(type), 0, 0, bytes, bytes};
-  if (count == 0) return launch.SubmitNothing(header);
   const Place place = launch.place();
   std::byte *from = nullptr, *to = nullptr;
   status = launch.Pin("sendBuf", send, count, 1, *info, &from);
@@ -91,7 +92,7 @@ Status AllGather(const void* send, void* recv, uint64_t count, HcclDataType type
     status = CheckOverlap(from, bytes, to, bytes * place.size, from == to + place.rank * bytes);
   }
   if (!status.ok()) return status;
-  return launch.Submit(header, PlanAllGather(place, bytes, from, to));
+  return launch.Submit(header, [&] { return PlanAllGather(place, bytes, from, to); });
 }
 
 Status Broadcast(void* buffer, uint64_t count, HcclDataType type, uint32_t root, HcclComm comm,
@@ -104,11 +105,10 @@ Status Broadcast(void* buffer, uint64_t count, HcclDataType type, uint32_t root,
   if (!status.ok()) return status;
   const uint64_t bytes = count * info->bytes;
   const CallHeader header = {CallKind::kBroadcast, uint32_t(type), 0, root, bytes, bytes};
-  if (count == 0) return launch.SubmitNothing(header);
   std::byte* data = nullptr;
   status = launch.Pin("buf", buffer, count, 1, *info, &data);
   if (!status.ok()) return status;
-  return launch.Submit(header, PlanBroadcast(launch.place(), bytes, root, data));
+  return launch.Submit(header, [&] { return PlanBroadcast(launch.place(), bytes, root, data); });
 }
 
 Status Scatter(const void* send, void* recv, uint64_t count, HcclDataType type, uint32_t root,
@@ -121,7 +121,6 @@ Status Scatter(const void* send, void* recv, uint64_t count, HcclDataType type, 
   if (!status.ok()) return status;
   const uint64_t bytes = count * info->bytes;
   const CallHeader header = {CallKind::kScatter, uint32_t(type), 0, root, bytes, bytes};
-  if (count == 0) return launch.SubmitNothing(header);
   const Place place = launch.place();
   std::byte *from = nullptr, *to = nullptr;
   if (place.rank == root) status = launch.Pin("sendBuf", send, count, place.size, *info, &from);
@@ -130,14 +129,15 @@ Status Scatter(const void* send, void* recv, uint64_t count, HcclDataType type, 
     status = CheckOverlap(from, bytes * place.size, to, bytes, to == from + root * bytes);
   }
   if (!status.ok()) return status;
-  return launch.Submit(header, PlanScatter(place, bytes, root, from, to));
+  return launch.Submit(header, [&] { return PlanScatter(place, bytes, root, from, to); });
 }
 
 Status Barrier(HcclComm comm, aclrtStream stream) {
   Launch launch("HcclBarrier", stream);
   Status status = launch.Find(comm);
   if (!status.ok()) return status;
-  return launch.Submit(CallHeader{CallKind::kBarrier, 0, 0, 0, 0, 0}, Plan());
+  const CallHeader header = {CallKind::kBarrier, 0, 0, 0, 0, 0};
+  return launch.Submit(std::vector<CallHeader>(launch.place().size, header), Plan());
 }
 
 }  // namespace

@@ -55,14 +55,6 @@ Status Launch::Pin(const char* operand, const void* address, uint64_t count, uin
   return status.ok() ? pins_.Add(operand, address, bytes, host) : status;
 }
 
-Status Launch::Submit(const CallHeader& header, Plan plan) {
-  return Submit(std::vector<CallHeader>(communicator_->size(), header), std::move(plan));
-}
-
-Status Launch::SubmitNothing(const CallHeader& header) {
-  return communicator_->checked() && !alone() ? Submit(header, Plan()) : Status();
-}
-
 Status Launch::Submit(const std::vector<CallHeader>& headers, Plan plan) {
   std::shared_ptr<HeldStream> stream;
   Status status = HeldStream::Hold(stream_, &stream);

@@ -36,12 +36,16 @@ class Launch {
   Status Pin(const char* operand, const void* address, uint64_t count, uint64_t times,
              const HcclTypeInfo& type, std::byte** host);
 
-  /// Of one count: every rank says the same to all.
-  Status Submit(const CallHeader& header, Plan plan);
-  /// Of no elements, where the header says so: nothing but the comparison of calls, if there is
-  /// one.
-  Status SubmitNothing(const CallHeader& header);
-  /// What each rank is told. `arguments`: for a trace.
+  /// Of one count: every rank says the same to all. Of no elements it is nothing but the comparison
+  /// of calls, if there is one, and needs no plan.
+  template <class MakePlan>
+  Status Submit(const CallHeader& header, MakePlan make_plan) {
+    const bool nothing = header.send_bytes == 0;
+    if (nothing && (alone() || !communicator_->checked())) return {};
+    return Submit(std::vector<CallHeader>(communicator_->size(), header),
+                  nothing ? Plan() : make_plan());
+  }
+  /// What each rank is told.
   Status Submit(const std::vector<CallHeader>& headers, Plan plan);
 
  private:
