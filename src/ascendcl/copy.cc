@@ -235,6 +235,11 @@ class CopyTask : public Task {
     CopyRows(dst_, src_);
     return Progress::kDone;
   }
+  bool repeatable() const override { return true; }
+  void LookAtOperands() const override {
+    dst_.pin.NoteUse();
+    src_.pin.NoteUse();
+  }
   const char* name() const override { return "copy"; }
   std::string trace_arguments() const override {
     return Concat(R"("kind":")", Direction(dst_, src_), R"(","bytes":)", Bytes(dst_));
@@ -256,6 +261,8 @@ class FillTask : public Task {
     std::memset(dst_.host, value_, dst_.extent.width);
     return Progress::kDone;
   }
+  bool repeatable() const override { return true; }
+  void LookAtOperands() const override { dst_.pin.NoteUse(); }
   const char* name() const override { return "fill"; }
   std::string trace_arguments() const override { return Concat(R"("bytes":)", Bytes(dst_)); }
 

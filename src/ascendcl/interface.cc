@@ -77,6 +77,12 @@ class KernelTask : public Task {
     return Progress::kDone;
   }
   const char* name() const override { return task_.name; }
+  bool repeatable() const override { return task_.each_pin != nullptr; }
+  void LookAtOperands() const override {
+    task_.each_pin(task_.state, [](const OpenaclnnPin* pin) {
+      Memory::NoteUse(*static_cast<Allocation*>(pin->allocation));
+    });
+  }
   std::string trace_arguments() const override {
     return task_.arguments != nullptr ? task_.arguments : "";
   }

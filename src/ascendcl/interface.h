@@ -76,6 +76,9 @@ typedef struct OpenaclnnTask {
   void (*release)(void* state);
   void* state;
   const char* arguments;  // for a trace: members of a JSON object, part of the state; or null
+  /// Calls `each` with what the state has pinned, of a task that may be run again, by one thread at
+  /// a time, until it is released: such a one can be captured. Null: it runs once.
+  void (*each_pin)(const void* state, void (*each)(const OpenaclnnPin* pin));
 } OpenaclnnTask;
 
 /// An attribute of the single-operator interface, as far as operators have them.

@@ -45,6 +45,10 @@ MemoryPin::~MemoryPin() {
   if (allocation_ != nullptr) Memory::Get().Unpin(allocation_, host_, bytes_);
 }
 
+void MemoryPin::NoteUse() const {
+  if (allocation_ != nullptr) Memory::NoteUse(*allocation_);
+}
+
 Memory& Memory::Get() {
   static Memory* memory = new Memory;  // outlives every static destructor that may free
   return *memory;
@@ -185,6 +189,16 @@ bool Memory::HasOtherAddresses(const Allocation& allocation, const void* host, u
   return allocation.range->HasOtherAddresses(static_cast<uint64_t>(offset), bytes);
 }
 
+namespace {
+
+[[gnu::always_inline]] inline void NoteUseBy(const char* task, Allocation& allocation) {
+  if (task != nullptr) allocation.last_task.store(task, std::memory_order_relaxed);
+  if (MayBeDamaged(allocation)) [[unlikely]]
+    ReportDamage(allocation, task);
+}
+
+}  // namespace
+
 void Memory::Unpin(Allocation* allocation, const void* host, uint64_t bytes) {
   if (allocation->range != nullptr) {
     AddressRange::Pieces left;  // counted off without the lock
@@ -193,11 +207,11 @@ void Memory::Unpin(Allocation* allocation, const void* host, uint64_t bytes) {
     allocation->range->EndUse(static_cast<uint64_t>(offset), bytes, &left);
   }
   const char* const task = RunningTask();
-  if (task != nullptr) allocation->last_task.store(task, std::memory_order_relaxed);
-  if (MayBeDamaged(*allocation)) [[unlikely]]
-    ReportDamage(*allocation, task);
+  NoteUseBy(task, *allocation);
   EndUse(allocation, task);
 }
+
+void Memory::NoteUse(Allocation& allocation) { NoteUseBy(RunningTask(), allocation); }
 
 void Memory::EndUse(Allocation* allocation, const char* when) {
   if (allocation->uses.fetch_sub(1, std::memory_order_acq_rel) != 1) return;

@@ -43,6 +43,8 @@ class MemoryPin {
   /// Where this process reads and writes what the pinned address stands for.
   std::byte* host() const { return host_; }
   const Allocation* allocation() const { return allocation_; }
+  /// What its end does besides, for a task that has run and keeps it.
+  void NoteUse() const;
   /// Hands the pin over to the caller, who ends it with Memory::Unpin.
   Allocation* Release() { return std::exchange(allocation_, nullptr); }
 
@@ -98,6 +100,9 @@ class Memory {
   Lookup Pin(const void* address, uint64_t bytes, MemoryPin* pin);
   /// `host`, `bytes`: what the pin was of.
   void Unpin(Allocation* allocation, const void* host, uint64_t bytes);
+
+  /// What Unpin does besides, for a pin that stays: a task that will run again has run.
+  static void NoteUse(Allocation& allocation);
 
   /// Whether some of what the pin is of is mapped at two addresses.
   bool HasOtherAddresses(const Allocation& allocation, const void* host, uint64_t bytes);

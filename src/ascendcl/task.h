@@ -34,6 +34,12 @@ class Task {
   /// Whether it may be dropped even when it has run and parked, for nothing of it is under way.
   virtual bool only_waits() const { return false; }
 
+  /// Whether Run may be called again once it has returned kDone, by one thread at a time: as a task
+  /// of a graph is, which stays when it has run.
+  virtual bool repeatable() const { return false; }
+  /// Of a repeatable task that has run and stays: what is looked at when others end.
+  virtual void LookAtOperands() const {}
+
   /// What must come for the task to be done, beside a thread to run it.
   struct Awaited {
     std::weak_ptr<Stream> stream;  // that this one has done `task` tasks

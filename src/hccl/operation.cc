@@ -117,6 +117,7 @@ Status Operation::SubmitAll(const std::vector<std::shared_ptr<Operation>>& opera
       .release = [](void* state) { delete static_cast<Together*>(state); },
       .state = together.get(),
       .arguments = together->arguments.c_str(),
+      .each_pin = nullptr,
   };
   Status status = stream->Submit(task);
   if (status.ok()) (void)together.release();  // the task's

@@ -385,6 +385,11 @@ Status Executor::Execute(const char* api, void* workspace, uint64_t workspace_si
       .release = [](void* state) { delete static_cast<QueuedCall*>(state); },
       .state = queued.get(),
       .arguments = queued->arguments.empty() ? nullptr : queued->arguments.c_str(),
+      .each_pin =
+          [](const void* state, void (*each)(const OpenaclnnPin*)) {
+            const auto& call = *static_cast<const QueuedCall*>(state);
+            for (size_t i = 0; i < call.num_pins; ++i) each(&call.pins[i]);
+          },
   };
   const DeclaredAccesses declared(RacesAreWatched()
                                       ? AccessesOf(operands_, workspace, workspace_size_)

@@ -38,6 +38,7 @@ struct Overrun {
             },
         .state = this,
         .arguments = nullptr,
+        .each_pin = nullptr,
     };
     OpenaclnnMessage message;
     ASSERT_EQ(runtime->submit(stream, &task, &message), 0) << message.text;

@@ -258,7 +258,8 @@ TEST_F(ShortMemoryTest, Borders) {
                               .run = [](void*, OpenaclnnMessage*) { return 0; },
                               .release = [](void* count) { ++*static_cast<int*>(count); },
                               .state = &released,
-                              .arguments = nullptr};
+                              .arguments = nullptr,
+                              .each_pin = nullptr};
   OpenaclnnMessage message = {};
   for (int i = 0; i < kTimes; ++i) {
     EachFailure([&] { return runtime->submit(stream, &task, &message); },

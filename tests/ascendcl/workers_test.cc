@@ -32,7 +32,7 @@ class WorkersTest : public RuntimeTest {
   }
   /// Queues `run`, which a task calls with `state`, as an operator's phase 2 does.
   static void Submit(aclrtStream stream, int (*run)(void*, OpenaclnnMessage*), void* state) {
-    const OpenaclnnTask task = {"test", run, [](void*) {}, state, nullptr};
+    const OpenaclnnTask task = {"test", run, [](void*) {}, state, nullptr, nullptr};
     OpenaclnnMessage message = {};
     ASSERT_EQ(Interface().submit(stream, &task, &message), 0) << message.text;
   }
