@@ -4,7 +4,6 @@
 
 #include <utility>
 
-
 namespace openaclnn {
 namespace {
 
@@ -82,11 +81,41 @@ void Event::Record(const std::shared_ptr<Event>& self, const std::shared_ptr<Str
   // Under the lock, so that the last record of several threads is the one enqueued last.
   std::lock_guard lock(mutex_);
   point_ = PointOf(stream->number());
-  task_ = stream->Enqueue(std::move(task));
+  NoteLocked(stream, stream->Enqueue(std::move(task)), std::move(mark));
+}
+
+uint64_t Event::RecordBehind(std::vector<std::unique_ptr<Task>>&& tasks,
+                             const std::shared_ptr<Event>& self,
+                             const std::shared_ptr<Stream>& stream) {
+  auto mark = std::make_shared<Mark>();
+  tasks.push_back(std::make_unique<RecordTask>(self, mark));
+  std::lock_guard lock(mutex_);
+  point_ = PointOf(stream->number());
+  NoteLocked(stream, stream->Enqueue(std::move(tasks)), std::move(mark));
+  return task_;
+}
+
+void Event::NoteLocked(const std::shared_ptr<Stream>& stream, uint64_t task,
+                       std::shared_ptr<Mark> mark) {
   mark->stream = stream;
-  mark->task = task_;
+  mark->task = task_ = task;
   last_ = std::move(mark);
   stream_ = stream;
+  was_recorded_.store(true, std::memory_order_relaxed);
+  if (!captured()) return;
+  captured_.store(false, std::memory_order_release);
+  captured_at_.reset();
+}
+
+std::shared_ptr<const CapturePoint> Event::capture_point() {
+  std::lock_guard lock(mutex_);
+  return captured_at_;
+}
+
+void Event::RecordInCapture(std::shared_ptr<const CapturePoint> point) {
+  std::lock_guard lock(mutex_);
+  captured_at_ = std::move(point);
+  captured_.store(true, std::memory_order_release);
   was_recorded_.store(true, std::memory_order_relaxed);
 }
 

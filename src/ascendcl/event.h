@@ -16,6 +16,12 @@
 
 namespace openaclnn {
 
+/// Where a capture stood when an event was recorded in it (capture.h).
+struct CapturePoint {
+  uint64_t capture;   // its number
+  VectorClock clock;  // captured tasks that come before, by stream
+};
+
 /// Each record supersedes the one before it; a wait stands for the record that was last when it was
 /// enqueued, whatever is recorded since.
 class Event {
@@ -54,7 +60,16 @@ class Event {
   bool was_recorded() const { return was_recorded_.load(std::memory_order_relaxed); }
   Snapshot Look();
 
+  /// Whether the last record was made in a capture; its point, or null.
+  bool captured() const { return captured_.load(std::memory_order_acquire); }
+  std::shared_ptr<const CapturePoint> capture_point();
+  void RecordInCapture(std::shared_ptr<const CapturePoint> point);
+
   void Record(const std::shared_ptr<Event>& self, const std::shared_ptr<Stream>& stream);
+  /// The same behind the tasks, which are enqueued with it: all or, if it throws, none. Returns the
+  /// number of the record's task.
+  uint64_t RecordBehind(std::vector<std::unique_ptr<Task>>&& tasks,
+                        const std::shared_ptr<Event>& self, const std::shared_ptr<Stream>& stream);
   /// Forgets the last record once the stream has come that far.
   void Reset(const std::shared_ptr<Event>& self, const std::shared_ptr<Stream>& stream);
   /// Holds the stream's later tasks until the last record is reached.
@@ -71,15 +86,19 @@ class Event {
   uint64_t waits_pending();
 
  private:
+  void NoteLocked(const std::shared_ptr<Stream>& stream, uint64_t task, std::shared_ptr<Mark> mark);
+
   const uint32_t flags_;
   const bool resettable_;
   std::atomic<bool> was_recorded_{false};
-  std::mutex mutex_;  // guards what follows
+  std::atomic<bool> captured_{false};  // whether there is a captured_at_
+  std::mutex mutex_;                   // guards what follows
   std::shared_ptr<Mark> last_;
   std::shared_ptr<Stream> stream_;  // of the last record
   uint64_t task_ = 0;
   uint64_t waits_pending_ = 0;
   StreamPoint point_, waits_;  // as in Snapshot
+  std::shared_ptr<const CapturePoint> captured_at_;
 };
 
 }  // namespace openaclnn

@@ -23,17 +23,38 @@ Stream::~Stream() {
   if (WatchingRaces()) TellStreamEnd(number_);
 }
 
-uint64_t Stream::Enqueue(std::unique_ptr<Task>&& task) {
-  const Task::Awaited* const awaited = task->awaited();
-  std::unique_lock lock(mutex_);
-  queue_.emplace_back(std::move(task), awaited);
-  const uint64_t number = submitted() + 1;
+// The last `count` entries of the queue are new. Returns the number of the last.
+[[gnu::always_inline]] inline uint64_t Stream::Announce(std::unique_lock<std::mutex>& lock,
+                                                        uint64_t count) {
+  const uint64_t number = submitted() + count;
   submitted_.store(number, std::memory_order_release);
   if (state_ != State::kIdle) return number;
   state_ = State::kReady;
   lock.unlock();
   Workers::Get().Schedule(shared_from_this());
   return number;
+}
+
+uint64_t Stream::Enqueue(std::unique_ptr<Task>&& task) {
+  const Task::Awaited* const awaited = task->awaited();
+  std::unique_lock lock(mutex_);
+  queue_.emplace_back(std::move(task), awaited);
+  return Announce(lock, 1);
+}
+
+uint64_t Stream::Enqueue(std::vector<std::unique_ptr<Task>>&& tasks) {
+  std::unique_lock lock(mutex_);
+  size_t added = 0;
+  try {
+    for (; added < tasks.size(); ++added) {
+      const Task::Awaited* const awaited = tasks[added]->awaited();
+      queue_.emplace_back(std::move(tasks[added]), awaited);
+    }
+  } catch (...) {
+    for (; added > 0; --added) queue_.pop_back();
+    throw;
+  }
+  return Announce(lock, added);
 }
 
 Status Stream::TakeError() {

@@ -49,6 +49,14 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
   /// caller's and nothing has changed.
   uint64_t Enqueue(std::unique_ptr<Task>&& task);
 
+  /// The same for several, between which no other thread's come; returns the number of the last. If
+  /// it throws, nothing has changed but that they are gone.
+  uint64_t Enqueue(std::vector<std::unique_ptr<Task>>&& tasks);
+
+  /// Whether a capture keeps what is launched here, or forbids it (capture.h).
+  bool captured() const { return captured_.load(std::memory_order_acquire); }
+  void set_captured(bool captured) { captured_.store(captured, std::memory_order_release); }
+
   TraceRow& trace_row() { return trace_row_; }
 
   uint64_t submitted() const { return submitted_.load(std::memory_order_acquire); }
@@ -107,6 +115,7 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
     const Task::Awaited* awaited;  // a part of the task, or null
   };
 
+  uint64_t Announce(std::unique_lock<std::mutex>& lock, uint64_t count);
   bool Help(uint64_t target);
   void KeepError(Status status);
   bool RunFirst(std::unique_lock<std::mutex>& lock, bool* parked);
@@ -117,6 +126,7 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
   const bool launch_blocking_;
   const uint64_t number_ = NextNumber();
   const void* handle_ = nullptr;
+  std::atomic<bool> captured_{false};
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable progress_;
