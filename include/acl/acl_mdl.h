@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Offline models and dumps of operators' tensors, of which this project has neither.
+// Streams captured as graphs; offline models and dumps of operators' tensors, of which this project
+// has neither.
 #ifndef OPENACLNN_ACL_ACL_MDL_H_
 #define OPENACLNN_ACL_ACL_MDL_H_
 
@@ -11,6 +12,84 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/**
+ * A model running instance: tasks that were captured from streams, to be run any number of times.
+ * It keeps the memory that they use, and belongs to the context in which it was captured.
+ */
+typedef void* aclmdlRI;
+
+/**
+ * Which threads may make calls that are not safe beside a capture: aclrtMemcpy, aclrtMemcpy2d,
+ * aclrtMemset, and the asynchronous copies and fills of pageable memory. None; all but the one that
+ * began the capture; all.
+ */
+typedef enum aclmdlRICaptureMode {
+  ACL_MODEL_RI_CAPTURE_MODE_GLOBAL = 0,
+  ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL = 1,
+  ACL_MODEL_RI_CAPTURE_MODE_RELAXED = 2
+} aclmdlRICaptureMode;
+
+/** Whether a stream is captured, and whether that has failed. */
+typedef enum aclmdlRICaptureStatus {
+  ACL_MODEL_RI_CAPTURE_STATUS_NONE = 0,
+  ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE = 1,
+  ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED = 2
+} aclmdlRICaptureStatus;
+
+/**
+ * Keeps what is launched on the stream from now on, instead of running it: operators, copies and
+ * fills of device and pinned memory, with the addresses that they were given.
+ *
+ * A stream that waits for an event which was recorded in the capture joins it. The default stream
+ * of the context may not be used meanwhile. Synchronising or querying a stream, an event or the
+ * device of the capture, functions of the host, collectives and what the mode forbids are refused,
+ * and make the capture invalid.
+ *
+ * @retval ACL_ERROR_RT_STREAM_CAPTURED the stream is captured already.
+ * @retval ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT the stream is the default stream.
+ */
+ACL_FUNC_VISIBILITY aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode);
+
+/**
+ * Ends the capture that began on the stream. Unless it began in relaxed mode, in the same thread.
+ *
+ * @retval ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED a call before was refused: nothing was captured.
+ * @retval ACL_ERROR_RT_STREAM_UNJOINED a stream that joined has tasks for which this one does not
+ *     wait: nothing was captured.
+ * @retval ACL_ERROR_RT_STREAM_NOT_CAPTURED the stream is not captured.
+ * @retval ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED the capture began on another stream.
+ * @retval ACL_ERROR_RT_STREAM_CAPTURE_WRONG_THREAD the capture began in another thread.
+ */
+ACL_FUNC_VISIBILITY aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI* modelRI);
+
+/** Whether the stream is captured; if it is, for which model. */
+ACL_FUNC_VISIBILITY aclError aclmdlRICaptureGetInfo(aclrtStream stream,
+                                                    aclmdlRICaptureStatus* status,
+                                                    aclmdlRI* modelRI);
+
+/** Exchanges the mode of the calling thread, at first ACL_MODEL_RI_CAPTURE_MODE_GLOBAL. */
+ACL_FUNC_VISIBILITY aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode* mode);
+
+/**
+ * Launches the captured tasks on the stream, in the order in which they were captured: one after
+ * another, whatever streams they came from. Executions of one model come in the order of the calls,
+ * also on several streams.
+ *
+ * @retval ACL_ERROR_RT_MODEL_CAPTURED the capture has not ended.
+ * @retval ACL_ERROR_RT_STREAM_CONTEXT the stream is of another context than the model.
+ */
+ACL_FUNC_VISIBILITY aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream);
+
+/**
+ * The same on the default stream of the context, and waits for it.
+ *
+ * @param timeout milliseconds, or -1: without end.
+ */
+ACL_FUNC_VISIBILITY aclError aclmdlRIExecute(aclmdlRI modelRI, int32_t timeout);
+
+/** Executions that were launched before still run; then what the model keeps is given back. */
+ACL_FUNC_VISIBILITY aclError aclmdlRIDestroy(aclmdlRI modelRI);
 
 /** A model's description and its inputs or outputs. Opaque; there are none. @{ */
 typedef struct aclmdlDesc aclmdlDesc;

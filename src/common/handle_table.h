@@ -28,6 +28,7 @@ enum class Kind : uint8_t {
   kAttributes,
   kPhysicalMemory,
   kCommunicator,
+  kGraph,
 };
 
 /// What a look-up says of a handle: kForeign was never a handle of this kind, kStale was one and

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graph: tasks that were captured, to be run any number of times; the API's aclmdlRI.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "ascendcl/check/race.h"
+#include "ascendcl/event.h"
+#include "ascendcl/handles.h"
+#include "ascendcl/stream.h"
+#include "ascendcl/task.h"
+
+namespace openaclnn {
+
+/// The tasks are in the order in which the program launched them: whatever streams and events they
+/// were captured from, that order respects every edge between them. They keep what they pin until
+/// the graph and its last execution are gone.
+class Graph {
+ public:
+  static constexpr Kind kKind = Kind::kGraph;
+  static constexpr const char* kNoun = "model running instance";
+
+  struct Node {
+    std::unique_ptr<Task> task;          // a repeatable one
+    const char* call;                    // what launched it; outlives the process's use of it
+    std::vector<MemoryAccess> accesses;  // while races are watched
+  };
+
+  /// `context`: the handle of the context whose streams are captured and may run it.
+  explicit Graph(const void* context) : context_(context) {}
+  Graph(const Graph&) = delete;
+
+  const void* context() const { return context_; }
+
+  /// While it is captured. If it throws, the node is still the caller's.
+  void Add(Node&& node);
+  /// Nothing is added any more.
+  void Seal() { sealed_.store(true, std::memory_order_release); }
+  bool sealed() const { return sealed_.load(std::memory_order_acquire); }
+
+  /// Enqueues all tasks, or none. Executions of one graph come one after another, in the order of
+  /// these calls, on whatever streams: they share the operands and workspaces. Returns the number
+  /// of the last task that was enqueued.
+  uint64_t Execute(const std::shared_ptr<Graph>& self, const std::shared_ptr<Stream>& stream);
+
+ private:
+  class ReplayTask;
+
+  void Tell(const Stream& stream) const noexcept;
+
+  const void* const context_;
+  std::atomic<bool> sealed_{false};
+  std::vector<Node> nodes_;  // not changed once it is sealed
+  std::mutex mutex_;         // guards what follows
+  const std::shared_ptr<Event> done_ = std::make_shared<Event>(ACL_EVENT_SYNC, false);
+  std::weak_ptr<Stream> last_stream_;  // of the last execution
+};
+
+}  // namespace openaclnn
