@@ -2,6 +2,7 @@
 // Callbacks: aclrtSubscribeReport, aclrtProcessReport, aclrtLaunchCallback, aclrtLaunchHostFunc.
 #include <pthread.h>
 
+#include "ascendcl/capture.h"
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
 #include "ascendcl/host_threads.h"
@@ -67,13 +68,15 @@ class CallTask : public Task {
   bool posted_ = false;
 };
 
-void Launch(CallTask::By by, void (*function)(void*), void* argument, bool blocking,
-            const std::shared_ptr<Stream>& stream) {
+Status Launch(CallTask::By by, void (*function)(void*), void* argument, bool blocking,
+              const std::shared_ptr<Stream>& stream) {
+  if (stream->captured()) return RefuseUse(*stream, "to call a function of the host");
   const bool callback = by == CallTask::By::kSubscriber;
   stream->Enqueue(std::make_unique<CallTask>(
       by, std::shared_ptr<Call>(new Call{function, argument, stream, blocking,
                                          callback ? "aclrtLaunchCallback" : "aclrtLaunchHostFunc",
                                          callback ? "fn" : "func", SignalMask::Current()})));
+  return {};
 }
 
 Status CheckFunction(const char* operand, void (*function)(void*)) {
@@ -157,9 +160,8 @@ aclError aclrtLaunchCallback(aclrtCallback fn, void* userData, aclrtCallbackBloc
     if (status.ok()) status = FindStream(stream, &object);
     if (!status.ok()) return status;
     if (!Subscriptions::Get().Has(object.get())) return openaclnn::NotSubscribed();
-    openaclnn::Launch(CallTask::By::kSubscriber, fn, userData, blockType == ACL_CALLBACK_BLOCK,
-                      object);
-    return status;
+    return openaclnn::Launch(CallTask::By::kSubscriber, fn, userData,
+                             blockType == ACL_CALLBACK_BLOCK, object);
   });
 }
 
@@ -168,9 +170,7 @@ aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc func, void* args)
     std::shared_ptr<Stream> object;
     Status status = openaclnn::CheckFunction("func", func);
     if (status.ok()) status = FindStream(stream, &object);
-    if (status.ok()) {
-      openaclnn::Launch(CallTask::By::kHostThread, func, args, true, object);
-    }
-    return status;
+    if (!status.ok()) return status;
+    return openaclnn::Launch(CallTask::By::kHostThread, func, args, true, object);
   });
 }

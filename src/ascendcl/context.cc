@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ascendcl/capture.h"
 #include "ascendcl/check/fault.h"
 #include "ascendcl/config.h"
 #include "ascendcl/error.h"
@@ -127,8 +128,10 @@ void Context::Close() {
   ForEachStream([](Stream& stream) {
     const HostWait wait(stream, stream.submitted());
     stream.Wait(stream.submitted(), {});
+    if (stream.captured()) LeaveCapture(stream);
     stream.LogError();
   });
+  DestroyGraphsOf(handle_);
   std::lock_guard lock(mutex_);
   for (const auto& entry : streams_) RuntimeHandles().Remove(Kind::kStream, entry.first);
   streams_.clear();

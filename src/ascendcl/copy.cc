@@ -8,6 +8,7 @@
 #include <cstring>
 #include <optional>
 
+#include "ascendcl/capture.h"
 #include "ascendcl/check/pinned_source.h"
 #include "ascendcl/check/race_report.h"
 #include "ascendcl/check/race_watch.h"
@@ -287,6 +288,8 @@ Status CheckPitches(size_t dpitch, size_t spitch, size_t width) {
 
 Status Copy(const char* api, void* dst, const Extent& to, const void* src, const Extent& from,
             aclrtMemcpyKind kind) {
+  Status safe = RequireSafe();
+  if (!safe.ok()) return safe;
   Side dst_side, src_side;
   Status to_status = Resolve(api, "dst", dst, to, &dst_side);
   if (dst_side.host == nullptr) return to_status;
@@ -299,13 +302,34 @@ Status Copy(const char* api, void* dst, const Extent& to, const void* src, const
   return {};
 }
 
+/// Keeps the task that `make` gives for the stream's capture. What it reads in pinned memory may
+/// change from one run to the next, so that is not watched.
+template <class Accesses, class Make>
+Status Capture(const char* api, const Stream& stream, bool pageable, const Accesses& accesses,
+               const Make& make) {
+  if (pageable) {
+    return RefuseLaunch(stream, ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT,
+                        "host memory is pageable, expected memory of aclrtMallocHost in a capture");
+  }
+  std::vector<MemoryAccess> touched;
+  if (WatchingRaces()) touched = accesses();
+  return CaptureTask(stream, {make(), api, std::move(touched)});
+}
+
 /// Launches the task that `make` gives, which takes over what `accesses` tells of. The caller may
 /// reuse or free pageable memory as soon as this returns.
 template <class Accesses, class Make>
 Status Launch(const char* api, Stream& stream, bool pageable, const Accesses& accesses,
               const Make& make) {
+  Status status;
+  if (stream.captured()) [[unlikely]] {
+    status = Capture(api, stream, pageable, accesses, make);
+    return status;
+  }
+  if (pageable) status = RequireSafe();
+  if (!status.ok()) return status;
   const HostWait wait(stream, pageable ? stream.submitted() + 1 : 0);
-  Status status = wait.Refuse();
+  status = wait.Refuse();
   if (!status.ok()) return status;
   const Caller caller = {api, stream.number(), stream.handle()};
   ToldLaunch told(caller, accesses);
@@ -402,6 +426,7 @@ aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count)
     openaclnn::Side side;
     Status status = openaclnn::RequireOut("devPtr", devPtr);
     if (status.ok()) status = openaclnn::CheckCount("maxCount", count, maxCount);
+    if (status.ok()) status = openaclnn::RequireSafe();
     if (!status.ok()) return status;
     Status resolved = openaclnn::Resolve("aclrtMemset", "devPtr", devPtr, {.width = count}, &side);
     if (side.host == nullptr) return resolved;

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "ascendcl/capture.h"
 #include "ascendcl/check/race_watch.h"
 #include "ascendcl/config.h"
 #include "ascendcl/context.h"
@@ -91,6 +92,14 @@ std::vector<std::shared_ptr<Stream>> StreamsOf(uint32_t device_id) {
     for (auto& stream : context->Streams()) streams.push_back(std::move(stream));
   }
   return streams;
+}
+
+/// The default stream of a context tells of all captures there.
+Status RefuseCaptured(const std::vector<std::shared_ptr<Stream>>& streams) {
+  for (const auto& stream : streams) {
+    if (stream->captured()) return RefuseUse(*stream, "to be synchronised with its device");
+  }
+  return {};
 }
 
 Status Synchronize(const std::vector<std::shared_ptr<Stream>>& streams) {
@@ -183,7 +192,9 @@ aclError aclrtSynchronizeDevice() {
     std::shared_ptr<Context> context;
     Status status = CurrentContext(&context);
     if (!status.ok()) return status;
-    return openaclnn::Synchronize(openaclnn::StreamsOf(context->device_id()));
+    const auto streams = openaclnn::StreamsOf(context->device_id());
+    status = openaclnn::RefuseCaptured(streams);
+    return status.ok() ? openaclnn::Synchronize(streams) : status;
   });
 }
 
@@ -195,6 +206,8 @@ aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout) {
     if (status.ok()) status = CurrentContext(&context);
     if (!status.ok()) return status;
     const auto streams = openaclnn::StreamsOf(context->device_id());
+    status = openaclnn::RefuseCaptured(streams);
+    if (!status.ok()) return status;
     if (!deadline) return openaclnn::Synchronize(streams);
     for (const auto& stream : streams) {
       if (!stream->Wait(stream->submitted(), deadline)) return openaclnn::TimeoutExpired(timeout);

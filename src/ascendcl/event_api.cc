@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events: aclrtCreateEvent, aclrtRecordEvent, aclrtStreamWaitEvent, aclrtQueryEvent and their kin.
+#include "ascendcl/capture.h"
 #include "ascendcl/check/report.h"
 #include "ascendcl/config.h"
 #include "ascendcl/context.h"
@@ -37,6 +38,18 @@ Status FindBoth(aclrtEvent event, aclrtStream stream, std::shared_ptr<Event>* ev
                 std::shared_ptr<Stream>* stream_object) {
   Status status = FindHandle("event", event, event_object);
   return status.ok() ? FindStream(stream, stream_object) : status;
+}
+
+/// For what the host does with an event, which is nothing while its last record is captured.
+Status FindForHost(const char* operand, aclrtEvent event, std::shared_ptr<Event>* object) {
+  Status status = FindHandle(operand, event, object);
+  if (status.ok() && (*object)->captured()) return RefuseCapturedEvent(operand, **object);
+  return status;
+}
+
+/// Whether a capture, not the stream, is to do what a call asks for.
+bool InCapture(const Event& event, const Stream& stream) {
+  return stream.captured() || event.captured();
 }
 
 /// Whether the last record was reached; what the host acts on.
@@ -137,7 +150,6 @@ Status ElapsedTime(float* ms, Event& start, Event& end) {
 
 using openaclnn::Api;
 using openaclnn::Event;
-using openaclnn::FindHandle;
 using openaclnn::ReleaseApi;
 using openaclnn::RequireOut;
 using openaclnn::Status;
@@ -171,7 +183,12 @@ aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
     std::shared_ptr<Event> object;
     std::shared_ptr<Stream> queue;
     Status status = openaclnn::FindBoth(event, stream, &object, &queue);
-    if (status.ok()) object->Record(object, queue);
+    if (!status.ok()) return status;
+    if (queue->captured()) {
+      status = openaclnn::RecordInCapture(*object, *queue);
+    } else {
+      object->Record(object, queue);
+    }
     return status;
   });
 }
@@ -185,7 +202,12 @@ aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
       status = openaclnn::RequireUse(
           object->resettable(), "reset",
           "by aclrtCreateEventWithFlag or aclrtCreateEventExWithFlag with ACL_EVENT_SYNC");
-    if (status.ok()) object->Reset(object, queue);
+    if (!status.ok()) return status;
+    if (openaclnn::InCapture(*object, *queue)) {
+      status = openaclnn::ResetInCapture(*object, *queue);
+    } else {
+      object->Reset(object, queue);
+    }
     return status;
   });
 }
@@ -201,7 +223,11 @@ aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
     }
     if (!status.ok()) return status;
     openaclnn::CheckRecorded(*object, event, "aclrtStreamWaitEvent");
-    object->Await(object, queue);
+    if (openaclnn::InCapture(*object, *queue)) {
+      status = openaclnn::AwaitInCapture(*object, queue);
+    } else {
+      object->Await(object, queue);
+    }
     return status;
   });
 }
@@ -209,7 +235,7 @@ aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
 aclError aclrtSynchronizeEvent(aclrtEvent event) {
   return Api("aclrtSynchronizeEvent", [&] {
     std::shared_ptr<Event> object;
-    Status status = FindHandle("event", event, &object);
+    Status status = openaclnn::FindForHost("event", event, &object);
     if (!status.ok()) return status;
     openaclnn::CheckRecorded(*object, event, "aclrtSynchronizeEvent");
     return openaclnn::SynchronizeEvent(*object, {}, -1);
@@ -220,7 +246,7 @@ aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout) {
   return Api("aclrtSynchronizeEventWithTimeout", [&] {
     std::shared_ptr<Event> object;
     Stream::Deadline deadline;
-    Status status = FindHandle("event", event, &object);
+    Status status = openaclnn::FindForHost("event", event, &object);
     if (status.ok()) status = openaclnn::ParseTimeout(timeout, &deadline);
     if (!status.ok()) return status;
     openaclnn::CheckRecorded(*object, event, "aclrtSynchronizeEventWithTimeout");
@@ -232,7 +258,7 @@ aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t* timestamp) {
   return Api("aclrtEventGetTimestamp", [&] {
     std::shared_ptr<Event> object;
     Status status = RequireOut("timestamp", timestamp);
-    if (status.ok()) status = FindHandle("event", event, &object);
+    if (status.ok()) status = openaclnn::FindForHost("event", event, &object);
     return status.ok() ? openaclnn::Timestamp(*object, timestamp) : status;
   });
 }
@@ -241,7 +267,7 @@ aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* statu
   return Api("aclrtQueryEventStatus", [&] {
     std::shared_ptr<Event> object;
     Status result = RequireOut("status", status);
-    if (result.ok()) result = FindHandle("event", event, &object);
+    if (result.ok()) result = openaclnn::FindForHost("event", event, &object);
     if (!result.ok()) return result;
     *status = openaclnn::LookReached(*object) ? ACL_EVENT_RECORDED_STATUS_COMPLETE
                                               : ACL_EVENT_RECORDED_STATUS_NOT_READY;
@@ -253,7 +279,7 @@ aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus* status) {
   return Api("aclrtQueryEvent", [&] {
     std::shared_ptr<Event> object;
     Status result = RequireOut("status", status);
-    if (result.ok()) result = FindHandle("event", event, &object);
+    if (result.ok()) result = openaclnn::FindForHost("event", event, &object);
     if (!result.ok()) return result;
     *status =
         openaclnn::LookReached(*object) ? ACL_EVENT_STATUS_COMPLETE : ACL_EVENT_STATUS_NOT_READY;
@@ -266,7 +292,7 @@ aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus* statu
     std::shared_ptr<Event> object;
     Status result = RequireOut("status", status);
     if (result.ok()) result = RequireOut("event", event);
-    if (result.ok()) result = FindHandle("event", event, &object);
+    if (result.ok()) result = openaclnn::FindForHost("event", event, &object);
     if (!result.ok()) return result;
     const openaclnn::StreamPoint waits = object->Look().waits;
     const bool complete = object->waits_pending() == 0;
@@ -280,8 +306,8 @@ aclError aclrtEventElapsedTime(float* ms, aclrtEvent startEvent, aclrtEvent endE
   return Api("aclrtEventElapsedTime", [&] {
     std::shared_ptr<Event> start, end;
     Status status = RequireOut("ms", ms);
-    if (status.ok()) status = FindHandle("startEvent", startEvent, &start);
-    if (status.ok()) status = FindHandle("endEvent", endEvent, &end);
+    if (status.ok()) status = openaclnn::FindForHost("startEvent", startEvent, &start);
+    if (status.ok()) status = openaclnn::FindForHost("endEvent", endEvent, &end);
     return status.ok() ? openaclnn::ElapsedTime(ms, *start, *end) : status;
   });
 }

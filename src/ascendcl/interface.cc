@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ascendcl/attribute.h"
+#include "ascendcl/capture.h"
 #include "ascendcl/check/declared.h"
 #include "ascendcl/check/race_report.h"
 #include "ascendcl/check/race_watch.h"
@@ -91,7 +92,24 @@ class KernelTask : public Task {
   OpenaclnnTask task_;
 };
 
-uint64_t Enqueue(Stream& stream, const OpenaclnnTask& task) {
+Status Capture(const Stream& stream, const OpenaclnnTask& task) {
+  std::vector<MemoryAccess> accesses;
+  if (WatchingRaces()) accesses = TakeDeclared();
+  auto owned = std::make_unique<KernelTask>(task);
+  KernelTask& kernel = *owned;
+  Graph::Node node = {std::move(owned), task.name, std::move(accesses)};
+  Status status = Guard([&] { return CaptureTask(stream, std::move(node)); });
+  if (!status.ok()) kernel.Disown();
+  return status;
+}
+
+/// *number: the task's; left alone where a capture keeps it.
+Status Enqueue(Stream& stream, const OpenaclnnTask& task, uint64_t* number) {
+  Status status;
+  if (stream.captured()) [[unlikely]] {
+    status = Capture(stream, task);
+    return status;  // `return Capture(…)` would cost every call a move of its status
+  }
   if (LogEnabled(LogModule::kOp, LogLevel::kDebug)) {
     Log(LogModule::kOp, LogLevel::kDebug, Concat("submit ", task.name));
   }
@@ -101,13 +119,13 @@ uint64_t Enqueue(Stream& stream, const OpenaclnnTask& task) {
   // What Enqueue takes: of a temporary nothing would be left when it throws.
   std::unique_ptr<Task> queued = std::move(owned);
   try {
-    const uint64_t number = stream.Enqueue(std::move(queued));
+    *number = stream.Enqueue(std::move(queued));
     told.Done();
-    return number;
   } catch (...) {
     kernel.Disown();
     throw;
   }
+  return status;
 }
 
 // A host function does not wait for what comes after it. The task is taken over whatever happens.
@@ -118,9 +136,12 @@ void AwaitLaunch(Stream& stream, uint64_t number) {
 int Submit(void* handle, const OpenaclnnTask* task, OpenaclnnMessage* message) {
   const Status status = Guard([&] {
     std::shared_ptr<Stream> stream;
-    Status found = FindStream(handle, &stream);
-    if (found.ok()) AwaitLaunch(*stream, Enqueue(*stream, *task));
-    return found;
+    Status status = FindStream(handle, &stream);
+    if (!status.ok()) return status;
+    uint64_t number = 0;
+    status = Enqueue(*stream, *task, &number);
+    if (status.ok()) AwaitLaunch(*stream, number);
+    return status;
   });
   if (!status.ok()) Write(message, status.text());
   return status.code();
@@ -143,10 +164,7 @@ void* Hold(void* handle, OpenaclnnMessage* message) {
 Stream& StreamOf(void* held) { return **static_cast<HeldStream*>(held); }
 
 int SubmitHeld(void* held, const OpenaclnnTask* task, uint64_t* number, OpenaclnnMessage* message) {
-  const Status status = Guard([&] {
-    *number = Enqueue(StreamOf(held), *task);
-    return Status();
-  });
+  const Status status = Guard([&] { return Enqueue(StreamOf(held), *task, number); });
   if (!status.ok()) Write(message, status.text());
   return status.code();
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams: aclrtCreateStream, aclrtDestroyStream, aclrtSynchronizeStream and their kin.
+#include "ascendcl/capture.h"
 #include "ascendcl/check/race_watch.h"
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
@@ -23,6 +24,8 @@ Status CreateStream(aclrtStream* stream) {
 }
 
 Status Synchronize(Stream& stream) {
+  if (stream.captured()) [[unlikely]]
+    return RefuseUse(stream, "to be synchronised");
   Status status = Await(stream, stream.submitted());
   if (WatchingRaces()) Memory::Get().LookAtCanaries("aclrtSynchronizeStream");
   return status.ok() ? stream.TakeError() : status;
@@ -43,6 +46,7 @@ Status DestroyStream(aclrtStream stream, bool force) {
     object->EndSubscription();  // a callback that was not taken may never be
   }
   object->Close();
+  if (object->captured()) LeaveCapture(*object);
   object->EndSubscription();
   object->LogError();  // nobody can ask for it any more
   return context->RemoveStream(stream);
@@ -92,7 +96,7 @@ aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) 
     Status status = FindStream(stream, &object);
     if (status.ok()) status = openaclnn::ParseTimeout(timeout, &deadline);
     if (!status.ok()) return status;
-    if (!deadline) return openaclnn::Synchronize(*object);
+    if (!deadline || object->captured()) return openaclnn::Synchronize(*object);
     if (!object->Wait(object->submitted(), deadline)) return openaclnn::TimeoutExpired(timeout);
     return object->TakeError();
   });
@@ -103,6 +107,7 @@ aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status) {
     std::shared_ptr<Stream> object;
     Status result = RequireOut("status", status);
     if (result.ok()) result = FindStream(stream, &object);
+    if (result.ok() && object->captured()) result = openaclnn::RefuseUse(*object, "to be queried");
     if (!result.ok()) return result;
     const openaclnn::StreamPoint point = openaclnn::PointOf(object->number());
     const bool complete = object->completed() >= object->submitted();

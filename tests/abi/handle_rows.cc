@@ -70,6 +70,14 @@ void AddStreamRows(const Live& live, std::vector<HandleRow>* rows) {
   row("aclrtLaunchCallback",
       [](H h) { return aclrtLaunchCallback(Nothing, nullptr, ACL_CALLBACK_BLOCK, h); });
   row("aclrtLaunchHostFunc", [](H h) { return aclrtLaunchHostFunc(h, Nothing, nullptr); });
+  const H graph = live[HandleKind::kGraph];
+  row("aclmdlRICaptureBegin",
+      [](H h) { return aclmdlRICaptureBegin(h, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL); });
+  row("aclmdlRICaptureEnd", [](H h) { return aclmdlRICaptureEnd(h, &g_scratch.pointer); });
+  row("aclmdlRICaptureGetInfo", [](H h) {
+    return aclmdlRICaptureGetInfo(h, Status<aclmdlRICaptureStatus>(), &g_scratch.pointer);
+  });
+  row("aclmdlRIExecuteAsync", [=](H h) { return aclmdlRIExecuteAsync(graph, h); });
 }
 
 HandleRow MetaRow(const char* api, HandleKind kind, std::function<int(void*)> call, int null,
@@ -140,6 +148,12 @@ std::vector<HandleRow> RuntimeRows(const Live& live) {
   on_event(
       "aclrtEventElapsedTime", [=](H h) { return aclrtEventElapsedTime(&g_scratch.ms, event, h); },
       ACL_ERROR_RT_INVALID_HANDLE, "endEvent value is");
+  const auto on_graph = [&](const char* api, std::function<int(H)> call) {
+    rows.push_back(Row(api, HandleKind::kGraph, std::move(call), kHandle, "modelRI value is"));
+  };
+  on_graph("aclmdlRIDestroy", aclmdlRIDestroy);
+  on_graph("aclmdlRIExecute", [](H h) { return aclmdlRIExecute(h, -1); });
+  on_graph("aclmdlRIExecuteAsync", [=](H h) { return aclmdlRIExecuteAsync(h, stream); });
   return rows;
 }
 

@@ -26,6 +26,7 @@ enum class HandleKind {
   kDataBuffer,
   kAttributes,
   kPhysicalMemory,
+  kGraph,
   kCount,
   kMemory = kCount  // no handle, but memory of the program: only null can be told
 };

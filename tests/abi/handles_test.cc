@@ -81,6 +81,7 @@ class HandlesTest : public RuntimeTest {
     set(HandleKind::kDataBuffer, aclCreateDataBuffer(&value, sizeof(value)));
     set(HandleKind::kAttributes, aclopCreateAttr());
     set(HandleKind::kPhysicalMemory, PhysicalMemory());
+    set(HandleKind::kGraph, Graph(live->handles[static_cast<int>(HandleKind::kStream)]));
     workspace_ = std::make_unique<DeviceArray<uint8_t>>(bytes + 1);
     live->workspace = workspace_->data();
     live->workspace_size = bytes;
@@ -94,13 +95,22 @@ class HandlesTest : public RuntimeTest {
     return memory;
   }
 
+  static void* Graph(aclrtStream stream) {
+    aclmdlRI graph = nullptr;
+    EXPECT_EQ(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL), 0) << TakeMessage();
+    EXPECT_EQ(aclmdlRICaptureEnd(stream, &graph), 0) << TakeMessage();
+    return graph;
+  }
+
   static int Destroy(int kind, void* handle) {
     switch (static_cast<HandleKind>(kind)) {
       case HandleKind::kContext:
         return aclrtDestroyContext(handle);
+      // Their context may be gone already, and they with it.
       case HandleKind::kStream:
-        // Its context may be gone already, and the stream with it.
         return aclrtDestroyStream(handle) == 0 || aclrtGetCurrentContext(&handle) != 0 ? 0 : 1;
+      case HandleKind::kGraph:
+        return aclmdlRIDestroy(handle) == 0 || aclrtGetCurrentContext(&handle) != 0 ? 0 : 1;
       case HandleKind::kEvent:
         return aclrtDestroyEvent(handle);
       case HandleKind::kTensor:
@@ -229,6 +239,12 @@ const std::set<std::string> kUndeclared = {"AddTensorAddrToCachedList",
                                            "SetPTAHashKey",
                                            "UnInitHugeMemThreadLocal",
                                            "UnInitPTACacheThreadLocal",
+                                           "aclmdlRICaptureTaskGrpBegin",
+                                           "aclmdlRICaptureTaskGrpEnd",
+                                           "aclmdlRICaptureTaskUpdateBegin",
+                                           "aclmdlRICaptureTaskUpdateEnd",
+                                           "aclmdlRIDebugJsonPrint",
+                                           "aclmdlRIDebugPrint",
                                            "aclnnReselectStaticKernel",
                                            "aclnnReselectStaticKernelWithPath",
                                            "aclrtBinaryGetFunction",

@@ -100,6 +100,8 @@ struct Sound {
   aclrtRunMode mode{};
   aclrtFloatOverflowMode overflow{};
   aclrtStreamStatus stream_status{};
+  aclmdlRICaptureStatus capture_status;
+  aclmdlRICaptureMode capture_mode;
   aclrtEventStatus event_status{};
   aclrtEventRecordedStatus recorded{};
   aclrtEventWaitStatus waited{};
@@ -143,6 +145,11 @@ void AddStreams(const Live& live, const Rows& row) {
   row("aclrtQueryEventWaitStatus", {"status"}, aclrtQueryEventWaitStatus, event, &s.waited);
   row("aclrtEventElapsedTime", {"ms"}, aclrtEventElapsedTime, &s.ms, event, event);
   row("aclrtEventGetTimestamp", {"timestamp"}, aclrtEventGetTimestamp, event, &s.size64);
+  row("aclmdlRICaptureEnd", {"modelRI"}, aclmdlRICaptureEnd, stream, &s.made);
+  row("aclmdlRICaptureGetInfo", {"status", "modelRI"}, aclmdlRICaptureGetInfo, stream,
+      &s.capture_status, &s.made);
+  row("aclmdlRICaptureThreadExchangeMode", {"mode"}, aclmdlRICaptureThreadExchangeMode,
+      &s.capture_mode);
 }
 
 void AddAllocations(const Rows& row) {

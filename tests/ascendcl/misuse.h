@@ -52,6 +52,7 @@ class Misuse : public RuntimeTest {
   aclrtEventStatus event_status{};
   aclrtEventRecordedStatus recorded{};
   aclrtEventWaitStatus waited{};
+  aclmdlRICaptureStatus capture_status{};
   uint64_t timestamp = 0;
   aclrtPtrAttributes attributes{};
 };

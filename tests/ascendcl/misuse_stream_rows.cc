@@ -145,6 +145,12 @@ std::vector<Refusal> Misuse::OnStream(aclrtStream at, int code, const char* says
        code, says},
       {"aclrtLaunchHostFunc", [=] { return aclrtLaunchHostFunc(at, Nothing, nullptr); }, code,
        says},
+      {"aclmdlRICaptureBegin",
+       [=] { return aclmdlRICaptureBegin(at, ACL_MODEL_RI_CAPTURE_MODE_RELAXED); }, code, says},
+      {"aclmdlRICaptureEnd", [=, this] { return aclmdlRICaptureEnd(at, &made); }, code, says},
+      {"aclmdlRICaptureGetInfo",
+       [=, this] { return aclmdlRICaptureGetInfo(at, &capture_status, &made); }, code, says},
+      {"aclmdlRIExecuteAsync", [=] { return aclmdlRIExecuteAsync(nullptr, at); }, code, says},
   };
 }
 
@@ -170,6 +176,7 @@ std::vector<Refusal> Misuse::WithoutContext() {
        says},
       {"aclrtCreateEventExWithFlag", [this] { return aclrtCreateEventExWithFlag(&made, 1); }, code,
        says},
+      {"aclmdlRIExecute", [] { return aclmdlRIExecute(nullptr, -1); }, code, says},
       {"aclrtMalloc", [this] { return aclrtMalloc(&made, 8, kPolicy); }, code, says},
       {"aclrtMallocAlign32", [this] { return aclrtMallocAlign32(&made, 8, kPolicy); }, code, says},
       {"aclrtGetMemInfo", [this] { return aclrtGetMemInfo(ACL_DDR_MEM, &size, &size); }, code,
