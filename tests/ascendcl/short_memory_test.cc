@@ -122,6 +122,38 @@ TEST_F(ShortMemoryTest, Operators) {
   EXPECT_EQ(aclrtDestroyStream(stream), 0);
 }
 
+// An execution is all of its tasks or none.
+TEST_F(ShortMemoryTest, Graphs) {
+  constexpr int kTasks = 40, kExecutions = 20;
+  const OpenaclnnRuntime* runtime = openaclnn_runtime(OPENACLNN_RUNTIME_INTERFACE);
+  aclrtStream stream = NewStream();
+  int runs = 0, released = 0;
+  int* counts[] = {&runs, &released};
+  const OpenaclnnTask task = {
+      .name = "task",
+      .run = [](void* state, OpenaclnnMessage*) { return ++**static_cast<int**>(state), 0; },
+      .release = [](void* state) { ++*static_cast<int**>(state)[1]; },
+      .state = counts,
+      .arguments = nullptr,
+      .each_pin = [](const void*, void (*)(const OpenaclnnPin*)) {}};
+  OpenaclnnMessage message = {};
+  aclmdlRI model = nullptr;
+  ASSERT_EQ(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL), 0);
+  for (int i = 0; i < kTasks; ++i) {
+    EachFailure([&] { return runtime->submit(stream, &task, &message); },
+                [&] { ASSERT_EQ(released, 0) << "still the caller's"; });
+  }
+  ASSERT_EQ(aclmdlRICaptureEnd(stream, &model), 0) << TakeMessage();
+  for (int i = 1; i <= kExecutions; ++i) {
+    EachFailure([&] { return aclmdlRIExecuteAsync(model, stream); }, [] {});
+    ASSERT_EQ(aclrtSynchronizeStream(stream), 0);
+    ASSERT_EQ(runs, i * kTasks);
+  }
+  EXPECT_EQ(aclmdlRIDestroy(model), 0);
+  EXPECT_EQ(released, kTasks);
+  EXPECT_EQ(aclrtDestroyStream(stream), 0);
+}
+
 TEST_F(ShortMemoryTest, Subscriptions) {
   aclrtStream stream = NewStream();
   const auto nothing = [](void*) {};

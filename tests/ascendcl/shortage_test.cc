@@ -300,6 +300,49 @@ class Operator : public OnStream {
   aclOpExecutor* executor_ = nullptr;
 };
 
+/// Of two streams, of which one joins the other's capture.
+class Graphs : public OnStream {
+ public:
+  bool Use() override {
+    if (!Begin() || !Ok("aclrtCreateStream", aclrtCreateStream(&side_)) ||
+        !Ok("aclrtCreateEventExWithFlag", aclrtCreateEventExWithFlag(&event_, ACL_EVENT_SYNC)) ||
+        !Ok("aclmdlRICaptureBegin",
+            aclmdlRICaptureBegin(stream_, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL))) {
+      return false;
+    }
+    for (int i = 0; i < 3; ++i) {
+      if (!Ok("aclrtMemsetAsync", aclrtMemsetAsync(device_, kBytes, i, kBytes, stream_)) ||
+          !Order(stream_, side_) ||
+          !Ok("aclrtMemcpyAsync",
+              aclrtMemcpyAsync(host_, kBytes, device_, kBytes, ACL_MEMCPY_DEVICE_TO_HOST, side_)) ||
+          !Order(side_, stream_)) {
+        return false;
+      }
+    }
+    if (!Ok("aclmdlRICaptureEnd", aclmdlRICaptureEnd(stream_, &model_))) return false;
+    for (int i = 0; i < 3; ++i) {
+      if (!Ok("aclmdlRIExecuteAsync", aclmdlRIExecuteAsync(model_, i % 2 ? side_ : stream_))) {
+        return false;
+      }
+    }
+    return Finish() && Ok("aclrtSynchronizeStream", aclrtSynchronizeStream(side_));
+  }
+  bool End() override {
+    bool done = Gone("aclmdlRIDestroy", model_, aclmdlRIDestroy);
+    done &= Gone("aclrtDestroyStream", side_, aclrtDestroyStream);
+    done &= Gone("aclrtDestroyEvent", event_, aclrtDestroyEvent);
+    return OnStream::End() && done;
+  }
+
+ private:
+  bool Order(aclrtStream before, aclrtStream behind) {
+    return Ok("aclrtRecordEvent", aclrtRecordEvent(event_, before)) &&
+           Ok("aclrtStreamWaitEvent", aclrtStreamWaitEvent(behind, event_));
+  }
+
+  void *side_ = nullptr, *event_ = nullptr, *model_ = nullptr;
+};
+
 TEST(Shortage, OfContexts) { EachShortage<Contexts>(); }
 TEST(Shortage, OfStreams) { EachShortage<Streams>(); }
 TEST(Shortage, OfEvents) { EachShortage<Events>(); }
@@ -309,6 +352,7 @@ TEST(Shortage, OfCopies) { EachShortage<Copies>(); }
 TEST(Shortage, OfCallbacks) { EachShortage<Callbacks>(); }
 TEST(Shortage, OfHostFunctions) { EachShortage<HostFunctions>(); }
 TEST(Shortage, OfObjects) { EachShortage<Objects>(); }
+TEST(Shortage, OfGraphs) { EachShortage<Graphs>(); }
 TEST(Shortage, OfOperators) { EachShortage<Operator>(); }
 
 // Groups that ask the kernel for nothing are left out: blocks share ranges of addresses, which
