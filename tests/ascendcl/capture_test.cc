@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: Apache-2.0
+// Captures: what they forbid, how they fail and end.
+#include <thread>
+
+#include "ascendcl/interface.h"
+#include "tests/ascendcl/fixture.h"
+
+namespace openaclnn {
+namespace {
+
+constexpr auto kGlobal = ACL_MODEL_RI_CAPTURE_MODE_GLOBAL;
+constexpr auto kThreadLocal = ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL;
+constexpr auto kRelaxed = ACL_MODEL_RI_CAPTURE_MODE_RELAXED;
+
+class CaptureTest : public RuntimeTest {
+ protected:
+  void SetUp() override {
+    RuntimeTest::SetUp();
+    stream_ = NewStream();
+    side_ = NewStream();
+    event_ = NewEvent(ACL_EVENT_SYNC);
+    ASSERT_EQ(aclrtMalloc(&device_, kBytes, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+  }
+  void TearDown() override {
+    EXPECT_EQ(aclrtFree(device_), 0);
+    EXPECT_EQ(aclrtDestroyEvent(event_), 0);
+    EXPECT_EQ(aclrtDestroyStream(side_), 0);
+    EXPECT_EQ(aclrtDestroyStream(stream_), 0);
+    RuntimeTest::TearDown();
+  }
+
+  static constexpr size_t kBytes = 64;
+
+  void Begin(aclmdlRICaptureMode mode = kGlobal) const {
+    ASSERT_EQ(aclmdlRICaptureBegin(stream_, mode), 0) << TakeMessage();
+  }
+  int Fill(aclrtStream stream, int value = 1) const {
+    return aclrtMemsetAsync(device_, kBytes, value, kBytes, stream);
+  }
+  static aclmdlRICaptureStatus StatusOf(aclrtStream stream) {
+    aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
+    aclmdlRI model = nullptr;
+    EXPECT_EQ(aclmdlRICaptureGetInfo(stream, &status, &model), 0) << TakeMessage();
+    EXPECT_EQ(model != nullptr, status != ACL_MODEL_RI_CAPTURE_STATUS_NONE);
+    return status;
+  }
+  /// The capture ends well.
+  void ExpectValid() const {
+    EXPECT_EQ(StatusOf(stream_), ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE);
+    aclmdlRI model = nullptr;
+    EXPECT_EQ(aclmdlRICaptureEnd(stream_, &model), 0) << TakeMessage();
+    EXPECT_EQ(aclmdlRIDestroy(model), 0) << TakeMessage();
+    ExpectFree();
+  }
+  /// The capture has been made invalid: launches say so, and its end.
+  void ExpectInvalid() const {
+    EXPECT_EQ(StatusOf(stream_), ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED);
+    const int invalidated = ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED;
+    ExpectRefused({"aclrtMemsetAsync", [this] { return Fill(stream_); }, invalidated,
+                   "stream capture is invalid since a call before"});
+    ExpectEnd(invalidated, "stream capture is invalid since a call before");
+    ExpectFree();
+  }
+  void ExpectEnd(int code, const char* says) const {
+    aclmdlRI model = nullptr;
+    ExpectRefused(
+        {"aclmdlRICaptureEnd", [&] { return aclmdlRICaptureEnd(stream_, &model); }, code, says});
+    EXPECT_EQ(model, nullptr);
+  }
+  /// No stream is captured: all do what they are asked.
+  void ExpectFree() const {
+    for (const aclrtStream stream : {stream_, side_, aclrtStream{nullptr}}) {
+      EXPECT_EQ(StatusOf(stream), ACL_MODEL_RI_CAPTURE_STATUS_NONE);
+      EXPECT_EQ(Fill(stream, 9), 0) << TakeMessage();
+      EXPECT_EQ(aclrtSynchronizeStream(stream), 0) << TakeMessage();
+    }
+    EXPECT_EQ(aclrtSynchronizeDevice(), 0) << TakeMessage();
+  }
+  void Join() const {
+    ASSERT_EQ(aclrtRecordEvent(event_, stream_), 0) << TakeMessage();
+    ASSERT_EQ(aclrtStreamWaitEvent(side_, event_), 0) << TakeMessage();
+  }
+
+  aclrtStream stream_ = nullptr, side_ = nullptr;
+  aclrtEvent event_ = nullptr;
+  void* device_ = nullptr;
+};
+
+void Nothing(void*) {}
+
+TEST_F(CaptureTest, TellsOfItself) {
+  EXPECT_EQ(StatusOf(stream_), ACL_MODEL_RI_CAPTURE_STATUS_NONE);
+  Begin();
+  aclmdlRICaptureStatus status{};
+  aclmdlRI model = nullptr, ended = nullptr;
+  ASSERT_EQ(aclmdlRICaptureGetInfo(stream_, &status, &model), 0);
+  EXPECT_EQ(status, ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE);
+  EXPECT_EQ(StatusOf(side_), ACL_MODEL_RI_CAPTURE_STATUS_NONE);
+  const int captured = ACL_ERROR_RT_MODEL_CAPTURED;
+  const char* says = "modelRI state is being captured";
+  ExpectRefused({"aclmdlRIDestroy", [&] { return aclmdlRIDestroy(model); }, captured, says});
+  ExpectRefused(
+      {"aclmdlRIExecuteAsync", [&] { return aclmdlRIExecuteAsync(model, side_); }, captured, says});
+  ASSERT_EQ(aclmdlRICaptureEnd(stream_, &ended), 0);
+  EXPECT_EQ(ended, model);
+  EXPECT_EQ(aclmdlRIDestroy(model), 0);
+}
+
+// Each in a capture of its own, which it makes invalid.
+TEST_F(CaptureTest, ForbidsWhatWouldWait) {
+  const int captured = ACL_ERROR_RT_STREAM_CAPTURED, record = ACL_ERROR_RT_EVENT_CAPTURED;
+  const aclrtEvent timed = NewEvent();
+  aclrtStreamStatus stream{};
+  aclrtEventRecordedStatus recorded{};
+  aclrtEventStatus old{};
+  aclrtEventWaitStatus waited{};
+  float ms = 0;
+  uint64_t microseconds = 0;
+  unsigned char host[kBytes] = {};
+  const Refusal refusals[] = {
+      {"aclrtSynchronizeStream", [&] { return aclrtSynchronizeStream(stream_); }, captured,
+       "stream use is to be synchronised"},
+      {"aclrtSynchronizeStreamWithTimeout",
+       [&] { return aclrtSynchronizeStreamWithTimeout(stream_, 1); }, captured, "synchronised"},
+      {"aclrtStreamQuery", [&] { return aclrtStreamQuery(stream_, &stream); }, captured,
+       "stream use is to be queried"},
+      {"aclrtSynchronizeDevice", [] { return aclrtSynchronizeDevice(); },
+       ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT, "stream value is the default stream"},
+      {"aclrtSynchronizeDeviceWithTimeout", [] { return aclrtSynchronizeDeviceWithTimeout(1); },
+       ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT, "stream value is the default stream"},
+      {"aclrtSynchronizeEvent", [&] { return aclrtSynchronizeEvent(event_); }, record,
+       "event record is one of a capture"},
+      {"aclrtSynchronizeEventWithTimeout",
+       [&] { return aclrtSynchronizeEventWithTimeout(event_, 1); }, record, "event record is"},
+      {"aclrtQueryEvent", [&] { return aclrtQueryEvent(event_, &old); }, record, "event record is"},
+      {"aclrtQueryEventStatus", [&] { return aclrtQueryEventStatus(event_, &recorded); }, record,
+       "event record is"},
+      {"aclrtQueryEventWaitStatus", [&] { return aclrtQueryEventWaitStatus(event_, &waited); },
+       record, "event record is"},
+      {"aclrtEventElapsedTime", [&] { return aclrtEventElapsedTime(&ms, timed, event_); }, record,
+       "endEvent record is"},
+      {"aclrtEventGetTimestamp", [&] { return aclrtEventGetTimestamp(event_, &microseconds); },
+       record, "event record is"},
+      {"aclrtLaunchHostFunc", [&] { return aclrtLaunchHostFunc(stream_, Nothing, nullptr); },
+       captured, "stream use is to call a function of the host"},
+      {"aclrtMemcpyAsync",
+       [&] {
+         return aclrtMemcpyAsync(device_, kBytes, host, kBytes, ACL_MEMCPY_HOST_TO_DEVICE, stream_);
+       },
+       ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT, "host memory is pageable"},
+      {"aclmdlRICaptureBegin", [&] { return aclmdlRICaptureBegin(stream_, kGlobal); }, captured,
+       "stream capture has begun before"},
+  };
+  for (const auto mode : {kGlobal, kThreadLocal, kRelaxed}) {
+    for (const Refusal& refusal : refusals) {
+      SCOPED_TRACE(mode);
+      Begin(mode);
+      ASSERT_EQ(aclrtRecordEvent(event_, stream_), 0) << TakeMessage();
+      ExpectRefused(refusal);
+      ExpectInvalid();
+    }
+  }
+  EXPECT_EQ(aclrtDestroyEvent(timed), 0);
+}
+
+TEST_F(CaptureTest, ForbidsTheDefaultStream) {
+  const int implicit = ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT;
+  const char* says = "stream value is the default stream";
+  const Refusal refusals[] = {
+      {"aclrtMemsetAsync", [&] { return Fill(nullptr); }, implicit, says},
+      {"aclrtSynchronizeStream", [] { return aclrtSynchronizeStream(nullptr); }, implicit, says},
+      {"aclrtRecordEvent", [&] { return aclrtRecordEvent(event_, nullptr); }, implicit, says},
+      {"aclrtStreamWaitEvent", [&] { return aclrtStreamWaitEvent(nullptr, event_); }, implicit,
+       says},
+      {"aclrtLaunchHostFunc", [] { return aclrtLaunchHostFunc(nullptr, Nothing, nullptr); },
+       implicit, says},
+      {"aclmdlRICaptureBegin", [] { return aclmdlRICaptureBegin(nullptr, kRelaxed); }, implicit,
+       says},
+  };
+  for (const Refusal& refusal : refusals) {
+    Begin();
+    ExpectRefused(refusal);
+    ExpectInvalid();
+  }
+  ExpectRefused(refusals[5]);  // also when nothing is captured
+  aclrtContext other = nullptr, first = nullptr;
+  ASSERT_EQ(aclrtGetCurrentContext(&first), 0);
+  ASSERT_EQ(aclrtCreateContext(&other, 0), 0);
+  ASSERT_EQ(aclrtSetCurrentContext(first), 0);
+  Begin();
+  ASSERT_EQ(aclrtSetCurrentContext(other), 0);
+  EXPECT_EQ(Fill(nullptr), 0) << "of another context: " << TakeMessage();
+  ASSERT_EQ(aclrtSynchronizeStream(nullptr), 0);
+  ASSERT_EQ(aclrtSetCurrentContext(first), 0);
+  ExpectValid();
+  EXPECT_EQ(aclrtDestroyContext(other), 0);
+}
+
+/// The code of a call that modes may forbid, of a thread in the mode.
+int UnsafeCall(void* device, aclmdlRICaptureMode mode) {
+  EXPECT_EQ(aclmdlRICaptureThreadExchangeMode(&mode), 0);
+  unsigned char byte = 1;
+  const int code = aclrtMemcpy(device, 1, &byte, 1, ACL_MEMCPY_HOST_TO_DEVICE);
+  EXPECT_EQ(aclrtMemcpy2d(device, 1, &byte, 1, 1, 1, ACL_MEMCPY_HOST_TO_DEVICE), code);
+  EXPECT_EQ(aclrtMemset(device, 1, 0, 1), code);
+  EXPECT_EQ(aclmdlRICaptureThreadExchangeMode(&mode), 0);
+  return code;
+}
+
+TEST_F(CaptureTest, ModesForbidWhatIsNotSafe) {
+  constexpr int kRefused = ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT;
+  struct Case {
+    aclmdlRICaptureMode capture, thread;
+    int own, other;  // code of the thread that captures, and of another
+  };
+  const Case cases[] = {
+      {kGlobal, kGlobal, kRefused, kRefused},
+      {kGlobal, kThreadLocal, kRefused, 0},
+      {kGlobal, kRelaxed, 0, 0},
+      {kThreadLocal, kGlobal, kRefused, 0},
+      {kThreadLocal, kThreadLocal, kRefused, 0},
+      {kThreadLocal, kRelaxed, 0, 0},
+      {kRelaxed, kGlobal, 0, 0},
+      {kRelaxed, kThreadLocal, 0, 0},
+      {kRelaxed, kRelaxed, 0, 0},
+  };
+  for (const Case& row : cases) {
+    SCOPED_TRACE(testing::Message() << row.capture << " " << row.thread);
+    Begin(row.capture);
+    EXPECT_EQ(UnsafeCall(device_, row.thread), row.own);
+    row.own == 0 ? ExpectValid() : ExpectInvalid();
+    Begin(row.capture);
+    std::thread([&] { EXPECT_EQ(UnsafeCall(device_, row.thread), row.other); }).join();
+    row.other == 0 ? ExpectValid() : ExpectInvalid();
+  }
+  unsigned char byte = 1;
+  const auto copy = [&] {
+    return aclrtMemcpyAsync(device_, 1, &byte, 1, ACL_MEMCPY_HOST_TO_DEVICE, side_);
+  };
+  Begin();
+  ExpectRefused({"aclrtMemcpyAsync", copy, kRefused, "the mode of a capture forbids"});
+  ExpectInvalid();
+  EXPECT_EQ(copy(), 0) << TakeMessage();
+}
+
+TEST_F(CaptureTest, ExchangesTheModeOfAThread) {
+  aclmdlRICaptureMode mode = kRelaxed;
+  ASSERT_EQ(aclmdlRICaptureThreadExchangeMode(&mode), 0);
+  EXPECT_EQ(mode, kGlobal);
+  std::thread([] {
+    aclmdlRICaptureMode own = kThreadLocal;
+    EXPECT_EQ(aclmdlRICaptureThreadExchangeMode(&own), 0);
+    EXPECT_EQ(own, kGlobal);
+  }).join();
+  ASSERT_EQ(aclmdlRICaptureThreadExchangeMode(&mode), 0);
+  EXPECT_EQ(mode, kRelaxed);
+}
+
+TEST_F(CaptureTest, EndsWhereItBegan) {
+  aclmdlRI model = nullptr;
+  const auto end = [&](aclrtStream stream) {
+    return [&, stream] { return aclmdlRICaptureEnd(stream, &model); };
+  };
+  ExpectRefused({"aclmdlRICaptureEnd", end(stream_), ACL_ERROR_RT_STREAM_NOT_CAPTURED,
+                 "stream capture is none"});
+  Begin();
+  Join();
+  ExpectRefused({"aclmdlRICaptureEnd", end(side_), ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED,
+                 "stream value is one that joined"});
+  std::thread([&] {
+    ASSERT_EQ(aclrtSetDevice(0), 0);
+    ExpectRefused({"aclmdlRICaptureEnd", end(stream_), ACL_ERROR_RT_STREAM_CAPTURE_WRONG_THREAD,
+                   "calling thread is another"});
+    EXPECT_EQ(aclrtResetDevice(0), 0);
+  }).join();
+  ExpectValid();  // a refused end ends nothing
+  Begin(kRelaxed);
+  std::thread([&] {
+    ASSERT_EQ(aclrtSetDevice(0), 0);
+    EXPECT_EQ(aclmdlRICaptureEnd(stream_, &model), 0) << TakeMessage();
+    EXPECT_EQ(aclrtResetDevice(0), 0);
+  }).join();
+  EXPECT_EQ(aclmdlRIDestroy(model), 0);
+}
+
+TEST_F(CaptureTest, StreamsThatJoinComeBack) {
+  const char* says = "stream capture has tasks of another stream";
+  Begin();
+  Join();
+  EXPECT_EQ(StatusOf(side_), ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE);
+  ASSERT_EQ(Fill(side_), 0) << TakeMessage();
+  ExpectEnd(ACL_ERROR_RT_STREAM_UNJOINED, says);
+  ExpectFree();
+  // A task behind the last event that comes back is one too many.
+  Begin();
+  Join();
+  ASSERT_EQ(Fill(side_), 0);
+  ASSERT_EQ(aclrtRecordEvent(event_, side_), 0);
+  ASSERT_EQ(aclrtStreamWaitEvent(stream_, event_), 0);
+  ASSERT_EQ(Fill(side_), 0);
+  ExpectEnd(ACL_ERROR_RT_STREAM_UNJOINED, says);
+  ExpectFree();
+  // One that launches nothing has nothing to bring back.
+  Begin();
+  Join();
+  ExpectValid();
+}
+
+TEST_F(CaptureTest, RecordsOutsideAndInsideStayApart) {
+  const int outside = ACL_ERROR_RT_CAPTURE_DEPENDENCY, ended = ACL_ERROR_RT_EVENT_CAPTURED;
+  const auto wait = [&](aclrtStream stream) {
+    return [=, this] { return aclrtStreamWaitEvent(stream, event_); };
+  };
+  const auto reset = [&](aclrtStream stream) {
+    return [=, this] { return aclrtResetEvent(event_, stream); };
+  };
+  ASSERT_EQ(aclrtRecordEvent(event_, side_), 0);
+  Begin();
+  ExpectRefused({"aclrtStreamWaitEvent", wait(stream_), outside, "event record is outside"});
+  ExpectInvalid();
+  Begin();
+  ExpectRefused({"aclrtResetEvent", reset(stream_), outside, "event record is outside"});
+  ExpectInvalid();
+  Begin();
+  ASSERT_EQ(aclrtRecordEvent(event_, stream_), 0);
+  EXPECT_EQ(aclrtResetEvent(event_, stream_), 0) << TakeMessage();
+  ExpectValid();
+  ExpectRefused({"aclrtStreamWaitEvent", wait(side_), ended, "event record is one of a capture"});
+  ExpectRefused({"aclrtResetEvent", reset(side_), ended, "event record is one of a capture"});
+  ASSERT_EQ(aclrtRecordEvent(event_, side_), 0);
+  EXPECT_EQ(aclrtStreamWaitEvent(stream_, event_), 0) << "recorded anew: " << TakeMessage();
+  EXPECT_EQ(aclrtSynchronizeEvent(event_), 0);
+  const aclrtEvent fresh = NewEvent(ACL_EVENT_SYNC);
+  Begin();
+  EXPECT_EQ(aclrtStreamWaitEvent(stream_, fresh), 0) << "was never recorded: " << TakeMessage();
+  ExpectValid();
+  EXPECT_EQ(aclrtDestroyEvent(fresh), 0);
+}
+
+TEST_F(CaptureTest, TwoStayApart) {
+  Begin();
+  ASSERT_EQ(aclrtRecordEvent(event_, stream_), 0);
+  ASSERT_EQ(aclmdlRICaptureBegin(side_, kGlobal), 0) << TakeMessage();
+  ExpectRefused({"aclrtStreamWaitEvent", [&] { return aclrtStreamWaitEvent(side_, event_); },
+                 ACL_ERROR_STREAM_CAPTURE_CONFLICT, "event record is of another capture"});
+  aclmdlRI model = nullptr;
+  EXPECT_EQ(aclmdlRICaptureEnd(side_, &model), ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED);
+  EXPECT_EQ(Fill(nullptr), ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT) << "one is left";
+  ExpectInvalid();
+}
+
+TEST_F(CaptureTest, ExternalEventsAreRefused) {
+  const aclrtEvent event = NewEvent(ACL_EVENT_SYNC | ACL_EVENT_EXTERNAL);
+  const int unsupported = ACL_ERROR_RT_FEATURE_NOT_SUPPORT;
+  Begin();
+  ExpectRefused({"aclrtRecordEvent", [&] { return aclrtRecordEvent(event, stream_); }, unsupported,
+                 "event flag is ACL_EVENT_EXTERNAL"});
+  ExpectInvalid();
+  Begin();
+  ExpectRefused({"aclrtStreamWaitEvent", [&] { return aclrtStreamWaitEvent(stream_, event); },
+                 unsupported, "event flag is ACL_EVENT_EXTERNAL"});
+  ExpectInvalid();
+  EXPECT_EQ(aclrtDestroyEvent(event), 0);
+}
+
+// As collectives are: they park, and have to be made anew for each run.
+TEST_F(CaptureTest, TasksThatRunOnceAreRefused) {
+  static int released = 0;
+  released = 0;
+  const OpenaclnnTask task = {
+      .name = "once",
+      .run = [](void*, OpenaclnnMessage*) { return 0; },
+      .release = [](void*) { ++released; },
+      .state = nullptr,
+      .arguments = nullptr,
+      .each_pin = nullptr,
+  };
+  OpenaclnnMessage message;
+  Begin();
+  EXPECT_EQ(openaclnn_runtime(OPENACLNN_RUNTIME_INTERFACE)->submit(stream_, &task, &message),
+            ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+  EXPECT_STREQ(message.text, "task of once cannot be captured, expected it outside of captures");
+  EXPECT_EQ(released, 0) << "it is still the caller's";
+  ExpectInvalid();
+}
+
+TEST_F(CaptureTest, ArgumentsAreChecked) {
+  const int null = ACL_ERROR_INVALID_PARAM, param = ACL_ERROR_RT_PARAM_INVALID;
+  const auto bad = static_cast<aclmdlRICaptureMode>(3);
+  aclmdlRI model = nullptr;
+  aclmdlRICaptureStatus status{};
+  ExpectRefused({"aclmdlRICaptureBegin", [&] { return aclmdlRICaptureBegin(stream_, bad); }, param,
+                 "mode value is 3"});
+  Begin();
+  ExpectRefused({"aclmdlRICaptureEnd", [&] { return aclmdlRICaptureEnd(stream_, nullptr); }, null,
+                 "modelRI value is null"});
+  ExpectRefused({"aclmdlRICaptureGetInfo",
+                 [&] { return aclmdlRICaptureGetInfo(stream_, nullptr, &model); }, null,
+                 "status value is null"});
+  ExpectRefused({"aclmdlRICaptureGetInfo",
+                 [&] { return aclmdlRICaptureGetInfo(stream_, &status, nullptr); }, null,
+                 "modelRI value is null"});
+  ExpectRefused({"aclmdlRICaptureThreadExchangeMode",
+                 [] { return aclmdlRICaptureThreadExchangeMode(nullptr); }, null,
+                 "mode value is null"});
+  ExpectRefused({"aclmdlRICaptureThreadExchangeMode",
+                 [&] {
+                   aclmdlRICaptureMode mode = bad;
+                   return aclmdlRICaptureThreadExchangeMode(&mode);
+                 },
+                 param, "mode value is 3"});
+  ExpectRefused({"aclrtMemsetAsync",
+                 [&] { return aclrtMemsetAsync(device_, 1, 0, kBytes, stream_); }, param,
+                 "count value is"});
+  ExpectValid();  // what is no use of the stream leaves the capture alone
+  ASSERT_EQ(aclmdlRICaptureBegin(stream_, kGlobal), 0);
+  ASSERT_EQ(aclmdlRICaptureEnd(stream_, &model), 0);
+  Begin();
+  ExpectRefused({"aclmdlRIExecuteAsync", [&] { return aclmdlRIExecuteAsync(model, stream_); },
+                 ACL_ERROR_RT_STREAM_CAPTURED, "stream use is to run a model running instance"});
+  ExpectInvalid();
+  EXPECT_EQ(aclmdlRIDestroy(model), 0);
+}
+
+TEST_F(CaptureTest, EndsWithItsStream) {
+  for (const bool force : {false, true}) {
+    const aclrtStream stream = NewStream();
+    ASSERT_EQ(aclmdlRICaptureBegin(stream, kGlobal), 0);
+    ASSERT_EQ(Fill(stream), 0);
+    ASSERT_EQ(aclrtRecordEvent(event_, stream), 0);
+    ASSERT_EQ(aclrtStreamWaitEvent(side_, event_), 0);
+    aclmdlRICaptureStatus status{};
+    aclmdlRI model = nullptr;
+    ASSERT_EQ(aclmdlRICaptureGetInfo(stream, &status, &model), 0);
+    EXPECT_EQ(force ? aclrtDestroyStreamForce(stream) : aclrtDestroyStream(stream), 0)
+        << TakeMessage();
+    ExpectFree();
+    ExpectRefused({"aclmdlRIDestroy", [&] { return aclmdlRIDestroy(model); },
+                   ACL_ERROR_RT_INVALID_HANDLE, "modelRI value is a handle that was destroyed"});
+  }
+  const aclrtStream joined = NewStream();
+  Begin();
+  ASSERT_EQ(aclrtRecordEvent(event_, stream_), 0);
+  ASSERT_EQ(aclrtStreamWaitEvent(joined, event_), 0);
+  EXPECT_EQ(aclrtDestroyStream(joined), 0) << TakeMessage();
+  ExpectInvalid();
+}
+
+TEST_F(CaptureTest, EndsWithItsContext) {
+  aclrtContext first = nullptr, context = nullptr;
+  ASSERT_EQ(aclrtGetCurrentContext(&first), 0);
+  ASSERT_EQ(aclrtCreateContext(&context, 0), 0);
+  const aclrtStream stream = NewStream();
+  ASSERT_EQ(aclmdlRICaptureBegin(stream, kGlobal), 0);
+  ASSERT_EQ(Fill(stream), 0);
+  ASSERT_EQ(aclrtDestroyContext(context), 0) << TakeMessage();
+  ASSERT_EQ(aclrtSetCurrentContext(first), 0);
+  ExpectFree();
+  EXPECT_EQ(UnsafeCall(device_, kGlobal), 0) << "no capture is left to forbid it";
+}
+
+}  // namespace
+}  // namespace openaclnn
