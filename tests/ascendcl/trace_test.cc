@@ -181,6 +181,31 @@ TEST_F(TraceTest, TimesAreNested) {
 }
 
 // A task that waits begins when its turn comes, not when it goes on.
+TEST_F(TraceTest, TasksOfGraphsAreThereForEachExecution) {
+  Start();
+  aclrtStream stream = NewStream();
+  {
+    DeviceArray<uint8_t> from(64), to(64);
+    aclmdlRI model = nullptr;
+    EXPECT_EQ(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL), 0);
+    EXPECT_EQ(aclrtMemcpyAsync(to.data(), 64, from.data(), 32, ACL_MEMCPY_DEVICE_TO_DEVICE, stream),
+              0);
+    EXPECT_EQ(aclmdlRICaptureEnd(stream, &model), 0);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(aclmdlRIExecuteAsync(model, stream), 0);
+    EXPECT_EQ(aclrtSynchronizeStream(stream), 0);
+    EXPECT_EQ(aclmdlRIDestroy(model), 0);
+  }
+  EXPECT_EQ(aclrtDestroyStream(stream), 0);
+  Stop();
+  const Trace trace(file_);
+  EXPECT_EQ(trace.Named("call", "aclmdlRIExecuteAsync").size(), 3U);
+  size_t copies = 0;
+  for (const Event& copy : trace.Named("task", "copy")) {
+    copies += copy.arguments.at("kind") == "device to device" && copy.arguments.at("bytes") == 32;
+  }
+  EXPECT_EQ(copies, 3U);
+}
+
 TEST_F(TraceTest, WaitsAreShown) {
   Start();
   aclrtStream stream = NewStream();
