@@ -3,9 +3,11 @@
 #include "ascendcl/capture.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <list>
 #include <map>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -54,8 +56,10 @@ struct Captures {
   std::list<Made> graphs;
 };
 
+/// In place: a context that goes away asks for them, and needs no memory.
 Captures& All() {
-  static auto* captures = new Captures;
+  alignas(Captures) static std::byte place[sizeof(Captures)];
+  static auto* captures = new (place) Captures;
   return *captures;
 }
 
