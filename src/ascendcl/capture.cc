@@ -95,6 +95,11 @@ Status RefuseDefault(Captures& all, const Stream& stream) {
                 "context is captured");
 }
 
+Status RefuseClosed() {
+  return Status(ACL_ERROR_RT_PARAM_INVALID,
+                "stream value is one that is being destroyed, expected it to outlive its capture");
+}
+
 /// The capture for a launch; null: *status says why there is none.
 Capture* FindOpen(Captures& all, const Stream& stream, Status* status) {
   Capture* capture = FindOf(all, stream);
@@ -169,6 +174,7 @@ Status BeginCapture(const std::shared_ptr<Stream>& stream,
                       "stream capture has begun before, expected its end first");
   }
   if (stream == default_stream) return RefuseDefault(all, *stream);
+  if (stream->closed()) return RefuseClosed();
   std::list<Capture> begun(1);
   std::list<Made> made = {{nullptr, stream->context()}};
   Capture& capture = begun.front();
@@ -392,6 +398,7 @@ Status AwaitInCapture(Event& event, const std::shared_ptr<Stream>& stream) {
   }
   if (capture == nullptr) return RefuseEnded("event");
   if (!capture->valid) return Invalidated();
+  if (stream->closed()) return RefuseClosed();
   if (stream->context() != capture->graph->context()) {
     return Invalidate(*capture, ACL_ERROR_RT_STREAM_CONTEXT,
                       "stream context is not that of the event's capture, expected one context");

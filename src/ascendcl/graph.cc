@@ -36,18 +36,35 @@ void Graph::Tell(const Stream& stream) const noexcept {
   }
 }
 
+// Behind all of them, not only the last: where a stream's tasks are dropped, what they waited for
+// may still run.
+std::shared_ptr<Event> Graph::Follow(const std::shared_ptr<Stream>& stream) {
+  std::shared_ptr<Event> own;
+  for (const Run& run : runs_) {
+    if (run.stream.lock() == stream) {
+      own = run.done;
+    } else {
+      run.done->Await(run.done, stream);
+    }
+  }
+  std::erase_if(runs_, [&](const Run& run) { return run.done != own && run.done->Look().reached; });
+  if (own == nullptr) {
+    own = std::make_shared<Event>(ACL_EVENT_SYNC, false);
+    runs_.push_back({stream, own});
+  }
+  return own;
+}
+
 uint64_t Graph::Execute(const std::shared_ptr<Graph>& self, const std::shared_ptr<Stream>& stream) {
   std::lock_guard lock(mutex_);
   std::vector<std::unique_ptr<Task>> tasks;
   tasks.reserve(nodes_.size() + 1);
   for (const Node& node : nodes_) tasks.push_back(std::make_unique<ReplayTask>(self, node));
-  if (last_stream_.lock() != stream) done_->Await(done_, stream);
+  const std::shared_ptr<Event> done = Follow(stream);
   const bool watching = WatchingRaces();
   if (watching) Tell(*stream);
   try {
-    const uint64_t number = done_->RecordBehind(std::move(tasks), done_, stream);
-    last_stream_ = stream;
-    return number;
+    return done->RecordBehind(std::move(tasks), done, stream);
   } catch (...) {
     if (watching) ForgetAllTouches();  // what would have been touched is not known any more
     throw;

@@ -51,14 +51,21 @@ class Graph {
  private:
   class ReplayTask;
 
+  /// The last execution on a stream.
+  struct Run {
+    std::weak_ptr<Stream> stream;
+    std::shared_ptr<Event> done;  // recorded behind it
+  };
+
   void Tell(const Stream& stream) const noexcept;
+  /// Lets the stream wait for the executions on others; what to record behind this one.
+  std::shared_ptr<Event> Follow(const std::shared_ptr<Stream>& stream);
 
   const void* const context_;
   std::atomic<bool> sealed_{false};
   std::vector<Node> nodes_;  // not changed once it is sealed
   std::mutex mutex_;         // guards what follows
-  const std::shared_ptr<Event> done_ = std::make_shared<Event>(ACL_EVENT_SYNC, false);
-  std::weak_ptr<Stream> last_stream_;  // of the last execution
+  std::vector<Run> runs_;    // those that may still be under way
 };
 
 }  // namespace openaclnn

@@ -130,7 +130,8 @@ Status Enqueue(Stream& stream, const OpenaclnnTask& task, uint64_t* number) {
 
 // A host function does not wait for what comes after it. The task is taken over whatever happens.
 void AwaitLaunch(Stream& stream, uint64_t number) {
-  if (stream.launch_blocking()) (void)Guard([&] { return Await(stream, number); });
+  const bool captured = number == 0;  // by a graph: there is nothing to wait for
+  if (stream.launch_blocking() && !captured) (void)Guard([&] { return Await(stream, number); });
 }
 
 int Submit(void* handle, const OpenaclnnTask* task, OpenaclnnMessage* message) {
@@ -217,7 +218,7 @@ constexpr OpenaclnnRuntime kRuntime = {
     .stream_number =
         [](void* held) {
           const Stream& stream = StreamOf(held);
-          return stream.closed() ? uint64_t{0} : stream.number();
+          return stream.closed() || stream.captured() ? uint64_t{0} : stream.number();
         },
     .submit_held = SubmitHeld,
     .await_launch = [](void* held, uint64_t number) { AwaitLaunch(StreamOf(held), number); },

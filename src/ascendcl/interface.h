@@ -131,7 +131,7 @@ typedef struct OpenaclnnRuntime {
   /// memory, not its work, until it is let go.
   void* (*hold)(void* stream, OpenaclnnMessage* message);
   void (*let_go)(void* held);
-  /// That no other stream of the process has or had; 0 once it is destroyed.
+  /// That no other stream of the process has or had; 0 once it is destroyed, or while captured.
   uint64_t (*stream_number)(void* held);
   /// The same as submit, whatever the calling thread's context is by now, but that it waits for
   /// nothing: tasks of several streams may wait for each other. Gives the task a number.

@@ -46,7 +46,7 @@ Status DestroyStream(aclrtStream stream, bool force) {
     object->EndSubscription();  // a callback that was not taken may never be
   }
   object->Close();
-  if (object->captured()) LeaveCapture(*object);
+  LeaveCapture(*object);  // whatever was seen: a capture may have begun meanwhile
   object->EndSubscription();
   object->LogError();  // nobody can ask for it any more
   return context->RemoveStream(stream);

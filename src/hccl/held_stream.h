@@ -29,7 +29,7 @@ class HeldStream {
   HeldStream(const HeldStream&) = delete;
   ~HeldStream() { Runtime().let_go(held_); }
 
-  /// 0 once the stream is destroyed.
+  /// 0 once the stream is destroyed, or while it is captured.
   uint64_t number() const { return Runtime().stream_number(held_); }
   void Wake() const { Runtime().wake(held_); }
 

@@ -126,9 +126,10 @@ Status Messages::Enqueue(const char* api, std::vector<Messages> calls,
   for (Messages& messages : all) {
     const uint64_t stream = messages.stream_->number();
     if (stream == 0) {
-      return Status(HCCL_E_PARA,
-                    "stream value is one that was destroyed, expected it to live until the group "
-                    "has ended");
+      return Status(
+          HCCL_E_PARA,
+          "stream value is one that was destroyed or is captured, expected one that lives "
+          "until the group has ended, outside of captures");
     }
     auto batch = std::ranges::find_if(
         *batches, [&](const Batch& other) { return other.stream->number() == stream; });

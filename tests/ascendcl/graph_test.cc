@@ -140,6 +140,27 @@ TEST_F(GraphTest, ExecutionsComeOneAfterAnother) {
   EXPECT_EQ(aclrtDestroyStream(second), 0);
 }
 
+TEST_F(GraphTest, WhatIsDroppedLetsNobodyPass) {
+  const aclrtStream first = NewStream(), dropped = NewStream(), third = NewStream();
+  DeviceArray<float> x(kCount), one(kCount, 1);
+  Begin(first);
+  Add(x, one, x, first);
+  const aclmdlRI model = End(first);
+  Gate gate(first);
+  Run(model, first);
+  Run(model, dropped);
+  EXPECT_EQ(aclrtDestroyStreamForce(dropped), 0) << TakeMessage();
+  Run(model, third);
+  EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(third, 100), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT)
+      << "the first stands at the gate";
+  gate.Open();
+  ASSERT_EQ(aclrtSynchronizeStream(third), 0) << TakeMessage();
+  EXPECT_EQ(x.Read(), Floats(kCount, 2));
+  EXPECT_EQ(aclmdlRIDestroy(model), 0);
+  EXPECT_EQ(aclrtDestroyStream(first), 0);
+  EXPECT_EQ(aclrtDestroyStream(third), 0);
+}
+
 TEST_F(GraphTest, ManyThreadsRunOne) {
   constexpr int kThreads = 4, kTimes = 50;
   const aclrtStream stream = NewStream();
@@ -304,6 +325,32 @@ TEST_F(GraphTest, RunsOnTheDefaultStreamAndWaits) {
   }
   ASSERT_EQ(aclrtSynchronizeStream(nullptr), 0);
   EXPECT_EQ(aclmdlRIDestroy(model), 0);
+  EXPECT_EQ(aclrtDestroyStream(stream), 0);
+}
+
+TEST_F(GraphTest, AHostFunctionCannotRunItAndWait) {
+  const aclrtStream stream = NewStream();
+  DeviceArray<float> x(kCount), one(kCount, 1);
+  struct Called {
+    aclrtContext context;
+    aclmdlRI model;
+    int code;
+  } called = {};
+  ASSERT_EQ(aclrtGetCurrentContext(&called.context), 0);
+  Begin(stream);
+  Add(x, one, x, stream);
+  called.model = End(stream);
+  const auto call = [](void* data) {
+    auto* const of = static_cast<Called*>(data);
+    aclrtSetCurrentContext(of->context);
+    of->code = aclmdlRIExecute(of->model, -1);
+  };
+  ASSERT_EQ(aclrtLaunchHostFunc(nullptr, call, &called), 0) << TakeMessage();
+  ASSERT_EQ(aclrtSynchronizeStream(nullptr), 0) << TakeMessage();
+  EXPECT_EQ(called.code, 207006);
+  ASSERT_EQ(aclrtSynchronizeStream(nullptr), 0) << TakeMessage();
+  EXPECT_EQ(x.Read(), Floats(kCount, 0)) << "what is refused is not launched";
+  EXPECT_EQ(aclmdlRIDestroy(called.model), 0);
   EXPECT_EQ(aclrtDestroyStream(stream), 0);
 }
 
