@@ -17,9 +17,6 @@ namespace {
 // Pieces of work. 8: 1.00 to 1.23, 32: 0.93 to 1.10, 64: 0.86 to 1.12; fewer would leave threads
 // idle.
 constexpr int64_t kWantedItems = 16;
-// But no more for each thread: pieces that share rows pack A anew. Speed of products of 50 MFLOP
-// and of their gradients with one thread of a Zen 3 against 16: 0.95 to 1.07; 4: 1.00 to 1.15.
-constexpr int64_t kItemsOfThread = 8;
 // Threads that can take part. 4, 8, 16: 0.98 to 1.04.
 constexpr int64_t kMaxBodies = 32;
 // Of B that are packed before they are multiplied. 1 Mi: 0.93 to 1.00, 4 Mi: 0.84 to 1.05, 16 Mi:
@@ -96,7 +93,9 @@ void CutItems(Gemm* gemm, int64_t least_groups) {
   const bool whole = gemm->packing == GemmPacking::kBatch;
   gemm->rounds = OwnB(*gemm) && gemm->packing == GemmPacking::kShared ? gemm->batches.count : 1;
   const int64_t threads = std::min<int64_t>(Meta()->runtime->threads(), kMaxBodies);
-  const int64_t wanted = std::min(kWantedItems, kItemsOfThread * threads);
+  // One thread has nothing to balance, and pieces that share rows pack A anew: gradients of
+  // products of 50 MFLOP on a Zen 3 1.07 to 1.15.
+  const int64_t wanted = threads == 1 ? 1 : kWantedItems;
   const int64_t groups =
       std::max(DivideUp(wanted, RoundBatches(*gemm) * gemm->blocks), least_groups);
   gemm->column_groups = whole ? 1 : std::min(groups, gemm->pass_panels);
