@@ -21,7 +21,8 @@ struct PhiloxKernels {
   /// out = low + span * u; u in [0, 1) has the first `digits` of the inverted bits.
   void (*uniform)(const RandomKey& key, uint64_t begin, int64_t n, int digits, double low,
                   double span, double* out);
-  /// out = mean + deviation * a normal number, by Box and Muller from all 128 bits.
+  /// out = mean + deviation * a normal number, by Box and Muller from all 128 bits of a place that
+  /// is half its own: the cosine of even ones, the sine of odd ones.
   void (*normal)(const RandomKey& key, uint64_t begin, int64_t n, double mean, double deviation,
                  double* out);
   /// A bit for each place, the lowest first, in (n + 7) / 8 bytes: whether the u of 53 digits is at

@@ -84,12 +84,24 @@ void Uniform(const RandomKey& key, uint64_t begin, int64_t n, int digits, double
 /// In (0, 1].
 F64s Open(U64s bits) { return (ToDoubles(bits >> 11) + 1.0) * 0x1p-53; }
 
+/// Two numbers of each place, by Box and Muller.
 void Normal(const RandomKey& key, uint64_t begin, int64_t n, double mean, double deviation,
             double* out) {
-  ForPlaces(key, begin, n, out, [=](U64s first, U64s second) {
-    const F64s radius = SquareRoot(-2.0 * LogOf(Open(first)));
-    return mean + deviation * (radius * CosineOfTurns(Open(second)));
-  });
+  double values[2 * kPlaces];
+  for (int64_t i = -static_cast<int64_t>(begin % 2); i < n; i += 2 * kPlaces) {
+    const Words words = WordsAt(key, (begin + static_cast<uint64_t>(i)) / 2);
+    const bool whole = i >= 0 && i + 2 * kPlaces <= n;
+    double* const to = whole ? out + i : values;
+    for (int g = 0; g < kGroups; ++g) {
+      const F64s radius = SquareRoot(-2.0 * LogOf(Open(words.first[g])));
+      const CosineAndSine turns = OfTurns(Open(words.second[g]));
+      StoreInTurn(mean + deviation * (radius * turns.cosine),
+                  mean + deviation * (radius * turns.sine), to + 2 * g * kWideLanes);
+    }
+    if (whole) continue;
+    const int64_t from = i < 0 ? 1 : 0, end = n - i < 2 * kPlaces ? n - i : 2 * kPlaces;
+    std::memcpy(out + i + from, values + from, static_cast<size_t>(end - from) * sizeof(double));
+  }
 }
 
 void AtLeast(const RandomKey& key, uint64_t begin, int64_t n, double probability, uint8_t* out) {

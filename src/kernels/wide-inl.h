@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
+#include <utility>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -87,11 +89,15 @@ inline F64s LogOf(F64s x) {
   return k * kLn2High + (twice + (twice * (z * series) + k * kLn2Low));
 }
 
-/// The cosine of x turns, x in [0, 1], within 2 units in the last place.
+struct CosineAndSine {
+  F64s cosine, sine;
+};
+
+/// Those of x turns, x in [0, 1], within 2 units in the last place.
 ///
-/// x is q quarters and at most an eighth of a turn, which is exact; that is a sine or a cosine,
-/// each by its series to the 17th or 16th power (the rest is below 2^-58).
-inline F64s CosineOfTurns(F64s x) {
+/// x is q quarters and at most an eighth of a turn, which is exact; the sine and the cosine of that
+/// by their series to the 17th and 16th power (the rest is below 2^-58).
+inline CosineAndSine OfTurns(F64s x) {
   constexpr double kRoundToWhole = 0x1.8p52;  // adding it leaves no fraction
   constexpr double kTurn = 0x1.921fb54442d18p+2;
   constexpr double kSine[] = {
@@ -102,13 +108,29 @@ inline F64s CosineOfTurns(F64s x) {
       1.0 / 40320,          -1.0 / 720,         1.0 / 24,        -1.0 / 2};
   const F64s quarter = (x * 4.0 + kRoundToWhole) - kRoundToWhole;
   const F64s angle = (x - quarter * 0.25) * kTurn, z = angle * angle;
-  const I64s odd = (quarter == 1.0) | (quarter == 3.0);
-  F64s series = odd ? AllOf(kSine[0]) : AllOf(kCosine[0]);
+  F64s of_sine = AllOf(kSine[0]), of_cosine = AllOf(kCosine[0]);
 #pragma GCC unroll 8
-  for (int i = 1; i < 8; ++i) series = series * z + (odd ? AllOf(kSine[i]) : AllOf(kCosine[i]));
-  const F64s first = odd ? angle : AllOf(1.0);
-  const F64s value = first + first * (z * series);
-  return ((quarter == 1.0) | (quarter == 2.0)) ? -value : value;
+  for (int i = 1; i < 8; ++i) {
+    of_sine = of_sine * z + kSine[i];
+    of_cosine = of_cosine * z + kCosine[i];
+  }
+  const F64s sine = angle + angle * (z * of_sine), cosine = 1.0 + z * of_cosine;
+  const I64s first = quarter == 1.0, second = quarter == 2.0, third = quarter == 3.0;
+  const F64s along = (first | third) ? sine : cosine, across = (first | third) ? cosine : sine;
+  return {(first | second) ? -along : along, (second | third) ? -across : across};
+}
+
+/// Lanes of both in turn, from lane kFrom on.
+template <int kFrom, int... kAt>
+F64s InTurn(F64s even, F64s odd, std::integer_sequence<int, kAt...>) {
+  return __builtin_shufflevector(even, odd, (kFrom + kAt / 2 + kAt % 2 * kWideLanes)...);
+}
+
+/// Stores the lanes of both in turn.
+inline void StoreInTurn(F64s even, F64s odd, double* to) {
+  constexpr auto kAll = std::make_integer_sequence<int, kWideLanes>();
+  const F64s both[] = {InTurn<0>(even, odd, kAll), InTurn<kWideLanes / 2>(even, odd, kAll)};
+  std::memcpy(to, both, sizeof both);
 }
 
 }  // namespace OPENACLNN_TARGET

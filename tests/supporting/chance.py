@@ -45,11 +45,12 @@ def _open(words, pair: int) -> np.ndarray:
 
 
 def philox_normal(shape, seed: int, offset: int) -> Bounded:
-    """Of mean 0 and deviation 1."""
-    words = philox(math.prod(shape), seed, offset)
-    radius = np.sqrt(-2 * np.log(_open(words, 0)))
-    value = (radius * np.cos(2 * np.pi * _open(words, 1))).reshape(shape)
-    return Bounded(value, DOUBLE, np.full(shape, 32 * 2.0**-52))
+    """Of mean 0 and deviation 1, two for each place: a cosine and a sine."""
+    count = math.prod(shape)
+    words = philox((count + 1) // 2, seed, offset)
+    radius, angle = np.sqrt(-2 * np.log(_open(words, 0))), 2 * np.pi * _open(words, 1)
+    value = (radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)).reshape(-1)
+    return Bounded(value[:count].reshape(shape), DOUBLE, np.full(shape, 32 * 2.0**-52))
 
 
 _STEPS = {"float64": 2.0**53, "float32": 2.0**24, "float16": 2.0**11, "bfloat16": 2.0**8}
