@@ -203,10 +203,11 @@ void WatchedOutput::Fill(uint64_t pattern) noexcept try {
     }
   }
 } catch (const std::bad_alloc&) {
-  runs_.clear();
+  // Nothing is kept: the next run may find memory.
 }
 
 void WatchedOutput::Restore() const noexcept {
+  if (!filled()) return;
   const std::byte* before = before_.data();
   for (const ByteRange& run : runs_) {
     std::memcpy(At(run.begin), before, run.end - run.begin);
@@ -224,7 +225,7 @@ bool WatchedOutput::IsProof(const char* api, const ShortRow& row) const noexcept
 
 template <class Unit>
 void WatchedOutput::Report(const char* api) const noexcept {
-  if (runs_.empty()) return;
+  if (!filled()) return;
   std::array<Unit, kPatternBytes / sizeof(Unit)> expected;
   std::memcpy(expected.data(), &pattern_, kPatternBytes);
   Remains<Unit> remains(is_float_);
@@ -303,9 +304,10 @@ void OutputWatch::Begin() noexcept {
   for (WatchedOutput& output : outputs_) output.Fill(pattern);
 }
 
-void OutputWatch::End(const char* api, int code) const noexcept {
-  for (const WatchedOutput& output : outputs_) {
+void OutputWatch::End(const char* api, int code) noexcept {
+  for (WatchedOutput& output : outputs_) {
     code == 0 ? output.Report(api) : output.Restore();
+    output.Forget();
   }
 }
 

@@ -25,17 +25,20 @@ class WatchedOutput {
   /// Watches the ends alone, `most` bytes together, if it has more.
   void Limit(uint64_t most);
 
-  /// Keeps what is there and writes the pattern over it. Without memory nothing is watched.
+  /// Keeps what is there and writes the pattern over it. Without memory this run is not watched.
   void Fill(uint64_t pattern) noexcept;
   /// What was there comes back.
   void Restore() const noexcept;
   /// The same for elements that still hold the pattern, and a report of them.
   void Report(const char* api) const noexcept;
+  /// Gives back what Fill has kept: the task may be a graph's, which stays.
+  void Forget() noexcept { before_ = std::vector<std::byte>(); }  // with its capacity
 
  private:
   template <class Unit>
   void Report(const char* api) const noexcept;
   bool IsProof(const char* api, const ShortRow& row) const noexcept;
+  bool filled() const { return !before_.empty(); }
 
   const char* name_;
   bool is_float_;
@@ -43,8 +46,8 @@ class WatchedOutput {
   uint64_t elements_;
   uint64_t to_device_;  // from an address of the host to the one that clients know
   uint64_t pattern_ = 0;
-  std::vector<ByteRange> runs_;  // whole elements
-  std::vector<std::byte> before_;
+  std::vector<ByteRange> runs_;    // whole elements
+  std::vector<std::byte> before_;  // of the run that is under way
 };
 
 /// The outputs of a call that its task is to write as a whole and without looking at them.
@@ -57,7 +60,7 @@ class OutputWatch {
 
   /// Before the task and after it; `code` is what it returned.
   void Begin() noexcept;
-  void End(const char* api, int code) const noexcept;
+  void End(const char* api, int code) noexcept;
 
  private:
   void Limit();

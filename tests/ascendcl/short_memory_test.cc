@@ -2,12 +2,16 @@
 // Calls that run out of memory half-way: an error code, and everything as it was before.
 #include "tests/support/short_memory.h"
 
+#include <cstring>
+#include <optional>
+#include <string>
 #include <thread>
 
 #include "aclnnop/aclnn_abs.h"
 #include "ascendcl/interface.h"
 #include "nnopbase/interface.h"
 #include "tests/ascendcl/fixture.h"
+#include "tests/ascendcl/own_operator.h"
 #include "tests/ascendcl/shortage.h"
 
 namespace openaclnn {
@@ -151,6 +155,52 @@ TEST_F(ShortMemoryTest, Graphs) {
   }
   EXPECT_EQ(aclmdlRIDestroy(model), 0);
   EXPECT_EQ(released, kTasks);
+  EXPECT_EQ(aclrtDestroyStream(stream), 0);
+}
+
+/// What outputs held is kept while their task runs.
+class WatchedGraphTest : public ShortMemoryTest {
+ protected:
+  /// Runs the model once, with memory for a copy of kBytes or without; what was reported.
+  static std::string Run(aclmdlRI model, bool has_memory) {
+    constexpr Shortage kNoCopies = {.fails = Shortage::Fails::kFromThenOn,
+                                    .threads = Shortage::Threads::kAll,
+                                    .least_bytes = kBytes};
+    testing::internal::CaptureStderr();
+    {
+      std::optional<ShortMemory> shortage;
+      if (!has_memory) shortage.emplace(kNoCopies);
+      EXPECT_EQ(aclmdlRIExecute(model, -1), 0) << TakeMessage();
+    }
+    return testing::internal::GetCapturedStderr();
+  }
+
+  static constexpr size_t kBytes = size_t{1} << 20;
+
+ private:
+  const Variable check_{"OPENACLNN_CHECK", "full"};
+};
+
+TEST_F(WatchedGraphTest, KeepsNothingOfOutputsFromRunToRun) {
+  const DeviceArray<float> out(kBytes / sizeof(float));
+  aclrtStream stream = NewStream();
+  int runs = 0;
+  OwnOperator own([&runs](void* const* data, void*) {
+    std::memset(data[0], 1, ++runs == 3 ? kBytes / 2 : kBytes);
+    return 0;
+  });
+  own.Add("out", OPENACLNN_OUTPUT, {ACL_FLOAT, {kBytes / sizeof(float)}, {1}}, out.data());
+  aclmdlRI model = nullptr;
+  ASSERT_EQ(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL), 0);
+  ASSERT_EQ(own.Launch(stream), 0);
+  ASSERT_EQ(aclmdlRICaptureEnd(stream, &model), 0) << TakeMessage();
+  EXPECT_EQ(Run(model, true), "");
+  EXPECT_EQ(Run(model, false), "");
+  EXPECT_GT(ShortMemory::failures(), 0) << "what the first run had for it was given back";
+  EXPECT_NE(Run(model, true).find("aclnnOwn has not written all of out\n"), std::string::npos)
+      << "a run without memory is not watched, the one after it is";
+  EXPECT_EQ(runs, 3);
+  EXPECT_EQ(aclmdlRIDestroy(model), 0);
   EXPECT_EQ(aclrtDestroyStream(stream), 0);
 }
 
