@@ -1,90 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Captures: what they forbid, how they fail and end.
+// Captures: what they forbid, and how they fail.
 #include <thread>
 
 #include "ascendcl/interface.h"
-#include "tests/ascendcl/fixture.h"
+#include "tests/ascendcl/capturing.h"
 
 namespace openaclnn {
 namespace {
-
-constexpr auto kGlobal = ACL_MODEL_RI_CAPTURE_MODE_GLOBAL;
-constexpr auto kThreadLocal = ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL;
-constexpr auto kRelaxed = ACL_MODEL_RI_CAPTURE_MODE_RELAXED;
-
-class CaptureTest : public RuntimeTest {
- protected:
-  void SetUp() override {
-    RuntimeTest::SetUp();
-    stream_ = NewStream();
-    side_ = NewStream();
-    event_ = NewEvent(ACL_EVENT_SYNC);
-    ASSERT_EQ(aclrtMalloc(&device_, kBytes, ACL_MEM_MALLOC_HUGE_FIRST), 0);
-  }
-  void TearDown() override {
-    EXPECT_EQ(aclrtFree(device_), 0);
-    EXPECT_EQ(aclrtDestroyEvent(event_), 0);
-    EXPECT_EQ(aclrtDestroyStream(side_), 0);
-    EXPECT_EQ(aclrtDestroyStream(stream_), 0);
-    RuntimeTest::TearDown();
-  }
-
-  static constexpr size_t kBytes = 64;
-
-  void Begin(aclmdlRICaptureMode mode = kGlobal) const {
-    ASSERT_EQ(aclmdlRICaptureBegin(stream_, mode), 0) << TakeMessage();
-  }
-  int Fill(aclrtStream stream, int value = 1) const {
-    return aclrtMemsetAsync(device_, kBytes, value, kBytes, stream);
-  }
-  static aclmdlRICaptureStatus StatusOf(aclrtStream stream) {
-    aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
-    aclmdlRI model = nullptr;
-    EXPECT_EQ(aclmdlRICaptureGetInfo(stream, &status, &model), 0) << TakeMessage();
-    EXPECT_EQ(model != nullptr, status != ACL_MODEL_RI_CAPTURE_STATUS_NONE);
-    return status;
-  }
-  /// The capture ends well.
-  void ExpectValid() const {
-    EXPECT_EQ(StatusOf(stream_), ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE);
-    aclmdlRI model = nullptr;
-    EXPECT_EQ(aclmdlRICaptureEnd(stream_, &model), 0) << TakeMessage();
-    EXPECT_EQ(aclmdlRIDestroy(model), 0) << TakeMessage();
-    ExpectFree();
-  }
-  /// The capture has been made invalid: launches say so, and its end.
-  void ExpectInvalid() const {
-    EXPECT_EQ(StatusOf(stream_), ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED);
-    const int invalidated = ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED;
-    ExpectRefused({"aclrtMemsetAsync", [this] { return Fill(stream_); }, invalidated,
-                   "stream capture is invalid since a call before"});
-    ExpectEnd(invalidated, "stream capture is invalid since a call before");
-    ExpectFree();
-  }
-  void ExpectEnd(int code, const char* says) const {
-    aclmdlRI model = nullptr;
-    ExpectRefused(
-        {"aclmdlRICaptureEnd", [&] { return aclmdlRICaptureEnd(stream_, &model); }, code, says});
-    EXPECT_EQ(model, nullptr);
-  }
-  /// No stream is captured: all do what they are asked.
-  void ExpectFree() const {
-    for (const aclrtStream stream : {stream_, side_, aclrtStream{nullptr}}) {
-      EXPECT_EQ(StatusOf(stream), ACL_MODEL_RI_CAPTURE_STATUS_NONE);
-      EXPECT_EQ(Fill(stream, 9), 0) << TakeMessage();
-      EXPECT_EQ(aclrtSynchronizeStream(stream), 0) << TakeMessage();
-    }
-    EXPECT_EQ(aclrtSynchronizeDevice(), 0) << TakeMessage();
-  }
-  void Join() const {
-    ASSERT_EQ(aclrtRecordEvent(event_, stream_), 0) << TakeMessage();
-    ASSERT_EQ(aclrtStreamWaitEvent(side_, event_), 0) << TakeMessage();
-  }
-
-  aclrtStream stream_ = nullptr, side_ = nullptr;
-  aclrtEvent event_ = nullptr;
-  void* device_ = nullptr;
-};
 
 void Nothing(void*) {}
 
@@ -196,17 +118,6 @@ TEST_F(CaptureTest, ForbidsTheDefaultStream) {
   EXPECT_EQ(aclrtDestroyContext(other), 0);
 }
 
-/// The code of a call that modes may forbid, of a thread in the mode.
-int UnsafeCall(void* device, aclmdlRICaptureMode mode) {
-  EXPECT_EQ(aclmdlRICaptureThreadExchangeMode(&mode), 0);
-  unsigned char byte = 1;
-  const int code = aclrtMemcpy(device, 1, &byte, 1, ACL_MEMCPY_HOST_TO_DEVICE);
-  EXPECT_EQ(aclrtMemcpy2d(device, 1, &byte, 1, 1, 1, ACL_MEMCPY_HOST_TO_DEVICE), code);
-  EXPECT_EQ(aclrtMemset(device, 1, 0, 1), code);
-  EXPECT_EQ(aclmdlRICaptureThreadExchangeMode(&mode), 0);
-  return code;
-}
-
 TEST_F(CaptureTest, ModesForbidWhatIsNotSafe) {
   constexpr int kRefused = ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT;
   struct Case {
@@ -254,56 +165,6 @@ TEST_F(CaptureTest, ExchangesTheModeOfAThread) {
   }).join();
   ASSERT_EQ(aclmdlRICaptureThreadExchangeMode(&mode), 0);
   EXPECT_EQ(mode, kRelaxed);
-}
-
-TEST_F(CaptureTest, EndsWhereItBegan) {
-  aclmdlRI model = nullptr;
-  const auto end = [&](aclrtStream stream) {
-    return [&, stream] { return aclmdlRICaptureEnd(stream, &model); };
-  };
-  ExpectRefused({"aclmdlRICaptureEnd", end(stream_), ACL_ERROR_RT_STREAM_NOT_CAPTURED,
-                 "stream capture is none"});
-  Begin();
-  Join();
-  ExpectRefused({"aclmdlRICaptureEnd", end(side_), ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED,
-                 "stream value is one that joined"});
-  std::thread([&] {
-    ASSERT_EQ(aclrtSetDevice(0), 0);
-    ExpectRefused({"aclmdlRICaptureEnd", end(stream_), ACL_ERROR_RT_STREAM_CAPTURE_WRONG_THREAD,
-                   "calling thread is another"});
-    EXPECT_EQ(aclrtResetDevice(0), 0);
-  }).join();
-  ExpectValid();  // a refused end ends nothing
-  Begin(kRelaxed);
-  std::thread([&] {
-    ASSERT_EQ(aclrtSetDevice(0), 0);
-    EXPECT_EQ(aclmdlRICaptureEnd(stream_, &model), 0) << TakeMessage();
-    EXPECT_EQ(aclrtResetDevice(0), 0);
-  }).join();
-  EXPECT_EQ(aclmdlRIDestroy(model), 0);
-}
-
-TEST_F(CaptureTest, StreamsThatJoinComeBack) {
-  const char* says = "stream capture has tasks of another stream";
-  Begin();
-  Join();
-  EXPECT_EQ(StatusOf(side_), ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE);
-  ASSERT_EQ(Fill(side_), 0) << TakeMessage();
-  ExpectEnd(ACL_ERROR_RT_STREAM_UNJOINED, says);
-  ExpectFree();
-  // A task behind the last event that comes back is one too many.
-  Begin();
-  Join();
-  ASSERT_EQ(Fill(side_), 0);
-  ASSERT_EQ(aclrtRecordEvent(event_, side_), 0);
-  ASSERT_EQ(aclrtStreamWaitEvent(stream_, event_), 0);
-  ASSERT_EQ(Fill(side_), 0);
-  ExpectEnd(ACL_ERROR_RT_STREAM_UNJOINED, says);
-  ExpectFree();
-  // One that launches nothing has nothing to bring back.
-  Begin();
-  Join();
-  ExpectValid();
 }
 
 TEST_F(CaptureTest, RecordsOutsideAndInsideStayApart) {
@@ -420,43 +281,6 @@ TEST_F(CaptureTest, ArgumentsAreChecked) {
                  ACL_ERROR_RT_STREAM_CAPTURED, "stream use is to run a model running instance"});
   ExpectInvalid();
   EXPECT_EQ(aclmdlRIDestroy(model), 0);
-}
-
-TEST_F(CaptureTest, EndsWithItsStream) {
-  for (const bool force : {false, true}) {
-    const aclrtStream stream = NewStream();
-    ASSERT_EQ(aclmdlRICaptureBegin(stream, kGlobal), 0);
-    ASSERT_EQ(Fill(stream), 0);
-    ASSERT_EQ(aclrtRecordEvent(event_, stream), 0);
-    ASSERT_EQ(aclrtStreamWaitEvent(side_, event_), 0);
-    aclmdlRICaptureStatus status{};
-    aclmdlRI model = nullptr;
-    ASSERT_EQ(aclmdlRICaptureGetInfo(stream, &status, &model), 0);
-    EXPECT_EQ(force ? aclrtDestroyStreamForce(stream) : aclrtDestroyStream(stream), 0)
-        << TakeMessage();
-    ExpectFree();
-    ExpectRefused({"aclmdlRIDestroy", [&] { return aclmdlRIDestroy(model); },
-                   ACL_ERROR_RT_INVALID_HANDLE, "modelRI value is a handle that was destroyed"});
-  }
-  const aclrtStream joined = NewStream();
-  Begin();
-  ASSERT_EQ(aclrtRecordEvent(event_, stream_), 0);
-  ASSERT_EQ(aclrtStreamWaitEvent(joined, event_), 0);
-  EXPECT_EQ(aclrtDestroyStream(joined), 0) << TakeMessage();
-  ExpectInvalid();
-}
-
-TEST_F(CaptureTest, EndsWithItsContext) {
-  aclrtContext first = nullptr, context = nullptr;
-  ASSERT_EQ(aclrtGetCurrentContext(&first), 0);
-  ASSERT_EQ(aclrtCreateContext(&context, 0), 0);
-  const aclrtStream stream = NewStream();
-  ASSERT_EQ(aclmdlRICaptureBegin(stream, kGlobal), 0);
-  ASSERT_EQ(Fill(stream), 0);
-  ASSERT_EQ(aclrtDestroyContext(context), 0) << TakeMessage();
-  ASSERT_EQ(aclrtSetCurrentContext(first), 0);
-  ExpectFree();
-  EXPECT_EQ(UnsafeCall(device_, kGlobal), 0) << "no capture is left to forbid it";
 }
 
 }  // namespace
