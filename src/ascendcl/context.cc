@@ -74,6 +74,10 @@ Status Context::Create(uint32_t device_id, bool primary, void** handle) {
 Status Context::CreateStream(void** handle) {
   auto stream = std::make_shared<Stream>(handle_, device_id_, launch_blocking_);
   std::lock_guard lock(mutex_);
+  if (closing_) {
+    return Status(ACL_ERROR_RT_CONTEXT_NULL,
+                  "context of this thread is being destroyed, expected one that lives");
+  }
   MakeRoom(&streams_);
   void* inserted = InsertHandle(stream);
   if (inserted == nullptr) {
@@ -124,11 +128,15 @@ void Context::EndSubscriptions() {
 }
 
 void Context::Close() {
+  {
+    std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
   EndSubscriptions();  // of all before any wait: streams may wait for one another
   ForEachStream([](Stream& stream) {
     const HostWait wait(stream, stream.submitted());
-    stream.Wait(stream.submitted(), {});
-    if (stream.captured()) LeaveCapture(stream);
+    stream.Close();
+    LeaveCapture(stream);  // whatever was seen: a capture may have begun meanwhile
     stream.LogError();
   });
   DestroyGraphsOf(handle_);

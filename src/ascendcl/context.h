@@ -29,6 +29,7 @@ class Context {
   bool primary() const { return primary_; }
   const std::shared_ptr<Stream>& default_stream() const { return default_stream_; }
 
+  /// Refused once the context goes away.
   Status CreateStream(void** handle);
   Status RemoveStream(const void* handle);
 
@@ -38,8 +39,9 @@ class Context {
   /// The context goes away: callbacks that no thread has taken do not run.
   void EndSubscriptions();
 
-  /// Ends the subscriptions, waits for all streams and removes their handles. Needs no memory: what
-  /// has begun cannot fail.
+  /// Ends the subscriptions, waits for all streams, ends what is captured there and removes their
+  /// handles. What other threads launch or capture meanwhile is dropped or refused, as on a stream
+  /// that is destroyed. Needs no memory: what has begun cannot fail.
   void Close();
 
   SysParams& sys_params() { return sys_params_; }
@@ -59,6 +61,7 @@ class Context {
   std::shared_ptr<Stream> default_stream_;
   SysParams sys_params_{-1, -1, -1, -1};
   std::mutex mutex_;  // guards what follows
+  bool closing_ = false;
   std::vector<std::pair<void*, std::shared_ptr<Stream>>> streams_;
 };
 

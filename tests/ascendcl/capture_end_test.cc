@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Captures: where they end, and with what.
+#include <unistd.h>
+
 #include <thread>
 
 #include "tests/ascendcl/capturing.h"
@@ -91,6 +93,36 @@ TEST_F(CaptureTest, EndsWithItsContext) {
   ASSERT_EQ(aclrtDestroyContext(context), 0) << TakeMessage();
   ASSERT_EQ(aclrtSetCurrentContext(first), 0);
   ExpectFree();
+  EXPECT_EQ(UnsafeCall(device_, kGlobal), 0) << "no capture is left to forbid it";
+}
+
+// A stream that stands still holds the reset of its device, which has passed the others.
+TEST_F(CaptureTest, NoneBeginsWhileItsContextGoesAway) {
+  aclrtContext first = nullptr, context = nullptr;
+  ASSERT_EQ(aclrtGetCurrentContext(&first), 0);
+  ASSERT_EQ(aclrtSetDevice(1), 0);
+  ASSERT_EQ(aclrtGetCurrentContext(&context), 0);
+  const aclrtStream held = NewStream(), passed = NewStream();
+  Gate gate(held);
+  std::thread other([&] {
+    EXPECT_EQ(aclrtSetCurrentContext(context), 0);
+    const auto begin = [&] { return aclmdlRICaptureBegin(passed, kGlobal); };
+    aclmdlRI model = nullptr;
+    for (int i = 0; i < 1000 && begin() == 0; ++i) {
+      EXPECT_EQ(aclmdlRICaptureEnd(passed, &model), 0);
+      EXPECT_EQ(aclmdlRIDestroy(model), 0);
+      usleep(1000);
+    }
+    ExpectRefused({"aclmdlRICaptureBegin", begin, ACL_ERROR_RT_PARAM_INVALID,
+                   "stream value is one that is being destroyed"});
+    aclrtStream stream = nullptr;
+    ExpectRefused({"aclrtCreateStream", [&] { return aclrtCreateStream(&stream); },
+                   ACL_ERROR_RT_CONTEXT_NULL, "context of this thread is being destroyed"});
+    gate.Open();
+  });
+  EXPECT_EQ(aclrtResetDevice(1), 0) << TakeMessage();
+  other.join();
+  ASSERT_EQ(aclrtSetCurrentContext(first), 0);
   EXPECT_EQ(UnsafeCall(device_, kGlobal), 0) << "no capture is left to forbid it";
 }
 
