@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -43,17 +44,14 @@ struct Capture {
   bool restricts() const { return mode != ACL_MODEL_RI_CAPTURE_MODE_RELAXED; }
 };
 
-/// A graph that has a handle, and its context's.
-struct Made {
-  void* handle;
-  const void* context;
-};
+/// A graph that has a handle: its context's, and its own.
+using Made = std::pair<const void*, const void*>;
 
 struct Captures {
   std::mutex mutex;  // guards what follows
   uint64_t last_number = 0;
   std::list<Capture> open;
-  std::list<Made> graphs;
+  std::set<Made> graphs;
 };
 
 /// In place: a context that goes away asks for them, and needs no memory.
@@ -138,9 +136,10 @@ void Release(Captures& all, std::list<Capture>::iterator capture, std::list<Capt
   if (released.restricts()) g_restricting_captures.fetch_sub(1, std::memory_order_relaxed);
 }
 
-void ForgetGraph(Captures& all, const void* handle) {
-  all.graphs.remove_if([&](const Made& made) { return made.handle == handle; });
-  RuntimeHandles().Remove(Kind::kGraph, handle);
+/// Of a capture that has been released and leaves none.
+void ForgetGraph(Captures& all, const Capture& released) {
+  all.graphs.erase({released.graph->context(), released.handle});
+  RuntimeHandles().Remove(Kind::kGraph, released.handle);
 }
 
 /// Whether a stream has tasks that nothing of the origin comes after.
@@ -176,7 +175,7 @@ Status BeginCapture(const std::shared_ptr<Stream>& stream,
   if (stream == default_stream) return RefuseDefault(all, *stream);
   if (stream->closed()) return RefuseClosed();
   std::list<Capture> begun(1);
-  std::list<Made> made = {{nullptr, stream->context()}};
+  std::set<Made> made = {{stream->context(), nullptr}};
   Capture& capture = begun.front();
   capture.number = ++all.last_number;
   capture.graph = std::make_shared<Graph>(stream->context());
@@ -185,12 +184,14 @@ Status BeginCapture(const std::shared_ptr<Stream>& stream,
   capture.thread = std::this_thread::get_id();
   capture.mode = mode;
   capture.members.emplace(stream->number(), Member(stream, {}));
-  capture.handle = made.front().handle = InsertHandle(capture.graph);
+  capture.handle = InsertHandle(capture.graph);
   if (capture.handle == nullptr) {
     return Status(ACL_ERROR_RT_NO_MODEL_RESOURCE, "no handle is left for a model running instance");
   }
   if (capture.restricts()) g_restricting_captures.fetch_add(1, std::memory_order_relaxed);
-  all.graphs.splice(all.graphs.end(), made);
+  auto entry = made.extract(made.begin());  // needs no memory any more
+  entry.value().second = capture.handle;
+  all.graphs.insert(std::move(entry));
   all.open.splice(all.open.end(), begun);
   default_stream->set_captured(true);
   stream->set_captured(true);
@@ -220,7 +221,7 @@ Status EndCapture(const Stream& stream, void** handle) {
                                     [&](const Capture& each) { return &each == found; });
   Release(all, capture, &ended);
   if (!status.ok()) {
-    ForgetGraph(all, ended.back().handle);
+    ForgetGraph(all, ended.back());
     return status;
   }
   ended.back().graph->Seal();
@@ -258,7 +259,7 @@ void LeaveCapture(const Stream& stream) noexcept {
     return;
   }
   Release(all, capture, &ended);
-  ForgetGraph(all, ended.back().handle);
+  ForgetGraph(all, ended.back());
 }
 
 Status DestroyGraph(const void* handle) {
@@ -272,20 +273,20 @@ Status DestroyGraph(const void* handle) {
   Captures& all = All();
   std::lock_guard lock(all.mutex);
   status = RemoveHandle<Graph>("modelRI", handle);
-  if (status.ok()) ForgetGraph(all, handle);
+  if (status.ok()) all.graphs.erase({graph->context(), handle});
   return status;
 }
 
 void DestroyGraphsOf(const void* context) noexcept {
   Captures& all = All();
-  const auto of_context = [&](const Made& made) { return made.context == context; };
   for (;;) {
     Pinned<HandleEntry<Graph>> graph;  // destroyed without the lock
     std::lock_guard lock(all.mutex);
-    const auto made = std::find_if(all.graphs.begin(), all.graphs.end(), of_context);
-    if (made == all.graphs.end()) return;
-    (void)FindObject(RuntimeHandles(), made->handle, &graph);
-    ForgetGraph(all, made->handle);
+    const auto made = all.graphs.lower_bound({context, nullptr});
+    if (made == all.graphs.end() || made->first != context) return;
+    (void)FindObject(RuntimeHandles(), made->second, &graph);
+    RuntimeHandles().Remove(Kind::kGraph, made->second);
+    all.graphs.erase(made);
   }
 }
 
