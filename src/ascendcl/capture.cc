@@ -83,14 +83,24 @@ Status Invalidated() {
                 "new capture without that call");
 }
 
+/// The stream whose capture has to end.
+const void* OriginOf(const Capture& capture) {
+  return capture.members.find(capture.origin)->second.stream->handle();
+}
+
 /// What is refused on a default stream beside captures of its context, which are invalid then.
 Status RefuseDefault(Captures& all, const Stream& stream) {
+  const Capture* first = nullptr;
   for (Capture& capture : all.open) {
-    if (capture.default_stream.get() == &stream) capture.valid = false;
+    if (capture.default_stream.get() != &stream) continue;
+    capture.valid = false;
+    if (first == nullptr) first = &capture;
   }
   return Status(ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT,
-                "stream value is the default stream, expected another while a stream of its "
-                "context is captured");
+                Concat("stream value is the default stream, expected another",
+                       first == nullptr ? std::string(" in captures")
+                                        : Concat(" while stream ", OriginOf(*first),
+                                                 " of its context is captured")));
 }
 
 Status RefuseClosed() {
@@ -320,6 +330,23 @@ Status RefuseLaunch(const Stream& stream, int code, std::string words) {
   Status status;
   Capture* const capture = FindOpen(all, stream, &status);
   return capture == nullptr ? status : Invalidate(*capture, code, std::move(words));
+}
+
+Status RefuseDeviceWait(const Stream& stream) {
+  Captures& all = All();
+  std::lock_guard lock(all.mutex);
+  Status status;
+  for (Capture& capture : all.open) {
+    if (capture.default_stream.get() != &stream && !capture.members.contains(stream.number())) {
+      continue;
+    }
+    capture.valid = false;
+    if (!status.ok()) continue;
+    status = Status(ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT,
+                    Concat("device use is to be synchronised while stream ", OriginOf(capture),
+                           " is captured, expected aclmdlRICaptureEnd of that stream before"));
+  }
+  return status;
 }
 
 namespace {

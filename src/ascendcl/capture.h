@@ -46,6 +46,9 @@ Status CaptureTask(const Stream& stream, Graph::Node&& node);
 Status RefuseUse(const Stream& stream, const char* use);
 /// The same with another code and other words.
 Status RefuseLaunch(const Stream& stream, int code, std::string words);
+/// Refuses to wait for all of a device, whose stream this is. That of a default stream stands for
+/// all that are captured in its context.
+Status RefuseDeviceWait(const Stream& stream);
 
 // Where the stream or the event's last record is captured. No task comes of these: the graph's
 // order has what they ask for.

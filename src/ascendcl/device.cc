@@ -94,12 +94,12 @@ std::vector<std::shared_ptr<Stream>> StreamsOf(uint32_t device_id) {
   return streams;
 }
 
-/// The default stream of a context tells of all captures there.
 Status RefuseCaptured(const std::vector<std::shared_ptr<Stream>>& streams) {
-  for (const auto& stream : streams) {
-    if (stream->captured()) return RefuseUse(*stream, "to be synchronised with its device");
+  Status status;
+  for (size_t i = 0; i < streams.size() && status.ok(); ++i) {
+    if (streams[i]->captured()) status = RefuseDeviceWait(*streams[i]);
   }
-  return {};
+  return status;
 }
 
 Status Synchronize(const std::vector<std::shared_ptr<Stream>>& streams) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Captures: what they forbid, and how they fail.
+#include <string>
 #include <thread>
 
 #include "ascendcl/interface.h"
+#include "common/text.h"
 #include "tests/ascendcl/capturing.h"
 
 namespace openaclnn {
@@ -31,6 +33,9 @@ TEST_F(CaptureTest, TellsOfItself) {
 // Each in a capture of its own, which it makes invalid.
 TEST_F(CaptureTest, ForbidsWhatWouldWait) {
   const int captured = ACL_ERROR_RT_STREAM_CAPTURED, record = ACL_ERROR_RT_EVENT_CAPTURED;
+  const std::string device =
+      Concat("device use is to be synchronised while stream ", stream_,
+             " is captured, expected aclmdlRICaptureEnd of that stream before");
   const aclrtEvent timed = NewEvent();
   aclrtStreamStatus stream{};
   aclrtEventRecordedStatus recorded{};
@@ -47,9 +52,9 @@ TEST_F(CaptureTest, ForbidsWhatWouldWait) {
       {"aclrtStreamQuery", [&] { return aclrtStreamQuery(stream_, &stream); }, captured,
        "stream use is to be queried"},
       {"aclrtSynchronizeDevice", [] { return aclrtSynchronizeDevice(); },
-       ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT, "stream value is the default stream"},
+       ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT, device.c_str()},
       {"aclrtSynchronizeDeviceWithTimeout", [] { return aclrtSynchronizeDeviceWithTimeout(1); },
-       ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT, "stream value is the default stream"},
+       ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT, device.c_str()},
       {"aclrtSynchronizeEvent", [&] { return aclrtSynchronizeEvent(event_); }, record,
        "event record is one of a capture"},
       {"aclrtSynchronizeEventWithTimeout",
@@ -88,8 +93,10 @@ TEST_F(CaptureTest, ForbidsWhatWouldWait) {
 TEST_F(CaptureTest, ForbidsTheDefaultStream) {
   const int implicit = ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT;
   const char* says = "stream value is the default stream";
+  const std::string named =
+      Concat(says, ", expected another while stream ", stream_, " of its context is captured");
   const Refusal refusals[] = {
-      {"aclrtMemsetAsync", [&] { return Fill(nullptr); }, implicit, says},
+      {"aclrtMemsetAsync", [&] { return Fill(nullptr); }, implicit, named.c_str()},
       {"aclrtSynchronizeStream", [] { return aclrtSynchronizeStream(nullptr); }, implicit, says},
       {"aclrtRecordEvent", [&] { return aclrtRecordEvent(event_, nullptr); }, implicit, says},
       {"aclrtStreamWaitEvent", [&] { return aclrtStreamWaitEvent(nullptr, event_); }, implicit,
