@@ -159,13 +159,17 @@ void AddressRange::Leave(Pieces::iterator piece, Pieces* left) {
   left->insert(leaving_.extract(piece));
 }
 
-Status AddressRange::Map(uint64_t offset, const std::shared_ptr<PhysicalMemory>& memory) {
+Status AddressRange::Map(uint64_t offset, const std::shared_ptr<PhysicalMemory>& memory,
+                         const std::byte** used) {
   const uint64_t bytes = memory->bytes();
-  const char* obstacle = registered_                         ? "is memory of the host"
-                         : bytes > block_.bytes - offset     ? "is longer than reserved"
-                         : Overlaps(mapped_, offset, bytes)  ? "holds memory already"
-                         : Overlaps(leaving_, offset, bytes) ? "is used by queued tasks"
-                                                             : nullptr;
+  const char* obstacle = registered_                        ? "is memory of the host"
+                         : bytes > block_.bytes - offset    ? "is longer than reserved"
+                         : Overlaps(mapped_, offset, bytes) ? "holds memory already"
+                                                            : nullptr;
+  if (obstacle == nullptr && Overlaps(leaving_, offset, bytes)) {
+    obstacle = "is used by queued tasks";
+    *used = block_.host + offset;
+  }
   if (obstacle == nullptr) {
     // First the piece: without memory for it nothing is mapped.
     const auto piece = mapped_.try_emplace(offset, memory).first;

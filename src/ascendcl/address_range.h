@@ -92,7 +92,9 @@ class AddressRange {
   /// lock, as `left` of the next.
   void EndUse(uint64_t offset, uint64_t bytes, Pieces* left);
 
-  Status Map(uint64_t offset, const std::shared_ptr<PhysicalMemory>& memory);
+  /// *used: the host's address of the part, if it fails for what was unmapped and is still used.
+  Status Map(uint64_t offset, const std::shared_ptr<PhysicalMemory>& memory,
+             const std::byte** used);
   /// The memory is not found any more; it is moved to `left` unless it is used.
   Status Unmap(uint64_t offset, Pieces* left);
 
@@ -106,7 +108,7 @@ class AddressRange {
   Block block_;
   bool registered_ = false;
   Pieces mapped_;
-  Pieces leaving_;  // unmapped, but used by a queued task
+  Pieces leaving_;  // unmapped, but used by a queued task or a graph
 };
 
 }  // namespace openaclnn

@@ -300,6 +300,17 @@ void DestroyGraphsOf(const void* context) noexcept {
   }
 }
 
+const void* FindGraphOf(const std::byte* host, uint64_t bytes) {
+  Captures& all = All();
+  std::lock_guard lock(all.mutex);
+  for (const auto& [context, handle] : all.graphs) {
+    Pinned<HandleEntry<Graph>> graph;
+    (void)FindObject(RuntimeHandles(), handle, &graph);
+    if (graph && graph->object->Keeps(host, bytes)) return handle;
+  }
+  return nullptr;
+}
+
 Status CaptureTask(const Stream& stream, Graph::Node&& node) {
   Captures& all = All();
   std::lock_guard lock(all.mutex);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -37,6 +38,8 @@ void LeaveCapture(const Stream& stream) noexcept;
 Status DestroyGraph(const void* handle);
 /// Of a context that goes away. Needs no memory.
 void DestroyGraphsOf(const void* context) noexcept;
+/// A graph whose tasks keep some of these bytes, which the host finds there; null: none.
+const void* FindGraphOf(const std::byte* host, uint64_t bytes);
 
 // Of a stream that is captured:
 

@@ -237,9 +237,9 @@ class CopyTask : public Task {
     return Progress::kDone;
   }
   bool repeatable() const override { return true; }
-  void LookAtOperands() const override {
-    dst_.pin.NoteUse();
-    src_.pin.NoteUse();
+  void EachKept(SeeKept see, void* to) const override {
+    dst_.pin.Show(see, to);
+    src_.pin.Show(see, to);
   }
   const char* name() const override { return "copy"; }
   std::string trace_arguments() const override {
@@ -263,7 +263,7 @@ class FillTask : public Task {
     return Progress::kDone;
   }
   bool repeatable() const override { return true; }
-  void LookAtOperands() const override { dst_.pin.NoteUse(); }
+  void EachKept(SeeKept see, void* to) const override { dst_.pin.Show(see, to); }
   const char* name() const override { return "fill"; }
   std::string trace_arguments() const override { return Concat(R"("bytes":)", Bytes(dst_)); }
 

@@ -2,10 +2,14 @@
 // Graph: how captured tasks run again.
 #include "ascendcl/graph.h"
 
+#include <algorithm>
+#include <new>
 #include <string>
 #include <utility>
 
+#include "ascendcl/allocation.h"
 #include "ascendcl/check/race_report.h"
+#include "ascendcl/memory.h"
 
 namespace openaclnn {
 
@@ -16,7 +20,8 @@ class Graph::ReplayTask : public Task {
       : graph_(std::move(graph)), task_(*node.task) {}
   Progress Run(Status* status) override {
     const Progress progress = task_.Run(status);
-    task_.LookAtOperands();
+    const auto note = [](void*, const Kept& kept) noexcept { Memory::NoteUse(kept.allocation); };
+    task_.EachKept(note, nullptr);
     return progress;
   }
   const char* name() const override { return task_.name(); }
@@ -27,7 +32,39 @@ class Graph::ReplayTask : public Task {
   Task& task_;  // of the graph
 };
 
-void Graph::Add(Node&& node) { nodes_.push_back(std::move(node)); }
+// Whole granules are mapped and unmapped: operands that share them are one part.
+void Graph::OfProgram::Add(const Task::Kept& kept) {
+  const AddressRange* const range = kept.allocation.range.get();
+  if (range == nullptr || range->registered()) return;
+  constexpr uint64_t kUnit = AddressRange::kGranularity;
+  const std::byte* const origin = range->block().host;
+  const auto offset = static_cast<uint64_t>(kept.host - origin);
+  const uint64_t first = offset / kUnit, end = (offset + kept.bytes + kUnit - 1) / kUnit;
+  parts.emplace(origin + first * kUnit, origin + end * kUnit);
+}
+
+void Graph::Add(Node&& node) {
+  OfProgram found;
+  const auto add = [](void* to, const Task::Kept& kept) noexcept {
+    auto& all = *static_cast<OfProgram*>(to);
+    try {
+      all.Add(kept);
+    } catch (const std::bad_alloc&) {
+      all.complete = false;
+    }
+  };
+  node.task->EachKept(add, &found);
+  if (!found.complete) throw std::bad_alloc();
+  nodes_.push_back(std::move(node));
+  of_program_.parts.merge(found.parts);  // which needs no memory
+}
+
+bool Graph::Keeps(const std::byte* host, uint64_t bytes) const {
+  const auto& parts = of_program_.parts;
+  return std::any_of(parts.begin(), parts.end(), [&](const auto& part) {
+    return part.first < host + bytes && host < part.second;
+  });
+}
 
 // What the tasks touch is told when they are launched again.
 void Graph::Tell(const Stream& stream) const noexcept {

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "ascendcl/check/race.h"
@@ -39,6 +41,8 @@ class Graph {
 
   /// While it is captured. If it throws, the node is still the caller's.
   void Add(Node&& node);
+  /// Whether the tasks keep some of these bytes of reserved addresses, which the host finds there.
+  bool Keeps(const std::byte* host, uint64_t bytes) const;
   /// Nothing is added any more.
   void Seal() { sealed_.store(true, std::memory_order_release); }
   bool sealed() const { return sealed_.load(std::memory_order_acquire); }
@@ -50,6 +54,17 @@ class Graph {
 
  private:
   class ReplayTask;
+
+  /// Memory that the program may unmap while tasks keep it.
+  struct OfProgram {
+    /// Adds it, if it is such memory.
+    void Add(const Task::Kept& kept);
+
+    /// Parts of reserved addresses: the first byte, as the host finds it, and the one behind the
+    /// last.
+    std::set<std::pair<const std::byte*, const std::byte*>> parts;
+    bool complete = true;  // there was memory for all
+  };
 
   /// The last execution on a stream.
   struct Run {
@@ -64,6 +79,7 @@ class Graph {
   const void* const context_;
   std::atomic<bool> sealed_{false};
   std::vector<Node> nodes_;  // not changed once it is sealed
+  OfProgram of_program_;     // that they keep; as nodes_
   std::mutex mutex_;         // guards what follows
   std::vector<Run> runs_;    // those that may still be under way
 };

@@ -79,9 +79,13 @@ class KernelTask : public Task {
   }
   const char* name() const override { return task_.name; }
   bool repeatable() const override { return task_.each_pin != nullptr; }
-  void LookAtOperands() const override {
+  void EachKept(SeeKept see, void* to) const override {
+    thread_local SeeKept t_see;
+    thread_local void* t_to;
+    t_see = see, t_to = to;
     task_.each_pin(task_.state, [](const OpenaclnnPin* pin) {
-      Memory::NoteUse(*static_cast<Allocation*>(pin->allocation));
+      t_see(t_to, {*static_cast<Allocation*>(pin->allocation),
+                   static_cast<const std::byte*>(pin->host), pin->bytes});
     });
   }
   std::string trace_arguments() const override {

@@ -45,10 +45,6 @@ MemoryPin::~MemoryPin() {
   if (allocation_ != nullptr) Memory::Get().Unpin(allocation_, host_, bytes_);
 }
 
-void MemoryPin::NoteUse() const {
-  if (allocation_ != nullptr) Memory::NoteUse(*allocation_);
-}
-
 Memory& Memory::Get() {
   static Memory* memory = new Memory;  // outlives every static destructor that may free
   return *memory;
@@ -357,7 +353,8 @@ Status Memory::Release(const void* address) {
   return {};
 }
 
-Status Memory::Map(const void* address, const std::shared_ptr<PhysicalMemory>& memory) {
+Status Memory::Map(const void* address, const std::shared_ptr<PhysicalMemory>& memory,
+                   const std::byte** used) {
   std::lock_guard lock(mutex_);
   Allocation* allocation = FindRange(address);
   const uint64_t offset = allocation != nullptr ? allocation->OffsetOf(address) : 1;
@@ -369,7 +366,7 @@ Status Memory::Map(const void* address, const std::shared_ptr<PhysicalMemory>& m
   }
   if (WatchingRaces()) ForgetTouches(address, memory->bytes());
   allocation->device_id = memory->device_id();
-  return allocation->range->Map(offset, memory);
+  return allocation->range->Map(offset, memory, used);
 }
 
 Status Memory::Unmap(const void* address) {

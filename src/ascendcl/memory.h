@@ -18,6 +18,7 @@
 #include "ascendcl/check/freed.h"
 #include "ascendcl/check/place.h"
 #include "ascendcl/config.h"
+#include "ascendcl/task.h"
 #include "common/status.h"
 
 namespace openaclnn {
@@ -43,8 +44,10 @@ class MemoryPin {
   /// Where this process reads and writes what the pinned address stands for.
   std::byte* host() const { return host_; }
   const Allocation* allocation() const { return allocation_; }
-  /// What its end does besides, for a task that has run and keeps it.
-  void NoteUse() const;
+  /// For a task that keeps it.
+  void Show(Task::SeeKept see, void* to) const {
+    if (allocation_ != nullptr) see(to, {*allocation_, host_, bytes_});
+  }
   /// Hands the pin over to the caller, who ends it with Memory::Unpin.
   Allocation* Release() { return std::exchange(allocation_, nullptr); }
 
@@ -83,7 +86,10 @@ class Memory {
   // Reserved addresses; the failures' texts begin with virPtr.
   Status Reserve(uint64_t bytes, void** address);
   Status Release(const void* address);
-  Status Map(const void* address, const std::shared_ptr<PhysicalMemory>& memory);
+  /// *used is set where the call fails for what was unmapped there and is still used: to the host's
+  /// address of it.
+  Status Map(const void* address, const std::shared_ptr<PhysicalMemory>& memory,
+             const std::byte** used);
   Status Unmap(const void* address);
 
   // Memory of the host that kernels reach by an address of the device; the failures' texts begin

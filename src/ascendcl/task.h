@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -12,6 +13,7 @@
 namespace openaclnn {
 
 class Stream;
+struct Allocation;
 
 class Task {
  public:
@@ -37,8 +39,16 @@ class Task {
   /// Whether Run may be called again once it has returned kDone, by one thread at a time: as a task
   /// of a graph is, which stays when it has run.
   virtual bool repeatable() const { return false; }
-  /// Of a repeatable task that has run and stays: what is looked at when others end.
-  virtual void LookAtOperands() const {}
+  /// What a repeatable task keeps: `bytes` of an allocation, where this process reads and writes
+  /// them.
+  struct Kept {
+    Allocation& allocation;
+    const std::byte* host;
+    uint64_t bytes;
+  };
+  using SeeKept = void (*)(void* to, const Kept& kept) noexcept;
+  /// Shows what a repeatable task keeps; one thread at a time.
+  virtual void EachKept(SeeKept, void* /*to*/) const {}
 
   /// What must come for the task to be done, beside a thread to run it.
   struct Awaited {

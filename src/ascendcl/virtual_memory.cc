@@ -2,6 +2,7 @@
 // Virtual memory: addresses that the program reserves, and memory that it maps there.
 #include "acl/acl.h"
 #include "ascendcl/address_range.h"
+#include "ascendcl/capture.h"
 #include "ascendcl/device.h"
 #include "ascendcl/error.h"
 #include "ascendcl/handles.h"
@@ -37,6 +38,16 @@ Status CheckProperties(const aclrtPhysicalMemProp& prop) {
                          ", expected ACL_MEM_LOCATION_TYPE_DEVICE (1)"));
   }
   return CheckDeviceId("prop->location.id", static_cast<int>(prop.location.id));
+}
+
+Status Map(const void* address, const std::shared_ptr<PhysicalMemory>& memory) {
+  const std::byte* used = nullptr;
+  Status status = Memory::Get().Map(address, memory, &used);
+  const void* const graph = used != nullptr ? FindGraphOf(used, memory->bytes()) : nullptr;
+  if (graph == nullptr) return status;
+  return Status(ACL_ERROR_RT_PARAM_INVALID,
+                Concat("virPtr range of ", memory->bytes(), " bytes is used by modelRI ", graph,
+                       ", expected its aclmdlRIDestroy before"));
 }
 
 }  // namespace
@@ -123,7 +134,7 @@ aclError aclrtMapMem(void* virPtr, size_t size, size_t offset, aclrtDrvMemHandle
                       openaclnn::Concat("size value is ", size, ", expected that of handle, ",
                                         memory->bytes()));
     }
-    return status.ok() ? Memory::Get().Map(virPtr, memory) : status;
+    return status.ok() ? openaclnn::Map(virPtr, memory) : status;
   });
 }
 
