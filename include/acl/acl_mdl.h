@@ -14,8 +14,8 @@ extern "C" {
 #endif
 
 /**
- * A model running instance: tasks that were captured from streams, to be run any number of times.
- * It keeps the memory that they use, and belongs to the context in which it was captured.
+ * A model running instance: captured tasks of one context, to be run any number of times. It keeps
+ * the memory that they use, but for that of aclrtHostRegister, which has to stay registered.
  */
 typedef void* aclmdlRI;
 
@@ -72,12 +72,12 @@ ACL_FUNC_VISIBILITY aclError aclmdlRICaptureGetInfo(aclrtStream stream,
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode* mode);
 
 /**
- * Launches the captured tasks on the stream, in the order in which they were captured: one after
- * another, whatever streams they came from. Executions of one model come in the order of the calls,
- * also on several streams.
+ * Launches the captured tasks on the stream, one after another in the order in which they were
+ * captured, whatever streams they came from. Executions of a model come in the order of calls.
  *
  * @retval ACL_ERROR_RT_MODEL_CAPTURED the capture has not ended.
  * @retval ACL_ERROR_RT_STREAM_CONTEXT the stream is of another context than the model.
+ * @retval ACL_ERROR_RT_PARAM_INVALID the tasks use memory of the host that was unregistered.
  */
 ACL_FUNC_VISIBILITY aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream);
 

@@ -851,7 +851,7 @@ ACL_FUNC_VISIBILITY aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHo
                                                void** devPtr);
 
 /**
- * Takes the device's address back, once work that was queued with it is done.
+ * Takes the device's address back, once queued work is done. Graphs that use it run no more.
  *
  * @param ptr what was given to aclrtHostRegister.
  * @retval ACL_ERROR_INVALID_PARAM ptr is null.
@@ -1086,7 +1086,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMapMem(void* virPtr, size_t size, size_t offse
                                          aclrtDrvMemHandle handle, uint64_t flags);
 
 /**
- * Undoes an aclrtMapMem, as aclFinalize does with the rest, once tasks that were queued are done.
+ * Undoes an aclrtMapMem, as aclFinalize does with the rest, once queued tasks and graphs are gone.
  *
  * @retval ACL_ERROR_INVALID_PARAM virPtr is null.
  * @retval ACL_ERROR_RT_PARAM_INVALID virPtr is not where memory was mapped.

@@ -35,7 +35,11 @@ class Graph::ReplayTask : public Task {
 // Whole granules are mapped and unmapped: operands that share them are one part.
 void Graph::OfProgram::Add(const Task::Kept& kept) {
   const AddressRange* const range = kept.allocation.range.get();
-  if (range == nullptr || range->registered()) return;
+  if (range == nullptr) return;
+  if (range->registered()) {
+    registered.insert(&kept.allocation);
+    return;
+  }
   constexpr uint64_t kUnit = AddressRange::kGranularity;
   const std::byte* const origin = range->block().host;
   const auto offset = static_cast<uint64_t>(kept.host - origin);
@@ -57,6 +61,7 @@ void Graph::Add(Node&& node) {
   if (!found.complete) throw std::bad_alloc();
   nodes_.push_back(std::move(node));
   of_program_.parts.merge(found.parts);  // which needs no memory
+  of_program_.registered.merge(found.registered);
 }
 
 bool Graph::Keeps(const std::byte* host, uint64_t bytes) const {
@@ -64,6 +69,17 @@ bool Graph::Keeps(const std::byte* host, uint64_t bytes) const {
   return std::any_of(parts.begin(), parts.end(), [&](const auto& part) {
     return part.first < host + bytes && host < part.second;
   });
+}
+
+Status Graph::CheckRegistered() const {
+  for (const Allocation* const allocation : of_program_.registered) {
+    if (Memory::Get().IsLive(*allocation)) continue;
+    return Status(ACL_ERROR_RT_PARAM_INVALID,
+                  Concat("modelRI memory is in part what was registered at ",
+                         static_cast<const void*>(allocation->block.host),
+                         ", expected aclrtHostUnregister of it after the last execution"));
+  }
+  return {};
 }
 
 // What the tasks touch is told when they are launched again.

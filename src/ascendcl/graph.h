@@ -47,6 +47,9 @@ class Graph {
   void Seal() { sealed_.store(true, std::memory_order_release); }
   bool sealed() const { return sealed_.load(std::memory_order_acquire); }
 
+  /// Refuses where a task uses memory of the host that is not registered any more: it may be gone.
+  Status CheckRegistered() const;
+
   /// Enqueues all tasks, or none. Executions of one graph come one after another, in the order of
   /// these calls, on whatever streams: they share the operands and workspaces. Returns the number
   /// of the last task that was enqueued.
@@ -55,7 +58,7 @@ class Graph {
  private:
   class ReplayTask;
 
-  /// Memory that the program may unmap while tasks keep it.
+  /// Memory that the program may unmap or unregister while tasks keep it.
   struct OfProgram {
     /// Adds it, if it is such memory.
     void Add(const Task::Kept& kept);
@@ -63,7 +66,8 @@ class Graph {
     /// Parts of reserved addresses: the first byte, as the host finds it, and the one behind the
     /// last.
     std::set<std::pair<const std::byte*, const std::byte*>> parts;
-    bool complete = true;  // there was memory for all
+    std::set<const Allocation*> registered;  // memory of the host
+    bool complete = true;                    // there was memory for all
   };
 
   /// The last execution on a stream.

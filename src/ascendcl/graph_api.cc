@@ -32,7 +32,8 @@ Status Execute(aclmdlRI model, const std::shared_ptr<Stream>& stream, uint64_t* 
                   "stream context is not that of modelRI, expected a stream of the context that it "
                   "was captured in");
   }
-  *last = graph->Execute(graph, stream);
+  status = graph->CheckRegistered();
+  if (status.ok()) *last = graph->Execute(graph, stream);
   return status;
 }
 

@@ -401,6 +401,12 @@ bool Memory::HasDevice(const void* address, uint64_t bytes) {
   return false;
 }
 
+bool Memory::IsLive(const Allocation& allocation) {
+  const std::shared_lock lock(mutex_);
+  const auto found = allocations_.find(reinterpret_cast<uintptr_t>(allocation.block.device));
+  return found != allocations_.end() && found->second == &allocation;
+}
+
 Status Memory::Register(uint32_t device_id, void* host, uint64_t bytes, void** address) {
   std::unique_ptr<Allocation> allocation;
   const auto make = [&](const Config&, std::unique_ptr<AddressRange>* range) {

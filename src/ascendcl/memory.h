@@ -98,6 +98,8 @@ class Memory {
   Status Unregister(const void* host);
   /// Whether device memory lies at some of these addresses.
   bool HasDevice(const void* address, uint64_t bytes);
+  /// Whether the program has not given the allocation back, of which the caller has a pin.
+  bool IsLive(const Allocation& allocation);
 
   enum class Lookup { kPinned, kUnknown, kFreed, kFreedHost, kOutOfRange };
 

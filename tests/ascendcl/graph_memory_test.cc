@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs and memory that the program maps: what they keep of it, and what is said of that.
+#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -94,6 +95,35 @@ TEST_F(GraphMemoryTest, WhoKeepsWhatWasUnmappedIsNamed) {
   for (std::byte* const piece : {first, second}) EXPECT_EQ(aclrtUnmapMem(piece), 0);
   EXPECT_EQ(aclrtReleaseMemAddress(range), 0) << TakeMessage();
   for (const aclrtDrvMemHandle each : {memory, other}) EXPECT_EQ(aclrtFreePhysical(each), 0);
+}
+
+// The graph cannot keep it: whoever has unregistered the memory may have freed it.
+TEST_F(GraphMemoryTest, NothingRunsOnMemoryThatWasUnregistered) {
+  constexpr size_t kBytes = 8192;
+  void* const host = std::aligned_alloc(4096, kBytes);
+  void* device = nullptr;
+  ASSERT_EQ(aclrtHostRegister(host, kBytes, ACL_HOST_REGISTER_MAPPED, &device), 0) << TakeMessage();
+  const aclmdlRI model =
+      Capture([&] { return aclrtMemsetAsync(device, kBytes, 5, kBytes, stream_); });
+  EXPECT_EQ(aclmdlRIExecuteAsync(model, stream_), 0) << TakeMessage();
+  EXPECT_EQ(aclrtSynchronizeStream(stream_), 0);
+  EXPECT_EQ(static_cast<const char*>(host)[kBytes - 1], 5);
+  ASSERT_EQ(aclrtHostUnregister(host), 0) << TakeMessage();
+  const std::string says = Concat("modelRI memory is in part what was registered at ", host);
+  const auto refused = [&] {
+    const int invalid = ACL_ERROR_RT_PARAM_INVALID;
+    ExpectRefused({"aclmdlRIExecuteAsync", [&] { return aclmdlRIExecuteAsync(model, stream_); },
+                   invalid, says.c_str()});
+    ExpectRefused(
+        {"aclmdlRIExecute", [&] { return aclmdlRIExecute(model, -1); }, invalid, says.c_str()});
+  };
+  refused();
+  ASSERT_EQ(aclrtHostRegister(host, kBytes, ACL_HOST_REGISTER_MAPPED, &device), 0);
+  refused();  // registered anew it has another address
+  EXPECT_EQ(aclrtHostUnregister(host), 0);
+  std::free(host);
+  refused();
+  EXPECT_EQ(aclmdlRIDestroy(model), 0);
 }
 
 }  // namespace
