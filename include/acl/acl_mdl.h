@@ -41,10 +41,10 @@ typedef enum aclmdlRICaptureStatus {
  * Keeps what is launched on the stream from now on, instead of running it: operators, copies and
  * fills of device and pinned memory, with the addresses that they were given.
  *
- * A stream that waits for an event which was recorded in the capture joins it. The default stream
- * of the context may not be used meanwhile. Synchronising or querying a stream, an event or the
- * device of the capture, functions of the host, collectives and what the mode forbids are refused,
- * and make the capture invalid.
+ * A stream that waits for an event recorded in the capture joins it. Refused, and the capture is
+ * invalid then: the context's default stream; synchronising or querying a stream, an event or the
+ * device of the capture; functions of the host; collectives; what the mode forbids. A call that
+ * fails for its arguments or for want of memory has captured nothing, and may be made again.
  *
  * @retval ACL_ERROR_RT_STREAM_CAPTURED the stream is captured already.
  * @retval ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT the stream is the default stream.

@@ -167,9 +167,11 @@ Status CheckEnd(Capture& capture) {
                 "expected an event recorded there behind them and waited for here");
 }
 
-/// What stands in both.
+/// What stands in both; if it throws, the clock is as it was.
 void Join(VectorClock* clock, const VectorClock& other) {
-  clock->Join(other, [](StreamNumber) { return true; });
+  VectorClock joined = *clock;
+  joined.Join(other, [](StreamNumber) { return true; });
+  *clock = std::move(joined);
 }
 
 }  // namespace

@@ -47,6 +47,99 @@ TEST_F(ShortMemoryTest, Graphs) {
   EXPECT_EQ(aclrtDestroyStream(stream), 0);
 }
 
+/// A capture of three streams, each of which launches behind the one before.
+class ShortCaptureTest : public ShortMemoryTest {
+ protected:
+  void SetUp() override {
+    ShortMemoryTest::SetUp();
+    for (aclrtStream& stream : streams_) stream = NewStream();
+    for (aclrtEvent& event : events_) event = NewEvent(ACL_EVENT_SYNC);
+    Begin();
+  }
+  void TearDown() override {
+    for (const aclrtEvent event : events_) EXPECT_EQ(aclrtDestroyEvent(event), 0);
+    for (const aclrtStream stream : streams_) EXPECT_EQ(aclrtDestroyStream(stream), 0);
+    ShortMemoryTest::TearDown();
+  }
+
+  void Begin() const {
+    ASSERT_EQ(aclmdlRICaptureBegin(streams_[0], ACL_MODEL_RI_CAPTURE_MODE_RELAXED), 0);
+  }
+  void ExpectValid() const {
+    aclmdlRICaptureStatus status{};
+    aclmdlRI model = nullptr;
+    EXPECT_EQ(aclmdlRICaptureGetInfo(streams_[0], &status, &model), 0);
+    EXPECT_EQ(status, ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE);
+  }
+  /// Makes the call again until there is memory for it.
+  template <class Call>
+  void Insist(const Call& call) const {
+    EachFailure(call, [this] { ExpectValid(); });
+  }
+
+  aclrtStream streams_[3] = {};
+  aclrtEvent events_[3] = {};
+};
+
+// What fails has captured nothing and is made again: nothing of the graph is lost.
+TEST_F(ShortCaptureTest, CallsThatFailAreMadeAgain) {
+  const int64_t dims[] = {4};
+  const DeviceArray<float> from({-1, 2, -3, 4}), to(4, 0.0f), copy(4, 0.0f);
+  const auto tensor = [&](void* data) {
+    return aclCreateTensor(dims, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, dims, 1, data);
+  };
+  aclTensor *self = tensor(from.data()), *out = tensor(to.data());
+  for (size_t i = 0; i < 3; ++i) {
+    const aclrtStream stream = streams_[i];
+    uint64_t size = 0;
+    aclOpExecutor* executor = nullptr;
+    if (i > 0) Insist([&] { return aclrtStreamWaitEvent(stream, events_[i - 1]); });
+    ASSERT_EQ(aclnnAbsGetWorkspaceSize(self, out, &size, &executor), 0);
+    Insist([&] { return aclnnAbs(nullptr, size, executor, stream); });
+    Insist([&] {
+      return aclrtMemcpyAsync(copy.data(), copy.bytes(), to.data(), to.bytes(),
+                              ACL_MEMCPY_DEVICE_TO_DEVICE, stream);
+    });
+    Insist([&] { return aclrtMemsetAsync(to.data(), to.bytes(), 0, 4, stream); });
+    Insist([&] { return aclrtRecordEvent(events_[i], stream); });
+  }
+  Insist([&] { return aclrtStreamWaitEvent(streams_[0], events_[2]); });
+  aclmdlRI model = nullptr;
+  ASSERT_EQ(aclmdlRICaptureEnd(streams_[0], &model), 0) << TakeMessage();
+  EXPECT_EQ(aclmdlRIExecute(model, -1), 0) << TakeMessage();
+  EXPECT_EQ(copy.Read(), (std::vector<float>{1, 2, 3, 4}));
+  EXPECT_EQ(to.Read(), (std::vector<float>{0, 2, 3, 4}));
+  EXPECT_EQ(aclmdlRIDestroy(model), 0);
+  EXPECT_EQ(aclDestroyTensor(self), 0);
+  EXPECT_EQ(aclDestroyTensor(out), 0);
+}
+
+// A wait that fails waits for nothing, not for a part of what comes before its event.
+TEST_F(ShortCaptureTest, AWaitThatFailsJoinsNothing) {
+  const DeviceArray<float> data(4, 1.0f);
+  int failures = 0;
+  for (int code = ACL_ERROR_BAD_ALLOC; code != 0;) {
+    ASSERT_EQ(aclrtRecordEvent(events_[0], streams_[0]), 0);
+    ASSERT_EQ(aclrtStreamWaitEvent(streams_[1], events_[0]), 0);
+    ASSERT_EQ(aclrtMemsetAsync(data.data(), 4, 0, 4, streams_[1]), 0);
+    ASSERT_EQ(aclrtRecordEvent(events_[1], streams_[1]), 0);
+    ASSERT_EQ(aclrtStreamWaitEvent(streams_[2], events_[1]), 0);
+    ASSERT_EQ(aclrtRecordEvent(events_[2], streams_[2]), 0);
+    {
+      const ShortMemory shortage({.first = failures});
+      code = aclrtStreamWaitEvent(streams_[0], events_[2]);
+    }
+    aclmdlRI model = nullptr;
+    EXPECT_EQ(aclmdlRICaptureEnd(streams_[0], &model), code == 0 ? 0 : ACL_ERROR_RT_STREAM_UNJOINED)
+        << "after " << failures << " allocations";
+    EXPECT_EQ(aclmdlRIDestroy(model), code == 0 ? 0 : ACL_ERROR_RT_INVALID_HANDLE);
+    if (code == 0) break;
+    ++failures;
+    Begin();
+  }
+  EXPECT_GT(failures, 0);
+}
+
 /// What outputs held is kept while their task runs.
 class WatchedGraphTest : public ShortMemoryTest {
  protected:
