@@ -82,6 +82,26 @@ Plan Messages::PlanChecked(const Message& message, const Move& move) const {
   return plan;
 }
 
+// A capture refuses a task that cannot be run again, and is invalid then.
+Status Messages::CheckStream(const char* api) {
+  if (messages_.empty()) return {};
+  if (stream_->number() == 0) {
+    const OpenaclnnTask nothing = {.name = api,
+                                   .run = [](void*, OpenaclnnMessage*) { return 0; },
+                                   .release = nullptr,
+                                   .state = nullptr,
+                                   .arguments = nullptr,
+                                   .each_pin = nullptr};
+    Status status = stream_->Submit(nothing);
+    if (!status.ok()) return status;
+  }
+  stream_number_ = stream_->number();
+  if (stream_number_ != 0) return {};
+  return Status(HCCL_E_PARA,
+                "stream value is one that was destroyed, expected one that lives until the group "
+                "has ended");
+}
+
 // As the other ranks count them: in the order of calls, whatever streams they are on.
 void Messages::Number() {
   for (Message& message : messages_) {
@@ -115,6 +135,12 @@ Status Messages::Make(const char* api, std::shared_ptr<Operation>* operation) {
 
 Status Messages::Enqueue(const char* api, std::vector<Messages> calls,
                          std::vector<Batch>* batches) {
+  Status refused;  // the first: a capture is invalid on each stream that has one
+  for (Messages& call : calls) {
+    Status status = call.CheckStream(api);
+    if (refused.ok()) refused = std::move(status);
+  }
+  if (!refused.ok()) return refused;
   std::vector<Messages> all;
   for (Messages& call : calls) {
     if (call.messages_.empty()) continue;
@@ -124,16 +150,11 @@ Status Messages::Enqueue(const char* api, std::vector<Messages> calls,
     known != all.end() ? known->Append(std::move(call)) : all.push_back(std::move(call));
   }
   for (Messages& messages : all) {
-    const uint64_t stream = messages.stream_->number();
-    if (stream == 0) {
-      return Status(
-          HCCL_E_PARA,
-          "stream value is one that was destroyed or is captured, expected one that lives "
-          "until the group has ended, outside of captures");
-    }
     auto batch = std::ranges::find_if(
-        *batches, [&](const Batch& other) { return other.stream->number() == stream; });
-    if (batch == batches->end()) batch = batches->insert(batch, {messages.stream_, {}});
+        *batches, [&](const Batch& other) { return other.number == messages.stream_number_; });
+    if (batch == batches->end()) {
+      batch = batches->insert(batch, {messages.stream_, messages.stream_number_, {}});
+    }
     Status status = messages.Make(api, &batch->operations.emplace_back());
     if (!status.ok()) return status;
   }

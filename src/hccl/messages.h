@@ -37,14 +37,17 @@ class Messages {
   /// What goes to one stream as one task.
   struct Batch {
     std::shared_ptr<HeldStream> stream;
+    uint64_t number;  // the stream's
     std::vector<std::shared_ptr<Operation>> operations;
   };
 
   static Status Enqueue(const char* api, std::vector<Messages> calls, std::vector<Batch>* batches);
   static Status SubmitBatches(const std::vector<Batch>& batches);
+  /// Refuses where the stream takes no operations.
+  Status CheckStream(const char* api);
   void Number();
   bool SameAs(const Messages& other) const {
-    return communicator_ == other.communicator_ && stream_->number() == other.stream_->number();
+    return communicator_ == other.communicator_ && stream_number_ == other.stream_number_;
   }
   void Append(Messages other);
   Status Make(const char* api, std::shared_ptr<Operation>* operation);
@@ -54,6 +57,7 @@ class Messages {
 
   std::shared_ptr<Communicator> communicator_;
   std::shared_ptr<HeldStream> stream_;
+  uint64_t stream_number_ = 0;  // once it is checked
   std::vector<Message> messages_;
   PinnedRanges pins_;
 };

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <string>
 #include <thread>
 
@@ -301,6 +302,76 @@ TEST_F(RanksTest, AGroupThatIsRefusedLeavesNothingBehind) {
             HCCL_SUCCESS);
   ranks.AwaitAll();
   ExpectAll(received, 1.0f);
+}
+
+/// Streams that are captured, and none of whose captures is to end well.
+class CapturedStreams {
+ public:
+  explicit CapturedStreams(std::vector<aclrtStream> streams) : streams_(std::move(streams)) {
+    for (const aclrtStream stream : streams_) {
+      EXPECT_EQ(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED), 0);
+    }
+  }
+  CapturedStreams(const CapturedStreams&) = delete;
+  ~CapturedStreams() {
+    for (const aclrtStream stream : streams_) {
+      aclmdlRI model = nullptr;
+      EXPECT_EQ(aclmdlRICaptureEnd(stream, &model), ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED);
+    }
+  }
+
+ private:
+  const std::vector<aclrtStream> streams_;
+};
+
+// By collectives and by messages alike: nothing is enqueued, all captures are invalid, and later
+// calls on the streams meet those of the other rank.
+TEST_F(RanksTest, CapturedStreamsAreRefused) {
+  const Variable timeout("HCCL_EXEC_TIMEOUT", "2");
+  constexpr HcclDataType kType = HCCL_DATA_TYPE_FP32;
+  const Ranks ranks(2);
+  const DeviceArray<float> sent(kCount, 1.0f), received(kCount, 2.0f);
+  const aclrtStream free = ranks.stream(0), first = NewStream(), second = NewStream();
+  const auto refuse = [&](const char* api, const std::function<HcclResult()>& call,
+                          const std::vector<aclrtStream>& captured) {
+    SCOPED_TRACE(api);
+    const CapturedStreams captures(captured);
+    EXPECT_EQ(call(), HCCL_E_RUNTIME);
+    const std::string message = TakeMessage();
+    EXPECT_NE(message.find(api), std::string::npos) << message;
+    EXPECT_NE(message.find(" cannot be captured, expected it outside of captures"),
+              std::string::npos)
+        << message;
+  };
+  const auto send = [&](size_t count, aclrtStream stream) {
+    return HcclSend(sent.data(), count, kType, 1, ranks.comm(0), stream);
+  };
+  const auto group = [&](const std::vector<aclrtStream>& streams) {
+    return [&send, streams] {
+      EXPECT_EQ(HcclGroupStart(), HCCL_SUCCESS);
+      for (const aclrtStream stream : streams) EXPECT_EQ(send(5, stream), HCCL_SUCCESS);
+      return HcclGroupEnd();
+    };
+  };
+  const auto reduce = [&] {
+    return HcclAllReduce(sent.data(), received.data(), 5, kType, HCCL_REDUCE_SUM, ranks.comm(0),
+                         first);
+  };
+  refuse("HcclAllReduce", reduce, {first});
+  refuse("HcclSend", [&] { return send(5, first); }, {first});
+  refuse("HcclGroupEnd", group({free, first}), {first});
+  refuse("HcclGroupEnd", group({first, free}), {first});
+  refuse("HcclGroupEnd", group({first, free, second, first}), {first, second});
+  for (const aclrtStream stream : {free, first, second}) {
+    EXPECT_EQ(aclrtSynchronizeStream(stream), 0) << TakeMessage();
+    ASSERT_EQ(send(kCount, stream), HCCL_SUCCESS) << TakeMessage();
+    ASSERT_EQ(HcclRecv(received.data(), kCount, kType, 0, ranks.comm(1), ranks.stream(1)),
+              HCCL_SUCCESS);
+    EXPECT_EQ(aclrtSynchronizeStream(stream), 0) << TakeMessage();
+    EXPECT_EQ(ranks.Await(1), 0) << TakeMessage();
+    ExpectAll(received, 1.0f);
+  }
+  for (const aclrtStream stream : {first, second}) EXPECT_EQ(aclrtDestroyStream(stream), 0);
 }
 
 // Messages between two ranks meet in the order of calls, whatever streams they are on.
