@@ -76,6 +76,9 @@ OPTIMIZERS = {
     "Adam": lambda parameters: torch.optim.Adam(
         parameters, lr=0.01, capturable=True, foreach=False
     ),
+    "Adam of lists": lambda parameters: torch.optim.Adam(
+        parameters, lr=0.01, capturable=True, foreach=True
+    ),
 }
 
 

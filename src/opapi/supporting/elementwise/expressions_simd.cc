@@ -256,6 +256,7 @@ const Expression kAddScalar = Any<1, [](auto a, auto s) { return Plus(a, Times(s
 const Expression kSub = Any<2, [](auto a, auto b, auto s) { return Minus(a, Times(s[0], b)); }>();
 const Expression kSubScalar = Any<1, [](auto a, auto s) { return Minus(a, Times(s[1], s[0])); }>();
 const Expression kSumWithScalar = Any<1, [](auto a, auto s) { return Plus(a, s[0]); }>();
+const Expression kDifferenceFromScalar = Any<1, [](auto a, auto s) { return Minus(a, s[0]); }>();
 const Expression kRsub = Any<2, [](auto a, auto b, auto s) { return Minus(b, Times(s[0], a)); }>();
 const Expression kRsubScalar = Any<1, [](auto a, auto s) { return Minus(s[0], Times(s[1], a)); }>();
 const Expression kFloorDivide = Any<2, [](auto a, auto b, auto) { return FloorDivide(a, b); }>();

@@ -58,6 +58,7 @@ TEST_F(SupportingLists, OneAndTwo) {
   EXPECT_LIST(ForeachAddScalarV2, x + 1.0 / 3, third.get());
   EXPECT_LIST(ForeachDivScalarV2, x * 3, third.get());
   EXPECT_LIST(ForeachMulScalarV2, x / 3, third.get());
+  EXPECT_LIST(ForeachSubScalarV2, x - 1.0 / 3, third.get());
   EXPECT_LIST(ForeachDivList, x / y, y.get());
   EXPECT_LIST(ForeachMulList, x * y, y.get());
   EXPECT_LIST(ForeachMaximumList, std::max(x, y), y.get());
@@ -77,6 +78,7 @@ TEST_F(SupportingLists, ThreeAndScalarsOfTheirOwn) {
   EXPECT_LIST(ForeachAddScalarList, x + (1 << i), scalars);
   EXPECT_LIST(ForeachDivScalarList, x / (1 << i), scalars);
   EXPECT_LIST(ForeachMulScalarList, x * (1 << i), scalars);
+  EXPECT_LIST(ForeachSubScalarList, x - (1 << i), scalars);
   aclDestroyScalarList(scalars);
 }
 
