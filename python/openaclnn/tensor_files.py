@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors of files, as a command line names them: FILE.npy, or FILE.safetensors[:NAME]."""
+"""Tensors as a command line names them: FILE.npy, FILE.safetensors[:NAME], or their numbers."""
 
 from pathlib import Path
 
 import numpy as np
 
-from . import dtypes, names, npy, safetensors
+from . import dtypes, literal, names, npy, safetensors
 from .errors import InputError
 
 _SAFETENSORS = ".safetensors"
@@ -13,6 +13,8 @@ _SAFETENSORS = ".safetensors"
 
 def load(text: str, operand: str) -> np.ndarray:
     """One tensor; of a .safetensors file of several the name says which."""
+    if literal.is_one(text):
+        return literal.read(text, operand)
     path, name = _divided(text)
     if path.suffix != _SAFETENSORS:
         return npy.load(path, operand, [each.numpy.name for each in dtypes.all_types()])
@@ -38,7 +40,9 @@ def load_all(text: str, operand: str) -> list[np.ndarray]:
 
 
 def with_result(text: str, operand: str) -> tuple[str, Path]:
-    """FILE[:RESULT], or FILE.safetensors:NAME:RESULT: what is worked on, and where it goes."""
+    """FILE[:RESULT], FILE.safetensors:NAME:RESULT, or numbers: what is worked on, and where it goes."""
+    if literal.is_one(text):
+        return _numbers_with_result(text, operand)
     path, name = _divided(text)
     if path.suffix == _SAFETENSORS:
         source, found, result = (name or "").rpartition(":")
@@ -50,6 +54,14 @@ def with_result(text: str, operand: str) -> tuple[str, Path]:
     if rest[1:]:
         raise InputError(f"--{operand} is {text}, expected FILE[:RESULT]")
     return file, Path("".join(rest) or file)
+
+
+def _numbers_with_result(text: str, operand: str) -> tuple[str, Path]:
+    """NUMBERS[:DTYPE]:RESULT."""
+    source, found, result = text.rpartition(":")
+    if not found or result in {each.numpy.name for each in dtypes.all_types()}:
+        raise InputError(f"--{operand} is {text}, expected NUMBERS[:DTYPE]:RESULT")
+    return source, Path(result)
 
 
 def save(results: list[tuple[Path, str, np.ndarray]]) -> None:

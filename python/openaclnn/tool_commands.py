@@ -108,11 +108,12 @@ def _call(
 ) -> ExitCode:
     """Call an operator; its parameters are options by the names that the header gives.
 
-    Tensors are .npy files or FILE.safetensors[:NAME]; random:2,3:int64 is one of random numbers, and
-    --shape 2,3[:DTYPE] makes all inputs such that are left out. An output is FILE[:SHAPE[:DTYPE]];
-    without them it is as the operator wants it; what is worked on in place is FILE[:RESULT]. What may
-    be null may be left out. Lists of numbers are 1,2,3; of lists of tensors each member is an option,
-    --x a.npy --x b.npy, or a .safetensors file all of them.
+    Tensors are .npy files, FILE.safetensors[:NAME], or their numbers, [[1, 2], [3, 4]]:float32;
+    random:2,3:int64 is one of random numbers, and --shape 2,3[:DTYPE] makes all inputs such that are
+    left out. An output is FILE[:SHAPE[:DTYPE]]; without them it is as the operator wants it; what is
+    worked on in place is FILE[:RESULT] or NUMBERS:RESULT. What may be null may be left out. Lists of
+    numbers are 1,2,3; of lists of tensors each member is an option, --x a.npy --x b.npy, or a
+    .safetensors file all of them.
     """
     select_product(soc)
     os.environ.setdefault("OPENACLNN_CHECK", "off")

@@ -120,6 +120,47 @@ def test_random_operands(here, tmp_path):
     assert run.code == 0 and result(tmp_path).shape == (2, 3), run
 
 
+def test_numbers_in_place_of_files(here, tmp_path):
+    run = here("call", "aclnnMul", "--self", "[[1, 2.5], [-3, 4]]", "--other", "0.5", "--out=out.npy")
+    assert run.code == 0 and result(tmp_path).dtype == np.float32, run
+    assert np.array_equal(result(tmp_path), [[0.5, 1.25], [-1.5, 2]])
+    run = here("call", "aclnnGather", "--self", "[1.0009766]:float16", "--dim=0", "--index", "[0, 0]",
+               "--out=out.npy")  # fmt: skip
+    assert run.code == 0 and result(tmp_path).dtype == np.float16, run
+    assert np.array_equal(result(tmp_path), np.float16([1.0009766] * 2))
+    run = here("call", "aclnnSWhere", "--condition=[true, false]",
+               "--self=[NaN, 1.0]", "--other=[1.0, -Infinity]", "--out=out.npy")  # fmt: skip
+    assert run.code == 0 and np.array_equal(result(tmp_path), [np.nan, -np.inf], equal_nan=True)
+    run = here("call", "aclnnForeachAbs", "--x=[-1.0]", "--x=[]:float16", "--out=out.safetensors")
+    assert run.code == 0 and (tmp_path / "out.safetensors").exists(), run
+
+
+def test_numbers_that_are_worked_on(here, tmp_path):
+    run = here("call", "aclnnInplaceNeg", "--selfRef=[1, 2]:float16:out.npy")
+    assert run.code == 0 and result(tmp_path).dtype == np.float16, run
+    assert np.array_equal(result(tmp_path), [-1, -2])
+    assert here("call", "aclnnInplaceNeg", "--selfRef=3:out.npy").code == 0
+    assert result(tmp_path).shape == () and result(tmp_path).dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    "numbers", ["[1", "[[1, 2], [3]]", '["a"]', "[1.5]:int32", "[300]:uint8", "[1e39]", "[2]:bool",
+                "[NaN]:int8", "[1]:bogus", "[1]:float32:x", "[70000]:float16", "1.2.3", "[null]",
+                "[" * 9999 + "]" * 9999, "[9" + "9" * 30 + "]"], ids=lambda each: each[:20],
+)  # fmt: skip
+def test_numbers_that_are_none(here, tmp_path, numbers):
+    run = here("call", "aclnnAbs", "--self", numbers, "--out", "o.npy")
+    refused(run, 2, f"--self is {numbers}, expected NUMBERS[:DTYPE], such as [[1, 2], [3, 4]]:float32")
+    assert not (tmp_path / "o.npy").exists()
+
+
+@pytest.mark.parametrize("numbers", ["[1, 2]", "[1, 2]:float16", "2"])
+def test_numbers_that_are_worked_on_need_a_file_for_the_result(here, tmp_path, numbers):
+    run = here("call", "aclnnInplaceNeg", "--selfRef", numbers)
+    refused(run, 2, f"--selfRef is {numbers}, expected NUMBERS[:DTYPE]:RESULT")
+    assert not [*tmp_path.glob("float*")]
+
+
 def test_two_outputs(here, tmp_path):
     run = here("call", "aclnnAminmax", "--self", "a.npy", "--dim", "1", "--keepDim", "true",
                "--min", "least.npy:2,1", "--max", "most.npy:2,1")  # fmt: skip
