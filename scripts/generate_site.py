@@ -27,7 +27,8 @@ ROOT = Path(__file__).resolve().parent.parent
 SUMMARY = "`openaclnn COMMAND --help` says the same, and `openaclnn list` what runs on which product."
 EXAMPLES = """\
 Examples are Python, after `import numpy as np` and `from openaclnn import ops`, with what this
-version prints as Ascend910B1. `openaclnn call` does the same on files."""
+version prints as Ascend910B1, and the same call as a command, which writes its results to files:
+tensors are numbers there or files, and here those of more than 16 numbers are drawn at random."""
 
 
 def escaped(text: str) -> str:
@@ -89,7 +90,7 @@ def performance(api: str) -> str:
 
 
 def examples() -> dict[str, str]:
-    """By operator; none where no library makes them."""
+    """Markdown by operator; none where no library makes them."""
     try:
         libraries.find()
     except ToolkitNotFound as error:
@@ -97,7 +98,7 @@ def examples() -> dict[str, str]:
         return {}
     import record_examples  # which loads the library
 
-    return record_examples.examples()
+    return {api: each.markdown for api, each in record_examples.examples().items()}
 
 
 def types_of(given: str | list[str]) -> str:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An example of each supporting operator: a call in Python with what it gave, which was made here.
+"""An example of each supporting operator: a call in Python with what it gave, which was made here,
+and as a command of the tool.
 
 The arguments are those that tests/supporting/ draws, of the smallest case, in steps of 1/4.
 """
@@ -7,9 +8,11 @@ The arguments are those that tests/supporting/ draws, of the smallest case, in s
 import os
 import re
 import sys
+from dataclasses import dataclass
 from inspect import signature
 
 import numpy as np
+import record_commands
 from operator_records import ROOT
 
 os.environ.setdefault("OPENACLNN_SOC", "Ascend910B1")
@@ -26,25 +29,37 @@ from openaclnn.errors import Error  # noqa: E402
 
 FLOAT = np.dtype(np.float32)
 _TRIES = 10  # cases, of which the shortest is shown
-_LONG = 16  # elements of an array of floats from which on it is made from a formula
 _MOST = 1600  # characters of an example
 _LINES = 12  # of what it gave
 _WIDTH = 96
 
 
-def examples() -> dict[str, str]:
+@dataclass(frozen=True)
+class Example:
+    """A call with what it gave, and the command; `says_little` where others would show more."""
+
+    says_little: bool
+    python: str
+    command: str
+
+    @property
+    def markdown(self) -> str:
+        return f"```pycon\n{self.python}```\n\n```sh\n{self.command}\n```\n"
+
+
+def examples() -> dict[str, Example]:
     """By the name of the operator; of one that no short case serves there is none."""
     found = {}
     for record in records.load():
         made = [each for number in range(_TRIES) if (each := _example(record, number))]
-        text = min(made, default=(False, ""), key=lambda each: (each[0], len(each[1])))[1]
-        if 0 < len(text) <= _MOST:
-            found[record.api] = text
+        made.sort(key=lambda each: (each.says_little, len(each.python)))
+        if made and len(made[0].python) <= _MOST:
+            found[record.api] = made[0]
     return found
 
 
-def _example(record, number: int) -> tuple[bool, str] | None:
-    """Whether it says little, and the call with what it gives; None where it is refused."""
+def _example(record, number: int) -> Example | None:
+    """None where the case is refused."""
     draw = Draw(record, number)
     draw.style = "plain"
     draw.first = FLOAT if FLOAT in record.types else record.types[0]
@@ -65,7 +80,9 @@ def _example(record, number: int) -> tuple[bool, str] | None:
         few = max(each.size for each in (*arrays(given.values()), *made)) < 2
         odd = any(each.size == 0 or not np.all(np.isfinite(each.astype(complex))) for each in made)
         dull = not any(np.any(each) for each in made)
-        return few or odd or dull, _text(call, result)
+        numbers = {name: _made(value) for name, value in values.items()}
+        command = record_commands.command(record, numbers)
+        return Example(few or odd or dull, _text(call, result), command)
     return None
 
 
@@ -92,9 +109,17 @@ def _simple(value: np.ndarray) -> np.ndarray:
 
 def _short(value: np.ndarray) -> np.ndarray | str:
     """The same; of a long one what makes another, which is nowhere below 0."""
-    if value.size <= _LONG:
+    if value.size <= record_commands.LONG:
         return _simple(value)
     return f'(np.arange({value.size}, dtype="float32") % 7 / 4).reshape({value.shape})'
+
+
+def _made(value):
+    """What a text of _short makes; the rest as it is."""
+    if isinstance(value, list):
+        return [_made(one) for one in value]
+    is_text = isinstance(value, str) and value.startswith("(np.")
+    return eval(value, {"np": np}) if is_text else value
 
 
 def _call(name: str, given: dict) -> str:
@@ -132,4 +157,4 @@ def _text(call: str, result) -> str:
     found = shown.splitlines()
     found = found if len(found) <= _LINES else [*found[:_LINES], "..."]
     lines = [f">>> {first}", *(f"... {line}" for line in rest), *found]
-    return "```pycon\n" + "".join(f"{line}\n" for line in lines) + "```\n"
+    return "".join(f"{line}\n" for line in lines)

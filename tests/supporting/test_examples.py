@@ -1,17 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """The site has an example of every supporting operator, which is what the functions give."""
 
+import os
 import re
+import shlex
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 import record_examples
 import records
 
-from openaclnn import ops
+from openaclnn import any_operator, ops, tensor_files
 from openaclnn.dtypes import BFLOAT16
 
 EXAMPLES = record_examples.examples()
+HEADERS = cache(any_operator.operators)
 
 
 def test_every_operator_has_one():
@@ -20,17 +27,17 @@ def test_every_operator_has_one():
 
 def parts(text: str) -> tuple[str, str]:
     """The call, and what stands below it."""
-    lines = text.splitlines()[1:-1]
+    lines = text.splitlines()
     typed = [line[4:] for line in lines if line.startswith((">>> ", "... "))]
     return "\n".join(typed), "\n".join(lines[len(typed) :])
 
 
-WHOLE = [api for api, text in EXAMPLES.items() if "..." not in parts(text)[1]]
+WHOLE = [api for api, each in EXAMPLES.items() if "..." not in parts(each.python)[1]]
 
 
 @pytest.mark.parametrize("api", WHOLE)
 def test_its_call_gives_what_stands_below_it(api):
-    call, given = parts(EXAMPLES[api])
+    call, given = parts(EXAMPLES[api].python)
     names = {**vars(np), "bfloat16": BFLOAT16}
     expected = [eval(each, names) for each in re.split(r"\n(?=array\()", given)]
     got = record_examples.arrays([eval(call, {"np": np, "ops": ops})])
@@ -38,6 +45,44 @@ def test_its_call_gives_what_stands_below_it(api):
         np.testing.assert_allclose(one, other, atol=1e-6, rtol=1e-6)
 
 
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Where files go; headers are read once, where a command reads them each time."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(any_operator, "operators", HEADERS)
+    return tmp_path
+
+
+def loaded(path, output: str) -> np.ndarray:
+    name = f":{output}" if tensor_files.takes_several(path) else ""
+    return tensor_files.load(f"{path}{name}", output)
+
+
+@pytest.mark.parametrize("api", EXAMPLES)
+def test_its_command_gives_the_same(api, folder):
+    """The same numbers, or where they are drawn results of the same shapes and types."""
+    program, verb, name, *options = shlex.split(EXAMPLES[api].command.replace("\\\n", ""))
+    assert (program, verb, name) == ("openaclnn", "call", api)
+    call, _ = parts(EXAMPLES[api].python)
+    expected = record_examples.arrays([eval(call, {"np": np, "ops": ops})])
+    files = any_operator.call_by_name(api, options)
+    single_first = sorted(files, key=lambda output: "." in output)
+    got = [loaded(files[output], output) for output in single_first]
+    for one, other in zip(got, expected, strict=True):
+        assert (one.shape, one.dtype) == (other.shape, other.dtype)
+        if "random:" not in EXAMPLES[api].command:
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("api", [*EXAMPLES][::60])
+def test_its_command_runs_as_it_is_typed(api, folder):
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    ended = subprocess.run(
+        ["bash", "-ec", EXAMPLES[api].command], env={**os.environ, "PATH": path}, capture_output=True
+    )
+    assert ended.returncode == 0 and any(folder.iterdir()), ended
+
+
 def test_none_is_long():
-    lines = [line for text in EXAMPLES.values() for line in text.splitlines()]
+    lines = [line for each in EXAMPLES.values() for line in each.markdown.splitlines()]
     assert len(lines) / len(EXAMPLES) < 16
