@@ -28,7 +28,8 @@ SUMMARY = "`openaclnn COMMAND --help` says the same, and `openaclnn list` what r
 EXAMPLES = """\
 Examples are Python, after `import numpy as np` and `from openaclnn import ops`, with what this
 version prints as Ascend910B1, and the same call as a command, which writes its results to files:
-tensors are numbers there or files, and here those of more than 16 numbers are drawn at random."""
+tensors are numbers there or files, and here those of more than 16 numbers are drawn at random.
+Where no page of the vendor's is named, the formula, the types and the refusals are ours."""
 
 
 def escaped(text: str) -> str:
@@ -108,6 +109,21 @@ def types_of(given: str | list[str]) -> str:
     return words + ("; BFLOAT16 on A2, A3 and 950" if "BFLOAT16" in words else "")
 
 
+def cann_version(address: str) -> str:
+    """That of a page of the vendor's, by its address: 83RC1alpha002 is 8.3.RC1.alpha002."""
+    folder = re.search(r"/(?:canncommercial|CANNCommunityEdition)/(\d+)(\w*)/", address)
+    return ".".join([*folder[1], *re.findall(r"[A-Za-z]+\d+", folder[2])])
+
+
+def vendor_page(record: dict) -> str:
+    """Which one it follows, and where that is."""
+    name, _, rest = record["page"].partition(",")
+    if "url" not in record:
+        return f"Follows the vendor's page {name},{rest}. Its address is not known."
+    leads = f"The link leads to that of CANN {cann_version(record['url'])}."
+    return f"Follows the vendor's page [{name}]({record['url']}),{rest}. {leads}"
+
+
 def operator(each, about: dict, example: str = "") -> str:
     about = {**about, **each.record.get("about", {})}
     if each.in_place:
@@ -119,10 +135,7 @@ def operator(each, about: dict, example: str = "") -> str:
     )
     types = types_of(each.record["types"])
     numpy = "" if each.in_place else each.record.get("numpy", "")
-    page = each.record.get("page", "")
-    if "url" in each.record:
-        page = re.sub(r"^[^,]+", lambda name: f"[{name[0]}]({each.record['url']})", page)
-    follows = f"Follows the vendor's page {page}.\n\n" if page else ""
+    follows = f"{vendor_page(each.record)}\n\n" if "page" in each.record else ""
     shown = f"As NumPy: `{' '.join(numpy.split())}`\n\n" if numpy else ""
     return (
         f"\n## {each.api}\n\n{record_formulas.markdown(each)}\n"

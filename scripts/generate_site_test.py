@@ -21,18 +21,37 @@ def section(**changed) -> str:
     )
 
 
+ADDRESS = "https://a.example/zh/canncommercial/83RC1/API/aolapi/context/aclnnGelu.md"
+
+
+def test_a_record_s_page_of_the_vendor_is_named():
+    said = section(page="aclnnGelu, CANN 8.5", url=ADDRESS)
+    follows = f"Follows the vendor's page [aclnnGelu]({ADDRESS}), CANN 8.5."
+    assert f"{follows} The link leads to that of CANN 8.3.RC1.\n" in said
+
+
+def test_an_address_that_is_not_known_is_said_so():
+    said = section(page="aclnnGelu, CANN 8.5")
+    assert "Follows the vendor's page aclnnGelu, CANN 8.5. Its address is not known.\n" in said
+
+
 @pytest.mark.parametrize(
-    ("record", "said"),
+    ("folder", "version"),
     [
-        ({"page": "aclnnGelu, CANN 8.5"}, "Follows the vendor's page aclnnGelu, CANN 8.5.\n"),
-        (
-            {"page": "aclnnGelu, CANN 8.5", "url": "https://a.example/aclnnGelu.md"},
-            "Follows the vendor's page [aclnnGelu](https://a.example/aclnnGelu.md), CANN 8.5.\n",
-        ),
+        ("canncommercial/800", "8.0.0"),
+        ("canncommercial/80RC3", "8.0.RC3"),
+        ("CANNCommunityEdition/83RC1alpha002", "8.3.RC1.alpha002"),
+        ("CANNCommunityEdition/800alpha001", "8.0.0.alpha001"),
     ],
 )
-def test_a_record_s_page_of_the_vendor_is_named(record, said):
-    assert said in section(**record)
+def test_the_version_of_an_address(folder, version):
+    assert generate_site.cann_version(f"https://a.example/zh/{folder}/apiref/a.md") == version
+
+
+def test_every_address_has_a_version():
+    records = [each.record for topic in read_topics() for each in topic.operators]
+    for address in (record["url"] for record in records if "url" in record):
+        assert re.fullmatch(r"8(\.\w+)+", generate_site.cann_version(address)), address
 
 
 def test_types_are_those_of_tensors():

@@ -48,7 +48,7 @@ A file has a [domain] of its topic and an [[operator]] for each operator:
     modes       the same
     page        the vendor's page that it follows, and of which version; without it the formula, the
                 types and the refusals are ours
-    url         where that page is, or another version of it that says the same
+    url         where that page is, or the version of it whose address is known: the site says which
 """
 
 import re
