@@ -4,10 +4,11 @@
 import dataclasses
 import re
 
-import generate_site
 import pytest
 import runtime_pages
+import supporting_pages
 from operator_records import read_topics
+from supporting_pages import Words
 
 (ACTIVATION,) = [topic for topic in read_topics() if topic.name == "activation"]
 
@@ -16,8 +17,8 @@ def section(**changed) -> str:
     """The page's part of an operator whose record is changed so."""
     gelu = next(each for each in ACTIVATION.operators if each.api == "aclnnGelu")
     record = {key: value for key, value in gelu.record.items() if key not in ("page", "url")}
-    return generate_site.operator(
-        dataclasses.replace(gelu, record={**record, **changed}), ACTIVATION.about
+    return supporting_pages.operator(
+        dataclasses.replace(gelu, record={**record, **changed}), ACTIVATION.about, Words()
     )
 
 
@@ -45,18 +46,21 @@ def test_an_address_that_is_not_known_is_said_so():
     ],
 )
 def test_the_version_of_an_address(folder, version):
-    assert generate_site.cann_version(f"https://a.example/zh/{folder}/apiref/a.md") == version
+    assert supporting_pages.cann_version(f"https://a.example/zh/{folder}/apiref/a.md") == version
 
 
 def test_every_address_has_a_version():
     records = [each.record for topic in read_topics() for each in topic.operators]
     for address in (record["url"] for record in records if "url" in record):
-        assert re.fullmatch(r"8(\.\w+)+", generate_site.cann_version(address)), address
+        assert re.fullmatch(r"8(\.\w+)+", supporting_pages.cann_version(address)), address
 
 
 def test_types_are_those_of_tensors():
-    assert generate_site.types_of(["BF16", "DOUBLE"]) == "BFLOAT16, DOUBLE; BFLOAT16 on A2, A3 and 950"
-    assert generate_site.types_of(["INT8"]) == "INT8"
+    def types_of(given):
+        return supporting_pages.types_of(given, Words())
+
+    assert types_of(["BF16", "DOUBLE"]) == "BFLOAT16, DOUBLE; BFLOAT16 on A2, A3 and 950"
+    assert types_of(["INT8"]) == "INT8"
     assert "Types: FLOAT, FLOAT16, BFLOAT16 and DOUBLE; " in section(types="real")
 
 
@@ -74,13 +78,13 @@ def test_a_header_s_page_of_the_vendor_is_named(header):
 
 def test_an_operator_s_figures_are_those_of_the_calls_that_make_it():
     assert "(/docs/figures/README.md#calls-of-frameworks-npu-beside-cpu), as a part of `softmax`, " in (
-        generate_site.performance("aclnnSoftmax")
+        supporting_pages.performance("aclnnSoftmax", Words())
     )
-    assert "not measured" in generate_site.performance("aclnnErfinv")
+    assert "not measured" in supporting_pages.performance("aclnnErfinv", Words())
 
 
 def test_every_call_whose_operators_are_named_has_figures():
-    figures = (generate_site.ROOT / "docs/figures/README.md").read_text("utf-8")
+    figures = (supporting_pages.ROOT / "docs/figures/README.md").read_text("utf-8")
     table = figures.partition("## Calls of frameworks, NPU beside CPU")[2]
     measured = set(re.findall(r"^\| (.+?)(?: \(!\))? \| \w+ \| \d", table, re.M))
-    assert {call for calls in generate_site._calls().values() for call in calls} == measured
+    assert {call for calls in supporting_pages.calls().values() for call in calls} == measured
