@@ -14,7 +14,7 @@ if [[ $(cat $environment/stamp 2>/dev/null) != "$stamp" ]]; then
     -r docs/site/requirements.txt
   echo "$stamp" >$environment/stamp
 fi
-rm -rf build/docs/pages
+rm -rf build/docs/pages build/docs/zh_CN
 .venv/bin/python scripts/generate_site.py build/docs/pages
 readonly sphinx=("$environment/bin/sphinx-build" -q -c docs/site)
 # The texts of the pages that have catalogues: reading all would cost as much as a build, and of

@@ -4,7 +4,8 @@ runtime's functions, a page for each header, the supporting operators, one for e
 notebook of the gradients.
 
 python3 scripts/generate_site.py FOLDER: needs .venv, no library; without one it says that the
-notebook was not run, and its page has no pictures.
+notebook was not run, and its page has no pictures. The supporting operators' pages are in Chinese
+beside FOLDER, in zh_CN.
 """
 
 import re
@@ -83,6 +84,8 @@ def main(arguments: list[str]) -> int:
     _write(folder, pages)
     made = supporting_pages.examples()
     _write(folder, supporting_pages.pages(Words(), made))
+    chinese = Words(supporting_pages.catalogue())
+    _write(folder.parent / "zh_CN", supporting_pages.pages(chinese, made))
     return 0
 
 

@@ -88,3 +88,32 @@ def test_every_call_whose_operators_are_named_has_figures():
     table = figures.partition("## Calls of frameworks, NPU beside CPU")[2]
     measured = set(re.findall(r"^\| (.+?)(?: \(!\))? \| \w+ \| \d", table, re.M))
     assert {call for calls in supporting_pages.calls().values() for call in calls} == measured
+
+
+def test_all_that_pages_share_is_in_chinese():
+    words = Words()
+    supporting_pages.pages(words, {})
+    chinese = supporting_pages.catalogue()
+    assert sorted(words.asked - chinese.keys() - set(own_texts())) == [], "has no Chinese"
+    assert sorted(chinese.keys() - words.asked) == [], "is in no page"
+
+
+def own_texts():
+    """What operators say each for itself: a new one needs no Chinese."""
+    for each in (each.record for topic in read_topics() for each in topic.operators):
+        yield each.get("page", "").partition(", ")[2]
+        yield from (" ".join(text.split()) for text in each.get("about", {}).values())
+
+
+@pytest.mark.parametrize("mark", ["`", "](", "{", "507035"])
+def test_code_and_links_are_the_same_in_chinese(mark):
+    for text, chinese in supporting_pages.catalogue().items():
+        assert text.count(mark) == chinese.count(mark), text
+
+
+def test_the_chinese_page_is_in_chinese():
+    words = Words(supporting_pages.catalogue())
+    page = supporting_pages.topic_page(ACTIVATION, words, {})
+    assert page.startswith("# 辅助算子：激活\n")
+    for english in ("Types:", "In words", "meaning", "operand", "Performance", "vendor"):
+        assert english not in page

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sphinx: the site in two languages, English and, in its folder zh-CN, Chinese. Each page leads to
-itself in the other one. What no catalogue of docs/site/locale has is English in both.
+itself in the other one. What no catalogue of docs/site/locale has is English in both, and says so.
 """
 
 import re
@@ -9,22 +9,39 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 CHINESE, FOLDER = "zh_CN", "zh-CN"
 ENVIRONMENT = "build/docs/pages/environment"
+LOCALE = ROOT / "docs/site/locale/zh_CN/LC_MESSAGES"
+MADE = ROOT / "build/docs/zh_CN"
+ENGLISH_ALONE = "```{note}\n本页只有英文。\n```\n"
 
 _CHINESE = "[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]"
 
 
-def _quick_start(app, docname: str, source: list[str]) -> None:
-    """In Chinese the first page is the translation that hands keep beside it, and that of the
-    environment its table."""
-    if app.config.language != CHINESE or docname not in ("README", ENVIRONMENT):
+def _in_chinese(app, docname: str, source: list[str]) -> None:
+    """The pages that are translated as a whole: README by hand, of which the environment is a table,
+    and those that scripts/generate_site.py makes in both languages. What has neither a page nor a
+    catalogue says so."""
+    if app.config.language != CHINESE:
         return
-    page = ROOT / "README.zh-CN.md"
-    text = page.read_text("utf-8").replace("[English](README.md)\n\n", "")
+    made = MADE / f"{Path(docname).name}.md"
+    if docname in ("README", ENVIRONMENT):
+        page = ROOT / "README.zh-CN.md"
+        source[0] = _quick_start(page.read_text("utf-8"), docname)
+    elif docname.startswith("build/docs/pages/") and made.is_file():
+        page = made
+        source[0] = page.read_text("utf-8")
+    else:
+        if not (LOCALE / f"{docname}.po").is_file() and docname != "README.zh-CN":
+            source[0] = re.sub(r"^# .*\n", rf"\g<0>\n{ENGLISH_ALONE}", source[0], count=1)
+        return
+    app.env.note_dependency(str(page), docname=docname)
+
+
+def _quick_start(text: str, docname: str) -> str:
+    text = text.replace("[English](README.md)\n\n", "")
     if docname == ENVIRONMENT:
         section = re.search(r"^<!-- translation: Environment [^\n]*\n#(# .*?)^<!-- ", text, re.M | re.S)
         text = section[1].replace("](docs/", "](/docs/")
-    source[0] = re.sub(f"({_CHINESE})\n(?={_CHINESE})", r"\1", text)  # no space in a sentence
-    app.env.note_dependency(str(page), docname=docname)
+    return re.sub(f"({_CHINESE})\n(?={_CHINESE})", r"\1", text)  # no space in a sentence
 
 
 def _other(app, pagename: str, templatename: str, context: dict, doctree) -> None:
@@ -36,6 +53,6 @@ def _other(app, pagename: str, templatename: str, context: dict, doctree) -> Non
 
 
 def setup(app):
-    app.connect("source-read", _quick_start)
+    app.connect("source-read", _in_chinese)
     app.connect("html-page-context", _other)
     return {"parallel_read_safe": True}
