@@ -48,6 +48,7 @@ _ALWAYS = (
     "docs/tutorials/ci",
     "docs/tutorials/error_561103",
     "docs/tutorials/wrong_gradient",
+    "src/opapi/supporting/README",
 )
 # An operator's page where it has a catalogue: a new operator needs none.
 _ROOMS = (path.relative_to(LOCALE).with_suffix("") for path in LOCALE.glob("src/opapi/*/*/README.po"))
