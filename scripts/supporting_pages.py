@@ -152,7 +152,7 @@ def operator(each, about: dict, words: Words, example: str = "") -> str:
 
 def topic_page(topic, words: Words, made: dict[str, str]) -> str:
     title = words("Supporting operators: {name}", name=words(topic.name))
-    names = ", ".join(f"`{each.api}`" for each in topic.operators)
+    names = ", ".join(f"[`{each.api}`](#{each.api.lower()})" for each in topic.operators)
     head = f"# {title}\n\n{words(topic.text)}\n\n{words(_EXAMPLES)}\n\n{names}\n"
     parts = [operator(each, topic.about, words, made.get(each.api, "")) for each in topic.operators]
     return head + "".join(parts)

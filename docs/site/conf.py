@@ -17,7 +17,7 @@ version = release = re.search(
     r'__version__ = "(.*)"', (ROOT / "python/openaclnn/__init__.py").read_text()
 )[1]
 
-extensions = ["myst_parser", "formulas", "languages"]
+extensions = ["myst_parser", "breaks", "formulas", "languages"]
 root_doc = "docs/index"
 include_patterns = [
     "README*.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CONFORMANCE.md", "CHANGELOG.md", "SECURITY.md",
