@@ -98,6 +98,11 @@ def test_all_that_pages_share_is_in_chinese():
     assert sorted(chinese.keys() - words.asked) == [], "is in no page"
 
 
+def test_every_parameter_has_a_meaning():
+    pages = supporting_pages.pages(Words(), {})
+    assert [name for name, page in pages.items() if "|  |\n" in page] == []
+
+
 def own_texts():
     """What operators say each for itself: a new one needs no Chinese."""
     for each in (each.record for topic in read_topics() for each in topic.operators):

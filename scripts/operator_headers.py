@@ -50,7 +50,7 @@ FUNCTIONS = """
 WORDS = {
     "in": "tensor",
     "out": "tensor",
-    "const out": "tensor; written although it is const",
+    "const out": "tensor",
     "in[]": "list of tensors",
     "out[]": "list of tensors",
     "scalar": "number",
@@ -127,6 +127,8 @@ def meaning(topic, operator, parameter):
     text = about.get(parameter.name, WORDS[parameter.kind])
     if operator.in_place and parameter.name == "selfRef":
         text = "tensor; the operand, and what the result is written to"
+    if parameter.kind == "const out" and parameter.name not in operator.record.get("unused", ()):
+        text += "; written although it is const"
     return text + ("; null leaves it out" if parameter.optional else "")
 
 
