@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <mutex>
-#include <set>
 #include <utility>
 
 #include "hccl/launch.h"
@@ -153,23 +153,32 @@ Status Messages::Enqueue(const char* api, std::vector<Messages> calls,
     auto batch = std::ranges::find_if(
         *batches, [&](const Batch& other) { return other.number == messages.stream_number_; });
     if (batch == batches->end()) {
-      batch = batches->insert(batch, {messages.stream_, messages.stream_number_, {}});
+      batch = batches->insert(batch, {messages.stream_, messages.stream_number_, {}, {}});
     }
+    batch->communicators.push_back(messages.communicator_);
     Status status = messages.Make(api, &batch->operations.emplace_back());
     if (!status.ok()) return status;
   }
   return SubmitBatches(*batches);
 }
 
-// What can be refused has been: without memory for one those before it have to end.
-Status Messages::SubmitBatches(const std::vector<Batch>& batches) {
-  for (size_t i = 0; i < batches.size(); ++i) {
-    const Batch& batch = batches[i];
+// What can be refused has been: without memory for one those before it have to end, and their
+// communicators with them, for what has been sent would be taken for what is sent next.
+Status Messages::SubmitBatches(std::vector<Batch>& batches) {
+  for (Batch& batch : batches) {
     const Status status =
         Guard([&] { return Operation::SubmitAll(batch.operations, batch.stream); });
+    batch.begun = status.ok();
     if (status.ok()) continue;
-    while (i-- > 0) {
-      for (const auto& operation : batches[i].operations) operation->Fail(status);
+    for (const Batch& other : batches) {
+      if (!other.begun) continue;
+      for (const auto& operation : other.operations) operation->Fail(status);
+      for (const auto& communicator : other.communicators) {
+        (void)Guard([&] {
+          communicator->GiveUp(status);
+          return Status();
+        });
+      }
     }
     return status;
   }
@@ -177,21 +186,23 @@ Status Messages::SubmitBatches(const std::vector<Batch>& batches) {
 }
 
 Status Messages::SubmitAll(const char* api, std::vector<Messages> calls) {
-  // Whoever locks several does it in this order.
-  std::set<Communicator*> communicators;
-  for (const Messages& call : calls) communicators.insert(call.communicator_.get());
+  // Whoever locks several does it in this order. They may have been destroyed since they were
+  // found.
+  std::map<std::shared_ptr<Communicator>, Communicator::Numbers> before;
+  for (const Messages& call : calls) before.try_emplace(call.communicator_);
   std::vector<std::unique_lock<std::mutex>> orders;
-  std::vector<Communicator::Numbers> before;
-  for (Communicator* const communicator : communicators) {
+  for (auto& [communicator, numbers] : before) {
     orders.push_back(communicator->LockOrder());
-    before.push_back(communicator->numbers());
+    numbers = communicator->numbers();
   }
   std::vector<Batch> batches;
   Status status = Guard([&] { return Enqueue(api, std::move(calls), &batches); });
   if (!status.ok()) {
-    auto numbers = before.begin();
-    for (Communicator* const communicator : communicators) {
-      communicator->numbers() = std::move(*numbers++);
+    for (auto& entry : before) {
+      const bool begun = std::ranges::any_of(batches, [&](const Batch& batch) {
+        return batch.begun && std::ranges::count(batch.communicators, entry.first) > 0;
+      });
+      if (!begun) entry.first->numbers() = std::move(entry.second);
     }
     return status;
   }

@@ -39,10 +39,12 @@ class Messages {
     std::shared_ptr<HeldStream> stream;
     uint64_t number;  // the stream's
     std::vector<std::shared_ptr<Operation>> operations;
+    std::vector<std::shared_ptr<Communicator>> communicators;  // theirs
+    bool begun = false;
   };
 
   static Status Enqueue(const char* api, std::vector<Messages> calls, std::vector<Batch>* batches);
-  static Status SubmitBatches(const std::vector<Batch>& batches);
+  static Status SubmitBatches(std::vector<Batch>& batches);
   /// Refuses where the stream takes no operations.
   Status CheckStream(const char* api);
   void Number();

@@ -303,6 +303,25 @@ TEST_F(RanksTest, AGroupThatIsRefusedLeavesNothingBehind) {
   ExpectAll(received, 1.0f);
 }
 
+// Whether it is refused, has nothing to do or something: the group is the last to need them.
+TEST_F(RanksTest, AGroupOutlivesItsCommunicators) {
+  constexpr HcclDataType kType = HCCL_DATA_TYPE_FP32;
+  const DeviceArray<float> data(kCount);
+  const std::vector<uint64_t> counts = {0, 5, 5};
+  const std::vector<uint32_t> peers = {1, 0, 1};
+  const std::vector<int> codes = {HCCL_SUCCESS, HCCL_E_PARA, HCCL_SUCCESS};
+  for (size_t i = 0; i < codes.size(); ++i) {
+    Ranks ranks(2);
+    ASSERT_EQ(HcclGroupStart(), HCCL_SUCCESS);
+    ASSERT_EQ(HcclSend(data.data(), counts[i], kType, peers[i], ranks.comm(0), ranks.stream(0)),
+              HCCL_SUCCESS);
+    ranks.Destroy(0);
+    ranks.Destroy(1);
+    EXPECT_EQ(HcclGroupEnd(), codes[i]) << i << ": " << TakeMessage();
+    EXPECT_EQ(ranks.Await(0) != 0, i == 2) << i << ": " << TakeMessage();
+  }
+}
+
 /// Streams that are captured, and none of whose captures is to end well.
 class CapturedStreams {
  public:
