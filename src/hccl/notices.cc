@@ -84,7 +84,7 @@ bool Notices::HearFrames(uint32_t peer) {
 void Notices::Lose(uint32_t peer) {
   lines_[peer].open = false;
   lines_[peer].socket = Socket();
-  const bool died = state(peer) == PeerState::kAlive;  // else it has said that it leaves
+  const bool died = !lines_[peer].left;
   Learn(peer, PeerState::kDied);
   if (!died || root_) return;
   for (uint32_t other = 0; other < lines_.size(); ++other) Learn(other, PeerState::kUnheard);
@@ -171,6 +171,7 @@ void Notices::Hear(uint32_t from, const Frame& frame, const std::string& words) 
       return;
     default:
       if (frame.news == News::kGaveUp && !words.empty()) HearFailure(from, frame, words);
+      if (frame.news == News::kLeft && frame.rank == from) lines_[from].left = true;
       return Learn(frame.rank, StateOf(frame.news));
   }
 }

@@ -68,6 +68,7 @@ class Notices {
     Socket socket;
     std::string said;  // a part of a frame
     bool open = false;
+    bool left = false;  // it has said that it goes in good order
   };
 
   // Under the lock.

@@ -161,6 +161,10 @@ TEST(KillTest, ADeathIsKnownWhenTheRootHasLeft) {
   ExpectSurvived("orphan", 3, 2, milliseconds(50), 0);
 }
 
+TEST(KillTest, ADeathOfARootThatHasGivenUpIsKnown) {
+  ExpectSurvived("forsaken", 4, 0, milliseconds(50), 0);
+}
+
 TEST(KillTest, ADeathIsKnownWithNothingQueued) {
   ExpectSurvived("idle", 3, 0, milliseconds(0), 0);
   ExpectSurvived("idle", 3, 1, milliseconds(0), 0);

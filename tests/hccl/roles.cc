@@ -310,6 +310,32 @@ int Orphan(uint32_t ranks, uint32_t rank) {
   return 0;
 }
 
+/// The root's rank gives up, for rank 3 has left, and dies; rank 1 waits for another one.
+int Forsaken(uint32_t ranks, uint32_t rank) {
+  const aclrtStream stream = Start();
+  const HcclComm comm = MakeComm(ranks, rank, 0);
+  const Device<float> data(std::vector<float>(10, 1));
+  const auto expect_loss = [&] {
+    const int code = aclrtSynchronizeStream(stream);
+    Require(code == ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, "code", code);
+  };
+  if (rank == 3) REQUIRE(HcclCommDestroy(comm));
+  if (rank < 2) {
+    REQUIRE(HcclRecv(data.data(), 10, HCCL_DATA_TYPE_FP32, 3 - rank, comm, stream));
+  }
+  if (rank == 0) expect_loss();
+  Reach("running." + std::to_string(rank));
+  if (rank == 1) {
+    expect_loss();
+    REQUIRE(HcclCommDestroy(comm));
+    Reach("told.1");
+  }
+  AwaitFile(Job::Folder() + "/told.1");
+  if (rank == 2) REQUIRE(HcclCommDestroy(comm));
+  Reach("told." + std::to_string(rank));
+  return 0;
+}
+
 /// Half as many elements on rank 1, both more than one step moves: named, and nothing is kept.
 int Differ(uint32_t ranks, uint32_t rank) {
   const aclrtStream stream = Start();
@@ -432,23 +458,12 @@ int Late(uint32_t ranks, uint32_t rank) {
 
 const bool kEntered = [] {
   Roles().merge(std::map<std::string, Role>{
-      {"values", Run<Values>},
-      {"opposite", Run<Opposite>},
-      {"missing", Run<Missing>},
-      {"survive", Run<Survive>},
-      {"young", Run<Young>},
-      {"idle", Run<Idle>},
-      {"aside", Run<Aside>},
-      {"group", Run<Group>},
-      {"leave", Run<Leave>},
-      {"gone", Run<Gone>},
-      {"late", Run<Late>},
-      {"inherit", Run<Inherit>},
-      {"differ", Run<Differ>},
-      {"quit", Run<Quit>},
-      {"levels", Run<Levels>},
-      {"unheard", Run<Unheard>},
-      {"orphan", Run<Orphan>},
+      {"values", Run<Values>},   {"opposite", Run<Opposite>}, {"missing", Run<Missing>},
+      {"survive", Run<Survive>}, {"young", Run<Young>},       {"idle", Run<Idle>},
+      {"aside", Run<Aside>},     {"group", Run<Group>},       {"leave", Run<Leave>},
+      {"gone", Run<Gone>},       {"late", Run<Late>},         {"inherit", Run<Inherit>},
+      {"differ", Run<Differ>},   {"quit", Run<Quit>},         {"levels", Run<Levels>},
+      {"unheard", Run<Unheard>}, {"orphan", Run<Orphan>},     {"forsaken", Run<Forsaken>},
       {"few", Run<Few>},
   });
   return true;
