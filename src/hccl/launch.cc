@@ -67,13 +67,13 @@ Status Launch::Enqueue(const std::vector<CallHeader>& headers, Plan plan,
                        const std::shared_ptr<HeldStream>& stream) {
   const auto order = communicator_->LockOrder();
   const uint64_t number = communicator_->numbers().collectives;
-  plan.tag = communicator_->numbers().NextTag();
-  plan.arguments = DescribeOperation(*communicator_, number, headers[communicator_->rank()]);
-  std::vector<Agreement> agreements;
-  for (uint32_t peer = 0; peer < communicator_->size(); ++peer) {
-    if (peer != communicator_->rank()) agreements.push_back({peer, headers[peer]});
-  }
   Status status = Guard([&] {
+    plan.tag = communicator_->numbers().NextTag();
+    plan.arguments = DescribeOperation(*communicator_, number, headers[communicator_->rank()]);
+    std::vector<Agreement> agreements;
+    for (uint32_t peer = 0; peer < communicator_->size(); ++peer) {
+      if (peer != communicator_->rank()) agreements.push_back({peer, headers[peer]});
+    }
     // Checked or not, a barrier is nothing but this.
     if (!alone()) AddAgreements(place(), agreements, communicator_->checked(), &plan);
     BeginWithTheNext(place(), &plan);
