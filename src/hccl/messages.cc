@@ -153,9 +153,8 @@ Status Messages::Enqueue(const char* api, std::vector<Messages> calls,
     auto batch = std::ranges::find_if(
         *batches, [&](const Batch& other) { return other.number == messages.stream_number_; });
     if (batch == batches->end()) {
-      batch = batches->insert(batch, {messages.stream_, messages.stream_number_, {}, {}});
+      batch = batches->insert(batch, {messages.stream_, messages.stream_number_, {}});
     }
-    batch->communicators.push_back(messages.communicator_);
     Status status = messages.Make(api, &batch->operations.emplace_back());
     if (!status.ok()) return status;
   }
@@ -173,9 +172,9 @@ Status Messages::SubmitBatches(std::vector<Batch>& batches) {
     for (const Batch& other : batches) {
       if (!other.begun) continue;
       for (const auto& operation : other.operations) operation->Fail(status);
-      for (const auto& communicator : other.communicators) {
+      for (const auto& operation : other.operations) {
         (void)Guard([&] {
-          communicator->GiveUp(status);
+          operation->communicator()->GiveUp(status);
           return Status();
         });
       }
@@ -200,7 +199,8 @@ Status Messages::SubmitAll(const char* api, std::vector<Messages> calls) {
   if (!status.ok()) {
     for (auto& entry : before) {
       const bool begun = std::ranges::any_of(batches, [&](const Batch& batch) {
-        return batch.begun && std::ranges::count(batch.communicators, entry.first) > 0;
+        return batch.begun &&
+               std::ranges::count(batch.operations, entry.first, &Operation::communicator) > 0;
       });
       if (!begun) entry.first->numbers() = std::move(entry.second);
     }

@@ -39,7 +39,6 @@ class Messages {
     std::shared_ptr<HeldStream> stream;
     uint64_t number;  // the stream's
     std::vector<std::shared_ptr<Operation>> operations;
-    std::vector<std::shared_ptr<Communicator>> communicators;  // theirs
     bool begun = false;
   };
 

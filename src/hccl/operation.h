@@ -51,6 +51,8 @@ class Operation final : public Pending,
   Operation(const Operation&) = delete;
   ~Operation() override;
 
+  const std::shared_ptr<Communicator>& communicator() const { return communicator_; }
+
   /// Hands it to the stream.
   Status Submit(const std::shared_ptr<HeldStream>& stream) {
     return SubmitAll({shared_from_this()}, stream);
