@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several plans as one: each after the one before, until one fails.
+// Several plans as one: each after the one before, until one fails; and that of nothing.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +9,11 @@
 #include "supporting/family.h"
 
 namespace openaclnn::supporting {
+
+/// Of tensors without elements, whose dimensions may be of any length.
+inline Plan Nothing() {
+  return {0, [](const Buffers&) -> Status { return {}; }};
+}
 
 /// They use the same workspace, which is that of whichever needs most.
 inline Plan InTurn(std::vector<Plan> plans) {

@@ -6,6 +6,7 @@
 #include "generated/arrange.h"
 #include "kernels/broadcast.h"
 #include "kernels/rows.h"
+#include "supporting/in_turn.h"
 #include "supporting/tree_sum.h"
 
 namespace openaclnn::supporting {
@@ -39,11 +40,6 @@ struct Map {
     return std::find_if(stretches.begin(), stretches.end(), holds)->From(coordinate);
   }
 };
-
-/// Of a tensor without elements, whose dimensions may be of any length.
-Plan Nothing() {
-  return {0, [](const Buffers&) -> Status { return {}; }};
-}
 
 /// Of a roll by 0 <= shift < length.
 Map Rolled(int64_t length, int64_t shift) {

@@ -7,6 +7,7 @@
 #include "kernels/copy.h"
 #include "kernels/rows.h"
 #include "supporting/along.h"
+#include "supporting/in_turn.h"
 #include "supporting/places.h"
 #include "supporting/tree_sum.h"
 
@@ -115,7 +116,7 @@ Plan PlanRepeatInterleave(const RepeatInterleaveParams& p, const Product&) {
   const Repeated repeated = RepeatedOf(p);
   // The length may be any then.
   if (repeated.outer == 0 || repeated.inner == 0) {
-    return {0, [](const Buffers&) -> Status { return {}; }};
+    return Nothing();
   }
   const int64_t result = p.outputSize, bytes = BytesOf(self);
   const Offsets from(self, self.rank()), to(out, out.rank());

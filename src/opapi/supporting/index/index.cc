@@ -8,6 +8,7 @@
 #include "kernels/rows.h"
 #include "kernels/selection.h"
 #include "supporting/along.h"
+#include "supporting/in_turn.h"
 #include "supporting/places.h"
 #include "supporting/tree_sum.h"
 
@@ -134,7 +135,7 @@ void CheckIndex(const IndexParams& p, Checker& checker) {
 
 Plan PlanIndex(const IndexParams& p, const Product&) {
   const Tensor &self = p.self, &out = p.out;
-  if (out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (out.empty()) return Nothing();
   const Indexed indexed(self, p.indices, nullptr);
   const IndexedOffsets index(self, p.indices, indexed);
   const int64_t bytes = BytesOf(self);
@@ -184,7 +185,7 @@ Plan PlanIndexPut(const IndexPutParams& p, const Product&) {
   const Tensor &self = p.selfRef, &values = p.values;
   const Indexed indexed(self, p.indices, nullptr);
   if (values.empty() || indexed.dims.empty()) {
-    return {0, [](const Buffers&) -> Status { return {}; }};
+    return Nothing();
   }
   const IndexedOffsets index(self, p.indices, indexed);
   const Placer placer(self, p.accumulate ? Placing::kAdd : Placing::kSet,

@@ -9,6 +9,7 @@
 #include "kernels/order.h"
 #include "kernels/order_scan.h"
 #include "supporting/along.h"
+#include "supporting/in_turn.h"
 #include "supporting/row_group.h"
 
 namespace openaclnn::supporting {
@@ -148,7 +149,7 @@ Plan MakeOrdered(const Tensor& self, const Part& part) {
 }
 
 Plan MakeOrderedFor(const Tensor& self, const Part& part) {
-  if (part.count == 0) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (part.count == 0) return Nothing();
   const bool shortly = ExtentOf(self, part.dim).width <= int64_t{1} << 32;
   switch (DomainOf(self.dtype())) {
     case Domain::kFloat:

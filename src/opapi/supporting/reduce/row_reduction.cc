@@ -6,6 +6,8 @@
 
 #include <cstdlib>
 
+#include "supporting/in_turn.h"
+
 namespace openaclnn::supporting {
 namespace {
 
@@ -332,6 +334,7 @@ template <class T>
 Plan MakeRowReduction(const Params& p, const FoldPlaces& places, const Layout& layout,
                       const RowReduction<T>& reduction) {
   const Tensor &self = p.tensors[places.self], &out = p.tensors[places.begin];
+  if (out.empty()) return Nothing();
   const int64_t bytes = BytesOf(self);
   Work<T> work{reduction,
                self.place,

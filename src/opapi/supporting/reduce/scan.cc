@@ -4,15 +4,11 @@
 
 #include "generated/reduce.h"
 #include "supporting/along.h"
+#include "supporting/in_turn.h"
 #include "supporting/row_group.h"
 
 namespace openaclnn::supporting {
 namespace {
-
-/// Rows without elements may be of any number.
-Plan Nothing() {
-  return {0, [](const Buffers&) -> Status { return {}; }};
-}
 
 constexpr int64_t kScanned = 8;  // rows side by side: an addition waits for the one before it
 constexpr int64_t kPiece = 256;  // of their elements, in the first-level cache

@@ -278,6 +278,16 @@ TEST(Reduce, ASumOfTheOnlyDimensionMayBeARow) {
                  false, ACL_FLOAT, Handle(row));
 }
 
+// Under UndefinedBehaviorSanitizer: rows that are not there may be of any length.
+TEST(Reduce, OfNoRowsNothingIsCounted) {
+  const Device device;
+  const DeviceTensor rows(ACL_FLOAT, DenseLayout({0, INT64_MAX})),
+      columns(ACL_FLOAT, DenseLayout({INT64_MAX, 0})), none(ACL_FLOAT, DenseLayout({0}));
+  const IntListHandle first({{0}}), second({{1}});
+  EXPECT_RUN(device, ReduceSum, rows.handle(), second.get(), false, ACL_FLOAT, Handle(none));
+  EXPECT_RUN(device, ReduceSum, columns.handle(), first.get(), false, ACL_FLOAT, Handle(none));
+}
+
 TEST(Reduce, RunningProductsInPlace) {
   const Device device;
   Random random(73);
