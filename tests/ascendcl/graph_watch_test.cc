@@ -23,7 +23,9 @@ class GraphWatchTest : public WatchedTest {
   explicit GraphWatchTest(const char* level = "full") : WatchedTest(level) {}
 
   void TearDown() override {
-    EXPECT_EQ(aclmdlRIDestroy(model_), 0) << TakeMessage();
+    if (model_ != nullptr) {
+      EXPECT_EQ(aclmdlRIDestroy(model_), 0) << TakeMessage();
+    }
     WatchedTest::TearDown();
   }
   /// Captures what is launched on the stream in `launch`; nothing is said of that.
