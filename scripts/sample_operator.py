@@ -179,6 +179,9 @@ def make_python():
     packages = Path(sysconfig.get_path("purelib", vars={"base": str(VENV)}))
     paths = [COPY / "python", sysconfig.get_path("purelib")]
     (packages / "sample.pth").write_text("".join(f"{path}\n" for path in paths))
+    tool = VENV / "bin/openaclnn"
+    tool.write_text(f"#!{VENV}/bin/python\nfrom openaclnn.__main__ import main\nraise SystemExit(main())\n")
+    tool.chmod(0o755)
 
 
 def environment():
