@@ -166,7 +166,8 @@ def _members(d: Draw, floats: bool, conversion: bool) -> Case:
         shape = d.shape()
         for i, each in enumerate(lists):
             own = shape if i == 0 else d.within(shape)
-            given[each.name].append(d.array(own, d.first if i == 0 else d.type()))
+            dtype = d.first if i == 0 else d.type()
+            given[each.name].append(d.array(own, dtype, d.sample(each.name)))
     return Case(given, "each float" if floats else "each", conversion=conversion, each=True)
 
 

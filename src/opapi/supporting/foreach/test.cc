@@ -55,6 +55,8 @@ TEST_F(SupportingLists, OneAndTwo) {
   EXPECT_LIST(ForeachReciprocal, 1 / x);
   EXPECT_LIST(ForeachSign, 1);
   EXPECT_LIST(ForeachSqrt, std::sqrt(x));
+  EXPECT_LIST(ForeachNeg, -x);
+  EXPECT_LIST(ForeachExp, std::exp(x));
   EXPECT_LIST(ForeachAddScalarV2, x + 1.0 / 3, third.get());
   EXPECT_LIST(ForeachDivScalarV2, x * 3, third.get());
   EXPECT_LIST(ForeachMulScalarV2, x / 3, third.get());
@@ -65,6 +67,14 @@ TEST_F(SupportingLists, OneAndTwo) {
   EXPECT_LIST(ForeachAddListV2, x + y / 3, y.get(), third.get());
   EXPECT_LIST(ForeachSubListV2, x - y / 3, y.get(), third.get());
   EXPECT_LIST(ForeachLerpScalar, x + (y - x) / 3, y.get(), third.get());
+  EXPECT_LIST(ForeachMinimumList, std::min(x, y), y.get());
+  EXPECT_LIST(ForeachPowList, std::pow(x, y), y.get());
+  EXPECT_LIST(ForeachPowScalarV2, std::cbrt(x), third.get());
+  EXPECT_LIST(ForeachMaximumScalarV2, std::max(x, 1.0 / 3), third.get());
+  EXPECT_LIST(ForeachMinimumScalarV2, std::min(x, 1.0 / 3), third.get());
+  EXPECT_RUN(device, ForeachPowScalarAndTensor, third.get(), x.get(), out.get());
+  ExpectOut("ForeachPowScalarAndTensor",
+            [](double x, double, double, size_t) { return std::pow(1.0 / 3, x); });
 }
 
 TEST_F(SupportingLists, ThreeAndScalarsOfTheirOwn) {
@@ -75,10 +85,14 @@ TEST_F(SupportingLists, ThreeAndScalarsOfTheirOwn) {
   EXPECT_LIST(ForeachAddcdivScalarV2, x + y / z / 3, y.get(), z.get(), third.get());
   EXPECT_LIST(ForeachAddcmulScalarV2, x + y * z / 3, y.get(), z.get(), third.get());
   EXPECT_LIST(ForeachAddcdivScalarList, x + y / z * (1 << i), y.get(), z.get(), scalars);
+  EXPECT_LIST(ForeachAddcmulScalarList, x + y * z * (1 << i), y.get(), z.get(), scalars);
   EXPECT_LIST(ForeachAddScalarList, x + (1 << i), scalars);
   EXPECT_LIST(ForeachDivScalarList, x / (1 << i), scalars);
   EXPECT_LIST(ForeachMulScalarList, x * (1 << i), scalars);
   EXPECT_LIST(ForeachSubScalarList, x - (1 << i), scalars);
+  EXPECT_LIST(ForeachPowScalarList, std::pow(x, 1 << i), scalars);
+  EXPECT_LIST(ForeachMaximumScalarList, std::max<double>(x, 1 << i), scalars);
+  EXPECT_LIST(ForeachMinimumScalarList, std::min<double>(x, 1 << i), scalars);
   aclDestroyScalarList(scalars);
 }
 
