@@ -126,7 +126,7 @@ Moved::Result Communicator::Progress() {
   Operations quiet;  // ends without the lock
   std::lock_guard lock(mutex_);
   quiet = TakeQuietLocked();
-  moved.lingers = !active_.empty() || !fading_.empty();
+  moved.lingers = !active_.empty() || !fading_.empty() || engine_->peers_need_progress();
   return moved;
 }
 

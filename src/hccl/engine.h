@@ -76,6 +76,9 @@ class Engine {
   /// Whether messages arrive by Progress alone.
   virtual bool needs_progress() const = 0;
 
+  /// Whether a peer needs this rank to move messages, though it waits for none.
+  virtual bool peers_need_progress() const { return false; }
+
   /// Reads what is known of the peers, without waiting.
   virtual void LookAtPeers() {}
   virtual PeerState peer_state(uint32_t peer) const = 0;

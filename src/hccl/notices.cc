@@ -139,6 +139,11 @@ uint32_t Notices::gatherings() const {
   return gatherings_;
 }
 
+void Notices::PrepareToLeave() const {
+  std::lock_guard lock(mutex_);
+  Say(News::kPrepares);
+}
+
 void Notices::Leave() const {
   std::lock_guard lock(mutex_);
   Say(News::kLeft);
@@ -152,6 +157,7 @@ void Notices::GiveUp() const {
 void Notices::Close() {
   std::lock_guard lock(mutex_);
   lines_.clear();
+  preparing_ = 0;
 }
 
 void Notices::HearArrival(uint32_t rank) {
@@ -169,21 +175,23 @@ void Notices::Hear(uint32_t from, const Frame& frame, const std::string& words) 
     case News::kMisses:
       if (root_ && frame.value < lines_.size()) gathering_.Miss(from, frame.value);
       return;
+    case News::kPrepares:
+      if (frame.rank == rank_ || state(frame.rank) != PeerState::kAlive) return;
+      if (!std::exchange(lines_[frame.rank].prepares, true)) ++preparing_;
+      return PassOn(frame);
     default:
-      if (frame.news == News::kGaveUp && !words.empty()) HearFailure(from, frame, words);
+      if (frame.news == News::kGaveUp && !words.empty()) HearFailure(frame, words);
       if (frame.news == News::kLeft && frame.rank == from) lines_[from].left = true;
       return Learn(frame.rank, StateOf(frame.news));
   }
 }
 
 // The root passes on the first, before the news that the rank has given up.
-void Notices::HearFailure(uint32_t from, const Frame& frame, const std::string& words) {
+void Notices::HearFailure(const Frame& frame, const std::string& words) {
   if (!failure_.ok()) return;
   const int code = frame.value == HCCL_E_TIMEOUT ? HCCL_E_TIMEOUT : HCCL_E_REMOTE;
   failure_ = Status(code, words);
-  for (uint32_t other = 0; root_ && other < lines_.size(); ++other) {
-    if (other != from && lines_[other].open) Tell(lines_[other], frame, words);
-  }
+  PassOn(frame, words);
 }
 
 PeerState Notices::StateOf(News news) {
@@ -199,10 +207,13 @@ Notices::News Notices::NewsOf(PeerState state) {
 void Notices::Learn(uint32_t peer, PeerState state) {
   if (peer == rank_ || this->state(peer) != PeerState::kAlive) return;
   states_[peer].store(state, std::memory_order_release);
-  if (!root_) return;
-  const Frame frame = {NewsOf(state), peer, 0, 0};
-  for (uint32_t other = 0; other < lines_.size(); ++other) {
-    if (other != peer && lines_[other].open) Tell(lines_[other], frame);
+  if (lines_[peer].prepares) --preparing_;
+  PassOn({NewsOf(state), peer, 0, 0});
+}
+
+void Notices::PassOn(const Frame& frame, const std::string& words) const {
+  for (uint32_t other = 0; root_ && other < lines_.size(); ++other) {
+    if (other != frame.rank && lines_[other].open) Tell(lines_[other], frame, words);
   }
 }
 

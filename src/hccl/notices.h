@@ -49,6 +49,11 @@ class Notices {
   /// What another has said so, else whether a rank is not there any more; ok where all are.
   Status Failure() const;
 
+  /// Says that this rank is about to leave, once what it has said over the engine is out: until
+  /// then the others are to move messages, though they wait for none. Needs no memory.
+  void PrepareToLeave() const;
+  /// Whether another is about to.
+  bool others_prepare() const { return preparing_.load(std::memory_order_relaxed) > 0; }
   /// Says that this rank goes in good order. Needs no memory.
   void Leave() const;
   /// Says that an operation has failed here, and no other will end well.
@@ -57,7 +62,7 @@ class Notices {
   void Close();
 
  private:
-  enum class News : uint32_t { kLeft = 1, kDied, kGaveUp, kArrived, kMisses };
+  enum class News : uint32_t { kLeft = 1, kDied, kGaveUp, kArrived, kMisses, kPrepares };
   struct Frame {
     News news;
     uint32_t rank;   // of which they are
@@ -69,6 +74,7 @@ class Notices {
     std::string said;  // a part of a frame
     bool open = false;
     bool left = false;  // it has said that it goes in good order
+    bool prepares = false;
   };
 
   // Under the lock.
@@ -77,10 +83,12 @@ class Notices {
   bool HearFrames(uint32_t peer);
   void Lose(uint32_t peer);
   void Hear(uint32_t from, const Frame& frame, const std::string& words);
-  void HearFailure(uint32_t from, const Frame& frame, const std::string& words);
+  void HearFailure(const Frame& frame, const std::string& words);
   void Learn(uint32_t peer, PeerState state);
   void HearArrival(uint32_t rank);
   void Say(News news, uint32_t value = 0, const std::string& words = {}) const;
+  /// The root's, to all but whom it is about.
+  void PassOn(const Frame& frame, const std::string& words = {}) const;
   static PeerState StateOf(News news);
   static News NewsOf(PeerState state);
   static void Tell(const Line& line, const Frame& frame, const std::string& words = {});
@@ -89,6 +97,7 @@ class Notices {
   const bool root_;
   const uint32_t root_rank_;
   std::unique_ptr<std::atomic<PeerState>[]> states_;  // by rank, as all
+  std::atomic<uint32_t> preparing_{0};                // ranks that are about to leave
 
   mutable std::mutex mutex_;  // guards what follows
   Gathering gathering_;       // of the root

@@ -30,9 +30,9 @@ using std::chrono::steady_clock;
 
 // For messages of a communicator that ends to reach those that are there still.
 constexpr std::chrono::seconds kFlushTime{1};
-// While the ranks connect: rounds without anything to move before this one sleeps, and for how
-// long, since not all that UCX has to do is told by its descriptor: with 20 ms of it a communicator
-// took 50 ms to make over TCP, not 12.
+// While the ranks connect or leave: rounds without anything to move before this one sleeps, and for
+// how long, since not all that UCX has to do is told by its descriptor: with 20 ms of it a
+// communicator took 50 ms to make over TCP, not 12.
 constexpr uint32_t kConnectRounds = 50;
 constexpr int kConnectSleepMs = 1;
 // Calls of ucp_worker_progress for one of the lock.
@@ -62,6 +62,7 @@ class UcxEngine final : public Engine {
   void Cancel(Transfer* transfer) override;
   bool Progress() override;
   bool needs_progress() const override { return true; }
+  bool peers_need_progress() const override { return notices_->others_prepare(); }
   void LookAtPeers() override { notices_->Read(); }
   PeerState peer_state(uint32_t peer) const override { return notices_->state(peer); }
   bool AddDescriptors(bool messages, std::vector<pollfd>* descriptors) override;
@@ -103,6 +104,7 @@ class UcxEngine final : public Engine {
   ucs_status_ptr_t Receive(Transfer* transfer);
   void Ended(Transfer* transfer, ucs_status_t status, size_t length);
   void CloseEndpoints();
+  void AwaitClosed();
   /// False when it had ended before.
   bool End();
 
@@ -113,6 +115,7 @@ class UcxEngine final : public Engine {
   int descriptor_ = -1;
   std::string address_;
   std::vector<ucp_ep_h> endpoints_;  // by rank; null for this one
+  std::vector<ucs_status_ptr_t> closing_;
   std::shared_ptr<Notices> notices_;
   steady_clock::time_point arrived_by_;   // at the next gathering
   std::unique_ptr<FirstMessages> first_;  // while the ranks connect
@@ -207,6 +210,7 @@ Status UcxEngine::Unreachable(uint32_t peer, ucs_status_t status) const {
 Status UcxEngine::MakeEndpoints(const std::vector<std::string>& addresses) {
   const Call call(*this);
   endpoints_.resize(addresses.size());
+  closing_.reserve(addresses.size());  // to leave needs no memory
   for (uint32_t peer = 0; peer < addresses.size(); ++peer) {
     if (peer == rank_) continue;
     ucp_ep_params_t params{};
@@ -371,22 +375,38 @@ bool UcxEngine::AddDescriptors(bool messages, std::vector<pollfd>* descriptors) 
   return true;
 }
 
-// Under the lock. What this rank still has to say, acknowledgements, goes out before it does.
+// Under the lock. What this rank still has to say, acknowledgements, goes out before it does, which
+// over TCP takes the other rank's progress.
 void UcxEngine::CloseEndpoints() {
-  std::vector<ucs_status_ptr_t> closing;
+  notices_->PrepareToLeave();
   for (uint32_t peer = 0; peer < endpoints_.size(); ++peer) {
     if (endpoints_[peer] == nullptr || notices_->state(peer) == PeerState::kDied) continue;
     ucp_request_param_t param{};
     ucs_status_ptr_t request = ucx_.ep_close_nbx(endpoints_[peer], &param);
-    if (request != nullptr && !UCS_PTR_IS_ERR(request)) closing.push_back(request);
+    if (request != nullptr && !UCS_PTR_IS_ERR(request)) closing_.push_back(request);
   }
-  // A callback would tell; without one the status is asked of the request.
+}
+
+// Other communicators go on meanwhile: the lock is held for a turn at a time. A callback would
+// tell; without one the status is asked of the request.
+void UcxEngine::AwaitClosed() {
   const auto deadline = steady_clock::now() + kFlushTime;
-  for (ucs_status_ptr_t request : closing) {
-    while (ucx_.request_check_status(request) == UCS_INPROGRESS && steady_clock::now() < deadline) {
-      ucx_.worker_progress(worker_);
+  for (uint32_t idle = 0; !closing_.empty(); ++idle) {
+    {
+      std::lock_guard lock(ucx_.mutex);
+      if (ucx_.worker_progress(worker_) != 0) idle = 0;
+      const bool late = steady_clock::now() >= deadline;
+      std::erase_if(closing_, [&](ucs_status_ptr_t request) {
+        const bool ends = late || ucx_.request_check_status(request) != UCS_INPROGRESS;
+        if (ends) ucx_.request_free(request);
+        return ends;
+      });
     }
-    ucx_.request_free(request);
+    if (idle < kConnectRounds) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(std::chrono::milliseconds(kConnectSleepMs));
+    }
   }
 }
 
@@ -410,9 +430,13 @@ void UcxEngine::Leave() {
 // Messages cannot all be cancelled, but end with the worker: its requests are its own memory, and
 // without it nobody else's is touched. Only who does not give up has anybody to wait for.
 bool UcxEngine::End() {
+  {
+    const Call call(*this);
+    if (std::exchange(ended_, true)) return false;
+    if (under_way_ == 0 && !gave_up_) CloseEndpoints();
+  }
+  AwaitClosed();
   const Call call(*this);
-  if (std::exchange(ended_, true)) return false;
-  if (under_way_ == 0 && !gave_up_) CloseEndpoints();
   ucx_.worker_destroy(worker_);
   notices_->Leave();
   return true;

@@ -95,6 +95,27 @@ int Fresh(uint32_t ranks, uint32_t rank) {
   return 0;
 }
 
+/// Rank 0 destroys, one after the other, what the other one has used and not yet destroyed.
+int First(uint32_t ranks, uint32_t rank) {
+  const aclrtStream stream = Start();
+  const Device<float> data(std::vector<float>(20'000, 1));
+  std::vector<HcclComm> comms;
+  for (uint32_t number = 0; number < 4; ++number) {
+    comms.push_back(MakeComm(ranks, rank, number));
+    REQUIRE(HcclAllReduce(data.data(), data.data(), 20'000, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_MAX,
+                          comms.back(), stream));
+    REQUIRE(aclrtSynchronizeStream(stream));
+  }
+  if (rank != 0) AwaitFile(Job::Folder() + "/first");
+  const auto begin = Processes::Clock::now();
+  for (const HcclComm comm : comms) REQUIRE(HcclCommDestroy(comm));
+  const auto took = Processes::Clock::now() - begin;
+  Require(took < std::chrono::seconds(2), "destroyed after so many ms",
+          static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
+  if (rank == 0) Reach("first");
+  return 0;
+}
+
 /// Rank 0 waits for the others by the time-out, more than one message long.
 int TooLate(uint32_t ranks, uint32_t rank) {
   const aclrtStream stream = Start();
@@ -185,6 +206,7 @@ const bool kEntered = [] {
   Roles().merge(std::map<std::string, Role>{
       {"many", Run<Many>},
       {"fresh", Run<Fresh>},
+      {"first", Run<First>},
       {"too_late", Run<TooLate>},
       {"victim", Run<Victim>},
       {"outlive", Run<Outlive>},

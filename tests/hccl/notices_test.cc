@@ -75,6 +75,25 @@ TEST(NoticesTest, AnExitMaySpeakWhileTheOthersAreRead) {
   }
 }
 
+// Until it has left, or died.
+TEST(NoticesTest, WhoIsAboutToLeaveIsKnown) {
+  const auto all = Connected(4);
+  const auto expect = [&](bool about) {
+    for (const uint32_t rank : {0u, 2u}) {
+      all[rank]->Read();
+      EXPECT_EQ(all[rank]->others_prepare(), about) << rank;
+    }
+  };
+  for (const uint32_t rank : {1u, 3u}) all[rank]->PrepareToLeave();
+  all[1]->PrepareToLeave();
+  expect(true);
+  EXPECT_FALSE(all[3]->others_prepare()) << "nothing has been read";
+  all[1]->Leave();
+  expect(true);
+  all[3]->Close();
+  expect(false);
+}
+
 void ExpectSays(const Status& status, int code, const std::string& says) {
   EXPECT_EQ(status.code(), code) << status.text();
   EXPECT_NE(status.text().find(says), std::string::npos) << status.text();

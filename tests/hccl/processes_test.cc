@@ -71,6 +71,8 @@ TEST(ProcessesTest, WhoDestroysAFreshCommunicatorHasLeftAndNothingIsKept) {
   ExpectDoneBothWays("fresh", 3);
 }
 
+TEST(ProcessesTest, WhoDestroysFirstNeedsNoCallOfTheOthers) { ExpectDoneBothWays("first", 2); }
+
 TEST(ProcessesTest, NothingIsKeptOfWhatATimeOutHasEnded) {
   const Variable timeout("HCCL_EXEC_TIMEOUT", "1");
   ExpectDoneBothWays("too_late", 2);
