@@ -2,6 +2,7 @@
 // HcclAlltoAll and HcclAlltoAllV.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "hccl/collective.h"
@@ -112,8 +113,9 @@ Status AllToAllV(const void* send, const void* send_counts, const void* send_pla
     headers.push_back({CallKind::kAllToAll, uint32_t(send_type), 0, 0, sends.parts[i].bytes,
                        receives.parts[i].bytes});
   }
-  return launch.Submit(headers,
-                       PlanAllToAll(launch.place(), sends.parts, receives.parts, sent, received));
+  Plan plan = PlanAllToAll(launch.place(), sends.parts, receives.parts, sent, received);
+  plan.by_pairs = launch.place().size > 2;
+  return launch.Submit(headers, std::move(plan));
 }
 
 Status AllToAll(const void* send, uint64_t send_count, HcclDataType send_type, const void* recv,

@@ -90,6 +90,15 @@ Communicator::Operations Communicator::TakeQuietLocked() {
 
 // The engine comes last, so that the others say why, and stands still before any of them is done.
 void Communicator::GiveUp(const Status& cause) {
+  (void)Guard([&] {
+    FailAll(cause);
+    return Status();
+  });
+  engine_->GiveUp(cause);
+  MessageMover::Get().Kick();
+}
+
+void Communicator::FailAll(const Status& cause) {
   Operations active;
   Status status;
   {
@@ -104,8 +113,6 @@ void Communicator::GiveUp(const Status& cause) {
     status = over_;
   }
   for (const auto& operation : active) operation->Fail(status);
-  engine_->GiveUp();
-  MessageMover::Get().Kick();
 }
 
 void Communicator::Ended() {
@@ -131,9 +138,11 @@ Moved::Result Communicator::Progress() {
 }
 
 Status Communicator::LostPeer(uint32_t peer) const {
-  return Status(HCCL_E_REMOTE,
-                Concat("rank ", peer, " of communicator ", name(), " ",
-                       WordsOf(engine_->peer_state(peer)), ", expected all ranks to take part"));
+  const PeerState state = engine_->peer_state(peer);
+  const std::string cause = state == PeerState::kGaveUp ? engine_->cause() : "";
+  return Status(HCCL_E_REMOTE, Concat("rank ", peer, " of communicator ", name(), " ",
+                                      WordsOf(state), cause.empty() ? "" : Concat(" (", cause, ")"),
+                                      ", expected all ranks to take part"));
 }
 
 void Communicator::NoteRemoteError(const Status& status) {

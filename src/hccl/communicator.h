@@ -124,6 +124,7 @@ class Communicator final : public Moved {
   Operations TakeQuietLocked();
   /// What the engine knows of them now; `active`: what may wait for them.
   void NotePeers(Operations* active);
+  void FailAll(const Status& cause);
   void FailWhatCannotEnd(const Operations& operations);
   Status LostPeer(uint32_t peer) const;
 

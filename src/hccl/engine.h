@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "common/status.h"
@@ -82,14 +83,16 @@ class Engine {
   /// Reads what is known of the peers, without waiting.
   virtual void LookAtPeers() {}
   virtual PeerState peer_state(uint32_t peer) const = 0;
+  /// What the first that gave up has said of it; empty where nobody did.
+  virtual std::string cause() const = 0;
 
   /// Adds what a thread sleeps on: until news of peers comes and, if `messages`, until Progress has
   /// something to do. False when it has now.
   virtual bool AddDescriptors(bool messages, std::vector<pollfd>* descriptors) = 0;
 
-  /// Tells the peers that this rank takes no part any more, and neither reads nor writes the memory
-  /// of messages that cannot be cancelled.
-  virtual void GiveUp() = 0;
+  /// Tells the peers that this rank takes no part any more, and why, and neither reads nor writes
+  /// the memory of messages that cannot be cancelled. Never throws.
+  virtual void GiveUp(const Status& cause) = 0;
   /// Tells the peers that this rank goes, in good order. Messages that are still under way are
   /// forgotten: their memory is not touched any more.
   virtual void Leave() = 0;

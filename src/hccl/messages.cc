@@ -119,6 +119,7 @@ Status Messages::Make(const char* api, std::shared_ptr<Operation>* operation) {
   for (const Message& message : messages_) {
     bytes += message.bytes;
     if (message.peer == communicator_->rank()) continue;
+    plan.by_pairs |= message.peer != messages_[0].peer;
     const Move move = {message.receives, message.peer, message.data, message.bytes, message.tag};
     // Unchecked, a message that is too long or too short tells enough.
     if (communicator_->checked()) {

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <utility>
 
+#include "ascendcl/error.h"
 #include "hccl/greeting.h"
 #include "hccl/hccl_types.h"
 
@@ -118,7 +119,7 @@ void Notices::Fail(const Status& why) {
   const std::string words =
       own ? Concat("rank ", rank_, " has failed (", why.text(), "), expected it to go on")
           : why.text();
-  Say(News::kGaveUp, own ? HCCL_E_REMOTE : why.code(), words.substr(0, kMaxRefusalBytes));
+  Say(News::kGaveUp, own ? HCCL_E_REMOTE : why.code(), words);
 }
 
 Status Notices::Failure() const {
@@ -149,9 +150,18 @@ void Notices::Leave() const {
   Say(News::kLeft);
 }
 
-void Notices::GiveUp() const {
+void Notices::GiveUp(const Status& why) {
   std::lock_guard lock(mutex_);
-  Say(News::kGaveUp);
+  (void)Guard([&] {
+    if (failure_.ok()) failure_ = why;
+    return Status();
+  });
+  Say(News::kGaveUp, static_cast<uint32_t>(why.code()), why.text());
+}
+
+std::string Notices::cause() const {
+  std::lock_guard lock(mutex_);
+  return failure_.text();
 }
 
 void Notices::Close() {
@@ -211,14 +221,14 @@ void Notices::Learn(uint32_t peer, PeerState state) {
   PassOn({NewsOf(state), peer, 0, 0});
 }
 
-void Notices::PassOn(const Frame& frame, const std::string& words) const {
+void Notices::PassOn(const Frame& frame, std::string_view words) const {
   for (uint32_t other = 0; root_ && other < lines_.size(); ++other) {
     if (other != frame.rank && lines_[other].open) Tell(lines_[other], frame, words);
   }
 }
 
 // Some bytes now and then always fit in the socket's buffer; who does not read them is stopped.
-void Notices::Tell(const Line& line, const Frame& frame, const std::string& words) {
+void Notices::Tell(const Line& line, const Frame& frame, std::string_view words) {
   iovec parts[] = {{const_cast<Frame*>(&frame), sizeof(frame)},  // which is only read
                    {const_cast<char*>(words.data()), words.size()}};
   msghdr message{};
@@ -227,7 +237,8 @@ void Notices::Tell(const Line& line, const Frame& frame, const std::string& word
   (void)sendmsg(line.socket.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-void Notices::Say(News news, uint32_t value, const std::string& words) const {
+void Notices::Say(News news, uint32_t value, std::string_view words) const {
+  words = words.substr(0, kMaxRefusalBytes);
   const Frame frame = {news, rank_, value, static_cast<uint32_t>(words.size())};
   for (const Line& line : lines_) {
     if (line.open) Tell(line, frame, words);

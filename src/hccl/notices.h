@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -56,8 +57,10 @@ class Notices {
   bool others_prepare() const { return preparing_.load(std::memory_order_relaxed) > 0; }
   /// Says that this rank goes in good order. Needs no memory.
   void Leave() const;
-  /// Says that an operation has failed here, and no other will end well.
-  void GiveUp() const;
+  /// Says that an operation has failed here, and no other will end well. Never throws.
+  void GiveUp(const Status& why);
+  /// What the first that has said why it failed has said; empty where nobody has.
+  std::string cause() const;
   /// After that nothing more is read or told.
   void Close();
 
@@ -86,12 +89,12 @@ class Notices {
   void HearFailure(const Frame& frame, const std::string& words);
   void Learn(uint32_t peer, PeerState state);
   void HearArrival(uint32_t rank);
-  void Say(News news, uint32_t value = 0, const std::string& words = {}) const;
+  void Say(News news, uint32_t value = 0, std::string_view words = {}) const;
   /// The root's, to all but whom it is about.
-  void PassOn(const Frame& frame, const std::string& words = {}) const;
+  void PassOn(const Frame& frame, std::string_view words = {}) const;
   static PeerState StateOf(News news);
   static News NewsOf(PeerState state);
-  static void Tell(const Line& line, const Frame& frame, const std::string& words = {});
+  static void Tell(const Line& line, const Frame& frame, std::string_view words = {});
 
   const uint32_t rank_;
   const bool root_;

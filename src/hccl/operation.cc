@@ -234,8 +234,7 @@ int Operation::End(OpenaclnnMessage* message) {
     std::lock_guard lock(mutex_);
     failure = failure_;
   }
-  // What another rank waits for may not have begun here: it needs to hear of this rank alone.
-  if (failure.code() == HCCL_E_REMOTE || Lingers()) communicator_->GiveUp(failure);
+  if (OthersWait(failure) || Lingers()) communicator_->GiveUp(failure);
   communicator_->Finished(*this);
   Write(message, failure.text());
   return StreamCode(failure.code());
@@ -333,6 +332,12 @@ void Operation::CancelMessages() {
       communicator_->engine().Cancel(&message);
     }
   }
+}
+
+// What they wait for may not have begun here: they need to hear of this rank alone.
+bool Operation::OthersWait(const Status& failure) const {
+  if (failure.code() == HCCL_E_REMOTE || failure.code() == HCCL_E_TIMEOUT) return true;
+  return plan_.by_pairs;
 }
 
 // The plan's own memory stays, and whoever is gone takes nothing.

@@ -125,6 +125,8 @@ class Operation final : public Pending,
   void HandOver();
   void TakeBack();
   void CancelMessages();
+  /// Whether ranks that have not failed may wait for this one.
+  bool OthersWait(const Status& failure) const;
   /// Whether a message that cannot be cancelled may still reach the program's memory, or come from
   /// it.
   bool Lingers() const;

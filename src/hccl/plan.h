@@ -55,6 +55,7 @@ struct Plan {
   std::vector<Step> steps;
   std::vector<Scratch> scratch;
   std::string arguments;  // for a trace
+  bool by_pairs = false;  // what two ranks call differently no other one sees
 
   std::byte* AddScratch(size_t bytes) {
     scratch.push_back(MakeScratch(bytes));

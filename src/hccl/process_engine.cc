@@ -10,6 +10,7 @@
 #include <mutex>
 #include <utility>
 
+#include "ascendcl/error.h"
 #include "hccl/hccl_types.h"
 
 namespace openaclnn {
@@ -46,9 +47,17 @@ class Exchange {
     transfer->owner->Done(*transfer, Status(HCCL_E_INTERNAL, "message was cancelled"));
   }
 
-  void GiveUp(uint32_t rank) {
+  void GiveUp(uint32_t rank, const Status& cause) {
     std::lock_guard lock(mutex_);
     if (states_[rank] == PeerState::kAlive) states_[rank] = PeerState::kGaveUp;
+    (void)Guard([&] {
+      if (cause_.empty()) cause_ = cause.text();
+      return Status();
+    });
+  }
+  std::string cause() const {
+    std::lock_guard lock(mutex_);
+    return cause_;
   }
   void Leave(uint32_t rank) {
     std::lock_guard lock(mutex_);
@@ -93,6 +102,7 @@ class Exchange {
   mutable std::mutex mutex_;  // guards what follows
   std::map<Key, Waiting> waiting_;
   std::vector<PeerState> states_;
+  std::string cause_;  // of the first that gave up
 };
 
 class ProcessEngine final : public Engine {
@@ -106,7 +116,8 @@ class ProcessEngine final : public Engine {
   bool needs_progress() const override { return false; }
   PeerState peer_state(uint32_t peer) const override { return exchange_->state(peer); }
   bool AddDescriptors(bool, std::vector<pollfd>*) override { return true; }
-  void GiveUp() override { exchange_->GiveUp(rank_); }
+  std::string cause() const override { return exchange_->cause(); }
+  void GiveUp(const Status& cause) override { exchange_->GiveUp(rank_, cause); }
   void Leave() override { exchange_->Leave(rank_); }
 
  private:

@@ -66,7 +66,8 @@ class UcxEngine final : public Engine {
   void LookAtPeers() override { notices_->Read(); }
   PeerState peer_state(uint32_t peer) const override { return notices_->state(peer); }
   bool AddDescriptors(bool messages, std::vector<pollfd>* descriptors) override;
-  void GiveUp() override;
+  std::string cause() const override { return notices_->cause(); }
+  void GiveUp(const Status& cause) override;
   void Leave() override;
   void Quit() override;
 
@@ -175,7 +176,7 @@ Status UcxEngine::Connect(const std::vector<std::string>& addresses) {
   Status heard = notices_->Failure();
   if (!heard.ok()) status = std::move(heard);
   notices_->Fail(status);
-  GiveUp();
+  GiveUp(status);
   Leave();
   return Status(status.code(), Concat(status.text(), ", while the communicator was made"));
 }
@@ -288,6 +289,7 @@ void UcxEngine::Ended(Transfer* transfer, ucs_status_t status, size_t length) {
   transfer->engine = nullptr;
   transfer->request = nullptr;
   Status result;
+  if (status != UCS_OK) notices_->Read();  // why, if that is known
   if (status == UCS_ERR_CANCELED) {
     result = Status(HCCL_E_INTERNAL, "message was cancelled");
   } else if (status == UCS_ERR_MESSAGE_TRUNCATED ||
@@ -295,6 +297,10 @@ void UcxEngine::Ended(Transfer* transfer, ucs_status_t status, size_t length) {
     result =
         Status(HCCL_E_PARA, Concat("message size of rank ", transfer->peer, " is not ",
                                    transfer->bytes, " bytes, expected as many as are awaited"));
+  } else if (status != UCS_OK && notices_->state(transfer->peer) != PeerState::kAlive) {
+    result = Status(HCCL_E_REMOTE,
+                    Concat("rank ", transfer->peer, " ", WordsOf(notices_->state(transfer->peer)),
+                           ", expected all ranks to take part"));
   } else if (status != UCS_OK) {
     result =
         Status(HCCL_E_REMOTE, Concat("link to rank ", transfer->peer, " has failed (UCX gives ",
@@ -412,10 +418,10 @@ void UcxEngine::AwaitClosed() {
 
 // UCX cannot cancel a send, nor a receive that has met its message. Without progress it does not
 // touch their memory: over TCP and shared memory a processor copies, within ucp_worker_progress.
-void UcxEngine::GiveUp() {
+void UcxEngine::GiveUp(const Status& cause) {
   const Call call(*this);
   if (ended_ || std::exchange(gave_up_, true)) return;
-  notices_->GiveUp();
+  notices_->GiveUp(cause);
 }
 
 void UcxEngine::Leave() {

@@ -233,7 +233,10 @@ void HearNews(Bytes& bytes) {
   MustSay(notices.Failure(), "whoever has failed is named");
   Must(!notices.Late(seconds(1), seconds(2)).ok(), "and somebody is late");
   notices.Fail(Status(HCCL_E_MEMORY, "out of memory"));
-  notices.GiveUp();
+  notices.PrepareToLeave();
+  (void)notices.others_prepare();
+  notices.GiveUp(Status(HCCL_E_MEMORY, "out of memory"));
+  Must(!notices.cause().empty(), "who gives up says why");
   notices.Read();
   notices.Leave();
   notices.Close();

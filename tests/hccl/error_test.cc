@@ -325,6 +325,62 @@ TEST_F(RanksTest, AMessageOfABatchThatDiffersIsNamed) {
   }
 }
 
+// Of which two ranks alone know: the third has all the time to wait.
+TEST_F(RanksTest, ADifferenceOfTwoEndsTheOthers) {
+  constexpr uint64_t kCount = 10'000;  // more than goes with what is told
+  const Ranks ranks(3);
+  const DeviceArray<float> data(6 * kCount, 1.0f);
+  const uint64_t places[] = {0, kCount, 2 * kCount};
+  for (const uint32_t rank : {0u, 1u, 2u}) {
+    uint64_t sends[] = {kCount, kCount, kCount};
+    const uint64_t receives[] = {kCount, kCount, kCount};
+    if (rank == 0) sends[1] = 1;
+    ASSERT_EQ(HcclAlltoAllV(data.data(), sends, places, kFloat, data.data() + 3 * kCount, receives,
+                            places, kFloat, ranks.comm(rank), ranks.stream(rank)),
+              HCCL_SUCCESS);
+  }
+  ExpectSays(ranks.Await(0), ACL_ERROR_RT_PARAM_INVALID, "count of rank 1 is 10000, expected 1 as");
+  ExpectSays(ranks.Await(1), ACL_ERROR_RT_PARAM_INVALID, "count of rank 0 is 1, expected 10000 as");
+  ExpectSays(ranks.Await(2), ACL_ERROR_RT_SUSPECT_REMOTE_ERROR,
+             "has given up, since an operation has failed there (count of rank ");
+}
+
+// The same of a batch, of which one message differs and the other has nobody to meet.
+TEST_F(RanksTest, ABatchThatDiffersEndsTheOthers) {
+  constexpr uint64_t kCount = 10'000;
+  const Ranks ranks(3);
+  const DeviceArray<float> data(4 * kCount, 1.0f);
+  HcclSendRecvItem items[] = {{HCCL_SEND, data.data(), kCount, kFloat, 1},
+                              {HCCL_RECV, data.data() + kCount, kCount, kFloat, 2}};
+  ASSERT_EQ(HcclBatchSendRecv(items, 2, ranks.comm(0), ranks.stream(0)), HCCL_SUCCESS);
+  ASSERT_EQ(HcclRecv(data.data() + 2 * kCount, 49, kFloat, 0, ranks.comm(1), ranks.stream(1)),
+            HCCL_SUCCESS);
+  ExpectSays(ranks.Await(0), ACL_ERROR_RT_PARAM_INVALID, "count of rank 1 is 49, expected 10000");
+  ExpectSays(ranks.Await(1), ACL_ERROR_RT_PARAM_INVALID, "count of rank 0 is 10000, expected 49");
+  ASSERT_EQ(HcclSend(data.data() + 3 * kCount, kCount, kFloat, 0, ranks.comm(2), ranks.stream(2)),
+            HCCL_SUCCESS);
+  ExpectSays(ranks.Await(2), ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, "rank 0 of communicator");
+}
+
+// What a rank has sent to one that has waited in vain nobody takes any more.
+TEST_F(RanksTest, WhoHasWaitedInVainIsNotWaitedFor) {
+  const Variable timeout("HCCL_EXEC_TIMEOUT", "1");
+  Ranks ranks(2);
+  const DeviceArray<float> data(20, 1.0f);
+  const auto reduce = [&](uint32_t rank) {
+    float* const own = data.data() + rank * size_t{10};
+    return HcclAllReduce(own, own, 10, kFloat, HCCL_REDUCE_SUM, ranks.comm(rank),
+                         ranks.stream(rank));
+  };
+  ASSERT_EQ(reduce(1), HCCL_SUCCESS);
+  ExpectSays(ranks.Await(1), ACL_ERROR_RT_TASK_TIMEOUT, "it waits for rank 0 of communicator");
+  ASSERT_EQ(reduce(0), HCCL_SUCCESS);
+  (void)ranks.Await(0);  // told, or done by what rank 1 had sent
+  const auto begin = std::chrono::steady_clock::now();
+  ranks.Destroy(0);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(900));
+}
+
 TEST_F(RanksTest, WhoDoesNotComeInTimeIsNamed) {
   const Variable timeout("HCCL_EXEC_TIMEOUT", "1");
   const Ranks ranks(3);

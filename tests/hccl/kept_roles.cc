@@ -89,6 +89,8 @@ int Fresh(uint32_t ranks, uint32_t rank) {
       ReduceTen(data, comm, stream);
       const int code = aclrtSynchronizeStream(stream);
       Require(code == ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, "code", code);
+      const std::string said = aclGetRecentErrMsg();
+      Require(said.find("has destroyed its communicator") != std::string::npos, "words");
     }
     REQUIRE(HcclCommDestroy(comm));
   });

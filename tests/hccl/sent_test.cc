@@ -37,7 +37,8 @@ class SlowEngine final : public Engine {
   bool needs_progress() const override { return true; }
   PeerState peer_state(uint32_t) const override { return state; }
   bool AddDescriptors(bool, std::vector<pollfd>*) override { return true; }
-  void GiveUp() override {}
+  std::string cause() const override { return {}; }
+  void GiveUp(const Status&) override {}
   void Leave() override { left_with = static_cast<int>(sent.size()); }
 
   std::vector<Transfer*> sent;
