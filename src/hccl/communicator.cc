@@ -65,26 +65,24 @@ void Communicator::Begun(std::shared_ptr<Pending> operation) {
 
 void Communicator::Finished(Pending& operation) {
   if (alone()) return;
-  std::shared_ptr<Pending> kept;  // these end without the lock, if they do
-  Operations quiet;
+  Operations quiet;  // these end without the lock
   std::lock_guard lock(mutex_);
   quiet = TakeQuietLocked();
   const auto found =
       std::ranges::find(active_, &operation, [](const auto& active) { return active.get(); });
   if (found == active_.end()) return;
-  kept = std::move(*found);
-  active_.erase(found);
-  if (operation.quiet()) return;
-  fading_.push_back(kept);
+  if (operation.quiet()) return quiet.splice(quiet.end(), active_, found);
+  fading_.splice(fading_.end(), active_, found);
   changed_.notify_all();
   MessageMover::Get().Nudge();
 }
 
 Communicator::Operations Communicator::TakeQuietLocked() {
-  const auto first = std::partition(fading_.begin(), fading_.end(),
-                                    [](const auto& operation) { return !operation->quiet(); });
-  Operations quiet(first, fading_.end());
-  fading_.erase(first, fading_.end());
+  Operations quiet;
+  for (auto place = fading_.begin(); place != fading_.end();) {
+    const auto operation = place++;
+    if ((*operation)->quiet()) quiet.splice(quiet.end(), fading_, operation);
+  }
   return quiet;
 }
 
@@ -240,9 +238,11 @@ void Communicator::Close() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return queued_ == fading_.size(); });
     // A group that is open may still hold messages.
-    over_ = Status(HCCL_E_PARA, Concat("communicator ", name(),
-                                       " was destroyed before the operation began, expected it to "
-                                       "live until the operation is done"));
+    over_ = Guard([&] {
+      return Status(HCCL_E_PARA, Concat("communicator ", name(),
+                                        " was destroyed before the operation began, expected it to "
+                                        "live until the operation is done"));
+    });
   }
   if (alone()) return;
   Moved* const all[] = {this};

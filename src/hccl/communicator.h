@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -87,7 +88,7 @@ class Communicator final : public Moved {
   /// The tag of a message that `sender` sends in a step.
   uint64_t TagOfStep(uint64_t tag, uint32_t sender, uint32_t step) const;
 
-  /// Waits for the operations and leaves.
+  /// Waits for the operations and leaves. Needs no memory.
   void Close();
 
   // For operations.
@@ -118,7 +119,8 @@ class Communicator final : public Moved {
     PeerState state = PeerState::kAlive;
     Clock::time_point since;
   };
-  using Operations = std::vector<std::shared_ptr<Pending>>;
+  using Operations =
+      std::list<std::shared_ptr<Pending>>;  // what moves between them needs no memory
 
   /// Of those that have finished: the ones whose messages are done.
   Operations TakeQuietLocked();

@@ -49,14 +49,16 @@ Communicator::Settings SettingsOf(const CommConfig& config, const Nonce& nonce,
 }
 
 Status Publish(const std::shared_ptr<Communicator>& communicator, HcclComm* comm) {
-  if (!communicator->alone()) {
-    Status status = MessageMover::Get().Add(communicator);
-    if (!status.ok()) return status;
-  }
-  *comm = InsertCommunicator(communicator);
-  if (*comm != nullptr) return {};
-  communicator->Close();
-  return Status(HCCL_E_UNAVAIL, "no handle is left for a communicator");
+  Status status = Guard(
+      [&] { return communicator->alone() ? Status() : MessageMover::Get().Add(communicator); });
+  if (!status.ok()) return status;
+  status = Guard([&] {
+    *comm = InsertCommunicator(communicator);
+    return *comm != nullptr ? Status()
+                            : Status(HCCL_E_UNAVAIL, "no handle is left for a communicator");
+  });
+  if (!status.ok()) communicator->Close();
+  return status;
 }
 
 Status GetRootInfo(HcclRootInfo* blob) {
@@ -125,6 +127,13 @@ Status CheckDevices(const std::vector<int32_t>& devices) {
                                     " that aclrtGetDeviceCount counts, from 0 on"));
 }
 
+Status Destroy(HcclComm comm) {
+  std::shared_ptr<Communicator> communicator;
+  Status status = RemoveCommunicator(comm, &communicator);
+  if (status.ok()) communicator->Close();
+  return status;
+}
+
 Status InitAll(uint32_t count, const int32_t* devices, HcclComm* comms) {
   HcclEnvironment environment;
   Status status = RequirePointer("devices", devices);
@@ -139,18 +148,18 @@ Status InitAll(uint32_t count, const int32_t* devices, HcclComm* comms) {
   if (!status.ok()) return status;
   const Communicator::Settings settings = SettingsOf({}, nonce, environment);
   auto engines = count > 1 ? MakeProcessEngines(count) : std::vector<std::unique_ptr<Engine>>(1);
-  for (uint32_t rank = 0; rank < count && status.ok(); ++rank) {
-    status =
-        Publish(std::make_shared<Communicator>(count, rank, settings, std::move(engines[rank])),
-                &comms[rank]);
+  uint32_t made = 0;
+  while (made < count && status.ok()) {
+    status = Guard([&] {
+      return Publish(
+          std::make_shared<Communicator>(count, made, settings, std::move(engines[made])),
+          &comms[made]);
+    });
+    if (status.ok()) ++made;
   }
-  return status;
-}
-
-Status Destroy(HcclComm comm) {
-  std::shared_ptr<Communicator> communicator;
-  Status status = RemoveCommunicator(comm, &communicator);
-  if (status.ok()) communicator->Close();
+  for (uint32_t rank = 0; rank < made && !status.ok(); ++rank) {
+    (void)Destroy(std::exchange(comms[rank], nullptr));
+  }
   return status;
 }
 

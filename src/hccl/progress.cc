@@ -32,12 +32,14 @@ void SendOut(std::span<Moved* const> all,
   using Clock = std::chrono::steady_clock;
   constexpr int kQuickTurns = 1000;
   const Clock::time_point since = Clock::now();
-  std::vector<Moved*> owing(all.begin(), all.end());
   for (int turn = 0;; ++turn) {
-    std::erase_if(owing, [&](Moved* moved) { return !moved->Owes(since); });
-    if (owing.empty() || (until && Clock::now() >= *until)) return;
-    bool any = false;
-    for (Moved* const moved : owing) any |= moved->Progress().any;
+    bool owe = false, any = false;
+    for (Moved* const moved : all) {
+      if (!moved->Owes(since)) continue;
+      owe = true;
+      any |= moved->Progress().any;
+    }
+    if (!owe || (until && Clock::now() >= *until)) return;
     if (any) continue;
     if (turn < kQuickTurns) {
       std::this_thread::yield();

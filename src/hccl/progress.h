@@ -44,7 +44,8 @@ class Moved {
   ~Moved() = default;
 };
 
-/// Moves the messages of all, side by side, until none owes any or the time is over.
+/// Moves the messages of all, side by side, until none owes any or the time is over. Needs no
+/// memory.
 void SendOut(std::span<Moved* const> all,
              std::optional<std::chrono::steady_clock::time_point> until);
 

@@ -428,9 +428,11 @@ void UcxEngine::Leave() {
   notices_->Read();
   if (!End()) return;
   // Without UCX's lock, which comes after that of the thread.
-  const bool relays =
-      notices_->relays() && MessageMover::Get().Add(std::make_shared<Relay>(notices_)).ok();
-  if (!relays) notices_->Close();
+  const Status relays = Guard([&] {
+    if (!notices_->relays()) return Status(HCCL_E_UNAVAIL, "nobody needs them");
+    return MessageMover::Get().Add(std::make_shared<Relay>(notices_));
+  });
+  if (!relays.ok()) notices_->Close();
 }
 
 // Messages cannot all be cancelled, but end with the worker: its requests are its own memory, and
