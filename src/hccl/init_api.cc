@@ -212,6 +212,7 @@ HcclResult HcclCreateSubCommConfig(HcclComm*, uint32_t, uint32_t*, uint64_t, uin
 }
 
 HcclResult HcclCommDestroy(HcclComm comm) {
-  return openaclnn::Forked() ? HCCL_SUCCESS
-                             : HcclApi("HcclCommDestroy", [&] { return openaclnn::Destroy(comm); });
+  // What a child of fork has inherited is its parent's.
+  if (openaclnn::Forked() || openaclnn::MessageMover::StayedBehind()) return HCCL_SUCCESS;
+  return HcclApi("HcclCommDestroy", [&] { return openaclnn::Destroy(comm); });
 }

@@ -3,6 +3,7 @@
 #include "hccl/progress.h"
 
 #include <poll.h>
+#include <pthread.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -24,6 +25,8 @@ constexpr int kBusySleepMs = 20;
 
 // As long as a process may take to end while what it has sent has not been received.
 constexpr std::chrono::seconds kLastTime{1};
+
+std::atomic<bool> g_stayed_behind{false};
 
 }  // namespace
 
@@ -49,6 +52,8 @@ void SendOut(std::span<Moved* const> all,
   }
 }
 
+bool MessageMover::StayedBehind() { return g_stayed_behind.load(std::memory_order_relaxed); }
+
 MessageMover& MessageMover::Get() {
   static auto* const mover = new MessageMover;  // its thread outlives static destructors at exit
   return *mover;
@@ -69,8 +74,9 @@ Status MessageMover::StartLocked() {
   }
   started_ = true;
   // A child of fork ends without a word: its parent's ranks are still there.
+  (void)pthread_atfork(nullptr, nullptr, [] { g_stayed_behind.store(true); });
   const auto quit = [] {
-    if (!Forked()) Get().Quit();
+    if (!StayedBehind()) Get().Quit();
   };
   (void)std::atexit(quit);
   (void)std::at_quick_exit(quit);

@@ -52,6 +52,8 @@ void SendOut(std::span<Moved* const> all,
 class MessageMover {
  public:
   static MessageMover& Get();
+  /// In a child of fork whose parent had the thread: it stayed there.
+  static bool StayedBehind();
 
   /// Moves its messages from now on; HCCL_E_UNAVAIL without a thread for it.
   Status Add(std::shared_ptr<Moved> moved);

@@ -9,6 +9,7 @@
 #include "ascendcl/error.h"
 #include "hccl/data_type.h"
 #include "hccl/hccl_types.h"
+#include "hccl/progress.h"
 
 namespace openaclnn {
 
@@ -26,14 +27,21 @@ inline int StreamCode(int result) {
   }
 }
 
+/// Of a code that is the runtime's: ForkedError's and Guard's.
+inline HcclResult ResultOf(int code) {
+  constexpr int kForked = 100001, kOutOfMemory = 200000;
+  if (code == kForked) return HCCL_E_NOT_SUPPORT;
+  return code == kOutOfMemory ? HCCL_E_MEMORY : HCCL_E_INTERNAL;
+}
+
 /// Body of an exported function; codes that are no HcclResult become one.
 template <class Body>
 HcclResult HcclApi(const char* api, Body&& body) {
   const int code = Api(api, [&] {
-    Status status = Guard(body);
+    // The runtime knows no fork of a process that has not used it yet.
+    Status status = MessageMover::StayedBehind() ? Guard(ForkedError) : Guard(body);
     if (ResultName(status.code()) != nullptr) return status;
-    constexpr int kOutOfMemory = 200000;
-    return Status(status.code() == kOutOfMemory ? HCCL_E_MEMORY : HCCL_E_INTERNAL, status.text());
+    return Status(ResultOf(status.code()), status.text());
   });
   // In a child of fork it is the runtime's.
   return ResultName(code) != nullptr ? static_cast<HcclResult>(code) : HCCL_E_NOT_SUPPORT;

@@ -118,6 +118,29 @@ int First(uint32_t ranks, uint32_t rank) {
   return 0;
 }
 
+/// A child of fork of a process that has not used the runtime, but ranks.
+int Forked(uint32_t ranks, uint32_t rank) {
+  HcclComm comm = MakeComm(ranks, rank, 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    HcclRootInfo info;
+    HcclComm other = nullptr;
+    const bool refused = HcclGetRootInfo(&info) == HCCL_E_NOT_SUPPORT &&
+                         HcclCommInitRootInfo(1, &info, 0, &other) == HCCL_E_NOT_SUPPORT;
+    const bool told = std::string(aclGetRecentErrMsg()).find("child of fork") != std::string::npos;
+    _exit(refused && told && HcclCommDestroy(comm) == 0 ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  Require(status == 0, "child", status);
+  const aclrtStream stream = Start();
+  const Device<float> data(std::vector<float>(10, 1));
+  ReduceTen(data, comm, stream);
+  REQUIRE(aclrtSynchronizeStream(stream));
+  REQUIRE(HcclCommDestroy(comm));
+  return 0;
+}
+
 /// Rank 0 waits for the others by the time-out, more than one message long.
 int TooLate(uint32_t ranks, uint32_t rank) {
   const aclrtStream stream = Start();
@@ -209,6 +232,7 @@ const bool kEntered = [] {
       {"many", Run<Many>},
       {"fresh", Run<Fresh>},
       {"first", Run<First>},
+      {"forked", Run<Forked>},
       {"too_late", Run<TooLate>},
       {"victim", Run<Victim>},
       {"outlive", Run<Outlive>},

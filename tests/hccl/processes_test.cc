@@ -73,6 +73,8 @@ TEST(ProcessesTest, WhoDestroysAFreshCommunicatorHasLeftAndNothingIsKept) {
 
 TEST(ProcessesTest, WhoDestroysFirstNeedsNoCallOfTheOthers) { ExpectDoneBothWays("first", 2); }
 
+TEST(ProcessesTest, AChildOfForkHasNoRanks) { ExpectDone("forked", 2); }
+
 TEST(ProcessesTest, NothingIsKeptOfWhatATimeOutHasEnded) {
   const Variable timeout("HCCL_EXEC_TIMEOUT", "1");
   ExpectDoneBothWays("too_late", 2);
