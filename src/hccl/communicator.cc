@@ -3,6 +3,7 @@
 #include "hccl/communicator.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "ascendcl/error.h"
@@ -31,6 +32,8 @@ Communicator::Communicator(uint32_t size, uint32_t rank, Settings settings,
     : size_(size),
       rank_(rank),
       settings_(std::move(settings)),
+      quoted_name_(nlohmann::json(settings_.name)
+                       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)),
       engine_(std::move(engine)),
       peers_(size) {}
 

@@ -61,6 +61,8 @@ class Communicator final : public Moved {
   uint32_t size() const { return size_; }
   uint32_t rank() const { return rank_; }
   const std::string& name() const { return settings_.name; }
+  /// The same as a string of JSON; what is no UTF-8 in it is U+FFFD there.
+  const std::string& quoted_name() const { return quoted_name_; }
   const std::string& identifier() const { return settings_.identifier; }
   std::chrono::seconds timeout() const { return settings_.timeout; }
   bool checked() const { return settings_.checked; }
@@ -133,6 +135,7 @@ class Communicator final : public Moved {
   const uint32_t size_;
   const uint32_t rank_;
   const Settings settings_;
+  const std::string quoted_name_;
   const std::unique_ptr<Engine> engine_;
   std::atomic<int> async_error_{0};
   std::atomic<uint32_t> handed_over_{0};  // operations

@@ -2,7 +2,6 @@
 // The checks of a collective's call, its number, its task.
 #include "hccl/launch.h"
 
-#include <cstdio>
 #include <utility>
 
 #include "hccl/data_type.h"
@@ -94,29 +93,10 @@ Status CheckOverlap(const std::byte* send, uint64_t send_bytes, const std::byte*
                 "memory, as the function's description has it, or other memory");
 }
 
-namespace {
-
-/// As it stands within a string of JSON.
-std::string Escaped(const std::string& text) {
-  std::string escaped;
-  for (const char character : text) {
-    char code[8] = {character};
-    if (character == '"' || character == '\\') {
-      std::snprintf(code, sizeof(code), "\\%c", character);
-    } else if (static_cast<unsigned char>(character) < 0x20) {
-      std::snprintf(code, sizeof(code), "\\u%04x", static_cast<unsigned>(character));
-    }
-    escaped += code;
-  }
-  return escaped;
-}
-
-}  // namespace
-
 std::string DescribeOperation(const Communicator& communicator, std::optional<uint64_t> number,
                               const CallHeader& header) {
   const HcclTypeInfo* type = FindHcclType(static_cast<HcclDataType>(header.type));
-  return Concat("\"communicator\":\"", Escaped(communicator.name()), "\",\"identifier\":\"",
+  return Concat("\"communicator\":", communicator.quoted_name(), ",\"identifier\":\"",
                 communicator.identifier(), "\",\"rank\":", communicator.rank(),
                 ",\"ranks\":", communicator.size(), number ? Concat(",\"number\":", *number) : "",
                 ",\"type\":\"", type != nullptr ? type->name : "",

@@ -318,10 +318,16 @@ Status Operation::TimeoutError() const {
   for (uint32_t rank = 0; rank < communicator_->size(); ++rank) {
     if (WaitsFor(rank)) missing += Concat(missing.empty() ? "" : ", ", rank);
   }
-  return Status(HCCL_E_TIMEOUT,
-                Concat("operation is not done after ", communicator_->timeout().count(),
-                       " s (HCCL_EXEC_TIMEOUT): it waits for rank ", missing, " of communicator ",
-                       communicator_->name(), ", expected all ranks to call it"));
+  const std::string late = Concat("operation is not done after ", communicator_->timeout().count(),
+                                  " s (HCCL_EXEC_TIMEOUT): ");
+  if (missing.empty()) {
+    return Status(HCCL_E_TIMEOUT,
+                  Concat(late, "all that it waits for has come to rank ", communicator_->rank(),
+                         " of communicator ", communicator_->name(),
+                         ", expected a thread there to be free for it"));
+  }
+  return Status(HCCL_E_TIMEOUT, Concat(late, "it waits for rank ", missing, " of communicator ",
+                                       communicator_->name(), ", expected all ranks to call it"));
 }
 
 // But for what the others are to be told, whatever came of it here.

@@ -101,5 +101,30 @@ TEST_F(RanksTraceTest, ACommunicatorHasAnIdentifierOfItsOwn) {
   EXPECT_EQ(names.size(), 3u);
 }
 
+TEST_F(RanksTraceTest, ANameIsAnyBytes) {
+  Start();
+  HcclRootInfo info;
+  HcclCommConfig config;
+  HcclCommConfigInit(&config);
+  std::strcpy(config.hcclCommName, "\u540d\xff\"\\\x01");
+  HcclComm comm = nullptr;
+  aclrtStream stream = nullptr;
+  ASSERT_EQ(aclrtCreateStream(&stream), 0) << TakeMessage();
+  ASSERT_EQ(HcclGetRootInfo(&info), HCCL_SUCCESS) << TakeMessage();
+  ASSERT_EQ(HcclCommInitRootInfoConfig(1, &info, 0, &config, &comm), HCCL_SUCCESS);
+  EXPECT_EQ(HcclBarrier(comm, stream), HCCL_SUCCESS);
+  EXPECT_EQ(aclrtSynchronizeStream(stream), 0);
+  EXPECT_EQ(HcclCommDestroy(comm), HCCL_SUCCESS);
+  EXPECT_EQ(aclrtDestroyStream(stream), 0);
+  Stop();
+  std::ifstream file(file_);
+  std::set<std::string> names;
+  for (const json& event : ParseOnce(file)) {
+    if (event.at("name") != "HcclBarrier" || event.value("cat", "") != "task") continue;
+    names.insert(event.at("args").at("communicator").get<std::string>());
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"\u540d\ufffd\"\\\x01"}));
+}
+
 }  // namespace
 }  // namespace openaclnn
