@@ -7,6 +7,7 @@
 #include "hccl/hccl.h"
 #include "hccl/interface.h"
 #include "hccl/messages.h"
+#include "hccl/progress.h"
 #include "hccl/result.h"
 
 namespace openaclnn {
@@ -18,8 +19,14 @@ struct Group {
   std::vector<Messages> calls;
 };
 
-// A plain pointer: nothing ends with the thread but what it has left open.
-thread_local Group* t_group = nullptr;
+/// What a thread has left open ends with it; in a child of fork that is the parent's.
+struct OpenGroup {
+  ~OpenGroup() {
+    if (Forked() || MessageMover::StayedBehind()) (void)group.release();
+  }
+  std::unique_ptr<Group> group;
+};
+thread_local OpenGroup t_open;
 
 Status Send(const char* api, const HcclSendRecvItem* items, uint32_t count, HcclComm comm,
             aclrtStream stream) {
@@ -35,23 +42,23 @@ Status Send(const char* api, const HcclSendRecvItem* items, uint32_t count, Hccl
     status = messages.Add(items[i]);
     if (!status.ok()) return status;
   }
-  if (t_group == nullptr) return Messages::SubmitAll(api, std::move(calls));
-  t_group->calls.push_back(std::move(messages));
+  if (t_open.group == nullptr) return Messages::SubmitAll(api, std::move(calls));
+  t_open.group->calls.push_back(std::move(messages));
   return {};
 }
 
 Status BeginGroup() {
-  if (t_group == nullptr) t_group = new Group;
-  ++t_group->depth;
+  if (t_open.group == nullptr) t_open.group = std::make_unique<Group>();
+  ++t_open.group->depth;
   return {};
 }
 
 Status EndGroup() {
-  if (t_group == nullptr) {
+  if (t_open.group == nullptr) {
     return Status(HCCL_E_PARA, "group state is closed, expected an HcclGroupStart before");
   }
-  if (--t_group->depth > 0) return {};
-  const std::unique_ptr<Group> group(std::exchange(t_group, nullptr));
+  if (--t_open.group->depth > 0) return {};
+  const std::unique_ptr<Group> group = std::move(t_open.group);
   return Messages::SubmitAll("HcclGroupEnd", std::move(group->calls));
 }
 

@@ -303,6 +303,23 @@ TEST_F(RanksTest, AGroupThatIsRefusedLeavesNothingBehind) {
   ExpectAll(received, 1.0f);
 }
 
+// Its memory is the program's again.
+TEST_F(RanksTest, AGroupThatIsLeftOpenEndsWithItsThread) {
+  const Ranks ranks(2);
+  const size_t before = FreeMemory();
+  {
+    const DeviceArray<float> data(size_t{1} << 20, 1.0f);
+    std::thread([&] {
+      ASSERT_EQ(HcclGroupStart(), HCCL_SUCCESS);
+      ASSERT_EQ(aclrtSetDevice(0), 0) << TakeMessage();
+      ASSERT_EQ(HcclSend(data.data(), 100, HCCL_DATA_TYPE_FP32, 1, ranks.comm(0), ranks.stream(0)),
+                HCCL_SUCCESS)
+          << TakeMessage();
+    }).join();
+  }
+  EXPECT_EQ(FreeMemory(), before);
+}
+
 // Whether it is refused, has nothing to do or something: the group is the last to need them.
 TEST_F(RanksTest, AGroupOutlivesItsCommunicators) {
   constexpr HcclDataType kType = HCCL_DATA_TYPE_FP32;
