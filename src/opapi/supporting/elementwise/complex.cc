@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // InplaceCopy: what it does with complex numbers.
+#include "supporting/elementwise/complex.h"
+
 #include "generated/elementwise.h"
 #include "generated/expressions.h"
 #include "supporting/elementwise.h"
@@ -7,15 +9,6 @@
 
 namespace openaclnn::supporting {
 namespace {
-
-constexpr DtypeSet kComplexTypes = Dtypes(ACL_COMPLEX64, ACL_COMPLEX128);
-
-/// The type of a complex number's two parts; any other is its own.
-int32_t PartOf(int32_t dtype) {
-  return dtype == ACL_COMPLEX64 ? ACL_FLOAT : dtype == ACL_COMPLEX128 ? ACL_DOUBLE : dtype;
-}
-/// Of them, in bytes from the first.
-int64_t ImaginaryAt(const Operand& complex) { return BytesOf(complex) / 2; }
 
 Application CopyOf(const CopyParams& p) {
   return {OPENACLNN_TARGET_SELECT(expressions::kCopy),
@@ -36,7 +29,7 @@ Plan PlanWidened(const CopyParams& p) {
   const Walk walk(ShapeOf(p.selfRef), views);
   const auto load = LoaderOf<T>(PartOf(p.src.dtype()));
   const auto store = StorerOf<T>(PartOf(p.selfRef.dtype()));
-  const int64_t from = Contains(kComplexTypes, p.src.dtype()) ? ImaginaryAt(p.src) : 0;
+  const int64_t from = IsComplex(p.src) ? ImaginaryAt(p.src) : 0;
   return {0,
           [=, to = ImaginaryAt(p.selfRef), src = p.src.place,
            self = p.selfRef.place](const Buffers& buffers) -> Status {

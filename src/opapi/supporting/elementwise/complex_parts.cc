@@ -6,36 +6,31 @@
 #include "generated/expressions.h"
 #include "kernels/strided.h"
 #include "supporting/elementwise.h"
+#include "supporting/elementwise/complex.h"
 #include "supporting/elementwise/expressions.h"
 
 namespace openaclnn::supporting {
 namespace {
 
-constexpr int64_t kPartBytes = sizeof(float);  // of COMPLEX64
-
-/// f(x, y, at) for runs of COMPLEX64 elements as doubles; at is where the run of the output is.
+/// f(parts, at, step) for runs of complex elements; at is where the run of the output is.
 template <class Function>
 Plan PlanOfParts(const Tensor& self, const Tensor& out, const Function& function) {
   const std::array<const Operand*, 2> views = {&self, &out};
   const Walk walk(ShapeOf(out), views);
   return {0,
           [=, from = self.place, to = out.place,
-           load = LoaderOf<double>(ACL_FLOAT)](const Buffers& buffers) -> Status {
+           load = LoadParts(self)](const Buffers& buffers) -> Status {
             walk.ForRuns({from(buffers), to(buffers)}, [&](const Walk::Pointers& at, int64_t n) {
-              double real[Walk::kRun], imaginary[Walk::kRun];
-              load(at[0], walk.step(0), n, real);
-              load(at[0] + kPartBytes, walk.step(0), n, imaginary);
-              function(real, imaginary, n, at[1], walk.step(1));
+              Parts parts(n);
+              load(at[0], walk.step(0), &parts);
+              function(&parts, at[1], walk.step(1));
             });
             return {};
           }};
 }
 
-void StoreParts(const double* real, const double* imaginary, int64_t n, std::byte* at,
-                int64_t step) {
-  const auto store = StorerOf<double>(ACL_FLOAT);
-  store(real, n, at, step);
-  store(imaginary, n, at + kPartBytes, step);
+void StoreReal(const Parts& parts, std::byte* at, int64_t step) {
+  StorerOf<double>(ACL_FLOAT)(parts.real, parts.n, at, step);
 }
 
 Application AbsOf(const AbsParams& p) {
@@ -83,17 +78,15 @@ void CheckAbs(const AbsParams& p, Checker& checker) {
 
 Plan PlanAbs(const AbsParams& p, const Product&) {
   if (p.self.dtype() != ACL_COMPLEX64) return PlanApplication(p, AbsOf(p));
-  return PlanOfParts(
-      p.self, p.out,
-      [](double* real, const double* imaginary, int64_t n, std::byte* at, int64_t step) {
-        // Squares of floats do not overflow in double; infinite beside NaN is infinite.
-        for (int64_t i = 0; i < n; ++i) {
-          const bool infinite = std::isinf(real[i]) || std::isinf(imaginary[i]);
-          real[i] =
-              infinite ? INFINITY : std::sqrt(real[i] * real[i] + imaginary[i] * imaginary[i]);
-        }
-        StorerOf<double>(ACL_FLOAT)(real, n, at, step);
-      });
+  return PlanOfParts(p.self, p.out, [](Parts* parts, std::byte* at, int64_t step) {
+    // Squares of floats do not overflow in double; infinite beside NaN is infinite.
+    for (int64_t i = 0; i < parts->n; ++i) {
+      const double real = parts->real[i], imaginary = parts->imaginary[i];
+      const bool infinite = std::isinf(real) || std::isinf(imaginary);
+      parts->real[i] = infinite ? INFINITY : std::sqrt(real * real + imaginary * imaginary);
+    }
+    StoreReal(*parts, at, step);
+  });
 }
 
 void CheckComplex(const ComplexParams& p, Checker& checker) {
@@ -140,22 +133,24 @@ void CheckPolar(const PolarParams& p, Checker& checker) {
 Plan PlanPolar(const PolarParams& p, const Product&) {
   const std::array<const Operand*, 3> views = {&p.input, &p.angle, &p.out};
   const Walk walk(ShapeOf(p.out), views);
-  return {0,
-          [=, load = LoaderOf<double>(ACL_FLOAT), length_at = p.input.place,
-           angle_at = p.angle.place, out = p.out.place](const Buffers& buffers) -> Status {
-            walk.ForRuns({length_at(buffers), angle_at(buffers), out(buffers)},
-                         [&](const Walk::Pointers& at, int64_t n) {
-                           double length[Walk::kRun], angle[Walk::kRun], imaginary[Walk::kRun];
-                           load(at[0], walk.step(0), n, length);
-                           load(at[1], walk.step(1), n, angle);
-                           for (int64_t i = 0; i < n; ++i) {
-                             imaginary[i] = length[i] * std::sin(angle[i]);
-                             length[i] *= std::cos(angle[i]);
-                           }
-                           StoreParts(length, imaginary, n, at[2], walk.step(2));
-                         });
-            return {};
-          }};
+  return {
+      0,
+      [=, load = LoaderOf<double>(ACL_FLOAT), store = StoreParts(p.out), length_at = p.input.place,
+       angle_at = p.angle.place, out = p.out.place](const Buffers& buffers) -> Status {
+        walk.ForRuns({length_at(buffers), angle_at(buffers), out(buffers)},
+                     [&](const Walk::Pointers& at, int64_t n) {
+                       Parts parts(n);
+                       load(at[0], walk.step(0), n, parts.real);
+                       load(at[1], walk.step(1), n, parts.imaginary);
+                       for (int64_t i = 0; i < n; ++i) {
+                         const double length = parts.real[i], angle = parts.imaginary[i];
+                         parts.real[i] = length * std::cos(angle);
+                         parts.imaginary[i] = length * std::sin(angle);
+                       }
+                       store(parts, at[2], walk.step(2));
+                     });
+        return {};
+      }};
 }
 
 void CheckAngleV2(const AngleV2Params& p, Checker& checker) {
@@ -164,12 +159,12 @@ void CheckAngleV2(const AngleV2Params& p, Checker& checker) {
 
 Plan PlanAngleV2(const AngleV2Params& p, const Product&) {
   if (p.x.dtype() != ACL_COMPLEX64) return PlanApplication(p, AngleOf(p));
-  return PlanOfParts(
-      p.x, p.out,
-      [](double* real, const double* imaginary, int64_t n, std::byte* at, int64_t step) {
-        for (int64_t i = 0; i < n; ++i) real[i] = std::atan2(imaginary[i], real[i]);
-        StorerOf<double>(ACL_FLOAT)(real, n, at, step);
-      });
+  return PlanOfParts(p.x, p.out, [](Parts* parts, std::byte* at, int64_t step) {
+    for (int64_t i = 0; i < parts->n; ++i) {
+      parts->real[i] = std::atan2(parts->imaginary[i], parts->real[i]);
+    }
+    StoreReal(*parts, at, step);
+  });
 }
 
 void CheckSign(const SignParams& p, Checker& checker) {
@@ -183,20 +178,21 @@ void CheckSign(const SignParams& p, Checker& checker) {
 
 Plan PlanSign(const SignParams& p, const Product&) {
   if (p.self.dtype() != ACL_COMPLEX64) return PlanApplication(p, SignOf(p));
-  return PlanOfParts(
-      p.self, p.out, [](double* real, double* imaginary, int64_t n, std::byte* at, int64_t step) {
-        // Squares of floats do not overflow in double.
-        for (int64_t i = 0; i < n; ++i) {
-          const double size = std::sqrt(real[i] * real[i] + imaginary[i] * imaginary[i]);
-          real[i] = size == 0 ? 0 : real[i] / size;
-          imaginary[i] = size == 0 ? 0 : imaginary[i] / size;
-        }
-        StoreParts(real, imaginary, n, at, step);
-      });
+  const StoreParts store(p.out);
+  return PlanOfParts(p.self, p.out, [store](Parts* parts, std::byte* at, int64_t step) {
+    // Squares of floats do not overflow in double.
+    for (int64_t i = 0; i < parts->n; ++i) {
+      double &real = parts->real[i], &imaginary = parts->imaginary[i];
+      const double size = std::sqrt(real * real + imaginary * imaginary);
+      real = size == 0 ? 0 : real / size;
+      imaginary = size == 0 ? 0 : imaginary / size;
+    }
+    store(*parts, at, step);
+  });
 }
 
 void CheckZero(const ZeroParams& p, Checker& checker) {
-  constexpr DtypeSet kCleared = kNumericTypes | Dtypes(ACL_COMPLEX64, ACL_COMPLEX128);
+  constexpr DtypeSet kCleared = kNumericTypes | kComplexTypes;
   checker.That(Contains(kCleared, p.selfRef.dtype()),
                [&] { return DtypeIs(p.selfRef, DtypesText(kCleared)); });
 }

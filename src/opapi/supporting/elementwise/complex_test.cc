@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Complex numbers that are made, turned into angles and signs, or cleared.
+// Complex numbers that are made, multiplied, turned into angles and signs, or cleared.
 #include <complex>
+#include <limits>
 
 #include "supporting/family_test.h"
 
@@ -62,6 +63,93 @@ TEST(ComplexNumbers, TheirSigns) {
   EXPECT_EQ(NumbersOf(self), got);
   EXPECT_REFUSED(161002, "out dtype is FLOAT, expected that of self, COMPLEX64", Sign,
                  self.handle(), Handle(real));
+}
+
+/// Random numbers of a type, real ones with an imaginary part of 0, and the tensor that holds them.
+struct Factor {
+  Factor(aclDataType dtype, const Dims& dims, Random& random)
+      : tensor(dtype, RandomLayout(random, dims, false)) {
+    const bool real = dtype != ACL_COMPLEX64 && dtype != ACL_COMPLEX128;
+    const aclDataType part = dtype == ACL_COMPLEX64    ? ACL_FLOAT
+                             : dtype == ACL_COMPLEX128 ? ACL_DOUBLE
+                                                       : dtype;
+    const size_t count = static_cast<size_t>(tensor.layout().count());
+    const Doubles parts =
+        ToDoubles(part, ToBytes(part, RealValues(random, real ? count : 2 * count, -9, 9)));
+    tensor.Write(ToBytes(part, parts));
+    for (size_t i = 0; i < count; ++i) {
+      numbers.push_back(real ? Number(parts[i]) : Number(parts[2 * i], parts[2 * i + 1]));
+    }
+  }
+
+  DeviceTensor tensor;
+  std::vector<Number> numbers;
+};
+
+// A row by a matrix and a matrix by a column, of every pair of types of which one is complex.
+TEST(ComplexNumbers, TheirProducts) {
+  const Device device;
+  Random random(79);
+  for (const aclDataType one : {ACL_COMPLEX64, ACL_COMPLEX128}) {
+    for (const aclDataType other :
+         {ACL_COMPLEX64, ACL_COMPLEX128, ACL_FLOAT, ACL_FLOAT16, ACL_DOUBLE, ACL_INT64, ACL_INT8}) {
+      for (const bool turned : {false, true}) {
+        SCOPED_TRACE(testing::Message() << one << " " << other << " " << turned);
+        const Factor a(one, {3, 5}, random), b(other, {turned ? 3 : 1, turned ? 1 : 5}, random);
+        const DeviceTensor out(one, RandomLayout(random, {3, 5}, false));
+        const Factor &left = turned ? b : a, &right = turned ? a : b;
+        EXPECT_RUN(device, Mul, left.tensor.handle(), right.tensor.handle(), Handle(out));
+        EXPECT_RUN(device, InplaceMul, Handle(a.tensor), b.tensor.handle());
+        const Doubles got = ToDoubles(one == ACL_COMPLEX64 ? ACL_FLOAT : ACL_DOUBLE, out.Read());
+        for (size_t i = 0; i < a.numbers.size(); ++i) {
+          const Number x = a.numbers[i], y = b.numbers[turned ? i / 5 : i % 5];
+          const Number wanted(x.real() * y.real() - x.imag() * y.imag(),
+                              x.real() * y.imag() + x.imag() * y.real());
+          const double near = (one == ACL_COMPLEX64 ? 0x1p-24 : 0x1p-51) * 200;
+          EXPECT_NEAR(got[2 * i], wanted.real(), near) << i;
+          EXPECT_NEAR(got[2 * i + 1], wanted.imag(), near) << i;
+        }
+        EXPECT_EQ(a.tensor.Read(), out.Read());
+        EXPECT_EQ(a.tensor.Damage() + out.Damage(), "");
+      }
+    }
+  }
+}
+
+TEST(ComplexNumbers, ProductsAtTheEdges) {
+  const Device device;
+  Random random(80);
+  // Products of floats do not overflow before they are added; infinity times 0 is NaN.
+  const DeviceTensor self = Of({{3e38f, 3e38f}, {INFINITY, 0}, {1e-30f, 1}}, random),
+                     out(ACL_COMPLEX64, DenseLayout({3}));
+  EXPECT_RUN(device, Mul, self.handle(), self.handle(), Handle(out));
+  const std::vector<Number> got = NumbersOf(out);
+  EXPECT_EQ(got[0], Number(0, INFINITY));
+  EXPECT_EQ(got[1].real(), INFINITY);
+  EXPECT_TRUE(std::isnan(got[1].imag()));
+  EXPECT_EQ(got[2], Number(-1, static_cast<double>(1e-30f) * 2));
+  EXPECT_RUN(device, InplaceMul, Handle(self), self.handle());
+  EXPECT_EQ(self.Read(), out.Read());
+}
+
+TEST(ComplexNumbers, ProductsThatAreRefused) {
+  const Device device;
+  Random random(81);
+  const DeviceTensor self = Of({1, 2, 3}, random), out(ACL_COMPLEX64, DenseLayout({3})),
+                     real = Make(ACL_FLOAT, {3}, {1, 2, 3}), odd = Make(ACL_FLOAT, {2}, {1, 2}),
+                     large(ACL_COMPLEX64, DenseLayout({2, 3})), bits(ACL_UINT64, DenseLayout({3}));
+  EXPECT_REFUSED(161002, "out dtype is FLOAT, expected COMPLEX64, COMPLEX128", Mul, real.handle(),
+                 self.handle(), Handle(real));
+  EXPECT_REFUSED(161002, "selfRef dtype is FLOAT, expected COMPLEX64, COMPLEX128", InplaceMul,
+                 Handle(real), self.handle());
+  EXPECT_REFUSED(161002, "out dtype is COMPLEX64, expected FLOAT, ", Mul, real.handle(),
+                 real.handle(), Handle(out));
+  EXPECT_REFUSED(161002, "other dtype is UINT64", Mul, self.handle(), bits.handle(), Handle(out));
+  EXPECT_REFUSED(161002, "other shape is (2)", Mul, self.handle(), odd.handle(), Handle(out));
+  EXPECT_REFUSED(161002, "out shape is (2, 3), expected (3)", Mul, self.handle(), real.handle(),
+                 Handle(large));
+  EXPECT_REFUSED(161002, "selfRef shape is (3), expected (2, 3)", InplaceMul, Handle(self),
+                 large.handle());
 }
 
 TEST(ComplexNumbers, AreCleared) {
