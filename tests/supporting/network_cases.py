@@ -271,6 +271,9 @@ def mv(d: Draw) -> Case:
 
 def dot(d: Draw) -> Case:
     _, k, _ = _lengths(d)
+    if d.first.kind in "iu":
+        given = {name: d.array((k,)) for name in ("self", "tensor")}
+        return Case(given, "stored", {"out": d.first})
     return _factors(d, (k,), (k,))
 
 

@@ -272,6 +272,12 @@ def matmul(a, b, math_type: int, out):
     return _product(a, b, math_type, np.float64 in (a.dtype, b.dtype, out.dtype))
 
 
+def dot(a, b, out):
+    if out.dtype.kind in "iu":
+        return np.sum(a.astype(np.int64) * b.astype(np.int64))
+    return matmul(a, b, 0, out)
+
+
 def weight_quant(x, weight, scale, offset, bias, group: int):
     """Each group of rows of the weights has a scale, and an offset, for each column or for all."""
     terms = np.arange(weight.shape[0]) // group if group else np.zeros(weight.shape[0], int)
