@@ -260,7 +260,8 @@ namespace {
 /// The real or the imaginary parts of complex numbers.
 bool ArePartsOf(const Placement& parts, const Placement& whole) {
   const int32_t part = parts.tensor->dtype, of = whole.tensor->dtype;
-  return ((of == ACL_COMPLEX64 && part == ACL_FLOAT) ||
+  return ((of == ACL_COMPLEX32 && part == ACL_FLOAT16) ||
+          (of == ACL_COMPLEX64 && part == ACL_FLOAT) ||
           (of == ACL_COMPLEX128 && part == ACL_DOUBLE)) &&
          IsHalfOf(parts, whole);
 }

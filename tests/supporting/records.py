@@ -88,7 +88,7 @@ class Record:
 
     name: str
     parameters: tuple[Parameter, ...]
-    types: tuple[np.dtype, ...]
+    types: tuple[np.dtype, ...]  # of real numbers
     numpy: str | None
     cases: str  # the function of cases.py that draws its arguments
     samples: dict[str, str] = field(default_factory=dict)  # what values parameters have
@@ -142,7 +142,7 @@ def _record(operator) -> Record:
         samples=given.get("samples", {}),
         over=every if "expression" in given else tuple(given.get("over", ())),
         in_place=parameters[0].name == "selfRef",
-        movable=given["types"] == "movable",
+        movable=given["types"] == "movable" or "COMPLEX64" in given["types"],
         topic=operator.topic,
         modes=operator.modes,
         uses={
@@ -158,5 +158,5 @@ def _types(given: str | list[str]) -> tuple[np.dtype, ...]:
     if isinstance(given, str):
         return TYPES[given]
     # Messages and tables say BFLOAT16, the C enumeration ACL_BF16.
-    names = ("BFLOAT16" if each == "BF16" else each for each in given)
+    names = ("BFLOAT16" if each == "BF16" else each for each in given if "COMPLEX" not in each)
     return tuple(dtypes.parse(dtypes.name_of(each)) for each in names)

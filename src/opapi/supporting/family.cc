@@ -13,8 +13,9 @@
 namespace openaclnn::supporting {
 namespace {
 
-constexpr DtypeSet kWithoutBf16 = ~Dtypes(ACL_BF16);
 constexpr DtypeSet kAll = ~DtypeSet{0};
+constexpr DtypeSet k950 = ~Dtypes(ACL_COMPLEX32);
+constexpr DtypeSet kOthers = ~Dtypes(ACL_BF16, ACL_COMPLEX32);
 
 std::string NullText(const char* name) { return Concat(name, " value is null, expected a value"); }
 std::string DeadText(const char* name, const char* noun) {
@@ -86,7 +87,7 @@ struct Pin {
 }  // namespace
 
 const std::array<OperandSupport, 1> kEverywhere = {
-    {{"tensors", {kWithoutBf16, kAll, kAll, kAll, kWithoutBf16, kWithoutBf16}}}};
+    {{"tensors", {kOthers, kAll, kAll, k950, kOthers, kOthers}}}};
 
 Value::Value(const char* scalar_name, const aclScalar* handle) noexcept : name(scalar_name) {
   OpenaclnnScalar scalar = {};

@@ -90,11 +90,14 @@ Plan PlanAbs(const AbsParams& p, const Product&) {
 }
 
 void CheckComplex(const ComplexParams& p, Checker& checker) {
-  constexpr DtypeSet kParts = Dtypes(ACL_FLOAT, ACL_DOUBLE);
+  constexpr DtypeSet kParts = Dtypes(ACL_FLOAT, ACL_FLOAT16, ACL_DOUBLE);
   checker.That(Contains(kParts, p.real.dtype()),
                [&] { return DtypeIs(p.real, DtypesText(kParts)); });
   checker.SameDtype(p.imag, p.real);
-  const int32_t made = p.real.dtype() == ACL_FLOAT ? ACL_COMPLEX64 : ACL_COMPLEX128;
+  const int32_t part = p.real.dtype();
+  const int32_t made = part == ACL_FLOAT    ? ACL_COMPLEX64
+                       : part == ACL_DOUBLE ? ACL_COMPLEX128
+                                            : ACL_COMPLEX32;
   checker.That(p.out.dtype() == made, [&] { return DtypeIs(p.out, DtypesText(Dtypes(made))); });
   Shape shape = ShapeOf(p.real);
   MeetShape(p.imag, &shape, &checker);

@@ -173,12 +173,27 @@ TEST(ComplexNumbers, AreMadeOfTwoParts) {
   EXPECT_EQ(ToDoubles(ACL_DOUBLE, wider.Read()), (Doubles{1, 1, 2, 2}));
   EXPECT_REFUSED(161002, "imag dtype is DOUBLE, expected that of real, FLOAT", Complex,
                  real.handle(), wide.handle(), Handle(out));
-  EXPECT_REFUSED(161002, "real dtype is FLOAT16, expected FLOAT, DOUBLE", Complex, half.handle(),
+  const DeviceTensor narrow(ACL_COMPLEX32, DenseLayout({2}));
+  EXPECT_RUN(device, Complex, half.handle(), half.handle(), Handle(narrow));
+  EXPECT_EQ(ToDoubles(ACL_FLOAT16, narrow.Read()), (Doubles{1, 1, 2, 2}));
+  EXPECT_REFUSED(161002, "out dtype is COMPLEX64, expected COMPLEX32", Complex, half.handle(),
                  half.handle(), Handle(out));
+  EXPECT_REFUSED(161002, "out dtype is COMPLEX32, expected COMPLEX64", Complex, real.handle(),
+                 real.handle(), Handle(narrow));
   EXPECT_REFUSED(161002, "out dtype is COMPLEX64, expected COMPLEX128", Complex, wide.handle(),
                  wide.handle(), Handle(out));
   EXPECT_REFUSED(161002, "angle dtype is DOUBLE, expected FLOAT", Polar, real.handle(),
                  wide.handle(), Handle(out));
+}
+
+TEST(ComplexNumbers, OfHalvesAreOnTwoProducts) {
+  for (const char* product : {"Ascend910A", "Ascend950PR_9579", "Ascend310P3", "Ascend310B1"}) {
+    const Device device({{"OPENACLNN_SOC", product}});
+    const DeviceTensor half = Make(ACL_FLOAT16, {2}, {1, 2}),
+                       narrow(ACL_COMPLEX32, DenseLayout({2}));
+    EXPECT_REFUSED(161002, "out dtype is COMPLEX32", Complex, half.handle(), half.handle(),
+                   Handle(narrow));
+  }
 }
 
 // As torch-npu does where it copies conjugates: a part of the result is already in its place.
@@ -202,6 +217,19 @@ TEST(ComplexNumbers, MadeOfTheirOwnParts) {
   EXPECT_RUN(device, Complex, fresh.handle(), imag.get(), Handle(out));
   EXPECT_RUN(device, Complex, imag.get(), real.get(), Handle(out));
   EXPECT_EQ(NumbersOf(out), (std::vector<Number>{{-1, 7}, {-2, 8}, {-3, 9}}));
+}
+
+TEST(ComplexNumbers, OfHalvesMadeOfTheirOwnParts) {
+  const Device device;
+  const DeviceTensor out(ACL_COMPLEX32, DenseLayout({3})),
+      fresh = Make(ACL_FLOAT16, {3}, {7, 8, 9}), other = Make(ACL_FLOAT16, {3}, {-1, -2, -3});
+  EXPECT_RUN(device, Complex, fresh.handle(), fresh.handle(), Handle(out));
+  const int64_t dims[] = {3}, strides[] = {2}, storage[] = {6};
+  const std::unique_ptr<const aclTensor, decltype(&aclDestroyTensor)> real(
+      aclCreateTensor(dims, 1, ACL_FLOAT16, strides, 0, ACL_FORMAT_ND, storage, 1, out.data()),
+      &aclDestroyTensor);
+  EXPECT_RUN(device, Complex, real.get(), other.handle(), Handle(out));
+  EXPECT_EQ(ToDoubles(ACL_FLOAT16, out.Read()), (Doubles{7, -1, 8, -2, 9, -3}));
 }
 
 // What is as large as a part but none, as a complex number of half the size, is not read in time.
