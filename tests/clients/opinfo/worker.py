@@ -42,7 +42,7 @@ TOLERANCE = {
 }  # fmt: skip
 
 # Of torch-npu, which then tries an operator of the older interface; of that interface.
-MISSING = re.compile(r"(aclnn\w+) or \w+ not in lib|opType value is '(\w+)'")
+MISSING = re.compile(r"(acl\w+) or \w+ not in lib|opType value is '(\w+)'")
 REFUSED = re.compile(r"^E[A-Z0-9]{5}: (.*)", re.MULTILINE)
 CODE = re.compile(r"error code is (\d+)")
 
