@@ -91,29 +91,35 @@ Communicator::Operations Communicator::TakeQuietLocked() {
 
 // The engine comes last, so that the others say why, and stands still before any of them is done.
 void Communicator::GiveUp(const Status& cause) {
-  (void)Guard([&] {
-    FailAll(cause);
-    return Status();
-  });
+  FailAll(cause);
   engine_->GiveUp(cause);
   MessageMover::Get().Kick();
 }
 
+// One after the other, for which no memory is needed: where there is none for the words they say
+// so.
 void Communicator::FailAll(const Status& cause) {
-  Operations active;
-  Status status;
-  {
-    std::lock_guard lock(mutex_);
-    gave_up_ = true;
-    if (over_.ok()) {
-      over_ = Status(HCCL_E_REMOTE, Concat("communicator ", name(),
-                                           " has given up, since an operation has failed (",
-                                           cause.text(), "), expected another to be made"));
-      active = active_;
+  while (true) {
+    std::shared_ptr<Pending> operation;
+    Status status;
+    {
+      std::lock_guard lock(mutex_);
+      gave_up_ = true;
+      if (over_.ok()) {
+        over_ = Guard([&] {
+          return Status(HCCL_E_REMOTE, Concat("communicator ", name(),
+                                              " has given up, since an operation has failed (",
+                                              cause.text(), "), expected another to be made"));
+        });
+      }
+      const auto next =
+          std::ranges::find_if(active_, [](const auto& each) { return !each->failed(); });
+      if (next == active_.end()) return;
+      operation = *next;
+      status = Guard([&] { return Status(over_); });
     }
-    status = over_;
+    operation->Fail(std::move(status));
   }
-  for (const auto& operation : active) operation->Fail(status);
 }
 
 void Communicator::Ended() {
@@ -140,16 +146,21 @@ Moved::Result Communicator::Progress() {
 
 Status Communicator::LostPeer(uint32_t peer) const {
   const PeerState state = engine_->peer_state(peer);
-  const std::string cause = state == PeerState::kGaveUp ? engine_->cause() : "";
-  return Status(HCCL_E_REMOTE, Concat("rank ", peer, " of communicator ", name(), " ",
-                                      WordsOf(state), cause.empty() ? "" : Concat(" (", cause, ")"),
-                                      ", expected all ranks to take part"));
+  const Cause cause = state == PeerState::kGaveUp ? engine_->cause() : Cause();
+  const std::string after = cause.rank == peer ? "" : Concat("; first failed rank ", cause.rank);
+  return Status(HCCL_E_REMOTE,
+                Concat("rank ", peer, " of communicator ", name(), " ", WordsOf(state),
+                       cause.words.empty() ? "" : Concat(after, " (", cause.words, ")"),
+                       ", expected all ranks to take part"));
 }
 
 void Communicator::NoteRemoteError(const Status& status) {
   std::lock_guard lock(error_mutex_);
   if (async_error() != 0) return;
-  remote_error_ = status;
+  (void)Guard([&] {
+    remote_error_ = status;
+    return Status();
+  });
   async_error_.store(HCCL_E_REMOTE, std::memory_order_release);
 }
 

@@ -64,6 +64,11 @@ inline const char* WordsOf(PeerState state) {
   }
 }
 
+struct Cause {
+  uint32_t rank = 0;
+  std::string words;
+};
+
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -83,8 +88,8 @@ class Engine {
   /// Reads what is known of the peers, without waiting.
   virtual void LookAtPeers() {}
   virtual PeerState peer_state(uint32_t peer) const = 0;
-  /// What the first that gave up has said of it; empty where nobody did.
-  virtual std::string cause() const = 0;
+  /// The first that gave up, and why; no words where nobody did.
+  virtual Cause cause() const = 0;
 
   /// Adds what a thread sleeps on: until news of peers comes and, if `messages`, until Progress has
   /// something to do. False when it has now.

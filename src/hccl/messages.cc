@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "hccl/launch.h"
@@ -116,10 +117,12 @@ Status Messages::Make(const char* api, std::shared_ptr<Operation>* operation) {
   Status own = AddOwn(&plan);
   if (!own.ok()) return own;
   uint64_t bytes = 0;
+  std::optional<uint32_t> other;
   for (const Message& message : messages_) {
     bytes += message.bytes;
     if (message.peer == communicator_->rank()) continue;
-    plan.by_pairs |= message.peer != messages_[0].peer;
+    if (!other) other = message.peer;
+    plan.by_pairs |= message.peer != *other;
     const Move move = {message.receives, message.peer, message.data, message.bytes, message.tag};
     // Unchecked, a message that is too long or too short tells enough.
     if (communicator_->checked()) {

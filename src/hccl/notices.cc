@@ -115,6 +115,7 @@ void Notices::Fail(const Status& why) {
   std::lock_guard lock(mutex_);
   if (!failure_.ok()) return Say(News::kGaveUp);
   failure_ = why;
+  failed_rank_ = rank_;
   const bool own = why.code() != HCCL_E_TIMEOUT && why.code() != HCCL_E_REMOTE;
   const std::string words =
       own ? Concat("rank ", rank_, " has failed (", why.text(), "), expected it to go on")
@@ -153,15 +154,15 @@ void Notices::Leave() const {
 void Notices::GiveUp(const Status& why) {
   std::lock_guard lock(mutex_);
   (void)Guard([&] {
-    if (failure_.ok()) failure_ = why;
+    if (failure_.ok()) failure_ = why, failed_rank_ = rank_;
     return Status();
   });
   Say(News::kGaveUp, static_cast<uint32_t>(why.code()), why.text());
 }
 
-std::string Notices::cause() const {
+Cause Notices::cause() const {
   std::lock_guard lock(mutex_);
-  return failure_.text();
+  return {failed_rank_, failure_.text()};
 }
 
 void Notices::Close() {
@@ -201,6 +202,7 @@ void Notices::HearFailure(const Frame& frame, const std::string& words) {
   if (!failure_.ok()) return;
   const int code = frame.value == HCCL_E_TIMEOUT ? HCCL_E_TIMEOUT : HCCL_E_REMOTE;
   failure_ = Status(code, words);
+  failed_rank_ = frame.rank;
   PassOn(frame, words);
 }
 

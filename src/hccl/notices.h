@@ -59,8 +59,7 @@ class Notices {
   void Leave() const;
   /// Says that an operation has failed here, and no other will end well. Never throws.
   void GiveUp(const Status& why);
-  /// What the first that has said why it failed has said; empty where nobody has.
-  std::string cause() const;
+  Cause cause() const;
   /// After that nothing more is read or told.
   void Close();
 
@@ -105,7 +104,8 @@ class Notices {
   mutable std::mutex mutex_;  // guards what follows
   Gathering gathering_;       // of the root
   uint32_t gatherings_ = 0;
-  Status failure_;
+  Status failure_;            // the first
+  uint32_t failed_rank_ = 0;  // of which it is
   std::vector<Line> lines_;
 };
 

@@ -324,7 +324,7 @@ Status Operation::TimeoutError() const {
     return Status(HCCL_E_TIMEOUT,
                   Concat(late, "all that it waits for has come to rank ", communicator_->rank(),
                          " of communicator ", communicator_->name(),
-                         ", expected a thread there to be free for it"));
+                         ", expected its process to run and to have a thread for it"));
   }
   return Status(HCCL_E_TIMEOUT, Concat(late, "it waits for rank ", missing, " of communicator ",
                                        communicator_->name(), ", expected all ranks to call it"));
@@ -340,10 +340,10 @@ void Operation::CancelMessages() {
   }
 }
 
-// What they wait for may not have begun here: they need to hear of this rank alone.
+// What they wait for may not have begun here. Where all compare what they call, all see a
+// difference.
 bool Operation::OthersWait(const Status& failure) const {
-  if (failure.code() == HCCL_E_REMOTE || failure.code() == HCCL_E_TIMEOUT) return true;
-  return plan_.by_pairs;
+  return failure.code() != HCCL_E_PARA || plan_.by_pairs || !communicator_->checked();
 }
 
 // The plan's own memory stays, and whoever is gone takes nothing.

@@ -51,11 +51,11 @@ class Exchange {
     std::lock_guard lock(mutex_);
     if (states_[rank] == PeerState::kAlive) states_[rank] = PeerState::kGaveUp;
     (void)Guard([&] {
-      if (cause_.empty()) cause_ = cause.text();
+      if (cause_.words.empty()) cause_ = {rank, cause.text()};
       return Status();
     });
   }
-  std::string cause() const {
+  Cause cause() const {
     std::lock_guard lock(mutex_);
     return cause_;
   }
@@ -102,7 +102,7 @@ class Exchange {
   mutable std::mutex mutex_;  // guards what follows
   std::map<Key, Waiting> waiting_;
   std::vector<PeerState> states_;
-  std::string cause_;  // of the first that gave up
+  Cause cause_;
 };
 
 class ProcessEngine final : public Engine {
@@ -116,7 +116,7 @@ class ProcessEngine final : public Engine {
   bool needs_progress() const override { return false; }
   PeerState peer_state(uint32_t peer) const override { return exchange_->state(peer); }
   bool AddDescriptors(bool, std::vector<pollfd>*) override { return true; }
-  std::string cause() const override { return exchange_->cause(); }
+  Cause cause() const override { return exchange_->cause(); }
   void GiveUp(const Status& cause) override { exchange_->GiveUp(rank_, cause); }
   void Leave() override { exchange_->Leave(rank_); }
 

@@ -66,7 +66,7 @@ class UcxEngine final : public Engine {
   void LookAtPeers() override { notices_->Read(); }
   PeerState peer_state(uint32_t peer) const override { return notices_->state(peer); }
   bool AddDescriptors(bool messages, std::vector<pollfd>* descriptors) override;
-  std::string cause() const override { return notices_->cause(); }
+  Cause cause() const override { return notices_->cause(); }
   void GiveUp(const Status& cause) override;
   void Leave() override;
   void Quit() override;

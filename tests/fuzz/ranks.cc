@@ -236,7 +236,7 @@ void HearNews(Bytes& bytes) {
   notices.PrepareToLeave();
   (void)notices.others_prepare();
   notices.GiveUp(Status(HCCL_E_MEMORY, "out of memory"));
-  Must(!notices.cause().empty(), "who gives up says why");
+  Must(!notices.cause().words.empty(), "who gives up says why");
   notices.Read();
   notices.Leave();
   notices.Close();

@@ -341,8 +341,7 @@ TEST_F(RanksTest, ADifferenceOfTwoEndsTheOthers) {
   }
   ExpectSays(ranks.Await(0), ACL_ERROR_RT_PARAM_INVALID, "count of rank 1 is 10000, expected 1 as");
   ExpectSays(ranks.Await(1), ACL_ERROR_RT_PARAM_INVALID, "count of rank 0 is 1, expected 10000 as");
-  ExpectSays(ranks.Await(2), ACL_ERROR_RT_SUSPECT_REMOTE_ERROR,
-             "has given up, since an operation has failed there (count of rank ");
+  ExpectSays(ranks.Await(2), ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, "(count of rank ");
 }
 
 // The same of a batch, of which one message differs and the other has nobody to meet.

@@ -82,6 +82,8 @@ void ExpectTold(const Processes& processes, uint32_t rank, milliseconds time) {
   EXPECT_TRUE(processes.Reached(Numbered("told.", rank), time)) << "rank " << rank;
   const std::string said = processes.Said(rank);
   EXPECT_TRUE(said.find("(HCCL_EXEC_TIMEOUT): it waits for rank") != std::string::npos ||
+              said.find("(HCCL_EXEC_TIMEOUT): all that it waits for has come") !=
+                  std::string::npos ||
               said.find("has given up") != std::string::npos)
       << said;
 }

@@ -48,7 +48,8 @@ TEST(NoticesTest, TheRootPassesOnWhatItHears) {
   for (const uint32_t rank : {0u, 3u}) {
     EXPECT_EQ(all[rank]->state(1), PeerState::kLeft);
     EXPECT_EQ(all[rank]->state(2), PeerState::kGaveUp);
-    EXPECT_EQ(all[rank]->cause(), "rank 3 is late, expected it");
+    EXPECT_EQ(all[rank]->cause().rank, 2u);
+    EXPECT_EQ(all[rank]->cause().words, "rank 3 is late, expected it");
   }
   all[2]->Read();
   EXPECT_EQ(all[2]->state(2), PeerState::kAlive) << "of itself a rank hears nothing";

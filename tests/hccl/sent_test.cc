@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -37,8 +38,8 @@ class SlowEngine final : public Engine {
   bool needs_progress() const override { return true; }
   PeerState peer_state(uint32_t) const override { return state; }
   bool AddDescriptors(bool, std::vector<pollfd>*) override { return true; }
-  std::string cause() const override { return {}; }
-  void GiveUp(const Status&) override {}
+  Cause cause() const override { return {}; }
+  void GiveUp(const Status&) override { gave_up = true; }
   void Leave() override { left_with = static_cast<int>(sent.size()); }
 
   std::vector<Transfer*> sent;
@@ -47,6 +48,7 @@ class SlowEngine final : public Engine {
   PeerState state = PeerState::kAlive;
   int left_with = -1;
   int cancelled = 0;
+  bool gave_up = false;
 };
 
 class SentTest : public RuntimeTest {
@@ -57,10 +59,10 @@ class SentTest : public RuntimeTest {
     stream_ = NewStream();
   }
 
-  static std::shared_ptr<Communicator> NewCommunicator(SlowEngine** slow) {
+  static std::shared_ptr<Communicator> NewCommunicator(SlowEngine** slow, bool checked = true) {
     auto engine = std::make_unique<SlowEngine>();
     *slow = engine.get();
-    const Communicator::Settings settings = {"test", std::chrono::seconds(60), true, "0123"};
+    const Communicator::Settings settings = {"test", std::chrono::seconds(60), checked, "0123"};
     return std::make_shared<Communicator>(2, 0, settings, std::move(engine));
   }
 
@@ -124,6 +126,22 @@ TEST_F(SentTest, ArrivesAfterAFailure) {
   engine_->turns = 10;
   communicator_->Close();
   EXPECT_EQ(engine_->left_with, 0);
+}
+
+// All see a difference where calls are compared; of another failure, and without, they need to
+// hear.
+TEST_F(SentTest, WhoFailsAloneGivesUp) {
+  for (const auto& [code, checked, alone] :
+       {std::tuple(HCCL_E_PARA, true, false), std::tuple(HCCL_E_PARA, false, true),
+        std::tuple(HCCL_E_MEMORY, true, true), std::tuple(HCCL_E_INTERNAL, true, true)}) {
+    communicator_ = NewCommunicator(&engine_, checked);
+    const Status failure(code, "work has failed, expected it to end well");
+    Exchange(true, [failure] { return failure; });
+    EXPECT_NE(aclrtSynchronizeStream(stream_), 0);
+    EXPECT_EQ(engine_->gave_up, alone) << code << " " << checked;
+    engine_->turns = 1;
+    communicator_->Close();
+  }
 }
 
 TEST_F(SentTest, ArrivesBeforeTheProcessEnds) {
