@@ -261,8 +261,8 @@ void Communicator::Close() {
   if (alone()) return;
   Moved* const all[] = {this};
   SendOut(all, std::nullopt);
+  engine_->Leave();  // known to the thread still, which a process that ends asks to stop
   MessageMover::Get().Remove(this);
-  engine_->Leave();
   Operations fading;  // this and the operations hold each other
   std::lock_guard lock(mutex_);
   fading.swap(fading_);

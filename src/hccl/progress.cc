@@ -63,6 +63,12 @@ Status MessageMover::StartLocked() {
   if (started_) return {};
   wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (wake_ < 0) return Status(HCCL_E_UNAVAIL, "no descriptor is left for the thread of messages");
+  static const bool watched =
+      pthread_atfork(nullptr, nullptr, [] { g_stayed_behind.store(Get().started_); }) == 0;
+  if (!watched) {
+    close(wake_);
+    return Status(HCCL_E_UNAVAIL, "fork cannot be watched, expected pthread_atfork to have memory");
+  }
   const SignalMask inherited(SignalMask::OfRuntime());
   try {
     std::thread([this] { Main(); }).detach();
@@ -74,7 +80,6 @@ Status MessageMover::StartLocked() {
   }
   started_ = true;
   // A child of fork ends without a word: its parent's ranks are still there.
-  (void)pthread_atfork(nullptr, nullptr, [] { g_stayed_behind.store(true); });
   const auto quit = [] {
     if (!StayedBehind()) Get().Quit();
   };

@@ -126,6 +126,7 @@ class UcxEngine final : public Engine {
   uint64_t under_way_ = 0;
   bool gave_up_ = false;
   bool ended_ = false;
+  bool quit_ = false;  // nothing of UCX is called any more
 };
 
 Status UcxEngine::Start() {
@@ -289,7 +290,8 @@ void UcxEngine::Ended(Transfer* transfer, ucs_status_t status, size_t length) {
   transfer->engine = nullptr;
   transfer->request = nullptr;
   Status result;
-  if (status != UCS_OK) notices_->Read();  // why, if that is known
+  // Why, if that is known.
+  if (status != UCS_OK) (void)Guard([this] { return notices_->Read(), Status(); });
   if (status == UCS_ERR_CANCELED) {
     result = Status(HCCL_E_INTERNAL, "message was cancelled");
   } else if (status == UCS_ERR_MESSAGE_TRUNCATED ||
@@ -386,7 +388,9 @@ bool UcxEngine::AddDescriptors(bool messages, std::vector<pollfd>* descriptors) 
 void UcxEngine::CloseEndpoints() {
   notices_->PrepareToLeave();
   for (uint32_t peer = 0; peer < endpoints_.size(); ++peer) {
-    if (endpoints_[peer] == nullptr || notices_->state(peer) == PeerState::kDied) continue;
+    const PeerState state = notices_->state(peer);
+    const bool moves = state != PeerState::kDied && state != PeerState::kGaveUp;
+    if (endpoints_[peer] == nullptr || !moves) continue;
     ucp_request_param_t param{};
     ucs_status_ptr_t request = ucx_.ep_close_nbx(endpoints_[peer], &param);
     if (request != nullptr && !UCS_PTR_IS_ERR(request)) closing_.push_back(request);
@@ -398,8 +402,10 @@ void UcxEngine::CloseEndpoints() {
 void UcxEngine::AwaitClosed() {
   const auto deadline = steady_clock::now() + kFlushTime;
   for (uint32_t idle = 0; !closing_.empty(); ++idle) {
+    notices_->Read();  // the root passes on what it hears
     {
       std::lock_guard lock(ucx_.mutex);
+      if (quit_) return;
       if (ucx_.worker_progress(worker_) != 0) idle = 0;
       const bool late = steady_clock::now() >= deadline;
       std::erase_if(closing_, [&](ucs_status_ptr_t request) {
@@ -408,11 +414,8 @@ void UcxEngine::AwaitClosed() {
         return ends;
       });
     }
-    if (idle < kConnectRounds) {
-      std::this_thread::yield();
-    } else {
-      std::this_thread::sleep_for(std::chrono::milliseconds(kConnectSleepMs));
-    }
+    const std::chrono::milliseconds rest(idle < kConnectRounds ? 0 : kConnectSleepMs);
+    std::this_thread::sleep_for(rest);
   }
 }
 
@@ -445,6 +448,7 @@ bool UcxEngine::End() {
   }
   AwaitClosed();
   const Call call(*this);
+  if (quit_) return true;
   ucx_.worker_destroy(worker_);
   notices_->Leave();
   return true;
@@ -452,7 +456,7 @@ bool UcxEngine::End() {
 
 void UcxEngine::Quit() {
   const Call call(*this);
-  if (std::exchange(ended_, true)) return;
+  quit_ = ended_ = true;
   notices_->Leave();
 }
 

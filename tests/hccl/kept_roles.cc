@@ -118,6 +118,37 @@ int First(uint32_t ranks, uint32_t rank) {
   return 0;
 }
 
+/// Rank 0's process ends while another of its threads destroys communicators, which rank 1 uses.
+int Ending(uint32_t ranks, uint32_t rank) {
+  const aclrtStream stream = Start();
+  const Device<float> data(std::vector<float>(20'000, 1));
+  std::vector<HcclComm> comms;
+  for (uint32_t number = 0; number < 6; ++number) {
+    comms.push_back(MakeComm(ranks, rank, number));
+    REQUIRE(HcclAllReduce(data.data(), data.data(), 20'000, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_MAX,
+                          comms.back(), stream));
+    REQUIRE(aclrtSynchronizeStream(stream));
+  }
+  if (rank == 0) {
+    AwaitFile(Job::Folder() + "/ready");
+    std::thread([&] {
+      for (const HcclComm comm : comms) HcclCommDestroy(comm);
+    }).detach();
+    std::this_thread::sleep_for(std::chrono::microseconds(getpid() % 3000));
+    std::quick_exit(0);
+  }
+  Reach("ready");
+  for (const HcclComm comm : comms) {
+    REQUIRE(HcclRecv(data.data(), 10, HCCL_DATA_TYPE_FP32, 0, comm, stream));
+    const int code = aclrtSynchronizeStream(stream);
+    Require(code == ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, "code", code);
+    const std::string said = aclGetRecentErrMsg();
+    Require(said.find("has destroyed its communicator") != std::string::npos, "words");
+    REQUIRE(HcclCommDestroy(comm));
+  }
+  return 0;
+}
+
 /// A child of fork of a process that has not used the runtime, but ranks.
 int Forked(uint32_t ranks, uint32_t rank) {
   HcclComm comm = MakeComm(ranks, rank, 0);
@@ -234,6 +265,7 @@ const bool kEntered = [] {
       {"many", Run<Many>},
       {"fresh", Run<Fresh>},
       {"first", Run<First>},
+      {"ending", Run<Ending>},
       {"forked", Run<Forked>},
       {"too_late", Run<TooLate>},
       {"victim", Run<Victim>},

@@ -73,6 +73,10 @@ TEST(ProcessesTest, WhoDestroysAFreshCommunicatorHasLeftAndNothingIsKept) {
 
 TEST(ProcessesTest, WhoDestroysFirstNeedsNoCallOfTheOthers) { ExpectDoneBothWays("first", 2); }
 
+TEST(ProcessesTest, WhoEndsWhileItDestroysHasNotDied) {
+  for (int i = 0; i < 3; ++i) ExpectDoneBothWays("ending", 2);
+}
+
 TEST(ProcessesTest, AChildOfForkHasNoRanks) { ExpectDone("forked", 2); }
 
 TEST(ProcessesTest, NothingIsKeptOfWhatATimeOutHasEnded) {
