@@ -5,10 +5,11 @@ import json
 import os
 import subprocess
 import sys
-from itertools import groupby
+import textwrap
+from itertools import groupby, zip_longest
 from pathlib import Path
 
-from rich.markup import escape
+from rich.text import Text
 
 from . import __version__, doctor_ranks, launch, libraries, report
 from .errors import Error
@@ -25,6 +26,9 @@ _CLIENT_NAMES = (
     "libgraph.so",
     "libhccl.so",
 )
+
+_SHOWN = {Verdict.OK: "ok", Verdict.NOTE: "note", Verdict.PROBLEM: "PROBLEM"}
+_COLOURS = {Verdict.OK: "green", Verdict.NOTE: "yellow", Verdict.PROBLEM: "red"}
 
 # Runs in a process of its own: what the loader finds by bare name, and whether it is ours.
 _PROBE = """
@@ -64,12 +68,26 @@ def has_problem(findings: list[Finding]) -> bool:
 
 
 def print_findings(findings: list[Finding]) -> None:
-    grid = report.table("", "what", "finding")
-    marks = {Verdict.OK: "[green]ok[/]", Verdict.NOTE: "[yellow]note[/]",
-             Verdict.PROBLEM: "[red]PROBLEM[/]"}
+    """What was looked at, and what is there: beneath where a path has no room beside, to stay whole."""
+    console = report.console()
+    mark_width = max(map(len, _SHOWN.values())) + 2
+    name_width = max(len(each.what) for each in findings) + 2
     for (verdict, detail), alike in groupby(findings, lambda each: (each.verdict, each.detail)):
-        grid.add_row(marks[verdict], "\n".join(each.what for each in alike), escape(detail))
-    report.console().print(grid)
+        names = [each.what for each in alike]
+        room = console.width - mark_width - name_width
+        if max(map(len, detail.split()), default=0) <= room:
+            pairs = zip_longest(names, _wrapped(detail, room), fillvalue="")
+            lines = [f"{name:{name_width}}{words}".rstrip() for name, words in pairs]
+        else:
+            lines = [*names, *_wrapped(detail, room + name_width)]
+        mark = (f"{_SHOWN[verdict]:{mark_width}}", _COLOURS[verdict])
+        text = f"\n{'':{mark_width}}".join(lines)
+        console.print(Text.assemble(mark, text), soft_wrap=True)
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Lines of whole words, of which one may be longer."""
+    return textwrap.wrap(text, max(width, 1), break_long_words=False, break_on_hyphens=False)
 
 
 def _tool() -> list[Finding]:

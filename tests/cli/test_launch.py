@@ -73,6 +73,16 @@ def copy_of_the_toolkit(tmp_path: Path) -> Path:
     return home
 
 
+@pytest.mark.parametrize("columns", ["40", "80", "100"])
+def test_doctor_keeps_paths_whole(tool, tmp_path, columns):
+    home = str(copy_of_the_toolkit(tmp_path))
+    wide = tool("doctor", OPENACLNN_HOME=home, COLUMNS="999").stdout
+    narrow = tool("doctor", OPENACLNN_HOME=home, COLUMNS=columns).stdout
+    assert sorted(narrow.split()) == sorted(wide.split()) and f"{home}/lib64/libopapi.so" in narrow
+    too_long = [line for line in narrow.splitlines() if len(line) > int(columns)]
+    assert [line for line in too_long if len(line.split()) > 1] == []  # but for a path alone
+
+
 def test_doctor_names_a_missing_library(tool, tmp_path):
     home = copy_of_the_toolkit(tmp_path)
     (home / "lib64" / "libnnopbase.so").unlink()
