@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rich.markup import escape
+from rich.table import Table
 
 from . import report
 from .errors import InputError
@@ -121,24 +122,45 @@ def _row(events: list[Event], whole: float) -> Row:
     )
 
 
+_HEAD = ("kind", "name", "calls", "total", "mean", "min", "max", "share", "GB/s")
+_DISPENSABLE = ("min", "max", "mean", "GB/s")  # in the order in which they give way
+
+
 def print_summary(summary: Summary) -> None:
-    grid = report.table("kind", "name", "calls", "total", "mean", "min", "max", "share", "GB/s")
+    """A table; where names would not stay whole beside all figures some are left out, which it says."""
+    console = report.console()
+    unlimited = console.options.update(max_width=1 << 20)
+    for count in range(len(_DISPENSABLE) + 1):
+        left_out = _DISPENSABLE[:count]
+        grid = _table(summary.rows, [name for name in _HEAD if name not in left_out])
+        if console.measure(grid, options=unlimited).maximum <= console.width:
+            break
+    words = "Shares: of the time of all tasks, of all calls; waiting in a call is part of it."
+    if left_out:
+        words += f" Left out for want of room: {', '.join(left_out)}; --json has all."
+    console.print(grid, f"{report.seconds(summary.seconds)} in all. {words}")
+
+
+def _table(rows: list[Row], columns: list[str]) -> Table:
+    grid = report.table(*columns, whole=tuple(name for name in columns if name != "name"))
     for column in grid.columns[2:]:
         column.justify = "right"
     kind = None
-    for row in summary.rows:
+    for row in rows:
         if kind not in (None, row.kind):
             grid.add_section()
-        speed = row.gigabytes_per_second
-        times = map(report.seconds, (row.total, row.mean, row.min, row.max))
-        grid.add_row(
-            escape(row.kind) if row.kind != kind else "",
-            escape(row.name),
-            str(row.calls),
-            *times,
-            f"{row.share:.1%}",
-            report.number(speed) if speed is not None else "",
-        )
+        cells = _cells(row) | {"kind": escape(row.kind) if row.kind != kind else ""}
+        grid.add_row(*(cells[name] for name in columns))
         kind = row.kind
-    words = "Shares: of the time of all tasks, of all calls; waiting in a call is part of it."
-    report.console().print(grid, f"{report.seconds(summary.seconds)} in all. {words}")
+    return grid
+
+
+def _cells(row: Row) -> dict[str, str]:
+    speed = row.gigabytes_per_second
+    times = {name: report.seconds(getattr(row, name)) for name in ("total", "mean", "min", "max")}
+    return times | {
+        "name": escape(row.name),
+        "calls": str(row.calls),
+        "share": f"{row.share:.1%}",
+        "GB/s": report.number(speed) if speed is not None else "",
+    }

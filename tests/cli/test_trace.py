@@ -50,6 +50,25 @@ def test_figures(tool, trace):
     assert rows[1]["gigabytes_per_second"] is None
 
 
+@pytest.mark.parametrize(
+    ("columns", "left_out"),
+    [("110", ""), ("100", "min"), ("90", "min, max"), ("80", "min, max, mean"),
+     ("76", "min, max, mean, GB/s")],
+)
+def test_names_and_figures_are_whole_in_narrow_windows(tool, tmp_path, columns, left_out):
+    name = "aclnnWeightQuantBatchMatmulV2GetWorkspaceSize"
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps([EVENTS[1] | {"name": name, "dur": 1.25}, *EVENTS[1:]]))
+    printed = tool("trace", "summary", path, COLUMNS=columns).stdout
+    assert max(map(len, printed.splitlines())) <= int(columns)
+    assert {name, "aclrtMemcpy", "aclnnEmbedding", "1.25", "83.3%"} <= set(printed.split())
+    head, words = printed.splitlines()[0].split(), " ".join(printed.split())
+    names = "kind name calls total mean min max share GB/s".split()
+    assert head == [each for each in names if each not in left_out.split(", ")]
+    assert ("want of room" in words) == bool(left_out)
+    assert not left_out or f" for want of room: {left_out}; --json" in words
+
+
 def test_table(tool, trace):
     run = tool("trace", "summary", trace)
     assert (run.code, run.stderr) == (0, "")
