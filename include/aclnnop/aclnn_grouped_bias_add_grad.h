@@ -28,8 +28,8 @@ extern "C" {
  *
  * @param gradY the gradient of the output, (R, H) with groupIdxOptional, else (G, C, H); FLOAT,
  *     FLOAT16, BFLOAT16.
- * @param groupIdxOptional where each group ends, (G), at most 2048; INT32 or INT64. NULL: the first
- *     axis of gradY is the groups.
+ * @param groupIdxOptional where each group ends, (G), at most 2048; INT32 or INT64; null leaves it
+ *     out: the first axis of gradY is the groups.
  * @param[out] out the gradient of the bias, (G, H); gradY's type.
  * @param[out] workspaceSize bytes of device memory that phase 2 needs; written on success only.
  * @param[out] executor the plan, for phase 2; written on success only.
@@ -76,7 +76,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclnnGroupedBiasAddGrad(void* workspace, uint64_
  * groupIdxOptional holds.
  *
  * @param gradY as in the first version.
- * @param groupIdxOptional as in the first version, ends or sizes.
+ * @param groupIdxOptional as in the first version, ends or sizes; null leaves it out.
  * @param groupIdxType 0: end positions; 1: sizes, of which none may be negative and the sum is R.
  *     Checked last: 161002.
  * @param[out] out as in the first version.

@@ -23,7 +23,7 @@ extern "C" {
  * @param input (T, N, D); FLOAT16 or BFLOAT16.
  * @param weight (block, N); input's type.
  * @param actSeqLenOptional cumulative ends of the segments: not negative, not falling, the last T.
- * @param layoutOptional NULL or "TND".
+ * @param layoutOptional "TND"; null leaves it out.
  * @param compressBlockSize tokens in a window.
  * @param compressStride tokens from a window to the next.
  * @param actSeqLenType 0.

@@ -37,7 +37,7 @@ extern "C" {
  * @param compressBlockSize tokens in a window.
  * @param compressStride tokens from a window to the next.
  * @param actSeqLenType 0.
- * @param layoutOptionalOptional NULL or "TND".
+ * @param layoutOptionalOptional "TND"; null leaves it out.
  * @param[out] inputGradOut (T, N, D).
  * @param[out] weightGradOut (block, N).
  * @param[out] workspaceSize bytes of device memory that phase 2 needs; written on success only.

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from . import libraries, names
+from .errors import InputError
 from .operators.operator import (
     Attribute,
     BoolArray,
@@ -24,8 +26,9 @@ from .operators.operator import (
 _PHASE_1 = re.compile(
     r"/\*\*((?:(?!\*/).)*)\*/[\w\s]*?\b(aclnn\w+)GetWorkspaceSize\(([^;]*)\);", re.DOTALL
 )
+_PHASE = "hase 1: checks the arguments and plans the work."  # begins a sentence or ends it
 _READ = ("in", False)  # what a comment need not say
-_DIRECTION = re.compile(r"@param\[([a-z,]+)\] (\w+)([^@]*)")
+_PARAMETER = re.compile(r"@param(?:\[([a-z,]+)\])? (\w+)([^@]*)")
 
 # What carries a plain C argument.
 PLAIN = {
@@ -110,10 +113,18 @@ def operators(include: Path) -> dict[str, Declared]:
     }
 
 
+def operator(api: str) -> Declared:
+    """One of those of the toolkit that is here."""
+    known = operators(libraries.load().home / "include")
+    if api not in known:
+        raise InputError(f"operator {api} is not known{names.hint(api, known)}")
+    return known[api]
+
+
 def _arguments(comment: str, parameters: list[str]) -> tuple[Argument, ...]:
     said = {
-        name: (direction, "null leaves it out" in _in_one_line(text))
-        for direction, name, text in _DIRECTION.findall(comment)
+        name: (direction or "in", "null leaves it out" in _in_one_line(text))
+        for direction, name, text in _PARAMETER.findall(comment)
     }
     split = (each.replace("*", "* ").split() for each in parameters)
     return tuple(
@@ -130,5 +141,5 @@ def _plain(comment: str) -> str:
     """What is computed and of what, without the marks of C and Doxygen."""
     said = comment.partition("@param[out] workspaceSize")[0].strip()
     text = "\n".join(re.sub(r"^\s*\*? ?", "", line).rstrip() for line in said.splitlines())
-    text = re.sub(r"@param\[[a-z,]+\] (\w+)", r"\1:", text)
-    return text.replace(", phase 1: checks the arguments and plans the work.", ".").strip()
+    text = re.sub(r"@param(?:\[[a-z,]+\])? (\w+)", r"\1:", text)
+    return text.removeprefix(f"P{_PHASE}").replace(f", p{_PHASE}", ".").strip("\n")
