@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from . import dtypes, libraries, names, npy, runtime, tensor_files, wanted
-from .declared import PLAIN, Argument, Declared, operators
+from . import dtypes, npy, runtime, tensor_files, wanted
+from .declared import PLAIN, Argument, Declared, operator
 from .errors import InputError
 from .operators.operator import Problem, View
 from .operators.options import normal
@@ -71,11 +71,7 @@ def _options(arguments: list[str]) -> dict[str, list[str]]:
 def call_by_name(api: str, options: list[str]) -> dict[str, Path]:
     """Calls it; the files that were written, by the names of the outputs."""
     given = _options(options)
-    kit = libraries.load()
-    known = operators(kit.home / "include")
-    if api not in known:
-        raise InputError(f"operator {api} is not known{names.hint(api, known)}")
-    declared = known[api]
+    declared = operator(api)
     drawn = _random_shape(declared, given)
     _check_names(api, declared, given)
     inputs = _inputs(declared, given, drawn)

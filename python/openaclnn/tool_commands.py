@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.core import TyperCommand
 
-from . import demo, doctor, explain, libraries, replay, report
+from . import declared, demo, doctor, explain, libraries, operator_help, replay, report
 from .any_operator import call_by_name
 from .errors import ExitCode, InputError
 from .operators import OPERATORS
@@ -95,8 +96,26 @@ def _explain(
     return ExitCode.OK
 
 
+class _Call(TyperCommand):
+    """Its help is that of the operator, where one is named."""
+
+    def parse_args(self, context, arguments):
+        named = (each for each in arguments if each.startswith("aclnn"))
+        context.meta[_Call] = next(named, None)
+        return super().parse_args(context, arguments)
+
+    def format_help(self, context, formatter):
+        api = context.meta[_Call]
+        if api is None:
+            super().format_help(context, formatter)
+        else:
+            operator, width = declared.operator(api), report.console().width
+            formatter.write(operator_help.text(api, operator, width))
+
+
 @app.command(
     "call",
+    cls=_Call,
     epilog="Example: openaclnn call aclnnAdd --self a.npy --other b.npy --alpha 1 --out sum.npy",
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )
@@ -107,6 +126,8 @@ def _call(
     json: Json = False,
 ) -> ExitCode:
     """Call an operator; its parameters are options by the names that the header gives.
+
+    `openaclnn call ACLNN_NAME --help` says what they are.
 
     Tensors are .npy files, FILE.safetensors[:NAME], or their numbers, [[1, 2], [3, 4]]:float32;
     random:2,3:int64 is one of random numbers, and --shape 2,3[:DTYPE] makes all inputs such that are

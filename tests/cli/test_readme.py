@@ -40,6 +40,7 @@ WITHIN = [
     'eval "$(openaclnn env)"',
     "openaclnn --install-completion",
     "openaclnn env",
+    "openaclnn call aclnnAdd --help",
     "pkg-config --cflags --libs openaclnn",
     "pytest --npu",
 ]

@@ -14,11 +14,11 @@ import pytest
 import record_examples
 import records
 
-from openaclnn import any_operator, ops, tensor_files
+from openaclnn import any_operator, declared, ops, tensor_files
 from openaclnn.dtypes import BFLOAT16
 
 EXAMPLES = record_examples.examples()
-HEADERS = cache(any_operator.operators)
+HEADERS = cache(declared.operators)
 
 
 def test_every_operator_has_one():
@@ -49,7 +49,7 @@ def test_its_call_gives_what_stands_below_it(api):
 def folder(tmp_path, monkeypatch):
     """Where files go; headers are read once, where a command reads them each time."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(any_operator, "operators", HEADERS)
+    monkeypatch.setattr(declared, "operators", HEADERS)
     return tmp_path
 
 
