@@ -121,8 +121,8 @@ def _add(
             return verb(operator, operator.read(**values), files, json, **asked)
 
         command = _command(operator, [file_option(output) for output in outputs], act, options)
-        summary = f"{help} {operator.summary}"
-        group.command(operator.name, help=summary, epilog=example_of(operator))(command)
+        summary = {"help": f"{help} {operator.summary}", "short_help": operator.summary}
+        group.command(operator.name, **summary, epilog=example_of(operator))(command)
     app.add_typer(group, name=name)
     return group
 
@@ -146,6 +146,7 @@ def _add_gradcheck(help: str) -> None:
         group.command(
             operator.name,
             help=f"{help} {operator.summary} Tries small random problems, and that of the options.",
+            short_help=operator.summary,
             epilog=f"Example: openaclnn gradcheck {operator.name}",
         )(_command(operator, [], act, (_option("html", Report, None),)))
     app.add_typer(group, name="gradcheck")

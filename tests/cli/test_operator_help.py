@@ -67,3 +67,18 @@ def test_every_operator_has_all_options_in_any_window(width):
         named = [word[2:] for word in usage.split() if word.startswith("--")]
         assert named == [each.name for each in operator.arguments], api
         assert all(line.startswith("    --") for line in usage.splitlines()[1:]), usage
+
+
+@pytest.mark.parametrize(
+    ("verb", "does"),
+    [
+        ("grad", "Run a gradient operator"),
+        ("forward", "Run a forward operator"),
+        ("check", "Compare an operator with"),
+        ("gradcheck", "Compare a gradient operator with"),
+        ("bench", "Time an operator"),
+    ],
+)
+def test_a_verb_says_once_what_it_does(here, verb, does):
+    """Not with each of its operators."""
+    assert here(verb, "--help").stdout.count(does) == 1
