@@ -332,18 +332,30 @@ std::string DescribeOperands(std::span<const BoundOperand> operands) {
   return "\"operands\":{" + list + "}";
 }
 
-/// The fewest bytes that the call reads and writes.
+bool IsRead(const BoundOperand& operand) {
+  if (operand.role == OPENACLNN_INPUT) return operand.use != OPENACLNN_UNUSED;
+  return operand.use == OPENACLNN_UPDATED || operand.use == OPENACLNN_READ;
+}
+
+bool IsWritten(const BoundOperand& operand) {
+  return operand.role == OPENACLNN_OUTPUT && operand.use != OPENACLNN_READ &&
+         operand.use != OPENACLNN_UNUSED;
+}
+
+/// The bytes that the call reads and writes, each once; where values in memory decide, all.
 std::string DescribeBytes(std::span<const BoundOperand> operands) {
-  uint64_t bytes[] = {0, 0};  // by role
+  uint64_t read = 0;
+  uint64_t written = 0;
   for (const BoundOperand& operand : operands) {
     if (!operand.present) continue;
     const auto count = static_cast<uint64_t>(ElementCount(operand.tensor).value_or(0));
     // An expanded view has more elements than memory.
-    bytes[operand.role] +=
+    const uint64_t bytes =
         std::min(count * static_cast<uint64_t>(operand.element_bytes), operand.bytes);
+    if (IsRead(operand)) read += bytes;
+    if (IsWritten(operand)) written += bytes;
   }
-  return Concat("\"bytes_read\":", bytes[OPENACLNN_INPUT],
-                ",\"bytes_written\":", bytes[OPENACLNN_OUTPUT]);
+  return Concat("\"bytes_read\":", read, ",\"bytes_written\":", written);
 }
 
 }  // namespace

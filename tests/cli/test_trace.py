@@ -2,6 +2,8 @@
 """The summary of a trace: its figures, a real trace, and files that are none."""
 
 import json
+import sys
+import textwrap
 
 import pytest
 from conftest import refused
@@ -133,6 +135,21 @@ def test_trace_of_the_tool_itself(tool, files):
         assert sum(row["share"] for row in rows if row["kind"] == kind) == pytest.approx(1)
     for row in rows:
         assert 0 <= row["min"] <= row["mean"] <= row["max"] <= row["total"]
+
+
+def test_bytes_are_of_what_is_read_and_written(new_tool, tmp_path):
+    """An output that is updated is read too; what arguments leave unused is neither."""
+    calls = """
+        from openaclnn import ops
+        ops.inplace_add([1.0, 2.0], [3.0, 4.0], 1)
+        ops.addmm([[1.0]], [[2.0]], [[3.0]], 0.0, 1.0, cubeMathType=0)
+    """
+    run = new_tool("run", "--", sys.executable, "-c", textwrap.dedent(calls), OPENACLNN_TRACE="t.json")
+    assert run.code == 0, run
+    events = json.loads((tmp_path / "t.json").read_text())
+    told = {each["name"]: each["args"] for each in events if each.get("cat") == "task"}
+    moved = {name: (told[name]["bytes_read"], told[name]["bytes_written"]) for name in told}
+    assert moved["aclnnInplaceAdd"] == (32, 16) and moved["aclnnAddmm"] == (16, 8)
 
 
 def test_a_missing_file(tool, tmp_path):
