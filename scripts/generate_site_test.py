@@ -76,11 +76,55 @@ def test_a_header_s_page_of_the_vendor_is_named(header):
     assert re.search(rf"^### .*\b{name}\b", page, re.M), "the page is of something else"
 
 
+OPERATORS = {each.api: (each, topic.about) for topic in read_topics() for each in topic.operators}
+
+
+def performance(api: str, example=None) -> str:
+    each, about = OPERATORS[api]
+    return supporting_pages.performance(each, about | each.record.get("about", {}), Words(), example)
+
+
+@dataclasses.dataclass
+class Counted:
+    """An example."""
+
+    bytes_read: int = 24
+    bytes_written: int = 12
+    markdown: str = ""
+
+
 def test_an_operator_s_figures_are_those_of_the_calls_that_make_it():
     assert "(/docs/figures/README.md#calls-of-frameworks-npu-beside-cpu), as a part of `softmax`, " in (
-        supporting_pages.performance("aclnnSoftmax", Words())
+        performance("aclnnSoftmax")
     )
-    assert "not measured" in supporting_pages.performance("aclnnErfinv", Words())
+    not_measured = "Not measured: no call that `openaclnn bench` times makes it."
+    assert performance("aclnnErfinv").endswith(not_measured)
+
+
+@pytest.mark.parametrize(
+    ("api", "said"),
+    [
+        ("aclnnErfinv", "reads `self` and writes `out` (24 and 12 bytes in the example)"),
+        ("aclnnInplaceErfinv", "reads `selfRef` and writes `selfRef` (24 and 12 bytes in the example)"),
+        ("aclnnEye", "writes `out` (24 and 12 bytes in the example)"),
+        ("aclnnMaskedSelect", "reads `self` in part, `mask` and writes `out` in part (at most 24 and 12 "
+         "bytes in the example)"),
+        ("aclnnInplaceMaskedFillScalar", "reads `mask` and writes `selfRef` in part (at most 24 and 12 "
+         "bytes in the example)"),
+        ("aclnnSvd", "reads `input` and writes `sigma`, `u` if it is given, `v` if it is given (24 and "
+         "12 bytes in the example)"),
+        ("aclnnUnique2", "reads `self` and writes `valueOut` in part, `inverseOut` where other arguments "
+         "ask for it, `countsOut` where other arguments ask for it (at most 24 and 12 bytes in the "
+         "example)"),
+    ],
+)  # fmt: skip
+def test_what_a_call_reads_and_writes(api, said):
+    assert performance(api, Counted()).startswith(f"Performance: {said}. ")
+
+
+def test_what_must_be_left_out_is_not_read():
+    said = performance("aclnnFlashAttentionScoreV4")
+    assert "`key`" in said and "RopeOptional" not in said and "bytes" not in said
 
 
 def test_every_call_whose_operators_are_named_has_figures():
@@ -92,7 +136,7 @@ def test_every_call_whose_operators_are_named_has_figures():
 
 def test_all_that_pages_share_is_in_chinese():
     words = Words()
-    supporting_pages.pages(words, {})
+    supporting_pages.pages(words, dict.fromkeys(OPERATORS, Counted()))
     chinese = supporting_pages.catalogue()
     assert sorted(words.asked - chinese.keys() - set(own_texts())) == [], "has no Chinese"
     assert sorted(chinese.keys() - words.asked) == [], "is in no page"

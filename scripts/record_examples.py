@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from inspect import signature
 
 import numpy as np
+import operator_traffic
 import record_commands
-from operator_records import ROOT
+from operator_records import ROOT, read_topics
 
 os.environ.setdefault("OPENACLNN_SOC", "Ascend910B1")
 os.environ.setdefault("OPENACLNN_CHECK", "off")  # what is refused is no example
@@ -27,6 +28,7 @@ from draw import Draw  # noqa: E402
 from openaclnn import ops  # noqa: E402
 from openaclnn.errors import Error  # noqa: E402
 
+_OPERATORS = {each.api: each for topic in read_topics() for each in topic.operators}
 FLOAT = np.dtype(np.float32)
 _TRIES = 10  # cases, of which the shortest is shown
 _MOST = 1600  # characters of an example
@@ -36,11 +38,14 @@ _WIDTH = 96
 
 @dataclass(frozen=True)
 class Example:
-    """A call with what it gave, and the command; `says_little` where others would show more."""
+    """A call with what it gave, and the command; `says_little` where others would show more. The
+    bytes are at most those: values in memory, or other arguments, may leave some alone."""
 
     says_little: bool
     python: str
     command: str
+    bytes_read: int
+    bytes_written: int
 
     @property
     def markdown(self) -> str:
@@ -82,8 +87,25 @@ def _example(record, number: int) -> Example | None:
         dull = not any(np.any(each) for each in made)
         numbers = {name: _made(value) for name, value in values.items()}
         command = record_commands.command(record, numbers)
-        return Example(few or odd or dull, _text(call, result), command)
+        moved = _bytes(_OPERATORS[record.api], numbers, result)
+        return Example(few or odd or dull, _text(call, result), command, *moved)
     return None
+
+
+def _bytes(operator, given: dict, result) -> tuple[int, int]:
+    """Those of the tensors that it reads, and that it writes."""
+    results = result if isinstance(result, tuple) else (result,)
+    made = [
+        each.name
+        for each in operator.outputs
+        if not each.optional or given.get(ops._spelled(each.name)) is not None
+    ]
+    tensors = {each.name: given.get(ops._spelled(each.name)) for each in operator.parameters}
+    tensors |= zip(made, results, strict=True)
+    return tuple(
+        sum(one.nbytes for each in touched for one in arrays([tensors[each.name]]))
+        for touched in (operator_traffic.read(operator), operator_traffic.written(operator))
+    )
 
 
 def arrays(values) -> list[np.ndarray]:

@@ -8,10 +8,11 @@ import json
 import re
 import sys
 import tomllib
-from functools import cache
+from functools import cache, reduce
 from pathlib import Path
 
 import operator_headers
+import operator_traffic
 import record_formulas
 from operator_records import read_topics
 
@@ -22,8 +23,15 @@ CHINESE = ROOT / "docs/site/locale/zh_CN/supporting.toml"
 _EXAMPLES = """\
 Examples are Python, after `import numpy as np` and `from openaclnn import ops`, with what this
 version prints as Ascend910B1, and the same call as a command, which writes its results to files:
-tensors are numbers there or files, and here those of more than 16 numbers are drawn at random.
+tensors are numbers there or files, and here those of more than 16 numbers are drawn at random. Bytes
+are those of a trace, each once: `OPENACLNN_TRACE` counts and times them in your calls too.
 Where no page of the vendor's is named, the formula, the types and the refusals are ours."""
+_HOW = {
+    "all": "{name}",
+    "part": "{name} in part",
+    "asked": "{name} where other arguments ask for it",
+    "given": "{name} if it is given",
+}
 _TABLE = "/docs/figures/README.md#calls-of-frameworks-npu-beside-cpu"
 
 
@@ -62,17 +70,39 @@ def calls() -> dict[str, list[str]]:
     return found
 
 
-def performance(api: str, words: Words) -> str:
+def timed(api: str, words: Words) -> str:
     """Where its time is told."""
     if api not in calls():
-        return words("Performance: not measured; no call that `openaclnn bench` times makes it.")
+        return words("Not measured: no call that `openaclnn bench` times makes it.")
     named = ", ".join(f"`{each}`" for each in calls()[api])
-    text = "Performance: [beside PyTorch on the CPU]({table}), as a part of {calls}."
+    text = "Measured [beside PyTorch on the CPU]({table}), as a part of {calls}."
     return words(text, table=_TABLE, calls=named)
 
 
-def examples() -> dict[str, str]:
-    """Markdown by operator; none where no library makes them."""
+def _operands(operands: list[operator_traffic.Operand], words: Words) -> str:
+    named = (words(_HOW[each.how], name=f"`{each.name}`") for each in operands)
+    return reduce(lambda before, name: words("{before}, {name}", before=before, name=name), named)
+
+
+def performance(each, about: dict, words: Words, example=None) -> str:
+    """What a call reads and writes, in bytes of the example too, and where its time is told."""
+    left_out = {name for name, text in about.items() if text == "must be left out"}
+    read = [one for one in operator_traffic.read(each) if one.name not in left_out]
+    written = _operands(operator_traffic.written(each), words)
+    if read:
+        said = words("reads {read} and writes {written}", read=_operands(read, words), written=written)
+    else:
+        said = words("writes {written}", written=written)
+    if example is not None:
+        counted = {"read": str(example.bytes_read), "written": str(example.bytes_written)}
+        exact = "{said} ({read} and {written} bytes in the example)"
+        most = "{said} (at most {read} and {written} bytes in the example)"
+        said = words(most if operator_traffic.may_be_less(each) else exact, said=said, **counted)
+    return words("Performance: {said}. {timed}", said=said, timed=timed(each.api, words))
+
+
+def examples() -> dict:
+    """By operator; none where no library makes them."""
     try:
         libraries.find()
     except ToolkitNotFound as error:
@@ -80,7 +110,7 @@ def examples() -> dict[str, str]:
         return {}
     import record_examples  # which loads the library
 
-    return {api: each.markdown for api, each in record_examples.examples().items()}
+    return record_examples.examples()
 
 
 def types_of(given: str | list[str], words: Words) -> str:
@@ -125,7 +155,7 @@ def _meanings(each, about: dict, words: Words):
             yield parameter, words(str(text)) if text else ""
 
 
-def operator(each, about: dict, words: Words, example: str = "") -> str:
+def operator(each, about: dict, words: Words, example=None) -> str:
     about = {**about, **each.record.get("about", {})}
     null = words(", may be null")
     rows = "".join(
@@ -146,18 +176,19 @@ def operator(each, about: dict, words: Words, example: str = "") -> str:
         parts.append(words("As NumPy: `{numpy}`", numpy=" ".join(each.record["numpy"].split())) + "\n")
     head = words("| parameter | kind | meaning |")
     parts.append(f"{head}\n|---|---|---|\n{rows}")
-    parts.append(f"{example}\n{performance(each.api, words)}\n")
+    shown = f"{example.markdown}\n" if example is not None else ""
+    parts.append(f"{shown}{performance(each, about, words, example)}\n")
     return "\n" + "\n".join(parts)
 
 
-def topic_page(topic, words: Words, made: dict[str, str]) -> str:
+def topic_page(topic, words: Words, made: dict) -> str:
     title = words("Supporting operators: {name}", name=words(topic.name))
     names = ", ".join(f"[`{each.api}`](#{each.api.lower()})" for each in topic.operators)
     head = f"# {title}\n\n{words(topic.text)}\n\n{words(_EXAMPLES)}\n\n{names}\n"
-    parts = [operator(each, topic.about, words, made.get(each.api, "")) for each in topic.operators]
+    parts = [operator(each, topic.about, words, made.get(each.api)) for each in topic.operators]
     return head + "".join(parts)
 
 
-def pages(words: Words, made: dict[str, str]) -> dict[str, str]:
+def pages(words: Words, made: dict) -> dict[str, str]:
     """By name."""
     return {f"supporting_{topic.name}": topic_page(topic, words, made) for topic in read_topics()}

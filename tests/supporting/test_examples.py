@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The site has an example of every supporting operator, which is what the functions give."""
 
+import json
 import os
 import re
 import shlex
@@ -10,9 +11,11 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import operator_traffic
 import pytest
 import record_examples
 import records
+from operator_records import read_topics
 
 from openaclnn import any_operator, declared, ops, tensor_files
 from openaclnn.dtypes import BFLOAT16
@@ -43,6 +46,25 @@ def test_its_call_gives_what_stands_below_it(api):
     got = record_examples.arrays([eval(call, {"np": np, "ops": ops})])
     for one, other in zip(got, expected, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-6, rtol=1e-6)
+
+
+def test_its_bytes_are_those_of_a_trace(tmp_path):
+    """At most, where a record leaves open what is touched; a result may be shorter than its room."""
+    calls = [parts(each.python)[0] for each in EXAMPLES.values()]
+    program = "import numpy as np\nfrom openaclnn import ops\n" + "\n".join(calls)
+    trace = tmp_path / "t.json"
+    variables = {**os.environ, "OPENACLNN_TRACE": str(trace)}
+    subprocess.run([sys.executable, "-"], input=program, text=True, env=variables, check=True)
+    events = json.loads(trace.read_text())
+    traced = {each["name"]: each["args"] for each in events if each.get("cat") == "task"}
+    operators = {each.api: each for topic in read_topics() for each in topic.operators}
+    for api, each in EXAMPLES.items():
+        read, written = traced[api]["bytes_read"], traced[api]["bytes_written"]
+        if operator_traffic.may_be_less(operators[api]):
+            found = any(one.how == "part" for one in operator_traffic.written(operators[api]))
+            assert read <= each.bytes_read and (written <= each.bytes_written or found), api
+        else:
+            assert (read, written) == (each.bytes_read, each.bytes_written), api
 
 
 @pytest.fixture
