@@ -62,6 +62,7 @@ else()  # into the environment, where `man` looks beside bin
   install(FILES docs/openaclnn.1 DESTINATION ${SKBUILD_DATA_DIR}/share/man/man1)
 endif()
 install(FILES data/alice29.txt DESTINATION share/openaclnn)  # what `openaclnn demo` reads
+install(DIRECTORY examples DESTINATION share/openaclnn FILES_MATCHING PATTERN "*.[ch]")
 
 # Libraries. The headers of each include those of the next, so linking with one brings the rest.
 target_link_libraries(opapi INTERFACE nnopbase)

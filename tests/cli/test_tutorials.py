@@ -6,7 +6,6 @@ Those of README.md are run by test_readme.py. What is not run here is named, wit
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -87,7 +86,6 @@ openaclnn.nsa_compress_grad(g, x, w, act_seq_len=[128, 272])
 @pytest.fixture
 def place(tmp_path):
     """A folder with what the pages include or start, and a path with the tool."""
-    shutil.copy(ROOT / "examples/example.h", tmp_path)
     programs = tmp_path / "bin"
     programs.mkdir()
     site = " -S" if sys.flags.no_site else ""
@@ -130,7 +128,6 @@ def test_page(place, page):
         **os.environ,
         "PATH": f"{place / 'bin'}:{os.environ['PATH']}",
         "OPENACLNN_HOME": str(libraries.find().resolve()),
-        "EXAMPLES": str(ROOT / "examples"),
         "OPENACLNN_PYTHON": sys.executable,  # of PREFIX/bin/openaclnn, which set_env.sh puts first
         "COLUMNS": "200",
         "HOME": str(place),
