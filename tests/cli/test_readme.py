@@ -55,6 +55,7 @@ SMALL = {
 
 def test_every_line_is_run_by_one_of_the_tests():
     elsewhere = [
+        "python3 -m venv venv && . venv/bin/activate",  # tests/install/first_screen.sh
         "apt-get install git make ca-certificates",  # what a clone and its Makefile need
         ". $HOME/openaclnn/set_env.sh",  # tests/install/readme_example.sh
         next(each for each in LINES if each.startswith("gcc ")),
