@@ -87,7 +87,8 @@ def main(folder, *roots):
     write(Path(folder, "capture.inc"), capture(declared))
     written = [each for path, group in found.items() for each in group if not is_made(path)]
     write(Path(folder, "handles.inc"), handles(written))
-    exports = [name + suffix for name, _ in declared for suffix in ("", "GetWorkspaceSize")]
+    exports = [name + phase1 for path in headers for name, phase1, _ in
+               FUNCTION.findall(path.read_text())]  # fmt: skip
     write(Path(folder, "exports.txt"), "".join(f"{each}\n" for each in sorted(exports)))
 
 

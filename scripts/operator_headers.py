@@ -88,6 +88,7 @@ ALIASES = {
         "repeat_interleave_int", "repeat_interleave_int_with_dim", "repeat_interleave_with_dim",
     ],
     "sum": [],
+    "trans_matmul_weight": ["calculate_matmul_weight_size"],
 }
 
 

@@ -6,6 +6,7 @@
 
 #include "acl/acl.h"
 #include "aclnn/aclnn_base.h"
+#include "aclnnop/aclnn_calculate_matmul_weight_size.h"
 #include "aclnnop/aclnn_embedding.h"
 #include "aclnnop/aclnn_embedding_dense_backward.h"
 #include "openaclnn/status.h"
@@ -174,6 +175,16 @@ std::vector<HandleRow> MetaRows(const Live&) {
         size_api, kind, [=](H h) { return size(static_cast<T*>(h), &g_scratch.count); },
         ACLNN_ERR_PARAM_NULLPTR, says);
   };
+  const auto weight = [&](const char* api, std::function<int(const aclIntArray*)> size) {
+    row(
+        api, HandleKind::kIntArray, [=](H h) { return size(static_cast<const aclIntArray*>(h)); },
+        ACLNN_ERR_PARAM_NULLPTR, "tensorShape value is");
+  };
+  weight("aclnnCalculateMatmulWeightSize",
+         [](auto* shape) { return aclnnCalculateMatmulWeightSize(shape, &g_scratch.count); });
+  weight("aclnnCalculateMatmulWeightSizeV2", [](auto* shape) {
+    return aclnnCalculateMatmulWeightSizeV2(shape, ACL_FLOAT16, &g_scratch.count);
+  });
   pair(HandleKind::kIntArray, "aclDestroyIntArray", aclDestroyIntArray, "aclGetIntArraySize",
        aclGetIntArraySize, "array value is");
   pair(HandleKind::kFloatArray, "aclDestroyFloatArray", aclDestroyFloatArray,

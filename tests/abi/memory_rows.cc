@@ -7,6 +7,7 @@
 #include "abi/handle_rows.h"
 #include "acl/acl.h"
 #include "aclnn/acl_meta.h"
+#include "aclnnop/aclnn_calculate_matmul_weight_size.h"
 #include "openaclnn/status.h"
 
 namespace openaclnn {
@@ -220,6 +221,11 @@ void AddMeta(const Live& live, const Rows& row) {
   size("aclGetBoolArraySize", HandleKind::kBoolArray, aclGetBoolArraySize);
   size("aclGetTensorListSize", HandleKind::kTensorList, aclGetTensorListSize);
   size("aclGetScalarListSize", HandleKind::kScalarList, aclGetScalarListSize);
+  const auto* numbers = static_cast<const aclIntArray*>(live[HandleKind::kIntArray]);
+  row("aclnnCalculateMatmulWeightSize", {"weightTensorSize"}, aclnnCalculateMatmulWeightSize,
+      numbers, &s.size64);
+  row("aclnnCalculateMatmulWeightSizeV2", {"weightTensorSize"}, aclnnCalculateMatmulWeightSizeV2,
+      numbers, ACL_FLOAT16, &s.size64);
 }
 
 }  // namespace

@@ -269,6 +269,11 @@ def mv(d: Draw) -> Case:
     return _factors(d, (m, k), (k,))
 
 
+def matmul_weight(d: Draw) -> Case:
+    shape = tuple(max(n, 1) for n in d.shape(2, 6, 3))
+    return Case({"mmWeightRef": d.array(shape)}, "stored", shapes={"mmWeightRef": shape})
+
+
 def dot(d: Draw) -> Case:
     _, k, _ = _lengths(d)
     if d.first.kind in "iu":

@@ -34,7 +34,7 @@ OTHERS = (0x00, 0x3C)  # what else contents may be
 FEW = 4  # trials that say nothing yet
 MOST = 24  # cases of a record
 # Asked for though not read here: a device reads them.
-ON_A_DEVICE = {"softmaxMaxOptional", "softmaxSumOptional"}
+ON_A_DEVICE = {"softmaxMaxOptional", "softmaxSumOptional", "mmWeightRef"}
 
 
 @dataclass(frozen=True)

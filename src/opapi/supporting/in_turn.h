@@ -10,7 +10,7 @@
 
 namespace openaclnn::supporting {
 
-/// Of tensors without elements, whose dimensions may be of any length.
+/// Where there is nothing to do; as of tensors without elements, of any dimensions.
 inline Plan Nothing() {
   return {0, [](const Buffers&) -> Status { return {}; }};
 }
