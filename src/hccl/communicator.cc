@@ -96,8 +96,7 @@ void Communicator::GiveUp(const Status& cause) {
   MessageMover::Get().Kick();
 }
 
-// One after the other, for which no memory is needed: where there is none for the words they say
-// so.
+// One after the other, for which no memory is needed; without it the words are that there is none.
 void Communicator::FailAll(const Status& cause) {
   while (true) {
     std::shared_ptr<Pending> operation;

@@ -121,8 +121,8 @@ class Communicator final : public Moved {
     PeerState state = PeerState::kAlive;
     Clock::time_point since;
   };
-  using Operations =
-      std::list<std::shared_ptr<Pending>>;  // what moves between them needs no memory
+  /// To move one from list to list needs no memory.
+  using Operations = std::list<std::shared_ptr<Pending>>;
 
   /// Of those that have finished: the ones whose messages are done.
   Operations TakeQuietLocked();

@@ -79,6 +79,27 @@ int Many(uint32_t ranks, uint32_t rank) {
   return 0;
 }
 
+/// The stream waits for a rank that has left in good order.
+void RequireLeft(aclrtStream stream) {
+  const int code = aclrtSynchronizeStream(stream);
+  Require(code == ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, "code", code);
+  const std::string said = aclGetRecentErrMsg();
+  Require(said.find("has destroyed its communicator") != std::string::npos, "words");
+}
+
+/// So many communicators, each with a collective of 20,000 numbers that is done.
+std::vector<HcclComm> MakeUsed(uint32_t count, uint32_t ranks, uint32_t rank,
+                               const Device<float>& data, aclrtStream stream) {
+  std::vector<HcclComm> comms;
+  for (uint32_t number = 0; number < count; ++number) {
+    comms.push_back(MakeComm(ranks, rank, number));
+    REQUIRE(HcclAllReduce(data.data(), data.data(), 20'000, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_MAX,
+                          comms.back(), stream));
+    REQUIRE(aclrtSynchronizeStream(stream));
+  }
+  return comms;
+}
+
 /// Rank 0 calls, the others destroy what they have just made.
 int Fresh(uint32_t ranks, uint32_t rank) {
   const aclrtStream stream = Start();
@@ -87,10 +108,7 @@ int Fresh(uint32_t ranks, uint32_t rank) {
     const HcclComm comm = MakeComm(ranks, rank, number);
     if (rank == 0) {
       ReduceTen(data, comm, stream);
-      const int code = aclrtSynchronizeStream(stream);
-      Require(code == ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, "code", code);
-      const std::string said = aclGetRecentErrMsg();
-      Require(said.find("has destroyed its communicator") != std::string::npos, "words");
+      RequireLeft(stream);
     }
     REQUIRE(HcclCommDestroy(comm));
   });
@@ -101,13 +119,7 @@ int Fresh(uint32_t ranks, uint32_t rank) {
 int First(uint32_t ranks, uint32_t rank) {
   const aclrtStream stream = Start();
   const Device<float> data(std::vector<float>(20'000, 1));
-  std::vector<HcclComm> comms;
-  for (uint32_t number = 0; number < 4; ++number) {
-    comms.push_back(MakeComm(ranks, rank, number));
-    REQUIRE(HcclAllReduce(data.data(), data.data(), 20'000, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_MAX,
-                          comms.back(), stream));
-    REQUIRE(aclrtSynchronizeStream(stream));
-  }
+  const std::vector<HcclComm> comms = MakeUsed(4, ranks, rank, data, stream);
   if (rank != 0) AwaitFile(Job::Folder() + "/first");
   const auto begin = Processes::Clock::now();
   for (const HcclComm comm : comms) REQUIRE(HcclCommDestroy(comm));
@@ -122,13 +134,7 @@ int First(uint32_t ranks, uint32_t rank) {
 int Ending(uint32_t ranks, uint32_t rank) {
   const aclrtStream stream = Start();
   const Device<float> data(std::vector<float>(20'000, 1));
-  std::vector<HcclComm> comms;
-  for (uint32_t number = 0; number < 6; ++number) {
-    comms.push_back(MakeComm(ranks, rank, number));
-    REQUIRE(HcclAllReduce(data.data(), data.data(), 20'000, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_MAX,
-                          comms.back(), stream));
-    REQUIRE(aclrtSynchronizeStream(stream));
-  }
+  const std::vector<HcclComm> comms = MakeUsed(6, ranks, rank, data, stream);
   if (rank == 0) {
     AwaitFile(Job::Folder() + "/ready");
     std::thread([&] {
@@ -140,10 +146,7 @@ int Ending(uint32_t ranks, uint32_t rank) {
   Reach("ready");
   for (const HcclComm comm : comms) {
     REQUIRE(HcclRecv(data.data(), 10, HCCL_DATA_TYPE_FP32, 0, comm, stream));
-    const int code = aclrtSynchronizeStream(stream);
-    Require(code == ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, "code", code);
-    const std::string said = aclGetRecentErrMsg();
-    Require(said.find("has destroyed its communicator") != std::string::npos, "words");
+    RequireLeft(stream);
     REQUIRE(HcclCommDestroy(comm));
   }
   return 0;

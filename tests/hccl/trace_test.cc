@@ -31,6 +31,25 @@ json ParseOnce(std::istream& text) {
 }
 
 class RanksTraceTest : public TracedTest {
+ protected:
+  /// A barrier of one rank in a communicator of that name.
+  static void CallAlone(const char* name) {
+    HcclRootInfo info;
+    HcclCommConfig config;
+    HcclCommConfigInit(&config);
+    std::strcpy(config.hcclCommName, name);
+    HcclComm comm = nullptr;
+    aclrtStream stream = nullptr;
+    ASSERT_EQ(aclrtCreateStream(&stream), 0) << TakeMessage();
+    ASSERT_EQ(HcclGetRootInfo(&info), HCCL_SUCCESS) << TakeMessage();
+    ASSERT_EQ(HcclCommInitRootInfoConfig(1, &info, 0, &config, &comm), HCCL_SUCCESS);
+    EXPECT_EQ(HcclBarrier(comm, stream), HCCL_SUCCESS);
+    EXPECT_EQ(aclrtSynchronizeStream(stream), 0);
+    EXPECT_EQ(HcclCommDestroy(comm), HCCL_SUCCESS);
+    EXPECT_EQ(aclrtDestroyStream(stream), 0);
+  }
+
+ private:
   Variable devices_{"OPENACLNN_DEVICE_COUNT", "2"};
 };
 
@@ -60,21 +79,7 @@ TEST_F(RanksTraceTest, EachMemberIsThereOnce) {
 // By which traces of several programs are merged, whose communicators may have one name.
 TEST_F(RanksTraceTest, ACommunicatorHasAnIdentifierOfItsOwn) {
   Start();
-  for (const char* const name : {"same", "same"}) {
-    HcclRootInfo info;
-    HcclCommConfig config;
-    HcclCommConfigInit(&config);
-    std::strcpy(config.hcclCommName, name);
-    HcclComm comm = nullptr;
-    aclrtStream stream = nullptr;
-    ASSERT_EQ(aclrtCreateStream(&stream), 0) << TakeMessage();
-    ASSERT_EQ(HcclGetRootInfo(&info), HCCL_SUCCESS) << TakeMessage();
-    ASSERT_EQ(HcclCommInitRootInfoConfig(1, &info, 0, &config, &comm), HCCL_SUCCESS);
-    EXPECT_EQ(HcclBarrier(comm, stream), HCCL_SUCCESS);
-    EXPECT_EQ(aclrtSynchronizeStream(stream), 0);
-    EXPECT_EQ(HcclCommDestroy(comm), HCCL_SUCCESS);
-    EXPECT_EQ(aclrtDestroyStream(stream), 0);
-  }
+  for (const char* const name : {"same", "same"}) CallAlone(name);
   for (int i = 0; i < 2; ++i) {
     const Ranks ranks(2);
     for (const uint32_t rank : {0u, 1u}) {
@@ -103,19 +108,7 @@ TEST_F(RanksTraceTest, ACommunicatorHasAnIdentifierOfItsOwn) {
 
 TEST_F(RanksTraceTest, ANameIsAnyBytes) {
   Start();
-  HcclRootInfo info;
-  HcclCommConfig config;
-  HcclCommConfigInit(&config);
-  std::strcpy(config.hcclCommName, "\u540d\xff\"\\\x01");
-  HcclComm comm = nullptr;
-  aclrtStream stream = nullptr;
-  ASSERT_EQ(aclrtCreateStream(&stream), 0) << TakeMessage();
-  ASSERT_EQ(HcclGetRootInfo(&info), HCCL_SUCCESS) << TakeMessage();
-  ASSERT_EQ(HcclCommInitRootInfoConfig(1, &info, 0, &config, &comm), HCCL_SUCCESS);
-  EXPECT_EQ(HcclBarrier(comm, stream), HCCL_SUCCESS);
-  EXPECT_EQ(aclrtSynchronizeStream(stream), 0);
-  EXPECT_EQ(HcclCommDestroy(comm), HCCL_SUCCESS);
-  EXPECT_EQ(aclrtDestroyStream(stream), 0);
+  CallAlone("\u540d\xff\"\\\x01");
   Stop();
   std::ifstream file(file_);
   std::set<std::string> names;
