@@ -157,7 +157,7 @@ def test_the_action_and_the_job_after_it(job):
     given, command = steps(products[1])
     ended = act(run, **given)
     assert ended.returncode == 0, ended
-    assert re.search(rf"toolkit .*{re.escape(str(place.parent))}/python/lib", ended.stdout), ended
+    assert re.search(rf"toolkit\s+{re.escape(str(place.parent))}/python/lib", ended.stdout), ended
     (place / "test_it.py").write_text(TESTS)
     ended = run(command)
     assert ended.returncode == 0 and "1 passed" in ended.stdout, ended
