@@ -10,31 +10,40 @@ namespace openaclnn {
 
 /// A row and what it is normalised by: normal = (x - mean) * rstd. Each element has a weight, or
 /// all of them one, and so it is with biases.
+template <class Weight>
 struct NormalRow {
   const float* x;
   double mean, rstd;
-  const double* weight;
+  const Weight* weight;
   bool one_weight = false;
 };
 
 inline constexpr int64_t kNormalRows = 4;  // that are added at once
 
+/// Sums over a row.
+struct GradientSums {
+  double gradients, products;  // of g * weight, and of g * weight * normal
+  friend GradientSums operator+(GradientSums a, GradientSums b) {
+    return {a.gradients + b.gradients, a.products + b.products};
+  }
+};
+
 /// The loops that are compiled for each instruction set. Results are rounded to float: to the
 /// nearest, or, to be rounded once more, such that rounding to 16 bits gives what one rounding
 /// does.
 struct NormalKernels {
+  using Row = NormalRow<double>;
   /// y = normal * weight + bias
-  void (*normalize)(const NormalRow& row, const double* bias, int64_t n, bool once_more, float* y);
-  /// Sums by the tree of a row: of g * weight, and of g * weight * normal.
-  double (*gradients)(const NormalRow& row, const float* g, int64_t n);
-  double (*products)(const NormalRow& row, const float* g, int64_t n);
+  void (*normalize)(const Row& row, const double* bias, int64_t n, bool once_more, float* y);
+  /// By the tree of a row.
+  GradientSums (*sums)(const Row& row, const float* g, int64_t n);
   /// dx = rstd * (g * weight - shift - normal * slope)
-  void (*gradient)(const NormalRow& row, const float* g, double shift, double slope, int64_t n,
+  void (*gradient)(const Row& row, const float* g, double shift, double slope, int64_t n,
                    bool once_more, float* dx);
   /// weights = weights + g * normal, biases = biases + g, for one row after the other; at most
   /// kNormalRows.
-  void (*add)(const NormalRow* rows, const float* const* g, int64_t count, int64_t n,
-              double* weights, double* biases);
+  void (*add)(const Row* rows, const float* const* g, int64_t count, int64_t n, double* weights,
+              double* biases);
 };
 OPENACLNN_TARGET_DECLARE(extern const NormalKernels kNormalKernels)
 

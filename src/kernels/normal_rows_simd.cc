@@ -5,9 +5,32 @@
 #include "kernels/normal_rows.h"
 
 namespace openaclnn::OPENACLNN_TARGET {
+
+/// Both sums of a row on the way.
+template <>
+struct Lanes<GradientSums> {
+  Lanes<double> gradients, products;
+
+  static Lanes All(GradientSums sums) {
+    return {Lanes<double>::All(sums.gradients), Lanes<double>::All(sums.products)};
+  }
+};
+
+template <class Sums, class Op>
+void JoinLanes(const Lanes<GradientSums>& term, Lanes<GradientSums>* acc) {
+  JoinLanes<double, Op>(term.gradients, &acc->gradients);
+  JoinLanes<double, Op>(term.products, &acc->products);
+}
+
+template <class Sums, class Op>
+GradientSums JoinAll(const Lanes<GradientSums>& acc) {
+  return {JoinAll<double, Op>(acc.gradients), JoinAll<double, Op>(acc.products)};
+}
+
 namespace {
 
 using V = Lanes<double>;
+using Row = NormalRow<double>;
 
 /// Cut to the digits of a float, the last of them odd where something was cut off: to round that to
 /// fewer digits is to round the value itself.
@@ -57,7 +80,7 @@ struct OfAll {
 
 /// A row in registers and pointers of its own: what is stored cannot change it.
 struct Normal {
-  explicit Normal(const NormalRow& row) : x(row.x), mean(row.mean), rstd(row.rstd) {}
+  explicit Normal(const Row& row) : x(row.x), mean(row.mean), rstd(row.rstd) {}
 
   /// The elements from i on.
   template <class At>
@@ -90,7 +113,7 @@ void ForRow(int64_t n, float* y, Function function) {
 }
 
 template <class Weights>
-void NormalizeBy(const NormalRow& row, const double* biases, int64_t n, bool once_more, float* y) {
+void NormalizeBy(const Row& row, const double* biases, int64_t n, bool once_more, float* y) {
   const Normal normal(row);
   const Weights weight(row.weight), bias(biases);
   const auto result = [=](int64_t i, auto lanes) __attribute__((always_inline)) {
@@ -99,37 +122,35 @@ void NormalizeBy(const NormalRow& row, const double* biases, int64_t n, bool onc
   once_more ? ForRow<true>(n, y, result) : ForRow<false>(n, y, result);
 }
 
-void Normalize(const NormalRow& row, const double* bias, int64_t n, bool once_more, float* y) {
+void Normalize(const Row& row, const double* bias, int64_t n, bool once_more, float* y) {
   if (row.one_weight) return NormalizeBy<OfAll>(row, bias, n, once_more, y);
   NormalizeBy<OfEach>(row, bias, n, once_more, y);
 }
 
-template <class Weights, bool kProducts>
+template <class Weights>
 struct GradientTerms {
   template <class At>
-  __attribute__((always_inline)) V Of(int64_t i, const At& lanes) const {
+  __attribute__((always_inline)) Lanes<GradientSums> Of(int64_t i, const At& lanes) const {
     const V weighted = lanes.Load(g + i) * weight.Of(i, lanes);
-    if constexpr (kProducts) return weighted * normal.Of(i, lanes);
-    return weighted;
+    return {weighted, weighted * normal.Of(i, lanes)};
   }
-  V At(int64_t i) const { return Of(i, WholeLanes()); }
-  V Tail(int64_t i, int64_t n) const { return Of(i, TailLanes{n}); }
+  Lanes<GradientSums> At(int64_t i) const { return Of(i, WholeLanes()); }
+  Lanes<GradientSums> Tail(int64_t i, int64_t n) const { return Of(i, TailLanes{n}); }
   const Normal normal;
   const Weights weight;
   const float* g;
 };
 
-template <bool kProducts>
-double SumOfGradients(const NormalRow& row, const float* g, int64_t n) {
-  const auto sum = [&](auto weight) {
-    const GradientTerms<decltype(weight), kProducts> terms{Normal(row), weight, g};
-    return Fold<double, Plus>(terms, n, 0.0);
+GradientSums SumsOf(const Row& row, const float* g, int64_t n) {
+  const auto sums = [&](auto weight) {
+    const GradientTerms<decltype(weight)> terms{Normal(row), weight, g};
+    return Fold<GradientSums, Plus>(terms, n, GradientSums{0, 0});
   };
-  return row.one_weight ? sum(OfAll(row.weight)) : sum(OfEach(row.weight));
+  return row.one_weight ? sums(OfAll(row.weight)) : sums(OfEach(row.weight));
 }
 
 template <class Weights>
-void GradientBy(const NormalRow& row, const float* g, double shift, double slope, int64_t n,
+void GradientBy(const Row& row, const float* g, double shift, double slope, int64_t n,
                 bool once_more, float* dx) {
   const Normal normal(row);
   const Weights weight(row.weight);
@@ -140,14 +161,14 @@ void GradientBy(const NormalRow& row, const float* g, double shift, double slope
   once_more ? ForRow<true>(n, dx, result) : ForRow<false>(n, dx, result);
 }
 
-void Gradient(const NormalRow& row, const float* g, double shift, double slope, int64_t n,
-              bool once_more, float* dx) {
+void Gradient(const Row& row, const float* g, double shift, double slope, int64_t n, bool once_more,
+              float* dx) {
   if (row.one_weight) return GradientBy<OfAll>(row, g, shift, slope, n, once_more, dx);
   GradientBy<OfEach>(row, g, shift, slope, n, once_more, dx);
 }
 
 template <int kRows>
-void AddRows(const NormalRow* rows, const float* const* given, int64_t n, double* weights,
+void AddRows(const Row* rows, const float* const* given, int64_t n, double* weights,
              double* biases) {
   const float *x[kRows], *g[kRows];
   double mean[kRows], rstd[kRows];
@@ -170,7 +191,7 @@ void AddRows(const NormalRow* rows, const float* const* given, int64_t n, double
   }
 }
 
-void Add(const NormalRow* rows, const float* const* g, int64_t count, int64_t n, double* weights,
+void Add(const Row* rows, const float* const* g, int64_t count, int64_t n, double* weights,
          double* biases) {
   for (; count >= kNormalRows; count -= kNormalRows, rows += kNormalRows, g += kNormalRows) {
     AddRows<kNormalRows>(rows, g, n, weights, biases);
@@ -181,7 +202,10 @@ void Add(const NormalRow* rows, const float* const* g, int64_t count, int64_t n,
 }  // namespace
 
 extern const NormalKernels kNormalKernels = {
-    Normalize, SumOfGradients<false>, SumOfGradients<true>, Gradient, Add,
+    Normalize,
+    SumsOf,
+    Gradient,
+    Add,
 };
 
 }  // namespace openaclnn::OPENACLNN_TARGET

@@ -35,16 +35,11 @@ struct BackwardTensors {
   const Tensor &grad, &x, &weight, &grad_x, &grad_weight, &grad_bias;
 };
 
-/// What neighbours that share a weight add to its gradient and to the bias's.
-struct PartSums {
-  double weight, bias;
-};
-
 /// A group of the gradient, and of x normalised.
 struct RowPair {
-  PartSums Sums(int64_t first, int64_t n) const {
+  GradientSums Sums(int64_t first, int64_t n) const {
     const double* const g = grad.data() + first;
-    return {Kernels().products(g, normal.data() + first, n), Kernels().sum.row(g, n)};
+    return {Kernels().sum.row(g, n), Kernels().products(g, normal.data() + first, n)};
   }
 
   std::vector<double> grad, normal;
@@ -57,19 +52,19 @@ struct Rooms {
 
 /// The same of floats.
 struct FloatPair {
-  /// Of elements from `first` on, all with one weight.
-  NormalRow Part(int64_t first, const double* weight) const {
-    return {row.x + first, row.mean, row.rstd, weight, true};
+  /// Of elements from `first` on, each with a weight or all with one.
+  template <class Weight>
+  NormalRow<Weight> Part(int64_t first, const Weight* weight, bool one_weight) const {
+    return {row.x + first, row.mean, row.rstd, weight, one_weight};
   }
-  PartSums Sums(int64_t first, int64_t n) const {
+  GradientSums Sums(int64_t first, int64_t n) const {
     constexpr double kOne = 1;
-    const NormalRow part = Part(first, &kOne);
-    return {RowsOfFloats().products(part, grad + first, n),
-            RowsOfFloats().gradients(part, grad + first, n)};
+    const NormalRow<double> part = Part(first, &kOne, true);
+    return RowsOfFloats().sums(part, grad + first, n);
   }
 
   const float* grad;
-  NormalRow row;
+  NormalRow<double> row;
 };
 
 /// Rows that are summed at once, one after the other.
@@ -84,7 +79,7 @@ struct WeightSums {
   explicit WeightSums(size_t count = 0) : weights(count), biases(count) {}
 
   WeightSums& operator+=(const SomeRows<FloatPair>& term) {
-    NormalRow rows[kNormalRows];
+    NormalRow<double> rows[kNormalRows];
     const float* grads[kNormalRows];
     for (int64_t r = 0; r < term.count; ++r) {
       const FloatPair& row = term.rows[static_cast<size_t>(r)];
@@ -162,15 +157,11 @@ struct Backward {
                         put(row, rows, slopes);
                       });
     }
-    if (wants_x) {
-      ParallelRows(groups.rows, n, [&](int64_t row) {
-        RowPair rows = rows_of(row, nullptr);
-        weigh(row, &rows);
-        const PartSums sums = rows.Sums(0, n);
-        put(row, &rows, SlopesOf(through, sums));
-      });
-    }
-    if (wants_weight || wants_bias) Put(buffers, SumsOfRows(rows_of));
+    RunRows(buffers, rows_of, [&](int64_t row, RowPair* rows, Rooms*) {
+      weigh(row, rows);
+      const GradientSums sums = rows->Sums(0, n);
+      put(row, rows, SlopesOf(through, sums));
+    });
   }
 
   Grouping groups;
@@ -189,9 +180,9 @@ struct Backward {
   };
 
   /// With the sums over a group, of gradients times weights.
-  Slopes SlopesOf(bool through, const PartSums& sums) const {
+  Slopes SlopesOf(bool through, const GradientSums& sums) const {
     const auto count = static_cast<double>(groups.width);
-    return through ? Slopes{sums.bias / count, sums.weight / count} : Slopes{};
+    return through ? Slopes{sums.gradients / count, sums.products / count} : Slopes{};
   }
 
   /// The same of floats, without copies in double: the same bits.
@@ -208,23 +199,17 @@ struct Backward {
     const auto put = [&](int64_t row, FloatPair* own, Rooms* rooms, const Slopes& slopes) {
       grad_x.PutFloats(buffers, row, &rooms->result, [&](float* to) {
         ForWeights(groups, row, [&](size_t k, int64_t first, int64_t count) {
-          const NormalRow part = groups.OneEach() ? own->row : own->Part(first, &w[k]);
-          kernels.gradient(part, own->grad + first, slopes.shift, slopes.slope, count,
-                           grad_x.narrow(), to + first);
+          const float* const g = own->grad + first;
+          kernels.gradient(own->Part(first, &w[k], !groups.OneEach()), g, slopes.shift,
+                           slopes.slope, count, grad_x.narrow(), to + first);
         });
       });
     };
     if (!groups.OneEach()) return RunParts(buffers, w, through, pair_of, put);
-    if (wants_x) {
-      ParallelRowsIn<Rooms>(groups.rows, n, [&](int64_t row, Rooms* rooms) {
-        FloatPair own = pair_of(row, rooms);
-        const PartSums sums = through ? PartSums{kernels.products(own.row, own.grad, n),
-                                                 kernels.gradients(own.row, own.grad, n)}
-                                      : PartSums{};
-        put(row, &own, rooms, SlopesOf(through, sums));
-      });
-    }
-    if (wants_weight || wants_bias) Put(buffers, SumsOfRows(pair_of));
+    RunRows(buffers, pair_of, [&](int64_t row, FloatPair* own, Rooms* rooms) {
+      const GradientSums sums = through ? kernels.sums(own->row, own->grad, n) : GradientSums{};
+      put(row, own, rooms, SlopesOf(through, sums));
+    });
   }
 
   /// Neighbours share weights: what they add to a weight's gradient, times the weight, is what they
@@ -240,15 +225,15 @@ struct Backward {
       TreeSum<double> weighted, products;
       size_t at = static_cast<size_t>(row) * of_row;
       const auto add = [&](size_t k, int64_t first, int64_t n) {
-        const PartSums part = pair.Sums(first, n);
-        weighted.Add(part.bias * w[k]);
-        products.Add(part.weight * w[k]);
-        terms.weights[at] = part.weight;
-        terms.biases[at++] = part.bias;
+        const GradientSums part = pair.Sums(first, n);
+        weighted.Add(part.gradients * w[k]);
+        products.Add(part.products * w[k]);
+        terms.weights[at] = part.products;
+        terms.biases[at++] = part.gradients;
       };
       if (sums || through) ForWeights(groups, row, add);
       if (wants_x) {
-        put(row, &pair, rooms, SlopesOf(through, {products.Total(), weighted.Total()}));
+        put(row, &pair, rooms, SlopesOf(through, {weighted.Total(), products.Total()}));
       }
     });
     if (sums) Put(buffers, SumsOfParts(terms));
@@ -262,9 +247,20 @@ struct Backward {
     }
   }
 
-  /// Each element of a row has a weight of its own: rows are summed, in parts of the tree.
-  template <class RowsOf>
-  WeightSums SumsOfRows(const RowsOf& rows_of) const {
+  /// Each element of a row has a weight of its own. A row is read once for all that is wanted.
+  template <class PairOf, class PutRow>
+  void RunRows(const Buffers& buffers, const PairOf& pair_of, const PutRow& put) const {
+    if (wants_weight || wants_bias) return Put(buffers, SumsOfRows(pair_of, put));
+    if (!wants_x) return;
+    ParallelRowsIn<Rooms>(groups.rows, groups.width, [&](int64_t row, Rooms* rooms) {
+      auto pair = pair_of(row, rooms);
+      put(row, &pair, rooms);
+    });
+  }
+
+  /// The rows are summed in parts of the tree, and put where they are wanted.
+  template <class PairOf, class PutRow>
+  WeightSums SumsOfRows(const PairOf& pair_of, const PutRow& put) const {
     constexpr int64_t kMostParts = 64, kGrain = 32768;
     int64_t length = kChunk;
     while (length * kMostParts < groups.rows ||
@@ -277,13 +273,17 @@ struct Backward {
       const int64_t end = std::min((part + 1) * length, groups.rows);
       std::array<Rooms, kNormalRows> rooms;
       for (int64_t row = part * length; row < end; row += kNormalRows) {
-        SomeRows<decltype(rows_of(row, nullptr))> some;
+        SomeRows<decltype(pair_of(row, nullptr))> some;
         some.count = std::min(kNormalRows, end - row);
-        for (int64_t r = 0; r < some.count; ++r) {
-          const auto at = static_cast<size_t>(r);
-          some.rows[at] = rows_of(row + r, &rooms[at]);
-        }
+        const auto for_each = [&](const auto& body) {
+          for (int64_t r = 0; r < some.count; ++r) {
+            const auto at = static_cast<size_t>(r);
+            body(row + r, &some.rows[at], &rooms[at]);
+          }
+        };
+        for_each([&](int64_t own, auto* pair, Rooms* room) { *pair = pair_of(own, room); });
         sum.Add(some);
+        if (wants_x) for_each(put);
       }
       totals[static_cast<size_t>(part)] = sum.Total();
     });

@@ -70,14 +70,16 @@ class GroupedView {
  private:
   template <class T>
   void LoadFrom(std::byte* at, LoadRow<T> load, T* to) const {
-    elements_.ForRunsInOrder({at}, [&](const Walk::Pointers& from, int64_t n) {
+    const int64_t count = elements_.count();
+    elements_.ForRunsOf(0, count, count, {at}, [&](const Walk::Pointers& from, int64_t n) {
       load(from[0], elements_.step(0), n, to);
       to += n;
     });
   }
   template <class T>
   void StoreTo(std::byte* at, StoreRow<T> store, const T* from) const {
-    elements_.ForRunsInOrder({at}, [&](const Walk::Pointers& to, int64_t n) {
+    const int64_t count = elements_.count();
+    elements_.ForRunsOf(0, count, count, {at}, [&](const Walk::Pointers& to, int64_t n) {
       store(from, n, to[0], elements_.step(0));
       from += n;
     });

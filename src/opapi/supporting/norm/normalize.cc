@@ -122,7 +122,7 @@ struct Forward {
     const double scale = scale_of(own);
     y.PutFloats(buffers, row, &rooms->result, [&](float* to) {
       ForWeights(groups, row, [&](size_t k, int64_t first, int64_t n) {
-        const NormalRow part{values + first, own.mean, scale, &w[k], !groups.OneEach()};
+        const NormalRow<double> part{values + first, own.mean, scale, &w[k], !groups.OneEach()};
         RowsOfFloats().normalize(part, &b[k], n, y.narrow(), to + first);
       });
     });
