@@ -47,4 +47,16 @@ struct NormalKernels {
 };
 OPENACLNN_TARGET_DECLARE(extern const NormalKernels kNormalKernels)
 
+/// The same in float, for results of 16 bits: each operation is within 2^-24 of its result, and the
+/// mean has the digits of two floats.
+struct NarrowNormalKernels {
+  using Row = NormalRow<float>;
+  /// y = normal * weight + bias
+  void (*normalize)(const Row& row, const float* bias, int64_t n, float* y);
+  /// dx = rstd * (g * weight - shift - normal * slope)
+  void (*gradient)(const Row& row, const float* g, double shift, double slope, int64_t n,
+                   float* dx);
+};
+OPENACLNN_TARGET_DECLARE(extern const NarrowNormalKernels kNarrowNormalKernels)
+
 }  // namespace openaclnn

@@ -64,6 +64,10 @@ class Bounded(np.lib.mixins.NDArrayOperatorsMixin):
     def reshape(self, *shape) -> "Bounded":
         return self._like(self.value.reshape(*shape), self.error.reshape(*shape))
 
+    def computed_in(self, format: Format) -> "Bounded":
+        """The same of operands that both formats have: errors grow as their units do."""
+        return Bounded(self.value, format, self.error * (format.unit / self.format.unit))
+
     def _like(self, value, error) -> "Bounded":
         return Bounded(value, self.format, error)
 

@@ -31,6 +31,7 @@ class Case:
     conversion: bool = False  # any type may hold the result
     elementwise: bool = False  # one element of the output from one of each input
     each: bool = False  # the expression is of members of lists
+    narrow: str = ""  # the output that is computed in float where it has 16 bits
     taken: list[str] = field(default_factory=list)  # inputs that outputs are the same views as
 
 

@@ -20,7 +20,7 @@ import sequences
 import windows
 from bounded import FLOAT, Bounded
 from draw import STYLES, TURNS, Case, Draw, domain_of, seen
-from judge import difference, odd_nans, wrong
+from judge import HALVES, difference, odd_nans, wrong
 from records import REALS, Record
 
 from openaclnn import dtypes
@@ -76,6 +76,9 @@ def prepared(record: Record, draw: Draw) -> Prepared:
     for each, result in zip(record.outputs, results, strict=True):
         result = _shaped(case.arguments.get(each.name), result)
         views[each.name] = _output(draw, case, each, result, inputs)
+        if result is not None and each.name == case.narrow:
+            if views[each.name].array.dtype in HALVES:
+                result = result.computed_in(FLOAT)
         expected[each.name] = result
     arguments = _attributes(record, case, views)
     given = {name: value for name, value in inputs.items() if value is not None}

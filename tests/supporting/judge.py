@@ -16,7 +16,7 @@ from bounded import Bounded
 
 from openaclnn.dtypes import FLOAT_FORMATS
 
-_HALVES = {np.dtype(np.float16), *(each for each in FLOAT_FORMATS if each.name == "bfloat16")}
+HALVES = {np.dtype(np.float16), *(each for each in FLOAT_FORMATS if each.name == "bfloat16")}
 
 
 def stored(value: np.ndarray, dtype: np.dtype) -> np.ndarray:
@@ -30,7 +30,7 @@ def stored(value: np.ndarray, dtype: np.dtype) -> np.ndarray:
         with np.errstate(all="ignore"):
             return FLOAT_FORMATS[dtype].round(value.astype(np.float64)).astype(dtype)
     with np.errstate(all="ignore"):
-        wide = value.astype(np.float32 if dtype in _HALVES and value.dtype.kind == "i" else dtype)
+        wide = value.astype(np.float32 if dtype in HALVES and value.dtype.kind == "i" else dtype)
         return wide.astype(dtype)
 
 
@@ -56,7 +56,7 @@ def wrong(got: np.ndarray, expected) -> np.ndarray:
     if value.dtype == bool:
         return (got != stored(value, got.dtype)) & ~(error > 0)
     error = error.astype(np.float64)
-    if got.dtype in _HALVES:
+    if got.dtype in HALVES:
         error = error + 2.0**-24 * np.abs(np.where(np.isfinite(value), value, 0))
     with np.errstate(all="ignore"):
         low = np.where(np.isfinite(value), value - error, value)
@@ -81,7 +81,7 @@ def odd_nans(got: np.ndarray) -> bool:
 
 def _same(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Equal; NaN is NaN."""
-    a, b = (each.astype(np.float64) if each.dtype in _HALVES else each for each in (a, b))
+    a, b = (each.astype(np.float64) if each.dtype in HALVES else each for each in (a, b))
     with np.errstate(invalid="ignore"):
         return (a == b) | ((a != a) & (b != b))
 

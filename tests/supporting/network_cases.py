@@ -69,13 +69,13 @@ def _weights(d: Draw, names, shape, given: dict) -> dict:
     return given
 
 
-def _norm_case(d: Draw, given: dict, shapes=()) -> Case:
+def _norm_case(d: Draw, given: dict, shapes=(), narrow: str = "") -> Case:
     """All outputs; gradients, of these shapes, that are not asked for may be given all the same."""
     outputs = {each.name: d.real() for each in d.record.outputs}
     asked = given.get("outputMask", ())
     room = {name: shape for name, is_asked, shape in zip(outputs, asked, shapes, strict=False)
             if not is_asked and d.flag()}  # fmt: skip
-    return Case(fill(d, given), "double", outputs, room=room)
+    return Case(fill(d, given), "double", outputs, room=room, narrow=narrow)
 
 
 def _eps(d: Draw) -> float:
@@ -97,7 +97,7 @@ def layer_norm(d: Draw, gradient: bool = False) -> Case:
         given |= {"gradOut": d.array(shape, d.real(), "tame"), "outputMask": _mask(d),
                   "mean": d.array(groups, d.real(), "tame"),
                   "rstd": d.array(groups, d.real(), "positive")}  # fmt: skip
-    return _norm_case(d, given, (shape, last, last))
+    return _norm_case(d, given, (shape, last, last), "gradInputOut" if gradient else "out")
 
 
 def rotary(d: Draw) -> Case:
@@ -140,7 +140,8 @@ def group_norm(d: Draw, gradient: bool = False) -> Case:
         given |= {"gradOut": d.array(shape, d.real(), "tame"), "outputMask": _mask(d),
                   "mean": d.array(of, d.real(), "tame"),
                   "rstd": d.array(of, d.real(), "positive")}  # fmt: skip
-    return _norm_case(d, given, (shape, (channels,), (channels,)))
+    narrow = "gradInput" if gradient else "out"
+    return _norm_case(d, given, (shape, (channels,), (channels,)), narrow)
 
 
 def group_norm_backward(d: Draw) -> Case:
@@ -161,7 +162,8 @@ def batch_norm(d: Draw, gradient: bool = False) -> Case:
         for name, sample in (("saveMean", "tame"), ("saveInvstd", "positive")):
             given[name] = d.array((channels,), d.real(), sample)
         given |= {"gradOut": d.array(shape, d.real(), "tame"), "outputMask": _mask(d)}
-    return _norm_case(d, given, (shape, (channels,), (channels,)))
+    narrow = "gradInput" if gradient else "output"
+    return _norm_case(d, given, (shape, (channels,), (channels,)), narrow)
 
 
 def batch_norm_backward(d: Draw) -> Case:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,33 @@ namespace openaclnn::supporting {
 
 inline const DoubleRowKernels& Kernels() { return *OPENACLNN_TARGET_SELECT(kDoubleRowKernels); }
 inline const NormalKernels& RowsOfFloats() { return *OPENACLNN_TARGET_SELECT(kNormalKernels); }
+inline const NarrowNormalKernels& NarrowRows() {
+  return *OPENACLNN_TARGET_SELECT(kNarrowNormalKernels);
+}
+
+/// Whether products of such a number and a result of 16 bits stay away from the ends of float.
+inline bool FitsFloat(double value) { return std::abs(value) < 1e30; }
+/// The same of its reciprocal too.
+inline bool ScalesFloat(double value) { return FitsFloat(value) && std::abs(value) > 1e-30; }
+
+/// Weights or biases as float, for rows that are computed in float since their results have 16
+/// bits: none where `narrow` is false or one of them does not fit.
+class NarrowWeights {
+ public:
+  NarrowWeights(bool narrow, const std::vector<double>& weights) {
+    if (!narrow || !std::ranges::all_of(weights, FitsFloat)) return;
+    floats_.assign(weights.begin(), weights.end());
+  }
+
+  /// Whether rows of these moments are computed in float.
+  bool ServeFor(double mean, double rstd) const {
+    return !floats_.empty() && FitsFloat(mean) && ScalesFloat(rstd);
+  }
+  const float* At(size_t k) const { return &floats_[k]; }
+
+ private:
+  std::vector<float> floats_;
+};
 
 /// Calls body(weight, first, n) for the elements of a group that share a weight; for all at once
 /// where each has its own, with the first one.
@@ -191,6 +219,7 @@ struct Backward {
                  const Scaling& scaling) const {
     const NormalKernels& kernels = RowsOfFloats();
     const int64_t n = groups.width;
+    const NarrowWeights narrow(wants_x && grad_x.narrow(), w);
     const auto pair_of = [&](int64_t row, Rooms* rooms) {
       const auto [mean, rstd] = scaling(row);
       return FloatPair{grad.LoadFloats(buffers, row, &rooms->grad),
@@ -198,8 +227,13 @@ struct Backward {
     };
     const auto put = [&](int64_t row, FloatPair* own, Rooms* rooms, const Slopes& slopes) {
       grad_x.PutFloats(buffers, row, &rooms->result, [&](float* to) {
+        const bool in_float = narrow.ServeFor(own->row.mean, own->row.rstd);
         ForWeights(groups, row, [&](size_t k, int64_t first, int64_t count) {
           const float* const g = own->grad + first;
+          if (in_float) {
+            return NarrowRows().gradient(own->Part(first, narrow.At(k), !groups.OneEach()), g,
+                                         slopes.shift, slopes.slope, count, to + first);
+          }
           kernels.gradient(own->Part(first, &w[k], !groups.OneEach()), g, slopes.shift,
                            slopes.slope, count, grad_x.narrow(), to + first);
         });

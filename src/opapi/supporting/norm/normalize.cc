@@ -85,13 +85,15 @@ struct Forward {
     w.resize(groups.weights, 1);  // what is absent
     b.resize(groups.weights, 0);
     const bool floats = x.floats() && y.floats();
+    const NarrowWeights narrow_w(y.narrow(), w), narrow_b(y.narrow(), b);
     ParallelRowsIn<Rooms>(groups.rows, groups.width, [&](int64_t row, Rooms* rooms) {
       const auto scale_of = [&](const Moments& own) {
         const double scale = 1 / std::sqrt(own.variance + eps);
         tell(row, own.mean, scale);
         return scale;
       };
-      floats ? RunFloats(buffers, row, rooms, w, b, moments, scale_of)
+      floats ? RunFloats(buffers, row, rooms, FloatWeights{w, b, narrow_w, narrow_b}, moments,
+                         scale_of)
              : RunDoubles(buffers, row, w, b, moments, scale_of);
     });
   }
@@ -113,17 +115,32 @@ struct Forward {
     y.Store(buffers, row, values);
   }
 
-  /// The same of floats, without copies in double: the same bits.
+  /// Of a run over floats.
+  struct FloatWeights {
+    const Weights &w, &b;
+    const NarrowWeights &narrow_w, &narrow_b;
+  };
+
+  /// The same of floats, without copies in double: the same bits where results are FLOAT; of 16
+  /// bits they are computed in float.
   template <class MomentsAt, class ScaleOf>
-  void RunFloats(const Buffers& buffers, int64_t row, Rooms* rooms, const Weights& w,
-                 const Weights& b, const MomentsAt& moments, const ScaleOf& scale_of) const {
+  void RunFloats(const Buffers& buffers, int64_t row, Rooms* rooms, const FloatWeights& of,
+                 const MomentsAt& moments, const ScaleOf& scale_of) const {
     const float* const values = x.LoadFloats(buffers, row, &rooms->x);
     const Moments own = moments([&] { return MomentsOf(values, groups.width); }, row);
     const double scale = scale_of(own);
+    const bool one_weight = !groups.OneEach();
+    const bool in_float =
+        of.narrow_w.ServeFor(own.mean, scale) && of.narrow_b.ServeFor(own.mean, scale);
     y.PutFloats(buffers, row, &rooms->result, [&](float* to) {
       ForWeights(groups, row, [&](size_t k, int64_t first, int64_t n) {
-        const NormalRow<double> part{values + first, own.mean, scale, &w[k], !groups.OneEach()};
-        RowsOfFloats().normalize(part, &b[k], n, y.narrow(), to + first);
+        if (in_float) {
+          const NormalRow<float> part{values + first, own.mean, scale, of.narrow_w.At(k),
+                                      one_weight};
+          return NarrowRows().normalize(part, of.narrow_b.At(k), n, to + first);
+        }
+        const NormalRow<double> part{values + first, own.mean, scale, &of.w[k], one_weight};
+        RowsOfFloats().normalize(part, &of.b[k], n, y.narrow(), to + first);
       });
     });
   }

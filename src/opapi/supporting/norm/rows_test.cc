@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LayerNorm and its gradient over many rows, and over rows about as long as lanes and blocks are.
+#include <optional>
+
 #include "supporting/family_test.h"
 #include "tests/support/bits.h"
 
@@ -11,17 +13,25 @@ struct Normalized {
   bool operator==(const Normalized&) const = default;
 };
 
-/// Of rows of w.size() elements, in views of the layout.
-Normalized NormalizedRows(const Device& device, aclDataType dtype, const Layout& layout,
-                          const Doubles& x, const Doubles& w, const Doubles& b) {
-  const auto n = static_cast<int64_t>(w.size()), rows = static_cast<int64_t>(x.size()) / n;
+/// Rows of w.size() elements.
+struct Problem {
+  aclDataType dtype;
+  Doubles x, w, b;
+  double eps = 1e-5;
+  std::optional<aclDataType> y_dtype = std::nullopt;  // if it is another
+};
+
+/// In views of the layout.
+Normalized NormalizedRows(const Device& device, const Problem& of, const Layout& layout) {
+  const auto n = static_cast<int64_t>(of.w.size()), rows = static_cast<int64_t>(of.x.size()) / n;
   const IntListHandle shape({{n}});
-  DeviceTensor input(dtype, layout);
-  input.Write(ToBytes(dtype, x));
-  const DeviceTensor weight = Make(dtype, {n}, w), bias = Make(dtype, {n}, b), out(dtype, layout),
+  DeviceTensor input(of.dtype, layout);
+  input.Write(ToBytes(of.dtype, of.x));
+  const DeviceTensor weight = Make(of.dtype, {n}, of.w), bias = Make(of.dtype, {n}, of.b),
+                     out(of.y_dtype.value_or(of.dtype), layout),
                      mean(ACL_FLOAT, DenseLayout({rows, 1})),
                      rstd(ACL_FLOAT, DenseLayout({rows, 1}));
-  EXPECT_RUN(device, LayerNorm, input.handle(), shape.get(), weight.handle(), bias.handle(), 1e-5,
+  EXPECT_RUN(device, LayerNorm, input.handle(), shape.get(), weight.handle(), bias.handle(), of.eps,
              Handle(out), Handle(mean), Handle(rstd));
   EXPECT_EQ(out.Damage(), "");
   return {out.Read(), mean.Read(), rstd.Read()};
@@ -40,7 +50,7 @@ TEST(LayerNorm, NeitherStridesNorSettingsChangeABit) {
                       b = RealValues(random, n);
         const Layout columns{{kRows, n}, {1, kRows + 1}, 0, (kRows + 1) * n};
         for (const Layout& layout : {DenseLayout({kRows, n}), columns}) {
-          const Normalized got = NormalizedRows(device, dtype, layout, x, w, b);
+          const Normalized got = NormalizedRows(device, {dtype, x, w, b}, layout);
           if (at == first.size()) first.push_back(got);
           EXPECT_TRUE(got == first[at]) << "other bits than before";
         }
@@ -50,29 +60,137 @@ TEST(LayerNorm, NeitherStridesNorSettingsChangeABit) {
   }
 }
 
+/// A result, and how large the terms are that it is the sum of; of a normal 1 + its size, since a
+/// mean in float is within 2^-20 of the deviation.
+struct Expected {
+  double value = 0, terms = 0;
+};
+
+std::vector<Expected> NormalizedByFormula(const Problem& of) {
+  std::vector<Expected> want;
+  const size_t width = of.w.size();
+  for (const double* x = of.x.data(); x < of.x.data() + of.x.size(); x += width) {
+    double mean = 0, squares = 0;
+    for (size_t i = 0; i < width; ++i) mean += x[i] / static_cast<double>(width);
+    for (size_t i = 0; i < width; ++i) squares += (x[i] - mean) * (x[i] - mean);
+    const double rstd = 1 / std::sqrt(squares / static_cast<double>(width) + of.eps);
+    for (size_t i = 0; i < width; ++i) {
+      const double normal = (x[i] - mean) * rstd;
+      want.push_back({normal * of.w[i] + of.b[i],
+                      (1 + std::abs(normal)) * std::abs(of.w[i]) + std::abs(of.b[i])});
+    }
+  }
+  return want;
+}
+
+/// Rounded to what is stored: FLOAT from the very result, 16 bits from one that float may have got,
+/// within 2^-20 of its terms.
+void ExpectRounded(aclDataType dtype, const Doubles& got, const std::vector<Expected>& want) {
+  const double apart = dtype == ACL_FLOAT ? 0 : std::ldexp(1, -20);
+  const auto stored = [&](double value) { return ToDoubles(dtype, ToBytes(dtype, {value}))[0]; };
+  ASSERT_EQ(got.size(), want.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    ASSERT_GE(got[i], stored(want[i].value - apart * want[i].terms)) << i;
+    ASSERT_LE(got[i], stored(want[i].value + apart * want[i].terms)) << i;
+  }
+}
+
 TEST(LayerNorm, WidthsAroundLanesAndBlocks) {
   const Device device;
   Random random(82);
   for (const aclDataType dtype : {ACL_FLOAT, ACL_FLOAT16, ACL_BF16}) {
-    for (const int64_t n : {1, 7, 15, 16, 17, 1023, 1025, 4097}) {
+    for (const int64_t n : {1, 7, 15, 16, 17, 1023, 1025, 4097, 9000}) {
+      SCOPED_TRACE(testing::Message() << dtype << ", width " << n);
+      const auto stored = [&](const Doubles& values) {
+        return ToDoubles(dtype, ToBytes(dtype, values));
+      };
+      const Problem problem{dtype, stored(RealValues(random, 3 * n)), stored(RealValues(random, n)),
+                            stored(RealValues(random, n))};
+      const Normalized got = NormalizedRows(device, problem, DenseLayout({3, n}));
+      ExpectRounded(dtype, ToDoubles(dtype, got.y), NormalizedByFormula(problem));
+    }
+  }
+}
+
+// The mean of FLOAT16 near 2,000 takes more digits than a float has, and the sums of FLOAT near
+// 1,000,000 leave the mean far off.
+TEST(LayerNorm, NarrowRowsFarFromZero) {
+  const Device device;
+  Random random(85);
+  constexpr int64_t kWidth = 3000;
+  for (const auto& [dtype, away] : {std::pair{ACL_FLOAT16, 0.0},
+                                    {ACL_FLOAT16, 100.0},
+                                    {ACL_FLOAT16, 2040.0},
+                                    {ACL_FLOAT, 8e6 + 0.25}}) {
+    SCOPED_TRACE(testing::Message() << dtype << " near " << away);
+    const Doubles x = RealValues(random, 2 * kWidth, away - 2, away + 2);
+    const Problem problem{.dtype = dtype,
+                          .x = ToDoubles(dtype, ToBytes(dtype, x)),
+                          .w = Doubles(kWidth, 1),
+                          .b = Doubles(kWidth, 0),
+                          .y_dtype = ACL_FLOAT16};
+    const Normalized got = NormalizedRows(device, problem, DenseLayout({2, kWidth}));
+    ExpectRounded(ACL_FLOAT16, ToDoubles(ACL_FLOAT16, got.y), NormalizedByFormula(problem));
+  }
+}
+
+// Squares of such elements, or weights, are beyond float.
+TEST(LayerNorm, NarrowRowsNearTheEndsOfFloat) {
+  const Device device;
+  Random random(86);
+  constexpr int64_t kWidth = 40;
+  const auto stored = [](Doubles values, double factor) {
+    for (double& value : values) value *= factor;
+    return ToDoubles(ACL_BF16, ToBytes(ACL_BF16, values));
+  };
+  for (const auto& [x_factor, w_factor, eps] : {std::tuple{1e37, 1.0, 1e-5},
+                                                {1e-36, 1.0, 1e-5},
+                                                {1e-39, 1.0, 0.0},
+                                                {1.0, 1e37, 1e-5},
+                                                {1.0, 1.6e38, 1e-5},
+                                                {1e37, 1e37, 1e-5},
+                                                {1e30, 1e-30, 1e-5}}) {
+    SCOPED_TRACE(testing::Message() << x_factor << " by " << w_factor << ", eps " << eps);
+    const Problem problem{ACL_BF16, stored(RealValues(random, 3 * kWidth), x_factor),
+                          stored(RealValues(random, kWidth), w_factor),
+                          stored(RealValues(random, kWidth), w_factor), eps};
+    const Normalized got = NormalizedRows(device, problem, DenseLayout({3, kWidth}));
+    ExpectRounded(ACL_BF16, ToDoubles(ACL_BF16, got.y), NormalizedByFormula(problem));
+  }
+}
+
+TEST(LayerNorm, GradientsOfNarrowRows) {
+  const Device device;
+  const FlagsHandle only_x({true, false, false});
+  Random random(87);
+  for (const aclDataType dtype : {ACL_FLOAT, ACL_FLOAT16, ACL_BF16}) {
+    for (const int64_t n : {1, 16, 1030, 2100}) {
       SCOPED_TRACE(testing::Message() << dtype << ", width " << n);
       const auto width = static_cast<size_t>(n);
       const auto stored = [&](const Doubles& values) {
         return ToDoubles(dtype, ToBytes(dtype, values));
       };
-      const Doubles x = stored(RealValues(random, 3 * n)), w = stored(RealValues(random, n)),
-                    b = stored(RealValues(random, n));
-      const Normalized got = NormalizedRows(device, dtype, DenseLayout({3, n}), x, w, b);
-      Doubles want;
-      for (size_t row = 0; row < 3; ++row) {
-        const double* const own = &x[row * width];
-        double mean = 0, squares = 0;
-        for (size_t i = 0; i < width; ++i) mean += own[i] / static_cast<double>(n);
-        for (size_t i = 0; i < width; ++i) squares += (own[i] - mean) * (own[i] - mean);
-        const double rstd = 1 / std::sqrt(squares / static_cast<double>(n) + 1e-5);
-        for (size_t i = 0; i < width; ++i) want.push_back((own[i] - mean) * rstd * w[i] + b[i]);
+      const Doubles x = stored(RealValues(random, n, 98, 102)), g = stored(RealValues(random, n)),
+                    w = stored(RealValues(random, n));
+      const DeviceTensor tx = Make(dtype, {1, n}, x), tg = Make(dtype, {1, n}, g),
+                         tw = Make(dtype, {n}, w), mean = Make(ACL_FLOAT, {1, 1}, {100.125}),
+                         rstd = Make(ACL_FLOAT, {1, 1}, {0.75}), dx(dtype, DenseLayout({1, n}));
+      const IntListHandle shape({{n}});
+      EXPECT_RUN(device, LayerNormBackward, tg.handle(), tx.handle(), shape.get(), mean.handle(),
+                 rstd.handle(), tw.handle(), nullptr, only_x.get(), Handle(dx), nullptr, nullptr);
+      const auto normal = [&](size_t i) { return (x[i] - 100.125) * 0.75; };
+      double shift = 0, slope = 0;
+      for (size_t i = 0; i < width; ++i) {
+        shift += g[i] * w[i] / static_cast<double>(n);
+        slope += g[i] * w[i] * normal(i) / static_cast<double>(n);
       }
-      EXPECT_EQ(ToDoubles(dtype, got.y), stored(want));
+      std::vector<Expected> want;
+      for (size_t i = 0; i < width; ++i) {
+        const double own = g[i] * w[i], along = normal(i) * slope;
+        want.push_back(
+            {0.75 * (own - shift - along), std::abs(own) + std::abs(shift) + std::abs(along)});
+      }
+      ExpectRounded(dtype, ToDoubles(dtype, dx.Read()), want);
     }
   }
 }
