@@ -18,18 +18,24 @@ inline __attribute__((always_inline)) F32x16 ExpOfNonPositive(F32x16 x) {
   constexpr float kLn2Low = -2.12194440e-4f;
   constexpr float kRoundToWhole = 12582912.0f;  // 1.5 * 2^23: adding it leaves no fraction
   constexpr float kLeast = -157.35f;            // whose second factor is 0, see below
+  constexpr float kNormal = -100.0f;            // 2^n times e^r is far from denormal
   constexpr float kSeries[] = {1.0f / 5040, 1.0f / 720, 1.0f / 120, 1.0f / 24,
                                1.0f / 6,    0.5f,       1.0f,       1.0f};
   const auto all = [](float value) { return F32x16::Broadcast(value); };
   x = F32x16::Max(all(kLeast), x);
-  const F32x16 n = (x * all(kLog2E) + all(kRoundToWhole)) - all(kRoundToWhole);
+  const F32x16 whole = x * all(kLog2E) + all(kRoundToWhole);
+  const F32x16 n = whole - all(kRoundToWhole);
   const F32x16 r = (x - n * all(kLn2High)) - n * all(kLn2Low);
   F32x16 power = all(kSeries[0]);
   for (int i = 1; i < 8; ++i) power = power * r + all(kSeries[i]);
+  // Speed of a softmax of 512 x 2048, against the two factors for all: 1.07 with AVX-512, 1.1 with
+  // AVX2.
+  if (n.AtLeast(kNormal)) [[likely]]
+    return power.TimesPowerOfTwo(whole);
   // 2^n in two factors, so that results below the normal range come out as denormals; but that of
   // kLeast, which has no exponent left, is 0 itself: a product that underflows takes a processor
   // dozens of cycles, and masked elements are many.
-  const F32x16 half = F32x16::Max(n, all(-100.0f));
+  const F32x16 half = F32x16::Max(n, all(kNormal));
   return power * F32x16::PowerOfTwo(half) * F32x16::PowerOfTwo(n - half);
 }
 

@@ -183,6 +183,14 @@ struct F32x16 {
     return Each([&](int i) { return PowerOfTwoRegister(n.part[i]); });
   }
 
+  /// The same of each lane; see AddToExponent.
+  F32x16 TimesPowerOfTwo(F32x16 whole) const {
+    return Each([&](int i) { return AddToExponent(part[i], whole.part[i]); });
+  }
+
+  /// Whether all lanes are; NaN is not.
+  bool AtLeast(float least) const { return AllAtLeast(part, BroadcastRegister(least)); }
+
   /// Lane by lane: zero where the byte is 0, else `other`.
   static F32x16 Select(const uint8_t* bytes, F32x16 zero, F32x16 other) {
     return Each(

@@ -66,6 +66,19 @@ inline Register PowerOfTwoRegister(Register n) {
   return _mm256_castsi256_ps(_mm256_slli_epi32(exponent, 23));
 }
 
+/// a times 2^n, added to its exponent: `whole` is n + 1.5 * 2^23, and neither a nor the product is
+/// 0, below the normal range or not finite.
+inline Register AddToExponent(Register a, Register whole) {
+  const __m256i exponent = _mm256_slli_epi32(_mm256_castps_si256(whole), 23);
+  return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a), exponent));
+}
+
+/// Whether all lanes are at least those of `least`; NaN is not.
+inline bool AllAtLeast(const Register (&a)[kRegisters], Register least) {
+  const Register first = _mm256_cmp_ps(a[0], least, _CMP_GE_OQ);
+  return _mm256_movemask_ps(_mm256_and_ps(first, _mm256_cmp_ps(a[1], least, _CMP_GE_OQ))) == 0xFF;
+}
+
 /// a*b + c, rounded once.
 inline Register MulAddRegister(Register a, Register b, Register c) {
   return _mm256_fmadd_ps(a, b, c);

@@ -108,6 +108,18 @@ inline Register PowerOfTwoRegister(Register n) {
   return _mm512_castsi512_ps(_mm512_slli_epi32(exponent, 23));
 }
 
+/// a times 2^n, added to its exponent: `whole` is n + 1.5 * 2^23, and neither a nor the product is
+/// 0, below the normal range or not finite.
+inline Register AddToExponent(Register a, Register whole) {
+  const __m512i exponent = _mm512_slli_epi32(_mm512_castps_si512(whole), 23);
+  return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(a), exponent));
+}
+
+/// Whether all lanes are at least those of `least`; NaN is not.
+inline bool AllAtLeast(const Register (&a)[kRegisters], Register least) {
+  return _mm512_cmp_ps_mask(a[0], least, _CMP_GE_OQ) == 0xFFFF;
+}
+
 /// a*b + c, rounded once.
 inline Register MulAddRegister(Register a, Register b, Register c) {
   return _mm512_fmadd_ps(a, b, c);

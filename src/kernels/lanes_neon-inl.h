@@ -69,5 +69,19 @@ inline Register PowerOfTwoRegister(Register n) {
   return vreinterpretq_f32_s32(vshlq_n_s32(exponent, 23));
 }
 
+/// a times 2^n, added to its exponent: `whole` is n + 1.5 * 2^23, and neither a nor the product is
+/// 0, below the normal range or not finite.
+inline Register AddToExponent(Register a, Register whole) {
+  const uint32x4_t exponent = vshlq_n_u32(vreinterpretq_u32_f32(whole), 23);
+  return vreinterpretq_f32_u32(vaddq_u32(vreinterpretq_u32_f32(a), exponent));
+}
+
+/// Whether all lanes are at least those of `least`; NaN is not.
+inline bool AllAtLeast(const Register (&a)[kRegisters], Register least) {
+  uint32x4_t all = vcgeq_f32(a[0], least);
+  for (int i = 1; i < kRegisters; ++i) all = vandq_u32(all, vcgeq_f32(a[i], least));
+  return vminvq_u32(all) != 0;
+}
+
 /// a*b + c, rounded once.
 inline Register MulAddRegister(Register a, Register b, Register c) { return vfmaq_f32(c, a, b); }

@@ -99,6 +99,20 @@ inline Register PowerOfTwoRegister(Register n) {
   return _mm_castsi128_ps(_mm_slli_epi32(exponent, 23));
 }
 
+/// a times 2^n, added to its exponent: `whole` is n + 1.5 * 2^23, and neither a nor the product is
+/// 0, below the normal range or not finite.
+inline Register AddToExponent(Register a, Register whole) {
+  const __m128i exponent = _mm_slli_epi32(_mm_castps_si128(whole), 23);
+  return _mm_castsi128_ps(_mm_add_epi32(_mm_castps_si128(a), exponent));
+}
+
+/// Whether all lanes are at least those of `least`; NaN is not.
+inline bool AllAtLeast(const Register (&a)[kRegisters], Register least) {
+  Register all = _mm_cmpge_ps(a[0], least);
+  for (int i = 1; i < kRegisters; ++i) all = _mm_and_ps(all, _mm_cmpge_ps(a[i], least));
+  return _mm_movemask_ps(all) == 0xF;
+}
+
 /// a*b + c, rounded twice: x86-64-v2 has no FMA.
 inline Register MulAddRegister(Register a, Register b, Register c) {
   return _mm_add_ps(_mm_mul_ps(a, b), c);
