@@ -42,7 +42,7 @@ struct Row {
   float scale;
 };
 
-/// The streamed ones write a row past the caches, if it is whole cache lines and neither dy nor y.
+/// The streamed ones write the whole cache lines of a row past the caches; dx is neither dy nor y.
 using Kernels = RowKernels<Row>;
 OPENACLNN_TARGET_DECLARE(extern const Kernels kKernels)
 OPENACLNN_TARGET_DECLARE(extern const Kernels kStreamedKernels)
@@ -50,6 +50,7 @@ OPENACLNN_TARGET_DECLARE(extern const Kernels kStreamedKernels)
 struct Plan {
   void (*row)(const Row& row);
   void (*streamed_row)(const Row& row);  // or null
+  bool streams_anywhere;                 // else where the first row begins with a cache line
   int64_t rows, width;
   float scale;
   RowView dy, y, mask, dx;

@@ -9,7 +9,8 @@ namespace openaclnn::masked_softmax::backward {
 Status Run(const Plan& plan, const Buffers& buffers) {
   const void* out = buffers.data[kOut];
   const bool in_place = out == buffers.data[kGradOutput] || out == buffers.data[kY];
-  const bool streams = plan.streamed_row != nullptr && !in_place && BeginsLine(out);
+  const bool streams =
+      plan.streamed_row != nullptr && !in_place && (plan.streams_anywhere || BeginsLine(out));
   const auto run = streams ? plan.streamed_row : plan.row;
   const auto row = [&](const PackedRows::Row& row) {
     run({.dy = row[kGradOutput],

@@ -11,6 +11,7 @@
 #include "masked_softmax/backward/reference.h"
 #include "masked_softmax/backward/test_case.h"
 #include "masked_softmax/forward/reference.h"
+#include "tests/support/bits.h"
 #include "tests/support/numbers.h"
 #include "tests/support/room_runs.h"
 #include "tests/support/tables.h"
@@ -202,29 +203,38 @@ TEST(ScaledMaskedSoftmaxBackward, OutputMayBeAnInput) {
   }
 }
 
-// From 4 MiB on, rows that are whole cache lines go past the caches: the same bits wherever they
-// lie, and nothing beside them.
+// From 4 MiB on, the cache lines of rows that are whole ones, or long, go past the caches: the same
+// bits wherever they lie, and nothing beside them.
 TEST(ScaledMaskedSoftmaxBackward, LargeGradientsWhereverTheyLie) {
-  const Device device;
-  constexpr int64_t kRows = int64_t{2} * 3 * 350, kWidth = 1056;
-  const Problem problem({"", kEdge, {2, 3, 350, kWidth}, kMaskOfHead, 30, 0.5}, ACL_BF16);
-  ExpectRight(device, problem);
-  const std::vector<std::byte> expected = problem.out.Read();
+  constexpr int64_t kRows = int64_t{2} * 3 * 350;
   struct Where {
     int64_t gap, offset;  // elements between rows, and before the first one
     size_t after;         // bytes from the view to the end of its memory
   };
-  for (const auto& [gap, offset, after] : std::initializer_list<Where>{
-           {0, 0, 64}, {0, 0, 32}, {0, 0, 2}, {32, 0, 0}, {16, 0, 0}, {0, 32, 0}, {0, 5, 0}}) {
-    const int64_t step = kWidth + gap;
-    const Layout layout = {.dims = {2, 3, 350, kWidth},
-                           .strides = {3 * 350 * step, 350 * step, step, 1},
-                           .offset = offset,
-                           .storage = offset + (kRows - 1) * step + kWidth};
-    const DeviceTensor out(ACL_BF16, layout, after);
-    ASSERT_EQ(problem.RunInto(device, out).message, "");
-    EXPECT_TRUE(out.Read() == expected) << gap << ", " << offset << ", " << after;
-    EXPECT_EQ(out.Damage(), "");
+  for (const auto& [dtype, width] :
+       {std::pair<aclDataType, int64_t>{ACL_BF16, 1056}, {ACL_BF16, 1003}, {ACL_FLOAT, 527}}) {
+    std::vector<std::byte> expected;
+    UnderEachSetting(
+        [&, dtype = dtype, width = width](const std::string& setting, const Device& device) {
+          const Problem problem({"", kEdge, {2, 3, 350, width}, kMaskOfHead, 30, 0.5}, dtype);
+          if (expected.empty()) {
+            ExpectRight(device, problem);
+            expected = problem.out.Read();
+          }
+          for (const auto& [gap, offset, after] : std::initializer_list<Where>{
+                   {0, 0, 64}, {0, 0, 32}, {0, 0, 4}, {32, 0, 0}, {7, 0, 0}, {0, 5, 0}}) {
+            const int64_t step = width + gap;
+            const Layout layout = {.dims = {2, 3, 350, width},
+                                   .strides = {3 * 350 * step, 350 * step, step, 1},
+                                   .offset = offset,
+                                   .storage = offset + (kRows - 1) * step + width};
+            const DeviceTensor out(dtype, layout, after);
+            ASSERT_EQ(problem.RunInto(device, out).message, "");
+            EXPECT_TRUE(out.Read() == expected) << setting << ": " << dtype << " " << width << ", "
+                                                << gap << ", " << offset << ", " << after;
+            EXPECT_EQ(out.Damage(), "");
+          }
+        });
   }
 }
 
