@@ -188,8 +188,8 @@ struct F32x16 {
     return Each([&](int i) { return AddToExponent(part[i], whole.part[i]); });
   }
 
-  /// Whether all lanes are; NaN is not.
-  bool AtLeast(float least) const { return AllAtLeast(part, BroadcastRegister(least)); }
+  /// Whether each lane is at least the other's; NaN is not.
+  bool AtLeast(F32x16 least) const { return AllAtLeast(part, least.part); }
 
   /// Lane by lane: zero where the byte is 0, else `other`.
   static F32x16 Select(const uint8_t* bytes, F32x16 zero, F32x16 other) {

@@ -73,10 +73,11 @@ inline Register AddToExponent(Register a, Register whole) {
   return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a), exponent));
 }
 
-/// Whether all lanes are at least those of `least`; NaN is not.
-inline bool AllAtLeast(const Register (&a)[kRegisters], Register least) {
-  const Register first = _mm256_cmp_ps(a[0], least, _CMP_GE_OQ);
-  return _mm256_movemask_ps(_mm256_and_ps(first, _mm256_cmp_ps(a[1], least, _CMP_GE_OQ))) == 0xFF;
+/// Whether each lane is at least that of `least`; NaN is not.
+inline bool AllAtLeast(const Register (&a)[kRegisters], const Register (&least)[kRegisters]) {
+  const Register first = _mm256_cmp_ps(a[0], least[0], _CMP_GE_OQ);
+  const Register second = _mm256_cmp_ps(a[1], least[1], _CMP_GE_OQ);
+  return _mm256_movemask_ps(_mm256_and_ps(first, second)) == 0xFF;
 }
 
 /// a*b + c, rounded once.

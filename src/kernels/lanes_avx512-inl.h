@@ -115,9 +115,9 @@ inline Register AddToExponent(Register a, Register whole) {
   return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(a), exponent));
 }
 
-/// Whether all lanes are at least those of `least`; NaN is not.
-inline bool AllAtLeast(const Register (&a)[kRegisters], Register least) {
-  return _mm512_cmp_ps_mask(a[0], least, _CMP_GE_OQ) == 0xFFFF;
+/// Whether each lane is at least that of `least`; NaN is not.
+inline bool AllAtLeast(const Register (&a)[kRegisters], const Register (&least)[kRegisters]) {
+  return _mm512_cmp_ps_mask(a[0], least[0], _CMP_GE_OQ) == 0xFFFF;
 }
 
 /// a*b + c, rounded once.

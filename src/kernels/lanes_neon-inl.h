@@ -76,10 +76,10 @@ inline Register AddToExponent(Register a, Register whole) {
   return vreinterpretq_f32_u32(vaddq_u32(vreinterpretq_u32_f32(a), exponent));
 }
 
-/// Whether all lanes are at least those of `least`; NaN is not.
-inline bool AllAtLeast(const Register (&a)[kRegisters], Register least) {
-  uint32x4_t all = vcgeq_f32(a[0], least);
-  for (int i = 1; i < kRegisters; ++i) all = vandq_u32(all, vcgeq_f32(a[i], least));
+/// Whether each lane is at least that of `least`; NaN is not.
+inline bool AllAtLeast(const Register (&a)[kRegisters], const Register (&least)[kRegisters]) {
+  uint32x4_t all = vcgeq_f32(a[0], least[0]);
+  for (int i = 1; i < kRegisters; ++i) all = vandq_u32(all, vcgeq_f32(a[i], least[i]));
   return vminvq_u32(all) != 0;
 }
 

@@ -106,10 +106,10 @@ inline Register AddToExponent(Register a, Register whole) {
   return _mm_castsi128_ps(_mm_add_epi32(_mm_castps_si128(a), exponent));
 }
 
-/// Whether all lanes are at least those of `least`; NaN is not.
-inline bool AllAtLeast(const Register (&a)[kRegisters], Register least) {
-  Register all = _mm_cmpge_ps(a[0], least);
-  for (int i = 1; i < kRegisters; ++i) all = _mm_and_ps(all, _mm_cmpge_ps(a[i], least));
+/// Whether each lane is at least that of `least`; NaN is not.
+inline bool AllAtLeast(const Register (&a)[kRegisters], const Register (&least)[kRegisters]) {
+  Register all = _mm_cmpge_ps(a[0], least[0]);
+  for (int i = 1; i < kRegisters; ++i) all = _mm_and_ps(all, _mm_cmpge_ps(a[i], least[i]));
   return _mm_movemask_ps(all) == 0xF;
 }
 
