@@ -172,12 +172,15 @@ WORST_COLUMNS = ("worst element", "got", "reference", "error", "ulp", "error / b
 
 
 def worst_rows(result: Accuracy) -> list[tuple[str, ...]]:
+    """Beside a reference of 0 every error is more ulps than mean anything."""
     return [
         (
             str(list(each.coordinates)),
             f"{each.got:.9g}",
             f"{each.reference:.12g}",
-            *map(number, (each.error, each.ulp, each.bound_ratio)),
+            number(each.error),
+            number(each.ulp) if each.reference else "-",
+            number(each.bound_ratio),
         )
         for each in result.worst
     ]

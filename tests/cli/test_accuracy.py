@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from openaclnn import accuracy
+from openaclnn import accuracy, report
 from openaclnn.dtypes import BFLOAT16
 from openaclnn.operators.operator import Reference
 
@@ -190,6 +190,12 @@ def test_worst_elements_come_with_coordinates():
     result = accuracy.compare("out", got, reference(values))
     assert [each.coordinates for each in result.worst] == [(29, 0, 4), (4, 6, 2)]
     assert result.worst[1].got == 2 and result.worst[1].error == 1 and result.outside == 2
+
+
+def test_no_ulp_beside_zero():
+    result = accuracy.compare("out", np.float32([1e-7, 1.5]), reference([0, 1], [1, 1]))
+    (_, by_one), (_, by_zero) = [(row[0], row[4]) for row in report.worst_rows(result)]
+    assert (by_one, by_zero) == ("4.19e+06", "-")
 
 
 def test_parts_are_added_up(monkeypatch):
