@@ -33,7 +33,7 @@ KINDS = {
 }
 TYPES = {"numeric": "kNumericTypes", "real": "kRealTypes", "movable": "kMovableTypes"}
 TENSOR_TYPES = (
-    "FLOAT FLOAT16 BF16 DOUBLE INT8 UINT8 INT16 UINT16 INT32 UINT32 INT64 BOOL "
+    "FLOAT FLOAT16 BF16 DOUBLE INT4 INT8 UINT8 INT16 UINT16 INT32 UINT32 INT64 BOOL "
     "COMPLEX32 COMPLEX64 COMPLEX128".split()
 )
 # Check<engine> and Plan<engine> in C++; without `engine` an expression is elementwise.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/packed.h"
 #include "openaclnn/status.h"
 
 namespace openaclnn {
@@ -56,10 +57,12 @@ bool IsAllocated(const OpenaclnnTensor& tensor, int64_t elements, int64_t elemen
 /// Whether the elements up to `last` are storage: a shape of several dimensions lays them out, one
 /// of a single dimension is a count, which the allocation may exceed.
 bool HasStorage(const OpenaclnnTensor& tensor, int64_t storage, int64_t last) {
-  const auto bytes = static_cast<int64_t>(FindDataType(tensor.dtype)->bytes);
+  const int64_t of_byte = ElementsOfByte(tensor.dtype);
+  const auto bytes = of_byte > 1 ? 1 : static_cast<int64_t>(FindDataType(tensor.dtype)->bytes);
   if (storage > INT64_MAX / bytes) return false;
   if (last < storage) return true;
-  return tensor.storage_rank <= 1 && last < INT64_MAX && IsAllocated(tensor, last + 1, bytes);
+  return tensor.storage_rank <= 1 && last < INT64_MAX &&
+         IsAllocated(tensor, last / of_byte + 1, bytes);
 }
 
 }  // namespace

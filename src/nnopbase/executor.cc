@@ -308,12 +308,13 @@ Status Executor::CheckWorkspaceOverlap(const QueuedCall& queued) const {
 namespace {
 
 /// "FLOAT (2, 3)".
-std::string Describe(const OpenaclnnTensor& tensor) {
+std::string Describe(const BoundOperand& operand) {
+  const OpenaclnnTensor& tensor = operand.tensor;
   const DataTypeInfo* type = FindDataType(tensor.dtype);
   std::string text = type != nullptr ? type->name : Concat(tensor.dtype);
   text += " (";
   for (uint32_t i = 0; i < tensor.rank; ++i) {
-    text += Concat(i > 0 ? ", " : "", tensor.dims[i]);
+    text += Concat(i > 0 ? ", " : "", tensor.dims[i] * (operand.paired_dim == i ? 2 : 1));
   }
   return text + ")";
 }
@@ -327,7 +328,7 @@ std::string DescribeOperands(std::span<const BoundOperand> operands) {
     if (!operand.present || list.size() > kMaxText) continue;
     if (!list.empty()) list += ',';
     list.append("\"").append(operand.name).append("\":\"");
-    list.append(Describe(operand.tensor)).append("\"");
+    list.append(Describe(operand)).append("\"");
   }
   return "\"operands\":{" + list + "}";
 }

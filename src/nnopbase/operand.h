@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "ascendcl/data_type.h"
+#include "common/packed.h"
 #include "common/view.h"
 #include "nnopbase/interface.h"
 
@@ -25,12 +27,25 @@ struct BoundOperand {
   bool shared = false;
   uint64_t may_alias = 0;
   OpenaclnnUse use = OPENACLNN_ALL;
-  OpenaclnnTensor tensor = {};  // without its storage's shape
+  OpenaclnnTensor tensor = {};         // without its storage's shape; of 4 bits, as bytes
+  std::optional<uint32_t> paired_dim;  // where its bytes hold two elements
   // Of a view with elements; otherwise bytes is 0.
   int64_t element_bytes = 0;
   int64_t first_byte = 0;   // of the span, from tensor.data
   int64_t origin_byte = 0;  // of element [0, …, 0], from tensor.data
   uint64_t bytes = 0;       // of the span
+
+ private:
+  /// Makes the view one of bytes; phase 1 has shown that there is a dimension to pair.
+  void Pair(int64_t* dims, int64_t* strides) {
+    paired_dim = *PairedDim(tensor);
+    for (uint32_t i = 0; i < tensor.rank; ++i) {
+      if (i != *paired_dim) strides[i] /= 2;
+    }
+    dims[*paired_dim] /= 2;
+    tensor.offset /= 2;
+    element_bytes = 1;
+  }
 };
 
 // Inline, since every call makes some: 200 of the 12,500 instructions of a small one.
@@ -47,15 +62,18 @@ inline BoundOperand::BoundOperand(const OpenaclnnOperand& operand, int64_t** num
     return std::exchange(*numbers, std::copy_n(values, operand.tensor.rank, *numbers));
   };
   tensor = operand.tensor;
-  tensor.dims = copy(operand.tensor.dims);
-  tensor.strides = copy(operand.tensor.strides);
+  int64_t* const dims = copy(operand.tensor.dims);
+  int64_t* const strides = copy(operand.tensor.strides);
+  tensor.dims = dims;
+  tensor.strides = strides;
   tensor.storage_dims = nullptr;
   tensor.storage_rank = 0;
   if (ElementCount(operand.tensor).value_or(0) == 0) return;
+  element_bytes = static_cast<int64_t>(FindDataType(tensor.dtype)->bytes);
+  if (ElementsOfByte(tensor.dtype) == 2) Pair(dims, strides);
   // Phase 1 has shown that the span stays in the storage, or in memory, so that nothing
   // here overflows.
-  const Span span = *ElementSpan(operand.tensor);
-  element_bytes = static_cast<int64_t>(FindDataType(tensor.dtype)->bytes);
+  const Span span = *ElementSpan(tensor);
   first_byte = span.first * element_bytes;
   origin_byte = tensor.offset * element_bytes;
   bytes = static_cast<uint64_t>((span.last - span.first + 1) * element_bytes);

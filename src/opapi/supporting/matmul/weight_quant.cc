@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// WeightQuantBatchMatmulV2: products with weights of INT8, which become floats in the workspace.
+// WeightQuantBatchMatmulV2: products with weights of INT8 or INT4, which become floats in the
+// workspace.
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <vector>
 
+#include "common/packed.h"
 #include "generated/matmul.h"
 #include "kernels/rows.h"
 #include "kernels/scratch.h"
@@ -43,11 +46,22 @@ struct Factors {
   int64_t group_step = 0, column_step = 0;  // in bytes
 };
 
+/// n elements of INT4: the one at `first`, and those `step` apart, counted from the low half of a
+/// byte.
+void LoadHalves(const std::byte* bytes, int64_t first, int64_t step, int64_t n, float* to) {
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t at = first + i * step;
+    const auto byte = std::to_integer<unsigned>(bytes[at >> 1]);
+    const unsigned half = (at & 1) != 0 ? byte >> 4 : byte & 15;
+    to[i] = static_cast<float>(static_cast<int>(half ^ 8) - 8);  // of two's complement
+  }
+}
+
 /// (weight + offset) * scale, in FLOAT, in the order in which the weights lie.
 struct Weights {
   explicit Weights(const WeightQuantBatchMatmulV2Params& p)
       : place(p.weight.place),
-        load(LoaderOf<float>(p.weight.dtype())),
+        load(p.weight.dtype() == ACL_INT4 ? nullptr : LoaderOf<float>(p.weight.dtype())),
         terms(p.weight.dim(0)),
         columns(p.weight.dim(1)),
         term_step(p.weight.tensor().strides[0]),
@@ -79,7 +93,9 @@ struct Weights {
       scale.Load(buffers, by_columns, at, numbers, scales.data());
       offset.Load(buffers, by_columns, at, numbers, offsets.data());
       float* const row = to + line * width;
-      load(place(buffers) + line * (by_columns ? column_step : term_step), step, width, row);
+      const int64_t first = line * (by_columns ? column_step : term_step);
+      load != nullptr ? load(place(buffers) + first, step, width, row)
+                      : LoadHalves(place(buffers), first, step, width, row);
       for (int64_t i = 0; i < width; ++i) {
         const auto k = static_cast<size_t>(by_columns ? i / group : i);
         row[i] = (row[i] + offsets[k]) * scales[k];
@@ -88,8 +104,8 @@ struct Weights {
   }
 
   Place place;
-  LoadRow<float> load;
-  int64_t terms, columns, term_step, column_step;  // of INT8: elements are bytes
+  LoadRow<float> load;  // null for INT4
+  int64_t terms, columns, term_step, column_step;
   bool by_columns;
   int64_t group, groups;
   Factors scale, offset;
@@ -118,7 +134,8 @@ void CheckWeightQuantBatchMatmulV2(const WeightQuantBatchMatmulV2Params& p, Chec
   constexpr DtypeSet kHalves = Dtypes(ACL_FLOAT16, ACL_BF16);
   const Tensor &x = p.x, &weight = p.weight, &bias = p.biasOptional;
   checker.That(Contains(kHalves, x.dtype()), [&] { return DtypeIs(x, DtypesText(kHalves)); });
-  checker.That(weight.dtype() == ACL_INT8, [&] { return DtypeIs(weight, "INT8"); });
+  checker.That(weight.dtype() == ACL_INT8 || weight.dtype() == ACL_INT4,
+               [&] { return DtypeIs(weight, "INT8 or INT4"); });
   checker.Rank(x, 2).Rank(weight, 2).SameDtype(p.y, x);
   for (const Tensor* quantised : {&p.quantScaleOptional, &p.quantOffsetOptional}) {
     checker.That(!quantised->present(), [&] {
@@ -130,6 +147,12 @@ void CheckWeightQuantBatchMatmulV2(const WeightQuantBatchMatmulV2Params& p, Chec
                   " rows as x has columns, ", ShapeText(x));
   });
   CheckGroup(p, checker);
+  checker.That(weight.dtype() != ACL_INT4 || weight.empty() || PairedDim(weight.tensor()), [&] {
+    return Concat("weight strides are ", ShapeText(weight.given_strides(), weight.rank()),
+                  " for shape ", ShapeText(weight), " and offset ", weight.tensor().offset,
+                  ", expected two neighbours in each byte of INT4: a dimension of even length with"
+                  " stride 1, and all else even");
+  });
   if (!checker.ok()) return;
   CheckFactors(p, p.antiquantScale, checker);
   if (p.antiquantOffsetOptional.present()) CheckFactors(p, p.antiquantOffsetOptional, checker);

@@ -66,6 +66,78 @@ TEST(WeightQuant, IsTheProductOfTheFloats) {
   }
 }
 
+/// Two neighbours a byte, along the rows or, turned, along the columns.
+struct Halves {
+  Halves(const Doubles& weights, bool turned)
+      : bytes(weights.size() / 2),
+        handle({.dims = {kK, kN},
+                .dtype = ACL_INT4,
+                .strides = turned ? Dims{1, kK} : Dims{kN, 1},
+                .storage = Dims{kK * kN},
+                .data = bytes.address()}) {
+    std::vector<std::byte> packed(weights.size() / 2);
+    for (int64_t k = 0; k < kK; ++k) {
+      for (int64_t n = 0; n < kN; ++n) {
+        const auto at = static_cast<size_t>(turned ? n * kK + k : k * kN + n);
+        const auto value = static_cast<int>(weights[static_cast<size_t>(k * kN + n)]);
+        packed[at / 2] |= static_cast<std::byte>((value & 15) << (at % 2 * 4));
+      }
+    }
+    bytes.Write(packed);
+  }
+
+  DeviceBuffer bytes;
+  TensorHandle handle;
+};
+
+TEST(WeightQuant, OfHalfBytesIsThatOfBytes) {
+  for (const int64_t group : {0, 32}) {
+    UnderEachSetting([&](const std::string& name, const Device& device) {
+      SCOPED_TRACE(testing::Message() << name << ", groups of " << group);
+      Random random(93);
+      Given given(random, group);
+      given.weights = SmallValues(random, kK * kN, -8, 7);
+      const DeviceTensor x = Make(ACL_FLOAT16, {kM, kK}, given.x),
+                         scale = Make(ACL_FLOAT16, {given.groups, kN}, given.scales),
+                         weight = Make(ACL_INT8, {kK, kN}, given.weights),
+                         want(ACL_FLOAT16, DenseLayout({kM, kN}));
+      EXPECT_RUN(device, WeightQuantBatchMatmulV2, x.handle(), weight.handle(), scale.handle(),
+                 scale.handle(), nullptr, nullptr, nullptr, static_cast<int>(group), want.handle());
+      for (const bool turned : {false, true}) {
+        const Halves halves(given.weights, turned);
+        const DeviceTensor y(ACL_FLOAT16, DenseLayout({kM, kN}));
+        EXPECT_RUN(device, WeightQuantBatchMatmulV2, x.handle(), halves.handle.get(),
+                   scale.handle(), scale.handle(), nullptr, nullptr, nullptr,
+                   static_cast<int>(group), y.handle());
+        EXPECT_EQ(ValuesOf(y), ValuesOf(want)) << (turned ? "turned" : "rows");
+      }
+    });
+  }
+}
+
+// What is not whole bytes of two neighbours, and what leaves its memory by half a byte.
+TEST(WeightQuant, HalfBytesThatAreNoPairs) {
+  const Device device;
+  const DeviceTensor x(ACL_FLOAT16, DenseLayout({kM, kK})), scale(ACL_FLOAT16, DenseLayout({kN})),
+      y(ACL_FLOAT16, DenseLayout({kM, kN}));
+  const DeviceBuffer bytes(kK * kN / 2);
+  const auto refused = [&](const char* says, Dims strides, int64_t offset, int64_t storage) {
+    const TensorHandle weight({.dims = {kK, kN},
+                               .dtype = ACL_INT4,
+                               .strides = std::move(strides),
+                               .offset = offset,
+                               .storage = Dims{storage},
+                               .data = bytes.address()});
+    EXPECT_REFUSED(161002, says, WeightQuantBatchMatmulV2, x.handle(), weight.get(), scale.handle(),
+                   nullptr, nullptr, nullptr, nullptr, 0, y.handle());
+  };
+  refused("weight strides are (71, 1) for shape (96, 70) and offset 0, expected two neighbours",
+          {kN + 1, 1}, 0, kK * (kN + 1));
+  refused("weight strides are (140, 2)", {2 * kN, 2}, 0, 2 * kK * kN);
+  refused("and offset 1, expected two neighbours", {kN, 1}, 1, kK * kN + 1);
+  refused("weight view is (96, 70)", {kN + 2, 1}, 0, kK * kN);
+}
+
 TEST(WeightQuant, Refusals) {
   const Device device;
   const auto of = [](const Dims& dims, aclDataType dtype = ACL_FLOAT16) {
@@ -80,7 +152,8 @@ TEST(WeightQuant, Refusals) {
                    scales.handle(), nullptr, quant, nullptr, added, group, y.handle());
   };
   refused("x dtype is FLOAT", of({kM, kK}, ACL_FLOAT), weight, scale, nullptr, nullptr, 32);
-  refused("weight dtype is FLOAT16", x, of({kK, kN}), scale, nullptr, nullptr, 32);
+  refused("weight dtype is FLOAT16, expected INT8 or INT4", x, of({kK, kN}), scale, nullptr,
+          nullptr, 32);
   refused("weight shape is (70, 96), expected 96 rows", x, of({kN, kK}, ACL_INT8), scale, nullptr,
           nullptr, 32);
   refused("antiquantScale shape is (3, 70), expected (1, 70)", x, weight, scale, nullptr, nullptr,
