@@ -18,7 +18,7 @@ inline __attribute__((always_inline)) F32x16 ExpOfNonPositive(F32x16 x) {
   constexpr float kLn2Low = -2.12194440e-4f;
   constexpr float kRoundToWhole = 12582912.0f;  // 1.5 * 2^23: adding it leaves no fraction
   constexpr float kLeast = -157.35f;            // whose second factor is 0, see below
-  constexpr float kNormal = -100.0f;            // 2^n times e^r is far from denormal
+  constexpr float kNormal = -100.0f;            // from which n on 2^n e^r is far from denormal
   constexpr float kSeries[] = {1.0f / 5040, 1.0f / 720, 1.0f / 120, 1.0f / 24,
                                1.0f / 6,    0.5f,       1.0f,       1.0f};
   const auto all = [](float value) { return F32x16::Broadcast(value); };

@@ -183,7 +183,7 @@ struct F32x16 {
     return Each([&](int i) { return PowerOfTwoRegister(n.part[i]); });
   }
 
-  /// The same of each lane; see AddToExponent.
+  /// Each lane times 2^n, where `whole` has n + 1.5 * 2^23; see AddToExponent.
   F32x16 TimesPowerOfTwo(F32x16 whole) const {
     return Each([&](int i) { return AddToExponent(part[i], whole.part[i]); });
   }

@@ -17,10 +17,17 @@ namespace openaclnn {
 inline constexpr int64_t kCacheLine = 64;  // bytes
 
 inline bool BeginsLine(const void* at) { return reinterpret_cast<uintptr_t>(at) % kCacheLine == 0; }
+inline bool BeginsElement(const void* at, int64_t bytes) {
+  return reinterpret_cast<uintptr_t>(at) % static_cast<uintptr_t>(bytes) == 0;
+}
 
 /// Whether the rows of a view, along its last dimension, are whole cache lines if the first one
 /// begins with one.
 bool RowsAreLines(const Operand& operand);
+
+/// Whether the rows of a view, along its last dimension, are long enough that their whole cache
+/// lines are worth streaming wherever they begin.
+bool RowsAreLong(const Operand& operand);
 
 /// Whether an output is large enough for that: what is gained is more than whoever reads it next
 /// loses by not finding it in a cache (4 MB: 40 to 400 us against 10 to 30).

@@ -50,7 +50,7 @@ OPENACLNN_TARGET_DECLARE(extern const Kernels kStreamedKernels)
 struct Plan {
   void (*row)(const Row& row);
   void (*streamed_row)(const Row& row);  // or null
-  bool streams_anywhere;                 // else where the first row begins with a cache line
+  bool rows_are_long;                    // if not, they are streamed where they begin with a line
   int64_t rows, width;
   float scale;
   RowView dy, y, mask, dx;

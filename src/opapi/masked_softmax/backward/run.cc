@@ -9,8 +9,10 @@ namespace openaclnn::masked_softmax::backward {
 Status Run(const Plan& plan, const Buffers& buffers) {
   const void* out = buffers.data[kOut];
   const bool in_place = out == buffers.data[kGradOutput] || out == buffers.data[kY];
-  const bool streams =
-      plan.streamed_row != nullptr && !in_place && (plan.streams_anywhere || BeginsLine(out));
+  // Elements that begin anywhere, which is told, have no line that begins with one.
+  const bool begins =
+      plan.rows_are_long ? BeginsElement(out, plan.dx.element_bytes) : BeginsLine(out);
+  const bool streams = plan.streamed_row != nullptr && !in_place && begins;
   const auto run = streams ? plan.streamed_row : plan.row;
   const auto row = [&](const PackedRows::Row& row) {
     run({.dy = row[kGradOutput],

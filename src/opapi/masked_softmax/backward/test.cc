@@ -214,27 +214,27 @@ TEST(ScaledMaskedSoftmaxBackward, LargeGradientsWhereverTheyLie) {
   for (const auto& [dtype, width] :
        {std::pair<aclDataType, int64_t>{ACL_BF16, 1056}, {ACL_BF16, 1003}, {ACL_FLOAT, 527}}) {
     std::vector<std::byte> expected;
-    UnderEachSetting(
-        [&, dtype = dtype, width = width](const std::string& setting, const Device& device) {
-          const Problem problem({"", kEdge, {2, 3, 350, width}, kMaskOfHead, 30, 0.5}, dtype);
-          if (expected.empty()) {
-            ExpectRight(device, problem);
-            expected = problem.out.Read();
-          }
-          for (const auto& [gap, offset, after] : std::initializer_list<Where>{
-                   {0, 0, 64}, {0, 0, 32}, {0, 0, 4}, {32, 0, 0}, {7, 0, 0}, {0, 5, 0}}) {
-            const int64_t step = width + gap;
-            const Layout layout = {.dims = {2, 3, 350, width},
-                                   .strides = {3 * 350 * step, 350 * step, step, 1},
-                                   .offset = offset,
-                                   .storage = offset + (kRows - 1) * step + width};
-            const DeviceTensor out(dtype, layout, after);
-            ASSERT_EQ(problem.RunInto(device, out).message, "");
-            EXPECT_TRUE(out.Read() == expected) << setting << ": " << dtype << " " << width << ", "
-                                                << gap << ", " << offset << ", " << after;
-            EXPECT_EQ(out.Damage(), "");
-          }
-        });
+    UnderEachSetting([&, dtype = dtype, width = width](const std::string& setting,
+                                                       const Device& device) {
+      const Problem problem({"", kEdge, {2, 3, 350, width}, kMaskOfHead, 30, 0.5}, dtype);
+      if (expected.empty()) {
+        ExpectRight(device, problem);
+        expected = problem.out.Read();
+      }
+      for (const auto& [gap, offset, after] : std::initializer_list<Where>{
+               {0, 0, 64}, {0, 0, 32}, {0, 0, 4}, {0, 0, 1}, {32, 0, 0}, {7, 0, 0}, {0, 5, 0}}) {
+        const int64_t step = width + gap;
+        const Layout layout = {.dims = {2, 3, 350, width},
+                               .strides = {3 * 350 * step, 350 * step, step, 1},
+                               .offset = offset,
+                               .storage = offset + (kRows - 1) * step + width};
+        const DeviceTensor out(dtype, layout, after);
+        ASSERT_EQ(problem.RunInto(device, out).message, "");
+        EXPECT_TRUE(out.Read() == expected) << setting << ": " << dtype << " " << width << ", "
+                                            << gap << ", " << offset << ", " << after;
+        EXPECT_EQ(out.Damage(), "");
+      }
+    });
   }
 }
 
