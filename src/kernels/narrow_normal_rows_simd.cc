@@ -44,38 +44,51 @@ struct Normal {
   F32x16 mean, rest, rstd;
 };
 
+/// y[i] = f(i, lanes). Whether all of it is finite.
+template <class Function>
+__attribute__((always_inline)) inline bool Store(int64_t n, float* y, const Function& function) {
+  F32x16 zero = F32x16::Broadcast(0.0f);  // or NaN
+  ForLanes(
+      n, [&](int64_t i, auto lanes) __attribute__((always_inline)) {
+        const F32x16 result = function(i, lanes);
+        zero = zero + (result - result);
+        lanes.Store(result, y + i);
+      });
+  return zero.Sum() == 0;
+}
+
 template <class Weights>
-void NormalizeBy(const NormalRow<float>& row, const float* biases, int64_t n, float* y) {
+bool NormalizeBy(const NormalRow<float>& row, const float* biases, int64_t n, float* y) {
   const Normal normal(row);
   const Weights weight(row.weight), bias(biases);
-  ForLanes(
-      n, [=](int64_t i, auto lanes) __attribute__((always_inline)) {
-        lanes.Store(normal.Of(i, lanes) * weight.Of(i, lanes) + bias.Of(i, lanes), y + i);
+  return Store(
+      n, y, [=](int64_t i, auto lanes) __attribute__((always_inline)) {
+        return normal.Of(i, lanes) * weight.Of(i, lanes) + bias.Of(i, lanes);
       });
 }
 
-void Normalize(const NormalRow<float>& row, const float* bias, int64_t n, float* y) {
+bool Normalize(const NormalRow<float>& row, const float* bias, int64_t n, float* y) {
   if (row.one_weight) return NormalizeBy<OfAll>(row, bias, n, y);
-  NormalizeBy<OfEach>(row, bias, n, y);
+  return NormalizeBy<OfEach>(row, bias, n, y);
 }
 
 template <class Weights>
-void GradientBy(const NormalRow<float>& row, const float* g, double all_shift, double all_slope,
+bool GradientBy(const NormalRow<float>& row, const float* g, double all_shift, double all_slope,
                 int64_t n, float* dx) {
   const Normal normal(row);
   const Weights weight(row.weight);
   const F32x16 shift = All(all_shift), slope = All(all_slope);
-  ForLanes(
-      n, [=](int64_t i, auto lanes) __attribute__((always_inline)) {
+  return Store(
+      n, dx, [=](int64_t i, auto lanes) __attribute__((always_inline)) {
         const F32x16 weighted = lanes.Load(g + i) * weight.Of(i, lanes);
-        lanes.Store((weighted - shift - normal.Of(i, lanes) * slope) * normal.rstd, dx + i);
+        return (weighted - shift - normal.Of(i, lanes) * slope) * normal.rstd;
       });
 }
 
-void Gradient(const NormalRow<float>& row, const float* g, double shift, double slope, int64_t n,
+bool Gradient(const NormalRow<float>& row, const float* g, double shift, double slope, int64_t n,
               float* dx) {
   if (row.one_weight) return GradientBy<OfAll>(row, g, shift, slope, n, dx);
-  GradientBy<OfEach>(row, g, shift, slope, n, dx);
+  return GradientBy<OfEach>(row, g, shift, slope, n, dx);
 }
 
 }  // namespace

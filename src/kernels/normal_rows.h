@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of float that are normalised, and their gradients: computed in double, in one pass each.
+// Rows of float that are normalised, and their gradients, in one pass each.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct GradientSums {
   }
 };
 
-/// The loops that are compiled for each instruction set. Results are rounded to float: to the
+/// The loops that are compiled for each instruction set, in double. Results are rounded to float: to the
 /// nearest, or, to be rounded once more, such that rounding to 16 bits gives what one rounding
 /// does.
 struct NormalKernels {
@@ -47,14 +47,15 @@ struct NormalKernels {
 };
 OPENACLNN_TARGET_DECLARE(extern const NormalKernels kNormalKernels)
 
-/// The same in float, for results of 16 bits: each operation is within 2^-24 of its result, and the
-/// mean has the digits of two floats.
+/// The same in float, for results of 16 bits: operations are within 2^-24 of their results, but for
+/// what underflows, and the mean has the digits of two floats. False where a result is not finite,
+/// be it that a step on the way was beyond float.
 struct NarrowNormalKernels {
   using Row = NormalRow<float>;
   /// y = normal * weight + bias
-  void (*normalize)(const Row& row, const float* bias, int64_t n, float* y);
+  bool (*normalize)(const Row& row, const float* bias, int64_t n, float* y);
   /// dx = rstd * (g * weight - shift - normal * slope)
-  void (*gradient)(const Row& row, const float* g, double shift, double slope, int64_t n,
+  bool (*gradient)(const Row& row, const float* g, double shift, double slope, int64_t n,
                    float* dx);
 };
 OPENACLNN_TARGET_DECLARE(extern const NarrowNormalKernels kNarrowNormalKernels)

@@ -135,7 +135,14 @@ struct GradientTerms {
     return {weighted, weighted * normal.Of(i, lanes)};
   }
   Lanes<GradientSums> At(int64_t i) const { return Of(i, WholeLanes()); }
-  Lanes<GradientSums> Tail(int64_t i, int64_t n) const { return Of(i, TailLanes{n}); }
+  /// Lanes without an element add 0, also where rstd is infinite.
+  Lanes<GradientSums> Tail(int64_t i, int64_t n) const {
+    const Lanes<GradientSums> terms = Of(i, TailLanes{n});
+    double gradients[kLanes], products[kLanes];
+    terms.gradients.Store(gradients);
+    terms.products.Store(products);
+    return {V::LoadTail(gradients, n, 0), V::LoadTail(products, n, 0)};
+  }
   const Normal normal;
   const Weights weight;
   const float* g;

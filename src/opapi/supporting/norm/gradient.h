@@ -22,29 +22,18 @@ inline const NarrowNormalKernels& NarrowRows() {
   return *OPENACLNN_TARGET_SELECT(kNarrowNormalKernels);
 }
 
-/// Whether products of such a number and a result of 16 bits stay away from the ends of float.
-inline bool FitsFloat(double value) { return std::abs(value) < 1e30; }
-/// The same of its reciprocal too.
-inline bool ScalesFloat(double value) { return FitsFloat(value) && std::abs(value) > 1e-30; }
+/// Whether float multiplies by such a factor for results of 16 bits: what it loses of the factor
+/// itself, and of products that underflow, is far below half of the least BFLOAT16, 2^-134.
+inline bool IsModest(double factor) {
+  const double size = std::abs(factor);
+  return size == 0 || (size >= 0x1p-100 && size <= 0x1p12);
+}
 
-/// Weights or biases as float, for rows that are computed in float since their results have 16
-/// bits: none where `narrow` is false or one of them does not fit.
-class NarrowWeights {
- public:
-  NarrowWeights(bool narrow, const std::vector<double>& weights) {
-    if (!narrow || !std::ranges::all_of(weights, FitsFloat)) return;
-    floats_.assign(weights.begin(), weights.end());
-  }
-
-  /// Whether rows of these moments are computed in float.
-  bool ServeFor(double mean, double rstd) const {
-    return !floats_.empty() && FitsFloat(mean) && ScalesFloat(rstd);
-  }
-  const float* At(size_t k) const { return &floats_[k]; }
-
- private:
-  std::vector<float> floats_;
-};
+/// Weights as float, of rows whose results have 16 bits; none where float would not do.
+inline std::vector<float> NarrowWeights(bool narrow, const std::vector<double>& weights) {
+  if (!narrow || !std::ranges::all_of(weights, IsModest)) return {};
+  return {weights.begin(), weights.end()};
+}
 
 /// Calls body(weight, first, n) for the elements of a group that share a weight; for all at once
 /// where each has its own, with the first one.
@@ -219,7 +208,7 @@ struct Backward {
                  const Scaling& scaling) const {
     const NormalKernels& kernels = RowsOfFloats();
     const int64_t n = groups.width;
-    const NarrowWeights narrow(wants_x && grad_x.narrow(), w);
+    const std::vector<float> narrow_w = NarrowWeights(wants_x && grad_x.narrow(), w);
     const auto pair_of = [&](int64_t row, Rooms* rooms) {
       const auto [mean, rstd] = scaling(row);
       return FloatPair{grad.LoadFloats(buffers, row, &rooms->grad),
@@ -227,12 +216,13 @@ struct Backward {
     };
     const auto put = [&](int64_t row, FloatPair* own, Rooms* rooms, const Slopes& slopes) {
       grad_x.PutFloats(buffers, row, &rooms->result, [&](float* to) {
-        const bool in_float = narrow.ServeFor(own->row.mean, own->row.rstd);
+        const bool in_float =
+            !narrow_w.empty() && IsModest(own->row.rstd) && IsModest(slopes.slope);
         ForWeights(groups, row, [&](size_t k, int64_t first, int64_t count) {
           const float* const g = own->grad + first;
-          if (in_float) {
-            return NarrowRows().gradient(own->Part(first, narrow.At(k), !groups.OneEach()), g,
-                                         slopes.shift, slopes.slope, count, to + first);
+          if (in_float && NarrowRows().gradient(own->Part(first, &narrow_w[k], !groups.OneEach()),
+                                                g, slopes.shift, slopes.slope, count, to + first)) {
+            return;
           }
           kernels.gradient(own->Part(first, &w[k], !groups.OneEach()), g, slopes.shift,
                            slopes.slope, count, grad_x.narrow(), to + first);
@@ -241,8 +231,7 @@ struct Backward {
     };
     if (!groups.OneEach()) return RunParts(buffers, w, through, pair_of, put);
     RunRows(buffers, pair_of, [&](int64_t row, FloatPair* own, Rooms* rooms) {
-      const GradientSums sums = through ? kernels.sums(own->row, own->grad, n) : GradientSums{};
-      put(row, own, rooms, SlopesOf(through, sums));
+      put(row, own, rooms, SlopesOf(through, kernels.sums(own->row, own->grad, n)));
     });
   }
 
@@ -281,26 +270,37 @@ struct Backward {
     }
   }
 
-  /// Each element of a row has a weight of its own. A row is read once for all that is wanted.
+  /// Each element of a row has a weight of its own. Of many rows each is read once for all that is
+  /// wanted.
   template <class PairOf, class PutRow>
   void RunRows(const Buffers& buffers, const PairOf& pair_of, const PutRow& put) const {
-    if (wants_weight || wants_bias) return Put(buffers, SumsOfRows(pair_of, put));
-    if (!wants_x) return;
-    ParallelRowsIn<Rooms>(groups.rows, groups.width, [&](int64_t row, Rooms* rooms) {
-      auto pair = pair_of(row, rooms);
-      put(row, &pair, rooms);
-    });
+    // As many parts as keep the threads of most machines busy with whole rows.
+    constexpr int64_t kManyParts = 16;
+    const bool sums = wants_weight || wants_bias, at_once = sums && PartsOfRows() >= kManyParts;
+    if (wants_x && !at_once) {
+      ParallelRowsIn<Rooms>(groups.rows, groups.width, [&](int64_t row, Rooms* rooms) {
+        auto pair = pair_of(row, rooms);
+        put(row, &pair, rooms);
+      });
+    }
+    if (sums) Put(buffers, SumsOfRows(pair_of, put, wants_x && at_once));
   }
 
-  /// The rows are summed in parts of the tree, and put where they are wanted.
-  template <class PairOf, class PutRow>
-  WeightSums SumsOfRows(const PairOf& pair_of, const PutRow& put) const {
+  /// Rows of a part of the tree of their sums.
+  int64_t RowsOfPart() const {
     constexpr int64_t kMostParts = 64, kGrain = 32768;
     int64_t length = kChunk;
     while (length * kMostParts < groups.rows ||
            length * std::max<int64_t>(groups.width, 1) < kGrain)
       length *= 2;
-    const int64_t parts = (groups.rows + length - 1) / length;
+    return length;
+  }
+  int64_t PartsOfRows() const { return (groups.rows + RowsOfPart() - 1) / RowsOfPart(); }
+
+  /// The rows are summed in parts of the tree, and put too.
+  template <class PairOf, class PutRow>
+  WeightSums SumsOfRows(const PairOf& pair_of, const PutRow& put, bool puts) const {
+    const int64_t length = RowsOfPart(), parts = PartsOfRows();
     std::vector<WeightSums> totals(static_cast<size_t>(parts));
     ParallelFor(parts, [&](int64_t part) {
       RowSum sum{WeightSums(groups.weights)};
@@ -317,7 +317,7 @@ struct Backward {
         };
         for_each([&](int64_t own, auto* pair, Rooms* room) { *pair = pair_of(own, room); });
         sum.Add(some);
-        if (wants_x) for_each(put);
+        if (puts) for_each(put);
       }
       totals[static_cast<size_t>(part)] = sum.Total();
     });

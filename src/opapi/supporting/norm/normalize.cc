@@ -85,16 +85,17 @@ struct Forward {
     w.resize(groups.weights, 1);  // what is absent
     b.resize(groups.weights, 0);
     const bool floats = x.floats() && y.floats();
-    const NarrowWeights narrow_w(y.narrow(), w), narrow_b(y.narrow(), b);
+    const std::vector<float> narrow_w = NarrowWeights(floats && y.narrow(), w);
+    const std::vector<float> narrow_b(b.begin(), narrow_w.empty() ? b.begin() : b.end());
     ParallelRowsIn<Rooms>(groups.rows, groups.width, [&](int64_t row, Rooms* rooms) {
       const auto scale_of = [&](const Moments& own) {
         const double scale = 1 / std::sqrt(own.variance + eps);
         tell(row, own.mean, scale);
         return scale;
       };
-      floats ? RunFloats(buffers, row, rooms, FloatWeights{w, b, narrow_w, narrow_b}, moments,
-                         scale_of)
-             : RunDoubles(buffers, row, w, b, moments, scale_of);
+      floats
+          ? RunFloats(buffers, row, rooms, BothWeights{w, b, narrow_w, narrow_b}, moments, scale_of)
+          : RunDoubles(buffers, row, w, b, moments, scale_of);
     });
   }
 
@@ -115,29 +116,27 @@ struct Forward {
     y.Store(buffers, row, values);
   }
 
-  /// Of a run over floats.
-  struct FloatWeights {
+  /// Weights and biases, and as float where results of 16 bits are computed so.
+  struct BothWeights {
     const Weights &w, &b;
-    const NarrowWeights &narrow_w, &narrow_b;
+    const std::vector<float>&narrow_w, &narrow_b;
   };
 
   /// The same of floats, without copies in double: the same bits where results are FLOAT; of 16
   /// bits they are computed in float.
   template <class MomentsAt, class ScaleOf>
-  void RunFloats(const Buffers& buffers, int64_t row, Rooms* rooms, const FloatWeights& of,
+  void RunFloats(const Buffers& buffers, int64_t row, Rooms* rooms, const BothWeights& of,
                  const MomentsAt& moments, const ScaleOf& scale_of) const {
     const float* const values = x.LoadFloats(buffers, row, &rooms->x);
     const Moments own = moments([&] { return MomentsOf(values, groups.width); }, row);
     const double scale = scale_of(own);
     const bool one_weight = !groups.OneEach();
-    const bool in_float =
-        of.narrow_w.ServeFor(own.mean, scale) && of.narrow_b.ServeFor(own.mean, scale);
+    const bool in_float = !of.narrow_w.empty() && IsModest(scale);
     y.PutFloats(buffers, row, &rooms->result, [&](float* to) {
       ForWeights(groups, row, [&](size_t k, int64_t first, int64_t n) {
         if (in_float) {
-          const NormalRow<float> part{values + first, own.mean, scale, of.narrow_w.At(k),
-                                      one_weight};
-          return NarrowRows().normalize(part, of.narrow_b.At(k), n, to + first);
+          const NormalRow<float> part{values + first, own.mean, scale, &of.narrow_w[k], one_weight};
+          if (NarrowRows().normalize(part, &of.narrow_b[k], n, to + first)) return;
         }
         const NormalRow<double> part{values + first, own.mean, scale, &of.w[k], one_weight};
         RowsOfFloats().normalize(part, &of.b[k], n, y.narrow(), to + first);

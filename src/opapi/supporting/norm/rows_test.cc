@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // LayerNorm and its gradient over many rows, and over rows about as long as lanes and blocks are.
+#include <limits>
 #include <optional>
 
 #include "supporting/family_test.h"
@@ -60,8 +61,7 @@ TEST(LayerNorm, NeitherStridesNorSettingsChangeABit) {
   }
 }
 
-/// A result, and how large the terms are that it is the sum of; of a normal 1 + its size, since a
-/// mean in float is within 2^-20 of the deviation.
+/// A result, and how large the terms are that it is the sum of.
 struct Expected {
   double value = 0, terms = 0;
 };
@@ -76,8 +76,7 @@ std::vector<Expected> NormalizedByFormula(const Problem& of) {
     const double rstd = 1 / std::sqrt(squares / static_cast<double>(width) + of.eps);
     for (size_t i = 0; i < width; ++i) {
       const double normal = (x[i] - mean) * rstd;
-      want.push_back({normal * of.w[i] + of.b[i],
-                      (1 + std::abs(normal)) * std::abs(of.w[i]) + std::abs(of.b[i])});
+      want.push_back({normal * of.w[i] + of.b[i], std::abs(normal * of.w[i]) + std::abs(of.b[i])});
     }
   }
   return want;
@@ -159,38 +158,97 @@ TEST(LayerNorm, NarrowRowsNearTheEndsOfFloat) {
   }
 }
 
+/// A row of a gradient.
+struct GradientProblem {
+  aclDataType dtype;
+  Doubles x, g, w;
+  double mean, rstd;
+};
+
+void ExpectGradient(const Device& device, const GradientProblem& of) {
+  const auto n = static_cast<int64_t>(of.x.size());
+  const FlagsHandle only_x({true, false, false});
+  const IntListHandle shape({{n}});
+  const DeviceTensor x = Make(of.dtype, {1, n}, of.x), g = Make(of.dtype, {1, n}, of.g),
+                     w = Make(of.dtype, {n}, of.w), mean = Of({1, 1}, {of.mean}),
+                     rstd = Of({1, 1}, {of.rstd}), dx(of.dtype, DenseLayout({1, n}));
+  EXPECT_RUN(device, LayerNormBackward, g.handle(), x.handle(), shape.get(), mean.handle(),
+             rstd.handle(), w.handle(), nullptr, only_x.get(), Handle(dx), nullptr, nullptr);
+  const auto normal = [&](size_t i) { return (of.x[i] - of.mean) * of.rstd; };
+  double shift = 0, slope = 0;
+  for (size_t i = 0; i < of.x.size(); ++i) {
+    shift += of.g[i] * of.w[i] / static_cast<double>(n);
+    slope += of.g[i] * of.w[i] * normal(i) / static_cast<double>(n);
+  }
+  std::vector<Expected> want;
+  for (size_t i = 0; i < of.x.size(); ++i) {
+    const double own = of.g[i] * of.w[i], along = normal(i) * slope;
+    want.push_back({of.rstd * (own - shift - along),
+                    of.rstd * (std::abs(own) + std::abs(shift) + std::abs(along))});
+  }
+  ExpectRounded(of.dtype, ToDoubles(of.dtype, dx.Read()), want);
+}
+
 TEST(LayerNorm, GradientsOfNarrowRows) {
   const Device device;
-  const FlagsHandle only_x({true, false, false});
   Random random(87);
   for (const aclDataType dtype : {ACL_FLOAT, ACL_FLOAT16, ACL_BF16}) {
     for (const int64_t n : {1, 16, 1030, 2100}) {
       SCOPED_TRACE(testing::Message() << dtype << ", width " << n);
-      const auto width = static_cast<size_t>(n);
       const auto stored = [&](const Doubles& values) {
         return ToDoubles(dtype, ToBytes(dtype, values));
       };
-      const Doubles x = stored(RealValues(random, n, 98, 102)), g = stored(RealValues(random, n)),
-                    w = stored(RealValues(random, n));
-      const DeviceTensor tx = Make(dtype, {1, n}, x), tg = Make(dtype, {1, n}, g),
-                         tw = Make(dtype, {n}, w), mean = Make(ACL_FLOAT, {1, 1}, {100.125}),
-                         rstd = Make(ACL_FLOAT, {1, 1}, {0.75}), dx(dtype, DenseLayout({1, n}));
+      ExpectGradient(device,
+                     {dtype, stored(RealValues(random, n, 98, 102)), stored(RealValues(random, n)),
+                      stored(RealValues(random, n)), 100.125, 0.75});
+    }
+  }
+}
+
+// What is multiplied on the way is beyond float, or below it.
+TEST(LayerNorm, GradientsOfNarrowRowsNearTheEndsOfFloat) {
+  const Device device;
+  Random random(88);
+  constexpr int64_t kWidth = 40;
+  struct Sizes {
+    double g, w, x, rstd;
+  };
+  for (const Sizes& size : std::initializer_list<Sizes>{{1e20, 1e19, 1e18, 1e-18},
+                                                        {1e25, 1e14, 1e3, 1e-3},
+                                                        {1e38, 1e3, 0, 1e-5},
+                                                        {1e-22, 1e-22, 1e-20, 1e20},
+                                                        {1e-22, 1e-20, 1, 3e3},
+                                                        {1e15, 1, 1e25, 1e-25},
+                                                        {1, 1, 3e-39, 3e38}}) {
+    SCOPED_TRACE(testing::Message() << size.g << ", " << size.w << ", " << size.x);
+    const auto values = [&](double factor) {
+      Doubles drawn = RealValues(random, kWidth);
+      for (double& value : drawn) value *= factor;
+      return ToDoubles(ACL_BF16, ToBytes(ACL_BF16, drawn));
+    };
+    ExpectGradient(
+        device, {ACL_BF16, values(size.x), values(size.g), values(size.w), size.x / 8, size.rstd});
+  }
+}
+
+// Beyond the last element nothing is 0 times infinity.
+TEST(LayerNorm, GradientsWhoseDeviationIsZero) {
+  const Device device;
+  const FlagsHandle all({true, true, true});
+  for (const aclDataType dtype : {ACL_FLOAT, ACL_BF16, ACL_DOUBLE}) {
+    for (const int64_t n : {15, 16, 17}) {
+      const Doubles ones(static_cast<size_t>(n), 1);
+      const DeviceTensor x = Make(dtype, {1, n}, ones), w = Make(dtype, {n}, ones),
+                         mean = Of({1, 1}, {0.5}),
+                         rstd = Of({1, 1}, {std::numeric_limits<double>::infinity()}),
+                         dx(dtype, DenseLayout({1, n})), dw = Empty({n}), db = Empty({n});
       const IntListHandle shape({{n}});
-      EXPECT_RUN(device, LayerNormBackward, tg.handle(), tx.handle(), shape.get(), mean.handle(),
-                 rstd.handle(), tw.handle(), nullptr, only_x.get(), Handle(dx), nullptr, nullptr);
-      const auto normal = [&](size_t i) { return (x[i] - 100.125) * 0.75; };
-      double shift = 0, slope = 0;
-      for (size_t i = 0; i < width; ++i) {
-        shift += g[i] * w[i] / static_cast<double>(n);
-        slope += g[i] * w[i] * normal(i) / static_cast<double>(n);
+      EXPECT_RUN(device, LayerNormBackward, x.handle(), x.handle(), shape.get(), mean.handle(),
+                 rstd.handle(), w.handle(), w.handle(), all.get(), Handle(dx), Handle(dw),
+                 Handle(db));
+      for (const double value : ValuesOf(dx)) {
+        EXPECT_EQ(value, -std::numeric_limits<double>::infinity()) << dtype << ", width " << n;
       }
-      std::vector<Expected> want;
-      for (size_t i = 0; i < width; ++i) {
-        const double own = g[i] * w[i], along = normal(i) * slope;
-        want.push_back(
-            {0.75 * (own - shift - along), std::abs(own) + std::abs(shift) + std::abs(along)});
-      }
-      ExpectRounded(dtype, ToDoubles(dtype, dx.Read()), want);
     }
   }
 }
