@@ -44,6 +44,37 @@ TEST(MatmulWeights, SizesThatAreRefused) {
   EXPECT_EQ(SizeOf({int64_t{1} << 31, int64_t{1} << 32}, ACL_FLOAT16), -161002);
 }
 
+// What TransMatmulWeight makes of a weight is told by its format, in which products take mat2
+// alone.
+TEST(MatmulWeights, AreTakenInTheirFormat) {
+  const Device device;
+  const DeviceTensor x = Make(ACL_FLOAT, {2, 3}, {1, 2, 3, 4, 5, 6}),
+                     weight = Make(ACL_FLOAT, {3, 2}, {1, 0, 0, 1, 1, 1}),
+                     out = Make(ACL_FLOAT, {2, 2}, {0, 0, 0, 0}),
+                     batch = Make(ACL_FLOAT, {1, 2, 3}, {1, 2, 3, 4, 5, 6}),
+                     batch_out = Make(ACL_FLOAT, {1, 2, 2}, {0, 0, 0, 0});
+  EXPECT_RUN(device, TransMatmulWeight, Handle(weight));
+  const auto laid_out = [](const DeviceTensor& tensor, Dims dims) {
+    return TensorHandle({.dims = std::move(dims),
+                         .dtype = ACL_FLOAT,
+                         .format = ACL_FORMAT_FRACTAL_NZ,
+                         .data = tensor.data()});
+  };
+  const TensorHandle mat2 = laid_out(weight, {3, 2}), mats = laid_out(weight, {1, 3, 2}),
+                     self = laid_out(x, {2, 3});
+  const Doubles want = {4, 5, 10, 11};
+  EXPECT_RUN(device, Mm, x.handle(), mat2.get(), Handle(out), 0);
+  EXPECT_EQ(ValuesOf(out), want);
+  EXPECT_RUN(device, Matmul, x.handle(), mat2.get(), Handle(out), 0);
+  EXPECT_EQ(ValuesOf(out), want);
+  EXPECT_RUN(device, BatchMatMul, batch.handle(), mats.get(), Handle(batch_out), 0);
+  EXPECT_EQ(ValuesOf(batch_out), want);
+  EXPECT_REFUSED(161002, "self format is number 29, expected one of", Mm, self.get(), mat2.get(),
+                 Handle(out), 0);
+  EXPECT_REFUSED(161002, "other format is number 29, expected one of", Mul, x.handle(), self.get(),
+                 Handle(x));
+}
+
 TEST(MatmulWeights, AreLeftAsTheyAre) {
   const Device device;
   Random random(83);
