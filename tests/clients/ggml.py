@@ -11,13 +11,11 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from run import RESULTS, ROOT, record, row
 
-VERSION = "0.0.45"
-HASH = "10aac52075cf3c7ef2b00d6c35b1c23f7b018dbeff8ae8df67339b4be1166f05"
-FOLDER = ROOT / "build/clients/ggml"
 MODE = {"OPENACLNN_SOC": "Ascend910B1"}
 CASE = re.compile(
     r"^\s*([A-Z0-9_]+)\(.*\): (?:\x1b\[[0-9;]*m)?(OK|FAIL|not supported)", re.MULTILINE
@@ -26,48 +24,74 @@ FATAL = re.compile(r"fatal error: (.+)")
 MISSING = re.compile(r"undefined reference to `(\w+)'")
 
 
-def fetch():
-    """The sources; what is there already is taken."""
-    source = FOLDER / f"ggml_python-{VERSION}/vendor/ggml"
-    if source.is_dir():
+@dataclass(frozen=True)
+class Sources:
+    """A source distribution on PyPI that holds ggml, and what is built of it."""
+
+    package: str
+    version: str
+    sha256: str
+    inside: str
+    settings: dict
+    targets: tuple
+
+    @property
+    def folder(self):
+        return ROOT / "build/clients" / self.package
+
+    def fetch(self):
+        """The sources; what is there already is taken."""
+        name = f"{self.package.replace('-', '_')}-{self.version}"
+        source = self.folder / name / self.inside
+        if source.is_dir():
+            return source
+        self.folder.mkdir(parents=True, exist_ok=True)
+        wanted = self.folder / "requirements.txt"
+        wanted.write_text(f"{self.package}=={self.version} --hash=sha256:{self.sha256}\n")
+        subprocess.run(
+            [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes",
+             "--no-binary", self.package, "-r", wanted, "-d", self.folder],
+            check=True,
+        )  # fmt: skip
+        # Not by tarfile: Python 3.11.2, which Debian 12 has, knows no filter.
+        archive = self.folder / f"{name}.tar.gz"
+        subprocess.run(["tar", "-xzf", archive, "-C", self.folder, "--no-same-owner"], check=True)
         return source
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    wanted = FOLDER / "requirements.txt"
-    wanted.write_text(f"ggml-python=={VERSION} --hash=sha256:{HASH}\n")
-    subprocess.run(
-        [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes",
-         "--no-binary", "ggml-python", "-r", wanted, "-d", FOLDER],
-        check=True,
-    )  # fmt: skip
-    # Not by tarfile: Python 3.11.2, which Debian 12 has, knows no filter.
-    archive = FOLDER / f"ggml_python-{VERSION}.tar.gz"
-    subprocess.run(["tar", "-xzf", archive, "-C", FOLDER, "--no-same-owner"], check=True)
-    return source
+
+    def build(self, prefix):
+        """Plain CMake; nothing, or why it does not build."""
+        settings = {"CMAKE_BUILD_TYPE": "Release", "GGML_CANN": "ON", "SOC_TYPE": "Ascend910B1",
+                    "GGML_OPENMP": "OFF", "CANN_INSTALL_DIR": prefix, **self.settings}  # fmt: skip
+        made = self.folder / "build"
+        commands = (
+            ["cmake", "-S", self.fetch(), "-B", made, "-G", "Ninja",
+             *(f"-D{name}={value}" for name, value in settings.items())],
+            ["ninja", "-C", made, f"-j{len(os.sched_getaffinity(0))}", *self.targets],
+        )  # fmt: skip
+        text = ""
+        for command in commands:
+            ran = subprocess.run(command, capture_output=True, text=True)
+            text += ran.stdout + ran.stderr
+            if ran.returncode != 0:
+                missing = {each.removesuffix("GetWorkspaceSize") for each in MISSING.findall(text)}
+                why = sorted(missing) or sorted(set(FATAL.findall(text))) or text.splitlines()[-1:]
+                return f"does not build: {', '.join(why)}"
+        return ""
 
 
-def build(source, prefix):
-    """Plain CMake; what it prints."""
-    settings = {"CMAKE_BUILD_TYPE": "Release", "GGML_CANN": "ON", "SOC_TYPE": "Ascend910B1",
-                "GGML_BUILD_TESTS": "ON", "GGML_BUILD_EXAMPLES": "OFF", "GGML_OPENMP": "OFF",
-                "CANN_INSTALL_DIR": prefix}  # fmt: skip
-    made = FOLDER / "build"
-    commands = (
-        ["cmake", "-S", source, "-B", made, "-G", "Ninja",
-         *(f"-D{name}={value}" for name, value in settings.items())],
-        ["ninja", "-C", made, f"-j{len(os.sched_getaffinity(0))}", "test-backend-ops"],
-    )  # fmt: skip
-    text = ""
-    for command in commands:
-        ran = subprocess.run(command, capture_output=True, text=True)
-        text += ran.stdout + ran.stderr
-        if ran.returncode != 0:
-            return False, text
-    return True, text
+SUITE = Sources(
+    "ggml-python",
+    "0.0.45",
+    "10aac52075cf3c7ef2b00d6c35b1c23f7b018dbeff8ae8df67339b4be1166f05",
+    "vendor/ggml",
+    {"GGML_BUILD_TESTS": "ON", "GGML_BUILD_EXAMPLES": "OFF"},
+    ("test-backend-ops",),
+)
 
 
 def run(prefix, operators):
     """{operator: Counter of OK, FAIL and not supported}."""
-    command = [FOLDER / "build/bin/test-backend-ops", "test", "-b", "CANN0"]
+    command = [SUITE.folder / "build/bin/test-backend-ops", "test", "-b", "CANN0"]
     if operators:
         command += ["-o", ",".join(operators)]
     environment = os.environ | MODE | {"LD_LIBRARY_PATH": str(prefix / "lib64")}
@@ -80,12 +104,9 @@ def run(prefix, operators):
 
 def seen(prefix, operators):
     """A row of the results."""
-    client = f"ggml-cann of ggml-python {VERSION}"
-    built, text = build(fetch(), prefix)
-    if not built:
-        missing = {each.removesuffix("GetWorkspaceSize") for each in MISSING.findall(text)}
-        why = sorted(missing) or sorted(set(FATAL.findall(text))) or text.splitlines()[-1:]
-        return row(client, MODE, False, said=f"does not build: {', '.join(why)}")
+    client = f"ggml-cann of {SUITE.package} {SUITE.version}"
+    if why := SUITE.build(prefix):
+        return row(client, MODE, False, said=why)
     code, found = run(prefix, operators)
     total = sum(found.values(), collections.Counter())
     good = code == 0 and total["FAIL"] == 0 and total["OK"] > 0
