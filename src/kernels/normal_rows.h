@@ -28,9 +28,9 @@ struct GradientSums {
   }
 };
 
-/// The loops that are compiled for each instruction set, in double. Results are rounded to float: to the
-/// nearest, or, to be rounded once more, such that rounding to 16 bits gives what one rounding
-/// does.
+/// The loops that are compiled for each instruction set, in double. Results are rounded to float:
+/// to the nearest, or, to be rounded once more, such that rounding to 16 bits gives what one
+/// rounding does.
 struct NormalKernels {
   using Row = NormalRow<double>;
   /// y = normal * weight + bias
