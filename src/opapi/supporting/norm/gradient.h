@@ -29,6 +29,11 @@ inline bool IsModest(double factor) {
   return size == 0 || (size >= 0x1p-100 && size <= 0x1p12);
 }
 
+/// The same of moments: a mean so small that it loses digits as two floats, too, is none for float.
+inline bool AreModest(double mean, double rstd) {
+  return (mean == 0 || std::abs(mean) >= 0x1p-100) && IsModest(rstd);
+}
+
 /// Weights as float, of rows whose results have 16 bits; none where float would not do.
 inline std::vector<float> NarrowWeights(bool narrow, const std::vector<double>& weights) {
   if (!narrow || !std::ranges::all_of(weights, IsModest)) return {};
@@ -218,7 +223,7 @@ struct Backward {
     const auto put = [&](int64_t row, FloatPair* own, Rooms* rooms, const Slopes& slopes) {
       grad_x.PutFloats(buffers, row, &rooms->result, [&](float* to) {
         const bool in_float =
-            !narrow_w.empty() && IsModest(own->row.rstd) && IsModest(slopes.slope);
+            !narrow_w.empty() && AreModest(own->row.mean, own->row.rstd) && IsModest(slopes.slope);
         ForWeights(groups, row, [&](size_t k, int64_t first, int64_t count) {
           const float* const g = own->grad + first;
           if (in_float && NarrowRows().gradient(own->Part(first, &narrow_w[k], !groups.OneEach()),

@@ -131,7 +131,7 @@ struct Forward {
     const Moments own = moments([&] { return MomentsOf(values, groups.width); }, row);
     const double scale = scale_of(own);
     const bool one_weight = !groups.OneEach();
-    const bool in_float = !of.narrow_w.empty() && IsModest(scale);
+    const bool in_float = !of.narrow_w.empty() && AreModest(own.mean, scale);
     y.PutFloats(buffers, row, &rooms->result, [&](float* to) {
       ForWeights(groups, row, [&](size_t k, int64_t first, int64_t n) {
         if (in_float) {

@@ -158,6 +158,20 @@ TEST(LayerNorm, NarrowRowsNearTheEndsOfFloat) {
   }
 }
 
+TEST(LayerNorm, NarrowRowsOfDenormals) {
+  const Device device;
+  Doubles x = {3, 5, 7, 8, 9, 100, 2};
+  for (double& value : x) value *= 0x1p-149;
+  const Problem problem{.dtype = ACL_FLOAT,
+                        .x = x,
+                        .w = Doubles(x.size(), 4000),
+                        .b = Doubles(x.size(), 0),
+                        .eps = 6.2e-8,
+                        .y_dtype = ACL_BF16};
+  const Normalized got = NormalizedRows(device, problem, DenseLayout({1, 7}));
+  ExpectRounded(ACL_BF16, ToDoubles(ACL_BF16, got.y), NormalizedByFormula(problem));
+}
+
 /// A row of a gradient.
 struct GradientProblem {
   aclDataType dtype;
