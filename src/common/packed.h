@@ -6,12 +6,18 @@
 #include <optional>
 
 #include "acl/acl_base.h"
+#include "ascendcl/data_type.h"
 #include "common/tensor.h"
 
 namespace openaclnn {
 
 /// How many elements a byte holds, of the types that operators take.
 constexpr int64_t ElementsOfByte(int type) { return type == ACL_INT4 ? 2 : 1; }
+
+/// Of what an address is of: an element, or the byte that holds several.
+inline int64_t UnitBytes(int type) {
+  return ElementsOfByte(type) > 1 ? 1 : static_cast<int64_t>(FindDataType(type)->bytes);
+}
 
 /// The dimension along which each byte holds two neighbours of such a view; nothing where some byte
 /// would hold but one of its elements.

@@ -57,8 +57,7 @@ bool IsAllocated(const OpenaclnnTensor& tensor, int64_t elements, int64_t elemen
 /// Whether the elements up to `last` are storage: a shape of several dimensions lays them out, one
 /// of a single dimension is a count, which the allocation may exceed.
 bool HasStorage(const OpenaclnnTensor& tensor, int64_t storage, int64_t last) {
-  const int64_t of_byte = ElementsOfByte(tensor.dtype);
-  const auto bytes = of_byte > 1 ? 1 : static_cast<int64_t>(FindDataType(tensor.dtype)->bytes);
+  const int64_t of_byte = ElementsOfByte(tensor.dtype), bytes = UnitBytes(tensor.dtype);
   if (storage > INT64_MAX / bytes) return false;
   if (last < storage) return true;
   return tensor.storage_rank <= 1 && last < INT64_MAX &&

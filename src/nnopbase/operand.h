@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "ascendcl/data_type.h"
 #include "common/packed.h"
 #include "common/view.h"
 #include "nnopbase/interface.h"
@@ -44,7 +43,6 @@ struct BoundOperand {
     }
     dims[*paired_dim] /= 2;
     tensor.offset /= 2;
-    element_bytes = 1;
   }
 };
 
@@ -69,7 +67,7 @@ inline BoundOperand::BoundOperand(const OpenaclnnOperand& operand, int64_t** num
   tensor.storage_dims = nullptr;
   tensor.storage_rank = 0;
   if (ElementCount(operand.tensor).value_or(0) == 0) return;
-  element_bytes = static_cast<int64_t>(FindDataType(tensor.dtype)->bytes);
+  element_bytes = UnitBytes(tensor.dtype);
   if (ElementsOfByte(tensor.dtype) == 2) Pair(dims, strides);
   // Phase 1 has shown that the span stays in the storage, or in memory, so that nothing
   // here overflows.

@@ -25,10 +25,12 @@ std::string DeadText(const char* name, const char* noun) {
 }
 
 /// A factor in the format that aclnnTransMatmulWeight gives weights on a device: here it leaves
-/// them as they are, and products read them so.
+/// them as they are, and products read them so. Storage of more dimensions than the view is of
+/// blocks that somebody has laid out, which nobody reads here.
 bool IsLaidOutWeight(const Operator& op, const Tensor& operand) {
   constexpr std::string_view kProducts[] = {"aclnnMm", "aclnnMatmul", "aclnnBatchMatMul"};
   return operand.present() && operand.tensor().format == ACL_FORMAT_FRACTAL_NZ &&
+         operand.rank() >= 2 && operand.tensor().storage_rank <= operand.rank() &&
          operand.name() == std::string_view("mat2") &&
          std::find(std::begin(kProducts), std::end(kProducts), op.api) != std::end(kProducts);
 }

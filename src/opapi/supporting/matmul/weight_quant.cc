@@ -19,7 +19,7 @@ constexpr int64_t kGroup = 32;  // groups are multiples of
 
 int64_t GroupsOf(const WeightQuantBatchMatmulV2Params& p) {
   const int64_t terms = p.weight.dim(0), size = p.antiquantGroupSize;
-  return size == 0 ? 1 : (terms + size - 1) / size;
+  return size == 0 ? 1 : terms / size + (terms % size != 0 ? 1 : 0);
 }
 
 /// A number for each group of terms and column, for each column, or for all.
@@ -104,8 +104,8 @@ struct Weights {
   }
 
   Place place;
-  LoadRow<float> load;  // null for INT4
-  int64_t terms, columns, term_step, column_step;
+  LoadRow<float> load;                             // null for INT4
+  int64_t terms, columns, term_step, column_step;  // steps in elements
   bool by_columns;
   int64_t group, groups;
   Factors scale, offset;

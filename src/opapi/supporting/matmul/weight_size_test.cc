@@ -69,6 +69,12 @@ TEST(MatmulWeights, AreTakenInTheirFormat) {
   EXPECT_EQ(ValuesOf(out), want);
   EXPECT_RUN(device, BatchMatMul, batch.handle(), mats.get(), Handle(batch_out), 0);
   EXPECT_EQ(ValuesOf(batch_out), want);
+  const TensorHandle blocks({.dims = {3, 2},
+                             .format = ACL_FORMAT_FRACTAL_NZ,
+                             .storage = Dims{1, 1, 16, 16},
+                             .data = weight.data()});
+  EXPECT_REFUSED(161002, "mat2 format is number 29, expected one of", Mm, x.handle(), blocks.get(),
+                 Handle(out), 0);
   EXPECT_REFUSED(161002, "self format is number 29, expected one of", Mm, self.get(), mat2.get(),
                  Handle(out), 0);
   EXPECT_REFUSED(161002, "other format is number 29, expected one of", Mul, x.handle(), self.get(),
