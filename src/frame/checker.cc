@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "common/packed.h"
+#include "ascendcl/packed.h"
 #include "openaclnn/status.h"
 
 namespace openaclnn {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "common/packed.h"
+#include "ascendcl/packed.h"
 #include "common/view.h"
 #include "nnopbase/interface.h"
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "common/packed.h"
+#include "ascendcl/packed.h"
 #include "generated/matmul.h"
 #include "kernels/rows.h"
 #include "kernels/scratch.h"
