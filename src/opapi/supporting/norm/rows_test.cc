@@ -111,8 +111,7 @@ TEST(LayerNorm, WidthsAroundLanesAndBlocks) {
   }
 }
 
-// The mean of FLOAT16 near 2,000 takes more digits than a float has, and the sums of FLOAT near
-// 1,000,000 leave the mean far off.
+// The means of such rows take more digits than a float has.
 TEST(LayerNorm, NarrowRowsFarFromZero) {
   const Device device;
   Random random(85);
