@@ -77,6 +77,12 @@ typedef void (*aclrtCallback)(void* userData);
 /** A function that aclrtLaunchHostFunc queues; it gets the pointer given there. */
 typedef void (*aclrtHostFunc)(void* args);
 
+/** Opaque: what is known of a task that failed, while the function runs that gets it. */
+typedef struct aclrtExceptionInfo aclrtExceptionInfo;
+
+/** A function that aclrtSetExceptionInfoCallback sets. */
+typedef void (*aclrtExceptionInfoCallback)(aclrtExceptionInfo* exceptionInfo);
+
 /**
  * Page sizes and memory kinds to prefer in an allocation. All of them give the same memory here.
  * The last three may be or-ed to one of the others.
@@ -1210,6 +1216,33 @@ ACL_FUNC_VISIBILITY aclError aclrtGetLastError(aclrtLastErrLevel level);
  * @return the code.
  */
 ACL_FUNC_VISIBILITY aclError aclrtPeekAtLastError(aclrtLastErrLevel level);
+
+/**
+ * Sets the function that is called when a queued task has failed, once for each, on the thread that
+ * has run the task and before the stream goes on. The task's error stays with its stream as ever.
+ *
+ * The function must not wait for work of the runtime. What it throws is dropped.
+ *
+ * @param callback the function, in place of the one before; NULL: none.
+ * @return ACL_SUCCESS.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback callback);
+
+/**
+ * What the function of aclrtSetExceptionInfoCallback may ask: the number of the task in its stream
+ * from 1, of the stream in the process, of the device, and the task's error code. Tasks do not know
+ * which thread has queued them.
+ *
+ * @param info what the function got.
+ * @return the number; 0xFFFFFFFF where info is null, and for the thread.
+ * @{
+ */
+ACL_FUNC_VISIBILITY uint32_t aclrtGetTaskIdFromExceptionInfo(const aclrtExceptionInfo* info);
+ACL_FUNC_VISIBILITY uint32_t aclrtGetStreamIdFromExceptionInfo(const aclrtExceptionInfo* info);
+ACL_FUNC_VISIBILITY uint32_t aclrtGetThreadIdFromExceptionInfo(const aclrtExceptionInfo* info);
+ACL_FUNC_VISIBILITY uint32_t aclrtGetDeviceIdFromExceptionInfo(const aclrtExceptionInfo* info);
+ACL_FUNC_VISIBILITY uint32_t aclrtGetErrorCodeFromExceptionInfo(const aclrtExceptionInfo* info);
+/** @} */
 
 /**
  * The text of the calling thread's latest error, of the runtime or of an operator, and forgets it.

@@ -9,6 +9,7 @@
 #include "ascendcl/check/running_task.h"
 #include "ascendcl/error.h"
 #include "ascendcl/error_table.h"
+#include "ascendcl/exception_info.h"
 #include "ascendcl/float_environment.h"
 #include "ascendcl/workers.h"
 
@@ -150,6 +151,9 @@ bool Stream::RunFirst(std::unique_lock<std::mutex>& lock, bool* parked) {
     return Status();
   });
   if (!thrown.ok()) status = std::move(thrown);
+  if (!status.ok() && progress == Task::Progress::kDone) [[unlikely]] {
+    TellOfFailure(*this, completed() + 1, status);
+  }
   if (traced_from_ != 0 && !drop && !skip && progress == Task::Progress::kDone) [[unlikely]] {
     trace_row_.Record(*task, traced_from_, status.code());
   }

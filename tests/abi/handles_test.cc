@@ -216,6 +216,11 @@ const std::map<std::string, const char*> kWithoutRow = {
     {"aclnnInit configPath", "the same"},
     {"aclrtLaunchCallback userData", "handed on to the function, unread"},
     {"aclrtLaunchHostFunc args", "handed on to the function, unread"},
+    {"aclrtGetDeviceIdFromExceptionInfo info", "none but the runtime's: exception_info_test.cc"},
+    {"aclrtGetErrorCodeFromExceptionInfo info", "the same"},
+    {"aclrtGetStreamIdFromExceptionInfo info", "the same"},
+    {"aclrtGetTaskIdFromExceptionInfo info", "the same"},
+    {"aclrtGetThreadIdFromExceptionInfo info", "the same"},
     {"aclrtHostRegister ptr", "virtual_memory_test.cc has addresses of all kinds"},
     {"aclrtHostUnregister ptr", "the same"},
 };

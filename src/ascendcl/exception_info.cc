@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exception info: aclrtSetExceptionInfoCallback, and what its function may ask.
+#include "ascendcl/exception_info.h"
+
+#include <atomic>
+
+#include "acl/acl_rt.h"
+#include "ascendcl/error.h"
+#include "ascendcl/host_call.h"
+#include "ascendcl/stream.h"
+
+/// Lives on the stack of the thread that calls the program's function.
+struct aclrtExceptionInfo {
+  uint32_t task_id = 0;
+  uint32_t stream_id = 0;
+  uint32_t device_id = 0;
+  uint32_t code = 0;
+};
+
+namespace openaclnn {
+namespace {
+
+constexpr uint32_t kNone = UINT32_MAX;
+
+std::atomic<aclrtExceptionInfoCallback> g_callback{nullptr};
+
+}  // namespace
+
+void TellOfFailure(const Stream& stream, uint64_t task, const Status& status) noexcept {
+  const aclrtExceptionInfoCallback callback = g_callback.load(std::memory_order_acquire);
+  if (callback == nullptr) return;
+  aclrtExceptionInfo info{static_cast<uint32_t>(task), static_cast<uint32_t>(stream.number()),
+                          stream.device_id(), static_cast<uint32_t>(status.code())};
+  const HostCall call(&stream);
+  (void)Guard([&] {
+    callback(&info);
+    return Status();
+  });
+}
+
+}  // namespace openaclnn
+
+aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback callback) {
+  return openaclnn::Api("aclrtSetExceptionInfoCallback", [&] {
+    openaclnn::g_callback.store(callback, std::memory_order_release);
+    return openaclnn::Status();
+  });
+}
+
+uint32_t aclrtGetTaskIdFromExceptionInfo(const aclrtExceptionInfo* info) {
+  return info == nullptr ? openaclnn::kNone : info->task_id;
+}
+
+uint32_t aclrtGetStreamIdFromExceptionInfo(const aclrtExceptionInfo* info) {
+  return info == nullptr ? openaclnn::kNone : info->stream_id;
+}
+
+uint32_t aclrtGetThreadIdFromExceptionInfo(const aclrtExceptionInfo*) { return openaclnn::kNone; }
+
+uint32_t aclrtGetDeviceIdFromExceptionInfo(const aclrtExceptionInfo* info) {
+  return info == nullptr ? openaclnn::kNone : info->device_id;
+}
+
+uint32_t aclrtGetErrorCodeFromExceptionInfo(const aclrtExceptionInfo* info) {
+  return info == nullptr ? openaclnn::kNone : info->code;
+}

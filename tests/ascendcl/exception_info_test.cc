@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// aclrtSetExceptionInfoCallback: the program is told of each task that fails, before the stream
+// goes on.
+#include <array>
+#include <atomic>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+#include "tests/ascendcl/gradient.h"
+
+namespace openaclnn {
+namespace {
+
+using Info = std::array<uint32_t, 5>;  // task, stream, thread, device, code
+
+// What the function below has seen. It runs on other threads, before a synchronise returns.
+std::vector<Info> g_seen;
+std::atomic<int> g_synchronize{0};
+aclrtStream g_stream = nullptr;
+
+Info Read(const aclrtExceptionInfo* info) {
+  return {aclrtGetTaskIdFromExceptionInfo(info), aclrtGetStreamIdFromExceptionInfo(info),
+          aclrtGetThreadIdFromExceptionInfo(info), aclrtGetDeviceIdFromExceptionInfo(info),
+          aclrtGetErrorCodeFromExceptionInfo(info)};
+}
+
+void Keep(aclrtExceptionInfo* info) { g_seen.push_back(Read(info)); }
+void Throw(aclrtExceptionInfo* info) {
+  Keep(info);
+  throw std::runtime_error("the program's own");
+}
+void Synchronize(aclrtExceptionInfo*) { g_synchronize = aclrtSynchronizeStream(g_stream); }
+
+class ExceptionInfoTest : public RuntimeTest {
+ protected:
+  void SetUp() override {
+    RuntimeTest::SetUp();
+    g_seen.clear();
+    g_stream = stream = NewStream();
+    bad.emplace(Gradient::kOutOfRange);
+    good.emplace(0);
+  }
+  void TearDown() override {
+    EXPECT_EQ(aclrtSetExceptionInfoCallback(nullptr), 0);
+    EXPECT_EQ(aclrtDestroyStream(stream), 0);
+    bad.reset();
+    good.reset();
+    RuntimeTest::TearDown();
+  }
+  static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr uint32_t kCode = ACL_ERROR_RT_VECTOR_CORE_EXCEPTION;
+  aclrtStream stream = nullptr;
+  std::optional<Gradient> bad, good;
+};
+
+TEST_F(ExceptionInfoTest, EachFailureIsToldOnce) {
+  ASSERT_EQ(aclrtSetExceptionInfoCallback(Keep), 0);
+  for (Gradient* each : {&*good, &*bad, &*good, &*bad}) ASSERT_EQ(each->Launch(stream), 0);
+  EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_ERROR_RT_VECTOR_CORE_EXCEPTION);
+  ASSERT_EQ(g_seen.size(), 2u);
+  EXPECT_EQ(g_seen[0], (Info{2, g_seen[1][1], kNone, 0, kCode}));
+  EXPECT_EQ(g_seen[1][0], 4u);
+  aclrtStream other = NewStream();
+  ASSERT_EQ(bad->Launch(other), 0);
+  EXPECT_EQ(aclrtSynchronizeStream(other), ACL_ERROR_RT_VECTOR_CORE_EXCEPTION);
+  ASSERT_EQ(g_seen.size(), 3u);
+  EXPECT_EQ(g_seen[2][0], 1u);
+  EXPECT_NE(g_seen[2][1], g_seen[1][1]) << "another stream";
+  EXPECT_EQ(aclrtDestroyStream(other), 0);
+}
+
+TEST_F(ExceptionInfoTest, NullEndsIt) {
+  ASSERT_EQ(aclrtSetExceptionInfoCallback(Keep), 0);
+  ASSERT_EQ(aclrtSetExceptionInfoCallback(nullptr), 0);
+  ASSERT_EQ(bad->Launch(stream), 0);
+  EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_ERROR_RT_VECTOR_CORE_EXCEPTION);
+  EXPECT_TRUE(g_seen.empty());
+}
+
+TEST_F(ExceptionInfoTest, WhatItThrowsChangesNothing) {
+  ASSERT_EQ(aclrtSetExceptionInfoCallback(Throw), 0);
+  ASSERT_EQ(bad->Launch(stream), 0);
+  ASSERT_EQ(good->Launch(stream), 0);
+  EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_ERROR_RT_VECTOR_CORE_EXCEPTION);
+  EXPECT_EQ(TakeMessage().substr(0, 8), "EZ2001: ") << "the task's";
+  EXPECT_EQ(g_seen.size(), 1u);
+  EXPECT_EQ(good->out().Read()[0], 1.0F);
+}
+
+TEST_F(ExceptionInfoTest, ItMayNotWaitForItsOwnStream) {
+  ASSERT_EQ(aclrtSetExceptionInfoCallback(Synchronize), 0);
+  ASSERT_EQ(bad->Launch(stream), 0);
+  EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_ERROR_RT_VECTOR_CORE_EXCEPTION);
+  EXPECT_EQ(g_synchronize, ACL_ERROR_RT_NO_PERMISSION);
+}
+
+TEST_F(ExceptionInfoTest, NoInfoHasNoNumbers) {
+  EXPECT_EQ(Read(nullptr), (Info{kNone, kNone, kNone, kNone, kNone}));
+}
+
+}  // namespace
+}  // namespace openaclnn
