@@ -6,45 +6,10 @@
 #include <xmmintrin.h>
 #endif
 
-#include "acl/acl_op_compiler.h"
-#include "tests/ascendcl/fixture.h"
+#include "tests/ascendcl/single_op.h"
 
 namespace openaclnn {
 namespace {
-
-/// Descriptions and buffers of a call.
-struct SingleOp {
-  explicit SingleOp(const char* name) : type(name) {}
-  SingleOp(const SingleOp&) = delete;
-  ~SingleOp() {
-    for (auto* list : {&input_descs, &output_descs}) {
-      for (const aclTensorDesc* desc : *list) aclDestroyTensorDesc(desc);
-    }
-    for (aclDataBuffer* buffer : inputs) aclDestroyDataBuffer(buffer);
-    for (aclDataBuffer* buffer : outputs) aclDestroyDataBuffer(buffer);
-    aclopDestroyAttr(attr);
-  }
-
-  void Add(bool input, aclDataType dtype, void* data, size_t bytes,
-           const std::vector<int64_t>& dims = {1, 1, 2, 4}) {
-    (input ? input_descs : output_descs)
-        .push_back(
-            aclCreateTensorDesc(dtype, static_cast<int>(dims.size()), dims.data(), ACL_FORMAT_ND));
-    (input ? inputs : outputs).push_back(aclCreateDataBuffer(data, bytes));
-  }
-
-  int Run() const {
-    return aclopCompileAndExecute(type, static_cast<int>(inputs.size()), input_descs.data(),
-                                  inputs.data(), static_cast<int>(outputs.size()),
-                                  output_descs.data(), outputs.data(), attr, ACL_ENGINE_SYS,
-                                  ACL_COMPILE_SYS, nullptr, nullptr);
-  }
-
-  const char* type;
-  std::vector<const aclTensorDesc*> input_descs, output_descs;
-  std::vector<aclDataBuffer*> inputs, outputs;
-  aclopAttr* attr = aclopCreateAttr();
-};
 
 /// The tensors of a softmax over rows of four.
 struct Tensors {
@@ -168,7 +133,7 @@ TEST_F(SingleOpTest, GradientOfDistances) {
 TEST_F(SingleOpTest, Refusals) {
   const Tensors tensors;
   const DeviceArray<float>&x = tensors.x, &y = tensors.y;
-  SingleOp unknown("Conv2D"), few("ScaledMaskedSoftmax"), small("ScaledMaskedSoftmax"),
+  SingleOp unknown("Conv3D"), few("ScaledMaskedSoftmax"), small("ScaledMaskedSoftmax"),
       typed("ScaledMaskedSoftmax"), wrong("ScaledMaskedSoftmax");
   for (SingleOp* op : {&unknown, &typed}) tensors.Fill(op);
   few.Add(true, ACL_FLOAT, x.data(), x.bytes());
@@ -177,7 +142,7 @@ TEST_F(SingleOpTest, Refusals) {
   ASSERT_EQ(aclopSetAttrInt(typed.attr, "scale", 2), 0);
   const char* api = "aclopCompileAndExecute";
   ExpectRefused(
-      {api, [&] { return unknown.Run(); }, ACL_ERROR_OP_NOT_FOUND, "opType value is 'Conv2D'"});
+      {api, [&] { return unknown.Run(); }, ACL_ERROR_OP_NOT_FOUND, "opType value is 'Conv3D'"});
   ExpectRefused({api, [&] { return few.Run(); }, ACL_ERROR_OP_INPUT_NOT_MATCH,
                  "inputs count is 1, expected 2"});
   ExpectRefused({api, [&] { return small.Run(); }, ACL_ERROR_OP_INPUT_NOT_MATCH,
