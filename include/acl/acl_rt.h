@@ -1195,6 +1195,99 @@ ACL_FUNC_VISIBILITY aclError aclrtLaunchCallback(aclrtCallback fn, void* userDat
 ACL_FUNC_VISIBILITY aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc func,
                                                  void* args);
 
+/* ---- Memory that operators take by themselves ---- */
+
+/** A description of an allocator of the program. Opaque. */
+typedef void* aclrtAllocatorDesc;
+/** What the functions of an allocator get, a block that they give, an address. @{ */
+typedef void* aclrtAllocator;
+typedef void* aclrtAllocatorBlock;
+typedef void* aclrtAllocatorAddr;
+/** @} */
+
+/** Gives a block of at least `size` bytes of device memory, or NULL. */
+typedef aclrtAllocatorBlock (*aclrtAllocatorAllocFunc)(aclrtAllocator allocator, size_t size);
+/** Takes a block back: work that is queued later in the stream may use its memory. */
+typedef void (*aclrtAllocatorFreeFunc)(aclrtAllocator allocator, aclrtAllocatorBlock block);
+/** As aclrtAllocatorAllocFunc, at an address if that can be. Not called here. */
+typedef aclrtAllocatorBlock (*aclrtAllocatorAllocAdviseFunc)(aclrtAllocator allocator, size_t size,
+                                                             aclrtAllocatorAddr addr);
+/** The address of a block. */
+typedef aclrtAllocatorAddr (*aclrtAllocatorGetAddrFromBlockFunc)(aclrtAllocatorBlock block);
+
+/** Makes an empty description, to be ended with aclrtAllocatorDestroyDesc; NULL when memory is
+ * short. */
+ACL_FUNC_VISIBILITY aclrtAllocatorDesc aclrtAllocatorCreateDesc(void);
+
+/**
+ * Ends a description, or sets a part of it. Streams that it was registered for keep what they have.
+ *
+ * @param allocatorDesc the description.
+ * @param allocator what the functions get.
+ * @param func the function.
+ * @retval ACL_ERROR_INVALID_PARAM allocatorDesc is NULL.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE allocatorDesc is not a live description.
+ * @{
+ */
+ACL_FUNC_VISIBILITY aclError aclrtAllocatorDestroyDesc(aclrtAllocatorDesc allocatorDesc);
+ACL_FUNC_VISIBILITY aclError aclrtAllocatorSetObjToDesc(aclrtAllocatorDesc allocatorDesc,
+                                                        aclrtAllocator allocator);
+ACL_FUNC_VISIBILITY aclError aclrtAllocatorSetAllocFuncToDesc(aclrtAllocatorDesc allocatorDesc,
+                                                              aclrtAllocatorAllocFunc func);
+ACL_FUNC_VISIBILITY aclError aclrtAllocatorSetFreeFuncToDesc(aclrtAllocatorDesc allocatorDesc,
+                                                             aclrtAllocatorFreeFunc func);
+ACL_FUNC_VISIBILITY aclError aclrtAllocatorSetAllocAdviseFuncToDesc(
+    aclrtAllocatorDesc allocatorDesc, aclrtAllocatorAllocAdviseFunc func);
+ACL_FUNC_VISIBILITY aclError aclrtAllocatorSetGetAddrFromBlockFuncToDesc(
+    aclrtAllocatorDesc allocatorDesc, aclrtAllocatorGetAddrFromBlockFunc func);
+/** @} */
+
+/**
+ * Has operators that are called by their graph names (aclopCompileAndExecute) take their own memory
+ * from the program, in this stream, until aclrtAllocatorUnregister.
+ *
+ * @param stream the stream; NULL is the default one.
+ * @param allocatorDesc a description with all functions but allocAdviseFunc, in place of the one
+ *     before. It is copied.
+ * @retval ACL_ERROR_INVALID_PARAM allocatorDesc is NULL, or lacks a function.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream, or allocatorDesc not a live
+ *     description.
+ * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no context.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtAllocatorRegister(aclrtStream stream,
+                                                    aclrtAllocatorDesc allocatorDesc);
+
+/**
+ * Ends what aclrtAllocatorRegister began, if it did.
+ *
+ * @param stream the stream; NULL is the default one.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
+ * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no context.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtAllocatorUnregister(aclrtStream stream);
+
+/**
+ * What aclrtAllocatorRegister has given to a stream; NULL where it has not.
+ *
+ * @param stream the stream; NULL is the default one.
+ * @param[out] allocatorDesc the description, as the others: may be NULL.
+ * @param[out] allocator what the functions get.
+ * @param[out] allocFunc the functions.
+ * @param[out] freeFunc
+ * @param[out] allocAdviseFunc
+ * @param[out] getAddrFromBlockFunc
+ * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
+ * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no context.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtAllocatorGetByStream(
+    aclrtStream stream, aclrtAllocatorDesc* allocatorDesc, aclrtAllocator* allocator,
+    aclrtAllocatorAllocFunc* allocFunc, aclrtAllocatorFreeFunc* freeFunc,
+    aclrtAllocatorAllocAdviseFunc* allocAdviseFunc,
+    aclrtAllocatorGetAddrFromBlockFunc* getAddrFromBlockFunc);
+
 /* ---- Errors ---- */
 
 /**

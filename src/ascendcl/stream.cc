@@ -90,6 +90,16 @@ void Stream::set_stop_on_failure(bool stop) {
   stop_on_failure_ = stop;
 }
 
+std::shared_ptr<const Allocator> Stream::allocator() const {
+  std::lock_guard lock(mutex_);
+  return allocator_;
+}
+
+void Stream::set_allocator(std::shared_ptr<const Allocator> allocator) {
+  std::lock_guard lock(mutex_);
+  allocator_.swap(allocator);
+}
+
 void Stream::DropQueued() {
   {
     std::lock_guard lock(mutex_);

@@ -20,6 +20,8 @@
 
 namespace openaclnn {
 
+struct Allocator;
+
 class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
  public:
   static constexpr Kind kKind = Kind::kStream;
@@ -56,6 +58,10 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
   /// Whether a capture keeps what is launched here, or forbids it (capture.h).
   bool captured() const { return captured_.load(std::memory_order_acquire); }
   void set_captured(bool captured) { captured_.store(captured, std::memory_order_release); }
+
+  /// What operators by their graph names take their own memory from; null: the device's.
+  std::shared_ptr<const Allocator> allocator() const;
+  void set_allocator(std::shared_ptr<const Allocator> allocator);
 
   TraceRow& trace_row() { return trace_row_; }
 
@@ -136,6 +142,7 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
   bool begun_ = false;       // the first task has run and parked
   int64_t traced_from_ = 0;  // when it began, if a trace is made
   bool stop_on_failure_ = false;
+  std::shared_ptr<const Allocator> allocator_;
   int num_waiting_ = 0;
   std::atomic<uint64_t> submitted_{0};  // as completed_
   uint64_t dropped_ = 0;                // tasks up to this one are passed over
