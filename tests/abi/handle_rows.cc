@@ -71,6 +71,16 @@ void AddStreamRows(const Live& live, std::vector<HandleRow>* rows) {
   row("aclrtLaunchCallback",
       [](H h) { return aclrtLaunchCallback(Nothing, nullptr, ACL_CALLBACK_BLOCK, h); });
   row("aclrtLaunchHostFunc", [](H h) { return aclrtLaunchHostFunc(h, Nothing, nullptr); });
+  row("aclrtAllocatorRegister", [](H h) {
+    aclrtAllocatorDesc desc = aclrtAllocatorCreateDesc();
+    const int code = aclrtAllocatorRegister(h, desc);
+    aclrtAllocatorDestroyDesc(desc);
+    return code;
+  });
+  row("aclrtAllocatorUnregister", aclrtAllocatorUnregister);
+  row("aclrtAllocatorGetByStream", [](H h) {
+    return aclrtAllocatorGetByStream(h, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
+  });
   const H graph = live[HandleKind::kGraph];
   row("aclmdlRICaptureBegin",
       [](H h) { return aclmdlRICaptureBegin(h, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL); });

@@ -54,7 +54,7 @@ def lines_of(header):
         else:
             yield number("value", name, name)
     for declared in FUNCTION.findall(text):
-        function = re.sub(r"__attribute__.*|#.*", "", " ".join(declared.split())).strip()
+        function = re.sub(r"__attribute__.*|#.*", "", " ".join(declared.split())).strip().replace("( ", "(")
         yield f"  puts({quoted(f'function {function}')});"
 
 

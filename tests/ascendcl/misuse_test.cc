@@ -75,7 +75,17 @@ const std::set<std::string> kMisusedElsewhere = {
     "aclInit",
     "aclrtGetSocName",
     "openaclnnGetVersion",
-    // What exception_info_test.cc misuses.
+    // What exception_info_test.cc and allocator_test.cc misuse.
+    "aclrtAllocatorCreateDesc",
+    "aclrtAllocatorDestroyDesc",
+    "aclrtAllocatorGetByStream",
+    "aclrtAllocatorRegister",
+    "aclrtAllocatorSetAllocAdviseFuncToDesc",
+    "aclrtAllocatorSetAllocFuncToDesc",
+    "aclrtAllocatorSetFreeFuncToDesc",
+    "aclrtAllocatorSetGetAddrFromBlockFuncToDesc",
+    "aclrtAllocatorSetObjToDesc",
+    "aclrtAllocatorUnregister",
     "aclrtGetDeviceIdFromExceptionInfo",
     "aclrtGetErrorCodeFromExceptionInfo",
     "aclrtGetStreamIdFromExceptionInfo",
