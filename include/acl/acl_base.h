@@ -271,6 +271,25 @@ ACL_FUNC_VISIBILITY size_t aclGetTensorDescNumDims(const aclTensorDesc* desc);
 ACL_FUNC_VISIBILITY aclError aclGetTensorDescDimV2(const aclTensorDesc* desc, size_t index,
                                                    int64_t* dimSize);
 
+/**
+ * Gives the values of a described tensor, which are known before the operator runs: axes, say. They
+ * are copied.
+ *
+ * @param dataBuffer the values in memory of the host; NULL with a length of 0: there are none.
+ * @param length their bytes.
+ * @retval ACL_ERROR_INVALID_PARAM desc is NULL, or dataBuffer and length is not 0.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE desc is not a live description.
+ */
+ACL_FUNC_VISIBILITY aclError aclSetTensorConst(aclTensorDesc* desc, void* dataBuffer,
+                                               size_t length);
+
+/**
+ * Where the values that aclSetTensorConst gave are kept; NULL where there are none.
+ *
+ * @return the address, valid until the description is ended or given other values.
+ */
+ACL_FUNC_VISIBILITY void* aclGetTensorDescAddress(const aclTensorDesc* desc);
+
 /** Gives the described tensor a name; operators here go by position and do not read it. */
 ACL_FUNC_VISIBILITY void aclSetTensorDescName(aclTensorDesc* desc, const char* name);
 

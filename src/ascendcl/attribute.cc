@@ -37,8 +37,20 @@ bool Attributes::ReadElement(std::string_view name, OpenaclnnAttribute* attribut
   size_t place = 0;
   const std::string_view digits = name.substr(bracket + 1, name.size() - bracket - 2);
   const auto [end, error] = std::from_chars(digits.begin(), digits.end(), place);
-  if (found == values_.end() || error != std::errc() || end != digits.end()) return false;
+  if (found == values_.end()) return false;
   *attribute = {OpenaclnnAttribute::OPENACLNN_OTHER, 0};
+  if (digits.empty()) {
+    const auto* const number = std::get_if<int64_t>(&found->second);
+    if (number == nullptr) return true;
+    *attribute = {OpenaclnnAttribute::OPENACLNN_FLOAT, static_cast<double>(*number)};
+    return true;
+  }
+  if (error != std::errc() || end != digits.end()) return false;
+  if (const auto* const text = std::get_if<std::string>(&found->second)) {
+    if (place >= text->size()) return false;
+    *attribute = {OpenaclnnAttribute::OPENACLNN_FLOAT, static_cast<double>((*text)[place])};
+    return true;
+  }
   const auto* const list = std::get_if<std::vector<int64_t>>(&found->second);
   if (list == nullptr) return true;
   if (place >= list->size()) return false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensor descriptions and data buffers: what the single-operator interface knows of its tensors.
+#include <cstddef>
 #include <vector>
 
 #include "ascendcl/error.h"
@@ -14,6 +15,7 @@ struct TensorDesc {
   aclDataType dtype;
   aclFormat format;
   std::vector<int64_t> dims;
+  std::vector<std::byte> values;  // empty where they are not known
 };
 
 struct DataBuffer {
@@ -115,6 +117,25 @@ aclError aclGetTensorDescDimV2(const aclTensorDesc* desc, size_t index, int64_t*
     *dimSize = object->dims[index];
     return status;
   });
+}
+
+aclError aclSetTensorConst(aclTensorDesc* desc, void* dataBuffer, size_t length) {
+  return Api("aclSetTensorConst", [&] {
+    std::shared_ptr<TensorDesc> object;
+    Status status = FindGiven("desc", desc, &object);
+    if (status.ok() && length > 0) status = openaclnn::RequireOut("dataBuffer", dataBuffer);
+    if (!status.ok()) return status;
+    const auto* const bytes = static_cast<const std::byte*>(dataBuffer);
+    object->values.assign(bytes, bytes + length);
+    return status;
+  });
+}
+
+void* aclGetTensorDescAddress(const aclTensorDesc* desc) {
+  return openaclnn::Get<TensorDesc>(
+      "aclGetTensorDescAddress", "desc", desc, static_cast<void*>(nullptr), [](TensorDesc& d) {
+        return static_cast<void*>(d.values.empty() ? nullptr : d.values.data());
+      });
 }
 
 // Memory is dense and of the tensor's own shape here, so that name, layout and shape of the memory

@@ -41,6 +41,10 @@ void AddDescriptions(const Rows& row) {
       [](void* h) { return Recorded(aclGetTensorDescFormat(static_cast<T>(h))); });
   row("aclGetTensorDescNumDims",
       [](void* h) { return Recorded(aclGetTensorDescNumDims(static_cast<T>(h))); });
+  row("aclGetTensorDescAddress",
+      [](void* h) { return Recorded(aclGetTensorDescAddress(static_cast<T>(h)) != nullptr); });
+  row("aclSetTensorConst",
+      [](void* h) { return aclSetTensorConst(static_cast<T>(h), &dim, sizeof(dim)); });
   row("aclGetTensorDescDimV2",
       [](void* h) { return aclGetTensorDescDimV2(static_cast<T>(h), 0, &dim); });
   row("aclSetTensorDescName",
