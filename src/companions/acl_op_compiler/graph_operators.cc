@@ -3,90 +3,87 @@
 #include "graph_operators.h"
 
 #include <algorithm>
-#include <cmath>
+#include <iterator>
 
+#include "aclnnop/aclnn_add.h"
+#include "aclnnop/aclnn_addcmul.h"
 #include "aclnnop/aclnn_cast.h"
 #include "aclnnop/aclnn_cdist_backward.h"
+#include "aclnnop/aclnn_convolution.h"
+#include "aclnnop/aclnn_convolution_backward.h"
+#include "aclnnop/aclnn_copy.h"
+#include "aclnnop/aclnn_div.h"
+#include "aclnnop/aclnn_embedding_dense_backward.h"
+#include "aclnnop/aclnn_gather_v2.h"
+#include "aclnnop/aclnn_mean.h"
+#include "aclnnop/aclnn_mul.h"
 #include "aclnnop/aclnn_norm.h"
+#include "aclnnop/aclnn_ones.h"
 #include "aclnnop/aclnn_pow.h"
+#include "aclnnop/aclnn_reduce_sum.h"
 #include "aclnnop/aclnn_scaled_masked_softmax.h"
 #include "aclnnop/aclnn_scaled_masked_softmax_backward.h"
 #include "aclnnop/aclnn_zero.h"
+#include "ascendcl/graph_operator_names.h"
+#include "graph_plans.h"
 
 namespace openaclnn {
 namespace {
 
-template <class Handle, auto kDestroy>
-struct Destroy {
-  void operator()(Handle* handle) const { kDestroy(handle); }
-};
-using ScalarPointer = std::unique_ptr<aclScalar, Destroy<aclScalar, aclDestroyScalar>>;
-using IntsPointer = std::unique_ptr<aclIntArray, Destroy<aclIntArray, aclDestroyIntArray>>;
-
-ScalarPointer ScalarOf(double value) { return ScalarPointer(aclCreateScalar(&value, ACL_DOUBLE)); }
-
-/// The power between a norm and the sum that it is the root of; extremes and counts have none.
-double PowerOf(const GraphArguments& a) { return a.p == 0 || std::isinf(a.p) ? 1 : a.p; }
-
-using Dims = std::vector<int64_t>;
-
-/// Shape, type and memory of a tensor that is dense.
-struct Dense {
-  explicit Dense(const aclTensor* tensor) {
-    int64_t* shape = nullptr;
-    uint64_t rank = 0;
-    if (aclGetViewShape(tensor, &shape, &rank) != 0) return;
-    dims.assign(shape, shape + rank);
-    delete[] shape;
-    aclGetDataType(tensor, &dtype);
-    aclGetRawTensorAddr(tensor, &data);
-    strides.assign(dims.size(), 1);
-    for (size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
-  }
-  TensorPointer View(const Dims& shape, const Dims& steps) const {
-    return TensorPointer(aclCreateTensor(shape.data(), shape.size(), dtype, steps.data(), 0,
-                                         ACL_FORMAT_ND, dims.data(), dims.size(), data));
-  }
-
-  Dims dims, strides;
-  aclDataType dtype = ACL_DT_UNDEFINED;
-  void* data = nullptr;
-};
-
-/// Dimensions but the last few, then two more.
-Dims With(const Dims& dims, size_t without, int64_t rows, int64_t columns) {
-  Dims made(dims.begin(), dims.end() - static_cast<ptrdiff_t>(without));
-  made.insert(made.end(), {rows, columns});
-  return made;
-}
-
-/// All inputs were copied to (…, P, R, M): each of the P rows is a batch of its own, of which
-/// gradients and distances, that all M have, are taken once. Nothing to do where nothing is copied.
-aclnnStatus PlanCdistGrad(const GraphArguments& a, uint64_t* bytes, aclOpExecutor** executor) {
-  const Dense grad(a[0]), x1(a[1]), x2(a[2]), cdist(a[3]), out(a[4]);
-  const size_t rank = x1.dims.size(), own = out.dims.size();
-  const bool fits = rank >= 3 && own >= 2 && own < rank && grad.dims == x1.dims &&
-                    x2.dims == x1.dims && cdist.dims == x1.dims;
-  const auto p = static_cast<float>(a.p < 0 ? INFINITY : a.p);  // torch-npu has -1 for it
-  if (!fits) {                                                  // refused there, with the shapes
-    return aclnnCdistBackwardGetWorkspaceSize(a[0], a[1], a[2], p, a[3], a[4], bytes, executor);
-  }
-  if (std::find(x1.dims.begin(), x1.dims.end(), 0) != x1.dims.end()) return 0;
-  const int64_t m = x1.dims[rank - 1], r = x1.dims[rank - 2];
-  const Dims pairs = With(x1.dims, 2, 1, r), apart = With(x1.strides, 2, 0, m);
-  // Of x1, as of out, what is broadcast is there once.
-  const Dims from(x1.strides.end() - static_cast<ptrdiff_t>(own) - 1, x1.strides.end());
-  const Dims rows = With(out.dims, 1, 1, m);
-  const TensorPointer by = grad.View(pairs, apart), at = cdist.View(pairs, apart);
-  const TensorPointer first = x1.View(rows, With(from, 2, 0, 1));
-  const TensorPointer second = x2.View(x2.dims, x2.strides);
-  const TensorPointer to = out.View(rows, With(out.strides, 1, 0, 1));
-  return aclnnCdistBackwardGetWorkspaceSize(by.get(), first.get(), second.get(), p, at.get(),
-                                            to.get(), bytes, executor);
-}
-
-// One entry an operator.
+// An output that is an input, too, is in the input's memory, or gets a copy last.
 constexpr GraphOperator kOperators[] = {
+    {"ApplyMomentum",  // var, accum, lr, grad, momentum
+     5,
+     1,
+     {{{PlanDecay<1, 4>, aclnnInplaceMul},
+       {PlanAddTo<1, 3>, aclnnInplaceAdd},
+       {PlanDescend<2, 1>, aclnnInplaceAddcmul},
+       {PlanCopy<5, 0>, aclnnInplaceCopy}}}},
+    {"Assign", 2, 1, {{{PlanCopy<0, 1>, aclnnInplaceCopy}, {PlanCopy<2, 0>, aclnnInplaceCopy}}}},
+    {"AssignAdd", 2, 1, {{{PlanAddTo<0, 1>, aclnnInplaceAdd}, {PlanCopy<2, 0>, aclnnInplaceCopy}}}},
+    {"BiasAdd", 2, 1, {{{PlanBiasAdd, aclnnAdd}}}},
+    {"BiasAddGrad", 1, 1, {{{PlanBiasAddGrad, aclnnReduceSum}}}},
+    {"Cast", 1, 1, {{{PlanCast, aclnnCast}}}},
+    {"CdistGrad",
+     4,
+     1,
+     {{{[](const GraphArguments& a, uint64_t* bytes, aclOpExecutor** executor) {
+          return aclnnInplaceZeroGetWorkspaceSize(a[4], bytes, executor);
+        },
+        aclnnInplaceZero},
+       {PlanCdistGrad, aclnnCdistBackward}}}},
+    {"Conv2D", 2, 1, {{{PlanConv2d, aclnnConvolution}}}},
+    {"Conv2DBackpropFilter", 3, 1, {{{PlanConv2dFilterGrad, aclnnConvolutionBackward}}}},
+    {"Conv2DBackpropInput", 3, 1, {{{PlanConv2dInputGrad, aclnnConvolutionBackward}}}},
+    {"GatherV2", 3, 1, {{{PlanGather, aclnnGatherV2}}}},
+    {"Identity", 1, 1, {{{PlanCopy<1, 0>, aclnnInplaceCopy}}}},
+    {"LpNormReduceV2",
+     1,
+     1,
+     {{{PlanNorm, aclnnNorm}, {PlanRaiseNorm, aclnnInplacePowTensorScalar}}}},
+    {"LpNormUpdateV2", 1, 1, {{{PlanRootOfNorm, aclnnPowTensorScalar}}}},
+    {"OnesLike",
+     1,
+     1,
+     {{{[](const GraphArguments& a, uint64_t* bytes, aclOpExecutor** executor) {
+          return aclnnInplaceOneGetWorkspaceSize(a[1], bytes, executor);
+        },
+        aclnnInplaceOne}}}},
+    {"RealDiv",
+     2,
+     1,
+     {{{[](const GraphArguments& a, uint64_t* bytes, aclOpExecutor** executor) {
+          return aclnnDivGetWorkspaceSize(a[0], a[1], a[2], bytes, executor);
+        },
+        aclnnDiv}}}},
+    {"ReduceMean", 2, 1, {{{PlanReduceMean, aclnnMean}}}},
+    {"SGD",  // parameters, gradient, learning rate, accum, momentum, stat
+     6,
+     1,
+     {{{PlanDecay<3, 4>, aclnnInplaceMul},
+       {PlanAddTo<3, 1>, aclnnInplaceAdd},
+       {PlanDescend<2, 3>, aclnnInplaceAddcmul},
+       {PlanCopy<6, 0>, aclnnInplaceCopy}}}},
     {"ScaledMaskedSoftmax",
      2,
      1,
@@ -103,47 +100,16 @@ constexpr GraphOperator kOperators[] = {
               a[0], a[1], a[2], a.scale, a.fixed_triu_mask, a[3], bytes, executor);
         },
         aclnnScaledMaskedSoftmaxBackward}}}},
-    {"Cast",  // to the type that the output is described with
-     1,
-     1,
-     {{{[](const GraphArguments& a, uint64_t* bytes, aclOpExecutor** executor) {
-          aclDataType dtype = ACL_DT_UNDEFINED;
-          const aclnnStatus failed = aclGetDataType(a[1], &dtype);
-          return failed != 0 ? failed
-                             : aclnnCastGetWorkspaceSize(a[0], dtype, a[1], bytes, executor);
-        },
-        aclnnCast}}}},
-    {"LpNormReduceV2",  // the sum of powers: the norm to its power
-     1,
-     1,
-     {{{[](const GraphArguments& a, uint64_t* bytes, aclOpExecutor** executor) {
-          const IntsPointer axes(aclCreateIntArray(a.axes.data(), a.axes.size()));
-          return aclnnNormGetWorkspaceSize(a[0], ScalarOf(a.p).get(), axes.get(), a.keepdim, a[1],
-                                           bytes, executor);
-        },
-        aclnnNorm},
-       {[](const GraphArguments& a, uint64_t* bytes, aclOpExecutor** executor) {
-          return aclnnInplacePowTensorScalarGetWorkspaceSize(a[1], ScalarOf(PowerOf(a)).get(),
-                                                             bytes, executor);
-        },
-        aclnnInplacePowTensorScalar}}}},
-    {"LpNormUpdateV2",  // its root
-     1,
-     1,
-     {{{[](const GraphArguments& a, uint64_t* bytes, aclOpExecutor** executor) {
-          return aclnnPowTensorScalarGetWorkspaceSize(a[0], ScalarOf(1 / PowerOf(a)).get(), a[1],
-                                                      bytes, executor);
-        },
-        aclnnPowTensorScalar}}}},
-    {"CdistGrad",
-     4,
-     1,
-     {{{[](const GraphArguments& a, uint64_t* bytes, aclOpExecutor** executor) {
-          return aclnnInplaceZeroGetWorkspaceSize(a[4], bytes, executor);
-        },
-        aclnnInplaceZero},
-       {PlanCdistGrad, aclnnCdistBackward}}}},
+    {"TensorMove", 1, 1, {{{PlanCopy<1, 0>, aclnnInplaceCopy}}}},
+    {"UnsortedSegmentSum", 3, 1, {{{PlanSegmentSum, aclnnEmbeddingDenseBackward}}}},
 };
+
+static_assert(std::equal(std::begin(kOperators), std::end(kOperators),
+                         std::begin(kGraphOperatorNames), std::end(kGraphOperatorNames),
+                         [](const GraphOperator& row, std::string_view name) {
+                           return row.name == name;
+                         }),
+              "as a client is told in graph_operator_names.h");
 
 }  // namespace
 

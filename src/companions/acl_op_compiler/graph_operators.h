@@ -6,6 +6,7 @@
 #include <array>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,9 +22,13 @@ using TensorPointer = std::unique_ptr<aclTensor, DestroyTensor>;
 /// What an operator gets: its inputs, then its outputs, and the attributes.
 struct GraphArguments {
   std::vector<TensorPointer> tensors;
-  double scale = 1, p = 2;
-  bool fixed_triu_mask = false, keepdim = false;
-  std::vector<int64_t> axes;
+  std::vector<const void*> values;  // of each, where the host knows them; else null
+  // Attributes.
+  double scale = 1, p = 2, dampening = 0, weight_decay = 0;
+  bool fixed_triu_mask = false, keepdim = false, noop_with_empty_axes = false, nesterov = false;
+  int64_t groups = 1, batch_dims = 0;
+  std::vector<int64_t> axes, strides, pads, dilations;
+  std::string data_format;  // empty where it is not set
 
   aclTensor* operator[](size_t i) const { return tensors[i].get(); }
 };
@@ -38,7 +43,7 @@ struct GraphOperator {
   std::string_view name;
   int num_inputs;
   int num_outputs;
-  std::array<GraphStep, 2> steps;  // the second may be left out
+  std::array<GraphStep, 4> steps;  // the last may be left out
 };
 
 std::span<const GraphOperator> GraphOperators();
