@@ -61,6 +61,17 @@ Status MakeTensor(const char* operand, int code, const aclTensorDesc* desc,
                                                 "expected a type and a shape"));
 }
 
+/// What the program has told of a tensor's values: with its description, or by a buffer in memory
+/// of the host. Null where they are the device's.
+const void* ValuesOf(const aclTensorDesc* desc, const aclDataBuffer* buffer) {
+  const void* const values = aclGetTensorDescAddress(desc);
+  if (values != nullptr) return values;
+  const void* const address = aclGetDataBufferAddr(buffer);
+  aclrtPtrAttributes attributes = {};
+  const bool known = address != nullptr && aclrtPointerGetAttributes(address, &attributes) == 0;
+  return known && attributes.location.type != ACL_MEM_LOCATION_TYPE_DEVICE ? address : nullptr;
+}
+
 Status MakeTensors(const char* operand, int code, int expected, int count,
                    const aclTensorDesc* const* descs, const aclDataBuffer* const* buffers,
                    Arguments* arguments) {
@@ -73,6 +84,7 @@ Status MakeTensors(const char* operand, int code, int expected, int count,
     Status status = MakeTensor(operand, code, descs[i], buffers[i], &tensor);
     if (!status.ok()) return status;
     arguments->tensors.push_back(std::move(tensor));
+    arguments->values.push_back(ValuesOf(descs[i], buffers[i]));
   }
   return {};
 }
@@ -88,11 +100,27 @@ bool Read(const aclopAttr* attr, const char* name, AttributeType type, const cha
   return false;
 }
 
-Status ReadAttributes(const aclopAttr* attr, Arguments* arguments) {
+/// A list of integers, or the characters of a string, one by one.
+template <class Each>
+void ReadEach(const aclopAttr* attr, const char* name, const char* noun, Status* status,
+              const Each& each) {
+  OpenaclnnAttribute value{};
+
+  for (int i = 0; Read(attr, Concat(name, "[", i, "]").c_str(), OpenaclnnAttribute::OPENACLNN_FLOAT,
+                       noun, &value, status);
+       ++i) {
+    each(value.value);
+  }
+}
+
+Status ReadAttributes(const aclopAttr* attr, Arguments* a) {
+  using Name = const char*;
   Status status;
   OpenaclnnAttribute value{};
-  for (const auto& [name, number] :
-       {std::pair<const char*, double*>("scale", &arguments->scale), {"p", &arguments->p}}) {
+  for (const auto& [name, number] : {std::pair<Name, double*>("scale", &a->scale),
+                                     {"p", &a->p},
+                                     {"dampening", &a->dampening},
+                                     {"weight_decay", &a->weight_decay}}) {
     if (Read(attr, name, OpenaclnnAttribute::OPENACLNN_FLOAT, "a float", &value, &status)) {
       *number = value.value;
     }
@@ -102,33 +130,96 @@ Status ReadAttributes(const aclopAttr* attr, Arguments* arguments) {
     status = Status(ACL_ERROR_OP_ATTR_NOT_MATCH,
                     Concat("epsilon value is ", value.value, ", expected 0"));
   }
-  for (const auto& [name, flag] :
-       {std::pair<const char*, bool*>("fixed_triu_mask", &arguments->fixed_triu_mask),
-        {"keepdim", &arguments->keepdim}}) {
+  for (const auto& [name, flag] : {std::pair<Name, bool*>("fixed_triu_mask", &a->fixed_triu_mask),
+                                   {"keepdim", &a->keepdim},
+                                   {"keep_dims", &a->keepdim},
+                                   {"noop_with_empty_axes", &a->noop_with_empty_axes},
+                                   {"nesterov", &a->nesterov},
+                                   {"use_nesterov", &a->nesterov}}) {
     if (Read(attr, name, OpenaclnnAttribute::OPENACLNN_BOOL, "a bool", &value, &status)) {
       *flag = value.value != 0;
     }
   }
-  for (int i = 0; Read(attr, Concat("axes[", i, "]").c_str(), OpenaclnnAttribute::OPENACLNN_FLOAT,
-                       "a list of integers", &value, &status);
-       ++i) {
-    arguments->axes.push_back(static_cast<int64_t>(value.value));
+  for (const auto& [name, integer] :
+       {std::pair<Name, int64_t*>("groups[]", &a->groups), {"batch_dims[]", &a->batch_dims}}) {
+    if (Read(attr, name, OpenaclnnAttribute::OPENACLNN_FLOAT, "an integer", &value, &status)) {
+      *integer = static_cast<int64_t>(value.value);
+    }
   }
+  for (const auto& [name, list] : {std::pair<Name, std::vector<int64_t>*>("axes", &a->axes),
+                                   {"strides", &a->strides},
+                                   {"pads", &a->pads},
+                                   {"dilations", &a->dilations}}) {
+    ReadEach(attr, name, "a list of integers", &status,
+             [into = list](double given) { into->push_back(static_cast<int64_t>(given)); });
+  }
+  ReadEach(attr, "data_format", "a string", &status,
+           [&](double given) { a->data_format += static_cast<char>(given); });
   return status;
 }
 
-/// Both phases; a failure has left its own message.
-int Run(const GraphStep& step, const Arguments& arguments, aclrtStream stream) {
+/// The memory of an operator's own, from the program's allocator if the stream has one. Given back
+/// when the operator is queued: whoever has it next is queued behind.
+class Workspace {
+ public:
+  explicit Workspace(aclrtStream stream) : stream_(stream) {}
+  Workspace(const Workspace&) = delete;
+  ~Workspace() {
+    if (block_ != nullptr) free_(allocator_, block_);
+    if (block_ == nullptr && address_ != nullptr) aclrtFree(address_);
+  }
+
+  int Allocate(uint64_t bytes) {
+    aclrtAllocatorAllocFunc allocate = nullptr;
+    aclrtAllocatorGetAddrFromBlockFunc address = nullptr;
+    const int code = aclrtAllocatorGetByStream(stream_, nullptr, &allocator_, &allocate, &free_,
+                                               nullptr, &address);
+    if (code != 0) return code;
+    if (allocate == nullptr) return aclrtMalloc(&address_, bytes, ACL_MEM_MALLOC_NORMAL_ONLY);
+    block_ = allocate(allocator_, bytes);
+    address_ = block_ == nullptr ? nullptr : address(block_);
+    if (address_ != nullptr) return 0;
+    return Api("aclopCompileAndExecute", [&] {
+      return Status(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                    Concat("stream allocator gives null for ", bytes, " bytes, expected memory"));
+    });
+  }
+
+  void* address() const { return address_; }
+
+ private:
+  const aclrtStream stream_;
+  aclrtAllocator allocator_ = nullptr;
+  aclrtAllocatorFreeFunc free_ = nullptr;
+  aclrtAllocatorBlock block_ = nullptr;
+  void* address_ = nullptr;
+};
+
+/// A step that phase 1 has planned.
+struct Planned {
+  const GraphStep* step;
   uint64_t bytes = 0;
-  aclOpExecutor* executor = nullptr;
-  int code = step.plan(arguments, &bytes, &executor);
-  if (code != 0 || executor == nullptr) return code;  // or there is nothing to do
-  void* workspace = nullptr;
-  if (bytes > 0) code = aclrtMalloc(&workspace, bytes, ACL_MEM_MALLOC_NORMAL_ONLY);
-  if (code == 0) code = step.run(workspace, bytes, executor, stream);
-  if (code != 0) aclDestroyAclOpExecutor(executor);
-  // Takes effect when the queued work is done.
-  if (workspace != nullptr) aclrtFree(workspace);
+  aclOpExecutor* executor = nullptr;  // null: nothing to do, or run
+};
+
+/// Both phases of all steps; a failure has left its own message. Nothing runs if one is refused.
+int Run(const GraphOperator& row, const Arguments& arguments, aclrtStream stream) {
+  std::vector<Planned> all;
+  int code = 0;
+  for (const GraphStep& step : row.steps) {
+    if (step.plan == nullptr || code != 0) break;
+    Planned& planned = all.emplace_back(Planned{&step});
+    code = step.plan(arguments, &planned.bytes, &planned.executor);
+  }
+  for (Planned& planned : all) {
+    if (planned.executor == nullptr) continue;
+    Workspace workspace(stream);
+    if (code == 0 && planned.bytes > 0) code = workspace.Allocate(planned.bytes);
+    if (code == 0) {
+      code = planned.step->run(workspace.address(), planned.bytes, planned.executor, stream);
+    }
+    if (code != 0) aclDestroyAclOpExecutor(planned.executor);
+  }
   return code;
 }
 
@@ -159,12 +250,7 @@ aclError aclopCompileAndExecute(const char* opType, int numInputs,
     }
     return status.ok() ? openaclnn::ReadAttributes(attr, &arguments) : status;
   });
-  if (code != 0 || row == nullptr) return code;
-  for (const openaclnn::GraphStep& step : row->steps) {
-    const int failed = step.plan == nullptr ? 0 : openaclnn::Run(step, arguments, stream);
-    if (failed != 0) return failed;
-  }
-  return 0;
+  return code != 0 || row == nullptr ? code : openaclnn::Run(*row, arguments, stream);
 }
 
 aclError aclopCompileAndExecuteV2(const char* opType, int numInputs, aclTensorDesc* inputDesc[],
