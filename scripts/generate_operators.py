@@ -232,6 +232,7 @@ const Row k{operator.name} = {{
     {expression},
     {operator.may_alias},
     {operator.shared},
+    {operator.laid_out},
 }};
 """
 

@@ -34,6 +34,7 @@ A file has a [domain] of its topic and an [[operator]] for each operator:
     constants   members of the shape that are no parameters: { dims = 2 }
     over        inputs whose very view an output may be
     shared      outputs that may share memory with each other, in part too: the later one stays
+    laid_out    inputs that may be in the format which aclnnTransMatmulWeight gives weights
     part        tensors of which values in memory may leave all elements alone: unread, unwritten
     unused      tensors of which nothing is read or written, whatever the arguments
     uses        tensors of which arguments say that: { mean = "training ? unused : all" }, by C++
@@ -138,6 +139,11 @@ class Operator:
     def shared(self):
         """Bit i: tensor i may share memory with the others that have their bit."""
         return self._bits("shared")
+
+    @property
+    def laid_out(self):
+        """Bit i: tensor i may be a weight in a device's format."""
+        return self._bits("laid_out")
 
     def _bits(self, key):
         named = self.record.get(key, [])

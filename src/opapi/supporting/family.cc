@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 #include <new>
 #include <stdexcept>
 #include <string_view>
@@ -27,12 +26,11 @@ std::string DeadText(const char* name, const char* noun) {
 /// A factor in the format that aclnnTransMatmulWeight gives weights on a device: here it leaves
 /// them as they are, and products read them so. Storage of more dimensions than the view is of
 /// blocks that somebody has laid out, which nobody reads here.
-bool IsLaidOutWeight(const Operator& op, const Tensor& operand) {
-  constexpr std::string_view kProducts[] = {"aclnnMm", "aclnnMatmul", "aclnnBatchMatMul"};
-  return operand.present() && operand.tensor().format == ACL_FORMAT_FRACTAL_NZ &&
-         operand.rank() >= 2 && operand.tensor().storage_rank <= operand.rank() &&
-         operand.name() == std::string_view("mat2") &&
-         std::find(std::begin(kProducts), std::end(kProducts), op.api) != std::end(kProducts);
+bool IsLaidOutWeight(const Row& row, const Tensor& operand) {
+  const size_t number = operand.place.number;
+  return operand.present() && number < 64 && (row.laid_out >> number & 1) != 0 &&
+         operand.tensor().format == ACL_FORMAT_FRACTAL_NZ && operand.rank() >= 2 &&
+         operand.tensor().storage_rank <= operand.rank();
 }
 
 Status Check(const Params& p, const Product& product) {
@@ -49,6 +47,9 @@ Status Check(const Params& p, const Product& product) {
     if (!value.optional || value.found != OPENACLNN_NULL) {
       require(value.name, value.found, "scalar");
     }
+    checker.That(value.usable(), [&] {
+      return Concat(value.name, " dtype is ", DtypeText(value.dtype), ", expected a real type");
+    });
   }
   for (const IntList& array : p.arrays) {
     checker.List(array, std::find(p.optional_arrays.begin(), p.optional_arrays.end(), &array) ==
@@ -77,7 +78,7 @@ Status Check(const Params& p, const Product& product) {
   checker.That(p.no_mode.empty(), [&] { return p.no_mode; });
   if (checker.ok()) p.row.check(p, checker);
   for (const Tensor& tensor : p.tensors) {
-    if (!IsLaidOutWeight(p.row.op, tensor)) checker.PlainFormat(tensor);
+    if (!IsLaidOutWeight(p.row, tensor)) checker.PlainFormat(tensor);
   }
   return checker.status();
 }
@@ -109,10 +110,8 @@ Value::Value(const char* scalar_name, const aclScalar* handle) noexcept : name(s
   if (Meta() != nullptr) found = Meta()->read_scalar(handle, &scalar);
   if (!given()) return;
   real = Contains(kRealTypes, scalar.dtype);
-  if (!Contains(kNumericTypes, scalar.dtype)) {
-    found = OPENACLNN_FOREIGN;
-    return;
-  }
+  dtype = static_cast<aclDataType>(scalar.dtype);
+  if (!usable()) return;
   alignas(16) std::byte bytes[sizeof(scalar.value)];
   std::memcpy(bytes, scalar.value, sizeof(bytes));
   LoaderOf<double>(scalar.dtype)(bytes, 0, 1, &number);

@@ -42,12 +42,15 @@ struct Value {
 
   const char* name = "";
   OpenaclnnFound found = OPENACLNN_FOREIGN;
-  bool optional = false;  // null leaves it out
-  bool real = false;      // of a float type
+  bool optional = false;                 // null leaves it out
+  bool real = false;                     // of a float type
+  aclDataType dtype = ACL_DT_UNDEFINED;  // where it is given, and that of a scalar of the program
   double number = 0;
   int64_t integer = 0;
 
   bool given() const { return found == OPENACLNN_LIVE; }
+  /// Of a type that takes part in computing: complex ones do not.
+  bool usable() const { return dtype == ACL_DT_UNDEFINED || Contains(kNumericTypes, dtype); }
   template <class T>
   T As() const {
     return std::is_integral_v<T> ? static_cast<T>(integer) : static_cast<T>(number);
@@ -177,6 +180,8 @@ struct Row {
   uint64_t may_alias = 0;
   /// Bit i: operand i is an output that may share memory with the others that have their bit.
   uint64_t shared = 0;
+  /// Bit i: operand i may be a weight as aclnnTransMatmulWeight leaves it.
+  uint64_t laid_out = 0;
 };
 
 /// Every product; BFLOAT16 on those that have it.

@@ -132,6 +132,20 @@ TEST(ComplexNumbers, ProductsAtTheEdges) {
   EXPECT_EQ(self.Read(), out.Read());
 }
 
+// They are live; what is wrong is their type.
+TEST(ComplexNumbers, ScalarsThatAreRefused) {
+  const Device device;
+  const DeviceTensor x = Make(ACL_FLOAT, {2}, {1, 2});
+  std::complex<float> value(1, 2);
+  aclScalar* const scalar = aclCreateScalar(&value, ACL_COMPLEX64);
+  const ScalarHandle one(1.0);
+  EXPECT_REFUSED(161002, "other dtype is COMPLEX64, expected a real type", Muls, x.handle(), scalar,
+                 Handle(x));
+  EXPECT_REFUSED(161002, "alpha dtype is COMPLEX64, expected a real type", Adds, x.handle(),
+                 one.get(), scalar, Handle(x));
+  aclDestroyScalar(scalar);
+}
+
 TEST(ComplexNumbers, ProductsThatAreRefused) {
   const Device device;
   Random random(81);
