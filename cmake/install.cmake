@@ -103,6 +103,15 @@ install(FILES ${toolkit_build_dir}/ascend_toolkit_install.info DESTINATION ${too
 install_link(ascend_toolkit_install.info ${toolkit_arch}-linux/ascend_toolkit_install.info)
 install_link(${toolkit_arch}-linux/${CMAKE_INSTALL_INCLUDEDIR} ../${CMAKE_INSTALL_INCLUDEDIR})
 install_link(${toolkit_arch}-linux/${CMAKE_INSTALL_LIBDIR} ../${CMAKE_INSTALL_LIBDIR})
+# MindSpore finds the toolkit by "cann" or "latest" in the path by which libascendcl.so was loaded.
+# set_env.sh has it loaded by this one; in a wheel all lies in a folder of that name.
+install_link(${private_dir}/cann ../..)
+
+# A Python package that has nothing but a version, where the vendor's toolkit has its packages.
+configure_file(cmake/hccl_sys_version.py.in ${toolkit_build_dir}/sys_version.py @ONLY)
+file(WRITE ${toolkit_build_dir}/__init__.py "")
+install(FILES ${toolkit_build_dir}/__init__.py ${toolkit_build_dir}/sys_version.py
+  DESTINATION python/site-packages/hccl)
 
 # Last, when CMake knows all that it put there: the list that uninstalling and reinstalling follow.
 configure_file(cmake/manifest.cmake.in ${toolkit_build_dir}/manifest.cmake @ONLY)

@@ -36,7 +36,7 @@ def environment(home: Path | None = None) -> dict[str, str]:
 def shown(variables: dict[str, str]) -> dict[str, str]:
     """`variables`, and those of the toolkit that were in place already."""
     names = ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_OPP_PATH", "LD_LIBRARY_PATH",
-             "CMAKE_PREFIX_PATH", "PKG_CONFIG_PATH")
+             "CMAKE_PREFIX_PATH", "PKG_CONFIG_PATH", "PYTHONPATH")
     here = {name: os.environ[name] for name in names if name in os.environ}
     return dict(sorted({**here, **variables}.items()))
 

@@ -31,7 +31,7 @@ def find() -> Path:
                 f"OPENACLNN_HOME is {named}, which has no {_missing(Path(named))}"
             )
         return Path(named)
-    candidates = [_PACKAGE / "toolkit"]
+    candidates = [_PACKAGE / "cann"]
     ascend_home = os.environ.get("ASCEND_HOME_PATH")
     if ascend_home:
         candidates.append(Path(ascend_home))

@@ -71,7 +71,7 @@ def wheel(tmp_path_factory) -> Path:
     with zipfile.ZipFile(file, "w") as archive:
         for folder, where in (
             (ROOT / "python/openaclnn", "openaclnn"),
-            (libraries.find().resolve(), "openaclnn/toolkit"),
+            (libraries.find().resolve(), "openaclnn/cann"),
         ):
             for each in sorted(folder.rglob("*")):
                 if each.is_file() and not each.is_symlink() and each.suffix != ".pyc":

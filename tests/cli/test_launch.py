@@ -40,7 +40,7 @@ def test_env_is_what_set_env_sets(tool):
     printed = subprocess.run(
         ["sh", "-c", script, "sh", tool("env").stdout], capture_output=True, text=True, check=True
     )
-    assert printed.stdout == f"{home.resolve()}:{home.resolve()}/lib64\n"
+    assert printed.stdout == f"{home.resolve()}:{home.resolve()}/lib64/openaclnn/cann/lib64\n"
     assert tool("env", "--json").json["ASCEND_HOME_PATH"] == str(home.resolve())
 
 

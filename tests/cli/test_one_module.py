@@ -25,7 +25,7 @@ def package(tmp_path_factory) -> Path:
     """A folder with a copy of openaclnn that has one module more."""
     folder = tmp_path_factory.mktemp("package")
     source = Path(openaclnn.__file__).parent
-    ignored = shutil.ignore_patterns("__pycache__", "toolkit")
+    ignored = shutil.ignore_patterns("__pycache__", "cann")
     operators = shutil.copytree(source, folder / "openaclnn", ignore=ignored) / "operators"
     text = (operators / f"{TWIN}.py").read_text()
     assert text.count(f'name="{TWIN}"') == 1

@@ -68,7 +68,7 @@ def test_places_are_looked_at_in_order(tmp_path, monkeypatch):
     assert libraries.find() == built
     sourced = make_toolkit(tmp_path / "cann")
     assert libraries.find() == sourced
-    packaged = make_toolkit(tmp_path / "python" / "openaclnn" / "toolkit")
+    packaged = make_toolkit(tmp_path / "python" / "openaclnn" / "cann")
     assert libraries.find() == packaged
     named = make_toolkit(tmp_path / "named")
     monkeypatch.setenv("OPENACLNN_HOME", str(named))

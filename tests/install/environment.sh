@@ -16,15 +16,17 @@ expected="ASCEND_HOME_PATH=$home
 ASCEND_OPP_PATH=$home/opp
 ASCEND_TOOLKIT_HOME=$home
 CMAKE_PREFIX_PATH=$home/lib64/cmake
-LD_LIBRARY_PATH=$home/lib64:/one:/two
-PKG_CONFIG_PATH=$home/lib64/pkgconfig:/three"
+LD_LIBRARY_PATH=$home/lib64/openaclnn/cann/lib64:/one:/two
+PKG_CONFIG_PATH=$home/lib64/pkgconfig:/three
+PYTHONPATH=$home/python/site-packages:/four"
 
 # environment SHELL FILE: sources FILE twice, prints what it exports and any name it leaves behind.
 environment() {
   # shellcheck disable=SC2016,SC2086  # the shell under test expands; it may be two words
-  env -i PATH="$PATH" LD_LIBRARY_PATH="/one:$home/lib64:/two" PKG_CONFIG_PATH=/three \
+  env -i PATH="$PATH" LD_LIBRARY_PATH="/one:$home/lib64/openaclnn/cann/lib64:/two" PKG_CONFIG_PATH=/three \
+    PYTHONPATH=/four \
     $1 -euc '. "'"$2"'"; . "'"$2"'"; env; set' |
-    sed -nE '/^(ASCEND_|CMAKE_PREFIX|LD_LIBRARY|PKG_CONFIG)[A-Z_]*=[^'\'']*$/p; /^_openaclnn/p' |
+    sed -nE '/^(ASCEND_|CMAKE_PREFIX|LD_LIBRARY|PKG_CONFIG|PYTHON)[A-Z_]*=[^'\'']*$/p; /^_openaclnn/p' |
     LC_ALL=C sort -u
 }
 

@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 readonly parts=$PWD/build/wheel.parts/aarch64 cross=/usr/aarch64-linux-gnu
-readonly system=$parts/system home=$parts/site/openaclnn/toolkit
+readonly system=$parts/system home=$parts/site/openaclnn/cann
 readonly packages=(python3.11-minimal libpython3.11-minimal libpython3.11-stdlib libc6 libgcc-s1
   libstdc++6 libexpat1 libffi8 zlib1g libbz2-1.0 liblzma5 libuuid1 libssl3)
 
