@@ -56,8 +56,8 @@ def environment(prefix, mode):
     return os.environ | {
         "ASCEND_HOME_PATH": str(prefix),
         "ASCEND_OPP_PATH": str(prefix / "opp"),
-        "LD_LIBRARY_PATH": str(prefix / "lib64"),
-        "PYTHONPATH": str(ROOT / "python"),
+        "LD_LIBRARY_PATH": str(prefix / "lib64/openaclnn/cann/lib64"),
+        "PYTHONPATH": f"{ROOT / 'python'}:{prefix / 'python/site-packages'}",
         "ASCEND_GLOBAL_LOG_LEVEL": "4",
         **mode,
     }
