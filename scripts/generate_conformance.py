@@ -41,6 +41,9 @@ build, the only one for x86-64 on PyPI: both register allocator options of the s
 `tests/clients/allocator_keys.cc`, preloaded, lets them (not before 2.13: PyTorch has the set of
 names inline).
 
+Packages that hold ggml, llama.cpp and MindSpore are PyPI's by version and SHA-256, which
+`tests/clients/ggml.py`, `llama.py` and `mindspore.py` have. MindSpore runs in PyNative mode.
+
 After a call that is refused in its task queue torch-npu raises an error and drops the calls that
 follow. Where the queue prepares the calls (`TASK_QUEUE_ENABLE=2`) it prints the words of the
 refusal, and the error says "as above". With `TASK_QUEUE_ENABLE=0` or `ASCEND_LAUNCH_BLOCKING=1` the
@@ -79,8 +82,9 @@ def exported():
 
 def refusing(functions):
     """The functions that only refuse."""
-    text = (ROOT / "src/ascendcl/unsupported.inc").read_text()
-    names = set(re.findall(r"^UNSUPPORTED(?:_NOTHING)?\((\w+)\)", text, re.MULTILINE))
+    files = [ROOT / "src/ascendcl/unsupported.inc", *(ROOT / "src/companions").rglob("*")]
+    text = "\n".join(path.read_text() for path in files if path.suffix in (".cc", ".inc"))
+    names = set(re.findall(r"^(?:UNSUPPORTED(?:_NOTHING)?|REFUSED)\((\w+)\)", text, re.MULTILINE))
     hccl = (ROOT / "src/hccl/refused_api.cc").read_text()
     names |= set(re.findall(r"^REFUSE\((\w+)\)", hccl, re.MULTILINE))
     # Ways to a communicator other than by a root info.
@@ -88,10 +92,17 @@ def refusing(functions):
     return names.union(functions["atb"])
 
 
+def readable(names):
+    """C++ functions by their names, overloads once."""
+    command = ["c++filt", "--no-params"]
+    run = subprocess.run(command, input="\n".join(names), capture_output=True, text=True, check=True)
+    return list(dict.fromkeys(run.stdout.split("\n")))
+
+
 def export_tables():
     functions = exported()
     refused = refusing(functions) | {"aclDumpOpTensors"}  # of another library than the table's
-    yield "## Exported functions\n\n| library | does | refuses (207000; HCCL: 5) |\n|---|---|---|\n"
+    yield "## Exported functions\n\n| library | does | refuses (207000; HCCL: 5; C++: an exception) |\n|---|---|---|\n"
     for library, names in functions.items():
         done = [name for name in names if name not in refused]
         yield f"| `lib{library}.so` | {len(done)} | {len(names) - len(done)} |\n"
@@ -101,7 +112,7 @@ def export_tables():
             ("refuses", [name for name in names if name in refused]),
         ):
             if chosen and library != "opapi":
-                yield f"\n`lib{library}.so` {title}:\n\n{listed(chosen)}.\n"
+                yield f"\n`lib{library}.so` {title}:\n\n{listed(readable(chosen))}.\n"
     yield "\n"
 
 

@@ -36,8 +36,9 @@ def test_page_is_current(script):
 @pytest.fixture
 def tree(tmp_path) -> Path:
     """What the scripts read."""
-    for page in ("README.md", "README.zh-CN.md", "CONFORMANCE.md", "scripts"):
+    for page in ("README.md", "README.zh-CN.md", "CONFORMANCE.md", "scripts", "src/companions"):
         copy = shutil.copytree if (ROOT / page).is_dir() else shutil.copy
+        (tmp_path / page).parent.mkdir(parents=True, exist_ok=True)
         copy(ROOT / page, tmp_path / page)
     read = ("src/ascendcl/unsupported.inc", "src/hccl/refused_api.cc", "docs/documented_functions.txt")
     others = [ROOT / each for each in read]

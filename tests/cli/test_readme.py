@@ -174,7 +174,9 @@ def test_targets_exist(line):
 def test_packages_are_those_of_the_project():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     named = {word for line in PIP for word in line.split() if "==" in word}
-    assert named and named <= set(extras["torch"])
+    assert named and named <= {*extras["torch"], *extras["mindspore"]}
+    client = (ROOT / "tests/clients/mindspore.py").read_text()
+    assert f'VERSION = "{extras["mindspore"][0].partition("==")[2]}"' in client
     assert {"pip install .", "pip install dist/openaclnn-*.whl"} <= set(PIP)
     assert "${1:-dist}" in (ROOT / "scripts/wheel.sh").read_text()
 
