@@ -7,7 +7,6 @@
 #include "acl/acl_rt.h"
 #include "ascendcl/error.h"
 #include "ascendcl/host_call.h"
-#include "ascendcl/stream.h"
 
 /// Lives on the stack of the thread that calls the program's function.
 struct aclrtExceptionInfo {
@@ -26,12 +25,13 @@ std::atomic<aclrtExceptionInfoCallback> g_callback{nullptr};
 
 }  // namespace
 
-void TellOfFailure(const Stream& stream, uint64_t task, const Status& status) noexcept {
+void TellOfFailure(const FailedTask& task) noexcept {
   const aclrtExceptionInfoCallback callback = g_callback.load(std::memory_order_acquire);
   if (callback == nullptr) return;
-  aclrtExceptionInfo info{static_cast<uint32_t>(task), static_cast<uint32_t>(stream.number()),
-                          stream.device_id(), static_cast<uint32_t>(status.code())};
-  const HostCall call(&stream);
+  aclrtExceptionInfo info{static_cast<uint32_t>(task.number),
+                          static_cast<uint32_t>(task.stream_number), task.device,
+                          static_cast<uint32_t>(task.code)};
+  const HostCall call(task.stream);
   (void)Guard([&] {
     callback(&info);
     return Status();

@@ -4,15 +4,21 @@
 
 #include <cstdint>
 
-#include "common/status.h"
-
 namespace openaclnn {
 
 class Stream;
 
+/// A task that has failed.
+struct FailedTask {
+  const Stream* stream;
+  uint64_t stream_number;
+  uint32_t device;
+  uint64_t number;  // in its stream, from 1
+  int code;
+};
+
 /// Calls the function of aclrtSetExceptionInfoCallback, if there is one, on the thread that has run
-/// the stream's task of that number. What the function throws is dropped: the task's own error
-/// stays.
-void TellOfFailure(const Stream& stream, uint64_t task, const Status& status) noexcept;
+/// the task. What the function throws is dropped: the task's own error stays.
+void TellOfFailure(const FailedTask& task) noexcept;
 
 }  // namespace openaclnn

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A client of libgraph.so and libge_runner.so, compiled as they are for strings of before C++11: makes
-// descriptions of operators, and is refused a graph by an exception that it can catch.
+// A client of libgraph.so and libge_runner.so, compiled as they are for strings of before C++11:
+// makes descriptions of operators, and is refused a graph by an exception that it can catch.
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -46,8 +46,10 @@ struct Described : ge::Operator {
     AttrRegister("mode", ge::AscendString("linear"));
   }
 };
-const ge::OperatorCreatorRegister g_register(
-    "Described", [](const ge::AscendString& name) -> ge::Operator { return Described(name); });
+const ge::OperatorCreatorRegister g_register("Described",
+                                             [](const ge::AscendString& name) -> ge::Operator {
+                                               return Described(name);
+                                             });
 
 void Attributes() {
   Described op(ge::AscendString("first"));
@@ -75,8 +77,9 @@ void Attributes() {
   op.SetAttr("axis", int32_t{5});
   Expect(copy.GetAttr("axis", wide) == ge::kFound && wide == 5, "a copy");
   ge::AscendString name("");
-  Expect(op.GetName() == "first" && op.GetName(name) == 0 && !std::strcmp(name.GetString(), "first"),
-         "a name");
+  Expect(
+      op.GetName() == "first" && op.GetName(name) == 0 && !std::strcmp(name.GetString(), "first"),
+      "a name");
   Expect(op.GetOpType() == "Described", "a type");
 }
 
@@ -100,11 +103,13 @@ std::string Refusal(Call&& call) {
 
 void Refusals() {
   ge::Session session;
-  Expect(Refusal([&] { session.CompileGraph(0); })
-                 .find("ge::Session::CompileGraph is not supported by openaclnn") == 0,
+  Expect(Refusal([&] {
+           session.CompileGraph(0);
+         }).find("ge::Session::CompileGraph is not supported by openaclnn") == 0,
          "a graph");
-  Expect(Refusal([] { ge::OperatorFactory::CreateOperator("c", "Described"); })
-                 .find("ge::OperatorFactory::CreateOperator is not supported") == 0,
+  Expect(Refusal([] {
+           ge::OperatorFactory::CreateOperator("c", "Described");
+         }).find("ge::OperatorFactory::CreateOperator is not supported") == 0,
          "an operator that cannot be run");
 }
 

@@ -4,34 +4,12 @@
 #pragma once
 
 #include <array>
-#include <memory>
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "aclnn/acl_meta.h"
+#include "graph_arguments.h"
 
 namespace openaclnn {
-
-struct DestroyTensor {
-  void operator()(aclTensor* tensor) const { aclDestroyTensor(tensor); }
-};
-using TensorPointer = std::unique_ptr<aclTensor, DestroyTensor>;
-
-/// What an operator gets: its inputs, then its outputs, and the attributes.
-struct GraphArguments {
-  std::vector<TensorPointer> tensors;
-  std::vector<const void*> values;  // of each, where the host knows them; else null
-  // Attributes.
-  double scale = 1, p = 2, dampening = 0, weight_decay = 0;
-  bool fixed_triu_mask = false, keepdim = false, noop_with_empty_axes = false, nesterov = false;
-  int64_t groups = 1, batch_dims = 0;
-  std::vector<int64_t> axes, strides, pads, dilations;
-  std::string data_format;  // empty where it is not set
-
-  aclTensor* operator[](size_t i) const { return tensors[i].get(); }
-};
 
 /// Both phases of an operator of libopapi.
 struct GraphStep {

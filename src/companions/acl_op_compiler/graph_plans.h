@@ -2,11 +2,9 @@
 // First phases of what the operators of graph_operators.h are made of.
 #pragma once
 
-#include "graph_operators.h"
+#include "graph_arguments.h"
 
 namespace openaclnn {
-
-using Plan = decltype(GraphStep::plan);
 
 // The bias is along the last dimension, or along the second in a format that does not end with C.
 aclnnStatus PlanBiasAdd(const GraphArguments& a, uint64_t* bytes, aclOpExecutor** executor);
