@@ -68,8 +68,8 @@ def exported():
     found = {}
     for path in sorted((libraries.find() / "lib64").glob("lib*.so")):
         library = path.name.removeprefix("lib").removesuffix(".so")
-        # A link is another name for one of them; capture stands before functions of the others.
-        if path.is_symlink() or library == "openaclnn_capture":
+        # A link is another name for one of them; ours stand before functions of others.
+        if path.is_symlink() or library.startswith("openaclnn_"):
             continue
         listed = subprocess.run(
             ["nm", "-D", "--defined-only", path], capture_output=True, text=True, check=True

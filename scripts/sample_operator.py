@@ -48,7 +48,8 @@ PAGES = {
 
 LIBRARIES = (
     "ascendcl nnopbase opapi openaclnn_reference openaclnn_capture "
-    "acl_op_compiler acl_tdt_channel atb ge_runner graph hccl hcomm"
+    "acl_op_compiler acl_tdt_channel ascend_hal atb c_sec ge_runner graph hccl hcomm msprofiler "
+    "openaclnn_torch_keys platform runtime"
 ).split()
 NATIVE_TESTS = ("sample_scale_forward_test", "abi_handles", "abi_load")
 CTEST = "^(sample_scale_forward_test|abi_handles|abi_load|abi_symbols)$"

@@ -41,18 +41,53 @@ def shown(variables: dict[str, str]) -> dict[str, str]:
     return dict(sorted({**here, **variables}.items()))
 
 
-def _capturing(home: Path) -> dict[str, str]:
-    """What OPENACLNN_CAPTURE needs: its library in front of the program's."""
-    if not os.environ.get("OPENACLNN_CAPTURE"):
+def _preloaded(home: Path, wanted: dict[str, str]) -> dict[str, str]:
+    """The variable that puts libraries of the toolkit in front of the program's, for what needs each."""
+    libraries_of_it = []
+    for name, what in wanted.items():
+        library = home.resolve() / "lib64" / name
+        if not library.is_file():
+            raise Error(f"the toolkit has no {library}, which {what} needs")
+        if re.search(r"[\s:]", str(library)):
+            raise Error(f"{library} has a space or a colon in its path: LD_PRELOAD cannot name it")
+        libraries_of_it.append(str(library))
+    if not libraries_of_it:
         return {}
-    library = home.resolve() / "lib64" / "libopenaclnn_capture.so"
-    if not library.is_file():
-        raise Error(f"the toolkit has no {library}, which OPENACLNN_CAPTURE needs")
-    if re.search(r"[\s:]", str(library)):
-        raise Error(f"{library} has a space or a colon in its path: LD_PRELOAD cannot name it")
     others = [each for each in re.split(r"[\s:]+", os.environ.get("LD_PRELOAD", "")) if each]
     # Behind those of the user: the runtime of a sanitizer must come first.
-    return {"LD_PRELOAD": " ".join(dict.fromkeys([*others, str(library)]))}
+    return {"LD_PRELOAD": " ".join(dict.fromkeys([*others, *libraries_of_it]))}
+
+
+def _python_of(program: str) -> str | None:
+    """The interpreter that the program is, or that its first line names."""
+    if re.fullmatch(r"python[0-9.]*", Path(program).name):
+        return program
+    with open(program, "rb") as file:
+        found = re.match(rb"#!\s*(\S*/python[0-9.]*)\s*$", file.readline(512), re.MULTILINE)
+    return found[1].decode("utf-8", "surrogateescape") if found else None
+
+
+def _torch_npu(python: str, variables: dict[str, str]) -> tuple[int, ...]:
+    """The version of torch-npu that an interpreter would import; nothing where it has none."""
+    ask = "from importlib.metadata import version; print(version('torch-npu'))"
+    try:
+        done = subprocess.run([python, "-c", ask], capture_output=True, text=True, env=variables)
+    except OSError:
+        return ()
+    numbers = re.match(r"(\d+)\.(\d+)", done.stdout) if done.returncode == 0 else None
+    return tuple(map(int, numbers.groups())) if numbers else ()
+
+
+def _needed_first(program: str, variables: dict[str, str]) -> dict[str, str]:
+    """Libraries that the program needs in front of its own, and what needs them."""
+    needed = {}
+    if variables.get("OPENACLNN_CAPTURE"):
+        needed["libopenaclnn_capture.so"] = "OPENACLNN_CAPTURE"
+    python = _python_of(program)
+    # It ends the process beside the CUDA build of PyTorch; before 2.13 nothing can be done about that.
+    if python and _torch_npu(python, variables) >= (2, 13):
+        needed["libopenaclnn_torch_keys.so"] = "torch-npu 2.13 or later"
+    return needed
 
 
 def find(command: list[str]) -> tuple[str, dict[str, str]]:
@@ -60,11 +95,11 @@ def find(command: list[str]) -> tuple[str, dict[str, str]]:
     if not command:
         raise InputError("expected a command after --")
     home = libraries.find()
-    variables = {**os.environ, **environment(home), **_capturing(home)}
+    variables = {**os.environ, **environment(home)}
     program = shutil.which(command[0], path=variables.get("PATH"))
     if program is None:
         raise InputError(f"no command {command[0]!r}, expected a program on PATH or its path")
-    return program, variables
+    return program, variables | _preloaded(home, _needed_first(program, variables))
 
 
 def become(program: str, command: list[str], variables: dict[str, str]) -> None:

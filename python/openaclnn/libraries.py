@@ -110,8 +110,8 @@ def load_all(home: Path) -> None:
     that a library has in itself, which links to it have not.
     """
     for library in sorted((home / "lib64").glob("lib*.so")):
-        # The one for capturing must be in front of all, or is none.
-        if not library.is_symlink() and library.name != "libopenaclnn_capture.so":
+        # Those of openaclnn's own must be in front of all, or are none.
+        if not library.is_symlink() and not library.name.startswith("libopenaclnn_"):
             _load(library)
 
 

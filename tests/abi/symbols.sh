@@ -88,7 +88,7 @@ for map in "$source"/*/exports.map "$source"/companions/*/exports.map; do
       expect "libacl_op_compiler.so needs" " libopapi.so libnnopbase.so libascendcl.so" "$own"
       ;;
     hcomm) expect "libhcomm.so needs" " libhccl.so" "$own" ;;
-    c_sec | openaclnn_capture | platform) expect "lib$name.so needs" "" "$own" ;;
+    c_sec | openaclnn_* | platform) expect "lib$name.so needs" "" "$own" ;;
     *) expect "lib$name.so needs" " libascendcl.so" "$own" ;;
   esac
 

@@ -143,6 +143,28 @@ def test_what_is_preloaded_already_stays_first(tool):
     assert again.stdout == run.stdout, again
 
 
+def with_torch_npu(tmp_path, version):
+    """A folder for PYTHONPATH in which that version is installed."""
+    told = tmp_path / version / f"torch_npu-{version}.dist-info"
+    told.mkdir(parents=True)
+    (told / "METADATA").write_text(f"Metadata-Version: 2.1\nName: torch-npu\nVersion: {version}\n")
+    return str(told.parent)
+
+
+@pytest.mark.parametrize("version, preloads", [("2.14.0", True), ("2.13.0.post1", True), ("2.9.0", False)])
+def test_newer_torch_npu_loads_beside_cuda(tool, tmp_path, version, preloads):
+    library = libraries.find().resolve() / "lib64" / "libopenaclnn_torch_keys.so"
+    script = tmp_path / "program"
+    script.write_text(f"#!{sys.executable}\nimport os\nprint(os.environ.get('LD_PRELOAD'))\n")
+    script.chmod(0o755)
+    given = {"PYTHONPATH": with_torch_npu(tmp_path, version), "LD_PRELOAD": ""}
+    for command in ((str(script),), (sys.executable, str(script))):
+        printed = tool("run", "--", *command, **given).stdout
+        assert printed == (f"{library}\n" if preloads else "\n"), command
+    # A program of another language has no torch-npu.
+    assert tool("run", "--", "sh", "-c", "echo $LD_PRELOAD", **given).stdout == "\n"
+
+
 def test_a_library_that_cannot_be_preloaded(tool, tmp_path):
     home = copy_of_the_toolkit(tmp_path)
     spaced = home.rename(home.with_name("with space"))

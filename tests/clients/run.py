@@ -4,8 +4,8 @@
 python3 tests/clients/run.py PREFIX [VERSION …]: programs without PyTorch, then the torch-npu that
 belongs to each version of torch, ranks under torchrun and ten trainings of examples/train_text.py
 included; exit code 1 if one of the runs failed. `--try TORCH:TORCH_NPU` runs a pair that nothing is promised about, whose
-failure is no failure of this command: as it is and, where that does not load, with
-allocator_keys.cc. What was seen goes to build/clients/results.json, for
+failure is no failure of this command: as it is and, where that does not load, with what `openaclnn
+run` preloads for it. What was seen goes to build/clients/results.json, for
 scripts/generate_conformance.py; rows of clients that this run did not have stay.
 """
 
@@ -170,11 +170,8 @@ def try_wheel(torch, torch_npu, prefix):
     setup = subprocess.run([HERE / "setup.sh", torch, torch_npu], capture_output=True, text=True)
     if setup.returncode != 0:
         return [red(client, {}, first_words(setup.stderr))]
-    library = RESULTS.with_name("allocator_keys.so")
-    source = HERE / "allocator_keys.cc"
-    subprocess.run(["g++", "-std=c++17", "-shared", "-fPIC", source, "-o", library], check=True)
     rows = []
-    for preloaded in ({}, {"LD_PRELOAD": str(library.relative_to(ROOT))}):
+    for preloaded in ({}, {"LD_PRELOAD": "libopenaclnn_torch_keys.so"}):
         said = why_not_loaded(torch, MODES[0] | preloaded, prefix)
         if said is None:
             modes = [MODES[0] | preloaded, MODES[-1] | preloaded]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preloaded, it lets torch-npu 2.13 and later load beside the CUDA build of PyTorch.
+// libopenaclnn_torch_keys.so. Preloaded, as `openaclnn run` does, it lets torch-npu 2.13 and later
+// load beside the CUDA build of PyTorch.
 //
 // Both backends register options of their memory allocators under the same keys, which PyTorch
 // takes for a mistake and ends the process; its CPU build has one backend. This set is the one in
@@ -7,6 +8,7 @@
 #include <string>
 #include <unordered_set>
 
+#pragma GCC visibility push(default)
 namespace c10::CachingAllocator {
 
 struct AcceleratorAllocatorConfig {
@@ -20,3 +22,4 @@ std::unordered_set<std::string>& AcceleratorAllocatorConfig::getMutableKeys() {
 }
 
 }  // namespace c10::CachingAllocator
+#pragma GCC visibility pop
