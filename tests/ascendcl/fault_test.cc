@@ -215,6 +215,16 @@ TEST_F(FaultTest, EndsWithTheLibraryOrIsNotWanted) {
       ExitedWithCode(7), "^$");
 }
 
+TEST_F(FaultTest, IsSetAgainInASecondLife) {
+  EXPECT_EXIT(
+      {
+        Allocate(400);
+        if (aclFinalize() != 0) _exit(99);
+        Allocate(300)[16] = 1;
+      },
+      Died, "byte 16 of the 300");
+}
+
 // With a handler of the client's above ours, a second life must not put ours above that: each would
 // call the other.
 TEST_F(FaultTest, IsSetOnceBelowAHandlerThatCallsIt) {

@@ -2,10 +2,14 @@
 // OPENACLNN_CHECK=full: who leaves an allocation, or uses what was freed, is stopped and told. Each
 // test is a process of its own, which ends.
 #include <dlfcn.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <string>
 
+#include "ascendcl/check/canary.h"
 #include "tests/ascendcl/died.h"
 #include "tests/ascendcl/overrun.h"
 
@@ -48,6 +52,12 @@ class GuardTest : public testing::Test {
   void SetUp() override { testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
 };
 
+/// Behind a report's place, and what may say who allocated: what would mend it.
+const std::string kFixSize =
+    "\n(         from .*\n)*  fix:   look for a size, a stride or an index";
+const std::string kFixFree =
+    "\n(         from .*\n)*  fix:   free memory when nothing uses it any more";
+
 [[noreturn]] void WriteBeside(std::ptrdiff_t at) {
   Overrun overrun(at, 1);
   overrun.Launch(Allocate(400), 400, nullptr);
@@ -58,7 +68,9 @@ class GuardTest : public testing::Test {
 TEST_F(GuardTest, StopsATaskBesideItsMemory) {
   EXPECT_EXIT(WriteBeside(450), Died,
               "sumOfMine (writes|reads or writes) beside device memory at 0x[0-9a-f]+\n"
-              "  where: byte 450, behind the 400 that were allocated at 0x[0-9a-f]+ on device 0");
+              "  where: byte 450, behind the 400 that were allocated at 0x[0-9a-f]+ on device 0 by "
+              "aclrtMalloc" +
+                  kFixSize);
   EXPECT_EXIT(WriteBeside(-4000), Died,
               "where: byte -4000, before the 400 that were allocated at 0x[0-9a-f]+ on device 0");
 }
@@ -81,7 +93,8 @@ TEST_F(GuardTest, StopsATaskThatUsesFreedMemory) {
               "sumOfMine (writes|reads or writes) freed device memory at 0x[0-9a-f]+\n"
               "  what:  the last task that used the allocation is sumOfMine\n"
               "  where: byte 5 of the 400 that were allocated at 0x[0-9a-f]+ on device 0 by "
-              "aclrtMalloc and that aclrtFree has freed");
+              "aclrtMalloc and that aclrtFree has freed" +
+                  kFixFree);
 }
 
 TEST_F(GuardTest, NamesWhoAllocated) {
@@ -94,7 +107,8 @@ TEST_F(GuardTest, StopsTheHostAtPinnedMemory) {
   EXPECT_EXIT(AllocateHost(400)[460] = 1, Died,
               "the host (writes|reads or writes) beside pinned memory at 0x[0-9a-f]+\n"
               "  where: byte 460, behind the 400 that were allocated at 0x[0-9a-f]+ in pinned host "
-              "memory");
+              "memory by aclrtMallocHost" +
+                  kFixSize);
   EXPECT_EXIT(
       {
         volatile char* pinned = AllocateHost(400);
@@ -104,7 +118,27 @@ TEST_F(GuardTest, StopsTheHostAtPinnedMemory) {
       Died,
       "the host reads (or writes )?freed pinned memory at 0x[0-9a-f]+\n"
       "  where: byte 7 of the 400 that were allocated at 0x[0-9a-f]+ in pinned host memory by "
-      "aclrtMallocHost and that aclrtFreeHost has freed");
+      "aclrtMallocHost and that aclrtFreeHost has freed" +
+          kFixFree);
+}
+
+/// With a handler of the program's, which tells that it ran.
+[[noreturn]] void WriteProtected(size_t at) {
+  constexpr uintptr_t kPage = 4096;
+  signal(SIGSEGV, [](int) { _exit(7); });
+  volatile char* const pinned = AllocateHost(400);
+  const uintptr_t page = reinterpret_cast<uintptr_t>(pinned + at) / kPage * kPage;
+  if (mprotect(reinterpret_cast<void*>(page), kPage, PROT_NONE) != 0) _exit(99);
+  pinned[at] = 1;
+  _exit(3);  // not come by
+}
+
+TEST_F(GuardTest, WhatTheHostDoesInItsPinnedMemoryIsItsOwn) {
+  for (const size_t inside : {0, 1, 399}) {
+    EXPECT_EXIT(WriteProtected(inside), testing::ExitedWithCode(7), "^$") << inside;
+  }
+  if (!kHaveCanaries) GTEST_SKIP() << "AddressSanitizer stops who writes beside an allocation";
+  EXPECT_EXIT(WriteProtected(400), testing::ExitedWithCode(7), "byte 400, behind the 400 ");
 }
 
 }  // namespace
