@@ -73,6 +73,7 @@ TEST_F(DamageTest, MemoryThatNobodyTouchesTakesNone) {
     EXPECT_EQ(aclrtFree(device[i]), 0);
     EXPECT_EQ(aclrtFreeHost(pinned[i]), 0);
   }
+  EXPECT_EQ(Reported(), "") << "there is no canary to be damaged";
 }
 
 TEST_F(DamageTest, LargePinnedMemoryGoesBackWhenItIsFreed) {
@@ -104,10 +105,22 @@ TEST_F(DamageTest, OfATaskIsToldWhenItEnds) {
             HasSubstr("seen at the end of sumOfMine"),
             ContainsRegex("bytes 403 to 407, behind the 400 that were allocated at 0x[0-9a-f]+ on "
                           "device 0")));
-  overrun.Launch(memory.data(), kBytes, stream);
+  Overrun elsewhere(kBytes + 1, 1);
+  elsewhere.Launch(memory.data(), kBytes, stream);
   memory.Free();
   ASSERT_EQ(aclrtDestroyStream(stream), 0);
   EXPECT_THAT(Reported(), Not(HasSubstr("memory behind"))) << "once for an allocation";
+}
+
+// Of one mistake in a loop, whatever the memory, there is one report.
+TEST_F(DamageTest, ALoopIsToldOnce) {
+  for (int i = 0; i < 3; ++i) {
+    PinnedBytes pinned(kBytes);
+    pinned.data()[kBytes] = 1;
+  }
+  const std::string text = Reported();
+  EXPECT_THAT(text, HasSubstr("memory behind an allocation was written"));
+  EXPECT_THAT(text, HasSubstr("openaclnn: 3 errors found (memcheck 3), 1 reported "));
 }
 
 TEST_F(DamageTest, IsSeenAtTheLatestWhenTheMemoryIsFreed) {
