@@ -133,17 +133,21 @@ TEST_F(LogTest, DeviceMemoryThatIsLeftAtFinalize) {
     ASSERT_EQ(aclrtMalloc(&address, 100, ACL_MEM_MALLOC_HUGE_FIRST), 0);
   }
   ASSERT_EQ(aclrtReserveMemAddress(&range, 2 << 20, 0, nullptr, 0), 0);
+  aclrtDrvMemHandle physical = nullptr;
+  aclrtPhysicalMemProp prop = {};
+  prop.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+  ASSERT_EQ(aclrtMallocPhysical(&physical, 2 << 20, &prop, 0), 0);
   ASSERT_EQ(aclrtFree(freed), 0);
   ASSERT_EQ(aclFinalize(), 0);
   const std::vector<std::string> lines = Lines();
-  ASSERT_EQ(lines.size(), 14U);
+  ASSERT_EQ(lines.size(), 15U);
   EXPECT_THAT(lines,
               ::testing::Contains(::testing::ContainsRegex(
                   "memcheck: aclFinalize: 100 bytes at 0x[0-9a-f]+ were left; where: bytes 0 "
                   "to 99 of the 100 that were allocated at 0x[0-9a-f]+ on device 0 by "
                   "aclrtMalloc( from [^;]*)?; fix: call aclrtFree before aclFinalize$")));
-  EXPECT_THAT(lines.back(),
-              ::testing::HasSubstr("aclFinalize: 13 allocations were left, 1200 bytes of device"));
+  EXPECT_THAT(lines.back(), ::testing::HasSubstr(
+                                "aclFinalize: 14 allocations were left, 2098352 bytes of device"));
 }
 
 // Once each, whatever ends the stream; what a synchronise has returned is not said again.

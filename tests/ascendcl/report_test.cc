@@ -128,6 +128,7 @@ TEST_F(ReportTest, LeaksNameWhoMadeThem) {
     for (const Json& line : Lines()) {
       EXPECT_EQ(line["check"], "memcheck");
       EXPECT_EQ(line["severity"], "warning");
+      EXPECT_EQ(line["code"], 0);
       const auto where = line["where"].get<std::string>();
       EXPECT_EQ(where.find(" from ") != std::string::npos, std::string(level) == "full") << where;
       places.push_back(where.substr(0, where.find(" from ")));
@@ -137,6 +138,26 @@ TEST_F(ReportTest, LeaksNameWhoMadeThem) {
     EXPECT_EQ(places[0], "4194304 bytes that were allocated on device 0 by aclrtMallocPhysical");
     EXPECT_THAT(places[1], EndsWith(" on device 0 by aclrtReserveMemAddress"));
     EXPECT_THAT(places[2], EndsWith(" on device 0 by aclrtMallocAlign32"));
+    std::filesystem::remove(file());
+  }
+}
+
+TEST_F(ReportTest, AHundredLeaksAreTold) {
+  const Variable name("OPENACLNN_CHECK_JSON", file().c_str());
+  aclrtPhysicalMemProp prop = {};
+  prop.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+  for (const int allocations : {99, 101}) {
+    Start();
+    for (int i = 0; i < allocations; ++i) {
+      void* left = nullptr;
+      ASSERT_EQ(aclrtMalloc(&left, 32, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    }
+    for (int i = 0; i < 2; ++i) {
+      aclrtDrvMemHandle left = nullptr;
+      ASSERT_EQ(aclrtMallocPhysical(&left, 2 << 20, &prop, 0), 0);
+    }
+    EXPECT_EQ(End(), "");
+    EXPECT_EQ(Lines().size(), 100U) << allocations;
     std::filesystem::remove(file());
   }
 }
