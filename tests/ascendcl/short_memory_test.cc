@@ -274,5 +274,97 @@ TEST_F(ShortMemoryTest, MembersOfAListThatIsNotMade) {
     EXPECT_EQ(aclDestroyTensor(each), 0) << "still the caller's";
 }
 
+/// Checks lack what they need, and say nothing that is not so.
+class ShortWatchTest : public ShortMemoryTest {
+ protected:
+  void SetUp() override {
+    ShortMemoryTest::SetUp();
+    testing::internal::CaptureStderr();
+  }
+  void TearDown() override {
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+    ShortMemoryTest::TearDown();
+  }
+  /// The first allocation of the call fails, then the second alone, …; look(status) after each.
+  template <class Call, class Look>
+  static void EachAlone(Call&& call, Look&& look) {
+    int64_t failures = 1;
+    for (int64_t first = 0; failures > 0; ++first) {
+      SCOPED_TRACE(first);
+      ASSERT_LT(first, 100);
+      int status = 0;
+      {
+        const ShortMemory shortage({.first = first});
+        status = call();
+        failures = ShortMemory::failures();
+      }
+      look(status);
+    }
+  }
+
+ private:
+  const Variable check_{"OPENACLNN_CHECK", "full"};
+};
+
+// It is told of before it is made.
+TEST_F(ShortWatchTest, ALaunchThatFailedRacesWithNobody) {
+  const DeviceArray<uint8_t> memory(64);
+  const aclrtStream first = NewStream(), second = NewStream();
+  const auto fill = [&](aclrtStream on) { return aclrtMemsetAsync(memory.data(), 4, 1, 4, on); };
+  int refused = 0;
+  EachAlone([&] { return fill(first); },
+            [&](int status) {
+              if (status != 0) {
+                ++refused;
+                ASSERT_EQ(fill(second), 0);
+              }
+              ASSERT_EQ(aclrtSynchronizeDevice(), 0);
+            });
+  EXPECT_GT(refused, 0);
+  EXPECT_EQ(aclrtDestroyStream(first), 0);
+  EXPECT_EQ(aclrtDestroyStream(second), 0);
+}
+
+TEST_F(ShortWatchTest, WhatATaskMayHaveWrittenIsWritten) {
+  const int64_t dims[] = {4};
+  const DeviceArray<float> from({-1, 2, -3, 4});
+  const auto tensor = [&](void* data) {
+    return aclCreateTensor(dims, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, dims, 1, data);
+  };
+  void* memory = nullptr;
+  aclTensor *self = tensor(from.data()), *out = nullptr;
+  const auto renew = [&] {
+    ASSERT_EQ(aclrtMalloc(&memory, from.bytes(), ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    out = tensor(memory);
+  };
+  const auto call = [&] {
+    uint64_t size = 0;
+    aclOpExecutor* executor = nullptr;
+    int status = aclnnAbsGetWorkspaceSize(self, out, &size, &executor);
+    if (status != 0) return status;
+    status = aclnnAbs(nullptr, size, executor, nullptr);
+    if (status != 0) {
+      EXPECT_EQ(aclDestroyAclOpExecutor(executor), 0);
+    }
+    return status;
+  };
+  renew();
+  EachAlone(call, [&](int status) {
+    float host[4] = {};
+    ASSERT_EQ(aclrtSynchronizeDevice(), 0);
+    if (status == 0) {
+      EXPECT_EQ(aclrtMemcpy(host, sizeof(host), memory, sizeof(host), ACL_MEMCPY_DEVICE_TO_HOST),
+                0);
+      EXPECT_EQ(host[2], 3);
+    }
+    EXPECT_EQ(aclDestroyTensor(out), 0);
+    EXPECT_EQ(aclrtFree(memory), 0);
+    renew();
+  });
+  EXPECT_EQ(aclDestroyTensor(self), 0);
+  EXPECT_EQ(aclDestroyTensor(out), 0);
+  EXPECT_EQ(aclrtFree(memory), 0);
+}
+
 }  // namespace
 }  // namespace openaclnn
