@@ -264,6 +264,52 @@ TEST_F(RaceWatchTest, FreedMemoryIsForgotten) {
   EXPECT_EQ(Reported(), "");
 }
 
+// Two streams wait for an event of a third, which then writes what both have written.
+TEST_F(RaceWatchTest, WaitsThatTheHostHasSeenReached) {
+  const aclrtStream third = NewStream();
+  const auto fill = [](const Floats& array, aclrtStream stream) {
+    ASSERT_EQ(aclrtMemsetAsync(array.data(), array.bytes(), 0, array.bytes(), stream), 0);
+  };
+  ASSERT_EQ(aclrtRecordEvent(event, third), 0);
+  for (const auto& [array, stream] : {std::pair(a.get(), first), std::pair(b.get(), second)}) {
+    fill(*array, stream);
+    ASSERT_EQ(aclrtStreamWaitEvent(stream, event), 0);
+  }
+  aclrtEventWaitStatus status = ACL_EVENT_WAIT_STATUS_NOT_READY;
+  while (status != ACL_EVENT_WAIT_STATUS_COMPLETE) {
+    ASSERT_EQ(aclrtQueryEventWaitStatus(event, &status), 0);
+  }
+  fill(*a, third);
+  fill(*b, third);
+  ASSERT_EQ(aclrtSynchronizeStream(third), 0);
+  ASSERT_EQ(aclrtDestroyStream(third), 0);
+  EXPECT_EQ(Reported(), "");
+}
+
+// Before any other function of the host: the first is counted apart.
+TEST_F(RaceWatchTest, FunctionsThatHaveReturnedHideNothing) {
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(aclrtLaunchHostFunc(
+                  first, [](void*) {}, nullptr),
+              0);
+    ASSERT_EQ(aclrtSynchronizeStream(first), 0);
+    WriteOut(first);
+    i == 0 ? WriteOut(second) : CopyOut(second);
+    ASSERT_EQ(aclrtSynchronizeStream(second), 0);
+  }
+  EXPECT_EQ(Count(Reported(), "racecheck: "), 2U);
+}
+
+TEST_F(RaceWatchTest, CallbacksThatNobodyWaitsForHideNothing) {
+  ASSERT_EQ(aclrtSubscribeReport(pthread_self(), first), 0);
+  ASSERT_EQ(aclrtLaunchCallback([](void*) {}, nullptr, ACL_CALLBACK_NO_BLOCK, first), 0);
+  WriteOut(first);
+  WriteOut(second);
+  ASSERT_EQ(aclrtProcessReport(10'000), 0);
+  ASSERT_EQ(aclrtUnSubscribeReport(pthread_self(), first), 0);
+  EXPECT_EQ(Count(Reported(), "racecheck: "), 1U);
+}
+
 TEST_F(RaceWatchTest, HostFunctionsAreInOrder) {
   WriteOut(first);
   std::function<void()> deed = [this] {
