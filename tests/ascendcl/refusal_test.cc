@@ -105,6 +105,14 @@ TEST_F(RefusalTest, CopiesFromAndToNoMemory) {
   EXPECT_THAT(Where(TheFinding(107000)), StartsWith("bytes 0 to 499, beyond the end of the 400 "));
   ASSERT_EQ(aclrtMemset(memory.data() + 1, UINT64_MAX, 0, UINT64_MAX), 107000);
   EXPECT_THAT(Where(TheFinding(107000)), StartsWith("byte 1 of the 400 "));
+  constexpr uint64_t kMost = uint64_t{1} << 62;  // of which all are numbered
+  ASSERT_EQ(aclrtMemsetAsync(memory.data() + 1, kMost, 0, kMost, stream), 107000);
+  EXPECT_THAT(Where(TheFinding(107000)),
+              StartsWith("bytes 1 to 4611686018427387904, beyond the end of the 400 "));
+  ASSERT_EQ(aclrtMemcpyAsync(memory.data() + 1, kMost + 1, memory.data() + 1, kMost + 1,
+                             ACL_MEMCPY_DEVICE_TO_DEVICE, stream),
+            107000);
+  EXPECT_THAT(Where(TheFinding(107000)), StartsWith("byte 1 of the 400 "));
   ASSERT_EQ(aclrtMemcpyAsync(memory.data(), 4, stream, 4, ACL_MEMCPY_HOST_TO_DEVICE, stream),
             107000);
   const Json finding = TheFinding(107000);
@@ -157,6 +165,10 @@ TEST_F(RefusalTest, ALoopIsToldOnce) {
   TakeMessage();
   ASSERT_EQ(aclrtFreeHost(memory.data()), 107000);
   TheFinding(107000);
+  ASSERT_EQ(aclrtMemset(memory.data(), 500, 0, 500), 107000);
+  TheFinding(107000);
+  ASSERT_EQ(aclrtMemsetAsync(memory.data(), 500, 0, 500, stream), 107000);
+  TheFinding(107000);
 }
 
 TEST_F(RefusalTest, ValuesOutOfRange) {
@@ -182,14 +194,14 @@ TEST_F(RefusalTest, ValuesOfNoOperand) {
 // Of a list the report names the member's memory, and rather none than another's.
 TEST_F(RefusalTest, ValuesOfMembersOfLists) {
   OwnOperator own([](void* const*, void*) { return 507035; });
-  const DeviceArray<float> first(4), last(8), out(1);
+  const DeviceArray<float> first(4), last(12), out(1);
   own.Add("in", OPENACLNN_INPUT, {ACL_FLOAT, {4}, {1}}, first.data());
   own.Add("in", OPENACLNN_INPUT, {ACL_FLOAT, {0}, {1}}, nullptr);
-  own.Add("in", OPENACLNN_INPUT, {ACL_FLOAT, {8}, {1}}, last.data());
+  own.Add("in", OPENACLNN_INPUT, {ACL_FLOAT, {8}, {1}}, last.data() + 4);
   own.Add("out", OPENACLNN_OUTPUT, {ACL_FLOAT, {1}, {1}}, out.data());
   for (const auto& [words, where] :
        {std::pair("in[0] value is odd", "bytes 0 to 15 of the 16 "),
-        std::pair("in[2] value is even", "bytes 0 to 31 of the 32 "),
+        std::pair("in[2] value is even", "bytes 16 to 47 of the 48 "),
         std::pair("out value is large", "bytes 0 to 3 of the 4 "),
         std::pair("in[1] value is none", ""), std::pair("in[3] value is behind", ""),
         std::pair("in value is anywhere", "")}) {
