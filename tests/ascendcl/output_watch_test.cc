@@ -4,6 +4,7 @@
 #include <cstring>
 #include <deque>
 #include <numeric>
+#include <optional>
 #include <random>
 
 #include "common/text.h"
@@ -76,6 +77,16 @@ TEST_F(OutputWatchTest, SmallElementsThatAreEightBytes) {
 }
 TEST_F(OutputWatchTest, SmallestElementsThatAreEightBytes) {
   EXPECT_THAT(Leave<uint8_t>(ACL_BOOL, 100, 3, 12), HasSubstr("9 of the 100 elements"));
+}
+TEST_F(OutputWatchTest, HalfAnElement) {
+  const DeviceArray<double> out(8);
+  OwnOperator own([](void* const* data, void*) {
+    std::fill_n(static_cast<double*>(data[0]), 7, 3.0);
+    return 0;
+  });
+  own.Add("out", OPENACLNN_OUTPUT, Dense(ACL_COMPLEX128, 4), out.data());
+  Run(&own);
+  EXPECT_THAT(Reported(), HasSubstr("1 of the 4 elements"));
 }
 TEST_F(OutputWatchTest, FewerSmallElementsMayBeValues) {
   EXPECT_EQ(Leave<uint16_t>(ACL_BF16, 9, 1, 4), "");
@@ -201,6 +212,47 @@ TEST_F(OutputWatchTest, OfLargeOnesTheEnds) {
   EXPECT_THAT(Leave<float>(ACL_FLOAT, kCount, kCount - 1, kCount), HasSubstr("1 of the 20971520"));
 }
 
+/// An output of 80 MiB in four rows with a gap behind each.
+class LargeOutputTest : public OutputWatchTest {
+ protected:
+  static constexpr int64_t kRow = int64_t{5} << 20, kStride = kRow + 16;
+
+  /// How often something is said of a task that leaves one element of the output of this name.
+  size_t Reports(const char* name, int64_t row, int64_t column) const {
+    OwnOperator own([=](void* const* data, void*) {
+      auto* values = static_cast<float*>(data[0]);
+      const float before = values[row * kStride + column];
+      for (int64_t i = 0; i < 4; ++i) std::fill_n(values + i * kStride, kRow, 3.0F);
+      values[row * kStride + column] = before;
+      return 0;
+    });
+    own.Add(name, OPENACLNN_OUTPUT, {ACL_FLOAT, {4, kRow}, {kStride, 1}}, out_->data());
+    Run(&own);
+    return Count(Reported(), kReport);
+  }
+  void SetUp() override {
+    OutputWatchTest::SetUp();
+    out_.emplace(static_cast<size_t>(4 * kStride));
+  }
+  void TearDown() override {
+    out_.reset();
+    OutputWatchTest::TearDown();
+  }
+
+ private:
+  std::optional<DeviceArray<float>> out_;
+};
+
+TEST_F(LargeOutputTest, TheEndsAreHalfOfWhatIsKept) {
+  constexpr int64_t kEnd = int64_t{3} << 20;  // 32 MiB without a row
+  EXPECT_EQ(Reports("first", 0, 0), 1U);
+  EXPECT_EQ(Reports("last of the first 32 MiB", 1, kEnd - 1), 1U);
+  EXPECT_EQ(Reports("behind them", 1, kEnd), 0U);
+  EXPECT_EQ(Reports("before the last 32 MiB", 2, kRow - kEnd - 1), 0U);
+  EXPECT_EQ(Reports("first of them", 2, kRow - kEnd), 1U);
+  EXPECT_EQ(Reports("last", 3, kRow - 1), 1U);
+}
+
 /// What is said where nothing is written of one element in the middle of an output of 40 MiB
 /// beside others.
 class ManyOutputsTest : public OutputWatchTest {
@@ -324,14 +376,16 @@ TEST_F(MappedOutputTest, ThatIsAnInputByAnotherAddress) {
 }
 
 TEST_F(OutputWatchTest, AFailureLeavesWhatWasThere) {
-  const DeviceArray<float> out(8, 7.0F);
+  std::vector<float> values(16);
+  std::iota(values.begin(), values.end(), 1.0F);
+  const DeviceArray<float> out(values);
   OwnOperator own([](void* const*, void*) { return 507035; });
-  own.Add("out", OPENACLNN_OUTPUT, Dense(ACL_FLOAT, 8), out.data());
+  own.Add("out", OPENACLNN_OUTPUT, {ACL_FLOAT, {2, 4}, {8, 1}}, out.data());
   Run(&own);
   EXPECT_EQ(aclrtSynchronizeStream(stream), 507035);
   (void)TakeMessage();
   EXPECT_EQ(Count(Reported(), kReport), 0U) << "the failure is another check's";
-  EXPECT_EQ(out.Read(), std::vector<float>(8, 7));
+  EXPECT_EQ(out.Read(), values);
 }
 
 TEST_F(OutputWatchTest, ViewsOfTooManyPiecesAreNotWatched) {

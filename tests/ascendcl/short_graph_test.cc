@@ -186,5 +186,24 @@ TEST_F(WatchedGraphTest, KeepsNothingOfOutputsFromRunToRun) {
   EXPECT_EQ(aclrtDestroyStream(stream), 0);
 }
 
+// Zeros are what the pattern is before the first run.
+TEST_F(WatchedGraphTest, AFirstRunWithoutMemoryIsNotWatched) {
+  const DeviceArray<int32_t> out(kBytes / sizeof(int32_t), 7);
+  aclrtStream stream = NewStream();
+  OwnOperator own([](void* const* data, void*) {
+    std::memset(data[0], 0, kBytes);
+    return 0;
+  });
+  own.Add("out", OPENACLNN_OUTPUT, {ACL_INT32, {kBytes / sizeof(int32_t)}, {1}}, out.data());
+  aclmdlRI model = nullptr;
+  ASSERT_EQ(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL), 0);
+  ASSERT_EQ(own.Launch(stream), 0);
+  ASSERT_EQ(aclmdlRICaptureEnd(stream, &model), 0) << TakeMessage();
+  EXPECT_EQ(Run(model, false), "");
+  EXPECT_EQ(out.Read(), std::vector<int32_t>(kBytes / sizeof(int32_t), 0));
+  EXPECT_EQ(aclmdlRIDestroy(model), 0);
+  EXPECT_EQ(aclrtDestroyStream(stream), 0);
+}
+
 }  // namespace
 }  // namespace openaclnn
