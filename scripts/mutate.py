@@ -103,12 +103,12 @@ def makes_again(commands: list[str], objects: set[str]) -> list[str]:
 
 
 def included_as(header: Path, words: list[str]) -> Path:
-    """By those whose compiler looks into the folders of these words."""
-    for word in words:
-        folder = Path(word.removeprefix("-I"))
-        if word.startswith("-I") and header.is_relative_to(folder):
-            return header.relative_to(folder)
-    raise SystemExit(f"{header} is in no folder of {shlex.join(words)}")
+    """By those whose compiler looks into the folders of these words; of several the innermost counts."""
+    folders = [Path(word.removeprefix("-I")) for word in words if word.startswith("-I")]
+    names = [header.relative_to(each) for each in folders if header.is_relative_to(each)]
+    if not names:
+        raise SystemExit(f"{header} is in no folder of {shlex.join(words)}")
+    return min(names, key=lambda name: len(name.parts))
 
 
 class Objects:

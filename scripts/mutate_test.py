@@ -90,7 +90,8 @@ def test_a_header(tmp_path, capsys, monkeypatch):
     for folder in ("least", "test"):
         (tmp_path / folder).mkdir()
     lists = "cmake_minimum_required(VERSION 3.25)\nproject(half CXX)\n"
-    lists += "include_directories(${PROJECT_SOURCE_DIR})\nadd_executable(half_test test/half_test.cc)\n"
+    lists += f"include_directories({tmp_path.parent} {tmp_path})\n"  # as programs of tests have it
+    lists += "add_executable(half_test test/half_test.cc)\n"
     for name, text in {"least/half.h": HEADER, "test/half_test.cc": USES, "CMakeLists.txt": lists}.items():
         (tmp_path / name).write_text(text, "utf-8")
     build = tmp_path / "build"
