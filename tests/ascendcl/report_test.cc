@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports of mistakes: their file, their number, the message, and what forks and links do to them.
 // The mistake is a race, two fills of the same bytes.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -65,6 +66,13 @@ class ReportTest : public testing::Test {
     std::ifstream in(file());
     for (std::string line; std::getline(in, line);) lines.push_back(Json::parse(line));
     return lines;
+  }
+
+  /// The number that a file would have which is opened now.
+  static int NextDescriptor() {
+    const int descriptor = dup(STDIN_FILENO);
+    close(descriptor);
+    return descriptor;
   }
 
   const std::string folder_;
@@ -176,15 +184,10 @@ TEST_F(ReportTest, TheFileStaysWhereItWas) {
 // A program that closes what it does not know gives the number to a file of its own.
 TEST_F(ReportTest, NoDescriptorStaysOpen) {
   const Variable name("OPENACLNN_CHECK_JSON", file().c_str());
-  const auto next = [] {
-    const int descriptor = dup(STDIN_FILENO);
-    close(descriptor);
-    return descriptor;
-  };
   Start();
-  const int before = next();
+  const int before = NextDescriptor();
   Fill(2);
-  EXPECT_EQ(next(), before);
+  EXPECT_EQ(NextDescriptor(), before);
   Fill(1);
   End();
   EXPECT_EQ(Lines().size(), 3U);
@@ -197,8 +200,34 @@ TEST_F(ReportTest, ALinkIsNotFollowed) {
   const Variable name("OPENACLNN_CHECK_JSON", file().c_str());
   Start();
   Fill(3);
-  EXPECT_THAT(End(), HasSubstr("OPENACLNN_CHECK_JSON is '" + file() + "', expected a plain file"));
+  const std::string text = End();
+  EXPECT_THAT(text, HasSubstr("OPENACLNN_CHECK_JSON is '" + file() + "', expected a plain file"));
+  EXPECT_EQ(text.find("OPENACLNN_CHECK_JSON"), text.rfind("OPENACLNN_CHECK_JSON")) << "once";
   EXPECT_EQ(std::filesystem::file_size(target), 4U);
+}
+
+// Nor one of the program's standard streams in its place.
+TEST_F(ReportTest, APipeIsNotWritten) {
+  ASSERT_EQ(mkfifo(file().c_str(), 0600), 0);
+  const int pipe = open(file().c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(pipe, 0);
+  const Variable name("OPENACLNN_CHECK_JSON", file().c_str());
+  Start();
+  const int before = NextDescriptor();
+  Fill(3);
+  EXPECT_EQ(NextDescriptor(), before);
+  EXPECT_THAT(End(), HasSubstr("expected a plain file, no link, that can be written (error 22)\n"));
+  EXPECT_NE(fcntl(STDIN_FILENO, F_GETFD), -1);
+  char letter = 0;
+  EXPECT_EQ(read(pipe, &letter, 1), 0);
+  close(pipe);
+}
+
+TEST_F(ReportTest, AnEmptyNameIsNone) {
+  const Variable name("OPENACLNN_CHECK_JSON", "");
+  Start();
+  Fill(2);
+  EXPECT_EQ(End().find("OPENACLNN_CHECK_JSON"), std::string::npos);
 }
 
 TEST_F(ReportTest, TheMessageOfTheThread) {

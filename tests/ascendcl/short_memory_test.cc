@@ -2,6 +2,9 @@
 // Calls that run out of memory half-way: an error code, and everything as it was before.
 #include "tests/support/short_memory.h"
 
+#include <unistd.h>
+
+#include <filesystem>
 #include <thread>
 
 #include "aclnnop/aclnn_abs.h"
@@ -364,6 +367,60 @@ TEST_F(ShortWatchTest, WhatATaskMayHaveWrittenIsWritten) {
   EXPECT_EQ(aclDestroyTensor(self), 0);
   EXPECT_EQ(aclDestroyTensor(out), 0);
   EXPECT_EQ(aclrtFree(memory), 0);
+}
+
+/// The name of the file for reports, which a handler of signals may be using at any time.
+class ReportNameTest : public testing::Test {
+ protected:
+  ReportNameTest() { std::filesystem::create_directory(folder_); }
+  ~ReportNameTest() override { std::filesystem::remove_all(folder_); }
+
+  static void Live() {
+    ASSERT_EQ(aclInit(nullptr), 0);
+    ASSERT_EQ(aclFinalize(), 0);
+  }
+
+  const std::string folder_ = testing::TempDir() + "report_name." + std::to_string(getpid());
+  const std::string old_ = folder_ + "/old", new_ = folder_ + "/new";
+
+ private:
+  const Variable check_{"OPENACLNN_CHECK", "fast"};
+};
+
+TEST_F(ReportNameTest, IsKeptOnce) {
+  const Variable name("OPENACLNN_CHECK_JSON", new_.c_str());
+  Live();
+  const int64_t before = test::LiveBlocks();
+  Live();
+  EXPECT_EQ(test::LiveBlocks(), before);
+}
+
+TEST_F(ReportNameTest, WithoutMemoryForItThereIsNoFile) {
+  testing::internal::CaptureStderr();
+  int64_t failures = 1;
+  for (int64_t first = 0; failures > 0; ++first) {
+    SCOPED_TRACE(first);
+    ASSERT_LT(first, 200);
+    {
+      const Variable name("OPENACLNN_CHECK_JSON", old_.c_str());
+      Live();
+    }
+    const Variable name("OPENACLNN_CHECK_JSON", new_.c_str());
+    int status = 0;
+    {
+      const ShortMemory shortage({.first = first});
+      status = aclInit(nullptr);
+      failures = ShortMemory::failures();
+    }
+    if (status != 0) continue;
+    int host = 0;
+    EXPECT_EQ(aclrtSetDevice(0), 0);
+    EXPECT_EQ(aclrtFree(&host), ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT_EQ(aclFinalize(), 0);
+  }
+  (void)testing::internal::GetCapturedStderr();
+  EXPECT_FALSE(std::filesystem::exists(old_));
+  EXPECT_TRUE(std::filesystem::exists(new_));
 }
 
 }  // namespace
