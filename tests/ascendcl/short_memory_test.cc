@@ -369,6 +369,16 @@ TEST_F(ShortWatchTest, WhatATaskMayHaveWrittenIsWritten) {
   EXPECT_EQ(aclrtFree(memory), 0);
 }
 
+TEST_F(ShortWatchTest, AllocationsDoWithoutTheirCallStack) {
+  void* memory = nullptr;
+  const auto allocate = [&] { return aclrtMalloc(&memory, 64, ACL_MEM_MALLOC_HUGE_FIRST); };
+  EachAlone(allocate, [&](int status) {
+    if (status == 0) {
+      EXPECT_EQ(aclrtFree(memory), 0);
+    }
+  });
+}
+
 /// The name of the file for reports, which a handler of signals may be using at any time.
 class ReportNameTest : public testing::Test {
  protected:

@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <link.h>
 
 #include <atomic>
 #include <cstdio>
@@ -40,6 +41,34 @@ void ExpectExportedFunctions() {
   EXPECT_EQ(symbol.file, file);
 }
 
+/// To their last byte, and not behind it.
+void ExpectFunctionsOf(const char* library) {
+  SCOPED_TRACE(library);
+  void* const file = dlopen(library, RTLD_NOW);
+  ASSERT_NE(file, nullptr) << dlerror();
+  for (const char* name : {"function1000", "function4999"}) {
+    const auto* const address = static_cast<const char*>(dlsym(file, name));
+    Dl_info known = {};
+    const ElfW(Sym)* entry = nullptr;
+    ASSERT_NE(dladdr1(address, &known, reinterpret_cast<void**>(const_cast<ElfW(Sym)**>(&entry)),
+                      RTLD_DL_SYMENT),
+              0);
+    Symbol symbol;
+    ASSERT_TRUE(FindSymbol(address + entry->st_size - 1, &symbol));
+    EXPECT_STREQ(symbol.function, name);
+    EXPECT_EQ(symbol.in_function, entry->st_size - 1);
+    ASSERT_TRUE(FindSymbol(address + entry->st_size, &symbol));
+    EXPECT_STRNE(symbol.function, name);
+  }
+  dlclose(file);
+}
+
+void ExpectNoFunctionAtAVariable() {
+  Symbol symbol;
+  ASSERT_TRUE(FindSymbol(At("stdout", 0), &symbol));
+  EXPECT_EQ(symbol.function, nullptr);
+}
+
 void Hidden() {}
 
 void ExpectOtherPlacesInFiles() {
@@ -66,6 +95,9 @@ TEST(SymbolTest, WithTheLoadersLockAndWithout) {
     SCOPED_TRACE(without);
     if (without) PrepareSymbols();
     ExpectExportedFunctions();
+    ExpectFunctionsOf(OPENACLNN_MANY_FUNCTIONS);
+    ExpectFunctionsOf(OPENACLNN_OLD_FUNCTIONS);
+    ExpectNoFunctionAtAVariable();
     ExpectOtherPlacesInFiles();
     ExpectNoFile();
   }
