@@ -36,18 +36,37 @@ class PinnedSourceTest : public WatchedTest {
   void Copy(void* dst, const void* src, size_t bytes, aclrtMemcpyKind kind) const {
     ASSERT_EQ(aclrtMemcpyAsync(dst, bytes, src, bytes, kind, stream), 0) << TakeMessage();
   }
-  /// Until a copy is still queued when its source is written: what holds it is only work.
-  std::string ReportOf(size_t bytes, size_t written) const {
-    const PinnedBytes source(bytes);
-    const NewMemory target(bytes);
-    std::memset(source.data(), 0, bytes);
+  /// Rows of 10 bytes, 20 apart.
+  void CopyRows(void* dst, const void* src, size_t rows) const {
+    ASSERT_EQ(aclrtMemcpy2dAsync(dst, 10, src, 20, 10, rows, ACL_MEMCPY_HOST_TO_DEVICE, stream), 0)
+        << TakeMessage();
+  }
+  /// What is said of a byte that is written behind `launch`, which copies it. Repeated until the
+  /// copy is still queued then: what holds it is only work.
+  template <class Launch>
+  std::string ReportOf(unsigned char* written, const Launch& launch) const {
     std::string text;
     for (int i = 0; i < 50 && text.empty(); ++i) {
       Hold();
-      Copy(target.data(), source.data(), bytes, ACL_MEMCPY_HOST_TO_DEVICE);
-      Overwrite(source.data() + written);
+      launch();
+      Overwrite(written);
       text = Reported();
     }
+    return text;
+  }
+  /// The same of a source of so many bytes, copied as one row or as several.
+  std::string ReportOf(size_t bytes, size_t written, size_t rows = 1) const {
+    const PinnedBytes source(bytes);
+    const NewMemory target(bytes);
+    for (size_t i = 0; i < bytes; ++i) source.data()[i] = static_cast<unsigned char>(i / 256);
+    const size_t width = bytes / rows;
+    const std::string text = ReportOf(source.data() + written, [&] {
+      if (rows == 1) return Copy(target.data(), source.data(), bytes, ACL_MEMCPY_HOST_TO_DEVICE);
+      ASSERT_EQ(aclrtMemcpy2dAsync(target.data(), width, source.data(), width, width, rows,
+                                   ACL_MEMCPY_HOST_TO_DEVICE, stream),
+                0)
+          << TakeMessage();
+    });
     EXPECT_THAT(text, HasSubstr(Concat(" of the ", bytes, " that were allocated at ",
                                        static_cast<const void*>(source.data()),
                                        " in pinned host memory by aclrtMallocHost\n")));
@@ -59,14 +78,23 @@ class PinnedSourceTest : public WatchedTest {
 
 TEST_F(PinnedSourceTest, ASmallSourceToTheByte) {
   const std::string text = ReportOf(10'000, 5'000);
-  EXPECT_THAT(text, HasSubstr(Concat("racecheck: ", kReport, "aclrtMemcpyAsync\n")));
+  EXPECT_THAT(text,
+              HasSubstr(Concat("racecheck: ", kReport, "aclrtMemcpyAsync\n         on stream ",
+                               stream, " before the copy")));
   EXPECT_THAT(text, HasSubstr("where: first changed: byte 5000 of the 10000 that"));
   EXPECT_THAT(text, HasSubstr("fix:   wait before the memory is written again"));
 }
 
+TEST_F(PinnedSourceTest, TheLargestOfThemToo) {
+  EXPECT_THAT(ReportOf(size_t{1} << 20, 5'000), HasSubstr("first changed: byte 5000 of the "));
+}
+
 TEST_F(PinnedSourceTest, ALargeOneToThePiece) {
-  EXPECT_THAT(ReportOf(size_t{3} << 20, 4096 * 300 + 17),
-              HasSubstr("where: first changed: bytes 1228800 to 1232895 of the "));
+  constexpr const char* kPiece = "where: first changed: bytes 1228800 to 1232895 of the ";
+  EXPECT_THAT(ReportOf(size_t{3} << 20, 4096 * 300 + 17), HasSubstr(kPiece));
+  EXPECT_THAT(ReportOf(size_t{3} << 20, 4096 * 300 + 17, 4), HasSubstr(kPiece));
+  EXPECT_THAT(ReportOf((size_t{3} << 20) + 5, (size_t{3} << 20) + 4),
+              HasSubstr("bytes 3145728 to 3145732 of the "));
 }
 
 TEST_F(PinnedSourceTest, UnchangedOrRead) {
@@ -81,16 +109,14 @@ TEST_F(PinnedSourceTest, UnchangedOrRead) {
   EXPECT_EQ(Reported(), "");
 }
 
-TEST_F(PinnedSourceTest, OfRowsWhatLiesBetweenIsFree) {
-  const PinnedBytes source(100);
+TEST_F(PinnedSourceTest, OfRowsWhatLiesBetweenOrBehindIsFree) {
+  const PinnedBytes source(120);
   const NewMemory target(100);
-  std::memset(source.data(), 1, 100);
+  std::memset(source.data(), 1, 120);
   Hold();
-  ASSERT_EQ(aclrtMemcpy2dAsync(target.data(), 10, source.data(), 20, 10, 5,
-                               ACL_MEMCPY_HOST_TO_DEVICE, stream),
-            0)
-      << TakeMessage();
+  CopyRows(target.data(), source.data(), 5);
   Overwrite(source.data() + 35);
+  Overwrite(source.data() + 105);
   EXPECT_EQ(Reported(), "");
 }
 
@@ -105,6 +131,39 @@ TEST_F(PinnedSourceTest, TasksInOrderMayWriteIt) {
   ASSERT_EQ(aclrtMemsetAsync(between.data(), 100, 9, 100, stream), 0) << TakeMessage();
   Copy(target.data(), between.data(), 100, ACL_MEMCPY_HOST_TO_DEVICE);
   EXPECT_EQ(Reported(), "");
+  Hold();
+  Copy(between.data() + 80, source.data(), 10, ACL_MEMCPY_DEVICE_TO_HOST);
+  CopyRows(target.data(), between.data(), 5);
+  EXPECT_EQ(Reported(), "") << "the last row too";
+}
+
+TEST_F(PinnedSourceTest, WhatTasksWriteBesideItIsNoMatter) {
+  const PinnedBytes source(120);
+  const DeviceArray<unsigned char> values(100, 7);
+  const NewMemory target(100);
+  std::memset(source.data(), 1, 120);
+  EXPECT_THAT(ReportOf(source.data() + 85,
+                       [&] {
+                         Copy(source.data(), values.data(), 20, ACL_MEMCPY_DEVICE_TO_HOST);
+                         Copy(source.data() + 90, values.data(), 10, ACL_MEMCPY_DEVICE_TO_HOST);
+                         CopyRows(target.data(), source.data() + 20, 4);
+                       }),
+              HasSubstr(Concat(kReport, "aclrtMemcpy2dAsync\n")));
+}
+
+TEST_F(PinnedSourceTest, WritesThatHaveEndedAreNoMatter) {
+  const PinnedBytes first(100), second(100);
+  const DeviceArray<unsigned char> values(100, 7);
+  const NewMemory target(100);
+  Hold();
+  for (const PinnedBytes* memory : {&first, &second}) {
+    Copy(memory->data(), values.data(), 100, ACL_MEMCPY_DEVICE_TO_HOST);
+  }
+  EXPECT_EQ(Reported(), "");
+  for (const PinnedBytes* memory : {&first, &second}) {
+    const auto copy = [&] { Copy(target.data(), memory->data(), 100, ACL_MEMCPY_HOST_TO_DEVICE); };
+    EXPECT_THAT(ReportOf(memory->data() + 5, copy), HasSubstr(kReport));
+  }
 }
 
 TEST_F(PinnedSourceTest, FunctionsOfTheHostMayWriteIt) {
