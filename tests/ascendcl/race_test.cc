@@ -146,6 +146,14 @@ TEST_F(RaceTest, AStreamThatEndedIsInThePast) {
   EXPECT_TRUE(Write(kSecond).empty());
 }
 
+TEST_F(RaceTest, TheEndOfAStreamLeavesTheOrderOfOthers) {
+  Write(kFirst);
+  Write(kThird, {{100, 200}});
+  detector.Await(kSecond, detector.Mark(kFirst));
+  detector.End(kThird);
+  EXPECT_TRUE(Write(kSecond).empty());
+}
+
 TEST_F(RaceTest, InterleavedColumnsDoNotRace) {
   const auto column = [](uint64_t first, int64_t width) {
     Runs runs;
