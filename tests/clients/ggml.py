@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds ggml's CANN backend, unchanged, against the installed libraries and runs its own suite.
 
-python3 tests/clients/ggml.py PREFIX [OP …]: exit code 1 if it does not build or a case fails. The
-sources are those of ggml-python on PyPI, by version and hash; `test-backend-ops` compares every
-operator on CANN0 with ggml's CPU backend. What was seen goes to build/clients/results.json.
+python3 tests/clients/ggml.py PREFIX [OP …]: exit code 1 if it does not build or a case fails; with
+--fetch in place of PREFIX it only gets the sources, or fails where they are not to be had. They are
+those of ggml-python on PyPI, by version and hash; `test-backend-ops` compares every operator on
+CANN0 with ggml's CPU backend. What was seen goes to build/clients/results.json.
 """
 
 import collections
 import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -62,6 +64,8 @@ class Sources:
         """Plain CMake; nothing, or why it does not build."""
         settings = {"CMAKE_BUILD_TYPE": "Release", "GGML_CANN": "ON", "SOC_TYPE": "Ascend910B1",
                     "GGML_OPENMP": "OFF", "CANN_INSTALL_DIR": prefix, **self.settings}  # fmt: skip
+        if shutil.which("ccache"):
+            settings |= {f"CMAKE_{each}_COMPILER_LAUNCHER": "ccache" for each in ("C", "CXX")}
         made = self.folder / "build"
         commands = (
             ["cmake", "-S", self.fetch(), "-B", made, "-G", "Ninja",
@@ -91,7 +95,8 @@ SUITE = Sources(
 
 def run(prefix, operators):
     """{operator: Counter of OK, FAIL and not supported}."""
-    command = [SUITE.folder / "build/bin/test-backend-ops", "test", "-b", "CANN0"]
+    threads = str(len(os.sched_getaffinity(0)))
+    command = [SUITE.folder / "build/bin/test-backend-ops", "test", "-b", "CANN0", "-j", threads]
     if operators:
         command += ["-o", ",".join(operators)]
     environment = os.environ | MODE | {"LD_LIBRARY_PATH": str(prefix / "lib64")}
@@ -117,6 +122,9 @@ def seen(prefix, operators):
 
 
 def main(prefix, *operators):
+    if prefix == "--fetch":
+        SUITE.fetch()
+        return 0
     result = seen(Path(prefix).resolve(), operators)
     print(f"{result['client']}: {result['said']}", *result["failed"])
     if not operators:
