@@ -14,6 +14,7 @@ struct Counting {
   static void* Allocate(void* self, size_t bytes) {
     auto* counting = static_cast<Counting*>(self);
     ++counting->allocated;
+    if (counting->throws) throw 1;
     if (counting->empty) return nullptr;
     auto* block = new Block;
     EXPECT_EQ(aclrtMalloc(&block->address, bytes, ACL_MEM_MALLOC_NORMAL_ONLY), 0);
@@ -24,10 +25,11 @@ struct Counting {
     ++static_cast<Counting*>(self)->freed;
     EXPECT_EQ(aclrtFree(block->address), 0);
     delete block;
+    if (static_cast<Counting*>(self)->throws_late) throw 2;
   }
   static void* Address(void* block) { return static_cast<Block*>(block)->address; }
 
-  bool empty = false;
+  bool empty = false, throws = false, throws_late = false;
   int allocated = 0, freed = 0;
 };
 
@@ -109,6 +111,14 @@ TEST_F(AllocatorTest, OperatorsTakeTheirMemoryFromIt) {
   counting.empty = true;
   ExpectRefused({"aclopCompileAndExecute", [this] { return Sum(); }, ACL_ERROR_RT_MEMORY_ALLOCATION,
                  "stream allocator gives null for "});
+  EXPECT_EQ(counting.freed, 1);
+  counting = {};
+  counting.throws = true;
+  ExpectRefused({"aclopCompileAndExecute", [this] { return Sum(); }, ACL_ERROR_RT_MEMORY_ALLOCATION,
+                 "stream allocator gives an exception for "});
+  counting = {};
+  counting.throws_late = true;
+  EXPECT_EQ(Sum(), 0) << "what it throws then comes too late";
   EXPECT_EQ(counting.freed, 1);
   EXPECT_EQ(aclrtAllocatorDestroyDesc(desc), 0);
 }

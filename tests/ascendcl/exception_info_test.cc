@@ -4,7 +4,6 @@
 #include <array>
 #include <atomic>
 #include <optional>
-#include <stdexcept>
 #include <vector>
 
 #include "tests/ascendcl/gradient.h"
@@ -28,7 +27,7 @@ Info Read(const aclrtExceptionInfo* info) {
 void Keep(aclrtExceptionInfo* info) { g_seen.push_back(Read(info)); }
 void Throw(aclrtExceptionInfo* info) {
   Keep(info);
-  throw std::runtime_error("the program's own");
+  throw 1;  // of any kind
 }
 void Synchronize(aclrtExceptionInfo*) { g_synchronize = aclrtSynchronizeStream(g_stream); }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // aclopCompileAndExecute: operators by their graph names, through libopapi's two phases.
+#include <array>
+#include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -165,8 +168,11 @@ class Workspace {
   explicit Workspace(aclrtStream stream) : stream_(stream) {}
   Workspace(const Workspace&) = delete;
   ~Workspace() {
-    if (block_ != nullptr) free_(allocator_, block_);
     if (block_ == nullptr && address_ != nullptr) aclrtFree(address_);
+    try {
+      if (block_ != nullptr) free_(allocator_, block_);
+    } catch (...) {  // of any kind: the work is queued, and nobody is left to tell
+    }
   }
 
   int Allocate(uint64_t bytes) {
@@ -176,12 +182,18 @@ class Workspace {
                                                nullptr, &address);
     if (code != 0) return code;
     if (allocate == nullptr) return aclrtMalloc(&address_, bytes, ACL_MEM_MALLOC_NORMAL_ONLY);
-    block_ = allocate(allocator_, bytes);
-    address_ = block_ == nullptr ? nullptr : address(block_);
+    const char* outcome = "null";
+    try {
+      block_ = allocate(allocator_, bytes);
+      address_ = block_ == nullptr ? nullptr : address(block_);
+    } catch (...) {
+      outcome = "an exception";
+    }
     if (address_ != nullptr) return 0;
     return Api("aclopCompileAndExecute", [&] {
-      return Status(ACL_ERROR_RT_MEMORY_ALLOCATION,
-                    Concat("stream allocator gives null for ", bytes, " bytes, expected memory"));
+      return Status(
+          ACL_ERROR_RT_MEMORY_ALLOCATION,
+          Concat("stream allocator gives ", outcome, " for ", bytes, " bytes, expected memory"));
     });
   }
 
@@ -195,32 +207,47 @@ class Workspace {
   void* address_ = nullptr;
 };
 
+struct DestroyExecutor {
+  void operator()(aclOpExecutor* executor) const { aclDestroyAclOpExecutor(executor); }
+};
+
 /// A step that phase 1 has planned.
 struct Planned {
-  const GraphStep* step;
+  const GraphStep* step = nullptr;
   uint64_t bytes = 0;
-  aclOpExecutor* executor = nullptr;  // null: nothing to do, or run
+  std::unique_ptr<aclOpExecutor, DestroyExecutor> executor;  // null: nothing to do
 };
 
 /// Both phases of all steps; a failure has left its own message. Nothing runs if one is refused.
 int Run(const GraphOperator& row, const Arguments& arguments, aclrtStream stream) {
-  std::vector<Planned> all;
-  int code = 0;
-  for (const GraphStep& step : row.steps) {
-    if (step.plan == nullptr || code != 0) break;
-    Planned& planned = all.emplace_back(Planned{&step});
-    code = step.plan(arguments, &planned.bytes, &planned.executor);
+  std::array<Planned, std::tuple_size_v<decltype(row.steps)>> all;
+  for (size_t i = 0; i < all.size() && row.steps[i].plan != nullptr; ++i) {
+    aclOpExecutor* executor = nullptr;
+    const int refused = row.steps[i].plan(arguments, &all[i].bytes, &executor);
+    all[i].executor.reset(executor);
+    if (refused != 0) return refused;
+    all[i].step = &row.steps[i];
   }
   for (Planned& planned : all) {
     if (planned.executor == nullptr) continue;
     Workspace workspace(stream);
-    if (code == 0 && planned.bytes > 0) code = workspace.Allocate(planned.bytes);
+    int code = planned.bytes == 0 ? 0 : workspace.Allocate(planned.bytes);
     if (code == 0) {
-      code = planned.step->run(workspace.address(), planned.bytes, planned.executor, stream);
+      code = planned.step->run(workspace.address(), planned.bytes, planned.executor.get(), stream);
     }
-    if (code != 0) aclDestroyAclOpExecutor(planned.executor);
+    if (code != 0) return code;
+    (void)planned.executor.release();  // phase 2 has taken it
   }
-  return code;
+  return 0;
+}
+
+/// The same, where memory for lists of the plans is short.
+int RunOrSay(const GraphOperator& row, const Arguments& arguments, aclrtStream stream) {
+  try {
+    return Run(row, arguments, stream);
+  } catch (...) {
+    return Api("aclopCompileAndExecute", []() -> Status { throw; });
+  }
 }
 
 }  // namespace
@@ -250,7 +277,7 @@ aclError aclopCompileAndExecute(const char* opType, int numInputs,
     }
     return status.ok() ? openaclnn::ReadAttributes(attr, &arguments) : status;
   });
-  return code != 0 || row == nullptr ? code : openaclnn::Run(*row, arguments, stream);
+  return code != 0 || row == nullptr ? code : openaclnn::RunOrSay(*row, arguments, stream);
 }
 
 aclError aclopCompileAndExecuteV2(const char* opType, int numInputs, aclTensorDesc* inputDesc[],

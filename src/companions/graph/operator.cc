@@ -144,20 +144,22 @@ SET(const std::string&, const Ints&, const Ints&)
 SET(const std::string&, const List<float>&, const List<float>&)
 SET(const std::string&, const List<std::string>&, const List<std::string>&)
 
-#define GET(Name, T) \
-  Code Operator::GetAttr(Name name, T& value) const { return description_->Get(name, value); }
-GET(const char*, bool)
-GET(const char*, float)
-GET(const char*, int32_t)
-GET(const char*, int64_t)
-GET(const char*, DataType)
-GET(const char*, List<int32_t>)
-GET(const char*, Ints)
-GET(const char*, List<float>)
-GET(const char*, List<DataType>)
-GET(const char*, List<Ints>)
-GET(const std::string&, std::string)
-GET(const std::string&, List<std::string>)
+#define GET(Name, Reference)                                 \
+  Code Operator::GetAttr(Name name, Reference value) const { \
+    return description_->Get(name, value);                   \
+  }
+GET(const char*, bool&)
+GET(const char*, float&)
+GET(const char*, int32_t&)
+GET(const char*, int64_t&)
+GET(const char*, DataType&)
+GET(const char*, List<int32_t>&)
+GET(const char*, Ints&)
+GET(const char*, List<float>&)
+GET(const char*, List<DataType>&)
+GET(const char*, List<Ints>&)
+GET(const std::string&, std::string&)
+GET(const std::string&, List<std::string>&)
 
 std::string Operator::GetName() const { return description_->name; }
 std::string Operator::GetOpType() const { return description_->type; }

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #pragma GCC visibility push(default)
+// NOLINTNEXTLINE(readability-identifier-naming): PyTorch's
 namespace c10::CachingAllocator {
 
 struct AcceleratorAllocatorConfig {
