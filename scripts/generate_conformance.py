@@ -38,8 +38,8 @@ Python 3.11, Linux x86-64, with the torch that belongs to the wheel. Versions of
 than 2.8.0.post5 and 2.9.0.post9 were tried, and nothing is promised about them. From 2.10 on the
 wheel ends the process while it loads, before it calls anything here, where PyTorch is the CUDA
 build, the only one for x86-64 on PyPI: both register allocator options of the same names.
-`tests/clients/allocator_keys.cc`, preloaded, lets them (not before 2.13: PyTorch has the set of
-names inline).
+`libopenaclnn_torch_keys.so`, which `openaclnn run` preloads, lets them (not before 2.13: PyTorch has
+the set of names inline).
 
 Packages that hold ggml, llama.cpp and MindSpore are PyPI's by version and SHA-256, which
 `tests/clients/ggml.py`, `llama.py` and `mindspore.py` have. MindSpore runs in PyNative mode.

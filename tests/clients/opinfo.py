@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs PyTorch's operator database on the NPU of the torch-npu wheel, beside the CPU.
+"""Runs PyTorch's databases of operators and modules on the NPU of torch-npu, beside the CPU.
 
-python3 tests/clients/opinfo.py PREFIX [OP …]: without names all operators; exit code 1 if one gives
+python3 tests/clients/opinfo.py PREFIX [NAME …]: without names all of both; exit code 1 if one gives
 wrong numbers or ends its process. Each operator has a result for each way of calling it (forward,
-with operands that are not contiguous, in place, backward), the worst of its types and samples:
+with operands that are not contiguous, in place, backward), each module for its forward and backward,
+the worst of its types and samples:
 
 native       on the NPU, equal to the CPU within rounding
 random       on the NPU, where the CPU itself gives other numbers with another seed
@@ -14,6 +15,9 @@ missing      torch-npu looks for a function that the libraries lack
 differs      other numbers than on the CPU, for a reason that DIFFERS names
 wrong        other numbers or shapes than on the CPU
 crashed      the process ended
+
+Of calls that PyTorch documents as mistakes (errors) it is native where each raises an exception, and
+accepts where one does not, though it does on the CPU.
 
 The table goes to build/clients/opinfo.json and, in short, to build/clients/results.json.
 """
@@ -36,7 +40,7 @@ MODE = {"OPENACLNN_SOC": "Ascend910B1", "ASCEND_LAUNCH_BLOCKING": "1"}
 # What the worker imports beyond PyTorch.
 NEEDS = "expecttest==0.3.0"
 WORKER = HERE / "opinfo/worker.py"
-WAYS = ("forward", "noncontiguous", "inplace", "backward")
+WAYS = ("forward", "noncontiguous", "inplace", "backward", "errors", "module", "module backward")
 RED = ("wrong", "crashed")
 # Where torch-npu or the device's functions ask for something else than the CPU computes.
 NO_SCALES = "aclnnUpsampleNearest2d has sizes and no scales: 4 * 1.7 is 6, and 4 / 6 the scale"
@@ -54,6 +58,9 @@ DIFFERS = {
     "nn.functional.max_pool1d": MASKS,
     "nn.functional.max_pool2d": MASKS,
     "nn.functional.upsample_nearest": NO_SCALES,
+    "nn.KLDivLoss": "where the target is NaN the gradient of KlDiv is 0",
+    "nn.MaxPool1d": MASKS,
+    "nn.MaxPool2d": MASKS,
     "remainder": ZERO,
     "searchsorted": "torch-npu does not look at `side`",
     "triangular_solve": "the device gives back the triangle of the coefficients alone",

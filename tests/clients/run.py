@@ -171,12 +171,17 @@ def try_wheel(torch, torch_npu, prefix):
     if setup.returncode != 0:
         return [red(client, {}, first_words(setup.stderr))]
     rows = []
-    for preloaded in ({}, {"LD_PRELOAD": "libopenaclnn_torch_keys.so"}):
+    keys = "libopenaclnn_torch_keys.so"
+    for preloaded in ({}, {"LD_PRELOAD": str(prefix / "lib64" / keys)}):
         said = why_not_loaded(torch, MODES[0] | preloaded, prefix)
         if said is None:
             modes = [MODES[0] | preloaded, MODES[-1] | preloaded]
-            return rows + run_wheel(torch, torch_npu, modes, 2, prefix)
+            rows += run_wheel(torch, torch_npu, modes, 2, prefix)
+            break
         rows.append(red(client, preloaded, f"does not load: {said}"))
+    for each in rows:
+        if "LD_PRELOAD" in each["mode"]:
+            each["mode"] = each["mode"] | {"LD_PRELOAD": keys}
     return rows
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs what PyTorch's operator database says of an operator, on the NPU and on the CPU.
+"""Runs what PyTorch's database says of an operator or a module, on the NPU and on the CPU.
 
-A line of standard input names an operator of the database; a line of JSON answers: for each way of
+A line of standard input names one of the database; a line of JSON answers: for each way of
 calling it the worst that a type or a sample gave, and why. `opinfo.py` starts this, and starts it
 again where an operator ended it.
 """
@@ -15,15 +15,17 @@ from unittest import mock
 
 import torch
 import torch_npu  # noqa: F401
+from modules import MODULES, Module, Sample
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map
 
 DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.bool)
-WAYS = ("forward", "noncontiguous", "inplace", "backward")
+WAYS = ("forward", "noncontiguous", "inplace", "backward", "errors")
+MODULE_WAYS = ("module", "module backward")
 HALVES = (torch.float16, torch.bfloat16)
 # From the best on; the worst of an operator's samples is its result.
-RESULTS = ("native", "random", "fallback", "unsupported", "refused", "missing", "wrong")
+RESULTS = ("native", "random", "accepts", "fallback", "unsupported", "refused", "missing", "wrong")
 # Seconds for one way of calling an operator with one type: some have a thousand samples.
 LIMIT_S = 5.0
 # What their memory holds is nobody's.
@@ -32,6 +34,9 @@ EMPTY = ("empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", 
 MEMORY = ("as_strided", "as_strided_copy")
 # PyTorch's own kernel for integers divides by zero.
 NO_INPLACE = ("mvlgamma",)
+# With what PyTorch documents as mistakes torch-npu ends the process before it calls the libraries: it
+# reads an output size that is not there.
+NO_ERRORS = ("nn.functional.adaptive_max_pool3d",)
 # These name elements, of which some are equal.
 TIES = ("argsort", "kthvalue", "median", "mode", "msort", "nanmedian", "sort", "topk")
 # Of the largest element and one: what is near zero is what cancelled. 16-bit results are compared
@@ -171,6 +176,9 @@ def gradients(function, arguments, dtype):
 
 def samples_of(op, way, dtype):
     """Each with the function that takes it."""
+    if isinstance(op, Module):
+        yield from op.samples(dtype, way == "module backward")
+        return
     backward, name = way == "backward", op.name
     if backward and not (dtype.is_floating_point and op.supports_autograd):
         return
@@ -209,22 +217,53 @@ def run_sample(op, sample, function, backward, dtype):
     except Wrong as error:
         if is_random(run, sample):
             return "random", ""
-        if not (dtype in HALVES and is_as_far(run, sample, expected, dtype, what, op.name)):
+        if not (dtype in HALVES and is_as_far(run, sample, ours, expected, dtype, what, op.name)):
             return "wrong", str(error)
     return ("fallback", " ".join(calls.fallen)) if calls.fallen else ("native", "")
 
 
-def is_as_far(run, sample, expected, *how):
-    """Whether the CPU's own 16 bits are too far from what it computes in FLOAT."""
+def errors_of(op):
+    """Whether each call that PyTorch documents as a mistake raises: the worst, why, and how many."""
+    if op.name in NO_ERRORS:
+        return {"result": "unsupported", "why": "torch-npu ends the process", "samples": 0}
+    accepted, count = "", 0
+    for each in op.error_inputs("cpu") if op.error_inputs_func else ():
+        try:
+            call(op.op, copied(each.sample_input, "cpu"))
+        except Exception:
+            count += 1
+        else:
+            continue  # the CPU's own kernel does not mind
+        try:
+            call(op.op, copied(each.sample_input, "npu"))
+            torch.npu.synchronize()
+            accepted = accepted or f"no exception, expected {each.error_type}: {each.error_regex}"
+        except Exception:
+            torch.npu.synchronize()
+    result = ("accepts" if accepted else "native") if count else None
+    return {"result": result, "why": accepted[:300], "samples": count}
+
+
+def is_as_far(run, sample, ours, expected, *how):
+    """Whether the CPU's own 16 bits are too far from what it computes in FLOAT; or, of a module, whose
+    roundings add up and change the signs that a ReLU sees, at least half as far as the NPU's."""
+    theirs = run(copied(sample, "cpu"))
     try:
-        compare(run(copied(sample, "cpu")), expected, *how)
+        compare(theirs, expected, *how)
     except Wrong:
         return True
-    return False
+
+    def largest_error(results):
+        pairs = zip(tensors(results), tensors(expected))
+        return max((a.detach().cpu().float() - b.float()).abs().max().item() for a, b in pairs)
+
+    return isinstance(sample, Sample) and largest_error(ours) <= 2 * largest_error(theirs)
 
 
 def worst(op, way):
     """The worst result of one way over all types, with the type and the words."""
+    if way == "errors":
+        return errors_of(op)
     result, why, samples = None, "", 0
     for dtype in DTYPES:
         if dtype not in op.dtypes:
@@ -233,7 +272,7 @@ def worst(op, way):
         try:
             for sample, function in samples_of(op, way, dtype):
                 torch.manual_seed(1)
-                got = run_sample(op, sample, function, way == "backward", dtype)
+                got = run_sample(op, sample, function, way.endswith("backward"), dtype)
                 if got is not None:
                     samples += 1
                     if result is None or RESULTS.index(got[0]) > RESULTS.index(result):
@@ -248,7 +287,7 @@ def worst(op, way):
 def main():
     torch.set_num_threads(1)
     torch.npu.conv.allow_hf32 = torch.npu.matmul.allow_hf32 = False
-    by_name = {op.full_name: op for op in op_db}
+    by_name = {op.full_name: op for op in [*op_db, *MODULES]}
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what libraries print is no answer
     if sys.argv[1:] == ["--list"]:
@@ -256,7 +295,7 @@ def main():
         return
     for line in sys.stdin:
         op = by_name[line.strip()]
-        ways = {way: worst(op, way) for way in WAYS}
+        ways = {way: worst(op, way) for way in (MODULE_WAYS if isinstance(op, Module) else WAYS)}
         print(json.dumps({"name": op.full_name, "ways": ways}), file=answers)
 
 
