@@ -27,7 +27,7 @@ aclnnStatus SetAddress(const char* api, const OpenaclnnRole* role, aclOpExecutor
     Pinned<Tensor> argument;
     Status status = FindBoth("tensor", executor, tensor, &object);
     if (status.ok()) status = FindMeta("tensor", tensor, &argument);
-    return status.ok() ? object->SetAddress(role, index, address) : status;
+    return status.ok() ? object->SetAddress(role, index, argument->view(), address) : status;
   });
 }
 

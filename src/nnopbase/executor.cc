@@ -123,29 +123,24 @@ Status Executor::MakeRepeatable() {
   return {};
 }
 
-Status Executor::SetAddress(const OpenaclnnRole* role, size_t index, void* address) {
-  std::lock_guard lock(mutex_);
-  size_t count = 0;
-  for (BoundOperand& operand : operands_) {
-    if (role != nullptr && operand.role != *role) continue;
-    if (count++ != index) continue;
-    if (!operand.present) {
-      return Status(ACLNN_ERR_PARAM_INVALID,
-                    Concat("index value is ", index, ", which is ", operand.name,
-                           ", null in phase 1; expected a tensor that was given"));
-    }
-    operand.tensor.data = address;
-    return {};
+namespace {
+
+/// 2 for the view that phase 1 has got, at its address; 1 at another address; else 0.
+int Likeness(const BoundOperand& operand, const OpenaclnnTensor& tensor) {
+  const OpenaclnnTensor& own = operand.tensor;
+  if (!operand.present || own.dtype != tensor.dtype || own.rank != tensor.rank ||
+      !std::equal(own.dims, own.dims + own.rank, tensor.dims) ||
+      !std::equal(own.strides, own.strides + own.rank, tensor.strides)) {
+    return 0;
   }
-  return Status(ACLNN_ERR_PARAM_INVALID,
-                Concat("index value is ", index, ", expected 0 <= index < ", count));
+  return operand.planned_data == tensor.data ? 2 : 1;
 }
 
-Status Executor::SetMemberAddress(const OpenaclnnRole* role, size_t list, size_t member,
-                                  void* address) {
-  std::lock_guard lock(mutex_);
-  size_t arguments = 0, members = 0;
-  bool is_list = false;
+}  // namespace
+
+template <class See>
+void Executor::EachArgument(const OpenaclnnRole* role, See&& see) {
+  size_t arguments = 0;
   const BoundOperand* last = nullptr;
   for (BoundOperand& operand : operands_) {
     if (role != nullptr && operand.role != *role) continue;
@@ -153,13 +148,49 @@ Status Executor::SetMemberAddress(const OpenaclnnRole* role, size_t list, size_t
                          std::strcmp(operand.name, last->name) == 0;
     last = &operand;
     if (!goes_on) ++arguments;
-    if (arguments != list + 1) continue;
-    is_list = operand.in_list;
-    if (!is_list || members++ != member) continue;
-    operand.tensor.data = address;
+    see(Argument{&operand, arguments - 1});
+  }
+}
+
+Status Executor::SetAddress(const OpenaclnnRole* role, size_t index, const OpenaclnnTensor& tensor,
+                            void* address) {
+  std::lock_guard lock(mutex_);
+  size_t count = 0;
+  BoundOperand *counted = nullptr, *argument = nullptr;
+  EachArgument(role, [&](const Argument& each) {
+    if (count++ == index) counted = each.operand;
+    if (each.place == index && !each.operand->in_list) argument = each.operand;
+  });
+  if (argument != nullptr && Likeness(*argument, tensor) > Likeness(*counted, tensor)) {
+    counted = argument;
+  }
+  if (counted == nullptr) {
+    return Status(ACLNN_ERR_PARAM_INVALID,
+                  Concat("index value is ", index, ", expected 0 <= index < ", count));
+  }
+  if (!counted->present) {
+    return Status(ACLNN_ERR_PARAM_INVALID,
+                  Concat("index value is ", index, ", which is ", counted->name,
+                         ", null in phase 1; expected a tensor that was given"));
+  }
+  counted->tensor.data = address;
+  return {};
+}
+
+Status Executor::SetMemberAddress(const OpenaclnnRole* role, size_t list, size_t member,
+                                  void* address) {
+  std::lock_guard lock(mutex_);
+  size_t members = 0;
+  BoundOperand* found = nullptr;
+  EachArgument(role, [&](const Argument& each) {
+    if (each.place != list || !each.operand->in_list) return;
+    if (members++ == member) found = each.operand;
+  });
+  if (found != nullptr) {
+    found->tensor.data = address;
     return {};
   }
-  if (is_list) {
+  if (members > 0) {
     return Status(ACLNN_ERR_PARAM_INVALID, Concat("relativeIndex value is ", member,
                                                   ", expected 0 <= relativeIndex < ", members));
   }

@@ -51,8 +51,11 @@ class Executor {
 
   Status MakeRepeatable();
 
-  /// Sets the address of the operand at `index` among those of the role, or of all.
-  Status SetAddress(const OpenaclnnRole* role, size_t index, void* address);
+  /// Sets the address of the operand at `index` among those of the role, or of all. The vendor's
+  /// example counts the members of a list, shipped clients count a list as one argument: the place
+  /// is the one at which phase 1 has got the tensor that they pass along.
+  Status SetAddress(const OpenaclnnRole* role, size_t index, const OpenaclnnTensor& tensor,
+                    void* address);
 
   /// The same for a member of the list that is argument `list` of the role, or of all; a list
   /// counts as one.
@@ -64,8 +67,16 @@ class Executor {
 
  private:
   enum class State { kPlanned, kQueued, kSpent };
+  /// An operand, and the place of its argument: a list is one.
+  struct Argument {
+    BoundOperand* operand;
+    size_t place;
+  };
   struct QueuedCall;
 
+  /// Calls see(Argument) for the operands of the role, or for all.
+  template <class See>
+  void EachArgument(const OpenaclnnRole* role, See&& see);
   Status CheckWorkspace(void* workspace, uint64_t workspace_size) const;
   Status Bind(void* workspace, QueuedCall* queued) const;
   Placement Place(const QueuedCall& queued, size_t index) const;

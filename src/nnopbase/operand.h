@@ -27,6 +27,7 @@ struct BoundOperand {
   uint64_t may_alias = 0;
   OpenaclnnUse use = OPENACLNN_ALL;
   OpenaclnnTensor tensor = {};         // without its storage's shape; of 4 bits, as bytes
+  const void* planned_data = nullptr;  // its address in phase 1
   std::optional<uint32_t> paired_dim;  // where its bytes hold two elements
   // Of a view with elements; otherwise bytes is 0.
   int64_t element_bytes = 0;
@@ -60,6 +61,7 @@ inline BoundOperand::BoundOperand(const OpenaclnnOperand& operand, int64_t** num
     return std::exchange(*numbers, std::copy_n(values, operand.tensor.rank, *numbers));
   };
   tensor = operand.tensor;
+  planned_data = tensor.data;
   int64_t* const dims = copy(operand.tensor.dims);
   int64_t* const strides = copy(operand.tensor.strides);
   tensor.dims = dims;

@@ -4,6 +4,7 @@
 
 #include <deque>
 
+#include "aclnnop/aclnn_cat.h"
 #include "aclnnop/aclnn_embedding.h"
 #include "aclnnop/aclnn_foreach_mul_list.h"
 #include "aclnnop/aclnn_scaled_masked_softmax_backward.h"
@@ -227,6 +228,34 @@ TEST_F(ListExecutorTest, Addresses) {
   ASSERT_EQ(aclSetDynamicTensorAddr(executor, 2, 0, out, arrays[5].data()), 0);
   EXPECT_THAT(Run(), testing::ElementsAre(200, 200));
   EXPECT_EQ(elsewhere.Read()[0], 700);
+}
+
+// A list is as many places as it has members, or one: the tensor that goes along tells which.
+TEST_F(ListExecutorTest, PlacesBehindAList) {
+  const DeviceArray<float> both(2), other(2), third(1, 5);
+  aclTensorList* const list = List(0);
+  aclTensor *const joined = Gradient::Tensor({2}, ACL_FLOAT, both.data()),
+                   *const member = Gradient::Tensor({1}, ACL_FLOAT, arrays[1].data());
+  aclOpExecutor* cat = nullptr;
+  ASSERT_EQ(aclnnCatGetWorkspaceSize(list, 0, joined, &bytes, &cat), 0) << TakeMessage();
+  ASSERT_EQ(aclSetAclOpExecutorRepeatable(cat), 0);
+  const auto run = [&](const DeviceArray<float>& out) {
+    EXPECT_EQ(aclnnCat(nullptr, 0, cat, nullptr), 0) << TakeMessage();
+    EXPECT_EQ(aclrtSynchronizeStream(nullptr), 0) << TakeMessage();
+    return out.Read();
+  };
+  const std::vector<float> wanted = {arrays[0].Read()[0], arrays[1].Read()[0]};
+  EXPECT_EQ(run(both), wanted);
+  ASSERT_EQ(aclSetTensorAddr(cat, 1, joined, other.data()), 0) << TakeMessage();
+  EXPECT_EQ(run(other), wanted) << "the list is one argument";
+  ASSERT_EQ(aclSetTensorAddr(cat, 2, joined, both.data()), 0) << TakeMessage();
+  ASSERT_EQ(aclSetTensorAddr(cat, 1, member, third.data()), 0) << TakeMessage();
+  EXPECT_EQ(run(both), (std::vector<float>{wanted[0], 5})) << "its members are counted";
+  ASSERT_EQ(aclSetOutputTensorAddr(cat, 0, joined, other.data()), 0) << TakeMessage();
+  EXPECT_EQ(run(other), (std::vector<float>{wanted[0], 5}));
+  EXPECT_EQ(aclDestroyAclOpExecutor(cat), 0);
+  EXPECT_EQ(aclDestroyTensorList(list), 0);
+  for (aclTensor* each : {joined, member}) EXPECT_EQ(aclDestroyTensor(each), 0);
 }
 
 TEST_F(ListExecutorTest, AddressRefusals) {
