@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "ascendcl/error.h"
+#include "ascendcl/exception_info.h"
 #include "ascendcl/host_call.h"
 
 namespace openaclnn {
@@ -53,7 +54,11 @@ void Call::Run() {
   } catch (...) {
     status = Thrown(*this, nullptr);
   }
-  if (!status.ok()) stream->Fail(std::move(status));
+  if (status.ok()) return;
+  // The stream has gone on, where it does not wait: the task's number is nobody's any more.
+  const uint64_t number = blocking ? stream->completed() + 1 : UINT64_MAX;
+  TellOfFailure({stream.get(), stream->number(), stream->device_id(), number, status.code()});
+  stream->Fail(std::move(status));
 }
 
 void Call::Finish() {

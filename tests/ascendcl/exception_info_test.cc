@@ -94,6 +94,19 @@ TEST_F(ExceptionInfoTest, ItMayNotWaitForItsOwnStream) {
   EXPECT_EQ(g_synchronize, ACL_ERROR_RT_NO_PERMISSION);
 }
 
+// As the stream's error it is told of; its task is over where the stream did not wait for it.
+TEST_F(ExceptionInfoTest, FunctionsOfTheHostThatThrow) {
+  ASSERT_EQ(aclrtSetExceptionInfoCallback(Keep), 0);
+  ASSERT_EQ(good->Launch(stream), 0);
+  ASSERT_EQ(aclrtLaunchHostFunc(
+                stream, [](void*) { throw 1; }, nullptr),
+            0);
+  EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_ERROR_RT_PARAM_INVALID);
+  ASSERT_EQ(g_seen.size(), 1u);
+  EXPECT_EQ(g_seen[0][0], 2u);
+  EXPECT_EQ(g_seen[0][4], static_cast<uint32_t>(ACL_ERROR_RT_PARAM_INVALID));
+}
+
 TEST_F(ExceptionInfoTest, NoInfoHasNoNumbers) {
   EXPECT_EQ(Read(nullptr), (Info{kNone, kNone, kNone, kNone, kNone}));
 }
