@@ -97,8 +97,8 @@ aclrtAllocatorDesc aclrtAllocatorCreateDesc() {
 }
 
 aclError aclrtAllocatorDestroyDesc(aclrtAllocatorDesc allocatorDesc) {
-  return Api("aclrtAllocatorDestroyDesc",
-             [&] { return Descriptions::Get().Remove(allocatorDesc); });
+  return openaclnn::ReleaseApi("aclrtAllocatorDestroyDesc",
+                               [&] { return Descriptions::Get().Remove(allocatorDesc); });
 }
 
 aclError aclrtAllocatorSetObjToDesc(aclrtAllocatorDesc allocatorDesc, aclrtAllocator allocator) {

@@ -33,6 +33,15 @@ Status CheckDims(int num_dims, const int64_t* dims) {
   return num_dims == 0 ? Status() : RequireOut("dims", dims);
 }
 
+/// Of a tensor without gaps; 0 where its dimensions are not those of one.
+uint64_t DenseBytes(const TensorDesc& desc) {
+  uint64_t bytes = aclDataTypeSize(desc.dtype);
+  for (const int64_t dim : desc.dims) {
+    if (dim < 0 || __builtin_mul_overflow(bytes, static_cast<uint64_t>(dim), &bytes)) return 0;
+  }
+  return bytes;
+}
+
 /// The body of the aclCreate functions: null instead of a handle when `make` fails.
 template <class Handle, class Make>
 Handle* Create(const char* api, Make&& make) {
@@ -125,6 +134,11 @@ aclError aclSetTensorConst(aclTensorDesc* desc, void* dataBuffer, size_t length)
     Status status = FindGiven("desc", desc, &object);
     if (status.ok() && length > 0) status = openaclnn::RequireOut("dataBuffer", dataBuffer);
     if (!status.ok()) return status;
+    if (length > 0 && length < DenseBytes(*object)) {
+      return Status(ACL_ERROR_INVALID_PARAM,
+                    openaclnn::Concat("length value is ", length, ", expected at least the ",
+                                      DenseBytes(*object), " bytes of the described tensor"));
+    }
     const auto* const bytes = static_cast<const std::byte*>(dataBuffer);
     object->values.assign(bytes, bytes + length);
     return status;

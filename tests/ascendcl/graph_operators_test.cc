@@ -89,6 +89,8 @@ TEST_F(GraphOperatorsTest, ConvolutionsAndTheirGradients) {
   ASSERT_EQ(aclopSetAttrListInt(conv.attr, "pads", 4, uneven), 0);
   Refuses(conv, ACL_ERROR_OP_ATTR_NOT_MATCH, "pads are not four");
   set(conv);
+  ASSERT_EQ(aclopSetAttrListInt(conv.attr, "strides", 2, steps), 0);
+  Refuses(conv, ACL_ERROR_OP_ATTR_NOT_MATCH, "strides or dilations are not four");
   ASSERT_EQ(aclopSetAttrListInt(conv.attr, "strides", 4, of_batches), 0);
   Refuses(conv, ACL_ERROR_OP_ATTR_NOT_MATCH, "strides or dilations begin with another number");
 }
@@ -114,6 +116,8 @@ TEST_F(GraphOperatorsTest, AxesAreKnownToTheHost) {
   EXPECT_EQ(aclGetTensorDescAddress(desc), nullptr);
   ExpectRefused({"aclSetTensorConst", [=] { return aclSetTensorConst(desc, nullptr, 8); },
                  ACL_ERROR_INVALID_PARAM, "dataBuffer value is null"});
+  ExpectRefused({"aclSetTensorConst", [&] { return aclSetTensorConst(desc, &last, 4); },
+                 ACL_ERROR_INVALID_PARAM, "length value is 4, expected at least the 8 bytes"});
   ASSERT_EQ(aclSetTensorConst(desc, &last, sizeof(last)), 0);
   ASSERT_NE(aclGetTensorDescAddress(desc), nullptr);
   Run(hidden);
@@ -156,6 +160,12 @@ TEST_F(GraphOperatorsTest, SumsOfSegments) {
   EXPECT_EQ(sums.Read(), (Floats{3, 4, 0, 0, 13, 16}));
   fill(&other, few, {3});
   Refuses(other, ACL_ERROR_OP_INPUT_NOT_MATCH, "inputs[1] shape is another");
+  SingleOp wide("UnsortedSegmentSum");
+  In(&wide, x, {2, 2, 2});
+  wide.Add(true, ACL_INT32, segments.data(), segments.bytes(), {2, 2});
+  wide.Add(true, ACL_INT64, count.data(), count.bytes(), {});
+  Out(&wide, sums, {2, 3});
+  Refuses(wide, ACL_ERROR_OP_OUTPUT_NOT_MATCH, "outputs[0] shape is another");
 }
 
 TEST_F(GraphOperatorsTest, CopiesAndQuotients) {
@@ -216,6 +226,16 @@ TEST_F(GraphOperatorsTest, StepsWithMomentum) {
   Refuses(sgd, ACL_ERROR_OP_ATTR_NOT_MATCH,
           "weight_decay 0.5, nesterov false, expected 0, 0, false");
   EXPECT_EQ(w1.Read(), (Floats{8, 7.5})) << "refused before anything is written";
+  float host = 0.5;
+  SingleOp other("ApplyMomentum");
+  In(&other, w1, {2});
+  In(&other, a1, {2});
+  other.Add(true, ACL_FLOAT, &host, sizeof(host), {});
+  In(&other, grad, {2});
+  In(&other, momentum, {});
+  Out(&other, w1, {2});
+  Refuses(other, ACL_ERROR_OP_INPUT_NOT_MATCH, "inputs[2] memory is the host's");
+  EXPECT_EQ(a1.Read(), (Floats{4, 5}));
 }
 
 }  // namespace

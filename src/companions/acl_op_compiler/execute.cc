@@ -207,6 +207,17 @@ class Workspace {
   void* address_ = nullptr;
 };
 
+/// Of memory that is not the device's a step would say so after others have run.
+Status CheckMemory(const GraphOperator& row, const Arguments& arguments) {
+  const auto inputs = static_cast<size_t>(row.num_inputs);
+  for (size_t i = 0; i < inputs; ++i) {
+    if ((row.known >> i & 1) != 0 || arguments.values[i] == nullptr) continue;
+    return Status(ACL_ERROR_OP_INPUT_NOT_MATCH,
+                  Concat("inputs[", i, "] memory is the host's, expected memory of the device"));
+  }
+  return {};
+}
+
 struct DestroyExecutor {
   void operator()(aclOpExecutor* executor) const { aclDestroyAclOpExecutor(executor); }
 };
@@ -275,6 +286,7 @@ aclError aclopCompileAndExecute(const char* opType, int numInputs,
       status = openaclnn::MakeTensors("outputs", ACL_ERROR_OP_OUTPUT_NOT_MATCH, row->num_outputs,
                                       numOutputs, outputDesc, outputs, &arguments);
     }
+    if (status.ok()) status = openaclnn::CheckMemory(*row, arguments);
     return status.ok() ? openaclnn::ReadAttributes(attr, &arguments) : status;
   });
   return code != 0 || row == nullptr ? code : openaclnn::RunOrSay(*row, arguments, stream);

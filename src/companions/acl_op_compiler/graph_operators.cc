@@ -53,9 +53,9 @@ constexpr GraphOperator kOperators[] = {
         aclnnInplaceZero},
        {PlanCdistGrad, aclnnCdistBackward}}}},
     {"Conv2D", 2, 1, {{{PlanConv2d, aclnnConvolution}}}},
-    {"Conv2DBackpropFilter", 3, 1, {{{PlanConv2dFilterGrad, aclnnConvolutionBackward}}}},
-    {"Conv2DBackpropInput", 3, 1, {{{PlanConv2dInputGrad, aclnnConvolutionBackward}}}},
-    {"GatherV2", 3, 1, {{{PlanGather, aclnnGatherV2}}}},
+    {"Conv2DBackpropFilter", 3, 1, {{{PlanConv2dFilterGrad, aclnnConvolutionBackward}}}, 1 << 1},
+    {"Conv2DBackpropInput", 3, 1, {{{PlanConv2dInputGrad, aclnnConvolutionBackward}}}, 1 << 0},
+    {"GatherV2", 3, 1, {{{PlanGather, aclnnGatherV2}}}, 1 << 2},
     {"Identity", 1, 1, {{{PlanCopy<1, 0>, aclnnInplaceCopy}}}},
     {"LpNormReduceV2",
      1,
@@ -76,7 +76,7 @@ constexpr GraphOperator kOperators[] = {
           return aclnnDivGetWorkspaceSize(a[0], a[1], a[2], bytes, executor);
         },
         aclnnDiv}}}},
-    {"ReduceMean", 2, 1, {{{PlanReduceMean, aclnnMean}}}},
+    {"ReduceMean", 2, 1, {{{PlanReduceMean, aclnnMean}}}, 1 << 1},
     {"SGD",  // parameters, gradient, learning rate, accum, momentum, stat
      6,
      1,
@@ -101,7 +101,7 @@ constexpr GraphOperator kOperators[] = {
         },
         aclnnScaledMaskedSoftmaxBackward}}}},
     {"TensorMove", 1, 1, {{{PlanCopy<1, 0>, aclnnInplaceCopy}}}},
-    {"UnsortedSegmentSum", 3, 1, {{{PlanSegmentSum, aclnnEmbeddingDenseBackward}}}},
+    {"UnsortedSegmentSum", 3, 1, {{{PlanSegmentSum, aclnnEmbeddingDenseBackward}}}, 1 << 2},
 };
 
 static_assert(std::equal(std::begin(kOperators), std::end(kOperators),

@@ -22,6 +22,7 @@ struct GraphOperator {
   int num_inputs;
   int num_outputs;
   std::array<GraphStep, 4> steps;  // the last may be left out
+  uint32_t known = 0;              // bit i: input i is read by the host, or not at all
 };
 
 std::span<const GraphOperator> GraphOperators();

@@ -115,6 +115,9 @@ struct Window {
     const auto last_two = [](const Dims& values) {
       return values.size() == 4 ? Dims(values.begin() + 2, values.end()) : Dims{1, 1};
     };
+    const auto is_none_or_four = [](const Dims& values) {
+      return values.empty() || values.size() == 4;
+    };
     const auto is_one = [](const Dims& values) {
       return values.size() < 2 || (values[0] == 1 && values[1] == 1);
     };
@@ -123,6 +126,8 @@ struct Window {
       refused = Concat("data_format value is '", a.data_format, "', expected NCHW");
     } else if (pads.size() != 4 || pads[0] != pads[1] || pads[2] != pads[3]) {
       refused = "pads are not four of which the first two are equal and the last two, expected so";
+    } else if (!is_none_or_four(a.strides) || !is_none_or_four(a.dilations)) {
+      refused = "strides or dilations are not four, expected those of N, C, H and W";
     } else if (!is_one(a.strides) || !is_one(a.dilations)) {
       refused = "strides or dilations begin with another number than 1, expected 1 of N and of C";
     }
@@ -277,16 +282,23 @@ aclnnStatus PlanRootOfNorm(const GraphArguments& a, uint64_t* bytes, aclOpExecut
 aclnnStatus PlanSegmentSum(const GraphArguments& a, uint64_t* bytes, aclOpExecutor** executor) {
   const Dense data(a[0]), segments(a[1]), out(a[3]);
   const size_t rank = segments.dims.size();
-  if (data.dims.size() < rank || out.dims.empty() ||
+  if (data.dims.size() < rank ||
       !std::equal(segments.dims.begin(), segments.dims.end(), data.dims.begin())) {
     return Refuse(ACL_ERROR_OP_INPUT_NOT_MATCH,
                   "inputs[1] shape is another, expected the first dimensions of inputs[0]");
+  }
+  const auto rest = data.dims.begin() + static_cast<ptrdiff_t>(rank);
+  if (out.dims.empty() ||
+      !std::equal(rest, data.dims.end(), out.dims.begin() + 1, out.dims.end())) {
+    return Refuse(ACL_ERROR_OP_OUTPUT_NOT_MATCH,
+                  "outputs[0] shape is another, expected a number of segments, then the dimensions "
+                  "of inputs[0] behind those of inputs[1]");
   }
   const auto product = [](auto begin, auto end) {
     return std::accumulate(begin, end, int64_t{1}, std::multiplies<int64_t>());
   };
   const int64_t rows = product(segments.dims.begin(), segments.dims.end());
-  const int64_t width = product(data.dims.begin() + static_cast<ptrdiff_t>(rank), data.dims.end());
+  const int64_t width = product(rest, data.dims.end());
   const TensorPointer grad = data.View({rows, width}, {width, 1});
   const TensorPointer indices = segments.View({rows}, {1});
   const TensorPointer sums = out.View({out.dims[0], width}, {width, 1});
