@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "ascendcl/error.h"
+#include "hccl/failure.h"
 #include "hccl/hccl_types.h"
 
 namespace openaclnn {
@@ -96,26 +96,32 @@ void Communicator::GiveUp(const Status& cause) {
   MessageMover::Get().Kick();
 }
 
-// One after the other, for which no memory is needed; without it the words are that there is none.
 void Communicator::FailAll(const Status& cause) {
+  {
+    std::lock_guard lock(mutex_);
+    gave_up_ = true;
+    if (over_.ok()) {
+      over_ = Worded(HCCL_E_REMOTE, [&] {
+        return Concat("communicator ", name(), " has given up, since an operation has failed (",
+                      cause.text(), "), expected another to be made");
+      });
+    }
+  }
+  FailActive();
+}
+
+// One after the other, for which no memory is needed; without it the words are that there is none.
+void Communicator::FailActive() {
   while (true) {
     std::shared_ptr<Pending> operation;
     Status status;
     {
       std::lock_guard lock(mutex_);
-      gave_up_ = true;
-      if (over_.ok()) {
-        over_ = Guard([&] {
-          return Status(HCCL_E_REMOTE, Concat("communicator ", name(),
-                                              " has given up, since an operation has failed (",
-                                              cause.text(), "), expected another to be made"));
-        });
-      }
       const auto next =
           std::ranges::find_if(active_, [](const auto& each) { return !each->failed(); });
       if (next == active_.end()) return;
       operation = *next;
-      status = Guard([&] { return Status(over_); });
+      status = CopyOf(over_);
     }
     operation->Fail(std::move(status));
   }
@@ -144,35 +150,39 @@ Moved::Result Communicator::Progress() {
 }
 
 Status Communicator::LostPeer(uint32_t peer) const {
-  const PeerState state = engine_->peer_state(peer);
-  const Cause cause = state == PeerState::kGaveUp ? engine_->cause() : Cause();
-  const std::string after = cause.rank == peer ? "" : Concat("; first failed rank ", cause.rank);
-  return Status(HCCL_E_REMOTE,
-                Concat("rank ", peer, " of communicator ", name(), " ", WordsOf(state),
-                       cause.words.empty() ? "" : Concat(after, " (", cause.words, ")"),
-                       ", expected all ranks to take part"));
+  return Worded(HCCL_E_REMOTE, [&] {
+    const PeerState state = engine_->peer_state(peer);
+    const Cause cause = state == PeerState::kGaveUp ? engine_->cause() : Cause();
+    const std::string after = cause.rank == peer ? "" : Concat("; first failed rank ", cause.rank);
+    return Concat("rank ", peer, " of communicator ", name(), " ", WordsOf(state),
+                  cause.words.empty() ? "" : Concat(after, " (", cause.words, ")"),
+                  ", expected all ranks to take part");
+  });
 }
 
 void Communicator::NoteRemoteError(const Status& status) {
   std::lock_guard lock(error_mutex_);
   if (async_error() != 0) return;
-  (void)Guard([&] {
-    remote_error_ = status;
-    return Status();
-  });
+  remote_error_ = CopyOf(status);
   async_error_.store(HCCL_E_REMOTE, std::memory_order_release);
 }
 
+// Without memory, too: a time-out or a death is told whatever happens.
 void Communicator::LookAtPeers() {
   engine_->LookAtPeers();
-  Operations active;
-  NotePeers(&active);
-  if (!active.empty()) FailWhatCannotEnd(active);
+  NotePeers();
+  while (true) {
+    const Doomed doomed = NextDoomed();
+    if (doomed.operation == nullptr) return;
+    Pending& operation = *doomed.operation;
+    operation.Fail(doomed.peer != rank_ ? LostPeer(doomed.peer) : Worded(HCCL_E_TIMEOUT, [&] {
+      return operation.TimeoutError().text();
+    }));
+  }
 }
 
-void Communicator::NotePeers(Operations* active) {
+void Communicator::NotePeers() {
   std::lock_guard lock(mutex_);
-  *active = active_;
   for (uint32_t rank = 0; rank < size_; ++rank) {
     Peer& peer = peers_[rank];
     const PeerState state = engine_->peer_state(rank);
@@ -183,32 +193,36 @@ void Communicator::NotePeers(Operations* active) {
   }
 }
 
+bool Communicator::Lost(uint32_t peer, Clock::time_point now) const {
+  return peers_[peer].state != PeerState::kAlive && now > peers_[peer].since + kGrace;
+}
+
+// Who has died is named before those who gave up, or are not heard, therefore.
+uint32_t Communicator::LostBy(const Pending& operation, bool died, Clock::time_point now) const {
+  uint32_t lost = rank_;
+  for (uint32_t rank = 0; rank < size_; ++rank) {
+    if (!Lost(rank, now) || (lost != rank_ && peers_[rank].state >= peers_[lost].state)) continue;
+    if (died || operation.Needs(rank)) lost = rank;
+  }
+  return lost;
+}
+
 // Where one has died all fail: whom an operation waits for may itself wait for the dead, or be
 // about to, and a death is to be known within a second.
-void Communicator::FailWhatCannotEnd(const Operations& operations) {
+Communicator::Doomed Communicator::NextDoomed() {
   const Clock::time_point now = Clock::now();
-  std::vector<uint32_t> lost;
+  std::lock_guard lock(mutex_);
   bool died = false;
-  {
-    std::lock_guard lock(mutex_);
-    for (uint32_t rank = 0; rank < size_; ++rank) {
-      const Peer& peer = peers_[rank];
-      if (peer.state != PeerState::kAlive && now > peer.since + kGrace) lost.push_back(rank);
-    }
-    // Who has died is named before those who gave up, or are not heard, therefore.
-    std::ranges::stable_sort(lost, {}, [&](uint32_t rank) { return peers_[rank].state; });
-    died = !lost.empty() && peers_[lost.front()].state == PeerState::kDied;
+  for (uint32_t rank = 0; rank < size_; ++rank) {
+    died |= peers_[rank].state == PeerState::kDied && Lost(rank, now);
   }
-  for (const auto& operation : operations) {
+  for (const auto& operation : active_) {
     if (operation->failed()) continue;
-    const auto peer =
-        std::ranges::find_if(lost, [&](uint32_t rank) { return died || operation->Needs(rank); });
-    if (peer != lost.end()) {
-      operation->Fail(LostPeer(*peer));
-    } else if (operation->deadline() && now > *operation->deadline()) {
-      operation->Fail(operation->TimeoutError());
-    }
+    const uint32_t peer = LostBy(*operation, died, now);
+    const bool late = operation->deadline() && now > *operation->deadline();
+    if (peer != rank_ || late) return {operation, peer};
   }
+  return {};
 }
 
 bool Communicator::Owes(Clock::time_point since) {
@@ -232,18 +246,13 @@ bool Communicator::Owes(Clock::time_point since) {
 // be told.
 void Communicator::Quit() {
   engine_->Quit();
-  (void)Guard([this] {
-    const Status status(HCCL_E_UNAVAIL,
-                        "process ends, expected the operation to be awaited before");
-    Operations active;
-    {
-      std::lock_guard lock(mutex_);
-      over_ = status;
-      active = active_;
-    }
-    for (const auto& operation : active) operation->Fail(status);
-    return Status();
-  });
+  {
+    std::lock_guard lock(mutex_);
+    over_ = Worded(HCCL_E_UNAVAIL, [] {
+      return std::string("process ends, expected the operation to be awaited before");
+    });
+  }
+  FailActive();
 }
 
 void Communicator::Close() {
@@ -251,10 +260,10 @@ void Communicator::Close() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return queued_ == fading_.size(); });
     // A group that is open may still hold messages.
-    over_ = Guard([&] {
-      return Status(HCCL_E_PARA, Concat("communicator ", name(),
-                                        " was destroyed before the operation began, expected it to "
-                                        "live until the operation is done"));
+    over_ = Worded(HCCL_E_PARA, [&] {
+      return Concat("communicator ", name(),
+                    " was destroyed before the operation began, expected it to live until the "
+                    "operation is done");
     });
   }
   if (alone()) return;

@@ -126,10 +126,20 @@ class Communicator final : public Moved {
 
   /// Of those that have finished: the ones whose messages are done.
   Operations TakeQuietLocked();
-  /// What the engine knows of them now; `active`: what may wait for them.
-  void NotePeers(Operations* active);
+  /// What the engine knows of them now.
+  void NotePeers();
   void FailAll(const Status& cause);
-  void FailWhatCannotEnd(const Operations& operations);
+  /// All that are active, with the words of `over_`.
+  void FailActive();
+  struct Doomed {
+    std::shared_ptr<Pending> operation;
+    uint32_t peer = 0;  // which it has lost; this rank where its time is over
+  };
+  /// One that can no longer end and does not know it, or none.
+  Doomed NextDoomed();
+  /// Of those that an operation needs the one to be named, or this rank. Under the lock.
+  uint32_t LostBy(const Pending& operation, bool died, Clock::time_point now) const;
+  bool Lost(uint32_t peer, Clock::time_point now) const;
   Status LostPeer(uint32_t peer) const;
 
   const uint32_t size_;

@@ -11,7 +11,7 @@
 #include <iterator>
 #include <utility>
 
-#include "ascendcl/error.h"
+#include "hccl/failure.h"
 #include "hccl/greeting.h"
 #include "hccl/hccl_types.h"
 
@@ -21,6 +21,7 @@ namespace {
 // Within which a rank that lives says whom it misses, once the time of a step is over, and the root
 // what follows from it: ranks begin a step within some milliseconds.
 constexpr std::chrono::seconds kPatience{1};
+constexpr size_t kReadBytes = 512;  // at once
 
 }  // namespace
 
@@ -34,6 +35,7 @@ Notices::Notices(uint32_t rank, Meeting meeting)
   for (uint32_t peer = 0; peer < lines_.size(); ++peer) {
     lines_[peer].socket = std::move(meeting.sockets[peer]);
     lines_[peer].open = static_cast<bool>(lines_[peer].socket);
+    if (lines_[peer].open) lines_[peer].said.reserve(sizeof(Frame) + kMaxRefusalBytes + kReadBytes);
     states_[peer].store(PeerState::kAlive, std::memory_order_relaxed);
   }
 }
@@ -60,7 +62,7 @@ void Notices::Read() {
 void Notices::ReadLine(uint32_t peer) {
   Line& line = lines_[peer];
   while (line.open) {
-    char bytes[512];
+    char bytes[kReadBytes];
     const ssize_t got = recv(line.socket.get(), bytes, sizeof(bytes), MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (got > 0) line.said.append(bytes, static_cast<size_t>(got));
@@ -75,9 +77,8 @@ bool Notices::HearFrames(uint32_t peer) {
     std::memcpy(&frame, said.data(), sizeof(frame));
     if (frame.bytes > kMaxRefusalBytes) return false;
     if (said.size() - sizeof(frame) < frame.bytes) break;
-    const std::string words = said.substr(sizeof(frame), frame.bytes);
+    Hear(peer, frame, std::string_view(said).substr(sizeof(frame), frame.bytes));
     said.erase(0, sizeof(frame) + frame.bytes);
-    Hear(peer, frame, words);
   }
   return true;
 }
@@ -153,10 +154,7 @@ void Notices::Leave() const {
 
 void Notices::GiveUp(const Status& why) {
   std::lock_guard lock(mutex_);
-  (void)Guard([&] {
-    if (failure_.ok()) failure_ = why, failed_rank_ = rank_;
-    return Status();
-  });
+  if (failure_.ok()) failure_ = CopyOf(why), failed_rank_ = rank_;
   Say(News::kGaveUp, static_cast<uint32_t>(why.code()), why.text());
 }
 
@@ -178,7 +176,7 @@ void Notices::HearArrival(uint32_t rank) {
 }
 
 // Of itself a rank says that it leaves; of others only the root speaks.
-void Notices::Hear(uint32_t from, const Frame& frame, const std::string& words) {
+void Notices::Hear(uint32_t from, const Frame& frame, std::string_view words) {
   if (frame.rank >= lines_.size() || (root_ && frame.rank != from)) return;
   switch (frame.news) {
     case News::kArrived:
@@ -198,10 +196,10 @@ void Notices::Hear(uint32_t from, const Frame& frame, const std::string& words) 
 }
 
 // The root passes on the first, before the news that the rank has given up.
-void Notices::HearFailure(const Frame& frame, const std::string& words) {
+void Notices::HearFailure(const Frame& frame, std::string_view words) {
   if (!failure_.ok()) return;
   const int code = frame.value == HCCL_E_TIMEOUT ? HCCL_E_TIMEOUT : HCCL_E_REMOTE;
-  failure_ = Status(code, words);
+  failure_ = Worded(code, [&] { return std::string(words); });
   failed_rank_ = frame.rank;
   PassOn(frame, words);
 }

@@ -28,7 +28,7 @@ class Notices {
  public:
   Notices(uint32_t rank, Meeting meeting);
 
-  /// Hears the others, without waiting.
+  /// Hears the others, without waiting. Needs no memory.
   void Read();
   PeerState state(uint32_t peer) const { return states_[peer].load(std::memory_order_acquire); }
   void AddDescriptors(std::vector<pollfd>* descriptors) const;
@@ -84,8 +84,8 @@ class Notices {
   /// Those that are whole; false where one cannot be.
   bool HearFrames(uint32_t peer);
   void Lose(uint32_t peer);
-  void Hear(uint32_t from, const Frame& frame, const std::string& words);
-  void HearFailure(const Frame& frame, const std::string& words);
+  void Hear(uint32_t from, const Frame& frame, std::string_view words);
+  void HearFailure(const Frame& frame, std::string_view words);
   void Learn(uint32_t peer, PeerState state);
   void HearArrival(uint32_t rank);
   void Say(News news, uint32_t value = 0, std::string_view words = {}) const;

@@ -9,6 +9,7 @@
 #include "ascendcl/error.h"
 #include "ascendcl/message.h"
 #include "client/client.h"
+#include "hccl/failure.h"
 #include "hccl/result.h"
 
 namespace openaclnn {
@@ -144,7 +145,8 @@ bool Operation::Together::RunParts() {
 int Operation::Together::Run(OpenaclnnMessage* message) {
   if (RunParts()) {
     for (const Part& part : parts) {
-      if (!part.done) part.operation->Fail(Status(HCCL_E_REMOTE, failure.text));
+      if (part.done) continue;
+      part.operation->Fail(Worded(HCCL_E_REMOTE, [&] { return std::string(failure.text); }));
     }
     (void)RunParts();
   }
@@ -229,11 +231,7 @@ int Operation::End(OpenaclnnMessage* message) {
     return 0;
   }
   CancelMessages();
-  Status failure;
-  {
-    std::lock_guard lock(mutex_);
-    failure = failure_;
-  }
+  const Status& failure = failure_;  // which was written before failed_, once
   if (OthersWait(failure) || Lingers()) communicator_->GiveUp(failure);
   communicator_->Finished(*this);
   Write(message, failure.text());
@@ -282,7 +280,7 @@ bool Operation::SomeArriveSoon() const {
 void Operation::Done(Transfer& transfer, const Status& status) {
   auto& message = static_cast<Message&>(transfer);
   message.done.store(true, std::memory_order_release);
-  if (!status.ok()) Fail(status);
+  if (!status.ok()) Fail(CopyOf(status));
   const bool last = message.awaited() &&
                     progress_[message.step].left.fetch_sub(1, std::memory_order_acq_rel) == 1;
   if (last && status.ok()) stream_->Wake();

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "ascendcl/error.h"
+#include "hccl/failure.h"
 #include "hccl/hccl_types.h"
 
 namespace openaclnn {
@@ -24,15 +25,15 @@ class Exchange {
   void Begin(uint32_t rank, Transfer* transfer) {
     const Key key = KeyOf(rank, *transfer);
     std::lock_guard lock(mutex_);
-    Waiting& waiting = waiting_[key];
-    if (!waiting.empty() && waiting.front()->receives != transfer->receives) {
-      Transfer* const other = waiting.front();
-      waiting.pop_front();
-      if (waiting.empty()) waiting_.erase(key);
-      Match(transfer->receives ? *transfer : *other, transfer->receives ? *other : *transfer);
-    } else {
-      waiting.push_back(transfer);
+    const auto found = waiting_.find(key);
+    if (found == waiting_.end() || found->second.front()->receives == transfer->receives) {
+      return Wait(key, transfer);
     }
+    Waiting& waiting = found->second;
+    Transfer* const other = waiting.front();
+    waiting.pop_front();
+    if (waiting.empty()) waiting_.erase(found);
+    Match(transfer->receives ? *transfer : *other, transfer->receives ? *other : *transfer);
   }
 
   void Cancel(uint32_t rank, Transfer* transfer) {
@@ -44,7 +45,7 @@ class Exchange {
     if (place == waiting.end()) return;
     waiting.erase(place);
     if (waiting.empty()) waiting_.erase(found);
-    transfer->owner->Done(*transfer, Status(HCCL_E_INTERNAL, "message was cancelled"));
+    transfer->owner->Done(*transfer, Status(HCCL_E_INTERNAL, "cancelled"));
   }
 
   void GiveUp(uint32_t rank, const Status& cause) {
@@ -87,13 +88,26 @@ class Exchange {
                              : Key{rank, transfer.peer, transfer.tag};
   }
 
+  void Wait(const Key& key, Transfer* transfer) {
+    const Status waits = Guard([&] {
+      waiting_[key].push_back(transfer);
+      return Status();
+    });
+    if (waits.ok()) return;
+    const auto found = waiting_.find(key);
+    if (found != waiting_.end() && found->second.empty()) waiting_.erase(found);
+    transfer->owner->Done(*transfer, waits);
+  }
+
   static void Match(Transfer& to, Transfer& from) {
     Status received;
     if (from.bytes == to.bytes || (to.shorter && from.bytes < to.bytes)) {
       if (from.bytes > 0) std::memcpy(to.data, from.data, from.bytes);
     } else {
-      received = Status(HCCL_E_PARA, Concat("message size of rank ", to.peer, " is ", from.bytes,
-                                            " bytes, expected ", to.bytes));
+      received = Worded(HCCL_E_PARA, [&] {
+        return Concat("message size of rank ", to.peer, " is ", from.bytes, " bytes, expected ",
+                      to.bytes);
+      });
     }
     to.owner->Done(to, received);
     from.owner->Done(from, Status());

@@ -93,6 +93,7 @@ Status MessageMover::Add(std::shared_ptr<Moved> moved) {
     std::lock_guard lock(mutex_);
     Status status = StartLocked();
     if (!status.ok()) return status;
+    spare_.reserve(all_.size() + 1);
     all_.push_back(std::move(moved));
   }
   Kick();
@@ -142,32 +143,35 @@ void MessageMover::Quit() {
   for (const auto& moved : all_) moved->Quit();
 }
 
-MessageMover::All MessageMover::NextRound() {
+void MessageMover::NextRound() {
   std::lock_guard lock(mutex_);
   ++round_;
   std::erase_if(all_, [](const auto& moved) { return moved->over(); });
   begun_.notify_all();
-  return all_;
+  if (now_.capacity() < all_.size()) now_.swap(spare_);
+  now_.assign(all_.begin(), all_.end());
 }
 
 void MessageMover::Main() {
   while (!quit_.load(std::memory_order_relaxed)) {
-    (void)Guard([this] {
-      const uint64_t kicks = kicks_.load();
-      const All all = NextRound();
-      Round(all);
-      const bool slept = (idle_ > kIdleRounds || !last_.busy) && Sleep(all, kicks);
-      LookAtPeers(all, slept);
-      return Status();
-    });
+    const uint64_t kicks = kicks_.load();
+    NextRound();
+    Round();
+    const bool slept = (idle_ > kIdleRounds || !last_.busy) && Sleep(kicks);
+    LookAtPeers(slept);
+    now_.clear();  // whose last holder may be this
     if (idle_ > 0) std::this_thread::yield();
   }
 }
 
-void MessageMover::Round(const All& all) {
+void MessageMover::Round() {
   last_ = {};
-  for (const auto& moved : all) {
-    const Moved::Result result = moved->Progress();
+  for (const auto& moved : now_) {
+    Moved::Result result;
+    (void)Guard([&] {
+      result = moved->Progress();
+      return Status();
+    });
     last_.any |= result.any;
     last_.busy |= result.busy;
     last_.lingers |= result.lingers;
@@ -175,21 +179,28 @@ void MessageMover::Round(const All& all) {
   idle_ = last_.any ? 0 : idle_ + 1;
 }
 
-bool MessageMover::Sleep(const All& all, uint64_t kicks) {
-  const bool busy = last_.busy, looks_again = busy || last_.lingers;
-  std::vector<pollfd> descriptors = {{wake_, POLLIN, 0}};
-  for (const auto& moved : all) {
-    if (!moved->AddDescriptors(busy, &descriptors)) return false;
-  }
+bool MessageMover::Sleep(uint64_t kicks) {
+  bool ready = false;
+  descriptors_.clear();
+  descriptors_.push_back({wake_, POLLIN, 0});
+  const Status listed = Guard([&] {
+    for (const auto& moved : now_)
+      ready = ready || !moved->AddDescriptors(last_.busy, &descriptors_);
+    return Status();
+  });
+  if (ready) return false;
+  // Without memory for all of them it looks again in a millisecond.
+  if (!listed.ok()) descriptors_.resize(1);
+  const bool busy = last_.busy && listed.ok(), looks_again = busy || last_.lingers || !listed.ok();
   rest_.store(looks_again ? Rest::kForAWhile : Rest::kUntilKicked);
   if (kicks_.load() == kicks) {
     // What nobody waits for is looked at in a millisecond, then less and less often.
-    const int lingers = std::clamp(static_cast<int>(idle_), 1, kBusySleepMs);
+    const int lingers = listed.ok() ? std::clamp(static_cast<int>(idle_), 1, kBusySleepMs) : 1;
     const int while_ms = busy ? kBusySleepMs : lingers;
-    poll(descriptors.data(), descriptors.size(), looks_again ? while_ms : -1);
+    poll(descriptors_.data(), descriptors_.size(), looks_again ? while_ms : -1);
   }
   rest_.store(Rest::kNone);
-  if (descriptors[0].revents != 0) {
+  if (descriptors_[0].revents != 0) {
     uint64_t count = 0;
     (void)!read(wake_, &count, sizeof(count));
   }
@@ -197,11 +208,16 @@ bool MessageMover::Sleep(const All& all, uint64_t kicks) {
 }
 
 // While messages flow the thread does not sleep, and peers may die all the same.
-void MessageMover::LookAtPeers(const All& all, bool slept) {
+void MessageMover::LookAtPeers(bool slept) {
   const auto now = std::chrono::steady_clock::now();
   if (!slept && now - looked_ < std::chrono::milliseconds(kBusySleepMs)) return;
   looked_ = now;
-  for (const auto& moved : all) moved->LookAtPeers();
+  for (const auto& moved : now_) {
+    (void)Guard([&] {
+      moved->LookAtPeers();
+      return Status();
+    });
+  }
 }
 
 }  // namespace openaclnn

@@ -69,18 +69,22 @@ class MessageMover {
  private:
   using All = std::vector<std::shared_ptr<Moved>>;
 
+  MessageMover() { descriptors_.reserve(1); }
   Status StartLocked();
+  // Where memory is short the thread goes on: what fails then is told all the same.
   void Main();
-  All NextRound();
-  void Round(const All& all);
+  void NextRound();
+  void Round();
   enum class Rest : uint8_t { kNone, kForAWhile, kUntilKicked };
   void Wake();
   /// Whether it did.
-  bool Sleep(const All& all, uint64_t kicks);
-  void LookAtPeers(const All& all, bool slept);
+  bool Sleep(uint64_t kicks);
+  void LookAtPeers(bool slept);
 
   int wake_ = -1;                                 // an eventfd; set before the thread starts
-  Moved::Result last_;                            // of the thread: of all in the last round
+  All now_;                                       // of the thread: those of this round
+  std::vector<pollfd> descriptors_;               // and what it sleeps on
+  Moved::Result last_;                            // of all in the last round
   uint32_t idle_ = 0;                             // and rounds since anything moved
   std::chrono::steady_clock::time_point looked_;  // at the peers
   std::atomic<bool> quit_{false};
@@ -90,6 +94,7 @@ class MessageMover {
   std::mutex mutex_;  // guards what follows
   std::condition_variable begun_;
   All all_;
+  All spare_;           // empty; it or now_ has room for all
   uint64_t round_ = 0;  // that the thread is in
   bool started_ = false;
 };

@@ -19,6 +19,7 @@
 
 #include "ascendcl/error.h"
 #include "hccl/descriptors.h"
+#include "hccl/failure.h"
 #include "hccl/first_messages.h"
 #include "hccl/notices.h"
 #include "hccl/ucx_library.h"
@@ -104,6 +105,7 @@ class UcxEngine final : public Engine {
   ucs_status_ptr_t Send(Transfer* transfer);
   ucs_status_ptr_t Receive(Transfer* transfer);
   void Ended(Transfer* transfer, ucs_status_t status, size_t length);
+  std::string WordsOfLost(uint32_t peer, ucs_status_t status);
   void CloseEndpoints();
   void AwaitClosed();
   /// False when it had ended before.
@@ -285,30 +287,34 @@ Status UcxEngine::ConnectUntil(bool moves, Done done, Awaited awaited) {
   }
 }
 
+// Through UCX, which is C, nothing is thrown.
 void UcxEngine::Ended(Transfer* transfer, ucs_status_t status, size_t length) {
   --under_way_;
   transfer->engine = nullptr;
   transfer->request = nullptr;
   Status result;
-  // Why, if that is known.
-  if (status != UCS_OK) (void)Guard([this] { return notices_->Read(), Status(); });
   if (status == UCS_ERR_CANCELED) {
-    result = Status(HCCL_E_INTERNAL, "message was cancelled");
+    result = Status(HCCL_E_INTERNAL, "cancelled");
   } else if (status == UCS_ERR_MESSAGE_TRUNCATED ||
              (status == UCS_OK && length != transfer->bytes && !transfer->shorter)) {
-    result =
-        Status(HCCL_E_PARA, Concat("message size of rank ", transfer->peer, " is not ",
-                                   transfer->bytes, " bytes, expected as many as are awaited"));
-  } else if (status != UCS_OK && notices_->state(transfer->peer) != PeerState::kAlive) {
-    result = Status(HCCL_E_REMOTE,
-                    Concat("rank ", transfer->peer, " ", WordsOf(notices_->state(transfer->peer)),
-                           ", expected all ranks to take part"));
+    result = Worded(HCCL_E_PARA, [&] {
+      return Concat("message size of rank ", transfer->peer, " is not ", transfer->bytes,
+                    " bytes, expected as many as are awaited");
+    });
   } else if (status != UCS_OK) {
-    result =
-        Status(HCCL_E_REMOTE, Concat("link to rank ", transfer->peer, " has failed (UCX gives ",
-                                     static_cast<int>(status), "), expected it to last"));
+    result = Worded(HCCL_E_REMOTE, [&] { return WordsOfLost(transfer->peer, status); });
   }
   transfer->owner->Done(*transfer, result);
+}
+
+std::string UcxEngine::WordsOfLost(uint32_t peer, ucs_status_t status) {
+  notices_->Read();  // why, if that is known
+  const PeerState state = notices_->state(peer);
+  if (state != PeerState::kAlive) {
+    return Concat("rank ", peer, " ", WordsOf(state), ", expected all ranks to take part");
+  }
+  return Concat("link to rank ", peer, " has failed (UCX gives ", static_cast<int>(status),
+                "), expected it to last");
 }
 
 ucs_status_ptr_t UcxEngine::Send(Transfer* transfer) {

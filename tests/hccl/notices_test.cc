@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "hccl/hccl_types.h"
+#include "tests/support/short_memory.h"
 
 namespace openaclnn {
 namespace {
@@ -58,6 +59,21 @@ TEST(NoticesTest, TheRootPassesOnWhatItHears) {
   all[3]->Read();
   EXPECT_EQ(all[3]->state(0), PeerState::kDied);
   EXPECT_EQ(all[3]->state(1), PeerState::kLeft) << "what is known stays";
+}
+
+TEST(NoticesTest, TheyAreHeardWithoutMemory) {
+  const auto all = Connected(3);
+  const std::string words(300, 'w');
+  all[1]->GiveUp(Status(HCCL_E_TIMEOUT, words));
+  {
+    const test::ShortMemory none(
+        {0, test::Shortage::Fails::kFromThenOn, test::Shortage::Threads::kThis});
+    all[0]->Read();
+    all[2]->Read();
+  }
+  for (const uint32_t rank : {0u, 2u}) EXPECT_EQ(all[rank]->state(1), PeerState::kGaveUp) << rank;
+  EXPECT_EQ(all[0]->cause().words, "out of memory");
+  EXPECT_EQ(all[2]->cause().words, "out of memory");
 }
 
 // Under ThreadSanitizer: a line closes while a thread that ends the process says that it leaves.
