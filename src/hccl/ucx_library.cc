@@ -50,6 +50,20 @@ Status NotAvailable(const std::string& why) {
                                        "libucx-cu12, with its lib folder in LD_LIBRARY_PATH)"));
 }
 
+std::string ValueOf(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return Concat(variable, " is ", value != nullptr ? Concat('"', value, '"') : "not set");
+}
+
+/// It is there, and refuses.
+Status NotStarted(const std::string& why) {
+  return Status(HCCL_E_UNAVAIL,
+                Concat("UCX, which moves bytes between processes, cannot be started: ", why, "; ",
+                       ValueOf("UCX_TLS"), ", ", ValueOf("UCX_NET_DEVICES"),
+                       ", expected transports and devices of this machine (ucx_info -d), see "
+                       "UCX_LOG_LEVEL=info"));
+}
+
 template <class Function>
 bool Find(void* library, const char* name, Function* function, std::string* missing) {
   *function = reinterpret_cast<Function>(dlsym(library, name));
@@ -122,20 +136,20 @@ Status Open(UcxLibrary* ucx) {
   const ucs_status_t status =
       ucx->init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, options, &ucx->context);
   ucx->config_release(options);
-  return status == UCS_OK ? Status() : NotAvailable(Gives("ucp_init", status));
+  return status == UCS_OK ? Status() : NotStarted(Gives("ucp_init", status));
 }
 
 }  // namespace
 
 Status ConfigureUcx(const UcxLibrary& ucx, ucp_config_t** options) {
   ucs_status_t status = ucx.config_read(nullptr, nullptr, options);
-  if (status != UCS_OK) return NotAvailable(Gives("ucp_config_read", status));
+  if (status != UCS_OK) return NotStarted(Gives("ucp_config_read", status));
   for (const auto& [variable, name, value] : kOptions) {
     if (std::getenv(variable) != nullptr) continue;
     status = ucx.config_modify(*options, name, value);
     if (status == UCS_OK) continue;
     ucx.config_release(*options);
-    return NotAvailable(Concat(Gives("ucp_config_modify", status), " for ", name));
+    return NotStarted(Concat(Gives("ucp_config_modify", status), " for ", name));
   }
   return {};
 }
