@@ -95,7 +95,14 @@ Status InitRootInfo(uint32_t ranks, const HcclRootInfo* blob, uint32_t rank,
       settings.checked = meeting->checked;
       return met;
     };
-    status = MakeUcxEngine(ranks, rank, environment.connect_timeout, meet, &engine);
+    status = Guard(
+        [&] { return MakeUcxEngine(ranks, rank, environment.connect_timeout, meet, &engine); });
+    if (!status.ok()) {
+      (void)Guard([&] {
+        RefuseToMeet(environment, info, ranks, rank, status);
+        return Status();
+      });
+    }
   } else {
     (void)TakeListener(info.nonce);  // nobody comes
   }

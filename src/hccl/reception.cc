@@ -70,6 +70,14 @@ Status Reception::Receive(const Socket& listener, std::chrono::seconds timeout, 
   return {};
 }
 
+void Reception::RefuseAll(const Socket& listener, const Status& why,
+                          std::chrono::milliseconds time) {
+  failure_ = Status(HCCL_E_REMOTE, Concat("rank ", rank_, ", the root's, has failed (", why.text(),
+                                          "), expected it to make the communicator"));
+  const Deadline deadline = steady_clock::now() + time;
+  while (missing_ > 0 && steady_clock::now() < deadline) Await(listener, deadline);
+}
+
 void Reception::Await(const Socket& listener, Deadline deadline) {
   std::vector<pollfd> descriptors = {{listener.get(), POLLIN, 0}};
   for (const Guest& guest : guests_) descriptors.push_back({guest.socket.get(), POLLIN, 0});
@@ -139,6 +147,12 @@ bool Reception::HearAll(Guest* guest) {
     return false;
   }
   if (guest->said.size() < sizeof(hello) + hello.address_bytes) return true;
+  if (!failure_.ok()) {
+    Refuse(guest->socket, failure_);
+    seats_[hello.rank].taken = true;
+    --missing_;
+    return false;
+  }
   seats_[hello.rank] = {std::move(guest->socket),
                         guest->said.substr(sizeof(hello), hello.address_bytes), true};
   --missing_;

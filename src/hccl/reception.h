@@ -21,6 +21,8 @@ class Reception {
   Reception(const Nonce& nonce, uint32_t ranks, uint32_t rank, std::string address);
 
   Status Receive(const Socket& listener, std::chrono::seconds timeout, Meeting* meeting);
+  /// Tells all that come why this rank does not, until each has come or the time is over.
+  void RefuseAll(const Socket& listener, const Status& why, std::chrono::milliseconds time);
 
  private:
   struct Guest {
@@ -55,6 +57,7 @@ class Reception {
   uint32_t missing_;
   std::list<Guest> guests_;
   std::string refused_;  // why one of this communicator was sent away last
+  Status failure_;       // why all are
 };
 
 }  // namespace openaclnn

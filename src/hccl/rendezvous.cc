@@ -14,6 +14,12 @@ namespace {
 
 using std::chrono::steady_clock;
 
+/// By which the root may have begun later than the others, who hear from it who is missing; and how
+/// long one that will not meet them waits to say so.
+std::chrono::seconds Grace(const HcclEnvironment& environment) {
+  return std::min(std::chrono::seconds(2), environment.connect_timeout);
+}
+
 Status Unreachable(const RootInfo& info) {
   std::string tried;
   for (const Address& address : info.addresses) {
@@ -90,10 +96,7 @@ Status ReadWelcome(const Socket& socket, const HcclEnvironment& environment, uin
 
 Status MeetAtRoot(const HcclEnvironment& environment, const RootInfo& info, uint32_t ranks,
                   uint32_t rank, const std::string& address, Meeting* meeting) {
-  // Later than the root's own, which can say who is missing.
-  const auto grace =
-      std::min<std::chrono::milliseconds>(std::chrono::seconds(20), environment.connect_timeout);
-  const Deadline deadline = steady_clock::now() + environment.connect_timeout + grace;
+  const Deadline deadline = steady_clock::now() + environment.connect_timeout + Grace(environment);
   Socket socket = ConnectToAny(info, deadline);
   if (!socket) return Unreachable(info);
   Hello hello{};
@@ -123,6 +126,12 @@ Status Meet(const HcclEnvironment& environment, const RootInfo& info, uint32_t r
   meeting->root_rank = rank;
   Reception reception(info.nonce, ranks, rank, address);
   return reception.Receive(listener, environment.connect_timeout, meeting);
+}
+
+void RefuseToMeet(const HcclEnvironment& environment, const RootInfo& info, uint32_t ranks,
+                  uint32_t rank, const Status& why) {
+  const Socket listener = TakeListener(info.nonce);
+  if (listener) Reception(info.nonce, ranks, rank, "").RefuseAll(listener, why, Grace(environment));
 }
 
 }  // namespace openaclnn

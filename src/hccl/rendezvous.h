@@ -16,4 +16,8 @@ namespace openaclnn {
 Status Meet(const HcclEnvironment& environment, const RootInfo& info, uint32_t ranks, uint32_t rank,
             const std::string& address, Meeting* meeting);
 
+/// Where this is the root's rank and has not met the others: they hear at once why it will not.
+void RefuseToMeet(const HcclEnvironment& environment, const RootInfo& info, uint32_t ranks,
+                  uint32_t rank, const Status& why);
+
 }  // namespace openaclnn

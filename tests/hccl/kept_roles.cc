@@ -195,13 +195,14 @@ int TooLate(uint32_t ranks, uint32_t rank) {
   return 0;
 }
 
-/// With one descriptor more from try to try rank 0 is refused, by words, until there are enough.
+/// With one descriptor more from try to try rank 0 is refused, by words, until there are enough. It
+/// may try again, since the root's is another, which waits for it.
 int Scarce(uint32_t ranks, uint32_t rank) {
   const aclrtStream stream = Start();
   const Device<float> data(std::vector<float>(200'000, 1));
   // UndefinedBehaviorSanitizer needs descriptors to look at a type, which it does once.
   REQUIRE(HcclCommDestroy(MakeComm(ranks, rank, 1)));
-  const HcclRootInfo info = MeetBy(0, rank == 0);
+  const HcclRootInfo info = MeetBy(0, rank == 1);
   HcclComm comm = nullptr;
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);

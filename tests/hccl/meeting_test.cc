@@ -64,9 +64,9 @@ Welcome Greets(uint32_t code, uint32_t root_rank, size_t bytes) {
 class RootTest : public testing::Test {
  protected:
   /// What a rank is told that comes to a root which says so, and closes or stays.
-  Status Come(const std::string& says, bool stays = false) {
+  Status Come(const std::string& says, bool stays = false, seconds timeout = seconds(1)) {
     HcclEnvironment environment;
-    environment.connect_timeout = seconds(1);
+    environment.connect_timeout = timeout;
     RootInfo info;
     info.addresses = place_.addresses();
     std::thread root([&] {
@@ -144,6 +144,15 @@ TEST_F(RootTest, AnswersThatAreCutAreTold) {
 TEST_F(RootTest, OneThatSaysNothingIsWaitedForAsLongAsAsked) {
   ExpectSays(Come("", true), HCCL_E_TIMEOUT, "root has not answered in 1 s");
   ExpectSays(Come("openaclnn", true), HCCL_E_TIMEOUT, "root has not answered in 1 s");
+}
+
+// The root's answer comes by its own time-out, and that of one that began later a little later.
+TEST_F(RootTest, OneThatSaysNothingIsNotWaitedForTwice) {
+  const auto begin = steady_clock::now();
+  ExpectSays(Come("", true, seconds(4)), HCCL_E_TIMEOUT, "root has not answered in 4 s");
+  const auto took = steady_clock::now() - begin;
+  EXPECT_GE(took, seconds(6));
+  EXPECT_LT(took, std::chrono::milliseconds(7500));
 }
 
 TEST_F(RootTest, WhereNobodyListensTheAddressesAreNamed) {
@@ -275,6 +284,22 @@ TEST_F(GuestTest, ManySilentOnesDelayNobody) {
   EXPECT_EQ(Hear(silent[1]).second, "sent away");
   EXPECT_LT(steady_clock::now() - before, seconds(4)) << "after 5 s all silent ones are";
   ExpectMeet();
+}
+
+TEST_F(GuestTest, WhereTheRootFailsAllAreTold) {
+  constexpr seconds kLong{20};
+  const auto begin = steady_clock::now();
+  std::thread root([&] {
+    Reception reception(nonce_, kRanks, 0, "");
+    reception.RefuseAll(place_.listener(), Status(HCCL_E_UNAVAIL, "no UCX, expected one"), kLong);
+  });
+  for (const uint32_t rank : {1u, 2u}) {
+    const auto [code, words] = Hear(Come(Says(rank, "address")));
+    EXPECT_EQ(code, static_cast<uint32_t>(HCCL_E_REMOTE));
+    EXPECT_NE(words.find("rank 0, the root's, has failed (no UCX, expected one)"), words.npos);
+  }
+  root.join();
+  EXPECT_LT(steady_clock::now() - begin, kLong);
 }
 
 TEST_F(GuestTest, WhoIsMissingIsNamedWithWhoWasRefused) {

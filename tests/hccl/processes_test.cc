@@ -114,6 +114,20 @@ TEST(ProcessesTest, TheEnvironmentIsLeftAndComesFirst) { ExpectDoneBothWays("inh
 
 TEST(ProcessesTest, WhoWaitsWhileTheProcessEndsIsTold) { ExpectDone("quit", 3); }
 
+// Before it meets the others, which hear of it at once.
+TEST(ProcessesTest, WhereTheRootFailsTheOthersAreTold) {
+  const auto begin = Processes::Clock::now();
+  Processes processes("rootless", 3);
+  for (const uint32_t rank : {1u, 2u}) {
+    EXPECT_EQ(processes.Await(rank), HCCL_E_REMOTE) << processes.Said(rank);
+    EXPECT_NE(processes.Said(rank).find("rank 0, the root's, has failed (UCX"), std::string::npos)
+        << processes.Said(rank);
+  }
+  EXPECT_EQ(processes.Await(0), HCCL_E_UNAVAIL) << processes.Said(0);
+  EXPECT_NE(processes.Said(0).find("UCX_TLS is \"bogus\""), std::string::npos) << processes.Said(0);
+  EXPECT_LT(Processes::Clock::now() - begin, std::chrono::seconds(20));
+}
+
 TEST(ProcessesTest, WhoDoesNotComeIsNamed) {
   const Variable timeout("HCCL_CONNECT_TIMEOUT", "1");
   Processes processes("missing", 3, 2);

@@ -448,6 +448,17 @@ int Gone(uint32_t ranks, uint32_t rank) {
   return 0;
 }
 
+/// The root's rank names a transport that there is not.
+int Rootless(uint32_t ranks, uint32_t rank) {
+  const HcclRootInfo info = MeetBy(0, rank == 0);
+  if (rank == 0) setenv("UCX_TLS", "bogus", 1);
+  Start();
+  HcclComm comm = nullptr;
+  const HcclResult result = HcclCommInitRootInfo(ranks, &info, rank, &comm);
+  std::fprintf(stderr, "%s\n", aclGetRecentErrMsg());
+  return result;
+}
+
 /// Rank 1 comes when it is told to.
 int Late(uint32_t ranks, uint32_t rank) {
   if (rank == 1) AwaitFile(Job::Folder() + "/go");
@@ -464,7 +475,7 @@ const bool kEntered = [] {
       {"gone", Run<Gone>},       {"late", Run<Late>},         {"inherit", Run<Inherit>},
       {"differ", Run<Differ>},   {"quit", Run<Quit>},         {"levels", Run<Levels>},
       {"unheard", Run<Unheard>}, {"orphan", Run<Orphan>},     {"forsaken", Run<Forsaken>},
-      {"few", Run<Few>},
+      {"few", Run<Few>},         {"rootless", Run<Rootless>},
   });
   return true;
 }();
