@@ -51,10 +51,13 @@ Status Compare(const CallHeader& theirs, const CallHeader& own, uint32_t peer, u
   if (theirs.kind != own.kind) {
     return Differ(peer, rank, "operation", KindName(theirs.kind), KindName(own.kind));
   }
-  if (theirs.type != own.type) {
-    return Differ(peer, rank, "type", TypeName(theirs.type), TypeName(own.type));
+  if (theirs.type != own.recv_type()) {
+    return Differ(peer, rank, "type", TypeName(theirs.type), TypeName(own.recv_type()));
   }
-  if (theirs.op != own.op)
+  if (theirs.recv_type() != own.type) {
+    return Differ(peer, rank, "recvType", TypeName(theirs.recv_type()), TypeName(own.type));
+  }
+  if (own.kind != CallKind::kAllToAll && theirs.op != own.op)
     return Differ(peer, rank, "reduction", OpName(theirs.op), OpName(own.op));
   if (theirs.root != own.root) {
     return Differ(peer, rank, "root", Concat(theirs.root), Concat(own.root));

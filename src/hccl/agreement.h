@@ -27,10 +27,12 @@ enum class CallKind : uint32_t {
 struct CallHeader {
   CallKind kind;
   uint32_t type;
-  uint32_t op;
+  uint32_t op;  // of AlltoAll: the type of what comes
   uint32_t root;
   uint64_t send_bytes;  // that go to this peer, for collectives of one count: of that
   uint64_t recv_bytes;  // that come from it
+
+  uint32_t recv_type() const { return kind == CallKind::kAllToAll ? op : type; }
 };
 
 /// One peer, and what it is told; `tag`s as those of Move, of what is sent and what comes.

@@ -110,8 +110,8 @@ Status AllToAllV(const void* send, const void* send_counts, const void* send_pla
   if (!status.ok()) return status;
   std::vector<CallHeader> headers;
   for (uint32_t i = 0; i < launch.place().size; ++i) {
-    headers.push_back({CallKind::kAllToAll, uint32_t(send_type), 0, 0, sends.parts[i].bytes,
-                       receives.parts[i].bytes});
+    headers.push_back({CallKind::kAllToAll, uint32_t(send_type), uint32_t(recv_type), 0,
+                       sends.parts[i].bytes, receives.parts[i].bytes});
   }
   Plan plan = PlanAllToAll(launch.place(), sends.parts, receives.parts, sent, received);
   plan.by_pairs = launch.place().size > 2;
@@ -144,7 +144,8 @@ Status AllToAll(const void* send, uint64_t send_count, HcclDataType send_type, c
   std::byte *sent = nullptr, *got = nullptr;
   status = PinParts(launch, send, parts, recv, parts, &sent, &got);
   if (!status.ok()) return status;
-  const CallHeader header = {CallKind::kAllToAll, uint32_t(send_type), 0, 0, bytes, bytes};
+  const CallHeader header = {
+      CallKind::kAllToAll, uint32_t(send_type), uint32_t(recv_type), 0, bytes, bytes};
   return launch.Submit(
       header, [&] { return PlanAllToAll(launch.place(), parts.parts, parts.parts, sent, got); });
 }

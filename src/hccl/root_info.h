@@ -14,7 +14,7 @@
 namespace openaclnn {
 
 /// Changed with whatever ranks tell each other: those of different versions refuse.
-inline constexpr uint32_t kRendezvousVersion = 7;
+inline constexpr uint32_t kRendezvousVersion = 8;
 
 /// Which communicator is meant; nobody else can know it.
 using Nonce = std::array<uint8_t, 16>;

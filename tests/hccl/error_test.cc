@@ -272,6 +272,36 @@ TEST_F(RanksTest, ADifferenceBetweenRanksIsNamed) {
   }
 }
 
+// What one sends is what the other receives.
+TEST_F(RanksTest, ATypeOfAllToAllThatDiffersIsNamed) {
+  constexpr HcclDataType kInt = HCCL_DATA_TYPE_INT32;
+  struct Types {
+    HcclDataType sends, receives;
+  };
+  const auto call = [](const Ranks& ranks, uint32_t rank, Types types, float* data, bool by_parts) {
+    const uint64_t counts[] = {50, 50}, sends[] = {0, 50}, receives[] = {100, 150};
+    if (!by_parts) {
+      return HcclAlltoAll(data, 50, types.sends, data + 100, 50, types.receives, ranks.comm(rank),
+                          ranks.stream(rank));
+    }
+    return HcclAlltoAllV(data, counts, sends, types.sends, data, counts, receives, types.receives,
+                         ranks.comm(rank), ranks.stream(rank));
+  };
+  for (const bool by_parts : {false, true}) {
+    const DeviceArray<float> a(200, 1.0f), b(200, 2.0f);
+    const Ranks crossed(2), differing(2);
+    ASSERT_EQ(call(crossed, 0, {kFloat, kInt}, a.data(), by_parts), HCCL_SUCCESS);
+    ASSERT_EQ(call(crossed, 1, {kInt, kFloat}, b.data(), by_parts), HCCL_SUCCESS);
+    crossed.AwaitAll();
+    ASSERT_EQ(call(differing, 0, {kFloat, kFloat}, a.data(), by_parts), HCCL_SUCCESS);
+    ASSERT_EQ(call(differing, 1, {kFloat, kInt}, b.data(), by_parts), HCCL_SUCCESS);
+    ExpectSays(differing.Await(0), ACL_ERROR_RT_PARAM_INVALID,
+               "recvType of rank 1 is INT32, expected FP32 as on rank 0");
+    ExpectSays(differing.Await(1), ACL_ERROR_RT_PARAM_INVALID,
+               "type of rank 0 is FP32, expected INT32 as on rank 1");
+  }
+}
+
 TEST_F(RanksTest, MessagesOfDifferentSizesAreNamed) {
   for (const auto& [sent, received] : {std::pair(100, 60), std::pair(10'000, 60),
                                        std::pair(60, 10'000), std::pair(10'000, 9'999)}) {
