@@ -20,6 +20,8 @@ _BASES = range(1024, 65521)  # that libhccl.so takes
 _SIOCGIFADDR = 0x8915
 _FAMILIES = ("AF_INET", "AF_INET6")
 _SECONDS = {"HCCL_CONNECT_TIMEOUT": range(1, 7201), "HCCL_EXEC_TIMEOUT": range(2**31)}
+_SHARED = "/dev/shm"
+_LEAST_SHARED = 256 << 20
 _IPV6 = Path("/proc/net/if_inet6")
 _OF_THE_LINK = "20"  # the scope of an address, in hexadecimal digits
 
@@ -34,7 +36,8 @@ print(library.ucp_get_version_string().decode())
 
 def examine(variables: Mapping[str, str]) -> list[Finding]:
     """For ranks that are started with these variables."""
-    return [_ucx(variables), _interface(variables), _ports(variables), *_refused(variables)]
+    found = [_ucx(variables), _interface(variables), _ports(variables)]
+    return [*found, *_shared_memory(), *_refused(variables)]
 
 
 def _ucx(variables: Mapping[str, str]) -> Finding:
@@ -73,6 +76,22 @@ def _interface(variables: Mapping[str, str]) -> Finding:
         detail = "none: ranks meet by the loopback address, those of this machine alone"
         return Finding("interface", Verdict.NOTE, detail)
     return Finding("interface", Verdict.OK, shown)
+
+
+def _shared_memory() -> list[Finding]:
+    """A note where it is small: what does not fit is refused when a communicator is made."""
+    try:
+        space = os.statvfs(_SHARED)
+    except OSError:
+        return []
+    size, free = (blocks * space.f_frsize for blocks in (space.f_blocks, space.f_bavail))
+    if free >= _LEAST_SHARED:
+        return []
+    detail = (
+        f"{free >> 20} MiB of {size >> 20} MiB free; between processes each communicator takes "
+        "some 4 MiB for each rank (docker: --shm-size), none with UCX_TLS=tcp,self"
+    )
+    return [Finding(_SHARED, Verdict.NOTE, detail)]
 
 
 def is_chosen(name: str, words: str) -> bool:

@@ -22,6 +22,7 @@
 #include "hccl/failure.h"
 #include "hccl/first_messages.h"
 #include "hccl/notices.h"
+#include "hccl/ucx_failure.h"
 #include "hccl/ucx_library.h"
 
 namespace openaclnn {
@@ -38,12 +39,6 @@ constexpr uint32_t kConnectRounds = 50;
 constexpr int kConnectSleepMs = 1;
 // Calls of ucp_worker_progress for one of the lock.
 constexpr int kProgressTurns = 8;
-
-Status UcxFailed(const char* function, ucs_status_t status) {
-  return Status(HCCL_E_NETWORK, Concat("UCX's ", function, " gives ", static_cast<int>(status),
-                                       ", expected 0: see UCX_LOG_LEVEL=info, UCX_TLS, "
-                                       "UCX_NET_DEVICES"));
-}
 
 class UcxEngine final : public Engine {
  public:
@@ -137,7 +132,7 @@ Status UcxEngine::Start() {
   params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
   params.thread_mode = UCS_THREAD_MODE_SERIALIZED;
   ucs_status_t status = ucx_.worker_create(ucx_.context, &params, &worker_);
-  if (status != UCS_OK) return UcxFailed("ucp_worker_create", status);
+  if (status != UCS_OK) return NoWorker(status);
   status = ucx_.worker_get_efd(worker_, &descriptor_);
   if (status != UCS_OK) return UcxFailed("ucp_worker_get_efd", status);
   ucp_address_t* address = nullptr;

@@ -4,6 +4,7 @@
 import os
 import socket
 import subprocess
+from types import SimpleNamespace
 
 import pytest
 from conftest import findings
@@ -59,6 +60,17 @@ def test_no_interface(monkeypatch):
     found = {each.what: each for each in doctor_ranks.examine({"PATH": os.environ["PATH"]})}
     assert found["interface"].verdict is Verdict.NOTE
     assert found["interface"].detail.startswith("none: ranks meet by the loopback address")
+
+
+@pytest.mark.parametrize(("size", "free", "said"), [(64, 10, True), (4096, 4000, False)])
+def test_shared_memory(monkeypatch, size, free, said):
+    space = SimpleNamespace(f_frsize=4096, f_blocks=size << 8, f_bavail=free << 8)
+    monkeypatch.setattr(doctor_ranks.os, "statvfs", lambda _: space)
+    found = {each.what: each for each in doctor_ranks.examine({"PATH": os.environ["PATH"]})}
+    assert ("/dev/shm" in found) == said
+    if said:
+        assert found["/dev/shm"].verdict is Verdict.NOTE
+        assert found["/dev/shm"].detail.startswith("10 MiB of 64 MiB free; ")
 
 
 def test_interfaces_of_ipv6(tool):

@@ -128,6 +128,17 @@ TEST(ProcessesTest, WhereTheRootFailsTheOthersAreTold) {
   EXPECT_LT(Processes::Clock::now() - begin, std::chrono::seconds(20));
 }
 
+TEST(ProcessesTest, NoRoomInSharedMemoryIsNamed) {
+  if (ranks::CountNetworks() != 0) GTEST_SKIP() << "ranks share no memory";
+  Processes processes("cramped", 2);
+  const int code = processes.Await(0);
+  if (code == 77) GTEST_SKIP() << "LEFT OUT: nothing may be mounted here";
+  EXPECT_EQ(code, HCCL_E_NETWORK) << processes.Said(0);
+  EXPECT_NE(processes.Said(0).find("and /dev/shm has 1048576 bytes free"), std::string::npos)
+      << processes.Said(0);
+  EXPECT_EQ(processes.Await(1), HCCL_E_REMOTE) << processes.Said(1);
+}
+
 TEST(ProcessesTest, WhoDoesNotComeIsNamed) {
   const Variable timeout("HCCL_CONNECT_TIMEOUT", "1");
   Processes processes("missing", 3, 2);
