@@ -106,6 +106,7 @@ void Communicator::FailAll(const Status& cause) {
                       cause.text(), "), expected another to be made");
       });
     }
+    NoteRemoteError(over_);  // as of the operations that follow
   }
   FailActive();
 }

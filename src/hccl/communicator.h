@@ -69,7 +69,8 @@ class Communicator final : public Moved {
   Engine& engine() const { return *engine_; }
   bool alone() const { return engine_ == nullptr; }
 
-  /// HCCL_E_REMOTE from when a peer has died, or an operation failed for want of one.
+  /// HCCL_E_REMOTE from when a peer has died, an operation failed for want of one, or this rank has
+  /// given up.
   int async_error() const { return async_error_.load(std::memory_order_acquire); }
   /// Its words; once there is one.
   const Status& remote_error() const { return remote_error_; }

@@ -389,6 +389,9 @@ TEST_F(RanksTest, ABatchThatDiffersEndsTheOthers) {
   ASSERT_EQ(HcclSend(data.data() + 3 * kCount, kCount, kFloat, 0, ranks.comm(2), ranks.stream(2)),
             HCCL_SUCCESS);
   ExpectSays(ranks.Await(2), ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, "rank 0 of communicator");
+  HcclResult error = HCCL_SUCCESS;
+  EXPECT_EQ(HcclGetCommAsyncError(ranks.comm(0), &error), HCCL_SUCCESS);
+  EXPECT_EQ(error, HCCL_E_REMOTE) << "no other operation can end";
 }
 
 // What a rank has sent to one that has waited in vain nobody takes any more.
