@@ -252,7 +252,8 @@ TEST_F(ListenTest, TheFirstFreePortIsTaken) {
 TEST_F(ListenTest, AnAddressOfAnotherMachineIsRefused) {
   Socket socket;
   EXPECT_EQ(Listen("192.0.2.7", {}, &socket), 0);
-  ExpectRefused(status_, HCCL_E_UNAVAIL, "cannot be listened on at 192.0.2.7:0");
+  ExpectRefused(status_, HCCL_E_PARA,
+                "HCCL_IF_IP value is \"192.0.2.7\", expected an address of this machine");
 }
 
 TEST_F(ListenTest, AlsoWithIPv6) {
