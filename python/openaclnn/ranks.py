@@ -2,6 +2,7 @@
 """The ranks of one machine: a process each, started and ended together, as torchrun's are."""
 
 import contextlib
+import ctypes
 import os
 import selectors
 import signal
@@ -18,6 +19,7 @@ from .errors import Error
 GRACE = 30.0  # seconds from SIGTERM to SIGKILL, as torchrun has
 _POLL = 0.1  # seconds; the end of a rank's output is seen at once
 _LONGEST_LINE = 1 << 16
+_PR_SET_PDEATHSIG = 1
 _FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
 
 
@@ -43,6 +45,18 @@ def environment(variables: Mapping[str, str], ranks: int, rank: int, port: int) 
     if "OPENACLNN_TRACE" in found:
         found["OPENACLNN_TRACE"] = found["OPENACLNN_TRACE"].replace("%r", str(rank))
     return found
+
+
+def _ends_with(parent: int):
+    """What a rank does before its program: it gets SIGTERM where this process is killed."""
+    prctl = ctypes.CDLL(None).prctl  # found before the fork
+
+    def follow() -> None:
+        prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+        if os.getppid() != parent:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    return follow
 
 
 def free_port() -> int:
@@ -152,6 +166,7 @@ class _Running:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             process_group=0,  # a signal reaches what the rank has started, too
+            preexec_fn=_ends_with(os.getpid()),  # of one thread, so that this is safe
         )
         self.processes.append(process)
         label = f"[{rank}] ".encode()

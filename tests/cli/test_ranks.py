@@ -155,3 +155,18 @@ def test_checks_of_all_ranks_are_summed_up(tool):
 def test_refusals(tool):
     refused(tool("run", "--ranks", "0", "--", "true"), 2, "--ranks")
     refused(tool("run", "--ranks", "2", "--", "no-such-program"), 2, "no-such-program")
+
+
+def test_ranks_do_not_outlive_a_killed_tool():
+    program = "echo $$; exec sleep 1000"
+    command = tool_command("run", "--ranks", "2", "--", "sh", "-c", program)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as tool:
+        pids = [int(tool.stdout.readline().split()[1]) for _ in range(2)]
+        tool.kill()
+    deadline = time.monotonic() + 30
+    while any(map(alive, pids)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    left = [pid for pid in pids if alive(pid)]
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert not left
