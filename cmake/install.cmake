@@ -104,8 +104,12 @@ install_link(ascend_toolkit_install.info ${toolkit_arch}-linux/ascend_toolkit_in
 install_link(${toolkit_arch}-linux/${CMAKE_INSTALL_INCLUDEDIR} ../${CMAKE_INSTALL_INCLUDEDIR})
 install_link(${toolkit_arch}-linux/${CMAKE_INSTALL_LIBDIR} ../${CMAKE_INSTALL_LIBDIR})
 # MindSpore finds the toolkit by "cann" or "latest" in the path by which libascendcl.so was loaded.
-# set_env.sh has it loaded by this one; in a wheel all lies in a folder of that name.
-install_link(${private_dir}/cann ../..)
+# set_env.sh has all loaded by these; in a wheel all lies in a folder of that name. Each library has
+# its link: one to a folder above would be a circle for whoever follows links.
+get_property(toolkit_libraries GLOBAL PROPERTY toolkit_libraries)
+foreach(name IN LISTS toolkit_libraries split_names)
+  install_link(${private_dir}/cann/lib64/lib${name}.so ../../../lib${name}.so)
+endforeach()
 
 # A Python package that has nothing but a version, where the vendor's toolkit has its packages.
 configure_file(cmake/hccl_sys_version.py.in ${toolkit_build_dir}/sys_version.py @ONLY)
