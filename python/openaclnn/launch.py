@@ -58,34 +58,45 @@ def _preloaded(home: Path, wanted: dict[str, str]) -> dict[str, str]:
     return {"LD_PRELOAD": " ".join(dict.fromkeys([*others, *libraries_of_it]))}
 
 
-def _python_of(program: str) -> str | None:
-    """The interpreter that the program is, or that its first line names."""
+def _python_of(program: str, path: str | None) -> str | None:
+    """The interpreter that the program is, or that its first line names, by itself or through env."""
     if re.fullmatch(r"python[0-9.]*", Path(program).name):
         return program
-    with open(program, "rb") as file:
-        found = re.match(rb"#!\s*(\S*/python[0-9.]*)\s*$", file.readline(512), re.MULTILINE)
-    return found[1].decode("utf-8", "surrogateescape") if found else None
+    try:
+        with open(program, "rb") as file:
+            first = file.readline(512).decode("utf-8", "surrogateescape")
+    except OSError:  # it may be run and not read
+        return None
+    words = re.match(r"#!\s*(\S+)(?:\s+(?:-S\s+)?(\S+))?", first)
+    if words is None:
+        return None
+    named = words[2] if Path(words[1]).name == "env" and words[2] else words[1]
+    return shutil.which(named, path=path) if re.fullmatch(r"python[0-9.]*", Path(named).name) else None
 
 
 def _torch_npu(python: str, variables: dict[str, str]) -> tuple[int, ...]:
     """The version of torch-npu that an interpreter would import; nothing where it has none."""
     ask = "from importlib.metadata import version; print(version('torch-npu'))"
-    try:
-        done = subprocess.run([python, "-c", ask], capture_output=True, text=True, env=variables)
-    except OSError:
+    try:  # from elsewhere: modules of this folder are not what it asks
+        done = subprocess.run(
+            [python, "-c", ask], capture_output=True, env=variables, cwd="/", timeout=30
+        )
+    except (OSError, subprocess.TimeoutExpired):
         return ()
-    numbers = re.match(r"(\d+)\.(\d+)", done.stdout) if done.returncode == 0 else None
+    numbers = re.match(rb"(\d+)\.(\d+)", done.stdout) if done.returncode == 0 else None
     return tuple(map(int, numbers.groups())) if numbers else ()
 
 
-def _needed_first(program: str, variables: dict[str, str]) -> dict[str, str]:
+def _needed_first(home: Path, program: str, variables: dict[str, str]) -> dict[str, str]:
     """Libraries that the program needs in front of its own, and what needs them."""
     needed = {}
     if variables.get("OPENACLNN_CAPTURE"):
         needed["libopenaclnn_capture.so"] = "OPENACLNN_CAPTURE"
-    python = _python_of(program)
+    python = _python_of(program, variables.get("PATH"))
     # It ends the process beside the CUDA build of PyTorch; before 2.13 nothing can be done about that.
-    if python and _torch_npu(python, variables) >= (2, 13):
+    # LD_PRELOAD cannot name a path with a space: beside other builds of PyTorch it starts all the same.
+    nameable = not re.search(r"[\s:]", str(home.resolve()))
+    if nameable and python and _torch_npu(python, variables) >= (2, 13):
         needed["libopenaclnn_torch_keys.so"] = "torch-npu 2.13 or later"
     return needed
 
@@ -99,7 +110,7 @@ def find(command: list[str]) -> tuple[str, dict[str, str]]:
     program = shutil.which(command[0], path=variables.get("PATH"))
     if program is None:
         raise InputError(f"no command {command[0]!r}, expected a program on PATH or its path")
-    return program, variables | _preloaded(home, _needed_first(program, variables))
+    return program, variables | _preloaded(home, _needed_first(home, program, variables))
 
 
 def become(program: str, command: list[str], variables: dict[str, str]) -> None:

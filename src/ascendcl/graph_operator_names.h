@@ -24,11 +24,14 @@ inline constexpr std::string_view kGraphOperatorNames[] = {
     "OnesLike",
     "RealDiv",
     "ReduceMean",
+    "RsqrtGrad",
     "SGD",
     "ScaledMaskedSoftmax",
     "ScaledMaskedSoftmaxGrad",
+    "SqrtGrad",
     "TensorMove",
     "UnsortedSegmentSum",
+    "ZerosLike",
 };
 
 }  // namespace openaclnn

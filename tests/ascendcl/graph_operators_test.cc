@@ -183,6 +183,12 @@ TEST_F(GraphOperatorsTest, CopiesAndQuotients) {
   EXPECT_EQ(out.Read(), (Floats{1, 2}));
   run("OnesLike", {&x}, out);
   EXPECT_EQ(out.Read(), (Floats{1, 1}));
+  run("ZerosLike", {&x}, out);
+  EXPECT_EQ(out.Read(), (Floats{0, 0}));
+  run("SqrtGrad", {&x, &y}, out);
+  EXPECT_EQ(out.Read(), (Floats{2, 2}));
+  run("RsqrtGrad", {&x, &y}, out);
+  EXPECT_EQ(out.Read(), (Floats{-2, -32}));
   run("TensorMove", {&y}, out);
   EXPECT_EQ(out.Read(), (Floats{4, 8}));
   run("Assign", {&out, &x}, out);

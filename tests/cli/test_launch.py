@@ -152,13 +152,18 @@ def with_torch_npu(tmp_path, version):
 
 
 @pytest.mark.parametrize("version, preloads", [("2.14.0", True), ("2.13.0.post1", True), ("2.9.0", False)])
-def test_newer_torch_npu_loads_beside_cuda(tool, tmp_path, version, preloads):
+def test_newer_torch_npu_loads_beside_cuda(tool, tmp_path, monkeypatch, version, preloads):
     library = libraries.find().resolve() / "lib64" / "libopenaclnn_torch_keys.so"
     script = tmp_path / "program"
     script.write_text(f"#!{sys.executable}\nimport os\nprint(os.environ.get('LD_PRELOAD'))\n")
     script.chmod(0o755)
     given = {"PYTHONPATH": with_torch_npu(tmp_path, version), "LD_PRELOAD": ""}
-    for command in ((str(script),), (sys.executable, str(script))):
+    by_env = tmp_path / "by_env"
+    by_env.write_text(script.read_text().replace(f"#!{sys.executable}", "#!/usr/bin/env python3"))
+    by_env.chmod(0o755)
+    (tmp_path / "csv.py").write_text("raise SystemExit('a module of the user')\n")
+    monkeypatch.chdir(tmp_path)
+    for command in ((str(script),), (sys.executable, str(script)), (str(by_env),)):
         printed = tool("run", "--", *command, **given).stdout
         assert printed == (f"{library}\n" if preloads else "\n"), command
     # A program of another language has no torch-npu.

@@ -77,6 +77,16 @@ constexpr GraphOperator kOperators[] = {
         },
         aclnnDiv}}}},
     {"ReduceMean", 2, 1, {{{PlanReduceMean, aclnnMean}}}, 1 << 1},
+    {"RsqrtGrad",  // y, dy: -dy * y ^ 3 / 2
+     2,
+     1,
+     {{{[](const GraphArguments& a, uint64_t* bytes, aclOpExecutor** executor) {
+          return aclnnMulGetWorkspaceSize(a[0], a[0], a[2], bytes, executor);
+        },
+        aclnnMul},
+       {PlanMultiply<2, 0>, aclnnInplaceMul},
+       {PlanMultiply<2, 1>, aclnnInplaceMul},
+       {PlanMinusHalf, aclnnInplaceMuls}}}},
     {"SGD",  // parameters, gradient, learning rate, accum, momentum, stat
      6,
      1,
@@ -100,8 +110,23 @@ constexpr GraphOperator kOperators[] = {
               a[0], a[1], a[2], a.scale, a.fixed_triu_mask, a[3], bytes, executor);
         },
         aclnnScaledMaskedSoftmaxBackward}}}},
+    {"SqrtGrad",  // y, dy: dy / y / 2
+     2,
+     1,
+     {{{[](const GraphArguments& a, uint64_t* bytes, aclOpExecutor** executor) {
+          return aclnnDivGetWorkspaceSize(a[1], a[0], a[2], bytes, executor);
+        },
+        aclnnDiv},
+       {PlanHalf, aclnnInplaceMuls}}}},
     {"TensorMove", 1, 1, {{{PlanCopy<1, 0>, aclnnInplaceCopy}}}},
     {"UnsortedSegmentSum", 3, 1, {{{PlanSegmentSum, aclnnEmbeddingDenseBackward}}}, 1 << 2},
+    {"ZerosLike",
+     1,
+     1,
+     {{{[](const GraphArguments& a, uint64_t* bytes, aclOpExecutor** executor) {
+          return aclnnInplaceZeroGetWorkspaceSize(a[1], bytes, executor);
+        },
+        aclnnInplaceZero}}}},
 };
 
 static_assert(std::equal(std::begin(kOperators), std::end(kOperators),

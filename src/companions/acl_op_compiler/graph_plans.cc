@@ -325,6 +325,19 @@ aclnnStatus PlanDescend(const GraphArguments& a, uint64_t* bytes, aclOpExecutor*
 }
 
 template <size_t kTo, size_t kOther>
+aclnnStatus PlanMultiply(const GraphArguments& a, uint64_t* bytes, aclOpExecutor** executor) {
+  return aclnnInplaceMulGetWorkspaceSize(a[kTo], a[kOther], bytes, executor);
+}
+
+aclnnStatus PlanHalf(const GraphArguments& a, uint64_t* bytes, aclOpExecutor** executor) {
+  return aclnnInplaceMulsGetWorkspaceSize(a[2], ScalarOf(0.5).get(), bytes, executor);
+}
+
+aclnnStatus PlanMinusHalf(const GraphArguments& a, uint64_t* bytes, aclOpExecutor** executor) {
+  return aclnnInplaceMulsGetWorkspaceSize(a[2], ScalarOf(-0.5).get(), bytes, executor);
+}
+
+template <size_t kTo, size_t kOther>
 aclnnStatus PlanAddTo(const GraphArguments& a, uint64_t* bytes, aclOpExecutor** executor) {
   return aclnnInplaceAddGetWorkspaceSize(a[kTo], a[kOther], One().get(), bytes, executor);
 }
@@ -339,6 +352,8 @@ template aclnnStatus PlanDecay<1, 4>(const GraphArguments&, uint64_t*, aclOpExec
 template aclnnStatus PlanDecay<3, 4>(const GraphArguments&, uint64_t*, aclOpExecutor**);
 template aclnnStatus PlanDescend<2, 1>(const GraphArguments&, uint64_t*, aclOpExecutor**);
 template aclnnStatus PlanDescend<2, 3>(const GraphArguments&, uint64_t*, aclOpExecutor**);
+template aclnnStatus PlanMultiply<2, 0>(const GraphArguments&, uint64_t*, aclOpExecutor**);
+template aclnnStatus PlanMultiply<2, 1>(const GraphArguments&, uint64_t*, aclOpExecutor**);
 template aclnnStatus PlanAddTo<0, 1>(const GraphArguments&, uint64_t*, aclOpExecutor**);
 template aclnnStatus PlanAddTo<1, 3>(const GraphArguments&, uint64_t*, aclOpExecutor**);
 template aclnnStatus PlanAddTo<3, 1>(const GraphArguments&, uint64_t*, aclOpExecutor**);

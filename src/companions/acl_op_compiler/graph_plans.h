@@ -45,6 +45,12 @@ aclnnStatus PlanDecay(const GraphArguments& a, uint64_t* bytes, aclOpExecutor** 
 /// a[0] -= a[rate] * a[accum]
 template <size_t kRate, size_t kAccum>
 aclnnStatus PlanDescend(const GraphArguments& a, uint64_t* bytes, aclOpExecutor** executor);
+/// a[to] *= a[other]
+template <size_t kTo, size_t kOther>
+aclnnStatus PlanMultiply(const GraphArguments& a, uint64_t* bytes, aclOpExecutor** executor);
+/// a[2] /= 2, a[2] /= -2
+aclnnStatus PlanHalf(const GraphArguments& a, uint64_t* bytes, aclOpExecutor** executor);
+aclnnStatus PlanMinusHalf(const GraphArguments& a, uint64_t* bytes, aclOpExecutor** executor);
 /// a[to] += a[other]
 template <size_t kTo, size_t kOther>
 aclnnStatus PlanAddTo(const GraphArguments& a, uint64_t* bytes, aclOpExecutor** executor);
