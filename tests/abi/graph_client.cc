@@ -81,6 +81,7 @@ void Attributes() {
       op.GetName() == "first" && op.GetName(name) == 0 && !std::strcmp(name.GetString(), "first"),
       "a name");
   Expect(op.GetOpType() == "Described", "a type");
+  Expect(!ge::OperatorFactory::IsExistOp(nullptr), "no name");
 }
 
 void Factory() {

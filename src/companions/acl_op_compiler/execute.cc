@@ -2,6 +2,7 @@
 // aclopCompileAndExecute: operators by their graph names, through libopapi's two phases.
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -227,9 +228,11 @@ struct Planned {
   const GraphStep* step = nullptr;
   uint64_t bytes = 0;
   std::unique_ptr<aclOpExecutor, DestroyExecutor> executor;  // null: nothing to do
+  std::optional<Workspace> workspace;
 };
 
-/// Both phases of all steps; a failure has left its own message. Nothing runs if one is refused.
+/// Both phases of all steps; a failure has left its own message. Nothing runs if a plan or its
+/// memory is refused.
 int Run(const GraphOperator& row, const Arguments& arguments, aclrtStream stream) {
   std::array<Planned, std::tuple_size_v<decltype(row.steps)>> all;
   for (size_t i = 0; i < all.size() && row.steps[i].plan != nullptr; ++i) {
@@ -240,12 +243,14 @@ int Run(const GraphOperator& row, const Arguments& arguments, aclrtStream stream
     all[i].step = &row.steps[i];
   }
   for (Planned& planned : all) {
+    if (planned.executor == nullptr || planned.bytes == 0) continue;
+    const int failed = planned.workspace.emplace(stream).Allocate(planned.bytes);
+    if (failed != 0) return failed;
+  }
+  for (Planned& planned : all) {
     if (planned.executor == nullptr) continue;
-    Workspace workspace(stream);
-    int code = planned.bytes == 0 ? 0 : workspace.Allocate(planned.bytes);
-    if (code == 0) {
-      code = planned.step->run(workspace.address(), planned.bytes, planned.executor.get(), stream);
-    }
+    void* const memory = planned.workspace ? planned.workspace->address() : nullptr;
+    const int code = planned.step->run(memory, planned.bytes, planned.executor.get(), stream);
     if (code != 0) return code;
     (void)planned.executor.release();  // phase 2 has taken it
   }

@@ -68,6 +68,7 @@ InferShapeFuncRegister::InferShapeFuncRegister(const std::string&,
                                                const std::function<Code(Operator&)>&) {}
 
 bool OperatorFactory::IsExistOp(const char* type) {
+  if (type == nullptr) return false;
   const std::span names = openaclnn::kGraphOperatorNames;
   return std::find(names.begin(), names.end(), std::string_view(type)) != names.end();
 }

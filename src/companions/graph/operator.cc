@@ -70,6 +70,11 @@ struct Operator::Description {
   }
 };
 
+Operator::Description& Operator::Mine() {
+  if (description_ == nullptr) description_ = std::make_shared<Description>();
+  return *description_;
+}
+
 AscendString::AscendString(const char* text)
     : text_(text == nullptr ? nullptr : std::make_shared<std::string>(text)) {}
 
@@ -104,7 +109,7 @@ void Operator::SubgraphCountRegister(const char*, uint32_t) {}
 void Operator::InferFuncRegister(const std::function<Code(Operator&)>&) {}
 
 #define DEFAULT(T) \
-  void Operator::AttrRegister(const char* name, T value) { description_->Set(name, value); }
+  void Operator::AttrRegister(const char* name, T value) { Mine().Set(name, value); }
 DEFAULT(bool)
 DEFAULT(float)
 DEFAULT(int64_t)
@@ -116,10 +121,10 @@ DEFAULT(const List<DataType>&)
 DEFAULT(const List<AscendString>&)
 DEFAULT(const List<Ints>&)
 
-#define SET(Name, T, Same)                             \
-  Operator& Operator::SetAttr(Name name, T value) {    \
-    description_->Set(name, static_cast<Same>(value)); \
-    return *this;                                      \
+#define SET(Name, T, Same)                          \
+  Operator& Operator::SetAttr(Name name, T value) { \
+    Mine().Set(name, static_cast<Same>(value));     \
+    return *this;                                   \
   }
 SET(const char*, bool, bool)
 SET(const char*, float, float)
@@ -144,9 +149,9 @@ SET(const std::string&, const Ints&, const Ints&)
 SET(const std::string&, const List<float>&, const List<float>&)
 SET(const std::string&, const List<std::string>&, const List<std::string>&)
 
-#define GET(Name, Reference)                                 \
-  Code Operator::GetAttr(Name name, Reference value) const { \
-    return description_->Get(name, value);                   \
+#define GET(Name, Reference)                                                     \
+  Code Operator::GetAttr(Name name, Reference value) const {                     \
+    return description_ == nullptr ? kNotFound : description_->Get(name, value); \
   }
 GET(const char*, bool&)
 GET(const char*, float&)
@@ -161,14 +166,18 @@ GET(const char*, List<Ints>&)
 GET(const std::string&, std::string&)
 GET(const std::string&, List<std::string>&)
 
-std::string Operator::GetName() const { return description_->name; }
-std::string Operator::GetOpType() const { return description_->type; }
+std::string Operator::GetName() const {
+  return description_ == nullptr ? std::string() : description_->name;
+}
+std::string Operator::GetOpType() const {
+  return description_ == nullptr ? std::string() : description_->type;
+}
 Code Operator::GetName(AscendString& name) const {
-  name = AscendString(description_->name.c_str());
+  name = AscendString(GetName().c_str());
   return kFound;
 }
 Code Operator::GetOpType(AscendString& type) const {
-  type = AscendString(description_->type.c_str());
+  type = AscendString(GetOpType().c_str());
   return kFound;
 }
 

@@ -118,7 +118,8 @@ class Operator {
 
  private:
   struct Description;
-  std::shared_ptr<Description> description_;
+  Description& Mine();
+  std::shared_ptr<Description> description_;  // null in a client's empty operator
 };
 static_assert(sizeof(Operator) == 24);
 
