@@ -109,7 +109,6 @@ template <class Each>
 void ReadEach(const aclopAttr* attr, const char* name, const char* noun, Status* status,
               const Each& each) {
   OpenaclnnAttribute value{};
-
   for (int i = 0; Read(attr, Concat(name, "[", i, "]").c_str(), OpenaclnnAttribute::OPENACLNN_FLOAT,
                        noun, &value, status);
        ++i) {
