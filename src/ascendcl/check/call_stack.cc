@@ -4,6 +4,7 @@
 
 #include <execinfo.h>
 
+#include <cstdint>
 #include <new>
 #include <string_view>
 
@@ -14,8 +15,11 @@ namespace {
 
 constexpr size_t kMostTold = 8;
 
-/// In the call, not behind it, where another function may begin.
-const void* CallOf(const void* frame) { return static_cast<const char*>(frame) - 1; }
+/// In the call, not behind it, where another function may begin. A number, for a frame may be of no
+/// object of this program.
+const void* CallOf(const void* frame) {
+  return reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(frame) - 1);
+}
 
 /// As debuggers take it: that of the address behind the call.
 void WriteOffset(uint64_t of_call, BoundedText* text) {
