@@ -13,6 +13,7 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <memory>
 #include <string>
 
 #include "ascendcl/check/bounded_text.h"
@@ -63,14 +64,14 @@ void ReloadReportFile() noexcept {
   ReportFile* const now = g_file.load();
   if (now != nullptr && now->name == name && !now->refused.load()) return;
   try {
-    auto* const file = new ReportFile;
+    auto file = std::make_unique<ReportFile>();
     file->name = file->path = name;
     std::error_code error;
     const auto folder = std::filesystem::current_path(error);
     if (name[0] != '/' && !error) file->path = folder.string() + "/" + name;
     file->before = g_last;
-    g_last = file;
-    g_file.store(file);
+    g_last = file.get();
+    g_file.store(file.release());
   } catch (const std::exception&) {  // no memory for the name
     g_file.store(nullptr);
   }
