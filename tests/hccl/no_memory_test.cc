@@ -12,6 +12,7 @@
 #include "hccl/operation.h"
 #include "hccl/progress.h"
 #include "tests/ascendcl/fixture.h"
+#include "tests/hccl/submit_plan.h"
 #include "tests/support/short_memory.h"
 
 namespace openaclnn {
@@ -55,12 +56,7 @@ class NoMemoryTest : public RuntimeTest {
     Plan plan;
     plan.steps.emplace_back().moves = {SendTo(1, bytes_, sizeof(bytes_)),
                                        ReceiveFrom(1, bytes_, sizeof(bytes_))};
-    const auto operation =
-        std::make_shared<Operation>(communicator_, "test", std::move(plan), PinnedRanges());
-    std::shared_ptr<HeldStream> stream;
-    Status status = HeldStream::Hold(stream_, &stream);
-    if (status.ok()) status = operation->Submit(stream);
-    ASSERT_TRUE(status.ok()) << status.text();
+    ASSERT_NO_FATAL_FAILURE(ranks::SubmitPlan(communicator_, std::move(plan), stream_));
     while (engine_->begun < 2) std::this_thread::yield();
   }
 

@@ -12,6 +12,7 @@
 #include "hccl/hccl_types.h"
 #include "hccl/operation.h"
 #include "tests/ascendcl/fixture.h"
+#include "tests/hccl/submit_plan.h"
 
 namespace openaclnn {
 namespace {
@@ -79,12 +80,7 @@ class SentTest : public RuntimeTest {
     step.moves = {SendTo(1, bytes_, sizeof(bytes_)), ReceiveFrom(1, bytes_, sizeof(bytes_))};
     step.moves[0].own = own;
     step.work = std::move(work);
-    const auto operation =
-        std::make_shared<Operation>(communicator_, "test", std::move(plan), PinnedRanges());
-    std::shared_ptr<HeldStream> stream;
-    Status status = HeldStream::Hold(stream_, &stream);
-    if (status.ok()) status = operation->Submit(stream);
-    ASSERT_TRUE(status.ok()) << status.text();
+    ranks::SubmitPlan(communicator_, std::move(plan), stream_);
   }
 
   std::byte bytes_[8] = {};

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// SubmitPlan: a plan of a test's own on a stream, without a function of the API.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <utility>
+
+#include "hccl/operation.h"
+
+namespace openaclnn::ranks {
+
+/// Fails the test where the plan is refused.
+inline void SubmitPlan(const std::shared_ptr<Communicator>& communicator, Plan plan,
+                       aclrtStream stream) {
+  const auto operation =
+      std::make_shared<Operation>(communicator, "test", std::move(plan), PinnedRanges());
+  std::shared_ptr<HeldStream> held;
+  Status status = HeldStream::Hold(stream, &held);
+  if (status.ok()) status = operation->Submit(held);
+  ASSERT_TRUE(status.ok()) << status.text();
+}
+
+}  // namespace openaclnn::ranks
