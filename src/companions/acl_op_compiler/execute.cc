@@ -218,15 +218,11 @@ Status CheckMemory(const GraphOperator& row, const Arguments& arguments) {
   return {};
 }
 
-struct DestroyExecutor {
-  void operator()(aclOpExecutor* executor) const { aclDestroyAclOpExecutor(executor); }
-};
-
 /// A step that phase 1 has planned.
 struct Planned {
   const GraphStep* step = nullptr;
   uint64_t bytes = 0;
-  std::unique_ptr<aclOpExecutor, DestroyExecutor> executor;  // null: nothing to do
+  std::unique_ptr<aclOpExecutor, Destroy<aclDestroyAclOpExecutor>> executor;  // null: nothing to do
   std::optional<Workspace> workspace;
 };
 

@@ -11,10 +11,14 @@
 
 namespace openaclnn {
 
-struct DestroyTensor {
-  void operator()(aclTensor* tensor) const { aclDestroyTensor(tensor); }
+template <auto kDestroy>
+struct Destroy {
+  template <class Handle>
+  void operator()(Handle* handle) const {
+    kDestroy(handle);
+  }
 };
-using TensorPointer = std::unique_ptr<aclTensor, DestroyTensor>;
+using TensorPointer = std::unique_ptr<aclTensor, Destroy<aclDestroyTensor>>;
 
 /// What an operator gets: its inputs, then its outputs, and the attributes.
 struct GraphArguments {

@@ -27,13 +27,9 @@
 namespace openaclnn {
 namespace {
 
-template <class Handle, auto kDestroy>
-struct Destroy {
-  void operator()(Handle* handle) const { kDestroy(handle); }
-};
-using ScalarPointer = std::unique_ptr<aclScalar, Destroy<aclScalar, aclDestroyScalar>>;
-using IntsPointer = std::unique_ptr<aclIntArray, Destroy<aclIntArray, aclDestroyIntArray>>;
-using BoolsPointer = std::unique_ptr<aclBoolArray, Destroy<aclBoolArray, aclDestroyBoolArray>>;
+using ScalarPointer = std::unique_ptr<aclScalar, Destroy<aclDestroyScalar>>;
+using IntsPointer = std::unique_ptr<aclIntArray, Destroy<aclDestroyIntArray>>;
+using BoolsPointer = std::unique_ptr<aclBoolArray, Destroy<aclDestroyBoolArray>>;
 
 ScalarPointer ScalarOf(double value) { return ScalarPointer(aclCreateScalar(&value, ACL_DOUBLE)); }
 
