@@ -142,6 +142,11 @@ uint32_t Notices::gatherings() const {
   return gatherings_;
 }
 
+bool Notices::prepares(uint32_t peer) const {
+  std::lock_guard lock(mutex_);
+  return peer < lines_.size() && lines_[peer].prepares;  // none where closed
+}
+
 void Notices::PrepareToLeave() const {
   std::lock_guard lock(mutex_);
   Say(News::kPrepares);

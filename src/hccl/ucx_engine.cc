@@ -304,7 +304,9 @@ void UcxEngine::Ended(Transfer* transfer, ucs_status_t status, size_t length) {
 
 std::string UcxEngine::WordsOfLost(uint32_t peer, ucs_status_t status) {
   notices_->Read();  // why, if that is known
-  const PeerState state = notices_->state(peer);
+  const bool leaves = notices_->prepares(peer);
+  const PeerState known = notices_->state(peer);
+  const PeerState state = known == PeerState::kAlive && leaves ? PeerState::kLeft : known;
   if (state != PeerState::kAlive) {
     return Concat("rank ", peer, " ", WordsOf(state), ", expected all ranks to take part");
   }
@@ -450,8 +452,8 @@ bool UcxEngine::End() {
   AwaitClosed();
   const Call call(*this);
   if (quit_) return true;
+  notices_->Leave();  // first, since the others' links fail with the worker
   ucx_.worker_destroy(worker_);
-  notices_->Leave();
   return true;
 }
 

@@ -106,10 +106,16 @@ TEST(NoticesTest, WhoIsAboutToLeaveIsKnown) {
   all[1]->PrepareToLeave();
   expect(true);
   EXPECT_FALSE(all[3]->others_prepare()) << "nothing has been read";
+  for (const uint32_t rank : {0u, 2u}) {
+    EXPECT_TRUE(all[rank]->prepares(1) && all[rank]->prepares(3)) << rank;
+    EXPECT_FALSE(all[rank]->prepares(2 - rank)) << "rank " << 2 - rank << " stays";
+  }
   all[1]->Leave();
   expect(true);
   all[3]->Close();
   expect(false);
+  all[0]->Close();
+  EXPECT_FALSE(all[0]->prepares(1)) << "nothing is known after that";
 }
 
 void ExpectSays(const Status& status, int code, const std::string& says) {

@@ -22,10 +22,12 @@ using ranks::Processes;
 void ExpectDone(const char* role, uint32_t size) {
   SCOPED_TRACE(testing::Message() << role << ", " << size << " ranks");
   Processes processes(role, size);
-  const std::chrono::seconds time{60 + 2 * ranks::Times("OPENACLNN_TEST_COMMUNICATORS", 0)};
+  std::chrono::seconds time{60 + 2 * ranks::Times("OPENACLNN_TEST_COMMUNICATORS", 0)};
   for (uint32_t rank = 0; rank < size; ++rank) {
-    ASSERT_EQ(processes.Await(rank, time), 0) << "rank " << rank << ": " << processes.Said(rank);
-    EXPECT_EQ(processes.Said(rank), "");
+    const int code = processes.Await(rank, time);
+    EXPECT_EQ(code, 0) << "rank " << rank;
+    EXPECT_EQ(processes.Said(rank), "") << "rank " << rank;
+    if (code != 0) time = std::chrono::seconds(10);  // the others may say why
   }
 }
 
