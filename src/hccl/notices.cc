@@ -142,9 +142,10 @@ uint32_t Notices::gatherings() const {
   return gatherings_;
 }
 
-bool Notices::prepares(uint32_t peer) const {
+PeerState Notices::fate(uint32_t peer) const {
   std::lock_guard lock(mutex_);
-  return peer < lines_.size() && lines_[peer].prepares;  // none where closed
+  const bool leaves = peer < lines_.size() && lines_[peer].prepares;  // closed, there are none
+  return leaves && state(peer) == PeerState::kAlive ? PeerState::kLeft : state(peer);
 }
 
 void Notices::PrepareToLeave() const {

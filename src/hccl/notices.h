@@ -53,8 +53,8 @@ class Notices {
   /// Says that this rank is about to leave, once what it has said over the engine is out: until
   /// then the others are to move messages, though they wait for none. Needs no memory.
   void PrepareToLeave() const;
-  /// Whether another has said so; its links may end before the news that it has left.
-  bool prepares(uint32_t peer) const;
+  /// Its state, kLeft also of one that is about to: its links may end before the news that it has.
+  PeerState fate(uint32_t peer) const;
   /// Whether any other is about to.
   bool others_prepare() const { return preparing_.load(std::memory_order_relaxed) > 0; }
   /// Says that this rank goes in good order. Needs no memory.

@@ -304,9 +304,7 @@ void UcxEngine::Ended(Transfer* transfer, ucs_status_t status, size_t length) {
 
 std::string UcxEngine::WordsOfLost(uint32_t peer, ucs_status_t status) {
   notices_->Read();  // why, if that is known
-  const bool leaves = notices_->prepares(peer);
-  const PeerState known = notices_->state(peer);
-  const PeerState state = known == PeerState::kAlive && leaves ? PeerState::kLeft : known;
+  const PeerState state = notices_->fate(peer);
   if (state != PeerState::kAlive) {
     return Concat("rank ", peer, " ", WordsOf(state), ", expected all ranks to take part");
   }

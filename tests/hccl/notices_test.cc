@@ -107,15 +107,17 @@ TEST(NoticesTest, WhoIsAboutToLeaveIsKnown) {
   expect(true);
   EXPECT_FALSE(all[3]->others_prepare()) << "nothing has been read";
   for (const uint32_t rank : {0u, 2u}) {
-    EXPECT_TRUE(all[rank]->prepares(1) && all[rank]->prepares(3)) << rank;
-    EXPECT_FALSE(all[rank]->prepares(2 - rank)) << "rank " << 2 - rank << " stays";
+    for (const uint32_t peer : {1u, 3u}) EXPECT_EQ(all[rank]->fate(peer), PeerState::kLeft) << rank;
+    EXPECT_EQ(all[rank]->state(1), PeerState::kAlive) << "it is about to";
+    EXPECT_EQ(all[rank]->fate(2 - rank), PeerState::kAlive) << "rank " << 2 - rank << " stays";
   }
   all[1]->Leave();
   expect(true);
   all[3]->Close();
   expect(false);
+  EXPECT_EQ(all[2]->fate(3), PeerState::kDied) << "it has not said that it left";
   all[0]->Close();
-  EXPECT_FALSE(all[0]->prepares(1)) << "nothing is known after that";
+  EXPECT_EQ(all[0]->fate(1), PeerState::kLeft) << "what was known stays";
 }
 
 void ExpectSays(const Status& status, int code, const std::string& says) {
