@@ -36,6 +36,13 @@ TENSOR_TYPES = (
     "FLOAT FLOAT16 BF16 DOUBLE INT4 INT8 UINT8 INT16 UINT16 INT32 UINT32 INT64 BOOL "
     "COMPLEX32 COMPLEX64 COMPLEX128".split()
 )
+_REAL = {"FLOAT", "FLOAT16", "BF16", "DOUBLE"}
+_NUMERIC = _REAL | {"INT8", "UINT8", "INT16", "UINT16", "INT32", "UINT32", "INT64", "BOOL"}
+_MOVED = {"UINT64", "COMPLEX64", "COMPLEX128"}
+MEMBERS_OF_TYPES = {"real": _REAL, "numeric": _NUMERIC, "movable": _NUMERIC | _MOVED}
+# What the vendor's pages list: those that no operator here takes are left out of what is compiled.
+PAGE_TYPES = (*TENSOR_TYPES, *"UINT64 HIFLOAT8 FLOAT8_E5M2 FLOAT8_E4M3FN FLOAT8_E8M0 QINT8".split())
+FAMILIES = ("910", "A2", "A3", "950", "310P", "310B")  # in the order of OpenaclnnFamily
 # Check<engine> and Plan<engine> in C++; without `engine` an expression is elementwise.
 ENGINES = ("Elementwise", "Foreach", "Loss", "LossGradient")
 
@@ -107,6 +114,7 @@ def _expression_of_python(value):
 
 
 _IDENTIFIER = r"[A-Za-z]\w*"
+_NAMES = rf"{_IDENTIFIER}(, {_IDENTIFIER})*"
 
 FIELDS = {
     "name": Field("a name in CamelCase, without aclnn", _text("(?!aclnn)[A-Z][A-Za-z0-9]*"), True),
@@ -141,6 +149,11 @@ FIELDS = {
     "modes": Field("a table of lists, of strings or of numbers", _table(_modes)),
     "page": Field("the vendor's page and its version", _text()),
     "url": Field("where that page is", _text(r"https://\S+")),
+    "products": Field(f"a list of {', '.join(FAMILIES)}", _list("|".join(FAMILIES))),
+    "takes": Field(
+        f'a list of "tensors: types", or "tensors on {"/".join(FAMILIES)}: types"',
+        _list(rf"{_NAMES}( on ({'|'.join(FAMILIES)}))?: ({'|'.join(PAGE_TYPES)})(, ({'|'.join(PAGE_TYPES)}))*"),
+    ),
 }
 DOMAIN = {
     "text": Field("what holds for all operators of the topic", _text(), True),
@@ -299,9 +312,38 @@ def _check_page(record):
         yield "url", record["url"], f"the address of {name or 'a page'}"
 
 
+def types_taken(record):
+    """The types that its tensors have at most, by name."""
+    given = record["types"]
+    return MEMBERS_OF_TYPES[given] if isinstance(given, str) else set(given)
+
+
+def taken_by_page(record):
+    """[(tensor, family or nothing for all, types)] of what the page lists."""
+    for line in record.get("takes", ()):
+        tensors, types = line.split(": ")
+        names, _, family = tensors.partition(" on ")
+        yield from ((name, family, types.split(", ")) for name in names.split(", "))
+
+
+def _check_takes(record):
+    """What the page says of products and types: of tensors, which take one of them here."""
+    for key in ("products", "takes"):
+        if key in record and "page" not in record:
+            yield key, record[key], "only with the page that says so"
+    names = [*_roles(record), *(["selfRef"] if record.get("inplace") else [])]
+    seen = set()
+    for name, family, types in taken_by_page(record):
+        if name not in names or (name, family) in seen:
+            yield "takes", name, f"one of {', '.join(names)}, once"
+        elif not types_taken(record).intersection(types):
+            yield "takes", ", ".join(types), f"a type of {name} that the operator takes"
+        seen.add((name, family))
+
+
 RULES = (
     _check_parameters, _check_in_place, _check_way, _check_names, _check_choices, _check_uses,
-    _check_members, _check_page,
+    _check_members, _check_page, _check_takes,
 )
 
 

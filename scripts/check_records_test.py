@@ -67,6 +67,9 @@ def refused(read, *texts):
         {"parameters": '["self: in", "which: bools", "out: out?"]', "asked": '"which"'},
         {"parameters": '["selfRef: out", "by: in[]"]', "written": '["selfRef"]', "part": '["by"]'},
         {"page": '"aclnnTurn, CANN 8.5"', "url": '"https://a.example/b/aclnnTurn.md"'},
+        {"page": '"aclnnTurn, CANN 8.5"', "products": '["910", "A2"]',
+         "takes": '["self, out: FLOAT, UINT64", "self on 310P: FLOAT16"]'},
+        {"page": '"aclnnTurn"', "inplace": "true", "takes": '["self: FLOAT", "selfRef: BF16"]'},
     ],
 )
 def test_good_records(read, fields):
@@ -135,6 +138,12 @@ FIELDS = [
     ("about", '{ selfRef = "which" }', "is 'selfRef', expected one of self, dim, out"),
     ("about", "{ dim = 2 }", "is {'dim': 2}, expected a table of texts"),
     ("page", '""', "is '', expected the vendor's page and its version"),
+    ("products", '["A2", "A4"]', "expected a list of 910, A2, A3, 950, 310P, 310B"),
+    ("products", '["A2"]', "expected only with the page that says so"),
+    ("takes", '["self: FLOAT"]', "expected only with the page that says so"),
+    ("takes", '["self FLOAT"]', 'expected a list of "tensors: types"'),
+    ("takes", '["self on A4: FLOAT"]', 'expected a list of "tensors: types"'),
+    ("takes", '["self: BFLOAT16"]', 'expected a list of "tensors: types"'),
     ("url", '"aclnnTurn.md"', "is 'aclnnTurn.md', expected where that page is"),
     ("url", '"https://a.example/aclnnTurn.md"', "expected the address of a page"),
 ]
@@ -188,6 +197,20 @@ def test_what_engines_do_not_take(read, fields, says):
 def test_an_address_is_of_the_page(read):
     text = record(page='"aclnnTurn, CANN 8.5"', url='"https://a.example/aclnnReturn.md"')
     assert refused(read, DOMAIN + text).endswith("aclnnReturn.md', expected the address of aclnnTurn")
+
+
+@pytest.mark.parametrize(
+    ("takes", "says"),
+    [
+        ('["x: FLOAT"]', "'x', expected one of self, out, once"),
+        ('["dim: FLOAT"]', "'dim', expected one of self, out, once"),
+        ('["self: FLOAT", "out, self: BF16"]', "'self', expected one of self, out, once"),
+        ('["self: INT8, UINT64"]', "'INT8, UINT64', expected a type of self that the operator takes"),
+    ],
+)
+def test_types_are_of_tensors_and_of_the_operator(read, takes, says):
+    text = record(page='"aclnnTurn, CANN 8.5"', takes=takes)
+    assert refused(read, DOMAIN + text) == f"Turn: takes: is {says}"
 
 
 @pytest.mark.parametrize("parameters", ['["x: in", "out: out"]', '["self: in", "y: out"]'])

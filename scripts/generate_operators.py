@@ -14,7 +14,7 @@ import textwrap
 from pathlib import Path
 
 import operator_headers
-from check_records import TYPES
+from check_records import FAMILIES, TYPES
 from operator_records import read_topics
 
 MADE = "// Made by scripts/generate_operators.py.\n"
@@ -217,15 +217,42 @@ def types_of(operator):
     return f"Dtypes({', '.join(f'ACL_{each}' for each in types)})"
 
 
+def support(operator):
+    """(the name of its table, the table where it is its own)"""
+    tensors = [each for each in operator.parameters if each.role]
+    taken = {
+        each.name: [operator.takes(each, family) for family in FAMILIES] for each in tensors
+    }
+    taken = {name: types for name, types in taken.items() if any(types)}
+    if not taken and operator.families == list(FAMILIES):
+        return "kEverywhere", ""
+
+    def line(name, sets):
+        there = [
+            each if family in operator.families else "kNone"
+            for family, each in zip(FAMILIES, sets, strict=True)
+        ]
+        return filled(f'    {{"{name}", {{', there, "}},", "        ") + "\n"
+
+    def dtypes(names):
+        return f"Dtypes({', '.join(f'ACL_{each}' for each in names)})" if names else "~kNone"
+
+    name = f"kSupportOf{operator.name}"
+    lines = [line("", ["~kNone"] * len(FAMILIES))]
+    lines += [line(each, map(dtypes, types)) for each, types in taken.items()]
+    return name, f"const OperandSupport {name}[] = {{\n{''.join(lines)}}};\n"
+
+
 def row(operator):
     expression = "nullptr"
     if "expression" in operator.record:
         chosen = f"OPENACLNN_TARGET_SELECT(expressions::{operator.record['expression']})"
         expression = f"[]() -> const Expression* {{ return {chosen}; }}"
     cast = "p" if operator.shape == "Params" else f"static_cast<const {operator.shape}&>(p)"
+    table, own = support(operator)
     return f"""\
-const Row k{operator.name} = {{
-    {{"{operator.api}", kEverywhere}},
+{own}const Row k{operator.name} = {{
+    {{"{operator.api}", {table}}},
     {types_of(operator)},
     [](const Params& p, Checker& checker) {{ {operator.check}({cast}, checker); }},
     [](const Params& p, const Product& product) {{ return {operator.plan}({cast}, product); }},

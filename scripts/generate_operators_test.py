@@ -114,6 +114,42 @@ def test_operators_of_a_shape_have_its_tensors_in_one_order(topic_of):
         generate_operators.structs(topic_of(record(), other))
 
 
+BY_PAGE = '''page = "aclnnTurn, CANN 8.5"
+products = ["A2", "A3", "310P"]
+takes = ["self: FLOAT, BF16, UINT64", "self on 310P: FLOAT16", "out on A2: DOUBLE"]
+inplace = true
+'''
+
+
+def test_products_and_types_are_those_of_the_page(topic_of):
+    """Of the types those that the operator takes; what no page says is left open."""
+    topic = topic_of(record(more=BY_PAGE), record("Other"))
+    turn, _, other = topic.operators
+    text = generate_operators.entries(topic)
+    for line in (
+        '    {"", {kNone, ~kNone, ~kNone, kNone, ~kNone, kNone}},',
+        '    {"self", {kNone, Dtypes(ACL_FLOAT, ACL_BF16), Dtypes(ACL_FLOAT, ACL_BF16), kNone,',
+        '        Dtypes(ACL_FLOAT16), kNone}},',
+        '    {"out", {kNone, Dtypes(ACL_DOUBLE), ~kNone, kNone, ~kNone, kNone}},',
+        '    {"selfRef", {kNone, Dtypes(ACL_FLOAT, ACL_BF16), Dtypes(ACL_FLOAT, ACL_BF16), kNone,',
+        '    {"aclnnTurn", kSupportOfTurn},',
+        '    {"aclnnInplaceTurn", kSupportOfInplaceTurn},',
+        '    {"aclnnOther", kEverywhere},',
+    ):
+        assert line in text
+    assert turn.families == ["A2", "A3", "310P"] and len(other.families) == 6
+    words = [turn.types_in_words(each) for each in turn.parameters]
+    assert words == ["FLOAT, BFLOAT16 (310P: FLOAT16)", "", "any (A2: DOUBLE)"]
+    assert not any(other.types_in_words(each) for each in other.parameters)
+
+
+def test_headers_say_products_and_types(topic_of):
+    (page,) = operator_headers.pages([topic_of(record(more=BY_PAGE))]).values()
+    for line in ("@param[in] self operand; FLOAT, BFLOAT16 (310P: FLOAT16)",
+                 "@retval 561003 the product is none of A2, A3, 310P."):
+        assert line in page
+
+
 def test_headers_say_what_parameters_are(topic_of):
     (page,) = operator_headers.pages([topic_of(record())]).values()
     for line in ("What holds for all.", "@param[in] self operand", "@param[out] out tensor",

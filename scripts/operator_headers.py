@@ -3,6 +3,8 @@
 
 import textwrap
 
+from check_records import FAMILIES
+
 WIDTH = 100
 
 TEMPLATE = """\
@@ -130,6 +132,8 @@ def meaning(topic, operator, parameter):
         text = "tensor; the operand, and what the result is written to"
     if parameter.kind == "const out" and parameter.name not in operator.record.get("unused", ()):
         text += "; written although it is const"
+    types = operator.types_in_words(parameter)
+    text += f"; {types}" if types else ""
     return text + ("; null leaves it out" if parameter.optional else "")
 
 
@@ -137,15 +141,24 @@ def refusals(operator):
     handles = [each.name for each in operator.parameters if each.is_handle and not each.optional]
     nulls = ", ".join([*handles, "workspaceSize or executor"])
     yield wrapped(f"{nulls} is null.", " * @retval 161001 ", " *         ")
+    if operator.families != list(FAMILIES):
+        yield f" * @retval 561003 the product is none of {', '.join(operator.families)}."
     types = operator.record["types"]
     words = TYPES[types] if isinstance(types, str) else ", ".join(types)
+    own = ", and of each what stands there" if operator.record.get("takes") else ""
     yield wrapped(
-        f"a type (of all that tensors may have: {words}; BFLOAT16 on A2, A3 and 950), a shape, a "
+        f"a type (of all that tensors may have: {words}; BFLOAT16 on A2, A3 and 950{own}), a shape, a "
         "format or a value is not allowed; the message says which.",
         " * @retval 161002 ",
         " *         ",
     )
     yield " * @retval 361001 no product is known, or libraries are of different versions."
+
+
+def note(operator):
+    if "page" not in operator.record:
+        return ""
+    return "\n" + wrapped(f"follows {operator.record['page']}.", " * @note ", " *       ")
 
 
 def functions(topic, operator):
@@ -161,7 +174,7 @@ def functions(topic, operator):
         formula=wrapped(operator.formula, " *     ", " *         "),
         parameters="\n".join(parameters),
         refusals="\n".join(refusals(operator)),
-        page=f"\n * @note follows {operator.record['page']}." if "page" in operator.record else "",
+        page=note(operator),
         phase1=declaration(
             f"{operator.api}GetWorkspaceSize",
             [*declared, "uint64_t* workspaceSize", "aclOpExecutor** executor"],

@@ -50,6 +50,11 @@ A file has a [domain] of its topic and an [[operator]] for each operator:
     page        the vendor's page that it follows, and of which version; without it the formula, the
                 types and the refusals are ours
     url         where that page is, or the version of it whose address is known: the site says which
+    products    the families that have the operator, of check_records.FAMILIES; without it all. One
+                that is younger than the page has it
+    takes       the types that the page lists for tensors, ["x, y: FLOAT, FLOAT16", …], and where a
+                family differs "x on 310P: FLOAT16". Of those a tensor may have what `types` has, BF16
+                only where the family has it; a tensor that is not named may have all
 """
 
 import re
@@ -57,7 +62,9 @@ import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from check_records import KINDS, USES, choices_of, faults_of, repeated
+from check_records import (
+    FAMILIES, KINDS, USES, choices_of, faults_of, repeated, taken_by_page, types_taken,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "src/opapi/supporting"
@@ -181,6 +188,31 @@ class Operator:
     @property
     def outputs(self):
         return [each for each in self.parameters if each.role == "out"]
+
+    @property
+    def families(self):
+        """Those of check_records.FAMILIES that have it."""
+        return [each for each in FAMILIES if each in self.record.get("products", FAMILIES)]
+
+    def takes(self, parameter, family):
+        """The types of a tensor there by the page, in its order; None where it says nothing."""
+        names = [parameter.name]
+        if self.in_place and parameter.name == "selfRef":
+            names.append("self")
+        listed = {(name, on): types for name, on, types in taken_by_page(self.record)}
+        found = (listed.get((name, on)) for on in (family, "") for name in names)
+        types = next(filter(None, found), None)
+        return types and [each for each in types if each in types_taken(self.record)]
+
+    def types_in_words(self, parameter):
+        """The same: "FLOAT, FLOAT16 (310P: FLOAT16)"; empty where the page says nothing."""
+        def text(types):
+            return ", ".join(types).replace("BF16", "BFLOAT16")
+
+        usual = self.takes(parameter, "")
+        others = [(each, self.takes(parameter, each)) for each in self.families]
+        differ = "; ".join(f"{each}: {text(types)}" for each, types in others if types != usual)
+        return (text(usual) if usual else "any" if differ else "") + (f" ({differ})" if differ else "")
 
 
 @dataclass

@@ -14,6 +14,7 @@ from pathlib import Path
 import operator_headers
 import operator_traffic
 import record_formulas
+from check_records import FAMILIES
 from operator_records import read_topics
 
 from openaclnn import ToolkitNotFound, libraries
@@ -158,17 +159,23 @@ def _meanings(each, about: dict, words: Words):
 def operator(each, about: dict, words: Words, example=None) -> str:
     about = {**about, **each.record.get("about", {})}
     null = words(", may be null")
-    rows = "".join(
-        f"| `{p.name}` | `{p.kind}`{null if p.optional else ''} | {escaped(meaning)} |\n"
-        for p, meaning in _meanings(each, about, words)
-    )
+    rows = ""
+    for p, meaning in _meanings(each, about, words):
+        types = each.types_in_words(p)
+        kind = f"`{p.kind}`{null if p.optional else ''}{': ' if types else ''}{types}"
+        rows += f"| `{p.name}` | {kind} | {escaped(meaning)} |\n"
     types = types_of(each.record["types"], words)
+    listed = each.families
+    products = words("all") if listed == list(FAMILIES) else ", ".join(listed)
     header = f"aclnnop/aclnn_{each.header}.h"
     parts = [
         f"## {each.api}\n",
         record_formulas.markdown(each),
         words("In words: `{formula}`", formula=" ".join(each.formula.split())) + "\n",
-        words("Types: {types}. Products: all. Header: `{header}`.", types=types, header=header) + "\n",
+        words(
+            "Types: {types}. Products: {products}. Header: `{header}`.",
+            types=types, products=products, header=header,
+        ) + "\n",
     ]
     if "page" in each.record:
         parts.append(vendor_page(each.record, words) + "\n")

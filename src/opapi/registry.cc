@@ -57,9 +57,9 @@ std::string DescribeAll() {
   }
   for (const Operator* op : Registered()) operators.push_back(Describe(*op));
   nlohmann::ordered_json family;
-  for (const RecordedOperator& recorded : RecordedOperators()) {
-    const OperandSupport tensors = {"tensors", recorded.dtypes};
-    family.push_back(Describe({recorded.op->api, {&tensors, 1}}));
+  for (RecordedOperator& recorded : RecordedOperators()) {
+    recorded.support.front().operand = "tensors";
+    family.push_back(Describe({recorded.api, recorded.support}));
   }
   return nlohmann::ordered_json(
              {{"products", products}, {"operators", operators}, {"supporting", family}})

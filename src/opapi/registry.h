@@ -27,10 +27,10 @@ class Registration {
   static inline constinit const Registration* first_ = nullptr;
 };
 
-/// An operator with the types of all its tensors.
+/// An operator with the types of its tensors: those without a row of their own have the first.
 struct RecordedOperator {
-  const Operator* op;
-  DtypesByFamily dtypes;
+  const char* api;
+  std::vector<OperandSupport> support;
 };
 std::vector<RecordedOperator> RecordedOperators();
 

@@ -7,6 +7,7 @@
 #include <new>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 #include "kernels/strided.h"
 #include "opapi/registry.h"
@@ -31,6 +32,13 @@ bool IsLaidOutWeight(const Row& row, const Tensor& operand) {
   return operand.present() && number < 64 && (row.laid_out >> number & 1) != 0 &&
          operand.tensor().format == ACL_FORMAT_FRACTAL_NZ && operand.rank() >= 2 &&
          operand.tensor().storage_rank <= operand.rank();
+}
+
+/// What the vendor's page lists for the tensor, where the record says it, of what the product has.
+DtypeSet TypesOf(const Row& row, const char* tensor, OpenaclnnFamily family) {
+  const DtypeSet own = row.op.DtypesOf(tensor, family);
+  const DtypeSet any = row.op.support.front().dtypes[family];
+  return row.dtypes & kEverywhere[0].dtypes[family] & (own != kNone ? own : any);
 }
 
 Status Check(const Params& p, const Product& product) {
@@ -63,8 +71,8 @@ Status Check(const Params& p, const Product& product) {
     });
   }
   checker.Supported();
-  const DtypeSet types = p.row.dtypes & kEverywhere[0].dtypes[product.family];
   for (const Operand& tensor : p.tensors) {
+    const DtypeSet types = TypesOf(p.row, tensor.name(), product.family);
     checker.That(!tensor.present() || Contains(types, tensor.dtype()),
                  [&] { return DtypeIs(tensor, DtypesText(types)); });
   }
@@ -310,10 +318,16 @@ namespace openaclnn {
 std::vector<RecordedOperator> RecordedOperators() {
   std::vector<RecordedOperator> operators;
   for (const supporting::Row* row : supporting::Table()) {
-    // All tensors take the types of the row that the product has.
-    DtypesByFamily dtypes = supporting::kEverywhere[0].dtypes;
-    for (DtypeSet& own : dtypes) own &= row->dtypes;
-    operators.push_back({&row->op, dtypes});
+    RecordedOperator recorded = {row->op.api, {}};
+    for (OperandSupport operand : row->op.support) {
+      for (int f = 0; f < OPENACLNN_FAMILY_COUNT; ++f) {
+        const auto family = static_cast<OpenaclnnFamily>(f);
+        const bool has = row->op.Supports(family);
+        operand.dtypes[family] = has ? supporting::TypesOf(*row, operand.operand, family) : kNone;
+      }
+      recorded.support.push_back(operand);
+    }
+    operators.push_back(std::move(recorded));
   }
   return operators;
 }
