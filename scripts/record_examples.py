@@ -23,7 +23,6 @@ sys.path.append(str(ROOT / "tests/supporting"))
 import driver  # noqa: E402
 import functions  # noqa: E402
 import records  # noqa: E402
-from draw import Draw  # noqa: E402
 
 from openaclnn import ops  # noqa: E402
 from openaclnn.errors import Error  # noqa: E402
@@ -65,10 +64,11 @@ def examples() -> dict[str, Example]:
 
 def _example(record, number: int) -> Example | None:
     """None where the case is refused."""
-    draw = Draw(record, number)
-    draw.style = "plain"
-    draw.first = FLOAT if FLOAT in record.types else record.types[0]
-    prepared = driver.prepared(record, draw)
+    def plainly(draw):
+        draw.style = "plain"
+        draw.first = FLOAT if FLOAT in record.first_types else record.first_types[0]
+
+    prepared = driver.prepare(record, number, plainly)
     if prepared.refused:
         return None
     given = functions.named(record, prepared)

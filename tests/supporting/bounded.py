@@ -102,12 +102,13 @@ class Bounded(np.lib.mixins.NDArrayOperatorsMixin):
         scale = _SCALES.get(ufunc.__name__, lambda *_: np.abs(exact))(*values)
         finite = np.isfinite(exact)
         if units:
-            error = error + units * (self.format.unit * scale + self.format.smallest) * finite
+            own = units * (self.format.unit * scale + self.format.smallest)
+            error = error + np.where(finite, own, 0)
         with np.errstate(invalid="ignore"):
             over = finite & (np.abs(exact) > self.format.largest * (1 + self.format.unit))
         exact = np.where(over, np.copysign(np.inf, exact), exact)
         # A result that is not finite is so for certain, unless an operand's error decided that.
-        known = ~np.isfinite(exact) & (np.isnan(error) | np.isfinite(error))
+        known = ~np.isfinite(exact) & np.isfinite(error)
         return exact, np.where(known, 0, np.where(np.isnan(error), np.inf, error))
 
     def __array_function__(self, function, types, arguments, options):

@@ -80,7 +80,7 @@ def elementwise(d: Draw, types=None, floats: bool = False, conversion: bool = Fa
             given.setdefault(each.name)
             continue
         own = shape if each.name == "selfRef" or (i == 0 and d.flag()) else d.within(shape)
-        dtype = d.first if i == 0 else d.type(types)
+        dtype = d.first if i == 0 else d.type_of(each.name, types)
         given[each.name] = d.array(own, dtype, d.sample(each.name))
     if types is INTEGERS:
         given |= {p.name: d.scalar("tame", _WHOLE) for p in d.record.plain("scalar")}
@@ -96,14 +96,14 @@ def elementwise(d: Draw, types=None, floats: bool = False, conversion: bool = Fa
 
 
 def _every_edge(d: Draw) -> dict:
-    """The edges of the type along a dimension of each input's own."""
-    edges, inputs = every_edge(d.first), d.record.inputs
-    shapes = [[1] * len(inputs) for _ in inputs]
-    for i, shape in enumerate(shapes):
-        shape[i] = edges.size
-    given = {each.name: edges.reshape(shape) for each, shape in zip(inputs, shapes, strict=True)}
+    """The edges of the type, or of one that the tensor has, along a dimension of each input's own."""
+    inputs, given = d.record.inputs, {}
+    for i, each in enumerate(inputs):
+        types = d.record.types_of(each.name)
+        edges = every_edge(d.first if d.first in types else types[0])
+        given[each.name] = edges.reshape([edges.size if j == i else 1 for j in range(len(inputs))])
     if "selfRef" in given:
-        full = (edges.size,) * len(inputs)
+        full = np.broadcast_shapes(*(each.shape for each in given.values()))
         given["selfRef"] = np.broadcast_to(given["selfRef"], full).copy()
     return given
 

@@ -38,11 +38,12 @@ class Case:
 class Draw:
     """What a case is made of."""
 
-    def __init__(self, record: Record, number: int):
+    def __init__(self, record: Record, number: int, attempt: int = 0):
         self.record = record
         self.samples = dict(record.samples)
-        self.random = np.random.default_rng((zlib.crc32(record.name.encode()), number))
-        types = record.types
+        seed = (zlib.crc32(record.name.encode()), number, *([attempt] if attempt else []))
+        self.random = np.random.default_rng(seed)
+        types = record.first_types
         self.first = types[number % len(types)]
         turn, late = number // len(types), number - TURNS * len(types)
         turns = ("plain", "edges", "every edge")
@@ -80,6 +81,11 @@ class Draw:
         """Often that of the first tensor."""
         types = types or self.record.types
         return self.first if self.flag() and self.first in types else self.one(types)
+
+    def type_of(self, name: str, types=None) -> np.dtype:
+        """The same of those that a tensor may have."""
+        types, own = types or self.record.types, self.record.types_of(name)
+        return self.type(tuple(each for each in types if each in own) or types)
 
     def real(self) -> np.dtype:
         return self.type(REALS)

@@ -25,6 +25,7 @@ from records import REALS, Record
 
 from openaclnn import dtypes
 from openaclnn.call import Call
+from openaclnn.dtypes import BFLOAT16
 from openaclnn.errors import AclError
 from openaclnn.operators.operator import Problem, View
 from openaclnn.runtime import Runtime, Stream
@@ -39,9 +40,12 @@ NAMES = {
 } | {"np": np}
 
 
+_ATTEMPTS = 2000  # most records need one
+
+
 def count_of(record: Record) -> int:
-    """Each type some times, then each style twice."""
-    return TURNS * len(record.types) + 2 * len(STYLES)
+    """Each type of the first tensor some times, then each style twice."""
+    return TURNS * len(record.first_types) + 2 * len(STYLES)
 
 
 @dataclass
@@ -56,13 +60,41 @@ class Prepared:
     case: Case
 
 
-def prepare(record: Record, number: int) -> Prepared:
-    """The arguments of a case in device memory's layouts, and its expected results."""
-    return prepared(record, Draw(record, number))
+def prepare(record: Record, number: int, change=lambda draw: None) -> Prepared:
+    """The arguments of a case in device memory's layouts, and its expected results; of draws that
+    are changed first."""
+    for attempt in range(_ATTEMPTS):
+        draw = Draw(record, number, attempt)
+        change(draw)
+        found = _prepared(record, draw)
+        if found is not None:
+            return found
+    raise AssertionError(f"{record.name}: no case {number} of the types that its page lists")
 
 
-def prepared(record: Record, draw: Draw) -> Prepared:
+def _fit(record: Record, given: dict[str, object]) -> bool:
+    """Whether arrays, views and dtypes are of types that the tensors have on this product."""
+    for name, value in given.items():
+        for each in value if isinstance(value, list) else [value]:
+            each = each.array if isinstance(each, View) else each
+            if isinstance(each, np.ndarray):
+                each = each.dtype
+            elif name in record.uses and each is not None:
+                each = np.dtype(each)
+            else:
+                continue
+            if each == BFLOAT16 and not record.has_bf16:
+                return False
+            if name in record.takes and each.kind != "c" and each not in record.takes[name]:
+                return False
+    return True
+
+
+def _prepared(record: Record, draw: Draw) -> Prepared | None:
+    """Nothing where a drawn type is not listed."""
     case = cases.numbers(record.cases)(draw)
+    if not (_fit(record, case.arguments) and _fit(record, case.outputs)):
+        return None
     for each in record.plain("float"):
         case.arguments[each.name] = float(np.float32(case.arguments[each.name]))
     results = _results(record, case)
@@ -80,6 +112,8 @@ def prepared(record: Record, draw: Draw) -> Prepared:
             if views[each.name].array.dtype in HALVES:
                 result = result.computed_in(FLOAT)
         expected[each.name] = result
+    if not _fit(record, views):
+        return None
     arguments = _attributes(record, case, views)
     given = {name: value for name, value in inputs.items() if value is not None}
     problem = Problem(given, arguments, views)
@@ -158,7 +192,7 @@ def _output(draw: Draw, case: Case, parameter, result, inputs):
     if isinstance(start, np.ndarray | list):
         return _targets(draw, start)
     if isinstance(result, list):
-        return [_fresh(draw, case, each, None) for each in result]
+        return [_fresh(draw, case, each, None, parameter.name) for each in result]
     given = result is not None or parameter.name in case.room
     if not given and (parameter.optional or parameter.name not in case.outputs):
         return None
@@ -167,7 +201,7 @@ def _output(draw: Draw, case: Case, parameter, result, inputs):
         count = int(np.prod(shape, dtype=int))
         storage = draw.junk(max(count, 1), case.outputs[parameter.name])
         return View(storage, storage[:count].reshape(shape))
-    view = _fresh(draw, case, result, case.outputs.get(parameter.name))
+    view = _fresh(draw, case, result, case.outputs.get(parameter.name), parameter.name)
     if draw.style == "same view":
         for name, each in inputs.items():
             allowed = name in draw.record.over and name not in case.taken
@@ -188,10 +222,11 @@ def _targets(draw: Draw, start):
     return draw.view(start, overlaps=False)
 
 
-def _fresh(draw: Draw, case: Case, result, dtype) -> View:
+def _fresh(draw: Draw, case: Case, result, dtype, name: str) -> View:
     """Junk of the result's shape, in a type that may hold it."""
     shape = draw.shape() if result is None else _shape(result)
-    dtype = dtype or draw.type(_holding(draw, case, result))
+    holding, listed = _holding(draw, case, result), draw.record.types_of(name)
+    dtype = dtype or draw.type(tuple(each for each in holding if each in listed) or holding)
     count = int(np.prod(shape))
     contents = draw.junk(max(count, 1), dtype)[:count].reshape(shape)
     return draw.view(contents, overlaps=False)

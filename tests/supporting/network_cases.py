@@ -373,9 +373,10 @@ def attention_backward(d: Draw) -> Case:
 
 def unscale(d: Draw) -> Case:
     d.style = "edges" if d.whole(0, 2) == 0 else "plain"
-    gradients = [d.array(d.shape(), d.real()) for _ in range(d.whole(1, 3))]
-    given = {"scaledGrads": gradients, "foundInf": np.zeros((1,), d.real()),
-             "inScale": d.array((1,), d.real(), "positive")}  # fmt: skip
+    types = {name: d.type_of(name, REALS) for name in ("foundInf", "inScale")}
+    gradients = [d.array(d.shape(), d.type_of("scaledGrads", REALS)) for _ in range(d.whole(1, 3))]
+    given = {"scaledGrads": gradients, "foundInf": np.zeros((1,), types["foundInf"]),
+             "inScale": d.array((1,), types["inScale"], "positive")}  # fmt: skip
     return Case(given, "double")
 
 

@@ -98,6 +98,10 @@ class Record:
     topic: str = ""
     uses: dict[str, list[str]] = field(default_factory=dict)  # of tensors, those that it may have
     modes: dict[str, list] = field(default_factory=dict)  # that a parameter may name
+    takes: dict[str, tuple[np.dtype, ...]] = field(default_factory=dict)  # of tensors, by a page
+    families: tuple[str, ...] = ()  # of products that have it
+    listed: dict[str, frozenset[str]] = field(default_factory=dict)  # `takes` by ACL's names
+    has_bf16: bool = True  # the product
 
     @property
     def api(self) -> str:
@@ -119,14 +123,46 @@ class Record:
     def plain(self, *kinds: str) -> list[Parameter]:
         return [each for each in self.parameters if each.kind in kinds]
 
+    def types_of(self, name: str) -> tuple[np.dtype, ...]:
+        """Of real numbers, that a tensor may have."""
+        return self.takes.get(name, self.types)
 
-def load() -> list[Record]:
-    """Every operator of every topic."""
-    return [_record(each) for topic in read_topics() for each in topic.operators]
+    @property
+    def first_types(self) -> tuple[np.dtype, ...]:
+        """Those of the first tensor, which cases turn through."""
+        first = next(each for each in self.parameters if each.name in self.uses)
+        return self.types_of(first.name)
 
 
-def _record(operator) -> Record:
+_LACKED = {  # types, by families of products
+    "BF16": ("910", "310P", "310B"),
+    "COMPLEX32": ("910", "950", "310P", "310B"),
+}
+
+
+def load(family: str = "A2", by_page: bool = True) -> list[Record]:
+    """Every operator of every topic, as a family of products has it; of all types that it computes,
+    if not of those that a page lists."""
+    return [_record(each, family, by_page) for topic in read_topics() for each in topic.operators]
+
+
+def _record(operator, family: str, by_page: bool) -> Record:
     given = operator.record
+    lacks = {each for each, families in _LACKED.items() if family in families}
+    listed = {
+        each.name: frozenset(types) - lacks
+        for each in operator.parameters
+        if by_page and each.role and (types := operator.takes(each, family)) is not None
+    }
+    types = tuple(
+        each for each in _types(given["types"]) if _acl_name(each) not in lacks
+    )
+    takes = {
+        name: tuple(each for each in types if _acl_name(each) in allowed)
+        for name, allowed in listed.items()
+    }
+    if len(takes) == sum(bool(each.role) for each in operator.parameters):
+        types = tuple(each for each in types if any(each in own for own in takes.values()))
     parameters = tuple(
         Parameter(each.name, each.kind.removeprefix("const "), each.optional)
         for each in operator.parameters
@@ -136,7 +172,11 @@ def _record(operator) -> Record:
     return Record(
         name=operator.name,
         parameters=parameters,
-        types=_types(given["types"]),
+        types=types,
+        takes=takes,
+        families=tuple(operator.families),
+        listed=listed,
+        has_bf16="BF16" not in lacks,
         numpy=given.get("numpy"),
         cases=given.get("cases", usual),
         samples=given.get("samples", {}),
@@ -151,6 +191,13 @@ def _record(operator) -> Record:
             if each.role
         },
     )
+
+
+def _acl_name(dtype: np.dtype) -> str:
+    """As records have it."""
+    if dtype.name == "int4":  # which NumPy has no number for
+        return "INT4"
+    return dtypes.of(dtype).acl_name.replace("BFLOAT16", "BF16")
 
 
 def _types(given: str | list[str]) -> tuple[np.dtype, ...]:
