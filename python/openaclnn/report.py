@@ -282,17 +282,19 @@ def print_support(support: Support) -> None:
     names = ("operator", "operand")
     grid = table(*names, "families", "dtypes", whole=names)
     grid.columns[2].max_width = _FAMILIES
-    for operator in support.operators:
+    # One that is asked for is told as the others are.
+    alone = not support.operators and len(support.supporting) == 1
+    for operator in support.supporting if alone else support.operators:
         api = operator.api
-        for operand in operator.operands:
+        for operand in operator.named if alone else operator.operands:
             name = operand.name
             for dtypes, families in _families_by_dtypes(operand, support.families).items():
                 grid.add_row(api, name, families, dtypes)
                 api = name = ""
         grid.add_section()
-    if support.operators:
+    if grid.row_count:
         console().print(grid)
-    if support.supporting:
+    if support.supporting and not alone:
         console().print(_supporting_table(support))
     products = table("family", "products")
     for family in support.families:
@@ -302,11 +304,10 @@ def print_support(support: Support) -> None:
 
 
 def _supporting_table(support: Support) -> Table:
-    """Those with the same types in one row: all their tensors take them."""
+    """Those with the same types in one row: what their tensors take, one or another."""
     rows: dict[tuple, list[str]] = {}
     for operator in support.supporting:
-        (tensors,) = operator.operands
-        dtypes = _families_by_dtypes(tensors, support.families)
+        dtypes = _families_by_dtypes(operator.any_operand, support.families)
         rows.setdefault(tuple(dtypes.items()), []).append(operator.api)
     title = f"{len(support.supporting)} supporting"
     grid = table(title, "families", "dtypes")

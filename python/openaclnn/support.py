@@ -22,6 +22,25 @@ class OperatorSupport:
     api: str
     operands: tuple[OperandSupport, ...]
 
+    @property
+    def any_operand(self) -> OperandSupport:
+        """The dtypes that one operand or another takes, in the first one's order."""
+        first, *_ = self.operands
+        families = first.dtypes
+        taken = {
+            family: {name for each in self.named for name in each.dtypes.get(family, ())}
+            for family in families
+        }
+        return OperandSupport(
+            first.name,
+            {f: tuple(each for each in families[f] if each in taken[f]) for f in families},
+        )
+
+    @property
+    def named(self) -> tuple[OperandSupport, ...]:
+        """The operands of a supporting operator that have dtypes of their own, or all as one."""
+        return self.operands[1:] or self.operands
+
 
 @dataclass(frozen=True)
 class Support:

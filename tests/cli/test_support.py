@@ -21,7 +21,15 @@ DOCUMENT = {
         {"name": "aclnnY", "operands": [{"name": "grad", "dtypes": {"F1": ["BOOL"]}}]},
     ],
     "supporting": [
-        {"name": "aclnnZ", "operands": [{"name": "tensors", "dtypes": {"F2": ["FLOAT"]}}]}
+        {"name": "aclnnZ", "operands": [{"name": "tensors", "dtypes": {"F2": ["FLOAT"]}}]},
+        {
+            "name": "aclnnV",
+            "operands": [
+                {"name": "tensors", "dtypes": {"F2": ["FLOAT", "INT8", "BOOL"]}},
+                {"name": "self", "dtypes": {"F2": ["FLOAT", "INT8"]}},
+                {"name": "mask", "dtypes": {"F2": ["INT8"]}},
+            ],
+        },
     ],
 }
 
@@ -41,9 +49,17 @@ def test_supporting_operators_are_apart():
     assert support.only_operator("aclnnX").supporting == ()
 
 
+def test_tensors_have_types_of_their_own():
+    plain, own = Support.parse(DOCUMENT).supporting
+    assert [each.name for each in plain.named] == ["tensors"]
+    assert plain.any_operand.dtypes == {"F2": ("float32",)}
+    assert [each.name for each in own.named] == ["self", "mask"]
+    assert own.any_operand.dtypes == {"F2": ("float32", "int8")}
+
+
 def test_unknown_names_list_the_known_ones():
     support = Support.parse(DOCUMENT)
-    with pytest.raises(InputError, match="expected one of aclnnX, aclnnY or 1 supporting"):
+    with pytest.raises(InputError, match="expected one of aclnnX, aclnnY or 2 supporting"):
         support.only_operator("aclnnW")
     with pytest.raises(InputError, match=r"; did you mean aclnnX\?$"):
         support.only_operator("x")
