@@ -17,13 +17,15 @@ Layout Idle(const Dims& dims) {
   return layout;
 }
 
-DeviceTensor MakeIdle(const Dims& dims, const Doubles& values) {
-  DeviceTensor tensor(ACL_DOUBLE, Idle(dims));
-  tensor.Write(ToBytes(ACL_DOUBLE, values));
+DeviceTensor MakeIdle(const Dims& dims, const Doubles& values, aclDataType dtype = ACL_DOUBLE) {
+  DeviceTensor tensor(dtype, Idle(dims));
+  tensor.Write(ToBytes(dtype, values));
   return tensor;
 }
 
-DeviceTensor EmptyIdle(const Dims& dims) { return DeviceTensor(ACL_DOUBLE, Idle(dims)); }
+DeviceTensor EmptyIdle(const Dims& dims, aclDataType dtype = ACL_DOUBLE) {
+  return DeviceTensor(dtype, Idle(dims));
+}
 
 TEST(IdleStrides, Reductions) {
   const Device device;
@@ -40,28 +42,39 @@ TEST(IdleStrides, Reductions) {
   EXPECT_EQ(sum({0, 1, 2, 3}, {1, 1, 1, 1}), Doubles{21});
 }
 
-TEST(IdleStrides, ProductsInDouble) {
+// BatchMatMul takes DOUBLE, Matmul does not.
+TEST(IdleStrides, Products) {
   const Device device;
-  const auto product = [&](const Dims& a, const Dims& b, const Dims& c) {
-    const DeviceTensor left = MakeIdle(a, Doubles(static_cast<size_t>(CountOf(a)), 2)),
-                       right = MakeIdle(b, Doubles(static_cast<size_t>(CountOf(b)), 3)),
-                       out = EmptyIdle(c);
-    EXPECT_RUN(device, Matmul, left.handle(), right.handle(), Handle(out), 0);
+  const auto product = [&](const Dims& a, const Dims& b, const Dims& c, aclDataType dtype) {
+    const DeviceTensor left = MakeIdle(a, Doubles(static_cast<size_t>(CountOf(a)), 2), dtype),
+                       right = MakeIdle(b, Doubles(static_cast<size_t>(CountOf(b)), 3), dtype),
+                       out = EmptyIdle(c, dtype);
+    if (dtype == ACL_DOUBLE) {
+      EXPECT_RUN(device, BatchMatMul, left.handle(), right.handle(), Handle(out), 0);
+    } else {
+      EXPECT_RUN(device, Matmul, left.handle(), right.handle(), Handle(out), 0);
+    }
     return ValuesOf(out);
   };
-  EXPECT_EQ(product({1, 4}, {4, 1}, {1, 1}), Doubles{24});
-  EXPECT_EQ(product({4, 1}, {1, 2}, {4, 2}), Doubles(8, 6));
-  EXPECT_EQ(product({1}, {1}, {}), Doubles{6});
-  EXPECT_EQ(product({1, 2, 1}, {1, 1, 2}, {1, 2, 2}), Doubles(4, 6));
+  EXPECT_EQ(product({1, 4}, {4, 1}, {1, 1}, ACL_FLOAT), Doubles{24});
+  EXPECT_EQ(product({4, 1}, {1, 2}, {4, 2}, ACL_FLOAT), Doubles(8, 6));
+  EXPECT_EQ(product({1}, {1}, {}, ACL_FLOAT), Doubles{6});
+  for (const aclDataType dtype : {ACL_FLOAT, ACL_DOUBLE}) {
+    EXPECT_EQ(product({1, 1, 4}, {1, 4, 1}, {1, 1, 1}, dtype), Doubles{24});
+    EXPECT_EQ(product({1, 4, 1}, {1, 1, 2}, {1, 4, 2}, dtype), Doubles(8, 6));
+    EXPECT_EQ(product({1, 2, 1}, {1, 1, 2}, {1, 2, 2}, dtype), Doubles(4, 6));
+  }
 }
 
 TEST(IdleStrides, Attention) {
   const Device device;
   char layout[] = "BNSD";
   const int64_t far = INT32_MAX;
-  const DeviceTensor q = MakeIdle({1, 1, 2, 1}, {1, 2}), k = MakeIdle({1, 1, 1, 1}, {3}),
-                     v = MakeIdle({1, 1, 1, 1}, {7}), out = EmptyIdle({1, 1, 2, 1}),
-                     max(ACL_FLOAT, Idle({1, 1, 2, 8})), sum(ACL_FLOAT, Idle({1, 1, 2, 8}));
+  const DeviceTensor q = MakeIdle({1, 1, 2, 1}, {1, 2}, ACL_FLOAT),
+                     k = MakeIdle({1, 1, 1, 1}, {3}, ACL_FLOAT),
+                     v = MakeIdle({1, 1, 1, 1}, {7}, ACL_FLOAT),
+                     out = EmptyIdle({1, 1, 2, 1}, ACL_FLOAT), max(ACL_FLOAT, Idle({1, 1, 2, 8})),
+                     sum(ACL_FLOAT, Idle({1, 1, 2, 8}));
   EXPECT_RUN(device, FlashAttentionScore, q.handle(), k.handle(), v.handle(), nullptr, nullptr,
              nullptr, nullptr, nullptr, 0.5, 1.0, far, far, 1, layout, 0, 0, Handle(max),
              Handle(sum), nullptr, Handle(out));

@@ -170,6 +170,18 @@ inline DeviceTensor Of(const Dims& dims, const Doubles& values) {
   return Make(ACL_DOUBLE, dims, values);
 }
 inline DeviceTensor Empty(const Dims& dims) { return DeviceTensor(ACL_DOUBLE, DenseLayout(dims)); }
+// Tensors of float.
+inline DeviceTensor Floats(const Dims& dims, const Doubles& values) {
+  return Make(ACL_FLOAT, dims, values);
+}
+inline DeviceTensor EmptyFloats(const Dims& dims) {
+  return DeviceTensor(ACL_FLOAT, DenseLayout(dims));
+}
+
+/// What a type holds of numbers.
+inline Doubles Held(aclDataType dtype, const Doubles& values) {
+  return ToDoubles(dtype, ToBytes(dtype, values));
+}
 
 }  // namespace openaclnn::test
 

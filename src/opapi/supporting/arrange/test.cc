@@ -27,8 +27,8 @@ TEST(Arrange, JoinsFloatsIntoFloats) {
 TEST(Arrange, FlipsAndRolls) {
   const Device device;
   Random random(31);
-  const DeviceTensor self = Make(ACL_INT16, {2, 3, 2}, Counting(12), random);
-  const DeviceTensor out(ACL_INT16, RandomLayout(random, {2, 3, 2}, false));
+  const DeviceTensor self = Make(ACL_FLOAT16, {2, 3, 2}, Counting(12), random);
+  const DeviceTensor out(ACL_FLOAT16, RandomLayout(random, {2, 3, 2}, false));
   const IntListHandle dims({{0, -2}}), none(IntListSpec{}), shifts({{1, -1}}), one({{5}}),
       twice({{0, 0}});
   EXPECT_RUN(device, Flip, self.handle(), dims.get(), Handle(out));
@@ -181,20 +181,20 @@ TEST(Arrange, GradientOfRepeats) {
 TEST(Arrange, NothingOfAnyLength) {
   const Device device;
   const int64_t much = int64_t{1} << 60;
-  const DeviceTensor wide = Empty({0, much}), tall = Empty({much, 0}), boxes = Empty({0, 4, much}),
-                     padded = Empty({0, 4, much + 2});
+  const DeviceTensor wide = EmptyFloats({0, much}), tall = EmptyFloats({much, 0}),
+                     boxes = EmptyFloats({0, 4, much}), padded = EmptyFloats({0, 4, much + 2});
   const IntListHandle one({{1}}), none({{0, 0}}), pads({{1, 1}});
   const ScalarHandle zero(0.0);
-  EXPECT_RUN(device, Flip, wide.handle(), one.get(), Handle(Empty({0, much})));
-  EXPECT_RUN(device, Roll, wide.handle(), one.get(), one.get(), Handle(Empty({0, much})));
+  EXPECT_RUN(device, Flip, wide.handle(), one.get(), Handle(EmptyFloats({0, much})));
+  EXPECT_RUN(device, Roll, wide.handle(), one.get(), one.get(), Handle(EmptyFloats({0, much})));
   EXPECT_RUN(device, ConstantPadNd, tall.handle(), none.get(), zero.get(),
-             Handle(Empty({much, 0})));
+             Handle(EmptyFloats({much, 0})));
   EXPECT_RUN(device, ReplicationPad1d, boxes.handle(), pads.get(), Handle(padded));
   EXPECT_RUN(device, ReflectionPad1dBackward, padded.handle(), boxes.handle(), pads.get(),
-             Handle(Empty({0, 4, much})));
+             Handle(EmptyFloats({0, 4, much})));
   EXPECT_RUN(device, RepeatInterleaveIntWithDim, tall.handle(), 1, 0, much,
-             Handle(Empty({much, 0})));
-  EXPECT_RUN(device, Cumsum, tall.handle(), 1, ACL_FLOAT, Handle(Empty({much, 0})));
+             Handle(EmptyFloats({much, 0})));
+  EXPECT_RUN(device, Cumsum, tall.handle(), 1, ACL_FLOAT, Handle(EmptyFloats({much, 0})));
 }
 
 TEST(Arrange, RepeatsAreAVector) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention against plain loops in double, and its gradient against differences.
+#include <numeric>
+
 #include "supporting/family_test.h"
 
 namespace openaclnn::test {
@@ -102,10 +104,11 @@ TEST(Attention, AttentionWithoutKeys) {
   const Device device;
   char layout[] = "BNSD";
   const int64_t far = 2147483647;
-  const DeviceTensor q = Of({1, 1, 2, 1}, {3, 4}), none = Empty({1, 1, 0, 1});
+  const DeviceTensor q = Floats({1, 1, 2, 1}, {3, 4}), none = EmptyFloats({1, 1, 0, 1});
   const Doubles junk(2, 7);
-  const DeviceTensor out = Of({1, 1, 2, 1}, junk), dq = Of({1, 1, 2, 1}, junk),
-                     max = Of({1, 1, 2, 8}, Doubles(16, 7)), sum = Of({1, 1, 2, 8}, Doubles(16, 7));
+  const DeviceTensor out = Floats({1, 1, 2, 1}, junk), dq = Floats({1, 1, 2, 1}, junk),
+                     max = Floats({1, 1, 2, 8}, Doubles(16, 7)),
+                     sum = Floats({1, 1, 2, 8}, Doubles(16, 7));
   EXPECT_RUN(device, FlashAttentionScore, q.handle(), none.handle(), none.handle(), nullptr,
              nullptr, nullptr, nullptr, nullptr, 1.0, 1.0, far, far, 1, layout, 0, 0, Handle(max),
              Handle(sum), nullptr, Handle(out));
@@ -153,33 +156,48 @@ Doubles Product(const Doubles& a, const Doubles& b) {
 }
 
 // All weights are a power of two, so that products are exact and only the order of sums counts:
-// 4,096 of 5,000 keys are seen, and q is 0.
+// 4,096 of 5,000 keys are seen, and q is 0. The values cancel out but for what sums of double lose,
+// which is what the result, a float, tells.
 TEST(Attention, AttentionSumsKeysByTheTree) {
   const Device device;
   Random random(48);
   char layout[] = "BNSD";
   const int64_t keys = 5000, far = 2147483647;
   const double weight = 1.0 / 4096;
-  Doubles hidden(keys, 0), signs(keys), v = RealValues(random, keys), k = RealValues(random, keys);
+  Doubles hidden(keys, 0), signs(keys), v(keys), k = RealValues(random, keys);
   for (size_t j = 1000; j < 1904; ++j) hidden[j] = 1;
   for (size_t j = 0; j < signs.size(); ++j) signs[j] = j % 2 == 0 ? 1 : -1;
   Doubles weights(keys, weight);
   for (size_t j = 0; j < weights.size(); ++j) weights[j] *= 1 - hidden[j];
-  const DeviceTensor tq = Of({1, 1, 1, 1}, {0}), tg = Of({1, 1, 1, 1}, {1}),
-                     tk = Of({1, 1, keys, 1}, k), tv = Of({1, 1, keys, 1}, v),
-                     tsigns = Of({1, 1, keys, 1}, signs), mask = Make(ACL_BOOL, {keys}, hidden),
-                     max(ACL_FLOAT, DenseLayout({1, 1, 1, 8})),
-                     sum(ACL_FLOAT, DenseLayout({1, 1, 1, 8})), out = Empty({1, 1, 1, 1}),
-                     dq = Empty({1, 1, 1, 1}), dk = Empty({1, 1, keys, 1}),
-                     dv = Empty({1, 1, keys, 1});
-  EXPECT_RUN(device, FlashAttentionScore, tq.handle(), tk.handle(), tv.handle(), nullptr, nullptr,
+  for (size_t j = 0; j < v.size(); j += 200) {
+    const int64_t scale = Uniform(random, 0, 40);
+    for (size_t i = j; j != 1800 && i < j + 100; ++i) {  // of those 200 some are hidden
+      const int64_t exponent = scale + Uniform(random, 0, 40);
+      const double value = std::ldexp(RealValues(random, 1)[0], static_cast<int>(exponent));
+      v[i] = Held(ACL_FLOAT, {value})[0];
+      v[i + 100] = -v[i];
+    }
+  }
+  const Doubles terms = Product(weights, v);
+  const double want = Held(ACL_FLOAT, {SumByTree(terms)})[0];
+  ASSERT_NE(want, 0);
+  ASSERT_NE(want, Held(ACL_FLOAT, {std::accumulate(terms.begin(), terms.end(), 0.0)})[0]);
+  const DeviceTensor mask = Make(ACL_BOOL, {keys}, hidden), max = EmptyFloats({1, 1, 1, 8}),
+                     sum = EmptyFloats({1, 1, 1, 8}), out = EmptyFloats({1, 1, 1, 1}),
+                     zero = Floats({1, 1, 1, 1}, {0}), fk = Floats({1, 1, keys, 1}, k),
+                     fv = Floats({1, 1, keys, 1}, v);
+  EXPECT_RUN(device, FlashAttentionScore, zero.handle(), fk.handle(), fv.handle(), nullptr, nullptr,
              nullptr, mask.handle(), nullptr, 1.0, 1.0, far, far, 1, layout, 0, 0, Handle(max),
              Handle(sum), nullptr, Handle(out));
-  EXPECT_EQ(ValuesOf(out)[0], SumByTree(Product(weights, v)));
-  // Slopes are +-1, their mean is 0.
+  EXPECT_EQ(ValuesOf(out)[0], want);
+  // The gradient takes DOUBLE. Slopes are +-1, their mean is 0.
+  const DeviceTensor tq = Of({1, 1, 1, 1}, {0}), tg = Of({1, 1, 1, 1}, {1}),
+                     tk = Of({1, 1, keys, 1}, k), tsigns = Of({1, 1, keys, 1}, signs),
+                     dq = Empty({1, 1, 1, 1}), dk = Empty({1, 1, keys, 1}),
+                     dv = Empty({1, 1, keys, 1});
   EXPECT_RUN(device, FlashAttentionScoreGrad, tq.handle(), tk.handle(), tsigns.handle(),
              tg.handle(), nullptr, nullptr, nullptr, mask.handle(), max.handle(), sum.handle(),
-             nullptr, out.handle(), nullptr, 1.0, 1.0, far, far, 1, layout, 0, 0, Handle(dq),
+             nullptr, tq.handle(), nullptr, 1.0, 1.0, far, far, 1, layout, 0, 0, Handle(dq),
              Handle(dk), Handle(dv), nullptr);
   EXPECT_EQ(ValuesOf(dq)[0], SumByTree(Product(Product(weights, signs), k)));
 }

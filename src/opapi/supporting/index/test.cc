@@ -259,8 +259,9 @@ TEST(Index, RanksOfWhatIsScattered) {
   EXPECT_EQ(ValuesOf(scalar_out), (Doubles{9}));
   EXPECT_RUN(device, InplaceIndexCopy, Handle(scalar), 0, zeros.handle(), three.handle());
   EXPECT_EQ(ValuesOf(scalar), (Doubles{9}));
-  EXPECT_RUN(device, IndexFill, scalar.handle(), 0, zeros.handle(), two.get(), Handle(scalar_out));
-  EXPECT_EQ(ValuesOf(scalar_out), (Doubles{2}));
+  const DeviceTensor filled = Floats({}, {5}), fill_out = EmptyFloats({});
+  EXPECT_RUN(device, IndexFill, filled.handle(), 0, zeros.handle(), two.get(), Handle(fill_out));
+  EXPECT_EQ(ValuesOf(fill_out), (Doubles{2}));
   const DeviceTensor column = Of({3, 1}, {7, 8, 9});
   EXPECT_REFUSED(161002, "source shape is (3, 1), expected 3 elements", IndexCopy, scalar.handle(),
                  0, zeros.handle(), column.handle(), Handle(scalar_out));

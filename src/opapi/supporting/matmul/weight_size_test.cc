@@ -48,15 +48,15 @@ TEST(MatmulWeights, SizesThatAreRefused) {
 // alone.
 TEST(MatmulWeights, AreTakenInTheirFormat) {
   const Device device;
-  const DeviceTensor x = Make(ACL_FLOAT, {2, 3}, {1, 2, 3, 4, 5, 6}),
-                     weight = Make(ACL_FLOAT, {3, 2}, {1, 0, 0, 1, 1, 1}),
-                     out = Make(ACL_FLOAT, {2, 2}, {0, 0, 0, 0}),
-                     batch = Make(ACL_FLOAT, {1, 2, 3}, {1, 2, 3, 4, 5, 6}),
-                     batch_out = Make(ACL_FLOAT, {1, 2, 2}, {0, 0, 0, 0});
+  const DeviceTensor x = Make(ACL_FLOAT16, {2, 3}, {1, 2, 3, 4, 5, 6}),
+                     weight = Make(ACL_FLOAT16, {3, 2}, {1, 0, 0, 1, 1, 1}),
+                     out = Make(ACL_FLOAT16, {2, 2}, {0, 0, 0, 0}),
+                     batch = Make(ACL_FLOAT16, {1, 2, 3}, {1, 2, 3, 4, 5, 6}),
+                     batch_out = Make(ACL_FLOAT16, {1, 2, 2}, {0, 0, 0, 0});
   EXPECT_RUN(device, TransMatmulWeight, Handle(weight));
   const auto laid_out = [](const DeviceTensor& tensor, Dims dims) {
     return TensorHandle({.dims = std::move(dims),
-                         .dtype = ACL_FLOAT,
+                         .dtype = ACL_FLOAT16,
                          .format = ACL_FORMAT_FRACTAL_NZ,
                          .data = tensor.data()});
   };
@@ -70,6 +70,7 @@ TEST(MatmulWeights, AreTakenInTheirFormat) {
   EXPECT_RUN(device, BatchMatMul, batch.handle(), mats.get(), Handle(batch_out), 0);
   EXPECT_EQ(ValuesOf(batch_out), want);
   const TensorHandle blocks({.dims = {3, 2},
+                             .dtype = ACL_FLOAT16,
                              .format = ACL_FORMAT_FRACTAL_NZ,
                              .storage = Dims{1, 1, 16, 16},
                              .data = weight.data()});

@@ -43,7 +43,8 @@ TEST(Norm, GradientsOfLayerNorm) {
   Random random(42);
   const IntListHandle normalized({{4}});
   const FlagsHandle all({true, true, true}), weight_only({false, true, false});
-  const Doubles x = RealValues(random, 12), w = RealValues(random, 4), g = RealValues(random, 12);
+  const Doubles x = Held(ACL_FLOAT, RealValues(random, 12)), w = RealValues(random, 4),
+                g = Held(ACL_FLOAT, RealValues(random, 12));
   const DeviceTensor mean = Empty({3, 1}), rstd = Empty({3, 1});
   const auto forward = [&](const Doubles& xs, const Doubles& ws, const Doubles& bs) {
     const DeviceTensor y = Empty({3, 4});
@@ -57,8 +58,8 @@ TEST(Norm, GradientsOfLayerNorm) {
                 want_w = Slopes(w, g, [&](const Doubles&at) { return forward(x, at, b); }),
                 want_b = Slopes(b, g, [&](const Doubles&at) { return forward(x, w, at); });
   forward(x, w, b);
-  const DeviceTensor tg = Of({3, 4}, g), tx = Of({3, 4}, x), tw = Of({4}, w), tb = Of({4}, b),
-                     dx = Empty({3, 4}), dw = Empty({4}), db = Empty({4});
+  const DeviceTensor tg = Floats({3, 4}, g), tx = Floats({3, 4}, x), tw = Of({4}, w),
+                     tb = Of({4}, b), dx = Empty({3, 4}), dw = Empty({4}), db = Empty({4});
   EXPECT_RUN(device, LayerNormBackward, tg.handle(), tx.handle(), normalized.get(), mean.handle(),
              rstd.handle(), tw.handle(), tb.handle(), all.get(), Handle(dx), Handle(dw),
              Handle(db));
@@ -77,49 +78,72 @@ TEST(Norm, GradientsOfLayerNorm) {
                  two.get(), Handle(dx), Handle(dw), Handle(db));
 }
 
+/// Of (2, 4, 3), plainly: the moments of a group, which says of which group a place is, and what
+/// they make of x.
+struct Normalization {
+  Doubles w, b;
+  std::function<size_t(size_t)> group;
+
+  Doubles operator()(const Doubles& x) const {
+    Doubles count(4), mean(4), variance(4);
+    for (size_t i = 0; i < x.size(); ++i) count[group(i)] += 1;
+    for (size_t i = 0; i < x.size(); ++i) mean[group(i)] += x[i] / count[group(i)];
+    for (size_t i = 0; i < x.size(); ++i) {
+      variance[group(i)] += std::pow(x[i] - mean[group(i)], 2) / count[group(i)];
+    }
+    return By(x, mean, variance);
+  }
+
+  Doubles By(const Doubles& x, const Doubles& mean, const Doubles& variance) const {
+    Doubles y;
+    for (size_t i = 0; i < x.size(); ++i) {
+      const size_t channel = i / 3 % 4, of = group(i);
+      y.push_back((x[i] - mean[of]) / std::sqrt(variance[of] + 1e-5) * w[channel] + b[channel]);
+    }
+    return y;
+  }
+};
+
 TEST(Norm, GradientsOfGroupAndBatchNorm) {
   const Device device;
   Random random(43);
   const FlagsHandle all({true, true, true});
-  const Doubles x = RealValues(random, 24), w = RealValues(random, 4), b = RealValues(random, 4),
-                g = RealValues(random, 24);
-  const DeviceTensor tw = Of({4}, w), tb = Of({4}, b), tg = Of({2, 4, 3}, g), tx = Of({2, 4, 3}, x),
-                     y = Empty({2, 4, 3}), dx = Empty({2, 4, 3}), dw = Empty({4}), db = Empty({4});
-  const DeviceTensor mean = Empty({2, 2}), rstd = Empty({2, 2});
-  const auto group = [&](const Doubles& at) {
-    const DeviceTensor in = Of({2, 4, 3}, at);
-    EXPECT_RUN(device, GroupNorm, in.handle(), tw.handle(), tb.handle(), 2, 4, 3, 2, 1e-5,
-               Handle(y), Handle(mean), Handle(rstd));
-    return ValuesOf(y);
-  };
-  Doubles want = Slopes(x, g, group);
-  group(x);
+  const auto drawn = [&](int64_t n) { return Held(ACL_FLOAT, RealValues(random, n)); };
+  const Doubles x = drawn(24), w = drawn(4), b = drawn(4), g = drawn(24);
+  const DeviceTensor tw = Floats({4}, w), tb = Floats({4}, b), tg = Floats({2, 4, 3}, g),
+                     tx = Floats({2, 4, 3}, x), y = Empty({2, 4, 3}), dx = Empty({2, 4, 3}),
+                     dw = Empty({4}), db = Empty({4}), mean = EmptyFloats({2, 2}),
+                     rstd = Empty({2, 2});
+  const Normalization group = {w, b, [](size_t i) { return i / 6; }};
+  EXPECT_RUN(device, GroupNorm, tx.handle(), tw.handle(), tb.handle(), 2, 4, 3, 2, 1e-5, Handle(y),
+             Handle(mean), Handle(rstd));
+  ExpectNear(ValuesOf(y), group(x), ACL_DOUBLE);
   EXPECT_RUN(device, GroupNormBackward, tg.handle(), tx.handle(), mean.handle(), rstd.handle(),
              tw.handle(), 2, 4, 3, 2, all.get(), Handle(dx), Handle(dw), Handle(db));
-  ExpectNear(ValuesOf(dx), want, ACL_DOUBLE, 1e-6, 1e-7);
-  const DeviceTensor running_mean = Of({4}, {1, 2, 3, 4}), running_var = Of({4}, {1, 1, 2, 2}),
+  ExpectNear(ValuesOf(dx), Slopes(x, g, group), ACL_DOUBLE, 1e-6, 1e-7);
+  const Doubles means = {1, 2, 3, 4}, variances = {1, 1, 2, 2};
+  const DeviceTensor running_mean = Of({4}, means), running_var = Of({4}, variances),
                      save_mean = Empty({4}), save_rstd = Empty({4});
+  const Normalization batch = {w, b, [](size_t i) { return i / 3 % 4; }};
   for (const bool training : {true, false}) {
-    const auto batch = [&](const Doubles& at) {
-      const DeviceTensor in = Of({2, 4, 3}, at);
-      EXPECT_RUN(device, BatchNorm, in.handle(), tw.handle(), tb.handle(), Handle(running_mean),
-                 Handle(running_var), training, 0.0, 1e-5, Handle(y), Handle(save_mean),
-                 Handle(save_rstd));
-      return ValuesOf(y);
+    const auto want = [&](const Doubles& at) {
+      return training ? batch(at) : batch.By(at, means, variances);
     };
-    want = Slopes(x, g, batch);
-    batch(x);
+    EXPECT_RUN(device, BatchNorm, tx.handle(), tw.handle(), tb.handle(), Handle(running_mean),
+               Handle(running_var), training, 0.0, 1e-5, Handle(y), Handle(save_mean),
+               Handle(save_rstd));
+    ExpectNear(ValuesOf(y), want(x), ACL_DOUBLE);
     EXPECT_RUN(device, BatchNormBackward, tg.handle(), tx.handle(), tw.handle(),
                running_mean.handle(), running_var.handle(), save_mean.handle(), save_rstd.handle(),
                training, 1e-5, all.get(), Handle(dx), Handle(dw), Handle(db));
-    ExpectNear(ValuesOf(dx), want, ACL_DOUBLE, 1e-6, 1e-7);
+    ExpectNear(ValuesOf(dx), Slopes(x, g, want), ACL_DOUBLE, 1e-6, 1e-7);
   }
-  EXPECT_EQ(ValuesOf(running_mean), (Doubles{1, 2, 3, 4})) << "momentum 0";
+  EXPECT_EQ(ValuesOf(running_mean), means) << "momentum 0";
 }
 
 TEST(Norm, RunningMomentsMove) {
   const Device device;
-  const DeviceTensor x = Of({3, 1}, {1, 2, 6}), mean = Of({1}, {1}), variance = Of({1}, {1}),
+  const DeviceTensor x = Floats({3, 1}, {1, 2, 6}), mean = Of({1}, {1}), variance = Of({1}, {1}),
                      y = Empty({3, 1}), save_mean = Empty({1}), save_rstd = Empty({1});
   EXPECT_RUN(device, BatchNorm, x.handle(), nullptr, nullptr, Handle(mean), Handle(variance), true,
              0.1, 0.0, Handle(y), Handle(save_mean), Handle(save_rstd));

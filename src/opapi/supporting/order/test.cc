@@ -153,12 +153,13 @@ TEST(Order, SearchesSortedRows) {
 // A row without elements has no median; without rows there is none to miss.
 TEST(Order, MediansOfNothing) {
   const Device device;
-  const DeviceTensor self = Empty({0, 3}), values = Empty({3}), none = Empty({0}),
+  const DeviceTensor self = EmptyFloats({0, 3}), values = EmptyFloats({3}), none = EmptyFloats({0}),
                      at(ACL_INT64, DenseLayout({3})), none_at(ACL_INT64, DenseLayout({0}));
   EXPECT_REFUSED(161002, "self shape is (0, 3), expected elements", MedianDim, self.handle(), 0,
                  false, Handle(values), Handle(at));
   EXPECT_RUN(device, MedianDim, self.handle(), 1, false, Handle(none), Handle(none_at));
-  EXPECT_RUN(device, MedianDim, Empty({0, 0}).handle(), 0, false, Handle(none), Handle(none_at));
+  EXPECT_RUN(device, MedianDim, EmptyFloats({0, 0}).handle(), 0, false, Handle(none),
+             Handle(none_at));
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ TEST(Reduce, TracesDiagonals) {
   for (const aclDataType dtype : {ACL_FLOAT, ACL_INT32, ACL_BF16, ACL_DOUBLE}) {
     for (const Dims& dims : {Dims{7, 5}, Dims{90, 200}, Dims{0, 3}}) {
       const Doubles values = SmallValues(random, dims[0] * dims[1]);
-      const DeviceTensor self = Make(dtype, dims, values, random), out(dtype, DenseLayout({}));
+      const aclDataType result = dtype == ACL_INT32 ? ACL_INT64 : dtype;
+      const DeviceTensor self = Make(dtype, dims, values, random), out(result, DenseLayout({}));
       double sum = 0;
       for (int64_t i = 0; i < std::min(dims[0], dims[1]); ++i) {
         sum += values[static_cast<size_t>(i * dims[1] + i)];
@@ -30,7 +31,7 @@ TEST(Reduce, CountsInBins) {
   const Device device;
   Random random(72);
   const Doubles values = {-1, 0, 0.5, 1, 1.99, 2, 3, 4, 4.01, NAN};
-  const DeviceTensor self = Make(ACL_DOUBLE, {2, 5}, values, random), out = Empty({4});
+  const DeviceTensor self = Make(ACL_FLOAT, {2, 5}, values, random), out = EmptyFloats({4});
   const ScalarHandle zero(0.0), four(4.0);
   EXPECT_RUN(device, Histc, self.handle(), 4, zero.get(), four.get(), Handle(out));
   EXPECT_EQ(ValuesOf(out), (Doubles{2, 2, 1, 2}));  // 4 is in the last
@@ -40,11 +41,11 @@ TEST(Reduce, CountsInBins) {
   EXPECT_RUN(device, Histc, whole.handle(), 3, zero.get(), zero.get(), Handle(counts));
   EXPECT_EQ(ValuesOf(counts), (Doubles{1, 1, 3}));  // of [1, 7], which the values span
 
-  const DeviceTensor equal = Of({2}, {5, 5}), one = Empty({2});
+  const DeviceTensor equal = Floats({2}, {5, 5}), one = EmptyFloats({2});
   EXPECT_RUN(device, Histc, equal.handle(), 2, zero.get(), zero.get(), Handle(one));
   EXPECT_EQ(ValuesOf(one), (Doubles{0, 2}));  // of [4, 6]
 
-  EXPECT_RUN(device, Histc, Empty({0}).handle(), 2, zero.get(), zero.get(), Handle(one));
+  EXPECT_RUN(device, Histc, EmptyFloats({0}).handle(), 2, zero.get(), zero.get(), Handle(one));
   EXPECT_EQ(ValuesOf(one), (Doubles{0, 0}));
   EXPECT_REFUSED(161002, "bins value is 0", Histc, self.handle(), 0, zero.get(), four.get(),
                  Handle(out));
@@ -90,13 +91,14 @@ TEST(Reduce, CountsInAnyRange) {
   const ScalarHandle zero(0.0), low(int64_t{INT64_MIN}), high(int64_t{INT64_MAX});
   const auto counts = [&](const DeviceTensor& self, int64_t bins, const ScalarHandle& min,
                           const ScalarHandle& max) {
-    const DeviceTensor out = Empty({bins});
+    const DeviceTensor out(self.dtype(), DenseLayout({bins}));
     EXPECT_RUN(device, Histc, self.handle(), bins, min.get(), max.get(), Handle(out));
     return ValuesOf(out);
   };
-  EXPECT_EQ(counts(Make(ACL_DOUBLE, {3}, {-1.7e308, 0, 1.7e308}), 4, zero, zero),
-            (Doubles{1, 0, 1, 1}));
-  EXPECT_EQ(counts(Make(ACL_DOUBLE, {2}, {1e300, 1e300}), 2, zero, zero), (Doubles{0, 2}));
+  const DeviceTensor three = Floats({3}, {-3e38, 0, 3e38});
+  EXPECT_EQ(counts(three, 4, zero, zero), (Doubles{1, 0, 1, 1}));
+  EXPECT_EQ(counts(three, 4, ScalarHandle(-1.7e308), ScalarHandle(1.7e308)), (Doubles{0, 0, 3, 0}));
+  EXPECT_EQ(counts(Floats({2}, {1e30, 1e30}), 2, zero, zero), (Doubles{0, 2}));
   const int64_t large = int64_t{1} << 53;
   EXPECT_EQ(counts(Wide({large, large + 1, large + 2}), 3, zero, zero), (Doubles{1, 1, 1}));
   const DeviceTensor ends = Wide({INT64_MIN, -1, 0, INT64_MAX});

@@ -40,7 +40,7 @@ TEST(MaxPool3d, HasTheSameBitsUnderEachSetting) {
     const Dims in = {2, 5, 9, 11, 13}, pooled = {2, 5, 5, 6, 7};
     const DeviceTensor x = Make(ACL_FLOAT, in, RealValues(random, 10 * 9 * 11 * 13), random),
                        dy = Make(ACL_FLOAT, pooled, RealValues(random, 10 * 5 * 6 * 7), random);
-    const DeviceTensor y(ACL_FLOAT, DenseLayout(pooled)), at(ACL_INT64, DenseLayout(pooled)),
+    const DeviceTensor y(ACL_FLOAT, DenseLayout(pooled)), at(ACL_INT32, DenseLayout(pooled)),
         dx(ACL_FLOAT, DenseLayout(in));
     EXPECT_RUN(device, MaxPool3dWithArgmax, x.handle(), lists.three.get(), lists.two.get(),
                lists.pad.get(), lists.one.get(), false, Handle(y), Handle(at));
