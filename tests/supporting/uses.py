@@ -35,8 +35,11 @@ FEW = 4  # trials that say nothing yet
 MOST = 24  # cases of a record
 # Asked for though not read here: a device reads them.
 ON_A_DEVICE = {"softmaxMaxOptional", "softmaxSumOptional", "mmWeightRef"}
-# The result is the same whatever there is: x^0.
-BY_ARITHMETIC = {("ForeachPowScalarV2", "x", "scalar", 0)}
+# The result is the same whatever there is, x^0, or what there is, as of x xor 0 in place.
+BY_ARITHMETIC = {
+    ("ForeachPowScalarV2", "x", "scalar", 0),
+    ("InplaceBitwiseXorScalar", "selfRef", "other", 0),
+}
 
 
 @dataclass(frozen=True)
