@@ -54,6 +54,9 @@ NOT_ON_950 = {
     "on_npu(3, 2, 32), on_npu(64, 2, 32), on_npu(32, 2), 32, 16, actual_seq_len=[64])": (
         "aclnnNsaCompressGrad: product family is 950, expected one of A2"
     ),
+    "torch.nn.functional.rrelu(on_npu(2, 3))": (
+        "aclnnRReluWithNoise: product family is 950, expected one of 910, A2, A3 on "
+    ),
 }
 
 
@@ -76,8 +79,8 @@ def test_a_wrong_type(call, words):
     assert_refused(call, words)
 
 
-@pytest.mark.parametrize(("call", "words"), NOT_ON_950.items(), ids=["forward", "gradient"])
-def test_nsa_compression_on_950(call, words, product):
+@pytest.mark.parametrize(("call", "words"), NOT_ON_950.items(), ids=["NSA", "its gradient", "rrelu"])
+def test_what_950_lacks(call, words, product):
     if not product.startswith("Ascend950"):
         pytest.skip("the product has it")
     assert_refused(call, words)

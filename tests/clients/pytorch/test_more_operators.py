@@ -135,7 +135,9 @@ def assert_alike(got, wanted, relative=2e-5, absolute=2e-5):
 @pytest.mark.parametrize(
     "expression", [e.strip() for e in EXPRESSIONS.replace("\n", ";").split(";") if e.strip()]
 )
-def test_expression(expression):
+def test_expression(expression, product):
+    if product.startswith("Ascend950") and "rrelu" in expression:
+        pytest.skip("RReluWithNoise is not on 950; its refusal has a test of its own")
     wanted, got = outcome(expression, "cpu"), outcome(expression, "npu")
     torch.npu.synchronize()
     assert len(got) == len(wanted)
