@@ -124,10 +124,19 @@ def operator_table():
         first = operator.operands[0]
         cells = (listed(first.dtypes.get(family, ())) or "no" for family in FAMILIES)
         yield f"| `{operator.api}` (`{first.name}`) | " + " | ".join(cells) + " |\n"
-    rest = sorted(operator.api for operator in support.supporting)
-    yield "\nThe supporting operators are on every product (BFLOAT16 on A2, A3 and 950) and take the\n"
-    yield "types that [their README](src/opapi/supporting/README.md) names.\n\n"
-    yield f"{len(rest)}: {listed(rest)}.\n\n"
+    yield from supporting_tables(support)
+
+
+def supporting_tables(support):
+    """Those with the same products together."""
+    by_products = {}
+    for operator in sorted(support.supporting, key=lambda each: each.api):
+        families = operator.operands[0].dtypes
+        by_products.setdefault(tuple(filter(families.get, FAMILIES)), []).append(operator.api)
+    yield "\nThe supporting operators are on the products that the vendor's pages list, on all where no page was\n"
+    yield "found, and take the types that `openaclnn list --operator NAME` says; BFLOAT16 is on A2, A3 and 950.\n\n"
+    for families, names in sorted(by_products.items(), key=lambda each: -len(each[1])):
+        yield f"{', '.join(families)} ({len(names)}): {listed(names)}.\n\n"
 
 
 def client_table(as_it_is):
