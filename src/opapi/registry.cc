@@ -58,7 +58,7 @@ std::string DescribeAll() {
   for (const Operator* op : Registered()) operators.push_back(Describe(*op));
   nlohmann::ordered_json family;
   for (RecordedOperator& recorded : RecordedOperators()) {
-    recorded.support.front().operand = "tensors";
+    recorded.support.front().operand = recorded.support.size() == 1 ? "tensors" : "other tensors";
     family.push_back(Describe({recorded.api, recorded.support}));
   }
   return nlohmann::ordered_json(

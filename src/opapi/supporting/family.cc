@@ -55,22 +55,24 @@ Status Check(const Params& p, const Product& product) {
     if (!value.optional || value.found != OPENACLNN_NULL) {
       require(value.name, value.found, "scalar");
     }
-    checker.That(value.usable(), [&] {
-      return Concat(value.name, " dtype is ", DtypeText(value.dtype), ", expected a real type");
-    });
   }
   for (const IntList& array : p.arrays) {
     checker.List(array, std::find(p.optional_arrays.begin(), p.optional_arrays.end(), &array) ==
                             p.optional_arrays.end());
   }
   for (const GivenList& list : p.lists) require(list.name, list.found, "list");
+  checker.Supported();
+  for (const Value& value : p.values) {
+    checker.That(value.usable(), [&] {
+      return Concat(value.name, " dtype is ", DtypeText(value.dtype), ", expected a real type");
+    });
+  }
   if (!p.lists.empty()) {
     checker.That(p.tensors.size() <= OPENACLNN_MAX_OPERANDS, [&] {
       return Concat(p.lists[0].name, " size is ", p.lists[0].size, ", expected fewer: all tensors ",
                     "of a call are at most ", OPENACLNN_MAX_OPERANDS);
     });
   }
-  checker.Supported();
   for (const Operand& tensor : p.tensors) {
     const DtypeSet types = TypesOf(p.row, tensor.name(), product.family);
     checker.That(!tensor.present() || Contains(types, tensor.dtype()),
