@@ -332,12 +332,14 @@ def _check_takes(record):
         if key in record and "page" not in record:
             yield key, record[key], "only with the page that says so"
     names = [*_roles(record), *(["selfRef"] if record.get("inplace") else [])]
-    seen = set()
+    seen, all_of_it = set(), {each[:2] for each in taken_by_page(record)}
     for name, family, types in taken_by_page(record):
         if name not in names or (name, family) in seen:
             yield "takes", name, f"one of {', '.join(names)}, once"
         elif not types_taken(record).intersection(types):
             yield "takes", ", ".join(types), f"a type of {name} that the operator takes"
+        elif family and (name, "") not in all_of_it:
+            yield "takes", f"{name} on {family}", "the types of all families too"
         seen.add((name, family))
 
 

@@ -205,6 +205,7 @@ def test_an_address_is_of_the_page(read):
         ('["x: FLOAT"]', "'x', expected one of self, out, once"),
         ('["dim: FLOAT"]', "'dim', expected one of self, out, once"),
         ('["self: FLOAT", "out, self: BF16"]', "'self', expected one of self, out, once"),
+        ('["self on A2: FLOAT"]', "'self on A2', expected the types of all families too"),
         ('["self: INT8, UINT64"]', "'INT8, UINT64', expected a type of self that the operator takes"),
     ],
 )

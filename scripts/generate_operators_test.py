@@ -116,7 +116,7 @@ def test_operators_of_a_shape_have_its_tensors_in_one_order(topic_of):
 
 BY_PAGE = '''page = "aclnnTurn, CANN 8.5"
 products = ["A2", "A3", "310P"]
-takes = ["self: FLOAT, BF16, UINT64", "self on 310P: FLOAT16", "out on A2: DOUBLE"]
+takes = ["self: FLOAT, BF16, UINT64", "self on 310P: FLOAT16", "out: FLOAT, FLOAT16, DOUBLE"]
 inplace = true
 '''
 
@@ -130,8 +130,8 @@ def test_products_and_types_are_those_of_the_page(topic_of):
         '    {"", {kNone, ~kNone, ~kNone, kNone, ~kNone, kNone}},',
         '    {"self", {kNone, Dtypes(ACL_FLOAT, ACL_BF16), Dtypes(ACL_FLOAT, ACL_BF16), kNone,',
         '        Dtypes(ACL_FLOAT16), kNone}},',
-        '    {"out", {kNone, Dtypes(ACL_DOUBLE), ~kNone, kNone, ~kNone, kNone}},',
-        '    {"selfRef", {kNone, Dtypes(ACL_FLOAT, ACL_BF16), Dtypes(ACL_FLOAT, ACL_BF16), kNone,',
+        '    {"out", {kNone, Dtypes(ACL_FLOAT, ACL_FLOAT16, ACL_DOUBLE),',
+        '    {"selfRef", {kNone, Dtypes(ACL_FLOAT), Dtypes(ACL_FLOAT), kNone, Dtypes(ACL_FLOAT16), kNone}},',
         '    {"aclnnTurn", kSupportOfTurn},',
         '    {"aclnnInplaceTurn", kSupportOfInplaceTurn},',
         '    {"aclnnOther", kEverywhere},',
@@ -139,7 +139,7 @@ def test_products_and_types_are_those_of_the_page(topic_of):
         assert line in text
     assert turn.families == ["A2", "A3", "310P"] and len(other.families) == 6
     words = [turn.types_in_words(each) for each in turn.parameters]
-    assert words == ["FLOAT, BFLOAT16 (310P: FLOAT16)", "", "any (A2: DOUBLE)"]
+    assert words == ["FLOAT, BFLOAT16 (310P: FLOAT16)", "", "FLOAT, FLOAT16, DOUBLE"]
     assert not any(other.types_in_words(each) for each in other.parameters)
 
 

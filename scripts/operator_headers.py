@@ -201,8 +201,11 @@ def pages(topics):
             groups.setdefault(operator.header, []).append((topic, operator))
     made = {}
     for header, members in groups.items():
+        text = " ".join(members[0][0].text.split())
+        if any(operator.record.get("takes") for _, operator in members):
+            text += " A tensor that has types beside it below has those alone."
         declarations = DECLARATIONS.format(
-            domain=wrapped(" ".join(members[0][0].text.split())),
+            domain=wrapped(text),
             functions="".join(functions(*member) for member in members),
         )
         names = ", ".join(operator.name for _, operator in members)

@@ -53,8 +53,9 @@ A file has a [domain] of its topic and an [[operator]] for each operator:
     products    the families that have the operator, of check_records.FAMILIES; without it all. One
                 that is younger than the page has it
     takes       the types that the page lists for tensors, ["x, y: FLOAT, FLOAT16", …], and where a
-                family differs "x on 310P: FLOAT16". Of those a tensor may have what `types` has, BF16
-                only where the family has it; a tensor that is not named may have all
+                family differs "x on 310P: FLOAT16", but for types that the operator does not compute.
+                A tensor may have those of `types`, BF16 only where the family has it; one that is not
+                named may have all. In place selfRef, unless it is named, has those of self and out
 """
 
 import re
@@ -196,13 +197,17 @@ class Operator:
 
     def takes(self, parameter, family):
         """The types of a tensor there by the page, in its order; None where it says nothing."""
-        names = [parameter.name]
-        if self.in_place and parameter.name == "selfRef":
-            names.append("self")
         listed = {(name, on): types for name, on, types in taken_by_page(self.record)}
-        found = (listed.get((name, on)) for on in (family, "") for name in names)
-        types = next(filter(None, found), None)
-        return types and [each for each in types if each in types_taken(self.record)]
+
+        def of(name):
+            types = listed.get((name, family)) or listed.get((name, ""))
+            return types and [each for each in types if each in types_taken(self.record)]
+
+        own = of(parameter.name)
+        if own or not self.in_place or parameter.name != "selfRef":
+            return own
+        operand, result = of("self"), of("out")  # it is both
+        return [each for each in operand if each in result] if operand and result else operand
 
     def types_in_words(self, parameter):
         """The same: "FLOAT, FLOAT16 (310P: FLOAT16)"; empty where the page says nothing."""
@@ -210,9 +215,11 @@ class Operator:
             return ", ".join(types).replace("BF16", "BFLOAT16")
 
         usual = self.takes(parameter, "")
+        if usual is None:
+            return ""
         others = [(each, self.takes(parameter, each)) for each in self.families]
         differ = "; ".join(f"{each}: {text(types)}" for each, types in others if types != usual)
-        return (text(usual) if usual else "any" if differ else "") + (f" ({differ})" if differ else "")
+        return text(usual) + (f" ({differ})" if differ else "")
 
 
 @dataclass

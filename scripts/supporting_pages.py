@@ -26,6 +26,7 @@ Examples are Python, after `import numpy as np` and `from openaclnn import ops`,
 version prints as Ascend910B1, and the same call as a command, which writes its results to files:
 tensors are numbers there or files, and here those of more than 16 numbers are drawn at random. Bytes
 are those of a trace, each once: `OPENACLNN_TRACE` counts and times them in your calls too.
+A tensor that has types beside it in a table has those alone.
 Where no page of the vendor's is named, the formula, the types and the refusals are ours."""
 _HOW = {
     "all": "{name}",
