@@ -2,13 +2,14 @@
 """Walks each operator's tensors and all types on the product that OPENACLNN_SOC names.
 
 walk_products.py FAMILY prints a line for each fault: a product that is not refused, a type that the
-record lists and its refusal names, or one that it does not list and that is taken.
+record does not list and that is not refused by the list, or one that it lists and that no case is
+taken with.
 """
 
 import ctypes
 import re
 import sys
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).resolve().parents[2] / "scripts")]
@@ -17,6 +18,7 @@ import conftest  # noqa: F401  checked mode, as in the tests
 import driver
 import numpy as np
 import records
+from check_records import FAMILIES
 
 from openaclnn import dtypes, meta, runtime
 from openaclnn.call import Call
@@ -27,7 +29,12 @@ INVALID, NO_KERNEL = 161002, 561003
 ADDRESS = 4096  # of memory that phase 1 does not look at
 # All that a tensor can be made of, by the names of aclDataType.
 NUMBERS = {each.acl_name.replace("BFLOAT16", "BF16"): each.number for each in dtypes.all_types()}
+NAMES = {each.numpy: each.acl_name.replace("BFLOAT16", "BF16") for each in dtypes.all_types()}
 NUMBERS |= {"COMPLEX128": 17, "COMPLEX32": 33, "INT4": 29}
+# Tensors that operators refuse, whatever they hold.
+NEVER_GIVEN = {"realShiftOptional", "pseShiftOptional"}
+# Types that go with complex ones alone, which no case draws.
+BY_OTHERS = {("Complex", each, dtype) for each in ("real", "imag") for dtype in ("DOUBLE", "FLOAT16")}
 
 
 def tensor(kit, view: View, number: int) -> ctypes.c_void_p:
@@ -63,28 +70,78 @@ def said(call: Call) -> AclError | None:
     return None
 
 
-def faults_of(device, record, family: str, prepared):
-    kit = device[0].kit
-    with Call(device[0], record.function, prepared.problem, device[1]) as call:
-        if family not in record.families:
-            error = said(call)
-            if error is None or error.code != NO_KERNEL or f"family is {family}, " not in str(error):
-                yield f"is taken on {family}, expected {NO_KERNEL}: {error}"
-            return
-        if (error := said(call)) is not None:
-            yield f"case is refused: {error}"
-            return
-        views = prepared.problem.inputs | prepared.problem.outputs
-        for place, each in enumerate(record.parameters):
-            given = views.get(each.name)
-            if each.name not in record.listed or given is None or given == []:
-                continue
-            before = call.arguments[place]
-            for name, number in NUMBERS.items():
-                with argument(kit, given, number) as call.arguments[place]:
-                    error = said(call)
-                yield from type_faults(record, each.name, name, error)
+@contextmanager
+def scalar(kit, value):
+    made = meta.Scalar(kit, value)
+    yield made.handle
+    made.close()
+
+
+def product_faults(call: Call, record, family: str):
+    """Of one that lacks the operator, whatever the scalars are."""
+    errors = [said(call)]
+    for place, each in enumerate(record.parameters):
+        before = call.arguments[place]
+        if each.kind == "scalar" and before:
+            with scalar(call._kit, np.complex64(1)) as call.arguments[place]:
+                errors.append(said(call))
             call.arguments[place] = before
+    for error in errors:
+        if error is None or error.code != NO_KERNEL or f"family is {family}, " not in str(error):
+            yield f"is taken on {family}, expected {NO_KERNEL}: {error}"
+
+
+class Walk:
+    """The tensors and types of a record that are still to be seen, case after case."""
+
+    def __init__(self, record):
+        self.record = record
+        self.refused = set(record.listed)  # tensors whose other types no case has had yet
+        self.taken = {
+            (name, each)
+            for name, listed in record.listed.items()
+            for each in listed
+            if "COMPLEX" not in each
+        }
+
+    def over(self) -> bool:
+        return not self.refused and not self.taken
+
+    def faults(self, call: Call, prepared):
+        views = prepared.problem.inputs | prepared.problem.outputs
+        given = {
+            place: (each.name, views[each.name])
+            for place, each in enumerate(self.record.parameters)
+            if each.name in self.record.listed and views.get(each.name)
+        }
+        for name, view in given.values():
+            self.taken.discard((name, NAMES[_first(view).array.dtype]))
+        for place, (name, view) in given.items():
+            for dtype in NUMBERS if name in self.refused else self._left(name):
+                error = self._said(call, {place: view}, dtype)
+                if error is None:
+                    self.taken.discard((name, dtype))
+                if dtype not in self.record.listed[name]:
+                    yield from type_faults(self.record, name, dtype, error)
+            self.refused.discard(name)
+        for dtype in {each for _, each in self.taken}:  # of all tensors at once
+            fit = {p: v for p, (name, v) in given.items() if dtype in self.record.listed[name]}
+            if self._said(call, fit, dtype) is None:
+                self.taken -= {(given[place][0], dtype) for place in fit}
+
+    def _left(self, name: str) -> list[str]:
+        return [dtype for tensor_name, dtype in self.taken if tensor_name == name]
+
+    @staticmethod
+    def _said(call: Call, views: dict, dtype: str) -> AclError | None:
+        before = list(call.arguments)
+        with ExitStack() as made:
+            for place, view in views.items():
+                other = argument(call._kit, view, NUMBERS[dtype])
+                call.arguments[place] = made.enter_context(other)
+            error = said(call)
+        call.arguments[:] = before
+        return error
 
 
 def type_faults(record, name: str, dtype: str, error: AclError | None):
@@ -92,12 +149,42 @@ def type_faults(record, name: str, dtype: str, error: AclError | None):
     told = re.search(rf"\b{name} dtype is (\w+), expected ([A-Z0-9, ]+)", str(error))
     names = told and set(told[2].replace("BFLOAT16", "BF16").split(", "))
     refused = told and told[1].replace("BFLOAT16", "BF16") == dtype and names == record.listed[name]
-    if dtype in record.listed[name]:
-        if refused:
-            yield f"{name} of {dtype}, which its page lists, is refused: {error}"
-    elif error is None or error.code != INVALID or not refused:
+    if error is None or error.code != INVALID or not refused:
         listed = ", ".join(sorted(record.listed[name]))
         yield f"{name} of {dtype}: {error or 'taken'}, expected {INVALID} with {listed}"
+
+
+def record_faults(device, record, family: str):
+    walk = Walk(record)
+    for number in range(driver.count_of(record)):
+        prepared = driver.prepare(record, number)
+        if prepared.refused or not _has_elements(prepared):
+            continue
+        with Call(device[0], record.function, prepared.problem, device[1]) as call:
+            if family not in record.families:
+                yield from product_faults(call, record, family)
+                return
+            if (error := said(call)) is not None:
+                yield f"case {number} is refused: {error}"
+                return
+            yield from walk.faults(call, prepared)
+        if walk.over():
+            return
+    for name in sorted(walk.refused - NEVER_GIVEN):
+        yield f"{name}: no case has it"
+    for name, dtype in sorted(walk.taken):
+        if name not in walk.refused and (record.name, name, dtype) not in BY_OTHERS:
+            yield f"{name} of {dtype} is listed, and no case is taken with it"
+
+
+def _first(given) -> View:
+    return given if isinstance(given, View) else given[0]
+
+
+def _has_elements(prepared) -> bool:
+    views = (prepared.problem.inputs | prepared.problem.outputs).values()
+    flat = [one for each in views for one in (each if isinstance(each, list) else [each])]
+    return all(np.size(one.array) for one in flat if isinstance(one, View))
 
 
 def main(family: str) -> int:
@@ -105,32 +192,14 @@ def main(family: str) -> int:
     device = (started, runtime.Stream(started))
     found = walked = 0
     for record in records.load(family):
-        if len(record.families) == 6 and not record.listed:
-            continue
-        prepared = next(
-            (
-                each
-                for number in range(driver.count_of(record))
-                if not (each := driver.prepare(record, number)).refused and _has_elements(each)
-            ),
-            None,
-        )
-        if prepared is None:
-            print(f"{record.name}: no case that it takes")
-            found += 1
+        if len(record.families) == len(FAMILIES) and not record.listed:
             continue
         walked += 1
-        for fault in faults_of(device, record, family, prepared):
+        for fault in record_faults(device, record, family):
             print(f"{record.name}: {fault}")
             found += 1
     print(f"{walked} operators on {family}, {found} faults")
     return 1 if found else 0
-
-
-def _has_elements(prepared) -> bool:
-    views = (prepared.problem.inputs | prepared.problem.outputs).values()
-    flat = [one for each in views for one in (each if isinstance(each, list) else [each])]
-    return all(np.size(one.array) for one in flat if isinstance(one, View))
 
 
 if __name__ == "__main__":
