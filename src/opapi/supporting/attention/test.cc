@@ -155,6 +155,22 @@ Doubles Product(const Doubles& a, const Doubles& b) {
   return product;
 }
 
+/// Numbers of FLOAT, in pieces of 200 whose sum is what roundings leave: another one in another
+/// order, also as FLOAT.
+Doubles Cancelling(Random& random, size_t count) {
+  Doubles values(count, 0);
+  for (size_t j = 0; j + 200 <= count; j += 200) {
+    const int64_t scale = Uniform(random, 0, 40);
+    for (size_t i = j; i < j + 100; ++i) {
+      const int64_t exponent = scale + Uniform(random, 0, 40);
+      const double value = std::ldexp(RealValues(random, 1)[0], static_cast<int>(exponent));
+      values[i] = Held(ACL_FLOAT, {value})[0];
+      values[i + 100] = -values[i];
+    }
+  }
+  return values;
+}
+
 // All weights are a power of two, so that products are exact and only the order of sums counts:
 // 4,096 of 5,000 keys are seen, and q is 0. The values cancel out but for what sums of double lose,
 // which is what the result, a float, tells.
@@ -164,42 +180,34 @@ TEST(Attention, AttentionSumsKeysByTheTree) {
   char layout[] = "BNSD";
   const int64_t keys = 5000, far = 2147483647;
   const double weight = 1.0 / 4096;
-  Doubles hidden(keys, 0), signs(keys), v(keys), k = RealValues(random, keys);
+  Doubles hidden(keys, 0), signs(keys), v = Cancelling(random, keys);
   for (size_t j = 1000; j < 1904; ++j) hidden[j] = 1;
+  std::fill(v.begin() + 1800, v.begin() + 2000, 0);  // of those some are hidden
   for (size_t j = 0; j < signs.size(); ++j) signs[j] = j % 2 == 0 ? 1 : -1;
   Doubles weights(keys, weight);
   for (size_t j = 0; j < weights.size(); ++j) weights[j] *= 1 - hidden[j];
-  for (size_t j = 0; j < v.size(); j += 200) {
-    const int64_t scale = Uniform(random, 0, 40);
-    for (size_t i = j; j != 1800 && i < j + 100; ++i) {  // of those 200 some are hidden
-      const int64_t exponent = scale + Uniform(random, 0, 40);
-      const double value = std::ldexp(RealValues(random, 1)[0], static_cast<int>(exponent));
-      v[i] = Held(ACL_FLOAT, {value})[0];
-      v[i + 100] = -v[i];
-    }
-  }
   const Doubles terms = Product(weights, v);
   const double want = Held(ACL_FLOAT, {SumByTree(terms)})[0];
   ASSERT_NE(want, 0);
   ASSERT_NE(want, Held(ACL_FLOAT, {std::accumulate(terms.begin(), terms.end(), 0.0)})[0]);
   const DeviceTensor mask = Make(ACL_BOOL, {keys}, hidden), max = EmptyFloats({1, 1, 1, 8}),
                      sum = EmptyFloats({1, 1, 1, 8}), out = EmptyFloats({1, 1, 1, 1}),
-                     zero = Floats({1, 1, 1, 1}, {0}), fk = Floats({1, 1, keys, 1}, k),
+                     zero = Floats({1, 1, 1, 1}, {0}),
+                     fk = Floats({1, 1, keys, 1}, Product(signs, v)),
                      fv = Floats({1, 1, keys, 1}, v);
   EXPECT_RUN(device, FlashAttentionScore, zero.handle(), fk.handle(), fv.handle(), nullptr, nullptr,
              nullptr, mask.handle(), nullptr, 1.0, 1.0, far, far, 1, layout, 0, 0, Handle(max),
              Handle(sum), nullptr, Handle(out));
   EXPECT_EQ(ValuesOf(out)[0], want);
-  // The gradient takes DOUBLE. Slopes are +-1, their mean is 0.
-  const DeviceTensor tq = Of({1, 1, 1, 1}, {0}), tg = Of({1, 1, 1, 1}, {1}),
-                     tk = Of({1, 1, keys, 1}, k), tsigns = Of({1, 1, keys, 1}, signs),
-                     dq = Empty({1, 1, 1, 1}), dk = Empty({1, 1, keys, 1}),
-                     dv = Empty({1, 1, keys, 1});
-  EXPECT_RUN(device, FlashAttentionScoreGrad, tq.handle(), tk.handle(), tsigns.handle(),
+  // Slopes are +-1, their mean is 0, and times k they are v.
+  const DeviceTensor tg = Floats({1, 1, 1, 1}, {1}), tsigns = Floats({1, 1, keys, 1}, signs),
+                     dq = EmptyFloats({1, 1, 1, 1}), dk = EmptyFloats({1, 1, keys, 1}),
+                     dv = EmptyFloats({1, 1, keys, 1});
+  EXPECT_RUN(device, FlashAttentionScoreGrad, zero.handle(), fk.handle(), tsigns.handle(),
              tg.handle(), nullptr, nullptr, nullptr, mask.handle(), max.handle(), sum.handle(),
-             nullptr, tq.handle(), nullptr, 1.0, 1.0, far, far, 1, layout, 0, 0, Handle(dq),
+             nullptr, zero.handle(), nullptr, 1.0, 1.0, far, far, 1, layout, 0, 0, Handle(dq),
              Handle(dk), Handle(dv), nullptr);
-  EXPECT_EQ(ValuesOf(dq)[0], SumByTree(Product(Product(weights, signs), k)));
+  EXPECT_EQ(ValuesOf(dq)[0], want);
 }
 
 // Two equal keys with weights of a half, and 5,000 rows of the two heads of q that they serve.
@@ -209,26 +217,39 @@ TEST(Attention, AttentionSumsQueriesByTheTree) {
   char layout[] = "BNSD";
   const int64_t rows = 2500, far = 2147483647;
   const size_t terms = 2 * rows;
-  const Doubles q = RealValues(random, 2 * terms);
-  Doubles dy = RealValues(random, 2 * terms);
-  for (size_t i = 0; i < terms; ++i) dy[2 * i] = i % 3 == 0 ? -1 : 1;
-  const DeviceTensor tq = Of({1, 2, rows, 2}, q), tg = Of({1, 2, rows, 2}, dy),
-                     tk = Of({1, 1, 2, 2}, {1, 0, 1, 0}), tv = Of({1, 1, 2, 2}, {1, 0, -1, 0}),
+  const Doubles first = Cancelling(random, terms), second = Cancelling(random, terms),
+                third = Cancelling(random, terms);
+  Doubles q(2 * terms), dy(2 * terms);
+  for (size_t i = 0; i < terms; ++i) {
+    dy[2 * i] = i % 3 == 0 ? -1 : 1;
+    dy[2 * i + 1] = third[i];
+    q[2 * i] = dy[2 * i] * first[i], q[2 * i + 1] = dy[2 * i] * second[i];
+  }
+  const DeviceTensor tq = Floats({1, 2, rows, 2}, q), tg = Floats({1, 2, rows, 2}, dy),
+                     tk = Floats({1, 1, 2, 2}, {1, 0, 1, 0}),
+                     tv = Floats({1, 1, 2, 2}, {1, 0, -1, 0}),
                      max(ACL_FLOAT, DenseLayout({1, 2, rows, 8})),
-                     sum(ACL_FLOAT, DenseLayout({1, 2, rows, 8})), dq = Empty({1, 2, rows, 2}),
-                     dk = Empty({1, 1, 2, 2}), dv = Empty({1, 1, 2, 2});
+                     sum(ACL_FLOAT, DenseLayout({1, 2, rows, 8})),
+                     dq = EmptyFloats({1, 2, rows, 2}), dk = EmptyFloats({1, 1, 2, 2}),
+                     dv = EmptyFloats({1, 1, 2, 2});
   EXPECT_RUN(device, FlashAttentionScoreGrad, tq.handle(), tk.handle(), tv.handle(), tg.handle(),
              nullptr, nullptr, nullptr, nullptr, max.handle(), sum.handle(), nullptr, tg.handle(),
              nullptr, 1.0, 1.0, far, far, 2, layout, 0, 0, Handle(dq), Handle(dk), Handle(dv),
              nullptr);
+  const auto expect_tree = [](double got, const Doubles& terms, bool seen) {
+    const double in_order = std::accumulate(terms.begin(), terms.end(), 0.0);
+    const Doubles sums = Held(ACL_FLOAT, {SumByTree(terms), in_order});
+    EXPECT_EQ(got, sums[0]);
+    EXPECT_EQ(sums[0] != sums[1], seen) << "whether the order shows";
+  };
   for (const size_t d : {0, 1}) {
     Doubles slopes, shares;  // of the first key and of the first row of v
     for (size_t i = 0; i < terms; ++i) {
       slopes.push_back(dy[2 * i] / 2 * q[2 * i + d]);
       shares.push_back(dy[2 * i + d] / 2);
     }
-    EXPECT_EQ(ValuesOf(dk)[d], SumByTree(slopes)) << d;
-    EXPECT_EQ(ValuesOf(dv)[d], SumByTree(shares)) << d;
+    expect_tree(ValuesOf(dk)[d], slopes, true);
+    expect_tree(ValuesOf(dv)[d], shares, d == 1);
   }
 }
 
