@@ -13,7 +13,7 @@ Softmax.
 
     out = exp(self) / sum over dim of exp(self)
 
-self: operand
+self: operand; FLOAT16, FLOAT, DOUBLE, BFLOAT16
 dim: a dimension of self; from the end where negative
 out: result
 
