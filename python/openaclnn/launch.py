@@ -77,10 +77,9 @@ def _python_of(program: str, path: str | None) -> str | None:
 def _torch_npu(python: str, variables: dict[str, str]) -> tuple[int, ...]:
     """The version of torch-npu that an interpreter would import; nothing where it has none."""
     ask = "from importlib.metadata import version; print(version('torch-npu'))"
+    command = [os.path.abspath(python), "-c", ask]
     try:  # from elsewhere: modules of this folder are not what it asks
-        done = subprocess.run(
-            [python, "-c", ask], capture_output=True, env=variables, cwd="/", timeout=30
-        )
+        done = subprocess.run(command, capture_output=True, env=variables, cwd="/", timeout=30)
     except (OSError, subprocess.TimeoutExpired):
         return ()
     numbers = re.match(rb"(\d+)\.(\d+)", done.stdout) if done.returncode == 0 else None

@@ -163,7 +163,9 @@ def test_newer_torch_npu_loads_beside_cuda(tool, tmp_path, monkeypatch, version,
     by_env.chmod(0o755)
     (tmp_path / "csv.py").write_text("raise SystemExit('a module of the user')\n")
     monkeypatch.chdir(tmp_path)
-    for command in ((str(script),), (sys.executable, str(script)), (str(by_env),)):
+    (tmp_path / "bin").symlink_to(Path(sys.executable).parent)
+    by_path = (f"bin/{Path(sys.executable).name}", str(script))
+    for command in ((str(script),), (sys.executable, str(script)), (str(by_env),), by_path):
         printed = tool("run", "--", *command, **given).stdout
         assert printed == (f"{library}\n" if preloads else "\n"), command
     # A program of another language has no torch-npu.
