@@ -218,12 +218,13 @@ def types_of(operator):
 
 
 def support(operator):
-    """(the name of its table, the table where it is its own)"""
+    """(the name of its table, the table where it is its own); tensors in the order of a call's."""
     tensors = [each for each in operator.parameters if each.role]
     taken = {
         each.name: [operator.takes(each, family) for family in FAMILIES] for each in tensors
     }
-    taken = {name: types for name, types in taken.items() if any(types)}
+    if not any(map(any, taken.values())):
+        taken = {}
     if not taken and operator.families == list(FAMILIES):
         return "kEverywhere", ""
 

@@ -35,10 +35,21 @@ bool IsLaidOutWeight(const Row& row, const Tensor& operand) {
 }
 
 /// What the vendor's page lists for the tensor, where the record says it, of what the product has.
-DtypeSet TypesOf(const Row& row, const char* tensor, OpenaclnnFamily family) {
-  const DtypeSet own = row.op.DtypesOf(tensor, family);
-  const DtypeSet any = row.op.support.front().dtypes[family];
-  return row.dtypes & kEverywhere[0].dtypes[family] & (own != kNone ? own : any);
+DtypeSet TypesOf(const Row& row, const OperandSupport& listed, OpenaclnnFamily family) {
+  return row.dtypes & kEverywhere[0].dtypes[family] & listed.dtypes[family];
+}
+
+/// The tensor's line of the table, which is at its place unless lists are before it; the first line
+/// is that of all where none has types of its own.
+const OperandSupport& ListedOf(const Row& row, const Tensor& tensor) {
+  const std::span<const OperandSupport> table = row.op.support;
+  const size_t place = tensor.place.number + 1;
+  if (table.size() == 1) return table.front();
+  if (place < table.size() && table[place].operand == tensor.name()) return table[place];
+  const auto named = std::ranges::find_if(table, [&](const OperandSupport& line) {
+    return std::string_view(line.operand) == tensor.name();
+  });
+  return named != table.end() ? *named : table.front();
 }
 
 Status Check(const Params& p, const Product& product) {
@@ -73,8 +84,8 @@ Status Check(const Params& p, const Product& product) {
                     "of a call are at most ", OPENACLNN_MAX_OPERANDS);
     });
   }
-  for (const Operand& tensor : p.tensors) {
-    const DtypeSet types = TypesOf(p.row, tensor.name(), product.family);
+  for (const Tensor& tensor : p.tensors) {
+    const DtypeSet types = TypesOf(p.row, ListedOf(p.row, tensor), product.family);
     checker.That(!tensor.present() || Contains(types, tensor.dtype()),
                  [&] { return DtypeIs(tensor, DtypesText(types)); });
   }
@@ -325,7 +336,7 @@ std::vector<RecordedOperator> RecordedOperators() {
       for (int f = 0; f < OPENACLNN_FAMILY_COUNT; ++f) {
         const auto family = static_cast<OpenaclnnFamily>(f);
         const bool has = row->op.Supports(family);
-        operand.dtypes[family] = has ? supporting::TypesOf(*row, operand.operand, family) : kNone;
+        operand.dtypes[family] = has ? supporting::TypesOf(*row, operand, family) : kNone;
       }
       recorded.support.push_back(operand);
     }
