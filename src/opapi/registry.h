@@ -27,7 +27,8 @@ class Registration {
   static inline constinit const Registration* first_ = nullptr;
 };
 
-/// An operator with the types of its tensors: those without a row of their own have the first.
+/// An operator with the types of its tensors: the first row is of all, those after it, where there
+/// are any, of each.
 struct RecordedOperator {
   const char* api;
   std::vector<OperandSupport> support;

@@ -335,8 +335,7 @@ std::vector<RecordedOperator> RecordedOperators() {
     for (OperandSupport operand : row->op.support) {
       for (int f = 0; f < OPENACLNN_FAMILY_COUNT; ++f) {
         const auto family = static_cast<OpenaclnnFamily>(f);
-        const bool has = row->op.Supports(family);
-        operand.dtypes[family] = has ? supporting::TypesOf(*row, operand, family) : kNone;
+        operand.dtypes[family] = supporting::TypesOf(*row, operand, family);
       }
       recorded.support.push_back(operand);
     }
