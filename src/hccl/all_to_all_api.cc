@@ -76,8 +76,8 @@ Status PinParts(Launch& launch, const void* send, const Parts& sends, const void
                   Concat("recvCounts value of the rank itself is ", receives.parts[rank].bytes,
                          " bytes, expected ", sends.parts[rank].bytes, " as sendCounts has it"));
   }
-  Status status = launch.Pin("sendBuf", send, sends.end, 1, kByte, from);
-  if (status.ok()) status = launch.Pin("recvBuf", recv, receives.end, 1, kByte, to);
+  Status status = launch.PinSent("sendBuf", send, sends.end, 1, kByte, from);
+  if (status.ok()) status = launch.PinReceived("recvBuf", recv, receives.end, 1, kByte, to);
   return status.ok() ? CheckApart(*from, sends, *to, receives) : status;
 }
 

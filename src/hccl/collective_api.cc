@@ -38,8 +38,8 @@ Status Reduce(const char* api, const void* send, void* recv, uint64_t count, Hcc
   const Place place = launch.place();
   const bool receives = !root || place.rank == *root;
   std::byte *from = nullptr, *to = nullptr;
-  status = launch.Pin("sendBuf", send, count, 1, info, &from);
-  if (status.ok() && receives) status = launch.Pin("recvBuf", recv, count, 1, info, &to);
+  status = launch.PinSent("sendBuf", send, count, 1, info, &from);
+  if (status.ok() && receives) status = launch.PinReceived("recvBuf", recv, count, 1, info, &to);
   if (status.ok() && receives) status = CheckOverlap(from, bytes, to, bytes, from == to);
   if (!status.ok()) return status;
   return launch.Submit(header, [&] {
@@ -62,8 +62,8 @@ Status ReduceScatter(const void* send, void* recv, uint64_t count, HcclDataType 
       CallKind::kReduceScatter, uint32_t(type), uint32_t(op), 0, bytes, bytes};
   const Place place = launch.place();
   std::byte *from = nullptr, *to = nullptr;
-  status = launch.Pin("sendBuf", send, count, place.size, info, &from);
-  if (status.ok()) status = launch.Pin("recvBuf", recv, count, 1, info, &to);
+  status = launch.PinSent("sendBuf", send, count, place.size, info, &from);
+  if (status.ok()) status = launch.PinReceived("recvBuf", recv, count, 1, info, &to);
   if (status.ok()) {
     const bool in_place = to == from + place.rank * bytes || to == from;
     status = CheckOverlap(from, bytes * place.size, to, bytes, in_place);
@@ -86,8 +86,8 @@ Status AllGather(const void* send, void* recv, uint64_t count, HcclDataType type
   const CallHeader header = {CallKind::kAllGather, uint32_t(type), 0, 0, bytes, bytes};
   const Place place = launch.place();
   std::byte *from = nullptr, *to = nullptr;
-  status = launch.Pin("sendBuf", send, count, 1, *info, &from);
-  if (status.ok()) status = launch.Pin("recvBuf", recv, count, place.size, *info, &to);
+  status = launch.PinSent("sendBuf", send, count, 1, *info, &from);
+  if (status.ok()) status = launch.PinReceived("recvBuf", recv, count, place.size, *info, &to);
   if (status.ok()) {
     status = CheckOverlap(from, bytes, to, bytes * place.size, from == to + place.rank * bytes);
   }
@@ -106,7 +106,8 @@ Status Broadcast(void* buffer, uint64_t count, HcclDataType type, uint32_t root,
   const uint64_t bytes = count * info->bytes;
   const CallHeader header = {CallKind::kBroadcast, uint32_t(type), 0, root, bytes, bytes};
   std::byte* data = nullptr;
-  status = launch.Pin("buf", buffer, count, 1, *info, &data);
+  status = launch.place().rank == root ? launch.PinSent("buf", buffer, count, 1, *info, &data)
+                                       : launch.PinReceived("buf", buffer, count, 1, *info, &data);
   if (!status.ok()) return status;
   return launch.Submit(header, [&] { return PlanBroadcast(launch.place(), bytes, root, data); });
 }
@@ -123,8 +124,8 @@ Status Scatter(const void* send, void* recv, uint64_t count, HcclDataType type, 
   const CallHeader header = {CallKind::kScatter, uint32_t(type), 0, root, bytes, bytes};
   const Place place = launch.place();
   std::byte *from = nullptr, *to = nullptr;
-  if (place.rank == root) status = launch.Pin("sendBuf", send, count, place.size, *info, &from);
-  if (status.ok()) status = launch.Pin("recvBuf", recv, count, 1, *info, &to);
+  if (place.rank == root) status = launch.PinSent("sendBuf", send, count, place.size, *info, &from);
+  if (status.ok()) status = launch.PinReceived("recvBuf", recv, count, 1, *info, &to);
   if (status.ok() && from != nullptr) {
     status = CheckOverlap(from, bytes * place.size, to, bytes, to == from + root * bytes);
   }

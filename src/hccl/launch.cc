@@ -44,14 +44,14 @@ Status CountBytes(const char* operand, uint64_t count, uint64_t size, uint64_t* 
                 Concat(operand, " count is ", count, ", expected one whose bytes fit in 63 bits"));
 }
 
-Status Launch::Pin(const char* operand, const void* address, uint64_t count, uint64_t times,
-                   const HcclTypeInfo& type, std::byte** host) {
+Status Launch::Pin(RangeUse use, const char* operand, const void* address, uint64_t count,
+                   uint64_t times, const HcclTypeInfo& type, std::byte** host) {
   uint64_t elements = 0, bytes = 0;
   Status status = CountBytes(operand, count, times, &elements);
   if (status.ok()) status = CountBytes(operand, elements, type.bytes, &bytes);
   if (!status.ok() || bytes == 0) return status;
   status = RequirePointer(operand, address);
-  return status.ok() ? pins_.Add(operand, address, bytes, host) : status;
+  return status.ok() ? pins_.Add(use, operand, address, bytes, host) : status;
 }
 
 Status Launch::Submit(const std::vector<CallHeader>& headers, Plan plan) {

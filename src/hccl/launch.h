@@ -32,9 +32,15 @@ class Launch {
   Place place() const { return {communicator_->size(), communicator_->rank()}; }
   bool alone() const { return communicator_->alone(); }
 
-  /// Pins `count` times `times` elements; nothing where there are none.
-  Status Pin(const char* operand, const void* address, uint64_t count, uint64_t times,
-             const HcclTypeInfo& type, std::byte** host);
+  /// Pin `count` times `times` elements; nothing where there are none.
+  Status PinSent(const char* operand, const void* address, uint64_t count, uint64_t times,
+                 const HcclTypeInfo& type, std::byte** host) {
+    return Pin(RangeUse::kSends, operand, address, count, times, type, host);
+  }
+  Status PinReceived(const char* operand, const void* address, uint64_t count, uint64_t times,
+                     const HcclTypeInfo& type, std::byte** host) {
+    return Pin(RangeUse::kReceives, operand, address, count, times, type, host);
+  }
 
   /// Of one count: every rank says the same to all. Of no elements it is nothing but the comparison
   /// of calls, if there is one, and needs no plan.
@@ -49,6 +55,8 @@ class Launch {
   Status Submit(const std::vector<CallHeader>& headers, Plan plan);
 
  private:
+  Status Pin(RangeUse use, const char* operand, const void* address, uint64_t count, uint64_t times,
+             const HcclTypeInfo& type, std::byte** host);
   Status Enqueue(const std::vector<CallHeader>& headers, Plan plan,
                  const std::shared_ptr<HeldStream>& stream);
 

@@ -32,9 +32,10 @@ Status Messages::Add(const HcclSendRecvItem& item) {
   if (item.count == 0) return {};  // the other rank, which has nothing to do, need not call
   Message message = {receives, item.remoteRank, nullptr, 0, item.dataType};
   const char* const operand = receives ? "recvBuf" : "sendBuf";
+  const RangeUse use = receives ? RangeUse::kReceives : RangeUse::kSends;
   Status status = CountBytes(operand, item.count, type->bytes, &message.bytes);
   if (status.ok()) status = RequirePointer(operand, item.buf);
-  if (status.ok()) status = pins_.Add(operand, item.buf, message.bytes, &message.data);
+  if (status.ok()) status = pins_.Add(use, operand, item.buf, message.bytes, &message.data);
   if (status.ok()) messages_.push_back(message);
   return status;
 }

@@ -15,33 +15,44 @@
 namespace openaclnn {
 
 PinnedRanges::~PinnedRanges() {
-  for (const OpenaclnnPin& pin : pins_) Runtime().unpin(&pin);
+  for (const Range& range : ranges_) Runtime().unpin(&range.pin);
 }
 
-Status PinnedRanges::Add(const char* operand, const void* address, uint64_t bytes,
+Status PinnedRanges::Add(RangeUse use, const char* operand, const void* address, uint64_t bytes,
                          std::byte** host) {
-  pins_.emplace_back();
-  switch (Runtime().pin(address, bytes, &pins_.back())) {
-    case OPENACLNN_PINNED:
-      *host = static_cast<std::byte*>(pins_.back().host);
-      return {};
+  Range& range = ranges_.emplace_back(Range{{}, use, operand, address});
+  const OpenaclnnPinResult result = Runtime().pin(address, bytes, &range.pin);
+  if (result == OPENACLNN_PINNED) {
+    *host = static_cast<std::byte*>(range.pin.host);
+    return {};
+  }
+  ranges_.pop_back();
+  switch (result) {
     case OPENACLNN_OUT_OF_ALLOCATION:
-      pins_.pop_back();
       return Status(HCCL_E_PARA,
                     Concat(operand, " memory is ", bytes, " bytes from ", address,
                            ", which leave their allocation, expected one that holds them"));
     case OPENACLNN_NOT_ALLOCATED:
-      pins_.pop_back();
       return Status(HCCL_E_PARA, Concat(operand, " memory is ", address,
                                         ", which is device memory that was freed or never mapped, "
                                         "expected memory that is allocated"));
     case OPENACLNN_NOT_DEVICE_MEMORY:
+    case OPENACLNN_PINNED:
       break;
   }
-  pins_.pop_back();
   return Status(HCCL_E_PARA,
                 Concat(operand, " memory is ", address,
                        ", which is not device memory, expected memory from aclrtMalloc"));
+}
+
+// What is sent may be unwritten: programs warm links up with whatever is there.
+void PinnedRanges::Tell(std::vector<OpenaclnnAccess>* accesses) const {
+  for (const Range& range : ranges_) {
+    const int writes = range.use == RangeUse::kReceives ? 1 : 0;
+    accesses->push_back({range.operand, writes, OPENACLNN_READS_PERHAPS, 0,
+                         reinterpret_cast<uintptr_t>(range.address), range.pin.bytes, nullptr,
+                         nullptr});
+  }
 }
 
 Operation::Operation(std::shared_ptr<Communicator> communicator, const char* name, Plan plan,
@@ -99,6 +110,15 @@ Operation::~Operation() {
   communicator_->Ended();
 }
 
+Accesses Operation::AccessesOf(const std::vector<std::shared_ptr<Operation>>& operations) noexcept
+    try {
+  std::vector<OpenaclnnAccess> accesses;
+  for (const auto& operation : operations) operation->pins_.Tell(&accesses);
+  return accesses;
+} catch (...) {
+  return std::nullopt;  // a check must not fail what it checks
+}
+
 Status Operation::SubmitAll(const std::vector<std::shared_ptr<Operation>>& operations,
                             const std::shared_ptr<HeldStream>& stream) {
   auto together = std::make_unique<Together>();
@@ -120,6 +140,8 @@ Status Operation::SubmitAll(const std::vector<std::shared_ptr<Operation>>& opera
       .arguments = together->arguments.c_str(),
       .each_pin = nullptr,
   };
+  const DeclaredAccesses declared(RacesAreWatched() ? AccessesOf(operations)
+                                                    : std::vector<OpenaclnnAccess>{});
   Status status = stream->Submit(task);
   if (status.ok()) (void)together.release();  // the task's
   return status;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ascendcl/interface.h"
+#include "client/check.h"
 #include "common/status.h"
 #include "hccl/communicator.h"
 #include "hccl/engine.h"
@@ -19,6 +20,9 @@
 #include "hccl/plan.h"
 
 namespace openaclnn {
+
+/// What an operation does with a range of its program's memory.
+enum class RangeUse { kSends, kReceives };
 
 /// Device memory that an operation holds until its last message is done.
 class PinnedRanges {
@@ -28,14 +32,23 @@ class PinnedRanges {
   ~PinnedRanges();
 
   /// Where the process reads and writes `bytes` at a device's address.
-  Status Add(const char* operand, const void* address, uint64_t bytes, std::byte** host);
+  Status Add(RangeUse use, const char* operand, const void* address, uint64_t bytes,
+             std::byte** host);
   void Append(PinnedRanges other) {
-    pins_.insert(pins_.end(), other.pins_.begin(), other.pins_.end());
-    other.pins_.clear();
+    ranges_.insert(ranges_.end(), other.ranges_.begin(), other.ranges_.end());
+    other.ranges_.clear();
   }
+  /// Adds what the operation does with each, for the checker of races.
+  void Tell(std::vector<OpenaclnnAccess>* accesses) const;
 
  private:
-  std::vector<OpenaclnnPin> pins_;
+  struct Range {
+    OpenaclnnPin pin;
+    RangeUse use;
+    const char* operand;
+    const void* address;  // the device's
+  };
+  std::vector<Range> ranges_;
 };
 
 /// Runs step by step, chains side by side: begins messages, then lets its stream stand still,
@@ -106,6 +119,8 @@ class Operation final : public Pending,
     bool arrived = false;
   };
 
+  /// What they do with the program's memory.
+  static Accesses AccessesOf(const std::vector<std::shared_ptr<Operation>>& operations) noexcept;
   /// Whether a message to or from the peer is under way.
   bool WaitsFor(uint32_t peer) const;
   int Run(OpenaclnnMessage* message);

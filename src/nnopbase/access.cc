@@ -1,27 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way of declarations to libascendcl.so.
+// What calls touch, as their operands say.
 #include "nnopbase/access.h"
 
 #include <algorithm>
 
-// A libascendcl.so of another version may lack it: then nothing is declared.
-extern "C" __attribute__((weak)) const OpenaclnnCheck* openaclnn_check(uint32_t version);
-
 namespace openaclnn {
 namespace {
-
-constexpr uint32_t kNever = 0;
-constexpr OpenaclnnCheck kUnwatched = {
-    .watching_races = &kNever,
-    .watching_workspaces = &kNever,
-    .declare = [](const OpenaclnnAccess*, uint32_t) {},
-    .has_other_addresses = [](const OpenaclnnPin*) { return 0; },
-    .tell_left = [](const OpenaclnnLeft*) {},
-    .tell_misaligned = [](const char*, const char*, const void*, uint64_t, uint64_t) {},
-    .tell_shared_workspace = [](const char*, const char*, const void*, uint64_t) {},
-    .refused = [](const char*, int, const char*, const void*, uint64_t) {},
-    .bad_value = [](const char*, int, const char*, const OpenaclnnPin*) {},
-};
 
 // Where an operand is empty, indices for instance, the others may be left alone.
 bool Computes(std::span<const BoundOperand> operands) {
@@ -50,18 +34,10 @@ OpenaclnnReading ReadingOf(const BoundOperand& operand) {
 
 }  // namespace
 
-const OpenaclnnCheck& Check() {
-  static const OpenaclnnCheck* const check =
-      openaclnn_check != nullptr ? openaclnn_check(OPENACLNN_CHECK_INTERFACE) : nullptr;
-  return check != nullptr ? *check : kUnwatched;
-}
-
-const uint32_t* const kWatchingRaces = Check().watching_races;
 const uint32_t* const kWatchingWorkspaces = Check().watching_workspaces;
 
-std::optional<std::vector<OpenaclnnAccess>> AccessesOf(std::span<const BoundOperand> operands,
-                                                       const void* workspace,
-                                                       uint64_t workspace_size) noexcept try {
+Accesses AccessesOf(std::span<const BoundOperand> operands, const void* workspace,
+                    uint64_t workspace_size) noexcept try {
   const bool computes = Computes(operands);
   std::vector<OpenaclnnAccess> accesses;
   for (const BoundOperand& operand : operands) {
@@ -82,14 +58,6 @@ std::optional<std::vector<OpenaclnnAccess>> AccessesOf(std::span<const BoundOper
 } catch (...) {
   return std::nullopt;  // a check must not fail what it checks
 }
-
-void DeclaredAccesses::Declare() const {
-  static constexpr OpenaclnnAccess kUnknown = {};
-  if (!accesses_) return Check().declare(&kUnknown, 1);
-  Check().declare(accesses_->data(), static_cast<uint32_t>(accesses_->size()));
-}
-
-void DeclaredAccesses::Undeclare() { Check().declare(nullptr, 0); }
 
 void TellRefused(const char* api, const Status& failure, const void* address, uint64_t bytes) {
   Check().refused(api, failure.code(), failure.text().c_str(), address, bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What libnnopbase has declared of the calling thread's next task.
+// What a library above has declared of the calling thread's next task.
 #pragma once
 
 #include <vector>

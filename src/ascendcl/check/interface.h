@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The private C interface by which libnnopbase.so tells libascendcl.so what a task touches, and
-// what it may not.
+// The private C interface by which the libraries above libascendcl.so tell it what a task touches,
+// and what it may not.
 //
 // Apart from ascendcl/interface.h, since operators have nothing to do with it.
 #pragma once
