@@ -14,12 +14,19 @@ void RaceDetector::Join(VectorClock* clock, const VectorClock& other) const {
 
 void RaceDetector::Join(Point* point, const Point& other) const {
   Join(&point->clock, other.clock);
-  std::vector<uint64_t>& gates = point->gates;
-  DropClosed(&gates);
-  for (const uint64_t gate : other.gates) {
-    const bool known = std::find(gates.begin(), gates.end(), gate) != gates.end();
-    if (!known && open_gates_.contains(gate)) gates.push_back(gate);
-  }
+  DropClosed(&point->gates);
+  for (const uint64_t gate : other.gates) PassGate(gate, &point->gates);
+}
+
+// A stream's functions return one after the other: whoever waits for its last waits for all.
+void RaceDetector::PassGate(uint64_t gate, std::vector<uint64_t>* gates) const {
+  const auto open = open_gates_.find(gate);
+  if (open == open_gates_.end()) return;
+  const auto known = std::find_if(gates->begin(), gates->end(), [&](uint64_t other) {
+    const auto of_other = open_gates_.find(other);
+    return of_other != open_gates_.end() && of_other->second == open->second;
+  });
+  known != gates->end() ? void(*known = std::max(*known, gate)) : gates->push_back(gate);
 }
 
 RaceDetector::Point RaceDetector::Joined(const Point& a, const Point& b) const {
@@ -97,8 +104,8 @@ void RaceDetector::PassHost(const Point& point) { Join(&host_, point.clock); }
 uint64_t RaceDetector::OpenGate(StreamNumber stream) {
   std::vector<uint64_t>& gates = streams_[stream].gates;
   DropClosed(&gates);
-  gates.push_back(++last_gate_);
-  open_gates_.insert(last_gate_);
+  open_gates_.emplace(++last_gate_, stream);
+  PassGate(last_gate_, &gates);
   return last_gate_;
 }
 
@@ -136,7 +143,7 @@ void RaceDetector::Apply(const ByteRange& run, const TouchPointer& touch, const 
   for (uint64_t at = run.begin; at < run.end; at = cell->second.end, ++cell) {
     if (cell == cells_.end() || cell->first > at) {  // nobody has touched what comes next
       const uint64_t end = cell == cells_.end() ? run.end : std::min(run.end, cell->first);
-      cell = cells_.emplace_hint(cell, at, Cell{end, nullptr, {}});
+      cell = cells_.emplace_hint(cell, at, Cell{end, nullptr, {}, {}});
     } else {
       Compare({at, cell->second.end}, cell->second, *touch, point, races);
     }
@@ -164,19 +171,39 @@ void RaceDetector::Compare(const ByteRange& bytes, const Cell& cell, const Touch
     }
   };
   if (cell.write != nullptr) compare(*cell.write);
+  for (const TouchPointer& write : cell.gated) compare(*write);
   if (!touch.writes) return;
   for (const TouchPointer& read : cell.reads) compare(*read);
 }
 
 // Whoever comes after the new touch comes after those that lie before it.
 void RaceDetector::Enter(const TouchPointer& touch, const VectorClock& clock, Cell* cell) const {
+  if (!touch->gates.empty()) return EnterGated(touch, touch->writes ? &cell->gated : &cell->reads);
   if (touch->writes) {
+    const auto settled = [this](const TouchPointer& other) { return !AnyOpen(other->gates); };
     cell->write = touch;
-    cell->reads.clear();
+    std::erase_if(cell->reads, settled);
+    std::erase_if(cell->gated, settled);
     return;
   }
   std::erase_if(cell->reads, [&](const TouchPointer& read) { return Before(*read, clock); });
   cell->reads.push_back(touch);
+}
+
+// As long as nothing is said of a touch it stands for no other. Of its own stream two are enough:
+// the last of which something is said, and the last of all.
+void RaceDetector::EnterGated(const TouchPointer& touch, std::vector<TouchPointer>* touches) const {
+  bool has_settled = false;
+  for (auto each = touches->end(); each != touches->begin();) {
+    --each;
+    if ((*each)->caller.stream != touch->caller.stream) continue;
+    if (has_settled || AnyOpen((*each)->gates)) {
+      each = touches->erase(each);
+    } else {
+      has_settled = true;
+    }
+  }
+  touches->push_back(touch);
 }
 
 // Joins neighbours in and at the borders of the run that have become the same.
@@ -188,7 +215,8 @@ void RaceDetector::Merge(const ByteRange& run) {
     if (next == cells_.end()) return;
     Cell& left = cell->second;
     const Cell& right = next->second;
-    if (left.end == next->first && left.write == right.write && left.reads == right.reads) {
+    if (left.end == next->first && left.write == right.write && left.reads == right.reads &&
+        left.gated == right.gated) {
       left.end = right.end;
       cells_.erase(next);
     } else {
@@ -205,7 +233,9 @@ void RaceDetector::Prune() {
     Cell& cell = entry->second;
     if (cell.write != nullptr && settled(cell.write)) cell.write = nullptr;
     std::erase_if(cell.reads, settled);
-    if (cell.write == nullptr && cell.reads.empty()) cells_.erase(entry);
+    std::erase_if(cell.gated, settled);
+    const bool touched = cell.write != nullptr || !cell.reads.empty() || !cell.gated.empty();
+    if (!touched) cells_.erase(entry);
   }
   // A program that never waits is not followed any further back than memory allows.
   if (cells_.size() > kMaxCells / 2) cells_.clear();

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <set>
 #include <span>
 #include <vector>
 
@@ -54,7 +53,8 @@ class RaceDetector {
   /// What comes before a point of a stream.
   struct Point {
     VectorClock clock;
-    std::vector<uint64_t> gates;  // functions of the host before it that had not returned
+    std::vector<uint64_t> gates;  // of each stream the last function of the host before it that
+                                  // had not returned
   };
 
   /// A task of the stream is launched. Returns its races with earlier ones, one for each.
@@ -102,6 +102,7 @@ class RaceDetector {
     uint64_t end;
     TouchPointer write;
     std::vector<TouchPointer> reads;  // since then, without those that come before another
+    std::vector<TouchPointer> gated;  // writes since then, behind functions that had not returned
   };
   using Cells = std::map<uint64_t, Cell>;  // by first address, disjoint
 
@@ -113,18 +114,20 @@ class RaceDetector {
   bool Before(const Touch& touch, const VectorClock& clock) const;
   bool AnyOpen(const std::vector<uint64_t>& gates) const;
   void DropClosed(std::vector<uint64_t>* gates) const;
+  void PassGate(uint64_t gate, std::vector<uint64_t>* gates) const;
   void Split(uint64_t address);
   void Apply(const ByteRange& run, const TouchPointer& touch, const Point& point,
              std::vector<Race>* races);
   void Compare(const ByteRange& bytes, const Cell& cell, const Touch& touch, const Point& point,
                std::vector<Race>* races) const;
   void Enter(const TouchPointer& touch, const VectorClock& clock, Cell* cell) const;
+  void EnterGated(const TouchPointer& touch, std::vector<TouchPointer>* touches) const;
   void Merge(const ByteRange& run);
   void Prune();
 
   std::map<StreamNumber, Point> streams_;
-  VectorClock host_;  // what the host has waited for
-  std::set<uint64_t> open_gates_;
+  VectorClock host_;                             // what the host has waited for
+  std::map<uint64_t, StreamNumber> open_gates_;  // whose they are
   uint64_t last_gate_ = 0;
   Cells cells_;
   size_t prune_at_ = kFewCells;
