@@ -421,6 +421,7 @@ Status Memory::Register(uint32_t device_id, void* host, uint64_t bytes, void** a
     return Status(ACL_ERROR_RT_PARAM_INVALID,
                   Concat("ptr value is ", host, ", expected memory that is not registered yet"));
   }
+  if (WatchingRaces()) ForgetTouches(allocation->block.device, allocation->block.bytes);
   *address = Enter(&entry, std::move(allocation));
   return {};
 }

@@ -264,6 +264,26 @@ TEST_F(RaceWatchTest, FreedMemoryIsForgotten) {
   EXPECT_EQ(Reported(), "");
 }
 
+// The address comes back with other memory once the task is done, which nobody here waits for.
+TEST_F(RaceWatchTest, UnregisteredMemoryIsForgotten) {
+  constexpr size_t kPage = 4096;
+  alignas(kPage) static std::byte host[2][kPage];
+  const auto fill = [](std::byte* memory, aclrtStream stream) {
+    void* device = nullptr;
+    EXPECT_EQ(aclrtHostRegister(memory, kPage, ACL_HOST_REGISTER_MAPPED, &device), 0)
+        << TakeMessage();
+    EXPECT_EQ(aclrtMemsetAsync(device, kPage, 1, kPage, stream), 0) << TakeMessage();
+    EXPECT_EQ(aclrtHostUnregister(memory), 0) << TakeMessage();
+    return device;
+  };
+  const void* const before = fill(host[0], first);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (fill(host[1], second) != before) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+  }
+  EXPECT_EQ(Reported(), "");
+}
+
 // Two streams wait for an event of a third, which then writes what both have written.
 TEST_F(RaceWatchTest, WaitsThatTheHostHasSeenReached) {
   const aclrtStream third = NewStream();
