@@ -50,7 +50,11 @@ struct Side {
   }
   bool pageable() const { return pin.allocation() == nullptr; }
   bool pinned() const { return !pageable() && !device(); }
-  PinnedRows rows() const { return {host, extent.pitch, extent.width, extent.height}; }
+  /// None of other memory.
+  PinnedRows pinned_rows() const {
+    if (!pinned()) return {};
+    return {host, extent.pitch, extent.width, extent.height};
+  }
 };
 
 /// Whether all rows lie in memory of the process.
@@ -228,9 +232,10 @@ class CopyTask : public Task {
   CopyTask(Side dst, Side src) : dst_(std::move(dst)), src_(std::move(src)) {}
   /// Before it is launched: what it writes in pinned memory, or reads there, is checked.
   void Watch(const Caller& caller) {
-    if (dst_.pinned()) write_.emplace(dst_.rows());
-    if (src_.pinned()) source_ = PinnedSource::Take(caller, src_.rows());
+    if (dst_.pinned()) write_.emplace(written());
+    if (src_.pinned()) source_ = PinnedSource::Take(caller, src_.pinned_rows());
   }
+  PinnedRows written() const { return dst_.pinned_rows(); }
   Progress Run(Status*) override {
     if (source_ != nullptr) source_->Compare();
     CopyRows(dst_, src_);
@@ -256,8 +261,9 @@ class FillTask : public Task {
  public:
   FillTask(Side dst, int value) : dst_(std::move(dst)), value_(value) {}
   void Watch(const Caller&) {
-    if (dst_.pinned()) write_.emplace(dst_.rows());
+    if (dst_.pinned()) write_.emplace(written());
   }
+  PinnedRows written() const { return dst_.pinned_rows(); }
   Progress Run(Status*) override {
     std::memset(dst_.host, value_, dst_.extent.width);
     return Progress::kDone;
@@ -313,7 +319,9 @@ Status Capture(const char* api, const Stream& stream, bool pageable, const Acces
   }
   std::vector<MemoryAccess> touched;
   if (WatchingRaces()) touched = accesses();
-  return CaptureTask(stream, {make(), api, std::move(touched)});
+  auto made = make();
+  const PinnedRows written = made->written();
+  return CaptureTask(stream, {std::move(made), api, std::move(touched), written});
 }
 
 /// Launches the task that `make` gives, which takes over what `accesses` tells of. The caller may

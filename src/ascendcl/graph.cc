@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -17,7 +18,9 @@ namespace openaclnn {
 class Graph::ReplayTask : public Task {
  public:
   ReplayTask(std::shared_ptr<const Graph> graph, const Node& node)
-      : graph_(std::move(graph)), task_(*node.task) {}
+      : graph_(std::move(graph)), task_(*node.task) {
+    if (WatchingRaces() && node.written.first != nullptr) write_.emplace(node.written);
+  }
   Progress Run(Status* status) override {
     const Progress progress = task_.Run(status);
     const auto note = [](void*, const Kept& kept) noexcept { Memory::NoteUse(kept.allocation); };
@@ -30,6 +33,7 @@ class Graph::ReplayTask : public Task {
  private:
   const std::shared_ptr<const Graph> graph_;
   Task& task_;  // of the graph
+  std::optional<PinnedWrite> write_;
 };
 
 // Whole granules are mapped and unmapped: operands that share them are one part.

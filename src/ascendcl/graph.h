@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "ascendcl/check/pinned_source.h"
 #include "ascendcl/check/race.h"
 #include "ascendcl/event.h"
 #include "ascendcl/handles.h"
@@ -31,6 +32,7 @@ class Graph {
     std::unique_ptr<Task> task;          // a repeatable one
     const char* call;                    // what launched it; outlives the process's use of it
     std::vector<MemoryAccess> accesses;  // while races are watched
+    PinnedRows written = {};             // in pinned memory
   };
 
   /// `context`: the handle of the context whose streams are captured and may run it.

@@ -137,6 +137,33 @@ TEST_F(PinnedSourceTest, TasksInOrderMayWriteIt) {
   EXPECT_EQ(Reported(), "") << "the last row too";
 }
 
+TEST_F(PinnedSourceTest, TasksOfAGraphInOrderMayWriteIt) {
+  const PinnedBytes between(100);
+  const DeviceArray<unsigned char> source(100, 7);
+  const NewMemory target(100);
+  std::memset(between.data(), 1, 100);
+  aclmdlRI copies = nullptr, fills = nullptr;
+  ASSERT_EQ(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL), 0);
+  Copy(between.data(), source.data(), 100, ACL_MEMCPY_DEVICE_TO_HOST);
+  ASSERT_EQ(aclmdlRICaptureEnd(stream, &copies), 0) << TakeMessage();
+  ASSERT_EQ(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL), 0);
+  ASSERT_EQ(aclrtMemsetAsync(between.data(), 100, 9, 100, stream), 0) << TakeMessage();
+  ASSERT_EQ(aclmdlRICaptureEnd(stream, &fills), 0) << TakeMessage();
+  for (const aclmdlRI model : {copies, fills, copies}) {
+    Hold();
+    ASSERT_EQ(aclmdlRIExecuteAsync(model, stream), 0) << TakeMessage();
+    Copy(target.data(), between.data(), 100, ACL_MEMCPY_HOST_TO_DEVICE);
+    EXPECT_EQ(Reported(), "");
+  }
+  // Executions that are done write nothing any more.
+  EXPECT_THAT(
+      ReportOf(between.data(),
+               [&] { Copy(target.data(), between.data(), 100, ACL_MEMCPY_HOST_TO_DEVICE); }),
+      HasSubstr(kReport));
+  EXPECT_EQ(aclmdlRIDestroy(copies), 0);
+  EXPECT_EQ(aclmdlRIDestroy(fills), 0);
+}
+
 TEST_F(PinnedSourceTest, WhatTasksWriteBesideItIsNoMatter) {
   const PinnedBytes source(120);
   const DeviceArray<unsigned char> values(100, 7);
