@@ -11,6 +11,9 @@
 #include <set>
 #include <thread>
 #include <utility>
+#include <vector>
+
+#include "ascendcl/check/race_report.h"
 
 namespace openaclnn {
 
@@ -40,6 +43,7 @@ struct Capture {
   aclmdlRICaptureMode mode = ACL_MODEL_RI_CAPTURE_MODE_GLOBAL;
   bool valid = true;
   std::map<StreamNumber, Member> members;
+  RaceDetector races;  // between its own tasks, while races are watched
 
   bool restricts() const { return mode != ACL_MODEL_RI_CAPTURE_MODE_RELAXED; }
 };
@@ -313,7 +317,20 @@ const void* FindGraphOf(const std::byte* host, uint64_t bytes) {
   return nullptr;
 }
 
-Status CaptureTask(const Stream& stream, Graph::Node&& node) {
+namespace {
+
+/// Of a new task with those that the graph has. Executions run all of them in one order, so that
+/// this is where the program is told.
+std::vector<Race> RacesOf(const Graph::Node& node, const Stream& stream, const VectorClock& before,
+                          RaceDetector* races) noexcept try {
+  races->Await(stream.number(), {before, {}});
+  return races->Launch({node.call, stream.number(), stream.handle()}, node.accesses);
+} catch (...) {
+  *races = {};  // without memory nothing is known of what came before
+  return {};
+}
+
+Status KeepTask(const Stream& stream, Graph::Node&& node, std::vector<Race>* races) {
   Captures& all = All();
   std::lock_guard lock(all.mutex);
   Status status;
@@ -325,9 +342,19 @@ Status CaptureTask(const Stream& stream, Graph::Node&& node) {
                              " cannot be captured, expected it outside of "
                              "captures"));
   }
-  capture->graph->Add(std::move(node));
   Member& member = MemberOf(*capture, stream);
+  const Graph::Node& kept = capture->graph->Add(std::move(node));
+  if (WatchingRaces()) *races = RacesOf(kept, stream, member.clock, &capture->races);
   member.clock.Raise(stream.number(), ++member.tasks);
+  return status;
+}
+
+}  // namespace
+
+Status CaptureTask(const Stream& stream, Graph::Node&& node) {
+  std::vector<Race> races;  // reported without the lock
+  Status status = KeepTask(stream, std::move(node), &races);
+  ReportRaces(races);
   return status;
 }
 

@@ -51,7 +51,7 @@ void Graph::OfProgram::Add(const Task::Kept& kept) {
   parts.emplace(origin + first * kUnit, origin + end * kUnit);
 }
 
-void Graph::Add(Node&& node) {
+const Graph::Node& Graph::Add(Node&& node) {
   OfProgram found;
   const auto add = [](void* to, const Task::Kept& kept) noexcept {
     auto& all = *static_cast<OfProgram*>(to);
@@ -66,6 +66,7 @@ void Graph::Add(Node&& node) {
   nodes_.push_back(std::move(node));
   of_program_.parts.merge(found.parts);  // which needs no memory
   of_program_.registered.merge(found.registered);
+  return nodes_.back();
 }
 
 bool Graph::Keeps(const std::byte* host, uint64_t bytes) const {

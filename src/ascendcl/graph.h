@@ -41,8 +41,8 @@ class Graph {
 
   const void* context() const { return context_; }
 
-  /// While it is captured. If it throws, the node is still the caller's.
-  void Add(Node&& node);
+  /// While it is captured; gives what it keeps. If it throws, the node is still the caller's.
+  const Node& Add(Node&& node);
   /// Whether the tasks keep some of these bytes of reserved addresses, which the host finds there.
   bool Keeps(const std::byte* host, uint64_t bytes) const;
   /// Nothing is added any more.

@@ -59,11 +59,12 @@ void Report(const Race& race) {
 
 void WatchAccesses(const Caller& caller, const std::vector<MemoryAccess>& accesses) noexcept {
   WatchReads(caller, accesses);
-  const std::vector<Race> races = TellAccesses(caller, accesses);
-  try {
-    for (const Race& race : races) Report(race);
-  } catch (...) {  // without memory for words there is no report; it was counted
-  }
+  ReportRaces(TellAccesses(caller, accesses));
+}
+
+void ReportRaces(const std::vector<Race>& races) noexcept try {
+  for (const Race& race : races) Report(race);
+} catch (...) {  // without memory for words there is no report; it was counted
 }
 
 }  // namespace openaclnn

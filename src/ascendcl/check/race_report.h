@@ -12,7 +12,10 @@ namespace openaclnn {
 /// Tells the race watch of a call, before it takes effect, and reports what it finds.
 void WatchAccesses(const Caller& caller, const std::vector<MemoryAccess>& accesses) noexcept;
 
-/// The same, while races are watched, of what `accesses` gives. A check must not fail what it
+/// Reports what was found.
+void ReportRaces(const std::vector<Race>& races) noexcept;
+
+/// Tells it, while races are watched, what `accesses` gives. A check must not fail what it
 /// checks: without memory for the accesses nothing is told.
 template <class Accesses>
 void TellIfWatched(const Caller& caller, const Accesses& accesses) noexcept {
