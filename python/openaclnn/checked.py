@@ -46,15 +46,18 @@ class Findings:
 
     errors: Counter[str] = field(default_factory=Counter)  # of each check, repeated ones as well
     titles: dict[str, list[str]] = field(default_factory=dict)
-    leaks: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    leaks: int = 0
+    leak_titles: list[str] = field(default_factory=list)
 
     @classmethod
-    def read(cls, file: Path) -> "Findings":
+    def read(cls, file: Path, begin: int = 0) -> "Findings":
         """From a file that OPENACLNN_CHECK_JSON named; what is no line of its is passed over."""
         findings = cls()
-        # By process, what its next summary counts again: a process that is killed writes none.
+        # By process, what its next sums count again: a process that is killed writes none.
         reported: dict[int, Counter[str]] = {}
-        for line in file.read_text("utf-8", "replace").splitlines():
+        left: Counter[int] = Counter()
+        for line in file.read_bytes()[begin:].decode("utf-8", "replace").splitlines():
             try:
                 entry = json.loads(line)
                 pid = entry["pid"]
@@ -62,29 +65,38 @@ class Findings:
                     # What a process reported before it became another program is in no summary.
                     counts = Counter({name: int(n) for name, n in entry["summary"].items()})
                     findings.errors.update(counts | reported.pop(pid, Counter()))
+                elif "leaks" in entry:
+                    findings.leaks += max(int(entry["leaks"]), left.pop(pid, 0))
                 elif entry["severity"] == "error":
                     findings.titles.setdefault(entry["check"], []).append(entry["title"])
                     reported.setdefault(pid, Counter())[entry["check"]] += 1
+                elif entry["severity"] == "leak":
+                    findings.leak_titles.append(entry["title"])
+                    left[pid] += 1
                 else:
-                    findings.leaks.append(entry["title"])
+                    findings.warnings.append(entry["title"])
             except (ValueError, KeyError, TypeError, AttributeError):
                 continue
-        for left in reported.values():
-            findings.errors.update(left)
+        for counts in reported.values():
+            findings.errors.update(counts)
+        findings.leaks += left.total()
         return findings
 
     def lines(self, leak_check: LeakCheck) -> list[str]:
         """The summary."""
-        count = self.errors.total() + (len(self.leaks) if leak_check is LeakCheck.FULL else 0)
+        count = self.errors.total() + (self.leaks if leak_check is LeakCheck.FULL else 0)
         lines = [f"openaclnn: check summary: {_counted(count, 'error')}"]
         for check, number in sorted(self.errors.items()):
             titles = self.titles.get(check, [])
             lines.append(f"  {check}: {_counted(number, 'error')}, {len(titles)} reported")
-            lines += _cut(titles)
+            lines += _cut(titles, len(titles))
         if self.leaks:
             hint = "" if leak_check is LeakCheck.FULL else " (--leak-check full counts them)"
-            lines.append(f"  leaks: {len(self.leaks)}{hint}")
-            lines += _cut(self.leaks)
+            lines.append(f"  leaks: {self.leaks}{hint}")
+            lines += _cut(self.leak_titles, self.leaks)
+        if self.warnings:
+            lines.append(f"  warnings: {len(self.warnings)}")
+            lines += _cut(self.warnings, len(self.warnings))
         return lines
 
     def found(self, leak_check: LeakCheck) -> bool:
@@ -165,9 +177,10 @@ def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number or 'no'} {noun}s"
 
 
-def _cut(titles: list[str]) -> list[str]:
+def _cut(titles: list[str], count: int) -> list[str]:
+    """The first of so many."""
     lines = [f"    {title}" for title in titles[:_MOST_LINES]]
-    more = len(titles) - _MOST_LINES
+    more = count - len(lines)
     return [*lines, f"    and {more} more"] if more > 0 else lines
 
 
@@ -179,11 +192,17 @@ def run(
     leak_check: LeakCheck,
     start: Start,
 ) -> int:
-    """Runs it to its end; the code is 5 if something was reported, else what `start` returns."""
-    if json_file is not None:
-        file = json_file.resolve()
-        _make(file)
-        return _run(program, command, variables, file, leak_check, start)
+    """Runs it to its end; the code is 5 if something was reported, else what `start` returns.
+
+    `json_file` begins anew; one that OPENACLNN_CHECK_JSON names is added to.
+    """
+    named = variables.get("OPENACLNN_CHECK_JSON")
+    if json_file is not None or named:
+        file = Path(json_file or named).resolve()
+        begin = file.stat().st_size if json_file is None and file.is_file() else 0
+        if begin == 0:
+            _make(file)
+        return _run(program, command, variables, file, leak_check, start, begin)
     with tempfile.TemporaryDirectory(prefix="openaclnn-check-", ignore_cleanup_errors=True) as folder:
         file = Path(folder) / "report.jsonl"
         _make(file)
@@ -205,14 +224,22 @@ def _make(file: Path) -> None:
 
 
 def _run(
-    program: str, command: list[str], variables, file: Path, leak_check: LeakCheck, start: Start
+    program: str,
+    command: list[str],
+    variables: dict[str, str],
+    file: Path,
+    leak_check: LeakCheck,
+    start: Start,
+    begin: int = 0,
 ) -> int:
     code = start(program, command, {**variables, "OPENACLNN_CHECK_JSON": str(file)})
     try:
-        findings = Findings.read(file)
+        findings = Findings.read(file, begin)
     except OSError as error:
         raise Error(f"the reports are lost: {file}: {error.strerror}") from None
-    print("\n".join(findings.lines(leak_check)), file=sys.stderr)
+    if sys.stderr is not None:  # it was closed: then standard output is the program's alone
+        with contextlib.suppress(OSError):  # a full disk; the code says it all the same
+            print("\n".join(findings.lines(leak_check)), file=sys.stderr, flush=True)
     return ExitCode.MISTAKES_FOUND if findings.found(leak_check) else code
 
 

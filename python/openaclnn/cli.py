@@ -114,6 +114,8 @@ def _run(
     if check is not None:
         os.environ["OPENACLNN_CHECK"] = check.value
     checks = check_json is not None or check not in (None, checked.Level.OFF)
+    if check is checked.Level.OFF and check_json is not None:
+        raise InputError("--check-json needs --check fast or full")
     if leak_check is checked.LeakCheck.FULL and not checks:
         raise InputError("--leak-check full needs --check fast or full")
     program, variables = launch.find(command)

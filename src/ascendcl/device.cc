@@ -111,7 +111,7 @@ Status Synchronize(const std::vector<std::shared_ptr<Stream>>& streams) {
     Status status = Await(*stream, stream->submitted());
     if (!status.ok()) return status;
   }
-  if (WatchingRaces()) Memory::Get().LookAtCanaries("aclrtSynchronizeDevice");
+  Memory::Get().LookAtCanaries("aclrtSynchronizeDevice");
   return TakeFirstError(streams);
 }
 
@@ -212,6 +212,7 @@ aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout) {
     for (const auto& stream : streams) {
       if (!stream->Wait(stream->submitted(), deadline)) return openaclnn::TimeoutExpired(timeout);
     }
+    openaclnn::Memory::Get().LookAtCanaries("aclrtSynchronizeDeviceWithTimeout");
     return openaclnn::TakeFirstError(streams);
   });
 }

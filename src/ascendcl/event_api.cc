@@ -97,7 +97,8 @@ Status SynchronizeEvent(Event& event, const Stream::Deadline& deadline, int32_t 
   if (!status.ok()) return status;
   if (!state.stream->WaitUntold(state.task, deadline)) return TimeoutExpired(timeout);
   PassPoint(state.point);
-  if (WatchingRaces()) Memory::Get().LookAtCanaries("aclrtSynchronizeEvent");
+  Memory::Get().LookAtCanaries(timeout < 0 ? "aclrtSynchronizeEvent"
+                                           : "aclrtSynchronizeEventWithTimeout");
   return state.stream->TakeError();
 }
 
@@ -134,13 +135,13 @@ Status ElapsedTime(float* ms, Event& start, Event& end) {
   if (!IsTimed(end, last)) return NotTimed("endEvent");
   if (!first.reached) return NotReached("startEvent");
   if (!last.reached) return NotReached("endEvent");
+  PassPoint(first.point);
+  PassPoint(last.point);
   const std::chrono::duration<float, std::milli> elapsed = last.time - first.time;
   if (elapsed.count() < 0) {
     return Status(ACL_ERROR_RT_EVENT_TIMESTAMP_REVERSAL,
                   "endEvent time is before that of startEvent, expected it later");
   }
-  PassPoint(first.point);
-  PassPoint(last.point);
   *ms = elapsed.count();
   return {};
 }

@@ -442,6 +442,7 @@ Status Memory::Unregister(const void* host) {
 }
 
 void Memory::FreeDevices(void (*tell)(const Table& left)) {
+  LookAtCanaries("aclFinalize", SIZE_MAX);  // of pinned memory, which stays, for the last time
   Table left;
   {
     std::lock_guard lock(mutex_);

@@ -123,12 +123,14 @@ class Memory {
 
   void Info(uint32_t device_id, size_t* free, size_t* total);
 
-  /// Looks at what is beside allocations, for the API call `when`: at all, or, where there are very
-  /// many, at those whose turn it is.
+  /// With OPENACLNN_CHECK=full looks at what is beside allocations, for the API call `when`: at
+  /// all, or, where there are very many, at those whose turn it is.
   void LookAtCanaries(const char* when) noexcept;
 
  private:
   Memory() = default;
+
+  void LookAtCanaries(const char* when, size_t most) noexcept;
 
   /// Moves the entry, made before there was an address, into the table. Returns the address.
   void* Enter(Table* entry, std::unique_ptr<Allocation> allocation) noexcept;

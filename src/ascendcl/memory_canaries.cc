@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a synchronise sees of the memory beside allocations.
+// What a synchronise and aclFinalize see of the memory beside allocations.
 #include <algorithm>
 #include <vector>
 
 #include "ascendcl/check/damage.h"
+#include "ascendcl/check/race_watch.h"
 #include "ascendcl/memory.h"
 
 namespace openaclnn {
@@ -15,12 +16,16 @@ constexpr size_t kMostLookedAt = 256;
 
 }  // namespace
 
-void Memory::LookAtCanaries(const char* when) noexcept try {
+void Memory::LookAtCanaries(const char* when) noexcept {
+  if (WatchingRaces()) LookAtCanaries(when, kMostLookedAt);
+}
+
+void Memory::LookAtCanaries(const char* when, size_t most) noexcept try {
   std::vector<MemoryPin> damaged;
   {
     std::shared_lock lock(mutex_);
     auto next = allocations_.lower_bound(next_looked_at_.load(std::memory_order_relaxed));
-    for (size_t left = std::min(allocations_.size(), kMostLookedAt); left > 0; --left, ++next) {
+    for (size_t left = std::min(allocations_.size(), most); left > 0; --left, ++next) {
       if (next == allocations_.end()) next = allocations_.begin();
       Allocation* const allocation = next->second;
       if (allocation->damaged.load(std::memory_order_relaxed) || !IsDamaged(*allocation)) {

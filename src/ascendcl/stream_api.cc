@@ -27,7 +27,7 @@ Status Synchronize(Stream& stream) {
   if (stream.captured()) [[unlikely]]
     return RefuseUse(stream, "to be synchronised");
   Status status = Await(stream, stream.submitted());
-  if (WatchingRaces()) Memory::Get().LookAtCanaries("aclrtSynchronizeStream");
+  Memory::Get().LookAtCanaries("aclrtSynchronizeStream");
   return status.ok() ? stream.TakeError() : status;
 }
 
@@ -98,6 +98,7 @@ aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) 
     if (!status.ok()) return status;
     if (!deadline || object->captured()) return openaclnn::Synchronize(*object);
     if (!object->Wait(object->submitted(), deadline)) return openaclnn::TimeoutExpired(timeout);
+    openaclnn::Memory::Get().LookAtCanaries("aclrtSynchronizeStreamWithTimeout");
     return object->TakeError();
   });
 }

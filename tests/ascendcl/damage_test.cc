@@ -152,6 +152,14 @@ TEST_F(DamageTest, IsSeenAtTheEndOfTheLibrary) {
   EXPECT_THAT(Reported(), HasSubstr("seen at the end of aclFinalize"));
 }
 
+TEST_F(DamageTest, OfPinnedMemoryThatIsLeftToo) {
+  PinnedBytes left(kBytes);
+  left.data()[kBytes + 3] = 1;
+  const std::string said = Reported();
+  EXPECT_THAT(said, AllOf(HasSubstr("seen at the end of aclFinalize"),
+                          HasSubstr("byte 403, behind the 400 that were allocated at")));
+}
+
 TEST_F(DamageTest, ThereIsNoneOfAProgramThatUsesAllItsMemory) {
   std::vector<std::unique_ptr<DeviceArray<uint8_t>>> arrays;
   std::vector<std::unique_ptr<PinnedBytes>> pinned;
@@ -184,6 +192,27 @@ TEST_F(FullDamageTest, IsSeenByWhoeverSynchronises) {
   ASSERT_EQ(aclrtSynchronizeDevice(), 0);
   EXPECT_THAT(Said(), AllOf(HasSubstr("seen at the end of aclrtSynchronizeDevice"),
                             HasSubstr("byte -1, before the 400 that were allocated at")));
+}
+
+TEST_F(FullDamageTest, IsSeenByWhoeverSynchronisesForAWhile) {
+  constexpr int32_t kTimeout = 60'000;  // ms
+  const aclrtEvent event = NewEvent(ACL_EVENT_SYNC);
+  size_t size = kBytes;
+  const auto seen_by = [&](const char* call, const auto& synchronise) {
+    DeviceArray<uint8_t> used(kBytes), memory(++size);  // the same place is told once
+    Overrun elsewhere(memory.data() - used.data() - 1, 1);
+    elsewhere.Launch(used.data(), kBytes, nullptr);
+    ASSERT_EQ(synchronise(), 0) << TakeMessage();
+    EXPECT_THAT(Said(), HasSubstr(Concat("seen at the end of ", call, ";")));
+  };
+  seen_by("aclrtSynchronizeStreamWithTimeout",
+          [&] { return aclrtSynchronizeStreamWithTimeout(nullptr, kTimeout); });
+  seen_by("aclrtSynchronizeDeviceWithTimeout",
+          [&] { return aclrtSynchronizeDeviceWithTimeout(kTimeout); });
+  seen_by("aclrtSynchronizeEventWithTimeout", [&] {
+    return aclrtRecordEvent(event, nullptr) + aclrtSynchronizeEventWithTimeout(event, kTimeout);
+  });
+  EXPECT_EQ(aclrtDestroyEvent(event), 0);
 }
 
 // Of many, a synchronise looks at some.

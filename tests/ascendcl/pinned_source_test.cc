@@ -193,6 +193,15 @@ TEST_F(PinnedSourceTest, WritesThatHaveEndedAreNoMatter) {
   }
 }
 
+TEST_F(PinnedSourceTest, IsToldOnceWhicheverByteItIs) {
+  const PinnedBytes source(100);
+  const NewMemory target(100);
+  std::memset(source.data(), 1, 100);
+  const auto copy = [&] { Copy(target.data(), source.data(), 100, ACL_MEMCPY_HOST_TO_DEVICE); };
+  EXPECT_THAT(ReportOf(source.data() + 5, copy), HasSubstr(kReport));
+  EXPECT_EQ(ReportOf(source.data() + 7, copy), "");
+}
+
 TEST_F(PinnedSourceTest, FunctionsOfTheHostMayWriteIt) {
   const PinnedBytes source(100);
   const NewMemory target(100);

@@ -133,9 +133,13 @@ TEST_F(ReportTest, LeaksNameWhoMadeThem) {
     ASSERT_EQ(aclrtFreePhysical(mapped), 0) << "it goes with the range";
     EXPECT_EQ(End(), "");  // a warning
     std::vector<std::string> places;
-    for (const Json& line : Lines()) {
+    std::vector<Json> lines = Lines();
+    ASSERT_EQ(lines.size(), 4U);
+    EXPECT_EQ(lines.back(), Json({{"pid", getpid()}, {"leaks", 3}, {"bytes", (4 << 20) + 32}}));
+    lines.pop_back();
+    for (const Json& line : lines) {
       EXPECT_EQ(line["check"], "memcheck");
-      EXPECT_EQ(line["severity"], "warning");
+      EXPECT_EQ(line["severity"], "leak");
       EXPECT_EQ(line["code"], 0);
       const auto where = line["where"].get<std::string>();
       EXPECT_EQ(where.find(" from ") != std::string::npos, std::string(level) == "full") << where;
@@ -165,7 +169,9 @@ TEST_F(ReportTest, AHundredLeaksAreTold) {
       ASSERT_EQ(aclrtMallocPhysical(&left, 2 << 20, &prop, 0), 0);
     }
     EXPECT_EQ(End(), "");
-    EXPECT_EQ(Lines().size(), 100U) << allocations;
+    const std::vector<Json> lines = Lines();
+    ASSERT_EQ(lines.size(), 101U) << allocations;
+    EXPECT_EQ(lines.back()["leaks"], allocations + 2);
     std::filesystem::remove(file());
   }
 }

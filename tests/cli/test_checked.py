@@ -100,6 +100,29 @@ def test_leaks_are_those_of_a_check(tool):
     assert run.code == 2 and "--check" in run.stderr
 
 
+def test_a_file_is_that_of_a_check(tool):
+    run = tool("run", "--check", "off", "--check-json", "report.jsonl", *program(QUIET))
+    assert run.code == 2 and "--check-json needs --check fast or full" in run.stderr
+
+
+def test_a_file_that_the_environment_names_is_added_to(tool, tmp_path, monkeypatch):
+    file = tmp_path / "mine.jsonl"
+    monkeypatch.setenv("OPENACLNN_CHECK_JSON", str(file))
+    for count in (3, 6):
+        run = tool("run", "--check", "full", *program(RACES))
+        assert run.code == 5 and "check summary: 2 errors\n" in run.stderr
+        assert len(file.read_text().splitlines()) == count
+
+
+def test_nobody_reads_the_summary(tool, tmp_path):
+    command = tool_command("run", "--check", "full", *program(RACES))
+    with open("/dev/full", "w") as full:
+        assert subprocess.run(command, stderr=full).returncode == 5
+    script = 'exec "$@" 2>&-'
+    closed = subprocess.run(["sh", "-c", script, "sh", *command], stdout=subprocess.PIPE)
+    assert closed.returncode == 5 and closed.stdout == b""
+
+
 def test_a_program_that_a_mistake_ends(tool):
     run = tool("run", "--check", "fast", *program(START + "ctypes.string_at(memory.value, 1)"))
     assert run.code == 5
@@ -139,7 +162,8 @@ def test_findings_of_several_processes(tmp_path):
         error(2, "memcheck"),  # killed
         {"pid": 1, "summary": {"racecheck": 30}, "reported": 1},
         error(1, "racecheck"),  # another life
-        {"pid": 1, "check": "memcheck", "severity": "warning", "title": "left"},
+        {"pid": 1, "check": "memcheck", "severity": "warning", "title": "kind"},
+        {"pid": 1, "check": "memcheck", "severity": "leak", "title": "left"},
     ]
     file = tmp_path / "report.jsonl"
     file.write_text("".join(json.dumps(each) + "\n" for each in entries) + '{"cut\n3\n')
@@ -154,11 +178,25 @@ def test_findings_of_several_processes(tmp_path):
         "    t1",
         "  leaks: 1 (--leak-check full counts them)",
         "    left",
+        "  warnings: 1",
+        "    kind",
     ]
     assert "33 errors" in findings.lines(LeakCheck.FULL)[0]
     file.write_text(json.dumps(entries[-1]) + "\n" + json.dumps(entries[-1]) + "\n")
     findings = Findings.read(file)
     assert not findings.found(LeakCheck.NO) and findings.found(LeakCheck.FULL)
+    file.write_text(json.dumps(entries[-2]) + "\n")
+    assert not Findings.read(file).found(LeakCheck.FULL)
+
+
+def test_leaks_that_are_not_told_one_by_one(tmp_path):
+    leak = {"pid": 1, "check": "memcheck", "severity": "leak", "title": "left"}
+    entries = [leak] * 100 + [{"pid": 1, "leaks": 150, "bytes": 4800}, {**leak, "pid": 2}]
+    file = tmp_path / "report.jsonl"
+    file.write_text("".join(json.dumps(each) + "\n" for each in entries))
+    lines = Findings.read(file).lines(LeakCheck.FULL)
+    assert lines[0] == "openaclnn: check summary: 151 errors"
+    assert lines[-1] == "    and 141 more"
 
 
 def test_a_process_that_becomes_another_program(tmp_path):

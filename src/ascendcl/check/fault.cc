@@ -38,14 +38,12 @@ bool Inside(const Place& place) {
 }
 
 const char* Fix(const Place& place) {
-  if (place.location == Location::kDevice && !place.kernel) {
-    return "copy it with aclrtMemcpy or aclrtMemcpyAsync; OPENACLNN_HOST_ACCESS=1 lets the host\n"
-           "use device memory, which no device does";
-  }
   if (place.begin == nullptr || place.freed_by != nullptr) {
     return "free memory when nothing uses it any more";
   }
-  return "look for a size, a stride or an index that leaves the allocation";
+  if (!Inside(place)) return "look for a size, a stride or an index that leaves the allocation";
+  return "copy it with aclrtMemcpy or aclrtMemcpyAsync; OPENACLNN_HOST_ACCESS=1 lets the host\n"
+         "use device memory, which no device does";
 }
 
 void Tell(const void* address, const Place& place, const char* verb) {

@@ -2,6 +2,8 @@
 // Leaks: each with the call that made it.
 #include "ascendcl/check/leaks.h"
 
+#include <unistd.h>
+
 #include <string>
 
 #include "ascendcl/check/place.h"
@@ -29,7 +31,7 @@ void Tell(std::string title, std::string where, const char* fix) {
                  .where = std::move(where),
                  .fix = Concat("call ", fix, " before aclFinalize"),
                  .code = 0,
-                 .severity = Severity::kWarning});
+                 .severity = Severity::kLeak});
 }
 
 void Add(const Allocation& allocation, Sum* sum) {
@@ -80,6 +82,8 @@ void TellLeaks(const Memory::Table& left) {
   Log(LogModule::kAscendcl, kLevel,
       Concat("aclFinalize: ", sum.count, " allocations were left, ", sum.bytes,
              " bytes of device memory"));
+  AppendToReportFile(
+      Concat("{\"pid\":", getpid(), ",\"leaks\":", sum.count, ",\"bytes\":", sum.bytes, "}\n"));
 }
 
 }  // namespace openaclnn

@@ -130,9 +130,12 @@ PinnedSource::Change PinnedSource::Find() const {
 void PinnedSource::Compare() const noexcept try {
   const Change change = Find();
   if (change.first == nullptr) return;
+  const std::string key = Concat(caller_.call, "\n", caller_.stream, "\n", rows_.first, " ",
+                                 rows_.width, " ", rows_.height);
+  if (!CountFinding(Check::kRacecheck, key)) return;
   const std::string stream = caller_.handle == nullptr ? std::string("the default stream")
                                                        : Concat("stream ", caller_.handle);
-  ReportFinding(
+  TellFinding(
       {.check = Check::kRacecheck,
        .title = Concat("the host has changed the source of a queued ", caller_.call, "\non ",
                        stream, " before the copy has read it"),

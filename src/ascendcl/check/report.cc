@@ -65,6 +65,18 @@ void Count(Check check) { ++g_found[static_cast<size_t>(check)]; }
 
 const char* Name(const FindingView& finding) { return kNames[static_cast<size_t>(finding.check)]; }
 
+const char* Name(Severity severity) {
+  switch (severity) {
+    case Severity::kLeak:
+      return "leak";
+    case Severity::kError:
+      return "error";
+    case Severity::kWarning:
+      break;
+  }
+  return "warning";
+}
+
 FindingView ViewOf(const Finding& finding) {
   return {finding.check, finding.title, finding.what,    finding.where,
           finding.fix,   finding.code,  finding.severity};
@@ -114,7 +126,7 @@ void WriteMember(const char* name, std::string_view text, BoundedText* out) {
 void WriteJson(const FindingView& finding, BoundedText* out) {
   *out << "{\"pid\":" << static_cast<uint64_t>(getpid());
   WriteMember("check", Name(finding), out);
-  WriteMember("severity", finding.severity == Severity::kError ? "error" : "warning", out);
+  WriteMember("severity", Name(finding.severity), out);
   WriteMember("title", finding.title, out);
   WriteMember("what", finding.what, out);
   WriteMember("where", finding.where, out);
@@ -183,7 +195,7 @@ void TellFinding(const Finding& finding) noexcept {
 }
 
 void ReportFinding(const Finding& finding) noexcept {
-  if (finding.severity == Severity::kWarning) return TellFinding(finding);
+  if (finding.severity != Severity::kError) return TellFinding(finding);
   try {
     const std::string key = Concat(finding.title, "\n", finding.what, "\n", finding.where);
     if (CountFinding(finding.check, key)) TellFinding(finding);

@@ -13,8 +13,9 @@ namespace openaclnn {
 /// Who has found it; the words are those of compute-sanitizer's tools.
 enum class Check { kMemcheck, kRacecheck, kInitcheck, kSynccheck };
 
-/// An error is told on standard error and counted; a warning goes to the log and the file alone.
-enum class Severity { kWarning, kError };
+/// An error is told on standard error and counted; a warning, and a leak, go to the log and the
+/// file alone.
+enum class Severity { kWarning, kLeak, kError };
 
 /// A mistake of the program. Texts may have several lines; of empty ones nothing is said.
 struct Finding {
