@@ -2,15 +2,18 @@
 // Allocators of the program: the aclrtAllocator functions, descriptions and which stream has which.
 #include "ascendcl/allocator.h"
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 
 #include "acl/acl_rt.h"
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
 #include "ascendcl/handles.h"
 #include "ascendcl/stream.h"
+#include "common/hold_during_fork.h"
 
 namespace openaclnn {
 namespace {
@@ -18,10 +21,13 @@ namespace {
 /// The descriptions of the process, each at its own address.
 class Descriptions {
  public:
+  /// Made without memory, which fork may not need.
   static Descriptions& Get() {
-    static auto* const all = new Descriptions;
+    alignas(Descriptions) static std::byte place[sizeof(Descriptions)];
+    static auto* const all = new (place) Descriptions;
     return *all;
   }
+  std::mutex& mutex() { return mutex_; }
 
   aclrtAllocatorDesc Add() {
     auto made = std::make_unique<Allocator>();
@@ -58,6 +64,9 @@ class Descriptions {
   std::mutex mutex_;  // guards what follows
   std::map<aclrtAllocatorDesc, std::unique_ptr<Allocator>> descriptions_;
 };
+
+std::mutex& Mutex() { return Descriptions::Get().mutex(); }
+[[maybe_unused]] const int kAtFork = HoldDuringFork<Mutex>();
 
 template <class Member, class Value>
 aclError Set(const char* api, aclrtAllocatorDesc desc, Member Allocator::*member, Value value) {

@@ -2,12 +2,26 @@
 // The runtime's handle table and the refusal of handles that are not in it.
 #include "ascendcl/handles.h"
 
+#include <cstddef>
+#include <new>
+
+#include "common/hold_during_fork.h"
+
 namespace openaclnn {
 
+// Outlives every static destructor that may destroy, and takes no memory, which fork may not need.
 HandleTable& RuntimeHandles() {
-  static auto* table = new HandleTable;  // outlives every static destructor that may destroy
+  alignas(HandleTable) static std::byte place[sizeof(HandleTable)];
+  static auto* const table = new (place) HandleTable;
   return *table;
 }
+
+namespace {
+
+std::mutex& Mutex() { return RuntimeHandles().mutex(); }
+[[maybe_unused]] const int kAtFork = HoldDuringFork<Mutex>();
+
+}  // namespace
 
 Status InvalidHandle(const char* operand, const char* noun, Found found, const void* handle) {
   const char* what = found == Found::kNull    ? "null"

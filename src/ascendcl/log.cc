@@ -22,6 +22,7 @@
 #include "acl/acl_base.h"
 #include "ascendcl/fork.h"
 #include "common/descriptor.h"
+#include "common/hold_during_fork.h"
 #include "common/status.h"
 #include "common/write_quietly.h"
 
@@ -121,6 +122,11 @@ std::string ProcessName() {
   return name;
 }
 
+std::mutex g_mutex;  // guards the making of the sink, and what of it changes
+std::mutex& Mutex() { return g_mutex; }
+[[maybe_unused]] const int kAtFork = HoldDuringFork<Mutex>();
+
+/// Its functions are called under the lock, but for Enabled.
 class Sink {
  public:
   Sink() { Reload(); }
@@ -130,7 +136,6 @@ class Sink {
   }
 
   void Reload() {
-    std::lock_guard lock(mutex_);
     Settings settings = ReadSettings();
     for (size_t i = 0; i < kModules; ++i) levels_[i] = settings.levels[i];
     if (settings.folder != settings_.folder) CloseFile();
@@ -140,7 +145,6 @@ class Sink {
 
   void Write(LogModule module, LogLevel level, std::string_view text, const char* file,
              int line_number) {
-    std::lock_guard lock(mutex_);
     const Moment now = Now();
     const std::string_view path = file;
     const std::string line =
@@ -174,21 +178,31 @@ class Sink {
   }
 
   std::array<std::atomic<LogLevel>, kModules> levels_;
-  std::mutex mutex_;  // guards what follows
   Settings settings_;
   std::string process_;
   int file_ = -1;
   std::deque<std::string> files_;
 };
 
+// Never destroyed: static destructors of the program may still log.
+std::atomic<Sink*> g_sink{nullptr};
+
+/// What another thread is making at a fork a child must not wait for: so it is made under the lock.
 Sink& TheSink() {
-  static auto* sink = new Sink;  // static destructors of the program may still log
+  Sink* sink = g_sink.load(std::memory_order_acquire);
+  if (sink != nullptr) return *sink;
+  std::lock_guard lock(g_mutex);
+  sink = g_sink.load(std::memory_order_relaxed);
+  if (sink == nullptr) {
+    sink = new Sink;
+    g_sink.store(sink, std::memory_order_release);
+  }
   return *sink;
 }
 
 }  // namespace
 
-// A child of fork may have inherited the sink in the middle of a line, or half made.
+// The child of a process that has used the runtime writes nothing into its parent's file.
 bool LogEnabled(LogModule module, LogLevel level) {
   return !Forked() && TheSink().Enabled(module, level);
 }
@@ -196,13 +210,18 @@ bool LogEnabled(LogModule module, LogLevel level) {
 void Log(LogModule module, LogLevel level, std::string_view text, const char* file, int line) {
   if (!LogEnabled(module, level)) return;
   try {
-    TheSink().Write(module, level, text, file, line);
+    std::lock_guard lock(g_mutex);
+    g_sink.load(std::memory_order_relaxed)->Write(module, level, text, file, line);
   } catch (const std::exception&) {
     return;  // no memory for the line
   }
 }
 
-void ReloadLog() { TheSink().Reload(); }
+void ReloadLog() {
+  Sink& sink = TheSink();
+  std::lock_guard lock(g_mutex);
+  sink.Reload();
+}
 
 }  // namespace openaclnn
 

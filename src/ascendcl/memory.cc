@@ -17,6 +17,7 @@
 #include "ascendcl/error.h"
 #include "ascendcl/fork.h"
 #include "ascendcl/handles.h"
+#include "common/hold_during_fork.h"
 
 namespace openaclnn {
 namespace {
@@ -45,10 +46,21 @@ MemoryPin::~MemoryPin() {
   if (allocation_ != nullptr) Memory::Get().Unpin(allocation_, host_, bytes_);
 }
 
+// Outlives every static destructor that may free, and is made without memory, which fork may not
+// need.
 Memory& Memory::Get() {
-  static Memory* memory = new Memory;  // outlives every static destructor that may free
+  alignas(Memory) static std::byte place[sizeof(Memory)];
+  static auto* const memory = new (place) Memory;
   return *memory;
 }
+
+namespace {
+
+// What looks an address up may be a process's only use of the runtime: a child may look too.
+std::shared_mutex& Mutex() { return Memory::Get().mutex(); }
+[[maybe_unused]] const int kAtFork = HoldDuringFork<Mutex>();
+
+}  // namespace
 
 Arena& Memory::ArenaFor(Location location, const Config& config) {
   return ArenasOf(location).For({

@@ -127,6 +127,9 @@ class Memory {
   /// all, or, where there are very many, at those whose turn it is.
   void LookAtCanaries(const char* when) noexcept;
 
+  /// For HoldDuringFork.
+  std::shared_mutex& mutex() { return mutex_; }
+
  private:
   Memory() = default;
 

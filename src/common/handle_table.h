@@ -108,6 +108,9 @@ class HandleTable {
   using See = void (*)(void* context, const void* handle, void* object);
   void ShowAll(Kind kind, See see, void* context);
 
+  /// For HoldDuringFork.
+  std::mutex& mutex() { return mutex_; }
+
  private:
   // generation in bits 63..33, live in bit 32, alone in bit 31, pins in bits 30..0 (the table holds
   // one while live).

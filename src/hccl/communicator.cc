@@ -3,9 +3,12 @@
 #include "hccl/communicator.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "common/hold_during_fork.h"
 #include "hccl/failure.h"
 #include "hccl/hccl_types.h"
 
@@ -279,10 +282,15 @@ void Communicator::Close() {
 
 namespace {
 
+// Threads may outlive static destructors at exit. It takes no memory, which fork may not need.
 HandleTable& Handles() {
-  static auto* const handles = new HandleTable;  // threads may outlive static destructors at exit
+  alignas(HandleTable) static std::byte place[sizeof(HandleTable)];
+  static auto* const handles = new (place) HandleTable;
   return *handles;
 }
+
+std::mutex& HandlesMutex() { return Handles().mutex(); }
+[[maybe_unused]] const int kAtFork = HoldDuringFork<HandlesMutex>();
 
 Status NoCommunicator(Found found, const void* handle) {
   if (found == Found::kNull)

@@ -2,16 +2,25 @@
 // Tensor: aclCreateTensor, aclInitTensor, aclDestroyTensor, the getters and the raw address.
 #include "nnopbase/tensor.h"
 
+#include <cstddef>
+#include <new>
+
+#include "common/hold_during_fork.h"
 #include "nnopbase/handles.h"
 
 namespace openaclnn {
 
+// Outlives every static destructor that may destroy, and takes no memory, which fork may not need.
 HandleTable& MetaHandles() {
-  static auto* table = new HandleTable;  // outlives every static destructor that may destroy
+  alignas(HandleTable) static std::byte place[sizeof(HandleTable)];
+  static auto* const table = new (place) HandleTable;
   return *table;
 }
 
 namespace {
+
+std::mutex& Mutex() { return MetaHandles().mutex(); }
+[[maybe_unused]] const int kAtFork = HoldDuringFork<Mutex>();
 
 constexpr uint64_t kMaxRank = 1u << 16;  // far above what any operator takes; bounds the copies
 

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "openaclnn_capture/fork.h"
+#include "common/hold_during_fork.h"
 #include "openaclnn_capture/next.h"
 #include "openaclnn_capture/settings.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "openaclnn_capture/fork.h"
+#include "common/hold_during_fork.h"
 
 namespace openaclnn::capture {
 namespace {

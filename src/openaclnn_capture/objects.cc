@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "acl/acl.h"
-#include "openaclnn_capture/fork.h"
+#include "common/hold_during_fork.h"
 #include "openaclnn_capture/next.h"
 #include "openaclnn_capture/settings.h"
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fork while another thread is in the process's first call: the child is refused, and does not
-// hang.
+// hang. And while one calls what makes nothing that a child would lack: it may call that too.
 #include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstring>
+#include <string>
 #include <thread>
 
+#include "aclnnop/aclnn_add.h"
 #include "tests/ascendcl/fixture.h"
 
 namespace {
@@ -84,6 +86,73 @@ TEST_F(FirstUseTest, Query) {
   };
   EXPECT_EXIT(_exit(ForkDuring(query)), testing::ExitedWithCode(0), "");
 }
+
+struct Call {
+  const char* name;
+  void (*make)();
+};
+
+const Call kCalls[] = {
+    {"Tensor",
+     [] {
+       const int64_t one = 1;
+       EXPECT_EQ(aclDestroyTensor(
+                     aclCreateTensor(&one, 1, ACL_FLOAT, &one, 0, ACL_FORMAT_ND, &one, 1, nullptr)),
+                 0);
+     }},
+    {"Descriptions",
+     [] {
+       const int64_t one = 1;
+       aclDestroyTensorDesc(aclCreateTensorDesc(ACL_FLOAT, 1, &one, ACL_FORMAT_ND));
+       EXPECT_EQ(aclDestroyDataBuffer(aclCreateDataBuffer(nullptr, 0)), 0);
+     }},
+    {"Allocator", [] { EXPECT_EQ(aclrtAllocatorDestroyDesc(aclrtAllocatorCreateDesc()), 0); }},
+    {"Log", [] { aclAppLog(ACL_ERROR, "Log", "first_use_test.cc", 1, "a line"); }},
+    {"Free", [] { EXPECT_NE(aclrtFree(reinterpret_cast<void*>(16)), 0); }},
+    {"Attributes",
+     [] {
+       aclrtPtrAttributes attributes = {};
+       (void)aclrtPointerGetAttributes(&attributes, &attributes);
+     }},
+    {"Stream", [] { EXPECT_NE(aclrtSynchronizeStream(reinterpret_cast<aclrtStream>(16)), 0); }},
+    {"Phase1",
+     [] {
+       uint64_t bytes = 0;
+       aclOpExecutor* executor = nullptr;
+       EXPECT_NE(aclnnAddGetWorkspaceSize(nullptr, nullptr, nullptr, nullptr, &bytes, &executor),
+                 0);
+     }},
+};
+
+/// Whether none of so many children hangs.
+int ForkBeside(const Call& call) {
+  std::atomic<bool> done{false};
+  std::thread thread([&] {
+    while (!done) call.make();
+  });
+  int status = 0;
+  for (int i = 0; i < 60 && status == 0; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20);  // a hang is a failure
+      call.make();
+      _exit(testing::Test::HasFailure() ? 1 : 0);
+    }
+    waitpid(child, &status, 0);
+  }
+  done = true;
+  thread.join();
+  return status;
+}
+
+class BesideTest : public FirstUseTest, public testing::WithParamInterface<Call> {};
+
+TEST_P(BesideTest, AChildMayCallTheSame) {
+  EXPECT_EXIT(_exit(ForkBeside(GetParam()) == 0 ? 0 : 1), testing::ExitedWithCode(0), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Calls, BesideTest, testing::ValuesIn(kCalls),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace openaclnn
