@@ -513,8 +513,8 @@ ACL_FUNC_VISIBILITY aclError aclrtCreateStreamWithConfig(aclrtStream* stream, ui
                                                          uint32_t flag);
 
 /**
- * Waits for a stream's work and ends the stream. A task error that nobody has fetched is lost with
- * it.
+ * Waits for a stream's work and ends the stream. A task error that nobody has fetched goes to the
+ * log. What another thread launches meanwhile is refused with ACL_ERROR_RT_INVALID_HANDLE.
  *
  * @param stream one from aclrtCreateStream or aclrtCreateStreamWithConfig.
  * @retval ACL_ERROR_INVALID_PARAM stream is null.

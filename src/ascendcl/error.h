@@ -31,6 +31,8 @@ Status Guard(Body&& body) {
     return body();
   } catch (const std::bad_alloc&) {
     return Status(200000, "out of memory");
+  } catch (StatusException& failure) {
+    return std::move(failure.status);
   } catch (const std::exception&) {
     return Status(500000, "internal error");
   }

@@ -24,6 +24,12 @@ Stream::~Stream() {
   if (WatchingRaces()) TellStreamEnd(number_);
 }
 
+void Stream::RefuseClosedLocked() const {
+  if (last_ == UINT64_MAX) [[likely]]
+    return;
+  throw StatusException(InvalidHandle("stream", kNoun, Found::kStale, handle_));
+}
+
 // The last `count` entries of the queue are new. Returns the number of the last.
 [[gnu::always_inline]] inline uint64_t Stream::Announce(std::unique_lock<std::mutex>& lock,
                                                         uint64_t count) {
@@ -39,12 +45,14 @@ Stream::~Stream() {
 uint64_t Stream::Enqueue(std::unique_ptr<Task>&& task) {
   const Task::Awaited* const awaited = task->awaited();
   std::unique_lock lock(mutex_);
+  RefuseClosedLocked();
   queue_.emplace_back(std::move(task), awaited);
   return Announce(lock, 1);
 }
 
 uint64_t Stream::Enqueue(std::vector<std::unique_ptr<Task>>&& tasks) {
   std::unique_lock lock(mutex_);
+  RefuseClosedLocked();
   size_t added = 0;
   try {
     for (; added < tasks.size(); ++added) {

@@ -48,7 +48,8 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
   bool launch_blocking() const { return launch_blocking_; }
 
   /// Appends the task and returns its number, counted from 1. If it throws, the task is still the
-  /// caller's and nothing has changed.
+  /// caller's and nothing has changed: there is no memory, or the stream is closed (107017), by
+  /// another thread since the caller has found it.
   uint64_t Enqueue(std::unique_ptr<Task>&& task);
 
   /// The same for several, between which no other thread's come; returns the number of the last. If
@@ -91,8 +92,7 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
   /// Adds what tasks up to `target` still wait for.
   void AddAwaited(uint64_t target, std::vector<Task::Awaited>* found) const;
 
-  /// Returns once all tasks are done. What others submit from now on, who found the stream before
-  /// it was removed, is dropped: nothing of theirs runs once it is gone.
+  /// Takes no more tasks, and returns once all are done.
   void Close();
   bool closed() const;
 
@@ -121,6 +121,7 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
     const Task::Awaited* awaited;  // a part of the task, or null
   };
 
+  void RefuseClosedLocked() const;
   uint64_t Announce(std::unique_lock<std::mutex>& lock, uint64_t count);
   bool Help(uint64_t target);
   void KeepError(Status status);

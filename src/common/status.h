@@ -2,6 +2,7 @@
 // Status: the code and the message that every internal function returns instead of throwing.
 #pragma once
 
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -29,6 +30,13 @@ class [[nodiscard]] Status {
   int code_ = 0;
   std::string text_;
   const char* api_ = nullptr;
+};
+
+/// A failure of what returns something else, and fails only where the program is at odds with
+/// itself. Whoever catches what may be thrown makes it the call's status.
+struct StatusException : std::exception {
+  explicit StatusException(Status failure) : status(std::move(failure)) {}
+  Status status;
 };
 
 }  // namespace openaclnn
