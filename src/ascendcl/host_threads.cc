@@ -30,7 +30,8 @@ class HostThreads {
     std::lock_guard lock(mutex_);
     functions_.push_back(std::move(function));
     GrowLocked();
-    if (num_running_ == 0) {
+    // Those that run may wait for this one.
+    if (functions_.size() > num_idle_ && !starting_) {
       functions_.pop_back();
       return Status(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL,
                     "thread for host functions cannot be started, expected one");
@@ -77,10 +78,9 @@ class HostThreads {
       return;
     }
     starting_ = true;
-    ++num_running_;
   }
 
-  void Main(Threads::iterator self) {
+  void Main(Threads::iterator self) try {
     std::unique_lock lock(mutex_);
     starting_ = false;
     while (true) {
@@ -94,7 +94,10 @@ class HostThreads {
         return;
       }
     }
-    --num_running_;
+  } catch (...) {  // a function has called pthread_exit
+    std::unique_lock lock(mutex_);
+    if (!stopping_) EndLocked(lock, self);
+    throw;
   }
 
   void RunAllLocked(std::unique_lock<std::mutex>& lock) {
@@ -111,7 +114,6 @@ class HostThreads {
 
   // Each thread that ends joins the one that ended before it; Stop joins the last.
   void EndLocked(std::unique_lock<std::mutex>& lock, Threads::iterator self) {
-    --num_running_;
     std::thread before = std::exchange(ended_, std::move(*self));
     threads_.erase(self);
     lock.unlock();
@@ -126,7 +128,6 @@ class HostThreads {
   std::deque<std::function<void()>> functions_;
   Threads threads_;
   std::thread ended_;  // the last one that ended of itself
-  size_t num_running_ = 0;
   size_t num_idle_ = 0;
   bool starting_ = false;  // a thread is on its way to its first function
   bool stopping_ = false;

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <thread>
 
@@ -148,6 +150,67 @@ int StartWithoutThreads() {
 TEST(StartTest, WithoutThreadsIsRefused) {
   testing::GTEST_FLAG(death_test_style) = "threadsafe";  // in a process that has none yet
   EXPECT_EXIT(_exit(StartWithoutThreads()), testing::ExitedWithCode(0), "");
+}
+
+/// A function that waits for another, where no second thread can be started; 0, or the line that is
+/// not so.
+int WaitForAFunctionWithoutThreads() {
+  struct Pair {
+    aclrtContext context = nullptr;
+    aclrtStream first = nullptr, second = nullptr;
+    std::atomic<bool> running{false}, launched{false};
+    int code = -1;
+  } pair;
+  const auto wait = [](void* argument) {
+    auto& both = *static_cast<Pair*>(argument);
+    both.running = true;
+    while (!both.launched) std::this_thread::yield();
+    if (aclrtSetCurrentContext(both.context) == 0) {
+      both.code = aclrtSynchronizeStream(both.second);
+    }
+  };
+  alarm(20);  // a hang is a failure
+  if (aclInit(nullptr) != 0 || aclrtSetDevice(0) != 0) return __LINE__;
+  if (aclrtGetCurrentContext(&pair.context) != 0) return __LINE__;
+  if (aclrtCreateStream(&pair.first) + aclrtCreateStream(&pair.second) != 0) return __LINE__;
+  if (aclrtLaunchHostFunc(pair.first, wait, &pair) != 0) return __LINE__;
+  while (!pair.running) std::this_thread::yield();
+  pthread_attr_t attributes;
+  if (pthread_getattr_default_np(&attributes) != 0) return __LINE__;
+  if (pthread_attr_setstacksize(&attributes, size_t{1} << 47) != 0) return __LINE__;
+  if (pthread_setattr_default_np(&attributes) != 0) return __LINE__;
+  if (aclrtLaunchHostFunc(
+          pair.second, [](void*) {}, nullptr) != 0)
+    return __LINE__;
+  pair.launched = true;
+  if (aclrtSynchronizeStream(pair.first) != 0) return __LINE__;
+  return pair.code == ACL_ERROR_RT_RESOURCE_ALLOC_FAIL ? 0 : __LINE__;
+}
+
+TEST(StartTest, AFunctionThatNoThreadIsLeftForIsRefused) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_EXIT(_exit(WaitForAFunctionWithoutThreads()), testing::ExitedWithCode(0), "");
+}
+
+size_t Mappings() {
+  std::ifstream file("/proc/self/maps");
+  return static_cast<size_t>(std::count(std::istreambuf_iterator<char>(file), {}, '\n'));
+}
+
+// The thread goes, and leaves its stack to nobody.
+TEST(LifeTest, FunctionsThatEndTheirThread) {
+  ASSERT_EQ(aclInit(nullptr), 0);
+  ASSERT_EQ(aclrtSetDevice(0), 0);
+  size_t before = 0;
+  for (int i = 0; i < 120; ++i) {
+    if (i == 20) before = Mappings();
+    ASSERT_EQ(aclrtLaunchHostFunc(
+                  nullptr, [](void*) { pthread_exit(nullptr); }, nullptr),
+              0);
+    (void)aclrtSynchronizeStream(nullptr);
+  }
+  EXPECT_LT(Mappings(), before + 40);
+  EXPECT_EQ(aclFinalize(), 0) << TakeMessage();
 }
 
 TEST(LifeTest, FinalizeFreesDeviceMemory) {
