@@ -9,7 +9,6 @@
 #include "ascendcl/config.h"
 #include "ascendcl/error.h"
 #include "ascendcl/fork.h"
-#include "ascendcl/host_wait.h"
 
 namespace openaclnn {
 namespace {
@@ -202,11 +201,18 @@ Status FindStream(const void* handle, std::shared_ptr<Stream>* stream) {
   return status;
 }
 
-Status RefuseContextOfHostCall(const void* handle) {
+ContextWait::ContextWait(const void* handle) {
   std::shared_ptr<Context> context;
-  if (!FindHandle("context", handle, &context).ok()) return {};
-  for (const auto& stream : context->Streams()) {
-    Status status = HostWait(*stream, stream->submitted(), {.context = handle}).Refuse();
+  if (!FindHandle("context", handle, &context).ok()) return;
+  streams_ = context->Streams();
+  for (const auto& stream : streams_) {
+    waits_.emplace_back(*stream, stream->submitted(), HostWait::Ending{.context = handle});
+  }
+}
+
+Status ContextWait::Refuse() const {
+  for (const HostWait& wait : waits_) {
+    Status status = wait.Refuse();
     if (!status.ok()) return status;
   }
   return {};
@@ -249,7 +255,8 @@ aclError aclrtDestroyContext(aclrtContext context) {
                     "context value is the device's default context, expected one from "
                     "aclrtCreateContext (aclrtResetDevice ends the default one)");
     }
-    status = openaclnn::RefuseContextOfHostCall(context);
+    const openaclnn::ContextWait wait(context);
+    status = wait.Refuse();
     if (status.ok()) status = openaclnn::RemoveHandle<Context>("context", context);
     if (!status.ok()) return status;
     {

@@ -5,11 +5,13 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "ascendcl/handles.h"
+#include "ascendcl/host_wait.h"
 #include "ascendcl/stream.h"
 
 namespace openaclnn {
@@ -81,8 +83,19 @@ Status CurrentContext(std::shared_ptr<Context>* context, void** handle = nullptr
 /// another context.
 Status FindStream(const void* handle, std::shared_ptr<Stream>* stream);
 
-/// Refuses to close the context where that would wait for what the calling thread is in.
-Status RefuseContextOfHostCall(const void* handle);
+/// A wait of the calling thread for all work of a context, which it is about to close.
+class ContextWait {
+ public:
+  /// Of no context that there is it waits for nothing.
+  explicit ContextWait(const void* handle);
+  /// Where that would wait for what the calling thread is in. Other threads' waits know of this one
+  /// as long as it lives: until the context is closed, lest two wait for each other.
+  Status Refuse() const;
+
+ private:
+  std::vector<std::shared_ptr<Stream>> streams_;
+  std::list<HostWait> waits_;
+};
 
 /// The first error among the streams, in their order; the others keep theirs.
 Status TakeFirstError(const std::vector<std::shared_ptr<Stream>>& streams);

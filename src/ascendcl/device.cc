@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "ascendcl/capture.h"
@@ -59,6 +60,7 @@ void CloseContext(void* handle) {
 Status CloseOnce(int32_t device_id) {
   Devices& all = All();
   void* last = nullptr;
+  std::optional<ContextWait> wait;  // until the context is closed
   {
     std::lock_guard lock(all.mutex);
     Device& device = all.devices[device_id];
@@ -67,7 +69,7 @@ Status CloseOnce(int32_t device_id) {
                     Concat("deviceId value is ", device_id, ", expected a device that is set"));
     }
     if (device.opened == 1) {
-      Status status = RefuseContextOfHostCall(device.primary);
+      Status status = wait.emplace(device.primary).Refuse();
       if (!status.ok()) return status;
     }
     if (--device.opened == 0) last = std::exchange(device.primary, nullptr);

@@ -265,6 +265,44 @@ TEST_F(HostWaitTest, ContextsThatWaitForAHostFunction) {
   EXPECT_EQ(aclrtResetDevice(1), 0);
 }
 
+// Each destroys the context whose function the other is: one of them at least is refused, and both
+// return. They may meet between the check and the wait, or not.
+TEST_F(HostWaitTest, FunctionsThatDestroyEachOthersContext) {
+  struct Side {
+    aclrtContext context = nullptr;
+    aclrtStream stream = nullptr;
+    Side* other = nullptr;
+    std::atomic<int>* ready = nullptr;
+    int code = -1;
+  };
+  const auto destroy = [](void* argument) {
+    auto& side = *static_cast<Side*>(argument);
+    side.ready->fetch_add(1);
+    while (*side.ready < 2) std::this_thread::yield();
+    side.code = aclrtDestroyContext(side.other->context);
+  };
+  aclrtContext home = nullptr;
+  ASSERT_EQ(aclrtGetCurrentContext(&home), 0);
+  for (int round = 0; round < 300; ++round) {
+    std::atomic<int> ready{0};
+    Side sides[2];
+    for (int i = 0; i < 2; ++i) {
+      sides[i].other = &sides[1 - i];
+      sides[i].ready = &ready;
+      ASSERT_EQ(aclrtCreateContext(&sides[i].context, 0), 0);
+      ASSERT_EQ(aclrtCreateStream(&sides[i].stream), 0);
+      ASSERT_EQ(aclrtLaunchHostFunc(sides[i].stream, destroy, &sides[i]), 0);
+    }
+    for (const Side& side : sides) {
+      if (aclrtSetCurrentContext(side.context) == 0) (void)aclrtSynchronizeStream(side.stream);
+    }
+    ASSERT_EQ(aclrtSetCurrentContext(home), 0);
+    for (const Side& side : sides) (void)aclrtDestroyContext(side.context);
+    ASSERT_EQ(ready, 2);
+    EXPECT_TRUE(sides[0].code != 0 || sides[1].code != 0);
+  }
+}
+
 // aclFinalize waits for the function, and aclInit would wait for aclFinalize.
 TEST_F(HostWaitTest, InitInAHostFunctionDuringFinalize) {
   std::atomic<bool> ending{false};
