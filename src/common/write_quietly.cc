@@ -15,16 +15,20 @@ namespace {
 class Blocked {
  public:
   Blocked() {
-    sigemptyset(&pending_);
-    sigpending(&pending_);
     sigset_t ours;
     sigemptyset(&ours);
     sigaddset(&ours, SIGPIPE);
     sigaddset(&ours, SIGXFSZ);
     pthread_sigmask(SIG_BLOCK, &ours, &before_);
+    // None of the program's waits but where it was blocked before: mostly there is no need to ask.
+    sigemptyset(&pending_);
+    if (WasBlocked(SIGPIPE) || WasBlocked(SIGXFSZ)) sigpending(&pending_);
   }
   Blocked(const Blocked&) = delete;
-  ~Blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  ~Blocked() {
+    if (WasBlocked(SIGPIPE) && WasBlocked(SIGXFSZ)) return;
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
 
   /// Takes the signal of a call that failed so, and leaves the error in errno.
   void Take(int error) const {
@@ -34,6 +38,8 @@ class Blocked {
   }
 
  private:
+  bool WasBlocked(int signal) const { return sigismember(&before_, signal) == 1; }
+
   /// Unless the program had one that waited.
   void TakeSignal(int signal) const {
     if (sigismember(&pending_, signal) == 1) return;

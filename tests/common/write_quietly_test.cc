@@ -3,6 +3,7 @@
 #include "common/write_quietly.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -61,6 +62,35 @@ TEST_F(WriteQuietlyTest, ResizesOrSaysWhyNot) {
   EXPECT_EQ(Content(), std::string(3, '\0'));
   EXPECT_FALSE(ResizeQuietly(file_, -1));
   EXPECT_EQ(errno, EINVAL);
+}
+
+bool Has(const sigset_t& set) { return sigismember(&set, SIGPIPE) == 1; }
+
+// Its own signal, which waits because the program has blocked it, stays; another does not come.
+TEST_F(WriteQuietlyTest, SignalsAreTheProgramsAlone) {
+  int pipe_ends[2];
+  ASSERT_EQ(pipe(pipe_ends), 0);
+  close(pipe_ends[0]);
+  sigset_t one, mask, pending;
+  sigemptyset(&one);
+  sigaddset(&one, SIGPIPE);
+  for (const bool blocked : {false, true}) {
+    for (const bool waits : {false, true}) {
+      if (waits && !blocked) continue;
+      pthread_sigmask(blocked ? SIG_BLOCK : SIG_UNBLOCK, &one, nullptr);
+      if (waits) raise(SIGPIPE);
+      EXPECT_FALSE(WriteQuietly(pipe_ends[1], "abc"));
+      EXPECT_EQ(errno, EPIPE);
+      sigpending(&pending);
+      pthread_sigmask(SIG_BLOCK, nullptr, &mask);
+      EXPECT_EQ(Has(mask), blocked);
+      EXPECT_EQ(Has(pending), waits);
+    }
+  }
+  const timespec now = {};
+  EXPECT_EQ(sigtimedwait(&one, nullptr, &now), SIGPIPE);
+  pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
+  close(pipe_ends[1]);
 }
 
 }  // namespace
