@@ -138,7 +138,7 @@ class Sink {
   void Reload() {
     Settings settings = ReadSettings();
     for (size_t i = 0; i < kModules; ++i) levels_[i] = settings.levels[i];
-    if (settings.folder != settings_.folder) CloseFile();
+    if (settings.folder != settings_.folder) file_.Close();
     settings_ = std::move(settings);
     process_ = ProcessName();
   }
@@ -152,16 +152,18 @@ class Sink {
                kModuleNames[static_cast<int>(module)], "(", getpid(), ",", process_, "):", now.line,
                " [", path.substr(path.rfind('/') + 1), ":", line_number, "]", text, "\n");
     if (settings_.to_stdout) return (void)WriteQuietly(STDOUT_FILENO, line);
-    if (file_ >= 0 && lseek(file_, 0, SEEK_END) + static_cast<off_t>(line.size()) > kMaxFileBytes) {
-      CloseFile();
-    }
-    if (file_ < 0) OpenFile(now);
-    if (file_ >= 0) (void)WriteQuietly(file_, line);
+    const int descriptor = FileFor(static_cast<off_t>(line.size()), now);
+    if (descriptor >= 0) (void)WriteQuietly(descriptor, line);
   }
 
  private:
-  void CloseFile() {
-    if (file_ >= 0) close(std::exchange(file_, -1));
+  // The file that goes on, if a line fits and the program has not closed it, or a new one.
+  int FileFor(off_t bytes, const Moment& now) {
+    const int file = file_.Descriptor();
+    if (file >= 0 && lseek(file, 0, SEEK_END) + bytes <= kMaxFileBytes) return file;
+    file_.Close();
+    OpenFile(now);
+    return file_.Descriptor();
   }
 
   // A new file; the oldest of this process go when there are too many.
@@ -171,8 +173,8 @@ class Sink {
     std::error_code ignored;
     std::filesystem::create_directories(folder, ignored);
     const std::string path = Concat(folder, "/plog-", getpid(), "_", now.file, ".log");
-    file_ = OpenToWrite(path.c_str(), O_APPEND, 0640);
-    if (file_ < 0) return;
+    file_.Keep(OpenToWrite(path.c_str(), O_APPEND, 0640));
+    if (!file_.kept()) return;
     if (files_.empty() || files_.back() != path) files_.push_back(path);
     for (; files_.size() > settings_.max_files; files_.pop_front()) unlink(files_.front().c_str());
   }
@@ -180,7 +182,7 @@ class Sink {
   std::array<std::atomic<LogLevel>, kModules> levels_;
   Settings settings_;
   std::string process_;
-  int file_ = -1;
+  KeptFile file_;
   std::deque<std::string> files_;
 };
 

@@ -57,7 +57,7 @@ class TraceFile {
   /// What the variable says; empty: no trace.
   void Configure(const std::string& name) {
     if (name != name_) {
-      Close();
+      file_.Close();
       // As seen from here: the program may change its directory.
       std::error_code error;
       const bool relative = !name.empty() && name[0] != '/';
@@ -70,22 +70,23 @@ class TraceFile {
 
   /// The file's number, counted from 1; made now if there is none.
   uint64_t Number() {
-    if (file_ < 0 && Tracing()) Open();
+    if (!file_.kept() && Tracing()) Open();
     return number_;
   }
 
   /// An event in the file's format, without braces.
   void Write(const std::string& event) {
-    if (file_ < 0) return;
+    if (!file_.kept()) return;
     const std::string text = Concat(size_ == 0 ? "[\n{" : ",\n{", event, "}", kEnd);
-    if (!WriteQuietly(file_, text, size_)) return Fail(errno);
+    const int file = file_.Descriptor();
+    if (file < 0 || !WriteQuietly(file, text, size_)) return Fail(errno);
     size_ += static_cast<off_t>(text.size() - kEnd.size());
   }
 
   /// In a child of fork: the file is the parent's.
   void Disown() {
-    if (file_ < 0) return;
-    Close();
+    if (!file_.kept()) return;
+    file_.Close();
     SetTracing(false);
   }
 
@@ -95,41 +96,38 @@ class TraceFile {
     const size_t process = name.find("%p");
     if (process != std::string::npos) name.replace(process, 2, Concat(getpid()));
     // Not blocking: it might be a pipe that nobody reads.
-    file_ = OpenToWrite((folder_ + name).c_str(), O_NONBLOCK | O_NOCTTY, 0644);
-    if (file_ < 0) return Fail(errno);
-    struct stat facts = {};
-    if (fstat(file_, &facts) != 0 || !S_ISREG(facts.st_mode)) return Fail(ESPIPE);
-    if (flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return Fail(EWOULDBLOCK);
-    if (ftruncate(file_, 0) != 0) return Fail(errno);
-    ++number_;
+    const int file = OpenToWrite((folder_ + name).c_str(), O_NONBLOCK | O_NOCTTY, 0644);
     size_ = 0;
+    file_.Keep(file);
+    if (file < 0) return Fail(errno);
+    struct stat facts = {};
+    if (fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode)) return Fail(ESPIPE);
+    if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return Fail(EWOULDBLOCK);
+    if (ftruncate(file, 0) != 0) return Fail(errno);
+    ++number_;
     Write(Concat(R"("ph":"M","name":"process_name","pid":)", getpid(),
                  R"(,"tid":0,"args":{"name":)", Quote(program_invocation_short_name), "}"));
-  }
-
-  void Close() {
-    if (file_ >= 0) close(std::exchange(file_, -1));
   }
 
   // Keeps what was written, and stops until the next aclInit. Where another has cut the file it may
   // have to grow.
   void Fail(int error) {
     SetTracing(false);
-    if (file_ >= 0 && size_ > 0 && ResizeQuietly(file_, size_)) {
-      (void)WriteQuietly(file_, kEnd, size_);
-    }
-    Close();
+    const int file = size_ > 0 ? file_.Descriptor() : -1;
+    if (file >= 0 && ResizeQuietly(file, size_)) (void)WriteQuietly(file, kEnd, size_);
+    file_.Close();
     Log(LogModule::kAscendcl, LogLevel::kError,
         Concat("environment variable OPENACLNN_TRACE is '", name_, "', expected a file that ",
                error == EWOULDBLOCK ? "no other process writes (%p in its name is the process)"
                : error == ELOOP     ? "is no symbolic link"
+               : error == EBADF     ? "the program does not close"
                                     : "can be written",
                ": ", std::strerror(error)));
   }
 
   std::string name_;
   std::string folder_;  // that the name begins in, where it does not say so itself
-  int file_ = -1;
+  KeptFile file_;
   off_t size_ = 0;  // without kEnd
   uint64_t number_ = 0;
 };

@@ -36,6 +36,11 @@ int fstat64(int file, struct stat64* result) noexcept {
   return __fxstat(kLayout, file, reinterpret_cast<struct stat*>(result));
 }
 
+// 2.28.
+int statx(int folder, const char* path, int flags, unsigned what, struct statx* result) noexcept {
+  return static_cast<int>(syscall(SYS_statx, folder, path, flags, what, result));
+}
+
 // 2.30.
 pid_t gettid() noexcept { return static_cast<pid_t>(syscall(SYS_gettid)); }
 

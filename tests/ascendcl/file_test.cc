@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -34,6 +35,25 @@ class FileTest : public TracedTest {
     for (const json& event : json::parse(file)) count += event.at("name") == call ? 1 : 0;
     return count;
   }
+
+  /// Gives the number under which `ours` is open to a new file, as a program does that closes all
+  /// descriptors it does not know and then opens its own. The number, or -1.
+  static int TakeNumber(const fs::path& ours, const fs::path& theirs) {
+    int number = -1;
+    std::error_code error;
+    for (const auto& each : fs::directory_iterator("/proc/self/fd")) {
+      if (fs::read_symlink(each, error) == ours) number = std::stoi(each.path().filename());
+    }
+    const int file = open(theirs.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const bool taken =
+        number >= 0 && file >= 0 && write(file, "precious", 8) == 8 && dup2(file, number) == number;
+    close(file);
+    return taken ? number : -1;
+  }
+  static std::string Content(const fs::path& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
 };
 
 // A name is meant as seen from where the program was when it was read, not when the file is made.
@@ -49,6 +69,69 @@ TEST_F(FileTest, ChangesOfDirectoryAreNotFollowed) {
   }
   fs::current_path(before);
   EXPECT_EQ(Count(folder_ / "first.json", "aclFinalize"), 1);
+}
+
+TEST_F(FileTest, TraceWhoseNumberIsAnothersFileStops) {
+  const fs::path precious = folder_ / "precious";
+  int theirs = -1;
+  {
+    const Variable to_stdout("ASCEND_SLOG_PRINT_TO_STDOUT", "1");
+    const Variable level("ASCEND_GLOBAL_LOG_LEVEL", "3");
+    testing::internal::CaptureStdout();
+    Start();
+    theirs = TakeNumber(file_, precious);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(aclrtSetDevice(0), 0);
+    Stop();
+    const std::string log = testing::internal::GetCapturedStdout();
+    EXPECT_THAT(log, HasSubstr("expected a file that the program does not close"));
+    EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 1) << log;
+  }
+  ASSERT_GE(theirs, 0);
+  EXPECT_EQ(Content(precious), "precious");
+  EXPECT_EQ(close(theirs), 0) << "it is the program's to close";
+  EXPECT_EQ(Count(file_, "aclrtSetDevice"), 1) << "what was written before is whole";
+  EXPECT_EQ(Log(), "");
+  EXPECT_EQ(Count(file_, "aclFinalize"), 1) << "from the next aclInit on there is one again";
+}
+
+TEST_F(FileTest, LogWhoseNumberIsAnothersFileOpensAnew) {
+  const fs::path logged = folder_ / "anew", logs = logged / "debug" / "plog";
+  const Variable to_file("ASCEND_PROCESS_LOG_PATH", logged.c_str());
+  const Variable level("ASCEND_GLOBAL_LOG_LEVEL", "3");
+  const fs::path precious = folder_ / "precious";
+  const auto lines = [&] {
+    std::string all;
+    for (const auto& file : fs::directory_iterator(logs)) all += Content(file);
+    return std::count(all.begin(), all.end(), '\n');
+  };
+  Start();
+  EXPECT_NE(aclrtSetDevice(-1), 0);
+  ASSERT_EQ(lines(), 1);
+  const int theirs = TakeNumber(fs::directory_iterator(logs)->path(), precious);
+  ASSERT_GE(theirs, 0);
+  for (int i = 0; i < 2; ++i) EXPECT_NE(aclrtSetDevice(-1), 0);
+  EXPECT_EQ(lines(), 3);
+  Stop();
+  EXPECT_EQ(Content(precious), "precious");
+  EXPECT_EQ(close(theirs), 0) << "it is the program's to close";
+}
+
+TEST_F(FileTest, LogThatMovesClosesItsOwnFileAlone) {
+  const Variable level("ASCEND_GLOBAL_LOG_LEVEL", "3");
+  const fs::path logged = folder_ / "moves", logs = logged / "debug" / "plog";
+  int theirs = -1;
+  {
+    const Variable to_file("ASCEND_PROCESS_LOG_PATH", logged.c_str());
+    Start();
+    EXPECT_NE(aclrtSetDevice(-1), 0);
+    theirs = TakeNumber(fs::directory_iterator(logs)->path(), folder_ / "precious");
+    Stop();
+  }
+  ASSERT_GE(theirs, 0);
+  const Variable elsewhere("ASCEND_PROCESS_LOG_PATH", (folder_ / "elsewhere").c_str());
+  Start();
+  Stop();
+  EXPECT_EQ(close(theirs), 0) << "it is the program's to close";
 }
 
 // Another user may have put a link where all may make files.
