@@ -173,7 +173,7 @@ class Sink {
     std::error_code ignored;
     std::filesystem::create_directories(folder, ignored);
     const std::string path = Concat(folder, "/plog-", getpid(), "_", now.file, ".log");
-    file_.Keep(OpenToWrite(path.c_str(), O_APPEND, 0640));
+    file_.Keep(OpenPlainToWrite(path.c_str(), O_APPEND, 0640));
     if (!file_.kept()) return;
     if (files_.empty() || files_.back() != path) files_.push_back(path);
     for (; files_.size() > settings_.max_files; files_.pop_front()) unlink(files_.front().c_str());

@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -95,13 +94,10 @@ class TraceFile {
     std::string name = name_;
     const size_t process = name.find("%p");
     if (process != std::string::npos) name.replace(process, 2, Concat(getpid()));
-    // Not blocking: it might be a pipe that nobody reads.
-    const int file = OpenToWrite((folder_ + name).c_str(), O_NONBLOCK | O_NOCTTY, 0644);
+    const int file = OpenPlainToWrite((folder_ + name).c_str(), 0, 0644);
     size_ = 0;
     file_.Keep(file);
     if (file < 0) return Fail(errno);
-    struct stat facts = {};
-    if (fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode)) return Fail(ESPIPE);
     if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return Fail(EWOULDBLOCK);
     if (ftruncate(file, 0) != 0) return Fail(errno);
     ++number_;

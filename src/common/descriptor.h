@@ -28,6 +28,17 @@ inline int OpenToWrite(const char* path, int flags, mode_t mode) {
   return AboveStandard(open(path, flags | O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode));
 }
 
+/// OpenToWrite for a plain file alone: negative, with errno, for what else has the name. Not
+/// blocking: it might be a pipe that nobody reads.
+inline int OpenPlainToWrite(const char* path, int flags, mode_t mode) {
+  const int made = OpenToWrite(path, flags | O_NONBLOCK | O_NOCTTY, mode);
+  struct stat facts = {};
+  if (made < 0 || (fstat(made, &facts) == 0 && S_ISREG(facts.st_mode))) return made;
+  close(made);
+  errno = EINVAL;
+  return -1;
+}
+
 /// Which file an open one is.
 struct FileIdentity {
   dev_t device = 0;

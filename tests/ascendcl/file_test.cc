@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -132,6 +133,43 @@ TEST_F(FileTest, LogThatMovesClosesItsOwnFileAlone) {
   Start();
   Stop();
   EXPECT_EQ(close(theirs), 0) << "it is the program's to close";
+}
+
+/// Makes pipes of the names that the log of this process would give its files in the next seconds.
+bool MakePipes(const fs::path& folder) {
+  constexpr int kMilliseconds = 1000;
+  const std::time_t now = std::time(nullptr);
+  for (std::time_t second = now; second < now + 3; ++second) {
+    std::tm parts = {};
+    char digits[32];
+    std::strftime(digits, sizeof(digits), "%Y%m%d%H%M%S", localtime_r(&second, &parts));
+    for (int i = kMilliseconds; i < 2 * kMilliseconds; ++i) {
+      const std::string name =
+          "plog-" + std::to_string(getpid()) + "_" + digits + std::to_string(i).substr(1) + ".log";
+      if (mkfifo((folder / name).c_str(), 0600) != 0) return false;
+    }
+  }
+  return true;
+}
+
+// Another user may have put a pipe there, which nobody reads: opening it would wait for ever.
+TEST_F(FileTest, LogOpensNoPipes) {
+  const auto program = [] {
+    alarm(20);
+    const fs::path logged = Folder() / "pipes", logs = logged / "debug" / "plog";
+    const Variable to_file("ASCEND_PROCESS_LOG_PATH", logged.c_str());
+    const Variable level("ASCEND_GLOBAL_LOG_LEVEL", "3");
+    fs::create_directories(logs);
+    Start();
+    const bool made = MakePipes(logs);
+    bool well = made && aclrtSetDevice(-1) == ACL_ERROR_RT_INVALID_DEVICEID;
+    fs::remove_all(logs);
+    well = well && aclrtSetDevice(-1) == ACL_ERROR_RT_INVALID_DEVICEID;
+    well = well && fs::file_size(fs::directory_iterator(logs)->path()) > 0;  // it goes on
+    std::_Exit(well && aclFinalize() == 0 ? 0 : 1);
+  };
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_EXIT(program(), testing::ExitedWithCode(0), "");
 }
 
 // Another user may have put a link where all may make files.

@@ -4,7 +4,6 @@
 // its number be another file's by the next line.
 #include "ascendcl/check/report_file.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -45,17 +44,6 @@ void Refuse(ReportFile* file, int error) {
   WriteToStandardError(text.view());
 }
 
-/// Negative, with errno, where there is no plain file.
-int OpenPlain(const ReportFile& file) {
-  // Not blocking: it might be a pipe that nobody reads.
-  const int made = OpenToWrite(file.path.c_str(), O_APPEND | O_NONBLOCK | O_NOCTTY, 0600);
-  struct stat facts = {};
-  if (made < 0 || (fstat(made, &facts) == 0 && S_ISREG(facts.st_mode))) return made;
-  close(made);
-  errno = EINVAL;
-  return -1;
-}
-
 }  // namespace
 
 void ReloadReportFile() noexcept {
@@ -82,7 +70,10 @@ bool HasReportFile() noexcept { return g_file.load() != nullptr; }
 void AppendToReportFile(std::string_view line) noexcept {
   const int error = errno;
   ReportFile* const file = g_file.load();
-  const int descriptor = file != nullptr && !file->refused.load() ? OpenPlain(*file) : -1;
+  int descriptor = -1;
+  if (file != nullptr && !file->refused.load()) {
+    descriptor = OpenPlainToWrite(file->path.c_str(), O_APPEND, 0600);
+  }
   if (descriptor >= 0) {
     if (!WriteQuietly(descriptor, line)) Refuse(file, errno);
     close(descriptor);
