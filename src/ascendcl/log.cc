@@ -22,6 +22,7 @@
 #include "acl/acl_base.h"
 #include "ascendcl/fork.h"
 #include "common/descriptor.h"
+#include "common/folder.h"
 #include "common/hold_during_fork.h"
 #include "common/status.h"
 #include "common/write_quietly.h"
@@ -137,10 +138,14 @@ class Sink {
 
   void Reload() {
     Settings settings = ReadSettings();
+    std::string process = ProcessName();
+    // A name that stays leads where it led, wherever the program is by now.
+    std::string folder = settings.folder == settings_.folder ? folder_ : FromRoot(settings.folder);
     for (size_t i = 0; i < kModules; ++i) levels_[i] = settings.levels[i];
-    if (settings.folder != settings_.folder) file_.Close();
+    if (folder != folder_) file_.Close();
+    folder_ = std::move(folder);
     settings_ = std::move(settings);
-    process_ = ProcessName();
+    process_ = std::move(process);
   }
 
   void Write(LogModule module, LogLevel level, std::string_view text, const char* file,
@@ -168,8 +173,8 @@ class Sink {
 
   // A new file; the oldest of this process go when there are too many.
   void OpenFile(const Moment& now) {
-    if (settings_.folder.empty()) return;
-    const std::string folder = settings_.folder + "/debug/plog";
+    if (folder_.empty()) return;
+    const std::string folder = folder_ + "/debug/plog";
     std::error_code ignored;
     std::filesystem::create_directories(folder, ignored);
     const std::string path = Concat(folder, "/plog-", getpid(), "_", now.file, ".log");
@@ -181,6 +186,7 @@ class Sink {
 
   std::array<std::atomic<LogLevel>, kModules> levels_;
   Settings settings_;
+  std::string folder_;  // of the settings, from the root
   std::string process_;
   KeptFile file_;
   std::deque<std::string> files_;

@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -19,6 +18,7 @@
 #include "ascendcl/log.h"
 #include "ascendcl/task.h"
 #include "common/descriptor.h"
+#include "common/folder.h"
 #include "common/status.h"
 #include "common/write_quietly.h"
 
@@ -57,11 +57,7 @@ class TraceFile {
   void Configure(const std::string& name) {
     if (name != name_) {
       file_.Close();
-      // As seen from here: the program may change its directory.
-      std::error_code error;
-      const bool relative = !name.empty() && name[0] != '/';
-      folder_ = relative ? std::filesystem::current_path(error).string() + "/" : "";
-      if (error) folder_.clear();
+      path_ = FromRoot(name);
       name_ = name;
     }
     SetTracing(!name.empty());
@@ -91,10 +87,10 @@ class TraceFile {
 
  private:
   void Open() {
-    std::string name = name_;
-    const size_t process = name.find("%p");
-    if (process != std::string::npos) name.replace(process, 2, Concat(getpid()));
-    const int file = OpenPlainToWrite((folder_ + name).c_str(), 0, 0644);
+    std::string path = path_;
+    const size_t process = path.find("%p", path.size() - name_.size());
+    if (process != std::string::npos) path.replace(process, 2, Concat(getpid()));
+    const int file = OpenPlainToWrite(path.c_str(), 0, 0644);
     size_ = 0;
     file_.Keep(file);
     if (file < 0) return Fail(errno);
@@ -122,7 +118,7 @@ class TraceFile {
   }
 
   std::string name_;
-  std::string folder_;  // that the name begins in, where it does not say so itself
+  std::string path_;  // the name from the root
   KeptFile file_;
   off_t size_ = 0;  // without kEnd
   uint64_t number_ = 0;

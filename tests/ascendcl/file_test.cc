@@ -72,6 +72,26 @@ TEST_F(FileTest, ChangesOfDirectoryAreNotFollowed) {
   EXPECT_EQ(Count(folder_ / "first.json", "aclFinalize"), 1);
 }
 
+TEST_F(FileTest, LogStaysWhereItsNameLedFirst) {
+  const fs::path elsewhere = folder_ / "elsewhere", before = fs::current_path();
+  fs::create_directory(elsewhere);
+  fs::current_path(folder_);
+  {
+    const Variable to_file("ASCEND_PROCESS_LOG_PATH", "first");
+    const Variable level("ASCEND_GLOBAL_LOG_LEVEL", "3");
+    Start();
+    fs::current_path(elsewhere);
+    EXPECT_NE(aclrtSetDevice(-1), 0);
+    Stop();
+    Start();  // the same name: it stays
+    EXPECT_NE(aclrtSetDevice(-1), 0);
+    Stop();
+  }
+  fs::current_path(before);
+  EXPECT_TRUE(fs::is_empty(elsewhere));
+  EXPECT_FALSE(fs::is_empty(folder_ / "first" / "debug" / "plog"));
+}
+
 TEST_F(FileTest, TraceWhoseNumberIsAnothersFileStops) {
   const fs::path precious = folder_ / "precious";
   int theirs = -1;

@@ -11,13 +11,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <filesystem>
 #include <memory>
 #include <string>
 
 #include "ascendcl/check/bounded_text.h"
 #include "ascendcl/check/standard_error.h"
 #include "common/descriptor.h"
+#include "common/folder.h"
 #include "common/write_quietly.h"
 
 namespace openaclnn {
@@ -53,10 +53,8 @@ void ReloadReportFile() noexcept {
   if (now != nullptr && now->name == name && !now->refused.load()) return;
   try {
     auto file = std::make_unique<ReportFile>();
-    file->name = file->path = name;
-    std::error_code error;
-    const auto folder = std::filesystem::current_path(error);
-    if (name[0] != '/' && !error) file->path = folder.string() + "/" + name;
+    file->name = name;
+    file->path = FromRoot(name);
     file->before = g_last;
     g_last = file.get();
     g_file.store(file.release());
