@@ -14,7 +14,6 @@
 #include <cstdlib>
 #include <ctime>
 #include <deque>
-#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <string>
@@ -175,8 +174,7 @@ class Sink {
   void OpenFile(const Moment& now) {
     if (folder_.empty()) return;
     const std::string folder = folder_ + "/debug/plog";
-    std::error_code ignored;
-    std::filesystem::create_directories(folder, ignored);
+    MakeFolders(folder, 0750);
     const std::string path = Concat(folder, "/plog-", getpid(), "_", now.file, ".log");
     file_.Keep(OpenPlainToWrite(path.c_str(), O_APPEND, 0640));
     if (!file_.kept()) return;

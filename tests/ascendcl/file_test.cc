@@ -92,6 +92,25 @@ TEST_F(FileTest, LogStaysWhereItsNameLedFirst) {
   EXPECT_FALSE(fs::is_empty(folder_ / "first" / "debug" / "plog"));
 }
 
+// What errors say of a program is not for everybody who is on the machine to read, or to replace.
+TEST_F(FileTest, FoldersOfTheLogAreTheUsers) {
+  const mode_t before = umask(0);
+  {
+    const Variable to_file("ASCEND_PROCESS_LOG_PATH", (folder_ / "new" / "log").c_str());
+    const Variable level("ASCEND_GLOBAL_LOG_LEVEL", "3");
+    Start();
+    EXPECT_NE(aclrtSetDevice(-1), 0);
+    Stop();
+  }
+  umask(before);
+  fs::path folder = folder_;
+  for (const char* each : {"new", "log", "debug", "plog"}) {
+    folder /= each;
+    EXPECT_EQ(fs::status(folder).permissions(), fs::perms(0750)) << folder;
+  }
+  EXPECT_EQ(fs::directory_iterator(folder)->status().permissions(), fs::perms(0640));
+}
+
 TEST_F(FileTest, TraceWhoseNumberIsAnothersFileStops) {
   const fs::path precious = folder_ / "precious";
   int theirs = -1;
