@@ -7,9 +7,9 @@
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
-#include <filesystem>
 #include <memory>
 
+#include "common/folder.h"
 #include "common/write_quietly.h"
 #include "openaclnn_capture/next.h"
 
@@ -39,14 +39,20 @@ bool ReadCalls(const std::string& words, Settings* settings) {
   return text == end && settings->first > 0 && settings->first <= settings->last;
 }
 
+/// The folder that was current as this library was loaded: the program may change it before its
+/// first object. Null before that, and if there was no memory; never given back.
+const std::string* g_started_in = nullptr;
+[[maybe_unused]] const int kAtLoad = [] {
+  Attempt([] { g_started_in = new std::string(CurrentFolder()); });
+  return 0;
+}();
+
 Settings Read() {
   Settings settings;
   settings.folder = Variable("OPENACLNN_CAPTURE");
   settings.on = !settings.folder.empty();
-  // The program may change its directory.
-  std::error_code error;
-  const auto absolute = std::filesystem::absolute(settings.folder, error);
-  if (settings.on && !error) settings.folder = absolute.string();
+  settings.folder = g_started_in == nullptr ? FromRoot(settings.folder)
+                                            : FromRoot(settings.folder, *g_started_in);
   const std::string name = Variable("OPENACLNN_CAPTURE_OPERATOR");
   if (!name.empty()) settings.api = name.starts_with("aclnn") ? name : "aclnn" + name;
   if (settings.on && !name.empty() && !IsInFrontOf(settings.api)) {

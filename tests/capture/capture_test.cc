@@ -330,6 +330,31 @@ TEST_F(CaptureTest, ThreadsHaveTheirOwn) {
   EXPECT_EQ(Folders().size(), size_t{kThreads * kCalls});
 }
 
+/// One captured call of a program that is elsewhere than it was as the libraries were loaded.
+[[noreturn]] void CallFromElsewhere() {
+  const fs::path elsewhere = kFolder / "else" / "where", before = fs::current_path();
+  const std::string name = fs::relative(kFolder / "calls", before);
+  fs::create_directories(elsewhere);
+  fs::current_path(elsewhere);
+  bool well = !name.starts_with("/") && setenv("OPENACLNN_CAPTURE", name.c_str(), 1) == 0;
+  const DeviceArray<float> in({-1, 2, -3}), out(3);
+  aclTensor* const self = Gradient::Tensor({3}, ACL_FLOAT, in.data());
+  aclTensor* const result = Gradient::Tensor({3}, ACL_FLOAT, out.data());
+  uint64_t size = 0;
+  aclOpExecutor* executor = nullptr;
+  well = well && aclnnAbsGetWorkspaceSize(self, result, &size, &executor) == 0 &&
+         aclnnAbs(nullptr, size, executor, nullptr) == 0;
+  const bool there = fs::exists(kFolder / "calls" / "000001-aclnnAbs" / "call.json");
+  fs::current_path(before);
+  fs::remove_all(kFolder);
+  _exit(!well ? 99 : there ? 0 : 98);
+}
+
+TEST_F(CaptureTest, ChangesOfDirectoryAreNotFollowed) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_EXIT(CallFromElsewhere(), testing::ExitedWithCode(0), "");
+}
+
 [[noreturn]] void CallWhereNoFileMayGrow() {
   const DeviceArray<float> in({-1, 2, -3}), out(3);
   aclTensor* const self = Gradient::Tensor({3}, ACL_FLOAT, in.data());
