@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "acl/acl.h"
+#include "common/folder.h"
 #include "common/write_quietly.h"
 #include "openaclnn/version.h"
 #include "openaclnn_capture/next.h"
@@ -102,8 +103,7 @@ std::string Product() {
 class Unfinished {
  public:
   Unfinished(const fs::path& above, const std::string& name) {
-    std::error_code error;
-    fs::create_directories(above, error);  // what fails is seen below
+    MakeFolders(above.string(), 0700);
     const std::string first = ".unfinished-" + std::to_string(getpid()) + "-" + name;
     for (int again = 1;; ++again) {
       folder_ = above / (again == 1 ? first : first + "." + std::to_string(again));

@@ -3,6 +3,7 @@
 // program sees no difference.
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -328,6 +329,18 @@ TEST_F(CaptureTest, ThreadsHaveTheirOwn) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(Folders().size(), size_t{kThreads * kCalls});
+}
+
+// A daemon's umask keeps nobody out.
+TEST_F(CaptureTest, NewFoldersAreTheUsersAlone) {
+  const DeviceArray<float> in({-1, 2, -3}), out(3);
+  aclTensor* const self = Gradient::Tensor({3}, ACL_FLOAT, in.data());
+  aclTensor* const result = Gradient::Tensor({3}, ACL_FLOAT, out.data());
+  const mode_t before = umask(0);
+  EXPECT_EQ(Abs(self, result), 0) << TakeMessage();
+  umask(before);
+  EXPECT_EQ(fs::status(kFolder).permissions(), fs::perms(0700));
+  for (const aclTensor* tensor : {self, result}) EXPECT_EQ(aclDestroyTensor(tensor), 0);
 }
 
 /// One captured call of a program that is elsewhere than it was as the libraries were loaded.
