@@ -4,6 +4,7 @@
 #include "hccl/ucx_library.h"
 
 #include <dlfcn.h>
+#include <sys/auxv.h>
 
 #include <cstdlib>
 #include <iterator>
@@ -62,6 +63,17 @@ Status NotStarted(const std::string& why) {
                        ValueOf("UCX_TLS"), ", ", ValueOf("UCX_NET_DEVICES"),
                        ", expected transports and devices of this machine (ucx_info -d), see "
                        "UCX_LOG_LEVEL=info"));
+}
+
+/// UCX takes from its variables, and from ucx.conf in the folder where the program was started,
+/// which files it writes and which modules it loads, whoever made them.
+Status RefuseMoreRights() {
+  if (getauxval(AT_SECURE) == 0) return {};
+  return Status(HCCL_E_UNAVAIL,
+                "UCX, which moves bytes between processes, is not opened in a program with more "
+                "rights than whoever started it (set-user-id, file capabilities), whose variables "
+                "name what it writes and loads; expected one without, or ranks of one process "
+                "(HcclCommInitAll)");
 }
 
 template <class Function>
@@ -155,6 +167,8 @@ Status ConfigureUcx(const UcxLibrary& ucx, ucp_config_t** options) {
 }
 
 Status OpenUcx(UcxLibrary** library) {
+  Status allowed = RefuseMoreRights();
+  if (!allowed.ok()) return allowed;
   static std::mutex mutex;
   static UcxLibrary* opened = nullptr;  // for ever, as the communicators' workers stand on it
   std::lock_guard lock(mutex);

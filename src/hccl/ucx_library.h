@@ -38,7 +38,7 @@ struct UcxLibrary {
 /// The options of the environment, and ours where it has none; to be released.
 Status ConfigureUcx(const UcxLibrary& ucx, ucp_config_t** options);
 
-/// HCCL_E_UNAVAIL, with what to install, where there is none.
+/// HCCL_E_UNAVAIL, with what to install, where there is none, and where it may not be opened.
 Status OpenUcx(UcxLibrary** library);
 
 }  // namespace openaclnn

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// UCX as a guest in somebody else's process: the rights that the program runs with.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "ascendcl/fixture.h"
+#include "hccl/processes.h"
+#include "hccl/role.h"
+
+namespace openaclnn {
+namespace ranks {
+namespace {
+
+/// With the rights of another user: ranks that need no UCX are there all the same.
+int Privileged(uint32_t ranks, uint32_t rank) {
+  Start();
+  int32_t devices[] = {0, 1};
+  HcclComm inside[2] = {};
+  REQUIRE(HcclCommInitAll(2, devices, inside));
+  for (const HcclComm each : inside) REQUIRE(HcclCommDestroy(each));
+  REQUIRE(HcclCommDestroy(MakeComm(1, 0, ranks + rank)));
+  const HcclRootInfo info = MeetBy(0, rank == 0);
+  HcclComm comm = nullptr;
+  const HcclResult result = HcclCommInitRootInfo(ranks, &info, rank, &comm);
+  const char* const words = aclGetRecentErrMsg();
+  std::fprintf(stderr, "%s\n", words != nullptr ? words : "");
+  return result;
+}
+
+const bool kEntered = [] {
+  Roles().merge(std::map<std::string, Role>{{"privileged", Run<Privileged>}});
+  return true;
+}();
+
+}  // namespace
+}  // namespace ranks
+
+namespace {
+
+using ranks::Processes;
+
+/// What it starts runs with the rights of root for another user.
+class ForAnother {
+ public:
+  ForAnother() : started_(geteuid() == 0 && setresuid(kNobody, -1, -1) == 0) {}
+  ForAnother(const ForAnother&) = delete;
+  ~ForAnother() {
+    if (started_ && setresuid(0, -1, -1) != 0) std::abort();
+  }
+  explicit operator bool() const { return started_; }
+
+ private:
+  static constexpr uid_t kNobody = 65534;
+  const bool started_;
+};
+
+// UCX would write over whatever file UCX_LOG_FILE names.
+TEST(GuestTest, WhoStartsAProgramWithMoreRightsIsNotHeard) {
+  const ForAnother rights;
+  if (!rights) GTEST_SKIP() << "needs root";
+  std::string folder = std::filesystem::temp_directory_path() / "openaclnn-guest-XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const std::string file = folder + "/file";
+  std::ofstream(file) << "root's";
+  {
+    const Variable devices("OPENACLNN_DEVICE_COUNT", "2"), log("UCX_LOG_FILE", file.c_str()),
+        level("UCX_LOG_LEVEL", "info"), soon("HCCL_CONNECT_TIMEOUT", "1");
+    Processes processes("privileged", 2);
+    for (const uint32_t rank : {0u, 1u}) {
+      EXPECT_EQ(processes.Await(rank), HCCL_E_UNAVAIL) << processes.Said(rank);
+      EXPECT_NE(processes.Said(rank).find("more rights than whoever started it"), std::string::npos)
+          << processes.Said(rank);
+    }
+  }
+  EXPECT_EQ(std::filesystem::file_size(file), 6U);
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace openaclnn
