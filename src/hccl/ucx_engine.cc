@@ -128,10 +128,7 @@ class UcxEngine final : public Engine {
 
 Status UcxEngine::Start() {
   const Call call(*this);
-  ucp_worker_params_t params{};
-  params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
-  params.thread_mode = UCS_THREAD_MODE_SERIALIZED;
-  ucs_status_t status = ucx_.worker_create(ucx_.context, &params, &worker_);
+  ucs_status_t status = CreateWorker(ucx_, &worker_);
   if (status != UCS_OK) return NoWorker(status);
   status = ucx_.worker_get_efd(worker_, &descriptor_);
   if (status != UCS_OK) return UcxFailed("ucp_worker_get_efd", status);

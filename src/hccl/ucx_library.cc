@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "ascendcl/signals.h"
 #include "hccl/hccl_types.h"
 
 namespace openaclnn {
@@ -131,6 +132,7 @@ std::string Gives(const char* function, ucs_status_t status) {
 
 Status Open(UcxLibrary* ucx) {
   const Settings settings;
+  const SignalMask inherited(SignalMask::OfRuntime());  // by threads that it starts
   void* const library = dlopen(kName, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const words = dlerror();
@@ -164,6 +166,14 @@ Status ConfigureUcx(const UcxLibrary& ucx, ucp_config_t** options) {
     return NotStarted(Concat(Gives("ucp_config_modify", status), " for ", name));
   }
   return {};
+}
+
+ucs_status_t CreateWorker(const UcxLibrary& ucx, ucp_worker_h* worker) {
+  ucp_worker_params_t params{};
+  params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
+  params.thread_mode = UCS_THREAD_MODE_SERIALIZED;
+  const SignalMask inherited(SignalMask::OfRuntime());
+  return ucx.worker_create(ucx.context, &params, worker);
 }
 
 Status OpenUcx(UcxLibrary** library) {

@@ -38,6 +38,10 @@ struct UcxLibrary {
 /// The options of the environment, and ours where it has none; to be released.
 Status ConfigureUcx(const UcxLibrary& ucx, ucp_config_t** options);
 
+/// One that only one thread at a time calls. UCX's own thread, which starts with the first, leaves
+/// signals to the program.
+ucs_status_t CreateWorker(const UcxLibrary& ucx, ucp_worker_h* worker);
+
 /// HCCL_E_UNAVAIL, with what to install, where there is none, and where it may not be opened.
 Status OpenUcx(UcxLibrary** library);
 

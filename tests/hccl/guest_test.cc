@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// UCX as a guest in somebody else's process: the rights that the program runs with.
+// UCX as a guest in somebody else's process: the program's signals and rights.
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -15,6 +16,41 @@
 namespace openaclnn {
 namespace ranks {
 namespace {
+
+namespace fs = std::filesystem;
+
+/// Whether the thread leaves a signal of the program to others, as the kernel says.
+bool Blocks(const fs::path& thread, int signal) {
+  std::ifstream status(thread / "status");
+  for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with("SigBlk:")) continue;
+    const uint64_t mask =
+        std::stoull(line.substr(line.find_first_of("0123456789abcdef", 7)), {}, 16);
+    return (mask >> (signal - 1) & 1) != 0;
+  }
+  return false;
+}
+
+/// Of all threads the program's alone takes its signals.
+int Signalled(uint32_t ranks, uint32_t rank) {
+  Start();
+  const HcclComm comm = MakeComm(ranks, rank, 0);
+  const std::string own = std::to_string(gettid());
+  size_t others = 0;
+  for (const auto& thread : fs::directory_iterator("/proc/self/task")) {
+    if (thread.path().filename() == own) {
+      Require(!Blocks(thread, SIGUSR1), "the program's mask is another");
+      continue;
+    }
+    ++others;
+    std::string name;
+    std::getline(std::ifstream(thread.path() / "comm"), name);
+    Require(Blocks(thread, SIGUSR1), ("signals reach the thread " + name).c_str());
+  }
+  Require(others > 0, "threads");
+  REQUIRE(HcclCommDestroy(comm));
+  return 0;
+}
 
 /// With the rights of another user: ranks that need no UCX are there all the same.
 int Privileged(uint32_t ranks, uint32_t rank) {
@@ -33,7 +69,8 @@ int Privileged(uint32_t ranks, uint32_t rank) {
 }
 
 const bool kEntered = [] {
-  Roles().merge(std::map<std::string, Role>{{"privileged", Run<Privileged>}});
+  Roles().merge(
+      std::map<std::string, Role>{{"signalled", Run<Signalled>}, {"privileged", Run<Privileged>}});
   return true;
 }();
 
@@ -43,6 +80,19 @@ const bool kEntered = [] {
 namespace {
 
 using ranks::Processes;
+
+void ExpectDone(const char* role) {
+  for (const char* const way : {static_cast<const char*>(nullptr), "tcp,self"}) {
+    const Variable tls("UCX_TLS", way);
+    Processes processes(role, 2);
+    for (const uint32_t rank : {0u, 1u}) {
+      EXPECT_EQ(processes.Await(rank), 0) << "rank " << rank;
+      EXPECT_EQ(processes.Said(rank), "") << "rank " << rank;
+    }
+  }
+}
+
+TEST(GuestTest, SignalsAreLeftToTheProgram) { ExpectDone("signalled"); }
 
 /// What it starts runs with the rights of root for another user.
 class ForAnother {
