@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts what is open below the limit of the process.
+// Counts what is open below the limit of the process, and occupies numbers of standard streams.
 #include "hccl/descriptors.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
+#include <utility>
 
 #include "hccl/hccl_types.h"
 #include "hccl/socket.h"
@@ -40,7 +44,36 @@ bool CountOpen(uint64_t limit, uint64_t* open) {
   return true;
 }
 
+std::mutex g_mutex;  // guards what follows
+int g_occupants = 0;
+bool g_occupied[STDERR_FILENO + 1] = {};
+
 }  // namespace
+
+ClosedStreams::ClosedStreams() {
+  std::lock_guard lock(g_mutex);
+  ++g_occupants;
+  while (true) {
+    const int lowest = open("/", O_PATH | O_CLOEXEC);
+    if (lowest < 0) return;
+    if (lowest > STDERR_FILENO) {
+      close(lowest);
+      return;
+    }
+    g_occupied[lowest] = true;
+  }
+}
+
+// What the program itself has put there meanwhile stays.
+ClosedStreams::~ClosedStreams() {
+  std::lock_guard lock(g_mutex);
+  if (--g_occupants > 0) return;
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (!std::exchange(g_occupied[standard], false)) continue;
+    const int flags = fcntl(standard, F_GETFL);
+    if (flags >= 0 && (flags & O_PATH) != 0) close(standard);
+  }
+}
 
 Status RequireDescriptors(uint32_t ranks) {
   rlimit limit{};

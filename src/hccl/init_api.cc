@@ -11,6 +11,7 @@
 #include "client/client.h"
 #include "hccl/communicator.h"
 #include "hccl/config.h"
+#include "hccl/descriptors.h"
 #include "hccl/environment.h"
 #include "hccl/hccl.h"
 #include "hccl/process_engine.h"
@@ -62,6 +63,7 @@ Status Publish(const std::shared_ptr<Communicator>& communicator, HcclComm* comm
 }
 
 Status GetRootInfo(HcclRootInfo* blob) {
+  const ClosedStreams stay;
   HcclEnvironment environment;
   Status status = RequirePointer("rootInfo", blob);
   if (status.ok()) status = ReadHcclEnvironment(&environment);
@@ -79,6 +81,7 @@ Status CheckRank(uint32_t ranks, uint32_t rank) {
 
 Status InitRootInfo(uint32_t ranks, const HcclRootInfo* blob, uint32_t rank,
                     const CommConfig& config, HcclComm* comm) {
+  const ClosedStreams stay;
   HcclEnvironment environment;
   RootInfo info;
   Status status = RequirePointer("rootInfo", blob);
@@ -142,6 +145,7 @@ Status Destroy(HcclComm comm) {
 }
 
 Status InitAll(uint32_t count, const int32_t* devices, HcclComm* comms) {
+  const ClosedStreams stay;
   HcclEnvironment environment;
   Status status = RequirePointer("devices", devices);
   if (status.ok()) status = RequirePointer("comms", comms);

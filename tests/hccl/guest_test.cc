@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// UCX as a guest in somebody else's process: the program's signals and rights.
+// UCX as a guest in somebody else's process: the program's signals, standard streams and rights.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -52,6 +53,45 @@ int Signalled(uint32_t ranks, uint32_t rank) {
   return 0;
 }
 
+bool StandardStreamsAreClosed() {
+  bool closed = true;
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    closed &= fcntl(standard, F_GETFD) < 0;
+  }
+  return closed;
+}
+
+/// Started without standard streams: what it prints may not go into sockets.
+int Closed(uint32_t ranks, uint32_t rank) {
+  const int said = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) close(standard);
+  const aclrtStream stream = Start();
+  const bool closed_before = StandardStreamsAreClosed();
+  const HcclRootInfo info = MeetBy(0, rank == 0);
+  const bool closed_by_root = StandardStreamsAreClosed();
+  HcclComm comm = nullptr, alone[2] = {};
+  int32_t devices[] = {0, 1};
+  HcclResult result = HcclCommInitRootInfo(ranks, &info, rank, &comm);
+  if (result == HCCL_SUCCESS) result = HcclCommInitAll(2, devices, alone);
+  const bool closed_when_made = StandardStreamsAreClosed();
+  const Device<float> data(std::vector<float>(200'000, 1));
+  if (result == HCCL_SUCCESS) {
+    result = HcclAllReduce(data.data(), data.data(), 200'000, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_MAX,
+                           comm, stream);
+  }
+  const int code = aclrtSynchronizeStream(stream);
+  const bool closed_when_used = StandardStreamsAreClosed();
+  dup2(said, STDERR_FILENO);
+  Require(closed_before, "taken before");
+  Require(closed_by_root, "taken by HcclGetRootInfo");
+  Require(closed_when_made, "taken while communicators were made");
+  Require(closed_when_used, "taken by an operation");
+  Require(result == HCCL_SUCCESS, "result", result);
+  Require(code == 0, "code", code);
+  for (const HcclComm each : {comm, alone[0], alone[1]}) REQUIRE(HcclCommDestroy(each));
+  return 0;
+}
+
 /// With the rights of another user: ranks that need no UCX are there all the same.
 int Privileged(uint32_t ranks, uint32_t rank) {
   Start();
@@ -69,8 +109,8 @@ int Privileged(uint32_t ranks, uint32_t rank) {
 }
 
 const bool kEntered = [] {
-  Roles().merge(
-      std::map<std::string, Role>{{"signalled", Run<Signalled>}, {"privileged", Run<Privileged>}});
+  Roles().merge(std::map<std::string, Role>{
+      {"signalled", Run<Signalled>}, {"closed", Run<Closed>}, {"privileged", Run<Privileged>}});
   return true;
 }();
 
@@ -93,6 +133,11 @@ void ExpectDone(const char* role) {
 }
 
 TEST(GuestTest, SignalsAreLeftToTheProgram) { ExpectDone("signalled"); }
+
+TEST(GuestTest, ClosedStandardStreamsStayClosed) {
+  const Variable devices("OPENACLNN_DEVICE_COUNT", "2");
+  ExpectDone("closed");
+}
 
 /// What it starts runs with the rights of root for another user.
 class ForAnother {
