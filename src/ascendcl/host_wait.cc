@@ -39,6 +39,10 @@ HostWait* g_first = nullptr;
 
 }  // namespace
 
+bool MayBeAwaited() {
+  return HostCall::innermost() != nullptr || Subscriptions::Get().Serves(pthread_self());
+}
+
 HostWait::HostWait(const Stream& stream, uint64_t target, Ending ending)
     : stream_(stream),
       target_(target),
@@ -46,7 +50,7 @@ HostWait::HostWait(const Stream& stream, uint64_t target, Ending ending)
       calls_(HostCall::innermost()),
       thread_(pthread_self()) {
   if (stream.completed() >= target) return;
-  known_ = calls_ != nullptr || Subscriptions::Get().Serves(thread_);
+  known_ = MayBeAwaited();
   if (!known_) return;
   std::lock_guard lock(g_mutex);
   next_ = g_first;

@@ -9,6 +9,10 @@
 
 namespace openaclnn {
 
+/// Whether streams may wait for the calling thread: it runs functions of the host or serves
+/// callbacks.
+bool MayBeAwaited();
+
 /// A wait of the calling thread until a stream has done `target` tasks. Of threads that streams may
 /// be waiting for in turn, since they run functions of the host or serve callbacks, it is known to
 /// other waits while it lives; for all other threads it costs next to nothing.

@@ -174,6 +174,17 @@ int SubmitHeld(void* held, const OpenaclnnTask* task, uint64_t* number, Openacln
   return status.code();
 }
 
+void* BeginWait(void* held, uint64_t number, OpenaclnnMessage* message) {
+  std::unique_ptr<HostWait> wait;
+  const Status status = Guard([&] {
+    wait = std::make_unique<HostWait>(StreamOf(held), number);
+    return wait->Refuse();
+  });
+  if (status.ok()) return wait.release();
+  Write(message, status.text());
+  return nullptr;
+}
+
 int32_t CheckLevelNumber() {
   return ValueOr(int32_t{0}, [] {
     Config config;
@@ -227,6 +238,9 @@ constexpr OpenaclnnRuntime kRuntime = {
     .submit_held = SubmitHeld,
     .await_launch = [](void* held, uint64_t number) { AwaitLaunch(StreamOf(held), number); },
     .wake = [](void* held) { StreamOf(held).Wake(); },
+    .may_be_awaited = [] { return ValueOr(1, [] { return MayBeAwaited() ? 1 : 0; }); },
+    .begin_wait = BeginWait,
+    .end_wait = [](void* wait) { delete static_cast<HostWait*>(wait); },
     .check_level = CheckLevelNumber,
 };
 

@@ -10,7 +10,7 @@ extern "C" {
 
 /// Changed with every change of the structs below; a library that asks for another version gets
 /// null, so that mixed installations are refused instead of crashing.
-#define OPENACLNN_RUNTIME_INTERFACE 9u
+#define OPENACLNN_RUNTIME_INTERFACE 10u
 
 /// Families of products that share one table of supported types.
 typedef enum OpenaclnnFamily {
@@ -141,6 +141,13 @@ typedef struct OpenaclnnRuntime {
   void (*await_launch)(void* held, uint64_t number);
   /// Lets a task that has parked go on.
   void (*wake)(void* held);
+  /// Nonzero if streams may wait for the calling thread, which runs functions of the host or serves
+  /// callbacks: it asks begin_wait before it waits for them without a deadline.
+  int (*may_be_awaited)(void);
+  /// What end_wait takes: until then other waits know that the calling thread waits for the task.
+  /// Null, and why, where that could not end, since the task waits for this thread.
+  void* (*begin_wait)(void* held, uint64_t number, OpenaclnnMessage* message);
+  void (*end_wait)(void* wait);
   /// OPENACLNN_CHECK: 0 off, 1 fast, 2 full.
   int32_t (*check_level)(void);
 } OpenaclnnRuntime;

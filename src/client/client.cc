@@ -55,6 +55,12 @@ constexpr OpenaclnnRuntime kRefusing = {
         },
     .await_launch = [](void*, uint64_t) {},
     .wake = [](void*) {},
+    .may_be_awaited = [] { return 0; },
+    .begin_wait = [](void*, uint64_t, OpenaclnnMessage* message) -> void* {
+      Write(message, kMixed);
+      return nullptr;
+    },
+    .end_wait = [](void*) {},
     .check_level = [] { return int32_t{0}; },
 };
 

@@ -55,9 +55,9 @@ std::optional<Communicator::Clock::time_point> Communicator::DeadlineFromNow() c
   return Clock::now() + settings_.timeout;
 }
 
-void Communicator::Queued() {
+void Communicator::Queued(const Pending& operation) {
   std::lock_guard lock(mutex_);
-  ++queued_;
+  queued_.insert(&operation);
 }
 
 void Communicator::Begun(std::shared_ptr<Pending> operation) {
@@ -131,9 +131,9 @@ void Communicator::FailActive() {
   }
 }
 
-void Communicator::Ended() {
+void Communicator::Ended(const Pending& operation) {
   std::lock_guard lock(mutex_);
-  --queued_;
+  queued_.erase(&operation);
   changed_.notify_all();
 }
 
@@ -259,10 +259,17 @@ void Communicator::Quit() {
   FailActive();
 }
 
+std::vector<std::shared_ptr<HeldStream>> Communicator::AwaitedStreams() {
+  std::vector<std::shared_ptr<HeldStream>> streams;
+  std::lock_guard lock(mutex_);
+  for (const Pending* const operation : queued_) streams.push_back(operation->stream());
+  return streams;
+}
+
 void Communicator::Close() {
   {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return queued_ == fading_.size(); });
+    changed_.wait(lock, [&] { return queued_.size() == fading_.size(); });
     // A group that is open may still hold messages.
     over_ = Worded(HCCL_E_PARA, [&] {
       return Concat("communicator ", name(),

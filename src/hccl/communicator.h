@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "common/handle_table.h"
 #include "common/status.h"
 #include "hccl/engine.h"
+#include "hccl/held_stream.h"
 #include "hccl/progress.h"
 
 namespace openaclnn {
@@ -41,6 +43,8 @@ class Pending {
   virtual std::optional<Clock::time_point> deadline() const = 0;
   /// What it says when its time is over: whom it waits for.
   virtual Status TimeoutError() const = 0;
+  /// Whose last task it is, or is a part of.
+  virtual std::shared_ptr<HeldStream> stream() const = 0;
 };
 
 class Communicator final : public Moved {
@@ -93,16 +97,18 @@ class Communicator final : public Moved {
 
   /// Waits for the operations and leaves. Needs no memory.
   void Close();
+  /// Of the operations that Close would wait for.
+  std::vector<std::shared_ptr<HeldStream>> AwaitedStreams();
 
   // For operations.
   std::optional<Clock::time_point> DeadlineFromNow() const;
-  void Queued();
+  void Queued(const Pending& operation);
   void Begun(std::shared_ptr<Pending> operation);
   void Finished(Pending& operation);
   /// An operation has failed while its messages were on their way: its memory is the program's now,
   /// so that they must not go on, and no other operation can.
   void GiveUp(const Status& cause);
-  void Ended();
+  void Ended(const Pending& operation);
   /// Messages are under way that the thread of messages is to move at once, until they are taken
   /// back; others it moves in time.
   void HandOver();
@@ -159,9 +165,9 @@ class Communicator final : public Moved {
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
-  uint64_t queued_ = 0;  // operations that live
-  Operations active_;    // begun and not finished
-  Operations fading_;    // finished, with messages that the engine still has
+  std::set<const Pending*> queued_;  // operations that live
+  Operations active_;                // begun and not finished
+  Operations fading_;                // finished, with messages that the engine still has
   bool gave_up_ = false;
   std::vector<Peer> peers_;
   Status over_;  // why no operation can begin any more

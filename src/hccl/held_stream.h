@@ -2,6 +2,7 @@
 // Held stream: a stream of the runtime as operations have it, whatever becomes of its handle.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -36,15 +37,26 @@ class HeldStream {
   /// Takes the task over if all is well, and waits for nothing.
   Status Submit(const OpenaclnnTask& task) {
     OpenaclnnMessage message;
-    if (Runtime().submit_held(held_, &task, &launched_, &message) == 0) return {};
-    return Status(HCCL_E_RUNTIME, message.text);
+    uint64_t number = 0;
+    if (Runtime().submit_held(held_, &task, &number, &message) != 0) {
+      return Status(HCCL_E_RUNTIME, message.text);
+    }
+    launched_.store(number, std::memory_order_release);
+    return {};
   }
   /// Waits for the last task, if launches do. Whoever holds a lock lets it go before.
-  void AwaitLaunch() const { Runtime().await_launch(held_, launched_); }
+  void AwaitLaunch() const { Runtime().await_launch(held_, launched()); }
+
+  /// The last task's number on its stream; 0 before there is one.
+  uint64_t launched() const { return launched_.load(std::memory_order_acquire); }
+  /// The runtime's begin_wait for the last task.
+  void* BeginWait(OpenaclnnMessage* message) const {
+    return Runtime().begin_wait(held_, launched(), message);
+  }
 
  private:
   void* const held_;
-  uint64_t launched_ = 0;
+  std::atomic<uint64_t> launched_{0};
 };
 
 }  // namespace openaclnn

@@ -14,6 +14,7 @@
 #include "hccl/descriptors.h"
 #include "hccl/environment.h"
 #include "hccl/hccl.h"
+#include "hccl/known_wait.h"
 #include "hccl/process_engine.h"
 #include "hccl/progress.h"
 #include "hccl/rendezvous.h"
@@ -139,7 +140,10 @@ Status CheckDevices(const std::vector<int32_t>& devices) {
 
 Status Destroy(HcclComm comm) {
   std::shared_ptr<Communicator> communicator;
-  Status status = RemoveCommunicator(comm, &communicator);
+  KnownWait wait;
+  Status status = FindCommunicator(comm, &communicator);
+  if (status.ok()) status = wait.Begin(*communicator);
+  if (status.ok()) status = RemoveCommunicator(comm, &communicator);
   if (status.ok()) communicator->Close();
   return status;
 }

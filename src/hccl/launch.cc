@@ -76,8 +76,9 @@ Status Launch::Enqueue(const std::vector<CallHeader>& headers, Plan plan,
     // Checked or not, a barrier is nothing but this.
     if (!alone()) AddAgreements(place(), agreements, communicator_->checked(), &plan);
     BeginWithTheNext(place(), &plan);
-    return std::make_shared<Operation>(communicator_, api_, std::move(plan), std::move(pins_))
-        ->Submit(stream);
+    return std::make_shared<Operation>(communicator_, api_, std::move(plan), std::move(pins_),
+                                       stream)
+        ->Submit();
   });
   if (!status.ok()) communicator_->numbers().collectives = number;
   return status;

@@ -112,7 +112,8 @@ void Messages::Number() {
   }
 }
 
-Status Messages::Make(const char* api, std::shared_ptr<Operation>* operation) {
+Status Messages::Make(const char* api, const std::shared_ptr<HeldStream>& stream,
+                      std::shared_ptr<Operation>* operation) {
   Plan plan;
   plan.steps.emplace_back();
   Status own = AddOwn(&plan);
@@ -134,7 +135,8 @@ Status Messages::Make(const char* api, std::shared_ptr<Operation>* operation) {
   }
   const CallHeader all = {CallKind::kMessage, uint32_t(messages_[0].type), 0, 0, bytes, 0};
   plan.arguments = DescribeOperation(*communicator_, std::nullopt, all);
-  *operation = std::make_shared<Operation>(communicator_, api, std::move(plan), std::move(pins_));
+  *operation =
+      std::make_shared<Operation>(communicator_, api, std::move(plan), std::move(pins_), stream);
   return {};
 }
 
@@ -160,7 +162,7 @@ Status Messages::Enqueue(const char* api, std::vector<Messages> calls,
     if (batch == batches->end()) {
       batch = batches->insert(batch, {messages.stream_, messages.stream_number_, {}});
     }
-    Status status = messages.Make(api, &batch->operations.emplace_back());
+    Status status = messages.Make(api, batch->stream, &batch->operations.emplace_back());
     if (!status.ok()) return status;
   }
   return SubmitBatches(*batches);
@@ -170,8 +172,7 @@ Status Messages::Enqueue(const char* api, std::vector<Messages> calls,
 // communicators with them, for what has been sent would be taken for what is sent next.
 Status Messages::SubmitBatches(std::vector<Batch>& batches) {
   for (Batch& batch : batches) {
-    const Status status =
-        Guard([&] { return Operation::SubmitAll(batch.operations, batch.stream); });
+    const Status status = Guard([&] { return Operation::SubmitAll(batch.operations); });
     batch.begun = status.ok();
     if (status.ok()) continue;
     for (const Batch& other : batches) {

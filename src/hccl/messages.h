@@ -51,7 +51,8 @@ class Messages {
     return communicator_ == other.communicator_ && stream_number_ == other.stream_number_;
   }
   void Append(Messages other);
-  Status Make(const char* api, std::shared_ptr<Operation>* operation);
+  Status Make(const char* api, const std::shared_ptr<HeldStream>& stream,
+              std::shared_ptr<Operation>* operation);
   Status AddOwn(Plan* plan) const;
   /// A message that begins once both ranks have told each other the same of it.
   Plan PlanChecked(const Message& message, const Move& move) const;

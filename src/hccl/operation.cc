@@ -56,11 +56,12 @@ void PinnedRanges::Tell(std::vector<OpenaclnnAccess>* accesses) const {
 }
 
 Operation::Operation(std::shared_ptr<Communicator> communicator, const char* name, Plan plan,
-                     PinnedRanges pins)
+                     PinnedRanges pins, std::shared_ptr<HeldStream> stream)
     : communicator_(std::move(communicator)),
       name_(name),
       plan_(std::move(plan)),
       pins_(std::move(pins)),
+      stream_(std::move(stream)),
       progress_(plan_.steps.size()) {
   size_t count = 0;
   for (const Step& step : plan_.steps) count += step.ahead.size() + step.moves.size();
@@ -83,7 +84,7 @@ Operation::Operation(std::shared_ptr<Communicator> communicator, const char* nam
                       [](const Message& message) { return message.awaited(); }));
     count = progress.end;
   }
-  communicator_->Queued();
+  communicator_->Queued(*this);
 }
 
 void Operation::AddMessages(uint32_t step, uint32_t in_chain, const std::vector<Move>& moves) {
@@ -107,7 +108,7 @@ void Operation::AddMessages(uint32_t step, uint32_t in_chain, const std::vector<
 
 Operation::~Operation() {
   TakeBack();
-  communicator_->Ended();
+  communicator_->Ended(*this);
 }
 
 Accesses Operation::AccessesOf(const std::vector<std::shared_ptr<Operation>>& operations) noexcept
@@ -119,11 +120,9 @@ Accesses Operation::AccessesOf(const std::vector<std::shared_ptr<Operation>>& op
   return std::nullopt;  // a check must not fail what it checks
 }
 
-Status Operation::SubmitAll(const std::vector<std::shared_ptr<Operation>>& operations,
-                            const std::shared_ptr<HeldStream>& stream) {
+Status Operation::SubmitAll(const std::vector<std::shared_ptr<Operation>>& operations) {
   auto together = std::make_unique<Together>();
   for (const auto& operation : operations) {
-    operation->stream_ = stream;
     const std::string& arguments = operation->plan_.arguments;
     together->arguments += operations.size() == 1 ? arguments : Concat(",{", arguments, "}");
     together->parts.push_back({operation});
@@ -142,7 +141,7 @@ Status Operation::SubmitAll(const std::vector<std::shared_ptr<Operation>>& opera
   };
   const DeclaredAccesses declared(RacesAreWatched() ? AccessesOf(operations)
                                                     : std::vector<OpenaclnnAccess>{});
-  Status status = stream->Submit(task);
+  Status status = operations.front()->stream_->Submit(task);
   if (status.ok()) (void)together.release();  // the task's
   return status;
 }

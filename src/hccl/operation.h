@@ -60,19 +60,16 @@ class Operation final : public Pending,
  public:
   /// `name` is that of the API.
   Operation(std::shared_ptr<Communicator> communicator, const char* name, Plan plan,
-            PinnedRanges pins);
+            PinnedRanges pins, std::shared_ptr<HeldStream> stream);
   Operation(const Operation&) = delete;
   ~Operation() override;
 
   const std::shared_ptr<Communicator>& communicator() const { return communicator_; }
 
-  /// Hands it to the stream.
-  Status Submit(const std::shared_ptr<HeldStream>& stream) {
-    return SubmitAll({shared_from_this()}, stream);
-  }
-  /// The same for some that go on side by side, as one task of the stream.
-  static Status SubmitAll(const std::vector<std::shared_ptr<Operation>>& operations,
-                          const std::shared_ptr<HeldStream>& stream);
+  /// Hands it to its stream.
+  Status Submit() { return SubmitAll({shared_from_this()}); }
+  /// The same for some of one stream that go on side by side, as one task of it.
+  static Status SubmitAll(const std::vector<std::shared_ptr<Operation>>& operations);
 
   void Done(Transfer& transfer, const Status& status) override;
 
@@ -82,6 +79,7 @@ class Operation final : public Pending,
   bool quiet() const override { return under_way_.load(std::memory_order_acquire) == 0; }
   std::optional<Clock::time_point> deadline() const override { return deadline_; }
   Status TimeoutError() const override;
+  std::shared_ptr<HeldStream> stream() const override { return stream_; }
 
  private:
   /// A task of a stream.
@@ -150,9 +148,9 @@ class Operation final : public Pending,
   const char* const name_;
   Plan plan_;
   PinnedRanges pins_;
+  const std::shared_ptr<HeldStream> stream_;
   std::vector<Message> messages_;
   std::vector<Progress> progress_;
-  std::shared_ptr<HeldStream> stream_;  // to wake it
 
   std::vector<Chain> chains_;  // that are not over
   bool begun_ = false;

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "tests/ascendcl/fixture.h"
+#include "tests/ascendcl/inside.h"
 
 namespace openaclnn {
 namespace {
@@ -102,32 +103,6 @@ TEST_F(HostWaitTest, EndsOfContextsEndAllCallbacksFirst) {
   ASSERT_EQ(aclrtSetDevice(0), 0);
   ASSERT_EQ(aclrtResetDevice(0), 0);
 }
-
-/// What a host function does while its stream stands, and what it was told.
-struct Inside {
-  std::function<int()> call;
-  aclrtContext context = nullptr;
-  std::atomic<int> code{-1};
-  std::string message;
-
-  explicit Inside(std::function<int()> what) : call(std::move(what)) {
-    EXPECT_EQ(aclrtGetCurrentContext(&context), 0);
-  }
-  static void Run(void* argument) {
-    auto* self = static_cast<Inside*>(argument);
-    EXPECT_EQ(aclrtSetCurrentContext(self->context), 0);
-    TakeMessage();
-    const int code = self->call();
-    self->message = TakeMessage();
-    self->code = code;
-  }
-  void Launch(aclrtStream stream) { ASSERT_EQ(aclrtLaunchHostFunc(stream, Run, this), 0); }
-  void ExpectRefused(const std::string& api) const {
-    EXPECT_EQ(code, ACL_ERROR_RT_NO_PERMISSION) << api;
-    EXPECT_EQ(message.find("EE1001: " + api + ": calling thread is in a host function"), 0u)
-        << message;
-  }
-};
 
 // A copy of memory that is not pinned waits for its stream, so it is refused before it is queued.
 TEST_F(HostWaitTest, PageableCopiesInAHostFunction) {

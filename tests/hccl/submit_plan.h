@@ -14,11 +14,11 @@ namespace openaclnn::ranks {
 /// Fails the test where the plan is refused.
 inline void SubmitPlan(const std::shared_ptr<Communicator>& communicator, Plan plan,
                        aclrtStream stream) {
-  const auto operation =
-      std::make_shared<Operation>(communicator, "test", std::move(plan), PinnedRanges());
   std::shared_ptr<HeldStream> held;
   Status status = HeldStream::Hold(stream, &held);
-  if (status.ok()) status = operation->Submit(held);
+  ASSERT_TRUE(status.ok()) << status.text();
+  status = std::make_shared<Operation>(communicator, "test", std::move(plan), PinnedRanges(), held)
+               ->Submit();
   ASSERT_TRUE(status.ok()) << status.text();
 }
 

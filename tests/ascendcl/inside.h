@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside: a call that a host function makes.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "tests/ascendcl/fixture.h"
+
+namespace openaclnn {
+
+/// What a host function does while its stream stands, and what it was told.
+struct Inside {
+  std::function<int()> call;
+  aclrtContext context = nullptr;
+  std::atomic<int> code{-1};
+  std::string message;
+
+  explicit Inside(std::function<int()> what) : call(std::move(what)) {
+    EXPECT_EQ(aclrtGetCurrentContext(&context), 0);
+  }
+  static void Run(void* argument) {
+    auto* self = static_cast<Inside*>(argument);
+    EXPECT_EQ(aclrtSetCurrentContext(self->context), 0);
+    TakeMessage();
+    const int code = self->call();
+    self->message = TakeMessage();
+    self->code = code;
+  }
+  void Launch(aclrtStream stream) { ASSERT_EQ(aclrtLaunchHostFunc(stream, Run, this), 0); }
+  void ExpectRefused(const std::string& api) const {
+    EXPECT_EQ(code, ACL_ERROR_RT_NO_PERMISSION) << api;
+    EXPECT_EQ(message.find("EE1001: " + api + ": calling thread is in a host function"), 0u)
+        << message;
+  }
+};
+
+}  // namespace openaclnn
