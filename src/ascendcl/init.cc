@@ -23,6 +23,7 @@
 #include "ascendcl/trace.h"
 #include "ascendcl/workers.h"
 #include "common/json_file.h"
+#include "common/uncancelled.h"
 #include "openaclnn/version.h"
 
 namespace openaclnn {
@@ -95,6 +96,7 @@ Status Initialise(const char* config_path) {
 }
 
 Status Finalise() {
+  const Uncancelled whole;  // half an end could neither be repeated nor be taken back
   Status status = RefuseInHostCall(HostCall::HoldsStream());
   if (!status.ok()) return status;
   std::unique_lock lock(g_mutex);

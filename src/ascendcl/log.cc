@@ -24,6 +24,7 @@
 #include "common/folder.h"
 #include "common/hold_during_fork.h"
 #include "common/status.h"
+#include "common/uncancelled.h"
 #include "common/write_quietly.h"
 
 namespace openaclnn {
@@ -216,6 +217,7 @@ bool LogEnabled(LogModule module, LogLevel level) {
 void Log(LogModule module, LogLevel level, std::string_view text, const char* file, int line) {
   if (!LogEnabled(module, level)) return;
   try {
+    const Uncancelled whole;
     std::lock_guard lock(g_mutex);
     g_sink.load(std::memory_order_relaxed)->Write(module, level, text, file, line);
   } catch (const std::exception&) {

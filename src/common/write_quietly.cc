@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <ctime>
 
+#include "common/uncancelled.h"
+
 namespace openaclnn {
 namespace {
 
@@ -50,6 +52,7 @@ class Blocked {
     sigtimedwait(&one, nullptr, &kNow);
   }
 
+  const Uncancelled whole_;  // a report comes from where nothing may be thrown
   sigset_t pending_, before_;
 };
 

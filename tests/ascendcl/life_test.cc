@@ -197,6 +197,21 @@ size_t Mappings() {
   return static_cast<size_t>(std::count(std::istreambuf_iterator<char>(file), {}, '\n'));
 }
 
+// A thread that is cancelled ends where it waits next, but not within a call that only writes.
+TEST(LifeTest, CancelledThreadsEndTheirCalls) {
+  ASSERT_EQ(aclInit(nullptr), 0);
+  for (const auto& call : {+[] { return aclrtFree(reinterpret_cast<void*>(16)); }, &aclFinalize}) {
+    int code = -1;
+    std::thread thread([&] {
+      pthread_cancel(pthread_self());
+      code = call();
+      pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+    });
+    thread.join();
+    EXPECT_EQ(code, call == &aclFinalize ? 0 : ACL_ERROR_RT_PARAM_INVALID);
+  }
+}
+
 // The thread goes, and leaves its stack to nobody.
 TEST(LifeTest, FunctionsThatEndTheirThread) {
   ASSERT_EQ(aclInit(nullptr), 0);
