@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "ascendcl/check/graph_races.h"
 #include "ascendcl/check/race_report.h"
 
 namespace openaclnn {
@@ -43,7 +44,7 @@ struct Capture {
   aclmdlRICaptureMode mode = ACL_MODEL_RI_CAPTURE_MODE_GLOBAL;
   bool valid = true;
   std::map<StreamNumber, Member> members;
-  RaceDetector races;  // between its own tasks, while races are watched
+  GraphRaces races;
 
   bool restricts() const { return mode != ACL_MODEL_RI_CAPTURE_MODE_RELAXED; }
 };
@@ -319,17 +320,6 @@ const void* FindGraphOf(const std::byte* host, uint64_t bytes) {
 
 namespace {
 
-/// Of a new task with those that the graph has. Executions run all of them in one order, so that
-/// this is where the program is told.
-std::vector<Race> RacesOf(const Graph::Node& node, const Stream& stream, const VectorClock& before,
-                          RaceDetector* races) noexcept try {
-  races->Await(stream.number(), {before, {}});
-  return races->Launch({node.call, stream.number(), stream.handle()}, node.accesses);
-} catch (...) {
-  *races = {};  // without memory nothing is known of what came before
-  return {};
-}
-
 Status KeepTask(const Stream& stream, Graph::Node&& node, std::vector<Race>* races) {
   Captures& all = All();
   std::lock_guard lock(all.mutex);
@@ -344,7 +334,8 @@ Status KeepTask(const Stream& stream, Graph::Node&& node, std::vector<Race>* rac
   }
   Member& member = MemberOf(*capture, stream);
   const Graph::Node& kept = capture->graph->Add(std::move(node));
-  if (WatchingRaces()) *races = RacesOf(kept, stream, member.clock, &capture->races);
+  const Caller caller = {kept.call, stream.number(), stream.handle()};
+  *races = capture->races.Add(caller, member.clock, kept.accesses);
   member.clock.Raise(stream.number(), ++member.tasks);
   return status;
 }
