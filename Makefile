@@ -163,11 +163,13 @@ instructions: ## count the instructions of each operator's call, look at the loo
 	python3 tests/instructions.py build/release
 	python3 tests/hot_loops.py build/release
 
-aarch64: ## the operators' tests for aarch64, under qemu
+aarch64: ## the operators' tests for aarch64, under qemu; AARCH64_TEST: one of them alone, as kernels_test
 	scripts/setup.sh cross
 	scripts/aarch64_packages.sh build/aarch64-root
-	$(call build,aarch64,ON)
-	ctest --preset aarch64 --output-on-failure --parallel $(JOBS)
+	cmake --preset aarch64 -DBUILD_TESTING=ON
+	cmake --build --preset aarch64 --parallel $(JOBS) $(addprefix --target ,$(AARCH64_TEST))
+	ctest --preset aarch64 --output-on-failure --parallel $(JOBS) --no-tests=error \
+	  $(if $(AARCH64_TEST),-R '^$(AARCH64_TEST)$$')
 
 lint: ## formatting, clang-tidy, layout
 	scripts/setup.sh ci
