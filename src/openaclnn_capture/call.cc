@@ -3,28 +3,27 @@
 #include "openaclnn_capture/call.h"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
+
+#include "openaclnn_capture/json_text.h"
 
 namespace openaclnn::capture {
 namespace {
 
-using Json = nlohmann::json;
+constexpr const char* kNull = "null";
 
-/// JSON has no infinities and no NaN.
-Json Real(double value) {
-  if (std::isfinite(value)) return value;
-  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+std::string Integers(const std::vector<int64_t>& values) {
+  return JsonListOf(values, [](int64_t value) { return Concat(value); });
 }
 
-Json ScalarValue(const Scalar& scalar) {
+std::string ScalarValue(const Scalar& scalar) {
   static const char* const kDigits = "0123456789abcdef";
   std::string hex;
   for (const unsigned char byte : scalar.bytes) {
     hex += kDigits[byte >> 4];
     hex += kDigits[byte & 15];
   }
-  return {{"dtype", static_cast<int32_t>(scalar.dtype)}, {"bytes", hex}};
+  return JsonObject({{"dtype", Concat(scalar.dtype)}, {"bytes", Quote(hex)}});
 }
 
 /// Whether elements lie as dimensions and strides say.
@@ -69,27 +68,26 @@ std::optional<Memory> Reach(const Tensor& tensor) {
                 {}};
 }
 
-Json TensorValue(const std::optional<Tensor>& given, const std::vector<Memory>& memory) {
-  if (!given) return nullptr;
+std::string TensorValue(const std::optional<Tensor>& given, const std::vector<Memory>& memory) {
+  if (!given) return kNull;
   const Tensor& tensor = *given;
-  Json document = {{"dtype", static_cast<int32_t>(tensor.dtype)},
-                   {"element_bytes", ElementBytes(tensor.dtype)},
-                   {"format", static_cast<int32_t>(tensor.format)},
-                   {"shape", tensor.dims},
-                   {"strides", tensor.strides},
-                   {"offset", tensor.offset},
-                   {"storage_shape", tensor.storage_dims},
-                   {"memory", nullptr},
-                   {"byte", 0}};
+  std::string number = kNull, byte = "0";
   if (const auto reach = Reach(tensor)) {
     const auto piece = std::find_if(memory.begin(), memory.end(), [&](const Memory& each) {
       return each.begin <= reach->begin && reach->end <= each.end;
     });
-    document["memory"] = piece - memory.begin();
-    document["byte"] =
-        static_cast<int64_t>(reinterpret_cast<uintptr_t>(tensor.data) - piece->begin);
+    number = Concat(piece - memory.begin());
+    byte = Concat(static_cast<int64_t>(reinterpret_cast<uintptr_t>(tensor.data) - piece->begin));
   }
-  return document;
+  return JsonObject({{"dtype", Concat(tensor.dtype)},
+                     {"element_bytes", Concat(ElementBytes(tensor.dtype))},
+                     {"format", Concat(tensor.format)},
+                     {"shape", Integers(tensor.dims)},
+                     {"strides", Integers(tensor.strides)},
+                     {"offset", Concat(tensor.offset)},
+                     {"storage_shape", Integers(tensor.storage_dims)},
+                     {"memory", number},
+                     {"byte", byte}});
 }
 
 /// Whether `name` is in `names`, "(self, out)".
@@ -110,7 +108,7 @@ Argument& Describe::Next(const char* kind) {
   Argument& argument = call_->arguments.emplace_back();
   argument.name = names_.substr(0, end);
   argument.output = IsOneOf(argument.name, outputs_);
-  argument.value = {{"kind", kind}};
+  argument.kind = kind;
   names_.remove_prefix(std::min(names_.size(), names_.find_first_not_of(", )", end)));
   return argument;
 }
@@ -149,48 +147,43 @@ void Describe::Add(const aclTensorList* list) {
 void Describe::Add(const aclScalar* scalar) {
   Argument& argument = Next("scalar");
   const auto object = Find(scalar, argument);
-  argument.value["value"] = object == nullptr ? Json() : ScalarValue(object->scalar);
+  argument.value = object == nullptr ? kNull : ScalarValue(object->scalar);
 }
 
 void Describe::Add(const aclScalarList* list) {
   Argument& argument = Next("scalar_list");
   const auto object = Find(list, argument);
-  Json& value = argument.value["value"];
-  if (object == nullptr) return;
-  value = Json::array();
-  for (const void* member : object->members) {
+  argument.value = object == nullptr ? kNull : JsonListOf(object->members, [&](const void* member) {
     const auto scalar = Find(member, argument);
-    value.push_back(scalar == nullptr ? Json() : ScalarValue(scalar->scalar));
-  }
+    return scalar == nullptr ? kNull : ScalarValue(scalar->scalar);
+  });
 }
 
 void Describe::Add(const aclIntArray* array) {
   Argument& argument = Next("int_array");
   const auto object = Find(array, argument);
-  argument.value["value"] = object == nullptr ? Json() : Json(object->ints);
+  argument.value = object == nullptr ? kNull : Integers(object->ints);
 }
 
 void Describe::Add(const aclBoolArray* array) {
   Argument& argument = Next("bool_array");
   const auto object = Find(array, argument);
-  argument.value["value"] = object == nullptr ? Json() : Json(object->ints);
+  argument.value = object == nullptr ? kNull : Integers(object->ints);
 }
 
 void Describe::Add(const aclFloatArray* array) {
   Argument& argument = Next("float_array");
   const auto object = Find(array, argument);
-  Json& value = argument.value["value"];
-  if (object == nullptr) return;
-  value = Json::array();
-  for (const double each : object->floats) value.push_back(Real(each));
+  argument.value = object == nullptr ? kNull : JsonListOf(object->floats, Real);
 }
 
 void Describe::Add(const char* text) {
-  Argument& argument = Next("string");
-  argument.value["value"] = text == nullptr ? Json() : Json(text);
+  Next("string").value = text == nullptr ? kNull : Quote(text);
 }
 
-void Describe::AddReal(const char* kind, double value) { Next(kind).value["value"] = Real(value); }
+void Describe::Add(float value) { Next("float").value = Real(value); }
+
+void Describe::Add(double value) { Next("double").value = Real(value); }
 
 std::vector<Memory> FindMemory(const Call& call, bool (*is_readable)(const Memory&)) {
   std::vector<Memory> found, unreadable;
@@ -217,23 +210,22 @@ std::vector<Memory> FindMemory(const Call& call, bool (*is_readable)(const Memor
   return pieces;
 }
 
-nlohmann::json Document(const Call& call, const std::vector<Memory>& memory) {
-  Json arguments = Json::array();
-  for (const Argument& argument : call.arguments) {
-    Json document = argument.value;
-    document["name"] = argument.name;
-    if (document["kind"] == "tensor") {
-      document["output"] = argument.output;
-      document["value"] = TensorValue(argument.tensors[0], memory);
-    } else if (document["kind"] == "tensor_list") {
-      document["output"] = argument.output;
-      Json value = Json::array();
-      for (const auto& tensor : argument.tensors) value.push_back(TensorValue(tensor, memory));
-      document["value"] = argument.is_null ? Json() : value;
+std::string DescribeArguments(const Call& call, const std::vector<Memory>& memory) {
+  const auto describe = [&](const Argument& argument) {
+    const std::string kind = Quote(argument.kind), name = Quote(argument.name);
+    const auto tensor = [&](const auto& each) { return TensorValue(each, memory); };
+    std::string value = argument.value;
+    if (kind == "\"tensor\"") {
+      value = tensor(argument.tensors[0]);
+    } else if (kind == "\"tensor_list\"") {
+      value = argument.is_null ? kNull : JsonListOf(argument.tensors, tensor);
+    } else {
+      return JsonObject({{"kind", kind}, {"name", name}, {"value", value}});
     }
-    arguments.push_back(std::move(document));
-  }
-  return {{"api", call.api}, {"arguments", arguments}, {"workspace_size", call.workspace_size}};
+    const char* const output = argument.output ? "true" : "false";
+    return JsonObject({{"kind", kind}, {"name", name}, {"output", output}, {"value", value}});
+  };
+  return JsonListOf(call.arguments, describe, "\n  ");
 }
 
 }  // namespace openaclnn::capture

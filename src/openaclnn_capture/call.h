@@ -3,12 +3,12 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/text.h"
 #include "openaclnn_capture/objects.h"
 
 namespace openaclnn::capture {
@@ -22,7 +22,8 @@ struct Outcome {
 /// An argument of phase 1, and the tensors in it: one, the members of a list, or none.
 struct Argument {
   std::string name;
-  nlohmann::json value;                        // "kind" and what belongs to it, tensors apart
+  const char* kind = "";
+  std::string value;                           // JSON; of tensors it is made later
   std::vector<std::optional<Tensor>> tensors;  // none: null
   bool output = false;
   bool is_null = false;  // a list
@@ -51,21 +52,17 @@ class Describe {
   void Add(const aclFloatArray* array);
   void Add(const aclBoolArray* array);
   void Add(const char* text);
-  void Add(bool value) { AddPlain("bool", value); }
-  void Add(int8_t value) { AddPlain("int8", value); }
-  void Add(int32_t value) { AddPlain("int32", value); }
-  void Add(int64_t value) { AddPlain("int64", value); }
-  void Add(uint64_t value) { AddPlain("uint64", value); }
-  void Add(aclDataType value) { AddPlain("int32", static_cast<int32_t>(value)); }
-  void Add(float value) { AddReal("float", value); }
-  void Add(double value) { AddReal("double", value); }
+  void Add(bool value) { Next("bool").value = value ? "true" : "false"; }
+  void Add(int8_t value) { Next("int8").value = Concat(value); }
+  void Add(int32_t value) { Next("int32").value = Concat(value); }
+  void Add(int64_t value) { Next("int64").value = Concat(value); }
+  void Add(uint64_t value) { Next("uint64").value = Concat(value); }
+  void Add(aclDataType value) { Next("int32").value = Concat(value); }
+  void Add(float value);
+  void Add(double value);
 
  private:
   Argument& Next(const char* kind);
-  void AddPlain(const char* kind, const nlohmann::json& value) {
-    Next(kind).value["value"] = value;
-  }
-  void AddReal(const char* kind, double value);
   /// The object, or null for a null handle.
   std::shared_ptr<const Object> Find(const void* handle, const Argument& argument) const;
 
@@ -85,7 +82,7 @@ struct Memory {
 /// what cannot.
 std::vector<Memory> FindMemory(const Call& call, bool (*is_readable)(const Memory&));
 
-/// The call as the file call.json has it, without what came of it.
-nlohmann::json Document(const Call& call, const std::vector<Memory>& memory);
+/// The arguments as the file call.json has them.
+std::string DescribeArguments(const Call& call, const std::vector<Memory>& memory);
 
 }  // namespace openaclnn::capture

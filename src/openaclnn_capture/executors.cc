@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "common/hold_during_fork.h"
+#include "openaclnn_capture/lasting.h"
 #include "openaclnn_capture/next.h"
 #include "openaclnn_capture/settings.h"
 
@@ -17,10 +18,7 @@ struct Executors {
   std::unordered_map<const aclOpExecutor*, Call> planned;
 };
 
-Executors& Known() {
-  static Executors* const executors = new Executors;  // calls may come after static destructors
-  return *executors;
-}
+Executors& Known() { return Lasting<Executors>(); }
 
 std::mutex& Mutex() { return Known().mutex; }
 [[maybe_unused]] const int kAtFork = HoldDuringFork<Mutex>();

@@ -7,11 +7,14 @@
 
 #include <atomic>
 #include <cstring>
+#include <exception>
+#include <functional>
+#include <map>
 #include <mutex>
 #include <string>
-#include <unordered_map>
 
 #include "common/hold_during_fork.h"
+#include "openaclnn_capture/lasting.h"
 
 namespace openaclnn::capture {
 namespace {
@@ -49,16 +52,22 @@ void* FindOwn(const char* name) {
 /// What programs found in libraries that they opened.
 struct Found {
   std::mutex mutex;
-  std::unordered_map<std::string, void*> functions;
+  std::map<std::string, void*, std::less<>> functions;  // found by what is no std::string
 };
 
-Found& Opened() {
-  static Found* const found = new Found;  // calls may come after static destructors
-  return *found;
-}
+Found& Opened() { return Lasting<Found>(); }
 
 std::mutex& Mutex() { return Opened().mutex; }
 [[maybe_unused]] const int kAtFork = HoldDuringFork<Mutex>();
+
+/// Notes what the program found; false if there is no memory for it.
+bool Note(const char* name, void* function) noexcept try {
+  std::lock_guard lock(Opened().mutex);
+  Opened().functions.emplace(name, function);
+  return true;
+} catch (const std::exception&) {
+  return false;
+}
 
 /// dlsym for a name of the libraries: this library's function, if it has one and they do. Another
 /// library's function of that name, a custom operator's, stays itself.
@@ -69,11 +78,7 @@ std::mutex& Mutex() { return Opened().mutex; }
   void* result = found;
   if (own != nullptr && own != found) {
     void* const next = FindNext(name);
-    if (next == nullptr) {
-      std::lock_guard lock(Opened().mutex);
-      Opened().functions.emplace(name, found);
-    }
-    if (next == nullptr || next == found) result = own;
+    if (next == nullptr ? Note(name, found) : next == found) result = own;
   }
   dlerror();  // what the searches here left
   return result;

@@ -13,20 +13,17 @@ void* FindNext(const char* name);
 /// Whether this library has a function of that name.
 bool IsInFrontOf(const std::string& name);
 
-/// FindNext, looked up once; or twice, for there is no guard that a child of fork could find
-/// closed.
+/// FindNext, looked up until it is found: without memory it may not be. It may be found twice, for
+/// there is no guard that a child of fork could find closed.
 class NextFunction {
  public:
   void* Find(const char* name) {
-    if (!looked_.load(std::memory_order_acquire)) {
-      found_.store(FindNext(name), std::memory_order_relaxed);
-      looked_.store(true, std::memory_order_release);
-    }
-    return found_.load(std::memory_order_relaxed);
+    void* found = found_.load(std::memory_order_relaxed);
+    if (found == nullptr) found_.store(found = FindNext(name), std::memory_order_relaxed);
+    return found;
   }
 
  private:
-  std::atomic<bool> looked_{false};
   std::atomic<void*> found_{nullptr};
 };
 

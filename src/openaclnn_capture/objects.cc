@@ -7,6 +7,7 @@
 
 #include "acl/acl.h"
 #include "common/hold_during_fork.h"
+#include "openaclnn_capture/lasting.h"
 #include "openaclnn_capture/next.h"
 #include "openaclnn_capture/settings.h"
 
@@ -18,30 +19,31 @@ struct Objects {
   std::unordered_map<const void*, std::shared_ptr<Object>> known;
 };
 
-Objects& Known() {
-  static Objects* const objects = new Objects;  // calls may come after static destructors
-  return *objects;
-}
+Objects& Known() { return Lasting<Objects>(); }
 
 std::mutex& Mutex() { return Known().mutex; }
 [[maybe_unused]] const int kAtFork = HoldDuringFork<Mutex>();
 
-/// Notes what `handle` is; nothing if there is no handle, or no memory.
+void Forget(const void* handle) noexcept {
+  std::lock_guard lock(Known().mutex);
+  Known().known.erase(handle);
+}
+
+/// Notes what `handle` is; nothing if there is no handle. Without memory it is not known any more,
+/// nor is what it was before.
 template <class Fill>
 void Note(const void* handle, Object::Kind kind, const Fill& fill) noexcept {
   if (handle == nullptr || !CurrentSettings().on) return;
+  bool noted = false;
   Attempt([&] {
     auto object = std::make_shared<Object>();
     object->kind = kind;
     fill(*object);
     std::lock_guard lock(Known().mutex);
     Known().known[handle] = std::move(object);
+    noted = true;
   });
-}
-
-void Forget(const void* handle) noexcept {
-  std::lock_guard lock(Known().mutex);
-  Known().known.erase(handle);
+  if (!noted) Forget(handle);
 }
 
 /// A list owns its members.

@@ -101,7 +101,8 @@ aclnnStatus Run(const char* api, RunFunction* next, void* workspace, uint64_t wo
   if (next == nullptr) return kMissing;
   std::optional<Call> call;
   uint64_t number = 0;
-  if (CurrentSettings().on) {
+  const bool on = CurrentSettings().on;
+  if (on) {
     Attempt([&] {
       call = Find(executor);
       if (call && call->api == api) number = CountCall();
@@ -109,7 +110,7 @@ aclnnStatus Run(const char* api, RunFunction* next, void* workspace, uint64_t wo
   }
   if (number == 0) {
     const aclnnStatus code = next(workspace, workspace_size, executor, stream);
-    if (code == 0 && call) Spend(executor);
+    if (code == 0 && on) Spend(executor);
     return code;
   }
 

@@ -11,6 +11,7 @@
 
 #include "common/folder.h"
 #include "common/write_quietly.h"
+#include "openaclnn_capture/lasting.h"
 #include "openaclnn_capture/next.h"
 
 namespace openaclnn::capture {
@@ -71,7 +72,7 @@ Settings Read() {
 
 }  // namespace
 
-const Settings& CurrentSettings() {
+const Settings& CurrentSettings() noexcept try {
   static std::atomic<const Settings*> known{nullptr};  // kept until the process ends
   const Settings* settings = known.load(std::memory_order_acquire);
   if (settings == nullptr) {
@@ -80,6 +81,8 @@ const Settings& CurrentSettings() {
     if (known.compare_exchange_strong(settings, read.get())) settings = read.release();
   }
   return *settings;
+} catch (const std::exception&) {
+  return Lasting<Settings>();
 }
 
 void Say(const std::string& text) noexcept try {

@@ -19,7 +19,8 @@ struct Settings {
   uint64_t first = 1, last = UINT64_MAX;  // OPENACLNN_CAPTURE_CALL, counted from 1
 };
 
-const Settings& CurrentSettings();
+/// Nothing is captured while there is no memory to read it.
+const Settings& CurrentSettings() noexcept;
 
 /// One line on standard error: over the vendor's libraries there is no log of ours.
 void Say(const std::string& text) noexcept;

@@ -16,13 +16,13 @@
 #include "common/folder.h"
 #include "common/write_quietly.h"
 #include "openaclnn/version.h"
+#include "openaclnn_capture/json_text.h"
 #include "openaclnn_capture/next.h"
 #include "openaclnn_capture/settings.h"
 
 namespace openaclnn::capture {
 namespace {
 
-using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
 /// Of the files' form; python/openaclnn/capture.py reads it.
@@ -70,28 +70,6 @@ void WriteFile(const fs::path& path, std::string_view bytes) {
   if (!written || !closed) Fail(path);
 }
 
-Json File(const fs::path& folder, const std::string& name, const std::string& bytes) {
-  WriteFile(folder / name, bytes);
-  return {{"file", name}, {"crc32", Crc32(bytes)}};
-}
-
-/// What does not change is saved once: `after` is null then.
-Json WriteMemory(const fs::path& folder, size_t index, const Memory& memory) {
-  const std::string name = "memory" + std::to_string(index);
-  Json document = {{"bytes", memory.end - memory.begin}, {"before", nullptr}, {"after", nullptr}};
-  if (!memory.readable) return document;
-  document["before"] = File(folder, name + ".before.bin", memory.before);
-  if (memory.after != memory.before) {
-    document["after"] = File(folder, name + ".after.bin", memory.after);
-  }
-  return document;
-}
-
-Json Words(const std::optional<Outcome>& outcome) {
-  if (!outcome) return nullptr;
-  return {{"code", outcome->code}, {"message", outcome->message}};
-}
-
 std::string Product() {
   const auto name = NEXT(aclrtGetSocName);
   const char* const product = name == nullptr ? nullptr : name();
@@ -114,16 +92,50 @@ class Unfinished {
     }
   }
   Unfinished(const Unfinished&) = delete;
+  // Needs no memory, of which there may be none.
   ~Unfinished() {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
+    if (finished_) return;
+    for (const fs::path& file : files_) unlink(file.c_str());
+    rmdir(folder_.c_str());
   }
 
-  const fs::path& folder() const { return folder_; }
+  void Write(const std::string& name, std::string_view bytes) {
+    WriteFile(files_.emplace_back(folder_ / name), bytes);
+  }
+
+  /// Gives the folder that name, unless there is another: `error` says so.
+  void Rename(const fs::path& name, std::error_code& error) {
+    fs::rename(folder_, name, error);
+    finished_ = !error;
+  }
 
  private:
   fs::path folder_;
+  std::vector<fs::path> files_;
+  bool finished_ = false;
 };
+
+std::string Save(const std::string& name, const std::string& bytes, Unfinished* folder) {
+  folder->Write(name, bytes);
+  return JsonObject({{"file", Quote(name)}, {"crc32", Concat(Crc32(bytes))}});
+}
+
+/// What does not change is saved once: `after` is null then.
+std::string SaveMemory(size_t index, const Memory& memory, Unfinished* folder) {
+  const std::string name = Concat("memory", index);
+  std::string before = "null", after = "null";
+  if (memory.readable) before = Save(name + ".before.bin", memory.before, folder);
+  if (memory.readable && memory.after != memory.before) {
+    after = Save(name + ".after.bin", memory.after, folder);
+  }
+  return JsonObject(
+      {{"bytes", Concat(memory.end - memory.begin)}, {"before", before}, {"after", after}});
+}
+
+std::string Words(const std::optional<Outcome>& outcome) {
+  if (!outcome) return "null";
+  return JsonObject({{"code", Concat(outcome->code)}, {"message", Quote(outcome->message)}});
+}
 
 }  // namespace
 
@@ -133,27 +145,29 @@ void Store(const Call& call, const std::vector<Memory>& memory, const Outcomes& 
   const std::string digits = std::to_string(number);
   const std::string name =
       std::string(6 - std::min<size_t>(6, digits.size()), '0') + digits + "-" + call.api;
-  const Unfinished removed_by_then(above, name);
-  const fs::path& unfinished = removed_by_then.folder();
-  Json document = Document(call, memory);
-  document["format"] = kFormat;
-  document["made_by"] = "openaclnn " OPENACLNN_VERSION_STRING;
-  document["product"] = Product();
-  document["phase_1"] = Words(outcomes.phase_1);
-  document["phase_2"] = Words(outcomes.phase_2);
-  document["synchronize"] = Words(outcomes.synchronize);
-  document["memory"] = Json::array();
+  Unfinished unfinished(above, name);
+  std::vector<std::string> saved;
   for (size_t i = 0; i < memory.size(); ++i) {
-    document["memory"].push_back(WriteMemory(unfinished, i, memory[i]));
+    saved.push_back(SaveMemory(i, memory[i], &unfinished));
   }
-  // Names and messages come from the program: what is not UTF-8 must not stop this.
-  WriteFile(unfinished / "call.json",
-            document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  const std::string document =
+      JsonObject({{"format", Concat(kFormat)},
+                  {"made_by", Quote("openaclnn " OPENACLNN_VERSION_STRING)},
+                  {"product", Quote(Product())},
+                  {"api", Quote(call.api)},
+                  {"arguments", DescribeArguments(call, memory)},
+                  {"workspace_size", Concat(call.workspace_size)},
+                  {"phase_1", Words(outcomes.phase_1)},
+                  {"phase_2", Words(outcomes.phase_2)},
+                  {"synchronize", Words(outcomes.synchronize)},
+                  {"memory", JsonList(saved, "\n  ")}},
+                 "\n ");
+  unfinished.Write("call.json", document + "\n");
   // Earlier runs and other processes keep theirs.
   std::error_code error;
   for (int again = 1;; ++again) {
     const fs::path folder = above / (again == 1 ? name : name + "." + std::to_string(again));
-    fs::rename(unfinished, folder, error);
+    unfinished.Rename(folder, error);
     if (!error) return;
     if (error != std::errc::directory_not_empty && error != std::errc::file_exists) {
       throw std::runtime_error("cannot make " + folder.string() + ": " + error.message());
