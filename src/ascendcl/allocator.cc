@@ -2,11 +2,9 @@
 // Allocators of the program: the aclrtAllocator functions, descriptions and which stream has which.
 #include "ascendcl/allocator.h"
 
-#include <cstddef>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <new>
 
 #include "acl/acl_rt.h"
 #include "ascendcl/context.h"
@@ -14,6 +12,7 @@
 #include "ascendcl/handles.h"
 #include "ascendcl/stream.h"
 #include "common/hold_during_fork.h"
+#include "common/lasting.h"
 
 namespace openaclnn {
 namespace {
@@ -21,12 +20,7 @@ namespace {
 /// The descriptions of the process, each at its own address.
 class Descriptions {
  public:
-  /// Made without memory, which fork may not need.
-  static Descriptions& Get() {
-    alignas(Descriptions) static std::byte place[sizeof(Descriptions)];
-    static auto* const all = new (place) Descriptions;
-    return *all;
-  }
+  static Descriptions& Get() { return Lasting<Descriptions>(); }
   std::mutex& mutex() { return mutex_; }
 
   aclrtAllocatorDesc Add() {

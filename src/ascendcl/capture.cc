@@ -7,7 +7,6 @@
 #include <list>
 #include <map>
 #include <mutex>
-#include <new>
 #include <set>
 #include <thread>
 #include <utility>
@@ -15,6 +14,7 @@
 
 #include "ascendcl/check/graph_races.h"
 #include "ascendcl/check/race_report.h"
+#include "common/lasting.h"
 
 namespace openaclnn {
 
@@ -59,12 +59,8 @@ struct Captures {
   std::set<Made> graphs;
 };
 
-/// In place: a context that goes away asks for them, and needs no memory.
-Captures& All() {
-  alignas(Captures) static std::byte place[sizeof(Captures)];
-  static auto* captures = new (place) Captures;
-  return *captures;
-}
+/// A context that goes away asks for them, and needs no memory.
+Captures& All() { return Lasting<Captures>(); }
 
 thread_local aclmdlRICaptureMode t_mode = ACL_MODEL_RI_CAPTURE_MODE_GLOBAL;
 

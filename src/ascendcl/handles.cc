@@ -2,19 +2,12 @@
 // The runtime's handle table and the refusal of handles that are not in it.
 #include "ascendcl/handles.h"
 
-#include <cstddef>
-#include <new>
-
 #include "common/hold_during_fork.h"
+#include "common/lasting.h"
 
 namespace openaclnn {
 
-// Outlives every static destructor that may destroy, and takes no memory, which fork may not need.
-HandleTable& RuntimeHandles() {
-  alignas(HandleTable) static std::byte place[sizeof(HandleTable)];
-  static auto* const table = new (place) HandleTable;
-  return *table;
-}
+HandleTable& RuntimeHandles() { return Lasting<HandleTable>(); }
 
 namespace {
 

@@ -18,6 +18,7 @@
 #include "ascendcl/fork.h"
 #include "ascendcl/handles.h"
 #include "common/hold_during_fork.h"
+#include "common/lasting.h"
 
 namespace openaclnn {
 namespace {
@@ -46,13 +47,7 @@ MemoryPin::~MemoryPin() {
   if (allocation_ != nullptr) Memory::Get().Unpin(allocation_, host_, bytes_);
 }
 
-// Outlives every static destructor that may free, and is made without memory, which fork may not
-// need.
-Memory& Memory::Get() {
-  alignas(Memory) static std::byte place[sizeof(Memory)];
-  static auto* const memory = new (place) Memory;
-  return *memory;
-}
+Memory& Memory::Get() { return Lasting<Memory>(); }
 
 namespace {
 

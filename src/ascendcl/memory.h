@@ -131,6 +131,8 @@ class Memory {
   std::shared_mutex& mutex() { return mutex_; }
 
  private:
+  template <class T>
+  friend T& Lasting();
   Memory() = default;
 
   void LookAtCanaries(const char* when, size_t most) noexcept;

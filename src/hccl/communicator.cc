@@ -3,12 +3,11 @@
 #include "hccl/communicator.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <new>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "common/hold_during_fork.h"
+#include "common/lasting.h"
 #include "hccl/failure.h"
 #include "hccl/hccl_types.h"
 
@@ -289,12 +288,7 @@ void Communicator::Close() {
 
 namespace {
 
-// Threads may outlive static destructors at exit. It takes no memory, which fork may not need.
-HandleTable& Handles() {
-  alignas(HandleTable) static std::byte place[sizeof(HandleTable)];
-  static auto* const handles = new (place) HandleTable;
-  return *handles;
-}
+HandleTable& Handles() { return Lasting<HandleTable>(); }
 
 std::mutex& HandlesMutex() { return Handles().mutex(); }
 [[maybe_unused]] const int kAtFork = HoldDuringFork<HandlesMutex>();

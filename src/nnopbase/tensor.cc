@@ -2,20 +2,13 @@
 // Tensor: aclCreateTensor, aclInitTensor, aclDestroyTensor, the getters and the raw address.
 #include "nnopbase/tensor.h"
 
-#include <cstddef>
-#include <new>
-
 #include "common/hold_during_fork.h"
+#include "common/lasting.h"
 #include "nnopbase/handles.h"
 
 namespace openaclnn {
 
-// Outlives every static destructor that may destroy, and takes no memory, which fork may not need.
-HandleTable& MetaHandles() {
-  alignas(HandleTable) static std::byte place[sizeof(HandleTable)];
-  static auto* const table = new (place) HandleTable;
-  return *table;
-}
+HandleTable& MetaHandles() { return Lasting<HandleTable>(); }
 
 namespace {
 

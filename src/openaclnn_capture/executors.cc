@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "common/hold_during_fork.h"
-#include "openaclnn_capture/lasting.h"
+#include "common/lasting.h"
 #include "openaclnn_capture/next.h"
 #include "openaclnn_capture/settings.h"
 

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "common/hold_during_fork.h"
-#include "openaclnn_capture/lasting.h"
+#include "common/lasting.h"
 
 namespace openaclnn::capture {
 namespace {

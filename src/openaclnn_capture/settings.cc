@@ -10,8 +10,8 @@
 #include <memory>
 
 #include "common/folder.h"
+#include "common/lasting.h"
 #include "common/write_quietly.h"
-#include "openaclnn_capture/lasting.h"
 #include "openaclnn_capture/next.h"
 
 namespace openaclnn::capture {

@@ -2,9 +2,9 @@
 // Behind a lock: what a check knows of the whole process.
 #pragma once
 
-#include <cstddef>
 #include <mutex>
-#include <new>
+
+#include "common/lasting.h"
 
 namespace openaclnn {
 
@@ -16,7 +16,7 @@ class BehindLock {
   /// what the state knew until now is forgotten.
   template <class Body>
   static void Tell(Body&& body) noexcept {
-    BehindLock& all = All();
+    auto& all = Lasting<BehindLock>();
     std::lock_guard lock(all.mutex_);
     try {
       body(all.state_);
@@ -26,13 +26,6 @@ class BehindLock {
   }
 
  private:
-  // Never destroyed, and made without an allocation: the first call may be one that must not fail.
-  static BehindLock& All() {
-    alignas(BehindLock) static std::byte place[sizeof(BehindLock)];
-    static BehindLock* const all = new (place) BehindLock;
-    return *all;
-  }
-
   std::mutex mutex_;
   State state_;  // guarded by it
 };

@@ -6,11 +6,9 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cstddef>
 #include <exception>
 #include <iterator>
 #include <mutex>
-#include <new>
 #include <set>
 #include <vector>
 
@@ -18,6 +16,7 @@
 #include "ascendcl/check/standard_error.h"
 #include "ascendcl/error_table.h"
 #include "ascendcl/log.h"
+#include "common/lasting.h"
 #include "common/text.h"
 
 namespace openaclnn {
@@ -36,12 +35,7 @@ struct Told {
   std::set<std::string, std::less<>> keys[kChecks];
 };
 
-// Never destroyed, and made without an allocation: the first call may be one that must not fail.
-Told& AllTold() {
-  alignas(Told) static std::byte place[sizeof(Told)];
-  static Told* const told = new (place) Told;
-  return *told;
-}
+Told& AllTold() { return Lasting<Told>(); }
 
 void CountAnew() {
   for (auto& found : g_found) found = 0;

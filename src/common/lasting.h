@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the library keeps from call to call.
+// What a library keeps from its first call on.
 #pragma once
 
 #include <cstddef>
 #include <new>
 
-namespace openaclnn::capture {
+namespace openaclnn {
 
 /// The library's one T. It is never destroyed, as calls may come after static destructors, and
-/// takes no memory, so that it is there also where that is short.
+/// takes no memory, so that it is there also where that is short, and in a fork.
 template <class T>
 T& Lasting() {
   alignas(T) static std::byte place[sizeof(T)];
@@ -16,4 +16,4 @@ T& Lasting() {
   return *made;
 }
 
-}  // namespace openaclnn::capture
+}  // namespace openaclnn
