@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from . import dtypes
+from . import dtypes, input_files
 from .errors import InputError
 
 _HEADERS = {
@@ -30,14 +30,11 @@ def load(path: Path, operand: str, allowed: list[str]) -> np.ndarray:
     NumPy writes bfloat16 as two bytes without a type; such a file is read as bfloat16.
     """
     expected = " or ".join([", ".join(allowed[:-1]), allowed[-1]] if allowed[1:] else allowed)
-    try:
-        with open(path, "rb") as file:
-            shape, fortran_order, dtype = _read_header(file, path, expected)
-            if dtype.name not in allowed:
-                raise InputError(f"{path}: {operand} dtype is {dtype}, expected {expected}")
-            return _read_data(file, path, shape, fortran_order, dtype)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}, expected a .npy file of {expected}") from None
+    with input_files.opened(path, f"a .npy file of {expected}") as file:
+        shape, fortran_order, dtype = _read_header(file, path, expected)
+        if dtype.name not in allowed:
+            raise InputError(f"{path}: {operand} dtype is {dtype}, expected {expected}")
+        return _read_data(file, path, shape, fortran_order, dtype)
 
 
 def _read_header(file, path: Path, expected: str) -> tuple[tuple[int, ...], bool, np.dtype]:
@@ -53,7 +50,7 @@ def _read_header(file, path: Path, expected: str) -> tuple[tuple[int, ...], bool
 
 def _read_data(file, path: Path, shape, fortran_order: bool, dtype: np.dtype) -> np.ndarray:
     wanted = dtype.itemsize * math.prod(shape)
-    held = os.fstat(file.fileno()).st_size - file.tell()
+    held = input_files.size(file) - file.tell()
     if held != wanted:
         problem = "truncated" if held < wanted else "too long"
         raise InputError(

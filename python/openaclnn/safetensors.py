@@ -7,14 +7,13 @@ dtype, its shape, and where its bytes begin and end), and the bytes.
 
 import json
 import math
-import os
 import struct
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from . import dtypes, npy
+from . import dtypes, input_files, npy
 from .errors import InputError
 
 _TYPES = {
@@ -36,6 +35,7 @@ _TYPES = {
 _NAMES = {numpy: name for name, numpy in _TYPES.items()}
 _ALIGNMENT = 8
 _MOST_HEADER = 100_000_000  # what other readers take
+_EXPECTED = "a .safetensors file"
 
 
 @dataclass(frozen=True)
@@ -53,16 +53,13 @@ class Entry:
 
 def entries(path: Path) -> dict[str, Entry]:
     """What is in the file, in the order of the bytes."""
-    try:
-        with open(path, "rb") as file:
-            held = os.fstat(file.fileno()).st_size
-            head = file.read(8)
-            length = struct.unpack("<Q", head)[0] if len(head) == 8 else held
-            if length > min(held - 8, _MOST_HEADER):
-                raise InputError(f"{path}: not a .safetensors file, expected a header in front")
-            header = _parsed(path, file.read(length))
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}, expected a .safetensors file") from None
+    with input_files.opened(path, _EXPECTED) as file:
+        held = input_files.size(file)
+        head = file.read(8)
+        length = struct.unpack("<Q", head)[0] if len(head) == 8 else held
+        if length > min(held - 8, _MOST_HEADER):
+            raise InputError(f"{path}: not {_EXPECTED}, expected a header in front")
+        header = _parsed(path, file.read(length))
     found = {
         name: _entry(path, name, each, 8 + length, held)
         for name, each in header.items()
@@ -73,7 +70,7 @@ def entries(path: Path) -> dict[str, Entry]:
 
 def load(path: Path, name: str, entry: Entry) -> np.ndarray:
     """The tensor of that name."""
-    with open(path, "rb") as file:
+    with input_files.opened(path, _EXPECTED) as file:
         file.seek(entry.start)
         values = np.fromfile(file, np.uint8, entry.nbytes)
     if values.size != entry.nbytes:
@@ -114,7 +111,7 @@ def _parsed(path: Path, text: bytes) -> dict:
     except (ValueError, RecursionError):
         header = None
     if not isinstance(header, dict):
-        raise InputError(f"{path}: not a .safetensors file, expected a header in JSON")
+        raise InputError(f"{path}: not {_EXPECTED}, expected a header in JSON")
     return header
 
 

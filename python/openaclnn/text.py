@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from . import input_files
 from .errors import InputError
 
 _BREAKS = re.compile(r"\n\s*\n|\n(?=\u3000)")
@@ -38,11 +39,7 @@ class Text:
 
     @classmethod
     def read(cls, path: Path, cap: int | None = None) -> "Text":
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise InputError(f"{path}: {error.strerror}, expected a text") from None
-        text = cls.parse(_decoded(path, content), cap)
+        text = cls.parse(_decoded(path, input_files.read(path, "a text")), cap)
         if not text.vocabulary:
             raise InputError(f"{path}: no words, expected a text")
         return text

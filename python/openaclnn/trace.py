@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.markup import escape
 from rich.table import Table
 
-from . import report
+from . import input_files, report
 from .errors import InputError
 
 _BYTES = ("bytes", "bytes_read", "bytes_written")
@@ -59,12 +59,11 @@ def read(path: Path) -> list[Event]:
 
 def entries(path: Path) -> list[tuple[dict, Event | None]]:
     """All of a trace as it is written, with what it says of a call or a task."""
+    text = input_files.read(path, "a trace")
     try:
-        document = json.loads(path.read_bytes())
+        document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not a trace: {error}") from error
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}, expected a trace") from error
     found = document.get("traceEvents") if isinstance(document, dict) else document
     try:
         return [(each, _event(each) if each["ph"] == "X" else None) for each in found]

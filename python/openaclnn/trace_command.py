@@ -53,6 +53,7 @@ def _merge(
     """Merge traces of ranks into one file; say who waited for whom in collectives."""
     if any(output.exists() and output.samefile(each) for each in files if each.exists()):
         raise InputError(f"output is {output}, one of the traces, expected another file")
+    check_writable(output)
     merged = trace_merge.merge(files)
     trace_merge.write(merged, output)
     if json:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A captured call that is damaged or was edited is refused in one line, before it runs."""
 
+import os
 import shutil
 
 import pytest
@@ -29,6 +30,17 @@ def damage(name):
 
     def lose(folder):
         next(folder.glob("memory*.before.bin")).unlink()
+
+    def pipe(folder):
+        lose(folder)
+        os.mkfifo(folder / "memory0.before.bin")
+
+    def device(folder):
+        lose(folder)
+        (folder / "memory0.before.bin").symlink_to("/dev/zero")
+
+    def sparse(folder):
+        os.truncate(next(folder.glob("memory*.before.bin")), 2**40)
 
     def no_json(folder):
         (folder / "call.json").write_text('{"format": 1,')
@@ -62,7 +74,10 @@ def damage(name):
     [
         ("cut", "is damaged"),
         ("flip", "CRC-32"),
-        ("lose", "cannot be read"),
+        ("lose", "No such file or directory, expected 24 bytes of memory"),
+        ("pipe", "memory0.before.bin: a pipe, expected 24 bytes of memory in a regular file"),
+        ("device", "memory0.before.bin: a device, expected 24 bytes of memory"),
+        ("sparse", "is damaged: 1099511627776 bytes, expected 24"),
         ("no_json", "is damaged"),
         ("no_member", "is damaged"),
         ("reach", "grad reaches outside its memory"),

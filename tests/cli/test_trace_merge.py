@@ -150,5 +150,5 @@ def test_refusals(tool, files, tmp_path):
     refused(run, 2, f"output is {files[1]}, one of the traces, expected another file")
     assert (tmp_path / files[1]).read_text() == before
     run = tool("trace", "merge", files[0], "-o", "no/such/x.json")
-    refused(run, 2, "cannot write no/such/x.json")
+    refused(run, 2, "no/such/x.json: no folder no/such, expected one for the result")
     refused(tool("trace", "merge", files[0]), 2, "--output")

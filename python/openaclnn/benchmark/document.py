@@ -9,7 +9,7 @@ import platform
 import subprocess
 from pathlib import Path
 
-from .. import __version__
+from .. import __version__, input_files
 from ..bench import last_level_cache
 from ..errors import InputError
 from ..machine import processor
@@ -117,12 +117,11 @@ def write(document: dict, path: Path) -> None:
 
 
 def read(path: Path) -> dict:
+    text = input_files.read(path, "what bench --json wrote")
     try:
-        document = json.loads(path.read_bytes())
+        document = json.loads(text)
     except ValueError as error:
         raise InputError(f"{path} is not what bench --json wrote: {error}") from None
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}, expected what bench --json wrote") from None
     check(document, str(path))
     return document
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import dtypes
+from .. import dtypes, input_files
 from ..errors import InputError
 
 FORMAT = 1
@@ -183,8 +183,9 @@ def unfinished(path: Path) -> list[Path]:
 
 def _read_call(folder: Path) -> Capture:
     file = folder / FILE
+    text = input_files.read(file, "a captured call")
     try:
-        document = json.loads(file.read_bytes())
+        document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{file} is damaged: {error}") from None
     found = document.get("format") if isinstance(document, dict) else None
@@ -274,12 +275,13 @@ def _saved(document: dict | None) -> Saved | None:
 
 
 def _contents(file: Path, piece: Memory, saved: Saved) -> bytes:
-    try:
-        contents = file.read_bytes()
-    except OSError as error:
-        raise InputError(f"{file} cannot be read: {error.strerror}") from None
-    if len(contents) != piece.size:
-        raise InputError(f"{file} is damaged: {len(contents)} bytes, expected {piece.size}")
+    with input_files.opened(file, f"{piece.size} bytes of memory") as opened:
+        held = input_files.size(opened)
+        if held == piece.size:  # a longer one might not fit into this machine's memory
+            contents = opened.read(held)
+            held = len(contents)
+    if held != piece.size:
+        raise InputError(f"{file} is damaged: {held} bytes, expected {piece.size}")
     if zlib.crc32(contents) != saved.crc32:
         raise InputError(f"{file} is damaged: its CRC-32 is not the one in {FILE}")
     return contents
