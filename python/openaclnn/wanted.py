@@ -20,15 +20,16 @@ from .errors import AclError
 from .operators.operator import Function, Problem, View
 from .runtime import Runtime
 
-# What operators say, as all refusals do: <operand> <property> is <got>, expected <want>.
-_REFUSAL = re.compile(r"(\w+) (shape|rank|dtype) is (.*?), expected (.*)")
+# What operators say, as all refusals do: <operand> <property> is <got>, expected <want>. A text of the
+# user's may be in it: of a long word a search without \b begins again at each letter.
+_REFUSAL = re.compile(r"\b(\w+) (shape|rank|dtype) is (.*?), expected (.*)")
 _SHAPE = re.compile(r"\((\d+(?:, \d+)*)?\)")
 # Formulas whose values are true or false: such an output is of truth values.
 _TRUTH = re.compile(
     r"^\s+out = (whether\b|\(?self (?:[!=<>]=|[<>]|is) [^?]*$|\|self - other\| <=)", re.M
 )
 _FLOATS = tuple(each.numpy for each in dtypes.all_types() if each.acl_name in dtypes.FLOATS)
-_NAME = re.compile(r"[A-Z][A-Z0-9]*\b")
+_NAME = re.compile(r"\b[A-Z][A-Z0-9]*\b")
 
 
 @dataclass

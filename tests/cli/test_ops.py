@@ -4,6 +4,7 @@
 import inspect
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -136,6 +137,19 @@ def test_refusals(call, refusal):
     kind, words = refusal
     with pytest.raises(kind, match=words):
         call()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x" * 2**17, "gradInput dtype is FLOAT, expected " + "X" * 2**17 + "_"],
+    ids=["a word", "a name"],
+)
+def test_a_long_text_is_refused_at_once(text):
+    """Its refusal is read once, not from each of its letters on."""
+    began = time.process_time()
+    with pytest.raises(AclError, match="approximate"):
+        ops.gelu_backward_v2(A, A, text)
+    assert time.process_time() - began < 2
 
 
 def test_importing_it_loads_no_library():
