@@ -137,7 +137,10 @@ def _load(text: str, operand: str, random: np.random.Generator, whole: bool = Tr
     """The tensors that a text names: `whole` files, if they hold several."""
     if text.startswith(_RANDOM):
         shape, dtype = _shape_and_dtype(text.removeprefix(_RANDOM), operand, text)
-        return [_draw(random, shape or (), dtype or np.dtype(np.float32))]
+        try:
+            return [_draw(random, shape or (), dtype or np.dtype(np.float32))]
+        except ValueError:  # more dimensions than NumPy has
+            raise InputError(f"--{operand} is {text}, expected the shape of an array") from None
     return tensor_files.load_all(text, operand) if whole else [tensor_files.load(text, operand)]
 
 

@@ -140,7 +140,7 @@ class Call:
     def _attribute(self, parameter: Parameter, value):
         match parameter:
             case String():
-                return ctypes.c_char_p(None if value is None else value.encode())
+                return ctypes.c_char_p(None if value is None else encoded(value))
             case Attribute(_, ctype):
                 return ctype(value)
         if value is None:
@@ -213,6 +213,13 @@ def _each(outputs: dict[str, _Placed | list[_Placed]], of) -> dict:
         name: [of(each) for each in placed] if isinstance(placed, list) else of(placed)
         for name, placed in outputs.items()
     }
+
+
+def encoded(text: str) -> bytes:
+    """A text as C has it; bytes of a command line that are no UTF-8 as they were there."""
+    if "\0" in text:
+        raise ValueError(text)  # C would read what is in front of it alone
+    return text.encode("utf-8", "surrogateescape")
 
 
 def run(runtime: Runtime, function: Function, problem: Problem) -> dict[str, np.ndarray]:

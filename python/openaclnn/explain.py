@@ -98,7 +98,7 @@ class ErrorTable:
     def entry(self, text: str) -> Entry | None:
         """The row that the whole of `text` names."""
         if re.fullmatch(r"\d+", text):
-            return self.codes.get(int(text))
+            return self.codes.get(int(text)) if len(text) < 100 else None
         return self.named(text) or self.prefixed(text.upper())
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads .npy files strictly and writes them atomically."""
 
+import io
 import math
 import os
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import numpy as np
 from . import dtypes, input_files
 from .errors import InputError
 
+_MOST_HEADER = 12 + 10_000  # with what is in front of it; NumPy reads no longer ones
 _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -38,29 +40,33 @@ def load(path: Path, operand: str, allowed: list[str]) -> np.ndarray:
 
 
 def _read_header(file, path: Path, expected: str) -> tuple[tuple[int, ...], bool, np.dtype]:
+    head = io.BytesIO(file.read(_MOST_HEADER))  # NumPy would first read all that a header claims
     try:
-        read = _HEADERS[np.lib.format.read_magic(file)]
-        shape, fortran_order, dtype = read(file)
+        read = _HEADERS[np.lib.format.read_magic(head)]
+        shape, fortran_order, dtype = read(head)
     except _NO_HEADER:
         raise InputError(f"{path}: not a .npy file, expected one of {expected}") from None
     if dtype.kind == "V" and dtype.itemsize == 2 and dtype.names is None:
         dtype = dtypes.parse("bfloat16")
+    file.seek(head.tell())
     return shape, fortran_order, dtype
 
 
 def _read_data(file, path: Path, shape, fortran_order: bool, dtype: np.dtype) -> np.ndarray:
     wanted = dtype.itemsize * math.prod(shape)
     held = input_files.size(file) - file.tell()
+    if held == wanted:
+        # Read as bytes: fromfile does not know bfloat16. Big-endian files become native ones.
+        values = np.fromfile(file, np.uint8, wanted)
+        held = values.size  # another process may have cut the file
     if held != wanted:
         problem = "truncated" if held < wanted else "too long"
         raise InputError(
             f"{path}: {problem}, {held} bytes of data, expected {wanted} for {dtype} {shape}"
         )
-    # Read as bytes: fromfile does not know bfloat16. Big-endian files become native ones.
-    values = np.fromfile(file, np.uint8).view(dtype)
     try:
-        array = values.reshape(shape, order="F" if fortran_order else "C")
-    except (ValueError, OverflowError):  # negative extents, or more than NumPy has
+        array = values.view(dtype).reshape(shape, order="F" if fortran_order else "C")
+    except (ValueError, OverflowError, TypeError):  # below 0, more than NumPy has, or True
         raise InputError(f"{path}: shape is {shape}, expected one of an array") from None
     return array.astype(dtype.newbyteorder("="), copy=False)
 

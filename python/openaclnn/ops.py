@@ -20,7 +20,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from . import dtypes, libraries, names, runtime, wanted
+from . import call, dtypes, libraries, names, runtime, wanted
 from .declared import PLAIN, Argument, Declared, operators
 from .errors import Error, InputError
 from .operators.operator import Problem, View
@@ -235,6 +235,7 @@ def _real(value, _=None) -> float:
 def _text(value, _=None) -> str:
     if not isinstance(value, str):
         raise TypeError(value)
+    call.encoded(value)
     return value
 
 

@@ -211,7 +211,7 @@ def _of_member(value, member: int | None) -> tuple[int, ...]:
 def _common(shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
     try:
         return np.broadcast_shapes(*shapes)
-    except ValueError:
+    except (ValueError, RuntimeError):  # the latter of more dimensions than NumPy can broadcast
         return shapes[0]
 
 

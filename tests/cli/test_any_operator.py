@@ -161,6 +161,29 @@ def test_numbers_that_are_worked_on_need_a_file_for_the_result(here, tmp_path, n
     assert not [*tmp_path.glob("float*")]
 
 
+@pytest.mark.parametrize("rank", [9, 33, 40, 64])
+def test_more_dimensions_than_operators_take(here, tmp_path, rank):
+    """NumPy has up to 64, and broadcasts 32."""
+    array = A.reshape((1,) * (rank - 2) + A.shape)
+    save(tmp_path / "deep.npy", array)
+    safetensors.save(tmp_path / "deep.safetensors", {"a": array})
+    for operand in ("deep.npy", "deep.safetensors:a", "random:" + "1," * (rank - 1) + "1"):
+        run = here("call", "aclnnAbs", "--self", operand, "--out", "o.npy")
+        refused(run, 2, f"self rank is {rank}, expected 0 to 8")
+
+
+@pytest.mark.parametrize("option", ["--self=random:", "--shape="])
+def test_more_dimensions_than_numpy_has(here, option):
+    run = here("call", "aclnnAbs", option + "1," * 69 + "1:float16", "--out", "o.npy")
+    refused(run, 2, "--self is random:1,1,1", "expected the shape of an array")
+
+
+def test_a_text_that_is_no_utf8(here, tmp_path):
+    run = here("call", "aclnnGeluBackwardV2", "--gradOutput=a.npy", "--self=a.npy",
+               "--approximate=\udcff", "--gradInput=o.npy")  # fmt: skip
+    refused(run, 2, "approximate value is '\ufffd', expected none or tanh")
+
+
 def test_two_outputs(here, tmp_path):
     run = here("call", "aclnnAminmax", "--self", "a.npy", "--dim", "1", "--keepDim", "true",
                "--min", "least.npy:2,1", "--max", "most.npy:2,1")  # fmt: skip

@@ -133,6 +133,7 @@ def test_what_is_no_document_is_refused(written, tmp_path):
     for text, part in (
         ("{", "is not what"),
         ("[]", "is not what"),
+        ("[" * 100_000, "is not what"),
         (json.dumps({**written, "version": 99}), "version 99"),
         (json.dumps({**written, "rows": None}), "no rows"),
         (json.dumps({**written, "rows": [{"operator": "x"}]}), "rows[0] has no case"),

@@ -2,13 +2,14 @@
 """Strict reading and atomic writing of .npy files."""
 
 import os
+import resource
 
 import ml_dtypes
 import numpy as np
 import pytest
 from conftest import save
 
-from openaclnn import npy
+from openaclnn import input_files, npy
 from openaclnn.errors import ExitCode, InputError
 
 FLOATS = ["float32", "float16", "bfloat16"]
@@ -86,12 +87,35 @@ def with_header(header: bytes, data: bytes = b"") -> bytes:
 
 @pytest.mark.parametrize(
     ("shape", "count"),
-    [("(-1, -4)", 4), ("(-1, 0)", 0), (f"(0, {2**70})", 0), (f"({'1, ' * 70})", 1)],
+    [("(-1, -4)", 4), ("(-1, 0)", 0), ("(True, 4)", 4), (f"(0, {2**70})", 0), (f"({'1, ' * 70})", 1)],
 )
 def test_shapes_of_the_right_size_that_no_array_has(path, shape, count):
     header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}}}"
     path.write_bytes(with_header(header.encode(), bytes(4 * count)))
     assert "expected one of an array" in refusal(path)
+
+
+def test_a_file_that_another_process_cuts(path, monkeypatch):
+    """Between the look at its length and the reading of it."""
+    save(path, np.ones(8, np.float32))
+    size = input_files.size
+
+    def cut(file):
+        found = size(file)
+        os.truncate(path, found - 3)
+        return found
+
+    monkeypatch.setattr(input_files, "size", cut)
+    assert "truncated, 29 bytes of data, expected 32 for float32 (8,)" in refusal(path)
+
+
+def test_a_header_that_claims_gigabytes(path):
+    """In a file that has them, as holes."""
+    path.write_bytes(b"\x93NUMPY\x02\x00" + (2**32 - 1).to_bytes(4, "little"))
+    os.truncate(path, 2**33)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert "not a .npy file" in refusal(path)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2**20  # KiB
 
 
 @pytest.mark.parametrize("header", [b"{[]: 1}", b"(" * 300, b"-" * 9000 + b"1"])

@@ -95,6 +95,7 @@ def test_prefix_lists_its_codes():
     [
         ("42", "code 42 is not known, expected a code"),
         ("-1", "code -1 is not known"),
+        ("9" * 5000, "code 99999"),
         ("error code is 561999", "code 561999 is not known"),
         ("ACL_ERROR_RT_STREAM_CONTEX", "did you mean ACL_ERROR_RT_STREAM_CONTEXT"),
         ("qqqqqqqq", "name qqqqqqqq is not known, expected a code"),

@@ -120,7 +120,7 @@ def read(path: Path) -> dict:
     text = input_files.read(path, "what bench --json wrote")
     try:
         document = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not what bench --json wrote: {error}") from None
     check(document, str(path))
     return document
