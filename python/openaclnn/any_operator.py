@@ -12,7 +12,7 @@ import numpy as np
 
 from . import dtypes, npy, runtime, tensor_files, wanted
 from .declared import PLAIN, Argument, Declared, operator
-from .errors import InputError
+from .errors import InputError, quoted
 from .operators.operator import Problem, View
 from .operators.options import normal
 
@@ -63,7 +63,7 @@ def _options(arguments: list[str]) -> dict[str, list[str]]:
     while rest:
         name, given, value = rest.pop(0).partition("=")
         if not name.startswith("--") or not (given or rest):
-            raise InputError(f"{name} is left over, expected --PARAMETER VALUE")
+            raise InputError(f"{quoted(name)} is left over, expected --PARAMETER VALUE")
         found.setdefault(name[2:], []).append(value if given else rest.pop(0))
     return found
 
@@ -98,7 +98,7 @@ def _check_names(api: str, declared: Declared, given: dict[str, list[str]]) -> N
     usage = f"expected {api} " + " ".join(f"--{name}" for name in arguments)
     for name, texts in given.items():
         if name not in arguments:
-            raise InputError(f"{api} has no parameter {name}, {usage}")
+            raise InputError(f"{api} has no parameter {quoted(name)}, {usage}")
         if texts[1:] and not arguments[name].is_list:
             raise InputError(f"--{name} is given twice, expected one value")
     for each in declared.arguments:
@@ -140,7 +140,7 @@ def _load(text: str, operand: str, random: np.random.Generator, whole: bool = Tr
         try:
             return [_draw(random, shape or (), dtype or np.dtype(np.float32))]
         except ValueError:  # more dimensions than NumPy has
-            raise InputError(f"--{operand} is {text}, expected the shape of an array") from None
+            raise InputError(f"--{operand} is {quoted(text)}, expected the shape of an array") from None
     return tensor_files.load_all(text, operand) if whole else [tensor_files.load(text, operand)]
 
 
@@ -167,7 +167,7 @@ def _value(argument: Argument, text: str | None, inputs: dict):
         if ctype == "aclScalarList*":
             return [_scalar(each, inputs) for each in text.split(",") if each]
     except (ValueError, KeyError, TypeError, OverflowError):
-        raise InputError(f"--{name} is {text}, expected a value of {ctype}") from None
+        raise InputError(f"--{name} is {quoted(text)}, expected a value of {ctype}") from None
     raise InputError(f"--{name} is of {ctype}, which the command line cannot give")
 
 
@@ -237,7 +237,7 @@ def _shape_and_dtype(
         extents = tuple(map(_extent, shape.split(","))) if shape else None
         return extents, dtypes.parse(dtype) if dtype else None
     except (ValueError, TypeError, OverflowError):
-        raise InputError(f"--{name} is {whole}, expected {form}") from None
+        raise InputError(f"--{name} is {quoted(whole)}, expected {form}") from None
 
 
 def _extent(text: str) -> int:

@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from . import __version__, checked, launch, ranks
-from .errors import Error, ExitCode, InputError
+from .errors import Error, ExitCode, InputError, quoted_path
 from .parser import Commands, Json, LaterCommands, Soc, complaint, select_product, tell
 
 # Commands in the order of the help, and the modules of those that need NumPy and more, which the
@@ -155,7 +155,7 @@ def main() -> None:
     except MemoryError:
         code = tell("out of memory", ExitCode.RUNTIME)
     except OSError as error:
-        code = tell(error, ExitCode.RUNTIME)
+        code = tell(quoted_path(error), ExitCode.RUNTIME)
     except (KeyboardInterrupt, typer.Abort):
         code = 130
     sys.exit(int(code))

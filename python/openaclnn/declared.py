@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import libraries, names
-from .errors import InputError
+from .errors import InputError, quoted
 from .operators.operator import (
     Attribute,
     BoolArray,
@@ -117,7 +117,7 @@ def operator(api: str) -> Declared:
     """One of those of the toolkit that is here."""
     known = operators(libraries.load().home / "include")
     if api not in known:
-        raise InputError(f"operator {api} is not known{names.hint(api, known)}")
+        raise InputError(f"operator {quoted(api)} is not known{names.hint(api, known)}")
     return known[api]
 
 

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from .errors import InputError
+from .errors import InputError, quoted
 
 try:
     from ml_dtypes import bfloat16
@@ -44,10 +44,17 @@ _TABLE = tuple(
         *([("BFLOAT16", 27, BFLOAT16)] if BFLOAT16 is not None else []),
     )
 )
+MOST_DIMENSIONS = 64  # of an array of NumPy
 FLOATS = ("FLOAT", "FLOAT16", "BFLOAT16", "DOUBLE")  # of real numbers
 _BY_NUMPY = {entry.numpy: entry for entry in _TABLE}
 _BY_ACL_NAME = {entry.acl_name: entry for entry in _TABLE}
 _BY_NUMBER = {entry.number: entry for entry in _TABLE}
+
+
+def is_shape(shape) -> bool:
+    """Whether an array can have it, but for its size; a product of more may take hours."""
+    held = all(type(each) is int and 0 <= each < 2**63 for each in shape)
+    return held and len(shape) <= MOST_DIMENSIONS
 
 
 def of(dtype: np.dtype) -> DataType:
@@ -55,7 +62,7 @@ def of(dtype: np.dtype) -> DataType:
     try:
         return _BY_NUMPY[np.dtype(dtype)]
     except KeyError:
-        raise InputError(f"dtype {dtype} has no aclDataType") from None
+        raise InputError(f"dtype {quoted(dtype)} has no aclDataType") from None
 
 
 def of_number(number: int) -> np.dtype | None:

@@ -3,6 +3,9 @@
 
 from enum import IntEnum
 
+_MOST_QUOTED = 80  # characters
+_MOST_PATH = 1000
+
 
 class ExitCode(IntEnum):
     """Exit codes of the command-line tool."""
@@ -15,10 +18,32 @@ class ExitCode(IntEnum):
     MISTAKES_FOUND = 5
 
 
+def escaped(text: str) -> str:
+    """With escapes for what would begin a line or move the cursor of a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+
+
+def quoted(given: object, most: int = _MOST_QUOTED) -> str:
+    """What a user gave, as a line repeats it: with escapes, and of what is long the beginning."""
+    text = str(given)
+    said = escaped(text[: most + 1])
+    return said if len(said) <= most else f"{said[: most - 3]}..."
+
+
+def quoted_path(path: object) -> str:
+    """A path, which is cut only where no file could have it."""
+    return quoted(path, _MOST_PATH)
+
+
 class Error(Exception):
     """An error that is told to the user in one line."""
 
     exit_code = ExitCode.RUNTIME
+
+    def __init__(self, message: object = ""):
+        super().__init__(escaped(str(message)))
 
 
 class InputError(Error, ValueError):

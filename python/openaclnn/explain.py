@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from rich.markup import escape
 
 from . import libraries, report
-from .errors import Error, InputError
+from .errors import Error, InputError, quoted
 
 NEVER_RETURNED = (
     "never returns this code: another library answered, most likely a real CANN, "
@@ -154,12 +154,12 @@ def _unknown(text: str) -> InputError:
         return InputError(f"nothing to explain, {_EXPECTED}")
     marked = [each[1] for each in _marked(text)]
     if re.fullmatch(r"-?\d+", shown) or marked:
-        return InputError(f"code {marked[0] if marked else shown} is not known, {_EXPECTED}")
+        return InputError(f"code {quoted(marked[0] if marked else shown)} is not known, {_EXPECTED}")
     if re.fullmatch(r"\w+", shown):
         near = difflib.get_close_matches(shown.upper(), load().names, n=3)
         expected = f"did you mean {' or '.join(near)}?" if near else _EXPECTED
-        return InputError(f"name {shown} is not known, {expected}")
-    return InputError(f"no error code in '{shown[:60]}', {_EXPECTED}")
+        return InputError(f"name {quoted(shown)} is not known, {expected}")
+    return InputError(f"no error code in '{quoted(shown)}', {_EXPECTED}")
 
 
 def document(entries: list[Entry]) -> dict:

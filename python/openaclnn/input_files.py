@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from .errors import InputError
+from .errors import InputError, quoted_path
 
 _KINDS = {stat.S_IFIFO: "a pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
 
@@ -24,7 +24,7 @@ def opened(path: Path, expected: str) -> Iterator[BinaryIO]:
                 raise InputError(f"{path}: {kind}, expected {expected} in a regular file")
             yield file
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror}, expected {expected}") from None
+        raise InputError(f"{quoted_path(path)}: {error.strerror}, expected {expected}") from None
 
 
 def read(path: Path, expected: str) -> bytes:

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from . import libraries
-from .errors import Error, InputError
+from .errors import Error, InputError, quoted
 
 
 def environment(home: Path | None = None) -> dict[str, str]:
@@ -108,7 +108,7 @@ def find(command: list[str]) -> tuple[str, dict[str, str]]:
     variables = {**os.environ, **environment(home)}
     program = shutil.which(command[0], path=variables.get("PATH"))
     if program is None:
-        raise InputError(f"no command {command[0]!r}, expected a program on PATH or its path")
+        raise InputError(f"no command {quoted(repr(command[0]))}, expected a program on PATH or its path")
     return program, variables | _preloaded(home, _needed_first(home, program, variables))
 
 

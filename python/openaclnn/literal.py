@@ -10,7 +10,7 @@ import re
 import numpy as np
 
 from . import dtypes
-from .errors import InputError
+from .errors import InputError, quoted
 
 _FORM = re.compile(r"(\[(?:.*\])?[^:]*|[-+]?\d[\d.eE+-]*|true|false)(?::(.*))?", re.S)
 
@@ -26,7 +26,7 @@ def read(text: str, operand: str) -> np.ndarray:
         return _array(np.array(json.loads(numbers)), dtype)
     except (ValueError, TypeError, OverflowError, RecursionError):
         form = "NUMBERS[:DTYPE], such as [[1, 2], [3, 4]]:float32"
-        raise InputError(f"--{operand} is {text}, expected {form}") from None
+        raise InputError(f"--{operand} is {quoted(text)}, expected {form}") from None
 
 
 def _array(given: np.ndarray, name: str | None) -> np.ndarray:

@@ -4,7 +4,10 @@
 import difflib
 from collections.abc import Iterable
 
+from .errors import quoted
+
 _MOST = 3
+_LONGEST = 200  # letters; longer ones are no names that somebody mistyped
 
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:
@@ -14,6 +17,8 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
     """
     plain: dict[str, str] = {_plain(each): each for each in reversed(list(known))}
     asked = _plain(name)
+    if len(asked) > _LONGEST:
+        return []
     if asked in plain:
         return [plain[asked]]
     near = difflib.get_close_matches(asked, plain, n=_MOST, cutoff=0.7)
@@ -24,7 +29,7 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
 def hint(name: str, known: Iterable[str]) -> str:
     """The nearest names as the end of a message, or nothing."""
     found = nearest(name, known)
-    return f"; did you mean {' or '.join(found)}?" if found else ""
+    return f"; did you mean {' or '.join(map(quoted, found))}?" if found else ""
 
 
 def _plain(name: str) -> str:

@@ -12,7 +12,7 @@ from typing import BinaryIO
 import numpy as np
 
 from . import dtypes, input_files
-from .errors import InputError
+from .errors import InputError, quoted, quoted_path
 
 _MOST_HEADER = 12 + 10_000  # with what is in front of it; NumPy reads no longer ones
 _HEADERS = {
@@ -35,7 +35,7 @@ def load(path: Path, operand: str, allowed: list[str]) -> np.ndarray:
     with input_files.opened(path, f"a .npy file of {expected}") as file:
         shape, fortran_order, dtype = _read_header(file, path, expected)
         if dtype.name not in allowed:
-            raise InputError(f"{path}: {operand} dtype is {dtype}, expected {expected}")
+            raise InputError(f"{path}: {operand} dtype is {quoted(dtype)}, expected {expected}")
         return _read_data(file, path, shape, fortran_order, dtype)
 
 
@@ -53,6 +53,8 @@ def _read_header(file, path: Path, expected: str) -> tuple[tuple[int, ...], bool
 
 
 def _read_data(file, path: Path, shape, fortran_order: bool, dtype: np.dtype) -> np.ndarray:
+    if not dtypes.is_shape(shape):
+        raise InputError(f"{path}: shape is {quoted(shape)}, expected one of an array")
     wanted = dtype.itemsize * math.prod(shape)
     held = input_files.size(file) - file.tell()
     if held == wanted:
@@ -62,25 +64,25 @@ def _read_data(file, path: Path, shape, fortran_order: bool, dtype: np.dtype) ->
     if held != wanted:
         problem = "truncated" if held < wanted else "too long"
         raise InputError(
-            f"{path}: {problem}, {held} bytes of data, expected {wanted} for {dtype} {shape}"
+            f"{path}: {problem}, {held} bytes of data, expected {wanted} for {dtype} {quoted(shape)}"
         )
     try:
         array = values.view(dtype).reshape(shape, order="F" if fortran_order else "C")
-    except (ValueError, OverflowError, TypeError):  # below 0, more than NumPy has, or True
-        raise InputError(f"{path}: shape is {shape}, expected one of an array") from None
+    except (ValueError, OverflowError):  # more than NumPy has
+        raise InputError(f"{path}: shape is {quoted(shape)}, expected one of an array") from None
     return array.astype(dtype.newbyteorder("="), copy=False)
 
 
 def check_writable(path: Path) -> None:
     """Refuses an output path that cannot be written, before any work is done."""
-    target = _followed(path)
+    target, said = _followed(path), quoted_path(path)
     if target.is_symlink() or (target.exists() and not (target.is_file() or target.is_dir())):
-        raise InputError(f"{path}: cannot be replaced, expected a regular file for the result")
+        raise InputError(f"{said}: cannot be replaced, expected a regular file for the result")
     folder = (target if path.is_symlink() else path).parent
     if not folder.is_dir():
-        raise InputError(f"{path}: no folder {folder}, expected one for the result")
+        raise InputError(f"{said}: no folder {quoted_path(folder)}, expected one for the result")
     if target.is_dir() or not os.access(folder, os.W_OK):
-        raise InputError(f"{path}: cannot be written, expected a file in a writable folder")
+        raise InputError(f"{said}: cannot be written, expected a file in a writable folder")
 
 
 def save(path: Path, array: np.ndarray) -> None:

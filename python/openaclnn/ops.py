@@ -22,7 +22,7 @@ import numpy as np
 
 from . import call, dtypes, libraries, names, runtime, wanted
 from .declared import PLAIN, Argument, Declared, operators
-from .errors import Error, InputError
+from .errors import Error, InputError, quoted
 from .operators.operator import Problem, View
 
 _PREFIX = "aclnn"
@@ -206,7 +206,7 @@ def _attribute(argument: Argument, value, inputs: dict):
     try:
         return _READ[ctype](value, inputs)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name} is {value!r}, expected a value of {ctype}") from None
+        raise InputError(f"{name} is {quoted(repr(value))}, expected a value of {ctype}") from None
 
 
 def _whole(carrier: type) -> Callable:
@@ -280,13 +280,13 @@ def _dtype(name: str, value) -> np.dtype:
     try:
         return dtypes.parse(value) if isinstance(value, str) else np.dtype(value)
     except TypeError:
-        raise InputError(f"{name} is {value!r}, expected a dtype or (shape, dtype)") from None
+        raise InputError(f"{name} is {quoted(repr(value))}, expected a dtype or (shape, dtype)") from None
 
 
 def _extents(name: str, shape) -> tuple[int, ...]:
     extents = (shape,) if isinstance(shape, int) else tuple(shape)
     if not all(isinstance(each, int | np.integer) and each >= 0 for each in extents):
-        raise InputError(f"{name} shape is {shape}, expected lengths")
+        raise InputError(f"{name} shape is {quoted(shape)}, expected lengths")
     return tuple(map(int, extents))
 
 

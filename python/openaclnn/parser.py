@@ -11,12 +11,14 @@ import typer
 from typer.core import TyperGroup
 
 from . import libraries, names
-from .errors import Error, ExitCode, InputError
+from .errors import Error, ExitCode, InputError, escaped, quoted
 
 Soc = Annotated[
     str | None, typer.Option(metavar="NAME", help="Product to act as; default: OPENACLNN_SOC.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")]
+
+_MOST_COMPLAINT = 500  # characters of what typer says, which repeats what was given
 
 
 class LaterCommands(dict):
@@ -64,7 +66,7 @@ class Commands(TyperGroup):
     def _unknown(self, context, name: str) -> str:
         known = self.list_commands(context)
         group = f"{context.info_name} " if context.parent else ""
-        expected = f"no command {group}{name}, expected one of {', '.join(known)}"
+        expected = f"no command {group}{quoted(name)}, expected one of {', '.join(known)}"
         near = names.nearest(name, known)
         if near:
             return f"{expected}; did you mean {' or '.join(near)}?"
@@ -90,13 +92,13 @@ def complaint(error: typer.BadParameter) -> str:
     causes = getattr(error.__cause__, "errors", None)  # those of pydantic hold what was given
     param = getattr(error, "param", None)
     if causes is None or param is None:
-        return error.format_message()
+        return quoted(error.format_message(), _MOST_COMPLAINT)
     first = causes()[0]
     said = first["msg"].removeprefix("Value error, ").partition(", unable to parse")[0]
     if not said.startswith("Input should be "):
-        return f"Invalid value for {max(param.opts, key=len)}: {said}"  # which repeats the value
+        return f"Invalid value for {max(param.opts, key=len)}: {quoted(said, _MOST_COMPLAINT)}"  # which repeats the value
     wanted = said.removeprefix("Input should be ")
-    return f"{max(param.opts, key=len)} is {first['input']}, expected {wanted}"
+    return f"{max(param.opts, key=len)} is {quoted(first['input'])}, expected {wanted}"
 
 
 def select_product(soc: str | None) -> None:
@@ -106,5 +108,5 @@ def select_product(soc: str | None) -> None:
 
 def tell(error, code: ExitCode) -> ExitCode:
     """One line on stderr; the exit code that belongs to it."""
-    print(f"openaclnn: {' '.join(str(error).split())}", file=sys.stderr)
+    print(f"openaclnn: {escaped(' '.join(str(error).split()))}", file=sys.stderr)
     return code

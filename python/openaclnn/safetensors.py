@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from . import dtypes, input_files, npy
-from .errors import InputError
+from .errors import InputError, quoted
 
 _TYPES = {
     "F64": "float64",
@@ -74,11 +74,11 @@ def load(path: Path, name: str, entry: Entry) -> np.ndarray:
         file.seek(entry.start)
         values = np.fromfile(file, np.uint8, entry.nbytes)
     if values.size != entry.nbytes:
-        raise InputError(f"{path}: truncated, expected {entry.nbytes} bytes of {spoken(name)}")
+        raise InputError(f"{path}: truncated, expected {entry.nbytes} bytes of {quoted(name)}")
     try:
         return values.view(entry.dtype).reshape(entry.shape)
     except (ValueError, OverflowError):  # more than NumPy has
-        said = f"{spoken(name)} shape is {list(entry.shape)}"
+        said = f"{quoted(name)} shape is {quoted(list(entry.shape))}"
         raise InputError(f"{path}: {said}, expected one of an array") from None
 
 
@@ -100,11 +100,6 @@ def save(path: Path, tensors: dict[str, np.ndarray]) -> None:
     npy.replace(path, write)
 
 
-def spoken(name: str) -> str:
-    """A name in a line of text, whatever a file has for one."""
-    return name if name.isprintable() else ascii(name)
-
-
 def _parsed(path: Path, text: bytes) -> dict:
     try:
         header = json.loads(text)
@@ -116,21 +111,21 @@ def _parsed(path: Path, text: bytes) -> dict:
 
 
 def _entry(path: Path, name: str, given, base: int, held: int) -> Entry:
-    said = f"{path}: {spoken(name)}"
+    said = f"{path}: {quoted(name)}"
     match given:
         case {"dtype": str(kind), "shape": list(shape), "data_offsets": [int(start), int(end)]}:
             pass
         case _:
-            raise InputError(f"{said} is {given!r}, expected dtype, shape and data_offsets")
+            raise InputError(f"{said} is {quoted(given)}, expected dtype, shape and data_offsets")
     if kind not in _TYPES:
         known = ", ".join(_TYPES)
-        raise InputError(f"{said} dtype is {spoken(kind)}, expected one of {known}")
-    if not all(type(each) is int and 0 <= each < 2**63 for each in shape):
-        raise InputError(f"{said} shape is {shape}, expected lengths")
+        raise InputError(f"{said} dtype is {quoted(kind)}, expected one of {known}")
+    if not dtypes.is_shape(shape):
+        raise InputError(f"{said} shape is {quoted(shape)}, expected lengths")
     entry = Entry(dtypes.parse(_TYPES[kind]), tuple(shape), base + start)
     if start < 0 or end - start != entry.nbytes or base + end > held:
         raise InputError(
-            f"{said} data_offsets is [{start}, {end}], expected {entry.nbytes} bytes "
+            f"{said} data_offsets is {quoted([start, end])}, expected {entry.nbytes} bytes "
             f"of the {held - base} that follow the header"
         )
     return entry

@@ -4,7 +4,7 @@
 from dataclasses import dataclass, replace
 
 from . import dtypes, names
-from .errors import InputError
+from .errors import InputError, quoted
 
 
 @dataclass(frozen=True)
@@ -69,14 +69,14 @@ class Support:
             known = ", ".join(each.api for each in self.operators)
             more = f" or {len(self.supporting)} supporting ones" if self.supporting else ""
             near = names.hint(api, (each.api for each in (*self.operators, *self.supporting)))
-            raise InputError(f"operator {api} is not known, expected one of {known}{more}{near}")
+            raise InputError(f"operator {quoted(api)} is not known, expected one of {known}{more}{near}")
         return replace(self, operators=kept, supporting=supporting)
 
     def only_product(self, name: str) -> "Support":
         if name not in self.products:
             known = ", ".join(self.products)
             near = names.hint(name, self.products)
-            raise InputError(f"product {name} is not known, expected one of {known}{near}")
+            raise InputError(f"product {quoted(name)} is not known, expected one of {known}{near}")
         return replace(self, products={name: self.products[name]})
 
     def dtypes(self, api: str, operand: str) -> list[str]:

@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 
 from . import dtypes, literal, names, npy, safetensors
-from .errors import InputError
+from .errors import InputError, quoted
 
 _SAFETENSORS = ".safetensors"
+_MOST_NAMES = 10
 
 
 def load(text: str, operand: str) -> np.ndarray:
@@ -22,8 +23,9 @@ def load(text: str, operand: str) -> np.ndarray:
     if name is None and len(found) == 1:
         (name,) = found
     if name not in found:
-        known = ", ".join(map(safetensors.spoken, found)) or "none"
-        lacks = f"has no tensor {name}" if name is not None else f"has {len(found)} tensors"
+        known = ", ".join(map(quoted, [*found][:_MOST_NAMES])) or "none"
+        known += f" and {len(found) - _MOST_NAMES} more" if len(found) > _MOST_NAMES else ""
+        lacks = f"has no tensor {quoted(name)}" if name is not None else f"has {len(found)} tensors"
         near = names.hint(name, found) if name is not None else ""
         form = f"{path}:NAME, of {known}"
         raise InputError(f"{path}: {lacks} for {operand}, expected {form}{near}")
@@ -47,12 +49,12 @@ def with_result(text: str, operand: str) -> tuple[str, Path]:
     if path.suffix == _SAFETENSORS:
         source, found, result = (name or "").rpartition(":")
         if not found:
-            form = f"{path}:NAME:RESULT"
-            raise InputError(f"--{operand} is {text}, expected {form}")
+            form = f"{quoted(path)}:NAME:RESULT"
+            raise InputError(f"--{operand} is {quoted(text)}, expected {form}")
         return f"{path}:{source}" if source else str(path), Path(result)
     file, *rest = text.split(":")
     if rest[1:]:
-        raise InputError(f"--{operand} is {text}, expected FILE[:RESULT]")
+        raise InputError(f"--{operand} is {quoted(text)}, expected FILE[:RESULT]")
     return file, Path("".join(rest) or file)
 
 
@@ -60,7 +62,7 @@ def _numbers_with_result(text: str, operand: str) -> tuple[str, Path]:
     """NUMBERS[:DTYPE]:RESULT."""
     source, found, result = text.rpartition(":")
     if not found or result in {each.numpy.name for each in dtypes.all_types()}:
-        raise InputError(f"--{operand} is {text}, expected NUMBERS[:DTYPE]:RESULT")
+        raise InputError(f"--{operand} is {quoted(text)}, expected NUMBERS[:DTYPE]:RESULT")
     return source, Path(result)
 
 

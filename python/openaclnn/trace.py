@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from . import input_files, report
-from .errors import InputError
+from .errors import InputError, quoted
 
 _BYTES = ("bytes", "bytes_read", "bytes_written")
 
@@ -148,7 +148,7 @@ def _table(rows: list[Row], columns: list[str]) -> Table:
     for row in rows:
         if kind not in (None, row.kind):
             grid.add_section()
-        cells = _cells(row) | {"kind": escape(row.kind) if row.kind != kind else ""}
+        cells = _cells(row) | {"kind": escape(quoted(row.kind)) if row.kind != kind else ""}
         grid.add_row(*(cells[name] for name in columns))
         kind = row.kind
     return grid
@@ -158,7 +158,7 @@ def _cells(row: Row) -> dict[str, str]:
     speed = row.gigabytes_per_second
     times = {name: report.seconds(getattr(row, name)) for name in ("total", "mean", "min", "max")}
     return times | {
-        "name": escape(row.name),
+        "name": escape(quoted(row.name)),
         "calls": str(row.calls),
         "share": f"{row.share:.1%}",
         "GB/s": report.number(speed) if speed is not None else "",

@@ -4,7 +4,7 @@
 from pathlib import Path
 
 from . import report, svg
-from .errors import InputError
+from .errors import InputError, quoted
 from .npy import replace
 from .trace import Event, Row, Summary
 
@@ -17,7 +17,7 @@ _FORMATS = (".svg", ".png")
 def check(path: Path) -> None:
     """Refuses what is no picture before anything is read."""
     if path.suffix not in _FORMATS:
-        raise InputError(f"--plot is {path}, expected a file that ends in {' or '.join(_FORMATS)}")
+        raise InputError(f"--plot is {quoted(path)}, expected a file that ends in {' or '.join(_FORMATS)}")
 
 
 def draw(summary: Summary, events: list[Event], path: Path) -> None:
@@ -38,7 +38,7 @@ def draw(summary: Summary, events: list[Event], path: Path) -> None:
         total.annotate(note, (row.total, place), va="center", fontsize=7)
         ours = [each for each in events if (each.kind, each.name) == (row.kind, row.name)]
         when.broken_barh(pieces(ours, begin, summary.seconds), (place - 0.4, 0.8), color=colour)
-    names = [f"{row.name} ({row.kind})".replace("$", r"\$") for row in rows]
+    names = [f"{quoted(row.name)} ({quoted(row.kind)})".replace("$", r"\$") for row in rows]
     total.set_yticks(range(len(rows)), names, fontsize=7)
     total.invert_yaxis()
     total.set(xlabel="seconds in all")

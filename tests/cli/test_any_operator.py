@@ -8,6 +8,7 @@ import pytest
 from conftest import refused, save
 
 from openaclnn import declared, libraries, safetensors, tensor_files
+from openaclnn.errors import quoted
 
 RANDOM = np.random.default_rng(0)
 A, B = RANDOM.standard_normal((2, 3), np.float32), RANDOM.standard_normal(3, np.float32)
@@ -150,7 +151,7 @@ def test_numbers_that_are_worked_on(here, tmp_path):
 )  # fmt: skip
 def test_numbers_that_are_none(here, tmp_path, numbers):
     run = here("call", "aclnnAbs", "--self", numbers, "--out", "o.npy")
-    refused(run, 2, f"--self is {numbers}, expected NUMBERS[:DTYPE], such as [[1, 2], [3, 4]]:float32")
+    refused(run, 2, f"--self is {quoted(numbers)}, expected NUMBERS[:DTYPE], such as [[1, 2], [3, 4]]:float32")
     assert not (tmp_path / "o.npy").exists()
 
 

@@ -103,7 +103,7 @@ TARGETS = {
 
 def one_line(error: Exception) -> None:
     words = str(error)
-    assert words and "\n" not in words and words.encode(), repr(words)
+    assert words.isprintable() and 0 < len(words) < 3000, repr(words)
 
 
 def attempt(target: str, data: bytes, folder: Path) -> None:

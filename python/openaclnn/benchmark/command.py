@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ..errors import ExitCode, InputError
+from ..errors import ExitCode, InputError, quoted
 
 
 def options(
@@ -54,7 +54,7 @@ def _numbers(threads: str | None) -> list[int]:
     try:
         return [int(each) for each in threads.split(",")] if threads else []
     except ValueError:
-        raise InputError(f"--threads is {threads!r}, expected numbers like 1,2") from None
+        raise InputError(f"--threads is {quoted(repr(threads))}, expected numbers like 1,2") from None
 
 
 def _measure(operators, threads, quick, json, markdown, plots) -> ExitCode:

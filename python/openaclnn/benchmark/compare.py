@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from rich.markup import escape
 
 from .. import report
+from ..errors import quoted
 from .figures import Ratio, Spread, geometric_mean
 from .row import OURS
 
@@ -63,7 +64,7 @@ def show(found: Comparison) -> None:
     for each in found.changes:
         verdict = "faster" if each.ratio.value > 1 else "slower"
         grid.add_row(
-            escape(each.name),
+            escape(quoted(each.name)),
             report.seconds(each.before),
             report.seconds(each.after),
             f"{each.ratio.value:.2f}",

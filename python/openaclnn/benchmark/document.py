@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .. import __version__, input_files
 from ..bench import last_level_cache
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..machine import processor
 from .cases import Bench
 from .figures import geometric_mean
@@ -132,7 +132,7 @@ def check(document, name: str) -> None:
         raise InputError(f"{name} is not what bench --json wrote")
     if document.get("version") != VERSION:
         raise InputError(
-            f"{name} has version {document.get('version')} of the format, expected {VERSION}"
+            f"{name} has version {quoted(document.get('version'))} of the format, expected {VERSION}"
         )
     for member, kind in _MEMBERS.items():
         if not isinstance(document.get(member), kind):

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from .. import launch
-from ..errors import InputError
+from ..errors import InputError, quoted
 from . import cases, document, measure, quiet
 from .worker import Plan
 
@@ -107,7 +107,7 @@ def _check(request: Request) -> None:
     known = {each.operator for each in cases.benches()}
     for name in request.operators:
         if name not in known:
-            raise InputError(f"no operator {name!r}, expected one of {', '.join(sorted(known))}")
+            raise InputError(f"no operator {quoted(repr(name))}, expected one of {', '.join(sorted(known))}")
     most = len(os.sched_getaffinity(0))
     for threads in request.threads:
         if not 1 <= threads <= most:

@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 
 from .. import dtypes, libraries, npy
-from ..errors import InputError
+from ..errors import InputError, quoted
 
 FLOATS = ("float32", "bfloat16", "float16")
 HALVES = ("float16", "bfloat16")
@@ -74,7 +74,7 @@ def dtype(names: tuple[str, ...]):
 
 def check_dtype(name: str | None, names: tuple[str, ...]) -> None:
     if name is not None and name not in names:
-        raise InputError(f"--dtype is {name}, expected one of {', '.join(names)}")
+        raise InputError(f"--dtype is {quoted(name)}, expected one of {', '.join(names)}")
 
 
 def check_source(files: dict[str, Path | None], needed: list[str], **others: object) -> None:
@@ -142,7 +142,7 @@ def extents(text: str, form: str, option: str = "--shape") -> tuple[int, ...]:
         numbers = ()
     if len(numbers) != len(letters) or min(numbers) < 0 or max(numbers) > MOST:
         expected = f"{form}: {len(letters)} whole numbers to {MOST}"
-        raise InputError(f"{option} is {text}, expected {expected}")
+        raise InputError(f"{option} is {quoted(text)}, expected {expected}")
     return numbers
 
 

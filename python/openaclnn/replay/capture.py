@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from .. import dtypes, input_files
-from ..errors import InputError
+from ..errors import InputError, quoted
 
 FORMAT = 1
 FILE = "call.json"
@@ -190,7 +190,7 @@ def _read_call(folder: Path) -> Capture:
         raise InputError(f"{file} is damaged: {error}") from None
     found = document.get("format") if isinstance(document, dict) else None
     if type(found) is not int or found != FORMAT:
-        raise InputError(f"{file} format is {found!r}, expected {FORMAT}: another version's")
+        raise InputError(f"{file} format is {quoted(repr(found))}, expected {FORMAT}: another version's")
     try:
         return _parse(folder, document)
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
@@ -205,7 +205,7 @@ def _parse(folder: Path, document: dict) -> Capture:
             _check(argument.name, tensor, memory)
     made_by = _text(document["made_by"])
     if not (made_by.isascii() and made_by.isprintable()) or "*/" in made_by:
-        raise ValueError(f"made_by is {made_by!r}")
+        raise ValueError(f"made_by is {quoted(repr(made_by))}")
     return Capture(
         folder=folder,
         api=_text(document["api"], r"aclnn\w+"),
@@ -221,20 +221,20 @@ def _parse(folder: Path, document: dict) -> Capture:
 def _int(value, kind: str = "int64") -> int:
     low, high = _RANGES[kind]
     if type(value) is not int or not low <= value <= high:
-        raise ValueError(f"{value!r} is no {kind}")
+        raise ValueError(f"{quoted(repr(value))} is no {kind}")
     return value
 
 
 def _text(value, pattern: str = r"[^\0]*") -> str:
     if type(value) is not str or not re.fullmatch(pattern, value, re.ASCII | re.DOTALL):
-        raise ValueError(f"{value!r} is no text that is expected there")
+        raise ValueError(f"{quoted(repr(value))} is no text that is expected there")
     value.encode()  # half of a surrogate pair is no text either
     return value
 
 
 def _bool(value) -> bool:
     if type(value) is not bool:
-        raise ValueError(f"{value!r} is no bool")
+        raise ValueError(f"{quoted(repr(value))} is no bool")
     return value
 
 
@@ -245,13 +245,13 @@ def _flag(value) -> bool:
 
 def _real(value) -> float:
     if type(value) not in (int, float) and value not in ("inf", "-inf", "nan"):
-        raise ValueError(f"{value!r} is no number")
+        raise ValueError(f"{quoted(repr(value))} is no number")
     return float(value)
 
 
 def _list(value) -> list:
     if type(value) is not list:
-        raise ValueError(f"{value!r} is no list")
+        raise ValueError(f"{quoted(repr(value))} is no list")
     return value
 
 
@@ -292,7 +292,7 @@ def _argument(document: dict) -> Argument:
     try:
         value = _value(kind, document["value"])
     except (ValueError, TypeError) as error:
-        raise ValueError(f"{name}: {error}") from None
+        raise ValueError(f"{quoted(name)}: {error}") from None
     return Argument(name, kind, value, _bool(document.get("output", False)))
 
 
@@ -314,7 +314,7 @@ def _value(kind: str, value):
         return [None if each is None else member(each) for each in _list(value)]
     if kind in arrays:
         return [arrays[kind](each) for each in _list(value)]
-    raise ValueError(f"kind is {kind!r}, which this version does not know")
+    raise ValueError(f"kind is {quoted(repr(kind))}, which this version does not know")
 
 
 def _tensor(document: dict) -> Tensor:
@@ -354,9 +354,9 @@ def _check(name: str, tensor: Tensor, memory: tuple[Memory, ...]) -> None:
     if tensor.memory is None:
         return
     if not 0 <= tensor.memory < len(memory):
-        raise ValueError(f"{name} has memory {tensor.memory} of {len(memory)}")
+        raise ValueError(f"{quoted(name)} has memory {tensor.memory} of {len(memory)}")
     if min(tensor.shape, default=1) <= 0 or tensor.element_bytes <= 0:
-        raise ValueError(f"{name} has memory, but no elements")
+        raise ValueError(f"{quoted(name)} has memory, but no elements")
     first, end = tensor.reach()
     if first < 0 or end > memory[tensor.memory].size:
-        raise ValueError(f"{name} reaches outside its memory")
+        raise ValueError(f"{quoted(name)} reaches outside its memory")

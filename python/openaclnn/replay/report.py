@@ -4,6 +4,7 @@
 from rich.markup import escape
 
 from .. import report
+from ..errors import escaped
 from .run import Comparison, Result, Step
 
 
@@ -74,7 +75,7 @@ def _print_result(result: Result) -> None:
 def _outcome(outcome) -> str:
     if outcome is None:
         return "-"
-    return escape(f"{outcome.code} {outcome.message}".strip())
+    return escape(escaped(f"{outcome.code} {outcome.message}".strip()))
 
 
 def _row(each: Comparison) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from ..errors import Error, InputError
+from ..errors import Error, InputError, quoted
 from .capture import FILE, Capture
 
 _KINDS = {  # what a C type is called in a captured call
@@ -28,6 +28,7 @@ _KINDS = {  # what a C type is called in a captured call
     "float": "float",
     "double": "double",
 }
+_MOST_LISTED = 1000  # characters of a list of arguments
 _PHASE_1 = re.compile(r"\b(aclnn\w+)GetWorkspaceSize\(([^;]*)\);")
 
 
@@ -58,13 +59,14 @@ def check(capture: Capture, include: Path) -> Signature:
     """The operator's; the call is refused unless its arguments are those: C would trust them."""
     signature = _declared(include).get(capture.api)
     if signature is None:
-        raise Error(f"{capture.folder}: no header in {include}/aclnnop declares {capture.api}")
+        raise Error(f"{capture.folder}: no header in {include}/aclnnop declares {quoted(capture.api)}")
     given = tuple((each.kind, each.name) for each in capture.arguments)
     if given != signature.arguments:
-        shown = (", ".join(map(" ".join, each)) for each in (given, signature.arguments))
+        lists = (", ".join(map(" ".join, each)) for each in (given, signature.arguments))
+        shown = (quoted(each, _MOST_LISTED) for each in lists)
         raise InputError(
             "{}/{}: the arguments of {} are ({}), expected ({})".format(
-                capture.folder, FILE, capture.api, *shown
+                capture.folder, FILE, quoted(capture.api), *shown
             )
         )
     return signature
