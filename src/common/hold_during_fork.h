@@ -9,8 +9,8 @@
 
 namespace openaclnn {
 
-/// Makes fork take the mutex that the function `mutex` gives, which is held for moments only, so that
-/// the child finds it free. The function may not throw. Returns something for a static object.
+/// Makes fork take the mutex that the function `mutex` gives, which is held for moments only, so
+/// that the child finds it free. The function may not throw. Returns something for a static object.
 template <auto mutex>
 int HoldDuringFork() {
   // The child's is a new one: a shared mutex counts who waits for it, and they stay behind.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declared accesses: the table of functions by which the libraries above say what a task touches, and
-// what it may not.
+// Declared accesses: the table of functions by which the libraries above say what a task touches,
+// and what it may not.
 #include "ascendcl/check/declared.h"
 
 #include <span>
