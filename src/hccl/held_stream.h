@@ -34,12 +34,15 @@ class HeldStream {
   uint64_t number() const { return Runtime().stream_number(held_); }
   void Wake() const { Runtime().wake(held_); }
 
-  /// Takes the task over if all is well, and waits for nothing.
+  /// Takes the task over if all is well, and waits for nothing. HCCL_E_PARA where the stream was
+  /// destroyed.
   Status Submit(const OpenaclnnTask& task) {
     OpenaclnnMessage message;
     uint64_t number = 0;
-    if (Runtime().submit_held(held_, &task, &number, &message) != 0) {
-      return Status(HCCL_E_RUNTIME, message.text);
+    const int code = Runtime().submit_held(held_, &task, &number, &message);
+    if (code != 0) {
+      const bool destroyed = code == ACL_ERROR_RT_INVALID_HANDLE;
+      return Status(destroyed ? HCCL_E_PARA : HCCL_E_RUNTIME, message.text);
     }
     launched_.store(number, std::memory_order_release);
     return {};

@@ -95,7 +95,7 @@ Status Messages::CheckStream(const char* api) {
                                    .arguments = nullptr,
                                    .each_pin = nullptr};
     Status status = stream_->Submit(nothing);
-    if (!status.ok()) return status;
+    if (!status.ok() && status.code() != HCCL_E_PARA) return status;
   }
   stream_number_ = stream_->number();
   if (stream_number_ != 0) return {};
