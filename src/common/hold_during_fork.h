@@ -15,7 +15,10 @@ template <auto mutex>
 int HoldDuringFork() {
   // The child's is a new one: a shared mutex counts who waits for it, and they stay behind.
   return pthread_atfork([] { mutex().lock(); }, [] { mutex().unlock(); },
-                        [] { std::construct_at(&mutex()); });
+                        [] {
+                          mutex().unlock();  // for who keeps book of locks, as ThreadSanitizer
+                          std::construct_at(&mutex());
+                        });
 }
 
 }  // namespace openaclnn
