@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waits that could not end: for what is given up, for what nobody serves, for oneself.
 #include <pthread.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <functional>
@@ -13,34 +12,14 @@
 namespace openaclnn {
 namespace {
 
-/// Without what is tested here calls hang: the program ends then.
-class HostWaitTest : public RuntimeTest {
+class HostWaitTest : public HangTest<RuntimeTest> {
  protected:
-  void SetUp() override {
-    alarm(120);
-    RuntimeTest::SetUp();
-    first = NewStream();
-    second = NewStream();
-    event = NewEvent();
-  }
-  void TearDown() override {
-    EXPECT_EQ(aclrtDestroyEvent(event), 0);
-    for (aclrtStream stream : {first, second}) {
-      if (stream != nullptr) {
-        EXPECT_EQ(aclrtDestroyStream(stream), 0) << TakeMessage();
-      }
-    }
-    RuntimeTest::TearDown();
-    alarm(0);
-  }
   static void Nothing(void*) {}
   static bool Done(aclrtStream stream) {
     aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
     EXPECT_EQ(aclrtStreamQuery(stream, &status), 0) << TakeMessage();
     return status == ACL_STREAM_STATUS_COMPLETE;
   }
-  aclrtStream first = nullptr, second = nullptr;
-  aclrtEvent event = nullptr;
 };
 
 TEST_F(HostWaitTest, ForceGivesUpAWaitThatHasBegun) {

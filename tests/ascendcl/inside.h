@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside: a call that a host function makes.
+// Inside: a call that a host function makes; and tests that would hang.
 #pragma once
+
+#include <unistd.h>
 
 #include <atomic>
 #include <functional>
@@ -35,6 +37,32 @@ struct Inside {
     EXPECT_EQ(message.find("EE1001: " + api + ": calling thread is in a host function"), 0u)
         << message;
   }
+};
+
+/// Two streams and an event. Without what is tested with them calls hang: the program ends then.
+template <class Base>
+class HangTest : public Base {
+ protected:
+  void SetUp() override {
+    alarm(120);
+    Base::SetUp();
+    first = Base::NewStream();
+    second = Base::NewStream();
+    event = Base::NewEvent();
+  }
+  void TearDown() override {
+    EXPECT_EQ(aclrtDestroyEvent(event), 0);
+    for (aclrtStream stream : {first, second}) {
+      if (stream != nullptr) {
+        EXPECT_EQ(aclrtDestroyStream(stream), 0) << TakeMessage();
+      }
+    }
+    Base::TearDown();
+    alarm(0);
+  }
+
+  aclrtStream first = nullptr, second = nullptr;
+  aclrtEvent event = nullptr;
 };
 
 }  // namespace openaclnn

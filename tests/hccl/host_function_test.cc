@@ -3,7 +3,6 @@
 // communicator stays as it was.
 #include <gtest/gtest.h>
 #include <pthread.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -19,23 +18,8 @@ namespace {
 
 constexpr size_t kCount = 1000;
 
-/// Without what is tested here calls hang: the program ends then.
-class HostFunctionTest : public RanksTest {
+class HostFunctionTest : public HangTest<RanksTest> {
  protected:
-  void SetUp() override {
-    alarm(120);
-    RanksTest::SetUp();
-    first = NewStream();
-    second = NewStream();
-    event = NewEvent();
-  }
-  void TearDown() override {
-    for (aclrtStream stream : {first, second}) EXPECT_EQ(aclrtDestroyStream(stream), 0);
-    EXPECT_EQ(aclrtDestroyEvent(event), 0);
-    RanksTest::TearDown();
-    alarm(0);
-  }
-
   static HcclComm NewComm() {
     int32_t device = 0;
     HcclComm comm = nullptr;
@@ -55,9 +39,6 @@ class HostFunctionTest : public RanksTest {
               std::string::npos)
         << destroy.message;
   }
-
-  aclrtStream first = nullptr, second = nullptr;
-  aclrtEvent event = nullptr;
 };
 
 TEST_F(HostFunctionTest, OperationsBehindItAreNotAwaited) {
