@@ -19,6 +19,7 @@
 #include "aclnnop/aclnn_cat.h"
 #include "openaclnn/status.h"
 #include "tests/ascendcl/gradient.h"
+#include "tests/capture/folder.h"
 
 namespace openaclnn {
 namespace {
@@ -26,13 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// The environment is read at the first call.
-const fs::path kFolder = [] {
-  const fs::path folder =
-      fs::temp_directory_path() / ("openaclnn_capture_" + std::to_string(getpid()));
-  setenv("OPENACLNN_CAPTURE", folder.c_str(), 1);
-  return folder;
-}();
+const fs::path kFolder = CaptureTo("openaclnn_capture");
 
 class CaptureTest : public RuntimeTest {
  protected:

@@ -15,6 +15,7 @@
 #include "aclnnop/aclnn_cat.h"
 #include "openaclnn/status.h"
 #include "tests/ascendcl/gradient.h"
+#include "tests/capture/folder.h"
 
 namespace openaclnn {
 namespace {
@@ -23,13 +24,7 @@ namespace fs = std::filesystem;
 using test::Shortage;
 using test::ShortMemory;
 
-// The environment is read at the first call.
-const fs::path kFolder = [] {
-  const fs::path folder =
-      fs::temp_directory_path() / ("openaclnn_capture_short_" + std::to_string(getpid()));
-  setenv("OPENACLNN_CAPTURE", folder.c_str(), 1);
-  return folder;
-}();
+const fs::path kFolder = CaptureTo("openaclnn_capture_short");
 
 /// How many calls were saved since the last time; what is there is whole.
 int TakeSaved() {
