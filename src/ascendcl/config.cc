@@ -21,6 +21,7 @@
 #include "ascendcl/check/write_watch.h"
 #include "ascendcl/control_group.h"
 #include "ascendcl/first_use.h"
+#include "common/hold_during_fork.h"
 
 namespace openaclnn {
 namespace {
@@ -196,7 +197,8 @@ uint32_t UsableCpus() {
   return std::max(1, CPU_COUNT(&cpus));
 }
 
-std::mutex g_mutex;  // guards what follows
+std::mutex g_loading;  // for one load at a time
+std::mutex g_mutex;    // guards what follows, held while nothing else is called
 Config g_config;
 bool g_loaded = false;
 // Of g_config, written under the lock and read without; null until it was loaded, the others before
@@ -205,20 +207,32 @@ std::atomic<const Product*> g_product{nullptr};
 std::atomic<OpenaclnnSimd> g_simd{OPENACLNN_SIMD_BASELINE};
 std::atomic<uint32_t> g_threads{1};
 
-Status Load() {
-  Config config;
-  Status status = ReadConfig(&config);
-  if (status.ok()) {
-    g_config = config;
-    g_loaded = true;
-    WatchRaces(config.check == CheckLevel::kFull);
-    WatchWorkspaces(config.check == CheckLevel::kFast);  // with full they are races
-    ForgetUnwritten();  // it may have been written while nobody watched
-    g_simd.store(config.simd, std::memory_order_relaxed);
-    g_threads.store(config.num_threads, std::memory_order_relaxed);
-    g_product.store(config.product, std::memory_order_release);
-  }
-  return status;
+std::mutex& Mutex() { return g_mutex; }
+
+[[maybe_unused]] const int kAtFork = HoldDuringFork<Mutex>();
+
+bool GetLoaded(Config* config) {
+  std::lock_guard lock(g_mutex);
+  if (g_loaded) *config = g_config;
+  return g_loaded;
+}
+
+/// With g_loading held.
+Status Load(Config* config) {
+  Config read;
+  Status status = ReadConfig(&read);
+  if (!status.ok()) return status;
+  WatchRaces(read.check == CheckLevel::kFull);
+  WatchWorkspaces(read.check == CheckLevel::kFast);  // with full they are races
+  ForgetUnwritten();  // it may have been written while nobody watched
+  *config = read;
+  std::lock_guard lock(g_mutex);
+  g_config = read;
+  g_loaded = true;
+  g_simd.store(read.simd, std::memory_order_relaxed);
+  g_threads.store(read.num_threads, std::memory_order_relaxed);
+  g_product.store(read.product, std::memory_order_release);
+  return {};
 }
 
 }  // namespace
@@ -246,11 +260,10 @@ Status ReadConfig(Config* config) {
 }
 
 Status CurrentConfig(Config* config) {
+  if (GetLoaded(config)) return {};
   const FirstUse use;
-  std::lock_guard lock(g_mutex);
-  Status status = g_loaded ? Status() : Load();
-  if (status.ok()) *config = g_config;
-  return status;
+  std::lock_guard lock(g_loading);
+  return GetLoaded(config) ? Status() : Load(config);
 }
 
 Status ConfiguredProduct(const Product** product) {
@@ -284,8 +297,9 @@ uint32_t ConfiguredThreads() {
 }
 
 Status ReloadConfig() {
-  std::lock_guard lock(g_mutex);
-  return Load();
+  std::lock_guard lock(g_loading);
+  Config config;
+  return Load(&config);
 }
 
 Status CheckDeviceId(const char* operand, int32_t device_id) {

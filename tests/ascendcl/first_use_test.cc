@@ -126,6 +126,7 @@ const Call kCalls[] = {
 
 /// Whether none of so many children hangs.
 int ForkBeside(const Call& call) {
+  call.make();  // a child of whose first is refused
   std::atomic<bool> done{false};
   std::thread thread([&] {
     while (!done) call.make();
@@ -148,6 +149,10 @@ int ForkBeside(const Call& call) {
 class BesideTest : public FirstUseTest, public testing::WithParamInterface<Call> {};
 
 TEST_P(BesideTest, AChildMayCallTheSame) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "GCC 12's AddressSanitizer does not hold its allocator's locks during a fork, so "
+                  "that a child may wait for one for ever";
+#endif
   EXPECT_EXIT(_exit(ForkBeside(GetParam()) == 0 ? 0 : 1), testing::ExitedWithCode(0), "");
 }
 
