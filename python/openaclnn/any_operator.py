@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import dtypes, npy, runtime, tensor_files, wanted
+from . import dtypes, output_files, runtime, tensor_files, wanted
 from .declared import PLAIN, Argument, Declared, operator
 from .errors import InputError, quoted
 from .operators.operator import Problem, View
@@ -86,7 +86,7 @@ def call_by_name(api: str, options: list[str]) -> dict[str, Path]:
         named = [f"--{each.name}" for each in declared.outputs]
         raise InputError(f"{api} has no output, expected one of {' '.join(named)}")
     for path in files.values():
-        npy.check_writable(path)
+        output_files.check_writable(path)
     problem = Problem(inputs, attributes, {})
     found = _by_member(wanted.run(runtime.start(), api, declared, problem, outputs))
     tensor_files.save([(path, name, found[name]) for name, path in files.items()])

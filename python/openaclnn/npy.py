@@ -3,16 +3,13 @@
 
 import io
 import math
-import os
-from collections.abc import Callable
 from pathlib import Path
 from tokenize import TokenError
-from typing import BinaryIO
 
 import numpy as np
 
-from . import dtypes, input_files
-from .errors import InputError, quoted, quoted_path
+from . import dtypes, input_files, output_files
+from .errors import InputError, quoted
 
 _MOST_HEADER = 12 + 10_000  # with what is in front of it; NumPy reads no longer ones
 _HEADERS = {
@@ -73,39 +70,6 @@ def _read_data(file, path: Path, shape, fortran_order: bool, dtype: np.dtype) ->
     return array.astype(dtype.newbyteorder("="), copy=False)
 
 
-def check_writable(path: Path) -> None:
-    """Refuses an output path that cannot be written, before any work is done."""
-    target, said = _followed(path), quoted_path(path)
-    if target.is_symlink() or (target.exists() and not (target.is_file() or target.is_dir())):
-        raise InputError(f"{said}: cannot be replaced, expected a regular file for the result")
-    folder = (target if path.is_symlink() else path).parent
-    if not folder.is_dir():
-        raise InputError(f"{said}: no folder {quoted_path(folder)}, expected one for the result")
-    if target.is_dir() or not os.access(folder, os.W_OK):
-        raise InputError(f"{said}: cannot be written, expected a file in a writable folder")
-
-
 def save(path: Path, array: np.ndarray) -> None:
     """Writes `array` to `path`, which is either the whole file or as it was before."""
-    replace(path, lambda file: np.save(file, array, allow_pickle=False))
-
-
-def replace(path: Path, write: Callable[[BinaryIO], None]) -> None:
-    """Makes `path` what `write` writes, or leaves it as it was before.
-
-    Of a symbolic link that is what it points to.
-    """
-    path = _followed(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with open(temporary, "xb") as file:
-            write(file)
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def _followed(path: Path) -> Path:
-    """Where links lead; a link still where they go round (Path.resolve raises there)."""
-    return Path(os.path.realpath(path))
+    output_files.replace(path, lambda file: np.save(file, array, allow_pickle=False))

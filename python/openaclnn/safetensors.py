@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import dtypes, input_files, npy
+from . import dtypes, input_files, output_files
 from .errors import InputError, quoted
 
 _TYPES = {
@@ -97,7 +97,7 @@ def save(path: Path, tensors: dict[str, np.ndarray]) -> None:
         for array in tensors.values():
             file.write(np.ascontiguousarray(array).tobytes())
 
-    npy.replace(path, write)
+    output_files.replace(path, write)
 
 
 def _parsed(path: Path, text: bytes) -> dict:

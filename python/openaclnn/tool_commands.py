@@ -9,7 +9,17 @@ from typing import Annotated
 import typer
 from typer.core import TyperCommand
 
-from . import declared, demo, doctor, explain, libraries, operator_help, replay, report
+from . import (
+    declared,
+    demo,
+    doctor,
+    explain,
+    libraries,
+    operator_help,
+    output_files,
+    replay,
+    report,
+)
 from .any_operator import call_by_name
 from .errors import ExitCode, InputError
 from .operators import OPERATORS
@@ -196,5 +206,6 @@ def _write_program(captures: list[replay.Capture], folder: Path, file: Path) -> 
     if str(file) == "-":
         print(text, end="")
     else:
-        file.write_text(text, "ascii")
+        output_files.check_writable(file, streams=True)
+        output_files.write_text(file, text)
     return ExitCode.OK

@@ -8,7 +8,7 @@ import typer
 
 from . import report, svg, trace, trace_merge, trace_plot
 from .errors import ExitCode, InputError
-from .npy import check_writable
+from .output_files import check_writable
 from .parser import Commands, Json
 
 _group = typer.Typer(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.markup import escape
 
-from . import npy, report, trace
+from . import output_files, report, trace
 from .errors import InputError
 
 _COLLECTIVES = "Hccl"
@@ -64,7 +64,7 @@ def write(merged: Merged, path: Path) -> None:
     """A line an event, as the traces themselves are."""
     lines = ",\n".join(json.dumps(each, separators=(",", ":")) for each in merged.events)
     try:
-        npy.replace(path, lambda file: file.write(f"[\n{lines}\n]\n".encode()))
+        output_files.replace(path, lambda file: file.write(f"[\n{lines}\n]\n".encode()))
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror}") from None
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from . import report, svg
 from .errors import InputError, quoted
-from .npy import replace
+from .output_files import replace
 from .trace import Event, Row, Summary
 
 _MOST = 20  # names of a kind: the longest

@@ -14,6 +14,7 @@ from . import (
     derivative_page,
     gradcheck,
     npy,
+    output_files,
     page,
     progress,
     report,
@@ -31,7 +32,7 @@ Files = dict[str, Path]  # by the name of the output
 def run(operator: Operator, problem: Problem, files: Files, json: bool) -> ExitCode:
     """Runs the operator and writes its outputs."""
     for path in files.values():
-        npy.check_writable(path)
+        output_files.check_writable(path)
     with progress.stage(operator.name):
         outputs = call.run(runtime.start(), operator.function, problem)
     for name, path in files.items():
@@ -52,7 +53,7 @@ def check(
     distributions = {}
     if html is not None:
         svg.require("--report")
-        npy.check_writable(html)
+        output_files.check_writable(html, streams=True)
         distributions = {
             name: Distribution(shape) for name, (shape, _) in problem.outputs.items()
         }
@@ -60,7 +61,7 @@ def check(
     if html is not None:
         with progress.stage("report"):
             document = _checked(operator, problem, results)
-            html.write_text(page.render(document, results, distributions), "utf-8")
+            output_files.write_text(html, page.render(document, results, distributions))
     if json:
         report.json_document(_checked(operator, problem, results))
     else:
@@ -122,7 +123,7 @@ def differentiate(
     found, drawn = [], []
     if html is not None:
         svg.require("--report")
-        npy.check_writable(html)
+        output_files.check_writable(html, streams=True)
     for problem in problems:
         shapes = problem.outputs.items() if html is not None else ()
         seen = {name: gradcheck.Seen(Distribution(shape)) for name, (shape, _) in shapes}
@@ -133,7 +134,7 @@ def differentiate(
     document = _differentiated(operator, found)
     if html is not None:
         with progress.stage("report"):
-            html.write_text(derivative_page.render(document, drawn), "utf-8")
+            output_files.write_text(html, derivative_page.render(document, drawn))
     if json:
         report.json_document(document)
     else:

@@ -100,7 +100,7 @@ def test_plots_need_matplotlib(here, monkeypatch, tmp_path):
         (("--all", "--operator", "nothing"), "no operator 'nothing', expected one of "),
         (("--all", "--threads", "two"), "--threads is 'two'"),
         (("--all", "--threads", "0"), "--threads has 0"),
-        (("--all", "--json", "nowhere/out.json"), "--json nowhere/out.json: no such folder"),
+        (("--all", "--json", "nowhere/out.json"), "nowhere/out.json: no folder nowhere"),
         (("--compare", "a.json", "b.json"), "a.json: No such file"),
     ],
 )

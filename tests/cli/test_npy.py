@@ -135,32 +135,3 @@ def test_save_leaves_the_old_file_when_it_fails(path, tmp_path, monkeypatch):
     with pytest.raises(OSError):
         npy.save(path, np.ones(3))
     assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
-
-
-def test_check_writable(tmp_path):
-    npy.check_writable(tmp_path / "out.npy")
-    for path in (tmp_path / "none" / "out.npy", tmp_path):
-        with pytest.raises(InputError):
-            npy.check_writable(path)
-
-
-def test_what_is_no_regular_file_stays(tmp_path):
-    os.mkfifo(tmp_path / "fifo")
-    (tmp_path / "link").symlink_to("fifo")
-    (tmp_path / "loop").symlink_to("loop")
-    for name in ("fifo", "link", "loop"):
-        with pytest.raises(InputError, match=f"{name}: .* a regular file for the result"):
-            npy.check_writable(tmp_path / name)
-
-
-def test_links_are_followed(path, tmp_path):
-    (tmp_path / "folder").mkdir()
-    path.symlink_to("folder/target.npy")
-    for array in (np.ones(3), np.zeros(2)):  # a new file, then one that is there
-        npy.check_writable(path)
-        npy.save(path, array)
-        assert path.is_symlink() and np.array_equal(np.load(tmp_path / "folder/target.npy"), array)
-    path.unlink()
-    path.symlink_to("none/target.npy")
-    with pytest.raises(InputError, match="no folder"):
-        npy.check_writable(path)

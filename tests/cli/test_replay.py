@@ -385,6 +385,8 @@ def test_folders_without_a_call(here, tmp_path):
 def test_one_program_for_one_call(tool, captured, tmp_path):
     captured(CLIENT, "again")
     refused(tool("replay", "calls", "--c", "x.c"), 2, "has 3 calls, expected the folder of one")
+    call = "calls/" + names(tmp_path / "calls")[0]
+    refused(tool("replay", call, "--c", "none/x.c"), 2, "none/x.c: no folder none, expected one")
     run = tool("replay", "calls")
     assert run.code == 0 and run.stdout.count("the same") == 3
 

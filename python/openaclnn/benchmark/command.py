@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ..errors import ExitCode, InputError, quoted
+from ..output_files import check_writable, write_text
 
 
 def options(
@@ -43,10 +44,8 @@ def options(
     if compare is not None:
         return _compare(*compare)
     numbers = _numbers(threads)
-    files = {"--json": json, "--markdown": markdown}
-    for option, path in files.items():
-        if path is not None and not path.absolute().parent.is_dir():
-            raise InputError(f"{option} {path}: no such folder")
+    for path in filter(None, (json, markdown)):
+        check_writable(path, streams=True)
     return _measure(operator or [], numbers, quick, json, markdown, plots)
 
 
@@ -66,7 +65,7 @@ def _measure(operators, threads, quick, json, markdown, plots) -> ExitCode:
         document.write(found, json)
     text = tables.markdown(found)
     if markdown is not None:
-        markdown.write_text(text, "utf-8")
+        write_text(markdown, text)
         print(f"{markdown}: the tables")
     else:
         print(text, end="")

@@ -13,6 +13,7 @@ from .. import __version__, input_files
 from ..bench import last_level_cache
 from ..errors import InputError, quoted
 from ..machine import processor
+from ..output_files import write_text
 from .cases import Bench
 from .figures import geometric_mean
 
@@ -113,7 +114,7 @@ def plain(value):
 
 def write(document: dict, path: Path) -> None:
     check(document, str(path))
-    path.write_text(json.dumps(plain(document), indent=1, allow_nan=False) + "\n", "utf-8")
+    write_text(path, json.dumps(plain(document), indent=1, allow_nan=False) + "\n")
 
 
 def read(path: Path) -> dict:
