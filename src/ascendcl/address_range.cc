@@ -3,7 +3,6 @@
 #include "ascendcl/address_range.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -34,11 +33,11 @@ Status PhysicalMemory::Create(uint32_t device_id, uint64_t bytes,
                               std::shared_ptr<PhysicalMemory>* made) {
   // First the object: without memory for it there is no descriptor to lose.
   std::shared_ptr<PhysicalMemory> memory(new PhysicalMemory(device_id, bytes));
-  memory->descriptor_ = AboveStandard(memfd_create("openaclnn", MFD_CLOEXEC));
-  if (memory->descriptor_ < 0 || !ResizeQuietly(memory->descriptor_, static_cast<off_t>(bytes))) {
-    const char* most = memory->descriptor_ >= 0 && errno == EFBIG
-                           ? "the limit of a file's size (ulimit -f) allows"
-                           : "this machine has";
+  memory->file_.Keep(AboveStandard(memfd_create("openaclnn", MFD_CLOEXEC)));
+  const int file = memory->descriptor();
+  if (file < 0 || !ResizeQuietly(file, static_cast<off_t>(bytes))) {
+    const char* most = file >= 0 && errno == EFBIG ? "the limit of a file's size (ulimit -f) allows"
+                                                   : "this machine has";
     return Status(ACL_ERROR_RT_MEMORY_ALLOCATION,
                   Concat("size value is ", bytes, ", expected no more than ", most));
   }
@@ -47,14 +46,13 @@ Status PhysicalMemory::Create(uint32_t device_id, uint64_t bytes,
 }
 
 void PhysicalMemory::Fill(int value) const {
-  void* all = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+  void* all = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor(), 0);
   if (all == MAP_FAILED) return;
   std::memset(all, value, bytes_);
   munmap(all, bytes_);
 }
 
 PhysicalMemory::~PhysicalMemory() {
-  if (descriptor_ >= 0) close(descriptor_);
   if (ended_ != nullptr) ended_(device_id_, bytes_);
 }
 
@@ -171,10 +169,16 @@ Status AddressRange::Map(uint64_t offset, const std::shared_ptr<PhysicalMemory>&
     *used = block_.host + offset;
   }
   if (obstacle == nullptr) {
+    const int file = memory->descriptor();
+    if (file < 0) {
+      return Status(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                    "handle memory is gone with its descriptor, which the program has closed, "
+                    "expected descriptors that it did not open left open");
+    }
     // First the piece: without memory for it nothing is mapped.
     const auto piece = mapped_.try_emplace(offset, memory).first;
-    if (mmap(block_.host + offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-             memory->descriptor(), 0) != MAP_FAILED) {
+    if (mmap(block_.host + offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
+             0) != MAP_FAILED) {
       return {};
     }
     mapped_.erase(piece);

@@ -10,6 +10,7 @@
 
 #include "ascendcl/arena.h"
 #include "ascendcl/check/call_stack.h"
+#include "common/descriptor.h"
 #include "common/handle_table.h"
 #include "common/status.h"
 
@@ -27,7 +28,8 @@ class PhysicalMemory {
 
   uint32_t device_id() const { return device_id_; }
   uint64_t bytes() const { return bytes_; }
-  int descriptor() const { return descriptor_; }
+  /// Of its file; negative where the program has closed that.
+  int descriptor() const { return file_.Descriptor(); }
   /// At how many addresses it is mapped.
   std::atomic<uint32_t>& mappings() { return mappings_; }
 
@@ -47,7 +49,7 @@ class PhysicalMemory {
 
   const uint32_t device_id_;
   const uint64_t bytes_;
-  int descriptor_ = -1;  // of a file without a name
+  KeptFile file_;  // without a name
   std::atomic<uint32_t> mappings_{0};
   Ended ended_ = nullptr;
   std::unique_ptr<const CallStack> made_from_;

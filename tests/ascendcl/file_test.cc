@@ -174,6 +174,30 @@ TEST_F(FileTest, LogThatMovesClosesItsOwnFileAlone) {
   EXPECT_EQ(close(theirs), 0) << "it is the program's to close";
 }
 
+TEST_F(FileTest, MemoryWhoseNumberIsAnothersFileIsRefused) {
+  constexpr size_t kBytes = size_t{2} << 20;
+  const fs::path precious = folder_ / "precious";
+  Start();
+  ASSERT_EQ(aclrtSetDevice(0), 0);
+  aclrtPhysicalMemProp prop = {};
+  prop.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+  aclrtDrvMemHandle memory = nullptr;
+  ASSERT_EQ(aclrtMallocPhysical(&memory, kBytes, &prop, 0), 0);
+  void* range = nullptr;
+  ASSERT_EQ(aclrtReserveMemAddress(&range, kBytes, 0, nullptr, 1), 0);
+  const int theirs = TakeNumber("/memfd:openaclnn (deleted)", precious);
+  ASSERT_GE(theirs, 0);
+  ASSERT_EQ(ftruncate(theirs, kBytes), 0);
+  EXPECT_EQ(aclrtMapMem(range, kBytes, 0, memory, 0), ACL_ERROR_RT_MEMORY_ALLOCATION);
+  EXPECT_THAT(TakeMessage(), HasSubstr("handle memory is gone with its descriptor"));
+  EXPECT_NE(aclrtMemset(range, 8, 0, 8), 0);
+  EXPECT_EQ(aclrtFreePhysical(memory), 0);
+  EXPECT_EQ(aclrtReleaseMemAddress(range), 0);
+  Stop();
+  EXPECT_EQ(Content(precious).substr(0, 8), "precious");
+  EXPECT_EQ(close(theirs), 0) << "it is the program's to close";
+}
+
 /// Makes pipes of the names that the log of this process would give its files in the next seconds.
 bool MakePipes(const fs::path& folder) {
   constexpr int kMilliseconds = 1000;
