@@ -38,8 +38,8 @@ std::optional<uint64_t> ParseNumber(std::string_view text) {
 }
 
 Status InvalidVariable(const char* name, std::string_view value, std::string_view expected) {
-  return Status(ACL_ERROR_RT_SOC_VERSION,
-                Concat("environment variable ", name, " is '", value, "', expected ", expected));
+  return Status(ACL_ERROR_RT_SOC_VERSION, Concat("environment variable ", name, " is ",
+                                                 Quoted{value}, ", expected ", expected));
 }
 
 Status ReadCount(const char* name, uint32_t max, uint32_t* count) {

@@ -55,12 +55,12 @@ Status CheckConfigFile(const char* path) {
       return {};
     case JsonFile::kNotJson:
       return Status(ACL_ERROR_PARSE_FILE,
-                    Concat("configPath content of '", path, "' is not JSON, expected JSON"));
+                    Concat("configPath content of ", Quoted{path}, " is not JSON, expected JSON"));
     case JsonFile::kUnreadable:
       break;
   }
   return Status(ACL_ERROR_INVALID_FILE,
-                Concat("configPath value is '", path, "', expected a file that can be read"));
+                Concat("configPath value is ", Quoted{path}, ", expected a file that can be read"));
 }
 
 Status Initialise(const char* config_path) {

@@ -109,7 +109,7 @@ class TraceFile {
     if (file >= 0 && ResizeQuietly(file, size_)) (void)WriteQuietly(file, kEnd, size_);
     file_.Close();
     Log(LogModule::kAscendcl, LogLevel::kError,
-        Concat("environment variable OPENACLNN_TRACE is '", name_, "', expected a file that ",
+        Concat("environment variable OPENACLNN_TRACE is ", Quoted{name_}, ", expected a file that ",
                error == EWOULDBLOCK ? "no other process writes (%p in its name is the process)"
                : error == ELOOP     ? "is no symbolic link"
                : error == EBADF     ? "the program does not close"

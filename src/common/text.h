@@ -10,6 +10,43 @@
 
 namespace openaclnn {
 
+/// Another's text as an argument of Concat: with escapes for what would begin a line or move a
+/// terminal's cursor.
+struct Escaped {
+  std::string_view text;
+};
+
+/// What a program or its user gave, as an argument of Concat: Escaped and between quotes; of what
+/// is longer than any sensible path, the beginning.
+struct Quoted {
+  static constexpr size_t kMostBytes = 1000;
+
+  std::string_view text;
+};
+
+inline void Append(std::string* text, Escaped given) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  for (const char letter : given.text) {
+    const auto code = static_cast<unsigned char>(letter);
+    if (code >= ' ' && code != 0x7f) {
+      *text += letter;
+    } else {
+      *text += {'\\', 'x', kDigits[code / 16], kDigits[code % 16]};
+    }
+  }
+}
+
+inline void Append(std::string* text, Quoted given) {
+  size_t end = given.text.size();
+  if (end > Quoted::kMostBytes) {
+    end = Quoted::kMostBytes;
+    while (end > 0 && (given.text[end] & 0xc0) == 0x80) --end;  // not within a character of UTF-8
+  }
+  *text += '\'';
+  Append(text, Escaped{given.text.substr(0, end)});
+  *text += end < given.text.size() ? "...'" : "'";
+}
+
 /// Appends an argument of Concat: text as it is, an enumerator as its number, a pointer as 0x and
 /// hexadecimal digits, a float with the fewest digits that give it back. A stream or printf would
 /// follow the client's locale, which may group digits or write commas for points.

@@ -19,7 +19,7 @@ std::string_view Variable(const char* name) {
 }
 
 Status Invalid(const char* name, std::string_view value, const char* expected) {
-  return Status(HCCL_E_PARA, Concat(name, " value is \"", value, "\", expected ", expected));
+  return Status(HCCL_E_PARA, Concat(name, " value is ", Quoted{value}, ", expected ", expected));
 }
 
 bool ParseNumber(std::string_view text, uint32_t least, uint32_t most, uint32_t* number) {

@@ -84,8 +84,8 @@ Status GivenAddress(const std::string& text, std::vector<Address>* addresses) {
     six->sin6_family = AF_INET6;
     address.length = sizeof(*six);
   } else {
-    return Status(HCCL_E_PARA, Concat("HCCL_IF_IP value is \"", text,
-                                      "\", expected an address of IPv4 or IPv6"));
+    return Status(HCCL_E_PARA, Concat("HCCL_IF_IP value is ", Quoted{text},
+                                      ", expected an address of IPv4 or IPv6"));
   }
   addresses->push_back(address);
   return {};

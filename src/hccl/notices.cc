@@ -205,7 +205,7 @@ void Notices::Hear(uint32_t from, const Frame& frame, std::string_view words) {
 void Notices::HearFailure(const Frame& frame, std::string_view words) {
   if (!failure_.ok()) return;
   const int code = frame.value == HCCL_E_TIMEOUT ? HCCL_E_TIMEOUT : HCCL_E_REMOTE;
-  failure_ = Worded(code, [&] { return std::string(words); });
+  failure_ = Worded(code, [&] { return Concat(Escaped{words}); });
   failed_rank_ = frame.rank;
   PassOn(frame, words);
 }

@@ -87,7 +87,7 @@ Status ReadWelcome(const Socket& socket, const HcclEnvironment& environment, uin
   }
   std::string body(welcome.bytes, '\0');
   if (!ReadAll(socket, body.data(), body.size(), deadline)) return Cut(environment, deadline);
-  if (refused) return Status(static_cast<int>(welcome.code), body);
+  if (refused) return Status(static_cast<int>(welcome.code), Concat(Escaped{body}));
   meeting->root_rank = welcome.root_rank;
   meeting->checked = welcome.checked != 0;
   if (ReadAddresses(body, ranks, &meeting->addresses)) return {};

@@ -153,8 +153,8 @@ Status Listen(const HcclEnvironment& environment, std::vector<Address>* addresse
     return {};
   }
   if (errno == EADDRNOTAVAIL && !environment.address.empty()) {
-    return Status(HCCL_E_PARA, Concat("HCCL_IF_IP value is \"", environment.address,
-                                      "\", expected an address of this machine"));
+    return Status(HCCL_E_PARA, Concat("HCCL_IF_IP value is ", Quoted{environment.address},
+                                      ", expected an address of this machine"));
   }
   return Status(HCCL_E_UNAVAIL, Concat("port for the ranks to meet cannot be listened on at ",
                                        at.Text(), " (", std::strerror(errno),

@@ -54,7 +54,7 @@ Status NotAvailable(const std::string& why) {
 
 std::string ValueOf(const char* variable) {
   const char* const value = std::getenv(variable);
-  return Concat(variable, " is ", value != nullptr ? Concat('"', value, '"') : "not set");
+  return Concat(variable, " is ", value != nullptr ? Concat(Quoted{value}) : "not set");
 }
 
 /// It is there, and refuses.

@@ -9,7 +9,7 @@ aclnnStatus aclDumpOpTensors(const char* opType, const char*, aclTensor**, size_
   return openaclnn::Api("aclDumpOpTensors", [&] {
     return openaclnn::Status(
         ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-        openaclnn::Concat("dump of opType '", opType != nullptr ? opType : "",
-                          "' is not supported, expected aclrtMemcpy of the tensors instead"));
+        openaclnn::Concat("dump of opType ", openaclnn::Quoted{opType != nullptr ? opType : ""},
+                          " is not supported, expected aclrtMemcpy of the tensors instead"));
   });
 }

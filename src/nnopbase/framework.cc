@@ -48,8 +48,8 @@ ACL_FUNC_VISIBILITY aclnnStatus aclnnReselectStaticKernelWithPath(const char* pa
       return openaclnn::Status(ACLNN_ERR_PARAM_NULLPTR, "path value is null, expected a path");
     }
     return openaclnn::Status(ACLNN_ERR_INNER_OPP_KERNEL_PKG_NOT_FOUND,
-                             openaclnn::Concat("path value is '", path,
-                                               "', expected none: operators are part of "
+                             openaclnn::Concat("path value is ", openaclnn::Quoted{path},
+                                               ", expected none: operators are part of "
                                                "libopapi.so, not of kernel packages"));
   });
 }

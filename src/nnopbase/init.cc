@@ -11,7 +11,8 @@ aclnnStatus aclnnInit(const char* configPath) {
     if (openaclnn::CheckJsonFile(configPath) == openaclnn::JsonFile::kJson) return {};
     return openaclnn::Status(
         ACLNN_ERR_PARAM_INVALID,
-        openaclnn::Concat("configPath value is '", configPath, "', expected a file of JSON"));
+        openaclnn::Concat("configPath value is ", openaclnn::Quoted{configPath},
+                          ", expected a file of JSON"));
   });
 }
 

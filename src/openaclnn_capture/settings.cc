@@ -11,6 +11,7 @@
 
 #include "common/folder.h"
 #include "common/lasting.h"
+#include "common/text.h"
 #include "common/write_quietly.h"
 #include "openaclnn_capture/next.h"
 
@@ -58,14 +59,15 @@ Settings Read() {
   if (!name.empty()) settings.api = name.starts_with("aclnn") ? name : "aclnn" + name;
   if (settings.on && !name.empty() && !IsInFrontOf(settings.api)) {
     settings.on = false;
-    Say("OPENACLNN_CAPTURE_OPERATOR is '" + name +
-        "', expected an operator that this library knows, as NsaCompress; nothing is captured");
+    Say(Concat("OPENACLNN_CAPTURE_OPERATOR is ", Quoted{name},
+               ", expected an operator that this library knows, as NsaCompress; nothing is "
+               "captured"));
   }
   const std::string calls = Variable("OPENACLNN_CAPTURE_CALL");
   if (settings.on && !calls.empty() && !ReadCalls(calls, &settings)) {
     settings.on = false;
-    Say("OPENACLNN_CAPTURE_CALL is '" + calls +
-        "', expected the number of a call, as 3, or a range, as 2-5; nothing is captured");
+    Say(Concat("OPENACLNN_CAPTURE_CALL is ", Quoted{calls},
+               ", expected the number of a call, as 3, or a range, as 2-5; nothing is captured"));
   }
   return settings;
 }

@@ -108,7 +108,7 @@ TEST_F(EnvironmentTest, WhatCannotBeUsedIsNamed) {
     const Variable variable(row.name, row.value);
     HcclEnvironment environment;
     const Status status = ReadHcclEnvironment(&environment);
-    ExpectRefused(status, HCCL_E_PARA, std::string(row.name) + " value is \"" + row.value + "\"");
+    ExpectRefused(status, HCCL_E_PARA, std::string(row.name) + " value is '" + row.value + "'");
     ExpectRefused(status, HCCL_E_PARA, row.says);
   }
 }
@@ -150,7 +150,7 @@ TEST(AddressesTest, TheGivenOneIsTaken) {
   EXPECT_EQ(Found(environment, &status), std::vector<std::string>{"[2001:db8::7]"});
   environment.address = "localhost";
   EXPECT_EQ(Found(environment, &status), std::vector<std::string>());
-  ExpectRefused(status, HCCL_E_PARA, "HCCL_IF_IP value is \"localhost\"");
+  ExpectRefused(status, HCCL_E_PARA, "HCCL_IF_IP value is 'localhost'");
 }
 
 TEST(AddressesTest, InterfacesAreChosenByName) {
@@ -253,7 +253,7 @@ TEST_F(ListenTest, AnAddressOfAnotherMachineIsRefused) {
   Socket socket;
   EXPECT_EQ(Listen("192.0.2.7", {}, &socket), 0);
   ExpectRefused(status_, HCCL_E_PARA,
-                "HCCL_IF_IP value is \"192.0.2.7\", expected an address of this machine");
+                "HCCL_IF_IP value is '192.0.2.7', expected an address of this machine");
 }
 
 TEST_F(ListenTest, AlsoWithIPv6) {

@@ -119,6 +119,9 @@ TEST_F(RootTest, AWholeAnswerSeatsTheRank) {
 TEST_F(RootTest, ARefusalIsPassedOn) {
   const std::string words = "rank value is 1, which another process has come as";
   ExpectSays(ComeToWelcome(Greets(HCCL_E_PARA, 0, words.size()), words), HCCL_E_PARA, words);
+  const std::string forged = "no\nERROR rank 0";
+  ExpectSays(ComeToWelcome(Greets(HCCL_E_PARA, 0, forged.size()), forged), HCCL_E_PARA,
+             "no\\x0aERROR rank 0");
 }
 
 TEST_F(RootTest, AnswersOfOthersAreToldApart) {

@@ -43,14 +43,14 @@ TEST(NoticesTest, TheRootPassesOnWhatItHears) {
   const auto all = Connected(4);
   all[1]->Leave();
   all[1]->Close();
-  all[2]->GiveUp(Status(HCCL_E_TIMEOUT, "rank 3 is late, expected it"));
+  all[2]->GiveUp(Status(HCCL_E_TIMEOUT, "rank 3 is late,\nexpected it"));
   all[0]->Read();
   all[3]->Read();
   for (const uint32_t rank : {0u, 3u}) {
     EXPECT_EQ(all[rank]->state(1), PeerState::kLeft);
     EXPECT_EQ(all[rank]->state(2), PeerState::kGaveUp);
     EXPECT_EQ(all[rank]->cause().rank, 2u);
-    EXPECT_EQ(all[rank]->cause().words, "rank 3 is late, expected it");
+    EXPECT_EQ(all[rank]->cause().words, "rank 3 is late,\\x0aexpected it");
   }
   all[2]->Read();
   EXPECT_EQ(all[2]->state(2), PeerState::kAlive) << "of itself a rank hears nothing";

@@ -32,7 +32,7 @@ Status FindOperator(const char* name, const GraphOperator** found) {
   }
   if (*found != nullptr) return {};
   return Status(ACL_ERROR_OP_NOT_FOUND,
-                Concat("opType value is '", name, "', expected one of ", names));
+                Concat("opType value is ", Quoted{name}, ", expected one of ", names));
 }
 
 /// A dense tensor of the description's shape in the buffer's memory.

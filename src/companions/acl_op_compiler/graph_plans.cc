@@ -119,7 +119,7 @@ struct Window {
     };
     const Dims none = {0, 0, 0, 0}, &pads = a.pads.empty() ? none : a.pads;
     if (!a.data_format.empty() && a.data_format != "NCHW") {
-      refused = Concat("data_format value is '", a.data_format, "', expected NCHW");
+      refused = Concat("data_format value is ", Quoted{a.data_format}, ", expected NCHW");
     } else if (pads.size() != 4 || pads[0] != pads[1] || pads[2] != pads[3]) {
       refused = "pads are not four of which the first two are equal and the last two, expected so";
     } else if (!is_none_or_four(a.strides) || !is_none_or_four(a.dilations)) {

@@ -16,8 +16,9 @@ constexpr int kFormats[] = {ACL_FORMAT_ND, ACL_FORMAT_NCL};
 constexpr int kWeightFormats[] = {ACL_FORMAT_ND};
 
 void CheckLayout(Checker& checker, const char* operand, const char* layout) {
-  checker.That(layout == nullptr || std::strcmp(layout, "TND") == 0,
-               [&] { return Concat(operand, " value is '", layout, "', expected null or 'TND'"); });
+  checker.That(layout == nullptr || std::strcmp(layout, "TND") == 0, [&] {
+    return Concat(operand, " value is ", Quoted{layout}, ", expected null or 'TND'");
+  });
 }
 
 void CheckType(Checker& checker, int64_t type) {

@@ -243,7 +243,7 @@ void Params::Mode(const char* name, const char* value,
   const std::string_view given = value == nullptr ? "" : value;
   if (!no_mode.empty() || std::find(modes.begin(), modes.end(), given) != modes.end()) return;
   no_mode = value == nullptr ? Concat(name, " value is null, expected ", words)
-                             : Concat(name, " value is '", given, "', expected ", words);
+                             : Concat(name, " value is ", Quoted{given}, ", expected ", words);
 }
 
 void Params::Type(const char* name, int32_t value) {

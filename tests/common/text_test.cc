@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text of others in messages: one line, and not endless.
+#include "common/text.h"
+
+#include <gtest/gtest.h>
+
+namespace openaclnn {
+namespace {
+
+TEST(TextTest, QuotedTextIsOneLine) {
+  EXPECT_EQ(Concat("a ", Quoted{"b"}, 1), "a 'b'1");
+  EXPECT_EQ(Concat(Quoted{""}), "''");
+  EXPECT_EQ(Concat(Quoted{"gr\xc3\xbc\xc3\x9f dich \\ '"}), "'gr\xc3\xbc\xc3\x9f dich \\ ''");
+  EXPECT_EQ(Concat(Quoted{"a\n\x1b[2J\x7f"}), "'a\\x0a\\x1b[2J\\x7f'");
+  EXPECT_EQ(Concat(Quoted{std::string_view("\0", 1)}), "'\\x00'");
+}
+
+TEST(TextTest, OfLongTextTheBeginningIsQuoted) {
+  const std::string most(Quoted::kMostBytes, 'a');
+  EXPECT_EQ(Concat(Quoted{most}), "'" + most + "'");
+  EXPECT_EQ(Concat(Quoted{most + "b"}), "'" + most + "...'");
+  // Not within a character.
+  const std::string less = most.substr(1);
+  EXPECT_EQ(Concat(Quoted{less + "\xc3\xbc"}), "'" + less + "...'");
+  EXPECT_EQ(Concat(Quoted{std::string(2000, '\x80')}), "'...'");
+}
+
+TEST(TextTest, EscapedTextIsWhole) {
+  EXPECT_EQ(Concat(Escaped{"a\tb"}, "."), "a\\x09b.");
+  EXPECT_EQ(Concat(Escaped{std::string(3000, 'a')}), std::string(3000, 'a'));
+}
+
+}  // namespace
+}  // namespace openaclnn
