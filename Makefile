@@ -171,11 +171,12 @@ aarch64: ## the operators' tests for aarch64, under qemu; AARCH64_TEST: one of t
 	ctest --preset aarch64 --output-on-failure --parallel $(JOBS) --no-tests=error \
 	  $(if $(AARCH64_TEST),-R '^$(AARCH64_TEST)$$')
 
-lint: ## formatting, clang-tidy, layout
+lint: ## formatting, clang-tidy, ruff, layout
 	scripts/setup.sh ci
 	$(CLANG_FORMAT) --dry-run -Werror $(SOURCES)
 	cmake --preset dev
 	.venv/bin/python scripts/clang_tidy.py build/dev --jobs $(JOBS) --only $(TIDY_FILES)
+	.venv/bin/python -m ruff check --quiet
 	.venv/bin/python -m pytest -q scripts
 	.venv/bin/python scripts/check_layout.py
 	.venv/bin/python scripts/generate_readme.py --check

@@ -8,7 +8,8 @@ tests/supporting/, which checks them: the build does not read tests.
 import ast
 import itertools
 import re
-from typing import Callable, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 # The C type of each kind; "const out" is an output that the API declares const.
 KINDS = {

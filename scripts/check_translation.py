@@ -62,7 +62,7 @@ def complaints(english: str, chinese: str) -> list[str]:
     ]
     said += [
         f"has the line `{there.strip()}`, expected `{here.strip()}`"
-        for here, there in zip(code(english), code(chinese))
+        for here, there in zip(code(english), code(chinese), strict=False)
         if here != there
     ]
     there = sections_of_translation(chinese)

@@ -42,7 +42,7 @@ def merged(lines: list[dict]) -> list[dict]:
         known = of_number.setdefault(line["line_number"], {**line, "count": 0, "branches": []})
         known["count"] += line["count"]
         if len(known["branches"]) == len(branches):
-            pairs = zip(known["branches"], branches)
+            pairs = zip(known["branches"], branches, strict=True)
             branches = [{"count": a["count"] + b["count"]} for a, b in pairs]
         known["branches"] = max(branches, known["branches"], key=len)
     return [of_number[number] for number in sorted(of_number)]

@@ -131,4 +131,4 @@ def numbered(function: Function, block: int) -> list[tuple[bool, bool]]:
 
 def demangle(names: list[str]) -> dict[str, str]:
     run = subprocess.run(["c++filt"], input="\n".join(names), capture_output=True, text=True, check=True)
-    return dict(zip(names, run.stdout.split("\n")))
+    return dict(zip(names, run.stdout.splitlines(), strict=True))

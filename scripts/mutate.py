@@ -164,7 +164,7 @@ class Objects:
 
 
 def passes(command: str, seconds: float) -> bool:
-    limit = lambda: resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))  # noqa: E731
+    limit = lambda: resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
     process = subprocess.Popen(
         shlex.split(command), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         start_new_session=True, preexec_fn=limit, env={**os.environ, "GTEST_FAIL_FAST": "1"},

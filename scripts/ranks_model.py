@@ -102,7 +102,8 @@ def slices(count: int, ranks: int, each: int) -> np.ndarray:
 
 
 def rounded_slice(count: int, ranks: int) -> int:
-    return -(-(-(-count // ranks)) // LINE) * LINE
+    each = -(-count // ranks)
+    return -(-each // LINE) * LINE
 
 
 def sliced(whole: np.ndarray, each: int, gather: np.ndarray | None) -> Iterator[Step]:

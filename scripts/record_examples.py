@@ -20,12 +20,12 @@ os.environ.setdefault("OPENACLNN_SOC", "Ascend910B1")
 os.environ.setdefault("OPENACLNN_CHECK", "off")  # what is refused is no example
 sys.path.append(str(ROOT / "tests/supporting"))
 
-import driver  # noqa: E402
-import functions  # noqa: E402
-import records  # noqa: E402
+import driver
+import functions
+import records
 
-from openaclnn import ops  # noqa: E402
-from openaclnn.errors import Error  # noqa: E402
+from openaclnn import ops
+from openaclnn.errors import Error
 
 _OPERATORS = {each.api: each for topic in read_topics() for each in topic.operators}
 FLOAT = np.dtype(np.float32)

@@ -16,7 +16,6 @@ import ast
 import re
 import tomllib
 from functools import cache
-from pathlib import Path
 
 import formula
 import operator_formulas

@@ -11,8 +11,8 @@ from docutils.utils.math.latex2mathml import tex2mathml
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-import formula  # noqa: E402
-import operator_formulas  # noqa: E402
+import formula
+import operator_formulas
 
 _MODULES = [ROOT / "scripts/formula.py", ROOT / "scripts/operator_formulas.py"]
 

@@ -7,7 +7,7 @@ Every operator that `operators` has a module for is a function here, made when i
 
 import importlib
 
-from .errors import AclError, Error, InputError, ToolkitNotFound
+from .errors import AclError, Error, InputError, ToolkitNotFound  # noqa: F401, for users
 
 __version__ = "0.1.0"
 

@@ -14,7 +14,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 
 from .errors import Error, ExitCode, InputError
@@ -25,7 +25,7 @@ _MOST_LINES = 10  # of one check
 Start = Callable[[str, list[str], dict[str, str]], int]
 
 
-class Level(str, Enum):
+class Level(StrEnum):
     """What OPENACLNN_CHECK may be."""
 
     OFF = "off"
@@ -33,7 +33,7 @@ class Level(str, Enum):
     FULL = "full"
 
 
-class LeakCheck(str, Enum):
+class LeakCheck(StrEnum):
     """Whether memory that is left at aclFinalize is an error; the words are compute-sanitizer's."""
 
     NO = "no"

@@ -16,7 +16,7 @@ import ctypes
 import inspect
 import re
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -62,7 +62,7 @@ def _snake(name: str) -> str:
 
 
 # Not names of this module: there are an `all`, an `any` and a `max` among them.
-@lru_cache(maxsize=None)
+@cache
 def _function(name: str, api: str) -> Callable:
     declared = _declared()[api]
     signature = _signature(declared)

@@ -78,7 +78,7 @@ def _common_runs(ours, theirs):
 
 def _equal(ours, theirs):
     """How many lines are equal before the first that is not."""
-    pairs = enumerate(zip(ours, theirs))
+    pairs = enumerate(zip(ours, theirs, strict=False))
     return next((k for k, (a, b) in pairs if a != b), min(len(ours), len(theirs)))
 
 

@@ -70,7 +70,7 @@ def main(include, program):
         + "".join(f'#include "{name}"\n' for name in names)
         + "\nint main(void) {\n"
     )
-    for path, name in zip(headers, names):
+    for path, name in zip(headers, names, strict=True):
         text += f'  puts("# {name}");\n' + "".join(f"{line}\n" for line in lines_of(path))
     text += "  return 0;\n}\n"
     path = Path(program)

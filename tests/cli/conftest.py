@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -169,3 +170,31 @@ def within(got: np.ndarray, expected, relative: float = 0.02) -> bool:
         got.shape == expected.shape
         and np.abs(got.astype(float) - expected).max() < relative * scale
     )
+
+
+@pytest.fixture(scope="module")
+def taken(tmp_path_factory):
+    """A gradient's call, captured once for the tests of a module."""
+    folder = tmp_path_factory.mktemp("taken")
+    program = (
+        "import numpy as np, openaclnn\n"
+        "grad = np.arange(1, 7, dtype=np.float32).reshape(2, 3)\n"
+        "openaclnn.embedding_dense_backward(grad, np.array([1, 2]), 4, 0)"
+    )
+    command = [sys.executable, "-m", "openaclnn", "run", "--", sys.executable, "-c", program]
+    environment = {**os.environ, "OPENACLNN_CAPTURE": str(folder)}
+    subprocess.run(command, env=environment, check=True, timeout=60)
+    return folder / "000001-aclnnEmbeddingDenseBackward"
+
+
+@pytest.fixture
+def gradient(taken, tmp_path):
+    """A copy of it."""
+    return shutil.copytree(taken, tmp_path / "gradient")
+
+
+def change(folder, edit):
+    """Edits the call.json of a captured call."""
+    document = json.loads((folder / "call.json").read_text())
+    edit(document)
+    (folder / "call.json").write_text(json.dumps(document))

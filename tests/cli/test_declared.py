@@ -13,9 +13,9 @@ from openaclnn import declared, libraries
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "scripts"))
-import generate_declarations  # noqa: E402
-import header_comments  # noqa: E402
-import runtime_pages  # noqa: E402
+import generate_declarations
+import header_comments
+import runtime_pages
 
 # What GCC writes of each function that is declared: where, and its type without names.
 _PROTOTYPE = re.compile(r"^/\* (\S+):\d+:NC \*/ extern ([^;]*?)\b(\w+) \(([^;]*)\);", re.M)

@@ -9,7 +9,7 @@ import pytest
 FUZZ = Path(__file__).resolve().parents[1] / "fuzz"
 sys.path.append(str(FUZZ))
 
-import readers  # noqa: E402
+import readers
 
 
 @pytest.mark.parametrize("target", readers.TARGETS)

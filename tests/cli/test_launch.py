@@ -36,7 +36,7 @@ def test_run_refuses_what_is_no_program(tool, command):
 
 def test_env_is_what_set_env_sets(tool):
     home = libraries.find()
-    script = f'eval "$1"; echo "$ASCEND_HOME_PATH:${{LD_LIBRARY_PATH%%:*}}"'
+    script = 'eval "$1"; echo "$ASCEND_HOME_PATH:${LD_LIBRARY_PATH%%:*}"'
     printed = subprocess.run(
         ["sh", "-c", script, "sh", tool("env").stdout], capture_output=True, text=True, check=True
     )

@@ -20,7 +20,7 @@ PICTURES = len(FAMILIES) + 1
 
 sys.path.insert(0, str(ROOT / "scripts"))
 
-import formula  # noqa: E402
+import formula
 
 
 def prose() -> str:

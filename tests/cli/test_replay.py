@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import refused
+from conftest import change, refused
 
 from openaclnn import libraries, replay
 
@@ -28,34 +28,6 @@ def captured(tool, tmp_path):
         return tool("run", "--", sys.executable, *arguments, **folder)
 
     return run
-
-
-@pytest.fixture(scope="module")
-def taken(tmp_path_factory):
-    """A gradient's call, captured once for all tests."""
-    folder = tmp_path_factory.mktemp("taken")
-    program = (
-        "import numpy as np, openaclnn\n"
-        "grad = np.arange(1, 7, dtype=np.float32).reshape(2, 3)\n"
-        "openaclnn.embedding_dense_backward(grad, np.array([1, 2]), 4, 0)"
-    )
-    command = [sys.executable, "-m", "openaclnn", "run", "--", sys.executable, "-c", program]
-    environment = {**os.environ, "OPENACLNN_CAPTURE": str(folder)}
-    subprocess.run(command, env=environment, check=True, timeout=60)
-    return folder / "000001-aclnnEmbeddingDenseBackward"
-
-
-@pytest.fixture
-def gradient(taken, tmp_path):
-    """A copy of it."""
-    return shutil.copytree(taken, tmp_path / "gradient")
-
-
-def change(folder, edit):
-    """Edits call.json."""
-    document = json.loads((folder / "call.json").read_text())
-    edit(document)
-    (folder / "call.json").write_text(json.dumps(document))
 
 
 def names(folder):

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 from conftest import refused
-from test_replay import change, gradient, taken  # noqa: F401
+from test_replay import change
 
 from openaclnn import replay
 

@@ -8,13 +8,12 @@ import sys
 from datetime import datetime
 from pathlib import Path
 
-import ml_dtypes
 import numpy as np
 import pytest
 import typer.main
 from conftest import refused, save
 
-from openaclnn import __version__, cli, npy
+from openaclnn import __version__, cli
 from openaclnn.call import Call
 from openaclnn.operators import FORWARDS, GRADIENTS, OPERATORS
 

@@ -3,7 +3,7 @@
 
 import hashlib
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -181,7 +181,7 @@ def evaluate(record: Record, case: Case, arguments: dict, domain: str):
         return eval(_compiled(record.numpy), names)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _compiled(expression: str):
     return compile(expression, expression, "eval")
 

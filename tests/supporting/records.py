@@ -25,7 +25,7 @@ from openaclnn.operators.operator import (
 )
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "scripts"))
-from operator_records import read_topics  # noqa: E402  the one reader of the records
+from operator_records import read_topics  # the one reader of the records
 
 REALS = tuple(map(np.dtype, (np.float32, np.float16, BFLOAT16, np.float64)))
 INTEGERS = tuple(

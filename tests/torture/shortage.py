@@ -29,13 +29,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "supporting"), str(ROOT / "python")]
 
-import draw  # noqa: E402
-import driver  # noqa: E402
-import numpy as np  # noqa: E402
-import records  # noqa: E402
-from openaclnn import operators, runtime  # noqa: E402
-from openaclnn.call import Call  # noqa: E402
-from openaclnn.operators.operator import Function, Problem  # noqa: E402
+import draw
+import driver
+import numpy as np
+import records
+from openaclnn import operators, runtime
+from openaclnn.call import Call
+from openaclnn.operators.operator import Function, Problem
 
 CODES = (200000, 207001, 207003)  # memory of the host or of the device, a resource
 COMPLETE = 0  # ACL_STREAM_STATUS_COMPLETE

@@ -57,7 +57,7 @@ class Caches:
         self._parts = np.array_split(np.ones(size // 4, np.float32), len(processors))
         self._threads = []
         for processor in processors:
-            bind = lambda to=processor: os.sched_setaffinity(0, {to})  # noqa: E731
+            bind = lambda to=processor: os.sched_setaffinity(0, {to})
             self._threads.append(ThreadPoolExecutor(1, initializer=bind))
 
     def empty(self) -> None:

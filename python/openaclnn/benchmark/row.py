@@ -11,7 +11,7 @@ from ..operators.operator import Operator, Problem
 from ..runtime import Runtime
 from . import measure
 from .cases import Bench, Case
-from .figures import Ratio, Spread
+from .figures import Ratio
 from .measure import COLD, WARM
 from .meter import Meter, Timed
 

@@ -8,7 +8,7 @@ object of one member: `about` (versions, who is missing), `roofs`, `row`, `suppo
 import json
 import os
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Plan:

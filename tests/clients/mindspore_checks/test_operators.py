@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators one by one and their gradients, against NumPy in float64."""
 
+from functools import partial
+
 import mindspore
 import numpy as np
 import pytest
@@ -34,6 +36,10 @@ def test_products(draw, near, dtype):
     near(mint.sum(x, -1), a.sum(-1))
 
 
+def weighted_part(cut, size, part, scale, t):
+    return mint.sum(cut(t, size, 1)[part] * scale)
+
+
 # From the second call of a shape on MindSpore runs an executor again, with other addresses.
 @pytest.mark.parametrize("call", range(3))
 def test_parts_and_their_gradients(draw, near, call):
@@ -43,8 +49,9 @@ def test_parts_and_their_gradients(draw, near, call):
         near(mint.chunk(x, 3, 1)[part], a[:, 2 * part : 2 * part + 2])
         wanted = np.zeros_like(a)
         wanted[:, 2 * part : 2 * part + 2] = c
-        near(mindspore.grad(lambda t: mint.sum(mint.chunk(t, 3, 1)[part] * scale))(x), wanted)
-        near(mindspore.grad(lambda t: mint.sum(mint.split(t, 2, 1)[part] * scale))(x), wanted)
+        for cut, size in ((mint.chunk, 3), (mint.split, 2)):
+            loss = partial(weighted_part, cut, size, part, scale)
+            near(mindspore.grad(loss)(x), wanted)
 
 
 def softmax(a):
@@ -65,7 +72,7 @@ def embedding_gradient(indices, grad, rows, padding, by_frequency):
     wanted = np.zeros((rows, grad.shape[-1]))
     flat = indices.reshape(-1)
     counts = np.bincount(flat, minlength=rows)
-    for token, row in zip(flat, grad.reshape(-1, grad.shape[-1])):
+    for token, row in zip(flat, grad.reshape(-1, grad.shape[-1]), strict=True):
         if token != padding:
             wanted[token] += row / (counts[token] if by_frequency else 1)
     return wanted
@@ -104,7 +111,7 @@ def test_nsa_compress_and_its_gradients(draw, near, dtype):
     (scale, c) = draw(len(starts), 4, 16, dtype=dtype)
     dx, dw = mindspore.grad(lambda *given: mint.sum(compress(*given) * scale), (0, 1))(x, weight)
     wanted_x, wanted_w = np.zeros_like(a), np.zeros_like(w)
-    for row, s in zip(c, starts):
+    for row, s in zip(c, starts, strict=True):
         wanted_x[s : s + block] += np.einsum("nd,tn->tnd", row, w)
         wanted_w += np.einsum("nd,tnd->tn", row, a[s : s + block])
     near(dx, wanted_x)
@@ -113,7 +120,7 @@ def test_nsa_compress_and_its_gradients(draw, near, dtype):
 
 def convolve(a, w):
     """Of images, without a border."""
-    height, width = (n - k + 1 for n, k in zip(a.shape[2:], w.shape[2:]))
+    height, width = (n - k + 1 for n, k in zip(a.shape[2:], w.shape[2:], strict=True))
     out = np.zeros((a.shape[0], w.shape[0], height, width))
     for i, j in np.ndindex(height, width):
         part = a[:, :, i : i + w.shape[2], j : j + w.shape[3]]

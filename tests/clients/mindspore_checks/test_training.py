@@ -44,11 +44,11 @@ def test_layers_of_nn(draw, near, momentum):
     for _ in range(STEPS):
         value, grads = gradients(a, b, *weights)
         wanted.append(value)
-        speeds = [momentum * speed + grad for speed, grad in zip(speeds, grads)]
-        weights = [each - rate * speed for each, speed in zip(weights, speeds)]
+        speeds = [momentum * speed + grad for speed, grad in zip(speeds, grads, strict=True)]
+        weights = [each - rate * speed for each, speed in zip(weights, speeds, strict=True)]
     np.testing.assert_allclose(losses, wanted, rtol=1e-5)
     assert losses[-1] < losses[0]
-    for each, last in zip(layers.trainable_params(), weights):
+    for each, last in zip(layers.trainable_params(), weights, strict=True):
         near(each, last)
 
 

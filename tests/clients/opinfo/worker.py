@@ -117,7 +117,7 @@ def compare(found, expected, dtype, what, name):
         found, expected = without_places(found, in_order), without_places(expected, in_order)
     if len(found) != len(expected):
         raise Wrong(f"{what}: {len(found)} tensors, expected {len(expected)}")
-    for ours, theirs in zip(found, expected):
+    for ours, theirs in zip(found, expected, strict=True):
         ours = ours.detach().cpu()
         theirs = theirs.detach().to(ours.dtype)  # beyond its largest number is infinite
         if ours.shape != theirs.shape:
@@ -148,7 +148,7 @@ def is_random(function, sample):
     return any(
         a.shape != b.shape or not torch.equal(torch.nan_to_num(a), torch.nan_to_num(b))
         for run in runs[1:]
-        for a, b in zip(runs[0], run)
+        for a, b in zip(runs[0], run, strict=True)
     )
 
 
@@ -254,7 +254,7 @@ def is_as_far(run, sample, ours, expected, *how):
         return True
 
     def largest_error(results):
-        pairs = zip(tensors(results), tensors(expected))
+        pairs = zip(tensors(results), tensors(expected), strict=False)
         return max((a.detach().cpu().float() - b.float()).abs().max().item() for a, b in pairs)
 
     return isinstance(sample, Sample) and largest_error(ours) <= 2 * largest_error(theirs)

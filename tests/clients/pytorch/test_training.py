@@ -9,7 +9,7 @@ import torch
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "examples"))
-import train_text  # noqa: E402
+import train_text
 
 TEXT = (ROOT / "data/alice29.txt").read_bytes()
 RUNS, STEPS = 10, 12
