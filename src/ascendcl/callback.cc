@@ -32,6 +32,8 @@ Status WatchThread() {
 void RunForProgram(Call& call) {
   const SignalMask mask(call.signals);
   call.Run();
+  const Cancellable here;
+  pthread_testcancel();  // of a thread that the function has cancelled, not the next one's
 }
 
 /// Hands its call to the thread that serves the stream, or to a host thread; a blocking one parks

@@ -345,7 +345,9 @@ Status Launch(const char* api, Stream& stream, bool pageable, const Accesses& ac
   if (WatchingRaces()) (void)Guard([&] { return made->Watch(caller), Status(); });
   const uint64_t task = stream.Enqueue(std::move(made));
   told.Done();
-  if (pageable) stream.Wait(task, {});
+  if (!pageable) return status;
+  const Uncancelled whole;  // the task has the caller's memory
+  stream.Wait(task, {});
   return status;
 }
 

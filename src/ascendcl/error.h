@@ -9,6 +9,7 @@
 #include "ascendcl/fork.h"
 #include "ascendcl/trace.h"
 #include "common/status.h"
+#include "common/uncancelled.h"
 
 namespace openaclnn {
 
@@ -42,6 +43,7 @@ Status Guard(Body&& body) {
 /// aclGetRecentErrMsg under the function's name. `phase`: what a trace adds to that name.
 template <class Body>
 int Api(const char* api, Body&& body, const char* phase = "") {
+  const Uncancelled whole;
   const int64_t start = TraceStart();
   const Status status = Forked() ? Guard(ForkedError) : Guard(body);
   if (!status.ok()) {

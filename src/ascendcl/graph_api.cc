@@ -48,6 +48,7 @@ Status ExecuteAndWait(aclmdlRI model, int32_t timeout) {
   Status status = ParseTimeout(timeout, &deadline);
   if (status.ok()) status = FindStream(nullptr, &stream);
   if (!status.ok()) return status;
+  const Uncancelled whole;
   const HostWait wait(*stream, stream->submitted() + 1);
   status = wait.Refuse();  // before anything is launched
   uint64_t last = 0;

@@ -15,6 +15,7 @@
 
 #include "acl/acl.h"
 #include "ascendcl/signals.h"
+#include "common/uncancelled.h"
 
 namespace openaclnn {
 namespace {
@@ -81,6 +82,7 @@ class HostThreads {
   }
 
   void Main(Threads::iterator self) try {
+    const Uncancelled whole;
     std::unique_lock lock(mutex_);
     starting_ = false;
     while (true) {
@@ -94,7 +96,7 @@ class HostThreads {
         return;
       }
     }
-  } catch (...) {  // a function has called pthread_exit
+  } catch (...) {  // a function has called pthread_exit, or was cancelled
     std::unique_lock lock(mutex_);
     if (!stopping_) EndLocked(lock, self);
     throw;

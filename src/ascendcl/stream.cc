@@ -242,6 +242,21 @@ bool Stream::Wait(uint64_t target, const Deadline& deadline) {
   return done;
 }
 
+namespace {
+
+/// Counts a thread while it lives, under the lock of the count; a cancelled one ends in between.
+class Waiting {
+ public:
+  explicit Waiting(int* count) : count_(count) { ++*count_; }
+  Waiting(const Waiting&) = delete;
+  ~Waiting() { --*count_; }
+
+ private:
+  int* const count_;
+};
+
+}  // namespace
+
 bool Stream::WaitUntold(uint64_t target, const Deadline& deadline) {
   if (!deadline) {
     SpinWait spin;
@@ -251,16 +266,12 @@ bool Stream::WaitUntold(uint64_t target, const Deadline& deadline) {
   }
   if (completed() >= target) return true;
   std::unique_lock lock(mutex_);
-  ++num_waiting_;
+  const Waiting counted(&num_waiting_);
   const auto reached = [&] { return completed() >= target; };
-  bool done = true;
-  if (deadline) {
-    done = progress_.wait_until(lock, *deadline, reached);
-  } else {
-    progress_.wait(lock, reached);
-  }
-  --num_waiting_;
-  return done;
+  const Cancellable here;
+  if (deadline) return progress_.wait_until(lock, *deadline, reached);
+  progress_.wait(lock, reached);
+  return true;
 }
 
 void Stream::AddAwaited(uint64_t target, std::vector<Task::Awaited>* found) const {

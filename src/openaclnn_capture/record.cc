@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "common/uncancelled.h"
 #include "openaclnn_capture/executors.h"
 #include "openaclnn_capture/message.h"
 #include "openaclnn_capture/store.h"
@@ -82,6 +83,7 @@ bool Wanted(std::string_view api) {
 }
 
 void Planned(Call call, aclnnStatus code, uint64_t workspace_size, aclOpExecutor* executor) {
+  const Uncancelled whole;
   if (code == 0) {
     call.workspace_size = workspace_size;
     Keep(executor, std::move(call));
@@ -99,6 +101,7 @@ void Planned(Call call, aclnnStatus code, uint64_t workspace_size, aclOpExecutor
 aclnnStatus Run(const char* api, RunFunction* next, void* workspace, uint64_t workspace_size,
                 aclOpExecutor* executor, aclrtStream stream) {
   if (next == nullptr) return kMissing;
+  const Uncancelled whole;
   std::optional<Call> call;
   uint64_t number = 0;
   const bool on = CurrentSettings().on;

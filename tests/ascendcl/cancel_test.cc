@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cancelled threads: a wait is a point of cancellation, and leaves what it waited for as it was.
+// Cancelled threads: where a call waits they end, and leave what it waited for as it was; all else
+// is done to its end.
 #include <pthread.h>
 
 #include <chrono>
 #include <ctime>
 #include <thread>
 
+#include "aclnnop/aclnn_add.h"
 #include "tests/ascendcl/inside.h"
 
 namespace openaclnn {
@@ -99,6 +101,143 @@ TEST_F(CancelledSubscriberTest, LeavesItsStream) {
   EXPECT_EQ(ended, PTHREAD_CANCELED);
   EXPECT_EQ(aclrtSynchronizeStream(state.stream), 0) << TakeMessage();
   EXPECT_EQ(aclrtDestroyStream(state.stream), 0) << TakeMessage();
+}
+
+/// A call of a thread that is cancelled already; what it returns, which a thread that ends in it
+/// does not tell.
+class CancelledCallTest : public RuntimeTest {
+ protected:
+  template <class Call>
+  static int Code(Call&& call) {
+    aclrtContext context = nullptr;
+    EXPECT_EQ(aclrtGetCurrentContext(&context), 0);
+    int code = -1;
+    std::thread([&] {
+      EXPECT_EQ(aclrtSetCurrentContext(context), 0);
+      pthread_cancel(pthread_self());
+      code = call();
+      pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+    }).join();
+    return code;
+  }
+};
+
+TEST_F(CancelledCallTest, ClosesTheFileOfMemory) {
+  constexpr size_t kBytes = size_t{2} << 20;
+  aclrtPhysicalMemProp prop = {};
+  prop.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+  for (int i = 0; i < 2; ++i) {
+    aclrtDrvMemHandle memory = nullptr;
+    void* range = nullptr;
+    ASSERT_EQ(aclrtMallocPhysical(&memory, kBytes, &prop, 0), 0);
+    ASSERT_EQ(aclrtReserveMemAddress(&range, kBytes, 0, nullptr, 1), 0);
+    ASSERT_EQ(aclrtMapMem(range, kBytes, 0, memory, 0), 0);
+    const auto unmap = [&] { return aclrtUnmapMem(range); };
+    const auto free = [&] { return aclrtFreePhysical(memory); };
+    if (i == 0) {
+      EXPECT_EQ(aclrtUnmapMem(range), 0);
+      EXPECT_EQ(Code(free), 0);
+    } else {
+      EXPECT_EQ(aclrtFreePhysical(memory), 0);
+      EXPECT_EQ(Code(unmap), 0);
+    }
+    EXPECT_EQ(aclrtReleaseMemAddress(range), 0);
+  }
+}
+
+TEST_F(CancelledCallTest, KeepsItsMemoryForTheCopy) {
+  const aclrtStream stream = NewStream();
+  DeviceArray<float> device(1000);
+  std::vector<float> host(1000, 3);
+  Gate gate(stream);
+  gate.AwaitReached();
+  std::thread opener([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    gate.Open();
+  });
+  EXPECT_EQ(Code([&] {
+              return aclrtMemcpyAsync(device.data(), device.bytes(), host.data(), device.bytes(),
+                                      ACL_MEMCPY_HOST_TO_DEVICE, stream);
+            }),
+            0);
+  opener.join();
+  EXPECT_EQ(device.Read(), host);
+  EXPECT_EQ(aclrtDestroyStream(stream), 0);
+}
+
+TEST_F(CancelledCallTest, EndsAContextWhole) {
+  aclrtContext before = nullptr, context = nullptr;
+  ASSERT_EQ(aclrtGetCurrentContext(&before), 0);
+  ASSERT_EQ(aclrtCreateContext(&context, 0), 0);
+  const aclrtStream stream = NewStream();
+  ASSERT_EQ(aclrtSetCurrentContext(context), 0);
+  Gate gate(stream);
+  gate.AwaitReached();
+  std::thread opener([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    gate.Open();
+  });
+  EXPECT_EQ(Code([&] { return aclrtDestroyContext(context); }), 0);
+  opener.join();
+  ASSERT_EQ(aclrtSetCurrentContext(before), 0);
+  EXPECT_EQ(aclrtDestroyContext(context), ACL_ERROR_RT_INVALID_HANDLE);
+}
+
+// With ASCEND_LAUNCH_BLOCKING the task is the stream's while phase 2 waits.
+class BlockingLaunchTest : public CancelledCallTest {
+  const Variable blocking_{"ASCEND_LAUNCH_BLOCKING", "1"};
+};
+
+TEST_F(BlockingLaunchTest, LeavesTheTaskToTheStream) {
+  const aclrtStream stream = NewStream();
+  DeviceArray<float> x(4, 2), out(4);
+  const int64_t four = 4, one = 1;
+  float alpha = 1;
+  const auto tensor = [&](float* data) {
+    return aclCreateTensor(&four, 1, ACL_FLOAT, &one, 0, ACL_FORMAT_ND, &four, 1, data);
+  };
+  aclTensor* const in = tensor(x.data());
+  aclTensor* const sum = tensor(out.data());
+  aclScalar* const scale = aclCreateScalar(&alpha, ACL_FLOAT);
+  uint64_t bytes = 0;
+  aclOpExecutor* executor = nullptr;
+  ASSERT_EQ(aclnnAddGetWorkspaceSize(in, in, scale, sum, &bytes, &executor), 0) << TakeMessage();
+  Gate gate(stream);
+  gate.AwaitReached();
+  std::thread opener([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    gate.Open();
+  });
+  EXPECT_EQ(Code([&] { return aclnnAdd(nullptr, 0, executor, stream); }), 0);
+  opener.join();
+  EXPECT_EQ(aclrtSynchronizeStream(stream), 0);
+  EXPECT_EQ(out.Read(), std::vector<float>(4, 4));
+  EXPECT_EQ(aclDestroyTensor(in), 0);
+  EXPECT_EQ(aclDestroyTensor(sum), 0);
+  EXPECT_EQ(aclDestroyScalar(scale), 0);
+  EXPECT_EQ(aclrtDestroyStream(stream), 0);
+}
+
+// The thread ends with its function, not in the next one's.
+TEST_F(CancelledCallTest, HostFunctionThatCancelsItsThread) {
+  const aclrtStream stream = NewStream();
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_EQ(aclrtLaunchHostFunc(
+                  stream, [](void*) { pthread_cancel(pthread_self()); }, nullptr),
+              0);
+    std::atomic<bool> ran{false};
+    ASSERT_EQ(aclrtLaunchHostFunc(
+                  stream,
+                  [](void* argument) {
+                    usleep(100);
+                    *static_cast<std::atomic<bool>*>(argument) = true;
+                  },
+                  &ran),
+              0);
+    ASSERT_EQ(aclrtSynchronizeStreamWithTimeout(stream, 20'000), 0) << TakeMessage();
+    EXPECT_TRUE(ran);
+  }
+  EXPECT_EQ(aclrtDestroyStream(stream), 0);
 }
 
 }  // namespace
