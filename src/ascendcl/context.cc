@@ -8,6 +8,7 @@
 #include "ascendcl/check/fault.h"
 #include "ascendcl/config.h"
 #include "ascendcl/error.h"
+#include "ascendcl/first_use.h"
 #include "ascendcl/fork.h"
 
 namespace openaclnn {
@@ -33,6 +34,7 @@ void MakeRoom(std::vector<T>* list) {
 
 /// Of aclrtCreateContext: made and noted, or neither.
 Status CreateNoted(uint32_t device_id, void** handle) {
+  const FirstUse use;
   Created& all = AllCreated();
   std::lock_guard lock(all.mutex);
   MakeRoom(&all.handles);
@@ -255,6 +257,7 @@ aclError aclrtDestroyContext(aclrtContext context) {
                     "context value is the device's default context, expected one from "
                     "aclrtCreateContext (aclrtResetDevice ends the default one)");
     }
+    const openaclnn::Uncancelled whole;  // half an end could not be repeated
     const openaclnn::ContextWait wait(context);
     status = wait.Refuse();
     if (status.ok()) status = openaclnn::RemoveHandle<Context>("context", context);

@@ -58,6 +58,8 @@ void CloseContext(void* handle) {
 }
 
 Status CloseOnce(int32_t device_id) {
+  const Uncancelled whole;  // half an end could not be repeated
+  const FirstUse use;
   Devices& all = All();
   void* last = nullptr;
   std::optional<ContextWait> wait;  // until the context is closed

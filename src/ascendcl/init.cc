@@ -97,6 +97,7 @@ Status Initialise(const char* config_path) {
 
 Status Finalise() {
   const Uncancelled whole;  // half an end could neither be repeated nor be taken back
+  const FirstUse use;
   Status status = RefuseInHostCall(HostCall::HoldsStream());
   if (!status.ok()) return status;
   std::unique_lock lock(g_mutex);

@@ -13,6 +13,8 @@
 #include "ascendcl/error.h"
 #include "ascendcl/exception_info.h"
 #include "ascendcl/host_call.h"
+#include "common/hold_during_fork.h"
+#include "common/lasting.h"
 
 namespace openaclnn {
 namespace {
@@ -30,7 +32,7 @@ Status Thrown(const Call& call, const char* words) {
   return Guard([&] {
     const std::string_view said = words != nullptr ? words : "not a std::exception";
     return Status(ACL_ERROR_RT_PARAM_INVALID,
-                  Concat(call.operand, " outcome is an exception (", said.substr(0, 400),
+                  Concat(call.operand, " outcome is an exception (", Escaped{said.substr(0, 400)},
                          "), expected a return"),
                   call.api);
   });
@@ -46,6 +48,7 @@ Status Thrown(const Call& call, const char* words) {
   try {
     point.Begin();
     const HostCall call(blocking ? stream.get() : nullptr);
+    const Cancellable here;
     function(argument);
   } catch (const abi::__forced_unwind&) {
     throw;
@@ -78,10 +81,13 @@ void Mailbox::Post(std::shared_ptr<Call> call) {
 std::shared_ptr<Call> Mailbox::Take(const Stream::Deadline& deadline) {
   std::unique_lock lock(mutex_);
   const auto any = [this] { return !calls_.empty() || closed_; };
-  if (!deadline) {
-    arrived_.wait(lock, any);
-  } else {
-    arrived_.wait_until(lock, *deadline, any);
+  {
+    const Cancellable here;
+    if (!deadline) {
+      arrived_.wait(lock, any);
+    } else {
+      arrived_.wait_until(lock, *deadline, any);
+    }
   }
   if (calls_.empty()) return nullptr;
   std::shared_ptr<Call> call = std::move(calls_.front());
@@ -118,10 +124,14 @@ Status NotSubscribed() {
                 "stream subscription is missing, expected aclrtSubscribeReport before");
 }
 
-Subscriptions& Subscriptions::Get() {
-  static auto* all = new Subscriptions;
-  return *all;
-}
+Subscriptions& Subscriptions::Get() { return Lasting<Subscriptions>(); }
+
+namespace {
+
+std::mutex& Mutex() { return Subscriptions::Get().mutex(); }
+[[maybe_unused]] const int kAtFork = HoldDuringFork<Mutex>();
+
+}  // namespace
 
 Status Subscriptions::Add(uint64_t thread, const Stream* stream) {
   std::lock_guard lock(mutex_);

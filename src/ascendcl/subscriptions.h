@@ -76,6 +76,9 @@ class Subscriptions {
   /// Hands the call to the thread that serves its stream now.
   Status Post(const std::shared_ptr<Call>& call);
 
+  /// For HoldDuringFork.
+  std::mutex& mutex() { return mutex_; }
+
  private:
   using Threads = std::map<const Stream*, uint64_t>;
 

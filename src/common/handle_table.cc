@@ -166,6 +166,18 @@ void HandleTable::ShowAll(Kind kind, See see, void* context) {
   });
 }
 
+// What was removed, and is pinned still, stays for ever: nobody can say that it is whole.
+void HandleTable::ForgetPins() {
+  for (const auto& each : chunks_) {
+    Slot* chunk = each.load(std::memory_order_acquire);
+    for (uint32_t i = 0; chunk != nullptr && i < kChunkSize; ++i) {
+      const uint64_t state = chunk[i].state.load(std::memory_order_relaxed);
+      if ((state & kLive) == 0) continue;
+      chunk[i].state.store((state & ~(kPinsMask | kAlone)) | 1, std::memory_order_relaxed);
+    }
+  }
+}
+
 void HandleTable::DestroyObject(Slot* slot, uint64_t generation) {
   slot->destroy(slot->object);
   slot->object = nullptr;

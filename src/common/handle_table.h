@@ -111,6 +111,9 @@ class HandleTable {
   /// For HoldDuringFork.
   std::mutex& mutex() { return mutex_; }
 
+  /// In a child of fork whose pins were all of threads that it lacks: of what lives none is left.
+  void ForgetPins();
+
  private:
   // generation in bits 63..33, live in bit 32, alone in bit 31, pins in bits 30..0 (the table holds
   // one while live).

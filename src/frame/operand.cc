@@ -13,6 +13,9 @@ const OpenaclnnMeta* Meta() {
   return meta;
 }
 
+// At load: a child of fork would wait for ever for a thread that asks first.
+[[maybe_unused]] const bool kConnected = Meta() != nullptr;
+
 Operand::Operand(const char* name, OpenaclnnRole role, const aclTensor* handle, uint64_t may_alias,
                  OpenaclnnUse use) noexcept
     : name_(name), role_(role), may_alias_(may_alias), use_(use) {

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <utility>
 
+#include "common/hold_during_fork.h"
 #include "hccl/hccl_types.h"
 #include "hccl/socket.h"
 
@@ -47,6 +48,9 @@ bool CountOpen(uint64_t limit, uint64_t* open) {
 std::mutex g_mutex;  // guards what follows
 int g_occupants = 0;
 bool g_occupied[STDERR_FILENO + 1] = {};
+
+std::mutex& Mutex() { return g_mutex; }
+[[maybe_unused]] const int kAtFork = HoldDuringFork<Mutex>();
 
 }  // namespace
 

@@ -9,6 +9,9 @@
 #include <map>
 #include <mutex>
 
+#include "common/hold_during_fork.h"
+#include "common/lasting.h"
+
 namespace openaclnn {
 namespace {
 
@@ -70,10 +73,10 @@ struct Listeners {
   std::map<Nonce, Socket> waiting;  // guarded by it
 };
 
-Listeners& AllListeners() {
-  static auto* const listeners = new Listeners;  // closed with the process
-  return *listeners;
-}
+Listeners& AllListeners() { return Lasting<Listeners>(); }  // closed with the process
+
+std::mutex& Mutex() { return AllListeners().mutex; }
+[[maybe_unused]] const int kAtFork = HoldDuringFork<Mutex>();
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 // Tensor: aclCreateTensor, aclInitTensor, aclDestroyTensor, the getters and the raw address.
 #include "nnopbase/tensor.h"
 
+#include "ascendcl/fork.h"
 #include "common/hold_during_fork.h"
 #include "common/lasting.h"
 #include "nnopbase/handles.h"
@@ -14,6 +15,10 @@ namespace {
 
 std::mutex& Mutex() { return MetaHandles().mutex(); }
 [[maybe_unused]] const int kAtFork = HoldDuringFork<Mutex>();
+// A function of the host may fork in a call; such a child uses no handles.
+[[maybe_unused]] const int kPinsAtFork = pthread_atfork(nullptr, nullptr, [] {
+  if (!Forked()) MetaHandles().ForgetPins();
+});
 
 constexpr uint64_t kMaxRank = 1u << 16;  // far above what any operator takes; bounds the copies
 

@@ -115,6 +115,15 @@ const Call kCalls[] = {
        (void)aclrtPointerGetAttributes(&attributes, &attributes);
      }},
     {"Stream", [] { EXPECT_NE(aclrtSynchronizeStream(reinterpret_cast<aclrtStream>(16)), 0); }},
+    {"Report", [] { EXPECT_NE(aclrtProcessReport(0), 0); }},
+    {"SharedTensor",
+     [] {
+       static const int64_t one = 1;
+       static aclTensor* const tensor =
+           aclCreateTensor(&one, 1, ACL_FLOAT, &one, 0, ACL_FORMAT_ND, &one, 1, nullptr);
+       EXPECT_EQ(
+           aclInitTensor(tensor, &one, 1, ACL_FLOAT, &one, 0, ACL_FORMAT_ND, &one, 1, nullptr), 0);
+     }},
     {"Phase1",
      [] {
        uint64_t bytes = 0;
@@ -124,19 +133,27 @@ const Call kCalls[] = {
      }},
 };
 
-/// Whether none of so many children hangs.
-int ForkBeside(const Call& call) {
-  call.make();  // a child of whose first is refused
+// GCC 12's AddressSanitizer does not hold its allocator's locks, so that a child may wait for one
+// for ever.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kForksBesideThreads = false;
+#else
+constexpr bool kForksBesideThreads = true;
+#endif
+
+/// Whether none of so many children hangs, or fails, while another thread calls.
+template <class Beside, class InChild>
+int ForkBeside(int children, const Beside& beside, const InChild& in_child) {
   std::atomic<bool> done{false};
   std::thread thread([&] {
-    while (!done) call.make();
+    while (!done) beside();
   });
   int status = 0;
-  for (int i = 0; i < 60 && status == 0; ++i) {
+  for (int i = 0; i < children && status == 0; ++i) {
     const pid_t child = fork();
     if (child == 0) {
       alarm(20);  // a hang is a failure
-      call.make();
+      in_child();
       _exit(testing::Test::HasFailure() ? 1 : 0);
     }
     waitpid(child, &status, 0);
@@ -146,14 +163,35 @@ int ForkBeside(const Call& call) {
   return status;
 }
 
+int ForkBeside(const Call& call) {
+  call.make();  // a child of whose first is refused
+  return ForkBeside(60, call.make, call.make);
+}
+
 class BesideTest : public FirstUseTest, public testing::WithParamInterface<Call> {};
 
 TEST_P(BesideTest, AChildMayCallTheSame) {
-#if defined(__SANITIZE_ADDRESS__)
-  GTEST_SKIP() << "GCC 12's AddressSanitizer does not hold its allocator's locks during a fork, so "
-                  "that a child may wait for one for ever";
-#endif
+  if (!kForksBesideThreads) GTEST_SKIP() << "this allocator's locks are not held during a fork";
   EXPECT_EXIT(_exit(ForkBeside(GetParam()) == 0 ? 0 : 1), testing::ExitedWithCode(0), "");
+}
+
+// Refused in the parent; a child may be refused as one that has used the runtime.
+int ForkBesideEnds() {
+  const auto end = [] {
+    (void)aclFinalize();
+    (void)aclrtResetDevice(0);
+  };
+  const auto begin = [] {
+    (void)aclFinalize();
+    (void)aclrtResetDevice(0);
+    (void)aclInit(nullptr);
+  };
+  return ForkBeside(300, end, begin);
+}
+
+TEST_F(FirstUseTest, EndsBeside) {
+  if (!kForksBesideThreads) GTEST_SKIP() << "this allocator's locks are not held during a fork";
+  EXPECT_EXIT(_exit(ForkBesideEnds() == 0 ? 0 : 1), testing::ExitedWithCode(0), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Calls, BesideTest, testing::ValuesIn(kCalls),

@@ -7,23 +7,23 @@
 
 #include "acl/acl_op_compiler.h"
 #include "ascendcl/error.h"
+#include "common/hold_during_fork.h"
+#include "common/lasting.h"
 
 namespace openaclnn {
 namespace {
 
 struct Options {
+  Options() { values[ACL_OP_JIT_COMPILE] = "disable"; }
+
   std::mutex mutex;  // guards what follows
   std::array<std::string, ACL_OP_DEBUG_OPTION + 1> values;
 };
 
-Options& All() {
-  static Options* options = [] {
-    auto* made = new Options;
-    made->values[ACL_OP_JIT_COMPILE] = "disable";
-    return made;
-  }();
-  return *options;
-}
+Options& All() { return Lasting<Options>(); }
+
+std::mutex& Mutex() { return All().mutex; }
+[[maybe_unused]] const int kAtFork = HoldDuringFork<Mutex>();
 
 Status CheckOption(aclCompileOpt opt) {
   if (opt >= ACL_PRECISION_MODE && opt <= ACL_OP_DEBUG_OPTION) return {};
