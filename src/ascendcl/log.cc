@@ -152,10 +152,10 @@ class Sink {
              int line_number) {
     const Moment now = Now();
     const std::string_view path = file;
-    const std::string line =
-        Concat("[", kLevelNames[static_cast<int>(level)], "] ",
-               kModuleNames[static_cast<int>(module)], "(", getpid(), ",", process_, "):", now.line,
-               " [", path.substr(path.rfind('/') + 1), ":", line_number, "]", text, "\n");
+    const std::string line = Concat(
+        "[", kLevelNames[static_cast<int>(level)], "] ", kModuleNames[static_cast<int>(module)],
+        "(", getpid(), ",", Escaped{process_}, "):", now.line, " [",
+        Escaped{path.substr(path.rfind('/') + 1)}, ":", line_number, "]", Escaped{text}, "\n");
     if (settings_.to_stdout) return (void)WriteQuietly(STDOUT_FILENO, line);
     const int descriptor = FileFor(static_cast<off_t>(line.size()), now);
     if (descriptor >= 0) (void)WriteQuietly(descriptor, line);

@@ -10,8 +10,24 @@
 
 namespace openaclnn {
 
-/// Another's text as an argument of Concat: with escapes for what would begin a line or move a
-/// terminal's cursor.
+/// The bytes of the character that a text begins with; 0 if that is none of UTF-8, or would begin a
+/// line or move a terminal's cursor. The text is not empty.
+inline size_t PrintableBytes(std::string_view text) {
+  constexpr uint32_t kLeast[] = {0, 0, 0xa0, 0x800, 0x10000};  // before 0xa0 the controls of C1
+  const auto first = static_cast<unsigned char>(text[0]);
+  if (first < 0x80) return first >= ' ' && first != 0x7f ? 1 : 0;
+  const size_t bytes = first < 0xc0 || first > 0xf7 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  if (bytes == 0 || bytes > text.size()) return 0;
+  uint32_t code = first & (0x7f >> bytes);
+  for (size_t i = 1; i < bytes; ++i) {
+    if ((text[i] & 0xc0) != 0x80) return 0;
+    code = code << 6 | (text[i] & 0x3f);
+  }
+  const bool surrogate = code >= 0xd800 && code < 0xe000;
+  return code >= kLeast[bytes] && code <= 0x10ffff && !surrogate ? bytes : 0;
+}
+
+/// Another's text as an argument of Concat: with escapes for what is not printable.
 struct Escaped {
   std::string_view text;
 };
@@ -26,13 +42,12 @@ struct Quoted {
 
 inline void Append(std::string* text, Escaped given) {
   constexpr char kDigits[] = "0123456789abcdef";
-  for (const char letter : given.text) {
-    const auto code = static_cast<unsigned char>(letter);
-    if (code >= ' ' && code != 0x7f) {
-      *text += letter;
-    } else {
-      *text += {'\\', 'x', kDigits[code / 16], kDigits[code % 16]};
-    }
+  for (std::string_view rest = given.text; !rest.empty();) {
+    const size_t bytes = PrintableBytes(rest);
+    const auto code = static_cast<unsigned char>(rest[0]);
+    *text += rest.substr(0, bytes);
+    if (bytes == 0) *text += {'\\', 'x', kDigits[code / 16], kDigits[code % 16]};
+    rest.remove_prefix(bytes == 0 ? 1 : bytes);
   }
 }
 
@@ -40,7 +55,8 @@ inline void Append(std::string* text, Quoted given) {
   size_t end = given.text.size();
   if (end > Quoted::kMostBytes) {
     end = Quoted::kMostBytes;
-    while (end > 0 && (given.text[end] & 0xc0) == 0x80) --end;  // not within a character of UTF-8
+    for (int i = 0; i < 3 && (given.text[end] & 0xc0) == 0x80; ++i)
+      --end;  // not within a character
   }
   *text += '\'';
   Append(text, Escaped{given.text.substr(0, end)});

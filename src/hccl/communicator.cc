@@ -104,8 +104,9 @@ void Communicator::FailAll(const Status& cause) {
     gave_up_ = true;
     if (over_.ok()) {
       over_ = Worded(HCCL_E_REMOTE, [&] {
-        return Concat("communicator ", name(), " has given up, since an operation has failed (",
-                      cause.text(), "), expected another to be made");
+        return Concat("communicator ", Escaped{name()},
+                      " has given up, since an operation has failed (", cause.text(),
+                      "), expected another to be made");
       });
     }
     NoteRemoteError(over_);  // as of the operations that follow
@@ -157,7 +158,7 @@ Status Communicator::LostPeer(uint32_t peer) const {
     const PeerState state = engine_->peer_state(peer);
     const Cause cause = state == PeerState::kGaveUp ? engine_->cause() : Cause();
     const std::string after = cause.rank == peer ? "" : Concat("; first failed rank ", cause.rank);
-    return Concat("rank ", peer, " of communicator ", name(), " ", WordsOf(state),
+    return Concat("rank ", peer, " of communicator ", Escaped{name()}, " ", WordsOf(state),
                   cause.words.empty() ? "" : Concat(after, " (", cause.words, ")"),
                   ", expected all ranks to take part");
   });
@@ -271,7 +272,7 @@ void Communicator::Close() {
     changed_.wait(lock, [&] { return queued_.size() == fading_.size(); });
     // A group that is open may still hold messages.
     over_ = Worded(HCCL_E_PARA, [&] {
-      return Concat("communicator ", name(),
+      return Concat("communicator ", Escaped{name()},
                     " was destroyed before the operation began, expected it to live until the "
                     "operation is done");
     });

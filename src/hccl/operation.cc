@@ -342,11 +342,12 @@ Status Operation::TimeoutError() const {
   if (missing.empty()) {
     return Status(HCCL_E_TIMEOUT,
                   Concat(late, "all that it waits for has come to rank ", communicator_->rank(),
-                         " of communicator ", communicator_->name(),
+                         " of communicator ", Escaped{communicator_->name()},
                          ", expected its process to run and to have a thread for it"));
   }
-  return Status(HCCL_E_TIMEOUT, Concat(late, "it waits for rank ", missing, " of communicator ",
-                                       communicator_->name(), ", expected all ranks to call it"));
+  return Status(HCCL_E_TIMEOUT,
+                Concat(late, "it waits for rank ", missing, " of communicator ",
+                       Escaped{communicator_->name()}, ", expected all ranks to call it"));
 }
 
 // But for what the others are to be told, whatever came of it here.

@@ -88,7 +88,7 @@ const Settings& CurrentSettings() noexcept try {
 }
 
 void Say(const std::string& text) noexcept try {
-  (void)WriteQuietly(STDERR_FILENO, "openaclnn capture: " + text + "\n");
+  (void)WriteQuietly(STDERR_FILENO, Concat("openaclnn capture: ", Escaped{text}, "\n"));
 } catch (...) {  // without memory for words nothing is said
 }
 

@@ -13,6 +13,17 @@ TEST(TextTest, QuotedTextIsOneLine) {
   EXPECT_EQ(Concat(Quoted{"gr\xc3\xbc\xc3\x9f dich \\ '"}), "'gr\xc3\xbc\xc3\x9f dich \\ ''");
   EXPECT_EQ(Concat(Quoted{"a\n\x1b[2J\x7f"}), "'a\\x0a\\x1b[2J\\x7f'");
   EXPECT_EQ(Concat(Quoted{std::string_view("\0", 1)}), "'\\x00'");
+  EXPECT_EQ(Concat(Quoted{"\xc2\x9b!"}), "'\\xc2\\x9b!'") << "CSI, as a terminal knows it";
+}
+
+TEST(TextTest, WhatIsNotUtf8IsEscaped) {
+  for (const char* text : {"\x80", "\xc0\xaf", "\xe2\x82", "\xed\xa0\x80", "\xf5\x80\x80\x80",
+                           "\xff", "\xf4\x90\x80\x80", "\xe0\x9f\xbf"}) {
+    EXPECT_EQ(Concat(Escaped{text}).size(), 4 * std::string_view(text).size()) << text;
+  }
+  for (const char* text : {"\xc2\xa0", "\xe2\x82\xac", "\xef\xbf\xbd", "\xf0\x9f\x99\x82"}) {
+    EXPECT_EQ(Concat(Escaped{text}), text);
+  }
 }
 
 TEST(TextTest, OfLongTextTheBeginningIsQuoted) {
@@ -22,7 +33,7 @@ TEST(TextTest, OfLongTextTheBeginningIsQuoted) {
   // Not within a character.
   const std::string less = most.substr(1);
   EXPECT_EQ(Concat(Quoted{less + "\xc3\xbc"}), "'" + less + "...'");
-  EXPECT_EQ(Concat(Quoted{std::string(2000, '\x80')}), "'...'");
+  EXPECT_EQ(Concat(Quoted{std::string(2000, '\x80')}).size(), 4 * 997 + 5) << "none is one";
 }
 
 TEST(TextTest, EscapedTextIsWhole) {

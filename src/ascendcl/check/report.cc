@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <iterator>
@@ -107,12 +108,16 @@ void WriteLine(const FindingView& finding, BoundedText* out) {
 
 void WriteMember(const char* name, std::string_view text, BoundedText* out) {
   *out << ",\"" << name << "\":\"";
-  for (const char letter : text) {
-    if (letter == '"' || letter == '\\') {
-      *out << '\\' << letter;
+  while (!text.empty()) {
+    const size_t bytes = PrintableBytes(text);
+    if (bytes == 0) {
+      *out << (static_cast<unsigned char>(text[0]) < ' ' ? ' ' : '?');
+    } else if (text[0] == '"' || text[0] == '\\') {
+      *out << '\\' << text[0];
     } else {
-      *out << (static_cast<unsigned char>(letter) < ' ' ? ' ' : letter);
+      *out << text.substr(0, bytes);
     }
+    text.remove_prefix(std::max<size_t>(bytes, 1));
   }
   *out << '"';
 }

@@ -18,6 +18,8 @@
 #include "ascendcl/check/standard_error.h"
 #include "common/descriptor.h"
 #include "common/folder.h"
+#include "common/text.h"
+#include "common/uncancelled.h"
 #include "common/write_quietly.h"
 
 namespace openaclnn {
@@ -26,6 +28,7 @@ namespace {
 /// A file that was asked for. Never given up: a handler of a signal may be using it.
 struct ReportFile {
   std::string name;  // as the variable has it
+  std::string said;  // the same for a message
   std::string path;  // from the root
   const ReportFile* before = nullptr;
   std::atomic<bool> refused{false};
@@ -38,8 +41,8 @@ void Refuse(ReportFile* file, int error) {
   if (file->refused.exchange(true)) return;
   char room[1024];
   BoundedText text(room);
-  text << "openaclnn: environment variable OPENACLNN_CHECK_JSON is '" << file->name
-       << "', expected a plain file, no link, that can be written (error " << uint64_t(error)
+  text << "openaclnn: environment variable OPENACLNN_CHECK_JSON is " << file->said
+       << ", expected a plain file, no link, that can be written (error " << uint64_t(error)
        << ")\n";
   WriteToStandardError(text.view());
 }
@@ -54,6 +57,7 @@ void ReloadReportFile() noexcept {
   try {
     auto file = std::make_unique<ReportFile>();
     file->name = name;
+    file->said = Concat(Quoted{name});
     file->path = FromRoot(name);
     file->before = g_last;
     g_last = file.get();
@@ -66,6 +70,7 @@ void ReloadReportFile() noexcept {
 bool HasReportFile() noexcept { return g_file.load() != nullptr; }
 
 void AppendToReportFile(std::string_view line) noexcept {
+  const Uncancelled whole;
   const int error = errno;
   ReportFile* const file = g_file.load();
   int descriptor = -1;
