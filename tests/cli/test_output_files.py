@@ -2,10 +2,12 @@
 """Files of results: refused before the work, replaced whole, and streams written as they are."""
 
 import os
+import subprocess
 import threading
+from pathlib import Path
 
 import pytest
-from conftest import refused
+from conftest import refused, tool_command
 
 from openaclnn.errors import InputError
 from openaclnn.output_files import check_writable, replace, write_text
@@ -66,6 +68,54 @@ def test_text_goes_into_pipes(tmp_path):
     assert (tmp_path / "fifo").read_text("utf-8") == "für alle\n"
     writer.join()
     assert (tmp_path / "fifo").is_fifo()
+
+
+def test_what_is_open_is_written_where_it_stands(tmp_path):
+    """Whatever name leads there; what was written before and comes later stays."""
+    (tmp_path / "link").symlink_to("/dev/stdout")
+    for number, name in enumerate(("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link")):
+        path, said = tmp_path / name, tmp_path / f"said{number}"
+        script = (
+            "import os, sys; from pathlib import Path; from openaclnn.output_files import *\n"
+            f"path = Path({str(path)!r}); os.write(1, b'before, ')\n"
+            "check_writable(path, streams=True); write_text(path, 'text, '); os.write(1, b'after')"
+        )
+        with open(said, "w") as file:
+            subprocess.run(tool_command()[:-2] + ["-c", script], stdout=file, check=True)
+        assert said.read_text() == "before, text, after", name
+
+
+def test_streams_of_descriptors(tmp_path):
+    reading, writing = os.pipe()
+    for name in (f"/dev/fd/{writing}", f"/proc/self/fd/{writing}", f"/proc/{os.getpid()}/fd/{writing}"):
+        path = Path(name)
+        check_writable(path, streams=True)
+        with pytest.raises(InputError, match=f"{name}: cannot be replaced, expected a regular file"):
+            check_writable(path)
+        write_text(path, "text")
+        assert os.read(reading, 100) == b"text"
+    os.close(writing)
+    os.close(reading)
+    for streams in (False, True):
+        with pytest.raises(InputError, match=f"{name}: cannot be"):
+            check_writable(path, streams)
+
+
+def test_memory_has_files_too():
+    path = Path(f"/dev/shm/openaclnn-test-{os.getpid()}")
+    check_writable(path)
+    try:
+        write_text(path, "text")
+        assert path.is_file() and path.read_text() == "text"
+    finally:
+        path.unlink()
+
+
+def test_a_page_and_the_summary_in_one_pipe(tool, files):
+    run = tool("check", "embedding_dense_backward", *files, "--report", "/dev/stdout")
+    page, _, summary = run.stdout.partition("</html>\n")
+    assert (run.code, run.stderr) == (0, "") and page.startswith("<!doctype html>")
+    assert "within the bound" in summary
 
 
 @pytest.mark.parametrize("option", ["--json", "--markdown"])
