@@ -2,13 +2,16 @@
 """Files of results: refused before the work, and written whole or not at all; and streams."""
 
 import os
-from collections.abc import Callable
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from .errors import InputError, quoted_path
+from .errors import Error, InputError, quoted_path
 
 _MOST_LINKS = 40  # one after the other, as the kernel has it
+_PERMISSIONS = 0o777  # of a mode
 
 
 def check_writable(path: Path, streams: bool = False) -> None:
@@ -16,7 +19,15 @@ def check_writable(path: Path, streams: bool = False) -> None:
 
     With `streams` a pipe, a device or what is open already will do, as write_text takes them.
     """
-    target, said = _followed(path), quoted_path(path)
+    try:
+        _check(path, quoted_path(path), streams)
+    except OSError as error:  # a name that the file system cannot have, a folder that is not shown
+        said = f"{quoted_path(path)}: {error.strerror}"
+        raise InputError(f"{said}, expected a file in a writable folder") from None
+
+
+def _check(path: Path, said: str, streams: bool) -> None:
+    target = _followed(path)
     if streams and _is_stream(target):
         if target.is_dir() or not os.access(target, os.W_OK):
             raise InputError(f"{said}: cannot be written, expected a file or what is open")
@@ -33,17 +44,21 @@ def check_writable(path: Path, streams: bool = False) -> None:
 def replace(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Makes `path` what `write` writes, or leaves it as it was before.
 
-    Of a symbolic link that is what it points to.
+    Of a symbolic link that is what it points to. A file that is there keeps its permissions.
     """
-    path = _followed(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with open(temporary, "xb") as file:
-            write(file)
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with _naming(path):
+        target = _followed(path)
+        # Short, for a name may be as long as the file system has them; nobody else's, by "x".
+        temporary = target.with_name(f".openaclnn-{secrets.token_hex(8)}")
+        file = open(temporary, "xb")
+        try:
+            with file:
+                _permit(file, target)
+                write(file)
+            os.replace(temporary, target)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
 
 
 def write_text(path: Path, text: str) -> None:
@@ -51,10 +66,27 @@ def write_text(path: Path, text: str) -> None:
     contents = text.encode()
     target = _followed(path)
     if _is_stream(target):
-        with open(_descriptor(target), "wb") as file:
+        with _naming(path), open(_descriptor(target), "wb") as file:
             file.write(contents)
     else:
         replace(path, lambda file: file.write(contents))
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Tells errors of the system as those of the file that was asked for."""
+    try:
+        yield
+    except OSError as error:  # NumPy's have no strerror
+        raise Error(f"cannot write {quoted_path(path)}: {error.strerror or error}") from None
+
+
+def _permit(file: BinaryIO, target: Path) -> None:
+    """Gives a new file the permissions of the one that it replaces, if there is one."""
+    if target.exists():
+        mode = target.stat().st_mode & _PERMISSIONS
+        if mode != os.fstat(file.fileno()).st_mode & _PERMISSIONS:
+            os.fchmod(file.fileno(), mode)
 
 
 def _descriptor(stream: Path) -> int:

@@ -8,7 +8,6 @@ from pathlib import Path
 from rich.markup import escape
 
 from . import output_files, report, trace
-from .errors import InputError
 
 _COLLECTIVES = "Hccl"
 
@@ -63,10 +62,7 @@ def merge(paths: list[Path]) -> Merged:
 def write(merged: Merged, path: Path) -> None:
     """A line an event, as the traces themselves are."""
     lines = ",\n".join(json.dumps(each, separators=(",", ":")) for each in merged.events)
-    try:
-        output_files.replace(path, lambda file: file.write(f"[\n{lines}\n]\n".encode()))
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}") from None
+    output_files.replace(path, lambda file: file.write(f"[\n{lines}\n]\n".encode()))
 
 
 def document(merged: Merged, path: Path) -> dict:

@@ -2,6 +2,7 @@
 """Files of results: refused before the work, replaced whole, and streams written as they are."""
 
 import os
+import stat
 import subprocess
 import threading
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from conftest import refused, tool_command
 
-from openaclnn.errors import InputError
+from openaclnn.errors import Error, ExitCode, InputError
 from openaclnn.output_files import check_writable, replace, write_text
 
 
@@ -54,9 +55,55 @@ def test_the_old_file_stays_when_writing_fails(tmp_path):
         file.write(b"half")
         raise OSError(28, "No space left on device")
 
-    with pytest.raises(OSError):
+    with pytest.raises(Error) as caught:
         replace(path, fail)
+    assert str(caught.value) == f"cannot write {path}: No space left on device"
+    assert caught.value.exit_code == ExitCode.RUNTIME
     assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
+
+
+def test_errors_name_the_file_that_was_asked_for(tmp_path):
+    (tmp_path / "link").symlink_to("/dev/full")
+    with pytest.raises(Error, match="^cannot write .*/link: No space left on device$"):
+        write_text(tmp_path / "link", "text")
+
+
+def test_names_as_long_as_the_file_system_has_them(tmp_path):
+    path = tmp_path / ("n" * 255)
+    check_writable(path)
+    write_text(path, "text")
+    assert path.read_text() == "text" and list(tmp_path.iterdir()) == [path]
+    for name in ("n" * 256, "n" * 256 + "/out.npy", "n/" * 2100 + "out.npy"):
+        for streams in (False, True):
+            with pytest.raises(InputError, match="(File name too long|no folder .*), expected"):
+                check_writable(tmp_path / name, streams)
+
+
+def test_files_of_others_stay(tmp_path, monkeypatch):
+    monkeypatch.setattr("secrets.token_hex", lambda _: "taken")
+    path, other = tmp_path / "a.txt", tmp_path / ".openaclnn-taken"
+    for foreign in (other, tmp_path / f".{path.name}.{os.getpid()}"):
+        foreign.write_text("another's")
+    with pytest.raises(Error, match="cannot write .*/a.txt: File exists"):
+        write_text(path, "text")
+    other.unlink()
+    write_text(path, "text")
+    assert path.read_text() == "text" and foreign.read_text() == "another's"
+
+
+def test_permissions(tmp_path):
+    """Of a new file those that the umask leaves; a file that is there keeps its own."""
+    path = tmp_path / "a.txt"
+    before = os.umask(0o027)
+    try:
+        write_text(path, "new")
+        assert stat.S_IMODE(path.stat().st_mode) == 0o640
+        for mode in (0o600, 0o666, 0o755):
+            path.chmod(mode)
+            write_text(path, "again")
+            assert stat.S_IMODE(path.stat().st_mode) == mode
+    finally:
+        os.umask(before)
 
 
 def test_text_goes_into_pipes(tmp_path):
