@@ -62,8 +62,11 @@ def replace(path: Path, write: Callable[[BinaryIO], object]) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """As replace, with text in UTF-8; a stream gets it as it comes."""
-    contents = text.encode()
+    """As replace, with text in UTF-8; a stream gets it as it comes.
+
+    Of names of files that are no UTF-8 the text has escapes.
+    """
+    contents = text.encode("utf-8", "backslashreplace")
     target = _followed(path)
     if _is_stream(target):
         with _naming(path), open(_descriptor(target), "wb") as file:

@@ -21,7 +21,7 @@ from . import (
     report,
 )
 from .any_operator import call_by_name
-from .errors import ExitCode, InputError
+from .errors import ExitCode, InputError, quoted_path
 from .operators import OPERATORS
 from .parser import Json, Soc, select_product, tell
 from .text import Text
@@ -153,7 +153,7 @@ def _call(
         report.json_document({"operator": api, "files": {n: str(p) for n, p in files.items()}})
     else:
         for name, path in files.items():
-            print(f"{path}: {name}")
+            print(f"{quoted_path(path)}: {name}")
     return ExitCode.OK
 
 

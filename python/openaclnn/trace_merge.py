@@ -8,6 +8,7 @@ from pathlib import Path
 from rich.markup import escape
 
 from . import output_files, report, trace
+from .errors import quoted_path
 
 _COLLECTIVES = "Hccl"
 
@@ -100,9 +101,9 @@ def _notes(ranks: list[_Rank]) -> list[str]:
     for rank, each in enumerate(ranks):
         others = sorted(_ranks_of(each, len(ranks)) - {rank})
         if others:
-            notes.append(f"rank {rank} calls itself rank {others[0]}: {each.path}")
+            notes.append(f"rank {rank} calls itself rank {others[0]}: {quoted_path(each.path)}")
         if not each.events:
-            notes.append(f"rank {rank} has no events: {each.path}")
+            notes.append(f"rank {rank} has no events: {quoted_path(each.path)}")
             continue
         begin = min(event.start for event in each.events)
         spans.append((rank, begin, max(event.end for event in each.events)))
@@ -175,6 +176,6 @@ def print_merged(merged: Merged, path: Path) -> None:
         grid.add_row(str(wait.rank), str(wait.waited_for), str(wait.collectives), *times)
     if merged.waits:
         report.console().print(grid)
-    words = f"{path}: {merged.ranks} ranks, {len(merged.events)} events"
+    words = f"{quoted_path(path)}: {merged.ranks} ranks, {len(merged.events)} events"
     words += f", {merged.collectives} collectives that all of their ranks have"
     report.console().print(escape("\n".join([words, *(f"note: {each}" for each in merged.notes)])))

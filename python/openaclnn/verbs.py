@@ -23,7 +23,7 @@ from . import (
 )
 from .accuracy import Accuracy
 from .distribution import Distribution
-from .errors import ExitCode, InputError
+from .errors import ExitCode, InputError, quoted_path
 from .operators.operator import Operator, Problem
 
 Files = dict[str, Path]  # by the name of the output
@@ -42,7 +42,7 @@ def run(operator: Operator, problem: Problem, files: Files, json: bool) -> ExitC
         report.json_document({**report.problem_document(operator, problem), "files": written})
     else:
         for name, path in files.items():
-            print(f"{path}: {name} {outputs[name].dtype} {outputs[name].shape}")
+            print(f"{quoted_path(path)}: {name} {outputs[name].dtype} {outputs[name].shape}")
     return ExitCode.OK
 
 

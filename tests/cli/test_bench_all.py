@@ -23,9 +23,9 @@ PYTHON = {"OPENACLNN_BENCH_PYTHON": sys.executable}  # that of the tests: it has
 def found(tmp_path_factory):
     """The document and the tables of a quick run."""
     folder = tmp_path_factory.mktemp("bench")
-    run = run_tool(folder, *QUICK, "--json", "out.json", "--markdown", "out.md", **PYTHON)
-    assert run.code == 0 and run.stdout == "out.md: the tables\n", run
-    return document.read(folder / "out.json"), (folder / "out.md").read_text()
+    run = run_tool(folder, *QUICK, "--json", "out.json", "--markdown", "out\n.md", **PYTHON)
+    assert run.code == 0 and run.stdout == "out\\n.md: the tables\n", run
+    return document.read(folder / "out.json"), (folder / "out\n.md").read_text()
 
 
 def test_a_run_has_all_that_its_readers_need(found):

@@ -165,6 +165,24 @@ def test_a_page_and_the_summary_in_one_pipe(tool, files):
     assert "within the bound" in summary
 
 
+@pytest.mark.parametrize("name", ["two\nlines", os.fsdecode(b"\xff"), "\x1b[2K"], ids=ascii)
+def test_names_are_told_in_one_line(tool, files, tmp_path, name):
+    said = ascii(name)[1:-1]
+    operator = ("embedding_dense_backward", *files)
+    assert tool("grad", *operator, "--out", name).stdout == f"{said}: out float32 (4, 3)\n"
+    add = tool("call", "aclnnAbs", "--self", name, "--out", f"{name}.npy")
+    assert (add.code, add.stdout) == (0, f"{said}.npy: out\n")
+    drawn = tool("check", *operator, "--out", name, "--report", f"{name}.html")
+    assert (drawn.code, drawn.stderr) == (0, "")
+    page = (tmp_path / f"{name}.html").read_text("utf-8")
+    assert page.endswith("</html>\n") and ".html&#x27;</code>" in page
+    (tmp_path / name).write_text("[]")
+    merged = tool("trace", "merge", name, "-o", "all.json").stdout.splitlines()
+    assert merged[1] == f"note: rank 0 has no events: {said}"
+    merged = tool("trace", "merge", name, "-o", f"{name}.json").stdout
+    assert merged.startswith(f"{said}.json: 1 ranks")
+
+
 @pytest.mark.parametrize("option", ["--json", "--markdown"])
 def test_a_benchmark_is_refused_before_it_runs(here, tmp_path, option):
     (tmp_path / "folder").mkdir()

@@ -363,6 +363,16 @@ def test_one_program_for_one_call(tool, captured, tmp_path):
     assert run.code == 0 and run.stdout.count("the same") == 3
 
 
+def test_folders_of_any_name(tool, gradient):
+    for name in ("two\nlines", os.fsdecode(b"\xff")):
+        gradient = gradient.rename(gradient.with_name(name))
+        run = tool("replay", gradient)
+        said = ascii(name)[1:-1]
+        assert run.code == 0 and run.stdout.startswith("aclnnEmbeddingDenseBackward of ")
+        assert f"/{said}, " in run.stdout.splitlines()[0]
+        assert tool("replay", gradient, "--c", "program.c").code == 0
+
+
 def test_unknown_products_name_the_known(tool, gradient):
     change(gradient, lambda document: document.update(product="Ascend1"))
     refused(tool("replay", gradient), 2, "'Ascend1'", "Ascend910B1", "Ascend950")

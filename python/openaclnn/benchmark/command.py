@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ..errors import ExitCode, InputError, quoted
+from ..errors import ExitCode, InputError, quoted, quoted_path
 from ..output_files import check_writable, write_text
 
 
@@ -66,7 +66,7 @@ def _measure(operators, threads, quick, json, markdown, plots) -> ExitCode:
     text = tables.markdown(found)
     if markdown is not None:
         write_text(markdown, text)
-        print(f"{markdown}: the tables")
+        print(f"{quoted_path(markdown)}: the tables")
     else:
         print(text, end="")
     if plots is not None:

@@ -4,7 +4,7 @@
 from rich.markup import escape
 
 from .. import report
-from ..errors import escaped
+from ..errors import escaped, quoted_path
 from .run import Comparison, Result, Step
 
 
@@ -35,7 +35,7 @@ def print_results(results: list[Result]) -> None:
             different = sum(each.different for each in result.outputs)
             codes = {step.captured.code for step in result.steps if step.captured}
             calls.add_row(
-                escape(result.capture.folder.name),
+                escape(quoted_path(result.capture.folder.name)),
                 str(max(codes, default="-")),
                 str(elements),
                 str(different),
@@ -54,7 +54,7 @@ def _print_result(result: Result) -> None:
     product = capture.product or "a product without a name"
     if result.product != capture.product:
         product = f"{product}, here on {result.product}"
-    console.print(f"{capture.api} of {escape(str(capture.folder))}, {escape(product)}")
+    console.print(f"{capture.api} of {escape(quoted_path(capture.folder))}, {escape(product)}")
     steps = report.table("step", "captured", "here")
     for step in result.steps:
         steps.add_row(step.name.replace("_", " "), *map(_outcome, (step.captured, step.here)))
