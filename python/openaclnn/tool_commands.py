@@ -202,10 +202,14 @@ def _replay(
 def _write_program(captures: list[replay.Capture], folder: Path, file: Path) -> ExitCode:
     if len(captures) != 1:
         raise InputError(f"{folder} has {len(captures)} calls, expected the folder of one for --c")
+    printed = str(file) == "-"
+    if not printed:
+        if file.exists() and any(file.samefile(each) for each in captures[0].files()):
+            raise InputError(f"--c is {file}, a file of the captured call, expected another file")
+        output_files.check_writable(file, streams=True)
     text = replay.c_program(captures[0], libraries.find() / "include")
-    if str(file) == "-":
+    if printed:
         print(text, end="")
     else:
-        output_files.check_writable(file, streams=True)
         output_files.write_text(file, text)
     return ExitCode.OK

@@ -363,6 +363,16 @@ def test_one_program_for_one_call(tool, captured, tmp_path):
     assert run.code == 0 and run.stdout.count("the same") == 3
 
 
+def test_the_program_does_not_replace_the_call(tool, gradient, tmp_path):
+    (tmp_path / "link").symlink_to(gradient)
+    contents = {each: each.read_bytes() for each in gradient.iterdir()}
+    assert len(contents) > 2
+    for file in contents:
+        refused(tool("replay", gradient, "--c", f"link/{file.name}"), 2, "a file of the captured call")
+    assert {each: each.read_bytes() for each in gradient.iterdir()} == contents
+    assert tool("replay", gradient, "--c", "gradient/program.c").code == 0
+
+
 def test_folders_of_any_name(tool, gradient):
     for name in ("two\nlines", os.fsdecode(b"\xff")):
         gradient = gradient.rename(gradient.with_name(name))

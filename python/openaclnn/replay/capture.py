@@ -141,6 +141,12 @@ class Capture:
     memory: tuple[Memory, ...]
     steps: dict[str, Outcome | None]  # phase 1, phase 2, synchronise; None: not reached
 
+    def files(self) -> list[Path]:
+        """Those that it is read from."""
+        saved = (each for piece in self.memory for each in (piece.before, piece.after) if each)
+        found = (self.folder / name for name in (FILE, *(each.file for each in saved)))
+        return [each for each in found if each.exists()]
+
     def load(self) -> list[Contents]:
         """The contents of the memory."""
         return [self._load(piece) for piece in self.memory]
