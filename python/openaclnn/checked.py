@@ -3,9 +3,12 @@
 
 import atexit
 import contextlib
+import ctypes
+import errno
 import json
 import os
 import re
+import resource
 import signal
 import stat
 import subprocess
@@ -17,9 +20,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from .errors import Error, ExitCode, InputError
+from .errors import Error, ExitCode, InputError, quoted_path
 
 _MOST_LINES = 10  # of one check
+_ROOM = 1 << 16  # bytes: several reports
+_KEEP_SIZE = 1  # FALLOC_FL_KEEP_SIZE
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 # Starts a program with its command and its environment, and returns its exit code.
 Start = Callable[[str, list[str], dict[str, str]], int]
@@ -49,6 +55,7 @@ class Findings:
     warnings: list[str] = field(default_factory=list)
     leaks: int = 0
     leak_titles: list[str] = field(default_factory=list)
+    cut: bool = False  # a report, which could not be written whole
 
     @classmethod
     def read(cls, file: Path, begin: int = 0) -> "Findings":
@@ -57,9 +64,13 @@ class Findings:
         # By process, what its next sums count again: a process that is killed writes none.
         reported: dict[int, Counter[str]] = {}
         left: Counter[int] = Counter()
-        for line in file.read_bytes()[begin:].decode("utf-8", "replace").splitlines():
+        for line in filter(None, file.read_bytes()[begin:].split(b"\n")):
             try:
-                entry = json.loads(line)
+                entry = json.loads(line.decode("utf-8", "replace"))
+            except ValueError:
+                findings.cut = True
+                continue
+            try:
                 pid = entry["pid"]
                 if "summary" in entry:
                     # What a process reported before it became another program is in no summary.
@@ -192,7 +203,8 @@ def run(
     leak_check: LeakCheck,
     start: Start,
 ) -> int:
-    """Runs it to its end; the code is 5 if something was reported, else what `start` returns.
+    """Runs it to its end; the code is 5 if something was reported, else what `start` returns, but 4
+    if reports may be lost.
 
     `json_file` begins anew; one that OPENACLNN_CHECK_JSON names is added to.
     """
@@ -200,8 +212,7 @@ def run(
     if json_file is not None or named:
         file = Path(json_file or named).resolve()
         begin = file.stat().st_size if json_file is None and file.is_file() else 0
-        if begin == 0:
-            _make(file)
+        _make(file, begin)
         return _run(program, command, variables, file, leak_check, start, begin)
     with tempfile.TemporaryDirectory(prefix="openaclnn-check-", ignore_cleanup_errors=True) as folder:
         file = Path(folder) / "report.jsonl"
@@ -209,18 +220,53 @@ def run(
         return _run(program, command, variables, file, leak_check, start)
 
 
-def _make(file: Path) -> None:
-    """An empty file, which only the user may read."""
+def _make(file: Path, begin: int = 0) -> None:
+    """A file, which only the user may read if it is new; empty, unless reports begin later on."""
     # Not blocking: it might be a pipe that nobody reads.
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NONBLOCK
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK | (0 if begin else os.O_TRUNC)
     try:
         descriptor = os.open(file, flags, 0o600)
     except OSError as error:
         raise InputError(f"cannot write {file}: {error.strerror}") from None
-    plain = stat.S_ISREG(os.fstat(descriptor).st_mode)
-    os.close(descriptor)
-    if not plain:
-        raise InputError(f"cannot write {file}: expected a plain file")
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise InputError(f"cannot write {file}: expected a plain file")
+        _set_room_aside(descriptor)
+    except OSError as error:
+        raise Error(f"cannot write {file}: {error.strerror}") from None
+    finally:
+        os.close(descriptor)
+
+
+def _set_room_aside(descriptor: int) -> None:
+    """Behind the end of the file, whoever writes to it; OSError where there is none.
+
+    What is full later has this room still. Not all file systems can.
+    """
+    end, most = os.fstat(descriptor).st_size, resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    if most != resource.RLIM_INFINITY and most < end + _ROOM:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+    numbers = map(ctypes.c_int64, (end, _ROOM))
+    failed = ctypes.CDLL(None, use_errno=True).fallocate(descriptor, _KEEP_SIZE, *numbers)
+    if failed and (number := ctypes.get_errno()) in _FULL:
+        raise OSError(number, os.strerror(number))
+
+
+def _missing(file: Path, findings: Findings) -> str:
+    """Why reports may be missing; nothing where the file has had room for all of them.
+
+    Which the libraries say on standard error alone: the file has what they could write.
+    """
+    if findings.cut:
+        return "one is cut"
+    descriptor = os.open(file, os.O_WRONLY | os.O_NONBLOCK)
+    try:
+        _set_room_aside(descriptor)
+    except OSError as error:
+        return error.strerror
+    finally:
+        os.close(descriptor)
+    return ""
 
 
 def _run(
@@ -235,12 +281,19 @@ def _run(
     code = start(program, command, {**variables, "OPENACLNN_CHECK_JSON": str(file)})
     try:
         findings = Findings.read(file, begin)
+        missing = _missing(file, findings)
     except OSError as error:
         raise Error(f"the reports are lost: {file}: {error.strerror}") from None
+    found = findings.found(leak_check)
+    lines = findings.lines(leak_check) if found or not missing else []
+    if missing:
+        lines.append(f"openaclnn: reports may be lost: {quoted_path(file)}: {missing}")
     if sys.stderr is not None:  # it was closed: then standard output is the program's alone
         with contextlib.suppress(OSError):  # a full disk; the code says it all the same
-            print("\n".join(findings.lines(leak_check)), file=sys.stderr, flush=True)
-    return ExitCode.MISTAKES_FOUND if findings.found(leak_check) else code
+            print("\n".join(lines), file=sys.stderr, flush=True)
+    if found:
+        return ExitCode.MISTAKES_FOUND
+    return ExitCode.RUNTIME if missing else code
 
 
 def wait(program: str, command: list[str], variables: dict[str, str]) -> int:

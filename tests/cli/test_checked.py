@@ -3,6 +3,7 @@
 
 import json
 import os
+import resource
 import signal
 import stat
 import subprocess
@@ -95,6 +96,71 @@ def test_a_program_that_removes_its_reports(tool):
     assert run.code == 4 and "the reports are lost: " in run.stderr
 
 
+def limited(most: int, *arguments) -> subprocess.CompletedProcess:
+    """The tool, where no file may have more bytes."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+
+    return subprocess.run(
+        tool_command(*arguments), preexec_fn=limit, capture_output=True, text=True, timeout=120
+    )
+
+
+FILL = """
+import os
+with open(os.environ["OPENACLNN_CHECK_JSON"], "a") as file:
+    file.write("\\n" * 90000)
+"""
+
+
+def test_a_file_that_takes_no_reports_is_refused(tmp_path):
+    file = tmp_path / "report.jsonl"
+    run = limited(0, "run", "--check-json", file, *program("print('started')"))
+    assert (run.returncode, run.stdout) == (4, "")
+    assert run.stderr == f"openaclnn: cannot write {file}: File too large\n"
+
+
+@pytest.mark.parametrize(("text", "code"), [(QUIET, 4), (RACES, 5)])
+def test_a_file_that_takes_no_more_reports_is_told(tmp_path, text, code):
+    file = tmp_path / "report.jsonl"
+    run = limited(100_000, "run", "--check", "full", "--check-json", file, *program(text + FILL))
+    assert run.returncode == code and "no errors" not in run.stderr
+    assert run.stderr.endswith(f"openaclnn: reports may be lost: {file}: File too large\n")
+    assert ("check summary: 2 errors\n" in run.stderr) == (code == 5)
+
+
+def test_a_report_that_is_cut_is_told(tool):
+    script = """printf '{"pid": 1, "ch' >> "$OPENACLNN_CHECK_JSON" """
+    run = tool("run", "--check", "fast", "--", "sh", "-c", script)
+    assert run.code == 4 and run.stderr.endswith("/report.jsonl: one is cut\n"), run
+    assert "no errors" not in run.stderr
+
+
+def test_full_disks(tmp_path):
+    """What is full before is refused; what becomes full has room that was set aside."""
+    (tmp_path / "disk").mkdir()
+    file = tmp_path / "disk" / "report.jsonl"
+
+    def run(first: str, text: str) -> subprocess.CompletedProcess:
+        script = f"mount -t tmpfs -o size=256k tmpfs disk || exit 99; {first}; shift; exec \"$@\""
+        command = tool_command("run", "--check", "full", "--check-json", file, *program(text))
+        whole = ["unshare", "--map-root-user", "--mount", "sh", "-c", script, "sh", "--", *command]
+        return subprocess.run(whole, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+
+    fill = "head -c 300000 /dev/zero > disk/fill 2> disk/said"
+    full = run(fill, QUIET)
+    if full.returncode in (1, 99):
+        pytest.skip("no file system can be mounted here: " + full.stderr)
+    assert full.returncode == 4
+    assert full.stderr == f"openaclnn: cannot write {file}: No space left on device\n"
+    fills = f"import os\nassert os.system('{fill}')\n"
+    kept = run("true", fills + RACES)
+    assert kept.returncode == 5 and "check summary: 2 errors\n" in kept.stderr, kept
+    quiet = run("true", fills + QUIET)
+    assert (quiet.returncode, quiet.stderr) == (0, "openaclnn: check summary: no errors\n")
+
+
 def test_leaks_are_those_of_a_check(tool):
     run = tool("run", "--leak-check", "full", *program(QUIET))
     assert run.code == 2 and "--check" in run.stderr
@@ -168,7 +234,7 @@ def test_findings_of_several_processes(tmp_path):
     file = tmp_path / "report.jsonl"
     file.write_text("".join(json.dumps(each) + "\n" for each in entries) + '{"cut\n3\n')
     findings = Findings.read(file)
-    assert findings.errors == {"racecheck": 31, "memcheck": 1}
+    assert findings.cut and findings.errors == {"racecheck": 31, "memcheck": 1}
     assert findings.lines(LeakCheck.NO) == [
         "openaclnn: check summary: 32 errors",
         "  memcheck: 1 error, 1 reported",
