@@ -22,6 +22,7 @@
 #include "ascendcl/control_group.h"
 #include "ascendcl/first_use.h"
 #include "common/hold_during_fork.h"
+#include "common/uncancelled.h"
 
 namespace openaclnn {
 namespace {
@@ -219,6 +220,7 @@ bool GetLoaded(Config* config) {
 
 /// With g_loading held.
 Status Load(Config* config) {
+  const Uncancelled whole;
   Config read;
   Status status = ReadConfig(&read);
   if (!status.ok()) return status;

@@ -13,6 +13,8 @@
 #include <fstream>
 #include <string>
 
+#include "common/uncancelled.h"
+
 namespace openaclnn {
 namespace {
 
@@ -25,6 +27,7 @@ struct Range {
 
 /// Where the heap begins that grows at its end; UINTPTR_MAX if that cannot be told.
 uintptr_t FindHeap() {
+  const Uncancelled whole;
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
     uintptr_t begin = 0;
@@ -42,6 +45,7 @@ Range Heap() {
 }
 
 uintptr_t FindStackEnd() {
+  const Uncancelled whole;  // the C library reads a file for it
   pthread_attr_t attributes;
   void* address = nullptr;
   size_t bytes = 0;
@@ -75,6 +79,7 @@ bool IsMapped(uintptr_t first, size_t bytes) {
 }
 
 bool IsReadable(uintptr_t first, size_t bytes) {
+  const Uncancelled whole;
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {  // "begin-end rwxp …"
     const char* const last = line.data() + line.size();

@@ -10,21 +10,34 @@ namespace openaclnn {
 /// leave locks of others, as the loader's. Every call of the API lives in one.
 class Uncancelled {
  public:
-  Uncancelled() {
+  Uncancelled() : held_already_(s_state.held) {
+    ++s_state.depth;
+    if (held_already_) return;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_);
-    if (s_depth++ == 0) s_programs = before_;
+    if (s_state.depth == 1) s_state.programs = before_;
+    s_state.held = true;
   }
   Uncancelled(const Uncancelled&) = delete;
   ~Uncancelled() {
-    --s_depth;
+    --s_state.depth;
+    if (held_already_) return;
+    s_state.held = false;
     pthread_setcancelstate(before_, nullptr);
   }
 
  private:
   friend class Cancellable;
-  static inline constinit thread_local int s_depth = 0;
-  static inline constinit thread_local int s_programs = PTHREAD_CANCEL_ENABLE;
 
+  struct State {
+    int depth;
+    int programs;  // what it was before the outermost
+    bool held;
+  };
+  // Initial-exec: a few bytes of each library, without a call for each call.
+  [[gnu::tls_model("initial-exec")]] static inline constinit thread_local State s_state = {
+      0, PTHREAD_CANCEL_ENABLE, false};
+
+  const bool held_already_;
   int before_ = PTHREAD_CANCEL_ENABLE;
 };
 
@@ -32,12 +45,16 @@ class Uncancelled {
 /// calls. In two nothing: the inner one is there since nothing may end in it.
 class Cancellable {
  public:
-  Cancellable() : alone_(Uncancelled::s_depth == 1) {
-    if (alone_) pthread_setcancelstate(Uncancelled::s_programs, nullptr);
+  Cancellable() : alone_(Uncancelled::s_state.depth == 1) {
+    if (!alone_) return;
+    Uncancelled::s_state.held = false;
+    pthread_setcancelstate(Uncancelled::s_state.programs, nullptr);
   }
   Cancellable(const Cancellable&) = delete;
   ~Cancellable() {
-    if (alone_) pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+    if (!alone_) return;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+    Uncancelled::s_state.held = true;
   }
 
  private:

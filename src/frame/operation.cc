@@ -33,7 +33,7 @@ Status CreateExecutor(const OpenaclnnCall& call, aclOpExecutor** executor) {
 
 aclnnStatus RunOperation(const Operator& op, void* workspace, uint64_t workspace_size,
                          aclOpExecutor* executor, aclrtStream stream) {
-  return Api(op.api, [&]() -> Status {
+  return ShortApi(op.api, [&]() -> Status {
     if (Meta() == nullptr) return VersionsDiffer();
     Message message;
     const int code = Meta()->execute(op.api, workspace, workspace_size, executor, stream, &message);

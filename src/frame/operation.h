@@ -115,7 +115,7 @@ aclnnStatus PlanOperation(const Operation<Params, Plan>& operation, const Params
   const auto plan = [&] {
     return operation_detail::PlanCall(operation, params, workspace_size, executor);
   };
-  return Api(operation.op.api, plan, "GetWorkspaceSize");
+  return ShortApi(operation.op.api, plan, "GetWorkspaceSize");
 }
 
 /// The same where collecting the arguments takes memory, which may be short: `collect` makes a
@@ -128,7 +128,7 @@ aclnnStatus PlanOperation(const Operation<Params, Plan>& operation, const Collec
     const auto params = collect();
     return operation_detail::PlanCall<Params, Plan>(operation, *params, workspace_size, executor);
   };
-  return Api(operation.op.api, plan, "GetWorkspaceSize");
+  return ShortApi(operation.op.api, plan, "GetWorkspaceSize");
 }
 
 }  // namespace openaclnn

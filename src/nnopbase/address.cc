@@ -22,7 +22,7 @@ Status FindBoth(const char* operand, aclOpExecutor* executor, const void* argume
 
 aclnnStatus SetAddress(const char* api, const OpenaclnnRole* role, aclOpExecutor* executor,
                        size_t index, aclTensor* tensor, void* address) {
-  return Api(api, [&] {
+  return ShortApi(api, [&] {
     Pinned<Executor> object;
     Pinned<Tensor> argument;
     Status status = FindBoth("tensor", executor, tensor, &object);
@@ -33,7 +33,7 @@ aclnnStatus SetAddress(const char* api, const OpenaclnnRole* role, aclOpExecutor
 
 aclnnStatus SetMemberAddress(const char* api, const OpenaclnnRole* role, aclOpExecutor* executor,
                              size_t list, size_t member, aclTensorList* tensors, void* address) {
-  return Api(api, [&] {
+  return ShortApi(api, [&] {
     Pinned<Executor> object;
     Status status = FindBoth("tensors", executor, tensors, &object);
     uint64_t size = 0;

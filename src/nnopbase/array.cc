@@ -25,7 +25,7 @@ Handle* Create(const char* api, const Value* value, uint64_t size) {
 
 template <class Array>
 aclnnStatus Size(const char* api, const void* handle, uint64_t* size) {
-  return Api(api, [&] {
+  return ShortApi(api, [&] {
     Pinned<Array> array;
     Status status = FindMeta("array", handle, &array);
     if (!status.ok()) return status;

@@ -467,15 +467,15 @@ Status FindExecutor(const aclOpExecutor* handle, int null_code, Pinned<Executor>
 
 }  // namespace openaclnn
 
-using openaclnn::Api;
 using openaclnn::Executor;
 using openaclnn::FindExecutor;
 using openaclnn::MetaHandles;
 using openaclnn::Pinned;
+using openaclnn::ShortApi;
 using openaclnn::Status;
 
 aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor* executor) {
-  return Api("aclSetAclOpExecutorRepeatable", [&] {
+  return ShortApi("aclSetAclOpExecutorRepeatable", [&] {
     Pinned<Executor> object;
     Status status = FindExecutor(executor, ACLNN_ERR_INNER_NULLPTR, &object);
     return status.ok() ? object->MakeRepeatable() : status;

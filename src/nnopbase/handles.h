@@ -55,7 +55,7 @@ Status FindMetaAlone(const char* operand, const void* handle, Pinned<T>* object)
 template <class Handle, class Make>
 Handle* CreateMeta(const char* api, Make&& make) {
   void* handle = nullptr;
-  Api(api, [&]() -> Status {
+  ShortApi(api, [&]() -> Status {
     auto made = make();
     if (!made.first.ok()) return made.first;
     [[maybe_unused]] auto& object = *made.second;
@@ -69,10 +69,11 @@ Handle* CreateMeta(const char* api, Make&& make) {
   return static_cast<Handle*>(handle);
 }
 
-/// The body of the aclDestroy functions: null is no error.
+/// The body of the aclDestroy functions: null is no error. As ReleaseApi, but with ShortApi.
 template <class T>
 aclnnStatus DestroyMeta(const char* api, const char* operand, const void* handle) {
-  return ReleaseApi(api, [&]() -> Status {
+  if (Forked()) return 0;
+  return ShortApi(api, [&]() -> Status {
     if (handle == nullptr) return {};
     Pinned<T> object;
     Status status = FindMeta(operand, handle, &object);

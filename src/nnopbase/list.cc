@@ -28,7 +28,7 @@ Handle* Create(const char* api, const Element* const* value, uint64_t size) {
 
 template <class ListType>
 aclnnStatus Size(const char* api, const char* operand, const void* handle, uint64_t* size) {
-  return Api(api, [&] {
+  return ShortApi(api, [&] {
     Pinned<ListType> list;
     Status status = FindMeta(operand, handle, &list);
     if (!status.ok()) return status;

@@ -69,7 +69,7 @@ Status Make(const TensorArguments& a, Tensor* tensor) {
 template <class Read>
 aclnnStatus Get(const char* api, const aclTensor* handle, Read&& read,
                 std::initializer_list<std::pair<const char*, const void*>> outputs) {
-  return Api(api, [&]() -> Status {
+  return ShortApi(api, [&]() -> Status {
     Pinned<Tensor> tensor;
     Status status = FindMeta("tensor", handle, &tensor);
     if (!status.ok()) return status;
@@ -111,7 +111,7 @@ aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims, uint64_t v
                           aclDataType dataType, const int64_t* stride, int64_t offset,
                           aclFormat format, const int64_t* storageDims, uint64_t storageDimsNum,
                           void* tensorData) {
-  return openaclnn::Api("aclInitTensor", [&] {
+  return openaclnn::ShortApi("aclInitTensor", [&] {
     Pinned<Tensor> object;
     Tensor made;
     Status status = openaclnn::FindMeta("tensor", tensor, &object);
@@ -172,7 +172,7 @@ aclnnStatus aclGetDataType(const aclTensor* tensor, aclDataType* dataType) {
 }
 
 aclnnStatus aclSetRawTensorAddr(aclTensor* tensor, void* addr) {
-  return openaclnn::Api("aclSetRawTensorAddr", [&] {
+  return openaclnn::ShortApi("aclSetRawTensorAddr", [&] {
     Pinned<Tensor> object;
     Status status = openaclnn::FindMetaAlone("tensor", tensor, &object);
     if (status.ok()) object->data = addr;
