@@ -8,6 +8,7 @@ gives the inputs, libFuzzer guided by what of the package they reach.
 """
 
 import io
+import shlex
 import sys
 import tempfile
 import zlib
@@ -123,6 +124,8 @@ def main() -> None:
     import atheris
 
     target = sys.argv.pop(1)
+    # What libFuzzer gives a shell to start again, for -merge.
+    sys.argv[0] = shlex.join([sys.executable, sys.argv[0], target])
     # The loader of an editable installation keeps Atheris from counting.
     sys.meta_path[:] = [each for each in sys.meta_path if "Redirecting" not in type(each).__name__]
     with atheris.instrument_imports(include=["openaclnn"]):

@@ -63,7 +63,11 @@ for target in ${FUZZ_TARGETS:-${native[*]} ${readers[*]}}; do
   grep -E 'number_of_executed_units' "$folder/log" || true
   if [[ $keep == --keep ]]; then
     rm -rf "$folder/small" && mkdir "$folder/small"
-    fuzz "$target" -merge=1 "$folder/small" "$folder/corpus" >/dev/null 2>&1
+    fuzz "$target" -merge=1 "$folder/small" "$folder/corpus" >"$folder/log" 2>&1
+    if [[ -z $(ls -A "$folder/small") ]]; then
+      tail -n 20 "$folder/log"
+      exit 1
+    fi
     pack "$folder/small" "$corpus"
   fi
 done
