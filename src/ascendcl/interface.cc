@@ -134,9 +134,11 @@ Status Enqueue(Stream& stream, const OpenaclnnTask& task, uint64_t* number) {
 
 // A host function does not wait for what comes after it. The task is taken over whatever happens.
 void AwaitLaunch(Stream& stream, uint64_t number) {
-  const Uncancelled whole;            // what the caller holds for the task is the task's already
   const bool captured = number == 0;  // by a graph: there is nothing to wait for
-  if (stream.launch_blocking() && !captured) (void)Guard([&] { return Await(stream, number); });
+  if (!stream.launch_blocking() || captured) return;
+  // What the caller holds for the task is the task's already. One is the call's, which has none.
+  const Uncancelled call, whole;
+  (void)Guard([&] { return Await(stream, number); });
 }
 
 int Submit(void* handle, const OpenaclnnTask* task, OpenaclnnMessage* message) {
