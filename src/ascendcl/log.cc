@@ -198,6 +198,7 @@ std::atomic<Sink*> g_sink{nullptr};
 Sink& TheSink() {
   Sink* sink = g_sink.load(std::memory_order_acquire);
   if (sink != nullptr) return *sink;
+  const Uncancelled whole;
   std::lock_guard lock(g_mutex);
   sink = g_sink.load(std::memory_order_relaxed);
   if (sink == nullptr) {

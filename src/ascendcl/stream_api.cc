@@ -41,6 +41,7 @@ Status DestroyStream(aclrtStream stream, bool force) {
   const HostWait wait(*object, object->submitted(), {.forced = force ? object.get() : nullptr});
   status = wait.Refuse();
   if (!status.ok()) return status;
+  const Uncancelled whole;
   if (force) {
     object->DropQueued();
     object->EndSubscription();  // a callback that was not taken may never be

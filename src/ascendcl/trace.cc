@@ -20,6 +20,7 @@
 #include "common/descriptor.h"
 #include "common/folder.h"
 #include "common/status.h"
+#include "common/uncancelled.h"
 #include "common/write_quietly.h"
 
 namespace openaclnn {
@@ -203,6 +204,7 @@ void NoteCopy(const char* kind, uint64_t bytes) noexcept {
 void NoteSize(uint64_t bytes) noexcept { Note(R"("size":)", bytes); }
 
 void TraceCall(const char* api, const char* phase, int64_t start, int code) {
+  const Uncancelled whole;
   const int64_t end = TraceClock();
   const std::unique_ptr<std::string> noted(std::exchange(t_arguments, nullptr));
   try {

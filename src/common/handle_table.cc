@@ -166,14 +166,16 @@ void HandleTable::ShowAll(Kind kind, See see, void* context) {
   });
 }
 
-// What was removed, and is pinned still, stays for ever: nobody can say that it is whole.
+// What another thread was changing is stale from now on, and stays for ever as what was removed and
+// is pinned still: nobody can say that they are whole.
 void HandleTable::ForgetPins() {
   for (const auto& each : chunks_) {
     Slot* chunk = each.load(std::memory_order_acquire);
     for (uint32_t i = 0; chunk != nullptr && i < kChunkSize; ++i) {
       const uint64_t state = chunk[i].state.load(std::memory_order_relaxed);
       if ((state & kLive) == 0) continue;
-      chunk[i].state.store((state & ~(kPinsMask | kAlone)) | 1, std::memory_order_relaxed);
+      const uint64_t left = (state & kAlone) != 0 ? state & ~kLive : (state & ~kPinsMask) | 1;
+      chunk[i].state.store(left, std::memory_order_relaxed);
     }
   }
 }

@@ -111,7 +111,8 @@ class HandleTable {
   /// For HoldDuringFork.
   std::mutex& mutex() { return mutex_; }
 
-  /// In a child of fork whose pins were all of threads that it lacks: of what lives none is left.
+  /// In a child of fork whose pins were all of threads that it lacks: none is left. What one of
+  /// them had alone is stale.
   void ForgetPins();
 
  private:

@@ -7,7 +7,8 @@
 namespace openaclnn {
 
 /// While it lives a cancellation of the thread waits: it would unwind what may not be unwound, and
-/// leave locks of others, as the loader's. Every call of the API lives in one.
+/// leave locks of others, as the loader's. Calls of the API live in one (Api), but for those in
+/// which nothing can be cancelled (ShortApi).
 class Uncancelled {
  public:
   Uncancelled() : held_already_(s_state.held) {

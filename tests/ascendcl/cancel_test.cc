@@ -26,7 +26,6 @@ const Wait kWaits[] = {
      }},
     {"Device", [](aclrtStream, aclrtEvent) { return aclrtSynchronizeDevice(); }},
     {"Event", [](aclrtStream, aclrtEvent event) { return aclrtSynchronizeEvent(event); }},
-    {"Destruction", [](aclrtStream stream, aclrtEvent) { return aclrtDestroyStream(stream); }},
 };
 
 class CancelTest : public HangTest<RuntimeTest>, public testing::WithParamInterface<Wait> {
@@ -58,16 +57,13 @@ TEST_P(CancelTest, EndsTheThreadWhereItWaits) {
   Caller caller{nullptr, first, event};
   ASSERT_EQ(aclrtGetCurrentContext(&caller.context), 0);
   PinnedBytes bytes(1);
-  const bool destroys = GetParam().name == std::string_view("Destruction");
   for (const int after : {0, 1, 20}) {
-    if (destroys && after < 20) continue;  // once alone, and so that it has begun
     Gate gate(first);
     gate.AwaitReached();
     ASSERT_EQ(aclrtMemsetAsync(bytes.data(), 1, after, 1, first), 0);
     ASSERT_EQ(aclrtRecordEvent(event, first), 0);
     EXPECT_EQ(Cancelled(caller, std::chrono::milliseconds(after)), PTHREAD_CANCELED);
     gate.Open();
-    if (destroys) break;  // TearDown does it again
     ASSERT_EQ(aclrtSynchronizeStream(first), 0) << TakeMessage();
     EXPECT_EQ(bytes.data()[0], after);
   }
@@ -181,6 +177,19 @@ TEST_F(CancelledCallTest, EndsAContextWhole) {
   opener.join();
   ASSERT_EQ(aclrtSetCurrentContext(before), 0);
   EXPECT_EQ(aclrtDestroyContext(context), ACL_ERROR_RT_INVALID_HANDLE);
+}
+
+TEST_F(CancelledCallTest, EndsAStreamWhole) {
+  const aclrtStream stream = NewStream();
+  Gate gate(stream);
+  gate.AwaitReached();
+  std::thread opener([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    gate.Open();
+  });
+  EXPECT_EQ(Code([&] { return aclrtDestroyStream(stream); }), 0);
+  opener.join();
+  EXPECT_EQ(aclrtDestroyStream(stream), ACL_ERROR_RT_INVALID_HANDLE);
 }
 
 // With ASCEND_LAUNCH_BLOCKING the task is the stream's while phase 2 waits.

