@@ -148,7 +148,7 @@ class Reports:
             text = file.read()
         whole = text[: text.rfind(b"\n") + 1]
         self._read += len(whole)
-        entries = (_entry(line) for line in whole.decode("utf-8", "replace").splitlines())
+        entries = (_entry(line) for line in whole.decode("utf-8", "replace").split("\n") if line)
         return [_told(each) for each in entries if each.get("severity") == "error"]
 
 
@@ -285,7 +285,9 @@ def _run(
     except OSError as error:
         raise Error(f"the reports are lost: {file}: {error.strerror}") from None
     found = findings.found(leak_check)
-    lines = findings.lines(leak_check) if found or not missing else []
+    lines = findings.lines(leak_check)
+    if missing and not found:
+        del lines[0]  # that there were none
     if missing:
         lines.append(f"openaclnn: reports may be lost: {quoted_path(file)}: {missing}")
     if sys.stderr is not None:  # it was closed: then standard output is the program's alone
