@@ -129,7 +129,7 @@ def test_every_operator_is_a_function():
         (lambda: ops.cat(A, 0), (InputError, "tensors is ndarray, expected a list of arrays")),
         (lambda: ops.layer_norm_backward(A, A, [3], A[:, :1], A[:, :1], None, None, [False] * 3),
          (InputError, "no output to write, expected gradInputOut or .* to be True")),
-        (lambda: ops.gelu_backward_v2(A, A, "\udcff"), (AclError, "value is '\ufffd', expected none")),
+        (lambda: ops.gelu_backward_v2(A, A, "\udcff"), (AclError, r"value is '\\xff', expected none")),
         (lambda: ops.gelu_backward_v2(A, A, "\ud800"), (InputError, r"'\\ud800', expected a value")),
         (lambda: ops.gelu_backward_v2(A, A, "none\0x"), (InputError, r"'none\\x00x', expected a v")),
         (lambda: ops.ad, (AttributeError, "openaclnn.ops has no operator ad; did you mean add")),
