@@ -25,6 +25,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "supporting"), str(ROOT / "python")]
@@ -39,9 +40,10 @@ from openaclnn.operators.operator import Function, Problem
 
 CODES = (200000, 207001, 207003)  # memory of the host or of the device, a resource
 COMPLETE = 0  # ACL_STREAM_STATUS_COMPLETE
-SECONDS = 120  # that an operator may take: any more is a hang
+SECONDS = 120  # that a call may take: any more is a hang
 TRIES = 10  # what a failure loses it loses each time; what it keeps it keeps once
 LARGE = 70_001  # elements, of which most operators make several blocks
+LARGEST = 2**24  # bytes of all inputs: each failure copies them anew
 
 
 @dataclass(frozen=True)
@@ -54,16 +56,11 @@ class Subject:
 
 def subjects(large: bool) -> list[Subject]:
     """Of every operator. Records draw their arguments, rooms have an example."""
-    if large:
-        draw.Draw.shape = _large_shape
-    found = [Subject(each.function, lambda each=each: _drawn(each)) for each in records.load()]
+    drawn = _large if large else _drawn
+    found = [Subject(each.function, lambda each=each: drawn(each)) for each in records.load()]
     for operator in operators.OPERATORS:
         found.append(Subject(operator.function, lambda each=operator: _example(each)))
     return found
-
-
-def _large_shape(self, least: int = 0, most: int = 3, high: int = 5) -> tuple[int, ...]:
-    return (1,) * (max(least, 1) - 1) + (LARGE,) if most > 0 else ()
 
 
 def _drawn(record: records.Record) -> Problem | None:
@@ -73,6 +70,28 @@ def _drawn(record: records.Record) -> Problem | None:
         if not prepared.refused:
             return prepared.problem
     return None
+
+
+def _large(record: records.Record) -> Problem | None:
+    """The same with shapes of LARGE elements, of fewer where the record adds dimensions to them."""
+    elements = LARGE
+    while True:
+        with mock.patch.object(draw.Draw, "shape", _long_shape(elements)):
+            problem = _drawn(record)
+        if problem is None or _input_bytes(problem) <= LARGEST:
+            return problem
+        elements //= 8
+
+
+def _long_shape(elements: int) -> Callable:
+    def shape(self, least: int = 0, most: int = 3, high: int = 5) -> tuple[int, ...]:
+        return (1,) * (max(least, 1) - 1) + (elements,) if most > 0 else ()
+
+    return shape
+
+
+def _input_bytes(problem: Problem) -> int:
+    return sum(one.array.nbytes for each in problem.inputs.values() for one in _members(each))
 
 
 def _example(operator) -> Problem:
@@ -196,8 +215,12 @@ class Trial:
 def _bytes(call: Call) -> list[bytes]:
     """What is in the outputs' memory."""
     memory = call.storages().values()
-    members = (each if isinstance(each, list) else [each] for each in memory)
-    return [np.asarray(one).tobytes() for each in members for one in each]
+    return [np.asarray(one).tobytes() for each in memory for one in _members(each)]
+
+
+def _members(value) -> list:
+    """Of a list of tensors, or the one tensor."""
+    return value if isinstance(value, list) else [value]
 
 
 def torture(options, progress: mmap.mmap) -> int:
@@ -220,6 +243,7 @@ def torture(options, progress: mmap.mmap) -> int:
             while True:
                 where = f"{api}, allocation {first}{'' if once else ' and all after it'}"
                 _note(progress, f"{number} {where}")
+                faulthandler.dump_traceback_later(SECONDS, exit=True)
                 more = trial.fail(first, once, worker)
                 calls += 1
                 if trial.faults:
