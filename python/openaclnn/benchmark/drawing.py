@@ -10,9 +10,11 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from typing import BinaryIO
 
 from .. import svg
 from ..errors import Error
+from ..output_files import replace
 
 _OURS = "ours"
 
@@ -113,7 +115,10 @@ def _bars(title: str, bars: list[tuple[str, float, bool]], path: Path) -> None:
 
 
 def _save(figure, path: Path) -> None:
-    figure.savefig(path, metadata={"Date": None}, bbox_inches="tight")
+    def write(file: BinaryIO) -> None:
+        figure.savefig(file, format="svg", metadata={"Date": None}, bbox_inches="tight")
+
+    replace(path, write)
 
 
 if __name__ == "__main__":
