@@ -206,8 +206,11 @@ def run(
     """Runs it to its end; the code is 5 if something was reported, else what `start` returns, but 4
     if reports may be lost.
 
-    `json_file` begins anew; one that OPENACLNN_CHECK_JSON names is added to.
+    `json_file` begins anew, so it cannot be a file of the command's; one that OPENACLNN_CHECK_JSON
+    names is added to.
     """
+    if json_file is not None:
+        _check_apart(json_file, [program, *command])
     named = variables.get("OPENACLNN_CHECK_JSON")
     if json_file is not None or named:
         file = Path(json_file or named).resolve()
@@ -218,6 +221,20 @@ def run(
         file = Path(folder) / "report.jsonl"
         _make(file)
         return _run(program, command, variables, file, leak_check, start)
+
+
+def _check_apart(json_file: Path, words: list[str]) -> None:
+    """Refuses a file that is the program, a script that it runs or another file that it is given."""
+    if any(_is_same(json_file, Path(word)) for word in words):
+        said = f"--check-json is {quoted_path(json_file)}, which the command has as well"
+        raise InputError(f"{said}, expected a file for the reports alone")
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except (OSError, ValueError):  # no file
+        return False
 
 
 def _make(file: Path, begin: int = 0) -> None:

@@ -84,6 +84,18 @@ def test_a_file_that_cannot_be_written_is_refused(tool):
     assert run.code == 2 and "cannot write " in run.stderr
 
 
+def test_a_file_of_the_command_is_not_emptied(tool, tmp_path):
+    script = tmp_path / "train.sh"
+    script.write_text("#!/bin/sh\nexit 0\n")
+    script.chmod(0o700)
+    (tmp_path / "link").symlink_to(script)
+    for command in (["./train.sh"], ["sh", "train.sh"], ["sh", "./link"], [script]):
+        run = tool("run", "--check-json", "train.sh", "--", *command)
+        assert run.code == 2 and "which the command has as well" in run.stderr, run
+    assert tool("run", "--check-json", "link", "--", "./train.sh").code == 2
+    assert script.read_text().startswith("#!")
+
+
 def test_a_pipe_is_refused_and_not_waited_for(tool, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for name in (tmp_path / "pipe", "/dev/null"):
