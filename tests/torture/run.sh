@@ -45,7 +45,9 @@ while ((SECONDS < seconds)); do
     for check in fast full; do
       export OPENACLNN_CHECK=$check
       turn "$build/tests/runtime_stress"
-      turn env RC_PARAMS="seed=$seed max_success=1000000" "$build/tests/torture/torture_shapes"
+      for what in shapes copies plans; do
+        turn env RC_PARAMS="seed=$seed max_success=1000000" "$build/tests/torture/torture_$what"
+      done
       unset OPENACLNN_CHECK
       ((SECONDS < seconds)) || break
     done
