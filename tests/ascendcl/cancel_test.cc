@@ -99,24 +99,6 @@ TEST_F(CancelledSubscriberTest, LeavesItsStream) {
   EXPECT_EQ(aclrtDestroyStream(state.stream), 0) << TakeMessage();
 }
 
-/// Holds a stream for 20 ms from when it stands there.
-class ShortGate {
- public:
-  explicit ShortGate(aclrtStream stream) : gate_(stream) {
-    gate_.AwaitReached();
-    opener_ = std::thread([this] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      gate_.Open();
-    });
-  }
-  ShortGate(const ShortGate&) = delete;
-  ~ShortGate() { opener_.join(); }
-
- private:
-  Gate gate_;
-  std::thread opener_;
-};
-
 /// A call of a thread that is cancelled already; what it returns, which a thread that ends in it
 /// does not tell.
 class CancelledCallTest : public RuntimeTest {
@@ -163,7 +145,8 @@ TEST_F(CancelledCallTest, KeepsItsMemoryForTheCopy) {
   const aclrtStream stream = NewStream();
   DeviceArray<float> device(1000);
   std::vector<float> host(1000, 3);
-  const ShortGate gate(stream);
+  Gate gate(stream);
+  gate.OpenSoon();
   EXPECT_EQ(Code([&] {
               return aclrtMemcpyAsync(device.data(), device.bytes(), host.data(), device.bytes(),
                                       ACL_MEMCPY_HOST_TO_DEVICE, stream);
@@ -179,7 +162,8 @@ TEST_F(CancelledCallTest, EndsAContextWhole) {
   ASSERT_EQ(aclrtCreateContext(&context, 0), 0);
   const aclrtStream stream = NewStream();
   ASSERT_EQ(aclrtSetCurrentContext(context), 0);
-  const ShortGate gate(stream);
+  Gate gate(stream);
+  gate.OpenSoon();
   EXPECT_EQ(Code([&] { return aclrtDestroyContext(context); }), 0);
   ASSERT_EQ(aclrtSetCurrentContext(before), 0);
   EXPECT_EQ(aclrtDestroyContext(context), ACL_ERROR_RT_INVALID_HANDLE);
@@ -187,7 +171,8 @@ TEST_F(CancelledCallTest, EndsAContextWhole) {
 
 TEST_F(CancelledCallTest, EndsAStreamWhole) {
   const aclrtStream stream = NewStream();
-  const ShortGate gate(stream);
+  Gate gate(stream);
+  gate.OpenSoon();
   EXPECT_EQ(Code([&] { return aclrtDestroyStream(stream); }), 0);
   EXPECT_EQ(aclrtDestroyStream(stream), ACL_ERROR_RT_INVALID_HANDLE);
 }
@@ -211,7 +196,8 @@ TEST_F(BlockingLaunchTest, LeavesTheTaskToTheStream) {
   uint64_t bytes = 0;
   aclOpExecutor* executor = nullptr;
   ASSERT_EQ(aclnnAddGetWorkspaceSize(in, in, scale, sum, &bytes, &executor), 0) << TakeMessage();
-  const ShortGate gate(stream);
+  Gate gate(stream);
+  gate.OpenSoon();
   EXPECT_EQ(Code([&] { return aclnnAdd(nullptr, 0, executor, stream); }), 0);
   EXPECT_EQ(aclrtSynchronizeStream(stream), 0);
   EXPECT_EQ(out.Read(), std::vector<float>(4, 4));

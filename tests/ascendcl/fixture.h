@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <functional>
@@ -11,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "acl/acl.h"
@@ -116,12 +118,27 @@ class Gate {
         << TakeMessage();
   }
   Gate(const Gate&) = delete;
-  ~Gate() { Open(); }
+  ~Gate() {
+    Open();
+    if (opener_.joinable()) opener_.join();
+  }
 
   void Open() {
     std::lock_guard lock(state_->mutex);
     state_->open = true;
     state_->changed.notify_all();
+  }
+  /// By another thread, after a moment in which this one comes to where it waits for the stream.
+  void OpenSoon() {
+    AwaitReached();
+    opener_ = std::thread([this] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      Open();
+    });
+  }
+  bool IsOpen() const {
+    std::lock_guard lock(state_->mutex);
+    return state_->open;
   }
   /// Returns once the stream stands at the gate.
   void AwaitReached() {
@@ -148,6 +165,7 @@ class Gate {
   }
 
   std::shared_ptr<State> state_ = std::make_shared<State>();
+  std::thread opener_;
 };
 
 /// Starts the runtime with two devices, of which the first is current, and ends it.

@@ -113,12 +113,8 @@ TEST_F(StreamTest, DestroyForceDropsWhatHasNotBegun) {
   ASSERT_EQ(aclrtRecordEvent(event, stream), 0);
   ASSERT_EQ(aclrtStreamWaitEvent(waiting, event), 0);
   scratch.reset();
-  std::thread opener([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    gate.Open();
-  });
+  gate.OpenSoon();
   ASSERT_EQ(aclrtDestroyStreamForce(stream), 0);
-  opener.join();
   EXPECT_EQ(bytes.Read(), std::vector<uint8_t>(64, 1));
   EXPECT_EQ(FreeMemory(), before) << "dropped work lets go of its memory";
   EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(waiting, 10'000), 0)
@@ -135,23 +131,18 @@ TEST_F(StreamTest, DestroyForceReleasesNobodyEarly) {
   DeviceArray<uint8_t> bytes(64);
   Gate gate(stream);
   gate.AwaitReached();
-  std::atomic<bool> opened{false}, waiting{false};
+  std::atomic<bool> waiting{false};
   std::thread waiter([&] {
     ASSERT_EQ(aclrtSetCurrentContext(context), 0);
     waiting = true;
     EXPECT_EQ(aclrtSynchronizeStream(stream), 0);
-    EXPECT_TRUE(opened) << "released while the first task is running";
+    EXPECT_TRUE(gate.IsOpen()) << "released while the first task is running";
   });
   while (!waiting) std::this_thread::yield();
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   for (int i = 0; i < 5; ++i) ASSERT_EQ(aclrtMemsetAsync(bytes.data(), 64, i, 64, stream), 0);
-  std::thread opener([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    opened = true;
-    gate.Open();
-  });
+  gate.OpenSoon();
   EXPECT_EQ(aclrtDestroyStreamForce(stream), 0);
-  opener.join();
   waiter.join();
 }
 
