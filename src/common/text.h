@@ -10,8 +10,15 @@
 
 namespace openaclnn {
 
-/// The bytes of the character that a text begins with; 0 if that is none of UTF-8, or would begin a
-/// line or move a terminal's cursor. The text is not empty.
+/// Whether a character begins a line, or has text shown in another order than it is in (Unicode:
+/// separators of lines and paragraphs, bidirectional formatting).
+inline bool MovesText(uint32_t code) {
+  return (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) ||
+         code == 0x200e || code == 0x200f || code == 0x061c;
+}
+
+/// The bytes of the character that a text begins with; 0 if that is none of UTF-8, would begin a
+/// line or move a terminal's cursor, or MovesText. The text is not empty.
 inline size_t PrintableBytes(std::string_view text) {
   constexpr uint32_t kLeast[] = {0, 0, 0xa0, 0x800, 0x10000};  // before 0xa0 the controls of C1
   const auto first = static_cast<unsigned char>(text[0]);
@@ -24,7 +31,8 @@ inline size_t PrintableBytes(std::string_view text) {
     code = code << 6 | (text[i] & 0x3f);
   }
   const bool surrogate = code >= 0xd800 && code < 0xe000;
-  return code >= kLeast[bytes] && code <= 0x10ffff && !surrogate ? bytes : 0;
+  const bool shown = code >= kLeast[bytes] && code <= 0x10ffff && !surrogate && !MovesText(code);
+  return shown ? bytes : 0;
 }
 
 /// Another's text as an argument of Concat: with escapes for what is not printable.

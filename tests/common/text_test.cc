@@ -26,6 +26,16 @@ TEST(TextTest, WhatIsNotUtf8IsEscaped) {
   }
 }
 
+TEST(TextTest, WhatMovesTextIsEscaped) {
+  for (const char* text :
+       {"\u2028", "\u2029", "\u202a", "\u202e", "\u2066", "\u2069", "\u200e", "\u200f", "\u061c"}) {
+    EXPECT_EQ(Concat(Escaped{text}).size(), 4 * std::string_view(text).size()) << text;
+  }
+  for (const char* text : {"\u2027", "\u202f", "\u2065", "\u206a", "\u200d", "\u0628"}) {
+    EXPECT_EQ(Concat(Escaped{text}), text);
+  }
+}
+
 TEST(TextTest, OfLongTextTheBeginningIsQuoted) {
   const std::string most(Quoted::kMostBytes, 'a');
   EXPECT_EQ(Concat(Quoted{most}), "'" + most + "'");
