@@ -33,6 +33,7 @@ void RunForProgram(Call& call) {
   const SignalMask mask(call.signals);
   call.Run();
   const Cancellable here;
+  pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, nullptr);  // whatever the function has chosen
   pthread_testcancel();  // of a thread that the function has cancelled, not the next one's
 }
 

@@ -61,7 +61,7 @@ int ShortApi(const char* api, Body&& body, const char* phase = "") {
 /// aclGetRecentErrMsg under the function's name. `phase`: what a trace adds to that name.
 template <class Body>
 int Api(const char* api, Body&& body, const char* phase = "") {
-  const Uncancelled whole;
+  const UncancelledCall call;
   return ShortApi(api, std::forward<Body>(body), phase);
 }
 

@@ -82,7 +82,7 @@ class HostThreads {
   }
 
   void Main(Threads::iterator self) try {
-    const Uncancelled whole;
+    const UncancelledCall call;
     std::unique_lock lock(mutex_);
     starting_ = false;
     while (true) {

@@ -136,8 +136,7 @@ Status Enqueue(Stream& stream, const OpenaclnnTask& task, uint64_t* number) {
 void AwaitLaunch(Stream& stream, uint64_t number) {
   const bool captured = number == 0;  // by a graph: there is nothing to wait for
   if (!stream.launch_blocking() || captured) return;
-  // What the caller holds for the task is the task's already. One is the call's, which has none.
-  const Uncancelled call, whole;
+  const Uncancelled whole;  // what the caller holds for the task is the task's already
   (void)Guard([&] { return Await(stream, number); });
 }
 

@@ -4,62 +4,72 @@
 
 #include <pthread.h>
 
+#include <utility>
+
 namespace openaclnn {
 
-/// While it lives a cancellation of the thread waits: it would unwind what may not be unwound, and
-/// leave locks of others, as the loader's. Calls of the API live in one (Api), but for those in
-/// which nothing can be cancelled (ShortApi).
-class Uncancelled {
+/// Of the calling thread.
+struct CancelState {
+  bool held;        // a cancellation waits
+  int num_whole;    // Uncancelled that are live
+  int the_program;  // what the program has chosen for the thread, while it is held
+};
+
+// Initial-exec: a few bytes of each library, without a call for each call.
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local CancelState t_cancel = {
+    false, 0, PTHREAD_CANCEL_ENABLE};
+
+/// While it lives a cancellation of the thread waits, but where it is Cancellable: it would unwind
+/// what may not be unwound, and leave locks of others, as the loader's. Calls of the API live in
+/// one (Api), but for those in which nothing can be cancelled (ShortApi).
+class UncancelledCall {
  public:
-  Uncancelled() : held_already_(s_state.held) {
-    ++s_state.depth;
-    if (held_already_) return;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_);
-    if (s_state.depth == 1) s_state.programs = before_;
-    s_state.held = true;
+  UncancelledCall() : holds_(!t_cancel.held), outer_(t_cancel.the_program) {
+    if (!holds_) return;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &t_cancel.the_program);
+    t_cancel.held = true;
   }
-  Uncancelled(const Uncancelled&) = delete;
-  ~Uncancelled() {
-    --s_state.depth;
-    if (held_already_) return;
-    s_state.held = false;
-    pthread_setcancelstate(before_, nullptr);
+  UncancelledCall(const UncancelledCall&) = delete;
+  ~UncancelledCall() {
+    if (!holds_) return;
+    t_cancel.held = false;
+    pthread_setcancelstate(std::exchange(t_cancel.the_program, outer_), nullptr);
   }
 
  private:
-  friend class Cancellable;
-
-  struct State {
-    int depth;
-    int programs;  // what it was before the outermost
-    bool held;
-  };
-  // Initial-exec: a few bytes of each library, without a call for each call.
-  [[gnu::tls_model("initial-exec")]] static inline constinit thread_local State s_state = {
-      0, PTHREAD_CANCEL_ENABLE, false};
-
-  const bool held_already_;
-  int before_ = PTHREAD_CANCEL_ENABLE;
+  const bool holds_;
+  const int outer_;  // of a call whose function of the program's this call is in
 };
 
-/// In one Uncancelled: what the program itself decides about, its functions and the waits of its
-/// calls. In two nothing: the inner one is there since nothing may end in it.
+/// The same of what has to come to its end: nothing in it is Cancellable.
+class Uncancelled {
+ public:
+  Uncancelled() { ++t_cancel.num_whole; }
+  Uncancelled(const Uncancelled&) = delete;
+  ~Uncancelled() { --t_cancel.num_whole; }
+
+ private:
+  const UncancelledCall call_;
+};
+
+/// In an UncancelledCall: what the program itself decides about, its functions and the waits of its
+/// calls. What a function of the program's chooses for the thread stays.
 class Cancellable {
  public:
-  Cancellable() : alone_(Uncancelled::s_state.depth == 1) {
-    if (!alone_) return;
-    Uncancelled::s_state.held = false;
-    pthread_setcancelstate(Uncancelled::s_state.programs, nullptr);
+  Cancellable() : opened_(t_cancel.held && t_cancel.num_whole == 0) {
+    if (!opened_) return;
+    t_cancel.held = false;
+    pthread_setcancelstate(t_cancel.the_program, nullptr);
   }
   Cancellable(const Cancellable&) = delete;
   ~Cancellable() {
-    if (!alone_) return;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
-    Uncancelled::s_state.held = true;
+    if (!opened_) return;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &t_cancel.the_program);
+    t_cancel.held = true;
   }
 
  private:
-  const bool alone_;
+  const bool opened_;
 };
 
 }  // namespace openaclnn

@@ -72,31 +72,70 @@ TEST_P(CancelTest, EndsTheThreadWhereItWaits) {
 INSTANTIATE_TEST_SUITE_P(Waits, CancelTest, testing::ValuesIn(kWaits),
                          [](const auto& info) { return std::string(info.param.name); });
 
-class CancelledSubscriberTest : public RuntimeTest {};
+/// A thread that serves a stream, and is cancelled.
+class CancelledSubscriberTest : public RuntimeTest {
+ protected:
+  void SetUp() override {
+    RuntimeTest::SetUp();
+    stream_ = NewStream();
+    ASSERT_EQ(aclrtGetCurrentContext(&context_), 0);
+    ASSERT_EQ(pthread_create(&thread_, nullptr, Serve, this), 0);
+    while (!subscribed_) std::this_thread::yield();
+  }
 
-TEST_F(CancelledSubscriberTest, LeavesItsStream) {
-  struct State {
-    aclrtStream stream;
-    aclrtContext context = nullptr;
-    std::atomic<bool> subscribed{false};
-  } state{NewStream()};
-  ASSERT_EQ(aclrtGetCurrentContext(&state.context), 0);
-  pthread_t thread{};
-  const auto subscribe = [](void* argument) -> void* {
-    auto* to = static_cast<State*>(argument);
-    (void)aclrtSetCurrentContext(to->context);
-    to->subscribed = aclrtSubscribeReport(pthread_self(), to->stream) == 0;
+  void CancelIt() {
+    void* ended = nullptr;
+    ASSERT_EQ(pthread_cancel(thread_), 0);
+    ASSERT_EQ(pthread_join(thread_, &ended), 0);
+    EXPECT_EQ(ended, PTHREAD_CANCELED);
+  }
+  void ExpectFree() {
+    EXPECT_EQ(aclrtSynchronizeStream(stream_), 0) << TakeMessage();
+    EXPECT_EQ(aclrtDestroyStream(stream_), 0) << TakeMessage();
+  }
+
+  aclrtStream stream_ = nullptr;
+
+ private:
+  static void* Serve(void* argument) {
+    auto& test = *static_cast<CancelledSubscriberTest*>(argument);
+    (void)aclrtSetCurrentContext(test.context_);
+    test.subscribed_ = aclrtSubscribeReport(pthread_self(), test.stream_) == 0;
     while (aclrtProcessReport(-1) == 0) continue;
     return nullptr;
+  }
+
+  aclrtContext context_ = nullptr;
+  pthread_t thread_{};
+  std::atomic<bool> subscribed_{false};
+};
+
+TEST_F(CancelledSubscriberTest, LeavesItsStream) {
+  CancelIt();
+  ExpectFree();
+}
+
+// A call in a program's function is a call: where it waits the thread may end.
+TEST_F(CancelledSubscriberTest, EndsWhereItsCallbackWaits) {
+  struct State {
+    aclrtStream held;
+    std::atomic<bool> waits{false}, waited{false};
+  } state{NewStream()};
+  Gate gate(state.held);
+  gate.AwaitReached();
+  const auto wait = [](void* argument) {
+    auto* of = static_cast<State*>(argument);
+    of->waits = true;
+    (void)aclrtSynchronizeStreamWithTimeout(of->held, 5'000);
+    of->waited = true;
   };
-  ASSERT_EQ(pthread_create(&thread, nullptr, subscribe, &state), 0);
-  while (!state.subscribed) std::this_thread::yield();
-  void* ended = nullptr;
-  ASSERT_EQ(pthread_cancel(thread), 0);
-  ASSERT_EQ(pthread_join(thread, &ended), 0);
-  EXPECT_EQ(ended, PTHREAD_CANCELED);
-  EXPECT_EQ(aclrtSynchronizeStream(state.stream), 0) << TakeMessage();
-  EXPECT_EQ(aclrtDestroyStream(state.stream), 0) << TakeMessage();
+  ASSERT_EQ(aclrtLaunchCallback(wait, &state, ACL_CALLBACK_BLOCK, stream_), 0);
+  while (!state.waits) std::this_thread::yield();
+  CancelIt();
+  EXPECT_FALSE(state.waited);
+  ExpectFree();
+  gate.Open();
+  EXPECT_EQ(aclrtDestroyStream(state.held), 0) << TakeMessage();
 }
 
 /// A call of a thread that is cancelled already; what it returns, which a thread that ends in it
@@ -204,6 +243,41 @@ TEST_F(BlockingLaunchTest, LeavesTheTaskToTheStream) {
   EXPECT_EQ(aclDestroyTensor(in), 0);
   EXPECT_EQ(aclDestroyTensor(sum), 0);
   EXPECT_EQ(aclDestroyScalar(scale), 0);
+  EXPECT_EQ(aclrtDestroyStream(stream), 0);
+}
+
+// It is the thread's: the program's function is called in it as by the program.
+TEST_F(CancelledCallTest, CallbackThatChoosesForItsThread) {
+  const aclrtStream stream = NewStream();
+  ASSERT_EQ(aclrtSubscribeReport(pthread_self(), stream), 0);
+  for (const int chosen : {PTHREAD_CANCEL_DISABLE, PTHREAD_CANCEL_ENABLE}) {
+    const auto choose = [](void* state) {
+      pthread_setcancelstate(*static_cast<const int*>(state), nullptr);
+    };
+    int state = chosen, kept = -1;
+    ASSERT_EQ(aclrtLaunchCallback(choose, &state, ACL_CALLBACK_BLOCK, stream), 0);
+    ASSERT_EQ(aclrtProcessReport(10'000), 0) << TakeMessage();
+    pthread_setcancelstate(chosen, &kept);
+    EXPECT_EQ(kept, chosen);
+  }
+  EXPECT_EQ(aclrtUnSubscribeReport(pthread_self(), stream), 0);
+  EXPECT_EQ(aclrtDestroyStream(stream), 0);
+}
+
+// What a host function chooses is not the next one's, which may have the same thread.
+TEST_F(CancelledCallTest, HostFunctionThatChoosesForItsThread) {
+  const aclrtStream stream = NewStream();
+  for (int i = 0; i < 20; ++i) {
+    std::atomic<int> found{-1};
+    const auto choose = [](void* state) {
+      int before = -1;
+      pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+      *static_cast<std::atomic<int>*>(state) = before;
+    };
+    ASSERT_EQ(aclrtLaunchHostFunc(stream, choose, &found), 0);
+    ASSERT_EQ(aclrtSynchronizeStream(stream), 0) << TakeMessage();
+    EXPECT_EQ(found, PTHREAD_CANCEL_ENABLE);
+  }
   EXPECT_EQ(aclrtDestroyStream(stream), 0);
 }
 
