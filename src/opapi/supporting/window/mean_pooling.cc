@@ -7,28 +7,24 @@
 namespace openaclnn::supporting {
 namespace {
 
-/// One dimension of AvgPool2d; `divide`: whether its length is a part of the divisor.
-AxisMap MeanOf(const WindowAxis& axis, bool pads_count, bool divide) {
-  AxisMap map(axis.in, axis.out, 1);
-  for (int64_t i = 0; i < axis.out; ++i) {
+/// One dimension of AvgPool2d; `divisor`: 0 is what of its length counts.
+AxisMap MeanOf(const WindowAxis& axis, bool pads_count, int64_t divisor) {
+  return AxisMap(axis.in, axis.out, 1, [=](int64_t i, double* weight) {
     const int64_t begin = i * axis.stride - axis.pad, end = begin + axis.taps;
     const int64_t first = std::clamp(begin, int64_t{0}, axis.in), last = std::min(end, axis.in);
-    map.span(i) = {first, std::max(first, last)};
     const int64_t count = pads_count ? std::min(end, axis.in + axis.pad) - begin : last - first;
-    *map.weights(i) = divide && count > 0 ? 1 / static_cast<double>(count) : 1;
-  }
-  return map;
+    *weight = 1 / static_cast<double>(divisor != 0 ? divisor : std::max(count, int64_t{1}));
+    return AxisMap::Span{first, std::max(first, last)};
+  });
 }
 
 /// Windows meet where a place's share of the input ends inside of an element.
 AxisMap SharesOf(int64_t in, int64_t out) {
-  AxisMap map(in, out, 1);
-  for (int64_t i = 0; i < out; ++i) {
+  return AxisMap(in, out, 1, [=](int64_t i, double* weight) {
     const Share share = ShareOf(in, out, i);
-    map.span(i) = {share.begin, share.end};
-    *map.weights(i) = 1 / static_cast<double>(share.end - share.begin);
-  }
-  return map;
+    *weight = 1 / static_cast<double>(share.end - share.begin);
+    return AxisMap::Span{share.begin, share.end};
+  });
 }
 
 std::vector<AxisMap> SharesOf(const Tensor& in, const Tensor& out, int64_t dims) {
@@ -57,13 +53,8 @@ template <class Call>
 std::vector<AxisMap> MeansOf(const Call& p) {
   std::vector<AxisMap> maps;
   for (const WindowAxis& axis : WindowsOf(ListsOf(p), p.self, p.ceilMode).axes) {
-    AxisMap map = MeanOf(axis, p.countIncludePad, p.divisorOverride == 0);
-    if (p.divisorOverride != 0 && maps.empty()) {
-      for (int64_t i = 0; i < axis.out; ++i) {
-        *map.weights(i) = 1 / static_cast<double>(p.divisorOverride);
-      }
-    }
-    maps.push_back(std::move(map));
+    const int64_t divisor = p.divisorOverride != 0 && !maps.empty() ? 1 : p.divisorOverride;
+    maps.push_back(MeanOf(axis, p.countIncludePad, divisor));
   }
   return maps;
 }

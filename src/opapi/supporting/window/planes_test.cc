@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pooling that tells places, other sizes and gradients: their bits, and what is refused.
+#include <algorithm>
+#include <cmath>
+
 #include "supporting/family_test.h"
 #include "tests/support/bits.h"
 
@@ -57,6 +60,86 @@ TEST(Planes, HaveTheSameBitsUnderEachSetting) {
       EXPECT_EQ(got, want);
     });
   }
+}
+
+/// What is asked of a dimension, place by place.
+void ExpectNear(const DeviceTensor& tensor, const std::vector<double>& want) {
+  const std::vector<double> got = ValuesOf(tensor);
+  ASSERT_EQ(got.size(), want.size());
+  size_t wrong = 0;
+  for (size_t i = 0; i < want.size(); ++i) {
+    wrong += std::abs(got[i] - want[i]) > 1e-6 * std::max(1.0, std::abs(want[i]));
+  }
+  EXPECT_EQ(wrong, 0U);
+}
+
+// Of more places than are kept, where each place's neighbours are found anew.
+TEST(Planes, AreRightAlongLongDimensions) {
+  constexpr int64_t kLong = (int64_t{1} << 20) + 5;
+  constexpr auto kPlaces = static_cast<size_t>(kLong);
+  const Device device;
+  Random random(92);
+  const DeviceTensor x = Make(ACL_FLOAT, {1, 1, 1, kLong}, RealValues(random, kLong), random);
+  const DeviceTensor dx(ACL_FLOAT, DenseLayout({1, 1, 1, kLong})),
+      y(ACL_FLOAT, DenseLayout({1, 1, 1, kLong}));
+  const std::vector<double> of = ValuesOf(x);
+  const IntListHandle three({{1, 1, 3}}), one({{1, 1, 1}}), pads({{0, 0, 1}});
+  EXPECT_RUN(device, AvgPool3d, x.handle(), three.get(), one.get(), pads.get(), false, true, 0,
+             Handle(y));
+  std::vector<double> want(kPlaces);
+  for (size_t i = 0; i < kPlaces; ++i) {
+    want[i] = ((i > 0 ? of[i - 1] : 0) + of[i] + (i + 1 < kPlaces ? of[i + 1] : 0)) / 3;
+  }
+  ExpectNear(y, want);
+
+  const DeviceTensor shares = Make(ACL_FLOAT, {1, 1, 1, 7}, RealValues(random, 7), random);
+  const std::vector<double> share = ValuesOf(shares);
+  EXPECT_RUN(device, AdaptiveAvgPool2dBackward, shares.handle(), x.handle(), Handle(dx));
+  want.assign(kPlaces, 0);
+  for (int64_t i = 0; i < 7; ++i) {
+    const int64_t begin = i * kLong / 7, end = ((i + 1) * kLong + 6) / 7;
+    for (int64_t j = begin; j < end; ++j) {
+      want[static_cast<size_t>(j)] +=
+          share[static_cast<size_t>(i)] / static_cast<double>(end - begin);
+    }
+  }
+  ExpectNear(dx, want);
+
+  const DeviceTensor sized = Make(ACL_FLOAT, {1, 1, 1, 1000}, RealValues(random, 1000), random);
+  const std::vector<double> by = ValuesOf(sized);
+  const IntListHandle size({{1, 1000}}), shape({{1, 1, 1, kLong}});
+  EXPECT_RUN(device, UpsampleBilinear2dBackward, sized.handle(), size.get(), shape.get(), true, 0,
+             0, Handle(dx));
+  want.assign(kPlaces, 0);
+  for (size_t i = 0; i < by.size(); ++i) {
+    const double source = static_cast<double>(i) * static_cast<double>(kLong - 1) / 999;
+    const auto from = static_cast<size_t>(source);
+    want[from] += by[i] * (1 - (source - std::floor(source)));
+    if (from + 1 < kPlaces) want[from + 1] += by[i] * (source - std::floor(source));
+  }
+  ExpectNear(dx, want);
+}
+
+// What is planned does not grow with the dimensions: phase 2 is what misses the memory.
+TEST(Planes, AreLongerThanAnyMemory) {
+  const Device device;
+  constexpr int64_t kLong = int64_t{1} << 40;
+  const auto tensor = [](std::initializer_list<int64_t> dims) {
+    return aclCreateTensor(std::data(dims), dims.size(), ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND,
+                           std::data(dims), dims.size(), nullptr);
+  };
+  aclTensor *const x = tensor({1, kLong, 1}), *const y = tensor({1, 1, 1}),
+                   *const deep = tensor({1, 1, 1, kLong}), *const means = tensor({1, 1, 1, kLong});
+  const IntListHandle one({{1, 1, 1}}), none({{0, 0, 0}});
+  for (const Outcome& outcome :
+       {RUN(device, AdaptiveAvgPool2dBackward, y, x, x),
+        RUN(device, AvgPool3d, deep, one.get(), one.get(), none.get(), false, true, 0, means),
+        RUN(device, AvgPool3dBackward, means, deep, one.get(), one.get(), none.get(), false, true,
+            0, deep)}) {
+    EXPECT_EQ(outcome.code, 161001) << outcome.message;
+    EXPECT_NE(outcome.message.find("data is null"), std::string::npos) << outcome.message;
+  }
+  for (const aclTensor* each : {x, y, deep, means}) EXPECT_EQ(aclDestroyTensor(each), 0);
 }
 
 TEST(Planes, PoolingRefuses) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 
 #include "kernels/rows.h"
 #include "supporting/tree_sum.h"
@@ -49,10 +50,10 @@ struct Sum {
 };
 
 AxisMap OfOnePlace() {
-  AxisMap one(1, 1, 1);
-  one.span(0) = {0, 1};
-  *one.weights(0) = 1;
-  return one;
+  return AxisMap(1, 1, 1, [](int64_t, double* weights) {
+    *weights = 1;
+    return AxisMap::Span{0, 1};
+  });
 }
 
 /// A tensor's last dimensions as three, in bytes.
@@ -67,25 +68,57 @@ std::array<int64_t, kAxes> StepsOf(const Tensor& tensor, size_t axes) {
 
 }  // namespace
 
+AxisMap::AxisMap(int64_t sources, int64_t targets, int64_t weights_each, Rule rule)
+    : sources_(sources), targets_(targets), each_(weights_each), rule_(std::move(rule)) {
+  if (targets > kMostKept) return;
+  spans_.resize(static_cast<size_t>(targets));
+  weights_.resize(static_cast<size_t>(targets * weights_each));
+  for (int64_t i = 0; i < targets; ++i) {
+    spans_[static_cast<size_t>(i)] = rule_(i, &weights_[static_cast<size_t>(i * weights_each)]);
+  }
+}
+
+AxisMap::AxisMap(std::shared_ptr<const AxisMap> forward)
+    : sources_(forward->targets_), targets_(forward->sources_), forward_(std::move(forward)) {
+  if (targets_ > kMostKept) return;
+  spans_.reserve(static_cast<size_t>(targets_));
+  int64_t begin = 0, end = 0;
+  for (int64_t i = 0; i < targets_; ++i) {
+    while (begin < sources_ && forward_->span(begin).end <= i) ++begin;
+    while (end < sources_ && forward_->span(end).begin <= i) ++end;
+    spans_.push_back({begin, std::max(begin, end)});
+  }
+}
+
+AxisMap::Span AxisMap::FindSpan(int64_t target) const {
+  if (forward_ == nullptr) {
+    double weights[kMostWeights] = {};
+    return rule_(target, weights);
+  }
+  const auto first = [this](auto&& ends_before) {
+    const auto all = std::views::iota(int64_t{0}, sources_);
+    return *std::ranges::partition_point(all, ends_before);
+  };
+  const int64_t begin = first([&](int64_t i) { return forward_->span(i).end <= target; });
+  const int64_t end = first([&](int64_t i) { return forward_->span(i).begin <= target; });
+  return {begin, std::max(begin, end)};
+}
+
+double AxisMap::FindWeight(int64_t target, int64_t source) const {
+  double weights[kMostWeights] = {};
+  const Span found = rule_(target, weights);
+  return weights[each_ == 1 ? 0 : source - found.begin];
+}
+
 int64_t AxisMap::longest() const {
   int64_t most = 0;
-  for (const Span& span : spans_) most = std::max(most, span.end - span.begin);
+  const auto look = [&](const Span& span) { most = std::max(most, span.end - span.begin); };
+  for (const Span& span : spans_) look(span);
+  if (spans_.empty() && targets_ > 0) look(span(targets_ / 2));
   return most;
 }
 
-AxisMap AxisMap::Transposed() const {
-  AxisMap turned(targets(), sources_, 1);
-  turned.each_ = each_;
-  turned.given_ = spans_;
-  turned.weights_ = weights_;
-  int64_t begin = 0, end = 0;
-  for (int64_t source = 0; source < sources_; ++source) {
-    while (begin < targets() && span(begin).end <= source) ++begin;
-    while (end < targets() && span(end).begin <= source) ++end;
-    turned.span(source) = {begin, std::max(begin, end)};
-  }
-  return turned;
-}
+AxisMap AxisMap::Transposed() const { return AxisMap(std::make_shared<const AxisMap>(*this)); }
 
 Plan PlanSeparable(const Tensor& from, const Tensor& to, std::vector<AxisMap> axes) {
   if (to.empty()) return {0, [](const Buffers&) -> Status { return {}; }};

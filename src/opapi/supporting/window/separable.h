@@ -2,6 +2,8 @@
 // Weighted sums along each dimension of planes: means of windows, other sizes, their gradients.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <vector>
 
 #include "supporting/family.h"
@@ -15,35 +17,45 @@ class AxisMap {
   struct Span {
     int64_t begin = 0, end = 0;
   };
+  static constexpr int64_t kMostWeights = 4;
+  /// A target's neighbours, and the weights of the first and of those behind it.
+  using Rule = std::function<Span(int64_t target, double* weights)>;
 
   /// A weight for each of at most so many sources, or with 1 one for all of them.
-  AxisMap(int64_t sources, int64_t targets, int64_t weights_each)
-      : sources_(sources),
-        each_(weights_each),
-        spans_(static_cast<size_t>(targets)),
-        weights_(static_cast<size_t>(targets * weights_each)) {}
+  AxisMap(int64_t sources, int64_t targets, int64_t weights_each, Rule rule);
 
-  int64_t targets() const { return static_cast<int64_t>(spans_.size()); }
-  Span& span(int64_t target) { return spans_[static_cast<size_t>(target)]; }
-  const Span& span(int64_t target) const { return spans_[static_cast<size_t>(target)]; }
-  /// The weights of a target's first source and of those behind it.
-  double* weights(int64_t target) { return &weights_[static_cast<size_t>(target * each_)]; }
-
-  double weight(int64_t target, int64_t source) const {
-    if (!given_.empty()) std::swap(target, source);
-    const Span& span =
-        given_.empty() ? spans_[static_cast<size_t>(target)] : given_[static_cast<size_t>(target)];
-    const int64_t tap = each_ == 1 ? 0 : source - span.begin;
-    return weights_[static_cast<size_t>(target * each_ + tap)];
+  int64_t targets() const { return targets_; }
+  Span span(int64_t target) const {
+    return spans_.empty() ? FindSpan(target) : spans_[static_cast<size_t>(target)];
   }
+  double weight(int64_t target, int64_t source) const {
+    return forward_ != nullptr ? forward_->OwnWeight(source, target) : OwnWeight(target, source);
+  }
+  /// What the longest span is about.
   int64_t longest() const;
 
   /// The gradient: sources become targets, with the same weights.
   AxisMap Transposed() const;
 
  private:
-  int64_t sources_, each_;
-  std::vector<Span> spans_, given_;  // given: before it was transposed
+  double OwnWeight(int64_t target, int64_t source) const {
+    if (weights_.empty()) return FindWeight(target, source);
+    const int64_t tap = each_ == 1 ? 0 : source - spans_[static_cast<size_t>(target)].begin;
+    return weights_[static_cast<size_t>(target * each_ + tap)];
+  }
+
+  // Targets that are kept: at most 48 MiB of them. Of more each is found anew.
+  static constexpr int64_t kMostKept = int64_t{1} << 20;
+
+  explicit AxisMap(std::shared_ptr<const AxisMap> forward);
+
+  Span FindSpan(int64_t target) const;
+  double FindWeight(int64_t target, int64_t source) const;
+
+  int64_t sources_, targets_, each_ = 1;
+  Rule rule_;
+  std::shared_ptr<const AxisMap> forward_;  // of what is transposed
+  std::vector<Span> spans_;                 // of all targets, or of none
   std::vector<double> weights_;
 };
 

@@ -41,13 +41,11 @@ int64_t NearestTo(int64_t target, const Scale& scale) {
 }
 
 AxisMap Nearest(const Scale& scale) {
-  AxisMap map(scale.in, scale.out, 1);
-  for (int64_t i = 0; i < scale.out; ++i) {
+  return AxisMap(scale.in, scale.out, 1, [=](int64_t i, double* weight) {
     const int64_t from = NearestTo(i, scale);
-    map.span(i) = {from, from + 1};
-    *map.weights(i) = 1;
-  }
-  return map;
+    *weight = 1;
+    return AxisMap::Span{from, from + 1};
+  });
 }
 
 /// Where the middle of a target lies in the input, or with corners aligned where it does itself.
@@ -59,17 +57,15 @@ double SourceOf(int64_t target, const Scale& scale, bool align) {
 }
 
 AxisMap Linear(const Scale& scale, bool align) {
-  AxisMap map(scale.in, scale.out, 2);
-  for (int64_t i = 0; i < scale.out; ++i) {
+  return AxisMap(scale.in, scale.out, 2, [=](int64_t i, double* weights) {
     const double source =
         std::clamp(SourceOf(i, scale, align), 0.0, static_cast<double>(scale.in - 1));
     const auto from = static_cast<int64_t>(source);
     const double far = source - static_cast<double>(from);
-    map.span(i) = {from, std::min(from + 2, scale.in)};
-    map.weights(i)[0] = 1 - far;
-    map.weights(i)[1] = far;
-  }
-  return map;
+    weights[0] = 1 - far;
+    weights[1] = far;
+    return AxisMap::Span{from, std::min(from + 2, scale.in)};
+  });
 }
 
 /// Cubic convolution with PyTorch's and the vendor's parameter; |x| < 2.
@@ -82,19 +78,17 @@ double Cubic(double x) {
 
 /// Elements at the edge stand for those beyond it.
 AxisMap Cubic(const Scale& scale, bool align) {
-  AxisMap map(scale.in, scale.out, 4);
-  for (int64_t i = 0; i < scale.out; ++i) {
+  return AxisMap(scale.in, scale.out, 4, [=](int64_t i, double* weights) {
     const double source = SourceOf(i, scale, align);
     const double floor = std::floor(source);
     const auto first = static_cast<int64_t>(floor) - 1;
     const auto inside = [&](int64_t at) { return std::clamp(at, int64_t{0}, scale.in - 1); };
-    map.span(i) = {inside(first), inside(first + 3) + 1};
     for (int64_t tap = 0; tap < 4; ++tap) {
       const double distance = source - floor + 1 - static_cast<double>(tap);
-      map.weights(i)[inside(first + tap) - inside(first)] += Cubic(distance);
+      weights[inside(first + tap) - inside(first)] += Cubic(distance);
     }
-  }
-  return map;
+    return AxisMap::Span{inside(first), inside(first + 3) + 1};
+  });
 }
 
 /// `taps` of one dimension: 1 nearest, 2 linear, 4 cubic.
