@@ -9,12 +9,12 @@
 #include <atomic>
 #include <csignal>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <string>
 #include <thread>
 
 #include "tests/ascendcl/gradient.h"
+#include "tests/support/address_space.h"
 
 namespace openaclnn {
 namespace {
@@ -93,14 +93,6 @@ TEST_F(LimitTest, NoDescriptors) {
   Expect(LiveWithoutDescriptors);
 }
 
-/// What is mapped now.
-rlim_t AddressSpace() {
-  std::ifstream file("/proc/self/statm");
-  rlim_t pages = 0;
-  file >> pages;
-  return pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
-}
-
 /// Lets the process have what it was short of.
 using Lift = std::function<bool()>;
 
@@ -154,7 +146,7 @@ int LiveShort(const Lift& lift) {
 }
 
 int LiveInAddresses(rlim_t more) {
-  if (!Limit(RLIMIT_AS, AddressSpace() + more)) return __LINE__;
+  if (!Limit(RLIMIT_AS, test::AddressSpace() + more)) return __LINE__;
   return LiveShort([] { return Limit(RLIMIT_AS, RLIM_INFINITY); });
 }
 
