@@ -42,7 +42,7 @@ Status Thrown(const Call& call, const char* words) {
 
 // The thread may also end in the function (pthread_exit): that passes through here, and the stream
 // goes on as well. GCC has no object for it, so that UBSan sees a reference to null.
-[[gnu::no_sanitize("null")]] void Call::Run() {
+__attribute__((no_sanitize("null"))) void Call::Run() {
   const std::unique_ptr<Call, void (*)(Call*)> finish(this, [](Call* call) { call->Finish(); });
   Status status;
   try {
