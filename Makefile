@@ -6,8 +6,6 @@ JOBS ?= $(shell nproc)
 RANKS ?= 2
 SAMPLE_PRESET ?= dev
 FUZZ_TARGETS ?= config sequence kernels ranks npy safetensors trace capture
-# What the target `ranks` is linked with: a libascendcl.so that is there, or one built for it.
-FUZZ_RUNTIME ?= ascendcl
 
 RUN_JOB = .venv/bin/openaclnn demo --text data/alice29.txt
 
@@ -138,18 +136,17 @@ coverage: ## lines and branches of src/ that the tests reach, for each folder
 	ctest --preset coverage --parallel $(JOBS) || echo 'coverage: tests failed; what they reached is counted'
 	.venv/bin/python scripts/coverage.py build/coverage
 
-fuzz: ## FUZZ_SECONDS (60) of libFuzzer on each of FUZZ_TARGETS, the libraries under ASan and UBSan
+fuzz: ## FUZZ_SECONDS (60) of libFuzzer on each of FUZZ_TARGETS, JOBS at once, under ASan and UBSan
 	scripts/setup.sh fuzz
 	cmake -S . -B build/fuzz -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DBUILD_TESTING=ON \
 	  -DOPENACLNN_FUZZ=ON -DOPENACLNN_SANITIZE=address,undefined \
-	  -DOPENACLNN_FUZZ_RUNTIME=$(FUZZ_RUNTIME) \
 	  -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 \
 	  -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
 	  -DCMAKE_C_FLAGS=-fsanitize=fuzzer-no-link -DCMAKE_CXX_FLAGS=-fsanitize=fuzzer-no-link \
 	  -DCMAKE_C_FLAGS_RELWITHDEBINFO='-O1 -g1' -DCMAKE_CXX_FLAGS_RELWITHDEBINFO='-O1 -g1'
-	cmake --build build/fuzz --parallel $(JOBS) --target $(filter ascendcl,$(FUZZ_RUNTIME)) \
+	cmake --build build/fuzz --parallel $(JOBS) --target ascendcl \
 	  $(addprefix fuzz_,$(filter-out npy safetensors trace capture,$(FUZZ_TARGETS)))
-	FUZZ_TARGETS="$(FUZZ_TARGETS)" tests/fuzz/run.sh build/fuzz $(FUZZ_OPTIONS)
+	FUZZ_TARGETS="$(FUZZ_TARGETS)" FUZZ_JOBS=$(JOBS) tests/fuzz/run.sh build/fuzz $(FUZZ_OPTIONS)
 
 torture: ## for TORTURE_SECONDS (3600): failing allocations, views, fuzzing, the runtime's stress
 	scripts/setup.sh test

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the targets of libFuzzer (FUZZ_TARGETS: some) for FUZZ_SECONDS each, from their corpora in the
-# repository; readers.py has those that are Python.
+# Runs the targets of libFuzzer (FUZZ_TARGETS: some) for FUZZ_SECONDS each, FUZZ_JOBS at once, from
+# their corpora in the repository; readers.py has those that are Python.
 #
 #   FUZZ_SECONDS=60 tests/fuzz/run.sh BUILD_DIR [--keep]
 #
@@ -11,6 +11,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 readonly build=$1 keep=${2:-} seconds=${FUZZ_SECONDS:-60} seed=${FUZZ_SEED:-$RANDOM}
+readonly jobs=${FUZZ_JOBS:-$(nproc)}
 export ASCEND_GLOBAL_LOG_LEVEL=4
 export UBSAN_OPTIONS=print_stacktrace=1
 
@@ -49,28 +50,42 @@ Path(sys.argv[2]).write_text("".join(f"{each.hex()}\n" for each in kept if each)
 PYTHON
 }
 
-failed=()
-for target in ${FUZZ_TARGETS:-${native[*]} ${readers[*]}}; do
-  folder=$build/fuzz/$target
-  corpus=tests/fuzz/corpus/$target.txt
-  [[ ! -f $corpus ]] || unpack "$folder/corpus" "$corpus"
+# TARGET: returns whether nothing stopped it.
+try() {
+  local target=$1 folder=$build/fuzz/$1 corpus=tests/fuzz/corpus/$1.txt stopped=
   mkdir -p "$folder/corpus"
-  printf '== %s: %d s, seed %d\n' "$target" "$seconds" "$seed"
+  [[ ! -f $corpus ]] || unpack "$folder/corpus" "$corpus"
   fuzz "$target" -max_total_time="$seconds" -timeout=20 \
     -seed="$seed" -print_final_stats=1 -artifact_prefix="$folder/" "$folder/corpus" \
-    >"$folder/log" 2>&1 || { failed+=("$target") && tail -n 40 "$folder/log"; }
-  grep -E 'cov: .* exec/s' "$folder/log" | tail -n 1
-  grep -E 'number_of_executed_units' "$folder/log" || true
+    >"$folder/log" 2>&1 || stopped=yes
+  [[ -z $stopped ]] || tail -n 40 "$folder/log"
+  printf '== %s: %d s, seed %d%s\n%s\n' "$target" "$seconds" "$seed" "${stopped:+: STOPPED}" \
+    "$(grep -E 'cov: .* exec/s|number_of_executed_units' "$folder/log" | tail -n 2)"
   if [[ $keep == --keep ]]; then
     rm -rf "$folder/small" && mkdir "$folder/small"
-    fuzz "$target" -merge=1 "$folder/small" "$folder/corpus" >"$folder/log" 2>&1
+    fuzz "$target" -merge=1 "$folder/small" "$folder/corpus" >"$folder/log" 2>&1 || stopped=yes
     if [[ -z $(ls -A "$folder/small") ]]; then
       tail -n 20 "$folder/log"
-      exit 1
+      return 1
     fi
     pack "$folder/small" "$corpus"
   fi
+  [[ -z $stopped ]]
+}
+
+declare -A running=()
+failed=()
+await() { # one of them, whichever ends first
+  local ended
+  wait -n -p ended || failed+=("${running[$ended]}")
+  unset "running[$ended]"
+}
+for target in ${FUZZ_TARGETS:-${native[*]} ${readers[*]}}; do
+  ((${#running[@]} < jobs)) || await
+  try "$target" &
+  running[$!]=$target
 done
+while ((${#running[@]})); do await; done
 if ((${#failed[@]})); then
   printf 'fuzz: stopped: %s; the inputs are in %s/fuzz\n' "${failed[*]}" "$build"
   exit 1
