@@ -56,7 +56,7 @@ TEST(HangTest, ShortOnesChangeNothing) {
     ExpectRunning(processes, size);
     for (int hang = 0; hang < kEach && !HasFailure(); ++hang) {
       const uint32_t victim = random() % size;
-      processes.Signal(victim, SIGSTOP);
+      processes.Stop(victim);
       std::this_thread::sleep_for(milliseconds(random() % 60));
       processes.Signal(victim, SIGCONT);
       std::this_thread::sleep_for(milliseconds(random() % 20));
@@ -95,7 +95,7 @@ void ExpectLongHangIsTold(uint32_t size, uint32_t victim, milliseconds after) {
   Processes processes("steady", size);
   ExpectRunning(processes, size);
   std::this_thread::sleep_for(after);
-  processes.Signal(victim, SIGSTOP);
+  processes.Stop(victim);
   const auto stopped = Processes::Clock::now();
   for (uint32_t rank = 0; rank < size; ++rank) {
     if (rank != victim) ExpectTold(processes, rank, kTimeout + kSlack);
@@ -176,7 +176,7 @@ TEST(HangTest, WhoStandsStillWhileACommunicatorIsMadeIsNamed) {
     Processes processes("newborn", size);
     ExpectRunning(processes, size);
     std::this_thread::sleep_for(after);
-    processes.Signal(victim, SIGSTOP);
+    processes.Stop(victim);
     for (uint32_t rank = 0; rank < size; ++rank) {
       if (rank == victim) continue;
       const int code = processes.Await(rank, milliseconds(5000));

@@ -71,6 +71,12 @@ Processes::~Processes() {
 
 void Processes::Signal(uint32_t rank, int signal) const { kill(processes_[rank], signal); }
 
+void Processes::Stop(uint32_t rank) const {
+  Signal(rank, SIGSTOP);
+  siginfo_t stopped;
+  waitid(P_PID, static_cast<id_t>(processes_[rank]), &stopped, WSTOPPED | WEXITED | WNOWAIT);
+}
+
 int Processes::Await(uint32_t rank, std::chrono::milliseconds time) {
   constexpr int kLate = -1000;
   const auto deadline = Clock::now() + time;

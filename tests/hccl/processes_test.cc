@@ -98,7 +98,7 @@ TEST(ProcessesTest, WhoExitsHasNotDied) { ExpectDone("leave", 3); }
 TEST(ProcessesTest, AnExitWaitsForAllCommunicatorsAtOnce) {
   Processes processes("unheard", 2);
   ASSERT_TRUE(processes.Reached("called", std::chrono::seconds(20))) << processes.Said(1);
-  processes.Signal(1, SIGSTOP);
+  processes.Stop(1);
   processes.Make("go");
   ASSERT_TRUE(processes.Reached("exits", std::chrono::seconds(20))) << processes.Said(0);
   const auto begin = Processes::Clock::now();
