@@ -7,7 +7,7 @@
 namespace openaclnn::supporting {
 namespace {
 
-/// One dimension of AvgPool2d; `divisor`: 0 is what of its length counts.
+/// One dimension of AvgPool2d; `divisor`: of its sums, or 0 for as many as count in the window.
 AxisMap MeanOf(const WindowAxis& axis, bool pads_count, int64_t divisor) {
   return AxisMap(axis.in, axis.out, 1, [=](int64_t i, double* weight) {
     const int64_t begin = i * axis.stride - axis.pad, end = begin + axis.taps;
@@ -78,8 +78,8 @@ void CheckGradientOfMeans(const Call& p, const Tensor& by_self, Checker& checker
 template <class Call>
 Plan PlanGradientOfMeans(const Call& p, const Tensor& by_self) {
   if (by_self.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
-  std::vector<AxisMap> maps;
-  for (const AxisMap& map : MeansOf(p)) maps.push_back(map.Transposed());
+  std::vector<AxisMap> maps = MeansOf(p);
+  for (AxisMap& map : maps) map = std::move(map).Transposed();
   return PlanSeparable(p.gradOutput, by_self, std::move(maps));
 }
 
@@ -145,8 +145,8 @@ void CheckAdaptiveAvgPoolGradient(const AdaptiveAvgPoolGradientParams& p, Checke
 
 Plan PlanAdaptiveAvgPoolGradient(const AdaptiveAvgPoolGradientParams& p, const Product&) {
   if (p.out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
-  std::vector<AxisMap> maps;
-  for (const AxisMap& map : SharesOf(p.out, p.gradOutput, p.dims)) maps.push_back(map.Transposed());
+  std::vector<AxisMap> maps = SharesOf(p.out, p.gradOutput, p.dims);
+  for (AxisMap& map : maps) map = std::move(map).Transposed();
   return PlanSeparable(p.gradOutput, p.out, std::move(maps));
 }
 

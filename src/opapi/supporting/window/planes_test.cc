@@ -92,6 +92,16 @@ TEST(Planes, AreRightAlongLongDimensions) {
   }
   ExpectNear(y, want);
 
+  const DeviceTensor tall = Make(ACL_FLOAT, {1, 1, kLong, 1}, of, random),
+                     means(ACL_FLOAT, DenseLayout({1, 1, kLong, 1}));
+  const IntListHandle high({{1, 3, 1}}), edges({{0, 1, 0}});
+  EXPECT_RUN(device, AvgPool3d, tall.handle(), high.get(), one.get(), edges.get(), false, true, 0,
+             Handle(means));
+  ExpectNear(means, want);
+  EXPECT_RUN(device, AvgPool3dBackward, tall.handle(), tall.handle(), high.get(), one.get(),
+             edges.get(), false, true, 0, Handle(means));
+  ExpectNear(means, want);
+
   const DeviceTensor shares = Make(ACL_FLOAT, {1, 1, 1, 7}, RealValues(random, 7), random);
   const std::vector<double> share = ValuesOf(shares);
   EXPECT_RUN(device, AdaptiveAvgPool2dBackward, shares.handle(), x.handle(), Handle(dx));
@@ -120,7 +130,7 @@ TEST(Planes, AreRightAlongLongDimensions) {
   ExpectNear(dx, want);
 }
 
-// What is planned does not grow with the dimensions: phase 2 is what misses the memory.
+// What is planned does not grow with the dimensions: phase 2 is what misses the operands' memory.
 TEST(Planes, AreLongerThanAnyMemory) {
   const Device device;
   constexpr int64_t kLong = int64_t{1} << 40;

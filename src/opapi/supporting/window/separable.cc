@@ -24,10 +24,10 @@ struct Sum {
 
   double operator()(const std::byte* plane, const std::array<int64_t, kAxes>& target) const {
     TreeSum<double> sum;
-    const auto span = [&](size_t i) { return axes[i].span(target[i]); };
-    for (int64_t i = span(0).begin; i < span(0).end; ++i) {
+    const AxisMap::Span planes = axes[0].span(target[0]), rows = axes[1].span(target[1]);
+    for (int64_t i = planes.begin; i < planes.end; ++i) {
       const double outer = axes[0].weight(target[0], i);
-      for (int64_t j = span(1).begin; j < span(1).end; ++j) {
+      for (int64_t j = rows.begin; j < rows.end; ++j) {
         const double weight = outer * axes[1].weight(target[1], j);
         AddRow(plane + i * steps[0] + j * steps[1], weight, target[2], &sum);
       }
@@ -118,15 +118,18 @@ int64_t AxisMap::longest() const {
   return most;
 }
 
-AxisMap AxisMap::Transposed() const { return AxisMap(std::make_shared<const AxisMap>(*this)); }
+AxisMap AxisMap::Transposed() && {
+  return AxisMap(std::make_shared<const AxisMap>(std::move(*this)));
+}
 
 Plan PlanSeparable(const Tensor& from, const Tensor& to, std::vector<AxisMap> axes) {
   if (to.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
   const size_t own = axes.size();
   axes.insert(axes.begin(), kAxes - own, OfOnePlace());
-  const Sum sum = {{std::move(axes[0]), std::move(axes[1]), std::move(axes[2])},
-                   StepsOf(from, own),
-                   LoaderOf<double>(from.dtype())};
+  const auto kept = std::make_shared<const Sum>(  // whose tables nobody copies
+      Sum{{std::move(axes[0]), std::move(axes[1]), std::move(axes[2])},
+          StepsOf(from, own),
+          LoaderOf<double>(from.dtype())});
   const Offsets from_lead(from, static_cast<uint32_t>(from.rank() - own)),
       to_lead(to, static_cast<uint32_t>(to.rank() - own));
   const int64_t planes = PlaneCount(to, static_cast<uint32_t>(own));
@@ -134,6 +137,7 @@ Plan PlanSeparable(const Tensor& from, const Tensor& to, std::vector<AxisMap> ax
           [=, steps = StepsOf(to, own), store = StorerOf<double>(to.dtype()),
            from_bytes = BytesOf(from), to_bytes = BytesOf(to), source = from.place,
            target = to.place](const Buffers& buffers) -> Status {
+            const Sum& sum = *kept;
             const std::array<int64_t, kAxes> lengths = {
                 sum.axes[0].targets(), sum.axes[1].targets(), sum.axes[2].targets()};
             int64_t terms = 1;

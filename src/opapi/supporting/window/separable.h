@@ -18,7 +18,7 @@ class AxisMap {
     int64_t begin = 0, end = 0;
   };
   static constexpr int64_t kMostWeights = 4;
-  /// A target's neighbours, and the weights of the first and of those behind it.
+  /// A target's neighbours, and the weights of the first and of those behind it, which are 0.
   using Rule = std::function<Span(int64_t target, double* weights)>;
 
   /// A weight for each of at most so many sources, or with 1 one for all of them.
@@ -31,11 +31,11 @@ class AxisMap {
   double weight(int64_t target, int64_t source) const {
     return forward_ != nullptr ? forward_->OwnWeight(source, target) : OwnWeight(target, source);
   }
-  /// What the longest span is about.
+  /// The longest span; where none is kept, that of the target in the middle.
   int64_t longest() const;
 
   /// The gradient: sources become targets, with the same weights.
-  AxisMap Transposed() const;
+  AxisMap Transposed() &&;
 
  private:
   double OwnWeight(int64_t target, int64_t source) const {
@@ -44,7 +44,7 @@ class AxisMap {
     return weights_[static_cast<size_t>(target * each_ + tap)];
   }
 
-  // Targets that are kept: at most 48 MiB of them. Of more each is found anew.
+  // Targets that are kept, with up to 48 bytes each. Of more each is found anew.
   static constexpr int64_t kMostKept = int64_t{1} << 20;
 
   explicit AxisMap(std::shared_ptr<const AxisMap> forward);

@@ -222,8 +222,8 @@ void CheckUpsampleGradient(const UpsampleGradientParams& p, Checker& checker) {
 
 Plan PlanUpsampleGradient(const UpsampleGradientParams& p, const Product&) {
   if (p.gradInput.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
-  std::vector<AxisMap> maps;
-  for (const AxisMap& map : MapsOf(p, p.gradInput, p.gradOut)) maps.push_back(map.Transposed());
+  std::vector<AxisMap> maps = MapsOf(p, p.gradInput, p.gradOut);
+  for (AxisMap& map : maps) map = std::move(map).Transposed();
   return PlanSeparable(p.gradOut, p.gradInput, std::move(maps));
 }
 
