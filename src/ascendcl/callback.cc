@@ -32,8 +32,10 @@ Status WatchThread() {
 void RunForProgram(Call& call) {
   const SignalMask mask(call.signals);
   call.Run();
+  // Whatever the function has chosen.
+  pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, nullptr);
   const Cancellable here;
-  pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, nullptr);  // whatever the function has chosen
+  pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, nullptr);
   pthread_testcancel();  // of a thread that the function has cancelled, not the next one's
 }
 

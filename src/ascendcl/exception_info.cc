@@ -32,7 +32,9 @@ void TellOfFailure(const FailedTask& task) noexcept {
                           static_cast<uint32_t>(task.stream_number), task.device,
                           static_cast<uint32_t>(task.code)};
   const HostCall call(task.stream);
+  const Uncancelled whole;  // what has failed is told of in the midst of another's work
   try {
+    const Cancellable nothing;
     callback(&info);
   } catch (...) {  // of any kind: the task's own error is what is told
   }

@@ -53,23 +53,25 @@ class Uncancelled {
 };
 
 /// In an UncancelledCall: what the program itself decides about, its functions and the waits of its
-/// calls. What a function of the program's chooses for the thread stays.
+/// calls. What a function of the program's chooses for the thread stays. In an Uncancelled nothing
+/// is cancelled all the same, unless the function chooses that, which is undone behind it.
 class Cancellable {
  public:
-  Cancellable() : opened_(t_cancel.held && t_cancel.num_whole == 0) {
-    if (!opened_) return;
-    t_cancel.held = false;
-    pthread_setcancelstate(t_cancel.the_program, nullptr);
+  Cancellable() : within_(t_cancel.held), opened_(within_ && t_cancel.num_whole == 0) {
+    t_cancel.held = false;  // a call in the function takes care of itself
+    if (opened_) pthread_setcancelstate(t_cancel.the_program, nullptr);
   }
   Cancellable(const Cancellable&) = delete;
   ~Cancellable() {
-    if (!opened_) return;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &t_cancel.the_program);
+    if (!within_) return;
+    int chosen = PTHREAD_CANCEL_ENABLE;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &chosen);
+    if (opened_) t_cancel.the_program = chosen;
     t_cancel.held = true;
   }
 
  private:
-  const bool opened_;
+  const bool within_, opened_;
 };
 
 }  // namespace openaclnn

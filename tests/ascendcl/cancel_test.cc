@@ -72,6 +72,34 @@ TEST_P(CancelTest, EndsTheThreadWhereItWaits) {
 INSTANTIATE_TEST_SUITE_P(Waits, CancelTest, testing::ValuesIn(kWaits),
                          [](const auto& info) { return std::string(info.param.name); });
 
+/// A program's function that waits for a stream, which is held, and destroyed at the end.
+class HeldWait {
+ public:
+  explicit HeldWait(aclrtStream stream) : stream_(stream), gate_(stream) { gate_.AwaitReached(); }
+  HeldWait(const HeldWait&) = delete;
+  ~HeldWait() {
+    gate_.Open();
+    EXPECT_EQ(aclrtDestroyStream(stream_), 0) << TakeMessage();
+  }
+
+  static void Run(void* argument) {
+    auto* wait = static_cast<HeldWait*>(argument);
+    wait->begun_ = true;
+    (void)aclrtSynchronizeStreamWithTimeout(wait->stream_, 5'000);
+    wait->ended_ = true;
+  }
+  void AwaitBegun() const {
+    while (!begun_) std::this_thread::yield();
+  }
+  void OpenSoon() { gate_.OpenSoon(); }
+  bool ended() const { return ended_; }
+
+ private:
+  const aclrtStream stream_;
+  Gate gate_;
+  std::atomic<bool> begun_{false}, ended_{false};
+};
+
 /// A thread that serves a stream, and is cancelled.
 class CancelledSubscriberTest : public RuntimeTest {
  protected:
@@ -80,7 +108,8 @@ class CancelledSubscriberTest : public RuntimeTest {
     stream_ = NewStream();
     ASSERT_EQ(aclrtGetCurrentContext(&context_), 0);
     ASSERT_EQ(pthread_create(&thread_, nullptr, Serve, this), 0);
-    while (!subscribed_) std::this_thread::yield();
+    while (subscribed_ < 0) std::this_thread::yield();
+    ASSERT_EQ(subscribed_, 0);
   }
 
   void CancelIt() {
@@ -100,14 +129,14 @@ class CancelledSubscriberTest : public RuntimeTest {
   static void* Serve(void* argument) {
     auto& test = *static_cast<CancelledSubscriberTest*>(argument);
     (void)aclrtSetCurrentContext(test.context_);
-    test.subscribed_ = aclrtSubscribeReport(pthread_self(), test.stream_) == 0;
+    test.subscribed_ = aclrtSubscribeReport(pthread_self(), test.stream_);
     while (aclrtProcessReport(-1) == 0) continue;
     return nullptr;
   }
 
   aclrtContext context_ = nullptr;
   pthread_t thread_{};
-  std::atomic<bool> subscribed_{false};
+  std::atomic<int> subscribed_{-1};  // the call's code
 };
 
 TEST_F(CancelledSubscriberTest, LeavesItsStream) {
@@ -117,25 +146,32 @@ TEST_F(CancelledSubscriberTest, LeavesItsStream) {
 
 // A call in a program's function is a call: where it waits the thread may end.
 TEST_F(CancelledSubscriberTest, EndsWhereItsCallbackWaits) {
-  struct State {
-    aclrtStream held;
-    std::atomic<bool> waits{false}, waited{false};
-  } state{NewStream()};
-  Gate gate(state.held);
-  gate.AwaitReached();
-  const auto wait = [](void* argument) {
-    auto* of = static_cast<State*>(argument);
-    of->waits = true;
-    (void)aclrtSynchronizeStreamWithTimeout(of->held, 5'000);
-    of->waited = true;
-  };
-  ASSERT_EQ(aclrtLaunchCallback(wait, &state, ACL_CALLBACK_BLOCK, stream_), 0);
-  while (!state.waits) std::this_thread::yield();
+  HeldWait wait(NewStream());
+  ASSERT_EQ(aclrtLaunchCallback(HeldWait::Run, &wait, ACL_CALLBACK_BLOCK, stream_), 0);
+  wait.AwaitBegun();
   CancelIt();
-  EXPECT_FALSE(state.waited);
+  EXPECT_FALSE(wait.ended());
   ExpectFree();
-  gate.Open();
-  EXPECT_EQ(aclrtDestroyStream(state.held), 0) << TakeMessage();
+}
+
+// It is told of the failure in the midst of its stream's work, which is done to its end.
+TEST_F(CancelledSubscriberTest, EndsBehindTheExceptionCallback) {
+  static HeldWait* wait = nullptr;
+  HeldWait here(NewStream());
+  wait = &here;
+  ASSERT_EQ(aclrtSetExceptionInfoCallback([](aclrtExceptionInfo*) {
+              pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, nullptr);
+              HeldWait::Run(wait);
+            }),
+            0);
+  ASSERT_EQ(aclrtLaunchCallback([](void*) { throw 1; }, nullptr, ACL_CALLBACK_BLOCK, stream_), 0);
+  here.AwaitBegun();
+  here.OpenSoon();
+  CancelIt();
+  EXPECT_TRUE(here.ended());
+  EXPECT_EQ(aclrtSetExceptionInfoCallback(nullptr), 0);
+  EXPECT_NE(aclrtSynchronizeStream(stream_), 0) << "what the callback threw";
+  EXPECT_EQ(aclrtDestroyStream(stream_), 0) << TakeMessage();
 }
 
 /// A call of a thread that is cancelled already; what it returns, which a thread that ends in it
@@ -268,15 +304,18 @@ TEST_F(CancelledCallTest, CallbackThatChoosesForItsThread) {
 TEST_F(CancelledCallTest, HostFunctionThatChoosesForItsThread) {
   const aclrtStream stream = NewStream();
   for (int i = 0; i < 20; ++i) {
-    std::atomic<int> found{-1};
-    const auto choose = [](void* state) {
-      int before = -1;
-      pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-      *static_cast<std::atomic<int>*>(state) = before;
+    struct {
+      int state = -1, type = -1;
+    } found;
+    const auto choose = [](void* argument) {
+      auto* before = static_cast<decltype(found)*>(argument);
+      pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before->state);
+      pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before->type);
     };
     ASSERT_EQ(aclrtLaunchHostFunc(stream, choose, &found), 0);
     ASSERT_EQ(aclrtSynchronizeStream(stream), 0) << TakeMessage();
-    EXPECT_EQ(found, PTHREAD_CANCEL_ENABLE);
+    EXPECT_EQ(found.state, PTHREAD_CANCEL_ENABLE);
+    EXPECT_EQ(found.type, PTHREAD_CANCEL_DEFERRED);
   }
   EXPECT_EQ(aclrtDestroyStream(stream), 0);
 }

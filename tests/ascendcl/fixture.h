@@ -128,8 +128,9 @@ class Gate {
     state_->open = true;
     state_->changed.notify_all();
   }
-  /// By another thread, after a moment in which this one comes to where it waits for the stream.
+  /// Once: by another thread, while this one waits for the stream, which has come to the gate.
   void OpenSoon() {
+    ASSERT_FALSE(opener_.joinable());
     AwaitReached();
     opener_ = std::thread([this] {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
