@@ -241,7 +241,8 @@ class ListenTest : public testing::Test {
 TEST_F(ListenTest, TheFirstFreePortIsTaken) {
   Socket first, second, third;
   uint16_t taken = 0, next = 0;
-  for (bool free = false; !free;) {  // the next one may be another program's
+  bool free = false;
+  for (int i = 0; i < 20 && !free; ++i) {  // the next one may be another program's
     taken = Listen(kLoopback, {}, &first);
     ASSERT_NE(taken, 0) << status_.text();
     next = static_cast<uint16_t>(taken == UINT16_MAX ? taken - 1 : taken + 1);

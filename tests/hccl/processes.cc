@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -69,12 +70,17 @@ Processes::~Processes() {
   std::filesystem::remove_all(folder_, ignored);
 }
 
-void Processes::Signal(uint32_t rank, int signal) const { kill(processes_[rank], signal); }
+void Processes::Signal(uint32_t rank, int signal) const {
+  if (processes_[rank] > 0) kill(processes_[rank], signal);  // -1 is all of the user's
+}
 
 void Processes::Stop(uint32_t rank) const {
   Signal(rank, SIGSTOP);
+  if (processes_[rank] <= 0) return;
+  const auto process = static_cast<id_t>(processes_[rank]);
   siginfo_t stopped;
-  waitid(P_PID, static_cast<id_t>(processes_[rank]), &stopped, WSTOPPED | WEXITED | WNOWAIT);
+  while (waitid(P_PID, process, &stopped, WSTOPPED | WEXITED | WNOWAIT) != 0 && errno == EINTR) {
+  }
 }
 
 int Processes::Await(uint32_t rank, std::chrono::milliseconds time) {

@@ -2,6 +2,7 @@
 // How many addresses the process uses, and a limit to how many more it may.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -17,19 +18,30 @@ inline rlim_t AddressSpace() {
   return pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// While it lives no more than so many bytes are mapped beside those that are; with sanitizers,
-/// which reserve addresses of their own, any number.
+/// Sanitizers reserve addresses of their own. Clang's macro is not GCC's.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kAddressesAreCounted = false;
+#elif defined(__has_feature)
+inline constexpr bool kAddressesAreCounted =
+    !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer);
+#else
+inline constexpr bool kAddressesAreCounted = true;
+#endif
+
+/// While it lives no more than so many bytes are mapped beside those that are; any number where
+/// addresses are not counted.
 class LittleAddressSpace {
  public:
-  explicit LittleAddressSpace([[maybe_unused]] rlim_t more) {
+  explicit LittleAddressSpace(rlim_t more) {
+    if (!kAddressesAreCounted) return;
     getrlimit(RLIMIT_AS, &before_);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     const rlimit limit = {AddressSpace() + more, before_.rlim_max};
-    setrlimit(RLIMIT_AS, &limit);
-#endif
+    EXPECT_EQ(setrlimit(RLIMIT_AS, &limit), 0);
   }
   LittleAddressSpace(const LittleAddressSpace&) = delete;
-  ~LittleAddressSpace() { setrlimit(RLIMIT_AS, &before_); }
+  ~LittleAddressSpace() {
+    if (kAddressesAreCounted) setrlimit(RLIMIT_AS, &before_);
+  }
 
  private:
   rlimit before_ = {};

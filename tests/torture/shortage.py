@@ -40,7 +40,7 @@ from openaclnn.operators.operator import Function, Problem
 
 CODES = (200000, 207001, 207003)  # memory of the host or of the device, a resource
 COMPLETE = 0  # ACL_STREAM_STATUS_COMPLETE
-SECONDS = 120  # that a call may take: any more is a hang
+SECONDS = 120  # that the calls for one allocation may take: any more is a hang
 TRIES = 10  # what a failure loses it loses each time; what it keeps it keeps once
 LARGE = 70_001  # elements, of which most operators make several blocks
 LARGEST = 2**24  # bytes of all inputs: each failure copies them anew
