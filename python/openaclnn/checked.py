@@ -206,11 +206,11 @@ def run(
     """Runs it to its end; the code is 5 if something was reported, else what `start` returns, but 4
     if reports may be lost.
 
-    `json_file` begins anew, so it cannot be a file of the command's; one that OPENACLNN_CHECK_JSON
-    names is added to.
+    `json_file` begins anew, if it has nothing but reports; one that OPENACLNN_CHECK_JSON names is
+    added to.
     """
     if json_file is not None:
-        _check_apart(json_file, [program, *command])
+        _check_replaceable(json_file)
     named = variables.get("OPENACLNN_CHECK_JSON")
     if json_file is not None or named:
         file = Path(json_file or named).resolve()
@@ -223,18 +223,18 @@ def run(
         return _run(program, command, variables, file, leak_check, start)
 
 
-def _check_apart(json_file: Path, words: list[str]) -> None:
-    """Refuses a file that is the program, a script that it runs or another file that it is given."""
-    if any(_is_same(json_file, Path(word)) for word in words):
-        said = f"--check-json is {quoted_path(json_file)}, which the command has as well"
-        raise InputError(f"{said}, expected a file for the reports alone")
-
-
-def _is_same(one: Path, other: Path) -> bool:
+def _check_replaceable(file: Path) -> None:
+    """Refuses what has anything but reports: the program, its script or another file by mistake."""
     try:
-        return one.samefile(other)
-    except (OSError, ValueError):  # no file
-        return False
+        if not file.is_file():
+            return  # _make knows the rest
+        with open(file, "rb") as opened:
+            line = opened.readline(_ROOM)
+    except OSError as error:
+        raise InputError(f"cannot read {quoted_path(file)}: {error.strerror}") from None
+    if line and "pid" not in _entry(line.decode("utf-8", "replace")):
+        said = f"--check-json is {quoted_path(file)}, which has something else than reports"
+        raise InputError(f"{said}, expected a new file, or one of reports")
 
 
 def _make(file: Path, begin: int = 0) -> None:
