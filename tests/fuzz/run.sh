@@ -58,14 +58,18 @@ try() {
   fuzz "$target" -max_total_time="$seconds" -timeout=20 \
     -seed="$seed" -print_final_stats=1 -artifact_prefix="$folder/" "$folder/corpus" \
     >"$folder/log" 2>&1 || stopped=yes
-  [[ -z $stopped ]] || tail -n 40 "$folder/log"
-  printf '== %s: %d s, seed %d%s\n%s\n' "$target" "$seconds" "$seed" "${stopped:+: STOPPED}" \
-    "$(grep -E 'cov: .* exec/s|number_of_executed_units' "$folder/log" | tail -n 2)"
+  local said
+  if [[ -n $stopped ]]; then
+    said=$(tail -n 40 "$folder/log")
+  else
+    said=$(grep -aE 'cov: .* exec/s|number_of_executed_units' "$folder/log" | tail -n 2) || true
+  fi
+  printf '== %s: %d s, seed %d%s\n%s\n' "$target" "$seconds" "$seed" "${stopped:+: STOPPED}" "$said"
   if [[ $keep == --keep ]]; then
     rm -rf "$folder/small" && mkdir "$folder/small"
-    fuzz "$target" -merge=1 "$folder/small" "$folder/corpus" >"$folder/log" 2>&1 || stopped=yes
-    if [[ -z $(ls -A "$folder/small") ]]; then
-      tail -n 20 "$folder/log"
+    if ! fuzz "$target" -merge=1 "$folder/small" "$folder/corpus" >"$folder/merge" 2>&1 ||
+      [[ -z $(ls -A "$folder/small") ]]; then
+      tail -n 20 "$folder/merge"
       return 1
     fi
     pack "$folder/small" "$corpus"
@@ -73,7 +77,14 @@ try() {
   [[ -z $stopped ]]
 }
 
+set -m  # each with all that it starts in a group, which is ended as a whole
 declare -A running=()
+end() {
+  local group
+  for group in "${!running[@]}"; do kill -- "-$group"; done
+  exit 130
+}
+trap end INT TERM
 failed=()
 await() { # one of them, whichever ends first
   local ended
