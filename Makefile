@@ -148,7 +148,7 @@ fuzz: ## FUZZ_SECONDS (60) of libFuzzer on each of FUZZ_TARGETS, JOBS at once, u
 	  $(addprefix fuzz_,$(filter-out npy safetensors trace capture,$(FUZZ_TARGETS)))
 	FUZZ_TARGETS="$(FUZZ_TARGETS)" FUZZ_JOBS=$(JOBS) tests/fuzz/run.sh build/fuzz $(FUZZ_OPTIONS)
 
-torture: ## for TORTURE_SECONDS (3600): failing allocations, views, fuzzing, the runtime's stress
+torture: ## for TORTURE_SECONDS (3600): failing allocations, ranks that die, any numbers, the runtime's stress
 	scripts/setup.sh test
 	$(call build,release,ON)
 	cmake --install build/release --prefix build/install
