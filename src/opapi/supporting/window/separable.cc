@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <ranges>
 
 #include "kernels/rows.h"
 #include "supporting/tree_sum.h"
@@ -95,12 +94,20 @@ AxisMap::Span AxisMap::FindSpan(int64_t target) const {
     double weights[kMostWeights] = {};
     return rule_(target, weights);
   }
-  const auto first = [this](auto&& ends_before) {
-    const auto all = std::views::iota(int64_t{0}, sources_);
-    return *std::ranges::partition_point(all, ends_before);
+  const auto first_not = [this](auto&& holds) {  // of the sources, it holds of those before
+    int64_t begin = 0, end = sources_;
+    while (begin < end) {
+      const int64_t middle = begin + (end - begin) / 2;
+      if (holds(middle)) {
+        begin = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    return begin;
   };
-  const int64_t begin = first([&](int64_t i) { return forward_->span(i).end <= target; });
-  const int64_t end = first([&](int64_t i) { return forward_->span(i).begin <= target; });
+  const int64_t begin = first_not([&](int64_t i) { return forward_->span(i).end <= target; });
+  const int64_t end = first_not([&](int64_t i) { return forward_->span(i).begin <= target; });
   return {begin, std::max(begin, end)};
 }
 
