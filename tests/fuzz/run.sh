@@ -64,7 +64,8 @@ try() {
   else
     said=$(grep -aE 'cov: .* exec/s|number_of_executed_units' "$folder/log" | tail -n 2) || true
   fi
-  printf '== %s: %d s, seed %d%s\n%s\n' "$target" "$seconds" "$seed" "${stopped:+: STOPPED}" "$said"
+  # By one write, as another target's words may come at the same time.
+  cat <<<"== $target: $seconds s, seed $seed${stopped:+: STOPPED}"$'\n'"$said"
   if [[ $keep == --keep ]]; then
     rm -rf "$folder/small" && mkdir "$folder/small"
     if ! fuzz "$target" -merge=1 "$folder/small" "$folder/corpus" >"$folder/merge" 2>&1 ||
