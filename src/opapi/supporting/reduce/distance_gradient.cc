@@ -36,20 +36,33 @@ Shape RowsOf(const Shape& batch, int64_t rows, int64_t width) {
   return shape;
 }
 
-/// For each batch of `own` those of `all` that it stands for.
-std::vector<std::vector<int64_t>> BatchesOf(const Shape& own, const Shape& all) {
-  Shape steps(all.size(), 0);
-  int64_t count = 1;
-  for (size_t i = 1; i <= own.size(); ++i) {
-    const int64_t dim = own[own.size() - i];
-    steps[all.size() - i] = dim == 1 ? 0 : count;
-    count *= dim;
+/// The batches of `all`, numbered, that a batch of `own`, which is broadcast to it, stands for.
+class BroadcastBatches {
+ public:
+  BroadcastBatches() = default;  // none
+
+  BroadcastBatches(const Shape& own, const Shape& all) {
+    const size_t added = all.size() - own.size();
+    Shape kept(all.size(), 1), repeated = all, steps(all.size());
+    int64_t step = 1;
+    for (size_t i = all.size(); i-- > 0; step *= all[i]) {
+      steps[i] = step;
+      if (i < added || own[i - added] == 1) continue;
+      std::swap(kept[i], repeated[i]);
+    }
+    const auto rank = static_cast<uint32_t>(all.size());
+    first_ = Offsets(kept.data(), steps.data(), rank);
+    later_ = Offsets(repeated.data(), steps.data(), rank);
+    repeats_ = CountOf(repeated);
   }
-  const Offsets numbers(all.data(), steps.data(), static_cast<uint32_t>(all.size()));
-  std::vector<std::vector<int64_t>> batches(static_cast<size_t>(count));
-  for (int64_t i = 0; i < CountOf(all); ++i) batches[static_cast<size_t>(numbers(i))].push_back(i);
-  return batches;
-}
+
+  int64_t repeats() const { return repeats_; }
+  int64_t Number(int64_t own, int64_t repeat) const { return first_(own) + later_(repeat); }
+
+ private:
+  Offsets first_, later_;
+  int64_t repeats_ = 0;
+};
 
 /// The operand's shape is that of a batch of matrices, whose own batch is broadcast.
 void CheckMatrices(const Tensor& tensor, const Shape& wanted, Checker& checker) {
@@ -89,20 +102,22 @@ Plan PlanCdistGradient(const CdistGradientParams& p, const Product&) {
   const Shape batch = BatchOf(p.grad);
   const Points a(p.x1, batch), b(p.x2, batch), grad(p.grad, batch), distance(p.cdist, batch);
   const Offsets to(p.out, p.out.rank() - 1);
+  const Shape own = BatchOf(p.out);
   const int64_t rows = p.out.dim(p.out.rank() - 2), width = p.out.last_dim();
   const int64_t bytes = BytesOf(p.out);
   const int64_t step = p.out.tensor().strides[p.out.rank() - 1] * bytes;
   return {0,
-          [=, batches = BatchesOf(BatchOf(p.out), batch), columns = p.x2.dim(p.x2.rank() - 2),
-           order = double{p.p}, load = LoaderOf<double>(p.out.dtype()),
-           store = StorerOf<double>(p.out.dtype()),
+          [=, matrices = CountOf(own),
+           batches = p.grad.empty() ? BroadcastBatches() : BroadcastBatches(own, batch),
+           columns = p.x2.dim(p.x2.rank() - 2), order = double{p.p},
+           load = LoaderOf<double>(p.out.dtype()), store = StorerOf<double>(p.out.dtype()),
            out = p.out.place](const Buffers& buffers) -> Status {
-            const auto matrices = static_cast<int64_t>(batches.size());
             ParallelRows(matrices * rows, columns * width * 4, [&](int64_t each) {
               const int64_t row = each % rows;
               std::vector<double> from, other, gradients, distances;
               std::vector<double> sums(static_cast<size_t>(width));
-              for (const int64_t matrix : batches[static_cast<size_t>(each / rows)]) {
+              for (int64_t repeat = 0; repeat < batches.repeats(); ++repeat) {
+                const int64_t matrix = batches.Number(each / rows, repeat);
                 a.Load(buffers, matrix, row, &from);
                 grad.Load(buffers, matrix, row, &gradients);
                 distance.Load(buffers, matrix, row, &distances);
