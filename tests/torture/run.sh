@@ -34,6 +34,7 @@ ranks() {
     "$build/tests/ranks_processes" --gtest_brief=1 --gtest_filter='KillTest.*:HangTest.*'
 }
 
+turn .venv/bin/python tests/torture/long_dimensions.py --cases 24  # the same for all seeds
 while ((SECONDS < seconds)); do
   for threads in 1 2 7; do
     export OPENACLNN_NUM_THREADS=$threads

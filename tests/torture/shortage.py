@@ -22,21 +22,18 @@ import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from unittest import mock
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "supporting"), str(ROOT / "python")]
+from subjects import Subject, drawn, subjects
 
 import draw
-import driver
 import numpy as np
 import records
-from openaclnn import operators, runtime
+from openaclnn import runtime
 from openaclnn.call import Call
-from openaclnn.operators.operator import Function, Problem
+from openaclnn.operators.operator import Problem
 
 CODES = (200000, 207001, 207003)  # memory of the host or of the device, a resource
 COMPLETE = 0  # ACL_STREAM_STATUS_COMPLETE
@@ -46,40 +43,17 @@ LARGE = 70_001  # elements, of which most operators make several blocks
 LARGEST = 2**24  # bytes of all inputs: each failure copies them anew
 
 
-@dataclass(frozen=True)
-class Subject:
-    """An operator with the arguments of one call."""
-
-    function: Function
-    problem: Callable[[], Problem | None]
-
-
-def subjects(large: bool) -> list[Subject]:
-    """Of every operator. Records draw their arguments, rooms have an example."""
-    drawn = _large if large else _drawn
-    found = [Subject(each.function, lambda each=each: drawn(each)) for each in records.load()]
-    for operator in operators.OPERATORS:
-        found.append(Subject(operator.function, lambda each=operator: _example(each)))
-    return found
-
-
-def _drawn(record: records.Record) -> Problem | None:
-    """The first call that is not refused."""
-    for number in range(driver.count_of(record)):
-        prepared = driver.prepare(record, number)
-        if not prepared.refused:
-            return prepared.problem
-    return None
-
-
-def _large(record: records.Record) -> Problem | None:
-    """The same with shapes of LARGE elements, of fewer where the record adds dimensions to them."""
+def _large(record: records.Record) -> Iterator[Problem]:
+    """One with shapes of LARGE elements, of fewer where the record adds dimensions to them."""
     elements = LARGE
     while True:
         with mock.patch.object(draw.Draw, "shape", _long_shape(elements)):
-            problem = _drawn(record)
-        if problem is None or _input_bytes(problem) <= LARGEST:
-            return problem
+            problem = next(drawn(record), None)
+        if problem is None:
+            return
+        if _input_bytes(problem) <= LARGEST:
+            yield problem
+            return
         elements //= 8
 
 
@@ -92,11 +66,6 @@ def _long_shape(elements: int) -> Callable:
 
 def _input_bytes(problem: Problem) -> int:
     return sum(one.array.nbytes for each in problem.inputs.values() for one in _members(each))
-
-
-def _example(operator) -> Problem:
-    example = operator.example()
-    return operator.problem(*example.arrays.values(), **example.attributes)
 
 
 class Allocator:
@@ -125,7 +94,7 @@ class Trial:
     def __init__(self, started: runtime.Runtime, stream: runtime.Stream, subject: Subject):
         self._runtime, self._kit, self._stream = started, started.kit, stream
         self._function, self._api = subject.function, subject.function.api
-        self._problem = subject.problem()
+        self._problem = next(subject.problems())
         self._allocator = Allocator()
         self.faults: list[str] = []
         self.injected = 0
@@ -228,7 +197,7 @@ def torture(options, progress: mmap.mmap) -> int:
     started = runtime.start()
     stream, faulty = runtime.Stream(started), False
     injected = calls = 0
-    chosen = subjects(options.large)
+    chosen = subjects(_large if options.large else drawn)
     if options.operators:
         chosen = [each for each in chosen if each.function.api in options.operators]
     for number, subject in enumerate(chosen):
