@@ -3,6 +3,8 @@
 
 import os
 import secrets
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import BinaryIO
 
 from .errors import Error, InputError, quoted_path
 
+_ENDS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _MOST_LINKS = 40  # one after the other, as the kernel has it
 _PERMISSIONS = 0o777  # of a mode
 
@@ -46,16 +49,17 @@ def replace(path: Path, write: Callable[[BinaryIO], object]) -> None:
 
     Of a symbolic link that is what it points to. A file that is there keeps its permissions.
     """
-    with _naming(path):
+    with _naming(path), _ending_tidily():
         target = _followed(path)
-        # Short, for a name may be as long as the file system has them; nobody else's, by "x".
+        # Short, for a name may be as long as the file system has them.
         temporary = target.with_name(f".openaclnn-{secrets.token_hex(8)}")
-        file = open(temporary, "xb")
         try:
-            with file:
+            with open(temporary, "xb") as file:
                 _permit(file, target)
                 write(file)
             os.replace(temporary, target)
+        except FileExistsError:  # it is someone else's
+            raise
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
@@ -73,6 +77,38 @@ def write_text(path: Path, text: str) -> None:
             file.write(contents)
     else:
         replace(path, lambda file: file.write(contents))
+
+
+class _Ended(BaseException):
+    """A signal that ends the process."""
+
+
+@contextmanager
+def _ending_tidily() -> Iterator[None]:
+    """Signals that would end the process are raised meanwhile, and end it when that is over."""
+    if threading.current_thread() is not threading.main_thread():  # which alone may have handlers
+        yield
+        return
+    ends = [each for each in _ENDS if signal.getsignal(each) == signal.SIG_DFL]
+    came, over = [], False
+
+    def end(number: int, _) -> None:
+        for each in ends:
+            signal.signal(each, signal.SIG_IGN)
+        came.append(number)
+        if not over:
+            raise _Ended
+
+    try:
+        for each in ends:
+            signal.signal(each, end)
+        yield
+    finally:
+        over = True
+        for each in ends:
+            signal.signal(each, signal.SIG_DFL)
+        for each in came:
+            signal.raise_signal(each)
 
 
 @contextmanager

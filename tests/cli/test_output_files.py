@@ -2,8 +2,10 @@
 """Files of results: refused before the work, replaced whole, and streams written as they are."""
 
 import os
+import signal
 import stat
 import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -60,6 +62,35 @@ def test_the_old_file_stays_when_writing_fails(tmp_path):
     assert str(caught.value) == f"cannot write {path}: No space left on device"
     assert caught.value.exit_code == ExitCode.RUNTIME
     assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_the_old_file_alone_stays_when_the_process_is_ended(tmp_path, number):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"old")
+    script = (
+        "import os, sys; from pathlib import Path; from openaclnn.output_files import replace\n"
+        f"replace(Path({os.fspath(path)!r}), lambda _: os.kill(os.getpid(), {int(number)}))\n"
+        "print('not ended')"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (-number, "", "")
+    assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
+
+
+def test_signals_that_are_ignored_or_handled_stay_so(tmp_path):
+    came = []
+    for number, answer in (
+        (signal.SIGTERM, lambda number, _: came.append(number)),
+        (signal.SIGHUP, signal.SIG_IGN),
+    ):
+        before = signal.signal(number, answer)
+        try:
+            replace(tmp_path / "a.txt", lambda _, number=number: os.kill(os.getpid(), number))
+            assert signal.getsignal(number) == answer
+        finally:
+            signal.signal(number, before)
+    assert came == [signal.SIGTERM] and list(tmp_path.iterdir()) == [tmp_path / "a.txt"]
 
 
 def test_errors_name_the_file_that_was_asked_for(tmp_path):
