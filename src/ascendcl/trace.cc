@@ -144,6 +144,7 @@ thread_local std::string* t_arguments = nullptr;
   ReloadTrace();
   return pthread_atfork([] { TheFile().mutex.lock(); }, [] { TheFile().mutex.unlock(); },
                         [] {
+                          const Uncancelled whole;  // or the child ends in fork
                           TheFile().Disown();
                           t_row = {};
                           TheFile().mutex.unlock();

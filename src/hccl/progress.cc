@@ -13,6 +13,7 @@
 
 #include "ascendcl/error.h"
 #include "ascendcl/signals.h"
+#include "common/uncancelled.h"
 #include "hccl/hccl_types.h"
 
 namespace openaclnn {
@@ -130,6 +131,7 @@ void MessageMover::Wake() {
 
 // Behind the lock of each engine: nothing of it is used when the libraries below it end.
 void MessageMover::Quit() {
+  const Uncancelled whole;  // exit has the thread
   quit_.store(true);
   Kick();
   std::lock_guard lock(mutex_);

@@ -15,6 +15,7 @@
 
 #include "common/hold_during_fork.h"
 #include "common/lasting.h"
+#include "common/uncancelled.h"
 
 namespace openaclnn::capture {
 namespace {
@@ -72,6 +73,7 @@ bool Note(const char* name, void* function) noexcept try {
 /// dlsym for a name of the libraries: this library's function, if it has one and they do. Another
 /// library's function of that name, a custom operator's, stays itself.
 [[gnu::noinline]] void* FindInFront(void* handle, const char* name) noexcept {
+  const Uncancelled whole;
   void* const found = Dlsym()(handle, name);
   if (found == nullptr) return nullptr;  // dlerror says why
   void* const own = FindOwn(name);
@@ -93,6 +95,7 @@ bool IsInFrontOf(const std::string& name) {
 }
 
 void* FindNext(const char* name) {
+  const Uncancelled whole;  // the loader is the whole program's
   {
     std::lock_guard lock(Opened().mutex);
     const auto known = Opened().functions.find(name);
