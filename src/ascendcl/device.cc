@@ -214,7 +214,9 @@ aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout) {
     if (!status.ok()) return status;
     if (!deadline) return openaclnn::Synchronize(streams);
     for (const auto& stream : streams) {
-      if (!stream->Wait(stream->submitted(), deadline)) return openaclnn::TimeoutExpired(timeout);
+      if (!stream->Wait(stream->submitted(), deadline)) {
+        return openaclnn::TimeoutExpired("device", timeout);
+      }
     }
     openaclnn::Memory::Get().LookAtCanaries("aclrtSynchronizeDeviceWithTimeout");
     return openaclnn::TakeFirstError(streams);

@@ -95,7 +95,7 @@ Status SynchronizeEvent(Event& event, const Stream::Deadline& deadline, int32_t 
   const HostWait wait(*state.stream, state.task);
   Status status = wait.Refuse();
   if (!status.ok()) return status;
-  if (!state.stream->WaitUntold(state.task, deadline)) return TimeoutExpired(timeout);
+  if (!state.stream->WaitUntold(state.task, deadline)) return TimeoutExpired("event", timeout);
   PassPoint(state.point);
   Memory::Get().LookAtCanaries(timeout < 0 ? "aclrtSynchronizeEvent"
                                            : "aclrtSynchronizeEventWithTimeout");

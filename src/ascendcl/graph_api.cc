@@ -55,7 +55,7 @@ Status ExecuteAndWait(aclmdlRI model, int32_t timeout) {
   if (status.ok()) status = Execute(model, stream, &last);
   if (!status.ok()) return status;
   if (deadline) {
-    if (!stream->Wait(last, deadline)) return TimeoutExpired(timeout);
+    if (!stream->Wait(last, deadline)) return TimeoutExpired("stream", timeout);
   } else {
     status = Await(*stream, last);
   }

@@ -298,9 +298,9 @@ Status ParseTimeout(int32_t milliseconds, Stream::Deadline* deadline) {
   return {};
 }
 
-Status TimeoutExpired(int32_t milliseconds) {
+Status TimeoutExpired(const char* what, int32_t milliseconds) {
   return Status(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
-                Concat("stream is not done after ", milliseconds, " ms, expected it to be"));
+                Concat(what, " is not done after ", milliseconds, " ms, expected it to be"));
 }
 
 }  // namespace openaclnn

@@ -158,6 +158,7 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
 
 /// A timeout in milliseconds: -1 waits for ever (no deadline), less is 107000.
 Status ParseTimeout(int32_t milliseconds, Stream::Deadline* deadline);
-Status TimeoutExpired(int32_t milliseconds);
+/// `what` is the stream or the event, as a message names it.
+Status TimeoutExpired(const char* what, int32_t milliseconds);
 
 }  // namespace openaclnn

@@ -98,7 +98,9 @@ aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) 
     if (status.ok()) status = openaclnn::ParseTimeout(timeout, &deadline);
     if (!status.ok()) return status;
     if (!deadline || object->captured()) return openaclnn::Synchronize(*object);
-    if (!object->Wait(object->submitted(), deadline)) return openaclnn::TimeoutExpired(timeout);
+    if (!object->Wait(object->submitted(), deadline)) {
+      return openaclnn::TimeoutExpired("stream", timeout);
+    }
     openaclnn::Memory::Get().LookAtCanaries("aclrtSynchronizeStreamWithTimeout");
     return object->TakeError();
   });

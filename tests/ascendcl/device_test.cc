@@ -107,7 +107,7 @@ TEST_F(DeviceTest, SynchronizeWaitsForAllContextsOfTheDevice) {
   ASSERT_EQ(aclrtMemsetAsync(bytes.data(), 64, 9, 64, stream), 0);
   ASSERT_EQ(aclrtSetCurrentContext(main), 0);
   EXPECT_EQ(aclrtSynchronizeDeviceWithTimeout(0), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
-  EXPECT_NE(TakeMessage().find("not done after 0 ms"), std::string::npos);
+  EXPECT_NE(TakeMessage().find("device is not done after 0 ms"), std::string::npos);
   gate->Open();
   EXPECT_EQ(aclrtSynchronizeDevice(), 0);
   EXPECT_EQ(bytes.Read(), std::vector<uint8_t>(64, 9));

@@ -168,7 +168,7 @@ TEST_F(EventTest, TimeoutLeavesTheRecord) {
   const auto begin = std::chrono::steady_clock::now();
   ExpectRefused({"aclrtSynchronizeEventWithTimeout",
                  [&] { return aclrtSynchronizeEventWithTimeout(event, 30); },
-                 ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, "not done after 30 ms"});
+                 ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, "event is not done after 30 ms"});
   EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(30));
   gate.Open();
   EXPECT_EQ(aclrtSynchronizeEventWithTimeout(event, 60'000), 0) << TakeMessage();
