@@ -101,10 +101,12 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
 
   /// What ends the subscription of the thread that serves the stream's callbacks.
   void set_subscription_end(void (*end)(const Stream*)) { end_subscription_.store(end); }
-  /// The stream goes away: callbacks that no thread has taken do not run.
-  void EndSubscription() const {
+  /// The stream goes away: callbacks that no thread has taken do not run, and none serves it again.
+  void EndSubscription() {
+    serves_no_more_.store(true);  // first: who subscribes meanwhile sees it, or is ended below
     if (const auto end = end_subscription_.load()) end(this);
   }
+  bool serves_no_more() const { return serves_no_more_.load(); }
 
   // For the workers.
   bool TryClaim() override;
@@ -153,6 +155,7 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
   Status error_;
 
   std::atomic<void (*)(const Stream*)> end_subscription_{nullptr};
+  std::atomic<bool> serves_no_more_{false};
   TraceRow trace_row_;
 };
 

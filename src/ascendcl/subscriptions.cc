@@ -135,6 +135,11 @@ std::mutex& Mutex() { return Subscriptions::Get().mutex(); }
 
 Status Subscriptions::Add(uint64_t thread, const Stream* stream) {
   std::lock_guard lock(mutex_);
+  // Another may come to lie where it does.
+  if (stream->serves_no_more()) {
+    return Status(ACL_ERROR_RT_PARAM_INVALID,
+                  "stream value is one that is being destroyed, expected a live stream");
+  }
   const auto known = threads_.find(stream);
   if (known != threads_.end()) {
     return Status(ACL_ERROR_RT_STREAM_SUBSCRIBE,

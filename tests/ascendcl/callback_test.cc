@@ -277,6 +277,27 @@ TEST_F(EndedCallbackTest, ByReset) {
   ASSERT_EQ(aclrtResetDevice(0), 0);
 }
 
+// It would be that of a stream that comes to lie in the same place.
+TEST_F(EndedCallbackTest, NoneBeginsWhileItsContextEnds) {
+  ASSERT_EQ(aclrtSetDevice(1), 0);
+  const aclrtStream ending = NewStream();
+  Gate gate(ending);
+  gate.AwaitReached();
+  std::thread reset([] { EXPECT_EQ(aclrtResetDevice(1), 0) << TakeMessage(); });
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  int code = 0;
+  while (code == 0 && std::chrono::steady_clock::now() < until) {
+    code = aclrtSubscribeReport(pthread_self(), ending);
+    if (code == 0) (void)aclrtUnSubscribeReport(pthread_self(), ending);
+  }
+  EXPECT_EQ(code, ACL_ERROR_RT_PARAM_INVALID);
+  EXPECT_NE(TakeMessage().find("stream value is one that is being destroyed"), std::string::npos);
+  gate.Open();
+  reset.join();
+  ASSERT_EQ(aclrtSetDevice(0), 0);
+  ASSERT_EQ(aclrtResetDevice(0), 0);
+}
+
 TEST_F(EndedCallbackTest, ByTheEndOfTheThread) {
   aclrtContext context = nullptr;
   ASSERT_EQ(aclrtGetCurrentContext(&context), 0);
