@@ -14,6 +14,7 @@ namespace {
 
 // Leaves the main thread's alone at exit.
 constinit ThreadEnd g_thread_end([](void*) {
+  if (Forked()) return;  // whom it serves stayed with the parent, and so did holders of locks
   (void)Guard([] {
     Subscriptions::Get().ForgetThread(pthread_self());
     return Status();

@@ -194,6 +194,53 @@ TEST_F(FirstUseTest, EndsBeside) {
   EXPECT_EXIT(_exit(ForkBesideEnds() == 0 ? 0 : 1), testing::ExitedWithCode(0), "");
 }
 
+/// A thread that serves a stream, and forks: in the child it ends. What it unwinds has no objects.
+void* ForkAsSubscriber(void* context) {
+  static int wrong = 0;
+  if (aclrtSetCurrentContext(context) != 0) return &wrong;
+  if (aclrtSubscribeReport(pthread_self(), nullptr) != 0) return &wrong;
+  // Nobody takes it, so that the end of the thread would end it in the stream.
+  const auto none = [](void*) {};
+  if (aclrtLaunchCallback(none, nullptr, ACL_CALLBACK_NO_BLOCK, nullptr) != 0) return &wrong;
+  for (int i = 0; i < 400; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20);  // a hang is a failure
+      pthread_exit(nullptr);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (status != 0) return &wrong;
+  }
+  return nullptr;
+}
+
+int ForkWhileServing() {
+  aclrtContext context = nullptr;
+  void *memory = nullptr, *wrong = nullptr;
+  if (aclInit(nullptr) + aclrtSetDevice(0) + aclrtGetCurrentContext(&context) != 0) return __LINE__;
+  if (aclrtMalloc(&memory, 64, ACL_MEM_MALLOC_HUGE_FIRST) != 0) return __LINE__;
+  std::atomic<bool> done{false};
+  std::thread beside([&] {
+    (void)aclrtSetCurrentContext(context);
+    while (!done) {
+      for (int i = 0; i < 20; ++i) (void)aclrtMemsetAsync(memory, 64, 1, 64, nullptr);
+      (void)aclrtSynchronizeStream(nullptr);
+    }
+  });
+  pthread_t thread{};
+  if (pthread_create(&thread, nullptr, ForkAsSubscriber, context) != 0) return __LINE__;
+  pthread_join(thread, &wrong);
+  done = true;
+  beside.join();
+  return wrong == nullptr ? 0 : 1;
+}
+
+TEST_F(FirstUseTest, AThreadThatServesEndsInAChild) {
+  if (!kForksBesideThreads) GTEST_SKIP() << "this allocator's locks are not held during a fork";
+  EXPECT_EXIT(_exit(ForkWhileServing()), testing::ExitedWithCode(0), "");
+}
+
 INSTANTIATE_TEST_SUITE_P(Calls, BesideTest, testing::ValuesIn(kCalls),
                          [](const auto& info) { return std::string(info.param.name); });
 
