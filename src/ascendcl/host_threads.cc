@@ -30,9 +30,7 @@ class HostThreads {
   Status Run(std::function<void()> function) {
     std::lock_guard lock(mutex_);
     functions_.push_back(std::move(function));
-    GrowLocked();
-    // Those that run may wait for this one.
-    if (functions_.size() > num_idle_ && !starting_) {
+    if (!GrowLocked()) {
       functions_.pop_back();
       return Status(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL,
                     "thread for host functions cannot be started, expected one");
@@ -61,14 +59,13 @@ class HostThreads {
  private:
   using Threads = std::list<std::thread>;
 
-  // One at a time: short functions are done before the next thread has started. The new one looks
-  // whether there is need of another.
-  void GrowLocked() noexcept {
-    if (starting_ || functions_.size() <= num_idle_) return;
+  // Whether there is a thread for each function that waits: those that run may wait for it.
+  bool GrowLocked() noexcept {
+    if (functions_.size() <= num_idle_ + num_starting_) return true;
     try {
       threads_.emplace_back();
     } catch (const std::bad_alloc&) {
-      return;  // those that there are have to do
+      return false;
     }
     const auto self = std::prev(threads_.end());
     const SignalMask inherited(SignalMask::OfRuntime());
@@ -76,15 +73,16 @@ class HostThreads {
       *self = std::thread([this, self] { Main(self); });
     } catch (const std::exception&) {
       threads_.erase(self);
-      return;
+      return false;
     }
-    starting_ = true;
+    ++num_starting_;
+    return true;
   }
 
   void Main(Threads::iterator self) try {
     const UncancelledCall call;
     std::unique_lock lock(mutex_);
-    starting_ = false;
+    --num_starting_;
     while (true) {
       RunAllLocked(lock);
       if (stopping_) break;
@@ -106,7 +104,6 @@ class HostThreads {
     while (!functions_.empty()) {
       std::function<void()> function = std::move(functions_.front());
       functions_.pop_front();
-      GrowLocked();
       lock.unlock();
       function();
       function = nullptr;  // with what it owns
@@ -131,7 +128,7 @@ class HostThreads {
   Threads threads_;
   std::thread ended_;  // the last one that ended of itself
   size_t num_idle_ = 0;
-  bool starting_ = false;  // a thread is on its way to its first function
+  size_t num_starting_ = 0;  // on their way to their first function
   bool stopping_ = false;
 };
 
