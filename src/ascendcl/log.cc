@@ -212,7 +212,11 @@ Sink& TheSink() {
 
 // The child of a process that has used the runtime writes nothing into its parent's file.
 bool LogEnabled(LogModule module, LogLevel level) {
-  return !Forked() && TheSink().Enabled(module, level);
+  try {
+    return !Forked() && TheSink().Enabled(module, level);
+  } catch (const std::exception&) {
+    return false;  // no memory for the log
+  }
 }
 
 void Log(LogModule module, LogLevel level, std::string_view text, const char* file, int line) {

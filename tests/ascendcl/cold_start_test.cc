@@ -22,6 +22,7 @@ enum Outcome { kStarted, kStartedLater, kWrong };
 template <class Short>
 const char* Start(std::optional<Short>* memory) {
   void *stream = nullptr, *block = nullptr;
+  aclAppLog(ACL_INFO, __func__, __FILE__, __LINE__, "a line");  // or none, and no code
   const auto tried = [&](auto&& call) {
     if (call() == 0) return true;
     const char* text = aclGetRecentErrMsg();
