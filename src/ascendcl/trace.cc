@@ -17,6 +17,7 @@
 
 #include "ascendcl/log.h"
 #include "ascendcl/task.h"
+#include "ascendcl/thread_end.h"
 #include "common/descriptor.h"
 #include "common/folder.h"
 #include "common/status.h"
@@ -137,8 +138,11 @@ struct ThreadRow {
 };
 thread_local ThreadRow t_row;
 
-// As trivially destroyed; TraceCall takes it.
+// As trivially destroyed; TraceCall takes it, or the end of a thread that was cancelled in the
+// call.
 thread_local std::string* t_arguments = nullptr;
+
+constinit ThreadEnd g_thread_end([](void*) { delete std::exchange(t_arguments, nullptr); });
 
 [[maybe_unused]] const int kAtLoad = [] {
   ReloadTrace();
@@ -155,7 +159,10 @@ template <class... Parts>
 void Note(const Parts&... members) noexcept {
   if (!Tracing()) return;
   try {
-    if (t_arguments == nullptr) t_arguments = new std::string;
+    if (t_arguments == nullptr) {
+      t_arguments = new std::string;
+      (void)g_thread_end.Watch(&g_thread_end);
+    }
     *t_arguments += Concat(t_arguments->empty() ? "" : ",", members...);
   } catch (const std::exception&) {
     return;  // no memory for the note

@@ -72,6 +72,25 @@ TEST_P(CancelTest, EndsTheThreadWhereItWaits) {
 INSTANTIATE_TEST_SUITE_P(Waits, CancelTest, testing::ValuesIn(kWaits),
                          [](const auto& info) { return std::string(info.param.name); });
 
+/// Of whom a trace is made.
+class TracedCancelTest : public CancelTest {
+  const std::string file_ = testing::TempDir() + "/openaclnn_" + std::to_string(getpid());
+  const Variable trace_{"OPENACLNN_TRACE", file_.c_str()};
+};
+
+// What was noted of a call that does not return is nobody's: AddressSanitizer would find it.
+TEST_P(TracedCancelTest, LeavesNoNotes) {
+  Caller caller{nullptr, first, event};
+  ASSERT_EQ(aclrtGetCurrentContext(&caller.context), 0);
+  Gate gate(first);
+  gate.AwaitReached();
+  ASSERT_EQ(aclrtRecordEvent(event, first), 0);
+  EXPECT_EQ(Cancelled(caller, std::chrono::milliseconds(1)), PTHREAD_CANCELED);
+}
+
+INSTANTIATE_TEST_SUITE_P(Waits, TracedCancelTest, testing::ValuesIn(kWaits),
+                         [](const auto& info) { return std::string(info.param.name); });
+
 /// A program's function that waits for a stream, which is held, and destroyed at the end.
 class HeldWait {
  public:
