@@ -306,6 +306,21 @@ TEST_F(ReportTest, NamesOfManyLinesAreWhole) {
   EXPECT_THAT(Lines()[0]["fix"].get<std::string>(), EndsWith("in its record)"));
 }
 
+// A terminal would obey them, as those in the name of a library's file.
+TEST_F(ReportTest, ControlsAreQuestionMarks) {
+  const Variable name("OPENACLNN_CHECK_JSON", file().c_str());
+  Start();
+  OwnOperator own([](void* const*, void*) { return 0; });
+  own.Add("out\x1b[2K\u202e", OPENACLNN_OUTPUT, {ACL_FLOAT, {4}, {1}}, const_cast<void*>(memory()));
+  ASSERT_EQ(own.Launch(nullptr), 0);
+  ASSERT_EQ(aclrtSynchronizeStream(nullptr), 0);
+  const std::string message = TakeMessage(), text = End();
+  for (const std::string& each : {message, text, Lines()[0]["title"].get<std::string>()}) {
+    EXPECT_THAT(each, HasSubstr("out?[2K???"));
+    EXPECT_THAT(each, testing::Not(HasSubstr("\x1b")));
+  }
+}
+
 [[noreturn]] void ReportWhereNoFileMayGrow(const std::filesystem::path& file) {
   constexpr rlimit kNothing = {0, 0};
   const bool limited =

@@ -77,14 +77,25 @@ FindingView ViewOf(const Finding& finding) {
           finding.fix,   finding.code,  finding.severity};
 }
 
+/// The text with something for its line breaks, and a question mark for each byte, as of a file's
+/// name, that a terminal would obey or not show.
+void WriteText(std::string_view text, const char* line_break, BoundedText* out) {
+  while (!text.empty()) {
+    const size_t bytes = PrintableBytes(text);
+    if (bytes > 0) {
+      *out << text.substr(0, bytes);
+    } else {
+      *out << (text[0] == '\n' ? line_break : "?");
+    }
+    text.remove_prefix(std::max<size_t>(bytes, 1));
+  }
+}
+
 /// The text, its further lines below the first one's words.
 void WriteLines(const char* label, std::string_view text, BoundedText* out) {
   if (text.empty()) return;
   *out << label;
-  for (const char letter : text) {
-    *out << letter;
-    if (letter == '\n') *out << "         ";
-  }
+  WriteText(text, "\n         ", out);
   *out << '\n';
 }
 
@@ -98,11 +109,14 @@ void WriteReport(const FindingView& finding, BoundedText* out) {
 
 /// One line: what breaks it in the report is a space here.
 void WriteLine(const FindingView& finding, BoundedText* out) {
-  *out << Name(finding) << ": " << finding.title;
+  *out << Name(finding) << ": ";
+  WriteText(finding.title, " ", out);
   for (const auto& [label, text] :
        {std::pair{"what", finding.what}, std::pair{"where", finding.where},
         std::pair{"fix", finding.fix}}) {
-    if (!text.empty()) *out << "; " << label << ": " << text;
+    if (text.empty()) continue;
+    *out << "; " << label << ": ";
+    WriteText(text, " ", out);
   }
 }
 
@@ -111,7 +125,7 @@ void WriteMember(const char* name, std::string_view text, BoundedText* out) {
   while (!text.empty()) {
     const size_t bytes = PrintableBytes(text);
     if (bytes == 0) {
-      *out << (static_cast<unsigned char>(text[0]) < ' ' ? ' ' : '?');
+      *out << (text[0] == '\n' ? ' ' : '?');
     } else if (text[0] == '"' || text[0] == '\\') {
       *out << '\\' << text[0];
     } else {
@@ -157,11 +171,7 @@ std::string OneLine(const Finding& finding) {
   std::vector<char> room = RoomFor(finding);
   BoundedText line(room);
   WriteLine(ViewOf(finding), &line);
-  std::string text(line.view());
-  for (char& letter : text) {
-    if (letter == '\n') letter = ' ';
-  }
-  return text;
+  return std::string(line.view());
 }
 
 }  // namespace
