@@ -173,6 +173,15 @@ def _entry(line: str) -> dict:
     return entry if isinstance(entry, dict) else {}
 
 
+def _is_report(line: str) -> bool:
+    """Whether it is a line of ours, also one that could not be written whole, or an empty one."""
+    entry = _entry(line)
+    if not entry:
+        return line.startswith('{"pid":') or not line.strip()
+    kinds = ({"summary"}, {"leaks"}, {"check", "severity", "title"})
+    return "pid" in entry and any(kind <= entry.keys() for kind in kinds)
+
+
 _CALLERS = re.compile(r" from \S+\+0x.*")  # standard error has them, a line each
 
 
@@ -229,10 +238,11 @@ def _check_replaceable(file: Path) -> None:
         if not file.is_file():
             return  # _make knows the rest
         with open(file, "rb") as opened:
-            line = opened.readline(_ROOM)
+            lines = iter(lambda: opened.readline(_ROOM), b"")
+            replaceable = all(_is_report(line.decode("utf-8", "replace")) for line in lines)
     except OSError as error:
         raise InputError(f"cannot read {quoted_path(file)}: {error.strerror}") from None
-    if line and "pid" not in _entry(line.decode("utf-8", "replace")):
+    if not replaceable:
         said = f"--check-json is {quoted_path(file)}, which has something else than reports"
         raise InputError(f"{said}, expected a new file, or one of reports")
 

@@ -84,7 +84,14 @@ def test_a_file_that_cannot_be_written_is_refused(tool):
     assert run.code == 2 and "cannot write " in run.stderr
 
 
-@pytest.mark.parametrize("text", ["#!/bin/sh\nexit 0\n", '{"lr": 1}\n', "\xff\0", "{" * 2**17])
+REPORT = '{"pid":7,"check":"racecheck","severity":"error","title":"of two tasks","code":507035}\n'
+LOG = '{"level":30,"time":1,"pid":7,"hostname":"here","msg":"of another program"}\n'
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["#!/bin/sh\nexit 0\n", '{"lr": 1}\n', "\xff\0", "{" * 2**17, LOG, REPORT + "my notes\n"],
+)
 def test_a_file_of_something_else_is_not_emptied(tool, tmp_path, text):
     file = tmp_path / "train.sh"
     file.write_text(text)
@@ -93,6 +100,14 @@ def test_a_file_of_something_else_is_not_emptied(tool, tmp_path, text):
         run = tool("run", "--check-json", name, *program(QUIET))
         assert run.code == 2 and "which has something else than reports" in run.stderr, run
     assert file.read_text() == text
+
+
+@pytest.mark.parametrize("text", ["", REPORT, REPORT + "\n" + REPORT[:20]])
+def test_a_file_of_reports_begins_anew(tool, tmp_path, text):
+    file = tmp_path / "report.jsonl"
+    file.write_text(text)
+    assert tool("run", "--check-json", file, *program(QUIET)).code == 0
+    assert REPORT[:20] not in file.read_text()
 
 
 def test_a_pipe_is_refused_and_not_waited_for(tool, tmp_path):
