@@ -82,7 +82,7 @@ set -m  # each with all that it starts in a group, which is ended as a whole
 declare -A running=()
 end() {
   local group
-  for group in "${!running[@]}"; do kill -- "-$group"; done
+  for group in "${!running[@]}"; do kill -- "-$group" 2>/dev/null || true; done  # it may have ended
   exit 130
 }
 trap end INT TERM

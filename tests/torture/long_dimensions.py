@@ -163,8 +163,10 @@ def little_room():
     before = resource.getrlimit(resource.RLIMIT_AS)
     limit = pages * resource.getpagesize() + ROOM
     resource.setrlimit(resource.RLIMIT_AS, (limit, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_AS, before)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 def attack(started: runtime.Runtime, stream: runtime.Stream, subject: Subject, cases: int) -> bool:
