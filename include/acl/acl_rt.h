@@ -1312,9 +1312,12 @@ ACL_FUNC_VISIBILITY aclError aclrtPeekAtLastError(aclrtLastErrLevel level);
 
 /**
  * Sets the function that is called when a queued task has failed, once for each, on the thread that
- * has run the task and before the stream goes on. The task's error stays with its stream as ever.
+ * has run the task and before the stream goes on; of a callback that the stream does not wait for,
+ * when that has thrown, with the number 0xFFFFFFFF. The task's error stays with its stream as ever.
  *
- * The function must not wait for work of the runtime. What it throws is dropped.
+ * The function must not wait for work of the runtime, nor call aclInit: what it calls there returns
+ * ACL_ERROR_RT_NO_PERMISSION. What it throws is dropped, and what it chooses for its thread
+ * (signals, floating-point environment, cancellation) is undone.
  *
  * @param callback the function, in place of the one before; NULL: none.
  * @return ACL_SUCCESS.

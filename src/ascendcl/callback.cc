@@ -5,6 +5,7 @@
 #include "ascendcl/capture.h"
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
+#include "ascendcl/float_environment.h"
 #include "ascendcl/host_threads.h"
 #include "ascendcl/subscriptions.h"
 #include "ascendcl/thread_end.h"
@@ -32,6 +33,7 @@ Status WatchThread() {
 /// On a host thread, which has another mask.
 void RunForProgram(Call& call) {
   const SignalMask mask(call.signals);
+  const FloatEnvironment environment;
   call.Run();
   // Whatever the function has chosen.
   pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, nullptr);

@@ -6,7 +6,9 @@
 
 #include "acl/acl_rt.h"
 #include "ascendcl/error.h"
+#include "ascendcl/float_environment.h"
 #include "ascendcl/host_call.h"
+#include "ascendcl/signals.h"
 
 /// Lives on the stack of the thread that calls the program's function.
 struct aclrtExceptionInfo {
@@ -31,8 +33,10 @@ void TellOfFailure(const FailedTask& task) noexcept {
   aclrtExceptionInfo info{static_cast<uint32_t>(task.number),
                           static_cast<uint32_t>(task.stream_number), task.device,
                           static_cast<uint32_t>(task.code)};
-  const HostCall call(task.stream);
+  const HostCall call(task.stream, task.running);
   const Uncancelled whole;  // what has failed is told of in the midst of another's work
+  const SignalMask signals(SignalMask::Current());
+  const FloatEnvironment environment;
   try {
     const Cancellable nothing;
     callback(&info);

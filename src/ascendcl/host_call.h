@@ -13,7 +13,9 @@ class Stream;
 /// serves callbacks has others inside it.
 class HostCall {
  public:
-  explicit HostCall(const Stream* stream) : stream_(stream), outer_(t_innermost) {
+  /// `in_task`: a running task has called the function, whose thread nothing else can have.
+  explicit HostCall(const Stream* stream, bool in_task = false)
+      : stream_(stream), outer_(t_innermost), in_task_(in_task || InTask()) {
     t_innermost = this;
   }
   HostCall(const HostCall&) = delete;
@@ -24,6 +26,9 @@ class HostCall {
 
   /// The calling thread's, or null.
   static const HostCall* innermost() { return t_innermost; }
+
+  /// Whether the calling thread is in a function that a running task has called.
+  static bool InTask() { return t_innermost != nullptr && t_innermost->in_task_; }
 
   /// Whether any stream waits for the calling thread.
   static bool HoldsStream() {
@@ -36,6 +41,7 @@ class HostCall {
   static inline thread_local const HostCall* t_innermost = nullptr;
   const Stream* const stream_;
   const HostCall* const outer_;
+  const bool in_task_;
 };
 
 /// Refuses to wait, on a thread that runs a function of the host, for what cannot come before the

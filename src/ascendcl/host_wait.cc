@@ -76,6 +76,7 @@ bool HostWait::RunsFor(const Stream& stream) const {
 // function that has not begun is looked at when it waits itself.
 Status HostWait::Refuse() const {
   if (!known_) return {};
+  if (HostCall::InTask()) return RefuseInHostCall(true);
   std::lock_guard lock(g_mutex);
   std::vector<Goal> goals;
   Add(&goals, stream_.shared_from_this(), target_);

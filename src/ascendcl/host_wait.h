@@ -31,7 +31,7 @@ class HostWait {
   ~HostWait();
 
   /// 207006 when the stream waits, by whatever events and other threads' waits, for a function that
-  /// the calling thread is in or would have to run.
+  /// the calling thread is in or would have to run; and in what a running task has called.
   Status Refuse() const;
 
  private:

@@ -65,8 +65,10 @@ Status CheckConfigFile(const char* path) {
 
 Status Initialise(const char* config_path) {
   const FirstUse use;
+  Status status = RefuseInHostCall(HostCall::InTask());  // of a thread that may have to be ended
+  if (!status.ok()) return status;
   std::unique_lock lock(g_mutex);
-  Status status = AwaitEnd(lock);
+  status = AwaitEnd(lock);
   if (!status.ok()) return status;
   if (g_life == Life::kInitialised) {
     return Status(ACL_ERROR_REPEAT_INITIALIZE,

@@ -170,7 +170,7 @@ bool Stream::RunFirst(std::unique_lock<std::mutex>& lock, bool* parked) {
   });
   if (!thrown.ok()) status = std::move(thrown);
   if (!status.ok() && progress == Task::Progress::kDone) [[unlikely]] {
-    TellOfFailure({this, number_, device_id_, completed() + 1, status.code()});
+    TellOfFailure({this, number_, device_id_, completed() + 1, status.code(), true});
   }
   if (traced_from_ != 0 && !drop && !skip && progress == Task::Progress::kDone) [[unlikely]] {
     trace_row_.Record(*task, traced_from_, status.code());

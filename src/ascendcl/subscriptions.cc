@@ -60,7 +60,8 @@ __attribute__((no_sanitize("null"))) void Call::Run() {
   if (status.ok()) return;
   // The stream has gone on, where it does not wait: the task's number is nobody's any more.
   const uint64_t number = blocking ? stream->completed() + 1 : UINT64_MAX;
-  TellOfFailure({stream.get(), stream->number(), stream->device_id(), number, status.code()});
+  TellOfFailure(
+      {stream.get(), stream->number(), stream->device_id(), number, status.code(), false});
   stream->Fail(std::move(status));
 }
 

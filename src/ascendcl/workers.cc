@@ -10,6 +10,7 @@
 #include "ascendcl/error.h"
 #include "ascendcl/float_environment.h"
 #include "ascendcl/signals.h"
+#include "common/uncancelled.h"
 
 namespace openaclnn {
 namespace {
@@ -253,6 +254,7 @@ bool Workers::RunOne(std::unique_lock<std::mutex>& lock) {
 }
 
 void Workers::Main(Sleeper& place) {
+  const UncancelledCall whole;  // whatever a function of the program's asks for its thread
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     if (RunOne(lock)) continue;

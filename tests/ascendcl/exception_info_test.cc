@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // aclrtSetExceptionInfoCallback: the program is told of each task that fails, before the stream
 // goes on.
+#include <pthread.h>
+#include <signal.h>
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <optional>
 #include <vector>
 
@@ -108,6 +115,77 @@ TEST_F(ExceptionInfoTest, FunctionsOfTheHostThatThrow) {
   ASSERT_EQ(g_seen.size(), 1u);
   EXPECT_EQ(g_seen[0][0], 2u);
   EXPECT_EQ(g_seen[0][4], static_cast<uint32_t>(ACL_ERROR_RT_PARAM_INVALID));
+}
+
+/// What a task's thread is like when it calls the function, and the calls that it makes there.
+struct InTask {
+  static inline aclrtContext context = nullptr;
+  static inline aclrtStream held = nullptr;
+  static inline std::atomic<int> open_signals{0}, init{0}, wait{0};
+
+  static void Look(aclrtExceptionInfo*) {
+    sigset_t none{}, before{};
+    sigemptyset(&none);
+    pthread_sigmask(SIG_SETMASK, &none, &before);
+    if (sigismember(&before, SIGUSR1) == 0) ++open_signals;
+    pthread_cancel(pthread_self());
+    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, nullptr);
+#if defined(__SSE2__)
+    _mm_setcsr(_mm_getcsr() | 0x8040);  // denormals are zeros
+#endif
+    (void)aclrtSetCurrentContext(context);
+    init = aclInit(nullptr);
+    if (held != nullptr) wait = aclrtSynchronizeStream(held);
+  }
+};
+
+// More often than there are threads that could be lost.
+TEST_F(ExceptionInfoTest, WhatItChoosesForItsThreadIsNotTheNextTasks) {
+  InTask::open_signals = 0;
+  ASSERT_EQ(aclrtGetCurrentContext(&InTask::context), 0);
+  ASSERT_EQ(aclrtSetExceptionInfoCallback(InTask::Look), 0);
+  constexpr float kSmall = 1e-40F;
+  Gradient denormal(0, 2);
+  const std::vector<float> small(8, kSmall);
+  ASSERT_EQ(aclrtMemcpy(denormal.grad().data(), 32, small.data(), 32, ACL_MEMCPY_HOST_TO_DEVICE),
+            0);
+  for (int i = 0; i < 20; ++i) {
+    Gate gate(stream);
+    gate.AwaitReached();
+    ASSERT_EQ(bad->Launch(stream), 0);
+    ASSERT_EQ(denormal.Launch(stream), 0);
+    gate.Open();
+    aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (status != ACL_STREAM_STATUS_COMPLETE && std::chrono::steady_clock::now() < until) {
+      ASSERT_EQ(aclrtStreamQuery(stream, &status), 0);
+    }
+    ASSERT_EQ(status, ACL_STREAM_STATUS_COMPLETE) << i;
+    EXPECT_EQ(denormal.out().Read()[0], kSmall + kSmall);
+    EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_ERROR_RT_VECTOR_CORE_EXCEPTION);
+  }
+  EXPECT_EQ(InTask::open_signals, 0);
+  EXPECT_EQ(InTask::init, ACL_ERROR_RT_NO_PERMISSION) << "which may have to end the thread";
+}
+
+// Its thread may be the only one that could do the work.
+TEST_F(ExceptionInfoTest, ItMayNotWaitForAnotherStreamEither) {
+  const aclrtStream other = NewStream();
+  Gate gate(other);
+  gate.AwaitReached();
+  ASSERT_EQ(aclrtGetCurrentContext(&InTask::context), 0);
+  InTask::held = other;
+  ASSERT_EQ(aclrtSetExceptionInfoCallback(InTask::Look), 0);
+  ASSERT_EQ(bad->Launch(stream), 0);
+  aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
+  while (status != ACL_STREAM_STATUS_COMPLETE) {
+    ASSERT_EQ(aclrtStreamQuery(stream, &status), 0);
+  }
+  EXPECT_EQ(InTask::wait, ACL_ERROR_RT_NO_PERMISSION);
+  InTask::held = nullptr;
+  EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_ERROR_RT_VECTOR_CORE_EXCEPTION);
+  gate.Open();
+  EXPECT_EQ(aclrtDestroyStream(other), 0);
 }
 
 TEST_F(ExceptionInfoTest, NoInfoHasNoNumbers) {
