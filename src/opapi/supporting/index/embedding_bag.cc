@@ -17,8 +17,8 @@ int64_t BagsOf(const EmbeddingBagParams& p) {
   return p.offsets.dim(0) - (p.includeLastOffset ? 1 : 0);
 }
 
-void CheckIntegers(const Tensor& tensor, int64_t count, Checker& checker) {
-  CheckIndexType(tensor, checker);
+void CheckIntegers(const Tensor& tensor, int64_t count, int64_t numbers, Checker& checker) {
+  CheckIndexType(tensor, numbers, checker);
   checker.That(tensor.count() == count, [&] {
     return Concat(tensor.name(), " shape is ", ShapeText(tensor), ", expected ", count,
                   " elements");
@@ -115,12 +115,12 @@ void CheckEmbeddingBag(const EmbeddingBagParams& p, Checker& checker) {
   }
   checker.SameDtype(p.output, p.weight);
   CheckShape(p.output, {bags, columns}, checker);
-  if (!p.offset2bag.empty()) CheckIntegers(p.offset2bag, p.indices.dim(0), checker);
-  CheckIndexType(p.bagSize, checker);
+  if (!p.offset2bag.empty()) CheckIntegers(p.offset2bag, p.indices.dim(0), bags, checker);
+  CheckIndexType(p.bagSize, p.indices.dim(0) + 1, checker);
   checker.That(*p.bagSize.count() >= bags, [&] {
     return Concat("bagSize shape is ", ShapeText(p.bagSize), ", expected (", bags, ")");
   });
-  if (p.mode == kMaximum) CheckIntegers(p.maxIndices, bags * columns, checker);
+  if (p.mode == kMaximum) CheckIntegers(p.maxIndices, bags * columns, p.weight.dim(0), checker);
 }
 
 Plan PlanEmbeddingBag(const EmbeddingBagParams& p, const Product&) {

@@ -182,17 +182,18 @@ void CheckReduced(const P& p, bool keep_dim, Checker& checker) {
   CheckShape(p.valuesOut, shape, checker);
   CheckShape(p.indicesOut, shape, checker);
   checker.SameDtype(p.valuesOut, p.self);
-  CheckIndexType(p.indicesOut, checker);
+  CheckIndexType(p.indicesOut, WidthOf(p.self, p.dim), checker);
 }
 
 }  // namespace
 
 void CheckSort(const SortParams& p, Checker& checker) {
   CheckDim(p.self, p.dim, checker);
+  if (!checker.ok()) return;
   CheckShape(p.valuesOut, ShapeOf(p.self), checker);
   CheckShape(p.indicesOut, ShapeOf(p.self), checker);
   checker.SameDtype(p.valuesOut, p.self);
-  CheckIndexType(p.indicesOut, checker);
+  CheckIndexType(p.indicesOut, WidthOf(p.self, p.dim), checker);
 }
 
 Plan PlanSort(const SortParams& p, const Product&) {
@@ -202,8 +203,9 @@ Plan PlanSort(const SortParams& p, const Product&) {
 
 void CheckArgSort(const ArgSortParams& p, Checker& checker) {
   CheckDim(p.self, p.dim, checker);
+  if (!checker.ok()) return;
   CheckShape(p.out, ShapeOf(p.self), checker);
-  CheckIndexType(p.out, checker);
+  CheckIndexType(p.out, WidthOf(p.self, p.dim), checker);
 }
 
 Plan PlanArgSort(const ArgSortParams& p, const Product&) {
@@ -220,7 +222,7 @@ void CheckTopk(const TopkParams& p, Checker& checker) {
   CheckShape(p.valuesOut, shape, checker);
   CheckShape(p.indicesOut, shape, checker);
   checker.SameDtype(p.valuesOut, p.self);
-  CheckIndexType(p.indicesOut, checker);
+  CheckIndexType(p.indicesOut, WidthOf(p.self, p.dim), checker);
 }
 
 Plan PlanTopk(const TopkParams& p, const Product&) {

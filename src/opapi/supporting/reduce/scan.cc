@@ -139,8 +139,9 @@ Plan PlanProducts(const ProductsParams& p, const Product&) {
 
 void CheckScanAt(const ScanAtParams& p, Checker& checker) {
   CheckTotals(p.self, p.dim, p.valuesOut, checker);
+  if (!checker.ok()) return;
   CheckShape(p.indicesOut, ShapeOf(p.self), checker);
-  CheckIndexType(p.indicesOut, checker);
+  CheckIndexType(p.indicesOut, ExtentOf(p.self, p.dim).width, checker);
 }
 
 Plan PlanRunningMax(const ScanAtParams& p, const Product&) {

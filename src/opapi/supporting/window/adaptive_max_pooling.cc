@@ -43,14 +43,7 @@ void CheckShares(const Call& p, const Tensor& pooled, const Tensor& indices, Che
   CheckIndexType(indices, checker);
   CheckWithElements(p.self, p.dims, checker);
   if (!checker.ok()) return;
-  double elements = 1;  // of a plane
-  for (uint32_t d = p.self.rank() - dims; d < p.self.rank(); ++d) {
-    elements *= static_cast<double>(p.self.dim(d));
-  }
-  checker.That(elements <= INT32_MAX, [&] {
-    return Concat("self shape is ", ShapeText(p.self), ", expected planes of at most ", INT32_MAX,
-                  " elements");
-  });
+  CheckNumbered(p.self, dims, checker);
 }
 
 /// The first of the largest elements of a share; NaN is the largest.

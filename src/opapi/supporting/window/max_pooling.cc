@@ -38,6 +38,7 @@ void CheckWindows(const Call& p, const Tensor& pooled, Checker& checker) {
     checker.That(dilation == 1,
                  [&] { return Concat("dilation value is ", dilation, ", expected 1"); });
   }
+  if (!p.masks) CheckNumbered(p.self, 2, checker);
   const Windows windows = WindowsOf(ListsOf(p), p.self, p.ceilMode);
   CheckPlanes(pooled, p.self, windows.out, checker);
   const std::array<int64_t, 2> mask = {windows.tap_count(), MaskWidth(windows.places())};

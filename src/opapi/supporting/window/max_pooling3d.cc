@@ -24,20 +24,15 @@ void CheckWindows(const Call& p, const Tensor& pooled, Checker& checker) {
   CheckPads(ListsOf(p), checker);
   CheckWithElements(p.self, 3, checker);
   if (!checker.ok()) return;
-  int64_t elements = 1;
   const Windows windows = WindowsOf(ListsOf(p), p.self, p.ceilMode);
   for (const WindowAxis& axis : windows.axes) {
-    elements = axis.in > INT32_MAX ? INT32_MAX : std::min<int64_t>(elements * axis.in, INT32_MAX);
     // Taps may stand on both sides of a short input, in the padding.
     checker.That(axis.pad == 0 || axis.dilation <= axis.in, [&] {
       return Concat("dilation value is ", axis.dilation, ", expected at most the length, ", axis.in,
                     ", where there is padding");
     });
   }
-  checker.That(elements < INT32_MAX, [&] {
-    return Concat("self shape is ", ShapeText(p.self), ", expected planes of less than ", INT32_MAX,
-                  " elements");
-  });
+  CheckNumbered(p.self, 3, checker);
   CheckPlanes(pooled, p.self, windows.out, checker);
   CheckPlanes(p.indices, p.self, windows.out, checker);
 }

@@ -53,6 +53,18 @@ inline void CheckLists(const WindowLists& of, const Tensor& self, Checker& check
   if (of.dilation != nullptr) CheckAxes(*of.dilation, of.axes, 1, checker);
 }
 
+/// Elements of self's planes, of so many dimensions, are numbered in INT32.
+inline void CheckNumbered(const Tensor& self, uint32_t axes, Checker& checker) {
+  int64_t elements = 1;
+  for (uint32_t d = self.rank() - axes; d < self.rank(); ++d) {
+    if (__builtin_mul_overflow(elements, self.dim(d), &elements)) elements = INT64_MAX;
+  }
+  checker.That(elements <= INT32_MAX, [&] {
+    return Concat("self shape is ", ShapeText(self), ", expected planes of at most ", INT32_MAX,
+                  " elements");
+  });
+}
+
 /// What maxima are taken of: FLOAT, FLOAT16 and BFLOAT16, and the pooled tensor of their type.
 inline void CheckPooledTypes(const Tensor& self, const Tensor& pooled, Checker& checker) {
   constexpr DtypeSet kPooled = Dtypes(ACL_FLOAT, ACL_FLOAT16, ACL_BF16);
