@@ -178,6 +178,29 @@ TEST(Planes, PoolingRefuses) {
                  lists.two.get(), lists.two.get(), none, one, false, Handle(y), Handle(other));
 }
 
+// A neighbour's weight is 0 there, and NaN times that is NaN.
+TEST(Planes, KeepsWhatIsNotResampled) {
+  const Device device;
+  const IntListHandle size({{3, 3}}), shape({{1, 1, 3, 3}});
+  Doubles values = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+  values[4] = NAN;
+  const DeviceTensor x = Make(ACL_FLOAT, {1, 1, 3, 3}, values),
+                     y(ACL_FLOAT, DenseLayout({1, 1, 3, 3}));
+  const auto expect_same = [&] {
+    const Doubles got = ValuesOf(y);
+    for (size_t i = 0; i < got.size(); ++i) {
+      EXPECT_TRUE(i == 4 ? std::isnan(got[i]) : got[i] == values[i]) << i << ": " << got[i];
+    }
+  };
+  for (const bool align : {false, true}) {
+    EXPECT_RUN(device, UpsampleBilinear2d, x.handle(), size.get(), align, 0, 0, Handle(y));
+    expect_same();
+    EXPECT_RUN(device, UpsampleBilinear2dBackward, x.handle(), size.get(), shape.get(), align, 0, 0,
+               Handle(y));
+    expect_same();
+  }
+}
+
 TEST(Planes, OtherSizesRefuse) {
   const Device device;
   const Lists lists;
