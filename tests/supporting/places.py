@@ -13,6 +13,11 @@ def axes(dims: list[int] | None):
     return tuple(dims) if dims else None
 
 
+def terms(x, out):
+    """What a sum or a product is of: where it goes to BOOL, whether each is other than 0."""
+    return x != 0 if out.dtype == np.dtype(bool) else x
+
+
 def _plain(x):
     return x.value if isinstance(x, Bounded) else np.asarray(x)
 

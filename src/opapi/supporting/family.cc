@@ -286,6 +286,18 @@ aclnnStatus PlanRow(const Row& row, uint64_t* workspace_size, aclOpExecutor** ex
       operation, [&] { return collect(state); }, workspace_size, executor);
 }
 
+std::array<std::byte, 8> ElementOf(int32_t dtype, const Value& value) {
+  std::array<std::byte, 8> bytes{};
+  const int32_t part = dtype == ACL_COMPLEX64 ? ACL_FLOAT : dtype;
+  if (DomainOf(part) == Domain::kInteger) {
+    const auto integer = value.As<int64_t>(part);
+    StorerOf<int64_t>(part)(&integer, 1, bytes.data(), 0);
+  } else {
+    StorerOf<double>(part)(&value.number, 1, bytes.data(), 0);
+  }
+  return bytes;
+}
+
 std::optional<uint32_t> WrapDim(int64_t dim, uint32_t rank) {
   const int64_t limit = rank == 0 ? 1 : rank;  // a scalar has dimensions -1 and 0
   if (dim < -limit || dim >= limit) return std::nullopt;
@@ -303,9 +315,8 @@ void CheckIndexType(const Operand& index, Checker& checker) {
 
 void CheckIndexType(const Operand& index, int64_t numbers, Checker& checker) {
   CheckIndexType(index, checker);
-  checker.That(index.dtype() == ACL_INT64 || numbers <= int64_t{INT32_MAX} + 1, [&] {
-    return DtypeIs(index, Concat("INT64, for numbers up to ", numbers - 1));
-  });
+  checker.That(index.dtype() == ACL_INT64 || numbers <= int64_t{INT32_MAX} + 1,
+               [&] { return DtypeIs(index, Concat("INT64, for numbers up to ", numbers - 1)); });
 }
 
 void CheckAsked(const std::vector<bool>& mask, std::initializer_list<const Tensor*> outputs,

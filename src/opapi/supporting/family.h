@@ -55,7 +55,15 @@ struct Value {
   T As() const {
     return std::is_integral_v<T> ? static_cast<T>(integer) : static_cast<T>(number);
   }
+  /// As what elements of a type are computed in: of BOOL it is whether the number is any but 0.
+  template <class T>
+  T As(int32_t element_dtype) const {
+    return element_dtype == ACL_BOOL ? static_cast<T>(number != 0) : As<T>();
+  }
 };
+
+/// The bytes of an element of a type that has a value; of a complex one the real part.
+std::array<std::byte, 8> ElementOf(int32_t dtype, const Value& value);
 
 struct Row;
 

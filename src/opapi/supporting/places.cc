@@ -213,7 +213,7 @@ void Placer::Set(const Group& group, std::byte* values, std::byte* out) const {
   const auto store = StorerOf<T>(dtype_);
   const int64_t from = from_(group.first_value + group.hits[group.count - 1].token);
   T row[Walk::kRun];
-  if (value_) std::fill_n(row, std::min(Walk::kRun, columns_.count()), value_->As<T>());
+  if (value_) std::fill_n(row, std::min(Walk::kRun, columns_.count()), value_->As<T>(dtype_));
   columns_.ForRunsInOrder({out, values}, [&](const Walk::Pointers& at, int64_t n) {
     if (!value_) load(at[1] + from, columns_.step(1), n, row);
     store(row, n, at[0], columns_.step(0));

@@ -52,18 +52,6 @@ Map Rolled(int64_t length, int64_t shift) {
 /// The bytes of an element that comes from nowhere.
 using Fill = std::array<std::byte, 8>;
 
-Fill FillOf(int32_t dtype, const Value& value) {
-  Fill bytes{};
-  if (dtype == ACL_COMPLEX64) {
-    StorerOf<double>(ACL_FLOAT)(&value.number, 1, bytes.data(), 0);
-  } else if (DomainOf(dtype) == Domain::kInteger) {
-    StorerOf<int64_t>(dtype)(&value.integer, 1, bytes.data(), 0);
-  } else {
-    StorerOf<double>(dtype)(&value.number, 1, bytes.data(), 0);
-  }
-  return bytes;
-}
-
 /// Where row `row` of out's leading dimensions lies in self, in elements; nothing: nowhere.
 std::optional<int64_t> SourceRow(const std::vector<Map>& maps, const Shape& strides, int64_t row) {
   int64_t offset = 0;
@@ -332,7 +320,7 @@ Plan PlanConstantPad(const ConstantPadParams& p, const Product&) {
     map.AppendNowhere(length - map.length);
     maps.push_back(std::move(map));
   }
-  return MakeMapped(self, p.out, maps, FillOf(p.out.dtype(), p.value));
+  return MakeMapped(self, p.out, maps, ElementOf(p.out.dtype(), p.value));
 }
 
 void CheckMirrorPad(const MirrorPadParams& p, Checker& checker) {

@@ -11,19 +11,6 @@
 namespace openaclnn::supporting {
 namespace {
 
-/// A value as an element of a type.
-using Element = std::array<std::byte, 8>;
-
-Element ElementOf(int32_t dtype, const Value& value) {
-  Element element{};
-  if (DomainOf(dtype) == Domain::kInteger) {
-    StorerOf<int64_t>(dtype)(&value.integer, 1, element.data(), 0);
-  } else {
-    StorerOf<double>(dtype)(&value.number, 1, element.data(), 0);
-  }
-  return element;
-}
-
 void CheckSteps(int64_t steps, const Tensor& out, Checker& checker) {
   checker.That(steps >= 0, [&] {
     return Concat("steps value is ", steps, ", expected one that is not negative");
@@ -68,7 +55,7 @@ Plan PlanEye(const EyeParams& p, const Product&) {
   const Tensor& out = p.out;
   const int64_t bytes = BytesOf(out), rows = out.dim(0), columns = out.dim(1);
   const RowView view(out);
-  const Element one = ElementOf(out.dtype(), Value(int64_t{1}));
+  const auto one = ElementOf(out.dtype(), Value(int64_t{1}));
   const Place out_at = out.place;
   return {0, [=](const Buffers& buffers) -> Status {
             ParallelRows(rows, columns, [&](int64_t row) {
@@ -161,7 +148,7 @@ Plan PlanFillDiagonal(const FillDiagonalParams& p, const Product&) {
   for (uint32_t d = 0; d < self.rank(); ++d) step += self.tensor().strides[d];
   const bool wraps = p.wrap && self.rank() == 2;
   const int64_t row_step = self.tensor().strides[0], column_step = self.tensor().strides[1];
-  const Element value = ElementOf(self.dtype(), p.fillValue);
+  const auto value = ElementOf(self.dtype(), p.fillValue);
   const Place self_at = self.place;
   return {0, [=](const Buffers& buffers) -> Status {
             std::byte* const to = self_at(buffers);

@@ -172,7 +172,7 @@ template <class Value, class Body>
 void RowPlacer::ForPiecesOf(const Addresses& row, LoadRow<Value> load, const Body& body) const {
   int64_t converted_indices[kPiece];
   Value converted[kPiece];
-  if (value_) std::fill_n(converted, kPiece, value_->As<Value>());
+  if (value_) std::fill_n(converted, kPiece, value_->As<Value>(dtype_));
   for (int64_t first = 0; first < count_; first += kPiece) {
     std::byte* const index_at = row.index + first * index_step_;
     std::byte* const values_at = row.values + first * value_step_;
@@ -279,7 +279,7 @@ void RowPlacer::CombineSorted(const Addresses& row, std::byte* scratch) const {
                   static_cast<uint64_t>(limit_));
   for (int64_t i = 0; i < count_;) {
     std::byte* const out = row.out + hits[i].row * out_step_;
-    T total{}, value = value_ ? value_->As<T>() : T{};
+    T total{}, value = value_ ? value_->As<T>(dtype_) : T{};
     load(out, 0, 1, &total);
     TreeSum<T> sum;
     sum.Add(total);

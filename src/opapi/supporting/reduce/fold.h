@@ -106,6 +106,20 @@ Plan MakeFoldFor(const ReductionParams& p) {
   return Integral(p) ? MakeFold<int64_t>(p, Fold<int64_t>()) : MakeFold<double>(p, Fold<double>());
 }
 
+/// Whether all terms, or any, are other than 0; sums and products of BOOL are that, too, whose
+/// terms are converted first.
+template <class T, bool kAll>
+struct TruthFold : OnePass {
+  bool truth = kAll;
+  void Add(T term) { truth = kAll ? truth && term != 0 : truth || term != 0; }
+  T Result(int64_t, size_t) { return static_cast<T>(truth); }
+};
+
+template <class T>
+using AllFold = TruthFold<T, true>;
+template <class T>
+using AnyFold = TruthFold<T, false>;
+
 /// The shape of each output, with and without kept dimensions.
 void CheckResult(const Params& params, const Layout& layout, bool keep_dim, Checker& checker);
 

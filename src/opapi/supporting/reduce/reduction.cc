@@ -45,18 +45,6 @@ Plan MakeExact(const ReductionParams& p, const RowFold<double>& floats,
 
 const DoubleRowKernels& Kernels() { return *OPENACLNN_TARGET_SELECT(kDoubleRowKernels); }
 
-template <class T, bool kAll>
-struct TruthFold : OnePass {
-  bool truth = kAll;
-  void Add(T term) { truth = kAll ? truth && term != 0 : truth || term != 0; }
-  T Result(int64_t, size_t) { return static_cast<T>(truth); }
-};
-
-template <class T>
-using AllFold = TruthFold<T, true>;
-template <class T>
-using AnyFold = TruthFold<T, false>;
-
 }  // namespace
 
 void CheckResult(const Params& p, const Layout& layout, bool keep_dim, Checker& checker) {
@@ -115,6 +103,7 @@ void CheckExtreme(const ReductionParams& p, Checker& checker) {
 }
 
 Plan PlanSum(const ReductionParams& p, const Product&) {
+  if (p.out.dtype() == ACL_BOOL) return MakeFoldFor<AnyFold>(p);
   return MakeExact(p, Kernels().sum, Kernels().integer_sum);
 }
 

@@ -117,7 +117,9 @@ Plan PlanNorm(const ReductionParams& p, const Product&) {
   return MakeNorm(p, {}, *LayoutOf(p.self, p.dim.values()), p.order.number);
 }
 
-Plan PlanProduct(const ReductionParams& p, const Product&) { return MakeFoldFor<ProductFold>(p); }
+Plan PlanProduct(const ReductionParams& p, const Product&) {
+  return p.out.dtype() == ACL_BOOL ? MakeFoldFor<AllFold>(p) : MakeFoldFor<ProductFold>(p);
+}
 
 void CheckProductAlong(const ProductAlongParams& p, Checker& checker) {
   const auto layout = LayoutOf(p.self, {&p.dim, 1});
@@ -129,6 +131,10 @@ void CheckProductAlong(const ProductAlongParams& p, Checker& checker) {
 
 Plan PlanProductAlong(const ProductAlongParams& p, const Product&) {
   const Layout layout = *LayoutOf(p.self, {&p.dim, 1});
+  if (p.out.dtype() == ACL_BOOL) {
+    return Integral(p) ? MakeFold<int64_t>(p, layout, AllFold<int64_t>())
+                       : MakeFold<double>(p, layout, AllFold<double>());
+  }
   return Integral(p) ? MakeFold<int64_t>(p, layout, ProductFold<int64_t>())
                      : MakeFold<double>(p, layout, ProductFold<double>());
 }
