@@ -25,7 +25,10 @@ endef
 .PHONY: help run demo demo-ranks test test-clients sample build install uninstall bench bench-training bench-ranks bench-rooms check-cost asan tsan valgrind coverage fuzz torture instructions aarch64 lint format clean
 
 help: ## list the commands
-	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/\1 \2/p' $(MAKEFILE_LIST) | while read -r name text; do \
+	  printf '%s\n' "$$text" | fold -s -w 57 | sed 's/ *$$//; 1!s/^/                      /' | \
+	    sed "1s/^/$$(printf '  make %-15s' "$$name")/"; \
+	done
 
 run: build ## the operators on a real text: error, time, share of what the machine allows
 	$(RUN_JOB)
@@ -113,7 +116,7 @@ bench-rooms: ## time the operators' rooms and the runtime from C++, without peer
 check-cost: build ## what OPENACLNN_CHECK=fast and =full cost on the shapes of the bench
 	PYTHONPATH=python .venv/bin/python bench/check_cost.py $(BENCH_OPTIONS)
 
-asan: ## all tests under AddressSanitizer and UndefinedBehaviorSanitizer
+asan: ## the native tests under AddressSanitizer and UBSan
 	scripts/setup.sh test
 	$(call build,asan,ON)
 	ctest --preset asan --output-on-failure --parallel $(JOBS)
