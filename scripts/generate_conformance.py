@@ -3,8 +3,8 @@
 
 python3 scripts/generate_conformance.py [--check]: needs the installed libraries (`make build`),
 .venv, and build/clients/results.json, which `make test-clients` and `tests/clients/run.py --try`
-leave; without it the clients' table stays as it was. --check changes nothing, looks at all but
-that table, and fails where the page is not current.
+leave; rows of clients that it does not have stay as they are. --check changes nothing, looks at all
+but those rows, and fails where the page is not current.
 
 What a new operator or another release changes, names and numbers, stands in paragraphs and cells of
 its own, without words: nothing of it is to be translated.
@@ -38,8 +38,8 @@ Python 3.11, Linux x86-64, with the torch that belongs to the wheel. Versions of
 than 2.8.0.post5 and 2.9.0.post9 were tried, and nothing is promised about them. From 2.10 on the
 wheel ends the process while it loads, before it calls anything here, where PyTorch is the CUDA
 build, the only one for x86-64 on PyPI: both register allocator options of the same names.
-`libopenaclnn_torch_keys.so`, which `openaclnn run` preloads, lets them (not before 2.13: PyTorch has
-the set of names inline).
+`libopenaclnn_torch_keys.so`, which `openaclnn run` preloads, lets them load (not before 2.13:
+PyTorch has the set of names inline).
 
 Packages that hold ggml, llama.cpp and MindSpore are PyPI's by version and SHA-256, which
 `tests/clients/ggml.py`, `llama.py` and `mindspore.py` have. MindSpore runs in PyNative mode.
@@ -139,19 +139,36 @@ def supporting_tables(support):
         yield f"{', '.join(families)} ({len(names)}): {listed(names)}.\n\n"
 
 
-def client_table(as_it_is):
-    if as_it_is or not RESULTS.is_file():
-        before = PAGE.read_text() if PAGE.is_file() else ""
-        found = re.search(re.escape(CLIENTS) + r".*?(?=^## )", before, re.MULTILINE | re.DOTALL)
-        yield found[0] if found else CLIENTS + "\nNot seen yet.\n\n"
-        return
-    yield CLIENTS + "\n| client | mode | tests passed, or what was seen | failed |\n|---|---|---|---|\n"
-    for run in json.loads(RESULTS.read_text()):
+def rows_of(page):
+    """Those of the clients' table, by client."""
+    table = re.search(re.escape(CLIENTS) + r".*?(?=^## )", page, re.MULTILINE | re.DOTALL)
+    rows = {}
+    for line in table[0].splitlines(keepends=True) if table else ():
+        if line.startswith("| ") and not line.startswith("| client |"):
+            rows.setdefault(line.split("|")[1].strip(" `"), []).append(line)
+    return rows
+
+
+def rows_seen(results):
+    """The same of what was run last."""
+    rows = {}
+    for run in results:
         mode = listed(f"{name}={value}" for name, value in run["mode"].items()) or "as it is"
         client = f"`{run['client']}`" if run["client"].startswith("torch-npu") else run["client"]
         result = run["said"] or run["passed"]
         result = result if run["ok"] else f"**FAILED**, {result}"
-        yield f"| {client} | {mode} | {result} | {', '.join(run['failed']) or 'none'} |\n"
+        row = f"| {client} | {mode} | {result} | {', '.join(run['failed']) or 'none'} |\n"
+        rows.setdefault(run["client"], []).append(row)
+    return rows
+
+
+def client_table(as_it_is):
+    rows = rows_of(PAGE.read_text()) if PAGE.is_file() else {}
+    if not as_it_is and RESULTS.is_file():
+        rows |= rows_seen(json.loads(RESULTS.read_text()))
+    yield CLIENTS + "\n| client | mode | tests passed, or what was seen | failed |\n|---|---|---|---|\n"
+    for client in sorted(rows):
+        yield from rows[client]
     yield CLIENT_NOTES
 
 
