@@ -177,7 +177,7 @@ def test_packages_are_those_of_the_project():
     assert named and named <= {*extras["torch"], *extras["mindspore"]}
     client = (ROOT / "tests/clients/mindspore.py").read_text()
     assert f'VERSION = "{extras["mindspore"][0].partition("==")[2]}"' in client
-    assert {"pip install .", "pip install dist/openaclnn-*.whl"} <= set(PIP)
+    assert {"pip install .", "pip install dist/openaclnn-*$(uname -m).whl"} <= set(PIP)
     assert "${1:-dist}" in (ROOT / "scripts/wheel.sh").read_text()
 
 
