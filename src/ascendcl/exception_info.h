@@ -15,12 +15,12 @@ struct FailedTask {
   uint32_t device;
   uint64_t number;  // in its stream, from 1
   int code;
-  bool running;  // the calling thread has the right to compute, and is no thread of the program's
+  bool running;  // the calling thread is in the midst of its stream's work
 };
 
 /// Calls the function of aclrtSetExceptionInfoCallback, if there is one, on the thread that has run
-/// the task. What the function throws is dropped: the task's own error stays; so is what it chooses
-/// for the thread, its floating-point environment, signals and cancellation.
+/// the task. What the function throws is dropped: the task's own error stays. What it chooses for
+/// the thread (floating-point environment, signals, cancellation) is undone.
 void TellOfFailure(const FailedTask& task) noexcept;
 
 }  // namespace openaclnn
