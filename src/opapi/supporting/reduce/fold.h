@@ -102,8 +102,14 @@ Plan MakeFold(const ReductionParams& p, const Fold& fold) {
 
 /// The fold for what the operands are computed in: double for floats.
 template <template <class> class Fold>
+Plan MakeFoldFor(const Params& p, const Layout& layout) {
+  return Integral(p) ? MakeFold<int64_t>(p, layout, Fold<int64_t>())
+                     : MakeFold<double>(p, layout, Fold<double>());
+}
+
+template <template <class> class Fold>
 Plan MakeFoldFor(const ReductionParams& p) {
-  return Integral(p) ? MakeFold<int64_t>(p, Fold<int64_t>()) : MakeFold<double>(p, Fold<double>());
+  return MakeFoldFor<Fold>(p, *LayoutOf(p.self, p.dim.values()));
 }
 
 /// Whether all terms, or any, are other than 0; sums and products of BOOL are that, too, whose

@@ -131,12 +131,8 @@ void CheckProductAlong(const ProductAlongParams& p, Checker& checker) {
 
 Plan PlanProductAlong(const ProductAlongParams& p, const Product&) {
   const Layout layout = *LayoutOf(p.self, {&p.dim, 1});
-  if (p.out.dtype() == ACL_BOOL) {
-    return Integral(p) ? MakeFold<int64_t>(p, layout, AllFold<int64_t>())
-                       : MakeFold<double>(p, layout, AllFold<double>());
-  }
-  return Integral(p) ? MakeFold<int64_t>(p, layout, ProductFold<int64_t>())
-                     : MakeFold<double>(p, layout, ProductFold<double>());
+  return p.out.dtype() == ACL_BOOL ? MakeFoldFor<AllFold>(p, layout)
+                                   : MakeFoldFor<ProductFold>(p, layout);
 }
 
 Plan PlanLogSumExp(const ReductionParams& p, const Product&) {
