@@ -48,13 +48,6 @@ struct Sum {
   }
 };
 
-AxisMap OfOnePlace() {
-  return AxisMap(1, 1, 1, [](int64_t, double* weights) {
-    *weights = 1;
-    return AxisMap::Span{0, 1};
-  });
-}
-
 /// A tensor's last dimensions as three, in bytes.
 std::array<int64_t, kAxes> StepsOf(const Tensor& tensor, size_t axes) {
   std::array<int64_t, kAxes> steps{};
@@ -75,6 +68,13 @@ AxisMap::AxisMap(int64_t sources, int64_t targets, int64_t weights_each, Rule ru
   for (int64_t i = 0; i < targets; ++i) {
     spans_[static_cast<size_t>(i)] = rule_(i, &weights_[static_cast<size_t>(i * weights_each)]);
   }
+}
+
+AxisMap AxisMap::Same(int64_t length) {
+  return AxisMap(length, length, 1, [](int64_t i, double* weight) {
+    *weight = 1;
+    return Span{i, i + 1};
+  });
 }
 
 AxisMap::AxisMap(std::shared_ptr<const AxisMap> forward)
@@ -132,7 +132,7 @@ AxisMap AxisMap::Transposed() && {
 Plan PlanSeparable(const Tensor& from, const Tensor& to, std::vector<AxisMap> axes) {
   if (to.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
   const size_t own = axes.size();
-  axes.insert(axes.begin(), kAxes - own, OfOnePlace());
+  axes.insert(axes.begin(), kAxes - own, AxisMap::Same(1));
   const auto kept = std::make_shared<const Sum>(  // whose tables nobody copies
       Sum{{std::move(axes[0]), std::move(axes[1]), std::move(axes[2])},
           StepsOf(from, own),

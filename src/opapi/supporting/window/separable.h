@@ -23,6 +23,8 @@ class AxisMap {
 
   /// A weight for each of at most so many sources, or with 1 one for all of them.
   AxisMap(int64_t sources, int64_t targets, int64_t weights_each, Rule rule);
+  /// Each target is its source.
+  static AxisMap Same(int64_t length);
 
   int64_t targets() const { return targets_; }
   Span span(int64_t target) const {

@@ -56,16 +56,9 @@ double SourceOf(int64_t target, const Scale& scale, bool align) {
   return i * static_cast<double>(scale.in - 1) / static_cast<double>(scale.out - 1);
 }
 
-AxisMap Same(int64_t length) {
-  return AxisMap(length, length, 1, [](int64_t i, double* weight) {
-    *weight = 1;
-    return AxisMap::Span{i, i + 1};
-  });
-}
-
 AxisMap Linear(const Scale& scale, bool align) {
   // A neighbour with the weight 0 would pass its NaN on.
-  if (scale.in == scale.out) return Same(scale.in);
+  if (scale.in == scale.out) return AxisMap::Same(scale.in);
   return AxisMap(scale.in, scale.out, 2, [=](int64_t i, double* weights) {
     const double source =
         std::clamp(SourceOf(i, scale, align), 0.0, static_cast<double>(scale.in - 1));
