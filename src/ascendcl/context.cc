@@ -6,6 +6,7 @@
 
 #include "ascendcl/capture.h"
 #include "ascendcl/check/fault.h"
+#include "ascendcl/check/report.h"
 #include "ascendcl/config.h"
 #include "ascendcl/error.h"
 #include "ascendcl/first_use.h"
@@ -221,10 +222,12 @@ Status ContextWait::Refuse() const {
 }
 
 Status TakeFirstError(const std::vector<std::shared_ptr<Stream>>& streams) {
+  TaskFinding found;
   for (const auto& stream : streams) {
-    Status status = stream->TakeError();
+    Status status = stream->TakeError(&found);
     if (!status.ok()) return status;
   }
+  TellAgain(found);
   return {};
 }
 

@@ -115,8 +115,9 @@ Status Synchronize(const std::vector<std::shared_ptr<Stream>>& streams) {
     Status status = Await(*stream, stream->submitted());
     if (!status.ok()) return status;
   }
+  Status status = TakeFirstError(streams);
   Memory::Get().LookAtCanaries("aclrtSynchronizeDevice");
-  return TakeFirstError(streams);
+  return status;
 }
 
 }  // namespace
@@ -218,8 +219,9 @@ aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout) {
         return openaclnn::TimeoutExpired("device", timeout);
       }
     }
+    status = openaclnn::TakeFirstError(streams);
     openaclnn::Memory::Get().LookAtCanaries("aclrtSynchronizeDeviceWithTimeout");
-    return openaclnn::TakeFirstError(streams);
+    return status;
   });
 }
 

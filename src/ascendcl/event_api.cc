@@ -97,9 +97,10 @@ Status SynchronizeEvent(Event& event, const Stream::Deadline& deadline, int32_t 
   if (!status.ok()) return status;
   if (!state.stream->WaitUntold(state.task, deadline)) return TimeoutExpired("event", timeout);
   PassPoint(state.point);
+  status = state.stream->TakeError();
   Memory::Get().LookAtCanaries(timeout < 0 ? "aclrtSynchronizeEvent"
                                            : "aclrtSynchronizeEventWithTimeout");
-  return state.stream->TakeError();
+  return status;
 }
 
 bool IsTimed(Event& event, const Event::Snapshot& state) {

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "ascendcl/check/race_watch.h"
-#include "ascendcl/check/running_task.h"
+#include "ascendcl/check/report.h"
 #include "ascendcl/error.h"
 #include "ascendcl/error_table.h"
 #include "ascendcl/exception_info.h"
@@ -66,11 +66,20 @@ uint64_t Stream::Enqueue(std::vector<std::unique_ptr<Task>>&& tasks) {
   return Announce(lock, added);
 }
 
-Status Stream::TakeError() {
-  if (!failed_.load(std::memory_order_acquire)) return {};
+Status Stream::TakeError(TaskFinding* found) {
+  if (!kept_.load(std::memory_order_acquire)) return {};
   std::lock_guard lock(mutex_);
-  failed_.store(false, std::memory_order_relaxed);
+  kept_.store(false, std::memory_order_relaxed);
+  if (found->line.empty()) std::swap(*found, finding_);
+  finding_.line.clear();
   return std::exchange(error_, Status());
+}
+
+Status Stream::TakeError() {
+  TaskFinding found;
+  Status status = TakeError(&found);
+  if (status.ok()) TellAgain(found);
+  return status;
 }
 
 void Stream::Fail(Status status) {
@@ -79,7 +88,8 @@ void Stream::Fail(Status status) {
 }
 
 void Stream::LogError() noexcept {
-  const Status status = TakeError();
+  TaskFinding found;  // which the log has
+  const Status status = TakeError(&found);
   if (status.ok()) return;
   LogFailure(status.code(),
              {FindError(status.code()).prefix, ": ", status.api_or("task"), ": ", status.text(),
@@ -90,7 +100,14 @@ void Stream::LogError() noexcept {
 void Stream::KeepError(Status status) {
   if (status.ok() || !error_.ok()) return;
   error_ = std::move(status);
-  failed_.store(true, std::memory_order_release);
+  kept_.store(true, std::memory_order_release);
+}
+
+// Under the lock.
+void Stream::KeepFinding(TaskFinding&& finding) {
+  if (!finding_.line.empty()) return;
+  finding_ = std::move(finding);
+  kept_.store(true, std::memory_order_release);
 }
 
 void Stream::set_stop_on_failure(bool stop) {
@@ -156,7 +173,8 @@ bool Stream::RunFirst(std::unique_lock<std::mutex>& lock, bool* parked) {
   if (!std::exchange(begun_, true)) traced_from_ = TraceStart();
   woken_ = false;
   lock.unlock();
-  const RunningTaskScope running(task->name());
+  TaskFinding finding;
+  const RunningTaskScope running(task->name(), &finding);
   Status status;
   auto progress = Task::Progress::kDone;
   // What a task throws is its error: the stream goes on.
@@ -179,6 +197,7 @@ bool Stream::RunFirst(std::unique_lock<std::mutex>& lock, bool* parked) {
   if (progress == Task::Progress::kDone && first.awaited == nullptr) task.reset();
   lock.lock();
   if (progress == Task::Progress::kParked) {
+    if (!finding.line.empty()) KeepFinding(std::move(finding));
     *parked = !woken_;
     return false;
   }
@@ -190,6 +209,8 @@ bool Stream::RunFirst(std::unique_lock<std::mutex>& lock, bool* parked) {
   }
   begun_ = false;
   KeepError(std::move(status));
+  if (!finding.line.empty()) [[unlikely]]
+    KeepFinding(std::move(finding));
   queue_.pop_front();
   return true;
 }

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "ascendcl/check/running_task.h"
 #include "ascendcl/handles.h"
 #include "ascendcl/task.h"
 #include "ascendcl/trace.h"
@@ -75,7 +76,11 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
   /// The same, without the watch for races being told: the caller knows better what it waited for.
   bool WaitUntold(uint64_t target, const Deadline& deadline);
 
-  /// The first error since the last call, and forgets it.
+  /// The first error since the last call, and forgets it, with what checks have found in tasks
+  /// meanwhile: the first is *found, unless another stream's is there.
+  Status TakeError(TaskFinding* found);
+  /// The same, for who synchronises this stream alone: without an error, what was found is the
+  /// thread's message.
   Status TakeError();
 
   /// Before the stream goes away: an error that no synchronise has returned goes to the log.
@@ -127,6 +132,7 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
   uint64_t Announce(std::unique_lock<std::mutex>& lock, uint64_t count);
   bool Help(uint64_t target);
   void KeepError(Status status);
+  void KeepFinding(TaskFinding&& finding);
   bool RunFirst(std::unique_lock<std::mutex>& lock, bool* parked);
   void RunLocked(std::unique_lock<std::mutex>& lock, uint64_t target, int max_tasks);
 
@@ -151,8 +157,9 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
   uint64_t dropped_ = 0;                // tasks up to this one are passed over
   uint64_t last_ = UINT64_MAX;          // tasks behind this one too
   std::atomic<uint64_t> completed_{0};  // written under the lock, read without
-  std::atomic<bool> failed_{false};     // whether there is an error; as completed_
+  std::atomic<bool> kept_{false};       // whether there is an error or a finding; as completed_
   Status error_;
+  TaskFinding finding_;
 
   std::atomic<void (*)(const Stream*)> end_subscription_{nullptr};
   std::atomic<bool> serves_no_more_{false};

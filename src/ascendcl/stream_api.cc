@@ -27,8 +27,9 @@ Status Synchronize(Stream& stream) {
   if (stream.captured()) [[unlikely]]
     return RefuseUse(stream, "to be synchronised");
   Status status = Await(stream, stream.submitted());
-  Memory::Get().LookAtCanaries("aclrtSynchronizeStream");
-  return status.ok() ? stream.TakeError() : status;
+  if (status.ok()) status = stream.TakeError();
+  Memory::Get().LookAtCanaries("aclrtSynchronizeStream");  // whose words come before a task's
+  return status;
 }
 
 Status DestroyStream(aclrtStream stream, bool force) {
@@ -101,8 +102,9 @@ aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) 
     if (!object->Wait(object->submitted(), deadline)) {
       return openaclnn::TimeoutExpired("stream", timeout);
     }
+    status = object->TakeError();
     openaclnn::Memory::Get().LookAtCanaries("aclrtSynchronizeStreamWithTimeout");
-    return object->TakeError();
+    return status;
   });
 }
 

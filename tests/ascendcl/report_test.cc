@@ -60,6 +60,7 @@ class ReportTest : public testing::Test {
   }
 
   const void* memory() const { return memory_; }
+  const std::vector<aclrtStream>& streams() const { return streams_; }
   std::string file() const { return folder_ + "/report.jsonl"; }
   std::vector<Json> Lines() const {
     std::vector<Json> lines;
@@ -319,6 +320,108 @@ TEST_F(ReportTest, ControlsAreQuestionMarks) {
     EXPECT_THAT(each, HasSubstr("out?[2K???"));
     EXPECT_THAT(each, testing::Not(HasSubstr("\x1b")));
   }
+}
+
+/// Leave what they write as it is, each by its own name, so that each is told.
+class Idle {
+ public:
+  Idle(const void* memory, std::initializer_list<const char*> names, int code = 0) {
+    for (const char* name : names) {
+      operators_.emplace_back([code](void* const*, void*) { return code; });
+      operators_.back().Add(name, OPENACLNN_OUTPUT, {ACL_FLOAT, {4}, {1}},
+                            const_cast<void*>(memory));
+    }
+  }
+  void Launch(const std::vector<aclrtStream>& streams) {
+    for (size_t i = 0; i < operators_.size(); ++i) {
+      ASSERT_EQ(operators_[i].Launch(streams[i % streams.size()]), 0);
+    }
+  }
+
+ private:
+  std::deque<OwnOperator> operators_;
+};
+
+std::string Unwritten(const char* name) {
+  return Concat("openaclnn: initcheck: aclnnOwn has not written all of ", name, ";");
+}
+
+// Whichever thread has run the task.
+TEST_F(ReportTest, WhatATaskFindsComesWithTheNextSynchronise) {
+  Start();
+  aclrtEvent event = nullptr;
+  ASSERT_EQ(aclrtCreateEvent(&event), 0);
+  const std::function<int()> waits[] = {
+      [] { return aclrtSynchronizeStream(nullptr); },
+      [] { return aclrtSynchronizeStreamWithTimeout(nullptr, 60'000); },
+      [] { return aclrtSynchronizeDevice(); },
+      [] { return aclrtSynchronizeDeviceWithTimeout(60'000); },
+      [&] { return aclrtRecordEvent(event, nullptr) + aclrtSynchronizeEvent(event); },
+  };
+  for (const auto& wait : waits) {
+    const std::string first = Concat("first", &wait - waits), second = first + " and more";
+    Idle idle(memory(), {first.c_str(), second.c_str()});
+    idle.Launch({nullptr});
+    EXPECT_EQ(TakeMessage(), "");
+    EXPECT_EQ(wait(), 0);
+    EXPECT_THAT(TakeMessage(), StartsWith(Unwritten(first.c_str())));
+    EXPECT_EQ(wait(), 0);
+    EXPECT_EQ(TakeMessage(), "");
+  }
+  EXPECT_EQ(aclrtDestroyEvent(event), 0);
+  EXPECT_THAT(End(), HasSubstr("openaclnn: 10 errors found (initcheck 10), 10 reported "));
+}
+
+TEST_F(ReportTest, OfSeveralStreamsTheFirstIsTold) {
+  Start();
+  Fill(1);
+  Idle idle(memory(), {"first", "second"});
+  idle.Launch({nullptr, streams().front()});
+  EXPECT_EQ(aclrtSynchronizeDevice(), 0);
+  EXPECT_THAT(TakeMessage(), StartsWith(Unwritten("first")));
+  EXPECT_EQ(aclrtSynchronizeDevice(), 0);
+  EXPECT_EQ(TakeMessage(), "");
+  End();
+}
+
+// Which is what the call returns.
+TEST_F(ReportTest, AnErrorIsToldBeforeWhatWasFound) {
+  Start();
+  Idle idle(memory(), {"first"}), failing(memory(), {"second"}, 561000);
+  idle.Launch({nullptr});
+  failing.Launch({nullptr});
+  EXPECT_EQ(aclrtSynchronizeStream(nullptr), 561000);
+  EXPECT_THAT(TakeMessage(), testing::Not(HasSubstr("initcheck")));
+  EXPECT_EQ(aclrtSynchronizeStream(nullptr), 0);
+  EXPECT_EQ(TakeMessage(), "");
+  EXPECT_THAT(End(), HasSubstr("has not written all of first"));
+}
+
+// The task has failed, and its stream has an error to tell.
+TEST_F(ReportTest, WhatIsFoundInAnExceptionCallbackIsItsOwn) {
+  static const void* memory_of_both = nullptr;
+  static aclrtStream both[2];
+  static aclrtContext context = nullptr;
+  static std::string message;
+  Start();
+  memory_of_both = memory();
+  ASSERT_EQ(aclrtGetCurrentContext(&context), 0);
+  Idle failing(memory(), {"first"}, 561000);
+  for (aclrtStream& stream : both) ASSERT_EQ(aclrtCreateStream(&stream), 0);
+  ASSERT_EQ(aclrtSetExceptionInfoCallback([](aclrtExceptionInfo*) {
+              (void)aclrtSetCurrentContext(context);  // of any thread
+              for (aclrtStream stream : both) {
+                (void)aclrtMemsetAsync(const_cast<void*>(memory_of_both), 4, 1, 4, stream);
+              }
+              message = TakeMessage();
+            }),
+            0);
+  failing.Launch({nullptr});
+  EXPECT_EQ(aclrtSynchronizeStream(nullptr), 561000);
+  EXPECT_EQ(aclrtSetExceptionInfoCallback(nullptr), 0);
+  EXPECT_THAT(message, StartsWith("openaclnn: racecheck: nothing orders aclrtMemsetAsync"));
+  for (aclrtStream stream : both) EXPECT_EQ(aclrtDestroyStream(stream), 0);
+  End();
 }
 
 [[noreturn]] void ReportWhereNoFileMayGrow(const std::filesystem::path& file) {

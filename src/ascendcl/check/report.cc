@@ -11,11 +11,13 @@
 #include <iterator>
 #include <mutex>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "ascendcl/check/report_file.h"
 #include "ascendcl/check/standard_error.h"
 #include "ascendcl/error_table.h"
+#include "ascendcl/host_call.h"
 #include "ascendcl/log.h"
 #include "common/lasting.h"
 #include "common/text.h"
@@ -174,6 +176,14 @@ std::string OneLine(const Finding& finding) {
   return std::string(line.view());
 }
 
+/// For the calling thread; in a task, whose thread nobody asks, for the next synchronise. A
+/// function of the program's that a task has called can ask for itself.
+void LeaveMessage(const char* prefix, std::string line) {
+  TaskFinding* const finding = HostCall::InTask() ? nullptr : FindingOfRunningTask();
+  if (finding == nullptr) return RecordMessage(prefix, {line});
+  if (finding->line.empty()) *finding = {prefix, std::move(line)};
+}
+
 }  // namespace
 
 bool CountFinding(Check check, std::string_view key) noexcept {
@@ -194,13 +204,17 @@ void TellFinding(const Finding& finding) noexcept {
   try {
     std::vector<char> room = RoomFor(finding);
     Write(ViewOf(finding), room);
-    const std::string line = OneLine(finding);
+    std::string line = OneLine(finding);
     const bool error = finding.severity == Severity::kError;
     Log(LogModule::kAscendcl, error ? LogLevel::kError : LogLevel::kWarning, line);
     if (!error) return;
-    RecordMessage(finding.code != 0 ? FindError(finding.code).prefix : "openaclnn", {line});
+    LeaveMessage(finding.code != 0 ? FindError(finding.code).prefix : "openaclnn", std::move(line));
   } catch (const std::exception&) {  // without memory for words nothing is told; it was counted
   }
+}
+
+void TellAgain(const TaskFinding& found) noexcept {
+  if (!found.line.empty()) RecordMessage(found.prefix, {found.line});
 }
 
 void ReportFinding(const Finding& finding) noexcept {

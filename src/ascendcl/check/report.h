@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "ascendcl/check/bounded_text.h"
+#include "ascendcl/check/running_task.h"
 
 namespace openaclnn {
 
@@ -33,9 +34,13 @@ struct Finding {
 bool CountFinding(Check check, std::string_view key) noexcept;
 
 /// Tells it: a report on standard error, a line of the log, one of OPENACLNN_CHECK_JSON's file, and
-/// what aclGetRecentErrMsg returns to the calling thread. It makes no call fail; one that fails for
-/// it has words of its own there. Call it without a lock of the runtime's held.
+/// what aclGetRecentErrMsg returns to the calling thread; in a task, to the thread that
+/// synchronises next. It makes no call fail; one that fails for it has words of its own there. Call
+/// it without a lock of the runtime's held.
 void TellFinding(const Finding& finding) noexcept;
+
+/// What a task has left, if anything: it is the calling thread's message now.
+void TellAgain(const TaskFinding& found) noexcept;
 
 /// CountFinding, by the texts, and TellFinding.
 void ReportFinding(const Finding& finding) noexcept;
