@@ -11,7 +11,9 @@ target_include_directories(test_support PUBLIC
   ${CMAKE_BINARY_DIR}/src ${generated_headers})
 target_link_libraries(test_support PUBLIC opapi nnopbase ascendcl GTest::gtest rapidcheck)
 
-# Random cases of a property; sanitizers and emulators cost many times the time of each.
+# Random cases of a property; sanitizers and emulators cost many times the time of each. The same in
+# each run, which decides about a change: to look for what nobody knows yet is `make torture`'s.
+set(random_seed 1)
 set(random_cases 500)
 if(OPENACLNN_SANITIZE)
   set(random_cases 30)
@@ -29,7 +31,7 @@ function(add_operator_test name)
   target_link_libraries(${name} PRIVATE test_support)
   add_dependencies(operator_tests ${name})
   set_tests_properties(${name} PROPERTIES ENVIRONMENT
-    "OPENACLNN_GUARD_PAGES=1;RC_PARAMS=max_success=${random_cases}")
+    "OPENACLNN_GUARD_PAGES=1;RC_PARAMS=seed=${random_seed} max_success=${random_cases}")
 endfunction()
 
 # test_case.cc of a room is what its tests, its bench and the fuzzer call.
@@ -89,6 +91,6 @@ target_link_libraries(opapi_test PRIVATE frame)
 foreach(name masked_softmax_backward supporting_loss supporting_norm)
   add_test(NAME ${name}_checked COMMAND ${name}_test)
   set_tests_properties(${name}_checked PROPERTIES LABELS operator TIMEOUT 600
-    ENVIRONMENT "OPENACLNN_CHECK=full;RC_PARAMS=max_success=${random_cases}"
+    ENVIRONMENT "OPENACLNN_CHECK=full;RC_PARAMS=seed=${random_seed} max_success=${random_cases}"
     FAIL_REGULAR_EXPRESSION "openaclnn: (race|init|sync)check;FAILED")
 endforeach()

@@ -34,12 +34,22 @@ ranks() {
     "$build/tests/ranks_processes" --gtest_brief=1 --gtest_filter='KillTest.*:HangTest.*'
 }
 
+# The properties of the operators and the kernels, with more numbers than their tests take.
+properties() {
+  local program
+  for program in "$build"/tests/*_test; do
+    RC_PARAMS="seed=$seed max_success=5000" "$program" --gtest_brief=1 || return
+  done
+}
+
 turn .venv/bin/python tests/torture/long_dimensions.py --cases 24  # the same for all seeds
 while ((SECONDS < seconds)); do
   for threads in 1 2 7; do
     export OPENACLNN_NUM_THREADS=$threads
     turn shortage
     turn shortage --large
+    ((SECONDS < seconds)) || break
+    turn properties
     ((SECONDS < seconds)) || break
     turn ranks
     ((SECONDS < seconds)) || break
