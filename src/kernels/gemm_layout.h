@@ -6,12 +6,10 @@
 #include <bit>
 #include <cstdint>
 
+#include "kernels/divide_up.h"
 #include "kernels/gemm.h"
 
 namespace openaclnn::gemm {
-
-/// Of any length: terms that repeat may be as many as a number holds.
-inline int64_t DivideUp(int64_t a, int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
 
 inline int64_t TileColumns(const Gemm& gemm) { return gemm.kernels->tile_columns; }
 

@@ -201,7 +201,7 @@ TEST_F(GemmPlan, PairsAreOfBFloat16) {
 std::string Cut(const Gemm& gemm) {
   std::ostringstream words;
   const int64_t columns = gemm.pass_panels * gemm::TileColumns(gemm);
-  words << gemm.block_rows << " rows, " << gemm::DivideUp(gemm.panels, gemm.pass_panels) << " x "
+  words << gemm.block_rows << " rows, " << DivideUp(gemm.panels, gemm.pass_panels) << " x "
         << columns << " columns, ";
   if (gemm.segment_units != 0) words << gemm.segment_units << " units, ";
   words << gemm.column_groups << " groups, " << gemm.bodies << " bodies";

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 
+#include "kernels/divide_up.h"
 #include "kernels/double_rows.h"
 #include "kernels/hits.h"
 #include "kernels/rows.h"
@@ -252,7 +253,7 @@ void Placer::Add(const Group& group, std::byte* values, std::byte* out) const {
     const Terms<T> terms = {at[0], offsets, at[1], columns_.step(0), columns_.step(1),
                             n,     load,    scale, as_floats};
     T sum[kColumns];
-    SumChunks(terms, 0, (terms.count() + kChunk - 1) / kChunk, sum);
+    SumChunks(terms, 0, DivideUp(terms.count(), kChunk), sum);
     store(sum, n, at[0], columns_.step(0));
   });
 }
@@ -300,7 +301,7 @@ void Placer::operator()(const std::vector<int64_t>& places, std::byte* values,
   }
   const auto groups = static_cast<int64_t>(begins.size());
   begins.push_back(count);
-  ParallelRows(row_count_ * groups, (count + groups - 1) / groups * width, [&](int64_t part) {
+  ParallelRows(row_count_ * groups, DivideUp(count, groups) * width, [&](int64_t part) {
     const int64_t row = part / groups, begin = begins[part % groups];
     Place({row, hits[begin].row + lowest, hits + begin, begins[part % groups + 1] - begin,
            row * count},

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "kernels/divide_up.h"
 #include "kernels/tile.h"
 #include "supporting/along.h"
 
@@ -61,7 +62,7 @@ class RowGroup {
 /// Runs body(first, count) for groups of so many rows, in blocks that are worth a thread.
 template <class Body>
 void ParallelRowGroups(int64_t rows, int64_t width, int64_t together, const Body& body) {
-  const int64_t groups = (rows + together - 1) / together;
+  const int64_t groups = DivideUp(rows, together);
   ParallelRows(groups, width * together, [&](int64_t group) {
     const int64_t first = group * together;
     body(first, std::min(together, rows - first));

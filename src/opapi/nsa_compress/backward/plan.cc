@@ -2,6 +2,7 @@
 // The frozen decision of NsaCompressGrad: windows, layouts, and the parts of the workspace.
 #include <algorithm>
 
+#include "kernels/divide_up.h"
 #include "kernels/scratch.h"
 #include "kernels/stream.h"
 #include "nsa_compress/backward/op.h"
@@ -33,7 +34,7 @@ Dense MakeDense(const Operand& operand, ScratchParts* parts) {
 int64_t GroupHeads(const Plan& plan) {
   constexpr int64_t kBlocks = 8;  // of parallel work, which threads share
   int64_t group = std::min(plan.heads, kGroupRows / plan.block);
-  while (group > 1 && plan.units * ((plan.heads + group - 1) / group) < kBlocks) group /= 2;
+  while (group > 1 && plan.units * DivideUp(plan.heads, group) < kBlocks) group /= 2;
   return group;
 }
 
@@ -59,7 +60,7 @@ Plan MakePlan(const Params& p, const Product&) {
   plan.w = RowView(p.weight);
   plan.dw = RowView(p.weightGradOut);
   const int64_t unit_windows = ChunkWindows(plan.width) * kUnitChunks;
-  plan.units = (plan.windows + unit_windows - 1) / unit_windows;
+  plan.units = DivideUp(plan.windows, unit_windows);
   plan.group = GroupHeads(plan);
   plan.streams = IsStreamed(p.inputGradOut) && RowsAreLines(p.inputGradOut);
   const __int128 table = static_cast<__int128>(plan.block * plan.heads) * sizeof(float);

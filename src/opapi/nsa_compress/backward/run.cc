@@ -2,6 +2,7 @@
 // The steps of NsaCompressGrad: units of windows, for dw and dx in one pass, then dw of all units.
 #include <algorithm>
 
+#include "kernels/divide_up.h"
 #include "kernels/rows.h"
 #include "kernels/stream.h"
 #include "nsa_compress/backward/op.h"
@@ -130,7 +131,7 @@ class Gradient::UnitWork {
 
   int64_t heads() const { return heads_; }
   float* chunks() { return chunks_; }
-  int64_t chunk_count() const { return (end_ - begin_ + chunk_windows_ - 1) / chunk_windows_; }
+  int64_t chunk_count() const { return DivideUp(end_ - begin_, chunk_windows_); }
 
   void Run() {
     for (int64_t window = begin_; window < end_; ++window) {
@@ -223,7 +224,7 @@ void Gradient::RunUnit(int64_t unit, int64_t first_head) const {
 Status Run(const Plan& plan, const Buffers& buffers) {
   const Gradient run(plan, buffers);
   run.CopyIn();
-  const int64_t groups = (plan.heads + plan.group - 1) / plan.group;
+  const int64_t groups = DivideUp(plan.heads, plan.group);
   constexpr int64_t kLong = 1 << 21;  // elements that one thread takes half a millisecond for
   ParallelFor(plan.units * groups, plan.tokens * plan.heads * plan.width >= kLong,
               [&](int64_t block) { run.RunUnit(block / groups, block % groups * plan.group); });

@@ -2,6 +2,7 @@
 // The windows of NsaCompress, head by head.
 #include <algorithm>
 
+#include "kernels/divide_up.h"
 #include "kernels/rows.h"
 #include "nsa_compress/forward/op.h"
 
@@ -98,8 +99,8 @@ void CompressWindows(const Plan& plan, const Buffers& buffers, const float* w, i
 
 void CompressHalves(const Plan& plan, const Buffers& buffers, const float* w) {
   const int64_t group = std::clamp<int64_t>(kHeadElements / plan.width, 1, plan.heads);
-  const int64_t groups = (plan.heads + group - 1) / group;
-  const int64_t runs = (plan.windows + kTogether - 1) / kTogether;
+  const int64_t groups = DivideUp(plan.heads, group);
+  const int64_t runs = DivideUp(plan.windows, kTogether);
   constexpr int64_t kLong = 1 << 21;  // products that one thread takes half a millisecond for
   const bool is_long = plan.windows * plan.block * plan.heads * plan.width >= kLong;
   ParallelFor(runs * groups, is_long, [&](int64_t item) {

@@ -4,6 +4,7 @@
 
 #include "generated/activation.h"
 #include "kernels/broadcast.h"
+#include "kernels/divide_up.h"
 #include "kernels/stream.h"
 #include "supporting/elements.h"
 #include "supporting/elementwise.h"
@@ -102,13 +103,13 @@ class GradientByWeight {
       shape[kChannelDim] = 1;
     }
     terms_ = Walk(shape, {grad, self});
-    parts_ = std::max<int64_t>((terms_.count() + kPart - 1) / kPart, 1);
+    parts_ = std::max<int64_t>(DivideUp(terms_.count(), kPart), 1);
   }
 
   void operator()(const Buffers& buffers) const {
     std::vector<double> sums(static_cast<size_t>(weights_ * parts_));
     if (Follow()) {
-      const int64_t tiles = (weights_ + kTile - 1) / kTile;
+      const int64_t tiles = DivideUp(weights_, kTile);
       ParallelFor(tiles * parts_, [&](int64_t task) {
         SumTile(buffers, task / parts_ * kTile, task % parts_, sums.data());
       });

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "generated/activation.h"
+#include "kernels/divide_up.h"
 #include "kernels/double_rows.h"
 #include "kernels/softmax_rows.h"
 #include "supporting/along.h"
@@ -22,7 +23,7 @@ struct Line {
   StoreRow<T> store;
   bool as_is;  // elements of type T that follow each other
 
-  int64_t pieces() const { return (width + kSoftmaxPiece - 1) / kSoftmaxPiece; }
+  int64_t pieces() const { return DivideUp(width, kSoftmaxPiece); }
   int64_t Length(int64_t piece) const {
     return std::min(kSoftmaxPiece, width - piece * kSoftmaxPiece);
   }

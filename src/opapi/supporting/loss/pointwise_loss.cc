@@ -4,6 +4,7 @@
 
 #include "generated/loss.h"
 #include "kernels/broadcast.h"
+#include "kernels/divide_up.h"
 #include "kernels/double_rows.h"
 #include "kernels/rows.h"
 #include "kernels/scratch.h"
@@ -168,7 +169,7 @@ Plan MakeSum(const Params& p, double divisor) {
   const Elements<T> elements(p);
   const auto store = StorerOf<double>(p.first_output().dtype());
   const RowFold<double>& sum = OPENACLNN_TARGET_SELECT(kDoubleRowKernels)->sum;
-  const int64_t count = elements.walk.count(), blocks = (count + kRowBlock - 1) / kRowBlock;
+  const int64_t count = elements.walk.count(), blocks = DivideUp(count, kRowBlock);
   return {ScratchBytes(__int128{blocks} * sizeof(double)), [=](const Buffers& buffers) -> Status {
             auto* const totals = static_cast<double*>(buffers.workspace);
             const Walk::Pointers origins = elements.Origins(buffers);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "generated/loss.h"
+#include "kernels/divide_up.h"
 #include "kernels/rows.h"
 #include "kernels/softmax_rows.h"
 #include "supporting/along.h"
@@ -25,7 +26,7 @@ struct LossRow {
   template <class Of>
   double Sum(const Of& of) const {
     const int64_t width = std::ssize(x);
-    return SumParts(0, (width + kSoftmaxPiece - 1) / kSoftmaxPiece, [&](int64_t piece) {
+    return SumParts(0, DivideUp(width, kSoftmaxPiece), [&](int64_t piece) {
       const int64_t first = piece * kSoftmaxPiece;
       return of(first, std::min(kSoftmaxPiece, width - first));
     });

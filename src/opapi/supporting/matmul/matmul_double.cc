@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/divide_up.h"
 #include "supporting/matmul/matmul.h"
 
 namespace openaclnn::supporting {
@@ -118,8 +119,8 @@ class Multiplier {
 }  // namespace
 
 Status MultiplyDoubles(const MatrixProduct& product, const Buffers& buffers) {
-  const int64_t row_tiles = (product.rows + kRows - 1) / kRows;
-  const int64_t column_tiles = (product.columns + kColumns - 1) / kColumns;
+  const int64_t row_tiles = DivideUp(product.rows, kRows);
+  const int64_t column_tiles = DivideUp(product.columns, kColumns);
   const int64_t tiles = CountOf(product.batch) * row_tiles * column_tiles;
   if (tiles == 0) return {};
   ParallelFor(tiles, [&](int64_t index) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/divide_up.h"
 #include "kernels/double_rows.h"
 #include "kernels/normal_rows.h"
 #include "kernels/rows.h"
@@ -302,7 +303,7 @@ struct Backward {
       length *= 2;
     return length;
   }
-  int64_t PartsOfRows() const { return (groups.rows + RowsOfPart() - 1) / RowsOfPart(); }
+  int64_t PartsOfRows() const { return DivideUp(groups.rows, RowsOfPart()); }
 
   /// The rows are summed in parts of the tree, and put too.
   template <class PairOf, class PutRow>

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "generated/random.h"
+#include "kernels/divide_up.h"
 #include "kernels/philox.h"
 #include "kernels/rows.h"
 #include "kernels/strided.h"
@@ -77,7 +78,7 @@ Plan MakeDropout(const Tensor& self, const Tensor& mask, double probability, con
   const auto load = LoaderOf<double>(self.dtype());
   const auto store = StorerOf<double>(out.dtype());
   const Place self_at = self.place, mask_at = mask.place, out_at = out.place;
-  const int64_t runs = (count + kBits - 1) / kBits;
+  const int64_t runs = DivideUp(count, kBits);
   return {0, [=](const Buffers& buffers) -> Status {
             ParallelRows(runs, kBits * 4, [&](int64_t run) {
               const int64_t first = run * kBits, n = std::min(kBits, count - first);

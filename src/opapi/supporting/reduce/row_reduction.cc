@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "kernels/divide_up.h"
 #include "supporting/in_turn.h"
 
 namespace openaclnn::supporting {
@@ -79,12 +80,12 @@ Terms TermsOf(const Operand& operand) {
 /// The least power of two that cuts `count` units into at most `most` groups: parts of the tree.
 int64_t UnitsOfGroup(int64_t count, int64_t most) {
   int64_t units = 1;
-  while ((count + units - 1) / units > most) units *= 2;
+  while (DivideUp(count, units) > most) units *= 2;
   return units;
 }
 
 int64_t GroupsOf(int64_t count, int64_t units) {
-  return std::max<int64_t>((count + units - 1) / units, 1);
+  return std::max<int64_t>(DivideUp(count, units), 1);
 }
 
 template <class T>
@@ -119,7 +120,7 @@ template <class T>
 class Inner : Work<T> {
  public:
   explicit Inner(Work<T> work) : Work<T>(std::move(work)) {
-    const int64_t blocks = (this->terms.count + kRowBlock - 1) / kRowBlock;
+    const int64_t blocks = DivideUp(this->terms.count, kRowBlock);
     const int64_t most = std::max<int64_t>(kEnoughParts / std::max<int64_t>(rows(), 1), 1);
     this->units = std::max(UnitsOfGroup(blocks, most), kGrain / kRowBlock);
     this->groups = GroupsOf(blocks, this->units);
@@ -166,7 +167,7 @@ class Inner : Work<T> {
   }
 
   T FoldPieces(std::byte* row, int64_t begin, int64_t end) const {
-    const int64_t pieces = (end - begin + kPiece - 1) / kPiece;
+    const int64_t pieces = DivideUp(end - begin, kPiece);
     if (pieces == 1) {
       T values[kPiece];
       this->terms.Load(this->load, row, begin, end - begin, values);
@@ -184,8 +185,8 @@ template <class T>
 class Outer : Work<T> {
  public:
   explicit Outer(Work<T> work) : Work<T>(std::move(work)) {
-    tiles_ = (this->kept.inner + kTile - 1) / kTile;
-    const int64_t chunks = (this->terms.count + kChunk - 1) / kChunk;
+    tiles_ = DivideUp(this->kept.inner, kTile);
+    const int64_t chunks = DivideUp(this->terms.count, kChunk);
     const int64_t most = std::max<int64_t>(kEnoughParts / std::max<int64_t>(parts(), 1), 1);
     const int64_t width = std::clamp<int64_t>(this->kept.inner, 1, kTile);
     this->units = UnitsOfGroup(chunks, most);
@@ -237,7 +238,7 @@ class Outer : Work<T> {
   }
 
   void FoldTile(std::byte* self, const Tile& tile, int64_t group, T* acc) const {
-    const int64_t chunks = (this->terms.count + kChunk - 1) / kChunk;
+    const int64_t chunks = DivideUp(this->terms.count, kChunk);
     const int64_t begin = group * this->units;
     FoldChunks(this->Row(self, tile.column), tile.width, begin,
                std::min(begin + this->units, chunks), acc);

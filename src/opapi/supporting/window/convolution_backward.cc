@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 
+#include "kernels/divide_up.h"
 #include "kernels/rows.h"
 #include "supporting/elements.h"
 #include "supporting/in_turn.h"
@@ -49,7 +50,7 @@ struct Pieces {
     constexpr __int128 kMostBytes = 8 << 20;
     const __int128 bytes = BytesOfRows(1, of.columns(), BytesOf(of.through_windows));
     while (length < terms && 2 * length * bytes <= kMostBytes) length *= 2;
-    count = (terms + length - 1) / length;
+    count = DivideUp(terms, length);
   }
 
   int64_t LengthOf(int64_t piece) const { return std::min(length, terms - piece * length); }

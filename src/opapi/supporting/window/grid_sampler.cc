@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "generated/window.h"
+#include "kernels/divide_up.h"
 #include "kernels/rows.h"
 #include "supporting/window/flat_planes.h"
 #include "supporting/window/sampling.h"
@@ -48,7 +49,7 @@ class Sampler {
   }
 
   int64_t places() const { return grid_.count / dims_; }
-  int64_t strips() const { return (places() + kStrip - 1) / kStrip; }
+  int64_t strips() const { return DivideUp(places(), kStrip); }
   int64_t channels() const { return channels_; }
   int64_t batches() const { return grid_.planes; }
   size_t combinations() const { return combinations_; }
@@ -287,7 +288,7 @@ Plan PlanGridSamplerGradient(const GridSamplerGradientParams& p, const Product&)
   return {0,
           [=, load = LoaderOf<double>(p.input.dtype()),
            store = StorerOf<double>(p.input.dtype())](const Buffers& buffers) -> Status {
-            const int64_t groups = (sampler.channels() + kTogether - 1) / kTogether;
+            const int64_t groups = DivideUp(sampler.channels(), kTogether);
             struct Room {
               StripTaps taps;
               std::vector<double> sums;
