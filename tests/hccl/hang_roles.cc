@@ -2,7 +2,9 @@
 // What the processes of hang_test.cc do: they are stopped, or late, and look at every result.
 #include <signal.h>
 
+#include <cstdlib>
 #include <random>
+#include <string>
 
 #include "hccl/hangs.h"
 #include "hccl/role.h"
@@ -183,10 +185,15 @@ int StoppedRoot(uint32_t ranks, uint32_t rank) {
   return Make(ranks, rank, rank == 0);
 }
 
+constexpr const char* kConnectTimeout = "HCCL_CONNECT_TIMEOUT";
+
 /// It is not the first: UCX takes longer to open than the ranks to connect.
 int Newborn(uint32_t ranks, uint32_t rank) {
   Start();
+  const std::string timeout = std::getenv(kConnectTimeout);
+  setenv(kConnectTimeout, "60", 1);  // for processes that start on a busy machine
   const HcclComm first = MakeComm(ranks, rank, 1);
+  setenv(kConnectTimeout, timeout.c_str(), 1);
   const int result = Make(ranks, rank, false);
   REQUIRE(HcclCommDestroy(first));
   return result;

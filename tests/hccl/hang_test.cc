@@ -6,6 +6,7 @@
 
 #include <iostream>
 #include <random>
+#include <regex>
 #include <string>
 #include <thread>
 
@@ -23,7 +24,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kStart{20000};
 // HCCL_EXEC_TIMEOUT here, and how much later on a busy machine all have been told.
-constexpr milliseconds kTimeout{1000}, kSlack{1500};
+constexpr milliseconds kTimeout{1000}, kSlack{9000};
 
 std::string Numbered(const char* file, uint32_t rank) { return file + std::to_string(rank); }
 
@@ -100,8 +101,8 @@ void ExpectLongHangIsTold(uint32_t size, uint32_t victim, milliseconds after) {
   for (uint32_t rank = 0; rank < size; ++rank) {
     if (rank != victim) ExpectTold(processes, rank, kTimeout + kSlack);
   }
-  // Not before its time, either.
-  EXPECT_GT(Processes::Clock::now() - stopped, kTimeout - milliseconds(100));
+  // Not before its time, either: of an operation that had begun before.
+  EXPECT_GT(Processes::Clock::now() - stopped, kTimeout / 2);
   processes.Signal(victim, SIGCONT);
   ExpectTold(processes, victim, kTimeout + kSlack);
   processes.Make(ranks::kEnoughFile);
@@ -152,11 +153,12 @@ TEST(HangTest, ARootThatStandsStillIsNamedAndMissesTheOthers) {
       << processes.Said(0);
 }
 
-/// Whether a rank was told that `victim` is late: the root by that name, where it has not answered.
+/// Whether a rank was told that `victim` is late, maybe with others, that a busy machine keeps: the
+/// root by that name, where it has not answered.
 bool NamesLate(const std::string& said, uint32_t victim) {
-  const std::string rank = "rank " + std::to_string(victim) + " ";
-  return said.find(rank + "of ") != std::string::npos ||
-         said.find(rank + "from rank ") != std::string::npos ||
+  const std::regex named("rank ([0-9]+, )*" + std::to_string(victim) +
+                         "(, [0-9]+)* (of|from rank) ");
+  return std::regex_search(said, named) ||
          (victim == 0 && said.find("root has not answered in 1 s") != std::string::npos);
 }
 
@@ -179,7 +181,7 @@ TEST(HangTest, WhoStandsStillWhileACommunicatorIsMadeIsNamed) {
     processes.Stop(victim);
     for (uint32_t rank = 0; rank < size; ++rank) {
       if (rank == victim) continue;
-      const int code = processes.Await(rank, milliseconds(5000));
+      const int code = processes.Await(rank);
       EXPECT_TRUE(code == 0 || code == HCCL_E_TIMEOUT) << rank << ": " << processes.Said(rank);
       EXPECT_TRUE(code == 0 || NamesLate(processes.Said(rank), victim)) << processes.Said(rank);
       late += code != 0;
@@ -195,6 +197,7 @@ TEST(HangTest, WhoStandsStillWhileACommunicatorIsMadeIsNamed) {
 TEST(HangTest, ARootThatStandsStillForAMomentIsWaitedFor) {
   Processes processes("stopped_root", 3);
   ASSERT_TRUE(processes.Reached("info.0", kStart));
+  processes.AwaitStop(0);
   std::this_thread::sleep_for(milliseconds(300));
   processes.Signal(0, SIGCONT);
   for (const uint32_t rank : {0u, 1u, 2u}) {

@@ -18,7 +18,7 @@
 namespace openaclnn {
 namespace {
 
-using std::chrono::milliseconds, std::chrono::seconds, std::chrono::steady_clock;
+using std::chrono::seconds;
 using test::Shortage, test::ShortMemory;
 
 /// Nothing arrives, and its list of descriptors never fits.
@@ -49,7 +49,7 @@ class NoMemoryTest : public RuntimeTest {
     RuntimeTest::SetUp();
     auto engine = std::make_unique<SilentEngine>();
     engine_ = engine.get();
-    const Communicator::Settings settings = {"test", seconds(1), true, "0123"};
+    const Communicator::Settings settings = {"test", timeout_, true, "0123"};
     communicator_ = std::make_shared<Communicator>(2, 0, settings, std::move(engine));
     ASSERT_TRUE(MessageMover::Get().Add(communicator_).ok());
     stream_ = NewStream();
@@ -62,6 +62,7 @@ class NoMemoryTest : public RuntimeTest {
 
   static constexpr Shortage kNone = {0, Shortage::Fails::kFromThenOn, Shortage::Threads::kAll};
 
+  seconds timeout_{1};
   std::byte bytes_[8] = {};
   SilentEngine* engine_ = nullptr;
   std::shared_ptr<Communicator> communicator_;
@@ -82,16 +83,19 @@ TEST_F(NoMemoryTest, ATimeOutIsTold) {
   communicator_->Close();
 }
 
-TEST_F(NoMemoryTest, ADeathIsTold) {
+class DeathWithoutMemoryTest : public NoMemoryTest {
+ protected:
+  DeathWithoutMemoryTest() { timeout_ = seconds(60); }
+};
+
+TEST_F(DeathWithoutMemoryTest, IsTold) {
   int code = 0;
-  const auto begin = steady_clock::now();
   {
     const ShortMemory none(kNone);
     engine_->state = PeerState::kDied;
-    code = aclrtSynchronizeStreamWithTimeout(stream_, 5000);
+    code = aclrtSynchronizeStreamWithTimeout(stream_, 30'000);
   }
   EXPECT_EQ(code, ACL_ERROR_RT_SUSPECT_REMOTE_ERROR) << TakeMessage();
-  EXPECT_LT(steady_clock::now() - begin, milliseconds(950)) << "the time-out is 1 s";
   EXPECT_EQ(communicator_->async_error(), HCCL_E_REMOTE);
   communicator_->Close();
 }

@@ -76,6 +76,10 @@ void Processes::Signal(uint32_t rank, int signal) const {
 
 void Processes::Stop(uint32_t rank) const {
   Signal(rank, SIGSTOP);
+  AwaitStop(rank);
+}
+
+void Processes::AwaitStop(uint32_t rank) const {
   if (processes_[rank] <= 0) return;
   const auto process = static_cast<id_t>(processes_[rank]);
   siginfo_t stopped;

@@ -37,6 +37,8 @@ class Processes {
   void Signal(uint32_t rank, int signal) const;
   /// By SIGSTOP; returns once none of its threads runs any more, or it has ended.
   void Stop(uint32_t rank) const;
+  /// The same where the rank stops itself.
+  void AwaitStop(uint32_t rank) const;
   /// The rank's exit code, -signal when one ended it, or -1000 when the time is over.
   int Await(uint32_t rank, std::chrono::milliseconds time = std::chrono::seconds(60));
   /// Whether the rank has made the file: it is so far.

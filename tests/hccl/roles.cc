@@ -391,6 +391,8 @@ int Quit(uint32_t ranks, uint32_t rank) {
   const Device<float> data(std::vector<float>(10, 1));
   REQUIRE(HcclRecv(data.data(), 10, HCCL_DATA_TYPE_FP32, (rank + 1) % ranks, comm, stream));
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  if (rank == 0) Reach("ends");
+  if (rank != 0) AwaitFile(Job::Folder() + "/ends");  // whose own end rank 0 is not to hear of
   last.comm = comm;
   last.stream = stream;
   last.kind = rank;
