@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <ctime>
+#include <filesystem>
 #include <thread>
 
 #include "aclnnop/aclnn_add.h"
@@ -74,7 +75,11 @@ INSTANTIATE_TEST_SUITE_P(Waits, CancelTest, testing::ValuesIn(kWaits),
 
 /// Of whom a trace is made.
 class TracedCancelTest : public CancelTest {
-  const std::string file_ = testing::TempDir() + "/openaclnn_" + std::to_string(getpid());
+ protected:
+  ~TracedCancelTest() override { std::filesystem::remove(file_); }
+
+ private:
+  const std::string file_ = testing::TempDir() + "openaclnn_cancel_" + std::to_string(getpid());
   const Variable trace_{"OPENACLNN_TRACE", file_.c_str()};
 };
 

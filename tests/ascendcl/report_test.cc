@@ -80,6 +80,7 @@ class ReportTest : public testing::Test {
 
  private:
   Variable check_{"OPENACLNN_CHECK", "full"};
+  Variable log_{"ASCEND_GLOBAL_LOG_LEVEL", "4"};  // whose file takes a descriptor
   void* memory_ = nullptr;
   std::vector<aclrtStream> streams_;
 };

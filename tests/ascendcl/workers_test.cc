@@ -5,8 +5,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
-#include <filesystem>
-#include <iterator>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -15,6 +13,7 @@
 
 #include "ascendcl/interface.h"
 #include "tests/ascendcl/fixture.h"
+#include "tests/ascendcl/threads.h"
 
 namespace openaclnn {
 namespace {
@@ -112,21 +111,6 @@ struct Visit {
   std::atomic<int> runs{0};
   std::thread::id thread;
 };
-
-size_t CountThreads() {
-  return static_cast<size_t>(std::distance(std::filesystem::directory_iterator("/proc/self/task"),
-                                           std::filesystem::directory_iterator()));
-}
-
-/// The threads of this process, once they are `expected` or a second has passed: the system may
-/// list a thread for a moment after it was joined.
-size_t SettledThreads(size_t expected) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-  while (CountThreads() != expected && std::chrono::steady_clock::now() < end) {
-    std::this_thread::yield();
-  }
-  return CountThreads();
-}
 
 TEST_F(WorkersTest, ThreadsComeWithADeviceAndGoWithTheRuntime) {
   ASSERT_EQ(aclFinalize(), 0);

@@ -70,7 +70,8 @@ class CaptureForkTest : public RuntimeTest {
       t_until_held = allocation;
       call();
       t_until_held = -1;
-      g_stand = kDone;
+      Stand stand = kGoing;
+      g_stand.compare_exchange_strong(stand, kDone);  // kHeld stays, for who has not seen it yet
     });
     while (g_stand == kGoing) sched_yield();
     const bool held = g_stand == kHeld;
