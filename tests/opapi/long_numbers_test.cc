@@ -1,26 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers of elements that INT32 does not hold: operators which tell them refuse such an output.
 #include "supporting/family_test.h"
+#include "tests/support/described.h"
 
 namespace openaclnn::test {
 namespace {
 
 constexpr int64_t kMost = int64_t{1} << 31;  // so many numbers INT32 holds from 0 on
-
-/// A tensor at an address of which phase 1 wants nothing.
-class Described {
- public:
-  explicit Described(const Dims& dims, aclDataType dtype = ACL_FLOAT)
-      : tensor_(aclCreateTensor(dims.data(), dims.size(), dtype, nullptr, 0, ACL_FORMAT_ND,
-                                dims.data(), dims.size(), &here_)) {}
-  Described(const Described&) = delete;
-  ~Described() { aclDestroyTensor(tensor_); }
-  operator aclTensor*() const { return tensor_; }
-
- private:
-  double here_ = 0;
-  aclTensor* const tensor_;
-};
 
 /// Of so many elements in one dimension, INT32 numbers in `name` are taken up to the most that it
 /// holds, INT64 ones beyond as well.
