@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "kernels/divide_up.h"
 #include "kernels/tile.h"
 
 namespace openaclnn {
@@ -18,6 +19,13 @@ constexpr int64_t kMaxBlocks = 1024;
 // Of a block of tiles: its rows in bytes, and all of it, which the second-level cache holds twice.
 constexpr int64_t kTiledRow = 1024;
 constexpr int64_t kTiledBytes = 256 << 10;
+
+/// Whether so many steps are one of the dimension outside. Behind the last of them nothing needs to
+/// lie, so that their product may overflow.
+bool Spans(int64_t step, int64_t length, int64_t outer) {
+  int64_t all = 0;
+  return !__builtin_mul_overflow(step, length, &all) && all == outer;
+}
 
 }  // namespace
 
@@ -48,8 +56,8 @@ void Copy::Join(const Shape& shape, const Steps& from, const Steps& to) {
   for (uint32_t i = 0; i < rank; ++i) {
     const Dim& dim = given[i];
     Dim* const outer = rank_ > 0 ? &dims_[rank_ - 1] : nullptr;
-    if (outer != nullptr && outer->from == dim.from * dim.length &&
-        outer->to == dim.to * dim.length) {
+    if (outer != nullptr && Spans(dim.from, dim.length, outer->from) &&
+        Spans(dim.to, dim.length, outer->to)) {
       *outer = {outer->length * dim.length, dim.from, dim.to};
     } else {
       dims_[rank_++] = dim;
@@ -98,7 +106,9 @@ void Copy::CutIntoBlocks() {
   block_columns_ = std::min(columns_.length, tiled ? kTiledRow / bytes_ : most);
   block_rows_ = std::min(rows_.length, std::max<int64_t>(1, most / block_columns_));
   const auto cut = [&](const Dim& dim, int64_t length) -> Dim {
-    return {(dim.length + length - 1) / length, dim.from * length, dim.to * length};
+    const int64_t blocks = DivideUp(dim.length, length);
+    if (blocks == 1) return {};  // nobody steps to a second, whose place may be beyond any number
+    return {blocks, dim.from * length, dim.to * length};
   };
   dims_[rank_++] = cut(rows_, block_rows_);
   dims_[rank_++] = cut(columns_, block_columns_);

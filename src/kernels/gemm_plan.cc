@@ -139,7 +139,7 @@ bool CutInSegments(Gemm* gemm) {
     const int64_t columns = DivideUp(gemm->panels, passes) * TileColumns(*gemm);
     if (passes > 1 && columns < kPassColumns) break;
     for (const int64_t rows : {kGemmRows, kGemmRows / 2, kGemmRows / 4}) {
-      int64_t units = std::min(most, kPassElements / (kGemmUnit * columns));
+      int64_t units = std::min(most, kPassElements / kGemmUnit / columns);
       for (; units >= least; units -= DivideUp(units, 8)) {
         if (CutPasses(gemm, rows, passes, units)) return true;
       }

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Phase 1 where a product or a sum of a call's numbers leaves 64 bits: none is computed (which
+// UndefinedBehaviorSanitizer would see), and what does not fit is refused in words.
+#include <chrono>
+
+#include "aclnnop/aclnn_convolution.h"
+#include "aclnnop/aclnn_embedding_dense_backward.h"
+#include "supporting/family_test.h"
+#include "tests/support/described.h"
+
+namespace openaclnn::test {
+namespace {
+
+constexpr int64_t kLargest = INT64_MAX;
+
+constexpr int64_t Power(int exponent) { return int64_t{1} << exponent; }
+
+struct Ints : IntListHandle {
+  Ints(std::initializer_list<int64_t> values) : IntListHandle({values}) {}
+  operator aclIntArray*() const { return get(); }
+};
+
+struct LongPlan {
+  const char* name;
+  aclnnStatus (*plan)(uint64_t* size, aclOpExecutor** executor);
+  const char* says = "";  // of a refusal
+  const char* product = "Ascend910B1";
+};
+
+std::ostream& operator<<(std::ostream& out, const LongPlan& of) { return out << of.name; }
+
+class LongPlans : public testing::TestWithParam<LongPlan> {};
+
+std::string NameOf(const testing::TestParamInfo<LongPlan>& of) { return of.param.name; }
+
+TEST_P(LongPlans, AreMadeOrRefused) {
+  const LongPlan& of = GetParam();
+  const Device device({{"OPENACLNN_SOC", of.product}});
+  const auto begin = std::chrono::steady_clock::now();
+  const Planned planned = Planned::Plan(of.plan);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  const Outcome& outcome = planned.outcome();
+  EXPECT_LT(took.count(), 3) << "seconds";
+  if (of.says[0] == '\0') {
+    EXPECT_EQ(outcome.message, "");
+    return;
+  }
+  EXPECT_EQ(outcome.code, 161002);
+  EXPECT_NE(outcome.message.find(of.says), std::string::npos) << outcome.message;
+}
+
+// Of the copies, what lies behind the last element; of the products, what is multiplied to see how
+// much fits.
+INSTANTIATE_TEST_SUITE_P(
+    Kernels, LongPlans,
+    testing::Values(
+        LongPlan{"CopyOfFarRow",
+                 [](auto... o) {
+                   return aclnnInplaceCopyGetWorkspaceSize(
+                       Described({2}), Described({2}, {Power(60)}, Power(60) + 1), o...);
+                 }},
+        LongPlan{"CopyOfFarColumns",
+                 [](auto... o) {
+                   return aclnnInplaceCopyGetWorkspaceSize(
+                       Described({3, 2}), Described({3, 2}, {1, Power(60)}, Power(60) + 3), o...);
+                 }},
+        LongPlan{"CopyOfOneElement",
+                 [](auto... o) {
+                   return aclnnInplaceCopyGetWorkspaceSize(Described({kLargest}, ACL_INT8),
+                                                           Expanded({kLargest}, ACL_INT8), o...);
+                 }},
+        LongPlan{"SliceOfTwo",
+                 [](auto... o) {
+                   return aclnnSliceGetWorkspaceSize(Described({kLargest}, ACL_INT8), 0, 0,
+                                                     kLargest, Power(62), Described({2}, ACL_INT8),
+                                                     o...);
+                 }},
+        LongPlan{"DenseCopyOfOverlap",
+                 [](auto... o) {
+                   return aclnnEmbeddingDenseBackwardGetWorkspaceSize(
+                       Described({Power(31), Power(31)}, {2, 2}, Power(33)),
+                       Expanded({Power(31)}, ACL_INT64), 1, 0, false, Described({1, Power(31)}),
+                       o...);
+                 }},
+        LongPlan{"ProductOfManyColumns",
+                 [](auto... o) {
+                   return aclnnConvTbcGetWorkspaceSize(
+                       Described({1, 1, 1}, ACL_FLOAT16), Expanded({2, 1, Power(54)}, ACL_FLOAT16),
+                       Expanded({Power(54)}, ACL_FLOAT16), 1,
+                       Described({2, 1, Power(54)}, ACL_FLOAT16), 0, o...);
+                 },
+                 "", "Ascend910A"}),
+    NameOf);
+
+}  // namespace
+}  // namespace openaclnn::test
