@@ -53,15 +53,18 @@ class Solver {
   /// apart counts as overlapping.
   bool Solve(__int128 target) {
     Search(0, target);
-    return found_ >= wanted_ || steps_ > kMaxSteps;
+    return Done();
   }
 
  private:
   // Views of real tensors need a few steps; this many take about a millisecond.
   static constexpr int64_t kMaxSteps = 200'000;
 
+  bool Done() const { return found_ >= wanted_ || steps_ > kMaxSteps; }
+
   void Search(size_t index, __int128 target) {
-    if (++steps_ > kMaxSteps || found_ >= wanted_ || target < 0 || target > reach_[index]) return;
+    ++steps_;
+    if (Done() || target < 0 || target > reach_[index]) return;
     if (index == terms_.size()) {
       ++found_;
       return;
@@ -70,7 +73,8 @@ class Solver {
     const __int128 rest = target - reach_[index + 1];
     const __int128 low = rest > 0 ? (rest + coefficient - 1) / coefficient : 0;
     const __int128 high = std::min<__int128>(target / coefficient, limit);
-    for (__int128 x = low; x <= high; ++x) Search(index + 1, target - x * coefficient);
+    // Once it is known there may be 2^31 values of x left.
+    for (__int128 x = low; x <= high && !Done(); ++x) Search(index + 1, target - x * coefficient);
   }
 
   std::vector<Term> terms_;
