@@ -104,5 +104,50 @@ INSTANTIATE_TEST_SUITE_P(
         "selfRef strides are (3, 2) for shape (2147483648, 2147483648), expected"}),
     NameOf);
 
+aclnnStatus PlanAttention(const char* layout, const aclTensor* query, const aclTensor* key,
+                          int64_t sparse_mode, uint64_t* size, aclOpExecutor** executor) {
+  std::string words = layout;
+  const Described sums({1, 1, 1, 8}), out({1, 1, 2}, ACL_FLOAT16);
+  return aclnnFlashAttentionScoreGetWorkspaceSize(
+      query, key, key, nullptr, nullptr, nullptr, nullptr, nullptr, 1, 1, 0, 0, 1, words.data(), 0,
+      sparse_mode, sums, sums, nullptr, out, size, executor);
+}
+
+aclnnStatus PlanInference(const aclTensor* shift, uint64_t* size, aclOpExecutor** executor) {
+  char layout[] = "BNSD";
+  const Described query({1, 1, 2, 2}, ACL_FLOAT16), out({1, 1, 2, 2}, ACL_FLOAT16);
+  const DescribedList keys({{1, 1, 2, 2}}, ACL_FLOAT16), values({{1, 1, 2, 2}}, ACL_FLOAT16);
+  return aclnnFusedInferAttentionScoreV2GetWorkspaceSize(
+      query, keys, values, shift, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+      nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+      nullptr, nullptr, nullptr, 1, 1, 0, 0, layout, 0, 0, 0, 0, 0, false, 0, 0, out, nullptr, size,
+      executor);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Attention, LongPlans,
+    testing::Values(
+        LongPlan{"HeadsFarApart",
+                 [](auto... o) {
+                   return PlanAttention("BSH",
+                                        Described({1, 1, 2}, {2, 2, kLargest}, 4, ACL_FLOAT16),
+                                        Described({1, 1, 2}, ACL_FLOAT16), 0, o...);
+                 },
+                 "query view is (1, 1, 2) with strides (2, 2, 9223372036854775807)"},
+        LongPlan{"ManyRows",
+                 [](auto... o) {
+                   const Expanded rows({1, 1, Power(62), 1}, ACL_FLOAT16);
+                   return PlanAttention("BNSD", rows, rows, 1, o...);
+                 },
+                 "softmaxMaxOut shape is (1, 1, 1, 8), expected"},
+        LongPlan{
+            "ShiftsFarApart",
+            [](auto... o) {
+              return PlanInference(Described({1, 1, 1, 2}, {2, 2, 2, Power(62)}, 4, ACL_FLOAT16),
+                                   o...);
+            },
+            "pseShiftOptional view is (1, 1, 1, 2) with strides (2, 2, 2, 4611686018427387904)"}),
+    NameOf);
+
 }  // namespace
 }  // namespace openaclnn::test

@@ -22,7 +22,7 @@ struct Mask {
   bool Hides(const Buffers& buffers, int64_t batch, int64_t head, int64_t i, int64_t j) const {
     if (causal) return j > i;
     if (!given) return false;
-    if (j < i - before || j > i + after) return true;
+    if (i - j > before || j - i > after) return true;  // their sums with i may overflow
     const int64_t offset = batch * steps[0] + head * steps[1] + i * steps[2] + j * steps[3];
     return place(buffers)[offset] != std::byte{0};
   }
@@ -56,8 +56,8 @@ struct Attention {
     mask.causal = p.sparseMode == 2;
     mask.given = masking.present() && !masking.empty() && !mask.causal;
     // In mode 1 the mask alone counts.
-    mask.before = p.sparseMode == 1 ? k.rows + q.rows : p.preTokens;
-    mask.after = p.sparseMode == 1 ? k.rows + q.rows : p.nextTokens;
+    mask.before = p.sparseMode == 1 ? INT64_MAX : p.preTokens;
+    mask.after = p.sparseMode == 1 ? INT64_MAX : p.nextTokens;
     mask.place = masking.place;
     for (uint32_t d = 0; d < masking.rank() && d < 4; ++d) {
       const uint32_t from = masking.rank() - 1 - d;

@@ -23,7 +23,8 @@ struct Scores {
     for (uint32_t d = 0; d < rank; ++d) {
       const uint32_t to = of_batches && d == 0 ? 0 : d + 4 - rank;
       dims[to] = tensor.dim(d);
-      steps[to] = dims[to] == 1 ? 0 : tensor.tensor().strides[d] * BytesOf(tensor);
+      // Of a view that is not checked yet.
+      steps[to] = dims[to] == 1 ? 0 : WrappingProduct(tensor.tensor().strides[d], BytesOf(tensor));
     }
   }
 

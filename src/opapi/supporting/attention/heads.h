@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/broadcast.h"
 #include "supporting/family.h"
 #include "supporting/tree_sum.h"
 
@@ -38,7 +39,7 @@ struct Heads {
       const int64_t all = operand.dim(axis('H'));
       heads = width == 0 || all % width != 0 ? 0 : all / width;  // 0: no number of heads
       element_step = step_of(axis('H'));
-      head_step = element_step * width;
+      head_step = WrappingProduct(element_step, width);  // of a view that is not checked yet
     }
   }
 
