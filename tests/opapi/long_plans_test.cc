@@ -149,5 +149,46 @@ INSTANTIATE_TEST_SUITE_P(
             "pseShiftOptional view is (1, 1, 1, 2) with strides (2, 2, 2, 4611686018427387904)"}),
     NameOf);
 
+aclnnStatus PlanBags(const aclTensor* weight, const aclTensor* indices, const aclTensor* offsets,
+                     int64_t mode, uint64_t* size, aclOpExecutor** executor) {
+  return aclnnEmbeddingBagGetWorkspaceSize(weight, indices, offsets, false, mode, false, nullptr,
+                                           false, -1, Described({1, 1}), Described({0}, ACL_INT64),
+                                           Described({1}, ACL_INT64), Described({0}, ACL_INT64),
+                                           size, executor);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Numbers, LongPlans,
+    testing::Values(LongPlan{"BagOfOneIndex",
+                             [](auto... o) {
+                               return PlanBags(Described({1, 1}), Expanded({kLargest}, ACL_INT64),
+                                               Described({1}, ACL_INT64), 0, o...);
+                             }},
+                    LongPlan{"ManyBags",
+                             [](auto... o) {
+                               return PlanBags(Described({1, 4}), Described({1}, ACL_INT64),
+                                               Expanded({Power(62)}, ACL_INT64), 2, o...);
+                             },
+                             "output shape is (1, 1), expected (4611686018427387904, 4)"},
+                    LongPlan{"SearchInOneElement",
+                             [](auto... o) {
+                               return aclnnSearchSortedGetWorkspaceSize(
+                                   Expanded({kLargest}), Described({1}), false, false, nullptr,
+                                   Described({1}, ACL_INT64), o...);
+                             }},
+                    LongPlan{"NoneOfLongSlices",
+                             [](auto... o) {
+                               return aclnnIndexSelectGetWorkspaceSize(
+                                   Expanded({2, Power(61)}), 0, Described({0}, ACL_INT64),
+                                   Described({0, Power(61)}), o...);
+                             }},
+                    LongPlan{"NoneOfLongSlicesV2",
+                             [](auto... o) {
+                               return aclnnGatherV2GetWorkspaceSize(
+                                   Expanded({2, Power(61)}), 0, Described({0}, ACL_INT64),
+                                   Described({0, Power(61)}), o...);
+                             }}),
+    NameOf);
+
 }  // namespace
 }  // namespace openaclnn::test

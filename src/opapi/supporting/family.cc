@@ -313,10 +313,10 @@ void CheckIndexType(const Operand& index, Checker& checker) {
                [&] { return DtypeIs(index, "INT32, INT64"); });
 }
 
-void CheckIndexType(const Operand& index, int64_t numbers, Checker& checker) {
+void CheckIndexType(const Operand& index, int64_t most, Checker& checker) {
   CheckIndexType(index, checker);
-  checker.That(index.dtype() == ACL_INT64 || numbers <= int64_t{INT32_MAX} + 1,
-               [&] { return DtypeIs(index, Concat("INT64, for numbers up to ", numbers - 1)); });
+  checker.That(index.dtype() == ACL_INT64 || most <= INT32_MAX,
+               [&] { return DtypeIs(index, Concat("INT64, for numbers up to ", most)); });
 }
 
 void CheckAsked(const std::vector<bool>& mask, std::initializer_list<const Tensor*> outputs,

@@ -225,8 +225,8 @@ std::optional<uint32_t> WrapDim(int64_t dim, uint32_t rank);
 std::string DtypeIs(const Operand& operand, const std::string& expected);
 /// INT32 or INT64.
 void CheckIndexType(const Operand& index, Checker& checker);
-/// The same of an output that gets some of so many numbers, from 0 on, which its type has to hold.
-void CheckIndexType(const Operand& index, int64_t numbers, Checker& checker);
+/// The same of an output that gets numbers up to this one, which its type has to hold.
+void CheckIndexType(const Operand& index, int64_t most, Checker& checker);
 /// A flag for each of the outputs; those that are asked for are given.
 void CheckAsked(const std::vector<bool>& mask, std::initializer_list<const Tensor*> outputs,
                 Checker& checker);

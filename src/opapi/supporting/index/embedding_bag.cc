@@ -17,8 +17,8 @@ int64_t BagsOf(const EmbeddingBagParams& p) {
   return p.offsets.dim(0) - (p.includeLastOffset ? 1 : 0);
 }
 
-void CheckIntegers(const Tensor& tensor, int64_t count, int64_t numbers, Checker& checker) {
-  CheckIndexType(tensor, numbers, checker);
+void CheckIntegers(const Tensor& tensor, int64_t count, int64_t most, Checker& checker) {
+  CheckIndexType(tensor, most, checker);
   checker.That(tensor.count() == count, [&] {
     return Concat(tensor.name(), " shape is ", ShapeText(tensor), ", expected ", count,
                   " elements");
@@ -115,12 +115,13 @@ void CheckEmbeddingBag(const EmbeddingBagParams& p, Checker& checker) {
   }
   checker.SameDtype(p.output, p.weight);
   CheckShape(p.output, {bags, columns}, checker);
-  if (!p.offset2bag.empty()) CheckIntegers(p.offset2bag, p.indices.dim(0), bags, checker);
-  CheckIndexType(p.bagSize, p.indices.dim(0) + 1, checker);
+  if (!p.offset2bag.empty()) CheckIntegers(p.offset2bag, p.indices.dim(0), bags - 1, checker);
+  CheckIndexType(p.bagSize, p.indices.dim(0), checker);
   checker.That(*p.bagSize.count() >= bags, [&] {
     return Concat("bagSize shape is ", ShapeText(p.bagSize), ", expected (", bags, ")");
   });
-  if (p.mode == kMaximum) CheckIntegers(p.maxIndices, bags * columns, p.weight.dim(0), checker);
+  if (!checker.ok() || p.mode != kMaximum) return;
+  CheckIntegers(p.maxIndices, bags * columns, p.weight.dim(0) - 1, checker);
 }
 
 Plan PlanEmbeddingBag(const EmbeddingBagParams& p, const Product&) {

@@ -16,6 +16,8 @@ namespace {
 
 /// Of slices along a dimension, in place of which out has `given` dimensions.
 Selection SelectionAlong(const Tensor& self, const Tensor& out, uint32_t dim, uint32_t given) {
+  // Of no slices, which may have more elements than out could.
+  if (out.empty()) return {};
   const Shape shape = ShapeOf(self), rows = ShapeOf(out);
   const Steps from(shape, self), to(rows, out);
   const uint32_t lead = std::min(dim + 1, self.rank());

@@ -182,7 +182,7 @@ void CheckReduced(const P& p, bool keep_dim, Checker& checker) {
   CheckShape(p.valuesOut, shape, checker);
   CheckShape(p.indicesOut, shape, checker);
   checker.SameDtype(p.valuesOut, p.self);
-  CheckIndexType(p.indicesOut, WidthOf(p.self, p.dim), checker);
+  CheckIndexType(p.indicesOut, WidthOf(p.self, p.dim) - 1, checker);
 }
 
 }  // namespace
@@ -193,7 +193,7 @@ void CheckSort(const SortParams& p, Checker& checker) {
   CheckShape(p.valuesOut, ShapeOf(p.self), checker);
   CheckShape(p.indicesOut, ShapeOf(p.self), checker);
   checker.SameDtype(p.valuesOut, p.self);
-  CheckIndexType(p.indicesOut, WidthOf(p.self, p.dim), checker);
+  CheckIndexType(p.indicesOut, WidthOf(p.self, p.dim) - 1, checker);
 }
 
 Plan PlanSort(const SortParams& p, const Product&) {
@@ -205,7 +205,7 @@ void CheckArgSort(const ArgSortParams& p, Checker& checker) {
   CheckDim(p.self, p.dim, checker);
   if (!checker.ok()) return;
   CheckShape(p.out, ShapeOf(p.self), checker);
-  CheckIndexType(p.out, WidthOf(p.self, p.dim), checker);
+  CheckIndexType(p.out, WidthOf(p.self, p.dim) - 1, checker);
 }
 
 Plan PlanArgSort(const ArgSortParams& p, const Product&) {
@@ -222,7 +222,7 @@ void CheckTopk(const TopkParams& p, Checker& checker) {
   CheckShape(p.valuesOut, shape, checker);
   CheckShape(p.indicesOut, shape, checker);
   checker.SameDtype(p.valuesOut, p.self);
-  CheckIndexType(p.indicesOut, WidthOf(p.self, p.dim), checker);
+  CheckIndexType(p.indicesOut, WidthOf(p.self, p.dim) - 1, checker);
 }
 
 Plan PlanTopk(const TopkParams& p, const Product&) {

@@ -125,7 +125,7 @@ void CheckSearchSorted(const SearchSortedParams& p, Checker& checker) {
   const int32_t wanted = p.outInt32 ? ACL_INT32 : ACL_INT64;
   checker.That(out.dtype() == wanted, [&] { return DtypeIs(out, DtypeText(wanted)); });
   if (!checker.ok()) return;
-  CheckIndexType(out, sorted.last_dim() + 1, checker);  // one behind the last, too
+  CheckIndexType(out, sorted.last_dim(), checker);  // one behind the last, too
   bool fits = sorted.rank() == 1 || sorted.rank() == self.rank();
   for (uint32_t d = 0; fits && sorted.rank() > 1 && d + 1 < self.rank(); ++d) {
     fits = sorted.dim(d) == self.dim(d);

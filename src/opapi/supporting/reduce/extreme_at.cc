@@ -103,7 +103,7 @@ void CheckExtremeAt(const ExtremeAtParams& p, Checker& checker) {
     return Concat(p.self.name(), " shape is ", ShapeText(p.self),
                   ", expected elements to take the extreme of");
   });
-  CheckIndexType(p.indices, extent.width, checker);
+  CheckIndexType(p.indices, extent.width - 1, checker);
 }
 
 Plan PlanLargestAt(const ExtremeAtParams& p, const Product&) { return MakeExtremeAtFor<true>(p); }

@@ -141,7 +141,7 @@ void CheckScanAt(const ScanAtParams& p, Checker& checker) {
   CheckTotals(p.self, p.dim, p.valuesOut, checker);
   if (!checker.ok()) return;
   CheckShape(p.indicesOut, ShapeOf(p.self), checker);
-  CheckIndexType(p.indicesOut, ExtentOf(p.self, p.dim).width, checker);
+  CheckIndexType(p.indicesOut, ExtentOf(p.self, p.dim).width - 1, checker);
 }
 
 Plan PlanRunningMax(const ScanAtParams& p, const Product&) {
