@@ -190,5 +190,57 @@ INSTANTIATE_TEST_SUITE_P(
                              }}),
     NameOf);
 
+/// Of sequences at one time, of two classes, with as many labels as `labels` says.
+aclnnStatus PlanCtc(int64_t sequences, const aclTensor* targets, const aclIntArray* lengths,
+                    int64_t labels, uint64_t* size, aclOpExecutor** executor) {
+  const Dims ones(static_cast<size_t>(sequences), 1);
+  const IntListHandle times({ones});
+  return aclnnCtcLossGetWorkspaceSize(Described({1, sequences, 2}), targets, times.get(), lengths,
+                                      0, false, Described({sequences}),
+                                      Described({sequences, 1, labels}), size, executor);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Losses, LongPlans,
+    testing::Values(
+        LongPlan{"LabelsOfOneTarget",
+                 [](auto... o) {
+                   return PlanCtc(1, Expanded({Power(62)}, ACL_INT64), Ints{Power(62)}, 1, o...);
+                 },
+                 "targetLengths value is 4611686018427387904, expected 0 to 4611686018427387903"},
+        LongPlan{
+            "TargetsInAll",
+            [](auto... o) {
+              const int64_t most = Power(62) - 1;
+              return PlanCtc(3, Expanded({kLargest}, ACL_INT64), Ints{most, most, most}, 1, o...);
+            },
+            "targetLengths sum is 2^63 or more, expected the length of targets"},
+        LongPlan{
+            "PaddedTargets",
+            [](auto... o) {
+              const int64_t most = Power(62) - 1;
+              return PlanCtc(3, Expanded({1, most}, ACL_INT64), Ints{most, most, most}, 1, o...);
+            },
+            "targets shape is (1, 4611686018427387903), expected (3, 4611686018427387903)"},
+        LongPlan{"NoneBehindTheLastTarget",
+                 [](auto... o) {
+                   return PlanCtc(3, Described({2}, {Power(59)}, Power(59) + 1, ACL_INT64),
+                                  Ints{1, 1, 0}, 3, o...);
+                 }},
+        LongPlan{"SumOfMany",
+                 [](auto... o) {
+                   return aclnnL1LossGetWorkspaceSize(
+                       Expanded({Power(32), 1}), Expanded({1, Power(32)}), 2, Described({}), o...);
+                 },
+                 "self shape is (4294967296, 1), expected a result below 2^63 elements"},
+        LongPlan{"MeanOfMany",
+                 [](auto... o) {
+                   return aclnnMseLossGetWorkspaceSize(Expanded({3037000500, 1}),
+                                                       Expanded({1, 3037000500}), 1, Described({}),
+                                                       o...);
+                 },
+                 "self shape is (3037000500, 1), expected a result below 2^63 elements"}),
+    NameOf);
+
 }  // namespace
 }  // namespace openaclnn::test

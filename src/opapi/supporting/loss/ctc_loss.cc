@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "generated/loss.h"
+#include "kernels/broadcast.h"
 #include "kernels/rows.h"
 #include "kernels/strided.h"
 #include "supporting/family.h"
@@ -84,11 +85,12 @@ class Labels {
         lengths_(p.targetLengths.values().begin(), p.targetLengths.values().end()) {
     const uint32_t rank = p.targets.rank();
     step_ = p.targets.tensor().strides[rank - 1] * BytesOf(p.targets);
+    const int64_t row = rank == 2 ? p.targets.tensor().strides[0] * BytesOf(p.targets) : 0;
     int64_t begin = 0;
     for (size_t n = 0; n < lengths_.size(); ++n) {
-      const int64_t row = static_cast<int64_t>(n) * p.targets.tensor().strides[0];
-      begins_.push_back(rank == 2 ? row * BytesOf(p.targets) : begin * step_);
-      begin += lengths_[n];
+      // Behind the last target, where sequences without any begin, there need not be a place.
+      begins_.push_back(rank == 2 ? static_cast<int64_t>(n) * row : WrappingProduct(begin, step_));
+      if (rank == 1) begin += lengths_[n];
     }
   }
 
@@ -204,9 +206,16 @@ void CheckSequences(const Call& p, Checker& checker) {
     }
   };
   check(p.inputLengths, times);
-  check(p.targetLengths, padded ? p.targets.dim(1) : p.targets.dim(0));
+  // With blanks before, between and behind them a number has to count them.
+  constexpr int64_t kMostTargets = (INT64_MAX - 1) / 2;
+  check(p.targetLengths, std::min(p.targets.dim(padded ? 1 : 0), kMostTargets));
   if (!checker.ok()) return;
-  for (const int64_t length : p.targetLengths.values()) all += length;
+  for (const int64_t length : p.targetLengths.values()) {
+    checker.That(padded || !__builtin_add_overflow(all, length, &all), [&] {
+      return Concat("targetLengths sum is 2^63 or more, expected the length of targets, ",
+                    p.targets.dim(0));
+    });
+  }
   const Shape wanted = padded ? Shape{count, p.targets.dim(1)} : Shape{all};
   CheckShape(p.targets, wanted, checker);
 }

@@ -210,6 +210,13 @@ void CheckLoss(const LossParams& p, Checker& checker) {
   const Shape shape = CommonShape(p, &checker);
   const Tensor& out = p.first_output();
   if (p.reduction == kNone) return CheckShape(out, shape, checker);
+  const Tensor& self = p.tensors[0];
+  // No tensor has this shape.
+  checker.That(ElementCount(shape.data(), static_cast<uint32_t>(shape.size())).has_value(), [&] {
+    return Concat(self.name(), " shape is ", ShapeText(self), ", expected a result below 2^63 ",
+                  "elements where all are broadcast to ",
+                  ShapeText(shape.data(), static_cast<uint32_t>(shape.size())));
+  });
   checker.That(out.count() == 1, [&] {
     return Concat(out.name(), " shape is ", ShapeText(out), ", expected one element");
   });
