@@ -242,5 +242,35 @@ INSTANTIATE_TEST_SUITE_P(
                  "self shape is (3037000500, 1), expected a result below 2^63 elements"}),
     NameOf);
 
+aclnnStatus PlanRoll(const aclIntArray* dims, uint64_t* size, aclOpExecutor** executor) {
+  return aclnnRollGetWorkspaceSize(Expanded({kLargest}, ACL_INT8), Ints{kLargest - 1}, dims,
+                                   Described({kLargest}, ACL_INT8), size, executor);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Arrangements, LongPlans,
+    testing::Values(
+        LongPlan{"ShuffleOfOneGroup",
+                 [](auto... o) {
+                   return aclnnChannelShuffleGetWorkspaceSize(
+                       Described({1, 2, 1}, {1, Power(61), 1}, Power(61) + 1, ACL_FLOAT16), 1,
+                       Described({1, 2, 1}, ACL_FLOAT16), o...);
+                 }},
+        LongPlan{"ShuffleOfOneMember",
+                 [](auto... o) {
+                   return aclnnChannelShuffleGetWorkspaceSize(
+                       Described({1, 2, 1}, ACL_FLOAT16), 2,
+                       Described({1, 2, 1}, {1, Power(61), 1}, Power(61) + 1, ACL_FLOAT16), o...);
+                 }},
+        LongPlan{"CatOfNoneBehind",
+                 [](auto... o) {
+                   return aclnnCatGetWorkspaceSize(
+                       DescribedList({{2, 3}, {0, 3}}, ACL_FLOAT16), 0,
+                       Described({2, 3}, {Power(61), 1}, Power(61) + 3, ACL_FLOAT16), o...);
+                 }},
+        LongPlan{"RollAlong", [](auto... o) { return PlanRoll(Ints{0}, o...); }},
+        LongPlan{"RollOfAll", [](auto... o) { return PlanRoll(Ints{}, o...); }}),
+    NameOf);
+
 }  // namespace
 }  // namespace openaclnn::test

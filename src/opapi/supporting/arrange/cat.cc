@@ -65,7 +65,7 @@ Plan PlanCat(const CatParams& p, const Product&) {
     const Steps to(ShapeOf(out), out);
     const Steps from(shape, tensor);
     pieces.push_back({Walk(shape, {from, to}), Copy(shape, from, to, BytesOf(out)), tensor.place,
-                      begin * to.bytes[dim],
+                      WrappingProduct(begin, to.bytes[dim]),  // of none behind out's last, any
                       tensor.dtype() == out.dtype() && out.dtype() != ACL_BOOL,
                       LoaderOf<double>(tensor.dtype()), LoaderOf<int64_t>(tensor.dtype())});
     begin += tensor.dim(dim);

@@ -41,6 +41,12 @@ struct Map {
   }
 };
 
+/// The 0 <= shift < length that rolls as far.
+int64_t ShiftWithin(int64_t shift, int64_t length) {
+  const int64_t rest = shift % length;
+  return rest < 0 ? rest + length : rest;
+}
+
 /// Of a roll by 0 <= shift < length.
 Map Rolled(int64_t length, int64_t shift) {
   Map map;
@@ -271,14 +277,15 @@ Plan PlanRoll(const RollParams& p, const Product&) {
       int64_t shift = 0;  // by all that are given for the dimension
       for (size_t k = 0; k < dims.size(); ++k) {
         if (*WrapDim(dims[k], self.rank()) != d) continue;
-        shift = (shift + (shifts[k] % length + length) % length) % length;
+        // Less one length, which rolls as far: the sum itself may overflow.
+        shift = ShiftWithin(shift - (length - ShiftWithin(shifts[k], length)), length);
       }
       maps.push_back(Rolled(length, shift));
     }
     return MakeMapped(self, out, maps);
   }
   const int64_t count = *self.count(), bytes = BytesOf(self);
-  const int64_t shift = count == 0 ? 0 : (shifts[0] % count + count) % count;
+  const int64_t shift = ShiftWithin(shifts[0], count);
   const Offsets from(self, self.rank()), to(out, out.rank());
   const Place self_at = self.place, out_at = out.place;
   return {0, [=](const Buffers& buffers) -> Status {

@@ -108,9 +108,10 @@ Plan PlanChannelShuffle(const ChannelShuffleParams& p, const Product&) {
   Shape shape = ShapeOf(p.self), from = StepsOf(p.self), to = StepsOf(p.out);
   shape[1] = members;
   shape.insert(shape.begin() + 2, p.groups);
-  from.insert(from.begin() + 2, from[1] * members);
+  // Of one group, or of one member, nobody takes the step to the next.
+  from.insert(from.begin() + 2, WrappingProduct(from[1], members));
   to.insert(to.begin() + 2, to[1]);
-  to[1] *= p.groups;
+  to[1] = WrappingProduct(to[1], p.groups);
   const Copy copy(shape, Steps(from), Steps(to), BytesOf(p.out));
   return {0, [=, self = p.self.place, out = p.out.place](const Buffers& buffers) -> Status {
             copy(self(buffers), out(buffers));
