@@ -272,5 +272,85 @@ INSTANTIATE_TEST_SUITE_P(
         LongPlan{"RollOfAll", [](auto... o) { return PlanRoll(Ints{}, o...); }}),
     NameOf);
 
+aclnnStatus PlanMaxPool(int64_t stride, int64_t pad, bool up, uint64_t* size,
+                        aclOpExecutor** executor) {
+  return aclnnMaxPoolGetWorkspaceSize(Expanded({1, 1, kLargest}, ACL_FLOAT16), Ints{2, 2},
+                                      Ints{stride, stride}, 0, Ints{pad}, Ints{1, 1}, up ? 1 : 0,
+                                      Described({1, 1, 1}, ACL_FLOAT16), size, executor);
+}
+
+/// Of one batch, of places next to each other.
+struct Filter {
+  const aclTensor *input, *weight, *bias;
+  bool transposed;
+  int64_t groups;
+  aclTensor* output;
+};
+
+aclnnStatus PlanConvolution(const Filter& of, uint64_t* size, aclOpExecutor** executor) {
+  return aclnnConvolutionGetWorkspaceSize(of.input, of.weight, of.bias, Ints{1}, Ints{0}, Ints{1},
+                                          of.transposed, Ints{0}, of.groups, of.output, 0, size,
+                                          executor);
+}
+
+constexpr aclDataType kHalf = ACL_FLOAT16;
+
+INSTANTIATE_TEST_SUITE_P(
+    Windows, LongPlans,
+    testing::Values(
+        LongPlan{"PoolOfPaddedRow", [](auto... o) { return PlanMaxPool(1, 1, false, o...); },
+                 "self shape is (1, 1, 9223372036854775807), expected none of the last 2"},
+        LongPlan{"PoolOfLastWindow",
+                 [](auto... o) { return PlanMaxPool(Power(20), 0, true, o...); },
+                 "self shape is (1, 1, 9223372036854775807), expected none of the last 2"},
+        LongPlan{"ColumnsOfManyChannels",
+                 [](auto... o) {  // whose number times 3 is 2, of 64 bits
+                   return aclnnIm2colGetWorkspaceSize(Expanded({6148914691236517206, 1, 1}, kHalf),
+                                                      Ints{1, 3}, Ints{1, 1}, Ints{0, 1},
+                                                      Ints{1, 1}, Described({2, 1}, kHalf), o...);
+                 },
+                 "self shape is (6148914691236517206, 1, 1), expected less than 2^63 rows, 3 for"},
+        LongPlan{"MoreGroupsThanChannels",
+                 [](auto... o) {
+                   return PlanConvolution(
+                       {Described({1, 1, 1, 1}, kHalf), Described({1, 2, 1, 1}, kHalf), nullptr,
+                        false, kLargest, Described({1, 1, 1, 1}, kHalf)},
+                       o...);
+                 },
+                 "groups value is 9223372036854775807, expected a divisor of input's channels, 1"},
+        LongPlan{"ManyGroupsOfNone",
+                 [](auto... o) {
+                   return PlanConvolution(
+                       {Described({1, 0, 1, 1}, kHalf), Described({0, 2, 1, 1}, kHalf), nullptr,
+                        true, kLargest, Described({1, 1, 1, 1}, kHalf)},
+                       o...);
+                 },
+                 "groups value is 9223372036854775807, expected less than 2^63 channels of output"},
+        LongPlan{"WeightWithoutOutput",
+                 [](auto... o) {
+                   return PlanConvolution({Expanded({1, Power(40), 1, 1}, kHalf),
+                                           Described({0, Power(40), Power(20), Power(20)}, kHalf),
+                                           nullptr, false, 1, Described({1, 1, 1, 1}, kHalf)},
+                                          o...);
+                 },
+                 "output shape is (1, 1, 1, 1), expected"},
+        LongPlan{"WeightsFarApart",
+                 [](auto... o) {
+                   return PlanConvolution(
+                       {Described({1, 1, 1, 1}, kHalf),
+                        Described({2, 1, 1, 1}, {Power(61), 1, 1, 1}, Power(61) + 1, kHalf),
+                        nullptr, false, 1, Described({1, 2, 1, 1}, kHalf)},
+                       o...);
+                 }},
+        LongPlan{"BiasFarApart",
+                 [](auto... o) {
+                   return PlanConvolution(
+                       {Described({1, 1, 1, 1}, kHalf), Described({2, 1, 1, 1}, kHalf),
+                        Described({2}, {Power(61)}, Power(61) + 1, kHalf), false, 1,
+                        Described({1, 2, 1, 1}, kHalf)},
+                       o...);
+                 }}),
+    NameOf);
+
 }  // namespace
 }  // namespace openaclnn::test

@@ -43,8 +43,10 @@ Copy WeightsOf(const Convolved& p, const Geometry& g) {
   const int64_t* strides = p.weight.tensor().strides;
   Shape shape = {g.groups, g.out_channels, g.in_channels};
   // (out, in / group, taps), transposed (in, out / group, taps).
-  Shape from = p.transposed ? Shape{g.in_channels * strides[0], strides[1], strides[0]}
-                            : Shape{g.out_channels * strides[0], strides[0], strides[1]};
+  // Of one group the step to the next is any.
+  Shape from = p.transposed
+                   ? Shape{WrappingProduct(g.in_channels, strides[0]), strides[1], strides[0]}
+                   : Shape{WrappingProduct(g.out_channels, strides[0]), strides[0], strides[1]};
   for (uint32_t d = 2; d < p.weight.rank(); ++d) {
     shape.push_back(p.weight.dim(d));
     from.push_back(strides[d]);
@@ -53,7 +55,7 @@ Copy WeightsOf(const Convolved& p, const Geometry& g) {
   int64_t step = bytes;
   for (size_t i = shape.size(); i-- > 0; step *= shape[i]) {
     to[i] = step;
-    from[i] *= bytes;
+    from[i] = WrappingProduct(from[i], bytes);
   }
   return Copy(shape, Steps(from), Steps(to), bytes);
 }
@@ -186,9 +188,16 @@ void CheckFilter(const Filter& p, Checker& checker) {
     return Concat("groups value is ", groups, ", expected a divisor of input's channels, ",
                   channels, p.transposed ? "" : Concat(", and of weight's, ", outer));
   });
-  checker.That(p.transposed ? outer == channels : weight.dim(1) * groups == channels, [&] {
+  if (!checker.ok()) return;
+  checker.That(p.transposed ? outer == channels : weight.dim(1) == channels / groups, [&] {
     return Concat("weight shape is ", ShapeText(weight), ", expected one for ", channels,
                   " channels of input in ", groups, " groups");
+  });
+  // Of input without channels there may be any number of groups.
+  int64_t all = 0;
+  checker.That(!p.transposed || !__builtin_mul_overflow(groups, weight.dim(1), &all), [&] {
+    return Concat("groups value is ", groups, ", expected less than 2^63 channels of output, ",
+                  weight.dim(1), " in each");
   });
   bool taps = true;
   for (uint32_t d = 2; d < weight.rank(); ++d) {
@@ -206,6 +215,7 @@ void CheckConvolution(const ConvolutionParams& p, Checker& checker) {
   if (!checker.ok()) return;
   const Geometry geometry(filter);
   CheckShape(p.output, OutShape(geometry), checker);
+  if (!checker.ok()) return;
   CheckBytes(p.weight, LeastBytes(ConvolvedOf(p), geometry), checker);
   if (p.bias.present()) CheckShape(p.bias, {geometry.groups * geometry.out_channels}, checker);
 }
@@ -246,8 +256,8 @@ Plan PlanConvolved(const Convolved& p, const Geometry& g, const Product& product
   const int64_t in_batch = p.input.tensor().strides[0], out_batch = p.output.tensor().strides[0];
   const int64_t in_group = g.in_channels * columns.channel_step;
   const int64_t out_group = g.out_channels * p.output.tensor().strides[1];
-  const int64_t bias_group =
-      p.bias.present() ? g.out_channels * p.bias.tensor().strides[0] * BytesOf(p.bias) : 0;
+  const int64_t bias_step = p.bias.present() ? p.bias.tensor().strides[0] * BytesOf(p.bias) : 0;
+  const int64_t bias_group = WrappingProduct(g.out_channels, bias_step);  // any of one group
   const Place input = p.input.place, weight = p.weight.place, bias = p.bias.place,
               output = p.output.place;
   const int64_t batches = g.batches, groups = g.groups;

@@ -107,6 +107,7 @@ void CheckMaxPool(const MaxPoolParams& p, Checker& checker) {
   if (!p.strides.values().empty()) CheckAxes(p.strides, 2, 1, checker);
   CheckAxes(p.dilations, 2, 1, checker);
   if (!checker.ok()) return;
+  CheckLengths(p.self, 2, checker);
   checker.That(pads[0] >= 0 && pads[0] <= AtAxis(p.kernelShape, 0) / 2 &&
                    pads[0] <= AtAxis(p.kernelShape, 1) / 2,
                [&] {
@@ -134,7 +135,12 @@ void CheckIm2col(const Im2colParams& p, Checker& checker) {
   if (!checker.ok()) return;
   const Windows windows = WindowsOf(ListsOf(p), p.self, false);
   const Tensor& self = p.self;
-  const int64_t rows = WrappingProduct(self.dim(self.rank() - 3), windows.tap_count());
+  const int64_t channels = self.dim(self.rank() - 3), taps = windows.tap_count();
+  int64_t rows = 0;
+  checker.That(!__builtin_mul_overflow(channels, taps, &rows), [&] {
+    return Concat("self shape is ", ShapeText(self), ", expected less than 2^63 rows, ", taps,
+                  " for each of ", channels, " channels");
+  });
   Shape shape = {rows, windows.places()};
   if (self.rank() == 4) shape.insert(shape.begin(), self.dim(0));
   CheckShape(p.out, shape, checker);
