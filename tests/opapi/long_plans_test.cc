@@ -352,5 +352,15 @@ INSTANTIATE_TEST_SUITE_P(
                  }}),
     NameOf);
 
+INSTANTIATE_TEST_SUITE_P(Pairs, LongPlans,
+                         testing::Values(LongPlan{
+                             "OfManyRows",
+                             [](auto... o) {  // of which there are 39 pairs, of 64 bits
+                               return aclnnPdistGetWorkspaceSize(Expanded({316036705537063830, 1}),
+                                                                 2, Described({39}), o...);
+                             },
+                             "self shape is (316036705537063830, 1), expected rows of fewer than"}),
+                         NameOf);
+
 }  // namespace
 }  // namespace openaclnn::test

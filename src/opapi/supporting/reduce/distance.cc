@@ -78,9 +78,12 @@ void CheckPdist(const PdistParams& p, Checker& checker) {
   CheckOrder(p.p, checker);
   if (!checker.ok()) return;
   const int64_t n = p.self.dim(0);
-  // Of n and n - 1 one is even; so many rows have no output that fits.
-  const int64_t pairs = n % 2 == 0 ? WrappingProduct(n / 2, n - 1) : WrappingProduct(n, n / 2);
-  CheckShape(p.out, {n == 0 ? 0 : pairs}, checker);
+  const int64_t half = n / 2;  // of the one of n and n - 1 that is even
+  int64_t pairs = 0;
+  checker.That(!__builtin_mul_overflow(half, n % 2 == 0 ? n - 1 : n, &pairs), [&] {
+    return Concat("self shape is ", ShapeText(p.self), ", expected rows of fewer than 2^63 pairs");
+  });
+  CheckShape(p.out, {pairs}, checker);
 }
 
 Plan PlanPdist(const PdistParams& p, const Product&) {
