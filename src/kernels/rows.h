@@ -19,7 +19,12 @@ void ParallelRowBlocks(int64_t rows, int64_t width, const Body& body) {
   constexpr int64_t kRowElements = 64;
   constexpr int64_t kMaxBlocks = 1024;
   if (rows == 0) return;
-  const int64_t worth = BlockCount(rows * (width + kRowElements), kBlockElements, kMaxBlocks);
+  int64_t elements = 0;  // of rows that are broadcast there may be any number
+  if (__builtin_add_overflow(width, kRowElements, &elements) ||
+      __builtin_mul_overflow(rows, elements, &elements)) {
+    elements = INT64_MAX;
+  }
+  const int64_t worth = BlockCount(elements, kBlockElements, kMaxBlocks);
   const int64_t blocks = std::min(rows, worth);
   ParallelFor(blocks, worth >= kLongBlocks, [&](int64_t block) {
     body(BlockBegin(rows, blocks, block), BlockBegin(rows, blocks, block + 1));

@@ -230,6 +230,7 @@ Plan MakeGated(const Params& p, const Operand& self, int64_t dim, const Function
                      StorerOf<double>(tensor.dtype())});
   }
   return {0, [=](const Buffers& buffers) -> Status {
+            if (extent.width == 0) return {};
             ParallelRows(extent.rows, extent.width, [&](int64_t row) {
               std::vector<std::vector<double>> values;
               for (size_t k = 0; k < lines.size(); ++k) {

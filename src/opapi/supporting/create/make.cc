@@ -7,6 +7,7 @@
 #include "kernels/rows.h"
 #include "kernels/strided.h"
 #include "supporting/along.h"
+#include "supporting/in_turn.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -53,6 +54,7 @@ void CheckEye(const EyeParams& p, Checker& checker) {
 
 Plan PlanEye(const EyeParams& p, const Product&) {
   const Tensor& out = p.out;
+  if (out.empty()) return Nothing();  // of any number of rows
   const int64_t bytes = BytesOf(out), rows = out.dim(0), columns = out.dim(1);
   const RowView view(out);
   const auto one = ElementOf(out.dtype(), Value(int64_t{1}));
@@ -110,6 +112,7 @@ void CheckOneHot(const OneHotParams& p, Checker& checker) {
 // A class that is none has no place, as one_hot of the graph operators has it.
 Plan PlanOneHot(const OneHotParams& p, const Product&) {
   const Tensor &self = p.self, &out = p.out;
+  if (out.empty()) return Nothing();  // of any number of rows
   const int64_t classes = p.numClasses, bytes = BytesOf(out), self_bytes = BytesOf(self);
   const Extent extent = ExtentOf(out, p.axis);
   const Rows to(out, extent.dim);
@@ -143,6 +146,7 @@ void CheckFillDiagonal(const FillDiagonalParams& p, Checker& checker) {
 // wrap: whether a tall matrix has a diagonal again below the first.
 Plan PlanFillDiagonal(const FillDiagonalParams& p, const Product&) {
   const Tensor& self = p.selfRef;
+  if (self.empty()) return Nothing();  // of any number of rows
   const int64_t bytes = BytesOf(self), rows = self.dim(0), columns = self.dim(1);
   int64_t step = 0;
   for (uint32_t d = 0; d < self.rank(); ++d) step += self.tensor().strides[d];

@@ -249,7 +249,7 @@ struct Backward {
                 const PutRow& put) const {
     const auto of_row = static_cast<size_t>(groups.part_weights);
     const bool sums = wants_weight || wants_bias;
-    WeightSums terms(static_cast<size_t>(groups.rows) * of_row);
+    WeightSums terms(sums ? static_cast<size_t>(groups.rows) * of_row : 0);
     ParallelRowsIn<Rooms>(groups.rows, groups.width, [&](int64_t row, Rooms* rooms) {
       auto pair = pair_of(row, rooms);
       TreeSum<double> weighted, products;
@@ -258,6 +258,7 @@ struct Backward {
         const GradientSums part = pair.Sums(first, n);
         weighted.Add(part.gradients * w[k]);
         products.Add(part.products * w[k]);
+        if (!sums) return;
         terms.weights[at] = part.products;
         terms.biases[at++] = part.gradients;
       };
@@ -298,7 +299,7 @@ struct Backward {
   int64_t RowsOfPart() const {
     constexpr int64_t kMostParts = 64, kGrain = 32768;
     int64_t length = kChunk;
-    while (length * kMostParts < groups.rows ||
+    while (length < DivideUp(groups.rows, kMostParts) ||
            length * std::max<int64_t>(groups.width, 1) < kGrain)
       length *= 2;
     return length;

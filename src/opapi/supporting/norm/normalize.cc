@@ -8,6 +8,7 @@
 
 #include "generated/norm.h"
 #include "kernels/rows.h"
+#include "supporting/in_turn.h"
 #include "supporting/norm/gradient.h"
 #include "supporting/norm/grouping.h"
 
@@ -247,6 +248,8 @@ void CheckLayerNorm(const LayerNormParams& p, Checker& checker) {
 }
 
 Plan PlanLayerNorm(const LayerNormParams& p, const Product&) {
+  const bool has_moments = p.meanOutOptional.present() || p.rstdOutOptional.present();
+  if (p.out.empty() && !has_moments) return Nothing();  // of any number of rows
   const Forward forward(LayersOf(p.normalizedShape, p.input), TensorsOf(p), p.eps);
   return {0, [=](const Buffers& buffers) -> Status {
             forward.Run(buffers, [](const auto& own, int64_t) { return own(); });
@@ -268,6 +271,7 @@ void CheckLayerNormGradient(const LayerNormGradientParams& p, Checker& checker) 
 
 Plan PlanLayerNormGradient(const LayerNormGradientParams& p, const Product&) {
   const Grouping groups = LayersOf(p.normalizedShape, p.input);
+  if (groups.width == 0) return Nothing();  // of any number of rows, and no weights
   return MakeBackward(Backward(groups, TensorsOf(p), p.outputMask), p.mean, p.rstd);
 }
 

@@ -26,8 +26,9 @@ struct VarianceFold {
   }
   double Result(int64_t n, size_t i) {
     if (i == 1) return mean;
-    const auto freedom = static_cast<double>(std::max<int64_t>(n - correction, 0));
-    const double variance = sum.Total() / freedom;
+    // The difference of any two int64_t need not be one.
+    const double freedom = static_cast<double>(n) - static_cast<double>(correction);
+    const double variance = sum.Total() / std::max(freedom, 0.0);
     return root ? std::sqrt(variance) : variance;
   }
 };

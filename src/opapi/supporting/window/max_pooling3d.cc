@@ -86,7 +86,9 @@ Plan PlanMaxPool3d(const MaxPool3dParams& p, const Product&) {
            tell = StorerOf<int64_t>(p.indices.dtype())](const Buffers& buffers) -> Status {
             const std::array<int64_t, 3> lengths = {windows.axes[0].in, windows.axes[1].in,
                                                     windows.axes[2].in};
-            const int64_t width = windows.out[2], terms = to.count * windows.tap_count();
+            // Most taps of a large window may lie in the padding.
+            const int64_t width = windows.out[2];
+            const int64_t terms = to.count * std::min(windows.tap_count(), from.count);
             ParallelRows(from.planes, from.count + terms, [&](int64_t plane) {
               std::vector<double> elements(static_cast<size_t>(from.count));
               std::vector<double> row(static_cast<size_t>(width));
