@@ -8,6 +8,7 @@
 #include "kernels/stream.h"
 #include "supporting/elements.h"
 #include "supporting/elementwise.h"
+#include "supporting/in_turn.h"
 #include "supporting/tree_sum.h"
 
 namespace openaclnn::supporting {
@@ -206,7 +207,7 @@ void CheckPrelu(const PreluParams& p, Checker& checker) {
 }
 
 Plan PlanPrelu(const PreluParams& p, const Product&) {
-  if (p.out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (p.out.empty()) return Nothing();
   const Shape shape = ShapeOf(p.self);
   const Walk walk(shape, {Steps(shape, p.self), WeightSteps(shape, p.weight), Steps(shape, p.out)});
   return {0,

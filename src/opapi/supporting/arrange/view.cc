@@ -5,6 +5,7 @@
 #include "generated/arrange.h"
 #include "kernels/copy.h"
 #include "supporting/along.h"
+#include "supporting/in_turn.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -103,7 +104,7 @@ void CheckChannelShuffle(const ChannelShuffleParams& p, Checker& checker) {
 
 // Channels are two dimensions, which change places.
 Plan PlanChannelShuffle(const ChannelShuffleParams& p, const Product&) {
-  if (p.out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (p.out.empty()) return Nothing();
   const int64_t members = p.self.dim(1) / p.groups;
   Shape shape = ShapeOf(p.self), from = StepsOf(p.self), to = StepsOf(p.out);
   shape[1] = members;

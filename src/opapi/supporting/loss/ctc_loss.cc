@@ -11,6 +11,7 @@
 #include "kernels/rows.h"
 #include "kernels/strided.h"
 #include "supporting/family.h"
+#include "supporting/in_turn.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -248,7 +249,7 @@ void CheckCtcLoss(const CtcLossParams& p, Checker& checker) {
 
 // What is beyond a sequence's times and labels never happens.
 Plan PlanCtcLoss(const CtcLossParams& p, const Product&) {
-  if (p.logProbs.dim(1) == 0) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (p.logProbs.dim(1) == 0) return Nothing();
   const Labels labels(p);
   const Cube from(p.logProbs), to(p.logAlphaOut);
   const Numbers losses(p.negLogLikelihoodOut);
@@ -292,7 +293,7 @@ void CheckCtcLossGradient(const CtcLossGradientParams& p, Checker& checker) {
 }
 
 Plan PlanCtcLossGradient(const CtcLossGradientParams& p, const Product&) {
-  if (p.out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (p.out.empty()) return Nothing();
   const Labels labels(p);
   const Cube from(p.logProbs), alpha(p.logAlpha), to(p.out);
   const Numbers gradients(p.gradOut), losses(p.negLogLikelihood);

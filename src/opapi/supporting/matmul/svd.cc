@@ -7,6 +7,7 @@
 
 #include "generated/matmul.h"
 #include "supporting/along.h"
+#include "supporting/in_turn.h"
 #include "supporting/matmul/lines.h"
 #include "supporting/matmul/reflections.h"
 
@@ -226,7 +227,7 @@ Plan PlanSvd(const SvdParams& p, const Product&) {
   const int64_t m = self.dim(self.rank() - 2), n = self.last_dim(), k = std::min(m, n);
   const bool asked = p.computeUV, flat = m < n;
   const bool empty = p.sigma.empty() && (!asked || (p.u.empty() && p.v.empty()));
-  if (empty) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (empty) return Nothing();
   // Of a column its elements are a line; a flat matrix is turned round.
   const Lines rows(self, batch), a = flat ? rows : rows.Turned();
   const Lines u = asked ? Lines(p.u, batch).Turned() : a,

@@ -10,6 +10,7 @@
 #include "generated/matmul.h"
 #include "kernels/rows.h"
 #include "kernels/scratch.h"
+#include "supporting/in_turn.h"
 #include "supporting/matmul/matmul.h"
 
 namespace openaclnn::supporting {
@@ -166,7 +167,7 @@ void CheckWeightQuantBatchMatmulV2(const WeightQuantBatchMatmulV2Params& p, Chec
 }
 
 Plan PlanWeightQuantBatchMatmulV2(const WeightQuantBatchMatmulV2Params& p, const Product&) {
-  if (p.y.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (p.y.empty()) return Nothing();
   const Weights weights(p);
   MatrixProduct product = ProductOf(p.x, p.weight, p.y);
   product.b = weights.Floats(product.b);

@@ -8,6 +8,7 @@
 #include "generated/order.h"
 #include "kernels/rows.h"
 #include "supporting/along.h"
+#include "supporting/in_turn.h"
 #include "supporting/places.h"
 
 namespace openaclnn::supporting {
@@ -138,7 +139,7 @@ void CheckSearchSorted(const SearchSortedParams& p, Checker& checker) {
 }
 
 Plan PlanSearchSorted(const SearchSortedParams& p, const Product&) {
-  if (p.self.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (p.self.empty()) return Nothing();
   const bool integers = DomainOf(p.sortedSequence.dtype()) == Domain::kInteger &&
                         DomainOf(p.self.dtype()) == Domain::kInteger;
   return integers ? MakeSearch<int64_t>(p) : MakeSearch<double>(p);

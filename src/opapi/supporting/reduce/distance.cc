@@ -2,6 +2,7 @@
 // Cdist and Pdist: norms of the differences of rows, in double.
 #include <vector>
 
+#include "supporting/in_turn.h"
 #include "supporting/reduce/norm_fold.h"
 #include "supporting/reduce/points.h"
 
@@ -49,7 +50,7 @@ void CheckCdist(const CdistParams& p, Checker& checker) {
 }
 
 Plan PlanCdist(const CdistParams& p, const Product&) {
-  if (p.out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (p.out.empty()) return Nothing();
   const Shape batch = BatchOf(p.out);
   const Points a(p.x1, batch), b(p.x2, batch);
   const Offsets to(p.out, p.out.rank() - 1);
@@ -87,7 +88,7 @@ void CheckPdist(const PdistParams& p, Checker& checker) {
 }
 
 Plan PlanPdist(const PdistParams& p, const Product&) {
-  if (p.out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (p.out.empty()) return Nothing();
   const Points points(p.self, {});
   const int64_t bytes = BytesOf(p.out), step = p.out.tensor().strides[0] * bytes;
   return {0,

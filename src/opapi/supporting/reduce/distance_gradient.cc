@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "supporting/in_turn.h"
 #include "supporting/reduce/points.h"
 
 namespace openaclnn::supporting {
@@ -98,7 +99,7 @@ void CheckCdistGradient(const CdistGradientParams& p, Checker& checker) {
 }
 
 Plan PlanCdistGradient(const CdistGradientParams& p, const Product&) {
-  if (p.out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (p.out.empty()) return Nothing();
   const Shape batch = BatchOf(p.grad);
   const Points a(p.x1, batch), b(p.x2, batch), grad(p.grad, batch), distance(p.cdist, batch);
   const Offsets to(p.out, p.out.rank() - 1);

@@ -3,6 +3,7 @@
 #include "generated/window.h"
 #include "kernels/rows.h"
 #include "supporting/along.h"
+#include "supporting/in_turn.h"
 #include "supporting/window/flat_planes.h"
 
 namespace openaclnn::supporting {
@@ -70,7 +71,7 @@ void CheckAdaptiveMaxPool(const AdaptiveMaxPoolParams& p, Checker& checker) {
 }
 
 Plan PlanAdaptiveMaxPool(const AdaptiveMaxPoolParams& p, const Product&) {
-  if (p.outputOut.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (p.outputOut.empty()) return Nothing();
   const Volumes from(p.self, p.dims), to(p.outputOut, p.dims), told(p.indicesOut, p.dims);
   return {0,
           [=, load = LoaderOf<double>(p.self.dtype()), store = StorerOf<double>(p.self.dtype()),

@@ -8,6 +8,7 @@
 #include "kernels/gemm.h"
 #include "kernels/rows.h"
 #include "kernels/scratch.h"
+#include "supporting/in_turn.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -236,7 +237,7 @@ uint64_t LeastBytes(const Convolved& p, const Geometry& g) {
 }
 
 Plan PlanConvolved(const Convolved& p, const Geometry& g, const Product& product) {
-  if (p.output.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (p.output.empty()) return Nothing();
   const Gemm gemm = GemmOf(p, g, product);
   const Copy weights = WeightsOf(p, g);
   const Columns columns(p, g);

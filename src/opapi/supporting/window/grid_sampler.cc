@@ -6,6 +6,7 @@
 #include "generated/window.h"
 #include "kernels/divide_up.h"
 #include "kernels/rows.h"
+#include "supporting/in_turn.h"
 #include "supporting/window/flat_planes.h"
 #include "supporting/window/sampling.h"
 
@@ -242,7 +243,7 @@ void CheckGridSampler(const GridSamplerParams& p, Checker& checker) {
 }
 
 Plan PlanGridSampler(const GridSamplerParams& p, const Product&) {
-  if (p.out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (p.out.empty()) return Nothing();
   const Sampler sampler(p);
   const FlatPlanes to(p.out, static_cast<uint32_t>(p.dims));
   return {0, [=, store = StorerOf<double>(p.out.dtype())](const Buffers& buffers) -> Status {
@@ -280,7 +281,7 @@ Plan PlanGridSamplerGradient(const GridSamplerGradientParams& p, const Product&)
   const auto dims = static_cast<uint32_t>(p.dims);
   const bool by_input = p.outputMask[0] && !p.inputGrad.empty();
   const bool by_grid = p.outputMask[1] && !p.gridGrad.empty();
-  if (!by_input && !by_grid) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (!by_input && !by_grid) return Nothing();
   const Sampler sampler(p);
   const FlatPlanes from(p.gradOutput, dims);
   const FlatPlanes to_input(by_input ? p.inputGrad : p.input, dims);

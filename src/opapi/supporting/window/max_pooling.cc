@@ -5,6 +5,7 @@
 #include "generated/window.h"
 #include "kernels/rows.h"
 #include "supporting/along.h"
+#include "supporting/in_turn.h"
 #include "supporting/places.h"
 #include "supporting/window/planes.h"
 
@@ -134,7 +135,7 @@ void CheckMaxPool2dWith(const MaxPool2dWithParams& p, Checker& checker) {
 }
 
 Plan PlanMaxPool2dWith(const MaxPool2dWithParams& p, const Product&) {
-  if (p.indices.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (p.indices.empty()) return Nothing();
   const Windows windows = WindowsOf(ListsOf(p), p.self, p.ceilMode);
   const Planes from(p.self), to(p.out);
   const Places told(p.indices, p.masks, windows);
@@ -172,7 +173,7 @@ void CheckMaxPool2dWithGradient(const MaxPool2dWithGradientParams& p, Checker& c
 
 /// Each element gathers the gradients of the windows whose maximum it is, in order.
 Plan PlanMaxPool2dWithGradient(const MaxPool2dWithGradientParams& p, const Product&) {
-  if (p.gradInput.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (p.gradInput.empty()) return Nothing();
   const Windows windows = WindowsOf(ListsOf(p), p.self, p.ceilMode);
   const Planes from(p.gradOutput), to(p.gradInput);
   const Places told(p.indices, p.masks, windows);

@@ -5,6 +5,7 @@
 #include "generated/window.h"
 #include "kernels/rows.h"
 #include "supporting/along.h"
+#include "supporting/in_turn.h"
 #include "supporting/window/flat_planes.h"
 
 namespace openaclnn::supporting {
@@ -78,7 +79,7 @@ Largest LargestOf(const std::vector<double>& plane, const std::array<int64_t, 3>
 void CheckMaxPool3d(const MaxPool3dParams& p, Checker& checker) { CheckWindows(p, p.out, checker); }
 
 Plan PlanMaxPool3d(const MaxPool3dParams& p, const Product&) {
-  if (p.out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (p.out.empty()) return Nothing();
   const Windows windows = WindowsOf(ListsOf(p), p.self, p.ceilMode);
   const FlatPlanes from(p.self, 3), to(p.out, 3), told(p.indices, 3);
   return {0,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // AvgPool3d, gradients of means of windows, and windows that share planes out evenly.
 #include "generated/window.h"
+#include "supporting/in_turn.h"
 #include "supporting/window/planes.h"
 #include "supporting/window/separable.h"
 
@@ -77,7 +78,7 @@ void CheckGradientOfMeans(const Call& p, const Tensor& by_self, Checker& checker
 
 template <class Call>
 Plan PlanGradientOfMeans(const Call& p, const Tensor& by_self) {
-  if (by_self.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (by_self.empty()) return Nothing();
   std::vector<AxisMap> maps = MeansOf(p);
   for (AxisMap& map : maps) map = std::move(map).Transposed();
   return PlanSeparable(p.gradOutput, by_self, std::move(maps));
@@ -88,7 +89,7 @@ Plan PlanGradientOfMeans(const Call& p, const Tensor& by_self) {
 void CheckAvgPool3d(const AvgPool3dParams& p, Checker& checker) { CheckMeans(p, p.out, checker); }
 
 Plan PlanAvgPool3d(const AvgPool3dParams& p, const Product&) {
-  if (p.out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (p.out.empty()) return Nothing();
   return PlanSeparable(p.self, p.out, MeansOf(p));
 }
 
@@ -120,7 +121,7 @@ void CheckAdaptiveAvgPool(const AdaptiveAvgPoolParams& p, Checker& checker) {
 }
 
 Plan PlanAdaptiveAvgPool(const AdaptiveAvgPoolParams& p, const Product&) {
-  if (p.out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (p.out.empty()) return Nothing();
   return PlanSeparable(p.self, p.out, SharesOf(p.self, p.out, p.dims));
 }
 
@@ -144,7 +145,7 @@ void CheckAdaptiveAvgPoolGradient(const AdaptiveAvgPoolGradientParams& p, Checke
 }
 
 Plan PlanAdaptiveAvgPoolGradient(const AdaptiveAvgPoolGradientParams& p, const Product&) {
-  if (p.out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (p.out.empty()) return Nothing();
   std::vector<AxisMap> maps = SharesOf(p.out, p.gradOutput, p.dims);
   for (AxisMap& map : maps) map = std::move(map).Transposed();
   return PlanSeparable(p.gradOutput, p.out, std::move(maps));

@@ -3,6 +3,7 @@
 #include "generated/window.h"
 #include "kernels/rows.h"
 #include "supporting/along.h"
+#include "supporting/in_turn.h"
 #include "supporting/window/planes.h"
 
 namespace openaclnn::supporting {
@@ -12,7 +13,7 @@ namespace {
 template <class Function>
 Plan MakePooling(const Tensor& self, const Tensor& out, const Windows& windows,
                  const Function& function) {
-  if (out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (out.empty()) return Nothing();
   const Planes from(self), to(out);
   const auto load = LoaderOf<double>(self.dtype());
   const auto store = StorerOf<double>(out.dtype());
@@ -147,7 +148,7 @@ void CheckIm2col(const Im2colParams& p, Checker& checker) {
 }
 
 Plan PlanIm2col(const Im2colParams& p, const Product&) {
-  if (p.out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (p.out.empty()) return Nothing();
   const Windows windows = WindowsOf(ListsOf(p), p.self, false);
   const Planes from(p.self);
   const Rows to(p.out, p.out.rank() - 1);
@@ -191,7 +192,7 @@ void CheckIm2colGradient(const Im2colGradientParams& p, Checker& checker) {
 
 /// Each element is the sum of its places in columns, by its taps in order.
 Plan PlanIm2colGradient(const Im2colGradientParams& p, const Product&) {
-  if (p.out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (p.out.empty()) return Nothing();
   const Windows windows = ColumnsOf(p);
   const Planes to(p.out);
   const Tensor& grad = p.gradOutput;

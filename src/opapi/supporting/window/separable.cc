@@ -6,6 +6,7 @@
 #include <array>
 
 #include "kernels/rows.h"
+#include "supporting/in_turn.h"
 #include "supporting/tree_sum.h"
 #include "supporting/window/planes.h"
 
@@ -130,7 +131,7 @@ AxisMap AxisMap::Transposed() && {
 }
 
 Plan PlanSeparable(const Tensor& from, const Tensor& to, std::vector<AxisMap> axes) {
-  if (to.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (to.empty()) return Nothing();
   const size_t own = axes.size();
   axes.insert(axes.begin(), kAxes - own, AxisMap::Same(1));
   const auto kept = std::make_shared<const Sum>(  // whose tables nobody copies

@@ -6,6 +6,7 @@
 
 #include "generated/window.h"
 #include "kernels/rows.h"
+#include "supporting/in_turn.h"
 #include "supporting/places.h"
 #include "supporting/window/flat_planes.h"
 
@@ -56,7 +57,7 @@ void CheckMaxUnpool(const MaxUnpoolParams& p, Checker& checker) {
 }
 
 Plan PlanMaxUnpool(const MaxUnpoolParams& p, const Product&) {
-  if (p.out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (p.out.empty()) return Nothing();
   const auto dims = static_cast<uint32_t>(p.dims);
   const FlatPlanes from(p.self, dims), told(p.indices, dims), to(p.out, dims);
   const IndexReader reader(p.indices, ShapeOf(p.indices));
@@ -81,7 +82,7 @@ Plan PlanMaxUnpool(const MaxUnpoolParams& p, const Product&) {
 
 Plan PlanSumsByNumber(const Tensor& gradients, const Tensor& numbers, const Tensor& out,
                       uint32_t dims) {
-  if (out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (out.empty()) return Nothing();
   const FlatPlanes from(gradients, dims), told(numbers, dims), to(out, dims);
   const IndexReader reader(numbers, ShapeOf(numbers));
   return {0,

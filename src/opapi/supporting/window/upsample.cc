@@ -6,6 +6,7 @@
 
 #include "generated/window.h"
 #include "kernels/rows.h"
+#include "supporting/in_turn.h"
 #include "supporting/window/planes.h"
 #include "supporting/window/separable.h"
 
@@ -201,7 +202,7 @@ void CheckUpsample(const UpsampleParams& p, Checker& checker) {
 }
 
 Plan PlanUpsample(const UpsampleParams& p, const Product&) {
-  if (p.out.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (p.out.empty()) return Nothing();
   if (p.taps == 1) return PlanNearest(p);
   return PlanSeparable(p.self, p.out, MapsOf(p, p.self, p.out));
 }
@@ -223,7 +224,7 @@ void CheckUpsampleGradient(const UpsampleGradientParams& p, Checker& checker) {
 }
 
 Plan PlanUpsampleGradient(const UpsampleGradientParams& p, const Product&) {
-  if (p.gradInput.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (p.gradInput.empty()) return Nothing();
   std::vector<AxisMap> maps = MapsOf(p, p.gradInput, p.gradOut);
   for (AxisMap& map : maps) map = std::move(map).Transposed();
   return PlanSeparable(p.gradOut, p.gradInput, std::move(maps));
