@@ -10,6 +10,7 @@ target_include_directories(test_support PUBLIC
   ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/opapi
   ${CMAKE_BINARY_DIR}/src ${generated_headers})
 target_link_libraries(test_support PUBLIC opapi nnopbase ascendcl GTest::gtest rapidcheck)
+compile_unwatched(test_support)
 
 # Random cases of a property; sanitizers and emulators cost many times the time of each. The same in
 # each run, which decides about a change: to look for what nobody knows yet is `make torture`'s.
@@ -44,8 +45,8 @@ foreach(test IN LISTS rooms)
   add_operator_test(${name}_test LABELS operator SOURCES ${sources})
   set(case ${PROJECT_SOURCE_DIR}/src/opapi/${room}/test_case.cc)
   if(EXISTS ${case})
-    compile_as_tests(${case})
     add_library(${name}_case STATIC ${case})
+    compile_unwatched(${name}_case)
     target_link_libraries(${name}_case PUBLIC test_support)
     target_link_libraries(${name}_test PRIVATE ${name}_case)
     list(APPEND room_cases ${name}_case)
