@@ -106,6 +106,7 @@ class UcxEngine final : public Engine {
   /// False when it had ended before.
   bool End();
 
+  const ClosedStreams stay_;  // it opens what peers have laid into memory when it first needs it
   UcxLibrary& ucx_;
   const uint32_t rank_;
   const std::chrono::seconds timeout_;

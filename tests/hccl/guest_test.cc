@@ -5,10 +5,13 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include "ascendcl/fixture.h"
 #include "hccl/processes.h"
@@ -53,12 +56,26 @@ int Signalled(uint32_t ranks, uint32_t rank) {
   return 0;
 }
 
-bool StandardStreamsAreClosed() {
-  bool closed = true;
+/// What can be read or written as a standard stream, as "0: socket:[123] "; empty if nothing can.
+std::string OnStandardStreams() {
+  std::string found;
   for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    closed &= fcntl(standard, F_GETFD) < 0;
+    char none = 0;
+    const bool reads = read(standard, &none, 0) == 0 || errno != EBADF;
+    const bool writes = write(standard, &none, 0) == 0 || errno != EBADF;
+    if (!reads && !writes) continue;
+    std::error_code gone;
+    const std::string number = std::to_string(standard);
+    found += number + ": " + fs::read_symlink("/proc/self/fd/" + number, gone).string() + " ";
   }
-  return closed;
+  return found;
+}
+
+/// Whether what is opened now, in any thread, gets the number of a standard stream.
+bool OpensStandardStreams() {
+  const int opened = open("/", O_PATH | O_CLOEXEC);
+  close(opened);
+  return opened <= STDERR_FILENO;
 }
 
 /// Started without standard streams: what it prints may not go into sockets.
@@ -66,29 +83,36 @@ int Closed(uint32_t ranks, uint32_t rank) {
   const int said = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) close(standard);
   const aclrtStream stream = Start();
-  const bool closed_before = StandardStreamsAreClosed();
+  const std::string found_before = OnStandardStreams();
   const HcclRootInfo info = MeetBy(0, rank == 0);
-  const bool closed_by_root = StandardStreamsAreClosed();
+  const std::string found_by_root = OnStandardStreams();
   HcclComm comm = nullptr, alone[2] = {};
   int32_t devices[] = {0, 1};
   HcclResult result = HcclCommInitRootInfo(ranks, &info, rank, &comm);
   if (result == HCCL_SUCCESS) result = HcclCommInitAll(2, devices, alone);
-  const bool closed_when_made = StandardStreamsAreClosed();
+  const std::string found_when_made = OnStandardStreams();
+  const bool opens_when_made = OpensStandardStreams();
   const Device<float> data(std::vector<float>(200'000, 1));
   if (result == HCCL_SUCCESS) {
     result = HcclAllReduce(data.data(), data.data(), 200'000, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_MAX,
                            comm, stream);
   }
   const int code = aclrtSynchronizeStream(stream);
-  const bool closed_when_used = StandardStreamsAreClosed();
+  const std::string found_when_used = OnStandardStreams();
   dup2(said, STDERR_FILENO);
-  Require(closed_before, "taken before");
-  Require(closed_by_root, "taken by HcclGetRootInfo");
-  Require(closed_when_made, "taken while communicators were made");
-  Require(closed_when_used, "taken by an operation");
+  Require(found_before.empty(), ("before: " + found_before).c_str());
+  Require(found_by_root.empty(), ("by HcclGetRootInfo: " + found_by_root).c_str());
+  Require(found_when_made.empty(), ("while communicators were made: " + found_when_made).c_str());
+  Require(!opens_when_made, "what is opened beside a communicator is a standard stream");
+  Require(found_when_used.empty(), ("by an operation: " + found_when_used).c_str());
   Require(result == HCCL_SUCCESS, "result", result);
   Require(code == 0, "code", code);
   for (const HcclComm each : {comm, alone[0], alone[1]}) REQUIRE(HcclCommDestroy(each));
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!OpensStandardStreams() && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  Require(OpensStandardStreams(), "the program's numbers are kept from it");
   return 0;
 }
 
