@@ -3,6 +3,7 @@
 #include "frame/checker.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "ascendcl/packed.h"
 #include "openaclnn/status.h"
@@ -34,6 +35,9 @@ const char* FormatName(int format) {
       return "NCL";
   }
 }
+
+/// Before a list of so many.
+const char* OneOf(int count) { return count > 1 ? "one of " : ""; }
 
 std::string FormatsText(std::span<const int> formats) {
   std::string text;
@@ -97,23 +101,26 @@ Checker& Checker::List(const IntList& list, bool required) {
 
 Checker& Checker::Supported() {
   if (status_.ok()) status_ = std::move(dead_);
-  return That(op_.Supports(product_.family), ACLNN_ERR_INNER_FIND_KERNEL_ERROR, [&] {
+  const bool taken = op_.Supports(product_.family) || Meta()->runtime->lenient_products() != 0;
+  return That(taken, ACLNN_ERR_INNER_FIND_KERNEL_ERROR, [&] {
     std::string families;
+    int count = 0;
     for (int family = 0; family < OPENACLNN_FAMILY_COUNT; ++family) {
       if (!op_.Supports(static_cast<OpenaclnnFamily>(family))) continue;
-      families += Concat(families.empty() ? "" : ", ",
+      families += Concat(count++ == 0 ? "" : ", ",
                          Meta()->runtime->family_name(static_cast<OpenaclnnFamily>(family)));
     }
     return Concat("product family is ", Meta()->runtime->family_name(product_.family),
-                  ", expected one of ", families, OnProduct());
+                  ", expected ", OneOf(count), families, OnProduct(),
+                  "; OPENACLNN_PRODUCTS=lenient takes every product");
   });
 }
 
 Checker& Checker::Dtype(const Operand& operand) {
   const DtypeSet wanted = op_.DtypesOf(operand.name(), product_.family);
   return That(Contains(wanted, operand.dtype()), [&] {
-    return Concat(operand.name(), " dtype is ", DtypeText(operand.dtype()), ", expected one of ",
-                  DtypesText(wanted), OnProduct());
+    return Concat(operand.name(), " dtype is ", DtypeText(operand.dtype()), ", expected ",
+                  OneOf(std::popcount(wanted)), DtypesText(wanted), OnProduct());
   });
 }
 
@@ -178,7 +185,7 @@ Checker& Checker::Format(const Operand& operand, std::span<const int> wanted) {
   const int format = operand.tensor().format;
   return That(std::find(wanted.begin(), wanted.end(), format) != wanted.end(), [&] {
     return Concat(operand.name(), " format is number ", format, ", expected ",
-                  wanted.size() > 1 ? "one of " : "", FormatsText(wanted));
+                  OneOf(static_cast<int>(wanted.size())), FormatsText(wanted));
   });
 }
 
@@ -208,7 +215,7 @@ Status CheckView(const Operand& operand) {
                    openaclnn::ShapeText(operand.given_strides(), tensor.rank), " and offset ",
                    tensor.offset, ", expected one inside its storage of shape ", storage_text());
   }
-  if (operand.role() == OPENACLNN_OUTPUT && OverlapsItself(tensor)) {
+  if (operand.role() == OPENACLNN_OUTPUT && !operand.shared() && OverlapsItself(tensor)) {
     return invalid("strides are ", openaclnn::ShapeText(operand.given_strides(), tensor.rank),
                    " for shape ", ShapeText(operand), ", expected elements that do not overlap");
   }

@@ -32,7 +32,8 @@ class Checker {
   /// Null is an error only if `required`.
   Checker& List(const IntList& list, bool required);
 
-  /// Ends the arguments. 561003 on a product that the operator's table leaves out.
+  /// Ends the arguments. 561003 on a product that the operator's table leaves out, unless
+  /// OPENACLNN_PRODUCTS is lenient.
   Checker& Supported();
 
   // All below: 161002.

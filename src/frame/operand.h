@@ -34,13 +34,13 @@ class Operand {
   void set_use(OpenaclnnUse use) { use_ = use; }
   bool in_list() const { return in_list_; }
   void set_in_list() { in_list_ = true; }
-  /// Of an output: it may share memory with the others of which this holds, in part too.
+  /// This output may overlap the other outputs that have this flag, and its own elements.
   bool shared() const { return shared_; }
   void set_shared() { shared_ = true; }
   OpenaclnnFound found() const { return found_; }
   bool present() const { return found_ == OPENACLNN_LIVE; }
-  /// Its strides may be multiplied by sizes: those that nobody steps along, of a dimension of one
-  /// or of a view without elements, are not the client's, which may be any numbers.
+  /// Strides are safe to multiply by sizes: those of dimensions of size 1 and of empty views are
+  /// replaced, because clients may pass any number there.
   const OpenaclnnTensor& tensor() const { return tensor_; }
   const int64_t* given_strides() const { return given_strides_; }
 
@@ -48,7 +48,7 @@ class Operand {
   uint32_t rank() const { return tensor_.rank; }
   int64_t dim(uint32_t i) const { return i < tensor_.rank ? tensor_.dims[i] : 0; }
   int64_t last_dim() const { return tensor_.rank > 0 ? dim(tensor_.rank - 1) : 0; }
-  /// Nothing when a dimension is negative or the product overflows.
+  /// The number of elements; nothing when a dimension is negative or the product overflows.
   std::optional<int64_t> count() const {
     return present() ? ElementCount(tensor_) : std::optional<int64_t>(0);
   }

@@ -2,6 +2,8 @@
 // The parts of an operation that do not depend on the operator.
 #include "frame/operation.h"
 
+#include "common/stack.h"
+
 namespace openaclnn {
 
 namespace {
@@ -13,6 +15,15 @@ Status VersionsDiffer() {
 }
 
 }  // namespace
+
+Status CheckStack() {
+  const std::optional<size_t> left = StackLeft();
+  if (!left || *left >= kPlanStack) [[likely]]
+    return {};
+  return Status(ACLNN_ERR_RUNTIME_ERROR,
+                Concat("stack of this thread has ", *left, " bytes left, expected at least ",
+                       kPlanStack, " (pthread_attr_setstacksize)"));
+}
 
 const Product* CurrentProduct(Status* status) {
   if (Meta() == nullptr) {

@@ -2,13 +2,13 @@
 // Operation: an operator's check, plan and run behind the two phases of the C API.
 #pragma once
 
-#include <array>
 #include <concepts>
 #include <memory>
 
 #include "ascendcl/error.h"
 #include "ascendcl/float_environment.h"
 #include "ascendcl/message.h"
+#include "common/short_vector.h"
 #include "frame/checker.h"
 #include "frame/operand.h"
 #include "openaclnn/status.h"
@@ -35,6 +35,9 @@ struct Operation {
   Plan (*plan)(const Params&, const Product&);
   Status (*run)(const Plan&, const Buffers&);
 };
+
+/// Refuses a thread that has less stack left than phase 1 needs: it would die without words.
+Status CheckStack();
 
 /// Null (with why) unless the environment names a known product.
 const Product* CurrentProduct(Status* status);
@@ -85,16 +88,17 @@ Status PlanCall(const Operation<Params, Plan>& operation, const Params& params,
     if (pointer != nullptr) continue;
     return Status(ACLNN_ERR_PARAM_NULLPTR, Concat(name, " value is null, expected an address"));
   }
-  Status status;
-  const Product* product = CurrentProduct(&status);
+  Status status = CheckStack();
+  const Product* product = status.ok() ? CurrentProduct(&status) : nullptr;
   if (status.ok()) status = operation.check(params, *product);
   const auto operands = params.operands();
   for (const Operand* operand : operands) {
     if (status.ok()) status = CheckView(*operand);
   }
   if (!status.ok()) return status;
-  std::array<OpenaclnnOperand, OPENACLNN_MAX_OPERANDS> captured;
-  for (size_t i = 0; i < operands.size(); ++i) captured[i] = Capture(*operands[i]);
+  ShortVector<OpenaclnnOperand, 16> captured;  // 256 in place would take 24 KiB of stack
+  captured.reserve(operands.size());
+  for (const Operand* operand : operands) captured.push_back(Capture(*operand));
   OpenaclnnCall call = MakeCall(operation, params, *product);
   call.operand_count = static_cast<uint32_t>(operands.size());
   call.operands = captured.data();

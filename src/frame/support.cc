@@ -13,7 +13,14 @@ DtypeSet Operator::DtypesOf(const char* operand, OpenaclnnFamily family) const {
   const auto row = std::find_if(support.begin(), support.end(), [&](const OperandSupport& entry) {
     return std::string_view(entry.operand) == operand;
   });
-  return row != support.end() ? row->dtypes[family] : 0;
+  if (row == support.end()) return kNone;
+  return Supports(family) ? row->dtypes[family] : DtypesElsewhere(row->dtypes, family);
+}
+
+DtypeSet DtypesElsewhere(const DtypesByFamily& dtypes, OpenaclnnFamily family) {
+  DtypeSet all = kNone;
+  for (const DtypeSet each : dtypes) all |= each;
+  return all & kTypesOfFamilies[family];
 }
 
 std::string DtypeText(int dtype) {

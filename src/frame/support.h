@@ -32,6 +32,20 @@ constexpr bool Contains(DtypeSet set, int dtype) {
 using DtypesByFamily = std::array<DtypeSet, OPENACLNN_FAMILY_COUNT>;  // by OpenaclnnFamily
 inline constexpr DtypeSet kNone = 0;
 
+/// The types that the products of a family have.
+inline constexpr DtypesByFamily kTypesOfFamilies = {
+    ~Dtypes(ACL_BF16, ACL_COMPLEX32),  // 910
+    ~kNone,                            // A2
+    ~kNone,                            // A3
+    ~Dtypes(ACL_COMPLEX32),            // 950
+    ~Dtypes(ACL_BF16, ACL_COMPLEX32),  // 310P
+    ~Dtypes(ACL_BF16, ACL_COMPLEX32),  // 310B
+};
+
+/// Where a family that does not have an operator is taken all the same: the types that it has, of
+/// those that other families take.
+DtypeSet DtypesElsewhere(const DtypesByFamily& dtypes, OpenaclnnFamily family);
+
 /// One row of an operator's table.
 struct OperandSupport {
   const char* operand;
@@ -45,7 +59,8 @@ struct Operator {
   std::span<const OperandSupport> support;
 
   bool Supports(OpenaclnnFamily family) const { return support.front().dtypes[family] != 0; }
-  /// The types of an operand; empty for a name that the table does not have.
+  /// The types of an operand, on a family that does not have the operator those elsewhere; empty
+  /// for a name that the table does not have.
   DtypeSet DtypesOf(const char* operand, OpenaclnnFamily family) const;
 };
 

@@ -74,13 +74,34 @@ TEST(Checker, ListsMayBeNullUnlessRequired) {
 TEST(Checker, ProductsWithoutTheOperator) {
   Checker checker(kOperator, k310P);
   checker.Supported();
-  ExpectFails(checker, 561003, "product family is 310P, expected one of A2, A3 on Ascend310P3");
+  ExpectFails(checker, 561003,
+              "product family is 310P, expected one of A2, A3 on Ascend310P3; "
+              "OPENACLNN_PRODUCTS=lenient takes every product");
   constexpr OperandSupport kEnds[] = {
       {"x", {kFloatTypes, kNone, kNone, kNone, kNone, kFloatTypes}}};
   const Operator ends = {"aclnnTest", kEnds};
   Checker first(ends, k310P);
   first.Supported();
-  ExpectFails(first, 561003, "product family is 310P, expected one of 910, 310B on Ascend310P3");
+  ExpectFails(first, 561003,
+              "product family is 310P, expected one of 910, 310B on Ascend310P3; "
+              "OPENACLNN_PRODUCTS=lenient takes every product");
+}
+
+// It takes what other families take, of the types that it has.
+TEST(Checker, LenientProducts) {
+  {
+    const ScopedVariable lenient("OPENACLNN_PRODUCTS", "lenient");
+    ASSERT_EQ(aclInit(nullptr), 0);
+  }
+  const Given half({.dims = {2}, .dtype = ACL_FLOAT16}), bfloat({.dims = {2}, .dtype = ACL_BF16});
+  Checker taken(kOperator, k310P);
+  ExpectPasses(taken.Supported().Dtype(half.operand));
+  Checker other(kOperator, k310P);
+  other.Supported().Dtype(bfloat.operand);
+  ExpectFails(other, 161002, "x dtype is BFLOAT16, expected one of FLOAT, FLOAT16 on Ascend310P3");
+  EXPECT_EQ(aclFinalize(), 0);
+  ASSERT_EQ(aclInit(nullptr), 0);  // other tests want what is documented
+  EXPECT_EQ(aclFinalize(), 0);
 }
 
 TEST(Checker, TypesAreThoseOfTheOperandOnTheFamily) {
@@ -96,6 +117,20 @@ TEST(Checker, TypesAreThoseOfTheOperandOnTheFamily) {
   unknown.Dtype(number.operand);
   ExpectFails(unknown, 161002,
               "x dtype is type number 77, expected one of FLOAT, FLOAT16, BFLOAT16 on Ascend910B1");
+}
+
+TEST(Checker, AListOfOneIsNoneToChooseFrom) {
+  const Given wrong({.dims = {2}, .dtype = ACL_FLOAT}, "y");
+  Checker type(kOperator, kA2);
+  type.Dtype(wrong.operand);
+  ExpectFails(type, 161002, "y dtype is FLOAT, expected INT8 on Ascend910B1");
+  constexpr OperandSupport kOnA2[] = {{"x", {kNone, kFloatTypes, kNone, kNone, kNone, kNone}}};
+  const Operator on_a2 = {"aclnnTest", kOnA2};
+  Checker family(on_a2, k310P);
+  family.Supported();
+  ExpectFails(family, 561003,
+              "product family is 310P, expected A2 on Ascend310P3; "
+              "OPENACLNN_PRODUCTS=lenient takes every product");
 }
 
 TEST(Checker, RanksAndShapes) {

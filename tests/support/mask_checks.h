@@ -44,10 +44,9 @@ MaskRows<Spec> MaskTypeRows(const MaskChecks<Spec>& checks) {
   MaskRows<Spec> rows;
   for (const auto& operand : checks.operands) {
     const bool mask = checks.is_mask(operand);
-    rows.push_back(
-        {std::string(operand.name) + " dtype is INT8",
-         mask ? "one of BOOL on Ascend910B1" : "one of FLOAT, FLOAT16, BFLOAT16 on Ascend910B1",
-         161002, [=](Spec* s) { (s->*operand.member).dtype = ACL_INT8; }});
+    rows.push_back({std::string(operand.name) + " dtype is INT8",
+                    mask ? "BOOL on Ascend910B1" : "one of FLOAT, FLOAT16, BFLOAT16 on Ascend910B1",
+                    161002, [=](Spec* s) { (s->*operand.member).dtype = ACL_INT8; }});
   }
   for (const auto& operand : checks.operands) {
     rows.push_back({std::string(operand.name) + " format is number 29",

@@ -11,7 +11,7 @@
 namespace openaclnn::test {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr size_t kSmallStack = 512 << 10;  // sanitizers need most of it
+inline constexpr size_t kSmallStack = 1 << 20;  // sanitizers need most of it
 #else
 inline constexpr size_t kSmallStack = 64 << 10;
 #endif
