@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The start and the end of a program, and everything else of the runtime by inclusion.
+// Start and end of a program; this header includes the rest of the runtime.
 #ifndef OPENACLNN_ACL_ACL_H_
 #define OPENACLNN_ACL_ACL_H_
 
@@ -18,7 +18,7 @@ extern "C" {
 #define ACL_PATCH_VERSION 0
 /** @} */
 
-/** Room for a package's version, and for a part of it. @{ */
+/** Sizes of the texts of a package's version and of its parts. @{ */
 #define ACL_PKG_VERSION_MAX_SIZE 128
 #define ACL_PKG_VERSION_PARTS_MAX_SIZE 64
 /** @} */
@@ -46,14 +46,14 @@ typedef struct aclCANNPackageVersion {
 } aclCANNPackageVersion;
 
 /**
- * Starts the runtime; the first call of a program.
+ * Starts the runtime. A program calls it first.
  *
  * Reads the environment: OPENACLNN_NUM_THREADS, OPENACLNN_SOC and the others that the documentation
- * lists. Calls are not counted: one aclFinalize ends it.
+ * lists. Calls are not counted: one aclFinalize ends the runtime.
  *
  * @param configPath path of a JSON file with settings, or NULL for none; "{}" is a file with none.
- * @retval ACL_ERROR_REPEAT_INITIALIZE it is started already, and stays so; programs may take this
- *     for success.
+ * @retval ACL_ERROR_REPEAT_INITIALIZE the runtime is started already and stays so; programs may
+ *     take this for success.
  * @retval ACL_ERROR_INVALID_FILE the file cannot be read.
  * @retval ACL_ERROR_PARSE_FILE the file is not JSON.
  * @retval ACL_ERROR_RT_SOC_VERSION an environment variable has a value that cannot be used, such as
@@ -64,44 +64,44 @@ typedef struct aclCANNPackageVersion {
 ACL_FUNC_VISIBILITY aclError aclInit(const char* configPath);
 
 /**
- * Ends the runtime: waits for queued work and frees what the program left. aclInit may start it
- * anew.
+ * Ends the runtime: waits for queued work, also for aclrtValueWait, and frees all that is left.
+ * aclInit may start it again.
  *
- * @retval ACL_ERROR_REPEAT_FINALIZE it is not started.
+ * @retval ACL_ERROR_REPEAT_FINALIZE the runtime is not started.
  */
 ACL_FUNC_VISIBILITY aclError aclFinalize(void);
 
 /**
- * A number as FLOAT16: to nearest, ties to even; too large is infinity, NaN the quiet one.
+ * Converts to FLOAT16, to nearest, ties to even. Overflow is infinity, NaN a quiet NaN.
  *
  * May be called from any thread, before initialisation too.
  *
- * @return its bits.
+ * @return the bits of the FLOAT16.
  */
 ACL_FUNC_VISIBILITY aclFloat16 aclFloatToFloat16(float value);
 
 /**
- * A FLOAT16 as a float, which has all of them.
+ * Converts a FLOAT16 to float, which is exact.
  *
  * May be called from any thread, before initialisation too.
  *
- * @param value its bits.
+ * @param value the bits of the FLOAT16.
  */
 ACL_FUNC_VISIBILITY float aclFloat16ToFloat(aclFloat16 value);
 
 /**
- * The release of the toolkit that this library acts as. May be called before aclInit.
+ * Tells the toolkit's release that this library acts as. May be called before aclInit.
  *
- * @param name which package; all but the driver have one release, and there is no driver.
+ * @param name the package. All packages have one release; there is no driver.
  * @param[out] version the release.
- * @retval ACL_ERROR_INVALID_PARAM version is null, or name is none of the enumeration.
+ * @retval ACL_ERROR_INVALID_PARAM version is null, or name is not in the enumeration.
  * @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT name is ACL_PKG_NAME_DRIVER.
  */
 ACL_FUNC_VISIBILITY aclError aclsysGetCANNVersion(aclCANNPackageName name,
                                                   aclCANNPackageVersion* version);
 
 /**
- * The same by the package's name.
+ * Does the same for a package by its name.
  *
  * @param pkgName "cann", "runtime", "compiler", "hccl", "toolkit", "opp" or "opp_kernel".
  * @param[out] versionStr room for ACL_PKG_VERSION_MAX_SIZE characters.

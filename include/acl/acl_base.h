@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types, error codes and enumerations that every other ACL header stands on.
+// The types, error codes and enumerations that all other ACL headers use.
 #ifndef OPENACLNN_ACL_ACL_BASE_H_
 #define OPENACLNN_ACL_ACL_BASE_H_
 
@@ -20,8 +20,8 @@ extern "C" {
 #endif
 
 /**
- * Width of an enumeration in C++, where it makes every int a legal argument: a wrong number from a
- * caller in C or Python is then an error code and not undefined behaviour. C has int enumerations
+ * Makes int the type of an enumeration in C++, so that every int is a legal argument. A wrong
+ * number from C or Python then gives an error code, not undefined behaviour. In C the type is int
  * anyway.
  */
 #ifdef __cplusplus
@@ -33,7 +33,7 @@ extern "C" {
 /** Number of dimensions of a tensor description whose rank is not known. */
 #define ACL_UNKNOWN_RANK 0xFFFFFFFFFFFFFFFEULL
 
-/** What a function reports: 0, or one of the codes below or in acl/error_codes/rt_error_codes.h. */
+/** The result of a function: 0, or a code from below or from acl/error_codes/rt_error_codes.h. */
 typedef int aclError;
 
 /** The 16 bits of an IEEE binary16 number. */
@@ -42,7 +42,7 @@ typedef uint16_t aclFloat16;
 /** A queue of work on a device. Opaque: never read through it. NULL names the default stream. */
 typedef void* aclrtStream;
 
-/** A mark in a stream that others wait for or read a time from. Opaque. */
+/** A mark in a stream, to wait for or to read a time from. Opaque. */
 typedef void* aclrtEvent;
 
 /** A device together with its streams, as one thread sees it. Opaque. */
@@ -195,7 +195,7 @@ typedef enum aclFormat OPENACLNN_ENUM_INT {
   ACL_FORMAT_FRACTAL_NZ_C0_8 = 54,
 } aclFormat;
 
-/** Where the data that a tensor description speaks of lies. */
+/** Where the data of a described tensor lies. */
 typedef enum aclMemType OPENACLNN_ENUM_INT {
   ACL_MEMTYPE_DEVICE = 0,
   ACL_MEMTYPE_HOST = 1,
@@ -216,7 +216,7 @@ typedef enum aclLogLevel OPENACLNN_ENUM_INT {
  * May be called from any thread, before initialisation too.
  *
  * @return bytes; 0 for ACL_DT_UNDEFINED, for ACL_STRING, for types narrower than a byte (ACL_INT4,
- *     ACL_UINT1, the 6-bit and 4-bit floats) and for a number that is no type.
+ *     ACL_UINT1, the 6-bit and 4-bit floats) and for a number that is not a type.
  */
 ACL_FUNC_VISIBILITY size_t aclDataTypeSize(aclDataType dataType);
 
@@ -227,7 +227,7 @@ ACL_FUNC_VISIBILITY size_t aclDataTypeSize(aclDataType dataType);
  * @param func the function that writes, or NULL.
  * @param file its file, or NULL.
  * @param line the line there.
- * @param fmt a format of printf for what follows; NULL writes nothing.
+ * @param fmt a format of printf for the further arguments; NULL writes nothing.
  */
 ACL_FUNC_VISIBILITY void aclAppLog(aclLogLevel logLevel, const char* func, const char* file,
                                    uint32_t line, const char* fmt, ...)
@@ -249,16 +249,16 @@ ACL_FUNC_VISIBILITY void aclAppLog(aclLogLevel logLevel, const char* func, const
 ACL_FUNC_VISIBILITY aclTensorDesc* aclCreateTensorDesc(aclDataType dataType, int numDims,
                                                        const int64_t* dims, aclFormat format);
 
-/** Ends a description; NULL and what is not a live description are recorded as errors. */
+/** Ends a description. An argument that is not a live description is recorded as an error. */
 ACL_FUNC_VISIBILITY void aclDestroyTensorDesc(const aclTensorDesc* desc);
 
-/** Type of the elements; ACL_DT_UNDEFINED for what is not a live description. */
+/** Type of the elements; ACL_DT_UNDEFINED if desc is not a live description. */
 ACL_FUNC_VISIBILITY aclDataType aclGetTensorDescType(const aclTensorDesc* desc);
 
-/** Layout; ACL_FORMAT_UNDEFINED for what is not a live description. */
+/** Layout; ACL_FORMAT_UNDEFINED if desc is not a live description. */
 ACL_FUNC_VISIBILITY aclFormat aclGetTensorDescFormat(const aclTensorDesc* desc);
 
-/** Number of dimensions; 0 for what is not a live description. */
+/** Number of dimensions; 0 if desc is not a live description. */
 ACL_FUNC_VISIBILITY size_t aclGetTensorDescNumDims(const aclTensorDesc* desc);
 
 /**
@@ -272,29 +272,29 @@ ACL_FUNC_VISIBILITY aclError aclGetTensorDescDimV2(const aclTensorDesc* desc, si
                                                    int64_t* dimSize);
 
 /**
- * Gives the values of a described tensor, which are known before the operator runs: axes, say. They
- * are copied.
+ * Sets values of a described tensor that are known before the operator runs, such as axes. They are
+ * copied.
  *
- * @param dataBuffer the values in memory of the host; NULL with a length of 0: there are none.
+ * @param dataBuffer the values in host memory; NULL with a length of 0 for none.
  * @param length their bytes.
- * @retval ACL_ERROR_INVALID_PARAM desc is NULL, or dataBuffer and length is not 0.
+ * @retval ACL_ERROR_INVALID_PARAM desc is NULL, or dataBuffer is NULL and length is not 0.
  * @retval ACL_ERROR_RT_INVALID_HANDLE desc is not a live description.
  */
 ACL_FUNC_VISIBILITY aclError aclSetTensorConst(aclTensorDesc* desc, void* dataBuffer,
                                                size_t length);
 
 /**
- * Where the values that aclSetTensorConst gave are kept; NULL where there are none.
+ * Tells where the values of aclSetTensorConst are kept; NULL if there are none.
  *
  * @return the address, valid until the description is ended or given other values.
  */
 ACL_FUNC_VISIBILITY void* aclGetTensorDescAddress(const aclTensorDesc* desc);
 
-/** Gives the described tensor a name; operators here go by position and do not read it. */
+/** Gives the described tensor a name. Operators here go by position and ignore it. */
 ACL_FUNC_VISIBILITY void aclSetTensorDescName(aclTensorDesc* desc, const char* name);
 
 /**
- * Sets the layout and the shape of the memory, where they differ from those of the tensor.
+ * Sets the layout and the shape of the memory if they differ from those of the tensor.
  *
  * @retval ACL_ERROR_INVALID_PARAM desc is NULL, numDims is negative, or dims is missing.
  * @retval ACL_ERROR_RT_INVALID_HANDLE desc is not a live description.
@@ -306,9 +306,9 @@ ACL_FUNC_VISIBILITY aclError aclSetTensorShape(aclTensorDesc* desc, int numDims,
 /** @} */
 
 /**
- * Says where the data will lie.
+ * Sets where the data will lie.
  *
- * @retval ACL_ERROR_INVALID_PARAM desc is NULL, or memType is none of the enumeration.
+ * @retval ACL_ERROR_INVALID_PARAM desc is NULL, or memType is not in the enumeration.
  * @retval ACL_ERROR_RT_INVALID_HANDLE desc is not a live description.
  */
 ACL_FUNC_VISIBILITY aclError aclSetTensorPlaceMent(aclTensorDesc* desc, aclMemType memType);
@@ -330,7 +330,7 @@ ACL_FUNC_VISIBILITY aclDataBuffer* aclCreateDataBuffer(void* data, size_t size);
  */
 ACL_FUNC_VISIBILITY aclError aclDestroyDataBuffer(const aclDataBuffer* dataBuffer);
 
-/** The address and the size of a pair; NULL and 0 for what is not a live one. @{ */
+/** The address and the size of a pair; NULL and 0 if it is not a live pair. @{ */
 ACL_FUNC_VISIBILITY void* aclGetDataBufferAddr(const aclDataBuffer* dataBuffer);
 ACL_FUNC_VISIBILITY size_t aclGetDataBufferSizeV2(const aclDataBuffer* dataBuffer);
 /** @} */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams captured as graphs; offline models and dumps of operators' tensors, of which this project
-// has neither.
+// Streams captured as graphs; offline models and dumps of operators' tensors, which this project
+// refuses.
 #ifndef OPENACLNN_ACL_ACL_MDL_H_
 #define OPENACLNN_ACL_ACL_MDL_H_
 
@@ -14,15 +14,15 @@ extern "C" {
 #endif
 
 /**
- * A model running instance: captured tasks of one context, to be run any number of times. It keeps
- * the memory that they use, but for that of aclrtHostRegister, which has to stay registered.
+ * A model running instance: captured tasks of one context that may run any number of times. It
+ * keeps the memory that they use. Memory of aclrtHostRegister must stay registered.
  */
 typedef void* aclmdlRI;
 
 /**
- * Which threads may make calls that are not safe beside a capture: aclrtMemcpy, aclrtMemcpy2d,
- * aclrtMemset, and the asynchronous copies and fills of pageable memory. None; all but the one that
- * began the capture; all.
+ * Which threads may make calls that are not safe during a capture (aclrtMemcpy, aclrtMemcpy2d,
+ * aclrtMemset, asynchronous copies and fills of pageable memory). GLOBAL: none. THREAD_LOCAL: all
+ * but the thread that began the capture. RELAXED: all.
  */
 typedef enum aclmdlRICaptureMode {
   ACL_MODEL_RI_CAPTURE_MODE_GLOBAL = 0,
@@ -30,7 +30,7 @@ typedef enum aclmdlRICaptureMode {
   ACL_MODEL_RI_CAPTURE_MODE_RELAXED = 2
 } aclmdlRICaptureMode;
 
-/** Whether a stream is captured, and whether that has failed. */
+/** Whether a stream is captured, and whether the capture has failed. */
 typedef enum aclmdlRICaptureStatus {
   ACL_MODEL_RI_CAPTURE_STATUS_NONE = 0,
   ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE = 1,
@@ -38,13 +38,14 @@ typedef enum aclmdlRICaptureStatus {
 } aclmdlRICaptureStatus;
 
 /**
- * Keeps what is launched on the stream from now on, instead of running it: operators, copies and
- * fills of device and pinned memory, with the addresses that they were given.
+ * Records what is launched on the stream from now on instead of running it: operators, copies and
+ * fills of device and pinned memory, with their addresses, and host functions. Each execution runs
+ * the host functions too, in their turn.
  *
- * A stream that waits for an event recorded in the capture joins it. Refused, and the capture is
- * invalid then: the context's default stream; synchronising or querying a stream, an event or the
- * device of the capture; functions of the host; collectives; what the mode forbids. A call that
- * fails for its arguments or for want of memory has captured nothing, and may be made again.
+ * A stream that waits for an event recorded in the capture joins it. Calls that the mode forbids
+ * are refused and end the capture as invalid. So are groups of tasks, collectives, and uses of the
+ * context's default stream. So is synchronising or querying a stream, an event or the device of the
+ * capture. A call that fails for its arguments or for lack of memory captures nothing. Repeat it.
  *
  * @retval ACL_ERROR_RT_STREAM_CAPTURED the stream is captured already.
  * @retval ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT the stream is the default stream.
@@ -52,28 +53,29 @@ typedef enum aclmdlRICaptureStatus {
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode);
 
 /**
- * Ends the capture that began on the stream. Unless it began in relaxed mode, in the same thread.
+ * Ends the capture that began on the stream. Only a relaxed one may end in another thread.
  *
- * @retval ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED a call before was refused: nothing was captured.
- * @retval ACL_ERROR_RT_STREAM_UNJOINED a stream that joined has tasks for which this one does not
- *     wait: nothing was captured.
+ * @retval ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED a call was refused before; the message says
+ *     which. Nothing was captured.
+ * @retval ACL_ERROR_RT_STREAM_UNJOINED a stream that joined has tasks for which this stream does
+ *     not wait. Nothing was captured.
  * @retval ACL_ERROR_RT_STREAM_NOT_CAPTURED the stream is not captured.
  * @retval ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED the capture began on another stream.
  * @retval ACL_ERROR_RT_STREAM_CAPTURE_WRONG_THREAD the capture began in another thread.
  */
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI* modelRI);
 
-/** Whether the stream is captured; if it is, for which model. */
+/** Tells whether the stream is captured, and for which model. */
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureGetInfo(aclrtStream stream,
                                                     aclmdlRICaptureStatus* status,
                                                     aclmdlRI* modelRI);
 
-/** Exchanges the mode of the calling thread, at first ACL_MODEL_RI_CAPTURE_MODE_GLOBAL. */
+/** Exchanges the calling thread's mode. At first it is ACL_MODEL_RI_CAPTURE_MODE_GLOBAL. */
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode* mode);
 
 /**
  * Launches the captured tasks on the stream, one after another in the order in which they were
- * captured, whatever streams they came from. Executions of a model come in the order of calls.
+ * captured, whatever streams they came from. Executions of a model run in the order of the calls.
  *
  * @retval ACL_ERROR_RT_MODEL_CAPTURED the capture has not ended.
  * @retval ACL_ERROR_RT_STREAM_CONTEXT the stream is of another context than the model.
@@ -82,16 +84,36 @@ ACL_FUNC_VISIBILITY aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMo
 ACL_FUNC_VISIBILITY aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream);
 
 /**
- * The same on the default stream of the context, and waits for it.
+ * Executes the model on the context's default stream and waits for it.
  *
- * @param timeout milliseconds, or -1: without end.
+ * @param timeout milliseconds; -1 waits for ever.
  */
 ACL_FUNC_VISIBILITY aclError aclmdlRIExecute(aclmdlRI modelRI, int32_t timeout);
 
-/** Executions that were launched before still run; then what the model keeps is given back. */
+/** Ends a model. Executions launched before still run; then its memory is released. */
 ACL_FUNC_VISIBILITY aclError aclmdlRIDestroy(aclmdlRI modelRI);
 
-/** A model's description and its inputs or outputs. Opaque; there are none. @{ */
+/**
+ * Names a model, also during its capture. Its latest name counts; at first it is empty.
+ *
+ * @param modelRI the model.
+ * @param name text, which is copied.
+ * @retval ACL_ERROR_INVALID_PARAM name is null.
+ */
+ACL_FUNC_VISIBILITY aclError aclmdlRISetName(aclmdlRI modelRI, const char* name);
+
+/**
+ * Tells the name of a model.
+ *
+ * @param modelRI the model.
+ * @param maxLen size of the memory at name in bytes, more than 0.
+ * @param[out] name the text with the zero that ends it, cut to 512 bytes and to maxLen.
+ * @retval ACL_ERROR_INVALID_PARAM name is null.
+ * @retval ACL_ERROR_RT_PARAM_INVALID maxLen is 0.
+ */
+ACL_FUNC_VISIBILITY aclError aclmdlRIGetName(aclmdlRI modelRI, uint32_t maxLen, char* name);
+
+/** A model's description and its inputs or outputs. Opaque; none can be made. @{ */
 typedef struct aclmdlDesc aclmdlDesc;
 typedef struct aclmdlDataset aclmdlDataset;
 /** @} */
@@ -110,8 +132,8 @@ ACL_FUNC_VISIBILITY aclError aclmdlFinalizeDump(void);
 /**
  * Loads, describes and runs offline models: programs link these.
  *
- * @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT always. What gives no code gives NULL or 0, and the
- *     recent error message says so.
+ * @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT always. Functions without a code return NULL or 0, and
+ *     the recent error message says so.
  * @{
  */
 ACL_FUNC_VISIBILITY aclError aclmdlLoadFromFile(const char* modelPath, uint32_t* modelId);

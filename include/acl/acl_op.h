@@ -22,15 +22,15 @@ typedef enum aclEngineType OPENACLNN_ENUM_INT {
 /** Makes an empty set, to be ended with aclopDestroyAttr; NULL when memory is short. */
 ACL_FUNC_VISIBILITY aclopAttr* aclopCreateAttr(void);
 
-/** Ends a set; NULL and what is not a live set are recorded as errors. */
+/** Ends a set. An argument that is not a live set is recorded as an error. */
 ACL_FUNC_VISIBILITY void aclopDestroyAttr(const aclopAttr* attr);
 
 /**
- * Puts a value under a name, in place of what was there. Strings and lists are copied.
+ * Stores a value under a name; it replaces an earlier one. Strings and lists are copied.
  *
  * @param attr the set.
  * @param attrName the name.
- * @param attrValue the value; of a list, `numValues` (or `numLists`) of them are given.
+ * @param attrValue the value; a list has `numValues` (or `numLists`) of them.
  * @retval ACL_ERROR_INVALID_PARAM attr or attrName is NULL, a string is NULL, or a list has a
  *     negative length or no address.
  * @retval ACL_ERROR_RT_INVALID_HANDLE attr is not a live set.

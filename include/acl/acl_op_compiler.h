@@ -38,7 +38,7 @@ typedef enum aclCompileOpt OPENACLNN_ENUM_INT {
 } aclCompileOpt;
 
 /**
- * Queues an operator, named as graphs name it, on a stream. Asynchronous.
+ * Queues an operator, by its name in graphs, on a stream. Asynchronous.
  *
  * Operators: ScaledMaskedSoftmax (inputs x, mask; output y) and ScaledMaskedSoftmaxGrad (inputs
  * y_grad, y, mask; output x_grad), with the attributes `scale` (float, 1.0) and `fixed_triu_mask`
@@ -62,7 +62,7 @@ typedef enum aclCompileOpt OPENACLNN_ENUM_INT {
  * @retval ACL_ERROR_OP_INPUT_NOT_MATCH, ACL_ERROR_OP_OUTPUT_NOT_MATCH the operator has another
  *     number of inputs or outputs, or a buffer is smaller than its tensor.
  * @retval ACL_ERROR_OP_ATTR_NOT_MATCH an attribute has another type.
- * @return what the operator's phases 1 and 2 return otherwise.
+ * @return otherwise the code of the operator's phase 1 or 2.
  */
 ACL_FUNC_VISIBILITY aclError aclopCompileAndExecute(
     const char* opType, int numInputs, const aclTensorDesc* const inputDesc[],
@@ -71,7 +71,7 @@ ACL_FUNC_VISIBILITY aclError aclopCompileAndExecute(
     aclopCompileType compileFlag, const char* opPath, aclrtStream stream);
 
 /**
- * The same for operators whose results decide the outputs' shapes, which would be written to
+ * Does the same for operators whose results decide the outputs' shapes. They would be written to
  * outputDesc; no operator here has such results.
  */
 ACL_FUNC_VISIBILITY aclError
@@ -81,20 +81,20 @@ aclopCompileAndExecuteV2(const char* opType, int numInputs, aclTensorDesc* input
                          aclopCompileType compileFlag, const char* opPath, aclrtStream stream);
 
 /**
- * Sets an option for the process. Options are kept and given back; the kernels here need none.
+ * Sets an option for the process. Options are kept and returned; the kernels here use none.
  *
- * @retval ACL_ERROR_INVALID_PARAM opt is none of the enumeration, or value is NULL.
+ * @retval ACL_ERROR_INVALID_PARAM opt is not in the enumeration, or value is NULL.
  */
 ACL_FUNC_VISIBILITY aclError aclSetCompileopt(aclCompileOpt opt, const char* value);
 
-/** Bytes that the value of an option takes, its end included; 0 for an unknown option. */
+/** Tells the bytes of an option's value, its end included; 0 for an unknown option. */
 ACL_FUNC_VISIBILITY size_t aclGetCompileoptSize(aclCompileOpt opt);
 
 /**
- * Copies the value of an option; where it has not been set, its default, "disable" or "".
+ * Copies the value of an option; if it was not set, its default, "disable" or "".
  *
- * @retval ACL_ERROR_INVALID_PARAM opt is none of the enumeration, value is NULL, or length is less
- *     than aclGetCompileoptSize says.
+ * @retval ACL_ERROR_INVALID_PARAM opt is not in the enumeration, value is NULL, or length is less
+ *     than aclGetCompileoptSize returns.
  */
 ACL_FUNC_VISIBILITY aclError aclGetCompileopt(aclCompileOpt opt, char* value, size_t length);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profiling, which this project has its own trace for: OPENACLNN_TRACE.
+// Profiling, which this project refuses: use its own trace, OPENACLNN_TRACE.
 #ifndef OPENACLNN_ACL_ACL_PROF_H_
 #define OPENACLNN_ACL_ACL_PROF_H_
 
@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/** What is collected. @{ */
+/** Kinds of data to collect. @{ */
 #define ACL_PROF_ACL_API 0x0001ULL
 #define ACL_PROF_TASK_TIME 0x0002ULL
 #define ACL_PROF_AICORE_METRICS 0x0004ULL
@@ -29,16 +29,16 @@ typedef enum aclprofAicoreMetrics OPENACLNN_ENUM_INT {
   ACL_AICORE_NONE = 255,
 } aclprofAicoreMetrics;
 
-/** Opaque; there are none. @{ */
+/** Opaque; none can be made. @{ */
 typedef struct aclprofConfig aclprofConfig;
 typedef struct aclprofAicoreEvents aclprofAicoreEvents;
 /** @} */
 
 /**
- * Begins, configures and ends a profile, and marks what a program does in it: programs link these.
+ * Begins, configures and ends a profile, and marks a program's work in it: programs link these.
  *
- * @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT always: nothing is collected. What gives no code gives
- *     NULL, and the recent error message says so.
+ * @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT always: nothing is collected. Functions without a code
+ *     return NULL, and the recent error message says so.
  * @{
  */
 ACL_FUNC_VISIBILITY aclError aclprofInit(const char* profilerResultPath, size_t length);

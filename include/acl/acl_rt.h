@@ -21,31 +21,31 @@ extern "C" {
  *
  * - ACL_ERROR_INVALID_PARAM (100000): a pointer that the function writes through is null.
  * - ACL_ERROR_UNINITIALIZE (100001): the process is a child of fork() and its parent used the
- *   runtime. Any function can return it, but those that free and destroy, which then do nothing and
- *   return 0.
+ *   runtime. Any function can return it, except those that free and destroy. These do nothing then
+ *   and return 0.
  * - ACL_ERROR_RT_PARAM_INVALID (107000): any other argument is not allowed.
- * - ACL_ERROR_RT_CONTEXT_NULL (107002): the thread has no current context, since neither
- *   aclrtSetDevice nor aclrtCreateContext nor aclrtSetCurrentContext was called in it, and the
- *   function needs one.
+ * - ACL_ERROR_RT_CONTEXT_NULL (107002): the function needs a current context and the thread
+ *   has none: it called neither aclrtSetDevice nor aclrtCreateContext nor
+ *   aclrtSetCurrentContext.
  * - ACL_ERROR_RT_STREAM_CONTEXT (107003): the stream belongs to another context than the thread's
  *   current one.
  * - ACL_ERROR_RT_INVALID_HANDLE (107017): a stream, event or context is not a live one of its kind.
  *
- * Start. Functions that need the environment's settings read them if aclInit has not, and return
- * the codes that aclInit has for a wrong one.
+ * Start. Functions that need the environment's settings read them if aclInit has not. For a wrong
+ * setting they return the codes of aclInit.
  *
  * Streams. NULL is the default stream of the thread's current context.
  *
  * Threads. Any thread may call any function, at the same time as others. The current context (and
  * with it the device), the recent error message and the last error belong to the calling thread.
  *
- * Order. Work of one stream runs in the order of its calls, work of different streams at the same
- * time. An asynchronous function (it says so, or its name ends in Async) returns when its work is
- * queued. One that takes no stream acts at once, ordered with no stream.
+ * Order. Work of one stream runs in the order of its calls; different streams run at the same time.
+ * An asynchronous function (it says so, or its name ends in Async) returns when its work is
+ * queued. A function that takes no stream acts at once and is not ordered with any stream.
  *
  * Task errors. When queued work fails, the call that queued it has long returned 0. The first error
- * stays with its stream; the next synchronise of that stream, of an event recorded in it, or of the
- * device returns the code once, with its message, and clears it.
+ * stays with its stream. The next synchronise of that stream, of an event recorded in it, or of the
+ * device returns the code with its message, and clears it.
  *
  * Memory. The host program can neither read nor write device memory itself: copy with aclrtMemcpy.
  */
@@ -66,6 +66,13 @@ extern "C" {
 #define ACL_STREAM_CPU_SCHEDULE 0x00000010U
 /** @} */
 
+/** Conditions of aclrtValueWait on the number in memory and `value`. @{ */
+#define ACL_STREAM_WAIT_VALUE_GEQ 0x00000000U /**< (int64_t)(number - value) >= 0 */
+#define ACL_STREAM_WAIT_VALUE_EQ 0x00000001U  /**< number == value */
+#define ACL_STREAM_WAIT_VALUE_AND 0x00000002U /**< (number & value) != 0 */
+#define ACL_STREAM_WAIT_VALUE_NOR 0x00000003U /**< ~(number | value) != 0 */
+/** @} */
+
 /** Modes of aclrtSetStreamFailureMode. @{ */
 #define ACL_CONTINUE_ON_FAILURE 0x00000000U
 #define ACL_STOP_ON_FAILURE 0x00000001U
@@ -77,7 +84,7 @@ typedef void (*aclrtCallback)(void* userData);
 /** A function that aclrtLaunchHostFunc queues; it gets the pointer given there. */
 typedef void (*aclrtHostFunc)(void* args);
 
-/** Opaque: what is known of a task that failed, while the function runs that gets it. */
+/** Facts of a failed task. Valid only in the function that gets it as its argument. Opaque. */
 typedef struct aclrtExceptionInfo aclrtExceptionInfo;
 
 /** A function that aclrtSetExceptionInfoCallback sets. */
@@ -101,7 +108,7 @@ typedef enum aclrtMemMallocPolicy OPENACLNN_ENUM_INT {
   ACL_MEM_ACCESS_USER_SPACE_READONLY = 1048576,
 } aclrtMemMallocPolicy;
 
-/** From where to where a copy goes. */
+/** Direction of a copy. */
 typedef enum aclrtMemcpyKind OPENACLNN_ENUM_INT {
   ACL_MEMCPY_HOST_TO_HOST = 0,
   ACL_MEMCPY_HOST_TO_DEVICE = 1,
@@ -119,7 +126,7 @@ typedef enum aclrtRunMode OPENACLNN_ENUM_INT {
   ACL_HOST = 1,
 } aclrtRunMode;
 
-/** Answer of aclrtQueryEvent. Its numbers are the reverse of aclrtEventRecordedStatus. */
+/** Answer of aclrtQueryEvent. Its numbers are the reverse of those of aclrtEventRecordedStatus. */
 typedef enum aclrtEventStatus OPENACLNN_ENUM_INT {
   ACL_EVENT_STATUS_COMPLETE = 0,
   ACL_EVENT_STATUS_NOT_READY = 1,
@@ -174,7 +181,7 @@ typedef enum aclrtMemAttr OPENACLNN_ENUM_INT {
   ACL_MEM_P2P_HUGE1G = 17,
 } aclrtMemAttr;
 
-/** Whose errors aclrtGetLastError speaks of. */
+/** Whose errors aclrtGetLastError returns. */
 typedef enum aclrtLastErrLevel OPENACLNN_ENUM_INT {
   ACL_RT_THREAD_LEVEL = 0,
 } aclrtLastErrLevel;
@@ -194,14 +201,14 @@ typedef struct aclrtMemLocation {
   aclrtMemLocationType type; /**< which kind of place */
 } aclrtMemLocation;
 
-/** What aclrtPointerGetAttributes tells. */
+/** Result of aclrtPointerGetAttributes. */
 typedef struct aclrtPtrAttributes {
   aclrtMemLocation location; /**< where the address points */
   uint32_t pageSize;         /**< size of its pages, in bytes; 0 when not known */
   uint32_t rsv[4];           /**< set to 0 */
 } aclrtPtrAttributes;
 
-/** What a float does that leaves its range: become the largest number, or become infinity or NaN.
+/** What becomes of a float that leaves its range: the largest number, or infinity or NaN.
  */
 typedef enum aclrtFloatOverflowMode OPENACLNN_ENUM_INT {
   ACL_RT_OVERFLOW_MODE_SATURATION = 0,
@@ -251,24 +258,24 @@ typedef struct aclrtPhysicalMemProp {
 /* ---- Devices ---- */
 
 /**
- * Makes a device the calling thread's, with the device's default context and that context's default
+ * Makes a device the calling thread's device, with its default context and that context's default
  * stream.
  *
- * Counted per process: the device is in use until as many aclrtResetDevice calls have been made.
+ * Calls are counted per process: the device is in use until aclrtResetDevice is called as often.
  *
- * @param deviceId number from 0, counted within the devices that are visible.
+ * @param deviceId number from 0 among the visible devices.
  * @retval ACL_ERROR_RT_INVALID_DEVICEID there is no such device.
  * @retval ACL_ERROR_RT_RESOURCE_ALLOC_FAIL no thread of the runtime can be started.
  */
 ACL_FUNC_VISIBILITY aclError aclrtSetDevice(int32_t deviceId);
 
 /**
- * Undoes one aclrtSetDevice. The last one waits for the device's work and frees its default context
- * and streams.
+ * Undoes one aclrtSetDevice. The last call waits for the device's work, also for aclrtValueWait,
+ * and frees its default context and streams.
  *
  * @param deviceId the number that was set.
  * @retval ACL_ERROR_RT_INVALID_DEVICEID there is no such device.
- * @retval ACL_ERROR_RT_CONTEXT_NULL nobody has set the device.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the device is not set.
  */
 ACL_FUNC_VISIBILITY aclError aclrtResetDevice(int32_t deviceId);
 
@@ -277,13 +284,13 @@ ACL_FUNC_VISIBILITY aclError aclrtResetDevice(int32_t deviceId);
  *
  * @param[out] deviceId its number.
  * @retval ACL_ERROR_INVALID_PARAM deviceId is null.
- * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has none yet; frameworks take this to mean that they
- *     should set one.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no device yet; frameworks set one when they get
+ *     this code.
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetDevice(int32_t* deviceId);
 
 /**
- * Counts the devices that the process may use, as ASCEND_RT_VISIBLE_DEVICES leaves them.
+ * Counts the devices that ASCEND_RT_VISIBLE_DEVICES lets the process use.
  *
  * @param[out] count their number.
  * @retval ACL_ERROR_INVALID_PARAM count is null.
@@ -291,7 +298,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetDevice(int32_t* deviceId);
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceCount(uint32_t* count);
 
 /**
- * Waits until all streams of the calling thread's device have run empty.
+ * Waits until all streams of the calling thread's device are empty.
  *
  * The calling thread runs queued work itself while it waits.
  *
@@ -301,7 +308,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetDeviceCount(uint32_t* count);
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDevice(void);
 
 /**
- * As aclrtSynchronizeDevice, for a limited time; the calling thread only waits. The work goes on
+ * As aclrtSynchronizeDevice, for a limited time. The calling thread runs no work. The work goes on
  * when the time is over.
  *
  * @param timeout milliseconds; -1 is for ever.
@@ -313,7 +320,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDevice(void);
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout);
 
 /**
- * Name of the product that is emulated: the environment's OPENACLNN_SOC, else Ascend910B1.
+ * Tells the name of the emulated product: OPENACLNN_SOC of the environment, else Ascend910B1.
  *
  * @return a string that stays valid for the life of the process; NULL when OPENACLNN_SOC names no
  *     known product.
@@ -341,7 +348,7 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceCanAccessPeer(int32_t* canAccessPeer, in
                                                       int32_t peerDeviceId);
 
 /**
- * Allows the calling thread's device to read another one's memory. Doing it twice is no error.
+ * Allows the calling thread's device to read another one's memory. Twice is not an error.
  *
  * @param peerDeviceId the other device.
  * @param flags must be 0.
@@ -352,7 +359,7 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceCanAccessPeer(int32_t* canAccessPeer, in
 ACL_FUNC_VISIBILITY aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, uint32_t flags);
 
 /**
- * Takes back what aclrtDeviceEnablePeerAccess allowed. Doing it twice is no error.
+ * Undoes aclrtDeviceEnablePeerAccess. Doing it twice is not an error.
  *
  * @param peerDeviceId the other device.
  * @retval ACL_ERROR_RT_INVALID_DEVICEID there is no such device.
@@ -362,32 +369,32 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, u
 ACL_FUNC_VISIBILITY aclError aclrtDeviceDisablePeerAccess(int32_t peerDeviceId);
 
 /**
- * Version of the interface, the same three numbers as ACL_MAJOR_VERSION and its companions in
- * acl/acl.h.
+ * Tells the version of the interface: the same three numbers as ACL_MAJOR_VERSION and its
+ * companions in acl/acl.h.
  *
  * @param[out] majorVersion first number.
  * @param[out] minorVersion second number.
  * @param[out] patchVersion third number.
  * @retval ACL_ERROR_INVALID_PARAM one of them is null.
- * @deprecated kept for programs that ask.
+ * @deprecated kept for programs that call it.
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetVersion(int32_t* majorVersion, int32_t* minorVersion,
                                              int32_t* patchVersion);
 
 /**
- * A fact of a device.
+ * Tells a fact of a device.
  *
  * @param deviceId number of the device.
- * @param deviceInfo which fact. The size of the cache is not known here: 0.
+ * @param deviceInfo the fact. The size of the cache is not known here: 0.
  * @param[out] value the fact.
- * @retval ACL_ERROR_INVALID_PARAM value is null, or deviceInfo is none of the enumeration.
+ * @retval ACL_ERROR_INVALID_PARAM value is null, or deviceInfo is not in the enumeration.
  * @retval ACL_ERROR_RT_INVALID_DEVICEID there is no such device.
  */
 ACL_FUNC_VISIBILITY aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo,
                                                     int64_t* value);
 
 /**
- * The number by which a device knows this process.
+ * Tells the number by which a device knows this process.
  *
  * @param[out] pid the process id.
  * @retval ACL_ERROR_INVALID_PARAM pid is null.
@@ -397,15 +404,15 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceGetBareTgid(int32_t* pid);
 /* ---- Settings ---- */
 
 /**
- * Sets what floats do that leave their range. Here they always become infinity or NaN, as IEEE
- * says; the mode is kept for aclrtGetDeviceSatMode and changes no result.
+ * Sets what becomes of floats that leave their range. Here they always become infinity or NaN, as
+ * in IEEE 754. The mode is kept for aclrtGetDeviceSatMode and changes no result.
  *
  * @retval ACL_ERROR_RT_PARAM_INVALID mode is neither SATURATION nor INFNAN.
  */
 ACL_FUNC_VISIBILITY aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode);
 
 /**
- * The mode in force, ACL_RT_OVERFLOW_MODE_INFNAN at first.
+ * Tells the mode in force, at first ACL_RT_OVERFLOW_MODE_INFNAN.
  *
  * @param[out] mode the mode.
  * @retval ACL_ERROR_INVALID_PARAM mode is null.
@@ -414,8 +421,8 @@ ACL_FUNC_VISIBILITY aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode* mode)
 
 /**
  * Sets how long an operator may run, and how long a stream may wait for an event, in seconds; 0 is
- * the longest. Operators here run in threads of this process, which cannot be stopped from without:
- * the limits are taken and nothing is ended.
+ * the longest. Operators here run in threads of this process, which cannot be stopped from outside.
+ * The limits are accepted and end nothing.
  * @{
  */
 ACL_FUNC_VISIBILITY aclError aclrtSetOpExecuteTimeOut(uint32_t timeout);
@@ -423,12 +430,12 @@ ACL_FUNC_VISIBILITY aclError aclrtSetOpWaitTimeout(uint32_t timeout);
 /** @} */
 
 /**
- * Sets and gives back a parameter of the process, 0 at first. Results here are deterministic
- * whatever ACL_OPT_DETERMINISTIC says; the other parameters change nothing either.
+ * Sets and returns a parameter of the process, at first 0. Results here are deterministic for any
+ * value of ACL_OPT_DETERMINISTIC; the other parameters change nothing either.
  *
  * @param opt the parameter.
- * @param value 0 or 1 (of the getter: out).
- * @retval ACL_ERROR_RT_PARAM_INVALID opt is none of the enumeration, or value is neither 0 nor 1.
+ * @param value 0 or 1; the getter writes it.
+ * @retval ACL_ERROR_RT_PARAM_INVALID opt is not in the enumeration, or value is neither 0 nor 1.
  * @retval ACL_ERROR_INVALID_PARAM value is null.
  * @{
  */
@@ -461,11 +468,11 @@ ACL_FUNC_VISIBILITY aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t*
 ACL_FUNC_VISIBILITY aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId);
 
 /**
- * Waits for the work of a context's streams and ends it together with its default stream.
+ * Waits for a context's streams (aclrtValueWait too); ends it and its default stream.
  *
  * @param context one from aclrtCreateContext.
  * @retval ACL_ERROR_RT_INVALID_HANDLE context is null or not a live context.
- * @retval ACL_ERROR_RT_PARAM_INVALID context is a device's default one, which aclrtResetDevice
+ * @retval ACL_ERROR_RT_PARAM_INVALID context is a device's default context, which aclrtResetDevice
  *     ends.
  */
 ACL_FUNC_VISIBILITY aclError aclrtDestroyContext(aclrtContext context);
@@ -513,8 +520,8 @@ ACL_FUNC_VISIBILITY aclError aclrtCreateStreamWithConfig(aclrtStream* stream, ui
                                                          uint32_t flag);
 
 /**
- * Waits for a stream's work and ends the stream. A task error that nobody has fetched goes to the
- * log. What another thread launches meanwhile is refused with ACL_ERROR_RT_INVALID_HANDLE.
+ * Waits for a stream's work (aclrtValueWait too) and ends the stream. The log gets a task error
+ * that no call has returned. Launches of other threads meanwhile get ACL_ERROR_RT_INVALID_HANDLE.
  *
  * @param stream one from aclrtCreateStream or aclrtCreateStreamWithConfig.
  * @retval ACL_ERROR_INVALID_PARAM stream is null.
@@ -549,7 +556,7 @@ ACL_FUNC_VISIBILITY aclError aclrtDestroyStreamForce(aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStream(aclrtStream stream);
 
 /**
- * As aclrtSynchronizeStream, for a limited time; the calling thread only waits. The work goes on
+ * As aclrtSynchronizeStream, for a limited time. The calling thread runs no work. The work goes on
  * when the time is over.
  *
  * @param stream the stream; NULL is the default one.
@@ -564,7 +571,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStream(aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout);
 
 /**
- * Tells, without waiting, whether a stream has run empty. Leaves a task error where it is.
+ * Tells, without waiting, whether a stream is empty. A task error stays with the stream.
  *
  * @param stream the stream; NULL is the default one.
  * @param[out] status ACL_STREAM_STATUS_COMPLETE or ACL_STREAM_STATUS_NOT_READY.
@@ -576,7 +583,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStreamWithTimeout(aclrtStream strea
 ACL_FUNC_VISIBILITY aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status);
 
 /**
- * Chooses what happens to the rest of a stream's work once a task of it has failed.
+ * Chooses what happens to the rest of a stream's work after a task of it has failed.
  *
  * @param stream the stream; NULL is the default one.
  * @param mode ACL_CONTINUE_ON_FAILURE: later tasks run, the default; ACL_STOP_ON_FAILURE: they are
@@ -588,10 +595,61 @@ ACL_FUNC_VISIBILITY aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamSta
  */
 ACL_FUNC_VISIBILITY aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode);
 
+/**
+ * Sets and returns whether later work of a stream looks for numbers that leave their range, as on
+ * products with saturating floats. Here floats become infinity or NaN on every product, so results
+ * show it themselves. The switch is kept and changes nothing.
+ *
+ * @param stream the stream; NULL is the default one.
+ * @param flag 0 is off, at first; 1 is on. The getter writes the last value set.
+ * @retval ACL_ERROR_INVALID_PARAM flag is null.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
+ * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no context.
+ * @{
+ */
+ACL_FUNC_VISIBILITY aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag);
+ACL_FUNC_VISIBILITY aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t* flag);
+/** @} */
+
+/**
+ * Queues the write of a 64-bit number to device memory. Asynchronous.
+ *
+ * @param devAddr the number's address in device memory, a multiple of 8.
+ * @param value the number.
+ * @param flag 0.
+ * @param stream the stream; NULL is the default one.
+ * @retval ACL_ERROR_INVALID_PARAM devAddr is null.
+ * @retval ACL_ERROR_RT_PARAM_INVALID devAddr is not such an address, or flag is not 0.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
+ * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no context.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtValueWrite(void* devAddr, uint64_t value, uint32_t flag,
+                                             aclrtStream stream);
+
+/**
+ * Makes the later work of a stream wait until a number in device memory fulfils a condition.
+ * aclrtValueWrite, an operator, a copy or a fill may write it. Asynchronous: the host goes on. A
+ * stream's end waits too, for ever if nothing writes the number; the log says so after 5 s.
+ *
+ * @param devAddr the number's address in device memory, a multiple of 8.
+ * @param value the number is compared with it.
+ * @param flag ACL_STREAM_WAIT_VALUE_*: the condition.
+ * @param stream the stream that waits; NULL is the default one.
+ * @retval ACL_ERROR_INVALID_PARAM devAddr is null.
+ * @retval ACL_ERROR_RT_PARAM_INVALID devAddr is not such an address, or flag is not such a value.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
+ * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no context.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtValueWait(void* devAddr, uint64_t value, uint32_t flag,
+                                            aclrtStream stream);
+
 /* ---- Events ---- */
 
 /*
- * Recording an event marks the end of what its stream has queued so far; a later record moves the
+ * Recording an event marks the end of all work that its stream has queued; a later record moves the
  * mark. An event that was never recorded, or was reset, counts as reached: nothing waits for it.
  */
 
@@ -620,8 +678,8 @@ ACL_FUNC_VISIBILITY aclError aclrtCreateEvent(aclrtEvent* event);
 ACL_FUNC_VISIBILITY aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t flag);
 
 /**
- * As aclrtCreateEventWithFlag, for an event meant to be recorded again and again: every wait and
- * every query speaks of the latest record before it.
+ * As aclrtCreateEventWithFlag, for an event that is recorded again and again: each wait and each
+ * query is about the latest record before it.
  *
  * @param[out] event the new event.
  * @param flag as in aclrtCreateEventWithFlag.
@@ -643,7 +701,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint3
 ACL_FUNC_VISIBILITY aclError aclrtDestroyEvent(aclrtEvent event);
 
 /**
- * Marks the end of what a stream has queued so far. Asynchronous.
+ * Marks the end of all work that a stream has queued. Asynchronous.
  *
  * @param event the mark.
  * @param stream the stream; NULL is the default one.
@@ -655,10 +713,10 @@ ACL_FUNC_VISIBILITY aclError aclrtDestroyEvent(aclrtEvent event);
 ACL_FUNC_VISIBILITY aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream);
 
 /**
- * Forgets an event's mark once the stream gets there. Asynchronous.
+ * Queues the removal of an event's mark. Asynchronous.
  *
  * @param event one made with ACL_EVENT_SYNC.
- * @param stream the stream whose place in the order counts; NULL is the default one.
+ * @param stream the stream that removes it in its order; NULL is the default one.
  * @retval ACL_ERROR_RT_PARAM_INVALID event was made without ACL_EVENT_SYNC.
  * @retval ACL_ERROR_RT_INVALID_HANDLE event is null or not a live event, or stream is not a live
  *     stream.
@@ -671,7 +729,7 @@ ACL_FUNC_VISIBILITY aclError aclrtResetEvent(aclrtEvent event, aclrtStream strea
  * Makes the later work of a stream wait until an event's latest mark is reached. Asynchronous: the
  * host goes on.
  *
- * A task error of the stream that recorded the event does not travel with it.
+ * A task error of the stream that recorded the event is not passed on.
  *
  * @param stream the stream that waits; NULL is the default one.
  * @param event one from aclrtCreateEvent, or made with ACL_EVENT_SYNC; of any stream, context or
@@ -695,7 +753,7 @@ ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEvent(aclrtEvent event);
 
 /**
- * The same for a limited time. The work goes on when the time is over.
+ * As aclrtSynchronizeEvent, for a limited time. The work goes on when the time is over.
  *
  * @param event the event.
  * @param timeout milliseconds; -1 is for ever.
@@ -707,15 +765,15 @@ ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEvent(aclrtEvent event);
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout);
 
 /**
- * When an event was reached, counted from the machine's start. Synchronise it first.
+ * Tells when an event was reached, counted from the machine's start. Synchronise it first.
  *
  * @param event the event.
  * @param[out] timestamp microseconds.
  * @retval ACL_ERROR_INVALID_PARAM timestamp is null.
  * @retval ACL_ERROR_RT_INVALID_HANDLE event is null or not a live event.
- * @retval ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID it was never recorded, or was made with flags that
- *     lack ACL_EVENT_TIME_LINE.
- * @retval ACL_ERROR_RT_EVENT_NOT_COMPLETE it is not reached yet.
+ * @retval ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID event was never recorded, or was made with flags
+ *     that lack ACL_EVENT_TIME_LINE.
+ * @retval ACL_ERROR_RT_EVENT_NOT_COMPLETE event is not reached yet.
  */
 ACL_FUNC_VISIBILITY aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t* timestamp);
 
@@ -732,7 +790,7 @@ ACL_FUNC_VISIBILITY aclError aclrtQueryEventStatus(aclrtEvent event,
                                                    aclrtEventRecordedStatus* status);
 
 /**
- * The same question as aclrtQueryEventStatus, with the numbers of aclrtEventStatus.
+ * Does what aclrtQueryEventStatus does, with the numbers of aclrtEventStatus.
  *
  * @param event the event.
  * @param[out] status ACL_EVENT_STATUS_COMPLETE (0) or ACL_EVENT_STATUS_NOT_READY (1).
@@ -743,7 +801,7 @@ ACL_FUNC_VISIBILITY aclError aclrtQueryEventStatus(aclrtEvent event,
 ACL_FUNC_VISIBILITY aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus* status);
 
 /**
- * Tells, without waiting, whether every wait for an event that was queued so far has been passed.
+ * Tells, without waiting, whether every wait for an event that is queued so far has ended.
  *
  * @param event the event.
  * @param[out] status ACL_EVENT_WAIT_STATUS_COMPLETE, also when nothing ever waited, or
@@ -755,7 +813,7 @@ ACL_FUNC_VISIBILITY aclError aclrtQueryEventWaitStatus(aclrtEvent event,
                                                        aclrtEventWaitStatus* status);
 
 /**
- * Time between two events that have both been reached. Synchronise the second one first.
+ * Tells the time between two events that are both reached. Synchronise the second one first.
  *
  * @param[out] ms milliseconds from startEvent to endEvent.
  * @param startEvent the earlier one.
@@ -802,19 +860,19 @@ ACL_FUNC_VISIBILITY aclError aclrtMallocAlign32(void** devPtr, size_t size,
 /**
  * Frees device memory.
  *
- * Waits for no stream: the address is gone at once, and memory that queued work still uses is kept
- * until that work is done. Once for each block that aclFinalize has freed it does nothing and
- * succeeds, until the next aclInit: static objects of programs free theirs that late.
+ * Waits for no stream: the address is invalid at once; memory that queued work uses is kept until
+ * that work is done. A block that aclFinalize freed may be freed once more, until the next aclInit:
+ * this does nothing and returns 0. Static objects of programs free theirs that late.
  *
- * @param devPtr what aclrtMalloc or aclrtMallocAlign32 gave.
+ * @param devPtr an address from aclrtMalloc or aclrtMallocAlign32.
  * @retval ACL_ERROR_INVALID_PARAM devPtr is null.
  * @retval ACL_ERROR_RT_PARAM_INVALID no live allocation of device memory starts there.
  */
 ACL_FUNC_VISIBILITY aclError aclrtFree(void* devPtr);
 
 /**
- * Allocates host memory that asynchronous copies can use without a copy of their own (pinned
- * memory).
+ * Allocates pinned memory: host memory that asynchronous copies use directly, without an extra copy
+ * of it.
  *
  * It is host memory: operators refuse it as tensor data. Its contents are undefined.
  *
@@ -825,31 +883,75 @@ ACL_FUNC_VISIBILITY aclError aclrtFree(void* devPtr);
  */
 ACL_FUNC_VISIBILITY aclError aclrtMallocHost(void** hostPtr, size_t size);
 
+/** Attributes of an allocation of host memory. */
+typedef enum aclrtMallocAttrType OPENACLNN_ENUM_INT {
+  ACL_RT_MEM_ATTR_RSV = 0,
+  ACL_RT_MEM_ATTR_MODULE_ID = 1, /**< whose memory it is, for statistics */
+  ACL_RT_MEM_ATTR_DEVICE_ID = 2, /**< the device that uses it */
+  ACL_RT_MEM_ATTR_VA_FLAG = 3,   /**< 1: host and device use the same address */
+} aclrtMallocAttrType;
+
+/** The value of an attribute, in the member of its type. */
+typedef union aclrtMallocAttrValue {
+  uint16_t moduleId;
+  uint32_t deviceId;
+  uint32_t vaFlag;
+  uint8_t rsv[8];
+} aclrtMallocAttrValue;
+
+/** An attribute and its value. */
+typedef struct aclrtMallocAttribute {
+  aclrtMallocAttrType attr;
+  aclrtMallocAttrValue value;
+} aclrtMallocAttribute;
+
+/** The attributes of an allocation. */
+typedef struct aclrtMallocConfig {
+  aclrtMallocAttribute* attrs;
+  size_t numAttrs;
+} aclrtMallocConfig;
+
 /**
- * Frees host memory, as aclrtFree does: queued copies that still use it are not harmed.
+ * As aclrtMallocHost, with attributes; aclrtFreeHost frees the memory.
  *
- * @param hostPtr what aclrtMallocHost gave.
+ * @param[out] ptr its address.
+ * @param size bytes, more than 0.
+ * @param cfg NULL, or attributes: a module, which is accepted and changes nothing; an existing
+ *     device; and vaFlag 0.
+ * @retval ACL_ERROR_INVALID_PARAM ptr is null, size is 0, or cfg has attributes without an address.
+ * @retval ACL_ERROR_RT_PARAM_INVALID an attribute is not in the enumeration.
+ * @retval ACL_ERROR_RT_INVALID_DEVICEID there is no such device.
+ * @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT vaFlag is not 0: the device has addresses of its own.
+ * @retval ACL_ERROR_RT_MEMORY_ALLOCATION there is not that much memory.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtMallocHostWithCfg(void** ptr, uint64_t size,
+                                                    aclrtMallocConfig* cfg);
+
+/**
+ * Frees host memory, as aclrtFree does: queued copies that use it still run.
+ *
+ * @param hostPtr an address from aclrtMallocHost.
  * @retval ACL_ERROR_INVALID_PARAM hostPtr is null.
  * @retval ACL_ERROR_RT_PARAM_INVALID no live allocation of pinned memory starts there.
  */
 ACL_FUNC_VISIBILITY aclError aclrtFreeHost(void* hostPtr);
 
-/** What aclrtHostRegister makes of memory. */
+/** Kinds of registered host memory. */
 typedef enum aclrtHostRegisterType OPENACLNN_ENUM_INT {
-  ACL_HOST_REGISTER_MAPPED = 0, /**< what the device reaches too */
+  ACL_HOST_REGISTER_MAPPED = 0, /**< the device can use it too */
 } aclrtHostRegisterType;
 
 /**
- * Gives memory of the host an address at which operators reach it. The program uses its own
- * address; it must not free the memory before aclrtHostUnregister and before queued work that uses
- * it is done.
+ * Gives host memory an address at which operators reach it. The program keeps its own address. It
+ * must not free the memory before aclrtHostUnregister and before queued work that uses it is
+ * done.
  *
- * @param ptr memory of the process, of whatever kind; a multiple of 4096.
+ * @param ptr any memory of the process; a multiple of 4096.
  * @param size bytes, more than 0.
  * @param type ACL_HOST_REGISTER_MAPPED.
- * @param[out] devPtr the device's address of it.
+ * @param[out] devPtr the device's address of the memory.
  * @retval ACL_ERROR_INVALID_PARAM ptr or devPtr is null.
- * @retval ACL_ERROR_RT_PARAM_INVALID another argument is not as said, or ptr is registered already.
+ * @retval ACL_ERROR_RT_PARAM_INVALID another argument is wrong, or ptr is registered already.
  * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no context.
  * @retval ACL_ERROR_RT_MEMORY_ALLOCATION the process has no address space left.
  */
@@ -857,28 +959,28 @@ ACL_FUNC_VISIBILITY aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHo
                                                void** devPtr);
 
 /**
- * Takes the device's address back, once queued work is done. Graphs that use it run no more.
+ * Removes the device's address once queued work is done. Graphs that use it cannot run again.
  *
- * @param ptr what was given to aclrtHostRegister.
+ * @param ptr the address given to aclrtHostRegister.
  * @retval ACL_ERROR_INVALID_PARAM ptr is null.
  * @retval ACL_ERROR_RT_PARAM_INVALID ptr is not registered.
  */
 ACL_FUNC_VISIBILITY aclError aclrtHostUnregister(void* ptr);
 
 /**
- * Copies bytes and returns when they are there. Ordered with no stream: synchronise first what
- * writes the source.
+ * Copies bytes and returns when the copy is done. It is ordered with no stream: first synchronise
+ * the stream that writes the source.
  *
  * The ranges may not overlap.
  *
- * @param dst where to.
- * @param destMax bytes that there is room for at dst.
- * @param src where from.
- * @param count bytes to copy; with 0 the call succeeds whatever the pointers are.
- * @param kind a hint: what the addresses are decides.
+ * @param dst the destination.
+ * @param destMax size of the memory at dst, in bytes.
+ * @param src the source.
+ * @param count bytes to copy; with 0 nothing is done.
+ * @param kind a hint; the addresses decide.
  * @retval ACL_ERROR_INVALID_PARAM dst or src is null.
- * @retval ACL_ERROR_RT_PARAM_INVALID count is more than destMax, a range leaves the allocation that
- *     it starts in or the memory of the process, or kind is none of the enumeration; nothing is
+ * @retval ACL_ERROR_RT_PARAM_INVALID count is more than destMax, kind is not in the enumeration, or
+ *     a range leaves the allocation that it starts in or the memory of the process. Nothing is
  *     written.
  */
 ACL_FUNC_VISIBILITY aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
@@ -890,15 +992,15 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpy(void* dst, size_t destMax, const void* 
  * Host memory from aclrtMallocHost must stay untouched until the copy is done; with other host
  * memory the call returns after the copy.
  *
- * @param dst where to.
- * @param destMax bytes that there is room for at dst.
- * @param src where from.
- * @param count bytes to copy; with 0 the call succeeds whatever the pointers are.
+ * @param dst the destination.
+ * @param destMax size of the memory at dst, in bytes.
+ * @param src the source.
+ * @param count bytes to copy; with 0 nothing is done.
  * @param kind must agree with where the addresses point; ACL_MEMCPY_DEFAULT always does.
  * @param stream the stream; NULL is the default one.
  * @retval ACL_ERROR_INVALID_PARAM dst or src is null.
  * @retval ACL_ERROR_RT_PARAM_INVALID count is more than destMax, a range leaves the allocation that
- *     it starts in, or kind does not fit the addresses or is none of the enumeration.
+ *     it starts in, or kind does not fit the addresses or is not in the enumeration.
  * @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT kind is ACL_MEMCPY_HOST_TO_HOST.
  * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
  * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
@@ -909,24 +1011,24 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyAsync(void* dst, size_t destMax, const v
                                               aclrtStream stream);
 
 /**
- * Copies a rectangle of bytes between two arrays of rows and returns when it is there.
+ * Copies a rectangle of bytes between two arrays of rows and returns when the copy is done.
  *
  * @param dst first byte to write.
  * @param dpitch bytes from one row of dst to the next.
  * @param src first byte to read.
  * @param spitch bytes from one row of src to the next.
  * @param width bytes to copy of each row.
- * @param height rows; with width or height 0 the call succeeds whatever the pointers are.
- * @param kind a hint: what the addresses are decides.
+ * @param height rows; with width or height 0 nothing is done.
+ * @param kind a hint; the addresses decide.
  * @retval ACL_ERROR_INVALID_PARAM dst or src is null.
  * @retval ACL_ERROR_RT_PARAM_INVALID width is more than a pitch, the rows leave the allocation that
- *     they start in, or kind is none of the enumeration; nothing is written.
+ *     they start in, or kind is not in the enumeration; nothing is written.
  */
 ACL_FUNC_VISIBILITY aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void* src, size_t spitch,
                                            size_t width, size_t height, aclrtMemcpyKind kind);
 
 /**
- * Queues a copy of a rectangle in a stream: the arguments of aclrtMemcpy2d, the rules of
+ * Queues a copy of a rectangle in a stream, with the arguments of aclrtMemcpy2d and the rules of
  * aclrtMemcpyAsync.
  *
  * @param dst first byte to write.
@@ -934,12 +1036,12 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void*
  * @param src first byte to read.
  * @param spitch bytes from one row of src to the next.
  * @param width bytes to copy of each row.
- * @param height rows; with width or height 0 the call succeeds whatever the pointers are.
+ * @param height rows; with width or height 0 nothing is done.
  * @param kind must agree with where the addresses point; ACL_MEMCPY_DEFAULT always does.
  * @param stream the stream; NULL is the default one.
  * @retval ACL_ERROR_INVALID_PARAM dst or src is null.
  * @retval ACL_ERROR_RT_PARAM_INVALID width is more than a pitch, the rows leave the allocation that
- *     they start in, or kind does not fit the addresses or is none of the enumeration.
+ *     they start in, or kind does not fit the addresses or is not in the enumeration.
  * @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT kind is ACL_MEMCPY_HOST_TO_HOST.
  * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
  * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
@@ -953,9 +1055,9 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const 
  * Sets bytes of host or device memory and returns when they are set.
  *
  * @param devPtr first byte.
- * @param maxCount bytes that there is room for at devPtr.
+ * @param maxCount size of the memory at devPtr, in bytes.
  * @param value its lowest 8 bits are written to every byte.
- * @param count bytes to set; with 0 the call succeeds whatever the pointer is.
+ * @param count bytes to set; with 0 nothing is done.
  * @retval ACL_ERROR_INVALID_PARAM devPtr is null.
  * @retval ACL_ERROR_RT_PARAM_INVALID count is more than maxCount, or the range leaves the
  *     allocation that it starts in; nothing is written.
@@ -964,12 +1066,12 @@ ACL_FUNC_VISIBILITY aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t 
                                          size_t count);
 
 /**
- * Queues in a stream what aclrtMemset does.
+ * Does what aclrtMemset does, queued in a stream.
  *
  * @param devPtr first byte.
- * @param maxCount bytes that there is room for at devPtr.
+ * @param maxCount size of the memory at devPtr, in bytes.
  * @param value its lowest 8 bits are written to every byte.
- * @param count bytes to set; with 0 the call succeeds whatever the pointer is.
+ * @param count bytes to set; with 0 nothing is done.
  * @param stream the stream; NULL is the default one.
  * @retval ACL_ERROR_INVALID_PARAM devPtr is null.
  * @retval ACL_ERROR_RT_PARAM_INVALID count is more than maxCount, or the range leaves the
@@ -981,11 +1083,36 @@ ACL_FUNC_VISIBILITY aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t 
 ACL_FUNC_VISIBILITY aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value,
                                               size_t count, aclrtStream stream);
 
+/** Operations on the device's cache. */
+typedef enum aclrtCmoType OPENACLNN_ENUM_INT {
+  ACL_RT_CMO_TYPE_PREFETCH = 0,
+  ACL_RT_CMO_TYPE_WRITEBACK = 1,
+  ACL_RT_CMO_TYPE_INVALID = 2,
+  ACL_RT_CMO_TYPE_FLUSH = 3,
+} aclrtCmoType;
+
+/**
+ * Queues a prefetch in a stream: later work may find the bytes in the cache. Changes no result.
+ *
+ * @param src first byte, in device memory.
+ * @param size bytes; at most the first MiB is fetched.
+ * @param cmoType ACL_RT_CMO_TYPE_PREFETCH.
+ * @param stream the stream; NULL is the default one.
+ * @retval ACL_ERROR_INVALID_PARAM src is null.
+ * @retval ACL_ERROR_RT_PARAM_INVALID cmoType is another value, or the range is not device memory of
+ *     one allocation.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
+ * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
+ * @retval ACL_ERROR_RT_CONTEXT_NULL the thread has no context.
+ */
+ACL_FUNC_VISIBILITY aclError aclrtCmoAsync(void* src, size_t size, aclrtCmoType cmoType,
+                                           aclrtStream stream);
+
 /**
  * Tells how much memory the current device has.
  *
- * @param attr the kind of memory asked about. One pool stands for all kinds, those that the
- *     product does not have too; a number that names no kind gives 0 and 0.
+ * @param attr the kind of memory. One pool serves all kinds, also those that the product does not
+ *     have; a number that names no kind gives 0 and 0.
  * @param[out] free bytes not in use.
  * @param[out] total bytes in all.
  * @retval ACL_ERROR_INVALID_PARAM free or total is null.
@@ -994,11 +1121,11 @@ ACL_FUNC_VISIBILITY aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int
 ACL_FUNC_VISIBILITY aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total);
 
 /**
- * Tells what an address is.
+ * Tells which memory an address points to.
  *
  * @param ptr any address; it is not read.
  * @param[out] attributes device memory with its device, pinned host memory, or
- *     ACL_MEM_LOCATION_TYPE_UNREGISTERED for what the runtime did not allocate.
+ *     ACL_MEM_LOCATION_TYPE_UNREGISTERED for memory that the runtime did not allocate.
  * @retval ACL_ERROR_INVALID_PARAM attributes is null.
  * @retval ACL_ERROR_RT_PARAM_INVALID ptr is null.
  */
@@ -1007,20 +1134,20 @@ ACL_FUNC_VISIBILITY aclError aclrtPointerGetAttributes(const void* ptr,
 
 /* ---- Virtual memory ---- */
 
-/** Which granularity is asked for. */
+/** Kinds of granularity. */
 typedef enum aclrtMemGranularityOptions OPENACLNN_ENUM_INT {
   ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM = 0,
   ACL_RT_MEM_ALLOC_GRANULARITY_RECOMMENDED = 1,
 } aclrtMemGranularityOptions;
 
 /**
- * The unit of sizes of physical memory, and of where it is mapped.
+ * Tells the unit of sizes and of mapped addresses of physical memory.
  *
- * @param prop which memory.
- * @param option either of the enumeration: both are the same here.
+ * @param prop the kind of memory.
+ * @param option either value; both give the same here.
  * @param[out] granularity bytes: 2 MiB.
  * @retval ACL_ERROR_INVALID_PARAM prop or granularity is null.
- * @retval ACL_ERROR_RT_PARAM_INVALID another argument is not as said.
+ * @retval ACL_ERROR_RT_PARAM_INVALID another argument is not as listed.
  * @retval ACL_ERROR_RT_INVALID_DEVICEID prop names no device.
  */
 ACL_FUNC_VISIBILITY aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp* prop,
@@ -1032,19 +1159,19 @@ ACL_FUNC_VISIBILITY aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemPr
  *
  * @param[out] virPtr the first address.
  * @param size bytes, more than 0; rounded up to a multiple of 2 MiB.
- * @param alignment 0: that of 2 MiB.
+ * @param alignment 0, which means 2 MiB.
  * @param expectPtr NULL: anywhere.
- * @param flags 0 or 1, the size of pages, which is not needed here.
+ * @param flags 0 or 1, the size of pages, which is ignored here.
  * @retval ACL_ERROR_INVALID_PARAM virPtr is null or size is 0.
- * @retval ACL_ERROR_RT_PARAM_INVALID another argument is not as said.
+ * @retval ACL_ERROR_RT_PARAM_INVALID another argument is not as listed.
  * @retval ACL_ERROR_RT_MEMORY_ALLOCATION the process has no address space left.
  */
 ACL_FUNC_VISIBILITY aclError aclrtReserveMemAddress(void** virPtr, size_t size, size_t alignment,
                                                     void* expectPtr, uint64_t flags);
 
 /**
- * Gives a reserved range back, once tasks that were queued with its memory are done.
- * After aclFinalize as aclrtFree.
+ * Releases a reserved range once tasks that were queued with its memory are done. After aclFinalize
+ * it acts as aclrtFree does.
  *
  * @retval ACL_ERROR_INVALID_PARAM virPtr is null.
  * @retval ACL_ERROR_RT_PARAM_INVALID virPtr is not the start of a reserved range, or memory is
@@ -1057,10 +1184,10 @@ ACL_FUNC_VISIBILITY aclError aclrtReleaseMemAddress(void* virPtr);
  *
  * @param[out] handle the memory.
  * @param size bytes; a multiple of 2 MiB.
- * @param prop which memory.
+ * @param prop the kind of memory.
  * @param flags 0.
  * @retval ACL_ERROR_INVALID_PARAM handle or prop is null, or size is 0.
- * @retval ACL_ERROR_RT_PARAM_INVALID another argument is not as said.
+ * @retval ACL_ERROR_RT_PARAM_INVALID another argument is not as listed.
  * @retval ACL_ERROR_RT_INVALID_DEVICEID prop names no device.
  * @retval ACL_ERROR_RT_MEMORY_ALLOCATION, ACL_ERROR_RT_RESOURCE_ALLOC_FAIL no memory, or no handle.
  */
@@ -1068,7 +1195,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size
                                                  const aclrtPhysicalMemProp* prop, uint64_t flags);
 
 /**
- * Frees physical memory, as aclFinalize does with the rest. Mapped it stays until aclrtUnmapMem.
+ * Frees physical memory; aclFinalize frees the rest. Mapped memory stays until aclrtUnmapMem.
  *
  * @retval ACL_ERROR_INVALID_PARAM handle is null.
  * @retval ACL_ERROR_RT_INVALID_HANDLE handle is not live physical memory.
@@ -1076,10 +1203,10 @@ ACL_FUNC_VISIBILITY aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size
 ACL_FUNC_VISIBILITY aclError aclrtFreePhysical(aclrtDrvMemHandle handle);
 
 /**
- * Puts physical memory at reserved addresses. Ranges that follow each other are used as one.
+ * Maps physical memory to reserved addresses. Adjacent ranges can be used as one.
  *
  * @param virPtr an address in a reserved range, a multiple of 2 MiB from its start.
- * @param size bytes: those of the physical memory.
+ * @param size bytes, as many as the physical memory has.
  * @param offset 0.
  * @param handle the physical memory.
  * @param flags 0.
@@ -1092,7 +1219,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMapMem(void* virPtr, size_t size, size_t offse
                                          aclrtDrvMemHandle handle, uint64_t flags);
 
 /**
- * Undoes an aclrtMapMem, as aclFinalize does with the rest, once queued tasks and graphs are gone.
+ * Undoes an aclrtMapMem once queued tasks and graphs are gone; aclFinalize undoes the rest.
  *
  * @retval ACL_ERROR_INVALID_PARAM virPtr is null.
  * @retval ACL_ERROR_RT_PARAM_INVALID virPtr is not where memory was mapped.
@@ -1152,21 +1279,21 @@ ACL_FUNC_VISIBILITY aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStre
  * @param timeout milliseconds to wait for the first one; -1 is for ever.
  * @retval ACL_ERROR_RT_PARAM_INVALID timeout is below -1.
  * @retval ACL_ERROR_RT_THREAD_SUBSCRIBE the calling thread serves no stream.
- * @retval ACL_ERROR_RT_REPORT_TIMEOUT none came in time.
+ * @retval ACL_ERROR_RT_REPORT_TIMEOUT no callback came in time.
  */
 ACL_FUNC_VISIBILITY aclError aclrtProcessReport(int32_t timeout);
 
 /**
- * Queues a function of the host, to be run by the thread that serves the stream. Asynchronous.
+ * Queues a host function. The thread that serves the stream runs it. Asynchronous.
  *
- * The function must not wait for work of the runtime. What it throws is an error of the stream.
+ * The function must not wait for work of the runtime. If it throws, the stream gets an error.
  *
  * @param fn the function.
- * @param userData what it gets.
- * @param blockType ACL_CALLBACK_BLOCK: later work of the stream waits for it;
+ * @param userData the argument of the function.
+ * @param blockType ACL_CALLBACK_BLOCK: later work of the stream waits for the function;
  *     ACL_CALLBACK_NO_BLOCK: it does not.
  * @param stream the stream; NULL is the default one.
- * @retval ACL_ERROR_INVALID_PARAM blockType is none of the enumeration.
+ * @retval ACL_ERROR_INVALID_PARAM blockType is not in the enumeration.
  * @retval ACL_ERROR_RT_PARAM_INVALID fn is null.
  * @retval ACL_ERROR_RT_STREAM_NO_CB_REG no thread serves the stream.
  * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
@@ -1178,15 +1305,15 @@ ACL_FUNC_VISIBILITY aclError aclrtLaunchCallback(aclrtCallback fn, void* userDat
                                                  aclrtStream stream);
 
 /**
- * Queues a function of the host, to be run by a thread of the runtime; later work of the stream
- * waits for it. Asynchronous; needs no subscription.
+ * Queues a host function. A thread of the runtime runs it, and later work of the stream waits for
+ * it. Asynchronous; needs no subscription.
  *
- * A function that blocks holds its own stream only: those of other streams run on other threads. It
- * must not wait for work of the runtime. What it throws is an error of the stream.
+ * A function that blocks holds up its own stream only; other streams' functions run on other
+ * threads. It must not wait for work of the runtime. If it throws, the stream gets an error.
  *
  * @param stream the stream; NULL is the default one.
  * @param func the function.
- * @param args what it gets.
+ * @param args the argument of the function.
  * @retval ACL_ERROR_RT_PARAM_INVALID func is null.
  * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
  * @retval ACL_ERROR_RT_STREAM_CONTEXT stream belongs to another context.
@@ -1199,20 +1326,20 @@ ACL_FUNC_VISIBILITY aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFu
 
 /** A description of an allocator of the program. Opaque. */
 typedef void* aclrtAllocatorDesc;
-/** What the functions of an allocator get, a block that they give, an address. @{ */
+/** The argument of an allocator's functions, a block that they return, an address. @{ */
 typedef void* aclrtAllocator;
 typedef void* aclrtAllocatorBlock;
 typedef void* aclrtAllocatorAddr;
 /** @} */
 
-/** Gives a block of at least `size` bytes of device memory, or NULL. */
+/** Returns a block of at least `size` bytes of device memory, or NULL. */
 typedef aclrtAllocatorBlock (*aclrtAllocatorAllocFunc)(aclrtAllocator allocator, size_t size);
 /** Takes a block back: work that is queued later in the stream may use its memory. */
 typedef void (*aclrtAllocatorFreeFunc)(aclrtAllocator allocator, aclrtAllocatorBlock block);
-/** As aclrtAllocatorAllocFunc, at an address if that can be. Not called here. */
+/** As aclrtAllocatorAllocFunc, at the given address if possible. Not called here. */
 typedef aclrtAllocatorBlock (*aclrtAllocatorAllocAdviseFunc)(aclrtAllocator allocator, size_t size,
                                                              aclrtAllocatorAddr addr);
-/** The address of a block. */
+/** Returns the address of a block. */
 typedef aclrtAllocatorAddr (*aclrtAllocatorGetAddrFromBlockFunc)(aclrtAllocatorBlock block);
 
 /** Makes an empty description, to be ended with aclrtAllocatorDestroyDesc; NULL when memory is
@@ -1220,10 +1347,10 @@ typedef aclrtAllocatorAddr (*aclrtAllocatorGetAddrFromBlockFunc)(aclrtAllocatorB
 ACL_FUNC_VISIBILITY aclrtAllocatorDesc aclrtAllocatorCreateDesc(void);
 
 /**
- * Ends a description, or sets a part of it. Streams that it was registered for keep what they have.
+ * Ends a description, or sets a part of it. Streams that it was registered for keep their copy.
  *
  * @param allocatorDesc the description.
- * @param allocator what the functions get.
+ * @param allocator the argument of the functions.
  * @param func the function.
  * @retval ACL_ERROR_INVALID_PARAM allocatorDesc is NULL.
  * @retval ACL_ERROR_RT_INVALID_HANDLE allocatorDesc is not a live description.
@@ -1243,12 +1370,12 @@ ACL_FUNC_VISIBILITY aclError aclrtAllocatorSetGetAddrFromBlockFuncToDesc(
 /** @} */
 
 /**
- * Has operators that are called by their graph names (aclopCompileAndExecute) take their own memory
- * from the program, in this stream, until aclrtAllocatorUnregister.
+ * Lets operators that are called by their graph names (aclopCompileAndExecute) take their workspace
+ * from the program's allocator, in this stream, until aclrtAllocatorUnregister.
  *
  * @param stream the stream; NULL is the default one.
- * @param allocatorDesc a description with all functions but allocAdviseFunc, in place of the one
- *     before. It is copied.
+ * @param allocatorDesc a description with all functions; allocAdviseFunc may be missing. It is
+ *     copied and replaces the one before.
  * @retval ACL_ERROR_INVALID_PARAM allocatorDesc is NULL, or lacks a function.
  * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream, or allocatorDesc not a live
  *     description.
@@ -1259,7 +1386,7 @@ ACL_FUNC_VISIBILITY aclError aclrtAllocatorRegister(aclrtStream stream,
                                                     aclrtAllocatorDesc allocatorDesc);
 
 /**
- * Ends what aclrtAllocatorRegister began, if it did.
+ * Undoes aclrtAllocatorRegister. Without an allocator it does nothing.
  *
  * @param stream the stream; NULL is the default one.
  * @retval ACL_ERROR_RT_INVALID_HANDLE stream is not a live stream.
@@ -1269,11 +1396,11 @@ ACL_FUNC_VISIBILITY aclError aclrtAllocatorRegister(aclrtStream stream,
 ACL_FUNC_VISIBILITY aclError aclrtAllocatorUnregister(aclrtStream stream);
 
 /**
- * What aclrtAllocatorRegister has given to a stream; NULL where it has not.
+ * Tells the allocator that is registered for a stream; NULL if there is none.
  *
  * @param stream the stream; NULL is the default one.
- * @param[out] allocatorDesc the description, as the others: may be NULL.
- * @param[out] allocator what the functions get.
+ * @param[out] allocatorDesc the description; may be NULL, as the others may.
+ * @param[out] allocator the argument of the functions.
  * @param[out] allocFunc the functions.
  * @param[out] freeFunc
  * @param[out] allocAdviseFunc
@@ -1291,45 +1418,45 @@ ACL_FUNC_VISIBILITY aclError aclrtAllocatorGetByStream(
 /* ---- Errors ---- */
 
 /**
- * The code of the calling thread's latest runtime call that failed, and forgets it.
+ * Returns the code of the calling thread's latest failed runtime call, and clears it.
  *
  * @param level ACL_RT_THREAD_LEVEL.
- * @retval ACL_SUCCESS none has failed since the last call of this function.
- * @retval ACL_ERROR_RT_PARAM_INVALID level is none of the enumeration.
+ * @retval ACL_SUCCESS no call has failed since the last call of this function.
+ * @retval ACL_ERROR_RT_PARAM_INVALID level is not in the enumeration.
  * @return the code.
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetLastError(aclrtLastErrLevel level);
 
 /**
- * As aclrtGetLastError, but forgets nothing.
+ * As aclrtGetLastError, but clears nothing.
  *
  * @param level ACL_RT_THREAD_LEVEL.
- * @retval ACL_SUCCESS none has failed since the last aclrtGetLastError.
- * @retval ACL_ERROR_RT_PARAM_INVALID level is none of the enumeration.
+ * @retval ACL_SUCCESS no call has failed since the last aclrtGetLastError.
+ * @retval ACL_ERROR_RT_PARAM_INVALID level is not in the enumeration.
  * @return the code.
  */
 ACL_FUNC_VISIBILITY aclError aclrtPeekAtLastError(aclrtLastErrLevel level);
 
 /**
- * Sets the function that is called when a queued task has failed, once for each, on the thread that
- * has run the task and before the stream goes on; of a callback that the stream does not wait for,
- * when that has thrown, with the number 0xFFFFFFFF. The task's error stays with its stream as ever.
+ * Sets the function that is called once for each failed task, on the task's thread, before the
+ * stream goes on. If a callback throws that no stream waits for, the function is called with the
+ * number 0xFFFFFFFF. The task's error stays with its stream as usual.
  *
- * The function must not wait for work of the runtime, nor call aclInit: what it calls there returns
- * ACL_ERROR_RT_NO_PERMISSION. What it throws is dropped, and what it chooses for its thread
- * (signals, floating-point environment, cancellation) is undone.
+ * The function must not wait for work of the runtime, nor call aclInit: such calls return
+ * ACL_ERROR_RT_NO_PERMISSION. An exception that it throws is dropped. Changes to its thread
+ * (signals, floating-point environment, cancellation) are undone.
  *
- * @param callback the function, in place of the one before; NULL: none.
+ * @param callback the function, which replaces the one before; NULL for none.
  * @return ACL_SUCCESS.
  */
 ACL_FUNC_VISIBILITY aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback callback);
 
 /**
- * What the function of aclrtSetExceptionInfoCallback may ask: the number of the task in its stream
- * from 1, of the stream in the process, of the device, and the task's error code. Tasks do not know
- * which thread has queued them.
+ * Answers for the function of aclrtSetExceptionInfoCallback: the number of the task in its stream
+ * from 1, of the stream in the process, of the device, and the task's error code. The thread that
+ * queued a task is not known.
  *
- * @param info what the function got.
+ * @param info the argument of that function.
  * @return the number; 0xFFFFFFFF where info is null, and for the thread.
  * @{
  */
@@ -1341,10 +1468,10 @@ ACL_FUNC_VISIBILITY uint32_t aclrtGetErrorCodeFromExceptionInfo(const aclrtExcep
 /** @} */
 
 /**
- * The text of the calling thread's latest error, of the runtime or of an operator, and forgets it.
+ * Returns the text of the calling thread's latest error, of runtime or operator, and clears it.
  *
- * The text begins with a code that logs can be searched for, and names the function, the argument,
- * what it was and what was expected: "EZ1001: aclnnXxx: indices dtype is BFLOAT16, expected ...".
+ * The text begins with a code that logs can be searched for. It names the function, the argument,
+ * its value and the expected one: "EZ1001: aclnnXxx: indices dtype is BFLOAT16, expected ...".
  *
  * @return the text, valid until the thread calls this function again; NULL when there is none.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collective communication: communicators, and what the ranks of one do together.
+// Collective communication: communicators, and the operations of their ranks.
 #ifndef OPENACLNN_HCCL_HCCL_H_
 #define OPENACLNN_HCCL_HCCL_H_
 
@@ -16,13 +16,13 @@ extern "C" {
  * What holds for every function here, unless its own comment says otherwise:
  *
  * Result. 0, or an HcclResult; aclGetRecentErrMsg tells in words what was wrong. HCCL_E_PTR: a
- * pointer is null that may not be. HCCL_E_PARA: a handle is not a live communicator's, or a value
+ * required pointer is null. HCCL_E_PARA: a handle is not a live communicator's, or a value
  * is not allowed.
  *
  * Operations return at once and run in the order of their stream, as kernels do. Buffers are device
- * memory and may be freed, host arrays may go, as soon as the call has returned. What fails later
- * is the stream's error, which its next synchronise returns: 507057 when another rank has died,
- * 107020 when one did not come in time, 107000 when the ranks do not call the same thing.
+ * memory. They and host arrays may be freed as soon as the call has returned. A later failure is
+ * the stream's error, which its next synchronise returns. The code is 507057 if another rank has
+ * died, 107020 if one did not come in time, 107000 if the ranks' calls differ.
  *
  * All ranks of a communicator call the same operations in the same order, with the same count, type
  * and, where there is one, reduction and root. Two communicators need no common order.
@@ -33,33 +33,33 @@ extern "C" {
  *
  * Count 0 is legal, and nothing happens.
  *
- * In place: where source and destination are said to may be the same memory, they are the same
- * bytes; they may not overlap otherwise.
+ * In place: a function that allows it says which bytes source and destination share then. They may
+ * not overlap in any other way.
  */
 
 /* ---- Communicators ---- */
 
-/** On one rank: makes the place where the ranks meet. Its bytes then go to all others. */
+/** Makes, on one rank, the place where the ranks meet. Send its bytes to all other ranks. */
 ACL_FUNC_VISIBILITY HcclResult HcclGetRootInfo(HcclRootInfo* rootInfo);
 
 /**
- * On every rank, that which made the root info included: returns when all nRanks have come.
+ * Call it on every rank, also on that of the root info. It returns when all nRanks have come.
  *
- * HCCL_E_TIMEOUT, with who is missing, after HCCL_CONNECT_TIMEOUT seconds (120);
- * HCCL_E_TCP_CONNECT when the root cannot be reached; HCCL_E_UNAVAIL when there is nothing to move
- * bytes with between processes.
+ * HCCL_E_TIMEOUT, with the missing ranks, after HCCL_CONNECT_TIMEOUT seconds (120);
+ * HCCL_E_TCP_CONNECT when the root cannot be reached; HCCL_E_UNAVAIL when no library is found that
+ * moves bytes between processes.
  */
 ACL_FUNC_VISIBILITY HcclResult HcclCommInitRootInfo(uint32_t nRanks, const HcclRootInfo* rootInfo,
                                                     uint32_t rank, HcclComm* comm);
 
-/** The same with settings. */
+/** Does the same as HcclCommInitRootInfo, with settings. */
 ACL_FUNC_VISIBILITY HcclResult HcclCommInitRootInfoConfig(uint32_t nRanks,
                                                           const HcclRootInfo* rootInfo,
                                                           uint32_t rank,
                                                           const HcclCommConfig* config,
                                                           HcclComm* comm);
 
-/** All ranks in this process, one for each of the devices, which differ. Needs no network. */
+/** Makes all ranks in this process, one for each device. Devices must differ. Needs no network. */
 ACL_FUNC_VISIBILITY HcclResult HcclCommInitAll(uint32_t ndev, int32_t* devices, HcclComm* comms);
 
 /** Refuses: there are no rank tables. */
@@ -71,7 +71,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclCommInitClusterInfoConfig(const char* cluster
                                                              HcclCommConfig* config,
                                                              HcclComm* comm);
 
-/** Refuses: make a root info for the ranks of the part. */
+/** Refuses: make a root info for the ranks of the part instead. */
 ACL_FUNC_VISIBILITY HcclResult HcclCreateSubCommConfig(HcclComm* comm, uint32_t rankNum,
                                                        uint32_t* rankIds, uint64_t subCommId,
                                                        uint32_t subCommRankId,
@@ -80,7 +80,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclCreateSubCommConfig(HcclComm* comm, uint32_t 
 /** Waits for the communicator's operations on this rank, and ends it. */
 ACL_FUNC_VISIBILITY HcclResult HcclCommDestroy(HcclComm comm);
 
-/** Fills the settings with what stands for "not set". */
+/** Marks all settings as "not set". */
 static inline void HcclCommConfigInit(HcclCommConfig* config) {
   if (config == NULL) return;
   memset(config, 0, sizeof(*config));
@@ -95,21 +95,21 @@ static inline void HcclCommConfigInit(HcclCommConfig* config) {
   config->hcclQos = HCCL_COMM_CONFIG_NOT_SET;
 }
 
-/** One more than the last HcclCommConfigCapability that is understood: 12. */
+/** Returns one more than the last HcclCommConfigCapability that is understood: 12. */
 ACL_FUNC_VISIBILITY uint32_t HcclGetCommConfigCapability(void);
 
-/* ---- What is known of them ---- */
+/* ---- Properties of communicators ---- */
 
-/** How many ranks the communicator has, and which one this is. */
+/** Tells how many ranks the communicator has, and which one this is. */
 ACL_FUNC_VISIBILITY HcclResult HcclGetRankSize(HcclComm comm, uint32_t* rankSize);
 ACL_FUNC_VISIBILITY HcclResult HcclGetRankId(HcclComm comm, uint32_t* rank);
 /** `commName` has room for COMM_NAME_MAX_LENGTH bytes. */
 ACL_FUNC_VISIBILITY HcclResult HcclGetCommName(HcclComm comm, char* commName);
-/** HCCL_E_REMOTE from when another rank has died; never waits. */
+/** Tells HCCL_E_REMOTE once another rank has died. Never waits. */
 ACL_FUNC_VISIBILITY HcclResult HcclGetCommAsyncError(HcclComm comm, HcclResult* asyncError);
-/** The name of a result; for what is none, words that say so. */
+/** Returns the name of a result; for another number, words that say so. */
 ACL_FUNC_VISIBILITY const char* HcclGetErrorString(HcclResult code);
-/** Settings of the process; the only one says what is so anyway. */
+/** Settings of the process. The only one changes nothing. */
 ACL_FUNC_VISIBILITY HcclResult HcclSetConfig(HcclConfig config, HcclConfigValue configValue);
 ACL_FUNC_VISIBILITY HcclResult HcclGetConfig(HcclConfig config, HcclConfigValue* configValue);
 
@@ -120,14 +120,14 @@ ACL_FUNC_VISIBILITY HcclResult HcclAllReduce(void* sendBuf, void* recvBuf, uint6
                                              HcclDataType dataType, HcclReduceOp op, HcclComm comm,
                                              aclrtStream stream);
 
-/** The same on the root alone; recvBuf of the others is not touched, and may be null. */
+/** Does the same on the root alone; other ranks' recvBuf is not touched, and may be null. */
 ACL_FUNC_VISIBILITY HcclResult HcclReduce(void* sendBuf, void* recvBuf, uint64_t count,
                                           HcclDataType dataType, HcclReduceOp op, uint32_t root,
                                           HcclComm comm, aclrtStream stream);
 
 /**
- * Of ranks x recvCount elements each rank gets the reduction of its part. In place: recvBuf is the
- * rank's part of sendBuf.
+ * Reduces ranks x recvCount elements; each rank gets its part of the result. In place: recvBuf is
+ * the rank's part of sendBuf.
  */
 ACL_FUNC_VISIBILITY HcclResult HcclReduceScatter(void* sendBuf, void* recvBuf, uint64_t recvCount,
                                                  HcclDataType dataType, HcclReduceOp op,
@@ -139,46 +139,46 @@ ACL_FUNC_VISIBILITY HcclResult HcclAllGather(void* sendBuf, void* recvBuf, uint6
                                              HcclDataType dataType, HcclComm comm,
                                              aclrtStream stream);
 
-/** buf of the root, to every rank's buf. */
+/** Copies the root's buf to every rank's buf. */
 ACL_FUNC_VISIBILITY HcclResult HcclBroadcast(void* buf, uint64_t count, HcclDataType dataType,
                                              uint32_t root, HcclComm comm, aclrtStream stream);
 
-/** Each rank gets its recvCount elements of the root's sendBuf, which no other rank needs. */
+/** Each rank gets its recvCount elements of the root's sendBuf. Other ranks need no sendBuf. */
 ACL_FUNC_VISIBILITY HcclResult HcclScatter(void* sendBuf, void* recvBuf, uint64_t recvCount,
                                            HcclDataType dataType, uint32_t root, HcclComm comm,
                                            aclrtStream stream);
 
-/** sendCount elements to each rank, recvCount from each; both are as many bytes. */
+/** Sends sendCount elements to each rank, receives recvCount from each: equally many bytes. */
 ACL_FUNC_VISIBILITY HcclResult HcclAlltoAll(const void* sendBuf, uint64_t sendCount,
                                             HcclDataType sendType, const void* recvBuf,
                                             uint64_t recvCount, HcclDataType recvType,
                                             HcclComm comm, aclrtStream stream);
 
-/** The same with a count and a displacement for each rank, in elements: arrays of uint64_t. */
+/** Does the same with a count and a displacement for each rank, in elements: uint64_t arrays. */
 ACL_FUNC_VISIBILITY HcclResult HcclAlltoAllV(const void* sendBuf, const void* sendCounts,
                                              const void* sdispls, HcclDataType sendType,
                                              const void* recvBuf, const void* recvCounts,
                                              const void* rdispls, HcclDataType recvType,
                                              HcclComm comm, aclrtStream stream);
 
-/** Done on a rank when all have begun it. */
+/** Ends on a rank when all ranks have begun it. */
 ACL_FUNC_VISIBILITY HcclResult HcclBarrier(HcclComm comm, aclrtStream stream);
 
 /* ---- Messages between two ranks ---- */
 
-/** The messages of a pair, in their order, meet the pair's receives in theirs. */
+/** Message n from one rank to another meets receive n of that pair. */
 ACL_FUNC_VISIBILITY HcclResult HcclSend(void* sendBuf, uint64_t count, HcclDataType dataType,
                                         uint32_t destRank, HcclComm comm, aclrtStream stream);
 ACL_FUNC_VISIBILITY HcclResult HcclRecv(void* recvBuf, uint64_t count, HcclDataType dataType,
                                         uint32_t srcRank, HcclComm comm, aclrtStream stream);
 
-/** All at once, whatever their order; a rank's messages to itself need both ends here. */
+/** Sends and receives all at once, in any order. A message to oneself needs both its ends here. */
 ACL_FUNC_VISIBILITY HcclResult HcclBatchSendRecv(HcclSendRecvItem* sendRecvInfo, uint32_t itemNum,
                                                  HcclComm comm, aclrtStream stream);
 
 /**
- * The thread's HcclSend, HcclRecv and HcclBatchSendRecv until the end of the outermost group begin
- * together there. In libhcomm.so.
+ * Groups HcclSend, HcclRecv and HcclBatchSendRecv of the thread: they begin together when the
+ * outermost group ends. In libhcomm.so.
  */
 ACL_FUNC_VISIBILITY HcclResult HcclGroupStart(void);
 ACL_FUNC_VISIBILITY HcclResult HcclGroupEnd(void);

@@ -12,12 +12,12 @@
 extern "C" {
 #endif
 
-/** What every function reports. The words to a failure come from aclGetRecentErrMsg. */
+/** The result of every function. aclGetRecentErrMsg explains a failure in words. */
 typedef enum HcclResult OPENACLNN_ENUM_INT {
   HCCL_SUCCESS = 0,
   /** An argument has a value that is not allowed. */
   HCCL_E_PARA = 1,
-  /** A pointer is null that may not be. */
+  /** A required pointer is null. */
   HCCL_E_PTR = 2,
   HCCL_E_MEMORY = 3,
   HCCL_E_INTERNAL = 4,
@@ -25,7 +25,7 @@ typedef enum HcclResult OPENACLNN_ENUM_INT {
   HCCL_E_NOT_FOUND = 6,
   HCCL_E_UNAVAIL = 7,
   HCCL_E_SYSCALL = 8,
-  /** Somebody did not come in time. */
+  /** A rank did not come in time. */
   HCCL_E_TIMEOUT = 9,
   HCCL_E_OPEN_FILE_FAILURE = 10,
   HCCL_E_TCP_CONNECT = 11,
@@ -78,7 +78,7 @@ typedef enum HcclDataType OPENACLNN_ENUM_INT {
 /** A rank's place in a group of ranks. Opaque: never read through it. */
 typedef void* HcclComm;
 
-/** Bytes of an HcclRootInfo, which programs store and send as they are. */
+/** Size of an HcclRootInfo in bytes, which programs store and send unchanged. */
 #define HCCL_ROOT_INFO_BYTES 4108
 
 /** Where the ranks of a new communicator meet. Opaque; copied byte by byte. */
@@ -145,19 +145,19 @@ typedef enum HcclCommConfigCapability OPENACLNN_ENUM_INT {
 #define HCCL_COMM_CONFIG_NOT_SET 0xFFFFFFFFU
 
 /**
- * Settings of one communicator. Programs call HcclCommConfigInit and change what they want; nothing
- * behind the first `size` bytes is read.
+ * Settings of one communicator. Programs call HcclCommConfigInit and change what they need. Only
+ * the first `size` bytes are read.
  */
 typedef struct HcclCommConfigDef {
   size_t size;
   uint32_t magic;
   uint32_t version;
   uint64_t reserved;
-  /** MB; taken and ignored, since there are no such buffers. */
+  /** MB; accepted and ignored, because there are no such buffers. */
   uint32_t hcclBufferSize;
-  /** Taken and ignored: sums always have one order. */
+  /** Accepted and ignored: sums always have one order. */
   uint32_t hcclDeterministic;
-  /** At most 127 characters; empty: a name is made. */
+  /** At most 127 characters; if empty, a name is made. */
   char hcclCommName[COMM_NAME_MAX_LENGTH];
   char hcclUdi[UDI_MAX_LENGTH];
   uint32_t hcclOpExpansionMode;

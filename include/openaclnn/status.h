@@ -4,7 +4,7 @@
 #define OPENACLNN_STATUS_H_
 
 /**
- * What an aclnn function reports. aclnnStatus is an int32_t; these are its values. The device self
+ * Results of aclnn functions. aclnnStatus is an int32_t; these are its values. The device self
  * tests' numbers (574006 to 574009) are macros of acl/error_codes/rt_error_codes.h.
  */
 typedef enum openaclnnStatus {
@@ -18,13 +18,13 @@ typedef enum openaclnnStatus {
   ACLNN_ERR_RUNTIME_ERROR = 361001, /**< a call of the runtime failed */
 
   /* The operator library itself. */
-  ACLNN_ERR_INNER = 561000,                    /**< anything else; also an executor that is none */
-  ACLNN_ERR_INNER_INFERSHAPE_ERROR = 561001,   /**< the output's shape cannot be told */
-  ACLNN_ERR_INNER_TILING_ERROR = 561002,       /**< the work cannot be cut to fit the product */
-  ACLNN_ERR_INNER_FIND_KERNEL_ERROR = 561003,  /**< the product does not have the operator */
-  ACLNN_ERR_INNER_CREATE_EXECUTOR = 561101,    /**< an executor cannot be made */
-  ACLNN_ERR_INNER_NOT_TRANS_EXECUTOR = 561102, /**< an executor was not handed to the caller */
-  ACLNN_ERR_INNER_NULLPTR = 561103,            /**< executor is null, destroyed or spent */
+  ACLNN_ERR_INNER = 561000,                      /**< anything else; also an invalid executor */
+  ACLNN_ERR_INNER_INFERSHAPE_ERROR = 561001,     /**< the output's shape is not known */
+  ACLNN_ERR_INNER_TILING_ERROR = 561002,         /**< the work cannot be cut to fit the product */
+  ACLNN_ERR_INNER_FIND_KERNEL_ERROR = 561003,    /**< the product does not have the operator */
+  ACLNN_ERR_INNER_CREATE_EXECUTOR = 561101,      /**< an executor cannot be made */
+  ACLNN_ERR_INNER_NOT_TRANS_EXECUTOR = 561102,   /**< an executor was not handed to the caller */
+  ACLNN_ERR_INNER_NULLPTR = 561103,              /**< executor is null, destroyed or spent */
   ACLNN_ERR_INNER_WRONG_ATTR_INFO_SIZE = 561104, /**< sizes of attributes disagree */
   ACLNN_ERR_INNER_KEY_CONFLICT = 561105,         /**< two kernels have one key */
   ACLNN_ERR_INNER_KEY_CONFILICT = 561105,        /**< the same, as some programs spell it */

@@ -11,14 +11,14 @@ extern "C" {
 
 /** Version of the headers. @{ */
 #define OPENACLNN_VERSION_MAJOR 0
-#define OPENACLNN_VERSION_MINOR 1
+#define OPENACLNN_VERSION_MINOR 2
 #define OPENACLNN_VERSION_PATCH 0
-#define OPENACLNN_VERSION_STRING "0.1.0"
+#define OPENACLNN_VERSION_STRING "0.2.0"
 /** @} */
 
 /**
- * Version of the library that is loaded, which may be another than that of the headers. May be
- * called at any time.
+ * Tells the version of the loaded library, which may differ from that of the headers. May be called
+ * at any time.
  *
  * @return a string like OPENACLNN_VERSION_STRING, valid for the life of the process.
  */

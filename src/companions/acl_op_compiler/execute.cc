@@ -11,6 +11,7 @@
 #include "acl/acl_op_compiler.h"
 #include "acl/acl_rt.h"
 #include "ascendcl/error.h"
+#include "client/check.h"
 #include "client/client.h"
 #include "graph_operators.h"
 
@@ -31,8 +32,10 @@ Status FindOperator(const char* name, const GraphOperator** found) {
     names += (names.empty() ? "" : ", ") + std::string(each.name);
   }
   if (*found != nullptr) return {};
-  return Status(ACL_ERROR_OP_NOT_FOUND,
-                Concat("opType value is ", Quoted{name}, ", expected one of ", names));
+  const std::string_view caller = CallerOfAbsent(name);
+  const std::string called = caller.empty() ? "" : Concat(" (", caller, ")");
+  return Status(ACL_ERROR_OP_NOT_FOUND, Concat("opType value is ", Quoted{name}, called,
+                                               ", which is not here, expected one of ", names));
 }
 
 /// A dense tensor of the description's shape in the buffer's memory.
@@ -168,6 +171,7 @@ class Workspace {
   explicit Workspace(aclrtStream stream) : stream_(stream) {}
   Workspace(const Workspace&) = delete;
   ~Workspace() {
+    if (address_ != nullptr) Check().forget_touches(address_, bytes_);
     if (block_ == nullptr && address_ != nullptr) aclrtFree(address_);
     try {
       if (block_ != nullptr) free_(allocator_, block_);
@@ -176,6 +180,7 @@ class Workspace {
   }
 
   int Allocate(uint64_t bytes) {
+    bytes_ = bytes;
     aclrtAllocatorAllocFunc allocate = nullptr;
     aclrtAllocatorGetAddrFromBlockFunc address = nullptr;
     const int code = aclrtAllocatorGetByStream(stream_, nullptr, &allocator_, &allocate, &free_,
@@ -205,9 +210,10 @@ class Workspace {
   aclrtAllocatorFreeFunc free_ = nullptr;
   aclrtAllocatorBlock block_ = nullptr;
   void* address_ = nullptr;
+  uint64_t bytes_ = 0;
 };
 
-/// Of memory that is not the device's a step would say so after others have run.
+/// Refuses host memory up front. Otherwise a later step would find it after earlier ones had run.
 Status CheckMemory(const GraphOperator& row, const Arguments& arguments) {
   const auto inputs = static_cast<size_t>(row.num_inputs);
   for (size_t i = 0; i < inputs; ++i) {
@@ -252,7 +258,7 @@ int Run(const GraphOperator& row, const Arguments& arguments, aclrtStream stream
   return 0;
 }
 
-/// The same, where memory for lists of the plans is short.
+/// As Run; a lack of memory for the lists of plans is refused.
 int RunOrSay(const GraphOperator& row, const Arguments& arguments, aclrtStream stream) {
   try {
     return Run(row, arguments, stream);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
+#include <utility>
 
 #include "aclnnop/aclnn_add.h"
 #include "aclnnop/aclnn_addcmul.h"
@@ -136,8 +138,23 @@ static_assert(std::equal(std::begin(kOperators), std::end(kOperators),
                          }),
               "as a client is told in graph_operator_names.h");
 
+constexpr std::pair<std::string_view, std::string_view> kAbsent[] = {
+    {"DynamicGRUV2", "torch.nn.GRU"},
+    {"DynamicGRUV2Grad", "the gradient of torch.nn.GRU"},
+    {"DynamicRNN", "torch.nn.LSTM"},
+    {"DynamicRNNGrad", "the gradient of torch.nn.LSTM"},
+    {"DynamicRNNV2", "torch.nn.LSTMCell"},
+    {"DynamicRNNV2Grad", "the gradient of torch.nn.LSTMCell"},
+};
+
 }  // namespace
 
 std::span<const GraphOperator> GraphOperators() { return kOperators; }
+
+std::string_view CallerOfAbsent(std::string_view name) {
+  const auto* const found = std::find_if(std::begin(kAbsent), std::end(kAbsent),
+                                         [&](const auto& each) { return each.first == name; });
+  return found != std::end(kAbsent) ? found->second : std::string_view();
+}
 
 }  // namespace openaclnn
