@@ -9,6 +9,7 @@
 #include "ascendcl/error.h"
 #include "ascendcl/message.h"
 #include "client/client.h"
+#include "client/unpinned.h"
 #include "hccl/failure.h"
 #include "hccl/result.h"
 
@@ -27,22 +28,7 @@ Status PinnedRanges::Add(RangeUse use, const char* operand, const void* address,
     return {};
   }
   ranges_.pop_back();
-  switch (result) {
-    case OPENACLNN_OUT_OF_ALLOCATION:
-      return Status(HCCL_E_PARA,
-                    Concat(operand, " memory is ", bytes, " bytes from ", address,
-                           ", which leave their allocation, expected one that holds them"));
-    case OPENACLNN_NOT_ALLOCATED:
-      return Status(HCCL_E_PARA, Concat(operand, " memory is ", address,
-                                        ", which is device memory that was freed or never mapped, "
-                                        "expected memory that is allocated"));
-    case OPENACLNN_NOT_DEVICE_MEMORY:
-    case OPENACLNN_PINNED:
-      break;
-  }
-  return Status(HCCL_E_PARA,
-                Concat(operand, " memory is ", address,
-                       ", which is not device memory, expected memory from aclrtMalloc"));
+  return Status(HCCL_E_PARA, WhyUnpinned(result, Concat(operand, " memory"), address, bytes));
 }
 
 // What is sent may be unwritten: programs warm links up with whatever is there.

@@ -9,10 +9,11 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <system_error>
+#include <thread>
 
 #include "ascendcl/error.h"
 #include "ascendcl/signals.h"
+#include "common/thread.h"
 #include "common/uncancelled.h"
 #include "hccl/hccl_types.h"
 
@@ -71,14 +72,14 @@ Status MessageMover::StartLocked() {
     return Status(HCCL_E_UNAVAIL, "fork cannot be watched, expected pthread_atfork to have memory");
   }
   const SignalMask inherited(SignalMask::OfRuntime());
-  try {
-    std::thread([this] { Main(); }).detach();
-  } catch (const std::system_error&) {
+  Thread thread;
+  if (thread.Start([this] { Main(); }) != 0) {
     close(wake_);
     return Status(HCCL_E_UNAVAIL,
                   "thread of messages cannot be started, expected one within the "
                   "limits of the process (ulimit -u, ulimit -v)");
   }
+  thread.Detach();
   started_ = true;
   // A child of fork ends without a word: its parent's ranks are still there.
   const auto quit = [] {

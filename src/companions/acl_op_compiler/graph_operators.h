@@ -21,10 +21,14 @@ struct GraphOperator {
   std::string_view name;
   int num_inputs;
   int num_outputs;
-  std::array<GraphStep, 4> steps;  // the last may be left out
-  uint32_t known = 0;              // bit i: input i is read by the host, or not at all
+  std::array<GraphStep, 4> steps;  // in their order; unused entries at the end are null
+  uint32_t known = 0;  // bit i is set: no kernel reads input i, so that it may be host memory
 };
 
 std::span<const GraphOperator> GraphOperators();
+
+/// The PyTorch function for which torch-npu calls a graph operator that does not exist here;
+/// empty: not known.
+std::string_view CallerOfAbsent(std::string_view name);
 
 }  // namespace openaclnn

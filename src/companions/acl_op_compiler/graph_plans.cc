@@ -202,19 +202,19 @@ aclnnStatus PlanCdistGrad(const GraphArguments& a, uint64_t* bytes, aclOpExecuto
                     x2.dims == x1.dims && cdist.dims == x1.dims;
   const auto p = static_cast<float>(a.p < 0 ? INFINITY : a.p);  // torch-npu has -1 for it
   if (!fits) {                                                  // refused there, with the shapes
-    return aclnnCdistBackwardGetWorkspaceSize(a[0], a[1], a[2], p, a[3], a[4], bytes, executor);
+    return aclnnCdistBackwardGetWorkspaceSize(a[0], a[1], a[2], a[3], p, a[4], bytes, executor);
   }
   if (std::find(x1.dims.begin(), x1.dims.end(), 0) != x1.dims.end()) return 0;
   const int64_t m = x1.dims[rank - 1], r = x1.dims[rank - 2];
   const Dims pairs = With(x1.dims, 2, 1, r), apart = With(x1.strides, 2, 0, m);
-  // Of x1, as of out, what is broadcast is there once.
+  // x1 and out hold each broadcast element once.
   const Dims from(x1.strides.end() - static_cast<ptrdiff_t>(own) - 1, x1.strides.end());
   const Dims rows = With(out.dims, 1, 1, m);
   const TensorPointer by = grad.View(pairs, apart), at = cdist.View(pairs, apart);
   const TensorPointer first = x1.View(rows, With(from, 2, 0, 1));
   const TensorPointer second = x2.View(x2.dims, x2.strides);
   const TensorPointer to = out.View(rows, With(out.strides, 1, 0, 1));
-  return aclnnCdistBackwardGetWorkspaceSize(by.get(), first.get(), second.get(), p, at.get(),
+  return aclnnCdistBackwardGetWorkspaceSize(by.get(), first.get(), second.get(), at.get(), p,
                                             to.get(), bytes, executor);
 }
 

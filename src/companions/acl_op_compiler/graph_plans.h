@@ -17,8 +17,8 @@ aclnnStatus PlanCast(const GraphArguments& a, uint64_t* bytes, aclOpExecutor** e
 /// gradients and distances, that all M have, are taken once. Nothing to do where nothing is copied.
 aclnnStatus PlanCdistGrad(const GraphArguments& a, uint64_t* bytes, aclOpExecutor** executor);
 
-// Of images in NCHW. The gradients have the shape of their result among their inputs, unread: the
-// result has it too.
+// Convolutions of images in NCHW. One input of a gradient is the shape of its result; it is not
+// read, because the result has that shape.
 aclnnStatus PlanConv2d(const GraphArguments& a, uint64_t* bytes, aclOpExecutor** executor);
 aclnnStatus PlanConv2dInputGrad(const GraphArguments& a, uint64_t* bytes, aclOpExecutor** executor);
 aclnnStatus PlanConv2dFilterGrad(const GraphArguments& a, uint64_t* bytes,
@@ -36,7 +36,7 @@ aclnnStatus PlanRaiseNorm(const GraphArguments& a, uint64_t* bytes, aclOpExecuto
 /// And its root.
 aclnnStatus PlanRootOfNorm(const GraphArguments& a, uint64_t* bytes, aclOpExecutor** executor);
 
-/// Of rows of a[0] by the segments that a[1] says: those of an embedding's gradient.
+/// Sums rows of a[0] by the segments in a[1], as an embedding's gradient does.
 aclnnStatus PlanSegmentSum(const GraphArguments& a, uint64_t* bytes, aclOpExecutor** executor);
 
 /// Refuses what these optimisers have beside momentum, then a[accum] *= a[momentum].
