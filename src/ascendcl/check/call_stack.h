@@ -15,7 +15,7 @@ struct CallStack {
   size_t count = 0;  // of the frames, the innermost first
 };
 
-/// That of the caller; null without memory for it, or where the stack cannot be read.
+/// The caller's stack; null without memory for it, or where the stack cannot be read.
 std::unique_ptr<const CallStack> TakeCallStack() noexcept;
 
 /// A line for each of the program's innermost functions, each after a line break: "from main+0x1b

@@ -16,7 +16,7 @@ struct Damage {
   bool found() const { return last != first; }
 };
 
-/// Those of a canary that were written: from the first up to, and without, the last.
+/// The bytes of a canary that were written: from the first up to, and without, the last.
 Damage Find(const Block& block, int64_t begin, uint64_t bytes) {
   const std::byte* canary = block.host + begin;
   const uint64_t intact = IntactBytes(canary, bytes);

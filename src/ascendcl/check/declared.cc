@@ -8,9 +8,11 @@
 
 #include "ascendcl/allocation.h"
 #include "ascendcl/check/interface.h"
+#include "ascendcl/check/leaks.h"
 #include "ascendcl/check/operand_report.h"
 #include "ascendcl/check/race_watch.h"
 #include "ascendcl/check/refusal.h"
+#include "ascendcl/check/turn.h"
 #include "ascendcl/check/workspace_watch.h"
 #include "ascendcl/check/write_watch.h"
 #include "ascendcl/error.h"
@@ -25,7 +27,7 @@ struct Declared {
 };
 thread_local Declared t_declared;
 
-/// Of pinned memory, as clients know it.
+/// The address by which clients know pinned memory.
 const void* DeviceAddress(const OpenaclnnPin& pin) {
   const Block& block = static_cast<const Allocation*>(pin.allocation)->block;
   return block.device + (static_cast<const std::byte*>(pin.host) - block.host);
@@ -62,6 +64,15 @@ constexpr OpenaclnnCheck kCheck = {
             return Status();
           });
         },
+    .begin_turn = BeginTurn,
+    .end_turn = EndTurn,
+    .forget_touches =
+        [](const void* device, uint64_t bytes) {
+          if (!WatchingRaces()) return;
+          ForgetTouches(device, bytes);
+          Memory::Get().NoteOfLibrary(device);
+        },
+    .show_executors = ShowExecutorsBy,
 };
 
 Reading ReadingOf(OpenaclnnReading reading) {

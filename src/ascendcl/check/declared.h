@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a library above has declared of the calling thread's next task.
+// The accesses of the calling thread's next task, as a library above has declared them.
 #pragma once
 
 #include <vector>

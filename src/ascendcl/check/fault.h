@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program is told that reads or writes device memory as if it were the host's.
+// Reports of programs that read or write device memory as if it were the host's.
 #pragma once
 
 namespace openaclnn {

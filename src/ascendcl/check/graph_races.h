@@ -20,9 +20,11 @@ class GraphRaces {
     detector_.Await(caller.stream, {before, {}});
     return detector_.Launch(caller, accesses);
   } catch (...) {
-    detector_ = {};  // without memory nothing is known of what came before
+    Forget();  // without memory nothing is known of what came before
     return {};
   }
+  /// Nothing is said of tasks that were added before.
+  void Forget() noexcept { detector_ = {}; }
 
  private:
   RaceDetector detector_;

@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /// Changed with every change of the structs below.
-#define OPENACLNN_CHECK_INTERFACE 6u
+#define OPENACLNN_CHECK_INTERFACE 7u
 
 /// Whether what an operand holds before the task matters to it.
 typedef enum OpenaclnnReading {
@@ -45,10 +45,25 @@ typedef struct OpenaclnnLeft {
   uint64_t bytes;    // to the end of the last
 } OpenaclnnLeft;
 
+/// Bytes that a task uses, where this process reads and writes them.
+typedef struct OpenaclnnUsed {
+  uint64_t begin, end;
+  int32_t writes;
+} OpenaclnnUsed;
+
+/// The turn of a task that computes (check/turn.h). The links are the runtime's.
+typedef struct OpenaclnnTurn {
+  const char* api;
+  const OpenaclnnUsed* used;
+  uint32_t count;
+  struct OpenaclnnTurn* next;
+  struct OpenaclnnTurn* previous;
+} OpenaclnnTurn;
+
 typedef struct OpenaclnnCheck {
   /// Nonzero while races are looked for; read without a lock.
   const uint32_t* watching_races;
-  /// The same while tasks in one workspace at once are.
+  /// Nonzero while tasks that use one workspace at the same time are looked for.
   const uint32_t* watching_workspaces;
   /// What the calling thread's next submit touches; the array is to live until that returns.
   void (*declare)(const OpenaclnnAccess* accesses, uint32_t count);
@@ -68,6 +83,15 @@ typedef struct OpenaclnnCheck {
   /// A task of `api` fails, with `code` and in these words, for a value in memory; null: not known
   /// in which.
   void (*bad_value)(const char* api, int code, const char* words, const OpenaclnnPin* pin);
+  /// Waits until no other turn collides with this one. Returns the api of one that did, or null.
+  const char* (*begin_turn)(OpenaclnnTurn* turn);
+  void (*end_turn)(OpenaclnnTurn* turn);
+  /// The memory is given back while tasks are queued that use it, by a library that had it for
+  /// them: whoever frees it, or has it next, makes no mistake.
+  void (*forget_touches)(const void* device, uint64_t bytes);
+  /// At aclFinalize `show` is to call `see` with each executor that the program has left, and the
+  /// function that has made it. One library asks for that.
+  void (*show_executors)(void (*show)(void (*see)(const void* executor, const char* maker)));
 } OpenaclnnCheck;
 
 /// Null unless `version` is the one this library was built with.

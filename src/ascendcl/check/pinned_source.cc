@@ -6,6 +6,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "ascendcl/check/race_report.h"
 #include "ascendcl/check/race_watch.h"
 #include "ascendcl/check/report.h"
 #include "ascendcl/memory.h"
@@ -90,14 +91,14 @@ PinnedWrite::~PinnedWrite() {
   ranges.pop_back();
 }
 
-std::unique_ptr<const PinnedSource> PinnedSource::Take(const Caller& caller,
+std::unique_ptr<const PinnedSource> PinnedSource::Take(Role role, const Caller& caller,
                                                        const PinnedRows& rows) {
   if (HostFunctionsPend() || WillBeWritten(rows.span())) return nullptr;
-  return std::unique_ptr<const PinnedSource>(new PinnedSource(caller, rows));
+  return std::unique_ptr<const PinnedSource>(new PinnedSource(role, caller, rows));
 }
 
-PinnedSource::PinnedSource(const Caller& caller, const PinnedRows& rows)
-    : caller_(caller), rows_(rows) {
+PinnedSource::PinnedSource(Role role, const Caller& caller, const PinnedRows& rows)
+    : role_(role), caller_(caller), rows_(rows) {
   const bool small = rows.width * rows.height <= kMostCopied;
   ForPieces(rows, [&](const std::byte* first, uint64_t bytes) {
     if (small) {
@@ -130,16 +131,18 @@ PinnedSource::Change PinnedSource::Find() const {
 void PinnedSource::Compare() const noexcept try {
   const Change change = Find();
   if (change.first == nullptr) return;
-  const std::string key = Concat(caller_.call, "\n", caller_.stream, "\n", rows_.first, " ",
-                                 rows_.width, " ", rows_.height);
+  const bool source = role_ == Role::kSource;
+  const std::string key = Concat(caller_.call, source ? " reads\n" : " writes\n", caller_.stream,
+                                 "\n", rows_.first, " ", rows_.width, " ", rows_.height);
   if (!CountFinding(Check::kRacecheck, key)) return;
-  const std::string stream = caller_.handle == nullptr ? std::string("the default stream")
-                                                       : Concat("stream ", caller_.handle);
+  const std::string stream = StreamText(caller_);
   TellFinding(
       {.check = Check::kRacecheck,
-       .title = Concat("the host has changed the source of a queued ", caller_.call, "\non ",
-                       stream, " before the copy has read it"),
-       .what = Concat(caller_.call, " reads src; the host wrote there after the call"),
+       .title = Concat("the host has changed the ", source ? "source" : "destination",
+                       " of a queued ", caller_.call, "\non ", stream, " before the copy has ",
+                       source ? "read" : "written", " it"),
+       .what = Concat(caller_.call, source ? " reads src" : " writes dst",
+                      "; the host wrote there after the call"),
        .where = Concat("first changed: ", PlaceOf(change.first, change.bytes)),
        .fix = Concat("wait before the memory is written again: aclrtSynchronizeStream, or an\n"
                      "event recorded behind the copy and aclrtSynchronizeEvent")});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pinned sources: reports of host memory that changes while a queued copy is still to read it
-// (OPENACLNN_CHECK=full).
+// Pinned sources, and destinations: reports of host memory that the host changes while a queued
+// copy is still to read or to write it (OPENACLNN_CHECK=full).
 #pragma once
 
 #include <cstddef>
@@ -33,12 +33,15 @@ class PinnedWrite {
   const ByteRange bytes_;
 };
 
-/// What a copy is to read, as it was when the program called it.
+/// What a copy is to read, or to write over, as it was when the program called it.
 class PinnedSource {
  public:
+  enum class Role { kSource, kDestination };
+
   /// Null where something that the copy may come after is still to write it: a task, or a function
   /// of the host.
-  static std::unique_ptr<const PinnedSource> Take(const Caller& caller, const PinnedRows& rows);
+  static std::unique_ptr<const PinnedSource> Take(Role role, const Caller& caller,
+                                                  const PinnedRows& rows);
 
   /// When the copy runs: reports what has changed.
   void Compare() const noexcept;
@@ -49,9 +52,10 @@ class PinnedSource {
     uint64_t bytes = 0;                // that it is known to be among
   };
 
-  PinnedSource(const Caller& caller, const PinnedRows& rows);
+  PinnedSource(Role role, const Caller& caller, const PinnedRows& rows);
   Change Find() const;
 
+  const Role role_;
   const Caller caller_;
   const PinnedRows rows_;
   std::vector<std::byte> copy_;   // of a small source

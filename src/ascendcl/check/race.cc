@@ -67,13 +67,13 @@ std::vector<Race> RaceDetector::Launch(const Caller& caller,
   return races;
 }
 
-// What the host does is done before any later call: nothing of it needs to be kept.
-std::vector<Race> RaceDetector::TouchByHost(const char* call,
+// The host's accesses end before any later call, so that they need not be kept.
+std::vector<Race> RaceDetector::TouchByHost(const Caller& caller,
                                             std::span<const MemoryAccess> accesses) {
   const Point point = {host_, {}};
   std::vector<Race> races;
   for (const MemoryAccess& access : accesses) {
-    const Touch touch = {{call}, 0, access.operand, access.writes, {}};
+    const Touch touch = {caller, 0, access.operand, access.writes, {}};
     for (const ByteRange& run : access.runs) {
       auto cell = cells_.upper_bound(run.begin);
       if (cell != cells_.begin() && std::prev(cell)->second.end > run.begin) --cell;

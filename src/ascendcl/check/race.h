@@ -26,11 +26,12 @@ struct MemoryAccess {
   Reading reading = Reading::kMaybe;
 };
 
-/// Whose call it is: a task of a stream, or the host itself.
+/// The author of a call: a task of a stream, or the host itself.
 struct Caller {
   const char* call;
   StreamNumber stream = 0;       // 0 is the host
   const void* handle = nullptr;  // the stream's; null is the default stream
+  bool frees = false;            // what it writes, so that nobody may touch it any more
 };
 
 /// Two calls, in the order in which the program made them.
@@ -50,7 +51,7 @@ struct Race {
 /// other in ways that nobody sees here. Not safe for concurrent use; its owner locks.
 class RaceDetector {
  public:
-  /// What comes before a point of a stream.
+  /// A point of a stream, by all that comes before it.
   struct Point {
     VectorClock clock;
     std::vector<uint64_t> gates;  // of each stream the last function of the host before it that
@@ -60,13 +61,13 @@ class RaceDetector {
   /// A task of the stream is launched. Returns its races with earlier ones, one for each.
   std::vector<Race> Launch(const Caller& caller, std::span<const MemoryAccess> accesses);
   /// The host itself touches memory, in a call that ends before the next one.
-  std::vector<Race> TouchByHost(const char* call, std::span<const MemoryAccess> accesses);
+  std::vector<Race> TouchByHost(const Caller& caller, std::span<const MemoryAccess> accesses);
 
   /// Where the stream stands: what a record of an event keeps.
   Point Mark(StreamNumber stream);
   /// What is launched on the stream from now on comes after the point.
   void Await(StreamNumber stream, const Point& point);
-  /// What comes after both.
+  /// The point that comes after both.
   Point Joined(const Point& a, const Point& b) const;
   /// The host has waited for the point, or seen that it was reached.
   void PassHost(const Point& point);

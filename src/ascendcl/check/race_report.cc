@@ -10,15 +10,17 @@
 #include "ascendcl/memory.h"
 
 namespace openaclnn {
-namespace {
 
 std::string StreamText(const Caller& caller) {
   if (caller.stream == 0) return "the host";
   return caller.handle == nullptr ? "the default stream" : Concat("stream ", caller.handle);
 }
 
+namespace {
+
 std::string Deed(const Race::Party& party) {
-  return Concat(party.writes ? "writes " : "reads ", party.operand);
+  const char* deed = party.caller.frees ? "frees " : party.writes ? "writes " : "reads ";
+  return Concat(deed, party.operand);
 }
 
 std::string Advice(const Race& race) {
@@ -32,7 +34,7 @@ std::string Advice(const Race& race) {
                 " (aclrtRecordEvent, aclrtStreamWaitEvent)");
 }
 
-/// The same two calls, operands and streams are one mistake, however often they are made.
+/// The key under which a race is reported once: its two calls, operands and streams.
 std::string KeyOf(const Race& race) {
   std::string key;
   for (const Race::Party& party : {race.first, race.second}) {
@@ -60,6 +62,14 @@ void Report(const Race& race) {
 void WatchAccesses(const Caller& caller, const std::vector<MemoryAccess>& accesses) noexcept {
   WatchReads(caller, accesses);
   ReportRaces(TellAccesses(caller, accesses));
+}
+
+void WatchFree(const char* api, const char* operand, const void* address, uint64_t bytes) noexcept
+    try {
+  const auto begin = reinterpret_cast<uintptr_t>(address);
+  const ByteRange all = {begin, begin + bytes};
+  ReportRaces(TellAccesses({.call = api, .frees = true}, {{operand, true, {all}, all}}));
+} catch (...) {  // a check must not fail what it checks
 }
 
 void ReportRaces(const std::vector<Race>& races) noexcept try {

@@ -2,6 +2,7 @@
 // Race report: what a program is told of its races, as of all mistakes (report.h).
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "ascendcl/check/race_watch.h"
@@ -9,8 +10,15 @@
 
 namespace openaclnn {
 
+/// "the host", "the default stream", "stream 0x…".
+std::string StreamText(const Caller& caller);
+
 /// Tells the race watch of a call, before it takes effect, and reports what it finds.
 void WatchAccesses(const Caller& caller, const std::vector<MemoryAccess>& accesses) noexcept;
+
+/// Tells it of memory that the host is about to free, and reports what it finds: aclrtFree and
+/// aclrtFreeHost wait for no task, so that a device would give the memory to others at once.
+void WatchFree(const char* api, const char* operand, const void* address, uint64_t bytes) noexcept;
 
 /// Reports what was found.
 void ReportRaces(const std::vector<Race>& races) noexcept;

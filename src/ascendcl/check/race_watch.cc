@@ -55,7 +55,7 @@ std::vector<Race> TellAccesses(const Caller& caller,
                                const std::vector<MemoryAccess>& accesses) noexcept {
   std::vector<Race> races;
   Tell([&](RaceDetector& detector) {
-    races = caller.stream == 0 ? detector.TouchByHost(caller.call, accesses)
+    races = caller.stream == 0 ? detector.TouchByHost(caller, accesses)
                                : detector.Launch(caller, accesses);
   });
   return races;

@@ -25,7 +25,7 @@ StreamPoint MakePoint(StreamNumber stream) noexcept;
 inline StreamPoint PointOf(StreamNumber stream) noexcept {
   return WatchingRaces() ? MakePoint(stream) : nullptr;
 }
-/// What comes after both.
+/// The point that comes after both.
 StreamPoint Joined(const StreamPoint& a, const StreamPoint& b) noexcept;
 /// The stream's later tasks come after the point.
 void AwaitPoint(StreamNumber stream, const StreamPoint& point) noexcept;

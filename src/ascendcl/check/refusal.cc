@@ -2,10 +2,9 @@
 // Reports of refusals: the words of the failure, the place in memory, what would mend it.
 #include "ascendcl/check/refusal.h"
 
-#include <cctype>
 #include <string>
-#include <string_view>
 
+#include "ascendcl/check/api_error.h"
 #include "ascendcl/check/report.h"
 #include "ascendcl/config.h"
 #include "ascendcl/memory.h"
@@ -39,31 +38,20 @@ const char* Fix(Misuse misuse, bool known, const Place& place) {
                : "give an address of memory that lives";
 }
 
-bool IsPartOfWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-/// The same mistake in a loop differs in addresses and counts.
-std::string WithoutNumbers(std::string_view words) {
-  std::string key;
-  bool number = false;
-  for (const char c : words) {
-    const bool inside = !key.empty() && IsPartOfWord(key.back());
-    number =
-        number ? IsPartOfWord(c) : (std::isdigit(static_cast<unsigned char>(c)) != 0) && !inside;
-    if (!number) key += c;
-  }
-  return key;
-}
-
 }  // namespace
 
 void ReportRefusal(Misuse misuse, const char* api, const Status& failure, const void* address,
                    uint64_t bytes) noexcept try {
   if (!MistakesAreTold()) return;
+  if (misuse != Misuse::kValue) ApiErrorIsTold();  // a task's failure is no refusal
   Finding finding;
   finding.title = Concat(api, ": ", failure.text());
   Place place;
   // Kernels' addresses are no program's: that one is memory's is by chance.
   const bool known = address != nullptr && Memory::Get().Find(address, &place) && !place.kernel;
+  // Whoever frees what is no allocation has no use for its neighbours.
+  const bool beside = place.offset < 0 || static_cast<uint64_t>(place.offset) >= place.bytes;
+  if (misuse == Misuse::kFree && beside) place.begin = nullptr;
   const char* state = !known ? "" : place.freed_by != nullptr ? " freed" : " live";
   if (!CountFinding(Check::kMemcheck, WithoutNumbers(finding.title) + state)) return;
   if (known) finding.where = TextOf(address, bytes <= kMostBytes ? bytes : 1, place);

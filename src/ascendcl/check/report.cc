@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <exception>
 #include <iterator>
 #include <mutex>
@@ -14,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "ascendcl/check/api_error_counts.h"
 #include "ascendcl/check/report_file.h"
 #include "ascendcl/check/standard_error.h"
 #include "ascendcl/error_table.h"
@@ -25,7 +27,7 @@
 namespace openaclnn {
 namespace {
 
-constexpr const char* kNames[] = {"memcheck", "racecheck", "initcheck", "synccheck"};
+constexpr const char* kNames[] = {"memcheck", "racecheck", "initcheck", "synccheck", "apicheck"};
 constexpr size_t kChecks = std::size(kNames);
 constexpr uint64_t kMostTold = 100;  // of each check, so that none takes the others' place
 
@@ -45,7 +47,7 @@ void CountAnew() {
   for (auto& told : g_told) told = 0;
 }
 
-// What the parent was told is not told again by the child's summary.
+// A child of fork does not count the parent's findings in its summary.
 [[maybe_unused]] const int kAtLoad = [] {
   ReloadReportFile();
   return pthread_atfork([] { AllTold().mutex.lock(); }, [] { AllTold().mutex.unlock(); },
@@ -184,7 +186,21 @@ void LeaveMessage(const char* prefix, std::string line) {
   if (finding->line.empty()) *finding = {prefix, std::move(line)};
 }
 
+bool IsPartOfWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
 }  // namespace
+
+std::string WithoutNumbers(std::string_view words) {
+  std::string key;
+  bool number = false;
+  for (const char c : words) {
+    const bool inside = !key.empty() && IsPartOfWord(key.back());
+    number =
+        number ? IsPartOfWord(c) : (std::isdigit(static_cast<unsigned char>(c)) != 0) && !inside;
+    if (!number) key += c;
+  }
+  return key;
+}
 
 bool CountFinding(Check check, std::string_view key) noexcept {
   Count(check);
@@ -246,7 +262,7 @@ void SummariseFindings() noexcept {
   uint64_t told = 0;
   for (auto& each : g_told) told += each.exchange(0);
   if (all == 0) return;
-  char words[256], line[256];
+  char words[256], line[1024];
   BoundedText text(words), json(line);
   text << "openaclnn: " << all << (all == 1 ? " error found (" : " errors found (");
   json << "{\"pid\":" << static_cast<uint64_t>(getpid()) << ",\"summary\":{";
@@ -258,7 +274,13 @@ void SummariseFindings() noexcept {
     comma = ",";
   }
   text << "), " << told << " reported (each once, at most " << kMostTold << " of a check)\n";
-  json << "},\"reported\":" << told << "}\n";
+  json << "}";
+  try {
+    const std::string codes = TakeApiErrorCounts();
+    if (!codes.empty() && codes.size() < sizeof(line) / 2) json << ",\"codes\":" << codes;
+  } catch (const std::exception&) {  // without memory the sum goes without them
+  }
+  json << ",\"reported\":" << told << "}\n";
   WriteToStandardError(text.view());
   AppendToReportFile(json.view());
   std::lock_guard lock(AllTold().mutex);

@@ -11,8 +11,9 @@
 
 namespace openaclnn {
 
-/// Who has found it; the words are those of compute-sanitizer's tools.
-enum class Check { kMemcheck, kRacecheck, kInitcheck, kSynccheck };
+/// Who has found it; the words are those of compute-sanitizer's tools, but for the last, for which
+/// it has none.
+enum class Check { kMemcheck, kRacecheck, kInitcheck, kSynccheck, kApicheck };
 
 /// An error is told on standard error and counted; a warning, and a leak, go to the log and the
 /// file alone.
@@ -33,13 +34,16 @@ struct Finding {
 /// Asked apart where the texts cost more than the key.
 bool CountFinding(Check check, std::string_view key) noexcept;
 
+/// A key of words: the same mistake in a loop differs in addresses and counts.
+std::string WithoutNumbers(std::string_view words);
+
 /// Tells it: a report on standard error, a line of the log, one of OPENACLNN_CHECK_JSON's file, and
 /// what aclGetRecentErrMsg returns to the calling thread; in a task, to the thread that
 /// synchronises next. It makes no call fail; one that fails for it has words of its own there. Call
 /// it without a lock of the runtime's held.
 void TellFinding(const Finding& finding) noexcept;
 
-/// What a task has left, if anything: it is the calling thread's message now.
+/// Makes a task's finding, if there is any, the calling thread's message.
 void TellAgain(const TaskFinding& found) noexcept;
 
 /// CountFinding, by the texts, and TellFinding.

@@ -36,7 +36,7 @@ struct ReportFile {
 std::atomic<ReportFile*> g_file{nullptr};
 const ReportFile* g_last = nullptr;  // that was asked for
 
-/// What cannot be opened or written stays so until the next aclInit.
+/// A file that cannot be opened or written is left alone until the next aclInit.
 void Refuse(ReportFile* file, int error) {
   if (file->refused.exchange(true)) return;
   char room[1024];

@@ -10,7 +10,7 @@
 
 namespace openaclnn {
 
-/// Of memory that it was never told of it says nothing. Not safe for concurrent use; its owner
+/// Memory that it was never told of is not reported. It is not safe for concurrent use; its owner
 /// locks.
 class UnwrittenBytes {
  public:

@@ -29,7 +29,7 @@ class VectorClock {
     }
   }
 
-  /// Of the streams that `keep` holds for.
+  /// Raises the ticks of the streams for which `keep` returns true.
   template <class Keep>
   void Join(const VectorClock& other, const Keep& keep) {
     for (const auto& [stream, tick] : other.ticks_) {

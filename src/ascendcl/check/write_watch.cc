@@ -45,6 +45,10 @@ void TellFreed(const void* address, uint64_t bytes) noexcept {
   Tell([&](UnwrittenBytes& all) { all.Free(RangeOf(address, bytes)); });
 }
 
+void TellWritten(const void* address, uint64_t bytes) noexcept {
+  Tell([&](UnwrittenBytes& all) { all.Write(RangeOf(address, bytes)); });
+}
+
 std::vector<const MemoryAccess*> TellReads(const std::vector<MemoryAccess>& accesses) noexcept {
   // A function of the host that has not returned may write anything, by calls that are yet to come.
   const bool settled = !HostFunctionsPend();
@@ -60,7 +64,7 @@ std::vector<const MemoryAccess*> TellReads(const std::vector<MemoryAccess>& acce
     for (const MemoryAccess& access : accesses) {
       if (access.writes) Enter(access, spoils, &all);
     }
-    // What comes of it is not told again.
+    // The operands count as written now, so that later reads of them are not reported again.
     for (const MemoryAccess* access : found) Enter(*access, false, &all);
   });
   return found;

@@ -19,6 +19,9 @@ namespace openaclnn {
 void TellAllocated(const void* address, uint64_t bytes) noexcept;
 void TellFreed(const void* address, uint64_t bytes) noexcept;
 
+/// The bytes are written by what is no operand of a call.
+void TellWritten(const void* address, uint64_t bytes) noexcept;
+
 /// A call is about to take effect. Returns those of its operands that it reads though nothing was
 /// ever written there; they are not found again.
 std::vector<const MemoryAccess*> TellReads(const std::vector<MemoryAccess>& accesses) noexcept;

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Freed operands: reports of graphs that execute with memory which the program has given back.
+#pragma once
+
+#include "ascendcl/check/race.h"
+#include "ascendcl/task.h"
+
+namespace openaclnn {
+
+/// Told of what a graph's task keeps, when an execution is launched.
+struct FreedByProgram {
+  Caller caller;  // the task's
+
+  static void See(void* self, const Task::Kept& kept) noexcept;
+};
+
+}  // namespace openaclnn
