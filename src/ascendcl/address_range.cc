@@ -3,6 +3,7 @@
 #include "ascendcl/address_range.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -27,20 +28,54 @@ void EachIn(Pieces& pieces, uint64_t offset, uint64_t bytes, Act&& act) {
   }
 }
 
+/// Why there is no file of so many bytes, by what `function` has left in errno.
+Status NoFile(const char* function, uint64_t bytes) {
+  const char* most = nullptr;
+  switch (errno) {
+    case EFBIG:
+      most = "no more than the limit of a file's size (ulimit -f) allows";
+      break;
+    case EMFILE:
+    case ENFILE:
+      most = "a descriptor for it within the limits (ulimit -n, fs.file-max)";
+      break;
+    case EINVAL:  // a size that no file has
+    case ENOMEM:
+    case ENOSPC:
+      most = "no more than this machine has";
+      break;
+    default:
+      return Status(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                    Concat("physical memory is refused: ", function, " fails (",
+                           std::strerror(errno), "), expected a system that allows it"));
+  }
+  return Status(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                Concat("size value is ", bytes, ", expected ", most));
+}
+
 }  // namespace
+
+// Device memory has two addresses (arena.h), so it needs twice its size of the limit.
+Status NoAddresses(uint64_t bytes) {
+  const char* refused = ", expected no more than this process can reserve";
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+    return Status(ACL_ERROR_RT_MEMORY_ALLOCATION, Concat("size value is ", bytes, refused));
+  }
+  return Status(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                Concat("size value is ", bytes, refused, ": it may have ", limit.rlim_cur / 1024,
+                       " KiB of addresses (ulimit -v), and device memory takes twice its size of "
+                       "them; start the program with `ulimit -v unlimited`"));
+}
 
 Status PhysicalMemory::Create(uint32_t device_id, uint64_t bytes,
                               std::shared_ptr<PhysicalMemory>* made) {
   // First the object: without memory for it there is no descriptor to lose.
   std::shared_ptr<PhysicalMemory> memory(new PhysicalMemory(device_id, bytes));
-  memory->file_.Keep(AboveStandard(memfd_create("openaclnn", MFD_CLOEXEC)));
-  const int file = memory->descriptor();
-  if (file < 0 || !ResizeQuietly(file, static_cast<off_t>(bytes))) {
-    const char* most = file >= 0 && errno == EFBIG ? "the limit of a file's size (ulimit -f) allows"
-                                                   : "this machine has";
-    return Status(ACL_ERROR_RT_MEMORY_ALLOCATION,
-                  Concat("size value is ", bytes, ", expected no more than ", most));
-  }
+  const int file = AboveStandard(memfd_create("openaclnn", MFD_CLOEXEC));
+  if (file < 0) return NoFile("memfd_create", bytes);
+  memory->file_.Keep(file);
+  if (!ResizeQuietly(file, static_cast<off_t>(bytes))) return NoFile("ftruncate", bytes);
   *made = std::move(memory);
   return {};
 }
@@ -62,11 +97,7 @@ namespace {
 Status MapNothing(uint64_t asked, uint64_t bytes, std::byte** address) {
   void* const mapping =
       mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapping == MAP_FAILED) {
-    return Status(
-        ACL_ERROR_RT_MEMORY_ALLOCATION,
-        Concat("size value is ", asked, ", expected no more than this process can reserve"));
-  }
+  if (mapping == MAP_FAILED) return NoAddresses(asked);
   *address = static_cast<std::byte*>(mapping);
   return {};
 }

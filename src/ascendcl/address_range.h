@@ -16,6 +16,10 @@
 
 namespace openaclnn {
 
+/// The refusal of a size for which the process has no addresses. It names the limit if there is
+/// one.
+Status NoAddresses(uint64_t bytes);
+
 /// Memory without an address of its own.
 class PhysicalMemory {
  public:
@@ -28,7 +32,7 @@ class PhysicalMemory {
 
   uint32_t device_id() const { return device_id_; }
   uint64_t bytes() const { return bytes_; }
-  /// Of its file; negative where the program has closed that.
+  /// The descriptor of its file; negative where the program has closed that.
   int descriptor() const { return file_.Descriptor(); }
   /// At how many addresses it is mapped.
   std::atomic<uint32_t>& mappings() { return mappings_; }
@@ -40,7 +44,7 @@ class PhysicalMemory {
   using Ended = void (*)(uint32_t device_id, uint64_t bytes);
   void TellEnd(Ended ended) { ended_ = ended; }
 
-  /// Who made it; null where that is not known.
+  /// The call stack that made it; null where that is not known.
   const CallStack* made_from() const { return made_from_.get(); }
   void set_made_from(std::unique_ptr<const CallStack> stack) { made_from_ = std::move(stack); }
 

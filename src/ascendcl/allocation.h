@@ -22,14 +22,15 @@ struct Allocation {
   Location location;
   uint32_t device_id;
   Block block;
-  uint64_t counted = 0;  // bytes of the device's limit
+  uint64_t counted = 0;  // bytes of the device's limit, or of that of pinned memory
   // One for being live, one for each pin; the range is given back when none is left.
   std::atomic<uint32_t> uses{1};
   std::atomic<const char*> last_task{nullptr};  // of those that have used it and ended
   std::atomic<Canary> canary{Canary::kNone};
   mutable std::atomic<bool> damaged{false};  // what is beside it was written: told once
   const char* freed_by = nullptr;            // the call that did
-  // Of a reserved range: which parts of it hold memory.
+  std::atomic<bool> of_library{false};       // a library had it, and frees it behind its tasks
+  // For a reserved range only: which parts of it hold memory.
   std::unique_ptr<AddressRange> range;
   const char* maker = nullptr;                 // the API call that made it
   std::unique_ptr<const CallStack> made_from;  // with OPENACLNN_CHECK=full

@@ -69,7 +69,7 @@ aclError Set(const char* api, aclrtAllocatorDesc desc, Member Allocator::*member
   });
 }
 
-/// What a stream cannot do without.
+/// Refuses an allocator without the functions that a stream needs.
 Status CheckComplete(const Allocator& allocator) {
   const char* const missing = allocator.allocate == nullptr  ? "an allocFunc"
                               : allocator.free == nullptr    ? "a freeFunc"

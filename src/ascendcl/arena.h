@@ -28,6 +28,7 @@ struct ArenaOptions {
   bool guard_pages = false;  // each block alone, its end at an inaccessible page
   bool canaries = false;     // room beside each block
   bool sparing = false;      // as malloc: no huge pages, and those of large freed blocks go back
+  bool at_pages = false;     // each block begins at a page
 
   bool operator==(const ArenaOptions&) const = default;
 };
@@ -40,16 +41,20 @@ class Arena {
   ~Arena();
   Arena(const Arena&) = delete;
 
-  /// False when the machine has no address space left. Blocks are aligned to kAlignment, and their
+  /// False when the machine has no address space left. Blocks are aligned to kAlignment, those that
+  /// end at an inaccessible page to kGuardedAlignment, and with `at_pages` all to kPage. Their
   /// bytes are what was there before. If it throws, nothing is handed out.
   bool Allocate(uint64_t bytes, Block* block);
-  /// Of a new guarded block: fills the pages that it has alone, and writes its canaries. Apart from
-  /// Allocate since it takes the longer the larger the block is: the owner need not lock.
+  /// Fills the pages that a new guarded block has alone, and writes its canaries. Allocate does not
+  /// do this, because a large block takes long and the owner need not lock for it.
   static void Fill(const Block& block);
   /// Needs no memory: what it enters was made when the block was handed out.
   void Free(const Block& block) noexcept;
   /// Gives the machine what is kept of freed blocks back, the oldest first, but for so much.
   void GiveBack(uint64_t most = 0) noexcept;
+  /// All of that, and the pages of what is free beside blocks in use. Takes the longer the more
+  /// free ranges there are.
+  void GiveAllBack() noexcept;
 
   const ArenaOptions& options() const { return options_; }
 
@@ -63,6 +68,8 @@ class Arena {
   const void* DeviceAddress(const void* host) const;
 
   static constexpr uint64_t kAlignment = 512;
+  static constexpr uint64_t kGuardedAlignment = 64;
+  static constexpr uint64_t kPage = 4096;
 
  private:
   struct Segment;
@@ -82,12 +89,13 @@ class Arena {
   Segment* ReviveSegment(uint64_t bytes);
   void RetireSegment(Segment* segment) noexcept;
   bool DropRetired() noexcept;
-  /// Of those that are kept it is none any more.
+  /// Takes the segment off the list of those that are kept.
   void Forget(Segment* segment) noexcept;
   void RemoveSegment(Segment* segment) noexcept;
   Segment* Find(const void* device) const;
   void MakeFree(Ranges::iterator range) noexcept;
   Ranges::iterator MakeTaken(Segment* segment, BySize::iterator fit, uint64_t length);
+  uint64_t alignment() const { return options_.at_pages ? kPage : kAlignment; }
   uint64_t LengthFor(uint64_t bytes) const;
   bool AllocateGuarded(uint64_t bytes, Block* block);
   bool AllocateShared(uint64_t bytes, Block* block);

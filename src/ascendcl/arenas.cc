@@ -42,6 +42,10 @@ void Arenas::GiveBack() noexcept {
   for (const auto& arena : arenas_) arena->GiveBack();
 }
 
+void Arenas::GiveAllBack() noexcept {
+  for (const auto& arena : arenas_) arena->GiveAllBack();
+}
+
 const void* Arenas::DeviceAddress(const void* host) const {
   for (const auto& arena : arenas_) {
     if (const void* device = arena->DeviceAddress(host)) return device;

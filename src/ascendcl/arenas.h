@@ -13,11 +13,12 @@ namespace openaclnn {
 /// while blocks of theirs are in use. Not safe for concurrent use; its owner locks.
 class Arenas {
  public:
-  /// Of the options that are wanted now, for the next block. If it throws, nothing has changed.
+  /// The arena with these options, from which the next block comes. No change if it throws.
   Arena& For(const ArenaOptions& options);
 
   void Free(const Block& block) noexcept;
   void GiveBack() noexcept;
+  void GiveAllBack() noexcept;
 
   // As of an arena.
   bool Covers(const void* device) const { return Find(device) != nullptr; }

@@ -3,7 +3,6 @@
 // takes longer than a small copy.
 #include "ascendcl/host_memory.h"
 
-#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include <fstream>
 #include <string>
 
+#include "common/stack.h"
 #include "common/uncancelled.h"
 
 namespace openaclnn {
@@ -44,22 +44,8 @@ Range Heap() {
   return {begin, reinterpret_cast<uintptr_t>(sbrk(0))};  // no call of the kernel
 }
 
-uintptr_t FindStackEnd() {
-  const Uncancelled whole;  // the C library reads a file for it
-  pthread_attr_t attributes;
-  void* address = nullptr;
-  size_t bytes = 0;
-  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
-  const bool found = pthread_attr_getstack(&attributes, &address, &bytes) == 0;
-  pthread_attr_destroy(&attributes);
-  return found ? reinterpret_cast<uintptr_t>(address) + bytes : 0;
-}
-
 /// From this function's frame on.
-Range Stack() {
-  thread_local const uintptr_t end = FindStackEnd();
-  return {reinterpret_cast<uintptr_t>(__builtin_frame_address(0)), end};
-}
+Range Stack() { return {reinterpret_cast<uintptr_t>(__builtin_frame_address(0)), OwnStack().end}; }
 
 }  // namespace
 

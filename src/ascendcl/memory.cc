@@ -2,8 +2,6 @@
 // Memory: the table of allocations behind aclrtMalloc, aclrtMallocHost and their kin.
 #include "ascendcl/memory.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -23,12 +21,9 @@
 namespace openaclnn {
 namespace {
 
-// Of new memory with OPENACLNN_CHECK=full, as an arena's guarded blocks: a NaN in every float type,
-// and an index far out of range.
+// New memory holds this with OPENACLNN_CHECK=full, as an arena's guarded blocks do: a NaN in every
+// float type, and an index far out of range.
 constexpr int kNewPattern = 0xFF;
-
-/// The runtime's documented rounding.
-uint64_t RoundedBytes(uint64_t bytes) { return (bytes + 31) / 32 * 32; }
 
 /// Whether an address at which nothing is allocated is one of a reserved range's second half, by
 /// which kernels call what is mapped.
@@ -63,46 +58,8 @@ Arena& Memory::ArenaFor(Location location, const Config& config) {
       .guard_pages = config.guard_pages,
       .canaries = kHaveCanaries && config.check != CheckLevel::kOff,
       .sparing = location == Location::kPinnedHost,
+      .at_pages = location == Location::kPinnedHost,
   });
-}
-
-Status Memory::CheckFree(const Config& config, uint32_t device_id, uint64_t bytes,
-                         uint64_t counted) {
-  const uint64_t available =
-      config.device_memory - std::min(used_[device_id], config.device_memory);
-  if (bytes <= available && counted <= available) return {};
-  return Status(ACL_ERROR_RT_MEMORY_ALLOCATION,
-                Concat("size value is ", bytes, ", expected at most the ", available,
-                       " bytes that are free of device ", device_id, "'s ", config.device_memory));
-}
-
-Status Memory::AllocateDevice(const Config& config, Allocation* allocation, uint64_t bytes,
-                              bool padded) {
-  const int64_t padding = padded ? config.product->rules->malloc_padding : 0;
-  const uint64_t counted = RoundedBytes(bytes) + static_cast<uint64_t>(padding);
-  Status status = CheckFree(config, allocation->device_id, bytes, counted);
-  if (!status.ok()) return status;
-  if (!ArenaFor(Location::kDevice, config).Allocate(bytes, &allocation->block)) {
-    return Status(
-        ACL_ERROR_RT_MEMORY_ALLOCATION,
-        Concat("size value is ", bytes, ", expected no more than this process can reserve"));
-  }
-  allocation->counted = counted;
-  used_[allocation->device_id] += counted;
-  return {};
-}
-
-// From an arena too: what was freed is known as such while its addresses are not used again, and by
-// nobody but the next pinned memory.
-Status Memory::AllocateHost(const Config& config, Allocation* allocation, uint64_t bytes) {
-  static const auto machine =
-      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  if (bytes <= machine &&
-      ArenaFor(Location::kPinnedHost, config).Allocate(bytes, &allocation->block)) {
-    return {};
-  }
-  return Status(ACL_ERROR_RT_MEMORY_ALLOCATION,
-                Concat("size value is ", bytes, ", expected no more than the host has"));
 }
 
 Status Memory::Allocate(const char* api, Location location, uint32_t device_id, uint64_t bytes,
@@ -227,17 +184,11 @@ void Memory::EndUse(Allocation* allocation, const char* when) {
 
 void Memory::GiveBack(const Allocation& allocation) noexcept {
   std::lock_guard lock(mutex_);
-  if (allocation.location == Location::kDevice) {
-    used_[allocation.device_id] -= allocation.counted;
-  }
+  const bool device = allocation.location == Location::kDevice;
+  (device ? used_[allocation.device_id] : pinned_) -= allocation.counted;
+  idle_ += allocation.counted;
   ArenasOf(allocation.location).Free(allocation.block);
-  if (freed_ == nullptr) return;
-  freed_->Add({.block = allocation.block,
-               .device = allocation.location == Location::kDevice,
-               .device_id = allocation.device_id,
-               .maker = allocation.maker,
-               .by = allocation.freed_by,
-               .last_task = allocation.last_task.load(std::memory_order_relaxed)});
+  NoteFreed(allocation);
 }
 
 bool Memory::EndedAt(const void* address) {
@@ -252,13 +203,13 @@ Status Memory::Free(Location location, const char* operand, const void* address)
     if (found == allocations_.end() || found->second->location != location ||
         found->second->range != nullptr) {
       if (location == Location::kDevice && EndedAt(address)) return {};
-      return Status(
-          ACL_ERROR_RT_PARAM_INVALID,
-          Concat(operand, " value is ", address, ", expected the start of a live ",
-                 location == Location::kDevice ? "device" : "pinned host", " allocation"));
+      return RefuseFree(location, operand, address);
     }
     allocation = found->second;
     allocation->freed_by = location == Location::kDevice ? "aclrtFree" : "aclrtFreeHost";
+    // Tasks that still use it keep it from being given back, and noted, until the last of them
+    // ends.
+    if (allocation->uses.load(std::memory_order_relaxed) > 1) NoteFreed(*allocation);
     allocations_.erase(found);
     if (WatchingRaces()) {
       ForgetTouches(address, allocation->block.bytes);
@@ -267,22 +218,6 @@ Status Memory::Free(Location location, const char* operand, const void* address)
   }
   EndUse(allocation, allocation->freed_by);
   return {};
-}
-
-Status Memory::Count(uint32_t device_id, uint64_t bytes) {
-  Config config;
-  Status status = CurrentConfig(&config);
-  if (!status.ok()) return status;
-  MarkUsed();
-  std::lock_guard lock(mutex_);
-  status = CheckFree(config, device_id, bytes, bytes);
-  if (status.ok()) used_[device_id] += bytes;
-  return status;
-}
-
-void Memory::Uncount(uint32_t device_id, uint64_t bytes) {
-  std::lock_guard lock(mutex_);
-  used_[device_id] -= bytes;
 }
 
 Status Memory::MakePhysical(uint32_t device_id, uint64_t bytes,
@@ -414,6 +349,12 @@ bool Memory::IsLive(const Allocation& allocation) {
   return found != allocations_.end() && found->second == &allocation;
 }
 
+void Memory::NoteOfLibrary(const void* device) noexcept {
+  const std::shared_lock lock(mutex_);
+  const auto found = allocations_.find(reinterpret_cast<uintptr_t>(device));
+  if (found != allocations_.end()) found->second->of_library = true;
+}
+
 Status Memory::Register(uint32_t device_id, void* host, uint64_t bytes, void** address) {
   std::unique_ptr<Allocation> allocation;
   const auto make = [&](const Config&, std::unique_ptr<AddressRange>* range) {
@@ -446,45 +387,6 @@ Status Memory::Unregister(const void* host) {
   }
   EndUse(allocation, nullptr);
   return {};
-}
-
-void Memory::FreeDevices(void (*tell)(const Table& left)) {
-  LookAtCanaries("aclFinalize", SIZE_MAX);  // of pinned memory, which stays, for the last time
-  Table left;
-  {
-    std::lock_guard lock(mutex_);
-    for (auto each = allocations_.begin(); each != allocations_.end();) {
-      const auto entry = each++;
-      if (entry->second->location == Location::kDevice) left.insert(allocations_.extract(entry));
-    }
-  }
-  (void)Guard([&] {
-    tell(left);
-    return Status();
-  });
-  for (auto& [address, allocation] : left) {
-    allocation->freed_by = "aclFinalize";
-    EndUse(std::exchange(allocation, nullptr), "aclFinalize");
-  }
-  RuntimeHandles().RemoveAll(Kind::kPhysicalMemory);
-  std::lock_guard lock(mutex_);
-  ended_.merge(left);
-  for (Arenas& arenas : arenas_) arenas.GiveBack();
-}
-
-void Memory::ForgetEnded() {
-  std::lock_guard lock(mutex_);
-  ended_.clear();
-}
-
-void Memory::Info(uint32_t device_id, size_t* free, size_t* total) {
-  Config config;
-  *free = *total = 0;
-  if (!CurrentConfig(&config).ok()) return;
-  std::shared_lock lock(mutex_);
-  const auto used = used_.find(device_id);
-  *total = config.device_memory;
-  *free = *total - std::min<size_t>(*total, used != used_.end() ? used->second : 0);
 }
 
 }  // namespace openaclnn

@@ -73,11 +73,12 @@ class Memory {
 
   using Table = std::map<uintptr_t, Allocation*>;  // by the address that clients hold
 
-  /// Frees the memory that the program has left on any device, once `tell` has seen it. What frees
-  /// it afterwards, once, does nothing and succeeds: programs do so at their exit, and would be
-  /// ended by an error.
-  void FreeDevices(void (*tell)(const Table& left));
-  /// It is an error from now on.
+  /// Frees the device memory that the program has left. First calls `tell` with that memory, then
+  /// with the pinned memory, which stays, and then `end`. The program may free each block once
+  /// more: that does nothing and succeeds, because programs free at their exit and some end with an
+  /// error if a call fails there.
+  void FreeDevices(void (*tell)(const Table& left), void (*end)());
+  /// From now on freeing such a block is an error.
   void ForgetEnded();
 
   /// Counted against the device's limit while it lives.
@@ -86,8 +87,8 @@ class Memory {
   // Reserved addresses; the failures' texts begin with virPtr.
   Status Reserve(uint64_t bytes, void** address);
   Status Release(const void* address);
-  /// *used is set where the call fails for what was unmapped there and is still used: to the host's
-  /// address of it.
+  /// Where memory that was unmapped there is still used, the call fails and sets *used to the
+  /// host's address of that memory.
   Status Map(const void* address, const std::shared_ptr<PhysicalMemory>& memory,
              const std::byte** used);
   Status Unmap(const void* address);
@@ -98,8 +99,10 @@ class Memory {
   Status Unregister(const void* host);
   /// Whether device memory lies at some of these addresses.
   bool HasDevice(const void* address, uint64_t bytes);
-  /// Whether the program has not given the allocation back, of which the caller has a pin.
+  /// Whether the program has not freed the allocation yet. The caller has a pin of it.
   bool IsLive(const Allocation& allocation);
+  /// A library frees the memory that begins here while its own tasks are queued.
+  void NoteOfLibrary(const void* device) noexcept;
 
   enum class Lookup { kPinned, kUnknown, kFreed, kFreedHost, kOutOfRange };
 
@@ -109,7 +112,7 @@ class Memory {
   /// `host`, `bytes`: what the pin was of.
   void Unpin(Allocation* allocation, const void* host, uint64_t bytes);
 
-  /// What Unpin does besides, for a pin that stays: a task that will run again has run.
+  /// Notes a use, as Unpin does, for a pin that stays because its task will run again.
   static void NoteUse(Allocation& allocation);
 
   /// Whether some of what the pin is of is mapped at two addresses.
@@ -150,12 +153,20 @@ class Memory {
   Arenas& ArenasOf(Location location) { return arenas_[static_cast<size_t>(location)]; }
   Arena& ArenaFor(Location location, const Config& config);
   void GiveBack(const Allocation& allocation) noexcept;
+  uint64_t FreeOf(const Config& config, uint32_t device_id) const;
   Status CheckFree(const Config& config, uint32_t device_id, uint64_t bytes, uint64_t counted);
+  uint64_t FreePinned(const Config& config) const;
+  void MakeRoom(const Config& config, uint64_t bytes) noexcept;
   Allocation* FindRange(const void* address);
   /// Registered memory that has some of these bytes.
   Allocation* FindRegistered(const void* host, uint64_t bytes);
   void EndUse(Allocation* allocation, const char* when);
   bool EndedAt(const void* address);
+  void NoteFreed(const Allocation& allocation) noexcept;
+  /// Where no such allocation begins: says who has freed one there, if that is known.
+  Status RefuseFree(Location location, const char* operand, const void* address) const;
+  /// Pinned memory, which the program may free still.
+  void ShowPinned(void (*show)(const Table& left));
 
   std::shared_mutex mutex_;  // guards what follows
   Table allocations_;
@@ -163,6 +174,8 @@ class Memory {
   std::array<Arenas, 2> arenas_;        // by location
   std::unique_ptr<FreedBlocks> freed_;  // unless nothing is checked
   std::map<uint32_t, uint64_t> used_;   // bytes counted against each device's limit
+  uint64_t pinned_ = 0;                 // bytes counted against that of pinned memory
+  uint64_t idle_ = 0;                   // freed ones, whose pages may still be the process's
 
   std::atomic<uintptr_t> next_looked_at_{0};  // an address of LookAtCanaries
 };

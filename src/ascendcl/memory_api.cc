@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory: aclrtMalloc, aclrtFree, aclrtMallocHost and their kin.
 #include "acl/acl.h"
+#include "ascendcl/check/race_report.h"
 #include "ascendcl/check/refusal.h"
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
@@ -28,12 +29,58 @@ Status MallocDevice(const char* api, void** address, size_t size, bool padded) {
                                 address);
 }
 
+/// Tells the race watch of a free. Does nothing where the address is not a live allocation's.
+void WatchFreeOf(const char* api, Location location, const char* operand, const void* address) {
+  Place place;
+  if (!Memory::Get().Find(address, &place) || place.begin != address) return;
+  const bool live = place.freed_by == nullptr && !place.kernel && !place.reserved;
+  if (live && place.location == location) WatchFree(api, operand, address, place.bytes);
+}
+
 Status Free(const char* api, Location location, const char* operand, const void* address) {
   Status status = RequireOut(operand, address);
   if (!status.ok()) return status;
+  if (WatchingRaces()) WatchFreeOf(api, location, operand, address);
   status = Memory::Get().Free(location, operand, address);
   if (!status.ok()) ReportRefusal(Misuse::kFree, api, status, address, 1);
   return status;
+}
+
+Status CheckAttribute(const aclrtMallocAttribute& attribute) {
+  const auto device = static_cast<int32_t>(attribute.value.deviceId);
+  switch (attribute.attr) {
+    case ACL_RT_MEM_ATTR_RSV:
+    case ACL_RT_MEM_ATTR_MODULE_ID:
+      return {};
+    case ACL_RT_MEM_ATTR_DEVICE_ID:
+      return CheckDeviceId("deviceId", device);
+    case ACL_RT_MEM_ATTR_VA_FLAG:
+      if (attribute.value.vaFlag == 0) return {};
+      return Status(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                    Concat("vaFlag value is ", attribute.value.vaFlag,
+                           ", expected 0: the device has addresses of its own"));
+  }
+  return Status(ACL_ERROR_RT_PARAM_INVALID,
+                Concat("attr value is ", static_cast<int>(attribute.attr),
+                       ", expected a value of aclrtMallocAttrType"));
+}
+
+Status CheckConfig(const aclrtMallocConfig* config) {
+  if (config == nullptr || config->numAttrs == 0) return {};
+  Status status = RequireOut("attrs", config->attrs);
+  for (size_t i = 0; status.ok() && i < config->numAttrs; ++i) {
+    status = CheckAttribute(config->attrs[i]);
+  }
+  return status;
+}
+
+Status MallocHost(const char* api, const char* operand, void** address, size_t size,
+                  const aclrtMallocConfig* config) {
+  Status status = CheckRequest(operand, address, size);
+  if (status.ok()) status = CheckConfig(config);
+  if (!status.ok()) return status;
+  NoteSize(size);
+  return Memory::Get().Allocate(api, Location::kPinnedHost, 0, size, false, address);
 }
 
 Status CheckRegistered(const void* ptr, uint64_t size, aclrtHostRegisterType type) {
@@ -92,11 +139,13 @@ aclError aclrtFree(void* devPtr) {
 
 aclError aclrtMallocHost(void** hostPtr, size_t size) {
   return Api("aclrtMallocHost", [&] {
-    Status status = openaclnn::CheckRequest("hostPtr", hostPtr, size);
-    if (!status.ok()) return status;
-    openaclnn::NoteSize(size);
-    return Memory::Get().Allocate("aclrtMallocHost", Location::kPinnedHost, 0, size, false,
-                                  hostPtr);
+    return openaclnn::MallocHost("aclrtMallocHost", "hostPtr", hostPtr, size, nullptr);
+  });
+}
+
+aclError aclrtMallocHostWithCfg(void** ptr, uint64_t size, aclrtMallocConfig* cfg) {
+  return Api("aclrtMallocHostWithCfg", [&] {
+    return openaclnn::MallocHost("aclrtMallocHostWithCfg", "ptr", ptr, size, cfg);
   });
 }
 

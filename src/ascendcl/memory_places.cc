@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an address lies in, lay in or lies beside, for reports.
+// What an address lies in, lay in or lies beside, for reports and refusals.
 #include <sched.h>
 
 #include <iterator>
 
+#include "acl/acl.h"
 #include "ascendcl/memory.h"
 
 namespace openaclnn {
@@ -62,8 +63,8 @@ bool Memory::FindPlace(const void* address, Place* place) {
     const bool covered = arenas.Covers(address);
     const void* known = covered ? address : arenas.DeviceAddress(address);
     if (known == nullptr) continue;
-    // What is live by its kernels' address is nowhere that a fault happens: the program has it from
-    // beside another.
+    // A kernel's address of live memory never faults, so the program has got here from beside
+    // another allocation.
     if (!covered && FindAllocation(known) != nullptr && FindBeside(address, place)) return true;
     if (!FindAt(known, place) && !FindBeside(known, place)) *place = {.location = location};
     place->kernel = !covered && location == Location::kDevice;
@@ -85,6 +86,26 @@ bool Memory::TryFind(const void* address, Place* place) {
     if (lock.try_lock()) break;
   }
   return lock.owns_lock() && FindPlace(address, place);
+}
+
+void Memory::NoteFreed(const Allocation& allocation) noexcept {
+  if (freed_ == nullptr) return;
+  freed_->Add({.block = allocation.block,
+               .device = allocation.location == Location::kDevice,
+               .device_id = allocation.device_id,
+               .maker = allocation.maker,
+               .by = allocation.freed_by,
+               .last_task = allocation.last_task.load(std::memory_order_relaxed)});
+}
+
+Status Memory::RefuseFree(Location location, const char* operand, const void* address) const {
+  const Freed* freed = freed_ != nullptr ? freed_->Find(address) : nullptr;
+  const bool again = freed != nullptr && freed->block.device == address;
+  return Status(ACL_ERROR_RT_PARAM_INVALID,
+                Concat(operand, " value is ", address,
+                       again ? Concat(", which ", freed->by, " has freed already") : "",
+                       ", expected the start of a live ",
+                       location == Location::kDevice ? "device" : "pinned host", " allocation"));
 }
 
 std::string PlaceOf(const void* address, uint64_t bytes) {
