@@ -46,15 +46,16 @@ void RunForProgram(Call& call) {
 /// the stream meanwhile.
 class CallTask : public Task {
  public:
-  enum class By { kSubscriber, kHostThread };
-  CallTask(By by, std::shared_ptr<Call> call) : by_(by), call_(std::move(call)) {
+  explicit CallTask(std::shared_ptr<Call> call) : call_(std::move(call)) {
     awaited_.called = {call_, &call_->done};
+    awaited_.stream = call_->served;
   }
 
   Progress Run(Status* status) override {
     if (!posted_) {
-      *status = by_ == By::kSubscriber ? Subscriptions::Get().Post(call_)
-                                       : RunOnHostThread([call = call_] { RunForProgram(*call); });
+      *status = call_->served != nullptr
+                    ? Subscriptions::Get().Post(call_)
+                    : RunOnHostThread([call = call_] { RunForProgram(*call); });
       if (!status->ok()) return Progress::kDone;
       posted_ = true;
     }
@@ -63,27 +64,54 @@ class CallTask : public Task {
   }
 
   const char* name() const override {
-    return by_ == By::kSubscriber ? "callback" : "host function";
+    return call_->served != nullptr ? "callback" : "host function";
   }
   const Awaited* awaited() const override {
-    return by_ == By::kSubscriber && call_->blocking ? &awaited_ : nullptr;
+    return call_->served != nullptr && call_->blocking ? &awaited_ : nullptr;
+  }
+  std::string waits_until() const override {
+    if (call_->served == nullptr) return "its host function has returned";
+    const uint64_t thread = Subscriptions::Get().ThreadOf(call_->served.get());
+    if (thread == 0 || call_->begun.load(std::memory_order_relaxed)) {
+      return "its callback has returned";
+    }
+    // A graph may run on another stream, whose end leaves the subscription of the captured one.
+    const bool dropped = call_->served == call_->stream;
+    return Concat("thread ", thread, " has taken its callback in aclrtProcessReport",
+                  dropped ? kDroppedByForce : "");
   }
 
  private:
-  const By by_;
   const std::shared_ptr<Call> call_;
   Awaited awaited_;
   bool posted_ = false;
 };
 
-Status Launch(CallTask::By by, void (*function)(void*), void* argument, bool blocking,
-              const std::shared_ptr<Stream>& stream) {
-  if (stream->captured()) return RefuseUse(*stream, "to call a function of the host");
-  const bool callback = by == CallTask::By::kSubscriber;
-  stream->Enqueue(std::make_unique<CallTask>(
-      by, std::shared_ptr<Call>(new Call{function, argument, stream, blocking,
-                                         callback ? "aclrtLaunchCallback" : "aclrtLaunchHostFunc",
-                                         callback ? "fn" : "func", SignalMask::Current()})));
+/// A graph's entry for a host function. Each run makes a call of its own, since the graph may run
+/// on another stream than the one that was captured.
+class CapturedFunction : public Task {
+ public:
+  explicit CapturedFunction(HostFunction function) : function_(std::move(function)) {}
+
+  bool repeatable() const override { return true; }
+  std::unique_ptr<Task> ForRun(const std::shared_ptr<Stream>& stream) const override {
+    return std::make_unique<CallTask>(std::make_shared<Call>(function_, stream));
+  }
+  Progress Run(Status*) override { return Progress::kDone; }  // its calls run
+
+ private:
+  const HostFunction function_;
+};
+
+Status Launch(HostFunction&& function, const std::shared_ptr<Stream>& stream) {
+  if (stream->captured()) [[unlikely]] {
+    const char* const api = function.api;
+    return CaptureTask(*stream, {.task = std::make_unique<CapturedFunction>(std::move(function)),
+                                 .call = api,
+                                 .accesses = {},
+                                 .of_program = true});
+  }
+  stream->Enqueue(std::make_unique<CallTask>(std::make_shared<Call>(function, stream)));
   return {};
 }
 
@@ -122,9 +150,9 @@ Status ProcessReport(int32_t timeout) {
 }  // namespace openaclnn
 
 using openaclnn::Api;
-using openaclnn::CallTask;
 using openaclnn::Concat;
 using openaclnn::FindStream;
+using openaclnn::SignalMask;
 using openaclnn::Status;
 using openaclnn::Stream;
 using openaclnn::Subscriptions;
@@ -168,8 +196,9 @@ aclError aclrtLaunchCallback(aclrtCallback fn, void* userData, aclrtCallbackBloc
     if (status.ok()) status = FindStream(stream, &object);
     if (!status.ok()) return status;
     if (!Subscriptions::Get().Has(object.get())) return openaclnn::NotSubscribed();
-    return openaclnn::Launch(CallTask::By::kSubscriber, fn, userData,
-                             blockType == ACL_CALLBACK_BLOCK, object);
+    return openaclnn::Launch({fn, userData, blockType == ACL_CALLBACK_BLOCK, "aclrtLaunchCallback",
+                              "fn", SignalMask::Current(), object},
+                             object);
   });
 }
 
@@ -179,6 +208,7 @@ aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc func, void* args)
     Status status = openaclnn::CheckFunction("func", func);
     if (status.ok()) status = FindStream(stream, &object);
     if (!status.ok()) return status;
-    return openaclnn::Launch(CallTask::By::kHostThread, func, args, true, object);
+    return openaclnn::Launch(
+        {func, args, true, "aclrtLaunchHostFunc", "func", SignalMask::Current(), nullptr}, object);
   });
 }

@@ -55,6 +55,11 @@ class WaitTask : public Task {
   bool skipped_after_error() const override { return false; }
   bool only_waits() const override { return true; }
   const Awaited* awaited() const override { return mark_ != nullptr ? &awaited_ : nullptr; }
+  std::string waits_until() const override {
+    const std::shared_ptr<Stream> stream = awaited_.stream.lock();
+    const std::string recorder = stream != nullptr ? stream->Name() : "a stream";
+    return Concat(recorder, " has come to the record of an event", kDroppedByForce);
+  }
 
  private:
   std::shared_ptr<Event> event_;
@@ -102,6 +107,7 @@ void Event::NoteLocked(const std::shared_ptr<Stream>& stream, uint64_t task,
   last_ = std::move(mark);
   stream_ = stream;
   was_recorded_.store(true, std::memory_order_relaxed);
+  was_reset_.store(false, std::memory_order_relaxed);
   if (!captured()) return;
   captured_.store(false, std::memory_order_release);
   captured_at_.reset();
@@ -117,6 +123,7 @@ void Event::RecordInCapture(std::shared_ptr<const CapturePoint> point) {
   captured_at_ = std::move(point);
   captured_.store(true, std::memory_order_release);
   was_recorded_.store(true, std::memory_order_relaxed);
+  was_reset_.store(false, std::memory_order_relaxed);
 }
 
 void Event::Reset(const std::shared_ptr<Event>& self, const std::shared_ptr<Stream>& stream) {
@@ -126,6 +133,7 @@ void Event::Reset(const std::shared_ptr<Event>& self, const std::shared_ptr<Stre
     mark = last_;
   }
   stream->Enqueue(std::make_unique<ResetTask>(self, std::move(mark)));
+  was_reset_.store(true, std::memory_order_relaxed);
 }
 
 void Event::Await(const std::shared_ptr<Event>& self, const std::shared_ptr<Stream>& stream) {

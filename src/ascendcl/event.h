@@ -58,6 +58,8 @@ class Event {
   bool resettable() const { return resettable_; }
   /// Whether there ever was a record, also one that was reset.
   bool was_recorded() const { return was_recorded_.load(std::memory_order_relaxed); }
+  /// Whether, by the order of the calls, there was a reset since the last record.
+  bool was_reset() const { return was_reset_.load(std::memory_order_relaxed); }
   Snapshot Look();
 
   /// Whether the last record was made in a capture; its point, or null.
@@ -66,8 +68,8 @@ class Event {
   void RecordInCapture(std::shared_ptr<const CapturePoint> point);
 
   void Record(const std::shared_ptr<Event>& self, const std::shared_ptr<Stream>& stream);
-  /// The same behind the tasks, which are enqueued with it: all or, if it throws, none. Returns the
-  /// number of the record's task.
+  /// As Record, behind tasks that are enqueued together with it: all, or none if it throws. Returns
+  /// the number of the record's task.
   uint64_t RecordBehind(std::vector<std::unique_ptr<Task>>&& tasks,
                         const std::shared_ptr<Event>& self, const std::shared_ptr<Stream>& stream);
   /// Forgets the last record once the stream has come that far.
@@ -91,6 +93,7 @@ class Event {
   const uint32_t flags_;
   const bool resettable_;
   std::atomic<bool> was_recorded_{false};
+  std::atomic<bool> was_reset_{false};
   std::atomic<bool> captured_{false};  // whether there is a captured_at_
   std::mutex mutex_;                   // guards what follows
   std::shared_ptr<Mark> last_;

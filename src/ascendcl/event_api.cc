@@ -60,17 +60,22 @@ bool LookReached(Event& event) {
 }
 
 /// A wait for what was never asked for is over at once, which hides that the record is missing.
+/// Where the record was reset a device may wait for ever.
 void CheckRecorded(const Event& event, const void* handle, const char* api) noexcept {
-  if (event.was_recorded()) return;
+  const bool reset = event.was_reset();
+  if (event.was_recorded() && !reset) return;
   (void)Guard([&] {
     Config config;
     Status status = CurrentConfig(&config);
     if (!status.ok() || config.check == CheckLevel::kOff) return status;
     // Once for a function: a ring of events that are waited for first is right, if it is meant.
-    if (!CountFinding(Check::kSynccheck, api)) return status;
+    if (!CountFinding(Check::kSynccheck, Concat(api, reset ? " reset" : ""))) return status;
     TellFinding({.check = Check::kSynccheck,
-                 .title = Concat(api, " waits for an event that was never recorded"),
-                 .what = Concat("event ", handle, " has no record: the wait is over at once"),
+                 .title = Concat(api, " waits for an event that was ",
+                                 reset ? "reset and not recorded since" : "never recorded"),
+                 .what = Concat("event ", handle, " has no record",
+                                reset ? " since aclrtResetEvent: a device may wait for ever"
+                                      : ": the wait is over at once"),
                  .where = {},
                  .fix = "call aclrtRecordEvent before it, behind what is to be waited for"});
     return status;

@@ -5,16 +5,15 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
-#include <exception>
 #include <iterator>
 #include <list>
 #include <mutex>
 #include <new>
-#include <thread>
 #include <utility>
 
 #include "acl/acl.h"
 #include "ascendcl/signals.h"
+#include "common/thread.h"
 #include "common/uncancelled.h"
 
 namespace openaclnn {
@@ -46,18 +45,18 @@ class HostThreads {
     while (!threads_.empty() || ended_.joinable()) {
       Threads threads = std::move(threads_);
       threads_.clear();
-      std::thread ended = std::move(ended_);
+      Thread ended = std::move(ended_);
       arrived_.notify_all();
       lock.unlock();
-      for (std::thread& thread : threads) thread.join();
-      if (ended.joinable()) ended.join();
+      for (Thread& thread : threads) thread.Join();
+      if (ended.joinable()) ended.Join();
       lock.lock();
     }
     stopping_ = false;
   }
 
  private:
-  using Threads = std::list<std::thread>;
+  using Threads = std::list<Thread>;
 
   // Whether there is a thread for each function that waits: those that run may wait for it.
   bool GrowLocked() noexcept {
@@ -69,14 +68,18 @@ class HostThreads {
     }
     const auto self = std::prev(threads_.end());
     const SignalMask inherited(SignalMask::OfRuntime());
-    try {
-      *self = std::thread([this, self] { Main(self); });
-    } catch (const std::exception&) {
+    if (!Start(self)) {
       threads_.erase(self);
       return false;
     }
     ++num_starting_;
     return true;
+  }
+
+  bool Start(Threads::iterator self) noexcept try {
+    return self->Start([this, self] { Main(self); }) == 0;
+  } catch (const std::bad_alloc&) {
+    return false;
   }
 
   void Main(Threads::iterator self) try {
@@ -113,10 +116,10 @@ class HostThreads {
 
   // Each thread that ends joins the one that ended before it; Stop joins the last.
   void EndLocked(std::unique_lock<std::mutex>& lock, Threads::iterator self) {
-    std::thread before = std::exchange(ended_, std::move(*self));
+    Thread before = std::exchange(ended_, std::move(*self));
     threads_.erase(self);
     lock.unlock();
-    if (before.joinable()) before.join();
+    if (before.joinable()) before.Join();
   }
 
   static constexpr size_t kKept = 4;  // idle threads that stay
@@ -126,7 +129,7 @@ class HostThreads {
   std::condition_variable arrived_;
   std::deque<std::function<void()>> functions_;
   Threads threads_;
-  std::thread ended_;  // the last one that ended of itself
+  Thread ended_;  // the last one that ended of itself
   size_t num_idle_ = 0;
   size_t num_starting_ = 0;  // on their way to their first function
   bool stopping_ = false;

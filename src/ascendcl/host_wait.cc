@@ -27,11 +27,19 @@ void Add(std::vector<Goal>* goals, std::shared_ptr<const Stream> stream, uint64_
   if (!known) goals->push_back({std::move(stream), task});
 }
 
-/// The thread that has to run callbacks of the stream, 0 if none has to.
-uint64_t Server(const Stream& stream, const std::vector<Task::Awaited>& awaited) {
-  const bool callback = std::any_of(awaited.begin(), awaited.end(),
-                                    [](const auto& each) { return each.called != nullptr; });
-  return callback ? Subscriptions::Get().ThreadOf(&stream) : 0;
+/// The threads that have to run callbacks.
+std::vector<uint64_t> Servers(const std::vector<Task::Awaited>& awaited) {
+  std::vector<uint64_t> threads;
+  for (const Task::Awaited& each : awaited) {
+    const std::shared_ptr<Stream> served = each.called != nullptr ? each.stream.lock() : nullptr;
+    const uint64_t thread = served != nullptr ? Subscriptions::Get().ThreadOf(served.get()) : 0;
+    if (thread != 0) threads.push_back(thread);
+  }
+  return threads;
+}
+
+bool Contains(const std::vector<uint64_t>& threads, uint64_t thread) {
+  return std::find(threads.begin(), threads.end(), thread) != threads.end();
 }
 
 std::mutex g_mutex;  // guards what follows
@@ -87,17 +95,19 @@ Status HostWait::Refuse() const {
     std::vector<Task::Awaited> awaited;
     if (goal.stream.get() != ending_.forced) goal.stream->AddAwaited(goal.task, &awaited);
     const bool ends = ending_.context != nullptr && goal.stream->context() == ending_.context;
-    const uint64_t server = ends ? 0 : Server(*goal.stream, awaited);
-    if (server == thread_) {
+    const std::vector<uint64_t> servers = ends ? std::vector<uint64_t>() : Servers(awaited);
+    if (Contains(servers, thread_)) {
       return Status(ACL_ERROR_RT_NO_PERMISSION,
                     "calling thread serves a callback that the call waits for, expected "
                     "aclrtProcessReport before");
     }
     for (const HostWait* other = g_first; other != nullptr; other = other->next_) {
-      if (other == this || !(other->RunsFor(*goal.stream) || other->thread_ == server)) continue;
+      if (other == this) continue;
+      if (!other->RunsFor(*goal.stream) && !Contains(servers, other->thread_)) continue;
       Add(&goals, other->stream_.shared_from_this(), other->target_);
     }
     for (const Task::Awaited& each : awaited) {
+      if (each.called != nullptr) continue;
       if (auto stream = each.stream.lock()) Add(&goals, std::move(stream), each.task);
     }
   }

@@ -11,7 +11,10 @@
 #include "ascendcl/error_table.h"
 #include "ascendcl/exception_info.h"
 #include "ascendcl/float_environment.h"
+#include "ascendcl/log.h"
+#include "ascendcl/value_wait.h"
 #include "ascendcl/workers.h"
+#include "common/stack.h"
 
 namespace openaclnn {
 
@@ -137,7 +140,9 @@ void Stream::Close() {
   std::unique_lock lock(mutex_);
   const uint64_t last = last_ = submitted();
   lock.unlock();
-  Wait(last, {});
+  const StreamPoint point = PointOf(number_);
+  if (!HelpUntil(last)) SleepTelling(last);
+  PassPoint(point);
 }
 
 bool Stream::closed() const {
@@ -186,6 +191,7 @@ bool Stream::RunFirst(std::unique_lock<std::mutex>& lock, bool* parked) {
     }
     return Status();
   });
+  if (progress == Task::Progress::kDone) NoteWritten();  // who has parked would wake itself
   if (!thrown.ok()) status = std::move(thrown);
   if (!status.ok() && progress == Task::Progress::kDone) [[unlikely]] {
     TellOfFailure({this, number_, device_id_, completed() + 1, status.code(), true});
@@ -278,14 +284,31 @@ class Waiting {
 
 }  // namespace
 
+namespace {
+
+/// Whether the calling thread has the stack that tasks need. Who has less leaves them to the
+/// workers, if there are any: without one they would never be run.
+bool MayHelp() { return HasStack(kTaskStack) || !Workers::Get().Start().ok(); }
+
+}  // namespace
+
 bool Stream::WaitUntold(uint64_t target, const Deadline& deadline) {
-  if (!deadline) {
+  return (deadline ? completed() >= target : HelpUntil(target)) || Sleep(target, deadline);
+}
+
+// Runs tasks as long as there are any to run, and returns whether all are done.
+bool Stream::HelpUntil(uint64_t target) {
+  if (MayHelp()) {
     SpinWait spin;
     while (completed() < target) {
       if (!Help(target) && !spin.Again()) break;
     }
   }
-  if (completed() >= target) return true;
+  return completed() >= target;
+}
+
+// Waits for other threads. False: the time ran out.
+bool Stream::Sleep(uint64_t target, const Deadline& deadline) {
   std::unique_lock lock(mutex_);
   const Waiting counted(&num_waiting_);
   const auto reached = [&] { return completed() >= target; };

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -40,10 +41,12 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
   /// Handle of the context that the stream belongs to.
   const void* context() const { return context_; }
   uint32_t device_id() const { return device_id_; }
-  /// What the program knows the stream by; null for a default stream.
+  /// The program's handle of the stream; null for a default stream.
   const void* handle() const { return handle_; }
   void set_handle(const void* handle) { handle_ = handle; }  // before anybody else has the stream
-  /// That no other stream of the process has or had; from 1.
+  /// The stream as a line of the log names it.
+  std::string Name() const;
+  /// A number, from 1, that no other stream of the process ever has.
   uint64_t number() const { return number_; }
   /// Whether phase 2 of an operator waits for its task.
   bool launch_blocking() const { return launch_blocking_; }
@@ -53,15 +56,15 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
   /// another thread since the caller has found it.
   uint64_t Enqueue(std::unique_ptr<Task>&& task);
 
-  /// The same for several, between which no other thread's come; returns the number of the last. If
-  /// it throws, nothing has changed but that they are gone.
+  /// Appends several tasks, without another thread's between them; returns the number of the last.
+  /// If it throws, the stream is unchanged and the tasks are destroyed.
   uint64_t Enqueue(std::vector<std::unique_ptr<Task>>&& tasks);
 
   /// Whether a capture keeps what is launched here, or forbids it (capture.h).
   bool captured() const { return captured_.load(std::memory_order_acquire); }
   void set_captured(bool captured) { captured_.store(captured, std::memory_order_release); }
 
-  /// What operators by their graph names take their own memory from; null: the device's.
+  /// The allocator for the own memory of operators by their graph names; null: the device's.
   std::shared_ptr<const Allocator> allocator() const;
   void set_allocator(std::shared_ptr<const Allocator> allocator);
 
@@ -73,14 +76,14 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
   /// Returns once the first `target` tasks are done. Without a deadline the caller runs tasks
   /// itself rather than sleep; with one it only waits, and false means that time ran out.
   bool Wait(uint64_t target, const Deadline& deadline);
-  /// The same, without the watch for races being told: the caller knows better what it waited for.
+  /// As Wait, but does not tell the watch for races: the caller knows better what it waited for.
   bool WaitUntold(uint64_t target, const Deadline& deadline);
 
   /// The first error since the last call, and forgets it, with what checks have found in tasks
   /// meanwhile: the first is *found, unless another stream's is there.
   Status TakeError(TaskFinding* found);
-  /// The same, for who synchronises this stream alone: without an error, what was found is the
-  /// thread's message.
+  /// As above, for a call that synchronises this stream alone: without an error the finding becomes
+  /// the thread's message.
   Status TakeError();
 
   /// Before the stream goes away: an error that no synchronise has returned goes to the log.
@@ -91,20 +94,27 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
 
   void set_stop_on_failure(bool stop);
 
+  /// The last value of aclrtSetStreamOverflowSwitch, kept for aclrtGetStreamOverflowSwitch.
+  uint32_t overflow_switch() const { return overflow_switch_.load(std::memory_order_relaxed); }
+  void set_overflow_switch(uint32_t flag) {
+    overflow_switch_.store(flag, std::memory_order_relaxed);
+  }
+
   /// Drops the tasks that have not begun, or only wait: they are passed over in their turn.
   void DropQueued();
 
   /// Adds what tasks up to `target` still wait for.
   void AddAwaited(uint64_t target, std::vector<Task::Awaited>* found) const;
 
-  /// Takes no more tasks, and returns once all are done.
+  /// Takes no more tasks, and returns once all are done. Where that takes long the log tells what
+  /// the stream waits for: another thread may still bring it, so it is not given up.
   void Close();
   bool closed() const;
 
   /// Lets a parked stream go on: what its first task waited for has come.
   void Wake();
 
-  /// What ends the subscription of the thread that serves the stream's callbacks.
+  /// Sets the function that ends the subscription of the thread that serves the stream's callbacks.
   void set_subscription_end(void (*end)(const Stream*)) { end_subscription_.store(end); }
   /// The stream goes away: callbacks that no thread has taken do not run, and none serves it again.
   void EndSubscription() {
@@ -131,6 +141,11 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
   void RefuseClosedLocked() const;
   uint64_t Announce(std::unique_lock<std::mutex>& lock, uint64_t count);
   bool Help(uint64_t target);
+  bool HelpUntil(uint64_t target);
+  bool Sleep(uint64_t target, const Deadline& deadline);
+  std::string WaitsUntil() const;
+  std::string Waits(uint64_t target) const;
+  void SleepTelling(uint64_t target);
   void KeepError(Status status);
   void KeepFinding(TaskFinding&& finding);
   bool RunFirst(std::unique_lock<std::mutex>& lock, bool* parked);
@@ -142,6 +157,7 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
   const uint64_t number_ = NextNumber();
   const void* handle_ = nullptr;
   std::atomic<bool> captured_{false};
+  std::atomic<uint32_t> overflow_switch_{0};
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable progress_;

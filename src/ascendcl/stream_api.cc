@@ -123,6 +123,25 @@ aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status) {
   });
 }
 
+aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag) {
+  return Api("aclrtSetStreamOverflowSwitch", [&] {
+    std::shared_ptr<Stream> object;
+    Status status = FindStream(stream, &object);
+    if (status.ok()) object->set_overflow_switch(flag);
+    return status;
+  });
+}
+
+aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t* flag) {
+  return Api("aclrtGetStreamOverflowSwitch", [&] {
+    std::shared_ptr<Stream> object;
+    Status status = RequireOut("flag", flag);
+    if (status.ok()) status = FindStream(stream, &object);
+    if (status.ok()) *flag = object->overflow_switch();
+    return status;
+  });
+}
+
 aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode) {
   return Api("aclrtSetStreamFailureMode", [&] {
     std::shared_ptr<Stream> object;

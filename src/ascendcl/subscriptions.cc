@@ -44,6 +44,7 @@ Status Thrown(const Call& call, const char* words) {
 // goes on as well. GCC has no object for it, so that UBSan sees a reference to null.
 __attribute__((no_sanitize("null"))) void Call::Run() {
   const std::unique_ptr<Call, void (*)(Call*)> finish(this, [](Call* call) { call->Finish(); });
+  begun.store(true, std::memory_order_relaxed);
   Status status;
   try {
     point.Begin();
@@ -96,12 +97,12 @@ std::shared_ptr<Call> Mailbox::Take(const Stream::Deadline& deadline) {
   return call;
 }
 
-Calls Mailbox::Remove(const Stream* stream) noexcept {
+Calls Mailbox::Remove(const Stream* served) noexcept {
   Calls removed;
   std::lock_guard lock(mutex_);
   for (auto call = calls_.begin(); call != calls_.end();) {
     const auto next = std::next(call);
-    if ((*call)->stream.get() == stream) removed.splice(removed.end(), calls_, call);
+    if ((*call)->served.get() == served) removed.splice(removed.end(), calls_, call);
     call = next;
   }
   return removed;
@@ -211,7 +212,7 @@ std::shared_ptr<Mailbox> Subscriptions::MailboxOf(uint64_t thread) {
 
 Status Subscriptions::Post(const std::shared_ptr<Call>& call) {
   std::lock_guard lock(mutex_);
-  const auto thread = threads_.find(call->stream.get());
+  const auto thread = threads_.find(call->served.get());
   if (thread == threads_.end()) return Unserved();
   Find(thread->second)->Post(call);
   return {};

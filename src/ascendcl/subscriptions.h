@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "ascendcl/check/race_watch.h"
 #include "ascendcl/signals.h"
@@ -15,15 +16,24 @@
 
 namespace openaclnn {
 
-/// A function of the host on its way from a stream to the thread that runs it.
-struct Call {
-  void (*const function)(void*);
-  void* const argument;
+/// A function of the program that streams run.
+struct HostFunction {
+  void (*function)(void*);
+  void* argument;
+  bool blocking;                   // the stream waits for it
+  const char* api;                 // that launched it
+  const char* operand;             // and what the function is called there
+  sigset_t signals;                // the mask of the thread that launched it
+  std::shared_ptr<Stream> served;  // whose subscriber runs it; null: a thread of the runtime does
+};
+
+/// One run of a host function, on its way from a stream to the thread that runs it.
+struct Call : HostFunction {
+  Call(const HostFunction& runs, std::shared_ptr<Stream> on)
+      : HostFunction(runs), stream(std::move(on)) {}
+
   const std::shared_ptr<Stream> stream;
-  const bool blocking;        // the stream waits for it
-  const char* const api;      // that launched it
-  const char* const operand;  // and what the function is called there
-  const sigset_t signals;     // the mask of the thread that launched it
+  std::atomic<bool> begun{false};  // for the log
   std::atomic<bool> done{false};
   HostFunctionPoint point{stream->number(), blocking};
 
@@ -41,8 +51,8 @@ class Mailbox {
   /// Null when the deadline passes first, or the mailbox is closed.
   std::shared_ptr<Call> Take(const Stream::Deadline& deadline);
 
-  /// Moves out the calls of one stream.
-  Calls Remove(const Stream* stream) noexcept;
+  /// Moves out the calls that the stream's subscriber was to run.
+  Calls Remove(const Stream* served) noexcept;
 
   /// The thread serves no stream any more.
   void Close() noexcept;
@@ -73,7 +83,7 @@ class Subscriptions {
   bool Serves(uint64_t thread);
   std::shared_ptr<Mailbox> MailboxOf(uint64_t thread);
 
-  /// Hands the call to the thread that serves its stream now.
+  /// Hands the call to the thread that serves the stream `call->served` at this moment.
   Status Post(const std::shared_ptr<Call>& call);
 
   /// For HoldDuringFork.

@@ -33,12 +33,17 @@ class Task {
   /// In place of Run, when the stream is ended by force: releases whoever waits for this task.
   virtual void Drop() {}
 
-  /// Whether it may be dropped even when it has run and parked, for nothing of it is under way.
+  /// Whether it may be dropped even after it has run and parked, because it has started nothing.
   virtual bool only_waits() const { return false; }
 
   /// Whether Run may be called again once it has returned kDone, by one thread at a time: as a task
   /// of a graph is, which stays when it has run.
   virtual bool repeatable() const { return false; }
+  /// Makes the task that runs in place of a repeatable one, on the stream where the graph runs.
+  /// Null: the repeatable task runs itself.
+  virtual std::unique_ptr<Task> ForRun(const std::shared_ptr<Stream>& /*stream*/) const {
+    return nullptr;
+  }
   /// What a repeatable task keeps: `bytes` of an allocation, where this process reads and writes
   /// them.
   struct Kept {
@@ -50,15 +55,19 @@ class Task {
   /// Shows what a repeatable task keeps; one thread at a time.
   virtual void EachKept(SeeKept, void* /*to*/) const {}
 
-  /// What must come for the task to be done, beside a thread to run it.
+  /// What the task waits for, besides a thread that runs it: one of the two that follow.
   struct Awaited {
     std::weak_ptr<Stream> stream;  // that this one has done `task` tasks
     uint64_t task = 0;
-    // Or, if it is set, that the thread which serves the task's own stream has run a callback.
+    // Or, if it is set, that the thread which serves the stream has run a callback.
     std::shared_ptr<const std::atomic<bool>> called;
   };
   /// Null if nothing must. The task does not change it.
   virtual const Awaited* awaited() const { return nullptr; }
+  /// For the log: until when a parked task waits, in words. Empty: until it is done.
+  virtual std::string waits_until() const { return {}; }
+  /// Those words end in this where the end of the stream by force drops the wait.
+  static constexpr const char* kDroppedByForce = ", aclrtDestroyStreamForce would drop the wait";
 
   /// For a trace: what the task is, and more about it as members of a JSON object.
   virtual const char* name() const { return "task"; }

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <system_error>
+#include <thread>
 
 #include "acl/acl.h"
 #include "ascendcl/error.h"
@@ -90,8 +90,8 @@ void Workers::Stop() {
   if (std::exchange(wanted_, false)) (void)StartLocked();
 }
 
-// What a synchronise has run is listed until a thread comes for it, and there may be none again. A
-// stream that has tasks lists itself anew.
+// A stream that a synchronise has run stays listed until a worker comes for it, which may never be.
+// A stream that has tasks lists itself anew.
 void Workers::DropIdle() {
   std::unique_lock lock(mutex_);
   ReadyList listed = std::exchange(ready_, {});
@@ -105,14 +105,14 @@ void Workers::DropIdle() {
 
 // Until stopping_ is reset none is started.
 void Workers::EndThreads() {
-  std::vector<std::thread> threads;
+  std::vector<Thread> threads;
   {
     std::unique_lock lock(mutex_);
     stopping_ = true;
     threads.swap(threads_);
     sleepers_.Wake(lock, threads.size(), Where::kAnywhere);
   }
-  for (std::thread& thread : threads) thread.join();
+  for (Thread& thread : threads) thread.Join();
 }
 
 // With fewer threads than asked for the work is still done. Without any, streams that wait for one
@@ -125,17 +125,18 @@ Status Workers::StartLocked() {
   }
   Status status = Guard([this] {
     const SignalMask inherited(SignalMask::OfRuntime());
-    try {
-      while (threads_.size() < num_threads_) {
-        const size_t index = threads_.size();
-        if (index == places_.size()) places_.push_back(std::make_unique<Sleeper>());
-        threads_.emplace_back([this, place = places_[index].get()] { Main(*place); });
+    threads_.reserve(num_threads_);
+    while (threads_.size() < num_threads_) {
+      const size_t index = threads_.size();
+      if (index == places_.size()) places_.push_back(std::make_unique<Sleeper>());
+      Thread thread;
+      if (thread.Start([this, place = places_[index].get()] { Main(*place); }) != 0) {
+        return Status(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL,
+                      "thread of the runtime cannot be started, expected at least one within the "
+                      "limits of the process (ulimit -u, ulimit -v) and of its control group "
+                      "(pids.max)");
       }
-    } catch (const std::system_error&) {
-      return Status(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL,
-                    "thread of the runtime cannot be started, expected at least one within the "
-                    "limits of the process (ulimit -u, ulimit -v) and of its control group "
-                    "(pids.max)");
+      threads_.push_back(std::move(thread));
     }
     return Status();
   });

@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "ascendcl/sleepers.h"
 #include "common/status.h"
+#include "common/thread.h"
 
 namespace openaclnn {
 
@@ -126,7 +126,7 @@ class Workers {
   std::mutex mutex_;  // guards what follows
   Sleepers sleepers_;
   std::vector<std::unique_ptr<Sleeper>> places_;  // one for each thread, and for those that ended
-  std::vector<std::thread> threads_;
+  std::vector<Thread> threads_;
   ReadyList ready_;
   Job* jobs_ = nullptr;  // in their order
   uint32_t num_threads_ = 1;
