@@ -28,7 +28,7 @@ Status EndCapture(const Stream& stream, void** handle);
 /// *handle: the graph that is captured; left alone without one.
 aclmdlRICaptureStatus LookAtCapture(const Stream& stream, void** handle);
 
-/// Of the calling thread; returns the one before.
+/// Sets the calling thread's mode; returns the one before.
 aclmdlRICaptureMode ExchangeCaptureMode(aclmdlRICaptureMode mode);
 
 /// The stream, which is captured or was just now, is about to go away. Needs no memory.
@@ -36,18 +36,18 @@ void LeaveCapture(const Stream& stream) noexcept;
 
 /// Forgets the graph, which is not captured any more; tasks of it that are queued still run.
 Status DestroyGraph(const void* handle);
-/// Of a context that goes away. Needs no memory.
+/// Destroys the graphs of a context that goes away. Needs no memory.
 void DestroyGraphsOf(const void* context) noexcept;
 /// A graph whose tasks keep some of these bytes, which the host finds there; null: none.
 const void* FindGraphOf(const std::byte* host, uint64_t bytes);
 
-// Of a stream that is captured:
+// The following take a stream that is captured.
 
 /// Keeps a task. Where it fails, the node is still the caller's.
 Status CaptureTask(const Stream& stream, Graph::Node&& node);
 /// Refuses a use of the stream: "stream use is <use>, expected …".
 Status RefuseUse(const Stream& stream, const char* use);
-/// The same with another code and other words.
+/// As RefuseUse, with another code and other words.
 Status RefuseLaunch(const Stream& stream, int code, std::string words);
 /// Refuses to wait for all of a device, whose stream this is. That of a default stream stands for
 /// all that are captured in its context.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "ascendcl/allocation.h"
+#include "ascendcl/check/freed_operand.h"
 #include "ascendcl/check/race_report.h"
 #include "ascendcl/memory.h"
 
@@ -27,6 +28,7 @@ class Graph::ReplayTask : public Task {
     task_.EachKept(note, nullptr);
     return progress;
   }
+  bool skipped_after_error() const override { return task_.skipped_after_error(); }
   const char* name() const override { return task_.name(); }
   std::string trace_arguments() const override { return task_.trace_arguments(); }
 
@@ -87,11 +89,37 @@ Status Graph::CheckRegistered() const {
   return {};
 }
 
-// What the tasks touch is told when they are launched again.
-void Graph::Tell(const Stream& stream) const noexcept {
+std::string Graph::name() {
+  std::lock_guard lock(mutex_);
+  return name_;
+}
+
+void Graph::set_name(std::string name) {
+  std::lock_guard lock(mutex_);
+  name_.swap(name);
+}
+
+// Their pins keep what they use, which no device does.
+void Graph::TellFreed(const Stream& stream) const noexcept {
   for (const Node& node : nodes_) {
-    WatchAccesses({node.call, stream.number(), stream.handle()}, node.accesses);
+    FreedByProgram found = {{node.call, stream.number(), stream.handle()}};
+    node.task->EachKept(FreedByProgram::See, &found);
   }
+}
+
+// One after another: a function of the host stands between the tasks before it and behind it.
+std::vector<std::unique_ptr<Task>> Graph::TasksFor(const std::shared_ptr<Graph>& self,
+                                                   const std::shared_ptr<Stream>& stream) const {
+  std::vector<std::unique_ptr<Task>> tasks;
+  tasks.reserve(nodes_.size() + 1);
+  const bool watching = WatchingRaces();
+  for (const Node& node : nodes_) {
+    if (watching) WatchAccesses({node.call, stream->number(), stream->handle()}, node.accesses);
+    std::unique_ptr<Task> task = node.task->ForRun(stream);
+    if (task == nullptr) task = std::make_unique<ReplayTask>(self, node);
+    tasks.push_back(std::move(task));
+  }
+  return tasks;
 }
 
 // Behind all of them, not only the last: where a stream's tasks are dropped, what they waited for
@@ -115,16 +143,13 @@ std::shared_ptr<Event> Graph::Follow(const std::shared_ptr<Stream>& stream) {
 
 uint64_t Graph::Execute(const std::shared_ptr<Graph>& self, const std::shared_ptr<Stream>& stream) {
   std::lock_guard lock(mutex_);
-  std::vector<std::unique_ptr<Task>> tasks;
-  tasks.reserve(nodes_.size() + 1);
-  for (const Node& node : nodes_) tasks.push_back(std::make_unique<ReplayTask>(self, node));
   const std::shared_ptr<Event> done = Follow(stream);
-  const bool watching = WatchingRaces();
-  if (watching) Tell(*stream);
+  if (WatchingRaces()) TellFreed(*stream);
   try {
-    return done->RecordBehind(std::move(tasks), done, stream);
+    return done->RecordBehind(TasksFor(self, stream), done, stream);
   } catch (...) {
-    if (watching) ForgetAllTouches();  // what would have been touched is not known any more
+    // What would have been touched is not known any more.
+    if (WatchingRaces()) ForgetAllTouches();
     throw;
   }
 }

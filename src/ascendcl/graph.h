@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,7 @@ class Graph {
     const char* call;                    // what launched it; outlives the process's use of it
     std::vector<MemoryAccess> accesses;  // while races are watched
     PinnedRows written = {};             // in pinned memory
+    bool of_program = false;             // a function of it, which may wait for anything
   };
 
   /// `context`: the handle of the context whose streams are captured and may run it.
@@ -40,6 +42,9 @@ class Graph {
   Graph(const Graph&) = delete;
 
   const void* context() const { return context_; }
+
+  std::string name();
+  void set_name(std::string name);
 
   /// While it is captured; gives what it keeps. If it throws, the node is still the caller's.
   const Node& Add(Node&& node);
@@ -78,7 +83,10 @@ class Graph {
     std::shared_ptr<Event> done;  // recorded behind it
   };
 
-  void Tell(const Stream& stream) const noexcept;
+  /// One run of each node; what the tasks touch is told as if they were launched now.
+  std::vector<std::unique_ptr<Task>> TasksFor(const std::shared_ptr<Graph>& self,
+                                              const std::shared_ptr<Stream>& stream) const;
+  void TellFreed(const Stream& stream) const noexcept;
   /// Lets the stream wait for the executions on others; what to record behind this one.
   std::shared_ptr<Event> Follow(const std::shared_ptr<Stream>& stream);
 
@@ -88,6 +96,7 @@ class Graph {
   OfProgram of_program_;     // that they keep; as nodes_
   std::mutex mutex_;         // guards what follows
   std::vector<Run> runs_;    // those that may still be under way
+  std::string name_;
 };
 
 }  // namespace openaclnn

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs: aclmdlRICaptureBegin, aclmdlRICaptureEnd, aclmdlRIExecuteAsync and their kin.
+#include <algorithm>
+#include <string>
+
 #include "ascendcl/capture.h"
 #include "ascendcl/context.h"
 #include "ascendcl/error.h"
@@ -8,6 +11,8 @@
 
 namespace openaclnn {
 namespace {
+
+constexpr size_t kMaxName = 512;  // bytes of a name that are given back
 
 Status CheckMode(aclmdlRICaptureMode mode) {
   if (mode >= ACL_MODEL_RI_CAPTURE_MODE_GLOBAL && mode <= ACL_MODEL_RI_CAPTURE_MODE_RELAXED) {
@@ -66,7 +71,9 @@ Status ExecuteAndWait(aclmdlRI model, int32_t timeout) {
 }  // namespace openaclnn
 
 using openaclnn::Api;
+using openaclnn::FindHandle;
 using openaclnn::FindStream;
+using openaclnn::Graph;
 using openaclnn::ReleaseApi;
 using openaclnn::RequireOut;
 using openaclnn::Status;
@@ -123,6 +130,33 @@ aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream) {
 
 aclError aclmdlRIExecute(aclmdlRI modelRI, int32_t timeout) {
   return Api("aclmdlRIExecute", [&] { return openaclnn::ExecuteAndWait(modelRI, timeout); });
+}
+
+aclError aclmdlRISetName(aclmdlRI modelRI, const char* name) {
+  return Api("aclmdlRISetName", [&] {
+    std::shared_ptr<Graph> graph;
+    Status status = RequireOut("name", name);
+    if (status.ok()) status = FindHandle("modelRI", modelRI, &graph);
+    if (status.ok()) graph->set_name(name);
+    return status;
+  });
+}
+
+aclError aclmdlRIGetName(aclmdlRI modelRI, uint32_t maxLen, char* name) {
+  return Api("aclmdlRIGetName", [&] {
+    std::shared_ptr<Graph> graph;
+    Status status = RequireOut("name", name);
+    if (status.ok() && maxLen == 0) {
+      status = Status(ACL_ERROR_RT_PARAM_INVALID, "maxLen value is 0, expected a number of bytes");
+    }
+    if (status.ok()) status = FindHandle("modelRI", modelRI, &graph);
+    if (!status.ok()) return status;
+    const std::string text = graph->name();
+    const size_t kept = std::min<size_t>({text.size(), openaclnn::kMaxName, maxLen - 1});
+    text.copy(name, kept);
+    name[kept] = '\0';
+    return status;
+  });
 }
 
 aclError aclmdlRIDestroy(aclmdlRI modelRI) {
