@@ -4,23 +4,22 @@
 
 #include <dlfcn.h>
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
-#include <fstream>
 #include <mutex>
 #include <optional>
 #include <string_view>
 
 #include "acl/acl.h"
+#include "ascendcl/check/api_error.h"
 #include "ascendcl/check/race_watch.h"
 #include "ascendcl/check/workspace_watch.h"
 #include "ascendcl/check/write_watch.h"
-#include "ascendcl/control_group.h"
 #include "ascendcl/first_use.h"
+#include "ascendcl/usable_memory.h"
 #include "common/hold_during_fork.h"
 #include "common/uncancelled.h"
 
@@ -78,26 +77,20 @@ std::optional<uint64_t> ParseBytes(std::string_view text) {
   return *number << shift;
 }
 
-/// What the control groups or else the machine lets this process use.
-uint64_t MachineMemory() {
-  const uint64_t bytes = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
-                         static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
-  std::ifstream groups("/proc/self/cgroup");
-  return std::min(bytes, ControlGroupLimit(groups, "/sys/fs/cgroup"));
-}
-
-Status ReadMemory(uint64_t* bytes) {
+/// A fifth of what there is stays for the program itself.
+Status ReadMemory(Config* config) {
   const char* value = std::getenv("OPENACLNN_DEVICE_MEMORY");
-  if (value == nullptr || *value == '\0') {
-    *bytes = MachineMemory() / 10 * 8;
-    return {};
-  }
-  const auto parsed = ParseBytes(value);
-  if (!parsed) {
+  const bool given = value != nullptr && *value != '\0';
+  const auto parsed = given ? ParseBytes(value) : std::nullopt;
+  if (given && !parsed) {
     return InvalidVariable("OPENACLNN_DEVICE_MEMORY", value,
                            "a number of bytes, or one followed by K, M, G or T");
   }
-  *bytes = *parsed;
+  uint64_t usable = 0;
+  Status status = UsableMemory(&usable);
+  if (!status.ok() && !given) return status;
+  config->device_memory = given ? *parsed : usable / 10 * 8;
+  config->pinned_memory = status.ok() ? usable / 10 * 8 : config->device_memory;
   return {};
 }
 
@@ -162,6 +155,21 @@ Status ReadCheck(CheckLevel* level) {
   return InvalidVariable("OPENACLNN_CHECK", name, "off, fast or full");
 }
 
+Status ReadProducts(bool* lenient) {
+  const char* value = std::getenv("OPENACLNN_PRODUCTS");
+  const std::string_view name = value != nullptr && *value != '\0' ? value : "documented";
+  *lenient = name == "lenient";
+  if (*lenient || name == "documented") return {};
+  return InvalidVariable("OPENACLNN_PRODUCTS", name, "documented or lenient");
+}
+
+Status CheckApiErrors() {
+  ApiErrors read = ApiErrors::kNo;
+  if (ReadApiErrors(&read)) return {};
+  constexpr const char* kName = "OPENACLNN_REPORT_API_ERRORS";
+  return InvalidVariable(kName, std::getenv(kName), "no or explicit");
+}
+
 /// ASCEND_RT_VISIBLE_DEVICES is a comma-separated, ascending list of device numbers; it counts up
 /// to the first entry that is not a number, not ascending or not a device ("1, 2,3" is device 1).
 uint32_t VisibleDevices(uint32_t num_devices) {
@@ -202,8 +210,8 @@ std::mutex g_loading;  // for one load at a time
 std::mutex g_mutex;    // guards what follows, held while nothing else is called
 Config g_config;
 bool g_loaded = false;
-// Of g_config, written under the lock and read without; null until it was loaded, the others before
-// it.
+// Copies of parts of g_config, written under the lock and read without. g_product is null until it
+// was loaded, and is written last.
 std::atomic<const Product*> g_product{nullptr};
 std::atomic<OpenaclnnSimd> g_simd{OPENACLNN_SIMD_BASELINE};
 std::atomic<uint32_t> g_threads{1};
@@ -221,6 +229,9 @@ bool GetLoaded(Config* config) {
 /// With g_loading held.
 Status Load(Config* config) {
   const Uncancelled whole;
+  ApiErrors api_errors = ApiErrors::kNo;
+  (void)ReadApiErrors(&api_errors);
+  SetApiErrors(api_errors);  // also where the rest is refused
   Config read;
   Status status = ReadConfig(&read);
   if (!status.ok()) return status;
@@ -250,8 +261,10 @@ Status ReadConfig(Config* config) {
   if (status.ok()) status = ReadSimd(&config->simd);
   if (status.ok()) status = ReadCount("OPENACLNN_NUM_THREADS", kMaxThreads, &config->num_threads);
   if (status.ok()) status = ReadCount("OPENACLNN_DEVICE_COUNT", kMaxDevices, &config->all_devices);
-  if (status.ok()) status = ReadMemory(&config->device_memory);
+  if (status.ok()) status = ReadMemory(config);
   if (status.ok()) status = ReadCheck(&config->check);
+  if (status.ok()) status = ReadProducts(&config->lenient_products);
+  if (status.ok()) status = CheckApiErrors();
   if (status.ok()) status = ReadFlag("OPENACLNN_GUARD_PAGES", &config->guard_pages);
   config->guard_pages = config->guard_pages || config->check == CheckLevel::kFull;
   if (status.ok()) status = ReadFlag("OPENACLNN_HOST_ACCESS", &config->host_access);

@@ -9,7 +9,7 @@
 
 namespace openaclnn {
 
-/// How much of what a device leaves undefined is looked for.
+/// How thoroughly the runtime looks for what a device leaves undefined.
 enum class CheckLevel { kOff, kFast, kFull };
 
 struct Config {
@@ -17,18 +17,20 @@ struct Config {
   OpenaclnnSimd simd = OPENACLNN_SIMD_BASELINE;  // OPENACLNN_SIMD, else the fastest
   uint32_t num_threads = 1;              // OPENACLNN_NUM_THREADS: threads that compute at once
   uint32_t all_devices = 1;              // OPENACLNN_DEVICE_COUNT
-  uint32_t num_devices = 1;              // those that ASCEND_RT_VISIBLE_DEVICES shows
+  uint32_t num_devices = 1;              // as many as ASCEND_RT_VISIBLE_DEVICES leaves
   uint64_t device_memory = 0;            // OPENACLNN_DEVICE_MEMORY, in bytes, for each device
+  uint64_t pinned_memory = 0;            // the most pinned memory of the host, in bytes
   CheckLevel check = CheckLevel::kFast;  // OPENACLNN_CHECK
-  bool guard_pages = false;      // OPENACLNN_GUARD_PAGES or full: allocations end at such pages
+  bool lenient_products = false;         // OPENACLNN_PRODUCTS: no product refuses an operator
+  bool guard_pages = false;      // OPENACLNN_GUARD_PAGES or full: allocations end at guard pages
   bool launch_blocking = false;  // ASCEND_LAUNCH_BLOCKING: phase 2 waits for its task
   bool host_access = false;      // OPENACLNN_HOST_ACCESS: device addresses work on the host
 };
 
-/// What a machine that has `best` takes by itself. Intel's dot products of BFLOAT16 are slower than
-/// the FMAs that give the same bits: one core of a Sapphire Rapids did 84 GFLOP/s of them and 142
-/// of FMAs, ConvTbc of T 256 B 16 512>1024 L 3 took 176 ms with and 99 without. On a Zen 5 they do
-/// twice what FMAs do.
+/// The instruction set for a machine whose best is `best`. Intel's dot products of BFLOAT16 are
+/// slower than the FMAs that give the same bits: one core of a Sapphire Rapids did 84 GFLOP/s of
+/// them and 142 of FMAs, ConvTbc of T 256 B 16 512>1024 L 3 took 176 ms with and 99 without. On a
+/// Zen 5 they do twice what FMAs do.
 constexpr OpenaclnnSimd FastestSimd(OpenaclnnSimd best, bool intel) {
   return intel && best == OPENACLNN_SIMD_AVX512_BF16 ? OPENACLNN_SIMD_AVX512 : best;
 }
@@ -46,7 +48,7 @@ Status CurrentConfig(Config* config);
 /// Whether mistakes are told under it: not with OPENACLNN_CHECK=off, nor where it is refused.
 bool MistakesAreTold();
 
-/// Of that configuration what every call of an operator asks for: without a lock once it was read.
+/// The product of that configuration, for every call of an operator: no lock once it was read.
 Status ConfiguredProduct(const Product** product);
 /// The baseline where the environment cannot be used.
 OpenaclnnSimd ConfiguredSimd();

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ascendcl/capture.h"
+#include "ascendcl/check/api_error.h"
 #include "ascendcl/check/fault.h"
 #include "ascendcl/check/report.h"
 #include "ascendcl/config.h"
@@ -33,7 +34,7 @@ void MakeRoom(std::vector<T>* list) {
   if (list->size() == list->capacity()) list->reserve(2 * list->size() + 1);
 }
 
-/// Of aclrtCreateContext: made and noted, or neither.
+/// For aclrtCreateContext: makes the context and notes it in AllCreated, or does neither.
 Status CreateNoted(uint32_t device_id, void** handle) {
   const FirstUse use;
   Created& all = AllCreated();
@@ -69,6 +70,7 @@ Status Context::Create(uint32_t device_id, bool primary, void** handle) {
     RuntimeHandles().Remove(kKind, inserted);
     throw;
   }
+  NoteRuntimeEnded(false);
   *handle = inserted;
   return {};
 }

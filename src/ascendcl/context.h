@@ -69,7 +69,7 @@ class Context {
 
 /// Handles of the contexts that aclrtCreateContext made, in their order.
 std::vector<void*> CreatedContexts();
-/// The same, and keeps track of them no more.
+/// Returns those handles and forgets them.
 std::vector<void*> TakeCreatedContexts();
 
 /// Makes the context current on the calling thread.
@@ -86,7 +86,7 @@ Status FindStream(const void* handle, std::shared_ptr<Stream>* stream);
 /// A wait of the calling thread for all work of a context, which it is about to close.
 class ContextWait {
  public:
-  /// Of no context that there is it waits for nothing.
+  /// Where the handle is not a live context it waits for nothing.
   explicit ContextWait(const void* handle);
   /// Where that would wait for what the calling thread is in. Other threads' waits know of this one
   /// as long as it lives: until the context is closed, lest two wait for each other.

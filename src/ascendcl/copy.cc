@@ -9,17 +9,21 @@
 #include <optional>
 
 #include "ascendcl/capture.h"
+#include "ascendcl/check/overlap.h"
 #include "ascendcl/check/pinned_source.h"
 #include "ascendcl/check/race_report.h"
 #include "ascendcl/check/race_watch.h"
 #include "ascendcl/check/refusal.h"
 #include "ascendcl/check/report.h"
+#include "ascendcl/check/turn.h"
 #include "ascendcl/config.h"
 #include "ascendcl/context.h"
+#include "ascendcl/device_range.h"
 #include "ascendcl/error.h"
 #include "ascendcl/host_memory.h"
 #include "ascendcl/host_wait.h"
 #include "ascendcl/memory.h"
+#include "ascendcl/value_wait.h"
 
 namespace openaclnn {
 namespace {
@@ -73,31 +77,7 @@ bool HasRows(const void* address, const Extent& extent) {
   return mapped;
 }
 
-/// Why a side has no memory.
-Status Unresolved(Memory::Lookup found, const char* operand, const void* address, size_t bytes) {
-  switch (found) {
-    case Memory::Lookup::kUnknown:
-      return Status(ACL_ERROR_RT_PARAM_INVALID,
-                    Concat(operand, " range is ", bytes, " bytes from ", address,
-                           ", where this process has no memory, expected live memory"));
-    case Memory::Lookup::kFreed:
-      return Status(ACL_ERROR_RT_PARAM_INVALID,
-                    Concat(operand, " value is ", address,
-                           ", which is not allocated now, expected live memory"));
-    case Memory::Lookup::kFreedHost:
-      return Status(ACL_ERROR_RT_PARAM_INVALID,
-                    Concat(operand, " value is ", address,
-                           ", which is pinned memory that was freed, expected live memory"));
-    case Memory::Lookup::kPinned:
-    case Memory::Lookup::kOutOfRange:
-      break;
-  }
-  return Status(ACL_ERROR_RT_PARAM_INVALID,
-                Concat(operand, " range is ", bytes, " bytes from ", address,
-                       ", expected a range that stays in the allocation it starts in"));
-}
-
-/// Of an address that is not null. A side that fails has no host address.
+/// Finds the memory behind an address that is not null. A side that fails has no host address.
 Status Resolve(const char* api, const char* operand, const void* address, const Extent& extent,
                Side* side) {
   side->extent = extent;
@@ -201,7 +181,7 @@ std::vector<MemoryAccess> Accesses(const Side& filled) {
   return {AccessOf("devPtr", true, filled)};
 }
 
-/// What a capture saves of a call is all that its operands reach, before it and after.
+/// Whether calls are captured: a capture saves all that a call's operands reach, before and after.
 bool IsCaptured() {
   static const bool captured = dlsym(RTLD_DEFAULT, "openaclnn_capture") != nullptr;
   return captured;
@@ -218,13 +198,32 @@ std::vector<MemoryAccess> Accesses(const Side& dst, const Side& src) {
   return accesses;
 }
 
+/// Accesses, and a look at overlaps for the race watch: nothing orders one copy's own bytes.
+std::vector<MemoryAccess> Watched(const Caller& caller, const Side& dst, const Side& src) {
+  std::vector<MemoryAccess> accesses = Accesses(dst, src);
+  if (src.device() && dst.device()) WatchOverlap(caller, accesses[0], accesses[1]);
+  return accesses;
+}
+
 uint64_t Bytes(const Side& dst) { return dst.extent.width * dst.extent.height; }
 
+OpenaclnnUsed Used(const Side& side, bool writes) {
+  const auto begin = reinterpret_cast<uintptr_t>(side.host);
+  const size_t bytes = (side.extent.height - 1) * side.extent.pitch + side.extent.width;
+  return {begin, begin + bytes, writes ? 1 : 0};
+}
+
 void CopyRows(const Side& dst, const Side& src) {
+  const MoveTurn turn(Used(dst, true), Used(src, false));
   for (size_t row = 0; row < dst.extent.height; ++row) {
     std::memmove(dst.host + row * dst.extent.pitch, src.host + row * src.extent.pitch,
                  dst.extent.width);
   }
+}
+
+void Fill(const Side& dst, int value) {
+  const MoveTurn turn(Used(dst, true), {});
+  std::memset(dst.host, value, dst.extent.width);
 }
 
 class CopyTask : public Task {
@@ -232,12 +231,15 @@ class CopyTask : public Task {
   CopyTask(Side dst, Side src) : dst_(std::move(dst)), src_(std::move(src)) {}
   /// Before it is launched: what it writes in pinned memory, or reads there, is checked.
   void Watch(const Caller& caller) {
-    if (dst_.pinned()) write_.emplace(written());
-    if (src_.pinned()) source_ = PinnedSource::Take(caller, src_.pinned_rows());
+    using Role = PinnedSource::Role;
+    if (src_.pinned()) pinned_ = PinnedSource::Take(Role::kSource, caller, src_.pinned_rows());
+    if (!dst_.pinned()) return;
+    pinned_ = PinnedSource::Take(Role::kDestination, caller, written());
+    write_.emplace(written());
   }
   PinnedRows written() const { return dst_.pinned_rows(); }
   Progress Run(Status*) override {
-    if (source_ != nullptr) source_->Compare();
+    if (pinned_ != nullptr) pinned_->Compare();
     CopyRows(dst_, src_);
     return Progress::kDone;
   }
@@ -254,7 +256,7 @@ class CopyTask : public Task {
  private:
   Side dst_, src_;
   std::optional<PinnedWrite> write_;
-  std::unique_ptr<const PinnedSource> source_;
+  std::unique_ptr<const PinnedSource> pinned_;  // of the side that is not the device's
 };
 
 class FillTask : public Task {
@@ -265,7 +267,7 @@ class FillTask : public Task {
   }
   PinnedRows written() const { return dst_.pinned_rows(); }
   Progress Run(Status*) override {
-    std::memset(dst_.host, value_, dst_.extent.width);
+    Fill(dst_, value_);
     return Progress::kDone;
   }
   bool repeatable() const override { return true; }
@@ -302,8 +304,9 @@ Status Copy(const char* api, void* dst, const Extent& to, const void* src, const
   Status from_status = Resolve(api, "src", src, from, &src_side);
   if (src_side.host == nullptr) return from_status;
   WarnOfKind(api, kind, dst_side, src_side);
-  TellIfWatched({api}, [&] { return Accesses(dst_side, src_side); });
+  TellIfWatched({api}, [&] { return Watched({api}, dst_side, src_side); });
   CopyRows(dst_side, src_side);
+  NoteWritten();
   NoteCopy(Direction(dst_side, src_side), Bytes(dst_side));
   return {};
 }
@@ -360,7 +363,10 @@ Status CopyAsync(const char* api, void* dst, const Extent& to, const void* src, 
   if (!status.ok()) return status;
   const bool pageable = dst_side.pageable() || src_side.pageable();
   return Launch(
-      api, *stream, pageable, [&] { return Accesses(dst_side, src_side); },
+      api, *stream, pageable,
+      [&] {
+        return Watched({api, stream->number(), stream->handle()}, dst_side, src_side);
+      },
       [&] { return std::make_unique<CopyTask>(std::move(dst_side), std::move(src_side)); });
 }
 
@@ -376,9 +382,9 @@ using openaclnn::Stream;
 aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
                      aclrtMemcpyKind kind) {
   return Api("aclrtMemcpy", [&]() -> Status {
-    if (count == 0) return {};
     Status status = openaclnn::CheckAddresses(dst, src);
-    if (status.ok()) status = openaclnn::CheckKind(kind);
+    if (!status.ok() || count == 0) return status;
+    status = openaclnn::CheckKind(kind);
     if (status.ok()) status = openaclnn::CheckCount("destMax", count, destMax);
     if (!status.ok()) return status;
     const Extent extent = {.width = count};
@@ -391,9 +397,9 @@ aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t cou
   return Api("aclrtMemcpyAsync", [&] {
     std::shared_ptr<Stream> object;
     Status status = FindStream(stream, &object);
+    if (status.ok()) status = openaclnn::CheckAddresses(dst, src);
     if (!status.ok() || count == 0) return status;
-    status = openaclnn::CheckAddresses(dst, src);
-    if (status.ok()) status = openaclnn::CheckKind(kind);
+    status = openaclnn::CheckKind(kind);
     if (status.ok()) status = openaclnn::CheckCount("destMax", count, destMax);
     if (!status.ok()) return status;
     const Extent extent = {.width = count};
@@ -405,9 +411,9 @@ aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void* src, size_t spitch,
                        size_t height, aclrtMemcpyKind kind) {
   return Api("aclrtMemcpy2d", [&]() -> Status {
     const Extent to = {dpitch, width, height};
-    if (to.empty()) return {};
     Status status = openaclnn::CheckAddresses(dst, src);
-    if (status.ok()) status = openaclnn::CheckKind(kind);
+    if (!status.ok() || to.empty()) return status;
+    status = openaclnn::CheckKind(kind);
     if (status.ok()) status = openaclnn::CheckPitches(dpitch, spitch, width);
     if (!status.ok()) return status;
     return openaclnn::Copy("aclrtMemcpy2d", dst, to, src, {spitch, width, height}, kind);
@@ -420,9 +426,9 @@ aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* src, size_t sp
     const Extent to = {dpitch, width, height};
     std::shared_ptr<Stream> object;
     Status status = FindStream(stream, &object);
+    if (status.ok()) status = openaclnn::CheckAddresses(dst, src);
     if (!status.ok() || to.empty()) return status;
-    status = openaclnn::CheckAddresses(dst, src);
-    if (status.ok()) status = openaclnn::CheckKind(kind);
+    status = openaclnn::CheckKind(kind);
     if (status.ok()) status = openaclnn::CheckPitches(dpitch, spitch, width);
     if (!status.ok()) return status;
     return openaclnn::CopyAsync("aclrtMemcpy2dAsync", dst, to, src, {spitch, width, height}, kind,
@@ -432,16 +438,17 @@ aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* src, size_t sp
 
 aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count) {
   return Api("aclrtMemset", [&]() -> Status {
-    if (count == 0) return {};
-    openaclnn::Side side;
     Status status = openaclnn::RequireOut("devPtr", devPtr);
-    if (status.ok()) status = openaclnn::CheckCount("maxCount", count, maxCount);
+    if (!status.ok() || count == 0) return status;
+    openaclnn::Side side;
+    status = openaclnn::CheckCount("maxCount", count, maxCount);
     if (status.ok()) status = openaclnn::RequireSafe();
     if (!status.ok()) return status;
     Status resolved = openaclnn::Resolve("aclrtMemset", "devPtr", devPtr, {.width = count}, &side);
     if (side.host == nullptr) return resolved;
     openaclnn::TellIfWatched({"aclrtMemset"}, [&] { return openaclnn::Accesses(side); });
-    std::memset(side.host, value, count);
+    openaclnn::Fill(side, value);
+    openaclnn::NoteWritten();
     openaclnn::NoteCopy("fill", count);
     return {};
   });
@@ -452,10 +459,10 @@ aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t c
   return Api("aclrtMemsetAsync", [&] {
     std::shared_ptr<Stream> object;
     Status status = FindStream(stream, &object);
+    if (status.ok()) status = openaclnn::RequireOut("devPtr", devPtr);
     if (!status.ok() || count == 0) return status;
     openaclnn::Side side;
-    status = openaclnn::RequireOut("devPtr", devPtr);
-    if (status.ok()) status = openaclnn::CheckCount("maxCount", count, maxCount);
+    status = openaclnn::CheckCount("maxCount", count, maxCount);
     if (status.ok()) {
       status = openaclnn::Resolve("aclrtMemsetAsync", "devPtr", devPtr, {.width = count}, &side);
     }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "acl/acl.h"
+#include "ascendcl/check/api_error.h"
 #include "ascendcl/error_table.h"
 #include "ascendcl/log.h"
 #include "ascendcl/message.h"
@@ -29,7 +30,7 @@ constinit ThreadEnd g_thread_end([](void* errors) {
   t_errors = nullptr;
 });
 
-// The same for a thread without memory for its errors, cut; as trivially destroyed.
+// The texts of a thread that has no memory for ThreadErrors, cut short; trivially destroyed too.
 struct ShortErrors {
   OpenaclnnMessage recent;
   OpenaclnnMessage returned;
@@ -89,6 +90,7 @@ const char* RecentText() {
 }  // namespace
 
 void RecordError(int code, std::initializer_list<std::string_view> parts) noexcept {
+  NoteApiError(code, parts);  // first: what it tells is not the call's message
   const char* prefix = FindError(code).prefix;
   t_last = code;
   KeepText(prefix, parts);
@@ -140,7 +142,7 @@ aclError aclrtPeekAtLastError(aclrtLastErrLevel level) {
 /// lives as long as the process.
 extern "C" __attribute__((visibility("default"))) const char* openaclnn_errors_json() {
   const char* text = nullptr;
-  openaclnn::Api("openaclnn_errors_json", [&]() -> openaclnn::Status {
+  openaclnn::Api("error table", [&]() -> openaclnn::Status {
     static const auto* const json = new std::string(openaclnn::DescribeErrors());
     text = json->c_str();
     return {};

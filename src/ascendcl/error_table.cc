@@ -13,7 +13,7 @@
 namespace openaclnn {
 namespace {
 
-// What the beginning of a message says, whichever code comes with it.
+// The meaning of a message's prefix, whichever code comes with it.
 struct PrefixEntry {
   const char* prefix;  // x is any digit
   const char* meaning;

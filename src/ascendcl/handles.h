@@ -46,7 +46,7 @@ Status RemoveHandle(const char* operand, const void* handle) {
   return found == Found::kLive ? Status() : InvalidHandle(operand, T::kNoun, found, handle);
 }
 
-/// The same for the functions whose rule is that null is 100000.
+/// As FindHandle, for functions whose rule is that null is 100000.
 template <class T>
 Status FindGiven(const char* operand, const void* handle, std::shared_ptr<T>* object) {
   if (handle != nullptr) return FindHandle(operand, handle, object);

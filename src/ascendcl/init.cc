@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "acl/acl.h"
+#include "ascendcl/check/api_error.h"
 #include "ascendcl/check/fault.h"
 #include "ascendcl/check/leaks.h"
 #include "ascendcl/check/race_watch.h"
@@ -21,6 +22,7 @@
 #include "ascendcl/log.h"
 #include "ascendcl/memory.h"
 #include "ascendcl/trace.h"
+#include "ascendcl/unknown_variable.h"
 #include "ascendcl/workers.h"
 #include "common/json_file.h"
 #include "common/uncancelled.h"
@@ -34,7 +36,7 @@ enum class Life { kNone, kInitialised, kEnding };
 std::mutex g_mutex;  // guards what follows
 Life g_life = Life::kNone;
 
-/// Of an aclFinalize.
+/// Signalled at the end of an aclFinalize.
 std::condition_variable& Ended() {
   static auto* const ended = new std::condition_variable;  // static destructors may still call
   return *ended;
@@ -85,6 +87,7 @@ Status Initialise(const char* config_path) {
   ReloadLog();
   ReloadTrace();
   ReloadReportFile();
+  TellUnknownVariables(config.check != CheckLevel::kOff);
   Workers::Get().Configure(config.num_threads);
   if (config.check != CheckLevel::kOff) WatchFaults();
   if (LogEnabled(LogModule::kAscendcl, LogLevel::kInfo)) {
@@ -93,6 +96,7 @@ Status Initialise(const char* config_path) {
                config.num_devices, " devices of ", config.device_memory, " bytes, ",
                config.num_threads, " threads"));
   }
+  NoteRuntimeEnded(false);
   g_life = Life::kInitialised;
   return status;
 }
@@ -114,10 +118,11 @@ Status Finalise() {
   g_life = Life::kEnding;
   lock.unlock();  // host functions that run may call aclInit
   status = Guard([] {
+    TellLeftHandles();
     CloseAllContexts();
     StopHostThreads();
     Workers::Get().Stop();
-    Memory::Get().FreeDevices(TellLeaks);
+    Memory::Get().FreeDevices(TellLeaks, EndLeaks);
     if (WatchingRaces()) ForgetAllTouches();
     SummariseFindings();
     UnwatchFaults();
@@ -125,6 +130,7 @@ Status Finalise() {
   });
   lock.lock();
   g_life = status.ok() ? Life::kNone : Life::kInitialised;
+  NoteRuntimeEnded(status.ok());
   ended.notify_all();
   return status;
 }
@@ -160,7 +166,7 @@ const char* openaclnnGetVersion() { return OPENACLNN_VERSION_STRING; }
 extern "C" __attribute__((visibility("default"))) const char* openaclnn_configuration_json() {
   static thread_local std::string text;
   text.clear();
-  openaclnn::Api("openaclnn_configuration_json", [] {
+  openaclnn::Api("configuration", [] {
     openaclnn::Config config;
     openaclnn::Status status = openaclnn::ReadConfig(&config);
     if (!status.ok()) return status;

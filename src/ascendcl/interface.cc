@@ -25,7 +25,7 @@ namespace {
 
 // Nothing is thrown across the border: libraries of C functions know no exceptions.
 
-/// What the body gives, `otherwise` where memory is too short for it.
+/// Returns the body's result, or `otherwise` where there is no memory for it.
 template <class Result, class Body>
 Result ValueOr(Result otherwise, Body&& body) {
   (void)Guard([&] {
@@ -120,7 +120,7 @@ Status Enqueue(Stream& stream, const OpenaclnnTask& task, uint64_t* number) {
   ToldLaunch told({task.name, stream.number(), stream.handle()}, TakeDeclared);
   auto owned = std::make_unique<KernelTask>(task);
   KernelTask& kernel = *owned;
-  // What Enqueue takes: of a temporary nothing would be left when it throws.
+  // Enqueue takes this by reference: if it throws, the task is still here, unlike a temporary.
   std::unique_ptr<Task> queued = std::move(owned);
   try {
     *number = stream.Enqueue(std::move(queued));
@@ -194,6 +194,13 @@ int32_t CheckLevelNumber() {
   });
 }
 
+int32_t LenientProducts() {
+  return ValueOr(int32_t{0}, [] {
+    Config config;
+    return CurrentConfig(&config).ok() && config.lenient_products ? 1 : 0;
+  });
+}
+
 int ReadAttribute(const void* handle, const char* name, OpenaclnnAttribute* attribute) {
   return ValueOr(0, [&] {
     std::shared_ptr<Attributes> attributes;
@@ -244,6 +251,7 @@ constexpr OpenaclnnRuntime kRuntime = {
     .begin_wait = BeginWait,
     .end_wait = [](void* wait) { delete static_cast<HostWait*>(wait); },
     .check_level = CheckLevelNumber,
+    .lenient_products = LenientProducts,
 };
 
 }  // namespace

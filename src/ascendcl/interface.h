@@ -10,7 +10,7 @@ extern "C" {
 
 /// Changed with every change of the structs below; a library that asks for another version gets
 /// null, so that mixed installations are refused instead of crashing.
-#define OPENACLNN_RUNTIME_INTERFACE 10u
+#define OPENACLNN_RUNTIME_INTERFACE 11u
 
 /// Families of products that share one table of supported types.
 typedef enum OpenaclnnFamily {
@@ -115,7 +115,7 @@ typedef struct OpenaclnnRuntime {
   void (*note_arguments)(const char* members);
   /// A call that began at `start` and ends now, for the trace.
   void (*trace_call)(const char* api, const char* phase, int64_t start, int code);
-  /// The same for a function that does nothing but refuse.
+  /// As trace_call, for a function that does nothing but refuse.
   void (*record_unsupported)(const char* api);
   OpenaclnnPinResult (*pin)(const void* address, uint64_t bytes, OpenaclnnPin* pin);
   void (*unpin)(const OpenaclnnPin* pin);
@@ -127,14 +127,14 @@ typedef struct OpenaclnnRuntime {
   /// `is_long`, zero or not: one thread would take half a millisecond or more.
   void (*parallel_for)(uint64_t blocks, int is_long, void (*body)(void* state, uint64_t block),
                        void* state);
-  /// What the following take; null, and why, if there is no such stream. It keeps the stream's
-  /// memory, not its work, until it is let go.
+  /// The `held` of the functions that follow; null, and why, if there is no such stream. It keeps
+  /// the stream's memory, not its work, until it is let go.
   void* (*hold)(void* stream, OpenaclnnMessage* message);
   void (*let_go)(void* held);
-  /// That no other stream of the process has or had; 0 once it is destroyed, or while captured.
+  /// A number that no other stream ever has; 0 once the stream is destroyed, or while captured.
   uint64_t (*stream_number)(void* held);
-  /// The same as submit, whatever the calling thread's context is by now, but that it waits for
-  /// nothing: tasks of several streams may wait for each other. Gives the task a number.
+  /// As submit, whatever the calling thread's context is by now, but it never waits for the task,
+  /// because tasks of several streams may wait for each other. Gives the task a number.
   int (*submit_held)(void* held, const OpenaclnnTask* task, uint64_t* number,
                      OpenaclnnMessage* message);
   /// Waits for that task if launches do (ASCEND_LAUNCH_BLOCKING).
@@ -144,12 +144,14 @@ typedef struct OpenaclnnRuntime {
   /// Nonzero if streams may wait for the calling thread, which runs functions of the host or serves
   /// callbacks: it asks begin_wait before it waits for them without a deadline.
   int (*may_be_awaited)(void);
-  /// What end_wait takes: until then other waits know that the calling thread waits for the task.
-  /// Null, and why, where that could not end, since the task waits for this thread.
+  /// Notes that the calling thread waits for the task, until end_wait is called with the result.
+  /// Null, and why, where the wait could not end because the task waits for this thread.
   void* (*begin_wait)(void* held, uint64_t number, OpenaclnnMessage* message);
   void (*end_wait)(void* wait);
   /// OPENACLNN_CHECK: 0 off, 1 fast, 2 full.
   int32_t (*check_level)(void);
+  /// OPENACLNN_PRODUCTS: nonzero where no product is refused.
+  int32_t (*lenient_products)(void);
 } OpenaclnnRuntime;
 
 /// Null unless `version` is the one this library was built with.

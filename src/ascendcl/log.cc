@@ -194,7 +194,7 @@ class Sink {
 // Never destroyed: static destructors of the program may still log.
 std::atomic<Sink*> g_sink{nullptr};
 
-/// What another thread is making at a fork a child must not wait for: so it is made under the lock.
+/// Made under the lock, so that no child of fork waits for what another thread is making there.
 Sink& TheSink() {
   Sink* sink = g_sink.load(std::memory_order_acquire);
   if (sink != nullptr) return *sink;

@@ -14,7 +14,7 @@ namespace openaclnn {
 /// How many elements a byte holds, of the types that operators take.
 constexpr int64_t ElementsOfByte(int type) { return type == ACL_INT4 ? 2 : 1; }
 
-/// Of what an address is of: an element, or the byte that holds several.
+/// The bytes of the unit that has an address: an element, or the byte that holds several.
 inline int64_t UnitBytes(int type) {
   return ElementsOfByte(type) > 1 ? 1 : static_cast<int64_t>(FindDataType(type)->bytes);
 }

@@ -16,7 +16,7 @@ namespace {
 
 std::atomic<aclrtFloatOverflowMode> g_overflow_mode{ACL_RT_OVERFLOW_MODE_INFNAN};
 
-/// Of the process all are set from the beginning, to 0.
+/// The process's options, which are all set to 0 from the beginning.
 SysParams& ProcessParams() {
   static auto* params = new SysParams{};
   return *params;

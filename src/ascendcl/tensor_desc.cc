@@ -33,7 +33,7 @@ Status CheckDims(int num_dims, const int64_t* dims) {
   return num_dims == 0 ? Status() : RequireOut("dims", dims);
 }
 
-/// Of a tensor without gaps; 0 where its dimensions are not those of one.
+/// The bytes of a tensor without gaps; 0 where a dimension is negative or the product overflows.
 uint64_t DenseBytes(const TensorDesc& desc) {
   uint64_t bytes = aclDataTypeSize(desc.dtype);
   for (const int64_t dim : desc.dims) {

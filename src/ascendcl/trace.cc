@@ -254,12 +254,13 @@ void TraceRow::Record(const Task& task, int64_t start, int code) {
   const int64_t end = TraceClock();
   try {
     const std::string arguments = WithCode(code, task.trace_arguments());
+    const char* kind = task.only_waits() ? "wait" : "task";
     std::lock_guard lock(TheFile().mutex);
     const std::string name = Name();
     openaclnn::Record(
         kFirstStreamRow + static_cast<int64_t>(number_), &file_, [&] { return name; },
-        Concat(R"("cat":"task","name":")", task.name(), R"(","args":{)", arguments, "}"), start,
-        end);
+        Concat(R"("cat":")", kind, R"(","name":")", task.name(), R"(","args":{)", arguments, "}"),
+        start, end);
   } catch (const std::exception&) {
     return;
   }

@@ -37,9 +37,9 @@ extern uint32_t g_tracing;
 /// What the calling thread's next TraceCall says of the call: members of a JSON object, behind
 /// those that were noted before. While nothing is recorded it does nothing.
 void NoteArguments(const char* members) noexcept;
-/// Of a copy or a fill.
+/// Adds the kind and size of a copy or a fill.
 void NoteCopy(const char* kind, uint64_t bytes) noexcept;
-/// Of an allocation.
+/// Adds the size of an allocation.
 void NoteSize(uint64_t bytes) noexcept;
 
 class Task;

@@ -2,4 +2,5 @@
 // What libascendcl.so exports and does not do.
 #include "ascendcl/unsupported.h"
 
+#include "ascendcl/stream_refusal.h"
 #include "ascendcl/unsupported.inc"

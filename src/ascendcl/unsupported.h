@@ -21,7 +21,7 @@ inline int Unsupported(const char* api) noexcept {
 /// Defines an exported function that refuses whatever its arguments, which it does not look at.
 #define UNSUPPORTED(name) \
   extern "C" ACL_FUNC_VISIBILITY int name() { return openaclnn::Unsupported(#name); }
-/// The same for one that has no code to return but a number or a pointer: 0.
+/// As UNSUPPORTED, for a function that returns a number or a pointer and not a code: 0.
 #define UNSUPPORTED_NOTHING(name)                  \
   extern "C" ACL_FUNC_VISIBILITY uint64_t name() { \
     (void)openaclnn::Unsupported(#name);           \
