@@ -16,16 +16,16 @@ extern "C" {
 /*
  * What holds for every function here, unless its own comment says otherwise:
  *
- * Result. A function that creates gives NULL when it fails; the others return 0, or a code of which
- * openaclnn/status.h has the names. aclGetRecentErrMsg tells in words what was wrong. Codes common
+ * Result. A function that creates returns NULL when it fails. The others return 0 or a code of
+ * openaclnn/status.h. aclGetRecentErrMsg tells in words what was wrong. Codes common
  * to all:
  *
  * - 161001: a pointer that may not be null is null.
  * - 161002: an object is not a live one of its kind (destroyed, or never created), or a value is
  *   not allowed.
  *
- * Ownership. What a program creates it destroys. Values, shapes and strides are copied by the
- * function that creates: the arrays that they came from may go at once. The memory that a tensor
+ * Ownership. A program destroys what it creates. A function that creates copies values, shapes and
+ * strides: the arrays that they came from may be freed at once. The memory that a tensor
  * points to is not copied. Once phase 2 of an operator has returned, its tensors, scalars, arrays
  * and lists may be destroyed, even though the work has not run yet.
  *
@@ -33,7 +33,7 @@ extern "C" {
  * threads must not change or destroy the same object at the same time.
  */
 
-/** What an aclnn function reports: 0, or a number that openaclnn/status.h names. */
+/** The result of an aclnn function: 0, or a number that openaclnn/status.h names. */
 typedef int32_t aclnnStatus;
 
 #ifndef ACLNN_META
@@ -67,7 +67,7 @@ typedef struct aclTensorList aclTensorList;
 /** A list of scalars, which it owns. Opaque. */
 typedef struct aclScalarList aclScalarList;
 
-/** What phase 1 of an operator decided, for phase 2 to run. Opaque. */
+/** The work that phase 1 of an operator planned, for phase 2 to run. Opaque. */
 typedef struct aclOpExecutor aclOpExecutor;
 
 /* ---- Create ---- */
@@ -76,8 +76,8 @@ typedef struct aclOpExecutor aclOpExecutor;
  * Makes a tensor: a view of viewDims over storage of storageDims.
  *
  * Element (i0, i1, ...) lies at tensorData + (offset + i0*stride[0] + i1*stride[1] + ...) * element
- * size. Whether the view stays inside its storage, whether dims are negative, the data type, the
- * rank (at most 8) and the format are checked by the operator, in phase 1.
+ * size. Phase 1 of an operator checks that the view stays inside its storage and that no dim is
+ * negative. It also checks the data type, the rank (at most 8) and the format.
  *
  * @param viewDims length of each axis.
  * @param viewDimsNum number of axes; 0 is a single element.
@@ -87,7 +87,7 @@ typedef struct aclOpExecutor aclOpExecutor;
  * @param offset elements from tensorData to the view's first element.
  * @param format meaning of the axes; ACL_FORMAT_ND for none.
  * @param storageDims shape of the storage.
- * @param storageDimsNum number of its axes, 0 for one element; with 0 or 1 memory may hold more.
+ * @param storageDimsNum number of its axes, 0 for one element; if 0 or 1, the memory may be larger.
  * @param tensorData address in device memory; may be NULL until phase 2.
  * @return the tensor, to be ended with aclDestroyTensor; NULL when viewDims or storageDims is null
  *     although its number is not 0, a number is above 65,536, or memory is short.
@@ -113,7 +113,7 @@ ACL_FUNC_VISIBILITY aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t
  * @param tensorData address in device memory; may be NULL until phase 2.
  * @retval 161001 tensor is null, or viewDims or storageDims is null although its number is not 0;
  *     the tensor stays as it was.
- * @retval 161002 tensor is not a live tensor, or has more than 65,536 axes or its storage has.
+ * @retval 161002 tensor is not a live tensor, or it or its storage has more than 65,536 axes.
  */
 ACL_FUNC_VISIBILITY aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims,
                                               uint64_t viewDimsNum, aclDataType dataType,
@@ -191,7 +191,7 @@ ACL_FUNC_VISIBILITY aclScalarList* aclCreateScalarList(const aclScalar* const* v
 /**
  * Ends a tensor. Its memory is not freed.
  *
- * @param tensor the tensor; NULL is no error.
+ * @param tensor the tensor; may be NULL.
  * @retval 161002 tensor is not a live tensor.
  */
 ACL_FUNC_VISIBILITY aclnnStatus aclDestroyTensor(const aclTensor* tensor);
@@ -199,7 +199,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclDestroyTensor(const aclTensor* tensor);
 /**
  * Ends a scalar.
  *
- * @param scalar the scalar; NULL is no error.
+ * @param scalar the scalar; may be NULL.
  * @retval 161002 scalar is not a live scalar.
  */
 ACL_FUNC_VISIBILITY aclnnStatus aclDestroyScalar(const aclScalar* scalar);
@@ -207,7 +207,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclDestroyScalar(const aclScalar* scalar);
 /**
  * Ends an array of int64_t.
  *
- * @param array the array; NULL is no error.
+ * @param array the array; may be NULL.
  * @retval 161002 array is not a live array of int64_t.
  */
 ACL_FUNC_VISIBILITY aclnnStatus aclDestroyIntArray(const aclIntArray* array);
@@ -215,7 +215,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclDestroyIntArray(const aclIntArray* array);
 /**
  * Ends an array of float.
  *
- * @param array the array; NULL is no error.
+ * @param array the array; may be NULL.
  * @retval 161002 array is not a live array of float.
  */
 ACL_FUNC_VISIBILITY aclnnStatus aclDestroyFloatArray(const aclFloatArray* array);
@@ -223,7 +223,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclDestroyFloatArray(const aclFloatArray* array)
 /**
  * Ends an array of bool.
  *
- * @param array the array; NULL is no error.
+ * @param array the array; may be NULL.
  * @retval 161002 array is not a live array of bool.
  */
 ACL_FUNC_VISIBILITY aclnnStatus aclDestroyBoolArray(const aclBoolArray* array);
@@ -231,7 +231,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclDestroyBoolArray(const aclBoolArray* array);
 /**
  * Ends a list together with its tensors, which must not be destroyed again.
  *
- * @param array the list; NULL is no error.
+ * @param array the list; may be NULL.
  * @retval 161002 array is not a live list of tensors.
  */
 ACL_FUNC_VISIBILITY aclnnStatus aclDestroyTensorList(const aclTensorList* array);
@@ -239,7 +239,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclDestroyTensorList(const aclTensorList* array)
 /**
  * Ends a list together with its scalars, which must not be destroyed again.
  *
- * @param array the list; NULL is no error.
+ * @param array the list; may be NULL.
  * @retval 161002 array is not a live list of scalars.
  */
 ACL_FUNC_VISIBILITY aclnnStatus aclDestroyScalarList(const aclScalarList* array);
@@ -373,7 +373,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclGetScalarListSize(const aclScalarList* scalar
 /**
  * Sets the address of a tensor, before phase 1 or after phase 2 of the operators that take it.
  *
- * An executor that exists already keeps the address that it has: see aclSetTensorAddr.
+ * An existing executor keeps the address that it has: see aclSetTensorAddr.
  *
  * @param tensor the tensor.
  * @param addr address in device memory, from which the view's offset counts; may be NULL.
@@ -386,7 +386,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclSetRawTensorAddr(aclTensor* tensor, void* add
  * Tells the address of a tensor.
  *
  * @param tensor the tensor.
- * @param[out] addr what it was created with or given later.
+ * @param[out] addr the address that it was created with or got later.
  * @retval 161001 an argument is null.
  * @retval 161002 tensor is not a live tensor.
  */
@@ -395,9 +395,9 @@ ACL_FUNC_VISIBILITY aclnnStatus aclGetRawTensorAddr(const aclTensor* tensor, voi
 /* ---- Executors ---- */
 
 /*
- * Phase 1 of an operator makes an executor, phase 2 runs it and ends it. One that is made
- * repeatable in between runs as often as wanted, with other addresses each time if wanted, until
- * aclDestroyAclOpExecutor.
+ * Phase 1 of an operator makes an executor, phase 2 runs it and ends it. An executor that is made
+ * repeatable in between can run many times, with other addresses each time, until
+ * aclDestroyAclOpExecutor ends it.
  *
  * Codes common to these functions:
  *
@@ -409,17 +409,17 @@ ACL_FUNC_VISIBILITY aclnnStatus aclGetRawTensorAddr(const aclTensor* tensor, voi
 /**
  * Makes an executor repeatable. Call it right after phase 1.
  *
- * @param executor what phase 1 gave.
+ * @param executor the executor from phase 1.
  * @retval 561103 executor is null, was destroyed or has run.
  * @retval 561000 executor is not an executor.
  */
 ACL_FUNC_VISIBILITY aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor* executor);
 
 /**
- * Ends an executor. A repeatable one must be ended this way; work of it that is still queued is not
- * harmed.
+ * Ends an executor. A repeatable one must be ended this way; its work that is still queued
+ * runs.
  *
- * @param executor what phase 1 gave.
+ * @param executor the executor from phase 1.
  * @retval 561103 executor is null, was destroyed, or has run and is not repeatable.
  * @retval 561000 executor is not an executor.
  */
@@ -428,10 +428,10 @@ ACL_FUNC_VISIBILITY aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* executor)
 /**
  * Sets the address of an operator's input for the next run of its executor.
  *
- * @param executor what phase 1 gave.
+ * @param executor the executor from phase 1.
  * @param index place among the operator's input tensors in the order of its arguments, from 0; the
  *     members of a list count one by one.
- * @param tensor the tensor that phase 1 got there.
+ * @param tensor the tensor that phase 1 got there, or any other one: index decides.
  * @param addr address in device memory.
  * @retval 561103 executor or tensor is null, or executor was destroyed or has run and is not
  *     repeatable.
@@ -444,9 +444,9 @@ ACL_FUNC_VISIBILITY aclnnStatus aclSetInputTensorAddr(aclOpExecutor* executor, c
 /**
  * As aclSetInputTensorAddr, for an output.
  *
- * @param executor what phase 1 gave.
+ * @param executor the executor from phase 1.
  * @param index place among the operator's output tensors, from 0.
- * @param tensor the tensor that phase 1 got there.
+ * @param tensor the tensor that phase 1 got there, or any other one: index decides.
  * @param addr address in device memory.
  * @retval 561103 executor or tensor is null, or executor was destroyed or has run and is not
  *     repeatable.
@@ -459,9 +459,9 @@ ACL_FUNC_VISIBILITY aclnnStatus aclSetOutputTensorAddr(aclOpExecutor* executor, 
 /**
  * As aclSetInputTensorAddr, counting all tensors: first the inputs, then the outputs.
  *
- * @param executor what phase 1 gave.
+ * @param executor the executor from phase 1.
  * @param index place among all tensors, from 0.
- * @param tensor the tensor that phase 1 got there.
+ * @param tensor the tensor that phase 1 got there, or any other one: index decides.
  * @param addr address in device memory.
  * @retval 561103 executor or tensor is null, or executor was destroyed or has run and is not
  *     repeatable.
@@ -474,7 +474,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclSetTensorAddr(aclOpExecutor* executor, const 
 /**
  * Sets the address of one member of an input list for the next run of its executor.
  *
- * @param executor what phase 1 gave.
+ * @param executor the executor from phase 1.
  * @param irIndex place of the list among the operator's inputs in the order of its arguments, from
  *     0; a list counts as one.
  * @param relativeIndex place within the list, from 0.
@@ -494,7 +494,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclSetDynamicInputTensorAddr(aclOpExecutor* exec
 /**
  * As aclSetDynamicInputTensorAddr, for a list of outputs.
  *
- * @param executor what phase 1 gave.
+ * @param executor the executor from phase 1.
  * @param irIndex place of the list among the operator's outputs, from 0; a list counts as one.
  * @param relativeIndex place within the list, from 0.
  * @param tensors the list that phase 1 got there.
@@ -513,7 +513,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclSetDynamicOutputTensorAddr(aclOpExecutor* exe
 /**
  * As aclSetDynamicInputTensorAddr, counting all arguments: first the inputs, then the outputs.
  *
- * @param executor what phase 1 gave.
+ * @param executor the executor from phase 1.
  * @param irIndex place of the list among all of them, from 0; a list counts as one.
  * @param relativeIndex place within the list, from 0.
  * @param tensors the list that phase 1 got there.
@@ -560,8 +560,8 @@ ACL_FUNC_VISIBILITY aclnnStatus AclSetDynamicTensorAddr(aclOpExecutor* executor,
 /* ---- Dump ---- */
 
 /**
- * Would write an operator's tensors to files. Nothing here does: it is refused, whatever its
- * arguments are. Copy the tensors that are of interest with aclrtMemcpy instead.
+ * Refuses to write an operator's tensors to files, whatever its arguments are: openaclnn does not
+ * do this. Copy the tensors that you need with aclrtMemcpy instead.
  *
  * @param opType type of the operator; the message repeats it. May be NULL.
  * @param opName name of the call; not looked at.

@@ -10,8 +10,8 @@ extern "C" {
 #endif
 
 /**
- * Starts the operator library. A program that has called aclInit need not: either of the two is
- * enough, both are allowed, in any order and more than once.
+ * Starts the operator library. A program that has called aclInit need not call it. Both may be
+ * called, in any order and more than once.
  *
  * @param configPath path of a JSON file with settings, or NULL for none; "{}" is a file with none.
  * @retval 161002 the file cannot be read or is not JSON.
@@ -19,8 +19,8 @@ extern "C" {
 ACL_FUNC_VISIBILITY aclnnStatus aclnnInit(const char* configPath);
 
 /**
- * Undoes aclnnInit. Without one before it does nothing. A runtime that aclInit started goes on
- * until aclFinalize.
+ * Undoes aclnnInit. If aclnnInit was not called, it does nothing. A runtime that aclInit started
+ * goes on until aclFinalize.
  *
  * @return 0.
  */

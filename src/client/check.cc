@@ -19,6 +19,10 @@ constexpr OpenaclnnCheck kUnwatched = {
     .tell_shared_workspace = [](const char*, const char*, const void*, uint64_t) {},
     .refused = [](const char*, int, const char*, const void*, uint64_t) {},
     .bad_value = [](const char*, int, const char*, const OpenaclnnPin*) {},
+    .begin_turn = [](OpenaclnnTurn*) -> const char* { return nullptr; },
+    .end_turn = [](OpenaclnnTurn*) {},
+    .forget_touches = [](const void*, uint64_t) {},
+    .show_executors = [](void (*)(void (*)(const void*, const char*))) {},
 };
 
 }  // namespace

@@ -62,6 +62,7 @@ constexpr OpenaclnnRuntime kRefusing = {
     },
     .end_wait = [](void*) {},
     .check_level = [] { return int32_t{0}; },
+    .lenient_products = [] { return int32_t{0}; },
 };
 
 }  // namespace

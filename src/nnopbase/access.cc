@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What calls touch, as their operands say.
+// The accesses of calls, as their operands describe them.
 #include "nnopbase/access.h"
 
 #include <algorithm>

@@ -18,7 +18,7 @@ inline uint64_t AlignmentOf(const BoundOperand& operand) {
 /// A device moves blocks of 32 bytes, and operators begin workspaces with one.
 inline constexpr uint64_t kWorkspaceAlignment = 32;
 
-/// Of an operand with elements; its offset counts whole ones.
+/// Whether an operand with elements is misaligned; its offset counts whole elements.
 inline bool IsMisaligned(const BoundOperand& operand) {
   return (reinterpret_cast<uintptr_t>(operand.tensor.data) & (AlignmentOf(operand) - 1)) != 0;
 }

@@ -9,18 +9,20 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "acl/acl.h"
-#include "ascendcl/data_type.h"
 #include "ascendcl/message.h"
 #include "ascendcl/trace.h"
 #include "client/client.h"
+#include "client/unpinned.h"
 #include "common/view.h"
 #include "nnopbase/access.h"
 #include "nnopbase/alignment.h"
+#include "nnopbase/description.h"
 #include "nnopbase/handles.h"
 #include "nnopbase/output_watch.h"
-#include "nnopbase/workspace_use.h"
+#include "nnopbase/turn.h"
 
 namespace openaclnn {
 
@@ -40,6 +42,11 @@ struct Executor::QueuedCall {
     if (workspace != nullptr) std::memset(workspace, kPattern, pins[num_pins - 1].bytes);
   }
 
+  static OpenaclnnUsed Used(const OpenaclnnPin& pin, bool writes) {
+    const auto begin = reinterpret_cast<uintptr_t>(pin.host);
+    return {begin, begin + pin.bytes, writes ? 1 : 0};
+  }
+
   int Compute(OpenaclnnMessage* message) const {
     const int code = call->Run(data.data(), workspace, message);
     if (code == ACL_ERROR_RT_VECTOR_CORE_EXCEPTION) [[unlikely]]
@@ -52,8 +59,8 @@ struct Executor::QueuedCall {
     Check().bad_value(call->api(), code, words, PinOf(text.substr(0, text.find(' '))));
   }
 
-  /// Of an operand by its name, "indices", and in a list its place there, "indices[1]". Null where
-  /// none is meant, or one of several: another's memory is worse than none in a report.
+  /// The pin of the operand that is named, "indices", or of a member of a list, "indices[1]". Null
+  /// where the name fits no operand or several: a report must not show another operand's memory.
   const OpenaclnnPin* PinOf(std::string_view subject) const {
     const std::string_view name = subject.substr(0, subject.find('['));
     const bool in_list = name.size() < subject.size();
@@ -67,18 +74,25 @@ struct Executor::QueuedCall {
     if (member >= count || (count > 1 && !in_list)) return nullptr;
     void* const* const operand = data.begin() + (first - names.begin()) + member;
     if (*operand == nullptr) return nullptr;
-    // Those with elements are pinned, in order.
+    // Only operands with elements are pinned, in their order.
     return &pins[operand - data.begin() - std::count(data.begin(), operand, nullptr)];
   }
 
   int Run(OpenaclnnMessage* message) const {
-    if (RacesAreWatched()) return RunWatched(message);  // launches are: nothing need overlap
-    if (workspace == nullptr || !WorkspacesAreWatched()) return Compute(message);
-    const WorkspaceUse use(call->api(), device_workspace, pins[num_pins - 1].bytes);
+    if (RacesAreWatched()) return RunWatched(message);
+    if (workspace == nullptr) return Compute(message);
+    const OpenaclnnPin& pin = pins[num_pins - 1];
+    const OpenaclnnUsed used = Used(pin, true);
+    const Turn turn(call->api(), {&used, 1});
+    if (turn.met() != nullptr && WorkspacesAreWatched()) [[unlikely]] {
+      Check().tell_shared_workspace(call->api(), turn.met(), device_workspace, pin.bytes);
+    }
     return Compute(message);
   }
 
+  // Two launches that nothing orders were told of; their tasks are kept apart, whatever they share.
   int RunWatched(OpenaclnnMessage* message) const {
+    const Turn turn(call->api(), used);
     FillWorkspace();
     if (watch == nullptr) return Compute(message);
     watch->Begin();
@@ -94,6 +108,7 @@ struct Executor::QueuedCall {
   const void* device_workspace = nullptr;  // as clients know it
   bool misaligned = false;                 // an operand or the workspace
   std::unique_ptr<OutputWatch> watch;      // with OPENACLNN_CHECK=full
+  std::vector<OpenaclnnUsed> used;         // likewise: by operands and workspace
   ShortVector<OpenaclnnPin, 7> pins;
   size_t num_pins = 0;
   std::string arguments;  // for a trace
@@ -111,6 +126,11 @@ Executor::Executor(const OpenaclnnCall& call, std::shared_ptr<const PlannedCall>
   for (uint32_t i = 0; i < call.operand_count; ++i) {
     operands_.push_back(BoundOperand(call.operands[i], &next));
   }
+}
+
+const char* Executor::LeftBy() {
+  std::lock_guard lock(mutex_);
+  return state_ == State::kSpent ? nullptr : call_->api();
 }
 
 Status Executor::MakeRepeatable() {
@@ -212,33 +232,12 @@ Status Executor::CheckWorkspace(void* workspace, uint64_t workspace_size) const 
 
 namespace {
 
-/// Why a range was not pinned.
-Status Unpinned(OpenaclnnPinResult found, const char* operand, const void* address,
-                uint64_t bytes) {
-  switch (found) {
-    case OPENACLNN_NOT_DEVICE_MEMORY:
-      return Status(ACLNN_ERR_PARAM_INVALID,
-                    Concat(operand, " data is ", address,
-                           ", which is not device memory, expected memory from aclrtMalloc"));
-    case OPENACLNN_NOT_ALLOCATED:
-      return Status(ACLNN_ERR_PARAM_INVALID,
-                    Concat(operand, " data is ", address,
-                           ", which is device memory that was freed or never mapped, expected "
-                           "memory that is allocated"));
-    case OPENACLNN_PINNED:
-    case OPENACLNN_OUT_OF_ALLOCATION:
-      break;
-  }
-  return Status(ACLNN_ERR_PARAM_INVALID,
-                Concat(operand, " data is ", bytes, " bytes from ", address,
-                       ", which leave their allocation, expected one that holds them"));
-}
-
 Status PinRange(const char* api, const char* operand, const void* address, uint64_t bytes,
                 OpenaclnnPin* pin) {
   const OpenaclnnPinResult found = Runtime().pin(address, bytes, pin);
   if (found == OPENACLNN_PINNED) return {};
-  Status status = Unpinned(found, operand, address, bytes);
+  Status status(ACLNN_ERR_PARAM_INVALID,
+                WhyUnpinned(found, Concat(operand, " data"), address, bytes));
   TellRefused(api, status, address, bytes);
   return status;
 }
@@ -278,6 +277,17 @@ Status Executor::Bind(void* workspace, QueuedCall* queued) const {
   return {};
 }
 
+std::vector<OpenaclnnUsed> Executor::UsedBytes(const QueuedCall& queued) const {
+  std::vector<OpenaclnnUsed> used;
+  const OpenaclnnPin* pin = queued.pins.data();
+  for (const BoundOperand& operand : operands_) {
+    if (operand.bytes == 0) continue;
+    used.push_back(QueuedCall::Used(*pin++, operand.role == OPENACLNN_OUTPUT));
+  }
+  if (queued.workspace != nullptr) used.push_back(QueuedCall::Used(*pin, true));
+  return used;
+}
+
 Placement Executor::Place(const QueuedCall& queued, size_t index) const {
   const BoundOperand& operand = operands_[index];
   const auto origin = reinterpret_cast<int64_t>(queued.data[index]);
@@ -308,8 +318,10 @@ Status Executor::CheckOverlap(const QueuedCall& queued) const {
       // Two outputs are compared once.
       if (operands_[i].bytes == 0 || i == out) continue;
       if (operands_[i].role == OPENACLNN_OUTPUT && i < out) continue;
-      if (operands_[out].shared && operands_[i].shared) continue;
       const Placement other = Place(queued, i);
+      // From another byte on: in one place nothing would stay of the first.
+      if (operands_[out].shared && operands_[i].shared && output.first_byte != other.first_byte)
+        continue;
       const bool may_alias = (operands_[out].may_alias >> std::min<size_t>(i, 63) & 1) != 0;
       if (may_alias && (SameView(output, other) || ArePartsOf(other, output))) continue;
       if (!Overlap(output, other)) continue;
@@ -336,62 +348,6 @@ Status Executor::CheckWorkspaceOverlap(const QueuedCall& queued) const {
   return {};
 }
 
-namespace {
-
-/// "FLOAT (2, 3)".
-std::string Describe(const BoundOperand& operand) {
-  const OpenaclnnTensor& tensor = operand.tensor;
-  const DataTypeInfo* type = FindDataType(tensor.dtype);
-  std::string text = type != nullptr ? type->name : Concat(tensor.dtype);
-  text += " (";
-  for (uint32_t i = 0; i < tensor.rank; ++i) {
-    text += Concat(i > 0 ? ", " : "", tensor.dims[i] * (operand.paired_dim == i ? 2 : 1));
-  }
-  return text + ")";
-}
-
-// What a trace says of a call, as members of a JSON object.
-
-std::string DescribeOperands(std::span<const BoundOperand> operands) {
-  constexpr size_t kMaxText = 4096;  // operators on lists may have hundreds of operands
-  std::string list;
-  for (const BoundOperand& operand : operands) {
-    if (!operand.present || list.size() > kMaxText) continue;
-    if (!list.empty()) list += ',';
-    list.append("\"").append(operand.name).append("\":\"");
-    list.append(Describe(operand)).append("\"");
-  }
-  return "\"operands\":{" + list + "}";
-}
-
-bool IsRead(const BoundOperand& operand) {
-  if (operand.role == OPENACLNN_INPUT) return operand.use != OPENACLNN_UNUSED;
-  return operand.use == OPENACLNN_UPDATED || operand.use == OPENACLNN_READ;
-}
-
-bool IsWritten(const BoundOperand& operand) {
-  return operand.role == OPENACLNN_OUTPUT && operand.use != OPENACLNN_READ &&
-         operand.use != OPENACLNN_UNUSED;
-}
-
-/// The bytes that the call reads and writes, each once; where values in memory decide, all.
-std::string DescribeBytes(std::span<const BoundOperand> operands) {
-  uint64_t read = 0;
-  uint64_t written = 0;
-  for (const BoundOperand& operand : operands) {
-    if (!operand.present) continue;
-    const auto count = static_cast<uint64_t>(ElementCount(operand.tensor).value_or(0));
-    // An expanded view has more elements than memory.
-    const uint64_t bytes =
-        std::min(count * static_cast<uint64_t>(operand.element_bytes), operand.bytes);
-    if (IsRead(operand)) read += bytes;
-    if (IsWritten(operand)) written += bytes;
-  }
-  return Concat("\"bytes_read\":", read, ",\"bytes_written\":", written);
-}
-
-}  // namespace
-
 std::string Executor::Describe() const {
   return Concat(DescribeOperands(operands_), ",\"workspace_size\":", workspace_size_);
 }
@@ -417,6 +373,7 @@ Status Executor::Execute(const char* api, void* workspace, uint64_t workspace_si
     TellMisaligned(call_->api(), operands_, workspace, workspace_size_);
   if (RacesAreWatched()) {
     queued->watch = OutputWatch::Of(operands_, queued->data.data(), queued->pins.data());
+    queued->used = UsedBytes(*queued);
   }
   if (Tracing()) {
     queued->arguments = DescribeBytes(operands_) + "," + DescribeOperands(operands_);

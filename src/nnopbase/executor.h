@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "ascendcl/check/interface.h"
 #include "common/handle_table.h"
 #include "common/short_vector.h"
 #include "common/status.h"
@@ -57,13 +58,16 @@ class Executor {
   Status SetAddress(const OpenaclnnRole* role, size_t index, const OpenaclnnTensor& tensor,
                     void* address);
 
-  /// The same for a member of the list that is argument `list` of the role, or of all; a list
-  /// counts as one.
+  /// As SetAddress, for a member of a list. `list` is the list's place among the arguments of the
+  /// role, or of all arguments; a list counts as one.
   Status SetMemberAddress(const OpenaclnnRole* role, size_t list, size_t member, void* address);
 
   /// Phase 2. *spent: the executor has run and is not repeatable.
   Status Execute(const char* api, void* workspace, uint64_t workspace_size, void* stream,
                  bool* spent);
+
+  /// The function that the executor is of; null once it is spent.
+  const char* LeftBy();
 
  private:
   enum class State { kPlanned, kQueued, kSpent };
@@ -79,6 +83,7 @@ class Executor {
   void EachArgument(const OpenaclnnRole* role, See&& see);
   Status CheckWorkspace(void* workspace, uint64_t workspace_size) const;
   Status Bind(void* workspace, QueuedCall* queued) const;
+  std::vector<OpenaclnnUsed> UsedBytes(const QueuedCall& queued) const;
   Placement Place(const QueuedCall& queued, size_t index) const;
   Status CheckOverlap(const QueuedCall& queued) const;
   Status CheckWorkspaceOverlap(const QueuedCall& queued) const;

@@ -26,7 +26,7 @@ inline Status CheckCount(uint64_t size, size_t value_bytes) {
                 Concat("size value is ", size, ", expected at most ", most));
 }
 
-/// What a look-up of a T comes to.
+/// The status for the result of a look-up of a T.
 template <class T>
 Status LookUp(const char* operand, Found found, const void* handle) {
   if (found == Found::kLive) return {};
@@ -44,7 +44,7 @@ Status FindMeta(const char* operand, const void* handle, Pinned<T>* object) {
   return LookUp<T>(operand, FindObject(MetaHandles(), handle, object), handle);
 }
 
-/// The same, for a change: nobody else reads the object while it is pinned.
+/// As FindMeta, for a change of the object: nobody else reads it while it is pinned.
 template <class T>
 Status FindMetaAlone(const char* operand, const void* handle, Pinned<T>* object) {
   return LookUp<T>(operand, FindObjectAlone(MetaHandles(), handle, object), handle);

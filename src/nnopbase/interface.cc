@@ -77,7 +77,7 @@ void SetViewShape(const aclTensor* handle, const int64_t* dims, uint32_t rank) {
   tensor->strides = std::move(strides);
 }
 
-/// What the body says, as C functions say it: nothing is thrown across the border.
+/// Turns the body's status into a code and a message: nothing is thrown across the border.
 template <class Body>
 int Answer(OpenaclnnMessage* message, Body&& body) {
   const Status status = Guard(body);

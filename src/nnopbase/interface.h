@@ -75,10 +75,10 @@ typedef struct OpenaclnnMeta {
   const OpenaclnnRuntime* runtime;
   /// Keeps the tensor until unpin(*pin) when it returns OPENACLNN_LIVE.
   OpenaclnnFound (*pin_tensor)(const aclTensor* handle, OpenaclnnTensor* tensor, void** pin);
-  /// The same for an array; `values` belong to it.
+  /// As pin_tensor, for an array, which owns `values`.
   OpenaclnnFound (*pin_int_array)(const aclIntArray* handle, const int64_t** values,
                                   uint64_t* count, void** pin);
-  /// Of 0 and 1.
+  /// The values are 0 and 1.
   OpenaclnnFound (*pin_bool_array)(const aclBoolArray* handle, const uint8_t** values,
                                    uint64_t* count, void** pin);
   void (*unpin)(void* pin);

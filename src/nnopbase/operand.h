@@ -29,7 +29,7 @@ struct BoundOperand {
   OpenaclnnTensor tensor = {};         // without its storage's shape; of 4 bits, as bytes
   const void* planned_data = nullptr;  // its address in phase 1
   std::optional<uint32_t> paired_dim;  // where its bytes hold two elements
-  // Of a view with elements; otherwise bytes is 0.
+  // These describe a view with elements; in an empty view bytes is 0.
   int64_t element_bytes = 0;
   int64_t first_byte = 0;   // of the span, from tensor.data
   int64_t origin_byte = 0;  // of element [0, …, 0], from tensor.data

@@ -183,7 +183,7 @@ WatchedOutput::WatchedOutput(const BoundOperand& operand, std::byte* origin)
 
 uint64_t WatchedOutput::bytes() const { return BytesOf(runs_); }
 
-// What comes short is mostly the last elements.
+// Keeps both ends: a kernel that stops early mostly leaves the last elements.
 void WatchedOutput::Limit(uint64_t most) {
   if (bytes() > most) KeepEnds(most / 2 / kLargestElement * kLargestElement, &runs_);
 }

@@ -27,9 +27,9 @@ class WatchedOutput {
 
   /// Keeps what is there and writes the pattern over it. Without memory this run is not watched.
   void Fill(uint64_t pattern) noexcept;
-  /// What was there comes back.
+  /// Puts back what the elements held before Fill.
   void Restore() const noexcept;
-  /// The same for elements that still hold the pattern, and a report of them.
+  /// Restores the elements that still hold the pattern, and reports them.
   void Report(const char* api) const noexcept;
   /// Gives back what Fill has kept: the task may be a graph's, which stays.
   void Forget() noexcept { before_ = std::vector<std::byte>(); }  // with its capacity
