@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention of several heads, tile by tile: out = dropout(softmax(scale q k^T + shift, masked)) v.
+//
+// Keys are cut into tiles by their position in the sequence. A tile gives a partial of a row: the
+// largest score m, l = sum of e^(s - m), and o = sum of e^(s - m) v. Two neighbours join into one:
+// m = max(m1, m2), l = l1 e^(m1 - m) + l2 e^(m2 - m), o likewise; tiles join pairwise, as the terms
+// of every sum do. So a row's bits depend on its query and on the keys that it sees, not on other
+// rows, on threads or on how the rows come. Scores are never held for more than a tile.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/number.h"
+#include "kernels/philox.h"
+#include "kernels/strided.h"
+#include "kernels/target.h"
+
+namespace openaclnn {
+
+/// Rows of the query that are worked on together; for the gradients by key and value they are the
+/// chunk of 64 terms that is summed in sequence.
+inline constexpr int64_t kAttentionRows = 64;
+/// Keys of a tile.
+inline constexpr int64_t kAttentionKeys = 128;
+/// Elements of a row of a head, at most.
+inline constexpr int64_t kAttentionWidth = 4096;
+
+/// A matrix in memory of the call's own: `chunk` floats from 64 columns to the next 64, whose rows
+/// are 64 floats apart.
+inline constexpr int64_t kAttentionChunk = 64;
+
+/// Rows of elements of any type: of a head, or of what belongs to its scores.
+struct AttentionRows {
+  const std::byte* from;
+  int64_t row_bytes, element_bytes;  // from one to the next
+  LoadRow<float> load;
+  bool plain;  // floats that follow each other
+
+  const std::byte* Row(int64_t row) const { return from + row * row_bytes; }
+  const float* Floats(int64_t row) const { return reinterpret_cast<const float*>(Row(row)); }
+};
+
+/// A sum that waited, of C's shape, which is added before the product; `left` and `right` are
+/// factors of its rows and of the product's, or null.
+struct AttentionJoin {
+  const float* sums;
+  const float *left, *right;
+};
+
+/// C = A B, and what waited. A and C are matrices as above; B has panels of the kernels' columns,
+/// with a row for each term, `b_step` floats from one to the next.
+struct AttentionProduct {
+  const float* a;
+  int64_t a_chunk;
+  int64_t rows, terms, columns;
+  const float* b;
+  int64_t b_step, b_panel;  // floats from one term, and from one panel, to the next
+  const AttentionJoin* joins;
+  int64_t join_count;
+  float* c;
+  int64_t c_chunk;
+};
+
+/// A row of a tile's scores.
+struct AttentionRow {
+  float* scores;
+  int64_t chunk;
+  float scale;
+  int64_t begin, end;    // the keys of the tile that the row sees
+  const uint8_t* hides;  // null, or of each of those keys whether it is hidden
+  const float* shift;    // null, or what is added to each score of the tile
+  const float* kept;     // null, or factors of each weight of the tile
+};
+
+/// What a row of scores is turned into its gradient with.
+struct AttentionSlope {
+  float* slopes;  // gradients by the weights, which become those by the scores
+  float max, over_sum, mean;
+};
+
+/// The loops that are compiled for each instruction set.
+struct AttentionKernels {
+  int64_t panel;  // columns of a panel
+  /// As the A of a product.
+  void (*pack_rows)(const AttentionRows& rows, int64_t count, int64_t width, float* to);
+  /// As a B whose terms are the rows; columns that no row has are 0.
+  void (*pack_terms)(const AttentionRows& rows, int64_t count, int64_t width, float* to,
+                     int64_t panel_floats);
+  /// As a B whose columns are the rows; columns that no row has are 0.
+  void (*pack_turned)(const AttentionRows& rows, int64_t count, int64_t width, float* to,
+                      int64_t panel_floats);
+  void (*multiply)(const AttentionProduct& product);
+  /// With A turned around: its columns are C's rows; at most 64 terms.
+  void (*multiply_turned)(const AttentionProduct& product);
+  /// Scales, shifts and masks a row; the largest score.
+  float (*largest)(const AttentionRow& row);
+  /// The row's exponentials, times `kept`; their sum before that.
+  float (*exponentials)(const AttentionRow& row, float max);
+  /// Largest scores and sums of two partials of 64 rows become those of both; the factors of each.
+  void (*join)(const float* max, const float* sum, float* both_max, float* both_sum, float* left,
+               float* right);
+  /// Scores become weights, times `kept`; slopes become gradients by the scores.
+  void (*slope)(const AttentionRow& row, const AttentionSlope& slope);
+  /// n elements of a row over a number, or 0 if that is 0.
+  void (*divide)(const float* row, int64_t chunk, int64_t n, float by, float* to);
+};
+OPENACLNN_TARGET_DECLARE(extern const AttentionKernels kAttentionKernels)
+
+/// Where the heads of a tensor lie, in elements.
+struct AttentionHeads {
+  int64_t batch_step, head_step, row_step, element_step;
+  int64_t bytes;  // of an element
+  bool floats;    // elements are of FLOAT
+  LoadRow<float> load;
+  StoreRow<float> store;
+
+  int64_t Offset(int64_t batch, int64_t head, int64_t row) const {
+    return (batch * batch_step + head * head_step + row * row_step) * bytes;
+  }
+  AttentionRows At(const void* tensor, int64_t batch, int64_t head, int64_t row) const {
+    return {static_cast<const std::byte*>(tensor) + Offset(batch, head, row), row_step * bytes,
+            element_step * bytes, load, floats && element_step == 1};
+  }
+};
+
+/// A sequence of rows of q, and the keys that they may see: row i sees keys i - before to i + after
+/// and those before `prefix`. Rows and keys begin at first_row and first_key of their batch.
+struct AttentionSequence {
+  int64_t rows, keys;
+  int64_t batch, first_row, first_key;
+  int64_t before, after, prefix;
+};
+
+/// A tensor that is broadcast to (batch, head, row of q, row of k); steps are in bytes.
+struct AttentionScores {
+  bool given;
+  std::array<int64_t, 4> steps;
+  LoadRow<float> load;  // of masks of a byte: null
+};
+
+/// Dropout by a bit for each score, given or drawn.
+struct AttentionDropout {
+  bool given, drawn;
+  double keep;
+  RandomKey key;
+  Offsets bytes;              // of the mask that is given
+  std::vector<int64_t> bits;  // of each sequence, the first of its bits
+};
+
+/// What is frozen when the call is planned.
+struct Attention {
+  const AttentionKernels* kernels;
+  std::vector<AttentionSequence> sequences;
+  int64_t heads, kv_heads, width, value_width;
+  AttentionHeads q, k, v, out;
+  AttentionHeads max, sum;  // of each row the largest score and the sum of its exponentials
+  int64_t copies;           // of each of these
+  float scale;
+  AttentionScores mask, shift;
+  AttentionDropout dropout;
+
+  // Set by PlanAttention. A head is that of k in one sequence.
+  std::vector<int64_t> first_tile;  // of each sequence, in tiles of one head each; and behind them
+  std::vector<int64_t> first_block;
+  int64_t levels;        // of partials that wait, for the most tiles
+  int64_t packed_tiles;  // that are packed together; 0: each block packs what it needs
+  int64_t bodies;        // that take blocks in parallel
+
+  int64_t group() const { return heads / kv_heads; }
+  uint64_t scratch_bytes() const;
+};
+
+/// Where the tensors of a call are; max and sum may be null.
+struct AttentionTensors {
+  const void *q, *k, *v, *mask, *shift, *dropout;
+  void *out, *max, *sum;
+};
+
+/// Completes the plan from what stands above first_tile.
+void PlanAttention(Attention* attention);
+
+/// Writes every row. A row that sees no key becomes 0, as do its largest score and its sum.
+void RunAttention(const Attention& attention, const AttentionTensors& tensors, void* scratch);
+
+/// The gradients of a call; `attention` has its operands, its result and what it left of the rows.
+struct AttentionGradient {
+  Attention attention;
+  AttentionHeads dy, dq, dk, dv;
+
+  // Set by PlanAttentionGradient.
+  int64_t tiles;   // of the longest sequence
+  int64_t levels;  // of sums over blocks of rows that wait
+  int64_t bodies;  // that take heads of k in parallel
+
+  uint64_t scratch_bytes() const;
+};
+
+struct AttentionGradientTensors {
+  AttentionTensors of;  // the call's
+  const void* dy;
+  void *dq, *dk, *dv;
+};
+
+/// `attention` is planned already.
+void PlanAttentionGradient(AttentionGradient* gradient);
+
+void RunAttentionGradient(const AttentionGradient& gradient,
+                          const AttentionGradientTensors& tensors, void* scratch);
+
+}  // namespace openaclnn

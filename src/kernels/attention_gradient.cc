@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// The gradients of attention: weights are made again from what the forward left of each row, tile
+// by tile. With P the weights and D = dy v^T, both dropped as the forward's:
+//
+//   dv = P^T dy,  S = scale P (D - sum of dy out),  dq = S k,  dk = S^T q.
+#include <algorithm>
+#include <vector>
+
+#include "kernels/attention.h"
+#include "kernels/attention_layout.h"
+#include "kernels/parallel_items.h"
+#include "kernels/scratch.h"
+#include "kernels/softmax_rows.h"
+
+namespace openaclnn {
+namespace attention {
+namespace {
+
+constexpr int64_t kBlockChunk = kAttentionRows * kAttentionChunk;
+constexpr int64_t kTileChunk = kAttentionKeys * kAttentionChunk;
+
+/// Floats of the parts of a body's memory.
+struct Sizes {
+  explicit Sizes(const AttentionGradient& g) {
+    const Attention& a = g.attention;
+    turned_keys = PanelsFloats(a, a.width, kAttentionKeys);
+    turned_values = PanelsFloats(a, a.value_width, kAttentionKeys);
+    keys = PanelsFloats(a, kAttentionKeys, a.width);
+    dk = MatrixFloats(kAttentionKeys, a.width);
+    dv = MatrixFloats(kAttentionKeys, a.value_width);
+    q = MatrixFloats(kAttentionRows, a.width);
+    dy = MatrixFloats(kAttentionRows, a.value_width);
+    q_panels = PanelsFloats(a, kAttentionRows, a.width);
+    dy_panels = PanelsFloats(a, kAttentionRows, a.value_width);
+    scores = MatrixFloats(kAttentionRows, kAttentionKeys);
+    row = MatrixFloats(1, std::max(a.width, a.value_width));
+    tile = turned_keys + turned_values + keys;
+    sums = dk + dv;
+    // The block's: partials of dq, and two rows more.
+    block = q * (a.levels + 2) + dy + q_panels + dy_panels + 2 * scores + 2 * row;
+    body = __int128{g.tiles} * (tile + __int128{g.levels} * sums) + block;
+  }
+
+  int64_t turned_keys, turned_values, keys, dk, dv, q, dy, q_panels, dy_panels, scores, row;
+  int64_t tile, sums, block;
+  __int128 body;
+};
+
+/// A head of k, and the heads of q that it serves.
+class HeadRun {
+ public:
+  HeadRun(const AttentionGradient& g, const AttentionGradientTensors& tensors, int64_t number,
+          float* own)
+      : g_(g),
+        a_(g.attention),
+        kernels_(*a_.kernels),
+        rows_of_(OPENACLNN_TARGET_SELECT(kFloatSoftmax)),
+        tensors_(tensors),
+        size_(g),
+        head_(a_, number),
+        maker_(a_, tensors.of, head_),
+        carries_(static_cast<size_t>(TilesOf(head_.of))),
+        tiles_(own),
+        sums_(tiles_ + g.tiles * size_.tile),
+        q_(sums_ + g.tiles * g.levels * size_.sums),
+        dq_(q_ + size_.q),
+        dy_(dq_ + (a_.levels + 1) * size_.q),
+        q_panels_(dy_ + size_.dy),
+        dy_panels_(q_panels_ + size_.q_panels),
+        weights_(dy_panels_ + size_.dy_panels),
+        slopes_(weights_ + size_.scores),
+        row_(slopes_ + size_.scores),
+        other_row_(row_ + size_.row) {}
+
+  void Run() {
+    const int64_t tiles = TilesOf(head_.of), blocks = BlocksOf(a_, head_.of);
+    for (int64_t tile = 0; tile < tiles; ++tile) PackTile(tile);
+    for (int64_t block = 0; block < blocks; ++block) RunBlock(block);
+    for (int64_t tile = 0; tile < tiles; ++tile) StoreTile(tile);
+  }
+
+ private:
+  void PackTile(int64_t tile) {
+    const int64_t n = KeysOf(head_.of, tile), panel = kernels_.panel;
+    const AttentionRows keys = KeyRows(a_.k, tensors_.of.k, head_, tile);
+    const AttentionRows values = KeyRows(a_.v, tensors_.of.v, head_, tile);
+    kernels_.pack_turned(keys, n, a_.width, TurnedKeys(tile), a_.width * panel);
+    kernels_.pack_turned(values, n, a_.value_width, TurnedValues(tile), a_.value_width * panel);
+    kernels_.pack_terms(keys, n, a_.width, Keys(tile), kAttentionKeys * panel);
+  }
+
+  /// The rows of a block as both operands of a product.
+  void LoadRows(const Block& block) {
+    const int64_t panel = kernels_.panel;
+    for (int64_t r = 0; r < block.count(); ++r) {
+      const int64_t head = block.Head(r), row = block.Row(r);
+      const AttentionRows q = QueryRows(a_.q, tensors_.of.q, head_, head, row);
+      const AttentionRows dy = QueryRows(g_.dy, tensors_.dy, head_, head, row);
+      kernels_.pack_rows(q, 1, a_.width, q_ + r * kAttentionChunk);
+      kernels_.pack_rows(dy, 1, a_.value_width, dy_ + r * kAttentionChunk);
+      kernels_.pack_terms(q, 1, a_.width, q_panels_ + r * panel, kAttentionRows * panel);
+      kernels_.pack_terms(dy, 1, a_.value_width, dy_panels_ + r * panel, kAttentionRows * panel);
+      LoadNumbers(head, row, dy, &numbers_[static_cast<size_t>(r)]);
+    }
+  }
+
+  void LoadNumbers(int64_t head, int64_t row, const AttentionRows& dy, AttentionSlope* slope) {
+    float sum = 0;
+    const auto load = [&](const AttentionHeads& numbers, const void* from, float* to) {
+      const AttentionRows at = QueryRows(numbers, from, head_, head, row);
+      at.load(at.from, at.element_bytes, 1, to);
+    };
+    load(a_.max, tensors_.of.max, &slope->max);
+    load(a_.sum, tensors_.of.sum, &sum);
+    slope->over_sum = sum == 0 ? 0 : 1 / sum;
+    const AttentionRows out = QueryRows(a_.out, tensors_.of.out, head_, head, row);
+    dy.load(dy.from, dy.element_bytes, a_.value_width, row_);
+    out.load(out.from, out.element_bytes, a_.value_width, other_row_);
+    slope->mean = rows_of_->products(row_, other_row_, a_.value_width);
+  }
+
+  void RunBlock(int64_t number) {
+    const Block block(a_, head_, number);
+    const Tiles tiles(head_.of, block);
+    if (tiles.begin >= tiles.end) {
+      std::fill_n(dq_ + a_.levels * size_.q, size_.q, 0.0f);
+    } else {
+      LoadRows(block);
+    }
+    Carry carry;
+    for (int64_t tile = tiles.begin; tile < tiles.end; ++tile) {
+      MakeSlopes(block, tile);
+      AddToTile(number, block.count(), tile);
+      AddToBlock(block.count(), tile, tile + 1 == tiles.end, &carry);
+    }
+    float* const dq = dq_ + a_.levels * size_.q;
+    for (int64_t r = 0; r < block.count(); ++r) {
+      StoreChunks(dq + r * kAttentionChunk, kBlockChunk, a_.width, g_.dq, tensors_.dq,
+                  block.Head(r), block.Row(r));
+    }
+  }
+
+  /// Weights and gradients by the scores of a block and a tile.
+  void MakeSlopes(const Block& block, int64_t tile) {
+    const int64_t panel = kernels_.panel;
+    const auto multiply = [&](const float* rows, int64_t width, const float* turned, float* to) {
+      kernels_.multiply({.a = rows,
+                         .a_chunk = kBlockChunk,
+                         .rows = block.count(),
+                         .terms = width,
+                         .columns = KeysOf(head_.of, tile),
+                         .b = turned,
+                         .b_step = panel,
+                         .b_panel = width * panel,
+                         .joins = nullptr,
+                         .join_count = 0,
+                         .c = to,
+                         .c_chunk = kBlockChunk});
+    };
+    multiply(q_, a_.width, TurnedKeys(tile), weights_);
+    multiply(dy_, a_.value_width, TurnedValues(tile), slopes_);
+    for (int64_t r = 0; r < block.count(); ++r) {
+      AttentionSlope& slope = numbers_[static_cast<size_t>(r)];
+      slope.slopes = slopes_ + r * kAttentionChunk;
+      kernels_.slope(maker_.Make(block.Head(r), block.Row(r), tile, weights_ + r * kAttentionChunk),
+                     slope);
+    }
+  }
+
+  /// What a block adds to the gradients of a tile's keys and values.
+  void AddToTile(int64_t number, int64_t rows, int64_t tile) {
+    std::array<AttentionJoin, 64> dk, dv;
+    size_t count = 0;
+    const int64_t level = carries_[static_cast<size_t>(tile)].Add(number, [&](int64_t waits) {
+      dk[count] = {KeySums(tile, waits), nullptr, nullptr};
+      dv[count++] = {ValueSums(tile, waits), nullptr, nullptr};
+    });
+    const int64_t panel = kernels_.panel;
+    const auto multiply = [&](const float* a, const float* b, int64_t width,
+                              const AttentionJoin* joins, float* to) {
+      kernels_.multiply_turned({.a = a,
+                                .a_chunk = kBlockChunk,
+                                .rows = KeysOf(head_.of, tile),
+                                .terms = rows,
+                                .columns = width,
+                                .b = b,
+                                .b_step = panel,
+                                .b_panel = kAttentionRows * panel,
+                                .joins = joins,
+                                .join_count = static_cast<int64_t>(count),
+                                .c = to,
+                                .c_chunk = kTileChunk});
+    };
+    multiply(slopes_, q_panels_, a_.width, dk.data(), KeySums(tile, level));
+    multiply(weights_, dy_panels_, a_.value_width, dv.data(), ValueSums(tile, level));
+  }
+
+  /// What a tile adds to the gradients of a block's rows.
+  void AddToBlock(int64_t rows, int64_t tile, bool last, Carry* carry) {
+    std::array<AttentionJoin, 64> joins;
+    size_t count = 0;
+    const auto join = [&](int64_t waits) {
+      joins[count++] = {dq_ + waits * size_.q, nullptr, nullptr};
+    };
+    int64_t level = carry->Add(tile, join);
+    if (last) {
+      carry->Finish([&](int64_t waits) {
+        if (waits != level) join(waits);
+      });
+      level = a_.levels;
+    }
+    kernels_.multiply({.a = slopes_,
+                       .a_chunk = kBlockChunk,
+                       .rows = rows,
+                       .terms = KeysOf(head_.of, tile),
+                       .columns = a_.width,
+                       .b = Keys(tile),
+                       .b_step = kernels_.panel,
+                       .b_panel = kAttentionKeys * kernels_.panel,
+                       .joins = joins.data(),
+                       .join_count = static_cast<int64_t>(count),
+                       .c = dq_ + level * size_.q,
+                       .c_chunk = kBlockChunk});
+  }
+
+  /// Adds up what waits of a tile, and stores its rows.
+  void StoreTile(int64_t tile) {
+    float *dk = nullptr, *dv = nullptr;
+    carries_[static_cast<size_t>(tile)].Finish([&](int64_t level) {
+      float *const keys = KeySums(tile, level), *const values = ValueSums(tile, level);
+      if (dk != nullptr) {
+        for (int64_t i = 0; i < size_.dk; ++i) keys[i] += dk[i];
+        for (int64_t i = 0; i < size_.dv; ++i) values[i] += dv[i];
+      }
+      dk = keys;
+      dv = values;
+    });
+    if (dk == nullptr) {
+      dk = KeySums(tile, 0);
+      dv = ValueSums(tile, 0);
+      std::fill_n(dk, size_.sums, 0.0f);
+    }
+    for (int64_t r = 0; r < KeysOf(head_.of, tile); ++r) {
+      const int64_t key = head_.of.first_key + tile * kAttentionKeys + r;
+      StoreChunks(dk + r * kAttentionChunk, kTileChunk, a_.width, g_.dk, tensors_.dk, head_.head,
+                  key);
+      StoreChunks(dv + r * kAttentionChunk, kTileChunk, a_.value_width, g_.dv, tensors_.dv,
+                  head_.head, key);
+    }
+  }
+
+  void StoreChunks(const float* row, int64_t chunk, int64_t n, const AttentionHeads& heads,
+                   void* to, int64_t head, int64_t number) {
+    for (int64_t j = 0; j < n; j += kAttentionChunk) {
+      std::copy_n(row + j / kAttentionChunk * chunk, std::min(kAttentionChunk, n - j), row_ + j);
+    }
+    heads.store(row_, n, static_cast<std::byte*>(to) + heads.Offset(head_.of.batch, head, number),
+                heads.element_step * heads.bytes);
+  }
+
+  float* TurnedKeys(int64_t tile) const { return tiles_ + tile * size_.tile; }
+  float* TurnedValues(int64_t tile) const { return TurnedKeys(tile) + size_.turned_keys; }
+  float* Keys(int64_t tile) const { return TurnedValues(tile) + size_.turned_values; }
+  float* KeySums(int64_t tile, int64_t level) const {
+    return sums_ + (tile * g_.levels + level) * size_.sums;
+  }
+  float* ValueSums(int64_t tile, int64_t level) const { return KeySums(tile, level) + size_.dk; }
+
+  const AttentionGradient& g_;
+  const Attention& a_;
+  const AttentionKernels& kernels_;
+  const SoftmaxKernels<float>* rows_of_;
+  const AttentionGradientTensors& tensors_;
+  Sizes size_;
+  Head head_;
+  RowMaker maker_;
+  std::vector<Carry> carries_;  // of each tile, over blocks
+  std::array<AttentionSlope, kAttentionRows> numbers_{};
+  float *tiles_, *sums_, *q_, *dq_, *dy_, *q_panels_, *dy_panels_, *weights_, *slopes_, *row_,
+      *other_row_;
+};
+
+}  // namespace
+}  // namespace attention
+
+void PlanAttentionGradient(AttentionGradient* gradient) {
+  const Attention& a = gradient->attention;
+  int64_t blocks = 0;
+  gradient->tiles = 0;
+  for (const AttentionSequence& of : a.sequences) {
+    gradient->tiles = std::max(gradient->tiles, attention::TilesOf(of));
+    blocks = std::max(blocks, attention::BlocksOf(a, of));
+  }
+  gradient->levels = attention::LevelsOf(blocks);
+  gradient->bodies = std::min<int64_t>(attention::HeadCount(a), Meta()->runtime->threads());
+}
+
+uint64_t AttentionGradient::scratch_bytes() const {
+  return ScratchBytes(bodies * attention::Sizes(*this).body * static_cast<int>(sizeof(float)));
+}
+
+void RunAttentionGradient(const AttentionGradient& gradient,
+                          const AttentionGradientTensors& tensors, void* scratch) {
+  if (gradient.bodies == 0) return;
+  const auto body_floats = static_cast<int64_t>(attention::Sizes(gradient).body);
+  ParallelItems(attention::HeadCount(gradient.attention), gradient.bodies, true,
+                [&](int64_t head, int64_t body) {
+                  attention::HeadRun(gradient, tensors, head,
+                                     static_cast<float*>(scratch) + body * body_floats)
+                      .Run();
+                });
+}
+
+}  // namespace openaclnn
