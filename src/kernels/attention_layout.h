@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention: what the forward and the gradients share: rows of blocks, keys that they see, partials
+// that wait.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/attention.h"
+#include "kernels/divide_up.h"
+
+namespace openaclnn::attention {
+
+/// Floats of the rows of a block in a matrix of so many columns.
+inline int64_t MatrixFloats(int64_t rows, int64_t columns) {
+  return DivideUp(columns, kAttentionChunk) * kAttentionChunk * rows;
+}
+
+/// Floats of a B of so many terms and columns.
+inline int64_t PanelsFloats(const Attention& attention, int64_t terms, int64_t columns) {
+  const int64_t panel = attention.kernels->panel;
+  return DivideUp(columns, panel) * panel * terms;
+}
+
+/// Partials that wait for others at the same time, of so many in all, and one that is under way.
+inline int64_t LevelsOf(int64_t partials) {
+  return std::bit_width(static_cast<uint64_t>(std::max<int64_t>(partials, 1)));
+}
+
+/// Which levels of the tree a partial joins, and on which one it waits. Partials come in the order
+/// of their places; the first ones and the last ones may be left out.
+class Carry {
+ public:
+  /// Calls join(level) for each partial that the one at `place` joins; the level where it waits.
+  template <class Join>
+  int64_t Add(int64_t place, const Join& join) {
+    int64_t level = 0;
+    for (; (place >> level & 1) != 0; ++level) TakeFrom(level, join);
+    waits_ |= uint64_t{1} << level;
+    return level;
+  }
+  /// Calls join(level) for each partial that still waits, the youngest first.
+  template <class Join>
+  void Finish(const Join& join) {
+    for (int64_t level = 0; waits_ >> level != 0; ++level) TakeFrom(level, join);
+  }
+
+ private:
+  template <class Join>
+  void TakeFrom(int64_t level, const Join& join) {
+    const uint64_t bit = uint64_t{1} << level;
+    if ((waits_ & bit) != 0) join(level);
+    waits_ &= ~bit;
+  }
+
+  uint64_t waits_ = 0;
+};
+
+/// A head of k in a sequence.
+struct Head {
+  Head(const Attention& attention, int64_t number)
+      : sequence(number / attention.kv_heads),
+        head(number % attention.kv_heads),
+        of(attention.sequences[static_cast<size_t>(sequence)]) {}
+
+  int64_t sequence, head;
+  const AttentionSequence& of;
+};
+
+inline int64_t HeadCount(const Attention& attention) {
+  return static_cast<int64_t>(attention.sequences.size()) * attention.kv_heads;
+}
+
+inline int64_t TilesOf(const AttentionSequence& of) { return DivideUp(of.keys, kAttentionKeys); }
+inline int64_t BlocksOf(const Attention& attention, const AttentionSequence& of) {
+  return DivideUp(of.rows * attention.group(), kAttentionRows);
+}
+
+/// What comes before a head, in tiles or blocks, given those of the sequences.
+inline int64_t Before(const Attention& attention, const std::vector<int64_t>& first,
+                      int64_t number) {
+  const auto sequence = static_cast<size_t>(number / attention.kv_heads);
+  const int64_t of_each = sequence + 1 < first.size() ? first[sequence + 1] - first[sequence] : 0;
+  return first[sequence] * attention.kv_heads + number % attention.kv_heads * of_each;
+}
+
+/// The rows of q that a head of k serves: the first row of each of its heads, then their second
+/// rows. A block has the rows [begin, end) of these.
+struct Block {
+  Block(const Attention& attention, const Head& head, int64_t block)
+      : begin(block * kAttentionRows),
+        end(std::min(begin + kAttentionRows, head.of.rows * attention.group())),
+        group_(attention.group()),
+        first_head_(head.head * attention.group()) {}
+
+  int64_t count() const { return end - begin; }
+  int64_t Row(int64_t r) const { return (begin + r) / group_; }
+  int64_t Head(int64_t r) const { return first_head_ + (begin + r) % group_; }
+
+  int64_t begin, end;
+
+ private:
+  int64_t group_, first_head_;
+};
+
+/// The keys [begin, end) that a row sees, but for those that a mask hides.
+struct Seen {
+  Seen(const AttentionSequence& of, int64_t row)
+      : begin(of.prefix > 0 ? 0 : Clamp(of, static_cast<__int128>(row) - of.before)),
+        end(std::max(
+            {begin, Clamp(of, static_cast<__int128>(row) + of.after + 1), Clamp(of, of.prefix)})) {}
+
+  int64_t begin, end;
+
+ private:
+  static int64_t Clamp(const AttentionSequence& of, __int128 key) {
+    return static_cast<int64_t>(std::clamp<__int128>(key, 0, of.keys));
+  }
+};
+
+/// The tiles [begin, end) that rows of a block see keys of.
+struct Tiles {
+  Tiles(const AttentionSequence& of, const Block& block)
+      : begin(Seen(of, block.Row(0)).begin / kAttentionKeys),
+        end(DivideUp(Seen(of, block.Row(block.count() - 1)).end, kAttentionKeys)) {}
+
+  int64_t begin, end;
+};
+
+/// Keys that a tile has.
+inline int64_t KeysOf(const AttentionSequence& of, int64_t tile) {
+  return std::min(kAttentionKeys, of.keys - tile * kAttentionKeys);
+}
+
+/// Rows of a head of q, k or one of their shapes, from one of a sequence on.
+inline AttentionRows QueryRows(const AttentionHeads& heads, const void* tensor, const Head& head,
+                               int64_t of_query, int64_t row) {
+  return heads.At(tensor, head.of.batch, of_query, head.of.first_row + row);
+}
+inline AttentionRows KeyRows(const AttentionHeads& heads, const void* tensor, const Head& head,
+                             int64_t tile) {
+  return heads.At(tensor, head.of.batch, head.head, head.of.first_key + tile * kAttentionKeys);
+}
+
+/// What hides, shifts and drops the scores of a tile's rows, one row at a time.
+class RowMaker {
+ public:
+  RowMaker(const Attention& attention, const AttentionTensors& tensors, const Head& head)
+      : attention_(attention), tensors_(tensors), sequence_(head.sequence), of_(head.of) {}
+
+  /// Of a row of a head of q; what it points to stays until the next one.
+  AttentionRow Make(int64_t head, int64_t row, int64_t tile, float* scores);
+
+ private:
+  void LoadKept(int64_t head, int64_t row, int64_t first, int64_t n);
+
+  const Attention& attention_;
+  const AttentionTensors& tensors_;
+  int64_t sequence_;
+  const AttentionSequence& of_;
+  std::array<uint8_t, kAttentionKeys> hides_{};
+  std::array<uint8_t, kAttentionKeys / 8> bits_{};
+  std::array<float, kAttentionKeys> shift_{}, kept_{};
+};
+
+}  // namespace openaclnn::attention
