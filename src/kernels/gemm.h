@@ -2,6 +2,7 @@
 // Matrix products whose operands are rows of tensors, shifted tap by tap: C = alpha A B + beta D.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "kernels/rounding.h"
@@ -18,6 +19,25 @@ struct TapMatrix {
   Rounding rounding;
   int64_t width, shift, step;
   bool transposed;
+};
+
+/// One dimension of an image, and of the windows that go along it. Tap t of place p reads
+/// coordinate (p * stride - pad + t * dilation) / divisor; where that is not a whole number in [0,
+/// in) the element is zero. A divisor other than 1 comes with a stride of 1.
+struct GemmAxis {
+  int64_t in = 1, out = 1, taps = 1;
+  int64_t stride = 1, pad = 0, dilation = 1;  // pad and dilation may be negative
+  int64_t divisor = 1;
+  int64_t step = 0;  // elements between neighbours of the image
+};
+
+/// B as windows of images, which no memory holds. Its rows are channels by taps; its columns are
+/// the places of an image, for each of B's batches an image. Transposed, rows are images by places
+/// and columns are channels by taps.
+struct GemmWindows {
+  std::array<GemmAxis, 3> axes;  // the slowest one first
+  int64_t channel_step, image_step;
+  int64_t taps, places;  // of all axes together
 };
 
 /// What is added to a product: a matrix of C's shape, where it is broadcast by steps of 0.
@@ -72,16 +92,21 @@ inline constexpr int64_t kGemmUnit = 16 * kGemmChunk;
 /// 192: 0.86 to 0.98.
 inline constexpr int64_t kGemmRows = 48;
 
-/// Who packs B. kShared: all bodies, for the blocks of all; kBatch: a body, for its batches; kUnit:
-/// a body, a unit of its panels at a time, where C has no more than a block of rows.
+/// Who packs B. kShared: all bodies, for the blocks of all; kBatch: a body, for its batches and a
+/// group of columns; kUnit: a body, a unit of its panels at a time, where C has no more than a
+/// block of rows.
 enum class GemmPacking { kShared, kBatch, kUnit };
 
 /// What is frozen when the call is planned; all zeros: nothing to do.
 struct Gemm {
   const struct GemmKernels* kernels;
-  TapMatrix a;  // transposed: a group of rows lies within one tap
-  TapMatrix b;  // not transposed: its rows are the tensor's
+  TapMatrix a;           // transposed: a group of rows lies within one tap
+  TapMatrix b;           // not transposed: its rows are the tensor's
+  bool through_windows;  // B is `windows`; of b the type, the rounding and `transposed` count
+  GemmWindows windows;
   RowView c;
+  int64_t c_run = INT64_MAX;  // columns that lie c.step apart; such runs begin at c_runs
+  Offsets c_runs;
   int32_t c_dtype;
   bool adds;  // `added` takes part
   GemmAddend added;

@@ -20,10 +20,10 @@ inline int64_t GroupPanels(const Gemm& gemm) {
 /// Batches that are worked on together.
 inline int64_t RoundBatches(const Gemm& gemm) { return gemm.batches.count / gemm.rounds; }
 
-/// A block of rows, times a group of columns: what bodies take one by one.
+/// A group of columns of a block of rows, or of a batch: what bodies take one by one.
 inline int64_t RoundItems(const Gemm& gemm) {
   return gemm.packing == GemmPacking::kBatch
-             ? gemm.batches.count
+             ? gemm.batches.count * gemm.column_groups
              : RoundBatches(gemm) * gemm.blocks * gemm.column_groups;
 }
 
@@ -76,7 +76,8 @@ struct PackedSize {
     const GemmPart segment = SegmentOf(gemm, 0);
     const int64_t terms =
         units ? std::min(gemm.terms, kGemmUnit) : segment.term_end - segment.term_begin;
-    const __int128 panels = units ? GroupPanels(gemm) : gemm.pass_panels;
+    const bool shared = gemm.packing == GemmPacking::kShared;
+    const __int128 panels = shared ? gemm.pass_panels : GroupPanels(gemm);
     const __int128 columns = std::min<__int128>(gemm.columns, panels * TileColumns(gemm));
     elements = WholeVectors(columns * Places(gemm, terms) + TileColumns(gemm));
     least = gemm.pairs ? WholeVectors((panels * DivideUp(terms, kGemmChunk) + 1) / 2) : 0;

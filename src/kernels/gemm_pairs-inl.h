@@ -8,7 +8,7 @@
 // bits are those of the FMAs.
 #pragma once
 
-#include "kernels/gemm_pack-inl.h"
+#include "kernels/gemm_windows-inl.h"
 
 namespace openaclnn {
 namespace OPENACLNN_TARGET {
@@ -156,8 +156,82 @@ inline void PackPairsOfColumns(const Gemm& gemm, const void* b, const GemmPart& 
   }
 }
 
+/// Notes how small n elements are.
+inline void SeeAll(const uint16_t* elements, int64_t n, LeastMagnitude* least) {
+  for (int64_t j = 0; j < n; j += 32) {
+    const __mmask32 mask = n - j >= 32 ? ~__mmask32{0} : (__mmask32{1} << (n - j)) - 1;
+    least->See(_mm512_maskz_loadu_epi16(mask, elements + j));
+  }
+}
+
+/// As PackPlaces, a chunk of terms at a time.
+inline void PackPairsOfPlaces(const Gemm& gemm, const void* b, const GemmPart& part,
+                              const GemmPacked& packed) {
+  const auto* const image = static_cast<const uint16_t*>(b);
+  const int64_t chunks = (packed.terms + kGemmChunk - 1) / kGemmChunk;
+  alignas(64) uint16_t rows[kGemmChunk][kTileColumns];
+  WindowRun runs[kTileColumns];
+  for (int64_t p = part.panel_begin; p < part.panel_end; ++p) {
+    const Panel panel(gemm, packed, p);
+    const int64_t count = SplitPlaces(gemm.windows, p * kTileColumns, panel.columns, runs);
+    for (int64_t begin = part.term_begin; begin < part.term_end; begin += kGemmChunk) {
+      const int64_t terms = Least(kGemmChunk, part.term_end - begin);
+      LeastMagnitude least;
+      ForTaps(gemm.windows, begin, begin + terms, runs, count,
+              [&](int64_t term, int64_t channel, const WindowPiece* pieces) {
+                uint16_t* const row = rows[term - begin];
+                ReadPieces(gemm.windows.axes[2], image + channel, pieces, count, row);
+                SeeAll(row, panel.columns, &least);
+              });
+      if (terms % 2 != 0) std::fill_n(rows[terms], panel.columns, kNoTermOfB);
+      float* to = panel.Term(begin);
+      for (int64_t r = 0; r < terms; r += 2, to += panel.step) {
+        Pair(rows[r], rows[r + 1], panel.columns, AsPairs(to));
+      }
+      packed.least[(p - packed.panel) * chunks + (begin - packed.term) / kGemmChunk] =
+          least.Value();
+    }
+  }
+}
+
+/// As PackTaps.
+inline void PackPairsOfTaps(const Gemm& gemm, const void* b, const GemmPart& part,
+                            const GemmPacked& packed) {
+  const auto* const images = static_cast<const uint16_t*>(b);
+  const int64_t chunks = (packed.terms + kGemmChunk - 1) / kGemmChunk;
+  alignas(64) float rows[kTileColumns * kTurnedPlaces / 2];
+  WindowRun runs[kTurnedPlaces];
+  for (int64_t q = part.term_begin; q < part.term_end; q += kTurnedPlaces) {
+    const int64_t n = Least(kTurnedPlaces, part.term_end - q);
+    const int64_t count = SplitPlaces(gemm.windows, q, n, runs);
+    for (int64_t p = part.panel_begin; p < part.panel_end; ++p) {
+      const Panel panel(gemm, packed, p);
+      const int64_t first = p * kTileColumns;
+      LeastMagnitude least;
+      ForTaps(gemm.windows, first, first + panel.columns, runs, count,
+              [&](int64_t column, int64_t channel, const WindowPiece* pieces) {
+                uint16_t row[kTurnedPlaces + 1];
+                ReadPieces(gemm.windows.axes[2], images + channel, pieces, count, row);
+                SeeAll(row, n, &least);
+                row[n] = kNoTermOfB;
+                std::memcpy(rows + (column - first) * kTurnedPlaces / 2, row,
+                            static_cast<size_t>(n + n % 2) * sizeof(uint16_t));
+              });
+      Transpose(rows, kTurnedPlaces / 2, panel.columns, (n + 1) / 2, panel.Term(q), panel.step);
+      const uint16_t value = least.Value();
+      for (int64_t at = q; at < q + n; at += kGemmChunk) {
+        packed.least[(p - packed.panel) * chunks + (at - packed.term) / kGemmChunk] = value;
+      }
+    }
+  }
+}
+
 inline void PackPairsOfB(const Gemm& gemm, const void* b, const GemmPart& part,
                          const GemmPacked& packed) {
+  if (gemm.through_windows) {
+    return gemm.b.transposed ? PackPairsOfTaps(gemm, b, part, packed)
+                             : PackPairsOfPlaces(gemm, b, part, packed);
+  }
   gemm.b.transposed ? PackPairsOfColumns(gemm, b, part, packed)
                     : PackPairsOfRows(gemm, b, part, packed);
 }

@@ -27,6 +27,9 @@ constexpr int64_t kPassElements = 2 << 20;
 constexpr int64_t kPassColumns = 256;
 // Of B that a body packs for a batch. None: 0.83 to 0.98, two: 0.39 to 0.86.
 constexpr int64_t kBatchElements = 1 << 18;
+// Of B that a body packs of an image's windows, but kLeastWindowColumns at least.
+constexpr int64_t kWindowElements = 1 << 20;
+constexpr int64_t kLeastWindowColumns = 128;
 // Columns of B that a body packs a unit of. 32: 0.89 to 0.99, 256: 0.92 to 1.05, 512: 0.82 to 1.08.
 constexpr int64_t kUnitColumns = 128;
 
@@ -51,6 +54,9 @@ void MergeGroups(Gemm* gemm) {
   gemm->merged_end = rows.merge ? std::max(clamped(high), gemm->merged_begin) : gemm->merged_begin;
 }
 
+/// Whether bodies pack windows, each for a group of columns of an image.
+bool PacksWindows(const Gemm& gemm) { return gemm.through_windows && !gemm.b.transposed; }
+
 // Columns up to which A is read where it lies. Speed of that with 64 columns: 1.16, 256: 1.04, 512:
 // 1.05, 768: 1.01, 4096: 0.97.
 constexpr int64_t kPlainColumns = 1024;
@@ -63,7 +69,7 @@ int64_t PlainStep(const Gemm& gemm) {
   const int64_t shared = (narrow ? 1024 : 2048) / sizeof(float);
   const TapMatrix& a = gemm.a;
   const bool plain = a.dtype == ACL_FLOAT && a.rounding == Rounding::kNone && a.view.step == 1 &&
-                     gemm.columns <= kPlainColumns &&
+                     (gemm.columns <= kPlainColumns || PacksWindows(gemm)) &&
                      (a.transposed || a.width % kGemmChunk == 0 || a.width >= gemm.terms);
   const int64_t step = a.view.rows.step();
   return plain && step % shared != 0 ? step : 0;
@@ -90,14 +96,14 @@ bool OwnB(const Gemm& gemm) { return gemm.batches.count > 1 && !gemm.batches.b.c
 
 /// The pieces of parallel work.
 void CutItems(Gemm* gemm, int64_t least_groups) {
-  const bool whole = gemm->packing == GemmPacking::kBatch;
+  const bool whole = gemm->packing == GemmPacking::kBatch && !PacksWindows(*gemm);
   gemm->rounds = OwnB(*gemm) && gemm->packing == GemmPacking::kShared ? gemm->batches.count : 1;
   const int64_t threads = std::min<int64_t>(Meta()->runtime->threads(), kMaxBodies);
   // One thread has nothing to balance, and pieces that share rows pack A anew: gradients of
   // products of 50 MFLOP on a Zen 3 1.07 to 1.15.
   const int64_t wanted = threads == 1 ? 1 : kWantedItems;
-  const int64_t groups =
-      std::max(DivideUp(wanted, RoundBatches(*gemm) * gemm->blocks), least_groups);
+  const int64_t blocks = gemm->packing == GemmPacking::kBatch ? 1 : gemm->blocks;
+  const int64_t groups = std::max(DivideUp(wanted, RoundBatches(*gemm) * blocks), least_groups);
   gemm->column_groups = whole ? 1 : std::min(groups, gemm->pass_panels);
   gemm->bodies = std::min(RoundItems(*gemm), threads);
 }
@@ -148,12 +154,25 @@ bool CutInSegments(Gemm* gemm) {
   return false;
 }
 
+/// Groups of columns whose windows a body packs.
+void CutWindows(Gemm* gemm) {
+  gemm->packing = GemmPacking::kBatch;
+  gemm->pass_panels = gemm->panels;
+  int64_t columns = kWindowElements / std::max<int64_t>(gemm->terms, 1);
+  columns = std::clamp(columns, kLeastWindowColumns, kPassColumns);
+  for (; columns >= kLeastWindowColumns / 2; columns /= 2) {
+    CutItems(gemm, DivideUp(gemm->columns, columns));
+    if (Fits(*gemm)) return;
+  }
+}
+
 /// Who packs B, how much of it at a time, and the pieces of parallel work.
 void Cut(Gemm* gemm) {
   const int64_t terms = std::max<int64_t>(gemm->terms, 1);
   const GemmBatches& batches = gemm->batches;
   gemm->packing = GemmPacking::kShared;
   CutBlocks(gemm, kGemmRows);
+  if (PacksWindows(*gemm)) return CutWindows(gemm);
   if (gemm->blocks == 1 && (OwnB(*gemm) || batches.count == 1)) {
     gemm->packing = GemmPacking::kUnit;
   } else if (OwnB(*gemm) && batches.count >= kWantedItems &&

@@ -84,13 +84,19 @@ class Call {
     });
   }
 
-  /// Batches in parallel.
+  /// Groups of columns of batches in parallel.
   void RunBatches() const {
-    ForItems([&](int64_t batch, float* own) {
-      const GemmPacked packed = Packed(OwnPacked(own), {0, gemm_.terms, 0, gemm_.panels});
-      Pack(batch, {0, gemm_.terms, 0, gemm_.panels}, packed);
+    ForItems([&](int64_t item, float* own) {
+      const int64_t batch = item / gemm_.column_groups;
+      const int64_t begin = item % gemm_.column_groups * GroupPanels(gemm_);
+      const int64_t end = std::min(begin + GroupPanels(gemm_), gemm_.panels);
+      if (begin >= end) return;
+      const GemmPart part = {0, gemm_.terms, begin, end};
+      const GemmPacked packed = Packed(OwnPacked(own), part);
+      Pack(batch, part, packed);
       for (int64_t block = 0; block < gemm_.blocks; ++block) {
-        Multiply({.batch = batch, .block = block, .panel_end = gemm_.panels}, packed, own);
+        Multiply({.batch = batch, .block = block, .panel_begin = begin, .panel_end = end}, packed,
+                 own);
       }
     });
   }

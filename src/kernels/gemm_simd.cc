@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products: the loops over tiles, and what becomes of their sums, for one instruction set.
-#include "kernels/gemm_pack-inl.h"
+#include <algorithm>
+
+#include "kernels/gemm_windows-inl.h"
 #if defined(OPENACLNN_PAIRS)
 #include "kernels/gemm_pairs-inl.h"
 #endif
@@ -48,6 +50,12 @@ void Finish(const GemmWork& work, Tile& tile, int64_t row, int64_t rows, int64_t
     const RowView& view = gemm.added.view;
     for (int64_t r = 0; r < rows; ++r) {
       const std::byte* from = view.Row(const_cast<void*>(work.added), row + r);
+      if (view.step == 0) {
+        float one;
+        WidenRow(from, 1, gemm.added.dtype, 1, &one);
+        std::fill_n(own + r * kTileColumns, columns, one);
+        continue;
+      }
       WidenRow(from + column * view.step * view.element_bytes, view.step, gemm.added.dtype, columns,
                own + r * kTileColumns);
     }
@@ -55,6 +63,27 @@ void Finish(const GemmWork& work, Tile& tile, int64_t row, int64_t rows, int64_t
   const F32x16 beta = F32x16::Broadcast(gemm.beta);
   tile.ForEach(
       [&](F32x16& s, int r, int v) { s = s + beta * F32x16::Load(added + r * step + v * kLanes); });
+}
+
+/// Stores `columns` elements of a row of C from `column` on.
+template <class T>
+void StoreColumns(const Gemm& gemm, const T* from, int64_t columns, int64_t column, T* row) {
+  while (columns > 0) {
+    const int64_t run = column / gemm.c_run, first = column % gemm.c_run;
+    const int64_t count = Least(columns, gemm.c_run - first);
+    CopyStrided(from, 1, row + gemm.c_runs(run) + first * gemm.c.step, gemm.c.step, count,
+                sizeof(T));
+    columns -= count;
+    column += count;
+    from += count;
+  }
+}
+
+/// Whether the columns of a panel lie in one run of C; then at which element it begins.
+inline bool InOneRun(const Gemm& gemm, int64_t column, int64_t columns, int64_t* at) {
+  const int64_t run = column / gemm.c_run, first = column - run * gemm.c_run;
+  *at = gemm.c_runs(run) + first * gemm.c.step;
+  return columns <= gemm.c_run - first;
 }
 
 /// Rounds and stores the rows and columns that C has.
@@ -65,22 +94,24 @@ void Store(const GemmWork& work, Tile& tile, int64_t row, int64_t panel) {
   const int64_t rows = Least(Tile::kRowCount, work.block.row_end - row);
   Finish(work, tile, row, rows, column, columns);
   const RowView& view = work.gemm->c;
+  int64_t at = 0;
+  const bool dense_columns = InOneRun(*work.gemm, column, columns, &at) && view.step == 1;
   WithStored(work.gemm->c_dtype, [&](auto stored) {
     using T = decltype(stored);
     for (int r = 0; r < rows; ++r) {
-      T* to = reinterpret_cast<T*>(view.Row(work.c, row + r)) + column * view.step;
+      T* const to = reinterpret_cast<T*>(view.Row(work.c, row + r));
       T dense[kTileColumns];
-      T* in = view.step == 1 ? to : dense;
+      T* const in = dense_columns ? to + at : dense;
       for (int v = 0; v < Tile::kVectorCount; ++v) {
         const F32x16 result = tile.sum[r][v].template AsResult<T>();
-        const int64_t left = in == to ? columns - v * kLanes : kLanes;
+        const int64_t left = dense_columns ? columns - v * kLanes : kLanes;
         if (left >= kLanes) {
           result.Store(in + v * kLanes);
         } else if (left > 0) {
           result.StoreTail(in + v * kLanes, left);
         }
       }
-      if (in == dense) CopyStrided(dense, 1, to, view.step, columns, sizeof(T));
+      if (!dense_columns) StoreColumns(*work.gemm, dense, columns, column, to);
     }
   });
 }
@@ -89,7 +120,9 @@ void Store(const GemmWork& work, Tile& tile, int64_t row, int64_t panel) {
 template <class Tile>
 bool IsPlain(const GemmWork& work, int64_t row, int64_t panel) {
   const Gemm& gemm = *work.gemm;
-  return gemm.c_dtype == ACL_FLOAT && gemm.c.step == 1 && gemm.c.rows.step() != 0 &&
+  int64_t at = 0;
+  return InOneRun(gemm, panel * kTileColumns, Tile::kVectorCount * kLanes, &at) &&
+         gemm.c_dtype == ACL_FLOAT && gemm.c.step == 1 && gemm.c.rows.step() != 0 &&
          gemm.alpha == 1 && work.added == nullptr && row + Tile::kRowCount <= work.block.row_end &&
          panel * kTileColumns + Tile::kVectorCount * kLanes <= gemm.columns;
 }
@@ -99,7 +132,9 @@ template <class Tile>
 inline __attribute__((always_inline)) void StorePlain(const GemmWork& work, Tile& tile, int64_t row,
                                                       int64_t panel) {
   const RowView& view = work.gemm->c;
-  float* to = reinterpret_cast<float*>(view.Row(work.c, row)) + panel * kTileColumns;
+  int64_t at = 0;
+  InOneRun(*work.gemm, panel * kTileColumns, kTileColumns, &at);
+  float* to = reinterpret_cast<float*>(view.Row(work.c, row)) + at;
   const int64_t step = view.rows.step();
   tile.ForEach([&](F32x16& s, int r, int v) {
     s.template AsResult<float>().Store(to + r * step + v * kLanes);
@@ -158,7 +193,7 @@ void PackB(const Gemm& gemm, const void* b, const GemmPart& part, const GemmPack
 #if defined(OPENACLNN_PAIRS)
   if (gemm.pairs) return PackPairsOfB(gemm, b, part, packed);
 #endif
-  PackFloatsOfB(gemm, b, part, packed);
+  gemm.through_windows ? PackWindows(gemm, b, part, packed) : PackFloatsOfB(gemm, b, part, packed);
 }
 
 template <class Left, int kVectors, bool kDots>
