@@ -76,15 +76,15 @@ class Walk {
     });
   }
 
-  /// The same in order, on the calling thread.
+  /// Calls body as ForRuns does, in order, on the calling thread.
   template <class Body>
-  void ForRunsInOrder(const Pointers& origins, const Body& body) const {
-    if (count_ > 0) ForRunsOf(0, count_, kRun, origins, body);
+  void ForRunsInOrder(const Pointers& origins, const Body& body, int64_t longest = kRun) const {
+    if (count_ > 0) ForRunsOf(0, count_, longest, origins, body);
   }
 
   static constexpr int64_t kRun = 512;
 
-  /// The same of elements [begin, end), in runs of at most `longest`.
+  /// Calls body for elements [begin, end), in runs of at most `longest`, on the calling thread.
   template <class Body>
   void ForRunsOf(int64_t begin, int64_t end, int64_t longest, const Pointers& origins,
                  const Body& body) const {

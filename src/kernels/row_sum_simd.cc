@@ -206,9 +206,10 @@ void AddNarrowRows(const RowSum& sum, int64_t begin, int64_t end, float* acc) {
   }
 }
 
-/// At most kChunk rows, in sequence. Rows that are not dense are packed first.
+/// At most kChunk rows, in sequence. Rows that are not dense are packed first. Inline, the packed
+/// rows would be on the stack once for each level of the tree.
 template <class T>
-void SumChunk(const RowSum& sum, int64_t begin, int64_t end, float* acc) {
+__attribute__((noinline)) void SumChunk(const RowSum& sum, int64_t begin, int64_t end, float* acc) {
   const bool narrow = kLanes <= sum.width && sum.width <= kNarrowWidth && sum.step == 1;
   if (narrow) return AddNarrowRows<T>(sum, begin, end, acc);
   T packed[kRowsAtOnce][kTileWidth];

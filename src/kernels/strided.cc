@@ -7,6 +7,11 @@
 namespace openaclnn {
 namespace {
 
+/// The bits of a complex number of doubles, which lie as these do.
+struct Sixteen {
+  uint64_t halves[2];
+};
+
 template <class T>
 void CopyElements(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t n) {
   const T* source = static_cast<const T*>(from);
@@ -29,8 +34,10 @@ void CopyStrided(const void* from, int64_t from_step, void* to, int64_t to_step,
       return CopyElements<uint16_t>(from, from_step, to, to_step, n);
     case 4:
       return CopyElements<uint32_t>(from, from_step, to, to_step, n);
-    default:
+    case 8:
       return CopyElements<uint64_t>(from, from_step, to, to_step, n);
+    default:
+      return CopyElements<Sixteen>(from, from_step, to, to_step, n);
   }
 }
 
@@ -39,7 +46,7 @@ void ZeroStrided(void* to, int64_t step, int64_t n, int64_t element_bytes) {
     std::memset(to, 0, static_cast<size_t>(n * element_bytes));
     return;
   }
-  const uint64_t zero = 0;
+  const Sixteen zero = {};
   CopyStrided(&zero, 0, to, step, n, element_bytes);
 }
 

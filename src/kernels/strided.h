@@ -93,7 +93,7 @@ struct RowView {
   int64_t element_bytes = 0;
 };
 
-/// Copies n elements between places with steps given in elements. element_bytes is 1, 2, 4 or 8.
+/// Copies n elements of 1, 2, 4, 8 or 16 bytes between places, with steps given in elements.
 void CopyStrided(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t n,
                  int64_t element_bytes);
 
