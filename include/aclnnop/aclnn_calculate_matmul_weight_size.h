@@ -10,28 +10,28 @@ extern "C" {
 #endif
 
 /**
- * The elements to allocate for a weight of FLOAT16 or BFLOAT16: the product of tensorShape, of
- * which the last two dimensions are rounded up to multiples of 16. Here a transformed weight has
- * the elements of tensorShape alone.
+ * Tells how many elements to allocate for a weight of FLOAT16 or BFLOAT16: the product of
+ * tensorShape, with its last two dimensions rounded up to multiples of 16. Here a transformed
+ * weight has only the elements of tensorShape.
  *
  * @param tensorShape two to six dimensions, each above 0: batches, n, k.
  * @param[out] weightTensorSize elements; written on success only.
  * @retval 161001 tensorShape or weightTensorSize is null.
- * @retval 161002 tensorShape is no live array, or has other dimensions, or the product overflows.
+ * @retval 161002 tensorShape is not live or has other dimensions, or the product overflows.
  * @note follows aclnnCalculateMatmulWeightSize, CANN 8.3.
  */
 ACL_FUNC_VISIBILITY aclnnStatus aclnnCalculateMatmulWeightSize(const aclIntArray* tensorShape,
                                                                uint64_t* weightTensorSize);
 
 /**
- * The same of FLOAT (which ggml asks for), FLOAT16, BFLOAT16 or INT8, whose last dimension is
- * rounded up to a multiple of 32.
+ * Does the same for FLOAT (which ggml uses), FLOAT16, BFLOAT16 and INT8. The last dimension of INT8
+ * is rounded up to a multiple of 32.
  *
  * @param tensorShape as above.
- * @param dataType of the weight.
+ * @param dataType type of the weight.
  * @param[out] weightTensorSize elements; written on success only.
  * @retval 161001 tensorShape or weightTensorSize is null.
- * @retval 161002 as above, or dataType is another.
+ * @retval 161002 as above, or dataType is another type.
  */
 ACL_FUNC_VISIBILITY aclnnStatus aclnnCalculateMatmulWeightSizeV2(const aclIntArray* tensorShape,
                                                                  aclDataType dataType,

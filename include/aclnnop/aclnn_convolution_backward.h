@@ -19,24 +19,30 @@ extern "C" {
  *                         where 0 <= t+k-pad < T_in
  *     gradBias[o]       = sum over t, b of self[t,b,o]
  *
- * with T_out = T_in + 2*pad + 1 - L. Every tensor may be any strided view. Of an empty input or
- * weight, gradInput and gradWeight are zero.
+ * with T_out = T_in + 2*pad + 1 - L. Every tensor may be any strided view. If input or weight is
+ * empty, gradInput and gradWeight are zero.
  *
  * Products: 910 (without BFLOAT16), A2, A3, 950.
  *
- * Checks, in this order, after nulls and product: data types; those of input, weight and bias that
- * of self; those of the outputs that of input, weight and bias; formats: ND or NCL, bias and
- * gradBias ND; self not empty; ranks; input's channels == dimension 1 of weight; bias == dimension
- * 2 of weight; pad >= 0; on A2 and A3 L <= 255, pad <= 255, dimensions <= 2147483646; T_out >= 0;
- * shapes of self and of the outputs; cubeMathType.
+ * Checks, in this order, after nulls and product:
+ *
+ * - data types: input, weight and bias have that of self, the outputs those of input, weight and
+ *   bias;
+ * - formats: ND or NCL, bias and gradBias ND;
+ * - self is not empty;
+ * - ranks;
+ * - input's channels == dimension 1 of weight, bias == dimension 2 of weight;
+ * - pad >= 0, and on A2 and A3 L <= 255, pad <= 255, dimensions <= 2147483646;
+ * - T_out >= 0, shapes of self and of the outputs;
+ * - cubeMathType.
  *
  * @param self the gradient of the output, (T_out, B, C_out); FLOAT, FLOAT16 or BFLOAT16.
  * @param input (T_in, B, C_in).
  * @param weight (L, C_in, C_out).
  * @param bias (C_out); its values are not used.
  * @param pad steps of zeros on both ends of time.
- * @param cubeMathType what the products' operands are rounded to (nearest, ties to even); sums are
- *     float always. 0 KEEP_DTYPE: as they are. 1 ALLOW_FP32_DOWN_PRECISION: FLOAT as HF32 (1 sign,
+ * @param cubeMathType rounding of the products' operands (to nearest, ties to even); sums are
+ *     always float. 0 KEEP_DTYPE: none. 1 ALLOW_FP32_DOWN_PRECISION: FLOAT as HF32 (1 sign,
  * 8 exponent, 11 mantissa bits). 2 USE_FP16: FLOAT and BFLOAT16 as FLOAT16. 3 USE_HF32: FLOAT as
  *     HF32. On 910, FLOAT is computed as FLOAT16 under 1 and 2 and refused under 0 and 3.
  *     gradBias sums self as stored.
@@ -56,17 +62,17 @@ ACL_FUNC_VISIBILITY aclnnStatus aclnnConvTbcBackwardGetWorkspaceSize(
     aclTensor* gradBias, uint64_t* workspaceSize, aclOpExecutor** executor);
 
 /**
- * Phase 2: queues the work on a stream. Asynchronous, as aclnnEmbedding's.
+ * Phase 2: queues the work on a stream. Asynchronous, as aclnnEmbedding.
  *
  * @param workspace device memory of at least workspaceSize bytes.
  * @param workspaceSize bytes at workspace.
- * @param executor what phase 1 gave; spent by this call, unless it is repeatable. A refused call
+ * @param executor from phase 1; spent by this call, unless it is repeatable. A refused call
  *     leaves it as it was.
  * @param stream the stream; NULL is the default one.
  * @retval 161001 executor is null, workspace is null although phase 1 asked for some, or a tensor
  *     has a null address.
- * @retval 161002 workspaceSize is less than phase 1 asked for; a tensor's address is not device
- *     memory, or its allocation does not hold its view; or an output shares memory with another
+ * @retval 161002 workspaceSize is less than phase 1 asked for. Or a tensor's address is not device
+ *     memory, or its allocation does not hold its view. Or an output shares memory with another
  *     tensor.
  * @retval 561000 executor is not an executor of this operator.
  * @retval 561103 executor was destroyed, or has run and is not repeatable.

@@ -28,7 +28,7 @@ extern "C" {
  * - out's shape is indices' shape followed by D;
  * - formats.
  *
- * Empty tensors are no error.
+ * Empty tensors are allowed.
  *
  * @param weight the table, (N, D); any type whose elements have 1, 2, 4 or 8 bytes.
  * @param indices which row to look up at each position; FLOAT, FLOAT16, DOUBLE, INT32, INT64,
@@ -42,8 +42,8 @@ extern "C" {
  *     int64, a dim is negative, out's elements overlap each other, or a tensor is not a live one.
  *
  * An index that is not in [0, N), or is NaN, is found when the work runs, before anything is
- * written: out keeps its bytes, and the next synchronise of the stream returns 507035 with the
- * position and the value.
+ * written. out keeps its bytes. The next synchronise of the stream returns 507035 with the position
+ * and the value.
  *
  * Differs from the vendor: an index out of range is an error on every product; overlapping memory
  * is refused.
@@ -64,13 +64,13 @@ ACL_FUNC_VISIBILITY aclnnStatus aclnnEmbeddingGetWorkspaceSize(const aclTensor* 
  * @param workspace device memory of at least workspaceSize bytes; may be NULL when phase 1 asked
  *     for 0.
  * @param workspaceSize bytes at workspace.
- * @param executor what phase 1 gave; spent by this call, unless it is repeatable. A refused call
+ * @param executor from phase 1; spent by this call, unless it is repeatable. A refused call
  *     leaves it as it was.
  * @param stream the stream; NULL is the default one.
  * @retval 161001 executor is null, workspace is null although phase 1 asked for some, or a tensor
  *     with elements has a null address.
- * @retval 161002 workspaceSize is less than phase 1 asked for; a tensor's address is not device
- *     memory, or its allocation does not hold its view; or out shares memory with an input.
+ * @retval 161002 workspaceSize is less than phase 1 asked for. Or a tensor's address is not device
+ *     memory, or its allocation does not hold its view. Or out shares memory with an input.
  * @retval 561000 executor is not an executor of this operator.
  * @retval 561103 executor was destroyed, or has run and is not repeatable.
  * @retval 107017 stream is not a live stream; 107003: it belongs to another context; 107002: the

@@ -34,7 +34,7 @@ extern "C" {
  * - out's shape is (numWeights, D);
  * - formats.
  *
- * Empty grad or indices are no error: out is filled with zeros.
+ * grad and indices may be empty: out is filled with zeros then.
  *
  * @param grad gradient of the looked-up rows, (..., D); FLOAT, FLOAT16, BFLOAT16.
  * @param indices which row of the table each row of grad belongs to; FLOAT, FLOAT16, DOUBLE, INT32,
@@ -52,15 +52,19 @@ extern "C" {
  * @retval 161002 a check above failed. Further: a view reaches outside its storage or overflows
  *     int64, a dim is negative, out's elements overlap each other, or a tensor is not a live one.
  * @retval 561002 on 910 with scaleGradByFreq only, and not for empty tensors: D and numWeights are
- *     too large. What is wanted is 36*D + 4*c < 180192, or with INT64 indices 20*D + 8*c < 180192,
+ *     too large. The limit is 36*D + 4*c < 180192, or with INT64 indices 20*D + 8*c < 180192,
  *     where c = numWeights/cores + numWeights%cores and cores is the product's number of AI cores.
  *
  * An index that is not in [0, numWeights), or is NaN, is found when the work runs, before anything
- * is written: out keeps its bytes, and the next synchronise of the stream returns 507035 with the
+ * is written. out keeps its bytes. The next synchronise of the stream returns 507035 with the
  * position and the value.
  *
- * Differs from the vendor: a grad of rank 0 is refused; INT64 indices are compared in 64 bits; an
- * index out of range is an error on every product; overlapping memory is refused.
+ * Differs from the vendor:
+ *
+ * - a grad of rank 0 is refused;
+ * - INT64 indices are compared in 64 bits;
+ * - an index out of range is an error on every product;
+ * - overlapping memory is refused.
  */
 ACL_FUNC_VISIBILITY aclnnStatus aclnnEmbeddingDenseBackwardGetWorkspaceSize(
     const aclTensor* grad, const aclTensor* indices, uint64_t numWeights, uint64_t paddingIdx,
@@ -76,13 +80,13 @@ ACL_FUNC_VISIBILITY aclnnStatus aclnnEmbeddingDenseBackwardGetWorkspaceSize(
  * @param workspace device memory of at least workspaceSize bytes; may be NULL when phase 1 asked
  *     for 0.
  * @param workspaceSize bytes at workspace.
- * @param executor what phase 1 gave; spent by this call, unless it is repeatable. A refused call
+ * @param executor from phase 1; spent by this call, unless it is repeatable. A refused call
  *     leaves it as it was.
  * @param stream the stream; NULL is the default one.
  * @retval 161001 executor is null, workspace is null although phase 1 asked for some, or a tensor
  *     with elements has a null address.
- * @retval 161002 workspaceSize is less than phase 1 asked for; a tensor's address is not device
- *     memory, or its allocation does not hold its view; or out shares memory with an input.
+ * @retval 161002 workspaceSize is less than phase 1 asked for. Or a tensor's address is not device
+ *     memory, or its allocation does not hold its view. Or out shares memory with an input.
  * @retval 561000 executor is not an executor of this operator.
  * @retval 561103 executor was destroyed, or has run and is not repeatable.
  * @retval 107017 stream is not a live stream; 107003: it belongs to another context; 107002: the

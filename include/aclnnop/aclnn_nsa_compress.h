@@ -22,7 +22,7 @@ extern "C" {
  *
  * @param input (T, N, D); FLOAT16 or BFLOAT16.
  * @param weight (block, N); input's type.
- * @param actSeqLenOptional cumulative ends of the segments: not negative, not falling, the last T.
+ * @param actSeqLenOptional cumulative ends of the segments: not negative, not falling, last T.
  * @param layoutOptional "TND"; null leaves it out.
  * @param compressBlockSize tokens in a window.
  * @param compressStride tokens from a window to the next.
@@ -43,17 +43,17 @@ ACL_FUNC_VISIBILITY aclnnStatus aclnnNsaCompressGetWorkspaceSize(
     const aclTensor* output, uint64_t* workspaceSize, aclOpExecutor** executor);
 
 /**
- * Phase 2: queues the work on a stream. Asynchronous, as aclnnEmbedding's.
+ * Phase 2: queues the work on a stream. Asynchronous, as aclnnEmbedding.
  *
  * @param workspace device memory of at least workspaceSize bytes.
  * @param workspaceSize bytes at workspace.
- * @param executor what phase 1 gave; spent by this call, unless it is repeatable. A refused call
+ * @param executor from phase 1; spent by this call, unless it is repeatable. A refused call
  *     leaves it as it was.
  * @param stream the stream; NULL is the default one.
  * @retval 161001 executor is null, workspace is null although phase 1 asked for some, or a tensor
  *     has a null address.
- * @retval 161002 workspaceSize is less than phase 1 asked for; a tensor's address is not device
- *     memory, or its allocation does not hold its view; or an output shares memory with another
+ * @retval 161002 workspaceSize is less than phase 1 asked for. Or a tensor's address is not device
+ *     memory, or its allocation does not hold its view. Or an output shares memory with another
  *     tensor.
  * @retval 561000 executor is not an executor of this operator.
  * @retval 561103 executor was destroyed, or has run and is not repeatable.

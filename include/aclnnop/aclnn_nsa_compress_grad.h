@@ -12,22 +12,27 @@ extern "C" {
 /**
  * Phase 1: checks the arguments and plans the work.
  *
- * The list cuts the T tokens into segments; segment b starts at S_b, the end before it, and has
- * n_b = (length - block) / stride + 1 windows (none if it is shorter than block); the windows of
- * all segments are concatenated, O_b the first of segment b. With g = outputGrad:
+ * The list cuts the T tokens into segments. Segment b starts at S_b, where the one before it ends.
+ * It has n_b = (length - block) / stride + 1 windows, or none if it is shorter than block. The
+ * windows of all segments are concatenated, and O_b is the first of segment b. With g = outputGrad:
  *
  *     inputGradOut[S_b+s,n,:] = sum over windows i in b with 0 <= s - i*stride < block of
  *                               weight[s - i*stride,n] * g[O_b+i,n,:]
  *     weightGradOut[r,n]      = sum over b, i, k of input[S_b+i*stride+r,n,k] * g[O_b+i,n,k]
  *
- * Tokens that no window covers get zero. Every tensor may be any strided view, in a plain format.
+ * Tokens outside all windows get zero. Every tensor may be any strided view, in a plain format.
  *
  * Products: A2.
  *
- * Checks, in this order, after nulls and product: data types, all that of outputGrad; formats;
- * layout; actSeqLenType; ranks; no empty tensor; stride > 0 and block > stride; weight's shape; the
- * list; outputGrad's shape; shapes of the outputs; N <= 128, D <= 256, block <= 128; last, block,
- * stride and D multiples of 16 (561002).
+ * Checks, in this order, after nulls and product:
+ *
+ * - data types, all as outputGrad;
+ * - formats, layout, actSeqLenType;
+ * - ranks, no empty tensor;
+ * - stride > 0 and block > stride;
+ * - weight's shape, the list, outputGrad's shape, shapes of the outputs;
+ * - N <= 128, D <= 256, block <= 128;
+ * - block, stride and D are multiples of 16 (561002).
  *
  * @param outputGrad the gradient of the output, (windows, N, D); FLOAT16 or BFLOAT16.
  * @param input (T, N, D).
@@ -55,17 +60,17 @@ ACL_FUNC_VISIBILITY aclnnStatus aclnnNsaCompressGradGetWorkspaceSize(
     const aclTensor* weightGradOut, uint64_t* workspaceSize, aclOpExecutor** executor);
 
 /**
- * Phase 2: queues the work on a stream. Asynchronous, as aclnnEmbedding's.
+ * Phase 2: queues the work on a stream. Asynchronous, as aclnnEmbedding.
  *
  * @param workspace device memory of at least workspaceSize bytes.
  * @param workspaceSize bytes at workspace.
- * @param executor what phase 1 gave; spent by this call, unless it is repeatable. A refused call
+ * @param executor from phase 1; spent by this call, unless it is repeatable. A refused call
  *     leaves it as it was.
  * @param stream the stream; NULL is the default one.
  * @retval 161001 executor is null, workspace is null although phase 1 asked for some, or a tensor
  *     has a null address.
- * @retval 161002 workspaceSize is less than phase 1 asked for; a tensor's address is not device
- *     memory, or its allocation does not hold its view; or an output shares memory with another
+ * @retval 161002 workspaceSize is less than phase 1 asked for. Or a tensor's address is not device
+ *     memory, or its allocation does not hold its view. Or an output shares memory with another
  *     tensor.
  * @retval 561000 executor is not an executor of this operator.
  * @retval 561103 executor was destroyed, or has run and is not repeatable.

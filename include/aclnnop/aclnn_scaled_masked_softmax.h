@@ -15,16 +15,21 @@ extern "C" {
  *     z = mask ? -10000 : scale * x
  *     y = e^(z - max z) / sum over the last axis of e^(z - max z)
  *
- * max, as the sum, is over the last axis.
+ * max, like the sum, is over the last axis.
  *
  * scale is narrowed to float. Every tensor may be any strided view, in a plain format.
  *
  * Products: A2, A3 and 950.
  *
- * Checks, in this order, after nulls and product: data types; formats; rank 4; S2 from 1 to 4096
- * (8192 on 950); y as x in shape and type; mask's rank and shape; fixTriuMask.
+ * Checks, in this order, after nulls and product:
  *
- * A tensor that is empty in another dimension than the last is no error; nothing is written.
+ * - data types, formats;
+ * - rank 4, S2 from 1 to 4096 (8192 on 950);
+ * - y as x in shape and type;
+ * - mask's rank and shape;
+ * - fixTriuMask.
+ *
+ * A tensor may be empty in any dimension but the last; nothing is written then.
  *
  * @param x the input, (B, N, S1, S2); FLOAT, FLOAT16, BFLOAT16.
  * @param mask what to replace, (B or 1, N or 1, S1, S2); BOOL. Any byte but 0 is true and masks.
@@ -43,12 +48,12 @@ ACL_FUNC_VISIBILITY aclnnStatus aclnnScaledMaskedSoftmaxGetWorkspaceSize(
     uint64_t* workspaceSize, aclOpExecutor** executor);
 
 /**
- * Phase 2: queues the work on a stream. Asynchronous, as aclnnEmbedding's.
+ * Phase 2: queues the work on a stream. Asynchronous, as aclnnEmbedding.
  *
  * @param workspace device memory of at least workspaceSize bytes; may be NULL when phase 1 asked
  *     for 0.
  * @param workspaceSize bytes at workspace.
- * @param executor what phase 1 gave; spent by this call, unless it is repeatable. A refused call
+ * @param executor from phase 1; spent by this call, unless it is repeatable. A refused call
  *     leaves it as it was.
  * @param stream the stream; NULL is the default one.
  * @retval 161001 executor is null, or a tensor with elements has a null address.

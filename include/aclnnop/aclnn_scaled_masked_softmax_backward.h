@@ -24,10 +24,15 @@ extern "C" {
  *
  * Products: A2, A3 and 950.
  *
- * Checks, in this order, after nulls and product: data types; formats; rank 4; S2 from 0 to 4096
- * (8192 on 950); y, then out, as gradOutput in shape and type; mask's rank and shape; fixTriuMask.
+ * Checks, in this order, after nulls and product:
  *
- * Empty tensors are no error; nothing is written.
+ * - data types, formats;
+ * - rank 4, S2 from 0 to 4096 (8192 on 950);
+ * - y, then out, as gradOutput in shape and type;
+ * - mask's rank and shape;
+ * - fixTriuMask.
+ *
+ * Empty tensors are allowed; nothing is written.
  *
  * @param gradOutput the gradient of the forward's output, (B, N, S1, S2); FLOAT, FLOAT16, BFLOAT16.
  * @param y the forward's output; shape and type of gradOutput.
@@ -48,17 +53,17 @@ ACL_FUNC_VISIBILITY aclnnStatus aclnnScaledMaskedSoftmaxBackwardGetWorkspaceSize
     bool fixTriuMask, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor);
 
 /**
- * Phase 2: queues the work on a stream. Asynchronous, as aclnnEmbedding's.
+ * Phase 2: queues the work on a stream. Asynchronous, as aclnnEmbedding.
  *
  * @param workspace device memory of at least workspaceSize bytes; may be NULL when phase 1 asked
  *     for 0.
  * @param workspaceSize bytes at workspace.
- * @param executor what phase 1 gave; spent by this call, unless it is repeatable. A refused call
+ * @param executor from phase 1; spent by this call, unless it is repeatable. A refused call
  *     leaves it as it was.
  * @param stream the stream; NULL is the default one.
  * @retval 161001 executor is null, or a tensor with elements has a null address.
  * @retval 161002 a tensor's address is not device memory, or its allocation does not hold its view;
- *     or out shares memory with an input of which it is not the same view.
+ *     or out shares memory with an input and is not the same view.
  * @retval 561000 executor is not an executor of this operator.
  * @retval 561103 executor was destroyed, or has run and is not repeatable.
  * @retval 107017 stream is not a live stream; 107003: it belongs to another context; 107002: the

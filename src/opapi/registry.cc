@@ -73,7 +73,7 @@ std::string DescribeAll() {
 /// of different versions or memory is short. The text lives as long as the process.
 extern "C" __attribute__((visibility("default"))) const char* openaclnn_support_json() {
   const char* text = nullptr;
-  openaclnn::Api("openaclnn_support_json", [&]() -> openaclnn::Status {
+  openaclnn::Api("support table", [&]() -> openaclnn::Status {
     if (openaclnn::Meta() == nullptr) return {};
     static const auto* const json = new std::string(openaclnn::DescribeAll());
     text = json->c_str();

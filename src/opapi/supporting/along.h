@@ -58,6 +58,15 @@ inline bool IsDense(const Operand& operand) {
   return true;
 }
 
+/// Refuses what is not IsDense, by its strides: its shape may be right.
+inline void CheckContiguous(const Operand& operand, Checker& checker) {
+  checker.That(IsDense(operand), [&] {
+    return Concat(operand.name(), " strides are ",
+                  ShapeText(operand.given_strides(), operand.rank()), " for shape ",
+                  ShapeText(operand), ", expected a contiguous tensor");
+  });
+}
+
 inline void CheckDim(const Operand& self, int64_t dim, Checker& checker) {
   checker.That(WrapDim(dim, self.rank()).has_value(), [&] {
     return Concat("dim value is ", dim, ", expected a dimension of ", self.name(), ", ",
