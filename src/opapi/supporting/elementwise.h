@@ -3,9 +3,11 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
 #include "kernels/broadcast.h"
 #include "supporting/family.h"
+#include "supporting/pair_loops.h"
 
 namespace openaclnn::supporting {
 
@@ -31,17 +33,29 @@ struct Expression {
   bool costly = false;       // to look a result up costs less
   /// In place of this where the first input is of truth values.
   const Expression* of_truths = nullptr;
-  /// What stands for scalars that are left out.
+  /// In place of this where the inputs are UINT64, which the loop over integers has as int64_t.
+  const Expression* of_unsigned = nullptr;
+  /// The values of scalars that are left out.
   std::array<double, 2> absent = {};
-  /// Over floats, computed in double.
+  /// The loop over floats that computes in double.
   void (*widened)(const float* const* in, const double* scalars, int64_t n, double* out) = nullptr;
-  /// The same, divided and rounded once; `plain` where the last `optional` are left out.
+  /// The same loop with a division before the one rounding; `plain` is for calls without the last
+  /// `optional` inputs.
   Rounding rounded = nullptr, plain = nullptr;
   size_t optional = 0;
+  /// The loop over complex numbers; null where these are refused.
+  const PairLoop* pairs = nullptr;
+  bool real_of_pairs = false;  // its result of complex numbers is a real one
 };
 
 /// Broadcasts *shape with a tensor's; a checker says which tensor does not fit.
 void MeetShape(const Operand& tensor, Shape* shape, Checker* checker);
+
+/// A scalar that is an element of a tensor, read when the work is done.
+struct Element {
+  size_t tensor;  // by its place in the call
+  int64_t index;  // in row-major order
+};
 
 /// One application of a function: its tensors by their place in the call, and its scalars.
 struct Application {
@@ -49,12 +63,18 @@ struct Application {
   ShortVector<size_t, 4> inputs;
   size_t out;
   ShortVector<Value, 4> values;
+  DtypeSet met_by_floats = 0;           // types of tensors whose scalars are FLOAT
+  std::optional<Element> element = {};  // the only scalar
 };
+
+/// The places of an output whose elements all become one number; where a dimension stands still
+/// they are one. `*apart` says whether no two elements overlap.
+Walk WalkOfOneValue(const Operand& out, bool* apart);
 
 void CheckApplication(const Params& params, const Application& one, Checker& checker);
 Plan PlanApplication(const Params& params, const Application& one);
 
-/// Of a row with an expression.
+/// The check and the plan of a row with an expression.
 void CheckElementwise(const Params& params, Checker& checker);
 Plan PlanElementwise(const Params& params, const Product& product);
 

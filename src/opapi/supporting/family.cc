@@ -3,6 +3,7 @@
 #include "supporting/family.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <new>
 #include <stdexcept>
@@ -14,10 +15,6 @@
 
 namespace openaclnn::supporting {
 namespace {
-
-constexpr DtypeSet kAll = ~DtypeSet{0};
-constexpr DtypeSet k950 = ~Dtypes(ACL_COMPLEX32);
-constexpr DtypeSet kOthers = ~Dtypes(ACL_BF16, ACL_COMPLEX32);
 
 std::string NullText(const char* name) { return Concat(name, " value is null, expected a value"); }
 std::string DeadText(const char* name, const char* noun) {
@@ -34,13 +31,21 @@ bool IsLaidOutWeight(const Row& row, const Tensor& operand) {
          operand.tensor().storage_rank <= operand.rank();
 }
 
-/// What the vendor's page lists for the tensor, where the record says it, of what the product has.
+/// The types that the vendor's page lists for the tensor and that the product has; without a list
+/// all types of the operator that the product has.
 DtypeSet TypesOf(const Row& row, const OperandSupport& listed, OpenaclnnFamily family) {
-  return row.dtypes & kEverywhere[0].dtypes[family] & listed.dtypes[family];
+  return row.dtypes & kTypesOfFamilies[family] & listed.dtypes[family];
 }
 
-/// The tensor's line of the table, which is at its place unless lists are before it; the first line
-/// is that of all where none has types of its own.
+/// The types that a tensor of a call may have. Only lenient products get here with a family that
+/// does not have the operator.
+DtypeSet TakenTypes(const Row& row, const OperandSupport& listed, OpenaclnnFamily family) {
+  if (row.op.Supports(family)) return TypesOf(row, listed, family);
+  return row.dtypes & DtypesElsewhere(listed.dtypes, family);
+}
+
+/// The tensor's line of the table. It is at the tensor's place, unless lists come before it.
+/// Tensors without a line of their own have the first one.
 const OperandSupport& ListedOf(const Row& row, const Tensor& tensor) {
   const std::span<const OperandSupport> table = row.op.support;
   const size_t place = tensor.place.number + 1;
@@ -74,7 +79,7 @@ Status Check(const Params& p, const Product& product) {
   for (const GivenList& list : p.lists) require(list.name, list.found, "list");
   checker.Supported();
   for (const Value& value : p.values) {
-    checker.That(value.usable(), [&] {
+    checker.That(value.usable(p.row.dtypes), [&] {
       return Concat(value.name, " dtype is ", DtypeText(value.dtype), ", expected a real type");
     });
   }
@@ -85,7 +90,7 @@ Status Check(const Params& p, const Product& product) {
     });
   }
   for (const Tensor& tensor : p.tensors) {
-    const DtypeSet types = TypesOf(p.row, ListedOf(p.row, tensor), product.family);
+    const DtypeSet types = TakenTypes(p.row, ListedOf(p.row, tensor), product.family);
     checker.That(!tensor.present() || Contains(types, tensor.dtype()),
                  [&] { return DtypeIs(tensor, DtypesText(types)); });
   }
@@ -96,6 +101,14 @@ Status Check(const Params& p, const Product& product) {
                     ", expected dimensions that are not negative and a size below 2^63");
     });
   }
+  // Outputs that may share memory with each other must not overlap themselves.
+  for (const Tensor& tensor : p.tensors) {
+    if (!checker.ok()) break;
+    const bool apart = !tensor.shared() || std::has_single_bit(p.row.shared);
+    checker.That(apart || tensor.empty() || !OverlapsItself(tensor.tensor()), [&] {
+      return Concat(tensor.name(), " strides overlap, expected elements that do not");
+    });
+  }
   checker.That(p.no_mode.empty(), [&] { return p.no_mode; });
   if (checker.ok()) p.row.check(p, checker);
   for (const Tensor& tensor : p.tensors) {
@@ -104,7 +117,7 @@ Status Check(const Params& p, const Product& product) {
   return checker.status();
 }
 
-/// A table that no vector can be so long for is one that there is no memory for.
+/// A table that would be longer than any vector is a lack of memory.
 Plan MakePlan(const Params& p, const Product& product) try {
   return p.row.plan(p, product);
 } catch (const std::length_error&) {
@@ -123,29 +136,71 @@ struct Pin {
 
 }  // namespace
 
-const std::array<OperandSupport, 1> kEverywhere = {
-    {{"tensors", {kOthers, kAll, kAll, k950, kOthers, kOthers}}}};
+const std::array<OperandSupport, 1> kEverywhere = {{{"tensors", kTypesOfFamilies}}};
 
 Value::Value(const char* scalar_name, const aclScalar* handle) noexcept : name(scalar_name) {
   OpenaclnnScalar scalar = {};
   if (Meta() != nullptr) found = Meta()->read_scalar(handle, &scalar);
   if (!given()) return;
-  real = Contains(kRealTypes, scalar.dtype);
   dtype = static_cast<aclDataType>(scalar.dtype);
-  if (!usable()) return;
+  real = Contains(kRealTypes | kComplexTypes, scalar.dtype);
+  if (!usable(kComplexTypes)) return;
   alignas(16) std::byte bytes[sizeof(scalar.value)];
   std::memcpy(bytes, scalar.value, sizeof(bytes));
+  if (complex()) {
+    LoadParts(scalar.dtype, bytes);
+    return;
+  }
   LoaderOf<double>(scalar.dtype)(bytes, 0, 1, &number);
   LoaderOf<int64_t>(scalar.dtype)(bytes, 0, 1, &integer);
+}
+
+void Value::LoadParts(int32_t complex_dtype, const std::byte* element) noexcept {
+  const auto load = LoaderOf<double>(PartOf(complex_dtype));
+  load(element, 0, 1, &number);
+  load(element + ImaginaryAt(complex_dtype), 0, 1, &imaginary);
+  integer = ToInteger(number);
+}
+
+// The element goes through memory: GCC 12 drops two conversions to float and back side by side.
+Value Value::In(int32_t element_dtype) const {
+  const bool complex_element = Contains(kComplexTypes, element_dtype);
+  if (as_given || dtype == ACL_DT_UNDEFINED || dtype == element_dtype) return *this;
+  if (!complex_element && !Contains(kNumericTypes, element_dtype)) return *this;
+  Value converted = *this;
+  const std::array<std::byte, 16> element = ElementOf(element_dtype, *this);
+  if (complex_element) {
+    converted.LoadParts(element_dtype, element.data());
+    return converted;
+  }
+  LoaderOf<double>(element_dtype)(element.data(), 0, 1, &converted.number);
+  LoaderOf<int64_t>(element_dtype)(element.data(), 0, 1, &converted.integer);
+  converted.real = Contains(kRealTypes, element_dtype);
+  converted.dtype = static_cast<aclDataType>(element_dtype);
+  return converted;
 }
 
 const Tensor& Params::In(const char* name, const aclTensor* handle, OpenaclnnUse use) {
   return tensors.emplace_back(name, OPENACLNN_INPUT, handle, 0, use, tensors.size());
 }
 
+uint64_t Params::MayAlias() const {
+  if (row.expression == nullptr) return row.may_alias;
+  // An expression reads an element of each input before it writes that of the output. A tensor
+  // beside lists is read for every member, after outputs of others were written.
+  uint64_t beside = 0;
+  for (size_t i = 0; !lists.empty() && i < tensors.size(); ++i) {
+    if (!tensors[i].in_list()) beside |= uint64_t{1} << std::min<size_t>(i, 63);
+  }
+  return ~beside;
+}
+
 const Tensor& Params::Out(const char* name, const aclTensor* handle, OpenaclnnUse use) {
-  // An expression reads an element of each input before it writes that of the output.
-  const uint64_t may_alias = row.expression != nullptr ? ~uint64_t{0} : row.may_alias;
+  return Out(name, handle, use, MayAlias());
+}
+
+const Tensor& Params::Out(const char* name, const aclTensor* handle, OpenaclnnUse use,
+                          uint64_t may_alias) {
   const size_t number = tensors.size();
   Tensor& tensor = tensors.emplace_back(name, OPENACLNN_OUTPUT, handle, may_alias, use, number);
   if (number < 64 && (row.shared >> number & 1) != 0) tensor.set_shared();
@@ -172,9 +227,10 @@ GivenList Params::TensorList(const char* name, OpenaclnnRole role, const aclTens
   GivenList list = {name, OPENACLNN_FOREIGN, 0};
   if (Meta() != nullptr) list.found = Meta()->pin_tensor_list(handle, &members, &count, &pin.pin);
   list.size = count;
+  const uint64_t may_alias = MayAlias();
   if (list.found == OPENACLNN_LIVE) {
     for (uint64_t i = 0; i < count; ++i) {
-      role == OPENACLNN_INPUT ? In(name, members[i], use) : Out(name, members[i], use);
+      role == OPENACLNN_INPUT ? In(name, members[i], use) : Out(name, members[i], use, may_alias);
       tensors.back().set_in_list();
       list.tensors.push_back(&tensors.back());
     }
@@ -208,6 +264,18 @@ const Value& Params::Scalar(const char* name, const aclScalar* handle) {
 const Value& Params::OptionalScalar(const char* name, const aclScalar* handle) {
   Scalar(name, handle);
   values.back().optional = true;
+  return values.back();
+}
+
+const Value& Params::ScalarAsGiven(const char* name, const aclScalar* handle) {
+  Scalar(name, handle);
+  values.back().as_given = true;
+  return values.back();
+}
+
+const Value& Params::Factor(const char* name, const aclScalar* handle) {
+  Scalar(name, handle);
+  values.back().factor = true;
   return values.back();
 }
 
@@ -286,14 +354,17 @@ aclnnStatus PlanRow(const Row& row, uint64_t* workspace_size, aclOpExecutor** ex
       operation, [&] { return collect(state); }, workspace_size, executor);
 }
 
-std::array<std::byte, 8> ElementOf(int32_t dtype, const Value& value) {
-  std::array<std::byte, 8> bytes{};
-  const int32_t part = dtype == ACL_COMPLEX64 ? ACL_FLOAT : dtype;
-  if (DomainOf(part) == Domain::kInteger) {
-    const auto integer = value.As<int64_t>(part);
-    StorerOf<int64_t>(part)(&integer, 1, bytes.data(), 0);
+std::array<std::byte, 16> ElementOf(int32_t dtype, const Value& value) {
+  std::array<std::byte, 16> bytes{};
+  if (Contains(kComplexTypes, dtype)) {
+    const auto store = StorerOf<double>(PartOf(dtype));
+    store(&value.number, 1, bytes.data(), 0);
+    store(&value.imaginary, 1, bytes.data() + ImaginaryAt(dtype), 0);
+  } else if (DomainOf(dtype) == Domain::kInteger) {
+    const auto integer = value.As<int64_t>(dtype);
+    StorerOf<int64_t>(dtype)(&integer, 1, bytes.data(), 0);
   } else {
-    StorerOf<double>(part)(&value.number, 1, bytes.data(), 0);
+    StorerOf<double>(dtype)(&value.number, 1, bytes.data(), 0);
   }
   return bytes;
 }

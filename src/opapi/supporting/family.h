@@ -17,6 +17,7 @@
 #include "kernels/broadcast.h"
 #include "kernels/number.h"
 #include "supporting/arguments.h"
+#include "supporting/movable.h"
 
 namespace openaclnn::supporting {
 
@@ -43,27 +44,40 @@ struct Value {
   const char* name = "";
   OpenaclnnFound found = OPENACLNN_FOREIGN;
   bool optional = false;                 // null leaves it out
-  bool real = false;                     // of a float type
+  bool as_given = false;                 // keeps its own value, whatever the tensors' type is
+  bool real = false;                     // of a float type, or a complex one
+  bool factor = false;                   // leaves numbers of BOOL in that type
   aclDataType dtype = ACL_DT_UNDEFINED;  // where it is given, and that of a scalar of the program
-  double number = 0;
+  double number = 0;                     // the real part of a complex one
+  double imaginary = 0;                  // and its other
   int64_t integer = 0;
 
   bool given() const { return found == OPENACLNN_LIVE; }
-  /// Of a type that takes part in computing: complex ones do not.
-  bool usable() const { return dtype == ACL_DT_UNDEFINED || Contains(kNumericTypes, dtype); }
+  bool complex() const { return Contains(kComplexTypes, dtype); }
+  /// Whether its type can be computed with; a complex one needs tensors that may be complex.
+  bool usable(DtypeSet tensors) const {
+    return dtype == ACL_DT_UNDEFINED || Contains(kNumericTypes, dtype) ||
+           (complex() && Contains(tensors, dtype));
+  }
   template <class T>
   T As() const {
     return std::is_integral_v<T> ? static_cast<T>(integer) : static_cast<T>(number);
   }
-  /// As what elements of a type are computed in: of BOOL it is whether the number is any but 0.
+  /// The number as T. For elements of BOOL it is 1, unless the number is 0.
   template <class T>
   T As(int32_t element_dtype) const {
     return element_dtype == ACL_BOOL ? static_cast<T>(number != 0) : As<T>();
   }
+  /// The value as an element of a numeric type holds it: rounded once, or its low bits. A constant
+  /// and a scalar that is taken as given stay as they are.
+  Value In(int32_t element_dtype) const;
+
+ private:
+  void LoadParts(int32_t complex_dtype, const std::byte* element) noexcept;
 };
 
-/// The bytes of an element of a type that has a value; of a complex one the real part.
-std::array<std::byte, 8> ElementOf(int32_t dtype, const Value& value);
+/// The bytes of an element of a type that has a value.
+std::array<std::byte, 16> ElementOf(int32_t dtype, const Value& value);
 
 struct Row;
 
@@ -87,7 +101,7 @@ struct Tensor : Operand {
   bool optional = false;  // null leaves it out
 };
 
-/// A list of a call: its length, and of a list of tensors what it holds.
+/// A list argument: its length, and its members where they are tensors.
 struct GivenList {
   const char* name = "";
   OpenaclnnFound found = OPENACLNN_NULL;
@@ -97,9 +111,9 @@ struct GivenList {
   const Tensor& operator[](size_t i) const { return *tensors[i]; }
 };
 
-/// The arguments of a call in the order of the API's parameters: what engines and the checks of all
-/// operators see. The structs of single operators (operators.h of a topic, made from its records)
-/// have them by name.
+/// The arguments of a call in the order of the API's parameters, as engines and the checks of all
+/// operators see them. The structs of single operators (operators.h of a topic, made from its
+/// records) have them by name too.
 struct Params {
   explicit Params(const Row& operator_row) : row(operator_row) {}
   Params(const Params&) = delete;
@@ -120,6 +134,11 @@ struct Params {
   const Value& Scalar(const char* name, const aclScalar* handle);
   void ScalarList(const char* name, const aclScalarList* handle);
   const Value& OptionalScalar(const char* name, const aclScalar* handle);
+  /// One that is not converted to the type which the tensors meet in.
+  const Value& ScalarAsGiven(const char* name, const aclScalar* handle);
+  /// A factor, which becomes BOOL where what it multiplies and is added to are BOOL. It comes after
+  /// the scalars that it meets.
+  const Value& Factor(const char* name, const aclScalar* handle);
   const IntList& Ints(const char* name, const aclIntArray* handle);
   const IntList& OptionalInts(const char* name, const aclIntArray* handle);
   std::vector<bool> Bools(const char* name, const aclBoolArray* handle);
@@ -130,13 +149,14 @@ struct Params {
     return value;
   }
 
-  // What names a mode or a type; `words` are those that there are. Null is an empty string.
+  // These note an error where a parameter names no mode or no type; `words` says which modes there
+  // are. A null string counts as an empty one.
   void Mode(const char* name, int64_t value, std::initializer_list<int64_t> modes,
             const char* words);
   void Mode(const char* name, const char* value, std::initializer_list<std::string_view> modes,
             const char* words);
   void Type(const char* name, int32_t value);
-  /// What the work does with a tensor of these; where that depends on other arguments.
+  /// Says what the work does with a tensor, where other arguments decide that.
   void Use(const Tensor& tensor, OpenaclnnUse use) { tensors[tensor.place.number].set_use(use); }
 
   ShortVector<const Operand*, 8> operands() const;
@@ -148,10 +168,14 @@ struct Params {
   Arguments<Value, 2> values;
   Arguments<IntList, 1> arrays;
   std::vector<GivenList> lists;
-  std::vector<const IntList*> optional_arrays;  // of the arrays, what may be null
-  std::string no_mode;                          // in words: the first parameter that names none
+  std::vector<const IntList*> optional_arrays;  // the arrays that may be null
+  std::string no_mode;                          // what to say of a parameter that names no mode
 
  private:
+  const Tensor& Out(const char* name, const aclTensor* handle, OpenaclnnUse use,
+                    uint64_t may_alias);
+  /// A bit for each input whose very view the next output may be.
+  uint64_t MayAlias() const;
   GivenList TensorList(const char* name, OpenaclnnRole role, const aclTensorList* handle,
                        OpenaclnnUse use);
 };
@@ -160,12 +184,12 @@ struct Params {
 inline bool Asks(const std::vector<bool>& flags, size_t place) {
   return place < flags.size() && flags[place];
 }
-/// How an output is used that a flag asks for: written, or left alone.
+/// The use of an output that a flag asks for: it is written, or left alone.
 inline OpenaclnnUse Asked(const std::vector<bool>& flags, size_t place) {
   return Asks(flags, place) ? OPENACLNN_ALL : OPENACLNN_UNUSED;
 }
 
-// What a struct of several operators has in place of a parameter that one of them lacks.
+// These stand for a parameter that a struct of several operators has and one of them lacks.
 const Tensor& NoTensor();
 const Value& NoValue();
 const IntList& NoInts();
@@ -186,7 +210,7 @@ struct Row {
   const Expression* (*expression)() = nullptr;  // of this process's instruction set
   /// Without an expression: bit i allows an output to be operand i's view, or to have it as parts.
   uint64_t may_alias = 0;
-  /// Bit i: operand i is an output that may share memory with the others that have their bit.
+  /// Bit i: output i may share memory with the others that have a bit; a single one with itself.
   uint64_t shared = 0;
   /// Bit i: operand i may be a weight as aclnnTransMatmulWeight leaves it.
   uint64_t laid_out = 0;
@@ -198,8 +222,8 @@ extern const std::array<OperandSupport, 1> kEverywhere;
 /// The operators of all topics.
 std::vector<const Row*> Table();
 
-/// Phase 1 of every row. Collecting the arguments takes memory, which may be short: it happens
-/// inside.
+/// Runs phase 1 of an operator. It calls `collect` for the arguments, since collecting takes memory
+/// and a lack of memory is an outcome of the call.
 aclnnStatus PlanRow(const Row& row, uint64_t* workspace_size, aclOpExecutor** executor,
                     std::unique_ptr<Params> (*collect)(const void* state), const void* state);
 
@@ -223,14 +247,14 @@ std::optional<uint32_t> WrapDim(int64_t dim, uint32_t rank);
 
 /// "self dtype is INT32, expected …".
 std::string DtypeIs(const Operand& operand, const std::string& expected);
-/// INT32 or INT64.
+/// Checks that indices are INT32 or INT64.
 void CheckIndexType(const Operand& index, Checker& checker);
-/// The same of an output that gets numbers up to this one, which its type has to hold.
+/// Checks that an output of indices is INT32 or INT64, and holds numbers up to `most`.
 void CheckIndexType(const Operand& index, int64_t most, Checker& checker);
-/// A flag for each of the outputs; those that are asked for are given.
+/// Checks that there is a flag for each output, and that outputs whose flag is set are given.
 void CheckAsked(const std::vector<bool>& mask, std::initializer_list<const Tensor*> outputs,
                 Checker& checker);
-/// `out shape is …` unless it is the one given.
+/// Refuses (`out shape is …`) any shape but the one given.
 void CheckShape(const Operand& operand, const Shape& shape, Checker& checker);
 
 }  // namespace openaclnn::supporting

@@ -23,7 +23,7 @@ using openaclnn::OPENACLNN_TARGET::kFarthestAngle;
 using openaclnn::OPENACLNN_TARGET::NearCos;
 using openaclnn::OPENACLNN_TARGET::NearSin;
 
-/// Each NaN as the canonical one, which is how it is stored.
+/// A number as it is stored: each NaN is the canonical one.
 template <class T>
 T Result(T value) {
   if constexpr (std::is_integral_v<T>) {
@@ -33,7 +33,7 @@ T Result(T value) {
   }
 }
 
-/// What a formula gives, as it is stored. A truth value is chosen, not converted: compilers make no
+/// A formula's result as it is stored. A truth value is chosen, not converted: compilers make no
 /// vectors of that conversion, and comparisons took three times as long.
 template <class T, class Value>
 T Stored(Value value) {
@@ -65,8 +65,8 @@ void LoopOf(const In* const* in, const T* s, int64_t n, T* out) {
   Loop<kFunction>(in, s, n, out, std::make_index_sequence<kInputs>());
 }
 
-/// Of floats, in double, divided by a number or times one, and rounded once. The last kAbsent
-/// inputs are 1.
+/// Computes floats in double, divides the result by a number or multiplies it, and rounds once. The
+/// last kAbsent inputs are 1.
 template <auto kFunction, bool kDivides, class... Inputs, size_t... kAbsent>
 void RoundOver(const double* given, double by, int64_t n, float* out,
                std::index_sequence<kAbsent...>, const Inputs*... in) {
@@ -81,7 +81,7 @@ void RoundOver(const double* given, double by, int64_t n, float* out,
   }
 }
 
-/// Divided, with the bits of a division.
+/// Divides results, by a multiplication where that has the bits of a division.
 template <int kInputs, int kAbsent, auto kFunction>
 void LoopOfRounding(const float* const* in, const double* s, double divisor, int64_t n,
                     float* out) {
@@ -109,21 +109,22 @@ void LoopOfAngles(const float* const* in, const float* s, int64_t n, float* out)
   }
 }
 
-/// In every domain; `any_out` for truth values and conversions.
+/// Makes an expression with a loop in every domain; `any_out` for truth values and conversions.
 template <int kInputs, auto kFunction>
 constexpr Expression Any(bool any_out = false) {
   return {kInputs, any_out, LoopOf<kInputs, kFunction, float>, LoopOf<kInputs, kFunction, double>,
           LoopOf<kInputs, kFunction, int64_t>};
 }
 
-/// In floats alone.
+/// Makes an expression with loops over floats alone.
 template <int kInputs, auto kFunction>
 constexpr Expression Real() {
   return {kInputs, false, LoopOf<kInputs, kFunction, float>, LoopOf<kInputs, kFunction, double>,
           nullptr};
 }
 
-/// In double, of floats too. The last kOptional inputs may be left out, and are 1 then.
+/// Makes an expression that computes floats in double too. The last kOptional inputs may be left
+/// out, and are 1 then.
 template <int kInputs, int kOptional, auto kFunction>
 constexpr Expression Wide() {
   Expression expression = {kInputs, false, nullptr, LoopOf<kInputs, kFunction, double>, nullptr};
@@ -138,44 +139,67 @@ constexpr Expression Wide() {
   return Wide<kInputs, 0, kFunction>();
 }
 
-/// Of an angle: kNear up to kFarthestAngle, where it knows it, in float.
+/// Adds a loop over integers with a function of its own.
+template <int kInputs, auto kFunction>
+constexpr Expression OfIntegers(Expression expression) {
+  expression.integer = LoopOf<kInputs, kFunction, int64_t>;
+  return expression;
+}
+
+/// Makes an expression of an angle: kNear computes in float up to kFarthestAngle.
 template <auto kNear, auto kFunction>
 constexpr Expression OfAngle() {
   return {1, false, LoopOfAngles<kNear, kFunction>,
           LoopOf<1, [](double a, auto) { return kFunction(a); }, double>, nullptr};
 }
 
-/// In integers alone.
+/// Makes an expression with a loop over integers alone.
 template <int kInputs, auto kFunction>
 constexpr Expression Integer() {
   return {kInputs, true, nullptr, nullptr, LoopOf<kInputs, kFunction, int64_t>};
 }
 
-/// With another expression where the first input is of truth values.
+/// Adds the loop over complex numbers.
+constexpr Expression OfPairs(const PairLoop& pairs, Expression expression) {
+  expression.pairs = &pairs;
+  return expression;
+}
+constexpr Expression RealOfPairs(const PairLoop& pairs, Expression expression) {
+  expression.real_of_pairs = true;
+  return OfPairs(pairs, expression);
+}
+
+/// Adds the expression that is used where the first input is BOOL.
 constexpr Expression OfTruths(Expression expression, const Expression* of_truths) {
   expression.of_truths = of_truths;
   return expression;
 }
 
-/// Whose result is its input: between equal types it is moved as it is.
+/// Adds the expression that is used where the inputs are UINT64.
+constexpr Expression OfUnsigned(Expression expression, const Expression* of_unsigned) {
+  expression.of_unsigned = of_unsigned;
+  return expression;
+}
+
+/// Says that the result is the input: between equal types its bits are moved.
 constexpr Expression Copying(Expression expression) {
   expression.copies = true;
   return expression;
 }
 
-/// Whose result costs more than to look it up.
+/// Says that a result costs more than a look into a table.
 constexpr Expression Costly(Expression expression) {
   expression.costly = true;
   return expression;
 }
 
-/// Whose scalars do not make floats of integers.
+/// Says that scalars do not make floats of integers.
 constexpr Expression WithTypeOfTensors(Expression expression) {
   expression.scalars_meet = false;
   return expression;
 }
 
-/// With what stands for scalars that are left out.
+/// Sets the values of scalars that are left out.
 constexpr Expression WithAbsent(Expression expression, std::array<double, 2> absent) {
   expression.absent = absent;
   return expression;

@@ -11,6 +11,7 @@
 #include "kernels/double_rows.h"
 #include "kernels/hits.h"
 #include "kernels/rows.h"
+#include "supporting/complex.h"
 #include "supporting/tree_sum.h"
 
 namespace openaclnn::supporting {
@@ -134,9 +135,10 @@ const RowFold<T>& SumOf() {
   }
 }
 
-/// Terms [begin, end), in sequence.
+/// Terms [begin, end), in sequence. Inline, its rows would be on the stack once for each level of
+/// the tree.
 template <class T>
-void SumChunk(const Terms<T>& terms, int64_t begin, int64_t end, T* acc) {
+[[gnu::noinline]] void SumChunk(const Terms<T>& terms, int64_t begin, int64_t end, T* acc) {
   std::fill_n(acc, terms.width, T{});
   T rows[kRowsAtOnce][kColumns];
   for (int64_t i = begin; i < end; i += kRowsAtOnce) {
@@ -177,7 +179,7 @@ Steps InBytes(Shape steps, int64_t bytes) {
 
 Placer::Placer(const Operand& out, Placing placing, Slices slices, const Operand& values,
                const Shape& shape)
-    : dtype_(out.dtype()),
+    : dtype_(PartOf(out.dtype())),
       bytes_(BytesOf(out)),
       placing_(placing),
       rows_(slices.rows.data(), slices.row_steps.data(), RankOf(slices.rows)),
@@ -243,8 +245,9 @@ void Placer::Add(const Group& group, std::byte* values, std::byte* out) const {
   const auto load = LoaderOf<T>(dtype_);
   const auto store = StorerOf<T>(dtype_);
   const T scale = scale_ ? scale_->As<T>() : T{1};
-  const bool as_floats = dtype_ == ACL_FLOAT && scale == T{1} && columns_.step(0) == bytes_ &&
-                         columns_.step(1) == bytes_;
+  constexpr int64_t kFloat = sizeof(float);  // of complex ones the parts do not follow each other
+  const bool as_floats = dtype_ == ACL_FLOAT && scale == T{1} && columns_.step(0) == kFloat &&
+                         columns_.step(1) == kFloat;
   std::vector<int64_t> offsets(static_cast<size_t>(group.count));
   for (int64_t i = 0; i < group.count; ++i) {
     offsets[static_cast<size_t>(i)] = from_(group.first_value + group.hits[i].token);

@@ -49,7 +49,7 @@ struct Slices {
 };
 
 /// Writes a slice of values to each of some places of a view: the last one stays, or all are added
-/// to what is there, by the one tree and rounded once.
+/// to what is there, by the one tree and rounded once, of complex numbers one part (ForParts).
 class Placer {
  public:
   /// Values of an operand broadcast to `shape`: the rows of the slices, the places, the columns.
@@ -57,8 +57,8 @@ class Placer {
          const Shape& shape);
   /// One value everywhere.
   Placer(const Operand& out, Slices slices, const Value& value);
-  /// What an added value is multiplied by.
-  void Scale(const Value& value) { scale_ = value; }
+  /// What an added value is multiplied by, in the type of the view.
+  void Scale(const Value& value) { scale_ = value.In(dtype_); }
 
   /// `places` are offsets from the slices' rows, in elements.
   void operator()(const std::vector<int64_t>& places, std::byte* values, std::byte* out) const;
