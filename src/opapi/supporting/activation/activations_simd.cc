@@ -13,6 +13,7 @@ using formula::Expm1;
 using formula::Log1p;
 using formula::Max;
 using formula::Min;
+using formula::OfPairs;
 using formula::Real;
 using formula::Sigmoid;
 using formula::Tanh;
@@ -74,7 +75,8 @@ namespace expressions {
 
 const Expression kRelu = Any<1, [](auto a, auto) { return Max(a, decltype(a){0}); }>();
 const Expression kTanh = Costly(Real<1, [](auto a, auto) { return Tanh(a); }>());
-const Expression kSigmoid = Costly(Real<1, [](auto a, auto) { return Sigmoid(a); }>());
+const Expression kSigmoid =
+    OfPairs(pairs::kSigmoid, Costly(Real<1, [](auto a, auto) { return Sigmoid(a); }>()));
 const Expression kSilu = Costly(Real<1, [](auto a, auto) { return a * Sigmoid(a); }>());
 const Expression kGelu = Costly(Real<1, [](auto a, auto) { return GeluTanh(a); }>());
 // s: 1 for the approximation.
@@ -113,7 +115,8 @@ const Expression kSoftshrink =
 const Expression kThreshold = Any<1, [](auto a, auto s) { return a <= s[0] ? s[1] : a; }>();
 
 // Gradients: g of the output; a the output of sigmoid and tanh, the input of the others.
-const Expression kSigmoidGradient = Real<2, [](auto g, auto a, auto) { return g * (1 - a) * a; }>();
+const Expression kSigmoidGradient = OfPairs(
+    pairs::kSigmoidGradient, Real<2, [](auto g, auto a, auto) { return g * (1 - a) * a; }>());
 const Expression kTanhGradient = Real<2, [](auto g, auto a, auto) { return g * (1 - a * a); }>();
 const Expression kThresholdGradient =
     Any<2, [](auto g, auto a, auto s) { return a <= s[0] ? decltype(g){0} : g; }>();

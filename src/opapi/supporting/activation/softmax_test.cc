@@ -127,6 +127,29 @@ TEST(Softmax, NoSettingAndNoStrideChangesABit) {
   }
 }
 
+// As torch-npu calls Softmax with out = self, and its gradient with gradInput = output.
+TEST(Softmax, MayWriteOverWhatItReads) {
+  const Device device;
+  Random random(89);
+  for (const aclDataType dtype : {ACL_FLOAT, ACL_BF16}) {
+    for (const int64_t n : {7, 4097, 9001}) {
+      const Doubles x = RealValues(random, 3 * n, -90, 9), y = RealValues(random, 3 * n, -9, 1);
+      for (int which = 0; which < kOperators; ++which) {
+        SCOPED_TRACE(testing::Message() << dtype << ", width " << n << ", operator " << which);
+        const Layout layout = RandomLayout(random, {3, n}, false);
+        DeviceTensor left(dtype, layout), right(dtype, layout);
+        left.Write(ToBytes(dtype, x));
+        right.Write(ToBytes(dtype, y));
+        const DeviceTensor out(dtype, layout);
+        RunAlong(device, which, left, right, 1, out);
+        const DeviceTensor& over = which < 2 ? left : right;
+        RunAlong(device, which, left, right, 1, over);
+        EXPECT_EQ(over.Read(), out.Read());
+      }
+    }
+  }
+}
+
 TEST(Softmax, NanAndInfinityFillTheirRow) {
   const Device device;
   for (const aclDataType dtype : {ACL_FLOAT, ACL_BF16, ACL_DOUBLE}) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Complex numbers that are made, multiplied, turned into angles and signs, or cleared.
+#include <cmath>
 #include <complex>
 #include <limits>
 
@@ -29,6 +30,28 @@ std::vector<Number> NumbersOf(const DeviceTensor& tensor) {
 const std::vector<Number> kNumbers = {{3, -4},       {0, 0},         {-1, 0},    {0, 2},
                                       {-0.5f, 0.5f}, {3e38f, 3e38f}, {1e-40f, 0}};
 
+// Operands and results of COMPLEX64 have FLOAT parts, in a wider output too.
+TEST(ComplexNumbers, MeetInTheTypeOfTheirParts) {
+  const Device device;
+  Random random(77);
+  const ScalarHandle one(int64_t{1});
+  const DeviceTensor a = Of({{1, 1}}, random), b = Of({{0x1p-30, 0x1p-30}}, random),
+                     even = Of({{0x1p24, 0}}, random), odd = Make(ACL_INT64, {1}, {0x1p24 + 1}),
+                     near = Make(ACL_INT32, {1}, {0x1p24 + 1}),
+                     wide(ACL_COMPLEX128, DenseLayout({1})), real(ACL_DOUBLE, DenseLayout({1})),
+                     truth(ACL_BOOL, DenseLayout({1}));
+  EXPECT_RUN(device, Add, a.handle(), b.handle(), one.get(), Handle(wide));
+  EXPECT_EQ(ToDoubles(ACL_DOUBLE, wide.Read()), (Doubles{1, 1}));
+  EXPECT_RUN(device, Abs, a.handle(), Handle(real));
+  EXPECT_EQ(ValuesOf(real)[0], static_cast<float>(std::sqrt(2.0)));
+  for (const DeviceTensor* const whole : {&odd, &near}) {
+    EXPECT_RUN(device, EqTensor, even.handle(), whole->handle(), Handle(truth));
+    EXPECT_EQ(ValuesOf(truth)[0], 1);
+    EXPECT_RUN(device, Sub, whole->handle(), even.handle(), one.get(), Handle(wide));
+    EXPECT_EQ(ToDoubles(ACL_DOUBLE, wide.Read()), (Doubles{0, 0}));
+  }
+}
+
 TEST(ComplexNumbers, TheirAngles) {
   const Device device;
   Random random(76);
@@ -39,12 +62,13 @@ TEST(ComplexNumbers, TheirAngles) {
   for (size_t i = 0; i < got.size(); ++i) {
     EXPECT_EQ(got[i], static_cast<float>(std::arg(kNumbers[i]))) << i;
   }
-  EXPECT_REFUSED(161002, "out dtype is DOUBLE, expected FLOAT", AngleV2, x.handle(), Handle(wide));
-  EXPECT_REFUSED(161002, "x dtype is COMPLEX128", AngleV2, other.handle(), Handle(wide));
-  // Were it of complex numbers, `x` would want another out.
-  EXPECT_REFUSED(161002, "out dtype is COMPLEX64, expected FLOAT, FLOAT16, DOUBLE, BFLOAT16",
-                 AngleV2, wide.handle(), Handle(x));
-  EXPECT_REFUSED(161002, "out dtype is COMPLEX64, expected FLOAT, ", Abs, wide.handle(), Handle(x));
+  EXPECT_RUN(device, InplaceCopy, Handle(other), x.handle());
+  EXPECT_RUN(device, AngleV2, other.handle(), Handle(wide));
+  const Doubles more = ValuesOf(wide);
+  for (size_t i = 0; i < more.size(); ++i) EXPECT_EQ(more[i], std::arg(kNumbers[i])) << i;
+  const DeviceTensor whole(ACL_INT64, DenseLayout({7}));
+  EXPECT_REFUSED(161002, "out dtype is INT64, expected FLOAT or another float type", AngleV2,
+                 x.handle(), Handle(whole));
 }
 
 TEST(ComplexNumbers, TheirSigns) {
@@ -61,7 +85,7 @@ TEST(ComplexNumbers, TheirSigns) {
   }
   EXPECT_RUN(device, Sign, self.handle(), Handle(self));
   EXPECT_EQ(NumbersOf(self), got);
-  EXPECT_REFUSED(161002, "out dtype is FLOAT, expected that of self, COMPLEX64", Sign,
+  EXPECT_REFUSED(161002, "result dtype is FLOAT, expected COMPLEX64, COMPLEX128", Sign,
                  self.handle(), Handle(real));
 }
 
@@ -132,18 +156,59 @@ TEST(ComplexNumbers, ProductsAtTheEdges) {
   EXPECT_EQ(self.Read(), out.Read());
 }
 
-// They are live; what is wrong is their type.
+/// A scalar of COMPLEX128 or COMPLEX64.
+template <class T>
+std::unique_ptr<aclScalar, decltype(&aclDestroyScalar)> ScalarOf(std::complex<T> value) {
+  const aclDataType dtype = sizeof(T) == 8 ? ACL_COMPLEX128 : ACL_COMPLEX64;
+  return {aclCreateScalar(&value, dtype), &aclDestroyScalar};
+}
+
+// A real tensor and a complex scalar make complex numbers; either may be the factor of the other.
+TEST(ComplexNumbers, MeetScalars) {
+  const Device device;
+  const DeviceTensor x = Make(ACL_FLOAT, {2}, {1, 2}), out(ACL_COMPLEX64, DenseLayout({2}));
+  const auto scalar = ScalarOf<float>({1, 2});
+  const auto wide = ScalarOf<double>({0, -1});
+  const ScalarHandle one(1.0);
+  EXPECT_RUN(device, Muls, x.handle(), scalar.get(), Handle(out));
+  EXPECT_EQ(NumbersOf(out), (std::vector<Number>{{1, 2}, {2, 4}}));
+  EXPECT_RUN(device, InplaceMuls, Handle(out), wide.get());
+  EXPECT_EQ(NumbersOf(out), (std::vector<Number>{{2, -1}, {4, -2}}));
+  EXPECT_RUN(device, Adds, x.handle(), one.get(), scalar.get(), Handle(out));
+  EXPECT_EQ(NumbersOf(out), (std::vector<Number>{{2, 2}, {3, 2}}));
+  EXPECT_RUN(device, InplaceFillScalar, Handle(out), scalar.get());
+  EXPECT_EQ(NumbersOf(out), (std::vector<Number>{{1, 2}, {1, 2}}));
+  const DeviceTensor truth(ACL_BOOL, DenseLayout({2}));
+  EXPECT_RUN(device, EqScalar, out.handle(), scalar.get(), Handle(truth));
+  EXPECT_EQ(ValuesOf(truth), (Doubles{1, 1}));
+}
+
+// They are live; what is wrong is their type, or what a real tensor cannot hold.
 TEST(ComplexNumbers, ScalarsThatAreRefused) {
   const Device device;
   const DeviceTensor x = Make(ACL_FLOAT, {2}, {1, 2});
-  std::complex<float> value(1, 2);
-  aclScalar* const scalar = aclCreateScalar(&value, ACL_COMPLEX64);
-  const ScalarHandle one(1.0);
-  EXPECT_REFUSED(161002, "other dtype is COMPLEX64, expected a real type", Muls, x.handle(), scalar,
-                 Handle(x));
-  EXPECT_REFUSED(161002, "alpha dtype is COMPLEX64, expected a real type", Adds, x.handle(),
-                 one.get(), scalar, Handle(x));
-  aclDestroyScalar(scalar);
+  const auto scalar = ScalarOf<float>({1, 2});
+  const auto real = ScalarOf<float>({3, 0});
+  EXPECT_REFUSED(161002, "out dtype is FLOAT, expected COMPLEX64, COMPLEX128", Muls, x.handle(),
+                 scalar.get(), Handle(x));
+  EXPECT_REFUSED(161002, "other dtype is COMPLEX64, expected a real type", ClampMax, x.handle(),
+                 scalar.get(), Handle(x));
+  EXPECT_REFUSED(161002, "value dtype is COMPLEX64, expected a real type", InplaceFillScalar,
+                 Handle(x), scalar.get());
+  EXPECT_RUN(device, InplaceFillScalar, Handle(x), real.get());
+  EXPECT_EQ(ValuesOf(x), (Doubles{3, 3}));
+}
+
+// The general formula of a quotient, which the vendor's pages keep where it is by 0.
+TEST(ComplexNumbers, QuotientsByZero) {
+  const Device device;
+  Random random(82);
+  const DeviceTensor self = Of({{1, 2}, {0, 0}}, random), zero = Of({{0, 0}, {0, 0}}, random),
+                     out(ACL_COMPLEX64, DenseLayout({2}));
+  EXPECT_RUN(device, Div, self.handle(), zero.handle(), Handle(out));
+  for (const Number& each : NumbersOf(out)) {
+    EXPECT_TRUE(std::isnan(each.real()) && std::isnan(each.imag())) << each;
+  }
 }
 
 TEST(ComplexNumbers, ProductsThatAreRefused) {
@@ -156,8 +221,8 @@ TEST(ComplexNumbers, ProductsThatAreRefused) {
                  self.handle(), Handle(real));
   EXPECT_REFUSED(161002, "selfRef dtype is FLOAT, expected COMPLEX64, COMPLEX128", InplaceMul,
                  Handle(real), self.handle());
-  EXPECT_REFUSED(161002, "out dtype is COMPLEX64, expected FLOAT, ", Mul, real.handle(),
-                 real.handle(), Handle(out));
+  EXPECT_RUN(device, Mul, real.handle(), real.handle(), Handle(out));
+  EXPECT_EQ(NumbersOf(out), (std::vector<Number>{1, 4, 9}));
   EXPECT_REFUSED(161002, "other dtype is UINT64", Mul, self.handle(), bits.handle(), Handle(out));
   EXPECT_REFUSED(161002, "other shape is (2)", Mul, self.handle(), odd.handle(), Handle(out));
   EXPECT_REFUSED(161002, "out shape is (2, 3), expected (3)", Mul, self.handle(), real.handle(),

@@ -2,6 +2,7 @@
 // LinalgCross: products of vectors of three elements.
 #include "generated/elementwise.h"
 #include "supporting/along.h"
+#include "supporting/complex.h"
 #include "supporting/elementwise.h"
 
 namespace openaclnn::supporting {
@@ -25,7 +26,9 @@ struct Vectors {
 /// a b - c d; integers wrap.
 template <class T>
 T Difference(T a, T b, T c, T d) {
-  if constexpr (std::is_integral_v<T>) {
+  if constexpr (std::is_same_v<T, Pair>) {
+    return ProductOf(a, b) - ProductOf(c, d);
+  } else if constexpr (std::is_integral_v<T>) {
     const auto wide = [](T value) { return static_cast<uint64_t>(value); };
     return static_cast<T>(wide(a) * wide(b) - wide(c) * wide(d));
   } else {
@@ -40,8 +43,8 @@ Plan MakeCross(const CrossParams& p) {
   const Vectors self(p.self, shape, dim), other(p.other, shape, dim), out(p.out, shape, dim);
   shape[dim] = 1;
   const Walk walk(shape, {self.steps, other.steps, out.steps});
-  const auto load = LoaderOf<T>(p.self.dtype()), load_other = LoaderOf<T>(p.other.dtype());
-  const auto store = StorerOf<T>(p.out.dtype());
+  const auto load = LoadOf<T>(p.self), load_other = LoadOf<T>(p.other);
+  const auto store = StoreOf<T>(p.out);
   return {0, [=](const Buffers& buffers) -> Status {
             const Walk::Pointers origins = {self.place(buffers), other.place(buffers),
                                             out.place(buffers)};
@@ -76,20 +79,23 @@ void CheckCross(const CrossParams& p, Checker& checker) {
     });
   }
   CheckShape(p.out, shape, checker);
-  checker.That(DomainOfFactors(p) == Domain::kInteger || Contains(kRealTypes, p.out.dtype()),
-               [&] { return DtypeIs(p.out, "a float type, which the result is of"); });
+  for (const Tensor* factor : {&p.self, &p.other}) CheckHolds(*factor, p.out, checker);
 }
 
 Plan PlanCross(const CrossParams& p, const Product&) {
-  switch (DomainOfFactors(p)) {
-    case Domain::kFloat:
-      return MakeCross<float>(p);
-    case Domain::kDouble:
-      return MakeCross<double>(p);
-    case Domain::kInteger:
-      break;
-  }
-  return MakeCross<int64_t>(p);
+  if (IsComplex(p.self) || IsComplex(p.other)) return MakeCross<Pair>(p);
+  const auto made = [&] {
+    switch (DomainOfFactors(p)) {
+      case Domain::kFloat:
+        return MakeCross<float>(p);
+      case Domain::kDouble:
+        return MakeCross<double>(p);
+      case Domain::kInteger:
+        break;
+    }
+    return MakeCross<int64_t>(p);
+  };
+  return ForParts(p, p.self, p.out, made());
 }
 
 }  // namespace openaclnn::supporting

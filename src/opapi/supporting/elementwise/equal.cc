@@ -4,6 +4,7 @@
 
 #include "generated/elementwise.h"
 #include "kernels/broadcast.h"
+#include "supporting/unsigned.h"
 
 namespace openaclnn::supporting {
 
@@ -18,9 +19,12 @@ Plan PlanEqual(const EqualParams& p, const Product&) {
   const bool same_shape = shape == ShapeOf(p.other);
   Walk walk;
   if (same_shape) walk = Walk(shape, {Steps(shape, p.self), Steps(shape, p.other)});
-  const auto a = LoaderOf<double>(p.self.dtype()), b = LoaderOf<double>(p.other.dtype());
-  const auto c = LoaderOf<int64_t>(p.self.dtype());
-  const auto d = LoaderOf<int64_t>(p.other.dtype());
+  const auto a = WholeLoaderOf<double>(p.self.dtype(), ACL_DOUBLE);
+  const auto b = WholeLoaderOf<double>(p.other.dtype(), ACL_DOUBLE);
+  const auto c = WholeLoaderOf<int64_t>(p.self.dtype(), ACL_INT64);
+  const auto d = WholeLoaderOf<int64_t>(p.other.dtype(), ACL_INT64);
+  // Numbers of UINT64 beyond INT64 have the bits of negative ones.
+  const bool bits_differ = (p.self.dtype() == ACL_UINT64) != (p.other.dtype() == ACL_UINT64);
   const bool integers =
       DomainOf(p.self.dtype()) == Domain::kInteger && DomainOf(p.other.dtype()) == Domain::kInteger;
   const Place self = p.self.place, other = p.other.place, out = p.out.place;
@@ -33,7 +37,8 @@ Plan PlanEqual(const EqualParams& p, const Product&) {
               left(at[0], walk.step(0), n, x);
               right(at[1], walk.step(1), n, y);
               for (int64_t i = 0; i < n; ++i) {
-                if (!(x[i] == y[i])) equal = false;
+                const bool beyond = integers && bits_differ && x[i] < 0;
+                if (!(x[i] == y[i]) || beyond) equal = false;
               }
             };
             if (same_shape) {

@@ -12,8 +12,7 @@ namespace openaclnn::supporting {
 struct Expression;
 
 OPENACLNN_TARGET_DECLARE(namespace expressions {
-  extern const Expression kClampTensor;   // of two bounds
-  extern const Expression kZero, kAngle;  // of what is no complex number
+  extern const Expression kClampTensor;  // of two bounds
   extern const Expression kTruncatedDivide, kTruncatedDivideScalar;
 })
 

@@ -28,9 +28,12 @@ using formula::Minus;
 using formula::NearCos;
 using formula::NearSin;
 using formula::OfAngle;
+using formula::OfPairs;
 using formula::OfTruths;
+using formula::OfUnsigned;
 using formula::Plus;
 using formula::Real;
+using formula::RealOfPairs;
 using formula::Times;
 using formula::WithAbsent;
 using formula::WithTypeOfTensors;
@@ -170,6 +173,24 @@ T InverseErf(T given) {
   return static_cast<T>(x);
 }
 
+/// The bits of UINT64 in a number of the integer domain; other numbers are what they are.
+template <class T>
+auto Unsigned(T a) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<uint64_t>(a);
+  } else {
+    return a;
+  }
+}
+
+constexpr Expression kUnsignedSignbit = Any<1, [](auto, auto) { return false; }>(true);
+constexpr Expression kUnsignedLt =
+    Any<2, [](auto a, auto b, auto) { return Unsigned(a) < Unsigned(b); }>(true);
+constexpr Expression kUnsignedGtScalar =
+    Any<1, [](auto a, auto s) { return (Unsigned(a) > Unsigned(s[0])); }>(true);
+constexpr Expression kUnsignedGeScalar =
+    Any<1, [](auto a, auto s) { return Unsigned(a) >= Unsigned(s[0]); }>(true);
+
 /// round(a); an integer is whole already.
 template <class T, class Round>
 T Whole(T a, const Round& round) {
@@ -185,47 +206,65 @@ T Whole(T a, const Round& round) {
 namespace expressions {
 
 // No input.
-const Expression kFill = Any<0, [](auto s) { return s[0]; }>(true);
+const Expression kFill = OfPairs(pairs::kScalar, Any<0, [](auto s) { return s[0]; }>(true));
 const Expression kZero = Any<0, [](auto s) { return std::remove_cvref_t<decltype(*s)>{0}; }>(true);
 const Expression kOne = Any<0, [](auto s) { return std::remove_cvref_t<decltype(*s)>{1}; }>(true);
 
 // One input.
-const Expression kCopy = Copying(Any<1, [](auto a, auto) { return a; }>(true));
-const Expression kAbs =
-    Any<1, [](auto a, auto) { return a < 0 ? Minus(decltype(a){0}, a) : a + 0; }>();
-const Expression kNeg = Any<1, [](auto a, auto) { return Times(a, decltype(a){-1}); }>();
-const Expression kAngle = Real<1, [](auto a, auto) {
-  return IsNan(a) ? a : a < 0 ? static_cast<decltype(a)>(M_PI) : 0;
-}>();
-const Expression kSign = Any<1, [](auto a, auto) { return IsNan(a) ? a : (a > 0) - (a < 0); }>();
+const Expression kCopy =
+    OfPairs(pairs::kFirst, Copying(Any<1, [](auto a, auto) { return a; }>(true)));
+const Expression kAbs = RealOfPairs(
+    pairs::kAbs, Any<1, [](auto a, auto) { return a < 0 ? Minus(decltype(a){0}, a) : a + 0; }>());
+const Expression kNeg =
+    OfPairs(pairs::kNeg, Any<1, [](auto a, auto) { return Times(a, decltype(a){-1}); }>());
+const Expression kAngle =
+    RealOfPairs(pairs::kAngle, Real<1, [](auto a, auto) {
+                  return IsNan(a) ? a : a < 0 ? static_cast<decltype(a)>(M_PI) : 0;
+                }>());
+const Expression kSign =
+    OfPairs(pairs::kSign, Any<1, [](auto a, auto) { return IsNan(a) ? a : (a > 0) - (a < 0); }>());
 const Expression kCeil = Real<1, [](auto a, auto) { return std::ceil(a); }>();
 const Expression kFloor =
     Any<1, [](auto a, auto) { return Whole(a, [](auto r) { return std::floor(r); }); }>();
 const Expression kRound =
     Any<1, [](auto a, auto) { return Whole(a, [](auto r) { return std::nearbyint(r); }); }>();
 const Expression kTrunc = Real<1, [](auto a, auto) { return std::trunc(a); }>();
-const Expression kSqrt = Real<1, [](auto a, auto) { return std::sqrt(a); }>();
-const Expression kRsqrt = Real<1, [](auto a, auto) { return 1 / std::sqrt(a); }>();
-const Expression kReciprocal = Real<1, [](auto a, auto) { return 1 / a; }>();
-const Expression kExp = Real<1, [](auto a, auto) { return Exp(a); }>();
+const Expression kSqrt =
+    OfPairs(pairs::kSqrt, Real<1, [](auto a, auto) { return std::sqrt(a); }>());
+const Expression kRsqrt =
+    OfPairs(pairs::kRsqrt, Real<1, [](auto a, auto) { return 1 / std::sqrt(a); }>());
+const Expression kReciprocal =
+    OfPairs(pairs::kReciprocal, Real<1, [](auto a, auto) { return 1 / a; }>());
+const Expression kExp = OfPairs(pairs::kExp, Real<1, [](auto a, auto) { return Exp(a); }>());
 const Expression kExpm1 = Costly(Real<1, [](auto a, auto) { return Expm1(a); }>());
-const Expression kLog = Costly(Real<1, [](auto a, auto) { return Log(a); }>());
+const Expression kLog =
+    OfPairs(pairs::kLog, Costly(Real<1, [](auto a, auto) { return Log(a); }>()));
 const Expression kLog1p = Costly(Real<1, [](auto a, auto) { return Log1p(a); }>());
-const Expression kSin = Costly(OfAngle<NearSin, [](double a) { return std::sin(a); }>());
-const Expression kCos = Costly(OfAngle<NearCos, [](double a) { return std::cos(a); }>());
+const Expression kSin =
+    OfPairs(pairs::kSin, Costly(OfAngle<NearSin, [](double a) { return std::sin(a); }>()));
+const Expression kCos =
+    OfPairs(pairs::kCos, Costly(OfAngle<NearCos, [](double a) { return std::cos(a); }>()));
 const Expression kErf = Costly(Real<1, [](auto a, auto) { return Erf(a); }>());
-const Expression kTan = Costly(Real<1, [](auto a, auto) { return std::tan(a); }>());
+const Expression kTan =
+    OfPairs(pairs::kTan, Costly(Real<1, [](auto a, auto) { return std::tan(a); }>()));
 const Expression kAsin = Costly(Real<1, [](auto a, auto) { return std::asin(a); }>());
 const Expression kAcos = Costly(Real<1, [](auto a, auto) { return std::acos(a); }>());
 const Expression kAtan = Costly(Real<1, [](auto a, auto) { return std::atan(a); }>());
-const Expression kSinh = Costly(Real<1, [](auto a, auto) { return std::sinh(a); }>());
-const Expression kCosh = Costly(Real<1, [](auto a, auto) { return std::cosh(a); }>());
-const Expression kAsinh = Costly(Real<1, [](auto a, auto) { return std::asinh(a); }>());
-const Expression kAcosh = Costly(Real<1, [](auto a, auto) { return std::acosh(a); }>());
-const Expression kAtanh = Costly(Real<1, [](auto a, auto) { return std::atanh(a); }>());
+const Expression kSinh =
+    OfPairs(pairs::kSinh, Costly(Real<1, [](auto a, auto) { return std::sinh(a); }>()));
+const Expression kCosh =
+    OfPairs(pairs::kCosh, Costly(Real<1, [](auto a, auto) { return std::cosh(a); }>()));
+const Expression kAsinh =
+    OfPairs(pairs::kAsinh, Costly(Real<1, [](auto a, auto) { return std::asinh(a); }>()));
+const Expression kAcosh =
+    OfPairs(pairs::kAcosh, Costly(Real<1, [](auto a, auto) { return std::acosh(a); }>()));
+const Expression kAtanh =
+    OfPairs(pairs::kAtanh, Costly(Real<1, [](auto a, auto) { return std::atanh(a); }>()));
 const Expression kExp2 = Costly(Real<1, [](auto a, auto) { return std::exp2(a); }>());
-const Expression kLog2 = Costly(Real<1, [](auto a, auto) { return Log2(a); }>());
-const Expression kLog10 = Costly(Real<1, [](auto a, auto) { return Log10(a); }>());
+const Expression kLog2 =
+    OfPairs(pairs::kLog2, Costly(Real<1, [](auto a, auto) { return Log2(a); }>()));
+const Expression kLog10 =
+    OfPairs(pairs::kLog10, Costly(Real<1, [](auto a, auto) { return Log10(a); }>()));
 const Expression kErfc = Costly(Real<1, [](auto a, auto) { return std::erfc(a); }>());
 const Expression kErfinv = Costly(Real<1, [](auto a, auto) { return InverseErf(a); }>());
 const Expression kFrac = Real<1, [](auto a, auto) { return a - std::trunc(a); }>();
@@ -240,9 +279,11 @@ const Expression kRoundDecimals =
 const Expression kNanToNum = WithTypeOfTensors(Any<1, [](auto a, auto s) {
   return IsNan(a) ? s[0] : !IsInf(a) ? a : (a > 0) ? s[1] : s[2];
 }>());
-const Expression kSignbit = Any<1, [](auto a, auto) { return IsNegative(a); }>(true);
+const Expression kSignbit =
+    OfUnsigned(Any<1, [](auto a, auto) { return IsNegative(a); }>(true), &kUnsignedSignbit);
 const Expression kIsFinite = Any<1, [](auto a, auto) { return !IsNan(a) && !IsInf(a); }>(true);
-const Expression kIsInf = Any<1, [](auto a, auto) { return IsInf(a); }>(true);
+const Expression kIsInf =
+    OfPairs(pairs::kIsInf, Any<1, [](auto a, auto) { return IsInf(a); }>(true));
 const Expression kIsNegInf = Any<1, [](auto a, auto) { return IsInf(a) && a < 0; }>(true);
 const Expression kIsPosInf = Any<1, [](auto a, auto) { return IsInf(a) && (a > 0); }>(true);
 const Expression kLogicalNot = Any<1, [](auto a, auto) { return a == 0; }>(true);
@@ -251,25 +292,37 @@ const Expression kBitwiseNot =
     OfTruths(Integer<1, [](auto a, auto) { return ~a; }>(), &kLogicalNot);
 
 // Two inputs, or one and a scalar.
-const Expression kAdd = Any<2, [](auto a, auto b, auto s) { return Plus(a, Times(s[0], b)); }>();
-const Expression kAddScalar = Any<1, [](auto a, auto s) { return Plus(a, Times(s[1], s[0])); }>();
-const Expression kSub = Any<2, [](auto a, auto b, auto s) { return Minus(a, Times(s[0], b)); }>();
-const Expression kSubScalar = Any<1, [](auto a, auto s) { return Minus(a, Times(s[1], s[0])); }>();
+const Expression kAdd =
+    OfPairs(pairs::kAdd, Any<2, [](auto a, auto b, auto s) { return Plus(a, Times(s[0], b)); }>());
+const Expression kAddScalar =
+    OfPairs(pairs::kAddScalar, Any<1, [](auto a, auto s) { return Plus(a, Times(s[1], s[0])); }>());
+const Expression kSub =
+    OfPairs(pairs::kSub, Any<2, [](auto a, auto b, auto s) { return Minus(a, Times(s[0], b)); }>());
+const Expression kSubScalar = OfPairs(
+    pairs::kSubScalar, Any<1, [](auto a, auto s) { return Minus(a, Times(s[1], s[0])); }>());
 const Expression kSumWithScalar = Any<1, [](auto a, auto s) { return Plus(a, s[0]); }>();
 const Expression kDifferenceFromScalar = Any<1, [](auto a, auto s) { return Minus(a, s[0]); }>();
-const Expression kRsub = Any<2, [](auto a, auto b, auto s) { return Minus(b, Times(s[0], a)); }>();
-const Expression kRsubScalar = Any<1, [](auto a, auto s) { return Minus(s[0], Times(s[1], a)); }>();
+const Expression kRsub = OfPairs(
+    pairs::kRsub, Any<2, [](auto a, auto b, auto s) { return Minus(b, Times(s[0], a)); }>());
+const Expression kRsubScalar = OfPairs(
+    pairs::kRsubScalar, Any<1, [](auto a, auto s) { return Minus(s[0], Times(s[1], a)); }>());
 const Expression kFloorDivide = Any<2, [](auto a, auto b, auto) { return FloorDivide(a, b); }>();
 const Expression kFloorDivideScalar = Any<1, [](auto a, auto s) { return FloorDivide(a, s[0]); }>();
 const Expression kRemainder = Any<2, [](auto a, auto b, auto) { return Remainder(a, b); }>();
 const Expression kRemainderScalar = Any<1, [](auto a, auto s) { return Remainder(a, s[0]); }>();
-const Expression kMul = Any<2, [](auto a, auto b, auto) { return Times(a, b); }>();
-const Expression kMulScalar = Any<1, [](auto a, auto s) { return Times(a, s[0]); }>();
-const Expression kDiv = Real<2, [](auto a, auto b, auto) { return a / b; }>();
-const Expression kDivScalar = Real<1, [](auto a, auto s) { return a / s[0]; }>();
-const Expression kPow = Any<2, [](auto a, auto b, auto) { return Power(a, b); }>();
-const Expression kPowScalar = Any<1, [](auto a, auto s) { return Power(a, s[0]); }>();
-const Expression kPowOfScalar = Costly(Any<1, [](auto a, auto s) { return Power(s[0], a); }>());
+const Expression kMul =
+    OfPairs(pairs::kMul, Any<2, [](auto a, auto b, auto) { return Times(a, b); }>());
+const Expression kMulScalar =
+    OfPairs(pairs::kMulScalar, Any<1, [](auto a, auto s) { return Times(a, s[0]); }>());
+const Expression kDiv = OfPairs(pairs::kDiv, Real<2, [](auto a, auto b, auto) { return a / b; }>());
+const Expression kDivScalar =
+    OfPairs(pairs::kDivScalar, Real<1, [](auto a, auto s) { return a / s[0]; }>());
+const Expression kPow =
+    OfPairs(pairs::kPow, Any<2, [](auto a, auto b, auto) { return Power(a, b); }>());
+const Expression kPowScalar =
+    OfPairs(pairs::kPowScalar, Any<1, [](auto a, auto s) { return Power(a, s[0]); }>());
+const Expression kPowOfScalar =
+    OfPairs(pairs::kPowOfScalar, Costly(Any<1, [](auto a, auto s) { return Power(s[0], a); }>()));
 const Expression kMax = Any<2, [](auto a, auto b, auto) { return Max(a, b); }>();
 const Expression kMaxScalar = Any<1, [](auto a, auto s) { return Max(a, s[0]); }>();
 const Expression kMin = Any<2, [](auto a, auto b, auto) { return Min(a, b); }>();
@@ -302,22 +355,31 @@ const Expression kLogAddExp2 = Real<2, [](auto a, auto b, auto) {
 }>();
 const Expression kLeftShift = Integer<2, [](auto a, auto b, auto) { return LeftShift(a, b); }>();
 const Expression kRightShift = Integer<2, [](auto a, auto b, auto) { return RightShift(a, b); }>();
-const Expression kEq = Any<2, [](auto a, auto b, auto) { return a == b; }>(true);
-const Expression kEqScalar = Any<1, [](auto a, auto s) { return a == s[0]; }>(true);
-const Expression kNe = Any<2, [](auto a, auto b, auto) { return a != b; }>(true);
-const Expression kNeScalar = Any<1, [](auto a, auto s) { return a != s[0]; }>(true);
+const Expression kEq =
+    OfPairs(pairs::kEq, Any<2, [](auto a, auto b, auto) { return a == b; }>(true));
+const Expression kEqScalar =
+    OfPairs(pairs::kEqScalar, Any<1, [](auto a, auto s) { return a == s[0]; }>(true));
+const Expression kNe =
+    OfPairs(pairs::kNe, Any<2, [](auto a, auto b, auto) { return a != b; }>(true));
+const Expression kNeScalar =
+    OfPairs(pairs::kNeScalar, Any<1, [](auto a, auto s) { return a != s[0]; }>(true));
 const Expression kGt = Any<2, [](auto a, auto b, auto) { return (a > b); }>(true);
-const Expression kGtScalar = Any<1, [](auto a, auto s) { return (a > s[0]); }>(true);
+const Expression kGtScalar =
+    OfUnsigned(Any<1, [](auto a, auto s) { return (a > s[0]); }>(true), &kUnsignedGtScalar);
 const Expression kGe = Any<2, [](auto a, auto b, auto) { return a >= b; }>(true);
-const Expression kGeScalar = Any<1, [](auto a, auto s) { return a >= s[0]; }>(true);
-const Expression kLt = Any<2, [](auto a, auto b, auto) { return a < b; }>(true);
+const Expression kGeScalar =
+    OfUnsigned(Any<1, [](auto a, auto s) { return a >= s[0]; }>(true), &kUnsignedGeScalar);
+const Expression kLt =
+    OfUnsigned(Any<2, [](auto a, auto b, auto) { return a < b; }>(true), &kUnsignedLt);
 const Expression kLtScalar = Any<1, [](auto a, auto s) { return a < s[0]; }>(true);
 const Expression kLe = Any<2, [](auto a, auto b, auto) { return a <= b; }>(true);
 const Expression kLeScalar = Any<1, [](auto a, auto s) { return a <= s[0]; }>(true);
-const Expression kLogicalAnd = Any<2, [](auto a, auto b, auto) { return a != 0 && b != 0; }>(true);
-const Expression kLogicalOr = Any<2, [](auto a, auto b, auto) { return a != 0 || b != 0; }>(true);
+const Expression kLogicalAnd =
+    OfPairs(pairs::kAnd, Any<2, [](auto a, auto b, auto) { return a != 0 && b != 0; }>(true));
+const Expression kLogicalOr =
+    OfPairs(pairs::kOr, Any<2, [](auto a, auto b, auto) { return a != 0 || b != 0; }>(true));
 const Expression kLogicalXor =
-    Any<2, [](auto a, auto b, auto) { return (a != 0) != (b != 0); }>(true);
+    OfPairs(pairs::kXor, Any<2, [](auto a, auto b, auto) { return (a != 0) != (b != 0); }>(true));
 // s: rtol, atol, equal_nan.
 const Expression kIsClose = Any<2, [](auto a, auto b, auto s) { return IsClose(a, b, s); }>(true);
 const Expression kBitwiseAnd = Integer<2, [](auto a, auto b, auto) { return a & b; }>();
@@ -326,16 +388,19 @@ const Expression kBitwiseOr = Integer<2, [](auto a, auto b, auto) { return a | b
 const Expression kBitwiseOrScalar = Integer<1, [](auto a, auto s) { return a | s[0]; }>();
 const Expression kBitwiseXor = Integer<2, [](auto a, auto b, auto) { return a ^ b; }>();
 const Expression kBitwiseXorScalar = Integer<1, [](auto a, auto s) { return a ^ s[0]; }>();
-const Expression kMaskedFill = Any<2, [](auto a, auto m, auto s) { return m != 0 ? s[0] : a; }>();
+const Expression kMaskedFill =
+    OfPairs(pairs::kMaskedFill, Any<2, [](auto a, auto m, auto s) { return m != 0 ? s[0] : a; }>());
 
 // Three inputs, or two and a scalar.
-const Expression kWhere = Any<3, [](auto c, auto a, auto b, auto) { return c != 0 ? a : b; }>();
+const Expression kWhere =
+    OfPairs(pairs::kWhere, Any<3, [](auto c, auto a, auto b, auto) { return c != 0 ? a : b; }>());
 const Expression kMaskedFillTensor =
     Any<3, [](auto a, auto m, auto b, auto) { return m != 0 ? b : a; }>();
-const Expression kAddcmul =
-    Any<3, [](auto a, auto b, auto c, auto s) { return Plus(a, Times(Times(s[0], b), c)); }>();
-const Expression kAddcdiv =
-    Real<3, [](auto a, auto b, auto c, auto s) { return a + s[0] * b / c; }>();
+const Expression kAddcmul = OfPairs(
+    pairs::kAddcmul,
+    Any<3, [](auto a, auto b, auto c, auto s) { return Plus(a, Times(Times(s[0], b), c)); }>());
+const Expression kAddcdiv = OfPairs(
+    pairs::kAddcdiv, Real<3, [](auto a, auto b, auto c, auto s) { return a + s[0] * b / c; }>());
 const Expression kLerp = Real<2, [](auto a, auto b, auto s) { return Lerp(a, b, s[0]); }>();
 const Expression kLerpTensor =
     Real<3, [](auto a, auto b, auto c, auto) { return Lerp(a, b, c); }>();

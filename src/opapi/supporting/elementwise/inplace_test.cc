@@ -144,5 +144,31 @@ TEST_F(SupportingInPlace, WithTensors) {
   EXPECT_SAME(Sub, any, x, half.get());
 }
 
+// PyTorch fills expanded tensors: whoever writes one number everywhere may meet a place again.
+TEST(SupportingFills, ElementsMayBeOnePlace) {
+  const Device device;
+  const DeviceTensor storage = Make(ACL_FLOAT16, {6}, {1, 2, 3, 4, 5, 6});
+  const auto view = [&](const Dims& dims, const Dims& strides) {
+    return TensorHandle({.dims = dims,
+                         .dtype = ACL_FLOAT16,
+                         .strides = strides,
+                         .storage = Dims{6},
+                         .data = storage.data()});
+  };
+  const TensorHandle expanded = view({3, 1000}, {2, 0}), windows = view({4, 3}, {1, 1});
+  const ScalarHandle value(0.1);
+  EXPECT_RUN(device, InplaceFillScalar, expanded.get(), value.get());
+  const double tenth = ValuesOf(Make(ACL_FLOAT16, {1}, {0.1}))[0];
+  EXPECT_EQ(ValuesOf(storage), (Doubles{tenth, 2, tenth, 4, tenth, 6}));
+  EXPECT_RUN(device, InplaceZero, expanded.get());
+  EXPECT_EQ(ValuesOf(storage), (Doubles{0, 2, 0, 4, 0, 6}));
+  EXPECT_RUN(device, InplaceOne, windows.get());
+  EXPECT_EQ(ValuesOf(storage), Doubles(6, 1.0));
+  // What computes may not.
+  const ScalarHandle one(1.0);
+  EXPECT_REFUSED(161002, "expected elements that do not overlap", InplaceAdds, windows.get(),
+                 value.get(), one.get());
+}
+
 }  // namespace
 }  // namespace openaclnn::test
