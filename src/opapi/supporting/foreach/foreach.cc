@@ -9,15 +9,29 @@
 namespace openaclnn::supporting {
 namespace {
 
-/// The k-th of a call with lists, whose tensors come list by list, the output's last.
+/// The tensor that has a number for each member in row-major order, where scalars are given so;
+/// else null.
+const Tensor* Numbers(const Params& p) {
+  for (const Tensor& tensor : p.tensors) {
+    if (!tensor.in_list()) return &tensor;
+  }
+  return nullptr;
+}
+
+/// The work on the k-th members of a call's lists, of which the output's is last.
 Application MemberOf(const Params& p, size_t k) {
   const Expression* expression = p.row.expression();
   const auto inputs = static_cast<size_t>(expression->inputs);
-  const size_t count = p.lists[0].size;
-  Application one = {expression, {}, 0, {}};
-  for (size_t list = 0; list < inputs; ++list) one.inputs.push_back(list * count + k);
-  one.out = inputs * count + k;
-  // As many scalars as members are a list of them.
+  // The pages have FLOAT scalars for lists of BFLOAT16.
+  Application one = {expression, {}, p.lists.back()[k].place.number, {}, Dtypes(ACL_BF16)};
+  for (size_t list = 0; list < inputs; ++list) {
+    one.inputs.push_back(p.lists[list][k].place.number);
+  }
+  if (const Tensor* numbers = Numbers(p)) {
+    one.element = Element{numbers->place.number, static_cast<int64_t>(k)};
+    return one;
+  }
+  // A list of scalars comes with the lists of tensors, and has a scalar for each member.
   const bool each = p.lists.size() > inputs + 1;
   if (each) {
     one.values.push_back(p.values[k]);
@@ -34,6 +48,12 @@ void CheckForeach(const Params& p, Checker& checker) {
     checker.That(list.size == p.lists[0].size, [&] {
       return Concat(list.name, " size is ", list.size, ", expected that of ", p.lists[0].name, ", ",
                     p.lists[0].size);
+    });
+  }
+  if (const Tensor* numbers = Numbers(p)) {
+    checker.That(numbers->count() == p.lists[0].size, [&] {
+      return Concat(numbers->name(), " shape is ", ShapeText(*numbers), ", expected ",
+                    p.lists[0].size, " elements, a number for each tensor of ", p.lists[0].name);
     });
   }
   for (size_t k = 0; checker.ok() && k < p.lists[0].size; ++k) {

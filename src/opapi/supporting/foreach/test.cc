@@ -84,8 +84,6 @@ TEST_F(SupportingLists, ThreeAndScalarsOfTheirOwn) {
   aclScalarList* scalars = aclCreateScalarList(each, 3);
   EXPECT_LIST(ForeachAddcdivScalarV2, x + y / z / 3, y.get(), z.get(), third.get());
   EXPECT_LIST(ForeachAddcmulScalarV2, x + y * z / 3, y.get(), z.get(), third.get());
-  EXPECT_LIST(ForeachAddcdivScalarList, x + y / z * (1 << i), y.get(), z.get(), scalars);
-  EXPECT_LIST(ForeachAddcmulScalarList, x + y * z * (1 << i), y.get(), z.get(), scalars);
   EXPECT_LIST(ForeachAddScalarList, x + (1 << i), scalars);
   EXPECT_LIST(ForeachDivScalarList, x / (1 << i), scalars);
   EXPECT_LIST(ForeachMulScalarList, x * (1 << i), scalars);
@@ -94,6 +92,40 @@ TEST_F(SupportingLists, ThreeAndScalarsOfTheirOwn) {
   EXPECT_LIST(ForeachMaximumScalarList, std::max<double>(x, 1 << i), scalars);
   EXPECT_LIST(ForeachMinimumScalarList, std::min<double>(x, 1 << i), scalars);
   aclDestroyScalarList(scalars);
+}
+
+// Scalars are the elements of a tensor of any rank, which strides may keep apart.
+TEST_F(SupportingLists, ScalarsInATensor) {
+  const ListHandle x(Of(x_)), y(Of(y_)), z(Of(z_)), out(Of(out_));
+  for (const aclDataType type : {ACL_FLOAT, ACL_FLOAT16, ACL_BF16}) {
+    for (const Dims& dims : {Dims{3}, Dims{3, 1}, Dims{1, 3}, Dims{1, 1, 1, 1, 1, 3, 1, 1}}) {
+      const DeviceTensor scalars = Make(type, dims, {1, 2, 4}, random);
+      EXPECT_LIST(ForeachAddcdivScalarList, x + y / z * (1 << i), y.get(), z.get(),
+                  Handle(scalars));
+      EXPECT_LIST(ForeachAddcmulScalarList, x + y * z * (1 << i), y.get(), z.get(),
+                  Handle(scalars));
+    }
+  }
+  const DeviceTensor two = Make(ACL_FLOAT, {2}, {1, 2}),
+                     square = Make(ACL_FLOAT, {2, 2}, {1, 2, 4, 8});
+  for (const DeviceTensor* wrong : {&two, &square}) {
+    EXPECT_REFUSED(161002, "expected 3 elements, a number for each tensor of x1",
+                   ForeachAddcmulScalarList, x.get(), y.get(), z.get(), Handle(*wrong), out.get());
+  }
+  EXPECT_REFUSED(161001, "scalars value is null", ForeachAddcmulScalarList, x.get(), y.get(),
+                 z.get(), nullptr, out.get());
+}
+
+// Later members would read what the first one wrote.
+TEST_F(SupportingLists, ScalarsAreNoOutput) {
+  const DeviceTensor one = Make(ACL_FLOAT, {2}, {1, 1}), scalars = Make(ACL_FLOAT, {2}, {1, 2});
+  const ListHandle x({&one, &one}), out({&scalars, &one});
+  const Outcome outcome =
+      Call(device, aclnnForeachAddcmulScalarList, [&](auto* size, auto* executor) {
+        return aclnnForeachAddcmulScalarListGetWorkspaceSize(
+            x.get(), x.get(), x.get(), Handle(scalars), out.get(), size, executor);
+      });
+  EXPECT_EQ(outcome.code, 161002) << outcome.message;
 }
 
 // So many numbers of 16 bits may be looked up in a table in the workspace, which members share.
