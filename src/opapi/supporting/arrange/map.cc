@@ -6,6 +6,7 @@
 #include "generated/arrange.h"
 #include "kernels/broadcast.h"
 #include "kernels/rows.h"
+#include "supporting/complex.h"
 #include "supporting/in_turn.h"
 #include "supporting/tree_sum.h"
 
@@ -56,7 +57,7 @@ Map Rolled(int64_t length, int64_t shift) {
 }
 
 /// The bytes of an element that comes from nowhere.
-using Fill = std::array<std::byte, 8>;
+using Fill = std::array<std::byte, 16>;
 
 /// Where row `row` of out's leading dimensions lies in self, in elements; nothing: nowhere.
 std::optional<int64_t> SourceRow(const std::vector<Map>& maps, const Shape& strides, int64_t row) {
@@ -122,8 +123,8 @@ Plan MakeMappedGradient(const Tensor& grad, const Tensor& out, std::vector<Map> 
   const Shape dims = ShapeOf(out);
   const Shape strides(grad.tensor().strides, grad.tensor().strides + grad.rank());
   const Offsets to(out, out.rank());
-  const auto load = LoaderOf<double>(grad.dtype());
-  const auto store = StorerOf<double>(out.dtype());
+  const auto load = LoaderOf<double>(PartOf(grad.dtype()));
+  const auto store = StorerOf<double>(PartOf(out.dtype()));
   const int64_t count = *out.count();
   const Place grad_at = grad.place, out_at = out.place;
   return {0, [=](const Buffers& buffers) -> Status {
@@ -300,8 +301,9 @@ Plan PlanRoll(const RollParams& p, const Product&) {
 
 void CheckConstantPad(const ConstantPadParams& p, Checker& checker) {
   const Tensor& self = p.self;
-  constexpr DtypeSet kPadded = kNumericTypes | Dtypes(ACL_COMPLEX64);
-  checker.That(Contains(kPadded, self.dtype()), [&] { return DtypeIs(self, DtypesText(kPadded)); });
+  checker.That(!p.value.complex() || IsComplex(self), [&] {
+    return Concat(p.value.name, " dtype is ", DtypeText(p.value.dtype), ", expected a real type");
+  });
   const size_t given = p.pad.values().size();
   checker.That(given % 2 == 0 && given <= 2 * size_t{self.rank()}, [&] {
     return Concat("padding size is ", given, ", expected an even number up to ", 2 * self.rank());
@@ -342,12 +344,15 @@ Plan PlanMirrorPad(const MirrorPadParams& p, const Product&) {
 
 void CheckMirrorPadGradient(const MirrorPadGradientParams& p, Checker& checker) {
   CheckMirror(p, p.self, p.gradOutput, checker);
+  CheckHolds(p.gradOutput, p.gradInput, checker);
   CheckShape(p.gradInput, ShapeOf(p.self), checker);
 }
 
 Plan PlanMirrorPadGradient(const MirrorPadGradientParams& p, const Product&) {
   if (p.gradInput.empty()) return Nothing();
-  return MakeMappedGradient(p.gradOutput, p.gradInput, PadMaps(p.padding, p.self, p.reflects));
+  return ForParts(
+      p, p.gradOutput, p.gradInput,
+      MakeMappedGradient(p.gradOutput, p.gradInput, PadMaps(p.padding, p.self, p.reflects)));
 }
 
 }  // namespace openaclnn::supporting

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements moved, padded and repeated, and the gradients.
+#include <complex>
 #include <numeric>
 
 #include "supporting/family_test.h"
@@ -237,7 +238,7 @@ TEST(Arrange, ChannelsAreShuffled) {
   EXPECT_REFUSED(161002, "self rank is 8", ChannelShuffle, eight.handle(), 2, Handle(eight));
 }
 
-TEST(Arrange, ComplexNumbersBetweenARealOne) {
+TEST(Arrange, ComplexNumbersBetweenOthers) {
   const Device device;
   const IntListHandle pad(IntListSpec{{1, -1}});
   const ScalarHandle half(0.5);
@@ -246,8 +247,103 @@ TEST(Arrange, ComplexNumbersBetweenARealOne) {
   const DeviceTensor out(ACL_COMPLEX64, DenseLayout({2})), wide(ACL_COMPLEX128, DenseLayout({2}));
   EXPECT_RUN(device, ConstantPadNd, self.handle(), pad.get(), half.get(), Handle(out));
   EXPECT_EQ(ToDoubles(ACL_FLOAT, out.Read()), (Doubles{0.5, 0, 1, 2}));
-  EXPECT_REFUSED(161002, "self dtype is COMPLEX128", ConstantPadNd, wide.handle(), pad.get(),
-                 half.get(), Handle(wide));
+  std::complex<double> value(-1, 2);
+  const std::unique_ptr<aclScalar, decltype(&aclDestroyScalar)> complex(
+      aclCreateScalar(&value, ACL_COMPLEX128), &aclDestroyScalar);
+  const DeviceTensor given(ACL_COMPLEX128, DenseLayout({2})), real = Make(ACL_FLOAT, {2}, {1, 2});
+  EXPECT_RUN(device, InplaceCopy, Handle(given), self.handle());
+  EXPECT_RUN(device, ConstantPadNd, given.handle(), pad.get(), complex.get(), Handle(wide));
+  EXPECT_EQ(ToDoubles(ACL_DOUBLE, wide.Read()), (Doubles{-1, 2, 1, 2}));
+  EXPECT_REFUSED(161002, "value dtype is COMPLEX128, expected a real type", ConstantPadNd,
+                 real.handle(), pad.get(), complex.get(), Handle(real));
+}
+
+// As torch.stack does, whose output is of the promoted type.
+TEST(Arrange, StacksAreOfTheTypeOfTheOutput) {
+  const Device device;
+  const DeviceTensor half = Make(ACL_FLOAT16, {2}, {0.5, 2}), whole = Make(ACL_INT32, {2}, {-3, 7}),
+                     wide = Make(ACL_FLOAT, {2}, {0.1, 4}), out(ACL_FLOAT, DenseLayout({3, 2})),
+                     integers(ACL_INT64, DenseLayout({3, 2}));
+  const ListHandle members({&half, &whole, &wide});
+  EXPECT_RUN(device, Stack, members.get(), 0, Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{0.5, 2, -3, 7, static_cast<float>(0.1), 4}));
+  EXPECT_REFUSED(161002, "out dtype is INT64, expected a float type for FLOAT16 of tensors", Stack,
+                 members.get(), 0, Handle(integers));
+}
+
+// The members say what the shape is.
+TEST(Arrange, StacksSayWhichShapeTheOutputMustHave) {
+  const Device device;
+  const DeviceTensor a = Make(ACL_FLOAT, {1}, {3}), b = Make(ACL_FLOAT, {1}, {4}),
+                     wide = Make(ACL_FLOAT, {2}, {3, 4}), small(ACL_FLOAT, DenseLayout({1})),
+                     out(ACL_FLOAT, DenseLayout({2, 1}));
+  const ListHandle members({&a, &b}), apart({&a, &wide});
+  EXPECT_REFUSED(161002, "out shape is (1), expected (2, 1)", Stack, members.get(), 0,
+                 Handle(small));
+  EXPECT_REFUSED(161002, "out shape is (2, 1), expected (1, 2)", Stack, members.get(), -1,
+                 Handle(out));
+  EXPECT_REFUSED(161002, "tensors shape is (2), expected (1)", Stack, apart.get(), 0, Handle(out));
+  EXPECT_REFUSED(161002, "dim value is 2, expected one of the 2 dimensions of out", Stack,
+                 members.get(), 2, Handle(out));
+  EXPECT_RUN(device, Stack, members.get(), 0, Handle(out));
+  EXPECT_EQ(ValuesOf(out), (Doubles{3, 4}));
+}
+
+// Elements without arithmetic, of 8 and of 16 bytes, along steps of every sign.
+TEST(Arrange, MovesWhatIsNoNumber) {
+  const Device device;
+  Random random(87);
+  for (const aclDataType dtype : {ACL_UINT64, ACL_COMPLEX64, ACL_COMPLEX128}) {
+    const auto words = dtype == ACL_COMPLEX128 ? size_t{2} : size_t{1};
+    const auto element = [&](int64_t i) {
+      std::vector<int64_t> bits(words, 1000 + i);
+      return bits;
+    };
+    const auto of = [&](const std::vector<int64_t>& order) {
+      std::vector<std::byte> bytes;
+      for (const int64_t i : order) {
+        const auto bits = element(i);
+        const auto* const first = reinterpret_cast<const std::byte*>(bits.data());
+        bytes.insert(bytes.end(), first, first + 8 * words);
+      }
+      return bytes;
+    };
+    const std::vector<int64_t> counting = {0, 1, 2, 3, 4, 5};
+    DeviceTensor self(dtype, RandomLayout(random, {2, 3}, false));
+    self.Write(of(counting));
+    const auto expect = [&](const DeviceTensor& out, const std::vector<int64_t>& order) {
+      EXPECT_EQ(out.Read(), of(order)) << dtype;
+      EXPECT_EQ(out.Damage(), "");
+    };
+    const auto make = [&](const Dims& dims) {
+      DeviceTensor out(dtype, RandomLayout(random, dims, false));
+      out.Scramble();
+      return out;
+    };
+    const IntListHandle both({{0, 1}}), last({{1}}), twice({{1, 2}}), turned({{1, 0}});
+    if (dtype != ACL_UINT64) {  // which Flip's page does not list
+      const DeviceTensor flipped = make({2, 3}), mirrored = make({2, 3});
+      EXPECT_RUN(device, Flip, self.handle(), both.get(), Handle(flipped));
+      expect(flipped, {5, 4, 3, 2, 1, 0});
+      EXPECT_RUN(device, Flip, self.handle(), last.get(), Handle(mirrored));
+      expect(mirrored, {2, 1, 0, 5, 4, 3});
+    }
+    const DeviceTensor repeated = make({2, 6}), permuted = make({3, 2});
+    EXPECT_RUN(device, Repeat, self.handle(), twice.get(), Handle(repeated));
+    expect(repeated, {0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5});
+    EXPECT_RUN(device, Permute, self.handle(), turned.get(), Handle(permuted));
+    expect(permuted, {0, 3, 1, 4, 2, 5});
+    DeviceTensor other(dtype, RandomLayout(random, {2, 3}, false));
+    other.Write(of({5, 4, 3, 2, 1, 0}));
+    const ListHandle members({&self, &other});
+    const DeviceTensor stacked = make({2, 2, 3});
+    EXPECT_RUN(device, Stack, members.get(), 1, Handle(stacked));
+    expect(stacked, {0, 1, 2, 5, 4, 3, 3, 4, 5, 2, 1, 0});
+    if (dtype != ACL_COMPLEX64) continue;  // the only one that Cat's page lists
+    const DeviceTensor joined = make({4, 3});
+    EXPECT_RUN(device, Cat, members.get(), 0, Handle(joined));
+    expect(joined, {0, 1, 2, 3, 4, 5, 5, 4, 3, 2, 1, 0});
+  }
 }
 
 }  // namespace

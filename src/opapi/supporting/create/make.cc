@@ -7,6 +7,7 @@
 #include "kernels/rows.h"
 #include "kernels/strided.h"
 #include "supporting/along.h"
+#include "supporting/complex.h"
 #include "supporting/in_turn.h"
 
 namespace openaclnn::supporting {
@@ -19,24 +20,34 @@ void CheckSteps(int64_t steps, const Tensor& out, Checker& checker) {
   CheckShape(out, {steps}, checker);
 }
 
-/// Of numbers from start to end, from both ends, so that they are exact. Those of an integer output
-/// have no fractions.
-template <class Call, class Function>
-Plan MakeSteps(const Call& p, const Function& function) {
-  const Tensor& out = p.out;
-  const bool whole = DomainOf(out.dtype()) == Domain::kInteger;
-  const double start = whole ? std::trunc(p.start.number) : p.start.number;
-  const double end = whole ? std::trunc(p.end.number) : p.end.number;
-  const int64_t steps = p.steps, bytes = BytesOf(out);
-  const double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
-  const Offsets to(out, out.rank());
-  const auto store = StorerOf<double>(out.dtype());
-  const Place out_at = out.place;
-  return {0, [=](const Buffers& buffers) -> Status {
+/// Numbers from start to end, computed from both ends, so that these are exact.
+struct Line {
+  /// An integer output has start and end without their fractions.
+  Line(const Tensor& out, double from, double to, int64_t number) : count(number) {
+    const bool whole = DomainOf(PartOf(out.dtype())) == Domain::kInteger;
+    start = whole ? std::trunc(from) : from;
+    end = whole ? std::trunc(to) : to;
+    step = count > 1 ? (end - start) / static_cast<double>(count - 1) : 0;
+  }
+
+  double operator()(int64_t i) const {
+    return i < count / 2 || count == 1 ? start + step * static_cast<double>(i)
+                                       : end - step * static_cast<double>(count - 1 - i);
+  }
+
+  int64_t count;
+  double start, end, step;
+};
+
+/// Writes number(i), of T, to each element of a vector.
+template <class T, class Number>
+Plan MakeSteps(const Tensor& out, const Number& number) {
+  const int64_t steps = *out.count(), bytes = BytesOf(out);
+  return {0,
+          [=, to = Offsets(out, out.rank()), store = StoreOf<T>(out),
+           out_at = out.place](const Buffers& buffers) -> Status {
             ParallelRows(steps, 1, [&](int64_t i) {
-              const double value = function(i < steps / 2 || steps == 1
-                                                ? start + step * static_cast<double>(i)
-                                                : end - step * static_cast<double>(steps - 1 - i));
+              const T value = number(i);
               store(&value, 1, out_at(buffers) + to(i) * bytes, 0);
             });
             return {};
@@ -72,10 +83,18 @@ Plan PlanEye(const EyeParams& p, const Product&) {
 
 void CheckLinspace(const LinspaceParams& p, Checker& checker) {
   CheckSteps(p.steps, p.out, checker);
+  for (const Value* value : {&p.start, &p.end}) {
+    checker.That(!value->complex() || IsComplex(p.out), [&] {
+      return Concat(value->name, " dtype is ", DtypeText(value->dtype), ", expected a real type");
+    });
+  }
 }
 
 Plan PlanLinspace(const LinspaceParams& p, const Product&) {
-  return MakeSteps(p, [](double value) { return value; });
+  const Line real(p.out, p.start.number, p.end.number, p.steps);
+  if (!IsComplex(p.out)) return MakeSteps<double>(p.out, real);
+  const Line imaginary(p.out, p.start.imaginary, p.end.imaginary, p.steps);
+  return MakeSteps<Pair>(p.out, [=](int64_t i) { return Pair(real(i), imaginary(i)); });
 }
 
 void CheckLogSpace(const LogSpaceParams& p, Checker& checker) {
@@ -83,7 +102,9 @@ void CheckLogSpace(const LogSpaceParams& p, Checker& checker) {
 }
 
 Plan PlanLogSpace(const LogSpaceParams& p, const Product&) {
-  return MakeSteps(p, [base = p.base](double value) { return std::pow(base, value); });
+  const Line line(p.out, p.start.number, p.end.number, p.steps);
+  return MakeSteps<double>(p.out,
+                           [=, base = p.base](int64_t i) { return std::pow(base, line(i)); });
 }
 
 // axis: where the new dimension is.

@@ -31,6 +31,22 @@ TEST(Create, WhatIsMade) {
 }
 
 // torch.arange(0.1, -7.9, -4.0, dtype=torch.int64) is [0, -4]: the fractions are lost first.
+TEST(Create, LinesOfComplexNumbers) {
+  const Device device;
+  const float number[] = {2, 4};
+  aclScalar* const end = aclCreateScalar(const_cast<float*>(number), ACL_COMPLEX64);
+  const ScalarHandle start(int64_t{0});
+  const DeviceTensor line(ACL_COMPLEX128, DenseLayout({3})), real(ACL_DOUBLE, DenseLayout({3}));
+  EXPECT_RUN(device, Linspace, start.get(), end, 3, Handle(line));
+  EXPECT_EQ(line.Read(), ToBytes(ACL_DOUBLE, {0, 0, 1, 2, 2, 4}));
+  const DeviceTensor one(ACL_COMPLEX64, DenseLayout({1}));
+  EXPECT_RUN(device, Linspace, end, start.get(), 1, Handle(one));
+  EXPECT_EQ(one.Read(), ToBytes(ACL_FLOAT, {2, 4}));
+  EXPECT_REFUSED(161002, "end dtype is COMPLEX64, expected a real type", Linspace, start.get(), end,
+                 3, Handle(real));
+  aclDestroyScalar(end);
+}
+
 TEST(Create, AnIntegerOutputTakesNumbersWithoutFractions) {
   const Device device;
   Random random(40);

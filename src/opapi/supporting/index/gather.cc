@@ -15,7 +15,9 @@ namespace {
 class Gathering {
  public:
   Gathering(const GatherParams& p, uint32_t dim)
-      : bytes_(BytesOf(p.self)), load_(LoaderOf<int64_t>(p.index.dtype())) {
+      : bytes_(BytesOf(p.self)),
+        limit_(p.self.rank() > 0 ? p.self.dim(dim) : 1),
+        load_(LoaderOf<int64_t>(p.index.dtype())) {
     const Tensor& self = p.self;
     const Shape shape = ShapeOf(p.index);
     Shape steps(shape.size());
@@ -25,13 +27,16 @@ class Gathering {
     if (self.rank() > 0) along_ = self.tensor().strides[dim] * bytes_;
     // For what is asked for early: of a longer row no place is foreseen.
     constexpr int64_t kLongest = int64_t{1} << 40;
-    if (self.rank() > 0) row_bytes_ = std::min(self.dim(dim), kLongest) * bytes_;
+    if (self.rank() > 0) row_bytes_ = std::min(limit_, kLongest) * bytes_;
     walk_ = Walk(shape, {Steps(steps), Steps(shape, p.index), Steps(shape, p.out)});
     index_bytes_ = IndexReader::DenseBytes(p.index, walk_.step(1));
   }
 
-  void operator()(const Walk::Pointers& origins) const {
-    if (index_bytes_ == 0) {
+  int64_t limit() const { return limit_; }
+
+  /// `from_end`: some of the indices are negative, and count from the end.
+  void operator()(const Walk::Pointers& origins, bool from_end) const {
+    if (index_bytes_ == 0 || from_end) {
       return walk_.ForRuns(origins,
                            [&](const Walk::Pointers& at, int64_t n) { PickConverted(at, n); });
     }
@@ -60,11 +65,14 @@ class Gathering {
   void PickConverted(const Walk::Pointers& at, int64_t n) const {
     int64_t offsets[Walk::kRun];
     load_(at[1], walk_.step(1), n, offsets);
-    for (int64_t i = 0; i < n; ++i) offsets[i] = offsets[i] * along_ + i * walk_.step(0);
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t place = offsets[i] + (offsets[i] < 0 ? limit_ : 0);
+      offsets[i] = place * along_ + i * walk_.step(0);
+    }
     PickElements(at[0], offsets, n, at[2], walk_.step(2), bytes_);
   }
 
-  int64_t bytes_, along_ = 0, row_bytes_ = 0;
+  int64_t bytes_, limit_, along_ = 0, row_bytes_ = 0;
   LoadRow<int64_t> load_;
   Walk walk_;
   int64_t index_bytes_;  // where it is read as it is, else 0
@@ -91,13 +99,15 @@ void CheckGather(const GatherParams& p, Checker& checker) {
 
 Plan PlanGather(const GatherParams& p, const Product&) {
   const uint32_t dim = *WrapDim(p.dim, p.self.rank());
-  const int64_t limit = p.self.rank() > 0 ? p.self.dim(dim) : 1;
   const IndexReader reader(p.index, ShapeOf(p.index));
   const Gathering gathering(p, dim);
   const Place self_at = p.self.place, index_at = p.index.place, out_at = p.out.place;
   return {0, [=](const Buffers& buffers) -> Status {
-            Status status = reader.Check(index_at(buffers), limit, false);
-            if (status.ok()) gathering({self_at(buffers), index_at(buffers), out_at(buffers)});
+            std::byte* const index = index_at(buffers);
+            Status status = reader.Check(index, gathering.limit(), false);
+            const bool from_end = !status.ok();  // of some at least, which the other way knows
+            if (from_end) status = reader.Check(index, gathering.limit(), true);
+            if (status.ok()) gathering({self_at(buffers), index, out_at(buffers)}, from_end);
             return status;
           }};
 }

@@ -8,6 +8,7 @@
 #include "kernels/rows.h"
 #include "kernels/selection.h"
 #include "supporting/along.h"
+#include "supporting/complex.h"
 #include "supporting/in_turn.h"
 #include "supporting/places.h"
 #include "supporting/tree_sum.h"
@@ -244,14 +245,15 @@ Plan PlanPut(const PutParams& p, const Product&) {
   const Placer placer(self, placing, {}, source, ShapeOf(source));
   const int64_t limit = *self.count();
   const Place self_at = self.place, index_at = index.place, source_at = source.place;
-  return {0, [=](const Buffers& buffers) -> Status {
-            std::vector<int64_t> places;
-            Status status = reader.Read(index_at(buffers), limit, true, &places);
-            if (!status.ok()) return status;
-            for (int64_t& place : places) place = offsets(place);
-            if (!places.empty()) placer(places, source_at(buffers), self_at(buffers));
-            return {};
-          }};
+  Plan plan = {0, [=](const Buffers& buffers) -> Status {
+                 std::vector<int64_t> places;
+                 Status status = reader.Read(index_at(buffers), limit, true, &places);
+                 if (!status.ok()) return status;
+                 for (int64_t& place : places) place = offsets(place);
+                 if (!places.empty()) placer(places, source_at(buffers), self_at(buffers));
+                 return {};
+               }};
+  return p.accumulate ? ForParts(p, source, self, std::move(plan)) : plan;
 }
 
 }  // namespace openaclnn::supporting

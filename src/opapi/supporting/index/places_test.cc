@@ -210,6 +210,26 @@ TEST(Places, OfDenseSlicesOfManyTerms) {
   }
 }
 
+// (1 + i)^2 = 2i, twice the same place.
+TEST(Places, OfComplexNumbers) {
+  const Device device;
+  for (const aclDataType dtype : {ACL_COMPLEX64, ACL_COMPLEX128}) {
+    const auto of = [&](const Doubles& parts) {
+      DeviceTensor tensor(dtype, DenseLayout({static_cast<int64_t>(parts.size()) / 2}));
+      tensor.Write(ToBytes(dtype == ACL_COMPLEX64 ? ACL_FLOAT : ACL_DOUBLE, parts));
+      return tensor;
+    };
+    const DeviceTensor self = of({1, 1, 5, -5, 0, 1}), src = of({1, 1, 0, 2, 1, 0}),
+                       out = of({0, 0, 0, 0, 0, 0}), index = Make(ACL_INT64, {3}, {0, 2, 0});
+    EXPECT_RUN(device, ScatterAdd, self.handle(), 0, index.handle(), src.handle(), Handle(out));
+    EXPECT_EQ(out.Read(), of({3, 2, 5, -5, 0, 3}).Read());
+    EXPECT_RUN(device, Scatter, self.handle(), 0, index.handle(), src.handle(), 2, Handle(out));
+    EXPECT_EQ(out.Read(), of({0, 2, 5, -5, -2, 0}).Read());
+    EXPECT_RUN(device, InplaceScatter, Handle(self), 0, index.handle(), src.handle(), 0);
+    EXPECT_EQ(self.Read(), of({1, 0, 5, -5, 0, 2}).Read());
+  }
+}
+
 TEST(Places, SumsOfNegativeZerosArePositive) {
   const Device device;
   for (const int64_t length : {int64_t{2}, int64_t{100}}) {

@@ -27,7 +27,8 @@ __int128 Aligned(__int128 bytes) { return (bytes + kAlignment - 1) / kAlignment 
 using Times = uint16_t;
 constexpr int64_t kMostTimes = std::numeric_limits<Times>::max();
 
-/// Of a table of all places: their totals, how often each was met, the totals as they are stored.
+/// The layout of a table of all places: their totals, how often each was met, the totals as they
+/// are stored. Numbers are bytes from its beginning.
 struct Counted {
   Counted(int64_t limit, int64_t element_bytes) : met(Aligned(__int128{limit} * 8)) {
     packed = met + Aligned(__int128{limit} * sizeof(Times));
@@ -36,7 +37,7 @@ struct Counted {
   __int128 met, packed, bytes;
 };
 
-/// Of the hits of a row, where the sorted ones go.
+/// The bytes of a row's hits; sorted ones take as many again.
 __int128 HitBytes(int64_t count) { return Aligned(__int128{count} * sizeof(Hit)); }
 
 /// A table of `limit` places costs less than sorting the hits.
@@ -105,12 +106,16 @@ void SetWhereMet(const Times* met, const std::byte* from, int64_t n, std::byte* 
 
 struct RowPlacer::Addresses {
   std::byte *index, *values, *out;
-  const std::byte* next_out;  // of the row that follows, which is asked for
+  const std::byte* next_out;  // where the next row is, which is prefetched
 };
 
 RowPlacer::RowPlacer(const Operand& out, uint32_t dim, Placing placing, const Operand& index,
                      const Operand* values, const Value& value)
-    : dtype_(out.dtype()), bytes_(BytesOf(out)), placing_(placing) {
+    : dtype_(out.dtype()),
+      bytes_(BytesOf(out)),
+      placing_(placing),
+      load_pairs_(out),
+      store_pairs_(out) {
   Shape shape = index.rank() == 0 ? Shape{1} : ShapeOf(index);
   reader_ = IndexReader(index, shape);
   Shape from = Steps(shape, index).bytes, to(shape.size(), 0), of_values(shape.size(), 0);
@@ -120,7 +125,7 @@ RowPlacer::RowPlacer(const Operand& out, uint32_t dim, Placing placing, const Op
     for (uint32_t d = 0; d < values->rank(); ++d)
       of_values[d] = values->tensor().strides[d] * bytes_;
   } else {
-    value_ = value;
+    value_ = value.In(dtype_);
   }
   const auto take = [dim](Shape* each) {
     const int64_t taken = (*each)[dim];
@@ -145,7 +150,9 @@ RowPlacer::RowPlacer(const Operand& out, uint32_t dim, Placing placing, const Op
   }
   if (placing == Placing::kSet) return;
   block_bytes_ = 2 * HitBytes(count_);
-  if (IsDense(limit_, count_)) block_bytes_ = std::max(block_bytes_, Counted(limit_, bytes_).bytes);
+  if (IsDense(limit_, count_) && !IsComplex(out)) {
+    block_bytes_ = std::max(block_bytes_, Counted(limit_, bytes_).bytes);
+  }
 }
 
 RowPlacer::Addresses RowPlacer::RowOf(int64_t row, const Addresses& origins) const {
@@ -167,7 +174,7 @@ void RowPlacer::ForPieces(const Addresses& row, const Body& body) const {
   ForPiecesOf<T>(row, as_they_are ? nullptr : LoaderOf<T>(dtype_), body);
 }
 
-/// With no loader for values that are read where they are.
+/// Values are read where they are if `load` is null.
 template <class Value, class Body>
 void RowPlacer::ForPiecesOf(const Addresses& row, LoadRow<Value> load, const Body& body) const {
   int64_t converted_indices[kPiece];
@@ -189,6 +196,16 @@ void RowPlacer::ForPiecesOf(const Addresses& row, LoadRow<Value> load, const Bod
       placed.values = converted;
     }
     body(first, placed);
+  }
+}
+
+template <class Body>
+void RowPlacer::ForIndices(const Addresses& row, const Body& body) const {
+  int64_t indices[kPiece];
+  for (int64_t first = 0; first < count_; first += kPiece) {
+    const int64_t n = std::min(kPiece, count_ - first);
+    reader_.load(row.index + first * index_step_, index_step_, n, indices);
+    for (int64_t i = 0; i < n; ++i) body(first + i, indices[i]);
   }
 }
 
@@ -214,7 +231,8 @@ void RowPlacer::SetConverted(const Addresses& row) const {
   });
 }
 
-/// In a table of all places. False if one is met too often; then nothing is written.
+/// Combines in a table of all places. Returns false, and writes nothing, if a place is met too
+/// often.
 template <class T>
 bool RowPlacer::CombineCounted(const Addresses& row, std::byte* scratch) const {
   const Counted table(limit_, bytes_);
@@ -268,25 +286,44 @@ void RowPlacer::WriteMet(const uint16_t* met, const std::byte* packed, std::byte
 }
 
 template <class T>
+auto RowPlacer::Loader() const {
+  if constexpr (std::is_same_v<T, Pair>) {
+    return load_pairs_;
+  } else {
+    return LoaderOf<T>(dtype_);
+  }
+}
+
+template <class T>
+auto RowPlacer::Storer() const {
+  if constexpr (std::is_same_v<T, Pair>) {
+    return store_pairs_;
+  } else {
+    return StorerOf<T>(dtype_);
+  }
+}
+
+template <class T>
 void RowPlacer::CombineSorted(const Addresses& row, std::byte* scratch) const {
-  const auto load = LoaderOf<T>(dtype_);
-  const auto store = StorerOf<T>(dtype_);
+  const auto load = Loader<T>();
+  const auto store = Storer<T>();
   Hit* hits = reinterpret_cast<Hit*>(scratch);
-  ForPieces<T>(row, [&](int64_t first, const auto& placed) {
-    for (int64_t i = 0; i < placed.n; ++i) hits[first + i] = {placed.places[i], first + i};
-  });
+  ForIndices(row, [&](int64_t i, int64_t place) { hits[i] = {place, i}; });
   hits = SortHits(hits, reinterpret_cast<Hit*>(scratch + HitBytes(count_)), count_,
                   static_cast<uint64_t>(limit_));
   for (int64_t i = 0; i < count_;) {
     std::byte* const out = row.out + hits[i].row * out_step_;
-    T total{}, value = value_ ? value_->As<T>(dtype_) : T{};
+    T total{}, value{};
+    if constexpr (!std::is_same_v<T, Pair>) {
+      if (value_) value = value_->As<T>(dtype_);
+    }
     load(out, 0, 1, &total);
     TreeSum<T> sum;
     sum.Add(total);
     for (const int64_t place = hits[i].row; i < count_ && hits[i].row == place; ++i) {
       if (!value_) load(row.values + hits[i].token * value_step_, 0, 1, &value);
       if (placing_ == Placing::kMultiply) {
-        total *= value;
+        total = Multiplied(total, value);
       } else {
         sum.Add(value);
       }
@@ -306,7 +343,8 @@ void RowPlacer::Combine(const Addresses& row, std::byte* scratch) const {
 void RowPlacer::operator()(std::byte* index, std::byte* values, std::byte* out,
                            void* workspace) const {
   const bool moved = placing_ == Placing::kSet && !value_ && dtype_ != ACL_BOOL;
-  const bool integer = DomainOf(dtype_) == Domain::kInteger;
+  const bool integer = DomainOf(dtype_) == Domain::kInteger,
+             pairs = Contains(kComplexTypes, dtype_);
   ParallelFor(blocks_, [&](int64_t block) {
     std::byte* const scratch = static_cast<std::byte*>(workspace) + block_bytes_ * block;
     const int64_t end = BlockBegin(rows_, blocks_, block + 1);
@@ -314,6 +352,8 @@ void RowPlacer::operator()(std::byte* index, std::byte* values, std::byte* out,
       const Addresses row = RowOf(i, {index, values, out, out});
       if (moved) {
         Set(row);
+      } else if (pairs) {  // of tensors: ScatterValue takes no complex numbers
+        CombineSorted<Pair>(row, scratch);
       } else {
         integer ? Combine<int64_t>(row, scratch) : Combine<double>(row, scratch);
       }

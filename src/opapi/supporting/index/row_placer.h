@@ -3,13 +3,14 @@
 #pragma once
 
 #include "kernels/scratch.h"
+#include "supporting/complex.h"
 #include "supporting/places.h"
 
 namespace openaclnn::supporting {
 
 /// out[.., index[.., j, ..], ..] = or += or *= values[.., j, ..] along a dimension, for what the
-/// index has of the other dimensions. Of values that are set the last stays; others are combined as
-/// a Placer does it.
+/// index has of the other dimensions. Where several values are set the last one stays; others are
+/// combined as a Placer does it, complex numbers in pairs.
 class RowPlacer {
  public:
   /// `values` are as many as the index has in each dimension, or more; of a null pointer each is
@@ -37,6 +38,13 @@ class RowPlacer {
   void WriteMet(const uint16_t* met, const std::byte* packed, std::byte* out) const;
   template <class T>
   void CombineSorted(const Addresses& row, std::byte* scratch) const;
+  /// Calls body(i, place) for each index of a row.
+  template <class Body>
+  void ForIndices(const Addresses& row, const Body& body) const;
+  template <class T>
+  auto Loader() const;
+  template <class T>
+  auto Storer() const;
   template <class T, class Body>
   void ForPieces(const Addresses& row, const Body& body) const;
   template <class Value, class Body>
@@ -52,6 +60,8 @@ class RowPlacer {
   int64_t next_step_ = 0;  // of the output's next row, bytes that are asked for with some places
   int64_t rows_ = 1, count_, limit_ = 1;
   std::optional<Value> value_;
+  LoadPairs load_pairs_;
+  StorePairs store_pairs_;
   int64_t blocks_;
   __int128 block_bytes_ = 0;
 };

@@ -201,7 +201,8 @@ Plan PlanIndexFillAt(const ScatterParams& p, const Product&) {
 
 void CheckMaskedScatter(const MaskedScatterParams& p, Checker& checker) {
   const Tensor &self = p.selfRef, &mask = p.mask, &source = p.source;
-  checker.That(mask.dtype() == ACL_BOOL, [&] { return DtypeIs(mask, "BOOL"); });
+  checker.That(mask.dtype() == ACL_BOOL || mask.dtype() == ACL_UINT8,
+               [&] { return DtypeIs(mask, "BOOL, UINT8"); });
   checker.SameDtype(source, self);
   Shape shape = ShapeOf(self);
   checker.That(BroadcastShape(mask, &shape) && shape == ShapeOf(self), [&] {

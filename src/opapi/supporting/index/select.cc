@@ -9,14 +9,15 @@
 #include "kernels/selection.h"
 #include "supporting/along.h"
 #include "supporting/places.h"
+#include "supporting/unsigned.h"
 
 namespace openaclnn::supporting {
 
 namespace {
 
-/// Of slices along a dimension, in place of which out has `given` dimensions.
+/// Copies slices along a dimension. In out, `given` dimensions take its place.
 Selection SelectionAlong(const Tensor& self, const Tensor& out, uint32_t dim, uint32_t given) {
-  // Of no slices, which may have more elements than out could.
+  // There is nothing to copy, and self's slices may be larger than out.
   if (out.empty()) return {};
   const Shape shape = ShapeOf(self), rows = ShapeOf(out);
   const Steps from(shape, self), to(rows, out);
@@ -79,7 +80,8 @@ class ChosenBlocks {
 /// thread, and says how many there are.
 struct NonzeroElements {
   explicit NonzeroElements(const Tensor& self)
-      : walk(ShapeOf(self), {Steps(ShapeOf(self), self)}), load(LoaderOf<double>(self.dtype())) {}
+      : walk(ShapeOf(self), {Steps(ShapeOf(self), self)}),
+        load(WholeLoaderOf<double>(self.dtype(), ACL_DOUBLE)) {}
 
   template <class Body>
   int64_t operator()(std::byte* self, const Body& place) const {
@@ -268,7 +270,7 @@ Plan PlanNonzero(const NonzeroParams& p, const Product&) {
           }};
 }
 
-// The same with a row for each dimension.
+// As Nonzero, with a row for each dimension.
 void CheckNonzeroV2(const NonzeroV2Params& p, Checker& checker) {
   const Tensor &self = p.self, &out = p.out;
   const int64_t count = *self.count();

@@ -327,7 +327,7 @@ TEST(Index, GathersNothingByAnIndexOutOfRange) {
       DeviceTensor places(dtype, Layout{{count}, {step}, 0, (count - 1) * step + 1});
       DeviceTensor out(ACL_FLOAT, DenseLayout({count}));
       out.Scramble();
-      for (const double bad : {-1.0, 10.0, -9.0, dtype == ACL_INT32 ? -0x1p31 : -0x1p63}) {
+      for (const double bad : {-11.0, 10.0, -19.0, dtype == ACL_INT32 ? -0x1p31 : -0x1p63}) {
         Doubles values(count, 9.0);
         values[count - 3] = bad;
         places.Write(ToBytes(dtype, values));
@@ -338,6 +338,39 @@ TEST(Index, GathersNothingByAnIndexOutOfRange) {
         EXPECT_EQ(out.Change(), "");
       }
     }
+  }
+}
+
+// Elements of 8 and of 16 bytes that have no arithmetic.
+TEST(Index, MovesWhatIsNoNumber) {
+  const Device device;
+  Random random(88);
+  const DeviceTensor index = Make(ACL_INT64, {3}, {2, 0, 2});
+  for (const aclDataType dtype : {ACL_UINT64, ACL_COMPLEX64, ACL_COMPLEX128}) {
+    const size_t bytes = dtype == ACL_COMPLEX128 ? 16 : 8;
+    std::vector<std::byte> given(3 * bytes), want;
+    for (size_t i = 0; i < given.size(); ++i) given[i] = static_cast<std::byte>(i);
+    for (const size_t i : {2, 0, 2}) {
+      want.insert(want.end(), given.begin() + i * bytes, given.begin() + (i + 1) * bytes);
+    }
+    DeviceTensor self(dtype, RandomLayout(random, {3}, false));
+    self.Write(given);
+    const auto written = [&](const auto& run) {
+      DeviceTensor out(dtype, RandomLayout(random, {3}, false));
+      out.Scramble();
+      run(out);
+      EXPECT_EQ(out.Read(), want) << dtype;
+      EXPECT_EQ(out.Damage(), "");
+    };
+    written([&](const DeviceTensor& out) {
+      EXPECT_RUN(device, IndexSelect, self.handle(), 0, index.handle(), Handle(out));
+    });
+    written([&](const DeviceTensor& out) {
+      EXPECT_RUN(device, GatherV2, self.handle(), 0, index.handle(), Handle(out));
+    });
+    written([&](const DeviceTensor& out) {
+      EXPECT_RUN(device, Take, self.handle(), index.handle(), Handle(out));
+    });
   }
 }
 

@@ -8,6 +8,7 @@
 #include "generated/order.h"
 #include "kernels/rows.h"
 #include "supporting/along.h"
+#include "supporting/complex.h"
 #include "supporting/in_turn.h"
 #include "supporting/places.h"
 
@@ -71,13 +72,14 @@ Plan MakeSearch(const SearchSortedParams& p) {
           }};
 }
 
-template <class T>
-Plan MakeUnique(const UniqueParams& p) {
+/// The values in an order: before(a, b) says whether a comes first.
+template <class T, class Before>
+Plan MakeUnique(const UniqueParams& p, Before before) {
   const Tensor &self = p.self, &out = p.valueOut;
   const int64_t count = *self.count(), bytes = BytesOf(self), out_step = out.tensor().strides[0];
   const Offsets from(self, self.rank());
-  const auto load = LoaderOf<T>(self.dtype());
-  const auto store = StorerOf<T>(out.dtype());
+  const auto load = LoadOf<T>(self);
+  const auto store = StoreOf<T>(out);
   // Asked for and given: their elements follow each other.
   const bool wants_inverse = p.returnInverse && !p.inverseOut.empty();
   const bool wants_counts = p.returnCounts && !p.countsOut.empty();
@@ -92,7 +94,7 @@ Plan MakeUnique(const UniqueParams& p) {
             std::vector<size_t> order(values.size());
             std::iota(order.begin(), order.end(), size_t{0});
             std::stable_sort(order.begin(), order.end(),
-                             [&](size_t a, size_t b) { return Less(values[a], values[b]); });
+                             [&](size_t a, size_t b) { return before(values[a], values[b]); });
             int64_t found = 0;
             auto* const counts = reinterpret_cast<int64_t*>(counts_at(buffers));
             auto* const inverse = reinterpret_cast<int64_t*>(inverse_at(buffers));
@@ -157,18 +159,23 @@ void CheckUnique(const UniqueParams& p, Checker& checker) {
     if (asked == nullptr || !asked->present()) continue;
     const Tensor& more = *asked;
     checker.That(more.dtype() == ACL_INT64, [&] { return DtypeIs(more, "INT64"); });
-    const bool dense = more.rank() == 1 ? more.empty() || more.tensor().strides[0] == 1
-                                        : ShapeOf(more) == ShapeOf(self) && IsDense(more);
-    checker.That(*more.count() >= count && dense, [&] {
-      return Concat(more.name(), " shape is ", ShapeText(more), ", expected ", count,
-                    " elements that follow each other");
+    const bool flat = more.rank() == 1;
+    checker.That(flat ? *more.count() >= count : ShapeOf(more) == ShapeOf(self), [&] {
+      return Concat(more.name(), " shape is ", ShapeText(more), ", expected (", count,
+                    self.rank() == 1 ? ")" : Concat(") or that of self, ", ShapeText(self)));
     });
+    CheckContiguous(more, checker);
   }
 }
 
 Plan PlanUnique(const UniqueParams& p, const Product&) {
-  return DomainOf(p.self.dtype()) == Domain::kInteger ? MakeUnique<int64_t>(p)
-                                                      : MakeUnique<double>(p);
+  if (p.self.dtype() == ACL_UINT64) {
+    return MakeUnique<int64_t>(p, [](int64_t a, int64_t b) {
+      return static_cast<uint64_t>(a) < static_cast<uint64_t>(b);
+    });
+  }
+  return DomainOf(p.self.dtype()) == Domain::kInteger ? MakeUnique<int64_t>(p, Less<int64_t>)
+                                                      : MakeUnique<double>(p, Less<double>);
 }
 
 }  // namespace openaclnn::supporting

@@ -6,6 +6,7 @@
 
 #include "generated/order.h"
 #include "supporting/along.h"
+#include "supporting/complex.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -24,7 +25,7 @@ struct Slices {
     }
   }
   int64_t width() const { return WrappingProduct(outer, inner); }
-  /// Of what has all slices.
+  /// The shape of a tensor that has all slices.
   Shape ShapeIn(const Tensor& self) const { return is_flat ? Shape{count} : ShapeOf(self); }
 
   bool is_flat;
@@ -32,7 +33,7 @@ struct Slices {
   int64_t count = 1, outer = 1, inner = 1;
 };
 
-/// Asked for and with room.
+/// Whether the output is asked for and has room.
 bool WantsInverse(const UniqueSlicesParams& p) {
   return p.returnInverse && p.inverseOut.present() && !p.inverseOut.empty();
 }
@@ -43,18 +44,18 @@ bool WantsCounts(const UniqueSlicesParams& p) {
 
 void CheckRoom(const Tensor& tensor, int64_t count, Checker& checker) {
   checker.That(tensor.dtype() == ACL_INT64, [&] { return DtypeIs(tensor, "INT64"); });
-  checker.That(*tensor.count() >= count && IsDense(tensor), [&] {
+  checker.That(*tensor.count() >= count, [&] {
     return Concat(tensor.name(), " shape is ", ShapeText(tensor), ", expected ", count,
-                  " elements that follow each other");
+                  count == 1 ? " element" : " elements");
   });
+  CheckContiguous(tensor, checker);
 }
 
 /// All slices, one after the other, each element in its place of row-major order.
-template <class T>
-std::vector<T> LoadSlices(const Slices& slices, const Offsets& from, int64_t bytes, int32_t dtype,
-                          std::byte* self) {
+template <class T, class Load>
+std::vector<T> LoadSlices(const Slices& slices, const Offsets& from, int64_t bytes,
+                          const Load& load, std::byte* self) {
   std::vector<T> values(static_cast<size_t>(slices.count * slices.width()));
-  const auto load = LoaderOf<T>(dtype);
   int64_t place = 0;
   for (int64_t outer = 0; outer < slices.outer; ++outer) {
     for (int64_t slice = 0; slice < slices.count; ++slice) {
@@ -67,22 +68,25 @@ std::vector<T> LoadSlices(const Slices& slices, const Offsets& from, int64_t byt
   return values;
 }
 
-/// Of slices in an order the first of each kind; which kind each slice is; how many there are.
+/// Equal slices are a kind: the first slice of each kind, the kind of each slice, the number of
+/// slices of each kind.
 struct Kinds {
   std::vector<int64_t> firsts, kinds, counts;
 };
 
-// NaN is not equal to itself: its slice is one of its own.
+// NaN is not equal to itself: its slice is one of its own. Complex numbers have no order, and
+// UINT64 has not this one: UniqueDim, which sorts, does not take them.
 template <class T>
-Kinds Sorted(const Slices& slices, const std::vector<T>& values, bool in_order) {
+Kinds Sorted(const Slices& slices, const std::vector<T>& values, [[maybe_unused]] bool in_order) {
   const auto width = static_cast<ptrdiff_t>(slices.width());
   const auto row = [&](int64_t slice) { return values.begin() + slice * width; };
   std::vector<int64_t> order(static_cast<size_t>(slices.count));
   std::iota(order.begin(), order.end(), int64_t{0});
-  if (in_order) {
-    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+  if constexpr (!std::is_same_v<T, Pair>) {
+    const auto before = [&](int64_t a, int64_t b) {
       return std::lexicographical_compare(row(a), row(a) + width, row(b), row(b) + width, Less<T>);
-    });
+    };
+    if (in_order) std::stable_sort(order.begin(), order.end(), before);
   }
   Kinds found;
   found.kinds.resize(order.size());
@@ -99,10 +103,9 @@ Kinds Sorted(const Slices& slices, const std::vector<T>& values, bool in_order) 
 }
 
 /// The slices one after the other, as a tensor of the shape that they have is in memory.
-template <class T>
+template <class T, class Store>
 void StoreSlices(const Slices& slices, const std::vector<T>& values, const Kinds& kinds,
-                 int64_t bytes, int32_t dtype, std::byte* out) {
-  const auto store = StorerOf<T>(dtype);
+                 int64_t bytes, const Store& store, std::byte* out) {
   for (int64_t outer = 0; outer < slices.outer; ++outer) {
     for (const int64_t slice : kinds.firsts) {
       const int64_t at = slice * slices.width() + outer * slices.inner;
@@ -118,14 +121,16 @@ Plan MakeUniqueSlices(const UniqueSlicesParams& p) {
   const Slices slices(self, p.dim);
   return {0,
           [=, shape = slices.ShapeIn(self), from = Offsets(self, self.rank()),
-           bytes = BytesOf(self), dtype = self.dtype(), in_order = p.ordered,
-           wants_inverse = WantsInverse(p), wants_counts = WantsCounts(p), self_at = self.place,
-           out_at = p.valueOut.place, inverse_at = p.inverseOut.place,
+           bytes = BytesOf(self), load = LoadOf<T>(self), store = StoreOf<T>(self),
+           in_order = p.ordered, wants_inverse = WantsInverse(p), wants_counts = WantsCounts(p),
+           self_at = self.place, out_at = p.valueOut.place, inverse_at = p.inverseOut.place,
            counts_at = p.countsOut.place, value_handle = p.valueOut.handle,
-           counts_handle = p.countsOut.handle](const Buffers& buffers) -> Status {
-            const auto values = LoadSlices<T>(slices, from, bytes, dtype, self_at(buffers));
+           inverse_handle = p.inverseOut.handle, counts_handle = p.countsOut.handle,
+           has_more_room = WantsInverse(p) &&
+                           *p.inverseOut.count() > slices.count](const Buffers& buffers) -> Status {
+            const auto values = LoadSlices<T>(slices, from, bytes, load, self_at(buffers));
             const Kinds kinds = Sorted(slices, values, in_order);
-            StoreSlices(slices, values, kinds, bytes, dtype, out_at(buffers));
+            StoreSlices(slices, values, kinds, bytes, store, out_at(buffers));
             if (wants_inverse) {
               std::copy(kinds.kinds.begin(), kinds.kinds.end(),
                         reinterpret_cast<int64_t*>(inverse_at(buffers)));
@@ -139,6 +144,8 @@ Plan MakeUniqueSlices(const UniqueSlicesParams& p) {
             count = static_cast<int64_t>(kinds.firsts.size());
             Meta()->set_view_shape(value_handle, found.data(), static_cast<uint32_t>(found.size()));
             if (wants_counts) Meta()->set_view_shape(counts_handle, &count, 1);
+            // All that a caller sees of the room is written then.
+            if (has_more_room) Meta()->set_view_shape(inverse_handle, &slices.count, 1);
             return {};
           }};
 }
@@ -152,15 +159,13 @@ void CheckUniqueSlices(const UniqueSlicesParams& p, Checker& checker) {
   if (!checker.ok()) return;
   const Slices slices(self, p.dim);
   CheckShape(out, slices.ShapeIn(self), checker);
-  checker.That(IsDense(out), [&] {
-    return Concat(out.name(), " strides are ", ShapeText(out.tensor().strides, out.rank()),
-                  ", expected those of elements that follow each other");
-  });
+  CheckContiguous(out, checker);
   if (WantsInverse(p)) CheckRoom(p.inverseOut, slices.count, checker);
   if (WantsCounts(p)) CheckRoom(p.countsOut, slices.count, checker);
 }
 
 Plan PlanUniqueSlices(const UniqueSlicesParams& p, const Product&) {
+  if (IsComplex(p.self)) return MakeUniqueSlices<Pair>(p);
   return DomainOf(p.self.dtype()) == Domain::kInteger ? MakeUniqueSlices<int64_t>(p)
                                                       : MakeUniqueSlices<double>(p);
 }

@@ -57,6 +57,22 @@ TEST(Unique, OfNeighbours) {
   EXPECT_EQ(ValuesOf(inverse), (Doubles{1, 2, 1, 0, 0, 1}));
 }
 
+TEST(Unique, ShowsNoRoomThatIsNotWritten) {
+  const Device device;
+  const DeviceTensor self = Of({3, 2}, {1, 1, 1, 1, 2, 2}), out = Empty({3, 2}),
+                     inverse(ACL_INT64, DenseLayout({3, 2})), counts(ACL_INT64, DenseLayout({6}));
+  EXPECT_RUN(device, UniqueConsecutive, self.handle(), true, true, 0, Handle(out), Handle(inverse),
+             Handle(counts));
+  EXPECT_EQ(ShapeOfHandle(inverse), (Dims{3}));
+  EXPECT_EQ(FirstOf(inverse, 3), (Doubles{0, 0, 1}));
+  EXPECT_EQ(ShapeOfHandle(counts), (Dims{2}));
+  const DeviceTensor again = Empty({6}), each(ACL_INT64, DenseLayout({3, 2})),
+                     number(ACL_INT64, DenseLayout({6}));
+  EXPECT_RUN(device, UniqueConsecutive, self.handle(), true, true, kAll, Handle(again),
+             Handle(each), Handle(number));
+  EXPECT_EQ(ShapeOfHandle(each), (Dims{3, 2}));  // its room is that of self
+}
+
 TEST(Unique, RefusesWhatHasNoRoom) {
   const Device device;
   Layout gaps = DenseLayout({2, 3});
@@ -73,8 +89,15 @@ TEST(Unique, RefusesWhatHasNoRoom) {
     });
   };
   refused(small, three, three, 1, "valueOut shape is (2, 2), expected (2, 3)");
-  refused(apart, three, three, 1, "valueOut strides are (4, 1), expected those of elements that");
-  refused(self, two, three, 1, "inverseOut shape is (2), expected 3 elements that follow");
+  refused(apart, three, three, 1,
+          "valueOut strides are (4, 1) for shape (2, 3), expected a contiguous tensor");
+  refused(self, two, three, 1, "inverseOut shape is (2), expected 3 elements");
+  Layout steps = DenseLayout({3});
+  steps.strides = {2};
+  steps.storage = 5;
+  const DeviceTensor stepped(ACL_INT64, steps);
+  refused(self, stepped, three, 1,
+          "inverseOut strides are (2) for shape (3), expected a contiguous tensor");
   refused(self, three, narrow, 1, "countsOut dtype is INT32, expected INT64");
   refused(self, three, three, 2, "dim value is 2, expected a dimension of self, (2, 3)");
   refused(self, three, three, kAll, "dim value is 1000, expected a dimension of self, (2, 3)");
