@@ -1,107 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0
 // FlashAttentionScore and its gradient: out = dropout(softmax(scale * q k^T, masked)) v for each
-// head. Everything is computed in double; a head of k and v may serve several of q.
+// head; a head of k and v may serve several of q. kernels/attention.h computes them.
 #include "generated/attention.h"
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
-#include "kernels/broadcast.h"
-#include "kernels/rows.h"
+#include "kernels/attention.h"
+#include "kernels/scratch.h"
 #include "supporting/attention/heads.h"
-#include "supporting/elements.h"
-#include "supporting/philox.h"
 
 namespace openaclnn::supporting {
 namespace {
 
 constexpr int64_t kCopies = 8;  // of each maximum and sum, as the API has them
 
-/// What of a row's scores is left out.
-struct Mask {
-  bool Hides(const Buffers& buffers, int64_t batch, int64_t head, int64_t i, int64_t j) const {
-    if (causal) return j > i;
-    if (!given) return false;
-    if (i - j > before || j - i > after) return true;  // their sums with i may overflow
-    const int64_t offset = batch * steps[0] + head * steps[1] + i * steps[2] + j * steps[3];
-    return place(buffers)[offset] != std::byte{0};
-  }
+/// Elements of a row of a head, of which there are so many.
+int64_t WidthOf(const Tensor& tensor, std::string_view layout, int64_t heads) {
+  if (layout.size() == 4) return tensor.dim(static_cast<uint32_t>(layout.find('D')));
+  return heads == 0 ? 0 : tensor.last_dim() / heads;
+}
 
-  bool causal = false, given = false;
-  int64_t before = 0, after = 0;
-  Place place;
-  std::array<int64_t, 4> steps{};
-};
-
-struct Attention {
-  /// Of a call or of its gradient.
+/// A call, or that of which a gradient is asked for.
+struct Call {
   template <class P>
-  explicit Attention(const P& p)
-      : layout(LayoutOf(p.inputLayout)),
-        scale(p.scaleValue),
-        keep(p.keepProb),
-        seed(static_cast<uint64_t>(p.seed)),
-        offset(static_cast<uint64_t>(p.offset)),
-        drop(p.dropMaskOptional.place) {
-    const Tensor& query = p.query;
-    const int64_t width = layout.size() == 4 ? query.dim(static_cast<uint32_t>(layout.find('D')))
-                                             : query.last_dim() / p.headNum;
-    q = Heads(query, layout, width);
-    k = Heads(p.key, layout, width);
-    v = Heads(p.value, layout, width);
-    has_drop = p.dropMaskOptional.present() && !p.dropMaskOptional.empty() && keep < 1;
-    if (has_drop) drop_bytes = Offsets(p.dropMaskOptional, p.dropMaskOptional.rank());
-    seeded = p.seeded && !has_drop && keep < 1;
-    const Tensor& masking = p.attenMaskOptional;
-    mask.causal = p.sparseMode == 2;
-    mask.given = masking.present() && !masking.empty() && !mask.causal;
-    // In mode 1 the mask alone counts.
-    mask.before = p.sparseMode == 1 ? INT64_MAX : p.preTokens;
-    mask.after = p.sparseMode == 1 ? INT64_MAX : p.nextTokens;
-    mask.place = masking.place;
-    for (uint32_t d = 0; d < masking.rank() && d < 4; ++d) {
-      const uint32_t from = masking.rank() - 1 - d;
-      if (masking.dim(from) != 1) mask.steps[3 - d] = masking.tensor().strides[from];
-    }
+  explicit Call(const P& p) : layout(LayoutOf(p.inputLayout)), causal(p.sparseMode == 2) {
+    const Tensor &masking = p.attenMaskOptional, &drops = p.dropMaskOptional;
+    q = Heads(p.query, layout, WidthOf(p.query, layout, p.headNum));
+    k = Heads(p.key, layout, q.elements);
+    v = Heads(p.value, layout, WidthOf(p.value, layout, k.heads));
+    masked = !causal && masking.present() && !masking.empty();
+    dropout.keep = p.keepProb;
+    dropout.given = drops.present() && !drops.empty() && p.keepProb < 1;
+    dropout.drawn = p.seeded && !dropout.given && p.keepProb < 1;
+    dropout.key = {static_cast<uint64_t>(p.seed), static_cast<uint64_t>(p.offset)};
   }
 
-  /// The scores of a row of q, hidden ones as -infinity.
-  void Scores(const Buffers& buffers, int64_t batch, int64_t head, int64_t i, const double* row,
-              const std::vector<double>& keys, std::vector<double>* scores) const {
-    scores->assign(static_cast<size_t>(k.rows), 0);
-    for (int64_t j = 0; j < k.rows; ++j) {
-      double& score = (*scores)[static_cast<size_t>(j)];
-      if (mask.Hides(buffers, batch, head, i, j)) {
-        score = -INFINITY;
-        continue;
-      }
-      score = scale * Dot(row, keys.data() + j * k.elements, k.elements);
+  /// Of arguments that are checked.
+  template <class P>
+  Attention Plan(const P& p) {
+    Attention plan = AttentionOf(q, k, v, p.scaleValue);
+    dropout.bits = plan.dropout.bits;
+    if (dropout.given) {
+      dropout.bytes = Offsets(p.dropMaskOptional, p.dropMaskOptional.rank());
     }
+    plan.dropout = dropout;
+    drop = p.dropMaskOptional.place;
+    if (causal) SetWindow(INT64_MAX, 0, &plan);
+    if (masked) {
+      mask = ScoreView(p.attenMaskOptional, false);
+      // In mode 1 the mask alone counts.
+      if (p.sparseMode == 0) SetWindow(p.preTokens, p.nextTokens, &plan);
+    }
+    plan.mask = mask.lie;
+    plan.copies = kCopies;
+    return plan;
   }
 
-  /// 1 / keep for what stays, 0 for what is dropped.
-  double Kept(const Buffers& buffers, int64_t batch, int64_t head, int64_t i, int64_t j) const {
-    if (!has_drop && !seeded) return 1;
-    const int64_t bit = ((batch * q.heads + head) * q.rows + i) * k.rows + j;
-    if (seeded) {
-      return 1 - Philox(seed, offset, static_cast<uint64_t>(bit)).Open(0) < keep ? 1 / keep : 0;
-    }
-    const bool stays =
-        (static_cast<uint8_t>(drop(buffers)[drop_bytes(bit / 8)]) >> (bit % 8) & 1) != 0;
-    return stays ? 1 / keep : 0;
+  AttentionTensors At(const Buffers& buffers) const {
+    return {.q = q.place(buffers),
+            .k = k.place(buffers),
+            .v = v.place(buffers),
+            .mask = masked ? mask.place(buffers) : nullptr,
+            .shift = nullptr,
+            .dropout = dropout.given ? drop(buffers) : nullptr,
+            .out = nullptr,
+            .max = nullptr,
+            .sum = nullptr};
   }
-
-  int64_t group() const { return k.heads == 0 ? 1 : q.heads / k.heads; }
 
   std::string_view layout;
+  bool causal, masked = false;
   Heads q, k, v;
-  double scale, keep;
-  bool has_drop = false, seeded = false;  // dropout by a mask, or by what the seed draws
-  uint64_t seed, offset;
+  ScoreView mask;
+  AttentionDropout dropout{};
   Place drop;
-  Offsets drop_bytes;
-  Mask mask;
 };
+
+/// The result's shape, and that of its gradient: query's rows, as wide as those of value.
+template <class P>
+Shape ResultShape(const P& p, const Call& call) {
+  Shape shape = ShapeOf(p.query);
+  const bool apart = call.layout.size() == 4;
+  shape[shape.size() - 1] = apart ? call.v.elements : p.headNum * call.v.elements;
+  return shape;
+}
 
 /// Of tensors that may be null, all but some must be; so must all lists.
 void CheckNull(const Params& p, std::initializer_list<const Tensor*> supported, Checker& checker) {
@@ -133,28 +116,33 @@ void CheckSettings(const P& p, Checker& checker) {
   for (const Tensor* tensor : {&p.query, &p.key, &p.value}) {
     checker.Rank(*tensor, rank).SameDtype(*tensor, p.query);
   }
+  CheckType(p.query, checker);
 }
 
 template <class P>
-void CheckHeads(const P& p, const Attention& attention, Checker& checker) {
-  const Heads &q = attention.q, &k = attention.k, &v = attention.v;
+void CheckHeads(const P& p, const Call& call, Checker& checker) {
+  const Heads &q = call.q, &k = call.k, &v = call.v;
+  CheckWidth(q, checker);
   checker.That(q.heads == p.headNum, [&] {
     return Concat("query shape is ", ShapeText(p.query), ", expected ", p.headNum, " heads");
   });
   checker.That(k.batches == q.batches && k.heads > 0 && q.heads % k.heads == 0 &&
-                   (attention.layout.size() == 3 || p.key.last_dim() == q.elements),
+                   (call.layout.size() == 3 || p.key.last_dim() == q.elements),
                [&] {
                  return Concat("key shape is ", ShapeText(p.key),
                                ", expected the batches and the width of query's heads, and a ",
                                "number of heads that divides theirs");
                });
-  checker.That(ShapeOf(p.value) == ShapeOf(p.key) && v.heads == k.heads, [&] {
-    return Concat("value shape is ", ShapeText(p.value), ", expected that of key, ",
-                  ShapeText(p.key));
-  });
+  const bool narrow = v.elements > 0 && v.elements <= k.elements;
+  checker.That(v.batches == k.batches && v.rows == k.rows && v.heads == k.heads &&
+                   (narrow || v.elements == k.elements),
+               [&] {
+                 return Concat("value shape is ", ShapeText(p.value), ", expected that of key, ",
+                               ShapeText(p.key), ", but for a width of heads that may be less");
+               });
   const Shape scores = {q.batches, q.heads, q.rows, k.rows};
   const Tensor& masking = p.attenMaskOptional;
-  if (attention.mask.given) {
+  if (call.masked) {
     checker.That(masking.dtype() == ACL_BOOL || masking.dtype() == ACL_UINT8,
                  [&] { return DtypeIs(masking, "BOOL, UINT8"); });
     Shape shape = scores;
@@ -167,7 +155,7 @@ void CheckHeads(const P& p, const Attention& attention, Checker& checker) {
   const auto bits = ElementCount(scores.data(), 4);
   const bool enough =
       bits.has_value() && drops.present() && *drops.count() >= *bits / 8 + (*bits % 8 != 0 ? 1 : 0);
-  checker.That(!attention.has_drop || (drops.dtype() == ACL_UINT8 && enough), [&] {
+  checker.That(!call.dropout.given || (drops.dtype() == ACL_UINT8 && enough), [&] {
     return Concat("dropMask shape is ", ShapeText(drops),
                   ", expected UINT8 with a bit for each of ", ShapeText(scores.data(), 4));
   });
@@ -179,51 +167,37 @@ void CheckAttention(const AttentionParams& p, Checker& checker) {
   CheckNull(p, {&p.dropMaskOptional, &p.attenMaskOptional}, checker);
   CheckSettings(p, checker);
   if (!checker.ok()) return;
-  const Attention attention(p);
-  CheckHeads(p, attention, checker);
-  const Heads& q = attention.q;
+  const Call call(p);
+  CheckHeads(p, call, checker);
+  const Heads& q = call.q;
   for (const Tensor* sums : {&p.softmaxMaxOut, &p.softmaxSumOut}) {
     CheckShape(*sums, {q.batches, q.heads, q.rows, kCopies}, checker);
   }
-  checker.SameShapeAndDtype(p.attentionOutOut, p.query);
+  checker.SameDtype(p.attentionOutOut, p.query);
+  CheckShape(p.attentionOutOut, ResultShape(p, call), checker);
 }
 
 Plan PlanAttention(const AttentionParams& p, const Product&) {
-  const Attention attention(p);
-  const Heads out(p.attentionOutOut, attention.layout, attention.q.elements);
-  const Elements maxima(p.softmaxMaxOut, 0), sums(p.softmaxSumOut, 0);
-  return {0, [=](const Buffers& buffers) -> Status {
-            const Heads &q = attention.q, &k = attention.k;
-            ParallelRows(q.batches * q.heads, q.rows * k.rows * q.elements, [&](int64_t which) {
-              const int64_t batch = which / q.heads, head = which % q.heads;
-              const auto queries = q.Load(buffers, batch, head);
-              const auto keys = k.Load(buffers, batch, head / attention.group());
-              const auto values = attention.v.Load(buffers, batch, head / attention.group());
-              std::vector<double> results(queries.size(), 0), scores;
-              for (int64_t i = 0; i < q.rows; ++i) {
-                attention.Scores(buffers, batch, head, i, queries.data() + i * q.elements, keys,
-                                 &scores);
-                const RowSums row = Softmax(&scores);
-                auto sum = SumOfRows(k.elements);
-                for (int64_t j = 0; j < k.rows; ++j) {
-                  const double weight =
-                      scores[static_cast<size_t>(j)] * attention.Kept(buffers, batch, head, i, j);
-                  sum.Add(Scaled{{&weight, 1}, RowOf(values, j, k.elements)});
-                }
-                std::ranges::copy(sum.Total().values, results.begin() + i * q.elements);
-                for (int64_t copy = 0; copy < kCopies; ++copy) {
-                  const int64_t to = (which * q.rows + i) * kCopies + copy;
-                  maxima.Set(buffers, to, row.max);
-                  sums.Set(buffers, to, row.sum);
-                }
-              }
-              out.Store(buffers, batch, head, results.data());
-            });
-            return {};
+  Call call(p);
+  const Heads out(p.attentionOutOut, call.layout, call.v.elements);
+  Attention plan = call.Plan(p);
+  plan.out = out.lie;
+  plan.max = NumbersOf(p.softmaxMaxOut);
+  plan.sum = NumbersOf(p.softmaxSumOut);
+  PlanAttention(&plan);
+  return {plan.scratch_bytes(),
+          [=, max = p.softmaxMaxOut.place, sum = p.softmaxSumOut.place](const Buffers& buffers) {
+            AttentionTensors tensors = call.At(buffers);
+            tensors.out = out.place(buffers);
+            tensors.max = max(buffers);
+            tensors.sum = sum(buffers);
+            RunAttention(plan, tensors, buffers.workspace);
+            return Status();
           }};
 }
 
-// The softmax is made again from q and k, so that what the forward left is not needed.
+// The weights are made again from q and k. What the forward left of each row is taken where all of
+// it is given, else made again too.
 void CheckAttentionGradient(const AttentionGradientParams& p, Checker& checker) {
   CheckNull(p,
             {&p.dropMaskOptional, &p.attenMaskOptional, &p.softmaxMaxOptional,
@@ -231,91 +205,124 @@ void CheckAttentionGradient(const AttentionGradientParams& p, Checker& checker) 
             checker);
   CheckSettings(p, checker);
   if (!checker.ok()) return;
-  CheckHeads(p, Attention(p), checker);
-  checker.SameShapeAndDtype(p.dy, p.query)
-      .SameShapeAndDtype(p.dqOut, p.query)
+  const Call call(p);
+  CheckHeads(p, call, checker);
+  checker.SameDtype(p.dy, p.query);
+  CheckShape(p.dy, ResultShape(p, call), checker);
+  for (const Tensor* sums : {&p.softmaxMaxOptional, &p.softmaxSumOptional}) {
+    if (!sums->present() || sums->empty()) continue;
+    CheckShape(*sums, {call.q.batches, call.q.heads, call.q.rows, kCopies}, checker);
+  }
+  if (p.attentionInOptional.present() && !p.attentionInOptional.empty()) {
+    checker.SameShapeAndDtype(p.attentionInOptional, p.dy);
+  }
+  checker.SameShapeAndDtype(p.dqOut, p.query)
       .SameShapeAndDtype(p.dkOut, p.key)
       .SameShapeAndDtype(p.dvOut, p.value);
 }
 
 namespace {
 
-/// The gradients of one head of k and v, and of the heads of q that it serves.
-struct HeadGradient {
-  HeadGradient(const Attention& of, const Heads& dy, const Buffers& b)
-      : attention(of), upstream(dy), buffers(b) {}
+/// Floats of (batch, head, row, element), in the workspace.
+AttentionHeads DenseHeads(const Call& call, int64_t elements) {
+  return {.batch_step = call.q.heads * call.q.rows * elements,
+          .head_step = call.q.rows * elements,
+          .row_step = elements,
+          .element_step = 1,
+          .bytes = sizeof(float),
+          .floats = true,
+          .load = LoaderOf<float>(ACL_FLOAT),
+          .store = StorerOf<float>(ACL_FLOAT)};
+}
 
-  /// The gradient of a row of q; what the row adds to those of k and v goes to their sums.
-  void AddRow(int64_t batch, int64_t head, int64_t i, const std::vector<double>& queries,
-              const std::vector<double>& dys, std::vector<double>* dq) {
-    const Heads& k = attention.k;
-    const auto query = RowOf(queries, i, k.elements), dy = RowOf(dys, i, k.elements);
-    attention.Scores(buffers, batch, head, i, query.data(), keys, &weights);
-    Softmax(&weights);
-    kept.assign(weights.size(), 0);
-    slopes.assign(weights.size(), 0);
-    TreeSum<double> mean_sum;
-    for (int64_t j = 0; j < k.rows; ++j) {
-      const auto at = static_cast<size_t>(j);
-      const double factor = attention.Kept(buffers, batch, head, i, j);
-      kept[at] = weights[at] * factor;
-      slopes[at] = factor * Dot(dy.data(), values.data() + j * k.elements, k.elements);
-      mean_sum.Add(slopes[at] * weights[at]);
-    }
-    dv.Add(Scaled{kept, dy});
-    const double mean = mean_sum.Total();
-    auto dq_row = SumOfRows(k.elements);
-    for (int64_t j = 0; j < k.rows; ++j) {
-      double& slope = slopes[static_cast<size_t>(j)];
-      slope = attention.scale * weights[static_cast<size_t>(j)] * (slope - mean);
-      dq_row.Add(Scaled{{&slope, 1}, RowOf(keys, j, k.elements)});
-    }
-    dk.Add(Scaled{slopes, query});
-    std::ranges::copy(dq_row.Total().values, dq->begin() + i * k.elements);
+/// The result and what it leaves of the rows, where they are not given: they are made again.
+struct Again {
+  Again(const Call& call, Attention plan) : attention(std::move(plan)) {
+    attention.out = DenseHeads(call, call.v.elements);
+    attention.max = attention.sum = DenseHeads(call, 1);
+    attention.copies = 1;
+    PlanAttention(&attention);
+    const auto take = [&](int64_t elements) {
+      return parts.Take(__int128{call.q.batches} * call.q.heads * call.q.rows * elements *
+                        static_cast<int>(sizeof(float)));
+    };
+    max_at = take(1);
+    sum_at = take(1);
+    out_at = take(call.v.elements);
   }
 
-  void Run(int64_t batch, int64_t kv_head, const Heads& dq_to, const Heads& dk_to,
-           const Heads& dv_to) {
-    const Heads& q = attention.q;
-    keys = attention.k.Load(buffers, batch, kv_head);
-    values = attention.v.Load(buffers, batch, kv_head);
-    dk = SumOfRows(static_cast<int64_t>(keys.size()));
-    dv = SumOfRows(static_cast<int64_t>(values.size()));
-    for (int64_t g = 0; g < attention.group(); ++g) {
-      const int64_t head = kv_head * attention.group() + g;
-      const auto queries = q.Load(buffers, batch, head), dy = upstream.Load(buffers, batch, head);
-      std::vector<double> dq(queries.size(), 0);
-      for (int64_t i = 0; i < q.rows; ++i) {
-        AddRow(batch, head, i, queries, dy, &dq);
-      }
-      dq_to.Store(buffers, batch, head, dq.data());
-    }
-    dk_to.Store(buffers, batch, kv_head, dk.Total().values.data());
-    dv_to.Store(buffers, batch, kv_head, dv.Total().values.data());
-  }
-
-  const Attention& attention;
-  const Heads& upstream;
-  const Buffers& buffers;
-  std::vector<double> keys, values, weights, kept, slopes;
-  TreeSum<SummedRows> dk, dv;  // over the rows of all heads of q
+  Attention attention;
+  ScratchParts parts;
+  uint64_t max_at = 0, sum_at = 0, out_at = 0;
 };
+
+/// Whether the forward's result is given, and what it left of the rows.
+bool HasForward(const AttentionGradientParams& p) {
+  const auto given = [](const Tensor& tensor) { return tensor.present() && !tensor.empty(); };
+  return given(p.softmaxMaxOptional) && given(p.softmaxSumOptional) && given(p.attentionInOptional);
+}
+
+/// The gradients of a planned call.
+AttentionGradient GradientOf(const Attention& attention, const Call& call,
+                             const AttentionGradientParams& p) {
+  const auto heads = [&](const Tensor& tensor, const Heads& like) {
+    return Heads(tensor, call.layout, like.elements).lie;
+  };
+  AttentionGradient gradient = {.attention = attention,
+                                .dy = heads(p.dy, call.v),
+                                .dq = heads(p.dqOut, call.q),
+                                .dk = heads(p.dkOut, call.k),
+                                .dv = heads(p.dvOut, call.v),
+                                .tiles = 0,
+                                .levels = 0,
+                                .bodies = 0};
+  PlanAttentionGradient(&gradient);
+  return gradient;
+}
 
 }  // namespace
 
 Plan PlanAttentionGradient(const AttentionGradientParams& p, const Product&) {
-  const Attention attention(p);
-  const auto heads = [&](const Tensor& tensor) {
-    return Heads(tensor, attention.layout, attention.q.elements);
+  Call call(p);
+  Attention plan = call.Plan(p);
+  const auto tensors_at = [=, dy = p.dy.place, dq = p.dqOut.place, dk = p.dkOut.place,
+                           dv = p.dvOut.place](const Buffers& buffers) {
+    return AttentionGradientTensors{.of = call.At(buffers),
+                                    .dy = dy(buffers),
+                                    .dq = dq(buffers),
+                                    .dk = dk(buffers),
+                                    .dv = dv(buffers)};
   };
-  const Heads dy = heads(p.dy), dq = heads(p.dqOut), dk = heads(p.dkOut), dv = heads(p.dvOut);
-  return {0, [=](const Buffers& buffers) -> Status {
-            const Heads &q = attention.q, &k = attention.k;
-            ParallelRows(k.batches * k.heads, q.rows * k.rows * q.elements, [&](int64_t which) {
-              HeadGradient gradient(attention, dy, buffers);
-              gradient.Run(which / k.heads, which % k.heads, dq, dk, dv);
-            });
-            return {};
+  if (HasForward(p)) {
+    const Heads out(p.attentionInOptional, call.layout, call.v.elements);
+    plan.out = out.lie;
+    plan.max = NumbersOf(p.softmaxMaxOptional);
+    plan.sum = NumbersOf(p.softmaxSumOptional);
+    PlanAttention(&plan);
+    const AttentionGradient gradient = GradientOf(plan, call, p);
+    return {gradient.scratch_bytes(), [=, max = p.softmaxMaxOptional.place,
+                                       sum = p.softmaxSumOptional.place](const Buffers& buffers) {
+              AttentionGradientTensors tensors = tensors_at(buffers);
+              tensors.of.out = out.place(buffers);
+              tensors.of.max = max(buffers);
+              tensors.of.sum = sum(buffers);
+              RunAttentionGradient(gradient, tensors, buffers.workspace);
+              return Status();
+            }};
+  }
+  Again again(call, plan);
+  const AttentionGradient gradient = GradientOf(again.attention, call, p);
+  const uint64_t rest =
+      again.parts.Take(std::max(again.attention.scratch_bytes(), gradient.scratch_bytes()));
+  return {again.parts.bytes(), [=](const Buffers& buffers) {
+            auto* const scratch = static_cast<std::byte*>(buffers.workspace);
+            AttentionGradientTensors tensors = tensors_at(buffers);
+            tensors.of.out = scratch + again.out_at;
+            tensors.of.max = scratch + again.max_at;
+            tensors.of.sum = scratch + again.sum_at;
+            RunAttention(again.attention, tensors.of, scratch + rest);
+            RunAttentionGradient(gradient, tensors, scratch + rest);
+            return Status();
           }};
 }
 

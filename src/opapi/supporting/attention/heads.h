@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators of attention share: heads of tensors in any layout, softmax, sums of rows.
+// What operators of attention share: heads of tensors in any layout, and what goes with their
+// scores.
 #pragma once
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <span>
 #include <string_view>
-#include <vector>
 
+#include "kernels/attention.h"
 #include "kernels/broadcast.h"
 #include "supporting/family.h"
-#include "supporting/tree_sum.h"
 
 namespace openaclnn::supporting {
 
@@ -21,53 +19,37 @@ struct Heads {
   /// `given` is that of the operand's layout, by the letters of BNSD, BSND, BSH and SBH.
   Heads(const Tensor& operand, std::string_view layout, int64_t width)
       : place(operand.place),
-        bytes(BytesOf(operand)),
-        load(LoaderOf<double>(operand.dtype())),
-        store(StorerOf<double>(operand.dtype())) {
+        lie{.batch_step = 0,
+            .head_step = 0,
+            .row_step = 0,
+            .element_step = 0,
+            .bytes = BytesOf(operand),
+            .floats = operand.dtype() == ACL_FLOAT,
+            .load = LoaderOf<float>(operand.dtype()),
+            .store = StorerOf<float>(operand.dtype())} {
     const auto axis = [&](char letter) { return static_cast<uint32_t>(layout.find(letter)); };
     const auto step_of = [&](uint32_t d) { return operand.tensor().strides[d]; };
     batches = operand.dim(axis('B'));
     rows = operand.dim(axis('S'));
     elements = width;
-    batch_step = step_of(axis('B'));
-    row_step = step_of(axis('S'));
+    lie.batch_step = step_of(axis('B'));
+    lie.row_step = step_of(axis('S'));
     if (layout.size() == 4) {
       heads = operand.dim(axis('N'));
-      head_step = step_of(axis('N'));
-      element_step = step_of(axis('D'));
+      lie.head_step = step_of(axis('N'));
+      lie.element_step = step_of(axis('D'));
     } else {
       const int64_t all = operand.dim(axis('H'));
       heads = width == 0 || all % width != 0 ? 0 : all / width;  // 0: no number of heads
-      element_step = step_of(axis('H'));
-      head_step = WrappingProduct(element_step, width);  // of a view that is not checked yet
-    }
-  }
-
-  std::byte* Row(const Buffers& buffers, int64_t batch, int64_t head, int64_t row) const {
-    return place(buffers) + (batch * batch_step + head * head_step + row * row_step) * bytes;
-  }
-  /// All rows of a head, one after the other.
-  std::vector<double> Load(const Buffers& buffers, int64_t batch, int64_t head) const {
-    std::vector<double> values(static_cast<size_t>(rows * elements));
-    for (int64_t row = 0; row < rows; ++row) {
-      load(Row(buffers, batch, head, row), element_step * bytes, elements,
-           values.data() + row * elements);
-    }
-    return values;
-  }
-  void Store(const Buffers& buffers, int64_t batch, int64_t head, const double* values) const {
-    for (int64_t row = 0; row < rows; ++row) {
-      store(values + row * elements, elements, Row(buffers, batch, head, row),
-            element_step * bytes);
+      lie.element_step = step_of(axis('H'));
+      // Of a view that is not checked yet.
+      lie.head_step = WrappingProduct(lie.element_step, width);
     }
   }
 
   Place place;
   int64_t batches = 0, heads = 0, rows = 0, elements = 0;
-  int64_t batch_step = 0, head_step = 0, row_step = 0, element_step = 0;
-  int64_t bytes = 0;
-  LoadRow<double> load = nullptr;
-  StoreRow<double> store = nullptr;
+  AttentionHeads lie{};
 };
 
 inline constexpr std::array<std::string_view, 4> kLayouts = {"BNSD", "BSND", "BSH", "SBH"};
@@ -77,66 +59,88 @@ inline std::string_view LayoutOf(const char* name) {
   return *std::find(kLayouts.begin(), kLayouts.end(), std::string_view(name));
 }
 
-inline double Dot(const double* a, const double* b, int64_t n) {
-  TreeSum<double> sum;
-  for (int64_t i = 0; i < n; ++i) sum.Add(a[i] * b[i]);
-  return sum.Total();
+/// A number, or copies of one, for each row of each head: (batch, head, row, copy).
+inline AttentionHeads NumbersOf(const Tensor& tensor) {
+  return Heads(tensor, "BNSD", tensor.last_dim()).lie;
 }
 
-/// What softmax leaves behind for the gradient.
-struct RowSums {
-  double max = 0, sum = 0;
-};
-
-/// A row of scores becomes its softmax; one that is hidden whole becomes zeros, as does its sum.
-inline RowSums Softmax(std::vector<double>* scores) {
-  RowSums sums;
-  if (scores->empty()) return sums;
-  const double max = *std::max_element(scores->begin(), scores->end());
-  if (max == -INFINITY) {
-    std::fill(scores->begin(), scores->end(), 0.0);
-    return sums;
-  }
-  sums.max = max;
-  TreeSum<double> sum;
-  for (double& score : *scores) {
-    score = std::exp(score - max);
-    sum.Add(score);
-  }
-  sums.sum = sum.Total();
-  for (double& score : *scores) score /= sums.sum;
-  return sums;
-}
-
-/// Factors, one for each row of a sum of rows, times a row.
-struct Scaled {
-  std::span<const double> factors, row;
-};
-
-/// Rows that a tree sums together.
-struct SummedRows {
-  std::vector<double> values;
-
-  SummedRows& operator+=(const Scaled& term) {
-    double* to = values.data();
-    for (const double factor : term.factors) {
-      for (const double element : term.row) *to++ += factor * element;
+/// A mask or a shift of at most four dimensions that is broadcast to the scores. `of_batches`: the
+/// first dimension is that of batches, whatever the rank is.
+struct ScoreView {
+  ScoreView() = default;
+  ScoreView(const Tensor& tensor, bool of_batches) : place(tensor.place) {
+    dims.fill(1);
+    lie.given = true;
+    const bool bytes =
+        tensor.dtype() == ACL_BOOL || tensor.dtype() == ACL_UINT8 || tensor.dtype() == ACL_INT8;
+    lie.load = bytes ? nullptr : LoaderOf<float>(tensor.dtype());
+    const uint32_t rank = tensor.rank();
+    for (uint32_t d = 0; d < rank; ++d) {
+      const uint32_t to = of_batches && d == 0 ? 0 : d + 4 - rank;
+      dims[to] = tensor.dim(d);
+      // Of a view that is not checked yet.
+      lie.steps[to] =
+          dims[to] == 1 ? 0 : WrappingProduct(tensor.tensor().strides[d], BytesOf(tensor));
     }
-    return *this;
   }
-  friend SummedRows operator+(const SummedRows& left, SummedRows right) {
-    for (size_t i = 0; i < right.values.size(); ++i) right.values[i] += left.values[i];
-    return right;
+
+  bool Fits(const Shape& shape) const {
+    bool fits = true;
+    for (size_t i = 0; i < 4; ++i) fits = fits && (dims[i] == 1 || dims[i] == shape[i]);
+    return fits;
   }
+
+  Place place;
+  std::array<int64_t, 4> dims{};
+  AttentionScores lie{};
 };
 
-/// Of `count` elements.
-inline TreeSum<SummedRows> SumOfRows(int64_t count) {
-  return TreeSum<SummedRows>({std::vector<double>(static_cast<size_t>(count))});
+/// Of query, key and value.
+inline void CheckType(const Tensor& query, Checker& checker) {
+  const int32_t type = query.dtype();
+  checker.That(type == ACL_FLOAT || type == ACL_FLOAT16 || type == ACL_BF16,
+               [&] { return DtypeIs(query, "FLOAT, FLOAT16, BFLOAT16"); });
 }
 
-inline std::span<const double> RowOf(const std::vector<double>& rows, int64_t row, int64_t n) {
-  return std::span(rows).subspan(static_cast<size_t>(row * n), static_cast<size_t>(n));
+inline void CheckWidth(const Heads& query, Checker& checker) {
+  checker.That(query.elements <= kAttentionWidth, [&] {
+    return Concat("query width of heads is ", query.elements, ", expected at most ",
+                  kAttentionWidth);
+  });
+}
+
+/// A call whose batches are sequences of one length, all of whose keys are seen; what else it has
+/// stays as it is without.
+inline Attention AttentionOf(const Heads& q, const Heads& k, const Heads& v, double scale) {
+  Attention attention = {};
+  attention.heads = q.heads;
+  attention.kv_heads = k.heads;
+  attention.width = k.elements;
+  attention.value_width = v.elements;
+  attention.q = q.lie;
+  attention.k = k.lie;
+  attention.v = v.lie;
+  attention.scale = static_cast<float>(scale);
+  for (int64_t batch = 0; batch < q.batches; ++batch) {
+    attention.sequences.push_back({.rows = q.rows,
+                                   .keys = k.rows,
+                                   .batch = batch,
+                                   .first_row = 0,
+                                   .first_key = 0,
+                                   .before = INT64_MAX,
+                                   .after = INT64_MAX,
+                                   .prefix = 0});
+    attention.dropout.bits.push_back(batch * q.heads * q.rows * k.rows);
+  }
+  return attention;
+}
+
+/// Row i of each sequence sees keys i - before to i + after.
+inline void SetWindow(int64_t before, int64_t after, Attention* attention) {
+  for (AttentionSequence& of : attention->sequences) {
+    of.before = before;
+    of.after = after;
+  }
 }
 
 }  // namespace openaclnn::supporting

@@ -33,32 +33,32 @@ const Doubles kValues = {1, 10, 100};  // of three keys
 DeviceTensor Zeros(const Dims& dims) {
   int64_t count = 1;
   for (const int64_t dim : dims) count *= dim;
-  return Of(dims, Doubles(static_cast<size_t>(count), 0.0));
+  return Floats(dims, Doubles(static_cast<size_t>(count), 0.0));
 }
 
 // Of two rows the first is at key 0, the second at key 1.
 TEST(FusedInfer, WindowsOfAnyNumbers) {
   const Device device;
   const DeviceTensor q = Zeros({1, 1, 2, 1}), k = Zeros({1, 1, 3, 1}),
-                     v = Of({1, 1, 3, 1}, kValues), mask = Make(ACL_BOOL, {2, 3}, Doubles(6, 0)),
-                     out = Empty({1, 1, 2, 1});
+                     v = Floats({1, 1, 3, 1}, kValues),
+                     mask = Make(ACL_BOOL, {2, 3}, Doubles(6, 0)), out = EmptyFloats({1, 1, 2, 1});
   const auto means = [&](int64_t before, int64_t after) {
     Infer call{q, k, v, out};
     call.before = before, call.after = after, call.mask = mask.handle();
     EXPECT_EQ(call.Run(device).message, "");
     return ValuesOf(out);
   };
-  ExpectNear(means(INT64_MAX, INT64_MAX), Doubles{37, 37}, ACL_DOUBLE);
-  ExpectNear(means(INT64_MAX, 0), Doubles{1, 5.5}, ACL_DOUBLE);
-  ExpectNear(means(0, INT64_MAX), Doubles{37, 55}, ACL_DOUBLE);
-  ExpectNear(means(INT64_MIN, INT64_MAX), Doubles{0, 0}, ACL_DOUBLE);
+  ExpectNear(means(INT64_MAX, INT64_MAX), Doubles{37, 37}, ACL_FLOAT, 1e-6);
+  ExpectNear(means(INT64_MAX, 0), Doubles{1, 5.5}, ACL_FLOAT, 1e-6);
+  ExpectNear(means(0, INT64_MAX), Doubles{37, 55}, ACL_FLOAT, 1e-6);
+  ExpectNear(means(INT64_MIN, INT64_MAX), Doubles{0, 0}, ACL_FLOAT, 1e-6);
 }
 
 TEST(FusedInfer, OneRowOfTheQueryHasNoWindow) {
   const Device device;
   const DeviceTensor q = Zeros({1, 1, 1, 1}), k = Zeros({1, 1, 3, 1}),
-                     v = Of({1, 1, 3, 1}, kValues), mask = Make(ACL_BOOL, {1, 3}, {0, 0, 1}),
-                     out = Empty({1, 1, 1, 1});
+                     v = Floats({1, 1, 3, 1}, kValues), mask = Make(ACL_BOOL, {1, 3}, {0, 0, 1}),
+                     out = EmptyFloats({1, 1, 1, 1});
   for (const int64_t mode : {0, 1, 2, 3, 4}) {
     Infer call{q, k, v, out};
     call.mode = mode, call.mask = mask.handle();
@@ -84,7 +84,8 @@ TEST(FusedInfer, MasksOfBatches) {
         want.insert(want.end(), count * static_cast<size_t>(rows), mean);
       }
       const DeviceTensor q = Zeros({2, heads, rows, 1}), k = Zeros({2, heads, 3, 1}),
-                         v = Of({2, heads, 3, 1}, values), out = Empty({2, heads, rows, 1});
+                         v = Floats({2, heads, 3, 1}, values),
+                         out = EmptyFloats({2, heads, rows, 1});
       for (const Dims& dims : {Dims{2, rows, 3}, Dims{2, 3}, Dims{2, 1, rows, 3}}) {
         if (dims.size() == 2 && rows != 1) continue;  // that is (Q_S, KV_S)
         const DeviceTensor mask = Make(ACL_BOOL, dims, hidden);
@@ -122,12 +123,12 @@ TEST(FusedInfer, WidthsThatNoHeadsHave) {
 TEST(FusedInfer, SumsThatNobodyAskedFor) {
   const Device device;
   const DeviceTensor q = Zeros({1, 1, 1, 1}), k = Zeros({1, 1, 3, 1}),
-                     v = Of({1, 1, 3, 1}, kValues), out = Empty({1, 1, 1, 1}),
+                     v = Floats({1, 1, 3, 1}, kValues), out = EmptyFloats({1, 1, 1, 1}),
                      sums = Make(ACL_FLOAT, {1}, {7});
   Infer call{q, k, v, out};
   call.sums = sums.handle();
   EXPECT_EQ(call.Run(device).message, "");
-  ExpectNear(ValuesOf(out), Doubles{37}, ACL_DOUBLE);
+  ExpectNear(ValuesOf(out), Doubles{37}, ACL_FLOAT, 1e-6);
   EXPECT_EQ(ValuesOf(sums), (Doubles{0}));
   call.wants_sums = true;
   Refused(161002, "softmaxLseFlag value is true", call);

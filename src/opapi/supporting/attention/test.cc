@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention against plain loops in double, and its gradient against differences.
-#include <numeric>
-
 #include "supporting/family_test.h"
 
 namespace openaclnn::test {
@@ -99,6 +97,25 @@ TEST(Attention, AttentionAndItsGradient) {
                  layout, 0, 0, Handle(max), Handle(max), nullptr, Handle(q));
 }
 
+// Rows of value may be narrower than those of key, not wider; the result is as wide as they are.
+TEST(Attention, AttentionOfNarrowValues) {
+  const Device device;
+  const int64_t far = 2147483647;
+  char layout[] = "BNSD";
+  const DeviceTensor q(ACL_FLOAT, DenseLayout({1, 2, 3, 2})),
+      max(ACL_FLOAT, DenseLayout({1, 2, 3, 8}));
+  const DeviceTensor wide(ACL_FLOAT, DenseLayout({1, 2, 3, 3})),
+      narrow(ACL_FLOAT, DenseLayout({1, 2, 3, 1}));
+  EXPECT_REFUSED(161002, "value shape is (1, 2, 3, 3), expected that of key, (1, 2, 3, 2), but for",
+                 FlashAttentionScore, q.handle(), q.handle(), wide.handle(), nullptr, nullptr,
+                 nullptr, nullptr, nullptr, 0.5, 1.0, far, far, 2, layout, 0, 0, Handle(max),
+                 Handle(max), nullptr, Handle(wide));
+  EXPECT_REFUSED(161002, "attentionOutOut shape is (1, 2, 3, 2), expected (1, 2, 3, 1)",
+                 FlashAttentionScore, q.handle(), q.handle(), narrow.handle(), nullptr, nullptr,
+                 nullptr, nullptr, nullptr, 0.5, 1.0, far, far, 2, layout, 0, 0, Handle(max),
+                 Handle(max), nullptr, Handle(q));
+}
+
 // Without keys nothing is attended to: every output is 0.
 TEST(Attention, AttentionWithoutKeys) {
   const Device device;
@@ -139,14 +156,23 @@ TEST(Attention, AttentionOfMoreThanANumberCounts) {
                  Handle(max), nullptr, Handle(q));
 }
 
-/// Chunks of 64 terms in sequence, then neighbours pairwise.
+/// Chunks of 64 terms in sequence, of each pair the second first; then neighbours pairwise.
 double SumByTree(const Doubles& terms) {
-  Doubles sums((terms.size() + 63) / 64, 0.0);
-  for (size_t i = 0; i < terms.size(); ++i) sums[i / 64] += terms[i];
+  std::vector<float> sums((terms.size() + 63) / 64, 0.0F);
+  for (size_t i = 0; i < terms.size(); ++i) {
+    const size_t other = i ^ 1, at = other < terms.size() ? other : i;
+    sums[i / 64] += static_cast<float>(terms[at]);
+  }
   for (size_t half = 1; half < sums.size(); half *= 2) {
     for (size_t i = 0; i + half < sums.size(); i += 2 * half) sums[i] += sums[i + half];
   }
-  return sums[0];
+  return static_cast<double>(sums[0]);
+}
+
+float SumInOrder(const Doubles& terms) {
+  float sum = 0;
+  for (const double term : terms) sum += static_cast<float>(term);
+  return sum;
 }
 
 Doubles Product(const Doubles& a, const Doubles& b) {
@@ -156,7 +182,7 @@ Doubles Product(const Doubles& a, const Doubles& b) {
 }
 
 /// Numbers of FLOAT, in pieces of 200 whose sum is what roundings leave: another one in another
-/// order, also as FLOAT.
+/// order.
 Doubles Cancelling(Random& random, size_t count) {
   Doubles values(count, 0);
   for (size_t j = 0; j + 200 <= count; j += 200) {
@@ -172,8 +198,7 @@ Doubles Cancelling(Random& random, size_t count) {
 }
 
 // All weights are a power of two, so that products are exact and only the order of sums counts:
-// 4,096 of 5,000 keys are seen, and q is 0. The values cancel out but for what sums of double lose,
-// which is what the result, a float, tells.
+// 4,096 of 5,000 keys are seen, and q is 0. The values cancel out but for what sums of floats lose.
 TEST(Attention, AttentionSumsKeysByTheTree) {
   const Device device;
   Random random(48);
@@ -187,9 +212,9 @@ TEST(Attention, AttentionSumsKeysByTheTree) {
   Doubles weights(keys, weight);
   for (size_t j = 0; j < weights.size(); ++j) weights[j] *= 1 - hidden[j];
   const Doubles terms = Product(weights, v);
-  const double want = Held(ACL_FLOAT, {SumByTree(terms)})[0];
+  const double want = SumByTree(terms);
   ASSERT_NE(want, 0);
-  ASSERT_NE(want, Held(ACL_FLOAT, {std::accumulate(terms.begin(), terms.end(), 0.0)})[0]);
+  ASSERT_NE(want, static_cast<double>(SumInOrder(terms)));
   const DeviceTensor mask = Make(ACL_BOOL, {keys}, hidden), max = EmptyFloats({1, 1, 1, 8}),
                      sum = EmptyFloats({1, 1, 1, 8}), out = EmptyFloats({1, 1, 1, 1}),
                      zero = Floats({1, 1, 1, 1}, {0}),
@@ -210,7 +235,8 @@ TEST(Attention, AttentionSumsKeysByTheTree) {
   EXPECT_EQ(ValuesOf(dq)[0], want);
 }
 
-// Two equal keys with weights of a half, and 5,000 rows of the two heads of q that they serve.
+// Two equal keys with weights of a half, and 5,000 rows of the two heads of q that they serve: the
+// first row of both, then the second.
 TEST(Attention, AttentionSumsQueriesByTheTree) {
   const Device device;
   Random random(49);
@@ -230,23 +256,25 @@ TEST(Attention, AttentionSumsQueriesByTheTree) {
                      tv = Floats({1, 1, 2, 2}, {1, 0, -1, 0}),
                      max(ACL_FLOAT, DenseLayout({1, 2, rows, 8})),
                      sum(ACL_FLOAT, DenseLayout({1, 2, rows, 8})),
-                     dq = EmptyFloats({1, 2, rows, 2}), dk = EmptyFloats({1, 1, 2, 2}),
-                     dv = EmptyFloats({1, 1, 2, 2});
+                     out = EmptyFloats({1, 2, rows, 2}), dq = EmptyFloats({1, 2, rows, 2}),
+                     dk = EmptyFloats({1, 1, 2, 2}), dv = EmptyFloats({1, 1, 2, 2});
+  EXPECT_RUN(device, FlashAttentionScore, tq.handle(), tk.handle(), tv.handle(), nullptr, nullptr,
+             nullptr, nullptr, nullptr, 1.0, 1.0, far, far, 2, layout, 0, 0, Handle(max),
+             Handle(sum), nullptr, Handle(out));
   EXPECT_RUN(device, FlashAttentionScoreGrad, tq.handle(), tk.handle(), tv.handle(), tg.handle(),
-             nullptr, nullptr, nullptr, nullptr, max.handle(), sum.handle(), nullptr, tg.handle(),
+             nullptr, nullptr, nullptr, nullptr, max.handle(), sum.handle(), nullptr, out.handle(),
              nullptr, 1.0, 1.0, far, far, 2, layout, 0, 0, Handle(dq), Handle(dk), Handle(dv),
              nullptr);
   const auto expect_tree = [](double got, const Doubles& terms, bool seen) {
-    const double in_order = std::accumulate(terms.begin(), terms.end(), 0.0);
-    const Doubles sums = Held(ACL_FLOAT, {SumByTree(terms), in_order});
-    EXPECT_EQ(got, sums[0]);
-    EXPECT_EQ(sums[0] != sums[1], seen) << "whether the order shows";
+    EXPECT_EQ(got, SumByTree(terms));
+    EXPECT_EQ(got != static_cast<double>(SumInOrder(terms)), seen) << "whether the order shows";
   };
   for (const size_t d : {0, 1}) {
     Doubles slopes, shares;  // of the first key and of the first row of v
     for (size_t i = 0; i < terms; ++i) {
-      slopes.push_back(dy[2 * i] / 2 * q[2 * i + d]);
-      shares.push_back(dy[2 * i + d] / 2);
+      const size_t at = i % 2 * rows + i / 2;  // of row i / 2, head i % 2
+      slopes.push_back(dy[2 * at] / 2 * q[2 * at + d]);
+      shares.push_back(dy[2 * at + d] / 2);
     }
     expect_tree(ValuesOf(dk)[d], slopes, true);
     expect_tree(ValuesOf(dv)[d], shares, d == 1);
