@@ -11,15 +11,33 @@ using formula::Exp;
 using formula::Log;
 using formula::Log1p;
 using formula::Max;
+using formula::Minus;
+using formula::OfIntegers;
+using formula::OfPairs;
 using formula::Sigmoid;
+using formula::Times;
 using formula::Wide;
+
+namespace {
+
+/// |a - t| of integers, which wrap.
+int64_t Distance(int64_t a, int64_t t) {
+  const int64_t difference = Minus(a, t);
+  return difference < 0 ? Minus(int64_t{0}, difference) : difference;
+}
+
+}  // namespace
 
 namespace expressions {
 
-const Expression kMse = Wide<2, [](auto a, auto t, auto) { return (a - t) * (a - t); }>();
+const Expression kMse = OfPairs(
+    pairs::kSquaredDifference,
+    OfIntegers<2, [](int64_t a, int64_t t, auto) { return Times(Minus(a, t), Minus(a, t)); }>(
+        Wide<2, [](auto a, auto t, auto) { return (a - t) * (a - t); }>()));
 const Expression kMseGradient =
     Wide<3, [](auto g, auto a, auto t, auto) { return 2 * (a - t) * g; }>();
-const Expression kL1 = Wide<2, [](auto a, auto t, auto) { return std::abs(a - t); }>();
+const Expression kL1 = OfIntegers<2, [](int64_t a, int64_t t, auto) { return Distance(a, t); }>(
+    Wide<2, [](auto a, auto t, auto) { return std::abs(a - t); }>());
 const Expression kL1Gradient =
     Wide<3, [](auto g, auto a, auto t, auto) { return (a > t) ? g
                                                       : a < t ? -g

@@ -8,8 +8,10 @@
 #include "kernels/double_rows.h"
 #include "kernels/rows.h"
 #include "kernels/scratch.h"
+#include "supporting/complex.h"
 #include "supporting/elementwise.h"
 #include "supporting/loss/reduction.h"
+#include "supporting/loss/whole_loss.h"
 #include "supporting/tree_sum.h"
 
 namespace openaclnn::supporting {
@@ -209,6 +211,9 @@ double Divisor(const Params& p, int64_t reduction) {
 void CheckLoss(const LossParams& p, Checker& checker) {
   const Shape shape = CommonShape(p, &checker);
   const Tensor& out = p.first_output();
+  for (const Tensor& tensor : p.tensors) {
+    if (tensor.role() != OPENACLNN_OUTPUT && tensor.present()) CheckHolds(tensor, out, checker);
+  }
   if (p.reduction == kNone) return CheckShape(out, shape, checker);
   const Tensor& self = p.tensors[0];
   // No tensor has this shape.
@@ -223,6 +228,7 @@ void CheckLoss(const LossParams& p, Checker& checker) {
 }
 
 Plan PlanLoss(const LossParams& p, const Product&) {
+  if (Plan plan = PlanWholeLoss(p); plan.work) return plan;
   return p.reduction == kNone ? PlanValues(p, 1) : PlanTotal(p, Divisor(p, p.reduction));
 }
 

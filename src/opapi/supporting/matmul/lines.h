@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches of matrices as lines that are read and written in double.
+// Batches of matrices as lines that are read and written in double, or in pairs.
 #pragma once
 
+#include <utility>
+
 #include "kernels/broadcast.h"
+#include "supporting/complex.h"
 #include "supporting/matmul/matmul.h"
 
 namespace openaclnn::supporting {
@@ -30,28 +33,29 @@ inline Matrix MatrixOf(const Tensor& tensor, const Shape& batch) {
           steps,        strides[rank - 2], strides[rank - 1]};
 }
 
-/// A batch of an operand's matrices, element by element or along a line.
-class Lines {
+/// A batch of an operand's matrices, element by element or along a line, in T: double or Pair.
+template <class T>
+class LinesOf {
  public:
-  Lines(const Tensor& tensor, const Shape& batch)
+  LinesOf(const Tensor& tensor, const Shape& batch)
       : matrix_(MatrixOf(tensor, batch)),
         batches_(matrix_.BatchOffsets(batch)),
-        load_(LoaderOf<double>(matrix_.dtype)),
-        store_(StorerOf<double>(matrix_.dtype)) {}
+        load_(LoadOf<T>(tensor)),
+        store_(StoreOf<T>(tensor)) {}
 
-  /// The same of the matrix turned round.
-  Lines Turned() const {
-    Lines turned = *this;
+  /// The lines of the matrices turned round.
+  LinesOf Turned() const {
+    LinesOf turned = *this;
     std::swap(turned.matrix_.row_step, turned.matrix_.column_step);
     return turned;
   }
 
   void Load(const Buffers& buffers, int64_t batch, int64_t row, int64_t column, int64_t n,
-            double* to) const {
+            T* to) const {
     load_(At(buffers, batch, row, column), matrix_.column_step * matrix_.element_bytes, n, to);
   }
   void Store(const Buffers& buffers, int64_t batch, int64_t row, int64_t column, int64_t n,
-             const double* from) const {
+             const T* from) const {
     store_(from, n, At(buffers, batch, row, column), matrix_.column_step * matrix_.element_bytes);
   }
 
@@ -63,8 +67,10 @@ class Lines {
 
   Matrix matrix_;
   Offsets batches_;
-  LoadRow<double> load_;
-  StoreRow<double> store_;
+  decltype(LoadOf<T>(std::declval<const Operand&>())) load_;
+  decltype(StoreOf<T>(std::declval<const Operand&>())) store_;
 };
+
+using Lines = LinesOf<double>;
 
 }  // namespace openaclnn::supporting

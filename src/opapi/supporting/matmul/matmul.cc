@@ -6,6 +6,7 @@
 
 #include "generated/matmul.h"
 #include "kernels/gemm.h"
+#include "supporting/promotion.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -261,8 +262,9 @@ Plan PlanMatmul(const MatmulParams& p, const Product& product) {
 Plan PlanAddmm(const AddmmParams& p, const Product& product) {
   MatrixProduct sum = ProductOf(p.mat1, p.mat2, p.out);
   sum.added = ResultOf(p.self, p.out, true, true);
-  sum.beta = p.beta.As<double>();
-  sum.alpha = p.alpha.As<double>();
+  const int32_t type = MetType(MetType(p.mat1.dtype(), p.mat2.dtype()), p.self.dtype());
+  sum.beta = p.beta.In(type).As<double>();
+  sum.alpha = p.alpha.In(type).As<double>();
   return PlanProduct(p, sum, p.cubeMathType, product);
 }
 

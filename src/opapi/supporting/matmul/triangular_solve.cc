@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// TriangularSolve: each column of the unknown by substitution, in double.
+// TriangularSolve: each column of the unknown by substitution, in double or in pairs of doubles.
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "generated/matmul.h"
@@ -23,28 +24,59 @@ bool CommonBatch(const TriangularSolveParams& p, Shape* batch) {
   return true;
 }
 
-/// x of A x = b, in the place of b. A is read along its rows, and no further than its triangle.
+/// Finds x of A x = b in the place of b. A is read along its rows, and no further than its
+/// triangle.
+template <class T>
 struct Substitution {
-  void Solve(const Buffers& buffers, int64_t batch, std::vector<double>* x) const {
-    std::vector<double> row(x->size());
+  void Solve(const Buffers& buffers, int64_t batch, std::vector<T>* x) const {
+    std::vector<T> row(x->size());
     for (int64_t step = 0; step < size; ++step) {
       const int64_t i = lower ? step : size - 1 - step;
       const int64_t begin = lower ? 0 : i, n = lower ? i + 1 : size - i;
       a.Load(buffers, batch, i, begin, n, row.data());
-      TreeSum<double> known;
+      TreeSum<T> known;
       for (int64_t k = lower ? 0 : 1; k < (lower ? n - 1 : n); ++k) {
-        known.Add(row[static_cast<size_t>(k)] * (*x)[static_cast<size_t>(begin + k)]);
+        known.Add(Multiplied(row[static_cast<size_t>(k)], (*x)[static_cast<size_t>(begin + k)]));
       }
-      double& value = (*x)[static_cast<size_t>(i)];
+      T& value = (*x)[static_cast<size_t>(i)];
       value -= known.Total();
-      if (!unit) value /= row[static_cast<size_t>(i - begin)];
+      if (!unit) value = DividedBy(value, row[static_cast<size_t>(i - begin)]);
     }
   }
 
-  Lines a;
+  LinesOf<T> a;
   int64_t size;
   bool lower, unit;
 };
+
+template <class T>
+Plan MakeTriangularSolve(const TriangularSolveParams& p) {
+  Shape batch;
+  CommonBatch(p, &batch);
+  const int64_t size = p.A.last_dim(), columns = p.self.last_dim();
+  const int64_t matrices = CountOf(batch);
+  const LinesOf<T> a(p.A, batch), copy(p.mOut, batch);
+  // The elements of a column are a line of the matrix turned round.
+  const LinesOf<T> b = LinesOf<T>(p.self, batch).Turned();
+  const LinesOf<T> x = LinesOf<T>(p.xOut, batch).Turned();
+  const Substitution<T> substitution = {p.transpose ? a.Turned() : a, size, p.upper == p.transpose,
+                                        p.unitriangular};
+  return {0, [=](const Buffers& buffers) -> Status {
+            if (size == 0) return {};
+            ParallelRows(matrices * columns, size * size, [&](int64_t line) {
+              std::vector<T> values(static_cast<size_t>(size));
+              b.Load(buffers, line / columns, line % columns, 0, size, values.data());
+              substitution.Solve(buffers, line / columns, &values);
+              x.Store(buffers, line / columns, line % columns, 0, size, values.data());
+            });
+            ParallelRows(matrices * size, size, [&](int64_t line) {
+              std::vector<T> values(static_cast<size_t>(size));
+              a.Load(buffers, line / size, line % size, 0, size, values.data());
+              copy.Store(buffers, line / size, line % size, 0, size, values.data());
+            });
+            return {};
+          }};
+}
 
 }  // namespace
 
@@ -69,33 +101,7 @@ void CheckTriangularSolve(const TriangularSolveParams& p, Checker& checker) {
 }
 
 Plan PlanTriangularSolve(const TriangularSolveParams& p, const Product&) {
-  Shape batch;
-  CommonBatch(p, &batch);
-  const int64_t size = p.A.last_dim(), columns = p.self.last_dim();
-  const int64_t matrices = CountOf(batch);
-  const Lines a(p.A, batch), copy(p.mOut, batch);
-  // Of a column its elements are a line.
-  const Lines b = Lines(p.self, batch).Turned(), x = Lines(p.xOut, batch).Turned();
-  const bool upper = p.upper;
-  const Substitution substitution = {p.transpose ? a.Turned() : a, size, upper == p.transpose,
-                                     p.unitriangular};
-  return {0, [=](const Buffers& buffers) -> Status {
-            if (size == 0) return {};
-            ParallelRows(matrices * columns, size * size, [&](int64_t line) {
-              std::vector<double> values(static_cast<size_t>(size));
-              b.Load(buffers, line / columns, line % columns, 0, size, values.data());
-              substitution.Solve(buffers, line / columns, &values);
-              x.Store(buffers, line / columns, line % columns, 0, size, values.data());
-            });
-            ParallelRows(matrices * size, size, [&](int64_t line) {
-              const int64_t i = line % size;
-              const int64_t begin = upper ? i : 0, n = upper ? size - i : i + 1;
-              std::vector<double> values(static_cast<size_t>(size));  // zeros beside the triangle
-              a.Load(buffers, line / size, i, begin, n, values.data() + begin);
-              copy.Store(buffers, line / size, i, 0, size, values.data());
-            });
-            return {};
-          }};
+  return IsComplex(p.A) ? MakeTriangularSolve<Pair>(p) : MakeTriangularSolve<double>(p);
 }
 
 }  // namespace openaclnn::supporting

@@ -174,6 +174,11 @@ TEST(Norm, MomentsOfGroupsMayShareMemory) {
     if (want_y.empty()) want_y = apart, want_moments = bytes;
     EXPECT_EQ(apart, want_y);
     EXPECT_EQ(bytes, want_moments);
+    // From one byte on, all of the mean would be lost.
+    const Outcome lost = run(y, first.get(), first.get());
+    EXPECT_EQ(lost.code, 161002);
+    EXPECT_NE(lost.message.find("meanOut memory is shared with rstdOut"), std::string::npos)
+        << lost.message;
     // Neither may share it with anything else.
     const TensorHandle of_y =
         TensorHandle({.dims = {1, kRows}, .storage = Dims{kRows}, .data = y.data()});

@@ -32,8 +32,8 @@ TEST(Distance, GradientOfRows) {
                      out = NoFloats({1, 2});
   const auto gradient = [&](float order) {
     EXPECT_RUN(device, Cdist, x1.handle(), x2.handle(), order, 2, Handle(distances));
-    EXPECT_RUN(device, CdistBackward, upstream.handle(), x1.handle(), x2.handle(), order,
-               distances.handle(), Handle(out));
+    EXPECT_RUN(device, CdistBackward, upstream.handle(), x1.handle(), x2.handle(),
+               distances.handle(), order, Handle(out));
     return ValuesOf(out);
   };
   EXPECT_EQ(gradient(2), (Doubles{6, -8}));
@@ -52,8 +52,8 @@ TEST(Distance, GradientRefusals) {
   const auto refused = [&](const DeviceTensor& grad, const DeviceTensor& a, const DeviceTensor& b,
                            float p, const DeviceTensor& cdist, const std::string& says) {
     Refused(161002, says, [&](auto... o) {
-      return aclnnCdistBackwardGetWorkspaceSize(grad.handle(), a.handle(), b.handle(), p,
-                                                cdist.handle(), Handle(x1), o...);
+      return aclnnCdistBackwardGetWorkspaceSize(grad.handle(), a.handle(), b.handle(),
+                                                cdist.handle(), p, Handle(x1), o...);
     });
   };
   refused(pairs, x1, x2, -1, pairs, "p value is -1, expected one that is not negative");

@@ -8,6 +8,7 @@
 #include "generated/reduce.h"
 #include "kernels/broadcast.h"
 #include "kernels/rows.h"
+#include "supporting/complex.h"
 #include "supporting/tree_sum.h"
 
 namespace openaclnn::supporting {
@@ -51,15 +52,15 @@ Plan MakeFold(const Params& p, const FoldPlaces& places, const Layout& layout, c
   const Offsets kept = OffsetsOf(layout.kept, layout.kept_steps);
   struct To {
     explicit To(const Operand& out)
-        : offsets(out, out.rank()), bytes(BytesOf(out)), store(StorerOf<T>(out.dtype())) {}
+        : offsets(out, out.rank()), bytes(BytesOf(out)), store(StoreOf<T>(out)) {}
     Offsets offsets;
     int64_t bytes;
-    StoreRow<T> store;
+    decltype(StoreOf<T>(self)) store;
   };
   std::vector<To> to;
   for (size_t i = places.begin; i < places.end; ++i) to.emplace_back(p.tensors[i]);
   const int64_t rows = CountOf(layout.kept), n = terms.count();
-  const auto load = LoaderOf<T>(self.dtype());
+  const auto load = LoadOf<T>(self);
   return {0, [=](const Buffers& buffers) -> Status {
             ParallelRows(rows, std::max<int64_t>(n, 1), [&](int64_t row) {
               Fold each = fold;

@@ -24,8 +24,8 @@ std::optional<Layout> LayoutOf(const Operand& self, std::span<const int64_t> dim
 }
 
 bool Integral(const Params& p) {
-  return DomainOf(p.tensors[0].dtype()) == Domain::kInteger &&
-         DomainOf(p.first_output().dtype()) == Domain::kInteger;
+  return DomainOf(PartOf(p.tensors[0].dtype())) == Domain::kInteger &&
+         DomainOf(PartOf(p.first_output().dtype())) == Domain::kInteger;
 }
 
 namespace {
@@ -40,7 +40,8 @@ Plan MakeExact(const ReductionParams& p, const RowFold<double>& floats,
                const RowFold<int64_t>& integers) {
   const Layout layout = *LayoutOf(p.self, p.dim.values());
   if (Integral(p)) return MakeRowReduction<int64_t>(p, {}, layout, {&integers, AsIs<int64_t>});
-  return MakeRowReduction<double>(p, {}, layout, {&floats, AsIs<double>});
+  return ForParts(p, p.self, p.out,
+                  MakeRowReduction<double>(p, {}, layout, {&floats, AsIs<double>}));
 }
 
 const DoubleRowKernels& Kernels() { return *OPENACLNN_TARGET_SELECT(kDoubleRowKernels); }
@@ -51,9 +52,8 @@ void CheckResult(const Params& p, const Layout& layout, bool keep_dim, Checker& 
   for (size_t i = 1; i < p.tensors.size(); ++i) {
     CheckShape(p.tensors[i], keep_dim ? layout.result_kept : layout.result, checker);
   }
-  const Tensor& out = p.first_output();
-  checker.That(Integral(p) || Contains(kRealTypes, out.dtype()) || out.dtype() == ACL_BOOL,
-               [&] { return DtypeIs(out, "a float type, which the result is of"); });
+  const Tensor &self = p.tensors[0], &out = p.first_output();
+  if (IsComplex(self) || out.dtype() != ACL_BOOL) CheckHolds(self, out, checker);
 }
 
 namespace {
@@ -109,7 +109,9 @@ Plan PlanSum(const ReductionParams& p, const Product&) {
 
 Plan PlanMean(const ReductionParams& p, const Product&) {
   const auto mean = [](double total, int64_t n) { return total / static_cast<double>(n); };
-  return MakeRowReduction<double>(p, {}, *LayoutOf(p.self, p.dim.values()), {&Kernels().sum, mean});
+  return ForParts(
+      p, p.self, p.out,
+      MakeRowReduction<double>(p, {}, *LayoutOf(p.self, p.dim.values()), {&Kernels().sum, mean}));
 }
 
 Plan PlanAmax(const ReductionParams& p, const Product&) {

@@ -166,13 +166,16 @@ class Inner : Work<T> {
     return FoldPieces(row, begin, end);
   }
 
+  /// Inline, its values would be on the stack once for each level of the tree.
+  [[gnu::noinline]] T FoldPiece(std::byte* row, int64_t begin, int64_t end) const {
+    T values[kPiece];
+    this->terms.Load(this->load, row, begin, end - begin, values);
+    return this->reduction.fold->row(values, end - begin);
+  }
+
   T FoldPieces(std::byte* row, int64_t begin, int64_t end) const {
     const int64_t pieces = DivideUp(end - begin, kPiece);
-    if (pieces == 1) {
-      T values[kPiece];
-      this->terms.Load(this->load, row, begin, end - begin, values);
-      return this->reduction.fold->row(values, end - begin);
-    }
+    if (pieces == 1) return FoldPiece(row, begin, end);
     const int64_t middle = begin + LeftHalf(pieces) * kPiece;
     T left = FoldPieces(row, begin, middle);
     const T right = FoldPieces(row, middle, end);
@@ -253,7 +256,7 @@ class Outer : Work<T> {
     this->reduction.fold->join(right, width, acc);
   }
 
-  void FoldChunk(std::byte* first, int64_t width, int64_t chunk, T* acc) const {
+  [[gnu::noinline]] void FoldChunk(std::byte* first, int64_t width, int64_t chunk, T* acc) const {
     const RowFold<T>& fold = *this->reduction.fold;
     std::fill_n(acc, width, fold.nothing);
     const int64_t begin = chunk * kChunk, end = std::min(begin + kChunk, this->terms.count);
@@ -343,8 +346,8 @@ Plan MakeRowReduction(const Params& p, const FoldPlaces& places, const Layout& l
                Terms(layout.kept, layout.kept_steps, bytes),
                Terms(layout.reduced, layout.reduced_steps, bytes),
                TermsOf(out),
-               LoaderOf<T>(self.dtype()),
-               StorerOf<T>(out.dtype()),
+               LoaderOf<T>(PartOf(self.dtype())),
+               StorerOf<T>(PartOf(out.dtype())),
                self.dtype() == ACL_FLOAT && reduction.fold->float_row != nullptr,
                1};
   return LastIsReduced(self, layout) ? MakePlan(Inner<T>(std::move(work)))

@@ -4,6 +4,7 @@
 
 #include "generated/reduce.h"
 #include "supporting/along.h"
+#include "supporting/complex.h"
 #include "supporting/in_turn.h"
 #include "supporting/row_group.h"
 
@@ -35,8 +36,8 @@ Plan MakeScan(const Tensor& self, int64_t dim, const Tensor& out) {
   using Total = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
   const Extent extent = ExtentOf(self, dim);
   const Rows from(self, extent.dim), to(out, extent.dim);
-  const auto load = LoaderOf<T>(self.dtype());
-  const auto store = StorerOf<T>(out.dtype());
+  const auto load = LoaderOf<T>(PartOf(self.dtype()));
+  const auto store = StorerOf<T>(PartOf(out.dtype()));
   const Place self_at = self.place, out_at = out.place;
   // A few rows are better spread over threads.
   const int64_t together = extent.rows < kScanned * kScanned ? 1 : kScanned;
@@ -68,8 +69,8 @@ Plan MakeScan(const Tensor& self, int64_t dim, const Tensor& out) {
 template <bool kProduct>
 Plan MakeScanFor(const Tensor& self, int64_t dim, const Tensor& out) {
   if (out.empty()) return Nothing();
-  const bool integers =
-      DomainOf(self.dtype()) == Domain::kInteger && DomainOf(out.dtype()) == Domain::kInteger;
+  const bool integers = DomainOf(PartOf(self.dtype())) == Domain::kInteger &&
+                        DomainOf(PartOf(out.dtype())) == Domain::kInteger;
   return integers ? MakeScan<int64_t, kProduct>(self, dim, out)
                   : MakeScan<double, kProduct>(self, dim, out);
 }
@@ -113,9 +114,7 @@ Plan MakeRunningExtremeFor(const ScanAtParams& p) {
 void CheckTotals(const Tensor& self, int64_t dim, const Tensor& out, Checker& checker) {
   CheckDim(self, dim, checker);
   CheckShape(out, ShapeOf(self), checker);
-  const bool floats = DomainOf(self.dtype()) != Domain::kInteger;
-  checker.That(!floats || Contains(kRealTypes, out.dtype()),
-               [&] { return DtypeIs(out, "a float type, which the result is of"); });
+  CheckHolds(self, out, checker);
 }
 
 }  // namespace
@@ -125,7 +124,7 @@ void CheckScan(const SumsParams& p, Checker& checker) {
 }
 
 Plan PlanSums(const SumsParams& p, const Product&) {
-  return MakeScanFor<false>(p.self, p.dim, p.out);
+  return ForParts(p, p.self, p.out, MakeScanFor<false>(p.self, p.dim, p.out));
 }
 
 // The API has the dimension as a scalar.

@@ -37,7 +37,13 @@ struct VarianceFold {
 template <class T>
 struct ProductFold : OnePass {
   std::conditional_t<std::is_integral_v<T>, uint64_t, T> product = 1;
-  void Add(T term) { product *= static_cast<decltype(product)>(term); }
+  void Add(T term) {
+    if constexpr (std::is_same_v<T, Pair>) {
+      product = ProductOf(product, term);
+    } else {
+      product *= static_cast<decltype(product)>(term);
+    }
+  }
   T Result(int64_t, size_t) { return static_cast<T>(product); }
 };
 
@@ -104,6 +110,13 @@ struct MedianFold : OnePass {
   }
 };
 
+Plan MakeProduct(const Params& p, const Layout& layout) {
+  const Tensor &self = p.tensors[0], &out = p.first_output();
+  if (IsComplex(self) || IsComplex(out)) return MakeFold<Pair>(p, layout, ProductFold<Pair>());
+  return out.dtype() == ACL_BOOL ? MakeFoldFor<AllFold>(p, layout)
+                                 : MakeFoldFor<ProductFold>(p, layout);
+}
+
 }  // namespace
 
 Plan PlanVariance(const ReductionParams& p, const Product&) {
@@ -119,7 +132,7 @@ Plan PlanNorm(const ReductionParams& p, const Product&) {
 }
 
 Plan PlanProduct(const ReductionParams& p, const Product&) {
-  return p.out.dtype() == ACL_BOOL ? MakeFoldFor<AllFold>(p) : MakeFoldFor<ProductFold>(p);
+  return MakeProduct(p, *LayoutOf(p.self, p.dim.values()));
 }
 
 void CheckProductAlong(const ProductAlongParams& p, Checker& checker) {
@@ -131,9 +144,7 @@ void CheckProductAlong(const ProductAlongParams& p, Checker& checker) {
 }
 
 Plan PlanProductAlong(const ProductAlongParams& p, const Product&) {
-  const Layout layout = *LayoutOf(p.self, {&p.dim, 1});
-  return p.out.dtype() == ACL_BOOL ? MakeFoldFor<AllFold>(p, layout)
-                                   : MakeFoldFor<ProductFold>(p, layout);
+  return MakeProduct(p, *LayoutOf(p.self, {&p.dim, 1}));
 }
 
 Plan PlanLogSumExp(const ReductionParams& p, const Product&) {

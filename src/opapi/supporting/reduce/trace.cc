@@ -7,8 +7,7 @@ namespace openaclnn::supporting {
 void CheckTrace(const TraceParams& p, Checker& checker) {
   checker.Rank(p.self, 2);
   CheckShape(p.out, {}, checker);
-  checker.That(Integral(p) || Contains(kRealTypes, p.out.dtype()),
-               [&] { return DtypeIs(p.out, "a float type, which the result is of"); });
+  CheckHolds(p.self, p.out, checker);
 }
 
 namespace {
@@ -17,8 +16,8 @@ template <class T>
 Plan MakeTrace(const TraceParams& p) {
   const int64_t count = std::min(p.self.dim(0), p.self.dim(1)), bytes = BytesOf(p.self);
   const int64_t step = (p.self.tensor().strides[0] + p.self.tensor().strides[1]) * bytes;
-  const auto load = LoaderOf<T>(p.self.dtype());
-  const auto store = StorerOf<T>(p.out.dtype());
+  const auto load = LoaderOf<T>(PartOf(p.self.dtype()));
+  const auto store = StorerOf<T>(PartOf(p.out.dtype()));
   const Place self = p.self.place, out = p.out.place;
   return {0, [=](const Buffers& buffers) -> Status {
             std::vector<T> diagonal(static_cast<size_t>(count));
@@ -34,7 +33,7 @@ Plan MakeTrace(const TraceParams& p) {
 }  // namespace
 
 Plan PlanTrace(const TraceParams& p, const Product&) {
-  return Integral(p) ? MakeTrace<int64_t>(p) : MakeTrace<double>(p);
+  return Integral(p) ? MakeTrace<int64_t>(p) : ForParts(p, p.self, p.out, MakeTrace<double>(p));
 }
 
 }  // namespace openaclnn::supporting
