@@ -8,6 +8,7 @@
 #include "kernels/rows.h"
 #include "kernels/strided.h"
 #include "supporting/in_turn.h"
+#include "supporting/random/seed.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -34,10 +35,15 @@ std::optional<int64_t> CountOf(const IntList& shape) {
   return ElementCount(shape.values().data(), static_cast<uint32_t>(shape.values().size()));
 }
 
+/// One that is read may be longer.
 void CheckMask(const Operand& mask, int64_t count, Checker& checker) {
+  const int64_t bytes = MaskBytes(count);
+  const bool is_input = mask.role() == OPENACLNN_INPUT;
   checker.That(mask.dtype() == ACL_UINT8, [&] { return DtypeIs(mask, "UINT8"); });
-  checker.That(mask.rank() == 1 && mask.dim(0) >= MaskBytes(count), [&] {
-    return Concat(mask.name(), " shape is ", ShapeText(mask), ", expected (", MaskBytes(count),
+  const bool long_enough =
+      mask.rank() == 1 && (is_input ? mask.dim(0) >= bytes : mask.dim(0) == bytes);
+  checker.That(long_enough, [&] {
+    return Concat(mask.name(), " shape is ", ShapeText(mask), ", expected (", bytes,
                   "), a bit an element in multiples of ", kBits);
   });
 }
@@ -46,12 +52,13 @@ void CheckMask(const Operand& mask, int64_t count, Checker& checker) {
 template <class P>
 Plan MakeMask(const P& p, int64_t count, const Tensor& mask) {
   const double probability = p.prob;
-  const RandomKey key = {static_cast<uint64_t>(p.seed), static_cast<uint64_t>(p.offset)};
   const int64_t step = mask.tensor().strides[0];
   const int64_t runs = MaskBytes(count) / kMaskRun;
   const PhiloxKernels* const kernels = RandomNumbers();
   const Place mask_at = mask.place;
-  return {0, [=](const Buffers& buffers) -> Status {
+  return {0, [=, seed = Seed(p)](const Buffers& buffers) -> Status {
+            if (runs == 0) return {};
+            const RandomKey key = seed(buffers);
             ParallelRows(runs, kMaskRun * 64, [&](int64_t run) {
               uint8_t bits[kMaskRun];
               const auto first = static_cast<uint64_t>(run * kBits);
@@ -113,6 +120,7 @@ void CheckDropoutMask(const DropoutMaskParams& p, Checker& checker) {
                   ", expected dimensions that are not negative and a size below 2^63");
   });
   if (count) CheckMask(p.out, *count, checker);
+  CheckSeed(p, checker);
 }
 
 Plan PlanDropoutMask(const DropoutMaskParams& p, const Product&) {

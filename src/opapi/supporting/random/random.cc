@@ -6,14 +6,17 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "kernels/broadcast.h"
 #include "kernels/philox.h"
 #include "kernels/rows.h"
 #include "kernels/strided.h"
+#include "supporting/complex.h"
 #include "supporting/philox.h"
-#include "supporting/random/unit_digits.h"
+#include "supporting/random/interval.h"
+#include "supporting/random/seed.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -22,34 +25,32 @@ constexpr int64_t kRun = 256;     // elements that are made at once
 constexpr int64_t kBlock = 4096;  // and by a thread at least: about 10 us
 constexpr int64_t kMaxBlocks = 1024;
 
-struct Seed {
-  template <class P>
-  explicit Seed(const P& p)
-      : key{static_cast<uint64_t>(p.seed), static_cast<uint64_t>(p.offset)},
-        kernels(RandomNumbers()) {}
-  Bits At(int64_t place) const {
-    return Philox(key.seed, key.offset, static_cast<uint64_t>(place));
-  }
-
-  RandomKey key;
-  const PhiloxKernels* kernels;
+/// Elements that are made at once: `first` is the place of the first of n.
+struct Stretch {
+  const RandomKey& key;
+  const Buffers& buffers;
+  uint64_t first;
+  int64_t n;
 };
 
-/// Elements of out in order, at most kRun at once: make(buffers, first, n, values).
+/// Makes the elements of out in order, at most kRun at once, by make(stretch, values); of complex
+/// numbers the real parts.
 template <class T, class Make>
-Plan MakeRandom(const Tensor& out, const Make& make) {
+Plan MakeRandom(const Tensor& out, const Seed& seed, const Make& make) {
   const Offsets offsets(out, out.rank());
   const int64_t bytes = BytesOf(out), count = *out.count(), step = offsets.step();
-  const auto store = StorerOf<T>(out.dtype());
+  const auto store = StorerOf<T>(PartOf(out.dtype()));
   const Place out_at = out.place;
   return {0, [=](const Buffers& buffers) -> Status {
+            if (count == 0) return {};
+            const RandomKey key = seed(buffers);
             const int64_t blocks = BlockCount(count, kBlock, kMaxBlocks);
             ParallelFor(blocks, [&](int64_t block) {
               const int64_t end = BlockBegin(count, blocks, block + 1);
               for (int64_t i = BlockBegin(count, blocks, block); i < end; i += kRun) {
                 const int64_t n = std::min(kRun, end - i);
                 T values[kRun];
-                make(buffers, i, n, values);
+                make(Stretch{key, buffers, static_cast<uint64_t>(i), n}, values);
                 std::byte* const to = out_at(buffers);
                 if (step != 0) {
                   store(values, n, to + offsets(i) * bytes, step * bytes);
@@ -74,10 +75,11 @@ struct Parameter {
     load = LoaderOf<double>(tensor.dtype());
   }
 
-  double At(const Buffers& buffers, int64_t i) const {
+  /// The parameter of the i-th element of a stretch.
+  double At(const Stretch& of, int64_t i) const {
     if (load == nullptr) return value;
     double own = 0;
-    load(place(buffers) + offsets(i), 0, 1, &own);
+    load(place(of.buffers) + offsets(static_cast<int64_t>(of.first) + i), 0, 1, &own);
     return own;
   }
 
@@ -94,50 +96,85 @@ void CheckReal(const Tensor& tensor, Checker& checker) {
 
 }  // namespace
 
-void CheckNormal(const NormalParams& p, Checker& checker) { CheckReal(p.selfRef, checker); }
+void CheckNormal(const NormalParams& p, Checker& checker) {
+  CheckReal(p.selfRef, checker);
+  CheckSeed(p, checker);
+}
 
 Plan PlanNormal(const NormalParams& p, const Product&) {
   const double mean = p.mean, deviation = p.std;
-  const Seed seed(p);
-  return MakeRandom<double>(p.selfRef, [=](const Buffers&, int64_t first, int64_t n, double* out) {
-    seed.kernels->normal(seed.key, static_cast<uint64_t>(first), n, mean, deviation, out);
-  });
+  return MakeRandom<double>(p.selfRef, Seed(p),
+                            [=, numbers = RandomNumbers()](const Stretch& of, double* out) {
+                              numbers->normal(of.key, of.first, of.n, mean, deviation, out);
+                            });
 }
 
 void CheckUniform(const UniformParams& p, Checker& checker) {
   CheckReal(p.selfRef, checker);
   checker.That(p.from <= p.to,
                [&] { return Concat("from value is ", p.from, ", expected at most to, ", p.to); });
+  const double largest = LargestOf(p.selfRef.dtype());
+  for (const auto& [name, value] : {std::pair("from", p.from), std::pair("to", p.to)}) {
+    checker.That(std::abs(value) <= largest, [&, name = name, value = value] {
+      return Concat(name, " value is ", value, ", expected ", -largest, " to ", largest,
+                    ", the range of ", DtypeText(p.selfRef.dtype()));
+    });
+  }
+  checker.That(std::isfinite(p.to - p.from), [&] {
+    return Concat("to value is ", p.to, ", expected less than ", std::numeric_limits<double>::max(),
+                  " above from, ", p.from);
+  });
+  CheckSeed(p, checker);
 }
 
 Plan PlanUniform(const UniformParams& p, const Product&) {
-  const double from = p.from, to = p.to;
+  const double from = p.from, span = p.to - p.from;
   const int digits = UnitDigits(p.selfRef.dtype());
-  const Seed seed(p);
-  return MakeRandom<double>(p.selfRef, [=](const Buffers&, int64_t first, int64_t n, double* out) {
-    seed.kernels->uniform(seed.key, static_cast<uint64_t>(first), n, digits, from, to - from, out);
-  });
+  const Interval<double> inside = RealsIn(p.selfRef.dtype(), p.from, p.to);
+  return MakeRandom<double>(p.selfRef, Seed(p),
+                            [=, numbers = RandomNumbers()](const Stretch& of, double* out) {
+                              numbers->uniform(of.key, of.first, of.n, digits, from, span, out);
+                              for (int64_t i = 0; i < of.n; ++i) {
+                                out[i] = std::clamp(out[i], inside.first, inside.last);
+                              }
+                            });
 }
 
 void CheckIntegers(const IntegersParams& p, Checker& checker) {
+  const int32_t dtype = PartOf(p.selfRef.dtype());
+  const Interval<int64_t> range = RangeOfIntegers(dtype);
   checker.That(p.from < p.to,
                [&] { return Concat("from value is ", p.from, ", expected less than to, ", p.to); });
+  checker.That(p.from >= range.first, [&] {
+    return Concat("from value is ", p.from, ", expected at least ", range.first, ", the least of ",
+                  DtypeText(dtype));
+  });
+  checker.That(p.to <= p.from || p.to - 1 <= range.last, [&] {
+    return Concat("to value is ", p.to, ", expected at most ", range.last + 1,
+                  ", behind the greatest of ", DtypeText(dtype));
+  });
+  if (checker.ok()) {
+    checker.That(!IntegersIn(dtype, p.from, p.to).empty(), [&] {
+      return Concat("to value is ", p.to, ", expected a number of ", DtypeText(dtype),
+                    " that is less and at least from, ", p.from);
+    });
+  }
+  CheckSeed(p, checker);
 }
 
 Plan PlanIntegers(const IntegersParams& p, const Product&) {
-  const auto from = static_cast<uint64_t>(p.from);
-  const uint64_t span = static_cast<uint64_t>(p.to) - from;
-  const Seed seed(p);
-  return MakeRandom<int64_t>(p.selfRef,
-                             [=](const Buffers&, int64_t first, int64_t n, int64_t* out) {
-                               uint64_t bits[kRun];
-                               seed.kernels->bits(seed.key, static_cast<uint64_t>(first), n, bits);
-                               for (int64_t i = 0; i < n; ++i)
-                                 out[i] = static_cast<int64_t>(from + bits[i] % span);
-                             });
+  const Interval<int64_t> inside = IntegersIn(PartOf(p.selfRef.dtype()), p.from, p.to);
+  const auto least = static_cast<uint64_t>(inside.first);
+  const uint64_t span = static_cast<uint64_t>(inside.last) - least + 1;
+  const auto make = [=, numbers = RandomNumbers()](const Stretch& of, int64_t* out) {
+    uint64_t bits[kRun];
+    numbers->bits(of.key, of.first, of.n, bits);
+    for (int64_t i = 0; i < of.n; ++i) out[i] = static_cast<int64_t>(least + bits[i] % span);
+  };
+  return ForParts(p, NoTensor(), p.selfRef, MakeRandom<int64_t>(p.selfRef, Seed(p), make));
 }
 
-// Of one probability, or of a tensor of them.
+// The probability is one number, or a tensor of them.
 void CheckBernoulli(const BernoulliParams& p, Checker& checker) {
   if (p.prob.given()) {
     const double probability = p.prob.number;
@@ -153,20 +190,21 @@ void CheckBernoulli(const BernoulliParams& p, Checker& checker) {
   });
 }
 
+// Draws as the mask of dropout does, which has a 0 with the complement: dropout in place draws by
+// Bernoulli.
 Plan PlanBernoulli(const BernoulliParams& p, const Product&) {
   const Tensor& self = p.selfRef;
   const Parameter probability(p.probabilities, p.prob.number, self);
-  const Seed seed(p);
-  return MakeRandom<double>(
-      self, [=](const Buffers& buffers, int64_t first, int64_t n, double* out) {
-        seed.kernels->uniform(seed.key, static_cast<uint64_t>(first), n, 53, 0, 1, out);
-        for (int64_t i = 0; i < n; ++i) {
-          out[i] = static_cast<double>(out[i] < probability.At(buffers, first + i));
-        }
-      });
+  return MakeRandom<double>(self, Seed(p),
+                            [=, numbers = RandomNumbers()](const Stretch& of, double* out) {
+                              numbers->uniform(of.key, of.first, of.n, 53, 0, 1, out);
+                              for (int64_t i = 0; i < of.n; ++i) {
+                                out[i] = static_cast<double>(out[i] >= 1 - probability.At(of, i));
+                              }
+                            });
 }
 
-// Of means and deviations that are tensors or numbers.
+// Means and deviations are tensors or numbers.
 void CheckNormalOf(const NormalOfParams& p, Checker& checker) {
   Shape shape;
   for (const Tensor& tensor : p.tensors) {
@@ -183,33 +221,37 @@ void CheckNormalOf(const NormalOfParams& p, Checker& checker) {
 
 Plan PlanNormalOf(const NormalOfParams& p, const Product&) {
   const Parameter mean(p.mean, p.meanNumber, p.out), deviation(p.std, p.stdNumber, p.out);
-  const Seed seed(p);
-  return MakeRandom<double>(
-      p.out, [=](const Buffers& buffers, int64_t first, int64_t n, double* out) {
-        seed.kernels->normal(seed.key, static_cast<uint64_t>(first), n, 0, 1, out);
-        for (int64_t i = 0; i < n; ++i) {
-          out[i] = mean.At(buffers, first + i) + deviation.At(buffers, first + i) * out[i];
-        }
-      });
+  return MakeRandom<double>(p.out, Seed(p),
+                            [=, numbers = RandomNumbers()](const Stretch& of, double* out) {
+                              numbers->normal(of.key, of.first, of.n, 0, 1, out);
+                              for (int64_t i = 0; i < of.n; ++i) {
+                                out[i] = mean.At(of, i) + deviation.At(of, i) * out[i];
+                              }
+                            });
 }
 
 void CheckRandomPermutation(const RandomPermutationParams& p, Checker& checker) {
   checker.That(p.n >= 0,
                [&] { return Concat("n value is ", p.n, ", expected one that is not negative"); });
+  checker.That(p.n <= 0 || p.n - 1 <= LastOfAllIntegers(p.out.dtype()), [&] {
+    return Concat("n value is ", p.n, ", expected at most ", LastOfAllIntegers(p.out.dtype()) + 1,
+                  ": ", DtypeText(p.out.dtype()), " does not tell larger integers apart");
+  });
   CheckShape(p.out, {p.n}, checker);
 }
 
 // 0 … n - 1 in the order of their random bits.
 Plan PlanRandomPermutation(const RandomPermutationParams& p, const Product&) {
-  const Seed seed(p);
   const int64_t count = p.n, bytes = BytesOf(p.out);
   const Offsets to(p.out, p.out.rank());
   const Place out_at = p.out.place;
   const auto store = StorerOf<int64_t>(p.out.dtype());
-  return {0, [=](const Buffers& buffers) -> Status {
+  return {0, [=, seed = Seed(p)](const Buffers& buffers) -> Status {
+            const RandomKey key = seed(buffers);
             std::vector<std::pair<uint64_t, int64_t>> keys(static_cast<size_t>(count));
             for (int64_t i = 0; i < count; ++i) {
-              keys[static_cast<size_t>(i)] = {seed.At(i).Long(), i};
+              const Bits bits = Philox(key.seed, key.offset, static_cast<uint64_t>(i));
+              keys[static_cast<size_t>(i)] = {bits.Long(), i};
             }
             std::sort(keys.begin(), keys.end());
             for (int64_t i = 0; i < count; ++i) {
@@ -237,19 +279,21 @@ void CheckMultinomial(const MultinomialParams& p, Checker& checker) {
   Shape shape = ShapeOf(self);
   shape.back() = samples;
   CheckShape(out, shape, checker);
+  CheckSeed(p, checker);
 }
 
 // Each sample falls into the running sum of the weights; without replacement its weight is 0 then.
 Plan PlanMultinomial(const MultinomialParams& p, const Product&) {
   const Tensor &self = p.self, &out = p.out;
-  const Seed seed(p);
   const int64_t samples = p.numsamples, width = self.last_dim(),
                 rows = *self.count() / std::max<int64_t>(width, 1);
   const bool replacement = p.replacement;
   const Place self_at = self.place, out_at = out.place;
   const RowView from(self), to(out);
   const auto load = LoaderOf<double>(self.dtype());
-  return {0, [=](const Buffers& buffers) -> Status {
+  return {0, [=, seed = Seed(p)](const Buffers& buffers) -> Status {
+            if (rows == 0) return {};
+            const RandomKey key = seed(buffers);
             std::atomic<bool> bad = false;
             ParallelRows(rows, width * samples, [&](int64_t row) {
               std::vector<double> weights(static_cast<size_t>(width));
@@ -261,7 +305,8 @@ Plan PlanMultinomial(const MultinomialParams& p, const Product&) {
                 const bool fine = std::isfinite(total) && total > 0 &&
                                   *std::min_element(weights.begin(), weights.end()) >= 0;
                 if (!fine) bad = true;
-                const double aim = (1 - seed.At(row * samples + sample).Open(0)) * total;
+                const auto place = static_cast<uint64_t>(row * samples + sample);
+                const double aim = (1 - Philox(key.seed, key.offset, place).Open(0)) * total;
                 int64_t category = 0;
                 double sum = 0;
                 for (int64_t i = 0; fine && i < width; ++i) {

@@ -3,7 +3,8 @@
 #include "generated/random.h"
 #include "kernels/broadcast.h"
 #include "kernels/philox.h"
-#include "supporting/random/unit_digits.h"
+#include "supporting/random/interval.h"
+#include "supporting/random/seed.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -58,12 +59,13 @@ Plan PlanRRelu(const RReluParams& p, const Product&) {
   const double lower = p.lower.number, upper = p.upper.number;
   const Steps from(shape, p.self), to(shape, Result(p)), noise(shape, p.noise);
   if (!p.training) return MakeLeaky(Walk(shape, {from, to}), p, (lower + upper) / 2);
-  const RandomKey key = {static_cast<uint64_t>(p.seed), static_cast<uint64_t>(p.offset)};
   return {0,
-          [=, walk = Walk(shape, {from, to, noise}), kernels = RandomNumbers(),
-           digits = UnitDigits(p.noise.dtype()), self = p.self.place, out = Result(p).place,
-           noise_at = p.noise.place, load = LoaderOf<double>(p.self.dtype()),
+          [=, walk = Walk(shape, {from, to, noise}), kernels = RandomNumbers(), seed = Seed(p),
+           digits = UnitDigits(p.noise.dtype()), inside = RealsIn(p.noise.dtype(), lower, upper),
+           self = p.self.place, out = Result(p).place, noise_at = p.noise.place,
+           load = LoaderOf<double>(p.self.dtype()),
            store = StorerOf<double>(p.self.dtype())](const Buffers& buffers) -> Status {
+            const RandomKey key = seed(buffers);
             const Walk::Pointers origins = {self(buffers), out(buffers), noise_at(buffers)};
             ForNumberedRuns(walk, origins, [&](int64_t first, const Walk::Pointers& at, int64_t n) {
               double values[Walk::kRun], slopes[Walk::kRun];
@@ -71,7 +73,7 @@ Plan PlanRRelu(const RReluParams& p, const Product&) {
               kernels->uniform(key, static_cast<uint64_t>(first), n, digits, lower, upper - lower,
                                slopes);
               for (int64_t i = 0; i < n; ++i) {
-                if (!(values[i] <= 0)) slopes[i] = 1;
+                slopes[i] = values[i] <= 0 ? std::clamp(slopes[i], inside.first, inside.last) : 1;
                 values[i] *= slopes[i];
               }
               store(values, n, at[1], walk.step(1));

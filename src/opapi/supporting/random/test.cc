@@ -26,6 +26,24 @@ TEST(RandomNumbers, RandomNumbersDependOnSeedAndPlaceAlone) {
   EXPECT_NEAR(sum / 10000, 3, 0.03);
 }
 
+TEST(RandomNumbers, IntegersOfComplexNumbersAreReal) {
+  const Device device;
+  Random random(17);
+  const DeviceTensor real(ACL_FLOAT, RandomLayout(random, {40}, false)),
+      complex(ACL_COMPLEX64, RandomLayout(random, {40}, false));
+  EXPECT_RUN(device, InplaceRandom, Handle(real), -9, 90, 5, 3);
+  EXPECT_RUN(device, InplaceRandom, Handle(complex), -9, 90, 5, 3);
+  Doubles parts;
+  for (const double each : ValuesOf(real)) {
+    parts.push_back(each);
+    parts.push_back(0);
+  }
+  EXPECT_EQ(complex.Read(), ToBytes(ACL_FLOAT, parts));
+  // FLOAT has no 2^30 + 1.
+  EXPECT_REFUSED(161002, "to value is 1073741826, expected a number of FLOAT", InplaceRandom,
+                 Handle(complex), (int64_t{1} << 30) + 1, (int64_t{1} << 30) + 2, 5, 3);
+}
+
 TEST(RandomNumbers, DropoutKeepsItsShare) {
   const Device device;
   const int64_t count = 10000;
