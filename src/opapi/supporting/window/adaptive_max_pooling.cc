@@ -40,7 +40,7 @@ template <class Call>
 void CheckShares(const Call& p, const Tensor& pooled, const Tensor& indices, Checker& checker) {
   const auto dims = static_cast<uint32_t>(p.dims);
   checker.RankBetween(p.self, dims + 1, dims + 2);
-  CheckPooledTypes(p.self, pooled, checker);
+  CheckPooledTypes(p, p.self, pooled, checker);
   CheckIndexType(indices, checker);
   CheckWithElements(p.self, p.dims, checker);
   if (!checker.ok()) return;

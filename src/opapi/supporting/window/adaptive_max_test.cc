@@ -30,6 +30,24 @@ TEST(AdaptiveMaxPool, TellsTheFirstOfTheLargest) {
   EXPECT_EQ(ValuesOf(grad), (Doubles{0, 0, 0, 0, 0, 5, 10, 0, 0, 0, 0, 0}));
 }
 
+// 1 + 2^-40 is 1 in FLOAT.
+TEST(AdaptiveMaxPool, OfDoubles) {
+  const Device device;
+  const IntListHandle size(IntListSpec{{1, 1}}), volume(IntListSpec{{1, 1, 1}});
+  const DeviceTensor self = Make(ACL_DOUBLE, {1, 1, 3}, {1, 1 + 0x1p-40, 1}),
+                     self3d = Make(ACL_DOUBLE, {1, 1, 1, 3}, {1, 1 + 0x1p-40, 1}),
+                     out = Empty(ACL_DOUBLE, {1, 1, 1}), places = Empty(ACL_INT32, {1, 1, 1}),
+                     out3d = Empty(ACL_DOUBLE, {1, 1, 1, 1}),
+                     places3d = Empty(ACL_INT32, {1, 1, 1, 1});
+  EXPECT_RUN(device, AdaptiveMaxPool2d, self.handle(), size.get(), Handle(out), Handle(places));
+  EXPECT_RUN(device, AdaptiveMaxPool3d, self3d.handle(), volume.get(), Handle(out3d),
+             Handle(places3d));
+  EXPECT_EQ(ValuesOf(out), (Doubles{1 + 0x1p-40}));
+  EXPECT_EQ(ValuesOf(places), (Doubles{1}));
+  EXPECT_EQ(ValuesOf(out3d), (Doubles{1 + 0x1p-40}));
+  EXPECT_EQ(ValuesOf(places3d), (Doubles{1}));
+}
+
 TEST(AdaptiveMaxPool, Refusals) {
   const Device device;
   const IntListHandle size(IntListSpec{{2, 2}}), three(IntListSpec{{2, 2, 2}});

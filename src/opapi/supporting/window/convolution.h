@@ -51,9 +51,21 @@ struct Convolved {
   int8_t cubeMathType;
 };
 
+/// Output channels of one input channel up to which lines and lanes are faster than a product.
+inline constexpr int64_t kMostMultiplier = 4;
+
+/// An axis as products read windows along it.
+GemmAxis AlongAxis(const WindowAxis& axis);
+/// Windows over an image's last dimensions, as few as may be.
+GemmWindows WindowsOf(std::vector<GemmAxis> axes, const Tensor& image);
+/// C's columns are the elements of a view, in the order of their indices.
+void SetColumns(const Shape& shape, const Shape& steps, Gemm* gemm);
+/// Bytes that the scratch of products should have: a tenth of the operands', and a MiB at least.
+uint64_t MostScratch(std::initializer_list<const Operand*> operands);
+
 Plan PlanConvolved(const Convolved& p, const Geometry& g, const Product& product);
 
-/// Of its workspace, without what products need; INT64_MAX: more than a number holds.
+/// Of its workspace, at most, without what products need; INT64_MAX: more than a number holds.
 uint64_t LeastBytes(const Convolved& p, const Geometry& g);
 /// Offsets in the workspace must not wrap.
 void CheckBytes(const Operand& weight, uint64_t bytes, Checker& checker);

@@ -3,9 +3,9 @@
 // each group, by the bias sums.
 #include <algorithm>
 #include <array>
-#include <bit>
 
-#include "kernels/divide_up.h"
+#include "kernels/copy.h"
+#include "kernels/depthwise_gradient.h"
 #include "kernels/rows.h"
 #include "supporting/elements.h"
 #include "supporting/in_turn.h"
@@ -42,39 +42,157 @@ struct Meeting {
   const Tensor &at_places, &through_windows;
 };
 
-/// Terms whose windows are in the workspace at a time: units, as many as a power of two, so that
-/// adding the pieces pairwise is the one tree.
-struct Pieces {
-  explicit Pieces(const Meeting& of)
-      : terms(of.terms()), matrix(of.rows() * of.columns()), length(kGemmUnit) {
-    constexpr __int128 kMostBytes = 8 << 20;
-    const __int128 bytes = BytesOfRows(1, of.columns(), BytesOf(of.through_windows));
-    while (length < terms && 2 * length * bytes <= kMostBytes) length *= 2;
-    count = DivideUp(terms, length);
+/// One product for each group: rows are channels of what is at the places, columns channels and
+/// taps of what is seen through the windows, terms images and places.
+class WeightGradient {
+ public:
+  WeightGradient(const Gradients& p, const Meeting& of, const Product& product)
+      : groups_(of.geometry.groups), rows_(of.rows()) {
+    by_lanes_ = PlanLanes(p, of, product);
+    if (!by_lanes_) PlanProduct(p, of, product);
+    ScratchParts room;
+    if (copies_) {
+      room.Take(
+          BytesOfRows(of.geometry.batches * groups_ * rows_, of.geometry.windows.places(), bytes_));
+    }
+    scratch_ = room.Take(by_lanes_ ? lanes_.scratch_bytes() : gemm_.scratch_bytes());
+    workspace_ = room.bytes();
   }
 
-  int64_t LengthOf(int64_t piece) const { return std::min(length, terms - piece * length); }
-  /// Sums that wait for the piece behind them, and its own.
-  int64_t levels() const {
-    return count == 0 ? 0 : std::bit_width(static_cast<uint64_t>(count - 1)) + 1;
+  uint64_t workspace() const { return workspace_; }
+
+  void Run(const std::byte* at_places, const std::byte* through_windows, std::byte* out,
+           std::byte* room) const {
+    if (by_lanes_) {
+      return RunDepthwiseGradient(lanes_, through_windows, at_places, out, room + scratch_);
+    }
+    if (copies_) {
+      copy_places_(at_places, room);
+      at_places = room;
+    }
+    RunGemm(gemm_, at_places, through_windows, nullptr, out, room + scratch_);
   }
 
-  int64_t terms, matrix, length, count = 0;
+ private:
+  /// The step between the taps of a channel, where they are steps of one length.
+  static int64_t TapStep(const Tensor& out, uint32_t first) {
+    return Offsets(out.tensor().dims + first, out.tensor().strides + first, out.rank() - first)
+        .step();
+  }
+
+  /// Whether single channels are summed beside each other.
+  bool PlanLanes(const Gradients& p, const Meeting& of, const Product& product) {
+    const Geometry& g = of.geometry;
+    const Tensor &image = of.through_windows, &at = of.at_places, &out = p.gradWeight;
+    if (g.in_channels != 1 || rows_ > kMostMultiplier || of.terms() == 0) return false;
+    lanes_.out_tap_step = of.columns() == 1 ? 1 : TapStep(out, 1);
+    if (lanes_.out_tap_step == 0) return false;
+    const size_t axes = g.windows.axes.size();
+    for (size_t i = 0; i < axes; ++i) {
+      const size_t axis = i + 3 - axes;
+      lanes_.axes[axis] = AlongAxis(g.windows.axes[i]);
+      lanes_.axes[axis].step = image.tensor().strides[i + 2];
+      lanes_.grad_steps[axis] = at.tensor().strides[i + 2];
+    }
+    lanes_.taps = of.columns();
+    lanes_.images = g.batches;
+    lanes_.channels = groups_;
+    lanes_.multiplier = rows_;
+    lanes_.image_step = image.tensor().strides[0];
+    lanes_.channel_step = image.tensor().strides[1];
+    lanes_.grad_image_step = at.tensor().strides[0];
+    lanes_.grad_channel_step = at.tensor().strides[1];
+    lanes_.out_channel_step = out.tensor().strides[0];
+    lanes_.dtype = image.dtype();
+    lanes_.out_dtype = out.dtype();
+    lanes_.rounding = RoundingOf(image.dtype(), p.cubeMathType, product).value_or(Rounding::kNone);
+    lanes_.most_bytes = MostScratch({&image, &at, &out});
+    return PlanDepthwiseGradient(&lanes_);
+  }
+
+  void PlanProduct(const Gradients& p, const Meeting& of, const Product& product) {
+    const Tensor &at = of.at_places, &out = p.gradWeight;
+    const int64_t places = of.geometry.windows.places(), channels = groups_ * rows_;
+    bytes_ = BytesOf(at);
+    PlaceRows(at, places, channels);
+    gemm_.a = DenseMatrix(at, p.cubeMathType, product, rows_, of.terms());
+    const int64_t dims[] = {of.geometry.batches, channels};
+    const int64_t steps[] = {image_step_, channel_step_};
+    gemm_.a.view.rows = Offsets(dims, steps, 2);
+    gemm_.a.view.step = place_step_;
+    gemm_.a.width = std::max<int64_t>(places, 1);
+    gemm_.a.step = channels;
+    gemm_.b = DenseMatrix(of.through_windows, p.cubeMathType, product, of.terms(), of.columns());
+    gemm_.b.transposed = true;
+    gemm_.through_windows = true;
+    std::vector<GemmAxis> axes;
+    for (const WindowAxis& axis : of.geometry.windows.axes) axes.push_back(AlongAxis(axis));
+    gemm_.windows = WindowsOf(std::move(axes), of.through_windows);
+    gemm_.terms = of.terms();
+    gemm_.rows = RowsOfAll(rows_, gemm_.terms);
+    // (channels, channels of a group, taps ...).
+    const int64_t *lengths = out.tensor().dims, *strides = out.tensor().strides;
+    gemm_.c = DenseRows(rows_, strides[0], BytesOf(out));
+    SetColumns(Shape(lengths + 1, lengths + out.rank()), Shape(strides + 1, strides + out.rank()),
+               &gemm_);
+    gemm_.c_dtype = out.dtype();
+    const int64_t channel_step = of.through_windows.tensor().strides[1];
+    gemm_.batches = {.count = groups_,
+                     .a = GroupOffsets(WrappingProduct(rows_, channel_step_)),
+                     .b = GroupOffsets(WrappingProduct(of.geometry.in_channels, channel_step)),
+                     .c = GroupOffsets(WrappingProduct(rows_, strides[0])),
+                     .added = {}};
+    gemm_.most_bytes = MostScratch({&of.through_windows, &at, &out});
+    PlanGemm(&gemm_);
+  }
+
+  Offsets GroupOffsets(int64_t step) const { return Offsets(&groups_, &step, 1); }
+
+  /// How the tensor's places are read as rows; where they are not steps of one length, a copy's.
+  void PlaceRows(const Tensor& at, int64_t places, int64_t channels) {
+    const int64_t* strides = at.tensor().strides;
+    const Offsets along(at.tensor().dims + 2, strides + 2, at.rank() - 2);
+    copies_ = places > 1 && along.step() == 0;
+    place_step_ = copies_ || places <= 1 ? 1 : along.step();
+    channel_step_ = copies_ ? places : strides[1];
+    image_step_ = copies_ ? WrappingProduct(channels, places) : strides[0];
+    if (!copies_) return;
+    Shape shape = ShapeOf(at), from(shape.size()), to(shape.size());
+    int64_t step = bytes_;
+    for (size_t i = shape.size(); i-- > 0; step = WrappingProduct(step, shape[i])) {
+      to[i] = step;
+      from[i] = WrappingProduct(strides[i], bytes_);
+    }
+    copy_places_ = Copy(shape, Steps(from), Steps(to), bytes_);
+  }
+
+  int64_t groups_, rows_, bytes_ = 0;
+  int64_t image_step_ = 0, channel_step_ = 0, place_step_ = 1;  // of what is at the places
+  bool by_lanes_ = false, copies_ = false;
+  DepthwiseGradient lanes_ = {};
+  Gemm gemm_ = {};
+  Copy copy_places_;
+  uint64_t scratch_ = 0, workspace_ = 0;
 };
 
-struct Parts {
-  Parts(const Meeting& of, const Pieces& pieces, uint64_t scratch_bytes) {
-    const int64_t most = std::min(pieces.terms, pieces.length);
-    ScratchParts parts;
-    parts.Take(BytesOfRows(most, of.columns(), BytesOf(of.through_windows)));
-    at_places = parts.Take(BytesOfRows(of.rows(), most, BytesOf(of.at_places)));
-    sums = parts.Take(BytesOfRows(of.rows(), of.columns(), sizeof(float)) * pieces.levels());
-    scratch = parts.Take(scratch_bytes);
-    end = parts.bytes();
-  }
+uint64_t LeastWeightBytes(const Meeting& of) {
+  ScratchParts room;
+  const int64_t channels = of.geometry.groups * of.rows();
+  room.Take(BytesOfRows(channels, of.terms(), BytesOf(of.at_places)));
+  return room.bytes();
+}
 
-  uint64_t at_places, sums, scratch, end;  // INT64_MAX: more than a number holds
-};
+Plan PlanWeight(const Gradients& p, const Geometry& forward, const Product& product) {
+  const Meeting of(p, forward);
+  const WeightGradient gradient(p, of, product);
+  const Place at_places = of.at_places.place, through_windows = of.through_windows.place,
+              out = p.gradWeight.place;
+  return {gradient.workspace(), [=](const Buffers& buffers) -> Status {
+            gradient.Run(at_places(buffers), through_windows(buffers), out(buffers),
+                         static_cast<std::byte*>(buffers.workspace));
+            return {};
+          }};
+}
 
 /// Strides in bytes: of a batch and of a channel; those of the places are elements.
 struct ByteSteps {
@@ -87,131 +205,6 @@ struct ByteSteps {
   int64_t bytes, batch, channel;
   std::vector<int64_t> places;
 };
-
-/// What both tensors have of some terms.
-class Terms {
- public:
-  explicit Terms(const Meeting& of)
-      : geometry_(of.geometry),
-        at_(of.at_places),
-        through_(of.through_windows),
-        places_(geometry_.windows.places()),
-        offsets_(of.at_places.tensor().dims + 2, at_.places.data(),
-                 static_cast<uint32_t>(at_.places.size())) {}
-
-  /// A row for each channel of a group.
-  void FillPlaces(const std::byte* from, int64_t group, int64_t first, int64_t count,
-                  std::byte* to) const {
-    const int64_t rows = geometry_.out_channels;
-    ParallelRows(rows, count, [&](int64_t row) {
-      const std::byte* const channel = from + (group * rows + row) * at_.channel;
-      std::byte* next = to + row * count * at_.bytes;
-      for (int64_t term = first; term < first + count; ++term, next += at_.bytes) {
-        const int64_t place = offsets_(term % places_) * at_.bytes;
-        MoveElement(channel + term / places_ * at_.batch + place, at_.bytes, next);
-      }
-    });
-  }
-
-  /// A row for each term, of channels and taps.
-  void FillWindows(const std::byte* from, int64_t group, int64_t first, int64_t count,
-                   std::byte* to) const {
-    const int64_t channels = geometry_.in_channels, taps = geometry_.windows.tap_count();
-    ParallelRows(count, channels * taps, [&](int64_t row) {
-      const int64_t term = first + row;
-      const std::byte* const batch =
-          from + term / places_ * through_.batch + group * channels * through_.channel;
-      for (int64_t tap = 0; tap < taps; ++tap) {
-        const int64_t offset = geometry_.windows.From(term % places_, tap, through_.places.data());
-        const bool nowhere = offset == Windows::kNowhere;
-        std::byte* next = to + (row * channels * taps + tap) * through_.bytes;
-        for (int64_t c = 0; c < channels; ++c, next += taps * through_.bytes) {
-          MoveElement(nowhere ? nullptr : batch + c * through_.channel + offset * through_.bytes,
-                      through_.bytes, next);
-        }
-      }
-    });
-  }
-
- private:
-  Geometry geometry_;
-  ByteSteps at_, through_;
-  int64_t places_;
-  Offsets offsets_;
-};
-
-Gemm GemmOf(const Gradients& p, const Meeting& of, int64_t terms, const Product& product) {
-  Gemm gemm = {};
-  gemm.a = DenseMatrix(of.at_places, p.cubeMathType, product, of.rows(), terms);
-  gemm.b = DenseMatrix(of.through_windows, p.cubeMathType, product, terms, of.columns());
-  gemm.c = DenseRows(of.rows(), of.columns(), sizeof(float));
-  gemm.c_dtype = ACL_FLOAT;
-  gemm.terms = terms;
-  gemm.columns = of.columns();
-  gemm.rows = RowsOfAll(of.rows(), terms);
-  PlanGemm(&gemm);
-  return gemm;
-}
-
-/// to += more, of so many rows.
-void Add(float* to, const float* more, int64_t rows, int64_t columns) {
-  ParallelRows(rows, columns, [&](int64_t row) {
-    for (int64_t i = row * columns; i < (row + 1) * columns; ++i) to[i] += more[i];
-  });
-}
-
-/// The sums of a group: multiply(piece, sums) in turn, added as a counter carries. Nothing for no
-/// pieces.
-template <class Multiply>
-const float* SumOfPieces(const Pieces& pieces, int64_t rows, float* levels,
-                         const Multiply& multiply) {
-  const int64_t columns = pieces.matrix / rows;
-  const auto add_to_level = [&](int64_t level) {
-    Add(levels + level * pieces.matrix, levels + (level + 1) * pieces.matrix, rows, columns);
-  };
-  int64_t depth = 0;
-  for (int64_t piece = 0; piece < pieces.count; ++piece) {
-    multiply(piece, levels + depth++ * pieces.matrix);
-    for (int64_t done = piece; (done & 1) != 0; done >>= 1) add_to_level(--depth - 1);
-  }
-  for (; depth > 1; --depth) add_to_level(depth - 2);
-  return depth == 0 ? nullptr : levels;
-}
-
-Plan PlanWeight(const Gradients& p, const Geometry& forward, const Product& product) {
-  const Meeting of(p, forward);
-  const Pieces pieces(of);
-  const Terms terms(of);
-  Gemm whole = {}, last = {};
-  if (pieces.count > 0) {
-    whole = GemmOf(p, of, pieces.LengthOf(0), product);
-    last = GemmOf(p, of, pieces.LengthOf(pieces.count - 1), product);
-  }
-  const Parts parts(of, pieces, std::max(whole.scratch_bytes(), last.scratch_bytes()));
-  const Elements out(p.gradWeight, 0);
-  const Place at_places = of.at_places.place, through_windows = of.through_windows.place;
-  const int64_t groups = forward.groups, rows = of.rows(), columns = of.columns();
-  return {parts.end, [=](const Buffers& buffers) -> Status {
-            auto* const room = static_cast<std::byte*>(buffers.workspace);
-            auto* const sums = reinterpret_cast<float*>(room + parts.sums);
-            for (int64_t group = 0; group < groups; ++group) {
-              const auto multiply = [&](int64_t piece, float* to) {
-                const int64_t first = piece * pieces.length, count = pieces.LengthOf(piece);
-                terms.FillWindows(through_windows(buffers), group, first, count, room);
-                terms.FillPlaces(at_places(buffers), group, first, count, room + parts.at_places);
-                RunGemm(count == pieces.length ? whole : last, room + parts.at_places, room,
-                        nullptr, to, room + parts.scratch);
-              };
-              const float* const total = SumOfPieces(pieces, rows, sums, multiply);
-              ParallelRows(rows, columns, [&](int64_t row) {
-                for (int64_t i = row * columns; i < (row + 1) * columns; ++i) {
-                  out.Set(buffers, group * pieces.matrix + i, total == nullptr ? 0 : total[i]);
-                }
-              });
-            }
-            return {};
-          }};
-}
 
 /// Sums in double over batches and places, in their order.
 Plan PlanBias(const Gradients& p) {
@@ -278,7 +271,7 @@ void CheckConvolutionBackward(const ConvolutionBackwardParams& p, Checker& check
   if (IsAsked(p, 0, p.gradInput)) bytes = LeastBytes(OfInput(p), geometry.Adjoint());
   if (IsAsked(p, 1, p.gradWeight)) {
     const Meeting of(p, geometry);
-    bytes = std::max(bytes, Parts(of, Pieces(of), 0).end);
+    bytes = std::max(bytes, LeastWeightBytes(of));
   }
   CheckBytes(p.weight, bytes, checker);
 }

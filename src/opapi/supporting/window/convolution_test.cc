@@ -129,6 +129,38 @@ TEST(ConvolutionBackward, PiecesAreTheOneTree) {
   EXPECT_EQ(ValuesOf(problem.dw), ValuesOf(product));
 }
 
+// Of planes: rows above and below, columns left and right.
+TEST(Convolution, FourPads) {
+  const Device device;
+  Random random(92);
+  const auto reals = [&](int64_t count) { return RealValues(random, count); };
+  const IntListHandle stride({{2, 1}}), dilation({{1, 1}}), four({{1, 2, 0, 3}}), none({{0, 0}}),
+      three({{1, 2, 0}});
+  const DeviceTensor x = Make(ACL_FLOAT, {1, 2, 4, 5}, reals(40), random),
+                     w = Make(ACL_FLOAT, {3, 2, 3, 2}, reals(36), random),
+                     got(ACL_FLOAT, DenseLayout({1, 3, 3, 7})),
+                     want(ACL_FLOAT, DenseLayout({1, 3, 3, 7}));
+  const Doubles values = ValuesOf(x);
+  Doubles padded;
+  for (int64_t plane = 0; plane < 2; ++plane) {
+    for (int64_t row = -1; row < 6; ++row) {
+      for (int64_t column = 0; column < 8; ++column) {
+        const bool inside = row >= 0 && row < 4 && column < 5;
+        padded.push_back(inside ? values[static_cast<size_t>((plane * 4 + row) * 5 + column)] : 0);
+      }
+    }
+  }
+  const DeviceTensor whole = Make(ACL_FLOAT, {1, 2, 7, 8}, padded);
+  EXPECT_RUN(device, Convolution, x.handle(), w.handle(), nullptr, stride.get(), four.get(),
+             dilation.get(), false, none.get(), 1, Handle(got), 0);
+  EXPECT_RUN(device, Convolution, whole.handle(), w.handle(), nullptr, stride.get(), none.get(),
+             dilation.get(), false, none.get(), 1, Handle(want), 0);
+  EXPECT_EQ(ValuesOf(got), ValuesOf(want));
+  EXPECT_REFUSED(161002, "padding value is (1, 2, 0), expected 2 numbers", Convolution, x.handle(),
+                 w.handle(), nullptr, stride.get(), three.get(), dilation.get(), false, none.get(),
+                 1, Handle(got), 0);
+}
+
 TEST(ConvolutionBackward, OfNothing) {
   const Device device;
   Random random(90);

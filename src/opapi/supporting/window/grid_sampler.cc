@@ -5,6 +5,7 @@
 
 #include "generated/window.h"
 #include "kernels/divide_up.h"
+#include "kernels/double_rows.h"
 #include "kernels/rows.h"
 #include "supporting/in_turn.h"
 #include "supporting/window/flat_planes.h"
@@ -101,9 +102,12 @@ class Sampler {
     const size_t count = taps->numbers.size();
     taps->bits.resize(count);
     auto* const bits = reinterpret_cast<Bits*>(taps->bits.data());
+    constexpr Bits kNone = 0;
+    const int64_t *const numbers = taps->numbers.data(), *const offsets = taps->offsets.data();
     for (size_t i = 0; i < count; ++i) {
-      bits[i] = 0;
-      if (taps->numbers[i] >= 0) std::memcpy(&bits[i], from + taps->offsets[i], sizeof(Bits));
+      // A choice between addresses, not a branch, which random places would mislead.
+      const auto* const none = reinterpret_cast<const std::byte*>(&kNone);
+      std::memcpy(&bits[i], numbers[i] >= 0 ? from + offsets[i] : none, sizeof(Bits));
     }
     load_(reinterpret_cast<const std::byte*>(bits), sizeof(Bits), static_cast<int64_t>(count),
           taps->values.data());
@@ -167,9 +171,11 @@ Shape SampledShape(const Tensor& input, const Tensor& grid) {
 /// Sums over taps of values times weights, for each of n places.
 void SumTaps(const std::vector<double>& values, const std::vector<double>& weights, size_t n,
              std::vector<double>* total) {
+  const auto* const kernels = OPENACLNN_TARGET_SELECT(kDoubleRowKernels);
   total->assign(n, 0);
   for (size_t first = 0; first < values.size(); first += n) {
-    for (size_t i = 0; i < n; ++i) (*total)[i] += values[first + i] * weights[first + i];
+    kernels->add_products(total->data(), values.data() + first, weights.data() + first,
+                          static_cast<int64_t>(n));
   }
 }
 
