@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // MaxPool2dWithMask and MaxPool2dWithIndices, which tell where a maximum was, and their gradients.
-#include <cstring>
+#include <functional>
+#include <utility>
 
 #include "generated/window.h"
 #include "kernels/rows.h"
 #include "supporting/along.h"
 #include "supporting/in_turn.h"
 #include "supporting/places.h"
+#include "supporting/window/max_rows.h"
 #include "supporting/window/planes.h"
+#include "supporting/window/scattered_rows.h"
+#include "supporting/window/told_places.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -28,7 +32,7 @@ WindowLists ListsOf(const Call& p) {
 /// What both directions have: windows over self, and where their maxima are.
 template <class Call>
 void CheckWindows(const Call& p, const Tensor& pooled, Checker& checker) {
-  CheckPooledTypes(p.self, pooled, checker);
+  CheckPooledTypes(p, p.self, pooled, checker);
   const int32_t index = p.masks ? ACL_INT8 : ACL_INT32;
   checker.That(p.indices.dtype() == index,
                [&] { return DtypeIs(p.indices, DtypesText(Dtypes(index))); });
@@ -45,57 +49,6 @@ void CheckWindows(const Call& p, const Tensor& pooled, Checker& checker) {
   const std::array<int64_t, 2> mask = {windows.tap_count(), MaskWidth(windows.places())};
   CheckPlanes(p.indices, p.self, p.masks ? std::span<const int64_t>(mask) : windows.out, checker);
 }
-
-/// Planes whose maxima are told by masks, or by the number of the element in its plane.
-struct Places {
-  Places(const Tensor& tensor, bool is_mask, Windows over)
-      : planes(tensor), masks(is_mask), windows(std::move(over)) {
-    const uint32_t rank = tensor.rank();
-    rows = tensor.dim(rank - 2);
-    width = tensor.last_dim();
-  }
-
-  std::byte* At(std::byte* plane, int64_t row, int64_t column) const {
-    return plane + (row * planes.strides[0] + column * planes.strides[1]) * planes.bytes;
-  }
-
-  void Clear(std::byte* plane) const {
-    if (!masks) return;
-    for (int64_t i = 0; i < rows; ++i) {
-      for (int64_t j = 0; j < width; ++j) *At(plane, i, j) = std::byte{0};
-    }
-  }
-  void Tell(std::byte* plane, int64_t place, int64_t tap) const {
-    if (masks) {
-      *At(plane, tap, place / 8) |= std::byte{1} << (place % 8);
-    } else {
-      const std::array<int64_t, 2> lengths = {windows.axes[0].in, windows.axes[1].in};
-      const std::array<int64_t, 2> steps = {lengths[1], 1};
-      const auto number = static_cast<int32_t>(windows.From(place, tap, steps.data()));
-      std::memcpy(InPlane(plane, place), &number, sizeof(number));
-    }
-  }
-  /// Whether a window's maximum is at a tap, which is an element of the input by its number.
-  bool IsAt(std::byte* plane, int64_t place, int64_t tap, int64_t number) const {
-    if (masks) {
-      return (*At(plane, tap, place / 8) >> (place % 8) & std::byte{1}) != std::byte{0};
-    }
-    int32_t told = 0;
-    std::memcpy(&told, InPlane(plane, place), sizeof(told));
-    return told == number;
-  }
-
-  Planes planes;
-  bool masks;
-  Windows windows;
-  int64_t rows, width;
-
- private:
-  std::byte* InPlane(std::byte* plane, int64_t place) const {
-    const auto at = DigitsOf(place, windows.out);
-    return At(plane, at[0], at[1]);
-  }
-};
 
 /// The first of the largest; NaN is the largest.
 struct Largest {
@@ -128,6 +81,59 @@ void ForWindowsWith(const Windows& windows, const std::array<int64_t, 3>& elemen
   }
 }
 
+/// Rows of elements, a few of a plane at a time.
+Plan PlanScattered(const Tensor& grad, const Tensor& out, const ScatteredRows& rows,
+                   std::function<Status(const Buffers&)> check) {
+  const Planes to(out);
+  return {
+      0,
+      [=, store = StorerOf<double>(out.dtype()), planes = PlaneCount(grad),
+       height = out.dim(out.rank() - 2), width = out.last_dim()](const Buffers& buffers) -> Status {
+        Status status = check(buffers);
+        if (!status.ok()) return status;
+        const int64_t each = rows.rows(), parts = DivideUp(height, each);
+        ParallelRowsIn<ScatteredRows::Room>(
+            planes * parts, std::min(each, height) * width,
+            [&](int64_t part, ScatteredRows::Room* room) {
+              const int64_t plane = part / parts, begin = part % parts * each;
+              const int64_t end = std::min(height, begin + each);
+              rows.Sum(buffers, plane, begin, end, room);
+              for (int64_t y = begin; y < end; ++y) {
+                store(rows.Sums(y - begin, *room), width,
+                      to.Plane(buffers, plane) + y * to.strides[0] * to.bytes,
+                      to.strides[1] * to.bytes);
+              }
+            });
+        return {};
+      }};
+}
+
+/// Rows of places; of a mask a plane at a time, since rows share its bytes.
+Plan PlanMaxRows(const MaxPool2dWithParams& p, const Places& told, const MaxRows& rows) {
+  const Planes from(p.self), to(p.out);
+  return {0,
+          [=, store = StorerOf<float>(p.out.dtype()), planes = PlaneCount(p.self),
+           height = p.out.dim(p.out.rank() - 2),
+           width = p.out.last_dim()](const Buffers& buffers) -> Status {
+            const int64_t each = told.masks ? height : 1, parts = height / each;
+            ParallelRowsIn<MaxRows::Room>(
+                planes * parts, each * width * told.windows.tap_count(),
+                [&](int64_t part, MaxRows::Room* room) {
+                  const int64_t plane = part / parts, begin = part % parts * each;
+                  std::byte* const indices = told.planes.Plane(buffers, plane);
+                  told.Clear(indices);
+                  for (int64_t y = begin; y < begin + each; ++y) {
+                    rows.Row(from.Plane(buffers, plane), plane, y, room);
+                    store(room->largest.data(), width,
+                          to.Plane(buffers, plane) + y * to.strides[0] * to.bytes,
+                          to.strides[1] * to.bytes);
+                    told.TellRow(indices, y, room->number);
+                  }
+                });
+            return {};
+          }};
+}
+
 }  // namespace
 
 void CheckMaxPool2dWith(const MaxPool2dWithParams& p, Checker& checker) {
@@ -139,6 +145,9 @@ Plan PlanMaxPool2dWith(const MaxPool2dWithParams& p, const Product&) {
   const Windows windows = WindowsOf(ListsOf(p), p.self, p.ceilMode);
   const Planes from(p.self), to(p.out);
   const Places told(p.indices, p.masks, windows);
+  const auto rows = MaxRows::Of(windows, from, p.self.dtype(),
+                                p.masks ? MaxRows::Numbers::kTaps : MaxRows::Numbers::kElements);
+  if (rows && !p.out.empty()) return PlanMaxRows(p, told, *rows);
   return {0,
           [=, load = LoaderOf<double>(p.self.dtype()), store = StorerOf<double>(p.out.dtype()),
            planes = PlaneCount(p.self)](const Buffers& buffers) -> Status {
@@ -178,15 +187,20 @@ Plan PlanMaxPool2dWithGradient(const MaxPool2dWithGradientParams& p, const Produ
   const Planes from(p.gradOutput), to(p.gradInput);
   const Places told(p.indices, p.masks, windows);
   const IndexReader numbers(p.indices, ShapeOf(p.indices));
+  const int64_t elements = windows.axes[0].in * windows.axes[1].in;
+  const auto check = [=](const Buffers& buffers) -> Status {
+    return told.masks ? Status() : numbers.Check(told.planes.place(buffers), elements, false);
+  };
+  if (ScatteredRows::Fits(windows)) {
+    return PlanScattered(p.gradOutput, p.gradInput, ScatteredRows(told, from, p.gradOutput.dtype()),
+                         check);
+  }
   return {0,
           [=, load = LoaderOf<double>(p.self.dtype()), store = StorerOf<double>(p.self.dtype()),
            planes = PlaneCount(p.self)](const Buffers& buffers) -> Status {
             const std::array<int64_t, 2> lengths = {windows.axes[0].in, windows.axes[1].in};
-            const int64_t elements = lengths[0] * lengths[1];
-            if (!told.masks) {
-              Status status = numbers.Check(told.planes.place(buffers), elements, false);
-              if (!status.ok()) return status;
-            }
+            Status status = check(buffers);
+            if (!status.ok()) return status;
             ParallelRows(planes * elements, windows.tap_count(), [&](int64_t each) {
               const int64_t plane = each / elements, number = each % elements;
               const auto element = DigitsOf(number, lengths);

@@ -19,7 +19,7 @@ WindowLists ListsOf(const Call& p) {
 /// What both directions have: windows over self, each with an element, and where maxima are.
 template <class Call>
 void CheckWindows(const Call& p, const Tensor& pooled, Checker& checker) {
-  CheckPooledTypes(p.self, pooled, checker);
+  CheckPooledTypes(p, p.self, pooled, checker);
   CheckIndexType(p.indices, checker);
   CheckLists(ListsOf(p), p.self, checker);
   CheckPads(ListsOf(p), checker);

@@ -65,10 +65,11 @@ inline void CheckNumbered(const Tensor& self, uint32_t axes, Checker& checker) {
   });
 }
 
-/// What maxima are taken of: FLOAT, FLOAT16 and BFLOAT16, and the pooled tensor of their type.
-inline void CheckPooledTypes(const Tensor& self, const Tensor& pooled, Checker& checker) {
-  constexpr DtypeSet kPooled = Dtypes(ACL_FLOAT, ACL_FLOAT16, ACL_BF16);
-  checker.That(Contains(kPooled, self.dtype()), [&] { return DtypeIs(self, DtypesText(kPooled)); });
+/// Checks that self is of a float type that the operator takes, and that the pooled tensor has it.
+inline void CheckPooledTypes(const Params& p, const Tensor& self, const Tensor& pooled,
+                             Checker& checker) {
+  const DtypeSet floats = kRealTypes & p.row.dtypes;  // without the indices' types
+  checker.That(Contains(floats, self.dtype()), [&] { return DtypeIs(self, DtypesText(floats)); });
   checker.SameDtype(pooled, self);
 }
 

@@ -4,12 +4,14 @@
 #include "kernels/rows.h"
 #include "supporting/along.h"
 #include "supporting/in_turn.h"
+#include "supporting/window/max_rows.h"
 #include "supporting/window/planes.h"
+#include "supporting/window/separable.h"
 
 namespace openaclnn::supporting {
 namespace {
 
-/// out = f(the window's elements, how many of them padding would have, the place), in double.
+/// out = f(the window's elements), in double.
 template <class Function>
 Plan MakePooling(const Tensor& self, const Tensor& out, const Windows& windows,
                  const Function& function) {
@@ -29,7 +31,7 @@ Plan MakePooling(const Tensor& self, const Tensor& out, const Windows& windows,
             load(from.Plane(buffers, plane) + offset * from.bytes, 0, 1, &elements.emplace_back());
           }
           const auto at = DigitsOf(place, windows.out);
-          const double value = function(elements, at);
+          const double value = function(elements);
           store(
               &value, 1,
               to.Plane(buffers, plane) + (at[0] * to.strides[0] + at[1] * to.strides[1]) * to.bytes,
@@ -46,6 +48,9 @@ WindowLists ListsOf(const MaxPoolParams& p) {
 WindowLists ListsOf(const Im2colParams& p) {
   return {p.kernelSize, p.stride, p.padding, &p.dilation};
 }
+
+/// Types whose elements a float holds.
+constexpr DtypeSet kFloats = Dtypes(ACL_FLOAT, ACL_FLOAT16, ACL_BF16);
 
 /// From an element and a tap to the window, a column, that has the element there.
 Windows ColumnsOf(const Im2colGradientParams& p) {
@@ -77,23 +82,31 @@ void CheckAvgPool2d(const AvgPool2dParams& p, Checker& checker) {
 }
 
 Plan PlanAvgPool2d(const AvgPool2dParams& p, const Product&) {
-  const Windows windows = WindowsOf(ListsOf(p), p.self, p.ceilMode);
+  if (p.out.empty()) return Nothing();
   const bool pads_count = p.countIncludePad;
   const auto given = static_cast<double>(p.divisorOverride);
-  return MakePooling(p.self, p.out, windows, [=](const std::vector<double>& elements, auto at) {
-    TreeSum<double> sum;
-    for (const double element : elements) sum.Add(element);
-    double divisor = static_cast<double>(elements.size());
-    if (pads_count) {  // what of the window lies in the input and the padding
-      divisor = 1;
-      for (size_t i = 0; i < 2; ++i) {
-        const WindowAxis& axis = windows.axes[i];
-        const int64_t begin = at[i] * axis.stride - axis.pad;
-        divisor *= static_cast<double>(std::min(begin + axis.taps, axis.in + axis.pad) - begin);
-      }
-    }
-    return sum.Total() / (given != 0 ? given : divisor);
-  });
+  std::vector<AxisMap> maps;
+  Divisors divisors;
+  for (const WindowAxis& axis : WindowsOf(ListsOf(p), p.self, p.ceilMode).axes) {
+    const auto span = [axis](int64_t i) {
+      const int64_t begin = i * axis.stride - axis.pad;
+      const int64_t first = std::clamp(begin, int64_t{0}, axis.in);
+      return AxisMap::Span{first, std::max(first, std::min(begin + axis.taps, axis.in))};
+    };
+    maps.emplace_back(axis.in, axis.out, 1, [span](int64_t i, double* weight) {
+      *weight = 1;
+      return span(i);
+    });
+    // A window counts as far as it lies in the input, with the padding or without.
+    divisors.push_back([=, first = divisors.empty()](int64_t i) {
+      const int64_t begin = i * axis.stride - axis.pad;
+      const AxisMap::Span inside = span(i);
+      const int64_t count = pads_count ? std::min(begin + axis.taps, axis.in + axis.pad) - begin
+                                       : inside.end - inside.begin;
+      return given == 0 ? static_cast<double>(count) : first ? given : 1.0;
+    });
+  }
+  return PlanSeparable(p.self, p.out, std::move(maps), std::move(divisors));
 }
 
 void CheckMaxPool(const MaxPoolParams& p, Checker& checker) {
@@ -120,8 +133,27 @@ void CheckMaxPool(const MaxPoolParams& p, Checker& checker) {
 }
 
 Plan PlanMaxPool(const MaxPoolParams& p, const Product&) {
+  if (p.out.empty()) return Nothing();
   const Windows windows = WindowsOf(ListsOf(p), p.self, p.ceilMode != 0);
-  return MakePooling(p.self, p.out, windows, [](const std::vector<double>& elements, auto) {
+  const Planes from(p.self), to(p.out);
+  const auto rows = MaxRows::Of(windows, from, p.self.dtype(), MaxRows::Numbers::kTaps);
+  if (rows && Contains(kFloats, p.self.dtype())) {
+    return {0,
+            [=, store = StorerOf<float>(p.out.dtype()), planes = PlaneCount(p.self),
+             height = windows.axes[0].out, width = windows.axes[1].out,
+             taps = windows.tap_count()](const Buffers& buffers) -> Status {
+              ParallelRowsIn<MaxRows::Room>(
+                  planes * height, width * taps, [&](int64_t row, MaxRows::Room* room) {
+                    const int64_t plane = row / height, y = row % height;
+                    rows->Row(from.Plane(buffers, plane), plane, y, room);
+                    store(room->largest.data(), width,
+                          to.Plane(buffers, plane) + y * to.strides[0] * to.bytes,
+                          to.strides[1] * to.bytes);
+                  });
+              return {};
+            }};
+  }
+  return MakePooling(p.self, p.out, windows, [](const std::vector<double>& elements) {
     double largest = -INFINITY;
     for (const double element : elements) {
       if (Less(largest, element)) largest = element;

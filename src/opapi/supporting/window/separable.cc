@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "kernels/rows.h"
 #include "supporting/in_turn.h"
 #include "supporting/tree_sum.h"
+#include "supporting/window/lines.h"
 #include "supporting/window/planes.h"
 
 namespace openaclnn::supporting {
@@ -16,9 +18,10 @@ namespace {
 constexpr size_t kAxes = 3;
 constexpr int64_t kRun = 64;  // sources that are loaded at a time
 
-/// Of three dimensions, the first of which may be of one place.
+/// Three dimensions, the first of which may be of one place.
 struct Sum {
   std::array<AxisMap, kAxes> axes;
+  Divisors divisors;                 // of all axes, or none
   std::array<int64_t, kAxes> steps;  // of the sources, in bytes
   LoadRow<double> load;
 
@@ -32,7 +35,16 @@ struct Sum {
         AddRow(plane + i * steps[0] + j * steps[1], weight, target[2], &sum);
       }
     }
-    return sum.Total();
+    return divisors.empty() ? sum.Total() : sum.Total() / Divisor(target, kAxes);
+  }
+
+  /// The part of the divisor that the first `count` axes give.
+  double Divisor(const std::array<int64_t, kAxes>& target, size_t count) const {
+    double divisor = 1;
+    for (size_t i = 0; i < std::min(count, divisors.size()); ++i) {
+      divisor *= divisors[i](target[i]);
+    }
+    return divisor;
   }
 
  private:
@@ -47,6 +59,126 @@ struct Sum {
       }
     }
   }
+};
+
+constexpr int64_t kInSequence = 64;  // terms of the tree that are added one after the other
+constexpr int64_t kFewPlaces = 4;    // of a row, which are not worth lanes
+
+/// Sources of places that step with them, cut at the ends: [i + low, i + high].
+struct Band {
+  int64_t low = INT64_MAX, high = INT64_MIN;
+
+  explicit Band(const AxisMap& axis) {
+    for (int64_t i = 0; i < axis.targets(); ++i) {
+      const AxisMap::Span span = axis.span(i);
+      if (span.begin >= span.end) continue;
+      low = std::min(low, span.begin - i);
+      high = std::max(high, span.end - 1 - i);
+    }
+  }
+  bool Is(const AxisMap& axis) const {
+    for (int64_t i = 0; i < axis.targets(); ++i) {
+      const AxisMap::Span span = axis.span(i);
+      const int64_t begin = std::max(i + low, int64_t{0});
+      const int64_t end = std::min(i + high + 1, axis.sources());
+      if (begin < end ? span.begin != begin || span.end != end : span.begin < span.end) {
+        return false;
+      }
+    }
+    return true;
+  }
+};
+
+/// Sums of all targets of a row at once, in lanes. Each sum's terms are few, so that the tree adds
+/// them in sequence; where a target has fewer than others, zeros are added.
+class RowSums {
+ public:
+  struct Room {
+    LineRing<double> ring;
+    std::vector<const double*> lines;
+    std::vector<double> weights, sums;
+  };
+
+  static std::optional<RowSums> Of(const Sum& sum) {
+    if (!std::ranges::all_of(sum.axes, &AxisMap::kept)) return {};
+    const AxisMap& last = sum.axes[2];
+    const int64_t longest = last.longest();
+    int64_t terms = 1;
+    for (const AxisMap& axis : sum.axes) terms = WrappingProduct(terms, axis.longest());
+    const int64_t slots = WrappingProduct(sum.axes[0].longest(), sum.axes[1].longest());
+    if (terms < 1 || terms > kInSequence || last.targets() < kFewPlaces || slots > terms ||
+        !TapLines::Fit(last.sources(), last.targets(), 2 * longest, slots)) {
+      return {};
+    }
+    const Band band(last);
+    const int64_t reach = band.high - band.low + 1;
+    const bool is_band = reach <= 2 * longest && band.Is(last);
+    const auto from = [&](int64_t tap, int64_t i) {
+      const AxisMap::Span span = last.span(i);
+      const int64_t at = is_band ? i + band.low + tap : span.begin + tap;
+      return at >= span.begin && at < span.end ? at : -1;
+    };
+    return RowSums(sum, TapLines(last.sources(), last.targets(), is_band ? reach : longest, from),
+                   from);
+  }
+
+  /// Makes the sums of a row of targets. Its plane is the one with `number` and begins at `plane`.
+  void Row(const Sum& sum, const std::byte* plane, int64_t number,
+           const std::array<int64_t, kAxes>& target, Room* room) const {
+    const AxisMap &planes = sum.axes[0], &rows = sum.axes[1];
+    room->ring.Reserve(plane_slots_ * row_slots_, lines_.length, lines_.sources);
+    room->sums.resize(static_cast<size_t>(lines_.pitch));
+    room->lines.clear();
+    room->weights.clear();
+    const AxisMap::Span deep = planes.span(target[0]), high = rows.span(target[1]);
+    for (int64_t i = deep.begin; i < deep.end; ++i) {
+      const double outer = planes.weight(target[0], i);
+      for (int64_t j = high.begin; j < high.end; ++j) {
+        room->weights.push_back(outer * rows.weight(target[1], j));
+        room->lines.push_back(room->ring.Get(
+            i % plane_slots_ * row_slots_ + j % row_slots_,
+            (number * planes.sources() + i) * rows.sources() + j, lines_.length, [&](double* line) {
+              lines_.Make(sum.load, plane + i * sum.steps[0] + j * sum.steps[1], sum.steps[2], 0.0,
+                          room->ring.source.data(), line);
+            }));
+      }
+    }
+    kernels_->sums({room->lines.data(), room->weights.data(),
+                    static_cast<int64_t>(room->lines.size()), lines_.offsets.data(),
+                    weights_.empty() ? nullptr : weights_.data(), lines_.taps, lines_.pitch,
+                    divisors_.empty() ? nullptr : divisors_.data(), sum.Divisor(target, 2),
+                    room->sums.data()});
+  }
+
+ private:
+  template <class From>
+  RowSums(const Sum& sum, TapLines lines, const From& from)
+      : lines_(std::move(lines)),
+        plane_slots_(sum.axes[0].longest()),
+        row_slots_(sum.axes[1].longest()),
+        kernels_(OPENACLNN_TARGET_SELECT(kWindowRowKernels)) {
+    if (!std::ranges::all_of(sum.axes, &AxisMap::plain)) {
+      weights_.resize(static_cast<size_t>(lines_.taps * lines_.pitch), 0);
+      for (int64_t tap = 0; tap < lines_.taps; ++tap) {
+        for (int64_t i = 0; i < lines_.places; ++i) {
+          const int64_t at = from(tap, i);
+          if (at >= 0) {
+            weights_[static_cast<size_t>(tap * lines_.pitch + i)] = sum.axes[2].weight(i, at);
+          }
+        }
+      }
+    }
+    if (sum.divisors.empty()) return;
+    divisors_.resize(static_cast<size_t>(lines_.pitch), 1);
+    for (int64_t i = 0; i < lines_.places; ++i) {
+      divisors_[static_cast<size_t>(i)] = sum.divisors[2](i);
+    }
+  }
+
+  TapLines lines_;
+  int64_t plane_slots_, row_slots_;
+  const WindowRowKernels* kernels_;
+  std::vector<double> weights_, divisors_;  // no weights: all are 1
 };
 
 /// A tensor's last dimensions as three, in bytes.
@@ -130,34 +262,87 @@ AxisMap AxisMap::Transposed() && {
   return AxisMap(std::make_shared<const AxisMap>(std::move(*this)));
 }
 
-Plan PlanSeparable(const Tensor& from, const Tensor& to, std::vector<AxisMap> axes) {
+namespace {
+
+/// A task's sums, and where they go.
+struct Separable {
+  Separable(const Tensor& source_tensor, const Tensor& target_tensor, size_t own, Sum of)
+      : sum(std::move(of)),
+        rows(RowSums::Of(sum)),
+        from(source_tensor.place),
+        to(target_tensor.place),
+        from_bytes(BytesOf(source_tensor)),
+        to_bytes(BytesOf(target_tensor)),
+        planes(PlaneCount(target_tensor, static_cast<uint32_t>(own))),
+        from_lead(source_tensor, static_cast<uint32_t>(source_tensor.rank() - own)),
+        to_lead(target_tensor, static_cast<uint32_t>(target_tensor.rank() - own)),
+        steps(StepsOf(target_tensor, own)),
+        store(StorerOf<double>(target_tensor.dtype())) {}
+
+  std::byte* Source(const Buffers& buffers, int64_t plane) const {
+    return from(buffers) + from_lead(plane) * from_bytes;
+  }
+  std::byte* Target(const Buffers& buffers, int64_t plane,
+                    const std::array<int64_t, kAxes>& at) const {
+    return to(buffers) + to_lead(plane) * to_bytes + at[0] * steps[0] + at[1] * steps[1] +
+           at[2] * steps[2];
+  }
+
+  void RunRows(const Buffers& buffers, int64_t terms) const {
+    const std::array<int64_t, kAxes> lengths = {sum.axes[0].targets(), sum.axes[1].targets(), 1};
+    const int64_t each_plane = lengths[0] * lengths[1], places = sum.axes[2].targets();
+    ParallelRowsIn<RowSums::Room>(
+        planes * each_plane, places * terms, [&](int64_t row, RowSums::Room* room) {
+          const int64_t plane = row / each_plane;
+          const auto at = DigitsOf(row % each_plane, lengths);
+          rows->Row(sum, Source(buffers, plane), plane, at, room);
+          store(room->sums.data(), places, Target(buffers, plane, at), steps[2]);
+        });
+  }
+
+  void RunPlaces(const Buffers& buffers, int64_t terms) const {
+    const std::array<int64_t, kAxes> lengths = {sum.axes[0].targets(), sum.axes[1].targets(),
+                                                sum.axes[2].targets()};
+    const int64_t places = lengths[0] * lengths[1] * lengths[2];
+    ParallelRows(planes * places, terms, [&](int64_t each) {
+      const int64_t plane = each / places;
+      const auto at = DigitsOf(each % places, lengths);
+      const double value = sum(Source(buffers, plane), at);
+      store(&value, 1, Target(buffers, plane, at), 0);
+    });
+  }
+
+  Sum sum;
+  std::optional<RowSums> rows;
+  Place from, to;
+  int64_t from_bytes, to_bytes, planes;
+  Offsets from_lead, to_lead;
+  std::array<int64_t, kAxes> steps;
+  StoreRow<double> store;
+};
+
+}  // namespace
+
+Plan PlanSeparable(const Tensor& from, const Tensor& to, std::vector<AxisMap> axes,
+                   Divisors divisors) {
   if (to.empty()) return Nothing();
   const size_t own = axes.size();
   axes.insert(axes.begin(), kAxes - own, AxisMap::Same(1));
-  const auto kept = std::make_shared<const Sum>(  // whose tables nobody copies
+  if (!divisors.empty()) {
+    divisors.insert(divisors.begin(), kAxes - own, [](int64_t) { return 1.0; });
+  }
+  const auto kept = std::make_shared<const Separable>(  // whose tables nobody copies
+      from, to, own,
       Sum{{std::move(axes[0]), std::move(axes[1]), std::move(axes[2])},
+          std::move(divisors),
           StepsOf(from, own),
           LoaderOf<double>(from.dtype())});
-  const Offsets from_lead(from, static_cast<uint32_t>(from.rank() - own)),
-      to_lead(to, static_cast<uint32_t>(to.rank() - own));
-  const int64_t planes = PlaneCount(to, static_cast<uint32_t>(own));
-  return {0,
-          [=, steps = StepsOf(to, own), store = StorerOf<double>(to.dtype()),
-           from_bytes = BytesOf(from), to_bytes = BytesOf(to), source = from.place,
-           target = to.place](const Buffers& buffers) -> Status {
-            const Sum& sum = *kept;
-            const std::array<int64_t, kAxes> lengths = {
-                sum.axes[0].targets(), sum.axes[1].targets(), sum.axes[2].targets()};
+  return {0, [kept](const Buffers& buffers) -> Status {
             int64_t terms = 1;
-            for (const AxisMap& axis : sum.axes) terms = WrappingProduct(terms, axis.longest());
-            const int64_t places = lengths[0] * lengths[1] * lengths[2];
-            ParallelRows(planes * places, terms, [&](int64_t each) {
-              const int64_t plane = each / places;
-              const auto at = DigitsOf(each % places, lengths);
-              const double value = sum(source(buffers) + from_lead(plane) * from_bytes, at);
-              std::byte* const row = target(buffers) + to_lead(plane) * to_bytes;
-              store(&value, 1, row + at[0] * steps[0] + at[1] * steps[1] + at[2] * steps[2], 0);
-            });
+            for (const AxisMap& axis : kept->sum.axes) {
+              terms = WrappingProduct(terms, axis.longest());
+            }
+            kept->rows ? kept->RunRows(buffers, terms) : kept->RunPlaces(buffers, terms);
             return {};
           }};
 }

@@ -2,6 +2,7 @@
 // Weighted sums along each dimension of planes: means of windows, other sizes, their gradients.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -26,6 +27,7 @@ class AxisMap {
   /// Each target is its source.
   static AxisMap Same(int64_t length);
 
+  int64_t sources() const { return sources_; }
   int64_t targets() const { return targets_; }
   Span span(int64_t target) const {
     return spans_.empty() ? FindSpan(target) : spans_[static_cast<size_t>(target)];
@@ -33,6 +35,14 @@ class AxisMap {
   double weight(int64_t target, int64_t source) const {
     return forward_ != nullptr ? forward_->OwnWeight(source, target) : OwnWeight(target, source);
   }
+  /// Tells whether all weights are kept, and are 1.
+  bool plain() const {
+    const AxisMap& own = forward_ != nullptr ? *forward_ : *this;
+    return own.each_ == 1 && own.weights_.size() == static_cast<size_t>(own.targets_) &&
+           std::ranges::all_of(own.weights_, [](double weight) { return weight == 1; });
+  }
+  /// Tells whether spans are kept, so that the longest one is known.
+  bool kept() const { return !spans_.empty(); }
   /// The longest span; where none is kept, that of the target in the middle.
   int64_t longest() const;
 
@@ -61,7 +71,12 @@ class AxisMap {
   std::vector<double> weights_;
 };
 
-/// `to` from `from`, whose last dimensions the maps are of; in double, by the one tree.
-Plan PlanSeparable(const Tensor& from, const Tensor& to, std::vector<AxisMap> axes);
+/// A target's sum is divided by the product of what each dimension gives for its place.
+using Divisors = std::vector<std::function<double(int64_t target)>>;
+
+/// `to` from `from`, whose last dimensions the maps are of; in double, by the one tree. Without
+/// divisors sums stay as they are.
+Plan PlanSeparable(const Tensor& from, const Tensor& to, std::vector<AxisMap> axes,
+                   Divisors divisors = {});
 
 }  // namespace openaclnn::supporting
