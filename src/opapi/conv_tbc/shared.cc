@@ -95,11 +95,13 @@ void CheckMathType(Checker& checker, const Product& product, int32_t dtype, int8
             })
       .That(0 <= math && math < kMathTypes && has(math), [&] {
         std::string wanted;
+        int count = 0;
         for (int i = 0; i < kMathTypes; ++i) {
-          if (has(i)) wanted += Concat(wanted.empty() ? "" : ", ", i);
+          if (has(i)) wanted += Concat(count++ == 0 ? "" : ", ", i);
         }
-        return Concat("cubeMathType value is ", int{math}, ", expected one of ", wanted, " for ",
-                      DtypeText(dtype), " on ", product.name);
+        return Concat("cubeMathType value is ", int{math}, ", expected ",
+                      count > 1 ? "one of " : "", wanted, " for ", DtypeText(dtype), " on ",
+                      product.name);
       });
 }
 
