@@ -123,6 +123,22 @@ TEST_F(AllocatorTest, OperatorsTakeTheirMemoryFromIt) {
   EXPECT_EQ(aclrtAllocatorDestroyDesc(desc), 0);
 }
 
+class CheckedAllocatorTest : public AllocatorTest {
+ private:
+  const Variable check_{"OPENACLNN_CHECK", "full"};
+};
+
+// The library gives back what its tasks still use, with and without the program's allocator: that
+// is no mistake of the program's.
+TEST_F(CheckedAllocatorTest, NobodyIsToldOfWhatTheLibraryGivesBack) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(Sum(), 0) << TakeMessage();
+  ASSERT_EQ(aclrtAllocatorRegister(nullptr, desc), 0) << TakeMessage();
+  EXPECT_EQ(Sum(), 0) << TakeMessage();
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(aclrtAllocatorDestroyDesc(desc), 0);
+}
+
 TEST_F(AllocatorTest, Refusals) {
   int none = 0;
   const char* const registers = "aclrtAllocatorRegister";

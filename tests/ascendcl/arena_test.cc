@@ -56,7 +56,9 @@ TEST_P(ArenaTest, AgreesWithAModel) {
   Arena arena(GetParam());
   std::mt19937 random(20);
   std::map<std::byte*, Held> live;
-  const uint64_t alignment = GetParam().guard_pages ? 64 : Arena::kAlignment;
+  const uint64_t alignment = GetParam().at_pages      ? Arena::kPage
+                             : GetParam().guard_pages ? Arena::kGuardedAlignment
+                                                      : Arena::kAlignment;
   for (int i = 0; i < 3000; ++i) {
     if (live.size() < 100 && random() % 5 < 3) {
       const uint64_t scale = uint64_t{1} << random() % 21;
@@ -156,6 +158,23 @@ TEST(ArenaKeepTest, GivenBack) {
   }
 }
 
+// The pages of what is free beside blocks in use as well.
+TEST(ArenaKeepTest, AllGivenBack) {
+  constexpr uint64_t kBytes = uint64_t{1} << 20;
+  Arena arena(ArenaOptions{});
+  Block freed, held;
+  ASSERT_TRUE(arena.Allocate(kBytes, &freed));
+  ASSERT_TRUE(arena.Allocate(kBytes, &held));
+  freed.host[5000] = held.host[5000] = std::byte{7};
+  arena.Free(freed);
+  arena.GiveAllBack();
+  Block again;
+  ASSERT_TRUE(arena.Allocate(kBytes, &again));
+  EXPECT_EQ(again.device, freed.device);
+  EXPECT_EQ(again.host[5000], std::byte{0});
+  EXPECT_EQ(held.host[5000], std::byte{7});
+}
+
 // What is given back is joined: the largest block fits again, wherever it was cut.
 TEST(ArenaJoinTest, NeighboursBecomeOne) {
   constexpr uint64_t kPiece = uint64_t{1} << 20;
@@ -217,15 +236,20 @@ TEST(ArenaCanaryTest, LargeBlocksKeepTheirSize) {
 std::string NameOf(const testing::TestParamInfo<ArenaOptions>& info) {
   return std::string(info.param.host_access ? "HostAccess" : "Apart") +
          (info.param.guard_pages ? "Guarded" : "Shared") +
-         (info.param.canaries ? "WithCanaries" : "");
+         (info.param.canaries ? "WithCanaries" : "") + (info.param.at_pages ? "AtPages" : "");
 }
 
 std::vector<ArenaOptions> Options() {
   std::vector<ArenaOptions> options;
   for (const bool host_access : {false, true}) {
     for (const bool guard_pages : {false, true}) {
-      options.push_back({host_access, guard_pages, false});
-      if (kHaveCanaries) options.push_back({host_access, guard_pages, true});
+      for (const bool at_pages : {false, true}) {
+        ArenaOptions each = {
+            .host_access = host_access, .guard_pages = guard_pages, .at_pages = at_pages};
+        options.push_back(each);
+        each.canaries = true;
+        if (kHaveCanaries) options.push_back(each);
+      }
     }
   }
   return options;

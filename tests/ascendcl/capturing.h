@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "tests/ascendcl/fixture.h"
 
 namespace openaclnn {
@@ -52,13 +54,21 @@ class CaptureTest : public RuntimeTest {
     EXPECT_EQ(aclmdlRIDestroy(model), 0) << TakeMessage();
     ExpectFree();
   }
-  /// The capture has been made invalid: launches say so, and its end.
-  void ExpectInvalid() const {
+  /// The capture has been made invalid: launches say so and why, and its end.
+  void ExpectInvalid(const char* why = "") const {
     EXPECT_EQ(StatusOf(stream_), ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED);
     const int invalidated = ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED;
-    ExpectRefused({"aclrtMemsetAsync", [this] { return Fill(stream_); }, invalidated,
-                   "stream capture is invalid since a call before"});
-    ExpectEnd(invalidated, "stream capture is invalid since a call before");
+    const char* const says = "stream capture is invalid since a call before was refused (";
+    for (const char* part : {says, why}) {
+      ExpectRefused({"aclrtMemsetAsync", [this] { return Fill(stream_); }, invalidated, part});
+    }
+    aclmdlRI model = nullptr;
+    EXPECT_EQ(aclmdlRICaptureEnd(stream_, &model), invalidated);
+    EXPECT_EQ(model, nullptr);
+    const std::string message = TakeMessage();
+    for (const char* part : {"aclmdlRICaptureEnd: ", says, why}) {
+      EXPECT_NE(message.find(part), std::string::npos) << message;
+    }
     ExpectFree();
   }
   void ExpectEnd(int code, const char* says) const {

@@ -44,6 +44,7 @@ TEST(ConfigTest, WrongValuesAreRefused) {
            Row{"OPENACLNN_DEVICE_MEMORY", "M", "is 'M'"},
            Row{"OPENACLNN_DEVICE_MEMORY", "99999999999T", "followed by K, M, G or T"},
            Row{"OPENACLNN_CHECK", "all", "expected off, fast or full"},
+           Row{"OPENACLNN_PRODUCTS", "all", "expected documented or lenient"},
            Row{"OPENACLNN_GUARD_PAGES", "yes", "expected 0 or 1"},
            Row{"OPENACLNN_HOST_ACCESS", "2", "expected 0 or 1"},
            Row{"OPENACLNN_SIMD", "sse9", "baseline"},
@@ -55,9 +56,9 @@ TEST(ConfigTest, WrongValuesAreRefused) {
     InitWith(row.name, row.value);
     EXPECT_EQ(TakeMessage().substr(0, 8), "EE2002: ");
   }
-  for (const char* name :
-       {"OPENACLNN_NUM_THREADS", "OPENACLNN_DEVICE_COUNT", "OPENACLNN_SOC",
-        "OPENACLNN_DEVICE_MEMORY", "OPENACLNN_CHECK", "OPENACLNN_GUARD_PAGES", "OPENACLNN_SIMD"}) {
+  for (const char* name : {"OPENACLNN_NUM_THREADS", "OPENACLNN_DEVICE_COUNT", "OPENACLNN_SOC",
+                           "OPENACLNN_DEVICE_MEMORY", "OPENACLNN_CHECK", "OPENACLNN_PRODUCTS",
+                           "OPENACLNN_GUARD_PAGES", "OPENACLNN_SIMD"}) {
     EXPECT_EQ(InitWith(name, ""), 0) << name << " empty counts as not set";
   }
 }

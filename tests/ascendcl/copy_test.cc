@@ -227,15 +227,16 @@ TEST_F(CopyTest, Rectangles) {
   }
 }
 
-TEST_F(CopyTest, NothingToDoSucceedsWhateverThePointers) {
+TEST_F(CopyTest, NothingToDoSucceedsOfAnyMemory) {
   const auto kind = ACL_MEMCPY_HOST_TO_DEVICE;
-  EXPECT_EQ(aclrtMemcpy(nullptr, 0, nullptr, 0, kind), 0);
-  EXPECT_EQ(aclrtMemcpyAsync(nullptr, 0, nullptr, 0, kind, nullptr), 0);
-  EXPECT_EQ(aclrtMemcpy2d(nullptr, 0, nullptr, 0, 0, 5, kind), 0);
-  EXPECT_EQ(aclrtMemcpy2d(nullptr, 8, nullptr, 8, 8, 0, kind), 0);
-  EXPECT_EQ(aclrtMemcpy2dAsync(nullptr, 8, nullptr, 8, 8, 0, kind, nullptr), 0);
-  EXPECT_EQ(aclrtMemset(nullptr, 0, 0, 0), 0);
-  EXPECT_EQ(aclrtMemsetAsync(nullptr, 0, 0, 0, nullptr), 0);
+  int at = 0;
+  EXPECT_EQ(aclrtMemcpy(&at, 0, &at, 0, kind), 0);
+  EXPECT_EQ(aclrtMemcpyAsync(&at, 0, &at, 0, kind, nullptr), 0);
+  EXPECT_EQ(aclrtMemcpy2d(&at, 0, &at, 0, 0, 5, kind), 0);
+  EXPECT_EQ(aclrtMemcpy2d(&at, 8, &at, 8, 8, 0, kind), 0);
+  EXPECT_EQ(aclrtMemcpy2dAsync(&at, 8, &at, 8, 8, 0, kind, nullptr), 0);
+  EXPECT_EQ(aclrtMemset(&at, 0, 0, 0), 0);
+  EXPECT_EQ(aclrtMemsetAsync(&at, 0, 0, 0, nullptr), 0);
 }
 
 TEST_F(CopyTest, Fills) {

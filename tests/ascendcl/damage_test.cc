@@ -179,6 +179,16 @@ class FullDamageTest : public DamageTest {
   Variable full_{"OPENACLNN_CHECK", "full"};
 };
 
+// Pinned memory begins at a page: the bytes up to the next one are no page of their own.
+TEST_F(FullDamageTest, OfTheLastPageOfPinnedMemory) {
+  for (const size_t at : {kBytes, size_t{4095}}) {
+    PinnedBytes pinned(kBytes);
+    pinned.data()[at] = 1;
+    ASSERT_EQ(aclrtSynchronizeDevice(), 0);
+    EXPECT_THAT(Said(), HasSubstr(Concat("byte ", at, ", behind the 400 that were allocated at")));
+  }
+}
+
 TEST_F(FullDamageTest, IsSeenByWhoeverSynchronises) {
   DeviceArray<uint8_t> memory(kBytes), other(kBytes);
   Overrun overrun(-5, 2);

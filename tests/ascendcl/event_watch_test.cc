@@ -57,9 +57,23 @@ TEST_F(EventWatchTest, RecordedOnAnyStreamAtAnyTime) {
   ASSERT_EQ(aclrtRecordEvent(event, nullptr), 0);
   Wait();
   ASSERT_EQ(aclrtResetEvent(event, nullptr), 0);
-  ASSERT_EQ(aclrtSynchronizeStream(nullptr), 0);
+  ASSERT_EQ(aclrtRecordEvent(event, nullptr), 0);
   Wait();
   EXPECT_EQ(Reported(), "");
+}
+
+TEST_F(EventWatchTest, ResetAndNotRecordedSince) {
+  ASSERT_EQ(aclrtRecordEvent(event, stream), 0);
+  ASSERT_EQ(aclrtResetEvent(event, stream), 0);
+  Wait();  // whether or not the stream has come that far
+  const std::string text = Reported();
+  for (const char* api : {"aclrtStreamWaitEvent", "aclrtSynchronizeEvent"}) {
+    EXPECT_THAT(text, HasSubstr(Concat(kReport, api, " waits for an event that was reset and not ",
+                                       "recorded since\n")));
+  }
+  EXPECT_THAT(text, HasSubstr(Concat("what:  event ", event,
+                                     " has no record since aclrtResetEvent: "
+                                     "a device may wait for ever")));
 }
 
 TEST_F(EventWatchTest, QueriesAskForNothing) {

@@ -104,6 +104,33 @@ TEST_F(GraphWatchTest, BranchesOfAGraphRace) {
   EXPECT_EQ(aclrtDestroyStream(other), 0);
 }
 
+TEST_F(GraphWatchTest, AnExecutionWithFreedMemory) {
+  auto memory = std::make_unique<NewMemory>(kBytes);
+  Capture([&] { Fill(*memory, stream); });
+  Run(stream);
+  EXPECT_EQ(Reported(), "");
+  memory.reset();
+  EXPECT_EQ(Reported(), "") << "nothing uses it any more";
+  Run(stream);
+  const std::string text = Reported();
+  EXPECT_THAT(text, HasSubstr(Concat("openaclnn: memcheck: a graph executes aclrtMemsetAsync on "
+                                     "stream ",
+                                     stream, "\n         with memory that was freed\n")));
+  EXPECT_THAT(text, HasSubstr("where: bytes 0 to 31 of the 32 that were allocated at "));
+  EXPECT_THAT(text, HasSubstr(" and that aclrtFree has freed"));
+  Run(stream);
+  EXPECT_EQ(Reported(), "") << "once";
+}
+
+TEST_F(GraphWatchTest, AnExecutionThatIsQueuedUsesItsMemory) {
+  auto memory = std::make_unique<NewMemory>(kBytes);
+  Capture([&] { Fill(*memory, stream); });
+  Run(stream);
+  memory.reset();
+  EXPECT_THAT(Reported(), HasSubstr("what:  aclrtFree frees devPtr; aclrtMemsetAsync, called "
+                                    "before, writes devPtr"));
+}
+
 TEST_F(GraphWatchTest, WhatNobodyHasWrittenIsReadByTheExecution) {
   const NewMemory in(kBytes), out(kBytes);
   OwnOperator own([](void* const* data, void*) {

@@ -104,11 +104,14 @@ TEST_F(GuardTest, NamesWhoAllocated) {
 }
 
 TEST_F(GuardTest, StopsTheHostAtPinnedMemory) {
-  EXPECT_EXIT(AllocateHost(400)[460] = 1, Died,
-              "the host (writes|reads or writes) beside pinned memory at 0x[0-9a-f]+\n"
-              "  where: byte 460, behind the 400 that were allocated at 0x[0-9a-f]+ in pinned host "
-              "memory by aclrtMallocHost" +
-                  kFixSize);
+  EXPECT_EXIT(
+      AllocateHost(400)[4100] = 1, Died,
+      "the host (writes|reads or writes) beside pinned memory at 0x[0-9a-f]+\n"
+      "  where: byte 4100, behind the 400 that were allocated at 0x[0-9a-f]+ in pinned host "
+      "memory by aclrtMallocHost" +
+          kFixSize);
+  EXPECT_EXIT(AllocateHost(8192)[8192] = 1, Died, "  where: byte 8192, behind the 8192 that");
+  EXPECT_EXIT(AllocateHost(400)[-1] = 1, Died, "  where: byte -1, before the 400 that");
   EXPECT_EXIT(
       {
         volatile char* pinned = AllocateHost(400);

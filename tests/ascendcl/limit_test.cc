@@ -158,6 +158,29 @@ TEST_F(LimitTest, LittleAddressSpace) {
   }
 }
 
+int RefusedByLimit() {
+  if (aclInit(nullptr) != 0 || aclrtSetDevice(0) != 0) return __LINE__;
+  void* memory = nullptr;
+  const size_t bytes = size_t{1} << 30;
+  if (!Limit(RLIMIT_AS, (test::AddressSpace() + (rlim_t{1} << 29)) / 1024 * 1024)) return __LINE__;
+  if (aclrtMalloc(&memory, bytes, kPolicy) != ACL_ERROR_RT_MEMORY_ALLOCATION) return __LINE__;
+  rlimit limit = {};
+  getrlimit(RLIMIT_AS, &limit);
+  const std::string most = std::to_string(limit.rlim_cur / 1024) + " KiB of addresses (ulimit -v)";
+  const std::string words = TakeMessage();
+  for (const std::string& each : {std::string("size value is 1073741824, expected no more than"),
+                                  most, std::string("`ulimit -v unlimited`")}) {
+    if (words.find(each) == std::string::npos) return __LINE__;
+  }
+  return Limit(RLIMIT_AS, RLIM_INFINITY) && aclFinalize() == 0 ? 0 : __LINE__;
+}
+
+// The shell's own name for the limit, its number there, and what lifts it.
+TEST_F(LimitTest, TheRefusalNamesTheLimitOfAddresses) {
+  if (!test::kAddressesAreCounted) GTEST_SKIP() << "sanitizers reserve addresses of their own";
+  Expect(RefusedByLimit);
+}
+
 /// As many mappings as the process may have (vm.max_map_count), but for some.
 class AllMappings {
  public:

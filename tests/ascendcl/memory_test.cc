@@ -46,6 +46,19 @@ TEST_F(MemoryTest, PinnedHostMemoryIsTheHosts) {
   EXPECT_EQ(aclrtFree(pinned.data()), ACL_ERROR_RT_PARAM_INVALID);
   DeviceArray<uint8_t> bytes(1000);
   EXPECT_EQ(aclrtFreeHost(bytes.data()), ACL_ERROR_RT_PARAM_INVALID);
+  aclrtMallocAttribute attributes[3] = {{ACL_RT_MEM_ATTR_MODULE_ID, {7}},
+                                        {ACL_RT_MEM_ATTR_DEVICE_ID, {}},
+                                        {ACL_RT_MEM_ATTR_VA_FLAG, {}}};
+  aclrtMallocConfig config = {attributes, 3};
+  for (aclrtMallocConfig* const given : {static_cast<aclrtMallocConfig*>(nullptr), &config}) {
+    void* made = nullptr;
+    ASSERT_EQ(aclrtMallocHostWithCfg(&made, 1000, given), 0) << TakeMessage();
+    aclrtPtrAttributes found = {};
+    EXPECT_EQ(aclrtPointerGetAttributes(made, &found), 0);
+    EXPECT_EQ(found.location.type, ACL_MEM_LOCATION_TYPE_HOST);
+    std::memset(made, 3, 1000);
+    EXPECT_EQ(aclrtFreeHost(made), 0) << TakeMessage();
+  }
 }
 
 // The documented rounding: up to 32, and 32 more from aclrtMalloc on A2.

@@ -31,6 +31,7 @@ class Misuse : public RuntimeTest {
   std::vector<Refusal> Allocations();
   std::vector<Refusal> Copies();
   std::vector<Refusal> AsyncCopies();
+  std::vector<Refusal> Values();
   std::vector<Refusal> Functions();
   /// Every function that takes a stream, with one that it may not take.
   std::vector<Refusal> OnStream(aclrtStream where, int code, const char* says);

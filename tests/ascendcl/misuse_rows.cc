@@ -31,6 +31,8 @@ std::vector<Refusal> Misuse::Nulls() {
       {"aclrtDestroyStream", [] { return aclrtDestroyStream(nullptr); }, code, "stream value is"},
       {"aclrtDestroyStreamForce", [] { return aclrtDestroyStreamForce(nullptr); }, code, "stream"},
       {"aclrtStreamQuery", [this] { return aclrtStreamQuery(stream, nullptr); }, code, "status"},
+      {"aclrtGetStreamOverflowSwitch",
+       [this] { return aclrtGetStreamOverflowSwitch(stream, nullptr); }, code, "flag value is"},
       {"aclrtCreateEvent", [] { return aclrtCreateEvent(nullptr); }, code, "event value is null"},
       {"aclrtCreateEventWithFlag", [] { return aclrtCreateEventWithFlag(nullptr, 1); }, code,
        "event value is null"},
@@ -127,7 +129,16 @@ std::vector<Refusal> Misuse::StreamsAndEvents() {
 std::vector<Refusal> Misuse::Allocations() {
   const int null = ACL_ERROR_INVALID_PARAM, param = ACL_ERROR_RT_PARAM_INVALID;
   const int memory = ACL_ERROR_RT_MEMORY_ALLOCATION;
+  const int unsupported = ACL_ERROR_RT_FEATURE_NOT_SUPPORT;
   const size_t huge = SIZE_MAX / 2;
+  const auto with = [this](aclrtMallocAttrType type, uint32_t value, bool given = true) {
+    return [=, this] {
+      aclrtMallocAttribute attribute = {type, {}};
+      attribute.value.deviceId = value;
+      aclrtMallocConfig config = {given ? &attribute : nullptr, 1};
+      return aclrtMallocHostWithCfg(&made, 8, &config);
+    };
+  };
   return {
       {"aclrtMalloc", [] { return aclrtMalloc(nullptr, 1, kPolicy); }, null, "devPtr value is"},
       {"aclrtMalloc", [this] { return aclrtMalloc(&made, 0, kPolicy); }, null, "size value is 0"},
@@ -146,6 +157,17 @@ std::vector<Refusal> Misuse::Allocations() {
       {"aclrtMallocHost", [] { return aclrtMallocHost(nullptr, 1); }, null, "hostPtr value is"},
       {"aclrtMallocHost", [this] { return aclrtMallocHost(&made, 0); }, null, "size value is 0"},
       {"aclrtMallocHost", [&, huge] { return aclrtMallocHost(&made, huge); }, memory, "size"},
+      {"aclrtMallocHostWithCfg", [] { return aclrtMallocHostWithCfg(nullptr, 1, nullptr); }, null,
+       "ptr value is null"},
+      {"aclrtMallocHostWithCfg", [this] { return aclrtMallocHostWithCfg(&made, 0, nullptr); }, null,
+       "size value is 0"},
+      {"aclrtMallocHostWithCfg", with({}, 1, false), null, "attrs value is null"},
+      {"aclrtMallocHostWithCfg", with(ACL_RT_MEM_ATTR_VA_FLAG, 1), unsupported,
+       "vaFlag value is 1"},
+      {"aclrtMallocHostWithCfg", with(ACL_RT_MEM_ATTR_DEVICE_ID, 2), ACL_ERROR_RT_INVALID_DEVICEID,
+       "deviceId value is 2"},
+      {"aclrtMallocHostWithCfg", with(static_cast<aclrtMallocAttrType>(4), 0), param,
+       "attr value is 4"},
       {"aclrtFreeHost", [] { return aclrtFreeHost(nullptr); }, null, "hostPtr value is null"},
       {"aclrtFreeHost", [this] { return aclrtFreeHost(device); }, param, "pinned host allocation"},
       {"aclrtPointerGetAttributes",

@@ -23,6 +23,9 @@ std::vector<Refusal> Misuse::Copies() {
       {"aclrtMemcpy", [this] { return aclrtMemcpy(nullptr, 8, host, 8, kToDevice); }, null, "dst"},
       {"aclrtMemcpy", [this] { return aclrtMemcpy(device, 8, nullptr, 8, kToDevice); }, null,
        "src value is null"},
+      {"aclrtMemcpy", [this] { return aclrtMemcpy(nullptr, 0, host, 0, kToDevice); }, null, "dst"},
+      {"aclrtMemcpy", [this] { return aclrtMemcpy(device, 8, nullptr, 0, kToDevice); }, null,
+       "src value is null"},
       {"aclrtMemcpy", [this] { return aclrtMemcpy(device, 8, host, 9, kToDevice); }, param,
        "count value is 9, expected at most destMax (8)"},
       {"aclrtMemcpy", [&, inside] { return aclrtMemcpy(inside, 64, host, 5, kToDevice); }, param,
@@ -35,6 +38,10 @@ std::vector<Refusal> Misuse::Copies() {
        null, "dst value is null"},
       {"aclrtMemcpy2d", [this] { return aclrtMemcpy2d(device, 8, nullptr, 8, 8, 2, kToDevice); },
        null, "src value is null"},
+      {"aclrtMemcpy2d", [this] { return aclrtMemcpy2d(nullptr, 8, host, 8, 0, 2, kToDevice); },
+       null, "dst value is null"},
+      {"aclrtMemcpy2d", [this] { return aclrtMemcpy2d(device, 8, nullptr, 8, 8, 0, kToDevice); },
+       null, "src value is null"},
       {"aclrtMemcpy2d", [this] { return aclrtMemcpy2d(device, 8, host, 8, 9, 2, kToDevice); },
        param, "width value is 9"},
       {"aclrtMemcpy2d", [this] { return aclrtMemcpy2d(device, 16, host, 8, 8, 5, kToDevice); },
@@ -45,6 +52,7 @@ std::vector<Refusal> Misuse::Copies() {
       {"aclrtMemcpy2d", [this] { return aclrtMemcpy2d(device, 8, host, 8, 8, 2, kNoKind); }, param,
        "kind value is 8"},
       {"aclrtMemset", [] { return aclrtMemset(nullptr, 8, 0, 8); }, null, "devPtr value is null"},
+      {"aclrtMemset", [] { return aclrtMemset(nullptr, 0, 0, 0); }, null, "devPtr value is null"},
       {"aclrtMemset", [this] { return aclrtMemset(device, 8, 0, 9); }, param, "count value is 9"},
       {"aclrtMemset", [inside] { return aclrtMemset(inside, 64, 0, 5); }, param, "devPtr range is"},
   };
@@ -72,6 +80,8 @@ std::vector<Refusal> Misuse::AsyncCopies() {
   return {
       {one, copy(nullptr, 8, host, 8, kToDevice), null, "dst value is null"},
       {one, copy(device, 8, nullptr, 8, kToDevice), null, "src value is null"},
+      {one, copy(nullptr, 8, host, 0, kToDevice), null, "dst value is null"},
+      {one, copy(device, 8, nullptr, 0, kToDevice), null, "src value is null"},
       {one, copy(device, 8, host, 9, kToDevice), param, "count value is 9"},
       {one, copy(inside, 64, host, 5, kToDevice), param, "dst range is 5 bytes"},
       {one, copy(host, 64, inside, 5, kToHost), param, "src range is 5 bytes"},
@@ -84,6 +94,8 @@ std::vector<Refusal> Misuse::AsyncCopies() {
       {one, copy(host, 8, pinned, 8, host_to_host), unsupported, "kind value is"},
       {two, copy_2d(nullptr, 16, host, 8, kToDevice), null, "dst value is null"},
       {two, copy_2d(device, 16, nullptr, 8, kToDevice), null, "src value is null"},
+      {two, copy_2d(nullptr, 16, host, 0, kToDevice), null, "dst value is null"},
+      {two, copy_2d(device, 16, nullptr, 0, kToDevice), null, "src value is null"},
       {two, copy_2d(device, 8, host, 9, kToDevice), param, "width value is 9"},
       {two, copy_2d(device, 16, host, 8, kToDevice), param, "dst range is 72 bytes"},
       {two, copy_2d(device, 8, host, 8, kToHost), param, "dst location is device memory"},
@@ -91,8 +103,41 @@ std::vector<Refusal> Misuse::AsyncCopies() {
       {two, copy_2d(host, 8, pinned, 4, host_to_host), param, "src range is 68 bytes"},
       {two, copy_2d(host, 8, host, 2, host_to_host), unsupported, "kind value is"},
       {"aclrtMemsetAsync", fill(nullptr, 8, 8), null, "devPtr value is null"},
+      {"aclrtMemsetAsync", fill(nullptr, 0, 0), null, "devPtr value is null"},
       {"aclrtMemsetAsync", fill(device, 8, 9), param, "count value is 9"},
       {"aclrtMemsetAsync", fill(inside, 64, 5), param, "devPtr range is 5 bytes"},
+  };
+}
+
+std::vector<Refusal> Misuse::Values() {
+  const int null = ACL_ERROR_INVALID_PARAM, param = ACL_ERROR_RT_PARAM_INVALID;
+  unsigned char* inside = static_cast<unsigned char*>(device) + 60;
+  const auto write = [this](void* address, uint32_t flag) {
+    return [=, this] { return aclrtValueWrite(address, 1, flag, stream); };
+  };
+  const auto wait = [this](void* address, uint32_t flag) {
+    return [=, this] { return aclrtValueWait(address, 1, flag, stream); };
+  };
+  const auto prefetch = [this](void* address, aclrtCmoType type) {
+    return [=, this] { return aclrtCmoAsync(address, 8, type, stream); };
+  };
+  const auto eq = ACL_STREAM_WAIT_VALUE_EQ;
+  return {
+      {"aclrtValueWrite", write(nullptr, 0), null, "devAddr value is null"},
+      {"aclrtValueWrite", write(host, 0), param, "devAddr range is 8 bytes"},
+      {"aclrtValueWrite", write(pinned, 0), param, "devAddr location is host memory"},
+      {"aclrtValueWrite", write(inside, 0), param, "devAddr range is 8 bytes"},
+      {"aclrtValueWrite", write(inside - 8, 0), param, "expected a multiple of 8"},
+      {"aclrtValueWrite", write(device, 1), param, "flag value is 1, expected 0"},
+      {"aclrtValueWait", wait(nullptr, eq), null, "devAddr value is null"},
+      {"aclrtValueWait", wait(host, eq), param, "devAddr range is 8 bytes"},
+      {"aclrtValueWait", wait(inside - 8, eq), param, "expected a multiple of 8"},
+      {"aclrtValueWait", wait(device, 4), param, "flag value is 4"},
+      {"aclrtCmoAsync", prefetch(nullptr, ACL_RT_CMO_TYPE_PREFETCH), null, "src value is null"},
+      {"aclrtCmoAsync", prefetch(inside, ACL_RT_CMO_TYPE_PREFETCH), param, "src range is 8 bytes"},
+      {"aclrtCmoAsync", prefetch(pinned, ACL_RT_CMO_TYPE_PREFETCH), param,
+       "src location is host memory"},
+      {"aclrtCmoAsync", prefetch(device, ACL_RT_CMO_TYPE_FLUSH), param, "cmoType value is 3"},
   };
 }
 
@@ -128,6 +173,15 @@ std::vector<Refusal> Misuse::OnStream(aclrtStream at, int code, const char* says
        [=] { return aclrtSynchronizeStreamWithTimeout(at, 0); }, code, says},
       {"aclrtStreamQuery", [=, this] { return aclrtStreamQuery(at, &stream_status); }, code, says},
       {"aclrtSetStreamFailureMode", [=] { return aclrtSetStreamFailureMode(at, 0); }, code, says},
+      {"aclrtSetStreamOverflowSwitch", [=] { return aclrtSetStreamOverflowSwitch(at, 1); }, code,
+       says},
+      {"aclrtGetStreamOverflowSwitch",
+       [=, this] { return aclrtGetStreamOverflowSwitch(at, &count); }, code, says},
+      {"aclrtValueWrite", [=, this] { return aclrtValueWrite(device, 1, 0, at); }, code, says},
+      {"aclrtValueWait",
+       [=, this] { return aclrtValueWait(device, 1, ACL_STREAM_WAIT_VALUE_EQ, at); }, code, says},
+      {"aclrtCmoAsync",
+       [=, this] { return aclrtCmoAsync(device, 8, ACL_RT_CMO_TYPE_PREFETCH, at); }, code, says},
       {"aclrtRecordEvent", [=, this] { return aclrtRecordEvent(event, at); }, code, says},
       {"aclrtResetEvent", [=, this] { return aclrtResetEvent(event, at); }, code, says},
       {"aclrtStreamWaitEvent", [=, this] { return aclrtStreamWaitEvent(at, event); }, code, says},

@@ -40,6 +40,7 @@ TEST_F(Misuse, CopiesWriteNothing) {
   ASSERT_EQ(aclrtMemset(device, 64, 0x5A, 64), 0);
   Walk(Copies());
   Walk(AsyncCopies());
+  Walk(Values());
   ASSERT_EQ(aclrtSynchronizeStream(stream), 0);
   unsigned char bytes[64] = {};
   ASSERT_EQ(aclrtMemcpy(bytes, 64, device, 64, ACL_MEMCPY_DEVICE_TO_HOST), 0);
@@ -95,6 +96,8 @@ const std::set<std::string> kMisusedElsewhere = {
     // What capture_test.cc and the tables of handles misuse.
     "aclmdlRICaptureThreadExchangeMode",
     "aclmdlRIDestroy",
+    "aclmdlRIGetName",
+    "aclmdlRISetName",
     // What setting_test.cc, virtual_memory_test.cc and the tables of handles misuse.
     "aclAppLog",
     "aclCreateDataBuffer",
@@ -151,8 +154,8 @@ TEST_F(Misuse, TablesHoldEveryExport) {
   std::set<std::string> named = RefusingFunctions();
   named.insert(kMisusedElsewhere.begin(), kMisusedElsewhere.end());
   const std::vector<std::vector<Refusal>> tables = {
-      Nulls(),  Devices(),     StreamsAndEvents(), Allocations(),
-      Copies(), AsyncCopies(), Functions(),        OnStream(nullptr, 0, "")};
+      Nulls(),       Devices(), StreamsAndEvents(), Allocations(),           Copies(),
+      AsyncCopies(), Values(),  Functions(),        OnStream(nullptr, 0, "")};
   for (const auto& table : tables) {
     for (const Refusal& row : table) named.insert(row.api);
   }

@@ -11,6 +11,7 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr const char* kReport = "the host has changed the source of a queued ";
+constexpr size_t kBytes = 1000;
 constexpr size_t kHeld = size_t{64} << 20;  // bytes whose fill holds the stream for a while
 
 /// A write that ThreadSanitizer is not to tell of: it is the mistake.
@@ -75,6 +76,34 @@ class PinnedSourceTest : public WatchedTest {
 
   std::optional<NewMemory> held;
 };
+
+// As a host that clears what it expects a copy to fill, too late.
+TEST_F(PinnedSourceTest, ADestination) {
+  const PinnedBytes target(kBytes);
+  const NewMemory source(kBytes);
+  ASSERT_EQ(aclrtMemset(source.data(), kBytes, 7, kBytes), 0);
+  const std::string text = ReportOf(target.data() + 100, [&] {
+    Copy(target.data(), source.data(), kBytes, ACL_MEMCPY_DEVICE_TO_HOST);
+  });
+  EXPECT_THAT(text, HasSubstr(Concat("the host has changed the destination of a queued "
+                                     "aclrtMemcpyAsync\n         on stream ",
+                                     stream, " before the copy has written it\n")));
+  EXPECT_THAT(text, HasSubstr("what:  aclrtMemcpyAsync writes dst; the host wrote there after"));
+  EXPECT_THAT(text, HasSubstr("first changed: byte 100 of the 1000 "));
+}
+
+// Which copies behind one another change, each for the next.
+TEST_F(PinnedSourceTest, ADestinationThatTasksWrite) {
+  const PinnedBytes target(kBytes);
+  const NewMemory source(kBytes);
+  ASSERT_EQ(aclrtMemset(source.data(), kBytes, 7, kBytes), 0);
+  Hold();
+  ASSERT_EQ(aclrtMemsetAsync(target.data(), kBytes, 1, kBytes, stream), 0);
+  for (int i = 0; i < 3; ++i) {
+    Copy(target.data(), source.data(), kBytes, ACL_MEMCPY_DEVICE_TO_HOST);
+  }
+  EXPECT_EQ(Reported(), "");
+}
 
 TEST_F(PinnedSourceTest, ASmallSourceToTheByte) {
   const std::string text = ReportOf(10'000, 5'000);

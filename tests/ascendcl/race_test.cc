@@ -27,7 +27,7 @@ class RaceTest : public ::testing::Test {
   }
   Races Host(bool writes, const Runs& runs = {{0, 100}}) {
     const MemoryAccess access = {"dst", writes, runs};
-    return detector.TouchByHost("aclrtMemcpy", {&access, 1});
+    return detector.TouchByHost({"aclrtMemcpy"}, {&access, 1});
   }
 
   RaceDetector detector;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators by their graph names: results, the options of the compiler, refusals.
 #include <cmath>
+#include <string>
+#include <utility>
 
 #if defined(__SSE2__)
 #include <xmmintrin.h>
@@ -142,7 +144,17 @@ TEST_F(SingleOpTest, Refusals) {
   ASSERT_EQ(aclopSetAttrInt(typed.attr, "scale", 2), 0);
   const char* api = "aclopCompileAndExecute";
   ExpectRefused(
-      {api, [&] { return unknown.Run(); }, ACL_ERROR_OP_NOT_FOUND, "opType value is 'Conv3D'"});
+      {api, [&] { return unknown.Run(); }, ACL_ERROR_OP_NOT_FOUND,
+       "opType value is 'Conv3D', which is not here, expected one of ApplyMomentum, Assign"});
+  // What the user of a framework has called.
+  for (const auto& [name, caller] : {std::pair("DynamicRNN", "torch.nn.LSTM"),
+                                     {"DynamicRNNV2", "torch.nn.LSTMCell"},
+                                     {"DynamicGRUV2", "torch.nn.GRU"},
+                                     {"DynamicGRUV2Grad", "the gradient of torch.nn.GRU"}}) {
+    SingleOp absent(name);
+    const std::string says = std::string("'") + name + "' (" + caller + "), which is not here";
+    ExpectRefused({api, [&] { return absent.Run(); }, ACL_ERROR_OP_NOT_FOUND, says.c_str()});
+  }
   ExpectRefused({api, [&] { return few.Run(); }, ACL_ERROR_OP_INPUT_NOT_MATCH,
                  "inputs count is 1, expected 2"});
   ExpectRefused({api, [&] { return small.Run(); }, ACL_ERROR_OP_INPUT_NOT_MATCH,

@@ -163,5 +163,24 @@ TEST_F(StreamTest, ManyAtOnce) {
   }
 }
 
+TEST_F(StreamTest, KeepsTheOverflowSwitch) {
+  const aclrtStream stream = NewStream(), other = NewStream();
+  const auto look = [](aclrtStream at) {
+    uint32_t flag = 9;
+    EXPECT_EQ(aclrtGetStreamOverflowSwitch(at, &flag), 0) << TakeMessage();
+    return flag;
+  };
+  for (const aclrtStream each : {stream, other, aclrtStream{nullptr}}) EXPECT_EQ(look(each), 0u);
+  EXPECT_EQ(aclrtSetStreamOverflowSwitch(stream, 1), 0) << TakeMessage();
+  EXPECT_EQ(aclrtSetStreamOverflowSwitch(nullptr, 1), 0) << TakeMessage();
+  EXPECT_EQ(look(stream), 1u);
+  EXPECT_EQ(look(nullptr), 1u);
+  EXPECT_EQ(look(other), 0u) << "of each stream its own";
+  EXPECT_EQ(aclrtSetStreamOverflowSwitch(stream, 0), 0) << TakeMessage();
+  EXPECT_EQ(look(stream), 0u);
+  EXPECT_EQ(aclrtDestroyStream(other), 0);
+  EXPECT_EQ(aclrtDestroyStream(stream), 0);
+}
+
 }  // namespace
 }  // namespace openaclnn

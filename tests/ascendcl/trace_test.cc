@@ -220,6 +220,23 @@ TEST_F(TraceTest, WaitsAreShown) {
   EXPECT_GE(waited.end - waited.start, 20'000);
 }
 
+// Waiting is no work: a category of its own keeps it out of the tasks' sum.
+TEST_F(TraceTest, TasksThatOnlyWaitAreWaits) {
+  Start();
+  aclrtStream stream = NewStream();
+  aclrtEvent event = nullptr;
+  ASSERT_EQ(aclrtCreateEvent(&event), 0);
+  EXPECT_EQ(aclrtRecordEvent(event, stream), 0);
+  EXPECT_EQ(aclrtStreamWaitEvent(stream, event), 0);
+  EXPECT_EQ(aclrtSynchronizeStream(stream), 0);
+  EXPECT_EQ(aclrtDestroyEvent(event), 0);
+  EXPECT_EQ(aclrtDestroyStream(stream), 0);
+  Stop();
+  const Trace trace(file_);
+  trace.Only("task", "record event");
+  EXPECT_EQ(trace.Only("wait", "wait for event").row, trace.Only("task", "record event").row);
+}
+
 TEST_F(TraceTest, StreamsAndThreadsAreRows) {
   Start();
   aclrtContext context = nullptr;

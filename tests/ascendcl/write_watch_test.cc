@@ -96,6 +96,7 @@ TEST_F(WriteWatchTest, WrittenInAnyWay) {
       [&](void* data) {
         const DeviceArray<float> written(kCount);
         Exp(written.data(), data);
+        ASSERT_EQ(aclrtSynchronizeStream(stream), 0);  // before the memory is freed
       },
       [&](void* data) { ASSERT_EQ(aclrtMemset(data, 4, 0, 4), 0) << "a part of it"; },
   };

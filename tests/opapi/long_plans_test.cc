@@ -95,13 +95,19 @@ INSTANTIATE_TEST_SUITE_P(
 // Two rows of 2^31 elements each are the same ones soon, but there are many more to try.
 INSTANTIATE_TEST_SUITE_P(
     Overlaps, LongPlans,
-    testing::Values(LongPlan{
-        "ZeroOfOverlap",
-        [](auto... o) {
-          return aclnnInplaceZeroGetWorkspaceSize(
-              Described({Power(31), Power(31)}, {3, 2}, 5 * Power(31), ACL_INT8), o...);
-        },
-        "selfRef strides are (3, 2) for shape (2147483648, 2147483648), expected"}),
+    testing::Values(
+        LongPlan{"ZeroOfOverlap",
+                 [](auto... o) {
+                   return aclnnInplaceZeroGetWorkspaceSize(
+                       Described({Power(31), Power(31)}, {3, 2}, 5 * Power(31), ACL_INT8), o...);
+                 }},
+        LongPlan{"CopyToOverlap",
+                 [](auto... o) {
+                   return aclnnInplaceCopyGetWorkspaceSize(
+                       Described({Power(31), Power(31)}, {3, 2}, 5 * Power(31), ACL_INT8),
+                       Described({1}, ACL_INT8), o...);
+                 },
+                 "selfRef strides are (3, 2) for shape (2147483648, 2147483648), expected"}),
     NameOf);
 
 aclnnStatus PlanAttention(const char* layout, const aclTensor* query, const aclTensor* key,
