@@ -9,8 +9,8 @@ from functools import cache
 
 import numpy as np
 
-from draw import Case, Draw, domain_of, every_edge
-from records import INTEGERS, REALS
+from draw import Case, Draw, are_truths, beside, domain_of, every_edge
+from records import INTEGERS, REALS, UINT64
 
 PLACES = tuple(map(np.dtype, (np.int64, np.int32)))  # types of indices
 TRUTHS = (np.dtype(bool),)
@@ -61,7 +61,7 @@ def fill(d: Draw, given: dict) -> dict:
     return given
 
 
-def _named(record, name: str) -> bool:
+def is_named(record, name: str) -> bool:
     """Whether the expression says it."""
     name = "self" if name == "selfRef" and record.in_place else name
     return re.search(rf"\b({name}|selfRef)\b" if name == "self" else rf"\b{name}\b",
@@ -70,7 +70,7 @@ def _named(record, name: str) -> bool:
 
 def elementwise(d: Draw, types=None, floats: bool = False, conversion: bool = False,
                 scalars: bool = True) -> Case:  # fmt: skip
-    types = types or d.record.types
+    types, whole = types or d.record.types, types is not None
     shape, given = d.shape(), {}
     d.first = d.first if d.first in types else d.one(types)
     if d.style == "every edge":
@@ -80,19 +80,28 @@ def elementwise(d: Draw, types=None, floats: bool = False, conversion: bool = Fa
             given.setdefault(each.name)
             continue
         own = shape if each.name == "selfRef" or (i == 0 and d.flag()) else d.within(shape)
-        dtype = d.first if i == 0 else d.type_of(each.name, types)
+        first = next((given[n].dtype for n in given if d.sample(n) != "mask"), None)
+        dtype = d.first if i == 0 else _beside(d, first, each.name, types, conversion)
         given[each.name] = d.array(own, dtype, d.sample(each.name))
-    if types is INTEGERS:
+    if whole:
         given |= {p.name: d.scalar("tame", _WHOLE) for p in d.record.plain("scalar")}
     fill(d, given)
-    named = {k: v for k, v in given.items() if _named(d.record, k)}
+    named = {k: v for k, v in given.items() if is_named(d.record, k)}
     tensors = [v for v in named.values() if isinstance(v, np.ndarray)]
+    if are_truths(d.record, named):  # in which factors take part as such
+        named = {k: v for k, v in named.items() if k not in d.record.factors}
     numbers = [v for v in named.values() if scalars and isinstance(v, np.generic | float)]
     domain = domain_of(tensors, numbers, getattr(given.get("selfRef"), "dtype", None))
-    domain = "float" if floats and domain == "integer" else domain
-    if types is INTEGERS and all(each.dtype == bool for each in tensors) and len(named) == 1:
+    domain = "float" if floats and domain in ("integer", "unsigned") else domain
+    if whole and all(each.dtype == bool for each in tensors) and len(named) == 1:
         domain = "stored"  # the complement of a truth value is one
-    return Case(given, domain, conversion=conversion, elementwise=True)
+    return Case(given, domain, conversion=conversion, elementwise=True, rounds=not conversion)
+
+
+def _beside(d: Draw, first: np.dtype | None, name: str, types, conversion: bool) -> np.dtype:
+    """A type beside that of the first tensor which is no mask."""
+    free = conversion or first is None or d.sample(name) == "mask"
+    return d.type_of(name, types if free else beside(first, types))
 
 
 def _every_edge(d: Draw) -> dict:
@@ -122,7 +131,10 @@ def tensors_meet(d: Draw) -> Case:
 
 
 def integers(d: Draw) -> Case:
-    return elementwise(d, INTEGERS)
+    case = elementwise(d, tuple(each for each in d.record.types if each.kind in "iub"))
+    if case.domain == "unsigned" and not d.record.in_place:
+        case.outputs["out"] = d.one(INTEGERS + (UINT64,))
+    return case
 
 
 def conversion(d: Draw) -> Case:
@@ -133,6 +145,8 @@ def conversion(d: Draw) -> Case:
 def division(d: Draw) -> Case:
     """A quotient of integers that is not rounded is a float."""
     case = elementwise(d)
+    if case.domain == "complex":
+        case.arguments["mode"] = 0  # complex numbers are not rounded
     if case.domain == "integer" and case.arguments["mode"] == 0:
         case.domain = "float"
     return case
@@ -142,7 +156,7 @@ def near(d: Draw) -> Case:
     """Two tensors, often close to each other."""
     case = elementwise(d)
     a, b = (case.arguments[each.name] for each in d.record.inputs)
-    if a.shape == b.shape and d.flag():
+    if a.shape == b.shape and d.flag(walk=True):
         case.arguments["other"] = a.copy()
         case.domain = domain_of([a], [0.0])
     case.arguments |= {"rtol": 1e-3 * d.whole(0, 1000), "atol": 1e-3 * d.whole(0, 1000)}
@@ -151,24 +165,28 @@ def near(d: Draw) -> Case:
 
 def equal(d: Draw) -> Case:
     a = d.array(d.shape())
-    b = a.copy() if d.flag() else d.array(a.shape if d.flag() else d.shape(), d.type())
+    b = a.copy() if d.flag(walk=True) else d.array(a.shape if d.flag() else d.shape(), d.type())
     domain = "wide" if a.dtype.kind in "iub" and b.dtype.kind in "iub" else "double"
     domain = "wide" if domain == "double" else domain
     return Case({"self": a, "other": b}, domain, {"out": np.dtype(bool)})
 
 
 def _members(d: Draw, floats: bool, conversion: bool) -> Case:
-    count, lists = d.whole(1, 3), d.record.plain("in[]")
+    count, lists = d.whole(1, 3, walk=2), d.record.plain("in[]")
     given = {each.name: [] for each in lists}
     given |= {p.name: [d.scalar() for _ in range(count)] for p in d.record.plain("scalar[]")}
+    ranks = [(count,), (1, count), (count, 1), (1,) * 7 + (count,)] + [()] * (count == 1)
+    given |= {p.name: d.array(d.one(ranks), d.one(d.record.types_of(p.name)))
+              for p in d.record.plain("in")}  # a scalar of each member
     fill(d, given)
     for _ in range(count):
         shape = d.shape()
         for i, each in enumerate(lists):
             own = shape if i == 0 else d.within(shape)
-            dtype = d.first if i == 0 else d.type()
+            dtype = d.first if i == 0 else d.type(beside(d.first, d.record.types))
             given[each.name].append(d.array(own, dtype, d.sample(each.name)))
-    return Case(given, "each float" if floats else "each", conversion=conversion, each=True)
+    domain = "each float" if floats else "each"
+    return Case(given, domain, conversion=conversion, each=True, rounds=not conversion)
 
 
 def foreach(d: Draw) -> Case:
@@ -184,7 +202,7 @@ def foreach_conversion(d: Draw) -> Case:
 
 
 def foreach_norm(d: Draw) -> Case:
-    arrays = [d.array(d.shape(), d.real()) for _ in range(d.whole(1, 3))]
+    arrays = [d.array(d.shape(), d.real()) for _ in range(d.whole(1, 3, walk=2))]
     return Case({"x": arrays, "scalar": d.scalar("order", REALS)}, "each double", each=True)
 
 
@@ -192,14 +210,19 @@ def foreach_norm(d: Draw) -> Case:
 
 
 def _losses(d: Draw, gradient: bool) -> Case:
-    shape, given = d.shape(), {"reduction": d.whole(0, 2)}
+    shape, given = d.shape(), {"reduction": d.whole(0, 2, walk=1)}
     for i, each in enumerate(d.record.inputs):
         if each.optional and d.flag():
             given[each.name] = None
             continue
         own = shape if i == (1 if gradient else 0) else d.within(shape)
-        given[each.name] = d.array(own, d.first if i == 0 else d.real(), d.sample(each.name))
-    return Case(fill(d, given), "double", {each.name: d.real() for each in d.record.outputs})
+        dtype = d.first if i == 0 else d.type_of(each.name)
+        sample = "tame" if dtype.kind == "c" else d.sample(each.name)
+        given[each.name] = d.array(own, dtype, sample)
+    whole = all(each.dtype.kind in "iu" for each in given.values() if isinstance(each, np.ndarray))
+    types = tuple(each for each in d.record.types if each in REALS or (whole and each.kind in "iu"))
+    outputs = {each.name: d.type(types) for each in d.record.outputs}
+    return Case(fill(d, given), "integer" if whole else "double", outputs)
 
 
 def loss(d: Draw) -> Case:
@@ -215,7 +238,7 @@ def loss_backward(d: Draw) -> Case:
 
 def _dims(d: Draw, rank: int) -> list[int]:
     """Some dimensions, counted from either end."""
-    chosen = [axis for axis in range(rank) if d.flag()]
+    chosen = [axis for axis in range(rank) if d.flag(walk=axis == rank - 1)]
     return [axis - rank if d.flag() else axis for axis in chosen]
 
 
@@ -225,7 +248,7 @@ def _result(d: Draw, array: np.ndarray, truth: bool = False):
         out = d.one(TRUTHS) if truth and d.flag() else d.real()
         return out, "double"
     out = d.type()
-    return out, "double" if out in REALS else "integer"
+    return out, "integer" if out.kind in "iub" else "double"
 
 
 def reduce(d: Draw, domain: str | None = None, elements: bool = False, truth: bool = True) -> Case:
@@ -271,13 +294,13 @@ def norm(d: Draw) -> Case:
     case = reduce(d, "double", truth=False)
     order = d.record.plain("scalar")[0].name
     case.arguments[order] = d.scalar("order", REALS[:1] + REALS[3:])
-    if d.whole(0, 3) == 0 and case.arguments["self"].size:
+    if d.whole(0, 3, walk=1) == 0 and case.arguments["self"].size:
         case.arguments[order] = np.float32(d.one((np.inf, -np.inf)))
     return case
 
 
 def _dim(d: Draw, rank: int) -> int:
-    return d.whole(-max(rank, 1), max(rank, 1) - 1)
+    return d.whole(-max(rank, 1), max(rank, 1) - 1, walk=-1)
 
 
 def _along(d: Draw, outputs: dict, domain: str = "double", least: int = 0) -> Case:
@@ -345,7 +368,7 @@ def ordered(d: Draw, elements: bool = False) -> Case:
     """Many equal elements."""
     if elements and d.style == "empty":
         d.style = "plain"
-    sample = d.one(("small", "any")) if "edge" not in d.style else "any"
+    sample = d.one(("small", "any"), walk="any") if "edge" not in d.style else "any"
     d.samples["self"] = sample
     case = extreme_at(d) if elements else _ordered(d)
     return case
@@ -358,14 +381,14 @@ def _ordered(d: Draw) -> Case:
     case.outputs[d.record.outputs[-1].name] = d.one(PLACES)
     if "k" in case.arguments:
         width = array.shape[case.arguments["dim"]] if array.ndim else 1
-        case.arguments["k"] = d.whole(0, width) if array.ndim else 1
+        case.arguments["k"] = d.whole(0, width, walk=40) if array.ndim else 1
     return case
 
 
 def kthvalue(d: Draw) -> Case:
     case = ordered(d, True)
     array = case.arguments["self"]
-    case.arguments["k"] = d.whole(1, array.shape[case.arguments["dim"]] if array.ndim else 1)
+    case.arguments["k"] = d.whole(1, array.shape[case.arguments["dim"]] if array.ndim else 1, walk=40)
     return case
 
 

@@ -7,6 +7,7 @@ Philox 4x32-10 (Salmon et al., 2011) is keyed by the seed, counted by offset and
 import math
 
 import numpy as np
+import pairs
 
 from bounded import DOUBLE, Bounded
 
@@ -16,7 +17,7 @@ _HALF = np.uint64(32)
 
 def philox(count: int, seed: int, offset: int) -> list[np.ndarray]:
     """Four words for each of `count` places."""
-    seed, offset = seed % 2**64, offset % 2**64
+    seed, offset = int(seed) % 2**64, int(offset) % 2**64
     index = np.arange(count, dtype=np.uint64)
     words = [index & _WORD, index >> _HALF]
     words += [np.full(count, each, np.uint64) for each in (offset % 2**32, offset >> 32)]
@@ -63,19 +64,48 @@ def philox_unit(out: np.ndarray, seed: int, offset: int) -> Bounded:
     return Bounded((np.floor(unit * steps) / steps).reshape(out.shape), DOUBLE)
 
 
+def _ends(dtype, low, high) -> tuple[float, float]:
+    """The first and the last number of a type of reals in [low, high)."""
+    first, last = (np.asarray(each).astype(np.float64).astype(dtype) for each in (low, high))
+    if float(first) < low:
+        first = np.nextafter(first, np.asarray(np.inf, dtype))
+    if float(last) >= high:
+        last = np.nextafter(last, np.asarray(-np.inf, dtype))
+    return float(first), float(last)
+
+
+def philox_uniform(out: np.ndarray, low, high, seed: int, offset: int) -> Bounded:
+    """In [low, high), as the type of `out` has it; low where it has no number there."""
+    first, last = _ends(out.dtype, low, high)
+    first, last = (first, last) if first <= last else (low, low)
+    drawn = low + (high - low) * philox_unit(out, seed, offset)
+    return np.minimum(np.maximum(drawn, first), last)
+
+
+def philox_integers(out: np.ndarray, low: int, high: int, seed: int, offset: int) -> np.ndarray:
+    """Among the first and the last of [low, high) that the type of `out` has."""
+    dtype = pairs.PARTS.get(out.dtype, out.dtype)  # of complex numbers the real parts
+    whole = dtype.kind in "iub"
+    ends = (low, high - 1) if whole else _ends(dtype, low, high)
+    first, last = math.ceil(ends[0]), math.floor(ends[1])
+    drawn = philox_long(out.shape, seed, offset) % np.uint64(last - first + 1)
+    return (drawn + np.uint64(first % 2**64)).view(np.int64)
+
+
 def rrelu(x, noise, lower, upper, training: bool, seed: int, offset: int):
     """The slopes and the result."""
     if not training:
         return None, np.where(x <= 0, x * ((lower + upper) / 2), x)
-    slopes = lower + (upper - lower) * philox_unit(noise, seed, offset)
+    lower, upper = (float(getattr(each, "value", each)) for each in (lower, upper))
+    slopes = philox_uniform(noise, lower, upper, seed, offset)
     return np.where(x <= 0, slopes, 1.0), np.where(x <= 0, x * slopes, x)
 
 
 def philox_below(shape, seed: int, offset: int, probability) -> np.ndarray:
-    """1 with the probability, else 0."""
+    """1 with the probability, else 0: the bits of a mask of dropout by the complement."""
     words = philox(math.prod(shape), seed, offset)
     value = getattr(probability, "value", probability)
-    return (1 - _open(words, 0).reshape(shape) < value).astype(np.int64)
+    return (1 - _open(words, 0).reshape(shape) >= 1 - value).astype(np.int64)
 
 
 def dropout_mask(count: int, probability: float, seed: int, offset: int) -> np.ndarray:
@@ -120,7 +150,8 @@ def linspace(start, end, steps: int, dtype):
     step = (end - start) / np.float64(steps - 1) if steps > 1 else start * 0
     first = start + step * i.astype(np.float64)
     last = end - step * (steps - 1 - i).astype(np.float64)
-    return np.where((i < steps // 2) | (steps == 1), first, last)
+    numbers = np.where((i < steps // 2) | (steps == 1), first, last)
+    return pairs.pairs(numbers) if pairs.is_complex(numbers) else numbers
 
 
 def arange(start, end, step, dtype):

@@ -7,6 +7,7 @@ from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
+import pairs
 
 import cases
 import chance
@@ -18,8 +19,11 @@ import planes
 import samplers
 import sequences
 import windows
-from bounded import FLOAT, Bounded
-from draw import STYLES, TURNS, Case, Draw, domain_of, seen
+from bounded import DOUBLE, FLOAT, Bounded
+from draw import (
+    STYLES, TURNS, Case, Draw, are_truths, converted, converted_tensor, domain_of, met_by_all,
+    met_by_scalars, seen,
+)  # fmt: skip
 from judge import HALVES, difference, odd_nans, wrong
 from records import REALS, Record
 
@@ -85,14 +89,40 @@ def _fit(record: Record, given: dict[str, object]) -> bool:
                 continue
             if each == BFLOAT16 and not record.has_bf16:
                 return False
-            if name in record.takes and each.kind != "c" and each not in record.takes[name]:
+            if name in record.takes and each not in record.takes[name]:
                 return False
     return True
+
+
+def _of_complex_numbers(draw: Draw, case: Case):
+    """What is made of complex numbers is complex, unless it is only moved."""
+    given = [each for value in case.arguments.values() for each in _members(value)]
+    if case.domain == "stored" or not any(map(pairs.is_complex, given)):
+        return
+    case.domain = "complex"
+    finite = [np.abs(each[np.isfinite(each)]) for each in map(pairs.pairs, filter(_is_array, given))]
+    largest = max((each.max() for each in finite if each.size), default=0.0)
+    counts = 1 if case.elementwise else sum(each.size for each in finite)
+    case.size = float(largest) * counts if largest < 2**30 or not case.elementwise else 0.0
+    if case.conversion or case.each:
+        return
+    for name, dtype in case.outputs.items():
+        if np.dtype(dtype) not in pairs.COMPLEX and name not in case.stored:
+            case.outputs[name] = draw.type(pairs.COMPLEX)
+
+
+def _is_array(value) -> bool:
+    return isinstance(value, np.ndarray)
+
+
+def _members(value) -> list:
+    return value if isinstance(value, list) else [value]
 
 
 def _prepared(record: Record, draw: Draw) -> Prepared | None:
     """Nothing where a drawn type is not listed."""
     case = cases.numbers(record.cases)(draw)
+    _of_complex_numbers(draw, case)
     if not (_fit(record, case.arguments) and _fit(record, case.outputs)):
         return None
     for each in record.plain("float"):
@@ -117,15 +147,27 @@ def _prepared(record: Record, draw: Draw) -> Prepared | None:
     arguments = _attributes(record, case, views)
     given = {name: value for name, value in inputs.items() if value is not None}
     problem = Problem(given, arguments, views)
-    return Prepared(record, problem, _refusal(case, expected, views), expected, case.room, case)
+    refusal = _refusal(record, case, expected, views)
+    return Prepared(record, problem, refusal, expected, case.room, case)
 
 
-def _refusal(case: Case, expected, views) -> str:
-    """An elementwise result of floats does not fit into integers."""
+def _refusal(record: Record, case: Case, expected, views) -> str:
+    """An elementwise result of floats does not fit into integers, nor a complex one into others; a
+    factor of truth values is none that is a float."""
+    for name in record.factors:
+        real = np.asarray(case.arguments[name]).dtype.kind in "fc"
+        if real and are_truths(record, _named(record, case.arguments)):
+            return f"{name} dtype is"
     for name, result in expected.items():
         view = views[name]
+        if case.elementwise and pairs.is_complex(result) and view.array.dtype.kind != "c":
+            tensors = [each for each in case.arguments.values() if isinstance(each, np.ndarray)]
+            if not case.conversion:
+                return "COMPLEX64, COMPLEX128"
+            if len(tensors) == 1 and np.imag(case.arguments.get("value", 0)) != 0:
+                return "a real type"  # a scalar that is filled in
         real = isinstance(result, Bounded) and result.value.dtype.kind == "f"
-        if case.elementwise and not case.conversion and real and view.array.dtype not in REALS:
+        if case.elementwise and not case.conversion and real and view.array.dtype.kind in "iub":
             return "a float type"
     return ""
 
@@ -147,23 +189,42 @@ def _laid(draw: Draw, value):
 def _results(record: Record, case: Case) -> tuple:
     """What the expression makes, one for each output."""
     if not case.each:
+        case.rounded_to = [_rounded_to(record, case, case.arguments, case.domain)]
         results = evaluate(record, case, case.arguments, case.domain)
-        return results if isinstance(results, tuple) else (results,)
-    lists = [k for k, v in case.arguments.items() if isinstance(v, list)]
+        results = results if isinstance(results, tuple) else (results,)
+        return tuple(map(_near, results)) if case.domain == "complex" else results
+    # Of lists the members are lists of, and of an array its elements, which are scalars.
+    lists = [k for k, v in case.arguments.items() if isinstance(v, list | np.ndarray)]
     members = []
+
+    def flat(value):
+        return value if isinstance(value, list) else value.reshape(-1)
+
     for k in range(len(case.arguments[lists[0]])):
-        own = case.arguments | {name: case.arguments[name][k] for name in lists}
+        own = case.arguments | {name: flat(case.arguments[name])[k] for name in lists}
         tensors = [v for v in own.values() if isinstance(v, np.ndarray)]
         scalars = [v for v in own.values() if isinstance(v, np.generic)]
         domain = domain_of(tensors, scalars) if case.domain != "each double" else "double"
         domain = "float" if (case.domain, domain) == ("each float", "integer") else domain
+        case.rounded_to.append(_rounded_to(record, case, own, domain))
         members.append(evaluate(record, case, own, domain))
     return (members,)
+
+
+def _near(result):
+    """A real number that is made of complex ones, such as an angle, within some units of double."""
+    if np.asarray(result).dtype.kind != "f":
+        return result
+    size = np.where(np.isfinite(result), np.abs(result), 0)
+    return Bounded(np.asarray(result), DOUBLE, 8 * DOUBLE.unit * size)
 
 
 def evaluate(record: Record, case: Case, arguments: dict, domain: str):
     """The record's expression of the arguments as the domain has them."""
     names = dict(NAMES)
+    arguments = _with_met_scalars(record, case, arguments, domain)
+    if case.rounds:
+        arguments = _with_met_tensors(record, case, arguments, domain)
     for name, value in arguments.items():
         if name not in case.stored:
             many = isinstance(value, list)
@@ -179,6 +240,72 @@ def evaluate(record: Record, case: Case, arguments: dict, domain: str):
         names["self"] = names["selfRef"]
     with np.errstate(all="ignore"):
         return eval(_compiled(record.numpy), names)
+
+
+def _with_met_scalars(record: Record, case: Case, arguments: dict, domain: str) -> dict:
+    """Scalars in the type that they and the tensors meet in."""
+    scalars = _scalars(record, arguments)
+    dtype = met_by_scalars(*_meeting(record, arguments, scalars), domain, _target(arguments))
+    if case.each and dtype == BFLOAT16:  # as the pages have the scalars of such lists
+        dtype = np.dtype(np.float32)
+    return arguments | {name: converted(value, dtype) for name, value in scalars.items()}
+
+
+def _with_met_tensors(record: Record, case: Case, arguments: dict, domain: str) -> dict:
+    """Tensors in the type that they meet in: integers beside floats of fewer digits lose some."""
+    scalars = _scalars(record, arguments)
+    dtype = met_by_scalars(*_meeting(record, arguments, scalars), domain, _target(arguments))
+    if domain not in ("float", "complex") or (domain == "float" and dtype == np.float32):
+        return arguments  # the expression has FLOAT and DOUBLE tensors of itself
+    return {name: converted_tensor(value, dtype) for name, value in arguments.items()}
+
+
+def _rounded_to(record: Record, case: Case, arguments: dict, domain: str) -> np.dtype | None:
+    """The type that a result becomes before that of the output: the one that the operands meet in,
+    unless the work is done in numbers of another kind."""
+    if not case.rounds or domain not in ("integer", "float", "double", "complex"):
+        return None
+    scalars = _scalars(record, arguments)
+    if domain == "complex":
+        met = met_by_scalars(*_meeting(record, arguments, scalars), domain, _target(arguments))
+        return pairs.PARTS[met]
+    met = met_by_all(*_meeting(record, arguments, scalars), _target(arguments))
+    return met if met is not None and (met in REALS) == (domain != "integer") else None
+
+
+def _scalars(record: Record, arguments: dict) -> dict:
+    """Those that are converted to the type of the tensors."""
+    return {
+        each.name: arguments[each.name]
+        for each in record.plain("scalar", "scalar[]")
+        if each.name not in record.as_given and arguments.get(each.name) is not None
+    }
+
+
+def _meeting(record: Record, arguments: dict, scalars: dict) -> tuple[list, list]:
+    """The types of the tensors and of the scalars that meet."""
+    tensors = [
+        arguments[each.name].dtype
+        for each in record.operands
+        if isinstance(arguments.get(each.name), np.ndarray)
+        and (each.name != "selfRef" or cases.is_named(record, each.name))
+    ]
+    without = record.factors if are_truths(record, _named(record, arguments)) else ()
+    joining = [
+        each.dtype
+        for name, each in scalars.items()
+        if record.cases != "tensors_meet" and name not in without
+    ]
+    return tensors, joining
+
+
+def _target(arguments: dict) -> np.dtype | None:
+    return getattr(arguments.get("selfRef"), "dtype", None)
+
+
+def _named(record: Record, arguments: dict) -> dict:
+    """Those that the expression names."""
+    return {name: value for name, value in arguments.items() if cases.is_named(record, name)}
 
 
 @cache
@@ -239,8 +366,13 @@ def _shape(result) -> tuple[int, ...]:
 def _holding(draw: Draw, case: Case, result):
     """The types that an elementwise result may be stored in."""
     value = result.value if isinstance(result, Bounded) else np.asarray(result)
-    real = value.dtype.kind == "f" and not case.conversion
-    return REALS if real else draw.record.types
+    types = draw.record.types
+    if case.conversion or value.dtype.kind not in "fc":
+        return types
+    of_pairs = tuple(each for each in types if each in pairs.COMPLEX)
+    if value.dtype.kind == "c":
+        return of_pairs
+    return REALS if case.domain == "complex" else REALS + of_pairs
 
 
 def _attributes(record: Record, case: Case, views) -> dict:
@@ -280,12 +412,17 @@ def run(runtime: Runtime, stream: Stream, record: Record, number: int) -> Outcom
         members = (got[name], memory[name], prepared.problem.outputs[name], want)
         if not isinstance(want, list):
             members = tuple([each] for each in members)
-        for one, whole, view, result in zip(*members, strict=True):
+        rounded_to = prepared.case.rounded_to
+        if len(rounded_to) != len(members[0]):  # members of a list that no list of results is of
+            rounded_to = [None] * len(members[0])
+        for one, whole, view, result, through in zip(*members, rounded_to, strict=True):
             if name in prepared.room and result is not None:
                 one, fault = _found(one, shapes[name], result)
                 found = [f"{name} {fault}"] if fault else _compared(name, one, view, result)
             else:
-                found = _outside(name, whole, view) + _compared(name, one, view, result)
+                size = prepared.case.size
+                found = _compared(name, one, view, result, size, through)
+                found += _outside(name, whole, view)
             faults += [f"case {number}: {each}" for each in found]
             digest.update(_plain_bits(one))
     return Outcome(faults, digest.hexdigest()[:16])
@@ -298,11 +435,11 @@ def _found(got: np.ndarray, shape, result):
     return got.reshape(-1)[: np.size(result)].reshape(shape), ""
 
 
-def _compared(name: str, got, view: View, result) -> list[str]:
+def _compared(name: str, got, view: View, result, size: float = 0, through=None) -> list[str]:
     if result is None:
         same = got.tobytes() == view.array.tobytes()
         return [] if same else [f"{name} is written, expected it left alone"]
-    bad = wrong(got, result)
+    bad = wrong(got, result, size, through)
     if not np.any(bad):
         odd = isinstance(result, Bounded) and got.dtype in REALS and odd_nans(got)
         return [f"{name} {got.dtype} has NaN that are not canonical"] if odd else []

@@ -5,6 +5,7 @@ import math
 from statistics import NormalDist
 
 import numpy as np
+import pairs
 
 from bounded import Bounded
 
@@ -38,6 +39,8 @@ erfinv = np.frompyfunc(_erfinv, 1, 1)
 
 def power(a, b):
     """Integers wrap; a negative exponent leaves 1, -1 or 0."""
+    if pairs.is_complex(a) or pairs.is_complex(b):
+        return np.power(a, b)
     if isinstance(a, Bounded) or isinstance(b, Bounded):
         return np.float_power(a, b)  # power takes roots its own way
     a, b = np.broadcast_arrays(a, b)
@@ -64,6 +67,8 @@ def divide(a, b, mode: int):
     """Exactly (0), toward zero (1) or down (2)."""
     if mode == 2:
         return np.floor_divide(a, b)
+    if pairs.is_complex(a) or pairs.is_complex(b):
+        return a / b
     if isinstance(a, Bounded) or isinstance(b, Bounded):
         return np.trunc(a / b) if mode == 1 else a / b
     rest = np.fmod(a, b)  # 0 where b is
@@ -98,7 +103,7 @@ def is_close(a, b, rtol, atol, equal_nan: bool):
 
 def rounded(x, function):
     """Integers are whole already."""
-    return x if getattr(x, "dtype", None) == np.int64 else function(x)
+    return x if getattr(x, "dtype", None) in (np.int64, np.uint64) else function(x)
 
 
 def nan_to_num(x, nan, posinf, neginf):
@@ -151,7 +156,8 @@ def elu_backward(gradient, x, alpha, scale, input_scale, is_result: bool):
 
 
 def angle(x):
-    """Of a number that is not complex."""
+    if pairs.is_complex(x):
+        return np.arctan2(x.imag, x.real)
     return np.where(np.isnan(x), x, np.where(x < 0, np.pi, 0.0))
 
 
@@ -247,6 +253,8 @@ def logits_slope(x, target, positive):
 
 def reduced(losses, reduction: int):
     """As they are (0), their mean (1) or their sum (2)."""
+    if reduction == 1 and not isinstance(losses, Bounded):  # a mean of the exact sum
+        return np.sum(losses) / np.float64(losses.size)
     return losses if reduction == 0 else np.mean(losses) if reduction == 1 else np.sum(losses)
 
 
