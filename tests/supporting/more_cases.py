@@ -4,7 +4,7 @@
 import numpy as np
 
 from cases import PLACES, Case, Draw, _dim, _result, fill
-from draw import domain_of, size_of
+from draw import domain_of, limits, size_of
 from records import INTEGERS, REALS
 
 
@@ -14,74 +14,86 @@ def _moved(d: Draw, given: dict, **case) -> Case:
     return Case(fill(d, given), "stored", case.pop("outputs", kept), **case)
 
 
+def _member_type(d: Draw, out: np.dtype) -> np.dtype:
+    """One that out's type holds the numbers of; UINT64 is moved alone."""
+    if out == np.uint64:
+        return out
+    holding = {"c": None, "f": INTEGERS + REALS, "V": INTEGERS + REALS}  # BFLOAT16 is a V
+    return d.type_of("tensors", holding.get(out.kind, INTEGERS))
+
+
 def cat(d: Draw) -> Case:
     out, style = d.type(), d.style
     shape = d.shape(1)
     dim, tensors = _dim(d, len(shape)), []
-    for i in range(d.whole(1, 4)):
+    for i in range(d.whole(1, 4, walk=4)):
         own = list(shape)
-        own[dim] = d.whole(0 if style == "empty" else 1, 4)
-        dtype = d.type(None if out in REALS else INTEGERS)
-        tensors.append(d.array((0,) if i and d.whole(0, 4) == 0 else own, dtype))
-    domain = "double" if out in REALS else "integer"
+        own[dim] = d.whole(0 if style == "empty" else 1, 4, walk=own[dim] // 4)
+        tensors.append(d.array((0,) if i and d.whole(0, 4, walk=1) == 0 else own, _member_type(d, out)))
+    domain = "integer" if out.kind in "iub" else "double"
     return Case({"tensors": tensors, "dim": dim}, domain, {"out": out}, conversion=True)
 
 
 def stack(d: Draw) -> Case:
-    shape = d.shape()
-    tensors = [d.array(shape) for _ in range(d.whole(1, 4))]
-    return _moved(d, {"tensors": tensors, "dim": _dim(d, len(shape) + 1)})
+    shape, out = d.shape(), d.type()
+    tensors = [d.array(shape, _member_type(d, out)) for _ in range(d.whole(1, 4, walk=2))]
+    domain = "integer" if out.kind in "iub" else "double"
+    given = {"tensors": tensors, "dim": _dim(d, len(shape) + 1)}
+    return Case(given, domain, {"out": out}, conversion=True)
 
 
 def repeat(d: Draw) -> Case:
-    shape = d.shape()
-    fewest, rank = int(d.style != "empty"), len(shape) + d.whole(0, 2)
-    repeats = [d.whole(fewest, 3) for _ in range(rank)]
+    shape = d.shape(walk=(512, 1024))
+    fewest, rank = int(d.style != "empty"), len(shape) + d.whole(0, 2, walk=0)
+    repeats = [d.whole(fewest, 3, walk=2) for _ in range(rank)]
     return _moved(d, {"self": d.array(shape), "repeats": repeats})
 
 
 def triangle(d: Draw) -> Case:
     name = "selfRef" if d.record.in_place else "self"
-    return _moved(d, {name: d.array(d.shape(2, 4)), "diagonal": d.whole(-4, 4)})
+    return _moved(d, {name: d.array(d.shape(2, 4)), "diagonal": d.whole(-4, 4, walk=0)})
 
 
 def flip(d: Draw) -> Case:
     shape = d.shape(1)
-    dims = [axis - len(shape) * d.whole(0, 1) for axis in range(len(shape)) if d.flag()]
+    dims = [axis - len(shape) * d.whole(0, 1) for axis in range(len(shape)) if d.flag(walk=True)]
     return _moved(d, {"self": d.array(shape), "dims": dims})
 
 
 def roll(d: Draw) -> Case:
     shape = d.shape(1)
-    dims = [axis for axis in range(len(shape)) if d.flag()]
-    shifts = [d.whole(-7, 7) for _ in dims or (0,)]
+    dims = [axis for axis in range(len(shape)) if d.flag(walk=True)]
+    shifts = [d.whole(-7, 7, walk=7) for _ in dims or (0,)]
     return _moved(d, {"x": d.array(shape), "shifts": shifts, "dims": dims})
 
 
 def constant_pad(d: Draw) -> Case:
     shape = d.shape()
     pads = []
-    for n in reversed(shape[d.whole(0, len(shape)):]):
-        before = d.whole(-(n // 2), 3)
-        pads += [before, d.whole(-(n // 2), 3)]
+    for n in reversed(shape[d.whole(0, len(shape), walk=0):]):
+        before = d.whole(-(n // 2), 3, walk=2)
+        pads += [before, d.whole(-(n // 2), 3, walk=2)]
     value = d.scalar("tame", _FITTING[d.first.kind])
     return _moved(d, {"self": d.array(shape), "pad": pads, "value": value})
 
 
 _FITTING = {kind: tuple(map(np.dtype, names)) for kind, names in {
     "i": ("int64", "int32"), "u": ("uint8",), "b": ("bool",),
-    "f": ("float64", "float32"), "V": ("float64", "float32"),
+    "f": ("float64", "float32"), "V": ("float64", "float32"), "c": ("complex64", "complex128"),
 }.items()}  # fmt: skip
+
+
+_SIDES = {1: 2048, 2: 45, 3: 13}  # of a walk, by the number of dimensions
 
 
 def _mirror(d: Draw, reflects: bool, gradient: bool) -> Case:
     dims = int(d.record.name.split("Pad")[1][0])
-    rank = d.whole(dims + 1, dims + 2)
-    lead = [0 if d.style == "empty" else d.whole(1, 3) for _ in range(rank - dims)]
-    shape, pads = lead + [d.whole(2, 5) for _ in range(dims)], []
+    rank = d.whole(dims + 1, dims + 2, walk=dims + 2)
+    lead = [0 if d.style == "empty" else d.whole(1, 3, walk=32) for _ in range(rank - dims)]
+    shape, pads = lead + [d.whole(2, 5, walk=_SIDES[dims]) for _ in range(dims)], []
     for n in reversed(shape[-dims:]):
         most = n - 1 if reflects else 4
-        pads += [d.whole(0, most), d.whole(-(n // 2), most)]
+        pads += [d.whole(0, most, walk=1), d.whole(-(n // 2), most, walk=1)]
     if not gradient:
         return _moved(d, {"self": d.array(shape), "padding": pads})
     padded = list(shape)
@@ -114,11 +126,11 @@ def repeat_interleave(d: Draw) -> Case:
         given["dim"] = _dim(d, array.ndim)
     length = (array.shape[given["dim"]] if array.ndim else 1) if along else array.size
     if d.record.plain("in")[1:]:
-        count = length if d.flag() else 1
+        count = length if d.flag(walk=True) else 1
         repeats = d.random.integers(0, 4, count).astype(d.one(PLACES))
         total = int(np.sum(np.broadcast_to(repeats, length)))
     else:
-        repeats = d.whole(0, 3)
+        repeats = d.whole(0, 3, walk=2)
         total = repeats * length
     return _moved(d, given | {"self": array, "repeats": repeats, "outputSize": total})
 
@@ -127,14 +139,14 @@ def repeat_interleave_grad(d: Draw) -> Case:
     d.style = "plain" if d.style in ("rank 0", "empty") else d.style
     shape = list(d.shape(1))
     axis = _dim(d, len(shape))
-    repeats = d.random.integers(0, 4, shape[axis]).astype(d.one(PLACES))
+    repeats, short = d.random.integers(0, 4, shape[axis]).astype(d.one(PLACES)), tuple(shape)
     if repeats.size == 1:
         repeats[:] = max(int(repeats[0]), 1)
     shape[axis] = int(repeats.sum())
     given = {"yGrad": d.array(shape, None, "tame"), "repeats": repeats, "axis": axis}
     out = d.real() if d.first in REALS else d.type()
     domain = "double" if d.first in REALS else "integer"
-    return Case(given, domain, {"out": out}, stored=("repeats",), conversion=True)
+    return Case(given, domain, {"out": out}, stored=("repeats",), shapes={"out": short}, conversion=True)
 
 
 def masked_select(d: Draw) -> Case:
@@ -159,7 +171,7 @@ def nonzero_v2(d: Draw) -> Case:
 
 
 def _index(d: Draw, limit: int, shape, from_end: bool = True) -> np.ndarray:
-    low = -limit if from_end else 0
+    low = d.whole(-limit, -limit, walk=0) if from_end else 0
     return d.random.integers(low, max(limit, low + 1), shape).astype(d.one(PLACES))
 
 
@@ -172,17 +184,17 @@ def _full(d: Draw, least: int = 1) -> tuple[int, ...]:
 def gather(d: Draw) -> Case:
     shape = _full(d, 0)
     dim = _dim(d, len(shape))
-    own = [d.whole(0 if n > 3 else 1, n) for n in shape]
+    own = [d.whole(0 if n > 3 else 1, n, walk=n) for n in shape]
     if shape:
-        own[dim] = d.whole(0, 6)
-    index = _index(d, shape[dim] if shape else 1, own, False)
+        own[dim] = d.whole(0, 6, walk=own[dim])
+    index = _index(d, shape[dim] if shape else 1, own, d.flag())
     return _moved(d, {"self": d.array(shape), "dim": dim, "index": index})
 
 
 def index_select(d: Draw) -> Case:
     shape = _full(d, 0)
-    dim = _dim(d, len(shape))
-    count = d.whole(0, 5) if shape else 1
+    dim = d.whole(-max(len(shape), 1), max(len(shape), 1) - 1, walk=0)
+    count = d.whole(0, 5, walk=1024) if shape else 1
     index = _index(d, shape[dim] if shape else 1, (count,) if d.flag() or count != 1 else (), False)
     return _moved(d, {"self": d.array(shape), "dim": dim, "index": index})
 
@@ -208,12 +220,12 @@ def _of_target(d: Draw, array: np.ndarray, given: dict) -> Case:
 
 def scatter(d: Draw) -> Case:
     shape = _full(d, 0)
-    dim, reduce = _dim(d, len(shape)), d.whole(0, 2)
-    own = [d.whole(1, n) for n in shape]
+    dim, reduce = _dim(d, len(shape)), d.whole(0, 2, walk=0)
+    own = [d.whole(1, n, walk=n) for n in shape]
     if shape:
-        own[dim] = d.whole(0, 6)
+        own[dim] = d.whole(0, 6, walk=own[dim])
     index = _index(d, shape[dim] if shape else 1, own, False)
-    more = [n + d.whole(0, 1) for n in own] if shape else ()
+    more = [n + d.whole(0, 1, walk=0) for n in own] if shape else ()
     given = {"dim": dim, "index": index, "reduce": reduce, "src": d.array(more, None, "small")}
     if d.record.plain("scalar"):
         given["value"] = d.scalar("small", _FITTING[d.first.kind])
@@ -226,8 +238,8 @@ def scatter_add(d: Draw) -> Case:
 
 def _slices(d: Draw, negative: bool = True):
     shape = _full(d, 0)
-    dim = _dim(d, len(shape))
-    count = d.whole(0, 5) if shape else 1
+    dim = d.whole(-max(len(shape), 1), max(len(shape), 1) - 1, walk=0)
+    count = d.whole(0, 5, walk=shape[0]) if shape else 1
     index = _index(d, shape[dim] if shape else 1, (count,), negative)
     part = list(shape)
     if shape:
@@ -261,10 +273,10 @@ def index_fill_at(d: Draw) -> Case:
 
 def _indices(d: Draw, shape):
     """Whole dimensions and tensors of places that can be broadcast to each other."""
-    common, indices = d.one(((3,), (2, 3), (1,), ())), []
-    for n in shape[: d.whole(1, len(shape))]:
+    common, indices = d.one(((3,), (2, 3), (1,), ()), walk=(1024,)), []
+    for n in shape[: d.whole(1, len(shape), walk=1)]:
         whole = np.zeros((0,), PLACES[0])
-        indices.append(whole if d.whole(0, 2) == 0 else _index(d, n, d.within(common)))
+        indices.append(whole if d.whole(0, 2, walk=1) == 0 else _index(d, n, d.within(common)))
     return indices
 
 
@@ -286,8 +298,8 @@ def index_put(d: Draw) -> Case:
 
 def masked_scatter(d: Draw) -> Case:
     array = d.array(d.shape())
-    mask = d.array(d.within(array.shape), np.dtype(bool), "mask")
-    source = d.array((array.size + d.whole(0, 2),))
+    mask = d.array(d.within(array.shape), d.one((np.dtype(bool), np.dtype(np.uint8))), "mask")
+    source = d.array((array.size + d.whole(0, 2, walk=0),))
     return _moved(d, {"selfRef": array, "mask": mask, "source": source})
 
 
@@ -300,17 +312,22 @@ def arange(d: Draw) -> Case:
     start = d.scalar("tame", types)
     real = start.dtype.kind == "f"
     step = d.one((1, 2, -1, 3, -2, 1.5, -2.5) if real else (1, 2, -1, 3, -2))
-    end = start + type(start)(step * d.whole(0, 9))
+    end = start + type(start)(step * d.whole(0, 9, walk=2**21))
     given = {"start": start, "end": end, "step": np.asarray(step).astype(start.dtype)[()]}
     return Case(given, "double" if real else "integer", {"out": d.first}, conversion=True)
 
 
 def eye(d: Draw) -> Case:
-    return _moved(d, {"n": d.whole(0, 6), "m": d.whole(0, 6)})
+    return _moved(d, {"n": d.whole(0, 6, walk=1024), "m": d.whole(0, 6, walk=2048)})
+
+
+_REAL_SCALARS = tuple(map(np.dtype, ("float64", "float32", "float16", "int64", "int32", "bool")))
 
 
 def linspace(d: Draw) -> Case:
-    given = {"start": d.scalar("tame"), "end": d.scalar("tame"), "steps": d.whole(0, 9)}
+    types = None if d.first.kind == "c" else _REAL_SCALARS
+    given = {"start": d.scalar("tame", types), "end": d.scalar("tame", types)}
+    given["steps"] = d.whole(0, 9, walk=2**21)
     return Case(given, "double", {"out": d.first}, conversion=True)
 
 
@@ -321,16 +338,16 @@ def logspace(d: Draw) -> Case:
 
 
 def one_hot(d: Draw) -> Case:
-    shape, count = d.shape(), d.whole(0, 5)
-    classes = d.random.integers(0, count + 2, shape).astype(d.one(PLACES))
-    given = {"self": classes, "numClasses": count, "axis": d.whole(-1, len(shape)),
+    shape, count = d.shape(walk=(16384,)), d.whole(0, 5, walk=128)
+    classes = d.random.integers(0, count + d.whole(2, 2, walk=0), shape).astype(d.one(PLACES))
+    given = {"self": classes, "numClasses": count, "axis": d.whole(-1, len(shape), walk=-1),
              "onValue": d.array(d.one(((), (1,)))), "offValue": d.array((1,))}  # fmt: skip
     return _moved(d, given)
 
 
 def fill_diagonal(d: Draw) -> Case:
     d.style = "plain" if d.style == "long" else d.style
-    shape = (d.whole(0, 9), d.whole(1, 4)) if d.flag() else (d.whole(1, 3),) * d.whole(2, 4)
+    shape = (d.whole(0, 9), d.whole(1, 4)) if d.flag() else (d.whole(1, 3, walk=1448),) * d.whole(2, 4, walk=2)
     value = d.scalar("tame", _FITTING[d.first.kind])
     return _moved(d, {"selfRef": d.array(shape), "fillValue": value, "wrap": d.flag()})
 
@@ -338,32 +355,43 @@ def fill_diagonal(d: Draw) -> Case:
 # Random numbers.
 
 
+SEEDS = ("seedTensor", "offsetTensor")  # which an expression sees as they are
+
+
 def _seeds(d: Draw) -> dict:
-    signed = next(p for p in d.record.parameters if p.name == "seed").kind == "int64"
-    low = -(2**63) if signed else 0
-    seed = d.whole(low, 2**63 - 2) if d.flag() else d.whole(0, 9)
-    return {"seed": seed, "offset": d.whole(0, 50)}
+    """Of numbers, or of tensors with one element each."""
+    kinds = {each.name: each.kind for each in d.record.parameters}
+    signed = kinds.get("seed") != "uint64"
+    seed = d.whole(-(2**63) if signed else 0, 2**63 - 2) if d.flag() else d.whole(0, 9)
+    if "seedTensor" not in kinds:
+        return {"seed": seed, "offset": d.whole(0, 50)}
+    tensors = (np.array([each], np.int64) for each in (seed, d.whole(0, 50)))
+    return dict(zip(SEEDS, tensors, strict=True)) | {"offset": d.whole(0, 50)}
 
 
 def random(d: Draw) -> Case:
     d.first = d.real()
     given = _seeds(d) | {"selfRef": d.array(d.shape(), None, "tame")}
-    return Case(fill(d, given), "double")
+    return Case(fill(d, given), "double", stored=SEEDS)
 
 
 def uniform(d: Draw) -> Case:
     d.first = d.real()
-    low = d.whole(-3, 3)
-    given = _seeds(d) | {"selfRef": d.array(d.shape(), None, "tame"), "from": float(low),
-                         "to": float(low + d.whole(0, 5))}  # fmt: skip
-    return Case(given, "double", stored=("selfRef",))
+    low = d.whole(-3, 3) + d.one((0.0, 0.1))
+    given = _seeds(d) | {"selfRef": d.array(d.shape(), None, "tame"), "from": low,
+                         "to": low + d.whole(0, 5)}  # fmt: skip
+    return Case(given, "double", stored=("selfRef", *SEEDS))
 
 
 def random_integers(d: Draw) -> Case:
-    low = d.whole(0, 3) if d.first.kind in "ub" else d.whole(-9, 9)
-    given = _seeds(d) | {"selfRef": d.array(d.shape(), None, "tame"), "from": low,
-                         "to": low + d.whole(1, 90)}  # fmt: skip
-    return Case(given, "integer", conversion=True)
+    """Of a few integers, or of all that the type's range has."""
+    least, most = (max(-(2**63), min(int(each), 2**63 - 2)) for each in limits(d.first))
+    low = max(least, min(d.whole(-9, 9), most))
+    high = min(low + d.whole(0, 89), most)
+    if d.flag():
+        low, high = sorted((d.whole(least, most), d.whole(least, most)))
+    given = _seeds(d) | {"selfRef": d.array(d.shape(), None, "tame"), "from": low, "to": high + 1}
+    return Case(given, "integer", stored=("selfRef", *SEEDS), conversion=True)
 
 
 def bernoulli(d: Draw) -> Case:
@@ -393,23 +421,23 @@ def normal_of(d: Draw) -> Case:
 
 
 def randperm(d: Draw) -> Case:
-    return _moved(d, _seeds(d) | {"n": d.whole(0, 100)})
+    return _moved(d, _seeds(d) | {"n": d.whole(0, 100, walk=2**20)})
 
 
 def multinomial(d: Draw) -> Case:
-    shape = (d.whole(1, 3), d.whole(1, 8))[d.whole(0, 1):]
-    replacement = d.flag()
-    samples = d.whole(1, 20 if replacement else shape[-1])
+    shape = (d.whole(1, 3, walk=128), d.whole(1, 8, walk=8192))[d.whole(0, 1, walk=0):]
+    replacement = d.flag(walk=True)
+    samples = d.whole(1, 20 if replacement else shape[-1], walk=256)
     weights = d.array(shape, d.real(), "positive")
     given = _seeds(d) | {"self": weights, "numsamples": samples, "replacement": replacement}
-    return Case(given, "double", {"out": np.dtype(np.int64)})
+    return Case(given, "double", {"out": np.dtype(np.int64)}, stored=SEEDS)
 
 
 # Counted, and put together.
 
 
 def cross(d: Draw) -> Case:
-    shape = list(d.shape(1))
+    shape = list(d.shape(1, walk=(2**19, 3)))
     dim = _dim(d, len(shape))
     shape[dim] = 3
     other = [1 if n != 3 and d.flag() else n for n in shape]
@@ -418,7 +446,7 @@ def cross(d: Draw) -> Case:
 
 
 def trace(d: Draw) -> Case:
-    array = d.array((d.whole(0, 5), d.whole(0, 5)))
+    array = d.array((d.whole(0, 5, walk=1448), d.whole(0, 5, walk=1448)))
     out, domain = _result(d, array)
     return Case({"self": array}, domain, {"out": out})
 
@@ -428,13 +456,13 @@ def histogram(d: Draw) -> Case:
     array = d.array(d.shape(), None, "tame" if own else "any")
     low = 0.0 if own else float(d.whole(-3, 0))
     high = 0.0 if own else low + d.whole(1, 5)
-    given = {"self": array, "bins": d.whole(1, 7), "min": np.float64(low), "max": np.float64(high)}
+    given = {"self": array, "bins": d.whole(1, 7, walk=100), "min": np.float64(low), "max": np.float64(high)}
     return Case(given, "wide", conversion=True)
 
 
 def bincount(d: Draw) -> Case:
     d.first = d.first if d.first in INTEGERS[:2] else d.one(INTEGERS[:2] + INTEGERS[3:])
-    count = 0 if d.style == "empty" else d.whole(1, 300 if d.style == "long" else 9)
+    count = 0 if d.style == "empty" else d.whole(1, 300 if d.style == "long" else 9, walk=2**21)
     array = d.random.integers(0, 6, count).astype(d.first)
     weights = d.array((count,), d.real(), "tame") if d.flag() else None
     out = d.real() if weights is not None else d.type()
@@ -445,15 +473,15 @@ def bincount(d: Draw) -> Case:
 
 
 def embedding_bag(d: Draw) -> Case:
-    rows, columns, count = d.whole(1, 5), d.whole(1, 4), d.whole(0, 9)
-    bags, mode, has_last = d.whole(1, 4), d.whole(0, 2), d.flag()
+    rows, columns, count = (d.whole(1, 5, walk=30522), d.whole(1, 4, walk=64), d.whole(0, 9, walk=32768))
+    bags, mode, has_last = d.whole(1, 4, walk=4096), d.whole(0, 2, walk=0), d.flag()
     d.first = d.real()
     offsets = np.sort(np.append(0, d.random.integers(0, count + 1, bags - 1)))
     offsets = np.append(offsets, count) if has_last else offsets
     places = d.one(PLACES)
     given = {"weight": d.array((rows, columns)), "mode": mode, "includeLastOffset": has_last,
              "indices": d.random.integers(0, rows, count).astype(d.one(PLACES)),
-             "offsets": offsets.astype(d.one(PLACES)), "paddingIdx": d.whole(-1, 1),
+             "offsets": offsets.astype(d.one(PLACES)), "paddingIdx": d.whole(-1, 1, walk=-1),
              "perSampleWeights": None}  # fmt: skip
     if mode == 0 and d.flag():
         given["perSampleWeights"] = d.array((count,), None, "tame")

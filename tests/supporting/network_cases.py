@@ -13,17 +13,18 @@ BYTES = np.dtype(np.uint8)
 
 
 def _nll(d: Draw, planes: bool, gradient: bool) -> Case:
-    classes, rows = d.whole(1, 5), 0 if d.style == "empty" else d.whole(1, 6)
+    size = (32, 2, 181) if planes else (1024, 2048, 0)
+    classes, rows = d.whole(1, 5, walk=size[0]), 0 if d.style == "empty" else d.whole(1, 6, walk=size[1])
     d.first = d.real()
     if planes:
-        area = (d.whole(1, 3), d.whole(1, 3))
+        area = (d.whole(1, 3, walk=size[2]), d.whole(1, 3, walk=size[2]))
         shape, of = (rows, classes, *area), (rows, *area)
     else:
         shape, of = ((classes,), (1,)) if d.style == "rank 0" else ((rows, classes), (rows,))
     ignored = d.one((-100, 0, 1))
-    target = d.random.integers(0, classes, of).astype(d.one(INTEGERS[:2]))
+    target = d.random.integers(0, classes, of).astype(d.one(INTEGERS[:2], walk=INTEGERS[1]))
     target = np.where(d.random.random(of) < 0.2, ignored, target).astype(target.dtype)
-    reduction = d.whole(0, 2)
+    reduction = d.whole(0, 2, walk=1)
     given = {"self": d.array(shape, None, "tame"), "target": target, "reduction": reduction,
              "weight": d.array((classes,), d.real(), "positive"),
              "ignoreIndex": ignored}  # fmt: skip
@@ -52,7 +53,7 @@ def nll2d_backward(d: Draw) -> Case:
 
 
 def softmax_cross_entropy(d: Draw) -> Case:
-    shape = (d.whole(1, 5), 5000 if d.style == "long" else d.whole(1, 9))
+    shape = (d.whole(1, 5, walk=1024), 5000 if d.style == "long" else d.whole(1, 9, walk=2048))
     if d.style == "empty":
         shape = d.one(((0, 3), (3, 0)))
     given = {"features": d.array(shape, None, "tame"), "labels": d.array(shape, None, "probability")}
@@ -83,13 +84,13 @@ def _eps(d: Draw) -> float:
 
 
 def _mask(d: Draw) -> list[bool]:
-    return [d.flag() for _ in range(3)]
+    return [d.flag(walk=True) for _ in range(3)]
 
 
 def layer_norm(d: Draw, gradient: bool = False) -> Case:
     d.style = "plain" if d.style == "rank 0" else d.style
     shape = d.shape(1, 3)
-    count = d.whole(1, len(shape))
+    count = d.whole(1, len(shape), walk=1)
     last, groups = shape[len(shape) - count :], shape[: len(shape) - count] + (1,) * count
     given = {"input": d.array(shape, None, "tame"), "normalizedShape": list(last), "eps": _eps(d)}
     _weights(d, ("weightOptional", "biasOptional"), last, given)
@@ -102,16 +103,16 @@ def layer_norm(d: Draw, gradient: bool = False) -> Case:
 
 def rotary(d: Draw) -> Case:
     d.style = "plain" if d.style in ("rank 0", "long") else d.style
-    shape = (*d.shape(0, 3), 4 * d.whole(1, 70))
+    shape = (*d.shape(0, 3, walk=(2, 16, 512)), 4 * d.whole(1, 70, walk=32))
     angles = {name: d.array(d.within(shape), d.real(), "unit") for name in ("cos", "sin")}
-    given = {"x": d.array(shape, None, "tame"), "mode": d.whole(0, 3), **angles}
+    given = {"x": d.array(shape, None, "tame"), "mode": d.whole(0, 3, walk=0), **angles}
     return Case(given, "double", {"out": d.real()})
 
 
 def rms_norm(d: Draw) -> Case:
     d.style = "plain" if d.style == "rank 0" else d.style
     shape = d.shape(1, 3)
-    last = shape[len(shape) - d.whole(1, len(shape)) :]
+    last = shape[len(shape) - d.whole(1, len(shape), walk=1) :]
     given = {each.name: d.array(shape, None if i == 0 else d.real(), "tame")
              for i, each in enumerate(d.record.inputs)}  # fmt: skip
     given |= {"gamma": d.array(last, d.real(), "tame"), "epsilon": _eps(d)}
@@ -123,9 +124,9 @@ def layer_norm_backward(d: Draw) -> Case:
 
 
 def _channels(d: Draw) -> tuple[int, int, tuple[int, ...]]:
-    groups, each = d.whole(1, 3), d.whole(1, 2)
-    n = 0 if d.style == "empty" else d.whole(1, 3)
-    area = (300,) if d.style == "long" else tuple(d.whole(1, 3) for _ in range(d.whole(0, 3)))
+    groups, each = d.whole(1, 3, walk=8), d.whole(1, 2, walk=8)
+    n = 0 if d.style == "empty" else d.whole(1, 3, walk=8)
+    area = (300,) if d.style == "long" else tuple(d.whole(1, 3, walk=64) for _ in range(d.whole(0, 3, walk=2)))
     return groups, groups * each, (n, groups * each, *area)
 
 
@@ -150,7 +151,7 @@ def group_norm_backward(d: Draw) -> Case:
 
 def batch_norm(d: Draw, gradient: bool = False) -> Case:
     _, channels, shape = _channels(d)
-    training = d.flag()
+    training = d.flag(walk=True)
     given = {"input": d.array(shape, None, "tame"), "training": training, "eps": _eps(d),
              "momentum": d.one((0.1, 0.0, 1.0))}  # fmt: skip
     names = ("weight",) if gradient else ("weight", "bias")
@@ -174,7 +175,7 @@ def batch_norm_backward(d: Draw) -> Case:
 
 
 def _probability(d: Draw) -> float:
-    return d.one((0.0, 0.5, 0.1, 1.0))
+    return d.one((0.0, 0.5, 0.1, 1.0), walk=0.1)
 
 
 def dropout_mask(d: Draw) -> Case:
@@ -214,7 +215,7 @@ def _factors(d: Draw, a, b, added=None) -> Case:
 
 def _lengths(d: Draw) -> tuple[int, int, int]:
     """Rows, terms, columns."""
-    m, k, n = (d.whole(1, 9) for _ in range(3))
+    m, k, n = (d.whole(1, 9, walk=512) for _ in range(3))
     if d.style == "long":
         m, k, n = d.whole(1, 40), d.whole(100, 300), d.whole(1, 40)
     if d.style == "empty":
@@ -228,20 +229,20 @@ def mm(d: Draw) -> Case:
 
 
 def batch_matmul(d: Draw) -> Case:
-    (m, k, n), batch = _lengths(d), d.whole(1, 4)
-    return _factors(d, (d.one((1, batch)), m, k), (batch, k, n))
+    (m, k, n), batch = _lengths(d), d.whole(1, 4, walk=4)
+    return _factors(d, (d.one((1, batch), walk=batch), m, k), (batch, k, n))
 
 
 def matmul(d: Draw) -> Case:
-    (m, k, n), batch = _lengths(d), tuple(d.whole(1, 3) for _ in range(d.whole(0, 2)))
-    a = (k,) if d.whole(0, 4) == 0 else (*d.within(batch), m, k)
-    b = (k,) if d.whole(0, 4) == 0 else (*d.within(batch), k, n)
+    (m, k, n), batch = _lengths(d), tuple(d.whole(1, 3) for _ in range(d.whole(0, 2, walk=0)))
+    a = (k,) if d.whole(0, 4, walk=1) == 0 else (*d.within(batch), m, k)
+    b = (k,) if d.whole(0, 4, walk=1) == 0 else (*d.within(batch), k, n)
     return _factors(d, a, b)
 
 
 def weight_quant(d: Draw) -> Case:
     m, k, n = _lengths(d)
-    group = 32 * d.whole(0, 2)
+    group = 32 * d.whole(0, 2, walk=0)
     k = k + 64 if group and k else k
     group = group if k else 0
     half = d.one((np.dtype(np.float16), BFLOAT16))
@@ -257,7 +258,7 @@ def weight_quant(d: Draw) -> Case:
 
 def triangular_solve(d: Draw) -> Case:
     m, _, n = _lengths(d)
-    batch = tuple(d.whole(1, 3) for _ in range(d.whole(0, 2)))
+    batch = tuple(d.whole(1, 3) for _ in range(d.whole(0, 2, walk=0)))
     # Diagonals that are not near 0.
     a = d.array((*d.within(batch), m, m), None, "unit" if "edge" not in d.style else "tame")
     a[..., np.arange(m), np.arange(m)] = d.array((m,), None, "positive")
@@ -268,6 +269,7 @@ def triangular_solve(d: Draw) -> Case:
 
 def mv(d: Draw) -> Case:
     m, k, _ = _lengths(d)
+    m, k = (d.whole(each, each, walk=3 * each) for each in (m, k))
     return _factors(d, (m, k), (k,))
 
 
@@ -278,6 +280,7 @@ def matmul_weight(d: Draw) -> Case:
 
 def dot(d: Draw) -> Case:
     _, k, _ = _lengths(d)
+    k = d.whole(k, k, walk=2**21)
     if d.first.kind in "iu":
         given = {name: d.array((k,)) for name in ("self", "tensor")}
         return Case(given, "stored", {"out": d.first})
@@ -290,7 +293,7 @@ def addmm(d: Draw) -> Case:
 
 
 def baddbmm(d: Draw) -> Case:
-    (m, k, n), batch = _lengths(d), d.whole(1, 4)
+    (m, k, n), batch = _lengths(d), d.whole(1, 4, walk=4)
     return _factors(d, (batch, m, k), (batch, k, n), d.within((batch, m, n)))
 
 
@@ -303,21 +306,23 @@ def _laid(layout: str, b: int, n: int, s: int, width: int) -> tuple[int, ...]:
 
 
 def attention(d: Draw, gradient: bool = False) -> Case:
-    layout, served = d.one(("BNSD", "BSND", "BSH", "SBH")), d.whole(1, 2)
-    b, heads, width = d.whole(1, 2), d.whole(1, 2), d.whole(1, 8)
-    rows, keys = d.whole(1, 6), 150 if d.style == "long" else d.whole(1, 6)
-    d.first = d.real()
+    layout, served = d.one(("BNSD", "BSND", "BSH", "SBH")), d.whole(1, 2, walk=1)
+    b, heads, width = d.whole(1, 2, walk=2), d.whole(1, 2, walk=8), d.whole(1, 8, walk=64)
+    rows, keys = d.whole(1, 6, walk=512), 150 if d.style == "long" else d.whole(1, 6, walk=512)
+    d.first = d.type(REALS[:3])
     q = _laid(layout, b, heads * served, rows, width)
     k = _laid(layout, b, heads, keys, width)
+    narrow = d.one((width, d.whole(1, width)))
+    v, dy = _laid(layout, b, heads, keys, narrow), _laid(layout, b, heads * served, rows, narrow)
     tensors = [each.name for each in d.record.inputs[: 4 if gradient else 3]]
-    shapes = zip(tensors, (q, k, k, q), strict=False)
+    shapes = zip(tensors, (q, k, v, dy), strict=False)
     given = {name: d.array(shape, None, "tame") for name, shape in shapes}
     given |= {each.name: None for each in d.record.inputs if each.name not in given}
     given |= {each.name: None for each in d.record.plain("ints")}
-    mode, keep = d.whole(0, 2), d.one((1.0, 1.0, 0.5))
+    mode, keep = d.whole(0, 2, walk=0), d.one((1.0, 1.0, 0.5))
     of = (*d.within((b, heads * served)), rows, keys)
     mask = d.array(of, d.one((BYTES, np.dtype(bool))), "mask")
-    given["attenMaskOptional"] = None if d.flag() else mask
+    given["attenMaskOptional"] = None if d.flag(walk=True) else mask
     bits = b * heads * served * rows * keys
     drops = d.random.integers(0, 256, -(-bits // 8)).astype(np.uint8)
     given["dropMaskOptional"] = drops if keep < 1 and d.flag() else None
@@ -335,15 +340,15 @@ def attention(d: Draw, gradient: bool = False) -> Case:
     outputs = {each.name: d.first for each in d.record.outputs if not each.optional}
     if not gradient:
         outputs |= {"softmaxMaxOut": d.one(REALS[::3]), "softmaxSumOut": d.one(REALS[::3])}
-    stored = ("dropMaskOptional", "attenMaskOptional")
-    return Case(fill(d, given), "double", outputs, stored=stored)
+    stored = ("dropMaskOptional", "attenMaskOptional", "keepProb", "keepProbOptional")
+    return Case(fill(d, given), "float", outputs, stored=stored)
 
 
 def infer_attention(d: Draw) -> Case:
-    layout, served = d.one(("BNSD", "BSND", "BSH")), d.whole(1, 2)
-    b, heads, width = d.whole(1, 2), d.whole(1, 2), d.whole(1, 8)
-    rows, keys = d.whole(1, 6), 150 if d.style == "long" else d.whole(1, 6)
-    d.first = d.real()
+    layout, served = d.one(("BNSD", "BSND", "BSH")), d.whole(1, 2, walk=1)
+    b, heads, width = d.whole(1, 2, walk=2), d.whole(1, 2, walk=8), d.whole(1, 8, walk=64)
+    rows, keys = d.whole(1, 6, walk=512), 150 if d.style == "long" else d.whole(1, 6, walk=512)
+    d.first = d.type(REALS[:3])
     of = (*d.within((b, heads * served)), rows, keys)
     hides = (*d.one(((b, heads * served), (b, 1), (b,), (1,), ())), rows, keys)
     hides = (b, keys) if rows == 1 and d.flag() else hides
@@ -354,14 +359,14 @@ def infer_attention(d: Draw) -> Case:
         "query": d.array(_laid(layout, b, heads * served, rows, width), None, "tame"),
         "key": [d.array(_laid(layout, b, heads, keys, width), None, "tame")],
         "value": [d.array(_laid(layout, b, heads, keys, width), None, "tame")],
-        "pseShiftOptional": None if d.flag() else d.array(of, d.real(), "tame"),
-        "attenMaskOptional": None if d.flag() else d.array(hides, BYTES, "mask"),
+        "pseShiftOptional": None if d.flag(walk=True) else d.array(of, d.real(), "tame"),
+        "attenMaskOptional": None if d.flag(walk=True) else d.array(hides, BYTES, "mask"),
         "numHeads": heads * served, "numKeyValueHeads": d.one((heads, heads if served > 1 else 0)),
         "scaleValue": 0.5, "preTokens": d.whole(0, 9), "nextTokens": d.whole(0, 9),
-        "inputLayout": layout, "sparseMode": d.whole(0, 4 if rows == 1 else 1),
+        "inputLayout": layout, "sparseMode": d.whole(0, 4 if rows == 1 else 1, walk=0),
         "softmaxLseFlag": False,
     }  # fmt: skip
-    return Case(given, "double", {"attentionOut": d.first})
+    return Case(given, "float", {"attentionOut": d.first})
 
 
 def attention_backward(d: Draw) -> Case:
@@ -372,9 +377,9 @@ def attention_backward(d: Draw) -> Case:
 
 
 def unscale(d: Draw) -> Case:
-    d.style = "edges" if d.whole(0, 2) == 0 else "plain"
+    d.style = "edges" if d.whole(0, 2, walk=1) == 0 else "plain"
     types = {name: d.type_of(name, REALS) for name in ("foundInf", "inScale")}
-    gradients = [d.array(d.shape(), d.type_of("scaledGrads", REALS)) for _ in range(d.whole(1, 3))]
+    gradients = [d.array(d.shape(), d.type_of("scaledGrads", REALS)) for _ in range(d.whole(1, 3, walk=2))]
     given = {"scaledGrads": gradients, "foundInf": np.zeros((1,), types["foundInf"]),
              "inScale": d.array((1,), types["inScale"], "positive")}  # fmt: skip
     return Case(given, "double")

@@ -4,6 +4,7 @@
 import math
 
 import numpy as np
+import pairs
 
 from bounded import DOUBLE, FLOAT, Bounded
 from chance import kept_bits, philox_below
@@ -299,8 +300,8 @@ def triangular_solve(b, a, upper: bool, transpose: bool, unit: bool):
     b, a = np.broadcast_to(b, (*batch, *b.shape[-2:])), np.broadcast_to(a, (*batch, size, size))
     triangle = np.triu(np.ones((size, size), bool))
     triangle = triangle if upper else triangle.T
-    copy = np.where(triangle, a, 0.0)
-    factors = np.swapaxes(copy, -1, -2) if transpose else copy
+    factors = np.where(triangle, a, 0.0)
+    factors = np.swapaxes(factors, -1, -2) if transpose else factors
     order = range(size) if upper == transpose else range(size - 1, -1, -1)
     found = {}
     for i in order:
@@ -309,7 +310,8 @@ def triangular_solve(b, a, upper: bool, transpose: bool, unit: bool):
             terms = [factors[..., i, k : k + 1] * row for k, row in found.items()]
             value = value - np.sum(np.stack(terms), axis=0)
         found[i] = value if unit else value / factors[..., i, i : i + 1]
-    return (np.stack([found[i] for i in range(size)], -2) if size else b), copy
+    solved = np.stack([found[i] for i in range(size)], -2) if size else b
+    return (pairs.pairs(solved), pairs.pairs(a)) if pairs.is_complex(solved) else (solved, a)
 
 
 def addmm(x, a, b, beta, alpha, math_type: int, out):
@@ -374,14 +376,15 @@ def _kept(drops, shape, keep: float, seed, offset):
 
 def _pair(q, k, v, heads: int, layout: str):
     width = q.shape[-1] // heads if len(layout) == 3 else q.shape[-1]
-    q, k, v = (_heads(each, layout, width) for each in (q, k, v))
+    q, k = _heads(q, layout, width), _heads(k, layout, width)
+    v = _heads(v, layout, v.shape[-1] // k.shape[1] if len(layout) == 3 else v.shape[-1])
     served = q.shape[1] // k.shape[1]  # heads of q for each of k
-    return q, np.repeat(k, served, 1), np.repeat(v, served, 1), served, width
+    return q, np.repeat(k, served, 1), np.repeat(v, served, 1), served
 
 
 def attention(q, k, v, drops, mask, scale, keep, before, after, heads, layout, mode, seed=None,
               offset=None):  # fmt: skip
-    q, k, v, _, _ = _pair(q, k, v, heads, layout)
+    q, k, v, _ = _pair(q, k, v, heads, layout)
     weights, top, total = _weights(q, k, mask, scale, before, after, mode)
     out = np.matmul(weights * _kept(drops, weights.shape, keep, seed, offset), v)
     sums = (np.repeat(each, 8, axis=-1) for each in (top, total))
@@ -389,7 +392,7 @@ def attention(q, k, v, drops, mask, scale, keep, before, after, heads, layout, m
 
 
 def infer_attention(q, k, v, shift, mask, scale, before, after, heads, layout, mode):
-    q, k, v, _, _ = _pair(q, k, v, heads, layout)
+    q, k, v, _ = _pair(q, k, v, heads, layout)
     mask = None if mask is None else getattr(mask, "value", mask)
     if q.shape[2] == 1:
         mode = 1  # no window
@@ -402,8 +405,8 @@ def infer_attention(q, k, v, shift, mask, scale, before, after, heads, layout, m
 
 def attention_backward(q, k, v, dy, drops, mask, scale, keep, before, after, heads, layout, mode,
                        seed=None, offset=None):  # fmt: skip
-    q, k, v, served, width = _pair(q, k, v, heads, layout)
-    dy = _heads(dy, layout, width)
+    q, k, v, served = _pair(q, k, v, heads, layout)
+    dy = _heads(dy, layout, v.shape[-1])
     weights, _, _ = _weights(q, k, mask, scale, before, after, mode)
     kept = _kept(drops, weights.shape, keep, seed, offset)
     slopes = np.matmul(dy, np.swapaxes(v, -1, -2)) * kept

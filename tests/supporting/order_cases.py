@@ -9,7 +9,7 @@ from cases import PLACES, Case, Draw, _dim
 def search_sorted(d: Draw) -> Case:
     d.style = "plain" if d.style in ("rank 0",) else d.style
     shape = d.shape(1, 3)
-    rows = (d.whole(0, 6),) if d.flag() else (*shape[:-1], d.whole(1, 6))
+    rows = (d.whole(0, 6, walk=8192),) if d.flag(walk=True) else (*shape[:-1], d.whole(1, 6))
     wide = "int64" if d.first.kind in "iub" else "float64"
     ordered = np.sort(d.array(rows).astype(wide), axis=-1).astype(d.first)
     narrow = d.flag()
@@ -45,7 +45,7 @@ def unique(d: Draw) -> Case:
 
 def unique_slices(d: Draw) -> Case:
     shape = d.shape(1)
-    shape = (d.one((2, 7)), *shape[1:]) if d.style == "plain" else shape
+    shape = (d.one((2, 7), walk=shape[0]), *shape[1:]) if d.style == "plain" else shape
     array = d.array(shape, None, "any" if "edge" in d.style else d.one(("mask", "small")))
     flat = d.record.name == "UniqueConsecutive" and d.flag()
     dim = 1000 if flat else _dim(d, array.ndim)
@@ -57,4 +57,5 @@ def unique_slices(d: Draw) -> Case:
     room = {"valueOut": (count,) if flat else shape, "countsOut": (count,),
             "inverseOut": shape if flat else (count,)}  # fmt: skip
     outputs = {"valueOut": d.first, "inverseOut": long, "countsOut": long}
-    return Case({k: v for k, v in given.items() if k in names}, "wide", outputs, room=room)
+    told = ("inverseOut", "countsOut")  # integers, whatever self is
+    return Case({k: v for k, v in given.items() if k in names}, "wide", outputs, told, room=room)

@@ -2,6 +2,7 @@
 """Indexing, ordering and padding as records name them, in NumPy."""
 
 import numpy as np
+import pairs
 
 from bounded import DOUBLE, Bounded
 from judge import stored
@@ -55,7 +56,7 @@ def masked_select(x, mask):
 
 def masked_scatter(x, mask, source):
     result = x.copy()
-    mask = np.broadcast_to(mask, x.shape)
+    mask = np.broadcast_to(mask, x.shape) != 0
     result[mask] = source.reshape(-1)[: np.count_nonzero(mask)]
     return result
 
@@ -128,6 +129,10 @@ def _placed(x, add_at, value, reduce: int):
     if x.dtype.kind in "iub":
         result = x.astype(np.int64)
         add_at(result, np.asarray(value).astype(np.int64), _AT[reduce].at)
+        return result
+    if pairs.is_complex(x):
+        result = pairs.pairs(x)
+        add_at(result, pairs.pairs(value), _AT[reduce].at)
         return result
     value = np.asarray(value).astype(np.float64)
     result, size, count = x.astype(np.float64), np.abs(x.astype(np.float64)), np.ones(x.shape)
@@ -301,6 +306,10 @@ def mirror(x, padding, rule):
 def mirror_backward(gradient, x, padding, rule):
     """Each element's gradient is the sum over those that come from it."""
     sources = _sources(x.shape, padding, rule)
+    if pairs.is_complex(gradient):
+        total = np.zeros(x.shape, np.complex128)
+        np.add.at(total, np.ix_(*sources), np.asarray(gradient))
+        return total.view(pairs.Pairs)
     total, size = np.zeros(x.shape), np.zeros(x.shape)
     np.add.at(total, np.ix_(*sources), gradient.value)
     np.add.at(size, np.ix_(*sources), np.abs(gradient.value))

@@ -13,8 +13,8 @@ from windows import max_pool_with as _largest
 def _batch(d: Draw, dims: int, batched: bool = True) -> tuple[int, ...]:
     """A shape; without a batch where that may be."""
     d.style = "plain" if d.style in ("rank 0", "long") else d.style
-    n = 0 if d.style == "empty" else d.whole(1, 2)
-    lead = (n, d.whole(1, 2)) if batched or d.flag() else (d.whole(1, 3),)
+    n = 0 if d.style == "empty" else d.whole(1, 2, walk=8)
+    lead = (n, d.whole(1, 2, walk=64)) if batched or d.flag(walk=True) else (d.whole(1, 3),)
     return (*lead, *(_plane(d, dims)))
 
 
@@ -23,8 +23,11 @@ def _real(d: Draw):
     return d.first if d.first in types else d.one(types)
 
 
+_TARGETS = {1: 4096, 2: 84, 3: 24}  # sides that a walk makes, one and a half times or twice as long
+
+
 def _sizes(d: Draw, dims: int) -> list[int]:
-    return [d.whole(1, 9) for _ in range(dims)]
+    return [d.whole(1, 9, walk=_TARGETS[dims]) for _ in range(dims)]
 
 
 def _factors(d: Draw, lengths, size) -> dict:
@@ -80,8 +83,8 @@ def adaptive_pool_backward(d: Draw) -> Case:
 
 
 def _pooling(d: Draw) -> dict:
-    taps = [d.whole(1, 3), d.whole(1, 3)]
-    return {"kernelSize": taps, "stride": d.one(([], [d.whole(1, 3), d.whole(1, 3)])),
+    taps = [d.whole(1, 3, walk=3), d.whole(1, 3, walk=3)]
+    return {"kernelSize": taps, "stride": d.one(([], [d.whole(1, 3), d.whole(1, 3)]), walk=[2, 2]),
             "padding": _fits(d, taps), "ceilMode": d.flag()}  # fmt: skip
 
 
@@ -140,8 +143,8 @@ def adaptive_max_pool_backward(d: Draw) -> Case:
 
 
 def _means(d: Draw) -> tuple:
-    taps = [d.whole(1, 3) for _ in range(d.one((1, 3)))]
-    strides = d.one(([], [d.whole(1, 3) for _ in taps]))
+    taps = [d.whole(1, 3, walk=3) for _ in range(d.one((1, 3)))]
+    strides = d.one(([], [d.whole(1, 3) for _ in taps]), walk=[2 for _ in taps])
     given = {"kernelSize": taps, "stride": strides, "padding": _fits(d, taps),
              "ceilMode": d.flag(), "countIncludePad": d.flag(),
              "divisorOverride": d.one((0, 0, 5, -3))}  # fmt: skip
@@ -167,17 +170,17 @@ def avg_pool3d_backward(d: Draw) -> Case:
 def max_unpool(d: Draw) -> Case:
     dims = _dims(d)
     array = d.array(_batch(d, dims, False))
-    size = [n + d.whole(0, 3) for n in array.shape[-dims:]]
+    size = [n + d.whole(0, 3, walk=n) for n in array.shape[-dims:]]
     places = d.random.integers(0, int(np.prod(size)), array.shape).astype(d.one(PLACES))
     given = {"self": array, "indices": places, "outputSize": size}
-    given |= {each.name: [d.whole(1, 3)] * dims for each in d.record.plain("ints")[1:]}
+    given |= {each.name: [d.whole(1, 3, walk=2)] * dims for each in d.record.plain("ints")[1:]}
     return Case(given, "stored", {"out": d.first})
 
 
 def max_pool3d(d: Draw, sample: str = "any") -> Case:
     dtype = _real(d)
-    taps = [d.whole(1, 3) for _ in range(d.one((1, 3)))]
-    given = {"kernelSize": taps, "stride": d.one(([], [d.whole(1, 3) for _ in taps])),
+    taps = [d.whole(1, 3, walk=3) for _ in range(d.one((1, 3)))]
+    given = {"kernelSize": taps, "stride": d.one(([], [d.whole(1, 3) for _ in taps]), walk=[2 for _ in taps]),
              "padding": _fits(d, taps), "dilation": [d.one((1, 1, 2))], "ceilMode": d.flag(),
              "self": d.array(_batch(d, 3, False), dtype, sample)}  # fmt: skip
     return Case(given, "wide", {"out": dtype, "indices": d.one(PLACES)})

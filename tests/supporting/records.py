@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import pairs
 
 from openaclnn import dtypes
 from openaclnn.dtypes import BFLOAT16
@@ -33,7 +34,10 @@ INTEGERS = tuple(
     for name in ("int32", "int64", "bool", "int8", "uint8", "int16", "uint16", "uint32")
 )
 TYPES = {"real": REALS, "numeric": REALS + INTEGERS}  # on a product that has BFLOAT16
-TYPES["movable"] = TYPES["numeric"]  # the rest has no arithmetic: a C++ test moves it
+TYPES["complex"] = TYPES["numeric"] + pairs.COMPLEX
+UINT64 = np.dtype(np.uint64)
+TYPES["movable"] = TYPES["complex"] + (UINT64,)
+TYPES["numeric64"] = TYPES["numeric"] + (UINT64,)
 
 _KINDS = {  # of a parameter; what it is in C for the rest
     "in": Input,
@@ -88,13 +92,15 @@ class Record:
 
     name: str
     parameters: tuple[Parameter, ...]
-    types: tuple[np.dtype, ...]  # of real numbers
+    types: tuple[np.dtype, ...]
     numpy: str | None
     cases: str  # the function of cases.py that draws its arguments
     samples: dict[str, str] = field(default_factory=dict)  # what values parameters have
+    as_given: tuple[str, ...] = ()  # scalars that are not converted to the tensors' type
+    factors: tuple[str, ...] = ()  # scalars that become BOOL beside numbers of BOOL
     over: tuple[str, ...] = ()  # inputs that an output may be the very same view as
     in_place: bool = False  # self is selfRef, which becomes the result
-    movable: bool = False  # some of its tensors may be of complex numbers
+    one_value: bool = False  # all elements of its output become the same number
     topic: str = ""
     uses: dict[str, list[str]] = field(default_factory=dict)  # of tensors, those that it may have
     modes: dict[str, list] = field(default_factory=dict)  # that a parameter may name
@@ -117,6 +123,17 @@ class Record:
         return [each for each in self.parameters if each.kind == "in" or each.name == "selfRef"]
 
     @property
+    def operands(self) -> list[Parameter]:
+        """Tensors that scalars meet: what names places is none of them."""
+        places = ("index", "indices", "mask")
+        return [
+            each
+            for each in self.parameters
+            if (each.kind in ("in", "in[]") or each.name == "selfRef")
+            and not each.name.startswith(places)
+        ]
+
+    @property
     def outputs(self) -> list[Parameter]:
         return [each for each in self.parameters if each.is_output]
 
@@ -124,7 +141,7 @@ class Record:
         return [each for each in self.parameters if each.kind in kinds]
 
     def types_of(self, name: str) -> tuple[np.dtype, ...]:
-        """Of real numbers, that a tensor may have."""
+        """Those that a tensor may have."""
         return self.takes.get(name, self.types)
 
     @property
@@ -180,9 +197,11 @@ def _record(operator, family: str, by_page: bool) -> Record:
         numpy=given.get("numpy"),
         cases=given.get("cases", usual),
         samples=given.get("samples", {}),
+        as_given=tuple(given.get("as_given", ())),
+        factors=tuple(given.get("factors", ())),
         over=every if "expression" in given else tuple(given.get("over", ())),
         in_place=parameters[0].name == "selfRef",
-        movable=given["types"] == "movable" or "COMPLEX64" in given["types"],
+        one_value="one_value" in given,
         topic=operator.topic,
         modes=operator.modes,
         uses={
@@ -204,6 +223,6 @@ def _types(given: str | list[str]) -> tuple[np.dtype, ...]:
     """By name, or a list of those that the API has."""
     if isinstance(given, str):
         return TYPES[given]
-    # Messages and tables say BFLOAT16, the C enumeration ACL_BF16.
-    names = ("BFLOAT16" if each == "BF16" else each for each in given if "COMPLEX" not in each)
+    # Messages and tables say BFLOAT16, the C enumeration ACL_BF16; NumPy has no COMPLEX32.
+    names = ("BFLOAT16" if each == "BF16" else each for each in given if each != "COMPLEX32")
     return tuple(dtypes.parse(dtypes.name_of(each)) for each in names)

@@ -11,13 +11,14 @@ def _sampled(d: Draw):
     """Input, grid and setting, and the result's shape."""
     dims = _dims(d)
     array = d.array(_batch(d, dims), None, "tame")
-    places = tuple(d.whole(0 if d.style == "empty" else 1, 5) for _ in range(dims))
+    side = {2: 56, 3: 16}[dims]
+    places = tuple(d.whole(0 if d.style == "empty" else 1, 5, walk=side) for _ in range(dims))
     # Beyond the edges too, and at points that are an element's centre or edge.
     grid = d.random.uniform(-1.6, 1.6, (array.shape[0], *places, dims))
     exact = d.random.integers(-6, 7, grid.shape) / 4
     grid = np.where(d.random.random(grid.shape) < 0.3, exact, grid).astype(d.first)
     given = {"input": array, "grid": grid, "interpolationMode": d.one((0, 0, 1, 2)[: 6 - dims]),
-             "paddingMode": d.whole(0, 2), "alignCorners": d.flag()}  # fmt: skip
+             "paddingMode": d.whole(0, 2, walk=0), "alignCorners": d.flag()}  # fmt: skip
     return given, (*array.shape[:2], *places)
 
 

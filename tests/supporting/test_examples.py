@@ -10,6 +10,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import generate_help_examples
 import numpy as np
 import operator_traffic
 import pytest
@@ -17,8 +18,9 @@ import record_examples
 import records
 from operator_records import read_topics
 
-from openaclnn import any_operator, declared, ops, tensor_files
+from openaclnn import any_operator, declared, libraries, operator_help, ops, results, tensor_files
 from openaclnn.dtypes import BFLOAT16
+from openaclnn.operators import OPERATORS
 
 EXAMPLES = record_examples.examples()
 HEADERS = cache(declared.operators)
@@ -87,7 +89,9 @@ def test_its_command_gives_the_same(api, folder):
     assert (program, verb, name) == ("openaclnn", "call", api)
     call, _ = parts(EXAMPLES[api].python)
     expected = record_examples.arrays([eval(call, {"np": np, "ops": ops})])
-    files = any_operator.call_by_name(api, options)
+    called = any_operator.call_by_name(api, options)
+    results.leave({}, called.found, called.files, json=False)
+    files = called.files
     single_first = sorted(files, key=lambda output: "." in output)
     got = [loaded(files[output], output) for output in single_first]
     for one, other in zip(got, expected, strict=True):
@@ -103,6 +107,20 @@ def test_its_command_runs_as_it_is_typed(api, folder):
         ["bash", "-ec", EXAMPLES[api].command], env={**os.environ, "PATH": path}, capture_output=True
     )
     assert ended.returncode == 0 and any(folder.iterdir()), ended
+
+
+def test_those_of_the_help_are_these():
+    assert generate_help_examples.text(EXAMPLES) == generate_help_examples.FILE.read_text("utf-8")
+
+
+@pytest.mark.parametrize("api", [*EXAMPLES, *(each.function.api for each in OPERATORS)])
+def test_the_example_of_its_help_runs(api, folder):
+    """As it is printed, with no file there."""
+    said = operator_help.text(api, HEADERS(libraries.find() / "include")[api], width=10_000)
+    (line,) = re.findall(r"^Example: (.*)$", said, re.M)
+    program, verb, name, *options = shlex.split(line)
+    assert (program, verb, name) == ("openaclnn", "call", api)
+    assert any_operator.call_by_name(api, options).found
 
 
 def test_none_is_long():

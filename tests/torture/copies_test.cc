@@ -117,8 +117,8 @@ struct Call {
 
   /// Nothing where the process's other memory decides.
   std::optional<int> Code() const {
-    if (empty()) return 0;
     if (dst.null || (!fill && src.null)) return kNull;
+    if (empty()) return 0;
     if (!fill && (kind < ACL_MEMCPY_HOST_TO_HOST || kind > ACL_MEMCPY_INTER_DEVICE_TO_DEVICE)) {
       return kInvalid;
     }

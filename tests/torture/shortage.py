@@ -58,7 +58,7 @@ def _large(record: records.Record) -> Iterator[Problem]:
 
 
 def _long_shape(elements: int) -> Callable:
-    def shape(self, least: int = 0, most: int = 3, high: int = 5) -> tuple[int, ...]:
+    def shape(self, least: int = 0, most: int = 3, high: int = 5, walk=None) -> tuple[int, ...]:
         return (1,) * (max(least, 1) - 1) + (elements,) if most > 0 else ()
 
     return shape
