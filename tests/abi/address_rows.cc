@@ -41,6 +41,15 @@ void AddCopies(const AddressLive& live, std::vector<AddressRow>* rows) {
       [=](void* a) { return aclrtMemcpy2dAsync(a, 8, device, 8, 8, 2, kKind, stream); });
   row("aclrtMemcpy2dAsync", "src",
       [=](void* a) { return aclrtMemcpy2dAsync(device, 8, a, 8, 8, 2, kKind, stream); });
+  rows->push_back({"aclrtValueWrite", "devAddr", kLiveDevice,
+                   [=](void* a) { return aclrtValueWrite(a, 0, 0, stream); }, kIsNull, kWrong});
+  rows->push_back({"aclrtValueWait", "devAddr", kLiveDevice,
+                   [=](void* a) { return aclrtValueWait(a, 0, ACL_STREAM_WAIT_VALUE_NOR, stream); },
+                   kIsNull, kWrong});
+  rows->push_back(
+      {"aclrtCmoAsync", "src", kLiveDevice,
+       [=](void* a) { return aclrtCmoAsync(a, kBytes, ACL_RT_CMO_TYPE_PREFETCH, stream); }, kIsNull,
+       kWrong});
   row("aclrtMemset", "devPtr", [](void* a) { return aclrtMemset(a, kBytes, 1, kBytes); });
   row("aclrtMemsetAsync", "devPtr",
       [=](void* a) { return aclrtMemsetAsync(a, kBytes, 1, kBytes, stream); });

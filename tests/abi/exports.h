@@ -33,11 +33,11 @@ inline std::set<std::string> ExportsOf(const std::string& library) {
 inline std::set<std::string> RefusingFunctions(bool nothing) {
   std::set<std::string> functions;
   std::ifstream list(OPENACLNN_SOURCE_DIR "/src/ascendcl/unsupported.inc");
-  const std::string macro = nothing ? "UNSUPPORTED_NOTHING(" : "UNSUPPORTED(";
   for (std::string line; std::getline(list, line);) {
-    if (line.starts_with(macro)) {
-      functions.insert(line.substr(macro.size(), line.find(')') - macro.size()));
-    }
+    const size_t open = line.find('(');
+    if (!line.starts_with("UNSUPPORTED") || open == std::string::npos) continue;
+    if (line.starts_with("UNSUPPORTED_NOTHING") != nothing) continue;
+    functions.insert(line.substr(open + 1, line.find_first_of("),", open) - open - 1));
   }
   return functions;
 }

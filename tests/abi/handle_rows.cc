@@ -59,6 +59,12 @@ void AddStreamRows(const Live& live, std::vector<HandleRow>* rows) {
       [](H h) { return aclrtSynchronizeStreamWithTimeout(h, 0); });
   row("aclrtStreamQuery", [](H h) { return aclrtStreamQuery(h, Status<aclrtStreamStatus>()); });
   row("aclrtSetStreamFailureMode", [](H h) { return aclrtSetStreamFailureMode(h, 0); });
+  row("aclrtSetStreamOverflowSwitch", [](H h) { return aclrtSetStreamOverflowSwitch(h, 0); });
+  row("aclrtGetStreamOverflowSwitch",
+      [](H h) { return aclrtGetStreamOverflowSwitch(h, Status<uint32_t>()); });
+  row("aclrtValueWrite", [](H h) { return aclrtValueWrite(nullptr, 0, 0, h); });
+  row("aclrtValueWait", [](H h) { return aclrtValueWait(nullptr, 0, 0, h); });
+  row("aclrtCmoAsync", [](H h) { return aclrtCmoAsync(nullptr, 0, ACL_RT_CMO_TYPE_PREFETCH, h); });
   row("aclrtRecordEvent", [=](H h) { return aclrtRecordEvent(event, h); });
   row("aclrtResetEvent", [=](H h) { return aclrtResetEvent(event, h); });
   row("aclrtStreamWaitEvent", [=](H h) { return aclrtStreamWaitEvent(h, event); });
@@ -163,6 +169,9 @@ std::vector<HandleRow> RuntimeRows(const Live& live) {
     rows.push_back(Row(api, HandleKind::kGraph, std::move(call), kHandle, "modelRI value is"));
   };
   on_graph("aclmdlRIDestroy", aclmdlRIDestroy);
+  on_graph("aclmdlRISetName", [](H h) { return aclmdlRISetName(h, "a"); });
+  on_graph("aclmdlRIGetName",
+           [](H h) { return aclmdlRIGetName(h, 8, reinterpret_cast<char*>(g_scratch.bytes)); });
   on_graph("aclmdlRIExecute", [](H h) { return aclmdlRIExecute(h, -1); });
   on_graph("aclmdlRIExecuteAsync", [=](H h) { return aclmdlRIExecuteAsync(h, stream); });
   return rows;

@@ -32,6 +32,21 @@ TEST(LoadTest, MetaApiThroughTheOperatorLibrary) {
   EXPECT_EQ(dlclose(library), 0);
 }
 
+// As torch-npu does, which reads the counter's frequency from 7.25.5 on.
+TEST(LoadTest, TheDriversVersion) {
+  void* library = dlopen("libascend_hal.so", RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << dlerror();
+  const auto get = reinterpret_cast<int (*)(int*)>(dlsym(library, "halGetAPIVersion"));
+  ASSERT_NE(get, nullptr) << dlerror();
+  int version = 0;
+  EXPECT_EQ(get(&version), 0);
+  EXPECT_GE(version, 0x070000);
+  EXPECT_LT(version, 0x071905);
+  EXPECT_EQ(dlsym(library, "halGetDeviceInfo"), nullptr);
+  EXPECT_NE(get(nullptr), 0);
+  EXPECT_EQ(dlclose(library), 0);
+}
+
 // Threads of the runtime stand in its code: dlclose may not take that away.
 TEST(LoadTest, CloseWhileItsThreadsLive) {
   using Call = aclError (*)(int32_t);

@@ -138,6 +138,7 @@ void AddStreams(const Live& live, const Rows& row) {
   row("aclrtCreateStream", {"stream"}, aclrtCreateStream, &s.made);
   row("aclrtCreateStreamWithConfig", {"stream"}, aclrtCreateStreamWithConfig, &s.made, 0, 0);
   row("aclrtStreamQuery", {"status"}, aclrtStreamQuery, stream, &s.stream_status);
+  row("aclrtGetStreamOverflowSwitch", {"flag"}, aclrtGetStreamOverflowSwitch, stream, &s.count);
   row("aclrtCreateEvent", {"event"}, aclrtCreateEvent, &s.made);
   row("aclrtCreateEventWithFlag", {"event"}, aclrtCreateEventWithFlag, &s.made, ACL_EVENT_SYNC);
   row("aclrtCreateEventExWithFlag", {"event"}, aclrtCreateEventExWithFlag, &s.made, ACL_EVENT_SYNC);
@@ -151,6 +152,8 @@ void AddStreams(const Live& live, const Rows& row) {
       &s.capture_status, &s.made);
   row("aclmdlRICaptureThreadExchangeMode", {"mode"}, aclmdlRICaptureThreadExchangeMode,
       &s.capture_mode);
+  row("aclmdlRISetName", {"name"}, aclmdlRISetName, live[HandleKind::kGraph], "a");
+  row("aclmdlRIGetName", {"name"}, aclmdlRIGetName, live[HandleKind::kGraph], 8, s.text);
 }
 
 void AddAllocations(const Rows& row) {
@@ -159,6 +162,7 @@ void AddAllocations(const Rows& row) {
   row("aclrtMalloc", {"devPtr"}, aclrtMalloc, &s.made, 1, kPolicy);
   row("aclrtMallocAlign32", {"devPtr"}, aclrtMallocAlign32, &s.made, 1, kPolicy);
   row("aclrtMallocHost", {"hostPtr"}, aclrtMallocHost, &s.made, 1);
+  row("aclrtMallocHostWithCfg", {"ptr", "cfg?"}, aclrtMallocHostWithCfg, &s.made, 1, nullptr);
   row("aclrtGetMemInfo", {"free", "total"}, aclrtGetMemInfo, ACL_HBM_MEM, &s.size, &s.size);
   row("aclrtPointerGetAttributes", {"attributes"}, aclrtPointerGetAttributes, &s, &s.attributes);
   row("aclrtReserveMemAddress", {"virPtr"}, aclrtReserveMemAddress, &s.made, kPage, 0, nullptr, 0);

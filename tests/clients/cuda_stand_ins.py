@@ -2,8 +2,9 @@
 """Makes empty CUDA libraries: PyPI's torch for x86-64 loads with them where CUDA is absent.
 
 python cuda_stand_ins.py TORCH_DIR writes them to `nvidia/cudnn/lib` beside torch, which the RPATH
-of every torch reaches. They only satisfy the loader: every function returns 100, "no device". The
-functions and their version nodes are what torch's own libraries leave undefined.
+of every torch reaches. They satisfy the loader, and every function returns 100, "no device"; those
+that give the text of an error give one, since torch makes strings of it without a look at the
+pointer. The functions and their version nodes are what torch's own libraries leave undefined.
 """
 
 import re
@@ -26,6 +27,14 @@ PREFIXES = {
 }
 # Where the version node is not named after the library.
 NODES = {"NVSHMEM": "libnvshmem_host.so.3"}
+
+# Functions that give a text, by how: as what they return, by their second argument, or copied to
+# their first one, whose size the second one says.
+TEXT = "no device: this library stands in for CUDA's"
+RETURNED = re.compile(r"(cuda|cudnn|cublas|cublasLt|cusparse|cusparseLt|nvrtc|nccl)"
+                      r"Get(Error|Status)(String|Name)|ncclGetLastError")  # fmt: skip
+POINTED_TO = re.compile(r"cuGetError(String|Name)|cuptiGetResultString")
+COPIED = re.compile(r"cudnnGetLastErrorString")
 
 
 def _lines(*command):
@@ -61,15 +70,27 @@ def symbols_by_library(libraries):
     return symbols
 
 
+def definition(name):
+    """A function in C."""
+    if RETURNED.fullmatch(name):
+        return f"const char *{name}(void) {{ return text; }}\n"
+    if POINTED_TO.fullmatch(name):
+        return f"int {name}(int error, const char **said) {{ *said = text; return 0; }}\n"
+    if COPIED.fullmatch(name):
+        return f'void {name}(char *said, size_t size) {{ snprintf(said, size, "%s", text); }}\n'
+    return f"int {name}(void) {{ return 100; }}\n"
+
+
 def build(path, nodes):
-    """Compiles one library whose functions all return 100."""
+    """Compiles one library."""
     named = {node: "; ".join(sorted(functions)) for node, functions in nodes.items() if node}
     version_script = "".join(f"{node} {{ global: {named[node]}; }};\n" for node in sorted(named))
     names = sorted(set().union(*nodes.values()))
-    source = "".join(f"int {name}(void) {{ return 100; }}\n" for name in names)
+    head = f'#include <stdio.h>\nstatic const char text[] = "{TEXT}";\n'
+    source = head + "".join(map(definition, names))
     with tempfile.TemporaryDirectory() as folder:
         code, script = Path(folder, "stand_in.c"), Path(folder, "stand_in.map")
-        code.write_text(source or "typedef int nothing;\n")
+        code.write_text(source)
         script.write_text(version_script)
         options = ["-shared", "-fPIC", "-w", f"-Wl,-soname,{path.name}"]
         if version_script:

@@ -43,16 +43,16 @@ WRONG_TYPES = {
         "EZ1001: aclnnConvTbc: self dtype is INT32, expected one of FLOAT, FLOAT16"
     ),
     "torch_npu.npu_scaled_masked_softmax(on_npu(2, 3, 4, 16), on_npu(2, 3, 4, 16), 1.0, False)": (
-        "EZ1001: aclnnScaledMaskedSoftmax: mask dtype is FLOAT16, expected one of BOOL"
+        "EZ1001: aclnnScaledMaskedSoftmax: mask dtype is FLOAT16, expected BOOL"
     ),
 }
 NOT_ON_950 = {
     "torch_npu.npu_nsa_compress(on_npu(64, 2, 32), on_npu(32, 2), 32, 16, actual_seq_len=[64])": (
-        "aclnnNsaCompress: product family is 950, expected one of A2"
+        "aclnnNsaCompress: product family is 950, expected A2 on "
     ),
     "torch.ops.npu.npu_nsa_compress_grad("
     "on_npu(3, 2, 32), on_npu(64, 2, 32), on_npu(32, 2), 32, 16, actual_seq_len=[64])": (
-        "aclnnNsaCompressGrad: product family is 950, expected one of A2"
+        "aclnnNsaCompressGrad: product family is 950, expected A2 on "
     ),
     "torch.nn.functional.rrelu(on_npu(2, 3))": (
         "aclnnRReluWithNoise: product family is 950, expected one of 910, A2, A3 on "
@@ -86,14 +86,22 @@ def test_what_950_lacks(call, words, product):
     assert_refused(call, words)
 
 
-def test_an_operator_that_is_not_there(product):
-    # A missing aclnn function sends torch-npu to aclop, which must not pretend either; for 950 it
-    # does not go there, and from 2.13 on it asks for another function.
+# A missing aclnn function sends torch-npu to aclop, which must not pretend either, and whose words
+# name the module; for 950 it does not go there, and from 2.13 on it asks for another function.
+NOT_THERE = {
+    "GRU(2, 2).npu()(x)": r"gru do not have aclnn implementation|aclnnGRU\w* not found",
+    "LSTM(2, 2).npu()(x)": r"lstm do not have aclnn implementation|aclnnL\w* not found",
+    "LSTMCell(2, 2).npu()(x[0])": r"lstm_cell do not have aclnn implementation|aclnn\w* not found",
+}
+
+
+@pytest.mark.parametrize("call", NOT_THERE, ids=lambda call: call.split("(")[0])
+def test_an_operator_that_is_not_there(call, product):
     on_950 = product.startswith("Ascend950")
-    words = r"gru do not have aclnn implementation|aclnnGRU\w* not found" if on_950 else "DynamicGRUV2"
+    words = NOT_THERE[call] if on_950 else rf"\(torch\.nn\.{call.split('(')[0]}\), which is not here"
     script = (
         "import torch, torch_npu; x = torch.ones(1, 1, 2).npu()\n"
-        "torch.nn.GRU(2, 2).npu()(x); torch.npu.synchronize()"
+        f"torch.nn.{call}; torch.npu.synchronize()"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.returncode == 1 and re.search(words, done.stderr), done.stderr

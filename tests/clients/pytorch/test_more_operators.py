@@ -275,6 +275,14 @@ def test_sampling():
     assert tokens.shape == (1, 9)
 
 
+def test_random_numbers_are_in_their_interval():
+    x = torch.empty(20000, dtype=torch.half).npu()
+    x.random_(-42, 32752)  # the half below is 32736
+    assert (x >= -42).all() and x.max() <= 32736
+    x.uniform_(100, 101)
+    assert (x >= 100).all() and (x < 101).all()
+
+
 def test_dropout():
     x = torch.ones(100, 100).npu().requires_grad_()
     drop = nn.Dropout(0.3)
@@ -284,6 +292,9 @@ def test_dropout():
     assert torch.equal(drop(x), first)
     kept = first != 0
     assert abs(kept.float().mean().item() - 0.7) < 0.02
+    torch.manual_seed(5)
+    in_place = F.dropout(x.detach().clone(), 0.3, inplace=True)
+    assert torch.equal(in_place != 0, kept), "in place the same are dropped"
     assert torch.allclose(first[kept].cpu(), torch.tensor(1 / 0.7))
     first.sum().backward()
     assert torch.equal(x.grad, first), "the gradient has the same mask"
