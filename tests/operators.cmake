@@ -74,8 +74,10 @@ list(TRANSFORM shared_tests REPLACE _test.cc .cc OUTPUT_VARIABLE shared)  # whic
 file(GLOB sources CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/tests/frame/*_test.cc
   ${PROJECT_SOURCE_DIR}/tests/kernels/*_test.cc ${PROJECT_SOURCE_DIR}/tests/support/*_test.cc)
+# Tables of expressions name loops over complex numbers, which are compiled once.
 add_operator_test(kernels_test LABELS operator
-  SOURCES ${sources} ${shared_tests} ${shared} ${lanes})
+  SOURCES ${sources} ${shared_tests} ${shared} ${lanes}
+    ${PROJECT_SOURCE_DIR}/src/opapi/supporting/pair_loops.cc)
 target_compile_definitions(kernels_test PRIVATE ${lanes_definitions})
 target_link_libraries(kernels_test PRIVATE frame)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What wheel.sh runs in a Debian 12 that has Python and nothing else: the first lines of README.md as
+# What wheel.sh runs in a Debian 12 that has Python and nothing else: the wheel's lines of usage.md as
 # they are typed there, within two minutes, and a test through torch-npu where that was brought.
 set -euo pipefail
 cd /srv
@@ -17,8 +17,8 @@ done
 # There is no network, so packages lie beside this.
 export PIP_NO_INDEX=1 PIP_FIND_LINKS=/srv PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_QUIET=1
 from=$SECONDS
-lines=$(awk '/^    python3 -m venv/ { found = 1 } found && /^$/ { exit } found' README.md)
-(($(wc -l <<<"$lines") >= 4)) || fail "README.md begins with $lines, expected an environment, pip and more"
+lines=$(awk '/^    python3 -m venv/ { found = 1 } found && /^$/ { exit } found' usage.md)
+(($(wc -l <<<"$lines") >= 4)) || fail "usage.md has $lines, expected an environment, pip and more"
 bash -euxc "$lines" >said 2>commands || { cat said commands >&2 && fail "a line failed"; }
 grep -E '^\+ (python3?|pip|openaclnn) ' commands
 tail -n 3 said

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What wheel.sh runs in the other distribution: the first screen of README.md, from the wheel alone.
+# What wheel.sh runs in the other distribution: the C example of README.md, from the wheel alone.
 set -euo pipefail
 cd /srv
 
@@ -28,15 +28,15 @@ pip check
 openaclnn --version
 [[ -f venv/share/man/man1/openaclnn.1 ]] || fail "no manual page"
 python -m openaclnn doctor
-[[ $(openaclnn list --operator aclnnAdd) == *aclnnAdd* ]] || fail "list lacks aclnnAdd"
+[[ $(openaclnn list aclnnAdd) == *aclnnAdd* ]] || fail "list lacks aclnnAdd"
 openaclnn check embedding_dense_backward --text alice29.txt --width 64
 openaclnn demo | tail -n 1 | grep -x '\([0-9]*\) of \1 within the bound'
 
 # A C program, with what the wheel brings.
 eval "$(openaclnn env)"
 block example.c >example.c
-gcc example.c -I"$ASCEND_HOME_PATH/include" -L"$ASCEND_HOME_PATH/lib64" -lopapi -lnnopbase \
-  -lascendcl -o example
+gcc example.c -I"$ASCEND_HOME_PATH/share/openaclnn/examples" -I"$ASCEND_HOME_PATH/include" \
+  -L"$ASCEND_HOME_PATH/lib64" -lopapi -lnnopbase -lascendcl -o example
 block example.out | diff - <(openaclnn run -- ./example) || fail "the C example prints something else"
 [[ -f $ASCEND_HOME_PATH/lib64/cmake/openaclnn/openaclnn-config.cmake ]] || fail "no CMake package"
 echo "wheel: installed and run on $(. /etc/os-release && echo "$PRETTY_NAME")"

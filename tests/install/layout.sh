@@ -35,6 +35,9 @@ same "level2" "$(sed -n 's|^aclnnop/||p' <<<"$headers")" \
 same "$arch-linux/include" "$(files "$prefix/include")" "$(files "$prefix/$arch-linux/include/.")"
 same "$arch-linux/lib64" "$(files "$prefix/lib64")" "$(files "$prefix/$arch-linux/lib64/.")"
 
+same "runtime/include" "$(files "$prefix/include")" "$(files "$prefix/runtime/include/.")"
+same "runtime/lib64/stub" "$(files "$prefix/lib64")" "$(files "$prefix/runtime/lib64/stub/.")"
+
 same "manifest" "$(files "$prefix")" "$(cat "$prefix/lib64/openaclnn/manifest.txt")"
 same "text that names a place" "" "$(grep -rIlF -e "$prefix" -e "$source" "$prefix")"
 exit "$failed"

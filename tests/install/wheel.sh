@@ -50,7 +50,7 @@ within() {  # SUITE SCRIPT
   mkdir -p "$root/srv/dist"
   cp "$parts/$1.house"/*.whl "$root/srv"
   cp "$wheel" "$root/srv/dist"
-  cp "tests/install/$2" README.md data/alice29.txt tests/install/test_npu.py "$root/srv"
+  cp "tests/install/$2" README.md docs/usage.md data/alice29.txt tests/install/test_npu.py "$root/srv"
   unshare --net --pid --mount --fork --mount-proc="$root/proc" bash -euc '
     if [[ -d $3 ]]; then mkdir "$1/srv/torch"; mount --bind -o ro "$3" "$1/srv/torch"; fi
     python3 -c "$4"

@@ -32,10 +32,10 @@ rm -rf "$parts/site"
 awk '$0 == "<!-- example.c -->" { found = 1; next }
   found && /^```/ { if (inside) exit; inside = 1; next }
   inside' README.md >"$parts/example.c"
-aarch64-linux-gnu-gcc "$parts/example.c" -I"$home/include" -L"$home/lib64" -lopapi -lnnopbase \
-  -lascendcl -o "$parts/example"
+aarch64-linux-gnu-gcc "$parts/example.c" -I"$home/share/openaclnn/examples" -I"$home/include" \
+  -L"$home/lib64" -lopapi -lnnopbase -lascendcl -o "$parts/example"
 printed=$(qemu-aarch64 -L $cross -E LD_LIBRARY_PATH="$home/lib64:$cross/lib" "$parts/example")
-[[ $printed == $'0 0 0\n1 2 3\n4 5 6\n0 0 0' ]] || fail "the C example prints $printed"
+[[ $printed == $'gradient\n0 0 0\n1 2 3\n4 5 6\n0 0 0' ]] || fail "the C example prints $printed"
 
 python() {
   qemu-aarch64 -L "$system" -E PYTHONHOME="$system/usr" -E PYTHONPATH="$parts/site" \
