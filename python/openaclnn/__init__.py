@@ -6,15 +6,27 @@ Every operator that `operators` has a module for is a function here, made when i
 """
 
 import importlib
+import sys
 
 from .errors import AclError, Error, InputError, ToolkitNotFound  # noqa: F401, for users
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _ERRORS = ["AclError", "Error", "InputError", "ToolkitNotFound"]
 
 
 def __getattr__(name: str):
+    try:
+        return _made(name)
+    except ModuleNotFoundError as error:
+        if error.name != "numpy":
+            raise
+        words = f"openaclnn.{name} needs NumPy, which {sys.executable} does not have: "
+        ways = f"`{sys.executable} -m pip install numpy`, or Debian's python3-numpy"
+        raise ModuleNotFoundError(words + ways, name="numpy") from None
+
+
+def _made(name: str):
     if name == "__all__":
         from .operators import VERSIONS
 

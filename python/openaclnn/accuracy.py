@@ -12,7 +12,8 @@ before, as those of an exponential, those roundings count like the 8.
 
 An ulp, the spacing of the numbers at the reference, says something where the terms do not cancel:
 beside a sum near zero the least error is many of them. Percentiles are of the elements that keep
-an eighth of sum|terms| or more; the bound is of all.
+an eighth of sum|terms| or more; the bound is of all. Some errors are no number of ulps: beside a
+reference of 0, where the result or the reference is not finite, or of more than a float holds.
 """
 
 from collections.abc import Callable
@@ -27,8 +28,8 @@ from .operators.operator import Reference
 _CHUNK = 1 << 20  # elements at a time: a dozen float64 temporaries of 8 MiB
 _WORST = 5
 _CANCELLED = 0.125  # of sum|terms|: what is left where three bits are lost
-_MOST_ULP = float(np.finfo(np.float32).max)  # a finite error has a finite one
 _FP32 = FLOAT_FORMATS[np.dtype(np.float32)]
+_VENDOR_MAX = 10  # times the threshold of the mean
 _VENDOR_THRESHOLD = {"float32": 2.0**-13, "float16": 2.0**-10, "bfloat16": 2.0**-7}
 
 
@@ -40,7 +41,7 @@ class Element:
     got: float
     reference: float
     error: float
-    ulp: float
+    ulp: float | None  # where its error is a number of them
     bound_ratio: float
 
 
@@ -52,6 +53,10 @@ class VendorStandard:
     mean: float
     max: float
     met: bool
+
+    @property
+    def max_threshold(self) -> float:
+        return _VENDOR_MAX * self.threshold
 
 
 @dataclass(frozen=True)
@@ -67,7 +72,7 @@ class Accuracy:
     outside: int  # elements outside the bound
     not_judged: int
     ulp_elements: int  # those whose terms do not cancel
-    ulp_percentiles: dict[str, float]  # of them
+    ulp_percentiles: dict[str, float | None]  # of them; None is above all numbers
     vendor: VendorStandard
     worst: list[Element]
 
@@ -129,10 +134,9 @@ def _judge(got: np.ndarray, reference: Reference, dtype: np.dtype) -> _Judged:
     excess = np.where(finite, excess, error)
     not_judged = outside & finite & ~np.isfinite(got) & (reference.magnitude > _FP32.largest)
     ratio = np.where(excess == 0, 0.0, excess / allowed)
-    ulp = error / form.ulp(value)
     return _Judged(
         error,
-        np.where(np.isfinite(error), np.minimum(ulp, _MOST_ULP), ulp),
+        error / form.ulp(value),
         finite & (np.abs(value) < _CANCELLED * reference.magnitude),
         np.where(not_judged | np.isnan(ratio), 0.0, ratio),
         outside & ~not_judged,
@@ -169,13 +173,22 @@ def compare(
     return tally.accuracy()
 
 
-def _percentiles(ulp: np.ndarray) -> dict[str, float]:
+def _number_of(ulp) -> float | None:
+    """Infinity stands for what is no number of ulps."""
+    return float(ulp) if np.isfinite(ulp) else None
+
+
+def _badness(element: Element) -> tuple[float, float]:
+    return element.bound_ratio, np.inf if element.ulp is None else element.ulp
+
+
+def _percentiles(ulp: np.ndarray) -> dict[str, float | None]:
     ranks = {"50": 50, "90": 90, "99": 99, "99.9": 99.9, "max": 100}
     if not ulp.size:
         return dict.fromkeys(ranks, 0.0)
     # "higher" picks an element that is there: no arithmetic between finite and infinite.
     values = np.percentile(ulp, list(ranks.values()), method="higher")
-    return dict(zip(ranks, map(float, values), strict=True))
+    return dict(zip(ranks, map(_number_of, values), strict=True))
 
 
 class _Tally:
@@ -191,7 +204,9 @@ class _Tally:
         self._worst: list[Element] = []
 
     def add(self, begin: int, got: np.ndarray, value: np.ndarray, judged: _Judged) -> None:
-        self._ulp.append(judged.ulp[~judged.cancelled].astype(np.float32))
+        beside_zero = (value == 0) & (judged.error > 0)
+        ulp = np.where(beside_zero, np.inf, judged.ulp).astype(np.float32)
+        self._ulp.append(ulp[~judged.cancelled])
         self._max_error = max(self._max_error, judged.error.max())
         self._sum_error += judged.error.sum()
         self._max_ratio = max(self._max_ratio, judged.ratio.max())
@@ -200,13 +215,13 @@ class _Tally:
         relative = judged.error / np.where(np.isfinite(value), np.abs(value) + 1e-7, 1.0)
         self._max_relative = max(self._max_relative, relative.max())
         self._sum_relative += relative.sum()
-        self._keep_worst(begin, got, value, judged)
+        self._keep_worst(begin, got, value, judged, ulp)
 
     def accuracy(self) -> Accuracy:
         elements = self._elements
         threshold = _VENDOR_THRESHOLD[self._dtype.name]
         mean_relative = float(self._sum_relative) / max(elements, 1)
-        met = mean_relative < threshold and self._max_relative < 10 * threshold
+        met = mean_relative < threshold and self._max_relative < _VENDOR_MAX * threshold
         ulp = np.concatenate(self._ulp) if self._ulp else np.empty(0, np.float32)
         return Accuracy(
             output=self._output,
@@ -223,14 +238,14 @@ class _Tally:
             worst=self._worst,
         )
 
-    def _keep_worst(self, begin: int, got, value, judged: _Judged) -> None:
-        most = (judged.ratio.max(), judged.ulp.max())
-        if len(self._worst) == _WORST and most < (self._worst[-1].bound_ratio, self._worst[-1].ulp):
+    def _keep_worst(self, begin: int, got, value, judged: _Judged, ulp: np.ndarray) -> None:
+        most = (judged.ratio.max(), ulp.max())
+        if len(self._worst) == _WORST and most < _badness(self._worst[-1]):
             return
         count = min(_WORST, got.size)
         candidates = {
             int(position)
-            for key in (judged.ratio, judged.ulp)
+            for key in (judged.ratio, ulp)
             for position in np.argpartition(key, -count)[-count:]
         }
         found = [
@@ -239,13 +254,11 @@ class _Tally:
                 float(got[position]),
                 float(value[position]),
                 float(judged.error[position]),
-                float(judged.ulp[position]),
+                _number_of(ulp[position]),
                 float(judged.ratio[position]),
             )
             for position in candidates
             if judged.error[position] > 0
         ]
-        by_badness = sorted(
-            self._worst + found, key=lambda e: (-e.bound_ratio, -e.ulp, e.coordinates)
-        )
-        self._worst = by_badness[:_WORST]
+        found = sorted(self._worst + found, key=lambda each: each.coordinates)
+        self._worst = sorted(found, key=_badness, reverse=True)[:_WORST]

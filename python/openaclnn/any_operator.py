@@ -6,13 +6,14 @@ import math
 import os
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from . import dtypes, output_files, runtime, tensor_files, wanted
-from .declared import PLAIN, Argument, Declared, operator
-from .errors import InputError, quoted
+from . import dtypes, literal, names, operator_help, results, runtime, tensor_files, wanted
+from .declared import PLAIN, Argument, Declared, find
+from .errors import AclError, InputError, quoted
 from .operators.operator import Problem, View
 from .operators.options import normal
 
@@ -44,6 +45,7 @@ def _number(carrier: type) -> Callable:
     return read
 
 
+_NOT_WHOLE = re.compile(r"\b(\w+) dtype is U?INT\d+, expected (?:\w+, )*FLOAT\b")
 _INT64 = _number(ctypes.c_int64)
 # How a value that is neither a tensor nor a scalar is read.
 _READ = {
@@ -68,10 +70,19 @@ def _options(arguments: list[str]) -> dict[str, list[str]]:
     return found
 
 
-def call_by_name(api: str, options: list[str]) -> dict[str, Path]:
-    """Calls it; the files that were written, by the names of the outputs."""
-    given = _options(options)
-    declared = operator(api)
+@dataclass(frozen=True)
+class Called:
+    """An operator that ran: its results, those of a list each, and the files that some go to."""
+
+    api: str
+    found: dict[str, np.ndarray]
+    files: dict[str, Path]
+
+
+def call_by_name(name: str, options: list[str], json: bool = False) -> Called:
+    """Calls it; where results go is only looked at, whether something may be written there."""
+    api, declared = find(name)
+    given = _by_parameter(declared, _options(options))
     drawn = _random_shape(declared, given)
     _check_names(api, declared, given)
     inputs = _inputs(declared, given, drawn)
@@ -82,29 +93,61 @@ def call_by_name(api: str, options: list[str]) -> dict[str, Path]:
         if not each.is_tensor
     }
     files, outputs = _outputs(declared, given, inputs)
-    if not files:
+    if not outputs:
         named = [f"--{each.name}" for each in declared.outputs]
-        raise InputError(f"{api} has no output, expected one of {' '.join(named)}")
-    for path in files.values():
-        output_files.check_writable(path)
+        expected = f"one of {' '.join(named)}" if len(named) > 1 else "".join(named)
+        raise InputError(f"{api} has no output, expected {expected}")
+    _check_inputs(api, declared, inputs)
+    results.check_files(files, json)
     problem = Problem(inputs, attributes, {})
-    found = _by_member(wanted.run(runtime.start(), api, declared, problem, outputs))
-    tensor_files.save([(path, name, found[name]) for name, path in files.items()])
-    return files
+    try:
+        found = _by_member(wanted.run(runtime.start(), api, declared, problem, outputs))
+    except AclError as error:
+        raise _with_hint(error, values, inputs) from None
+    return Called(api, found, files)
+
+
+def _with_hint(error: AclError, values: dict[str, str], inputs: dict) -> AclError:
+    """The refusal of whole numbers for floating ones says how those are typed."""
+    said = _NOT_WHOLE.search(str(error))
+    name = said[1] if said else None
+    if name not in values or not isinstance(inputs.get(name), np.ndarray):
+        return error
+    hint = literal.hint(values[name], inputs[name], ["float32"])
+    return AclError(error.code, f"{error}{hint}", error.api) if hint else error
+
+
+def _by_parameter(declared: Declared, given: dict[str, list[str]]) -> dict[str, list[str]]:
+    """The options by the parameters' own names: --keep-dim is --keepDim."""
+    known = [each.name for each in declared.arguments]
+    found: dict[str, list[str]] = {}
+    for name, texts in given.items():
+        found.setdefault(names.same(name, known) or name, []).extend(texts)
+    return found
 
 
 def _check_names(api: str, declared: Declared, given: dict[str, list[str]]) -> None:
     arguments = {each.name: each for each in declared.arguments}
-    usage = f"expected {api} " + " ".join(f"--{name}" for name in arguments)
+    usage = _usage(api, declared)
     for name, texts in given.items():
         if name not in arguments:
             raise InputError(f"{api} has no parameter {quoted(name)}, {usage}")
         if texts[1:] and not arguments[name].is_list:
             raise InputError(f"--{name} is given twice, expected one value")
     for each in declared.arguments:
-        required = each.is_output and not each.optional
+        required = each.is_in_place and not each.optional
         if each.name not in given and (required or each.ctype in PLAIN):
-            raise InputError(f"--{each.name} is missing, {usage}")
+            raise InputError(f"--{each.name} is missing, {usage}; {operator_help.about(declared, each)}")
+
+
+def _usage(api: str, declared: Declared) -> str:
+    return f"expected {api} " + " ".join(f"--{each.name}" for each in declared.arguments)
+
+
+def _check_inputs(api: str, declared: Declared, inputs: dict) -> None:
+    for each in declared.arguments:
+        if each.is_tensor and not each.is_output and not each.optional and each.name not in inputs:
+            raise InputError(f"--{each.name} is missing, {_usage(api, declared)}")
 
 
 def _random_shape(declared: Declared, given: dict[str, list[str]]) -> str | None:
@@ -186,12 +229,15 @@ def _outputs(declared: Declared, given: dict[str, list[str]], inputs: dict):
     """The files, by the names of what goes there, and the outputs.
 
     FILE[:SHAPE[:DTYPE]], else what the operator wants. What is worked on in place is FILE[:RESULT];
-    without the second the file is replaced. Lists have one for each member.
+    without the second the file is replaced. Lists have one for each member. What has no file is
+    printed, but for outputs that may be left out.
     """
     files: dict[str, Path] = {}
     outputs: wanted.Outputs = {}
     for each in declared.outputs:
         if each.name not in given:
+            if not each.optional:
+                outputs[each.name] = _without_file(each, inputs)
             continue
         texts = given[each.name]
         if each.is_list and not each.is_in_place:
@@ -200,11 +246,18 @@ def _outputs(declared: Declared, given: dict[str, list[str]], inputs: dict):
         members = [read(each.name, text) for text in texts]
         outputs[each.name] = [output for _, output in members]
         named = [f"{each.name}.{k}" for k in range(len(members))] if each.is_list else [each.name]
-        files |= zip(named, (path for path, _ in members), strict=True)
+        paths = (path for path, _ in members)
+        files |= {name: path for name, path in zip(named, paths, strict=True) if path is not None}
         if not each.is_list:
             (outputs[each.name],) = outputs[each.name]
     _check_distinct(files)
     return files, outputs
+
+
+def _without_file(argument: Argument, inputs: dict) -> wanted.Output | list[wanted.Output]:
+    if not argument.is_list:
+        return wanted.Output()
+    return [wanted.Output() for _ in range(wanted.list_length(inputs))]
 
 
 def _repeated(texts: list[str], inputs: dict) -> list[str]:
@@ -221,7 +274,7 @@ def _output(name: str, text: str) -> tuple[Path, wanted.Output]:
     return Path(file), wanted.Output(shape, dtype)
 
 
-def _in_place(name: str, text: str) -> tuple[Path, View]:
+def _in_place(name: str, text: str) -> tuple[Path | None, View]:
     source, result = tensor_files.with_result(text, name)
     array = np.asarray(tensor_files.load(source, name), order="C")
     storage = array.reshape(-1)
@@ -263,5 +316,6 @@ def _check_distinct(files: dict[str, Path]) -> None:
     names_of: dict[str, str] = {}
     for name, path in files.items():
         other = names_of.setdefault(os.path.realpath(path), name)
-        if other != name and not tensor_files.takes_several(path):
+        several = path == results.STANDARD_OUTPUT or tensor_files.takes_several(path)
+        if other != name and not several:
             raise InputError(f"--{name} is {path} as --{other} is, expected a file for each")

@@ -23,6 +23,7 @@ from pathlib import Path
 from .errors import Error, ExitCode, InputError, quoted_path
 
 _MOST_LINES = 10  # of one check
+_API_CHECK = "apicheck"  # what refused calls are counted under
 _ROOM = 1 << 16  # bytes: several reports
 _KEEP_SIZE = 1  # FALLOC_FL_KEEP_SIZE
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -39,8 +40,15 @@ class Level(StrEnum):
     FULL = "full"
 
 
+class ApiErrors(StrEnum):
+    """Whether refused calls are errors; the words are compute-sanitizer's."""
+
+    NO = "no"
+    EXPLICIT = "explicit"
+
+
 class LeakCheck(StrEnum):
-    """Whether memory that is left at aclFinalize is an error; the words are compute-sanitizer's."""
+    """Whether what is left at aclFinalize is an error; the words are compute-sanitizer's."""
 
     NO = "no"
     FULL = "full"
@@ -51,6 +59,7 @@ class Findings:
     """What the processes of a run have reported."""
 
     errors: Counter[str] = field(default_factory=Counter)  # of each check, repeated ones as well
+    codes: Counter[str] = field(default_factory=Counter)  # that refused calls returned
     titles: dict[str, list[str]] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     leaks: int = 0
@@ -63,6 +72,7 @@ class Findings:
         findings = cls()
         # By process, what its next sums count again: a process that is killed writes none.
         reported: dict[int, Counter[str]] = {}
+        codes: dict[int, Counter[str]] = {}
         left: Counter[int] = Counter()
         for line in filter(None, file.read_bytes()[begin:].split(b"\n")):
             try:
@@ -76,11 +86,15 @@ class Findings:
                     # What a process reported before it became another program is in no summary.
                     counts = Counter({name: int(n) for name, n in entry["summary"].items()})
                     findings.errors.update(counts | reported.pop(pid, Counter()))
+                    known = Counter({code: int(n) for code, n in entry.get("codes", {}).items()})
+                    findings.codes.update(known | codes.pop(pid, Counter()))
                 elif "leaks" in entry:
                     findings.leaks += max(int(entry["leaks"]), left.pop(pid, 0))
                 elif entry["severity"] == "error":
                     findings.titles.setdefault(entry["check"], []).append(entry["title"])
                     reported.setdefault(pid, Counter())[entry["check"]] += 1
+                    if entry["check"] == _API_CHECK:
+                        codes.setdefault(pid, Counter())[str(entry["code"])] += 1
                 elif entry["severity"] == "leak":
                     findings.leak_titles.append(entry["title"])
                     left[pid] += 1
@@ -90,6 +104,8 @@ class Findings:
                 continue
         for counts in reported.values():
             findings.errors.update(counts)
+        for counts in codes.values():
+            findings.codes.update(counts)
         findings.leaks += left.total()
         return findings
 
@@ -99,7 +115,11 @@ class Findings:
         lines = [f"openaclnn: check summary: {_counted(count, 'error')}"]
         for check, number in sorted(self.errors.items()):
             titles = self.titles.get(check, [])
-            lines.append(f"  {check}: {_counted(number, 'error')}, {len(titles)} reported")
+            of = ", ".join(f"{code} {n}" for code, n in sorted(self.codes.items()))
+            by_code = f" (codes: {of})" if check == _API_CHECK and of else ""
+            lines.append(
+                f"  {check}: {_counted(number, 'error')}, {len(titles)} reported{by_code}"
+            )
             lines += _cut(titles, len(titles))
         if self.leaks:
             hint = "" if leak_check is LeakCheck.FULL else " (--leak-check full counts them)"
@@ -149,7 +169,12 @@ class Reports:
         whole = text[: text.rfind(b"\n") + 1]
         self._read += len(whole)
         entries = (_entry(line) for line in whole.decode("utf-8", "replace").split("\n") if line)
-        return [_told(each) for each in entries if each.get("severity") == "error"]
+        # A refused call is an exception of the test's, which may be the one that it expects.
+        return [
+            _told(each)
+            for each in entries
+            if each.get("severity") == "error" and each.get("check") != _API_CHECK
+        ]
 
 
 _TEMPORARY = "openaclnn-check-of-"

@@ -3,6 +3,7 @@
 
 import ctypes
 import os
+import resource
 import shlex
 import signal
 import sys
@@ -13,24 +14,25 @@ from typing import Annotated
 
 import typer
 
-from . import __version__, checked, launch, ranks
+from . import __version__, checked, launch, libraries, ranks
 from .errors import Error, ExitCode, InputError, quoted_path
-from .parser import Commands, Json, LaterCommands, Soc, complaint, select_product, tell
+from .parser import Commands, Json, LaterCommands, Soc, complaint, select_product, tell_failure
 
 # Commands in the order of the help, and the modules of those that need NumPy and more, which the
 # start of a program does not: `run` takes 0.38 s without them, with them 0.8.
 _MODULES = {
-    "list": "tool_commands", "demo": "tool_commands", "explain": "tool_commands", "run": "",
-    "call": "tool_commands", "env": "", "doctor": "tool_commands", "replay": "tool_commands",
-    "grad": "operator_commands", "forward": "operator_commands", "check": "operator_commands",
-    "gradcheck": "operator_commands", "bench": "operator_commands", "trace": "trace_command",
+    "list": "list_command", "call": "call_command", "check": "operator_commands",
+    "bench": "operator_commands", "demo": "tool_commands", "run": "", "explain": "tool_commands",
+    "doctor": "tool_commands", "replay": "tool_commands", "trace": "trace_command", "env": "",
+    "grad": "former_commands", "forward": "former_commands", "gradcheck": "former_commands",
 }  # fmt: skip
 
 
 def _made(name: str):
     """A command that is in a module of its own."""
     module = import_module(f"{__package__}.{_MODULES[name]}")
-    return typer.main.get_command(module.app).commands[name]
+    made = typer.main.get_command(module.app)
+    return getattr(made, "commands", {}).get(name, made)  # of a module with one command it is that
 
 
 class _Tool(Commands):
@@ -44,7 +46,7 @@ class _Tool(Commands):
 
 app = typer.Typer(
     help="The aclnn operators on this machine: run them, check them, time them.",
-    epilog="Example: openaclnn check embedding_dense_backward --text book.txt --dtype bfloat16",
+    epilog="Example: openaclnn check embedding_dense_backward --text book.txt",
     cls=_Tool,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
@@ -90,15 +92,23 @@ def _run(
     ] = None,
     check_json: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Keep the reports, each a line of JSON; checks as well."),
+        typer.Option(metavar="FILE", help="Write the reports to it, a line of JSON each; turns the checks on."),
     ] = None,
     leak_check: Annotated[
         checked.LeakCheck,
-        typer.Option(help="With full, memory that is left at aclFinalize is a mistake too."),
+        typer.Option(help="full: what is left at aclFinalize counts as a mistake."),
     ] = checked.LeakCheck.NO,
+    report_api_errors: Annotated[
+        checked.ApiErrors | None,
+        typer.Option(
+            help="explicit: a refused call counts as a mistake (default with --check); no: it does not,"
+            " for programs that expect refusals.",
+            show_default=False,
+        ),
+    ] = None,
     count: Annotated[
         int | None,
-        typer.Option("--ranks", min=1, help="Start it so often, as the ranks of one machine."),
+        typer.Option("--ranks", min=1, help="Start this many processes, as the ranks of one machine."),
     ] = None,
     grace: Annotated[
         float, typer.Option(min=0, help="With --ranks: seconds from SIGTERM to SIGKILL.")
@@ -107,8 +117,8 @@ def _run(
 ) -> int | None:
     """Start a program with the libraries in place; its exit code is the program's.
 
-    With --ranks RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT are set as torchrun sets
-    them; the first rank that fails ends the others, and its exit code is this one's.
+    With --ranks, RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT are set as torchrun sets
+    them. The first rank that fails ends the others, and the exit code is that rank's.
     """
     select_product(soc)
     if check is not None:
@@ -118,7 +128,12 @@ def _run(
         raise InputError("--check-json needs --check fast or full")
     if leak_check is checked.LeakCheck.FULL and not checks:
         raise InputError("--leak-check full needs --check fast or full")
+    if report_api_errors is not None and not checks:
+        raise InputError("--report-api-errors needs --check fast or full")
+    if checks:
+        _report_api_errors(report_api_errors)
     program, variables = launch.find(command)
+    _tell_unknown_variables()
     start = checked.wait if checks else launch.become
     if count == 1:
         variables = ranks.environment(variables, 1, 0, ranks.free_port())
@@ -129,9 +144,29 @@ def _run(
     return start(program, command, variables)
 
 
+def _tell_unknown_variables() -> None:
+    """The libraries know the names; they are asked only where there is something to ask."""
+    if sys.stderr is None or not any(name.startswith("OPENACLNN_") for name in os.environ):
+        return
+    trace = os.environ.pop("OPENACLNN_TRACE", None)  # is the program's: libraries begin it as they load
+    try:
+        sentences = libraries.load().unknown_variables()
+    finally:
+        if trace is not None:
+            os.environ["OPENACLNN_TRACE"] = trace
+    for sentence in sentences:
+        print(f"openaclnn: {sentence}", file=sys.stderr, flush=True)
+
+
+def _report_api_errors(wanted: checked.ApiErrors | None) -> None:
+    name = "OPENACLNN_REPORT_API_ERRORS"
+    if wanted is not None or not os.environ.get(name):
+        os.environ[name] = (wanted or checked.ApiErrors.EXPLICIT).value
+
+
 @app.command("env", epilog='Example: eval "$(openaclnn env)"')
 def _env(json: Json = False) -> ExitCode:
-    """Print the variables that put the libraries in place, for a shell to evaluate."""
+    """Print the variables with which programs find the libraries; let a shell evaluate them."""
     variables = launch.shown(launch.environment())
     if json:
         from . import report  # with NumPy
@@ -142,20 +177,30 @@ def _env(json: Json = False) -> ExitCode:
     return ExitCode.OK
 
 
+def _no_memory() -> str:
+    """With the limit of addresses where there is one: the machine may have more memory than it."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return "out of memory"
+    may_have = f"this process may have {limit // 1024} KiB of addresses (ulimit -v)"
+    return f"out of memory: {may_have}; `ulimit -v unlimited` lifts the limit"
+
+
 def main() -> None:
     """Runs the tool; every expected error is one line on stderr and an exit code."""
     # Whoever reads no more (`| head`) ends it quietly, as any tool, and what `run` starts as well.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    failed = partial(tell_failure, arguments=sys.argv[1:])
     try:
         code = app(standalone_mode=False, prog_name="openaclnn") or ExitCode.OK
     except Error as error:
-        code = tell(error, error.exit_code)
+        code = failed(error, error.exit_code)
     except typer.BadParameter.__base__ as error:  # every usage error of the parser
-        code = tell(complaint(error), ExitCode.USAGE)
+        code = failed(complaint(error), ExitCode.USAGE)
     except MemoryError:
-        code = tell("out of memory", ExitCode.RUNTIME)
+        code = failed(_no_memory(), ExitCode.RUNTIME)
     except OSError as error:
-        code = tell(quoted_path(error), ExitCode.RUNTIME)
+        code = failed(quoted_path(error), ExitCode.RUNTIME)
     except (KeyboardInterrupt, typer.Abort):
         code = 130
     sys.exit(int(code))

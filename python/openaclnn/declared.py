@@ -113,12 +113,13 @@ def operators(include: Path) -> dict[str, Declared]:
     }
 
 
-def operator(api: str) -> Declared:
-    """One of those of the toolkit that is here."""
+def find(name: str) -> tuple[str, Declared]:
+    """One of those of the toolkit that is here, by a name such as aclnnMatmul, Matmul or matmul."""
     known = operators(libraries.load().home / "include")
-    if api not in known:
-        raise InputError(f"operator {quoted(api)} is not known{names.hint(api, known)}")
-    return known[api]
+    api = names.same(name, known)
+    if api is None:
+        raise InputError(f"operator {quoted(name)} is not known{names.hint(name, known)}")
+    return api, known[api]
 
 
 def _arguments(comment: str, parameters: list[str]) -> tuple[Argument, ...]:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs, checks and times every operator on a real text."""
+"""Runs, checks and times the operators of rooms on a real text."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 from . import report, runtime, verbs
-from .errors import AclError, ExitCode, NotSupported
-from .operators import OPERATORS
+from .errors import AclError, ExitCode, InputError, NotSupported
+from .operators import OPERATORS, nsa_windows
 from .operators.operator import Operator, Problem
 from .report import Run
 from .text import Text
@@ -26,6 +26,12 @@ class Refusal:
 
 def run(text: Text, width: int) -> tuple[list[Run], list[Refusal]]:
     """The rows of all operators, and those that the product refuses; it refuses not all of them."""
+    longest = int(text.paragraphs.max())
+    if longest < nsa_windows.DEMO_BLOCK:
+        raise InputError(
+            f"the text's longest paragraph has {longest} {'word' if longest == 1 else 'words'},"
+            f" expected {nsa_windows.DEMO_BLOCK} or more: windows over words are so long"
+        )
     rows = [
         _row(operator, problem)
         for operator in OPERATORS

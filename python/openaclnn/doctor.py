@@ -58,6 +58,7 @@ def examine() -> list[Finding]:
     findings += _siblings(home)
     findings += _loaded(home)
     findings += _configuration()
+    findings += _unknown_variables()
     findings += _torch()
     findings += doctor_ranks.examine(os.environ)
     return findings
@@ -106,10 +107,15 @@ def _siblings(home: Path) -> list[Finding]:
         detail = f"{folder} has no {', '.join(beside)}, without which torch-npu does not load"
         return [Finding("siblings", Verdict.PROBLEM, detail)]
     split = [name for name in _SPLIT_NAMES if not (folder / name).exists()]
-    if split:
-        detail = f"no {', '.join(split)}: programs linked by these names find nothing (wheels have none)"
+    if split and not _is_of_a_wheel(home):
+        detail = f"{folder} has no {', '.join(split)}, which programs of later releases are linked with"
         return [Finding("siblings", Verdict.NOTE, detail)]
     return [Finding("siblings", Verdict.OK, f"all in {folder}")]
+
+
+def _is_of_a_wheel(home: Path) -> bool:
+    """A wheel holds no links, which other names of libopapi.so are."""
+    return home.resolve() == Path(__file__).resolve().parent / "cann"
 
 
 def _probe(variables: dict[str, str]) -> dict[str, dict]:
@@ -129,21 +135,34 @@ def _loaded(home: Path) -> list[Finding]:
     except Error as error:
         return [Finding("loader", Verdict.PROBLEM, str(error))]
     for name in _NAMES:
-        findings.append(_where(name, "here", now[name], Verdict.NOTE))
+        findings.append(_where(name, "here", now[name]))
     for name in _NAMES:
-        findings.append(_where(name, "under run", under_run[name], Verdict.PROBLEM))
+        findings.append(_where(name, "under run", under_run[name]))
     return findings
 
 
-def _where(name: str, place: str, found: dict, if_not_ours: Verdict) -> Finding:
+def _where(name: str, place: str, found: dict) -> Finding:
     what = f"{name} {place}"
     if "error" in found:
-        advice = "source set_env.sh, or start the program with `openaclnn run --`"
-        return Finding(what, if_not_ours, f"{found['error'].removeprefix(f'{name}: ')}; {advice}")
+        error = found["error"].removeprefix(f"{name}: ")
+        if place != "here":
+            return Finding(what, Verdict.PROBLEM, error)
+        is_absent = "No such file" in error
+        detail = "not on this shell's path" if is_absent else error
+        advice = "`openaclnn run -- PROGRAM` puts it there, or source set_env.sh"
+        return Finding(what, Verdict.OK if is_absent else Verdict.NOTE, f"{detail}; {advice}")
     if not found["ours"]:
         detail = f"{found['path']} is another library, most likely a real CANN in the way"
         return Finding(what, Verdict.PROBLEM, detail)
     return Finding(what, Verdict.OK, found["path"])
+
+
+def _unknown_variables() -> list[Finding]:
+    try:
+        sentences = libraries.load().unknown_variables()
+    except Error:  # which the configuration says
+        return []
+    return [Finding("environment", Verdict.NOTE, sentence) for sentence in sentences]
 
 
 def _torch() -> list[Finding]:

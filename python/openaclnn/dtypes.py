@@ -41,6 +41,7 @@ _TABLE = tuple(
         ("DOUBLE", 11, np.float64),
         ("BOOL", 12, np.bool_),
         ("COMPLEX64", 16, np.complex64),
+        ("COMPLEX128", 17, np.complex128),
         *([("BFLOAT16", 27, BFLOAT16)] if BFLOAT16 is not None else []),
     )
 )

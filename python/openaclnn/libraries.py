@@ -31,7 +31,8 @@ def find() -> Path:
                 f"OPENACLNN_HOME is {named}, which has no {_missing(Path(named))}"
             )
         return Path(named)
-    candidates = [_PACKAGE / "cann"]
+    # Those of a wheel, and those that lie about an installed package: HOME/python/site-packages.
+    candidates = [_PACKAGE / "cann", *_PACKAGE.parents[2:3]]
     ascend_home = os.environ.get("ASCEND_HOME_PATH")
     if ascend_home:
         candidates.append(Path(ascend_home))
@@ -94,6 +95,11 @@ class Toolkit:
         if not text:
             raise Error(self.recent_message() or "openaclnn_support_json returned null")
         return Support.parse(json.loads(text))
+
+    def unknown_variables(self) -> list[str]:
+        """A sentence about each OPENACLNN_ variable of the environment that means nothing."""
+        text = self.function("openaclnn_unknown_variables_json", ctypes.c_char_p)()
+        return json.loads(text) if text else []
 
     def configuration(self) -> dict:
         """What the libraries make of the environment's variables."""

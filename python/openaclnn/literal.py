@@ -6,6 +6,7 @@ They are those of JSON. Without a type whole numbers are INT64, others FLOAT; `t
 
 import json
 import re
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -27,6 +28,16 @@ def read(text: str, operand: str) -> np.ndarray:
     except (ValueError, TypeError, OverflowError, RecursionError):
         form = "NUMBERS[:DTYPE], such as [[1, 2], [3, 4]]:float32"
         raise InputError(f"--{operand} is {quoted(text)}, expected {form}") from None
+
+
+def hint(text: str, array: np.ndarray, allowed: Iterable[str]) -> str:
+    """How whole numbers are typed for an operand of floating types, as the end of a message."""
+    floats = [each for each in allowed if dtypes.parse(each).kind not in "biu"]
+    if array.dtype.kind not in "iu" or not floats or not is_one(text):
+        return ""
+    name = "float32" if "float32" in floats else floats[0]
+    numbers, _ = _FORM.fullmatch(text).groups()
+    return f"; give '{quoted(numbers)}:{name}' or 1.0 for 1"
 
 
 def _array(given: np.ndarray, name: str | None) -> np.ndarray:

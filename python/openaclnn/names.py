@@ -26,6 +26,15 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
     return [plain[each] for each in dict.fromkeys(near)][:_MOST]
 
 
+def same(name: str, known: Iterable[str]) -> str | None:
+    """The one of `known` that differs by letters' case, `_`, `-` and a leading `aclnn` alone."""
+    known = list(known)
+    if name in known:
+        return name
+    found = [each for each in known if _plain(each) == _plain(name)]
+    return found[0] if len(found) == 1 else None
+
+
 def hint(name: str, known: Iterable[str]) -> str:
     """The nearest names as the end of a message, or nothing."""
     found = nearest(name, known)

@@ -29,7 +29,7 @@ def load(path: Path, operand: str, allowed: list[str]) -> np.ndarray:
     NumPy writes bfloat16 as two bytes without a type; such a file is read as bfloat16.
     """
     expected = " or ".join([", ".join(allowed[:-1]), allowed[-1]] if allowed[1:] else allowed)
-    with input_files.opened(path, f"a .npy file of {expected}") as file:
+    with input_files.opened(path, f"a .npy file of {expected} for {operand}") as file:
         shape, fortran_order, dtype = _read_header(file, path, expected)
         if dtype.name not in allowed:
             raise InputError(f"{path}: {operand} dtype is {quoted(dtype)}, expected {expected}")

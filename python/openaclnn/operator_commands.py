@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The verbs of which each operator is a command: grad, forward, check, gradcheck, bench."""
+"""The verbs of which each operator with a room is a command: check and bench, and call for these."""
 
 import inspect
 import os
@@ -12,8 +12,8 @@ import typer
 
 from . import verbs
 from .benchmark import command
-from .errors import ExitCode
-from .operators import FORWARDS, GRADIENTS, OPERATORS
+from .errors import ExitCode, InputError
+from .operators import GRADIENTS, OPERATORS
 from .operators.operator import Operator
 from .operators.options import Option
 from .parser import Commands, Json, Soc, select_product
@@ -22,30 +22,41 @@ app = typer.Typer()
 
 Report = Annotated[
     Path | None,
-    typer.Option("--report", metavar="FILE", help="Draw it, one page of HTML; needs matplotlib."),
+    typer.Option("--report", metavar="FILE", help="Write a page about the errors, to open in a browser; needs matplotlib."),
 ]
 FileOption = Callable[[str], inspect.Parameter]
+# What a command does with an operator, the values of its options, files by output, --json and more.
+Act = Callable[..., ExitCode]
 
 
-def _option(name: str, annotation, default) -> inspect.Parameter:
+def option(name: str, annotation, default) -> inspect.Parameter:
     kind = inspect.Parameter.KEYWORD_ONLY
     return inspect.Parameter(name, kind, annotation=annotation, default=default)
 
 
-def _spelled(output: str) -> str:
+def spelled(output: str) -> str:
     """The option of an output: inputGradOut -> --input-grad-out."""
     return "--" + re.sub("[A-Z]", lambda letter: f"-{letter[0].lower()}", output)
 
 
-def _write_option(output: str) -> inspect.Parameter:
-    option = typer.Option(_spelled(output), metavar="FILE", help=f"File for {output}, .npy.")
-    return _option(output, Annotated[Path, option], inspect.Parameter.empty)
+def write_option(output: str) -> inspect.Parameter:
+    words = f"File for {output}, .npy; - is standard output."
+    made = typer.Option(spelled(output), metavar="FILE", help=words)
+    return option(output, Annotated[Path | None, made], None)
 
 
 def _compare_option(output: str) -> inspect.Parameter:
-    words = f"Check this .npy file of {output}, do not run."
-    option = typer.Option(_spelled(output), metavar="FILE", help=words)
-    return _option(output, Annotated[Path | None, option], None)
+    words = f"Check this .npy file of {output}; the operator does not run."
+    made = typer.Option(spelled(output), metavar="FILE", help=words)
+    return option(output, Annotated[Path | None, made], None)
+
+
+def _check_options(operator: Operator) -> tuple[inspect.Parameter, ...]:
+    """--report, and of a gradient --derivatives, which others refuse."""
+    words = "Compare with numerical derivatives of the forward: on small random arrays, and on yours."
+    hidden = operator.derivative is None
+    derivatives = Annotated[bool, typer.Option("--derivatives", help=words, hidden=hidden)]
+    return option("html", Report, None), option("derivatives", derivatives, False)
 
 
 def _typed(parameter: inspect.Parameter) -> inspect.Parameter:
@@ -69,8 +80,8 @@ def _typed(parameter: inspect.Parameter) -> inspect.Parameter:
 def _command(
     operator: Operator,
     file_options: list[inspect.Parameter],
-    act: Callable[..., ExitCode],
-    verb_options: tuple[inspect.Parameter, ...] = (),
+    act: Act,
+    more: tuple[inspect.Parameter, ...],
 ) -> Callable[..., ExitCode]:
     """The command of a verb and an operator: its options are the operator's and the verb's."""
 
@@ -79,95 +90,102 @@ def _command(
         os.environ.setdefault("OPENACLNN_CHECK", "off")  # what is refused is said here, in one line
         files = {each.name: values.pop(each.name) for each in file_options}
         named = {name: path for name, path in files.items() if path is not None}
-        asked = {each.name: values.pop(each.name) for each in verb_options}
-        return act(values, named, json, **asked)
+        asked = {each.name: values.pop(each.name) for each in more}
+        return act(operator, values, named, json, **asked)
 
     options = [
         *map(_typed, inspect.signature(operator.read).parameters.values()),
         *file_options,
-        *verb_options,
-        _option("soc", Soc, None),
-        _option("json", Json, False),
+        *more,
+        option("soc", Soc, None),
+        option("json", Json, False),
     ]
     command.__signature__ = inspect.Signature(options)
     command.__annotations__ = {each.name: each.annotation for each in options}
     return command
 
 
-def _add(
+def group(
     name: str,
-    verb: Callable[..., ExitCode],
+    act: Act,
     help: str,
-    operators: tuple[Operator, ...],
-    file_option: FileOption | None,
+    operators: tuple[Operator, ...] = OPERATORS,
+    file_option: FileOption | None = None,
     without: str = "",
-    options: tuple[inspect.Parameter, ...] = (),
+    options: Callable[[Operator], tuple[inspect.Parameter, ...]] = lambda operator: (),
+    cls: type[Commands] = Commands,
 ) -> typer.Typer:
-    """Adds a verb with a command for each operator; `without` says what it does without one."""
+    """A verb with a command for each operator; `without` says what it does without one."""
 
     def example_of(operator: Operator) -> str:
-        writes = " ".join(f"{_spelled(each)} {each}.npy" for each in operator.function.output_names)
-        written = f" {writes}" if file_option is _write_option else ""
-        return f"Example: openaclnn {name} {operator.name} {operator.usage}{written}"
+        return f"Example: openaclnn {name} {operator.name} {operator.usage}"
 
     words = f"{help} {without}".rstrip()
-    group = typer.Typer(help=words, epilog=example_of(operators[0]), cls=Commands)
+    made = typer.Typer(help=words, epilog=example_of(operators[0]), cls=cls)
     for operator in operators:
         outputs = operator.function.output_names if file_option else []
-
-        def act(
-            values: dict, files: verbs.Files, json: bool, operator=operator, **asked
-        ) -> ExitCode:
-            return verb(operator, operator.read(**values), files, json, **asked)
-
-        command = _command(operator, [file_option(output) for output in outputs], act, options)
+        files = [file_option(output) for output in outputs]
+        command = _command(operator, files, act, options(operator))
         summary = {"help": f"{help} {operator.summary}", "short_help": operator.summary}
-        group.command(operator.name, **summary, epilog=example_of(operator))(command)
-    app.add_typer(group, name=name)
-    return group
+        made.command(operator.name, **summary, epilog=example_of(operator))(command)
+    return made
 
 
-def _add_gradcheck(help: str) -> None:
-    """Adds the verb that tries small random problems, and the one that its options describe."""
-    example = f"Example: openaclnn gradcheck {GRADIENTS[0].name}"
-    group = typer.Typer(help=help, epilog=example, cls=Commands)
-    for operator in GRADIENTS:
-        unset = {
-            name: each.default for name, each in inspect.signature(operator.read).parameters.items()
-        }
-
-        def act(
-            values: dict, files: verbs.Files, json: bool, operator=operator, unset=unset, **drawn
-        ) -> ExitCode:
-            asked = [] if values == unset else [operator.read(**values)]
-            problems = [*operator.derivative.small(), *asked]
-            return verbs.differentiate(operator, problems, json, **drawn)
-
-        group.command(
-            operator.name,
-            help=f"{help} {operator.summary} Tries small random problems, and that of the options.",
-            short_help=operator.summary,
-            epilog=f"Example: openaclnn gradcheck {operator.name}",
-        )(_command(operator, [], act, (_option("html", Report, None),)))
-    app.add_typer(group, name="gradcheck")
+def run(operator: Operator, values: dict, files: verbs.Files, json: bool) -> ExitCode:
+    return verbs.run(operator, operator.read(**values), files, json)
 
 
-_add("grad", verbs.run, "Run a gradient operator, write the results.", GRADIENTS, _write_option)
-_add("forward", verbs.run, "Run a forward operator, write the result.", FORWARDS, _write_option)
-_add(
-    "check",
-    verbs.check,
-    "Compare an operator with its float64 reference.",
-    OPERATORS,
-    _compare_option,
-    options=(_option("html", Report, None),),
+def differentiate(operator: Operator, values: dict, json: bool, html: Path | None) -> ExitCode:
+    """Tries small random problems, and the one that the options describe, if they describe one."""
+    defaults = inspect.signature(operator.read).parameters
+    asked = any(value != defaults[name].default for name, value in values.items())
+    problems = [*operator.derivative.small(), *([operator.read(**values)] if asked else [])]
+    return verbs.differentiate(operator, problems, json, html)
+
+
+def _check(
+    operator: Operator,
+    values: dict,
+    files: verbs.Files,
+    json: bool,
+    html: Path | None,
+    derivatives: bool,
+) -> ExitCode:
+    if not derivatives:
+        return verbs.check(operator, operator.read(**values), files, json, html)
+    if operator.derivative is None:
+        gradients = ", ".join(each.name for each in GRADIENTS)
+        expected = f"expected one of {gradients} for --derivatives"
+        raise InputError(f"{operator.name} is no gradient, {expected}")
+    if files:
+        given = spelled(next(iter(files)))
+        raise InputError(f"{given} is given, expected --derivatives without it: it runs the operator")
+    return differentiate(operator, values, json, html)
+
+
+def _measure(operator: Operator, values: dict, files: verbs.Files, json: bool) -> ExitCode:
+    return verbs.measure(operator, operator.read(**values), json)
+
+
+# `call` has these for the operators with a room, by their names in lower case.
+rooms = group("call", run, "Run an operator, print or write the results.", file_option=write_option)
+
+app.add_typer(
+    group(
+        "check",
+        _check,
+        "Compare an operator with its float64 reference.",
+        file_option=_compare_option,
+        options=_check_options,
+    ),
+    name="check",
 )
-_add_gradcheck("Compare a gradient operator with numerical derivatives of its forward.")
-_add(
+_bench = group(
     "bench",
-    verbs.measure,
-    "Time an operator, beside what memory and multiply-adds allow.",
-    OPERATORS,
-    None,
-    "With --all: all of them, beside their peers too.",
-).callback(invoke_without_command=True)(command.options)
+    _measure,
+    "Time an operator; compare with the least time that the machine allows.",
+    without="With --all: all operators, beside their peers too.",
+    cls=command.Bench,
+)
+_bench.callback(invoke_without_command=True)(command.options)
+app.add_typer(_bench, name="bench")

@@ -10,11 +10,11 @@ from .html_frame import escape, facts, figure, figures, wide_table
 
 BOUND = """<p>A sum of <i>n</i> terms in FP32 may be off by</p>
 <pre>b = (8 + min(n, 64) + log2 n) * 2^-24 * sum|terms| + 2^-126</pre>
-<p>which each element has of its own. FP32 results must lie within <i>b</i> of the float64 reference; FP16 and
-BF16 results, rounded once more, between round(reference - <i>b</i>) and round(reference + <i>b</i>), and what
-that rounding explains counts as no error here. Where the terms come from values that were rounded before, as
-those of an exponential, those roundings count like the 8. An ulp is the spacing of the type's numbers at the
-reference; it is counted where the terms do not cancel.</p>"""
+<p>Each element has a bound <i>b</i> of its own. FP32 results must lie within <i>b</i> of the float64
+reference. FP16 and BF16 results are rounded once more. They must lie between round(reference - <i>b</i>) and
+round(reference + <i>b</i>), and an error that this rounding explains counts as none. If the terms were rounded
+before, as exponentials are, those roundings count like the 8. An ulp is the spacing of the type's numbers at
+the reference. It is counted where the terms do not cancel.</p>"""
 
 
 def render(
@@ -47,6 +47,8 @@ def output(result: Accuracy, seen: Distribution, heading: str = "h2") -> str:
     parts = [f"<{heading}>{escape(title)}</{heading}>", facts(report.accuracy_facts(result))]
     if result.elements:
         parts.append(figures([*_histogram(result, seen), *_map(result, seen)]))
+    if note := report.vendor_note(result):
+        parts.append(f"<p>{escape(note)}</p>")
     if result.worst:
         rows = [("", *report.WORST_COLUMNS)]
         rows += [(str(n), *row) for n, row in enumerate(report.worst_rows(result), 1)]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the commands share with typer: what is asked for, what is wrong, what was meant."""
 
+import json
 import os
 import re
 import sys
@@ -10,14 +11,21 @@ from typing import Annotated
 import typer
 from typer.core import TyperGroup
 
-from . import libraries, names
-from .errors import Error, ExitCode, InputError, escaped, quoted
+from . import completion, libraries, names
+from .errors import AclError, Error, ExitCode, InputError, escaped, quoted
 
 Soc = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Product to act as; default: OPENACLNN_SOC.")
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Product or family to act as; default: OPENACLNN_SOC.",
+        autocompletion=completion.products,
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")]
 
+# What a group of commands is without for an operator that only `call` has.
+_LACKS = {"check": "no reference for", "bench": "no arguments for"}
 _MOST_COMPLAINT = 500  # characters of what typer says, which repeats what was given
 
 
@@ -51,8 +59,12 @@ class Commands(TyperGroup):
         return super().parse_args(context, arguments if asked else ["--help"])
 
     def get_command(self, context, name):
-        """The lines of a docstring are no lines of its help, which the terminal's width makes."""
-        command = super().get_command(context, name)
+        """One of these, also by the C function's name where they are operators.
+
+        The lines of a docstring are no lines of its help, which the terminal's width makes.
+        """
+        same = names.same(name, self.commands) if context.parent else None
+        command = super().get_command(context, same or name)
         if command is not None:
             command.help = re.sub(r"(?<=\S)\n(?=\S)", " ", command.help or "")
         return command
@@ -64,7 +76,8 @@ class Commands(TyperGroup):
         return super().resolve_command(context, arguments)
 
     def _unknown(self, context, name: str) -> str:
-        known = self.list_commands(context)
+        every = {each: self.get_command(context, each) for each in self.list_commands(context)}
+        known = [each for each, command in every.items() if not command.hidden]
         group = f"{context.info_name} " if context.parent else ""
         expected = f"no command {group}{quoted(name)}, expected one of {', '.join(known)}"
         near = names.nearest(name, known)
@@ -73,18 +86,21 @@ class Commands(TyperGroup):
         apis = names.nearest(name, _apis())
         if not apis:
             return expected
-        return f"{expected}; of {apis[0]}, `openaclnn list --operator {apis[0]}` says what there is"
+        short = apis[0].removeprefix("aclnn")
+        if not context.parent:
+            return f"{expected}; `openaclnn call {short}` calls that operator"
+        lacks = _LACKS.get(context.info_name, "no command for")
+        return f"{context.info_name} has {lacks} {short}; `openaclnn list {short}` shows its types"
 
 
 def _apis() -> list[str]:
     """The names of all operators, as far as the libraries are here to tell."""
     try:
-        support = libraries.load().support
+        return libraries.load().support.apis
     except Error:
         from .operators import OPERATORS
 
         return [each.function.api for each in OPERATORS]
-    return [each.api for each in (*support.operators, *support.supporting)]
 
 
 def complaint(error: typer.BadParameter) -> str:
@@ -102,11 +118,46 @@ def complaint(error: typer.BadParameter) -> str:
 
 
 def select_product(soc: str | None) -> None:
-    if soc is not None:
-        os.environ["OPENACLNN_SOC"] = soc
+    """A product by its name; a family, as `openaclnn list` names it, stands for its first product."""
+    if soc is None:
+        return
+    if not soc.startswith("Ascend"):
+        trace = os.environ.pop("OPENACLNN_TRACE", None)  # libraries begin it as they load
+        try:
+            soc = next(iter(libraries.load().support.products_of(soc)), soc)
+        except Error:
+            pass  # whoever loads them next says what is wrong
+        finally:
+            if trace is not None:
+                os.environ["OPENACLNN_TRACE"] = trace
+    os.environ["OPENACLNN_SOC"] = soc
 
 
 def tell(error, code: ExitCode) -> ExitCode:
     """One line on stderr; the exit code that belongs to it."""
-    print(f"openaclnn: {escaped(' '.join(str(error).split()))}", file=sys.stderr)
+    print(f"openaclnn: {_line(error)}", file=sys.stderr)
     return code
+
+
+def tell_failure(error, code: ExitCode, arguments: list[str]) -> ExitCode:
+    """The same of what ends the tool, and a JSON object where the arguments ask for one."""
+    if _asks_for_json(arguments):
+        said = {"message": _line(error), "exit_code": int(code)}
+        if isinstance(error, AclError):
+            said |= {"code": error.code, "function": error.api}
+        print(json.dumps({"error": said}, indent=2))
+    return tell(error, code)
+
+
+def hint(former: str, now: str) -> None:
+    """Says what a name of an earlier release is called now; it goes on working for one more."""
+    tell(f"{former} is {now} now; the next release has the new name alone", ExitCode.OK)
+
+
+def _line(error) -> str:
+    return escaped(" ".join(str(error).split()))
+
+
+def _asks_for_json(arguments: list[str]) -> bool:
+    """What `run` starts may have an option of that name."""
+    return arguments[:1] != ["run"] and "--json" in arguments

@@ -77,10 +77,8 @@ def problem(
 
 def read(
     *,
-    grad: Annotated[
-        Path | None, options.Option(help="Gradient of the output, .npy, tokens x width.")
-    ] = None,
-    indices: Annotated[Path | None, options.Option(help="Token indices, .npy.")] = None,
+    grad: options.file("Gradient of the output, tokens x width") = None,
+    indices: options.file("Token indices") = None,
     text: Annotated[
         Path | None,
         options.Option(help="Take the indices from this text: its words, numbered by frequency."),

@@ -135,7 +135,7 @@ def reference(kit: Toolkit, arguments: Problem) -> dict[str, Reference]:
 
 def demo(text: Text, width: int) -> Iterable[Problem]:
     """Windows over the text's words, none across the end of a paragraph."""
-    yield problem(*nsa_windows.text_arrays(text, width, 32, "float16"))
+    yield problem(*nsa_windows.text_arrays(text, width, nsa_windows.DEMO_BLOCK, "float16"))
 
 
 def example() -> Example:

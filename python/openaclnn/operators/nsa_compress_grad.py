@@ -177,8 +177,9 @@ def small() -> Iterable[Problem]:
 def demo(text: Text, width: int) -> Iterable[Problem]:
     """Windows over the text's words, none across the end of a paragraph, in every dtype."""
     for name in options.HALVES:
-        arrays = nsa_windows.text_arrays(text, width, 32, name)
-        yield _with_random_gradient(*arrays, 32, 16, seed=0)
+        block = nsa_windows.DEMO_BLOCK
+        arrays = nsa_windows.text_arrays(text, width, block, name)
+        yield _with_random_gradient(*arrays, block, 16, seed=0)
 
 
 def example() -> Example:

@@ -18,6 +18,7 @@ Ends = Annotated[
         "--act-seq-len", metavar="E,...", help="Ends of the segments, the last T; default: one."
     ),
 ]
+DEMO_BLOCK = 32  # tokens of a window over a text
 _UNIT = 16  # of what the operators are given in tokens
 _MOST_BLOCK = 128
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import numpy as np
 
-from .. import dtypes, libraries, npy
+from .. import dtypes, libraries, literal, npy
 from ..errors import InputError, quoted
 
 FLOATS = ("float32", "bfloat16", "float16")
@@ -51,7 +51,7 @@ Seed = Annotated[int, Option(min=0, help="Seed of random arrays.")]
 
 def file(what: str):
     """The option of an operand's file."""
-    return Annotated[Path | None, Option(metavar="FILE", help=f"{what}, .npy.")]
+    return Annotated[Path | None, Option(metavar="TENSOR", help=f"{what}: .npy or numbers.")]
 
 
 def shape(form: str, what: str):
@@ -114,11 +114,11 @@ def load_floats(
         taken = libraries.load().support.dtypes(api, operand)
         allowed = [each for each in taken if each in FLOATS]
         if dtype is not None:
-            array = npy.load(path, operand, [*allowed, "float64"])
+            array = _read(path, operand, [*allowed, "float64"])
             with np.errstate(over="ignore"):
                 array = array.astype(dtypes.parse(dtype))
         else:
-            array = npy.load(path, operand, allowed)
+            array = _read(path, operand, allowed)
         arrays[operand] = array
         first, kind = next((name, each.dtype) for name, each in arrays.items())
         if array.dtype != kind:
@@ -129,8 +129,20 @@ def load_floats(
 
 
 def load(api: str, operand: str, path: Path) -> np.ndarray:
-    """A file as an operand of any dtype that the operator takes."""
-    return npy.load(path, operand, libraries.load().support.dtypes(api, operand))
+    """A file or numbers as an operand of any dtype that the operator takes."""
+    return _read(path, operand, libraries.load().support.dtypes(api, operand))
+
+
+def _read(path: Path, operand: str, allowed: list[str]) -> np.ndarray:
+    """The array that an option names: a file, or its numbers as `call` takes them."""
+    text = str(path)
+    if not literal.is_one(text):
+        return npy.load(path, operand, allowed)
+    array = literal.read(text, operand)
+    if array.dtype.name not in allowed:
+        expected = f"expected {' or '.join(allowed)}{literal.hint(text, array, allowed)}"
+        raise InputError(f"{operand} dtype is {array.dtype}, {expected}")
+    return array
 
 
 def extents(text: str, form: str, option: str = "--shape") -> tuple[int, ...]:

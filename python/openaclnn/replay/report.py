@@ -40,6 +40,7 @@ def print_results(results: list[Result]) -> None:
                 str(elements),
                 str(different),
                 "the same" if result.ok else "NOT the same",
+                style=report.style_of(result.ok),
             )
         report.console().print(calls)
     for result in results:
@@ -67,9 +68,10 @@ def _print_result(result: Result) -> None:
             "output", "elements", "bits differ", "largest difference", "here", "captured"
         )
         for each in result.outputs:
-            outputs.add_row(*_row(each))
+            outputs.add_row(*_row(each), style=report.style_of(each.ok))
         console.print(outputs)
-    console.print("The same here." if result.ok else "NOT the same here.")
+    said = "The same here." if result.ok else "NOT the same here."
+    console.print(said, style=report.style_of(result.ok))
 
 
 def _outcome(outcome) -> str:

@@ -276,7 +276,7 @@ def _compare_output(name, here, there, reference: Reference | None) -> Compariso
         reference=accuracy.compare(name, here, judged) if judged else None,
         captured_reference=accuracy.compare(name, there, judged) if judged else None,
         captured=None if judged else _against(name, here, there),
-        close=_close(here, there) if here.dtype == np.float64 else None,
+        close=_close(here, there) if here.dtype in (np.float64, np.complex128) else None,
     )
 
 
