@@ -87,7 +87,9 @@ def save(path: Path, tensors: dict[str, np.ndarray]) -> None:
     header, end = {}, 0
     for name, array in tensors.items():
         start, end = end, end + array.nbytes
-        kind = _NAMES[array.dtype.name]
+        if (kind := _NAMES.get(array.dtype.name)) is None:
+            said = f"{path}: {quoted(name)} dtype is {array.dtype.name}"
+            raise InputError(f"{said}, expected one of {', '.join(_NAMES)}")
         header[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": [start, end]}
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % _ALIGNMENT)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators x products x dtypes, as the libraries' own tables state them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from . import dtypes, names
@@ -62,19 +63,46 @@ class Support:
     def families(self) -> list[str]:
         return list(dict.fromkeys(self.products.values()))
 
-    def only_operator(self, api: str) -> "Support":
-        kept = tuple(each for each in self.operators if each.api == api)
-        supporting = tuple(each for each in self.supporting if each.api == api)
-        if not kept and not supporting:
+    @property
+    def apis(self) -> list[str]:
+        """The C functions of all operators."""
+        return [each.api for each in (*self.operators, *self.supporting)]
+
+    @property
+    def taken(self) -> frozenset[str]:
+        """The operators that one of the products or another takes."""
+        families = frozenset(self.families)
+        every = (*self.operators, *self.supporting)
+        return frozenset(each.api for each in every if families & each.any_operand.dtypes.keys())
+
+    def only_operator(self, name: str) -> "Support":
+        """The one of that name, with or without `aclnn`, in any letters' case."""
+        api = names.same(name, self.apis) or name
+        if api not in self.apis:
             known = ", ".join(each.api for each in self.operators)
             more = f" or {len(self.supporting)} supporting ones" if self.supporting else ""
-            near = names.hint(api, (each.api for each in (*self.operators, *self.supporting)))
+            near = names.hint(api, self.apis)
             raise InputError(f"operator {quoted(api)} is not known, expected one of {known}{more}{near}")
-        return replace(self, operators=kept, supporting=supporting)
+        return self.only([api])
+
+    def only(self, apis: Iterable[str]) -> "Support":
+        """Those of these names."""
+        kept = frozenset(apis)
+        operators = tuple(each for each in self.operators if each.api in kept)
+        supporting = tuple(each for each in self.supporting if each.api in kept)
+        return replace(self, operators=operators, supporting=supporting)
+
+    def products_of(self, family: str) -> list[str]:
+        """The products of a family, which is named as `openaclnn list` does, in any letters' case."""
+        asked = family.upper()
+        return [name for name, of in self.products.items() if of.upper() == asked]
 
     def only_product(self, name: str) -> "Support":
+        """One product, or those of a family."""
+        if products := self.products_of(name):
+            return replace(self, products={each: self.products[each] for each in products})
         if name not in self.products:
-            known = ", ".join(self.products)
+            known = ", ".join([*self.families, *self.products])
             near = names.hint(name, self.products)
             raise InputError(f"product {quoted(name)} is not known, expected one of {known}{near}")
         return replace(self, products={name: self.products[name]})

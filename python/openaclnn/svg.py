@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What all figures share: how matplotlib writes SVG, and whether it is here."""
 
+import sys
 from importlib.util import find_spec
 
 from .errors import Error
@@ -14,4 +15,5 @@ STYLE = {
 def require(option: str) -> None:
     """Refuses `option` before any work is done where there is no matplotlib."""
     if find_spec("matplotlib") is None:
-        raise Error(f"{option} needs matplotlib, which is not here: pip install 'openaclnn[report]'")
+        install = f"{sys.executable} -m pip install matplotlib"
+        raise Error(f"{option} needs matplotlib, which is not here: {install}")

@@ -41,10 +41,13 @@ def load_all(text: str, operand: str) -> list[np.ndarray]:
     return [safetensors.load(path, each, entry) for each, entry in entries]
 
 
-def with_result(text: str, operand: str) -> tuple[str, Path]:
-    """FILE[:RESULT], FILE.safetensors:NAME:RESULT, or numbers: what is worked on, and where it goes."""
+def with_result(text: str, operand: str) -> tuple[str, Path | None]:
+    """FILE[:RESULT], FILE.safetensors:NAME:RESULT, or numbers: what is worked on, and where it goes.
+
+    Numbers may go to no file.
+    """
     if literal.is_one(text):
-        return _numbers_with_result(text, operand)
+        return _numbers_with_result(text)
     path, name = _divided(text)
     if path.suffix == _SAFETENSORS:
         source, found, result = (name or "").rpartition(":")
@@ -58,11 +61,11 @@ def with_result(text: str, operand: str) -> tuple[str, Path]:
     return file, Path("".join(rest) or file)
 
 
-def _numbers_with_result(text: str, operand: str) -> tuple[str, Path]:
-    """NUMBERS[:DTYPE]:RESULT."""
+def _numbers_with_result(text: str) -> tuple[str, Path | None]:
+    """NUMBERS[:DTYPE][:RESULT]."""
     source, found, result = text.rpartition(":")
     if not found or result in {each.numpy.name for each in dtypes.all_types()}:
-        raise InputError(f"--{operand} is {quoted(text)}, expected NUMBERS[:DTYPE]:RESULT")
+        return text, None
     return source, Path(result)
 
 

@@ -1,56 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Commands of the tool that ask the libraries, or look at what these have written."""
 
-import os
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from typer.core import TyperCommand
 
-from . import (
-    declared,
-    demo,
-    doctor,
-    explain,
-    libraries,
-    operator_help,
-    output_files,
-    replay,
-    report,
-)
-from .any_operator import call_by_name
-from .errors import ExitCode, InputError, quoted_path
-from .operators import OPERATORS
+from . import demo, doctor, explain, libraries, output_files, replay, report
+from .errors import ExitCode, InputError
 from .parser import Json, Soc, select_product, tell
 from .text import Text
 
 app = typer.Typer()
-
-
-@app.command("list", epilog="Example: openaclnn list --operator embedding_dense_backward")
-def _list(
-    operator: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Only this operator.")
-    ] = None,
-    product: Annotated[
-        str | None, typer.Option("--product", "--soc", metavar="NAME", help="Only this product.")
-    ] = None,
-    json: Json = False,
-) -> ExitCode:
-    """Print operators x products x dtypes, and the supporting operators."""
-    support = libraries.load().support
-    apis = {each.name: each.function.api for each in OPERATORS}
-    if operator is not None:
-        support = support.only_operator(apis.get(operator, operator))
-    if product is not None:
-        support = support.only_product(product)
-    if json:
-        report.json_document(support)
-    else:
-        report.print_support(support)
-    return ExitCode.OK
 
 
 @app.command("demo", epilog="Example: openaclnn demo --text book.txt")
@@ -64,7 +26,7 @@ def _demo(
     soc: Soc = None,
     json: Json = False,
 ) -> ExitCode:
-    """Run, check and time every operator on a real text."""
+    """Run, check and time ten operators on a real text."""
     select_product(soc)
     if width % 16 != 0:
         raise InputError(f"--width is {width}, expected a multiple of 16")
@@ -106,60 +68,9 @@ def _explain(
     return ExitCode.OK
 
 
-class _Call(TyperCommand):
-    """Its help is that of the operator, where one is named."""
-
-    def parse_args(self, context, arguments):
-        named = (each for each in arguments if each.startswith("aclnn"))
-        context.meta[_Call] = next(named, None)
-        return super().parse_args(context, arguments)
-
-    def format_help(self, context, formatter):
-        api = context.meta[_Call]
-        if api is None:
-            super().format_help(context, formatter)
-        else:
-            operator, width = declared.operator(api), report.console().width
-            formatter.write(operator_help.text(api, operator, width))
-
-
-@app.command(
-    "call",
-    cls=_Call,
-    epilog="Example: openaclnn call aclnnAdd --self a.npy --other b.npy --alpha 1 --out sum.npy",
-    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
-)
-def _call(
-    context: typer.Context,
-    api: Annotated[str, typer.Argument(metavar="ACLNN_NAME", help="The C function, phase 2.")],
-    soc: Soc = None,
-    json: Json = False,
-) -> ExitCode:
-    """Call an operator; its parameters are options by the names that the header gives.
-
-    `openaclnn call ACLNN_NAME --help` says what they are.
-
-    Tensors are .npy files, FILE.safetensors[:NAME], or their numbers, [[1, 2], [3, 4]]:float32;
-    random:2,3:int64 is one of random numbers, and --shape 2,3[:DTYPE] makes all inputs such that are
-    left out. An output is FILE[:SHAPE[:DTYPE]]; without them it is as the operator wants it; what is
-    worked on in place is FILE[:RESULT] or NUMBERS:RESULT. What may be null may be left out. Lists of
-    numbers are 1,2,3; of lists of tensors each member is an option, --x a.npy --x b.npy, or a
-    .safetensors file all of them.
-    """
-    select_product(soc)
-    os.environ.setdefault("OPENACLNN_CHECK", "off")
-    files = call_by_name(api, context.args)
-    if json:
-        report.json_document({"operator": api, "files": {n: str(p) for n, p in files.items()}})
-    else:
-        for name, path in files.items():
-            print(f"{quoted_path(path)}: {name}")
-    return ExitCode.OK
-
-
 @app.command("doctor", epilog="Example: openaclnn doctor --json")
 def _doctor(soc: Soc = None, json: Json = False) -> ExitCode:
-    """Look at what a program would load here; exit code 4 when something is wrong."""
+    """Check what a program would load here; exit code 4 if something is wrong."""
     select_product(soc)
     findings = doctor.examine()
     if json:
@@ -178,7 +89,7 @@ def _replay(
     folder: Annotated[Path, typer.Argument(help="A captured call, or a folder of them.")],
     c: Annotated[
         Path | None,
-        typer.Option("--c", metavar="FILE", help="Write a C program that makes the call; - prints."),
+        typer.Option("--c", metavar="FILE", help="Write a C program that makes the call; - prints it."),
     ] = None,
     soc: Soc = None,
     json: Json = False,

@@ -12,11 +12,12 @@ from . import input_files, report
 from .errors import InputError, quoted
 
 _BYTES = ("bytes", "bytes_read", "bytes_written")
+_ORDER = ("task", "wait", "call")  # of kinds in the table; others follow
 
 
 @dataclass(frozen=True)
 class Event:
-    """A call or a task."""
+    """A call, a task, or a wait: a task that only waits, which is no work."""
 
     kind: str
     name: str
@@ -46,14 +47,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Summary:
-    """A trace as a table: tasks, then calls, the longest first."""
+    """A trace as a table: tasks, then waits, then calls, the longest first."""
 
     seconds: float  # from the first event's start to the last one's end
     rows: list[Row]
 
 
 def read(path: Path) -> list[Event]:
-    """The calls and tasks of a trace, which may be a list or an object with `traceEvents`."""
+    """The calls, tasks and waits of a trace, which may be a list or an object with `traceEvents`."""
     return [event for _, event in entries(path) if event is not None]
 
 
@@ -98,9 +99,13 @@ def summarise(events: list[Event]) -> Summary:
         groups.setdefault((event.kind, event.name), []).append(event)
         whole[event.kind] = whole.get(event.kind, 0) + event.seconds
     rows = [_row(group, whole[kind]) for (kind, _), group in groups.items()]
-    rows.sort(key=lambda row: (row.kind != "task", row.kind, -row.total, row.name))
+    rows.sort(key=lambda row: (_place(row.kind), row.kind, -row.total, row.name))
     begin = min((event.start for event in events), default=0)
     return Summary(max((event.end for event in events), default=begin) - begin, rows)
+
+
+def _place(kind: str) -> int:
+    return _ORDER.index(kind) if kind in _ORDER else len(_ORDER)
 
 
 def _row(events: list[Event], whole: float) -> Row:
@@ -134,7 +139,9 @@ def print_summary(summary: Summary) -> None:
         grid = _table(summary.rows, [name for name in _HEAD if name not in left_out])
         if console.measure(grid, options=unlimited).maximum <= console.width:
             break
-    words = "Shares: of the time of all tasks, of all calls; waiting in a call is part of it."
+    words = (
+        "Shares: of the time of all tasks, of all waits of streams, of all calls; waiting in a call is part of it."
+    )
     if left_out:
         words += f" Left out for want of room: {', '.join(left_out)}; --json has all."
     console.print(grid, f"{report.seconds(summary.seconds)} in all. {words}")

@@ -24,7 +24,7 @@ def _summary(
     file: Annotated[Path, typer.Argument(help="A file that OPENACLNN_TRACE named.")],
     plot: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Draw it too, .svg or .png; needs matplotlib."),
+        typer.Option(metavar="FILE", help="Draw a picture too, .svg or .png; needs matplotlib."),
     ] = None,
     json: Json = False,
 ) -> ExitCode:

@@ -10,7 +10,7 @@ from .trace import Event, Row, Summary
 
 _MOST = 20  # names of a kind: the longest
 _CELLS = 1000  # of the whole time; what is nearer than one is drawn as one piece
-_COLOURS = {"task": "tab:blue", "call": "tab:orange"}
+_COLOURS = {"task": "tab:blue", "wait": "lightgray", "call": "tab:orange"}
 _FORMATS = (".svg", ".png")
 
 

@@ -18,6 +18,7 @@ from . import (
     page,
     progress,
     report,
+    results,
     runtime,
     svg,
 )
@@ -30,19 +31,11 @@ Files = dict[str, Path]  # by the name of the output
 
 
 def run(operator: Operator, problem: Problem, files: Files, json: bool) -> ExitCode:
-    """Runs the operator and writes its outputs."""
-    for path in files.values():
-        output_files.check_writable(path)
+    """Runs the operator; writes the outputs that have files, prints the others."""
+    results.check_files(files, json)
     with progress.stage(operator.name):
         outputs = call.run(runtime.start(), operator.function, problem)
-    for name, path in files.items():
-        npy.save(path, outputs[name])
-    if json:
-        written = {name: str(path) for name, path in files.items()}
-        report.json_document({**report.problem_document(operator, problem), "files": written})
-    else:
-        for name, path in files.items():
-            print(f"{quoted_path(path)}: {name} {outputs[name].dtype} {outputs[name].shape}")
+    results.leave(report.problem_document(operator, problem), outputs, files, json)
     return ExitCode.OK
 
 
@@ -57,25 +50,32 @@ def check(
         distributions = {
             name: Distribution(shape) for name, (shape, _) in problem.outputs.items()
         }
-    results = compare(operator, problem, files, distributions)
+    compared = compare(operator, problem, files, distributions)
     if html is not None:
         with progress.stage("report"):
-            document = _checked(operator, problem, results)
-            output_files.write_text(html, page.render(document, results, distributions))
+            document = _checked(operator, problem, compared)
+            output_files.write_text(html, page.render(document, compared, distributions))
     if json:
-        report.json_document(_checked(operator, problem, results))
+        report.json_document(_checked(operator, problem, compared))
     else:
-        for each in results:
+        for each in compared:
             report.print_accuracy(each)
-    return ExitCode.OK if report.all_ok(results) else ExitCode.NUMBERS_DIFFER
+        _tell_page(html)
+    return ExitCode.OK if report.all_ok(compared) else ExitCode.NUMBERS_DIFFER
 
 
-def _checked(operator: Operator, problem: Problem, results: list[Accuracy]) -> dict:
-    verdict = {"ok": report.all_ok(results), "results": results}
+def _tell_page(html: Path | None) -> None:
+    """Where the page is, unless it went to a stream."""
+    if html is not None and html.is_file():
+        print(f"The report is in {quoted_path(html)}: open it in a browser.")
+
+
+def _checked(operator: Operator, problem: Problem, compared: list[Accuracy]) -> dict:
+    verdict = {"ok": report.all_ok(compared), "results": compared}
     return {**report.environment(), **report.problem_document(operator, problem), **verdict}
 
 
-def measure(operator: Operator, problem: Problem, files: Files, json: bool) -> ExitCode:
+def measure(operator: Operator, problem: Problem, json: bool) -> ExitCode:
     """Times the operator."""
     figures = timing(operator, problem, bench.ROUNDS)
     if json:
@@ -139,6 +139,7 @@ def differentiate(
         report.json_document(document)
     else:
         report.print_derivatives(operator, found)
+        _tell_page(html)
     return ExitCode.OK if document["ok"] else ExitCode.NUMBERS_DIFFER
 
 

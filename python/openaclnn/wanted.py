@@ -45,9 +45,15 @@ Outputs = dict[str, Output | View | list[Output] | list[View]]
 
 def run(runtime: Runtime, api: str, declared: Declared, problem: Problem, outputs: Outputs):
     """Calls it once; `problem` has the inputs and the attributes. The outputs, by name."""
+    whole = Problem(problem.inputs, problem.attributes, settled(runtime, api, declared, problem, outputs))
+    return call.run(runtime, _function(api, declared), whole)
+
+
+def settled(runtime: Runtime, api: str, declared: Declared, problem: Problem, outputs: Outputs) -> dict:
+    """The outputs as the operator wants them, as a problem has them."""
     truth = np.dtype(bool) if _TRUTH.search(declared.comment) else None
     guesses = _Guesses(problem, outputs, truth)
-    function = Function(api, tuple(each.parameter for each in declared.arguments))
+    function = _function(api, declared)
     # Phase 1 looks at no values: for what it refuses the inputs need not travel.
     while guesses.are_open:
         asked = Problem(guesses.inputs, problem.attributes, guesses.outputs())
@@ -57,9 +63,11 @@ def run(runtime: Runtime, api: str, declared: Declared, problem: Problem, output
         except AclError as error:
             if not guesses.learn(error.message):
                 raise
-    return call.run(
-        runtime, function, Problem(problem.inputs, problem.attributes, guesses.outputs())
-    )
+    return guesses.outputs()
+
+
+def _function(api: str, declared: Declared) -> Function:
+    return Function(api, tuple(each.parameter for each in declared.arguments))
 
 
 def precision(inputs: dict) -> type[np.floating]:
