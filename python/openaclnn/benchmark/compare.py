@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two runs beside each other: how many times as fast the second is, row by row."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from rich.markup import escape
 
@@ -13,8 +13,10 @@ from .row import OURS
 KEYS = {
     "rows": ("operator", "case", "dtype", "threads", "state"),
     "supporting": ("call", "dtype", "threads", "state"),
+    "walk": ("operator", "dtype", "threads", "state"),
+    "drawn": ("call", "dtype", "threads", "state"),
 }
-OURS_OF = {"rows": OURS, "supporting": "npu"}
+OURS_OF = {"rows": OURS, "supporting": "npu", "walk": OURS, "drawn": "npu"}
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,12 @@ def compare(first: dict, second: dict) -> Comparison:
         only_second += len(after) - len(shared)
         changes += [_change(key, before[key], after[key], OURS_OF[member]) for key in shared]
     return Comparison(changes, only_first, only_second)
+
+
+def document(found: Comparison) -> dict:
+    """What --json says."""
+    rows = [{**asdict(each), "moved": each.moved} for each in found.changes]
+    return {"rows": rows, "mean": found.mean, "only_first": found.only_first, "only_second": found.only_second}
 
 
 def show(found: Comparison) -> None:

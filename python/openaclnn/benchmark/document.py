@@ -36,8 +36,16 @@ _MEMBERS = {
     "refused": list,
     "failed": list,
 }
+_LATER_MEMBERS = ("walk", "drawn")  # which files of earlier releases lack
 _ROW_MEMBERS = ("operator", "case", "dtype", "threads", "state", "times", "counts")
 _CALL_MEMBERS = ("call", "dtype", "threads", "state", "times", "ratio", "counts")
+_WALK_MEMBERS = ("operator", "dtype", "threads", "state", "times", "peer", "ratio", "counts")
+_MEMBERS_OF_ROWS = {
+    "rows": _ROW_MEMBERS,
+    "supporting": _CALL_MEMBERS,
+    "walk": _WALK_MEMBERS,
+    "drawn": _CALL_MEMBERS,
+}
 
 
 def machine() -> dict:
@@ -82,17 +90,20 @@ def means(rows: list[dict], benches: list[Bench]) -> list[dict]:
     return found
 
 
-def call_means(calls: list[dict]) -> list[dict]:
-    """The same of the calls that frameworks make, against PyTorch on the CPU."""
+_SAID = {"supporting": "supporting calls", "walk": "all records", "drawn": "drawn calls"}
+
+
+def call_means(part: str, calls: list[dict]) -> list[dict]:
+    """The same of calls that are a row each, against PyTorch on the CPU."""
     found = []
     for threads, state in sorted({(each["threads"], each["state"]) for each in calls}):
-        counting = [
-            each
+        ratios = [
+            each["ratio"]["value"]
             for each in calls
             if (each["threads"], each["state"]) == (threads, state) and each["counts"]
+            if each.get("peer", "torch") == "torch"
         ]
-        ratios = [each["ratio"]["value"] for each in counting]
-        said = {"operator": f"supporting calls, {threads} threads", "state": state}
+        said = {"operator": f"{_SAID[part]}, {threads} threads", "state": state}
         found.append(
             {**said, "rows": len(ratios), "mean": geometric_mean(ratios), "target": 1.0}
         )
@@ -118,11 +129,11 @@ def write(document: dict, path: Path) -> None:
 
 
 def read(path: Path) -> dict:
-    text = input_files.read(path, "what bench --json wrote")
+    text = input_files.read(path, "what bench --figures wrote")
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is not what bench --json wrote: {error}") from None
+        raise InputError(f"{path} is not what bench --figures wrote: {error}") from None
     check(document, str(path))
     return document
 
@@ -130,15 +141,18 @@ def read(path: Path) -> dict:
 def check(document, name: str) -> None:
     """Raises what is wrong with a document."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise InputError(f"{name} is not what bench --json wrote")
+        raise InputError(f"{name} is not what bench --figures wrote")
     if document.get("version") != VERSION:
         raise InputError(
             f"{name} has version {quoted(document.get('version'))} of the format, expected {VERSION}"
         )
     for member, kind in _MEMBERS.items():
         if not isinstance(document.get(member), kind):
-            raise InputError(f"{name} has no {member} as bench --json writes it")
-    for list_name, members in (("rows", _ROW_MEMBERS), ("supporting", _CALL_MEMBERS)):
+            raise InputError(f"{name} has no {member} as bench --figures writes it")
+    for list_name in _LATER_MEMBERS:
+        if not isinstance(document.setdefault(list_name, []), list):
+            raise InputError(f"{name} has no {list_name} as bench --figures writes it")
+    for list_name, members in _MEMBERS_OF_ROWS.items():
         for number, row in enumerate(document[list_name]):
             for member in members:
                 if not isinstance(row, dict) or member not in row:

@@ -8,7 +8,9 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import cycle
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,7 +18,48 @@ from .. import svg
 from ..errors import Error
 from ..output_files import replace
 
-_OURS = "ours"
+_OURS = {"ours": "tab:red", "ours, second phase": "lightcoral"}  # as row.py names them
+_PEERS_COLOURS = ("tab:blue", "tab:orange", "tab:green", "tab:purple", "tab:brown", "tab:cyan")
+_PALE = "lightgrey"
+_LIMITS = {"memory": "tab:blue", "FMA": "tab:orange"}
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A row of the benchmark as a figure shows it."""
+
+    name: str
+    value: float
+    counts: bool
+    of: str  # what it is compared with, which has a colour
+
+
+@dataclass(frozen=True)
+class Chart:
+    """What a figure of bars says."""
+
+    title: str
+    measured: str
+    line: str  # at 1
+    colour: str = _OURS["ours"]  # of the line
+
+
+_SHARES = Chart(
+    "Share of what the machine allows",
+    "least time possible / our time; memory or FMA is the limit",
+    "the limit",
+    "black",
+)
+_RATIOS = Chart(
+    "Each operator beside its fastest peer",
+    "time of the fastest peer / our time: right of the line ours is faster",
+    "ours",
+)
+_CALLS = Chart(
+    "Calls of PyTorch, on the NPU by us and on the CPU",
+    "time on the CPU / our time: right of the line ours is faster",
+    "ours",
+)
 
 
 def find_python() -> str:
@@ -55,28 +98,44 @@ def _draw(found: dict, folder: Path) -> None:
     matplotlib.rcParams.update(svg.STYLE)
     cold = [row for row in found["rows"] if row["state"] == "cold"]
     stated = [row for row in cold if row["kind"] != "sweep"]
+    colours = _colours(cold)
     for operator in dict.fromkeys(row["operator"] for row in cold):
         swept = [row for row in cold if (row["operator"], row["kind"]) == (operator, "sweep")]
         if swept:
-            _time_against_size(operator, swept, folder / f"time_{operator}.svg")
-    shares = [(_name(row), row["roof_share"], row["counts"]) for row in stated]
-    ratios = [(_name(row), row["ratio"]["value"], row["counts"]) for row in stated if row["ratio"]]
-    _bars("share of the roof", shares, folder / "roof_share.svg")
-    _bars("time of the fastest peer / ours", ratios, folder / "ratio.svg")
+            _time_against_size(operator, swept, colours, folder / f"time_{operator}.svg")
+    shares = [
+        Bar(_name(row), row["roof_share"], row["counts"], row["roof_limit"])
+        for row in stated
+        if row["roof_share"] is not None
+    ]
+    _bars(_SHARES, shares, _LIMITS, folder / "roof_share.svg")
+    ratios = [
+        Bar(_name(row), row["ratio"]["value"], row["counts"], row["fastest_peer"])
+        for row in stated
+        if row["ratio"]
+    ]
+    _bars(_RATIOS, ratios, colours, folder / "ratio.svg")
     calls = [
-        (f"{row['call']} {row['dtype']} {row['threads']}", row["ratio"]["value"], row["counts"])
+        Bar(f"{row['call']} {row['dtype']} {row['threads']}", row["ratio"]["value"], row["counts"],
+            "PyTorch on the CPU")
         for row in found["supporting"]
         if row["state"] == "cold"
-    ]
-    _bars("time on the CPU / on the NPU", calls, folder / "calls.svg")
+    ]  # fmt: skip
+    _bars(_CALLS, calls, {"PyTorch on the CPU": _PEERS_COLOURS[0]}, folder / "calls.svg")
 
 
 def _name(row: dict) -> str:
     return f"{row['operator']} {row['case']} {row['dtype']} {row['threads']}"
 
 
-def _time_against_size(operator: str, rows: list[dict], path: Path) -> None:
-    """Of the most threads; the line is what the roof allows."""
+def _colours(rows: list[dict]) -> dict[str, str]:
+    """One for each way, the same in all figures; ours are reds, which no peer has."""
+    names = sorted({name for row in rows for name in row["times"]} - _OURS.keys())
+    return _OURS | dict(zip(names, cycle(_PEERS_COLOURS), strict=False))
+
+
+def _time_against_size(operator: str, rows: list[dict], colours: dict, path: Path) -> None:
+    """Of the most threads; the dashed line is what the machine allows."""
     from matplotlib.figure import Figure
 
     most = max(row["threads"] for row in rows)
@@ -87,29 +146,37 @@ def _time_against_size(operator: str, rows: list[dict], path: Path) -> None:
         having = [row for row in rows if name in row["times"]]
         sizes = [row["read_bytes"] + row["write_bytes"] for row in having]
         times = [row["times"][name]["median"] for row in having]
-        axes.plot(sizes, times, marker="o", linewidth=2.5 if name == _OURS else 1, label=name)
+        width = 2.5 if name in _OURS else 1
+        axes.plot(sizes, times, marker="o", color=colours[name], linewidth=width, label=name)
     sizes = [row["read_bytes"] + row["write_bytes"] for row in rows]
-    axes.plot(sizes, [row["roof_seconds"] for row in rows], "k--", label="the roof")
-    axes.set(xscale="log", yscale="log", xlabel="bytes read and written", ylabel="seconds")
-    axes.set_title(f"{operator}, {rows[0]['dtype']}, {most} threads, cold")
+    axes.plot(sizes, [row["roof_seconds"] for row in rows], "k--", label="least time possible")
+    axes.set(xscale="log", yscale="log", xlabel="bytes read and written", ylabel="seconds a call")
+    axes.set_title(f"{operator}, {rows[0]['dtype']}, {most} threads, caches cold")
     axes.legend(fontsize=7)
     _save(figure, path)
 
 
-def _bars(title: str, bars: list[tuple[str, float, bool]], path: Path) -> None:
-    """One for each row; those that do not count are pale."""
+def _bars(chart: Chart, bars: list[Bar], colours: dict[str, str], path: Path) -> None:
+    """One for each row, the largest on top; those that do not count are pale."""
     from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
 
     if not bars:
         return
-    figure = Figure(figsize=(9, 1 + 0.18 * len(bars)))
+    bars = sorted(bars, key=lambda bar: bar.value)
+    figure = Figure(figsize=(9, 1.5 + 0.18 * len(bars)))
     axes = figure.subplots()
-    names, values, counting = zip(*reversed(bars), strict=True)
-    colours = ["tab:blue" if each else "lightgrey" for each in counting]
-    axes.barh(range(len(names)), values, color=colours)
-    axes.set_yticks(range(len(names)), names, fontsize=6)
-    axes.axvline(1, color="black", linewidth=0.8)
-    axes.set_title(f"{title} (cold)", fontsize=9)
+    shown = [colours[bar.of] if bar.counts else _PALE for bar in bars]
+    axes.barh(range(len(bars)), [bar.value for bar in bars], color=shown)
+    axes.set_yticks(range(len(bars)), [bar.name for bar in bars], fontsize=6)
+    line = axes.axvline(1, color=chart.colour, linewidth=1.5, label=chart.line)
+    axes.set_title(f"{chart.title} (shape, type, threads; caches cold)", fontsize=9)
+    axes.set_xlabel(chart.measured, fontsize=8)
+    seen = [name for name in colours if any(bar.of == name and bar.counts for bar in bars)]
+    handles = [line, *(Patch(color=colours[name], label=name) for name in seen)]
+    if not all(bar.counts for bar in bars):
+        handles.append(Patch(color=_PALE, label="does not count: others computed meanwhile"))
+    axes.legend(handles=handles, fontsize=6, loc="lower right")
     axes.margins(y=0.01)
     _save(figure, path)
 

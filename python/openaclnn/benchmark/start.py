@@ -9,17 +9,20 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from .. import launch
 from ..errors import InputError, quoted
 from . import cases, document, measure, quiet
-from .worker import Plan
+from .worker import CALLS, DRAWN, ROOMS, WALK, Plan
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _PEERS_PYTHON = _PACKAGE.parents[1] / "build" / "bench" / "venv" / "bin" / "python"
 _WORKER = "openaclnn.benchmark.worker"
+# Parts, as a failure names them.
+_WORDS = {ROOMS: "operators", CALLS: "supporting calls", WALK: "walk", DRAWN: "drawn calls"}
+_BESIDE = "requirements"  # the folder of bin/openaclnn's own packages, one for each Python
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,8 @@ class Request:
     operators: list[str]  # none: all
     threads: list[int]  # none: one, two, and all
     quick: bool
-    supporting: bool = True
+    parts: tuple[str, ...] = (ROOMS, CALLS)
+    dtype: str = "float32"
 
 
 class _Terminated(KeyboardInterrupt):
@@ -45,6 +49,8 @@ class _Found:
     roofs: list = field(default_factory=list)
     rows: list = field(default_factory=list)
     supporting: list = field(default_factory=list)
+    walk: list = field(default_factory=list)
+    drawn: list = field(default_factory=list)
     refused: list = field(default_factory=list)
     failed: list = field(default_factory=list)
 
@@ -59,9 +65,9 @@ def peers_python() -> str:
 
 def run(request: Request) -> dict:
     """Measures; the document, also of what was measured before Ctrl-C or SIGTERM."""
-    _check(request)
+    request = _checked(request)
     signal.signal(signal.SIGTERM, _terminate)
-    benches = cases.benches(request.operators)
+    benches = cases.benches(request.operators if ROOMS in request.parts else ())
     observer = quiet.Observer([os.getpid()])
     before, since = observer.load(), observer.look()
     time.sleep(0.0 if request.quick else 1.0)
@@ -74,8 +80,9 @@ def run(request: Request) -> dict:
     for plan in _plans(request):
         if not _work(plan, found):
             break
-    means = document.means(found.rows, benches)
-    calls = document.call_means(found.supporting)
+    means = document.means(found.rows, benches) if ROOMS in request.parts else []
+    for part, rows in ((CALLS, found.supporting), (WALK, found.walk), (DRAWN, found.drawn)):
+        means += document.call_means(part, rows)
     return document.plain({
         "format": document.FORMAT,
         "version": document.VERSION,
@@ -92,7 +99,9 @@ def run(request: Request) -> dict:
         "roofs": found.roofs,
         "rows": found.rows,
         "supporting": found.supporting,
-        "means": means + calls,
+        "walk": found.walk,
+        "drawn": found.drawn,
+        "means": means,
         "missing": [{"peer": name, "why": why} for name, why in found.missing.items()],
         "refused": found.refused,
         "failed": found.failed,
@@ -103,26 +112,34 @@ def _terminate(*_) -> None:
     raise _Terminated
 
 
-def _check(request: Request) -> None:
-    known = {each.operator for each in cases.benches()}
-    for name in request.operators:
-        if name not in known:
-            raise InputError(f"no operator {quoted(repr(name))}, expected one of {', '.join(sorted(known))}")
+def _checked(request: Request) -> Request:
+    """With the operators' names as their part has them."""
     most = len(os.sched_getaffinity(0))
     for threads in request.threads:
         if not 1 <= threads <= most:
             raise InputError(f"--threads has {threads}, expected 1 to {most}, the processors here")
+    if WALK in request.parts:
+        from . import walk
+
+        return replace(request, operators=walk.checked(request.operators))
+    known = {each.operator for each in cases.benches()}
+    for name in request.operators if ROOMS in request.parts else ():
+        if name not in known:
+            raise InputError(f"no operator {quoted(repr(name))}, expected one of {', '.join(sorted(known))}")
+    return request
 
 
 def _plans(request: Request) -> list[Plan]:
     most = len(os.sched_getaffinity(0))
-    threads = request.threads or sorted({1, min(2, most), most})
-    effort = asdict(measure.QUICK if request.quick else measure.Effort())
+    usual = {1, min(2, most), most} if WALK not in request.parts else {min(2, most)}
+    threads = request.threads or sorted(usual)
+    effort = measure.QUICK if request.quick else measure.SHORT if WALK in request.parts else measure.Effort()
     kinds = [cases.TINY] if request.quick else [cases.STATED, cases.SWEEP]
-    what = [False, True] if request.supporting and not request.operators else [False]
+    # Calls of frameworks have other names than operators.
+    parts = [each for each in request.parts if each != CALLS or not request.operators]
     return [
-        Plan(each, [os.getpid()], request.operators, kinds, supporting, effort)
-        for supporting in what
+        Plan(each, [os.getpid()], request.operators, kinds, part, request.dtype, asdict(effort))
+        for part in parts
         for each in threads
     ]
 
@@ -132,8 +149,10 @@ def _work(plan: Plan, found: _Found) -> bool:
     worker said before it failed or was interrupted is kept."""
     handlers: dict[str, Callable] = {
         "roofs": found.roofs.append,
-        "row": found.rows.append,
-        "supporting": found.supporting.append,
+        ROOMS: found.rows.append,
+        CALLS: found.supporting.append,
+        WALK: found.walk.append,
+        DRAWN: found.drawn.append,
         "refused": found.refused.append,
         "about": lambda about: _about(about, found),
     }
@@ -156,9 +175,8 @@ def _work(plan: Plan, found: _Found) -> bool:
             interrupted = signal.SIGTERM if isinstance(how, _Terminated) else signal.SIGINT
             worker.kill()
     if interrupted or worker.returncode:
-        what = "supporting calls" if plan.supporting else "operators"
         code = -interrupted if interrupted else worker.returncode
-        found.failed.append({"what": what, "threads": plan.threads, "code": code})
+        found.failed.append({"what": _WORDS[plan.part], "threads": plan.threads, "code": code})
     return not interrupted
 
 
@@ -175,6 +193,8 @@ def _command() -> list[str]:
 
 def _environment(plan: Plan) -> dict[str, str]:
     paths = [str(_PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    if peers_python() == sys.executable:  # `make install` may have put packages beside the libraries
+        paths += [each for each in sys.path if Path(each).parent.name == _BESIDE]
     return {
         **os.environ,
         **launch.environment(),
@@ -188,7 +208,7 @@ def _environment(plan: Plan) -> dict[str, str]:
 
 def _tell(kind: str, what: dict) -> None:
     """A line on stderr for each row: a run takes a while."""
-    if kind not in ("row", "supporting"):
+    if kind not in _WORDS:
         return
     name = what.get("operator") or what["call"]
     counts = "" if what["counts"] else f"  does not count: {what['why_not']}"

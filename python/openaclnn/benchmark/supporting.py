@@ -17,51 +17,68 @@ _QUICK_SIDE = 16  # of the square that most calls take
 
 def measure_all(plan, say) -> None:
     """Says a row for each call, type and state; that there are none where torch-npu is missing."""
+    opened = open_npu(plan, say)
+    if opened is None:
+        return
+    torch, meter = opened
+    rows = Rows(torch, meter, say, "supporting", plan.is_quick)
+    for call in calls.find():
+        for dtype in call.dtypes:
+            rows.say(call, dtype)
+    meter.close()
+
+
+def open_npu(plan, say) -> tuple | None:
+    """torch with its NPU, and what measures; None, and a word, where it is missing."""
     try:
         import torch
         import torch_npu
     except (ImportError, OSError) as error:
         say("about", {"versions": {}, "missing": [Missing("torch-npu", str(error))]})
-        return
+        return None
     torch.set_num_threads(plan.threads)
     say("about", {"versions": {"torch-npu": torch_npu.__version__}, "missing": []})
-    effort = measure.Effort(**plan.effort)
     observer = Observer([os.getpid(), *plan.parents])
-    meter = Meter(libraries.load(), plan.threads, observer, effort)
-    quick = effort == measure.QUICK
-    for call in calls.find():
-        for dtype in call.dtypes:
-            _say_rows(torch, meter, call, dtype, quick, say)
-    meter.close()
+    return torch, Meter(libraries.load(), plan.threads, observer, measure.Effort(**plan.effort))
 
 
-def _say_rows(torch, meter: Meter, call: calls.Call, dtype: str, quick: bool, say) -> None:
-    said = {"call": call.name, "dtype": dtype, "threads": meter.threads}
-    try:
-        ways = {name: _way(torch, name, call, dtype, quick) for name in (NPU, CPU)}
-        for each in ways.values():
-            measure.prepare(each)
-    except Exception as error:  # of any kind: the others are still measured
-        words = str(error).split("\n", 1)[0][:200]
-        say("refused", {**said, "why": f"{type(error).__name__}: {words}"})
-        return
-    for state in (COLD, WARM):
-        found = meter.times(ways, state, dtype)
-        ratio = Ratio.of(found.times[CPU], found.times[NPU])
-        say("supporting", {**said, "state": state, **vars(found), "ratio": ratio})
+class Rows:
+    """Says the rows of calls, under one name."""
 
+    def __init__(self, torch, meter: Meter, say, kind: str, quick: bool):
+        self._torch = torch
+        self._meter = meter
+        self._say = say
+        self._kind = kind
+        self._side = {"n": _QUICK_SIDE} if quick else {}
 
-def _way(torch, name: str, call: calls.Call, dtype: str, quick: bool):
-    """A call that has ended when it returns."""
-    side = {"n": _QUICK_SIDE} if quick else {}
-    run = call.make(calls.Device(torch, name, getattr(torch, dtype), **side))
-    if name == CPU:
-        return run
-    wait = torch.npu.synchronize
+    def say(self, call: calls.Call, dtype: str, more: dict | None = None, states=(COLD, WARM)) -> None:
+        """`more` is what a row says beside its figures."""
+        said = {"call": call.name, "dtype": dtype, "threads": self._meter.threads}
+        try:
+            ways = {name: self._way(name, call, dtype) for name in (NPU, CPU)}
+            for each in ways.values():
+                measure.prepare(each)
+        except Exception as error:  # of any kind: the others are still measured
+            words = str(error).split("\n", 1)[0][:200]
+            self._say("refused", {**said, "why": f"{type(error).__name__}: {words}"})
+            return
+        for state in states:
+            found = self._meter.times(ways, state, dtype)
+            ratio = Ratio.of(found.times[CPU], found.times[NPU])
+            row = {**said, "state": state, **vars(found), "ratio": ratio, **(more or {})}
+            self._say(self._kind, row)
 
-    def run_and_wait():
-        result = run()
-        wait()
-        return result
+    def _way(self, name: str, call: calls.Call, dtype: str):
+        """A call that has ended when it returns."""
+        torch = self._torch
+        run = call.make(calls.Device(torch, name, getattr(torch, dtype), **self._side))
+        if name == CPU:
+            return run
 
-    return run_and_wait
+        def run_and_wait():
+            result = run()
+            torch.npu.synchronize()
+            return result
+
+        return run_and_wait

@@ -3,7 +3,8 @@
 
 from collections.abc import Iterable
 
-from .. import report
+from .cells import marked, number, ratio, seconds, section, table
+from .list_tables import of_drawn, of_walk
 from .row import OURS, SECOND_PHASE
 
 _LEAST_SHARE = 0.85  # of the roof, where memory limits
@@ -16,16 +17,18 @@ def markdown(found: dict) -> str:
     parts = [
         "# openaclnn bench",
         *_about(found),
-        *_section("The roofs", _roofs(found["roofs"])),
-        *_section("Geometric means", _means(found["means"])),
+        *(section("The roofs", _roofs(found["roofs"])) if found["roofs"] else ()),
+        *section("Geometric means", _means(found["means"])),
     ]
-    parts += _section("Rows below a target", _below(found["rows"]))
+    if found["rows"]:
+        parts += section("Rows below a target", _below(found["rows"]))
     for operator in dict.fromkeys(row["operator"] for row in found["rows"]):
         rows = [row for row in found["rows"] if row["operator"] == operator]
-        parts += _section(operator, _operator(rows))
+        parts += section(operator, _operator(rows))
+    parts += of_walk(found["walk"]) + of_drawn(found["drawn"])
     if found["supporting"]:
-        parts += _section("Calls less than half as fast", _slow_calls(found["supporting"]))
-        parts += _section("Calls of frameworks, NPU beside CPU", _calls(found["supporting"]))
+        parts += section("Calls less than half as fast", _slow_calls(found["supporting"]))
+        parts += section("Calls of frameworks, NPU beside CPU", _calls(found["supporting"]))
     return "\n\n".join(parts) + "\n"
 
 
@@ -36,7 +39,7 @@ def _about(found: dict) -> Iterable[str]:
         f"{machine['processor']}, {machine['processors']} processors, {machine['architecture']}; "
         f"{versions}; commit {found['commit'] or 'unknown'}; {found['started']}."
     )
-    rows = [*found["rows"], *found["supporting"]]
+    rows = [row for part in ("rows", "supporting", "walk", "drawn") for row in found[part]]
     counting = sum(row["counts"] for row in rows)
     yield f"{counting} of {len(rows)} rows count; the others have a (!), and the JSON says why."
     if found["quiet"]["quick"]:
@@ -49,32 +52,18 @@ def _about(found: dict) -> Iterable[str]:
         yield f"FAILED: {each['what']} on {each['threads']} threads ended with {each['code']}."
 
 
-def _section(title: str, table: str) -> list[str]:
-    return [f"## {title}", table]
-
-
-def _table(columns: str, rows: Iterable[list[str]]) -> str:
-    names = columns.split(", ")
-    lines = [names, ["---"] * len(names), *rows]
-    return "\n".join(f"| {' | '.join(_cell(each) for each in line)} |" for line in lines)
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
-
-
 def _roofs(roofs: list[dict]) -> str:
     columns = ", ".join(["threads", *(f"{each} GB/s".replace("_", " ") for each in _ROOFS)])
     rows = (
         [
             str(each["threads"]),
-            *(_number(each[name]) for name in _ROOFS),
-            _number(each["multiply_add"]),
-            _number(each["dot_product_bfloat16"]),
+            *(number(each[name]) for name in _ROOFS),
+            number(each["multiply_add"]),
+            number(each["dot_product_bfloat16"]),
         ]
         for each in roofs
     )
-    return _table(f"{columns}, FMA GFLOP/s, bfloat16 dot product GFLOP/s", rows)
+    return table(f"{columns}, FMA GFLOP/s, bfloat16 dot product GFLOP/s", rows)
 
 
 def _means(means: list[dict]) -> str:
@@ -83,12 +72,12 @@ def _means(means: list[dict]) -> str:
             each["operator"],
             each["state"],
             str(each["rows"]),
-            _number(each["mean"]),
-            _number(each["target"]),
+            number(each["mean"]),
+            number(each["target"]),
         ]
         for each in means
     )
-    return _table("operator, caches, rows, fastest peer / ours, target", rows)
+    return table("operator, caches, rows, fastest peer / ours, target", rows)
 
 
 def _below(rows: list[dict]) -> str:
@@ -106,7 +95,7 @@ def _below(rows: list[dict]) -> str:
         for row in rows
         if row["state"] == "cold" and row["counts"] and (_is_behind(row) or _is_far(row))
     ]
-    return _table("operator, shape, type, threads, fastest peer, ratio, of the roof", found)
+    return table("operator, shape, type, threads, fastest peer, ratio, of the roof", found)
 
 
 def _is_behind(row: dict) -> bool:
@@ -125,21 +114,21 @@ def _operator(rows: list[dict]) -> str:
         "shape, type, threads, caches, ours, second phase, of the roof, "
         "fastest peer, its time, ratio, spread of the ratio, workspace"
     )
-    return _table(columns, (_row(row) for row in rows))
+    return table(columns, (_row(row) for row in rows))
 
 
 def _row(row: dict) -> list[str]:
     fastest, ratio = row["fastest_peer"], row["ratio"]
     return [
-        row["case"] + ("" if row["counts"] else " (!)"),
+        marked(row, row["case"]),
         row["dtype"],
         str(row["threads"]),
         row["state"],
-        _seconds(row["times"][OURS]),
-        _seconds(row["times"][SECOND_PHASE]),
+        seconds(row["times"][OURS]),
+        seconds(row["times"][SECOND_PHASE]),
         _share(row),
         fastest or "none",
-        _seconds(row["times"][fastest]) if fastest else "",
+        seconds(row["times"][fastest]) if fastest else "",
         f"{ratio['value']:.2f}" if ratio else "",
         f"{ratio['low']:.2f} to {ratio['high']:.2f}" if ratio else "",
         f"{row['workspace_bytes']} bytes",
@@ -151,7 +140,7 @@ def _share(row: dict) -> str:
     if "roof_share" not in row:
         return ""
     share = "" if row["roof_share"] is None else f"{row['roof_share']:.0%}"
-    return f"{share}, {row['roof_limit']}, {_number(row['roof_read']['median'])} GB/s"
+    return f"{share}, {row['roof_limit']}, {number(row['roof_read']['median'])} GB/s"
 
 
 def _slow_calls(calls: list[dict]) -> str:
@@ -167,23 +156,14 @@ def _slow_calls(calls: list[dict]) -> str:
 def _calls(calls: list[dict]) -> str:
     rows = (
         [
-            each["call"] + ("" if each["counts"] else " (!)"),
+            marked(each, each["call"]),
             each["dtype"],
             str(each["threads"]),
             each["state"],
-            _seconds(each["times"]["npu"]),
-            _seconds(each["times"]["cpu"]),
-            f"{each['ratio']['value']:.2f}",
-            f"{each['ratio']['low']:.2f} to {each['ratio']['high']:.2f}",
+            seconds(each["times"]["npu"]),
+            seconds(each["times"]["cpu"]),
+            *ratio(each),
         ]
         for each in calls
     )
-    return _table("call, type, threads, caches, npu, cpu, ratio, spread of the ratio", rows)
-
-
-def _seconds(spread: dict) -> str:
-    return report.seconds(spread["median"])
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else report.number(value)
+    return table("call, type, threads, caches, npu, cpu, ratio, spread of the ratio", rows)

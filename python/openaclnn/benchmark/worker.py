@@ -2,13 +2,17 @@
 """A process that measures with a number of threads: a plan on stdin, a line of JSON a finding.
 
 It is bound to as many processors before anything that makes threads is loaded. Each line is an
-object of one member: `about` (versions, who is missing), `roofs`, `row`, `supporting`, `refused`.
+object of one member: `about` (versions, who is missing), `roofs`, `refused`, or a row by its part.
 """
 
+import importlib
 import json
 import os
 import sys
 from dataclasses import dataclass
+
+ROOMS, CALLS, WALK, DRAWN = "row", "supporting", "walk", "drawn"  # parts, as their rows are called
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -18,8 +22,15 @@ class Plan:
     parents: list[int]  # processes that measure beside it
     operators: list[str]
     kinds: list[str]
-    supporting: bool  # the calls that frameworks make, instead of the operators
+    part: str
+    dtype: str  # of tensors, where the part has none of its own
     effort: dict
+
+    @property
+    def is_quick(self) -> bool:
+        from . import measure
+
+        return measure.Effort(**self.effort) == measure.QUICK
 
 
 def bind(threads: int) -> None:
@@ -65,12 +76,11 @@ def main() -> None:
     plan = Plan(**json.load(sys.stdin))
     bind(plan.threads)
     say = _sayer()
-    if plan.supporting:
-        from . import supporting
-
-        supporting.measure_all(plan, say)
-    else:
+    if plan.part == ROOMS:
         _operators(plan, say)
+    else:
+        module = importlib.import_module(f".{plan.part}", __package__)
+        module.measure_all(plan, say)
 
 
 if __name__ == "__main__":
