@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The accuracy bound and its report, against cases computed by hand."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -220,17 +222,44 @@ def test_vendor_standard():
     assert fine.vendor.met and fine.vendor.threshold == 2.0**-10
 
 
+def test_what_is_said_of_the_vendor_standard():
+    tiny = compare([1e-7], np.float16, [1e-7 * 0.9])
+    told = dict(report.accuracy_facts(tiny))
+    assert told["vendor's standard for it"] == "below 0.00977 / 0.000977: not met"
+    assert "exit code is 0" in report.vendor_note(tiny)
+    fine = compare([1.0, 2.0], np.float16, [1.0, 2.0])
+    assert dict(report.accuracy_facts(fine))["vendor's standard for it"].endswith(": met")
+    wrong = compare([1.5, 2.0], np.float16, [1.0, 2.0])
+    assert not wrong.ok and not wrong.vendor.met
+    assert report.vendor_note(fine) == report.vendor_note(wrong) == ""
+
+
 def test_ulps_are_of_elements_that_do_not_cancel():
     got = np.array([1 + 3 * 2.0**-23, 1 + 2.0**-23], np.float32)
     result = accuracy.compare("out", got, reference([1.0, 1.0], [8.5, 8.0], 8))
     assert (result.elements, result.ulp_elements, max_ulp(result)) == (2, 1, 1.0)
 
 
-def test_ulps_of_finite_errors_are_finite():
-    """An error beside an exact zero is 2^149 ulps for each unit: more than a float holds."""
-    result = compare([1e30], np.float32, [0.0], terms=0)
-    assert result.outside == 1 and np.isfinite(max_ulp(result)) and max_ulp(result) > 1e38
-    assert np.isfinite(result.worst[0].ulp)
+@pytest.mark.parametrize(
+    "got, value",
+    [
+        (1e30, 0.0),  # 2^149 ulps for each unit
+        (1e-30, 0.0),
+        (1e30, 2.0**-149),  # more ulps than a float holds
+        (np.nan, 1.0),
+        (1.0, np.inf),
+    ],
+)
+def test_an_error_that_is_no_number_of_ulps(got, value):
+    result = compare([1.0, 1.0, got], np.float32, [1.0, 1.0, value])
+    assert result.outside == 1 and result.worst[0].ulp is None
+    assert result.ulp_percentiles == {"50": 0, "90": None, "99": None, "99.9": None, "max": None}
+    told = dict(report.accuracy_facts(result))
+    assert told["ulp, 50 %"] == "0" and told["ulp, 90 %"] == told["ulp, max"] == "no digit is right"
+    assert report.worst_rows(result)[0][4] == "-"
+    written = json.loads(report.json_text(result))
+    assert written["ulp_percentiles"]["90"] is None and written["worst"][0]["ulp"] is None
+    assert report.Run(None, None, [result], None).ulp == "none right"
 
 
 def test_empty_result():

@@ -27,14 +27,15 @@ def result(tmp_path, name="out.npy"):
 def test_broadcast_and_scalar(here, tmp_path):
     run = here("call", "aclnnAdd", "--self", "a.npy", "--other", "b.npy", "--alpha", "0.5",
                "--out", "out.npy")  # fmt: skip
-    assert (run.code, run.stdout) == (0, "out.npy: out\n"), run
+    assert (run.code, run.stdout) == (0, "out.npy: out float32 (2, 3)\n"), run
     assert np.array_equal(result(tmp_path), A + np.float32(0.5) * B)
 
 
 def test_shape_dtype_and_lists(here, tmp_path):
     run = here("call", "aclnnArgMax", "--self=a.npy", "--dim=1", "--keepDim=false",
                "--out=out.npy:2:int64", "--json")  # fmt: skip
-    assert run.json == {"operator": "aclnnArgMax", "files": {"out": "out.npy"}}
+    outputs = {"out": {"shape": [2], "dtype": "int64", "first": A.argmax(1).tolist()}}
+    assert run.json == {"operator": "aclnnArgMax", "outputs": outputs, "files": {"out": "out.npy"}}
     assert result(tmp_path).dtype == np.int64 and np.array_equal(result(tmp_path), A.argmax(1))
     run = here("call", "aclnnFlip", "--self", "a.npy", "--dims", "0,1", "--out", "out.npy")
     assert run.code == 0 and np.array_equal(result(tmp_path), A[::-1, ::-1])
@@ -62,7 +63,7 @@ def test_the_operator_says_what_an_output_is(here, tmp_path):
 def test_lists_of_tensors(here, tmp_path):
     run = here("call", "aclnnForeachAddListV2", "--x1", "a.npy", "--x1", "b.npy", "--x2", "a.npy",
                "--x2", "b.npy", "--alpha", "2.0", "--out", "p.npy", "--out", "q.npy")  # fmt: skip
-    assert (run.code, run.stdout) == (0, "p.npy: out.0\nq.npy: out.1\n"), run
+    assert (run.code, run.stdout) == (0, "p.npy: out.0 float32 (2, 3)\nq.npy: out.1 float32 (3,)\n"), run
     assert np.array_equal(result(tmp_path, "p.npy"), A + 2 * A)
     assert np.array_equal(result(tmp_path, "q.npy"), B + 2 * B)
     run = here("call", "aclnnForeachMulScalarList", "--x=a.npy", "--x=b.npy", "--scalars", "2.5,3.0",
@@ -88,7 +89,7 @@ def test_safetensors(here, tmp_path):
     safetensors.save(tmp_path / "w.safetensors", {"a": A, "b": B})
     run = here("call", "aclnnAdd", "--self", "w.safetensors:a", "--other", "w.safetensors:b",
                "--alpha", "1", "--out", "sum.safetensors")  # fmt: skip
-    assert (run.code, run.stdout) == (0, "sum.safetensors: out\n"), run
+    assert (run.code, run.stdout) == (0, "sum.safetensors: out float32 (2, 3)\n"), run
     assert np.array_equal(tensor_files.load(str(tmp_path / "sum.safetensors"), "out"), A + B)
     run = here("call", "aclnnForeachAbs", "--x", "w.safetensors", "--out", "abs.safetensors")
     assert run.code == 0, run
@@ -155,13 +156,6 @@ def test_numbers_that_are_none(here, tmp_path, numbers):
     assert not (tmp_path / "o.npy").exists()
 
 
-@pytest.mark.parametrize("numbers", ["[1, 2]", "[1, 2]:float16", "2"])
-def test_numbers_that_are_worked_on_need_a_file_for_the_result(here, tmp_path, numbers):
-    run = here("call", "aclnnInplaceNeg", "--selfRef", numbers)
-    refused(run, 2, f"--selfRef is {numbers}, expected NUMBERS[:DTYPE]:RESULT")
-    assert not [*tmp_path.glob("float*")]
-
-
 @pytest.mark.parametrize("rank", [9, 33, 40, 64])
 def test_more_dimensions_than_operators_take(here, tmp_path, rank):
     """NumPy has up to 64, and broadcasts 32."""
@@ -220,7 +214,7 @@ def test_outputs_that_are_declared_const(here, tmp_path):
     """silu(a) * b of the halves of x; x / rms(x); ones with probability 1."""
     save(tmp_path / "x.npy", A[:, :2])
     run = here("call", "aclnnSwiGlu", "--x", "x.npy", "--dim", "1", "--out", "out.npy:2,1")
-    assert (run.code, run.stdout) == (0, "out.npy: out\n"), run
+    assert (run.code, run.stdout) == (0, "out.npy: out float32 (2, 1)\n"), run
     a, b = A[:, :1].astype(np.float64), A[:, 1:2]
     assert np.allclose(result(tmp_path), a / (1 + np.exp(-a)) * b, rtol=1e-6)
     save(tmp_path / "one.npy", np.ones(3, np.float32))
@@ -261,8 +255,8 @@ def test_running_statistics_are_read_and_written(here, tmp_path):
 @pytest.mark.parametrize(
     "arguments, parts",
     [
-        (["add"], ["operator add is not known", "did you mean aclnnAdd?"]),
-        (["aclnnAdd", "--self", "a.npy"], ["--out is missing", "--self --other --alpha --out"]),
+        (["ad"], ["operator ad is not known", "did you mean aclnnAdd"]),
+        (["aclnnAdd", "--self", "a.npy"], ["--other is missing", "--self --other --alpha --out"]),
         (
             ["aclnnLayerNormBackward", "--gradOut", "a.npy"],
             ["aclnnLayerNormBackward has no output, expected one of --gradInputOut"],

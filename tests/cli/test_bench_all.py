@@ -23,7 +23,7 @@ PYTHON = {"OPENACLNN_BENCH_PYTHON": sys.executable}  # that of the tests: it has
 def found(tmp_path_factory):
     """The document and the tables of a quick run."""
     folder = tmp_path_factory.mktemp("bench")
-    run = run_tool(folder, *QUICK, "--json", "out.json", "--markdown", "out\n.md", **PYTHON)
+    run = run_tool(folder, *QUICK, "--figures", "out.json", "--markdown", "out\n.md", **PYTHON)
     assert run.code == 0 and run.stdout == "out\\n.md: the tables\n", run
     return document.read(folder / "out.json"), (folder / "out\n.md").read_text()
 
@@ -48,7 +48,7 @@ def test_a_run_has_all_that_its_readers_need(found):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_what_was_measured_before_ctrl_c_is_written(number, tmp_path):
     run = subprocess.Popen(
-        tool_command(*QUICK, "--json", "out.json"),
+        tool_command(*QUICK, "--figures", "out.json"),
         cwd=tmp_path,
         env=os.environ | PYTHON,
         stdout=subprocess.PIPE,
@@ -95,12 +95,12 @@ def test_plots_need_matplotlib(here, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        ((), "expected an operator, --all, or --compare"),
-        (("--all", "--compare", "a", "b"), "expected an operator, --all, or --compare"),
+        ((), "expected an operator, --all, --walk, --drawn, or --compare"),
+        (("--all", "--compare", "a", "b"), "expected an operator, --all, --walk, --drawn, or --compare"),
         (("--all", "--operator", "nothing"), "no operator 'nothing', expected one of "),
         (("--all", "--threads", "two"), "--threads is 'two'"),
         (("--all", "--threads", "0"), "--threads has 0"),
-        (("--all", "--json", "nowhere/out.json"), "nowhere/out.json: no folder nowhere"),
+        (("--all", "--figures", "nowhere/out.json"), "nowhere/out.json: no folder nowhere"),
         (("--compare", "a.json", "b.json"), "a.json: No such file"),
     ],
 )

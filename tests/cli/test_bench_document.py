@@ -2,7 +2,9 @@
 """What a run of the benchmark leaves: its form, its tables, its plots, and two runs compared."""
 
 import copy
+import html
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -57,7 +59,9 @@ def written() -> dict:
         "roofs": [{"threads": 2, "multiply_add": 5.0, "dot_product_bfloat16": None, **roofs}],
         "rows": rows,
         "supporting": supporting,
-        "means": document.means(rows, cases.benches()) + document.call_means(supporting),
+        "walk": [],
+        "drawn": [],
+        "means": document.means(rows, cases.benches()) + document.call_means("supporting", supporting),
         "missing": [{"peer": "jax", "why": "not here"}],
         "refused": [{"call": "sort", "dtype": "float16", "why": "no such type"}],
         "failed": [{"what": "operators", "threads": 1, "code": -9}],
@@ -126,6 +130,37 @@ def test_plots(written, tmp_path):
     names = {each.name for each in Path(tmp_path / "plots").iterdir()}
     times = {f"time_{each}.svg" for each in NAMES[:2]}
     assert names == {"roof_share.svg", "ratio.svg", "calls.svg"} | times
+
+
+def test_plots_say_what_is_measured(written, tmp_path):
+    """Bars by size, the largest on top; a colour for each peer, with its name; ours is red."""
+    pytest.importorskip("matplotlib")
+    written["rows"] += [
+        row_of(2, case="slow", ratio={**RATIO, "value": 0.5}, fastest_peer="jax"),
+        row_of(2, case="fast", ratio={**RATIO, "value": 9.0}),
+        row_of(2, case="busy", counts=False, roof_share=None),
+    ]
+    written["rows"][-3]["times"]["jax"] = SPREAD
+    drawing.draw(written, tmp_path, drawing.find_python())
+    text = (tmp_path / "ratio.svg").read_text()
+    words = [html.unescape(each) for each in re.findall(r"<text [^>]*>([^<]*)</text>", text)]
+    cases_shown = [each.split()[1] for each in words if " float32 2" in each]
+    assert cases_shown == ["slow", "shape", "shape", "busy", "fast"], "the last is on top"
+    for part in ("ours", "jax", "torch a|b"):
+        assert part in words
+    assert any("time of the fastest peer / our time" in each for each in words)
+    assert any("does not count" in each for each in words)
+    red, *peers = (to_hex(each) for each in (drawing._OURS["ours"], *drawing._PEERS_COLOURS[:2]))
+    assert red in text and all(each in text for each in peers)
+    shares = (tmp_path / "roof_share.svg").read_text()
+    assert "busy" not in shares and "least time possible / our time" in shares
+    assert "least time possible" in (tmp_path / f"time_{NAMES[0]}.svg").read_text()
+
+
+def to_hex(name: str) -> str:
+    from matplotlib.colors import to_hex
+
+    return to_hex(name)
 
 
 def test_what_is_no_document_is_refused(written, tmp_path):

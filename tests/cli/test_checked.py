@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import resource
 import signal
 import stat
@@ -20,13 +21,19 @@ acl = ctypes.CDLL("libascendcl.so")
 memory = ctypes.c_void_p()
 assert acl.aclInit(None) == 0 and acl.aclrtSetDevice(0) == 0
 assert acl.aclrtMalloc(ctypes.byref(memory), ctypes.c_size_t(64), 0) == 0
-def fill(streams):
-    for _ in range(streams):
+streams = []
+def fill(count):
+    for _ in range(count):
         stream, four = ctypes.c_void_p(), ctypes.c_size_t(4)
         assert acl.aclrtCreateStream(ctypes.byref(stream)) == 0
         assert acl.aclrtMemsetAsync(memory, four, 1, four, stream) == 0
+        streams.append(stream)
 """
-END = "\nassert acl.aclrtFree(memory) == 0 and acl.aclFinalize() == 0\n"
+END = """
+for stream in streams:
+    assert acl.aclrtDestroyStream(stream) == 0
+assert acl.aclrtFree(memory) == 0 and acl.aclFinalize() == 0
+"""
 RACES = START + "fill(3)" + END
 QUIET = START + "fill(1)" + END
 
@@ -50,6 +57,53 @@ def test_a_race_is_summed_up_and_ends_with_5(tool):
 def test_without_mistakes_the_code_is_the_programs(tool, check):
     run = tool("run", "--check", check, *program(QUIET + "print('out'); sys.exit(3)"))
     assert run == type(run)(3, "out\n", "openaclnn: check summary: no errors\n")
+
+
+REFUSED = START + """
+codes = []
+for _ in range(2):
+    codes += [acl.aclrtMemset(memory, 64, 1, 65), acl.aclrtSetDevice(99)]
+"""
+
+
+def test_refused_calls_are_counted_by_their_codes(tool):
+    run = tool("run", "--check", "full", *program(REFUSED + "assert all(codes)" + END))
+    assert run.code == 5
+    lines = run.stderr.split("openaclnn: check summary: ")[1].splitlines()
+    assert lines == [
+        "4 errors",
+        "  apicheck: 4 errors, 2 reported (codes: 107000 2, 107001 2)",
+        "    aclrtMemset returned 107000: count value is 65, expected at most maxCount (64)",
+        "    aclrtSetDevice returned 107001: deviceId value is 99, expected 0 <= deviceId < 1",
+    ]
+
+
+@pytest.mark.parametrize("level", ["fast", "full"])
+def test_a_program_that_asks_for_refusals(tool, level):
+    command = program(REFUSED + END)
+    assert tool("run", "--check", level, *command).code == 5
+    no = tool("run", "--check", level, "--report-api-errors", "no", *command)
+    assert (no.code, no.stderr) == (0, "openaclnn: check summary: no errors\n")
+    variable = tool("run", "--check", level, *command, OPENACLNN_REPORT_API_ERRORS="no")
+    assert (variable.code, variable.stderr) == (0, "openaclnn: check summary: no errors\n")
+    refused = tool("run", "--report-api-errors", "explicit", *command)
+    assert refused.code == 2 and "--report-api-errors needs --check" in refused.stderr
+
+
+def test_what_is_left_besides_memory(tool):
+    left = """
+event, pinned = ctypes.c_void_p(), ctypes.c_void_p()
+assert acl.aclrtCreateEvent(ctypes.byref(event)) == 0
+assert acl.aclrtMallocHost(ctypes.byref(pinned), ctypes.c_size_t(32)) == 0
+fill(1)
+assert acl.aclrtSynchronizeDevice() == 0
+streams.clear()
+"""
+    run = tool("run", "--check", "full", "--leak-check", "full", *program(START + left + END))
+    assert run.code == 5
+    assert "check summary: 3 errors\n  leaks: 3\n" in run.stderr
+    for what in (r"stream 0x\w+ was left", r"event 0x\w+ was left", r"32 bytes of pinned memory at"):
+        assert re.search(f"    aclFinalize: {what}", run.stderr), run.stderr
 
 
 def test_off_is_the_program_alone(tool):
@@ -254,15 +308,21 @@ def test_findings_of_several_processes(tmp_path):
         error(2, "memcheck"),  # killed
         {"pid": 1, "summary": {"racecheck": 30}, "reported": 1},
         error(1, "racecheck"),  # another life
+        {**error(3, "apicheck"), "code": 107000},
+        {"pid": 3, "summary": {"apicheck": 3}, "codes": {"107000": 2, "161001": 1}},
+        {**error(4, "apicheck"), "code": 161001},
         {"pid": 1, "check": "memcheck", "severity": "warning", "title": "kind"},
         {"pid": 1, "check": "memcheck", "severity": "leak", "title": "left"},
     ]
     file = tmp_path / "report.jsonl"
     file.write_text("".join(json.dumps(each) + "\n" for each in entries) + '{"cut\n3\n')
     findings = Findings.read(file)
-    assert findings.cut and findings.errors == {"racecheck": 31, "memcheck": 1}
+    assert findings.cut and findings.errors == {"racecheck": 31, "memcheck": 1, "apicheck": 4}
     assert findings.lines(LeakCheck.NO) == [
-        "openaclnn: check summary: 32 errors",
+        "openaclnn: check summary: 36 errors",
+        "  apicheck: 4 errors, 2 reported (codes: 107000 2, 161001 2)",
+        "    t3",
+        "    t4",
         "  memcheck: 1 error, 1 reported",
         "    t2",
         "  racecheck: 31 errors, 2 reported",
@@ -273,7 +333,7 @@ def test_findings_of_several_processes(tmp_path):
         "  warnings: 1",
         "    kind",
     ]
-    assert "33 errors" in findings.lines(LeakCheck.FULL)[0]
+    assert "37 errors" in findings.lines(LeakCheck.FULL)[0]
     file.write_text(json.dumps(entries[-1]) + "\n" + json.dumps(entries[-1]) + "\n")
     findings = Findings.read(file)
     assert not findings.found(LeakCheck.NO) and findings.found(LeakCheck.FULL)

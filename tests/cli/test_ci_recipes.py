@@ -13,6 +13,7 @@ import sys
 import tomllib
 import venv
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from openaclnn import __version__, libraries
 ROOT = Path(__file__).resolve().parents[2]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 PAGE = (ROOT / "docs/tutorials/ci.md").read_text("utf-8")
+TEMPLATE = ROOT / "examples/ci"
 JOBS = {
     name: yaml.safe_load(text)
     for name, text in re.findall(r"<!-- file: (\S+\.yml) -->\n```yaml\n(.*?)^```", PAGE, re.M | re.S)
@@ -180,11 +182,70 @@ def test_the_job_of_gitlab(job):
     assert (place / npu["artifacts"]["reports"]["junit"]).stat().st_size > 0
 
 
+@pytest.fixture
+def template(job):
+    """The folder of examples/ci as a job finds it in a repository, its wheel beside it."""
+    run, place = job
+    for each in TEMPLATE.iterdir():
+        if each.is_file():
+            shutil.copy(each, place)
+    return run, place
+
+
+def template_job(name: str) -> dict:
+    return yaml.safe_load((TEMPLATE / name).read_text("utf-8"))
+
+
+def expect_one_passed_one_skipped(ended: subprocess.CompletedProcess, soc: str) -> None:
+    assert ended.returncode == 0 and "1 passed, 1 skipped" in ended.stdout, ended
+    assert "needs torch and torch_npu, not installed here" in ended.stdout
+    assert f", {soc}, checks full" in ended.stdout
+
+
+def test_the_template_for_github(template):
+    run, _ = template
+    npu = template_job("github.yml")["jobs"]["npu"]
+    (_, _, setup, requirements, last) = npu["steps"]
+    assert setup["uses"] == "OWNER/openaclnn@REF"
+    ended = act(run, **setup["with"])
+    assert ended.returncode == 0, ended
+    assert run(requirements["run"]).returncode == 0
+    for soc in npu["strategy"]["matrix"]["soc"]:
+        ended = run(last["run"].replace("${{ matrix.soc }}", soc))
+        expect_one_passed_one_skipped(ended, soc)
+
+
+def test_the_template_for_gitlab(template):
+    run, place = template
+    npu = template_job("gitlab-ci.yml")["npu"]
+    (matrix,) = npu["parallel"]["matrix"]
+    ended = run("\n".join(npu["script"]), SOC=matrix["SOC"][0])
+    expect_one_passed_one_skipped(ended, matrix["SOC"][0])
+    assert (place / npu["artifacts"]["reports"]["junit"]).stat().st_size > 0
+    # Where everything has to be there, the second test is an error.
+    ended = run("python -m pytest --npu-required")
+    assert ended.returncode == pytest.ExitCode.USAGE_ERROR and "torch_npu" in ended.stderr, ended
+
+
+def test_the_template_names_its_files_and_the_versions_of_the_project():
+    page = (TEMPLATE / "README.md").read_text("utf-8")
+    named = set(re.findall(r"^\| `(.*?)` \|", page, re.M))
+    assert named | {"README.md"} == {each.name for each in TEMPLATE.iterdir() if each.is_file()}
+    listed = (TEMPLATE / "requirements.txt").read_text("utf-8").replace("\n# ", "\n").splitlines()
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert {*extras["test"], *extras["torch"]} <= {*listed}
+
+
 @pytest.mark.parametrize(
     "given, words",
     [
         ({"wheel": "no-*.whl"}, "wheel is 'no-*.whl', which 0 files match, expected one"),
         ({"wheel": "*"}, "wheel is '*', which 2 files match, expected one"),
+        ({}, "wheel and version are missing, expected one: a file, a version such as 0.2.0"),
+        ({"wheel": "o*.whl", "version": "0.2.0"}, "wheel is 'o*.whl' and version is '0.2.0', expected one"),
+        ({"version": "0.2.0 pytest"}, "version is '0.2.0 pytest', expected numbers such as 0.2.0, or source"),
+        ({"version": "-r"}, "version is '-r', expected numbers such as 0.2.0, or source"),
+        ({"version": "77.0.1"}, "pip finds no openaclnn 77.0.1 where it looks"),
         ({"wheel": "o*.whl", "torch": "2.8.0"}, "torch is 2.8.0 and torch-npu is missing"),
         ({"wheel": "o*.whl", "torch-npu": "2.8.0"}, "torch-npu is 2.8.0 and torch is missing"),
     ],
@@ -196,7 +257,14 @@ def test_what_the_action_refuses(job, given, words):
     assert ended.returncode == 1 and f"::error::{words}" in ended.stdout, ended
 
 
-def test_without_a_wheel_the_action_builds_its_own_tree(job, tmp_path):
+def test_the_action_takes_a_version_where_pip_looks(job):
+    run, place = job
+    ended = act(partial(run, PIP_FIND_LINKS=str(place)), version=__version__)
+    assert ended.returncode == 0, ended
+    assert re.search(rf"toolkit\s+{re.escape(str(place.parent))}/python/lib", ended.stdout), ended
+
+
+def test_the_action_builds_its_own_tree_where_asked_for(job, tmp_path):
     """With programs that say what they are asked to do: a build takes minutes."""
     run, _ = job
     (tmp_path / "action/scripts").mkdir(parents=True)
@@ -206,6 +274,7 @@ def test_without_a_wheel_the_action_builds_its_own_tree(job, tmp_path):
         (tmp_path / name).chmod(0o755)
     ended = act(
         lambda script, **named: run(script, GITHUB_ACTION_PATH=f"{tmp_path}/action", **named),
+        version="source",
         torch="2.8.0",
         **{"torch-npu": "2.8.0.post5"},
     )
@@ -223,6 +292,9 @@ def test_products_of_the_jobs_are_some():
     products = libraries.load().support.products
     (gitlab,) = JOBS["gitlab-ci.yml"]["npu"]["parallel"]["matrix"]
     github = JOBS["test.yml"]["jobs"]["npu"]["strategy"]["matrix"]["soc"]
+    assert gitlab["SOC"] == github and set(github) <= set(products)
+    (gitlab,) = template_job("gitlab-ci.yml")["npu"]["parallel"]["matrix"]
+    github = template_job("github.yml")["jobs"]["npu"]["strategy"]["matrix"]["soc"]
     assert gitlab["SOC"] == github and set(github) <= set(products)
 
 

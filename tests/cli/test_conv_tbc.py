@@ -67,7 +67,7 @@ def test_cube_math_type_of_the_910(tool):
 
 def test_rounded_operands_are_near_the_derivative(here):
     for cube_math_type in ("1", "2", "3"):
-        command = ("gradcheck", "conv_tbc_backward", *RANDOM["conv_tbc_backward"])
+        command = ("check", "conv_tbc_backward", "--derivatives", *RANDOM["conv_tbc_backward"])
         assert here(*command, "--cube-math-type", cube_math_type).code == 0
 
 

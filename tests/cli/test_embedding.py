@@ -11,7 +11,7 @@ import openaclnn
 from openaclnn import npy
 
 OPERATOR = "embedding_dense_backward"
-GRAD = ("grad", OPERATOR)
+GRAD = ("call", OPERATOR)
 CHECK = ("check", OPERATOR)
 BENCH = ("bench", OPERATOR)
 EXAMPLE = np.array([[0, 0, 0], [1, 2, 3], [4, 5, 6], [0, 0, 0]])
@@ -174,7 +174,7 @@ def test_bench(tool, book):
 
 
 def test_padding_and_scaling_are_part_of_the_derivative(here, book):
-    command = ("gradcheck", "embedding_dense_backward", "--text", book, "--width", "4")
+    command = ("check", "embedding_dense_backward", "--derivatives", "--text", book, "--width", "4")
     assert here(*command, "--padding-idx", "1", "--scale-grad-by-freq").code == 0
 
 

@@ -24,7 +24,7 @@ EVERY = pytest.mark.parametrize("operator", GRADIENTS, ids=lambda each: each.nam
 
 @EVERY
 def test_every_gradient_is_the_derivative_of_its_forward(here, operator):
-    run = here("gradcheck", operator.name, "--json")
+    run = here("check", operator.name, "--derivatives", "--json")
     assert run.code == 0, run
     assert run.json["ok"] and run.json["operator"] == operator.function.api
     rows = [row for problem in run.json["problems"] for row in problem["derivatives"]]
@@ -33,15 +33,15 @@ def test_every_gradient_is_the_derivative_of_its_forward(here, operator):
     for row in rows:
         assert row["tried"] == row["accuracy"]["elements"]
         assert 0 <= row["reference_ratio"] <= 1 and 0 <= row["operator_ratio"] <= 1
-    table = here("gradcheck", operator.name)
+    table = here("check", operator.name, "--derivatives")
     assert table.code == 0 and "WRONG" not in table.stdout
 
 
 @pytest.mark.parametrize("operator", [each.name for each in GRADIENTS])
 def test_options_add_a_problem(here, operator):
-    small = len(here("gradcheck", operator, "--json").json["problems"])
+    small = len(here("check", operator, "--derivatives", "--json").json["problems"])
     for dtype in BY_NAME[operator].operator.random.dtypes:
-        run = here("gradcheck", operator, *RANDOM[operator], "--dtype", dtype, "--json")
+        run = here("check", operator, "--derivatives", *RANDOM[operator], "--dtype", dtype, "--json")
         assert run.code == 0, run
         assert len(run.json["problems"]) == small + 1
         (first, *_) = run.json["problems"][-1]["inputs"].values()
@@ -50,7 +50,7 @@ def test_options_add_a_problem(here, operator):
 
 @pytest.mark.parametrize("operator", SMALL_EXAMPLES)
 def test_files_are_a_problem(here, tmp_path, operator):
-    run = here("gradcheck", operator, *BY_NAME[operator].arguments(tmp_path), "--json")
+    run = here("check", operator, "--derivatives", *BY_NAME[operator].arguments(tmp_path), "--json")
     assert run.code == 0, run
 
 
@@ -65,14 +65,14 @@ def test_red_when_the_operator_is_broken(here, monkeypatch, operator):
         return found
 
     monkeypatch.setattr(Call, "outputs", broken)
-    run = here("gradcheck", operator.name, "--json")
+    run = here("check", operator.name, "--derivatives", "--json")
     assert run.code == 1 and not run.json["ok"]
     last = operator.function.output_names[-1]
     for problem in run.json["problems"]:
         for row in problem["derivatives"]:
             assert (row["operator_ratio"] > 1) == (row["output"] == last)
             assert row["reference_ratio"] <= 1
-    assert "WRONG" in here("gradcheck", operator.name).stdout
+    assert "WRONG" in here("check", operator.name, "--derivatives").stdout
 
 
 @EVERY
@@ -91,7 +91,7 @@ def test_red_when_the_reference_is_broken(here, monkeypatch, operator):
     monkeypatch.setattr(Call, "outputs", wrong_outputs)
     object.__setattr__(operator, "reference", wrong_reference)
     try:
-        run = here("gradcheck", operator.name, "--json")
+        run = here("check", operator.name, "--derivatives", "--json")
     finally:
         object.__setattr__(operator, "reference", reference)
     assert run.code == 1
@@ -113,7 +113,7 @@ def test_red_when_one_element_is_broken(here, monkeypatch, operator):
         return found
 
     monkeypatch.setattr(Call, "outputs", broken)
-    run = here("gradcheck", operator.name, "--json")
+    run = here("check", operator.name, "--derivatives", "--json")
     assert run.code == 1
     for problem in run.json["problems"]:
         assert all(row["operator_ratio"] == "inf" for row in problem["derivatives"])
@@ -121,7 +121,7 @@ def test_red_when_one_element_is_broken(here, monkeypatch, operator):
 
 @pytest.mark.parametrize("forward", [each.name for each in FORWARDS])
 def test_forwards_are_refused(here, forward):
-    refused(here("gradcheck", forward), 2, forward)
+    refused(here("check", forward, "--derivatives"), 2, forward)
 
 
 def point(forward, at: np.ndarray, upstream: np.ndarray, step: float) -> Point:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`openaclnn gradcheck --report`: the page has what --json says, and what was wrong is red."""
+"""`openaclnn check --derivatives --report`: the page has what --json says, and what was wrong is red."""
 
 import json
 import re
@@ -22,7 +22,7 @@ def checked(here, tmp_path):
     """Runs the comparison with a report; what it printed as JSON, and the page."""
 
     def run():
-        ended = here("gradcheck", OPERATOR, "--report", "out.html", "--json")
+        ended = here("check", OPERATOR, "--derivatives", "--report", "out.html", "--json")
         return ended, (tmp_path / "out.html").read_text("utf-8")
 
     return run
@@ -34,7 +34,7 @@ def test_the_page_has_what_json_has(checked):
     inside = re.search(r'<script type="application/json" id="openaclnn">(.*?)</script>', page, re.S)
     assert json.loads(inside[1]) == ended.json
     assert "aclnnGroupedBiasAddGrad" in page and ">within what derivatives allow</span>" in page
-    assert f"gradcheck {OPERATOR} --report out.html --json</code>" in page
+    assert f"check {OPERATOR} --derivatives --report out.html --json</code>" in page
     problems = ended.json["problems"]
     assert page.count("<h2>Problem ") == len(problems)
     rows = [row for problem in problems for row in problem["derivatives"]]
@@ -46,9 +46,11 @@ def test_the_page_has_what_json_has(checked):
     assert "<script" not in page.replace('<script type="application/json"', "")
 
 
-def test_text_is_the_same_with_a_page(here, tmp_path):
-    plain = here("gradcheck", OPERATOR)
-    assert here("gradcheck", OPERATOR, "--report", "out.html") == plain
+def test_text_with_a_page_says_where_it_is(here, tmp_path):
+    plain = here("check", OPERATOR, "--derivatives")
+    drawn = here("check", OPERATOR, "--derivatives", "--report", "out.html")
+    said = "The report is in out.html: open it in a browser.\n"
+    assert (drawn.code, drawn.stdout) == (plain.code, plain.stdout + said)
     assert (tmp_path / "out.html").is_file()
 
 
@@ -79,11 +81,11 @@ def test_points_outside_are_red():
 
 def test_without_matplotlib(here, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    ended = here("gradcheck", OPERATOR, "--report", "out.html")
-    refused(ended, 4, "--report needs matplotlib", "pip install 'openaclnn[report]'")
+    ended = here("check", OPERATOR, "--derivatives", "--report", "out.html")
+    refused(ended, 4, "--report needs matplotlib", "-m pip install matplotlib")
     assert not (tmp_path / "out.html").exists()
 
 
 def test_a_page_that_cannot_be_written(here, monkeypatch):
     monkeypatch.setattr("openaclnn.gradcheck.run", None)
-    refused(here("gradcheck", OPERATOR, "--report", "no/out.html"), 2, "no folder no")
+    refused(here("check", OPERATOR, "--derivatives", "--report", "no/out.html"), 2, "no folder no")

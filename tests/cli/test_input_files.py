@@ -15,7 +15,7 @@ from openaclnn.errors import InputError
 READERS = [
     "call aclnnAbs --self {} --out o.npy",
     "call aclnnAbs --self {}.safetensors:a --out o.npy",
-    "grad embedding_dense_backward --grad a.npy --indices {} --num-weights 4 --out o.npy",
+    "call embedding_dense_backward --grad a.npy --indices {} --num-weights 4 --out o.npy",
     "check embedding_dense_backward --text {}",
     "trace summary {}",
     "trace merge t.json {} -o m.json",
@@ -46,6 +46,11 @@ def limited(here):
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)
     resource.setrlimit(resource.RLIMIT_AS, limits)
+
+
+def test_the_limit_of_addresses_is_named(limited):
+    ended = limited("check", "embedding", "--shape", "90000000,90000000,90000000")
+    refused(ended, 4, "out of memory", "KiB of addresses (ulimit -v)", "`ulimit -v unlimited`")
 
 
 @pytest.mark.parametrize("file", ["pipe", "device"])

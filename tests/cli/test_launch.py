@@ -52,6 +52,23 @@ def test_doctor_finds_a_sound_installation_sound(tool):
     assert found["product"][1].startswith("Ascend910B1 ")
 
 
+def test_doctor_says_nothing_alarming_of_a_sound_wheel(monkeypatch, tmp_path):
+    """Which has no links, and is on no path of a shell."""
+    home = tmp_path / "openaclnn/cann"
+    (home / "lib64").mkdir(parents=True)
+    for name in (*doctor._NAMES, *doctor._CLIENT_NAMES):
+        (home / "lib64" / name).touch()
+    (outside,) = doctor._siblings(home)
+    assert outside.verdict == "note" and "libopapi_nn.so" in outside.detail
+    monkeypatch.setattr(doctor, "__file__", str(home.parent / "doctor.py"))
+    assert [each.verdict for each in doctor._siblings(home)] == ["ok"]
+    absent = {"error": "libopapi.so: cannot open shared object file: No such file or directory"}
+    assert doctor._where("libopapi.so", "here", absent).verdict == "ok"
+    assert doctor._where("libopapi.so", "under run", absent).verdict == "problem"
+    broken = {"error": "libopapi.so: undefined symbol: x"}
+    assert doctor._where("libopapi.so", "here", broken).verdict == "note"
+
+
 def test_doctor_says_once_what_holds_for_several_libraries(new_tool):
     printed = new_tool("doctor", LD_LIBRARY_PATH="", COLUMNS="200").stdout
     assert printed.count("source set_env.sh") == 1

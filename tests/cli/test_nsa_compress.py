@@ -150,8 +150,8 @@ def test_wrong_options(here, operator, options, parts):
 
 
 def test_other_refusals(here):
-    refused(here("gradcheck", "nsa_compress_grad", "--shape", "1,2"), 2, "--shape is 1,2")
-    refused(here("gradcheck", "nsa_compress_grad", "--shape", "64,2,15"), 3, "15")
+    refused(here("check", "nsa_compress_grad", "--derivatives", "--shape", "1,2"), 2, "--shape is 1,2")
+    refused(here("check", "nsa_compress_grad", "--derivatives", "--shape", "64,2,15"), 3, "15")
     with pytest.raises(ValueError, match="input shape"):
         openaclnn.nsa_compress(np.ones((9, 2), HALF), np.ones((4, 2), HALF))
 

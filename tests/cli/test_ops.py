@@ -164,3 +164,13 @@ def test_importing_it_loads_no_library():
     site = ["-S"] if sys.flags.no_site else []
     ran = subprocess.run([sys.executable, *site, "-c", program], capture_output=True, text=True)
     assert ran.stdout.split() in (["False"], ["ml_dtypes", "False"]), ran
+
+
+@pytest.mark.parametrize("name", ["ops", "embedding"])
+def test_a_python_without_numpy_says_how_it_gets_it(name):
+    program = f"import sys; sys.modules['numpy'] = None; import openaclnn; openaclnn.{name}"
+    site = ["-S"] if sys.flags.no_site else []
+    ended = subprocess.run([sys.executable, *site, "-c", program], capture_output=True, text=True)
+    words = f"openaclnn.{name} needs NumPy, which {sys.executable} does not have: "
+    assert ended.returncode == 1
+    assert f"ModuleNotFoundError: {words}`{sys.executable} -m pip install numpy`" in ended.stderr

@@ -200,9 +200,9 @@ def test_a_page_and_the_summary_in_one_pipe(tool, files):
 def test_names_are_told_in_one_line(tool, files, tmp_path, name):
     said = ascii(name)[1:-1]
     operator = ("embedding_dense_backward", *files)
-    assert tool("grad", *operator, "--out", name).stdout == f"{said}: out float32 (4, 3)\n"
+    assert tool("call", *operator, "--out", name).stdout == f"{said}: out float32 (4, 3)\n"
     add = tool("call", "aclnnAbs", "--self", name, "--out", f"{name}.npy")
-    assert (add.code, add.stdout) == (0, f"{said}.npy: out\n")
+    assert (add.code, add.stdout) == (0, f"{said}.npy: out float32 (4, 3)\n")
     drawn = tool("check", *operator, "--out", name, "--report", f"{name}.html")
     assert (drawn.code, drawn.stderr) == (0, "")
     page = (tmp_path / f"{name}.html").read_text("utf-8")
@@ -214,7 +214,7 @@ def test_names_are_told_in_one_line(tool, files, tmp_path, name):
     assert merged.startswith(f"{said}.json: 1 ranks")
 
 
-@pytest.mark.parametrize("option", ["--json", "--markdown"])
+@pytest.mark.parametrize("option", ["--figures", "--markdown"])
 def test_a_benchmark_is_refused_before_it_runs(here, tmp_path, option):
     (tmp_path / "folder").mkdir()
     for path in ("nowhere/out", "folder"):

@@ -42,6 +42,7 @@ def tree(tmp_path) -> Path:
         copy(ROOT / page, tmp_path / page)
     read = ("src/ascendcl/unsupported.inc", "src/hccl/refused_api.cc", "docs/documented_functions.txt")
     others = [ROOT / each for each in read]
+    others += (ROOT / "src/opapi/supporting").glob("*/operators.toml")
     for page in [*(ROOT / "src/opapi").rglob("README.md"), *others]:
         (tmp_path / page.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(page, tmp_path / page.relative_to(ROOT))
@@ -62,9 +63,9 @@ def test_page_that_is_not_current(tree, script):
 
 def test_conformance_tells_what_is_absent_and_what_refuses():
     page = (ROOT / "CONFORMANCE.md").read_text()
-    does = re.search(r"`libnnopbase.so` does:\n\n.*", page)[0]
+    does = re.search(r"`libnnopbase.so` does:\n\n(?:.+\n)*", page)[0]
     assert "`aclDumpOpTensors`" not in does
-    assert "`aclDumpOpTensors`" in re.search(r"`libnnopbase.so` refuses:\n\n.*", page)[0]
+    assert "`aclDumpOpTensors`" in re.search(r"`libnnopbase.so` refuses:\n\n(?:.+\n)*", page)[0]
     absent = page.partition("## Documented, and absent here")[2].partition("\n## ")[0]
     assert "`aclmdlRIBindStream`" in absent and "`aclrtMalloc`" not in absent
 
@@ -84,6 +85,10 @@ def links(page):
     return re.findall(r"\]\(([^)\s#]+)", text)
 
 
+# Pages that `make docs` makes; it looks at the links to them itself.
+MADE = "/build/docs/pages/"
+
+
 def test_links_between_pages_lead_somewhere():
     folders = ("docs", "examples", "src")
     pages = [*ROOT.glob("*.md"), *(each for f in folders for each in (ROOT / f).rglob("*.md"))]
@@ -91,7 +96,7 @@ def test_links_between_pages_lead_somewhere():
         f"{page.relative_to(ROOT)}: {link}"
         for page in pages
         for link in links(page)
-        if "://" not in link and not (page.parent / link).exists()
+        if "://" not in link and not link.startswith(MADE) and not (page.parent / link).exists()
     ]
     assert len(pages) > 10 and broken == []
 

@@ -17,7 +17,7 @@ WORST = 1500  # characters of a line: of what was given 80, of what was expected
 
 @pytest.mark.parametrize("given", [LONG, STEERS, "a b " * 2**15], ids=["long", "steers", "words"])
 @pytest.mark.parametrize("command", [
-    "{}", "trace {}", "explain {}", "list --operator {}", "list --product {}", "grad {}", "run -- {}",
+    "{}", "trace {}", "explain {}", "list {}", "list --product {}", "call {}", "run -- {}",
     "trace summary {}", "trace merge a.npy -o {}", "replay {}", "list --{}", "bench --compare {} {}",
     "check embedding_dense_backward --shape {}", "check embedding_dense_backward --num-weights {}",
     "bench --all --threads {}", "call {}", "call aclnnAbs {}", "call aclnnAbs --self {}",

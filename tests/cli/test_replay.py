@@ -16,7 +16,7 @@ from conftest import change, refused
 from openaclnn import libraries, replay
 
 CLIENT = Path(__file__).with_name("capture_client.py")
-GRADIENT = ("-m", "openaclnn", "grad", "embedding_dense_backward")
+GRADIENT = ("-m", "openaclnn", "call", "embedding_dense_backward")
 
 
 @pytest.fixture
@@ -306,6 +306,8 @@ def test_the_reference_judges_bfloat16(tool, captured, tmp_path):
         (np.float64, np.inf, False),
         (np.complex64, 2.0**-22, True),
         (np.complex64, 2.0**-8 * 1j, False),
+        (np.complex128, 2.0**-41, True),
+        (np.complex128, 2.0**-39 * 1j, False),
         (np.int64, 1, False),
     ],
 )

@@ -23,8 +23,8 @@ def test_columns_are_honoured_without_a_terminal(monkeypatch, said, width):
 @pytest.mark.parametrize("operator", [each.name for each in GRADIENTS])
 def test_derivatives_fit_eighty_columns(here, monkeypatch, operator):
     monkeypatch.setenv(VARIABLE, "80")
-    problems = here("gradcheck", operator, "--json").json["problems"]
-    lines = here("gradcheck", operator).stdout.splitlines()
+    problems = here("check", operator, "--derivatives", "--json").json["problems"]
+    lines = here("check", operator, "--derivatives").stdout.splitlines()
     assert max(map(len, lines)) <= 80
     rows = [line.split() for line in lines if line.split()[-1:] == ["ok"]]
     expected = [row for problem in problems for row in problem["derivatives"]]

@@ -20,7 +20,7 @@ def test_a_reader_that_is_gone_ends_it_quietly(arguments):
 
 def test_head_gets_its_lines(tool):
     first = tool("list", COLUMNS="100").stdout.splitlines(keepends=True)[0]
-    assert first.split()[0] == "operator"
+    assert first.startswith("Products")
     variables = {**os.environ, "COLUMNS": "100"}
     ended = subprocess.run(
         ["bash", "-c", PIPE], env=variables, capture_output=True, text=True, timeout=60
@@ -40,9 +40,9 @@ def test_no_color_and_no_terminal_mean_no_escapes(tool):
 
 
 def test_a_shell_completes_names(tool):
-    typed = {"COMP_WORDS": "openaclnn gr", "COMP_CWORD": "1"}
+    typed = {"COMP_WORDS": "openaclnn ch", "COMP_CWORD": "1"}
     run = tool(_OPENACLNN_COMPLETE="complete_bash", **typed)
-    assert run.stdout.split() == ["grad", "gradcheck"], run
+    assert run.stdout.split() == ["check"], run
 
 
 def test_an_interrupt_of_the_imports_is_quiet(new_tool, tmp_path):
