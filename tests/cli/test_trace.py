@@ -52,6 +52,41 @@ def test_figures(tool, trace):
     assert rows[1]["gigabytes_per_second"] is None
 
 
+def test_waiting_is_not_work(tool, trace):
+    """A stream that waits for an event takes nothing from the tasks' shares, and has rows of its own."""
+    wait = {"ph": "X", "cat": "wait", "name": "wait for event", "pid": 1, "tid": 9, "ts": 300, "dur": 540}
+    trace.write_text(json.dumps([wait, *EVENTS, wait | {"ts": 900, "dur": 60}]))
+    rows = tool("trace", "summary", trace, "--json").json["rows"]
+    assert [(row["kind"], row["name"]) for row in rows] == [
+        ("task", "aclnnEmbedding"), ("task", "record event"), ("wait", "wait for event"),
+        ("call", "aclInit"), ("call", "aclrtMemcpy"),
+    ]  # fmt: skip
+    assert [row["share"] for row in rows[:3]] == pytest.approx([50 / 60, 10 / 60, 1])
+    assert (rows[2]["calls"], rows[2]["total"]) == (2, pytest.approx(600e-6))
+    printed = tool("trace", "summary", trace).stdout
+    assert "of all waits of streams" in " ".join(printed.split())
+
+
+def test_waits_of_a_real_trace(new_tool, tmp_path):
+    """A second stream waits while the first one computes."""
+    program = """
+        from openaclnn import runtime
+        import ctypes
+        started = runtime.start()
+        first, second = runtime.Stream(started), runtime.Stream(started)
+        event = ctypes.c_void_p()
+        started.kit.call("aclrtCreateEvent", ctypes.byref(event))
+        started.kit.call("aclrtRecordEvent", event, first.handle)
+        started.kit.call("aclrtStreamWaitEvent", second.handle, event)
+        second.synchronize()
+    """
+    run = new_tool("run", "--", sys.executable, "-c", textwrap.dedent(program), OPENACLNN_TRACE="t.json")
+    assert run.code == 0, run
+    rows = new_tool("trace", "summary", "t.json", "--json").json["rows"]
+    kinds = {row["name"]: row["kind"] for row in rows}
+    assert (kinds["record event"], kinds["wait for event"]) == ("task", "wait")
+
+
 @pytest.mark.parametrize(
     ("columns", "left_out"),
     [("110", ""), ("100", "min"), ("90", "min, max"), ("80", "min, max, mean"),
@@ -122,7 +157,7 @@ def test_what_other_tracers_write(tool, trace):
 
 def test_trace_of_the_tool_itself(tool, files):
     run = tool(
-        "grad", "embedding_dense_backward", *files, "--out", "o.npy", OPENACLNN_TRACE="t.json"
+        "call", "embedding_dense_backward", *files, "--out", "o.npy", OPENACLNN_TRACE="t.json"
     )
     assert run.code == 0, run
     rows = tool("trace", "summary", "t.json", "--json").json["rows"]

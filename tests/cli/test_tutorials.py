@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every command of the pages is run from the text, and prints what the page says.
 
-Those of README.md are run by test_readme.py. What is not run here is named, with the reason.
+Those of README.md, usage.md and clients.md are run by test_readme.py. What is not run here is named, with the reason.
 """
 
 import os
@@ -47,8 +47,13 @@ ELSEWHERE = {
         "One row held": "its body",
     },
 }  # fmt: skip
-# Blocks that the test of the plugin runs, where torch-npu may be or not.
-OTHERS = {"pytest": "tests/cli/test_pytest_plugin.py"}
+# Blocks that other tests run: that of the plugin where torch-npu may be or not.
+OTHERS = {
+    "clients": "tests/cli/test_readme.py",
+    "pytest": "tests/cli/test_pytest_plugin.py",
+    "usage": "tests/cli/test_readme.py",
+    "command-line": "tests/cli/test_command_line_page.py",
+}
 # What takes minutes is run on one operator and tiny shapes.
 SHORT = [
     (r"^make ", f"make -n -C {ROOT} "),
@@ -65,7 +70,7 @@ BEFORE = {"ci": "cp by_cmake/* ."}
 _CMAKE = """cmake_minimum_required(VERSION 3.20)
 project(program C)
 enable_testing()
-find_package(openaclnn 0.1 REQUIRED)
+find_package(openaclnn 0.2 REQUIRED)
 add_executable(program program.c)
 target_link_libraries(program openaclnn::opapi)
 add_test(NAME program COMMAND program)
@@ -138,7 +143,9 @@ def test_page(place, page):
         return
 
     def run(text: str) -> str:
-        script = f"set -e; . ./environment\n{text}\nexport -p > environment\n"
+        # `set -e` does not see what fails before an `&&`.
+        lines = text if "||" in text else text.replace(" && ", "\n")
+        script = f"set -e; . ./environment\n{lines}\nexport -p > environment\n"
         (place / "environment").touch()
         ended = subprocess.run(
             ["bash", "-c", script], cwd=place, env=variables, capture_output=True, text=True

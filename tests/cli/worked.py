@@ -24,10 +24,6 @@ class Worked:
     def name(self) -> str:
         return self.operator.name
 
-    @property
-    def verb(self) -> str:
-        return "forward" if self.operator.derivative is None else "grad"
-
     @cached_property
     def example(self) -> Example:
         return self.operator.example()
@@ -46,7 +42,7 @@ class Worked:
     def outputs(self) -> dict[str, tuple[str, np.ndarray]]:
         """The option of each output, and its values."""
         expected = self.example.outputs.items()
-        return {name: (operator_commands._spelled(name), array) for name, array in expected}
+        return {name: (operator_commands.spelled(name), array) for name, array in expected}
 
     @property
     def writes(self) -> list[str]:
@@ -88,10 +84,10 @@ def refuses_array(here, folder: Path, operator: str, name: str, array, parts: li
     assert (folder / f"{name}.npy").is_file()
     save(folder / f"{name}.npy", array)
     before = sorted(folder.iterdir())
-    refused(here(worked.verb, operator, *arguments, *worked.writes), 2, *parts)
+    refused(here("call", operator, *arguments, *worked.writes), 2, *parts)
     refused(here("check", operator, *arguments), 2, *parts)
-    if worked.verb == "grad":
-        refused(here("gradcheck", operator, *arguments), 2, *parts)
+    if worked.operator.derivative:
+        refused(here("check", operator, "--derivatives", *arguments), 2, *parts)
     assert sorted(folder.iterdir()) == before
     # A check of files runs no operator, and refuses the same.
     dtype = next(iter(worked.example.arrays.values())).dtype
@@ -102,8 +98,8 @@ def refuses_array(here, folder: Path, operator: str, name: str, array, parts: li
 
 def takes_nothing(here, operator: str, *options: str) -> None:
     """Every verb of a gradient takes arrays without elements."""
-    for verb in ("check", "gradcheck", "bench"):
-        run: Finished = here(verb, operator, *options)
+    for verb, *more in (["check"], ["check", "--derivatives"], ["bench"]):
+        run: Finished = here(verb, operator, *more, *options)
         assert run.code == 0, run
 
 
