@@ -51,10 +51,11 @@ foreach(path IN LISTS headers)
   install(FILES ${forward} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/aclnnop/level2)
 endforeach()
 
-# The command-line tool: the Python package and what starts it. A wheel has both in its own way.
+# The Python package, where set_env.sh has programs look, and what starts the tool that it has. A wheel
+# has both in its own way.
 if(NOT SKBUILD)
-  install(DIRECTORY python/openaclnn DESTINATION ${private_dir}/python
-    FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
+  install(DIRECTORY python/openaclnn DESTINATION python/site-packages
+    FILES_MATCHING PATTERN "*.py" PATTERN "examples.json" PATTERN "__pycache__" EXCLUDE)
   configure_file(cmake/openaclnn.in ${toolkit_build_dir}/openaclnn @ONLY)
   install(PROGRAMS ${toolkit_build_dir}/openaclnn DESTINATION bin)
   install(FILES docs/openaclnn.1 DESTINATION share/man/man1)
@@ -62,7 +63,10 @@ else()  # into the environment, where `man` looks beside bin
   install(FILES docs/openaclnn.1 DESTINATION ${SKBUILD_DATA_DIR}/share/man/man1)
 endif()
 install(FILES data/alice29.txt DESTINATION share/openaclnn)  # what `openaclnn demo` reads
-install(DIRECTORY examples DESTINATION share/openaclnn FILES_MATCHING PATTERN "*.[ch]")
+install(FILES ${generated}/topics.json DESTINATION share/openaclnn)  # what `openaclnn list` goes by
+install(DIRECTORY examples DESTINATION share/openaclnn FILES_MATCHING PATTERN "*.[ch]"
+  PATTERN ci EXCLUDE)
+install(DIRECTORY examples/ci DESTINATION share/openaclnn/examples PATTERN "__pycache__" EXCLUDE)
 
 # Libraries. The headers of each include those of the next, so linking with one brings the rest.
 target_link_libraries(opapi INTERFACE nnopbase)
@@ -103,6 +107,9 @@ install(FILES ${toolkit_build_dir}/ascend_toolkit_install.info DESTINATION ${too
 install_link(ascend_toolkit_install.info ${toolkit_arch}-linux/ascend_toolkit_install.info)
 install_link(${toolkit_arch}-linux/${CMAKE_INSTALL_INCLUDEDIR} ../${CMAKE_INSTALL_INCLUDEDIR})
 install_link(${toolkit_arch}-linux/${CMAKE_INSTALL_LIBDIR} ../${CMAKE_INSTALL_LIBDIR})
+# Where the CMake files of the vendor's samples look, below the toolkit that DDK_PATH names.
+install_link(runtime/include ../${CMAKE_INSTALL_INCLUDEDIR})
+install_link(runtime/lib64/stub ../../${CMAKE_INSTALL_LIBDIR})
 # MindSpore finds the toolkit by "cann" or "latest" in the path by which libascendcl.so was loaded.
 # set_env.sh has all loaded by these; in a wheel all lies in a folder of that name. Each library has
 # its link: one to a folder above would be a circle for whoever follows links.

@@ -10,5 +10,5 @@ if(NOT EXISTS "${manifest}")
 endif()
 file(STRINGS "${manifest}" installed)
 # With what the tool needs, and the byte code that its runs leave.
-file(REMOVE_RECURSE "${PREFIX}/lib64/openaclnn/python")
+file(REMOVE_RECURSE "${PREFIX}/lib64/openaclnn/requirements" "${PREFIX}/python/site-packages/openaclnn")
 remove_installed("${PREFIX}" ${installed})

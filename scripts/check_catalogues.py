@@ -36,18 +36,22 @@ _ALWAYS = (
     "build/docs/pages/runtime_version",
     "docs/capture",
     "docs/checks",
+    "docs/clients",
     "docs/compare",
     "docs/distributed",
     "docs/distributed-gradients",
+    "docs/environment",
     "docs/errors",
     "docs/faq",
     "docs/index",
     "docs/performance",
     "docs/pytest",
     "docs/reliability",
+    "docs/results",
     "docs/tutorials/ci",
     "docs/tutorials/error_561103",
     "docs/tutorials/wrong_gradient",
+    "docs/usage",
     "src/opapi/supporting/README",
 )
 # An operator's page where it has a catalogue: a new operator needs none.
@@ -59,7 +63,7 @@ _NO_WORDS = re.compile(  # code, where links lead, tags, units
 )
 # Headings of the page of the command line; those that end in an operator's name.
 _COMMAND = re.compile(r"openaclnn(?: \w+)+")
-_OF_AN_OPERATOR = re.compile(r"openaclnn (?:grad|forward|check|gradcheck|bench) \w+")
+_OF_AN_OPERATOR = re.compile(r"openaclnn (?:check|bench) \w+")
 _FORMULA = re.compile(r"\\(?:frac|left|mathrm|sum|text)\b")  # formula.py has its words
 
 

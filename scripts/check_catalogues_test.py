@@ -44,9 +44,9 @@ def test_formulas_need_no_entry():
 
 def test_commands_of_a_new_operator_need_no_entry():
     """Those of the others do, and those that are no operator's."""
-    new = ["openaclnn grad new", "Help.", "Its option."]
+    new = ["openaclnn check new", "Help.", "Its option."]
     old = {"Old help.": ("旧", False)}
-    others = ["openaclnn grad old", *old]
+    others = ["openaclnn check old", *old]
     assert check_catalogues.complaints([*new, *others], old) == []
     for texts in ([*others, "Its option."], [*others, "openaclnn new", "Its option."]):
         assert check_catalogues.complaints(texts, old) == ["no entry for `Its option.`"]

@@ -27,7 +27,9 @@ SUBJECT = re.compile(r"[\w./-]+(?:, [\w./-]+)*: \S.*[^.\s]")
 
 # Lines of data are as many as there are things to list, or to measure.
 DATA = re.compile(
-    r"data/|docs/figures/|.*\.(?:inc|out)$|.*_table\.cc$|.*/(?:operators|latex)\.toml$|CONFORMANCE\.md$"
+    r"data/|docs/figures/|tests/supporting/pages/|.*\.(?:inc|out)$|.*_table\.cc$|.*/(?:operators|latex)\.toml$|CONFORMANCE\.md$"
+    # a line for each operator's example, or for each call of a model
+    r"|python/openaclnn/(?:examples|benchmark/drawn/calls)\.json$"
     # error_table.inc and the pages made from headers and the tool, in another language
     r"|docs/site/locale/.*/(?:errors|build/docs/pages/\w+)\.po$"
 )

@@ -32,17 +32,24 @@ KINDS = {
     "dtype": "aclDataType",
     "string": "char*",
 }
-TYPES = {"numeric": "kNumericTypes", "real": "kRealTypes", "movable": "kMovableTypes"}
+TYPES = {
+    "numeric": "kNumericTypes", "real": "kRealTypes", "complex": "kAllNumberTypes",
+    "movable": "kMovableTypes", "numeric64": "kNumeric64Types",
+}
 TENSOR_TYPES = (
     "FLOAT FLOAT16 BF16 DOUBLE INT4 INT8 UINT8 INT16 UINT16 INT32 UINT32 INT64 BOOL "
     "COMPLEX32 COMPLEX64 COMPLEX128".split()
 )
 _REAL = {"FLOAT", "FLOAT16", "BF16", "DOUBLE"}
 _NUMERIC = _REAL | {"INT8", "UINT8", "INT16", "UINT16", "INT32", "UINT32", "INT64", "BOOL"}
-_MOVED = {"UINT64", "COMPLEX64", "COMPLEX128"}
-MEMBERS_OF_TYPES = {"real": _REAL, "numeric": _NUMERIC, "movable": _NUMERIC | _MOVED}
+_COMPLEX = {"COMPLEX64", "COMPLEX128"}
+MEMBERS_OF_TYPES = {
+    "real": _REAL, "numeric": _NUMERIC, "complex": _NUMERIC | _COMPLEX,
+    "movable": _NUMERIC | _COMPLEX | {"UINT64"}, "numeric64": _NUMERIC | {"UINT64"},
+}
 # What the vendor's pages list: those that no operator here takes are left out of what is compiled.
 PAGE_TYPES = (*TENSOR_TYPES, *"UINT64 HIFLOAT8 FLOAT8_E5M2 FLOAT8_E4M3FN FLOAT8_E8M0 QINT8".split())
+DIFFERS = ("parameters", "takes", "products")  # what a record may have otherwise than its page
 FAMILIES = ("910", "A2", "A3", "950", "310P", "310B")  # in the order of OpenaclnnFamily
 # Check<engine> and Plan<engine> in C++; without `engine` an expression is elementwise.
 ENGINES = ("Elementwise", "Foreach", "Loss", "LossGradient")
@@ -102,6 +109,10 @@ def _modes(value):
     return numbers or _list(r"[\w-]*")(value)
 
 
+def _reasons(value):
+    return _table(_text())(value) and value.keys() <= set(DIFFERS)
+
+
 def _types(value):
     return value in TYPES if isinstance(value, str) else _list("|".join(TENSOR_TYPES))(value)
 
@@ -116,6 +127,7 @@ def _expression_of_python(value):
 
 _IDENTIFIER = r"[A-Za-z]\w*"
 _NAMES = rf"{_IDENTIFIER}(, {_IDENTIFIER})*"
+_PAGE_TYPES = rf"({'|'.join(PAGE_TYPES)})(, ({'|'.join(PAGE_TYPES)}))*"
 
 FIELDS = {
     "name": Field("a name in CamelCase, without aclnn", _text("(?!aclnn)[A-Z][A-Za-z0-9]*"), True),
@@ -142,7 +154,12 @@ FIELDS = {
     ),
     "over": Field("a list of inputs", _list(_IDENTIFIER)),
     "shared": Field("a list of two outputs or more", _list(_IDENTIFIER, 2)),
+    "one_value": Field(
+        "a list of the output", lambda value: _list(_IDENTIFIER)(value) and len(value) == 1
+    ),
     "laid_out": Field("a list of inputs", _list(_IDENTIFIER)),
+    "as_given": Field("a list of scalars", _list(_IDENTIFIER)),
+    "factors": Field("a list of scalars", _list(_IDENTIFIER)),
     **{use: Field("a list of tensors", _list(_IDENTIFIER)) for use in USES},
     "uses": Field('a table of "condition ? use : use"', _table(_text(r"[^?:]+(\?[^?:]+:[^?:]+)+"))),
     "asked": Field("a name", _text(_IDENTIFIER)),
@@ -150,11 +167,14 @@ FIELDS = {
     "modes": Field("a table of lists, of strings or of numbers", _table(_modes)),
     "page": Field("the vendor's page and its version", _text()),
     "url": Field("where that page is", _text(r"https://\S+")),
+    "differs": Field(f"a table of reasons for {', '.join(DIFFERS)}", _reasons),
     "products": Field(f"a list of {', '.join(FAMILIES)}", _list("|".join(FAMILIES))),
     "takes": Field(
         f'a list of "tensors: types", or "tensors on {"/".join(FAMILIES)}: types"',
-        _list(rf"{_NAMES}( on ({'|'.join(FAMILIES)}))?: ({'|'.join(PAGE_TYPES)})(, ({'|'.join(PAGE_TYPES)}))*"),
+        _list(rf"{_NAMES}( on ({'|'.join(FAMILIES)}))?: {_PAGE_TYPES}"),
     ),
+    "also": Field('a list of "tensors: types"', _list(rf"{_NAMES}: {_PAGE_TYPES}")),
+    "lacks": Field(f"a list of {', '.join(PAGE_TYPES)}", _list("|".join(PAGE_TYPES))),
 }
 DOMAIN = {
     "text": Field("what holds for all operators of the topic", _text(), True),
@@ -231,7 +251,10 @@ def _check_names(record):
         "values": plain,
         "over": [name for name, kind in kinds.items() if kind in ("in", "in[]")],
         "shared": [name for name, kind in kinds.items() if kind in ("out", "const out")],
+        "one_value": [name for name, kind in kinds.items() if kind in ("out", "const out")],
         "laid_out": [name for name, kind in kinds.items() if kind == "in"],
+        "as_given": [name for name, kind in kinds.items() if kind == "scalar"],
+        "factors": [name for name, kind in kinds.items() if kind == "scalar"],
         "samples": kinds,
         "members": kinds,
         "about": [*kinds, *(["selfRef"] if record.get("inplace") else [])],
@@ -321,7 +344,16 @@ def types_taken(record):
 
 def taken_by_page(record):
     """[(tensor, family or nothing for all, types)] of what the page lists."""
-    for line in record.get("takes", ()):
+    yield from _lines(record, "takes")
+
+
+def taken_by_clients(record):
+    """{tensor: types} of what a client's documentation shows beyond that."""
+    return {name: types for name, _, types in _lines(record, "also")}
+
+
+def _lines(record, key):
+    for line in record.get(key, ()):
         tensors, types = line.split(": ")
         names, _, family = tensors.partition(" on ")
         yield from ((name, family, types.split(", ")) for name in names.split(", "))
@@ -329,7 +361,7 @@ def taken_by_page(record):
 
 def _check_takes(record):
     """What the page says of products and types: of tensors, which take one of them here."""
-    for key in ("products", "takes"):
+    for key in ("products", "takes", "differs"):
         if key in record and "page" not in record:
             yield key, record[key], "only with the page that says so"
     names = [*_roles(record), *(["selfRef"] if record.get("inplace") else [])]
@@ -344,9 +376,26 @@ def _check_takes(record):
         seen.add((name, family))
 
 
+def _check_more_types(record):
+    """What clients show beyond the page, and what the page lists that is not computed."""
+    if any(_check_takes(record)):
+        return
+    listed = {(name, each) for name, _, types in taken_by_page(record) for each in types}
+    for name, types in taken_by_clients(record).items():
+        for each in types:
+            if name not in {of for of, _ in listed} or (name, each) in listed:
+                yield "also", f"{name}: {each}", "a type that `takes` does not list for a tensor there"
+            elif each not in types_taken(record):
+                yield "also", each, "a type that the operator takes"
+    lacked = {each for _, each in listed} - types_taken(record)
+    if set(record.get("lacks", ())) != lacked:
+        words = ", ".join(each for each in PAGE_TYPES if each in lacked)
+        yield "lacks", record.get("lacks", MISSING), f"what `takes` lists beyond `types`: {words or 'nothing'}"
+
+
 RULES = (
     _check_parameters, _check_in_place, _check_way, _check_names, _check_choices, _check_uses,
-    _check_members, _check_page, _check_takes,
+    _check_members, _check_page, _check_takes, _check_more_types,
 )
 
 

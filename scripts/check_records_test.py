@@ -59,8 +59,11 @@ def refused(read, *texts):
         {"members": '{ dim = "axis" }', "constants": "{ twice = true, dims = 2 }"},
         {"over": '["self"]', "about": '{ dim = "which" }', "samples": '{ self = "positive" }'},
         {"inplace": "true", "about": '{ selfRef = "which" }', "cases": '"along"'},
+        {"one_value": '["out"]'},
         {"part": '["self", "out"]'},
         {"parameters": '["self: in", "out: out", "more: const out"]', "shared": '["out", "more"]'},
+        {"parameters": '["self: in", "by: scalar", "out: out"]', "as_given": '["by"]'},
+        {"parameters": '["self: in", "by: scalar", "out: out"]', "factors": '["by"]'},
         {"copied": '["self"]', "updated": '["out"]'},
         {"modes": "{ dim = [0, 1] }"},
         {"uses": '{ self = "dim > 0 ? unused : all", out = "dim > 0 ? read : dim ? part : all" }'},
@@ -68,7 +71,8 @@ def refused(read, *texts):
         {"parameters": '["selfRef: out", "by: in[]"]', "written": '["selfRef"]', "part": '["by"]'},
         {"page": '"aclnnTurn, CANN 8.5"', "url": '"https://a.example/b/aclnnTurn.md"'},
         {"page": '"aclnnTurn, CANN 8.5"', "products": '["910", "A2"]',
-         "takes": '["self, out: FLOAT, UINT64", "self on 310P: FLOAT16"]'},
+         "takes": '["self, out: FLOAT, UINT64", "self on 310P: FLOAT16"]', "lacks": '["UINT64"]'},
+        {"page": '"aclnnTurn"', "takes": '["self: FLOAT"]', "also": '["self: BF16, FLOAT16"]'},
         {"page": '"aclnnTurn"', "inplace": "true", "takes": '["self: FLOAT", "selfRef: BF16"]'},
     ],
 )
@@ -91,9 +95,9 @@ FIELDS = [
     ("parameters", '["self: in", "self: int", "out: out"]', "is 'self: int', expected each name"),
     ("parameters", '["dim: int64?", "out: out"]', "is 'dim: int64?', expected ? after what may be"),
     ("parameters", '["self: in"]', "is ['self: in'], expected an output among them"),
-    ("types", '"numerics"', "is 'numerics', expected numeric, real, movable or a list of FLOAT"),
-    ("types", '["FLOT"]', "is ['FLOT'], expected numeric, real, movable or a list of FLOAT"),
-    ("types", "[]", "is [], expected numeric, real, movable or a list of FLOAT"),
+    ("types", '"numerics"', "is 'numerics', expected numeric, real, complex, movable, numeric64 or a list of FLOAT"),
+    ("types", '["FLOT"]', "is ['FLOT'], expected numeric, real, complex, movable, numeric64 or a list of FLOAT"),
+    ("types", "[]", "is [], expected numeric, real, complex, movable, numeric64 or a list of FLOAT"),
     ("formula", '" "', "is ' ', expected what is computed, in words"),
     ("numpy", '"self +"', "is 'self +', expected an expression of NumPy"),
     ("numpy", '"out = self"', "is 'out = self', expected an expression of NumPy"),
@@ -113,8 +117,12 @@ FIELDS = [
     ("constants", "{ dim = 2 }", "is 'dim', expected a name that no other member has"),
     ("constants", "{ half = 0.5 }", "is {'half': 0.5}, expected a table of integers and truth"),
     ("over", '["dim"]', "is 'dim', expected one of self"),
+    ("one_value", '["self"]', "is 'self', expected one of out"),
+    ("one_value", '["out", "out"]', "is ['out', 'out'], expected a list of the output"),
     ("shared", '["out"]', "is ['out'], expected a list of two outputs or more"),
     ("shared", '["self", "out"]', "is 'self', expected one of out"),
+    ("as_given", '["dim"]', "is 'dim', expected one of none"),
+    ("factors", '["dim"]', "is 'dim', expected one of none"),
     ("part", '["dim"]', "is 'dim', expected a tensor that is in or out, once"),
     ("part", '["self", "self"]', "is 'self', expected a tensor that is in or out, once"),
     ("copied", '["out"]', "is 'out', expected a tensor that is in, once"),
@@ -141,6 +149,8 @@ FIELDS = [
     ("products", '["A2", "A4"]', "expected a list of 910, A2, A3, 950, 310P, 310B"),
     ("products", '["A2"]', "expected only with the page that says so"),
     ("takes", '["self: FLOAT"]', "expected only with the page that says so"),
+    ("differs", '{ takes = "why" }', "expected only with the page that says so"),
+    ("differs", '{ types = "why" }', "expected a table of reasons for parameters, takes, products"),
     ("takes", '["self FLOAT"]', 'expected a list of "tensors: types"'),
     ("takes", '["self on A4: FLOAT"]', 'expected a list of "tensors: types"'),
     ("takes", '["self: BFLOAT16"]', 'expected a list of "tensors: types"'),
@@ -212,6 +222,26 @@ def test_an_address_is_of_the_page(read):
 def test_types_are_of_tensors_and_of_the_operator(read, takes, says):
     text = record(page='"aclnnTurn, CANN 8.5"', takes=takes)
     assert refused(read, DOMAIN + text) == f"Turn: takes: is {says}"
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({}, "lacks: is missing, expected what `takes` lists beyond `types`: UINT64"),
+        ({"lacks": '["UINT64", "COMPLEX64"]'},
+         "lacks: is ['UINT64', 'COMPLEX64'], expected what `takes` lists beyond `types`: UINT64"),
+        ({"lacks": '["UINT64"]', "also": '["self: FLOAT"]'},
+         "also: is 'self: FLOAT', expected a type that `takes` does not list for a tensor there"),
+        ({"lacks": '["UINT64"]', "also": '["out: FLOAT"]'},
+         "also: is 'out: FLOAT', expected a type that `takes` does not list for a tensor there"),
+        ({"lacks": '["UINT64"]', "also": '["self: QINT8"]'},
+         "also: is 'QINT8', expected a type that the operator takes"),
+    ],
+)  # fmt: skip
+def test_what_is_not_computed_is_named(read, fields, says):
+    """A type of the page that the operator does not take; what a client shows is computed."""
+    text = record(page='"aclnnTurn, CANN 8.5"', takes='["self: FLOAT, UINT64"]', **fields)
+    assert refused(read, DOMAIN + text) == f"Turn: {says}"
 
 
 @pytest.mark.parametrize("parameters", ['["x: in", "out: out"]', '["self: in", "y: out"]'])

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the built documentation: every link within it leads somewhere, no page asks the network.
 
-python3 scripts/check_site.py FOLDER: also puts index.html there, which leads to the first page.
+python3 scripts/check_site.py FOLDER: also puts an index.html there, which leads to the first page, and
+one into the folder of the Chinese site.
 """
 
 import os
@@ -11,6 +12,15 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 _FIRST = "docs/index.html"
+_CHINESE = "zh-CN"
+_LEADS_TO_FIRST = """<!doctype html>
+<html lang="{language}">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta http-equiv="refresh" content="0; url={first}">
+<title>openaclnn</title>
+<p><a href="{first}">openaclnn</a> · <a href="{other}">{other_language}</a></p>
+"""
 _LOADED = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src")}
 
 
@@ -50,15 +60,28 @@ def faults(folder: Path) -> list[str]:
     return found
 
 
+def write_first(folder: Path) -> None:
+    """/ and /zh-CN/ have pages of their own: a reader types no docs/index.html."""
+    (folder / "index.html").write_text(
+        _LEADS_TO_FIRST.format(
+            language="en", first=_FIRST, other=f"{_CHINESE}/{_FIRST}", other_language="中文"
+        ),
+        "utf-8",
+    )
+    (folder / _CHINESE / "index.html").write_text(
+        _LEADS_TO_FIRST.format(
+            language=_CHINESE, first=_FIRST, other=f"../{_FIRST}", other_language="English"
+        ),
+        "utf-8",
+    )
+
+
 def main(arguments: list[str]) -> int:
     folder = Path(arguments[0])
+    write_first(folder)
     found = faults(folder)
     for fault in found:
         print(f"check_site: {fault}", file=sys.stderr)
-    (folder / "index.html").write_text(
-        f'<!doctype html><meta http-equiv="refresh" content="0; url={_FIRST}">'
-        f'<a href="{_FIRST}">openaclnn</a>\n'
-    )
     return 1 if found else 0
 
 

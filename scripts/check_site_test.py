@@ -12,12 +12,27 @@ def site(tmp_path):
     (tmp_path / "a.html").write_text(PAGE)
     (tmp_path / "b.html").write_text('<p id="there">')
     (tmp_path / "i.png").touch()
+    for first in (tmp_path / "docs/index.html", tmp_path / "zh-CN/docs/index.html"):
+        first.parent.mkdir(parents=True)
+        first.touch()
     return tmp_path
 
 
 def test_sound(site):
     assert check_site.faults(site) == []
-    assert check_site.main([str(site)]) == 0 and (site / "index.html").is_file()
+    assert check_site.main([str(site)]) == 0
+
+
+@pytest.mark.parametrize("folder, other", [("", "zh-CN/docs/index.html"), ("zh-CN", "../docs/index.html")])
+def test_each_site_has_an_index(site, folder, other):
+    check_site.main([str(site)])
+    links = check_site.Page((site / folder / "index.html").read_text("utf-8")).links
+    assert [to for _, _, to in links] == ["docs/index.html", other]
+
+
+def test_an_index_that_leads_nowhere(site):
+    (site / "zh-CN/docs/index.html").unlink()
+    assert check_site.main([str(site)]) == 1
 
 
 @pytest.mark.parametrize(

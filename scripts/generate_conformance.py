@@ -3,8 +3,9 @@
 
 python3 scripts/generate_conformance.py [--check]: needs the installed libraries (`make build`),
 .venv, and build/clients/results.json, which `make test-clients` and `tests/clients/run.py --try`
-leave; rows of clients that it does not have stay as they are. --check changes nothing, looks at all
-but those rows, and fails where the page is not current.
+leave, and the build/clients/ascend.json of `make test-clients CLIENT=ascend`; what it does not have
+stays as it is. --check changes nothing, looks at all but those two, and fails where the page is not
+current.
 
 What a new operator or another release changes, names and numbers, stands in paragraphs and cells of
 its own, without words: nothing of it is to be translated.
@@ -16,14 +17,19 @@ import subprocess
 import sys
 from pathlib import Path
 
+import conformance_clients
+from operator_records import read_topics
+
 from openaclnn import libraries
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "CONFORMANCE.md"
 RESULTS = ROOT / "build/clients/results.json"
+SUITES_SEEN = ROOT / "build/clients/ascend.json"
 DOCUMENTED = ROOT / "docs/documented_functions.txt"
 FAMILIES = ("910", "A2", "A3", "950", "310P", "310B")
-CLIENTS = "## Clients\n"
+WIDTH = 100
+SUITES = "## Ascend's own tests\n"
 
 HEAD = """\
 <!-- Made by scripts/generate_conformance.py: run that. -->
@@ -34,20 +40,29 @@ What exists and what was seen to run. [docs/errors.md](docs/errors.md) lists the
 """
 
 CLIENT_NOTES = """
-Python 3.11, Linux x86-64, with the torch that belongs to the wheel. Versions of torch-npu other
-than 2.8.0.post5 and 2.9.0.post9 were tried, and nothing is promised about them. From 2.10 on the
-wheel ends the process while it loads, before it calls anything here, where PyTorch is the CUDA
-build, the only one for x86-64 on PyPI: both register allocator options of the same names.
-`libopenaclnn_torch_keys.so`, which `openaclnn run` preloads, lets them load (not before 2.13:
-PyTorch has the set of names inline).
+These ran with Python 3.11 on Linux x86-64. Each torch-npu ran with the torch that belongs to it; rows
+without a product are the wheel as it is, without anything preloaded.
 
-Packages that hold ggml, llama.cpp and MindSpore are PyPI's by version and SHA-256, which
-`tests/clients/ggml.py`, `llama.py` and `mindspore.py` have. MindSpore runs in PyNative mode.
+The versions 2.8.0.post5 and 2.9.0.post9 of torch-npu are supported. The others were tried, and nothing
+is promised about them. From 2.10 on torch-npu ends the process while it loads if PyTorch is the CUDA
+build: both register options of the allocator, and the names are the same. This happens before torch-npu
+calls anything here. PyPI has no other build for x86-64. From 2.13 on `openaclnn run` preloads
+`libopenaclnn_torch_keys.so`, which prevents this. Nothing prevents it for 2.10 to 2.12.
 
-After a call that is refused in its task queue torch-npu raises an error and drops the calls that
-follow. Where the queue prepares the calls (`TASK_QUEUE_ENABLE=2`) it prints the words of the
-refusal, and the error says "as above". With `TASK_QUEUE_ENABLE=0` or `ASCEND_LAUNCH_BLOCKING=1` the
-call itself raises, and what follows runs.
+ggml, llama.cpp and MindSpore are packages of PyPI. `tests/clients/ggml.py`, `llama.py` and
+`mindspore.py` name their versions and SHA-256. MindSpore ran in PyNative mode.
+
+If a call is refused in torch-npu's task queue, torch-npu raises an error and drops the calls that
+follow. With `TASK_QUEUE_ENABLE=2` it prints the message of the refusal, and the error says "as above".
+With `TASK_QUEUE_ENABLE=0` or `ASCEND_LAUNCH_BLOCKING=1` the call itself raises, and the calls that
+follow run.
+
+"""
+
+SUITES_NOTES = """
+`make test-clients CLIENT=ascend` runs the tests of torch-npu and op-plugin, unchanged and with
+Ascend's own list of disabled tests, on the wheel that was built of the same commits. Why tests fail,
+and which operators, functions or types they ask for, with the number of tests:
 
 """
 
@@ -84,7 +99,7 @@ def refusing(functions):
     """The functions that only refuse."""
     files = [ROOT / "src/ascendcl/unsupported.inc", *(ROOT / "src/companions").rglob("*")]
     text = "\n".join(path.read_text() for path in files if path.suffix in (".cc", ".inc"))
-    names = set(re.findall(r"^(?:UNSUPPORTED(?:_NOTHING)?|REFUSED)\((\w+)\)", text, re.MULTILINE))
+    names = set(re.findall(r"^(?:UNSUPPORTED(?:_NOTHING|_ON_STREAM)?|REFUSED)\((\w+)", text, re.MULTILINE))
     hccl = (ROOT / "src/hccl/refused_api.cc").read_text()
     names |= set(re.findall(r"^REFUSE\((\w+)\)", hccl, re.MULTILINE))
     # Ways to a communicator other than by a root info.
@@ -112,64 +127,103 @@ def export_tables():
             ("refuses", [name for name in names if name in refused]),
         ):
             if chosen and library != "opapi":
-                yield f"\n`lib{library}.so` {title}:\n\n{listed(readable(chosen))}.\n"
+                yield f"\n`lib{library}.so` {title}:\n\n{paragraph(readable(chosen))}.\n"
     yield "\n"
 
 
 def operator_table():
     support = libraries.load().support
-    yield "## Operators\n\n| operator | " + " | ".join(FAMILIES) + " |\n"
-    yield "|---|" + "---|" * len(FAMILIES) + "\n"
+    yield "## Operators\n\nThese operators refuse what the vendor's documentation refuses:\n\n"
+    yield "| operator | operand | products | types |\n|---|---|---|---|\n"
     for operator in support.operators:
         first = operator.operands[0]
-        cells = (listed(first.dtypes.get(family, ())) or "no" for family in FAMILIES)
-        yield f"| `{operator.api}` (`{first.name}`) | " + " | ".join(cells) + " |\n"
+        name = f"`{operator.api}`"
+        for types, products in grouped((first.dtypes.get(family, ()), family) for family in FAMILIES):
+            cells = (name, f"`{first.name}`" if name else "", ", ".join(products), listed(types) or "no")
+            yield f"| {' | '.join(cells)} |\n"
+            name = ""
     yield from supporting_tables(support)
 
 
+def grouped(pairs):
+    """The second of each pair, by the first, in their order."""
+    groups = {}
+    for first, second in pairs:
+        groups.setdefault(first, []).append(second)
+    return groups.items()
+
+
+SUPPORTING = """
+### Supporting operators
+
+Frameworks use these operators too. An operator is on the products that the vendor's page lists, or on
+all products if no page was found. `openaclnn list NAME` prints the types that it takes.
+BFLOAT16 is on A2, A3 and 950. Each family is a folder of
+[src/opapi/supporting](src/opapi/supporting/README.md).
+
+"""
+
+
 def supporting_tables(support):
-    """Those with the same products together."""
-    by_products = {}
-    for operator in sorted(support.supporting, key=lambda each: each.api):
-        families = operator.operands[0].dtypes
-        by_products.setdefault(tuple(filter(families.get, FAMILIES)), []).append(operator.api)
-    yield "\nThe supporting operators are on the products that the vendor's pages list, on all where no page was\n"
-    yield "found, and take the types that `openaclnn list --operator NAME` says; BFLOAT16 is on A2, A3 and 950.\n\n"
-    for families, names in sorted(by_products.items(), key=lambda each: -len(each[1])):
-        yield f"{', '.join(families)} ({len(names)}): {listed(names)}.\n\n"
+    """How many there are for each set of products, and all by their families."""
+    families = {each.api: topic.name for topic in read_topics() for each in topic.operators}
+    by_api = {each.api: products(each) for each in support.supporting}
+    yield SUPPORTING + "| products | operators |\n|---|---|\n"
+    counted = grouped((by_api[api], api) for api in sorted(by_api))
+    for named, apis in sorted(counted, key=lambda each: -len(each[1])):
+        yield f"| {named} | {len(apis)} |\n"
+    yield "\n| family | products | operators |\n|---|---|---|\n"
+    rows = grouped(((families[api], by_api[api]), api) for api in sorted(by_api))
+    before = ""
+    for (family, named), apis in sorted(rows, key=lambda each: (each[0][0], -len(each[1]))):
+        for part in folded(apis):
+            yield f"| {'' if family == before else f'`{family}`'} | {named} | {part} |\n"
+            before, named = family, ""
+    yield "\n"
 
 
-def rows_of(page):
-    """Those of the clients' table, by client."""
-    table = re.search(re.escape(CLIENTS) + r".*?(?=^## )", page, re.MULTILINE | re.DOTALL)
-    rows = {}
-    for line in table[0].splitlines(keepends=True) if table else ():
-        if line.startswith("| ") and not line.startswith("| client |"):
-            rows.setdefault(line.split("|")[1].strip(" `"), []).append(line)
-    return rows
+def products(operator):
+    return ", ".join(filter(operator.operands[0].dtypes.get, FAMILIES))
 
 
-def rows_seen(results):
-    """The same of what was run last."""
-    rows = {}
-    for run in results:
-        mode = listed(f"{name}={value}" for name, value in run["mode"].items()) or "as it is"
-        client = f"`{run['client']}`" if run["client"].startswith("torch-npu") else run["client"]
-        result = run["said"] or run["passed"]
-        result = result if run["ok"] else f"**FAILED**, {result}"
-        row = f"| {client} | {mode} | {result} | {', '.join(run['failed']) or 'none'} |\n"
-        rows.setdefault(run["client"], []).append(row)
-    return rows
+def folded(names):
+    """The names in lines of a width that can be read."""
+    line = ""
+    for name in names:
+        longer = f"{line}, `{name}`" if line else f"`{name}`"
+        if line and len(longer) > WIDTH:
+            yield line
+            longer = f"`{name}`"
+        line = longer
+    if line:
+        yield line
+
+
+def paragraph(names):
+    return ",\n".join(folded(names))
 
 
 def client_table(as_it_is):
-    rows = rows_of(PAGE.read_text()) if PAGE.is_file() else {}
+    runs = conformance_clients.read(PAGE.read_text()) if PAGE.is_file() else []
     if not as_it_is and RESULTS.is_file():
-        rows |= rows_seen(json.loads(RESULTS.read_text()))
-    yield CLIENTS + "\n| client | mode | tests passed, or what was seen | failed |\n|---|---|---|---|\n"
-    for client in sorted(rows):
-        yield from rows[client]
-    yield CLIENT_NOTES
+        runs = conformance_clients.merged(runs, json.loads(RESULTS.read_text()))
+    clients, database, rest = conformance_clients.tables(runs).partition(
+        f"\n{conformance_clients.DATABASE}"
+    )
+    yield clients + CLIENT_NOTES + (f"{database.strip()}\n{rest}\n" if rest else "")
+
+
+def cause_table(as_it_is):
+    page = PAGE.read_text() if PAGE.is_file() else ""
+    if as_it_is or not SUITES_SEEN.is_file():
+        kept = re.search(re.escape(SUITES) + r".*?(?=^## )", page, re.MULTILINE | re.DOTALL)
+        yield kept[0] if kept else ""
+        return
+    yield SUITES + SUITES_NOTES + "| cause | tests | which |\n|---|---|---|\n"
+    for each in json.loads(SUITES_SEEN.read_text()):
+        which = ", ".join(f"`{name}` {count}" for name, count in each["which"].items())
+        yield f"| {each['cause']} | {len(each['tests'])} | {which or 'none'} |\n"
+    yield "\n"
 
 
 def documented():
@@ -187,13 +241,19 @@ def absent_groups():
     """What a program that links it does not find here."""
     here = set().union(*exported().values())
     yield "## Documented, and absent here\n\n"
-    yield "Of the functions that the vendor's public documentation and public clients name, beside\n"
-    yield f"operators ([{DOCUMENTED.name}]({DOCUMENTED.relative_to(ROOT)})). A program that links one\n"
-    yield "does not link, and one that looks it up finds nothing. How many, of how many, and which:\n"
-    for title, names in documented().items():
-        missing = [name for name in names if name not in here]
-        names_of_them = f": {listed(missing)}" if missing else ""
-        yield f"\n{title}:\n\n{len(missing)} / {len(names)}{names_of_them}.\n"
+    yield f"[{DOCUMENTED.name}]({DOCUMENTED.relative_to(ROOT)}) lists the functions, beside operators, that the\n"
+    yield "vendor's public documentation and public clients name. Some are absent here: a program that links\n"
+    yield "one does not link, and one that looks it up finds nothing.\n\n"
+    groups = {
+        title: (len(names), [name for name in names if name not in here])
+        for title, names in documented().items()
+    }
+    yield "| functions | documented | absent |\n|---|---|---|\n"
+    for title, (count, missing) in groups.items():
+        yield f"| {title} | {count} | {len(missing)} |\n"
+    for title, (_, missing) in groups.items():
+        if missing:
+            yield f"\n{title}:\n\n{paragraph(missing)}.\n"
     yield "\n"
 
 
@@ -209,8 +269,8 @@ def differences():
 
 def main(arguments):
     check = "--check" in arguments
-    clients = client_table(as_it_is=check)
-    parts = (clients, operator_table(), export_tables(), absent_groups(), differences())
+    seen = (client_table(as_it_is=check), cause_table(as_it_is=check))
+    parts = (*seen, operator_table(), export_tables(), absent_groups(), differences())
     text = "".join([HEAD, *(line for part in parts for line in part)])
     if not check:
         PAGE.write_text(text)

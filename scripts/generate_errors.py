@@ -6,6 +6,7 @@ python3 scripts/generate_errors.py [--check]: with --check nothing is written, a
 """
 
 import sys
+from collections import Counter
 from pathlib import Path
 
 from openaclnn import explain
@@ -16,23 +17,23 @@ HEAD = """\
 <!-- Made by scripts/generate_errors.py from src/ascendcl/error_table.inc: edit that. -->
 # Error codes
 
-Every code that the headers name, in one table: `openaclnn explain 561103` prints a row of it, and
-takes names, beginnings of messages and whole lines of a log as well.
+This table has every code that the headers name. `openaclnn explain 561103` prints a row of it. `explain`
+also takes names, prefixes of messages and whole lines of a log.
 
-A function that fails returns a code and leaves a message; `aclGetRecentErrMsg` gives the message
+A function that fails returns a code and leaves a message. `aclGetRecentErrMsg` returns the message
 once, in the thread that made the call:
 
     EZ1001: aclnnEmbedding: workspaceSize value is null, expected an address
 
-The beginning (`EZ1001`) is what the vendor's messages for the code begin with, so that programs
-that look for it find it. Work that is only queued fails later: its code comes from the first
-synchronise after it. The first digit of a code says whose matter it is:
+The prefix (`EZ1001`) is the one of the vendor's messages for this code, so programs that search for
+it find it. Work that is only queued fails later: the first synchronise after it returns the code. The
+first digit of a code says where the cause is:
 
-| code | whose matter |
+| code | where the cause is |
 |---|---|
 | 1xxxxx | the call or the environment: change the program |
 | 2xxxxx | a resource, or something that the hardware lacks |
-| 3xxxxx | a service that is at its limit, or a call beneath another |
+| 3xxxxx | a service that is at its limit, or another call underneath |
 | 5xxxxx | the library, the driver or the device |
 """
 
@@ -43,17 +44,19 @@ RETURNED = """
 NEVER_RETURNED = """
 ## Codes that openaclnn never returns
 
-The headers name them for programs that compare with them. One that appears all the same comes from
-another library, most likely a real CANN in the way, or from a machine with a device. Where no more
-than the name of a code is public, its meaning says what the name says. The beginnings are those of
-the code's family (`x` is any digit); `EE9999`, `EH9999` and `EZ9999` stand before any of them where
-an error is passed on.
+The headers name these codes for programs that compare with them. If one appears all the same, it comes
+from another library, most likely a real CANN that was loaded instead, or from a machine with a
+device. If only a code's name is public, its meaning repeats the name. The prefixes are those of the
+code's family (`x` is any digit). `EE9999`, `EH9999` and `EZ9999` stand before any of them where an
+error is passed on. Advice that many rows share is listed here once:
+
 """
+SHARED_BY = 4  # rows at least
 
 PREFIXES = """
-## Beginnings of messages
+## Prefixes of messages
 
-| beginning | meaning | what to do |
+| prefix | meaning | what to do |
 |---|---|---|
 """
 
@@ -63,17 +66,30 @@ COLUMNS = """
 """
 
 
-def code_rows(codes):
+def shared_advice(codes):
+    """{what to do: its number} of what many of the codes have in common, the most common first."""
+    counted = Counter(row.action for row in codes).most_common()
+    shared = [action for action, rows in counted if rows >= SHARED_BY]
+    return {action: number for number, action in enumerate(shared, 1)}
+
+
+def code_rows(codes, shared=()):
     for row in codes:
+        action = row.action
+        if action in shared:
+            action = f"[advice {shared[action]}](#codes-that-openaclnn-never-returns)"
         names = "<br>".join(f"`{name}`" for name in (row.name, *row.aliases))
         prefix = f"`{row.prefix}`" if row.prefix else ""
-        yield f"| {row.code} | {names} | {prefix} | {row.meaning} | {row.action} |\n"
+        yield f"| {row.code} | {names} | {prefix} | {row.meaning} | {action} |\n"
 
 
 def page(table):
     codes = table.codes.values()
     parts = [HEAD, RETURNED, COLUMNS, *code_rows(row for row in codes if row.returned)]
-    parts += [NEVER_RETURNED, COLUMNS, *code_rows(row for row in codes if not row.returned)]
+    never = [row for row in codes if not row.returned]
+    shared = shared_advice(never)
+    advice = [f"{number}. {action}\n" for action, number in shared.items()]
+    parts += [NEVER_RETURNED, *advice, COLUMNS, *code_rows(never, shared)]
     parts += [PREFIXES]
     parts += [f"| `{row.prefix}` | {row.meaning} | {row.action} |\n" for row in table.prefixes]
     return "".join(parts)

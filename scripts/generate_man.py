@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the manual page of the tool, docs/openaclnn.1, from its commands and README.md.
+"""Writes the manual page of the tool, docs/openaclnn.1, from its commands and two pages of docs.
 
 python3 scripts/generate_man.py [--check]: needs .venv, no library. click-man knows click's classes
 alone, which typer no longer has, and makes a page of every command: 60 of them.
@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import typer.main
+from written_page import write_or_check
 
 from openaclnn import __version__, cli
 
@@ -28,13 +29,14 @@ def roff(text: str) -> str:
 def groups(command):
     """(name, command, names of what is below) of the tool's own commands."""
     for name, each in command.commands.items():
-        yield name, each, list(getattr(each, "commands", ()))
+        if not each.hidden:  # a name of an earlier release
+            yield name, each, list(getattr(each, "commands", ()))
 
 
 def options(command) -> list[str]:
     lines = []
     for each in command.params:
-        if each.opts[0] in _EVERYWHERE:
+        if each.opts[0] in _EVERYWHERE or getattr(each, "hidden", False):
             continue
         names = ", ".join(f"\\fB{roff(name)}\\fR" for name in (*each.opts, *each.secondary_opts))
         value = "" if getattr(each, "is_flag", False) else f" \\fI{roff(_metavar(each))}\\fR"
@@ -76,18 +78,18 @@ def paragraphs(text: str | None) -> list[str]:
 
 
 def environment() -> list[str]:
-    """The table of README.md, whose home that is."""
-    text = (ROOT / "README.md").read_text("utf-8")
-    section = re.search(r"^## Environment\n(.*?)^## ", text, re.M | re.S)[1]
+    """The rows of the table of docs/environment.md."""
+    text = (ROOT / "docs/environment.md").read_text("utf-8")
     lines = []
-    for row in re.findall(r"^\| (`.*) \| (.*) \| (.*) \|$", section, re.M):
+    for row in re.findall(r"^\| (`.*) \| (.*) \| (.*) \|$", text, re.M):
         names, meaning, default = (re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", each) for each in row)
-        lines += [".TP", f"\\fB{roff(names)}\\fR", roff(f"{meaning}. Default: {default}.")]
+        said = f"{meaning}. Default: {default}.".split("<br>")
+        lines += [".TP", f"\\fB{roff(names)}\\fR", "\n.br\n".join(map(roff, said))]
     return lines
 
 
 def exit_codes() -> list[str]:
-    text = (ROOT / "README.md").read_text("utf-8")
+    text = (ROOT / "docs/usage.md").read_text("utf-8")
     (said,) = re.findall(r"^Exit codes: (.*)$", text, re.M)
     return [roff(said[0].upper() + said[1:])]
 
@@ -105,7 +107,7 @@ def page() -> str:
         "\\fBopenaclnn\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR ...]",
         ".SH DESCRIPTION",
         roff(app.help),
-        roff("Every command has --help with an example, and all but run have --json."),
+        roff("Every command has --help."),
         *options(app),
         ".SH COMMANDS",
         *commands(app),
@@ -118,14 +120,7 @@ def page() -> str:
 
 
 def main(arguments: list[str]) -> int:
-    text = page()
-    if arguments != ["--check"]:
-        PAGE.write_text(text, "utf-8")
-        return 0
-    if PAGE.read_text("utf-8") != text:
-        print(f"{PAGE.name} is not current: scripts/generate_man.py", file=sys.stderr)
-        return 1
-    return 0
+    return write_or_check(PAGE, page(), "generate_man.py", arguments)
 
 
 if __name__ == "__main__":

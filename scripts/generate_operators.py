@@ -3,8 +3,8 @@
 
 python3 scripts/generate_operators.py SOURCES HEADERS: what CMake does. Both folders are this
 script's alone. Into SOURCES go, for each topic, the structs of the parameters and the C entries of
-both phases, and the rows of tests/abi; into HEADERS go the public headers. A file that is right
-stays untouched, so that nothing is compiled again.
+both phases, the rows of tests/abi, and topics.json, which the tool lists operators by; into HEADERS
+go the public headers. A file that is right stays untouched, so that nothing is compiled again.
 """
 
 import json
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import operator_headers
 from check_records import FAMILIES, TYPES
-from operator_records import read_topics
+from operator_records import RECORDS, read_topics
 
 MADE = "// Made by scripts/generate_operators.py.\n"
 LICENCE = "// SPDX-License-Identifier: Apache-2.0\n"
@@ -78,6 +78,10 @@ def collected(operator, parameter):
     if method is None:
         return parameter.name
     optional = "Optional" if parameter.optional else ""
+    if parameter.name in operator.record.get("as_given", ()):
+        method += "AsGiven"
+    if parameter.name in operator.record.get("factors", ()):
+        method = "Factor"
     uses = operator.use(parameter)
     more = f", OPENACLNN_{uses[0][1].upper()}" if len(uses) == 1 and uses[0][1] != "all" else ""
     if flag := operator.flag(parameter):
@@ -411,6 +415,16 @@ def phases_1(topics):
     return f"{LICENCE}// PHASE1(name) of the supporting operators.\n{MADE}\n{lines}"
 
 
+def topics_json(topics):
+    """Names, what they hold (the first sentence of the records' file), operators."""
+    made = []
+    for topic in topics:
+        _, about, *_ = (RECORDS / topic.name / "operators.toml").read_text("utf-8").splitlines()
+        names = [each.api for each in topic.operators]
+        made.append({"name": topic.name, "about": about.removeprefix("# "), "operators": names})
+    return json.dumps(made, indent=1) + "\n"
+
+
 def main(sources, headers):
     topics = read_topics()
     public = operator_headers.aliases() | operator_headers.pages(topics)
@@ -420,6 +434,7 @@ def main(sources, headers):
         made[sources / f"{topic.name}.cc"] = entries(topic)
     made[sources / "expressions.h"] = expressions(topics)
     made[sources / "table.cc"] = table(topics)
+    made[sources / "topics.json"] = topics_json(topics)
     includes = "".join(f'#include "aclnnop/{name}"\n' for name in sorted(public))
     sentence = "// The public headers of the supporting operators.\n"
     made[sources / "supporting_headers.inc"] = LICENCE + sentence + MADE + includes

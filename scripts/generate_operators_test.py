@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the records of operators stand for."""
 
+import json
+
 import generate_operators
 import operator_headers
 import pytest
-from operator_records import read_topic
+from operator_records import read_topic, read_topics
 
 DOMAIN = '[domain]\ntext = "What holds for all."\n[about]\nself = "operand"\n'
 
@@ -117,6 +119,7 @@ def test_operators_of_a_shape_have_its_tensors_in_one_order(topic_of):
 BY_PAGE = '''page = "aclnnTurn, CANN 8.5"
 products = ["A2", "A3", "310P"]
 takes = ["self: FLOAT, BF16, UINT64", "self on 310P: FLOAT16", "out: FLOAT, FLOAT16, DOUBLE"]
+lacks = ["UINT64"]
 inplace = true
 '''
 
@@ -146,7 +149,7 @@ def test_products_and_types_are_those_of_the_page(topic_of):
 def test_headers_say_products_and_types(topic_of):
     (page,) = operator_headers.pages([topic_of(record(more=BY_PAGE))]).values()
     for line in ("@param[in] self operand; FLOAT, BFLOAT16 (310P: FLOAT16)",
-                 "@retval 561003 the product is none of A2, A3, 310P."):
+                 "@retval 561003 the product is not one of A2, A3, 310P."):
         assert line in page
 
 
@@ -177,3 +180,12 @@ def test_files_that_no_record_stands_for_go(tmp_path):
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.*")}
     generate_operators.main(sources, headers)
     assert before == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.*")}
+
+
+def test_topics_name_every_operator_and_say_what_they_hold():
+    topics = read_topics()
+    made = json.loads(generate_operators.topics_json(topics))
+    apis = [each.api for topic in topics for each in topic.operators]
+    assert [name for topic in made for name in topic["operators"]] == apis
+    for topic in made:
+        assert topic["about"].endswith(".") and not topic["about"].startswith("#"), topic["name"]

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the pages of the documentation that no hand writes: the command line, the environment, the
-runtime's functions, a page for each header, the supporting operators, one for each topic, and the
-notebook of the gradients.
+"""Writes the pages of the documentation that no hand writes: the command line, the runtime's
+functions, a page for each header, the supporting operators, one for each topic, and the notebook of
+the gradients.
 
 python3 scripts/generate_site.py FOLDER: needs .venv, no library; without one it says that the
 notebook was not run, and its page has no pictures. The supporting operators' pages are in Chinese
 beside FOLDER, in zh_CN.
 """
 
-import re
 import sys
 from pathlib import Path
 
@@ -29,13 +28,16 @@ def commands(command, name: str):
     """(name, command) of all that there is."""
     if hasattr(command, "commands"):
         for each, inner in command.commands.items():
-            yield from commands(inner, f"{name} {each}")
+            if not inner.hidden:  # a name of an earlier release
+                yield from commands(inner, f"{name} {each}")
     else:
         yield name, command
 
 
 def options(command):
     for each in command.params:
+        if getattr(each, "hidden", False):
+            continue
         names = ", ".join(f"`{name}`" for name in (*each.opts, *each.secondary_opts))
         needed = " (needed)" if each.required else ""
         yield f"| {names} | {escaped(getattr(each, 'help', None) or '')}{needed} |\n"
@@ -49,13 +51,6 @@ def command_line() -> str:
             parts.append(f"    {command.epilog.removeprefix('Example: ')}\n\n")
         parts += ["| option | meaning |\n|---|---|\n", *options(command)]
     return "".join(parts)
-
-
-def environment() -> str:
-    """The table of README.md, whose home that is."""
-    text = (ROOT / "README.md").read_text("utf-8")
-    section = re.search(r"^## Environment\n(.*?)^## ", text, re.M | re.S)[1]
-    return "# Environment\n" + section.replace("](docs/", "](/docs/")
 
 
 def notebook(folder: Path) -> str:
@@ -78,8 +73,7 @@ def _write(folder: Path, pages: dict[str, str]) -> None:
 def main(arguments: list[str]) -> int:
     folder = Path(arguments[0])
     folder.mkdir(parents=True, exist_ok=True)
-    pages = {"cli": command_line(), "environment": environment()}
-    pages |= runtime_pages.pages()
+    pages = {"cli": command_line(), **runtime_pages.pages()}
     pages["gradients"] = notebook(folder)
     _write(folder, pages)
     made = supporting_pages.examples()

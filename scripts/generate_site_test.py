@@ -163,6 +163,6 @@ def test_code_and_links_are_the_same_in_chinese(mark):
 def test_the_chinese_page_is_in_chinese():
     words = Words(supporting_pages.catalogue())
     page = supporting_pages.topic_page(ACTIVATION, words, {})
-    assert page.startswith("# 辅助算子：激活\n")
+    assert page.startswith("# 配套算子：激活\n")
     for english in ("Types:", "In words", "meaning", "operand", "Performance", "vendor"):
         assert english not in page

@@ -2,7 +2,8 @@
 """Copies what the command-line tool needs from the environment that runs this.
 
 python3 scripts/install_requirements.py FOLDER: the packages that requirements.txt names, with their
-licences; `make install` puts them beside the tool, which then needs no other Python than the system's.
+licences, into FOLDER/python3.x, which is named by the Python that can load them. `make install` puts
+them beside the tool, which then needs no other Python than the system's.
 """
 
 import shutil
@@ -21,7 +22,8 @@ def files(name: str):
 
 
 def main(arguments: list[str]) -> int:
-    folder = Path(arguments[0])
+    version = "{}.{}".format(*sys.version_info)
+    folder = Path(arguments[0]) / f"python{version}"
     lines = REQUIREMENTS.read_text().splitlines()
     for name in (line.partition("==")[0] for line in lines if line and line[0] != "#"):
         for file in files(name):

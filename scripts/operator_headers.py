@@ -74,7 +74,9 @@ TYPES = {
     "and BOOL",
     "real": "FLOAT, FLOAT16, BFLOAT16 and DOUBLE",
 }
-TYPES["movable"] = f"{TYPES['numeric']}, and between equal types UINT64, COMPLEX64 and COMPLEX128"
+TYPES["complex"] = f"{TYPES['numeric'].replace(' and', ',')}, COMPLEX64 and COMPLEX128"
+TYPES["movable"] = TYPES["complex"].replace("INT64,", "INT64, UINT64,")
+TYPES["numeric64"] = TYPES["numeric"].replace("INT64 and", "INT64, UINT64 and")
 
 # Headers under the names by which programs include what others declare. Where there is nothing to
 # declare the operator is absent: a program that calls none of it compiles.
@@ -129,7 +131,7 @@ def meaning(topic, operator, parameter):
     about = {**topic.about, **operator.record.get("about", {})}
     text = about.get(parameter.name, WORDS[parameter.kind])
     if operator.in_place and parameter.name == "selfRef":
-        text = "tensor; the operand, and what the result is written to"
+        text = "tensor; operand and result"
     if parameter.kind == "const out" and parameter.name not in operator.record.get("unused", ()):
         text += "; written although it is const"
     types = operator.types_in_words(parameter)
@@ -142,13 +144,13 @@ def refusals(operator):
     nulls = ", ".join([*handles, "workspaceSize or executor"])
     yield wrapped(f"{nulls} is null.", " * @retval 161001 ", " *         ")
     if operator.families != list(FAMILIES):
-        yield f" * @retval 561003 the product is none of {', '.join(operator.families)}."
+        yield f" * @retval 561003 the product is not one of {', '.join(operator.families)}."
     types = operator.record["types"]
     words = TYPES[types] if isinstance(types, str) else ", ".join(types)
-    own = ", and of each what stands there" if operator.record.get("takes") else ""
+    own = "; a tensor with types above takes only those" if operator.record.get("takes") else ""
     yield wrapped(
-        f"a type (of all that tensors may have: {words}; BFLOAT16 on A2, A3 and 950{own}), a shape, a "
-        "format or a value is not allowed; the message says which.",
+        f"a data type (allowed: {words}; BFLOAT16 on A2, A3 and 950{own}), a shape, a format or a value "
+        "is not allowed; the message says which.",
         " * @retval 161002 ",
         " *         ",
     )
@@ -203,7 +205,7 @@ def pages(topics):
     for header, members in groups.items():
         text = " ".join(members[0][0].text.split())
         if any(operator.record.get("takes") for _, operator in members):
-            text += " A tensor that has types beside it below has those alone."
+            text += " If types are listed beside a tensor below, it takes only those."
         declarations = DECLARATIONS.format(
             domain=wrapped(text),
             functions="".join(functions(*member) for member in members),

@@ -15,8 +15,8 @@ A file has a [domain] of its topic and an [[operator]] for each operator:
     inplace     true: aclnnInplace<name> too, whose selfRef is both self and out
     parameters  "name: kind" in the API's order; kinds are those of check_records.KINDS, and ? is
                 one that may be null
-    types       of all tensors: "numeric", "real" (floats), "movable" (numeric, and what is moved
-                between equal types), or a list
+    types       of all tensors: "numeric", "real" (floats), "complex" (numeric and complex ones),
+                "movable" (those and UINT64), "numeric64" (numeric and UINT64), or a list
     formula     what is computed, in words
     numpy       the same as an expression of NumPy, of which tests/supporting/ makes the tests: a
                 value for each output, None for one that is left alone; the site shows it in
@@ -33,8 +33,13 @@ A file has a [domain] of its topic and an [[operator]] for each operator:
     members     names in that shape that differ from the API's: { dims = "dim" }
     constants   members of the shape that are no parameters: { dims = 2 }
     over        inputs whose very view an output may be
-    shared      outputs that may share memory with each other, in part too: the later one stays
+    shared      outputs that may share memory with each other in part: the later one stays
+    one_value   the output all of whose elements become the same number: several may be one place
     laid_out    inputs that may be in the format which aclnnTransMatmulWeight gives weights
+    as_given    scalars that keep their own value: others are converted to the type that the
+                tensors meet in, before anything is computed
+    factors     scalars that become BOOL where what they multiply and are added to are BOOL, and
+                that are refused there if they are floats
     part        tensors of which values in memory may leave all elements alone: unread, unwritten
     unused      tensors of which nothing is read or written, whatever the arguments
     uses        tensors of which arguments say that: { mean = "training ? unused : all" }, by C++
@@ -53,9 +58,14 @@ A file has a [domain] of its topic and an [[operator]] for each operator:
     products    the families that have the operator, of check_records.FAMILIES; without it all. One
                 that is younger than the page has it
     takes       the types that the page lists for tensors, ["x, y: FLOAT, FLOAT16", …], and where a
-                family differs "x on 310P: FLOAT16", but for types that the operator does not compute.
-                A tensor may have those of `types`, BF16 only where the family has it; one that is not
-                named may have all. In place selfRef, unless it is named, has those of self and out
+                family differs "x on 310P: FLOAT16". A tensor may have those of `types`, BF16 only
+                where the family has it; one that is not named may have all. In place selfRef, unless
+                it is named, has those of self and out
+    also        the types that a client's documentation shows beyond those, ["self: BOOL"]: the list
+                of native APIs of Ascend/pytorch, docs/zh/api/native_api of its version for PyTorch 2.7.1
+    lacks       the types of `takes` that are not computed, and that are refused
+    differs     what is not as pages state it, { takes = "why" }: one of check_records.DIFFERS;
+                compare_pages.py holds the rest to the table of their statements
 """
 
 import re
@@ -64,7 +74,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from check_records import (
-    FAMILIES, KINDS, USES, choices_of, faults_of, repeated, taken_by_page, types_taken,
+    FAMILIES, KINDS, USES, choices_of, faults_of, repeated, taken_by_clients, taken_by_page, types_taken,
 )
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -145,8 +155,8 @@ class Operator:
 
     @property
     def shared(self):
-        """Bit i: tensor i may share memory with the others that have their bit."""
-        return self._bits("shared")
+        """Bit i: tensor i may share memory with the others that have their bit, or with itself."""
+        return self._bits("shared") | self._bits("one_value")
 
     @property
     def laid_out(self):
@@ -201,7 +211,8 @@ class Operator:
 
         def of(name):
             types = listed.get((name, family)) or listed.get((name, ""))
-            return types and [each for each in types if each in types_taken(self.record)]
+            more = taken_by_clients(self.record).get(name, [])
+            return types and [each for each in types + more if each in types_taken(self.record)]
 
         own = of(parameter.name)
         if own or not self.in_place or parameter.name != "selfRef":
@@ -253,7 +264,7 @@ def _in_place(parameters):
     """Without out, and with selfRef in place of self."""
     for each in parameters:
         if each.name == "self":
-            yield Parameter("selfRef", "out", False, "self")
+            yield Parameter("selfRef", "const out", False, "self")  # as most pages declare it
         elif each.name != "out":
             yield each
 

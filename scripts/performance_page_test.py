@@ -23,7 +23,7 @@ def measured(operator: str) -> tuple[list[str], list[str]]:
 def test_shares_of_the_roof_are_those_of_the_last_run(page):
     text = page.read_text("utf-8")
     operator = text.splitlines()[0].removeprefix("# ")
-    (sentence,) = re.findall(r"On two processors of .*?\(\[figures", text, re.DOTALL)
+    (sentence,) = re.findall(r"On\s+two\s+processors\s+of\s.*?\[Performance\]", text, re.DOTALL)
     figures = sentence.replace("\n", " ").partition(": ")[2]
     two, _, one = figures.partition("with two threads")
     assert (re.findall(r"\d+", two), re.findall(r"\d+", one)) == measured(operator)

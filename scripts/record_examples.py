@@ -22,6 +22,7 @@ sys.path.append(str(ROOT / "tests/supporting"))
 
 import driver
 import functions
+import pairs
 import records
 
 from openaclnn import ops
@@ -72,6 +73,8 @@ def _example(record, number: int) -> Example | None:
     if prepared.refused:
         return None
     given = functions.named(record, prepared)
+    if pairs.any_complex(given.values()):
+        return None  # the command line has no complex numbers as they are typed
     floats = {each.name for each in record.plain("float")}
     given = {each: float(str(np.float32(v))) if each in floats else v for each, v in given.items()}
     for simple in (_short, _simple, np.asarray):

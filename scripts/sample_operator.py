@@ -44,6 +44,8 @@ OPERATORS = ("SampleScale", "SampleCube", "SampleRows")
 PAGES = {
     "generate_readme.py": ("README.md", "README.zh-CN.md"),
     "generate_conformance.py": ("CONFORMANCE.md",),
+    "generate_command_line.py": ("docs/command-line.md",),
+    "generate_help_examples.py": ("python/openaclnn/examples.json",),
 }
 
 LIBRARIES = (

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs what a step of the Makefile needs: Debian packages, then the Python environment .venv.
 #
-#   scripts/setup.sh [packages|run|test|ci|cross|fuzz]
+#   scripts/setup.sh [packages|run|site|test|ci|cross|fuzz|wheel]
 #
-# Each of run, test and ci holds the one before it; cross and fuzz hold test. `packages` is run without .venv.
+# Each of run, test and ci holds the one before it; site and wheel hold run; cross and fuzz hold test.
+# `packages` is run without .venv.
 # A call that finds everything in place needs no network.
 #   PYTHON                        the Python >= 3.11 that .venv is made from (default: /usr/bin/python3 first)
 #   OPENACLNN_SKIP_PACKAGES=1     trust the tools on PATH, ask dpkg nothing
@@ -13,6 +14,8 @@ cd "$(dirname "$0")/.."
 
 # libucx-dev brings libucx0, which libhccl.so opens between processes.
 readonly run_packages=(g++ cmake ninja-build ccache pkg-config python3-venv nlohmann-json3-dev libucx-dev)
+# A browser, what drives it, and letters for the Chinese pages.
+readonly site_packages=(chromium chromium-driver fonts-wqy-microhei)
 readonly test_packages=(libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev)
 readonly ci_packages=(clang-format-14 clang-tidy-14 valgrind)
 readonly cross_packages=(g++-aarch64-linux-gnu qemu-user)
@@ -89,16 +92,29 @@ make_venv() {
   echo "$stamp" >.venv/stamp
 }
 
+# auditwheel and twine need other versions of what .venv has.
+make_tools() {
+  local stamp tools=build/wheel.parts/tools
+  stamp=$({ .venv/bin/python -VV && pwd && cat requirements-release.txt; } | sha256sum | cut -d' ' -f1)
+  if [[ $(cat $tools/stamp 2>/dev/null) == "$stamp" ]]; then return; fi
+  .venv/bin/python -m venv --clear $tools
+  $tools/bin/python -m pip --disable-pip-version-check --quiet install --no-deps -r requirements-release.txt
+  $tools/bin/python -m pip --disable-pip-version-check --quiet check
+  echo "$stamp" >$tools/stamp
+}
+
 case ${1:-test} in
   packages) install_packages "${run_packages[@]}" && exit 0 ;;
-  run) install_packages "${run_packages[@]}" ;;
+  run | wheel) install_packages "${run_packages[@]}" ;;
+  site) install_packages "${run_packages[@]}" "${site_packages[@]}" ;;
   test) install_packages "${run_packages[@]}" "${test_packages[@]}" ;;
   ci) install_packages "${run_packages[@]}" "${test_packages[@]}" "${ci_packages[@]}" ;;
   cross) install_packages "${run_packages[@]}" "${test_packages[@]}" "${cross_packages[@]}" ;;
   fuzz) install_packages "${run_packages[@]}" "${test_packages[@]}" "${fuzz_packages[@]}" ;;
-  *) fail "unknown level '$1', expected packages, run, test, ci, cross or fuzz" ;;
+  *) fail "unknown level '$1', expected packages, run, site, test, ci, cross, fuzz or wheel" ;;
 esac
 make_venv
 if [[ ${1:-} == fuzz ]]; then
   .venv/bin/python -m pip --disable-pip-version-check --quiet install --no-deps -r requirements-fuzz.txt
 fi
+if [[ ${1:-} == wheel ]]; then make_tools; fi

@@ -22,12 +22,12 @@ from openaclnn import ToolkitNotFound, libraries
 ROOT = Path(__file__).resolve().parent.parent
 CHINESE = ROOT / "docs/site/locale/zh_CN/supporting.toml"
 _EXAMPLES = """\
-Examples are Python, after `import numpy as np` and `from openaclnn import ops`, with what this
-version prints as Ascend910B1, and the same call as a command, which writes its results to files:
-tensors are numbers there or files, and here those of more than 16 numbers are drawn at random. Bytes
-are those of a trace, each once: `OPENACLNN_TRACE` counts and times them in your calls too.
-A tensor that has types beside it in a table has those alone.
-Where no page of the vendor's is named, the formula, the types and the refusals are ours."""
+Examples are Python, after `import numpy as np` and `from openaclnn import ops`, with the output of this
+version as Ascend910B1. A command makes each call too, and writes its results to files. Tensors in
+commands are numbers or files; tensors of more than 16 numbers are random here. Bytes are those of a
+trace, each counted once: `OPENACLNN_TRACE` counts and times them in your calls too. If a table lists
+types beside a tensor, it takes only those. If no page of the vendor is named, the formula, the types
+and the refusals are ours."""
 _HOW = {
     "all": "{name}",
     "part": "{name} in part",
@@ -140,6 +140,9 @@ def vendor_page(record: dict, words: Words) -> str:
     address = record.get("url")
     page = f"[{name}]({address})" if address else name
     follows = words("Follows the vendor's page {page}, {version}.", page=page, version=version)
+    if more := record.get("also"):
+        shown = "Ascend/pytorch's list of native APIs for PyTorch 2.7.1 shows more: {types}."
+        follows += " " + words(shown, types="; ".join(more).replace("BF16", "BFLOAT16"))
     if not address:
         return f"{follows} {words('Its address is not known.')}"
     leads = "The link leads to that of CANN {version}."

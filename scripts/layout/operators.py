@@ -10,7 +10,8 @@ from layout.source import RECORDS, Figure, Violation
 MEANT = ("CHANGELOG.md",)
 
 # Files for readers and what scripts write; tests compare these with the operators.
-WRITTEN = ("README.md", "README.zh-CN.md", "CONFORMANCE.md")
+WRITTEN = ("README.md", "README.zh-CN.md", "CONFORMANCE.md", "docs/command-line.md",
+           "python/openaclnn/examples.json")
 
 # What a run of the benchmark wrote, and the next one writes anew.
 FIGURES = "docs/figures/"
