@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all tests of the scripts share."""
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def without_the_callers_repository(monkeypatch):
+    """A hook of Git has these variables: what a test commits would go to the caller's repository."""
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(name, raising=False)
