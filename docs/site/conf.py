@@ -17,7 +17,15 @@ version = release = re.search(
     r'__version__ = "(.*)"', (ROOT / "python/openaclnn/__init__.py").read_text()
 )[1]
 
-extensions = ["myst_parser", "breaks", "formulas", "languages"]
+extensions = [
+    "myst_parser",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "breaks",
+    "formulas",
+    "languages",
+    "searching",
+]
 root_doc = "docs/index"
 include_patterns = [
     "README*.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CONFORMANCE.md", "CHANGELOG.md", "SECURITY.md",
@@ -25,14 +33,20 @@ include_patterns = [
 ]  # fmt: skip
 exclude_patterns = [".venv", "build/[!d]*", "build/docs/[!p]*", "**/operators.toml"]
 
-myst_enable_extensions = ["tasklist"]
+myst_enable_extensions = ["colon_fence", "tasklist"]
 myst_heading_anchors = 3
 myst_links_external_new_tab = False
+
+# What a program printed (a block of text) is no command; prompts are not copied with one.
+copybutton_selector = "div:not(.highlight-text) > div.highlight > pre"
+copybutton_prompt_text = r"\$ |>>> |\.\.\. "
+copybutton_prompt_is_regexp = True
 
 smartquotes_action = "qe"  # two hyphens begin an option and are no dash
 
 html_theme = "furo"
 html_math_renderer = "mathml"
+html_favicon = "static/icon.svg"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 templates_path = ["templates"]
@@ -60,9 +74,9 @@ gettext_location = False
 
 def lead_to_notebook(app, docname, source):
     """The notebook is the page that scripts/generate_site.py makes of it."""
-    if docname.startswith("README"):
+    if docname == "docs/usage":
         page = "](/build/docs/pages/gradients.md)"
-        source[0] = source[0].replace("](examples/gradients.ipynb)", page)
+        source[0] = source[0].replace("](../examples/gradients.ipynb)", page)
 
 
 def leave_files(app, doctree):

@@ -8,7 +8,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 CHINESE, FOLDER = "zh_CN", "zh-CN"
-ENVIRONMENT = "build/docs/pages/environment"
 LOCALE = ROOT / "docs/site/locale/zh_CN/LC_MESSAGES"
 MADE = ROOT / "build/docs/zh_CN"
 ENGLISH_ALONE = "```{note}\n本页只有英文。\n```\n"
@@ -17,15 +16,14 @@ _CHINESE = "[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]"
 
 
 def _in_chinese(app, docname: str, source: list[str]) -> None:
-    """The pages that are translated as a whole: README by hand, of which the environment is a table,
-    and those that scripts/generate_site.py makes in both languages. What has neither a page nor a
-    catalogue says so."""
+    """Puts the Chinese text in place of a page that is translated as a whole: README by hand, others
+    by scripts/generate_site.py. A page that has neither such a text nor a catalogue says so."""
     if app.config.language != CHINESE:
         return
     made = MADE / f"{Path(docname).name}.md"
-    if docname in ("README", ENVIRONMENT):
+    if docname == "README":
         page = ROOT / "README.zh-CN.md"
-        source[0] = _quick_start(page.read_text("utf-8"), docname)
+        source[0] = _quick_start(page.read_text("utf-8"))
     elif docname.startswith("build/docs/pages/") and made.is_file():
         page = made
         source[0] = page.read_text("utf-8")
@@ -36,11 +34,7 @@ def _in_chinese(app, docname: str, source: list[str]) -> None:
     app.env.note_dependency(str(page), docname=docname)
 
 
-def _quick_start(text: str, docname: str) -> str:
-    text = text.replace("[English](README.md)\n\n", "")
-    if docname == ENVIRONMENT:
-        section = re.search(r"^<!-- translation: Environment [^\n]*\n#(# .*?)^<!-- ", text, re.M | re.S)
-        text = section[1].replace("](docs/", "](/docs/")
+def _quick_start(text: str) -> str:
     return re.sub(f"({_CHINESE})\n(?={_CHINESE})", r"\1", text)  # no space in a sentence
 
 
