@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The commands of the project; each sets up what it needs first. `make help` lists them.
+# The commands of the project; each sets up what it needs first. `make help` lists the first ones.
 
 PREFIX ?= $(CURDIR)/build/install
 JOBS ?= $(shell nproc)
@@ -22,18 +22,27 @@ define build
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo demo-ranks test test-clients sample build install uninstall bench bench-training bench-ranks bench-rooms check-cost asan tsan valgrind coverage fuzz torture instructions aarch64 lint format clean
+.PHONY: help help-all run demo demo-ranks test test-clients sample build install uninstall bench bench-training bench-ranks bench-rooms check-cost asan tsan valgrind coverage fuzz torture instructions aarch64 lint nightly format clean
 
-help: ## list the commands
-	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/\1 \2/p' $(MAKEFILE_LIST) | while read -r name text; do \
+# The comments of targets whose `##` has a * are what `make help` shows.
+define show_targets
+	@sed -nE 's/^([a-z0-9-]+):.*$(1) (.*)/\1 \2/p' $(MAKEFILE_LIST) | while read -r name text; do \
 	  printf '%s\n' "$$text" | fold -s -w 57 | sed 's/ *$$//; 1!s/^/                      /' | \
 	    sed "1s/^/$$(printf '  make %-15s' "$$name")/"; \
 	done
+endef
 
-run: build ## the operators on a real text: error, time, share of what the machine allows
+help:
+	$(call show_targets,##\*)
+	@echo '  make help-all       the others: benches, sanitizers, packages, the site'
+
+help-all: ## list all commands
+	$(call show_targets,##\*?)
+
+run: build ##* the operators on a real text: error, time, share of what the machine allows
 	$(RUN_JOB)
 
-demo: build ## train a language model through torch-npu and on the CPU; compare, plot, write
+demo: build ##* train a language model through torch-npu and on the CPU; compare, plot, write
 	tests/clients/setup.sh 2.8.0 2.8.0.post5
 	PYTHONPATH=python .venv/bin/openaclnn run -- \
 	  build/clients/torch-2.8.0/bin/python -W ignore examples/train_text.py
@@ -46,56 +55,69 @@ demo-ranks: build ## the same model on RANKS (2) processes: data-parallel, vocab
 	    --ranks $(RANKS) $(RANKS_OPTIONS) $$option || exit 1; \
 	done
 
-test: ## all tests of the release build
+test: ##* all tests of the release build
 	scripts/setup.sh test
 	$(call build,release,ON)
 	cmake --install build/release --prefix build/install
 	ctest --preset release --output-on-failure --parallel $(JOBS)
 
-test-clients: build ## programs of others: C, C++, ctypes, and torch-npu from the package index; CLIENT=ggml, llama, mindspore, opinfo: theirs
-	python3 tests/clients/$(if $(filter ggml llama mindspore opinfo,$(CLIENT)),$(CLIENT),run).py build/install $(VERSIONS)
+test-clients: build ## programs of others: C, C++, ctypes, and torch-npu from the package index; CLIENT=ascend, ggml, llama, mindspore, opinfo: theirs
+	python3 tests/clients/$(if $(filter ascend ggml llama mindspore opinfo,$(CLIENT)),$(CLIENT),run).py build/install $(VERSIONS)
 
-build: ## the libraries, installed to build/install
+build: ##* the libraries, installed to build/install
 	scripts/setup.sh run
 	$(call build,release,OFF)
 	cmake --install build/release --prefix build/install
 
-install: build ## the toolkit to PREFIX: bin/openaclnn, include, lib64, set_env.sh, version files
+install: build ##* the toolkit to PREFIX: bin/openaclnn, include, lib64, set_env.sh, version files
 	cmake --install build/release --prefix "$(PREFIX)"
-	.venv/bin/python scripts/install_requirements.py "$(PREFIX)/lib64/openaclnn/python"
+	.venv/bin/python scripts/install_requirements.py "$(PREFIX)/lib64/openaclnn/requirements"
 
 uninstall: ## remove from PREFIX what install put there
 	cmake -DPREFIX="$(PREFIX)" -P cmake/uninstall.cmake
 
-.PHONY: wheel test-wheel test-image wheel-aarch64 docs
+.PHONY: wheel test-wheel test-readme test-image wheel-aarch64 release docs test-docs
 wheel: ## a wheel for glibc 2.27 and newer, in dist/
-	scripts/setup.sh run
+	scripts/setup.sh wheel
 	scripts/wheel.sh
 
 test-wheel: wheel ## install it in Debian 12 with Python alone and in Debian 13 (chroots; root), use it there
 	tests/install/wheel.sh dist
+
+test-readme: ## follow README.md and README.zh-CN.md line by line in a new Debian 12 (a chroot; root; downloads PyTorch)
+	tests/install/readme.py $(README_OPTIONS)
 
 test-image: wheel ## build the image of Containerfile with the wheel (podman, or buildah) and use it
 	tests/install/image.sh "$$(ls -t dist/openaclnn-*$$(uname -m).whl | head -n 1)"
 
 wheel-aarch64: ## the wheel for aarch64 by a cross compiler, and what it does under qemu
 	scripts/setup.sh cross
+	scripts/setup.sh wheel
 	scripts/wheel.sh dist aarch64
 	tests/install/wheel_aarch64.sh dist
 
-docs: ## the documentation's pages in English and Chinese, to build/docs/html; every link is looked at
-	scripts/setup.sh run
+release: ## wheels, sources and notes in dist/, checked; prints what publishes them; STEPS: some of it
+	scripts/setup.sh cross
+	scripts/setup.sh wheel
+	.venv/bin/python scripts/release.py $(STEPS)
+
+docs: build ## the documentation's pages in English and Chinese, to build/docs/html; every link is looked at
 	scripts/docs.sh
+
+test-docs: docs ## a browser (chromium) searches, copies, follows links and reads on a telephone's width
+	scripts/setup.sh site
+	tests/site/run.sh
 
 sample: ## add an operator of each kind to a copy of the tree: count the edits, build, test
 	scripts/setup.sh test
 	.venv/bin/python scripts/sample_operator.py --jobs $(JOBS) --preset $(SAMPLE_PRESET)
 
-bench: build ## time the operators beside their peers (PyTorch, JAX: downloads) and the machine's roofs
+BENCH = all
+bench: build ## time the operators beside their peers (downloads PyTorch, JAX) and the roofs; with BENCH=walk every record, with BENCH=drawn the calls of models
 	bench/setup.sh
 	mkdir -p build/bench
-	.venv/bin/openaclnn bench --all --json build/bench/out.json --markdown build/bench/out.md \
-	  $$(test -x build/bench/venv/bin/python && echo --plots build/bench/plots) $(BENCH_OPTIONS)
+	.venv/bin/openaclnn bench --$(BENCH) --figures build/bench/$(BENCH:all=out).json --markdown build/bench/$(BENCH:all=out).md \
+	  $$(test $(BENCH) = all -a -x build/bench/venv/bin/python && echo --plots build/bench/plots) $(BENCH_OPTIONS)
 
 bench-training: build ## time the training of `make demo` on the NPU and with PyTorch on the CPU, in turn
 	tests/clients/setup.sh 2.8.0 2.8.0.post5
@@ -141,13 +163,8 @@ coverage: ## lines and branches of src/ that the tests reach, for each folder
 
 fuzz: ## FUZZ_SECONDS (60) of libFuzzer on each of FUZZ_TARGETS, JOBS at once, under ASan and UBSan
 	scripts/setup.sh fuzz
-	cmake -S . -B build/fuzz -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DBUILD_TESTING=ON \
-	  -DOPENACLNN_FUZZ=ON -DOPENACLNN_SANITIZE=address,undefined \
-	  -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 \
-	  -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
-	  -DCMAKE_C_FLAGS=-fsanitize=fuzzer-no-link -DCMAKE_CXX_FLAGS=-fsanitize=fuzzer-no-link \
-	  -DCMAKE_C_FLAGS_RELWITHDEBINFO='-O1 -g1' -DCMAKE_CXX_FLAGS_RELWITHDEBINFO='-O1 -g1'
-	cmake --build build/fuzz --parallel $(JOBS) --target ascendcl \
+	cmake --preset fuzz -DBUILD_TESTING=ON
+	cmake --build --preset fuzz --parallel $(JOBS) --target ascendcl \
 	  $(addprefix fuzz_,$(filter-out npy safetensors trace capture,$(FUZZ_TARGETS)))
 	FUZZ_TARGETS="$(FUZZ_TARGETS)" FUZZ_JOBS=$(JOBS) tests/fuzz/run.sh build/fuzz $(FUZZ_OPTIONS)
 
@@ -171,7 +188,7 @@ aarch64: ## the operators' tests for aarch64, under qemu; AARCH64_TEST: one of t
 	ctest --preset aarch64 --output-on-failure --parallel $(JOBS) --no-tests=error \
 	  $(if $(AARCH64_TEST),-R '^$(AARCH64_TEST)$$')
 
-lint: ## formatting, clang-tidy, ruff, layout
+lint: ##* formatting, clang-tidy, ruff, layout
 	scripts/setup.sh ci
 	$(CLANG_FORMAT) --dry-run -Werror $(SOURCES)
 	cmake --preset dev
@@ -182,6 +199,9 @@ lint: ## formatting, clang-tidy, ruff, layout
 	.venv/bin/python scripts/generate_readme.py --check
 	.venv/bin/python scripts/generate_man.py --check
 	.venv/bin/python scripts/check_translation.py
+
+nightly: ## all that continuous integration has, also where it takes hours
+	.ci/run --all
 
 format: ## rewrite the sources with clang-format
 	scripts/setup.sh ci
