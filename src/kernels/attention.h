@@ -158,6 +158,9 @@ struct Attention {
   AttentionHeads q, k, v, out;
   AttentionHeads max, sum;  // of each row the largest score and the sum of its exponentials
   int64_t copies;           // of each of these
+  // A sequence has those of its first head, of row after row, then those of its second one,
+  // whatever the dimensions of `max` and `sum` are.
+  bool by_heads;
   float scale;
   AttentionScores mask, shift;
   AttentionDropout dropout;

@@ -107,8 +107,8 @@ class HeadRun {
   void LoadNumbers(int64_t head, int64_t row, const AttentionRows& dy, AttentionSlope* slope) {
     float sum = 0;
     const auto load = [&](const AttentionHeads& numbers, const void* from, float* to) {
-      const AttentionRows at = QueryRows(numbers, from, head_, head, row);
-      at.load(at.from, at.element_bytes, 1, to);
+      const int64_t offset = NumberOffset(a_, numbers, head_, head, row);
+      numbers.load(static_cast<const std::byte*>(from) + offset, numbers.bytes, 1, to);
     };
     load(a_.max, tensors_.of.max, &slope->max);
     load(a_.sum, tensors_.of.sum, &sum);
@@ -136,7 +136,7 @@ class HeadRun {
     float* const dq = dq_ + a_.levels * size_.q;
     for (int64_t r = 0; r < block.count(); ++r) {
       StoreChunks(dq + r * kAttentionChunk, kBlockChunk, a_.width, g_.dq, tensors_.dq,
-                  block.Head(r), block.Row(r));
+                  block.Head(r), head_.of.first_row + block.Row(r));
     }
   }
 

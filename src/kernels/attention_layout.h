@@ -144,6 +144,15 @@ inline AttentionRows KeyRows(const AttentionHeads& heads, const void* tensor, co
   return heads.At(tensor, head.of.batch, head.head, head.of.first_key + tile * kAttentionKeys);
 }
 
+/// Where the largest score of a row is, or the sum of its exponentials.
+inline int64_t NumberOffset(const Attention& attention, const AttentionHeads& numbers,
+                            const Head& head, int64_t of_query, int64_t row) {
+  const AttentionSequence& of = head.of;
+  if (!attention.by_heads) return numbers.Offset(of.batch, of_query, of.first_row + row);
+  const int64_t number = of.first_row * attention.heads + of_query * of.rows + row;
+  return numbers.Offset(of.batch, number % attention.heads, number / attention.heads);
+}
+
 /// What hides, shifts and drops the scores of a tile's rows, one row at a time.
 class RowMaker {
  public:

@@ -244,8 +244,8 @@ class BlockRun {
           result_, a_.value_width,
           static_cast<std::byte*>(tensors_.out) + a_.out.Offset(head_.of.batch, head, place),
           a_.out.element_step * a_.out.bytes);
-      StoreNumber(a_.max, tensors_.max, head, place, sum == 0 ? 0 : Maxima(a_.levels)[r]);
-      StoreNumber(a_.sum, tensors_.sum, head, place, sum);
+      StoreNumber(a_.max, tensors_.max, head, row, sum == 0 ? 0 : Maxima(a_.levels)[r]);
+      StoreNumber(a_.sum, tensors_.sum, head, row, sum);
     }
   }
 
@@ -256,7 +256,7 @@ class BlockRun {
     std::array<float, 8> copies;
     copies.fill(number);
     numbers.store(copies.data(), a_.copies,
-                  static_cast<std::byte*>(to) + numbers.Offset(head_.of.batch, head, row),
+                  static_cast<std::byte*>(to) + NumberOffset(a_, numbers, head_, head, row),
                   numbers.element_step * numbers.bytes);
   }
 

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sequences of a call of attention, and the keys that their rows see.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "supporting/attention/heads.h"
+
+namespace openaclnn::supporting {
+
+/// A sequence for each batch, all of whose keys are seen.
+std::vector<AttentionSequence> Batches(const Heads& q, const Heads& k);
+
+/// Checks ends of sequences that lie one after another in so many rows of a tensor: they do not
+/// decrease, but for zeros behind all others, which stand for empty sequences.
+void CheckEnds(const IntList& ends, const Tensor& tensor, int64_t rows, Checker& checker);
+
+/// A sequence for each end of rows and of keys, of which there are as many.
+std::vector<AttentionSequence> Packed(const IntList& row_ends, const IntList& key_ends);
+
+/// Appends the rows and the keys behind packed sequences, as sequences that see nothing.
+void AppendRest(const Heads& q, const Heads& k, std::vector<AttentionSequence>* sequences);
+
+/// The keys that rows of a call with a mask see, by sparseMode. Other modes than 0 and 1 say it
+/// all: the mask is not read.
+struct Sight {
+  int64_t mode, before, after;
+  std::span<const int64_t> prefix;  // of each sequence, in modes 5 and 6
+
+  bool reads_mask() const { return mode <= 1; }
+  bool has_prefix() const { return mode == 5 || mode == 6; }
+  void Set(std::vector<AttentionSequence>* sequences) const;
+};
+
+/// Checks the lengths of prefixes: one for each sequence, none of them longer than its keys.
+void CheckPrefix(const IntList& prefix, std::span<const AttentionSequence> sequences,
+                 Checker& checker);
+
+/// Bits that dropout has before each sequence, and behind them how many there are in all; nothing
+/// if no number counts them.
+std::optional<std::vector<int64_t>> BitsBefore(std::span<const AttentionSequence> sequences,
+                                               int64_t heads);
+
+}  // namespace openaclnn::supporting
