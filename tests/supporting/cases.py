@@ -404,6 +404,7 @@ def drawing() -> dict:
     import more_cases
     import network_cases
     import order_cases
+    import packed_cases
     import plane_cases
     import sampler_cases
     import sequence_cases
@@ -411,7 +412,7 @@ def drawing() -> dict:
 
     found = {}
     modules = (channel_cases, matrix_cases, plane_cases, sampler_cases, sequence_cases,
-               window_cases, network_cases, order_cases, more_cases)  # fmt: skip
+               window_cases, network_cases, order_cases, packed_cases, more_cases)  # fmt: skip
     for module in (*map(vars, modules), globals()):
         for name, value in module.items():
             if getattr(value, "__annotations__", {}).get("return") is Case and name[0] != "_":

@@ -9,11 +9,13 @@ from types import SimpleNamespace
 import numpy as np
 import pairs
 
+import attentions
 import cases
 import chance
 import formulas
 import matrices
 import networks
+import packed
 import places
 import planes
 import samplers
@@ -37,7 +39,8 @@ from openaclnn.runtime import Runtime, Stream
 NAMES = {
     name: value
     for module in (
-        formulas, matrices, places, planes, samplers, sequences, chance, networks, windows,
+        formulas, matrices, places, planes, samplers, sequences, chance, networks, attentions,
+        packed, windows,
     )  # fmt: skip
     for name, value in vars(module).items()
     if not name.startswith("_")

@@ -3,6 +3,7 @@
 #include "generated/attention.h"
 #include "kernels/attention.h"
 #include "supporting/attention/heads.h"
+#include "supporting/attention/sequences.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -117,16 +118,18 @@ Plan PlanFusedInfer(const FusedInferParams& p, const Product&) {
   const int64_t width = WidthOf(p, layout);
   const Heads q(p.query, layout, width), k(p.key[0], layout, width), v(p.value[0], layout, width),
       out(p.attentionOut, layout, width);
-  Attention plan = AttentionOf(q, k, v, p.scaleValue);
+  std::vector<AttentionSequence> sequences = Batches(q, k);
+  if (p.attenMaskOptional.present() && p.sparseMode == 0 && q.rows > 1) {
+    const Sight sight = {.mode = 0, .before = p.preTokens, .after = p.nextTokens, .prefix = {}};
+    sight.Set(&sequences);
+  }
+  Attention plan = AttentionOf(q, k, v, p.scaleValue, std::move(sequences));
   plan.out = out.lie;
   ScoreView shift, mask;
   if (p.pseShiftOptional.present()) shift = ScoreView(p.pseShiftOptional, false);
   if (p.attenMaskOptional.present()) mask = MaskOf(p.attenMaskOptional, q);
   plan.shift = shift.lie;
   plan.mask = mask.lie;
-  if (mask.lie.given && p.sparseMode == 0 && q.rows > 1) {
-    SetWindow(p.preTokens, p.nextTokens, &plan);
-  }
   PlanAttention(&plan);
   return {plan.scratch_bytes(), [=](const Buffers& buffers) -> Status {
             clear(buffers);

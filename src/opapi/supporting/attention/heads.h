@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "kernels/attention.h"
 #include "kernels/broadcast.h"
@@ -13,10 +15,16 @@
 
 namespace openaclnn::supporting {
 
+/// Whether sequences lie one after another, without a dimension of batches.
+inline bool IsPacked(std::string_view layout) { return layout.starts_with('T'); }
+/// Whether heads and their elements have a dimension each.
+inline bool HasWidth(std::string_view layout) { return layout.ends_with('D'); }
+
 /// q, k, v and tensors of their shapes as (batch, head, row, element).
 struct Heads {
   Heads() = default;
-  /// `given` is that of the operand's layout, by the letters of BNSD, BSND, BSH and SBH.
+  /// The layout names dimensions by the letters of BNSD, BSND, BSH, SBH and TND; T stands for all
+  /// rows of a batch of one.
   Heads(const Tensor& operand, std::string_view layout, int64_t width)
       : place(operand.place),
         lie{.batch_step = 0,
@@ -29,12 +37,14 @@ struct Heads {
             .store = StorerOf<float>(operand.dtype())} {
     const auto axis = [&](char letter) { return static_cast<uint32_t>(layout.find(letter)); };
     const auto step_of = [&](uint32_t d) { return operand.tensor().strides[d]; };
-    batches = operand.dim(axis('B'));
-    rows = operand.dim(axis('S'));
+    const bool packed = IsPacked(layout);
+    const uint32_t of_rows = axis(packed ? 'T' : 'S');
+    batches = packed ? 1 : operand.dim(axis('B'));
+    rows = operand.dim(of_rows);
     elements = width;
-    lie.batch_step = step_of(axis('B'));
-    lie.row_step = step_of(axis('S'));
-    if (layout.size() == 4) {
+    lie.batch_step = packed ? 0 : step_of(axis('B'));
+    lie.row_step = step_of(of_rows);
+    if (HasWidth(layout)) {
       heads = operand.dim(axis('N'));
       lie.head_step = step_of(axis('N'));
       lie.element_step = step_of(axis('D'));
@@ -52,16 +62,11 @@ struct Heads {
   AttentionHeads lie{};
 };
 
-inline constexpr std::array<std::string_view, 4> kLayouts = {"BNSD", "BSND", "BSH", "SBH"};
+inline constexpr std::array<std::string_view, 5> kLayouts = {"BNSD", "BSND", "BSH", "SBH", "TND"};
 
 /// One of these by its name, for longer than the caller's.
 inline std::string_view LayoutOf(const char* name) {
   return *std::find(kLayouts.begin(), kLayouts.end(), std::string_view(name));
-}
-
-/// A number, or copies of one, for each row of each head: (batch, head, row, copy).
-inline AttentionHeads NumbersOf(const Tensor& tensor) {
-  return Heads(tensor, "BNSD", tensor.last_dim()).lie;
 }
 
 /// A mask or a shift of at most four dimensions that is broadcast to the scores. `of_batches`: the
@@ -109,9 +114,9 @@ inline void CheckWidth(const Heads& query, Checker& checker) {
   });
 }
 
-/// A call whose batches are sequences of one length, all of whose keys are seen; what else it has
-/// stays as it is without.
-inline Attention AttentionOf(const Heads& q, const Heads& k, const Heads& v, double scale) {
+/// A call of such sequences; what else it has stays as it is without.
+inline Attention AttentionOf(const Heads& q, const Heads& k, const Heads& v, double scale,
+                             std::vector<AttentionSequence> sequences) {
   Attention attention = {};
   attention.heads = q.heads;
   attention.kv_heads = k.heads;
@@ -121,26 +126,8 @@ inline Attention AttentionOf(const Heads& q, const Heads& k, const Heads& v, dou
   attention.k = k.lie;
   attention.v = v.lie;
   attention.scale = static_cast<float>(scale);
-  for (int64_t batch = 0; batch < q.batches; ++batch) {
-    attention.sequences.push_back({.rows = q.rows,
-                                   .keys = k.rows,
-                                   .batch = batch,
-                                   .first_row = 0,
-                                   .first_key = 0,
-                                   .before = INT64_MAX,
-                                   .after = INT64_MAX,
-                                   .prefix = 0});
-    attention.dropout.bits.push_back(batch * q.heads * q.rows * k.rows);
-  }
+  attention.sequences = std::move(sequences);
   return attention;
-}
-
-/// Row i of each sequence sees keys i - before to i + after.
-inline void SetWindow(int64_t before, int64_t after, Attention* attention) {
-  for (AttentionSequence& of : attention->sequences) {
-    of.before = before;
-    of.after = after;
-  }
 }
 
 }  // namespace openaclnn::supporting

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call of FlashAttentionScore or FlashAttentionVarLenScore: what its versions and their gradients
+// share.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kernels/attention.h"
+#include "supporting/attention/heads.h"
+#include "supporting/attention/sequences.h"
+
+namespace openaclnn::supporting {
+
+inline constexpr int64_t kAttentionCopies = 8;  // of each maximum and sum, as the API has them
+
+inline bool IsGiven(const Tensor& tensor) { return tensor.present() && !tensor.empty(); }
+
+/// Elements of a row of a head, of which there are so many.
+inline int64_t WidthOf(const Tensor& tensor, std::string_view layout, int64_t heads) {
+  if (HasWidth(layout)) return tensor.dim(static_cast<uint32_t>(layout.find('D')));
+  return heads == 0 ? 0 : tensor.last_dim() / heads;
+}
+
+/// A call, or that of which a gradient is asked for.
+struct AttentionCall {
+  template <class P>
+  explicit AttentionCall(const P& p) : layout(LayoutOf(p.inputLayout)) {
+    const Tensor &masking = p.attenMaskOptional, &drops = p.dropMaskOptional;
+    q = Heads(p.query, layout, WidthOf(p.query, layout, p.headNum));
+    k = Heads(p.key, layout, q.elements);
+    v = Heads(p.value, layout, WidthOf(p.value, layout, k.heads));
+    sight = {.mode = p.sparseMode,
+             .before = p.preTokens,
+             .after = p.nextTokens,
+             .prefix = p.prefixOptional.values()};
+    // Without a mask all is seen, but for mode 2 of batches.
+    sees_all = !IsGiven(masking) && (packed() || p.sparseMode != 2);
+    masked = IsGiven(masking) && sight.reads_mask();
+    dropout.keep = p.keepProb;
+    dropout.given = IsGiven(drops) && p.keepProb < 1;
+    dropout.drawn = p.seeded && !dropout.given && p.keepProb < 1;
+    dropout.key = {static_cast<uint64_t>(p.seed), static_cast<uint64_t>(p.offset)};
+  }
+
+  bool packed() const { return IsPacked(layout); }
+
+  /// Of lists that are checked.
+  template <class P>
+  std::vector<AttentionSequence> Sequences(const P& p) const {
+    return packed() ? Packed(p.actualSeqQLenOptional, p.actualSeqKvLenOptional) : Batches(q, k);
+  }
+
+  /// Of arguments that are checked.
+  template <class P>
+  Attention Plan(const P& p) {
+    std::vector<AttentionSequence> sequences = Sequences(p);
+    if (!sees_all) sight.Set(&sequences);
+    if (packed()) AppendRest(q, k, &sequences);
+    if (dropout.given || dropout.drawn) dropout.bits = *BitsBefore(sequences, q.heads);
+    Attention plan = AttentionOf(q, k, v, p.scaleValue, std::move(sequences));
+    if (dropout.given) {
+      dropout.bytes = Offsets(p.dropMaskOptional, p.dropMaskOptional.rank());
+    }
+    plan.dropout = dropout;
+    drop = p.dropMaskOptional.place;
+    if (masked) mask = ScoreView(p.attenMaskOptional, false);
+    plan.mask = mask.lie;
+    plan.copies = kAttentionCopies;
+    return plan;
+  }
+
+  AttentionTensors At(const Buffers& buffers) const {
+    return {.q = q.place(buffers),
+            .k = k.place(buffers),
+            .v = v.place(buffers),
+            .mask = masked ? mask.place(buffers) : nullptr,
+            .shift = nullptr,
+            .dropout = dropout.given ? drop(buffers) : nullptr,
+            .out = nullptr,
+            .max = nullptr,
+            .sum = nullptr};
+  }
+
+  /// The shape of largest scores and sums.
+  Shape SumsShape() const {
+    return packed() ? Shape{q.rows, q.heads, kAttentionCopies}
+                    : Shape{q.batches, q.heads, q.rows, kAttentionCopies};
+  }
+  /// Those of a tensor, in every version's layout.
+  AttentionHeads Sums(const Tensor& tensor) const {
+    return Heads(tensor, packed() ? "TND" : "BNSD", kAttentionCopies).lie;
+  }
+
+  std::string_view layout;
+  Heads q, k, v;
+  Sight sight{};
+  bool sees_all = false, masked = false;
+  ScoreView mask;
+  AttentionDropout dropout{};
+  Place drop;
+};
+
+/// The result's shape, and that of its gradient: query's rows, as wide as those of value.
+template <class P>
+Shape ResultShape(const P& p, const AttentionCall& call) {
+  Shape shape = ShapeOf(p.query);
+  shape[shape.size() - 1] = HasWidth(call.layout) ? call.v.elements : p.headNum * call.v.elements;
+  return shape;
+}
+
+/// Of tensors that may be null, all but some must be; so must all lists but some.
+void CheckNull(const Params& p, std::initializer_list<const Tensor*> tensors,
+               std::initializer_list<const IntList*> lists, Checker& checker);
+
+/// Checks the mask and the bits of dropout of a call of such sequences.
+void CheckScores(const AttentionCall& call, const Tensor& mask, const Tensor& drops,
+                 std::span<const AttentionSequence> sequences, Checker& checker);
+
+template <class P>
+void CheckSettings(const P& p, Checker& checker) {
+  checker.That(p.keepProb > 0 && p.keepProb <= 1, [&] {
+    return Concat("keepProb value is ", p.keepProb, ", expected more than 0, at most 1");
+  });
+  checker.That(p.headNum > 0,
+               [&] { return Concat("headNum value is ", p.headNum, ", expected more than 0"); });
+  if (!checker.ok()) return;
+  const auto rank = static_cast<uint32_t>(std::string_view(p.inputLayout).size());
+  for (const Tensor* tensor : {&p.query, &p.key, &p.value}) {
+    checker.Rank(*tensor, rank).SameDtype(*tensor, p.query);
+  }
+  CheckType(p.query, checker);
+}
+
+template <class P>
+void CheckHeads(const P& p, const AttentionCall& call, Checker& checker) {
+  const Heads &q = call.q, &k = call.k, &v = call.v;
+  CheckWidth(q, checker);
+  checker.That(q.heads == p.headNum, [&] {
+    return Concat("query shape is ", ShapeText(p.query), ", expected ", p.headNum, " heads");
+  });
+  checker.That(k.batches == q.batches && k.heads > 0 && q.heads % k.heads == 0 &&
+                   (!HasWidth(call.layout) || p.key.last_dim() == q.elements),
+               [&] {
+                 return Concat("key shape is ", ShapeText(p.key),
+                               ", expected the batches and the width of query's heads, and a ",
+                               "number of heads that divides theirs");
+               });
+  const bool narrow = v.elements > 0 && v.elements <= k.elements;
+  checker.That(v.batches == k.batches && v.rows == k.rows && v.heads == k.heads &&
+                   (narrow || v.elements == k.elements),
+               [&] {
+                 return Concat("value shape is ", ShapeText(p.value), ", expected that of key, ",
+                               ShapeText(p.key), ", but for a width of heads that may be less");
+               });
+}
+
+/// Checks the lists of a call, and what goes with its scores.
+template <class P>
+void CheckSequences(const P& p, const AttentionCall& call, Checker& checker) {
+  const IntList &rows = p.actualSeqQLenOptional, &keys = p.actualSeqKvLenOptional;
+  if (call.packed()) {
+    CheckEnds(rows, p.query, call.q.rows, checker);
+    CheckEnds(keys, p.key, call.k.rows, checker);
+    checker.That(rows.values().size() == keys.values().size(), [&] {
+      return Concat(keys.name(), " size is ", keys.values().size(), ", expected that of ",
+                    rows.name(), ", ", rows.values().size());
+    });
+  }
+  if (!checker.ok()) return;
+  const std::vector<AttentionSequence> sequences = call.Sequences(p);
+  if (!call.sees_all && call.sight.has_prefix()) {
+    CheckPrefix(p.prefixOptional, sequences, checker);
+  }
+  CheckScores(call, p.attenMaskOptional, p.dropMaskOptional, sequences, checker);
+}
+
+/// Checks a call; `tensors` are those that may be given of those that may be null.
+template <class P>
+void CheckCall(const P& p, std::initializer_list<const Tensor*> tensors, Checker& checker) {
+  const bool packed = IsPacked(p.inputLayout == nullptr ? "" : p.inputLayout);
+  if (packed) {
+    CheckNull(p, tensors, {&p.prefixOptional, &p.actualSeqQLenOptional, &p.actualSeqKvLenOptional},
+              checker);
+  } else {
+    CheckNull(p, tensors, {}, checker);
+  }
+  CheckSettings(p, checker);
+  if (!checker.ok()) return;
+  const AttentionCall call(p);
+  CheckHeads(p, call, checker);
+  CheckSequences(p, call, checker);
+}
+
+}  // namespace openaclnn::supporting

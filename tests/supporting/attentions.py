@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attention of batches of sequences, and its gradients, in NumPy."""
+
+import numpy as np
+
+from bounded import Bounded
+from chance import kept_bits, philox_below
+
+_TO_HEADS = {"BNSD": (0, 1, 2, 3), "BSND": (0, 2, 1, 3), "BSH": (0, 2, 1, 3), "SBH": (1, 2, 0, 3)}
+
+
+def _heads(x, layout: str, width: int):
+    """As (batch, head, row, element)."""
+    if len(layout) == 3:
+        x = x.reshape((*x.shape[:2], -1, width))
+    return np.transpose(x, _TO_HEADS[layout])
+
+
+def _layout(x, layout: str):
+    """And back."""
+    back = np.argsort(_TO_HEADS[layout])
+    x = np.transpose(x, tuple(int(axis) for axis in back))
+    return x.reshape((*x.shape[:2], -1)) if len(layout) == 3 else x
+
+
+def _weights(q, k, mask, scale, before: int, after: int, mode: int, shift=None):
+    """The softmax of the scores that are not hidden, the maxima and the sums."""
+    i, j = np.ogrid[: q.shape[2], : k.shape[2]]
+    hidden = np.zeros((1, 1, q.shape[2], k.shape[2]), bool)
+    if mode == 2:
+        hidden = hidden | (j > i)
+    elif mask is not None:
+        hidden = hidden | (mask != 0)
+        if mode == 0:
+            hidden = hidden | (j < i - before) | (j > i + after)
+    scores = np.matmul(q, np.swapaxes(k, -1, -2)) * scale
+    scores = scores if shift is None else scores + shift
+    hidden = np.broadcast_to(hidden, scores.shape)
+    top = np.max(np.where(hidden, -np.inf, scores.value), axis=-1, keepdims=True)
+    empty = top == -np.inf
+    top = np.where(empty, 0, top)
+    powers = np.where(hidden, 0, np.exp(scores - top))
+    total = np.sum(powers, axis=-1, keepdims=True)
+    error = np.max(scores.error, axis=-1, keepdims=True)
+    return powers / np.where(empty, 1, total), Bounded(top, q.format, error), total
+
+
+def _kept(drops, shape, keep: float, seed, offset):
+    """1 / keep where something stays, else 0."""
+    if keep >= 1:
+        return 1.0
+    if drops is not None:
+        return kept_bits(drops, shape) / keep
+    return 1.0 if seed is None else philox_below(shape, seed, offset, keep) / keep
+
+
+def _pair(q, k, v, heads: int, layout: str):
+    width = q.shape[-1] // heads if len(layout) == 3 else q.shape[-1]
+    q, k = _heads(q, layout, width), _heads(k, layout, width)
+    v = _heads(v, layout, v.shape[-1] // k.shape[1] if len(layout) == 3 else v.shape[-1])
+    served = q.shape[1] // k.shape[1]  # heads of q for each of k
+    return q, np.repeat(k, served, 1), np.repeat(v, served, 1), served
+
+
+def attention(q, k, v, drops, mask, scale, keep, before, after, heads, layout, mode, seed=None,
+              offset=None):  # fmt: skip
+    q, k, v, _ = _pair(q, k, v, heads, layout)
+    weights, top, total = _weights(q, k, mask, scale, before, after, mode)
+    out = np.matmul(weights * _kept(drops, weights.shape, keep, seed, offset), v)
+    sums = (np.repeat(each, 8, axis=-1) for each in (top, total))
+    return *sums, None, _layout(out, layout)
+
+
+def infer_attention(q, k, v, shift, mask, scale, before, after, heads, layout, mode):
+    q, k, v, _ = _pair(q, k, v, heads, layout)
+    mask = None if mask is None else getattr(mask, "value", mask)
+    if q.shape[2] == 1:
+        mode = 1  # no window
+        mask = mask[:, None] if mask is not None and mask.ndim == 2 else mask
+    if mask is not None and mask.ndim == 3:
+        mask = mask[:, None]
+    weights, _, _ = _weights(q, k, mask, scale, before, after, mode, shift)
+    return _layout(np.matmul(weights, v), layout)
+
+
+def attention_backward(q, k, v, dy, drops, mask, scale, keep, before, after, heads, layout, mode,
+                       seed=None, offset=None):  # fmt: skip
+    q, k, v, served = _pair(q, k, v, heads, layout)
+    dy = _heads(dy, layout, v.shape[-1])
+    weights, _, _ = _weights(q, k, mask, scale, before, after, mode)
+    kept = _kept(drops, weights.shape, keep, seed, offset)
+    gradients = _gradients(q, k, v, dy, weights, kept, scale, served)
+    return tuple(_layout(each, layout) for each in gradients)
+
+
+def _gradients(q, k, v, dy, weights, kept, scale, served: int):
+    """Of q, k and v."""
+    slopes = np.matmul(dy, np.swapaxes(v, -1, -2)) * kept
+    scores = weights * (slopes - np.sum(slopes * weights, axis=-1, keepdims=True)) * scale
+
+    def of_served(x):
+        return np.sum(x.reshape((x.shape[0], -1, served, *x.shape[2:])), axis=2)
+
+    dk = of_served(np.matmul(np.swapaxes(scores, -1, -2), q))
+    dv = of_served(np.matmul(np.swapaxes(weights * kept, -1, -2), dy))
+    return np.matmul(scores, k), dk, dv

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attention of packed sequences in NumPy: that of all rows and all keys, whose scores are hidden
+between sequences."""
+
+import numpy as np
+from attentions import _gradients, _weights
+from chance import kept_bits
+
+
+def blocks_of(row_ends, key_ends, rows: int, keys: int) -> list[tuple[slice, slice]]:
+    """The rows and the keys of each sequence; what is behind them all, as two of its own."""
+    def bounds(ends):
+        found = [0]
+        for end in ends:
+            found.append(end or found[-1])
+        return found
+
+    row_bounds, key_bounds = bounds(row_ends), bounds(key_ends)
+    row_bounds += [rows, rows]
+    key_bounds += [key_bounds[-1], keys]
+    return [
+        (slice(*ends[:2]), slice(*ends[2:]))
+        for ends in zip(row_bounds, row_bounds[1:], key_bounds, key_bounds[1:], strict=False)
+    ]
+
+
+def hidden_of(mask, mode: int, rows: int, keys: int, before, after, prefix: int, cut: bool):
+    """Of a sequence in a call with a mask."""
+    i, j = np.ogrid[:rows, :keys]
+    places = i + keys - rows  # the last row is at the last key
+    band = (j < places - before) | (j > places + after)
+    if mode == 0:
+        return (mask[:rows, :keys] != 0) | (j < i - before) | (j > i + after)
+    if mode == 1:
+        return mask[:rows, :keys] != 0
+    if mode == 2 or (mode == 8 and not cut):
+        return j > i
+    if mode == 3 or (mode == 7 and not cut):
+        return j > places
+    return (j > places) & (j >= prefix) if mode == 6 else band
+
+
+def _hidden(shape, blocks, count: int, mask, mode: int, before, after, prefix):
+    hidden = np.ones(shape, bool)
+    with_rows = [i for i in range(count) if blocks[i][0].stop > blocks[i][0].start]
+    ends = {7: with_rows[-1:], 8: with_rows[:1]}.get(mode, [])
+    for number, (rows, keys) in enumerate(blocks[:count]):
+        of = (rows.stop - rows.start, keys.stop - keys.start)
+        own = np.zeros(of, bool)
+        if mask is not None:
+            first = prefix[number] if mode == 6 else 0
+            own = hidden_of(mask, mode, *of, before, after, first, number in ends)
+        hidden[rows, keys] = own
+    return hidden
+
+
+def _packed_kept(drops, blocks, shape, keep: float):
+    """The bits of a sequence follow those of the one before it."""
+    if keep >= 1 or drops is None:
+        return 1.0
+    kept, first = np.zeros(shape), 0
+    bits = kept_bits(drops, (8 * drops.size,))
+    for rows, keys in blocks:
+        of = (shape[1], rows.stop - rows.start, keys.stop - keys.start)
+        count = int(np.prod(of))
+        kept[0, :, rows, keys] = bits[first : first + count].reshape(of) / keep
+        first += count
+    return kept
+
+
+def _by_heads(numbers, blocks):
+    """8 copies of a number of each row of each head, a sequence head after head."""
+    heads, rows = numbers.shape[1:3]
+    places = np.arange(heads * rows).reshape(heads, rows)
+    order = np.concatenate([places[:, each].reshape(-1) for each, _ in blocks])
+    return np.repeat(numbers.reshape(heads * rows, 1)[order].reshape(rows, heads, 1), 8, axis=-1)
+
+
+def _parts(q, k, v, drops, mask, prefix, row_ends, key_ends, scale, keep, before, after, mode):
+    """The operands as (1, head, row, element), and what is made of their scores."""
+    count, served = len(row_ends), q.shape[1] // k.shape[1]
+    blocks = blocks_of(row_ends, key_ends, len(q), len(k))
+    hidden = _hidden((len(q), len(k)), blocks, count, mask, mode, before, after, prefix)
+    q, k, v = (np.transpose(each.reshape(1, *each.shape), (0, 2, 1, 3)) for each in (q, k, v))
+    k, v = np.repeat(k, served, 1), np.repeat(v, served, 1)
+    made = _weights(q, k, hidden, scale, 0, 0, 1)
+    kept = _packed_kept(drops, blocks[:count], made[0].shape, keep)
+    return (q, k, v), blocks, served, made, kept
+
+
+def _of_rows(x):
+    """(1, head, row, element) as (row, head, element)."""
+    return np.transpose(x, (0, 2, 1, 3)).reshape(x.shape[2], x.shape[1], x.shape[3])
+
+
+def packed_attention(q, k, v, drops, mask, prefix, row_ends, key_ends, scale, keep, before, after,
+                     mode):  # fmt: skip
+    (_, _, v), blocks, _, (weights, top, total), kept = _parts(
+        q, k, v, drops, mask, prefix, row_ends, key_ends, scale, keep, before, after, mode)  # fmt: skip
+    sums = (_by_heads(each, blocks) for each in (top, total))
+    return *sums, None, _of_rows(np.matmul(weights * kept, v))
+
+
+def packed_attention_backward(q, k, v, dy, drops, mask, prefix, row_ends, key_ends, scale, keep,
+                              before, after, mode):  # fmt: skip
+    (q, k, v), _, served, (weights, _, _), kept = _parts(
+        q, k, v, drops, mask, prefix, row_ends, key_ends, scale, keep, before, after, mode)  # fmt: skip
+    dy = np.transpose(dy.reshape(1, *dy.shape), (0, 2, 1, 3))
+    return tuple(map(_of_rows, _gradients(q, k, v, dy, weights, kept, scale, served)))
