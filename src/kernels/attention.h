@@ -141,6 +141,16 @@ struct AttentionScores {
   LoadRow<float> load;  // of masks of a byte: null
 };
 
+/// Shifts that are made of a number for each head: it times the distance of a key's place from a
+/// row's is taken from their score.
+struct AttentionSlopes {
+  bool given;
+  bool roots;                     // of distances instead
+  int64_t batch_step, head_step;  // in bytes
+  LoadRow<float> load;
+  int64_t ahead;  // of the first key of a sequence its first row is
+};
+
 /// Dropout by a bit for each score, given or drawn.
 struct AttentionDropout {
   bool given, drawn;
@@ -163,6 +173,8 @@ struct Attention {
   bool by_heads;
   float scale;
   AttentionScores mask, shift;
+  float shift_factor;
+  AttentionSlopes slopes;  // instead of a shift
   AttentionDropout dropout;
 
   // Set by PlanAttention. A head is that of k in one sequence.
@@ -176,7 +188,7 @@ struct Attention {
   uint64_t scratch_bytes() const;
 };
 
-/// Where the tensors of a call are; max and sum may be null.
+/// Where the tensors of a call are; max and sum may be null, and slopes take the place of a shift.
 struct AttentionTensors {
   const void *q, *k, *v, *mask, *shift, *dropout;
   void *out, *max, *sum;

@@ -163,6 +163,7 @@ class RowMaker {
   AttentionRow Make(int64_t head, int64_t row, int64_t tile, float* scores);
 
  private:
+  void LoadSlopes(int64_t head, int64_t row, int64_t first, int64_t n);
   void LoadKept(int64_t head, int64_t row, int64_t first, int64_t n);
 
   const Attention& attention_;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention: what of a row's scores is hidden, shifted and dropped.
+#include <cmath>
+#include <cstdlib>
+
 #include "kernels/attention_layout.h"
 
 namespace openaclnn::attention {
@@ -46,6 +49,13 @@ AttentionRow RowMaker::Make(int64_t head, int64_t row, int64_t tile, float* scor
   if (shift.given) {
     shift.load(PlaceOf(shift, tensors_.shift, {sequence_, head, row, first}), shift.steps[3], n,
                shift_.data());
+    for (int64_t j = 0; j < n && attention_.shift_factor != 1; ++j) {
+      shift_[static_cast<size_t>(j)] *= attention_.shift_factor;
+    }
+    made.shift = shift_.data();
+  }
+  if (attention_.slopes.given) {
+    LoadSlopes(head, row, first, n);
     made.shift = shift_.data();
   }
   if (attention_.dropout.given || attention_.dropout.drawn) {
@@ -53,6 +63,17 @@ AttentionRow RowMaker::Make(int64_t head, int64_t row, int64_t tile, float* scor
     made.kept = kept_.data();
   }
   return made;
+}
+
+void RowMaker::LoadSlopes(int64_t head, int64_t row, int64_t first, int64_t n) {
+  const AttentionSlopes& slopes = attention_.slopes;
+  const auto* const from = static_cast<const std::byte*>(tensors_.shift);
+  float slope = 0;
+  slopes.load(from + sequence_ * slopes.batch_step + head * slopes.head_step, 0, 1, &slope);
+  for (int64_t j = 0; j < n; ++j) {
+    const auto distance = static_cast<float>(std::abs(row + slopes.ahead - (first + j)));
+    shift_[static_cast<size_t>(j)] = -slope * (slopes.roots ? std::sqrt(distance) : distance);
+  }
 }
 
 void RowMaker::LoadKept(int64_t head, int64_t row, int64_t first, int64_t n) {

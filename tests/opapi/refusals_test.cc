@@ -88,7 +88,7 @@ TEST(Refusals, WhatIsNotSupported) {
           100, 100, 1, layout, 0, mode, most.handle(), most.handle(), nullptr, q.handle(), o...);
     };
   };
-  Refused(161002, "realShiftOptional value is a tensor, expected null: it is not supported",
+  Refused(161002, "realShiftOptional shape is (1, 1, 2, 4), expected one that can be broadcast to",
           attention(q.handle(), nullptr, 0));
   Refused(161002, "prefixOptional size is 1, expected 0: it is not supported",
           attention(nullptr, prefix.get(), 0));

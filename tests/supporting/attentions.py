@@ -62,10 +62,22 @@ def _pair(q, k, v, heads: int, layout: str):
     return q, np.repeat(k, served, 1), np.repeat(v, served, 1), served
 
 
-def attention(q, k, v, drops, mask, scale, keep, before, after, heads, layout, mode, seed=None,
-              offset=None):  # fmt: skip
+def _position_shift(shift, kind: int, starts, scale, rows: int, keys: int):
+    """What is added to scores: numbers, or distances of places times slopes of heads."""
+    if shift is None or kind < 2:
+        return shift * scale if shift is not None and kind == 1 else shift
+    row, key = (start[0] if start else 0 for start in starts)
+    i, j = np.ogrid[:rows, :keys]
+    distances = np.abs(i + row - j - key).astype(np.float64)
+    return shift.reshape(-1, shift.shape[-1], 1, 1) * -(np.sqrt(distances) if kind == 3 else distances)
+
+
+def attention(q, k, v, shift, drops, mask, scale, keep, before, after, heads, layout, mode,
+              kind=1, row_start=None, key_start=None, seed=None, offset=None):  # fmt: skip
     q, k, v, _ = _pair(q, k, v, heads, layout)
-    weights, top, total = _weights(q, k, mask, scale, before, after, mode)
+    starts = (row_start, key_start)
+    shift = _position_shift(shift, kind, starts, scale, q.shape[2], k.shape[2])
+    weights, top, total = _weights(q, k, mask, scale, before, after, mode, shift)
     out = np.matmul(weights * _kept(drops, weights.shape, keep, seed, offset), v)
     sums = (np.repeat(each, 8, axis=-1) for each in (top, total))
     return *sums, None, _layout(out, layout)
@@ -83,11 +95,13 @@ def infer_attention(q, k, v, shift, mask, scale, before, after, heads, layout, m
     return _layout(np.matmul(weights, v), layout)
 
 
-def attention_backward(q, k, v, dy, drops, mask, scale, keep, before, after, heads, layout, mode,
-                       seed=None, offset=None):  # fmt: skip
+def attention_backward(q, k, v, dy, shift, drops, mask, scale, keep, before, after, heads, layout,
+                       mode, kind=1, row_start=None, key_start=None, seed=None, offset=None):  # fmt: skip
     q, k, v, served = _pair(q, k, v, heads, layout)
     dy = _heads(dy, layout, v.shape[-1])
-    weights, _, _ = _weights(q, k, mask, scale, before, after, mode)
+    starts = (row_start, key_start)
+    shift = _position_shift(shift, kind, starts, scale, q.shape[2], k.shape[2])
+    weights, _, _ = _weights(q, k, mask, scale, before, after, mode, shift)
     kept = _kept(drops, weights.shape, keep, seed, offset)
     gradients = _gradients(q, k, v, dy, weights, kept, scale, served)
     return tuple(_layout(each, layout) for each in gradients)

@@ -326,6 +326,7 @@ def attention(d: Draw, gradient: bool = False) -> Case:
     bits = b * heads * served * rows * keys
     drops = d.random.integers(0, 256, -(-bits // 8)).astype(np.uint8)
     given["dropMaskOptional"] = drops if keep < 1 and d.flag() else None
+    given |= shifts(d, (b, heads * served, rows, keys))
     settings = {"scaleValue": 0.5, "keepProb": keep, "preTokens": d.whole(0, 9),
                 "nextTokens": d.whole(0, 9), "headNum": heads * served, "inputLayout": layout,
                 "sparseMode": mode, "innerPrecise": 0}  # fmt: skip
@@ -342,6 +343,22 @@ def attention(d: Draw, gradient: bool = False) -> Case:
         outputs |= {"softmaxMaxOut": d.one(REALS[::3]), "softmaxSumOut": d.one(REALS[::3])}
     stored = ("dropMaskOptional", "attenMaskOptional", "keepProb", "keepProbOptional")
     return Case(fill(d, given), "float", outputs, stored=stored)
+
+
+def shifts(d: Draw, scores, packed: bool = False) -> dict:
+    """What is added to the scores of (batch, head, row, key), and how."""
+    names = [each.name for each in d.record.parameters]
+    name = next(each for each in names if each in ("realShiftOptional", "pseShiftOptional"))
+    kind = d.whole(0, 3, walk=1) if "pseType" in names else 1
+    left_out = d.flag(walk=True) or (packed and kind < 2)
+    of, dtype = d.within(scores), d.first
+    if kind > 1:  # slopes
+        of, dtype = d.one((scores[:2], scores[1:2])), np.float32
+    shift = None if left_out else d.array(of, dtype, "tame")
+    if shift is not None and kind > 1:
+        shift /= 16  # so that weights of far keys are not too small to be told from 0
+    starts = {each: d.one((None, [], [d.whole(-9, 9)])) for each in names if "StartIdx" in each}
+    return {name: shift, "pseType": kind, **starts}
 
 
 def infer_attention(d: Draw) -> Case:

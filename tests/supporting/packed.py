@@ -76,14 +76,33 @@ def _by_heads(numbers, blocks):
     return np.repeat(numbers.reshape(heads * rows, 1)[order].reshape(rows, heads, 1), 8, axis=-1)
 
 
-def _parts(q, k, v, drops, mask, prefix, row_ends, key_ends, scale, keep, before, after, mode):
+def _slope_shift(slopes, kind: int, starts, blocks, count: int, rows: int, keys: int):
+    """Distances in each sequence times its slopes, or those of all."""
+    if slopes is None or kind < 2:
+        return None
+    distances, of_row = np.zeros((rows, keys)), np.zeros(rows, int)
+    row, key = (start[0] if start else 0 for start in starts)
+    for number, (own, seen) in enumerate(blocks[:count]):
+        i, j = np.ogrid[: own.stop - own.start, : seen.stop - seen.start]
+        distances[own, seen] = np.abs(i + row - j - key)
+        of_row[own] = number if slopes.ndim == 2 else 0
+    each = slopes.reshape(-1, slopes.shape[-1])[of_row]
+    return np.transpose(each.reshape(1, rows, slopes.shape[-1], 1), (0, 2, 1, 3)) * -(
+        np.sqrt(distances) if kind == 3 else distances
+    )
+
+
+def _parts(q, k, v, slopes, drops, mask, prefix, row_ends, key_ends, scale, keep, before, after,
+           mode, kind, row_start, key_start):  # fmt: skip
     """The operands as (1, head, row, element), and what is made of their scores."""
     count, served = len(row_ends), q.shape[1] // k.shape[1]
     blocks = blocks_of(row_ends, key_ends, len(q), len(k))
     hidden = _hidden((len(q), len(k)), blocks, count, mask, mode, before, after, prefix)
     q, k, v = (np.transpose(each.reshape(1, *each.shape), (0, 2, 1, 3)) for each in (q, k, v))
     k, v = np.repeat(k, served, 1), np.repeat(v, served, 1)
-    made = _weights(q, k, hidden, scale, 0, 0, 1)
+    starts = (row_start, key_start)
+    shift = _slope_shift(slopes, kind, starts, blocks, count, q.shape[2], k.shape[2])
+    made = _weights(q, k, hidden, scale, 0, 0, 1, shift)
     kept = _packed_kept(drops, blocks[:count], made[0].shape, keep)
     return (q, k, v), blocks, served, made, kept
 
@@ -94,16 +113,19 @@ def _of_rows(x):
 
 
 def packed_attention(q, k, v, drops, mask, prefix, row_ends, key_ends, scale, keep, before, after,
-                     mode):  # fmt: skip
+                     mode, slopes=None, kind=1, row_start=None, key_start=None):  # fmt: skip
     (_, _, v), blocks, _, (weights, top, total), kept = _parts(
-        q, k, v, drops, mask, prefix, row_ends, key_ends, scale, keep, before, after, mode)  # fmt: skip
+        q, k, v, slopes, drops, mask, prefix, row_ends, key_ends, scale, keep, before, after, mode,
+        kind, row_start, key_start)  # fmt: skip
     sums = (_by_heads(each, blocks) for each in (top, total))
     return *sums, None, _of_rows(np.matmul(weights * kept, v))
 
 
 def packed_attention_backward(q, k, v, dy, drops, mask, prefix, row_ends, key_ends, scale, keep,
-                              before, after, mode):  # fmt: skip
+                              before, after, mode, slopes=None, kind=1, row_start=None,
+                              key_start=None):  # fmt: skip
     (q, k, v), _, served, (weights, _, _), kept = _parts(
-        q, k, v, drops, mask, prefix, row_ends, key_ends, scale, keep, before, after, mode)  # fmt: skip
+        q, k, v, slopes, drops, mask, prefix, row_ends, key_ends, scale, keep, before, after, mode,
+        kind, row_start, key_start)  # fmt: skip
     dy = np.transpose(dy.reshape(1, *dy.shape), (0, 2, 1, 3))
     return tuple(map(_of_rows, _gradients(q, k, v, dy, weights, kept, scale, served)))

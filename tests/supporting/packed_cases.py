@@ -4,7 +4,7 @@
 import numpy as np
 
 from cases import Case, Draw, fill
-from network_cases import BYTES
+from network_cases import BYTES, shifts
 from packed import blocks_of
 from records import REALS
 
@@ -45,6 +45,7 @@ def packed_attention(d: Draw, gradient: bool = False) -> Case:
     bits = heads * served * sum(r * k for r, k in sizes)
     drops = d.random.integers(0, 256, -(-bits // 8)).astype(np.uint8)
     given["dropMaskOptional"] = drops if keep < 1 and d.flag() else None
+    given |= shifts(d, (count, heads * served, rows, keys), True)
     given |= {
         "prefixOptional": [d.whole(0, k) for _, k in sizes] if mode == 6 or d.flag() else None,
         "actualSeqQLenOptional": row_ends, "actualSeqKvLenOptional": key_ends,

@@ -9,7 +9,7 @@
 namespace openaclnn::supporting {
 
 void CheckAttention(const AttentionParams& p, Checker& checker) {
-  CheckCall(p, {&p.dropMaskOptional, &p.attenMaskOptional}, checker);
+  CheckCall(p, {&p.shift, &p.dropMaskOptional, &p.attenMaskOptional}, checker);
   if (!checker.ok()) return;
   const AttentionCall call(p);
   for (const Tensor* sums : {&p.softmaxMaxOut, &p.softmaxSumOut}) {

@@ -14,11 +14,15 @@ namespace openaclnn::supporting {
 
 void CheckAttentionGradient(const AttentionGradientParams& p, Checker& checker) {
   CheckCall(p,
-            {&p.dropMaskOptional, &p.attenMaskOptional, &p.softmaxMaxOptional,
+            {&p.shift, &p.dropMaskOptional, &p.attenMaskOptional, &p.softmaxMaxOptional,
              &p.softmaxSumOptional, &p.softmaxInOptional, &p.attentionInOptional},
             checker);
   if (!checker.ok()) return;
   const AttentionCall call(p);
+  checker.That(!call.shift.given || call.shift.of_slopes() || !IsGiven(p.dpseOut), [&] {
+    return Concat(p.dpseOut.name(), " value is a tensor, expected null: the gradient by ",
+                  p.shift.name(), " is not supported");
+  });
   checker.SameDtype(p.dy, p.query);
   CheckShape(p.dy, ResultShape(p, call), checker);
   for (const Tensor* sums : {&p.softmaxMaxOptional, &p.softmaxSumOptional}) {

@@ -13,6 +13,7 @@
 
 #include "kernels/attention.h"
 #include "supporting/attention/heads.h"
+#include "supporting/attention/position_shift.h"
 #include "supporting/attention/sequences.h"
 
 namespace openaclnn::supporting {
@@ -42,6 +43,8 @@ struct AttentionCall {
     // Without a mask all is seen, but for mode 2 of batches.
     sees_all = !IsGiven(masking) && (packed() || p.sparseMode != 2);
     masked = IsGiven(masking) && sight.reads_mask();
+    shift = PositionShift(p.shift, p.typed ? p.pseType : PositionShift::kScaled,
+                          FirstOf(p.qStartIdxOptional), FirstOf(p.kvStartIdxOptional));
     dropout.keep = p.keepProb;
     dropout.given = IsGiven(drops) && p.keepProb < 1;
     dropout.drawn = p.seeded && !dropout.given && p.keepProb < 1;
@@ -71,6 +74,7 @@ struct AttentionCall {
     drop = p.dropMaskOptional.place;
     if (masked) mask = ScoreView(p.attenMaskOptional, false);
     plan.mask = mask.lie;
+    shift.Set(&plan);
     plan.copies = kAttentionCopies;
     return plan;
   }
@@ -80,7 +84,7 @@ struct AttentionCall {
             .k = k.place(buffers),
             .v = v.place(buffers),
             .mask = masked ? mask.place(buffers) : nullptr,
-            .shift = nullptr,
+            .shift = shift.given ? shift.place(buffers) : nullptr,
             .dropout = dropout.given ? drop(buffers) : nullptr,
             .out = nullptr,
             .max = nullptr,
@@ -102,6 +106,7 @@ struct AttentionCall {
   Sight sight{};
   bool sees_all = false, masked = false;
   ScoreView mask;
+  PositionShift shift;
   AttentionDropout dropout{};
   Place drop;
 };
@@ -180,21 +185,40 @@ void CheckSequences(const P& p, const AttentionCall& call, Checker& checker) {
   CheckScores(call, p.attenMaskOptional, p.dropMaskOptional, sequences, checker);
 }
 
+/// Checks what is added to scores.
+template <class P>
+void CheckShift(const P& p, const AttentionCall& call, Checker& checker) {
+  if (!call.shift.given || !checker.ok()) return;
+  checker.That(!call.packed() || call.shift.of_slopes(), [&] {
+    return Concat(p.shift.name(), " value is a tensor, expected null: with packed sequences it is ",
+                  "supported in pseType 2 and 3");
+  });
+  const auto sequences = static_cast<int64_t>(p.actualSeqQLenOptional.values().size());
+  const Shape scores = {call.packed() ? sequences : call.q.batches, call.q.heads, call.q.rows,
+                        call.k.rows};
+  call.shift.Check(p.shift, scores, checker);
+}
+
 /// Checks a call; `tensors` are those that may be given of those that may be null.
 template <class P>
 void CheckCall(const P& p, std::initializer_list<const Tensor*> tensors, Checker& checker) {
-  const bool packed = IsPacked(p.inputLayout == nullptr ? "" : p.inputLayout);
-  if (packed) {
-    CheckNull(p, tensors, {&p.prefixOptional, &p.actualSeqQLenOptional, &p.actualSeqKvLenOptional},
+  const IntList &of_rows = p.qStartIdxOptional, &of_keys = p.kvStartIdxOptional;
+  if (IsPacked(LayoutOf(p.inputLayout))) {
+    CheckNull(p, tensors,
+              {&of_rows, &of_keys, &p.prefixOptional, &p.actualSeqQLenOptional,
+               &p.actualSeqKvLenOptional},
               checker);
   } else {
-    CheckNull(p, tensors, {}, checker);
+    CheckNull(p, tensors, {&of_rows, &of_keys}, checker);
   }
+  CheckStart(of_rows, checker);
+  CheckStart(of_keys, checker);
   CheckSettings(p, checker);
   if (!checker.ok()) return;
   const AttentionCall call(p);
   CheckHeads(p, call, checker);
   CheckSequences(p, call, checker);
+  CheckShift(p, call, checker);
 }
 
 }  // namespace openaclnn::supporting

@@ -127,6 +127,7 @@ inline Attention AttentionOf(const Heads& q, const Heads& k, const Heads& v, dou
   attention.v = v.lie;
   attention.scale = static_cast<float>(scale);
   attention.sequences = std::move(sequences);
+  attention.shift_factor = 1;
   return attention;
 }
 

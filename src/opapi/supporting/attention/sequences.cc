@@ -53,6 +53,8 @@ size_t Used(std::span<const int64_t> ends) {
   return count;
 }
 
+}  // namespace
+
 std::string ListText(std::span<const int64_t> values) {
   constexpr size_t kShown = 8;
   std::string text = "[";
@@ -61,8 +63,6 @@ std::string ListText(std::span<const int64_t> values) {
   }
   return text + (values.size() > kShown ? ", …]" : "]");
 }
-
-}  // namespace
 
 std::vector<AttentionSequence> Batches(const Heads& q, const Heads& k) {
   std::vector<AttentionSequence> sequences(static_cast<size_t>(q.batches),

@@ -5,11 +5,15 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "supporting/attention/heads.h"
 
 namespace openaclnn::supporting {
+
+/// "[2, 3]", the first values of many.
+std::string ListText(std::span<const int64_t> values);
 
 /// A sequence for each batch, all of whose keys are seen.
 std::vector<AttentionSequence> Batches(const Heads& q, const Heads& k);
