@@ -19,6 +19,9 @@ struct PackedProblem {
   std::vector<int64_t> prefix = {};
   bool masked = false;
   double scale = 0.5, keep = 1;
+  int64_t type = 1, ahead = 0;
+  std::function<double(int64_t, int64_t, int64_t)> numbers = {};  // that are added to scores
+  Doubles slopes = {};          // of each head, or of each one of each sequence
   std::vector<bool> kept = {};  // of each score: sequence, head, row, key
   std::function<bool(int64_t, int64_t)> mask = [](int64_t i, int64_t j) {
     return (i * 7 + j * 3) % 5 == 0;
@@ -63,6 +66,15 @@ struct PackedProblem {
       default:
         return band;
     }
+  }
+
+  double Shift(size_t s, int64_t h, int64_t i, int64_t j) const {
+    if (numbers) return numbers(h, i, j) * (type == 1 ? scale : 1);
+    if (slopes.empty()) return 0;
+    const bool each = slopes.size() > static_cast<size_t>(heads);
+    const size_t at = (each ? s * static_cast<size_t>(heads) : 0) + static_cast<size_t>(h);
+    const auto distance = static_cast<double>(std::abs(i + ahead - j));
+    return -slopes[at] * (type == 3 ? std::sqrt(distance) : distance);
   }
 
   /// The result; and, if asked for, largest scores and sums of rows of heads of sequences.
@@ -125,7 +137,7 @@ struct PackedProblem {
         score += q[static_cast<size_t>(at * width + d)] *
                  k[static_cast<size_t>(((key + j) * kv_heads + kv) * width + d)];
       }
-      score *= scale;
+      score = score * scale + Shift(s, h, i, j);
       largest = std::max(largest, Real(score));
       total += weights[static_cast<size_t>(j)] = std::exp(score);
     }
