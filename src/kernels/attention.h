@@ -41,6 +41,9 @@ struct AttentionRows {
 
   const std::byte* Row(int64_t row) const { return from + row * row_bytes; }
   const float* Floats(int64_t row) const { return reinterpret_cast<const float*>(Row(row)); }
+  AttentionRows From(int64_t row) const {
+    return {Row(row), row_bytes, element_bytes, load, plain};
+  }
 };
 
 /// A sum that waited, of C's shape, which is added before the product; `left` and `right` are
@@ -151,6 +154,13 @@ struct AttentionSlopes {
   int64_t ahead;  // of the first key of a sequence its first row is
 };
 
+/// A score of each head that is beside those of all keys, and has no value.
+struct AttentionSink {
+  bool given;
+  int64_t head_step;  // in bytes
+  LoadRow<float> load;
+};
+
 /// Dropout by a bit for each score, given or drawn.
 struct AttentionDropout {
   bool given, drawn;
@@ -165,7 +175,8 @@ struct Attention {
   const AttentionKernels* kernels;
   std::vector<AttentionSequence> sequences;
   int64_t heads, kv_heads, width, value_width;
-  AttentionHeads q, k, v, out;
+  int64_t rope_width;  // of `width`, the last elements of rows of q and k: those of other tensors
+  AttentionHeads q, k, v, out, q_rope, k_rope;
   AttentionHeads max, sum;  // of each row the largest score and the sum of its exponentials
   int64_t copies;           // of each of these
   // A sequence has those of its first head, of row after row, then those of its second one,
@@ -176,6 +187,7 @@ struct Attention {
   float shift_factor;
   AttentionSlopes slopes;  // instead of a shift
   AttentionDropout dropout;
+  AttentionSink sink;
 
   // Set by PlanAttention. A head is that of k in one sequence.
   std::vector<int64_t> first_tile;  // of each sequence, in tiles of one head each; and behind them
@@ -190,7 +202,7 @@ struct Attention {
 
 /// Where the tensors of a call are; max and sum may be null, and slopes take the place of a shift.
 struct AttentionTensors {
-  const void *q, *k, *v, *mask, *shift, *dropout;
+  const void *q, *k, *v, *q_rope, *k_rope, *mask, *shift, *dropout, *sink;
   void *out, *max, *sum;
 };
 
@@ -203,7 +215,7 @@ void RunAttention(const Attention& attention, const AttentionTensors& tensors, v
 /// The gradients of a call; `attention` has its operands, its result and what it left of the rows.
 struct AttentionGradient {
   Attention attention;
-  AttentionHeads dy, dq, dk, dv;
+  AttentionHeads dy, dq, dk, dv, dq_rope, dk_rope;
 
   // Set by PlanAttentionGradient.
   int64_t tiles;   // of the longest sequence
@@ -216,7 +228,8 @@ struct AttentionGradient {
 struct AttentionGradientTensors {
   AttentionTensors of;  // the call's
   const void* dy;
-  void *dq, *dk, *dv;
+  void *dq, *dk, *dv, *dq_rope, *dk_rope;
+  double* dsink;  // a number for each head; null without a sink
 };
 
 /// `attention` is planned already.

@@ -4,6 +4,7 @@
 //
 //   dv = P^T dy,  S = scale P (D - sum of dy out),  dq = S k,  dk = S^T q.
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "kernels/attention.h"
@@ -49,8 +50,9 @@ struct Sizes {
 /// A head of k, and the heads of q that it serves.
 class HeadRun {
  public:
+  /// `sinks` are the gradients by the sinks of its heads of q, which are 0.
   HeadRun(const AttentionGradient& g, const AttentionGradientTensors& tensors, int64_t number,
-          float* own)
+          float* own, double* sinks)
       : g_(g),
         a_(g.attention),
         kernels_(*a_.kernels),
@@ -59,6 +61,7 @@ class HeadRun {
         size_(g),
         head_(a_, number),
         maker_(a_, tensors.of, head_),
+        sinks_(sinks),
         carries_(static_cast<size_t>(TilesOf(head_.of))),
         tiles_(own),
         sums_(tiles_ + g.tiles * size_.tile),
@@ -82,11 +85,18 @@ class HeadRun {
  private:
   void PackTile(int64_t tile) {
     const int64_t n = KeysOf(head_.of, tile), panel = kernels_.panel;
-    const AttentionRows keys = KeyRows(a_.k, tensors_.of.k, head_, tile);
     const AttentionRows values = KeyRows(a_.v, tensors_.of.v, head_, tile);
-    kernels_.pack_turned(keys, n, a_.width, TurnedKeys(tile), a_.width * panel);
+    PackTurnedKeys(a_, tensors_.of, head_, tile, TurnedKeys(tile));
     kernels_.pack_turned(values, n, a_.value_width, TurnedValues(tile), a_.value_width * panel);
-    kernels_.pack_terms(keys, n, a_.width, Keys(tile), kAttentionKeys * panel);
+    const AttentionRows keys = KeyRows(a_.k, tensors_.of.k, head_, tile);
+    if (a_.rope_width == 0) {
+      return kernels_.pack_terms(keys, n, a_.width, Keys(tile), kAttentionKeys * panel);
+    }
+    const AttentionRows ropes = KeyRows(a_.k_rope, tensors_.of.k_rope, head_, tile);
+    for (int64_t r = 0; r < n; ++r) {
+      kernels_.pack_terms(WithRope(a_, keys.From(r), ropes.From(r), row_), 1, a_.width,
+                          Keys(tile) + r * panel, kAttentionKeys * panel);
+    }
   }
 
   /// The rows of a block as both operands of a product.
@@ -94,7 +104,7 @@ class HeadRun {
     const int64_t panel = kernels_.panel;
     for (int64_t r = 0; r < block.count(); ++r) {
       const int64_t head = block.Head(r), row = block.Row(r);
-      const AttentionRows q = QueryRows(a_.q, tensors_.of.q, head_, head, row);
+      const AttentionRows q = QueryRow(a_, tensors_.of, head_, head, row, row_);
       const AttentionRows dy = QueryRows(g_.dy, tensors_.dy, head_, head, row);
       kernels_.pack_rows(q, 1, a_.width, q_ + r * kAttentionChunk);
       kernels_.pack_rows(dy, 1, a_.value_width, dy_ + r * kAttentionChunk);
@@ -117,6 +127,12 @@ class HeadRun {
     dy.load(dy.from, dy.element_bytes, a_.value_width, row_);
     out.load(out.from, out.element_bytes, a_.value_width, other_row_);
     slope->mean = rows_of_->products(row_, other_row_, a_.value_width);
+    if (a_.sink.given) {
+      // The gradient by the sink is less than 0 by the result: its weight has no value.
+      const double score = SinkOf(a_, tensors_.of, head);
+      sinks_[head - head_.head * a_.group()] -=
+          std::exp(score - slope->max) * slope->over_sum * slope->mean;
+    }
   }
 
   void RunBlock(int64_t number) {
@@ -135,8 +151,9 @@ class HeadRun {
     }
     float* const dq = dq_ + a_.levels * size_.q;
     for (int64_t r = 0; r < block.count(); ++r) {
-      StoreChunks(dq + r * kAttentionChunk, kBlockChunk, a_.width, g_.dq, tensors_.dq,
-                  block.Head(r), head_.of.first_row + block.Row(r));
+      StoreChunks(dq + r * kAttentionChunk, kBlockChunk, {OwnWidth(a_), &g_.dq, tensors_.dq},
+                  {a_.rope_width, &g_.dq_rope, tensors_.dq_rope}, block.Head(r),
+                  head_.of.first_row + block.Row(r));
     }
   }
 
@@ -242,20 +259,36 @@ class HeadRun {
     }
     for (int64_t r = 0; r < KeysOf(head_.of, tile); ++r) {
       const int64_t key = head_.of.first_key + tile * kAttentionKeys + r;
-      StoreChunks(dk + r * kAttentionChunk, kTileChunk, a_.width, g_.dk, tensors_.dk, head_.head,
-                  key);
-      StoreChunks(dv + r * kAttentionChunk, kTileChunk, a_.value_width, g_.dv, tensors_.dv,
+      StoreChunks(dk + r * kAttentionChunk, kTileChunk, {OwnWidth(a_), &g_.dk, tensors_.dk},
+                  {a_.rope_width, &g_.dk_rope, tensors_.dk_rope}, head_.head, key);
+      StoreChunks(dv + r * kAttentionChunk, kTileChunk, {a_.value_width, &g_.dv, tensors_.dv}, {},
                   head_.head, key);
     }
   }
 
-  void StoreChunks(const float* row, int64_t chunk, int64_t n, const AttentionHeads& heads,
-                   void* to, int64_t head, int64_t number) {
+  /// Elements of a row that a tensor has.
+  struct Part {
+    int64_t width;
+    const AttentionHeads* heads;
+    void* to;
+  };
+
+  /// A row in chunks, whose first elements one tensor has, and another one those behind them.
+  void StoreChunks(const float* row, int64_t chunk, const Part& own, const Part& rope, int64_t head,
+                   int64_t number) {
+    const int64_t n = own.width + rope.width;
     for (int64_t j = 0; j < n; j += kAttentionChunk) {
       std::copy_n(row + j / kAttentionChunk * chunk, std::min(kAttentionChunk, n - j), row_ + j);
     }
-    heads.store(row_, n, static_cast<std::byte*>(to) + heads.Offset(head_.of.batch, head, number),
-                heads.element_step * heads.bytes);
+    const float* from = row_;
+    for (const Part* part : {&own, &rope}) {
+      if (part->width == 0) continue;
+      const AttentionHeads& heads = *part->heads;
+      heads.store(from, part->width,
+                  static_cast<std::byte*>(part->to) + heads.Offset(head_.of.batch, head, number),
+                  heads.element_step * heads.bytes);
+      from += part->width;
+    }
   }
 
   float* TurnedKeys(int64_t tile) const { return tiles_ + tile * size_.tile; }
@@ -274,11 +307,20 @@ class HeadRun {
   Sizes size_;
   Head head_;
   RowMaker maker_;
+  double* sinks_;
   std::vector<Carry> carries_;  // of each tile, over blocks
   std::array<AttentionSlope, kAttentionRows> numbers_{};
   float *tiles_, *sums_, *q_, *dq_, *dy_, *q_panels_, *dy_panels_, *weights_, *slopes_, *row_,
       *other_row_;
 };
+
+/// Floats that hold a double for each sequence and head of q, which its share of the gradient by a
+/// sink is.
+int64_t SinkFloats(const AttentionGradient& g) {
+  if (!g.attention.sink.given) return 0;
+  constexpr int64_t kLine = 8;  // doubles of 64 bytes
+  return DivideUp(HeadCount(g.attention) * g.attention.group(), kLine) * kLine * 2;
+}
 
 }  // namespace
 }  // namespace attention
@@ -296,19 +338,28 @@ void PlanAttentionGradient(AttentionGradient* gradient) {
 }
 
 uint64_t AttentionGradient::scratch_bytes() const {
-  return ScratchBytes(bodies * attention::Sizes(*this).body * static_cast<int>(sizeof(float)));
+  return ScratchBytes(bodies * attention::Sizes(*this).body * static_cast<int>(sizeof(float)) +
+                      __int128{attention::SinkFloats(*this)} * static_cast<int>(sizeof(float)));
 }
 
 void RunAttentionGradient(const AttentionGradient& gradient,
                           const AttentionGradientTensors& tensors, void* scratch) {
+  if (tensors.dsink != nullptr) std::fill_n(tensors.dsink, gradient.attention.heads, 0.0);
   if (gradient.bodies == 0) return;
+  const Attention& a = gradient.attention;
   const auto body_floats = static_cast<int64_t>(attention::Sizes(gradient).body);
-  ParallelItems(attention::HeadCount(gradient.attention), gradient.bodies, true,
-                [&](int64_t head, int64_t body) {
-                  attention::HeadRun(gradient, tensors, head,
-                                     static_cast<float*>(scratch) + body * body_floats)
-                      .Run();
-                });
+  auto* const sinks = static_cast<double*>(scratch);
+  float* const bodies = static_cast<float*>(scratch) + attention::SinkFloats(gradient);
+  const int64_t heads = attention::HeadCount(a);
+  if (a.sink.given) std::fill_n(sinks, heads * a.group(), 0.0);
+  ParallelItems(heads, gradient.bodies, true, [&](int64_t head, int64_t body) {
+    attention::HeadRun(gradient, tensors, head, bodies + body * body_floats,
+                       sinks + head * a.group())
+        .Run();
+  });
+  for (int64_t h = 0; h < a.heads && tensors.dsink != nullptr; ++h) {
+    for (int64_t i = h; i < heads * a.group(); i += a.heads) tensors.dsink[h] += sinks[i];
+  }
 }
 
 }  // namespace openaclnn

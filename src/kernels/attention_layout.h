@@ -144,6 +144,49 @@ inline AttentionRows KeyRows(const AttentionHeads& heads, const void* tensor, co
   return heads.At(tensor, head.of.batch, head.head, head.of.first_key + tile * kAttentionKeys);
 }
 
+/// Elements of a row of q or k that its own tensor has.
+inline int64_t OwnWidth(const Attention& attention) {
+  return attention.width - attention.rope_width;
+}
+
+/// The first row of q or k and that of its rope one behind the other, which room is made for; or
+/// where the row is, without a rope.
+inline AttentionRows WithRope(const Attention& attention, const AttentionRows& own,
+                              const AttentionRows& rope, float* room) {
+  if (attention.rope_width == 0) return own;
+  const int64_t width = OwnWidth(attention);
+  own.load(own.from, own.element_bytes, width, room);
+  rope.load(rope.from, rope.element_bytes, attention.rope_width, room + width);
+  return {reinterpret_cast<const std::byte*>(room), 0, sizeof(float), own.load, true};
+}
+inline AttentionRows QueryRow(const Attention& attention, const AttentionTensors& tensors,
+                              const Head& head, int64_t of_query, int64_t row, float* room) {
+  const AttentionRows own = QueryRows(attention.q, tensors.q, head, of_query, row);
+  if (attention.rope_width == 0) return own;
+  return WithRope(attention, own, QueryRows(attention.q_rope, tensors.q_rope, head, of_query, row),
+                  room);
+}
+
+/// A tile of k as a B whose columns are its rows.
+inline void PackTurnedKeys(const Attention& attention, const AttentionTensors& tensors,
+                           const Head& head, int64_t tile, float* to) {
+  const int64_t n = KeysOf(head.of, tile), own = OwnWidth(attention),
+                panel = attention.kernels->panel, panel_floats = attention.width * panel;
+  attention.kernels->pack_turned(KeyRows(attention.k, tensors.k, head, tile), n, own, to,
+                                 panel_floats);
+  if (attention.rope_width == 0) return;
+  attention.kernels->pack_turned(KeyRows(attention.k_rope, tensors.k_rope, head, tile), n,
+                                 attention.rope_width, to + own * panel, panel_floats);
+}
+
+/// The score of a head beside its keys.
+inline float SinkOf(const Attention& attention, const AttentionTensors& tensors, int64_t of_query) {
+  const AttentionSink& sink = attention.sink;
+  float score = 0;
+  sink.load(static_cast<const std::byte*>(tensors.sink) + of_query * sink.head_step, 0, 1, &score);
+  return score;
+}
+
 /// Where the largest score of a row is, or the sum of its exponentials.
 inline int64_t NumberOffset(const Attention& attention, const AttentionHeads& numbers,
                             const Head& head, int64_t of_query, int64_t row) {

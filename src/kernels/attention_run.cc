@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention: how blocks of rows go over the tiles of keys.
 #include <algorithm>
+#include <limits>
 
 #include "kernels/attention.h"
 #include "kernels/attention_layout.h"
@@ -29,7 +30,8 @@ int64_t ValueMatrix(const Attention& a) { return MatrixFloats(kAttentionRows, a.
 __int128 BodyFloats(const Attention& a) {
   return MatrixFloats(kAttentionRows, a.width) + MatrixFloats(kAttentionRows, kAttentionKeys) +
          __int128{a.levels + 1} * (ValueMatrix(a) + 4 * kAttentionRows) +
-         MatrixFloats(1, a.value_width) + (a.packed_tiles == 0 ? TileFloats(a) : 0);
+         MatrixFloats(1, std::max(a.width, a.value_width)) +
+         (a.packed_tiles == 0 ? TileFloats(a) : 0);
 }
 
 /// Keys and values of a tile as products read them.
@@ -116,12 +118,8 @@ class Call {
     return {packed, packed + KeyFloats(a_), panel, kAttentionKeys * panel};
   }
 
-  void PackKeys(const Head& head, int64_t tile, float* to) const {
-    a_.kernels->pack_turned(KeyRows(a_.k, tensors_.k, head, tile), KeysOf(head.of, tile), a_.width,
-                            to, a_.width * a_.kernels->panel);
-  }
   void PackTile(const Head& head, int64_t tile, float* to) const {
-    PackKeys(head, tile, to);
+    PackTurnedKeys(a_, tensors_, head, tile, to);
     a_.kernels->pack_terms(KeyRows(a_.v, tensors_.v, head, tile), KeysOf(head.of, tile),
                            a_.value_width, to + KeyFloats(a_), kAttentionKeys * a_.kernels->panel);
   }
@@ -130,7 +128,7 @@ class Call {
     const AttentionRows values = KeyRows(a_.v, tensors_.v, head, tile);
     constexpr auto kBytes = static_cast<int64_t>(sizeof(float));
     if (values.plain && a_.value_width % a_.kernels->panel == 0) {
-      PackKeys(head, tile, to);
+      PackTurnedKeys(a_, tensors_, head, tile, to);
       return {to, values.Floats(0), values.row_bytes / kBytes, a_.kernels->panel};
     }
     PackTile(head, tile, to);
@@ -161,13 +159,13 @@ class BlockRun {
         rows_(sums_ + (a.levels + 1) * ValueMatrix(a)),
         result_(rows_ + (a.levels + 1) * 4 * kAttentionRows) {}
 
-  float* end() const { return result_ + MatrixFloats(1, a_.value_width); }
+  float* end() const { return result_ + MatrixFloats(1, std::max(a_.width, a_.value_width)); }
   Tiles tiles() const { return {head_.of, block_}; }
 
   void LoadQuery() {
     const int64_t step = kAttentionChunk;
     for (int64_t r = 0; r < block_.count(); ++r) {
-      kernels_.pack_rows(QueryRows(a_.q, tensors_.q, head_, block_.Head(r), block_.Row(r)), 1,
+      kernels_.pack_rows(QueryRow(a_, tensors_, head_, block_.Head(r), block_.Row(r), result_), 1,
                          a_.width, q_ + r * step);
     }
   }
@@ -230,14 +228,16 @@ class BlockRun {
 
   /// After the last tile, or without any.
   void Store(bool some) {
+    const float* const shares = a_.sink.given ? AddSink(some) : nullptr;
     for (int64_t r = 0; r < block_.count(); ++r) {
       const int64_t head = block_.Head(r), row = block_.Row(r);
-      const float sum = some ? Sums(a_.levels)[r] : 0;
-      if (sum == 0) {
+      const float sum = some || a_.sink.given ? Sums(a_.levels)[r] : 0;
+      const float share = shares == nullptr ? 1 : shares[r];
+      if (sum == 0 || share == 0) {
         std::fill_n(result_, a_.value_width, 0.0f);
       } else {
-        kernels_.divide(Partial(a_.levels) + r * kAttentionChunk, kBlockChunk, a_.value_width, sum,
-                        result_);
+        kernels_.divide(Partial(a_.levels) + r * kAttentionChunk, kBlockChunk, a_.value_width,
+                        sum / share, result_);
       }
       const int64_t place = head_.of.first_row + row;
       a_.out.store(
@@ -250,6 +250,23 @@ class BlockRun {
   }
 
  private:
+  /// The sink of each row joins its partial, as one of a sum of 1; without tiles there is no other.
+  /// What of each row's result is left of its partial.
+  const float* AddSink(bool some) {
+    std::array<float, kAttentionRows> max, sum;
+    max.fill(0);
+    sum.fill(1);
+    for (int64_t r = 0; r < block_.count(); ++r) {
+      max[static_cast<size_t>(r)] = SinkOf(a_, tensors_, block_.Head(r));
+    }
+    if (!some) {
+      std::fill_n(Maxima(a_.levels), kAttentionRows, -std::numeric_limits<float>::infinity());
+      std::fill_n(Sums(a_.levels), kAttentionRows, 0.0f);
+    }
+    float *const of_sink = Factors(0), *const of_partial = of_sink + kAttentionRows;
+    kernels_.join(max.data(), sum.data(), Maxima(a_.levels), Sums(a_.levels), of_sink, of_partial);
+    return of_partial;
+  }
   void StoreNumber(const AttentionHeads& numbers, void* to, int64_t head, int64_t row,
                    float number) const {
     if (to == nullptr) return;

@@ -23,7 +23,7 @@ def _layout(x, layout: str):
     return x.reshape((*x.shape[:2], -1)) if len(layout) == 3 else x
 
 
-def _weights(q, k, mask, scale, before: int, after: int, mode: int, shift=None):
+def _weights(q, k, mask, scale, before: int, after: int, mode: int, shift=None, sink=None):
     """The softmax of the scores that are not hidden, the maxima and the sums."""
     i, j = np.ogrid[: q.shape[2], : k.shape[2]]
     hidden = np.zeros((1, 1, q.shape[2], k.shape[2]), bool)
@@ -37,10 +37,13 @@ def _weights(q, k, mask, scale, before: int, after: int, mode: int, shift=None):
     scores = scores if shift is None else scores + shift
     hidden = np.broadcast_to(hidden, scores.shape)
     top = np.max(np.where(hidden, -np.inf, scores.value), axis=-1, keepdims=True)
+    sink = None if sink is None else sink.reshape(1, -1, 1, 1)
+    top = top if sink is None else np.maximum(top, sink.value)
     empty = top == -np.inf
     top = np.where(empty, 0, top)
     powers = np.where(hidden, 0, np.exp(scores - top))
     total = np.sum(powers, axis=-1, keepdims=True)
+    total = total if sink is None else total + np.exp(sink - top)
     error = np.max(scores.error, axis=-1, keepdims=True)
     return powers / np.where(empty, 1, total), Bounded(top, q.format, error), total
 
@@ -73,11 +76,11 @@ def _position_shift(shift, kind: int, starts, scale, rows: int, keys: int):
 
 
 def attention(q, k, v, shift, drops, mask, scale, keep, before, after, heads, layout, mode,
-              kind=1, row_start=None, key_start=None, seed=None, offset=None):  # fmt: skip
+              kind=1, row_start=None, key_start=None, seed=None, offset=None, sink=None):  # fmt: skip
     q, k, v, _ = _pair(q, k, v, heads, layout)
     starts = (row_start, key_start)
     shift = _position_shift(shift, kind, starts, scale, q.shape[2], k.shape[2])
-    weights, top, total = _weights(q, k, mask, scale, before, after, mode, shift)
+    weights, top, total = _weights(q, k, mask, scale, before, after, mode, shift, sink)
     out = np.matmul(weights * _kept(drops, weights.shape, keep, seed, offset), v)
     sums = (np.repeat(each, 8, axis=-1) for each in (top, total))
     return *sums, None, _layout(out, layout)
@@ -95,26 +98,46 @@ def infer_attention(q, k, v, shift, mask, scale, before, after, heads, layout, m
     return _layout(np.matmul(weights, v), layout)
 
 
-def attention_backward(q, k, v, dy, shift, drops, mask, scale, keep, before, after, heads, layout,
-                       mode, kind=1, row_start=None, key_start=None, seed=None, offset=None):  # fmt: skip
+def _backward(q, k, v, dy, shift, drops, mask, scale, keep, before, after, heads, layout, mode,
+              kind, row_start, key_start, seed, offset, sink):  # fmt: skip
     q, k, v, served = _pair(q, k, v, heads, layout)
     dy = _heads(dy, layout, v.shape[-1])
     starts = (row_start, key_start)
     shift = _position_shift(shift, kind, starts, scale, q.shape[2], k.shape[2])
-    weights, _, _ = _weights(q, k, mask, scale, before, after, mode, shift)
+    weights, _, _ = _weights(q, k, mask, scale, before, after, mode, shift, sink)
     kept = _kept(drops, weights.shape, keep, seed, offset)
-    gradients = _gradients(q, k, v, dy, weights, kept, scale, served)
-    return tuple(_layout(each, layout) for each in gradients)
+    *gradients, dsink = _gradients(q, k, v, dy, weights, kept, scale, served)
+    return *(_layout(each, layout) for each in gradients), None, None if sink is None else dsink
+
+
+def attention_backward(q, k, v, dy, shift, drops, mask, scale, keep, before, after, heads, layout,
+                       mode, kind=1, row_start=None, key_start=None, seed=None, offset=None):  # fmt: skip
+    return _backward(q, k, v, dy, shift, drops, mask, scale, keep, before, after, heads, layout, mode,
+                     kind, row_start, key_start, seed, offset, None)[:3]  # fmt: skip
+
+
+def sink_attention(q, k, v, shift, drops, mask, scale, keep, before, after, heads, layout, mode,
+                   kind, row_start, key_start, sink):  # fmt: skip
+    return attention(q, k, v, shift, drops, mask, scale, keep, before, after, heads, layout, mode,
+                     kind, row_start, key_start, sink=sink)  # fmt: skip
+
+
+def sink_attention_backward(q, k, v, dy, shift, drops, mask, scale, keep, before, after, heads,
+                            layout, mode, kind, row_start, key_start, sink):  # fmt: skip
+    return _backward(q, k, v, dy, shift, drops, mask, scale, keep, before, after, heads, layout, mode,
+                     kind, row_start, key_start, None, None, sink)  # fmt: skip
 
 
 def _gradients(q, k, v, dy, weights, kept, scale, served: int):
-    """Of q, k and v."""
+    """Of q, k, v and the sink."""
     slopes = np.matmul(dy, np.swapaxes(v, -1, -2)) * kept
-    scores = weights * (slopes - np.sum(slopes * weights, axis=-1, keepdims=True)) * scale
+    mean = np.sum(slopes * weights, axis=-1, keepdims=True)
+    scores = weights * (slopes - mean) * scale
+    rest = 1 - np.sum(weights, axis=-1, keepdims=True)  # the weight of the sink
 
     def of_served(x):
         return np.sum(x.reshape((x.shape[0], -1, served, *x.shape[2:])), axis=2)
 
     dk = of_served(np.matmul(np.swapaxes(scores, -1, -2), q))
     dv = of_served(np.matmul(np.swapaxes(weights * kept, -1, -2), dy))
-    return np.matmul(scores, k), dk, dv
+    return np.matmul(scores, k), dk, dv, -np.sum(rest * mean, axis=(0, 2, 3))

@@ -326,7 +326,7 @@ def attention(d: Draw, gradient: bool = False) -> Case:
     bits = b * heads * served * rows * keys
     drops = d.random.integers(0, 256, -(-bits // 8)).astype(np.uint8)
     given["dropMaskOptional"] = drops if keep < 1 and d.flag() else None
-    given |= shifts(d, (b, heads * served, rows, keys))
+    given |= shifts(d, (b, heads * served, rows, keys)) | sinks(d, heads * served)
     settings = {"scaleValue": 0.5, "keepProb": keep, "preTokens": d.whole(0, 9),
                 "nextTokens": d.whole(0, 9), "headNum": heads * served, "inputLayout": layout,
                 "sparseMode": mode, "innerPrecise": 0}  # fmt: skip
@@ -339,6 +339,7 @@ def attention(d: Draw, gradient: bool = False) -> Case:
     if any(each.name == "seed" for each in d.record.parameters):
         given |= _seeds(d)
     outputs = {each.name: d.first for each in d.record.outputs if not each.optional}
+    outputs["dsinkOut"] = np.dtype(np.float32)
     if not gradient:
         outputs |= {"softmaxMaxOut": d.one(REALS[::3]), "softmaxSumOut": d.one(REALS[::3])}
     stored = ("dropMaskOptional", "attenMaskOptional", "keepProb", "keepProbOptional")
@@ -359,6 +360,13 @@ def shifts(d: Draw, scores, packed: bool = False) -> dict:
         shift /= 16  # so that weights of far keys are not too small to be told from 0
     starts = {each: d.one((None, [], [d.whole(-9, 9)])) for each in names if "StartIdx" in each}
     return {name: shift, "pseType": kind, **starts}
+
+
+def sinks(d: Draw, heads: int) -> dict:
+    """A score of each head, where the expression has them."""
+    if "sinkOptional" not in d.record.numpy:
+        return {}
+    return {"sinkOptional": None if d.flag(walk=True) else d.array((heads,), np.float32, "tame")}
 
 
 def infer_attention(d: Draw) -> Case:

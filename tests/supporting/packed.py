@@ -92,8 +92,8 @@ def _slope_shift(slopes, kind: int, starts, blocks, count: int, rows: int, keys:
     )
 
 
-def _parts(q, k, v, slopes, drops, mask, prefix, row_ends, key_ends, scale, keep, before, after,
-           mode, kind, row_start, key_start):  # fmt: skip
+def _parts(q, k, v, drops, mask, prefix, row_ends, key_ends, scale, keep, before, after, mode,
+           slopes, kind, row_start, key_start, sink=None):  # fmt: skip
     """The operands as (1, head, row, element), and what is made of their scores."""
     count, served = len(row_ends), q.shape[1] // k.shape[1]
     blocks = blocks_of(row_ends, key_ends, len(q), len(k))
@@ -102,7 +102,7 @@ def _parts(q, k, v, slopes, drops, mask, prefix, row_ends, key_ends, scale, keep
     k, v = np.repeat(k, served, 1), np.repeat(v, served, 1)
     starts = (row_start, key_start)
     shift = _slope_shift(slopes, kind, starts, blocks, count, q.shape[2], k.shape[2])
-    made = _weights(q, k, hidden, scale, 0, 0, 1, shift)
+    made = _weights(q, k, hidden, scale, 0, 0, 1, shift, sink)
     kept = _packed_kept(drops, blocks[:count], made[0].shape, keep)
     return (q, k, v), blocks, served, made, kept
 
@@ -112,20 +112,63 @@ def _of_rows(x):
     return np.transpose(x, (0, 2, 1, 3)).reshape(x.shape[2], x.shape[1], x.shape[3])
 
 
+def _forward(q, k, v, *settings, sink=None, softmax_layout=""):
+    (_, _, v), blocks, _, (weights, top, total), kept = _parts(q, k, v, *settings, sink=sink)
+    if softmax_layout == "same_as_input":
+        sums = (np.repeat(_of_rows(each), 8, axis=-1) for each in (top, total))
+    else:
+        sums = (_by_heads(each, blocks) for each in (top, total))
+    return *sums, None, _of_rows(np.matmul(weights * kept, v))
+
+
+def _backward(q, k, v, dy, scale, *settings, sink=None):
+    (q, k, v), _, served, (weights, _, _), kept = _parts(q, k, v, *settings, sink=sink)
+    dy = np.transpose(dy.reshape(1, *dy.shape), (0, 2, 1, 3))
+    *gradients, dsink = _gradients(q, k, v, dy, weights, kept, scale, served)
+    return *map(_of_rows, gradients), dsink
+
+
 def packed_attention(q, k, v, drops, mask, prefix, row_ends, key_ends, scale, keep, before, after,
                      mode, slopes=None, kind=1, row_start=None, key_start=None):  # fmt: skip
-    (_, _, v), blocks, _, (weights, top, total), kept = _parts(
-        q, k, v, slopes, drops, mask, prefix, row_ends, key_ends, scale, keep, before, after, mode,
-        kind, row_start, key_start)  # fmt: skip
-    sums = (_by_heads(each, blocks) for each in (top, total))
-    return *sums, None, _of_rows(np.matmul(weights * kept, v))
+    return _forward(q, k, v, drops, mask, prefix, row_ends, key_ends, scale, keep, before, after,
+                    mode, slopes, kind, row_start, key_start)  # fmt: skip
+
+
+def laid_packed_attention(q, k, v, drops, mask, prefix, row_ends, key_ends, scale, keep, before,
+                          after, mode, softmax_layout):  # fmt: skip
+    return _forward(q, k, v, drops, mask, prefix, row_ends, key_ends, scale, keep, before, after,
+                    mode, None, 1, None, None, softmax_layout=softmax_layout)  # fmt: skip
 
 
 def packed_attention_backward(q, k, v, dy, drops, mask, prefix, row_ends, key_ends, scale, keep,
                               before, after, mode, slopes=None, kind=1, row_start=None,
                               key_start=None):  # fmt: skip
-    (q, k, v), _, served, (weights, _, _), kept = _parts(
-        q, k, v, slopes, drops, mask, prefix, row_ends, key_ends, scale, keep, before, after, mode,
-        kind, row_start, key_start)  # fmt: skip
-    dy = np.transpose(dy.reshape(1, *dy.shape), (0, 2, 1, 3))
-    return tuple(map(_of_rows, _gradients(q, k, v, dy, weights, kept, scale, served)))
+    return _backward(q, k, v, dy, scale, drops, mask, prefix, row_ends, key_ends, scale, keep,
+                     before, after, mode, slopes, kind, row_start, key_start)[:3]  # fmt: skip
+
+
+def _joined(x, rope):
+    """Rows with those of their rope behind them."""
+    return x if rope is None else np.concatenate((x, rope), axis=-1)
+
+
+def rope_attention(q, q_rope, k, k_rope, v, drops, mask, prefix, row_ends, key_ends, scale, keep,
+                   before, after, mode, slopes, kind, row_start, key_start, sink=None,
+                   softmax_layout=""):  # fmt: skip
+    q, k = _joined(q, q_rope), _joined(k, k_rope)
+    return _forward(q, k, v, drops, mask, prefix, row_ends, key_ends, scale, keep, before, after,
+                    mode, slopes, kind, row_start, key_start, sink=sink,
+                    softmax_layout=softmax_layout)  # fmt: skip
+
+
+def rope_attention_backward(q, q_rope, k, k_rope, v, dy, drops, mask, prefix, row_ends, key_ends,
+                            scale, keep, before, after, mode, slopes, kind, row_start, key_start,
+                            sink=None):  # fmt: skip
+    width = q.shape[-1]
+    q, k = _joined(q, q_rope), _joined(k, k_rope)
+    dq, dk, dv, dsink = _backward(
+        q, k, v, dy, scale, drops, mask, prefix, row_ends, key_ends, scale, keep, before, after,
+        mode, slopes, kind, row_start, key_start, sink=sink)  # fmt: skip
+    ropes = (None, None) if q_rope is None else (dq[..., width:], dk[..., width:])
+    dsink = None if sink is None else dsink
+    return dq[..., :width], ropes[0], dk[..., :width], ropes[1], dv, None, dsink

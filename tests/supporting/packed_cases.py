@@ -4,7 +4,7 @@
 import numpy as np
 
 from cases import Case, Draw, fill
-from network_cases import BYTES, shifts
+from network_cases import BYTES, shifts, sinks
 from packed import blocks_of
 from records import REALS
 
@@ -21,6 +21,16 @@ def _ends(d: Draw, count: int, most: int, left_out: int) -> tuple[list[int], int
     return ends[: count - left_out] + [0] * left_out, rows
 
 
+def _ropes(d: Draw, names, shapes) -> dict:
+    """Of queries and of keys: both or none."""
+    found = [each for each in names if "Rope" in each]
+    if not found or (found[0].endswith("Optional") and d.flag(walk=True)):
+        return {}
+    width = d.whole(1, 8, walk=64)
+    return {name: d.array((*shape[:2], width), None, "tame")
+            for name, shape in zip(found, shapes, strict=True)}  # fmt: skip
+
+
 def packed_attention(d: Draw, gradient: bool = False) -> Case:
     served, heads, width = d.whole(1, 2, walk=1), d.whole(1, 2, walk=8), d.whole(1, 8, walk=64)
     count = d.whole(1, 4, walk=4)
@@ -33,9 +43,12 @@ def packed_attention(d: Draw, gradient: bool = False) -> Case:
     narrow = d.one((width, d.whole(1, width)))
     shapes = [(rows, heads * served, width), (keys, heads, width), (keys, heads, narrow),
               (rows, heads * served, narrow)]  # fmt: skip
-    tensors = [each.name for each in d.record.inputs[: 4 if gradient else 3]]
-    given = {name: d.array(shape, None, "tame") for name, shape in zip(tensors, shapes, strict=False)}
-    given |= {each.name: None for each in d.record.inputs if each.name not in given}
+    names = [each.name for each in d.record.inputs]
+    tensors = ["query", "keyIn" if gradient else "key", "value", "dy"]
+    given = dict.fromkeys(names)
+    given |= {name: d.array(shape, None, "tame") for name, shape in zip(tensors, shapes, strict=True)
+              if name in names}  # fmt: skip
+    given |= _ropes(d, names, shapes[:2])
     blocks = blocks_of(row_ends, key_ends, rows, keys)[:count]
     sizes = [(r.stop - r.start, k.stop - k.start) for r, k in blocks]
     longest = tuple(max(each) + d.whole(0, 2, walk=0) for each in zip(*sizes, strict=True))
@@ -45,7 +58,7 @@ def packed_attention(d: Draw, gradient: bool = False) -> Case:
     bits = heads * served * sum(r * k for r, k in sizes)
     drops = d.random.integers(0, 256, -(-bits // 8)).astype(np.uint8)
     given["dropMaskOptional"] = drops if keep < 1 and d.flag() else None
-    given |= shifts(d, (count, heads * served, rows, keys), True)
+    given |= shifts(d, (count, heads * served, rows, keys), True) | sinks(d, heads * served)
     given |= {
         "prefixOptional": [d.whole(0, k) for _, k in sizes] if mode == 6 or d.flag() else None,
         "actualSeqQLenOptional": row_ends, "actualSeqKvLenOptional": key_ends,
@@ -53,7 +66,10 @@ def packed_attention(d: Draw, gradient: bool = False) -> Case:
         "nextTokens": d.whole(-2, 9), "headNum": heads * served, "inputLayout": "TND",
         "sparseMode": mode, "innerPrecise": 0,
     }  # fmt: skip
+    for each in d.record.plain("string"):
+        given.setdefault(each.name, d.one(d.record.modes[each.name]))
     outputs = {each.name: d.first for each in d.record.outputs if not each.optional}
+    outputs |= {"dqRopeOut": d.first, "dkRopeOut": d.first, "dsinkOut": np.dtype(np.float32)}
     if not gradient:
         outputs |= {"softmaxMaxOut": d.one(REALS[::3]), "softmaxSumOut": d.one(REALS[::3])}
     stored = ("dropMaskOptional", "attenMaskOptional", "keepProb")

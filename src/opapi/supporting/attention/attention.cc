@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// FlashAttentionScore and FlashAttentionVarLenScore: out = dropout(softmax(scale * q k^T, masked))
-// v for each head; a head of k and v may serve several of q. kernels/attention.h computes them.
+// FlashAttentionScore and FlashAttentionVarLenScore: out = dropout(softmax(scale * q k^T + shift,
+// masked)) v for each head; a head of k and v may serve several of q. kernels/attention.h computes
+// them.
 #include "generated/attention.h"
 
 #include "kernels/attention.h"
 #include "supporting/attention/call.h"
 
 namespace openaclnn::supporting {
+namespace {
 
-void CheckAttention(const AttentionParams& p, Checker& checker) {
-  CheckCall(p, {&p.shift, &p.dropMaskOptional, &p.attenMaskOptional}, checker);
+template <class P>
+void CheckForward(const P& p, Checker& checker) {
+  CheckCall(p, {}, checker);
   if (!checker.ok()) return;
   const AttentionCall call(p);
   for (const Tensor* sums : {&p.softmaxMaxOut, &p.softmaxSumOut}) {
@@ -19,14 +22,15 @@ void CheckAttention(const AttentionParams& p, Checker& checker) {
   CheckShape(p.attentionOutOut, ResultShape(p, call), checker);
 }
 
-Plan PlanAttention(const AttentionParams& p, const Product&) {
+template <class P>
+Plan PlanForward(const P& p) {
   AttentionCall call(p);
   const Heads out(p.attentionOutOut, call.layout, call.v.elements);
   Attention plan = call.Plan(p);
   plan.out = out.lie;
   plan.max = call.Sums(p.softmaxMaxOut);
   plan.sum = call.Sums(p.softmaxSumOut);
-  plan.by_heads = call.packed();
+  plan.by_heads = call.packed() && !LieAsInput(p.softmaxOutLayout);
   PlanAttention(&plan);
   return {plan.scratch_bytes(),
           [=, max = p.softmaxMaxOut.place, sum = p.softmaxSumOut.place](const Buffers& buffers) {
@@ -38,5 +42,13 @@ Plan PlanAttention(const AttentionParams& p, const Product&) {
             return Status();
           }};
 }
+
+}  // namespace
+
+void CheckAttention(const AttentionParams& p, Checker& checker) { CheckForward(p, checker); }
+Plan PlanAttention(const AttentionParams& p, const Product&) { return PlanForward(p); }
+
+void CheckAttention(const RopeAttentionParams& p, Checker& checker) { CheckForward(p, checker); }
+Plan PlanAttention(const RopeAttentionParams& p, const Product&) { return PlanForward(p); }
 
 }  // namespace openaclnn::supporting

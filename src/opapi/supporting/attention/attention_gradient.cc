@@ -11,32 +11,45 @@
 #include "supporting/attention/call.h"
 
 namespace openaclnn::supporting {
+namespace {
 
-void CheckAttentionGradient(const AttentionGradientParams& p, Checker& checker) {
-  CheckCall(p,
-            {&p.shift, &p.dropMaskOptional, &p.attenMaskOptional, &p.softmaxMaxOptional,
-             &p.softmaxSumOptional, &p.softmaxInOptional, &p.attentionInOptional},
-            checker);
-  if (!checker.ok()) return;
-  const AttentionCall call(p);
+template <class P>
+void CheckOutputs(const P& p, const AttentionCall& call, Checker& checker) {
   checker.That(!call.shift.given || call.shift.of_slopes() || !IsGiven(p.dpseOut), [&] {
     return Concat(p.dpseOut.name(), " value is a tensor, expected null: the gradient by ",
                   p.shift.name(), " is not supported");
   });
+  checker.SameShapeAndDtype(p.dqOut, p.query)
+      .SameShapeAndDtype(p.dkOut, p.key)
+      .SameShapeAndDtype(p.dvOut, p.value);
+  const auto check_rope = [&](const Tensor& out, const Tensor& rope) {
+    if (!call.roped) return;
+    checker.That(out.present(), [&] {
+      return Concat(out.name(), " value is null, expected a tensor as ", rope.name());
+    });
+    if (out.present()) checker.SameShapeAndDtype(out, rope);
+  };
+  check_rope(p.dqRopeOut, p.queryRopeOptional);
+  check_rope(p.dkRopeOut, p.keyRopeOptional);
+  if (call.has_sink && IsGiven(p.dsinkOut)) checker.SameShapeAndDtype(p.dsinkOut, p.sinkOptional);
+}
+
+template <class P>
+void CheckGradient(const P& p, Checker& checker) {
+  CheckCall(
+      p,
+      {&p.softmaxMaxOptional, &p.softmaxSumOptional, &p.softmaxInOptional, &p.attentionInOptional},
+      checker);
+  if (!checker.ok()) return;
+  const AttentionCall call(p);
   checker.SameDtype(p.dy, p.query);
   CheckShape(p.dy, ResultShape(p, call), checker);
   for (const Tensor* sums : {&p.softmaxMaxOptional, &p.softmaxSumOptional}) {
     if (IsGiven(*sums)) CheckShape(*sums, call.SumsShape(), checker);
   }
-  if (IsGiven(p.attentionInOptional)) {
-    checker.SameShapeAndDtype(p.attentionInOptional, p.dy);
-  }
-  checker.SameShapeAndDtype(p.dqOut, p.query)
-      .SameShapeAndDtype(p.dkOut, p.key)
-      .SameShapeAndDtype(p.dvOut, p.value);
+  if (IsGiven(p.attentionInOptional)) checker.SameShapeAndDtype(p.attentionInOptional, p.dy);
+  CheckOutputs(p, call, checker);
 }
-
-namespace {
 
 /// Floats of (batch, head, row, element), in the workspace.
 AttentionHeads DenseHeads(const AttentionCall& call, int64_t elements) {
@@ -50,96 +63,139 @@ AttentionHeads DenseHeads(const AttentionCall& call, int64_t elements) {
           .store = StorerOf<float>(ACL_FLOAT)};
 }
 
-/// The result and what it leaves of the rows, where they are not given: they are made again.
-struct Again {
-  Again(const AttentionCall& call, Attention plan) : attention(std::move(plan)) {
-    attention.out = DenseHeads(call, call.v.elements);
-    attention.max = attention.sum = DenseHeads(call, 1);
-    attention.copies = 1;
-    PlanAttention(&attention);
-    const auto take = [&](int64_t elements) {
-      return parts.Take(__int128{call.q.batches} * call.q.heads * call.q.rows * elements *
-                        static_cast<int>(sizeof(float)));
-    };
-    max_at = take(1);
-    sum_at = take(1);
-    out_at = take(call.v.elements);
+/// The gradients of a planned call, and where they go.
+struct Outputs {
+  template <class P>
+  Outputs(const P& p, const AttentionCall& call)
+      : roped(call.roped),
+        dy(p.dy, call.layout, call.v.elements),
+        dq(p.dqOut, call.layout, call.q.elements),
+        dk(p.dkOut, call.layout, call.k.elements),
+        dv(p.dvOut, call.layout, call.v.elements),
+        to_sink(call.has_sink && IsGiven(p.dsinkOut)) {
+    if (roped) {
+      dq_rope = Heads(p.dqRopeOut, call.layout, call.q_rope.elements);
+      dk_rope = Heads(p.dkRopeOut, call.layout, call.k_rope.elements);
+    }
+    if (to_sink) {
+      dsink = p.dsinkOut.place;
+      sink_heads = call.q.heads;
+      sink_step = p.dsinkOut.tensor().strides[0] * BytesOf(p.dsinkOut);
+    }
   }
 
-  Attention attention;
-  ScratchParts parts;
-  uint64_t max_at = 0, sum_at = 0, out_at = 0;
+  AttentionGradient Plan(const Attention& attention) const {
+    AttentionGradient gradient = {.attention = attention,
+                                  .dy = dy.lie,
+                                  .dq = dq.lie,
+                                  .dk = dk.lie,
+                                  .dv = dv.lie,
+                                  .dq_rope = dq_rope.lie,
+                                  .dk_rope = dk_rope.lie,
+                                  .tiles = 0,
+                                  .levels = 0,
+                                  .bodies = 0};
+    PlanAttentionGradient(&gradient);
+    return gradient;
+  }
+
+  AttentionGradientTensors At(const AttentionCall& call, const Buffers& buffers) const {
+    return {.of = call.At(buffers),
+            .dy = dy.place(buffers),
+            .dq = dq.place(buffers),
+            .dk = dk.place(buffers),
+            .dv = dv.place(buffers),
+            .dq_rope = roped ? dq_rope.place(buffers) : nullptr,
+            .dk_rope = roped ? dk_rope.place(buffers) : nullptr,
+            .dsink = nullptr};
+  }
+
+  void StoreSink(const double* numbers, const Buffers& buffers) const {
+    if (to_sink) StorerOf<double>(ACL_FLOAT)(numbers, sink_heads, dsink(buffers), sink_step);
+  }
+
+  bool roped;
+  Heads dy, dq, dk, dv, dq_rope, dk_rope;
+  bool to_sink;
+  Place dsink;
+  int64_t sink_heads = 0, sink_step = 0;
+};
+
+/// The parts of the workspace: what the forward leaves, where it is made again, and gradients by
+/// sinks in double.
+struct Parts {
+  Parts(const AttentionCall& call, bool again) {
+    const __int128 rows =
+        again ? __int128{call.q.batches} * call.q.heads * call.q.rows * int64_t{sizeof(float)} : 0;
+    max_at = all.Take(rows);
+    sum_at = all.Take(rows);
+    out_at = all.Take(rows * call.v.elements);
+    sinks_at = all.Take(__int128{call.has_sink ? call.q.heads : 0} * int64_t{sizeof(double)});
+  }
+
+  ScratchParts all;
+  uint64_t max_at = 0, sum_at = 0, out_at = 0, sinks_at = 0;
 };
 
 /// Whether the forward's result is given, and what it left of the rows.
-bool HasForward(const AttentionGradientParams& p) {
+template <class P>
+bool HasForward(const P& p) {
   return IsGiven(p.softmaxMaxOptional) && IsGiven(p.softmaxSumOptional) &&
          IsGiven(p.attentionInOptional);
 }
 
-/// The gradients of a planned call.
-AttentionGradient GradientOf(const Attention& attention, const AttentionCall& call,
-                             const AttentionGradientParams& p) {
-  const auto heads = [&](const Tensor& tensor, const Heads& like) {
-    return Heads(tensor, call.layout, like.elements).lie;
-  };
-  AttentionGradient gradient = {.attention = attention,
-                                .dy = heads(p.dy, call.v),
-                                .dq = heads(p.dqOut, call.q),
-                                .dk = heads(p.dkOut, call.k),
-                                .dv = heads(p.dvOut, call.v),
-                                .tiles = 0,
-                                .levels = 0,
-                                .bodies = 0};
-  PlanAttentionGradient(&gradient);
-  return gradient;
+template <class P>
+Plan PlanGradient(const P& p) {
+  AttentionCall call(p);
+  Attention plan = call.Plan(p);
+  const Outputs outputs(p, call);
+  const bool again = !HasForward(p);
+  Heads out;
+  if (again) {
+    plan.out = DenseHeads(call, call.v.elements);
+    plan.max = plan.sum = DenseHeads(call, 1);
+    plan.copies = 1;
+  } else {
+    out = Heads(p.attentionInOptional, call.layout, call.v.elements);
+    plan.out = out.lie;
+    plan.max = call.Sums(p.softmaxMaxOptional);
+    plan.sum = call.Sums(p.softmaxSumOptional);
+    plan.by_heads = call.packed() && !LieAsInput(p.softmaxInLayout);
+  }
+  PlanAttention(&plan);
+  const AttentionGradient gradient = outputs.Plan(plan);
+  Parts parts(call, again);
+  const uint64_t rest = parts.all.Take(
+      std::max(again ? plan.scratch_bytes() : uint64_t{0}, gradient.scratch_bytes()));
+  return {parts.all.bytes(), [=, max = p.softmaxMaxOptional.place,
+                              sum = p.softmaxSumOptional.place](const Buffers& buffers) {
+            auto* const scratch = static_cast<std::byte*>(buffers.workspace);
+            AttentionGradientTensors tensors = outputs.At(call, buffers);
+            tensors.of.out = again ? scratch + parts.out_at : out.place(buffers);
+            tensors.of.max = again ? scratch + parts.max_at : max(buffers);
+            tensors.of.sum = again ? scratch + parts.sum_at : sum(buffers);
+            if (call.has_sink) tensors.dsink = reinterpret_cast<double*>(scratch + parts.sinks_at);
+            if (again) RunAttention(plan, tensors.of, scratch + rest);
+            RunAttentionGradient(gradient, tensors, scratch + rest);
+            outputs.StoreSink(tensors.dsink, buffers);
+            return Status();
+          }};
 }
 
 }  // namespace
 
+void CheckAttentionGradient(const AttentionGradientParams& p, Checker& checker) {
+  CheckGradient(p, checker);
+}
 Plan PlanAttentionGradient(const AttentionGradientParams& p, const Product&) {
-  AttentionCall call(p);
-  Attention plan = call.Plan(p);
-  const auto tensors_at = [=, dy = p.dy.place, dq = p.dqOut.place, dk = p.dkOut.place,
-                           dv = p.dvOut.place](const Buffers& buffers) {
-    return AttentionGradientTensors{.of = call.At(buffers),
-                                    .dy = dy(buffers),
-                                    .dq = dq(buffers),
-                                    .dk = dk(buffers),
-                                    .dv = dv(buffers)};
-  };
-  if (HasForward(p)) {
-    const Heads out(p.attentionInOptional, call.layout, call.v.elements);
-    plan.out = out.lie;
-    plan.max = call.Sums(p.softmaxMaxOptional);
-    plan.sum = call.Sums(p.softmaxSumOptional);
-    plan.by_heads = call.packed();
-    PlanAttention(&plan);
-    const AttentionGradient gradient = GradientOf(plan, call, p);
-    return {gradient.scratch_bytes(), [=, max = p.softmaxMaxOptional.place,
-                                       sum = p.softmaxSumOptional.place](const Buffers& buffers) {
-              AttentionGradientTensors tensors = tensors_at(buffers);
-              tensors.of.out = out.place(buffers);
-              tensors.of.max = max(buffers);
-              tensors.of.sum = sum(buffers);
-              RunAttentionGradient(gradient, tensors, buffers.workspace);
-              return Status();
-            }};
-  }
-  Again again(call, plan);
-  const AttentionGradient gradient = GradientOf(again.attention, call, p);
-  const uint64_t rest =
-      again.parts.Take(std::max(again.attention.scratch_bytes(), gradient.scratch_bytes()));
-  return {again.parts.bytes(), [=](const Buffers& buffers) {
-            auto* const scratch = static_cast<std::byte*>(buffers.workspace);
-            AttentionGradientTensors tensors = tensors_at(buffers);
-            tensors.of.out = scratch + again.out_at;
-            tensors.of.max = scratch + again.max_at;
-            tensors.of.sum = scratch + again.sum_at;
-            RunAttention(again.attention, tensors.of, scratch + rest);
-            RunAttentionGradient(gradient, tensors, scratch + rest);
-            return Status();
-          }};
+  return PlanGradient(p);
+}
+
+void CheckAttentionGradient(const RopeAttentionGradientParams& p, Checker& checker) {
+  CheckGradient(p, checker);
+}
+Plan PlanAttentionGradient(const RopeAttentionGradientParams& p, const Product&) {
+  return PlanGradient(p);
 }
 
 }  // namespace openaclnn::supporting

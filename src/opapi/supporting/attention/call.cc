@@ -23,7 +23,7 @@ void CheckPackedMask(const Tensor& mask, std::span<const AttentionSequence> sequ
 
 }  // namespace
 
-void CheckNull(const Params& p, std::initializer_list<const Tensor*> tensors,
+void CheckNull(const Params& p, std::span<const Tensor* const> tensors,
                std::initializer_list<const IntList*> lists, Checker& checker) {
   for (const Tensor& tensor : p.tensors) {
     if (!tensor.optional || tensor.role() == OPENACLNN_OUTPUT || !IsGiven(tensor)) continue;

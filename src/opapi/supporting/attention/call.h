@@ -36,6 +36,12 @@ struct AttentionCall {
     q = Heads(p.query, layout, WidthOf(p.query, layout, p.headNum));
     k = Heads(p.key, layout, q.elements);
     v = Heads(p.value, layout, WidthOf(p.value, layout, k.heads));
+    roped = IsGiven(p.queryRopeOptional) && IsGiven(p.keyRopeOptional);
+    if (roped) {
+      q_rope = Heads(p.queryRopeOptional, layout, WidthOf(p.queryRopeOptional, layout, p.headNum));
+      k_rope = Heads(p.keyRopeOptional, layout, q_rope.elements);
+    }
+    has_sink = IsGiven(p.sinkOptional);
     sight = {.mode = p.sparseMode,
              .before = p.preTokens,
              .after = p.nextTokens,
@@ -47,8 +53,10 @@ struct AttentionCall {
                           FirstOf(p.qStartIdxOptional), FirstOf(p.kvStartIdxOptional));
     dropout.keep = p.keepProb;
     dropout.given = IsGiven(drops) && p.keepProb < 1;
-    dropout.drawn = p.seeded && !dropout.given && p.keepProb < 1;
-    dropout.key = {static_cast<uint64_t>(p.seed), static_cast<uint64_t>(p.offset)};
+    if constexpr (requires { p.seed; }) {
+      dropout.drawn = p.seeded && !dropout.given && p.keepProb < 1;
+      dropout.key = {static_cast<uint64_t>(p.seed), static_cast<uint64_t>(p.offset)};
+    }
   }
 
   bool packed() const { return IsPacked(layout); }
@@ -75,6 +83,18 @@ struct AttentionCall {
     if (masked) mask = ScoreView(p.attenMaskOptional, false);
     plan.mask = mask.lie;
     shift.Set(&plan);
+    if (roped) {
+      plan.width += q_rope.elements;
+      plan.rope_width = q_rope.elements;
+      plan.q_rope = q_rope.lie;
+      plan.k_rope = k_rope.lie;
+    }
+    if (has_sink) {
+      sink = p.sinkOptional.place;
+      plan.sink = {.given = true,
+                   .head_step = p.sinkOptional.tensor().strides[0] * BytesOf(p.sinkOptional),
+                   .load = LoaderOf<float>(p.sinkOptional.dtype())};
+    }
     plan.copies = kAttentionCopies;
     return plan;
   }
@@ -83,9 +103,12 @@ struct AttentionCall {
     return {.q = q.place(buffers),
             .k = k.place(buffers),
             .v = v.place(buffers),
+            .q_rope = roped ? q_rope.place(buffers) : nullptr,
+            .k_rope = roped ? k_rope.place(buffers) : nullptr,
             .mask = masked ? mask.place(buffers) : nullptr,
             .shift = shift.given ? shift.place(buffers) : nullptr,
             .dropout = dropout.given ? drop(buffers) : nullptr,
+            .sink = has_sink ? sink(buffers) : nullptr,
             .out = nullptr,
             .max = nullptr,
             .sum = nullptr};
@@ -102,13 +125,13 @@ struct AttentionCall {
   }
 
   std::string_view layout;
-  Heads q, k, v;
+  Heads q, k, v, q_rope, k_rope;
   Sight sight{};
-  bool sees_all = false, masked = false;
+  bool sees_all = false, masked = false, roped = false, has_sink = false;
   ScoreView mask;
   PositionShift shift;
   AttentionDropout dropout{};
-  Place drop;
+  Place drop, sink;
 };
 
 /// The result's shape, and that of its gradient: query's rows, as wide as those of value.
@@ -120,7 +143,7 @@ Shape ResultShape(const P& p, const AttentionCall& call) {
 }
 
 /// Of tensors that may be null, all but some must be; so must all lists but some.
-void CheckNull(const Params& p, std::initializer_list<const Tensor*> tensors,
+void CheckNull(const Params& p, std::span<const Tensor* const> tensors,
                std::initializer_list<const IntList*> lists, Checker& checker);
 
 /// Checks the mask and the bits of dropout of a call of such sequences.
@@ -139,6 +162,10 @@ void CheckSettings(const P& p, Checker& checker) {
   for (const Tensor* tensor : {&p.query, &p.key, &p.value}) {
     checker.Rank(*tensor, rank).SameDtype(*tensor, p.query);
   }
+  for (const Tensor* rope : {&p.queryRopeOptional, &p.keyRopeOptional}) {
+    if (IsGiven(*rope)) checker.Rank(*rope, rank);
+  }
+  if (IsGiven(p.sinkOptional)) checker.Rank(p.sinkOptional, 1);
   CheckType(p.query, checker);
 }
 
@@ -185,6 +212,36 @@ void CheckSequences(const P& p, const AttentionCall& call, Checker& checker) {
   CheckScores(call, p.attenMaskOptional, p.dropMaskOptional, sequences, checker);
 }
 
+/// Checks the ropes of query and key, which come together, and the sink.
+template <class P>
+void CheckRopeAndSink(const P& p, const AttentionCall& call, Checker& checker) {
+  const Tensor &of_query = p.queryRopeOptional, &of_key = p.keyRopeOptional, &sink = p.sinkOptional;
+  checker.That(IsGiven(of_query) == IsGiven(of_key), [&] {
+    const auto text = [](const Tensor& rope) { return IsGiven(rope) ? "a tensor" : "none"; };
+    return Concat(of_key.name(), " value is ", text(of_key), ", expected ", text(of_query),
+                  " as of ", of_query.name());
+  });
+  if (call.has_sink) {
+    checker.That(sink.dtype() == ACL_FLOAT, [&] { return DtypeIs(sink, "FLOAT"); });
+    CheckShape(sink, {call.q.heads}, checker);
+  }
+  if (!call.roped || !checker.ok()) return;
+  const Heads &q = call.q_rope, &k = call.k_rope;
+  checker.SameDtype(of_query, p.query).SameDtype(of_key, p.query);
+  const auto fits = [](const Heads& rope, const Heads& of) {
+    return rope.batches == of.batches && rope.rows == of.rows && rope.heads == of.heads;
+  };
+  const bool narrow = q.elements + call.q.elements <= kAttentionWidth;
+  checker.That(fits(q, call.q) && narrow, [&] {
+    return Concat(of_query.name(), " shape is ", ShapeText(of_query), ", expected that of query, ",
+                  ShapeText(p.query), ", but for a width that may differ");
+  });
+  checker.That(fits(k, call.k) && (!HasWidth(call.layout) || of_key.last_dim() == q.elements), [&] {
+    return Concat(of_key.name(), " shape is ", ShapeText(of_key), ", expected that of key, ",
+                  ShapeText(p.key), ", with the width of ", of_query.name());
+  });
+}
+
 /// Checks what is added to scores.
 template <class P>
 void CheckShift(const P& p, const AttentionCall& call, Checker& checker) {
@@ -199,9 +256,17 @@ void CheckShift(const P& p, const AttentionCall& call, Checker& checker) {
   call.shift.Check(p.shift, scores, checker);
 }
 
-/// Checks a call; `tensors` are those that may be given of those that may be null.
+/// Whether largest scores and sums lie as dimensions say, by the layout's parameter.
+inline bool LieAsInput(const char* layout) {
+  return layout != nullptr && std::string_view(layout) == "same_as_input";
+}
+
+/// Checks a call; `forward` are the tensors of a gradient that the forward left.
 template <class P>
-void CheckCall(const P& p, std::initializer_list<const Tensor*> tensors, Checker& checker) {
+void CheckCall(const P& p, std::initializer_list<const Tensor*> forward, Checker& checker) {
+  std::vector<const Tensor*> tensors = {&p.shift,        &p.dropMaskOptional,  &p.attenMaskOptional,
+                                        &p.sinkOptional, &p.queryRopeOptional, &p.keyRopeOptional};
+  tensors.insert(tensors.end(), forward);
   const IntList &of_rows = p.qStartIdxOptional, &of_keys = p.kvStartIdxOptional;
   if (IsPacked(LayoutOf(p.inputLayout))) {
     CheckNull(p, tensors,
@@ -219,6 +284,7 @@ void CheckCall(const P& p, std::initializer_list<const Tensor*> tensors, Checker
   CheckHeads(p, call, checker);
   CheckSequences(p, call, checker);
   CheckShift(p, call, checker);
+  CheckRopeAndSink(p, call, checker);
 }
 
 }  // namespace openaclnn::supporting
