@@ -21,6 +21,7 @@ struct PackedProblem {
   double scale = 0.5, keep = 1;
   int64_t type = 1, ahead = 0;
   std::function<double(int64_t, int64_t, int64_t)> numbers = {};  // that are added to scores
+  Doubles sinks = {};                                             // of each head
   Doubles slopes = {};          // of each head, or of each one of each sequence
   std::vector<bool> kept = {};  // of each score: sequence, head, row, key
   std::function<bool(int64_t, int64_t)> mask = [](int64_t i, int64_t j) {
@@ -80,14 +81,16 @@ struct PackedProblem {
   /// The result; and, if asked for, largest scores and sums of rows of heads of sequences.
   template <class T>
   std::vector<T> Forward(const std::vector<T>& q, const std::vector<T>& k, const std::vector<T>& v,
-                         Doubles* max = nullptr, Doubles* sum = nullptr) const {
+                         Doubles* max = nullptr, Doubles* sum = nullptr,
+                         std::vector<T> sink = {}) const {
+    if (sink.empty()) sink.assign(sinks.begin(), sinks.end());
     std::vector<T> out(static_cast<size_t>(all_rows() * heads * value_width), T(0));
     int64_t row = 0, key = 0;
     size_t bit = 0;
     for (size_t s = 0; s < rows.size(); ++s) {
       for (int64_t h = 0; h < heads; ++h) {
         for (int64_t i = 0; i < rows[s]; ++i) {
-          AddRow(s, h, i, row, key, bit, q, k, v, &out, max, sum);
+          AddRow(s, h, i, row, key, bit, q, k, v, sink, &out, max, sum);
           bit += static_cast<size_t>(keys[s]);
         }
       }
@@ -97,19 +100,20 @@ struct PackedProblem {
     return out;
   }
 
-  /// The gradient of the sum of `weights` times the result by one operand, by complex steps.
+  /// The gradient of the sum of `weights` times the result by one operand, by complex steps; the
+  /// fourth operand is the sink.
   Doubles Gradient(int operand, const Doubles& q, const Doubles& k, const Doubles& v,
                    const Doubles& weights) const {
     using Complex = std::complex<double>;
     constexpr double kStep = 1e-40;
-    std::array<std::vector<Complex>, 3> at;
-    for (const auto& [i, values] : {std::pair{0, &q}, {1, &k}, {2, &v}}) {
+    std::array<std::vector<Complex>, 4> at;
+    for (const auto& [i, values] : {std::pair{0, &q}, {1, &k}, {2, &v}, {3, &sinks}}) {
       at[static_cast<size_t>(i)].assign(values->begin(), values->end());
     }
     Doubles gradient;
     for (Complex& x : at[static_cast<size_t>(operand)]) {
       x += Complex(0, kStep);
-      const std::vector<Complex> out = Forward(at[0], at[1], at[2]);
+      const std::vector<Complex> out = Forward(at[0], at[1], at[2], nullptr, nullptr, at[3]);
       double sum = 0;
       for (size_t i = 0; i < out.size(); ++i) sum += weights[i] * out[i].imag() / kStep;
       gradient.push_back(sum);
@@ -125,11 +129,15 @@ struct PackedProblem {
   template <class T>
   void AddRow(size_t s, int64_t h, int64_t i, int64_t row, int64_t key, size_t bit,
               const std::vector<T>& q, const std::vector<T>& k, const std::vector<T>& v,
-              std::vector<T>* out, Doubles* max, Doubles* sum) const {
+              const std::vector<T>& sink, std::vector<T>* out, Doubles* max, Doubles* sum) const {
     const int64_t kv = h / (heads / kv_heads), at = (row + i) * heads + h;
     std::vector<T> weights(static_cast<size_t>(keys[s]), T(0));
     T total = 0;
     double largest = -std::numeric_limits<double>::infinity();
+    if (!sink.empty()) {
+      largest = Real(sink[static_cast<size_t>(h)]);
+      total = std::exp(sink[static_cast<size_t>(h)]);
+    }
     for (int64_t j = 0; j < keys[s]; ++j) {
       if (Hides(s, i, j)) continue;
       T score = 0;
