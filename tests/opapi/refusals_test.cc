@@ -92,7 +92,8 @@ TEST(Refusals, WhatIsNotSupported) {
           attention(q.handle(), nullptr, 0));
   Refused(161002, "prefixOptional size is 1, expected 0: it is not supported",
           attention(nullptr, prefix.get(), 0));
-  Refused(161002, "sparseMode value is 3, expected 0, 1 or 2", attention(nullptr, nullptr, 3));
+  Refused(161002, "sparseMode value is 7, expected 0, 1, 2, 3, 4, 5 or 6",
+          attention(nullptr, nullptr, 7));
 }
 
 /// A tensor of these dimensions, of which one is 0: the others may be any.

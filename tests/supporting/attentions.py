@@ -23,16 +23,24 @@ def _layout(x, layout: str):
     return x.reshape((*x.shape[:2], -1)) if len(layout) == 3 else x
 
 
-def _weights(q, k, mask, scale, before: int, after: int, mode: int, shift=None, sink=None):
+def _weights(q, k, mask, scale, before: int, after: int, mode: int, shift=None, sink=None,
+             prefix=None):  # fmt: skip
     """The softmax of the scores that are not hidden, the maxima and the sums."""
     i, j = np.ogrid[: q.shape[2], : k.shape[2]]
     hidden = np.zeros((1, 1, q.shape[2], k.shape[2]), bool)
     if mode == 2:
         hidden = hidden | (j > i)
-    elif mask is not None:
+    elif mask is not None and mode < 2:
         hidden = hidden | (mask != 0)
         if mode == 0:
             hidden = hidden | (j < i - before) | (j > i + after)
+    elif mask is not None:
+        places = i + k.shape[2] - q.shape[2]  # the last row is at the last key
+        hidden = hidden | (j > places + (after if mode == 4 else 0))
+        if mode == 4:
+            hidden = hidden | (j < places - before)
+        if mode > 4:
+            hidden = hidden & (j >= np.reshape(prefix, (-1, 1, 1, 1)))
     scores = np.matmul(q, np.swapaxes(k, -1, -2)) * scale
     scores = scores if shift is None else scores + shift
     hidden = np.broadcast_to(hidden, scores.shape)
@@ -75,12 +83,12 @@ def _position_shift(shift, kind: int, starts, scale, rows: int, keys: int):
     return shift.reshape(-1, shift.shape[-1], 1, 1) * -(np.sqrt(distances) if kind == 3 else distances)
 
 
-def attention(q, k, v, shift, drops, mask, scale, keep, before, after, heads, layout, mode,
+def attention(q, k, v, shift, drops, mask, prefix, scale, keep, before, after, heads, layout, mode,
               kind=1, row_start=None, key_start=None, seed=None, offset=None, sink=None):  # fmt: skip
     q, k, v, _ = _pair(q, k, v, heads, layout)
     starts = (row_start, key_start)
     shift = _position_shift(shift, kind, starts, scale, q.shape[2], k.shape[2])
-    weights, top, total = _weights(q, k, mask, scale, before, after, mode, shift, sink)
+    weights, top, total = _weights(q, k, mask, scale, before, after, mode, shift, sink, prefix)
     out = np.matmul(weights * _kept(drops, weights.shape, keep, seed, offset), v)
     sums = (np.repeat(each, 8, axis=-1) for each in (top, total))
     return *sums, None, _layout(out, layout)
@@ -98,33 +106,33 @@ def infer_attention(q, k, v, shift, mask, scale, before, after, heads, layout, m
     return _layout(np.matmul(weights, v), layout)
 
 
-def _backward(q, k, v, dy, shift, drops, mask, scale, keep, before, after, heads, layout, mode,
+def _backward(q, k, v, dy, shift, drops, mask, prefix, scale, keep, before, after, heads, layout, mode,
               kind, row_start, key_start, seed, offset, sink):  # fmt: skip
     q, k, v, served = _pair(q, k, v, heads, layout)
     dy = _heads(dy, layout, v.shape[-1])
     starts = (row_start, key_start)
     shift = _position_shift(shift, kind, starts, scale, q.shape[2], k.shape[2])
-    weights, _, _ = _weights(q, k, mask, scale, before, after, mode, shift, sink)
+    weights, _, _ = _weights(q, k, mask, scale, before, after, mode, shift, sink, prefix)
     kept = _kept(drops, weights.shape, keep, seed, offset)
     *gradients, dsink = _gradients(q, k, v, dy, weights, kept, scale, served)
     return *(_layout(each, layout) for each in gradients), None, None if sink is None else dsink
 
 
-def attention_backward(q, k, v, dy, shift, drops, mask, scale, keep, before, after, heads, layout,
+def attention_backward(q, k, v, dy, shift, drops, mask, prefix, scale, keep, before, after, heads, layout,
                        mode, kind=1, row_start=None, key_start=None, seed=None, offset=None):  # fmt: skip
-    return _backward(q, k, v, dy, shift, drops, mask, scale, keep, before, after, heads, layout, mode,
+    return _backward(q, k, v, dy, shift, drops, mask, prefix, scale, keep, before, after, heads, layout, mode,
                      kind, row_start, key_start, seed, offset, None)[:3]  # fmt: skip
 
 
-def sink_attention(q, k, v, shift, drops, mask, scale, keep, before, after, heads, layout, mode,
+def sink_attention(q, k, v, shift, drops, mask, prefix, scale, keep, before, after, heads, layout, mode,
                    kind, row_start, key_start, sink):  # fmt: skip
-    return attention(q, k, v, shift, drops, mask, scale, keep, before, after, heads, layout, mode,
+    return attention(q, k, v, shift, drops, mask, prefix, scale, keep, before, after, heads, layout, mode,
                      kind, row_start, key_start, sink=sink)  # fmt: skip
 
 
-def sink_attention_backward(q, k, v, dy, shift, drops, mask, scale, keep, before, after, heads,
+def sink_attention_backward(q, k, v, dy, shift, drops, mask, prefix, scale, keep, before, after, heads,
                             layout, mode, kind, row_start, key_start, sink):  # fmt: skip
-    return _backward(q, k, v, dy, shift, drops, mask, scale, keep, before, after, heads, layout, mode,
+    return _backward(q, k, v, dy, shift, drops, mask, prefix, scale, keep, before, after, heads, layout, mode,
                      kind, row_start, key_start, None, None, sink)  # fmt: skip
 
 

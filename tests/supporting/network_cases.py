@@ -319,13 +319,15 @@ def attention(d: Draw, gradient: bool = False) -> Case:
     given = {name: d.array(shape, None, "tame") for name, shape in shapes}
     given |= {each.name: None for each in d.record.inputs if each.name not in given}
     given |= {each.name: None for each in d.record.plain("ints")}
-    mode, keep = d.whole(0, 2, walk=0), d.one((1.0, 1.0, 0.5))
+    mode, keep = d.whole(0, 6, walk=0), d.one((1.0, 1.0, 0.5))
     of = (*d.within((b, heads * served)), rows, keys)
     mask = d.array(of, d.one((BYTES, np.dtype(bool))), "mask")
     given["attenMaskOptional"] = None if d.flag(walk=True) else mask
     bits = b * heads * served * rows * keys
     drops = d.random.integers(0, 256, -(-bits // 8)).astype(np.uint8)
     given["dropMaskOptional"] = drops if keep < 1 and d.flag() else None
+    if mode > 4:
+        given["prefixOptional"] = [d.whole(0, keys) for _ in range(b)]
     given |= shifts(d, (b, heads * served, rows, keys)) | sinks(d, heads * served)
     settings = {"scaleValue": 0.5, "keepProb": keep, "preTokens": d.whole(0, 9),
                 "nextTokens": d.whole(0, 9), "headNum": heads * served, "inputLayout": layout,

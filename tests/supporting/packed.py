@@ -170,5 +170,5 @@ def rope_attention_backward(q, q_rope, k, k_rope, v, dy, drops, mask, prefix, ro
         q, k, v, dy, scale, drops, mask, prefix, row_ends, key_ends, scale, keep, before, after,
         mode, slopes, kind, row_start, key_start, sink=sink)  # fmt: skip
     ropes = (None, None) if q_rope is None else (dq[..., width:], dk[..., width:])
-    dsink = None if sink is None else dsink
-    return dq[..., :width], ropes[0], dk[..., :width], ropes[1], dv, None, dsink
+    made = (dq[..., :width], ropes[0], dk[..., :width], ropes[1], dv)
+    return made if sink is None else (*made, None, dsink)

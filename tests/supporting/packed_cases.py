@@ -26,13 +26,13 @@ def _ropes(d: Draw, names, shapes) -> dict:
     found = [each for each in names if "Rope" in each]
     if not found or (found[0].endswith("Optional") and d.flag(walk=True)):
         return {}
-    width = d.whole(1, 8, walk=64)
+    width = d.whole(1, 3, walk=64)
     return {name: d.array((*shape[:2], width), None, "tame")
             for name, shape in zip(found, shapes, strict=True)}  # fmt: skip
 
 
 def packed_attention(d: Draw, gradient: bool = False) -> Case:
-    served, heads, width = d.whole(1, 2, walk=1), d.whole(1, 2, walk=8), d.whole(1, 8, walk=64)
+    served, heads, width = d.whole(1, 2, walk=1), d.whole(1, 2, walk=8), d.whole(1, 5, walk=64)
     count = d.whole(1, 4, walk=4)
     left_out = d.whole(0, count - 1, walk=0) if d.flag() else 0
     long = 150 if d.style == "long" else 6

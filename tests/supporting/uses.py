@@ -33,6 +33,7 @@ NEW = 0xFF  # each byte of new memory
 OTHERS = (0x00, 0x3C)  # what else contents may be
 FEW = 4  # trials that say nothing yet
 MOST = 24  # cases of a record
+TOLD = 90  # at most 100 are told until a runtime is begun anew
 # Asked for though not read here: a device reads them.
 ON_A_DEVICE = {"softmaxMaxOptional", "softmaxSumOptional", "mmWeightRef"}
 # The result is the same whatever there is, x^0, or what there is, as of x xor 0 in place.
@@ -141,7 +142,7 @@ def is_plain(base) -> bool:
 
 def trials(watch: Watch, record) -> dict[str, list[Trial]]:
     """By operand; those of which nothing can be told again are left out."""
-    found, known = defaultdict(list), set()
+    found, known, count = defaultdict(list), set(), 0
     cases = range(driver.count_of(record))
     for number in cases[:: max(len(cases) // MOST, 1)]:
         prepared = driver.prepare(record, number)
@@ -158,8 +159,12 @@ def trials(watch: Watch, record) -> dict[str, list[Trial]]:
             told, other = watch.told(name), differ(base, got, view, NEW, prepared)
             if not told and (name, span(view)) in known:
                 continue
+            count += told
             if told:
                 known.add((name, span(view)))
+            if count >= TOLD:
+                watch.begin_anew()
+                known, count = set(), 0
             for byte in OTHERS:
                 if not other:
                     got = watch.run(record, prepared, view, byte)

@@ -24,7 +24,7 @@ void CheckPackedMask(const Tensor& mask, std::span<const AttentionSequence> sequ
 }  // namespace
 
 void CheckNull(const Params& p, std::span<const Tensor* const> tensors,
-               std::initializer_list<const IntList*> lists, Checker& checker) {
+               std::span<const IntList* const> lists, Checker& checker) {
   for (const Tensor& tensor : p.tensors) {
     if (!tensor.optional || tensor.role() == OPENACLNN_OUTPUT || !IsGiven(tensor)) continue;
     const bool fine = std::find(tensors.begin(), tensors.end(), &tensor) != tensors.end();

@@ -21,6 +21,10 @@ namespace openaclnn::supporting {
 inline constexpr int64_t kAttentionCopies = 8;  // of each maximum and sum, as the API has them
 
 inline bool IsGiven(const Tensor& tensor) { return tensor.present() && !tensor.empty(); }
+/// A rope of no rows is one; clients give an empty tensor of one dimension where there is none.
+inline bool IsRope(const Tensor& tensor) {
+  return tensor.present() && (tensor.rank() > 1 || !tensor.empty());
+}
 
 /// Elements of a row of a head, of which there are so many.
 inline int64_t WidthOf(const Tensor& tensor, std::string_view layout, int64_t heads) {
@@ -36,7 +40,7 @@ struct AttentionCall {
     q = Heads(p.query, layout, WidthOf(p.query, layout, p.headNum));
     k = Heads(p.key, layout, q.elements);
     v = Heads(p.value, layout, WidthOf(p.value, layout, k.heads));
-    roped = IsGiven(p.queryRopeOptional) && IsGiven(p.keyRopeOptional);
+    roped = IsRope(p.queryRopeOptional) && IsRope(p.keyRopeOptional);
     if (roped) {
       q_rope = Heads(p.queryRopeOptional, layout, WidthOf(p.queryRopeOptional, layout, p.headNum));
       k_rope = Heads(p.keyRopeOptional, layout, q_rope.elements);
@@ -46,7 +50,7 @@ struct AttentionCall {
              .before = p.preTokens,
              .after = p.nextTokens,
              .prefix = p.prefixOptional.values()};
-    // Without a mask all is seen, but for mode 2 of batches.
+    // Without a mask all is seen, except in mode 2 of batches.
     sees_all = !IsGiven(masking) && (packed() || p.sparseMode != 2);
     masked = IsGiven(masking) && sight.reads_mask();
     shift = PositionShift(p.shift, p.typed ? p.pseType : PositionShift::kScaled,
@@ -144,7 +148,7 @@ Shape ResultShape(const P& p, const AttentionCall& call) {
 
 /// Of tensors that may be null, all but some must be; so must all lists but some.
 void CheckNull(const Params& p, std::span<const Tensor* const> tensors,
-               std::initializer_list<const IntList*> lists, Checker& checker);
+               std::span<const IntList* const> lists, Checker& checker);
 
 /// Checks the mask and the bits of dropout of a call of such sequences.
 void CheckScores(const AttentionCall& call, const Tensor& mask, const Tensor& drops,
@@ -163,7 +167,7 @@ void CheckSettings(const P& p, Checker& checker) {
     checker.Rank(*tensor, rank).SameDtype(*tensor, p.query);
   }
   for (const Tensor* rope : {&p.queryRopeOptional, &p.keyRopeOptional}) {
-    if (IsGiven(*rope)) checker.Rank(*rope, rank);
+    if (IsRope(*rope)) checker.Rank(*rope, rank);
   }
   if (IsGiven(p.sinkOptional)) checker.Rank(p.sinkOptional, 1);
   CheckType(p.query, checker);
@@ -216,8 +220,8 @@ void CheckSequences(const P& p, const AttentionCall& call, Checker& checker) {
 template <class P>
 void CheckRopeAndSink(const P& p, const AttentionCall& call, Checker& checker) {
   const Tensor &of_query = p.queryRopeOptional, &of_key = p.keyRopeOptional, &sink = p.sinkOptional;
-  checker.That(IsGiven(of_query) == IsGiven(of_key), [&] {
-    const auto text = [](const Tensor& rope) { return IsGiven(rope) ? "a tensor" : "none"; };
+  checker.That(IsRope(of_query) == IsRope(of_key), [&] {
+    const auto text = [](const Tensor& rope) { return IsRope(rope) ? "a tensor" : "none"; };
     return Concat(of_key.name(), " value is ", text(of_key), ", expected ", text(of_query),
                   " as of ", of_query.name());
   });
@@ -268,14 +272,15 @@ void CheckCall(const P& p, std::initializer_list<const Tensor*> forward, Checker
                                         &p.sinkOptional, &p.queryRopeOptional, &p.keyRopeOptional};
   tensors.insert(tensors.end(), forward);
   const IntList &of_rows = p.qStartIdxOptional, &of_keys = p.kvStartIdxOptional;
-  if (IsPacked(LayoutOf(p.inputLayout))) {
-    CheckNull(p, tensors,
-              {&of_rows, &of_keys, &p.prefixOptional, &p.actualSeqQLenOptional,
-               &p.actualSeqKvLenOptional},
-              checker);
-  } else {
-    CheckNull(p, tensors, {&of_rows, &of_keys}, checker);
-  }
+  std::vector<const IntList*> lists = {&of_rows, &of_keys};
+  const bool packed = IsPacked(LayoutOf(p.inputLayout));
+  if (packed || p.sparseMode == 5 || p.sparseMode == 6) lists.push_back(&p.prefixOptional);
+  if (packed) lists.insert(lists.end(), {&p.actualSeqQLenOptional, &p.actualSeqKvLenOptional});
+  CheckNull(p, tensors, lists, checker);
+  checker.That(packed ? p.sparseMode != 5 : p.sparseMode < 7, [&] {
+    return Concat("sparseMode value is ", p.sparseMode, ", expected ",
+                  packed ? "another one with packed sequences" : "0 to 6 without packed sequences");
+  });
   CheckStart(of_rows, checker);
   CheckStart(of_keys, checker);
   CheckSettings(p, checker);
