@@ -212,10 +212,19 @@ void PlanAttention(Attention* attention);
 /// Writes every row. A row that sees no key becomes 0, as do its largest score and its sum.
 void RunAttention(const Attention& attention, const AttentionTensors& tensors, void* scratch);
 
+/// The gradient by a shift, in double: that of the scores, summed where the shift is broadcast.
+struct AttentionShiftGradient {
+  bool given;
+  std::array<int64_t, 4> steps;  // in numbers; 0 where the shift is broadcast
+  int64_t count;
+  double factor;  // of the gradients by scaled products
+};
+
 /// The gradients of a call; `attention` has its operands, its result and what it left of the rows.
 struct AttentionGradient {
   Attention attention;
   AttentionHeads dy, dq, dk, dv, dq_rope, dk_rope;
+  AttentionShiftGradient shift;
 
   // Set by PlanAttentionGradient.
   int64_t tiles;   // of the longest sequence
@@ -229,7 +238,8 @@ struct AttentionGradientTensors {
   AttentionTensors of;  // the call's
   const void* dy;
   void *dq, *dk, *dv, *dq_rope, *dk_rope;
-  double* dsink;  // a number for each head; null without a sink
+  double* dsink;   // a number for each head; null without a sink
+  double* dshift;  // null if it is not asked for
 };
 
 /// `attention` is planned already.

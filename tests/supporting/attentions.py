@@ -111,17 +111,36 @@ def _backward(q, k, v, dy, shift, drops, mask, prefix, scale, keep, before, afte
     q, k, v, served = _pair(q, k, v, heads, layout)
     dy = _heads(dy, layout, v.shape[-1])
     starts = (row_start, key_start)
-    shift = _position_shift(shift, kind, starts, scale, q.shape[2], k.shape[2])
+    given, shift = shift, _position_shift(shift, kind, starts, scale, q.shape[2], k.shape[2])
     weights, _, _ = _weights(q, k, mask, scale, before, after, mode, shift, sink, prefix)
     kept = _kept(drops, weights.shape, keep, seed, offset)
-    *gradients, dsink = _gradients(q, k, v, dy, weights, kept, scale, served)
-    return *(_layout(each, layout) for each in gradients), None, None if sink is None else dsink
+    *gradients, scores, dsink = _gradients(q, k, v, dy, weights, kept, scale, served)
+    dshift = None
+    if given is not None and kind < 2:
+        dshift = _within(scores if kind == 1 else scores / scale, given.shape)
+    dsink = None if sink is None else dsink
+    return *(_layout(each, layout) for each in gradients), dshift, dsink
+
+
+def _within(x, shape):
+    """Summed where the shape is broadcast."""
+    full = (1,) * (x.ndim - len(shape)) + shape
+    axes = tuple(i for i, n in enumerate(full) if n == 1)
+    return np.sum(x, axis=axes, keepdims=True).reshape(shape) if axes else x.reshape(shape)
 
 
 def attention_backward(q, k, v, dy, shift, drops, mask, prefix, scale, keep, before, after, heads, layout,
-                       mode, kind=1, row_start=None, key_start=None, seed=None, offset=None):  # fmt: skip
+                       mode, kind=1, row_start=None, key_start=None):  # fmt: skip
     return _backward(q, k, v, dy, shift, drops, mask, prefix, scale, keep, before, after, heads, layout, mode,
-                     kind, row_start, key_start, seed, offset, None)[:3]  # fmt: skip
+                     kind, row_start, key_start, None, None, None)[:4]  # fmt: skip
+
+
+def seeded_attention_backward(q, k, v, dy, shift, drops, mask, prefix, scale, keep, before, after, heads,
+                              layout, mode, kind, row_start, key_start, seed, offset):  # fmt: skip
+    *gradients, dshift, _ = _backward(
+        q, k, v, dy, shift, drops, mask, prefix, scale, keep, before, after, heads, layout, mode,
+        kind, row_start, key_start, seed, offset, None)  # fmt: skip
+    return *gradients, None, None, dshift
 
 
 def sink_attention(q, k, v, shift, drops, mask, prefix, scale, keep, before, after, heads, layout, mode,
@@ -137,7 +156,7 @@ def sink_attention_backward(q, k, v, dy, shift, drops, mask, prefix, scale, keep
 
 
 def _gradients(q, k, v, dy, weights, kept, scale, served: int):
-    """Of q, k, v and the sink."""
+    """Of q, k, v, the scores and the sink."""
     slopes = np.matmul(dy, np.swapaxes(v, -1, -2)) * kept
     mean = np.sum(slopes * weights, axis=-1, keepdims=True)
     scores = weights * (slopes - mean) * scale
@@ -148,4 +167,4 @@ def _gradients(q, k, v, dy, weights, kept, scale, served: int):
 
     dk = of_served(np.matmul(np.swapaxes(scores, -1, -2), q))
     dv = of_served(np.matmul(np.swapaxes(weights * kept, -1, -2), dy))
-    return np.matmul(scores, k), dk, dv, -np.sum(rest * mean, axis=(0, 2, 3))
+    return np.matmul(scores, k), dk, dv, scores, -np.sum(rest * mean, axis=(0, 2, 3))

@@ -124,7 +124,7 @@ def _forward(q, k, v, *settings, sink=None, softmax_layout=""):
 def _backward(q, k, v, dy, scale, *settings, sink=None):
     (q, k, v), _, served, (weights, _, _), kept = _parts(q, k, v, *settings, sink=sink)
     dy = np.transpose(dy.reshape(1, *dy.shape), (0, 2, 1, 3))
-    *gradients, dsink = _gradients(q, k, v, dy, weights, kept, scale, served)
+    *gradients, _, dsink = _gradients(q, k, v, dy, weights, kept, scale, served)
     return *map(_of_rows, gradients), dsink
 
 

@@ -13,12 +13,22 @@
 namespace openaclnn::supporting {
 namespace {
 
+/// Slopes have no gradient.
+template <class P>
+bool HasShiftGradient(const P& p, const AttentionCall& call) {
+  return call.shift.given && !call.shift.of_slopes() && IsGiven(p.dpseOut);
+}
+
 template <class P>
 void CheckOutputs(const P& p, const AttentionCall& call, Checker& checker) {
-  checker.That(!call.shift.given || call.shift.of_slopes() || !IsGiven(p.dpseOut), [&] {
-    return Concat(p.dpseOut.name(), " value is a tensor, expected null: the gradient by ",
-                  p.shift.name(), " is not supported");
+  checker.That(call.shift.given || !IsGiven(p.dpseOut), [&] {
+    return Concat(p.dpseOut.name(), " value is a tensor, expected null without ", p.shift.name());
   });
+  if (HasShiftGradient(p, call)) {
+    checker.SameShapeAndDtype(p.dpseOut, p.shift).That(p.scaleValue != 0, [] {
+      return "scaleValue value is 0, expected another number with a gradient by the shift";
+    });
+  }
   checker.SameShapeAndDtype(p.dqOut, p.query)
       .SameShapeAndDtype(p.dkOut, p.key)
       .SameShapeAndDtype(p.dvOut, p.value);
@@ -73,6 +83,7 @@ struct Outputs {
         dk(p.dkOut, call.layout, call.k.elements),
         dv(p.dvOut, call.layout, call.v.elements),
         to_sink(call.has_sink && IsGiven(p.dsinkOut)) {
+    if (HasShiftGradient(p, call)) SetShift(p.dpseOut, call, p.scaleValue);
     if (roped) {
       dq_rope = Heads(p.dqRopeOut, call.layout, call.q_rope.elements);
       dk_rope = Heads(p.dkRopeOut, call.layout, call.k_rope.elements);
@@ -92,6 +103,7 @@ struct Outputs {
                                   .dv = dv.lie,
                                   .dq_rope = dq_rope.lie,
                                   .dk_rope = dk_rope.lie,
+                                  .shift = shift,
                                   .tiles = 0,
                                   .levels = 0,
                                   .bodies = 0};
@@ -107,11 +119,34 @@ struct Outputs {
             .dv = dv.place(buffers),
             .dq_rope = roped ? dq_rope.place(buffers) : nullptr,
             .dk_rope = roped ? dk_rope.place(buffers) : nullptr,
-            .dsink = nullptr};
+            .dsink = nullptr,
+            .dshift = nullptr};
   }
 
   void StoreSink(const double* numbers, const Buffers& buffers) const {
     if (to_sink) StorerOf<double>(ACL_FLOAT)(numbers, sink_heads, dsink(buffers), sink_step);
+  }
+
+  /// Numbers lie as the shift's dimensions say.
+  void SetShift(const Tensor& out, const AttentionCall& call, double scale) {
+    const std::array<int64_t, 4>& dims = call.shift.numbers.dims;
+    shift = {.given = true,
+             .steps = {},
+             .count = 1,
+             .factor = call.shift.type == PositionShift::kScaled ? 1 : 1 / scale};
+    for (size_t i = 4; i-- > 0; shift.count *= dims[i]) {
+      shift.steps[i] = dims[i] == 1 ? 0 : shift.count;
+    }
+    dshift = out.place;
+    shift_offsets = Offsets(out, out.rank());
+    shift_bytes = BytesOf(out);
+    shift_store = StorerOf<double>(out.dtype());
+  }
+
+  void StoreShift(const double* numbers, const Buffers& buffers) const {
+    for (int64_t i = 0; i < shift.count && shift.given; ++i) {
+      shift_store(numbers + i, 1, dshift(buffers) + shift_offsets(i) * shift_bytes, 0);
+    }
   }
 
   bool roped;
@@ -119,22 +154,29 @@ struct Outputs {
   bool to_sink;
   Place dsink;
   int64_t sink_heads = 0, sink_step = 0;
+  AttentionShiftGradient shift{};
+  Place dshift;
+  Offsets shift_offsets;
+  int64_t shift_bytes = 0;
+  StoreRow<double> shift_store = nullptr;
 };
 
 /// The parts of the workspace: what the forward leaves, where it is made again, and gradients by
-/// sinks in double.
+/// sinks and shifts in double.
 struct Parts {
-  Parts(const AttentionCall& call, bool again) {
+  Parts(const AttentionCall& call, const Outputs& outputs, bool again) {
     const __int128 rows =
         again ? __int128{call.q.batches} * call.q.heads * call.q.rows * int64_t{sizeof(float)} : 0;
     max_at = all.Take(rows);
     sum_at = all.Take(rows);
     out_at = all.Take(rows * call.v.elements);
+    const int64_t shifts = outputs.shift.given ? outputs.shift.count : 0;
+    shift_at = all.Take(__int128{shifts} * int64_t{sizeof(double)});
     sinks_at = all.Take(__int128{call.has_sink ? call.q.heads : 0} * int64_t{sizeof(double)});
   }
 
   ScratchParts all;
-  uint64_t max_at = 0, sum_at = 0, out_at = 0, sinks_at = 0;
+  uint64_t max_at = 0, sum_at = 0, out_at = 0, sinks_at = 0, shift_at = 0;
 };
 
 /// Whether the forward's result is given, and what it left of the rows.
@@ -164,7 +206,7 @@ Plan PlanGradient(const P& p) {
   }
   PlanAttention(&plan);
   const AttentionGradient gradient = outputs.Plan(plan);
-  Parts parts(call, again);
+  Parts parts(call, outputs, again);
   const uint64_t rest = parts.all.Take(
       std::max(again ? plan.scratch_bytes() : uint64_t{0}, gradient.scratch_bytes()));
   return {parts.all.bytes(), [=, max = p.softmaxMaxOptional.place,
@@ -175,9 +217,13 @@ Plan PlanGradient(const P& p) {
             tensors.of.max = again ? scratch + parts.max_at : max(buffers);
             tensors.of.sum = again ? scratch + parts.sum_at : sum(buffers);
             if (call.has_sink) tensors.dsink = reinterpret_cast<double*>(scratch + parts.sinks_at);
+            if (outputs.shift.given) {
+              tensors.dshift = reinterpret_cast<double*>(scratch + parts.shift_at);
+            }
             if (again) RunAttention(plan, tensors.of, scratch + rest);
             RunAttentionGradient(gradient, tensors, scratch + rest);
             outputs.StoreSink(tensors.dsink, buffers);
+            outputs.StoreShift(tensors.dshift, buffers);
             return Status();
           }};
 }

@@ -46,6 +46,7 @@ struct Tensors {
   DeviceTensor q, k, v, dy, out, max, sum, dq, dk, dv;
 };
 
+// Type 1 is broadcast to rows here, which its gradient is summed over.
 TEST(AttentionShift, Batches) {
   const Device device;
   Random random(91);
@@ -55,16 +56,21 @@ TEST(AttentionShift, Batches) {
     PackedProblem p = {
         .heads = 2, .kv_heads = 1, .width = 3, .value_width = 2, .rows = {5}, .keys = {140}};
     p.type = type;
-    const Doubles given = Held(ACL_FLOAT, RealValues(random, type < 2 ? 2 * 5 * 140 : 2, 0, 0.1));
+    const int64_t rows = type == 1 ? 1 : 5;  // of the shift
+    const Doubles given =
+        Held(ACL_FLOAT, RealValues(random, type < 2 ? 2 * rows * 140 : 2, 0, 0.1));
+    const Doubles* at = &given;
     if (type < 2) {
       p.numbers = [&](int64_t h, int64_t i, int64_t j) {
-        return given[static_cast<size_t>((h * 5 + i) * 140 + j)];
+        return (*at)[static_cast<size_t>((h * rows + i % rows) * 140 + j)];
       };
     } else {
       p.slopes = given;
       p.ahead = 7 - 4;
     }
-    const DeviceTensor shift = Make(ACL_FLOAT, type < 2 ? Dims{2, 5, 140} : Dims{2}, given, random);
+    const Dims dims = type < 2 ? Dims{2, rows, 140} : Dims{2};
+    const DeviceTensor shift = Make(ACL_FLOAT, dims, given, random),
+                       dshift(ACL_FLOAT, RandomLayout(random, dims, false));
     const IntListHandle row({{7}}), key({{4}});
     const Tensors t(random, p, false);
     EXPECT_RUN(device, FlashAttentionScoreV2, t.q.handle(), t.k.handle(), t.v.handle(),
@@ -75,8 +81,14 @@ TEST(AttentionShift, Batches) {
                t.dy.handle(), shift.handle(), nullptr, nullptr, nullptr, t.max.handle(),
                t.sum.handle(), nullptr, t.out.handle(), nullptr, row.get(), key.get(), p.scale, 1.0,
                kFar, kFar, p.heads, layout, 0, 0, type, Handle(t.dq), Handle(t.dk), Handle(t.dv),
-               nullptr);
+               type < 2 ? Handle(dshift) : nullptr);
     t.ExpectRight(p);
+    if (type > 1) continue;
+    const Doubles want = Slopes(given, t.x[3], [&](const Doubles& numbers) {
+      at = &numbers;
+      return p.Forward(t.x[0], t.x[1], t.x[2]);
+    });
+    ExpectNear(ValuesOf(dshift), want, ACL_FLOAT, 1e-5, 1e-6);
   }
 }
 
@@ -143,11 +155,11 @@ TEST(AttentionShift, Refusals) {
       FlashAttentionVarLenScoreV2, packed.handle(), packed.handle(), packed.handle(),
       scores.handle(), nullptr, nullptr, nullptr, nullptr, ends.get(), ends.get(), nullptr, nullptr,
       1.0, 1.0, 9, 9, 3, tnd, 0, 0, 0, sums.handle(), sums.handle(), nullptr, packed.handle());
-  EXPECT_REFUSED(
-      161002, "dpseOut value is a tensor, expected null: the gradient by pseShiftOptional",
-      FlashAttentionScoreGradV2, q.handle(), q.handle(), q.handle(), q.handle(), scores.handle(),
-      nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, 1.0,
-      1.0, 9, 9, 3, bnsd, 0, 0, 0, q.handle(), q.handle(), q.handle(), scores.handle());
+  EXPECT_REFUSED(161002, "dpseOut value is a tensor, expected null without pseShiftOptional",
+                 FlashAttentionScoreGradV2, q.handle(), q.handle(), q.handle(), q.handle(), nullptr,
+                 nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                 nullptr, 1.0, 1.0, 9, 9, 3, bnsd, 0, 0, 0, q.handle(), q.handle(), q.handle(),
+                 scores.handle());
 }
 
 }  // namespace
