@@ -124,7 +124,7 @@ def test_what_a_call_reads_and_writes(api, said):
 
 def test_what_must_be_left_out_is_not_read():
     said = performance("aclnnFlashAttentionScoreV4")
-    assert "`key`" in said and "RopeOptional" not in said and "bytes" not in said
+    assert "`key`" in said and "dScale" not in said and "bytes" not in said
 
 
 def test_every_call_whose_operators_are_named_has_figures():
