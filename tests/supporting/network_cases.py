@@ -341,7 +341,10 @@ def attention(d: Draw, gradient: bool = False) -> Case:
     if any(each.name == "seed" for each in d.record.parameters):
         given |= _seeds(d)
     outputs = {each.name: d.first for each in d.record.outputs if not each.optional}
-    outputs |= {"dsinkOut": np.dtype(np.float32), "dpseOut": d.first}
+    if given.get("sinkOptional") is not None:
+        outputs["dsinkOut"] = np.dtype(np.float32)
+    if given.get("pseShiftOptional") is not None:
+        outputs["dpseOut"] = d.first
     if not gradient:
         outputs |= {"softmaxMaxOut": d.one(REALS[::3]), "softmaxSumOut": d.one(REALS[::3])}
     stored = ("dropMaskOptional", "attenMaskOptional", "keepProb", "keepProbOptional")

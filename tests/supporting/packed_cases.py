@@ -13,7 +13,7 @@ MODES = (0, 1, 2, 3, 4, 6, 7, 8)
 
 def _ends(d: Draw, count: int, most: int, left_out: int) -> tuple[list[int], int]:
     """Ends of sequences, the last ones left out, and of all rows."""
-    lengths = [0 if d.whole(0, 4, walk=1) == 0 else d.whole(1, most, walk=most) for _ in range(count)]
+    lengths = [0 if d.whole(0, 4, walk=1) == 0 else d.whole(1, most, walk=128) for _ in range(count)]
     if d.style == "empty":
         lengths = [0] * count
     ends = [int(end) for end in np.cumsum(lengths)]
@@ -69,7 +69,10 @@ def packed_attention(d: Draw, gradient: bool = False) -> Case:
     for each in d.record.plain("string"):
         given.setdefault(each.name, d.one(d.record.modes[each.name]))
     outputs = {each.name: d.first for each in d.record.outputs if not each.optional}
-    outputs |= {"dqRopeOut": d.first, "dkRopeOut": d.first, "dsinkOut": np.dtype(np.float32)}
+    if given.get("sinkOptional") is not None:
+        outputs["dsinkOut"] = np.dtype(np.float32)
+    if any("Rope" in name and given[name] is not None for name in names):
+        outputs |= {"dqRopeOut": d.first, "dkRopeOut": d.first}
     if not gradient:
         outputs |= {"softmaxMaxOut": d.one(REALS[::3]), "softmaxSumOut": d.one(REALS[::3])}
     stored = ("dropMaskOptional", "attenMaskOptional", "keepProb")

@@ -21,9 +21,6 @@ bool HasShiftGradient(const P& p, const AttentionCall& call) {
 
 template <class P>
 void CheckOutputs(const P& p, const AttentionCall& call, Checker& checker) {
-  checker.That(call.shift.given || !IsGiven(p.dpseOut), [&] {
-    return Concat(p.dpseOut.name(), " value is a tensor, expected null without ", p.shift.name());
-  });
   if (HasShiftGradient(p, call)) {
     checker.SameShapeAndDtype(p.dpseOut, p.shift).That(p.scaleValue != 0, [] {
       return "scaleValue value is 0, expected another number with a gradient by the shift";
@@ -32,13 +29,20 @@ void CheckOutputs(const P& p, const AttentionCall& call, Checker& checker) {
   checker.SameShapeAndDtype(p.dqOut, p.query)
       .SameShapeAndDtype(p.dkOut, p.key)
       .SameShapeAndDtype(p.dvOut, p.value);
+  const auto without = [&](const Tensor& out, const Tensor& operand) {
+    checker.That(!IsGiven(out), [&] {
+      return Concat(out.name(), " value is a tensor, expected null without ", operand.name());
+    });
+  };
   const auto check_rope = [&](const Tensor& out, const Tensor& rope) {
-    if (!call.roped) return;
+    if (!call.roped) return without(out, rope);
     checker.That(out.present(), [&] {
       return Concat(out.name(), " value is null, expected a tensor as ", rope.name());
     });
     if (out.present()) checker.SameShapeAndDtype(out, rope);
   };
+  if (!call.shift.given) without(p.dpseOut, p.shift);
+  if (!call.has_sink) without(p.dsinkOut, p.sinkOptional);
   check_rope(p.dqRopeOut, p.queryRopeOptional);
   check_rope(p.dkRopeOut, p.keyRopeOptional);
   if (call.has_sink && IsGiven(p.dsinkOut)) checker.SameShapeAndDtype(p.dsinkOut, p.sinkOptional);

@@ -226,6 +226,19 @@ TEST(AttentionRope, Refusals) {
       other.handle(), nullptr);
   run("queryRopeOptional shape is (6, 1, 3), expected that of query", other.handle(), rope.handle(),
       nullptr);
+  char layout[] = "";
+  const auto unasked = [&](const std::string& says, const aclTensor* dq_rope,
+                           const aclTensor* dsink) {
+    EXPECT_REFUSED(161002, says, FlashAttentionUnpaddingScoreGradV5, q.handle(), nullptr,
+                   q.handle(), nullptr, q.handle(), q.handle(), nullptr, nullptr, nullptr, nullptr,
+                   nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, ends.get(), ends.get(),
+                   nullptr, nullptr, 1.0, 1.0, 9, 9, 2, tnd, 0, 0, 1, layout, q.handle(), dq_rope,
+                   q.handle(), nullptr, q.handle(), nullptr, dsink);
+  };
+  unasked("dqRopeOut value is a tensor, expected null without queryRopeOptional", rope.handle(),
+          nullptr);
+  unasked("dsinkOut value is a tensor, expected null without sinkOptional", nullptr,
+          three.handle());
   run("sinkOptional dtype is FLOAT16, expected FLOAT", nullptr, nullptr, half.handle());
   run("sinkOptional shape is (3), expected (2)", nullptr, nullptr, three.handle());
 }
