@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "kernels/number.h"
@@ -37,9 +38,12 @@ struct AttentionRows {
   const std::byte* from;
   int64_t row_bytes, element_bytes;  // from one to the next
   LoadRow<float> load;
-  bool plain;  // floats that follow each other
+  bool plain;                                // floats that follow each other
+  const std::byte* const* places = nullptr;  // null, or where each row begins
 
-  const std::byte* Row(int64_t row) const { return from + row * row_bytes; }
+  const std::byte* Row(int64_t row) const {
+    return places == nullptr ? from + row * row_bytes : places[row];
+  }
   const float* Floats(int64_t row) const { return reinterpret_cast<const float*>(Row(row)); }
   AttentionRows From(int64_t row) const {
     return {Row(row), row_bytes, element_bytes, load, plain};
@@ -135,6 +139,22 @@ struct AttentionSequence {
   int64_t rows, keys;
   int64_t batch, first_row, first_key;
   int64_t before, after, prefix;
+  int64_t places = 0;  // of keys that chosen blocks are of: those from this place on are hidden
+};
+
+/// Blocks of keys that a table names: key j of a sequence is row j % rows of the block that is
+/// entry j / rows of its batch and head, an INT32. In a cache a block stands in the place of a
+/// batch. Blocks that are chosen are of the sequence's own keys; one below 0 has none.
+struct AttentionPages {
+  bool given = false;
+  bool chosen = false;
+  int64_t rows = 0;                                       // of a block
+  int64_t batch_step = 0, head_step = 0, entry_step = 0;  // of the table, in elements
+
+  int64_t Block(const void* table, int64_t batch, int64_t head, int64_t key) const {
+    const int64_t at = batch * batch_step + head * head_step + key / rows * entry_step;
+    return static_cast<const int32_t*>(table)[at];
+  }
 };
 
 /// A tensor that is broadcast to (batch, head, row of q, row of k); steps are in bytes.
@@ -188,6 +208,8 @@ struct Attention {
   AttentionSlopes slopes;  // instead of a shift
   AttentionDropout dropout;
   AttentionSink sink;
+  AttentionPages pages;
+  bool log_sums = false;  // sum becomes max + log(sum), -infinity for a row that sees no key
 
   // Set by PlanAttention. A head is that of k in one sequence.
   std::vector<int64_t> first_tile;  // of each sequence, in tiles of one head each; and behind them
@@ -204,6 +226,7 @@ struct Attention {
 struct AttentionTensors {
   const void *q, *k, *v, *q_rope, *k_rope, *mask, *shift, *dropout, *sink;
   void *out, *max, *sum;
+  const void* table = nullptr;  // of pages
 };
 
 /// Completes the plan from what stands above first_tile.
@@ -220,11 +243,29 @@ struct AttentionShiftGradient {
   double factor;  // of the gradients by scaled products
 };
 
+/// The weights of the keys of a row of a sequence, summed over the heads of q that share a head of
+/// k.
+struct AttentionWeights {
+  int64_t sequence, head, row;
+  const float* weights;  // of each key
+};
+
+uint64_t AttentionWeightsBytes(const Attention& attention);
+
+/// Calls `take` for each row and head of k, from several threads; max and sum have what
+/// RunAttention left there. No dropout.
+void RunAttentionWeights(const Attention& attention, const AttentionTensors& tensors, void* scratch,
+                         const std::function<void(const AttentionWeights&)>& take);
+
+/// Which gradients are made: all, that by q, or those by k and v.
+enum class AttentionPart { kAll, kRows, kKeys };
+
 /// The gradients of a call; `attention` has its operands, its result and what it left of the rows.
 struct AttentionGradient {
   Attention attention;
   AttentionHeads dy, dq, dk, dv, dq_rope, dk_rope;
   AttentionShiftGradient shift;
+  AttentionPart part = AttentionPart::kAll;
 
   // Set by PlanAttentionGradient.
   int64_t tiles;   // of the longest sequence
@@ -234,12 +275,20 @@ struct AttentionGradient {
   uint64_t scratch_bytes() const;
 };
 
+/// The rows of q that see a head of k in a sequence, in ascending order, where they are not all:
+/// those of the n-th head are [first[n], first[n + 1]), as many as the plan's sequence has at most.
+struct AttentionLists {
+  const int32_t* rows = nullptr;
+  const int64_t* first = nullptr;
+};
+
 struct AttentionGradientTensors {
   AttentionTensors of;  // the call's
   const void* dy;
   void *dq, *dk, *dv, *dq_rope, *dk_rope;
   double* dsink;   // a number for each head; null without a sink
   double* dshift;  // null if it is not asked for
+  AttentionLists lists = {};
 };
 
 /// `attention` is planned already.

@@ -59,7 +59,7 @@ class HeadRun {
         rows_of_(OPENACLNN_TARGET_SELECT(kFloatSoftmax)),
         tensors_(tensors),
         size_(g),
-        head_(a_, number),
+        head_(a_, number, tensors.lists),
         maker_(a_, tensors.of, head_),
         sinks_(sinks),
         carries_(static_cast<size_t>(TilesOf(head_.of))),
@@ -79,22 +79,24 @@ class HeadRun {
     const int64_t tiles = TilesOf(head_.of), blocks = BlocksOf(a_, head_.of);
     for (int64_t tile = 0; tile < tiles; ++tile) PackTile(tile);
     for (int64_t block = 0; block < blocks; ++block) RunBlock(block);
-    for (int64_t tile = 0; tile < tiles; ++tile) StoreTile(tile);
+    for (int64_t tile = 0; tile < tiles && g_.part != AttentionPart::kRows; ++tile) {
+      StoreTile(tile);
+    }
   }
 
  private:
   void PackTile(int64_t tile) {
     const int64_t n = KeysOf(head_.of, tile), panel = kernels_.panel;
-    const AttentionRows values = KeyRows(a_.v, tensors_.of.v, head_, tile);
+    const KeyRows values(a_, a_.v, tensors_.of.v, tensors_.of.table, head_, tile);
     PackTurnedKeys(a_, tensors_.of, head_, tile, TurnedKeys(tile));
-    kernels_.pack_turned(values, n, a_.value_width, TurnedValues(tile), a_.value_width * panel);
-    const AttentionRows keys = KeyRows(a_.k, tensors_.of.k, head_, tile);
+    kernels_.pack_turned(*values, n, a_.value_width, TurnedValues(tile), a_.value_width * panel);
+    const KeyRows keys(a_, a_.k, tensors_.of.k, tensors_.of.table, head_, tile);
     if (a_.rope_width == 0) {
-      return kernels_.pack_terms(keys, n, a_.width, Keys(tile), kAttentionKeys * panel);
+      return kernels_.pack_terms(*keys, n, a_.width, Keys(tile), kAttentionKeys * panel);
     }
-    const AttentionRows ropes = KeyRows(a_.k_rope, tensors_.of.k_rope, head_, tile);
+    const KeyRows ropes(a_, a_.k_rope, tensors_.of.k_rope, tensors_.of.table, head_, tile);
     for (int64_t r = 0; r < n; ++r) {
-      kernels_.pack_terms(WithRope(a_, keys.From(r), ropes.From(r), row_), 1, a_.width,
+      kernels_.pack_terms(WithRope(a_, (*keys).From(r), (*ropes).From(r), row_), 1, a_.width,
                           Keys(tile) + r * panel, kAttentionKeys * panel);
     }
   }
@@ -146,9 +148,12 @@ class HeadRun {
     Carry carry;
     for (int64_t tile = tiles.begin; tile < tiles.end; ++tile) {
       MakeSlopes(block, tile);
-      AddToTile(number, block.count(), tile);
-      AddToBlock(block.count(), tile, tile + 1 == tiles.end, &carry);
+      if (g_.part != AttentionPart::kRows) AddToTile(number, block.count(), tile);
+      if (g_.part != AttentionPart::kKeys) {
+        AddToBlock(block.count(), tile, tile + 1 == tiles.end, &carry);
+      }
     }
+    if (g_.part == AttentionPart::kKeys) return;
     float* const dq = dq_ + a_.levels * size_.q;
     for (int64_t r = 0; r < block.count(); ++r) {
       StoreChunks(dq + r * kAttentionChunk, kGradientBlockChunk,

@@ -64,9 +64,17 @@ struct Head {
       : sequence(number / attention.kv_heads),
         head(number % attention.kv_heads),
         of(attention.sequences[static_cast<size_t>(sequence)]) {}
+  /// With its own rows of q, if there are lists.
+  Head(const Attention& attention, int64_t number, const AttentionLists& lists)
+      : Head(attention, number) {
+    if (lists.rows == nullptr) return;
+    rows = lists.rows + lists.first[number];
+    of.rows = lists.first[number + 1] - lists.first[number];
+  }
 
   int64_t sequence, head;
-  const AttentionSequence& of;
+  AttentionSequence of;
+  const int32_t* rows = nullptr;
 };
 
 inline int64_t HeadCount(const Attention& attention) {
@@ -93,16 +101,21 @@ struct Block {
       : begin(block * kAttentionRows),
         end(std::min(begin + kAttentionRows, head.of.rows * attention.group())),
         group_(attention.group()),
-        first_head_(head.head * attention.group()) {}
+        first_head_(head.head * attention.group()),
+        rows_(head.rows) {}
 
   int64_t count() const { return end - begin; }
-  int64_t Row(int64_t r) const { return (begin + r) / group_; }
+  int64_t Row(int64_t r) const {
+    const int64_t row = (begin + r) / group_;
+    return rows_ == nullptr ? row : rows_[row];
+  }
   int64_t Head(int64_t r) const { return first_head_ + (begin + r) % group_; }
 
   int64_t begin, end;
 
  private:
   int64_t group_, first_head_;
+  const int32_t* rows_;
 };
 
 /// The keys [begin, end) that a row sees, but for those that a mask hides.
@@ -139,10 +152,21 @@ inline AttentionRows QueryRows(const AttentionHeads& heads, const void* tensor, 
                                int64_t of_query, int64_t row) {
   return heads.At(tensor, head.of.batch, of_query, head.of.first_row + row);
 }
-inline AttentionRows KeyRows(const AttentionHeads& heads, const void* tensor, const Head& head,
-                             int64_t tile) {
-  return heads.At(tensor, head.of.batch, head.head, head.of.first_key + tile * kAttentionKeys);
-}
+
+/// Rows of a tile of k, v or one of their shapes, which blocks may have.
+class KeyRows {
+ public:
+  KeyRows(const Attention& attention, const AttentionHeads& heads, const void* tensor,
+          const void* table, const Head& head, int64_t tile);
+  KeyRows(const KeyRows&) = delete;
+  KeyRows& operator=(const KeyRows&) = delete;
+
+  const AttentionRows& operator*() const { return rows_; }
+
+ private:
+  AttentionRows rows_;
+  std::array<const std::byte*, kAttentionKeys> places_;
+};
 
 /// Elements of a row of q or k that its own tensor has.
 inline int64_t OwnWidth(const Attention& attention) {
@@ -172,11 +196,11 @@ inline void PackTurnedKeys(const Attention& attention, const AttentionTensors& t
                            const Head& head, int64_t tile, float* to) {
   const int64_t n = KeysOf(head.of, tile), own = OwnWidth(attention),
                 panel = attention.kernels->panel, panel_floats = attention.width * panel;
-  attention.kernels->pack_turned(KeyRows(attention.k, tensors.k, head, tile), n, own, to,
-                                 panel_floats);
+  const KeyRows keys(attention, attention.k, tensors.k, tensors.table, head, tile);
+  attention.kernels->pack_turned(*keys, n, own, to, panel_floats);
   if (attention.rope_width == 0) return;
-  attention.kernels->pack_turned(KeyRows(attention.k_rope, tensors.k_rope, head, tile), n,
-                                 attention.rope_width, to + own * panel, panel_floats);
+  const KeyRows ropes(attention, attention.k_rope, tensors.k_rope, tensors.table, head, tile);
+  attention.kernels->pack_turned(*ropes, n, attention.rope_width, to + own * panel, panel_floats);
 }
 
 /// The score of a head beside its keys.
@@ -200,7 +224,7 @@ inline int64_t NumberOffset(const Attention& attention, const AttentionHeads& nu
 class RowMaker {
  public:
   RowMaker(const Attention& attention, const AttentionTensors& tensors, const Head& head)
-      : attention_(attention), tensors_(tensors), sequence_(head.sequence), of_(head.of) {}
+      : attention_(attention), tensors_(tensors), head_(head), of_(head.of) {}
 
   /// Of a row of a head of q; what it points to stays until the next one.
   AttentionRow Make(int64_t head, int64_t row, int64_t tile, float* scores);
@@ -208,10 +232,12 @@ class RowMaker {
  private:
   void LoadSlopes(int64_t head, int64_t row, int64_t first, int64_t n);
   void LoadKept(int64_t head, int64_t row, int64_t first, int64_t n);
+  /// Hides keys that no chosen block has.
+  void HideUnchosen(int64_t first, int64_t n);
 
   const Attention& attention_;
   const AttentionTensors& tensors_;
-  int64_t sequence_;
+  const Head& head_;
   const AttentionSequence& of_;
   std::array<uint8_t, kAttentionKeys> hides_{};
   std::array<uint8_t, kAttentionKeys / 8> bits_{};

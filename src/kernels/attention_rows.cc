@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention: what of a row's scores is hidden, shifted and dropped.
+// Attention: rows of a tile's keys; what of a row's scores is hidden, shifted and dropped.
 #include <cmath>
 #include <cstdlib>
 
@@ -18,6 +18,36 @@ const std::byte* PlaceOf(const AttentionScores& scores, const void* tensor,
 
 }  // namespace
 
+KeyRows::KeyRows(const Attention& attention, const AttentionHeads& heads, const void* tensor,
+                 const void* table, const Head& head, int64_t tile)
+    : rows_(heads.At(tensor, head.of.batch, head.head, head.of.first_key + tile * kAttentionKeys)) {
+  const AttentionPages& pages = attention.pages;
+  if (!pages.given) return;
+  const AttentionSequence& of = head.of;
+  const int64_t first = tile * kAttentionKeys, n = KeysOf(of, tile);
+  for (int64_t j = 0; j < n;) {
+    const int64_t key = first + j, row = key % pages.rows, end = std::min(n, j + pages.rows - row);
+    const int64_t block = pages.Block(table, of.batch, head.head, key);
+    if (!pages.chosen) {
+      const AttentionRows cached = heads.At(tensor, block, head.head, row);
+      if (j == 0 && end == n) {
+        rows_ = cached;
+        return;
+      }
+      for (int64_t i = 0; j < end; ++i, ++j) places_[static_cast<size_t>(j)] = cached.Row(i);
+      continue;
+    }
+    for (int64_t i = row; j < end; ++i, ++j) {
+      // A key that is hidden is read all the same: the first one instead.
+      const int64_t place = block * pages.rows + i;
+      const bool hidden = block < 0 || place >= of.places;
+      places_[static_cast<size_t>(j)] =
+          heads.At(tensor, 0, head.head, of.first_key + (hidden ? 0 : place)).from;
+    }
+  }
+  rows_.places = places_.data();
+}
+
 AttentionRow RowMaker::Make(int64_t head, int64_t row, int64_t tile, float* scores) {
   const int64_t first = tile * kAttentionKeys, n = KeysOf(of_, tile);
   const Seen seen(of_, row);
@@ -31,7 +61,7 @@ AttentionRow RowMaker::Make(int64_t head, int64_t row, int64_t tile, float* scor
                        .kept = nullptr};
   const AttentionScores &mask = attention_.mask, &shift = attention_.shift;
   if (mask.given) {
-    const std::byte* const from = PlaceOf(mask, tensors_.mask, {sequence_, head, row, first});
+    const std::byte* const from = PlaceOf(mask, tensors_.mask, {head_.sequence, head, row, first});
     if (mask.load == nullptr && mask.steps[3] == 1) {
       made.hides = reinterpret_cast<const uint8_t*>(from);
     } else {
@@ -46,9 +76,13 @@ AttentionRow RowMaker::Make(int64_t head, int64_t row, int64_t tile, float* scor
       }
     }
   }
+  if (attention_.pages.chosen) {
+    HideUnchosen(first, n);
+    made.hides = hides_.data();
+  }
   if (shift.given) {
-    shift.load(PlaceOf(shift, tensors_.shift, {sequence_, head, row, first}), shift.steps[3], n,
-               shift_.data());
+    shift.load(PlaceOf(shift, tensors_.shift, {head_.sequence, head, row, first}), shift.steps[3],
+               n, shift_.data());
     for (int64_t j = 0; j < n && attention_.shift_factor != 1; ++j) {
       shift_[static_cast<size_t>(j)] *= attention_.shift_factor;
     }
@@ -69,17 +103,27 @@ void RowMaker::LoadSlopes(int64_t head, int64_t row, int64_t first, int64_t n) {
   const AttentionSlopes& slopes = attention_.slopes;
   const auto* const from = static_cast<const std::byte*>(tensors_.shift);
   float slope = 0;
-  slopes.load(from + sequence_ * slopes.batch_step + head * slopes.head_step, 0, 1, &slope);
+  slopes.load(from + head_.sequence * slopes.batch_step + head * slopes.head_step, 0, 1, &slope);
   for (int64_t j = 0; j < n; ++j) {
     const auto distance = static_cast<float>(std::abs(row + slopes.ahead - (first + j)));
     shift_[static_cast<size_t>(j)] = -slope * (slopes.roots ? std::sqrt(distance) : distance);
   }
 }
 
+void RowMaker::HideUnchosen(int64_t first, int64_t n) {
+  const AttentionPages& pages = attention_.pages;
+  for (int64_t j = 0; j < n; ++j) {
+    const int64_t key = first + j;
+    const int64_t block = pages.Block(tensors_.table, of_.batch, head_.head, key);
+    const bool hidden = block < 0 || block * pages.rows + key % pages.rows >= of_.places;
+    hides_[static_cast<size_t>(j)] = hidden ? 1 : 0;
+  }
+}
+
 void RowMaker::LoadKept(int64_t head, int64_t row, int64_t first, int64_t n) {
   const AttentionDropout& dropout = attention_.dropout;
-  const int64_t bit =
-      dropout.bits[static_cast<size_t>(sequence_)] + (head * of_.rows + row) * of_.keys + first;
+  const int64_t bit = dropout.bits[static_cast<size_t>(head_.sequence)] +
+                      (head * of_.rows + row) * of_.keys + first;
   const auto factor = static_cast<float>(1 / dropout.keep);
   if (dropout.drawn) {
     RandomNumbers()->at_least(dropout.key, static_cast<uint64_t>(bit), n, 1 - dropout.keep,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention: how blocks of rows go over the tiles of keys.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "kernels/attention.h"
@@ -120,14 +121,16 @@ class Call {
 
   void PackTile(const Head& head, int64_t tile, float* to) const {
     PackTurnedKeys(a_, tensors_, head, tile, to);
-    a_.kernels->pack_terms(KeyRows(a_.v, tensors_.v, head, tile), KeysOf(head.of, tile),
-                           a_.value_width, to + KeyFloats(a_), kAttentionKeys * a_.kernels->panel);
+    const KeyRows values(a_, a_.v, tensors_.v, tensors_.table, head, tile);
+    a_.kernels->pack_terms(*values, KeysOf(head.of, tile), a_.value_width, to + KeyFloats(a_),
+                           kAttentionKeys * a_.kernels->panel);
   }
   /// For one block: values are read where they lie, if they can be.
   PackedTile PackOnce(const Head& head, int64_t tile, float* to) const {
-    const AttentionRows values = KeyRows(a_.v, tensors_.v, head, tile);
+    const KeyRows rows(a_, a_.v, tensors_.v, tensors_.table, head, tile);
+    const AttentionRows& values = *rows;
     constexpr auto kBytes = static_cast<int64_t>(sizeof(float));
-    if (values.plain && a_.value_width % a_.kernels->panel == 0) {
+    if (values.plain && values.places == nullptr && a_.value_width % a_.kernels->panel == 0) {
       PackTurnedKeys(a_, tensors_, head, tile, to);
       return {to, values.Floats(0), values.row_bytes / kBytes, a_.kernels->panel};
     }
@@ -245,7 +248,8 @@ class BlockRun {
           static_cast<std::byte*>(tensors_.out) + a_.out.Offset(head_.of.batch, head, place),
           a_.out.element_step * a_.out.bytes);
       StoreNumber(a_.max, tensors_.max, head, row, sum == 0 ? 0 : Maxima(a_.levels)[r]);
-      StoreNumber(a_.sum, tensors_.sum, head, row, sum);
+      StoreNumber(a_.sum, tensors_.sum, head, row,
+                  a_.log_sums ? LogSum(sum == 0 ? 0 : Maxima(a_.levels)[r], sum) : sum);
     }
   }
 
@@ -266,6 +270,10 @@ class BlockRun {
     float *const of_sink = Factors(0), *const of_partial = of_sink + kAttentionRows;
     kernels_.join(max.data(), sum.data(), Maxima(a_.levels), Sums(a_.levels), of_sink, of_partial);
     return of_partial;
+  }
+  static float LogSum(float max, float sum) {
+    return sum == 0 ? -std::numeric_limits<float>::infinity()
+                    : static_cast<float>(max + std::log(double{sum}));
   }
   void StoreNumber(const AttentionHeads& numbers, void* to, int64_t head, int64_t row,
                    float number) const {

@@ -146,7 +146,7 @@ void PackTurned(const AttentionRows& rows, int64_t count, int64_t width, float* 
   alignas(64) float room[kTileColumns * kPiece];
   for (int64_t row = 0; row < count; row += kTileColumns, to += panel_floats) {
     const int64_t n = Least(kTileColumns, count - row);
-    if (rows.plain && n == kTileColumns) {
+    if (rows.plain && rows.places == nullptr && n == kTileColumns) {
       const int64_t step = rows.row_bytes / static_cast<int64_t>(sizeof(float));
       Transpose(rows.Floats(row), step, kTileColumns, width, to, kTileColumns);
       continue;
