@@ -23,10 +23,11 @@ inline bool HasWidth(std::string_view layout) { return layout.ends_with('D'); }
 /// q, k, v and tensors of their shapes as (batch, head, row, element).
 struct Heads {
   Heads() = default;
-  /// The layout names dimensions by the letters of BNSD, BSND, BSH, SBH and TND; T stands for all
-  /// rows of a batch of one.
+  /// `layout` names the dimensions: B batches, S rows of each or T of all, N heads, D elements, or
+  /// H elements of all heads. A tensor without B is one batch.
   Heads(const Tensor& operand, std::string_view layout, int64_t width)
       : place(operand.place),
+        elements(width),
         lie{.batch_step = 0,
             .head_step = 0,
             .row_step = 0,
@@ -35,23 +36,20 @@ struct Heads {
             .floats = operand.dtype() == ACL_FLOAT,
             .load = LoaderOf<float>(operand.dtype()),
             .store = StorerOf<float>(operand.dtype())} {
-    const auto axis = [&](char letter) { return static_cast<uint32_t>(layout.find(letter)); };
-    const auto step_of = [&](uint32_t d) { return operand.tensor().strides[d]; };
-    const bool packed = IsPacked(layout);
-    const uint32_t of_rows = axis(packed ? 'T' : 'S');
-    batches = packed ? 1 : operand.dim(axis('B'));
-    rows = operand.dim(of_rows);
-    elements = width;
-    lie.batch_step = packed ? 0 : step_of(axis('B'));
-    lie.row_step = step_of(of_rows);
-    if (HasWidth(layout)) {
-      heads = operand.dim(axis('N'));
-      lie.head_step = step_of(axis('N'));
-      lie.element_step = step_of(axis('D'));
+    const auto dim = [&](char letter, int64_t* step) -> int64_t {
+      const size_t d = layout.find(letter);
+      if (d == std::string_view::npos) return 1;
+      *step = operand.tensor().strides[d];
+      return operand.dim(static_cast<uint32_t>(d));
+    };
+    batches = dim('B', &lie.batch_step);
+    rows = dim(layout.find('T') != std::string_view::npos ? 'T' : 'S', &lie.row_step);
+    if (layout.find('N') != std::string_view::npos) {
+      heads = dim('N', &lie.head_step);
+      dim('D', &lie.element_step);
     } else {
-      const int64_t all = operand.dim(axis('H'));
+      const int64_t all = dim('H', &lie.element_step);
       heads = width == 0 || all % width != 0 ? 0 : all / width;  // 0: no number of heads
-      lie.element_step = step_of(axis('H'));
       // Of a view that is not checked yet.
       lie.head_step = WrappingProduct(lie.element_step, width);
     }
@@ -93,6 +91,15 @@ struct ScoreView {
     bool fits = true;
     for (size_t i = 0; i < 4; ++i) fits = fits && (dims[i] == 1 || dims[i] == shape[i]);
     return fits;
+  }
+
+  /// As Fits, with rows and keys behind those of the shape, which are not read.
+  bool Covers(const Shape& shape) const {
+    bool covers = true;
+    for (size_t i = 0; i < 4; ++i) {
+      covers = covers && (dims[i] == 1 || dims[i] == shape[i] || (i >= 2 && dims[i] > shape[i]));
+    }
+    return covers;
   }
 
   Place place;

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inference: how layouts, lengths of sequences and caches in blocks say which rows see which keys.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "kernels/attention.h"
+#include "supporting/attention/heads.h"
+
+namespace openaclnn::supporting {
+
+/// The dimensions of query, key and value, and of the result, by the letters of Heads.
+struct InferLayout {
+  std::string_view name, operands, result;
+
+  /// Sequences follow each other without a dimension of batches.
+  bool packed() const { return operands.find('T') != std::string_view::npos; }
+};
+
+/// One that inputLayout names.
+const InferLayout& InferLayoutOf(const char* name);
+
+/// The arguments of an operator of inference; tensors and lists that it does not have are absent.
+struct InferArguments {
+  const Tensor &query, &key, &value;
+  const Tensor &shift, &mask, &table, &q_rope, &k_rope;
+  const IntList &row_counts, &key_counts;
+  int64_t heads, served;  // of query; of key and value, 0 for as many
+  double scale;
+  int64_t before, after, mode, block_size;
+  const char* layout;
+  const Tensor &out, &sums;
+  bool wants_sums;
+};
+
+/// A call whose ranks are checked.
+struct InferCall {
+  explicit InferCall(const InferArguments& arguments);
+
+  /// Shapes, then lengths, then masks.
+  void Check(Checker& checker) const;
+  /// Of arguments that are checked: all but places of the result.
+  Attention Plan() const;
+
+  /// The batches: of the query, or as many as there are lengths of packed sequences.
+  int64_t batches() const;
+  /// Elements of the result's rows are those of value.
+  Shape ResultShape() const;
+  /// (B, N, S, 1), or (T, N, 1).
+  Shape SumsShape() const;
+  AttentionSequence Sequence(int64_t batch) const;
+  /// One for each batch, and one for the rows of each behind those that count: they become 0.
+  std::vector<AttentionSequence> Sequences() const;
+  std::string_view sums_layout() const { return layout.packed() ? "TND" : "BNSD"; }
+
+  InferArguments of;
+  const InferLayout& layout;
+  int64_t served;  // heads of key and value
+  bool paged, roped;
+  Heads q, k, v, q_rope, k_rope;  // k, v and k_rope of the cache, if it is paged
+  ScoreView mask, shift;
+  std::span<const int64_t> q_lengths, k_lengths;
+  /// The mode that counts: one row of a query that is not packed and has no rope has no window.
+  int64_t mode;
+};
+
+/// Tensors of a call that are none of these arguments must be left out, as must other lists.
+void CheckOthersAbsent(const Params& p, const InferArguments& of, Checker& checker);
+
+/// All that phase 1 checks of a call, behind that; and its plan.
+void CheckInfer(const InferArguments& of, Checker& checker);
+Plan PlanInfer(const InferArguments& of);
+
+}  // namespace openaclnn::supporting
