@@ -94,18 +94,6 @@ def attention(q, k, v, shift, drops, mask, prefix, scale, keep, before, after, h
     return *sums, None, _layout(out, layout)
 
 
-def infer_attention(q, k, v, shift, mask, scale, before, after, heads, layout, mode):
-    q, k, v, _ = _pair(q, k, v, heads, layout)
-    mask = None if mask is None else getattr(mask, "value", mask)
-    if q.shape[2] == 1:
-        mode = 1  # no window
-        mask = mask[:, None] if mask is not None and mask.ndim == 2 else mask
-    if mask is not None and mask.ndim == 3:
-        mask = mask[:, None]
-    weights, _, _ = _weights(q, k, mask, scale, before, after, mode, shift)
-    return _layout(np.matmul(weights, v), layout)
-
-
 def _backward(q, k, v, dy, shift, drops, mask, prefix, scale, keep, before, after, heads, layout, mode,
               kind, row_start, key_start, seed, offset, sink):  # fmt: skip
     q, k, v, served = _pair(q, k, v, heads, layout)

@@ -400,6 +400,7 @@ def median_dim(d: Draw) -> Case:
 def drawing() -> dict:
     """{name: function} of all that draw cases."""
     import channel_cases
+    import inference_cases
     import matrix_cases
     import more_cases
     import network_cases
@@ -407,12 +408,14 @@ def drawing() -> dict:
     import packed_cases
     import plane_cases
     import sampler_cases
+    import selected_cases
     import sequence_cases
     import window_cases
 
     found = {}
-    modules = (channel_cases, matrix_cases, plane_cases, sampler_cases, sequence_cases,
-               window_cases, network_cases, order_cases, packed_cases, more_cases)  # fmt: skip
+    modules = (channel_cases, inference_cases, matrix_cases, plane_cases, sampler_cases,
+               selected_cases, sequence_cases, window_cases, network_cases, order_cases,
+               packed_cases, more_cases)  # fmt: skip
     for module in (*map(vars, modules), globals()):
         for name, value in module.items():
             if getattr(value, "__annotations__", {}).get("return") is Case and name[0] != "_":

@@ -13,12 +13,14 @@ import attentions
 import cases
 import chance
 import formulas
+import inference
 import matrices
 import networks
 import packed
 import places
 import planes
 import samplers
+import selected
 import sequences
 import windows
 from bounded import DOUBLE, FLOAT, Bounded
@@ -40,7 +42,7 @@ NAMES = {
     name: value
     for module in (
         formulas, matrices, places, planes, samplers, sequences, chance, networks, attentions,
-        packed, windows,
+        inference, packed, selected, windows,
     )  # fmt: skip
     for name, value in vars(module).items()
     if not name.startswith("_")

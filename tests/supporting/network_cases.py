@@ -374,31 +374,6 @@ def sinks(d: Draw, heads: int) -> dict:
     return {"sinkOptional": None if d.flag(walk=True) else d.array((heads,), np.float32, "tame")}
 
 
-def infer_attention(d: Draw) -> Case:
-    layout, served = d.one(("BNSD", "BSND", "BSH")), d.whole(1, 2, walk=1)
-    b, heads, width = d.whole(1, 2, walk=2), d.whole(1, 2, walk=8), d.whole(1, 8, walk=64)
-    rows, keys = d.whole(1, 6, walk=512), 150 if d.style == "long" else d.whole(1, 6, walk=512)
-    d.first = d.type(REALS[:3])
-    of = (*d.within((b, heads * served)), rows, keys)
-    hides = (*d.one(((b, heads * served), (b, 1), (b,), (1,), ())), rows, keys)
-    hides = (b, keys) if rows == 1 and d.flag() else hides
-    given = {each.name: None for each in d.record.inputs}
-    given |= {each.name: None for each in d.record.plain("ints")}
-    given |= {each.name: 0 for each in d.record.plain("int64")}
-    given |= {
-        "query": d.array(_laid(layout, b, heads * served, rows, width), None, "tame"),
-        "key": [d.array(_laid(layout, b, heads, keys, width), None, "tame")],
-        "value": [d.array(_laid(layout, b, heads, keys, width), None, "tame")],
-        "pseShiftOptional": None if d.flag(walk=True) else d.array(of, d.real(), "tame"),
-        "attenMaskOptional": None if d.flag(walk=True) else d.array(hides, BYTES, "mask"),
-        "numHeads": heads * served, "numKeyValueHeads": d.one((heads, heads if served > 1 else 0)),
-        "scaleValue": 0.5, "preTokens": d.whole(0, 9), "nextTokens": d.whole(0, 9),
-        "inputLayout": layout, "sparseMode": d.whole(0, 4 if rows == 1 else 1, walk=0),
-        "softmaxLseFlag": False,
-    }  # fmt: skip
-    return Case(given, "float", {"attentionOut": d.first})
-
-
 def attention_backward(d: Draw) -> Case:
     return attention(d, True)
 

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attention of inference, in NumPy: each batch alone, with the rows and keys of it that count."""
+
+import numpy as np
+
+from bounded import Bounded
+from attentions import _weights
+
+
+def infer_attention(
+    q, k, v, shift, mask, row_counts, key_counts, table, scale, before, after, heads, layout,
+    served, mode, asked, q_rope=None, k_rope=None,
+):  # fmt: skip
+    letters, result = (layout.split("_") * 2)[:2]
+    packed, served = "T" in letters, served or heads
+    cached = letters if table is None else "BSH" if k.ndim == 3 else "BNSD"
+    q, k, v = _heads(q, letters, heads), _heads(k, cached, served), _heads(v, cached, served)
+    if q_rope is not None:
+        q = _beside(q, _heads(q_rope, letters, heads))
+        k = _beside(k, _heads(k_rope, cached, served))
+    if q.shape[2] == 1 and not packed:
+        row_counts = None
+        mode = mode if q_rope is not None else 1
+    mask, table = (None if each is None else getattr(each, "value", each) for each in (mask, table))
+    mask = None if mask is None or mode > 1 else _by_batch(mask, q)
+    out = np.zeros((2, *q.shape[:3], v.shape[-1]))  # values and errors
+    sums = np.zeros((2, *q.shape[:3], 1))
+    sums[0] = -np.inf
+    for b in range(len(row_counts) if packed else q.shape[0]):
+        rows = _part(row_counts, b, q.shape[2], packed)
+        keys = _part(key_counts, b, k.shape[2], packed and table is None)
+        of_q = 0 if packed else b
+        if table is None:
+            from_k, from_v = (each[of_q][:, keys] for each in (k, v))
+        else:
+            from_k, from_v = (_listed(each, table[b], keys.stop) for each in (k, v))
+        n, m = rows.stop - rows.start, keys.stop - keys.start
+        if not n or not m:
+            continue
+        hidden = _hidden(n, m, mode, mask is not None and q.shape[2] > 1, before, after)
+        if mask is not None:
+            hidden = hidden | (_of(mask, b)[:, :n, :m] != 0)
+        moved = None if shift is None else _of(shift, b)[:, :n, :m]
+        group = heads // served
+        of = q[of_q][:, rows]
+        weights, top, total = _weights(
+            of[None], np.repeat(from_k, group, 0)[None], hidden[None], scale, 0, 0, 1,
+            None if moved is None else moved[None],
+        )  # fmt: skip
+        found = np.matmul(weights, np.repeat(from_v, group, 0)[None])[0]
+        out[0, of_q][:, rows], out[1, of_q][:, rows] = found.value, found.error
+        none = total.value == 0
+        logs = top + np.log(np.where(none, 1.0, total))
+        sums[0, of_q][:, rows] = np.where(none, -np.inf, logs.value)[0]
+        sums[1, of_q][:, rows] = np.where(none, 0, logs.error)[0]
+    out, sums = Bounded(out[0], q.format, out[1]), Bounded(sums[0], q.format, sums[1])
+    return _laid(out, result), _laid(sums, "TND" if packed else "BNSD") if asked else None
+
+
+def prompt_attention(
+    q, k, v, shift, mask, rows, keys, scale, before, after, heads, layout, served, mode
+):
+    return infer_attention(q, k, v, shift, mask, rows, keys, None, scale, before, after, heads,
+                           layout, served, mode, False)[0]  # fmt: skip
+
+
+def incremental_attention(q, k, v, shift, mask, keys, table, scale, heads, layout, served):
+    """Of one row."""
+    return infer_attention(q, k, v, shift, mask, None, keys, table, scale, 0, 0, heads, layout,
+                           served, 1, False)[0]  # fmt: skip
+
+
+def _heads(x, letters: str, count: int):
+    """As (batch, head, row, element)."""
+    if "H" in letters:
+        x = x.reshape((*x.shape[:2], count, x.shape[2] // count))
+        letters = letters.replace("H", "ND")
+    if "B" not in letters:
+        x, letters = x.reshape((1, *x.shape)), "B" + letters.replace("T", "S")
+    return np.transpose(x, tuple(letters.index(each) for each in "BNSD"))
+
+
+def _laid(x, letters: str):
+    """And in another order."""
+    order = letters.replace("H", "ND").replace("T", "S")
+    if "B" not in order:
+        x, order = x[0], order
+        return np.transpose(x, tuple("NSD".index(each) for each in order))
+    x = np.transpose(x, tuple("BNSD".index(each) for each in order))
+    return x.reshape((*x.shape[:2], x.shape[2] * x.shape[3])) if "H" in letters else x
+
+
+def _beside(a, b):
+    """Rows of one, then those of the other."""
+    parts = (np.concatenate((getattr(a, part), getattr(b, part)), -1) for part in ("value", "error"))
+    value, error = parts
+    return Bounded(value, a.format, error)
+
+
+def _part(counts, batch: int, every: int, ends: bool) -> slice:
+    """What counts of a batch: up to its length, or from the end of the batch before to its own."""
+    if ends:
+        return slice(counts[batch - 1] if batch else 0, counts[batch])
+    if counts is None or not len(counts):
+        return slice(0, every)
+    return slice(0, counts[0 if len(counts) == 1 else batch])
+
+
+def _listed(cache, entries, count: int):
+    """The first keys of the blocks of a cache that a row of its table names: (head, key, element)."""
+    blocks = cache[entries[: -(-count // cache.shape[2])].astype(np.int64)]
+    keys = np.transpose(blocks, (1, 0, 2, 3))
+    return keys.reshape((keys.shape[0], keys.shape[1] * keys.shape[2], keys.shape[3]))[:, :count]
+
+
+def _hidden(rows: int, keys: int, mode: int, window: bool, before: int, after: int):
+    """(1, row, key): what a mode hides, whatever the mask has."""
+    i, j = np.ogrid[:rows, :keys]
+    right = keys - rows  # modes 3 and 4 begin at the last row and the last key
+    hidden = np.zeros((1, rows, keys), bool)
+    if mode == 0 and window:
+        return hidden | (j < i - before) | (j > i + after)
+    if mode == 2:
+        return hidden | (j > i)
+    if mode == 3:
+        return hidden | (j > i + right)
+    if mode == 4:
+        return hidden | (j < i + right - before) | (j > i + right + after)
+    return hidden
+
+
+def _by_batch(mask, q):
+    """With four dimensions."""
+    if mask.ndim == 3 or (mask.ndim == 2 and q.shape[2] == 1):
+        return mask.reshape((mask.shape[0], 1, -1, mask.shape[-1]))
+    return mask.reshape((1,) * (4 - mask.ndim) + mask.shape)
+
+
+def _of(x, batch: int):
+    """What a tensor that is broadcast to the scores has for a batch."""
+    x = x.reshape((1,) * (4 - x.ndim) + tuple(x.shape))
+    return x[batch if x.shape[0] > 1 else 0]
+
+
+def attention_update(lse, parts, kind: int):
+    """Rows that no part sees a key of become 0."""
+    logs = [each.reshape((-1, 1)) for each in lse]
+    top = np.max([each.value for each in logs], axis=0)
+    top = np.where(top == -np.inf, 0, top)
+    weights = [np.where(each.value == -np.inf, 0, np.exp(each - top)) for each in logs]
+    total = sum(weights)
+    none = total.value == 0
+    total = np.where(none, 1.0, total)
+    out = sum(weight * part for weight, part in zip(weights, parts, strict=True)) / total
+    log = np.log(total) + top
+    return out, np.where(none, -np.inf, log).reshape(-1) if kind == 1 else None

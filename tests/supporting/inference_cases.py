@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments of attention of inference: layouts, lengths, caches in blocks, ropes, masks."""
+
+import numpy as np
+
+from cases import Case, Draw
+from network_cases import BYTES, _laid
+from records import REALS
+
+_LAYOUTS = ("BNSD", "BSND", "BSH", "BNSD_BSND")
+_MORE_LAYOUTS = ("BSH_BNSD", "BSND_BNSD", "BSH_NBSD", "BSND_NBSD", "BNSD_NBSD", "TND", "TND_NTD", "NTD_TND")
+
+
+def infer_attention(d: Draw) -> Case:
+    newer = any(each.name == "queryRopeOptional" for each in d.record.parameters)
+    layout = d.one(_LAYOUTS + (_MORE_LAYOUTS if newer else ()), walk="BNSD")
+    return _case(d, layout, d.whole(1, 6, walk=512), newer, paged=d.whole(0, 2, walk=0) == 1)
+
+
+def prompt_attention(d: Draw) -> Case:
+    """All operands, by the names that the operator has for some of them."""
+    return _renamed(d, _case(d, d.one(_LAYOUTS), d.whole(1, 6, walk=512), False, False))
+
+
+def incremental_attention(d: Draw) -> Case:
+    """Of one row; its lengths are those of keys."""
+    paged = d.whole(0, 2, walk=0) == 1
+    case = _case(d, d.one(_LAYOUTS[:3]), 1, False, paged)
+    case.arguments["actualSeqLengthsOptional"] = case.arguments.pop("actualSeqLengthsKvOptional")
+    case.arguments["blocktableOptional"] = case.arguments.pop("blockTableOptional", None)
+    return _renamed(d, case)
+
+
+def attention_update(d: Draw) -> Case:
+    rows, width = 0 if d.style == "empty" else d.whole(1, 5, walk=65536), 8 * d.whole(1, 3, walk=8)
+    d.first = d.type(REALS[:3])
+    parts = d.whole(1, 4, walk=4)
+    lse = [d.array((rows,), np.float32, "tame") for _ in range(parts)]
+    for each in lse:
+        each[d.random.random(rows) < 0.2] = -np.inf
+    given = {
+        "lse": lse, "localOut": [d.array((rows, width), None, "tame") for _ in range(parts)],
+        "updateType": d.whole(0, 1, walk=1),
+    }  # fmt: skip
+    shapes = {"out": (rows, width), "lseOut": (rows,)}
+    return Case(given, "double", {"out": d.first, "lseOut": np.dtype(np.float32)}, shapes=shapes)
+
+
+def _renamed(d: Draw, case: Case) -> Case:
+    """Without Optional, and without what the operator does not have."""
+    given = {name.removesuffix("Optional"): value for name, value in case.arguments.items()}
+    case.arguments = {name: given[name] for name in (each.name for each in d.record.parameters) if name in given}
+    if not isinstance(given["key"], list) or d.record.parameters[1].kind == "in[]":
+        return case
+    case.arguments |= {name: case.arguments[name][0] for name in ("key", "value")}
+    return case
+
+
+def _case(d: Draw, layout: str, rows: int, newer: bool, paged: bool) -> Case:
+    letters = layout.partition("_")[0]
+    packed = "T" in letters
+    b, heads, served = d.whole(1, 2, walk=2), d.whole(1, 2, walk=8), d.whole(1, 2, walk=1)
+    keys = 150 if d.style == "long" else d.whole(1, 6, walk=512)
+    roped = newer and d.whole(0, 3, walk=0) == 1
+    width = 64 if roped else d.whole(1, 8, walk=64)
+    narrow = d.one((width, d.whole(1, width)), walk=width)
+    d.first = d.type(REALS[:3])
+    given = {each.name: None for each in d.record.inputs}
+    given |= {each.name: None for each in d.record.plain("ints")}
+    given |= {each.name: 0 for each in d.record.plain("int64")}
+    counts, cache = _counts(d, b, rows, keys, packed, paged), ()
+    all_rows, all_keys = rows, keys
+    if packed:
+        all_rows = counts["actualSeqLengthsOptional"][-1] + d.whole(0, 1)
+        all_keys = keys if paged else counts["actualSeqLengthsKvOptional"][-1] + d.whole(0, 1)
+    if paged:
+        cache, table, size = _cache(d, b, keys)
+        given |= {"blockTableOptional": table, "blockSize": size}
+    cached = d.one(("BSH", "BNSD"))
+
+    def of_query(width: int):
+        return d.array(_shape(letters, b, heads * served, all_rows, width), None, "tame")
+
+    def of_key(width: int):
+        shape = _shape(cached, cache[0], heads, cache[1], width) if paged else _shape(
+            letters, b, heads, all_keys, width)  # fmt: skip
+        return d.array(shape, None, "tame")
+
+    given |= counts | {
+        "query": of_query(width), "key": [of_key(width)], "value": [of_key(narrow)],
+        "numHeads": heads * served, "numKeyValueHeads": d.one((heads, heads if served > 1 else 0)),
+        "scaleValue": 0.5, "preTokens": d.whole(-2, 9), "nextTokens": d.whole(-2, 9),
+        "inputLayout": layout,
+    }  # fmt: skip
+    asks = any(each.name == "softmaxLseFlag" for each in d.record.parameters)
+    given["softmaxLseFlag"] = asks and d.flag(walk=False)
+    if roped:
+        rope = d.whole(1, 8)
+        given |= {"queryRopeOptional": of_query(rope), "keyRopeOptional": of_key(rope)}
+    longest = cache[2] if paged else keys
+    given |= _masks(d, b, heads * served, all_rows, longest, packed, roped)
+    outputs = {"attentionOut": d.first}
+    if given["softmaxLseFlag"]:
+        outputs["softmaxLse"] = np.dtype(np.float32)
+    return Case(given, "float", outputs)
+
+
+def _shape(letters: str, b: int, heads: int, rows: int, width: int) -> tuple[int, ...]:
+    return _laid(letters.replace("T", "S"), b, heads, rows, width)
+
+
+def _counts(d: Draw, b: int, rows: int, keys: int, packed: bool, paged: bool) -> dict:
+    """Lengths of some, one for all, or none; ends of packed sequences."""
+
+    def lengths(most: int) -> list[int]:
+        return [d.whole(0, most) for _ in range(b)]
+
+    if packed:
+        of_keys = lengths(keys)
+        return {
+            "actualSeqLengthsOptional": np.cumsum(lengths(rows)).tolist(),
+            "actualSeqLengthsKvOptional": of_keys if paged else np.cumsum(of_keys).tolist(),
+        }
+    some = [None, lengths(keys), [d.whole(0, keys)], lengths(keys) + [1]]
+    return {
+        "actualSeqLengthsOptional": d.one((None, lengths(rows), [d.whole(0, rows)])),
+        "actualSeqLengthsKvOptional": d.one(some[1:] if paged else some),
+    }
+
+
+def _cache(d: Draw, b: int, keys: int):
+    """(blocks, rows of a block, keys that the table reaches), the table and the rows of a block."""
+    size = d.one((1, 2, 5, 16, 160))
+    wide = -(-keys // size) + d.whole(0, 1)
+    blocks = b * wide + d.whole(0, 2)
+    table = d.random.permutation(blocks)[: b * wide].reshape(b, wide).astype(np.int32)
+    return (blocks, size, wide * size), table, size
+
+
+def _masks(d: Draw, b: int, heads: int, rows: int, keys: int, packed: bool, roped: bool) -> dict:
+    if packed:
+        mode = d.one((0, 2, 3, 4))
+        hides = np.zeros((2048, 2048), BYTES) if mode else None
+        return {"sparseMode": mode, "attenMaskOptional": hides}
+    mode = d.one((0, 0, 1, 1, 2, 3, 4), walk=0)
+    of = (*d.within((b, heads)), rows, keys)
+    shift = None if d.flag(walk=True) else d.array(of, d.real(), "tame")
+    if mode > 1 and (rows > 1 or roped):
+        hides = np.zeros(d.one(((2048, 2048), (1, 2048, 2048))), BYTES)
+        return {"sparseMode": mode, "attenMaskOptional": hides, "pseShiftOptional": shift}
+    wider = (rows, keys) if rows == 1 else (rows + d.whole(0, 1), keys + d.whole(0, 1))
+    dims = (*d.one(((b, heads), (b, 1), (b,), (1,), ())), *wider)
+    dims = (b, keys) if rows == 1 and d.flag() else dims
+    hides = None if d.flag(walk=True) else d.array(dims, BYTES, "mask")
+    return {"sparseMode": mode, "attenMaskOptional": hides, "pseShiftOptional": shift}
