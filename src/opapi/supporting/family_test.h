@@ -111,9 +111,24 @@ class ListHandle {
   aclTensorList* handle_ = nullptr;
 };
 
+/// An array of numbers; null if there are none.
+class IntsHandle {
+ public:
+  explicit IntsHandle(const std::vector<int64_t>& values)
+      : handle_(values.empty() ? nullptr : aclCreateIntArray(values.data(), values.size())) {}
+  IntsHandle(const IntsHandle&) = delete;
+  ~IntsHandle() {
+    if (handle_ != nullptr) aclDestroyIntArray(handle_);
+  }
+  aclIntArray* get() const { return handle_; }
+
+ private:
+  aclIntArray* handle_;
+};
+
 class FlagsHandle {
  public:
-  explicit FlagsHandle(std::initializer_list<bool> flags)
+  FlagsHandle(std::initializer_list<bool> flags)
       : handle_(aclCreateBoolArray(flags.begin(), flags.size())) {}
   FlagsHandle(const FlagsHandle&) = delete;
   ~FlagsHandle() { aclDestroyBoolArray(handle_); }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FusedInferAttentionScoreV2: which keys masks and windows hide, and what it must not take.
+#include <cmath>
+
 #include "supporting/family_test.h"
 
 namespace openaclnn::test {
@@ -112,7 +114,7 @@ TEST(FusedInfer, WidthsThatNoHeadsHave) {
   other.heads = 4, other.kv_heads = 3;
   Refused(161002, "numKeyValueHeads value is 3, expected a divisor of numHeads, 4", other);
   other.layout = "SBH";
-  Refused(161002, "inputLayout value is 'SBH', expected BNSD, BSND or BSH", other);
+  Refused(161002, "inputLayout value is 'SBH', expected BNSD, BSND, BSH or BNSD_BSND", other);
   Infer scaled{four, four, four, four};
   scaled.heads = 4, scaled.scale = four.handle();
   Refused(161002, "deqScale1Optional value is a tensor, expected null: it is not supported",
@@ -131,7 +133,19 @@ TEST(FusedInfer, SumsThatNobodyAskedFor) {
   ExpectNear(ValuesOf(out), Doubles{37}, ACL_FLOAT, 1e-6);
   EXPECT_EQ(ValuesOf(sums), (Doubles{0}));
   call.wants_sums = true;
-  Refused(161002, "softmaxLseFlag value is true", call);
+  Refused(161002, "softmaxLse shape is (1), expected (1, 1, 1, 1)", call);
+}
+
+// The log of the sum of exponentials, where it is asked for.
+TEST(FusedInfer, SumsOfExponentials) {
+  const Device device;
+  const DeviceTensor q = Floats({1, 1, 2, 1}, {0, 1}), k = Floats({1, 1, 3, 1}, {1, 2, 3}),
+                     out = EmptyFloats({1, 1, 2, 1}), sums = EmptyFloats({1, 1, 2, 1});
+  Infer call{q, k, k, out};
+  call.sums = sums.handle(), call.wants_sums = true;
+  EXPECT_EQ(call.Run(device).message, "");
+  const double of_second = std::log(std::exp(1) + std::exp(2) + std::exp(3));
+  ExpectNear(ValuesOf(sums), Doubles{std::log(3), of_second}, ACL_FLOAT, 1e-6);
 }
 
 }  // namespace
