@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Selected attention of Native Sparse Attention: each row of the query sees the keys of the blocks
+// that an index names for it.
+#pragma once
+
+#include <vector>
+
+#include "kernels/attention.h"
+#include "supporting/attention/heads.h"
+#include "supporting/attention/lengths.h"
+
+namespace openaclnn::supporting {
+
+/// A call, or that of which gradients are asked for; packed sequences, layout TND.
+struct SelectedCall {
+  const Tensor &query, &key, &value, &chosen;
+  const IntList &row_ends, &key_ends;
+  int64_t heads, block_size, block_count, mode;
+  double scale;
+
+  void Check(const Tensor& mask, Checker& checker) const;
+
+  int64_t rows() const { return query.dim(0); }
+  int64_t kv_heads() const { return key.dim(1); }
+  int64_t batches() const { return static_cast<int64_t>(row_ends.values().size()); }
+  /// Blocks of a batch's keys, the last one with fewer of them.
+  int64_t BlocksOf(int64_t batch) const;
+
+  /// A sequence for each row, of the keys in its blocks. Rows behind the last sequence see none.
+  Attention Plan() const;
+  /// A sequence for each block of keys of a batch, which is seen by the rows that lists say, and
+  /// one for each block of keys behind the last sequence.
+  Attention PlanByBlocks() const;
+};
+
+/// (T, N, 8) or (T, N, D), as heads.
+Heads PackedHeads(const Tensor& tensor);
+
+/// 507035 for an index that is neither a block of its row's batch nor -1.
+struct ChosenBlocks {
+  explicit ChosenBlocks(const SelectedCall& call);
+
+  Status Check(const Attention& plan, const int32_t* table) const;
+  /// The lists of PlanByBlocks: counts the rows of each block, then writes them.
+  void List(const Attention& plan, const int32_t* table, int32_t* rows, int64_t* first) const;
+
+  struct Batch {
+    Span rows;
+    int64_t blocks, first_block;  // of all batches'
+  };
+  std::vector<Batch> batches;
+  int64_t kv_heads, count;  // blocks for a row and a head
+  int64_t numbers;          // blocks of all batches and behind them, for each head
+};
+
+}  // namespace openaclnn::supporting

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Selected attention: which keys a row sees, and which rows see a key.
+#include <algorithm>
+
+#include "kernels/divide_up.h"
+#include "supporting/attention/selected.h"
+#include "supporting/attention/sequences.h"
+
+namespace openaclnn::supporting {
+namespace {
+
+constexpr int64_t kCausal = 2;  // sparseMode: no key behind the row's place
+
+AttentionSequence Sequence(int64_t rows, int64_t keys, int64_t first_row, int64_t first_key) {
+  return {.rows = rows,
+          .keys = keys,
+          .batch = 0,
+          .first_row = first_row,
+          .first_key = first_key,
+          .before = INT64_MAX,
+          .after = INT64_MAX,
+          .prefix = 0};
+}
+
+}  // namespace
+
+Heads PackedHeads(const Tensor& tensor) { return {tensor, "TND", tensor.last_dim()}; }
+
+int64_t SelectedCall::BlocksOf(int64_t batch) const {
+  return DivideUp(BetweenEnds(key_ends.values(), batch).count, block_size);
+}
+
+void SelectedCall::Check(const Tensor& mask, Checker& checker) const {
+  for (const Tensor* tensor : {&query, &key, &value}) {
+    checker.Rank(*tensor, 3).SameDtype(*tensor, query);
+  }
+  CheckType(query, checker);
+  checker.That(heads > 0 && query.rank() == 3 && query.dim(1) == heads, [&] {
+    return Concat("headNum value is ", heads, ", expected the heads of query, which is ",
+                  ShapeText(query));
+  });
+  if (!checker.ok()) return;
+  const Heads q = PackedHeads(query), k = PackedHeads(key), v = PackedHeads(value);
+  CheckWidth(q, checker);
+  checker.That(k.heads > 0 && q.heads % k.heads == 0 && k.elements == q.elements, [&] {
+    return Concat("key shape is ", ShapeText(key), ", expected the width of query, ", q.elements,
+                  ", and a number of heads that divides ", q.heads);
+  });
+  checker.That(v.rows == k.rows && v.heads == k.heads && v.elements <= k.elements, [&] {
+    return Concat(value.name(), " shape is ", ShapeText(value), ", expected that of key, ",
+                  ShapeText(key), ", but for a width of heads that may be less");
+  });
+  checker.That(block_size > 0 && block_size <= kAttentionKeys && block_size % 16 == 0, [&] {
+    return Concat("selectedBlockSize value is ", block_size,
+                  ", expected a multiple of 16, at most ", kAttentionKeys);
+  });
+  checker.That(block_count > 0 && block_count <= 32, [&] {
+    return Concat("selectedBlockCount value is ", block_count, ", expected 1 to 32");
+  });
+  checker.That(chosen.dtype() == ACL_INT32, [&] { return DtypeIs(chosen, "INT32"); });
+  if (!checker.ok()) return;
+  CheckShape(chosen, {q.rows, k.heads, block_count}, checker);
+  CheckEnds(row_ends, query, q.rows, checker);
+  CheckEnds(key_ends, key, k.rows, checker);
+  CheckSameCount(row_ends, key_ends, checker);
+  checker.That(mode == kCausal || !mask.present(), [&] {
+    return Concat(mask.name(), " value is a tensor, expected null in sparseMode 0");
+  });
+}
+
+Attention SelectedCall::Plan() const {
+  Attention plan = AttentionOf(PackedHeads(query), PackedHeads(key), PackedHeads(value), scale, {});
+  for (int64_t batch = 0; batch < batches(); ++batch) {
+    const Span of_rows = BetweenEnds(row_ends.values(), batch),
+               of_keys = BetweenEnds(key_ends.values(), batch);
+    for (int64_t row = 0; row < of_rows.count; ++row) {
+      const int64_t keys = of_keys.count == 0 ? 0 : block_count * block_size;
+      AttentionSequence of = Sequence(1, keys, of_rows.first + row, of_keys.first);
+      of.batch = of_rows.first + row;
+      of.places = mode == kCausal ? std::min(of_keys.count, row + 1) : of_keys.count;
+      plan.sequences.push_back(of);
+    }
+  }
+  const int64_t end = LastEnd(row_ends.values());
+  if (end < rows()) plan.sequences.push_back(Sequence(rows() - end, 0, end, 0));
+  const auto& strides = chosen.tensor().strides;
+  plan.pages = {.given = true,
+                .chosen = true,
+                .rows = block_size,
+                .batch_step = strides[0],
+                .head_step = strides[1],
+                .entry_step = strides[2]};
+  return plan;
+}
+
+Attention SelectedCall::PlanByBlocks() const {
+  Attention plan = AttentionOf(PackedHeads(query), PackedHeads(key), PackedHeads(value), scale, {});
+  const auto add_blocks = [&](Span of_rows, Span of_keys) {
+    for (int64_t first = 0; first < of_keys.count; first += block_size) {
+      const int64_t keys = std::min(block_size, of_keys.count - first);
+      AttentionSequence of =
+          Sequence(of_rows.count * block_count, keys, of_rows.first, of_keys.first + first);
+      if (mode == kCausal) of.after = -first;
+      plan.sequences.push_back(of);
+    }
+  };
+  for (int64_t batch = 0; batch < batches(); ++batch) {
+    add_blocks(BetweenEnds(row_ends.values(), batch), BetweenEnds(key_ends.values(), batch));
+  }
+  const int64_t end = LastEnd(key_ends.values());
+  add_blocks({0, 0}, {end, key.dim(0) - end});
+  return plan;
+}
+
+ChosenBlocks::ChosenBlocks(const SelectedCall& call)
+    : kv_heads(call.kv_heads()), count(call.block_count), numbers(0) {
+  for (int64_t batch = 0; batch < call.batches(); ++batch) {
+    const Batch of = {BetweenEnds(call.row_ends.values(), batch), call.BlocksOf(batch), numbers};
+    batches.push_back(of);
+    numbers += of.blocks;
+  }
+  numbers += DivideUp(call.key.dim(0) - LastEnd(call.key_ends.values()), call.block_size);
+}
+
+Status ChosenBlocks::Check(const Attention& plan, const int32_t* table) const {
+  const AttentionPages& pages = plan.pages;
+  for (const Batch& batch : batches) {
+    for (int64_t row = batch.rows.first; row < batch.rows.first + batch.rows.count; ++row) {
+      for (int64_t head = 0; head < kv_heads; ++head) {
+        for (int64_t i = 0; i < count; ++i) {
+          const int64_t block = pages.Block(table, row, head, i * pages.rows);
+          if (block >= -1 && block < batch.blocks) continue;
+          return Status(507035, Concat("topkIndices value (", row, ", ", head, ", ", i, ") is ",
+                                       block, ", expected -1 to ", batch.blocks - 1,
+                                       ", a block of the row's keys or none"));
+        }
+      }
+    }
+  }
+  return {};
+}
+
+void ChosenBlocks::List(const Attention& plan, const int32_t* table, int32_t* rows,
+                        int64_t* first) const {
+  const AttentionPages& pages = plan.pages;
+  const auto for_each = [&](const auto& visit) {
+    for (const Batch& batch : batches) {
+      for (int64_t row = 0; row < batch.rows.count; ++row) {
+        for (int64_t head = 0; head < kv_heads; ++head) {
+          for (int64_t i = 0; i < count; ++i) {
+            const int64_t block = pages.Block(table, batch.rows.first + row, head, i * pages.rows);
+            if (block >= 0) visit((batch.first_block + block) * kv_heads + head, row);
+          }
+        }
+      }
+    }
+  };
+  const int64_t all = numbers * kv_heads;
+  std::fill_n(first, all + 1, int64_t{0});
+  for_each([&](int64_t number, int64_t) { ++first[number + 1]; });
+  for (int64_t number = 0; number < all; ++number) first[number + 1] += first[number];
+  // Each list's next place; afterwards that is where the next list begins.
+  for_each([&](int64_t number, int64_t row) { rows[first[number]++] = static_cast<int32_t>(row); });
+  for (int64_t number = all; number > 0; --number) first[number] = first[number - 1];
+  first[0] = 0;
+}
+
+}  // namespace openaclnn::supporting
