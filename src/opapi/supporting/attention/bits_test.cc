@@ -187,8 +187,9 @@ TEST(AttentionBits, LargeProblems) {
 }
 
 TEST(AttentionBits, ThreadsAndInstructionSets) {
-  for (const auto& [name, problem] : kProblems) {
-    SCOPED_TRACE(name);
+  for (const auto& each : kProblems) {
+    SCOPED_TRACE(each.first);
+    const Problem& problem = each.second;
     Random random(52);
     const Values values(random, problem);
     std::vector<std::vector<std::byte>> first, baseline;

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torch_npu's attention against PyTorch on the CPU in float64: layouts and packed sequences with their
+gradients, caches in blocks, Native Sparse Attention."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+import torch_npu
+
+ROWS, KEYS, HEADS, WIDTH = 70, 200, 4, 64
+SCALE = WIDTH**-0.5
+
+
+def attention(q, k, v, hidden=None):
+    """Of (heads, row, width) each; a head of keys may serve several."""
+    k, v = (each.repeat_interleave(len(q) // len(each), 0) for each in (k, v))
+    seen = None if hidden is None else ~hidden
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=seen, scale=SCALE)
+
+
+def close(got, want, bound=2e-2):
+    torch.testing.assert_close(got.cpu().double(), want, rtol=bound, atol=bound)
+
+
+def behind(rows, keys):
+    """What a row does not see where the last one is at the last key."""
+    return torch.ones(rows, keys, dtype=torch.bool).triu(keys - rows + 1)
+
+
+@pytest.fixture
+def drawn():
+    """(heads, row, width) in float16, and the mask of modes 2 to 4."""
+    q, dy = (torch.randn(HEADS, ROWS, WIDTH).half() for _ in range(2))
+    k, v = (torch.randn(HEADS // 2, KEYS, WIDTH).half() for _ in range(2))
+    return q, k, v, dy, torch.ones(2048, 2048, dtype=torch.bool).triu(1).npu()
+
+
+def laid(x, layout):
+    x = {"BNSD": x, "BSND": x.transpose(0, 1), "BSH": x.transpose(0, 1), "SBH": x.transpose(0, 1)}[layout]
+    x = x.flatten(1) if layout.endswith("H") else x
+    return x[:, None] if layout == "SBH" else x[None]
+
+
+@pytest.mark.parametrize("layout", ["BNSD", "BSND", "BSH", "SBH"])
+def test_fusion_attention(layout, drawn):
+    *operands, dy, _ = drawn
+    device = [laid(each, layout).npu().requires_grad_() for each in operands]
+    out = torch_npu.npu_fusion_attention(*device, HEADS, layout, scale=SCALE)[0]
+    out.backward(laid(dy, layout).npu())
+    exact = [each.double().requires_grad_() for each in operands]
+    want = attention(*exact)
+    want.backward(dy.double())
+    close(out, laid(want.detach(), layout))
+    for got, of in zip(device, exact, strict=True):
+        close(got.grad, laid(of.grad, layout))
+
+
+def test_packed_sequences(drawn):
+    q, k, v, dy, mask = drawn
+    rows, keys = [30, 70], [120, 200]
+    device = [each.transpose(0, 1).contiguous().npu().requires_grad_() for each in (q, k, v)]
+    out = torch_npu.npu_fusion_attention(
+        *device, HEADS, "TND", scale=SCALE, atten_mask=mask, sparse_mode=3, actual_seq_qlen=rows,
+        actual_seq_kvlen=keys,
+    )[0]  # fmt: skip
+    out.backward(dy.transpose(0, 1).npu())
+    exact = [each.double().requires_grad_() for each in (q, k, v)]
+    wants = [
+        attention(exact[0][:, a:b], *(each[:, c:d] for each in exact[1:]), behind(b - a, d - c))
+        for a, b, c, d in ((0, 30, 0, 120), (30, 70, 120, 200))
+    ]
+    want = torch.cat(wants, 1)
+    want.backward(dy.double())
+    close(out, want.detach().transpose(0, 1))
+    for got, of in zip(device, exact, strict=True):
+        close(got.grad, of.grad.transpose(0, 1))
+
+
+def test_caches_in_blocks(drawn):
+    """Two prompts over a cache, whose blocks a table names; then one row of each."""
+    q, k, v, _, mask = drawn
+    size, lengths = 128, [150, 200]
+    table = torch.tensor([[3, 0], [2, 4]], dtype=torch.int32)
+    caches = [torch.full((5, size, (HEADS // 2) * WIDTH), float("nan")).half() for _ in range(2)]
+    for cache, of in zip(caches, (k, v), strict=True):
+        for b, length in enumerate(lengths):
+            for key in range(length):
+                cache[table[b, key // size], key % size] = of[:, key].flatten()
+    for rows in ([30, 40], [1, 1]):
+        ends = torch.tensor(rows).cumsum(0).tolist()
+        some = q[:, : ends[-1]]
+        out = torch_npu.npu_fused_infer_attention_score(
+            some.transpose(0, 1).contiguous().npu(), *(each.npu() for each in caches), num_heads=HEADS,
+            num_key_value_heads=HEADS // 2, input_layout="TND", scale=SCALE, atten_mask=mask,
+            sparse_mode=3, block_table=table.npu(), block_size=size, actual_seq_lengths=ends,
+            actual_seq_lengths_kv=lengths,
+        )[0]  # fmt: skip
+        wants = [
+            attention(some[:, end - n : end].double(), *(x[:, :m].double() for x in (k, v)), behind(n, m))
+            for end, n, m in zip(ends, rows, lengths, strict=True)
+        ]
+        close(out, torch.cat(wants, 1).transpose(0, 1))
+
+
+def test_native_sparse_attention(product):
+    if not product.startswith("Ascend910B"):
+        pytest.skip("the page has it on A2 alone")
+    rows, size = 192, 64
+    q = torch.randn(rows, HEADS, WIDTH).half()
+    k, v = (torch.randn(rows, 1, WIDTH).half() for _ in range(2))
+    dy = torch.randn(rows, HEADS, WIDTH).half()
+    device = [each.npu().requires_grad_() for each in (q, k, v)]
+    weight = torch.full((32, 1), 1 / 32).half().npu()
+    coarse = [
+        torch_npu.npu_nsa_compress(each.detach(), weight, 32, 16, actual_seq_len=[rows]) for each in device[1:]
+    ]
+    keys = len(coarse[0])
+    own = (torch.arange(3) == torch.arange(rows)[:, None] // size).to(torch.uint8).npu()
+    hides = (torch.arange(keys) * 16 + 31 > torch.arange(rows)[:, None]).to(torch.uint8).npu()
+    _, blocks, *_ = torch_npu.npu_nsa_compress_attention(
+        device[0].detach(), *coarse, SCALE, HEADS, 32, 16, size, 2, topk_mask=own, atten_mask=hides,
+        actual_seq_qlen=[rows], actual_cmp_seq_kvlen=[keys], actual_sel_seq_kvlen=[3],
+    )  # fmt: skip
+    assert torch.equal(blocks[:, 0, 0].cpu(), torch.arange(rows, dtype=torch.int32) // size)
+    out = torch_npu.npu_nsa_select_attention(
+        *device, blocks, SCALE, HEADS, size, 2, actual_seq_qlen=[rows], actual_seq_kvlen=[rows]
+    )[0]
+    out.backward(dy.npu())
+    chosen = torch.zeros(rows, 3, dtype=torch.bool).scatter_(1, blocks[:, 0].cpu().long(), True)
+    hidden = ~chosen.repeat_interleave(size, 1) | behind(rows, rows)
+    exact = [each.transpose(0, 1).double().requires_grad_() for each in (q, k, v)]
+    want = attention(*exact, hidden)
+    want.backward(dy.transpose(0, 1).double())
+    close(out, want.detach().transpose(0, 1))
+    for got, of in zip(device, exact, strict=True):
+        close(got.grad, of.grad.transpose(0, 1))
