@@ -5,35 +5,10 @@
 #include "supporting/along.h"
 #include "supporting/in_turn.h"
 #include "supporting/window/flat_planes.h"
+#include "supporting/window/max_volumes.h"
 
 namespace openaclnn::supporting {
 namespace {
-
-/// The last two or three dimensions of a tensor, as three.
-struct Volumes {
-  Volumes(const Tensor& tensor, int64_t dims)
-      : place(tensor.place),
-        bytes(BytesOf(tensor)),
-        lead(tensor, tensor.rank() - static_cast<uint32_t>(dims)) {
-    for (int64_t i = 0; i < dims; ++i) {
-      const auto to = static_cast<size_t>(3 - dims + i);
-      const auto from = static_cast<uint32_t>(tensor.rank() - dims + i);
-      lengths[to] = tensor.dim(from);
-      strides[to] = tensor.tensor().strides[from];
-    }
-  }
-
-  int64_t count() const { return lengths[0] * lengths[1] * lengths[2]; }
-  std::byte* At(const Buffers& buffers, int64_t volume, const std::array<int64_t, 3>& at) const {
-    const int64_t offset = at[0] * strides[0] + at[1] * strides[1] + at[2] * strides[2];
-    return place(buffers) + (lead(volume) + offset) * bytes;
-  }
-
-  Place place;
-  int64_t bytes;
-  Offsets lead;
-  std::array<int64_t, 3> lengths = {1, 1, 1}, strides{};
-};
 
 /// What both directions have: self's planes, shared out among those of a result and of indices.
 template <class Call>
@@ -73,6 +48,11 @@ void CheckAdaptiveMaxPool(const AdaptiveMaxPoolParams& p, Checker& checker) {
 Plan PlanAdaptiveMaxPool(const AdaptiveMaxPoolParams& p, const Product&) {
   if (p.outputOut.empty()) return Nothing();
   const Volumes from(p.self, p.dims), to(p.outputOut, p.dims), told(p.indicesOut, p.dims);
+  MaxRows::Axes axes;
+  for (size_t i = 0; i < 3; ++i) axes[i] = MaxAxis::Shares(from.lengths[i], to.lengths[i]);
+  if (auto plan = PlanMaxVolumes(p.self, axes, p.outputOut, p.indicesOut, p.dims)) {
+    return std::move(*plan);
+  }
   return {0,
           [=, load = LoaderOf<double>(p.self.dtype()), store = StorerOf<double>(p.self.dtype()),
            tell = StorerOf<int64_t>(p.indicesOut.dtype()),

@@ -7,6 +7,7 @@
 #include "supporting/along.h"
 #include "supporting/in_turn.h"
 #include "supporting/window/flat_planes.h"
+#include "supporting/window/max_volumes.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -81,6 +82,8 @@ void CheckMaxPool3d(const MaxPool3dParams& p, Checker& checker) { CheckWindows(p
 Plan PlanMaxPool3d(const MaxPool3dParams& p, const Product&) {
   if (p.out.empty()) return Nothing();
   const Windows windows = WindowsOf(ListsOf(p), p.self, p.ceilMode);
+  const MaxRows::Axes axes = {MaxAxis{windows.axes[0]}, {windows.axes[1]}, {windows.axes[2]}};
+  if (auto plan = PlanMaxVolumes(p.self, axes, p.out, p.indices, 3)) return std::move(*plan);
   const FlatPlanes from(p.self, 3), to(p.out, 3), told(p.indices, 3);
   return {0,
           [=, load = LoaderOf<double>(p.self.dtype()), store = StorerOf<double>(p.out.dtype()),
