@@ -2,6 +2,7 @@
 // Rows of places of windows: their sums and maxima are made of lines, all places at once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "kernels/target.h"
@@ -36,6 +37,28 @@ struct WindowMaxima {
   int32_t* number;
 };
 
+/// Rows of sums, of which row 0 has the first tap of a row of windows: `pitch` sums each, those of
+/// the padding before the elements too.
+struct WindowTargets {
+  const int32_t* numbers;  // of elements in their plane, which has rows of `width`
+  int64_t places;
+  int32_t width, top;  // top: the number of row 0, which may be negative
+  int32_t high, wide;  // taps
+  int32_t stride, pad, pitch;
+  int32_t none;  // what stands for an element outside of its window
+  int32_t* targets;
+};
+
+/// Weighted sums of FLOAT elements anywhere: tap t of place i is at from + offsets[t * places + i],
+/// in bytes, and its weight is at the same place. Taps are added in turn.
+struct TakenSums {
+  const std::byte* from;
+  const int64_t* offsets;
+  const double* weights;
+  int64_t taps, places;
+  double* out;
+};
+
 /// Codes are read and written so many words at a time.
 inline constexpr int64_t kCodeWords = 8;
 
@@ -49,6 +72,10 @@ struct WindowRowKernels {
   /// Sets byte k of codes[b] to `code` where bit k of bytes[b] is set, for `count` of them, rounded
   /// up to kCodeWords. Tells whether one of those was set before.
   bool (*codes)(const uint8_t* bytes, uint8_t code, int64_t count, uint64_t* codes);
+  /// Finds the sums of the elements that are the maxima of a row of windows.
+  void (*targets)(const WindowTargets& of);
+  /// Tells whether all sums are numbers.
+  bool (*taken)(const TakenSums& of);
 };
 OPENACLNN_TARGET_DECLARE(extern const WindowRowKernels kWindowRowKernels)
 

@@ -119,8 +119,45 @@ bool Codes(const uint8_t* bytes, uint8_t code, int64_t count, uint64_t* codes) {
   return any != 0;
 }
 
+void Targets(const WindowTargets& of) {
+  const WindowTargets s = of;
+  const double factor = 1 / static_cast<double>(s.width);
+#pragma GCC ivdep
+  for (int64_t j = 0; j < s.places; ++j) {
+    const int32_t number = s.numbers[j];
+    // The quotient of INT32 numbers: half a number is much more than what the product is off by.
+    const auto y = static_cast<int32_t>((static_cast<double>(number) + 0.5) * factor);
+    const int32_t row = y - s.top, x = number - y * s.width + s.pad;
+    const int32_t column = x - static_cast<int32_t>(j) * s.stride;
+    const bool inside = (row >= 0) & (row < s.high) & (column >= 0) & (column < s.wide);
+    s.targets[j] = inside ? row * s.pitch + x : s.none;
+  }
+}
+
+/// With the number of taps known their loop is none.
+template <int64_t kTaps>
+void SumTaken(const TakenSums& of) {
+  const int64_t n = of.places, taps = kTaps > 0 ? kTaps : of.taps;
+  for (int64_t i = 0; i < n; ++i) {
+    double sum = 0;
+    for (int64_t t = 0; t < taps; ++t) {
+      float element;
+      __builtin_memcpy(&element, of.from + of.offsets[t * n + i], sizeof(element));
+      sum += static_cast<double>(element) * of.weights[t * n + i];
+    }
+    of.out[i] = sum;
+  }
+}
+
+bool Taken(const TakenSums& of) {
+  of.taps == 4 ? SumTaken<4>(of) : of.taps == 8 ? SumTaken<8>(of) : SumTaken<0>(of);
+  bool known = true;
+  for (int64_t i = 0; i < of.places; ++i) known &= of.out[i] == of.out[i];  // NOLINT
+  return known;
+}
+
 }  // namespace
 
-extern const WindowRowKernels kWindowRowKernels = {Sums, Maxima, Join, Codes};
+extern const WindowRowKernels kWindowRowKernels = {Sums, Maxima, Join, Codes, Targets, Taken};
 
 }  // namespace openaclnn::OPENACLNN_TARGET

@@ -7,6 +7,7 @@
 #include "kernels/divide_up.h"
 #include "kernels/double_rows.h"
 #include "kernels/rows.h"
+#include "kernels/window_rows.h"
 #include "supporting/in_turn.h"
 #include "supporting/window/flat_planes.h"
 #include "supporting/window/sampling.h"
@@ -27,6 +28,17 @@ struct StripTaps {
   std::array<std::vector<double>, 3> gradients;  // room for those by each coordinate
 };
 
+/// Sums over taps of values times weights, for each of n places.
+void SumTaps(const std::vector<double>& values, const std::vector<double>& weights, size_t n,
+             std::vector<double>* total) {
+  const auto* const kernels = OPENACLNN_TARGET_SELECT(kDoubleRowKernels);
+  total->assign(n, 0);
+  for (size_t first = 0; first < values.size(); first += n) {
+    kernels->add_products(total->data(), values.data() + first, weights.data() + first,
+                          static_cast<int64_t>(n));
+  }
+}
+
 /// A grid over planes of `dims` dimensions; its last coordinate is along their first dimension.
 class Sampler {
  public:
@@ -36,7 +48,9 @@ class Sampler {
         dims_(static_cast<uint32_t>(p.dims)),
         channels_(p.input.dim(1)),
         grid_(p.grid, dims_ + 1),
-        load_(LoaderOf<double>(p.input.dtype())) {
+        load_(LoaderOf<double>(p.input.dtype())),
+        is_float_(p.input.dtype() == ACL_FLOAT),
+        kernels_(OPENACLNN_TARGET_SELECT(kWindowRowKernels)) {
     for (uint32_t d = 0; d < dims_; ++d) {
       axes_[d] = {p.input.dim(2 + d), p.interpolationMode, p.paddingMode, p.alignCorners};
       steps_[d] = p.input.tensor().strides[2 + d];
@@ -94,6 +108,19 @@ class Sampler {
     }
   }
 
+  /// The weighted sums of the elements that the places of a strip have of a plane.
+  void Sum(const Buffers& buffers, int64_t plane, size_t n, StripTaps* taps) const {
+    taps->total.resize(n);
+    // What is no element counts as the first one with a weight of 0, unless that makes a NaN.
+    if (is_float_ && kernels_->taken({input.Plane(buffers, plane), taps->offsets.data(),
+                                      taps->weights.data(), static_cast<int64_t>(combinations_),
+                                      static_cast<int64_t>(n), taps->total.data()})) {
+      return;
+    }
+    Gather(buffers, plane, taps);
+    SumTaps(taps->values, taps->weights, n, &taps->total);
+  }
+
   FlatPlanes input;
 
  private:
@@ -125,7 +152,7 @@ class Sampler {
       weight *= axes[d].weight[of[d]];
     }
     taps->numbers[at] = number;
-    taps->offsets[at] = offset * input.bytes;
+    taps->offsets[at] = number < 0 ? 0 : offset * input.bytes;
     taps->weights[at] = number < 0 ? 0 : weight;  // of coordinates that are NaN, too
     for (uint32_t along = 0; sloped && along < dims_; ++along) {
       double slope = 1;
@@ -140,6 +167,8 @@ class Sampler {
   int64_t channels_;
   FlatPlanes grid_;
   LoadRow<double> load_;
+  bool is_float_;
+  const WindowRowKernels* kernels_;
   std::array<SampledAxis, 3> axes_{};
   std::array<int64_t, 3> steps_{};  // of the planes, in elements
   size_t combinations_ = 1;
@@ -166,17 +195,6 @@ Shape SampledShape(const Tensor& input, const Tensor& grid) {
   Shape shape = ShapeOf(input);
   for (uint32_t d = 2; d < shape.size(); ++d) shape[d] = grid.dim(d - 1);
   return shape;
-}
-
-/// Sums over taps of values times weights, for each of n places.
-void SumTaps(const std::vector<double>& values, const std::vector<double>& weights, size_t n,
-             std::vector<double>* total) {
-  const auto* const kernels = OPENACLNN_TARGET_SELECT(kDoubleRowKernels);
-  total->assign(n, 0);
-  for (size_t first = 0; first < values.size(); first += n) {
-    kernels->add_products(total->data(), values.data() + first, weights.data() + first,
-                          static_cast<int64_t>(n));
-  }
 }
 
 /// Elements of gradients are summed in the order of the places, in double.
@@ -256,19 +274,18 @@ Plan PlanGridSampler(const GridSamplerParams& p, const Product&) {
             const int64_t strips = sampler.strips();
             const auto width =
                 kStrip * sampler.channels() * static_cast<int64_t>(sampler.combinations());
-            ParallelRowsIn<StripTaps>(
-                sampler.batches() * strips, width, [&](int64_t each, StripTaps* taps) {
-                  const int64_t batch = each / strips, strip = each % strips;
-                  const int64_t n = sampler.Length(strip);
-                  sampler.Make(buffers, batch, strip, false, taps);
-                  for (int64_t c = 0; c < sampler.channels(); ++c) {
-                    const int64_t plane = batch * sampler.channels() + c;
-                    sampler.Gather(buffers, plane, taps);
-                    SumTaps(taps->values, taps->weights, static_cast<size_t>(n), &taps->total);
-                    to.Store(store, taps->total.data(), n, to.Plane(buffers, plane),
-                             strip * kStrip);
-                  }
-                });
+            ParallelRowsIn<StripTaps>(sampler.batches() * strips, width,
+                                      [&](int64_t each, StripTaps* taps) {
+                                        const int64_t batch = each / strips, strip = each % strips;
+                                        const int64_t n = sampler.Length(strip);
+                                        sampler.Make(buffers, batch, strip, false, taps);
+                                        for (int64_t c = 0; c < sampler.channels(); ++c) {
+                                          const int64_t plane = batch * sampler.channels() + c;
+                                          sampler.Sum(buffers, plane, static_cast<size_t>(n), taps);
+                                          to.Store(store, taps->total.data(), n,
+                                                   to.Plane(buffers, plane), strip * kStrip);
+                                        }
+                                      });
             return {};
           }};
 }

@@ -18,8 +18,9 @@ class ScatteredRows {
  public:
   struct Room {
     std::vector<double> sums, gradients;
-    std::vector<uint8_t> bytes;   // of a row of a mask whose bytes lie apart
-    std::vector<uint64_t> codes;  // of eight places each: the tap of the maximum, from 1 on
+    std::vector<int32_t> targets;  // of places, in the rows of sums
+    std::vector<uint8_t> bytes;    // of a row of a mask whose bytes lie apart
+    std::vector<uint64_t> codes;   // of eight places each: the tap of the maximum, from 1 on
   };
 
   ScatteredRows(const Places& told, const Planes& from, int32_t dtype)
@@ -44,7 +45,8 @@ class ScatteredRows {
 
   /// Makes the sums of rows [begin, end) of a plane.
   void Sum(const Buffers& buffers, int64_t plane, int64_t begin, int64_t end, Room* room) const {
-    room->sums.assign(static_cast<size_t>((end - begin + 2 * high().taps) * row_), 0);
+    // One more is for what is added to no element.
+    room->sums.assign(static_cast<size_t>((end - begin + 2 * high().taps) * row_ + 1), 0);
     room->gradients.resize(static_cast<size_t>(wide().out));
     std::byte* const indices = told_.planes.Plane(buffers, plane);
     const std::byte* const gradients = from_.Plane(buffers, plane);
@@ -55,7 +57,7 @@ class ScatteredRows {
       load_(gradients + i * from_.strides[0] * from_.bytes, from_.strides[1] * from_.bytes,
             wide().out, room->gradients.data());
       double* const sums = room->sums.data() + Row(i * high().stride - high().pad - begin);
-      told_.masks ? AddMasked(indices, i, sums, room) : AddNumbered(indices, i, sums, *room);
+      told_.masks ? AddMasked(indices, i, sums, room) : AddNumbered(indices, i, sums, room);
     }
   }
 
@@ -80,21 +82,22 @@ class ScatteredRows {
 
   /// Adds row i of windows, whose maxima are told by numbers; one outside of its window is left
   /// out. Tap 0 of window 0 is at `sums`.
-  void AddNumbered(std::byte* indices, int64_t i, double* sums, const Room& room) const {
-    const std::byte* at = told_.At(indices, i, 0);
-    const int64_t step = told_.planes.strides[1] * told_.planes.bytes, width = wide().in;
-    const int64_t top = i * high().stride - high().pad;
-    const double factor = 1 / static_cast<double>(width);
-    for (int64_t j = 0; j < wide().out; ++j, at += step) {
-      int32_t number = 0;
-      std::memcpy(&number, at, sizeof(number));
-      // The quotient of INT32 numbers: half a number is much more than what the product is off by.
-      const auto y = static_cast<int64_t>((static_cast<double>(number) + 0.5) * factor);
-      const int64_t row = y - top, x = number - y * width + wide().pad;
-      const int64_t column = x - j * wide().stride;
-      if (row < 0 || row >= high().taps || column < 0 || column >= wide().taps) continue;
-      sums[row * row_ + x] += room.gradients[static_cast<size_t>(j)];
+  void AddNumbered(std::byte* indices, int64_t i, double* sums, Room* room) const {
+    const int64_t step = told_.planes.strides[1], n = wide().out;
+    const auto* numbers = reinterpret_cast<const int32_t*>(told_.At(indices, i, 0));
+    room->targets.resize(static_cast<size_t>(2 * n));
+    int32_t* const targets = room->targets.data();
+    if (step != 1) {
+      CopyStrided(numbers, step, targets + n, 1, n, sizeof(int32_t));
+      numbers = targets + n;
     }
+    const auto last = static_cast<int32_t>(room->sums.data() + room->sums.size() - 1 - sums);
+    const auto narrow = [](int64_t number) { return static_cast<int32_t>(number); };
+    kernels_->targets({numbers, n, narrow(wide().in), narrow(i * high().stride - high().pad),
+                       narrow(high().taps), narrow(wide().taps), narrow(wide().stride),
+                       narrow(wide().pad), narrow(row_), last, targets});
+    const double* const gradients = room->gradients.data();
+    for (int64_t j = 0; j < n; ++j) sums[targets[j]] += gradients[j];
   }
 
   /// Adds row i of windows, whose maxima are told by masks.

@@ -136,13 +136,26 @@ void CheckSizes(const Call& p, const Tensor& in, const Tensor& out, Checker& che
   });
 }
 
-/// Elements at some offsets of a row, one after the other; both in bytes.
+/// Elements of a row by their numbers, one after the other; steps are in bytes.
 template <class Bits>
-void TakeRow(const std::byte* from, const std::vector<int64_t>& offsets, std::byte* to,
-             int64_t step) {
-  for (const int64_t offset : offsets) {
-    std::memcpy(to, from + offset, sizeof(Bits));
-    to += step;
+void TakeRow(const std::byte* from, int64_t from_step, const std::vector<int32_t>& numbers,
+             std::byte* to, int64_t step) {
+  const size_t count = numbers.size();
+  const int32_t* const at = numbers.data();
+  if (from_step == sizeof(Bits) && step == sizeof(Bits)) {
+    const auto* const elements = reinterpret_cast<const Bits*>(from);
+    auto* const out = reinterpret_cast<Bits*>(to);
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+      const Bits four[] = {elements[at[i]], elements[at[i + 1]], elements[at[i + 2]],
+                           elements[at[i + 3]]};
+      std::memcpy(out + i, four, sizeof(four));
+    }
+    for (; i < count; ++i) out[i] = elements[at[i]];
+    return;
+  }
+  for (size_t i = 0; i < count; ++i, to += step) {
+    std::memcpy(to, from + at[i] * from_step, sizeof(Bits));
   }
 }
 
@@ -153,16 +166,22 @@ auto TakerOf(int64_t bytes) {
                       : TakeRow<uint64_t>;
 }
 
-/// Bits as they are, row by row.
+/// Bits as they are, row by row. A row that comes from where the one before it does is that one's
+/// copy.
 Plan PlanNearest(const UpsampleParams& p) {
   const int64_t bytes = BytesOf(p.out);
   std::vector<std::vector<int64_t>> sources;  // in bytes
+  std::vector<int32_t> along;                 // of the last dimension, by their numbers
   std::vector<int64_t> lengths, to_steps;     // of all dimensions but the last
   uint32_t dim = 2;
   for (const Scale& scale : ScalesOf(p, p.self, p.out)) {
     std::vector<int64_t>& places = sources.emplace_back();
     const int64_t step = p.self.tensor().strides[dim++] * bytes;
     for (int64_t i = 0; i < scale.out; ++i) places.push_back(NearestTo(i, scale) * step);
+    if (dim < p.self.rank()) continue;
+    for (int64_t i = 0; i < scale.out; ++i) {
+      along.push_back(static_cast<int32_t>(NearestTo(i, scale)));
+    }
   }
   int64_t rows = 1;  // of a plane
   for (uint32_t d = 2; d + 1 < p.self.rank(); ++d) {
@@ -172,18 +191,29 @@ Plan PlanNearest(const UpsampleParams& p) {
   }
   const Offsets from_lead(p.self, 2), to_lead(p.out, 2);
   const int64_t step = p.out.tensor().strides[p.out.rank() - 1] * bytes;
+  const int64_t from_step = p.self.tensor().strides[p.self.rank() - 1] * bytes;
+  struct Before {
+    const std::byte *source = nullptr, *row = nullptr;
+  };
   return {0,
           [=, planes = p.out.dim(0) * p.out.dim(1), self = p.self.place, out = p.out.place,
            take = TakerOf(bytes)](const Buffers& buffers) -> Status {
-            const std::vector<int64_t>& along = sources.back();
-            ParallelRows(planes * rows, static_cast<int64_t>(along.size()), [&](int64_t row) {
+            const auto width = static_cast<int64_t>(along.size());
+            ParallelRowsIn<Before>(planes * rows, width, [&](int64_t row, Before* before) {
               const auto at = DigitsOf(row % rows, lengths);
               int64_t from = from_lead(row / rows) * bytes, to = to_lead(row / rows) * bytes;
               for (size_t i = 0; i < lengths.size(); ++i) {
                 from += sources[i][static_cast<size_t>(at[i])];
                 to += at[i] * to_steps[i];
               }
-              take(self(buffers) + from, along, out(buffers) + to, step);
+              const std::byte* const source = self(buffers) + from;
+              std::byte* const target = out(buffers) + to;
+              if (source == before->source && step == bytes) {
+                std::memcpy(target, before->row, static_cast<size_t>(width * bytes));
+              } else {
+                take(source, from_step, along, target, step);
+              }
+              *before = {source, target};
             });
             return {};
           }};
