@@ -70,6 +70,27 @@ Windows ColumnsOf(const Im2colGradientParams& p) {
   return Windows(std::move(axes));
 }
 
+/// Places whose windows have an element at a tap.
+Share PlacesOf(const WindowAxis& axis, int64_t tap) {
+  const int64_t offset = tap * axis.dilation - axis.pad;  // from a place times the stride
+  const int64_t begin = offset < 0 ? DivideUp(-offset, axis.stride) : 0;
+  const int64_t end = axis.in > offset ? DivideUp(axis.in - offset, axis.stride) : 0;
+  return {begin, std::min(end, axis.out)};
+}
+
+/// The windows that become columns, over what is summed.
+std::vector<WindowAxis> WindowsOfColumns(const Im2colGradientParams& p) {
+  std::vector<WindowAxis> axes;
+  for (const WindowAxis& of : ColumnsOf(p).axes) {
+    WindowAxis axis = of;
+    axis.in = of.out;
+    axis.out = of.in;
+    axis.transposed = false;
+    axes.push_back(axis);
+  }
+  return axes;
+}
+
 }  // namespace
 
 void CheckAvgPool2d(const AvgPool2dParams& p, Checker& checker) {
@@ -191,10 +212,24 @@ Plan PlanIm2col(const Im2colParams& p, const Product&) {
         ParallelRows(rows, places, [&](int64_t row) {
           const std::byte* const plane = from.Plane(buffers, row / taps);
           std::byte* at = to.At(out(buffers), row);
-          for (int64_t place = 0; place < places; ++place, at += to.step) {
-            const int64_t offset = windows.From(place, row % taps, from.strides.data());
-            MoveElement(offset == Windows::kNowhere ? nullptr : plane + offset * from.bytes,
-                        from.bytes, at);
+          const WindowAxis &high = windows.axes[0], &wide = windows.axes[1];
+          const int64_t tap = row % taps % wide.taps;
+          const Share inside = PlacesOf(wide, tap);
+          const auto zeros = [&](int64_t begin, int64_t end) {
+            ZeroStrided(at + begin * to.step, to.step / to.bytes, end - begin, to.bytes);
+          };
+          for (int64_t y = 0; y < high.out; ++y, at += wide.out * to.step) {
+            const int64_t line = high.From(y, row % taps / wide.taps);
+            if (line < 0 || inside.begin >= inside.end) {
+              zeros(0, wide.out);
+              continue;
+            }
+            const int64_t first = wide.From(inside.begin, tap);
+            zeros(0, inside.begin);
+            CopyStrided(plane + (line * from.strides[0] + first * from.strides[1]) * from.bytes,
+                        wide.stride * from.strides[1], at + inside.begin * to.step,
+                        to.step / to.bytes, inside.end - inside.begin, to.bytes);
+            zeros(inside.end, wide.out);
           }
         });
         return {};
@@ -222,6 +257,60 @@ void CheckIm2colGradient(const Im2colGradientParams& p, Checker& checker) {
   CheckShape(p.out, shape, checker);
 }
 
+namespace {
+
+constexpr int64_t kInSequence = 64;              // terms of the tree that are added in turn
+constexpr int64_t kMostSums = int64_t{1} << 20;  // elements of a plane whose sums a thread keeps
+
+/// Tap after tap, each a row of columns at a time. An element has at most one column of a tap, so
+/// that its terms are added in the order of the taps.
+Plan PlanSumsOfColumns(const Im2colGradientParams& p, const std::array<int64_t, 3>& steps) {
+  const Tensor& grad = p.gradOutput;
+  const Planes to(p.out);
+  struct Room {
+    std::vector<double> sums, gradients;
+  };
+  return {
+      0,
+      [=, axes = WindowsOfColumns(p), load = LoaderOf<double>(grad.dtype()),
+       store = StorerOf<double>(p.out.dtype()), bytes = BytesOf(grad),
+       channels = p.out.dim(p.out.rank() - 3), planes = PlaneCount(p.out),
+       from = grad.place](const Buffers& buffers) -> Status {
+        const WindowAxis &high = axes[0], &wide = axes[1];
+        const int64_t taps = high.taps * wide.taps;
+        ParallelRowsIn<Room>(
+            planes, high.in * wide.in + high.out * wide.out * taps, [&](int64_t plane, Room* room) {
+              room->sums.assign(static_cast<size_t>(high.in * wide.in), 0);
+              room->gradients.resize(static_cast<size_t>(wide.out));
+              const int64_t base = plane / channels * steps[0];
+              for (int64_t tap = 0; tap < taps; ++tap) {
+                const Share rows = PlacesOf(high, tap / wide.taps);
+                const Share places = PlacesOf(wide, tap % wide.taps);
+                const int64_t n = places.end - places.begin;
+                for (int64_t y = rows.begin; n > 0 && y < rows.end; ++y) {
+                  const int64_t row = plane % channels * taps + tap;
+                  const int64_t column = y * wide.out + places.begin;
+                  load(from(buffers) + (base + row * steps[1] + column * steps[2]) * bytes,
+                       steps[2] * bytes, n, room->gradients.data());
+                  double* const sums = room->sums.data() + high.From(y, tap / wide.taps) * wide.in +
+                                       wide.From(places.begin, tap % wide.taps);
+                  for (int64_t i = 0; i < n; ++i) {
+                    sums[i * wide.stride] += room->gradients[static_cast<size_t>(i)];
+                  }
+                }
+              }
+              for (int64_t y = 0; y < high.in; ++y) {
+                store(room->sums.data() + y * wide.in, wide.in,
+                      to.Plane(buffers, plane) + y * to.strides[0] * to.bytes,
+                      to.strides[1] * to.bytes);
+              }
+            });
+        return {};
+      }};
+}
+
+}  // namespace
+
 /// Each element is the sum of its places in columns, by its taps in order.
 Plan PlanIm2colGradient(const Im2colGradientParams& p, const Product&) {
   if (p.out.empty()) return Nothing();
@@ -232,6 +321,9 @@ Plan PlanIm2colGradient(const Im2colGradientParams& p, const Product&) {
   const int64_t* const strides = grad.tensor().strides;
   const std::array<int64_t, 3> steps = {rank == 3 ? strides[0] : 0, strides[rank - 2],
                                         strides[rank - 1]};
+  if (windows.tap_count() <= kInSequence && windows.places() <= kMostSums) {
+    return PlanSumsOfColumns(p, steps);
+  }
   return {0,
           [=, load = LoaderOf<double>(grad.dtype()), store = StorerOf<double>(p.out.dtype()),
            bytes = BytesOf(grad), channels = p.out.dim(p.out.rank() - 3),
