@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cdist and Pdist: norms of the differences of rows, in double.
+#include <cmath>
 #include <vector>
 
+#include "kernels/divide_up.h"
+#include "supporting/columns.h"
 #include "supporting/in_turn.h"
 #include "supporting/reduce/norm_fold.h"
 #include "supporting/reduce/points.h"
@@ -14,6 +17,97 @@ double Distance(const std::vector<double>& a, const std::vector<double>& b, doub
   for (size_t i = 0; i < a.size(); ++i) norm.Add(a[i] - b[i]);
   return norm.Result(static_cast<int64_t>(a.size()), 0);
 }
+
+/// A task's rows and columns of a matrix of distances. So many rows share the columns, which lie
+/// side by side in 32 KB: half of what a first-level cache has.
+constexpr int64_t kRowsOfBlock = 64, kNumbersOfBlock = 4096;
+constexpr int64_t kMostColumns = 256;
+constexpr int64_t kWidest = 4096;  // rows whose 16 columns a second-level cache holds
+
+/// Which sums the distances of an order are, if lanes make them.
+ColumnKernels::Kernel KernelOf(double order) {
+  const auto* const kernels = OPENACLNN_TARGET_SELECT(kColumnKernels);
+  return order == 2          ? kernels->roots
+         : order == 1        ? kernels->sizes
+         : order == 0        ? kernels->counts
+         : std::isinf(order) ? kernels->largest
+                             : nullptr;
+}
+
+/// Blocks of distances of the rows of `a` from those of `b`.
+class DistanceBlocks {
+ public:
+  struct Room {
+    std::vector<double> row, columns, distances;
+  };
+
+  DistanceBlocks(Points a, Points b, int64_t rows, int64_t columns, int64_t width, double order)
+      : rows_(rows),
+        columns_(columns),
+        a_(std::move(a)),
+        b_(std::move(b)),
+        width_(width),
+        order_(order),
+        kernel_(KernelOf(order)),
+        together_(
+            std::clamp(kNumbersOfBlock / std::max(width, int64_t{1}) / kColumnLanes * kColumnLanes,
+                       kColumnLanes, kMostColumns)) {}
+
+  /// Of a batch.
+  int64_t blocks() const {
+    return WrappingProduct(DivideUp(rows_, kRowsOfBlock), DivideUp(columns_, together_));
+  }
+  /// Whether all columns of a block are those of its rows or come before them.
+  bool IsBelow(int64_t block) const {
+    const int64_t across = DivideUp(columns_, together_);
+    return (block % across + 1) * together_ <= block / across * kRowsOfBlock + 1;
+  }
+  int64_t terms() const { return kRowsOfBlock * together_ * std::max(width_, int64_t{1}); }
+
+  /// Calls body(row, first column, count, distances) for the rows of a block.
+  template <class Body>
+  void ForRows(const Buffers& buffers, int64_t batch, int64_t block, Room* room,
+               const Body& body) const {
+    const int64_t across = DivideUp(columns_, together_);
+    const int64_t first = block % across * together_, begin = block / across * kRowsOfBlock;
+    const int64_t count = std::min(together_, columns_ - first);
+    const bool in_lanes = kernel_ != nullptr && width_ <= kWidest;
+    const int64_t pitch = DivideUp(count, kColumnLanes) * kColumnLanes;
+    room->distances.resize(static_cast<size_t>(pitch));
+    if (in_lanes) SetColumns(buffers, batch, first, count, pitch, room);
+    for (int64_t i = begin; i < std::min(rows_, begin + kRowsOfBlock); ++i) {
+      a_.Load(buffers, batch, i, &room->row);
+      if (in_lanes) {
+        kernel_({room->row.data(), room->columns.data(), width_, pitch, room->distances.data()});
+      } else {
+        for (int64_t j = 0; j < count; ++j) {
+          b_.Load(buffers, batch, first + j, &room->columns);
+          room->distances[static_cast<size_t>(j)] = Distance(room->row, room->columns, order_);
+        }
+      }
+      body(i, first, count, room->distances.data());
+    }
+  }
+
+ private:
+  void SetColumns(const Buffers& buffers, int64_t batch, int64_t first, int64_t count,
+                  int64_t pitch, Room* room) const {
+    room->columns.assign(static_cast<size_t>(pitch * width_), 0);
+    for (int64_t j = 0; j < count; ++j) {
+      b_.Load(buffers, batch, first + j, &room->row);
+      for (int64_t k = 0; k < width_; ++k) {
+        room->columns[static_cast<size_t>(k * pitch + j)] = room->row[static_cast<size_t>(k)];
+      }
+    }
+  }
+
+  int64_t rows_, columns_;
+  Points a_, b_;
+  int64_t width_;
+  double order_;
+  ColumnKernels::Kernel kernel_;
+  int64_t together_;  // columns of a block
+};
 
 }  // namespace
 
@@ -57,19 +151,22 @@ Plan PlanCdist(const CdistParams& p, const Product&) {
   const int64_t rows = p.out.dim(p.out.rank() - 2), columns = p.out.last_dim();
   const int64_t bytes = BytesOf(p.out);
   const int64_t step = p.out.tensor().strides[p.out.rank() - 1] * bytes;
+  const DistanceBlocks distances(a, b, rows, columns, p.x1.last_dim(), p.p);
   return {0,
-          [=, batches = CountOf(batch), width = p.x1.last_dim(), order = double{p.p},
-           store = StorerOf<double>(p.out.dtype()),
+          [=, batches = CountOf(batch), store = StorerOf<double>(p.out.dtype()),
            out = p.out.place](const Buffers& buffers) -> Status {
-            ParallelRows(batches * rows, columns * width, [&](int64_t row) {
-              std::vector<double> from, other, distances;
-              a.Load(buffers, row / rows, row % rows, &from);
-              for (int64_t j = 0; j < columns; ++j) {
-                b.Load(buffers, row / rows, j, &other);
-                distances.push_back(Distance(from, other, order));
-              }
-              store(distances.data(), columns, out(buffers) + to(row) * bytes, step);
-            });
+            const int64_t blocks = distances.blocks();
+            ParallelRowsIn<DistanceBlocks::Room>(
+                batches * blocks, distances.terms(), [&](int64_t each, DistanceBlocks::Room* room) {
+                  const int64_t batch_number = each / blocks;
+                  distances.ForRows(
+                      buffers, batch_number, each % blocks, room,
+                      [&](int64_t row, int64_t first, int64_t count, const double* values) {
+                        store(values, count,
+                              out(buffers) + to(batch_number * rows + row) * bytes + first * step,
+                              step);
+                      });
+                });
             return {};
           }};
 }
@@ -90,21 +187,26 @@ void CheckPdist(const PdistParams& p, Checker& checker) {
 Plan PlanPdist(const PdistParams& p, const Product&) {
   if (p.out.empty()) return Nothing();
   const Points points(p.self, {});
+  const int64_t rows = p.self.dim(0);
   const int64_t bytes = BytesOf(p.out), step = p.out.tensor().strides[0] * bytes;
+  const DistanceBlocks distances(points, points, rows, rows, p.self.last_dim(), p.p);
   return {0,
-          [=, rows = p.self.dim(0), width = p.self.last_dim(), order = double{p.p},
-           store = StorerOf<double>(p.out.dtype()),
+          [=, store = StorerOf<double>(p.out.dtype()),
            out = p.out.place](const Buffers& buffers) -> Status {
-            ParallelRows(rows - 1, rows / 2 * width, [&](int64_t row) {
-              std::vector<double> from, other, distances;
-              points.Load(buffers, 0, row, &from);
-              for (int64_t j = row + 1; j < rows; ++j) {
-                points.Load(buffers, 0, j, &other);
-                distances.push_back(Distance(from, other, order));
-              }
-              const int64_t before = row * (2 * rows - row - 1) / 2;  // pairs of earlier rows
-              store(distances.data(), rows - row - 1, out(buffers) + before * step, step);
-            });
+            ParallelRowsIn<DistanceBlocks::Room>(
+                distances.blocks(), distances.terms(),
+                [&](int64_t block, DistanceBlocks::Room* room) {
+                  if (distances.IsBelow(block)) return;
+                  distances.ForRows(
+                      buffers, 0, block, room,
+                      [&](int64_t row, int64_t first, int64_t count, const double* values) {
+                        // Of a row those behind it, after the pairs of earlier rows.
+                        const int64_t skipped = std::clamp(row + 1 - first, int64_t{0}, count);
+                        const int64_t before = row * (2 * rows - row - 1) / 2;
+                        const int64_t at = before + first + skipped - row - 1;
+                        store(values + skipped, count - skipped, out(buffers) + at * step, step);
+                      });
+                });
             return {};
           }};
 }
