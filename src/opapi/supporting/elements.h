@@ -17,6 +17,8 @@ class Elements {
   double Get(const Buffers& buffers, int64_t i) const;
   /// Does nothing when it is absent or without elements.
   void Set(const Buffers& buffers, int64_t i, double value) const;
+  /// Sets elements begin … begin + n - 1.
+  void SetRun(const Buffers& buffers, int64_t begin, const double* values, int64_t n) const;
   void SetAll(const Buffers& buffers, const std::vector<double>& values) const;
   /// Empty when it is absent.
   std::vector<double> All(const Buffers& buffers) const;

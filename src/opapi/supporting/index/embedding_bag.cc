@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // EmbeddingBag: rows of a table, summed, averaged or their maxima in bags.
 #include <algorithm>
+#include <array>
+#include <vector>
 
 #include "generated/index.h"
+#include "kernels/divide_up.h"
+#include "kernels/double_rows.h"
 #include "kernels/rows.h"
+#include "supporting/along.h"
 #include "supporting/elements.h"
 #include "supporting/places.h"
-#include "supporting/tree_sum.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -27,52 +31,127 @@ void CheckIntegers(const Tensor& tensor, int64_t count, int64_t most, Checker& c
 
 /// The results of one call, a bag at a time.
 struct Bags {
+  struct Room {
+    std::vector<int64_t> rows;  // of a bag, by their place in the indices
+    std::vector<double> values, sums, numbers;
+    std::vector<std::vector<double>> halves;  // of longer sums, by depth
+  };
+
   explicit Bags(const EmbeddingBagParams& p)
-      : weight(p.weight, 0),
-        factors(p.perSampleWeights, 1),
-        output(p.output, 0),
+      : factors(p.perSampleWeights, 1),
         bag_of(p.offset2bag, 0),
         sizes(p.bagSize, 0),
         maxima(p.maxIndices, 0),
+        weight(p.weight),
+        output(p.output),
+        weight_at(p.weight.place),
+        output_at(p.output.place),
         columns(p.weight.dim(1)),
         mode(p.mode),
-        padding(p.paddingIdx) {}
+        padding(p.paddingIdx),
+        has_factors(p.perSampleWeights.present()),
+        is_dense(p.weight.dtype() == ACL_FLOAT && weight.step == 1),
+        load(LoaderOf<double>(p.weight.dtype())),
+        store(StorerOf<double>(p.output.dtype())),
+        kernels(OPENACLNN_TARGET_SELECT(kDoubleRowKernels)) {}
 
   void Compute(const Buffers& buffers, const std::vector<int64_t>& indices, int64_t bag,
-               int64_t begin, int64_t end) const {
-    std::vector<int64_t> rows;  // by their place in indices
+               int64_t begin, int64_t end, Room* room) const {
+    room->rows.clear();
     for (int64_t i = begin; i < end; ++i) {
-      bag_of.Set(buffers, i, static_cast<double>(bag));
-      if (indices[static_cast<size_t>(i)] != padding) rows.push_back(i);
+      if (indices[static_cast<size_t>(i)] != padding) room->rows.push_back(i);
     }
-    sizes.Set(buffers, bag, static_cast<double>(rows.size()));
-    for (int64_t column = 0; column < columns; ++column) {
-      const auto value = [&](int64_t i) {
-        return weight.Get(buffers, indices[static_cast<size_t>(i)] * columns + column);
-      };
-      double result = 0;
-      if (mode == kMaximum) {
-        int64_t best = 0;
-        for (const int64_t i : rows) {
-          const double own = value(i);
-          const bool nan = IsNan(own) && !IsNan(result);
-          if (i != rows.front() && !(own > result) && !nan) continue;
-          result = own;
-          best = indices[static_cast<size_t>(i)];
-        }
-        maxima.Set(buffers, bag * columns + column, static_cast<double>(best));
-      } else {
-        TreeSum<double> sum;
-        for (const int64_t i : rows) sum.Add(value(i) * factors.Get(buffers, i));
-        result = sum.Total();
-        if (mode == kMean && !rows.empty()) result /= static_cast<double>(rows.size());
+    room->numbers.assign(static_cast<size_t>(end - begin), static_cast<double>(bag));
+    bag_of.SetRun(buffers, begin, room->numbers.data(), end - begin);
+    const auto count = static_cast<int64_t>(room->rows.size());
+    sizes.Set(buffers, bag, static_cast<double>(count));
+    room->values.resize(static_cast<size_t>(kTogether * columns));
+    room->sums.assign(static_cast<size_t>(columns), 0);
+    if (mode == kMaximum) {
+      Maximum(buffers, indices, bag, room);
+    } else {
+      Sum(buffers, indices, 0, count, 0, room->sums.data(), room);
+      if (mode == kMean && count > 0) {
+        kernels->divide(room->sums.data(), static_cast<double>(count), columns);
       }
-      output.Set(buffers, bag * columns + column, result);
+    }
+    store(room->sums.data(), columns, output.Row(output_at(buffers), bag),
+          output.step * output.element_bytes);
+  }
+
+  Elements factors, bag_of, sizes, maxima;
+  RowView weight, output;
+  Place weight_at, output_at;
+  int64_t columns, mode, padding;
+  bool has_factors, is_dense;
+  LoadRow<double> load;
+  StoreRow<double> store;
+  const DoubleRowKernels* kernels;
+
+ private:
+  static constexpr int64_t kInSequence = 64;  // rows of the tree that are added in turn
+  static constexpr int64_t kTogether = 4;     // of those, rows that one pass adds
+
+  const std::byte* RowOf(const Buffers& buffers, const std::vector<int64_t>& indices,
+                         int64_t i) const {
+    return weight.Row(weight_at(buffers), indices[static_cast<size_t>(i)]);
+  }
+
+  /// Adds rows [begin, end) of the bag to sums, which are 0, by the one tree.
+  void Sum(const Buffers& buffers, const std::vector<int64_t>& indices, int64_t begin, int64_t end,
+           size_t depth, double* sums, Room* room) const {
+    if (end - begin <= kInSequence) return AddInTurn(buffers, indices, begin, end, sums, room);
+    const int64_t middle = begin + LeftHalf(DivideUp(end - begin, kInSequence)) * kInSequence;
+    Sum(buffers, indices, begin, middle, depth, sums, room);
+    if (room->halves.size() <= depth) room->halves.resize(depth + 1);
+    room->halves[depth].assign(static_cast<size_t>(columns), 0);
+    // Deeper calls move the vectors of this list, but not the memory that they own.
+    double* const half = room->halves[depth].data();
+    Sum(buffers, indices, middle, end, depth + 1, half, room);
+    kernels->sum.join(half, columns, sums);
+  }
+
+  void AddInTurn(const Buffers& buffers, const std::vector<int64_t>& indices, int64_t begin,
+                 int64_t end, double* sums, Room* room) const {
+    const bool in_place = is_dense && !has_factors;
+    for (int64_t first = begin; first < end; first += kTogether) {
+      const int64_t n = std::min(kTogether, end - first);
+      std::array<const float*, kTogether> floats{};
+      std::array<const double*, kTogether> doubles{};
+      for (int64_t r = 0; r < n; ++r) {
+        const auto at = static_cast<size_t>(r);
+        const int64_t i = room->rows[static_cast<size_t>(first + r)];
+        const std::byte* const row = RowOf(buffers, indices, i);
+        floats[at] = reinterpret_cast<const float*>(row);
+        if (in_place) continue;
+        double* const own = room->values.data() + r * columns;
+        load(row, weight.step * weight.element_bytes, columns, own);
+        if (has_factors) kernels->scale(own, 0, factors.Get(buffers, i), columns);
+        doubles[at] = own;
+      }
+      in_place ? kernels->sum.float_rows(floats.data(), n, columns, sums)
+               : kernels->sum.rows(doubles.data(), n, columns, sums);
     }
   }
 
-  Elements weight, factors, output, bag_of, sizes, maxima;
-  int64_t columns, mode, padding;
+  /// The first of the largest; NaN is the largest. A bag without rows has row 0.
+  void Maximum(const Buffers& buffers, const std::vector<int64_t>& indices, int64_t bag,
+               Room* room) const {
+    room->numbers.assign(static_cast<size_t>(columns), 0);
+    for (size_t r = 0; r < room->rows.size(); ++r) {
+      const int64_t i = room->rows[r];
+      load(RowOf(buffers, indices, i), weight.step * weight.element_bytes, columns,
+           room->values.data());
+      const auto row = static_cast<double>(indices[static_cast<size_t>(i)]);
+      for (size_t j = 0; j < static_cast<size_t>(columns); ++j) {
+        const double own = room->values[j];
+        const bool is_larger = r == 0 || Less(room->sums[j], own);
+        room->sums[j] = is_larger ? own : room->sums[j];
+        room->numbers[j] = is_larger ? row : room->numbers[j];
+      }
+    }
+    maxima.SetRun(buffers, bag * columns, room->numbers.data(), columns);
+  }
 };
 
 /// Offsets begin at 0 and do not fall, to the last one if there has to be one.
@@ -138,11 +217,18 @@ Plan PlanEmbeddingBag(const EmbeddingBagParams& p, const Product&) {
             if (status.ok()) status = CheckOffsets(begins, last);
             if (!status.ok()) return status;
             begins.push_back(count);
-            for (int64_t i = 0; i < maxima; ++i) bags.maxima.Set(buffers, i, 0);
-            ParallelRows(bag_count, bags.columns, [&](int64_t bag) {
-              const auto at = static_cast<size_t>(bag);
-              bags.Compute(buffers, rows_of, bag, begins[at], begins[at + 1]);
-            });
+            constexpr std::array<double, 512> kZeros{};
+            constexpr auto kRun = static_cast<int64_t>(kZeros.size());
+            for (int64_t i = 0; i < maxima; i += kRun) {
+              bags.maxima.SetRun(buffers, i, kZeros.data(), std::min(kRun, maxima - i));
+            }
+            const int64_t mean_rows = bag_count > 0 ? count / bag_count + 1 : 1;
+            ParallelRowsIn<Bags::Room>(bag_count, WrappingProduct(bags.columns, mean_rows),
+                                       [&](int64_t bag, Bags::Room* room) {
+                                         const auto at = static_cast<size_t>(bag);
+                                         bags.Compute(buffers, rows_of, bag, begins[at],
+                                                      begins[at + 1], room);
+                                       });
             return {};
           }};
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // EmbeddingBag against plain loops, in every mode.
+#include <numeric>
+
 #include "supporting/family_test.h"
 
 namespace openaclnn::test {
@@ -69,6 +71,59 @@ TEST(Index, ReducesBagsOfRows) {
         EXPECT_EQ(ValuesOf(p.sizes), sizes);
         EXPECT_EQ(ValuesOf(p.maxima), mode == 2 ? maxima : Doubles(sizes.size(), 0));
       }
+    }
+  }
+}
+
+/// The one tree: at most 64 in sequence, then pairwise.
+double TreeOf(const Doubles& terms) {
+  if (terms.size() <= 64) return std::accumulate(terms.begin(), terms.end(), 0.0);
+  size_t half = 64;
+  while (half * 2 < terms.size()) half *= 2;
+  const auto middle = terms.begin() + static_cast<int64_t>(half);
+  return TreeOf({terms.begin(), middle}) + TreeOf({middle, terms.end()});
+}
+
+// Bags of more rows than are added in sequence, of floats and of types that are converted.
+TEST(Index, ReducesLongBagsOfRows) {
+  const Device device;
+  Random random(76);
+  for (const aclDataType dtype : {ACL_FLOAT, ACL_BF16, ACL_FLOAT16}) {
+    for (const int64_t mode : {0, 1}) {
+      SCOPED_TRACE(testing::Message() << dtype << ", mode " << mode);
+      const std::vector<int64_t> begins = {0, 64, 129, 129, 700};
+      const int64_t count = 1000, columns = 19;
+      Doubles table = RealValues(random, 50 * columns);
+      const double large = dtype == ACL_FLOAT16 ? 1 : 0x1p40;
+      for (double& each : table) each *= Uniform(random, 0, 1) == 0 ? large : 1;
+      table = Held(dtype, table);
+      const Doubles rows = SmallValues(random, count, 0, 49);
+      const DeviceTensor weight = Make(dtype, {50, columns}, table, random),
+                         indices = Make(ACL_INT64, {count}, rows, random),
+                         offsets = Make(ACL_INT64, {5}, {0, 64, 129, 129, 700}, random),
+                         output(dtype, RandomLayout(random, {5, columns}, false)),
+                         bag_of(ACL_INT64, RandomLayout(random, {count}, false)),
+                         sizes(ACL_INT64, DenseLayout({5})), maxima(ACL_INT64, DenseLayout({5}));
+      EXPECT_RUN(device, EmbeddingBag, weight.handle(), indices.handle(), offsets.handle(), false,
+                 mode, false, nullptr, false, -1, Handle(output), Handle(bag_of), Handle(sizes),
+                 Handle(maxima));
+      Doubles want, bags;
+      for (size_t bag = 0; bag < begins.size(); ++bag) {
+        const auto begin = static_cast<size_t>(begins[bag]);
+        const auto end = static_cast<size_t>(bag < 4 ? begins[bag + 1] : count);
+        bags.insert(bags.end(), end - begin, static_cast<double>(bag));
+        for (int64_t column = 0; column < columns; ++column) {
+          Doubles terms;
+          for (size_t i = begin; i < end; ++i) {
+            const auto row = static_cast<int64_t>(rows[i]);
+            terms.push_back(table[static_cast<size_t>(row * columns + column)]);
+          }
+          const double size = std::max<double>(static_cast<double>(terms.size()), 1);
+          want.push_back(TreeOf(terms) / (mode == 1 ? size : 1));
+        }
+      }
+      EXPECT_EQ(output.Read(), ToBytes(dtype, want));
+      EXPECT_EQ(ValuesOf(bag_of), bags);
     }
   }
 }
