@@ -2,6 +2,7 @@
 // Operators that map the coordinates of their output, one dimension apart from the others: Flip,
 // Roll, paddings and repeated elements; gradients of paddings.
 #include <algorithm>
+#include <vector>
 
 #include "generated/arrange.h"
 #include "kernels/broadcast.h"
@@ -117,6 +118,77 @@ void EachUser(const Map& map, int64_t of, const Use& use) {
   }
 }
 
+constexpr int64_t kInSequence = 64;  // terms of the tree that are added one after the other
+
+/// How many elements of out come from one of self, at most.
+int64_t MostUsers(const std::vector<Map>& maps) {
+  int64_t most = 1;
+  for (const Map& map : maps) {
+    int64_t own = 0;
+    for (const Stretch& each : map.stretches) own += each.step == 0 ? each.count : 1;
+    if (__builtin_mul_overflow(most, own, &most)) return INT64_MAX;
+  }
+  return most;
+}
+
+/// Adds a row of gradients to those of the elements that they come from, in order.
+void AddUsers(const Map& map, const double* gradients, double* sums) {
+  for (const Stretch& each : map.stretches) {
+    const double* const from = gradients + each.to;
+    double* const to = sums + each.from;
+    if (each.step == 1) {
+      for (int64_t i = 0; i < each.count; ++i) to[i] += from[i];
+    } else {
+      for (int64_t i = 0; i < each.count; ++i) to[i * each.step] += from[i];
+    }
+  }
+}
+
+/// The gradient by rows of self, each of which gathers the rows that come from it. Sums of at most
+/// kInSequence terms are added in order.
+Plan MakeGradientRows(const Tensor& grad, const Tensor& out, std::vector<Map> maps) {
+  const int64_t grad_bytes = BytesOf(grad), out_bytes = BytesOf(out);
+  const uint32_t lead = out.rank() - 1;
+  const Shape dims = ShapeOf(out);
+  const Shape strides(grad.tensor().strides, grad.tensor().strides + grad.rank());
+  const int64_t width = dims[lead], rows = width == 0 ? 0 : *out.count() / width;
+  const int64_t from_step = strides[lead] * grad_bytes;
+  const int64_t to_step = out.tensor().strides[lead] * out_bytes;
+  struct Room {
+    std::vector<int64_t> offsets, next;  // of rows, in elements
+    std::vector<double> gradients, sums;
+  };
+  return {
+      0,
+      [=, maps = std::move(maps), to = Offsets(out, lead),
+       load = LoaderOf<double>(PartOf(grad.dtype())), store = StorerOf<double>(PartOf(out.dtype())),
+       grad_at = grad.place, out_at = out.place](const Buffers& buffers) -> Status {
+        const Map& along = maps[lead];
+        ParallelRowsIn<Room>(rows, along.length, [&](int64_t row, Room* room) {
+          room->offsets.assign(1, 0);
+          int64_t rest = row;
+          for (size_t d = lead; d-- > 0; rest /= dims[d]) {
+            room->next.clear();
+            EachUser(maps[d], rest % dims[d], [&](int64_t user) {
+              for (const int64_t offset : room->offsets) {
+                room->next.push_back(offset + user * strides[d]);
+              }
+            });
+            room->offsets.swap(room->next);
+          }
+          room->gradients.resize(static_cast<size_t>(along.length));
+          room->sums.assign(static_cast<size_t>(width), 0);
+          for (const int64_t offset : room->offsets) {
+            load(grad_at(buffers) + offset * grad_bytes, from_step, along.length,
+                 room->gradients.data());
+            AddUsers(along, room->gradients.data(), room->sums.data());
+          }
+          store(room->sums.data(), width, out_at(buffers) + to(row) * out_bytes, to_step);
+        });
+        return {};
+      }};
+}
+
 /// gradInput = for each element of self, the sum of the gradients of those that come from it.
 Plan MakeMappedGradient(const Tensor& grad, const Tensor& out, std::vector<Map> maps) {
   const int64_t grad_bytes = BytesOf(grad), out_bytes = BytesOf(out);
@@ -127,6 +199,7 @@ Plan MakeMappedGradient(const Tensor& grad, const Tensor& out, std::vector<Map> 
   const auto store = StorerOf<double>(PartOf(out.dtype()));
   const int64_t count = *out.count();
   const Place grad_at = grad.place, out_at = out.place;
+  if (MostUsers(maps) <= kInSequence && out.rank() > 0) return MakeGradientRows(grad, out, maps);
   return {0, [=](const Buffers& buffers) -> Status {
             ParallelRows(count, 8, [&](int64_t index) {
               std::vector<int64_t> offsets = {0};

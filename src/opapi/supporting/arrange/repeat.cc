@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Repeat, RepeatInterleave and its gradient.
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <numeric>
+#include <vector>
 
 #include "generated/arrange.h"
 #include "kernels/copy.h"
+#include "kernels/divide_up.h"
 #include "kernels/rows.h"
 #include "supporting/along.h"
 #include "supporting/in_turn.h"
@@ -111,6 +115,78 @@ void CheckRepeatInterleave(const RepeatInterleaveParams& p, Checker& checker) {
   (p.repeats.present() ? CheckCounts : CheckNumber)(p, repeated.length, checker);
 }
 
+namespace {
+
+constexpr int64_t kElementsOfPart = 8192;
+
+/// The number of the slice that a place of the result is of; `ends` are the places behind slices.
+int64_t SliceOf(const std::vector<int64_t>& ends, int64_t place) {
+  return std::upper_bound(ends.begin(), ends.end(), place) - ends.begin();
+}
+
+/// Places [begin, end) of a row, to `to` on; steps are in bytes.
+template <class Bits>
+void RepeatElements(const std::byte* from, int64_t from_step, const std::vector<int64_t>& ends,
+                    int64_t begin, int64_t end, std::byte* to, int64_t to_step) {
+  int64_t slice = SliceOf(ends, begin);
+  for (int64_t at = begin; at < end; ++slice) {
+    const int64_t stop = std::min(ends[static_cast<size_t>(slice)], end);
+    if (at == stop) continue;
+    Bits bits;
+    std::memcpy(&bits, from + slice * from_step, sizeof(bits));
+    for (; at < stop; ++at, to += to_step) std::memcpy(to, &bits, sizeof(bits));
+  }
+}
+
+auto RepeaterOf(int64_t bytes) {
+  return bytes == 1   ? RepeatElements<uint8_t>
+         : bytes == 2 ? RepeatElements<uint16_t>
+         : bytes == 4 ? RepeatElements<uint32_t>
+         : bytes == 8 ? RepeatElements<uint64_t>
+                      : RepeatElements<std::array<uint64_t, 2>>;
+}
+
+/// A view as slices: each begins at a place, and has elements that are all steps of one length
+/// apart, or not.
+struct SlicedView {
+  SlicedView(const Tensor& tensor, uint32_t lead_dims)
+      : place(tensor.place),
+        bytes(BytesOf(tensor)),
+        lead(tensor, lead_dims),
+        inside(tensor.tensor().dims + lead_dims, tensor.tensor().strides + lead_dims,
+               tensor.rank() - lead_dims) {}
+
+  std::byte* At(const Buffers& buffers, int64_t slice) const {
+    return place(buffers) + lead(slice) * bytes;
+  }
+
+  Place place;
+  int64_t bytes;
+  Offsets lead, inside;
+};
+
+/// Copies slices of `inner` elements.
+void RepeatSlices(const SlicedView& from, const SlicedView& to, const Repeated& repeated,
+                  const std::vector<int64_t>& ends, const Buffers& buffers) {
+  const int64_t result = ends.empty() ? 0 : ends.back();
+  const int64_t from_step = from.inside.step(), to_step = to.inside.step();
+  const bool is_even = repeated.inner == 1 || (from_step != 0 && to_step != 0);
+  ParallelRows(repeated.outer * result, repeated.inner, [&](int64_t row) {
+    const int64_t slice = row / result * repeated.length + SliceOf(ends, row % result);
+    const std::byte* const source = from.At(buffers, slice);
+    std::byte* const target = to.At(buffers, row);
+    if (is_even) {
+      return CopyStrided(source, from_step, target, to_step, repeated.inner, from.bytes);
+    }
+    for (int64_t i = 0; i < repeated.inner; ++i) {
+      CopyStrided(source + from.inside(i) * from.bytes, 1, target + to.inside(i) * to.bytes, 1, 1,
+                  from.bytes);
+    }
+  });
+}
+
+}  // namespace
+
 Plan PlanRepeatInterleave(const RepeatInterleaveParams& p, const Product&) {
   const Tensor &self = p.self, &out = p.out;
   const Repeated repeated = RepeatedOf(p);
@@ -118,38 +194,48 @@ Plan PlanRepeatInterleave(const RepeatInterleaveParams& p, const Product&) {
   if (repeated.outer == 0 || repeated.inner == 0) {
     return Nothing();
   }
-  const int64_t result = p.outputSize, bytes = BytesOf(self);
-  const Offsets from(self, self.rank()), to(out, out.rank());
-  const bool counted = p.repeats.present();
+  const int64_t result = p.outputSize;
+  const bool counted = p.repeats.present(), flat = p.flat || self.rank() == 0;
+  const uint32_t lead = flat ? 0 : *WrapDim(p.dim, self.rank());
+  const uint32_t own = flat ? self.rank() : 1;  // dimensions that are repeated as one
+  const SlicedView from(self, lead + own), to(out, flat ? out.rank() : lead + 1);
+  const Offsets along_from(self.tensor().dims + lead, self.tensor().strides + lead, own);
+  const Offsets from_rows(self, lead), to_rows(out, flat ? 0 : lead);
+  const int64_t from_step = along_from.step() * from.bytes;
+  const int64_t to_step = out.tensor().strides[flat ? 0 : lead] * to.bytes;
   const IndexReader reader =
       counted ? IndexReader(p.repeats, Shape{repeated.length}) : IndexReader();
-  const int64_t number = p.number;
-  const Place self_at = self.place, repeats_at = p.repeats.place, out_at = out.place;
-  return {
-      0, [=](const Buffers& buffers) -> Status {
-        std::vector<int64_t> repeats(static_cast<size_t>(repeated.length), number), sources;
-        Status status;
-        if (counted) {
-          status = reader.Read(repeats_at(buffers), result + 1, false, &repeats);
-        }
-        if (!status.ok()) return status;
-        for (size_t i = 0; i < repeats.size(); ++i) {
-          sources.insert(sources.end(), static_cast<size_t>(repeats[i]), static_cast<int64_t>(i));
-        }
-        if (static_cast<int64_t>(sources.size()) != result) {
-          return Status(507035,
-                        Concat("repeats value is ", sources.size(), " in all, expected ", result));
-        }
-        ParallelRows(repeated.outer * result, repeated.inner, [&](int64_t row) {
-          const int64_t source =
-              row / result * repeated.length + sources[static_cast<size_t>(row % result)];
-          for (int64_t i = 0; i < repeated.inner; ++i) {
-            CopyStrided(self_at(buffers) + from(source * repeated.inner + i) * bytes, 1,
-                        out_at(buffers) + to(row * repeated.inner + i) * bytes, 1, 1, bytes);
-          }
-        });
-        return {};
-      }};
+  return {0,
+          [=, number = p.number, repeats_at = p.repeats.place,
+           repeat = RepeaterOf(from.bytes)](const Buffers& buffers) -> Status {
+            std::vector<int64_t> ends(static_cast<size_t>(repeated.length), number);
+            Status status;
+            if (counted) status = reader.Read(repeats_at(buffers), result + 1, false, &ends);
+            if (!status.ok()) return status;
+            int64_t all = 0;
+            for (int64_t& end : ends) {
+              if (__builtin_add_overflow(all, end, &all)) all = INT64_MAX;
+              end = all;
+            }
+            if (all != result) {
+              return Status(507035, Concat("repeats value is ", all, " in all, expected ", result));
+            }
+            if (result == 0) return {};
+            if (repeated.inner != 1 || from_step == 0) {
+              RepeatSlices(from, to, repeated, ends, buffers);
+              return {};
+            }
+            // Rows of single elements, a few of a row at a time.
+            const int64_t parts = DivideUp(result, kElementsOfPart);
+            const int64_t width = std::min(result, kElementsOfPart);
+            ParallelRows(repeated.outer * parts, width, [&](int64_t each) {
+              const int64_t row = each / parts, begin = each % parts * kElementsOfPart;
+              repeat(from.place(buffers) + from_rows(row) * from.bytes, from_step, ends, begin,
+                     std::min(result, begin + kElementsOfPart),
+                     to.place(buffers) + to_rows(row) * to.bytes + begin * to_step, to_step);
+            });
+            return {};
+          }};
 }
 
 // The sums over what each slice along the axis was repeated to.
