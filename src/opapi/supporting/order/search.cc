@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SearchSorted and Unique2.
 #include <algorithm>
-#include <numeric>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "generated/order.h"
+#include "kernels/order.h"
 #include "kernels/rows.h"
 #include "supporting/along.h"
 #include "supporting/complex.h"
@@ -72,11 +73,20 @@ Plan MakeSearch(const SearchSortedParams& p) {
           }};
 }
 
-/// The values in an order: before(a, b) says whether a comes first.
-template <class T, class Before>
-Plan MakeUnique(const UniqueParams& p, Before before) {
+/// Keys of unsigned numbers, which int64_t holds with their bits.
+struct UnsignedKey {
+  uint64_t operator()(int64_t value) const { return static_cast<uint64_t>(value); }
+};
+struct OwnKey {
+  auto operator()(auto value) const { return KeyOf(value); }
+};
+
+/// The values in the order of their keys.
+template <class T, class Entry, class KeyOfValue>
+Plan MakeUnique(const UniqueParams& p, const KeyOfValue& key_of) {
   const Tensor &self = p.self, &out = p.valueOut;
-  const int64_t count = *self.count(), bytes = BytesOf(self), out_step = out.tensor().strides[0];
+  const int64_t count = *self.count(), bytes = BytesOf(self);
+  const int64_t out_step = out.tensor().strides[0] * bytes;
   const Offsets from(self, self.rank());
   const auto load = LoadOf<T>(self);
   const auto store = StoreOf<T>(out);
@@ -87,29 +97,40 @@ Plan MakeUnique(const UniqueParams& p, Before before) {
   const Place inverse_at = p.inverseOut.place, counts_at = p.countsOut.place;
   const aclTensor *value_handle = out.handle, *counts_handle = p.countsOut.handle;
   return {0, [=](const Buffers& buffers) -> Status {
-            std::vector<T> values(static_cast<size_t>(count));
-            for (int64_t i = 0; i < count; ++i) {
-              load(self_at(buffers) + from(i) * bytes, 0, 1, &values[static_cast<size_t>(i)]);
+            std::vector<T> values(static_cast<size_t>(count)), kinds;
+            if (from.step() != 0) {
+              load(self_at(buffers), from.step() * bytes, count, values.data());
+            } else {
+              for (int64_t i = 0; i < count; ++i) {
+                load(self_at(buffers) + from(i) * bytes, 0, 1, &values[static_cast<size_t>(i)]);
+              }
             }
-            std::vector<size_t> order(values.size());
-            std::iota(order.begin(), order.end(), size_t{0});
-            std::stable_sort(order.begin(), order.end(),
-                             [&](size_t a, size_t b) { return before(values[a], values[b]); });
+            std::vector<Entry> entries;
+            entries.reserve(values.size());
+            for (size_t i = 0; i < values.size(); ++i) {
+              entries.emplace_back(key_of(values[i]), static_cast<int64_t>(i));
+            }
+            if (count > 0) PutInOrder(&entries, 0, count);
             int64_t found = 0;
             auto* const counts = reinterpret_cast<int64_t*>(counts_at(buffers));
             auto* const inverse = reinterpret_cast<int64_t*>(inverse_at(buffers));
-            for (size_t i = 0; i < order.size(); ++i) {
+            for (size_t i = 0; i < entries.size(); ++i) {
+              const auto place = entries[i].place();
+              bool is_new = i == 0 || entries[i].key() != entries[i - 1].key();
               // NaN is not equal to itself: each is one of its own.
-              const T value = values[order[i]];
-              const bool is_new = i == 0 || !(value == values[order[i - 1]]);
+              if constexpr (std::is_floating_point_v<T>) {
+                is_new =
+                    is_new || entries[i].key() == static_cast<typename Entry::Key>(~uint64_t{0});
+              }
               if (is_new) {
-                store(&value, 1, out_at(buffers) + found * out_step * bytes, 0);
+                kinds.push_back(values[static_cast<size_t>(place)]);
                 if (wants_counts) counts[found] = 0;
                 ++found;
               }
               if (wants_counts) ++counts[found - 1];
-              if (wants_inverse) inverse[order[i]] = found - 1;
+              if (wants_inverse) inverse[place] = found - 1;
             }
+            store(kinds.data(), found, out_at(buffers), out_step);
             Meta()->set_view_shape(value_handle, &found, 1);
             if (wants_counts) Meta()->set_view_shape(counts_handle, &found, 1);
             return {};
@@ -169,13 +190,12 @@ void CheckUnique(const UniqueParams& p, Checker& checker) {
 }
 
 Plan PlanUnique(const UniqueParams& p, const Product&) {
-  if (p.self.dtype() == ACL_UINT64) {
-    return MakeUnique<int64_t>(p, [](int64_t a, int64_t b) {
-      return static_cast<uint64_t>(a) < static_cast<uint64_t>(b);
-    });
-  }
-  return DomainOf(p.self.dtype()) == Domain::kInteger ? MakeUnique<int64_t>(p, Less<int64_t>)
-                                                      : MakeUnique<double>(p, Less<double>);
+  const int32_t dtype = p.self.dtype();
+  if (dtype == ACL_UINT64) return MakeUnique<int64_t, LongEntry>(p, UnsignedKey());
+  if (DomainOf(dtype) == Domain::kInteger) return MakeUnique<int64_t, LongEntry>(p, OwnKey());
+  return dtype == ACL_DOUBLE || *p.self.count() > UINT32_MAX
+             ? MakeUnique<double, LongEntry>(p, OwnKey())
+             : MakeUnique<float, ShortEntry>(p, OwnKey());
 }
 
 }  // namespace openaclnn::supporting

@@ -56,12 +56,22 @@ template <class T, class Load>
 std::vector<T> LoadSlices(const Slices& slices, const Offsets& from, int64_t bytes,
                           const Load& load, std::byte* self) {
   std::vector<T> values(static_cast<size_t>(slices.count * slices.width()));
+  const int64_t step = from.step() * bytes;
+  if (step != 0 && slices.width() == 1) {
+    load(self, step, slices.count, values.data());
+    return values;
+  }
   int64_t place = 0;
   for (int64_t outer = 0; outer < slices.outer; ++outer) {
     for (int64_t slice = 0; slice < slices.count; ++slice) {
+      T* const to = values.data() + slice * slices.width() + outer * slices.inner;
+      if (step != 0) {
+        load(self + place * step, step, slices.inner, to);
+        place += slices.inner;
+        continue;
+      }
       for (int64_t inner = 0; inner < slices.inner; ++inner, ++place) {
-        const int64_t at = slice * slices.width() + outer * slices.inner + inner;
-        load(self + from(place) * bytes, 0, 1, &values[static_cast<size_t>(at)]);
+        load(self + from(place) * bytes, 0, 1, to + inner);
       }
     }
   }
