@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <vector>
 
 #include "kernels/broadcast.h"
 #include "kernels/philox.h"
@@ -282,6 +283,38 @@ void CheckMultinomial(const MultinomialParams& p, Checker& checker) {
   CheckSeed(p, checker);
 }
 
+namespace {
+
+/// Running sums of weights, added one after the other. They do not fall, so that the category of a
+/// sample is found by halves.
+struct RunningSums {
+  /// Takes the weights' memory.
+  explicit RunningSums(std::vector<double>* weights) {
+    double least = INFINITY;
+    for (size_t i = 0; i < weights->size(); ++i) {
+      double& weight = (*weights)[i];
+      least = weight < least || IsNan(weight) ? weight : least;
+      if (weight > 0) last = static_cast<int64_t>(i);
+      weight = total += weight;
+    }
+    fine = std::isfinite(total) && total > 0 && least >= 0;
+    sums = std::move(*weights);
+  }
+
+  /// The first category whose sum is above a number, or the last that has a weight.
+  int64_t Find(double aim) const {
+    const auto found = std::upper_bound(sums.begin(), sums.end(), aim);
+    return found == sums.end() ? last : found - sums.begin();
+  }
+
+  double total = 0;
+  bool fine = false;
+  int64_t last = 0;
+  std::vector<double> sums;
+};
+
+}  // namespace
+
 // Each sample falls into the running sum of the weights; without replacement its weight is 0 then.
 Plan PlanMultinomial(const MultinomialParams& p, const Product&) {
   const Tensor &self = p.self, &out = p.out;
@@ -291,38 +324,50 @@ Plan PlanMultinomial(const MultinomialParams& p, const Product&) {
   const Place self_at = self.place, out_at = out.place;
   const RowView from(self), to(out);
   const auto load = LoaderOf<double>(self.dtype());
-  return {0, [=, seed = Seed(p)](const Buffers& buffers) -> Status {
-            if (rows == 0) return {};
-            const RandomKey key = seed(buffers);
-            std::atomic<bool> bad = false;
-            ParallelRows(rows, width * samples, [&](int64_t row) {
-              std::vector<double> weights(static_cast<size_t>(width));
-              load(from.Row(self_at(buffers), row), from.step * from.element_bytes, width,
-                   weights.data());
-              auto* chosen = reinterpret_cast<int64_t*>(to.Row(out_at(buffers), row));
-              for (int64_t sample = 0; sample < samples; ++sample) {
-                const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
-                const bool fine = std::isfinite(total) && total > 0 &&
-                                  *std::min_element(weights.begin(), weights.end()) >= 0;
-                if (!fine) bad = true;
-                const auto place = static_cast<uint64_t>(row * samples + sample);
-                const double aim = (1 - Philox(key.seed, key.offset, place).Open(0)) * total;
-                int64_t category = 0;
-                double sum = 0;
-                for (int64_t i = 0; fine && i < width; ++i) {
-                  const double weight = weights[static_cast<size_t>(i)];
-                  if (weight > 0) category = i;
-                  sum += weight;
-                  if (weight > 0 && aim < sum) break;
-                }
-                chosen[sample * to.step] = category;
-                if (!replacement) weights[static_cast<size_t>(category)] = 0;
-              }
-            });
-            return bad ? Status(507035, Concat("self value is not a row of weights, expected ",
-                                               "numbers that are not negative and enough above 0"))
-                       : Status();
-          }};
+  return {
+      0, [=, seed = Seed(p)](const Buffers& buffers) -> Status {
+        if (rows == 0) return {};
+        const RandomKey key = seed(buffers);
+        std::atomic<bool> bad = false;
+        ParallelRows(rows, replacement ? width + 16 * samples : width * samples, [&](int64_t row) {
+          std::vector<double> weights(static_cast<size_t>(width));
+          load(from.Row(self_at(buffers), row), from.step * from.element_bytes, width,
+               weights.data());
+          auto* chosen = reinterpret_cast<int64_t*>(to.Row(out_at(buffers), row));
+          const auto aim_of = [&](int64_t sample, double total) {
+            const auto place = static_cast<uint64_t>(row * samples + sample);
+            return (1 - Philox(key.seed, key.offset, place).Open(0)) * total;
+          };
+          if (replacement) {
+            const RunningSums sums(&weights);
+            if (!sums.fine) bad = true;
+            for (int64_t sample = 0; sample < samples; ++sample) {
+              chosen[sample * to.step] = sums.fine ? sums.Find(aim_of(sample, sums.total)) : 0;
+            }
+            return;
+          }
+          for (int64_t sample = 0; sample < samples; ++sample) {
+            const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+            const bool fine = std::isfinite(total) && total > 0 &&
+                              *std::min_element(weights.begin(), weights.end()) >= 0;
+            if (!fine) bad = true;
+            const double aim = aim_of(sample, total);
+            int64_t category = 0;
+            double sum = 0;
+            for (int64_t i = 0; fine && i < width; ++i) {
+              const double weight = weights[static_cast<size_t>(i)];
+              if (weight > 0) category = i;
+              sum += weight;
+              if (weight > 0 && aim < sum) break;
+            }
+            chosen[sample * to.step] = category;
+            weights[static_cast<size_t>(category)] = 0;
+          }
+        });
+        return bad ? Status(507035, Concat("self value is not a row of weights, expected ",
+                                           "numbers that are not negative and enough above 0"))
+                   : Status();
+      }};
 }
 
 }  // namespace openaclnn::supporting

@@ -73,7 +73,10 @@ Plan PlanRRelu(const RReluParams& p, const Product&) {
               kernels->uniform(key, static_cast<uint64_t>(first), n, digits, lower, upper - lower,
                                slopes);
               for (int64_t i = 0; i < n; ++i) {
-                slopes[i] = values[i] <= 0 ? std::clamp(slopes[i], inside.first, inside.last) : 1;
+                // Choices between numbers, not branches, which random signs would mislead.
+                const double above = slopes[i] < inside.first ? inside.first : slopes[i];
+                const double within = above > inside.last ? inside.last : above;
+                slopes[i] = values[i] <= 0 ? within : 1;
                 values[i] *= slopes[i];
               }
               store(values, n, at[1], walk.step(1));
