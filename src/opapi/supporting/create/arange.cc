@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "generated/create.h"
-#include "kernels/rows.h"
+#include "supporting/create/numbers.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -39,17 +39,9 @@ bool IsRow(const Operand& out, double count) {
 template <class T>
 Plan MakeArange(const ArangeParams& p) {
   const T start = p.start.As<T>(), step = p.step.As<T>();
-  const Offsets offsets(p.out, p.out.rank());
-  const int64_t bytes = BytesOf(p.out), count = *p.out.count();
-  const auto store = StorerOf<T>(p.out.dtype());
-  const Place out = p.out.place;
-  return {0, [=](const Buffers& buffers) -> Status {
-            ParallelRows(count, 1, [&](int64_t i) {
-              const T value = start + static_cast<T>(i) * step;
-              store(&value, 1, out(buffers) + offsets(i) * bytes, 0);
-            });
-            return {};
-          }};
+  return MakeNumbers<T>(p.out, [=](int64_t begin, int64_t n, T* numbers) {
+    for (int64_t i = 0; i < n; ++i) numbers[i] = start + static_cast<T>(begin + i) * step;
+  });
 }
 
 }  // namespace

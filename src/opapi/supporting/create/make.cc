@@ -8,6 +8,7 @@
 #include "kernels/strided.h"
 #include "supporting/along.h"
 #include "supporting/complex.h"
+#include "supporting/create/numbers.h"
 #include "supporting/in_turn.h"
 
 namespace openaclnn::supporting {
@@ -42,16 +43,9 @@ struct Line {
 /// Writes number(i), of T, to each element of a vector.
 template <class T, class Number>
 Plan MakeSteps(const Tensor& out, const Number& number) {
-  const int64_t steps = *out.count(), bytes = BytesOf(out);
-  return {0,
-          [=, to = Offsets(out, out.rank()), store = StoreOf<T>(out),
-           out_at = out.place](const Buffers& buffers) -> Status {
-            ParallelRows(steps, 1, [&](int64_t i) {
-              const T value = number(i);
-              store(&value, 1, out_at(buffers) + to(i) * bytes, 0);
-            });
-            return {};
-          }};
+  return MakeNumbers<T>(out, [=](int64_t begin, int64_t n, T* numbers) {
+    for (int64_t i = 0; i < n; ++i) numbers[i] = number(begin + i);
+  });
 }
 
 }  // namespace
