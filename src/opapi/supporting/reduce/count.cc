@@ -118,9 +118,33 @@ void CheckBincount(const BincountParams& p, Checker& checker) {
                [&] { return DtypeIs(p.out, "a float type, which sums of weights are of"); });
 }
 
+namespace {
+
+/// The sums of the weights of each bin by the one tree, in order; `ends` are used up.
+void SumByBin(const std::vector<int64_t>& numbers, const std::vector<double>& weights,
+              std::vector<int64_t>* ends, std::vector<double>* sums) {
+  std::vector<double> ordered(weights.size());
+  for (size_t i = weights.size(); i-- > 0;) {
+    const int64_t place =
+        --(*ends)[static_cast<size_t>(numbers[i])];  // the bin's last, then before
+    ordered[static_cast<size_t>(place)] = weights[i];
+  }
+  for (size_t bin = 0; bin < sums->size(); ++bin) {  // the ends have become beginnings
+    const auto begin = static_cast<size_t>((*ends)[bin]);
+    const size_t end =
+        bin + 1 < ends->size() ? static_cast<size_t>((*ends)[bin + 1]) : ordered.size();
+    TreeSum<double> sum;
+    for (size_t i = begin; i < end; ++i) sum.Add(ordered[i]);
+    (*sums)[bin] = sum.Total();
+  }
+}
+
+}  // namespace
+
 Plan PlanBincount(const BincountParams& p, const Product&) {
   const Elements self(p.self, 0), weights(p.weights, 1), out(p.out, 0);
-  const int64_t bins = p.out.dim(0), count = *p.self.count();
+  const int64_t bins = p.out.dim(0);
+  const bool weighted = p.weights.present() && !p.self.empty();
   return {0, [=](const Buffers& buffers) -> Status {
             const std::vector<int64_t> numbers = self.AllWhole(buffers);
             for (const int64_t number : numbers) {
@@ -128,19 +152,14 @@ Plan PlanBincount(const BincountParams& p, const Product&) {
               return Status(507035,
                             Concat("self value is ", number, ", expected 0 <= value < ", bins));
             }
-            std::vector<int64_t> order(static_cast<size_t>(count));
-            std::iota(order.begin(), order.end(), int64_t{0});
-            const auto number = [&](int64_t i) { return numbers[static_cast<size_t>(i)]; };
-            std::stable_sort(order.begin(), order.end(),
-                             [&](int64_t a, int64_t b) { return number(a) < number(b); });
-            auto next = order.begin();
-            for (int64_t bin = 0; bin < bins; ++bin) {
-              TreeSum<double> sum;
-              for (; next != order.end() && number(*next) == bin; ++next) {
-                sum.Add(weights.Get(buffers, *next));
-              }
-              out.Set(buffers, bin, sum.Total());
+            std::vector<int64_t> ends(static_cast<size_t>(bins));  // of the bins, in their order
+            for (const int64_t number : numbers) ++ends[static_cast<size_t>(number)];
+            std::vector<double> sums(ends.begin(), ends.end());
+            if (weighted) {
+              std::partial_sum(ends.begin(), ends.end(), ends.begin());
+              SumByBin(numbers, weights.All(buffers), &ends, &sums);
             }
+            out.SetRun(buffers, 0, sums.data(), bins);
             return {};
           }};
 }

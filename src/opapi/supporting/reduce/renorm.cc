@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Renorm and EmbeddingRenorm: slices whose norm is above a limit are scaled down to it.
 #include <algorithm>
+#include <cmath>
+#include <vector>
 
 #include "supporting/along.h"
 #include "supporting/places.h"
@@ -45,28 +47,42 @@ class LimitedSlices {
   void Scale(const Buffers& buffers, int64_t slice) const {
     const Walk::Pointers origins = {self_(buffers) + slice * from_step_,
                                     out_(buffers) + slice * to_step_};
-    NormFold norm(limit_.order);
+    const double size = NormOf(origins);
+    const double scale = size > limit_.most ? limit_.most / (size + limit_.near) : 1;
     double values[Walk::kRun];
     elements_.ForRunsInOrder(origins, [&](const Walk::Pointers& at, int64_t n) {
       load_(at[0], elements_.step(0), n, values);
-      for (int64_t i = 0; i < n; ++i) norm.Add(values[i]);
-    });
-    const double size = norm.Result(width(), 0);
-    const double scale = size > limit_.most ? limit_.most / (size + limit_.near) : 1;
-    elements_.ForRunsInOrder(origins, [&](const Walk::Pointers& at, int64_t n) {
-      load_(at[0], elements_.step(0), n, values);
-      for (int64_t i = 0; i < n; ++i) values[i] *= scale;
+      kernels_->scale(values, 0, scale, n);
       store_(values, n, at[1], elements_.step(1));
     });
   }
 
  private:
+  static constexpr int64_t kMostInRow = int64_t{1} << 16;  // which a second-level cache holds
+
+  /// Squares are summed as those of a row.
+  double NormOf(const Walk::Pointers& origins) const {
+    const bool squares = limit_.order == 2 && width() <= kMostInRow;
+    NormFold norm(limit_.order);
+    double values[Walk::kRun];
+    std::vector<double> row(static_cast<size_t>(squares ? width() : 0));
+    double* next = row.data();
+    elements_.ForRunsInOrder(origins, [&](const Walk::Pointers& at, int64_t n) {
+      load_(at[0], elements_.step(0), n, squares ? next : values);
+      next += squares ? n : 0;
+      for (int64_t i = 0; !squares && i < n; ++i) norm.Add(values[i]);
+    });
+    return squares ? std::sqrt(kernels_->squares.row(row.data(), width()))
+                   : norm.Result(width(), 0);
+  }
+
   Limit limit_;
   Place self_, out_;
   LoadRow<double> load_;
   StoreRow<double> store_;
   int64_t from_step_ = 0, to_step_ = 0;  // from slice to slice
   Walk elements_;
+  const DoubleRowKernels* kernels_ = OPENACLNN_TARGET_SELECT(kDoubleRowKernels);
 };
 
 }  // namespace

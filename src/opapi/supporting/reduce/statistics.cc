@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Variances, norms, products, medians, log-sum-exp, sums past NaN and both extremes at once.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <numeric>
+#include <vector>
 
+#include "kernels/divide_up.h"
+#include "kernels/softmax_rows.h"
 #include "supporting/reduce/norm_fold.h"
 
 namespace openaclnn::supporting {
@@ -110,9 +116,78 @@ struct MedianFold : OnePass {
   }
 };
 
+/// Elements of rows that a thread keeps, which stay in a second-level cache.
+constexpr int64_t kMostInRows = int64_t{1} << 16;
+
+bool FitsInRows(const Layout& layout, int64_t together) {
+  const int64_t n = CountOf(layout.reduced);
+  return n > 0 && n <= kMostInRows / together;
+}
+
+/// The result of the first operand's rows, so many at a time, to the first output:
+/// reduce(rows, count, n, results) gets `count` rows of n elements, one behind the other.
+template <class Reduce>
+Plan MakeOfRows(const Params& p, const Layout& layout, int64_t together, const Reduce& reduce) {
+  const Tensor &self = p.tensors[0], &out = p.first_output();
+  const int64_t self_bytes = BytesOf(self), out_bytes = BytesOf(out);
+  const Walk terms = TermsOf(layout, self_bytes);
+  const Offsets kept = OffsetsOf(layout.kept, layout.kept_steps), to(out, out.rank());
+  const int64_t rows = CountOf(layout.kept), n = terms.count();
+  return {0,
+          [=, load = LoadOf<double>(self), store = StoreOf<double>(out), self_at = self.place,
+           out_at = out.place](const Buffers& buffers) -> Status {
+            struct Room {
+              std::vector<double> rows, results;
+            };
+            ParallelRowsIn<Room>(
+                DivideUp(rows, together), n * together, [&](int64_t group, Room* room) {
+                  const int64_t first = group * together, count = std::min(together, rows - first);
+                  room->rows.resize(static_cast<size_t>(count * n));
+                  room->results.resize(static_cast<size_t>(count));
+                  double* to_row = room->rows.data();
+                  for (int64_t row = first; row < first + count; ++row) {
+                    Walk::Pointers origin{};
+                    origin[0] = self_at(buffers) + kept(row) * self_bytes;
+                    terms.ForRunsInOrder(origin, [&](const Walk::Pointers& at, int64_t run) {
+                      load(at[0], terms.step(0), run, to_row);
+                      to_row += run;
+                    });
+                  }
+                  reduce(room->rows.data(), count, n, room->results.data());
+                  for (int64_t i = 0; i < count; ++i) {
+                    store(&room->results[static_cast<size_t>(i)], 1,
+                          out_at(buffers) + to(first + i) * out_bytes, 0);
+                  }
+                });
+            return {};
+          }};
+}
+
+/// So many products do not wait for each other.
+constexpr int64_t kProducts = 8;
+
+/// Each product is taken in order.
+void MultiplyRows(const double* rows, int64_t count, int64_t n, double* results) {
+  if (count == kProducts) {
+    std::array<double, kProducts> products;
+    products.fill(1);
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t r = 0; r < kProducts; ++r) products[static_cast<size_t>(r)] *= rows[r * n + i];
+    }
+    std::copy_n(products.data(), kProducts, results);
+    return;
+  }
+  for (int64_t r = 0; r < count; ++r) {
+    results[r] = std::accumulate(rows + r * n, rows + (r + 1) * n, 1.0, std::multiplies<>());
+  }
+}
+
 Plan MakeProduct(const Params& p, const Layout& layout) {
   const Tensor &self = p.tensors[0], &out = p.first_output();
   if (IsComplex(self) || IsComplex(out)) return MakeFold<Pair>(p, layout, ProductFold<Pair>());
+  if (!Integral(p) && out.dtype() != ACL_BOOL && FitsInRows(layout, kProducts)) {
+    return MakeOfRows(p, layout, kProducts, MultiplyRows);
+  }
   return out.dtype() == ACL_BOOL ? MakeFoldFor<AllFold>(p, layout)
                                  : MakeFoldFor<ProductFold>(p, layout);
 }
@@ -148,11 +223,26 @@ Plan PlanProductAlong(const ProductAlongParams& p, const Product&) {
 }
 
 Plan PlanLogSumExp(const ReductionParams& p, const Product&) {
-  return MakeFold<double>(p, LogSumExpFold());
+  const Layout layout = *LayoutOf(p.self, p.dim.values());
+  if (!FitsInRows(layout, 1)) return MakeFold<double>(p, LogSumExpFold());
+  return MakeOfRows(p, layout, 1,
+                    [kernels = OPENACLNN_TARGET_SELECT(kDoubleSoftmax)](double* row, int64_t,
+                                                                        int64_t n, double* result) {
+                      double largest = kernels->largest(row, n);
+                      if (std::isinf(largest)) largest = 0;
+                      *result = largest + std::log(kernels->exp(row, largest, n, row));
+                    });
 }
 
 Plan PlanPresentSum(const ReductionParams& p, const Product&) {
-  return MakeFoldFor<PresentSumFold>(p);
+  const Layout layout = *LayoutOf(p.self, p.dim.values());
+  if (Integral(p) || !FitsInRows(layout, 1)) return MakeFoldFor<PresentSumFold>(p);
+  return MakeOfRows(p, layout, 1,
+                    [kernels = OPENACLNN_TARGET_SELECT(kDoubleRowKernels)](
+                        double* row, int64_t, int64_t n, double* result) {
+                      for (int64_t i = 0; i < n; ++i) row[i] = IsNan(row[i]) ? 0 : row[i];
+                      *result = kernels->sum.row(row, n);
+                    });
 }
 
 Plan PlanMedian(const ReductionParams& p, const Product&) { return MakeFoldFor<MedianFold>(p); }
