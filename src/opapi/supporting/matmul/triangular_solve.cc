@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // TriangularSolve: each column of the unknown by substitution, in double or in pairs of doubles.
 #include <algorithm>
+#include <functional>
 #include <type_traits>
 #include <vector>
 
 #include "generated/matmul.h"
+#include "kernels/divide_up.h"
 #include "kernels/rows.h"
+#include "supporting/columns.h"
 #include "supporting/matmul/lines.h"
 #include "supporting/tree_sum.h"
 
@@ -23,6 +26,13 @@ bool CommonBatch(const TriangularSolveParams& p, Shape* batch) {
   }
   return true;
 }
+
+constexpr int64_t kColumnsOfBlock = 32;  // 128 KB of 512 rows, which a second-level cache holds
+constexpr int64_t kFewColumns = 4;       // which are not worth lanes
+
+struct ColumnRoom {
+  std::vector<double> x, row, known;
+};
 
 /// Finds x of A x = b in the place of b. A is read along its rows, and no further than its
 /// triangle.
@@ -44,10 +54,56 @@ struct Substitution {
     }
   }
 
+  /// The same of `pitch` columns at once, which lie side by side.
+  void SolveColumns(const Buffers& buffers, int64_t batch, int64_t pitch, ColumnRoom* room) const {
+    const auto kernel = OPENACLNN_TARGET_SELECT(kColumnKernels)->products;
+    double* const x = room->x.data();
+    for (int64_t step = 0; step < size; ++step) {
+      const int64_t i = lower ? step : size - 1 - step;
+      const int64_t begin = lower ? 0 : i, n = lower ? i + 1 : size - i;
+      double* const row = room->row.data();
+      a.Load(buffers, batch, i, begin, n, row);
+      const int64_t first = lower ? 0 : 1;  // of the known
+      kernel({row + first, x + (begin + first) * pitch, n - 1, pitch, room->known.data()});
+      const double divisor = unit ? 1 : row[i - begin];
+      double* const values = x + i * pitch;
+      for (int64_t j = 0; j < pitch; ++j) {
+        values[j] = (values[j] - room->known[static_cast<size_t>(j)]) / divisor;
+      }
+    }
+  }
+
   LinesOf<T> a;
   int64_t size;
   bool lower, unit;
 };
+
+/// Solves blocks of columns; the rows of b and x are those of the matrices.
+Plan MakeSolvedColumns(const LinesOf<double>& b, const LinesOf<double>& x,
+                       const Substitution<double>& substitution, int64_t matrices,
+                       int64_t columns) {
+  return {0, [=](const Buffers& buffers) -> Status {
+            const int64_t size = substitution.size, blocks = DivideUp(columns, kColumnsOfBlock);
+            ParallelRowsIn<ColumnRoom>(
+                matrices * blocks, WrappingProduct(size * size, kColumnsOfBlock),
+                [&](int64_t each, ColumnRoom* room) {
+                  const int64_t batch = each / blocks, first = each % blocks * kColumnsOfBlock;
+                  const int64_t n = std::min(kColumnsOfBlock, columns - first);
+                  const int64_t pitch = DivideUp(n, kColumnLanes) * kColumnLanes;
+                  room->x.assign(static_cast<size_t>(size * pitch), 0);
+                  room->row.resize(static_cast<size_t>(size));
+                  room->known.resize(static_cast<size_t>(pitch));
+                  for (int64_t i = 0; i < size; ++i) {
+                    b.Load(buffers, batch, i, first, n, room->x.data() + i * pitch);
+                  }
+                  substitution.SolveColumns(buffers, batch, pitch, room);
+                  for (int64_t i = 0; i < size; ++i) {
+                    x.Store(buffers, batch, i, first, n, room->x.data() + i * pitch);
+                  }
+                });
+            return {};
+          }};
+}
 
 template <class T>
 Plan MakeTriangularSolve(const TriangularSolveParams& p) {
@@ -61,9 +117,19 @@ Plan MakeTriangularSolve(const TriangularSolveParams& p) {
   const LinesOf<T> x = LinesOf<T>(p.xOut, batch).Turned();
   const Substitution<T> substitution = {p.transpose ? a.Turned() : a, size, p.upper == p.transpose,
                                         p.unitriangular};
+  std::function<Status(const Buffers&)> solve;
+  if constexpr (std::is_same_v<T, double>) {
+    if (columns >= kFewColumns) {
+      solve = MakeSolvedColumns(b.Turned(), x.Turned(), substitution, matrices, columns).work;
+    }
+  }
   return {0, [=](const Buffers& buffers) -> Status {
             if (size == 0) return {};
-            ParallelRows(matrices * columns, size * size, [&](int64_t line) {
+            if (solve) {
+              Status status = solve(buffers);
+              if (!status.ok()) return status;
+            }
+            ParallelRows(solve ? 0 : matrices * columns, size * size, [&](int64_t line) {
               std::vector<T> values(static_cast<size_t>(size));
               b.Load(buffers, line / columns, line % columns, 0, size, values.data());
               substitution.Solve(buffers, line / columns, &values);

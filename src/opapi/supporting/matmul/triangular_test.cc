@@ -29,6 +29,46 @@ TEST(TriangularSolve, ReadsItsTriangleAlone) {
   EXPECT_EQ(solve({kNan, 1, kNan, kNan}, true, false, true), (Doubles{-7, 9}));
 }
 
+// More columns than a block has, and more terms than are added in sequence, against substitution in
+// double: the results are those of each column alone, in FLOAT.
+TEST(TriangularSolve, OfManyColumns) {
+  const Device device;
+  Random random(84);
+  for (const bool upper : {false, true}) {
+    for (const bool transpose : {false, true}) {
+      SCOPED_TRACE(testing::Message() << upper << transpose);
+      const int64_t size = 150, columns = 37;
+      Doubles a = RealValues(random, size * size, -0.1, 0.1);
+      for (int64_t i = 0; i < size; ++i) a[static_cast<size_t>(i * size + i)] = 1.5;
+      a = Held(ACL_FLOAT, a);
+      const Doubles b = Held(ACL_FLOAT, RealValues(random, size * columns));
+      const auto at = [&](int64_t i, int64_t k) {
+        return a[static_cast<size_t>(transpose ? k * size + i : i * size + k)];
+      };
+      const bool lower = upper == transpose;
+      Doubles want = b;
+      for (int64_t j = 0; j < columns; ++j) {
+        for (int64_t step = 0; step < size; ++step) {
+          const int64_t i = lower ? step : size - 1 - step;
+          double& x = want[static_cast<size_t>(i * columns + j)];
+          for (int64_t k = lower ? 0 : i + 1; k < (lower ? i : size); ++k) {
+            x -= at(i, k) * want[static_cast<size_t>(k * columns + j)];
+          }
+          x /= at(i, i);
+        }
+      }
+      const DeviceTensor left = Make(ACL_FLOAT, {size, size}, a, random),
+                         right = Make(ACL_FLOAT, {size, columns}, b, random),
+                         x(ACL_FLOAT, RandomLayout(random, {size, columns}, false)),
+                         copy(ACL_FLOAT, DenseLayout({size, size}));
+      EXPECT_RUN(device, TriangularSolve, right.handle(), left.handle(), upper, transpose, false,
+                 Handle(x), Handle(copy));
+      ExpectNear(ValuesOf(x), want, ACL_FLOAT, 0x1.01p-24, 1e-12);
+      EXPECT_EQ(x.Damage(), "");
+    }
+  }
+}
+
 // (1 + i) x = 2, then x + i y = 3: x = 1 - i, y = (2 + i) / i = 1 - 2i.
 TEST(TriangularSolve, OfComplexNumbers) {
   const Device device;
