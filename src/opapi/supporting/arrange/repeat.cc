@@ -119,18 +119,27 @@ namespace {
 
 constexpr int64_t kElementsOfPart = 8192;
 
-/// The number of the slice that a place of the result is of; `ends` are the places behind slices.
-int64_t SliceOf(const std::vector<int64_t>& ends, int64_t place) {
-  return std::upper_bound(ends.begin(), ends.end(), place) - ends.begin();
-}
+/// Which places of the result slices have: those before `ends`, or a number of each slice.
+struct RepeatedPlaces {
+  std::vector<int64_t> ends;  // none: all slices have the same number
+  int64_t number = 0;
+
+  int64_t SliceOf(int64_t place) const {
+    if (ends.empty()) return place / number;
+    return std::upper_bound(ends.begin(), ends.end(), place) - ends.begin();
+  }
+  int64_t EndOf(int64_t slice) const {
+    return ends.empty() ? (slice + 1) * number : ends[static_cast<size_t>(slice)];
+  }
+};
 
 /// Places [begin, end) of a row, to `to` on; steps are in bytes.
 template <class Bits>
-void RepeatElements(const std::byte* from, int64_t from_step, const std::vector<int64_t>& ends,
+void RepeatElements(const std::byte* from, int64_t from_step, const RepeatedPlaces& places,
                     int64_t begin, int64_t end, std::byte* to, int64_t to_step) {
-  int64_t slice = SliceOf(ends, begin);
+  int64_t slice = places.SliceOf(begin);
   for (int64_t at = begin; at < end; ++slice) {
-    const int64_t stop = std::min(ends[static_cast<size_t>(slice)], end);
+    const int64_t stop = std::min(places.EndOf(slice), end);
     if (at == stop) continue;
     Bits bits;
     std::memcpy(&bits, from + slice * from_step, sizeof(bits));
@@ -167,12 +176,11 @@ struct SlicedView {
 
 /// Copies slices of `inner` elements.
 void RepeatSlices(const SlicedView& from, const SlicedView& to, const Repeated& repeated,
-                  const std::vector<int64_t>& ends, const Buffers& buffers) {
-  const int64_t result = ends.empty() ? 0 : ends.back();
+                  const RepeatedPlaces& places, int64_t result, const Buffers& buffers) {
   const int64_t from_step = from.inside.step(), to_step = to.inside.step();
   const bool is_even = repeated.inner == 1 || (from_step != 0 && to_step != 0);
   ParallelRows(repeated.outer * result, repeated.inner, [&](int64_t row) {
-    const int64_t slice = row / result * repeated.length + SliceOf(ends, row % result);
+    const int64_t slice = row / result * repeated.length + places.SliceOf(row % result);
     const std::byte* const source = from.At(buffers, slice);
     std::byte* const target = to.At(buffers, row);
     if (is_even) {
@@ -208,21 +216,23 @@ Plan PlanRepeatInterleave(const RepeatInterleaveParams& p, const Product&) {
   return {0,
           [=, number = p.number, repeats_at = p.repeats.place,
            repeat = RepeaterOf(from.bytes)](const Buffers& buffers) -> Status {
-            std::vector<int64_t> ends(static_cast<size_t>(repeated.length), number);
-            Status status;
-            if (counted) status = reader.Read(repeats_at(buffers), result + 1, false, &ends);
-            if (!status.ok()) return status;
-            int64_t all = 0;
-            for (int64_t& end : ends) {
-              if (__builtin_add_overflow(all, end, &all)) all = INT64_MAX;
-              end = all;
-            }
-            if (all != result) {
-              return Status(507035, Concat("repeats value is ", all, " in all, expected ", result));
+            RepeatedPlaces places = {{}, number};
+            if (counted) {
+              Status status = reader.Read(repeats_at(buffers), result + 1, false, &places.ends);
+              if (!status.ok()) return status;
+              int64_t all = 0;
+              for (int64_t& end : places.ends) {
+                if (__builtin_add_overflow(all, end, &all)) all = INT64_MAX;
+                end = all;
+              }
+              if (all != result) {
+                return Status(507035,
+                              Concat("repeats value is ", all, " in all, expected ", result));
+              }
             }
             if (result == 0) return {};
             if (repeated.inner != 1 || from_step == 0) {
-              RepeatSlices(from, to, repeated, ends, buffers);
+              RepeatSlices(from, to, repeated, places, result, buffers);
               return {};
             }
             // Rows of single elements, a few of a row at a time.
@@ -230,7 +240,7 @@ Plan PlanRepeatInterleave(const RepeatInterleaveParams& p, const Product&) {
             const int64_t width = std::min(result, kElementsOfPart);
             ParallelRows(repeated.outer * parts, width, [&](int64_t each) {
               const int64_t row = each / parts, begin = each % parts * kElementsOfPart;
-              repeat(from.place(buffers) + from_rows(row) * from.bytes, from_step, ends, begin,
+              repeat(from.place(buffers) + from_rows(row) * from.bytes, from_step, places, begin,
                      std::min(result, begin + kElementsOfPart),
                      to.place(buffers) + to_rows(row) * to.bytes + begin * to_step, to_step);
             });
