@@ -6,6 +6,7 @@
 // float_math-inl.h, and of a double, as far as they are there, of double_math-inl.h.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -13,6 +14,7 @@
 
 #include "generated/expressions.h"
 #include "kernels/double_math-inl.h"
+#include "kernels/float_inverses-inl.h"
 #include "kernels/float_math-inl.h"
 #include "supporting/elementwise.h"
 
@@ -21,7 +23,10 @@ namespace openaclnn::supporting::OPENACLNN_TARGET::formula {
 using openaclnn::OPENACLNN_TARGET::InverseIsExact;
 using openaclnn::OPENACLNN_TARGET::kFarthestAngle;
 using openaclnn::OPENACLNN_TARGET::NearCos;
+using openaclnn::OPENACLNN_TARGET::NearPower;
+using openaclnn::OPENACLNN_TARGET::NearRest;
 using openaclnn::OPENACLNN_TARGET::NearSin;
+using openaclnn::OPENACLNN_TARGET::NearTan;
 
 /// A number as it is stored: each NaN is the canonical one.
 template <class T>
@@ -107,6 +112,35 @@ void LoopOfAngles(const float* const* in, const float* s, int64_t n, float* out)
     const bool far = std::abs(a) > kFarthestAngle;
     out[i] = Result(far ? static_cast<float>(kFunction(static_cast<double>(a))) : kNear(a));
   }
+}
+
+/// Floats that kNear knows the result for, and by kFunction the others, for which it gives NaN.
+template <int kInputs, auto kNear, auto kFunction>
+void LoopOfKnown(const float* const* in, const float* s, int64_t n, float* out) {
+  constexpr int64_t kBlock = 512;
+  for (int64_t begin = 0; begin < n; begin += kBlock) {
+    const int64_t count = std::min(kBlock, n - begin);
+    [&]<size_t... kInput>(std::index_sequence<kInput...>) {
+      const float* const at[] = {(in[kInput] + begin)...};
+      float found[kBlock];
+      LoopOf<kInputs, kNear, float>(at, s, count, found);
+      bool known = true;
+      for (int64_t i = 0; i < count; ++i) known &= !IsNan(found[i]);
+      for (int64_t i = 0; !known && i < count; ++i) {
+        if (IsNan(found[i])) found[i] = Stored<float>(kFunction(at[kInput][i]..., s));
+      }
+      std::copy_n(found, count, out + begin);
+    }
+    (std::make_index_sequence<kInputs>());
+  }
+}
+
+/// Gives an expression another loop over floats: kNear, which becomes vectors, and kFunction where
+/// that gives NaN.
+template <int kInputs, auto kNear, auto kFunction>
+constexpr Expression OfKnown(Expression expression) {
+  expression.float32 = LoopOfKnown<kInputs, kNear, kFunction>;
+  return expression;
 }
 
 /// Makes an expression with a loop in every domain; `any_out` for truth values and conversions.
@@ -218,7 +252,19 @@ OPENACLNN_FUNCTION(Log2, log2)
 OPENACLNN_FUNCTION(Log10, log10)
 OPENACLNN_FUNCTION(Tanh, tanh)
 OPENACLNN_FUNCTION(Erf, erf)
+OPENACLNN_FUNCTION(Asin, asin)
+OPENACLNN_FUNCTION(Acos, acos)
+OPENACLNN_FUNCTION(Atan, atan)
+OPENACLNN_FUNCTION(Sinh, sinh)
+OPENACLNN_FUNCTION(Cosh, cosh)
+OPENACLNN_FUNCTION(Asinh, asinh)
+OPENACLNN_FUNCTION(Acosh, acosh)
+OPENACLNN_FUNCTION(Atanh, atanh)
+OPENACLNN_FUNCTION(Exp2, exp2)
+OPENACLNN_FUNCTION(Erfc, erfc)
 #undef OPENACLNN_FUNCTION
+using openaclnn::OPENACLNN_TARGET::Atan2;
+inline double Atan2(double a, double b) { return std::atan2(a, b); }
 
 template <class T>
 T Sigmoid(T a) {
@@ -234,14 +280,17 @@ bool IsInf(T a) {
   }
 }
 
+// Two choices, of which vectors are made.
 template <class T>
 T Max(T a, T b) {
-  return a > b || IsNan(a) ? a : b;
+  const T larger = (a > b) ? a : b;
+  return IsNan(a) ? a : larger;
 }
 
 template <class T>
 T Min(T a, T b) {
-  return a < b || IsNan(a) ? a : b;
+  const T smaller = a < b ? a : b;
+  return IsNan(a) ? a : smaller;
 }
 
 /// Integers wrap instead of overflowing.
