@@ -6,15 +6,27 @@
 #include <limits>
 
 #include "supporting/elementwise/expressions.h"
+#include "supporting/elementwise/powers-inl.h"
 #include "supporting/formula-inl.h"
 
 namespace openaclnn::supporting::OPENACLNN_TARGET {
 
+using formula::Acos;
+using formula::Acosh;
 using formula::Any;
+using formula::Asin;
+using formula::Asinh;
+using formula::Atan;
+using formula::Atan2;
+using formula::Atanh;
 using formula::Copying;
+using formula::Cosh;
 using formula::Costly;
+using formula::Divided;
 using formula::Erf;
+using formula::Erfc;
 using formula::Exp;
+using formula::Exp2;
 using formula::Expm1;
 using formula::Integer;
 using formula::IsInf;
@@ -22,38 +34,29 @@ using formula::Log;
 using formula::Log10;
 using formula::Log1p;
 using formula::Log2;
+using formula::LoopOfExponent;
 using formula::Max;
 using formula::Min;
 using formula::Minus;
 using formula::NearCos;
 using formula::NearSin;
+using formula::NearTan;
 using formula::OfAngle;
 using formula::OfPairs;
+using formula::OfPowers;
 using formula::OfTruths;
 using formula::OfUnsigned;
 using formula::Plus;
+using formula::Power;
 using formula::Real;
 using formula::RealOfPairs;
+using formula::Sinh;
 using formula::Times;
+using formula::With;
 using formula::WithAbsent;
 using formula::WithTypeOfTensors;
 
 namespace {
-
-/// Integers raised by squaring; a negative exponent leaves 1, -1 or 0.
-template <class T>
-T Power(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return b == 2 ? a * a : std::pow(a, b);
-  } else {
-    if (b < 0) return a == 1 ? 1 : a == -1 ? (b % 2 == 0 ? 1 : -1) : 0;
-    uint64_t base = static_cast<uint64_t>(a), result = 1;
-    for (; b > 0; b >>= 1, base *= base) {
-      if ((b & 1) != 0) result *= base;
-    }
-    return static_cast<T>(result);
-  }
-}
 
 template <class T>
 T Lerp(T a, T b, T weight) {
@@ -68,43 +71,44 @@ bool IsClose(T a, T b, const T* s) {
 }
 
 /// The remainder has the sign of the divisor. An integer divided by 0 is 0: the device has no trap.
-template <class T>
-T Remainder(T a, T b) {
+template <class RestOf, class T>
+T Remainder([[maybe_unused]] const RestOf& rest_of, T a, T b) {
   if constexpr (std::is_integral_v<T>) {
     if (b == 0 || b == -1) return 0;
     const T rest = a % b;
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
   } else {
-    const T rest = std::fmod(a, b);
-    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+    const T rest = rest_of(a, b), other = rest + b;
+    return (rest != 0) & ((rest < 0) != (b < 0)) ? other : rest;
   }
 }
 
-template <class T>
-T FloorDivide(T a, T b) {
+template <class RestOf, class T>
+T FloorDivide([[maybe_unused]] const RestOf& rest_of, T a, T b) {
   if constexpr (std::is_integral_v<T>) {
     if (b == 0) return 0;
     if (b == -1) return Minus(T{0}, a);
     const T rest = a % b;
     return a / b - (rest != 0 && (rest < 0) != (b < 0) ? 1 : 0);
   } else {
-    if (b == 0) return a / b;
-    const T rest = std::fmod(a, b);
+    const T rest = rest_of(a, b);
     // Whole but for a rounding, which is undone: to add a half and round down would not do where
     // the type has no halves any more.
-    const T quotient = (a - rest) / b - (rest != 0 && (rest < 0) != (b < 0) ? 1 : 0);
+    const bool down = (rest != 0) & ((rest < 0) != (b < 0));
+    const T quotient = (a - rest) / b - (down ? T{1} : T{0});
     const T below = std::floor(quotient);
-    return (quotient - below > T(0.5) ? below + 1 : below) + T{0};
+    const T whole = ((quotient - below > T(0.5)) ? below + 1 : below) + T{0};
+    return b == 0 ? a / b : whole;
   }
 }
 
 /// The remainder has the sign of the dividend.
-template <class T>
-T TruncatedRemainder(T a, T b) {
+template <class RestOf, class T>
+T TruncatedRemainder([[maybe_unused]] const RestOf& rest_of, T a, T b) {
   if constexpr (std::is_integral_v<T>) {
     return b == 0 || b == -1 ? 0 : a % b;
   } else {
-    return std::fmod(a, b);
+    return rest_of(a, b);
   }
 }
 
@@ -151,11 +155,9 @@ bool IsNegative(T a) {
 
 /// From a rational start (Giles, "Approximating the erfinv function", 2010), Newton's steps to the
 /// last bit of double.
-template <class T>
-T InverseErf(T given) {
-  const double a = given;
-  if (std::isnan(a) || std::abs(a) > 1) return std::numeric_limits<T>::quiet_NaN();
-  if (std::abs(a) == 1) return std::copysign(std::numeric_limits<T>::infinity(), given);
+double InverseErf(double a) {
+  if (std::isnan(a) || std::abs(a) > 1) return std::numeric_limits<double>::quiet_NaN();
+  if (std::abs(a) == 1) return std::copysign(std::numeric_limits<double>::infinity(), a);
   const double w = -std::log((1 - a) * (1 + a));
   double x = std::copysign(w < 5 ? 0.88622692545 * std::abs(a) * (1 + 0.1307 * w)
                                  : std::sqrt(std::max(w - 0.5 * std::log(M_PI * w), 0.0)),
@@ -170,8 +172,9 @@ T InverseErf(T given) {
     x -= move / (1 + x * move);
     if (std::abs(move) <= 1e-16 * std::abs(x)) break;
   }
-  return static_cast<T>(x);
+  return x;
 }
+using openaclnn::OPENACLNN_TARGET::InverseErf;
 
 /// The bits of UINT64 in a number of the integer domain; other numbers are what they are.
 template <class T>
@@ -246,26 +249,26 @@ const Expression kCos =
     OfPairs(pairs::kCos, Costly(OfAngle<NearCos, [](double a) { return std::cos(a); }>()));
 const Expression kErf = Costly(Real<1, [](auto a, auto) { return Erf(a); }>());
 const Expression kTan =
-    OfPairs(pairs::kTan, Costly(Real<1, [](auto a, auto) { return std::tan(a); }>()));
-const Expression kAsin = Costly(Real<1, [](auto a, auto) { return std::asin(a); }>());
-const Expression kAcos = Costly(Real<1, [](auto a, auto) { return std::acos(a); }>());
-const Expression kAtan = Costly(Real<1, [](auto a, auto) { return std::atan(a); }>());
+    OfPairs(pairs::kTan, Costly(OfAngle<NearTan, [](double a) { return std::tan(a); }>()));
+const Expression kAsin = Costly(Real<1, [](auto a, auto) { return Asin(a); }>());
+const Expression kAcos = Costly(Real<1, [](auto a, auto) { return Acos(a); }>());
+const Expression kAtan = Costly(Real<1, [](auto a, auto) { return Atan(a); }>());
 const Expression kSinh =
-    OfPairs(pairs::kSinh, Costly(Real<1, [](auto a, auto) { return std::sinh(a); }>()));
+    OfPairs(pairs::kSinh, Costly(Real<1, [](auto a, auto) { return Sinh(a); }>()));
 const Expression kCosh =
-    OfPairs(pairs::kCosh, Costly(Real<1, [](auto a, auto) { return std::cosh(a); }>()));
+    OfPairs(pairs::kCosh, Costly(Real<1, [](auto a, auto) { return Cosh(a); }>()));
 const Expression kAsinh =
-    OfPairs(pairs::kAsinh, Costly(Real<1, [](auto a, auto) { return std::asinh(a); }>()));
+    OfPairs(pairs::kAsinh, Costly(Real<1, [](auto a, auto) { return Asinh(a); }>()));
 const Expression kAcosh =
-    OfPairs(pairs::kAcosh, Costly(Real<1, [](auto a, auto) { return std::acosh(a); }>()));
+    OfPairs(pairs::kAcosh, Costly(Real<1, [](auto a, auto) { return Acosh(a); }>()));
 const Expression kAtanh =
-    OfPairs(pairs::kAtanh, Costly(Real<1, [](auto a, auto) { return std::atanh(a); }>()));
-const Expression kExp2 = Costly(Real<1, [](auto a, auto) { return std::exp2(a); }>());
+    OfPairs(pairs::kAtanh, Costly(Real<1, [](auto a, auto) { return Atanh(a); }>()));
+const Expression kExp2 = Costly(Real<1, [](auto a, auto) { return Exp2(a); }>());
 const Expression kLog2 =
     OfPairs(pairs::kLog2, Costly(Real<1, [](auto a, auto) { return Log2(a); }>()));
 const Expression kLog10 =
     OfPairs(pairs::kLog10, Costly(Real<1, [](auto a, auto) { return Log10(a); }>()));
-const Expression kErfc = Costly(Real<1, [](auto a, auto) { return std::erfc(a); }>());
+const Expression kErfc = Costly(Real<1, [](auto a, auto) { return Erfc(a); }>());
 const Expression kErfinv = Costly(Real<1, [](auto a, auto) { return InverseErf(a); }>());
 const Expression kFrac = Real<1, [](auto a, auto) { return a - std::trunc(a); }>();
 const Expression kSinc = Costly(Real<1, [](auto a, auto) {
@@ -306,10 +309,14 @@ const Expression kRsub = OfPairs(
     pairs::kRsub, Any<2, [](auto a, auto b, auto s) { return Minus(b, Times(s[0], a)); }>());
 const Expression kRsubScalar = OfPairs(
     pairs::kRsubScalar, Any<1, [](auto a, auto s) { return Minus(s[0], Times(s[1], a)); }>());
-const Expression kFloorDivide = Any<2, [](auto a, auto b, auto) { return FloorDivide(a, b); }>();
-const Expression kFloorDivideScalar = Any<1, [](auto a, auto s) { return FloorDivide(a, s[0]); }>();
-const Expression kRemainder = Any<2, [](auto a, auto b, auto) { return Remainder(a, b); }>();
-const Expression kRemainderScalar = Any<1, [](auto a, auto s) { return Remainder(a, s[0]); }>();
+const Expression kFloorDivide =
+    Divided<2, [](auto rest, auto a, auto b, auto) { return FloorDivide(rest, a, b); }>();
+const Expression kFloorDivideScalar =
+    Divided<1, [](auto rest, auto a, auto s) { return FloorDivide(rest, a, s[0]); }>();
+const Expression kRemainder =
+    Divided<2, [](auto rest, auto a, auto b, auto) { return Remainder(rest, a, b); }>();
+const Expression kRemainderScalar =
+    Divided<1, [](auto rest, auto a, auto s) { return Remainder(rest, a, s[0]); }>();
 const Expression kMul =
     OfPairs(pairs::kMul, Any<2, [](auto a, auto b, auto) { return Times(a, b); }>());
 const Expression kMulScalar =
@@ -317,12 +324,14 @@ const Expression kMulScalar =
 const Expression kDiv = OfPairs(pairs::kDiv, Real<2, [](auto a, auto b, auto) { return a / b; }>());
 const Expression kDivScalar =
     OfPairs(pairs::kDivScalar, Real<1, [](auto a, auto s) { return a / s[0]; }>());
-const Expression kPow =
-    OfPairs(pairs::kPow, Any<2, [](auto a, auto b, auto) { return Power(a, b); }>());
+const Expression kPow = OfPairs(
+    pairs::kPow, OfPowers<2, [](auto power, auto a, auto b, auto) { return power(a, b); }>());
 const Expression kPowScalar =
-    OfPairs(pairs::kPowScalar, Any<1, [](auto a, auto s) { return Power(a, s[0]); }>());
+    OfPairs(pairs::kPowScalar,
+            With(LoopOfExponent, Any<1, [](auto a, auto s) { return Power(a, s[0]); }>()));
 const Expression kPowOfScalar =
-    OfPairs(pairs::kPowOfScalar, Costly(Any<1, [](auto a, auto s) { return Power(s[0], a); }>()));
+    OfPairs(pairs::kPowOfScalar,
+            Costly(OfPowers<1, [](auto power, auto a, auto s) { return power(s[0], a); }>()));
 const Expression kMax = Any<2, [](auto a, auto b, auto) { return Max(a, b); }>();
 const Expression kMaxScalar = Any<1, [](auto a, auto s) { return Max(a, s[0]); }>();
 const Expression kMin = Any<2, [](auto a, auto b, auto) { return Min(a, b); }>();
@@ -337,13 +346,16 @@ const Expression kClamp = WithAbsent(Any<1,
                                      {-INFINITY, INFINITY});
 const Expression kClampTensor =
     Any<3, [](auto a, auto low, auto high, auto) { return Min(Max(a, low), high); }>();
-const Expression kAtan2 = Real<2, [](auto a, auto b, auto) { return std::atan2(a, b); }>();
+const Expression kAtan2 = Real<2, [](auto a, auto b, auto) { return Atan2(a, b); }>();
 const Expression kXLogY = Real<2, [](auto a, auto b, auto) { return XLogY(a, b); }>();
 const Expression kXLogYScalar = Costly(Real<1, [](auto a, auto s) { return XLogY(a, s[0]); }>());
 const Expression kXLogYOfScalar = Costly(Real<1, [](auto a, auto s) { return XLogY(s[0], a); }>());
-const Expression kFmod = Any<2, [](auto a, auto b, auto) { return TruncatedRemainder(a, b); }>();
-const Expression kFmodScalar = Any<1, [](auto a, auto s) { return TruncatedRemainder(a, s[0]); }>();
-const Expression kRemainderOfScalar = Any<1, [](auto a, auto s) { return Remainder(s[0], a); }>();
+const Expression kFmod =
+    Divided<2, [](auto rest, auto a, auto b, auto) { return TruncatedRemainder(rest, a, b); }>();
+const Expression kFmodScalar =
+    Divided<1, [](auto rest, auto a, auto s) { return TruncatedRemainder(rest, a, s[0]); }>();
+const Expression kRemainderOfScalar =
+    Divided<1, [](auto rest, auto a, auto s) { return Remainder(rest, s[0], a); }>();
 const Expression kTruncatedDivide =
     Any<2, [](auto a, auto b, auto) { return TruncatedDivision(a, b); }>();
 const Expression kTruncatedDivideScalar =

@@ -84,11 +84,17 @@ TEST(SupportingElementwise, FunctionsOfOneTensor) {
 
 // Those of float that loops make vectors of, up to how many units in the last place off.
 const UnaryCase kVectors[] = {
-    UNARY_CASE(Exp, 0, 1.05, std::exp(x)),   UNARY_CASE(Expm1, 0, 0.51, std::expm1(x)),
-    UNARY_CASE(Log, 0, 0.51, std::log(x)),   UNARY_CASE(Log1p, 0, 0.51, std::log1p(x)),
-    UNARY_CASE(Log2, 0, 0.51, std::log2(x)), UNARY_CASE(Log10, 0, 0.51, std::log10(x)),
-    UNARY_CASE(Tanh, 0, 0.51, std::tanh(x)), UNARY_CASE(Erf, 0, 1.3, std::erf(x)),
-    UNARY_CASE(Sin, 0, 0.51, std::sin(x)),   UNARY_CASE(Cos, 0, 0.51, std::cos(x)),
+    UNARY_CASE(Exp, 0, 1.05, std::exp(x)),     UNARY_CASE(Expm1, 0, 0.51, std::expm1(x)),
+    UNARY_CASE(Log, 0, 0.51, std::log(x)),     UNARY_CASE(Log1p, 0, 0.51, std::log1p(x)),
+    UNARY_CASE(Log2, 0, 0.51, std::log2(x)),   UNARY_CASE(Log10, 0, 0.51, std::log10(x)),
+    UNARY_CASE(Tanh, 0, 0.51, std::tanh(x)),   UNARY_CASE(Erf, 0, 1.3, std::erf(x)),
+    UNARY_CASE(Sin, 0, 0.51, std::sin(x)),     UNARY_CASE(Cos, 0, 0.51, std::cos(x)),
+    UNARY_CASE(Tan, 0, 0.51, std::tan(x)),     UNARY_CASE(Asin, 0, 0.51, std::asin(x)),
+    UNARY_CASE(Acos, 0, 0.51, std::acos(x)),   UNARY_CASE(Atan, 0, 0.51, std::atan(x)),
+    UNARY_CASE(Sinh, 0, 0.51, std::sinh(x)),   UNARY_CASE(Cosh, 0, 0.51, std::cosh(x)),
+    UNARY_CASE(Asinh, 0, 0.51, std::asinh(x)), UNARY_CASE(Acosh, 0, 0.51, std::acosh(x)),
+    UNARY_CASE(Atanh, 0, 0.51, std::atanh(x)), UNARY_CASE(Exp2, 0, 0.51, std::exp2(x)),
+    UNARY_CASE(Erfc, 0, 0.51, std::erfc(x)),
 };
 
 /// Floats of every sign and magnitude, NaN and infinities among them.
