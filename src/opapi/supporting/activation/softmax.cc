@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax, its logarithm and gates along one dimension, and their gradients.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <type_traits>
+#include <vector>
 
 #include "generated/activation.h"
 #include "kernels/divide_up.h"
 #include "kernels/double_rows.h"
 #include "kernels/softmax_rows.h"
+#include "supporting/activation/gates.h"
 #include "supporting/along.h"
 #include "supporting/tree_sum.h"
 
@@ -212,7 +215,8 @@ Shape HalfShape(const Operand& self, int64_t along, Checker& checker) {
   return shape;
 }
 
-/// Rows of the outputs = f(rows of the inputs); `self` is the one that is twice as wide.
+/// Rows of the outputs = f(rows of the inputs); `self` is the one that is twice as wide. The
+/// function gets all rows by the places of their tensors.
 template <class Function>
 Plan MakeGated(const Params& p, const Operand& self, int64_t dim, const Function& function) {
   const Extent extent = ExtentOf(self, dim);
@@ -229,20 +233,20 @@ Plan MakeGated(const Params& p, const Operand& self, int64_t dim, const Function
                      tensor.role() == OPENACLNN_OUTPUT, LoaderOf<double>(tensor.dtype()),
                      StorerOf<double>(tensor.dtype())});
   }
+  using Room = std::array<std::vector<double>, 3>;
   return {0, [=](const Buffers& buffers) -> Status {
             if (extent.width == 0) return {};
-            ParallelRows(extent.rows, extent.width, [&](int64_t row) {
-              std::vector<std::vector<double>> values;
+            ParallelRowsIn<Room>(extent.rows, extent.width, [&](int64_t row, Room* values) {
               for (size_t k = 0; k < lines.size(); ++k) {
-                values.emplace_back(static_cast<size_t>(lines[k].width));
+                (*values)[k].resize(static_cast<size_t>(lines[k].width));
                 if (lines[k].is_output) continue;
                 lines[k].load(lines[k].rows.At(buffers.As<std::byte>(k), row), lines[k].rows.step,
-                              lines[k].width, values[k].data());
+                              lines[k].width, (*values)[k].data());
               }
-              function(values);
+              function(*values);
               for (size_t k = 0; k < lines.size(); ++k) {
                 if (!lines[k].is_output) continue;
-                lines[k].store(values[k].data(), lines[k].width,
+                lines[k].store((*values)[k].data(), lines[k].width,
                                lines[k].rows.At(buffers.As<std::byte>(k), row), lines[k].rows.step);
               }
             });
@@ -250,7 +254,16 @@ Plan MakeGated(const Params& p, const Operand& self, int64_t dim, const Function
           }};
 }
 
-double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+/// By libm, to the last digits of DOUBLE.
+void PassByGelu(const GateRows& rows, int64_t n, double* out, double* more) {
+  for (int64_t i = 0; i < n; ++i) {
+    const double a = rows.gate[i];
+    more[i] = a * 0.5 * (1 + std::erf(a * M_SQRT1_2));
+    out[i] = more[i] * rows.passed[i];
+  }
+}
+
+const GateKernels* Gates() { return OPENACLNN_TARGET_SELECT(kGateKernels); }
 
 }  // namespace
 
@@ -260,9 +273,10 @@ void CheckGlu(const GluParams& p, Checker& checker) {
 }
 
 Plan PlanGlu(const GluParams& p, const Product&) {
-  return MakeGated(p, p.self, p.dim, [](std::vector<std::vector<double>>& values) {
-    const size_t half = values[1].size();
-    for (size_t i = 0; i < half; ++i) values[1][i] = values[0][i] * Sigmoid(values[0][half + i]);
+  return MakeGated(p, p.self, p.dim, [kernel = Gates()->sigmoid](auto& values) {
+    const auto half = static_cast<int64_t>(values[1].size());
+    const double* const x = values[0].data();
+    kernel({x, x + half, nullptr}, half, values[1].data(), nullptr);
   });
 }
 
@@ -274,14 +288,11 @@ void CheckGluGradient(const GluGradientParams& p, Checker& checker) {
 }
 
 Plan PlanGluGradient(const GluGradientParams& p, const Product&) {
-  return MakeGated(p, p.self, p.dim, [](std::vector<std::vector<double>>& values) {
-    const std::vector<double>&grad = values[0], &x = values[1];
-    const size_t half = grad.size();
-    for (size_t i = 0; i < half; ++i) {
-      const double gate = Sigmoid(x[half + i]);
-      values[2][i] = grad[i] * gate;
-      values[2][half + i] = grad[i] * x[i] * gate * (1 - gate);
-    }
+  return MakeGated(p, p.self, p.dim, [kernel = Gates()->sigmoid_gradient](auto& values) {
+    const auto half = static_cast<int64_t>(values[0].size());
+    const double* const x = values[1].data();
+    double* const out = values[2].data();
+    kernel({x, x + half, values[0].data()}, half, out, out + half);
   });
 }
 
@@ -291,10 +302,10 @@ void CheckSwiGlu(const SwiGluParams& p, Checker& checker) {
 }
 
 Plan PlanSwiGlu(const SwiGluParams& p, const Product&) {
-  return MakeGated(p, p.x, p.dim, [](std::vector<std::vector<double>>& values) {
-    const std::vector<double>& x = values[0];
-    const size_t half = values[1].size();
-    for (size_t i = 0; i < half; ++i) values[1][i] = x[i] * Sigmoid(x[i]) * x[half + i];
+  return MakeGated(p, p.x, p.dim, [kernel = Gates()->silu](auto& values) {
+    const auto half = static_cast<int64_t>(values[1].size());
+    const double* const x = values[0].data();
+    kernel({x + half, x, nullptr}, half, values[1].data(), nullptr);
   });
 }
 
@@ -306,16 +317,17 @@ void CheckGeGlu(const GeGluParams& p, Checker& checker) {
 }
 
 Plan PlanGeGlu(const GeGluParams& p, const Product&) {
-  const bool tanh = p.approximate == 1, left = p.activateLeft;
-  return MakeGated(p, p.self, p.dim, [=](std::vector<std::vector<double>>& values) {
-    const std::vector<double>& x = values[0];
-    const size_t half = values[1].size();
-    for (size_t i = 0; i < half; ++i) {
-      const double a = x[left ? i : half + i];
-      const double inner = M_SQRT1_2 * M_2_SQRTPI * (a + 0.044715 * a * a * a);
-      values[2][i] = a * 0.5 * (1 + (tanh ? std::tanh(inner) : std::erf(a * M_SQRT1_2)));
-      values[1][i] = values[2][i] * x[left ? half + i : i];
-    }
+  const bool left = p.activateLeft;
+  const bool doubles = std::any_of(p.tensors.begin(), p.tensors.end(),
+                                   [](const Tensor& each) { return each.dtype() == ACL_DOUBLE; });
+  const auto kernel = p.approximate == 1 ? Gates()->gelu_by_tanh
+                      : doubles          ? PassByGelu
+                                         : Gates()->gelu;
+  return MakeGated(p, p.self, p.dim, [=](auto& values) {
+    const auto half = static_cast<int64_t>(values[1].size());
+    const double* const x = values[0].data();
+    kernel({left ? x + half : x, left ? x : x + half, nullptr}, half, values[1].data(),
+           values[2].data());
   });
 }
 

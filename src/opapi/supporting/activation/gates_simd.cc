@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gated activations over rows of numbers, compiled once for each instruction set.
+#include <cmath>
+
+#include "kernels/double_math-inl.h"
+#include "kernels/float_inverses-inl.h"
+#include "supporting/activation/gates.h"
+
+namespace openaclnn::OPENACLNN_TARGET {
+namespace {
+
+double Sigmoid(double x) { return 1 / (1 + Exp(-x)); }
+
+void PassBySigmoid(const GateRows& rows, int64_t n, double* out, double*) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) out[i] = rows.passed[i] * Sigmoid(rows.gate[i]);
+}
+
+void SigmoidGradient(const GateRows& rows, int64_t n, double* out, double* more) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) {
+    const double gate = Sigmoid(rows.gate[i]);
+    out[i] = rows.grad[i] * gate;
+    more[i] = rows.grad[i] * rows.passed[i] * gate * (1 - gate);
+  }
+}
+
+void PassBySilu(const GateRows& rows, int64_t n, double* out, double*) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) {
+    out[i] = rows.gate[i] * Sigmoid(rows.gate[i]) * rows.passed[i];
+  }
+}
+
+void PassByGelu(const GateRows& rows, int64_t n, double* out, double* more) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) {
+    const double a = rows.gate[i];
+    more[i] = a * 0.5 * NearErfc(-a * M_SQRT1_2);
+    out[i] = more[i] * rows.passed[i];
+  }
+}
+
+/// (1 + tanh(u)) / 2 = 1 / (1 + e^-2u), u = sqrt(2 / pi) (a + 0.044715 a^3).
+void PassByTanhGelu(const GateRows& rows, int64_t n, double* out, double* more) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) {
+    const double a = rows.gate[i];
+    const double inner = M_SQRT1_2 * M_2_SQRTPI * (a + 0.044715 * a * a * a);
+    more[i] = a * Sigmoid(2 * inner);
+    out[i] = more[i] * rows.passed[i];
+  }
+}
+
+}  // namespace
+
+extern const GateKernels kGateKernels = {PassBySigmoid, SigmoidGradient, PassBySilu, PassByGelu,
+                                         PassByTanhGelu};
+
+}  // namespace openaclnn::OPENACLNN_TARGET
