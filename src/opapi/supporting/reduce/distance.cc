@@ -41,11 +41,12 @@ class DistanceBlocks {
     std::vector<double> row, columns, distances;
   };
 
-  DistanceBlocks(Points a, Points b, int64_t rows, int64_t columns, int64_t width, double order)
+  DistanceBlocks(const Points& a, const Points& b, int64_t rows, int64_t columns, int64_t width,
+                 double order)
       : rows_(rows),
         columns_(columns),
-        a_(std::move(a)),
-        b_(std::move(b)),
+        a_(a),
+        b_(b),
         width_(width),
         order_(order),
         kernel_(KernelOf(order)),
