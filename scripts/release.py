@@ -180,8 +180,7 @@ def sdist() -> None:
 def rebuild() -> None:
     """a wheel from the sources alone, with the files of the other"""
     shutil.rmtree(PARTS / "sources", ignore_errors=True)
-    with tarfile.open(SDIST) as archive:
-        archive.extractall(PARTS / "sources", filter="data")
+    shutil.unpack_archive(SDIST, PARTS / "sources")
     (tree,) = (PARTS / "sources").iterdir()
     (tree / ".venv").symlink_to(ROOT / ".venv")
     (tree / "build/wheel.parts").mkdir(parents=True)

@@ -8,7 +8,10 @@ set -euo pipefail
 target=$1
 shift
 
-shared=$(nm --demangle --defined-only "$@" | grep -E ' [WVu] ' | grep -v "::$target::" || true)
+# The demangler leaves names with some lambdas in them as they are.
+mangled="_ZN9openaclnn(10supporting)?${#target}$target"
+shared=$(nm --demangle --defined-only "$@" | grep -E ' [WVu] ' |
+  grep -Ev "::$target::| $mangled" || true)
 if [[ -n $shared ]]; then
   echo "defined in the kernels of $target, and not in its namespace:"
   echo "$shared"
