@@ -175,8 +175,10 @@ void CheckSettings(const P& p, Checker& checker) {
 
 template <class P>
 void CheckHeads(const P& p, const AttentionCall& call, Checker& checker) {
+  constexpr int64_t kMostBatches = int64_t{1} << 21;  // of the pages: 2M
   const Heads &q = call.q, &k = call.k, &v = call.v;
   CheckWidth(q, checker);
+  CheckBatches(p.query, q, kMostBatches, checker);
   checker.That(q.heads == p.headNum, [&] {
     return Concat("query shape is ", ShapeText(p.query), ", expected ", p.headNum, " heads");
   });

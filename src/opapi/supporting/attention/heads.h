@@ -121,6 +121,13 @@ inline void CheckWidth(const Heads& query, Checker& checker) {
   });
 }
 
+/// As many as the vendor's pages allow: each is a sequence of the plan.
+inline void CheckBatches(const Tensor& query, const Heads& heads, int64_t most, Checker& checker) {
+  checker.That(heads.batches <= most, [&] {
+    return Concat("query shape is ", ShapeText(query), ", expected at most ", most, " batches");
+  });
+}
+
 /// A call of such sequences; what else it has stays as it is without.
 inline Attention AttentionOf(const Heads& q, const Heads& k, const Heads& v, double scale,
                              std::vector<AttentionSequence> sequences) {

@@ -31,6 +31,8 @@ constexpr std::array<InferLayout, 12> kInferLayouts = {{
 /// shapes.
 constexpr int64_t kModeMask = 2048;
 
+constexpr int64_t kMostBatches = 65536;  // of the pages
+
 /// Elements of a row of a head.
 int64_t WidthOf(const Tensor& tensor, std::string_view letters, int64_t heads) {
   const size_t d = letters.find('D');
@@ -121,6 +123,7 @@ void CheckShapes(const InferCall& call, Checker& checker) {
   const InferArguments& of = call.of;
   const Heads &q = call.q, &k = call.k, &v = call.v;
   CheckWidth(q, checker);
+  CheckBatches(of.query, q, kMostBatches, checker);
   checker.That(q.heads == of.heads, [&] {
     return Concat("query shape is ", ShapeText(of.query), ", expected ", of.heads, " heads");
   });
@@ -199,7 +202,9 @@ void CheckScores(const InferCall& call, Checker& checker) {
   // Of a cache, masks and shifts have to reach as far as the longest sequence.
   int64_t longest = call.paged ? 0 : keys;
   if (call.paged) {
-    for (int64_t i = 0; i < call.batches(); ++i) {
+    // One length for all batches, of which there may be any number, or one for each.
+    const int64_t lengths = std::min(call.batches(), static_cast<int64_t>(call.k_lengths.size()));
+    for (int64_t i = 0; i < lengths; ++i) {
       longest = std::max(longest, LengthOf(call.k_lengths, i, keys).count);
     }
   }

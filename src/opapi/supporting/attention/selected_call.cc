@@ -9,6 +9,8 @@
 namespace openaclnn::supporting {
 namespace {
 
+// Each row of the query is a sequence of the plan, and each block of keys: 80 bytes of it.
+constexpr int64_t kMostRows = int64_t{1} << 24;
 constexpr int64_t kCausal = 2;  // sparseMode: no key behind the row's place
 
 AttentionSequence Sequence(int64_t rows, int64_t keys, int64_t first_row, int64_t first_key) {
@@ -42,6 +44,12 @@ void SelectedCall::Check(const Tensor& mask, Checker& checker) const {
   if (!checker.ok()) return;
   const Heads q = PackedHeads(query), k = PackedHeads(key), v = PackedHeads(value);
   CheckWidth(q, checker);
+  for (const Tensor* tensor : {&query, &key}) {
+    checker.That(tensor->dim(0) <= kMostRows, [&] {
+      return Concat(tensor->name(), " shape is ", ShapeText(*tensor), ", expected at most ",
+                    kMostRows, " rows");
+    });
+  }
   checker.That(k.heads > 0 && q.heads % k.heads == 0 && k.elements == q.elements, [&] {
     return Concat("key shape is ", ShapeText(key), ", expected the width of query, ", q.elements,
                   ", and a number of heads that divides ", q.heads);
@@ -49,6 +57,9 @@ void SelectedCall::Check(const Tensor& mask, Checker& checker) const {
   checker.That(v.rows == k.rows && v.heads == k.heads && v.elements <= k.elements, [&] {
     return Concat(value.name(), " shape is ", ShapeText(value), ", expected that of key, ",
                   ShapeText(key), ", but for a width of heads that may be less");
+  });
+  checker.That(v.elements > 0, [&] {
+    return Concat("value shape is ", ShapeText(value), ", expected at least one element in a row");
   });
   checker.That(block_size > 0 && block_size <= kAttentionKeys && block_size % 16 == 0, [&] {
     return Concat("selectedBlockSize value is ", block_size,

@@ -127,7 +127,7 @@ bool FitsInRows(const Layout& layout, int64_t together) {
 /// The result of the first operand's rows, so many at a time, to the first output:
 /// reduce(rows, count, n, results) gets `count` rows of n elements, one behind the other.
 template <class Reduce>
-Plan MakeOfRows(const Params& p, const Layout& layout, int64_t together, const Reduce& reduce) {
+Plan MakeOfRows(const Params& p, const Layout& layout, int64_t together, Reduce reduce) {
   const Tensor &self = p.tensors[0], &out = p.first_output();
   const int64_t self_bytes = BytesOf(self), out_bytes = BytesOf(out);
   const Walk terms = TermsOf(layout, self_bytes);
