@@ -22,9 +22,13 @@ class ShiftParts {
                (of_heads_ ? kv_heads_ : 1)) {}
 
   int64_t count() const { return count_; }
-  int64_t Of(int64_t number) const {
-    const int64_t sequence = of_sequences_ ? number / kv_heads_ : 0;
-    return sequence * (of_heads_ ? kv_heads_ : 1) + (of_heads_ ? number % kv_heads_ : 0);
+  /// Calls visit(head) for each head of a part, of `heads` in all.
+  template <class Visit>
+  void ForHeads(int64_t part, int64_t heads, const Visit& visit) const {
+    const int64_t of_sequence = of_heads_ ? 1 : kv_heads_;
+    const int64_t first = of_sequences_ ? part * of_sequence : part;
+    const int64_t end = of_sequences_ ? first + of_sequence : heads;
+    for (int64_t head = first; head < end; head += of_heads_ ? kv_heads_ : 1) visit(head);
   }
 
  private:
@@ -65,6 +69,7 @@ uint64_t AttentionGradient::scratch_bytes() const {
 void RunAttentionGradient(const AttentionGradient& gradient,
                           const AttentionGradientTensors& tensors, void* scratch) {
   if (tensors.dsink != nullptr) std::fill_n(tensors.dsink, gradient.attention.heads, 0.0);
+  if (gradient.shift.given) std::fill_n(tensors.dshift, gradient.shift.count, 0.0);
   if (gradient.bodies == 0) return;
   const Attention& a = gradient.attention;
   const auto body_floats = static_cast<int64_t>(attention::GradientSizes(gradient).body);
@@ -72,16 +77,14 @@ void RunAttentionGradient(const AttentionGradient& gradient,
   float* const bodies = static_cast<float*>(scratch) + attention::SinkFloats(gradient);
   const int64_t heads = attention::HeadCount(a);
   if (a.sink.given) std::fill_n(sinks, heads * a.group(), 0.0);
-  if (gradient.shift.given) std::fill_n(tensors.dshift, gradient.shift.count, 0.0);
   // Heads that add to one part of the gradient by a shift run one after another.
   const attention::ShiftParts parts(gradient);
   ParallelItems(parts.count(), gradient.bodies, true, [&](int64_t part, int64_t body) {
-    for (int64_t head = 0; head < heads; ++head) {
-      if (parts.Of(head) != part) continue;
+    parts.ForHeads(part, heads, [&](int64_t head) {
       attention::HeadRun(gradient, tensors, head, bodies + body * body_floats,
                          sinks + head * a.group())
           .Run();
-    }
+    });
   });
   for (int64_t h = 0; h < a.heads && tensors.dsink != nullptr; ++h) {
     for (int64_t i = h; i < heads * a.group(); i += a.heads) tensors.dsink[h] += sinks[i];

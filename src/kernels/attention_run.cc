@@ -43,7 +43,8 @@ struct PackedTile {
 
 /// The heads from one on that are packed together: as many as there is room for, at least one.
 int64_t PassEnd(const Attention& a, int64_t first) {
-  const int64_t tiles = kPassFloats / TileFloats(a), begin = Before(a, a.first_tile, first);
+  const int64_t tiles = kPassFloats / std::max<int64_t>(TileFloats(a), 1),
+                begin = Before(a, a.first_tile, first);
   int64_t end = first + 1;
   while (end < HeadCount(a) && Before(a, a.first_tile, end + 1) - begin <= tiles) ++end;
   return end;

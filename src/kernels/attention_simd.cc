@@ -42,7 +42,11 @@ void MultiplyTile(const AttentionProduct& p, int64_t row, int64_t column) {
     tile.Join(waiting, chunk);
     if (chunk + 1 < chunks) tile.Wait(waiting, chunk);
   }
-  tile.JoinRest(waiting, chunks - 1);
+  if (chunks == 0) {
+    tile.ForEach([](F32x16& s, int, int) { s = F32x16::Broadcast(0); });
+  } else {
+    tile.JoinRest(waiting, chunks - 1);
+  }
   const int64_t place =
       column / kAttentionChunk * p.c_chunk + row * kAttentionChunk + column % kAttentionChunk;
   for (int64_t j = 0; j < p.join_count; ++j) {

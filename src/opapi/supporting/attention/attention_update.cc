@@ -73,7 +73,7 @@ Plan PlanAttentionUpdate(const AttentionUpdateParams& p, const Product&) {
               for (size_t i = 0; i < parts.size(); ++i) {
                 const std::byte* const at = parts[i].sums(buffers) + row * parts[i].sum_bytes;
                 logs[i] = *reinterpret_cast<const float*>(at);
-                max = std::max(max, logs[i]);
+                max = std::isnan(logs[i]) || logs[i] > max ? logs[i] : max;
               }
               for (size_t i = 0; i < parts.size() && max != kNone; ++i) {
                 const double weight = std::exp(logs[i] - max);

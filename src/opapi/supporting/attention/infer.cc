@@ -153,6 +153,11 @@ void CheckShapes(const InferCall& call, Checker& checker) {
                   ShapeText(of.key),
                   ", but for the width of heads, which is that of queryRopeOptional");
   });
+  checker.That(call.q_rope.elements <= kAttentionWidth - q.elements, [&] {
+    return Concat("queryRopeOptional width of heads is ", call.q_rope.elements,
+                  ", expected at most ", kAttentionWidth - q.elements, " beside that of query, ",
+                  q.elements);
+  });
   checker.That(q.elements % kAttentionChunk == 0, [&] {
     return Concat("query width of heads is ", q.elements, ", expected a multiple of ",
                   kAttentionChunk, " beside queryRopeOptional");
