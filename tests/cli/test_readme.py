@@ -232,12 +232,12 @@ def test_the_figures():
     conformance = (ROOT / "CONFORMANCE.md").read_text("utf-8")
     passed = re.search(r"([\d,]+) of ([\d,]+) cases pass", README)
     assert f"{passed[1]} of {passed[2]} cases passed".replace(",", "") in conformance
-    alone, preloading = re.search(r"torch-npu, unmodified: (.*); (.*) with a library", README).groups()
+    alone, preloading = re.search(r"torch-npu (.*), unmodified; (.*) by `", README).groups()
     for versions, settings in ((alone, "(?!.*LD_PRELOAD).*"), (preloading, ".*LD_PRELOAD=.*")):
-        for version in versions.split(" and "):
+        for version in versions.split(", "):
             row = rf"`torch-npu {re.escape(version)}\.\S+` \|{settings}\| \d+ \| none \|"
             assert re.search(row, conformance), version
-    calls, ratio = re.search(r"(\d+) training calls: ([\d.]+) times as fast", README).groups()
+    calls, ratio = re.search(r"(\d+) training calls: on average ([\d.]+) times as fast", README).groups()
     performance = (ROOT / "docs/performance.md").read_text("utf-8")
     assert f"| {calls} calls of training through torch-npu against PyTorch on the CPU | {ratio} |" in performance
     support = libraries.load().support
