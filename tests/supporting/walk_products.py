@@ -39,6 +39,16 @@ NEVER_GIVEN = {"realShiftOptional", "pseShiftOptional"}
 # Types that go with complex ones alone, which no case draws.
 BY_OTHERS = {("Complex", each, dtype) for each in ("real", "imag") for dtype in ("DOUBLE", "FLOAT16")}
 BY_OTHERS |= {("Complex", "out", dtype) for dtype in ("COMPLEX128", "COMPLEX32")}
+# Shifts of packed sequences by numbers are refused; slopes are of FLOAT.
+BY_OTHERS |= {
+    (f"{name}V{version}", shift, dtype)
+    for name, shift in (
+        ("FlashAttentionVarLenScore", "realShiftOptional"),
+        ("FlashAttentionUnpaddingScoreGrad", "pseShiftOptional"),
+    )
+    for version in (2, 3, 4, 5)
+    for dtype in ("FLOAT16", "BF16")
+}
 
 
 def tensor(kit, view: View, number: int) -> ctypes.c_void_p:
