@@ -65,8 +65,8 @@ struct AttentionProduct {
   int64_t rows, terms, columns;
   const float* b;
   int64_t b_step, b_panel;  // floats from one term, and from one panel, to the next
-  const AttentionJoin* joins;
-  int64_t join_count;
+  const AttentionJoin* joins = nullptr;
+  int64_t join_count = 0;
   float* c;
   int64_t c_chunk;
 };
@@ -224,8 +224,10 @@ struct Attention {
 
 /// Where the tensors of a call are; max and sum may be null, and slopes take the place of a shift.
 struct AttentionTensors {
-  const void *q, *k, *v, *q_rope, *k_rope, *mask, *shift, *dropout, *sink;
-  void *out, *max, *sum;
+  const void *q, *k, *v;
+  const void *q_rope = nullptr, *k_rope = nullptr, *mask = nullptr, *shift = nullptr,
+             *dropout = nullptr, *sink = nullptr;
+  void *out = nullptr, *max = nullptr, *sum = nullptr;
   const void* table = nullptr;  // of pages
 };
 
@@ -263,14 +265,14 @@ enum class AttentionPart { kAll, kRows, kKeys };
 /// The gradients of a call; `attention` has its operands, its result and what it left of the rows.
 struct AttentionGradient {
   Attention attention;
-  AttentionHeads dy, dq, dk, dv, dq_rope, dk_rope;
-  AttentionShiftGradient shift;
+  AttentionHeads dy, dq, dk, dv, dq_rope = {}, dk_rope = {};
+  AttentionShiftGradient shift = {};
   AttentionPart part = AttentionPart::kAll;
 
   // Set by PlanAttentionGradient.
-  int64_t tiles;   // of the longest sequence
-  int64_t levels;  // of sums over blocks of rows that wait
-  int64_t bodies;  // that take heads of k in parallel
+  int64_t tiles = 0;   // of the longest sequence
+  int64_t levels = 0;  // of sums over blocks of rows that wait
+  int64_t bodies = 0;  // that take heads of k in parallel
 
   uint64_t scratch_bytes() const;
 };
@@ -285,9 +287,9 @@ struct AttentionLists {
 struct AttentionGradientTensors {
   AttentionTensors of;  // the call's
   const void* dy;
-  void *dq, *dk, *dv, *dq_rope, *dk_rope;
-  double* dsink;   // a number for each head; null without a sink
-  double* dshift;  // null if it is not asked for
+  void *dq, *dk, *dv, *dq_rope = nullptr, *dk_rope = nullptr;
+  double* dsink = nullptr;   // a number for each head; null without a sink
+  double* dshift = nullptr;  // null if it is not asked for
   AttentionLists lists = {};
 };
 

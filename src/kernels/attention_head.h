@@ -17,7 +17,6 @@
 
 namespace openaclnn::attention {
 
-inline constexpr int64_t kGradientBlockChunk = kAttentionRows * kAttentionChunk;
 inline constexpr int64_t kGradientTileChunk = kAttentionKeys * kAttentionChunk;
 
 /// Floats of the parts of a body's memory.
@@ -117,13 +116,8 @@ class HeadRun {
   }
 
   void LoadNumbers(int64_t head, int64_t row, const AttentionRows& dy, AttentionSlope* slope) {
-    float sum = 0;
-    const auto load = [&](const AttentionHeads& numbers, const void* from, float* to) {
-      const int64_t offset = NumberOffset(a_, numbers, head_, head, row);
-      numbers.load(static_cast<const std::byte*>(from) + offset, numbers.bytes, 1, to);
-    };
-    load(a_.max, tensors_.of.max, &slope->max);
-    load(a_.sum, tensors_.of.sum, &sum);
+    slope->max = LoadNumber(a_, a_.max, tensors_.of.max, head_, head, row);
+    const float sum = LoadNumber(a_, a_.sum, tensors_.of.sum, head_, head, row);
     slope->over_sum = sum == 0 ? 0 : 1 / sum;
     const AttentionRows out = QueryRows(a_.out, tensors_.of.out, head_, head, row);
     dy.load(dy.from, dy.element_bytes, a_.value_width, row_);
@@ -156,8 +150,7 @@ class HeadRun {
     if (g_.part == AttentionPart::kKeys) return;
     float* const dq = dq_ + a_.levels * size_.q;
     for (int64_t r = 0; r < block.count(); ++r) {
-      StoreChunks(dq + r * kAttentionChunk, kGradientBlockChunk,
-                  {OwnWidth(a_), &g_.dq, tensors_.dq},
+      StoreChunks(dq + r * kAttentionChunk, kBlockChunk, {OwnWidth(a_), &g_.dq, tensors_.dq},
                   {a_.rope_width, &g_.dq_rope, tensors_.dq_rope}, block.Head(r),
                   head_.of.first_row + block.Row(r));
     }
@@ -165,24 +158,10 @@ class HeadRun {
 
   /// Weights and gradients by the scores of a block and a tile.
   void MakeSlopes(const Block& block, int64_t tile) {
-    const int64_t panel = kernels_.panel;
-    const auto multiply = [&](const float* rows, int64_t width, const float* turned, float* to) {
-      kernels_.multiply({.a = rows,
-                         .a_chunk = kGradientBlockChunk,
-                         .rows = block.count(),
-                         .terms = width,
-                         .columns = KeysOf(head_.of, tile),
-                         .b = turned,
-                         .b_step = panel,
-                         .b_panel = width * panel,
-                         .joins = nullptr,
-                         .join_count = 0,
-                         .c = to,
-                         .c_chunk = kGradientBlockChunk});
-    };
-    multiply(q_, a_.width, TurnedKeys(tile), weights_);
-    multiply(dy_, a_.value_width, TurnedValues(tile), slopes_);
-    for (int64_t r = 0; r < block.count(); ++r) {
+    const int64_t rows = block.count(), keys = KeysOf(head_.of, tile);
+    MultiplyTurned(kernels_, q_, rows, a_.width, TurnedKeys(tile), keys, weights_);
+    MultiplyTurned(kernels_, dy_, rows, a_.value_width, TurnedValues(tile), keys, slopes_);
+    for (int64_t r = 0; r < rows; ++r) {
       AttentionSlope& slope = numbers_[static_cast<size_t>(r)];
       slope.slopes = slopes_ + r * kAttentionChunk;
       const AttentionRow row =
@@ -198,7 +177,7 @@ class HeadRun {
     double* const to = tensors_.dshift + head_.sequence * steps[0] + head * steps[1] +
                        row * steps[2] + tile * kAttentionKeys * steps[3];
     for (int64_t j = of.begin; j < of.end; ++j) {
-      const float slope = slopes[j / kAttentionChunk * kGradientBlockChunk + j % kAttentionChunk];
+      const float slope = slopes[j / kAttentionChunk * kBlockChunk + j % kAttentionChunk];
       to[j * steps[3]] += g_.shift.factor * slope;
     }
   }
@@ -215,7 +194,7 @@ class HeadRun {
     const auto multiply = [&](const float* a, const float* b, int64_t width,
                               const AttentionJoin* joins, float* to) {
       kernels_.multiply_turned({.a = a,
-                                .a_chunk = kGradientBlockChunk,
+                                .a_chunk = kBlockChunk,
                                 .rows = KeysOf(head_.of, tile),
                                 .terms = rows,
                                 .columns = width,
@@ -246,7 +225,7 @@ class HeadRun {
       level = a_.levels;
     }
     kernels_.multiply({.a = slopes_,
-                       .a_chunk = kGradientBlockChunk,
+                       .a_chunk = kBlockChunk,
                        .rows = rows,
                        .terms = KeysOf(head_.of, tile),
                        .columns = a_.width,
@@ -256,7 +235,7 @@ class HeadRun {
                        .joins = joins.data(),
                        .join_count = static_cast<int64_t>(count),
                        .c = dq_ + level * size_.q,
-                       .c_chunk = kGradientBlockChunk});
+                       .c_chunk = kBlockChunk});
   }
 
   /// Adds up what waits of a tile, and stores its rows.

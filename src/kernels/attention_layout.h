@@ -13,6 +13,8 @@
 
 namespace openaclnn::attention {
 
+inline constexpr int64_t kBlockChunk = kAttentionRows * kAttentionChunk;  // of a block's matrices
+
 /// Floats of the rows of a block in a matrix of so many columns.
 inline int64_t MatrixFloats(int64_t rows, int64_t columns) {
   return DivideUp(columns, kAttentionChunk) * kAttentionChunk * rows;
@@ -203,6 +205,21 @@ inline void PackTurnedKeys(const Attention& attention, const AttentionTensors& t
   attention.kernels->pack_turned(*ropes, n, attention.rope_width, to + own * panel, panel_floats);
 }
 
+/// The products of rows of a block with the rows of a tile, which are packed turned.
+inline void MultiplyTurned(const AttentionKernels& kernels, const float* rows, int64_t count,
+                           int64_t width, const float* turned, int64_t keys, float* to) {
+  kernels.multiply({.a = rows,
+                    .a_chunk = kBlockChunk,
+                    .rows = count,
+                    .terms = width,
+                    .columns = keys,
+                    .b = turned,
+                    .b_step = kernels.panel,
+                    .b_panel = width * kernels.panel,
+                    .c = to,
+                    .c_chunk = kBlockChunk});
+}
+
 /// The score of a head beside its keys.
 inline float SinkOf(const Attention& attention, const AttentionTensors& tensors, int64_t of_query) {
   const AttentionSink& sink = attention.sink;
@@ -218,6 +235,15 @@ inline int64_t NumberOffset(const Attention& attention, const AttentionHeads& nu
   if (!attention.by_heads) return numbers.Offset(of.batch, of_query, of.first_row + row);
   const int64_t number = of.first_row * attention.heads + of_query * of.rows + row;
   return numbers.Offset(of.batch, number % attention.heads, number / attention.heads);
+}
+
+/// The largest score of a row as the forward left it, or the sum of its exponentials.
+inline float LoadNumber(const Attention& attention, const AttentionHeads& numbers,
+                        const void* tensor, const Head& head, int64_t of_query, int64_t row) {
+  float number = 0;
+  const int64_t offset = NumberOffset(attention, numbers, head, of_query, row);
+  numbers.load(static_cast<const std::byte*>(tensor) + offset, numbers.bytes, 1, &number);
+  return number;
 }
 
 /// What hides, shifts and drops the scores of a tile's rows, one row at a time.

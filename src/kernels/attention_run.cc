@@ -16,8 +16,6 @@ namespace {
 // Of k and v that are packed together, where each head of theirs serves several blocks.
 constexpr int64_t kPassFloats = int64_t{1} << 23;
 
-constexpr int64_t kBlockChunk = kAttentionRows * kAttentionChunk;
-
 /// Floats of a tile of k, and of k and v, as they are packed.
 int64_t KeyFloats(const Attention& a) { return PanelsFloats(a, a.width, kAttentionKeys); }
 int64_t TileFloats(const Attention& a) {
@@ -176,19 +174,8 @@ class BlockRun {
 
   /// The partial of a tile, which joins those that wait; all of them if it is the last one.
   void Add(int64_t tile, bool last, const PackedTile& packed) {
-    const int64_t panel = kernels_.panel, rows = block_.count(), keys = KeysOf(head_.of, tile);
-    kernels_.multiply({.a = q_,
-                       .a_chunk = kBlockChunk,
-                       .rows = rows,
-                       .terms = a_.width,
-                       .columns = keys,
-                       .b = packed.keys,
-                       .b_step = panel,
-                       .b_panel = a_.width * panel,
-                       .joins = nullptr,
-                       .join_count = 0,
-                       .c = scores_,
-                       .c_chunk = kBlockChunk});
+    const int64_t rows = block_.count(), keys = KeysOf(head_.of, tile);
+    MultiplyTurned(kernels_, q_, rows, a_.width, packed.keys, keys, scores_);
     float* const max = Maxima(a_.levels);
     float* const sum = Sums(a_.levels);
     for (int64_t r = 0; r < rows; ++r) {

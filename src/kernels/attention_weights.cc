@@ -11,8 +11,6 @@ namespace openaclnn {
 namespace attention {
 namespace {
 
-constexpr int64_t kBlockChunk = kAttentionRows * kAttentionChunk;
-
 /// Rows of q that are worked on together, with all heads of each.
 int64_t RowsTogether(const Attention& a) {
   return std::max<int64_t>(1, kAttentionRows / a.group());
@@ -60,7 +58,7 @@ class RowsRun {
  private:
   /// The weights of heads [first, first + count) of the rows, of which each has group() heads.
   void AddHeads(int64_t begin, int64_t first, int64_t count) {
-    const int64_t group = a_.group(), panel = kernels_.panel;
+    const int64_t group = a_.group();
     const auto head_of = [&](int64_t r) { return head_.head * group + (first + r) % group; };
     const auto row_of = [&](int64_t r) { return begin + (first + r) / group; };
     for (int64_t r = 0; r < count; ++r) {
@@ -70,18 +68,7 @@ class RowsRun {
     for (int64_t tile = 0; tile < TilesOf(head_.of); ++tile) {
       const int64_t n = KeysOf(head_.of, tile);
       PackTurnedKeys(a_, tensors_, head_, tile, keys_);
-      kernels_.multiply({.a = q_,
-                         .a_chunk = kBlockChunk,
-                         .rows = count,
-                         .terms = a_.width,
-                         .columns = n,
-                         .b = keys_,
-                         .b_step = panel,
-                         .b_panel = a_.width * panel,
-                         .joins = nullptr,
-                         .join_count = 0,
-                         .c = scores_,
-                         .c_chunk = kBlockChunk});
+      MultiplyTurned(kernels_, q_, count, a_.width, keys_, n, scores_);
       for (int64_t r = 0; r < count; ++r) {
         float* const to = weights_ + (row_of(r) - begin) * MostKeys(a_) + tile * kAttentionKeys;
         AddRow(head_of(r), row_of(r), tile, scores_ + r * kAttentionChunk, to);
@@ -90,13 +77,8 @@ class RowsRun {
   }
 
   void AddRow(int64_t of_query, int64_t row, int64_t tile, float* scores, float* to) {
-    float max = 0, sum = 0;
-    const auto load = [&](const AttentionHeads& numbers, const void* from, float* number) {
-      const int64_t offset = NumberOffset(a_, numbers, head_, of_query, row);
-      numbers.load(static_cast<const std::byte*>(from) + offset, numbers.bytes, 1, number);
-    };
-    load(a_.max, tensors_.max, &max);
-    load(a_.sum, tensors_.sum, &sum);
+    const float max = LoadNumber(a_, a_.max, tensors_.max, head_, of_query, row);
+    const float sum = LoadNumber(a_, a_.sum, tensors_.sum, head_, of_query, row);
     if (sum == 0) return;  // the row sees no key
     const AttentionRow made = maker_.Make(of_query, row, tile, scores);
     kernels_.largest(made);

@@ -107,10 +107,7 @@ struct Outputs {
                                   .dv = dv.lie,
                                   .dq_rope = dq_rope.lie,
                                   .dk_rope = dk_rope.lie,
-                                  .shift = shift,
-                                  .tiles = 0,
-                                  .levels = 0,
-                                  .bodies = 0};
+                                  .shift = shift};
     PlanAttentionGradient(&gradient);
     return gradient;
   }
@@ -122,9 +119,7 @@ struct Outputs {
             .dk = dk.place(buffers),
             .dv = dv.place(buffers),
             .dq_rope = roped ? dq_rope.place(buffers) : nullptr,
-            .dk_rope = roped ? dk_rope.place(buffers) : nullptr,
-            .dsink = nullptr,
-            .dshift = nullptr};
+            .dk_rope = roped ? dk_rope.place(buffers) : nullptr};
   }
 
   void StoreSink(const double* numbers, const Buffers& buffers) const {

@@ -222,12 +222,7 @@ Plan PlanNsaCompressAttention(const NsaCompressAttentionParams& p, const Product
         const AttentionTensors tensors = {.q = q(buffers),
                                           .k = k(buffers),
                                           .v = v(buffers),
-                                          .q_rope = nullptr,
-                                          .k_rope = nullptr,
                                           .mask = plan.mask.given ? mask.place(buffers) : nullptr,
-                                          .shift = nullptr,
-                                          .dropout = nullptr,
-                                          .sink = nullptr,
                                           .out = out(buffers),
                                           .max = max(buffers),
                                           .sum = sum(buffers)};

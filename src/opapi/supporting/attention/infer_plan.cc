@@ -133,14 +133,9 @@ Plan PlanInfer(const InferArguments& of) {
             AttentionTensors tensors = {.q = q(buffers),
                                         .k = k(buffers),
                                         .v = v(buffers),
-                                        .q_rope = nullptr,
-                                        .k_rope = nullptr,
                                         .mask = plan.mask.given ? mask(buffers) : nullptr,
                                         .shift = plan.shift.given ? shift(buffers) : nullptr,
-                                        .dropout = nullptr,
-                                        .sink = nullptr,
                                         .out = out(buffers),
-                                        .max = nullptr,
                                         .sum = asked ? sums_at(buffers) : nullptr};
             if (roped) {
               tensors.q_rope = q_rope(buffers);

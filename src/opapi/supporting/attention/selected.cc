@@ -68,12 +68,6 @@ Plan PlanNsaSelectedAttention(const NsaSelectedAttentionParams& p, const Product
                          {.q = q(buffers),
                           .k = k(buffers),
                           .v = v(buffers),
-                          .q_rope = nullptr,
-                          .k_rope = nullptr,
-                          .mask = nullptr,
-                          .shift = nullptr,
-                          .dropout = nullptr,
-                          .sink = nullptr,
                           .out = out(buffers),
                           .max = max(buffers),
                           .sum = sum(buffers),
@@ -114,13 +108,7 @@ AttentionGradient GradientOf(Attention of, const NsaSelectedAttentionGradientPar
                                 .dq = PackedHeads(p.dqOut).lie,
                                 .dk = PackedHeads(p.dkOut).lie,
                                 .dv = PackedHeads(p.dvOut).lie,
-                                .dq_rope = {},
-                                .dk_rope = {},
-                                .shift = {},
-                                .part = part,
-                                .tiles = 0,
-                                .levels = 0,
-                                .bodies = 0};
+                                .part = part};
   PlanAttentionGradient(&gradient);
   return gradient;
 }
@@ -157,12 +145,6 @@ Plan PlanNsaSelectedAttentionGradient(const NsaSelectedAttentionGradientParams& 
             AttentionGradientTensors tensors = {.of = {.q = q(buffers),
                                                        .k = k(buffers),
                                                        .v = v(buffers),
-                                                       .q_rope = nullptr,
-                                                       .k_rope = nullptr,
-                                                       .mask = nullptr,
-                                                       .shift = nullptr,
-                                                       .dropout = nullptr,
-                                                       .sink = nullptr,
                                                        .out = out(buffers),
                                                        .max = max(buffers),
                                                        .sum = sum(buffers),
@@ -170,11 +152,7 @@ Plan PlanNsaSelectedAttentionGradient(const NsaSelectedAttentionGradientParams& 
                                                 .dy = dy(buffers),
                                                 .dq = dq(buffers),
                                                 .dk = dk(buffers),
-                                                .dv = dv(buffers),
-                                                .dq_rope = nullptr,
-                                                .dk_rope = nullptr,
-                                                .dsink = nullptr,
-                                                .dshift = nullptr};
+                                                .dv = dv(buffers)};
             RunAttentionGradient(by_rows, tensors, scratch + rest);
             tensors.lists = {rows, first};
             RunAttentionGradient(by_blocks, tensors, scratch + rest);
