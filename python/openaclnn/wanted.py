@@ -130,11 +130,11 @@ class _Guesses:
         return learned
 
     def _follow(self, name: str, quality: str, expected: str) -> bool:
-        """An input should be as an output is: then that becomes as the input."""
+        """An input should be as an output is: then that becomes as the input, of a list as its first."""
         output = re.match(r"that of (\w+)", expected)
-        operand = dict(self._whole()).get(name)
-        if output is None or operand is None or output[1] not in self._given:
+        if output is None or output[1] not in self._given or not self.inputs.get(name):
             return False
+        operand = _members(self.inputs[name])[0]
         return self._take(output[1], 0, quality, operand[quality == "dtype"])
 
     def _take(self, name: str, member: int, quality: str, value) -> bool:

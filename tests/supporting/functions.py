@@ -18,7 +18,6 @@ SAID = {
     "BatchNorm": "the statistics that training alone writes",
     "EmbeddingBag": "what only some modes write",
     "CtcLoss": "how many times and labels have room",
-    "AttentionUpdate": "the shape, which is that of each member of a list",
 }
 
 
