@@ -148,12 +148,8 @@ def _tell_unknown_variables() -> None:
     """The libraries know the names; they are asked only where there is something to ask."""
     if sys.stderr is None or not any(name.startswith("OPENACLNN_") for name in os.environ):
         return
-    trace = os.environ.pop("OPENACLNN_TRACE", None)  # is the program's: libraries begin it as they load
-    try:
+    with libraries.untraced():
         sentences = libraries.load().unknown_variables()
-    finally:
-        if trace is not None:
-            os.environ["OPENACLNN_TRACE"] = trace
     for sentence in sentences:
         print(f"openaclnn: {sentence}", file=sys.stderr, flush=True)
 

@@ -4,6 +4,8 @@
 import ctypes
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +22,17 @@ _LIBRARIES = (
     "libopapi.so",
     "openaclnn/libopenaclnn_reference.so",
 )
+
+
+@contextmanager
+def untraced() -> Iterator[None]:
+    """Libraries that are loaded within begin no trace: that of OPENACLNN_TRACE is the program's."""
+    trace = os.environ.pop("OPENACLNN_TRACE", None)
+    try:
+        yield
+    finally:
+        if trace is not None:
+            os.environ["OPENACLNN_TRACE"] = trace
 
 
 def find() -> Path:

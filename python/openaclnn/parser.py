@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -80,9 +81,8 @@ class Commands(TyperGroup):
         known = [each for each, command in every.items() if not command.hidden]
         group = f"{context.info_name} " if context.parent else ""
         expected = f"no command {group}{quoted(name)}, expected one of {', '.join(known)}"
-        near = names.nearest(name, known)
-        if near:
-            return f"{expected}; did you mean {' or '.join(near)}?"
+        if near := names.hint(name, known):
+            return expected + near
         apis = names.nearest(name, _apis())
         if not apis:
             return expected
@@ -122,14 +122,9 @@ def select_product(soc: str | None) -> None:
     if soc is None:
         return
     if not soc.startswith("Ascend"):
-        trace = os.environ.pop("OPENACLNN_TRACE", None)  # libraries begin it as they load
-        try:
+        # Whoever loads them next says what is wrong.
+        with libraries.untraced(), suppress(Error):
             soc = next(iter(libraries.load().support.products_of(soc)), soc)
-        except Error:
-            pass  # whoever loads them next says what is wrong
-        finally:
-            if trace is not None:
-                os.environ["OPENACLNN_TRACE"] = trace
     os.environ["OPENACLNN_SOC"] = soc
 
 
