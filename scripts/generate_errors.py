@@ -9,6 +9,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from written_page import write_or_check
+
 from openaclnn import explain
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "errors.md"
@@ -96,15 +98,7 @@ def page(table):
 
 
 def main(arguments):
-    wanted = page(explain.load())
-    if arguments != ["--check"]:
-        PAGE.parent.mkdir(exist_ok=True)
-        PAGE.write_text(wanted, encoding="utf-8")
-        return 0
-    if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == wanted:
-        return 0
-    print("docs/errors.md is not what the table says; run scripts/generate_errors.py")
-    return 1
+    return write_or_check(PAGE, page(explain.load()), "generate_errors.py", arguments)
 
 
 if __name__ == "__main__":
