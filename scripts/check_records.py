@@ -51,6 +51,12 @@ MEMBERS_OF_TYPES = {
 PAGE_TYPES = (*TENSOR_TYPES, *"UINT64 HIFLOAT8 FLOAT8_E5M2 FLOAT8_E4M3FN FLOAT8_E8M0 QINT8".split())
 DIFFERS = ("parameters", "takes", "products")  # what a record may have otherwise than its page
 FAMILIES = ("910", "A2", "A3", "950", "310P", "310B")  # in the order of OpenaclnnFamily
+# Types that the products of a family lack (kTypesOfFamilies in src/frame/support.h); a record lists
+# those of all families at once.
+LACKING = {
+    **dict.fromkeys(("910", "310P", "310B"), {"BF16", "COMPLEX32"}),
+    "950": {"COMPLEX32"},
+}
 # Check<engine> and Plan<engine> in C++; without `engine` an expression is elementwise.
 ENGINES = ("Elementwise", "Foreach", "Loss", "LossGradient")
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import generate_declarations
-from check_records import FAMILIES, taken_by_clients, types_taken
+from check_records import FAMILIES, LACKING, taken_by_clients, types_taken
 from operator_records import read_topics
 from page_facts import read_folder, read_table, release, split
 
@@ -27,12 +27,6 @@ HEADERS = ROOT / "include/aclnnop"
 LITERALS = {
     "integer": {"int64_t", "uint64_t", "int", "int8_t", "int32_t", "float", "double"},
     "real": {"float", "double"},
-}
-# Types that the products of a family lack (kTypesOfFamilies in src/frame/support.h); a record lists
-# those of all families at once.
-LACKING = {
-    **dict.fromkeys(("910", "310P", "310B"), {"BF16", "COMPLEX32"}),
-    "950": {"COMPLEX32"},
 }
 # A register holds both alike: a client that passes one works where the other is declared.
 ALIKE = ({"int64_t", "uint64_t"}, {"int64_t", "int"})

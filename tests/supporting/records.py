@@ -26,6 +26,7 @@ from openaclnn.operators.operator import (
 )
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "scripts"))
+from check_records import LACKING
 from operator_records import read_topics  # the one reader of the records
 
 REALS = tuple(map(np.dtype, (np.float32, np.float16, BFLOAT16, np.float64)))
@@ -151,12 +152,6 @@ class Record:
         return self.types_of(first.name)
 
 
-_LACKED = {  # types, by families of products
-    "BF16": ("910", "310P", "310B"),
-    "COMPLEX32": ("910", "950", "310P", "310B"),
-}
-
-
 def load(family: str = "A2", by_page: bool = True) -> list[Record]:
     """Every operator of every topic, as a family of products has it; of all types that it computes,
     if not of those that a page lists."""
@@ -165,7 +160,7 @@ def load(family: str = "A2", by_page: bool = True) -> list[Record]:
 
 def _record(operator, family: str, by_page: bool) -> Record:
     given = operator.record
-    lacks = {each for each, families in _LACKED.items() if family in families}
+    lacks = LACKING.get(family, set())
     listed = {
         each.name: frozenset(types) - lacks
         for each in operator.parameters
