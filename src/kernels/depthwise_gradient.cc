@@ -80,7 +80,7 @@ class Channels {
                              (along.first + before) * x_axis.step;
           plan_.kernels->load(input_ + at * bytes(), plan_.channel_step, channels_, x_axis.step,
                               plan_.dtype, plan_.rounding, end - before,
-                              to + before * kGradientLanes, kGradientLanes);
+                              to + before * kGradientLanes);
         }
         std::fill_n(to + end * kGradientLanes, (along.length - end) * kGradientLanes, 0.0f);
       }
@@ -96,7 +96,7 @@ class Channels {
             image * plan_.grad_image_step + z * plan_.grad_steps[0] + y * plan_.grad_steps[1];
         plan_.kernels->load(grad_ + at * bytes(), plan_.grad_channel_step * plan_.multiplier,
                             channels_, plan_.grad_steps[2], plan_.dtype, plan_.rounding, x_axis.out,
-                            to, kGradientLanes);
+                            to);
       }
     }
   }

@@ -60,10 +60,9 @@ struct GradientChunk {
 
 /// The loops that are compiled for each instruction set.
 struct DepthwiseGradientKernels {
-  /// n elements of `channels` channels as lanes, `to_step` floats from one element to the next;
-  /// missing channels are zeros.
+  /// n elements of `channels` channels as lanes; missing channels are zeros.
   void (*load)(const void* from, int64_t channel_step, int64_t channels, int64_t step,
-               int32_t dtype, Rounding rounding, int64_t n, float* to, int64_t to_step);
+               int32_t dtype, Rounding rounding, int64_t n, float* to);
   void (*add)(const GradientChunk& chunk);
   /// Sums of a tap, of so many channels.
   void (*store)(const float* sums, int64_t channels, int32_t dtype, int64_t step, void* to);

@@ -11,7 +11,7 @@ namespace {
 static_assert(kGradientLanes == kLanes);
 
 void LoadLanes(const void* from, int64_t channel_step, int64_t channels, int64_t step,
-               int32_t dtype, Rounding rounding, int64_t n, float* to, int64_t to_step) {
+               int32_t dtype, Rounding rounding, int64_t n, float* to) {
   alignas(64) float rows[kLanes * kGemmChunk];
   WithStored(dtype, [&](auto stored) {
     using T = decltype(stored);
@@ -25,7 +25,7 @@ void LoadLanes(const void* from, int64_t channel_step, int64_t channels, int64_t
                  step, count, row);
         Round(rounding, count, row);
       }
-      Transpose(rows, kGemmChunk, kLanes, count, to + at * to_step, to_step);
+      Transpose(rows, kGemmChunk, kLanes, count, to + at * kLanes, kLanes);
     }
   });
 }
