@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "generated/attention.h"
-#include "kernels/parallel_items.h"
 #include "supporting/attention/heads.h"
+#include "supporting/row_group.h"
 
 namespace openaclnn::supporting {
 namespace {
 
 constexpr size_t kMostParts = 16;
+constexpr int64_t kRowsTogether = 64;  // of one allocation
 
 /// A part: its result's rows, and of each the log of its sum of exponentials.
 struct Part {
@@ -66,30 +67,33 @@ Plan PlanAttentionUpdate(const AttentionUpdateParams& p, const Product&) {
           [=, rows = p.out.dim(0), width = p.out.dim(1), load = LoaderOf<double>(p.out.dtype()),
            store = StorerOf<double>(p.out.dtype())](const Buffers& buffers) -> Status {
             constexpr double kNone = -std::numeric_limits<double>::infinity();
-            ParallelFor(rows, rows * width > (1 << 16), [&](int64_t row) {
+            ParallelRowGroups(rows, width, kRowsTogether, [&](int64_t first, int64_t count) {
               std::vector<double> sum(static_cast<size_t>(width)), one(sum.size());
-              std::array<double, kMostParts> logs;
-              double max = kNone, total = 0;
-              for (size_t i = 0; i < parts.size(); ++i) {
-                const std::byte* const at = parts[i].sums(buffers) + row * parts[i].sum_bytes;
-                logs[i] = *reinterpret_cast<const float*>(at);
-                max = std::isnan(logs[i]) || logs[i] > max ? logs[i] : max;
+              for (int64_t row = first; row < first + count; ++row) {
+                std::fill(sum.begin(), sum.end(), 0.0);
+                std::array<double, kMostParts> logs;
+                double max = kNone, total = 0;
+                for (size_t i = 0; i < parts.size(); ++i) {
+                  const std::byte* const at = parts[i].sums(buffers) + row * parts[i].sum_bytes;
+                  logs[i] = *reinterpret_cast<const float*>(at);
+                  max = std::isnan(logs[i]) || logs[i] > max ? logs[i] : max;
+                }
+                for (size_t i = 0; i < parts.size() && max != kNone; ++i) {
+                  const double weight = std::exp(logs[i] - max);
+                  total += weight;
+                  load(parts[i].out(buffers) + row * parts[i].row_bytes, parts[i].element_bytes,
+                       width, one.data());
+                  // A part that has seen no key adds nothing, whatever its result is.
+                  for (size_t j = 0; j < sum.size() && weight != 0; ++j) sum[j] += weight * one[j];
+                }
+                for (double& each : sum) each = total == 0 ? 0 : each / total;
+                store(sum.data(), width, result.out(buffers) + row * result.row_bytes,
+                      result.element_bytes);
+                if (!asked) continue;
+                std::byte* const to = result.sums(buffers) + row * result.sum_bytes;
+                *reinterpret_cast<float*>(to) =
+                    static_cast<float>(total == 0 ? kNone : max + std::log(total));
               }
-              for (size_t i = 0; i < parts.size() && max != kNone; ++i) {
-                const double weight = std::exp(logs[i] - max);
-                total += weight;
-                load(parts[i].out(buffers) + row * parts[i].row_bytes, parts[i].element_bytes,
-                     width, one.data());
-                // A part that has seen no key adds nothing, whatever its result is.
-                for (size_t j = 0; j < sum.size() && weight != 0; ++j) sum[j] += weight * one[j];
-              }
-              for (double& each : sum) each = total == 0 ? 0 : each / total;
-              store(sum.data(), width, result.out(buffers) + row * result.row_bytes,
-                    result.element_bytes);
-              if (!asked) return;
-              std::byte* const to = result.sums(buffers) + row * result.sum_bytes;
-              *reinterpret_cast<float*>(to) =
-                  static_cast<float>(total == 0 ? kNone : max + std::log(total));
             });
             return {};
           }};
