@@ -137,8 +137,8 @@ struct AttentionHeads {
 /// and those before `prefix`. Rows and keys begin at first_row and first_key of their batch.
 struct AttentionSequence {
   int64_t rows, keys;
-  int64_t batch, first_row, first_key;
-  int64_t before, after, prefix;
+  int64_t batch = 0, first_row = 0, first_key = 0;
+  int64_t before = INT64_MAX, after = INT64_MAX, prefix = 0;
   int64_t places = 0;  // of keys that chosen blocks are of: those from this place on are hidden
 };
 

@@ -4,6 +4,8 @@
 // them.
 #include "generated/attention.h"
 
+#include <utility>
+
 #include "kernels/attention.h"
 #include "supporting/attention/call.h"
 
@@ -32,8 +34,8 @@ Plan PlanForward(const P& p) {
   plan.sum = call.Sums(p.softmaxSumOut);
   plan.by_heads = call.packed() && !LieAsInput(p.softmaxOutLayout);
   PlanAttention(&plan);
-  return {plan.scratch_bytes(),
-          [=, max = p.softmaxMaxOut.place, sum = p.softmaxSumOut.place](const Buffers& buffers) {
+  return {plan.scratch_bytes(), [=, plan = std::move(plan), max = p.softmaxMaxOut.place,
+                                 sum = p.softmaxSumOut.place](const Buffers& buffers) {
             AttentionTensors tensors = call.At(buffers);
             tensors.out = out.place(buffers);
             tensors.max = max(buffers);

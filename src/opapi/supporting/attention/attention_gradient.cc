@@ -99,8 +99,8 @@ struct Outputs {
     }
   }
 
-  AttentionGradient Plan(const Attention& attention) const {
-    AttentionGradient gradient = {.attention = attention,
+  AttentionGradient Plan(Attention attention) const {
+    AttentionGradient gradient = {.attention = std::move(attention),
                                   .dy = dy.lie,
                                   .dq = dq.lie,
                                   .dk = dk.lie,
@@ -204,11 +204,11 @@ Plan PlanGradient(const P& p) {
     plan.by_heads = call.packed() && !LieAsInput(p.softmaxInLayout);
   }
   PlanAttention(&plan);
-  const AttentionGradient gradient = outputs.Plan(plan);
+  AttentionGradient gradient = outputs.Plan(std::move(plan));
   Parts parts(call, outputs, again);
   const uint64_t rest = parts.all.Take(
-      std::max(again ? plan.scratch_bytes() : uint64_t{0}, gradient.scratch_bytes()));
-  return {parts.all.bytes(), [=, max = p.softmaxMaxOptional.place,
+      std::max(again ? gradient.attention.scratch_bytes() : uint64_t{0}, gradient.scratch_bytes()));
+  return {parts.all.bytes(), [=, gradient = std::move(gradient), max = p.softmaxMaxOptional.place,
                               sum = p.softmaxSumOptional.place](const Buffers& buffers) {
             auto* const scratch = static_cast<std::byte*>(buffers.workspace);
             AttentionGradientTensors tensors = outputs.At(call, buffers);
@@ -219,7 +219,7 @@ Plan PlanGradient(const P& p) {
             if (outputs.shift.given) {
               tensors.dshift = reinterpret_cast<double*>(scratch + parts.shift_at);
             }
-            if (again) RunAttention(plan, tensors.of, scratch + rest);
+            if (again) RunAttention(gradient.attention, tensors.of, scratch + rest);
             RunAttentionGradient(gradient, tensors, scratch + rest);
             outputs.StoreSink(tensors.dsink, buffers);
             outputs.StoreShift(tensors.dshift, buffers);

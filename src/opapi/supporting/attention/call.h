@@ -20,16 +20,9 @@ namespace openaclnn::supporting {
 
 inline constexpr int64_t kAttentionCopies = 8;  // of each maximum and sum, as the API has them
 
-inline bool IsGiven(const Tensor& tensor) { return tensor.present() && !tensor.empty(); }
 /// A rope of no rows is one; clients give an empty tensor of one dimension where there is none.
 inline bool IsRope(const Tensor& tensor) {
   return tensor.present() && (tensor.rank() > 1 || !tensor.empty());
-}
-
-/// Elements of a row of a head, of which there are so many.
-inline int64_t WidthOf(const Tensor& tensor, std::string_view layout, int64_t heads) {
-  if (HasWidth(layout)) return tensor.dim(static_cast<uint32_t>(layout.find('D')));
-  return heads == 0 ? 0 : tensor.last_dim() / heads;
 }
 
 /// A call, or that of which a gradient is asked for.

@@ -34,9 +34,7 @@ void CheckMask(const Tensor& mask, int64_t rows, int64_t keys, Checker& checker)
 
 int64_t Longest(std::span<const int64_t> ends) {
   int64_t longest = 0;
-  for (size_t i = 0; i < ends.size(); ++i) {
-    longest = std::max(longest, BetweenEnds(ends, static_cast<int64_t>(i)).count);
-  }
+  for (const Span& of : SpansOf(ends)) longest = std::max(longest, of.count);
   return longest;
 }
 
@@ -181,11 +179,10 @@ Selection SelectionOf(const NsaCompressAttentionParams& p, const Attention& plan
                          .mask_row_step = 0,
                          .mask_step = 0,
                          .out = PackedHeads(p.topkIndicesOut).lie};
+  const std::vector<Span> blocks = SpansOf(p.actualSelSeqKvLenOptional.values());
   for (size_t i = 0; i < plan.sequences.size(); ++i) {
-    const auto ends = p.actualSelSeqKvLenOptional.values();
     // Behind the sequences are rows of none.
-    selection.blocks.push_back(i < ends.size() ? BetweenEnds(ends, static_cast<int64_t>(i)).count
-                                               : 0);
+    selection.blocks.push_back(i < blocks.size() ? blocks[i].count : 0);
     selection.first_row.push_back(plan.sequences[i].first_row);
   }
   if (selection.masked) {

@@ -20,6 +20,14 @@ inline bool IsPacked(std::string_view layout) { return layout.starts_with('T'); 
 /// Whether heads and their elements have a dimension each.
 inline bool HasWidth(std::string_view layout) { return layout.ends_with('D'); }
 
+/// Elements of a row of a head, of which there are so many.
+inline int64_t WidthOf(const Tensor& tensor, std::string_view layout, int64_t heads) {
+  if (HasWidth(layout)) return tensor.last_dim();
+  return heads == 0 ? 0 : tensor.last_dim() / heads;
+}
+
+inline bool IsGiven(const Tensor& tensor) { return tensor.present() && !tensor.empty(); }
+
 /// q, k, v and tensors of their shapes as (batch, head, row, element).
 struct Heads {
   Heads() = default;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "supporting/attention/lengths.h"
 #include "supporting/attention/sequences.h"
@@ -33,20 +32,8 @@ constexpr int64_t kModeMask = 2048;
 
 constexpr int64_t kMostBatches = 65536;  // of the pages
 
-/// Elements of a row of a head.
-int64_t WidthOf(const Tensor& tensor, std::string_view letters, int64_t heads) {
-  const size_t d = letters.find('D');
-  if (d != std::string_view::npos) return tensor.dim(static_cast<uint32_t>(d));
-  return heads == 0 ? 0 : tensor.last_dim() / heads;
-}
-
 Heads HeadsOf(const Tensor& tensor, std::string_view letters, int64_t heads) {
   return {tensor, letters, WidthOf(tensor, letters, heads)};
-}
-
-int64_t Saturated(__int128 n) {
-  return static_cast<int64_t>(std::clamp<__int128>(n, std::numeric_limits<int64_t>::min(),
-                                                   std::numeric_limits<int64_t>::max()));
 }
 
 /// Masks of three dimensions, and of two where q has one row, begin with the batch and are the same
@@ -60,8 +47,6 @@ bool IsModeMask(const Tensor& mask) {
   return rank >= 2 && mask.dim(rank - 1) == kModeMask && mask.dim(rank - 2) == kModeMask;
 }
 
-bool Given(const Tensor& tensor) { return tensor.present() && !tensor.empty(); }
-
 }  // namespace
 
 const InferLayout& InferLayoutOf(const char* name) {
@@ -73,7 +58,7 @@ InferCall::InferCall(const InferArguments& arguments)
     : of(arguments),
       layout(InferLayoutOf(of.layout)),
       served(of.served == 0 ? of.heads : of.served),
-      paged(Given(of.table)),
+      paged(IsGiven(of.table)),
       roped(of.q_rope.present()),
       q_lengths(of.row_counts.values()),
       k_lengths(of.key_counts.values()),
@@ -244,21 +229,14 @@ void InferCall::Check(Checker& checker) const {
   if (checker.ok()) CheckScores(*this, checker);
 }
 
-AttentionSequence InferCall::Sequence(int64_t batch) const {
-  const Span rows =
-      layout.packed() ? BetweenEnds(q_lengths, batch) : LengthOf(q_lengths, batch, q.rows);
-  const Span keys = layout.packed() && !paged ? BetweenEnds(k_lengths, batch)
-                                              : LengthOf(k_lengths, batch, k.rows);
+AttentionSequence InferCall::Sequence(int64_t batch, Span rows, Span keys) const {
   // Modes 3 and 4 count from the last row and the last key.
   const __int128 right = __int128{keys.count} - rows.count;
   AttentionSequence sequence = {.rows = rows.count,
                                 .keys = keys.count,
                                 .batch = batch,
                                 .first_row = rows.first,
-                                .first_key = keys.first,
-                                .before = INT64_MAX,
-                                .after = INT64_MAX,
-                                .prefix = 0};
+                                .first_key = keys.first};
   if (mode == 2) sequence.after = 0;
   if (mode == 3) sequence.after = Saturated(right);
   if (mode == 4) {
@@ -276,17 +254,16 @@ std::vector<AttentionSequence> InferCall::Sequences() const {
   std::vector<AttentionSequence> sequences, rest;
   const auto add_rest = [&](int64_t batch, int64_t first) {
     if (first == q.rows) return;
-    rest.push_back({.rows = q.rows - first,
-                    .keys = 0,
-                    .batch = batch,
-                    .first_row = first,
-                    .first_key = 0,
-                    .before = 0,
-                    .after = 0,
-                    .prefix = 0});
+    rest.push_back({.rows = q.rows - first, .keys = 0, .batch = batch, .first_row = first});
   };
+  const bool packed_keys = layout.packed() && !paged;
+  const std::vector<Span> rows = layout.packed() ? SpansOf(q_lengths) : std::vector<Span>(),
+                          keys = packed_keys ? SpansOf(k_lengths) : std::vector<Span>();
   for (int64_t batch = 0; batch < batches(); ++batch) {
-    sequences.push_back(Sequence(batch));
+    const auto i = static_cast<size_t>(batch);
+    sequences.push_back(Sequence(batch,
+                                 layout.packed() ? rows[i] : LengthOf(q_lengths, batch, q.rows),
+                                 packed_keys ? keys[i] : LengthOf(k_lengths, batch, k.rows)));
     if (!layout.packed()) add_rest(batch, sequences.back().rows);
   }
   if (layout.packed()) add_rest(0, LastEnd(q_lengths));

@@ -8,6 +8,7 @@
 
 #include "kernels/attention.h"
 #include "supporting/attention/heads.h"
+#include "supporting/attention/lengths.h"
 
 namespace openaclnn::supporting {
 
@@ -50,7 +51,8 @@ struct InferCall {
   Shape ResultShape() const;
   /// (B, N, S, 1), or (T, N, 1).
   Shape SumsShape() const;
-  AttentionSequence Sequence(int64_t batch) const;
+  /// Of a batch with these rows and keys.
+  AttentionSequence Sequence(int64_t batch, Span rows, Span keys) const;
   /// One for each batch, and one for the rows of each behind those that count: they become 0.
   std::vector<AttentionSequence> Sequences() const;
   std::string_view sums_layout() const { return layout.packed() ? "TND" : "BNSD"; }

@@ -2,6 +2,7 @@
 // Inference: what phase 1 checks, and what a task does.
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "kernels/attention.h"
 #include "supporting/attention/infer.h"
@@ -125,9 +126,10 @@ Plan PlanInfer(const InferArguments& of) {
   }
   PlanAttention(&plan);
   return {plan.scratch_bytes(),
-          [=, q = call.q.place, k = call.k.place, v = call.v.place, q_rope = call.q_rope.place,
-           k_rope = call.k_rope.place, mask = call.mask.place, shift = call.shift.place,
-           table = of.table.place, roped = call.roped, blocks = call.k.batches, out = out.place,
+          [=, plan = std::move(plan), q = call.q.place, k = call.k.place, v = call.v.place,
+           q_rope = call.q_rope.place, k_rope = call.k_rope.place, mask = call.mask.place,
+           shift = call.shift.place, table = of.table.place, roped = call.roped,
+           blocks = call.k.batches, out = out.place,
            asked = of.wants_sums](const Buffers& buffers) -> Status {
             clear(buffers);
             AttentionTensors tensors = {.q = q(buffers),

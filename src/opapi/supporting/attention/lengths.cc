@@ -25,10 +25,15 @@ Span LengthOf(std::span<const int64_t> lengths, int64_t batch, int64_t all) {
   if (lengths.empty()) return {0, all};
   return {0, lengths[lengths.size() == 1 ? 0 : static_cast<size_t>(batch)]};
 }
-Span BetweenEnds(std::span<const int64_t> ends, int64_t batch) {
-  const auto i = static_cast<size_t>(batch);
-  const int64_t first = LastEnd(ends.first(i));
-  return {first, std::max<int64_t>(ends[i] - first, 0)};
+
+std::vector<Span> SpansOf(std::span<const int64_t> ends) {
+  std::vector<Span> spans;
+  int64_t last = 0;
+  for (const int64_t end : ends) {
+    spans.push_back({last, std::max<int64_t>(end - last, 0)});
+    if (end != 0) last = end;
+  }
+  return spans;
 }
 
 int64_t LastEnd(std::span<const int64_t> ends) {

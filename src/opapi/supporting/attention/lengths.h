@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "supporting/family.h"
 
@@ -17,8 +18,8 @@ struct Span {
 };
 /// All of them without lengths.
 Span LengthOf(std::span<const int64_t> lengths, int64_t batch, int64_t all);
-/// Of packed sequences; zeros behind all other ends stand for empty ones.
-Span BetweenEnds(std::span<const int64_t> ends, int64_t batch);
+/// Of each packed sequence; zeros behind all other ends stand for empty ones.
+std::vector<Span> SpansOf(std::span<const int64_t> ends);
 int64_t LastEnd(std::span<const int64_t> ends);
 /// As many ends of keys as of rows.
 void CheckSameCount(const IntList& row_ends, const IntList& key_ends, Checker& checker);

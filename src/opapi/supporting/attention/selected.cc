@@ -3,6 +3,7 @@
 #include "supporting/attention/selected.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "generated/attention.h"
 #include "kernels/scratch.h"
@@ -57,24 +58,25 @@ Plan PlanNsaSelectedAttention(const NsaSelectedAttentionParams& p, const Product
   plan.sum = PackedHeads(p.softmaxSumOut).lie;
   plan.copies = kCopies;
   PlanAttention(&plan);
-  return {plan.scratch_bytes(),
-          [=, blocks = ChosenBlocks(call), q = p.query.place, k = p.key.place, v = p.value.place,
-           chosen = p.topkIndices.place, out = p.attentionOut.place, max = p.softmaxMaxOut.place,
-           sum = p.softmaxSumOut.place](const Buffers& buffers) -> Status {
-            const int32_t* const table = TableAt(chosen, buffers);
-            Status found = blocks.Check(plan, table);
-            if (!found.ok()) return found;
-            RunAttention(plan,
-                         {.q = q(buffers),
-                          .k = k(buffers),
-                          .v = v(buffers),
-                          .out = out(buffers),
-                          .max = max(buffers),
-                          .sum = sum(buffers),
-                          .table = table},
-                         buffers.workspace);
-            return {};
-          }};
+  return {
+      plan.scratch_bytes(),
+      [=, plan = std::move(plan), blocks = ChosenBlocks(call), q = p.query.place, k = p.key.place,
+       v = p.value.place, chosen = p.topkIndices.place, out = p.attentionOut.place,
+       max = p.softmaxMaxOut.place, sum = p.softmaxSumOut.place](const Buffers& buffers) -> Status {
+        const int32_t* const table = TableAt(chosen, buffers);
+        Status found = blocks.Check(plan, table);
+        if (!found.ok()) return found;
+        RunAttention(plan,
+                     {.q = q(buffers),
+                      .k = k(buffers),
+                      .v = v(buffers),
+                      .out = out(buffers),
+                      .max = max(buffers),
+                      .sum = sum(buffers),
+                      .table = table},
+                     buffers.workspace);
+        return {};
+      }};
 }
 
 void CheckNsaSelectedAttentionGradient(const NsaSelectedAttentionGradientParams& p,
@@ -103,7 +105,7 @@ AttentionGradient GradientOf(Attention of, const NsaSelectedAttentionGradientPar
   of.sum = PackedHeads(p.softmaxSum).lie;
   of.copies = kCopies;
   PlanAttention(&of);
-  AttentionGradient gradient = {.attention = of,
+  AttentionGradient gradient = {.attention = std::move(of),
                                 .dy = PackedHeads(p.attentionOutGrad).lie,
                                 .dq = PackedHeads(p.dqOut).lie,
                                 .dk = PackedHeads(p.dkOut).lie,
@@ -119,8 +121,8 @@ AttentionGradient GradientOf(Attention of, const NsaSelectedAttentionGradientPar
 // made block by block, from the rows that chose it.
 Plan PlanNsaSelectedAttentionGradient(const NsaSelectedAttentionGradientParams& p, const Product&) {
   const SelectedCall call = CallOf(p);
-  const AttentionGradient by_rows = GradientOf(call.Plan(), p, AttentionPart::kRows),
-                          by_blocks = GradientOf(call.PlanByBlocks(), p, AttentionPart::kKeys);
+  AttentionGradient by_rows = GradientOf(call.Plan(), p, AttentionPart::kRows),
+                    by_blocks = GradientOf(call.PlanByBlocks(), p, AttentionPart::kKeys);
   const ChosenBlocks blocks(call);
   ScratchParts parts;
   const auto take = [&](__int128 count, size_t bytes) {
@@ -131,7 +133,8 @@ Plan PlanNsaSelectedAttentionGradient(const NsaSelectedAttentionGradientParams& 
       take(__int128{call.rows()} * blocks.kv_heads * blocks.count, sizeof(int32_t));
   const uint64_t rest = parts.Take(std::max(by_rows.scratch_bytes(), by_blocks.scratch_bytes()));
   return {parts.bytes(),
-          [=, q = p.query.place, k = p.key.place, v = p.value.place, chosen = p.topkIndices.place,
+          [=, by_rows = std::move(by_rows), by_blocks = std::move(by_blocks), q = p.query.place,
+           k = p.key.place, v = p.value.place, chosen = p.topkIndices.place,
            out = p.attentionOut.place, max = p.softmaxMax.place, sum = p.softmaxSum.place,
            dy = p.attentionOutGrad.place, dq = p.dqOut.place, dk = p.dkOut.place,
            dv = p.dvOut.place](const Buffers& buffers) -> Status {

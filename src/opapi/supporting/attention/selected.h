@@ -22,9 +22,6 @@ struct SelectedCall {
 
   int64_t rows() const { return query.dim(0); }
   int64_t kv_heads() const { return key.dim(1); }
-  int64_t batches() const { return static_cast<int64_t>(row_ends.values().size()); }
-  /// Blocks of a batch's keys, the last one with fewer of them.
-  int64_t BlocksOf(int64_t batch) const;
 
   /// A sequence for each row, of the keys in its blocks. Rows behind the last sequence see none.
   Attention Plan() const;

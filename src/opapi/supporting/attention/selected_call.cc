@@ -13,24 +13,9 @@ namespace {
 constexpr int64_t kMostRows = int64_t{1} << 24;
 constexpr int64_t kCausal = 2;  // sparseMode: no key behind the row's place
 
-AttentionSequence Sequence(int64_t rows, int64_t keys, int64_t first_row, int64_t first_key) {
-  return {.rows = rows,
-          .keys = keys,
-          .batch = 0,
-          .first_row = first_row,
-          .first_key = first_key,
-          .before = INT64_MAX,
-          .after = INT64_MAX,
-          .prefix = 0};
-}
-
 }  // namespace
 
 Heads PackedHeads(const Tensor& tensor) { return {tensor, "TND", tensor.last_dim()}; }
-
-int64_t SelectedCall::BlocksOf(int64_t batch) const {
-  return DivideUp(BetweenEnds(key_ends.values(), batch).count, block_size);
-}
 
 void SelectedCall::Check(const Tensor& mask, Checker& checker) const {
   for (const Tensor* tensor : {&query, &key, &value}) {
@@ -81,19 +66,19 @@ void SelectedCall::Check(const Tensor& mask, Checker& checker) const {
 
 Attention SelectedCall::Plan() const {
   Attention plan = AttentionOf(PackedHeads(query), PackedHeads(key), PackedHeads(value), scale, {});
-  for (int64_t batch = 0; batch < batches(); ++batch) {
-    const Span of_rows = BetweenEnds(row_ends.values(), batch),
-               of_keys = BetweenEnds(key_ends.values(), batch);
-    for (int64_t row = 0; row < of_rows.count; ++row) {
-      const int64_t keys = of_keys.count == 0 ? 0 : block_count * block_size;
-      AttentionSequence of = Sequence(1, keys, of_rows.first + row, of_keys.first);
-      of.batch = of_rows.first + row;
-      of.places = mode == kCausal ? std::min(of_keys.count, row + 1) : of_keys.count;
-      plan.sequences.push_back(of);
+  for (const AttentionSequence& packed : Packed(row_ends, key_ends)) {
+    for (int64_t row = 0; row < packed.rows; ++row) {
+      plan.sequences.push_back(
+          {.rows = 1,
+           .keys = packed.keys == 0 ? 0 : block_count * block_size,
+           .batch = packed.first_row + row,
+           .first_row = packed.first_row + row,
+           .first_key = packed.first_key,
+           .places = mode == kCausal ? std::min(packed.keys, row + 1) : packed.keys});
     }
   }
   const int64_t end = LastEnd(row_ends.values());
-  if (end < rows()) plan.sequences.push_back(Sequence(rows() - end, 0, end, 0));
+  if (end < rows()) plan.sequences.push_back({.rows = rows() - end, .keys = 0, .first_row = end});
   const auto& strides = chosen.tensor().strides;
   plan.pages = {.given = true,
                 .chosen = true,
@@ -106,29 +91,27 @@ Attention SelectedCall::Plan() const {
 
 Attention SelectedCall::PlanByBlocks() const {
   Attention plan = AttentionOf(PackedHeads(query), PackedHeads(key), PackedHeads(value), scale, {});
-  const auto add_blocks = [&](Span of_rows, Span of_keys) {
-    for (int64_t first = 0; first < of_keys.count; first += block_size) {
-      const int64_t keys = std::min(block_size, of_keys.count - first);
-      AttentionSequence of =
-          Sequence(of_rows.count * block_count, keys, of_rows.first, of_keys.first + first);
-      if (mode == kCausal) of.after = -first;
-      plan.sequences.push_back(of);
-    }
-  };
-  for (int64_t batch = 0; batch < batches(); ++batch) {
-    add_blocks(BetweenEnds(row_ends.values(), batch), BetweenEnds(key_ends.values(), batch));
-  }
+  std::vector<AttentionSequence> sequences = Packed(row_ends, key_ends);
   const int64_t end = LastEnd(key_ends.values());
-  add_blocks({0, 0}, {end, key.dim(0) - end});
+  sequences.push_back({.rows = 0, .keys = key.dim(0) - end, .first_key = end});
+  for (const AttentionSequence& packed : sequences) {
+    for (int64_t first = 0; first < packed.keys; first += block_size) {
+      plan.sequences.push_back({.rows = packed.rows * block_count,
+                                .keys = std::min(block_size, packed.keys - first),
+                                .first_row = packed.first_row,
+                                .first_key = packed.first_key + first,
+                                .after = mode == kCausal ? -first : INT64_MAX});
+    }
+  }
   return plan;
 }
 
 ChosenBlocks::ChosenBlocks(const SelectedCall& call)
     : kv_heads(call.kv_heads()), count(call.block_count), numbers(0) {
-  for (int64_t batch = 0; batch < call.batches(); ++batch) {
-    const Batch of = {BetweenEnds(call.row_ends.values(), batch), call.BlocksOf(batch), numbers};
-    batches.push_back(of);
-    numbers += of.blocks;
+  for (const AttentionSequence& packed : Packed(call.row_ends, call.key_ends)) {
+    const int64_t blocks = DivideUp(packed.keys, call.block_size);
+    batches.push_back({{packed.first_row, packed.rows}, blocks, numbers});
+    numbers += blocks;
   }
   numbers += DivideUp(call.key.dim(0) - LastEnd(call.key_ends.values()), call.block_size);
 }

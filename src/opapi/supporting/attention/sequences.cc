@@ -5,30 +5,12 @@
 #include <algorithm>
 #include <limits>
 
+#include "supporting/attention/lengths.h"
+
 namespace openaclnn::supporting {
 namespace {
 
 constexpr int64_t kFar = std::numeric_limits<int64_t>::max();
-
-int64_t Saturated(__int128 number) {
-  return static_cast<int64_t>(std::clamp<__int128>(number, -kFar, kFar));
-}
-
-AttentionSequence SequenceOf(int64_t rows, int64_t keys) {
-  return {.rows = rows,
-          .keys = keys,
-          .batch = 0,
-          .first_row = 0,
-          .first_key = 0,
-          .before = kFar,
-          .after = kFar,
-          .prefix = 0};
-}
-
-/// A 0 behind other ends stands for an empty sequence.
-int64_t EndOf(std::span<const int64_t> ends, size_t i, int64_t begin) {
-  return i < ends.size() && ends[i] != 0 ? ends[i] : begin;
-}
 
 int64_t RowsEnd(const std::vector<AttentionSequence>& sequences) {
   return sequences.empty() ? 0 : sequences.back().first_row + sequences.back().rows;
@@ -40,10 +22,8 @@ int64_t KeysEnd(const std::vector<AttentionSequence>& sequences) {
 /// A sequence from the end of the last one on.
 void Append(int64_t row_end, int64_t key_end, std::vector<AttentionSequence>* sequences) {
   const int64_t row = RowsEnd(*sequences), key = KeysEnd(*sequences);
-  AttentionSequence of = SequenceOf(row_end - row, key_end - key);
-  of.first_row = row;
-  of.first_key = key;
-  sequences->push_back(of);
+  sequences->push_back(
+      {.rows = row_end - row, .keys = key_end - key, .first_row = row, .first_key = key});
 }
 
 /// Ends up to the last one that is not 0.
@@ -54,6 +34,10 @@ size_t Used(std::span<const int64_t> ends) {
 }
 
 }  // namespace
+
+int64_t Saturated(__int128 number) {
+  return static_cast<int64_t>(std::clamp<__int128>(number, -kFar, kFar));
+}
 
 std::string ListText(std::span<const int64_t> values) {
   constexpr size_t kShown = 8;
@@ -66,7 +50,7 @@ std::string ListText(std::span<const int64_t> values) {
 
 std::vector<AttentionSequence> Batches(const Heads& q, const Heads& k) {
   std::vector<AttentionSequence> sequences(static_cast<size_t>(q.batches),
-                                           SequenceOf(q.rows, k.rows));
+                                           {.rows = q.rows, .keys = k.rows});
   for (size_t i = 0; i < sequences.size(); ++i) sequences[i].batch = static_cast<int64_t>(i);
   return sequences;
 }
@@ -87,11 +71,13 @@ void CheckEnds(const IntList& ends, const Tensor& tensor, int64_t rows, Checker&
 }
 
 std::vector<AttentionSequence> Packed(const IntList& row_ends, const IntList& key_ends) {
+  const std::vector<Span> rows = SpansOf(row_ends.values()), keys = SpansOf(key_ends.values());
   std::vector<AttentionSequence> sequences;
-  const size_t count = row_ends.values().size();
-  for (size_t i = 0; i < count; ++i) {
-    Append(EndOf(row_ends.values(), i, RowsEnd(sequences)),
-           EndOf(key_ends.values(), i, KeysEnd(sequences)), &sequences);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    sequences.push_back({.rows = rows[i].count,
+                         .keys = keys[i].count,
+                         .first_row = rows[i].first,
+                         .first_key = keys[i].first});
   }
   return sequences;
 }

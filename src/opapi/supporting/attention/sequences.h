@@ -15,6 +15,9 @@ namespace openaclnn::supporting {
 /// "[2, 3]", the first values of many.
 std::string ListText(std::span<const int64_t> values);
 
+/// The nearest int64_t that can be negated.
+int64_t Saturated(__int128 number);
+
 /// A sequence for each batch, all of whose keys are seen.
 std::vector<AttentionSequence> Batches(const Heads& q, const Heads& k);
 
