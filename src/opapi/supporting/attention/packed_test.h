@@ -163,4 +163,18 @@ struct PackedProblem {
   }
 };
 
+/// Compares what a call of FLOAT and its gradient gave. `tensors` has x, which are the values of q,
+/// k, v and dy, and the results out, max, sum, dq, dk, dv.
+template <class Tensors>
+void ExpectRight(const PackedProblem& p, const Tensors& tensors) {
+  const auto& [q, k, v, dy] = tensors.x;
+  Doubles max, sum;
+  ExpectNear(ValuesOf(tensors.out), p.Forward(q, k, v, &max, &sum), ACL_FLOAT, 0, 3e-6);
+  ExpectNear(ValuesOf(tensors.max), max, ACL_FLOAT, 0, 3e-6);
+  ExpectNear(ValuesOf(tensors.sum), sum, ACL_FLOAT, 0, 3e-6);
+  ExpectNear(ValuesOf(tensors.dq), p.Gradient(0, q, k, v, dy), ACL_FLOAT, 0, 1e-5);
+  ExpectNear(ValuesOf(tensors.dk), p.Gradient(1, q, k, v, dy), ACL_FLOAT, 0, 1e-5);
+  ExpectNear(ValuesOf(tensors.dv), p.Gradient(2, q, k, v, dy), ACL_FLOAT, 0, 1e-5);
+}
+
 }  // namespace openaclnn::test
