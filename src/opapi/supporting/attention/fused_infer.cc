@@ -45,9 +45,6 @@ InferArguments ArgumentsOf(const PromptAttentionParams& p) {
           .value = p.value,
           .shift = p.pseShift,
           .mask = p.attenMask,
-          .table = NoTensor(),
-          .q_rope = NoTensor(),
-          .k_rope = NoTensor(),
           .row_counts = p.actualSeqLengths,
           .key_counts = p.actualSeqLengthsKv,
           .heads = p.numHeads,
@@ -56,11 +53,8 @@ InferArguments ArgumentsOf(const PromptAttentionParams& p) {
           .before = p.preTokens,
           .after = p.nextTokens,
           .mode = p.sparseMode,
-          .block_size = 0,
           .layout = p.inputLayout,
-          .out = p.attentionOut,
-          .sums = NoTensor(),
-          .wants_sums = false};
+          .out = p.attentionOut};
 }
 
 /// One row of a query, for which nothing but the mask hides keys.
@@ -71,21 +65,14 @@ InferArguments ArgumentsOf(const IncrementalAttentionParams& p) {
           .shift = p.pseShift,
           .mask = p.attenMask,
           .table = p.blocktable,
-          .q_rope = NoTensor(),
-          .k_rope = NoTensor(),
-          .row_counts = NoInts(),
           .key_counts = p.actualSeqLengths,
           .heads = p.numHeads,
           .served = p.numKeyValueHeads,
           .scale = p.scaleValue,
-          .before = 0,
-          .after = 0,
           .mode = 1,
           .block_size = p.blockSize,
           .layout = p.inputLayout,
-          .out = p.attentionOut,
-          .sums = NoTensor(),
-          .wants_sums = false};
+          .out = p.attentionOut};
 }
 
 }  // namespace

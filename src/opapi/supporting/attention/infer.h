@@ -23,17 +23,18 @@ struct InferLayout {
 /// One that inputLayout names.
 const InferLayout& InferLayoutOf(const char* name);
 
-/// The arguments of an operator of inference; tensors and lists that it does not have are absent.
+/// The arguments of an operator of inference; those that it may lack are absent by default.
 struct InferArguments {
   const Tensor &query, &key, &value;
-  const Tensor &shift, &mask, &table, &q_rope, &k_rope;
-  const IntList &row_counts, &key_counts;
+  const Tensor &shift, &mask;
+  const Tensor &table = NoTensor(), &q_rope = NoTensor(), &k_rope = NoTensor();
+  const IntList &row_counts = NoInts(), &key_counts;
   int64_t heads, served;  // of query; of key and value, 0 for as many
   double scale;
-  int64_t before, after, mode, block_size;
+  int64_t before = 0, after = 0, mode, block_size = 0;
   const char* layout;
-  const Tensor &out, &sums;
-  bool wants_sums;
+  const Tensor &out, &sums = NoTensor();
+  bool wants_sums = false;
 };
 
 /// A call whose ranks are checked.
