@@ -111,6 +111,7 @@ std::vector<std::vector<AxisPart>> PartsOf(const std::vector<WindowAxis>& axes) 
 
 std::vector<GemmAxis> AxesOf(const std::vector<AxisPart>& parts) {
   std::vector<GemmAxis> axes;
+  axes.reserve(parts.size());
   for (const AxisPart& part : parts) axes.push_back(part.axis);
   return axes;
 }

@@ -83,7 +83,7 @@ void ForWindowsWith(const Windows& windows, const std::array<int64_t, 3>& elemen
 
 /// Rows of elements, a few of a plane at a time.
 Plan PlanScattered(const Tensor& grad, const Tensor& out, const ScatteredRows& rows,
-                   std::function<Status(const Buffers&)> check) {
+                   const std::function<Status(const Buffers&)>& check) {
   const Planes to(out);
   return {
       0,
