@@ -192,7 +192,7 @@ lint: ##* formatting, clang-tidy, ruff, layout
 	scripts/setup.sh ci
 	$(CLANG_FORMAT) --dry-run -Werror $(SOURCES)
 	cmake --preset dev
-	.venv/bin/python scripts/clang_tidy.py build/dev --jobs $(JOBS) --only $(TIDY_FILES)
+	.venv/bin/python scripts/clang_tidy.py build/dev --jobs $(JOBS) --only $(TIDY_FILES) $(TIDY_OPTIONS)
 	.venv/bin/python -m ruff check --quiet
 	.venv/bin/python -m pytest -q scripts
 	.venv/bin/python scripts/check_layout.py

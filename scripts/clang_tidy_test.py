@@ -3,6 +3,7 @@
 
 import json
 import shutil
+import subprocess
 import sys
 
 import clang_tidy
@@ -78,6 +79,38 @@ def test_findings_are_told_each_time(tree, capsys):
     for _ in range(2):
         code, said = tree.looked_at(capsys)
         assert code == 1 and "use nullptr" in said and "0 clean before, 1 with findings" in said
+
+
+@pytest.fixture
+def committed(tree, monkeypatch):
+    """All of a tree in a commit that counts as clean."""
+    for command in ("init", "add .", "-c user.name=a -c user.email=a@b commit -m a"):
+        subprocess.run(["git", "-C", tree.root, *command.split()], check=True, capture_output=True)
+    monkeypatch.setattr(clang_tidy, "LAST_CLEAN", "HEAD")
+    return tree
+
+
+def test_what_a_clean_commit_has_is_not_read(committed, capsys):
+    assert "1 clean before" in committed.looked_at(capsys)[1]
+
+
+def test_all_is_read_where_it_is_asked_for(committed, capsys):
+    assert "0 clean before" in committed.looked_at(capsys, "--all")[1]
+
+
+@pytest.mark.parametrize("file, text", [
+    ("src/a.h", FINDING),
+    ("src/a.cc", FINDING),
+    (".clang-tidy", "Checks: '-*,readability-identifier-length'\nWarningsAsErrors: '*'\n"),
+])
+def test_a_change_since_a_clean_commit_is_read(committed, file, text, capsys):
+    (committed.root / file).write_text(text)
+    assert "0 clean before" in committed.looked_at(capsys)[1]
+
+
+def test_a_commit_that_git_does_not_know_is_none(committed, monkeypatch, capsys):
+    monkeypatch.setattr(clang_tidy, "LAST_CLEAN", "0" * 40)
+    assert "0 clean before" in committed.looked_at(capsys)[1]
 
 
 def test_no_sources_are_a_mistake(tree, capsys):
