@@ -159,8 +159,8 @@ class HeadRun {
   /// Weights and gradients by the scores of a block and a tile.
   void MakeSlopes(const Block& block, int64_t tile) {
     const int64_t rows = block.count(), keys = KeysOf(head_.of, tile);
-    MultiplyTurned(kernels_, q_, rows, a_.width, TurnedKeys(tile), keys, weights_);
-    MultiplyTurned(kernels_, dy_, rows, a_.value_width, TurnedValues(tile), keys, slopes_);
+    MultiplyByTile(kernels_, q_, rows, a_.width, TurnedKeys(tile), keys, weights_);
+    MultiplyByTile(kernels_, dy_, rows, a_.value_width, TurnedValues(tile), keys, slopes_);
     for (int64_t r = 0; r < rows; ++r) {
       AttentionSlope& slope = numbers_[static_cast<size_t>(r)];
       slope.slopes = slopes_ + r * kAttentionChunk;

@@ -206,7 +206,7 @@ inline void PackTurnedKeys(const Attention& attention, const AttentionTensors& t
 }
 
 /// The products of rows of a block with the rows of a tile, which are packed turned.
-inline void MultiplyTurned(const AttentionKernels& kernels, const float* rows, int64_t count,
+inline void MultiplyByTile(const AttentionKernels& kernels, const float* rows, int64_t count,
                            int64_t width, const float* turned, int64_t keys, float* to) {
   kernels.multiply({.a = rows,
                     .a_chunk = kBlockChunk,

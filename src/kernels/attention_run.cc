@@ -48,6 +48,17 @@ int64_t PassEnd(const Attention& a, int64_t first) {
   return end;
 }
 
+/// Whether a call is worth threads.
+bool IsLong(const Attention& a) {
+  constexpr double kLong = 1 << 23;  // products, half a millisecond of one thread
+  double scores = 0;
+  for (const AttentionSequence& of : a.sequences) {
+    scores += static_cast<double>(of.rows) * static_cast<double>(of.keys);
+  }
+  return scores * static_cast<double>(a.heads) * static_cast<double>(a.width + a.value_width) >=
+         kLong;
+}
+
 /// A call: where its operands are, and the parts of its scratch.
 class Call {
  public:
@@ -55,7 +66,8 @@ class Call {
       : a_(attention),
         tensors_(tensors),
         packed_(static_cast<float*>(scratch)),
-        bodies_(packed_ + a_.packed_tiles * TileFloats(a_)) {}
+        bodies_(packed_ + a_.packed_tiles * TileFloats(a_)),
+        is_long_(IsLong(attention)) {}
 
   void Run() const {
     if (a_.packed_tiles == 0) return RunBlocks(0, HeadCount(a_));
@@ -68,17 +80,6 @@ class Call {
   }
 
  private:
-  bool IsLong() const {
-    constexpr double kLong = 1 << 23;  // products, half a millisecond of one thread
-    double scores = 0;
-    for (const AttentionSequence& of : a_.sequences) {
-      scores += static_cast<double>(of.rows) * static_cast<double>(of.keys);
-    }
-    return scores * static_cast<double>(a_.heads) *
-               static_cast<double>(a_.width + a_.value_width) >=
-           kLong;
-  }
-
   /// The head that the item-th tile or block belongs to.
   int64_t HeadAt(const std::vector<int64_t>& firsts, int64_t item) const {
     int64_t low = 0, high = HeadCount(a_);
@@ -91,7 +92,7 @@ class Call {
 
   void Pack(int64_t first, int64_t end) const {
     const int64_t begin = Before(a_, a_.first_tile, first);
-    ParallelFor(Before(a_, a_.first_tile, end) - begin, IsLong(), [&](int64_t item) {
+    ParallelFor(Before(a_, a_.first_tile, end) - begin, is_long_, [&](int64_t item) {
       const int64_t number = HeadAt(a_.first_tile, begin + item);
       PackTile(Head(a_, number), begin + item - Before(a_, a_.first_tile, number),
                packed_ + item * TileFloats(a_));
@@ -101,7 +102,7 @@ class Call {
   void RunBlocks(int64_t first, int64_t end) const {
     const int64_t begin = Before(a_, a_.first_block, first);
     const int64_t count = Before(a_, a_.first_block, end) - begin;
-    ParallelItems(count, a_.bodies, IsLong(), [&](int64_t item, int64_t body) {
+    ParallelItems(count, a_.bodies, is_long_, [&](int64_t item, int64_t body) {
       // The last block of a head sees the most keys where keys behind a row are hidden: from the
       // last one on, so that the threads end together.
       const int64_t block = begin + count - 1 - item, number = HeadAt(a_.first_block, block);
@@ -142,6 +143,7 @@ class Call {
   const Attention& a_;
   const AttentionTensors& tensors_;
   float *packed_, *bodies_;
+  bool is_long_;
 };
 
 /// A block of rows: its partials, tile by tile.
@@ -175,7 +177,7 @@ class BlockRun {
   /// The partial of a tile, which joins those that wait; all of them if it is the last one.
   void Add(int64_t tile, bool last, const PackedTile& packed) {
     const int64_t rows = block_.count(), keys = KeysOf(head_.of, tile);
-    MultiplyTurned(kernels_, q_, rows, a_.width, packed.keys, keys, scores_);
+    MultiplyByTile(kernels_, q_, rows, a_.width, packed.keys, keys, scores_);
     float* const max = Maxima(a_.levels);
     float* const sum = Sums(a_.levels);
     for (int64_t r = 0; r < rows; ++r) {

@@ -68,7 +68,7 @@ class RowsRun {
     for (int64_t tile = 0; tile < TilesOf(head_.of); ++tile) {
       const int64_t n = KeysOf(head_.of, tile);
       PackTurnedKeys(a_, tensors_, head_, tile, keys_);
-      MultiplyTurned(kernels_, q_, count, a_.width, keys_, n, scores_);
+      MultiplyByTile(kernels_, q_, count, a_.width, keys_, n, scores_);
       for (int64_t r = 0; r < count; ++r) {
         float* const to = weights_ + (row_of(r) - begin) * MostKeys(a_) + tile * kAttentionKeys;
         AddRow(head_of(r), row_of(r), tile, scores_ + r * kAttentionChunk, to);

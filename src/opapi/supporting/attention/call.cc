@@ -3,26 +3,9 @@
 #include "supporting/attention/call.h"
 
 #include "kernels/divide_up.h"
+#include "supporting/attention/packed_heads.h"
 
 namespace openaclnn::supporting {
-namespace {
-
-/// The mask of packed sequences is one for all of them, as large as the longest.
-void CheckPackedMask(const Tensor& mask, std::span<const AttentionSequence> sequences,
-                     Checker& checker) {
-  int64_t rows = 0, keys = 0;
-  for (const AttentionSequence& of : sequences) {
-    rows = std::max(rows, of.rows);
-    keys = std::max(keys, of.keys);
-  }
-  checker.That(mask.rank() == 2 && mask.dim(0) >= rows && mask.dim(1) >= keys, [&] {
-    return Concat("attenMask shape is ", ShapeText(mask), ", expected (", rows, ", ", keys,
-                  ") or more: the rows and the keys of the longest sequences");
-  });
-}
-
-}  // namespace
-
 void CheckNull(const Params& p, std::span<const Tensor* const> tensors,
                std::span<const IntList* const> lists, Checker& checker) {
   for (const Tensor& tensor : p.tensors) {
@@ -44,11 +27,15 @@ void CheckNull(const Params& p, std::span<const Tensor* const> tensors,
 void CheckScores(const AttentionCall& call, const Tensor& mask, const Tensor& drops,
                  std::span<const AttentionSequence> sequences, Checker& checker) {
   const Shape scores = {call.q.batches, call.q.heads, call.q.rows, call.k.rows};
-  if (call.masked) {
-    checker.That(mask.dtype() == ACL_BOOL || mask.dtype() == ACL_UINT8,
-                 [&] { return DtypeIs(mask, "BOOL, UINT8"); });
+  if (call.masked) CheckMaskType(mask, checker);
+  if (call.masked && call.packed()) {
+    int64_t rows = 0, keys = 0;
+    for (const AttentionSequence& of : sequences) {
+      rows = std::max(rows, of.rows);
+      keys = std::max(keys, of.keys);
+    }
+    CheckPackedMask(mask, rows, keys, checker);
   }
-  if (call.masked && call.packed()) CheckPackedMask(mask, sequences, checker);
   if (call.masked && !call.packed()) {
     Shape shape = scores;
     checker.That(mask.rank() <= 4 && BroadcastShape(mask, &shape) && shape == scores, [&] {

@@ -13,12 +13,11 @@
 
 #include "kernels/attention.h"
 #include "supporting/attention/heads.h"
+#include "supporting/attention/lengths.h"
 #include "supporting/attention/position_shift.h"
 #include "supporting/attention/sequences.h"
 
 namespace openaclnn::supporting {
-
-inline constexpr int64_t kAttentionCopies = 8;  // of each maximum and sum, as the API has them
 
 /// A rope of no rows is one; clients give an empty tensor of one dimension where there is none.
 inline bool IsRope(const Tensor& tensor) {
@@ -198,10 +197,7 @@ void CheckSequences(const P& p, const AttentionCall& call, Checker& checker) {
   if (call.packed()) {
     CheckEnds(rows, p.query, call.q.rows, checker);
     CheckEnds(keys, p.key, call.k.rows, checker);
-    checker.That(rows.values().size() == keys.values().size(), [&] {
-      return Concat(keys.name(), " size is ", keys.values().size(), ", expected that of ",
-                    rows.name(), ", ", rows.values().size());
-    });
+    CheckSameCount(rows, keys, checker);
   }
   if (!checker.ok()) return;
   const std::vector<AttentionSequence> sequences = call.Sequences(p);

@@ -13,23 +13,16 @@
 #include "kernels/scratch.h"
 #include "supporting/attention/heads.h"
 #include "supporting/attention/lengths.h"
-#include "supporting/attention/selected.h"
+#include "supporting/attention/packed_heads.h"
 #include "supporting/attention/sequences.h"
 
 namespace openaclnn::supporting {
 namespace {
 
-constexpr int64_t kCopies = 8;  // of each maximum and sum, as the API has them
-
-/// A mask of (row, key) for all sequences, which reaches as far as the longest.
 void CheckMask(const Tensor& mask, int64_t rows, int64_t keys, Checker& checker) {
   if (!mask.present()) return;
-  checker.That(mask.dtype() == ACL_BOOL || mask.dtype() == ACL_UINT8,
-               [&] { return DtypeIs(mask, "BOOL, UINT8"); });
-  checker.That(mask.rank() == 2 && mask.dim(0) >= rows && mask.dim(1) >= keys, [&] {
-    return Concat(mask.name(), " shape is ", ShapeText(mask), ", expected at least (", rows, ", ",
-                  keys, ")");
-  });
+  CheckMaskType(mask, checker);
+  CheckPackedMask(mask, rows, keys, checker);
 }
 
 int64_t Longest(std::span<const int64_t> ends) {
@@ -67,25 +60,9 @@ void CheckSizes(const NsaCompressAttentionParams& p, Checker& checker) {
 
 void CheckNsaCompressAttention(const NsaCompressAttentionParams& p, Checker& checker) {
   CheckSizes(p, checker);
-  for (const Tensor* tensor : {&p.query, &p.key, &p.value}) {
-    checker.Rank(*tensor, 3).SameDtype(*tensor, p.query);
-  }
-  CheckType(p.query, checker);
+  CheckPackedHeads(p.query, p.key, p.value, p.headNum, checker);
   if (!checker.ok()) return;
   const Heads q = PackedHeads(p.query), k = PackedHeads(p.key), v = PackedHeads(p.value);
-  CheckWidth(q, checker);
-  checker.That(p.headNum > 0 && q.heads == p.headNum, [&] {
-    return Concat("headNum value is ", p.headNum, ", expected the heads of query, which is ",
-                  ShapeText(p.query));
-  });
-  checker.That(k.heads > 0 && q.heads % k.heads == 0 && k.elements == q.elements, [&] {
-    return Concat("key shape is ", ShapeText(p.key), ", expected the width of query, ", q.elements,
-                  ", and a number of heads that divides ", q.heads);
-  });
-  checker.That(v.rows == k.rows && v.heads == k.heads && v.elements <= k.elements, [&] {
-    return Concat("value shape is ", ShapeText(p.value), ", expected that of key, ",
-                  ShapeText(p.key), ", but for a width of heads that may be less");
-  });
   const IntList &rows = p.actualSeqQLenOptional, &keys = p.actualCmpSeqKvLenOptional,
                 &selected = p.actualSelSeqKvLenOptional;
   CheckEnds(rows, p.query, q.rows, checker);
@@ -109,10 +86,7 @@ void CheckNsaCompressAttention(const NsaCompressAttentionParams& p, Checker& che
   if (!checker.ok()) return;
   CheckMask(p.attenMaskOptional, Longest(rows.values()), Longest(keys.values()), checker);
   CheckMask(p.topkMaskOptional, Longest(rows.values()), Longest(selected.values()), checker);
-  for (const Tensor* numbers : {&p.softmaxMaxOut, &p.softmaxSumOut}) {
-    checker.That(numbers->dtype() == ACL_FLOAT, [&] { return DtypeIs(*numbers, "FLOAT"); });
-    CheckShape(*numbers, {q.rows, q.heads, kCopies}, checker);
-  }
+  CheckPackedSums({&p.softmaxMaxOut, &p.softmaxSumOut}, q, checker);
   checker.SameDtype(p.attentionOutOut, p.query);
   CheckShape(p.attentionOutOut, {q.rows, q.heads, v.elements}, checker);
   checker.That(p.topkIndicesOut.dtype() == ACL_INT32,
@@ -206,7 +180,7 @@ Plan PlanNsaCompressAttention(const NsaCompressAttentionParams& p, const Product
   plan.out = PackedHeads(p.attentionOutOut).lie;
   plan.max = PackedHeads(p.softmaxMaxOut).lie;
   plan.sum = PackedHeads(p.softmaxSumOut).lie;
-  plan.copies = kCopies;
+  plan.copies = kAttentionCopies;
   plan.by_heads = true;
   PlanAttention(&plan);
   const uint64_t bytes = std::max(plan.scratch_bytes(), AttentionWeightsBytes(plan));

@@ -15,6 +15,8 @@
 
 namespace openaclnn::supporting {
 
+inline constexpr int64_t kAttentionCopies = 8;  // of each maximum and sum, as the API has them
+
 /// Whether sequences lie one after another, without a dimension of batches.
 inline bool IsPacked(std::string_view layout) { return layout.starts_with('T'); }
 /// Whether heads and their elements have a dimension each.

@@ -23,7 +23,7 @@ void CheckSettings(const InferArguments& of, Checker& checker) {
   });
   if (!checker.ok()) return;
   const auto rank = static_cast<uint32_t>(InferLayoutOf(of.layout).operands.size());
-  const bool paged = of.table.present() && !of.table.empty();
+  const bool paged = IsGiven(of.table);
   // Where a table names blocks, key and value are caches of (block, row, elements of all heads) or
   // (block, head, row, element).
   checker.Rank(of.query, rank);

@@ -209,9 +209,9 @@ TEST(PackedAttention, Refusals) {
       {.rows = &falling});
   refused("actualSeqKvLenOptional value is [2, 7], expected", {.keys = &far});
   refused("actualSeqQLenOptional value is [], expected", {.rows = &none});
-  refused("actualSeqKvLenOptional size is 1, expected that of actualSeqQLenOptional, 2",
+  refused("actualSeqKvLenOptional size is 1, expected 2, that of actualSeqQLenOptional",
           {.keys = &one});
-  refused("attenMask shape is (3, 4), expected (4, 4) or more", {.mask = small.handle()});
+  refused("attenMaskOptional shape is (3, 4), expected at least (4, 4)", {.mask = small.handle()});
   refused("prefixOptional value is [1], expected for each of 2 sequences a number of its keys",
           {.mask = mask.handle(), .prefix = &prefix, .mode = 6});
   refused("prefixOptional value is [3, 1], expected",

@@ -7,7 +7,7 @@
 namespace openaclnn::supporting {
 
 PositionShift::PositionShift(const Tensor& tensor, int64_t pse_type, int64_t row, int64_t key)
-    : given(tensor.present() && !tensor.empty()), type(pse_type), place(tensor.place) {
+    : given(IsGiven(tensor)), type(pse_type), place(tensor.place) {
   if (!given) return;
   const uint32_t rank = tensor.rank();
   if (!of_slopes()) {

@@ -7,11 +7,10 @@
 
 #include "generated/attention.h"
 #include "kernels/scratch.h"
+#include "supporting/attention/packed_heads.h"
 
 namespace openaclnn::supporting {
 namespace {
-
-constexpr int64_t kCopies = 8;  // of each maximum and sum, as the API has them
 
 template <class P>
 SelectedCall CallOf(const P& p) {
@@ -42,10 +41,7 @@ const int32_t* TableAt(const Place& table, const Buffers& buffers) {
 void CheckNsaSelectedAttention(const NsaSelectedAttentionParams& p, Checker& checker) {
   CallOf(p).Check(p.attenMaskOptional, checker);
   if (!checker.ok()) return;
-  for (const Tensor* numbers : {&p.softmaxMaxOut, &p.softmaxSumOut}) {
-    checker.That(numbers->dtype() == ACL_FLOAT, [&] { return DtypeIs(*numbers, "FLOAT"); });
-    CheckShape(*numbers, {p.query.dim(0), p.query.dim(1), kCopies}, checker);
-  }
+  CheckPackedSums({&p.softmaxMaxOut, &p.softmaxSumOut}, PackedHeads(p.query), checker);
   checker.SameDtype(p.attentionOut, p.query);
   CheckShape(p.attentionOut, ResultShape(p), checker);
 }
@@ -56,7 +52,7 @@ Plan PlanNsaSelectedAttention(const NsaSelectedAttentionParams& p, const Product
   plan.out = PackedHeads(p.attentionOut).lie;
   plan.max = PackedHeads(p.softmaxMaxOut).lie;
   plan.sum = PackedHeads(p.softmaxSumOut).lie;
-  plan.copies = kCopies;
+  plan.copies = kAttentionCopies;
   PlanAttention(&plan);
   return {
       plan.scratch_bytes(),
@@ -83,10 +79,7 @@ void CheckNsaSelectedAttentionGradient(const NsaSelectedAttentionGradientParams&
                                        Checker& checker) {
   CallOf(p).Check(p.attenMaskOptional, checker);
   if (!checker.ok()) return;
-  for (const Tensor* numbers : {&p.softmaxMax, &p.softmaxSum}) {
-    checker.That(numbers->dtype() == ACL_FLOAT, [&] { return DtypeIs(*numbers, "FLOAT"); });
-    CheckShape(*numbers, {p.query.dim(0), p.query.dim(1), kCopies}, checker);
-  }
+  CheckPackedSums({&p.softmaxMax, &p.softmaxSum}, PackedHeads(p.query), checker);
   for (const Tensor* result : {&p.attentionOut, &p.attentionOutGrad}) {
     checker.SameDtype(*result, p.query);
     CheckShape(*result, ResultShape(p), checker);
@@ -103,7 +96,7 @@ AttentionGradient GradientOf(Attention of, const NsaSelectedAttentionGradientPar
   of.out = PackedHeads(p.attentionOut).lie;
   of.max = PackedHeads(p.softmaxMax).lie;
   of.sum = PackedHeads(p.softmaxSum).lie;
-  of.copies = kCopies;
+  of.copies = kAttentionCopies;
   PlanAttention(&of);
   AttentionGradient gradient = {.attention = std::move(of),
                                 .dy = PackedHeads(p.attentionOutGrad).lie,

@@ -30,9 +30,6 @@ struct SelectedCall {
   Attention PlanByBlocks() const;
 };
 
-/// (T, N, 8) or (T, N, D), as heads.
-Heads PackedHeads(const Tensor& tensor);
-
 /// 507035 for an index that is neither a block of its row's batch nor -1.
 struct ChosenBlocks {
   explicit ChosenBlocks(const SelectedCall& call);

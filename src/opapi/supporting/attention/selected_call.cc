@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/divide_up.h"
+#include "supporting/attention/packed_heads.h"
 #include "supporting/attention/selected.h"
 #include "supporting/attention/sequences.h"
 
@@ -15,34 +16,16 @@ constexpr int64_t kCausal = 2;  // sparseMode: no key behind the row's place
 
 }  // namespace
 
-Heads PackedHeads(const Tensor& tensor) { return {tensor, "TND", tensor.last_dim()}; }
-
 void SelectedCall::Check(const Tensor& mask, Checker& checker) const {
-  for (const Tensor* tensor : {&query, &key, &value}) {
-    checker.Rank(*tensor, 3).SameDtype(*tensor, query);
-  }
-  CheckType(query, checker);
-  checker.That(heads > 0 && query.rank() == 3 && query.dim(1) == heads, [&] {
-    return Concat("headNum value is ", heads, ", expected the heads of query, which is ",
-                  ShapeText(query));
-  });
+  CheckPackedHeads(query, key, value, heads, checker);
   if (!checker.ok()) return;
   const Heads q = PackedHeads(query), k = PackedHeads(key), v = PackedHeads(value);
-  CheckWidth(q, checker);
   for (const Tensor* tensor : {&query, &key}) {
     checker.That(tensor->dim(0) <= kMostRows, [&] {
       return Concat(tensor->name(), " shape is ", ShapeText(*tensor), ", expected at most ",
                     kMostRows, " rows");
     });
   }
-  checker.That(k.heads > 0 && q.heads % k.heads == 0 && k.elements == q.elements, [&] {
-    return Concat("key shape is ", ShapeText(key), ", expected the width of query, ", q.elements,
-                  ", and a number of heads that divides ", q.heads);
-  });
-  checker.That(v.rows == k.rows && v.heads == k.heads && v.elements <= k.elements, [&] {
-    return Concat(value.name(), " shape is ", ShapeText(value), ", expected that of key, ",
-                  ShapeText(key), ", but for a width of heads that may be less");
-  });
   checker.That(v.elements > 0, [&] {
     return Concat("value shape is ", ShapeText(value), ", expected at least one element in a row");
   });
