@@ -23,24 +23,32 @@ def _layout(x, layout: str):
     return x.reshape((*x.shape[:2], -1)) if len(layout) == 3 else x
 
 
+def hidden_by(mode: int, rows: int, keys: int, before: int, after: int, prefix=0):
+    """(row, key): what a sparse mode hides, whatever the mask has."""
+    i, j = np.ogrid[:rows, :keys]
+    places = i + keys - rows  # the last row is at the last key
+    if mode == 0:
+        return (j < i - before) | (j > i + after)
+    if mode == 2:
+        return j > i
+    if mode == 3:
+        return j > places
+    if mode == 4:
+        return (j < places - before) | (j > places + after)
+    if mode in (5, 6):
+        return (j > places) & (j >= prefix)
+    return np.zeros((rows, keys), bool)
+
+
 def _weights(q, k, mask, scale, before: int, after: int, mode: int, shift=None, sink=None,
              prefix=None):  # fmt: skip
     """The softmax of the scores that are not hidden, the maxima and the sums."""
-    i, j = np.ogrid[: q.shape[2], : k.shape[2]]
     hidden = np.zeros((1, 1, q.shape[2], k.shape[2]), bool)
-    if mode == 2:
-        hidden = hidden | (j > i)
-    elif mask is not None and mode < 2:
+    if mode == 2 or mask is not None:
+        prefix = 0 if prefix is None else np.reshape(prefix, (-1, 1, 1, 1))
+        hidden = hidden | hidden_by(mode, q.shape[2], k.shape[2], before, after, prefix)
+    if mask is not None and mode < 2:
         hidden = hidden | (mask != 0)
-        if mode == 0:
-            hidden = hidden | (j < i - before) | (j > i + after)
-    elif mask is not None:
-        places = i + k.shape[2] - q.shape[2]  # the last row is at the last key
-        hidden = hidden | (j > places + (after if mode == 4 else 0))
-        if mode == 4:
-            hidden = hidden | (j < places - before)
-        if mode > 4:
-            hidden = hidden & (j >= np.reshape(prefix, (-1, 1, 1, 1)))
     scores = np.matmul(q, np.swapaxes(k, -1, -2)) * scale
     scores = scores if shift is None else scores + shift
     hidden = np.broadcast_to(hidden, scores.shape)

@@ -4,7 +4,7 @@
 import numpy as np
 
 from bounded import Bounded
-from attentions import _weights
+from attentions import _weights, hidden_by
 
 
 def infer_attention(
@@ -37,7 +37,8 @@ def infer_attention(
         n, m = rows.stop - rows.start, keys.stop - keys.start
         if not n or not m:
             continue
-        hidden = _hidden(n, m, mode, mask is not None and q.shape[2] > 1, before, after)
+        sees_all = mode == 0 and (mask is None or q.shape[2] == 1)
+        hidden = hidden_by(1 if sees_all else mode, n, m, before, after)[np.newaxis]
         if mask is not None:
             hidden = hidden | (_of(mask, b)[:, :n, :m] != 0)
         moved = None if shift is None else _of(shift, b)[:, :n, :m]
@@ -111,22 +112,6 @@ def _listed(cache, entries, count: int):
     blocks = cache[entries[: -(-count // cache.shape[2])].astype(np.int64)]
     keys = np.transpose(blocks, (1, 0, 2, 3))
     return keys.reshape((keys.shape[0], keys.shape[1] * keys.shape[2], keys.shape[3]))[:, :count]
-
-
-def _hidden(rows: int, keys: int, mode: int, window: bool, before: int, after: int):
-    """(1, row, key): what a mode hides, whatever the mask has."""
-    i, j = np.ogrid[:rows, :keys]
-    right = keys - rows  # modes 3 and 4 begin at the last row and the last key
-    hidden = np.zeros((1, rows, keys), bool)
-    if mode == 0 and window:
-        return hidden | (j < i - before) | (j > i + after)
-    if mode == 2:
-        return hidden | (j > i)
-    if mode == 3:
-        return hidden | (j > i + right)
-    if mode == 4:
-        return hidden | (j < i + right - before) | (j > i + right + after)
-    return hidden
 
 
 def _by_batch(mask, q):

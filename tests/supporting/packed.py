@@ -3,7 +3,7 @@
 between sequences."""
 
 import numpy as np
-from attentions import _gradients, _weights
+from attentions import _gradients, _weights, hidden_by
 from chance import kept_bits
 
 
@@ -26,18 +26,9 @@ def blocks_of(row_ends, key_ends, rows: int, keys: int) -> list[tuple[slice, sli
 
 def hidden_of(mask, mode: int, rows: int, keys: int, before, after, prefix: int, cut: bool):
     """Of a sequence in a call with a mask."""
-    i, j = np.ogrid[:rows, :keys]
-    places = i + keys - rows  # the last row is at the last key
-    band = (j < places - before) | (j > places + after)
-    if mode == 0:
-        return (mask[:rows, :keys] != 0) | (j < i - before) | (j > i + after)
-    if mode == 1:
-        return mask[:rows, :keys] != 0
-    if mode == 2 or (mode == 8 and not cut):
-        return j > i
-    if mode == 3 or (mode == 7 and not cut):
-        return j > places
-    return (j > places) & (j >= prefix) if mode == 6 else band
+    of_cut = {7: 4 if cut else 3, 8: 4 if cut else 2}
+    hidden = hidden_by(of_cut.get(mode, mode), rows, keys, before, after, prefix)
+    return hidden | (mask[:rows, :keys] != 0) if mode < 2 else hidden
 
 
 def _hidden(shape, blocks, count: int, mask, mode: int, before, after, prefix):
