@@ -3,13 +3,12 @@
 
 from collections.abc import Iterable
 
-from .cells import marked, number, ratio, seconds, section, table
+from .cells import calls, is_slow, marked, number, ratio, seconds, section, table
 from .figures import geometric_mean
 from .row import OURS
 
 _SLOWEST = 20
 _LEAST_SHARE = 0.1  # of the roof, without PyTorch beside it
-_LEAST_RATIO = 0.5  # of a drawn call
 _PEER = "torch"
 
 
@@ -54,11 +53,11 @@ def of_drawn(rows: list[dict]) -> list[str]:
     """Nothing where no call was measured."""
     if not rows:
         return []
-    slow = [row for row in rows if row["counts"] and row["ratio"]["value"] < _LEAST_RATIO]
+    slow = filter(is_slow, rows)
     return [
         *section("Families, by the calls that each makes", _families(rows)),
-        *section("Drawn calls less than half as fast", _calls(slow)),
-        *section("Drawn calls and whole models, NPU beside CPU", _calls(rows)),
+        *section("Drawn calls less than half as fast", calls(slow, counted=True)),
+        *section("Drawn calls and whole models, NPU beside CPU", calls(rows, counted=True)),
     ]
 
 
@@ -77,22 +76,3 @@ def _families(rows: list[dict]) -> str:
             made.append([name, str(threads), state, str(len(ratios)), number(geometric_mean(ratios))])
     return table("family, threads, caches, calls, geometric mean", made)
 
-
-def _calls(rows: Iterable[dict]) -> str:
-    columns = "call, times made, type, threads, caches, npu, cpu, ratio, spread of the ratio"
-    return table(
-        columns,
-        (
-            [
-                marked(row, row["call"]),
-                str(row["count"]),
-                row["dtype"],
-                str(row["threads"]),
-                row["state"],
-                seconds(row["times"]["npu"]),
-                seconds(row["times"]["cpu"]),
-                *ratio(row),
-            ]
-            for row in rows
-        ),
-    )

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times beside a small roof, taken again while they do not count."""
 
+import os
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields
@@ -36,6 +37,11 @@ class Meter:
         self._observer = observer
         self._effort = effort
         self._caches = Caches(effort.cache)
+
+    @classmethod
+    def of_worker(cls, kit: Toolkit, plan) -> "Meter":
+        """As a worker's plan says: the load of others is that of neither this process nor its parents."""
+        return cls(kit, plan.threads, Observer([os.getpid(), *plan.parents]), Effort(**plan.effort))
 
     def close(self) -> None:
         self._caches.close()

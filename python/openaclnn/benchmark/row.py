@@ -62,14 +62,14 @@ def _peers_ways(
         try:
             found = peer.ways(bench, problem)
         except Exception as error:  # of any library, of any kind
-            refused[peer.name] = _words(error)
+            refused[peer.name] = said_by(error)
             continue
         for name, way in found.items():
             full = f"{peer.name} {name}"
             try:
                 got = _flat(peer.arrays(measure.prepare(way)))
             except Exception as error:
-                refused[full] = _words(error)
+                refused[full] = said_by(error)
                 continue
             differences[full] = _difference(got, expected)
             if differences[full] <= MOST_DIFFERENT:
@@ -110,6 +110,6 @@ def _flat(arrays: list[np.ndarray]) -> np.ndarray:
     return np.concatenate([each.reshape(-1) for each in arrays])
 
 
-def _words(error: Exception) -> str:
+def said_by(error: Exception) -> str:
     """The first line of what a library said."""
     return f"{type(error).__name__}: {error}".split("\n", 1)[0][:200]

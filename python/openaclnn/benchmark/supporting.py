@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The calls of frameworks through torch-npu, beside PyTorch on the CPU, in one process."""
 
-import os
-
 from .. import libraries
 from . import calls, measure
 from .figures import Ratio
 from .measure import COLD, WARM
 from .meter import Meter
 from .peers import Missing
-from .quiet import Observer
+from .row import said_by
 
 NPU, CPU = "npu", "cpu"
 _QUICK_SIDE = 16  # of the square that most calls take
@@ -38,8 +36,7 @@ def open_npu(plan, say) -> tuple | None:
         return None
     torch.set_num_threads(plan.threads)
     say("about", {"versions": {"torch-npu": torch_npu.__version__}, "missing": []})
-    observer = Observer([os.getpid(), *plan.parents])
-    return torch, Meter(libraries.load(), plan.threads, observer, measure.Effort(**plan.effort))
+    return torch, Meter.of_worker(libraries.load(), plan)
 
 
 class Rows:
@@ -60,8 +57,7 @@ class Rows:
             for each in ways.values():
                 measure.prepare(each)
         except Exception as error:  # of any kind: the others are still measured
-            words = str(error).split("\n", 1)[0][:200]
-            self._say("refused", {**said, "why": f"{type(error).__name__}: {words}"})
+            self._say("refused", {**said, "why": said_by(error)})
             return
         for state in states:
             found = self._meter.times(ways, state, dtype)

@@ -3,13 +3,12 @@
 
 from collections.abc import Iterable
 
-from .cells import marked, number, ratio, seconds, section, table
+from .cells import calls, is_slow, marked, number, ratio, seconds, section, table
 from .list_tables import of_drawn, of_walk
 from .row import OURS, SECOND_PHASE
 
 _LEAST_SHARE = 0.85  # of the roof, where memory limits
 _LARGE = 32 << 20  # bytes: of rows for which that is wanted
-_LEAST_RATIO = 0.5  # of a framework's call
 _ROOFS = "read write write_streaming copy copy_streaming triad triad_streaming".split()
 
 
@@ -27,8 +26,9 @@ def markdown(found: dict) -> str:
         parts += section(operator, _operator(rows))
     parts += of_walk(found["walk"]) + of_drawn(found["drawn"])
     if found["supporting"]:
-        parts += section("Calls less than half as fast", _slow_calls(found["supporting"]))
-        parts += section("Calls of frameworks, NPU beside CPU", _calls(found["supporting"]))
+        slow = (row for row in found["supporting"] if row["state"] == "cold" and is_slow(row))
+        parts += section("Calls less than half as fast", calls(slow))
+        parts += section("Calls of frameworks, NPU beside CPU", calls(found["supporting"]))
     return "\n\n".join(parts) + "\n"
 
 
@@ -118,7 +118,7 @@ def _operator(rows: list[dict]) -> str:
 
 
 def _row(row: dict) -> list[str]:
-    fastest, ratio = row["fastest_peer"], row["ratio"]
+    fastest = row["fastest_peer"]
     return [
         marked(row, row["case"]),
         row["dtype"],
@@ -129,8 +129,7 @@ def _row(row: dict) -> list[str]:
         _share(row),
         fastest or "none",
         seconds(row["times"][fastest]) if fastest else "",
-        f"{ratio['value']:.2f}" if ratio else "",
-        f"{ratio['low']:.2f} to {ratio['high']:.2f}" if ratio else "",
+        *ratio(row),
         f"{row['workspace_bytes']} bytes",
     ]
 
@@ -141,29 +140,3 @@ def _share(row: dict) -> str:
         return ""
     share = "" if row["roof_share"] is None else f"{row['roof_share']:.0%}"
     return f"{share}, {row['roof_limit']}, {number(row['roof_read']['median'])} GB/s"
-
-
-def _slow_calls(calls: list[dict]) -> str:
-    return _calls(
-        [
-            each
-            for each in calls
-            if each["state"] == "cold" and each["counts"] and each["ratio"]["value"] < _LEAST_RATIO
-        ]
-    )
-
-
-def _calls(calls: list[dict]) -> str:
-    rows = (
-        [
-            marked(each, each["call"]),
-            each["dtype"],
-            str(each["threads"]),
-            each["state"],
-            seconds(each["times"]["npu"]),
-            seconds(each["times"]["cpu"]),
-            *ratio(each),
-        ]
-        for each in calls
-    )
-    return table("call, type, threads, caches, npu, cpu, ratio, spread of the ratio", rows)

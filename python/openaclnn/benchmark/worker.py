@@ -55,7 +55,6 @@ def _operators(plan: Plan, say) -> None:
     from .. import libraries, runtime
     from . import cases, measure, peers, roofs, row
     from .meter import Meter
-    from .quiet import Observer
 
     started = runtime.start()
     found, missing = peers.find(plan.threads)
@@ -65,7 +64,7 @@ def _operators(plan: Plan, say) -> None:
     size = effort.roof or measure.beyond_caches()
     measured = [roofs.measure(libraries.load(), size, plan.threads) for _ in range(3)]
     say("roofs", roofs.best(measured))
-    meter = Meter(started.kit, plan.threads, Observer([os.getpid(), *plan.parents]), effort)
+    meter = Meter.of_worker(started.kit, plan)
     for bench, case, dtype in cases.rows(plan.operators, plan.kinds):
         for each in row.rows(started, found, meter, bench, case, dtype):
             say("row", each)

@@ -16,8 +16,7 @@ from ..figures import Ratio, Spread
 from ..measure import COLD
 from ..meter import Meter
 from ..peers import Missing
-from ..quiet import Observer
-from ..row import MOST_DIFFERENT, OURS
+from ..row import MOST_DIFFERENT, OURS, said_by
 from . import source
 from .numpy_formula import described, formula
 from .source import Walked
@@ -33,9 +32,7 @@ def measure_all(plan, say) -> None:
     os.environ.setdefault("OPENACLNN_SOC", "Ascend910B1")  # which has every record
     started = runtime.start()
     functions = _functions(plan.threads, say)
-    meter = Meter(
-        started.kit, plan.threads, Observer([os.getpid(), *plan.parents]), measure.Effort(**plan.effort)
-    )
+    meter = Meter.of_worker(started.kit, plan)
     headers = declared.operators(libraries.load().home / "include")
     wanted = set(plan.operators)
     for record in source.records():
@@ -46,8 +43,7 @@ def measure_all(plan, say) -> None:
             walked = source.draw(started, record, headers[record.api], plan.dtype)
             say("walk", {"operator": record.api, **said, **_row(started, functions, meter, walked)})
         except Exception as error:  # of any kind: the others are still measured
-            words = str(error).split("\n", 1)[0][:200]
-            say("refused", {"call": record.api, **said, "why": f"{type(error).__name__}: {words}"})
+            say("refused", {"call": record.api, **said, "why": said_by(error)})
     meter.close()
 
 
