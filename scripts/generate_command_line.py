@@ -20,12 +20,12 @@ HEAD = """\
 <!-- Written by scripts/generate_command_line.py: run that. -->
 # The command line on a screen
 
-Each block is a command and what it prints in a terminal of 80 columns.
+Each block shows a command, and what it prints in a terminal of 80 columns.
 """
 # By the heading above each.
 COMMANDS = {
     "All commands": ["openaclnn --help"],
-    "What there is": ["openaclnn list", "openaclnn list matmul", "openaclnn list Matmul"],
+    "List products and operators": ["openaclnn list", "openaclnn list matmul", "openaclnn list Matmul"],
     "Call an operator": [
         "openaclnn call Add --self '[1, 2]' --other '[0.5, 4]' --alpha 1",
         "openaclnn call Add --self '[1, 2]' --other '[0.5, 4]' --alpha 1 --json",

@@ -90,14 +90,14 @@ def _call(
         str,
         typer.Argument(
             metavar="OPERATOR",
-            help="Such as Matmul or aclnnMatmul; `openaclnn list` says more.",
+            help="For example Matmul or aclnnMatmul; see `openaclnn list`.",
             autocompletion=completion.operators,
         ),
     ],
     soc: Soc = None,
     json: Json = False,
 ) -> ExitCode:
-    """Call an operator; print its results, or write them.
+    """Call an operator. Print its results, or write them to files.
 
     The options are the operator's parameters: `openaclnn call OPERATOR --help` lists them.
 
@@ -105,15 +105,17 @@ def _call(
     numbers of a shape (random:2,3:int64). --shape 2,3[:DTYPE] draws random numbers for all inputs
     that are not given.
 
-    A result without an option is printed: type, shape, first values. --out FILE[:SHAPE[:DTYPE]]
-    writes it to a file, --out - to standard output, as .npy. A tensor that the operator changes in
-    place is TENSOR:RESULT; what it becomes is written to the file RESULT. Without :RESULT a file is
-    replaced, and numbers are printed.
+    If the option of a result is left out, its type, shape and first values are printed. --out
+    FILE[:SHAPE[:DTYPE]] writes the result to a file, as .npy. --out - writes it to standard output.
 
-    A list of numbers is 1,2,3. A list of tensors is one option for each of them, --x a.npy --x b.npy,
-    or one .safetensors file. A parameter that may be null may be left out.
+    Some operators change a tensor in place. Give it as TENSOR:RESULT: the new values are written to
+    the file RESULT. Without :RESULT they replace the tensor's file; if the tensor was numbers, they
+    are printed.
 
-    The ten operators of `check`, by their names in lower case, take the same options here.
+    A list of numbers is 1,2,3. For a list of tensors repeat the option, --x a.npy --x b.npy, or give
+    one .safetensors file. A parameter that may be null can be left out.
+
+    The ten operators of `check` also have their lower-case names here, with the options of `check`.
     """
     select_product(soc)
     os.environ.setdefault("OPENACLNN_CHECK", "off")  # what is refused is said here, in one line

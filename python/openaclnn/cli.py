@@ -45,7 +45,7 @@ class _Tool(Commands):
 
 
 app = typer.Typer(
-    help="The aclnn operators on this machine: run them, check them, time them.",
+    help="Run, check and time the aclnn operators on this machine.",
     epilog="Example: openaclnn check embedding_dense_backward --text book.txt",
     cls=_Tool,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -115,7 +115,7 @@ def _run(
     ] = ranks.GRACE,
     soc: Soc = None,
 ) -> int | None:
-    """Start a program with the libraries in place; its exit code is the program's.
+    """Start a program with the libraries in place, and return the program's exit code.
 
     With --ranks, RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT are set as torchrun sets
     them. The first rank that fails ends the others, and the exit code is that rank's.
@@ -162,7 +162,7 @@ def _report_api_errors(wanted: checked.ApiErrors | None) -> None:
 
 @app.command("env", epilog='Example: eval "$(openaclnn env)"')
 def _env(json: Json = False) -> ExitCode:
-    """Print the variables with which programs find the libraries; let a shell evaluate them."""
+    """Print the variables with which programs find the libraries, for a shell to evaluate."""
     variables = launch.shown(launch.environment())
     if json:
         from . import report  # with NumPy

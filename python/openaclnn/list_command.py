@@ -40,7 +40,7 @@ def _list(
     ] = None,
     json: Json = False,
 ) -> ExitCode:
-    """Print the products and the operators, or the types that one operator takes."""
+    """Print all products and operators, or the types of one operator."""
     if operator is not None:
         hint(f"openaclnn list --operator {operator}", f"openaclnn list {operator}")
         name = name or operator

@@ -30,7 +30,7 @@ def print_overview(support: Support, topics: list[Topic]) -> None:
         grid.add_row(family, ", ".join(_products_of(family, support)))
     console.print("Products by family, for --soc and OPENACLNN_SOC:", grid)
     rooms = [each.name for each in OPERATORS if each.function.api in support.taken]
-    console.print(f"\n{len(rooms)} operators that call, check and bench know by these names:")
+    console.print(f"\n{len(rooms)} operators for call, check and bench, by these names:")
     console.print(_columns(rooms))
     count = sum(len(each.operators) for each in topics)
     console.print(f"\n{count} supporting operators for call, by topic:")
@@ -42,13 +42,13 @@ def print_overview(support: Support, topics: list[Topic]) -> None:
         about = textwrap.shorten(each.about, room, placeholder=" …")
         grid.add_row(each.name, f"{len(each.operators):3}  {about}")
     console.print(grid)
-    console.print("\nlist TOPIC names its operators, list NAME says which types one takes.")
+    console.print("\n`list TOPIC` prints a topic's operators, `list NAME` an operator's types.")
 
 
 def print_topic(topic: Topic) -> None:
     """The names of its operators; the ones in place beside those that they are of."""
     console = report.console()
-    console.print(f"{topic.about} Each is `openaclnn list NAME` and `openaclnn call NAME`:")
+    console.print(f"{topic.about} See `openaclnn list NAME` and `openaclnn call NAME --help`:")
     console.print(_columns(each.removeprefix("aclnn") for each in sorted(topic.operators)))
 
 
@@ -90,7 +90,7 @@ def print_support(support: Support, console: Console) -> None:
     if support.supporting and not alone:
         console.print(_supporting_table(support))
     if len(support.apis) == 1:  # whose table fits a screen so
-        console.print("\nopenaclnn list says which products are of each family.", soft_wrap=True)
+        console.print("\n`openaclnn list` prints the products of each family.", soft_wrap=True)
         return
     products = report.table("family", "products")
     for family in support.families:

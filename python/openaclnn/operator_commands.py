@@ -183,8 +183,8 @@ app.add_typer(
 _bench = group(
     "bench",
     _measure,
-    "Time an operator; compare with the least time that the machine allows.",
-    without="With --all: all operators, beside their peers too.",
+    "Time an operator. Compare with the least time that the machine allows.",
+    without="--all times all operators, and compares with PyTorch and JAX.",
     cls=command.Bench,
 )
 _bench.callback(invoke_without_command=True)(command.options)

@@ -70,7 +70,7 @@ def _explain(
 
 @app.command("doctor", epilog="Example: openaclnn doctor --json")
 def _doctor(soc: Soc = None, json: Json = False) -> ExitCode:
-    """Check what a program would load here; exit code 4 if something is wrong."""
+    """Check what a program would load here. The exit code is 4 if something is wrong."""
     select_product(soc)
     findings = doctor.examine()
     if json:
@@ -94,7 +94,7 @@ def _replay(
     soc: Soc = None,
     json: Json = False,
 ) -> ExitCode:
-    """Run captured calls again; compare with the reference and with what was captured."""
+    """Run captured calls again. Compare with the reference and with the captured results."""
     select_product(soc)
     captures = replay.read(folder)
     for left in replay.unfinished(folder):

@@ -13,7 +13,7 @@ from .parser import Commands, Json
 
 _group = typer.Typer(
     cls=Commands,
-    help="Read what OPENACLNN_TRACE=FILE recorded; the file also opens in ui.perfetto.dev.",
+    help="Read the trace that OPENACLNN_TRACE=FILE wrote. ui.perfetto.dev opens it too.",
     epilog="Example: OPENACLNN_TRACE=t.json openaclnn run -- ./my_program; "
     "openaclnn trace summary t.json",
 )
