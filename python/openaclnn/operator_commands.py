@@ -183,7 +183,7 @@ app.add_typer(
 _bench = group(
     "bench",
     _measure,
-    "Time an operator. Compare with the least time that the machine allows.",
+    "Time an operator; compare with the least time that the machine allows.",
     without="--all times all operators, and compares with PyTorch and JAX.",
     cls=command.Bench,
 )
