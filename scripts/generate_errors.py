@@ -19,17 +19,17 @@ HEAD = """\
 <!-- Made by scripts/generate_errors.py from src/ascendcl/error_table.inc: edit that. -->
 # Error codes
 
-This table has every code that the headers name. `openaclnn explain 561103` prints a row of it. `explain`
-also takes names, prefixes of messages and whole lines of a log.
+The tables of this page have every code that the headers name. `openaclnn explain 561103` prints the row of
+a code. `explain` also takes names, prefixes of messages and whole lines of a log.
 
-A function that fails returns a code and leaves a message. `aclGetRecentErrMsg` returns the message
-once, in the thread that made the call:
+A function that fails returns a code and stores a message. In the thread that made the call
+`aclGetRecentErrMsg` returns the message once:
 
     EZ1001: aclnnEmbedding: workspaceSize value is null, expected an address
 
-The prefix (`EZ1001`) is the one of the vendor's messages for this code, so programs that search for
-it find it. Work that is only queued fails later: the first synchronise after it returns the code. The
-first digit of a code says where the cause is:
+The prefix (`EZ1001`) is the same as in the vendor's messages for this code, so programs can search for it.
+If queued work fails, the next synchronise returns the code. The first digit of a code says where the
+cause is:
 
 | code | where the cause is |
 |---|---|
@@ -46,11 +46,12 @@ RETURNED = """
 NEVER_RETURNED = """
 ## Codes that openaclnn never returns
 
-The headers name these codes for programs that compare with them. If one appears all the same, it comes
-from another library, most likely a real CANN that was loaded instead, or from a machine with a
-device. If only a code's name is public, its meaning repeats the name. The prefixes are those of the
-code's family (`x` is any digit). `EE9999`, `EH9999` and `EZ9999` stand before any of them where an
-error is passed on. Advice that many rows share is listed here once:
+The headers name these codes because programs compare with them. If a program gets one of them, it comes
+from another library, most likely from a real CANN that was loaded instead of openaclnn, or from a machine
+with a device. For some codes only the name is public; then the meaning repeats the name. The prefixes are
+those of the code's family (`x` is any digit). If a library passes on the error of another one, the message
+may begin with `EE9999`, `EH9999` or `EZ9999` before that prefix. Many rows refer to one of these pieces of
+advice:
 
 """
 SHARED_BY = 4  # rows at least
