@@ -22,8 +22,8 @@ HEAD = """\
 The tables of this page have every code that the headers name. `openaclnn explain 561103` prints the row of
 a code. `explain` also takes names, prefixes of messages and whole lines of a log.
 
-A function that fails returns a code and stores a message. In the thread that made the call
-`aclGetRecentErrMsg` returns the message once:
+A function that fails returns a code and stores a message. `aclGetRecentErrMsg` returns this message once,
+to the thread that made the call:
 
     EZ1001: aclnnEmbedding: workspaceSize value is null, expected an address
 
@@ -35,7 +35,7 @@ cause is:
 |---|---|
 | 1xxxxx | the call or the environment: change the program |
 | 2xxxxx | a resource, or something that the hardware lacks |
-| 3xxxxx | a service that is at its limit, or another call underneath |
+| 3xxxxx | a service that is at its limit, or a call that the library itself made |
 | 5xxxxx | the library, the driver or the device |
 """
 
@@ -46,12 +46,12 @@ RETURNED = """
 NEVER_RETURNED = """
 ## Codes that openaclnn never returns
 
-The headers name these codes because programs compare with them. If a program gets one of them, it comes
-from another library, most likely from a real CANN that was loaded instead of openaclnn, or from a machine
-with a device. For some codes only the name is public; then the meaning repeats the name. The prefixes are
-those of the code's family (`x` is any digit). If a library passes on the error of another one, the message
-may begin with `EE9999`, `EH9999` or `EZ9999` before that prefix. Many rows refer to one of these pieces of
-advice:
+The headers name these codes because programs compare with them. If a program gets one of them, the code
+comes from another library. Most likely a real CANN was loaded instead of openaclnn, or the program ran on a
+machine with a device. For some codes only the name is public. Then the meaning repeats the name. The column
+of messages has the prefix of the code's family (`x` is any digit). If a library passes on an error of
+another library, `EE9999`, `EH9999` or `EZ9999` may stand before that prefix. Many rows refer to one of
+these pieces of advice:
 
 """
 SHARED_BY = 4  # rows at least
