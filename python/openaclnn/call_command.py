@@ -105,17 +105,19 @@ def _call(
     numbers of a shape (random:2,3:int64). --shape 2,3[:DTYPE] draws random numbers for all inputs
     that are not given.
 
-    If the option of a result is left out, its type, shape and first values are printed. --out
-    FILE[:SHAPE[:DTYPE]] writes the result to a file, as .npy. --out - writes it to standard output.
+    If you leave out the option of a result, the type, shape and first values of the result are
+    printed. --out FILE[:SHAPE[:DTYPE]] writes the result to a file, as .npy. --out - writes it to
+    standard output.
 
-    Some operators change a tensor in place. Give it as TENSOR:RESULT: the new values are written to
-    the file RESULT. Without :RESULT they replace the tensor's file; if the tensor was numbers, they
-    are printed.
+    Some operators change a tensor in place. Give such a tensor as TENSOR:RESULT. The new values are
+    written to the file RESULT. Without :RESULT the new values replace the contents of the tensor's
+    file. If the tensor was given as numbers, the new values are printed.
 
     A list of numbers is 1,2,3. For a list of tensors repeat the option, --x a.npy --x b.npy, or give
     one .safetensors file. A parameter that may be null can be left out.
 
-    The ten operators of `check` also have their lower-case names here, with the options of `check`.
+    The ten operators of `check` can also be given by their lower-case names. Then the options are
+    those of `check`.
     """
     select_product(soc)
     os.environ.setdefault("OPENACLNN_CHECK", "off")  # what is refused is said here, in one line

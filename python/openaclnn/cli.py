@@ -162,7 +162,7 @@ def _report_api_errors(wanted: checked.ApiErrors | None) -> None:
 
 @app.command("env", epilog='Example: eval "$(openaclnn env)"')
 def _env(json: Json = False) -> ExitCode:
-    """Print the variables with which programs find the libraries, for a shell to evaluate."""
+    """Print shell commands that set the variables by which programs find the libraries."""
     variables = launch.shown(launch.environment())
     if json:
         from . import report  # with NumPy

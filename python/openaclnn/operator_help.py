@@ -34,7 +34,7 @@ _GIVEN = {
 # Values that the header's comments leave to the words before all operators.
 _SAID = {"cubeMathType": "0 keep the types, 1 allow lower precision, 2 use FLOAT16, 3 use HF32"}
 _SHAPE = "--shape SHAPE[:DTYPE]: random arrays for inputs that are left out, such as 2,3:float16"
-_EVERYWHERE = ("--soc NAME: the product to act as", "--json: print one JSON object, nothing else")
+_EVERYWHERE = ("--soc NAME: the product to simulate", "--json: print one JSON object, nothing else")
 _PARAMETER = re.compile(r"\w+: ")
 _FORMULA = "    "
 _LONG = 60  # columns of an option that may be broken between its numbers

@@ -19,7 +19,7 @@ Soc = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Product or family to act as; default: OPENACLNN_SOC.",
+        help="Product or family to simulate; default: OPENACLNN_SOC.",
         autocompletion=completion.products,
     ),
 ]

@@ -50,7 +50,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--npu-soc",
         metavar="NAME",
-        help="the product to act as, one for each run (default: OPENACLNN_SOC)",
+        help="the product to simulate, one for each run (default: OPENACLNN_SOC)",
     )
 
 

@@ -191,7 +191,7 @@ def accuracy_facts(result: Accuracy) -> list[tuple[str, str]]:
     vendor = result.vendor
     found.append(("relative error, max / mean", f"{number(vendor.max)} / {number(vendor.mean)}"))
     limits = f"below {number(vendor.max_threshold)} / {number(vendor.threshold)}"
-    found.append(("vendor's standard for it", f"{limits}: {'met' if vendor.met else 'not met'}"))
+    found.append(("vendor's standard", f"{limits}: {'met' if vendor.met else 'not met'}"))
     return found
 
 

@@ -70,7 +70,7 @@ def _explain(
 
 @app.command("doctor", epilog="Example: openaclnn doctor --json")
 def _doctor(soc: Soc = None, json: Json = False) -> ExitCode:
-    """Check what a program would load here. The exit code is 4 if something is wrong."""
+    """Check which libraries a program would load here. The exit code is 4 if something is wrong."""
     select_product(soc)
     findings = doctor.examine()
     if json:

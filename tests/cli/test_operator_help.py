@@ -18,7 +18,7 @@ dim: a dimension of self; from the end where negative
 out: result
 
 --shape SHAPE[:DTYPE]: random arrays for inputs that are left out, such as 2,3:float16
---soc NAME: the product to act as
+--soc NAME: the product to simulate
 --json: print one JSON object, nothing else
 
 Example: openaclnn call aclnnSoftmax --self '[[-3.25, 4.75]]' --dim -1
