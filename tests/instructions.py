@@ -4,8 +4,8 @@
     instructions.py BUILD_DIR [--update]
 
 One thread, AVX2 (valgrind has no AVX-512), the room's first case of a real model in each of its
-types, and a supporting operator that has next to nothing to do: what each of 50 more calls (of the
-last 5,000) adds to a program of one. So starting is not counted, and what it varies by, 200,000
+types, the calls of bench/supporting, and a supporting operator that has next to nothing to do: what
+each of 50 more calls (of bench/supporting 10, of the last 5,000) adds to a program of one. So starting is not counted, and what it varies by, 200,000
 instructions, is little. More than 3 % above what tests/instructions.json says
 fails; --update writes what was counted. So does OPENACLNN_CHECK=fast if it adds more than 3 % to
 the small call.
@@ -22,6 +22,7 @@ from pathlib import Path
 RECORDED = Path(__file__).with_suffix(".json")
 MORE = 1.03  # what other versions of libc and libstdc++ may add
 MORE_CALLS = 50
+MORE_SUPPORTING_CALLS = 10
 MORE_SMALL_CALLS = 5000
 SMALL_CALL = "small_call"
 FAST_MORE = 1.03  # what OPENACLNN_CHECK=fast may cost
@@ -33,16 +34,26 @@ TUNABLES = ":".join(f"glibc.cpu.x86_{what}_threshold=100000000" for what in ("re
 SETTING = {"OPENACLNN_NUM_THREADS": "1", "OPENACLNN_SIMD": "avx2", "GLIBC_TUNABLES": TUNABLES}
 
 
-def count(program: Path, calls: int, check: str = "fast") -> int:
+def count(program: list, calls: int, check: str = "fast") -> int:
     """Instructions of a whole run."""
-    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program]
+    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *program]
     environment = os.environ | SETTING | {"OPENACLNN_CHECK": check}
     run = subprocess.run([*command, f"--calls={calls}"], env=environment,
                          capture_output=True, text=True)  # fmt: skip
     found = re.search(r"Collected : (\d+)", run.stderr)
     if run.returncode or not found:
-        raise SystemExit(f"{program.name}: exit code {run.returncode}: {run.stderr}")
+        raise SystemExit(f"{program}: exit code {run.returncode}: {run.stderr}")
     return int(found[1])
+
+
+def programs_of(build: Path) -> dict[str, tuple[list, int]]:
+    """By name a command and how many more calls of it are counted."""
+    rooms = {each.name.removesuffix("_bench"): ([each], MORE_CALLS) for each in build.glob("bench/*ward_bench")}
+    calls = build / "bench/supporting_calls"
+    names = subprocess.run([calls], check=True, capture_output=True, text=True).stdout.split()
+    supporting = {name: ([calls, name], MORE_SUPPORTING_CALLS) for name in names}
+    small = {SMALL_CALL: ([build / f"bench/{SMALL_CALL}_bench"], MORE_SMALL_CALLS)}
+    return dict(sorted(rooms.items())) | supporting | small
 
 
 def verdict(counted: int, recorded: int | None) -> str:
@@ -56,18 +67,17 @@ def verdict(counted: int, recorded: int | None) -> str:
 def main(build: Path, update: bool) -> int:
     recorded = json.loads(RECORDED.read_text()) if RECORDED.exists() else {}
     counts, failed = {}, False
-    programs = sorted(build.glob("bench/*ward_bench")) + [build / f"bench/{SMALL_CALL}_bench"]
-    rooms = [program.name.removesuffix("_bench") for program in programs]
-    further = [MORE_SMALL_CALLS if room == SMALL_CALL else MORE_CALLS for room in rooms]
+    found = programs_of(build)
+    programs, further = zip(*found.values(), strict=True)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         often = pool.map(count, programs, [1 + calls for calls in further])
         once = pool.map(count, programs, [1] * len(programs))
         unchecked = pool.map(count, [programs[-1]] * 2, [1 + MORE_SMALL_CALLS, 1], ["off"] * 2)
-    for room, calls, more, less in zip(rooms, further, often, once, strict=True):
-        counts[room] = (more - less) // calls
-        says = verdict(counts[room], recorded.get(room))
+    for name, calls, more, less in zip(found, further, often, once, strict=True):
+        counts[name] = (more - less) // calls
+        says = verdict(counts[name], recorded.get(name))
         failed |= says[0].isupper()
-        print(f"{room:28}{counts[room]:15,}  {says}", flush=True)
+        print(f"{name:28}{counts[name]:15,}  {says}", flush=True)
     more, less = unchecked
     share = counts[SMALL_CALL] * MORE_SMALL_CALLS / (more - less)
     says = "ok" if share <= FAST_MORE else f"MORE: expected at most {FAST_MORE}"
