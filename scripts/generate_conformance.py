@@ -35,19 +35,20 @@ HEAD = """\
 <!-- Made by scripts/generate_conformance.py: run that. -->
 # Conformance
 
-What exists and what was seen to run. [docs/errors.md](docs/errors.md) lists the error codes.
+This page lists what openaclnn implements and which clients ran with it. [docs/errors.md](docs/errors.md)
+lists the error codes.
 
 """
 
 CLIENT_NOTES = """
-These ran with Python 3.11 on Linux x86-64. Each torch-npu ran with the torch that belongs to it; rows
-without a product are the wheel as it is, without anything preloaded.
+These clients ran with Python 3.11 on Linux x86-64. Each torch-npu ran with the torch that belongs to it.
+Rows without a product are the unchanged wheel, with nothing preloaded.
 
 The versions 2.8.0.post5 and 2.9.0.post9 of torch-npu are supported. The others were tried, and nothing
-is promised about them. From 2.10 on torch-npu ends the process while it loads if PyTorch is the CUDA
-build: both register options of the allocator, and the names are the same. This happens before torch-npu
-calls anything here. PyPI has no other build for x86-64. From 2.13 on `openaclnn run` preloads
-`libopenaclnn_torch_keys.so`, which prevents this. Nothing prevents it for 2.10 to 2.12.
+is promised about them. From 2.10 on, torch-npu ends the process while it loads beside PyTorch's CUDA
+build, because both register allocator options of the same names. This happens before torch-npu calls
+openaclnn. PyPI has no other build for x86-64. From 2.13 on, `openaclnn run` prevents it: it preloads
+`libopenaclnn_torch_keys.so`. Nothing prevents it for 2.10 to 2.12.
 
 ggml, llama.cpp and MindSpore are packages of PyPI. `tests/clients/ggml.py`, `llama.py` and
 `mindspore.py` name their versions and SHA-256. MindSpore ran in PyNative mode.
@@ -60,9 +61,9 @@ follow run.
 """
 
 SUITES_NOTES = """
-`make test-clients CLIENT=ascend` runs the tests of torch-npu and op-plugin, unchanged and with
-Ascend's own list of disabled tests, on the wheel that was built of the same commits. Why tests fail,
-and which operators, functions or types they ask for, with the number of tests:
+`make test-clients CLIENT=ascend` runs the unchanged tests of torch-npu and op-plugin on the wheel that
+was built from the same commits. Ascend's own list of disabled tests applies. The table has the causes
+of failures with their number of tests, and the operators, functions or types that the tests ask for:
 
 """
 
@@ -241,9 +242,9 @@ def absent_groups():
     """What a program that links it does not find here."""
     here = set().union(*exported().values())
     yield "## Documented, and absent here\n\n"
-    yield f"[{DOCUMENTED.name}]({DOCUMENTED.relative_to(ROOT)}) lists the functions, beside operators, that the\n"
-    yield "vendor's public documentation and public clients name. Some are absent here: a program that links\n"
-    yield "one does not link, and one that looks it up finds nothing.\n\n"
+    yield f"[{DOCUMENTED.name}]({DOCUMENTED.relative_to(ROOT)}) lists the functions, apart from operators, that\n"
+    yield "the vendor's public documentation and public clients name. Some are absent here. A program that\n"
+    yield "links such a function does not link. A program that looks it up finds nothing.\n\n"
     groups = {
         title: (len(names), [name for name in names if name not in here])
         for title, names in documented().items()
@@ -261,7 +262,7 @@ def differences():
     yield DIFFERENCES
     for readme in sorted((ROOT / "src/opapi").rglob("README.md")):
         text = readme.read_text()
-        if "Differs from the vendor" in text:
+        if re.search(r"Differ(?:s|ences) from the vendor", text):
             title = text.partition("\n")[0].removeprefix("# ")
             name = title if " " in title else f"`{title}`"  # of an operator
             yield f"- [{name}]({readme.relative_to(ROOT)})\n"
