@@ -14,7 +14,7 @@ Softmax.
     out = exp(self) / sum over dim of exp(self)
 
 self: operand; FLOAT16, FLOAT, DOUBLE, BFLOAT16
-dim: a dimension of self; from the end where negative
+dim: a dimension of self; negative ones count from the end
 out: result
 
 --shape SHAPE[:DTYPE]: random arrays for inputs that are left out, such as 2,3:float16

@@ -15,7 +15,7 @@ struct Part {
   int64_t begin = 0, count = 0;
 };
 
-/// As NumPy slices: ends are counted from the end where negative, and cut off at the ends.
+/// As NumPy slices: ends are counted negative ones count from the end, and cut off at the ends.
 Part PartOf(const SliceParams& p) {
   const int64_t length = p.self.dim(*WrapDim(p.dim, p.self.rank()));
   const auto within = [length](int64_t place) {
