@@ -163,3 +163,34 @@ def rope_attention_backward(q, q_rope, k, k_rope, v, dy, drops, mask, prefix, ro
     ropes = (None, None) if q_rope is None else (dq[..., width:], dk[..., width:])
     made = (dq[..., :width], ropes[0], dk[..., :width], ropes[1], dv)
     return made if sink is None else (*made, None, dsink)
+
+
+def ring_update(prev, prev_max, prev_sum, cur, cur_max, cur_sum, ends, layout, softmax_layout=""):
+    """Results over two parts of the keys as that over both; 0 where neither part sees one."""
+    top = np.maximum(prev_max, cur_max)
+    weights = [total * np.exp(most - top) for most, total in ((prev_max, prev_sum), (cur_max, cur_sum))]
+    total = sum(weights)
+    none = total.value == 0
+    factors = [each / np.where(none, 1.0, total) for each in weights]
+    if layout == "SBH":
+        heads = prev_max.shape[1]
+        shape = (*prev.shape[:2], heads, prev.shape[2] // heads)
+        factors = [np.transpose(each, (2, 0, 1, 3)) for each in factors]
+    else:
+        shape = prev.shape
+        if softmax_layout != "TND":
+            factors = [_by_rows(each, np.asarray(getattr(ends, "value", ends))) for each in factors]
+    out = sum(factor[..., :1] * of.reshape(shape) for factor, of in zip(factors, (prev, cur), strict=True))
+    return out.reshape(prev.shape), top, total
+
+
+def _by_rows(numbers, ends):
+    """(row, head, copy), of which a sequence has those of its first head, of row after row, then
+    those of its second one."""
+    rows, heads, copies = numbers.shape
+    places = np.zeros((rows, heads), int)
+    bounds = [0, *(int(end) for end in ends), rows]
+    for first, end in zip(bounds, bounds[1:], strict=False):
+        own = np.arange(first * heads, end * heads).reshape(heads, end - first)
+        places[first:end] = own.T
+    return numbers.reshape((rows * heads, copies))[places]

@@ -81,3 +81,30 @@ def packed_attention(d: Draw, gradient: bool = False) -> Case:
 
 def packed_attention_backward(d: Draw) -> Case:
     return packed_attention(d, True)
+
+
+def ring_update(d: Draw) -> Case:
+    layout = d.one(("SBH", "TND"))
+    heads, width = d.whole(1, 3, walk=8), d.whole(1, 8, walk=64)
+    d.first = d.type(REALS[:3])
+    ends, rows = _ends(d, d.whole(1, 3, walk=4), 4, 0)
+    batches = d.whole(1, 3, walk=2)
+    shape = (rows, heads, width) if layout == "TND" else (rows, batches, heads * width)
+    sums = (rows, heads) if layout == "TND" else (batches, heads, rows)
+
+    def numbers(sample: str):
+        return np.repeat(d.array((*sums, 1), np.float32, sample), 8, axis=-1)
+
+    given = {"inputLayoutOptional": layout, "actualSeqQlenOptional": np.array(ends, np.int64)}
+    for part in ("prev", "cur"):
+        sees = np.repeat(d.random.random((*sums, 1)) < 0.8, 8, axis=-1)  # some rows see no key
+        given |= {
+            f"{part}AttnOut": d.array(shape, None, "tame"),
+            f"{part}SoftmaxMax": np.where(sees, numbers("tame"), 0).astype(np.float32),
+            f"{part}SoftmaxSum": np.where(sees, numbers("positive"), 0).astype(np.float32),
+        }  # fmt: skip
+    if layout == "SBH" and d.flag():
+        given["actualSeqQlenOptional"] = None
+    float32 = np.dtype(np.float32)
+    outputs = {"attnOutOut": d.first, "softmaxMaxOut": float32, "softmaxSumOut": float32}
+    return Case(fill(d, given), "double", outputs, stored=("actualSeqQlenOptional",))
