@@ -209,6 +209,7 @@ struct Attention {
   AttentionDropout dropout;
   AttentionSink sink;
   AttentionPages pages;
+  AttentionPages cache;   // where blocks are chosen: in which blocks of a cache their keys are
   bool log_sums = false;  // sum becomes max + log(sum), -infinity for a row that sees no key
 
   // Set by PlanAttention. A head is that of k in one sequence.
@@ -228,7 +229,7 @@ struct AttentionTensors {
   const void *q_rope = nullptr, *k_rope = nullptr, *mask = nullptr, *shift = nullptr,
              *dropout = nullptr, *sink = nullptr;
   void *out = nullptr, *max = nullptr, *sum = nullptr;
-  const void* table = nullptr;  // of pages
+  const void *table = nullptr, *cache_table = nullptr;  // of pages and of the cache
 };
 
 /// Completes the plan from what stands above first_tile.

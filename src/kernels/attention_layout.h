@@ -159,7 +159,7 @@ inline AttentionRows QueryRows(const AttentionHeads& heads, const void* tensor, 
 class KeyRows {
  public:
   KeyRows(const Attention& attention, const AttentionHeads& heads, const void* tensor,
-          const void* table, const Head& head, int64_t tile);
+          const AttentionTensors& tensors, const Head& head, int64_t tile);
   KeyRows(const KeyRows&) = delete;
   KeyRows& operator=(const KeyRows&) = delete;
 
@@ -198,10 +198,10 @@ inline void PackTurnedKeys(const Attention& attention, const AttentionTensors& t
                            const Head& head, int64_t tile, float* to) {
   const int64_t n = KeysOf(head.of, tile), own = OwnWidth(attention),
                 panel = attention.kernels->panel, panel_floats = attention.width * panel;
-  const KeyRows keys(attention, attention.k, tensors.k, tensors.table, head, tile);
+  const KeyRows keys(attention, attention.k, tensors.k, tensors, head, tile);
   attention.kernels->pack_turned(*keys, n, own, to, panel_floats);
   if (attention.rope_width == 0) return;
-  const KeyRows ropes(attention, attention.k_rope, tensors.k_rope, tensors.table, head, tile);
+  const KeyRows ropes(attention, attention.k_rope, tensors.k_rope, tensors, head, tile);
   attention.kernels->pack_turned(*ropes, n, attention.rope_width, to + own * panel, panel_floats);
 }
 

@@ -16,10 +16,20 @@ const std::byte* PlaceOf(const AttentionScores& scores, const void* tensor,
   return static_cast<const std::byte*>(tensor) + offset;
 }
 
+/// A key of a sequence by its place, where blocks of the sequence's own keys are chosen.
+const std::byte* ChosenKey(const Attention& attention, const AttentionHeads& heads,
+                           const void* tensor, const void* cache_table, const Head& head,
+                           int64_t place) {
+  const AttentionPages& cache = attention.cache;
+  if (!cache.given) return heads.At(tensor, 0, head.head, head.of.first_key + place).from;
+  const int64_t block = cache.Block(cache_table, head.of.batch, 0, place);
+  return heads.At(tensor, block, head.head, place % cache.rows).from;
+}
+
 }  // namespace
 
 KeyRows::KeyRows(const Attention& attention, const AttentionHeads& heads, const void* tensor,
-                 const void* table, const Head& head, int64_t tile)
+                 const AttentionTensors& tensors, const Head& head, int64_t tile)
     : rows_(heads.At(tensor, head.of.batch, head.head, head.of.first_key + tile * kAttentionKeys)) {
   const AttentionPages& pages = attention.pages;
   if (!pages.given) return;
@@ -27,7 +37,7 @@ KeyRows::KeyRows(const Attention& attention, const AttentionHeads& heads, const 
   const int64_t first = tile * kAttentionKeys, n = KeysOf(of, tile);
   for (int64_t j = 0; j < n;) {
     const int64_t key = first + j, row = key % pages.rows, end = std::min(n, j + pages.rows - row);
-    const int64_t block = pages.Block(table, of.batch, head.head, key);
+    const int64_t block = pages.Block(tensors.table, of.batch, head.head, key);
     if (!pages.chosen) {
       const AttentionRows cached = heads.At(tensor, block, head.head, row);
       if (j == 0 && end == n) {
@@ -42,7 +52,7 @@ KeyRows::KeyRows(const Attention& attention, const AttentionHeads& heads, const 
       const int64_t place = block * pages.rows + i;
       const bool hidden = block < 0 || place >= of.places;
       places_[static_cast<size_t>(j)] =
-          heads.At(tensor, 0, head.head, of.first_key + (hidden ? 0 : place)).from;
+          ChosenKey(attention, heads, tensor, tensors.cache_table, head, hidden ? 0 : place);
     }
   }
   rows_.places = places_.data();

@@ -72,6 +72,11 @@ struct InferCall {
 /// Tensors of a call that are none of these arguments must be left out, as must other lists.
 void CheckOthersAbsent(const Params& p, const InferArguments& of, Checker& checker);
 
+/// 507035 if an entry of the table names no block of the cache, of those that some keys of a batch
+/// are in. Another entry may have any value.
+Status CheckEntries(const AttentionPages& pages, int64_t batch, const Span& keys,
+                    const int32_t* table, int64_t blocks);
+
 /// All that phase 1 checks of a call, behind that; and its plan.
 void CheckInfer(const InferArguments& of, Checker& checker);
 Plan PlanInfer(const InferArguments& of);

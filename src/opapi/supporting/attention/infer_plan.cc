@@ -52,24 +52,29 @@ std::function<void(const Buffers&)> ZerosOf(const Tensor& out) {
       };
 }
 
-/// 507035 for an entry of the table that names no block of the cache. An entry that no sequence
-/// reaches may have any value.
 Status CheckTable(const Attention& attention, const int32_t* table, int64_t blocks) {
-  const AttentionPages& pages = attention.pages;
   for (const AttentionSequence& of : attention.sequences) {
-    for (int64_t key = 0; key < of.keys; key += pages.rows) {
-      const int64_t block = pages.Block(table, of.batch, 0, key);
-      if (block < 0 || block >= blocks) {
-        return Status(507035,
-                      Concat("blockTable value (", of.batch, ", ", key / pages.rows, ") is ", block,
-                             ", expected 0 to ", blocks - 1, ", a block of the cache"));
-      }
-    }
+    Status found = CheckEntries(attention.pages, of.batch, {0, of.keys}, table, blocks);
+    if (!found.ok()) return found;
   }
   return {};
 }
 
 }  // namespace
+
+Status CheckEntries(const AttentionPages& pages, int64_t batch, const Span& keys,
+                    const int32_t* table, int64_t blocks) {
+  const int64_t end = keys.first + keys.count;
+  for (int64_t key = keys.first; key < end; key += pages.rows - key % pages.rows) {
+    const int64_t block = pages.Block(table, batch, 0, key);
+    if (block < 0 || block >= blocks) {
+      return Status(507035,
+                    Concat("blockTable value (", batch, ", ", key / pages.rows, ") is ", block,
+                           ", expected 0 to ", blocks - 1, ", a block of the cache"));
+    }
+  }
+  return {};
+}
 
 void CheckOthersAbsent(const Params& p, const InferArguments& of, Checker& checker) {
   const Tensor* const taken[] = {&of.shift, &of.mask, &of.table, &of.q_rope, &of.k_rope, &of.sums};

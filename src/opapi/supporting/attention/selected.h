@@ -3,6 +3,7 @@
 // that an index names for it.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "kernels/attention.h"
@@ -32,16 +33,19 @@ struct SelectedCall {
 
 /// 507035 for an index that is neither a block of its row's batch nor -1.
 struct ChosenBlocks {
+  struct Batch {
+    Span rows;
+    int64_t blocks, first_block;  // of all batches'
+  };
+
   explicit ChosenBlocks(const SelectedCall& call);
+  ChosenBlocks(std::vector<Batch> of, int64_t heads, int64_t of_each)
+      : batches(std::move(of)), kv_heads(heads), count(of_each), numbers(0) {}
 
   Status Check(const Attention& plan, const int32_t* table) const;
   /// The lists of PlanByBlocks: counts the rows of each block, then writes them.
   void List(const Attention& plan, const int32_t* table, int32_t* rows, int64_t* first) const;
 
-  struct Batch {
-    Span rows;
-    int64_t blocks, first_block;  // of all batches'
-  };
   std::vector<Batch> batches;
   int64_t kv_heads, count;  // blocks for a row and a head
   int64_t numbers;          // blocks of all batches and behind them, for each head
