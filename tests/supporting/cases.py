@@ -406,6 +406,7 @@ def drawing() -> dict:
     import network_cases
     import order_cases
     import packed_cases
+    import paged_cases
     import plane_cases
     import sampler_cases
     import selected_cases
@@ -415,7 +416,7 @@ def drawing() -> dict:
     found = {}
     modules = (channel_cases, inference_cases, matrix_cases, plane_cases, sampler_cases,
                selected_cases, sequence_cases, window_cases, network_cases, order_cases,
-               packed_cases, more_cases)  # fmt: skip
+               packed_cases, paged_cases, more_cases)  # fmt: skip
     for module in (*map(vars, modules), globals()):
         for name, value in module.items():
             if getattr(value, "__annotations__", {}).get("return") is Case and name[0] != "_":

@@ -17,6 +17,7 @@ import inference
 import matrices
 import networks
 import packed
+import paged
 import places
 import planes
 import samplers
@@ -42,7 +43,7 @@ NAMES = {
     name: value
     for module in (
         formulas, matrices, places, planes, samplers, sequences, chance, networks, attentions,
-        inference, packed, selected, windows,
+        inference, packed, paged, selected, windows,
     )  # fmt: skip
     for name, value in vars(module).items()
     if not name.startswith("_")
