@@ -6,6 +6,29 @@ import numpy as np
 from attentions import _weights
 from bounded import Bounded
 from inference import _heads, _listed
+from selected import _best
+
+
+def paged_compress_attention(
+    q, k, v, table, counts, heads, served, size, count, compressed, stride, scale, layout
+):
+    rows, k, v = _rows(q, heads), _cache(k, served), _cache(v, served)
+    out = np.zeros((2, *rows.shape[:2], v.shape[-1]))  # values and errors
+    chosen = np.full((len(rows), served, count), -1)
+    for b, keys in enumerate(counts):
+        if not keys:
+            continue
+        of_k, of_v = (_listed(each, _plain(table)[b], keys) for each in (k, v))
+        weights, found = _attend(rows[b], of_k, of_v, scale)
+        out[0, b], out[1, b] = found.value, found.error
+        sums = weights.reshape(served, heads // served, 1, keys).sum(1)
+        blocks = -(-((keys - 1) * stride + compressed) // size)
+        places = np.arange(blocks)[None]
+        always = (places == 0) | (places >= blocks - 2)
+        chosen[b] = _best(sums, blocks, always, compressed // stride, size // stride, count)[0]
+    lead = (1,) if layout == "BSND" else ()
+    return _laid(Bounded(out[0], q.format, out[1]), layout), chosen.reshape(
+        (len(rows), *lead, served, count))  # fmt: skip
 
 
 def paged_selected_attention(q, k, v, chosen, table, counts, heads, served, size, scale, layout):

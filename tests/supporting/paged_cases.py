@@ -8,6 +8,16 @@ from inference_cases import _cache
 from selected_cases import INDEX
 
 
+def paged_compress_attention(d: Draw) -> Case:
+    given, counts = _operands(d, ("TND", "BSND"), 40, 1024)
+    count = d.whole(1, 12, walk=16)
+    given |= {
+        "actualCmpKvSeqLenOptional": counts, "selectBlockSize": d.one((64, 32)),
+        "selectBlockCount": count, "compressBlockSize": d.one((32, 16)), "compressBlockStride": 16,
+    }  # fmt: skip
+    return Case(given, "float", {"output": d.first, "topKOutput": INDEX}, stored=("blockTableOptional",))
+
+
 def paged_selected_attention(d: Draw) -> Case:
     given, counts = _operands(d, ("TND", "BSND", "BSH"), 70, 4096)
     size, count = d.one((16, 48, 64), walk=64), d.whole(1, 3, walk=16)
