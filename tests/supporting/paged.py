@@ -48,6 +48,18 @@ def paged_selected_attention(q, k, v, chosen, table, counts, heads, served, size
     return _laid(Bounded(out[0], q.format, out[1]), layout)
 
 
+def paged_compress(x, weight, slots, lengths, table, size, stride, cache):
+    """The last keys of batches that fill a block; rows of the cache that no batch fills stay."""
+    out, errors = np.array(cache.value), np.zeros(cache.shape)
+    for b, keys in enumerate(lengths):
+        if keys < size or (keys - size) % stride:
+            continue
+        last = _listed(_cache(x, x.shape[2]), _plain(table)[b], keys)[:, keys - size :]
+        found = np.sum(last * np.transpose(weight, (1, 0)).reshape((-1, size, 1)), axis=1)
+        out[_plain(slots)[b]], errors[_plain(slots)[b]] = found.value, found.error
+    return Bounded(out, x.format, errors)
+
+
 def _attend(rows, k, v, scale):
     """(head, key) and (head, element): the weights of a row of each head, and its result."""
     group = rows.shape[0] // k.shape[0]

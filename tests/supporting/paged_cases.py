@@ -31,6 +31,23 @@ def paged_selected_attention(d: Draw) -> Case:
     return Case(given, "float", {"output": d.first}, stored=("topkIndices", "blockTableOptional"))
 
 
+def paged_compress(d: Draw) -> Case:
+    batches, heads, width = d.whole(1, 4, walk=16), d.whole(1, 3, walk=4), d.whole(1, 9, walk=192)
+    d.first = d.type()
+    size, stride = d.one((16, 32, 64), walk=32), 16
+    lengths = [d.one((d.whole(0, 100), size + stride * d.whole(0, 4))) for _ in range(batches)]
+    (blocks, rows, _), table, page = _cache(d, batches, max(*lengths, 1))
+    slots = d.random.integers(0, batches + 2, (batches,)).astype(INDEX)
+    given = {
+        "input": d.array((blocks, rows, heads, width), None, "tame"),
+        "weight": d.array((size, heads), None, "tame"), "slotMapping": slots,
+        "actSeqLenOptional": lengths, "blockTableOptional": table, "layoutOptional": "TND",
+        "compressBlockSize": size, "compressStride": stride, "actSeqLenType": 1,
+        "pageBlockSize": page, "outputCache": d.array((batches + 2, heads, width), None, "tame"),
+    }  # fmt: skip
+    return Case(given, "double", {"outputCache": d.first}, stored=("slotMapping", "blockTableOptional"))
+
+
 def _operands(d: Draw, layouts, most: int, walk: int):
     """And how many keys each batch has."""
     batches, heads, served = d.whole(1, 3, walk=8), d.whole(1, 2, walk=2), d.whole(1, 3, walk=4)
