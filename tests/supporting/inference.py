@@ -71,6 +71,11 @@ def incremental_attention(q, k, v, shift, mask, keys, table, scale, heads, layou
                            served, 1, False)[0]  # fmt: skip
 
 
+def incremental_dense_attention(q, k, v, shift, mask, keys, scale, heads, layout, served):
+    """Of one row, without a cache in blocks."""
+    return incremental_attention(q, k, v, shift, mask, keys, None, scale, heads, layout, served)
+
+
 def _heads(x, letters: str, count: int):
     """As (batch, head, row, element)."""
     if "H" in letters:

@@ -17,6 +17,12 @@ def infer_attention(d: Draw) -> Case:
     return _case(d, layout, d.whole(1, 6, walk=512), newer, paged=d.whole(0, 2, walk=0) == 1)
 
 
+def fused_attention(d: Draw) -> Case:
+    """By the names of the first version."""
+    paged = d.whole(0, 2, walk=0) == 1
+    return _renamed(d, _case(d, d.one(_LAYOUTS), d.whole(1, 6, walk=512), False, paged))
+
+
 def prompt_attention(d: Draw) -> Case:
     """All operands, by the names that the operator has for some of them."""
     return _renamed(d, _case(d, d.one(_LAYOUTS), d.whole(1, 6, walk=512), False, False))
@@ -24,7 +30,8 @@ def prompt_attention(d: Draw) -> Case:
 
 def incremental_attention(d: Draw) -> Case:
     """Of one row; its lengths are those of keys."""
-    paged = d.whole(0, 2, walk=0) == 1
+    has_cache = any(each.name == "blocktable" for each in d.record.parameters)
+    paged = has_cache and d.whole(0, 2, walk=0) == 1
     case = _case(d, d.one(_LAYOUTS[:3]), 1, False, paged)
     case.arguments["actualSeqLengthsOptional"] = case.arguments.pop("actualSeqLengthsKvOptional")
     case.arguments["blocktableOptional"] = case.arguments.pop("blockTableOptional", None)
