@@ -164,3 +164,16 @@ def _gradients(q, k, v, dy, weights, kept, scale, served: int):
     dk = of_served(np.matmul(np.swapaxes(scores, -1, -2), q))
     dv = of_served(np.matmul(np.swapaxes(weights * kept, -1, -2), dy))
     return np.matmul(scores, k), dk, dv, scores, -np.sum(rest * mean, axis=(0, 2, 3))
+
+
+def window_softmax(x, mask, bias, scale):
+    """Of windows: a mask of each window and a bias of each head are added to scaled scores."""
+    rows = x.shape[-2:]
+    heads = x.shape[-3]
+    windows = x.shape[1] if x.ndim == 5 else 1 if mask is None else mask.size // (rows[0] * rows[1])
+    scores = x.reshape((-1, windows, heads, *rows)) * scale
+    if mask is not None:
+        scores = scores + mask.reshape((1, windows, 1, *rows))
+    scores = scores + bias.reshape((1, 1, heads, *rows))
+    powers = np.exp(scores - np.max(scores.value, axis=-1, keepdims=True))
+    return (powers / np.sum(powers, axis=-1, keepdims=True)).reshape(x.shape)

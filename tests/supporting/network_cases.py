@@ -52,6 +52,21 @@ def nll2d_backward(d: Draw) -> Case:
     return _nll(d, True, True)
 
 
+def window_softmax(d: Draw) -> Case:
+    d.first = d.type()
+    batches, windows, heads = d.whole(1, 2, walk=16), d.whole(1, 3, walk=16), d.whole(1, 3, walk=4)
+    rows, width = d.whole(1, 5, walk=49), 200 if d.style == "long" else d.whole(1, 9, walk=49)
+    lead = d.one(((batches, windows), (batches * windows,)))
+    masks = ((windows, rows, width), (windows, 1, rows, width), (1, windows, 1, rows, width))
+    biases = ((heads, rows, width), (1, heads, rows, width), (1, 1, heads, rows, width))
+    given = {
+        "x": d.array((*lead, heads, rows, width), None, "tame"),
+        "attenMaskOptional": None if d.flag() else d.array(d.one(masks), None, "tame"),
+        "relativePosBias": d.array(d.one(biases), None, "tame"), "scaleValue": 0.5,
+    }  # fmt: skip
+    return Case(fill(d, given), "double", {"out": d.first})
+
+
 def softmax_cross_entropy(d: Draw) -> Case:
     shape = (d.whole(1, 5, walk=1024), 5000 if d.style == "long" else d.whole(1, 9, walk=2048))
     if d.style == "empty":
