@@ -204,7 +204,7 @@ def expressions(topics):
     }
     return (
         f"{LICENCE}// The expressions that records name.\n{MADE}"
-        '#pragma once\n\n#include "kernels/target.h"\n\nnamespace openaclnn::supporting {\n\n'
+        '#pragma once\n\n#include "kernels/simd/target.h"\n\nnamespace openaclnn::supporting {\n\n'
         "struct Expression;\n\nOPENACLNN_TARGET_DECLARE(namespace expressions {\n"
         + filled("extern const Expression ", sorted(names), ";")
         + "\n})\n\n}  // namespace openaclnn::supporting\n"

@@ -39,15 +39,15 @@ class Instruction:
 
 
 EXPECTED = (
-    Expected("kernels/gemm_simd", "MultiplyTile<RowsOfA, 12, 2, false>", MULTIPLY_ADD, 48, 100),
-    Expected("kernels/gemm_simd", "MultiplyTile<ColumnsOfA, 12, 2, false>", MULTIPLY_ADD, 48, 100),
-    Expected("kernels/gemm_simd", "MultiplyTile<PairsOfRowsOfA, 12, 2, true>", DOT_PRODUCT, 24, 48),
+    Expected("kernels/gemm/gemm_simd", "MultiplyTile<RowsOfA, 12, 2, false>", MULTIPLY_ADD, 48, 100),
+    Expected("kernels/gemm/gemm_simd", "MultiplyTile<ColumnsOfA, 12, 2, false>", MULTIPLY_ADD, 48, 100),
+    Expected("kernels/gemm/gemm_simd", "MultiplyTile<PairsOfRowsOfA, 12, 2, true>", DOT_PRODUCT, 24, 48),
     Expected(
-        "kernels/gemm_simd", "MultiplyTile<PairsOfColumnsOfA, 12, 2, true>", DOT_PRODUCT, 24, 48
+        "kernels/gemm/gemm_simd", "MultiplyTile<PairsOfColumnsOfA, 12, 2, true>", DOT_PRODUCT, 24, 48
     ),
-    Expected("kernels/row_sum_simd", "SumChunk<float>", "vaddps", 8, 32),
-    Expected("kernels/row_sum_simd", "SumChunk<BFloat16>", "vaddps", 8, 48),
-    Expected("kernels/row_sum_simd", "WriteNarrowSums<float, true, 1l>", "vaddps", 8, 40),
+    Expected("kernels/rows/row_sum_simd", "SumChunk<float>", "vaddps", 8, 32),
+    Expected("kernels/rows/row_sum_simd", "SumChunk<BFloat16>", "vaddps", 8, 48),
+    Expected("kernels/rows/row_sum_simd", "WriteNarrowSums<float, true, 1l>", "vaddps", 8, 40),
     Expected("masked_softmax/backward/kernel_simd", "RunRow<float, false>", ANY, 8, 20),
     Expected("masked_softmax/backward/kernel_simd", "RunRow<float, true>", ANY, 8, 20),
     Expected("masked_softmax/backward/kernel_simd", "RunRow<BFloat16, true>", ANY, 8, 32),

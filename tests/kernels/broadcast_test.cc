@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Common shapes by the rule of NumPy, and walks over several views against one index at a time.
-#include "kernels/broadcast.h"
+#include "kernels/move/broadcast.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

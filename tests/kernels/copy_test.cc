@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies between views of any strides against one element at a time.
-#include "kernels/copy.h"
+#include "kernels/move/copy.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -9,7 +9,7 @@
 #include <numeric>
 #include <vector>
 
-#include "kernels/tile.h"
+#include "kernels/move/tile.h"
 #include "tests/support/layout.h"
 #include "tests/support/tensor.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which inputs are copied before they are read, and what the copy holds.
-#include "kernels/dense_input.h"
+#include "kernels/move/dense_input.h"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 #include <sstream>
 #include <string>
 
-#include "kernels/gemm.h"
-#include "kernels/gemm_layout.h"
+#include "kernels/gemm/gemm.h"
+#include "kernels/gemm/gemm_layout.h"
 #include "tests/support/device.h"
 #include "tests/support/layout.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of matrices against float64 loops: any sizes, types, transposes, steps, batches and
 // taps.
-#include "kernels/gemm.h"
+#include "kernels/gemm/gemm.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

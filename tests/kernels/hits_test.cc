@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sort of hits: stable, for every number of digits.
-#include "kernels/hits.h"
+#include "kernels/index/hits.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

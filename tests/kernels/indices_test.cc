@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Indices of every type to rows: each 16-bit float, each byte, and the limits of the wide types.
-#include "kernels/indices.h"
+#include "kernels/index/indices.h"
 
 #include <gtest/gtest.h>
 

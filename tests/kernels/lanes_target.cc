@@ -2,7 +2,7 @@
 // Compiled once for each instruction set: nothing here may call code that others share.
 #include "tests/kernels/lanes_target.h"
 
-#include "kernels/lanes-inl.h"
+#include "kernels/simd/lanes-inl.h"
 
 namespace openaclnn::OPENACLNN_TARGET {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements of every type as numbers and back: each 16-bit float, and the ends of every integer.
-#include "kernels/number.h"
+#include "kernels/number/number.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Orders against a stable sort, and keys against what they stand for.
-#include "kernels/order.h"
+#include "kernels/index/order.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -11,7 +11,7 @@
 #include <limits>
 #include <vector>
 
-#include "kernels/order_scan.h"
+#include "kernels/index/order_scan.h"
 #include "tests/support/layout.h"
 
 namespace openaclnn::test {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of views in tiles: each row once, with the elements of the views, and written where they
 // lie.
-#include "kernels/packed_rows.h"
+#include "kernels/rows/packed_rows.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parallel loops: what a body throws on any thread reaches the caller, and nothing is left behind.
-#include "kernels/parallel.h"
+#include "kernels/work/parallel.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/parallel_items.h"
+#include "kernels/work/parallel_items.h"
 #include "tests/support/device.h"
 
 namespace openaclnn::test {

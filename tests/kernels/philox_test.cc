@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random numbers of many places against one place at a time, and against the bits they have on
 // every instruction set.
-#include "kernels/philox.h"
+#include "kernels/number/philox.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cubeMathType against its documented table, for every product and type.
-#include "kernels/rounding.h"
+#include "kernels/number/rounding.h"
 
 #include <gtest/gtest.h>
 

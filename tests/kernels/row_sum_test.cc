@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums of rows: those of the tree, bit by bit, and all that is asked for and nothing beside it.
-#include "kernels/row_sum.h"
+#include "kernels/rows/row_sum.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -13,8 +13,8 @@
 #include <random>
 #include <vector>
 
-#include "kernels/softmax_rows.h"
-#include "kernels/stream.h"
+#include "kernels/rows/softmax_rows.h"
+#include "kernels/simd/stream.h"
 #include "tests/support/numbers.h"
 
 namespace openaclnn::test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums of segments against the one tree, bit for bit, and which way each plan takes.
-#include "kernels/segment_sum.h"
+#include "kernels/rows/segment_sum.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Selected slices of any views against one element at a time.
-#include "kernels/selection.h"
+#include "kernels/index/selection.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

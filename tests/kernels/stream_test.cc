@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes past the caches: all that are asked for and none beside them.
-#include "kernels/stream.h"
+#include "kernels/simd/stream.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses of strided views, and copies along them.
-#include "kernels/strided.h"
+#include "kernels/move/strided.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rectangles of every size of element about the length of a tile: each element, and nothing beside
 // it.
-#include "kernels/tile.h"
+#include "kernels/move/tile.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kernels/scratch.h"
+#include "kernels/work/scratch.h"
 #include "openaclnn/status.h"
 
 namespace openaclnn::conv_tbc {

@@ -9,8 +9,8 @@
 #include <span>
 
 #include "frame/checker.h"
-#include "kernels/dense_input.h"
-#include "kernels/gemm.h"
+#include "kernels/gemm/gemm.h"
+#include "kernels/move/dense_input.h"
 
 namespace openaclnn::conv_tbc {
 

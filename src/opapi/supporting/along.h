@@ -2,8 +2,8 @@
 // Views as rows along one dimension.
 #pragma once
 
-#include "kernels/broadcast.h"
-#include "kernels/rows.h"
+#include "kernels/move/broadcast.h"
+#include "kernels/rows/rows.h"
 #include "supporting/family.h"
 #include "supporting/tree_sum.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums over one row and each of many columns, compiled once for each instruction set.
-#include "kernels/double_lanes-inl.h"
-#include "kernels/double_rows.h"
-#include "kernels/wide-inl.h"
+#include "kernels/rows/double_rows.h"
+#include "kernels/simd/double_lanes-inl.h"
+#include "kernels/simd/wide-inl.h"
 #include "supporting/columns.h"
 
 namespace openaclnn::OPENACLNN_TARGET {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <complex>
 
-#include "kernels/broadcast.h"
-#include "kernels/number.h"
+#include "kernels/move/broadcast.h"
+#include "kernels/number/number.h"
 #include "supporting/family.h"
 #include "supporting/movable.h"
 #include "supporting/unsigned.h"

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "kernels/broadcast.h"
+#include "kernels/move/broadcast.h"
 #include "supporting/family.h"
 
 namespace openaclnn::supporting {

@@ -8,9 +8,9 @@
 #include <limits>
 #include <numeric>
 
-#include "kernels/broadcast.h"
-#include "kernels/copy.h"
-#include "kernels/scratch.h"
+#include "kernels/move/broadcast.h"
+#include "kernels/move/copy.h"
+#include "kernels/work/scratch.h"
 #include "supporting/complex.h"
 #include "supporting/narrowing.h"
 #include "supporting/promotion.h"

@@ -5,7 +5,7 @@
 #include <array>
 #include <optional>
 
-#include "kernels/broadcast.h"
+#include "kernels/move/broadcast.h"
 #include "supporting/family.h"
 #include "supporting/pair_loops.h"
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "kernels/strided.h"
+#include "kernels/move/strided.h"
 #include "opapi/registry.h"
 
 namespace openaclnn::supporting {

@@ -14,8 +14,8 @@
 #include "ascendcl/data_type.h"
 #include "common/short_vector.h"
 #include "frame/operation.h"
-#include "kernels/broadcast.h"
-#include "kernels/number.h"
+#include "kernels/move/broadcast.h"
+#include "kernels/number/number.h"
 #include "supporting/arguments.h"
 #include "supporting/movable.h"
 

@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "generated/expressions.h"
-#include "kernels/double_math-inl.h"
-#include "kernels/float_inverses-inl.h"
-#include "kernels/float_math-inl.h"
+#include "kernels/simd/double_math-inl.h"
+#include "kernels/simd/float_inverses-inl.h"
+#include "kernels/simd/float_math-inl.h"
 #include "supporting/elementwise.h"
 
 namespace openaclnn::supporting::OPENACLNN_TARGET::formula {

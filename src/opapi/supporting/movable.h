@@ -2,7 +2,7 @@
 // Sets of types that have more than the numbers that are computed as one.
 #pragma once
 
-#include "kernels/number.h"
+#include "kernels/number/number.h"
 
 namespace openaclnn::supporting {
 

@@ -6,8 +6,8 @@
 #include <type_traits>
 
 #include "ascendcl/data_type.h"
-#include "kernels/broadcast.h"
-#include "kernels/number.h"
+#include "kernels/move/broadcast.h"
+#include "kernels/number/number.h"
 #include "supporting/unsigned.h"
 
 namespace openaclnn::supporting {

@@ -7,10 +7,10 @@
 #include <cstring>
 #include <string>
 
-#include "kernels/divide_up.h"
-#include "kernels/double_rows.h"
-#include "kernels/hits.h"
-#include "kernels/rows.h"
+#include "kernels/index/hits.h"
+#include "kernels/rows/double_rows.h"
+#include "kernels/rows/rows.h"
+#include "kernels/work/divide_up.h"
 #include "supporting/complex.h"
 #include "supporting/tree_sum.h"
 

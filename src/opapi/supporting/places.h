@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "kernels/broadcast.h"
-#include "kernels/strided.h"
+#include "kernels/move/broadcast.h"
+#include "kernels/move/strided.h"
 #include "supporting/family.h"
 
 namespace openaclnn::supporting {

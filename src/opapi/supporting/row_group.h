@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "kernels/divide_up.h"
-#include "kernels/tile.h"
+#include "kernels/move/tile.h"
+#include "kernels/work/divide_up.h"
 #include "supporting/along.h"
 
 namespace openaclnn::supporting {

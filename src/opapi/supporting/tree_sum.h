@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "kernels/double_rows.h"
+#include "kernels/rows/double_rows.h"
 
 namespace openaclnn::supporting {
 

@@ -2,7 +2,7 @@
 // UINT64 beside the types that all operators compute in: read and written by conversions.
 #pragma once
 
-#include "kernels/number.h"
+#include "kernels/number/number.h"
 
 namespace openaclnn::supporting {
 

@@ -14,9 +14,9 @@
 
 #include "conv_tbc/shared.h"
 #include "frame/operation.h"
-#include "kernels/dense_input.h"
-#include "kernels/gemm.h"
-#include "kernels/segment_sum.h"
+#include "kernels/gemm/gemm.h"
+#include "kernels/move/dense_input.h"
+#include "kernels/rows/segment_sum.h"
 
 namespace openaclnn::conv_tbc::backward {
 

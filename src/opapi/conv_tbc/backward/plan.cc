@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "conv_tbc/backward/op.h"
-#include "kernels/scratch.h"
+#include "kernels/work/scratch.h"
 
 namespace openaclnn::conv_tbc::backward {
 namespace {

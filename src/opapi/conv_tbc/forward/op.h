@@ -10,7 +10,7 @@
 
 #include "conv_tbc/shared.h"
 #include "frame/operation.h"
-#include "kernels/gemm.h"
+#include "kernels/gemm/gemm.h"
 
 namespace openaclnn::conv_tbc::forward {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frozen decision of ConvTbc: one product, whose terms are taps and input channels.
 #include "conv_tbc/forward/op.h"
-#include "kernels/scratch.h"
+#include "kernels/work/scratch.h"
 
 namespace openaclnn::conv_tbc::forward {
 

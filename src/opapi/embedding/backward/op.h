@@ -11,9 +11,9 @@
 #include <cstdint>
 
 #include "frame/operation.h"
-#include "kernels/dense_input.h"
-#include "kernels/indices.h"
-#include "kernels/segment_sum.h"
+#include "kernels/index/indices.h"
+#include "kernels/move/dense_input.h"
+#include "kernels/rows/segment_sum.h"
 
 namespace openaclnn::embedding::backward {
 

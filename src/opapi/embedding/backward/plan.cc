@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frozen decision of EmbeddingDenseBackward: sizes, layouts, scratch.
 #include "embedding/backward/op.h"
-#include "kernels/scratch.h"
+#include "kernels/work/scratch.h"
 
 namespace openaclnn::embedding::backward {
 

@@ -9,9 +9,9 @@
 #include <cstdint>
 
 #include "frame/operation.h"
-#include "kernels/indices.h"
-#include "kernels/stream.h"
-#include "kernels/strided.h"
+#include "kernels/index/indices.h"
+#include "kernels/move/strided.h"
+#include "kernels/simd/stream.h"
 
 namespace openaclnn::embedding::forward {
 

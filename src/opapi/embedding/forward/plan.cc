@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frozen decision of Embedding: sizes, layouts, scratch.
 #include "embedding/forward/op.h"
-#include "kernels/scratch.h"
+#include "kernels/work/scratch.h"
 
 namespace openaclnn::embedding::forward {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "embedding/forward/op.h"
-#include "kernels/parallel.h"
+#include "kernels/work/parallel.h"
 
 namespace openaclnn::embedding::forward {
 namespace {

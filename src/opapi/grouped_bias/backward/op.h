@@ -10,8 +10,8 @@
 #include <cstdint>
 
 #include "frame/operation.h"
-#include "kernels/dense_input.h"
-#include "kernels/segment_sum.h"
+#include "kernels/move/dense_input.h"
+#include "kernels/rows/segment_sum.h"
 
 namespace openaclnn::grouped_bias::backward {
 

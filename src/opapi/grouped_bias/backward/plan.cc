@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frozen decision of GroupedBiasAddGrad: sizes, layouts, scratch.
 #include "grouped_bias/backward/op.h"
-#include "kernels/scratch.h"
+#include "kernels/work/scratch.h"
 
 namespace openaclnn::grouped_bias::backward {
 

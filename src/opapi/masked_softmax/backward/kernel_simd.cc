@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One row of ScaledMaskedSoftmaxBackward, compiled once for each instruction set.
-#include "kernels/lanes-inl.h"
-#include "kernels/stream.h"
-#include "kernels/sum-inl.h"
+#include "kernels/rows/sum-inl.h"
+#include "kernels/simd/lanes-inl.h"
+#include "kernels/simd/stream.h"
 #include "masked_softmax/backward/op.h"
 
 namespace openaclnn::masked_softmax::backward::OPENACLNN_TARGET {

@@ -10,9 +10,9 @@
 #include <cstdint>
 
 #include "frame/operation.h"
-#include "kernels/packed_rows.h"
-#include "kernels/strided.h"
-#include "kernels/target.h"
+#include "kernels/move/strided.h"
+#include "kernels/rows/packed_rows.h"
+#include "kernels/simd/target.h"
 #include "masked_softmax/shared.h"
 
 namespace openaclnn::masked_softmax::backward {

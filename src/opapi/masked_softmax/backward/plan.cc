@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frozen decision of ScaledMaskedSoftmaxBackward: layouts and the row kernel.
-#include "kernels/stream.h"
+#include "kernels/simd/stream.h"
 #include "masked_softmax/backward/op.h"
 
 namespace openaclnn::masked_softmax::backward {

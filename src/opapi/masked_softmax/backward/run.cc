@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of ScaledMaskedSoftmaxBackward, in blocks.
-#include "kernels/rows.h"
-#include "kernels/stream.h"
+#include "kernels/rows/rows.h"
+#include "kernels/simd/stream.h"
 #include "masked_softmax/backward/op.h"
 
 namespace openaclnn::masked_softmax::backward {

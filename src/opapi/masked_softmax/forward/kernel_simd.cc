@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One row of ScaledMaskedSoftmax, compiled once for each instruction set.
-#include "kernels/exp-inl.h"
-#include "kernels/lanes-inl.h"
-#include "kernels/sum-inl.h"
+#include "kernels/rows/sum-inl.h"
+#include "kernels/simd/exp-inl.h"
+#include "kernels/simd/lanes-inl.h"
 #include "masked_softmax/forward/op.h"
 
 namespace openaclnn::masked_softmax::forward::OPENACLNN_TARGET {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of ScaledMaskedSoftmax, in blocks.
-#include "kernels/rows.h"
+#include "kernels/rows/rows.h"
 #include "masked_softmax/forward/op.h"
 
 namespace openaclnn::masked_softmax::forward {

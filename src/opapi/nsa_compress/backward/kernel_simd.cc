@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loops of NsaCompressGrad, compiled once for each instruction set.
-#include "kernels/lanes-inl.h"
+#include "kernels/simd/lanes-inl.h"
 #include "nsa_compress/backward/op.h"
 
 namespace openaclnn::nsa_compress::backward::OPENACLNN_TARGET {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "frame/operation.h"
-#include "kernels/strided.h"
-#include "kernels/target.h"
+#include "kernels/move/strided.h"
+#include "kernels/simd/target.h"
 #include "nsa_compress/shared.h"
 
 namespace openaclnn::nsa_compress::backward {

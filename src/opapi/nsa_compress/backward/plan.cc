@@ -2,9 +2,9 @@
 // The frozen decision of NsaCompressGrad: windows, layouts, and the parts of the workspace.
 #include <algorithm>
 
-#include "kernels/divide_up.h"
-#include "kernels/scratch.h"
-#include "kernels/stream.h"
+#include "kernels/simd/stream.h"
+#include "kernels/work/divide_up.h"
+#include "kernels/work/scratch.h"
 #include "nsa_compress/backward/op.h"
 
 namespace openaclnn::nsa_compress::backward {

@@ -2,9 +2,9 @@
 // The steps of NsaCompressGrad: units of windows, for dw and dx in one pass, then dw of all units.
 #include <algorithm>
 
-#include "kernels/divide_up.h"
-#include "kernels/rows.h"
-#include "kernels/stream.h"
+#include "kernels/rows/rows.h"
+#include "kernels/simd/stream.h"
+#include "kernels/work/divide_up.h"
 #include "nsa_compress/backward/op.h"
 
 namespace openaclnn::nsa_compress::backward {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loops of NsaCompress, compiled once for each instruction set.
-#include "kernels/lanes-inl.h"
+#include "kernels/simd/lanes-inl.h"
 #include "nsa_compress/forward/op.h"
 
 namespace openaclnn::nsa_compress::forward::OPENACLNN_TARGET {

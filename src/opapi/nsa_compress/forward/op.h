@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "frame/operation.h"
-#include "kernels/strided.h"
-#include "kernels/target.h"
+#include "kernels/move/strided.h"
+#include "kernels/simd/target.h"
 #include "nsa_compress/shared.h"
 
 namespace openaclnn::nsa_compress::forward {

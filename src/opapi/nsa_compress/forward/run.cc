@@ -2,8 +2,8 @@
 // The windows of NsaCompress, head by head.
 #include <algorithm>
 
-#include "kernels/divide_up.h"
-#include "kernels/rows.h"
+#include "kernels/rows/rows.h"
+#include "kernels/work/divide_up.h"
 #include "nsa_compress/forward/op.h"
 
 namespace openaclnn::nsa_compress::forward {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/target.h"
+#include "kernels/simd/target.h"
 
 namespace openaclnn {
 

@@ -2,8 +2,8 @@
 // Gated activations over rows of numbers, compiled once for each instruction set.
 #include <cmath>
 
-#include "kernels/double_math-inl.h"
-#include "kernels/float_inverses-inl.h"
+#include "kernels/simd/double_math-inl.h"
+#include "kernels/simd/float_inverses-inl.h"
 #include "supporting/activation/gates.h"
 
 namespace openaclnn::OPENACLNN_TARGET {

@@ -3,9 +3,9 @@
 #include <bit>
 
 #include "generated/activation.h"
-#include "kernels/broadcast.h"
-#include "kernels/divide_up.h"
-#include "kernels/stream.h"
+#include "kernels/move/broadcast.h"
+#include "kernels/simd/stream.h"
+#include "kernels/work/divide_up.h"
 #include "supporting/elements.h"
 #include "supporting/elementwise.h"
 #include "supporting/in_turn.h"

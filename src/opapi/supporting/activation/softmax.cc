@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "generated/activation.h"
-#include "kernels/divide_up.h"
-#include "kernels/double_rows.h"
-#include "kernels/softmax_rows.h"
+#include "kernels/rows/double_rows.h"
+#include "kernels/rows/softmax_rows.h"
+#include "kernels/work/divide_up.h"
 #include "supporting/activation/gates.h"
 #include "supporting/along.h"
 #include "supporting/tree_sum.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cat and Stack.
 #include "generated/arrange.h"
-#include "kernels/broadcast.h"
-#include "kernels/copy.h"
-#include "kernels/rows.h"
+#include "kernels/move/broadcast.h"
+#include "kernels/move/copy.h"
+#include "kernels/rows/rows.h"
 #include "supporting/along.h"
 #include "supporting/complex.h"
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "generated/arrange.h"
-#include "kernels/broadcast.h"
-#include "kernels/rows.h"
+#include "kernels/move/broadcast.h"
+#include "kernels/rows/rows.h"
 #include "supporting/complex.h"
 #include "supporting/in_turn.h"
 #include "supporting/tree_sum.h"

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "generated/arrange.h"
-#include "kernels/copy.h"
-#include "kernels/divide_up.h"
-#include "kernels/rows.h"
+#include "kernels/move/copy.h"
+#include "kernels/rows/rows.h"
+#include "kernels/work/divide_up.h"
 #include "supporting/along.h"
 #include "supporting/in_turn.h"
 #include "supporting/places.h"

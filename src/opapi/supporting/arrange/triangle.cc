@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "generated/arrange.h"
-#include "kernels/rows.h"
+#include "kernels/rows/rows.h"
 
 namespace openaclnn::supporting {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "generated/arrange.h"
-#include "kernels/copy.h"
+#include "kernels/move/copy.h"
 #include "supporting/along.h"
 #include "supporting/in_turn.h"
 

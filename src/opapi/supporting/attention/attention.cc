@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // FlashAttentionScore and FlashAttentionVarLenScore: out = dropout(softmax(scale * q k^T + shift,
-// masked)) v for each head; a head of k and v may serve several of q. kernels/attention.h computes
-// them.
+// masked)) v for each head; a head of k and v may serve several of q. kernels/attention/attention.h
+// computes them.
 #include "generated/attention.h"
 
 #include <utility>
 
-#include "kernels/attention.h"
+#include "kernels/attention/attention.h"
 #include "supporting/attention/call.h"
 
 namespace openaclnn::supporting {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "generated/attention.h"
-#include "kernels/attention.h"
-#include "kernels/scratch.h"
+#include "kernels/attention/attention.h"
+#include "kernels/work/scratch.h"
 #include "supporting/attention/call.h"
 
 namespace openaclnn::supporting {

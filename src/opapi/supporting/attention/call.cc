@@ -2,7 +2,7 @@
 // Checks of a call of attention that do not depend on its version.
 #include "supporting/attention/call.h"
 
-#include "kernels/divide_up.h"
+#include "kernels/work/divide_up.h"
 #include "supporting/attention/packed_heads.h"
 
 namespace openaclnn::supporting {

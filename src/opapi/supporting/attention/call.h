@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/attention.h"
+#include "kernels/attention/attention.h"
 #include "supporting/attention/heads.h"
 #include "supporting/attention/lengths.h"
 #include "supporting/attention/position_shift.h"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "generated/attention.h"
-#include "kernels/attention.h"
-#include "kernels/scratch.h"
+#include "kernels/attention/attention.h"
+#include "kernels/work/scratch.h"
 #include "supporting/attention/heads.h"
 #include "supporting/attention/lengths.h"
 #include "supporting/attention/packed_heads.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "generated/attention.h"
-#include "kernels/rows.h"
+#include "kernels/rows/rows.h"
 #include "supporting/attention/heads.h"
 #include "supporting/attention/infer.h"
 #include "supporting/attention/lengths.h"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "generated/attention.h"
-#include "kernels/divide_up.h"
-#include "kernels/scratch.h"
+#include "kernels/work/divide_up.h"
+#include "kernels/work/scratch.h"
 #include "supporting/attention/call.h"
 #include "supporting/attention/infer.h"
 #include "supporting/attention/paged.h"

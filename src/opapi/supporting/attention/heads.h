@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/attention.h"
-#include "kernels/broadcast.h"
+#include "kernels/attention/attention.h"
+#include "kernels/move/broadcast.h"
 #include "supporting/family.h"
 
 namespace openaclnn::supporting {

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "kernels/attention.h"
+#include "kernels/attention/attention.h"
 #include "supporting/attention/infer.h"
 
 namespace openaclnn::supporting {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RotaryPositionEmbedding: pairs of numbers turned by angles, of which cosines and sines are given.
 #include "generated/attention.h"
-#include "kernels/broadcast.h"
+#include "kernels/move/broadcast.h"
 #include "supporting/row_group.h"
 
 namespace openaclnn::supporting {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "generated/attention.h"
-#include "kernels/scratch.h"
+#include "kernels/work/scratch.h"
 #include "supporting/attention/packed_heads.h"
 
 namespace openaclnn::supporting {

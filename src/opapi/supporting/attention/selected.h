@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/attention.h"
+#include "kernels/attention/attention.h"
 #include "supporting/attention/heads.h"
 #include "supporting/attention/lengths.h"
 

@@ -2,7 +2,7 @@
 // Selected attention: which keys a row sees, and which rows see a key.
 #include <algorithm>
 
-#include "kernels/divide_up.h"
+#include "kernels/work/divide_up.h"
 #include "supporting/attention/packed_heads.h"
 #include "supporting/attention/selected.h"
 #include "supporting/attention/sequences.h"

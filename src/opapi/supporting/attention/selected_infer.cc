@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "generated/attention.h"
-#include "kernels/divide_up.h"
+#include "kernels/work/divide_up.h"
 #include "supporting/attention/call.h"
 #include "supporting/attention/infer.h"
 #include "supporting/attention/paged.h"

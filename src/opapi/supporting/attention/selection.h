@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "kernels/attention.h"
+#include "kernels/attention/attention.h"
 #include "supporting/attention/heads.h"
 
 namespace openaclnn::supporting {

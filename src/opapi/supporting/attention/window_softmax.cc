@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "generated/attention.h"
-#include "kernels/rows.h"
+#include "kernels/rows/rows.h"
 #include "supporting/attention/heads.h"
 #include "supporting/tree_sum.h"
 

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "generated/create.h"
-#include "kernels/rows.h"
-#include "kernels/strided.h"
+#include "kernels/move/strided.h"
+#include "kernels/rows/rows.h"
 #include "supporting/along.h"
 #include "supporting/complex.h"
 #include "supporting/create/numbers.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kernels/parallel.h"
+#include "kernels/work/parallel.h"
 #include "supporting/complex.h"
 
 namespace openaclnn::supporting {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "generated/elementwise.h"
-#include "kernels/strided.h"
+#include "kernels/move/strided.h"
 #include "supporting/complex.h"
 #include "supporting/elementwise.h"
 

@@ -3,7 +3,7 @@
 #include <atomic>
 
 #include "generated/elementwise.h"
-#include "kernels/broadcast.h"
+#include "kernels/move/broadcast.h"
 #include "supporting/unsigned.h"
 
 namespace openaclnn::supporting {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/target.h"
+#include "kernels/simd/target.h"
 
 namespace openaclnn::supporting {
 

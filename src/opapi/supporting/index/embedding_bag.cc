@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "generated/index.h"
-#include "kernels/divide_up.h"
-#include "kernels/double_rows.h"
-#include "kernels/rows.h"
+#include "kernels/rows/double_rows.h"
+#include "kernels/rows/rows.h"
+#include "kernels/work/divide_up.h"
 #include "supporting/along.h"
 #include "supporting/elements.h"
 #include "supporting/places.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "generated/index.h"
-#include "kernels/broadcast.h"
-#include "kernels/selection.h"
+#include "kernels/index/selection.h"
+#include "kernels/move/broadcast.h"
 #include "supporting/along.h"
 #include "supporting/places.h"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "kernels/rows.h"
-#include "kernels/selection.h"
+#include "kernels/index/selection.h"
+#include "kernels/rows/rows.h"
 #include "supporting/along.h"
 #include "supporting/complex.h"
 #include "supporting/in_turn.h"

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "kernels/double_rows.h"
-#include "kernels/hits.h"
-#include "kernels/selection.h"
+#include "kernels/index/hits.h"
+#include "kernels/index/selection.h"
+#include "kernels/rows/double_rows.h"
 #include "supporting/tree_sum.h"
 
 namespace openaclnn::supporting {

@@ -2,7 +2,7 @@
 // Values written along a dimension, to places that each row has of its own.
 #pragma once
 
-#include "kernels/scratch.h"
+#include "kernels/work/scratch.h"
 #include "supporting/complex.h"
 #include "supporting/places.h"
 

@@ -2,7 +2,7 @@
 // Operators that write to places which an index names: Scatter, ScatterAdd, IndexAdd, IndexCopy,
 // IndexFill and MaskedScatter.
 #include "generated/index.h"
-#include "kernels/copy.h"
+#include "kernels/move/copy.h"
 #include "supporting/along.h"
 #include "supporting/index/row_placer.h"
 #include "supporting/places.h"

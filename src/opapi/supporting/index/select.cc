@@ -4,9 +4,9 @@
 #include <numeric>
 
 #include "generated/index.h"
-#include "kernels/broadcast.h"
-#include "kernels/rows.h"
-#include "kernels/selection.h"
+#include "kernels/index/selection.h"
+#include "kernels/move/broadcast.h"
+#include "kernels/rows/rows.h"
 #include "supporting/along.h"
 #include "supporting/places.h"
 #include "supporting/unsigned.h"

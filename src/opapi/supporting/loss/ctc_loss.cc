@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "generated/loss.h"
-#include "kernels/broadcast.h"
-#include "kernels/rows.h"
-#include "kernels/strided.h"
+#include "kernels/move/broadcast.h"
+#include "kernels/move/strided.h"
+#include "kernels/rows/rows.h"
 #include "supporting/family.h"
 #include "supporting/in_turn.h"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "generated/loss.h"
-#include "kernels/strided.h"
+#include "kernels/move/strided.h"
 #include "supporting/along.h"
 #include "supporting/loss/reduction.h"
 

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "generated/loss.h"
-#include "kernels/broadcast.h"
-#include "kernels/strided.h"
+#include "kernels/move/broadcast.h"
+#include "kernels/move/strided.h"
 #include "supporting/loss/reduction.h"
 #include "supporting/tree_sum.h"
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "generated/loss.h"
-#include "kernels/broadcast.h"
-#include "kernels/divide_up.h"
-#include "kernels/double_rows.h"
-#include "kernels/rows.h"
-#include "kernels/scratch.h"
+#include "kernels/move/broadcast.h"
+#include "kernels/rows/double_rows.h"
+#include "kernels/rows/rows.h"
+#include "kernels/work/divide_up.h"
+#include "kernels/work/scratch.h"
 #include "supporting/complex.h"
 #include "supporting/elementwise.h"
 #include "supporting/loss/reduction.h"

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "generated/loss.h"
-#include "kernels/divide_up.h"
-#include "kernels/rows.h"
-#include "kernels/softmax_rows.h"
+#include "kernels/rows/rows.h"
+#include "kernels/rows/softmax_rows.h"
+#include "kernels/work/divide_up.h"
 #include "supporting/along.h"
 #include "supporting/elements.h"
 

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/divide_up.h"
-#include "kernels/double_rows.h"
-#include "kernels/rows.h"
-#include "kernels/scratch.h"
+#include "kernels/rows/double_rows.h"
+#include "kernels/rows/rows.h"
+#include "kernels/work/divide_up.h"
+#include "kernels/work/scratch.h"
 #include "supporting/complex.h"
 #include "supporting/elementwise.h"
 #include "supporting/loss/reduction.h"

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "generated/matmul.h"
-#include "kernels/broadcast.h"
-#include "kernels/divide_up.h"
-#include "kernels/rounding.h"
-#include "kernels/rows.h"
+#include "kernels/move/broadcast.h"
+#include "kernels/number/rounding.h"
+#include "kernels/rows/rows.h"
+#include "kernels/work/divide_up.h"
 #include "supporting/tree_sum.h"
 
 namespace openaclnn::supporting {

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "kernels/broadcast.h"
+#include "kernels/move/broadcast.h"
 #include "supporting/complex.h"
 #include "supporting/matmul/matmul.h"
 

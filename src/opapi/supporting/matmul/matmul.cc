@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "generated/matmul.h"
-#include "kernels/gemm.h"
+#include "kernels/gemm/gemm.h"
 #include "supporting/promotion.h"
 
 namespace openaclnn::supporting {

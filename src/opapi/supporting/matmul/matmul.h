@@ -2,8 +2,8 @@
 // Products of matrices as their strides lie, whatever multiplies them.
 #pragma once
 
-#include "kernels/broadcast.h"
-#include "kernels/gemm.h"
+#include "kernels/gemm/gemm.h"
+#include "kernels/move/broadcast.h"
 #include "supporting/family.h"
 
 namespace openaclnn::supporting {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels/divide_up.h"
+#include "kernels/work/divide_up.h"
 #include "supporting/matmul/matmul.h"
 
 namespace openaclnn::supporting {

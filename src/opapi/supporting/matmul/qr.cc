@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "generated/matmul.h"
-#include "kernels/rows.h"
+#include "kernels/rows/rows.h"
 #include "supporting/in_turn.h"
 #include "supporting/matmul/lines.h"
 #include "supporting/matmul/reflections.h"

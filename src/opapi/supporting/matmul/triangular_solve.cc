@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "generated/matmul.h"
-#include "kernels/divide_up.h"
-#include "kernels/rows.h"
+#include "kernels/rows/rows.h"
+#include "kernels/work/divide_up.h"
 #include "supporting/columns.h"
 #include "supporting/matmul/lines.h"
 #include "supporting/tree_sum.h"

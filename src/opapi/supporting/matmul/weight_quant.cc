@@ -8,8 +8,8 @@
 
 #include "ascendcl/packed.h"
 #include "generated/matmul.h"
-#include "kernels/rows.h"
-#include "kernels/scratch.h"
+#include "kernels/rows/rows.h"
+#include "kernels/work/scratch.h"
 #include "supporting/in_turn.h"
 #include "supporting/matmul/matmul.h"
 

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/divide_up.h"
-#include "kernels/double_rows.h"
-#include "kernels/normal_rows.h"
-#include "kernels/rows.h"
+#include "kernels/rows/double_rows.h"
+#include "kernels/rows/normal_rows.h"
+#include "kernels/rows/rows.h"
+#include "kernels/work/divide_up.h"
 #include "supporting/norm/grouping.h"
 #include "supporting/tree_sum.h"
 

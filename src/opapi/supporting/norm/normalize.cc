@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "generated/norm.h"
-#include "kernels/rows.h"
+#include "kernels/rows/rows.h"
 #include "supporting/in_turn.h"
 #include "supporting/norm/gradient.h"
 #include "supporting/norm/grouping.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "generated/norm.h"
-#include "kernels/rows.h"
+#include "kernels/rows/rows.h"
 #include "supporting/norm/gradient.h"
 #include "supporting/norm/grouping.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "generated/optimizer.h"
-#include "kernels/broadcast.h"
+#include "kernels/move/broadcast.h"
 #include "supporting/elements.h"
 #include "supporting/optimizer/adamw.h"
 

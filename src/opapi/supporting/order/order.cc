@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "kernels/order.h"
-#include "kernels/order_scan.h"
+#include "kernels/index/order.h"
+#include "kernels/index/order_scan.h"
 #include "supporting/along.h"
 #include "supporting/in_turn.h"
 #include "supporting/row_group.h"

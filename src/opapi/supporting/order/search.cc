@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "generated/order.h"
-#include "kernels/order.h"
-#include "kernels/rows.h"
+#include "kernels/index/order.h"
+#include "kernels/rows/rows.h"
 #include "supporting/along.h"
 #include "supporting/complex.h"
 #include "supporting/in_turn.h"

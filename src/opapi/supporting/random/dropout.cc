@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "generated/random.h"
-#include "kernels/divide_up.h"
-#include "kernels/philox.h"
-#include "kernels/rows.h"
-#include "kernels/strided.h"
+#include "kernels/move/strided.h"
+#include "kernels/number/philox.h"
+#include "kernels/rows/rows.h"
+#include "kernels/work/divide_up.h"
 #include "supporting/in_turn.h"
 #include "supporting/random/seed.h"
 

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "ascendcl/data_type.h"
-#include "kernels/number.h"
+#include "kernels/number/number.h"
 
 namespace openaclnn::supporting {
 namespace {

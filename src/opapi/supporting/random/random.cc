@@ -10,10 +10,10 @@
 #include <numeric>
 #include <vector>
 
-#include "kernels/broadcast.h"
-#include "kernels/philox.h"
-#include "kernels/rows.h"
-#include "kernels/strided.h"
+#include "kernels/move/broadcast.h"
+#include "kernels/move/strided.h"
+#include "kernels/number/philox.h"
+#include "kernels/rows/rows.h"
 #include "supporting/complex.h"
 #include "supporting/philox.h"
 #include "supporting/random/interval.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // RReluWithNoise: negative elements times random slopes, which are told.
 #include "generated/random.h"
-#include "kernels/broadcast.h"
-#include "kernels/philox.h"
+#include "kernels/move/broadcast.h"
+#include "kernels/number/philox.h"
 #include "supporting/random/interval.h"
 #include "supporting/random/seed.h"
 

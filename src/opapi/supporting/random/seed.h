@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "kernels/philox.h"
+#include "kernels/number/philox.h"
 #include "supporting/family.h"
 
 namespace openaclnn::supporting {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels/divide_up.h"
+#include "kernels/work/divide_up.h"
 #include "supporting/columns.h"
 #include "supporting/in_turn.h"
 #include "supporting/reduce/norm_fold.h"

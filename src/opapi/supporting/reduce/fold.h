@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "generated/reduce.h"
-#include "kernels/broadcast.h"
-#include "kernels/rows.h"
+#include "kernels/move/broadcast.h"
+#include "kernels/rows/rows.h"
 #include "supporting/complex.h"
 #include "supporting/tree_sum.h"
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "generated/reduce.h"
-#include "kernels/broadcast.h"
-#include "kernels/rows.h"
+#include "kernels/move/broadcast.h"
+#include "kernels/rows/rows.h"
 
 namespace openaclnn::supporting {
 

@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-#include "kernels/divide_up.h"
+#include "kernels/work/divide_up.h"
 #include "supporting/in_turn.h"
 
 namespace openaclnn::supporting {

@@ -2,7 +2,7 @@
 // Reductions by rows: sums, squares and extremes, along the last dimension or onto others.
 #pragma once
 
-#include "kernels/double_rows.h"
+#include "kernels/rows/double_rows.h"
 #include "supporting/reduce/fold.h"
 
 namespace openaclnn::supporting {

@@ -8,8 +8,8 @@
 #include <numeric>
 #include <vector>
 
-#include "kernels/divide_up.h"
-#include "kernels/softmax_rows.h"
+#include "kernels/rows/softmax_rows.h"
+#include "kernels/work/divide_up.h"
 #include "supporting/reduce/norm_fold.h"
 
 namespace openaclnn::supporting {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // AdaptiveMaxPool2d and 3d, which tell where a maximum was, and their gradients.
 #include "generated/window.h"
-#include "kernels/rows.h"
+#include "kernels/rows/rows.h"
 #include "supporting/along.h"
 #include "supporting/in_turn.h"
 #include "supporting/window/flat_planes.h"

@@ -6,11 +6,11 @@
 #include <numeric>
 #include <utility>
 
-#include "kernels/copy.h"
-#include "kernels/depthwise.h"
-#include "kernels/divide_up.h"
-#include "kernels/gemm.h"
-#include "kernels/scratch.h"
+#include "kernels/gemm/gemm.h"
+#include "kernels/move/copy.h"
+#include "kernels/window/depthwise.h"
+#include "kernels/work/divide_up.h"
+#include "kernels/work/scratch.h"
 #include "supporting/in_turn.h"
 
 namespace openaclnn::supporting {

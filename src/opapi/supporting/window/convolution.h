@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "generated/window.h"
-#include "kernels/gemm.h"
-#include "kernels/scratch.h"
+#include "kernels/gemm/gemm.h"
+#include "kernels/work/scratch.h"
 #include "supporting/window/axis.h"
 
 namespace openaclnn::supporting {

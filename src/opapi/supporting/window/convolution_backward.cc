@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 
-#include "kernels/copy.h"
-#include "kernels/depthwise_gradient.h"
-#include "kernels/rows.h"
+#include "kernels/move/copy.h"
+#include "kernels/rows/rows.h"
+#include "kernels/window/depthwise_gradient.h"
 #include "supporting/elements.h"
 #include "supporting/in_turn.h"
 #include "supporting/tree_sum.h"

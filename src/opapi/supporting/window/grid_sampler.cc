@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "generated/window.h"
-#include "kernels/divide_up.h"
-#include "kernels/double_rows.h"
-#include "kernels/rows.h"
-#include "kernels/window_rows.h"
+#include "kernels/rows/double_rows.h"
+#include "kernels/rows/rows.h"
+#include "kernels/window/window_rows.h"
+#include "kernels/work/divide_up.h"
 #include "supporting/in_turn.h"
 #include "supporting/window/flat_planes.h"
 #include "supporting/window/sampling.h"

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/divide_up.h"
-#include "kernels/number.h"
-#include "kernels/window_rows.h"
+#include "kernels/number/number.h"
+#include "kernels/window/window_rows.h"
+#include "kernels/work/divide_up.h"
 
 namespace openaclnn::supporting {
 

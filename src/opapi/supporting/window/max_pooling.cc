@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "generated/window.h"
-#include "kernels/rows.h"
+#include "kernels/rows/rows.h"
 #include "supporting/along.h"
 #include "supporting/in_turn.h"
 #include "supporting/places.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "generated/window.h"
-#include "kernels/rows.h"
+#include "kernels/rows/rows.h"
 #include "supporting/window/max_rows.h"
 
 namespace openaclnn::supporting {

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstddef>
 
-#include "kernels/strided.h"
+#include "kernels/move/strided.h"
 #include "supporting/family.h"
 #include "supporting/window/axis.h"
 

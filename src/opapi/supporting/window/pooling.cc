@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Im2col and its gradient, AvgPool2d and MaxPool: windows that go over planes.
 #include "generated/window.h"
-#include "kernels/rows.h"
+#include "kernels/rows/rows.h"
 #include "supporting/along.h"
 #include "supporting/in_turn.h"
 #include "supporting/window/max_rows.h"

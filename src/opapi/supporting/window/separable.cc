@@ -6,7 +6,7 @@
 #include <array>
 #include <optional>
 
-#include "kernels/rows.h"
+#include "kernels/rows/rows.h"
 #include "supporting/in_turn.h"
 #include "supporting/tree_sum.h"
 #include "supporting/window/lines.h"

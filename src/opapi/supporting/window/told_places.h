@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/strided.h"
+#include "kernels/move/strided.h"
 #include "supporting/window/planes.h"
 
 namespace openaclnn::supporting {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "generated/window.h"
-#include "kernels/rows.h"
+#include "kernels/rows/rows.h"
 #include "supporting/in_turn.h"
 #include "supporting/places.h"
 #include "supporting/window/flat_planes.h"

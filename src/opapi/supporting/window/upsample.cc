@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "generated/window.h"
-#include "kernels/rows.h"
+#include "kernels/rows/rows.h"
 #include "supporting/in_turn.h"
 #include "supporting/window/planes.h"
 #include "supporting/window/separable.h"

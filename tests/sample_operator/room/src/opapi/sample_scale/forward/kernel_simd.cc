@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One row of SampleScale, compiled once for each instruction set.
-#include "kernels/lanes-inl.h"
+#include "kernels/simd/lanes-inl.h"
 #include "sample_scale/forward/op.h"
 
 namespace openaclnn::sample_scale::forward::OPENACLNN_TARGET {

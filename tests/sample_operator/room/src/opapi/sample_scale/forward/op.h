@@ -8,9 +8,9 @@
 #include <cstdint>
 
 #include "frame/operation.h"
-#include "kernels/packed_rows.h"
-#include "kernels/strided.h"
-#include "kernels/target.h"
+#include "kernels/move/strided.h"
+#include "kernels/rows/packed_rows.h"
+#include "kernels/simd/target.h"
 
 namespace openaclnn::sample_scale::forward {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of SampleScale, in blocks.
-#include "kernels/rows.h"
+#include "kernels/rows/rows.h"
 #include "sample_scale/forward/op.h"
 
 namespace openaclnn::sample_scale::forward {

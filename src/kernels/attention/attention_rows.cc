@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention: rows of a tile's keys; what of a row's scores is hidden, shifted and dropped.
+#include <cmath>
+#include <cstdlib>
+
+#include "kernels/attention/attention_layout.h"
+
+namespace openaclnn::attention {
+namespace {
+
+/// Where a row of a broadcast tensor begins.
+const std::byte* PlaceOf(const AttentionScores& scores, const void* tensor,
+                         const std::array<int64_t, 4>& at) {
+  int64_t offset = 0;
+  for (size_t i = 0; i < at.size(); ++i) offset += at[i] * scores.steps[i];
+  return static_cast<const std::byte*>(tensor) + offset;
+}
+
+/// A key of a sequence by its place, where blocks of the sequence's own keys are chosen.
+const std::byte* ChosenKey(const Attention& attention, const AttentionHeads& heads,
+                           const void* tensor, const void* cache_table, const Head& head,
+                           int64_t place) {
+  const AttentionPages& cache = attention.cache;
+  if (!cache.given) return heads.At(tensor, 0, head.head, head.of.first_key + place).from;
+  const int64_t block = cache.Block(cache_table, head.of.batch, 0, place);
+  return heads.At(tensor, block, head.head, place % cache.rows).from;
+}
+
+}  // namespace
+
+KeyRows::KeyRows(const Attention& attention, const AttentionHeads& heads, const void* tensor,
+                 const AttentionTensors& tensors, const Head& head, int64_t tile)
+    : rows_(heads.At(tensor, head.of.batch, head.head, head.of.first_key + tile * kAttentionKeys)) {
+  const AttentionPages& pages = attention.pages;
+  if (!pages.given) return;
+  const AttentionSequence& of = head.of;
+  const int64_t first = tile * kAttentionKeys, n = KeysOf(of, tile);
+  for (int64_t j = 0; j < n;) {
+    const int64_t key = first + j, row = key % pages.rows, end = std::min(n, j + pages.rows - row);
+    const int64_t block = pages.Block(tensors.table, of.batch, head.head, key);
+    if (!pages.chosen) {
+      const AttentionRows cached = heads.At(tensor, block, head.head, row);
+      if (j == 0 && end == n) {
+        rows_ = cached;
+        return;
+      }
+      for (int64_t i = 0; j < end; ++i, ++j) places_[static_cast<size_t>(j)] = cached.Row(i);
+      continue;
+    }
+    for (int64_t i = row; j < end; ++i, ++j) {
+      // A key that is hidden is read all the same: the first one instead.
+      const int64_t place = block * pages.rows + i;
+      const bool hidden = block < 0 || place >= of.places;
+      places_[static_cast<size_t>(j)] =
+          ChosenKey(attention, heads, tensor, tensors.cache_table, head, hidden ? 0 : place);
+    }
+  }
+  rows_.places = places_.data();
+}
+
+AttentionRow RowMaker::Make(int64_t head, int64_t row, int64_t tile, float* scores) {
+  const int64_t first = tile * kAttentionKeys, n = KeysOf(of_, tile);
+  const Seen seen(of_, row);
+  AttentionRow made = {.scores = scores,
+                       .chunk = kAttentionRows * kAttentionChunk,
+                       .scale = attention_.scale,
+                       .begin = std::clamp<int64_t>(seen.begin - first, 0, n),
+                       .end = std::clamp<int64_t>(seen.end - first, 0, n),
+                       .hides = nullptr,
+                       .shift = nullptr,
+                       .kept = nullptr};
+  const AttentionScores &mask = attention_.mask, &shift = attention_.shift;
+  if (mask.given) {
+    const std::byte* const from = PlaceOf(mask, tensors_.mask, {head_.sequence, head, row, first});
+    if (mask.load == nullptr && mask.steps[3] == 1) {
+      made.hides = reinterpret_cast<const uint8_t*>(from);
+    } else {
+      made.hides = hides_.data();
+      std::array<float, kAttentionKeys> numbers;
+      if (mask.load != nullptr) mask.load(from, mask.steps[3], n, numbers.data());
+      for (int64_t j = 0; j < n; ++j) {
+        const auto at = static_cast<size_t>(j);
+        const bool hidden =
+            mask.load != nullptr ? numbers[at] != 0 : from[j * mask.steps[3]] != std::byte{0};
+        hides_[at] = hidden ? 1 : 0;
+      }
+    }
+  }
+  if (attention_.pages.chosen) {
+    HideUnchosen(first, n);
+    made.hides = hides_.data();
+  }
+  if (shift.given) {
+    shift.load(PlaceOf(shift, tensors_.shift, {head_.sequence, head, row, first}), shift.steps[3],
+               n, shift_.data());
+    for (int64_t j = 0; j < n && attention_.shift_factor != 1; ++j) {
+      shift_[static_cast<size_t>(j)] *= attention_.shift_factor;
+    }
+    made.shift = shift_.data();
+  }
+  if (attention_.slopes.given) {
+    LoadSlopes(head, row, first, n);
+    made.shift = shift_.data();
+  }
+  if (attention_.dropout.given || attention_.dropout.drawn) {
+    LoadKept(head, row, first, n);
+    made.kept = kept_.data();
+  }
+  return made;
+}
+
+void RowMaker::LoadSlopes(int64_t head, int64_t row, int64_t first, int64_t n) {
+  const AttentionSlopes& slopes = attention_.slopes;
+  const auto* const from = static_cast<const std::byte*>(tensors_.shift);
+  float slope = 0;
+  slopes.load(from + head_.sequence * slopes.batch_step + head * slopes.head_step, 0, 1, &slope);
+  for (int64_t j = 0; j < n; ++j) {
+    const auto distance = static_cast<float>(std::abs(row + slopes.ahead - (first + j)));
+    shift_[static_cast<size_t>(j)] = -slope * (slopes.roots ? std::sqrt(distance) : distance);
+  }
+}
+
+void RowMaker::HideUnchosen(int64_t first, int64_t n) {
+  const AttentionPages& pages = attention_.pages;
+  for (int64_t j = 0; j < n; ++j) {
+    const int64_t key = first + j;
+    const int64_t block = pages.Block(tensors_.table, of_.batch, head_.head, key);
+    const bool hidden = block < 0 || block * pages.rows + key % pages.rows >= of_.places;
+    hides_[static_cast<size_t>(j)] = hidden ? 1 : 0;
+  }
+}
+
+void RowMaker::LoadKept(int64_t head, int64_t row, int64_t first, int64_t n) {
+  const AttentionDropout& dropout = attention_.dropout;
+  const int64_t bit = dropout.bits[static_cast<size_t>(head_.sequence)] +
+                      (head * of_.rows + row) * of_.keys + first;
+  const auto factor = static_cast<float>(1 / dropout.keep);
+  if (dropout.drawn) {
+    RandomNumbers()->at_least(dropout.key, static_cast<uint64_t>(bit), n, 1 - dropout.keep,
+                              bits_.data());
+  }
+  const auto* const bytes = static_cast<const std::byte*>(tensors_.dropout);
+  for (int64_t j = 0; j < n; ++j) {
+    const int64_t place = dropout.drawn ? j : bit + j;
+    const auto byte = dropout.drawn ? bits_[static_cast<size_t>(place / 8)]
+                                    : static_cast<uint8_t>(bytes[dropout.bytes(place / 8)]);
+    kept_[static_cast<size_t>(j)] = (byte >> place % 8 & 1) != 0 ? factor : 0;
+  }
+}
+
+}  // namespace openaclnn::attention

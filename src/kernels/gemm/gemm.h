@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products whose operands are rows of tensors, shifted tap by tap: C = alpha A B + beta D.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "kernels/move/strided.h"
+#include "kernels/number/rounding.h"
+#include "kernels/simd/target.h"
+
+namespace openaclnn {
+
+/// A matrix that is read from rows of a tensor: element (i, j) is element j % width of row
+/// i + shift + j / width * step. One step of j / width is a tap. `transposed`: element (j, i).
+struct TapMatrix {
+  RowView view;
+  int32_t dtype;
+  Rounding rounding;
+  int64_t width, shift, step;
+  bool transposed;
+};
+
+/// One dimension of an image, and of the windows that go along it. Tap t of place p reads
+/// coordinate (p * stride - pad + t * dilation) / divisor; where that is not a whole number in [0,
+/// in) the element is zero. A divisor other than 1 comes with a stride of 1.
+struct GemmAxis {
+  int64_t in = 1, out = 1, taps = 1;
+  int64_t stride = 1, pad = 0, dilation = 1;  // pad and dilation may be negative
+  int64_t divisor = 1;
+  int64_t step = 0;  // elements between neighbours of the image
+};
+
+/// B as windows of images, which no memory holds. Its rows are channels by taps; its columns are
+/// the places of an image, for each of B's batches an image. Transposed, rows are images by places
+/// and columns are channels by taps.
+struct GemmWindows {
+  std::array<GemmAxis, 3> axes;  // the slowest one first
+  int64_t channel_step, image_step;
+  int64_t taps, places;  // of all axes together
+};
+
+/// What is added to a product: a matrix of C's shape, where it is broadcast by steps of 0.
+struct GemmAddend {
+  RowView view;
+  int32_t dtype;
+};
+
+/// Products of one shape, each of matrices of its own: offsets of their first elements.
+struct GemmBatches {
+  int64_t count = 1;
+  Offsets a, b, c, added;
+};
+
+/// C's rows in groups, and which terms a group's sums have: the places [first + group * step,
+/// first + group * step + length) as far as they lie in [0, places), of place_terms terms each.
+/// Without terms a sum is 0. `step` is 1 or -1.
+struct GemmRows {
+  int64_t groups, group_rows;
+  __int128 first;
+  int64_t step, length, places, place_terms;
+  bool merge;  // groups with all places may share blocks
+};
+
+/// All rows have all terms.
+inline GemmRows RowsOfAll(int64_t rows, int64_t terms) {
+  return {.groups = 1,
+          .group_rows = rows,
+          .first = 0,
+          .step = 1,
+          .length = 1,
+          .places = 1,
+          .place_terms = terms,
+          .merge = false};
+}
+
+/// Rows of C that are worked on together, and their terms.
+struct GemmBlock {
+  int64_t row_begin, row_end, term_begin, term_end;
+};
+
+/// The one tree of a sum: 64 products in sequence, of each pair the second first, as processors'
+/// dot products of BFLOAT16 pairs have it; chunks pairwise. Sixteen chunks are a unit,
+/// whose packed operands stay in the second-level cache; units are added pairwise as well, so that
+/// any power of two gives the same bits. Measured as in gemm_plan.cc: 4 chunks 0.91 to 1.01, 8:
+/// 0.97 to 1.03, 32: 0.99 to 1.02 with twice the scratch.
+inline constexpr int64_t kGemmChunk = 64;
+inline constexpr int64_t kGemmUnit = 16 * kGemmChunk;
+
+/// Rows of C that share a packed block of A, at most: a multiple of every target's rows of a tile,
+/// as its half and its quarter are. Measured as in gemm_plan.cc: 24 0.97 to 1.07, 96: 0.91 to 1.01,
+/// 192: 0.86 to 0.98.
+inline constexpr int64_t kGemmRows = 48;
+
+/// Who packs B. kShared: all bodies, for the blocks of all; kBatch: a body, for its batches and a
+/// group of columns; kUnit: a body, a unit of its panels at a time, where C has no more than a
+/// block of rows.
+enum class GemmPacking { kShared, kBatch, kUnit };
+
+/// What is frozen when the call is planned; all zeros: nothing to do.
+struct Gemm {
+  const struct GemmKernels* kernels;
+  TapMatrix a;           // transposed: a group of rows lies within one tap
+  TapMatrix b;           // not transposed: its rows are the tensor's
+  bool through_windows;  // B is `windows`; of b the type, the rounding and `transposed` count
+  GemmWindows windows;
+  RowView c;
+  int64_t c_run = INT64_MAX;  // columns that lie c.step apart; such runs begin at c_runs
+  Offsets c_runs;
+  int32_t c_dtype;
+  bool adds;  // `added` takes part
+  GemmAddend added;
+  float alpha = 1, beta = 1;
+  int64_t terms, columns;
+  GemmRows rows;
+  GemmBatches batches;
+  uint64_t most_bytes = UINT64_MAX;  // that the scratch should have; UINT64_MAX: any
+
+  bool pairs;                        // operands are packed as pairs of BFLOAT16, not as floats
+  bool added_once;                   // all rows add the same
+  int64_t plain_step;                // elements between rows of A that are not packed; 0: all are
+  int64_t merged_begin, merged_end;  // groups that share blocks
+  int64_t block_rows;                // at most kGemmRows
+  int64_t blocks;                    // of at most so many rows
+  int64_t panels;                    // groups of columns of a tile
+  GemmPacking packing;
+  int64_t pass_panels;                  // of B that are packed at a time
+  int64_t segment_units;                // of a pass that are packed at a time; 0: all
+  int64_t first_term, last_first_term;  // where blocks' terms begin, at least and at most
+  int64_t column_groups;                // parts of a pass's panels that a block is worked on in
+  int64_t rounds;                       // of batches, one after the other
+  int64_t bodies;                       // that take pieces of a round, in parallel
+
+  /// At most INT64_MAX, which no device has.
+  uint64_t scratch_bytes() const;
+};
+
+/// Completes the plan from what stands before added_once; nothing of it is empty but the terms.
+void PlanGemm(Gemm* gemm);
+
+/// Writes every row. `added` may be null if nothing is; `scratch` has scratch_bytes().
+void RunGemm(const Gemm& gemm, const void* a, const void* b, const void* added, void* c,
+             void* scratch);
+
+/// A part of B.
+struct GemmPart {
+  int64_t term_begin, term_end, panel_begin, panel_end;
+};
+
+/// Where B is packed: panel by panel, tile_columns elements for each of `terms` terms; as many as
+/// there are in the last panel, whose rows are read as if they were longer, which takes
+/// tile_columns elements behind them. A pair of terms takes the place of a float, the first one the
+/// lower half; `least` then has the least magnitude of each chunk of each panel.
+struct GemmPacked {
+  float* data;
+  uint16_t* least;
+  int64_t panel, term;  // the first ones
+  int64_t terms;
+};
+
+/// A block's work, for some panels.
+struct GemmWork {
+  const Gemm* gemm;
+  GemmBlock block;
+  int64_t panel_begin, panel_end;
+  int64_t unit_begin, unit_end;  // of the block's terms; as far as there are so many
+  const void* a;
+  const void* b;           // kUnit: to be packed
+  GemmPacked packed_b;     // kUnit: a place for a unit
+  const void* added;       // null: nothing
+  const float* added_row;  // what every row adds; null: it differs
+  void* c;
+  float* packed_a;  // a unit of the block
+  float* partials;  // sums of units
+};
+
+/// The loops that are compiled for each instruction set.
+struct GemmKernels {
+  int64_t tile_rows, tile_columns;
+  bool pairs;  // there are loops for pairs of BFLOAT16
+  void (*pack_b)(const Gemm& gemm, const void* b, const GemmPart& part, const GemmPacked& packed);
+  void (*widen)(const void* from, int64_t step, int32_t dtype, int64_t n, float* to);
+  void (*multiply)(const GemmWork& work);
+};
+OPENACLNN_TARGET_DECLARE(extern const GemmKernels kGemmKernels)
+
+}  // namespace openaclnn
