@@ -23,6 +23,19 @@ LAYERS = {
     "tool": set(),  # what rooms' references are written with, and what the machine allows
 }
 
+# What each room of src/kernels/ may include besides itself.
+KERNEL_ROOMS = {
+    "simd": set(),  # lanes, and functions of a number in them
+    "work": set(),  # how work is cut and where it has room
+    "number": {"simd"},  # conversions, roundings, random numbers
+    "move": {"simd", "work"},  # copies, tiles, views that are broadcast or strided
+    "index": {"simd", "work", "move"},  # indices, order, selection
+    "rows": {"simd", "work", "number", "move", "index"},  # sums, softmax and norms of rows
+    "gemm": {"simd", "work", "number", "move"},  # matrix products
+    "attention": {"simd", "work", "number", "move", "rows", "gemm"},
+    "window": {"simd", "work", "number", "move", "rows", "gemm"},  # depthwise products, pools
+}
+
 # Where the compiler looks, after the folder of the file itself (src/CMakeLists.txt and the tests').
 INCLUDE_ROOTS = ("src/opapi", "src", "include", "", "tests", "tests/install")
 
@@ -112,6 +125,26 @@ def companions(source, target):
         here, there = (s.path.split("/")[2] for s in (source, target))
         if here != there:
             return f"{here} includes {there}, another library"
+    return None
+
+
+def check_kernel_rooms(sources):
+    for source in sources:
+        if source.folder == "kernels" and _kernel_room(source) not in KERNEL_ROOMS:
+            yield Violation(source.path, 1, "a kernel stands in a room of src/kernels/")
+
+
+def _kernel_room(source):
+    return source.path.split("/")[2]
+
+
+@_border
+def kernels(source, target):
+    """From products and attention down to lanes, never back."""
+    if source.folder == target.folder == "kernels":
+        here, there = _kernel_room(source), _kernel_room(target)
+        if here != there and there not in KERNEL_ROOMS.get(here, {there}):
+            return f"kernels/{here} includes kernels/{there}, which stands above or beside it"
     return None
 
 
@@ -270,6 +303,8 @@ RULES = (
     check_folders,
     layers,
     companions,
+    check_kernel_rooms,
+    kernels,
     numerics,
     families,
     directions,

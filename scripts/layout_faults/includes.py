@@ -32,12 +32,12 @@ PLANTED = {
             "src/nnopbase/tensor.h:3: nnopbase includes frame",
         ),
         (
-            {"src/frame/checker.h": including("../kernels/target.h"), "src/kernels/target.h": CC},
+            {"src/frame/checker.h": including("../kernels/simd/target.h"), "src/kernels/simd/target.h": CC},
             "src/frame/checker.h:3: frame includes kernels",
         ),
         (
-            {"src/kernels/rows.h": including("add/forward/op.h")},
-            "src/kernels/rows.h:3: kernels includes opapi",
+            {"src/kernels/rows/rows.h": including("add/forward/op.h")},
+            "src/kernels/rows/rows.h:3: kernels includes opapi",
         ),
         (
             {"src/tool/roof.cc": including("add/forward/op.h")},
@@ -58,10 +58,20 @@ PLANTED = {
             "library.cc:3: graph includes atb, another library",
         )
     ],
+    "check_kernel_rooms": [
+        ({"src/kernels/rows.h": CC}, "src/kernels/rows.h:1: a kernel stands in a room"),
+        ({"src/kernels/others/rows.h": CC}, "others/rows.h:1: a kernel stands in a room"),
+    ],
+    "check_kernels": [
+        (
+            {"src/kernels/simd/lanes-inl.h": including("kernels/rows/rows.h"), "src/kernels/rows/rows.h": CC},
+            "simd/lanes-inl.h:3: kernels/simd includes kernels/rows, which stands above",
+        )
+    ],
     "check_numerics": [
         (
-            {"src/kernels/rows.h": including("frame/checker.h")},
-            "src/kernels/rows.h:3: kernels hold numerics alone and have no use for src/frame/",
+            {"src/kernels/rows/rows.h": including("frame/checker.h")},
+            "src/kernels/rows/rows.h:3: kernels hold numerics alone and have no use for src/frame/",
         )
     ],
     "check_families": [
@@ -134,9 +144,9 @@ PLANTED = {
             "add/forward/reference.h:3: reference.h includes src/opapi/add/forward/op.h",
         ),
         (
-            {"src/opapi/add/forward/reference.cc": including("kernels/rows.h"),
-             "src/kernels/rows.h": CC},
-            "add/forward/reference.cc:3: reference.cc includes src/kernels/rows.h",
+            {"src/opapi/add/forward/reference.cc": including("kernels/rows/rows.h"),
+             "src/kernels/rows/rows.h": CC},
+            "add/forward/reference.cc:3: reference.cc includes src/kernels/rows/rows.h",
         ),
     ],
     "check_judges": [
@@ -147,7 +157,7 @@ PLANTED = {
     ],
     "check_lanes": [
         (
-            {"src/opapi/add/forward/run.cc": including("kernels/lanes-inl.h")},
+            {"src/opapi/add/forward/run.cc": including("kernels/simd/lanes-inl.h")},
             "add/forward/run.cc:3: lanes-inl.h belongs in a file that is compiled for each",
         )
     ],
@@ -181,9 +191,9 @@ ALLOWED = [
     # A room sees itself, its family, and the layers below.
     {"src/opapi/add/forward/op.cc": including("add/forward/op.h", "op.h", "add/shared.h",
                                               "frame/checker.h", "common/status.h")},
-    {"src/opapi/add/forward/kernel_simd.cc": including("kernels/lanes-inl.h")},
-    {"src/kernels/rows.h": including("common/status.h")},
-    {"src/kernels/rows.h": CC + '#include <array>\n/*\n#include "add/forward/op.h"\n*/\n'},
+    {"src/opapi/add/forward/kernel_simd.cc": including("kernels/simd/lanes-inl.h")},
+    {"src/kernels/rows/rows.h": including("common/status.h")},
+    {"src/kernels/rows/rows.h": CC + '#include <array>\n/*\n#include "add/forward/op.h"\n*/\n'},
     # Tests compare a gradient with its forward, an order with a sum.
     {"src/opapi/add/backward/test.cc": including("add/forward/reference.h")},
     {"src/opapi/add/shared_test.cc": including("add/forward/op.h")},

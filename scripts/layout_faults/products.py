@@ -37,12 +37,12 @@ PLANTED = {
     ]
     + [
         (
-            {"src/kernels/rows.h": CC + "switch (f) {\n  case OPENACLNN_FAMILY_A2:\n}\n"},
-            "src/kernels/rows.h:4: 'case OPENACLNN_FAMILY_A2' should be a column",
+            {"src/kernels/rows/rows.h": CC + "switch (f) {\n  case OPENACLNN_FAMILY_A2:\n}\n"},
+            "src/kernels/rows/rows.h:4: 'case OPENACLNN_FAMILY_A2' should be a column",
         )
     ]
     + [
-        ({"src/kernels/rows.h": CC + text}, f"src/kernels/rows.h:3: '{found}' should be a column")
+        ({"src/kernels/rows/rows.h": CC + text}, f"src/kernels/rows/rows.h:3: '{found}' should be a column")
         for text, found in [
             ("switch (product.family) {\n}\n", "product.family"),
             ("if (product->family) F();\n", "product->family"),

@@ -35,7 +35,7 @@ def good_tree():
         "src/common/status.h": CC,
         "src/nnopbase/tensor.h": CC,
         "src/frame/checker.h": CC,
-        "src/kernels/lanes-inl.h": CC,
+        "src/kernels/simd/lanes-inl.h": CC,
         "src/companions/graph/library.cc": CC,
         "src/companions/atb/operation.h": CC,
         "src/tool/roof.cc": CC,

@@ -20,7 +20,7 @@ PLANTED = {
             "event.cc:3: EventHelper: 'Helper' says nothing",
         ),
         ({"python/openaclnn/cli.py": PY + "golden_rows = 1\n"}, "cli.py:3: golden_rows: 'golden'"),
-        ({"src/kernels/row_utils.h": CC}, "src/kernels/row_utils.h:1: src/kernels/row_utils.h"),
+        ({"src/kernels/rows/row_utils.h": CC}, "rows/row_utils.h:1: src/kernels/rows/row_utils.h"),
     ],
     "check_local_paths": [
         ({"docs/a.md": "see /" + "work/x\n"}, "work/' is a path of one machine")
