@@ -167,8 +167,11 @@ def rope_attention_backward(q, q_rope, k, k_rope, v, dy, drops, mask, prefix, ro
 
 def ring_update(prev, prev_max, prev_sum, cur, cur_max, cur_sum, ends, layout, softmax_layout=""):
     """Results over two parts of the keys as that over both; 0 where neither part sees one."""
-    top = np.maximum(prev_max, cur_max)
-    weights = [total * np.exp(most - top) for most, total in ((prev_max, prev_sum), (cur_max, cur_sum))]
+    parts = ((prev_max, prev_sum), (cur_max, cur_sum))
+    none, other = (each.value == 0 for _, each in parts)
+    # The largest score of a part without keys says nothing.
+    top = np.where(none & ~other, cur_max, np.where(other & ~none, prev_max, np.maximum(prev_max, cur_max)))
+    weights = [total * np.exp(np.where(total.value == 0, 0, most - top)) for most, total in parts]
     total = sum(weights)
     none = total.value == 0
     factors = [each / np.where(none, 1.0, total) for each in weights]

@@ -96,11 +96,12 @@ def ring_update(d: Draw) -> Case:
         return np.repeat(d.array((*sums, 1), np.float32, sample), 8, axis=-1)
 
     given = {"inputLayoutOptional": layout, "actualSeqQlenOptional": np.array(ends, np.int64)}
+    far = d.one((0, -200))  # from the 0 of a part without keys
     for part in ("prev", "cur"):
         sees = np.repeat(d.random.random((*sums, 1)) < 0.8, 8, axis=-1)  # some rows see no key
         given |= {
             f"{part}AttnOut": d.array(shape, None, "tame"),
-            f"{part}SoftmaxMax": np.where(sees, numbers("tame"), 0).astype(np.float32),
+            f"{part}SoftmaxMax": np.where(sees, numbers("tame") + far, 0).astype(np.float32),
             f"{part}SoftmaxSum": np.where(sees, numbers("positive"), 0).astype(np.float32),
         }  # fmt: skip
     if layout == "SBH" and d.flag():

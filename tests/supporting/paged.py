@@ -38,7 +38,8 @@ def paged_selected_attention(q, k, v, chosen, table, counts, heads, served, size
     for b, keys in enumerate(counts):
         of_k, of_v = (_listed(each, _plain(table)[b], keys) for each in (k, v))
         for h in range(served):
-            places = [n * size + i for n in _plain(chosen)[b, h] if n >= 0 for i in range(size)]
+            blocks = _plain(chosen).reshape((len(rows), served, -1))[b, h]
+            places = [n * size + i for n in blocks if n >= 0 for i in range(size)]
             places = [int(place) for place in places if place < keys]
             if not places:
                 continue

@@ -24,6 +24,8 @@ def paged_selected_attention(d: Draw) -> Case:
     chosen = np.full((len(counts), given["numKeyValueHeads"], count), -1, INDEX)
     for of, keys in zip(chosen, counts, strict=True):
         of[...] = d.random.integers(-1, max(-(-keys // size), 0), of.shape)
+    if given["layoutOptional"] != "TND" and d.flag():
+        chosen = chosen[:, np.newaxis]
     given |= {
         "actualKvSeqLenOptional": counts, "selectBlockSize": size, "selectBlockCount": count,
         "topkIndices": chosen,
@@ -72,4 +74,5 @@ def _operands(d: Draw, layouts, most: int, walk: int):
         "query": numbers(batches, *shape[layout]), "key": cache(width), "value": cache(narrow),
         "blockTableOptional": table, "numHeads": all_heads, "numKeyValueHeads": heads,
         "scaleValue": 1.0, "layoutOptional": layout, "pageBlockSize": size, "sparseMode": 0,
+        "actualQSeqLenOptional": [1] * batches if d.flag() else None,
     }, counts  # fmt: skip

@@ -26,6 +26,15 @@ const std::byte* ChosenKey(const Attention& attention, const AttentionHeads& hea
   return heads.At(tensor, block, head.head, place % cache.rows).from;
 }
 
+/// The place of the first chosen key that the row sees; 0 if it sees none.
+int64_t FirstSeen(const AttentionPages& pages, const void* table, const Head& head) {
+  for (int64_t key = 0; key < head.of.keys; key += pages.rows) {
+    const int64_t place = pages.Block(table, head.of.batch, head.head, key) * pages.rows;
+    if (place >= 0 && place < head.of.places) return place;
+  }
+  return 0;
+}
+
 }  // namespace
 
 KeyRows::KeyRows(const Attention& attention, const AttentionHeads& heads, const void* tensor,
@@ -48,11 +57,12 @@ KeyRows::KeyRows(const Attention& attention, const AttentionHeads& heads, const 
       continue;
     }
     for (int64_t i = row; j < end; ++i, ++j) {
-      // A key that is hidden is read all the same: the first one instead.
-      const int64_t place = block * pages.rows + i;
-      const bool hidden = block < 0 || place >= of.places;
+      int64_t place = block * pages.rows + i;
+      // The products read a key that is hidden all the same, and 0 times NaN is NaN: one that the
+      // row sees stands for it.
+      if (block < 0 || place >= of.places) place = FirstSeen(pages, tensors.table, head);
       places_[static_cast<size_t>(j)] =
-          ChosenKey(attention, heads, tensor, tensors.cache_table, head, hidden ? 0 : place);
+          ChosenKey(attention, heads, tensor, tensors.cache_table, head, place);
     }
   }
   rows_.places = places_.data();

@@ -111,7 +111,7 @@ class CompressCall {
   Status Run(const Buffers& buffers) const {
     std::vector<Compressed> work;
     Status found = Find(buffers, &work);
-    if (!found.ok()) return found;
+    if (!found.ok() || work.empty()) return found;
     const auto items = static_cast<int64_t>(work.size()) * keys_.heads;
     ParallelRows(items, size_ * keys_.elements, [&](int64_t item) {
       Compress(buffers, work[static_cast<size_t>(item / keys_.heads)], item % keys_.heads);

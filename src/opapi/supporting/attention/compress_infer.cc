@@ -50,13 +50,14 @@ AttentionHeads NumbersOf(int64_t heads) {
 
 void CheckNsaCompressAttentionInfer(const NsaCompressAttentionInferParams& p, Checker& checker) {
   const Tensor* const taken[] = {&p.blockTableOptional};
-  const IntList* const lists[] = {&p.actualCmpKvSeqLenOptional};
+  const IntList* const lists[] = {&p.actualCmpKvSeqLenOptional, &p.actualQSeqLenOptional};
   CheckNull(p, taken, lists, checker);
   const SelectionSizes sizes = SizesOf(p);
   sizes.Check(kMostSelectionBlocks, checker);
   const PagedCall call = CallOf(p);
   if (checker.ok()) call.Check(checker);
   if (!checker.ok()) return;
+  call.CheckOneRow(p.actualQSeqLenOptional, checker);
   const IntList& counts = call.key_counts;
   for (const int64_t keys : counts.values()) {
     checker.That(

@@ -44,6 +44,9 @@ TEST(NsaCompressAttentionInfer, TheFirstBlockAndTheLastTwo) {
   EXPECT_EQ(call.Run(device).message, "");
   EXPECT_EQ(ValuesOf(chosen), Doubles(4, -1.0));
   EXPECT_EQ(ValuesOf(out), Doubles(4, 0.0));
+  const DeviceTensor nan = Halves({7, 4, 8}, std::nan(""));
+  EXPECT_EQ((CompressInfer{q, nan, v, table, out, chosen, {23}}).Run(device).message, "");
+  EXPECT_EQ(ValuesOf(chosen), (Doubles{0, 4, 5, 1}));
   const DeviceTensor wrong = Make(ACL_INT32, {1, 6}, {6, 0, 7, 1, 4, 2});
   const CompressInfer beyond{q, k, v, wrong, out, chosen, {9}};
   EXPECT_EQ(beyond.Run(device).code, 507035);
@@ -98,8 +101,8 @@ TEST(NsaCompressAttentionInfer, Refusals) {
   };
   refused("topKMaskOptional value is a tensor, expected null: it is not supported",
           [&](CompressInfer* it) { it->always = mask.handle(); });
-  refused("actualQSeqLenOptional size is 1, expected 0: it is not supported",
-          [](CompressInfer* it) { it->rows = {1}; });
+  refused("actualQSeqLenOptional value is [2], expected 1 for each of 1 batches, or none",
+          [](CompressInfer* it) { it->rows = {2}; });
   refused("actualCmpKvSeqLenOptional value 0 is 25, expected 0 to 24",
           [](CompressInfer* it) { it->keys = {25}; });
   refused("pageBlockSize value is 8, expected 4, the rows of each block of key",

@@ -3,6 +3,10 @@
 // are.
 #include "supporting/attention/paged.h"
 
+#include <algorithm>
+
+#include "supporting/attention/sequences.h"
+
 namespace openaclnn::supporting {
 namespace {
 
@@ -86,6 +90,16 @@ void PagedCall::CheckTable(Checker& checker) const {
   if (checker.ok()) {
     CheckLengths(key_counts, batches, WrappingProduct(table.dim(1), page_rows), checker);
   }
+}
+
+void PagedCall::CheckOneRow(const IntList& lengths, Checker& checker) const {
+  const auto values = lengths.values();
+  const int64_t batches = Queries().batches;
+  const bool ones = std::all_of(values.begin(), values.end(), [](int64_t n) { return n == 1; });
+  checker.That(values.empty() || (ones && static_cast<int64_t>(values.size()) == batches), [&] {
+    return Concat(lengths.name(), " value is ", ListText(values), ", expected 1 for each of ",
+                  batches, " batches, or none");
+  });
 }
 
 Attention PagedCall::Plan() const { return AttentionOf(Queries(), Keys(), Values(), scale, {}); }

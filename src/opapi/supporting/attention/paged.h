@@ -30,6 +30,8 @@ struct PagedCall {
   Heads Values() const { return Cached(value); }
   /// Elements of the result's rows are those of value.
   Shape ResultShape() const;
+  /// Checks the lengths of the query's sequences, which may be left out: 1 of each batch.
+  void CheckOneRow(const IntList& lengths, Checker& checker) const;
   int64_t KeysOf(int64_t batch) const;
   /// All but the sequences, and places of the result.
   Attention Plan() const;

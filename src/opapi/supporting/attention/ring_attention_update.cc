@@ -27,7 +27,8 @@ struct SequenceEnds {
   Place place;
   int64_t count, step, rows;  // step in elements
 
-  /// The ends, and that of the rows behind the last one, which are a sequence too.
+  /// The ends of sequences that have rows, and that of the rows behind the last one, which are a
+  /// sequence too.
   Status Read(const Buffers& buffers, std::vector<int64_t>* ends) const {
     const auto* const from = reinterpret_cast<const int64_t*>(place(buffers));
     int64_t last = 0;
@@ -37,7 +38,8 @@ struct SequenceEnds {
         return Status(507035, Concat("actualSeqQlenOptional value ", i, " is ", end, ", expected ",
                                      last, " to ", rows, ", the end of a sequence"));
       }
-      ends->push_back(last = end);
+      if (end != last) ends->push_back(end);
+      last = end;
     }
     ends->push_back(rows);
     return {};
@@ -94,6 +96,11 @@ void CheckRingAttentionUpdate(const RingAttentionUpdateParams& p, Checker& check
   if (!checker.ok()) return;
   checker.Rank(ends, 1);
   checker.That(ends.dtype() == ACL_INT64, [&] { return DtypeIs(ends, "INT64"); });
+  constexpr int64_t kMostEnds = int64_t{1} << 21;
+  checker.That(ends.rank() != 1 || ends.dim(0) <= kMostEnds, [&] {
+    return Concat(ends.name(), " shape is ", ShapeText(ends), ", expected at most ", kMostEnds,
+                  " sequences");
+  });
 }
 
 namespace {
@@ -108,7 +115,8 @@ class RingUpdate {
         load_(LoaderOf<double>(p.attnOutOut.dtype())),
         store_(StorerOf<double>(p.attnOutOut.dtype())) {}
 
-  int64_t rows() const { return result_.out.batches * result_.out.rows * result_.out.heads; }
+  /// Those of the numbers: a result without elements has no heads that can be counted.
+  int64_t rows() const { return result_.max.batches * result_.max.rows * result_.max.heads; }
   int64_t width() const { return result_.out.elements; }
 
   /// Rows [first, first + count), of which a row of the query has one for each head.
@@ -116,16 +124,18 @@ class RingUpdate {
            int64_t count) const {
     std::vector<double> sum(static_cast<size_t>(width())), one(sum.size());
     for (int64_t i = first; i < first + count; ++i) {
-      const Heads& out = result_.out;
-      const int64_t head = i % out.heads, row = i / out.heads % out.rows,
-                    batch = i / out.heads / out.rows;
+      const Heads &out = result_.out, &of_rows = result_.max;
+      const int64_t head = i % of_rows.heads, row = i / of_rows.heads % of_rows.rows,
+                    batch = i / of_rows.heads / of_rows.rows;
       std::array<double, 2> max, weight;
       for (size_t j = 0; j < 2; ++j) {
         max[j] = NumberOf(parts_[j].max, buffers, batch, head, row, ends);
         weight[j] = NumberOf(parts_[j].sum, buffers, batch, head, row, ends);
       }
-      const double top = Less(max[0], max[1]) ? max[1] : max[0];
-      for (size_t j = 0; j < 2; ++j) weight[j] *= max[j] == top ? 1 : std::exp(max[j] - top);
+      const double top = Largest(max, weight);
+      for (size_t j = 0; j < 2; ++j) {
+        if (weight[j] != 0 && max[j] != top) weight[j] *= std::exp(max[j] - top);
+      }
       const double total = weight[0] + weight[1];
       std::fill(sum.begin(), sum.end(), 0.0);
       // A part that has seen no key adds nothing, whatever its result is.
@@ -144,6 +154,12 @@ class RingUpdate {
   }
 
  private:
+  /// Of parts that have seen keys, or of both if none has.
+  static double Largest(const std::array<double, 2>& max, const std::array<double, 2>& sum) {
+    if ((sum[0] == 0) != (sum[1] == 0)) return sum[0] == 0 ? max[1] : max[0];
+    return Less(max[0], max[1]) ? max[1] : max[0];
+  }
+
   static Partial Of(const RingAttentionUpdateParams& p, const Tensor& out, const Tensor& max,
                     const Tensor& sum) {
     const std::string_view layout = LayoutOf(p.inputLayoutOptional);

@@ -79,6 +79,36 @@ TEST(RingAttentionUpdate, PartsWithoutKeys) {
   EXPECT_EQ(ValuesOf(sum), ValuesOf(Copies({1, 1, 3}, {2, 4, 0})));
 }
 
+// A part without keys has the largest score 0, as attention leaves it: e^-200 of it is no FLOAT.
+TEST(RingAttentionUpdate, PartsWithoutKeysBesideSmallScores) {
+  const Device device;
+  const DeviceTensor of = Floats({2, 1, 1}, {3, 3}), none = Floats({2, 1, 1}, {0, 0}),
+                     low = Copies({1, 1, 2}, {-200, -200}), ones = Copies({1, 1, 2}, {1, 1}),
+                     zeros = Copies({1, 1, 2}, {0, 0}), endless = Copies({1, 1, 2}, {0, INFINITY}),
+                     out = EmptyFloats({2, 1, 1}), max = EmptyFloats({1, 1, 2, 8}),
+                     sum = EmptyFloats({1, 1, 2, 8});
+  for (Ring call : {Ring{of, low, ones, none, endless, zeros, out, max, sum},
+                    Ring{none, endless, zeros, of, low, ones, out, max, sum}}) {
+    call.layout = "SBH";
+    EXPECT_EQ(call.Run(device).message, "");
+    EXPECT_EQ(ValuesOf(out), (Doubles{3, 3}));
+    EXPECT_EQ(ValuesOf(max), ValuesOf(low));
+    EXPECT_EQ(ValuesOf(sum), ValuesOf(ones));
+  }
+}
+
+TEST(RingAttentionUpdate, ResultsWithoutElementsHaveNumbers) {
+  const Device device;
+  const DeviceTensor empty = EmptyFloats({2, 1, 0}), ones = Copies({1, 1, 2}, {1, 1}),
+                     out = EmptyFloats({2, 1, 0}), max = EmptyFloats({1, 1, 2, 8}),
+                     sum = EmptyFloats({1, 1, 2, 8});
+  Ring call{empty, ones, ones, empty, ones, ones, out, max, sum};
+  call.layout = "SBH";
+  EXPECT_EQ(call.Run(device).message, "");
+  EXPECT_EQ(ValuesOf(max), ValuesOf(ones));
+  EXPECT_EQ(ValuesOf(sum), ValuesOf(Copies({1, 1, 2}, {2, 2})));
+}
+
 TEST(RingAttentionUpdate, Refusals) {
   const Device device;
   const DeviceTensor tensor = Floats({3, 2, 1}, kZeros), numbers = Copies({3, 2}, kZeros),

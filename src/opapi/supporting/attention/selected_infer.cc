@@ -10,11 +10,10 @@
 #include "supporting/attention/infer.h"
 #include "supporting/attention/paged.h"
 #include "supporting/attention/selected.h"
+#include "supporting/attention/selection.h"
 
 namespace openaclnn::supporting {
 namespace {
-
-constexpr int64_t kMostBlockSize = int64_t{1} << 20;
 
 PagedCall CallOf(const NsaSelectedAttentionInferParams& p) {
   return PagedCallOf(p, p.actualKvSeqLenOptional);
@@ -24,21 +23,26 @@ PagedCall CallOf(const NsaSelectedAttentionInferParams& p) {
 
 void CheckNsaSelectedAttentionInfer(const NsaSelectedAttentionInferParams& p, Checker& checker) {
   const Tensor* const taken[] = {&p.blockTableOptional};
-  const IntList* const lists[] = {&p.actualKvSeqLenOptional};
+  const IntList* const lists[] = {&p.actualKvSeqLenOptional, &p.actualQSeqLenOptional};
   CheckNull(p, taken, lists, checker);
   const int64_t size = p.selectBlockSize;
-  checker.That(size > 0 && size % 16 == 0 && size <= kMostBlockSize, [&] {
+  checker.That(size > 0 && size % 16 == 0 && size <= kAttentionKeys, [&] {
     return Concat("selectBlockSize value is ", size, ", expected a multiple of 16, at most ",
-                  kMostBlockSize);
+                  kAttentionKeys);
   });
-  checker.That(p.selectBlockCount > 0, [&] {
-    return Concat("selectBlockCount value is ", p.selectBlockCount, ", expected at least 1");
+  checker.That(p.selectBlockCount > 0 && p.selectBlockCount <= kMostSelectionBlocks, [&] {
+    return Concat("selectBlockCount value is ", p.selectBlockCount, ", expected 1 to ",
+                  kMostSelectionBlocks);
   });
   const PagedCall call = CallOf(p);
   if (checker.ok()) call.Check(checker);
   if (!checker.ok()) return;
+  call.CheckOneRow(p.actualQSeqLenOptional, checker);
   checker.That(p.topkIndices.dtype() == ACL_INT32, [&] { return DtypeIs(p.topkIndices, "INT32"); });
-  CheckShape(p.topkIndices, {call.Queries().batches, call.served, p.selectBlockCount}, checker);
+  // With a dimension of rows, as NsaCompressAttentionInfer gives them, or without.
+  Shape shape = {call.Queries().batches, call.served, p.selectBlockCount};
+  if (p.topkIndices.rank() == 4) shape.insert(shape.begin() + 1, 1);
+  CheckShape(p.topkIndices, shape, checker);
   checker.SameDtype(p.output, p.query);
   CheckShape(p.output, call.ResultShape(), checker);
 }
@@ -56,12 +60,13 @@ Plan PlanNsaSelectedAttentionInfer(const NsaSelectedAttentionInferParams& p, con
     batches.push_back({{batch, 1}, DivideUp(keys, p.selectBlockSize), 0});
   }
   const auto& strides = p.topkIndices.tensor().strides;
+  const size_t of_heads = p.topkIndices.rank() - 2;
   plan.pages = {.given = true,
                 .chosen = true,
                 .rows = p.selectBlockSize,
                 .batch_step = strides[0],
-                .head_step = strides[1],
-                .entry_step = strides[2]};
+                .head_step = strides[of_heads],
+                .entry_step = strides[of_heads + 1]};
   plan.cache = call.Pages();
   plan.out = Heads(p.output, call.letters(), call.Values().elements).lie;
   PlanAttention(&plan);

@@ -73,6 +73,44 @@ TEST(NsaSelectedAttentionInfer, ACacheGivesTheBitsOfKeysInARow) {
   });
 }
 
+// What a row does not see may be NaN.
+TEST(NsaSelectedAttentionInfer, KeysThatAreNotChosenAreNotRead) {
+  const Device device;
+  Doubles values(128 * 8, 2);
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (i / 8 < 64) values[i] = std::nan("");
+  }
+  const DeviceTensor q = Halves({1, 1, 8}, 1), k = Make(ACL_FLOAT16, {1, 128, 8}, values),
+                     v = Make(ACL_FLOAT16, {1, 128, 8}, values),
+                     table = Make(ACL_INT32, {1, 1}, {0}), out = Halves({1, 1, 8}, 5);
+  for (const Doubles& blocks : {Doubles{-1, 1}, Doubles{1, -1}}) {
+    const DeviceTensor chosen = Make(ACL_INT32, {1, 1, 2}, blocks);
+    const SelectedInfer call{q, k, v, chosen, table, out, {100}, 1, 1, 2, 128};
+    EXPECT_EQ(call.Run(device).message, "");
+    EXPECT_EQ(ValuesOf(out), Doubles(8, 2.0));
+  }
+}
+
+// As NsaCompressAttentionInfer gives them, and torch_npu's example the lengths.
+TEST(NsaSelectedAttentionInfer, IndicesWithADimensionOfRows) {
+  const Device device;
+  const DeviceTensor q = Halves({1, 1, 1, 8}, 1), k = Halves({2, 64, 8}, 1),
+                     v = Halves({2, 64, 8}, 2), chosen = Make(ACL_INT32, {1, 1, 1, 2}, {0, 1}),
+                     table = Make(ACL_INT32, {1, 2}, {1, 0}), out = Halves({1, 1, 1, 8}, 5);
+  char layout[] = "BSND";
+  const IntsHandle keys({128});
+  const auto run = [&](const std::vector<int64_t>& rows) {
+    const IntsHandle row_counts(rows);
+    return RUN(device, NsaSelectedAttentionInfer, q.handle(), k.handle(), v.handle(),
+               chosen.handle(), nullptr, table.handle(), row_counts.get(), keys.get(), layout, 1, 1,
+               64, 2, 64, 0.125, 0, Handle(out));
+  };
+  EXPECT_EQ(run({1}).message, "");
+  EXPECT_EQ(ValuesOf(out), Doubles(8, 2.0));
+  EXPECT_NE(run({2}).message.find("actualQSeqLenOptional value is [2], expected 1 for each of 1"),
+            std::string::npos);
+}
+
 TEST(NsaSelectedAttentionInfer, BlocksThatAreNone) {
   const Device device;
   const DeviceTensor q = Halves({1, 1, 8}, 1), k = Halves({2, 64, 8}, 1), v = Halves({2, 64, 8}, 2),

@@ -62,7 +62,8 @@ double BlockSelection::Score(const float* weights, int64_t keys, int64_t block) 
     const int64_t times = std::min({t + 1, wide_, apart_, wide_ + apart_ - 1 - t});
     score += static_cast<double>(times) * weights[key];
   }
-  return std::isnan(score) ? std::numeric_limits<double>::infinity() : score;
+  // Before all numbers, but not before blocks that are always selected.
+  return std::isnan(score) ? std::numeric_limits<double>::max() : score;
 }
 
 }  // namespace openaclnn::supporting
