@@ -60,7 +60,7 @@ def options(
     ] = None,
     operator: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Of what is measured only this; repeatable. With --drawn: how calls begin."),
+        typer.Option(metavar="NAME", help="Of what is measured only this; repeatable. Of calls: how they begin."),
     ] = None,
     threads: Annotated[
         str | None, typer.Option(metavar="N,N", help="Threads (1, 2 and all; with --walk 2).")

@@ -21,9 +21,14 @@ def measure_all(plan, say) -> None:
     torch, meter = opened
     rows = Rows(torch, meter, say, "supporting", plan.is_quick)
     for call in calls.find():
-        for dtype in call.dtypes:
+        for dtype in call.dtypes if is_wanted(plan.operators, call.name) else ():
             rows.say(call, dtype)
     meter.close()
+
+
+def is_wanted(names: list[str], name: str) -> bool:
+    """Those that begin as one of the names do."""
+    return not names or any(name.startswith(each) for each in names)
 
 
 def open_npu(plan, say) -> tuple | None:

@@ -23,7 +23,7 @@ def measure_all(plan, say) -> None:
     torch, meter = opened
     rows = supporting.Rows(torch, meter, say, "drawn", plan.is_quick)
     for each in calls.find():
-        if _is_wanted(plan.operators, each.call.name):
+        if supporting.is_wanted(plan.operators, each.call.name):
             rows.say(each.call, plan.dtype, {"count": each.count, "of": each.of})
     meter.close()
     if not plan.is_quick:
@@ -43,14 +43,9 @@ def _whole_models(plan, say) -> None:
     torch, meter = supporting.open_npu(replace(plan, effort=effort), say)
     rows = supporting.Rows(torch, meter, say, "drawn", False)
     for call in _whole():
-        if _is_wanted(plan.operators, call.name):
+        if supporting.is_wanted(plan.operators, call.name):
             rows.say(call, plan.dtype, {"count": 1, "of": {}}, (COLD,))
     meter.close()
-
-
-def _is_wanted(names: list[str], name: str) -> bool:
-    """Those that begin as one of the names do."""
-    return not names or any(name.startswith(each) for each in names)
 
 
 def _whole():
