@@ -46,7 +46,7 @@ def test_what_is_missing_is_named_with_its_type_and_values(here):
     two = ("--self", "[1.0]", "--mat2", "[1.0]")
     values = "--cubeMathType INT8: 0 keep the types, 1 allow lower precision, 2 use FLOAT16, 3 use HF32"
     refused(here("call", "Matmul", *two), 2, "--cubeMathType is missing", values)
-    refused(here("call", "Softmax", "--self", "[1.0]"), 2, "--dim INT64: a dimension of self; from")
+    refused(here("call", "Softmax", "--self", "[1.0]"), 2, "--dim INT64: a dimension of self; negative ones")
 
 
 def test_options_are_whole_and_what_may_be_null_is_in_brackets(here, monkeypatch):

@@ -232,7 +232,7 @@ def test_the_figures():
     conformance = (ROOT / "CONFORMANCE.md").read_text("utf-8")
     passed = re.search(r"([\d,]+) of ([\d,]+) cases pass", README)
     assert f"{passed[1]} of {passed[2]} cases passed".replace(",", "") in conformance
-    alone, preloading = re.search(r"torch-npu (.*), unmodified; (.*) by `", README).groups()
+    alone, preloading = re.search(r"unmodified torch-npu (.*); (.*) need `", README).groups()
     for versions, settings in ((alone, "(?!.*LD_PRELOAD).*"), (preloading, ".*LD_PRELOAD=.*")):
         for version in versions.split(", "):
             row = rf"`torch-npu {re.escape(version)}\.\S+` \|{settings}\| \d+ \| none \|"
