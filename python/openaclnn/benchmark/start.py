@@ -14,7 +14,7 @@ from pathlib import Path
 
 from .. import launch
 from ..errors import InputError, quoted
-from . import cases, document, measure, quiet
+from . import calls, cases, document, measure, quiet
 from .worker import CALLS, DRAWN, ROOMS, WALK, Plan
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -122,11 +122,17 @@ def _checked(request: Request) -> Request:
         from . import walk
 
         return replace(request, operators=walk.checked(request.operators))
-    known = {each.operator for each in cases.benches()}
+    known = _operators()
+    named = [each.name for each in calls.find()]
     for name in request.operators if ROOMS in request.parts else ():
-        if name not in known:
-            raise InputError(f"no operator {quoted(repr(name))}, expected one of {', '.join(sorted(known))}")
+        if name not in known and not any(each.startswith(name) for each in named):
+            expected = f"one of {', '.join(sorted(known))}, or how a call begins"
+            raise InputError(f"no operator {quoted(repr(name))}, expected {expected}")
     return request
+
+
+def _operators() -> set[str]:
+    return {each.operator for each in cases.benches()}
 
 
 def _plans(request: Request) -> list[Plan]:
@@ -135,8 +141,8 @@ def _plans(request: Request) -> list[Plan]:
     threads = request.threads or sorted(usual)
     effort = measure.QUICK if request.quick else measure.SHORT if WALK in request.parts else measure.Effort()
     kinds = [cases.TINY] if request.quick else [cases.STATED, cases.SWEEP]
-    # Calls of frameworks have other names than operators.
-    parts = [each for each in request.parts if each != CALLS or not request.operators]
+    of_calls = [name for name in request.operators if name not in _operators()]
+    parts = [each for each in request.parts if each != CALLS or of_calls or not request.operators]
     return [
         Plan(each, [os.getpid()], request.operators, kinds, part, request.dtype, asdict(effort))
         for part in parts
