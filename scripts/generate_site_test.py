@@ -131,6 +131,9 @@ def test_every_call_whose_operators_are_named_has_figures():
     figures = (supporting_pages.ROOT / "docs/figures/README.md").read_text("utf-8")
     table = figures.partition("## Calls of frameworks, NPU beside CPU")[2]
     measured = set(re.findall(r"^\| (.+?)(?: \(!\))? \| \w+ \| \d", table, re.M))
+    page = (supporting_pages.ROOT / "docs/performance.md").read_text("utf-8")
+    later = page.partition("### Attention, convolutions and pools")[2].partition("\n### ")[0]
+    measured |= set(re.findall(r"^\| `(.+?)` \|", later, re.M))
     assert {call for calls in supporting_pages.calls().values() for call in calls} == measured
 
 

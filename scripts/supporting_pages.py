@@ -35,6 +35,7 @@ _HOW = {
     "given": "{name} if it is given",
 }
 _TABLE = "/docs/figures/README.md#calls-of-frameworks-npu-beside-cpu"
+_ATTENTION_AND_WINDOWS = "/docs/performance.md#attention-convolutions-and-pools"
 
 
 class Words:
@@ -72,13 +73,21 @@ def calls() -> dict[str, list[str]]:
     return found
 
 
+@cache
+def _figures() -> str:
+    """The tables of a run of all operators and calls."""
+    return (ROOT / "docs/figures/README.md").read_text()
+
+
 def timed(api: str, words: Words) -> str:
     """Where its time is told."""
     if api not in calls():
         return words("Not measured: no call that `openaclnn bench` times makes it.")
-    named = ", ".join(f"`{each}`" for each in calls()[api])
+    there = [each for each in calls()[api] if re.search(rf"^\| {re.escape(each)}( \(!\))? \|", _figures(), re.M)]
+    table = _TABLE if there else _ATTENTION_AND_WINDOWS
+    named = ", ".join(f"`{each}`" for each in there or calls()[api])
     text = "Measured [beside PyTorch on the CPU]({table}), as a part of {calls}."
-    return words(text, table=_TABLE, calls=named)
+    return words(text, table=table, calls=named)
 
 
 def _operands(operands: list[operator_traffic.Operand], words: Words) -> str:
