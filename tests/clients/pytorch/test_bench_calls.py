@@ -12,11 +12,19 @@ import torch
 
 from openaclnn.benchmark import calls
 
+# By types, what torch-npu asks for on 950.
+NOT_ON_950 = {
+    "attention of one row, 4096 keys": (("bfloat16", "float16"), "FusedInferAttentionScoreV5 is not here"),
+    "bilinear backward": (("float32", "bfloat16"), "UpsampleBilinear2dBackwardV2 is not here"),
+    "max_pool2d backward": (("bfloat16",), "the page of MaxPool2dWithIndicesBackward has FLOAT alone"),
+}
 CASES = [(call, dtype) for call in calls.find() for dtype in call.dtypes]
 
 
 @pytest.mark.parametrize(("call", "dtype"), CASES, ids=[f"{c.name} {t}" for c, t in CASES])
-def test_call(call, dtype):
+def test_call(call, dtype, product):
+    if product.startswith("Ascend950") and (why := NOT_ON_950.get(call.name)) and dtype in why[0]:
+        pytest.skip(why[1])
     for device in ("npu", "cpu"):
         run = call.make(calls.Device(torch, device, getattr(torch, dtype), n=16))
         run()
