@@ -99,10 +99,8 @@ Plan PlanNsaCompressAttentionInfer(const NsaCompressAttentionInferParams& p, con
            k = p.key.place, v = p.value.place, table = p.blockTableOptional.place,
            out = p.output.place, chosen = p.topKOutput.place](const Buffers& buffers) -> Status {
             const auto* const entries = reinterpret_cast<const int32_t*>(table(buffers));
-            for (const AttentionSequence& of : plan.sequences) {
-              Status found = CheckEntries(plan.pages, of.batch, {0, of.keys}, entries, blocks);
-              if (!found.ok()) return found;
-            }
+            Status found = CheckTable(plan, entries, blocks);
+            if (!found.ok()) return found;
             auto* const scratch = static_cast<std::byte*>(buffers.workspace);
             const AttentionTensors tensors = {.q = q(buffers),
                                               .k = k(buffers),

@@ -76,6 +76,8 @@ void CheckOthersAbsent(const Params& p, const InferArguments& of, Checker& check
 /// are in. Another entry may have any value.
 Status CheckEntries(const AttentionPages& pages, int64_t batch, const Span& keys,
                     const int32_t* table, int64_t blocks);
+/// The same for all keys of all sequences.
+Status CheckTable(const Attention& attention, const int32_t* table, int64_t blocks);
 
 /// All that phase 1 checks of a call, behind that; and its plan.
 void CheckInfer(const InferArguments& of, Checker& checker);

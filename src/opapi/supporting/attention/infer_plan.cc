@@ -52,14 +52,6 @@ std::function<void(const Buffers&)> ZerosOf(const Tensor& out) {
       };
 }
 
-Status CheckTable(const Attention& attention, const int32_t* table, int64_t blocks) {
-  for (const AttentionSequence& of : attention.sequences) {
-    Status found = CheckEntries(attention.pages, of.batch, {0, of.keys}, table, blocks);
-    if (!found.ok()) return found;
-  }
-  return {};
-}
-
 }  // namespace
 
 Status CheckEntries(const AttentionPages& pages, int64_t batch, const Span& keys,
@@ -72,6 +64,14 @@ Status CheckEntries(const AttentionPages& pages, int64_t batch, const Span& keys
                     Concat("blockTable value (", batch, ", ", key / pages.rows, ") is ", block,
                            ", expected 0 to ", blocks - 1, ", a block of the cache"));
     }
+  }
+  return {};
+}
+
+Status CheckTable(const Attention& attention, const int32_t* table, int64_t blocks) {
+  for (const AttentionSequence& of : attention.sequences) {
+    Status found = CheckEntries(attention.pages, of.batch, {0, of.keys}, table, blocks);
+    if (!found.ok()) return found;
   }
   return {};
 }

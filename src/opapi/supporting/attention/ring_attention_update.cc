@@ -14,7 +14,6 @@
 namespace openaclnn::supporting {
 namespace {
 
-constexpr int64_t kCopies = 8;         // of each maximum and sum, as the API has them
 constexpr int64_t kRowsTogether = 64;  // of one allocation
 
 /// A result, and of each of its rows the largest score and the sum of exponentials.
@@ -82,8 +81,8 @@ void CheckRingAttentionUpdate(const RingAttentionUpdateParams& p, Checker& check
                   ", expected a number of heads that divides the last dimension of prevAttnOut, ",
                   ShapeText(of));
   });
-  const Shape shape =
-      packed ? Shape{of.dim(0), of.dim(1), kCopies} : Shape{of.dim(1), heads, of.dim(0), kCopies};
+  const Shape shape = packed ? Shape{of.dim(0), of.dim(1), kAttentionCopies}
+                             : Shape{of.dim(1), heads, of.dim(0), kAttentionCopies};
   for (const Tensor* each : {&p.prevSoftmaxMax, &p.prevSoftmaxSum, &p.curSoftmaxMax,
                              &p.curSoftmaxSum, &p.softmaxMaxOut, &p.softmaxSumOut}) {
     checker.That(each->dtype() == ACL_FLOAT, [&] { return DtypeIs(*each, "FLOAT"); });
@@ -165,8 +164,8 @@ class RingUpdate {
     const std::string_view layout = LayoutOf(p.inputLayoutOptional);
     const std::string_view numbers = HasPackedRows(p) ? "TND" : "BNSD";
     return {{out, layout, WidthOf(out, layout, max.dim(1))},
-            {max, numbers, kCopies},
-            {sum, numbers, kCopies}};
+            {max, numbers, kAttentionCopies},
+            {sum, numbers, kAttentionCopies}};
   }
 
   static double NumberOf(const Heads& numbers, const Buffers& buffers, int64_t batch, int64_t head,
@@ -178,9 +177,9 @@ class RingUpdate {
   /// All copies.
   static void StoreNumber(const Heads& numbers, const Buffers& buffers, int64_t batch, int64_t head,
                           int64_t row, const std::vector<int64_t>& ends, double number) {
-    std::array<double, kCopies> copies;
+    std::array<double, kAttentionCopies> copies;
     copies.fill(number);
-    StorerOf<double>(ACL_FLOAT)(copies.data(), kCopies,
+    StorerOf<double>(ACL_FLOAT)(copies.data(), kAttentionCopies,
                                 numbers.place(buffers) + NumbersAt(numbers, batch, head, row, ends),
                                 numbers.lie.element_step * numbers.lie.bytes);
   }
