@@ -113,8 +113,8 @@ OpenaclnnSimd MachineSimd() {
   return v4 ? OPENACLNN_SIMD_AVX512 : v3 ? OPENACLNN_SIMD_AVX2 : OPENACLNN_SIMD_BASELINE;
 #elif defined(__x86_64__)
   if (__builtin_cpu_supports("x86-64-v4")) {
-    return __builtin_cpu_supports("avx512bf16") ? OPENACLNN_SIMD_AVX512_BF16
-                                                : OPENACLNN_SIMD_AVX512;
+    if (!__builtin_cpu_supports("avx512bf16")) return OPENACLNN_SIMD_AVX512;
+    return __builtin_cpu_supports("amx-bf16") ? OPENACLNN_SIMD_AMX : OPENACLNN_SIMD_AVX512_BF16;
   }
   if (__builtin_cpu_supports("x86-64-v3")) return OPENACLNN_SIMD_AVX2;
   return OPENACLNN_SIMD_BASELINE;
@@ -251,7 +251,7 @@ Status Load(Config* config) {
 }  // namespace
 
 const char* SimdName(OpenaclnnSimd simd) {
-  constexpr const char* kNames[] = {"baseline", "avx2", "avx512", "avx512bf16"};
+  constexpr const char* kNames[] = {"baseline", "avx2", "avx512", "avx512bf16", "amx"};
   return kNames[simd];
 }
 

@@ -89,10 +89,11 @@ typedef struct OpenaclnnAttribute {
 
 /// Instruction sets that kernels are compiled for, each a superset of the one before.
 typedef enum OpenaclnnSimd {
-  OPENACLNN_SIMD_BASELINE,    // x86-64-v2, or NEON on AArch64
-  OPENACLNN_SIMD_AVX2,        // x86-64-v3
-  OPENACLNN_SIMD_AVX512,      // x86-64-v4
-  OPENACLNN_SIMD_AVX512_BF16  // and AVX512_BF16
+  OPENACLNN_SIMD_BASELINE,     // x86-64-v2, or NEON on AArch64
+  OPENACLNN_SIMD_AVX2,         // x86-64-v3
+  OPENACLNN_SIMD_AVX512,       // x86-64-v4
+  OPENACLNN_SIMD_AVX512_BF16,  // and AVX512_BF16
+  OPENACLNN_SIMD_AMX           // and AMX_TILE, AMX_BF16
 } OpenaclnnSimd;
 
 typedef struct OpenaclnnRuntime {

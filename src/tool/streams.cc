@@ -6,6 +6,7 @@
 #include <exception>
 #include <vector>
 
+#include "common/tile_registers.h"
 #include "tool/measure.h"
 
 #if defined(__x86_64__)
@@ -84,6 +85,32 @@ __attribute__((target("avx512f,avx512bf16"))) float DotProducts(int64_t steps) {
   return _mm512_cvtss_f32(sums[0]);
 }
 
+/// Products of 16 x 32 by 32 x 16 in tile registers, added to four of them.
+void TileProducts(int64_t steps) {
+  struct {
+    uint8_t palette = 1, start_row = 0, zeros[14] = {};
+    uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64};
+    uint8_t rows[16] = {16, 16, 16, 16, 16, 16};
+  } const shapes;
+  asm volatile("ldtilecfg %0" : : "m"(shapes));
+  for (int64_t i = 0; i < steps; ++i) {
+    asm volatile(
+        "tdpbf16ps %tmm5, %tmm4, %tmm0\n\ttdpbf16ps %tmm5, %tmm4, %tmm1\n\t"
+        "tdpbf16ps %tmm5, %tmm4, %tmm2\n\ttdpbf16ps %tmm5, %tmm4, %tmm3");
+  }
+  asm volatile("tilerelease");
+}
+
+/// The best products of bfloat16 that the processor has: how many operations a call of them is.
+double Products(float* sum) {
+  if (__builtin_cpu_supports("amx-bf16") && openaclnn::HasTileRegisters()) {
+    TileProducts(kSteps / 8);
+    return kSteps / 8 * 4.0 * 2 * 16 * 16 * 32;
+  }
+  *sum += DotProducts(kSteps);
+  return 4.0 * kSteps * 12 * 16;
+}
+
 #endif
 
 /// The loops of this machine for a kind; none that streams where it cannot.
@@ -143,15 +170,15 @@ OPENACLNN_MEASURE double openaclnn_measure_stream(int kind, int streaming, uint6
 }
 
 /// 10^9 operations a second of bfloat16 dot products, two to a product, on `threads` threads, a
-/// Statistic `of` several rounds; 0 where the processor has none, negative when it fails.
+/// Statistic `of` several rounds; in tile registers where the process may use them. 0 where the
+/// processor has no such products, negative when it fails.
 OPENACLNN_MEASURE double openaclnn_measure_dot_product(int threads, int of) {
 #if defined(__x86_64__)
   if (!__builtin_cpu_supports("avx512bf16")) return 0;
   try {
     std::vector<float> sums(static_cast<size_t>(threads) * 16);
     return 1e-9 * Rate(threads, static_cast<Statistic>(of), [&](int thread) {
-             sums[static_cast<size_t>(thread) * 16] += DotProducts(kSteps);
-             return 4.0 * kSteps * 12 * 16;
+             return Products(&sums[static_cast<size_t>(thread) * 16]);
            });
   } catch (const std::exception&) {
     return -1;

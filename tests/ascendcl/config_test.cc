@@ -67,6 +67,7 @@ TEST(ConfigTest, WrongValuesAreRefused) {
 TEST(ConfigTest, FastestInstructionSet) {
   EXPECT_EQ(FastestSimd(OPENACLNN_SIMD_AVX512_BF16, /*intel=*/true), OPENACLNN_SIMD_AVX512);
   EXPECT_EQ(FastestSimd(OPENACLNN_SIMD_AVX2, /*intel=*/true), OPENACLNN_SIMD_AVX2);
+  EXPECT_EQ(FastestSimd(OPENACLNN_SIMD_AMX, /*intel=*/true), OPENACLNN_SIMD_AMX);
   EXPECT_EQ(FastestSimd(OPENACLNN_SIMD_AVX512_BF16, /*intel=*/false), OPENACLNN_SIMD_AVX512_BF16);
 }
 

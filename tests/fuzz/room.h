@@ -53,7 +53,7 @@ struct Setting {
   std::unique_ptr<test::Device> Start() const;
 };
 inline constexpr Setting kSettings[] = {
-    {"avx2", "1"}, {"baseline", "2"}, {"avx512", "2"}, {"avx512bf16", "3"}};
+    {"avx2", "1"}, {"baseline", "2"}, {"avx512", "2"}, {"avx512bf16", "3"}, {"amx", "3"}};
 
 /// What no setting may change.
 struct Result {

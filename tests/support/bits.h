@@ -18,7 +18,7 @@ inline std::vector<std::vector<Variable>> BitSettings() {
   for (const char* threads : {"1", "2", "3", "7"}) {
     settings.push_back({{"OPENACLNN_NUM_THREADS", threads}});
   }
-  for (const char* simd : {"baseline", "avx2", "avx512", "avx512bf16"}) {
+  for (const char* simd : {"baseline", "avx2", "avx512", "avx512bf16", "amx"}) {
     settings.push_back({{"OPENACLNN_SIMD", simd}, {"OPENACLNN_NUM_THREADS", "2"}});
   }
   return settings;
