@@ -182,7 +182,7 @@ TEST_F(GemmPlan, PairsAreOfBFloat16) {
     Gemm gemm = Shape{100, 64, 640, 1, true, ACL_BF16, 2}.gemm();
     change(&gemm);
     PlanGemm(&gemm);
-    return gemm.pairs;
+    return gemm.operands == GemmOperands::kPairs;
   };
   Gemm any = Shape{1, 1, 1}.gemm();
   PlanGemm(&any);

@@ -79,18 +79,32 @@ struct GemmBlock {
   int64_t row_begin, row_end, term_begin, term_end;
 };
 
-/// The one tree of a sum: 64 products in sequence, of each pair the second first, as processors'
-/// dot products of BFLOAT16 pairs have it; chunks pairwise. Sixteen chunks are a unit,
-/// whose packed operands stay in the second-level cache; units are added pairwise as well, so that
-/// any power of two gives the same bits. Measured as in gemm_plan.cc: 4 chunks 0.91 to 1.01, 8:
-/// 0.97 to 1.03, 32: 0.99 to 1.02 with twice the scratch.
+/// The one tree of a sum: 64 products in sequence, of each pair the second first; chunks pairwise.
+/// Sixteen chunks are a unit, whose packed operands stay in the second-level cache; units are added
+/// pairwise as well, so that any power of two gives the same bits. Measured as in gemm_plan.cc: 4
+/// chunks 0.91 to 1.01, 8: 0.97 to 1.03, 32: 0.99 to 1.02 with twice the scratch.
 inline constexpr int64_t kGemmChunk = 64;
 inline constexpr int64_t kGemmUnit = 16 * kGemmChunk;
+
+/// Two operands of BFLOAT16 have an order of their own within a unit, that of Intel's tile
+/// registers (TDPBF16PS). A block is 32 terms. A chain of FMAs from zero adds its terms at even
+/// places, another one those at odd places; the sum of the two is added to the sum of the blocks
+/// before it, which begins with zero.
+inline constexpr int64_t kGemmBlock = 32;
 
 /// Rows of C that share a packed block of A, at most: a multiple of every target's rows of a tile,
 /// as its half and its quarter are. Measured as in gemm_plan.cc: 24 0.97 to 1.07, 96: 0.91 to 1.01,
 /// 192: 0.86 to 0.98.
 inline constexpr int64_t kGemmRows = 48;
+
+/// The same where tile registers multiply, which have kGemmRegisterRows rows. Gradients of 26 GFLOP
+/// on one core of a Sapphire Rapids: 64 0.94, 256: 1.0.
+inline constexpr int64_t kGemmRowsOfTiles = 128;
+inline constexpr int64_t kGemmRegisterRows = 16;
+
+/// How operands are packed. kPairs and kTiles: two terms of BFLOAT16 take the place of a float, for
+/// processors' dot products of pairs and for tile registers.
+enum class GemmOperands { kFloats, kPairs, kTiles };
 
 /// Who packs B. kShared: all bodies, for the blocks of all; kBatch: a body, for its batches and a
 /// group of columns; kUnit: a body, a unit of its panels at a time, where C has no more than a
@@ -116,11 +130,12 @@ struct Gemm {
   GemmBatches batches;
   uint64_t most_bytes = UINT64_MAX;  // that the scratch should have; UINT64_MAX: any
 
-  bool pairs;                        // operands are packed as pairs of BFLOAT16, not as floats
+  bool chains;  // the order of BFLOAT16: see kGemmBlock
+  GemmOperands operands;
   bool added_once;                   // all rows add the same
   int64_t plain_step;                // elements between rows of A that are not packed; 0: all are
   int64_t merged_begin, merged_end;  // groups that share blocks
-  int64_t block_rows;                // at most kGemmRows
+  int64_t block_rows;                // at most kGemmRows, or kGemmRowsOfTiles
   int64_t blocks;                    // of at most so many rows
   int64_t panels;                    // groups of columns of a tile
   GemmPacking packing;

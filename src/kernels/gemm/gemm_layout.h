@@ -62,9 +62,12 @@ inline __int128 AddedElements(const Gemm& gemm) {
   return gemm.added_once ? static_cast<__int128>(gemm.panels) * TileColumns(gemm) : 0;
 }
 
+/// Whether two terms take the place of a float.
+inline bool InPairs(const Gemm& gemm) { return gemm.operands != GemmOperands::kFloats; }
+
 /// Floats, or pairs that take their place, of so many terms.
 inline int64_t Places(const Gemm& gemm, int64_t terms) {
-  return gemm.pairs ? DivideUp(terms, 2) : terms;
+  return InPairs(gemm) ? DivideUp(terms, 2) : terms;
 }
 
 /// Terms and columns of B that are packed at a time; of pairs, the least magnitudes follow.
@@ -80,7 +83,7 @@ struct PackedSize {
     const __int128 panels = shared ? gemm.pass_panels : GroupPanels(gemm);
     const __int128 columns = std::min<__int128>(gemm.columns, panels * TileColumns(gemm));
     elements = WholeVectors(columns * Places(gemm, terms) + TileColumns(gemm));
-    least = gemm.pairs ? WholeVectors((panels * DivideUp(terms, kGemmChunk) + 1) / 2) : 0;
+    least = InPairs(gemm) ? WholeVectors((panels * DivideUp(terms, kGemmChunk) + 1) / 2) : 0;
   }
 };
 

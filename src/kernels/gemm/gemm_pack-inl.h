@@ -137,14 +137,14 @@ inline void ReadRows(const TapMatrix& m, const void* data, int64_t i, int64_t ro
 /// Where the elements of a panel are packed: `step` floats from one term, or pair, to the next.
 struct Panel {
   int64_t columns, step;
-  bool pairs;
+  bool pairs;    // see GemmOperands
   float* first;  // of term `begin`
   int64_t begin;
 
   Panel(const Gemm& gemm, const GemmPacked& packed, int64_t panel)
       : columns(Least(kTileColumns, gemm.columns - panel * kTileColumns)),
         step(columns),
-        pairs(gemm.pairs),
+        pairs(gemm.operands != GemmOperands::kFloats),
         first(packed.data + (panel - packed.panel) *
                                 (pairs ? (packed.terms + 1) / 2 : packed.terms) * kTileColumns),
         begin(packed.term) {}
@@ -256,8 +256,6 @@ inline int64_t RowsOfTile(int64_t left) { return left <= kFewRows ? kFewRows : k
 
 /// A unit of a block of A: where its tiles are, each chunk by chunk.
 struct UnitOfA {
-  static constexpr int64_t kChunkFloats = kGemmChunk * kTileRows;
-
   float* packed;
   int64_t first_tile;  // that is packed
   int64_t tile_floats;
@@ -270,7 +268,8 @@ struct UnitOfA {
 // so that they are copied as they lie. Rows beyond the last repeat it; nobody reads their sums.
 struct RowsOfA {
   using Rest = RowsOfA;
-  static constexpr bool kPairs = false, kPlain = false;
+  static constexpr bool kPairs = false, kPlain = false, kChains = false;
+  static constexpr int64_t kPackedRows = kTileRows;
   static constexpr int64_t kRowStep = kGemmChunk, kTermStep = 1;
 
   static void Pack(const GemmWork& work, int64_t begin, int64_t end, UnitOfA* unit) {
@@ -284,15 +283,22 @@ struct RowsOfA {
     float* to = unit->packed;
     for (; row < block.row_end; row += kTileRows, to += unit->tile_floats) {
       ReadRows(work.gemm->a, work.a, row, RowsOfTile(block.row_end - row), block.row_end - 1, begin,
-               end - begin, to, kGemmChunk, UnitOfA::kChunkFloats);
+               end - begin, to, kGemmChunk, kGemmChunk * kTileRows);
     }
   }
+};
+
+// The same for two operands of BFLOAT16, which have chains.
+struct ChainsOfRowsOfA : RowsOfA {
+  using Rest = ChainsOfRowsOfA;
+  static constexpr bool kChains = true;
 };
 
 // The same where whole tiles are read as they lie: what is left of the rows is packed.
 struct PlainRowsOfA {
   using Rest = RowsOfA;
-  static constexpr bool kPairs = false, kPlain = true;
+  static constexpr bool kPairs = false, kPlain = true, kChains = false;
+  static constexpr int64_t kPackedRows = kTileRows;
   static constexpr int64_t kRowStep = 0, kTermStep = 1;
 
   static void Pack(const GemmWork& work, int64_t begin, int64_t end, UnitOfA* unit) {
@@ -322,7 +328,8 @@ inline constexpr int64_t kOver = (kCutLanes - 1) / kTileRows;
 // term's elements of a tile lie together.
 struct ColumnsOfA {
   using Rest = ColumnsOfA;
-  static constexpr bool kPairs = false, kPlain = false;
+  static constexpr bool kPairs = false, kPlain = false, kChains = false;
+  static constexpr int64_t kPackedRows = kTileRows;
   static constexpr int64_t kRowStep = 1, kTermStep = kTileRows;
 
   static void Pack(const GemmWork& work, int64_t begin, int64_t end, UnitOfA* unit) {
@@ -404,10 +411,17 @@ struct ColumnsOfA {
   }
 };
 
+// The same for two operands of BFLOAT16, which have chains.
+struct ChainsOfColumnsOfA : ColumnsOfA {
+  using Rest = ChainsOfColumnsOfA;
+  static constexpr bool kChains = true;
+};
+
 // The same where whole tiles are read as they lie, terms plain_step floats apart.
 struct PlainColumnsOfA {
   using Rest = ColumnsOfA;
-  static constexpr bool kPairs = false, kPlain = true;
+  static constexpr bool kPairs = false, kPlain = true, kChains = false;
+  static constexpr int64_t kPackedRows = kTileRows;
   static constexpr int64_t kRowStep = 1, kTermStep = 0;
 
   static void Pack(const GemmWork& work, int64_t begin, int64_t end, UnitOfA* unit) {

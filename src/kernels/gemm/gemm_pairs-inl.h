@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands of products of BFLOAT16 as processors' dot products read them: two terms take the place
-// of a float, the first one the lower half. Beside them is noted how small they are.
+// Operands of products of BFLOAT16 as pairs: two terms take the place of a float, the first one the
+// lower half. Beside them is noted how small they are.
 //
-// VDPBF16PS is two FMAs, that of the upper halves first, but subnormal operands and results count
-// as zeros. Products of operands of at least 2^a and 2^b are multiples of 2^(a - 7) 2^(b - 7), and
-// so are their sums, rounded or not: where that is at least 2^-126 nothing is subnormal, and the
-// bits are those of the FMAs.
+// Processors' products of pairs are FMAs, but subnormal operands and results count as zeros.
+// Products of operands of at least 2^a and 2^b are multiples of 2^(a - 7) 2^(b - 7), and so are
+// their sums, rounded or not: where that is at least 2^-126 nothing is subnormal, and the bits are
+// those of the FMAs.
 #pragma once
 
 #include "kernels/gemm/gemm_windows-inl.h"
@@ -58,27 +58,37 @@ inline void Pair(const uint16_t* first, const uint16_t* second, int64_t n, uint3
   }
 }
 
-/// What fills the last pair of an odd number of terms: of A -0, of B 0. Their product is -0, which
-/// leaves any sum as it is; 0 would make 0 of a sum that underflowed to -0.
+/// What fills the terms that a block lacks: of A -0, of B 0. Their product is -0, which leaves any
+/// sum as it is; 0 would make 0 of a sum that underflowed to -0.
 inline constexpr uint16_t kNoTermOfA = 0x8000, kNoTermOfB = 0;
 
-/// As ReadRows, in bits, a row each row_step elements; behind an odd number of elements is no_term.
+/// Terms that come together: what is left of the last ones is filled.
+struct Fill {
+  uint16_t with;
+  int64_t terms;
+};
+
+/// As ReadRows, in bits, a row each row_step elements; the last terms are filled.
 inline void ReadBits(const TapMatrix& m, const void* data, int64_t i, int64_t rows, int64_t last,
-                     int64_t j, int64_t n, uint16_t no_term, uint16_t* to, int64_t row_step,
+                     int64_t j, int64_t n, const Fill& fill, uint16_t* to, int64_t row_step,
                      int64_t chunk_step, LeastMagnitude* least) {
+  const int64_t next_row = m.view.rows.step() * m.view.element_bytes;
   ForPieces(m, data, i, rows, last, j, n,
             [&](const std::byte* from, int64_t r, int64_t at, int64_t count) {
               uint16_t* const piece =
                   to + r * row_step + at / kGemmChunk * chunk_step + at % kGemmChunk;
+              __builtin_prefetch(from + 2 * next_row);
+              __builtin_prefetch(from + 2 * next_row + 64);
               if (count == kGemmChunk && m.view.step == 1) {
                 CopyBits(from, 1, kGemmChunk, piece, least);
               } else {
                 CopyBits(from, m.view.step, count, piece, least);
               }
             });
-  if (n % 2 == 0) return;
-  for (int64_t r = 0; r < rows; ++r) {
-    to[r * row_step + n / kGemmChunk * chunk_step + n % kGemmChunk] = no_term;
+  for (int64_t at = n; at % fill.terms != 0; ++at) {
+    for (int64_t r = 0; r < rows; ++r) {
+      to[r * row_step + at / kGemmChunk * chunk_step + at % kGemmChunk] = fill.with;
+    }
   }
 }
 
@@ -145,7 +155,7 @@ inline void PackPairsOfColumns(const Gemm& gemm, const void* b, const GemmPart& 
     for (int64_t q = part.term_begin; q < part.term_end; q += kTurn) {
       const int64_t n = Least(kTurn, part.term_end - q);
       LeastMagnitude least;
-      ReadBits(gemm.b, b, p * kTileColumns, panel.columns, INT64_MAX, q, n, kNoTermOfB,
+      ReadBits(gemm.b, b, p * kTileColumns, panel.columns, INT64_MAX, q, n, {kNoTermOfB, 2},
                reinterpret_cast<uint16_t*>(rows), kTurn, kGemmChunk, &least);
       Transpose(rows, kTurn / 2, panel.columns, (n + 1) / 2, panel.Term(q), panel.step);
       const uint16_t value = least.Value();
@@ -235,132 +245,6 @@ inline void PackPairsOfB(const Gemm& gemm, const void* b, const GemmPart& part,
   gemm.b.transposed ? PackPairsOfColumns(gemm, b, part, packed)
                     : PackPairsOfRows(gemm, b, part, packed);
 }
-
-/// What both ways of packing A share.
-struct PairsOfA {
-  static constexpr bool kPairs = true, kPlain = false;
-
-  /// Whether no operand, product or sum of the terms [begin, end) can be subnormal.
-  static bool DotsAreExact(const UnitOfA& a, const GemmPacked& b, int64_t panel, int64_t begin,
-                           int64_t end) {
-    const int64_t chunks = (b.terms + kGemmChunk - 1) / kGemmChunk;
-    const uint16_t* const least = b.least + (panel - b.panel) * chunks;
-    uint32_t least_b = 0xFFFF;
-    for (int64_t c = (begin - b.term) / kGemmChunk; c <= (end - 1 - b.term) / kGemmChunk; ++c) {
-      least_b = least[c] < least_b ? least[c] : least_b;
-    }
-    // Exponents as they are stored: 127 more than their own.
-    const uint32_t exponent_a = (a.least + 1) >> 7, exponent_b = (least_b + 1) >> 7;
-    return exponent_a >= 1 && exponent_b >= 1 && exponent_a + exponent_b >= 2 * (127 + 7) - 126;
-  }
-};
-
-/// As RowsOfA.
-struct PairsOfRowsOfA : PairsOfA {
-  using Rest = PairsOfRowsOfA;
-  static constexpr int64_t kRowStep = kGemmChunk / 2, kTermStep = 1;
-
-  static void Pack(const GemmWork& work, int64_t begin, int64_t end, UnitOfA* unit) {
-    const GemmBlock& block = work.block;
-    LeastMagnitude least;
-    float* to = unit->packed;
-    for (int64_t row = block.row_begin; row < block.row_end; row += kTileRows) {
-      ReadBits(work.gemm->a, work.a, row, RowsOfTile(block.row_end - row), block.row_end - 1, begin,
-               end - begin, kNoTermOfA, reinterpret_cast<uint16_t*>(to), kGemmChunk,
-               kGemmChunk * kTileRows, &least);
-      to += unit->tile_floats;
-    }
-    unit->least = least.Value();
-  }
-};
-
-/// Of `rows` columns of A from `first` on those, in whole tiles, that lanes may read from a tile's
-/// first on: as many columns as lanes are there.
-inline int64_t WideRows(const TapMatrix& a, int64_t first, int64_t rows) {
-  if (a.view.step != 1 || a.view.rows.step() == 0) return 0;
-  const int64_t most = Run(a, first, INT64_MAX).count;
-  int64_t done = 0;
-  while (done < rows && done + kLanes <= most) done += kTileRows;
-  return done;
-}
-
-/// As ColumnsOfA.
-struct PairsOfColumnsOfA : PairsOfA {
-  using Rest = PairsOfColumnsOfA;
-  static constexpr int64_t kRowStep = 1, kTermStep = kTileRows;
-
-  static void Pack(const GemmWork& work, int64_t begin, int64_t end, UnitOfA* unit) {
-    const GemmBlock& block = work.block;
-    const TapMatrix& a = work.gemm->a;
-    const int64_t rows = block.row_end - block.row_begin, pairs = (end - begin) / 2;
-    LeastMagnitude least;
-    // As ColumnsOfA.
-    int64_t done = 0;
-    if (pairs > kOver) done = WideRows(a, block.row_begin, rows);
-    if (done > 0) {
-      PackWide(work, Least(done, rows), begin, pairs - kOver, unit, &least);
-      PackLines(work, 0, begin + 2 * (pairs - kOver), end, begin, unit, &least);
-    }
-    if (done < rows) PackLines(work, done, begin, end, begin, unit, &least);
-    unit->least = least.Value();
-  }
-
- private:
-  static void PackWide(const GemmWork& work, int64_t rows, int64_t begin, int64_t pairs,
-                       UnitOfA* unit, LeastMagnitude* least) {
-    const TapMatrix& a = work.gemm->a;
-    const Run run(a, work.block.row_begin, rows);
-    const int64_t step = a.view.rows.step();
-    for (int64_t p = 0; p < pairs; p += kGemmChunk / 2) {
-      const int64_t n = Least(kGemmChunk / 2, pairs - p);
-      const auto* line = reinterpret_cast<const uint16_t*>(run.Of(a, work.a, begin + 2 * p));
-      float* tile = unit->packed + p * kTileRows;
-      for (int64_t row = 0; row < rows; row += kTileRows, tile += unit->tile_floats) {
-        const uint16_t* from = line + row;
-        float* to = tile;
-        for (int64_t t = 0; t < n; ++t, from += 2 * step, to += kTileRows) {
-          __builtin_prefetch(from + 16 * step);
-          __builtin_prefetch(from + 17 * step);
-          const auto load = [](const uint16_t* at) {
-            return _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)));
-          };
-          const __m512i both =
-              _mm512_or_si512(load(from), _mm512_slli_epi32(load(from + step), 16));
-          least->See(both);
-          _mm512_storeu_si512(to, both);
-        }
-      }
-    }
-  }
-
-  /// Rows from `done` on, terms [from, end) of those from `begin` on.
-  static void PackLines(const GemmWork& work, int64_t done, int64_t from, int64_t end,
-                        int64_t begin, UnitOfA* unit, LeastMagnitude* least) {
-    const TapMatrix& a = work.gemm->a;
-    const int64_t first = work.block.row_begin + done, rows = work.block.row_end - first;
-    const Run run(a, first, rows);
-    uint16_t lines[2][kGemmRows] = {};
-    uint32_t pairs[kGemmRows];
-    float* const packed = unit->packed + done / kTileRows * unit->tile_floats;
-    for (int64_t q = from; q < end; q += 2) {
-      if (end - q == 1) {
-        for (uint16_t& each : lines[1]) each = kNoTermOfA;
-      }
-      for (int64_t r = 0; r < Least(end - q, 2); ++r) {
-        const std::byte* later = run.Of(a, work.a, q + r + 16);
-        for (int64_t j = 0; j < run.count * a.view.element_bytes; j += 64) {
-          __builtin_prefetch(later + j);
-        }
-        CopyBits(run.Of(a, work.a, q + r), a.view.step, run.count, lines[r], least);
-      }
-      Pair(lines[0], lines[1], kGemmRows, pairs);
-      float* to = packed + (q - begin) / 2 * kTileRows;
-      for (int64_t row = 0; row < rows; row += kTileRows, to += unit->tile_floats) {
-        std::memcpy(to, pairs + row, kTileRows * sizeof(uint32_t));
-      }
-    }
-  }
-};
 
 }  // namespace OPENACLNN_TARGET
 }  // namespace openaclnn

@@ -17,6 +17,8 @@ namespace {
 // Pieces of work. 8: 1.00 to 1.23, 32: 0.93 to 1.10, 64: 0.86 to 1.12; fewer would leave threads
 // idle.
 constexpr int64_t kWantedItems = 16;
+// The same with tile registers, where pieces that share rows pack A anew: 16: 0.9, 4: 1.0.
+constexpr int64_t kWantedItemsOfTiles = 8;
 // Threads that can take part. 4, 8, 16: 0.98 to 1.04.
 constexpr int64_t kMaxBodies = 32;
 // Of B that are packed before they are multiplied. 1 Mi: 0.93 to 1.00, 4 Mi: 0.84 to 1.05, 16 Mi:
@@ -36,8 +38,10 @@ constexpr int64_t kUnitColumns = 128;
 // The same where the scratch would have more bytes than it should.
 constexpr int64_t kFewPassColumns = 128;
 constexpr int64_t kLeastPassColumns = 64;
-// Bytes that the scratch may have whatever it should.
+// Bytes that the scratch may have whatever it should. Tile registers are so fast that packing A
+// anew for each pass of B takes as long as the products: gradients of 26 GFLOP 0.83 with 2 MB.
 constexpr uint64_t kLeastBytes = 256 << 10;
+constexpr uint64_t kLeastBytesOfTiles = 16 << 20;
 // The same where A is packed, with kFewPassColumns.
 constexpr uint64_t kLeastPackedBytes = 512 << 10;
 
@@ -75,13 +79,20 @@ int64_t PlainStep(const Gemm& gemm) {
   return plain && step % shared != 0 ? step : 0;
 }
 
+bool IsBFloat16(const TapMatrix& matrix) {
+  return matrix.dtype == ACL_BF16 && matrix.rounding == Rounding::kNone;
+}
+
 /// Pairs begin with a block's terms, those of B with all terms.
-bool TakesPairs(const Gemm& gemm) {
-  const auto pairs = [](const TapMatrix& m) {
-    return m.dtype == ACL_BF16 && m.rounding == Rounding::kNone;
-  };
-  return gemm.kernels->pairs && Simd() == OPENACLNN_SIMD_AVX512_BF16 && pairs(gemm.a) &&
-         pairs(gemm.b) && (gemm.rows.places == 1 || gemm.rows.place_terms % 2 == 0);
+GemmOperands OperandsOf(const Gemm& gemm) {
+  const bool begins = gemm.rows.places == 1 || gemm.rows.place_terms % 2 == 0;
+  if (!gemm.chains || !gemm.kernels->pairs || !begins) return GemmOperands::kFloats;
+  return Simd() == OPENACLNN_SIMD_AVX512_BF16 ? GemmOperands::kPairs : GemmOperands::kFloats;
+}
+
+/// Rows of C that share a packed block of A, at most.
+int64_t MostRows(const Gemm& gemm) {
+  return gemm.operands == GemmOperands::kTiles ? kGemmRowsOfTiles : kGemmRows;
 }
 
 void CutBlocks(Gemm* gemm, int64_t block_rows) {
@@ -101,7 +112,8 @@ void CutItems(Gemm* gemm, int64_t least_groups) {
   const int64_t threads = std::min<int64_t>(Meta()->runtime->threads(), kMaxBodies);
   // One thread has nothing to balance, and pieces that share rows pack A anew: gradients of
   // products of 50 MFLOP on a Zen 3 1.07 to 1.15.
-  const int64_t wanted = threads == 1 ? 1 : kWantedItems;
+  const bool tiles = gemm->operands == GemmOperands::kTiles;
+  const int64_t wanted = threads == 1 ? 1 : tiles ? kWantedItemsOfTiles : kWantedItems;
   const int64_t blocks = gemm->packing == GemmPacking::kBatch ? 1 : gemm->blocks;
   const int64_t groups = std::max(DivideUp(wanted, RoundBatches(*gemm) * blocks), least_groups);
   gemm->column_groups = whole ? 1 : std::min(groups, gemm->pass_panels);
@@ -109,8 +121,10 @@ void CutItems(Gemm* gemm, int64_t least_groups) {
 }
 
 bool Fits(const Gemm& gemm) {
-  return gemm.most_bytes == UINT64_MAX || ScratchElements(gemm) * static_cast<int>(sizeof(float)) <=
-                                              std::max(gemm.most_bytes, kLeastBytes);
+  const bool tiles = gemm.operands == GemmOperands::kTiles;
+  const uint64_t most = std::max(gemm.most_bytes, tiles ? kLeastBytesOfTiles : kLeastBytes);
+  return gemm.most_bytes == UINT64_MAX ||
+         ScratchElements(gemm) * static_cast<int>(sizeof(float)) <= most;
 }
 
 /// B in passes, perhaps in segments; whether it fits.
@@ -144,7 +158,7 @@ bool CutInSegments(Gemm* gemm) {
   for (int64_t passes = 1; passes <= gemm->panels; passes += DivideUp(passes, 16)) {
     const int64_t columns = DivideUp(gemm->panels, passes) * TileColumns(*gemm);
     if (passes > 1 && columns < kPassColumns) break;
-    for (const int64_t rows : {kGemmRows, kGemmRows / 2, kGemmRows / 4}) {
+    for (const int64_t rows : {MostRows(*gemm), MostRows(*gemm) / 2, MostRows(*gemm) / 4}) {
       int64_t units = std::min(most, kPassElements / kGemmUnit / columns);
       for (; units >= least; units -= DivideUp(units, 8)) {
         if (CutPasses(gemm, rows, passes, units)) return true;
@@ -170,8 +184,9 @@ void CutWindows(Gemm* gemm) {
 void Cut(Gemm* gemm) {
   const int64_t terms = std::max<int64_t>(gemm->terms, 1);
   const GemmBatches& batches = gemm->batches;
+  const int64_t rows = MostRows(*gemm);
   gemm->packing = GemmPacking::kShared;
-  CutBlocks(gemm, kGemmRows);
+  CutBlocks(gemm, rows);
   if (PacksWindows(*gemm)) return CutWindows(gemm);
   if (gemm->blocks == 1 && (OwnB(*gemm) || batches.count == 1)) {
     gemm->packing = GemmPacking::kUnit;
@@ -187,24 +202,25 @@ void Cut(Gemm* gemm) {
     }
     return;
   }
-  const int64_t pass_columns = std::max(kPassElements / terms, kPassColumns);
+  const int64_t pass_elements = kPassElements * (InPairs(*gemm) ? 2 : 1);
+  const int64_t pass_columns = std::max(pass_elements / terms, kPassColumns);
   const int64_t first = DivideUp(gemm->panels, DivideUp(pass_columns, TileColumns(*gemm)));
   // Where A is not packed its passes cost next to nothing.
   const int64_t least = gemm->plain_step != 0 ? kLeastPassColumns : kPassColumns;
-  if (CutInPasses(gemm, {kGemmRows, kGemmRows / 2}, first, least) || CutInSegments(gemm) ||
-      CutInPasses(gemm, {kGemmRows, kGemmRows / 2}, first, kFewPassColumns)) {
+  if (CutInPasses(gemm, {rows, rows / 2}, first, least) || CutInSegments(gemm) ||
+      CutInPasses(gemm, {rows, rows / 2}, first, kFewPassColumns)) {
     return;
   }
-  const auto few = [&](int64_t columns, int64_t rows) {
-    CutPasses(gemm, rows, DivideUp(gemm->columns, columns), 0);
+  const auto few = [&](int64_t columns, int64_t block_rows) {
+    CutPasses(gemm, block_rows, DivideUp(gemm->columns, columns), 0);
     return gemm->scratch_bytes() <= kLeastPackedBytes;
   };
-  if (few(kFewPassColumns, kGemmRows / 2) ||
-      CutInPasses(gemm, {kGemmRows, kGemmRows / 2, kGemmRows / 4}, first, kLeastPassColumns) ||
-      few(kLeastPassColumns, kGemmRows) || few(kLeastPassColumns, kGemmRows / 2)) {
+  if (few(kFewPassColumns, rows / 2) ||
+      CutInPasses(gemm, {rows, rows / 2, rows / 4}, first, kLeastPassColumns) ||
+      few(kLeastPassColumns, rows) || few(kLeastPassColumns, rows / 2)) {
     return;
   }
-  CutPasses(gemm, kGemmRows / 4, DivideUp(gemm->columns, kLeastPassColumns), 0);
+  CutPasses(gemm, rows / 4, DivideUp(gemm->columns, kLeastPassColumns), 0);
 }
 
 void Plan(Gemm* gemm) {
@@ -213,7 +229,8 @@ void Plan(Gemm* gemm) {
   if (gemm->terms == 0) gemm->batches.a = gemm->batches.b = {};
   gemm->added_once =
       gemm->adds && gemm->added.view.rows.constant() && gemm->batches.added.constant();
-  gemm->pairs = TakesPairs(*gemm);
+  gemm->chains = IsBFloat16(gemm->a) && IsBFloat16(gemm->b);
+  gemm->operands = OperandsOf(*gemm);
   gemm->plain_step = PlainStep(*gemm);
   MergeGroups(gemm);
   const int64_t ends[] = {TermsOf(gemm->rows, 0).term_begin,

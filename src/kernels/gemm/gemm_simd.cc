@@ -4,7 +4,7 @@
 
 #include "kernels/gemm/gemm_windows-inl.h"
 #if defined(OPENACLNN_PAIRS)
-#include "kernels/gemm/gemm_pairs-inl.h"
+#include "kernels/gemm/gemm_dots-inl.h"
 #endif
 
 namespace openaclnn::OPENACLNN_TARGET {
@@ -142,56 +142,106 @@ inline __attribute__((always_inline)) void StorePlain(const GemmWork& work, Tile
 }
 
 template <class Left>
-constexpr int64_t kChunkFloats = UnitOfA::kChunkFloats / (Left::kPairs ? 2 : 1);
+constexpr int64_t kChunkFloats = kGemmChunk* Left::kPackedRows / (Left::kPairs ? 2 : 1);
 
-/// One unit of terms of one tile; the last unit's tile is stored.
+/// One unit of terms of one tile, in chunks of 64 products.
+template <class Left, class Tile>
+inline __attribute__((always_inline)) void MultiplyChunks(const GemmWork& work, const UnitOfA& a,
+                                                          const float* rows_of_a,
+                                                          const Panel& panel, int64_t begin,
+                                                          int64_t terms, Tile& tile) {
+  const int64_t chunks = (terms + kGemmChunk - 1) / kGemmChunk;
+  alignas(64) float chunk_sums[4 * Tile::kRowCount * kTileColumns];
+  const Waiting waiting = {chunk_sums, Tile::kRowCount * kTileColumns, kTileColumns};
+  for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+    const int64_t offset = Left::kPlain ? a.offsets[chunk] : chunk * kChunkFloats<Left>;
+    const int64_t count = Least(kGemmChunk, terms - chunk * kGemmChunk);
+    tile.template Multiply<Left::kRowStep, Left::kTermStep>(
+        rows_of_a + offset, work.gemm->plain_step, panel.Term(begin + chunk * kGemmChunk),
+        panel.step, count);
+    tile.Join(waiting, chunk);
+    if (chunk + 1 < chunks) tile.Wait(waiting, chunk);
+  }
+  tile.JoinRest(waiting, chunks - 1);
+}
+
+/// The same of BFLOAT16, in blocks of two chains.
+template <class Left, bool kDots, class Tile>
+inline __attribute__((always_inline)) void MultiplyChains(const float* rows_of_a,
+                                                          const Panel& panel, int64_t begin,
+                                                          int64_t terms, Tile& tile) {
+  alignas(64) float sums[Tile::kRowCount * kTileColumns] = {};
+  for (int64_t at = 0; at < terms; at += kGemmBlock) {
+    const int64_t count = Least(kGemmBlock, terms - at);
+    const int64_t within = at % kGemmChunk / (Left::kPairs ? 2 : 1) * Left::kTermStep;
+    const float* const left = rows_of_a + at / kGemmChunk * kChunkFloats<Left> + within;
+    const float* const right = panel.Term(begin + at);
+    tile.AddBlock(
+        sums, [&](int parity) __attribute__((always_inline)) {
+          if constexpr (Left::kPairs) {
+#if defined(OPENACLNN_PAIRS)
+            const auto* const a = reinterpret_cast<const uint32_t*>(left);
+            const auto* const b = reinterpret_cast<const uint32_t*>(right);
+            if constexpr (kDots) {
+              MultiplyByDots<Left>(tile, a, b, panel.step, count, parity);
+            } else {
+              MultiplyByFmas<Left>(tile, a, b, panel.step, count, parity);
+            }
+#endif
+          } else {
+            tile.template MultiplyChain<Left::kRowStep, 2 * Left::kTermStep>(
+                left + parity * Left::kTermStep, right + parity * panel.step, 2 * panel.step,
+                (count + 1 - parity) / 2);
+          }
+        });
+  }
+}
+
+/// A tile's unit joins those before it; the last unit's tile is stored.
+template <class Tile>
+inline __attribute__((always_inline)) void EndUnit(const GemmWork& work, Tile& tile, int64_t unit,
+                                                   int64_t row, int64_t panel) {
+  const GemmBlock& block = work.block;
+  const int64_t group_columns = (work.panel_end - work.panel_begin) * kTileColumns;
+  const int64_t first = row - block.row_begin;
+  const Waiting waiting = {
+      work.partials + first * group_columns + (panel - work.panel_begin) * kTileColumns,
+      work.gemm->block_rows * group_columns, group_columns};
+  tile.Join(waiting, unit);
+  if (block.term_begin + (unit + 1) * kGemmUnit < block.term_end) return tile.Wait(waiting, unit);
+  tile.JoinRest(waiting, unit);
+  if (IsPlain<Tile>(work, row, panel)) return StorePlain(work, tile, row, panel);
+  Tile done = tile;  // the other one can stay in registers
+  Store(work, done, row, panel);
+}
+
+/// One unit of terms of one tile.
 template <class Left, int kRows, int kVectors, bool kDots>
 void MultiplyTile(const GemmWork& work, const UnitOfA& a, const GemmPacked& packed_b, int64_t unit,
                   int64_t row, int64_t panel) {
   const GemmBlock& block = work.block;
   const int64_t begin = block.term_begin + unit * kGemmUnit;
-  const int64_t terms = Least(kGemmUnit, block.term_end - begin);
-  const int64_t chunks = (terms + kGemmChunk - 1) / kGemmChunk, first = row - block.row_begin;
-  constexpr bool kPlain = Left::kPlain;
-  const int64_t plain_step = work.gemm->plain_step;
-  const float* rows_of_a =
-      kPlain ? a.plain + first * (Left::kRowStep != 0 ? Left::kRowStep : plain_step)
-             : a.packed + (first / kTileRows - a.first_tile) * a.tile_floats;
-  const Panel place(*work.gemm, packed_b, panel);
-  alignas(64) float chunk_sums[4 * kRows * kTileColumns];
-  const Waiting chunk_waiting = {chunk_sums, kRows * kTileColumns, kTileColumns};
-  Tile<kRows, kVectors> tile;
-  for (int64_t chunk = 0; chunk < chunks; ++chunk) {
-    const int64_t offset = kPlain ? a.offsets[chunk] : chunk * kChunkFloats<Left>;
-    const float* const b = place.Term(begin + chunk * kGemmChunk);
-    const int64_t count = Least(kGemmChunk, terms - chunk * kGemmChunk);
-    if constexpr (Left::kPairs) {
-      tile.template MultiplyPairs<Left::kRowStep, Left::kTermStep, kDots>(
-          reinterpret_cast<const uint32_t*>(rows_of_a + offset),
-          reinterpret_cast<const uint32_t*>(b), place.step, (count + 1) / 2);
-    } else {
-      tile.template Multiply<Left::kRowStep, Left::kTermStep>(rows_of_a + offset, plain_step, b,
-                                                              place.step, count);
-    }
-    tile.Join(chunk_waiting, chunk);
-    if (chunk + 1 < chunks) tile.Wait(chunk_waiting, chunk);
+  const int64_t terms = Least(kGemmUnit, block.term_end - begin), first = row - block.row_begin;
+  constexpr int64_t kPacked = Left::kPackedRows;
+  const float* rows_of_a = a.packed + (first / kPacked - a.first_tile) * a.tile_floats;
+  if constexpr (Left::kPlain) {
+    rows_of_a = a.plain + first * (Left::kRowStep != 0 ? Left::kRowStep : work.gemm->plain_step);
+  } else if constexpr (kPacked != kTileRows) {
+    rows_of_a += first % kPacked * Left::kRowStep;
   }
-  tile.JoinRest(chunk_waiting, chunks - 1);
-  const int64_t group_columns = (work.panel_end - work.panel_begin) * kTileColumns;
-  const Waiting unit_waiting = {
-      work.partials + first * group_columns + (panel - work.panel_begin) * kTileColumns,
-      work.gemm->block_rows * group_columns, group_columns};
-  tile.Join(unit_waiting, unit);
-  if (begin + terms < block.term_end) return tile.Wait(unit_waiting, unit);
-  tile.JoinRest(unit_waiting, unit);
-  if (IsPlain<decltype(tile)>(work, row, panel)) return StorePlain(work, tile, row, panel);
-  Tile<kRows, kVectors> done = tile;  // the other one can stay in registers
-  Store(work, done, row, panel);
+  const Panel place(*work.gemm, packed_b, panel);
+  Tile<kRows, kVectors> tile;
+  if constexpr (Left::kChains) {
+    MultiplyChains<Left, kDots>(rows_of_a, place, begin, terms, tile);
+  } else {
+    MultiplyChunks<Left>(work, a, rows_of_a, place, begin, terms, tile);
+  }
+  EndUnit(work, tile, unit, row, panel);
 }
 
 void PackB(const Gemm& gemm, const void* b, const GemmPart& part, const GemmPacked& packed) {
 #if defined(OPENACLNN_PAIRS)
-  if (gemm.pairs) return PackPairsOfB(gemm, b, part, packed);
+  if (gemm.operands != GemmOperands::kFloats) return PackPairsOfB(gemm, b, part, packed);
 #endif
   gemm.through_windows ? PackWindows(gemm, b, part, packed) : PackFloatsOfB(gemm, b, part, packed);
 }
@@ -201,22 +251,36 @@ void MultiplyRows(const GemmWork& work, const UnitOfA& a, const GemmPacked& pack
                   int64_t panel) {
   using Rest = typename Left::Rest;
   const GemmBlock& block = work.block;
-  for (int64_t row = block.row_begin; row < block.row_end; row += kTileRows) {
-    const int64_t left = block.row_end - row;
-    const auto multiply = left >= kTileRows  ? MultiplyTile<Left, kTileRows, kVectors, kDots>
-                          : left <= kFewRows ? MultiplyTile<Rest, kFewRows, kVectors, kDots>
-                                             : MultiplyTile<Rest, kTileRows, kVectors, kDots>;
-    multiply(work, a, packed_b, unit, row, panel);
+  if constexpr (Left::kPackedRows != kTileRows) {
+    constexpr int kRows = Left::kPackedRows / 2;
+    for (int64_t row = block.row_begin; row < block.row_end; row += kRows) {
+      MultiplyTile<Left, kRows, kVectors, kDots>(work, a, packed_b, unit, row, panel);
+    }
+  } else {
+    for (int64_t row = block.row_begin; row < block.row_end; row += kTileRows) {
+      const int64_t left = block.row_end - row;
+      const auto multiply = left >= kTileRows  ? MultiplyTile<Left, kTileRows, kVectors, kDots>
+                            : left <= kFewRows ? MultiplyTile<Rest, kFewRows, kVectors, kDots>
+                                               : MultiplyTile<Rest, kTileRows, kVectors, kDots>;
+      multiply(work, a, packed_b, unit, row, panel);
+    }
   }
 }
 
-/// A panel of few columns by tiles of half the width.
-template <class Left, bool kDots>
+/// A panel of few columns by tiles of half the width; `exact`: dot products are.
+template <class Left>
 void MultiplyPanel(const GemmWork& work, const UnitOfA& a, const GemmPacked& packed_b, int64_t unit,
-                   int64_t panel) {
+                   int64_t panel, [[maybe_unused]] bool exact) {
   const bool narrow = work.gemm->columns - panel * kTileColumns <= kLanes;
-  (narrow ? MultiplyRows<Left, 1, kDots>
-          : MultiplyRows<Left, kTileVectors, kDots>)(work, a, packed_b, unit, panel);
+  const auto multiply = [&](const auto& one, const auto& all) {
+    (narrow ? one : all)(work, a, packed_b, unit, panel);
+  };
+#if defined(OPENACLNN_PAIRS)
+  if constexpr (Left::kPairs) {
+    if (exact) return multiply(MultiplyRows<Left, 1, true>, MultiplyRows<Left, kTileVectors, true>);
+  }
+#endif
+  multiply(MultiplyRows<Left, 1, false>, MultiplyRows<Left, kTileVectors, false>);
 }
 
 template <class Left>
@@ -238,13 +302,9 @@ void MultiplyBlock(const GemmWork& work) {
       PackB(*work.gemm, work.b, {begin, end, work.panel_begin, work.panel_end}, packed_b);
     }
     for (int64_t panel = work.panel_begin; panel < work.panel_end; ++panel) {
-      if constexpr (Left::kPairs) {
-        if (Left::DotsAreExact(a, packed_b, panel, begin, end)) {
-          MultiplyPanel<Left, true>(work, a, packed_b, unit, panel);
-          continue;
-        }
-      }
-      MultiplyPanel<Left, false>(work, a, packed_b, unit, panel);
+      bool exact = false;
+      if constexpr (Left::kPairs) exact = Left::DotsAreExact(a, packed_b, panel, begin, end);
+      MultiplyPanel<Left>(work, a, packed_b, unit, panel, exact);
     }
   }
 }
@@ -266,11 +326,15 @@ void MultiplyWork(const GemmWork& work) {
     return;
   }
 #if defined(OPENACLNN_PAIRS)
-  if (gemm.pairs) {
+  if (gemm.operands == GemmOperands::kPairs) {
     return gemm.a.transposed ? MultiplyBlock<PairsOfColumnsOfA>(work)
                              : MultiplyBlock<PairsOfRowsOfA>(work);
   }
 #endif
+  if (gemm.chains) {
+    return gemm.a.transposed ? MultiplyBlock<ChainsOfColumnsOfA>(work)
+                             : MultiplyBlock<ChainsOfRowsOfA>(work);
+  }
   if (gemm.plain_step != 0) {
     return gemm.a.transposed ? MultiplyBlock<PlainColumnsOfA>(work)
                              : MultiplyBlock<PlainRowsOfA>(work);

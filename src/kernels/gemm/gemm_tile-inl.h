@@ -59,7 +59,7 @@ struct Tile {
   inline __attribute__((always_inline)) void Multiply(const float* a, int64_t a_step,
                                                       const float* b, int64_t b_step,
                                                       int64_t terms) {
-    ForEach([](F32x16& s, int, int) { s = F32x16::Broadcast(0.0f); });
+    Clear();
     const int64_t row_step = kRowStep != 0 ? kRowStep : a_step;
     const int64_t term_step = kTermStep != 0 ? kTermStep : a_step;
     // Two pointers and six offsets address twelve rows and leave registers to spare.
@@ -90,38 +90,40 @@ struct Tile {
     if (terms % 2 != 0) add(0, b);
   }
 
-#if defined(OPENACLNN_PAIRS)
-  /// The same of pairs of BFLOAT16. With kDots by the processor's dot product, which is two FMAs,
-  /// the upper halves first, but takes subnormals for zeros.
-  template <int64_t kRowStep, int64_t kTermStep, bool kDots>
-  inline __attribute__((always_inline)) void MultiplyPairs(const uint32_t* a, const uint32_t* b,
-                                                           int64_t b_step, int64_t pairs) {
-    ForEach([](F32x16& s, int, int) { s = F32x16::Broadcast(0.0f); });
-    for (int64_t q = 0; q < pairs; ++q, a += kTermStep, b += b_step) {
-      for (int v = 0; v < kVectors; ++v) __builtin_prefetch(b + 16 * b_step + v * kLanes);
-      __m512i right[kVectors];
+  /// One chain of products: `count` terms, each behind the one before.
+  template <int64_t kRowStep, int64_t kTermStep>
+  inline __attribute__((always_inline)) void MultiplyChain(const float* a, const float* b,
+                                                           int64_t b_step, int64_t count) {
+    Clear();
+    for (int64_t q = 0; q < count; ++q, a += kTermStep, b += b_step) {
+      for (int v = 0; v < kVectors; ++v) __builtin_prefetch(b + 8 * b_step + v * kLanes);
+      F32x16 right[kVectors];
 #pragma GCC unroll 2
-      for (int v = 0; v < kVectors; ++v) right[v] = _mm512_loadu_si512(b + v * kLanes);
+      for (int v = 0; v < kVectors; ++v) right[v] = F32x16::Load(b + v * kLanes);
       ForEach([&](F32x16& s, int r, int v) {
-        const __m512i left = _mm512_set1_epi32(static_cast<int32_t>(a[r * kRowStep]));
-        if constexpr (kDots) {
-          // Without the intrinsic nothing else is compiled for processors that have it.
-          asm("vdpbf16ps %2, %1, %0" : "+v"(s.part[0]) : "v"(left), "v"(right[v]));
-        } else {
-          const __m512i upper = _mm512_set1_epi32(-65536);
-          const auto odd = [&](__m512i pair) {
-            return F32x16{{_mm512_castsi512_ps(_mm512_and_si512(pair, upper))}};
-          };
-          const auto even = [](__m512i pair) {
-            return F32x16{{_mm512_castsi512_ps(_mm512_slli_epi32(pair, 16))}};
-          };
-          s = F32x16::MulAdd(odd(left), odd(right[v]), s);
-          s = F32x16::MulAdd(even(left), even(right[v]), s);
-        }
+        s = F32x16::MulAdd(F32x16::Broadcast(a[r * kRowStep]), right[v], s);
       });
     }
   }
-#endif
+
+  /// Adds a block (kGemmBlock) to the sum of those before it, `before`, and keeps that there:
+  /// chain(parity) computes the chain of the terms at even or odd places.
+  template <class Chain>
+  inline __attribute__((always_inline)) void AddBlock(float* before, Chain&& chain) {
+    alignas(64) float even[kRows * kTileColumns];
+    chain(0);
+    ForEach([&](F32x16& s, int r, int v) { s.Store(even + r * kTileColumns + v * kLanes); });
+    chain(1);
+    ForEach([&](F32x16& s, int r, int v) {
+      const int64_t at = r * kTileColumns + v * kLanes;
+      s = F32x16::Load(before + at) + (F32x16::Load(even + at) + s);
+      s.Store(before + at);
+    });
+  }
+
+  inline __attribute__((always_inline)) void Clear() {
+    ForEach([](F32x16& s, int, int) { s = F32x16::Broadcast(0.0f); });
+  }
 
   inline __attribute__((always_inline)) void AddFrom(const Waiting& waiting, int64_t level) {
     ForEach([&](F32x16& s, int r, int v) { s = F32x16::Load(waiting.Place(level, r, v)) + s; });
