@@ -176,25 +176,45 @@ TEST_F(GemmPlan, RowsAreReadAsTheyLie) {
   EXPECT_EQ(step(640, 64, [&](Gemm* gemm) { gemm->a.view.rows = Offsets(dims, strides, 2); }), 0);
 }
 
-// Where the processor has their dot product; a block's terms and B's then begin with a pair.
+// Where the processor multiplies them; a block's terms and B's then begin with a pair.
 TEST_F(GemmPlan, PairsAreOfBFloat16) {
-  const auto pairs = [](const auto& change) {
+  const auto operands = [](const auto& change) {
     Gemm gemm = Shape{100, 64, 640, 1, true, ACL_BF16, 2}.gemm();
     change(&gemm);
     PlanGemm(&gemm);
-    return gemm.operands == GemmOperands::kPairs;
+    return gemm.operands;
   };
   Gemm any = Shape{1, 1, 1}.gemm();
   PlanGemm(&any);
-  // The processor has such products, and kernels for it are in this build.
-  const bool has = Simd() == OPENACLNN_SIMD_AVX512_BF16 && any.kernels->pairs;
-  EXPECT_EQ(pairs([](Gemm*) {}), has);
-  EXPECT_FALSE(pairs([](Gemm* gemm) { gemm->a.dtype = ACL_FLOAT16; }));
-  EXPECT_FALSE(pairs([](Gemm* gemm) { gemm->b.dtype = ACL_FLOAT; }));
-  EXPECT_FALSE(pairs([](Gemm* gemm) { gemm->a.rounding = Rounding::kFloat16; }));
-  EXPECT_FALSE(pairs([](Gemm* gemm) { gemm->b.rounding = Rounding::kFloat16; }));
-  EXPECT_FALSE(pairs([](Gemm* gemm) { gemm->rows.place_terms = 319; }));
-  EXPECT_EQ(pairs([](Gemm* gemm) { gemm->rows.places = 1, gemm->rows.place_terms = 639; }), has);
+  GemmOperands own = GemmOperands::kFloats;
+  if (any.kernels->pairs && Simd() == OPENACLNN_SIMD_AVX512_BF16) own = GemmOperands::kPairs;
+  EXPECT_EQ(operands([](Gemm*) {}), own);
+  const auto expect_floats = [&](const auto& change) {
+    EXPECT_EQ(operands(change), GemmOperands::kFloats);
+  };
+  expect_floats([](Gemm* gemm) { gemm->a.dtype = ACL_FLOAT16; });
+  expect_floats([](Gemm* gemm) { gemm->b.dtype = ACL_FLOAT; });
+  expect_floats([](Gemm* gemm) { gemm->a.rounding = Rounding::kFloat16; });
+  expect_floats([](Gemm* gemm) { gemm->b.rounding = Rounding::kFloat16; });
+  expect_floats([](Gemm* gemm) { gemm->rows.place_terms = 319; });
+  EXPECT_EQ(operands([](Gemm* gemm) { gemm->rows.places = 1, gemm->rows.place_terms = 639; }), own);
+}
+
+// The types choose it, not the machine.
+TEST_F(GemmPlan, ChainsAreOfTwoBFloat16) {
+  const auto chains = [](int32_t a, int32_t b, int64_t place_terms) {
+    Gemm gemm = Shape{100, 64, 640, 1, true, ACL_BF16, 2}.gemm();
+    gemm.a.dtype = a;
+    gemm.b.dtype = b;
+    gemm.rows.place_terms = place_terms;
+    PlanGemm(&gemm);
+    return gemm.chains;
+  };
+  EXPECT_TRUE(chains(ACL_BF16, ACL_BF16, 320));
+  EXPECT_TRUE(chains(ACL_BF16, ACL_BF16, 319));
+  EXPECT_FALSE(chains(ACL_BF16, ACL_FLOAT, 320));
+  EXPECT_FALSE(chains(ACL_FLOAT, ACL_BF16, 320));
+  EXPECT_FALSE(chains(ACL_FLOAT16, ACL_FLOAT16, 320));
 }
 
 /// "48 rows, 2 x 16384 columns, 4 units, 8 groups, 2 bodies": what is done at a time.
