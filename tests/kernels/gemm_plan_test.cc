@@ -188,6 +188,7 @@ TEST_F(GemmPlan, PairsAreOfBFloat16) {
   PlanGemm(&any);
   GemmOperands own = GemmOperands::kFloats;
   if (any.kernels->pairs && Simd() == OPENACLNN_SIMD_AVX512_BF16) own = GemmOperands::kPairs;
+  if (any.kernels->pairs && Simd() == OPENACLNN_SIMD_AMX) own = GemmOperands::kTiles;
   EXPECT_EQ(operands([](Gemm*) {}), own);
   const auto expect_floats = [&](const auto& change) {
     EXPECT_EQ(operands(change), GemmOperands::kFloats);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "common/tile_registers.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/gemm_layout.h"
 #include "kernels/work/scratch.h"
@@ -87,6 +88,7 @@ bool IsBFloat16(const TapMatrix& matrix) {
 GemmOperands OperandsOf(const Gemm& gemm) {
   const bool begins = gemm.rows.places == 1 || gemm.rows.place_terms % 2 == 0;
   if (!gemm.chains || !gemm.kernels->pairs || !begins) return GemmOperands::kFloats;
+  if (Simd() == OPENACLNN_SIMD_AMX && HasTileRegisters()) return GemmOperands::kTiles;
   return Simd() == OPENACLNN_SIMD_AVX512_BF16 ? GemmOperands::kPairs : GemmOperands::kFloats;
 }
 

@@ -4,7 +4,7 @@
 
 #include "kernels/gemm/gemm_windows-inl.h"
 #if defined(OPENACLNN_PAIRS)
-#include "kernels/gemm/gemm_dots-inl.h"
+#include "kernels/gemm/gemm_registers-inl.h"
 #endif
 
 namespace openaclnn::OPENACLNN_TARGET {
@@ -239,6 +239,42 @@ void MultiplyTile(const GemmWork& work, const UnitOfA& a, const GemmPacked& pack
   EndUnit(work, tile, unit, row, panel);
 }
 
+#if defined(OPENACLNN_PAIRS)
+/// One unit of terms of a panel for all rows of a block by tile registers. Terms are taken some at
+/// a time, while the sums of the rows wait in the first-level cache.
+template <int kVectors>
+void MultiplyRowsInRegisters(const GemmWork& work, const UnitOfA& a, const GemmPacked& packed_b,
+                             int64_t unit, int64_t panel) {
+  const GemmBlock& block = work.block;
+  const int64_t begin = block.term_begin + unit * kGemmUnit;
+  const int64_t terms = Least(kGemmUnit, block.term_end - begin);
+  const int64_t rows = block.row_end - block.row_begin;
+  const Panel place(*work.gemm, packed_b, panel);
+  const LastBlockOfB last(place, begin, terms);
+  alignas(64) float sums[kGemmRowsOfTiles * kTileColumns];
+  for (int64_t at = 0; at < terms; at += kRegisterTerms) {
+    TermsOfB terms_of_b = {&place, begin, at, Least(at + kRegisterTerms, terms), &last, nullptr};
+    const float* const next = place.Term(begin + at) + (packed_b.terms + 1) / 2 * kTileColumns;
+    for (int64_t row = 0; row < rows; row += 2 * kGemmRegisterRows) {
+      const float* const left = a.packed + row / kGemmRegisterRows * a.tile_floats;
+      terms_of_b.later = next + row / (2 * kGemmRegisterRows) % 4 * kQuarterOfBlock;
+      const bool one = rows - row <= kGemmRegisterRows;
+      (one ? AddInRegisters<1, kVectors> : AddInRegisters<2, kVectors>)(left, a.tile_floats,
+                                                                        terms_of_b,
+                                                                        sums + row * kTileColumns);
+    }
+  }
+  constexpr int kRows = 8;
+  for (int64_t row = 0; row < rows; row += kRows) {
+    Tile<kRows, kVectors> tile;
+    const float* const from = sums + row * kTileColumns;
+    tile.ForEach(
+        [&](F32x16& s, int r, int v) { s = F32x16::Load(from + r * kTileColumns + v * kLanes); });
+    EndUnit(work, tile, unit, block.row_begin + row, panel);
+  }
+}
+#endif
+
 void PackB(const Gemm& gemm, const void* b, const GemmPart& part, const GemmPacked& packed) {
 #if defined(OPENACLNN_PAIRS)
   if (gemm.operands != GemmOperands::kFloats) return PackPairsOfB(gemm, b, part, packed);
@@ -277,6 +313,9 @@ void MultiplyPanel(const GemmWork& work, const UnitOfA& a, const GemmPacked& pac
   };
 #if defined(OPENACLNN_PAIRS)
   if constexpr (Left::kPairs) {
+    if (exact && Left::kTiles) {
+      return multiply(MultiplyRowsInRegisters<1>, MultiplyRowsInRegisters<kTileVectors>);
+    }
     if (exact) return multiply(MultiplyRows<Left, 1, true>, MultiplyRows<Left, kTileVectors, true>);
   }
 #endif
@@ -326,6 +365,11 @@ void MultiplyWork(const GemmWork& work) {
     return;
   }
 #if defined(OPENACLNN_PAIRS)
+  if (gemm.operands == GemmOperands::kTiles) {
+    const TileRegisters registers;
+    return gemm.a.transposed ? MultiplyBlock<TilesOfColumnsOfA>(work)
+                             : MultiplyBlock<TilesOfRowsOfA>(work);
+  }
   if (gemm.operands == GemmOperands::kPairs) {
     return gemm.a.transposed ? MultiplyBlock<PairsOfColumnsOfA>(work)
                              : MultiplyBlock<PairsOfRowsOfA>(work);
