@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .. import dtypes
+
 
 def of(array):
     """What works on arrays of this kind: NumpyArrays, or TensorArrays of a device."""
@@ -19,6 +21,7 @@ class NumpyArrays:
     """NumPy arrays; an operator is called through ctypes, with copies to the device and back."""
 
     float32 = np.dtype(np.float32)
+    bfloat16 = dtypes.BFLOAT16
 
     @staticmethod
     def concatenate(parts: Sequence[np.ndarray], axis: int) -> np.ndarray:

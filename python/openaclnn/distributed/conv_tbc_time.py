@@ -11,13 +11,16 @@ matrices, rows (t, b) of x, shifted, and of dy: its tree begins with the first t
 meets. A rank sums the chunks of 64 rows that begin on it, as nodes of that tree: one operator call
 each, with the rows as times, one tap and FP32 results. The nodes are gathered and the trees
 finished on every rank.
+
+BFLOAT16 products have another order, which chunks of FP32 do not give. Then x is exchanged for a
+part of the channels in, with all times, and dy gathered: no sum of dw is cut.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from . import arrays, tree
-from .group import Group, Interval, fetch
+from .group import Group, Interval, fetch, gather, reshard
 from .split import Split
 
 
@@ -84,7 +87,8 @@ def backward(group: Group, grad, x, weight, times: Times, cube_math_type: int = 
     times.into.check("input dimension 0", group.size, group.rank, x.shape[0])
     times.out.check("self dimension 0", group.size, group.rank, grad.shape[0])
     dx = _input_grad(group, grad, x, weight, times, cube_math_type)
-    return dx, *_weight_grad(group, grad, x, times, cube_math_type)
+    in_order = _weight_grad_by_channels if x.dtype == arrays.of(x).bfloat16 else _weight_grad
+    return dx, *in_order(group, grad, x, times, cube_math_type)
 
 
 def _input_grad(group: Group, grad, x, weight, times: Times, cube_math_type: int):
@@ -154,6 +158,18 @@ def _weight_grad(group: Group, grad, x, times: Times, cube_math_type: int):
     dw = kind.concatenate([kind.zeros(shape, kind.float32), *taps], 0)
     db = _finished(group, work, sums[-1])[0]
     return kind.cast(dw, x.dtype), kind.cast(db, x.dtype)
+
+
+def _weight_grad_by_channels(group: Group, grad, x, times: Times, cube_math_type: int):
+    kind, channels_out = arrays.of(x), grad.shape[2]
+    channels = Split.even(x.shape[2], group.size)
+    some_x = reshard(group, x, (times.into, 0), (channels, 2))
+    whole = gather(group, grad, times.out, 0)
+    weight = kind.zeros((times.taps, some_x.shape[2], channels_out), x.dtype)
+    bias = kind.zeros((channels_out,), x.dtype)
+    attributes = (times.pad, cube_math_type)
+    _, dw, db = kind.run("conv_tbc_backward", whole, some_x, weight, bias, *attributes)
+    return gather(group, dw, channels, 1), db
 
 
 @dataclass(frozen=True)

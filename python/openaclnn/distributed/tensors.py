@@ -21,6 +21,7 @@ class TensorArrays:
     """Tensors of one device."""
 
     float32 = torch.float32
+    bfloat16 = torch.bfloat16
 
     def __init__(self, device: torch.device):
         self._device = device
