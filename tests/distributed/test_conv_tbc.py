@@ -67,6 +67,21 @@ def test_time_of_other_shapes(ranks, times, batch, taps, pad):
     check_time(case, ranks, uneven(times, ranks), Split.even(out, ranks))
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_time_of_sums_that_cancel(ranks, dtype):
+    """dw is what the rounding of FP32 sums leaves, so that 16 bits show their order."""
+    half = Case(dtype, times=200, taps=1, pad=0)
+    case = Case(dtype, times=400, taps=1, pad=0)
+    case.x = np.concatenate([half.x, half.x])
+    case.grad = np.concatenate([half.grad, -half.grad])
+    case.y = openaclnn.conv_tbc(case.x, case.weight, case.bias, case.pad)
+    operands = (case.grad, case.x, case.weight, case.bias, case.pad)
+    case.gradients = openaclnn.conv_tbc_backward(*operands)
+    assert np.count_nonzero(case.gradients[1]) > 0
+    check_time(case, ranks, Split.even(400, ranks), Split.even(400, ranks))
+
+
 @pytest.mark.parametrize(("dtype", "math"), [("float32", 1), ("float32", 2), ("bfloat16", 2)])
 def test_time_with_rounded_operands(dtype, math):
     case = Case(dtype, math=math)
