@@ -41,8 +41,8 @@ Bytes Multiply(const Device& device) {
   const DeviceTensor a = Normal({200, 1500}, 1), b = Normal({1500, 150}, 2);
   const DeviceTensor out(ACL_BF16, DenseLayout({200, 150}));
   const Planned planned = Planned::Plan([&](auto... outputs) {
-    return aclnnMatmulGetWorkspaceSize(a.handle(), b.handle(),
-                                       const_cast<aclTensor*>(out.handle()), 0, outputs...);
+    return aclnnMatmulGetWorkspaceSize(a.handle(), b.handle(), const_cast<aclTensor*>(out.handle()),
+                                       0, outputs...);
   });
   if (!planned.outcome().ok() || !Execute(device, planned, aclnnMatmul).ok()) return {};
   return out.Read();
