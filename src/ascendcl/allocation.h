@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -40,5 +41,13 @@ struct Allocation {
     return reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(block.device);
   }
 };
+
+/// The memory that a pin keeps: `bytes` of an allocation, where this process reads and writes them.
+struct Kept {
+  Allocation& allocation;
+  const std::byte* host;
+  uint64_t bytes;
+};
+using SeeKept = void (*)(void* to, const Kept& kept) noexcept;
 
 }  // namespace openaclnn

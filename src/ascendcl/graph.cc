@@ -39,7 +39,7 @@ class Graph::ReplayTask : public Task {
 };
 
 // Whole granules are mapped and unmapped: operands that share them are one part.
-void Graph::OfProgram::Add(const Task::Kept& kept) {
+void Graph::OfProgram::Add(const Kept& kept) {
   const AddressRange* const range = kept.allocation.range.get();
   if (range == nullptr) return;
   if (range->registered()) {
@@ -55,7 +55,7 @@ void Graph::OfProgram::Add(const Task::Kept& kept) {
 
 const Graph::Node& Graph::Add(Node&& node) {
   OfProgram found;
-  const auto add = [](void* to, const Task::Kept& kept) noexcept {
+  const auto add = [](void* to, const Kept& kept) noexcept {
     auto& all = *static_cast<OfProgram*>(to);
     try {
       all.Add(kept);

@@ -68,7 +68,7 @@ class Graph {
   /// Memory that the program may unmap or unregister while tasks keep it.
   struct OfProgram {
     /// Adds it, if it is such memory.
-    void Add(const Task::Kept& kept);
+    void Add(const Kept& kept);
 
     /// Parts of reserved addresses: the first byte, as the host finds it, and the one behind the
     /// last.

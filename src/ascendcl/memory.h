@@ -18,7 +18,6 @@
 #include "ascendcl/check/freed.h"
 #include "ascendcl/check/place.h"
 #include "ascendcl/config.h"
-#include "ascendcl/task.h"
 #include "common/status.h"
 
 namespace openaclnn {
@@ -45,7 +44,7 @@ class MemoryPin {
   std::byte* host() const { return host_; }
   const Allocation* allocation() const { return allocation_; }
   /// For a task that keeps it.
-  void Show(Task::SeeKept see, void* to) const {
+  void Show(SeeKept see, void* to) const {
     if (allocation_ != nullptr) see(to, {*allocation_, host_, bytes_});
   }
   /// Hands the pin over to the caller, who ends it with Memory::Unpin.

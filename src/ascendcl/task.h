@@ -8,12 +8,12 @@
 #include <memory>
 #include <string>
 
+#include "ascendcl/allocation.h"
 #include "common/status.h"
 
 namespace openaclnn {
 
 class Stream;
-struct Allocation;
 
 class Task {
  public:
@@ -44,14 +44,6 @@ class Task {
   virtual std::unique_ptr<Task> ForRun(const std::shared_ptr<Stream>& /*stream*/) const {
     return nullptr;
   }
-  /// What a repeatable task keeps: `bytes` of an allocation, where this process reads and writes
-  /// them.
-  struct Kept {
-    Allocation& allocation;
-    const std::byte* host;
-    uint64_t bytes;
-  };
-  using SeeKept = void (*)(void* to, const Kept& kept) noexcept;
   /// Shows what a repeatable task keeps; one thread at a time.
   virtual void EachKept(SeeKept, void* /*to*/) const {}
 

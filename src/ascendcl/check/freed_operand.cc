@@ -2,14 +2,13 @@
 // Freed operands: which task of a graph, which memory, and who freed it.
 #include "ascendcl/check/freed_operand.h"
 
-#include "ascendcl/allocation.h"
 #include "ascendcl/check/race_report.h"
 #include "ascendcl/check/report.h"
 #include "ascendcl/memory.h"
 
 namespace openaclnn {
 
-void FreedByProgram::See(void* self, const Task::Kept& kept) noexcept try {
+void FreedByProgram::See(void* self, const Kept& kept) noexcept try {
   const Caller& caller = static_cast<const FreedByProgram*>(self)->caller;
   const Allocation& allocation = kept.allocation;
   if (allocation.range != nullptr || allocation.of_library) return;

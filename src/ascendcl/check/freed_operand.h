@@ -2,8 +2,8 @@
 // Freed operands: reports of graphs that execute with memory which the program has given back.
 #pragma once
 
+#include "ascendcl/allocation.h"
 #include "ascendcl/check/race.h"
-#include "ascendcl/task.h"
 
 namespace openaclnn {
 
@@ -11,7 +11,7 @@ namespace openaclnn {
 struct FreedByProgram {
   Caller caller;  // the task's
 
-  static void See(void* self, const Task::Kept& kept) noexcept;
+  static void See(void* self, const Kept& kept) noexcept;
 };
 
 }  // namespace openaclnn
