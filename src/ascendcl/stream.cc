@@ -17,6 +17,16 @@
 #include "common/stack.h"
 
 namespace openaclnn {
+namespace {
+
+/// Tells the trace of a task that ends now. Without memory for words there is no event.
+void Trace(const Task& task, int64_t start, int code, TraceRow* row) noexcept try {
+  row->Record({task.name(), task.only_waits(), task.trace_arguments()}, start, code);
+} catch (const std::exception&) {
+  return;
+}
+
+}  // namespace
 
 uint64_t Stream::NextNumber() {
   static std::atomic<uint64_t> last{0};
@@ -197,7 +207,7 @@ bool Stream::RunFirst(std::unique_lock<std::mutex>& lock, bool* parked) {
     TellOfFailure({this, number_, device_id_, completed() + 1, status.code(), true});
   }
   if (traced_from_ != 0 && !drop && !skip && progress == Task::Progress::kDone) [[unlikely]] {
-    trace_row_.Record(*task, traced_from_, status.code());
+    Trace(*task, traced_from_, status.code(), &trace_row_);
   }
   // Whoever sees the task completed may count on its memory being unpinned.
   if (progress == Task::Progress::kDone && first.awaited == nullptr) task.reset();

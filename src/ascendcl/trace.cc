@@ -16,7 +16,6 @@
 #include <utility>
 
 #include "ascendcl/log.h"
-#include "ascendcl/task.h"
 #include "ascendcl/thread_end.h"
 #include "common/descriptor.h"
 #include "common/folder.h"
@@ -250,16 +249,16 @@ void TraceRow::Note() noexcept {
   }
 }
 
-void TraceRow::Record(const Task& task, int64_t start, int code) {
+void TraceRow::Record(const TracedTask& task, int64_t start, int code) {
   const int64_t end = TraceClock();
   try {
-    const std::string arguments = WithCode(code, task.trace_arguments());
-    const char* kind = task.only_waits() ? "wait" : "task";
+    const std::string arguments = WithCode(code, task.arguments);
+    const char* kind = task.only_waits ? "wait" : "task";
     std::lock_guard lock(TheFile().mutex);
     const std::string name = Name();
     openaclnn::Record(
         kFirstStreamRow + static_cast<int64_t>(number_), &file_, [&] { return name; },
-        Concat(R"("cat":")", kind, R"(","name":")", task.name(), R"(","args":{)", arguments, "}"),
+        Concat(R"("cat":")", kind, R"(","name":")", task.name, R"(","args":{)", arguments, "}"),
         start, end);
   } catch (const std::exception&) {
     return;

@@ -42,7 +42,12 @@ void NoteCopy(const char* kind, uint64_t bytes) noexcept;
 /// Adds the size of an allocation.
 void NoteSize(uint64_t bytes) noexcept;
 
-class Task;
+/// A task that has ended.
+struct TracedTask {
+  const char* name;
+  bool only_waits;
+  std::string arguments;  // members of a JSON object
+};
 
 /// A stream's row in the trace.
 class TraceRow {
@@ -53,7 +58,7 @@ class TraceRow {
   void Note() noexcept;
 
   /// Records a task that ends now.
-  void Record(const Task& task, int64_t start, int code);
+  void Record(const TracedTask& task, int64_t start, int code);
 
  private:
   std::string Name();
