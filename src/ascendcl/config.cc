@@ -14,7 +14,6 @@
 #include <string_view>
 
 #include "acl/acl.h"
-#include "ascendcl/check/api_error.h"
 #include "ascendcl/check/race_watch.h"
 #include "ascendcl/check/workspace_watch.h"
 #include "ascendcl/check/write_watch.h"
@@ -163,12 +162,31 @@ Status ReadProducts(bool* lenient) {
   return InvalidVariable("OPENACLNN_PRODUCTS", name, "documented or lenient");
 }
 
-Status CheckApiErrors() {
-  ApiErrors read = ApiErrors::kNo;
-  if (ReadApiErrors(&read)) return {};
-  constexpr const char* kName = "OPENACLNN_REPORT_API_ERRORS";
-  return InvalidVariable(kName, std::getenv(kName), "no or explicit");
+std::string_view Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
 }
+
+constexpr const char* kApiErrors = "OPENACLNN_REPORT_API_ERRORS";
+
+Status CheckApiErrors() {
+  const std::string_view value = Variable(kApiErrors);
+  if (value.empty() || value == "explicit" || value == "no") return {};
+  return InvalidVariable(kApiErrors, value, "no or explicit");
+}
+
+std::atomic<bool> g_reports_api_errors{false};
+
+void ReadApiErrors() {
+  const bool reports = Variable(kApiErrors) == "explicit" && Variable("OPENACLNN_CHECK") != "off";
+  g_reports_api_errors.store(reports, std::memory_order_relaxed);
+}
+
+// Calls before the configuration is read are reported too.
+[[maybe_unused]] const int kAtLoad = [] {
+  ReadApiErrors();
+  return 0;
+}();
 
 /// ASCEND_RT_VISIBLE_DEVICES is a comma-separated, ascending list of device numbers; it counts up
 /// to the first entry that is not a number, not ascending or not a device ("1, 2,3" is device 1).
@@ -229,9 +247,7 @@ bool GetLoaded(Config* config) {
 /// With g_loading held.
 Status Load(Config* config) {
   const Uncancelled whole;
-  ApiErrors api_errors = ApiErrors::kNo;
-  (void)ReadApiErrors(&api_errors);
-  SetApiErrors(api_errors);  // also where the rest is refused
+  ReadApiErrors();  // also where the rest is refused
   Config read;
   Status status = ReadConfig(&read);
   if (!status.ok()) return status;
@@ -310,6 +326,8 @@ uint32_t ConfiguredThreads() {
   }
   return g_threads.load(std::memory_order_relaxed);
 }
+
+bool ReportsApiErrors() { return g_reports_api_errors.load(std::memory_order_relaxed); }
 
 Status ReloadConfig() {
   std::lock_guard lock(g_loading);

@@ -58,6 +58,12 @@ uint32_t ConfiguredThreads();
 /// 107001 unless the number is that of a device.
 Status CheckDeviceId(const char* operand, int32_t device_id);
 
+/// Whether refused calls are reported: only where OPENACLNN_REPORT_API_ERRORS is explicit and
+/// OPENACLNN_CHECK is not off. Most programs look at their codes, and tests provoke refusals on
+/// purpose. Reading the configuration changes the answer, even if the rest of it is refused. Until
+/// then the answer is that of the environment in which the library was loaded.
+bool ReportsApiErrors();
+
 /// Reads the environment anew for aclInit; the devices keep what they have.
 Status ReloadConfig();
 

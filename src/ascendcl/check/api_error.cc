@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <cstdlib>
 #include <iterator>
 #include <utility>
 
 #include "acl/acl.h"
 #include "ascendcl/check/api_error_counts.h"
 #include "ascendcl/check/report.h"
+#include "ascendcl/config.h"
 #include "ascendcl/error_table.h"
 #include "common/text.h"
 #include "openaclnn/status.h"
@@ -87,21 +87,7 @@ bool IsMistake(std::string_view api, int code) {
   return found == std::end(kNoMistakes) && !ComesFromElsewhere(code);
 }
 
-std::string_view Variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
-
-std::atomic<ApiErrors> g_wanted{ApiErrors::kNo};
 thread_local bool t_told = false;
-
-// Calls before the configuration is read are reported too.
-[[maybe_unused]] const int kAtLoad = [] {
-  ApiErrors wanted = ApiErrors::kNo;
-  (void)ReadApiErrors(&wanted);
-  SetApiErrors(wanted);
-  return 0;
-}();
 
 void Tell(int code, std::string_view words, std::string_view api) {
   const ErrorEntry& entry = FindError(code);
@@ -118,20 +104,11 @@ void Tell(int code, std::string_view words, std::string_view api) {
 
 }  // namespace
 
-bool ReadApiErrors(ApiErrors* read) {
-  const std::string_view value = Variable("OPENACLNN_REPORT_API_ERRORS");
-  const bool wanted = value == "explicit" && Variable("OPENACLNN_CHECK") != "off";
-  *read = wanted ? ApiErrors::kExplicit : ApiErrors::kNo;
-  return value.empty() || value == "explicit" || value == "no";
-}
-
-void SetApiErrors(ApiErrors wanted) { g_wanted.store(wanted, std::memory_order_relaxed); }
-
 void NoteRuntimeEnded(bool ended) noexcept { g_ended.store(ended, std::memory_order_relaxed); }
 
 void NoteApiError(int code, std::initializer_list<std::string_view> words) noexcept try {
   const bool told = std::exchange(t_told, false);
-  if (told || g_wanted.load(std::memory_order_relaxed) == ApiErrors::kNo) return;
+  if (told || !ReportsApiErrors()) return;
   std::string all;
   for (const std::string_view part : words) all += part;
   const std::string_view api = std::string_view(all).substr(0, all.find(':'));

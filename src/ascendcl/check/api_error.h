@@ -8,16 +8,6 @@
 
 namespace openaclnn {
 
-/// Whether refused calls are reported. They are not without the variable or with
-/// OPENACLNN_CHECK=off: most programs look at their codes, and tests provoke refusals on purpose.
-enum class ApiErrors { kNo, kExplicit };
-
-/// Reads the environment; false where the variable is neither.
-bool ReadApiErrors(ApiErrors* read);
-
-/// Chooses whether refused calls are reported from now on.
-void SetApiErrors(ApiErrors wanted);
-
 /// aclFinalize has ended the runtime (true), or it is used anew. While it is ended the calls that
 /// destroy what it has ended already are not mistakes: frameworks make them as their process exits.
 void NoteRuntimeEnded(bool ended) noexcept;
