@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ascendcl/check/race_report.h"
+#include "ascendcl/context.h"
 #include "ascendcl/open_captures.h"
 
 namespace openaclnn {
@@ -183,6 +184,13 @@ void DestroyGraphsOf(const void* context) noexcept {
     all.graphs.erase(made);
   }
 }
+
+namespace {
+
+[[maybe_unused]] const int kAtLoad =
+    CallAtContextEnd({.of_stream = LeaveCapture, .of_context = DestroyGraphsOf});
+
+}  // namespace
 
 const void* FindGraphOf(const std::byte* host, uint64_t bytes) {
   Captures& all = AllCaptures();

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "ascendcl/capture.h"
 #include "ascendcl/check/api_error.h"
 #include "ascendcl/check/fault.h"
 #include "ascendcl/check/report.h"
@@ -17,6 +16,8 @@ namespace openaclnn {
 namespace {
 
 thread_local void* t_context = nullptr;
+
+constinit ContextEnds g_ends{};  // set while the library is loaded
 
 struct Created {
   std::mutex mutex;  // guards what follows
@@ -140,13 +141,18 @@ void Context::Close() {
   ForEachStream([](Stream& stream) {
     const HostWait wait(stream, stream.submitted());
     stream.Close();
-    LeaveCapture(stream);  // whatever was seen: a capture may have begun meanwhile
+    g_ends.of_stream(stream);  // whatever was seen: a capture may have begun meanwhile
     stream.LogError();
   });
-  DestroyGraphsOf(handle_);
+  g_ends.of_context(handle_);
   std::lock_guard lock(mutex_);
   for (const auto& entry : streams_) RuntimeHandles().Remove(Kind::kStream, entry.first);
   streams_.clear();
+}
+
+int CallAtContextEnd(const ContextEnds& ends) {
+  g_ends = ends;
+  return 0;
 }
 
 std::vector<void*> CreatedContexts() {

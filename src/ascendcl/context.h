@@ -67,6 +67,15 @@ class Context {
   std::vector<std::pair<void*, std::shared_ptr<Stream>>> streams_;
 };
 
+/// Functions that the graphs give. They end what captures and graphs have of a stream or a context
+/// that goes away; they need no memory.
+struct ContextEnds {
+  void (*of_stream)(const Stream& stream) noexcept;
+  void (*of_context)(const void* context) noexcept;
+};
+/// From now on contexts that close call these functions. Returns something for a static object.
+int CallAtContextEnd(const ContextEnds& ends);
+
 /// Handles of the contexts that aclrtCreateContext made, in their order.
 std::vector<void*> CreatedContexts();
 /// Returns those handles and forgets them.
