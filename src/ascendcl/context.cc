@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Context: aclrtCreateContext, aclrtDestroyContext, aclrtSetCurrentContext, aclrtGetCurrentContext.
+// Context: its streams, the handles that the program made, and the thread's current one.
 #include "ascendcl/context.h"
 
 #include <algorithm>
@@ -33,17 +33,6 @@ Created& AllCreated() {
 template <class T>
 void MakeRoom(std::vector<T>* list) {
   if (list->size() == list->capacity()) list->reserve(2 * list->size() + 1);
-}
-
-/// For aclrtCreateContext: makes the context and notes it in AllCreated, or does neither.
-Status CreateNoted(uint32_t device_id, void** handle) {
-  const FirstUse use;
-  Created& all = AllCreated();
-  std::lock_guard lock(all.mutex);
-  MakeRoom(&all.handles);
-  Status status = Context::Create(device_id, false, handle);
-  if (status.ok()) all.handles.push_back(*handle);
-  return status;
 }
 
 Status NoHandleLeft(const char* noun) {
@@ -155,6 +144,21 @@ int CallAtContextEnd(const ContextEnds& ends) {
   return 0;
 }
 
+Status CreateNotedContext(uint32_t device_id, void** handle) {
+  const FirstUse use;
+  Created& all = AllCreated();
+  std::lock_guard lock(all.mutex);
+  MakeRoom(&all.handles);
+  Status status = Context::Create(device_id, false, handle);
+  if (status.ok()) all.handles.push_back(*handle);
+  return status;
+}
+
+void ForgetCreatedContext(const void* handle) {
+  std::lock_guard lock(AllCreated().mutex);
+  std::erase(AllCreated().handles, handle);
+}
+
 std::vector<void*> CreatedContexts() {
   std::lock_guard lock(AllCreated().mutex);
   return AllCreated().handles;
@@ -240,62 +244,3 @@ Status TakeFirstError(const std::vector<std::shared_ptr<Stream>>& streams) {
 }
 
 }  // namespace openaclnn
-
-using openaclnn::Api;
-using openaclnn::Context;
-using openaclnn::FindHandle;
-using openaclnn::ReleaseApi;
-using openaclnn::RequireOut;
-using openaclnn::Status;
-
-aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId) {
-  return Api("aclrtCreateContext", [&] {
-    Status status = RequireOut("context", context);
-    if (status.ok()) status = openaclnn::CheckDeviceId("deviceId", deviceId);
-    if (status.ok()) status = openaclnn::CreateNoted(static_cast<uint32_t>(deviceId), context);
-    if (status.ok()) openaclnn::SetCurrentContext(*context);
-    return status;
-  });
-}
-
-aclError aclrtDestroyContext(aclrtContext context) {
-  return ReleaseApi("aclrtDestroyContext", [&] {
-    std::shared_ptr<Context> object;
-    Status status = FindHandle("context", context, &object);
-    if (!status.ok()) return status;
-    if (object->primary()) {
-      return Status(ACL_ERROR_RT_PARAM_INVALID,
-                    "context value is the device's default context, expected one from "
-                    "aclrtCreateContext (aclrtResetDevice ends the default one)");
-    }
-    const openaclnn::Uncancelled whole;  // half an end could not be repeated
-    const openaclnn::ContextWait wait(context);
-    status = wait.Refuse();
-    if (status.ok()) status = openaclnn::RemoveHandle<Context>("context", context);
-    if (!status.ok()) return status;
-    {
-      std::lock_guard lock(openaclnn::AllCreated().mutex);
-      std::erase(openaclnn::AllCreated().handles, context);
-    }
-    object->Close();
-    return status;
-  });
-}
-
-aclError aclrtSetCurrentContext(aclrtContext context) {
-  return Api("aclrtSetCurrentContext", [&] {
-    std::shared_ptr<Context> object;
-    Status status = FindHandle("context", context, &object);
-    if (status.ok()) openaclnn::SetCurrentContext(context);
-    return status;
-  });
-}
-
-aclError aclrtGetCurrentContext(aclrtContext* context) {
-  return Api("aclrtGetCurrentContext", [&] {
-    std::shared_ptr<Context> object;
-    Status status = RequireOut("context", context);
-    if (status.ok()) status = openaclnn::CurrentContext(&object, context);
-    return status;
-  });
-}

@@ -76,6 +76,11 @@ struct ContextEnds {
 /// From now on contexts that close call these functions. Returns something for a static object.
 int CallAtContextEnd(const ContextEnds& ends);
 
+/// For aclrtCreateContext: makes the context and notes its handle, or does neither.
+Status CreateNotedContext(uint32_t device_id, void** handle);
+/// For aclrtDestroyContext: forgets that handle.
+void ForgetCreatedContext(const void* handle);
+
 /// Handles of the contexts that aclrtCreateContext made, in their order.
 std::vector<void*> CreatedContexts();
 /// Returns those handles and forgets them.
