@@ -40,7 +40,7 @@ def check(tree, capsys):
         {"a.cc": LINES.removesuffix("line 500\n")},
         {"a.cc": LINES.replace("line 500", "\n\n")},
         {"data/text.txt": LINES},
-        {"src/ascendcl/error_table.inc": LINES},
+        {"src/ascendcl/report/error_table.inc": LINES},
         {"docs/site/locale/zh_CN/LC_MESSAGES/docs/errors.po": LINES},
         {"docs/site/locale/zh_CN/LC_MESSAGES/build/docs/pages/runtime_acl_rt.po": LINES},
         {"src/opapi/supporting/order/operators.toml": LINES},

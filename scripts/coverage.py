@@ -73,7 +73,7 @@ def leave_out(files: list[dict], exceptions: set[Place]) -> None:
 
 
 def folder_of(file: str) -> str:
-    """src/ascendcl/check of src/ascendcl/check/race.cc; a family of operators is one folder."""
+    """src/ascendcl/watch of src/ascendcl/watch/race.cc; a family of operators is one folder."""
     parts = file.split("/")[:-1]
     return "/".join(parts[:3] if parts[1] == "opapi" else parts)
 

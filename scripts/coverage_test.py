@@ -45,4 +45,4 @@ def test_missing_names_the_lines():
 
 def test_a_family_is_a_folder():
     assert folder_of("src/opapi/embedding/backward/op.cc") == "src/opapi/embedding"
-    assert folder_of("src/ascendcl/check/race.cc") == "src/ascendcl/check"
+    assert folder_of("src/ascendcl/watch/race.cc") == "src/ascendcl/watch"

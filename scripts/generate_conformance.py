@@ -98,7 +98,7 @@ def exported():
 
 def refusing(functions):
     """The functions that only refuse."""
-    files = [ROOT / "src/ascendcl/unsupported.inc", *(ROOT / "src/companions").rglob("*")]
+    files = [ROOT / "src/ascendcl/api/unsupported.inc", *(ROOT / "src/companions").rglob("*")]
     text = "\n".join(path.read_text() for path in files if path.suffix in (".cc", ".inc"))
     names = set(re.findall(r"^(?:UNSUPPORTED(?:_NOTHING|_ON_STREAM)?|REFUSED)\((\w+)", text, re.MULTILINE))
     hccl = (ROOT / "src/hccl/refused_api.cc").read_text()

@@ -16,7 +16,7 @@ from openaclnn import explain
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "errors.md"
 
 HEAD = """\
-<!-- Made by scripts/generate_errors.py from src/ascendcl/error_table.inc: edit that. -->
+<!-- Made by scripts/generate_errors.py from src/ascendcl/report/error_table.inc: edit that. -->
 # Error codes
 
 The tables of this page have every code that the headers name. `openaclnn explain 561103` prints the row of

@@ -46,7 +46,7 @@ GENERATED = re.compile(r"(aclnnop|declarations|generated)/.*")
 # calls and what is said to a client are not numerics.
 NUMERICS_SEE = {
     "src/ascendcl/data_type.h",
-    "src/ascendcl/float_environment.h",
+    "src/ascendcl/process/float_environment.h",
     "src/common/short_vector.h",
     "src/common/status.h",
     "src/frame/operand.h",

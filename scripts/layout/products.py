@@ -9,7 +9,7 @@ from layout.source import C_SUFFIXES, Violation
 # The one place that says what a product is, and the enumeration of families.
 TABLE = "src/ascendcl/product_table.cc"
 ENUMERATION = "src/ascendcl/interface.h"
-DEFAULT = "src/ascendcl/config.cc"  # which one it is if nothing is set
+DEFAULT = "src/ascendcl/process/config.cc"  # which one it is if nothing is set
 
 # What tells products apart: a member of one, or the name of a family.
 _OBJECT = r"(?:\w+(?:\(\))?(?:\.|->|::))*"

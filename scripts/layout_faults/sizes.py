@@ -11,8 +11,8 @@ def function_of(lines, name="F"):
 PLANTED = {
     "check_file_size": [
         (
-            {"src/ascendcl/event.cc": CC + "int x;\n" * 499},
-            "src/ascendcl/event.cc:501: 501 lines, at most 500",
+            {"src/ascendcl/stream/event.cc": CC + "int x;\n" * 499},
+            "src/ascendcl/stream/event.cc:501: 501 lines, at most 500",
         )
     ],
     "check_build_file_size": [
@@ -27,8 +27,8 @@ PLANTED = {
     ],
     "check_function_size": [
         (
-            {"src/ascendcl/event.cc": CC + function_of(61)},
-            "src/ascendcl/event.cc:3: function F has 61 lines, at most 60",
+            {"src/ascendcl/stream/event.cc": CC + function_of(61)},
+            "src/ascendcl/stream/event.cc:3: function F has 61 lines, at most 60",
         ),
         (
             {"python/openaclnn/cli.py": PY + "def f():\n" + "    pass\n" * 60},
@@ -37,24 +37,24 @@ PLANTED = {
     ],
     "check_macro_rate": [
         (
-            {"src/ascendcl/event.cc": CC + "#define ACL_X 1\n"},
-            "src/ascendcl/event.cc:3: #define ACL_X: src/ has",
+            {"src/ascendcl/stream/event.cc": CC + "#define ACL_X 1\n"},
+            "src/ascendcl/stream/event.cc:3: #define ACL_X: src/ has",
         )
     ],
     "check_macro_loops": [
         (
-            {"src/ascendcl/event.cc": CC + "#define ROW(n) \\\n  for (;;) n\n" + "int x;\n" * 490},
-            "src/ascendcl/event.cc:3: #define ROW holds a loop",
+            {"src/ascendcl/stream/event.cc": CC + "#define ROW(n) \\\n  for (;;) n\n" + "int x;\n" * 490},
+            "src/ascendcl/stream/event.cc:3: #define ROW holds a loop",
         )
     ],
     "check_test_ratio": [({"tests/ascendcl/event_test.cc": CC}, ".:1: ")],
 }
 
 ALLOWED = [
-    {"src/ascendcl/error_table.cc": CC + "// a row\n" * 600, "tests/a.cc": CC + "\n" * 490,
+    {"src/ascendcl/report/error_table.cc": CC + "// a row\n" * 600, "tests/a.cc": CC + "\n" * 490,
      "tests/b.cc": CC + "\n" * 490},
     {"include/acl/acl_rt.h": CC + "int f(void);\n" * 900},
-    {"src/ascendcl/event.cc": CC + function_of(60)},
-    {"src/ascendcl/event.h": CC + "#ifndef EVENT_H_\n#define EVENT_H_\n#endif\n"},
+    {"src/ascendcl/stream/event.cc": CC + function_of(60)},
+    {"src/ascendcl/stream/event.h": CC + "#ifndef EVENT_H_\n#define EVENT_H_\n#endif\n"},
     {"src/kernels/simd/lanes-inl.h": CC + "#define OPENACLNN_TARGET_AVX2 1\n"},
 ]

@@ -5,18 +5,18 @@ from layout_faults.tree import CC, PY, SPDX
 
 PLANTED = {
     "check_licence": [
-        ({"src/ascendcl/event.cc": "// Says what the file is.\n"}, "event.cc:1: no SPDX"),
+        ({"src/ascendcl/stream/event.cc": "// Says what the file is.\n"}, "event.cc:1: no SPDX"),
         ({"python/openaclnn/__init__.py": ""}, "python/openaclnn/__init__.py:1: no SPDX"),
         ({"Makefile": "all:\n"}, "Makefile:1: no SPDX"),
     ],
     "check_first_sentence": [
         ({"scripts/a.sh": f"#!/bin/sh\n# {SPDX}\nset -e\n"}, "scripts/a.sh:3: no sentence"),
-        ({"src/ascendcl/event.cc": f"// {SPDX}\n#include <a>\n"}, "event.cc:2: no sentence"),
+        ({"src/ascendcl/stream/event.cc": f"// {SPDX}\n#include <a>\n"}, "event.cc:2: no sentence"),
         ({"python/openaclnn/a.py": f"# {SPDX}\nimport os\n"}, "openaclnn/a.py:2: no sentence"),
     ],
     "check_words": [
         (
-            {"src/ascendcl/event.cc": CC + "class EventHelper {};\n"},
+            {"src/ascendcl/stream/event.cc": CC + "class EventHelper {};\n"},
             "event.cc:3: EventHelper: 'Helper' says nothing",
         ),
         ({"python/openaclnn/cli.py": PY + "golden_rows = 1\n"}, "cli.py:3: golden_rows: 'golden'"),
@@ -29,7 +29,7 @@ PLANTED = {
 }
 
 ALLOWED = [
-    {"src/ascendcl/event.cc": CC + '// A helper\nauto s = "golden"; /* naive */ int util;\n'},
+    {"src/ascendcl/stream/event.cc": CC + '// A helper\nauto s = "golden"; /* naive */ int util;\n'},
     {"docs/a.md": "$HOME/home/ https://a.b/home/ my/work/x ../shared/x\n"},
     {"data/text.txt": "no newline"},
 ]

@@ -5,20 +5,20 @@
 #include <utility>
 #include <vector>
 
-#include "ascendcl/attribute.h"
-#include "ascendcl/capture.h"
+#include "ascendcl/api/attribute.h"
 #include "ascendcl/check/declared.h"
 #include "ascendcl/check/race_report.h"
-#include "ascendcl/check/race_watch.h"
-#include "ascendcl/config.h"
-#include "ascendcl/context.h"
-#include "ascendcl/error.h"
-#include "ascendcl/error_table.h"
-#include "ascendcl/host_wait.h"
-#include "ascendcl/log.h"
-#include "ascendcl/memory.h"
+#include "ascendcl/graph/capture.h"
+#include "ascendcl/memory/memory.h"
 #include "ascendcl/message.h"
-#include "ascendcl/workers.h"
+#include "ascendcl/process/config.h"
+#include "ascendcl/report/error.h"
+#include "ascendcl/report/error_table.h"
+#include "ascendcl/report/log.h"
+#include "ascendcl/stream/context.h"
+#include "ascendcl/stream/host_wait.h"
+#include "ascendcl/stream/workers.h"
+#include "ascendcl/watch/race_watch.h"
 
 namespace openaclnn {
 namespace {

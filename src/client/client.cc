@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <string>
 
-#include "ascendcl/error.h"
 #include "ascendcl/message.h"
+#include "ascendcl/report/error.h"
 
 namespace openaclnn {
 namespace {

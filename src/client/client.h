@@ -2,7 +2,7 @@
 // The libascendcl.so that a library above it was loaded with.
 //
 // client.cc is compiled into each of those libraries: it also is their Report, Forked and TraceCall
-// (ascendcl/error.h, ascendcl/trace.h), which go through the interface.
+// (ascendcl/report/error.h, ascendcl/report/trace.h), which go through the interface.
 #pragma once
 
 #include "ascendcl/interface.h"

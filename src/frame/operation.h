@@ -5,9 +5,9 @@
 #include <concepts>
 #include <memory>
 
-#include "ascendcl/error.h"
-#include "ascendcl/float_environment.h"
 #include "ascendcl/message.h"
+#include "ascendcl/process/float_environment.h"
+#include "ascendcl/report/error.h"
 #include "common/short_vector.h"
 #include "frame/checker.h"
 #include "frame/operand.h"

@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "ascendcl/error.h"
+#include "ascendcl/report/error.h"
 #include "client/client.h"
 #include "hccl/hccl_types.h"
 

@@ -6,8 +6,8 @@
 #include <thread>
 #include <utility>
 
-#include "ascendcl/error.h"
 #include "ascendcl/message.h"
+#include "ascendcl/report/error.h"
 #include "client/client.h"
 #include "client/unpinned.h"
 #include "hccl/failure.h"

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <utility>
 
-#include "ascendcl/error.h"
+#include "ascendcl/report/error.h"
 #include "hccl/failure.h"
 #include "hccl/hccl_types.h"
 

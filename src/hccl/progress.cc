@@ -11,8 +11,8 @@
 #include <cstdlib>
 #include <thread>
 
-#include "ascendcl/error.h"
-#include "ascendcl/signals.h"
+#include "ascendcl/process/signals.h"
+#include "ascendcl/report/error.h"
 #include "common/thread.h"
 #include "common/uncancelled.h"
 #include "hccl/hccl_types.h"

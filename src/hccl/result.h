@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "acl/acl_base.h"
-#include "ascendcl/error.h"
+#include "ascendcl/report/error.h"
 #include "hccl/data_type.h"
 #include "hccl/hccl_types.h"
 #include "hccl/progress.h"

@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "ascendcl/error.h"
+#include "ascendcl/report/error.h"
 #include "hccl/descriptors.h"
 #include "hccl/failure.h"
 #include "hccl/first_messages.h"

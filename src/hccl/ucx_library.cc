@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-#include "ascendcl/signals.h"
+#include "ascendcl/process/signals.h"
 #include "hccl/hccl_types.h"
 
 namespace openaclnn {

@@ -2,7 +2,7 @@
 // aclDumpOpTensors, which is refused.
 #include "acl/error_codes/rt_error_codes.h"
 #include "aclnn/acl_meta.h"
-#include "ascendcl/error.h"
+#include "ascendcl/report/error.h"
 
 aclnnStatus aclDumpOpTensors(const char* opType, const char*, aclTensor**, size_t, size_t,
                              aclrtStream) {

@@ -13,7 +13,7 @@
 
 #include "acl/acl.h"
 #include "ascendcl/message.h"
-#include "ascendcl/trace.h"
+#include "ascendcl/report/trace.h"
 #include "client/client.h"
 #include "client/unpinned.h"
 #include "common/view.h"

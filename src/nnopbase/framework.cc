@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "aclnn/acl_meta.h"
-#include "ascendcl/error.h"
+#include "ascendcl/report/error.h"
 #include "openaclnn/status.h"
 
 extern "C" {

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "aclnn/acl_meta.h"
-#include "ascendcl/error.h"
+#include "ascendcl/report/error.h"
 #include "common/handle_table.h"
 #include "openaclnn/status.h"
 

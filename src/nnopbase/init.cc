@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // aclnnInit and aclnnFinalize.
 #include "aclnn/aclnn_base.h"
-#include "ascendcl/error.h"
+#include "ascendcl/report/error.h"
 #include "common/json_file.h"
 #include "openaclnn/status.h"
 

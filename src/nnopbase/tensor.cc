@@ -2,7 +2,7 @@
 // Tensor: aclCreateTensor, aclInitTensor, aclDestroyTensor, the getters and the raw address.
 #include "nnopbase/tensor.h"
 
-#include "ascendcl/fork.h"
+#include "ascendcl/process/fork.h"
 #include "common/hold_during_fork.h"
 #include "common/lasting.h"
 #include "nnopbase/handles.h"

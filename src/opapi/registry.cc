@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ascendcl/error.h"
+#include "ascendcl/report/error.h"
 #include "frame/checker.h"
 #include "frame/operand.h"
 

@@ -32,7 +32,7 @@ inline std::set<std::string> ExportsOf(const std::string& library) {
 /// `nothing`, which have no code to return, or the others.
 inline std::set<std::string> RefusingFunctions(bool nothing) {
   std::set<std::string> functions;
-  std::ifstream list(OPENACLNN_SOURCE_DIR "/src/ascendcl/unsupported.inc");
+  std::ifstream list(OPENACLNN_SOURCE_DIR "/src/ascendcl/api/unsupported.inc");
   for (std::string line; std::getline(list, line);) {
     const size_t open = line.find('(');
     if (!line.starts_with("UNSUPPORTED") || open == std::string::npos) continue;

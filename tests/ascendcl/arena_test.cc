@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arena: random allocations against a model, by every combination of options.
-#include "ascendcl/arena.h"
+#include "ascendcl/memory/arena.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "ascendcl/check/canary.h"
+#include "ascendcl/memory/canary.h"
 
 namespace openaclnn {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Call stacks: which frames are told of, how many, and in which words.
-#include "ascendcl/check/call_stack.h"
+#include "ascendcl/process/call_stack.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Canaries: every byte of them is written, none beside them, and the first that differs is found.
-#include "ascendcl/check/canary.h"
+#include "ascendcl/memory/canary.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The environment variables: what each changes, and what it refuses.
-#include "ascendcl/config.h"
+#include "ascendcl/process/config.h"
 
 #include <unistd.h>
 

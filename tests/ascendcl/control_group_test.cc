@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory limits of control groups: which files count, in trees like those of the system.
-#include "ascendcl/control_group.h"
+#include "ascendcl/process/control_group.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "ascendcl/check/canary.h"
+#include "ascendcl/memory/canary.h"
 #include "common/text.h"
 #include "tests/ascendcl/overrun.h"
 

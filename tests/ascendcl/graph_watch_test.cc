@@ -5,7 +5,7 @@
 #include <cstring>
 #include <memory>
 
-#include "ascendcl/check/canary.h"
+#include "ascendcl/memory/canary.h"
 #include "common/text.h"
 #include "tests/ascendcl/own_operator.h"
 #include "tests/ascendcl/watched.h"

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "ascendcl/check/canary.h"
+#include "ascendcl/memory/canary.h"
 #include "tests/ascendcl/died.h"
 #include "tests/ascendcl/overrun.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Places in memory: each form of the words that reports have for one.
-#include "ascendcl/check/place.h"
+#include "ascendcl/memory/place.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <random>
 #include <set>
 
-#include "ascendcl/check/race.h"
+#include "ascendcl/watch/race.h"
 
 namespace openaclnn {
 namespace {

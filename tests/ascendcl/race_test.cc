@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Race detector: every kind of order is known, and whatever has none is found, once.
-#include "ascendcl/check/race.h"
+#include "ascendcl/watch/race.h"
 
 #include <gtest/gtest.h>
 

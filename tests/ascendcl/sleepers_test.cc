@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads that sleep: woken once each, those that last ran elsewhere first where that is asked for.
-#include "ascendcl/sleepers.h"
+#include "ascendcl/stream/sleepers.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Symbols: what the loader knows of an address, found with its lock and without.
-#include "ascendcl/check/symbol.h"
+#include "ascendcl/process/symbol.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "ascendcl/check/place.h"
+#include "ascendcl/memory/place.h"
 
 #ifdef __SANITIZE_THREAD__
 // The loader's lock, under which its list is read and freed, is not seen.

@@ -5,7 +5,7 @@
 #include <limits>
 #include <thread>
 
-#include "ascendcl/float_environment.h"
+#include "ascendcl/process/float_environment.h"
 #include "tests/ascendcl/gradient.h"
 
 namespace openaclnn {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Unwritten bytes against a byte each.
-#include "ascendcl/check/unwritten.h"
+#include "ascendcl/watch/unwritten.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the kernel's table of memory.
-#include "ascendcl/usable_memory.h"
+#include "ascendcl/process/usable_memory.h"
 
 #include <gtest/gtest.h>
 

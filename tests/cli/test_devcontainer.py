@@ -35,7 +35,7 @@ def test_an_editor_gets_to_know_the_code(tmp_path):
     assert ended.returncode == 0, ended
     compiled = json.loads((tree / "compile_commands.json").read_text())
     files = {Path(each["file"]).relative_to(tree).as_posix() for each in compiled if "/src/" in each["file"]}
-    assert {"src/ascendcl/device.cc", "src/frame/checker.cc"} <= files
+    assert {"src/ascendcl/api/device.cc", "src/frame/checker.cc"} <= files
     ignored = subprocess.run(
         ["git", "check-ignore", "compile_commands.json"], cwd=ROOT, capture_output=True
     )

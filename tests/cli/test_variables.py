@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-TABLE = ROOT / "src/ascendcl/unknown_variable.cc"
+TABLE = ROOT / "src/ascendcl/report/unknown_variable.cc"
 NAME = r"(OPENACLNN_[A-Z0-9_]+)"
 READS = [
     rf'(?:getenv|ReadCount|ReadFlag|Variable)\("{NAME}"',

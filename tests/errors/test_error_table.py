@@ -22,8 +22,8 @@ COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 # Where codes are compared with, described, or told of a call that succeeds, not returned.
 NOT_RETURNING = {
     "src/ascendcl/check/operand_report.cc",
-    "src/ascendcl/error_table.cc",
-    "src/ascendcl/error_table.inc",
+    "src/ascendcl/report/error_table.cc",
+    "src/ascendcl/report/error_table.inc",
     "src/hccl/data_type.cc",
 }
 

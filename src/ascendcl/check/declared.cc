@@ -6,17 +6,17 @@
 #include <span>
 #include <utility>
 
-#include "ascendcl/allocation.h"
 #include "ascendcl/check/interface.h"
 #include "ascendcl/check/leaks.h"
 #include "ascendcl/check/operand_report.h"
-#include "ascendcl/check/race_watch.h"
 #include "ascendcl/check/refusal.h"
 #include "ascendcl/check/turn.h"
-#include "ascendcl/check/workspace_watch.h"
-#include "ascendcl/check/write_watch.h"
-#include "ascendcl/error.h"
-#include "ascendcl/memory.h"
+#include "ascendcl/memory/allocation.h"
+#include "ascendcl/memory/memory.h"
+#include "ascendcl/report/error.h"
+#include "ascendcl/watch/race_watch.h"
+#include "ascendcl/watch/workspace_watch.h"
+#include "ascendcl/watch/write_watch.h"
 
 namespace openaclnn {
 namespace {

@@ -10,11 +10,11 @@
 #include <cerrno>
 #include <mutex>
 
-#include "ascendcl/check/place.h"
-#include "ascendcl/check/report.h"
-#include "ascendcl/check/running_task.h"
-#include "ascendcl/check/symbol.h"
-#include "ascendcl/memory.h"
+#include "ascendcl/memory/memory.h"
+#include "ascendcl/memory/place.h"
+#include "ascendcl/process/symbol.h"
+#include "ascendcl/report/report.h"
+#include "ascendcl/report/running_task.h"
 
 namespace openaclnn {
 namespace {

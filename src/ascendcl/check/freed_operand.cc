@@ -3,8 +3,8 @@
 #include "ascendcl/check/freed_operand.h"
 
 #include "ascendcl/check/race_report.h"
-#include "ascendcl/check/report.h"
-#include "ascendcl/memory.h"
+#include "ascendcl/memory/memory.h"
+#include "ascendcl/report/report.h"
 
 namespace openaclnn {
 

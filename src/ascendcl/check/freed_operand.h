@@ -2,8 +2,8 @@
 // Freed operands: reports of graphs that execute with memory which the program has given back.
 #pragma once
 
-#include "ascendcl/allocation.h"
-#include "ascendcl/check/race.h"
+#include "ascendcl/memory/allocation.h"
+#include "ascendcl/watch/race.h"
 
 namespace openaclnn {
 

@@ -8,13 +8,13 @@
 #include <string>
 #include <string_view>
 
-#include "ascendcl/check/place.h"
-#include "ascendcl/check/report.h"
-#include "ascendcl/check/report_file.h"
-#include "ascendcl/check/symbol.h"
-#include "ascendcl/error.h"
-#include "ascendcl/handles.h"
-#include "ascendcl/log.h"
+#include "ascendcl/memory/place.h"
+#include "ascendcl/process/handles.h"
+#include "ascendcl/process/symbol.h"
+#include "ascendcl/report/error.h"
+#include "ascendcl/report/log.h"
+#include "ascendcl/report/report.h"
+#include "ascendcl/report/report_file.h"
 
 namespace openaclnn {
 namespace {

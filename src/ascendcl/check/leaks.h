@@ -2,7 +2,7 @@
 // Leaks: aclFinalize reports what the program has not freed or destroyed.
 #pragma once
 
-#include "ascendcl/memory.h"
+#include "ascendcl/memory/memory.h"
 
 namespace openaclnn {
 

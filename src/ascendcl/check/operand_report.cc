@@ -5,9 +5,9 @@
 #include <string>
 
 #include "acl/acl.h"
-#include "ascendcl/check/report.h"
-#include "ascendcl/config.h"
-#include "ascendcl/memory.h"
+#include "ascendcl/memory/memory.h"
+#include "ascendcl/process/config.h"
+#include "ascendcl/report/report.h"
 
 namespace openaclnn {
 namespace {

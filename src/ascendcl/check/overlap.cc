@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <string>
 
-#include "ascendcl/check/place.h"
 #include "ascendcl/check/race_report.h"
-#include "ascendcl/check/report.h"
-#include "ascendcl/memory.h"
+#include "ascendcl/memory/memory.h"
+#include "ascendcl/memory/place.h"
+#include "ascendcl/report/report.h"
 
 namespace openaclnn {
 namespace {

@@ -2,7 +2,7 @@
 // Overlap: reports of copies within the device whose source and destination share bytes.
 #pragma once
 
-#include "ascendcl/check/race.h"
+#include "ascendcl/watch/race.h"
 
 namespace openaclnn {
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "ascendcl/check/race.h"
+#include "ascendcl/watch/race.h"
 #include "common/byte_runs.h"
 
 namespace openaclnn {

@@ -4,10 +4,10 @@
 
 #include <string>
 
-#include "ascendcl/check/race_watch.h"
-#include "ascendcl/check/report.h"
 #include "ascendcl/check/write_report.h"
-#include "ascendcl/memory.h"
+#include "ascendcl/memory/memory.h"
+#include "ascendcl/report/report.h"
+#include "ascendcl/watch/race_watch.h"
 
 namespace openaclnn {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "ascendcl/check/race_watch.h"
-#include "ascendcl/check/write_watch.h"
+#include "ascendcl/watch/race_watch.h"
+#include "ascendcl/watch/write_watch.h"
 
 namespace openaclnn {
 

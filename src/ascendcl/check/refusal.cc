@@ -4,10 +4,10 @@
 
 #include <string>
 
-#include "ascendcl/check/api_error.h"
-#include "ascendcl/check/report.h"
-#include "ascendcl/config.h"
-#include "ascendcl/memory.h"
+#include "ascendcl/memory/memory.h"
+#include "ascendcl/process/config.h"
+#include "ascendcl/report/api_error.h"
+#include "ascendcl/report/report.h"
 
 namespace openaclnn {
 namespace {

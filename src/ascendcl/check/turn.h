@@ -6,7 +6,7 @@
 #pragma once
 
 #include "ascendcl/check/interface.h"
-#include "ascendcl/check/race_watch.h"
+#include "ascendcl/watch/race_watch.h"
 
 namespace openaclnn {
 

@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "ascendcl/check/report.h"
-#include "ascendcl/check/write_watch.h"
-#include "ascendcl/memory.h"
+#include "ascendcl/memory/memory.h"
+#include "ascendcl/report/report.h"
+#include "ascendcl/watch/write_watch.h"
 
 namespace openaclnn {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "ascendcl/check/race.h"
+#include "ascendcl/watch/race.h"
 
 namespace openaclnn {
 

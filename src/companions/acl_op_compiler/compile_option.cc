@@ -6,7 +6,7 @@
 #include <string>
 
 #include "acl/acl_op_compiler.h"
-#include "ascendcl/error.h"
+#include "ascendcl/report/error.h"
 #include "common/hold_during_fork.h"
 #include "common/lasting.h"
 

@@ -10,7 +10,7 @@
 
 #include "acl/acl_op_compiler.h"
 #include "acl/acl_rt.h"
-#include "ascendcl/error.h"
+#include "ascendcl/report/error.h"
 #include "client/check.h"
 #include "client/client.h"
 #include "graph_operators.h"

@@ -22,7 +22,7 @@
 #include "aclnnop/aclnn_norm.h"
 #include "aclnnop/aclnn_pow.h"
 #include "aclnnop/aclnn_reduce_sum.h"
-#include "ascendcl/error.h"
+#include "ascendcl/report/error.h"
 
 namespace openaclnn {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // TransMatmulWeight, which leaves a weight as it is, and the sizes that are asked for before it.
 #include "aclnnop/aclnn_calculate_matmul_weight_size.h"
-#include "ascendcl/error.h"
+#include "ascendcl/report/error.h"
 #include "generated/matmul.h"
 #include "openaclnn/status.h"
 #include "supporting/in_turn.h"

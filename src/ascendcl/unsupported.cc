@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// What libascendcl.so exports and does not do.
-#include "ascendcl/unsupported.h"
-
-#include "ascendcl/stream_refusal.h"
-#include "ascendcl/unsupported.inc"
