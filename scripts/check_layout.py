@@ -7,7 +7,7 @@ python3 scripts/check_layout.py [ROOT]: one `path:line: message` for each violat
 import sys
 from pathlib import Path
 
-from layout import duplicates, includes, operators, products, rooms, sizes, words
+from layout import duplicates, includes, libraries, operators, products, rooms, sizes, words
 from layout.source import read_tree
 
 # Each takes all sources and yields violations.
@@ -15,6 +15,7 @@ RULES = (
     *sizes.RULES,
     *words.RULES,
     *includes.RULES,
+    *libraries.RULES,
     *rooms.RULES,
     *products.RULES,
     *duplicates.RULES,

@@ -23,19 +23,6 @@ LAYERS = {
     "tool": set(),  # what rooms' references are written with, and what the machine allows
 }
 
-# What each room of src/kernels/ may include besides itself.
-KERNEL_ROOMS = {
-    "simd": set(),  # lanes, and functions of a number in them
-    "work": set(),  # how work is cut and where it has room
-    "number": {"simd"},  # conversions, roundings, random numbers
-    "move": {"simd", "work"},  # copies, tiles, views that are broadcast or strided
-    "index": {"simd", "work", "move"},  # indices, order, selection
-    "rows": {"simd", "work", "number", "move", "index"},  # sums, softmax and norms of rows
-    "gemm": {"simd", "work", "number", "move"},  # matrix products
-    "attention": {"simd", "work", "number", "move", "rows", "gemm"},
-    "window": {"simd", "work", "number", "move", "rows", "gemm"},  # depthwise products, pools
-}
-
 # Where the compiler looks, after the folder of the file itself (src/CMakeLists.txt and the tests').
 INCLUDE_ROOTS = ("src/opapi", "src", "include", "", "tests", "tests/install")
 
@@ -70,8 +57,8 @@ def resolve(includer, include, paths):
     return None
 
 
-def _border(message):
-    """A rule from a function that says what is wrong with one include, or None."""
+def border(message):
+    """Makes a rule from a function that says what is wrong with one include, or None."""
 
     def check(sources):
         for source, line, target in _edges(sources):
@@ -107,7 +94,7 @@ def check_folders(sources):
             yield Violation(source.path, 1, f"src/{source.folder} is not in LAYERS of the check")
 
 
-@_border
+@border
 def layers(source, target):
     """opapi → kernels → frame → nnopbase → ascendcl → common, never back."""
     here, there = source.folder, target.folder
@@ -118,7 +105,7 @@ def layers(source, target):
     return None
 
 
-@_border
+@border
 def companions(source, target):
     """Each of src/companions/ is a library of its own."""
     if source.folder == target.folder == "companions":
@@ -128,27 +115,7 @@ def companions(source, target):
     return None
 
 
-def check_kernel_rooms(sources):
-    for source in sources:
-        if source.folder == "kernels" and _kernel_room(source) not in KERNEL_ROOMS:
-            yield Violation(source.path, 1, "a kernel stands in a room of src/kernels/")
-
-
-def _kernel_room(source):
-    return source.path.split("/")[2]
-
-
-@_border
-def kernels(source, target):
-    """From products and attention down to lanes, never back."""
-    if source.folder == target.folder == "kernels":
-        here, there = _kernel_room(source), _kernel_room(target)
-        if here != there and there not in KERNEL_ROOMS.get(here, {there}):
-            return f"kernels/{here} includes kernels/{there}, which stands above or beside it"
-    return None
-
-
-@_border
+@border
 def numerics(source, target):
     """Kernels hold numerics alone."""
     below = target.folder not in (None, "kernels") and target.folder in LAYERS["kernels"]
@@ -157,7 +124,7 @@ def numerics(source, target):
     return None
 
 
-@_border
+@border
 def families(source, target):
     """Never from one family of operators to another; what two need is a kernel or the frame."""
     if source.family and target.family and source.family != target.family:
@@ -165,7 +132,7 @@ def families(source, target):
     return None
 
 
-@_border
+@border
 def directions(source, target):
     """A forward and its gradient share through their family's folder; tests may compare them."""
     rooms = source.room and target.room and source.family == target.family
@@ -174,7 +141,7 @@ def directions(source, target):
     return None
 
 
-@_border
+@border
 def shared(source, target):
     """What both rooms of a family need knows neither; tests may."""
     is_shared = source.family == target.family and not source.room and not source.is_test
@@ -183,7 +150,7 @@ def shared(source, target):
     return None
 
 
-@_border
+@border
 def topics(source, target):
     """A topic of records knows what all topics share, and no other topic; tests may."""
     if source.topic and target.topic and source.topic != target.topic and not source.is_test:
@@ -191,7 +158,7 @@ def topics(source, target):
     return None
 
 
-@_border
+@border
 def common(source, target):
     """What all topics share knows none of them; tests may."""
     is_shared = source.family == target.family and not source.topic and not source.is_test
@@ -200,7 +167,7 @@ def common(source, target):
     return None
 
 
-@_border
+@border
 def roots(source, target):
     """Files of src/opapi/ itself know no operator: rooms and records register themselves."""
     at_root = source.folder == "opapi" and not source.family and not source.is_test
@@ -209,7 +176,7 @@ def roots(source, target):
     return None
 
 
-@_border
+@border
 def references(source, target):
     """A reference is a second opinion: it includes nothing of the implementation."""
     if source.is_reference and not target.is_reference:
@@ -217,7 +184,7 @@ def references(source, target):
     return None
 
 
-@_border
+@border
 def judges(source, target):
     """The implementation computes what it is judged by in its own way."""
     if target.is_reference and not source.is_reference and not source.is_test:
@@ -225,7 +192,7 @@ def judges(source, target):
     return None
 
 
-@_border
+@border
 def lanes(source, target):
     """What differs from one instruction set to another is in files compiled for each."""
     per_target = source.name.endswith(("-inl.h", "_simd.cc")) or source.is_test
@@ -234,7 +201,7 @@ def lanes(source, target):
     return None
 
 
-@_border
+@border
 def tests(source, target):
     """The implementation knows no tests."""
     if target.is_test and not source.is_test:
@@ -303,8 +270,6 @@ RULES = (
     check_folders,
     layers,
     companions,
-    check_kernel_rooms,
-    kernels,
     numerics,
     families,
     directions,

@@ -58,16 +58,6 @@ PLANTED = {
             "library.cc:3: graph includes atb, another library",
         )
     ],
-    "check_kernel_rooms": [
-        ({"src/kernels/rows.h": CC}, "src/kernels/rows.h:1: a kernel stands in a room"),
-        ({"src/kernels/others/rows.h": CC}, "others/rows.h:1: a kernel stands in a room"),
-    ],
-    "check_kernels": [
-        (
-            {"src/kernels/simd/lanes-inl.h": including("kernels/rows/rows.h"), "src/kernels/rows/rows.h": CC},
-            "simd/lanes-inl.h:3: kernels/simd includes kernels/rows, which stands above",
-        )
-    ],
     "check_numerics": [
         (
             {"src/kernels/rows/rows.h": including("frame/checker.h")},
@@ -204,7 +194,4 @@ ALLOWED = [
     {"src/opapi/add/forward/reference.cc": including("add/forward/reference.h",
                                                      "tool/reference.h"),
      "src/tool/reference.h": CC},
-    # The border of a library is below its files, the table behind it above them.
-    {"src/ascendcl/interface.h": CC, "src/ascendcl/stream/event.h": including("ascendcl/interface.h"),
-     "src/ascendcl/interface.cc": including("ascendcl/interface.h", "ascendcl/stream/event.h")},
 ]
