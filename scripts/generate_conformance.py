@@ -101,7 +101,7 @@ def refusing(functions):
     files = [ROOT / "src/ascendcl/api/unsupported.inc", *(ROOT / "src/companions").rglob("*")]
     text = "\n".join(path.read_text() for path in files if path.suffix in (".cc", ".inc"))
     names = set(re.findall(r"^(?:UNSUPPORTED(?:_NOTHING|_ON_STREAM)?|REFUSED)\((\w+)", text, re.MULTILINE))
-    hccl = (ROOT / "src/hccl/refused_api.cc").read_text()
+    hccl = (ROOT / "src/hccl/api/refused.cc").read_text()
     names |= set(re.findall(r"^REFUSE\((\w+)\)", hccl, re.MULTILINE))
     # Ways to a communicator other than by a root info.
     names |= {"HcclCommInitClusterInfo", "HcclCommInitClusterInfoConfig", "HcclCreateSubCommConfig"}

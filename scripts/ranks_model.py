@@ -21,7 +21,7 @@ import numpy as np
 from ranks_sizes import numbers
 
 ELEMENT = 4  # bytes: FP32
-HEADER = 32  # bytes, by which ranks compare what they call (src/hccl/agreement.h)
+HEADER = 32  # bytes, by which ranks compare what they call (src/hccl/communicator/agreement.h)
 RIDING = (8 << 10) - HEADER  # bytes of a first message that go with it
 SMALL = 16 << 10  # bytes up to which all is sent to all that need the result
 PIECE = 1 << 20  # bytes of a slice that are under way at a time

@@ -40,7 +40,7 @@ def tree(tmp_path) -> Path:
         copy = shutil.copytree if (ROOT / page).is_dir() else shutil.copy
         (tmp_path / page).parent.mkdir(parents=True, exist_ok=True)
         copy(ROOT / page, tmp_path / page)
-    read = ("src/ascendcl/api/unsupported.inc", "src/hccl/refused_api.cc", "docs/documented_functions.txt")
+    read = ("src/ascendcl/api/unsupported.inc", "src/hccl/api/refused.cc", "docs/documented_functions.txt")
     others = [ROOT / each for each in read]
     others += (ROOT / "src/opapi/supporting").glob("*/operators.toml")
     for page in [*(ROOT / "src/opapi").rglob("README.md"), *others]:

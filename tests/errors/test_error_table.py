@@ -24,7 +24,7 @@ NOT_RETURNING = {
     "src/ascendcl/check/operand_report.cc",
     "src/ascendcl/report/error_table.cc",
     "src/ascendcl/report/error_table.inc",
-    "src/hccl/data_type.cc",
+    "src/hccl/plan/data_type.cc",
 }
 
 

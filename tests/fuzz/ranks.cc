@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include "hccl/agreement.h"
-#include "hccl/greeting.h"
-#include "hccl/notices.h"
-#include "hccl/reception.h"
-#include "hccl/rendezvous.h"
+#include "hccl/communicator/agreement.h"
+#include "hccl/engine/notices.h"
+#include "hccl/rendezvous/greeting.h"
+#include "hccl/rendezvous/reception.h"
+#include "hccl/rendezvous/rendezvous.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace openaclnn::fuzz {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the environment says of communicators, the addresses that it chooses, the port of the root,
 // and the bytes by which the others find it.
-#include "hccl/environment.h"
+#include "hccl/rendezvous/environment.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -18,8 +18,8 @@
 
 #include "ascendcl/fixture.h"
 #include "hccl/hccl_types.h"
-#include "hccl/root_info.h"
-#include "hccl/socket.h"
+#include "hccl/rendezvous/root_info.h"
+#include "hccl/rendezvous/socket.h"
 
 namespace openaclnn {
 namespace {

@@ -10,11 +10,11 @@
 #include <thread>
 #include <vector>
 
-#include "hccl/greeting.h"
 #include "hccl/hccl_types.h"
-#include "hccl/reception.h"
-#include "hccl/rendezvous.h"
-#include "hccl/socket.h"
+#include "hccl/rendezvous/greeting.h"
+#include "hccl/rendezvous/reception.h"
+#include "hccl/rendezvous/rendezvous.h"
+#include "hccl/rendezvous/socket.h"
 
 namespace openaclnn {
 namespace {

@@ -8,9 +8,9 @@
 #include <thread>
 #include <utility>
 
+#include "hccl/communicator/operation.h"
+#include "hccl/engine/progress.h"
 #include "hccl/hccl_types.h"
-#include "hccl/operation.h"
-#include "hccl/progress.h"
 #include "tests/ascendcl/fixture.h"
 #include "tests/hccl/submit_plan.h"
 #include "tests/support/short_memory.h"

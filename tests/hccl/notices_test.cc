@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Notices of ranks that are sockets of the test: what each says, and what the others hear of it.
-#include "hccl/notices.h"
+#include "hccl/engine/notices.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

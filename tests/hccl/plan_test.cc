@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "hccl/agreement.h"
-#include "hccl/collective.h"
+#include "hccl/communicator/agreement.h"
+#include "hccl/plan/collective.h"
 
 namespace openaclnn {
 namespace {

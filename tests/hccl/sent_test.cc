@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "hccl/communicator/operation.h"
 #include "hccl/hccl_types.h"
-#include "hccl/operation.h"
 #include "tests/ascendcl/fixture.h"
 #include "tests/hccl/submit_plan.h"
 

@@ -12,7 +12,7 @@
 #include "ascendcl/fixture.h"
 #include "hccl/networks.h"
 #include "hccl/processes.h"
-#include "hccl/root_info.h"
+#include "hccl/rendezvous/root_info.h"
 
 namespace openaclnn {
 namespace {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "hccl/operation.h"
+#include "hccl/communicator/operation.h"
 
 namespace openaclnn::ranks {
 

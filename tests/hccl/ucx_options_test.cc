@@ -10,8 +10,8 @@
 #include <string>
 
 #include "ascendcl/fixture.h"
+#include "hccl/engine/ucx_library.h"
 #include "hccl/hccl_types.h"
-#include "hccl/ucx_library.h"
 
 namespace openaclnn {
 namespace {

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launch: what every operation's function of the API does before its stream goes on.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "acl/acl_base.h"
+#include "hccl/communicator/agreement.h"
+#include "hccl/communicator/communicator.h"
+#include "hccl/communicator/operation.h"
+#include "hccl/communicator/result.h"
+#include "hccl/plan/data_type.h"
+
+namespace openaclnn {
+
+/// One call of a collective.
+class Launch {
+ public:
+  Launch(const char* api, aclrtStream stream) : api_(api), stream_(stream) {}
+
+  /// The communicator, and the type if there is one.
+  Status Find(HcclComm comm);
+  Status FindType(const char* operand, HcclDataType type, const HcclTypeInfo** info) const;
+  /// A type that can be reduced, by an operation that there is.
+  Status FindReduction(HcclDataType type, HcclReduceOp op, Reduction* reduction) const;
+  Status CheckRoot(uint32_t root) const;
+
+  Place place() const { return {communicator_->size(), communicator_->rank()}; }
+  bool alone() const { return communicator_->alone(); }
+
+  /// Pin `count` times `times` elements; nothing where there are none.
+  Status PinSent(const char* operand, const void* address, uint64_t count, uint64_t times,
+                 const HcclTypeInfo& type, std::byte** host) {
+    return Pin(RangeUse::kSends, operand, address, count, times, type, host);
+  }
+  Status PinReceived(const char* operand, const void* address, uint64_t count, uint64_t times,
+                     const HcclTypeInfo& type, std::byte** host) {
+    return Pin(RangeUse::kReceives, operand, address, count, times, type, host);
+  }
+
+  /// Of one count: every rank says the same to all. Of no elements it is nothing but the comparison
+  /// of calls, if there is one, and needs no plan.
+  template <class MakePlan>
+  Status Submit(const CallHeader& header, MakePlan make_plan) {
+    const bool nothing = header.send_bytes == 0;
+    if (nothing && (alone() || !communicator_->checked())) return {};
+    return Submit(std::vector<CallHeader>(communicator_->size(), header),
+                  nothing ? Plan() : make_plan());
+  }
+  /// What each rank is told.
+  Status Submit(const std::vector<CallHeader>& headers, Plan plan);
+
+ private:
+  Status Pin(RangeUse use, const char* operand, const void* address, uint64_t count, uint64_t times,
+             const HcclTypeInfo& type, std::byte** host);
+  Status Enqueue(const std::vector<CallHeader>& headers, Plan plan,
+                 const std::shared_ptr<HeldStream>& stream);
+
+  const char* const api_;
+  const aclrtStream stream_;
+  std::shared_ptr<Communicator> communicator_;
+  PinnedRanges pins_;
+};
+
+/// Send and receive may be the same range, of which `in_place` says how far into the other each
+/// begins, and may not overlap otherwise.
+Status CheckOverlap(const std::byte* send, uint64_t send_bytes, const std::byte* recv,
+                    uint64_t recv_bytes, bool in_place);
+
+/// Product of a count and a size; HCCL_E_PARA where it overflows.
+Status CountBytes(const char* operand, uint64_t count, uint64_t size, uint64_t* bytes);
+
+/// What a trace says of an operation: members of a JSON object. Messages have no `number`.
+std::string DescribeOperation(const Communicator& communicator, std::optional<uint64_t> number,
+                              const CallHeader& header);
+
+}  // namespace openaclnn
