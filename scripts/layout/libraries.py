@@ -17,6 +17,13 @@ ROOMS = {
         "graph": {"watch", "process", "report", "memory", "check", "stream"},  # captured tasks
         "api": {"watch", "process", "report", "memory", "check", "stream", "graph"},  # entry points
     },
+    "hccl": {
+        "plan": set(),  # steps of a collective, and the order of its sum
+        "rendezvous": set(),  # how the ranks of a new communicator meet
+        "engine": {"rendezvous"},  # how messages move, and who learns that a rank has left
+        "communicator": {"plan", "engine"},  # operations on streams, by plans and an engine
+        "api": {"plan", "rendezvous", "engine", "communicator"},  # entry points
+    },
     "kernels": {
         "simd": set(),  # lanes, and functions of a number in them
         "work": set(),  # how work is cut and where it has room
@@ -45,6 +52,7 @@ BESIDE = {
         "refused_function.h",
         "unsupported.h",
     },
+    "hccl": {"interface.h"},  # libhcomm includes it
     "kernels": set(),
 }
 
