@@ -7,7 +7,7 @@
 #include "ascendcl/message.h"
 #include "client/client.h"
 #include "nnopbase/array.h"
-#include "nnopbase/executor.h"
+#include "nnopbase/executor/executor.h"
 #include "nnopbase/handles.h"
 #include "nnopbase/list.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Alignment: which operands are told.
-#include "nnopbase/alignment.h"
+#include "nnopbase/operand/alignment.h"
 
-#include "nnopbase/access.h"
+#include "nnopbase/operand/access.h"
 
 namespace openaclnn {
 

@@ -6,7 +6,7 @@
 
 #include "client/check.h"
 #include "common/status.h"
-#include "nnopbase/operand.h"
+#include "nnopbase/operand/operand.h"
 
 namespace openaclnn {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Descriptions of calls in words and numbers.
-#include "nnopbase/description.h"
+#include "nnopbase/operand/description.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "common/byte_runs.h"
-#include "nnopbase/operand.h"
-#include "nnopbase/short_rows.h"
+#include "nnopbase/operand/operand.h"
+#include "nnopbase/operand/short_rows.h"
 
 namespace openaclnn {
 

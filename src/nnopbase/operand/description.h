@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "nnopbase/operand.h"
+#include "nnopbase/operand/operand.h"
 
 namespace openaclnn {
 

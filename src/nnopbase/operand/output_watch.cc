@@ -5,7 +5,7 @@
 // what it would leave otherwise. But for rows of less than 8 bytes that a task has not written, of
 // another type than FLOAT: they may be its values, and so the pattern stays there, until as many
 // tasks in a row as make 8 bytes have left the same.
-#include "nnopbase/output_watch.h"
+#include "nnopbase/operand/output_watch.h"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +18,7 @@
 
 #include "acl/acl_base.h"
 #include "common/view.h"
-#include "nnopbase/access.h"
+#include "nnopbase/operand/access.h"
 
 namespace openaclnn {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Executor: the checks of phase 2 and the hand-over to the stream.
-#include "nnopbase/executor.h"
+#include "nnopbase/executor/executor.h"
 
 #include <algorithm>
 #include <charconv>
@@ -17,12 +17,12 @@
 #include "client/client.h"
 #include "client/unpinned.h"
 #include "common/view.h"
-#include "nnopbase/access.h"
-#include "nnopbase/alignment.h"
-#include "nnopbase/description.h"
+#include "nnopbase/executor/turn.h"
 #include "nnopbase/handles.h"
-#include "nnopbase/output_watch.h"
-#include "nnopbase/turn.h"
+#include "nnopbase/operand/access.h"
+#include "nnopbase/operand/alignment.h"
+#include "nnopbase/operand/description.h"
+#include "nnopbase/operand/output_watch.h"
 
 namespace openaclnn {
 

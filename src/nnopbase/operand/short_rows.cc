@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of each operator's outputs that its last tasks have left.
-#include "nnopbase/short_rows.h"
+#include "nnopbase/operand/short_rows.h"
 
 namespace openaclnn {
 

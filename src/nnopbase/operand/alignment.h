@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "nnopbase/operand.h"
+#include "nnopbase/operand/operand.h"
 
 namespace openaclnn {
 

@@ -14,7 +14,7 @@
 #include "common/status.h"
 #include "common/view.h"
 #include "nnopbase/interface.h"
-#include "nnopbase/operand.h"
+#include "nnopbase/operand/operand.h"
 
 namespace openaclnn {
 

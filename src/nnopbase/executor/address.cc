@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // New addresses for a repeatable executor: the aclSet…TensorAddr functions, in both spellings.
-#include "nnopbase/executor.h"
+#include "nnopbase/executor/executor.h"
 #include "nnopbase/handles.h"
 #include "nnopbase/tensor.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The accesses of calls, as their operands describe them.
-#include "nnopbase/access.h"
+#include "nnopbase/operand/access.h"
 
 #include <algorithm>
 

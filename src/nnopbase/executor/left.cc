@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Executors that a program has left at aclFinalize, for libascendcl.so to tell of.
 #include "client/check.h"
-#include "nnopbase/executor.h"
+#include "nnopbase/executor/executor.h"
 #include "nnopbase/handles.h"
 
 namespace openaclnn {
