@@ -194,7 +194,7 @@ lint: ##* formatting, clang-tidy, ruff, layout
 	cmake --preset dev
 	.venv/bin/python scripts/clang_tidy.py build/dev --jobs $(JOBS) --only $(TIDY_FILES) $(TIDY_OPTIONS)
 	.venv/bin/python -m ruff check --quiet
-	.venv/bin/python -m pytest -q scripts
+	.venv/bin/python -m pytest -q scripts bench/ranks
 	.venv/bin/python scripts/check_layout.py
 	.venv/bin/python scripts/generate_readme.py --check
 	.venv/bin/python scripts/generate_man.py --check

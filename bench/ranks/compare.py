@@ -11,7 +11,7 @@ all rounds. gloo is measured where --torch names a Python that has torch, ours a
 the first of a round by chance; the last column has how many times ours its time was, and between
 what in the rounds. A socket's time is that of so many bytes and an answer of 8. Every result is
 looked at; --check does so for each type, reduction and place, and times nothing.
-With --networks each rank has a network of its own (scripts/ranks_networks.py), without a rate.
+With --networks each rank has a network of its own (bench/ranks/ranks_networks.py), without a rate.
 """
 
 import argparse
@@ -26,11 +26,10 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "scripts"))
 import ranks_networks
 from ranks_sizes import amount, count, counts, number
 
+ROOT = Path(__file__).resolve().parents[2]
 COLLECTIVES = "AllReduce,ReduceScatter,AllGather,Broadcast,AlltoAll,SendRecv"
 GLOO = Path(__file__).with_name("gloo.py")
 

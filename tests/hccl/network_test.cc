@@ -47,7 +47,7 @@ constexpr milliseconds kStart{20000};
 class NetworkTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (ranks::CountNetworks() == 0) GTEST_SKIP() << "is for scripts/ranks_networks.py";
+    if (ranks::CountNetworks() == 0) GTEST_SKIP() << "is for bench/ranks/ranks_networks.py";
   }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Enters the networks that scripts/ranks_networks.py has made, and looks at their switch.
+// Enters the networks that bench/ranks/ranks_networks.py has made, and looks at their switch.
 #include "hccl/networks.h"
 
 #include <fcntl.h>

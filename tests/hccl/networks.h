@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Networks of ranks: where scripts/ranks_networks.py has started the test, each rank has its own.
+// Networks of ranks: where bench/ranks/ranks_networks.py has started the test, each rank has its
+// own.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,7 @@ import pytest
 
 PROGRAM = Path(__file__).with_name("program.py")
 CHECKS = PROGRAM.read_text().count("\ndef check_")
-NETWORKS = Path(__file__).resolve().parents[3] / "scripts/ranks_networks.py"
+NETWORKS = Path(__file__).resolve().parents[3] / "bench/ranks/ranks_networks.py"
 
 
 @pytest.fixture(autouse=True)

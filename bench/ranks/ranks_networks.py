@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a command where each rank has a network of its own, joined to the others' by a switch.
 
-    scripts/ranks_networks.py [--ranks 8] [--rate 1gbit] [--delay 1] [--each] -- COMMAND …
+    bench/ranks/ranks_networks.py [--ranks 8] [--rate 1gbit] [--delay 1] [--each] -- COMMAND …
 
 The command runs at the switch, and OPENACLNN_TEST_NETWORKS has the descriptors of the ranks'
 networks ("4,5"). With --each it runs in every network, with the variables of torchrun. Interfaces

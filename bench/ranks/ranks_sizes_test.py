@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from ranks_sizes import amount, count, counts, number, numbers
 
-COMPARE = Path(__file__).resolve().parents[1] / "bench/ranks/compare.py"
+COMPARE = Path(__file__).with_name("compare.py")
 
 
 def test_sizes_have_units():

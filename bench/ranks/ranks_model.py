@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What collectives of libhccl.so cost over many ranks: time, and bytes on the wire.
 
-    scripts/ranks_model.py [--network 10G] [--ranks 2,64,4096] [--bytes 8,1M,256M] [--root 0]
+    bench/ranks/ranks_model.py [--network 10G] [--ranks 2,64,4096] [--bytes 8,1M,256M] [--root 0]
 
 The messages are those that src/hccl plans (tests/hccl/plans.txt holds both to that), each with the
 times at which it leaves and has arrived. A rank sends in the order of its plan, one message after
@@ -52,7 +52,7 @@ class Network:
 
 
 # `local` is fitted to what 2 processes took on the machine of docs/distributed.md, `tcp` to what 2, 4
-# and 8 took over links without a rate (scripts/ranks_measure.py, least squares of the logarithms); a
+# and 8 took over links without a rate (bench/ranks/ranks_measure.py, least squares of the logarithms); a
 # rank's processor copies what it sends and what it receives, so that its bandwidth is that of both
 # at once. All of the others is assumed.
 TCP = Network(0.5e-6, math.inf, 50e-6, 1.1e-6, 1e9, cores=2, copy=1.1e9)

@@ -13,7 +13,7 @@ import pytest
 import ranks_model
 from ranks_model import COLLECTIVES, Network, plan, simulate
 
-PLANS = Path(__file__).resolve().parents[1] / "tests/hccl/plans.txt"
+PLANS = Path(__file__).resolve().parents[2] / "tests/hccl/plans.txt"
 QUIET = Network(latency=0.0, bandwidth=1e30, overhead=0.0, step=0.0, reduce=1e30)
 
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures collectives between processes of this machine, beside what scripts/ranks_model.py says.
+"""Measures collectives between processes of this machine, beside what bench/ranks/ranks_model.py says.
 
-    OPENACLNN_HOME=build/install scripts/ranks_measure.py [--ranks 1,2,4,8] [--bytes 8,64K,16M]
+    OPENACLNN_HOME=build/install bench/ranks/ranks_measure.py [--ranks 1,2,4,8] [--bytes 8,64K,16M]
         [--networks local,tcp,tcp-1G,tcp-10G,tcp-10G-1ms]
 
 The tables of docs/distributed.md: a time is that of a call and its synchronise, the median of a
 rank's, on the slowest rank, and in brackets the model's. `local` is shared memory; the others give
-each rank a network of its own (scripts/ranks_networks.py), with links of that rate and delay.
+each rank a network of its own (bench/ranks/ranks_networks.py), with links of that rate and delay.
 """
 
 import argparse
