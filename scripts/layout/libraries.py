@@ -17,6 +17,10 @@ ROOMS = {
         "graph": {"watch", "process", "report", "memory", "check", "stream"},  # captured tasks
         "api": {"watch", "process", "report", "memory", "check", "stream", "graph"},  # entry points
     },
+    "nnopbase": {
+        "operand": set(),  # the operands of a call, and the checks of what a task does to them
+        "executor": {"operand"},  # what phase 1 decided, and phase 2
+    },
     "hccl": {
         "plan": set(),  # steps of a collective, and the order of its sum
         "rendezvous": set(),  # how the ranks of a new communicator meet
@@ -51,6 +55,20 @@ BESIDE = {
         "product_table.cc",
         "refused_function.h",
         "unsupported.h",
+    },
+    "nnopbase": {
+        "array.cc",
+        "array.h",
+        "dump.cc",
+        "framework.cc",
+        "handles.h",
+        "init.cc",
+        "interface.cc",
+        "interface.h",
+        "list.cc",
+        "list.h",
+        "tensor.cc",
+        "tensor.h",
     },
     "hccl": {"interface.h"},  # libhcomm includes it
     "kernels": set(),
