@@ -71,7 +71,7 @@ build: ##* the libraries, installed to build/install
 
 install: build ##* the toolkit to PREFIX: bin/openaclnn, include, lib64, set_env.sh, version files
 	cmake --install build/release --prefix "$(PREFIX)"
-	.venv/bin/python scripts/install_requirements.py "$(PREFIX)/lib64/openaclnn/requirements"
+	.venv/bin/python scripts/packaging/install_requirements.py "$(PREFIX)/lib64/openaclnn/requirements"
 
 uninstall: ## remove from PREFIX what install put there
 	cmake -DPREFIX="$(PREFIX)" -P cmake/uninstall.cmake
@@ -79,7 +79,7 @@ uninstall: ## remove from PREFIX what install put there
 .PHONY: wheel test-wheel test-readme test-image wheel-aarch64 release docs test-docs
 wheel: ## a wheel for glibc 2.27 and newer, in dist/
 	scripts/setup.sh wheel
-	scripts/wheel.sh
+	scripts/packaging/wheel.sh
 
 test-wheel: wheel ## install it in Debian 12 with Python alone and in Debian 13 (chroots; root), use it there
 	tests/install/wheel.sh dist
@@ -93,16 +93,16 @@ test-image: wheel ## build the image of Containerfile with the wheel (podman, or
 wheel-aarch64: ## the wheel for aarch64 by a cross compiler, and what it does under qemu
 	scripts/setup.sh cross
 	scripts/setup.sh wheel
-	scripts/wheel.sh dist aarch64
+	scripts/packaging/wheel.sh dist aarch64
 	tests/install/wheel_aarch64.sh dist
 
 release: ## wheels, sources and notes in dist/, checked; prints what publishes them; STEPS: some of it
 	scripts/setup.sh cross
 	scripts/setup.sh wheel
-	.venv/bin/python scripts/release.py $(STEPS)
+	.venv/bin/python scripts/packaging/release.py $(STEPS)
 
 docs: build ## the documentation's pages in English and Chinese, to build/docs/html; every link is looked at
-	scripts/docs.sh
+	scripts/site/docs.sh
 
 test-docs: docs ## a browser (chromium) searches, copies, follows links and reads on a telephone's width
 	scripts/setup.sh site
@@ -110,7 +110,7 @@ test-docs: docs ## a browser (chromium) searches, copies, follows links and read
 
 sample: ## add an operator of each kind to a copy of the tree: count the edits, build, test
 	scripts/setup.sh test
-	.venv/bin/python scripts/sample_operator.py --jobs $(JOBS) --preset $(SAMPLE_PRESET)
+	.venv/bin/python scripts/checks/sample_operator.py --jobs $(JOBS) --preset $(SAMPLE_PRESET)
 
 BENCH = all
 bench: build ## time the operators beside their peers (downloads PyTorch, JAX) and the roofs; with BENCH=walk every record, with BENCH=drawn the calls of models
@@ -159,7 +159,7 @@ coverage: ## lines and branches of src/ that the tests reach, for each folder
 	cmake --install build/coverage --prefix build/coverage/install
 	find build/coverage -name '*.gcda' -delete
 	ctest --preset coverage --parallel $(JOBS) || echo 'coverage: tests failed; what they reached is counted'
-	.venv/bin/python scripts/coverage.py build/coverage
+	.venv/bin/python scripts/checks/coverage.py build/coverage
 
 fuzz: ## FUZZ_SECONDS (60) of libFuzzer on each of FUZZ_TARGETS, JOBS at once, under ASan and UBSan
 	scripts/setup.sh fuzz
@@ -182,7 +182,7 @@ instructions: ## count the instructions of each operator's call, look at the loo
 
 aarch64: ## the operators' tests for aarch64, under qemu; AARCH64_TEST: one of them alone, as kernels_test
 	scripts/setup.sh cross
-	scripts/aarch64_packages.sh build/aarch64-root
+	scripts/packaging/aarch64_packages.sh build/aarch64-root
 	cmake --preset aarch64 -DBUILD_TESTING=ON
 	cmake --build --preset aarch64 --parallel $(JOBS) $(addprefix --target ,$(AARCH64_TEST))
 	ctest --preset aarch64 --output-on-failure --parallel $(JOBS) --no-tests=error \
@@ -192,13 +192,13 @@ lint: ##* formatting, clang-tidy, ruff, layout
 	scripts/setup.sh ci
 	$(CLANG_FORMAT) --dry-run -Werror $(SOURCES)
 	cmake --preset dev
-	.venv/bin/python scripts/clang_tidy.py build/dev --jobs $(JOBS) --only $(TIDY_FILES) $(TIDY_OPTIONS)
+	.venv/bin/python scripts/checks/clang_tidy.py build/dev --jobs $(JOBS) --only $(TIDY_FILES) $(TIDY_OPTIONS)
 	.venv/bin/python -m ruff check --quiet
 	.venv/bin/python -m pytest -q scripts bench/ranks
-	.venv/bin/python scripts/check_layout.py
-	.venv/bin/python scripts/generate_readme.py --check
-	.venv/bin/python scripts/generate_man.py --check
-	.venv/bin/python scripts/check_translation.py
+	.venv/bin/python scripts/checks/check_layout.py
+	.venv/bin/python scripts/site/generate_readme.py --check
+	.venv/bin/python scripts/site/generate_man.py --check
+	.venv/bin/python scripts/site/check_translation.py
 
 nightly: ## all that continuous integration has, also where it takes hours
 	.ci/run --all

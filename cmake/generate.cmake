@@ -10,10 +10,10 @@ set(generated_headers ${CMAKE_BINARY_DIR}/include)
 file(GLOB made_from CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/src/opapi/supporting/*/operators.toml)
 list(APPEND made_from
-  ${PROJECT_SOURCE_DIR}/scripts/generate_operators.py
-  ${PROJECT_SOURCE_DIR}/scripts/operator_records.py
-  ${PROJECT_SOURCE_DIR}/scripts/check_records.py
-  ${PROJECT_SOURCE_DIR}/scripts/operator_headers.py)
+  ${PROJECT_SOURCE_DIR}/scripts/operators/generate_operators.py
+  ${PROJECT_SOURCE_DIR}/scripts/operators/operator_records.py
+  ${PROJECT_SOURCE_DIR}/scripts/operators/check_records.py
+  ${PROJECT_SOURCE_DIR}/scripts/operators/operator_headers.py)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${made_from})
 execute_process(COMMAND_ERROR_IS_FATAL ANY COMMAND ${Python3_EXECUTABLE} -B
-  ${PROJECT_SOURCE_DIR}/scripts/generate_operators.py ${generated} ${generated_headers})
+  ${PROJECT_SOURCE_DIR}/scripts/operators/generate_operators.py ${generated} ${generated_headers})

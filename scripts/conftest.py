@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What all tests of the scripts share."""
 
+import sys
+from pathlib import Path
+
 import pytest
+
+sys.path.append(str(Path(__file__).parent / "operators"))  # which those of the site import
 
 
 @pytest.fixture(autouse=True)

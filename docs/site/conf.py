@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sphinx: the pages where they lie in the tree, and what scripts/generate_site.py makes."""
+"""Sphinx: the pages where they lie in the tree, and what scripts/site/generate_site.py makes."""
 
 import re
 import sys
@@ -73,7 +73,7 @@ gettext_location = False
 
 
 def lead_to_notebook(app, docname, source):
-    """The notebook is the page that scripts/generate_site.py makes of it."""
+    """The notebook is the page that scripts/site/generate_site.py makes of it."""
     if docname == "docs/usage":
         page = "](/build/docs/pages/gradients.md)"
         source[0] = source[0].replace("](../examples/gradients.ipynb)", page)

@@ -9,12 +9,12 @@ from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.insert(0, str(ROOT / "scripts/site"))
 
 import formula
 import operator_formulas
 
-_MODULES = [ROOT / "scripts/formula.py", ROOT / "scripts/operator_formulas.py"]
+_MODULES = [ROOT / "scripts/site/formula.py", ROOT / "scripts/site/operator_formulas.py"]
 
 def _replaced(app, docname: str, source: list[str]) -> None:
     """The page of a room: its formula as one, and those of its header below the parameters."""

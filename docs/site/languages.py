@@ -17,7 +17,7 @@ _CHINESE = "[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]"
 
 def _in_chinese(app, docname: str, source: list[str]) -> None:
     """Puts the Chinese text in place of a page that is translated as a whole: README by hand, others
-    by scripts/generate_site.py. A page that has neither such a text nor a catalogue says so."""
+    by scripts/site/generate_site.py. A page that has neither such a text nor a catalogue says so."""
     if app.config.language != CHINESE:
         return
     made = MADE / f"{Path(docname).name}.md"

@@ -81,7 +81,7 @@ def _option(argument: Argument) -> str:
 
 @cache
 def _worked() -> dict[str, list[str]]:
-    """Options with values that an operator takes, made by scripts/generate_help_examples.py."""
+    """Options with values that an operator takes, made by scripts/site/generate_help_examples.py."""
     return json.loads((Path(__file__).parent / "examples.json").read_text("utf-8"))
 
 

@@ -267,8 +267,8 @@ def test_the_action_takes_a_version_where_pip_looks(job):
 def test_the_action_builds_its_own_tree_where_asked_for(job, tmp_path):
     """With programs that say what they are asked to do: a build takes minutes."""
     run, _ = job
-    (tmp_path / "action/scripts").mkdir(parents=True)
-    for name in ("python/bin/python", "action/scripts/setup.sh", "action/scripts/install_torch.sh"):
+    (tmp_path / "action/scripts/packaging").mkdir(parents=True)
+    for name in ("python/bin/python", "action/scripts/setup.sh", "action/scripts/packaging/install_torch.sh"):
         (tmp_path / name).unlink(missing_ok=True)
         (tmp_path / name).write_text('#!/bin/sh\necho "$0 $*" >>"$HOME/said"\n')
         (tmp_path / name).chmod(0o755)
@@ -283,9 +283,9 @@ def test_the_action_builds_its_own_tree_where_asked_for(job, tmp_path):
     assert said == [
         "action/scripts/setup.sh packages",
         f"python/bin/python -m pip install {tmp_path}/action pytest".replace(f"{tmp_path}/", ""),
-        "action/scripts/install_torch.sh python 2.8.0 2.8.0.post5",
+        "action/scripts/packaging/install_torch.sh python 2.8.0 2.8.0.post5",
     ]
-    assert all(os.access(ROOT / "scripts" / f"{name}.sh", os.X_OK) for name in ("setup", "install_torch"))
+    assert all(os.access(ROOT / "scripts" / f"{name}.sh", os.X_OK) for name in ("setup", "packaging/install_torch"))
 
 
 def test_products_of_the_jobs_are_some():

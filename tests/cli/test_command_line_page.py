@@ -10,7 +10,7 @@ PAGE = ROOT / "docs/command-line.md"
 
 
 def test_it_is_current():
-    command = [sys.executable, ROOT / "scripts/generate_command_line.py", "--check"]
+    command = [sys.executable, ROOT / "scripts/site/generate_command_line.py", "--check"]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert ended.returncode == 0, ended
 

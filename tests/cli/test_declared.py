@@ -12,7 +12,7 @@ import pytest
 from openaclnn import declared, libraries
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "scripts"))
+sys.path += [str(ROOT / "scripts/operators"), str(ROOT / "scripts/site")]
 import generate_declarations
 import header_comments
 import runtime_pages

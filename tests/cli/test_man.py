@@ -17,7 +17,7 @@ MACROS = {".TH", ".SH", ".SS", ".PP", ".TP", ".RS", ".RE", ".nf", ".fi", ".br", 
 
 
 def test_it_is_current():
-    command = [sys.executable, ROOT / "scripts/generate_man.py", "--check"]
+    command = [sys.executable, ROOT / "scripts/site/generate_man.py", "--check"]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert ended.returncode == 0, ended
 

@@ -18,7 +18,7 @@ NOTEBOOK = nbformat.read(PATH, as_version=4)
 FAMILIES = ("embedding", "grouped_bias", "nsa_compress", "masked_softmax", "conv_tbc")
 PICTURES = len(FAMILIES) + 1
 
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.insert(0, str(ROOT / "scripts/site"))
 
 import formula
 

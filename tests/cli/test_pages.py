@@ -19,7 +19,7 @@ PAGES = {"generate_readme.py": "README.md", "generate_conformance.py": "CONFORMA
 
 def check(root: Path, script: str) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [sys.executable, root / "scripts" / script, "--check"],
+        [sys.executable, root / "scripts/site" / script, "--check"],
         env={**os.environ, "OPENACLNN_HOME": str(libraries.find())},
         capture_output=True,
         text=True,
@@ -57,7 +57,7 @@ def test_page_that_is_not_current(tree, script):
     page.write_text(before.replace(line, line.replace("ConvTbcBackward", "ConvTbcForward")))
     ended = check(tree, script)
     assert ended.returncode == 1 and f"{page.name} is not current" in ended.stderr, ended
-    subprocess.run([sys.executable, tree / "scripts" / script], check=True)
+    subprocess.run([sys.executable, tree / "scripts/site" / script], check=True)
     assert page.read_text() == before
 
 

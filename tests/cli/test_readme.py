@@ -2,7 +2,7 @@
 """Every command of README.md, docs/usage.md and docs/clients.md does what the page says, from the text
 itself, also those within sentences.
 
-README.zh-CN.md has the same commands (scripts/check_translation.py). The lines that build the C
+README.zh-CN.md has the same commands (scripts/site/check_translation.py). The lines that build the C
 example are run by tests/install/readme_example.sh, the wheel's by `make test-wheel`, and all lines of
 README.md in their order, in a new Debian, by `make test-readme`.
 """
@@ -217,9 +217,9 @@ def test_the_mistake(shell, tmp_path):
 
 
 def test_the_picture(tmp_path):
-    """scripts/wrong_row.py draws it, with the red row."""
+    """scripts/site/wrong_row.py draws it, with the red row."""
     picture = tmp_path / "wrong_row.svg"
-    command = [*PYTHON, ROOT / "scripts/wrong_row.py", picture]
+    command = [*PYTHON, ROOT / "scripts/site/wrong_row.py", picture]
     path = {"PYTHONPATH": os.pathsep.join([str(ROOT / "python"), *sys.path])}
     ended = subprocess.run(command, env=os.environ | path, capture_output=True, text=True, timeout=120)
     assert ended.returncode == 0, ended
@@ -277,7 +277,7 @@ def test_packages_are_those_of_the_project():
     assert {"pip install .", "pip install dist/openaclnn-*$(uname -m).whl"} <= set(PIP)
     clients = [each for each in LINES if each.startswith("tests/clients/setup.sh")]
     assert clients == [f"tests/clients/setup.sh {' '.join(_versions(extras['torch'][:2]))}"]
-    assert "${1:-dist}" in (ROOT / "scripts/wheel.sh").read_text()
+    assert "${1:-dist}" in (ROOT / "scripts/packaging/wheel.sh").read_text()
 
 
 def _versions(pins: list[str]) -> list[str]:

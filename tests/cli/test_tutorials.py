@@ -39,11 +39,11 @@ ELSEWHERE = {
                      "group = ", "rows = ", "weight = ", "route = ", "y = ", "dw = ")
     },
     "errors": {"EZ1001: aclnnEmbedding: ": "a message: tests/support/walks.h"},
-    "reliability": {"scripts/mutate.py ": "builds and tests many times: scripts/mutate_test.py"},
+    "reliability": {"scripts/checks/mutate.py ": "builds and tests many times: scripts/checks/mutate_test.py"},
     "CONTRIBUTING": {
         "scripts/setup.sh": "installs packages; every `make` begins with it",
         "cmake --": "builds all: `make test` does with another preset",
-        "embedding: cut hot rows": "a message of a commit: scripts/check_commits_test.py",
+        "embedding: cut hot rows": "a message of a commit: scripts/checks/check_commits_test.py",
         "One row held": "its body",
     },
 }  # fmt: skip

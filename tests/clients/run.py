@@ -6,7 +6,7 @@ belongs to each version of torch, ranks under torchrun and ten trainings of exam
 included; exit code 1 if one of the runs failed. `--try TORCH:TORCH_NPU` runs a pair that nothing is promised about, whose
 failure is no failure of this command: as it is and, where that does not load, with what `openaclnn
 run` preloads for it. What was seen goes to build/clients/results.json, for
-scripts/generate_conformance.py; rows of clients that this run did not have stay.
+scripts/site/generate_conformance.py; rows of clients that this run did not have stay.
 """
 
 import argparse

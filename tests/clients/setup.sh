@@ -17,13 +17,13 @@ fail() {
   exit 1
 }
 
-stamp="$npu_version ${others[*]} $(cat scripts/install_torch.sh tests/clients/cuda_stand_ins.py | sha256sum)"
+stamp="$npu_version ${others[*]} $(cat scripts/packaging/install_torch.sh tests/clients/cuda_stand_ins.py | sha256sum)"
 if [[ $(cat "$folder/stamp" 2>/dev/null) == "$stamp" ]]; then exit 0; fi
 
 python=$(command -v python3.11 || command -v python3)
 echo "test-clients: making $folder with $python"
 "$python" -m venv --clear "$folder"
-scripts/install_torch.sh "$folder/bin/python" "$version" "$npu_version" || fail "nothing was tested"
+scripts/packaging/install_torch.sh "$folder/bin/python" "$version" "$npu_version" || fail "nothing was tested"
 "$folder/bin/python" -m pip --disable-pip-version-check --quiet install "${others[@]}" 2>/dev/null ||
   fail "what the tests need cannot be had from the package index: nothing was tested"
 echo "$stamp" >"$folder/stamp"

@@ -88,7 +88,7 @@ def test_the_flag_says_what_the_sources_return(table):
 
 
 def test_the_page_is_what_the_table_says():
-    script = ROOT / "scripts" / "generate_errors.py"
+    script = ROOT / "scripts/site/generate_errors.py"
     run = subprocess.run(
         [sys.executable, script, "--check"], capture_output=True, text=True, check=False
     )

@@ -27,7 +27,7 @@ same "toolkit: version" 8.2.RC1 "$(value version "$info")"
 same "toolkit: the first line that says version" version=8.2.RC1 "$(grep -m1 version "$info")"
 same "toolkit: arch" "$arch" "$(value arch "$prefix/ascend_toolkit_install.info")"
 
-headers=$( (files "$source/include" && "$python" -B "$source/scripts/operator_headers.py") |
+headers=$( (files "$source/include" && "$python" -B "$source/scripts/operators/operator_headers.py") |
   LC_ALL=C sort)
 same "headers" "$headers" "$(files "$prefix/include" | grep -v /level2/)"
 same "level2" "$(sed -n 's|^aclnnop/||p' <<<"$headers")" \

@@ -34,7 +34,7 @@ in_place() {
 said=$(cd "$home/share" && in_place /usr/bin/python3 -c 'import openaclnn; print(openaclnn.__file__, openaclnn.__version__)')
 [[ $said == "$work/tree/build/install/"*/openaclnn/__init__.py\ [0-9]* ]] || fail "import openaclnn: $said"
 
-"$source/.venv/bin/python" "$source/scripts/install_requirements.py" \
+"$source/.venv/bin/python" "$source/scripts/packaging/install_requirements.py" \
   "$home/lib64/openaclnn/requirements"
 [[ $(bare "$home/bin/openaclnn" --version) == [0-9]* ]] || fail "no version"
 [[ -f "$home/share/man/man1/openaclnn.1" ]] || fail "no manual page"

@@ -18,11 +18,11 @@ fail() {
   exit 1
 }
 wheel=$(echo "$1"/openaclnn-*manylinux_2_27_aarch64.whl)
-[[ -f $wheel ]] || fail "no wheel for aarch64 and glibc 2.27 in $1: scripts/wheel.sh $1 aarch64"
+[[ -f $wheel ]] || fail "no wheel for aarch64 and glibc 2.27 in $1: scripts/packaging/wheel.sh $1 aarch64"
 mkdir -p "$parts"
 
 # A system to run in.
-scripts/aarch64_packages.sh "$system" "${packages[@]}"
+scripts/packaging/aarch64_packages.sh "$system" "${packages[@]}"
 rm -rf "$parts/site"
 .venv/bin/python -m pip --disable-pip-version-check --quiet install --target "$parts/site" \
   --python-version 3.11 --platform manylinux_2_27_aarch64 --platform manylinux_2_28_aarch64 \

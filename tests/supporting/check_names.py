@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What records name of this folder: functions that draw cases, samples, functions of formulas.
 
-The rest of a record is checked by scripts/check_records.py, which the build runs; it has no tests.
+The rest of a record is checked by scripts/operators/check_records.py, which the build runs; it has no tests.
 """
 
 import ast

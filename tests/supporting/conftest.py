@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-sys.path.append(str(Path(__file__).resolve().parents[2] / "scripts"))
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+sys.path += [str(SCRIPTS / "operators"), str(SCRIPTS / "site")]
 os.environ.setdefault("OPENACLNN_SOC", "Ascend910B1")
 os.environ.setdefault("OPENACLNN_CHECK", "full")
 FOLDER = tempfile.TemporaryDirectory()

@@ -25,7 +25,7 @@ from openaclnn.operators.operator import (
     String,
 )
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "scripts"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "scripts/operators"))
 from check_records import LACKING
 from operator_records import read_topics  # the one reader of the records
 

@@ -14,7 +14,8 @@ import sys
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).resolve().parents[2] / "scripts")]
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(Path(__file__).parent), str(ROOT / "scripts/operators")]
 
 import conftest  # noqa: F401  checked mode, as in the tests
 import driver

@@ -18,7 +18,7 @@ from ...runtime import Runtime
 
 _ROOT = Path(__file__).resolve().parents[4]
 _NARROW = dtypes.parse("bfloat16")  # to which FLOAT is converted
-_FOLDERS = ("tests/supporting", "scripts")
+_FOLDERS = ("tests/supporting", "scripts/operators")
 
 
 @dataclass(frozen=True)
