@@ -6,9 +6,12 @@ its fault is red.
 """
 
 import subprocess
+from pathlib import Path
 
 import check_layout
 import pytest
+from layout import sizes
+from layout.source import read_tree
 from layout_faults import ALLOWED, PLANTED
 from layout_faults.tree import write
 
@@ -42,6 +45,12 @@ def test_each_rule_alone_finds_its_fault(tmp_path, rule, files, expected):
 @pytest.mark.parametrize("files", ALLOWED)
 def test_what_is_allowed(tmp_path, files):
     assert check(tmp_path, files) == []
+
+
+def test_reasons_for_large_folders_are_needed():
+    """One that is not needed any more would hide the next folder that grows."""
+    counts = sizes.files_by_folder(read_tree(Path(__file__).parents[2]))
+    assert {counts[folder] > sizes.MAX_FOLDER_FILES for folder in sizes.LARGE_FOLDERS} <= {True}
 
 
 def test_ignored_files_are_not_read(tmp_path):

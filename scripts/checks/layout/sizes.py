@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sizes of files and functions, the rate of macros, and how much is tests."""
 
+import posixpath
 import re
 import statistics
+from collections import Counter
 
 from layout.source import C_SUFFIXES, Figure, Violation
 
@@ -12,6 +14,15 @@ MAX_FUNCTION_LINES = 60
 MAX_BUILD_FILE_LINES = 150
 MAX_DEFINES_PER_1000 = 2.0
 MIN_TEST_RATIO = 0.8
+MAX_FOLDER_FILES = 25
+
+# Folders that may have more files, and why. Tables, tests, public headers and lists of one kind of
+# thing, a file each, grow with what they list.
+LARGE_FOLDERS = {
+    "python/openaclnn": "its modules are being put into rooms",
+    "src/opapi/supporting": "its topics share these; a folder in it is a topic",
+    "src/opapi/supporting/attention": "its operators are being put into rooms of attention/",
+}
 
 
 def check_file_size(sources):
@@ -31,6 +42,13 @@ def check_build_file_size(sources):
 def check_median_size(sources):
     if (median := _median_lines(sources)) > MAX_MEDIAN_LINES:
         yield Violation(".", 1, f"median file has {median:g} lines, at most {MAX_MEDIAN_LINES}")
+
+
+def check_folder_size(sources):
+    for folder, count in sorted(files_by_folder(sources).items()):
+        if count > MAX_FOLDER_FILES and folder not in LARGE_FOLDERS:
+            what = f"{count} files of code beside its rooms, at most {MAX_FOLDER_FILES}"
+            yield Violation(folder, 1, what)
 
 
 def check_function_size(sources):
@@ -69,6 +87,11 @@ def _sized(sources):
     return [source for source in sources if source.is_code and not source.is_size_exempt]
 
 
+def files_by_folder(sources):
+    counted = (s for s in sources if s.is_code and not s.is_test and not s.is_size_exempt)
+    return Counter(posixpath.dirname(source.path) for source in counted)
+
+
 def _median_lines(sources):
     return statistics.median([len(source.lines) for source in _sized(sources)] or [0])
 
@@ -102,6 +125,11 @@ def figures(sources):
     if longest_file:
         count = len(longest_file.lines)
         yield Figure("lines a file, most", str(count), f"<= {MAX_FILE_LINES}", longest_file.path)
+    folders = files_by_folder(sources)
+    folder = max(folders.keys() - LARGE_FOLDERS, key=folders.get, default=None)
+    if folder:
+        limit = f"<= {MAX_FOLDER_FILES}"
+        yield Figure("files a folder, most", str(folders[folder]), limit, folder)
     if longest:
         where = f"{home.path}:{longest.line} {longest.name}"
         limit = f"<= {MAX_FUNCTION_LINES}"
@@ -114,6 +142,7 @@ RULES = (
     check_file_size,
     check_build_file_size,
     check_median_size,
+    check_folder_size,
     check_function_size,
     check_macro_rate,
     check_macro_loops,
