@@ -68,7 +68,7 @@ Status MakeTensor(const char* operand, int code, const aclTensorDesc* desc,
                                                 "expected a type and a shape"));
 }
 
-/// What the program has told of a tensor's values: with its description, or by a buffer in memory
+/// The values of a tensor that the program has told with its description, or by a buffer in memory
 /// of the host. Null where they are the device's.
 const void* ValuesOf(const aclTensorDesc* desc, const aclDataBuffer* buffer) {
   const void* const values = aclGetTensorDescAddress(desc);

@@ -20,7 +20,7 @@ struct Destroy {
 };
 using TensorPointer = std::unique_ptr<aclTensor, Destroy<aclDestroyTensor>>;
 
-/// What an operator gets: its inputs, then its outputs, and the attributes.
+/// The arguments that an operator gets: its inputs, then its outputs, and the attributes.
 struct GraphArguments {
   std::vector<TensorPointer> tensors;
   std::vector<const void*> values;  // of each, where the host knows them; else null

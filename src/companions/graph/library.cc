@@ -17,7 +17,7 @@ extern "C" ACL_FUNC_VISIBILITY void _ZN2ge11GraphBufferD1Ev() {}
 #pragma GCC visibility push(default)
 namespace ge {
 
-/// What codes mean. Clients add to it in code of their own, while they are loaded.
+/// Meanings of codes. Clients add to it in code of their own, while they are loaded.
 class StatusFactory {
  public:
   static StatusFactory* Instance();

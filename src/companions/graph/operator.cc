@@ -14,7 +14,7 @@ using List = std::vector<T>;
 using Value = std::variant<bool, float, int64_t, DataType, std::string, List<bool>, List<float>,
                            Ints, List<DataType>, List<std::string>, List<Ints>>;
 
-// What a value is kept as.
+// The form in which a value is kept.
 bool Kept(bool value) { return value; }
 float Kept(float value) { return value; }
 int64_t Kept(int64_t value) { return value; }

@@ -32,7 +32,7 @@ Status ReadParts(const char* operand, const uint64_t* counts, const uint64_t* pl
   return {};
 }
 
-/// What is sent and what is received may lie between each other, in any order.
+/// Sent and received parts may lie between each other, in any order.
 Status CheckApart(const std::byte* send, const Parts& sends, const std::byte* recv,
                   const Parts& receives) {
   struct Span {

@@ -13,7 +13,7 @@
 namespace openaclnn {
 namespace {
 
-/// Of one rank alone every collective is a copy, or nothing.
+/// With one rank alone every collective is a copy, or nothing.
 Plan PlanCopy(const std::byte* from, std::byte* to, uint64_t bytes) {
   Plan plan;
   plan.steps.emplace_back().work = [=] {

@@ -35,7 +35,8 @@ std::string HexOf(std::span<const uint8_t> bytes) {
   return text;
 }
 
-/// The same on all ranks, of which others do not know the nonce.
+/// The settings, which are the same on all ranks of the communicator. Other processes do not know
+/// the nonce.
 Communicator::Settings SettingsOf(const CommConfig& config, const Nonce& nonce,
                                   const HcclEnvironment& environment) {
   constexpr size_t kBytesOfName = 4, kBytesOfIdentifier = 8;
@@ -227,7 +228,7 @@ HcclResult HcclCreateSubCommConfig(HcclComm*, uint32_t, uint32_t*, uint64_t, uin
 }
 
 HcclResult HcclCommDestroy(HcclComm comm) {
-  // What a child of fork has inherited is its parent's.
+  // Objects that a child of fork has inherited belong to its parent.
   if (openaclnn::Forked() || openaclnn::MessageMover::StayedBehind()) return HCCL_SUCCESS;
   return HcclApi("HcclCommDestroy", [&] { return openaclnn::Destroy(comm); });
 }

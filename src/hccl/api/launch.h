@@ -42,8 +42,8 @@ class Launch {
     return Pin(RangeUse::kReceives, operand, address, count, times, type, host);
   }
 
-  /// Of one count: every rank says the same to all. Of no elements it is nothing but the comparison
-  /// of calls, if there is one, and needs no plan.
+  /// Submits one count: every rank says the same to all. Of no elements it is nothing but the
+  /// comparison of calls, if there is one, and needs no plan.
   template <class MakePlan>
   Status Submit(const CallHeader& header, MakePlan make_plan) {
     const bool nothing = header.send_bytes == 0;
@@ -51,7 +51,7 @@ class Launch {
     return Submit(std::vector<CallHeader>(communicator_->size(), header),
                   nothing ? Plan() : make_plan());
   }
-  /// What each rank is told.
+  /// Submits with a header for each rank.
   Status Submit(const std::vector<CallHeader>& headers, Plan plan);
 
  private:
@@ -74,7 +74,7 @@ Status CheckOverlap(const std::byte* send, uint64_t send_bytes, const std::byte*
 /// Product of a count and a size; HCCL_E_PARA where it overflows.
 Status CountBytes(const char* operand, uint64_t count, uint64_t size, uint64_t* bytes);
 
-/// What a trace says of an operation: members of a JSON object. Messages have no `number`.
+/// Describes an operation for a trace, as members of a JSON object. Messages have no `number`.
 std::string DescribeOperation(const Communicator& communicator, std::optional<uint64_t> number,
                               const CallHeader& header);
 

@@ -13,13 +13,13 @@
 namespace openaclnn {
 namespace {
 
-/// What the thread has called since its outermost HcclGroupStart.
+/// Messages that the thread has called since its outermost HcclGroupStart.
 struct Group {
   int depth = 0;
   std::vector<Messages> calls;
 };
 
-/// What a thread has left open ends with it; in a child of fork that is the parent's.
+/// A group that a thread has left open ends with the thread; in a child of fork it is the parent's.
 struct OpenGroup {
   ~OpenGroup() {
     if (Forked() || MessageMover::StayedBehind()) (void)group.release();

@@ -168,8 +168,9 @@ Status Messages::Enqueue(const char* api, std::vector<Messages> calls,
   return SubmitBatches(*batches);
 }
 
-// What can be refused has been: without memory for one those before it have to end, and their
-// communicators with them, for what has been sent would be taken for what is sent next.
+// Every refusal has happened before this point. If memory is short for one batch, the batches
+// before it have to end, and their communicators with them. Otherwise their messages would be taken
+// for later ones.
 Status Messages::SubmitBatches(std::vector<Batch>& batches) {
   for (Batch& batch : batches) {
     const Status status = Guard([&] { return Operation::SubmitAll(batch.operations); });

@@ -34,7 +34,7 @@ class Messages {
     HcclDataType type;
     uint64_t tag = 0;
   };
-  /// What goes to one stream as one task.
+  /// Messages that go to one stream as one task.
   struct Batch {
     std::shared_ptr<HeldStream> stream;
     uint64_t number;  // the stream's

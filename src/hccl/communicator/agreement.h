@@ -23,7 +23,8 @@ enum class CallKind : uint32_t {
   kCount
 };
 
-/// What a rank says to one peer. Goes over the network as it is, between machines of one kind.
+/// The header that a rank sends to one peer. Goes over the network as it is, between machines of
+/// one kind.
 struct CallHeader {
   CallKind kind;
   uint32_t type;

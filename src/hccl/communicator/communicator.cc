@@ -14,12 +14,12 @@
 namespace openaclnn {
 namespace {
 
-// What a peer sent before it went may still be on its way, since news of its going come over
-// another connection. Well below the second within which its death is to be known.
+// Messages that a peer sent before it went may still be on their way, since news of its going come
+// over another connection. Well below the second within which its death is to be known.
 constexpr std::chrono::milliseconds kGrace{250};
 
-// Of a tag: the sender's rank, whether it belongs to a message of two ranks, whether it is the
-// receiver's answer to that, the number of the operation, the step.
+// Parts of a tag: the sender's rank, whether it belongs to a message of two ranks, whether it is
+// the receiver's answer to that, the number of the operation, the step.
 constexpr int kSenderShift = 48;
 constexpr uint64_t kPair = uint64_t{1} << 47;
 static_assert(kReplyTag == kPair >> 1);
@@ -201,7 +201,7 @@ bool Communicator::Lost(uint32_t peer, Clock::time_point now) const {
   return peers_[peer].state != PeerState::kAlive && now > peers_[peer].since + kGrace;
 }
 
-// Who has died is named before those who gave up, or are not heard, therefore.
+// Names a rank that has died before ranks that gave up or fell silent because of it.
 uint32_t Communicator::LostBy(const Pending& operation, bool died, Clock::time_point now) const {
   uint32_t lost = rank_;
   for (uint32_t rank = 0; rank < size_; ++rank) {

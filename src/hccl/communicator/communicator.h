@@ -41,9 +41,9 @@ class Pending {
   /// No message is under way: the engine knows the operation no more.
   virtual bool quiet() const = 0;
   virtual std::optional<Clock::time_point> deadline() const = 0;
-  /// What it says when its time is over: whom it waits for.
+  /// The error when its time is over; it names the ranks that it waits for.
   virtual Status TimeoutError() const = 0;
-  /// Whose last task it is, or is a part of.
+  /// The stream whose last task it is, or is a part of.
   virtual std::shared_ptr<HeldStream> stream() const = 0;
 };
 
@@ -58,14 +58,14 @@ class Communicator final : public Moved {
     std::string identifier;           // the ranks' alone, whatever others are named
   };
 
-  /// Of one rank alone the engine is null.
+  /// For one rank alone the engine is null.
   Communicator(uint32_t size, uint32_t rank, Settings settings, std::unique_ptr<Engine> engine);
   Communicator(const Communicator&) = delete;
 
   uint32_t size() const { return size_; }
   uint32_t rank() const { return rank_; }
   const std::string& name() const { return settings_.name; }
-  /// The same as a string of JSON; what is no UTF-8 in it is U+FFFD there.
+  /// The name as a string of JSON, in which bytes that are no UTF-8 are U+FFFD.
   const std::string& quoted_name() const { return quoted_name_; }
   const std::string& identifier() const { return settings_.identifier; }
   std::chrono::seconds timeout() const { return settings_.timeout; }
@@ -97,7 +97,7 @@ class Communicator final : public Moved {
 
   /// Waits for the operations and leaves. Needs no memory.
   void Close();
-  /// Of the operations that Close would wait for.
+  /// The streams of the operations that Close would wait for.
   std::vector<std::shared_ptr<HeldStream>> AwaitedStreams();
 
   // For operations.
@@ -131,9 +131,9 @@ class Communicator final : public Moved {
   /// To move one from list to list needs no memory.
   using Operations = std::list<std::shared_ptr<Pending>>;
 
-  /// Of those that have finished: the ones whose messages are done.
+  /// Takes the finished operations whose messages are done.
   Operations TakeQuietLocked();
-  /// What the engine knows of them now.
+  /// Notes the state of each peer as the engine knows it now.
   void NotePeers();
   void FailAll(const Status& cause);
   /// All that are active, with the words of `over_`.
@@ -144,7 +144,8 @@ class Communicator final : public Moved {
   };
   /// One that can no longer end and does not know it, or none.
   Doomed NextDoomed();
-  /// Of those that an operation needs the one to be named, or this rank. Under the lock.
+  /// Returns the lost peer to name in the error, or this rank if none is lost. Called under the
+  /// lock.
   uint32_t LostBy(const Pending& operation, bool died, Clock::time_point now) const;
   bool Lost(uint32_t peer, Clock::time_point now) const;
   Status LostPeer(uint32_t peer) const;
@@ -173,7 +174,7 @@ class Communicator final : public Moved {
   Status over_;  // why no operation can begin any more
 };
 
-/// What the table of handles owns.
+/// The table's entry of a communicator.
 struct CommunicatorEntry {
   static constexpr Kind kKind = Kind::kCommunicator;
   std::shared_ptr<Communicator> object;

@@ -21,7 +21,7 @@ Status KnownWait::Begin(Communicator& communicator) {
   return Guard([&] { return BeginAll(communicator); });
 }
 
-// Who waits for a stream's last operation waits for those before it. One that is being destroyed
+// A wait for a stream's last operation waits for those before it too. One that is being destroyed
 // has no number any more, and may wait for its tasks.
 Status KnownWait::BeginAll(Communicator& communicator) {
   std::map<uint64_t, std::shared_ptr<HeldStream>> last;

@@ -31,7 +31,7 @@ Status PinnedRanges::Add(RangeUse use, const char* operand, const void* address,
   return Status(HCCL_E_PARA, WhyUnpinned(result, Concat(operand, " memory"), address, bytes));
 }
 
-// What is sent may be unwritten: programs warm links up with whatever is there.
+// A range that is sent may be unwritten: programs warm links up with whatever is there.
 void PinnedRanges::Tell(std::vector<OpenaclnnAccess>* accesses) const {
   for (const Range& range : ranges_) {
     const int writes = range.use == RangeUse::kReceives ? 1 : 0;
@@ -336,7 +336,7 @@ Status Operation::TimeoutError() const {
                        Escaped{communicator_->name()}, ", expected all ranks to call it"));
 }
 
-// But for what the others are to be told, whatever came of it here.
+// Cancels all messages except those that report a result to other ranks.
 void Operation::CancelMessages() {
   for (Message& message : messages_) {
     const bool begun = message.awaited() && message.begun.load(std::memory_order_acquire);
@@ -346,8 +346,8 @@ void Operation::CancelMessages() {
   }
 }
 
-// What they wait for may not have begun here. Where all compare what they call, all see a
-// difference.
+// Other ranks may wait for messages of an operation that has not begun here. Where all compare what
+// they call, all see a difference.
 bool Operation::OthersWait(const Status& failure) const {
   return failure.code() != HCCL_E_PARA || plan_.by_pairs || !communicator_->checked();
 }

@@ -21,7 +21,7 @@
 
 namespace openaclnn {
 
-/// What an operation does with a range of its program's memory.
+/// The use that an operation makes of a range of its program's memory.
 enum class RangeUse { kSends, kReceives };
 
 /// Device memory that an operation holds until its last message is done.
@@ -68,7 +68,7 @@ class Operation final : public Pending,
 
   /// Hands it to its stream.
   Status Submit() { return SubmitAll({shared_from_this()}); }
-  /// The same for some of one stream that go on side by side, as one task of it.
+  /// Submits operations of one stream that go on side by side, as one task of it.
   static Status SubmitAll(const std::vector<std::shared_ptr<Operation>>& operations);
 
   void Done(Transfer& transfer, const Status& status) override;
@@ -117,7 +117,7 @@ class Operation final : public Pending,
     bool arrived = false;
   };
 
-  /// What they do with the program's memory.
+  /// The accesses of operations to the program's memory.
   static Accesses AccessesOf(const std::vector<std::shared_ptr<Operation>>& operations) noexcept;
   /// Whether a message to or from the peer is under way.
   bool WaitsFor(uint32_t peer) const;

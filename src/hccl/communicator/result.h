@@ -27,7 +27,7 @@ inline int StreamCode(int result) {
   }
 }
 
-/// Of a code that is the runtime's: ForkedError's and Guard's.
+/// The result for a code of the runtime: that of ForkedError or of Guard.
 inline HcclResult ResultOf(int code) {
   constexpr int kForked = 100001, kOutOfMemory = 200000;
   if (code == kForked) return HCCL_E_NOT_SUPPORT;

@@ -68,7 +68,7 @@ ClosedStreams::ClosedStreams() {
   }
 }
 
-// What the program itself has put there meanwhile stays.
+// A descriptor that the program itself has put there meanwhile stays.
 ClosedStreams::~ClosedStreams() {
   std::lock_guard lock(g_mutex);
   if (--g_occupants > 0) return;

@@ -8,8 +8,8 @@
 
 namespace openaclnn {
 
-/// Of a communicator between processes. HCCL_E_UNAVAIL, with the limit, where they are too few:
-/// UCX 1.13 ends processes that have none left.
+/// Counts descriptors for a communicator between processes. HCCL_E_UNAVAIL, with the limit, where
+/// they are too few: UCX 1.13 ends processes that have none left.
 Status RequireDescriptors(uint32_t ranks);
 
 /// While it lives nothing is opened under the number of a standard stream that the program has

@@ -50,7 +50,7 @@ enum class PeerState {
   kUnheard  // whether it lives cannot be known any more: the root's rank, which would tell, died
 };
 
-/// What a message says of a peer that is not alive.
+/// The words in which a message describes a peer that is not alive.
 inline const char* WordsOf(PeerState state) {
   switch (state) {
     case PeerState::kDied:

@@ -111,7 +111,8 @@ Status Notices::Late(std::chrono::seconds timeout, std::chrono::nanoseconds over
   return over < kPatience && !gathering_.AllSpoke() ? Status() : gathering_.Late(timeout);
 }
 
-// What is its own fault alone the others say of this rank, all else as it does.
+// A failure of this rank alone the others report as this rank's; they report any other failure in
+// this rank's words.
 void Notices::Fail(const Status& why) {
   std::lock_guard lock(mutex_);
   if (!failure_.ok()) return Say(News::kGaveUp);
@@ -181,7 +182,7 @@ void Notices::HearArrival(uint32_t rank) {
   if (root_) Say(News::kArrived);
 }
 
-// Of itself a rank says that it leaves; of others only the root speaks.
+// A rank speaks for itself when it leaves; only the root speaks of other ranks.
 void Notices::Hear(uint32_t from, const Frame& frame, std::string_view words) {
   if (frame.rank >= lines_.size() || (root_ && frame.rank != from)) return;
   switch (frame.news) {

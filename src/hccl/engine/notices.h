@@ -42,12 +42,14 @@ class Notices {
   uint32_t gatherings() const;
   /// The step takes too long, and this rank still waits for that one: the root has to know.
   void Miss(uint32_t peer);
-  /// Who is late when the time of a step has been over for so long; ok as long as others may still
-  /// say whom they miss.
+  /// The error that names the late ranks, `over` after the deadline. Ok while other ranks may still
+  /// report whom they wait for.
   Status Late(std::chrono::seconds timeout, std::chrono::nanoseconds over) const;
-  /// What the others are to know: the first failure of all is what each says.
+  /// Sends this failure to the other ranks. All ranks report the first failure that any of them
+  /// sent.
   void Fail(const Status& why);
-  /// What another has said so, else whether a rank is not there any more; ok where all are.
+  /// The failure that another rank has sent, or else the error for a rank that is gone; ok if all
+  /// ranks are there.
   Status Failure() const;
 
   /// Says that this rank is about to leave, once what it has said over the engine is out: until

@@ -17,7 +17,8 @@
 namespace openaclnn {
 namespace {
 
-/// What the ranks share. Copies are made under the lock, so that what was cancelled is not written.
+/// The messages that the ranks of the process share. Copies are made under the lock, so that what
+/// was cancelled is not written.
 class Exchange {
  public:
   explicit Exchange(uint32_t ranks) : states_(ranks, PeerState::kAlive) {}

@@ -197,7 +197,8 @@ bool MessageMover::Sleep(uint64_t kicks) {
   const bool busy = last_.busy && listed.ok(), looks_again = busy || last_.lingers || !listed.ok();
   rest_.store(looks_again ? Rest::kForAWhile : Rest::kUntilKicked);
   if (kicks_.load() == kicks) {
-    // What nobody waits for is looked at in a millisecond, then less and less often.
+    // Communicators for which nobody waits are looked at after a millisecond, then less and less
+    // often.
     const int lingers = listed.ok() ? std::clamp(static_cast<int>(idle_), 1, kBusySleepMs) : 1;
     const int while_ms = busy ? kBusySleepMs : lingers;
     poll(descriptors_.data(), descriptors_.size(), looks_again ? while_ms : -1);

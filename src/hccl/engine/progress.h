@@ -18,7 +18,7 @@
 
 namespace openaclnn {
 
-/// What has messages.
+/// An object that has messages to move.
 class Moved {
  public:
   struct Result {

@@ -50,7 +50,7 @@ class UcxEngine final : public Engine {
   Status Start();
   void Watch(Meeting meeting) { notices_ = std::make_shared<Notices>(rank_, std::move(meeting)); }
 
-  /// What the other ranks need to reach this one.
+  /// The address that the other ranks need to reach this one.
   const std::string& address() const { return address_; }
   /// With everybody's, in the order of the ranks.
   Status Connect(const std::vector<std::string>& addresses);

@@ -35,10 +35,11 @@ struct Option {
   const char* value;
 };
 
-// Of the context: two ways not taken, since UCX 1.13 ends this process where its peer has died in
-// them: reading in another process's memory (seen in one of 40 kills) and writing there over TCP
-// (an assertion about the answer to such a write, seen in one of 100 kills on a busy machine). A
-// transport's options have no prefix in 1.13 and have one later; the other name is passed over.
+// Options of the context. Two ways of UCX 1.13 are not taken, because it ends this process when its
+// peer has died in them. One reads in another process's memory (seen in one of 40 kills). One
+// writes there over TCP (an assertion about the answer to such a write, seen in one of 100 kills on
+// a busy machine). A transport's options have no prefix in 1.13 and have one later; the other name
+// is passed over.
 constexpr Option kOptions[] = {
     {"UCX_TLS", "TLS", "^cma"},
     {"UCX_TCP_PUT_ENABLE", "PUT_ENABLE", "n"},

@@ -17,7 +17,7 @@ struct Place {
   uint32_t rank;
 };
 
-/// What is reduced.
+/// The elements of a reduction and their operation.
 struct Reduction {
   HcclDataType type;
   uint32_t bytes;  // of an element

@@ -15,7 +15,8 @@ namespace {
 // Up to here everybody sends everything to whoever needs the result: one step, and the bytes on the
 // wire do not matter yet.
 constexpr uint64_t kSmallBytes = uint64_t{16} << 10;
-// Of one rank's slice that are under way at a time: while one piece is reduced the next one comes.
+// Bytes of one rank's slice that are under way at a time: while one piece is reduced the next one
+// comes.
 constexpr uint64_t kPieceBytes = uint64_t{1} << 20;
 // Elements that a thread reduces at a time.
 constexpr uint64_t kBlockElements = uint64_t{32} << 10;

@@ -46,8 +46,8 @@ requires(std::is_same_v<T, Half> || std::is_same_v<T, Brain>) struct Stored<T> {
   static T Store(float value) { return T::Of(value); }
 };
 
-/// What an integer is added and multiplied in: without a sign it wraps, and int is wide enough for
-/// none of the products of uint16_t.
+/// The type in which integers are added and multiplied. Unsigned, it wraps; int is too narrow for
+/// products of uint16_t.
 template <class T>
 using Wrapping = std::make_unsigned_t<decltype(T{} + 0u)>;
 
@@ -73,7 +73,7 @@ struct Product {
   }
 };
 
-// Of two zeros of either sign the right one; a NaN wins.
+// The larger number. Of two zeros with different signs it takes the right one; a NaN wins.
 struct Maximum {
   template <class T>
   static T Of(T a, T b) {

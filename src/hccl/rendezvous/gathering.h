@@ -20,7 +20,7 @@ class Gathering {
   bool Arrive(uint32_t rank);
   /// The rank takes too long, since it waits for that one.
   void Miss(uint32_t rank, uint32_t peer);
-  /// Of those that have not arrived, whether each has said whom it misses.
+  /// Whether each rank that has not arrived has said whom it misses.
   bool AllSpoke() const;
   /// Names the ranks that are silent; if none is, those that do not reach each other.
   Status Late(std::chrono::seconds timeout) const;

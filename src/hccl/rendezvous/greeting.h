@@ -15,7 +15,8 @@ inline constexpr uint32_t kMaxAddressBytes = uint32_t{64} << 10;
 /// Words for a refusal or a failure.
 inline constexpr uint32_t kMaxRefusalBytes = 4096;
 
-/// Of a rank; then `address_bytes` of its engine's address. The first two members never change.
+/// The greeting of a rank; `address_bytes` of its engine's address follow it. The first two members
+/// never change.
 struct Hello {
   char magic[16];
   uint32_t version;

@@ -18,7 +18,7 @@
 namespace openaclnn {
 namespace {
 
-/// Of HCCL_SOCKET_IFNAME: "eth" begins with it, "=eth0" is it; "^" turns either round.
+/// A filter from HCCL_SOCKET_IFNAME: "eth" begins with it, "=eth0" is it; "^" turns either round.
 class InterfaceFilter {
  public:
   explicit InterfaceFilter(std::string_view text) {

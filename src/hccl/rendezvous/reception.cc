@@ -94,7 +94,7 @@ void Reception::Await(const Socket& listener, Deadline deadline) {
     guest = said && !Hear(&*guest) ? guests_.erase(guest) : std::next(guest);
   }
   for (uint32_t rank = 0; rank < seats_.size(); ++rank) {
-    // Who was seated just now is not among the descriptors.
+    // A rank that was seated just now is not among the descriptors.
     if (descriptors[next + rank].revents != 0 && descriptors[next + rank].fd >= 0) EmptySeat(rank);
   }
   SendSilentAway();

@@ -36,7 +36,7 @@ class Socket {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
-/// Of IPv4 or IPv6, with a port.
+/// An address of IPv4 or IPv6, with a port.
 struct Address {
   sockaddr_storage storage{};
   socklen_t length = 0;
