@@ -23,7 +23,7 @@ typedef enum OpenaclnnFamily {
   OPENACLNN_FAMILY_COUNT
 } OpenaclnnFamily;
 
-/// What the products of a family have in common beside their types. A limit of 0 is none.
+/// Rules of a product family that its products share, beside their types. A limit of 0 is none.
 typedef struct OpenaclnnFamilyRules {
   const char* name;
   int64_t malloc_padding;     // bytes that aclrtMalloc adds to an allocation
@@ -63,8 +63,8 @@ typedef enum OpenaclnnPinResult {
   OPENACLNN_NOT_ALLOCATED       // an address of device memory, but freed or never mapped
 } OpenaclnnPinResult;
 
-/// What `run` of a task returns when it waits for something other than a thread: the stream stands
-/// still, without a thread, and the task is run again once somebody has woken the stream.
+/// `run` of a task returns this when the task waits for something other than a thread. The stream
+/// then stands still without a thread. Once somebody has woken the stream, the task is run again.
 #define OPENACLNN_TASK_PARKED (-1)
 
 /// Work for a stream. `run` returns 0, OPENACLNN_TASK_PARKED, or the code that the stream's next

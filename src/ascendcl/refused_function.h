@@ -22,8 +22,8 @@ inline std::string FunctionOf(const char* symbol) {
   return function.substr(0, function.find('('));
 }
 
-/// What most of these functions return has no place for a code, so they throw: what() names the
-/// function, which the thread's recent error message is about too.
+/// Most of these functions have no place for a code in their result, so this throws. what() names
+/// the function, and so does the thread's recent error message.
 /// @throws std::runtime_error always.
 [[noreturn]] inline void Refuse(const char* symbol) {
   const std::string function = FunctionOf(symbol);

@@ -18,7 +18,8 @@ extern const uint32_t* const kWatchingRaces;
 
 inline bool RacesAreWatched() { return __atomic_load_n(kWatchingRaces, __ATOMIC_RELAXED) != 0; }
 
-/// Of each operand what a task does with it; null: that is not known, without memory for it.
+/// The accesses of a task to each operand; null if they are unknown, because memory for them was
+/// short.
 using Accesses = std::optional<std::vector<OpenaclnnAccess>>;
 
 /// Declares what the calling thread submits in this scope.

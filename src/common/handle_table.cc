@@ -141,7 +141,7 @@ Found HandleTable::FindAlone(Kind kind, const void* handle, Pin* pin) {
   }
 }
 
-// Of each that lives, as if it were of the kind.
+// Calls `act` for each live handle, as if each were of the kind.
 template <class Act>
 void HandleTable::EachHandle(Kind kind, const Act& act) const {
   for (const auto& each : chunks_) {
@@ -166,8 +166,9 @@ void HandleTable::ShowAll(Kind kind, See see, void* context) {
   });
 }
 
-// What another thread was changing is stale from now on, and stays for ever as what was removed and
-// is pinned still: nobody can say that they are whole.
+// Forgets other threads' pins. An object that another thread was changing becomes stale. It is
+// never destroyed, nor is an object that was removed while it was pinned: nobody can say that these
+// are whole.
 void HandleTable::ForgetPins() {
   for (const auto& each : chunks_) {
     Slot* chunk = each.load(std::memory_order_acquire);

@@ -31,8 +31,8 @@ enum class Kind : uint8_t {
   kGraph,
 };
 
-/// What a look-up says of a handle: kForeign was never a handle of this kind, kStale was one and
-/// has been destroyed.
+/// The result of a look-up. kForeign was never a handle of this kind; kStale was one and has been
+/// destroyed.
 enum class Found { kLive, kNull, kForeign, kStale };
 
 /// Owns objects and hands out handles to them. A handle is tag | kind | generation | index, so that
@@ -94,8 +94,8 @@ class HandleTable {
 
   Found Find(Kind kind, const void* handle, Pin* pin);
 
-  /// The same once nobody else has a pin; until it ends others wait for theirs. For changes of what
-  /// others read. The calling thread may have no other pin of the object.
+  /// Find, once nobody else has a pin; until the pin ends others wait for theirs. For changes of
+  /// what others read. The calling thread may have no other pin of the object.
   Found FindAlone(Kind kind, const void* handle, Pin* pin);
 
   /// Removes the handle; of several racing calls one returns kLive.

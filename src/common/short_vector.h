@@ -84,7 +84,7 @@ class ShortVector {
     return data() + at;
   }
   T* insert(const T* place, T value) { return insert(place, 1, value); }
-  /// Of another vector.
+  /// Inserts elements of another vector.
   template <std::forward_iterator Iterator>
   T* insert(const T* place, Iterator first, Iterator last) {
     T* const gap = insert(place, static_cast<size_t>(std::distance(first, last)), T());
@@ -122,7 +122,7 @@ class ShortVector {
   std::unique_ptr<T[]> heap_;
   size_t size_ = 0;
   size_t capacity_ = kInline;
-  // Of these only what is there is ever written.
+  // Only the elements that exist are ever written.
   union Inline {
     Inline() noexcept {}
     T elements[kInline];

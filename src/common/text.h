@@ -40,8 +40,8 @@ struct Escaped {
   std::string_view text;
 };
 
-/// What a program or its user gave, as an argument of Concat: Escaped and between quotes; of what
-/// is longer than any sensible path, the beginning.
+/// A text that a program or its user gave, as an argument of Concat. It is escaped and put between
+/// quotes. Of a text longer than any sensible path only the beginning is written.
 struct Quoted {
   static constexpr size_t kMostBytes = 1000;
 

@@ -8,7 +8,7 @@
 
 namespace openaclnn {
 
-/// Of the calling thread.
+/// The calling thread's state.
 struct CancelState {
   bool held;        // a cancellation waits
   int num_whole;    // Uncancelled that are live
@@ -41,7 +41,7 @@ class UncancelledCall {
   const int outer_;  // of a call whose function of the program's this call is in
 };
 
-/// The same of what has to come to its end: nothing in it is Cancellable.
+/// A scope that has to come to its end: nothing in it is Cancellable.
 class Uncancelled {
  public:
   Uncancelled() { ++t_cancel.num_whole; }

@@ -13,7 +13,7 @@
 namespace openaclnn {
 namespace {
 
-/// Of the calling thread, in a scope.
+/// Blocks the signal for the calling thread, in a scope.
 class Blocked {
  public:
   Blocked() {

@@ -13,7 +13,7 @@ namespace openaclnn {
 /// where nobody reads, and no SIGXFSZ where a file may not be longer: it has not written. May be
 /// called by a handler of a signal.
 bool WriteQuietly(int descriptor, std::string_view text) noexcept;
-/// The same from a place in a file on.
+/// Writes from a place in a file on.
 bool WriteQuietly(int descriptor, std::string_view text, off_t place) noexcept;
 
 /// Gives a file its size; false, with errno and no SIGXFSZ, where it cannot have it.

@@ -26,7 +26,8 @@ Operand::Operand(const char* name, OpenaclnnRole role, const aclTensor* handle, 
   if (idle && tensor_.rank <= kMaxRank) ReplaceIdleStrides();  // more are refused
 }
 
-// Of a dimension of one by that of dense rows, so that a tensor without gaps has none.
+// Gives each dimension of size one the stride of dense rows, so that a tensor without gaps has no
+// gap there.
 void Operand::ReplaceIdleStrides() noexcept {
   constexpr int64_t kLargestElement = 16;
   const bool none =

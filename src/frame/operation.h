@@ -26,8 +26,8 @@ struct Buffers {
   }
 };
 
-/// What a room provides. Params has `operands()`, a range of its operands in the order of the API's
-/// parameters, at most OPENACLNN_MAX_OPERANDS; Plan has `workspace_size`.
+/// The functions and types that a room provides. Params has `operands()`, a range of its operands
+/// in the order of the API's parameters, at most OPENACLNN_MAX_OPERANDS; Plan has `workspace_size`.
 template <class Params, class Plan>
 struct Operation {
   const Operator& op;
@@ -122,7 +122,7 @@ aclnnStatus PlanOperation(const Operation<Params, Plan>& operation, const Params
   return ShortApi(operation.op.api, plan, "GetWorkspaceSize");
 }
 
-/// The same where collecting the arguments takes memory, which may be short: `collect` makes a
+/// PlanOperation for arguments whose collection takes memory, which may be short: `collect` makes a
 /// pointer to them inside the guard.
 template <class Params, class Plan, std::invocable Collect>
 aclnnStatus PlanOperation(const Operation<Params, Plan>& operation, const Collect& collect,

@@ -33,7 +33,7 @@ enum { OPENACLNN_MAX_OPERANDS = 256 };
 
 typedef enum OpenaclnnRole { OPENACLNN_INPUT, OPENACLNN_OUTPUT } OpenaclnnRole;
 
-/// What an operator does with a tensor's elements in this call.
+/// An operator's use of a tensor's elements in this call.
 typedef enum OpenaclnnUse {
   OPENACLNN_ALL,      // it reads an input; it writes all of an output, and never what was there
   OPENACLNN_PART,     // it may leave some of them alone, or all: values in memory decide
@@ -57,8 +57,8 @@ typedef struct OpenaclnnOperand {
   OpenaclnnUse use;
 } OpenaclnnOperand;
 
-/// What phase 1 of an operator hands over. The plan is destroyed when the executor and the last
-/// task that runs it are gone.
+/// The call that phase 1 of an operator hands over. The plan is destroyed when the executor and the
+/// last task that runs it are gone.
 typedef struct OpenaclnnCall {
   const char* api;  // name of phase 2; its address identifies the operator
   void* plan;

@@ -29,7 +29,7 @@ struct Argument {
   bool is_null = false;  // a list
 };
 
-/// What phase 1 was told.
+/// The arguments of phase 1.
 struct Call {
   std::string api;  // the name of phase 2
   std::vector<Argument> arguments;

@@ -47,7 +47,7 @@ void SetAddress(Call& call, Role role, size_t index, void* address) {
   }
 }
 
-/// The same for a member of the list that is argument `list`, all arguments counted.
+/// Sets the address of a member of the list that is argument `list`, all arguments counted.
 void SetMemberAddress(Call& call, Role role, size_t list, size_t index, void* address) {
   for (Argument& argument : call.arguments) {
     if (argument.tensors.empty() && !argument.is_null) continue;

@@ -11,7 +11,8 @@
 namespace openaclnn::capture {
 namespace {
 
-/// Of a thread that had an error. Never destroyed: destructors of the program may still ask.
+/// The texts of a thread that had an error. Never destroyed: destructors of the program may still
+/// ask.
 struct Texts {
   std::string kept;   // was read here, and the program has not asked since
   std::string given;  // what the program was given last

@@ -50,7 +50,7 @@ void* FindOwn(const char* name) {
   return self == nullptr ? nullptr : Dlsym()(self, name);
 }
 
-/// What programs found in libraries that they opened.
+/// Functions that programs found in libraries that they opened.
 struct Found {
   std::mutex mutex;
   std::map<std::string, void*, std::less<>> functions;  // found by what is no std::string

@@ -27,7 +27,7 @@ struct Scalar {
   std::string bytes;
 };
 
-/// What a handle stands for: one of these is filled, as `kind` says.
+/// The object behind a handle: one of these is filled, as `kind` says.
 struct Object {
   enum Kind { kTensor, kScalar, kInts, kFloats, kBools, kTensors, kScalars } kind;
   Tensor tensor;

@@ -34,7 +34,7 @@ bool IsReadable(const Memory& memory) {
   return IsDeviceAddress(memory.begin) && IsDeviceAddress(memory.end - 1);
 }
 
-/// Of a call that phase 1 let pass; older libraries do not tell.
+/// Whether memory of a call that phase 1 let pass is readable; older libraries do not tell.
 bool IsReadableOncePlanned(const Memory& memory) {
   return NEXT(aclrtPointerGetAttributes) == nullptr || IsReadable(memory);
 }

@@ -11,7 +11,7 @@ namespace openaclnn::capture {
 /// Code of a function that the libraries behind this one do not have (ACLNN_ERR_INNER).
 inline constexpr int kMissing = 561000;
 
-/// What the environment asks for, read once.
+/// The settings of the environment, read once.
 struct Settings {
   bool on = false;
   std::string folder;                     // OPENACLNN_CAPTURE

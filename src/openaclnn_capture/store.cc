@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of the files' form; python/openaclnn/capture.py reads it.
+/// The version of the files' form; python/openaclnn/replay/capture.py reads it.
 constexpr int kFormat = 1;
 
 /// The CRC-32 of zip and PNG, polynomial 0xEDB88320.
@@ -120,7 +120,7 @@ std::string Save(const std::string& name, const std::string& bytes, Unfinished* 
   return JsonObject({{"file", Quote(name)}, {"crc32", Concat(Crc32(bytes))}});
 }
 
-/// What does not change is saved once: `after` is null then.
+/// Memory that does not change is saved once: `after` is null then.
 std::string SaveMemory(size_t index, const Memory& memory, Unfinished* folder) {
   const std::string name = Concat("memory", index);
   std::string before = "null", after = "null";

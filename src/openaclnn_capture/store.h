@@ -6,7 +6,7 @@
 
 namespace openaclnn::capture {
 
-/// What came of each step; a step that was not reached has none.
+/// The result of each step; a step that was not reached has none.
 struct Outcomes {
   Outcome phase_1;
   std::optional<Outcome> phase_2, synchronize;

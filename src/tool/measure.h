@@ -22,9 +22,9 @@
 
 namespace openaclnn::measure {
 
-/// What stands for several rounds of a loop. A machine's roof is the best that it was seen to do; a
-/// row of the benchmark is a median, and so is the roof beside it: on a shared machine a 64 MB read
-/// went at 26 GB/s at best, 21 in the middle.
+/// The statistic of several rounds of a loop. A machine's roof is the best that it was seen to do;
+/// a row of the benchmark is a median, and so is the roof beside it: on a shared machine a 64 MB
+/// read went at 26 GB/s at best, 21 in the middle.
 enum Statistic : int { kBest, kMedian };
 
 constexpr int Rounds(Statistic of) { return of == kBest ? 2 : 5; }

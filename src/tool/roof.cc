@@ -161,7 +161,7 @@ double Most(int threads, Statistic of,
   return most;
 }
 
-/// What a loop computed, kept so that the compiler has to compute it; one for each thread.
+/// The result of a loop, kept so that the compiler has to compute it; one for each thread.
 struct alignas(64) Sink {
   uint64_t words = 0;
   float sum = 0;

@@ -68,7 +68,8 @@ bool HasRows(const void* address, const Extent& extent) {
   // Rows that begin anew at the lowest addresses are none.
   if (!extent.Bytes(&bytes) || __builtin_add_overflow(first, bytes, &end)) return false;
   if (IsMapped(first, bytes)) return true;
-  // What lies between the rows is not copied; of rows in each page nothing else lies there.
+  // Bytes between the rows are not copied. If the pitch is at most a page, every page of the extent
+  // has a part of a row.
   static const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   bool mapped = extent.height > 1 && extent.pitch > page;
   for (size_t row = 0; mapped && row < extent.height; ++row) {
@@ -162,7 +163,7 @@ void WarnOfKind(const char* api, aclrtMemcpyKind kind, const Side& dst, const Si
        .severity = Severity::kWarning});
 }
 
-/// What a call does with one side. Pageable memory is the calling thread's alone.
+/// The access of a call to one side. Pageable memory is the calling thread's alone.
 MemoryAccess AccessOf(const char* operand, bool writes, const Side& side) {
   MemoryAccess access = {operand, writes, {}};
   if (side.pageable()) return access;

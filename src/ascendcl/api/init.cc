@@ -161,8 +161,9 @@ aclError aclrtGetVersion(int32_t* majorVersion, int32_t* minorVersion, int32_t* 
 
 const char* openaclnnGetVersion() { return OPENACLNN_VERSION_STRING; }
 
-/// What the environment's variables come to, as JSON, for the command-line tool; null (with an
-/// error recorded) when they cannot be used. The text lives until the thread's next call.
+/// The settings that result from the environment's variables, as JSON, for the command-line tool;
+/// null (with an error recorded) when they cannot be used. The text lives until the thread's next
+/// call.
 extern "C" __attribute__((visibility("default"))) const char* openaclnn_configuration_json() {
   static thread_local std::string text;
   text.clear();

@@ -23,7 +23,7 @@ typedef enum OpenaclnnReading {
   OPENACLNN_MOVES  // only as far as what the task writes is to hold the same
 } OpenaclnnReading;
 
-/// What a task does with one operand.
+/// A task's access to one operand.
 typedef struct OpenaclnnAccess {
   const char* operand;  // a string that outlives the process's use of it; null: nothing is known
   int32_t writes;
@@ -65,7 +65,8 @@ typedef struct OpenaclnnCheck {
   const uint32_t* watching_races;
   /// Nonzero while tasks that use one workspace at the same time are looked for.
   const uint32_t* watching_workspaces;
-  /// What the calling thread's next submit touches; the array is to live until that returns.
+  /// Declares the accesses of the calling thread's next submit; the array is to live until that
+  /// returns.
   void (*declare)(const OpenaclnnAccess* accesses, uint32_t count);
   /// Nonzero if some of the pinned memory has other addresses: it is mapped twice.
   int (*has_other_addresses)(const OpenaclnnPin* pin);

@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kMostTold = 100;
 constexpr LogLevel kLevel = LogLevel::kWarning;
 
-/// What was left, all of it.
+/// Sums of everything that was left.
 struct Sum {
   size_t allocations = 0;
   size_t handles = 0;

@@ -6,7 +6,7 @@
 
 namespace openaclnn {
 
-// What interface.h says of them.
+// Reports them as interface.h says.
 
 void ReportLeft(const OpenaclnnLeft* left) noexcept;
 void ReportMisaligned(const char* api, const char* operand, const void* address, uint64_t bytes,

@@ -33,7 +33,7 @@ class PinnedWrite {
   const ByteRange bytes_;
 };
 
-/// What a copy is to read, or to write over, as it was when the program called it.
+/// A copy's source or destination on the host, as it was when the program called the copy.
 class PinnedSource {
  public:
   enum class Role { kSource, kDestination };

@@ -8,7 +8,7 @@
 
 namespace openaclnn {
 
-/// What a call would have done, had it not been refused.
+/// The harm that a refused call would have done.
 enum class Misuse {
   kOperand,  // tasks use what is no device memory, was freed, or lies outside of its allocation
   kCopy,     // a copy or a fill does, or touches what is no memory of the process

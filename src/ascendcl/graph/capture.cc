@@ -23,7 +23,7 @@ namespace {
 
 thread_local aclmdlRICaptureMode t_mode = ACL_MODEL_RI_CAPTURE_MODE_GLOBAL;
 
-// What follows is called under the lock.
+// The following functions are called under the lock.
 
 /// Takes the capture out of the list: its streams run again what is launched on them.
 void Release(Captures& all, std::list<Capture>::iterator capture, std::list<Capture>* ended) {

@@ -148,7 +148,7 @@ uint64_t Graph::Execute(const std::shared_ptr<Graph>& self, const std::shared_pt
   try {
     return done->RecordBehind(TasksFor(self, stream), done, stream);
   } catch (...) {
-    // What would have been touched is not known any more.
+    // The accesses that this launch would have made are unknown now.
     if (WatchingRaces()) ForgetAllTouches();
     throw;
   }

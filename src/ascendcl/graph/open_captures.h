@@ -64,7 +64,7 @@ struct Captures {
 /// All captures of the process. The call needs no memory, since a context that is closed makes it.
 Captures& AllCaptures();
 
-// What follows is called under the lock.
+// The following functions are called under the lock.
 
 /// The capture that the stream is in; null: none.
 Capture* FindOf(Captures& all, const Stream& stream);

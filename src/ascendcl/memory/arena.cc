@@ -26,8 +26,8 @@ constexpr uint64_t kSpared = uint64_t{128} << 10;
 // block of 200 MB, freed and allocated again, is written in 9 ms instead of 27 to 37 (the machine's
 // own first time took 435).
 constexpr uint64_t kKeptBytes = uint64_t{256} << 20;
-// What guarded blocks hold before their first write, and what is beside them without canaries: a
-// NaN in every float type, and an index far out of range.
+// Guarded blocks hold this before their first write, and so does the memory beside them where it
+// has no canaries: a NaN in every float type, and an index far out of range.
 constexpr int kGuardPattern = 0xFF;
 
 constexpr uint64_t RoundUp(uint64_t value, uint64_t multiple) {

@@ -63,8 +63,8 @@ class Arena {
 
   /// True when the address lies in a mapping of this arena, allocated or not.
   bool Covers(const void* device) const;
-  /// What clients call an address that kernels use; it may lie beside its segment, where nobody may
-  /// touch it. Null for what is no such address.
+  /// The clients' address for an address that kernels use; it may lie beside its segment, where
+  /// nobody may touch it. Null for what is no such address.
   const void* DeviceAddress(const void* host) const;
 
   static constexpr uint64_t kAlignment = 512;

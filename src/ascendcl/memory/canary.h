@@ -19,8 +19,8 @@ inline constexpr bool kHaveCanaries = false;
 inline constexpr bool kHaveCanaries = true;
 #endif
 
-/// What 8 bytes from an address on hold. By halves of 16 bits they are a NaN in every float type,
-/// as all new memory of guarded blocks is, and as integers far out of range; but no operator
+/// The 8 bytes of a canary from an address on. By halves of 16 bits they are a NaN in every float
+/// type, as all new memory of guarded blocks is, and as integers far out of range; but no operator
 /// computes this NaN, and no program fills memory with it, so that what is written over it shows.
 inline uint64_t CanaryAt(const std::byte* address) {
   constexpr uint64_t kEven = 0xFFC5FFC5FFC5FFC5, kOdd = 0xC5FFC5FFC5FFC5FF;

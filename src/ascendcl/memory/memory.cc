@@ -46,7 +46,7 @@ Memory& Memory::Get() { return Lasting<Memory>(); }
 
 namespace {
 
-// What looks an address up may be a process's only use of the runtime: a child may look too.
+// Looking an address up may be a process's only use of the runtime: a child may look too.
 std::shared_mutex& Mutex() { return Memory::Get().mutex(); }
 [[maybe_unused]] const int kAtFork = HoldDuringFork<Mutex>();
 

@@ -18,7 +18,7 @@ Place PlaceAt(const Allocation& allocation, const void* address) {
 
 }  // namespace
 
-// What an address that clients know lies in, or lay in before it was freed.
+// Finds the allocation in which an address of clients lies, or lay before it was freed.
 bool Memory::FindAt(const void* address, Place* place) {
   if (const Allocation* allocation = FindAllocation(address)) {
     *place = PlaceAt(*allocation, address);

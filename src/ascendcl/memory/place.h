@@ -11,8 +11,8 @@
 
 namespace openaclnn {
 
-/// What an address lies in or, where nobody may touch it, beside; without a beginning where memory
-/// of the runtime's was and is no more.
+/// The allocation in which an address lies or, where nobody may touch it, beside which it lies. It
+/// has no beginning if memory of the runtime was there and is no more.
 struct Place {
   Location location = Location::kDevice;
   const void* begin = nullptr;

@@ -10,7 +10,7 @@
 
 namespace openaclnn {
 
-/// What is beyond the room given is dropped.
+/// Text beyond the given room is dropped.
 class BoundedText {
  public:
   explicit BoundedText(std::span<char> room) : room_(room) {}

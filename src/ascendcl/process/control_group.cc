@@ -9,7 +9,7 @@
 namespace openaclnn {
 namespace {
 
-/// What the file says; "max", no file and 0 are no limit.
+/// Reads the limit of the file; "max", no file and 0 are no limit.
 uint64_t ReadLimit(const std::string& path) {
   std::ifstream file(path);
   uint64_t limit = 0;

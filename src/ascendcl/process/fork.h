@@ -10,7 +10,7 @@ namespace openaclnn {
 /// True in a child of fork: threads and device memory stayed with the parent.
 bool Forked();
 
-// What follows is libascendcl's own.
+// The following functions are libascendcl's own.
 
 /// This process has, or is about to have, threads or memory that a child of fork would lack.
 void MarkUsed();

@@ -16,7 +16,7 @@ HandleTable& RuntimeHandles();
 /// Refusal of a handle that was not found.
 Status InvalidHandle(const char* operand, const char* noun, Found found, const void* handle);
 
-/// What the table owns for a handle: a reference that tasks and waiters may share.
+/// The table's own reference of a handle, which tasks and waiters may share.
 template <class T>
 struct HandleEntry {
   static constexpr Kind kKind = T::kKind;

@@ -20,7 +20,7 @@ struct File {
   const ElfW(Dyn) * dynamic = nullptr;
 };
 
-/// What a file exports.
+/// The symbols that a file exports.
 struct Exports {
   const ElfW(Sym) * symbols = nullptr;
   const char* names = nullptr;

@@ -15,7 +15,7 @@
 namespace openaclnn {
 namespace {
 
-// What was handed out by aclGetRecentErrMsg lives until the thread's next call of it.
+// A text that aclGetRecentErrMsg handed out lives until the thread's next call of it.
 struct ThreadErrors {
   std::string recent;
   std::string returned;

@@ -8,7 +8,7 @@ namespace openaclnn {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError, kNone };
 
-/// Whose line it is; ASCEND_MODULE_LOG_LEVEL may set each one's level.
+/// The module that a line comes from; ASCEND_MODULE_LOG_LEVEL may set the level of each.
 enum class LogModule { kAscendcl, kOp, kApp };
 
 /// Whether a line would go anywhere: cheap, to be asked before a text is made.

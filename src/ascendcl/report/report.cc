@@ -34,7 +34,7 @@ constexpr uint64_t kMostTold = 100;  // of each check, so that none takes the ot
 std::atomic<uint64_t> g_found[kChecks];
 std::atomic<uint64_t> g_told[kChecks];
 
-/// What was told; its lock is held while nothing else is called.
+/// Findings that were reported; its lock is held while nothing else is called.
 struct Told {
   std::mutex mutex;
   std::set<std::string, std::less<>> keys[kChecks];

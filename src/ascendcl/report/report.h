@@ -11,8 +11,8 @@
 
 namespace openaclnn {
 
-/// Who has found it; the words are those of compute-sanitizer's tools, but for the last, for which
-/// it has none.
+/// The check that has found it. The words are those of compute-sanitizer's tools; for the last one
+/// it has no word.
 enum class Check { kMemcheck, kRacecheck, kInitcheck, kSynccheck, kApicheck };
 
 /// An error is told on standard error and counted; a warning, and a leak, go to the log and the

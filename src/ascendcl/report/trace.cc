@@ -33,8 +33,8 @@ namespace {
 // Streams are rows beside the threads of the process: numbers that no thread has.
 constexpr int64_t kFirstStreamRow = 1'000'000'000;
 
-// What follows the last event. The next one is written over it, so that the file is whole at any
-// time: no program needs to end well for its trace.
+// The end of the file behind the last event. The next one is written over it, so that the file is
+// whole at any time: no program needs to end well for its trace.
 constexpr std::string_view kEnd = "\n]\n";
 
 void SetTracing(bool on) { __atomic_store_n(&g_tracing, on ? 1U : 0U, __ATOMIC_RELAXED); }
@@ -54,7 +54,7 @@ class TraceFile {
  public:
   std::mutex mutex;
 
-  /// What the variable says; empty: no trace.
+  /// Takes the value of the variable; empty: no trace.
   void Configure(const std::string& name) {
     if (name != name_) {
       file_.Close();

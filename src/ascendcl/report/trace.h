@@ -30,12 +30,12 @@ inline int64_t TraceStart() {
 /// Records a call of the calling thread that ends now. `phase` is added to the name.
 void TraceCall(const char* api, const char* phase, int64_t start, int code);
 
-// What follows is libascendcl's own.
+// The following declarations are libascendcl's own.
 
 extern uint32_t g_tracing;
 
-/// What the calling thread's next TraceCall says of the call: members of a JSON object, behind
-/// those that were noted before. While nothing is recorded it does nothing.
+/// Adds to the calling thread's next TraceCall: members of a JSON object, behind those that were
+/// noted before. While nothing is recorded it does nothing.
 void NoteArguments(const char* members) noexcept;
 /// Adds the kind and size of a copy or a fill.
 void NoteCopy(const char* kind, uint64_t bytes) noexcept;

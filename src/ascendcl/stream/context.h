@@ -16,7 +16,7 @@
 
 namespace openaclnn {
 
-/// What aclrtSetSysParamOpt sets, by option; -1 is not set.
+/// Values that aclrtSetSysParamOpt sets, by option; -1 is not set.
 using SysParams = std::array<std::atomic<int8_t>, ACL_OPT_ENABLE_KERNEL_EARLY_START + 1>;
 
 class Context {

@@ -18,8 +18,9 @@ bool MayBeAwaited();
 /// other waits while it lives; for all other threads it costs next to nothing.
 class HostWait {
  public:
-  /// What the call is about to end, so that it does not wait for callbacks there that nobody has
-  /// taken: a context, or by force a stream, which then waits for no event either.
+  /// The object that the call is about to end, so that the call does not wait for callbacks there
+  /// that nobody has taken. It is a context, or by force a stream, which then waits for no event
+  /// either.
   struct Ending {
     const Stream* forced = nullptr;
     const void* context = nullptr;

@@ -192,7 +192,7 @@ bool Stream::RunFirst(std::unique_lock<std::mutex>& lock, bool* parked) {
   const RunningTaskScope running(task->name(), &finding);
   Status status;
   auto progress = Task::Progress::kDone;
-  // What a task throws is its error: the stream goes on.
+  // An exception of a task is its error: the stream goes on.
   Status thrown = Guard([&] {
     if (drop) {
       task->Drop();

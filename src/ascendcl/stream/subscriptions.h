@@ -37,7 +37,7 @@ struct Call : HostFunction {
   std::atomic<bool> done{false};
   HostFunctionPoint point{stream->number(), blocking};
 
-  /// What the function throws is an error of the stream, which goes on.
+  /// An exception of the function is an error of the stream, which goes on.
   void Run();
   void Finish();
 };

@@ -47,7 +47,8 @@ class Task {
   /// Shows what a repeatable task keeps; one thread at a time.
   virtual void EachKept(SeeKept, void* /*to*/) const {}
 
-  /// What the task waits for, besides a thread that runs it: one of the two that follow.
+  /// The condition that the task waits for, besides a thread that runs it: one of the following
+  /// two.
   struct Awaited {
     std::weak_ptr<Stream> stream;  // that this one has done `task` tasks
     uint64_t task = 0;

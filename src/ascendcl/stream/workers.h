@@ -26,7 +26,7 @@ class SpinWait {
   int round_ = 0;
 };
 
-/// What workers run: work in an order of its own, which one thread at a time claims.
+/// Work that workers run in an order of its own, and that one thread at a time claims.
 class Claimable {
  public:
   virtual ~Claimable() = default;
@@ -42,7 +42,7 @@ class Claimable {
   bool listed_ = false;
 };
 
-/// What became ready, in its order, each at most once. To add one cannot fail.
+/// Work that became ready, in its order, each piece at most once. To add one cannot fail.
 class ReadyList {
  public:
   bool empty() const { return first_ == nullptr; }

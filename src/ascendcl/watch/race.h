@@ -17,7 +17,7 @@ namespace openaclnn {
 /// the call writes is to hold the same.
 enum class Reading { kMaybe, kSurely, kMoves };
 
-/// What a call does with one of its operands. The names are strings that stay.
+/// A call's access to one of its operands. The names are strings that stay.
 struct MemoryAccess {
   const char* operand;
   bool writes;
@@ -65,7 +65,7 @@ class RaceDetector {
 
   /// Where the stream stands: what a record of an event keeps.
   Point Mark(StreamNumber stream);
-  /// What is launched on the stream from now on comes after the point.
+  /// Orders later launches on the stream after the point.
   void Await(StreamNumber stream, const Point& point);
   /// The point that comes after both.
   Point Joined(const Point& a, const Point& b) const;
@@ -88,7 +88,7 @@ class RaceDetector {
   size_t size() const { return cells_.size(); }
 
  private:
-  /// What one task does with one operand.
+  /// A task's access to one operand.
   struct Touch {
     Caller caller;
     uint64_t tick;  // the task's place in its stream, from 1

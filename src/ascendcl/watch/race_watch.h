@@ -32,7 +32,7 @@ void AwaitPoint(StreamNumber stream, const StreamPoint& point) noexcept;
 /// The host knows that the point was reached.
 void PassPoint(const StreamPoint& point) noexcept;
 
-// What follows is called only while races are watched.
+// The following functions are called only while races are watched.
 
 /// A task is about to be enqueued, or (stream 0) the host about to touch memory itself. Returns its
 /// races with what was told before.

@@ -47,7 +47,7 @@ class Executor {
   Executor(const OpenaclnnCall& call, std::shared_ptr<const PlannedCall> planned);
   Executor(const Executor&) = delete;
 
-  /// What a trace says of the call: members of a JSON object.
+  /// Describes the call for a trace, as members of a JSON object.
   std::string Describe() const;
 
   Status MakeRepeatable();

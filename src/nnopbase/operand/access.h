@@ -16,7 +16,7 @@ inline bool WorkspacesAreWatched() {
   return __atomic_load_n(kWatchingWorkspaces, __ATOMIC_RELAXED) != 0;
 }
 
-/// What a call touches: operands with elements, and the workspace, which counts as written.
+/// The accesses of a call: operands with elements, and the workspace, which counts as written.
 Accesses AccessesOf(std::span<const BoundOperand> operands, const void* workspace,
                     uint64_t workspace_size) noexcept;
 

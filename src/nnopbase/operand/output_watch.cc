@@ -23,7 +23,7 @@
 namespace openaclnn {
 namespace {
 
-/// What the outputs of a call keep at most, together.
+/// Bytes that are kept for the outputs of a call at most, together.
 constexpr uint64_t kWatchedBytes = uint64_t{64} << 20;
 constexpr uint64_t kLargestElement = 16;
 
@@ -39,8 +39,8 @@ uint64_t NewPattern() {
   return bits ^ (bits >> 31);
 }
 
-/// Of random bits two signalling NaNs of FLOAT, which no arithmetic gives: elements of FLOAT show
-/// alone. Of any other type each value may be meant, so that 8 bytes in a row are needed.
+/// Makes two signalling NaNs of FLOAT from random bits. No arithmetic gives them, so one element of
+/// FLOAT is proof. For any other type each value may be meant, so that 8 bytes in a row are needed.
 uint64_t SignallingNaNs(uint64_t bits) {
   constexpr uint64_t kExponents = 0x7F8000007F800000, kQuiet = 0x0040000000400000;
   constexpr uint64_t kNotInfinity = 0x0000000100000001;
