@@ -21,7 +21,7 @@ struct ShortEntry {
   uint64_t both = 0;
 };
 
-/// The same of any size.
+/// An entry for a place of any size.
 struct LongEntry {
   using Key = uint64_t;
   LongEntry() = default;

@@ -112,7 +112,8 @@ void PickIndexed(const IndexedPick& pick, int64_t n) {
   });
 }
 
-/// Of one place: the slices of offsets [begin, end), of which the first goes to slice `row`.
+/// Copies for one place: the slices of offsets [begin, end), of which the first goes to slice
+/// `row`.
 struct Selection::Part {
   const std::byte* from;
   const int64_t* offsets;

@@ -12,11 +12,12 @@
 namespace openaclnn {
 namespace {
 
-// What one thread takes at least: about 10 us.
+// Bytes that one thread takes at least: about 10 us.
 constexpr int64_t kBlockBytes = 64 << 10;
 constexpr int64_t kMaxBlocks = 1024;
 
-// Of a block of tiles: its rows in bytes, and all of it, which the second-level cache holds twice.
+// Sizes of a block of tiles: its rows in bytes, and all of it, which the second-level cache holds
+// twice.
 constexpr int64_t kTiledRow = 1024;
 constexpr int64_t kTiledBytes = 256 << 10;
 

@@ -17,9 +17,9 @@ class DenseInput {
   explicit DenseInput(const Operand& input);
 
   bool copied() const { return bytes_ > 0; }
-  /// Of the copy, or 0.
+  /// Bytes of the copy, or 0.
   __int128 bytes() const { return bytes_; }
-  /// Of the copy, if there is one.
+  /// The copy's rows, if there is one.
   const RowView& rows() const { return rows_; }
   /// Makes the copy, if there is to be one, in `room`; where the rows are.
   void* Take(void* input, void* room) const;

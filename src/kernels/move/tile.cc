@@ -89,7 +89,7 @@ void CopyTile(const std::byte* from, int64_t from_step, std::byte* to, int64_t t
     std::memcpy(to + row * to_step, tile[row], kLine);
 }
 
-/// The same element n times, next to each other.
+/// Writes the same element n times, next to each other.
 template <int kBytes>
 void Fill(const std::byte* element, std::byte* to, int64_t n) {
   std::byte line[kLine];

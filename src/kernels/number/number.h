@@ -37,7 +37,7 @@ inline __attribute__((always_inline)) int64_t ToInteger(T value) {
   }
 }
 
-/// What an operator that takes many types computes in.
+/// The domain in which an operator that takes many types computes.
 enum class Domain { kFloat, kDouble, kInteger };
 
 inline constexpr DtypeSet kIntegerTypes =

@@ -8,7 +8,7 @@
 
 namespace openaclnn {
 
-/// What random numbers depend on beside their place.
+/// The values that random numbers depend on beside their place.
 struct RandomKey {
   uint64_t seed, offset;
 };

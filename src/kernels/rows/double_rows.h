@@ -16,8 +16,8 @@ namespace openaclnn {
 /// Elements that the tree of a row sums together: 16 sequences of 64.
 inline constexpr int64_t kRowBlock = 1024;
 
-/// Of a tree over more than one part, how many its left half has: the largest power of two below
-/// their number. Inlined always, for kernels of every instruction set.
+/// The number of parts in the left half of a tree over more than one part: the largest power of two
+/// below their number. Inlined always, for kernels of every instruction set.
 inline __attribute__((always_inline)) int64_t LeftHalf(int64_t parts) {
   int64_t half = 1;
   while (half * 2 < parts) half *= 2;
@@ -27,7 +27,7 @@ inline __attribute__((always_inline)) int64_t LeftHalf(int64_t parts) {
 /// A way to make one of many elements of type T, which commutes.
 template <class T>
 struct RowFold {
-  /// Of a row, by the tree; `nothing` if it is empty.
+  /// The sum of a row, by the tree; `nothing` if the row is empty.
   T (*row)(const T* x, int64_t n);
   T (*float_row)(const float* x, int64_t n);  // null for integers
   /// acc[j] with rows[0][j], then with rows[1][j], …; at most 4 rows.

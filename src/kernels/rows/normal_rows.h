@@ -47,9 +47,9 @@ struct NormalKernels {
 };
 OPENACLNN_TARGET_DECLARE(extern const NormalKernels kNormalKernels)
 
-/// The same in float, for results of 16 bits: operations are within 2^-24 of their results, but for
-/// what underflows, and the mean has the digits of two floats. False where a result is not finite,
-/// be it that a step on the way was beyond float.
+/// NormalKernels in float, for results of 16 bits. Operations are within 2^-24 of their results,
+/// unless they underflow, and the mean has the digits of two floats. False where a result is not
+/// finite, be it that a step on the way was beyond float.
 struct NarrowNormalKernels {
   using Row = NormalRow<float>;
   /// y = normal * weight + bias

@@ -78,7 +78,7 @@ class PackedRows {
     }
 
    private:
-    /// Of a packed view's rows between where they lie and the tile; in if it is an input.
+    /// Moves a packed view's rows between their memory and the tile; `in` if the view is an input.
     void Move(size_t view, bool in) const;
 
     const PackedRows& rows_;

@@ -49,8 +49,7 @@ struct RowSumKernels {
   void (*add)(const float* term, int64_t width, float* acc);
   /// out[j] = acc[j] / divisor, rounded to dtype
   void (*store)(const float* acc, int64_t width, float divisor, int32_t dtype, void* out);
-  /// The same past the caches, up to EndStreams, where the processor can; `out` is whole cache
-  /// lines.
+  /// Stores past the caches, up to EndStreams, where the processor can; `out` is whole cache lines.
   void (*stream)(const float* acc, int64_t width, float divisor, int32_t dtype, void* out);
   /// Sums of many segments of rows of kLeastNarrowWidth to `narrow_width` columns; without rows,
   /// zeros.

@@ -14,8 +14,8 @@ namespace openaclnn {
 template <class Body>
 void ParallelRowBlocks(int64_t rows, int64_t width, const Body& body) {
   constexpr int64_t kBlockElements = 32768;
-  // What a row costs beside its elements: a masked softmax takes 40 ns for 16, 65 for 64, 100 for
-  // 128.
+  // Cost of a row beside its elements, in elements: a masked softmax takes 40 ns for 16, 65 for 64,
+  // 100 for 128.
   constexpr int64_t kRowElements = 64;
   constexpr int64_t kMaxBlocks = 1024;
   if (rows == 0) return;

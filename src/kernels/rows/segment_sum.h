@@ -23,7 +23,7 @@ struct SumUnit {
   int64_t begin, end;
 };
 
-/// What is frozen when the call is planned.
+/// Decisions that are frozen when the call is planned.
 struct SegmentSumPlan {
   const RowSumKernels* kernels;
   const StreamKernels* streams;

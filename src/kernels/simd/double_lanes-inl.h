@@ -111,7 +111,7 @@ struct Lanes {
   }
 };
 
-/// What is stored of a result: each NaN the canonical one.
+/// The stored form of a result: each NaN is the canonical one.
 template <class V>
 V AsResult(V value) {
   return value == value ? value : V{} + __builtin_nan("");  // NOLINT(misc-redundant-expression)

@@ -39,10 +39,9 @@ __attribute__((always_inline)) inline V All(double value) {
   return zero + value;
 }
 
-/// Of a double or of a vector of them; for |x| <= 1000.
-///
-/// x = n ln 2 + r, |r| <= ln 2 / 2; e^r = 1 + r + r^2 q(r), q a polynomial that is off by at most
-/// 2^-55, evaluated in short chains.
+/// The power of e of a double or of a vector of them; for |x| <= 1000. x = n ln 2 + r, |r| <= ln 2
+/// / 2; e^r = 1 + r + r^2 q(r), q a polynomial that is off by at most 2^-55, evaluated in short
+/// chains.
 template <class V>
 __attribute__((always_inline)) inline PowerOfE<V> PowerOf(V x) {
   constexpr double kQ[] = {0x1.0000000000001p-1,  0x1.5555555555556p-3,  0x1.5555555553d63p-5,
@@ -53,7 +52,7 @@ __attribute__((always_inline)) inline PowerOfE<V> PowerOf(V x) {
   const V n = whole - kRoundToWhole;
   const V r = MulAdd(n, All<V>(-kLn2Low), MulAdd(n, All<V>(-kLn2High), x));
   const V r2 = r * r, r4 = r2 * r2;
-  // What All gives is all there; the analyzer does not follow it through vectors.
+  // All sets every element; the analyzer does not follow it through vectors.
   // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage)
   const auto two = [&](int i) { return MulAdd(All<V>(kQ[i + 1]), r, All<V>(kQ[i])); };
   const V low = MulAdd(two(2), r2, two(0)), middle = MulAdd(two(6), r2, two(4));

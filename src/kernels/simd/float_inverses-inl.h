@@ -197,8 +197,8 @@ inline float NearPower(float a, float b) {
   return known ? static_cast<float>(power) : std::numeric_limits<float>::quiet_NaN();
 }
 
-/// What a division of a by b leaves, with the sign of a; NaN where it cannot tell. Quotients of
-/// floats up to 2^29 have their whole part in double, and the rest is a float.
+/// The rest of a division of a by b, with the sign of a; NaN if the rest cannot be told. Quotients
+/// of floats up to 2^29 have their whole part in double, and the rest is a float.
 inline float NearRest(float a, float b) {
   constexpr double kMost = 0x1p29;
   const double quotient = static_cast<double>(a) / static_cast<double>(b);

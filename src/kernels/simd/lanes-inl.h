@@ -168,8 +168,8 @@ struct F32x16 {
     return Each([&](int i) { return MaxRegister(a.part[i], b.part[i]); });
   }
 
-  /// What is stored of a result of type T: each NaN the canonical one. Stores of the 16-bit types
-  /// see to theirs.
+  /// The stored form of a result of type T: each NaN is the canonical one. Stores of the 16-bit
+  /// types see to theirs.
   template <class T>
   inline __attribute__((always_inline)) F32x16 AsResult() const {
     if constexpr (sizeof(T) == sizeof(float)) {
@@ -208,7 +208,8 @@ struct F32x16 {
   }
 
  private:
-  /// Of its registers body(i), spelled out: loops over them keep arrays of lanes in memory.
+  /// Applies body(i) to each register, spelled out: loops over registers keep arrays of lanes in
+  /// memory.
   template <class Body>
   static inline __attribute__((always_inline)) F32x16 Each(Body&& body) {
     static_assert(kRegisters == 1 || kRegisters == 2 || kRegisters == 4);

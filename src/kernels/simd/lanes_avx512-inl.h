@@ -96,7 +96,7 @@ inline Register SelectRegister(const uint8_t* bytes, Register zero, Register oth
   const __m128i loaded = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
   return _mm512_mask_blend_ps(_mm_cmpeq_epi8_mask(loaded, _mm_setzero_si128()), other, zero);
 }
-/// The same of the first n bytes; zero in the other lanes.
+/// Selects by the first n bytes; zero in the other lanes.
 inline Register SelectFirst(const uint8_t* bytes, int64_t n, Register zero, Register other) {
   const __m128i loaded = _mm_maskz_loadu_epi8(First(n), bytes);
   return _mm512_mask_blend_ps(_mm_cmpeq_epi8_mask(loaded, _mm_setzero_si128()), other, zero);

@@ -41,7 +41,7 @@ void SetTapOffsets(const std::array<GemmAxis, 3>& axes, const std::array<PaddedA
   }
 }
 
-/// What is frozen when the call is planned.
+/// Decisions that are frozen when the call is planned.
 struct Depthwise {
   std::array<GemmAxis, 3> axes;          // the slowest one first; divisors are 1
   int64_t taps;                          // of all axes together, at most kDepthwiseTaps

@@ -13,7 +13,7 @@ namespace openaclnn {
 /// Channels that are summed together.
 inline constexpr int64_t kGradientLanes = 16;
 
-/// What is frozen when the call is planned.
+/// Decisions that are frozen when the call is planned.
 struct DepthwiseGradient {
   std::array<GemmAxis, 3> axes;          // the slowest one first; divisors are 1
   int64_t taps;                          // of all axes together, at most kDepthwiseTaps
