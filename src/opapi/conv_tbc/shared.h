@@ -23,7 +23,7 @@ inline constexpr DtypesByFamily kTypes = {kFloatTypesNoBf16, kFloatTypes, kFloat
 struct Geometry {
   int64_t in_length, out_length, batch, in_channels, out_channels, taps, pad;
 
-  /// Of checked operands.
+  /// Takes operands that were checked.
   Geometry(const Operand& x, const Operand& w, int64_t padding);
 };
 

@@ -18,8 +18,8 @@ inline constexpr DtypesByFamily kData = {kNone,       kFloatTypes, kFloatTypes,
 inline constexpr DtypesByFamily kMasks = {
     kNone, Dtypes(ACL_BOOL), Dtypes(ACL_BOOL), Dtypes(ACL_BOOL), kNone, kNone};
 
-/// What is checked: the operands in the order of the API, the first of them the data whose shape
-/// and type `like` have, and the mask; rows have `least_width` elements or more.
+/// The arguments to check: the operands in the order of the API, the first of them the data whose
+/// shape and type `like` have, and the mask; rows have `least_width` elements or more.
 struct Arguments {
   Operands operands, like;
   const Operand& mask;

@@ -23,7 +23,7 @@ struct Segment {
   int64_t first_window, windows;
 };
 
-/// What both operators are asked: how a list of ends and a pair of sizes cut T tokens.
+/// The geometry that both operators share: how a list of ends and a pair of sizes cut T tokens.
 struct Geometry {
   int64_t tokens;  // T
   int64_t block, stride;
@@ -42,8 +42,9 @@ int64_t WindowToken(const std::vector<Segment>& segments, int64_t stride, int64_
 inline constexpr DtypesByFamily kTypes = {kNone, Dtypes(ACL_FLOAT16, ACL_BF16), kNone, kNone, kNone,
                                           kNone};  // 310B
 
-/// What is checked: the operands in the order of the API, those of block by heads among them, and
-/// the one that has a row of heads for each window; the others are tokens by heads by width.
+/// The arguments to check: the operands in the order of the API, those of block by heads among
+/// them, and the one that has a row of heads for each window; the others are tokens by heads by
+/// width.
 struct Arguments {
   Operands operands, weights;
   const Operand& of_windows;

@@ -11,7 +11,7 @@ namespace openaclnn {
 /// Columns lie side by side in multiples of so many.
 inline constexpr int64_t kColumnLanes = 16;
 
-/// What each of `pitch` columns adds up to with a row of `width` numbers: element k of column j is
+/// The sum of each of `pitch` columns times a row of `width` numbers: element k of column j is
 /// columns[k * pitch + j]. By the one tree: at most 64 in sequence, then pairwise.
 struct ColumnSums {
   const double* row;
@@ -24,7 +24,7 @@ struct ColumnSums {
 struct ColumnKernels {
   using Kernel = void (*)(const ColumnSums& of);
   Kernel products;
-  // Of the differences.
+  // Kernels for functions of the differences.
   Kernel roots;  // of the sums of squares
   Kernel sizes, counts;
   Kernel largest;  // of the sizes; NaN where there is one

@@ -22,7 +22,7 @@ class Elements {
   void SetAll(const Buffers& buffers, const std::vector<double>& values) const;
   /// Empty when it is absent.
   std::vector<double> All(const Buffers& buffers) const;
-  /// The same as integers.
+  /// All elements as integers.
   std::vector<int64_t> AllWhole(const Buffers& buffers) const;
   static double At(const std::vector<double>& all, size_t i, double missing) {
     return all.empty() ? missing : all[i];

@@ -40,7 +40,8 @@ Application ApplicationOf(const Params& p) {
   return one;
 }
 
-/// What an application computes in. It is decided in one pass: a small call asks several times.
+/// The types in which an application computes. It is decided in one pass: a small call asks several
+/// times.
 struct Meeting {
   bool pairs;     // computes complex numbers: an input or a scalar is one
   Domain met;     // where the inputs and the scalars meet; of complex ones that of their parts

@@ -39,7 +39,7 @@ struct Expression {
   std::array<double, 2> absent = {};
   /// The loop over floats that computes in double.
   void (*widened)(const float* const* in, const double* scalars, int64_t n, double* out) = nullptr;
-  /// The same loop with a division before the one rounding; `plain` is for calls without the last
+  /// The loop with a division before the one rounding; `plain` is for calls without the last
   /// `optional` inputs.
   Rounding rounded = nullptr, plain = nullptr;
   size_t optional = 0;

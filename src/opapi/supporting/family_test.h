@@ -193,7 +193,7 @@ inline DeviceTensor EmptyFloats(const Dims& dims) {
   return DeviceTensor(ACL_FLOAT, DenseLayout(dims));
 }
 
-/// What a type holds of numbers.
+/// The values that numbers have in a type.
 inline Doubles Held(aclDataType dtype, const Doubles& values) {
   return ToDoubles(dtype, ToBytes(dtype, values));
 }
@@ -205,7 +205,7 @@ inline Doubles Held(aclDataType dtype, const Doubles& values) {
   ::openaclnn::test::Call(device, aclnn##name, [&](auto... o) { \
     return aclnn##name##GetWorkspaceSize(__VA_ARGS__, o...);    \
   })
-/// The same, which must succeed.
+/// Runs an operator, which must succeed.
 #define EXPECT_RUN(device, name, ...) EXPECT_EQ(RUN(device, name, __VA_ARGS__).message, "")
 /// The first phase must refuse.
 #define EXPECT_REFUSED(code, says, name, ...) \

@@ -24,7 +24,7 @@ class Narrowing {
   }
 
   bool does() const { return store_ != nullptr; }
-  /// Of at most Walk::kRun results.
+  /// Narrows at most Walk::kRun results.
   void operator()(T* results, int64_t n) const {
     if (!does()) return;
     alignas(64) std::byte narrow[Walk::kRun * sizeof(int32_t)];

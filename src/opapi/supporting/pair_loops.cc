@@ -54,7 +54,7 @@ Pair LogTimes(Pair a, double factor) {
 // cabs, since hypot itself is of a younger glibc.
 double Size(Pair a) { return std::abs(a); }
 
-/// Of an infinite part with a finite one that part's sign alone.
+/// If one part is infinite and the other finite, the result has the infinite part's sign alone.
 Pair Sign(Pair a) {
   const double size = Size(a);
   if (std::isnan(size)) return {size, size};
@@ -95,12 +95,12 @@ Pair Power(Pair a, Pair b) {
 
 Pair Sigmoid(Pair a) { return QuotientOf(1, Sum(1, std::exp(-a))); }
 
-/// Of one input, whatever the scalars.
+/// A loop over one input, whatever the scalars.
 template <auto kFunction>
 constexpr PairLoop kOf = Loop<1, [](Pair a, const Pair*) { return kFunction(a); }>;
 template <auto kFunction>
 constexpr PairLoop kOfTwo = Loop<2, [](Pair a, Pair b, const Pair*) { return kFunction(a, b); }>;
-/// Of one input and a scalar.
+/// A loop over one input and a scalar.
 template <auto kFunction>
 constexpr PairLoop kWithScalar = Loop<1, [](Pair a, const Pair* s) { return kFunction(a, s[0]); }>;
 

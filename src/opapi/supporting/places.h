@@ -24,11 +24,11 @@ struct IndexReader {
   /// for others.
   Status Read(std::byte* origin, int64_t limit, bool from_end, std::vector<int64_t>* indices) const;
 
-  /// The same check, for who reads them again.
+  /// Checks again, for a caller that reads the indices again.
   Status Check(std::byte* origin, int64_t limit, bool from_end) const;
 
-  /// Of an INT32 or INT64 whose neighbours follow each other, so that it is read where it is; else
-  /// 0.
+  /// The bytes of an INT32 or INT64 whose neighbours follow each other, so that it is read where it
+  /// is; else 0.
   static int64_t DenseBytes(const Operand& index, int64_t step);
 
   // By these a report finds the operand's memory.
@@ -57,7 +57,7 @@ class Placer {
          const Shape& shape);
   /// One value everywhere.
   Placer(const Operand& out, Slices slices, const Value& value);
-  /// What an added value is multiplied by, in the type of the view.
+  /// Sets the factor of an added value, in the type of the view.
   void Scale(const Value& value) { scale_ = value.In(dtype_); }
 
   /// `places` are offsets from the slices' rows, in elements.

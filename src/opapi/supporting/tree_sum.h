@@ -10,7 +10,7 @@
 
 namespace openaclnn::supporting {
 
-/// Of parts [begin, end) of a tree, at least one: term(i) is the total of part i.
+/// Sums parts [begin, end) of a tree, at least one: term(i) is the total of part i.
 template <class Term>
 auto SumParts(int64_t begin, int64_t end, const Term& term) -> decltype(term(begin)) {
   if (end - begin == 1) return term(begin);

@@ -81,7 +81,7 @@ testing::AssertionResult Problem::OutputsAreRight() const {
   room::ReferenceWeight(sizes, dy_values.data(), x_values.data(), of_dw.value.data());
   room::ReferenceWeight(sizes, dy_sizes.data(), Magnitudes(x_values).data(),
                         of_dw.magnitude.data());
-  // What is stored, whatever the products see.
+  // Sums the stored values, even if the products see rounded ones.
   ReferenceSums of_db = ZeroSums(db, rows);
   room::ReferenceBias(sizes, stored.data(), of_db.value.data());
   room::ReferenceBias(sizes, Magnitudes(stored).data(), of_db.magnitude.data());

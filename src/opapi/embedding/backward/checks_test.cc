@@ -37,7 +37,7 @@ const SpecOperands<Spec> kOperands = {
      .is_output = true,
      .no_bf16_on_910 = true}};
 
-/// What §"checks" lists, in its order, then views.
+/// The checks that §"checks" lists, in its order, then views.
 std::vector<Row> OperatorRows() {
   const std::string floats = "one of FLOAT, FLOAT16, BFLOAT16 on Ascend910B1";
   const std::string plain = "one of UNDEFINED, ND, NCHW, NHWC, HWCN, NDHWC, NCDHW, NCL";

@@ -109,7 +109,7 @@ TEST(EmbeddingDenseBackwardIndices, PaddingDoesNotExcuse) {
   EXPECT_EQ(empty.Run(device).code, 0);
 }
 
-// Of many bad ones the first is named, whichever thread meets which first.
+// The first of many bad indices is named, whichever thread meets which first.
 TEST(EmbeddingDenseBackwardIndices, FirstPositionIsNamed) {
   for (const char* threads : {"1", "2", "3", "7"}) {
     const Device device{{"OPENACLNN_NUM_THREADS", threads}};

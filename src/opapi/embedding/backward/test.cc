@@ -123,7 +123,7 @@ TEST(EmbeddingDenseBackward, ZeroRowsOfALargeTable) {
 // So do their other rows, and shorter ones that are whole cache lines.
 TEST(EmbeddingDenseBackward, LargeTablesWhereverTheyLie) {
   const Device device;
-  // Of two tiles, with long segments.
+  // Two tiles, with long segments.
   ExpectRight(device, Problem({"", kEdge, {3000}, 4128, 4100, kNoPadding, false, kZipfRows},
                               {ACL_BF16, ACL_INT64, ACL_BF16}));
   constexpr int64_t kRows = 66000, kWidth = 256;

@@ -27,7 +27,7 @@ class Rows {
         rows_(rows),
         streams_(plan.streams != nullptr && BeginsLine(plan.out.Row(out_, 0))) {}
 
-  /// Of tokens [begin, end).
+  /// Copies the rows of tokens [begin, end).
   void Copy(int64_t begin, int64_t end) const {
     const int64_t bytes = plan_.width * plan_.weight.element_bytes;
     const int64_t ahead = std::max<int64_t>(kAheadBytes / bytes, 1);

@@ -32,7 +32,7 @@ const SpecOperand<Spec> kGradY = {"gradY", &Spec::grad_y, {ACL_FLOAT, ACL_FLOAT1
 const SpecOperand<Spec> kList = {"groupIdxOptional", &Spec::list, {ACL_INT32, ACL_INT64}};
 const SpecOperand<Spec> kOut = {"out", &Spec::out, {ACL_FLOAT, ACL_FLOAT16, ACL_BF16}, true, true};
 
-/// What the documented list holds, in its order.
+/// The rows of the documented list, in its order.
 std::vector<Row> OperatorRows() {
   const std::string floats = "one of FLOAT, FLOAT16, BFLOAT16 on Ascend910B1";
   const std::string plain = "one of UNDEFINED, ND, NCHW, NHWC, HWCN, NDHWC, NCDHW, NCL";

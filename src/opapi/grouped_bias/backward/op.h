@@ -21,7 +21,7 @@ extern const Operator kOperatorV2;
 /// Positions in Params::operands().
 enum OperandIndex { kGradY, kGroupIdx, kOut };
 
-/// What the list of groups holds.
+/// Contents of the list of groups.
 enum GroupIdxType : int64_t { kEnds = 0, kSizes = 1 };
 
 struct Params {

@@ -36,7 +36,7 @@ TEST(ScaledMaskedSoftmaxBackwardMisuse, OutputInAnInput) {
                  {.strides = strides, .offset = offset, .data = address});
   };
   EXPECT_EQ(run(dense, 60, data).message, "");
-  // The same elements, said in another way.
+  // Describes the same elements in another way.
   EXPECT_EQ(run(dense, 59, data + 4).message, "");
   EXPECT_EQ(run(dense, 180, data).message, "");
   for (const Outcome& outcome :

@@ -248,7 +248,7 @@ TEST(ScaledMaskedSoftmaxBackward, NeedsLittleWorkspaceAndStack) {
   ExpectLittleWorkspaceAndStack<Room>();
 }
 
-// What the forward makes of x, as models have it.
+// The operand y is the forward's result for x, as in models.
 TEST(ScaledMaskedSoftmaxBackward, OfRealSoftmaxes) {
   const Device device;
   for (const Case& shape : Room::Cases()) {

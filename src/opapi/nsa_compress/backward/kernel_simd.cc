@@ -109,7 +109,7 @@ void WriteTokens(const Granule& granule, const Tokens& tokens) {
   }
 }
 
-/// What is done with the tokens of a granule. At most two windows over them: all at once.
+/// The work on the tokens of a granule. At most two windows over them: all at once.
 template <int kSums, int kOver, bool kStream>
 struct FewWindows {
   template <class T>

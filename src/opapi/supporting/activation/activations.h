@@ -12,7 +12,7 @@ struct Expression;
 
 OPENACLNN_TARGET_DECLARE(namespace expressions { extern const Expression kSoftshrink; })
 
-/// Of an approximation's name.
+/// Whether an approximation's name is tanh.
 inline bool IsTanh(const char* approximation) {
   return approximation != nullptr && std::string_view(approximation) == "tanh";
 }

@@ -27,7 +27,7 @@ void CheckWeight(const Tensor& weight, const Tensor& self, Checker& checker) {
 
 bool IsOfChannels(const Tensor& weight) { return weight.count() != 1; }
 
-/// Of weights that lie next to each other, as a task reads them.
+/// The steps of weights that lie next to each other, as a task reads them.
 Steps WeightSteps(const Shape& shape, const Tensor& weight) {
   Shape steps(shape.size(), 0);
   if (IsOfChannels(weight)) steps[kChannelDim] = sizeof(double);
@@ -159,7 +159,7 @@ class GradientByWeight {
     return weights_ > 1 && is_short(grad_step_) && is_short(self_step_);
   }
 
-  /// Of a tile from `first` on: for each channel the sum that SumOf takes, with the same bits.
+  /// Sums a tile from `first` on: for each channel the sum that SumOf takes, with the same bits.
   void SumTile(const Buffers& buffers, int64_t first, int64_t part, double* sums) const {
     const int64_t count = std::min(kTile, weights_ - first), longest = 32;
     std::array<TreeSum<Lane>, kTile / kLane> lanes;

@@ -22,7 +22,7 @@ TEST(Prelu, SlopeIsThatOfTheChannel) {
   EXPECT_EQ(forward(Floats({1, 2, 1}, {0.5, -1})), (Doubles{-0.5, 2, 3, 4, 5, -3, 7, 0}));
 }
 
-/// Of whole numbers, whose sums are exact.
+/// Elements are whole numbers, whose sums are exact.
 TEST(Prelu, GradientsOfManyElements) {
   const Device device;
   Random random(47);

@@ -11,7 +11,7 @@ constexpr int64_t kWidths[] = {1, 7, 15, 16, 17, 63, 64, 65, 1025, 4095, 4096, 4
 /// The operators by number: Softmax, LogSoftmax, and the gradients of both.
 constexpr int kOperators = 4;
 
-/// What an operator takes where the results are of a type: the gradients take no DOUBLE.
+/// The type that an operator takes for results of a type: the gradients take no DOUBLE.
 aclDataType Given(int which, aclDataType dtype) {
   return which >= 2 && dtype == ACL_DOUBLE ? ACL_FLOAT : dtype;
 }
@@ -38,7 +38,7 @@ struct Wanted {
   Doubles values, scales;  // what an error is relative to
 };
 
-/// Of one row; `first` is x or the gradient, `second` the result of the forward.
+/// The results of one row; `first` is x or the gradient, `second` the result of the forward.
 Wanted WantedOf(int which, const double* first, const double* second, int64_t n) {
   const double max = *std::max_element(first, first + n);
   double powers = 0, sum = 0, magnitude = 0;

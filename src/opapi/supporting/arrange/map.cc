@@ -49,7 +49,7 @@ int64_t ShiftWithin(int64_t shift, int64_t length) {
   return rest < 0 ? rest + length : rest;
 }
 
-/// Of a roll by 0 <= shift < length.
+/// The map of a roll by 0 <= shift < length.
 Map Rolled(int64_t length, int64_t shift) {
   Map map;
   map.Append(shift, length - shift, 1);

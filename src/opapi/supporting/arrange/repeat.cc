@@ -82,7 +82,7 @@ struct Repeated {
   int64_t outer = 1, length = 0, inner = 1;
 };
 
-/// What the four of a name have in common.
+/// The parameters that the four operators of a name share.
 Repeated RepeatedOf(const RepeatInterleaveParams& p) {
   return {p.self, p.flat ? std::nullopt : std::optional(p.dim), p.outputSize};
 }

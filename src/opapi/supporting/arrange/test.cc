@@ -46,7 +46,8 @@ TEST(Arrange, FlipsAndRolls) {
                  none.get(), Handle(out));
 }
 
-// What is planned does not grow with the number of coordinates: phase 2 is what misses the memory.
+// The size of a plan does not grow with the number of coordinates: phase 2 is the one that lacks
+// the memory.
 TEST(Arrange, DimensionsLongerThanAnyMemory) {
   const Device device;
   const int64_t dims[] = {int64_t{1} << 62}, still[] = {0}, rows[] = {1};

@@ -109,7 +109,7 @@ Plan PlanChannelShuffle(const ChannelShuffleParams& p, const Product&) {
   Shape shape = ShapeOf(p.self), from = StepsOf(p.self), to = StepsOf(p.out);
   shape[1] = members;
   shape.insert(shape.begin() + 2, p.groups);
-  // Of one group, or of one member, nobody takes the step to the next.
+  // With one group, or one member, nobody takes the step to the next.
   from.insert(from.begin() + 2, WrappingProduct(from[1], members));
   to.insert(to.begin() + 2, to[1]);
   to[1] = WrappingProduct(to[1], p.groups);

@@ -311,7 +311,8 @@ TEST(ComplexNumbers, OfHalvesMadeOfTheirOwnParts) {
   EXPECT_EQ(ToDoubles(ACL_FLOAT16, out.Read()), (Doubles{7, -1, 8, -2, 9, -3}));
 }
 
-// What is as large as a part but none, as a complex number of half the size, is not read in time.
+// Elements as large as a part but of another type, such as complex numbers of half the size, are
+// refused: they would be overwritten before they are read.
 TEST(ComplexNumbers, OnlyTheirPartsMayBeOverwritten) {
   const Device device;
   const DeviceTensor out(ACL_COMPLEX128, DenseLayout({3}));

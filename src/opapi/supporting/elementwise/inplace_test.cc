@@ -164,7 +164,7 @@ TEST(SupportingFills, ElementsMayBeOnePlace) {
   EXPECT_EQ(ValuesOf(storage), (Doubles{0, 2, 0, 4, 0, 6}));
   EXPECT_RUN(device, InplaceOne, windows.get());
   EXPECT_EQ(ValuesOf(storage), Doubles(6, 1.0));
-  // What computes may not.
+  // An operator that computes takes no elements that overlap.
   const ScalarHandle one(1.0);
   EXPECT_REFUSED(161002, "expected elements that do not overlap", InplaceAdds, windows.get(),
                  value.get(), one.get());

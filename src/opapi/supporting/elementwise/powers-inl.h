@@ -74,8 +74,8 @@ void LoopOfPower(const float* const* in, const float* s, int64_t n, float* out) 
   LoopOf<1, [](double a, auto) { return kFunction(a); }, float>(in, s, n, out);
 }
 
-/// Of an exponent that is not whole: powers of negative numbers are none, which nobody has to look
-/// up.
+/// The loop for an exponent that is not whole: powers of negative numbers do not exist, so no
+/// parity is looked up.
 inline void LoopOfFraction(const float* const* in, const float* s, int64_t n, float* out) {
   constexpr int64_t kBlock = 512;
   constexpr auto near = [](float a, auto of) { return NearPower(a, of[0]); };
@@ -123,7 +123,7 @@ constexpr Expression With(Expression::Loop<float> loop, Expression expression) {
   return expression;
 }
 
-/// What a division of floats leaves, with the sign of the dividend.
+/// The rest of a division of floats, with the sign of the dividend.
 struct Rest {
   template <class T>
   T operator()(T a, T b) const {

@@ -121,7 +121,7 @@ TEST(TwoFloats, PowersOfOneExponent) {
   });
 }
 
-// What erf makes of the result is what was given.
+// Applying erf to the result gives the input.
 TEST(TwoFloats, InverseErf) {
   const Device device;
   Doubles given = {0, -0.0, 1, -1, 1.5, NAN, 1 - 0x1p-24, -1 + 0x1p-24, 0x1p-149, 1e-20};

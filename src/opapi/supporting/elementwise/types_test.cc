@@ -169,7 +169,7 @@ TEST(SupportingTypes, UnsignedNumbersOf64Bits) {
   const DeviceTensor long_numbers(ACL_INT64, DenseLayout({2})), floats(ACL_FLOAT, DenseLayout({2}));
   EXPECT_RUN(device, BitwiseOrTensor, x.handle(), y.handle(), Handle(long_numbers));
   EXPECT_EQ(long_numbers.Read()[0], std::byte{1});
-  // The same bits are -1 in INT64, which is another number.
+  // In INT64 the same bits are -1, which is another number.
   const DeviceTensor negative = Make(ACL_INT64, {2}, {1, -1});
   EXPECT_RUN(device, Equal, negative.handle(), y.handle(), Handle(one));
   EXPECT_EQ(ValuesOf(one), (Doubles{0}));
@@ -202,7 +202,7 @@ TEST(SupportingTypes, ComplexNumbersAreCopied) {
   }
 }
 
-/// What InplaceCopy makes of numbers of a type.
+/// The result of InplaceCopy for numbers of a type.
 template <class T>
 Doubles Copied(const Device& device, aclDataType from, const std::vector<T>& numbers,
                aclDataType to) {
@@ -255,7 +255,7 @@ Doubles PartsOf(const DeviceTensor& tensor) {
   return ToDoubles(tensor.dtype() == ACL_COMPLEX64 ? ACL_FLOAT : ACL_DOUBLE, tensor.Read());
 }
 
-// Of each type, broadcast, between views with gaps: the imaginary parts are 0.
+// Takes numbers of each type, broadcast, between views with gaps: the imaginary parts are 0.
 TEST(SupportingTypes, NumbersBecomeComplex) {
   const Device device;
   Random random(73);
@@ -280,7 +280,7 @@ TEST(SupportingTypes, NumbersBecomeComplex) {
   EXPECT_EQ(PartsOf(to), (Doubles{0x1p53, 0}));
 }
 
-/// Of COMPLEX64, somewhere.
+/// Makes a tensor of COMPLEX64, somewhere.
 DeviceTensor MakeComplex(const Doubles& parts, Random& random) {
   const auto count = static_cast<int64_t>(parts.size() / 2);
   DeviceTensor tensor(ACL_COMPLEX64, RandomLayout(random, {count}, false));

@@ -162,7 +162,7 @@ TEST(Index, BagsThatAreNoneFailTheTask) {
   EXPECT_NE(other.Run(device).message.find("mode value is 3"), std::string::npos);
 }
 
-// Whose bag would those behind the last one be?
+// Indices behind the last bag would belong to no bag.
 TEST(Index, BagsHoldEveryIndex) {
   const Device device;
   BagProblem p(0, true);

@@ -226,7 +226,7 @@ Plan PlanTake(const TakeParams& p, const Product&) {
           }};
 }
 
-// The same places written to.
+// Checks the same places for writing.
 void CheckPut(const PutParams& p, Checker& checker) {
   const Tensor &self = p.selfRef, &index = p.index, &source = p.source;
   CheckIndexType(index, checker);

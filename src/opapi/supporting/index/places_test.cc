@@ -20,7 +20,7 @@ double TreeSumOf(const double* terms, int64_t count) {
   return TreeSumOf(terms, half) + TreeSumOf(terms + half, count - half);
 }
 
-/// What is there and what comes to it, place by place in order.
+/// Terms of each place: its old value and the values that are added, in order.
 using Terms = std::map<size_t, Doubles>;
 
 enum Placing { kSet, kAdd, kMultiply };
@@ -45,7 +45,7 @@ int64_t CountOf(const Dims& dims) {
   return count;
 }
 
-/// Of (outer, length, inner) along the middle dimension.
+/// A tensor of (outer, length, inner) along the middle dimension.
 struct Along {
   int64_t outer, length, inner;
 
@@ -242,7 +242,7 @@ TEST(Places, SumsOfNegativeZerosArePositive) {
   }
 }
 
-// Of several blocks, in each of which the place of an element depends on those before it.
+// Chooses from several blocks, in each of which the place of an element depends on those before it.
 TEST(Places, OfManyElementsThatAreChosen) {
   const Device device;
   Random random(63);

@@ -258,7 +258,7 @@ bool RowPlacer::CombineCounted(const Addresses& row, std::byte* scratch) const {
   return true;
 }
 
-/// What no index names keeps its bits.
+/// Elements that no index names keep their bits.
 void RowPlacer::WriteMet(const uint16_t* met, const std::byte* packed, std::byte* out) const {
   if (out_step_ == bytes_) {
     switch (bytes_) {

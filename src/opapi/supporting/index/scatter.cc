@@ -10,7 +10,7 @@
 namespace openaclnn::supporting {
 namespace {
 
-/// Of a call whose output begins as self. In place it is that tensor.
+/// The output of a call, which begins as self. In place it is that tensor.
 struct Target {
   explicit Target(const ScatterParams& p) : self(p.self.place), out(p.out.place) {
     if (!p.in_place()) begin.emplace(p.self, p.out);

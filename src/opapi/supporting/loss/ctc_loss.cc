@@ -134,7 +134,7 @@ bool MaySkip(const std::vector<int64_t>& labels, size_t s) {
 
 size_t At(int64_t label) { return static_cast<size_t>(label); }
 
-/// Of a time from the one before.
+/// Computes a time from the one before.
 void Forward(const std::vector<int64_t>& labels, const std::vector<double>& chances,
              const std::vector<double>& before, std::vector<double>* now) {
   for (size_t s = 0; s < labels.size(); ++s) {
@@ -144,7 +144,7 @@ void Forward(const std::vector<int64_t>& labels, const std::vector<double>& chan
   }
 }
 
-/// Of a time from the one after.
+/// Computes a time from the one after.
 void Backward(const std::vector<int64_t>& labels, const std::vector<double>& chances,
               const std::vector<double>& after, std::vector<double>* now) {
   const size_t count = labels.size();
@@ -182,7 +182,7 @@ void Gather(const std::vector<int64_t>& labels, const std::vector<double>& befor
   }
 }
 
-/// What both directions have.
+/// Checks that both directions share.
 template <class Call>
 void CheckSequences(const Call& p, Checker& checker) {
   checker.That(Contains(kRealTypes, p.logProbs.dtype()),
@@ -247,7 +247,7 @@ void CheckCtcLoss(const CtcLossParams& p, Checker& checker) {
   CheckAlpha(p, p.logAlphaOut, checker);
 }
 
-// What is beyond a sequence's times and labels never happens.
+// Elements beyond a sequence's times and labels have probability 0.
 Plan PlanCtcLoss(const CtcLossParams& p, const Product&) {
   if (p.logProbs.dim(1) == 0) return Nothing();
   const Labels labels(p);

@@ -29,7 +29,7 @@ struct Sequence {
     return chances;
   }
 
-  /// Of all paths that are the targets without repetitions and blanks.
+  /// The loss over all paths that are the targets without repetitions and blanks.
   double Loss(const Doubles& scores) const {
     const Doubles chances = LogChances(scores);
     const auto paths = static_cast<int64_t>(std::pow(3, static_cast<double>(times)));

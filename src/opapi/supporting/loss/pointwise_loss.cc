@@ -28,7 +28,7 @@ Shape CommonShape(const Params& p, Checker* checker) {
   return shape;
 }
 
-/// What stands for an input that is left out.
+/// Ones, in place of an input that is left out.
 template <class T>
 alignas(64) constexpr auto kOnes = [] {
   std::array<T, Walk::kRun> ones{};
@@ -89,12 +89,12 @@ struct Elements {
     return origins;
   }
 
-  /// Of at most kRun elements.
+  /// Computes at most kRun elements.
   void Compute(const Walk::Pointers& at, int64_t n, double* values) const {
     WithInputs(at, n, [&](const T* const* in) { loop(in, scalars.data(), n, values); });
   }
 
-  /// The same, divided and rounded.
+  /// Computes at most kRun elements, divided and rounded.
   void Round(const Walk::Pointers& at, int64_t n, double divisor, float* values) const {
     WithInputs(at, n, [&](const T* const* in) { round(in, scalars.data(), divisor, n, values); });
   }
@@ -201,7 +201,7 @@ Plan PlanTotal(const Params& p, double divisor) {
   return AreFloats(p) ? MakeSum<float>(p, divisor) : MakeSum<double>(p, divisor);
 }
 
-/// What a mean is divided by.
+/// The divisor of a mean.
 double Divisor(const Params& p, int64_t reduction) {
   return reduction == kMean ? static_cast<double>(CountOf(CommonShape(p, nullptr))) : 1.0;
 }

@@ -154,7 +154,7 @@ TEST(Loss, OfManyElements) {
   }
 }
 
-/// What losses and their gradients give for inputs of a type: of (3, n), dense or as columns.
+/// The results of losses and their gradients for inputs of a type: of (3, n), dense or as columns.
 std::vector<Doubles> ResultsOf(const Device& device, aclDataType dtype, const Layout& layout,
                                const Doubles& x, const Doubles& t) {
   DeviceTensor self(dtype, layout), target(dtype, layout);
@@ -183,7 +183,7 @@ std::vector<Doubles> ResultsOf(const Device& device, aclDataType dtype, const La
   return results;
 }
 
-/// The same, in double, but for sums by the one tree.
+/// The results in double, apart from sums, which go by the one tree.
 std::vector<Doubles> PlainResults(const Doubles& x, const Doubles& t) {
   std::vector<Doubles> elements(6);
   for (size_t i = 0; i < x.size(); ++i) {

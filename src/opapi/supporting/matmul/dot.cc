@@ -110,7 +110,7 @@ Plan PlanDot(const MatmulParams& p, const Product&) {
           }};
 }
 
-/// What a tensor core would round stays a product of matrices.
+/// A product that a tensor core would round stays a product of matrices.
 Plan PlanMv(const MatmulParams& p, const Product& product) {
   const bool floats = p.self.dtype() == ACL_FLOAT && p.mat2.dtype() == ACL_FLOAT;
   const bool rounds =

@@ -14,7 +14,7 @@ namespace {
 // Products of at most so many columns are computed as their mirror images. Speed of these, with 1
 // to 4 columns: 1.0 to 1.6, 6: 0.75 to 0.92, 8: 0.74 to 1.15, 12: 0.6 to 1.0.
 constexpr int64_t kFewColumns = 4;
-// The same where A's columns are closer than its rows. With 4 to 12 columns: 1.6 to 3.4, 16: 1.0,
+// The limit where A's columns are closer than its rows. With 4 to 12 columns: 1.6 to 3.4, 16: 1.0,
 // 20: 0.93.
 constexpr int64_t kFewColumnsByColumns = 12;
 

@@ -29,7 +29,7 @@ struct MatrixProduct {
   double alpha = 1, beta = 0;  // without a beta, `added` takes no part whatever is there
 };
 
-/// Of the tensors' shapes, which fit each other.
+/// The product for the tensors' shapes, which fit each other.
 MatrixProduct ProductOf(const Tensor& a, const Tensor& b, const Tensor& out);
 /// The result, or what is added and broadcast to it; it has no row or no column dimension where a
 /// factor is a vector.

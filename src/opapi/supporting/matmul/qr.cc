@@ -38,7 +38,7 @@ Plan PlanLinalgQr(const LinalgQrParams& p, const Product&) {
   const int64_t q_columns = p.Q.empty() ? 0 : p.Q.last_dim();
   const int64_t r_rows = p.R.empty() ? 0 : p.R.dim(p.R.rank() - 2);
   if (q_columns == 0 && r_rows == 0) return Nothing();
-  // Of a column its elements are a line.
+  // The elements of a column lie in a line.
   const Lines a = Lines(p.self, batch).Turned(), r = Lines(p.R, batch).Turned();
   const Lines q = p.Q.empty() ? r : Lines(p.Q, batch).Turned();
   return {0, [=](const Buffers& buffers) -> Status {

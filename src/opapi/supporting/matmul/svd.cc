@@ -83,7 +83,7 @@ class Factors {
   Factors(int64_t rows, int64_t columns)
       : rows_(rows), n_(columns), triangle_(rows, columns), right_(columns), turned_(columns) {}
 
-  /// Of what is to be factored, which Factor takes.
+  /// A column of the matrix to factor, which Factor takes.
   double* Column(int64_t j) { return triangle_.Column(j); }
 
   /// False where an element is not finite.
@@ -181,7 +181,7 @@ struct Target {
   int64_t value_count, left_columns, right_columns;
 };
 
-/// What is not finite has factors that are NaN.
+/// A matrix that is not finite has factors that are NaN.
 void WriteFactors(const Buffers& buffers, const Target& target, const Place& values,
                   StoreRow<double> store, int64_t matrix, bool is_finite, int64_t rows,
                   int64_t columns, Factors* factors) {
@@ -228,7 +228,7 @@ Plan PlanSvd(const SvdParams& p, const Product&) {
   const bool asked = p.computeUV, flat = m < n;
   const bool empty = p.sigma.empty() && (!asked || (p.u.empty() && p.v.empty()));
   if (empty) return Nothing();
-  // Of a column its elements are a line; a flat matrix is turned round.
+  // The elements of a column lie in a line; a flat matrix is turned round.
   const Lines rows(self, batch), a = flat ? rows : rows.Turned();
   const Lines u = asked ? Lines(p.u, batch).Turned() : a,
               v = asked ? Lines(p.v, batch).Turned() : a;

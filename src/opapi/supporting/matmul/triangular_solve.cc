@@ -54,7 +54,7 @@ struct Substitution {
     }
   }
 
-  /// The same of `pitch` columns at once, which lie side by side.
+  /// Solves for `pitch` columns at once, which lie side by side.
   void SolveColumns(const Buffers& buffers, int64_t batch, int64_t pitch, ColumnRoom* room) const {
     const auto kernel = OPENACLNN_TARGET_SELECT(kColumnKernels)->products;
     double* const x = room->x.data();

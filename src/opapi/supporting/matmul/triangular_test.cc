@@ -8,7 +8,7 @@
 namespace openaclnn::test {
 namespace {
 
-// Of A = (2 0; 1 4), with NaN where another triangle or diagonal would be read.
+// Takes A = (2 0; 1 4), with NaN where another triangle or diagonal would be read.
 TEST(TriangularSolve, ReadsItsTriangleAlone) {
   const Device device;
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();

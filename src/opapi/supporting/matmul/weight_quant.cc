@@ -35,7 +35,7 @@ struct Factors {
     if (tensor.rank() == 2 && tensor.dim(0) > 1) group_step = strides[0] * bytes;
   }
 
-  /// Of one group's columns, or of one column's groups; zeros where there is no tensor.
+  /// Loads one group's columns, or one column's groups; zeros where there is no tensor.
   void Load(const Buffers& buffers, bool by_columns, int64_t line, int64_t n, float* to) const {
     if (load == nullptr) return;
     const std::byte* const from = place(buffers) + line * (by_columns ? column_step : group_step);

@@ -18,7 +18,7 @@ struct Given {
     scales = ToDoubles(ACL_FLOAT16, ToBytes(ACL_FLOAT16, scales));
   }
 
-  /// What the weights stand for: products of 8 and 11 bits, which are floats.
+  /// The values of the weights: products of 8 and 11 bits, which are floats.
   Doubles Floats() const {
     Doubles floats = weights;
     for (size_t i = 0; i < floats.size(); ++i) {
@@ -115,7 +115,8 @@ TEST(WeightQuant, OfHalfBytesIsThatOfBytes) {
   }
 }
 
-// What is not whole bytes of two neighbours, and what leaves its memory by half a byte.
+// Tests elements that are not whole bytes of two neighbours, and views that leave their memory by
+// half a byte.
 TEST(WeightQuant, HalfBytesThatAreNoPairs) {
   const Device device;
   const DeviceTensor x(ACL_FLOAT16, DenseLayout({kM, kK})), scale(ACL_FLOAT16, DenseLayout({kN})),

@@ -44,8 +44,7 @@ TEST(MatmulWeights, SizesThatAreRefused) {
   EXPECT_EQ(SizeOf({int64_t{1} << 31, int64_t{1} << 32}, ACL_FLOAT16), -161002);
 }
 
-// What TransMatmulWeight makes of a weight is told by its format, in which products take mat2
-// alone.
+// The format shows that TransMatmulWeight made a weight, and products take only mat2 in it.
 TEST(MatmulWeights, AreTakenInTheirFormat) {
   const Device device;
   const DeviceTensor x = Make(ACL_FLOAT16, {2, 3}, {1, 2, 3, 4, 5, 6}),

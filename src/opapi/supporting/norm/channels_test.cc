@@ -14,8 +14,8 @@ struct Problem {
   Doubles x, g, w;
 };
 
-/// What GroupNorm, BatchNorm and their gradients give, each in turn, as results of a type. None
-/// takes DOUBLE: results of that are of the same numbers as FLOAT.
+/// The results of GroupNorm, BatchNorm and their gradients, each in turn, as a type. None takes
+/// DOUBLE: results of that are of the same numbers as FLOAT.
 std::vector<Doubles> ResultsOf(const Device& device, aclDataType dtype, const Layout& layout,
                                const Problem& problem) {
   const aclDataType given = dtype == ACL_DOUBLE ? ACL_FLOAT : dtype;
@@ -64,7 +64,7 @@ void ExpectNearby(const Doubles& got, const Doubles& want, const Stored& stored)
   }
 }
 
-// What is not written in training is of the channels too, or of no elements.
+// Tensors that are not written in training need a length of the channels too, or no elements.
 TEST(Norm, BatchNormRefusesMomentsOfAnotherLength) {
   const Device device;
   const DeviceTensor x = EmptyFloats({kN, kC, 5}), y = EmptyFloats({kN, kC, 5}),
@@ -117,7 +117,7 @@ TEST(Norm, ChannelsOfFloatsAreThoseOfDoubles) {
   }
 }
 
-// What running moments make on the way is beyond float, or below it.
+// Running moments go beyond float, or below it, on the way.
 TEST(Norm, RunningMomentsNearTheEndsOfFloat) {
   const Device device;
   struct Case {

@@ -30,7 +30,8 @@ inline bool IsModest(double factor) {
   return size == 0 || (size >= 0x1p-100 && size <= 0x1p12);
 }
 
-/// The same of moments: a mean so small that it loses digits as two floats, too, is none for float.
+/// Whether moments are modest: a mean so small that it loses digits as two floats is none for
+/// float.
 inline bool AreModest(double mean, double rstd) {
   return (mean == 0 || std::abs(mean) >= 0x1p-100) && IsModest(rstd);
 }
@@ -73,9 +74,9 @@ struct Rooms {
   std::vector<float> grad, x, result;
 };
 
-/// The same of floats.
+/// Operands as floats.
 struct FloatPair {
-  /// Of elements from `first` on, each with a weight or all with one.
+  /// The elements from `first` on, each with a weight or all with one.
   template <class Weight>
   NormalRow<Weight> Part(int64_t first, const Weight* weight, bool one_weight) const {
     return {row.x + first, row.mean, row.rstd, weight, one_weight};
@@ -208,8 +209,8 @@ struct Backward {
     return through ? Slopes{sums.gradients / count, sums.products / count} : Slopes{};
   }
 
-  /// The same of floats, without copies in double: the same bits where dx is FLOAT; of 16 bits it
-  /// is computed in float.
+  /// Run for floats, without copies in double: the same bits where dx is FLOAT; 16-bit results are
+  /// computed in float.
   template <class Scaling>
   void RunFloats(const Buffers& buffers, const Weights& w, bool through,
                  const Scaling& scaling) const {
@@ -334,7 +335,7 @@ struct Backward {
     return SumParts(0, parts, [&](int64_t part) { return totals[static_cast<size_t>(part)]; });
   }
 
-  /// What groups add to each of their weights, summed over the groups.
+  /// The terms that groups add to each of their weights, summed over the groups.
   WeightSums SumsOfParts(const WeightSums& terms) const {
     const auto of_row = static_cast<size_t>(groups.part_weights);
     WeightSums sums(groups.weights);

@@ -15,7 +15,7 @@
 namespace openaclnn::supporting {
 namespace {
 
-/// Of the elements of one group.
+/// The moments of one group's elements.
 struct Moments {
   double mean = 0, variance = 0;
 };
@@ -123,8 +123,8 @@ struct Forward {
     const std::vector<float>&narrow_w, &narrow_b;
   };
 
-  /// The same of floats, without copies in double: the same bits where results are FLOAT; of 16
-  /// bits they are computed in float.
+  /// Run for floats, without copies in double: the same bits where results are FLOAT; 16-bit
+  /// results are computed in float.
   template <class MomentsAt, class ScaleOf>
   void RunFloats(const Buffers& buffers, int64_t row, Rooms* rooms, const BothWeights& of,
                  const MomentsAt& moments, const ScaleOf& scale_of) const {

@@ -10,7 +10,7 @@
 namespace openaclnn::supporting {
 namespace {
 
-/// What is left out is absent: the second term and the sum.
+/// Tensors that are left out are absent: the second term and the sum.
 struct RmsTensors {
   const Tensor &x, &addend, &gamma, &y, &rstd, &sum;
 };

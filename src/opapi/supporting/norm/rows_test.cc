@@ -218,7 +218,7 @@ TEST(LayerNorm, GradientsOfNarrowRows) {
   }
 }
 
-// What is multiplied on the way is beyond float, or below it.
+// Products on the way are beyond float, or below it.
 TEST(LayerNorm, GradientsOfNarrowRowsNearTheEndsOfFloat) {
   const Device device;
   Random random(88);

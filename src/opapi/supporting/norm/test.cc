@@ -78,8 +78,8 @@ TEST(Norm, GradientsOfLayerNorm) {
                  two.get(), Handle(dx), Handle(dw), Handle(db));
 }
 
-/// Of (2, 4, 3), plainly: the moments of a group, which says of which group a place is, and what
-/// they make of x.
+/// A plain reference for (2, 4, 3): the moments of a group, a function that says in which group a
+/// place is, and the results for x.
 struct Normalization {
   Doubles w, b;
   std::function<size_t(size_t)> group;

@@ -8,7 +8,7 @@
 
 namespace openaclnn::supporting {
 
-/// What all elements of a step share.
+/// Values that all elements of a step share.
 struct AdamWStep {
   double beta1, beta2, eps;
   double size;        // rate / (1 - beta1^t)

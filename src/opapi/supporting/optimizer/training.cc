@@ -32,7 +32,7 @@ void CheckUnscale(const UnscaleParams& p, Checker& checker) {
   CheckOne(p.inScale, checker);
 }
 
-// What is not finite sets foundInf.
+// A value that is not finite sets foundInf.
 Plan PlanUnscale(const UnscaleParams& p, const Product&) {
   struct Gradient {
     Place place;

@@ -48,7 +48,7 @@ struct Result {
 /// Rows of self in order, as integers of their own that compare alike.
 template <class T, class Entry>
 struct Ordering {
-  /// What of one row is asked for.
+  /// Orders one row.
   void Order(const std::byte* row) {
     values.resize(static_cast<size_t>(width));
     load(row, bytes, width, values.data());
@@ -68,7 +68,7 @@ struct Ordering {
     entries.resize(values.size());
     using Key = typename Entry::Key;
     const Key inverted = descending ? ~Key{0} : Key{0};
-    // Of 64 bits the low half tells short integers apart, with the sign where KeyOf put it.
+    // The low half of 64 bits tells short integers apart, with the sign where KeyOf put it.
     for (int64_t i = 0; i < width; ++i) {
       const auto key = KeyOf(values[static_cast<size_t>(i)]);
       const uint64_t sign = sizeof key > sizeof(Key) ? uint64_t{1} << 31 : 0;
@@ -172,7 +172,7 @@ void CheckCount(const char* name, int64_t value, int64_t low, int64_t high, Chec
 
 int64_t WidthOf(const Tensor& self, int64_t dim) { return ExtentOf(self, dim).width; }
 
-/// Of self without the dimension, or with one element of it.
+/// Checks a result whose shape is self's without the dimension, or with one element of it.
 template <class P>
 void CheckReduced(const P& p, bool keep_dim, Checker& checker) {
   Shape shape = ShapeOf(p.self);

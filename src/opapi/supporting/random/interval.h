@@ -20,7 +20,7 @@ struct Interval {
   bool empty() const { return first > last; }
 };
 
-/// Of a type of reals. If it has no number there, both are `from`.
+/// The interval in a type of reals. If it has no number there, both are `from`.
 Interval<double> RealsIn(int32_t dtype, double from, double to);
 
 /// Integers of a type of reals, or of any integers, whose range holds `from` and to - 1.

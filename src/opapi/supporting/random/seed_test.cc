@@ -10,7 +10,8 @@ namespace {
 
 constexpr int64_t kCount = 1000, kSeed = -81985529216486896;
 
-/// What takes a seed and an offset as numbers, and as tensors with an offset that is added.
+/// An operator that takes a seed and an offset as numbers, and one that takes tensors with an
+/// offset that is added.
 struct Pair {
   const char* name;
   std::function<aclnnStatus(int64_t offset, uint64_t*, aclOpExecutor**)> numbers;

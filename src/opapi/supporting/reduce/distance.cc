@@ -54,7 +54,7 @@ class DistanceBlocks {
             std::clamp(kNumbersOfBlock / std::max(width, int64_t{1}) / kColumnLanes * kColumnLanes,
                        kColumnLanes, kMostColumns)) {}
 
-  /// Of a batch.
+  /// The blocks of a batch.
   int64_t blocks() const {
     return WrappingProduct(DivideUp(rows_, kRowsOfBlock), DivideUp(columns_, together_));
   }
@@ -201,7 +201,8 @@ Plan PlanPdist(const PdistParams& p, const Product&) {
                   distances.ForRows(
                       buffers, 0, block, room,
                       [&](int64_t row, int64_t first, int64_t count, const double* values) {
-                        // Of a row those behind it, after the pairs of earlier rows.
+                        // The pairs of a row follow those of earlier rows, and begin with the row
+                        // behind it.
                         const int64_t skipped = std::clamp(row + 1 - first, int64_t{0}, count);
                         const int64_t before = row * (2 * rows - row - 1) / 2;
                         const int64_t at = before + first + skipped - row - 1;

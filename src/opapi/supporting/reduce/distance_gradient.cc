@@ -19,7 +19,7 @@ double Rounded(double value, LoadRow<double> load, StoreRow<double> store) {
   return value;
 }
 
-/// Of the distance by one difference of elements; 0 at distance 0, where it has none.
+/// The slope of the distance by one difference of elements; 0 at distance 0, where it has none.
 double SlopeOf(double difference, double distance, double order) {
   const double sign = SignOf(difference);
   if (order == 1) return sign;

@@ -84,12 +84,12 @@ Plan MakeFold(const Params& p, const FoldPlaces& places, const Layout& layout, c
           }};
 }
 
-/// What folds of one pass and one result have in common.
+/// Members that folds of one pass and one result share.
 struct OnePass {
   static bool Again(int64_t) { return false; }
 };
 
-/// Of the first operand, to all others.
+/// Folds the first operand, to all others.
 template <class T, class Fold>
 Plan MakeFold(const Params& p, const Layout& layout, const Fold& fold) {
   return MakeFold<T>(p, FoldPlaces{0, 1, p.tensors.size()}, layout, fold);

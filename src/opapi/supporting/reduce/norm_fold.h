@@ -34,7 +34,7 @@ struct NormFold : OnePass {
   bool any = false;
 };
 
-/// Of places.self to the output at places.begin.
+/// The norms of places.self, to the output at places.begin.
 inline Plan MakeNorm(const Params& p, const FoldPlaces& places, const Layout& layout,
                      double order) {
   if (order != 2) return MakeFold<double>(p, places, layout, NormFold(order));

@@ -271,7 +271,7 @@ class Outer : Work<T> {
     }
   }
 
-  /// The same where the terms of a result lie closer than the results: some columns are loaded, and
+  /// Folds where the terms of a result lie closer than the results: some columns are loaded, and
   /// turned into rows.
   void FoldColumns(std::byte* first, int64_t width, int64_t begin, int64_t end, T* acc) const {
     constexpr int64_t kColumns = 8;

@@ -14,7 +14,7 @@ struct RowReduction {
   T (*finish)(T total, int64_t n);
 };
 
-/// Of places.self to the output at places.begin.
+/// The reductions of places.self, to the output at places.begin.
 template <class T>
 Plan MakeRowReduction(const Params& p, const FoldPlaces& places, const Layout& layout,
                       const RowReduction<T>& reduction);

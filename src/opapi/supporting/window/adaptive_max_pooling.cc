@@ -10,7 +10,8 @@
 namespace openaclnn::supporting {
 namespace {
 
-/// What both directions have: self's planes, shared out among those of a result and of indices.
+/// Checks that both directions share: self's planes are shared out among those of a result and of
+/// indices.
 template <class Call>
 void CheckShares(const Call& p, const Tensor& pooled, const Tensor& indices, Checker& checker) {
   const auto dims = static_cast<uint32_t>(p.dims);

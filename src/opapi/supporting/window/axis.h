@@ -29,7 +29,7 @@ struct WindowAxis {
   int64_t reach() const { return dilation * (taps - 1) + 1; }
 };
 
-/// Of windows' numbers and of inputs' lengths: their products, and sums of those, fit.
+/// Limits of windows' numbers and of inputs' lengths: their products, and sums of those, fit.
 constexpr int64_t kMostWindow = int64_t{1} << 20;
 constexpr int64_t kMostLength = int64_t{1} << 40;
 
@@ -52,7 +52,7 @@ inline void CheckAxes(const IntList& list, size_t axes, int64_t least, Checker& 
   });
 }
 
-/// Of the last dimensions, which windows go along.
+/// Checks the last dimensions, along which windows go.
 inline void CheckLengths(const Tensor& input, uint32_t axes, Checker& checker) {
   bool fit = true;
   for (uint32_t d = input.rank() - axes; d < input.rank(); ++d) {

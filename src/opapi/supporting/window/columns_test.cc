@@ -7,7 +7,7 @@ namespace {
 
 IntListHandle Ints(const Dims& values) { return IntListHandle(IntListSpec{values}); }
 
-// Of a column for each window, each element is as many times itself as windows have it.
+// With a column for each window, each element is counted as often as windows have it.
 TEST(Columns, AreSummedWhereTheyCameFrom) {
   const Device device;
   const IntListHandle size = Ints({4, 5}), taps = Ints({2, 3}), dilation = Ints({2, 1}),

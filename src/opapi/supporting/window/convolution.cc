@@ -16,7 +16,7 @@
 namespace openaclnn::supporting {
 namespace {
 
-/// Of planes the padding may have four numbers: above, below, left and right.
+/// The padding of planes may have four numbers: above, below, left and right.
 bool HasFourPads(const Filter& p) { return p.input.rank() == 4 && p.padding.values().size() == 4; }
 
 /// Zeros before and behind an axis.
@@ -355,7 +355,7 @@ void CheckFilter(const Filter& p, Checker& checker) {
     return Concat("weight shape is ", ShapeText(weight), ", expected one for ", channels,
                   " channels of input in ", groups, " groups");
   });
-  // Of input without channels there may be any number of groups.
+  // An input without channels may have any number of groups.
   int64_t all = 0;
   checker.That(!p.transposed || !__builtin_mul_overflow(groups, weight.dim(1), &all), [&] {
     return Concat("groups value is ", groups, ", expected less than 2^63 channels of output, ",

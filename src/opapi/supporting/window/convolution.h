@@ -11,7 +11,7 @@
 
 namespace openaclnn::supporting {
 
-/// What describes a convolution, whichever of its tensors are asked for.
+/// The parameters of a convolution, whichever of its tensors are asked for.
 struct Filter {
   const Tensor &input, &weight;
   const IntList &stride, &padding, &dilation, &outputPadding;
@@ -65,7 +65,8 @@ uint64_t MostScratch(std::initializer_list<const Operand*> operands);
 
 Plan PlanConvolved(const Convolved& p, const Geometry& g, const Product& product);
 
-/// Of its workspace, at most, without what products need; INT64_MAX: more than a number holds.
+/// The size of its workspace, at most, without the part for products; INT64_MAX: more than a number
+/// holds.
 uint64_t LeastBytes(const Convolved& p, const Geometry& g);
 /// Offsets in the workspace must not wrap.
 void CheckBytes(const Operand& weight, uint64_t bytes, Checker& checker);
@@ -78,7 +79,7 @@ inline RowView DenseRows(int64_t rows, int64_t width, int64_t bytes) {
   return view;
 }
 
-/// Of elements like those of a tensor, in the workspace.
+/// A matrix with elements like those of a tensor, in the workspace.
 inline TapMatrix DenseMatrix(const Operand& like, int8_t math_type, const Product& product,
                              int64_t rows, int64_t width) {
   return {.view = DenseRows(rows, width, BytesOf(like)),

@@ -50,7 +50,7 @@ const Setting kSettings[] = {
     {"more than 64 taps", 2, 4, 1, 1, 14, 15, 9, 9, 1, 4},
 };
 
-/// What a term has of a place; zero in the padding.
+/// The factor that a term takes from a place; zero in the padding.
 double At(const Setting& s, const Doubles& x, int64_t image, int64_t group, int64_t term,
           int64_t place) {
   const int64_t tap = term % s.taps(), channel = group * s.channels + term / s.taps();

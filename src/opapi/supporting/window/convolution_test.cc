@@ -65,7 +65,7 @@ const Setting kSettings[] = {
     {{1, 2, 3, 2, 2}, {2, 1, 2, 2, 2}, {1, 1, 6, 4, 4}, 2, 0, 1, true, 0},
 };
 
-// Of small integers, which float sums exactly: <dy, y> = <dx, x> + <db, b> = <dw, w> + <db, b>.
+// Takes small integers, which float sums exactly: <dy, y> = <dx, x> + <db, b> = <dw, w> + <db, b>.
 TEST(ConvolutionBackward, IsTheAdjoint) {
   const Device device;
   Random random(87);
@@ -129,7 +129,7 @@ TEST(ConvolutionBackward, PiecesAreTheOneTree) {
   EXPECT_EQ(ValuesOf(problem.dw), ValuesOf(product));
 }
 
-// Of planes: rows above and below, columns left and right.
+// Takes planes: rows above and below, columns left and right.
 TEST(Convolution, FourPads) {
   const Device device;
   Random random(92);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kStrip = 256;  // places of a grid that are made at once
 
-/// What places of a strip have of a plane: tap by tap, then place by place.
+/// The taps of a strip's places in a plane: tap by tap, then place by place.
 struct StripTaps {
   std::vector<int64_t> numbers, offsets;         // of an element, in row-major order, and in memory
   std::vector<double> weights;                   // numbers are -1 where there is none
@@ -111,7 +111,8 @@ class Sampler {
   /// The weighted sums of the elements that the places of a strip have of a plane.
   void Sum(const Buffers& buffers, int64_t plane, size_t n, StripTaps* taps) const {
     taps->total.resize(n);
-    // What is no element counts as the first one with a weight of 0, unless that makes a NaN.
+    // A place that is no element counts as the first one with a weight of 0, unless that makes a
+    // NaN.
     if (is_float_ && kernels_->taken({input.Plane(buffers, plane), taps->offsets.data(),
                                       taps->weights.data(), static_cast<int64_t>(combinations_),
                                       static_cast<int64_t>(n), taps->total.data()})) {
@@ -176,7 +177,7 @@ class Sampler {
       digits_{};  // of a combination, the tap along each dimension
 };
 
-/// What both directions have: input and grid.
+/// Checks that both directions share: input and grid.
 template <class Call>
 void CheckSampled(const Call& p, Checker& checker) {
   const auto dims = static_cast<uint32_t>(p.dims);
@@ -190,7 +191,7 @@ void CheckSampled(const Call& p, Checker& checker) {
   CheckShape(p.grid, shape, checker);
 }
 
-/// Of grid's places, for all of input's channels.
+/// The shape of grid's places, for all of input's channels.
 Shape SampledShape(const Tensor& input, const Tensor& grid) {
   Shape shape = ShapeOf(input);
   for (uint32_t d = 2; d < shape.size(); ++d) shape[d] = grid.dim(d - 1);

@@ -29,7 +29,7 @@ WindowLists ListsOf(const Call& p) {
   return {p.kernelSize, p.stride, p.padding, &p.dilation};
 }
 
-/// What both directions have: windows over self, and where their maxima are.
+/// Checks that both directions share: windows over self, and the places of their maxima.
 template <class Call>
 void CheckWindows(const Call& p, const Tensor& pooled, Checker& checker) {
   CheckPooledTypes(p, p.self, pooled, checker);
@@ -60,7 +60,7 @@ struct Largest {
   }
 };
 
-/// Of the places whose windows have an element, in order, with the tap that it is.
+/// Visits the places whose windows have an element, in order, with the tap that it is.
 template <class Body>
 void ForWindowsWith(const Windows& windows, const std::array<int64_t, 3>& element,
                     const Body& body) {

@@ -17,7 +17,8 @@ WindowLists ListsOf(const Call& p) {
   return {p.kernelSize, p.stride, p.padding, &p.dilation, 3};
 }
 
-/// What both directions have: windows over self, each with an element, and where maxima are.
+/// Checks that both directions share: windows over self, each with an element, and the places of
+/// maxima.
 template <class Call>
 void CheckWindows(const Call& p, const Tensor& pooled, Checker& checker) {
   CheckPooledTypes(p, p.self, pooled, checker);
@@ -56,7 +57,7 @@ struct Largest {
   int64_t number;
 };
 
-/// Of a plane's elements, by the taps of a place.
+/// Finds the largest of a plane's elements, by the taps of a place.
 Largest LargestOf(const std::vector<double>& plane, const std::array<int64_t, 3>& lengths,
                   const Reach& depth, const Reach& height, const Reach& width) {
   Largest largest = {0, -1};

@@ -49,7 +49,7 @@ WindowLists ListsOf(const AvgPool3dGradientParams& p) {
   return {p.kernelSize, p.stride, p.padding, nullptr, 3};
 }
 
-/// Of self; a divisor that is given stands for the windows' own ones.
+/// The means of self; a given divisor stands for the windows' own ones.
 template <class Call>
 std::vector<AxisMap> MeansOf(const Call& p) {
   std::vector<AxisMap> maps;

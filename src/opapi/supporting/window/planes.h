@@ -116,7 +116,8 @@ struct Share {
   int64_t begin = 0, end = 0;
 };
 
-/// What place `place` of `out` has of `in` elements that are shared out evenly, rounded outwards.
+/// The share that place `place` of `out` has of `in` elements, which are shared out evenly, rounded
+/// outwards.
 inline Share ShareOf(int64_t in, int64_t out, int64_t place) {
   // place * in / out without the product, which may leave 64 bits.
   const auto edge = [&](int64_t n, int64_t more) {

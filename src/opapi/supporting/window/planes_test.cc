@@ -62,7 +62,7 @@ TEST(Planes, HaveTheSameBitsUnderEachSetting) {
   }
 }
 
-/// What is asked of a dimension, place by place.
+/// The values that a dimension is to have, place by place.
 void ExpectNear(const DeviceTensor& tensor, const std::vector<double>& want) {
   const std::vector<double> got = ValuesOf(tensor);
   ASSERT_EQ(got.size(), want.size());
@@ -73,7 +73,7 @@ void ExpectNear(const DeviceTensor& tensor, const std::vector<double>& want) {
   EXPECT_EQ(wrong, 0U);
 }
 
-// Of more places than are kept, where each place's neighbours are found anew.
+// Tests more places than are kept, so that each place's neighbours are found anew.
 TEST(Planes, AreRightAlongLongDimensions) {
   constexpr int64_t kLong = (int64_t{1} << 20) + 5;
   constexpr auto kPlaces = static_cast<size_t>(kLong);
@@ -130,7 +130,8 @@ TEST(Planes, AreRightAlongLongDimensions) {
   ExpectNear(dx, want);
 }
 
-// What is planned does not grow with the dimensions: phase 2 is what misses the operands' memory.
+// The size of a plan does not grow with the dimensions: phase 2 is the one that lacks the operands'
+// memory.
 TEST(Planes, AreLongerThanAnyMemory) {
   const Device device;
   constexpr int64_t kLong = int64_t{1} << 40;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kRun = 512;
 
-/// Of a plane; of several elements at one place the last one stays.
+/// Spreads a plane; of several elements at one place the last one stays.
 template <class Bits>
 void Spread(const FlatPlanes& from, std::byte* source, const int64_t* numbers, int64_t begin,
             int64_t n, const FlatPlanes& to, std::byte* target) {

@@ -120,7 +120,7 @@ std::vector<AxisMap> MapsOf(const Call& p, const Tensor& in, const Tensor& out) 
   return maps;
 }
 
-/// Of (N, C, …) to the sizes that the call says.
+/// Checks the sizes of (N, C, …) against those that the call gives.
 template <class Call>
 void CheckSizes(const Call& p, const Tensor& in, const Tensor& out, Checker& checker) {
   const auto dims = static_cast<uint32_t>(p.dims);
