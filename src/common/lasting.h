@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a library keeps from its first call on.
+// Objects that a library keeps from its first call on.
 #pragma once
 
 #include <cstddef>

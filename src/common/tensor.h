@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tensor describes, as the libraries tell each other.
+// Descriptions of tensors, as the libraries tell each other.
 #pragma once
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operators of the library support, as JSON.
+// Types and products that the operators of the library support, as JSON.
 #include "opapi/registry.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the handles of a program stand for: the public API tells no values of scalars and arrays, so
+// Objects behind the handles of a program: the public API tells no values of scalars and arrays, so
 // they are noted when they are made.
 #pragma once
 

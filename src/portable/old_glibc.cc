@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What GCC 12's headers and libstdc++ ask of glibc that 2.27 does not have, for libraries that load
+// Functions that GCC 12's headers and libstdc++ need and glibc 2.27 lacks, for libraries that load
 // there (OPENACLNN_GLIBC).
 #include <pthread.h>
 #include <sys/random.h>

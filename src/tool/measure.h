@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What measuring the machine's roofs takes: memory as devices have it, threads, rounds.
+// Parts of measuring the machine's roofs: memory as devices have it, threads, rounds.
 #pragma once
 
 #include <sched.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rooms' reference.cc are written with: C functions that the command-line tool calls.
+// Tools of the rooms' reference.cc: C functions that the command-line tool calls.
 //
 // Each gives the value of an output and, where its terms are rounded, their magnitude: the formula
 // over absolute values. A null magnitude is not wanted. Numbers are int64_t or double throughout;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What libascendcl.so exports and does not do.
+// Functions that libascendcl.so exports and does not implement.
 #include "ascendcl/unsupported.h"
 
 #include "ascendcl/api/stream_refusal.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was freed lately, so that reports can say who freed what a program still uses.
+// Blocks that were freed lately, so that reports can say who freed what a program still uses.
 #pragma once
 
 #include <array>

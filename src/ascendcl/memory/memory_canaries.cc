@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a synchronise and aclFinalize see of the memory beside allocations.
+// Checks of the memory beside allocations, by a synchronise and by aclFinalize.
 #include <algorithm>
 #include <vector>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an address lies in, lay in or lies beside, for reports and refusals.
+// Finds what an address lies in, lay in or lies beside, for reports and refusals.
 #include <sched.h>
 
 #include <iterator>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the environment asks for, read once at aclInit or at the first call that needs it.
+// Configuration by the environment, read once at aclInit or at the first call that needs it.
 #pragma once
 
 #include <cstdint>

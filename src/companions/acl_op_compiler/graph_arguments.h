@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator that is called by its graph name gets.
+// Arguments of an operator that is called by its graph name.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program's HcclCommConfig says, read no further than its size.
+// Settings of a program's HcclCommConfig, read no further than its size.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of a communicator, names of results, and settings of the process.
+// Queries of a communicator, names of results, and settings of the process.
 #include <atomic>
 #include <cstring>
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a failure is called: by a function of HCCL, and by the stream that an operation failed on.
+// Names of a failure: for a function of HCCL, and for the stream that an operation failed on.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a failure of UCX is called.
+// Results of HCCL for failures of UCX.
 #pragma once
 
 #include <sys/statvfs.h>

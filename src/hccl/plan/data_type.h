@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of HcclDataType, HcclReduceOp and HcclResult: sizes and names.
+// Sizes and names of HcclDataType, HcclReduceOp and HcclResult.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the environment says of communicators, read when one is made.
+// Settings of communicators from the environment, read when one is made.
 #pragma once
 
 #include <chrono>

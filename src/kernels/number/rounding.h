@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operands of products are rounded to before they are multiplied, and where they are.
+// Rounding of the operands of products before they are multiplied, and where the result lies.
 #pragma once
 
 #include <cstdint>

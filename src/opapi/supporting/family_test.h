@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the supporting operators share: tensors of numbers, scalars, calls.
+// Tools of the tests of the supporting operators: tensors of numbers, scalars, calls.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ConvTbcBackward accepts: its table of types and its checks in their order.
+// The calls that ConvTbcBackward accepts: its table of types and its checks in their order.
 #include "conv_tbc/backward/op.h"
 
 namespace openaclnn::conv_tbc::backward {

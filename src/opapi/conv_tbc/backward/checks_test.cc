@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ConvTbcBackward refuses in phase 1: every check, their order, every product, type and
+// Calls that ConvTbcBackward refuses in phase 1: every check, their order, every product, type and
 // cubeMathType.
 #include <gtest/gtest.h>
 

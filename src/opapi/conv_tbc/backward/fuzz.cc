@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a fuzzer may ask of ConvTbcBackward.
+// Calls of ConvTbcBackward that a fuzzer may make.
 #include "conv_tbc/backward/test_case.h"
 #include "tests/fuzz/shapes.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ConvTbcBackward computes: against the reference, and the reference against the forward's.
+// Results of ConvTbcBackward: against the reference, and the reference against the forward's.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 

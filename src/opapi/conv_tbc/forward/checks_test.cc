@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ConvTbc refuses in phase 1: every check, their order, every product, type and cubeMathType.
+// Calls that ConvTbc refuses in phase 1: every check, their order, every product, type and
+// cubeMathType.
 #include <gtest/gtest.h>
 
 #include "conv_tbc/forward/test_case.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a fuzzer may ask of ConvTbc.
+// Calls of ConvTbc that a fuzzer may make.
 #include "conv_tbc/forward/test_case.h"
 #include "tests/fuzz/shapes.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ConvTbc computes: against the reference, and the reference against its formula.
+// Results of ConvTbc: against the reference, and the reference against its formula.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What EmbeddingDenseBackward accepts: its table of types and its checks in their order.
+// The calls that EmbeddingDenseBackward accepts: its table of types and its checks in their order.
 #include "embedding/backward/op.h"
 
 namespace openaclnn::embedding::backward {

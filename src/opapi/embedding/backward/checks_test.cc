@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What EmbeddingDenseBackward refuses in phase 1: every check, their order, every product and type.
+// Calls that EmbeddingDenseBackward refuses in phase 1: every check, their order, every product and
+// type.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a fuzzer may ask of EmbeddingDenseBackward.
+// Calls of EmbeddingDenseBackward that a fuzzer may make.
 #include "embedding/backward/test_case.h"
 #include "tests/fuzz/room.h"
 

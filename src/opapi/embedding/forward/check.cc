@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Embedding accepts: its table of types and its checks in their order.
+// The calls that Embedding accepts: its table of types and its checks in their order.
 #include "embedding/forward/op.h"
 
 namespace openaclnn::embedding::forward {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Embedding refuses in phase 1: every check, their order, every product and type.
+// Calls that Embedding refuses in phase 1: every check, their order, every product and type.
 #include <gtest/gtest.h>
 
 #include "embedding/forward/test_case.h"

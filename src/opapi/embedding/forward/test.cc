@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Embedding computes and how it runs: rows bit for bit, bad indices, repeated and queued
+// Results of Embedding, and how it runs: rows bit for bit, bad indices, repeated and queued
 // calls.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

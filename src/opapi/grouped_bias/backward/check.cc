@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What GroupedBiasAddGrad accepts: its table of types and its checks in their order.
+// The calls that GroupedBiasAddGrad accepts: its table of types and its checks in their order.
 #include "grouped_bias/backward/op.h"
 
 namespace openaclnn::grouped_bias::backward {

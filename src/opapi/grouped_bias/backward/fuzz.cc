@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a fuzzer may ask of GroupedBiasAddGrad.
+// Calls of GroupedBiasAddGrad that a fuzzer may make.
 #include "grouped_bias/backward/test_case.h"
 #include "tests/fuzz/room.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What GroupedBiasAddGrad computes: against the reference, and the reference against its law.
+// Results of GroupedBiasAddGrad: against the reference, and the reference against its law.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ScaledMaskedSoftmaxBackward accepts: its table of types, and the checks that its family
-// shares.
+// The calls that ScaledMaskedSoftmaxBackward accepts: its table of types, and the checks that its
+// family shares.
 #include "masked_softmax/backward/op.h"
 
 namespace openaclnn::masked_softmax::backward {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ScaledMaskedSoftmaxBackward refuses in phase 1: every check, their order, every product and
-// type.
+// Calls that ScaledMaskedSoftmaxBackward refuses in phase 1: every check, their order, every
+// product and type.
 #include <gtest/gtest.h>
 
 #include "masked_softmax/backward/test_case.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a fuzzer may ask of ScaledMaskedSoftmaxBackward.
+// Calls of ScaledMaskedSoftmaxBackward that a fuzzer may make.
 #include "masked_softmax/backward/test_case.h"
 #include "tests/fuzz/shapes.h"
 

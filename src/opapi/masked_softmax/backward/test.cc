@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ScaledMaskedSoftmaxBackward computes: against the reference, and the reference against the
+// Results of ScaledMaskedSoftmaxBackward: against the reference, and the reference against the
 // derivative of the forward.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ScaledMaskedSoftmax accepts: its table of types, and the checks that its family shares.
+// The calls that ScaledMaskedSoftmax accepts: its table of types, and the checks that its family
+// shares.
 #include "masked_softmax/forward/op.h"
 
 namespace openaclnn::masked_softmax::forward {

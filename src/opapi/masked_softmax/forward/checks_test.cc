@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ScaledMaskedSoftmax refuses in phase 1: every check, their order, every product and
+// Calls that ScaledMaskedSoftmax refuses in phase 1: every check, their order, every product and
 // type.
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ScaledMaskedSoftmax computes: against the reference, and the reference against its laws.
+// Results of ScaledMaskedSoftmax: against the reference, and the reference against its laws.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 

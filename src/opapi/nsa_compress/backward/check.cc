@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What NsaCompressGrad accepts: its table of types, and the checks that its family shares.
+// The calls that NsaCompressGrad accepts: its table of types, and the checks that its family
+// shares.
 #include "nsa_compress/backward/op.h"
 
 namespace openaclnn::nsa_compress::backward {

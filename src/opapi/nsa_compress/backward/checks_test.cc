@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What NsaCompressGrad refuses in phase 1: every check, their order, every product and type.
+// Calls that NsaCompressGrad refuses in phase 1: every check, their order, every product and type.
 #include <gtest/gtest.h>
 
 #include "nsa_compress/backward/test_case.h"

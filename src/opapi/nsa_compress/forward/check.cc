@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What NsaCompress accepts: its table of types, and the checks that its family shares.
+// The calls that NsaCompress accepts: its table of types, and the checks that its family shares.
 #include "nsa_compress/forward/op.h"
 
 namespace openaclnn::nsa_compress::forward {

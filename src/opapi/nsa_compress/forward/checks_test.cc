@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What NsaCompress refuses in phase 1: every check, their order, every product and type.
+// Calls that NsaCompress refuses in phase 1: every check, their order, every product and type.
 #include <gtest/gtest.h>
 
 #include "nsa_compress/forward/test_case.h"

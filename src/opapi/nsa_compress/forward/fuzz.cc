@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a fuzzer may ask of NsaCompress.
+// Calls of NsaCompress that a fuzzer may make.
 #include "nsa_compress/forward/test_case.h"
 #include "tests/fuzz/shapes.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What NsaCompress computes: against the reference, and the reference against its law.
+// Results of NsaCompress: against the reference, and the reference against its law.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 

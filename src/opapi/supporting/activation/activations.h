@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What records of activations call.
+// Functions that records of activations call.
 #pragma once
 
 #include <string_view>

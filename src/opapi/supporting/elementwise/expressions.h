@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of the elementwise expressions no record names.
+// Elementwise expressions that no record names.
 #pragma once
 
 #include <cmath>

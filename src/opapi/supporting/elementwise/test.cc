@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What elementwise operators compute, over types and views, and what all operators refuse.
+// Results of elementwise operators, over types and views, and refusals that all operators share.
 #include "supporting/family_test.h"
 
 namespace openaclnn::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `reduction` says of the elements of a loss, by the numbers of the API.
+// Meanings of `reduction` for the elements of a loss, by the numbers of the API.
 #pragma once
 
 namespace openaclnn::supporting {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What SampleScale accepts: its table of types and its checks in their order.
+// The calls that SampleScale accepts: its table of types and its checks in their order.
 #include "sample_scale/forward/op.h"
 
 namespace openaclnn::sample_scale::forward {

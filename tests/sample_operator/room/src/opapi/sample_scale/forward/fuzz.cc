@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a fuzzer may ask of SampleScale.
+// Calls of SampleScale that a fuzzer may make.
 #include "sample_scale/forward/test_case.h"
 #include "tests/fuzz/room.h"
 
