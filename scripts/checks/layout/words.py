@@ -15,6 +15,14 @@ SIGNED_NAMES = {"CMakeLists.txt", "Makefile", ".ci/run"}
 
 LICENCE_LINE = re.compile(r"(//|#|/\*) SPDX-License-Identifier: Apache-2\.0\b")
 
+# How a comment of C++ begins, and an opening after which a reader looks for the subject.
+COMMENT = re.compile(r"\s*///?<?\s*")
+TRAILING_COMMENT = re.compile(r"[;{},)]\s+//\s*")
+VAGUE_OPENING = re.compile(r"(Of|What|Who|Whose|But for|The same)\b")
+
+# Folders whose comments are still to be rewritten.
+NOT_YET_PLAIN = ("src/kernels/attention/", "src/kernels/gemm/", "src/opapi/supporting/attention/")
+
 # A folder that only one machine has; `$DIR/home/` and `name/work/` are something else.
 LOCAL_PATH = re.compile(r"(?<![\w.$}/-])/(?:work|shared|home|root|Users|mnt|workspace)/")
 
@@ -41,6 +49,16 @@ def check_words(sources):
         ]
         for line, name in dict.fromkeys(found):
             yield Violation(source.path, line, f"{name}: '{_forbidden(name)}' says nothing")
+
+
+def check_comment_openings(sources):
+    """A comment begins with a verb or with the thing that it is about."""
+    for source in sources:
+        if source.suffix in C_SUFFIXES and source.path.startswith("src/"):
+            pending = source.path.startswith(NOT_YET_PLAIN)
+            for line, opening in () if pending else _vague_openings(source.lines):
+                what = f"a comment begins with '{opening}': begin with a verb or its subject"
+                yield Violation(source.path, line, what)
 
 
 def check_local_paths(sources):
@@ -89,6 +107,17 @@ def _is_sentence(lines):
     return len(sentence.split()) >= 3 and re.search(r"[.:;](\s|$)", sentence) is not None
 
 
+def _vague_openings(lines):
+    """Lines where a comment begins with an opening that names no thing; the licence begins none."""
+    inside = False
+    for number, line in enumerate(lines, 1):
+        whole = COMMENT.match(line)
+        begins = TRAILING_COMMENT.search(line) if whole is None else None if inside else whole
+        if begins and (match := VAGUE_OPENING.match(line, begins.end())):
+            yield number, match.group()
+        inside = whole is not None and not LICENCE_LINE.match(line)
+
+
 def _forbidden(name):
     for part in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name):
         if part.lower() in FORBIDDEN_WORDS:
@@ -96,4 +125,11 @@ def _forbidden(name):
     return None
 
 
-RULES = (check_licence, check_first_sentence, check_words, check_local_paths, check_last_line)
+RULES = (
+    check_licence,
+    check_first_sentence,
+    check_words,
+    check_comment_openings,
+    check_local_paths,
+    check_last_line,
+)

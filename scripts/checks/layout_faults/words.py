@@ -22,6 +22,24 @@ PLANTED = {
         ({"python/openaclnn/cli.py": PY + "golden_rows = 1\n"}, "cli.py:3: golden_rows: 'golden'"),
         ({"src/kernels/rows/row_utils.h": CC}, "rows/row_utils.h:1: src/kernels/rows/row_utils.h"),
     ],
+    "check_comment_openings": [
+        (
+            {"src/ascendcl/stream/event.cc": CC + f"\n{mark} {opening} a stream.\nint x;\n"},
+            f"event.cc:4: a comment begins with '{opening}': begin with a verb",
+        )
+        for opening in ("Of", "What", "Who", "Whose", "But for", "The same")
+        for mark in ("//", "  ///")
+    ]
+    + [
+        (
+            {"src/ascendcl/stream/event.cc": CC + "int x;  // Of a stream.\n"},
+            "event.cc:3: a comment begins with 'Of'",
+        ),
+        (
+            {"src/ascendcl/stream/event.cc": f"// {SPDX}\n// What a stream is.\n"},
+            "event.cc:2: a comment begins with 'What'",
+        ),
+    ],
     "check_local_paths": [
         ({"docs/a.md": "see /" + "work/x\n"}, "work/' is a path of one machine")
     ],
@@ -29,6 +47,8 @@ PLANTED = {
 }
 
 ALLOWED = [
+    {"src/ascendcl/stream/event.cc": CC + '// A stream.\n// What follows is more.\nf("// Of");\n'},
+    {"src/ascendcl/stream/event.cc": CC + "// Offers whatever it has.\nint x;  // of a stream\n"},
     {"src/ascendcl/stream/event.cc": CC + '// A helper\nauto s = "golden"; /* naive */ int util;\n'},
     {"docs/a.md": "$HOME/home/ https://a.b/home/ my/work/x ../shared/x\n"},
     {"data/text.txt": "no newline"},
