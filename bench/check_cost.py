@@ -26,9 +26,9 @@ LEVELS = {BASE: "off", "fast": "fast", "full": "full", "off again": "off"}  # OP
 
 def serve(pipe, level: str, threads: int, effort: Effort, rows: tuple) -> None:
     """Answers (row, state) with the seconds of a call; a row that is new is prepared first."""
-    from openaclnn import runtime
     from openaclnn.benchmark.worker import bind
-    from openaclnn.call import Call
+    from openaclnn.native import runtime
+    from openaclnn.native.call import Call
     from openaclnn.operators import OPERATORS
 
     os.environ["OPENACLNN_CHECK"] = level

@@ -19,10 +19,10 @@ from pathlib import Path
 
 import numpy as np
 
-from openaclnn import runtime
+from openaclnn.native import runtime
 from openaclnn.benchmark import cases
 from openaclnn.benchmark.worker import bind
-from openaclnn.call import Call
+from openaclnn.native.call import Call
 from openaclnn.operators import OPERATORS
 
 

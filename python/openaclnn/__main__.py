@@ -12,7 +12,7 @@ def main() -> None:
         print(__version__)
         return
     try:
-        from . import cli
+        from .tool import cli
 
         cli.main()
     except KeyboardInterrupt:

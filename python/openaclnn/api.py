@@ -11,7 +11,7 @@ from typing import get_args
 
 import numpy as np
 
-from . import call, runtime
+from .native import call, runtime
 from .operators import VERSIONS
 from .operators.operator import Operator, Problem
 

@@ -9,7 +9,7 @@ import ctypes
 
 import torch
 
-from . import libraries, meta
+from .native import libraries, meta
 
 _NUMBERS = {
     torch.float32: 0,

@@ -17,12 +17,13 @@ from types import MappingProxyType
 
 import numpy as np
 
-from . import accuracy, call
+from . import accuracy
 from .accuracy import Accuracy
 from .distribution import Distribution
 from .dtypes import FLOAT_FORMATS
+from .native import call
+from .native.runtime import Runtime
 from .operators.operator import Operator, Point, Problem, Reference
-from .runtime import Runtime
 
 _ALL_WORK = 1e8  # elements that are tried x elements that each trial goes through: a second or two
 _SOME_ELEMENTS = 48

@@ -20,9 +20,10 @@ from functools import cache, lru_cache
 
 import numpy as np
 
-from . import call, dtypes, libraries, names, runtime, wanted
-from .declared import PLAIN, Argument, Declared, operators
+from . import dtypes, names
 from .errors import Error, InputError, quoted
+from .native import call, libraries, runtime, wanted
+from .native.declared import PLAIN, Argument, Declared, operators
 from .operators.operator import Problem, View
 
 _PREFIX = "aclnn"

@@ -97,8 +97,9 @@ def _restore_environment_after(config: pytest.Config) -> None:
 
 def _in_place(level: str | None, soc: str | None) -> _Npu:
     """Sets what `openaclnn run` sets, and loads the libraries."""
-    from . import checked, launch, libraries
     from .errors import Error, ToolkitNotFound
+    from .native import libraries
+    from .tool import checked, launch
 
     level = level or os.environ.get("OPENACLNN_CHECK") or "fast"
     os.environ["OPENACLNN_CHECK"] = level

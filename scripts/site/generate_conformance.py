@@ -21,7 +21,7 @@ import operators_path  # noqa: F401  for the modules of scripts/operators
 import conformance_clients
 from operator_records import read_topics
 
-from openaclnn import libraries
+from openaclnn.native import libraries
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "CONFORMANCE.md"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from written_page import write_or_check
 
-from openaclnn import explain
+from openaclnn.tool import explain
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "errors.md"
 

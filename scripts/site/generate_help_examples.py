@@ -16,7 +16,7 @@ import record_examples
 from operator_records import ROOT
 from written_page import write_or_check
 
-from openaclnn import declared, libraries
+from openaclnn.native import declared, libraries
 from openaclnn.operators import OPERATORS
 
 # Outputs whose shape the tool does not find from the inputs.

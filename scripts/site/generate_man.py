@@ -12,7 +12,8 @@ from pathlib import Path
 import typer.main
 from written_page import write_or_check
 
-from openaclnn import __version__, cli
+from openaclnn import __version__
+from openaclnn.tool import cli
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/openaclnn.1"

@@ -18,7 +18,9 @@ import supporting_pages
 import typer.main
 from supporting_pages import Words, escaped
 
-from openaclnn import ToolkitNotFound, cli, libraries
+from openaclnn import ToolkitNotFound
+from openaclnn.tool import cli
+from openaclnn.native import libraries
 
 ROOT = Path(__file__).resolve().parents[2]
 SUMMARY = "`openaclnn COMMAND --help` says the same, and `openaclnn list` what runs on which product."

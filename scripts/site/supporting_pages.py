@@ -18,7 +18,8 @@ import record_formulas
 from check_records import FAMILIES
 from operator_records import read_topics
 
-from openaclnn import ToolkitNotFound, libraries
+from openaclnn import ToolkitNotFound
+from openaclnn.native import libraries
 
 ROOT = Path(__file__).resolve().parents[2]
 CHINESE = ROOT / "docs/site/locale/zh_CN/supporting.toml"

@@ -6,8 +6,8 @@ import sys
 
 import numpy as np
 
-from openaclnn import libraries, meta, runtime
-from openaclnn.runtime import DeviceArray, Stream
+from openaclnn.native import libraries, meta, runtime
+from openaclnn.native.runtime import DeviceArray, Stream
 
 started = runtime.start()
 kit = started.kit

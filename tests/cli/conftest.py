@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 import started
 
-from openaclnn import bench, cli, libraries
+from openaclnn.tool import bench, cli
+from openaclnn.native import libraries
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,14 @@ import sys
 from pathlib import Path
 from subprocess import PIPE, Popen
 
-from openaclnn import (  # noqa: F401
+from openaclnn.tool import (  # noqa: F401
     call_command,
     cli,
     list_command,
     operator_commands,
     tool_commands,
-    trace_command,
 )
+from openaclnn.tool.traces import trace_command  # noqa: F401
 
 LIMIT_S = 300  # libraries that count their lines are ten times as slow
 

@@ -6,7 +6,8 @@ import json
 import numpy as np
 import pytest
 
-from openaclnn import accuracy, report
+from openaclnn import accuracy
+from openaclnn.tool import report
 from openaclnn.dtypes import BFLOAT16
 from openaclnn.operators.operator import Reference
 

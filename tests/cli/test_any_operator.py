@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from conftest import refused, save
 
-from openaclnn import declared, libraries, safetensors, tensor_files
+from openaclnn.native import declared, libraries
+from openaclnn.files import safetensors, tensor_files
 from openaclnn.errors import quoted
 
 RANDOM = np.random.default_rng(0)

@@ -3,10 +3,10 @@
 
 import pytest
 
-from openaclnn import libraries
+from openaclnn.native import libraries
 from openaclnn.benchmark import measure, roofs
 from openaclnn.benchmark.figures import Ratio, Spread, geometric_mean
-from openaclnn.roof import Roof, Statistic
+from openaclnn.tool.roof import Roof, Statistic
 
 
 def test_the_spread_is_the_quarters_around_the_median():

@@ -6,7 +6,7 @@ import pytest
 from openaclnn.benchmark import measure, meter, quiet
 from openaclnn.benchmark.figures import Spread
 from openaclnn.benchmark.quiet import Observer
-from openaclnn.roof import Roof
+from openaclnn.tool.roof import Roof
 
 TICKS = quiet._TICKS
 

@@ -5,10 +5,10 @@ import sys
 
 import numpy as np
 
-from openaclnn import call, runtime
+from openaclnn.native import call, runtime
 from openaclnn.benchmark import cases, measure, meter, peers, quiet, row
 from openaclnn.operators import OPERATORS
-from openaclnn.roof import Roof
+from openaclnn.tool.roof import Roof
 
 NAMES = sorted({each.operator for each in cases.benches()})
 

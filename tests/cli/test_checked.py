@@ -13,7 +13,7 @@ import sys
 import pytest
 from conftest import tool_command
 
-from openaclnn.checked import Findings, LeakCheck
+from openaclnn.tool.checked import Findings, LeakCheck
 
 START = """
 import ctypes, os, sys

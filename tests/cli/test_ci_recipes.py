@@ -19,7 +19,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from openaclnn import __version__, libraries
+from openaclnn import __version__
+from openaclnn.native import libraries
 
 ROOT = Path(__file__).resolve().parents[2]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
@@ -36,14 +37,14 @@ import ctypes
 import os
 import pytest
 
-import openaclnn.runtime
+import openaclnn.native.runtime
 
 acl = ctypes.CDLL("libascendcl.so")
 acl.aclrtGetSocName.restype = ctypes.c_char_p
 
 @pytest.mark.npu(torch=False)
 def test_product():
-    openaclnn.runtime.start()
+    openaclnn.native.runtime.start()
     assert acl.aclrtGetSocName().decode() == os.environ["OPENACLNN_SOC"]
 """
 MISTAKE = TESTS + """

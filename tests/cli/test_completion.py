@@ -3,7 +3,7 @@
 
 import pytest
 
-from openaclnn import libraries
+from openaclnn.native import libraries
 from openaclnn.operators import OPERATORS
 
 

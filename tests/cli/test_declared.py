@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from openaclnn import declared, libraries
+from openaclnn.native import declared, libraries
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path += [str(ROOT / "scripts/operators"), str(ROOT / "scripts/site")]

@@ -9,9 +9,9 @@ from types import SimpleNamespace
 import pytest
 from conftest import findings
 
-from openaclnn import doctor_ranks
-from openaclnn.doctor_ranks import is_chosen
-from openaclnn.finding import Verdict
+from openaclnn.tool.doctor import doctor_ranks
+from openaclnn.tool.doctor.doctor_ranks import is_chosen
+from openaclnn.tool.doctor.finding import Verdict
 
 
 def test_without_settings(tool):

@@ -8,7 +8,7 @@ from conftest import refused, save
 from worked import BY_NAME, refuses_array
 
 import openaclnn
-from openaclnn import npy
+from openaclnn.files import npy
 
 OPERATOR = "embedding_dense_backward"
 GRAD = ("call", OPERATOR)

@@ -8,8 +8,9 @@ import pytest
 from conftest import refused
 from worked import BY_NAME, RANDOM
 
-from openaclnn import accuracy, gradcheck, libraries
-from openaclnn.call import Call
+from openaclnn import accuracy, gradcheck
+from openaclnn.native import libraries
+from openaclnn.native.call import Call
 from openaclnn.operators import FORWARDS, GRADIENTS
 from openaclnn.operators.operator import Point, Problem, Reference
 

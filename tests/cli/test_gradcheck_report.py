@@ -11,8 +11,8 @@ import pytest
 from conftest import refused
 from test_html_report import cells, drawings, words
 
-from openaclnn import error_figures
-from openaclnn.call import Call
+from openaclnn.pages import error_figures
+from openaclnn.native.call import Call
 
 OPERATOR = "grouped_bias_add_grad"
 

@@ -11,7 +11,9 @@ import pytest
 from conftest import refused, save
 from test_distribution import compared
 
-from openaclnn import accuracy, error_figures, report
+from openaclnn import accuracy
+from openaclnn.pages import error_figures
+from openaclnn.tool import report
 
 CHECK = ("check", "embedding_dense_backward")
 CONV = ("--shape", "9,2,8", "--dtype", "bfloat16")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from conftest import refused, save
 
-from openaclnn import input_files
+from openaclnn.files import input_files
 from openaclnn.errors import InputError
 
 READERS = [

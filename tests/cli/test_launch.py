@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from conftest import findings, refused
 
-from openaclnn import doctor, libraries
+from openaclnn.tool.doctor import doctor
+from openaclnn.native import libraries
 
 LOAD = "import ctypes; print(ctypes.CDLL('libopapi.so').aclnnEmbedding is not None)"
 
@@ -60,7 +61,7 @@ def test_doctor_says_nothing_alarming_of_a_sound_wheel(monkeypatch, tmp_path):
         (home / "lib64" / name).touch()
     (outside,) = doctor._siblings(home)
     assert outside.verdict == "note" and "libopapi_nn.so" in outside.detail
-    monkeypatch.setattr(doctor, "__file__", str(home.parent / "doctor.py"))
+    monkeypatch.setattr(doctor, "__file__", str(home.parent / "tool/doctor/doctor.py"))
     assert [each.verdict for each in doctor._siblings(home)] == ["ok"]
     absent = {"error": "libopapi.so: cannot open shared object file: No such file or directory"}
     assert doctor._where("libopapi.so", "here", absent).verdict == "ok"

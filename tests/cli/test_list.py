@@ -7,7 +7,8 @@ import sys
 import pytest
 from conftest import refused
 
-from openaclnn import libraries, report, topics
+from openaclnn.native import libraries, topics
+from openaclnn.tool import report
 from openaclnn.errors import Error
 from openaclnn.operators import OPERATORS
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import typer.main
 
-from openaclnn import cli
+from openaclnn.tool import cli
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/openaclnn.1"

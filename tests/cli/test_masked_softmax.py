@@ -8,7 +8,8 @@ from conftest import doubles, refused, within
 from worked import RANDOM, operations, refuses_array, takes_nothing
 
 import openaclnn
-from openaclnn import accuracy, libraries
+from openaclnn import accuracy
+from openaclnn.native import libraries
 from openaclnn.operators import scaled_masked_softmax, scaled_masked_softmax_backward
 
 HALF = np.float16

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from openaclnn import libraries
+from openaclnn.native import libraries
 
 ROOT = Path(__file__).resolve().parents[2]
 PATH = ROOT / "examples/gradients.ipynb"

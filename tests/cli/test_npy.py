@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from conftest import save
 
-from openaclnn import input_files, npy
+from openaclnn.files import input_files, npy
 from openaclnn.errors import Error, ExitCode, InputError
 
 FLOATS = ["float32", "float16", "bfloat16"]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import openaclnn
-from openaclnn import libraries
+from openaclnn.native import libraries
 
 NAME = "sample_lookup"
 TWIN = "embedding"

@@ -4,7 +4,8 @@
 import pytest
 from conftest import refused
 
-from openaclnn import declared, libraries, operator_help
+from openaclnn.native import declared, libraries
+from openaclnn.tool import operator_help
 
 SOFTMAX = """\
 Usage: openaclnn call aclnnSoftmax --self TENSOR --dim INT64 [--out FILE]

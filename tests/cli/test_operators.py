@@ -14,7 +14,8 @@ from conftest import refused, save
 from worked import BY_NAME, RANDOM, WORKED, file_of
 
 import openaclnn
-from openaclnn import libraries, operator_commands
+from openaclnn.native import libraries
+from openaclnn.tool import operator_commands
 from openaclnn.operators import FORWARDS, GRADIENTS, OPERATORS, VERSIONS
 
 EVERY = pytest.mark.parametrize("worked", WORKED, ids=lambda each: each.name)

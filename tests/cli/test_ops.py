@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import openaclnn
-from openaclnn import AclError, InputError, declared, libraries, ops
+from openaclnn import AclError, InputError, ops
+from openaclnn.native import declared, libraries
 
 RANDOM = np.random.default_rng(0)
 A, B = RANDOM.standard_normal((2, 3), np.float32), RANDOM.standard_normal(3, np.float32)

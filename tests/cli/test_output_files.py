@@ -13,7 +13,7 @@ import pytest
 from conftest import refused, tool_command
 
 from openaclnn.errors import Error, ExitCode, InputError
-from openaclnn.output_files import check_writable, replace, write_text
+from openaclnn.files.output_files import check_writable, replace, write_text
 
 
 def test_check_writable(tmp_path):
@@ -69,7 +69,7 @@ def test_the_old_file_alone_stays_when_the_process_is_ended(tmp_path, number):
     path = tmp_path / "a.txt"
     path.write_bytes(b"old")
     script = (
-        "import os, sys; from pathlib import Path; from openaclnn.output_files import replace\n"
+        "import os, sys; from pathlib import Path; from openaclnn.files.output_files import replace\n"
         f"replace(Path({os.fspath(path)!r}), lambda _: os.kill(os.getpid(), {int(number)}))\n"
         "print('not ended')"
     )
@@ -154,7 +154,7 @@ def test_what_is_open_is_written_where_it_stands(tmp_path):
     for number, name in enumerate(("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link")):
         path, said = tmp_path / name, tmp_path / f"said{number}"
         script = (
-            "import os, sys; from pathlib import Path; from openaclnn.output_files import *\n"
+            "import os, sys; from pathlib import Path; from openaclnn.files.output_files import *\n"
             f"path = Path({str(path)!r}); os.write(1, b'before, ')\n"
             "check_writable(path, streams=True); write_text(path, 'text, '); os.write(1, b'after')"
         )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from openaclnn import libraries
+from openaclnn.native import libraries
 from openaclnn.operators import VERSIONS
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-PROGRAM = "import sys, time; from openaclnn.progress import stage\n"
+PROGRAM = "import sys, time; from openaclnn.tool.progress import stage\n"
 PROGRAM += "with stage('working', 2) as advance: advance(1); time.sleep(float(sys.argv[1]))"
 
 

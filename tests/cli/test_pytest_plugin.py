@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from openaclnn import libraries
+from openaclnn.native import libraries
 
 pytest_plugins = ["pytester"]
 

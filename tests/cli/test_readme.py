@@ -22,7 +22,8 @@ import numpy as np
 import pytest
 from conftest import run_tool, save, write_book
 
-from openaclnn import AclError, call, libraries, runtime
+from openaclnn import AclError
+from openaclnn.native import call, libraries, runtime
 from openaclnn.operators import embedding_dense_backward
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -324,7 +325,7 @@ def test_the_library_needs_numpy_alone(tmp_path):
         "import numpy as np, openaclnn\n"
         "for name in openaclnn.__all__: getattr(openaclnn, name)\n"
         "for name in dir(openaclnn.ops): getattr(openaclnn.ops, name)\n"
-        "import openaclnn.runtime, openaclnn.meta, openaclnn.libraries\n"
+        "import openaclnn.native.runtime, openaclnn.native.meta, openaclnn.native.libraries\n"
         "print(openaclnn.embedding(np.eye(3, dtype=np.float32), [2, 0]).tolist())\n"
         "print(openaclnn.ops.add([1.0], [2.0], 1).tolist())\n"
         "try: openaclnn.dtypes.parse('bfloat16')\n"

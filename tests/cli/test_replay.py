@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from conftest import change, refused
 
-from openaclnn import libraries, replay
+from openaclnn.native import libraries
+from openaclnn import replay
 
 CLIENT = Path(__file__).with_name("capture_client.py")
 GRADIENT = ("-m", "openaclnn", "call", "embedding_dense_backward")

@@ -4,7 +4,7 @@
 import pytest
 import typer.main
 
-from openaclnn import cli, report
+from openaclnn.tool import cli, report
 from openaclnn.operators import GRADIENTS
 
 VARIABLE = "COLUMNS"

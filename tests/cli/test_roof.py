@@ -4,8 +4,9 @@
 import numpy as np
 import pytest
 
-from openaclnn import libraries, roof
-from openaclnn.bench import Sample, Timing
+from openaclnn.native import libraries
+from openaclnn.tool import roof
+from openaclnn.tool.bench import Sample, Timing
 from openaclnn.operators.operator import Problem
 
 FLOAT16 = np.dtype(np.float16)

@@ -8,7 +8,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from openaclnn import dtypes, safetensors, tensor_files
+from openaclnn import dtypes
+from openaclnn.files import safetensors, tensor_files
 from openaclnn.errors import InputError
 
 

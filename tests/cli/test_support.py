@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from openaclnn import libraries
+from openaclnn.native import libraries
 from openaclnn.errors import InputError, ToolkitNotFound
-from openaclnn.support import Support
+from openaclnn.native.support import Support
 
 DOCUMENT = {
     "products": [{"name": "P1", "family": "F1"}, {"name": "P2", "family": "F2"}],

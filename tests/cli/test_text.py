@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from openaclnn.errors import InputError
-from openaclnn.text import Text
+from openaclnn.files.text import Text
 
 
 def test_words_are_numbered_by_frequency():

@@ -13,8 +13,9 @@ import pytest
 import typer.main
 from conftest import refused, save
 
-from openaclnn import __version__, cli
-from openaclnn.call import Call
+from openaclnn import __version__
+from openaclnn.tool import cli
+from openaclnn.native.call import Call
 from openaclnn.operators import FORWARDS, OPERATORS
 
 OPERATOR = "embedding_dense_backward"  # to test the tool with; any would do
@@ -248,14 +249,14 @@ def test_version_needs_none_of_the_modules():
     code = (
         "import sys; sys.argv = ['openaclnn', '--version']\n"
         "from openaclnn.__main__ import main; main()\n"
-        "print(*{'numpy', 'rich', 'typer', 'openaclnn.cli'}.intersection(sys.modules))"
+        "print(*{'numpy', 'rich', 'typer', 'openaclnn.tool.cli'}.intersection(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == f"{__version__}\n\n"
 
 
 def test_starting_a_program_needs_no_numpy():
-    code = "import sys; from openaclnn import cli; print(*{'numpy', 'rich.table'} & {*sys.modules})"
+    code = "import sys; from openaclnn.tool import cli; print(*{'numpy', 'rich.table'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "\n"
 

@@ -8,8 +8,8 @@ import textwrap
 import pytest
 from conftest import refused
 
-from openaclnn import trace_plot
-from openaclnn.trace import Event, Row, Summary
+from openaclnn.tool.traces import trace_plot
+from openaclnn.tool.traces.trace import Event, Row, Summary
 
 EVENTS = [
     {"ph": "M", "name": "thread_name", "pid": 1, "tid": 1, "args": {"name": "main"}},
@@ -70,7 +70,7 @@ def test_waiting_is_not_work(tool, trace):
 def test_waits_of_a_real_trace(new_tool, tmp_path):
     """A second stream waits while the first one computes."""
     program = """
-        from openaclnn import runtime
+        from openaclnn.native import runtime
         import ctypes
         started = runtime.start()
         first, second = runtime.Stream(started), runtime.Stream(started)

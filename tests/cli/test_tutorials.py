@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from openaclnn import libraries
+from openaclnn.native import libraries
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"]

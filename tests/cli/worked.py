@@ -9,7 +9,7 @@ import numpy as np
 from conftest import Finished, refused, save
 
 import openaclnn
-from openaclnn import operator_commands
+from openaclnn.tool import operator_commands
 from openaclnn.operators import OPERATORS, VERSIONS
 from openaclnn.operators.operator import Example, Operator
 

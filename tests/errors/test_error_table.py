@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from openaclnn import explain
+from openaclnn.tool import explain
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADERS = {

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from openaclnn import explain, report
+from openaclnn.tool import explain, report
 from openaclnn.errors import ExitCode, InputError
 
 # Lines as programs print them, and what is to be found in them.

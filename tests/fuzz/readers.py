@@ -23,7 +23,7 @@ MOST_ELEMENTS = 10_000
 
 
 def npy_file(data: bytes, folder: Path) -> None:
-    from openaclnn import npy
+    from openaclnn.files import npy
 
     path = folder / "a.npy"
     path.write_bytes(data)
@@ -35,7 +35,7 @@ def npy_file(data: bytes, folder: Path) -> None:
 
 
 def safetensors_file(data: bytes, folder: Path) -> None:
-    from openaclnn import safetensors
+    from openaclnn.files import safetensors
 
     path, copy = folder / "a.safetensors", folder / "b.safetensors"
     path.write_bytes(data)
@@ -51,7 +51,8 @@ def safetensors_file(data: bytes, folder: Path) -> None:
 
 
 def trace_file(data: bytes, folder: Path) -> None:
-    from openaclnn import report, trace
+    from openaclnn.tool import report
+    from openaclnn.tool.traces import trace
 
     path = folder / "t.json"
     path.write_bytes(data)
@@ -129,10 +130,10 @@ def main() -> None:
     # The loader of an editable installation keeps Atheris from counting.
     sys.meta_path[:] = [each for each in sys.meta_path if "Redirecting" not in type(each).__name__]
     with atheris.instrument_imports(include=["openaclnn"]):
-        import openaclnn.npy
+        import openaclnn.files.npy
+        import openaclnn.files.safetensors
         import openaclnn.replay
-        import openaclnn.safetensors
-        import openaclnn.trace  # noqa: F401
+        import openaclnn.tool.traces.trace  # noqa: F401
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         atheris.Setup(sys.argv, lambda data: attempt(target, data, Path(folder)))
         atheris.Fuzz()

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import driver
 import records
-from openaclnn import runtime
+from openaclnn.native import runtime
 
 
 def digests() -> dict[str, list[str]]:

@@ -21,7 +21,7 @@ REPORTS = Path(os.environ.setdefault("OPENACLNN_CHECK_JSON", f"{FOLDER.name}/rep
 @pytest.fixture(scope="session")
 def device():
     """The runtime and a stream."""
-    from openaclnn import runtime
+    from openaclnn.native import runtime
 
     started = runtime.start()
     return started, runtime.Stream(started)

@@ -33,11 +33,11 @@ from judge import HALVES, difference, odd_nans, wrong
 from records import REALS, Record
 
 from openaclnn import dtypes
-from openaclnn.call import Call
+from openaclnn.native.call import Call
 from openaclnn.dtypes import BFLOAT16
 from openaclnn.errors import AclError
 from openaclnn.operators.operator import Problem, View
-from openaclnn.runtime import Runtime, Stream
+from openaclnn.native.runtime import Runtime, Stream
 
 NAMES = {
     name: value

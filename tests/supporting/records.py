@@ -81,7 +81,7 @@ class Parameter:
 
     @property
     def argument(self):
-        """What `openaclnn.call` makes of it."""
+        """What `openaclnn.native.call` makes of it."""
         if self.kind in _KINDS:
             return _KINDS[self.kind](self.name)
         return Attribute(self.name, _PLAIN[self.kind])

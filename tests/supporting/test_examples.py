@@ -18,7 +18,10 @@ import record_examples
 import records
 from operator_records import read_topics
 
-from openaclnn import any_operator, declared, libraries, operator_help, ops, results, tensor_files
+from openaclnn.tool import any_operator, operator_help, results
+from openaclnn.native import declared, libraries
+from openaclnn import ops
+from openaclnn.files import tensor_files
 from openaclnn.dtypes import BFLOAT16
 from openaclnn.operators import OPERATORS
 

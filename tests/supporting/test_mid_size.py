@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import records
 
-from openaclnn import declared, libraries
+from openaclnn.native import declared, libraries
 from openaclnn.benchmark.walk import source
-from openaclnn.call import Call
+from openaclnn.native.call import Call
 
 # One record of each function that draws arguments.
 RECORDS = {each.cases: each for each in records.load()}

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import records
 
-from openaclnn import dtypes, meta
-from openaclnn.call import Call
+from openaclnn import dtypes
+from openaclnn.native import meta
+from openaclnn.native.call import Call
 from openaclnn.errors import AclError
 from openaclnn.operators.operator import View
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 import records
 from draw import converted
-from openaclnn.call import Call
 from openaclnn.dtypes import BFLOAT16
 from openaclnn.errors import AclError
+from openaclnn.native.call import Call
 
 NARROW = tuple(map(np.dtype, (np.float16, BFLOAT16, np.int8)))
 # The last two are other numbers where they are rounded to FLOAT on the way.

@@ -22,11 +22,11 @@ import driver
 import numpy as np
 import records
 
-from openaclnn import libraries
-from openaclnn.call import Call
+from openaclnn.native import libraries
+from openaclnn.native.call import Call
 from openaclnn.errors import AclError
 from openaclnn.operators.operator import View
-from openaclnn.runtime import DeviceArray, Runtime, Stream
+from openaclnn.native.runtime import DeviceArray, Runtime, Stream
 
 WITHIN_DEVICE = 3
 NEW = 0xFF  # each byte of new memory

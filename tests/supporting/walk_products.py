@@ -23,8 +23,9 @@ import numpy as np
 import records
 from check_records import FAMILIES
 
-from openaclnn import dtypes, meta, runtime
-from openaclnn.call import Call
+from openaclnn import dtypes
+from openaclnn.native import meta, runtime
+from openaclnn.native.call import Call
 from openaclnn.errors import AclError
 from openaclnn.operators.operator import View
 

@@ -28,8 +28,8 @@ os.environ.setdefault("ASCEND_GLOBAL_LOG_LEVEL", "4")
 from subjects import Subject, subjects
 
 import numpy as np
-from openaclnn import meta, runtime
-from openaclnn.call import Call
+from openaclnn.native import meta, runtime
+from openaclnn.native.call import Call
 from openaclnn.errors import AclError
 from openaclnn.operators.operator import Attribute, IntArray, Parameter, Problem, View
 

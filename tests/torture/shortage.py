@@ -31,8 +31,8 @@ from subjects import Subject, drawn, subjects
 import draw
 import numpy as np
 import records
-from openaclnn import runtime
-from openaclnn.call import Call
+from openaclnn.native import runtime
+from openaclnn.native.call import Call
 from openaclnn.operators.operator import Problem
 
 CODES = (200000, 207001, 207003)  # memory of the host or of the device, a resource

@@ -23,8 +23,9 @@ from shortage import _large
 from subjects import Subject, subjects
 
 import numpy as np
-from openaclnn import operators, runtime
-from openaclnn.call import Call
+from openaclnn import operators
+from openaclnn.native import runtime
+from openaclnn.native.call import Call
 from openaclnn.operators.operator import Problem
 
 # Bytes of the stack of the thread that calls: less than a task may need, interpreter included.

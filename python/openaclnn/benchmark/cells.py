@@ -3,7 +3,7 @@
 
 from collections.abc import Iterable
 
-from .. import report
+from ..tool import report
 
 
 def section(title: str, table: str) -> list[str]:

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from ..errors import ExitCode, InputError, quoted, quoted_path
-from ..output_files import check_writable, write_text
-from ..parser import Commands, Json, hint
+from ..files.output_files import check_writable, write_text
+from ..tool.parser import Commands, Json, hint
 
 
 class Bench(Commands):
@@ -119,7 +119,7 @@ class _Leaves:
 
 
 def _measure(request, leaves: _Leaves) -> ExitCode:
-    from .. import report
+    from ..tool import report
     from . import document, drawing, start, tables
 
     python = drawing.find_python() if leaves.plots is not None else ""
@@ -142,7 +142,7 @@ def _measure(request, leaves: _Leaves) -> ExitCode:
 
 
 def _compare(first: Path, second: Path, json: bool) -> ExitCode:
-    from .. import report
+    from ..tool import report
     from . import compare, document
 
     found = compare.compare(document.read(first), document.read(second))

@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 
 from rich.markup import escape
 
-from .. import report
 from ..errors import quoted
+from ..tool import report
 from .figures import Ratio, Spread, geometric_mean
 from .row import OURS
 

@@ -9,11 +9,12 @@ import platform
 import subprocess
 from pathlib import Path
 
-from .. import __version__, input_files
-from ..bench import last_level_cache
+from .. import __version__
 from ..errors import InputError, quoted
-from ..machine import processor
-from ..output_files import write_text
+from ..files import input_files
+from ..files.output_files import write_text
+from ..tool.bench import last_level_cache
+from ..tool.machine import processor
 from .cases import Bench
 from .figures import geometric_mean
 

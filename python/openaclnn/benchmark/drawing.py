@@ -14,9 +14,9 @@ from itertools import cycle
 from pathlib import Path
 from typing import BinaryIO
 
-from .. import svg
 from ..errors import Error
-from ..output_files import replace
+from ..files.output_files import replace
+from ..pages import svg
 
 _OURS = {"ours": "tab:red", "ours, second phase": "lightcoral"}  # as row.py names them
 _PEERS_COLOURS = ("tab:blue", "tab:orange", "tab:green", "tab:purple", "tab:brown", "tab:cyan")

@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..bench import quartiles
+from ..tool.bench import quartiles
 
 
 @dataclass(frozen=True)

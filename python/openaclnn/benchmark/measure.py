@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..bench import last_level_cache
+from ..tool.bench import last_level_cache
 from .figures import Spread
 
 COLD, WARM = "cold", "warm"

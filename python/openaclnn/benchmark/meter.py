@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields
 from statistics import median
 
-from ..libraries import Toolkit
-from ..roof import Roof
+from ..native.libraries import Toolkit
+from ..tool.roof import Roof
 from . import measure, quiet, roofs
 from .figures import Spread
 from .measure import COLD, Caches, Effort

@@ -4,10 +4,10 @@
 import ctypes
 from dataclasses import dataclass, fields
 
-from .. import roof
 from ..errors import Error
-from ..libraries import Toolkit
-from ..roof import Statistic
+from ..native.libraries import Toolkit
+from ..tool import roof
+from ..tool.roof import Statistic
 
 _KINDS = ("write", "copy", "triad")  # in the order of src/tool/streams.cc
 

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ..call import Call
+from ..native.call import Call
+from ..native.runtime import Runtime
 from ..operators import OPERATORS
 from ..operators.operator import Operator, Problem
-from ..runtime import Runtime
 from . import measure
 from .cases import Bench, Case
 from .figures import Ratio

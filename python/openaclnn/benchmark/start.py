@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from .. import launch
 from ..errors import InputError, quoted
+from ..tool import launch
 from . import calls, cases, document, measure, quiet
 from .worker import CALLS, DRAWN, ROOMS, WALK, Plan
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The calls of frameworks through torch-npu, beside PyTorch on the CPU, in one process."""
 
-from .. import libraries
+from ..native import libraries
 from . import calls, measure
 from .figures import Ratio
 from .measure import COLD, WARM

@@ -52,7 +52,7 @@ def _sayer():
 
 
 def _operators(plan: Plan, say) -> None:
-    from .. import libraries, runtime
+    from ..native import libraries, runtime
     from . import cases, measure, peers, roofs, row
     from .meter import Meter
 

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from .. import autograd, dtypes, libraries, meta
+from .. import autograd, dtypes
+from ..native import libraries, meta
 from ..operators import VERSIONS
 from ..operators.operator import Input, IntArray, Output, Parameter, Problem, String
 from .arrays import NumpyArrays

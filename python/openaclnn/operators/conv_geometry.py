@@ -10,8 +10,8 @@ import numpy as np
 from .. import dtypes
 from ..dtypes import FLOAT_FORMATS, FloatFormat
 from ..errors import InputError
-from ..libraries import Toolkit
-from ..text import Text
+from ..files.text import Text
+from ..native.libraries import Toolkit
 from . import options
 
 SHAPE_FORM = "T,B,C_IN"

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from ..errors import InputError
-from ..libraries import Toolkit
-from ..text import Text
+from ..files.text import Text
+from ..native.libraries import Toolkit
 from . import conv_geometry, options
 from .conv_geometry import Geometry
 from .operator import (

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import InputError
-from ..libraries import Toolkit
-from ..text import Text
+from ..files.text import Text
+from ..native.libraries import Toolkit
 from . import conv_geometry, conv_tbc, options
 from .conv_geometry import Geometry
 from .operator import (

@@ -10,9 +10,10 @@ from typing import Annotated
 
 import numpy as np
 
-from .. import dtypes, libraries
+from .. import dtypes
 from ..errors import InputError
-from ..text import Text
+from ..files.text import Text
+from ..native import libraries
 from . import options
 from .operator import (
     Attribute,

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ..libraries import Toolkit
-from ..text import Text
+from ..files.text import Text
+from ..native.libraries import Toolkit
 from . import nsa_windows, options
 from .operator import (
     Attribute,

@@ -7,7 +7,7 @@ from typing import Annotated
 import numpy as np
 
 from ..errors import InputError
-from ..text import Text
+from ..files.text import Text
 from . import options
 
 SHAPE_FORM = "T,N,D"

@@ -7,8 +7,10 @@ from typing import Annotated
 
 import numpy as np
 
-from .. import dtypes, libraries, literal, npy
+from .. import dtypes
 from ..errors import InputError, quoted
+from ..files import literal, npy
+from ..native import libraries
 
 FLOATS = ("float32", "bfloat16", "float16")
 HALVES = ("float16", "bfloat16")

@@ -6,7 +6,7 @@ import ctypes
 import numpy as np
 
 from ..errors import Error
-from ..libraries import Toolkit
+from ..native.libraries import Toolkit
 
 
 def compute(kit: Toolkit, operator: str, *arguments: np.ndarray | float | None) -> None:

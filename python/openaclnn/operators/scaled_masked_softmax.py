@@ -8,8 +8,8 @@ from typing import Annotated
 import numpy as np
 
 from .. import dtypes
-from ..libraries import Toolkit
-from ..text import Text
+from ..files.text import Text
+from ..native.libraries import Toolkit
 from . import options
 from .operator import (
     Attribute,

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from .. import dtypes, libraries
-from ..libraries import Toolkit
-from ..text import Text
+from .. import dtypes
+from ..files.text import Text
+from ..native import libraries
+from ..native.libraries import Toolkit
 from . import options
 from . import scaled_masked_softmax as softmax
 from .operator import (

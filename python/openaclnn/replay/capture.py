@@ -10,8 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import dtypes, input_files
+from .. import dtypes
 from ..errors import InputError, quoted
+from ..files import input_files
 
 FORMAT = 1
 FILE = "call.json"

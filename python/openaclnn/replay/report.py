@@ -3,8 +3,8 @@
 
 from rich.markup import escape
 
-from .. import report
 from ..errors import escaped, quoted_path
+from ..tool import report
 from .run import Comparison, Result, Step
 
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import accuracy, libraries, meta, runtime
+from .. import accuracy
+from ..native import libraries, meta, runtime
 from ..accuracy import Accuracy
 from ..dtypes import FLOAT_FORMATS
 from ..errors import Error, InputError
 from ..operators import OPERATORS
 from ..operators.operator import Attribute, Input, IntArray, Output, Problem, Reference, String
-from ..runtime import DeviceArray, Runtime, Stream
+from ..native.runtime import DeviceArray, Runtime, Stream
 from .capture import SCALAR_BYTES, STEPS, Argument, Capture, Contents, Outcome, Scalar, Tensor
 from .signature import check
 

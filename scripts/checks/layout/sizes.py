@@ -19,7 +19,6 @@ MAX_FOLDER_FILES = 25
 # Folders that may have more files, and why. Tables, tests, public headers and lists of one kind of
 # thing, a file each, grow with what they list.
 LARGE_FOLDERS = {
-    "python/openaclnn": "its modules are being put into rooms",
     "src/opapi/supporting": "its topics share these; a folder in it is a topic",
     "src/opapi/supporting/attention": "its operators are being put into rooms of attention/",
 }

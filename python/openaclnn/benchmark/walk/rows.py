@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from ... import declared, libraries, runtime
-from ...call import Call
+from ...native import declared, libraries, runtime
+from ...native.call import Call
 from .. import measure
 from ..figures import Ratio, Spread
 from ..measure import COLD

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, names, wanted
-from ...declared import Declared
+from ... import dtypes, names
 from ...errors import InputError, quoted
+from ...native import wanted
+from ...native.declared import Declared
+from ...native.runtime import Runtime
 from ...operators.operator import Problem, View
-from ...runtime import Runtime
 
 _ROOT = Path(__file__).resolve().parents[4]
 _NARROW = dtypes.parse("bfloat16")  # to which FLOAT is converted
