@@ -53,7 +53,7 @@ def _signature(operator: Operator) -> inspect.Signature:
 
 
 def _operand(parameter: inspect.Parameter, value):
-    """What stands for an array as an array; None where that may be left out."""
+    """Turns an array-like value into an array; None where that may be left out."""
     wanted = parameter.annotation
     if wanted is np.ndarray or (np.ndarray in get_args(wanted) and value is not None):
         return np.asarray(value)

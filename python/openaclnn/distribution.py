@@ -11,7 +11,8 @@ ZERO, NOT_FINITE = 0, _MOST - _LEAST + 3  # the first bin and the last
 
 
 def bin_names() -> list[str]:
-    """What the bins hold, in ulp; but for the first and the last up to and with the number."""
+    """The names of the bins, in ulp: each is up to and with its number, apart from the first and
+    the last."""
     powers = range(_LEAST, _MOST + 1)
     named = [str(2**power) if power >= 0 else f"1/{2**-power}" for power in powers]
     return ["0", *named, f"> {2**_MOST}", "not finite"]
@@ -48,7 +49,7 @@ class Distribution:
 
     @property
     def axes(self) -> tuple[str, str]:
-        """What the rows and the columns of the projection are."""
+        """Names of the rows and the columns of the projection."""
         if len(self.shape) < 2:
             return f"element / {self.columns}", f"element mod {self.columns}"
         leading = "dimension 0" if len(self.shape) == 2 else f"dimensions 0 to {len(self.shape) - 2}"

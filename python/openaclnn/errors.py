@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can go wrong, and the exit code of the command-line tool for each."""
+"""Errors, and the exit code of the command-line tool for each."""
 
 from enum import IntEnum
 
@@ -26,7 +26,7 @@ def escaped(text: str) -> str:
 
 
 def quoted(given: object, most: int = _MOST_QUOTED) -> str:
-    """What a user gave, as a line repeats it: with escapes, and of what is long the beginning."""
+    """A user's text as a line repeats it: with escapes, and of a long text the beginning."""
     text = str(given)
     said = escaped(text[: most + 1])
     return said if len(said) <= most else f"{said[: most - 3]}..."

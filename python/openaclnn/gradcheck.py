@@ -49,7 +49,8 @@ class Derivation:
 
 @dataclass
 class Seen:
-    """What a report draws of an output: difference / allowed of each direction, and the errors."""
+    """The data that a report draws of an output: difference / allowed of each direction, and the
+    errors."""
 
     distribution: Distribution
     reference: list[float] = field(default_factory=list)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user most likely meant by a name that is not known."""
+"""Suggestions for a name that is not known."""
 
 import difflib
 from collections.abc import Iterable

@@ -21,7 +21,7 @@ _MARKER = (
 
 @dataclass
 class _Npu:
-    """What --npu has put in place."""
+    """The changes that --npu has made."""
 
     missing: str  # why there is none, or nothing
     header: str

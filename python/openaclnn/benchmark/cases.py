@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured of an operator: shapes, data, and how its peers do the same work.
+"""The measured cases of an operator: shapes, data, and how its peers do the same work.
 
 Each module of `rooms` defines BENCHES; it is found there, so that a new one edits nothing else.
 """

@@ -110,7 +110,7 @@ def _numbers(threads: str | None) -> list[int]:
 
 @dataclass(frozen=True)
 class _Leaves:
-    """What a run prints and writes."""
+    """The output of a run: printed text and written files."""
 
     json: bool
     figures: Path | None

@@ -61,7 +61,7 @@ def compare(first: dict, second: dict) -> Comparison:
 
 
 def document(found: Comparison) -> dict:
-    """What --json says."""
+    """The document that --json prints."""
     rows = [{**asdict(each), "moved": each.moved} for each in found.changes]
     return {"rows": rows, "mean": found.mean, "only_first": found.only_first, "only_second": found.only_second}
 

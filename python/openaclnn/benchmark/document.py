@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run of the benchmark leaves: one JSON document, written, read again, and checked."""
+"""The result of a run of the benchmark: one JSON document, written, read again, and checked."""
 
 import dataclasses
 import json
@@ -95,7 +95,7 @@ _SAID = {"supporting": "supporting calls", "walk": "all records", "drawn": "draw
 
 
 def call_means(part: str, calls: list[dict]) -> list[dict]:
-    """The same of calls that are a row each, against PyTorch on the CPU."""
+    """The means of calls that are a row each, against PyTorch on the CPU."""
     found = []
     for threads, state in sorted({(each["threads"], each["state"]) for each in calls}):
         ratios = [
@@ -112,7 +112,7 @@ def call_means(part: str, calls: list[dict]) -> list[dict]:
 
 
 def plain(value):
-    """Of what JSON has; a figure that it has not is null."""
+    """Turns a value into one that JSON has; a figure that JSON lacks is null."""
     if dataclasses.is_dataclass(value):
         return {each.name: plain(getattr(value, each.name)) for each in dataclasses.fields(value)}
     if isinstance(value, dict):

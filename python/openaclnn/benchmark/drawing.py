@@ -36,7 +36,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Chart:
-    """What a figure of bars says."""
+    """The contents of a figure of bars."""
 
     title: str
     measured: str
@@ -135,7 +135,7 @@ def _colours(rows: list[dict]) -> dict[str, str]:
 
 
 def _time_against_size(operator: str, rows: list[dict], colours: dict, path: Path) -> None:
-    """Of the most threads; the dashed line is what the machine allows."""
+    """Draws the times with the most threads; the dashed line is what the machine allows."""
     from matplotlib.figure import Figure
 
     most = max(row["threads"] for row in rows)

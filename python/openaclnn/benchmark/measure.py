@@ -36,7 +36,7 @@ class Effort:
     cache: int = 0  # bytes touched to empty the caches; 0: the same
 
 
-# Of a walk over everything, which looks for what is far behind.
+# The effort of a walk over everything, which looks for what is far behind.
 SHORT = Effort(cold=5, warm=0, least=3, most_seconds=1.5, attempts=1)
 # To see that everything runs; its figures say nothing.
 QUICK = Effort(2, 2, 1, 1.0, 3.0, 0.0, 1, 0.0, 1 << 20, 1 << 20, 1 << 20)

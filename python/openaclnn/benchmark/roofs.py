@@ -55,8 +55,9 @@ def best(found: list[Roofs]) -> Roofs:
 
 
 def beside(kit: Toolkit, size: int, threads: int, dtype: str) -> roof.Roof:
-    """What a type's least time is computed from, by the better way of writing and of multiplying;
-    quick enough to be measured in each round of a row, and like the row's times a median."""
+    """The roof that a type's least time is computed from, by the better way of writing and of
+    multiplying; quick enough to be measured in each round of a row, and like the row's times a
+    median."""
     of = Statistic.MEDIAN
     plain = roof.measure(kit, size, threads, of)
     write = max(plain.write, _stream(kit, _KINDS.index("write"), 0, size, threads, of))

@@ -27,7 +27,7 @@ _BESIDE = "requirements"  # the folder of bin/openaclnn's own packages, one for 
 
 @dataclass(frozen=True)
 class Request:
-    """What the user asked for."""
+    """The user's choices."""
 
     operators: list[str]  # none: all
     threads: list[int]  # none: one, two, and all
@@ -42,7 +42,7 @@ class _Terminated(KeyboardInterrupt):
 
 @dataclass
 class _Found:
-    """What workers have said."""
+    """The rows that workers have sent."""
 
     versions: dict = field(default_factory=dict)
     missing: dict = field(default_factory=dict)

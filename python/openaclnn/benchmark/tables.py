@@ -135,7 +135,7 @@ def _row(row: dict) -> list[str]:
 
 
 def _share(row: dict) -> str:
-    """Of the roof, and the GB/s that it read meanwhile."""
+    """The share of the roof, and the GB/s that it read meanwhile."""
     if "roof_share" not in row:
         return ""
     share = "" if row["roof_share"] is None else f"{row['roof_share']:.0%}"

@@ -16,7 +16,7 @@ ROOMS, CALLS, WALK, DRAWN = "row", "supporting", "walk", "drawn"  # parts, as th
 
 @dataclass(frozen=True)
 class Plan:
-    """What a worker measures."""
+    """The work of a worker."""
 
     threads: int
     parents: list[int]  # processes that measure beside it

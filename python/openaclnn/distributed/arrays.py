@@ -9,7 +9,7 @@ from .. import dtypes
 
 
 def of(array):
-    """What works on arrays of this kind: NumpyArrays, or TensorArrays of a device."""
+    """The functions for arrays of this kind: NumpyArrays, or TensorArrays of a device."""
     if isinstance(array, np.ndarray):
         return _NUMPY
     from . import tensors  # needs torch, which only its users have

@@ -124,7 +124,7 @@ class _Sum:
 
 
 def _sums(times: Times, batch: int) -> list[_Sum]:
-    """Of the taps, then of the bias."""
+    """The sums of the taps, then of the bias."""
     out = times.out.scaled(batch)
     found = []
     for tap in range(times.taps):

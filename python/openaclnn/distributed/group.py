@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the splits ask of communication: one collective, and the patterns that are made of it."""
+"""Communication for the splits: one collective, and the patterns that are made of it."""
 
 from collections.abc import Sequence
 from typing import Protocol, TypeVar

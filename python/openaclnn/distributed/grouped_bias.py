@@ -81,7 +81,7 @@ def backward_by_rows(group: Group, grad, rows: Split, ends: Sequence[int]):
 
 
 def _pieces(shares, begins, sizes, rank: int) -> list[tuple[int, tree.Node, slice]]:
-    """What a rank sums: group, node, and the node's rows, which follow each other."""
+    """The pieces that a rank sums: group, node, and the node's rows, which follow each other."""
     found = []
     for j, of_group in enumerate(shares):
         for node in of_group[rank].nodes:

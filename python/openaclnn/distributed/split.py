@@ -49,7 +49,7 @@ class Split:
         return np.searchsorted(self.starts[1:], places, side="right")
 
     def scaled(self, factor: int) -> "Split":
-        """The same of an axis each place of which is `factor` places."""
+        """The split of an axis each place of which is `factor` places."""
         return Split(tuple(start * factor for start in self.starts))
 
     def check(self, what: str, ranks: int, rank: int, extent: int) -> None:

@@ -60,7 +60,7 @@ class TensorArrays:
 
 
 def to_numpy(tensor: torch.Tensor) -> np.ndarray:
-    """Of a tensor of the CPU; NumPy has bfloat16 from ml_dtypes."""
+    """The array of a tensor of the CPU; NumPy has bfloat16 from ml_dtypes."""
     dtype = _numpy_dtype(tensor.dtype)
     if dtype == dtypes.BFLOAT16:
         return tensor.contiguous().view(torch.int16).numpy().view(dtype)
@@ -84,7 +84,7 @@ def _is_tensor(operand) -> bool:
 def _run(device: torch.device, name: str, operands: Sequence, attributes: dict):
     """A call on the current stream."""
     operator = VERSIONS[name][0]
-    # What the problem is made from has the shapes and types, no memory.
+    # The problem is made from operands that have the shapes and types, no memory.
     described = [_described(each) if _is_tensor(each) else each for each in operands]
     problem = operator.problem(*described, **attributes)
     tensors = {id(one): tensor for one, tensor in zip(described, operands, strict=True)}

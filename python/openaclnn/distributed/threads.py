@@ -49,7 +49,7 @@ class ThreadGroup:
 
 
 def run(ranks: int, work: Callable[[ThreadGroup], Result]) -> list[Result]:
-    """What `work` returns on each rank; the first error that is no other rank's is raised."""
+    """Returns what `work` returns on each rank; raises the first error that is no other rank's."""
     meeting = _Meeting(threading.Barrier(ranks), [None] * ranks)
     results: list = [None] * ranks
     errors: list[BaseException | None] = [None] * ranks

@@ -53,7 +53,8 @@ def join(partials: Mapping[Node, object], node: Node):
 
 @dataclass(frozen=True)
 class Share:
-    """What one rank sums: the chunks whose first term it holds, and their terms to the last one."""
+    """The part of a sum that one rank computes: the chunks whose first term it holds, and their
+    terms to the last one."""
 
     begin: int  # terms [begin, end), up to 63 of which other ranks hold
     end: int
@@ -61,7 +62,8 @@ class Share:
 
 
 def shares(terms: int, starts: Sequence[int]) -> list[Share]:
-    """Of each rank; rank r holds terms [starts[r], starts[r + 1]), those beyond the sum left out."""
+    """The share of each rank; rank r holds terms [starts[r], starts[r + 1]), those beyond the sum
+    left out."""
     first = [count(min(max(start, 0), terms)) for start in starts]
     total = count(terms)
     return [

@@ -53,7 +53,7 @@ class Entry:
 
 
 def entries(path: Path) -> dict[str, Entry]:
-    """What is in the file, in the order of the bytes."""
+    """The entries of the file, in the order of the bytes."""
     with input_files.opened(path, _EXPECTED) as file:
         held = input_files.size(file)
         head = file.read(8)

@@ -34,7 +34,8 @@ def load(text: str, operand: str) -> np.ndarray:
 
 
 def load_all(text: str, operand: str) -> list[np.ndarray]:
-    """The same; of a .safetensors file that is named without a tensor all that it holds."""
+    """Loads the tensors; for a .safetensors file that is named without a tensor, all of its
+    tensors."""
     path, name = _divided(text)
     if path.suffix != _SAFETENSORS or name is not None:
         return [load(text, operand)]

@@ -82,7 +82,7 @@ class Call:
         return run
 
     def workspace_bytes(self) -> int:
-        """What phase 1 asks for."""
+        """The bytes that phase 1 asks for."""
         size, executor = self._plan()
         self._kit.call("aclDestroyAclOpExecutor", executor)
         return size.value
@@ -93,7 +93,7 @@ class Call:
         self._kit.call("aclDestroyAclOpExecutor", executor)
 
     def outputs(self) -> dict[str, np.ndarray]:
-        """What the outputs hold; of a list, what each member does."""
+        """The values of the outputs; for a list, those of each member."""
         return _each(self._outputs, _Placed.download)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -208,7 +208,7 @@ class _Placed:
 
 
 def _each(outputs: dict[str, _Placed | list[_Placed]], of) -> dict:
-    """What `of` makes of each output; of a list, of each of its members."""
+    """Applies `of` to each output, or to each member of a list."""
     return {
         name: [of(each) for each in placed] if isinstance(placed, list) else of(placed)
         for name, placed in outputs.items()
@@ -231,7 +231,7 @@ def run(runtime: Runtime, function: Function, problem: Problem) -> dict[str, np.
 
 
 def _cut(outputs, shapes):
-    """What lies in the first elements; of a list, in each member's."""
+    """Cuts outputs to their first elements; in a list, each member."""
     if isinstance(outputs, list):
         return list(map(_cut, outputs, shapes))
     if outputs.shape == tuple(shapes):

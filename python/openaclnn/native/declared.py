@@ -31,7 +31,7 @@ _PHASE = "hase 1: checks the arguments and plans the work."  # begins a sentence
 _READ = ("in", False)  # what a comment need not say
 _PARAMETER = re.compile(r"@param(?:\[([a-z,]+)\])? (\w+)([^@]*)")
 
-# What carries a plain C argument.
+# The class that carries a plain C argument.
 PLAIN = {
     "bool": ctypes.c_bool,
     "int8_t": ctypes.c_int8,
@@ -85,7 +85,7 @@ class Argument:
 
     @property
     def parameter(self) -> Parameter:
-        """What `openaclnn.call` makes of it."""
+        """The parameter for `openaclnn.native.call`."""
         if self.is_tensor:
             return _TENSORS[self.ctype][self.is_output](self.name)
         if self.ctype in _HANDLES:
@@ -140,7 +140,7 @@ def _in_one_line(text: str) -> str:
 
 
 def _plain(comment: str) -> str:
-    """What is computed and of what, without the marks of C and Doxygen."""
+    """The sentence that says what is computed, without the marks of C and Doxygen."""
     said = comment.partition("@param[out] workspaceSize")[0].strip()
     text = "\n".join(re.sub(r"^\s*\*? ?", "", line).rstrip() for line in said.splitlines())
     text = re.sub(r"@param(?:\[[a-z,]+\])? (\w+)", r"\1:", text)

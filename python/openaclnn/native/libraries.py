@@ -115,7 +115,7 @@ class Toolkit:
         return json.loads(text) if text else []
 
     def configuration(self) -> dict:
-        """What the libraries make of the environment's variables."""
+        """The settings that the libraries derive from the environment's variables."""
         text = self.function("openaclnn_configuration_json", ctypes.c_char_p)()
         if not text:
             raise Error(self.recent_message() or "openaclnn_configuration_json returned null")

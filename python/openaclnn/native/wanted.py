@@ -21,8 +21,8 @@ from . import call
 from .declared import Declared
 from .runtime import Runtime
 
-# What operators say, as all refusals do: <operand> <property> is <got>, expected <want>. A text of the
-# user's may be in it: of a long word a search without \b begins again at each letter.
+# The form of all refusals of operators: <operand> <property> is <got>, expected <want>. A text of
+# the user's may be in it: of a long word a search without \b begins again at each letter.
 _REFUSAL = re.compile(r"\b(\w+) (shape|rank|dtype) is (.*?), expected (.*)")
 _SHAPE = re.compile(r"\((\d+(?:, \d+)*)?\)")
 # Formulas whose values are true or false: such an output is of truth values.
@@ -83,7 +83,7 @@ def list_length(inputs: dict) -> int:
 
 
 class _Guesses:
-    """What the outputs are taken to be, and what the operator has said of them."""
+    """Guesses of the outputs, and the operator's answers to them."""
 
     def __init__(self, problem: Problem, outputs: Outputs, dtype: np.dtype | None):
         self.inputs = {name: _described(value) for name, value in problem.inputs.items()}
@@ -124,7 +124,7 @@ class _Guesses:
             return self._follow(name, quality, expected)
         learned = False
         for k, guess in enumerate(_members(self._guessed[name])):
-            # Of a list it may be another one.
+            # In a list it may be another member.
             if quality == "rank" or got == _said(getattr(guess, quality, None)):
                 value = self._expected(quality, expected, guess)
                 learned |= self._take(name, k, quality, value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the convolution over time, batch and channels and its gradient share."""
+"""The geometry that the convolution over time, batch and channels shares with its gradient."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -41,7 +41,7 @@ _MOST_GROUPS = 2048
 
 
 class GroupIdxType(StrEnum):
-    """What a list of groups holds."""
+    """Contents of a list of groups."""
 
     ENDS = "ends"
     SIZES = "sizes"
@@ -228,7 +228,7 @@ def demo(text: Text, width: int) -> Iterable[Problem]:
 
 
 def demo_v2(text: Text, width: int) -> Iterable[Problem]:
-    """The same from the sizes of the paragraphs."""
+    """The demonstration from the sizes of the paragraphs."""
     arrays = _from_text(text, width, "float32", GroupIdxType.SIZES)
     yield replace(problem(*arrays, GroupIdxType.SIZES), note="sizes")
 
@@ -239,7 +239,7 @@ def example() -> Example:
 
 
 def example_v2() -> Example:
-    """The same by their sizes."""
+    """The example by the sizes of groups."""
     return _example(np.array([5, 10, 15, 10]), group_idx_type="sizes")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tool has to know about an operator, and one set of arguments for it."""
+"""The description of an operator for the tool, and one set of arguments for it."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -111,7 +111,7 @@ class Function:
 
     @property
     def attribute_names(self) -> list[str]:
-        """What is neither an input nor an output."""
+        """Names of the parameters that are neither an input nor an output."""
         return [each.name for each in self.parameters if not isinstance(each, (Input, Output))]
 
 
@@ -129,13 +129,13 @@ class View:
 
     @property
     def offset(self) -> int:
-        """Of the first element from the storage's, in elements."""
+        """The offset of the first element from the storage's, in elements."""
         addresses = (each.__array_interface__["data"][0] for each in (self.array, self.storage))
         first, start = addresses
         return (first - start) // self.array.itemsize if self.array.size else 0
 
     def of(self, storage: np.ndarray) -> np.ndarray:
-        """The same view of a storage of the same size."""
+        """This view, of another storage of the same size."""
         strides = self.array.strides
         return np.ndarray(
             self.array.shape, storage.dtype, storage, self.offset * storage.itemsize, strides

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all figures share: how matplotlib writes SVG, and whether it is here."""
+"""Settings that all figures share: how matplotlib writes SVG, and whether it is here."""
 
 import sys
 from importlib.util import find_spec

@@ -36,7 +36,7 @@ class Memory:
 
     @property
     def left(self) -> Saved | None:
-        """What the call left there; what did not change is not saved twice."""
+        """The values that the call left there; values that did not change are not saved twice."""
         return self.after or self.before
 
 
@@ -123,7 +123,7 @@ class Argument:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a step returned, and its message."""
+    """The result of a step, and its message."""
 
     code: int
     message: str
@@ -184,7 +184,8 @@ def read(path: Path) -> list[Capture]:
 
 
 def unfinished(path: Path) -> list[Path]:
-    """What stays of calls whose processes were killed while they saved them, or still save them."""
+    """The folders of calls whose processes were killed while they saved them, or still save
+    them."""
     return sorted(path.glob(".unfinished-*"))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `openaclnn replay` prints."""
+"""The output of `openaclnn replay`."""
 
 from rich.markup import escape
 

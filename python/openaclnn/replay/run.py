@@ -79,7 +79,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Result:
-    """What running a captured call again gave."""
+    """The result of running a captured call again."""
 
     capture: Capture
     product: str  # that it ran on

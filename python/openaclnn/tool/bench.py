@@ -82,7 +82,7 @@ class Timing:
         )
 
     def under(self, problem: Problem, roof: Roof) -> "Timing":
-        """The same calls beside another roof."""
+        """These calls beside another roof."""
         sample = Sample(self.seconds, self.minimum, self.spread, self.calls)
         return Timing.of(problem, roof, sample, self.sets)
 

@@ -33,7 +33,7 @@ Start = Callable[[str, list[str], dict[str, str]], int]
 
 
 class Level(StrEnum):
-    """What OPENACLNN_CHECK may be."""
+    """Values of OPENACLNN_CHECK."""
 
     OFF = "off"
     FAST = "fast"
@@ -56,7 +56,7 @@ class LeakCheck(StrEnum):
 
 @dataclass
 class Findings:
-    """What the processes of a run have reported."""
+    """Findings that the processes of a run have reported."""
 
     errors: Counter[str] = field(default_factory=Counter)  # of each check, repeated ones as well
     codes: Counter[str] = field(default_factory=Counter)  # that refused calls returned
@@ -83,7 +83,7 @@ class Findings:
             try:
                 pid = entry["pid"]
                 if "summary" in entry:
-                    # What a process reported before it became another program is in no summary.
+                    # The summary has no findings from before a process became another program.
                     counts = Counter({name: int(n) for name, n in entry["summary"].items()})
                     findings.errors.update(counts | reported.pop(pid, Counter()))
                     known = Counter({code: int(n) for code, n in entry.get("codes", {}).items()})
@@ -135,7 +135,7 @@ class Findings:
 
 
 class Reports:
-    """What is new in a file that OPENACLNN_CHECK_JSON names."""
+    """New lines of the file that OPENACLNN_CHECK_JSON names."""
 
     def __init__(self, file: Path):
         self._file = file
@@ -143,7 +143,8 @@ class Reports:
 
     @classmethod
     def begin(cls) -> "Reports":
-        """Of the file that is named already, or of one for as long as this process lives."""
+        """Begins to read the file that is named already, or one for as long as this process
+        lives."""
         named = os.environ.get("OPENACLNN_CHECK_JSON")
         if named and "PYTEST_XDIST_WORKER" not in os.environ:  # those would share one
             file = Path(named).absolute()
@@ -360,8 +361,8 @@ def wait(program: str, command: list[str], variables: dict[str, str]) -> int:
         if process is not None:
             process.send_signal(number)
 
-    # What ends this one is to end the command; the terminal's signals the command gets itself. Set
-    # before it is started, and handlers, which it does not inherit.
+    # Signals that end this process are passed on to end the command; the terminal's signals the
+    # command gets itself. Set before it is started, and handlers, which it does not inherit.
     answers = {signal.SIGTERM: pass_on, signal.SIGHUP: pass_on}
     answers |= {number: lambda number, _: None for number in (signal.SIGINT, signal.SIGQUIT)}
     for number, answer in answers.items():

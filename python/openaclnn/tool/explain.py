@@ -52,7 +52,7 @@ class Code:
 
 @dataclass(frozen=True)
 class Prefix:
-    """What the beginning of a message says, and the codes that come with it."""
+    """The meaning of a message's beginning, and the codes that come with it."""
 
     prefix: str
     meaning: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `openaclnn list` prints."""
+"""The output of `openaclnn list`."""
 
 import textwrap
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from . import report
 
 
 def document(support: Support, topics: list[Topic]) -> dict:
-    """What --json says: products, operators and what they take, topics."""
+    """The document that --json prints: products, operators and what they take, topics."""
     tables = {name: getattr(support, name) for name in ("products", "operators", "supporting")}
     known = {each.api for each in support.supporting}
     shown = [each for each in topics if known.intersection(each.operators)]
@@ -71,7 +71,7 @@ _FAMILIES = len("A2, A3, 950")  # columns; longer lists go on in the next line
 
 
 def print_support(support: Support, console: Console) -> None:
-    """What each operator takes on each family of products."""
+    """Prints the types that each operator takes on each family of products."""
     names = ("operator", "operand")
     grid = report.table(*names, "families", "dtypes", whole=names)
     grid.columns[2].max_width = _FAMILIES

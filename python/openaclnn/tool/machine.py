@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the machine says of itself."""
+"""Facts about the machine."""
 
 import platform
 from pathlib import Path

@@ -25,7 +25,8 @@ Report = Annotated[
     typer.Option("--report", metavar="FILE", help="Write a page about the errors, to open in a browser; needs matplotlib."),
 ]
 FileOption = Callable[[str], inspect.Parameter]
-# What a command does with an operator, the values of its options, files by output, --json and more.
+# The action of a command: takes an operator, the values of its options, files by output, --json and
+# more.
 Act = Callable[..., ExitCode]
 
 

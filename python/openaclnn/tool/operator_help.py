@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `openaclnn call NAME --help` prints: the options of an operator, its header's comment."""
+"""The output of `openaclnn call NAME --help`: the options of an operator, its header's comment."""
 
 import json
 import re
@@ -86,7 +86,8 @@ def _worked() -> dict[str, list[str]]:
 
 
 def _example(api: str, arguments: tuple[Argument, ...]) -> Iterator[str]:
-    """What has to be given, with values of the right kind; all results are printed."""
+    """The arguments that have to be given, with values of the right kind; all results are
+    printed."""
     if api in _worked():
         yield from (_whole(each) if len(each) < _LONG else each for each in _worked()[api])
         return
@@ -110,7 +111,7 @@ def _value(argument: Argument) -> str:
 
 
 def _paragraphs(comment: str) -> list[str]:
-    """What was broken into lines for the header in one each: sentences, items, what a parameter is."""
+    """Joins lines that the header breaks: sentences, items, descriptions of parameters."""
     found = [""]
     for line in comment.splitlines():
         before = found[-1]
@@ -128,7 +129,7 @@ def _wrapped(line: str, width: int) -> str:
 
 
 def _indent(line: str) -> str:
-    """Of what goes on from a line."""
+    """The indentation of lines that go on from a line."""
     if line.startswith(_FORMULA):
         return line[: len(line) - len(line.lstrip())] + _FORMULA
     if line.startswith("- "):

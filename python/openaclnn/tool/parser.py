@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands share with typer: what is asked for, what is wrong, what was meant."""
+"""The parts that the commands share with typer: arguments, complaints, suggestions."""
 
 import json
 import os
@@ -27,7 +27,7 @@ Soc = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")]
 
-# What a group of commands is without for an operator that only `call` has.
+# The part that an operator lacks if only `call` has it, by the group of commands.
 _LACKS = {"check": "no reference for", "bench": "no arguments for"}
 _MOST_COMPLAINT = 500  # characters of what typer says, which repeats what was given
 
@@ -106,7 +106,7 @@ def _apis() -> list[str]:
 
 
 def complaint(error: typer.BadParameter) -> str:
-    """What the parser says of an argument, with the argument."""
+    """The parser's complaint about an argument, with the argument."""
     causes = getattr(error.__cause__, "errors", None)  # those of pydantic hold what was given
     param = getattr(error, "param", None)
     if causes is None or param is None:
@@ -137,7 +137,8 @@ def tell(error, code: ExitCode) -> ExitCode:
 
 
 def tell_failure(error, code: ExitCode, arguments: list[str]) -> ExitCode:
-    """The same of what ends the tool, and a JSON object where the arguments ask for one."""
+    """Prints the complaint that ends the tool, and a JSON object where the arguments ask for
+    one."""
     if _asks_for_json(arguments):
         said = {"message": _line(error), "exit_code": int(code)}
         if isinstance(error, AclError):
@@ -156,5 +157,6 @@ def _line(error) -> str:
 
 
 def _asks_for_json(arguments: list[str]) -> bool:
-    """What `run` starts may have an option of that name."""
+    """Whether the tool is asked for JSON; a program that `run` starts may have an option of that
+    name."""
     return arguments[:1] != ["run"] and "--json" in arguments

@@ -24,7 +24,7 @@ _FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
 
 
 def environment(variables: Mapping[str, str], ranks: int, rank: int, port: int) -> dict[str, str]:
-    """What rank `rank` gets; what the user set of threads and devices stays.
+    """The environment of rank `rank`; the user's settings of threads and devices stay.
 
     `%r` in OPENACLNN_TRACE is the rank: each writes a trace of its own.
     """
@@ -48,7 +48,7 @@ def environment(variables: Mapping[str, str], ranks: int, rank: int, port: int) 
 
 
 def _ends_with(parent: int):
-    """What a rank does before its program: it gets SIGTERM where this process is killed."""
+    """Prepares a rank before its program: it gets SIGTERM where this process is killed."""
     prctl = ctypes.CDLL(None).prctl  # found before the fork
 
     def follow() -> None:
@@ -94,7 +94,7 @@ def run(
 
 @dataclass
 class _Stream:
-    """What a rank writes, as far as it is no whole line yet."""
+    """A rank's output, as far as it is no whole line yet."""
 
     target: BinaryIO
     label: bytes
@@ -130,7 +130,8 @@ class _Running:
 
     @contextlib.contextmanager
     def forwarding(self):
-        """What would end this process ends the ranks, which are in groups of their own."""
+        """Passes signals that would end this process to the ranks, which are in groups of their
+        own."""
         before = {
             number: signal.signal(number, lambda number, _: self.stop(number))
             for number in _FORWARDED
@@ -188,7 +189,8 @@ class _Running:
             if self.deadline is not None and time.monotonic() > self.deadline:
                 self._signal(signal.SIGKILL)
         self._look()
-        # What a rank left running may hold its pipes: only what is there is read.
+        # A process that a rank left running may hold its pipes: only the bytes that are there are
+        # read.
         while self._read(0):
             pass
         for key in list(self.selector.get_map().values()):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tool prints: tables for people, JSON for programs."""
+"""The tool's output: tables for people, JSON for programs."""
 
 import dataclasses
 import json
@@ -30,7 +30,7 @@ def console() -> Console:
 
 
 def _pipe_width() -> int:
-    """What COLUMNS says, for a terminal behind a pipe."""
+    """The width in COLUMNS, for a terminal behind a pipe."""
     asked = os.environ.get("COLUMNS", "")
     return int(asked) if asked.isdecimal() and int(asked) > 0 else _PIPE_WIDTH
 
@@ -131,7 +131,8 @@ class Run:
 
     @property
     def ulp(self) -> str:
-        """What 99 of 100 elements keep to, of those where an ulp says something."""
+        """The bound in ulp that 99 of 100 elements keep to, of those where an ulp says
+        something."""
         told = [each.ulp_percentiles["99"] for each in self.results if each.ulp_elements]
         if not told or None in told:
             return "none right" if told else "-"
@@ -149,7 +150,7 @@ def under_one_roof(runs: list[Run]) -> list[Run]:
 
 
 def environment() -> dict:
-    """What figures and verdicts depend on beside the arguments."""
+    """The circumstances that figures and verdicts depend on beside the arguments."""
     settings = libraries.load().configuration()
     named = {name: settings[name] for name in ("version", "product", "simd", "threads")}
     return {"environment": {**named, "processor": machine.processor()}}
@@ -174,7 +175,7 @@ ELEMENTS_OUTSIDE = "elements outside the bound"
 
 
 def accuracy_facts(result: Accuracy) -> list[tuple[str, str]]:
-    """What is said of an output: what, and how much."""
+    """The facts about an output, each a name and a value."""
     found = [
         ("error, max / mean", f"{number(result.max_error)} / {number(result.mean_error)}"),
         (BOUND_RATIO, f"{number(result.bound_ratio)}  {verdict([result])} the bound"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a call leaves: arrays that go to files, to standard output as .npy, or are printed."""
+"""Results of a call: arrays that go to files, to standard output as .npy, or are printed."""
 
 import io
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the machine can do at this moment, and the time that it allows."""
+"""The machine's limits at this moment, and the time that they allow."""
 
 import ctypes
 import os
@@ -38,7 +38,7 @@ class Roof:
 
 
 class Statistic(IntEnum):
-    """What stands for several rounds of a loop, in the order of src/tool/measure.h."""
+    """The statistic of several rounds of a loop, in the order of src/tool/measure.h."""
 
     BEST = 0  # what the machine can do
     MEDIAN = 1  # what it did meanwhile: for the roof beside another median

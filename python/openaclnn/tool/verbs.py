@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tool does with an operator and its arguments: run, check, time, differentiate."""
+"""The tool's actions for an operator and its arguments: run, check, time, differentiate."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -38,7 +38,7 @@ def _whole_models(plan, say) -> None:
     except ImportError as error:
         say("about", {"versions": {}, "missing": [Missing("transformers", str(error))]})
         return
-    # Of calls that take seconds a few; caches say nothing about them.
+    # Calls that take seconds are timed a few times; caches say nothing about them.
     effort = {**plan.effort, "cold": 5, "attempts": 1}
     torch, meter = supporting.open_npu(replace(plan, effort=effort), say)
     rows = supporting.Rows(torch, meter, say, "drawn", False)

@@ -19,7 +19,7 @@ TENSOR, LIST, TYPE, DEVICE = "shape", "tensors", "type", "device"
 
 
 def written(torch, value) -> Any:
-    """What `read` reads; TypeError for what is none of these."""
+    """Writes a value that `read` reads; TypeError for any other."""
     if isinstance(value, torch.Tensor):
         return _written_tensor(torch, value)
     if isinstance(value, (list, tuple)) and value and all(isinstance(each, torch.Tensor) for each in value):

@@ -77,13 +77,14 @@ def _by_place(function, named: dict) -> list:
 
 
 def _places(torch, named: dict):
-    """Of the maxima: devices have types of their own for them."""
+    """The places of the maxima: devices have types of their own for them."""
     taken = [name for name in named if name not in ("grad_output", "indices")]
     return torch.ops.aten.max_pool2d_with_indices(*(named[name] for name in taken))[1]
 
 
 def _attention(torch, named: dict, backward: bool) -> Callable:
-    """What programs call; PyTorch has an operator of its own for each kind of device."""
+    """The function that programs call; PyTorch has an operator of its own for each kind of
+    device."""
     attend = torch.nn.functional.scaled_dot_product_attention
     tensors = [named.pop(each) for each in ("query", "key", "value")]
     if not backward:

@@ -27,7 +27,7 @@ class Model:
         """A step of training, which returns the loss; in FLOAT unless the type is said."""
         module, data = self._on(torch, device, dtype)
         module.train()
-        # What PyTorch takes for devices: one call for all parameters.
+        # The form that PyTorch takes for devices: one call for all parameters.
         optimiser = torch.optim.AdamW(module.parameters(), lr=1e-4, foreach=True)
 
         def run():
@@ -70,7 +70,7 @@ def _sounds(count: int, frames: int, words: int) -> Callable:
 
 
 def _of_words(name: str, about: str, data: Callable, model: str, config: str, **settings) -> Model:
-    """Of transformers; words are what it is to say, too."""
+    """A model of transformers; words are what it is to say, too."""
 
     def make():
         import transformers
@@ -87,7 +87,7 @@ def _of_words(name: str, about: str, data: Callable, model: str, config: str, **
 
 
 def _of_images(name: str, about: str, data: Callable, package: str, model: str, **settings) -> Model:
-    """Of timm or torchvision."""
+    """A model of timm or torchvision."""
 
     def make():
         if package == "timm":

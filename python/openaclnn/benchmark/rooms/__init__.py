@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured of the operators, a module a family."""
+"""The measured cases of the operators, a module a family."""

@@ -11,7 +11,7 @@ from .source import Walked
 
 
 def formula(walked: Walked) -> Callable:
-    """What computes the results; the first call finds out whether it does."""
+    """The function that computes the results; the first call finds out whether it does."""
     import driver  # of the tests, which have the functions that formulas name
 
     record, given = walked.record, walked.arguments
@@ -32,7 +32,7 @@ def formula(walked: Walked) -> Callable:
 
 
 def described(walked: Walked) -> dict:
-    """What the outputs are to be, as formulas see it."""
+    """The expected outputs, as formulas see them."""
     return {name: _described(value) for name, value in walked.problem.outputs.items()}
 
 

@@ -91,7 +91,7 @@ def _row(started, functions: Functions | None, meter: Meter, walked: Walked) -> 
 
 
 def _peer(functions: Functions | None, walked: Walked, expected: list) -> tuple[str, str, Callable | None]:
-    """What else computes the same: its kind, its name, and the fastest way of it."""
+    """Another implementation: its kind, its name, and its fastest way."""
     found = []
     for name, way in functions.ways(walked.record, walked.arguments, described(walked)) if functions else ():
         seconds = _tried(way, walked, expected, functions.is_view)
@@ -135,7 +135,7 @@ def _are_alike(made: list, expected: list, walked: Walked) -> bool:
 
 
 def _difference(got: np.ndarray, want: np.ndarray) -> float:
-    """Of the norm, where both are finite; infinite where one has more elements."""
+    """The difference of the norms, where both are finite; infinite where one has more elements."""
     wide = np.complex128 if "c" in (got.dtype.kind, want.dtype.kind) else np.float64
     got, want = (each.astype(wide).reshape(-1) for each in (got, want))
     if got.size != want.size:
@@ -148,7 +148,7 @@ def _difference(got: np.ndarray, want: np.ndarray) -> float:
 
 
 def _array(tensor) -> np.ndarray | None:
-    """What PyTorch or NumPy made; numbers of Python are arrays too."""
+    """The array that PyTorch or NumPy made; numbers of Python are arrays too."""
     if tensor is None:
         return None
     if not hasattr(tensor, "detach"):
@@ -159,7 +159,7 @@ def _array(tensor) -> np.ndarray | None:
 
 
 def _dtype(walked: Walked) -> str:
-    """Whose arithmetic the roof is measured of."""
+    """The type for whose arithmetic the roof is measured."""
     for each in flat(list(walked.problem.inputs.values())):
         return each.dtype.name
     return "float32"

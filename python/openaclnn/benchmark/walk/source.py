@@ -35,7 +35,7 @@ class Walked:
 
     @property
     def shapes(self) -> str:
-        """Of the tensors that it reads, then of those that it writes."""
+        """The shapes of the tensors that it reads, then of those that it writes."""
         return f"{_shapes(self.problem.inputs)} -> {_shapes(self.problem.outputs)}"
 
 
@@ -100,7 +100,8 @@ def draw(runtime: Runtime, record, declared: Declared, dtype: str) -> Walked:
 
 
 def _outputs(record, case, inputs: dict) -> dict:
-    """What is worked on begins as it is; the rest is as the case says, or as the operator wants it."""
+    """Outputs. Operands that are worked on begin as they are; the others are as the case says, or
+    as the operator wants them."""
     found = {}
     for each in record.outputs:
         start, dtype = case.arguments.get(each.name), case.outputs.get(each.name)

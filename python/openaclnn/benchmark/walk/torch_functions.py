@@ -23,7 +23,7 @@ _FITTING = {  # what aten may have for a parameter of a record
     "float": ("float", "number"), "double": ("float", "number"), "dtype": ("int",),
 }  # fmt: skip
 _WHOLE = ("int", "bool", "number")  # for the others, which are integers
-# What only one of the two has, and what decides nothing here.
+# Parameters that only one of the two has, and that decide nothing here.
 _OURS_ALONE = re.compile(r"cubeMathType|buffer|seed|offset|.*[tT]ensor|implMode|idx|N|C|HxW|outputSize|dtype", re.X)
 _ALIKE = {"selfref": "self", "x": "self", "x1": "self", "x2": "other", "dims": "dim", "keepdims": "keepdim"}
 
@@ -60,7 +60,8 @@ class Functions:
                     yield from self._with_output(packet, overload, bound)
 
     def is_view(self, made) -> bool:
-        """Of what the function reads: PyTorch has moved nothing yet."""
+        """Whether a result is a view of what the function reads: then PyTorch has moved nothing
+        yet."""
         return hasattr(made, "untyped_storage") and made.untyped_storage().data_ptr() in self._read
 
     def _evaluated(self, first: list[str], expression: str, tensors: dict):
@@ -85,7 +86,7 @@ class Functions:
             words = words[:-1]
 
     def _with_output(self, packet, overload, bound: dict):
-        """The same into memory that is there; which of the two is faster differs."""
+        """Writes into memory that is there; which of the two is faster differs."""
         wanted = [(each.name, str(each.type)) for each in overload._schema.arguments]
         for each in (getattr(packet, name) for name in packet.overloads()):
             schema = each._schema.arguments
@@ -126,7 +127,7 @@ class Functions:
         return None if any(not _OURS_ALONE.fullmatch(each.name) for each in left) else found
 
     def _tensor(self, value):
-        """Of arrays tensors, of NumPy's numbers Python's; the rest as it is."""
+        """Turns arrays into tensors, and NumPy's numbers into Python's; the rest stays as it is."""
         if isinstance(value, list):
             return [self._tensor(each) for each in value]
         if isinstance(value, np.ndarray):
@@ -137,7 +138,7 @@ class Functions:
 
 
 def flat(made) -> list:
-    """What a function returned, in lists or not."""
+    """The tensors that a function returned, in lists or not."""
     return [one for each in made for one in flat(each)] if isinstance(made, (list, tuple)) else [made]
 
 

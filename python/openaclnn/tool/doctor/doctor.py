@@ -20,7 +20,7 @@ from .finding import Finding, Verdict
 
 _NAMES = ("libascendcl.so", "libnnopbase.so", "libopapi.so")
 _SPLIT_NAMES = ("libopapi_math.so", "libopapi_nn.so", "libopapi_transformer.so")
-# What torch-npu links besides.
+# Further libraries that torch-npu links.
 _CLIENT_NAMES = (
     "libacl_op_compiler.so",
     "libacl_tdt_channel.so",
@@ -72,7 +72,8 @@ def has_problem(findings: list[Finding]) -> bool:
 
 
 def print_findings(findings: list[Finding]) -> None:
-    """What was looked at, and what is there: beneath where a path has no room beside, to stay whole."""
+    """Prints the findings: subject and result side by side, or one beneath the other where a path
+    needs the room."""
     console = report.console()
     mark_width = max(map(len, _SHOWN.values())) + 2
     name_width = max(len(each.what) for each in findings) + 2
@@ -130,7 +131,7 @@ def _probe(variables: dict[str, str]) -> dict[str, dict]:
 
 
 def _loaded(home: Path) -> list[Finding]:
-    """What a program loads by name: as the environment is, and under `openaclnn run`."""
+    """Libraries that a program loads by name: as the environment is, and under `openaclnn run`."""
     findings = []
     try:
         now = _probe(dict(os.environ))
@@ -183,7 +184,7 @@ def _torch() -> list[Finding]:
 
 
 def _configuration() -> list[Finding]:
-    """What the libraries make of the environment's variables."""
+    """The finding for the settings that the libraries derive from the environment's variables."""
     try:
         toolkit = libraries.load()
         settings = toolkit.configuration()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ranks need of the machine: UCX, an interface to meet on, ports, variables in order."""
+"""Needs of ranks: UCX, an interface to meet on, ports, variables in order."""
 
 import fcntl
 import ipaddress
@@ -95,7 +95,8 @@ def _shared_memory() -> list[Finding]:
 
 
 def is_chosen(name: str, words: str) -> bool:
-    """What HCCL_SOCKET_IFNAME says: eth, ^eth (not those), =eth0,enp0, ^=eth0 (whole names)."""
+    """Whether HCCL_SOCKET_IFNAME chooses an interface: eth, ^eth (not those), =eth0,enp0, ^=eth0
+    (whole names)."""
     negated = words.startswith("^")
     words = words.removeprefix("^")
     whole = words.startswith("=")

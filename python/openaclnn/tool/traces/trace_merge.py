@@ -97,7 +97,7 @@ def _row(rank: int, traced: _Rank) -> list[dict]:
 
 
 def _notes(ranks: list[_Rank]) -> list[str]:
-    """What must not be read out of the file."""
+    """Notes that keep a reader from wrong conclusions."""
     notes = []
     spans = []
     for rank, each in enumerate(ranks):
@@ -120,7 +120,7 @@ def _notes(ranks: list[_Rank]) -> list[str]:
 
 
 def _ranks_of(traced: _Rank, ranks: int) -> set[int]:
-    """What the trace calls its rank in collectives of all of them."""
+    """The ranks that the trace names in collectives of all of them."""
     found: dict[tuple, set[int]] = {}
     for entry, event in traced.entries:
         said = entry.get("args") if event is not None else None

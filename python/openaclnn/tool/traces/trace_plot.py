@@ -54,7 +54,7 @@ def draw(summary: Summary, events: list[Event], path: Path) -> None:
 
 
 def shown(summary: Summary) -> list[Row]:
-    """Of each kind the rows that took longest, in the summary's order."""
+    """The rows of each kind that took longest, in the summary's order."""
     kept: dict[str, int] = {}
     rows = []
     for row in summary.rows:
