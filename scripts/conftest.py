@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all tests of the scripts share."""
+"""Fixtures that all tests of the scripts share."""
 
 import sys
 from pathlib import Path

@@ -65,7 +65,7 @@ def text_hash(path):
 
 @functools.cache
 def checks(root):
-    """What clang-tidy is and looks for."""
+    """The version and the checks of clang-tidy."""
     version = subprocess.run([CLANG_TIDY, "--version"], check=True, capture_output=True).stdout
     return hashlib.sha256(version + (root / ".clang-tidy").read_bytes()).hexdigest()
 
@@ -88,7 +88,7 @@ def key(root, command, read):
 
 
 def findings(build, file):
-    """What clang-tidy prints where it is not content; empty where it is."""
+    """The complaints of clang-tidy; empty where it has none."""
     done = subprocess.run([CLANG_TIDY, "--quiet", "-p", str(build), str(file)], capture_output=True,
                           text=True)
     return "" if done.returncode == 0 else done.stdout + done.stderr

@@ -22,7 +22,7 @@ KINDS = ("line", "branch")
 
 
 def count(lines: list[dict]) -> collections.Counter:
-    """Of each kind how many there are, and how many were reached; a line may be listed once a function."""
+    """Counts each kind, and how many of it were reached; a line may be listed once a function."""
     counts = collections.Counter()
     for line in merged(lines):
         counts["line"] += 1
@@ -84,7 +84,7 @@ def measure(build: Path) -> list[dict]:
         [sys.executable, "-m", "gcovr", "--root", ".", "--object-directory", str(build), "-j", "2",
          "--filter", "src/", "--exclude", r".*(test|bench|test_case|reference)\.(cc|h)$",
          "--exclude-throw-branches", "--exclude-unreachable-branches",
-         # Of processes that end while threads run counts are off by some.
+         # In processes that end while threads run, counts are off by some.
          "--gcov-suspicious-hits-threshold", "0",
          "--gcov-ignore-parse-errors", "negative_hits.warn_once_per_file",
          "--json", str(out), str(build)],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What coverage.py makes of gcovr's lines."""
+"""Reads gcovr's lines as coverage.py does."""
 
 from coverage import count, folder_of, leave_out, missing
 

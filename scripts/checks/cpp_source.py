@@ -191,7 +191,7 @@ def _without_template(text):
 
 
 def _kind_of(head):
-    """What a brace after `head` opens."""
+    """The kind of block that a brace after `head` opens."""
     text = re.sub(r"\[\[.*?\]\]", " ", head)
     text = re.sub(r"\b(?:alignas|__attribute__)\s*\(+[^()]*\)+", " ", text)
     text = _without_template(text).strip()

@@ -120,7 +120,8 @@ def exceptional(path: Path, folder: str) -> set[Place]:
 
 
 def numbered(function: Function, block: int) -> list[tuple[bool, bool]]:
-    """Of what gcov numbers, calls that may not return and branches: whether it is a branch, and thrown."""
+    """The calls that may not return and the branches, which gcov numbers: whether each is a branch,
+    and thrown."""
     calls = function.calls(block)
     arcs = [flags for _, flags in reversed(function.arcs[block])]
     some = sum(not flags & FAKE for flags in arcs) > 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What gcov_blocks.py reads of a program that GCC compiles."""
+"""Reads with gcov_blocks.py a program that GCC compiles."""
 
 import re
 import subprocess
@@ -41,7 +41,7 @@ def graph(tmp_path_factory):
 
 
 def listed(graph) -> dict[tuple[int, int], str]:
-    """What gcov says of each call and branch of a.cc, by line and number."""
+    """The counts of gcov for each call and branch of a.cc, by line and number."""
     run = subprocess.run(
         ["gcov", "-abct", "a.gcno"], cwd=graph.parent, capture_output=True, text=True, check=True
     )
@@ -60,7 +60,7 @@ def test_numbers_are_gcovs(graph):
     assert places and {said[place[2:]] for place in places} == {"branch"}
     left = {place for place, kind in said.items() if kind == "branch"} - {place[2:] for place in places}
     of_line = {number: [each for line, each in sorted(left) if line == number] for number in (4, 8, 10)}
-    # What is chosen, what was made of either side, and how each call without an exception goes on.
+    # The choice, the results of either side, and how each call without an exception goes on.
     assert len(of_line[4]) > 4 and len([each for _, _, line, each in places if line == 4]) > 4
     assert len(of_line[8]) == 2 + 1, "the choice, and Word's way on"
     assert len(of_line[10]) == 2, "a handler is code"

@@ -112,7 +112,8 @@ def included_as(header: Path, words: list[str]) -> Path:
 
 
 class Objects:
-    """What the build makes of the file, made of another text; of a header, what it makes of sources."""
+    """The objects that the build makes of the file, made of another text; for a header, of the
+    sources that include it."""
 
     def __init__(self, file: Path, build: Path, targets: list[str], through: list[Path] = ()):
         self.build, self.copy, self.folder = build, build / "mutant" / file.name, build / "mutant"

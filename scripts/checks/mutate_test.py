@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What mutate.py makes of a source, and of a project with one."""
+"""Mutates a source, and a project with one."""
 
 import json
 import subprocess

@@ -40,7 +40,8 @@ TOPICS = {
 }
 OPERATORS = ("SampleScale", "SampleCube", "SampleRows")
 
-# What scripts write anew when there is an operator more; `--check` says that it is not current.
+# Pages that scripts write anew when there is an operator more; `--check` says that it is not
+# current.
 PAGES = {
     "generate_readme.py": ("README.md", "README.zh-CN.md"),
     "generate_conformance.py": ("CONFORMANCE.md",),
@@ -58,14 +59,14 @@ CTEST = "^(sample_scale_forward_test|abi_handles|abi_load|abi_symbols)$"
 
 
 class Change(NamedTuple):
-    """What git sees between two states of the copy."""
+    """The change that git sees between two states of the copy."""
 
     new: list
     edited: list
 
 
 class Wrong(Exception):
-    """What the samples are there to find."""
+    """The error that the samples are there to find."""
 
 
 def run(command, folder=None, **environment):
@@ -84,7 +85,8 @@ def git(folder, *arguments):
 
 
 def copy_tree(source, folder):
-    """What git tracks or would track; files that are as they were are left alone."""
+    """Copies the files that git tracks or would track; files that are as they were are left
+    alone."""
     command = ["git", "-C", str(source), "ls-files", "-z", "-co", "--exclude-standard"]
     listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split("\0")
     wanted = {path for path in listed if path and (source / path).is_file()}
@@ -188,7 +190,7 @@ def make_python():
 
 
 def environment():
-    """Of programs that use what was built."""
+    """The environment of programs that use the built libraries."""
     toolkit = f"{COPY}/build/install"
     return {
         "OPENACLNN_HOME": toolkit,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a file of records may say (operator_records.py says what each field means).
+"""Checks of a file of records (operator_records.py says what each field means).
 
 A fault is `record: key: is X, expected Y`. Names of test cases and samples are those of
 tests/supporting/, which checks them: the build does not read tests.
@@ -47,7 +47,8 @@ MEMBERS_OF_TYPES = {
     "real": _REAL, "numeric": _NUMERIC, "complex": _NUMERIC | _COMPLEX,
     "movable": _NUMERIC | _COMPLEX | {"UINT64"}, "numeric64": _NUMERIC | {"UINT64"},
 }
-# What the vendor's pages list: those that no operator here takes are left out of what is compiled.
+# Types that the vendor's pages list: those that no operator here takes are left out of the compiled
+# tables.
 PAGE_TYPES = (*TENSOR_TYPES, *"UINT64 HIFLOAT8 FLOAT8_E5M2 FLOAT8_E4M3FN FLOAT8_E8M0 QINT8".split())
 DIFFERS = ("parameters", "takes", "products")  # what a record may have otherwise than its page
 FAMILIES = ("910", "A2", "A3", "950", "310P", "310B")  # in the order of OpenaclnnFamily
@@ -60,8 +61,8 @@ LACKING = {
 # Check<engine> and Plan<engine> in C++; without `engine` an expression is elementwise.
 ENGINES = ("Elementwise", "Foreach", "Loss", "LossGradient")
 
-# What an operator does with the elements of a tensor: the fields that say so, and of which role the
-# tensors are. Others are read, or written as wholes.
+# Uses that an operator makes of the elements of a tensor: the fields that say so, and the roles
+# that the tensors have. Others are read, or written as wholes.
 USES = {"part": "in out", "unused": "in out", "copied": "in", "updated": "out", "written": "out"}
 # Those that arguments may choose among, of the same roles.
 CHOICES = {"all": "in out", **USES, "read": "out"}
@@ -74,7 +75,7 @@ MISSING = object()
 
 
 class Fault(NamedTuple):
-    """What is wrong with a field of a record or of a file's head."""
+    """A fault of a field of a record or of a file's head."""
 
     record: str
     key: str
@@ -102,7 +103,7 @@ def _list(pattern, least=1):
 
 
 def _table(good=lambda value: isinstance(value, str)):
-    """Of names, each with a value that is good."""
+    """A check of a table of names, each with a value that is good."""
     name = _text(r"[A-Za-z]\w*")
     return lambda value: isinstance(value, dict) and all(
         name(key) and good(each) for key, each in value.items()
@@ -289,7 +290,7 @@ def _roles(record):
 
 
 def _check_choices(record):
-    """What arguments choose for a tensor is fit for it."""
+    """Checks that a tensor can have what arguments choose for it."""
     if "uses" in record and "expression" in record:
         yield "uses", record["uses"], "only without an expression"
     roles = _roles(record)
@@ -366,7 +367,7 @@ def _lines(record, key):
 
 
 def _check_takes(record):
-    """What the page says of products and types: of tensors, which take one of them here."""
+    """Checks the page's products and types of tensors, which take one of them here."""
     for key in ("products", "takes", "differs"):
         if key in record and "page" not in record:
             yield key, record[key], "only with the page that says so"
@@ -383,7 +384,8 @@ def _check_takes(record):
 
 
 def _check_more_types(record):
-    """What clients show beyond the page, and what the page lists that is not computed."""
+    """Checks types that clients show beyond the page, and types that the page lists and that are
+    not computed."""
     if any(_check_takes(record)):
         return
     listed = {(name, each) for name, _, types in taken_by_page(record) for each in types}
@@ -449,7 +451,7 @@ def _about_faults(document):
 
 
 def faults_of(document):
-    """Of one file."""
+    """The faults of one file."""
     faults = list(_fields("the file", document, DOCUMENT))
     if faults:
         return faults

@@ -38,7 +38,7 @@ def read(tmp_path):
 
 
 def refused(read, *texts):
-    """What is said of the only file that is wrong."""
+    """The complaint about the only file that is wrong."""
     with pytest.raises(SystemExit) as refusal:
         read(*texts)
     (line,) = str(refusal.value).splitlines()

@@ -23,7 +23,7 @@ from page_facts import read_folder, read_table, release, split
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADERS = ROOT / "include/aclnnop"
-# What a literal of C++ may stand for.
+# C types that a literal of C++ may have.
 LITERALS = {
     "integer": {"int64_t", "uint64_t", "int", "int8_t", "int32_t", "float", "double"},
     "real": {"float", "double"},
@@ -101,7 +101,7 @@ def is_older(ours, facts):
 
 
 def type_differences(ours, facts):
-    """Of types that the page lists and that are computed."""
+    """Differences in types that the page lists and that are computed."""
     operator = ours.operator
     roles = {each.name: each for each in operator.parameters if each.role}
     # A parameter that has another name on the page is told by its place; the name is a difference of its own.

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What operators declare is what pages state; a fault planted on either side is named."""
+"""Compares declarations of operators with the statements of pages; a fault planted on either side
+is named."""
 
 from dataclasses import replace
 

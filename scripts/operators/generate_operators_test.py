@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the records of operators stand for."""
+"""Generates code and headers from records of operators."""
 
 import json
 
@@ -125,7 +125,7 @@ inplace = true
 
 
 def test_products_and_types_are_those_of_the_page(topic_of):
-    """Of the types those that the operator takes; what no page says is left open."""
+    """The types are those that the operator takes; types that no page lists are left open."""
     topic = topic_of(record(more=BY_PAGE), record("Other"))
     turn, _, other = topic.operators
     text = generate_operators.entries(topic)

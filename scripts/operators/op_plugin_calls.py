@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What op-plugin (BSD) passes to aclnn functions: facts of the order and the types of parameters.
+"""Arguments that op-plugin (BSD) passes to aclnn functions: facts of the order and the types of
+parameters.
 
 python3 scripts/operators/op_plugin_calls.py CHECKOUT COMMIT prints a line of the table of page_facts.py for each
 operator: from EXEC_NPU_CMD in C++, where declarations before a call tell the types, and from `exec` of
@@ -96,7 +97,7 @@ def schema_type(text):
 
 
 def calls_of_schemas(text):
-    """The same of the functions that are made from their schemas."""
+    """Calls of the functions that are made from their schemas."""
     import yaml
 
     entries = [each for section in yaml.safe_load(text).values() if isinstance(section, list)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is read of a client's calls: the types of arguments in C++ and in schemas."""
+"""Reads a client's calls: the types of arguments in C++ and in schemas."""
 
 from op_plugin_calls import calls_of, calls_of_schemas, read_checkout
 

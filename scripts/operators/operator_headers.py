@@ -216,7 +216,7 @@ def pages(topics):
 
 
 def aliases():
-    """The same of headers that declare nothing themselves; those of `pages` take precedence."""
+    """Headers that declare nothing themselves; those of `pages` take precedence."""
     title = "Another name for what it includes, if there is anything"
     return {f"aclnn_{header}.h": _page(header, title) for header in ALIASES}
 

@@ -80,7 +80,7 @@ from check_records import (
 ROOT = Path(__file__).resolve().parents[2]
 RECORDS = ROOT / "src/opapi/supporting"
 
-# What becomes of selfRef where self has that use: it is the output, too.
+# The use of selfRef where self has that use: it is the output, too.
 IN_PLACE = {"all": "updated", "copied": "updated", "part": "part", "unused": "all"}
 
 @dataclass(frozen=True)
@@ -169,8 +169,8 @@ class Operator:
         return sum(1 << i for i, name in enumerate(tensors) if name in named)
 
     def use(self, parameter):
-        """What it does with the elements, as [(condition, use), …, ("", use)]: the first whose
-        condition holds. A use is all, read or one of check_records.USES."""
+        """Its use of the elements, as [(condition, use), …, ("", use)]: the first whose condition
+        holds. A use is all, read or one of check_records.USES."""
         named = {name: use for use in USES for name in self.record.get(use, ())}
         of_self = self.in_place and parameter.name == "selfRef"  # read as self is
         name = "self" if of_self else parameter.name
@@ -221,7 +221,8 @@ class Operator:
         return [each for each in operand if each in result] if operand and result else operand
 
     def types_in_words(self, parameter):
-        """The same: "FLOAT, FLOAT16 (310P: FLOAT16)"; empty where the page says nothing."""
+        """The types in words: "FLOAT, FLOAT16 (310P: FLOAT16)"; empty where the page says
+        nothing."""
         def text(types):
             return ", ".join(types).replace("BF16", "BFLOAT16")
 

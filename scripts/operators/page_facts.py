@@ -24,7 +24,7 @@ from pathlib import Path
 TABLE = Path(__file__).resolve().parents[2] / "tests/supporting/pages"
 FIELDS = ("operator", "source", "version", "parameters", "types", "products", "where")
 
-# What pages call the families; the first that fits.
+# Names of the families on pages; the first that fits.
 PRODUCTS = (
     (r"950|910_95", "950"),
     (r"Atlas A3", "A3"),
@@ -150,7 +150,7 @@ def _named(text):
 
 
 def _types(section, names):
-    """What a section says of each parameter's types: in its paragraph, by family, or in its row."""
+    """The types of each parameter in a section: in its paragraph, by family, or in its row."""
     found = {}
     starts = [
         (match.start(), match[1])
@@ -175,7 +175,7 @@ def _types(section, names):
 
 
 def _families(before):
-    """Of the products that a line begins with; nothing stands for all."""
+    """The families of the products that a line begins with; nothing stands for all."""
     parts = re.split(r"[、,，]|\[object Object\]", before)
     return [each for each in dict.fromkeys(map(_family, parts)) if each] or [""]
 

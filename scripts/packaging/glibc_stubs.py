@@ -38,7 +38,7 @@ class Symbol:
 
 
 def symbols(library: Path, most: tuple[int, ...]) -> dict[str, Symbol]:
-    """What an older glibc would bind of a library."""
+    """The symbols that an older glibc would bind in a library."""
     listed = subprocess.run(
         ["readelf", "-W", "--dyn-syms", library], capture_output=True, text=True, check=True
     )
@@ -82,7 +82,7 @@ def system(compiler: str, name: str) -> Path:
 
 
 def loader(compiler: str) -> Path:
-    """What starts the programs; libc.so names it for what it defines itself."""
+    """The program that starts programs; libc.so names it for symbols that it defines itself."""
     command = [compiler, "-dumpmachine"]
     machine = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     name = "ld-linux-aarch64.so.1" if machine.startswith("aarch64") else "ld-linux-x86-64.so.2"

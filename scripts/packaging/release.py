@@ -32,10 +32,10 @@ UNDATED = "not released yet"
 
 
 class Wrong(Exception):
-    """What keeps this tree from being a release."""
+    """A reason why this tree is no release."""
 
 
-# What the pages state
+# Statements of the pages.
 
 
 def version_of(package: str) -> str:
@@ -85,7 +85,7 @@ def dated(changelog: str, citation: str, version: str, day: datetime.date) -> tu
 
 
 def commands(version: str, day: str, files: list[str], changed: list[str]) -> list[str]:
-    """What publishes the release, or what is to be done before."""
+    """The commands that publish the release, or those to be run before."""
     if day == UNDATED:
         return [
             f".venv/bin/python scripts/packaging/release.py --date $(date +%F)  # {version} has no date",

@@ -87,7 +87,8 @@ def without_new_operators(texts: list[str], entries: dict):
 
 
 def complaints(texts: list[str], entries: dict[str, tuple[str, bool]]) -> list[str]:
-    """What is wrong with the entries, text: (translation, is it fuzzy), of a page of these texts."""
+    """The complaints about the entries, text: (translation, is it fuzzy), of a page of these
+    texts."""
     said = [
         f"no entry for `{text}`"
         for text in without_new_operators(texts, entries)

@@ -42,7 +42,7 @@ class Page(HTMLParser):
 
 
 def faults(folder: Path) -> list[str]:
-    """What is wrong, a line each."""
+    """The faults, a line each."""
     pages = {path: Page(path.read_text("utf-8")) for path in sorted(folder.rglob("*.html"))}
     found = []
     for path, page in pages.items():

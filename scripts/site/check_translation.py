@@ -27,19 +27,19 @@ def sections(text: str) -> dict[str, str]:
 
 
 def sections_of_translation(text: str) -> dict[str, str]:
-    """The same of the Chinese page, by the English headings."""
+    """Sections of the Chinese page, by the English headings."""
     parts = _MARK.split(text)
     return dict(zip(parts[1::3], parts[3::3], strict=True))
 
 
 def named(section: str) -> set[str]:
-    """What stands between backquotes in sentences and tables."""
+    """Texts between backquotes in sentences and tables."""
     prose = _CODE.sub("", _GENERATED.sub("", section))
     return {f"`{each}`" for each in re.findall(r"`([^`\n]+)`", prose)}
 
 
 def digest(section: str) -> str:
-    """Of what is written by hand."""
+    """The digest of the text that is written by hand."""
     return hashlib.sha256(_GENERATED.sub("", section).encode()).hexdigest()[:12]
 
 
@@ -50,7 +50,7 @@ def code(text: str) -> list[str]:
 
 
 def complaints(english: str, chinese: str) -> list[str]:
-    """What is out of date."""
+    """The sections that are out of date."""
     wanted = sections(english)
     found = {mark["name"]: mark["digest"] for mark in _MARK.finditer(chinese)}
     said = [f"no section {name}" for name in wanted if name not in found]

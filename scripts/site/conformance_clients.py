@@ -95,7 +95,8 @@ def _part(cells: list[str], versions: list[str]) -> dict:
 
 
 def merged(before: list[dict], seen: list[dict]) -> list[dict]:
-    """What was seen in place of what was known of the same clients, by the clients' names."""
+    """The rows that were seen in place of the known rows of the same clients, by the clients'
+    names."""
     new = {each["client"] for each in seen}
     runs = [each for each in before if each["client"] not in new] + seen
     return sorted(runs, key=lambda each: each["client"])

@@ -16,7 +16,7 @@ _CLIENTS = "tests/clients/run.py"
 
 
 def rules() -> dict[str, tuple[list[str], str]]:
-    """What each target that `make help-all` lists depends on, and its recipe."""
+    """The prerequisites and the recipe of each target that `make help-all` lists."""
     text = (ROOT / "Makefile").read_text("utf-8")
     found = re.findall(r"^([a-z0-9-]+):(.*?)##.*\n((?:\t.*\n)*)", text, re.M)
     return {name: (before.split(), recipe) for name, before, recipe in found}

@@ -200,7 +200,7 @@ class _Reader:
         return rf"\text{{{self._take()}}}" if self._next() == ":" else self.sum()
 
     def over(self) -> str:
-        """What the sum is over, up to the `of` before its term."""
+        """The range of the sum, up to the `of` before its term."""
         self._take("over")
         below = []
         while self._next() != "of":

@@ -240,7 +240,7 @@ def documented():
 
 
 def absent_groups():
-    """What a program that links it does not find here."""
+    """The functions that a program may link and that are absent here."""
     here = set().union(*exported().values())
     yield "## Documented, and absent here\n\n"
     yield f"[{DOCUMENTED.name}]({DOCUMENTED.relative_to(ROOT)}) lists the functions, apart from operators, that\n"

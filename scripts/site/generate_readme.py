@@ -22,7 +22,7 @@ END = "<!-- to here -->\n"
 
 
 def title(readme):
-    """What a page calls itself."""
+    """The title that a page gives itself."""
     return readme.read_text().partition("\n")[0].removeprefix("# ")
 
 

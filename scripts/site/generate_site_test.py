@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the site says of an operator that is a record, and of the vendor's pages."""
+"""Checks pages of operators that are records, and of the vendor's pages."""
 
 import dataclasses
 import re
@@ -151,7 +151,7 @@ def test_every_parameter_has_a_meaning():
 
 
 def own_texts():
-    """What operators say each for itself: a new one needs no Chinese."""
+    """Texts that operators have each for itself: a new one needs no Chinese."""
     for each in (each.record for topic in read_topics() for each in topic.operators):
         yield each.get("page", "").partition(", ")[2]
         yield from (" ".join(text.split()) for text in each.get("about", {}).values())

@@ -45,14 +45,14 @@ class Entry:
 
     @property
     def names(self) -> list[str]:
-        """Of the functions, or where there are none of what else is declared."""
+        """The names of the functions, or where there are none of the other declarations."""
         found = (next(filter(None, match.groups())) for match in _OTHER.finditer(self.code))
         return self.functions or list(dict.fromkeys(found))
 
 
 @dataclass
 class Header:
-    """What stands at its top, what holds for all, and its entries in their order."""
+    """A header's comment at its top, its common part, and its entries in their order."""
 
     title: str
     general: str
@@ -67,7 +67,7 @@ def bare(comment: str) -> str:
 
 
 def tagged(comment: str) -> tuple[str, list[Tag]]:
-    """What a comment says before its tags, and those."""
+    """The text of a comment before its tags, and those."""
     text = re.sub(r"\s*@[{}]\s*", "\n", bare(comment)).strip("\n")
     places = list(_TAG.finditer(text))
     ends = [*(place.start() for place in places), len(text)][1:]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the public headers say is read whole, and each function of the runtime is on a page."""
+"""Reads all text of the public headers; each function of the runtime is on a page."""
 
 import re
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an operator's page says in formulas: that of its README, and those of the headers, by the
-names of the parameters, of the operator and of its gradient or forward, with the shapes.
+"""Formulas of an operator's page: that of its README, and those of the headers, by the names of the
+parameters, of the operator and of its gradient or forward, with the shapes.
 """
 
 import re
@@ -27,7 +27,7 @@ def block(latex: str) -> str:
 
 
 def math(text: str) -> str:
-    """The same of a formula in the notation of headers and READMEs."""
+    """The MathML of a formula in the notation of headers and READMEs."""
     return block(formula.latex(text))
 
 

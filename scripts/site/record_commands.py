@@ -22,7 +22,7 @@ def command(record, given: dict) -> str:
 
 
 def _texts(parameter, value) -> list[str]:
-    """What its options say; several for a list of tensors."""
+    """The texts of its options; several for a list of tensors."""
     if parameter.is_output:
         return _of_output(parameter, value)
     if value is None:

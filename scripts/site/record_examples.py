@@ -134,14 +134,14 @@ def _simple(value: np.ndarray) -> np.ndarray:
 
 
 def _short(value: np.ndarray) -> np.ndarray | str:
-    """The same; of a long one what makes another, which is nowhere below 0."""
+    """The array, or for a long one the expression that makes another, which is nowhere below 0."""
     if value.size <= record_commands.LONG:
         return _simple(value)
     return f'(np.arange({value.size}, dtype="float32") % 7 / 4).reshape({value.shape})'
 
 
 def _made(value):
-    """What a text of _short makes; the rest as it is."""
+    """The value of a text that _short made; the rest as it is."""
     if isinstance(value, list):
         return [_made(one) for one in value]
     is_text = isinstance(value, str) and value.startswith("(np.")

@@ -56,7 +56,8 @@ def latex(operator) -> str:
 
 
 def markdown(operator) -> str:
-    """The same for a page: what the rows need is text, which has lines as wide as a telephone."""
+    """The formula for a page: conditions of rows are text, which has lines as wide as a
+    telephone."""
     rows, notes = _parts(operator)
     return "\n".join([operator_formulas.block(_aligned(rows)), *map(_said_below, notes)])
 
@@ -175,7 +176,7 @@ def within(text: str, least: int) -> str:
 
 
 def _behind(text: str, least: int) -> str:
-    """The same of what stands last, where a sum needs no parentheses, nor a product with one."""
+    """The last operand, where a sum needs no parentheses, nor a product with one."""
     closed = level(re.sub(r"\\(sum|prod)(?![A-Za-z])", "", text)) >= least
     return text if closed else within(text, least)
 
@@ -307,7 +308,7 @@ class _Writer:
         return rf"{self._operand(node.left)} {_LOGIC[kind]} {self._operand(node.right)}"
 
     def _operand(self, node) -> str:
-        """Of ∧, ∨ and ⊕."""
+        """An operand of ∧, ∨ and ⊕."""
         return within(self.write(node), _SUM)
 
     def _compare(self, node) -> str:

@@ -13,7 +13,7 @@ OPERATORS = {each.api: each for topic in read_topics() for each in topic.operato
 
 
 def of(numpy: str, api: str = "aclnnAdd") -> str:
-    """What an operator with that expression would have."""
+    """The record of an operator with that expression."""
     operator = OPERATORS[api]
     changed = dataclasses.replace(operator, record={**operator.record, "numpy": numpy})
     return record_formulas.latex(changed).replace(r"\mathrm", "")

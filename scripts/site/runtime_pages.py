@@ -21,7 +21,7 @@ HEADERS = (
     "acl/acl_prof.h",
     "openaclnn/version.h",
 )
-# Of the vendor's pages, which are one for each function or type: one of those that a header restates.
+# Pages of the vendor, one for each function or type: one of those that a header restates.
 VENDOR = {
     "acl/acl_rt.h": (
         "aclrtMallocPhysical",

@@ -98,7 +98,7 @@ def _operands(operands: list[operator_traffic.Operand], words: Words) -> str:
 
 
 def performance(each, about: dict, words: Words, example=None) -> str:
-    """What a call reads and writes, in bytes of the example too, and where its time is told."""
+    """The bytes that a call reads and writes, in the example too, and where its time is told."""
     left_out = {name for name, text in about.items() if text == "must be left out"}
     read = [one for one in operator_traffic.read(each) if one.name not in left_out]
     written = _operands(operator_traffic.written(each), words)
@@ -127,7 +127,7 @@ def examples() -> dict:
 
 
 def types_of(given: str | list[str], words: Words) -> str:
-    """What all of its tensors may have."""
+    """The types that all of its tensors may have."""
     if isinstance(given, list):
         named = ", ".join(given).replace("BF16", "BFLOAT16")
     else:

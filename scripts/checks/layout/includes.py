@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may include whom: layers, families and their rooms, topics, the tool, and no cycles."""
+"""Allowed includes: layers, families and their rooms, topics, the tool, and no cycles."""
 
 import posixpath
 import re
 
 from layout.source import C_SUFFIXES, Figure, Violation
 
-# What each folder of src/ may include besides itself and the public headers.
+# Folders that each folder of src/ may include besides itself and the public headers.
 LAYERS = {
     "common": set(),  # what each library carries a copy of
     "ascendcl": {"common"},
@@ -29,8 +29,8 @@ INCLUDE_ROOTS = ("src/opapi", "src", "include", "", "tests", "tests/install")
 # Headers that only a build or an installation has.
 GENERATED = re.compile(r"(aclnnop|declarations|generated)/.*")
 
-# What kernels see of the layers below: types of data, operands and outcomes. Checks, products,
-# calls and what is said to a client are not numerics.
+# Headers of the layers below that kernels may include: types of data, operands and outcomes.
+# Checks, products, calls and what is said to a client are not numerics.
 NUMERICS_SEE = {
     "src/ascendcl/data_type.h",
     "src/ascendcl/process/float_environment.h",
@@ -80,7 +80,7 @@ def check_resolved(sources):
 
 
 def check_spelt(sources):
-    """What a macro stands for is seen by the compiler alone."""
+    """The compiler alone sees the expansion of a macro."""
     for source in sources:
         for include in source.all_includes if source.folder else ():
             if include.kind == "computed":
@@ -143,7 +143,7 @@ def directions(source, target):
 
 @border
 def shared(source, target):
-    """What both rooms of a family need knows neither; tests may."""
+    """A file that both rooms of a family need includes neither; tests may."""
     is_shared = source.family == target.family and not source.room and not source.is_test
     if target.room and is_shared:
         return f"what the family {source.family} shares includes the room {target.room}"
@@ -160,7 +160,7 @@ def topics(source, target):
 
 @border
 def common(source, target):
-    """What all topics share knows none of them; tests may."""
+    """A file that all topics share includes none of them; tests may."""
     is_shared = source.family == target.family and not source.topic and not source.is_test
     if target.topic and is_shared:
         return f"what all topics share includes the topic {target.topic}"
@@ -194,7 +194,7 @@ def judges(source, target):
 
 @border
 def lanes(source, target):
-    """What differs from one instruction set to another is in files compiled for each."""
+    """Code that differs from one instruction set to another is in files compiled for each."""
     per_target = source.name.endswith(("-inl.h", "_simd.cc")) or source.is_test
     if target.name.endswith("-inl.h") and not per_target:
         return f"{target.name} belongs in a file that is compiled for each instruction set"

@@ -13,12 +13,12 @@ MEANT = ("CHANGELOG.md",)
 WRITTEN = ("README.md", "README.zh-CN.md", "CONFORMANCE.md", "docs/command-line.md",
            "python/openaclnn/examples.json")
 
-# What a run of the benchmark wrote, and the next one writes anew.
+# Figures that a run of the benchmark wrote, and the next one writes anew.
 FIGURES = "docs/figures/"
 
 NO_LISTS = {*MEANT, *WRITTEN}
 
-# What may stand around the name of a record.
+# Texts that may stand around the name of a record.
 PREFIXES = ("", "aclnn")
 SUFFIXES = ("", "GetWorkspaceSize")
 

@@ -11,7 +11,7 @@ TABLE = "src/ascendcl/product_table.cc"
 ENUMERATION = "src/ascendcl/interface.h"
 DEFAULT = "src/ascendcl/process/config.cc"  # which one it is if nothing is set
 
-# What tells products apart: a member of one, or the name of a family.
+# Expressions that tell products apart: a member of one, or the name of a family.
 _OBJECT = r"(?:\w+(?:\(\))?(?:\.|->|::))*"
 _CALL = r"\((?:[^()]|\([^()]*\))*\)"
 _PRODUCT = r"\bproduct_?(?:\(\))?"
@@ -55,7 +55,7 @@ def check_product_rules(sources):
 
 
 def check_product_names(sources):
-    """Who knows a product's name decides by it."""
+    """Code that has a product's name decides by it."""
     for source in _implementation(sources):
         if source.path == DEFAULT:
             continue

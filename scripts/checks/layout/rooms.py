@@ -15,7 +15,7 @@ ROOM_FILES = (
 # Beside those a room may have more tests, and what is compiled for each instruction set.
 ROOM_NAME = re.compile(r".*_test\.cc|.*_simd\.cc|.*-inl\.h")
 
-# What each topic of records has, and what all topics have together.
+# Files of each topic of records, and of all topics together.
 TOPIC_FILES = ("operators.toml",)
 RECORDS_FILES = ("README.md",)
 
@@ -25,7 +25,7 @@ SHARED_NAME = re.compile(
     r"README\.md|cases\.inc|shared\.(h|cc)|.*_table\.(h|cc)|.*_test\.(h|cc)"
 )
 
-# What files that the build makes say of themselves.
+# The line by which a file says that the build makes it.
 MADE = re.compile(r"\b(?:Made|Generated|Written) by scripts/operators/generate_operators\.py")
 MADE_BY_A_SCRIPT = re.compile(r"\b(?:Made|Generated|Written) by \S+\.py")
 
@@ -76,8 +76,8 @@ def check_simd_names(sources):
 
 
 def check_simd_lanes(sources):
-    """What is compiled for each instruction set has vectors of its own, of an -inl.h or those that
-    the compiler makes of rows which it is told are apart, or need not be."""
+    """A file that is compiled for each instruction set has vectors of its own, of an -inl.h or
+    those that the compiler makes of rows which it is told are apart, or need not be."""
     for source in sources:
         lanes = any(path.endswith("-inl.h") for _, path in source.includes)
         if _is_simd(source) and not lanes and "__restrict" not in source.text:
@@ -99,7 +99,7 @@ def check_records_files(sources):
 
 
 def check_generated(sources):
-    """What is made from records is made by the build; a copy in the tree goes stale."""
+    """The build makes files from records; a copy in the tree goes stale."""
     named = record_headers(sources)
     made = {named.get(name) or _snake(name) for name in record_names(sources)}
     for source in sources:

@@ -159,7 +159,8 @@ def _python_functions(text):
 
 
 def list_files(root):
-    """What git tracks or would track; without git, all but build output and hidden folders."""
+    """Lists the files that git tracks or would track; without git, all but build output and hidden
+    folders."""
     git = ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     try:
         listed = subprocess.run(git, capture_output=True, check=True).stdout.decode().split("\0")

@@ -4,7 +4,7 @@
 from layout import duplicates
 from layout_faults.tree import CC
 
-# What two rooms might both hold: different from line to line, so that it is one run.
+# A text that two rooms might both hold: different from line to line, so that it is one run.
 LONG = duplicates.MAX_LINES
 LONG_RUN = "".join(f"  sum += Row{i}(a, b);\n" for i in range(LONG))
 
