@@ -15,12 +15,15 @@ SIGNED_NAMES = {"CMakeLists.txt", "Makefile", ".ci/run"}
 
 LICENCE_LINE = re.compile(r"(//|#|/\*) SPDX-License-Identifier: Apache-2\.0\b")
 
-# How a comment of C++ begins, and an opening after which a reader looks for the subject.
-COMMENT = re.compile(r"\s*///?<?\s*")
-TRAILING_COMMENT = re.compile(r"[;{},)]\s+//\s*")
+# How a comment or docstring begins, alone on a line and behind code; and an opening after which a
+# reader looks for the subject.
+CPP_COMMENT = re.compile(r"\s*///?<?\s*"), re.compile(r"[;{},)]\s+//\s*")
+PYTHON_COMMENT = re.compile(r'\s*(?:#|r?""")\s*'), re.compile(r"\S  #\s*")
+COMMENTS = dict.fromkeys(C_SUFFIXES, CPP_COMMENT) | {".py": PYTHON_COMMENT}
 VAGUE_OPENING = re.compile(r"(Of|What|Who|Whose|But for|The same)\b")
 
-# Folders whose comments are still to be rewritten.
+# Folders that the rule covers, and those in them whose comments are still to be rewritten.
+PLAIN = ("src/", "python/", "scripts/")
 NOT_YET_PLAIN = ("src/kernels/attention/", "src/kernels/gemm/", "src/opapi/supporting/attention/")
 
 # A folder that only one machine has; `$DIR/home/` and `name/work/` are something else.
@@ -54,9 +57,9 @@ def check_words(sources):
 def check_comment_openings(sources):
     """A comment begins with a verb or with the thing that it is about."""
     for source in sources:
-        if source.suffix in C_SUFFIXES and source.path.startswith("src/"):
-            pending = source.path.startswith(NOT_YET_PLAIN)
-            for line, opening in () if pending else _vague_openings(source.lines):
+        in_scope = source.path.startswith(PLAIN) and not source.path.startswith(NOT_YET_PLAIN)
+        if (comment := COMMENTS.get(source.suffix)) and in_scope:
+            for line, opening in _vague_openings(source.lines, *comment):
                 what = f"a comment begins with '{opening}': begin with a verb or its subject"
                 yield Violation(source.path, line, what)
 
@@ -107,15 +110,16 @@ def _is_sentence(lines):
     return len(sentence.split()) >= 3 and re.search(r"[.:;](\s|$)", sentence) is not None
 
 
-def _vague_openings(lines):
+def _vague_openings(lines, alone, trailing):
     """Lines where a comment begins with an opening that names no thing; the licence begins none."""
     inside = False
     for number, line in enumerate(lines, 1):
-        whole = COMMENT.match(line)
-        begins = TRAILING_COMMENT.search(line) if whole is None else None if inside else whole
+        whole = alone.match(line)
+        begins = trailing.search(line) if whole is None else None if inside else whole
         if begins and (match := VAGUE_OPENING.match(line, begins.end())):
             yield number, match.group()
-        inside = whole is not None and not LICENCE_LINE.match(line)
+        is_docstring = whole is not None and whole.group().strip().endswith('"""')
+        inside = whole is not None and not LICENCE_LINE.match(line) and not is_docstring
 
 
 def _forbidden(name):

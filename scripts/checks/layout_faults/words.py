@@ -39,6 +39,11 @@ PLANTED = {
             {"src/ascendcl/stream/event.cc": f"// {SPDX}\n// What a stream is.\n"},
             "event.cc:2: a comment begins with 'What'",
         ),
+        ({"scripts/a.py": PY + "# Of a stream.\nx = 1\n"}, "a.py:3: a comment begins with 'Of'"),
+        (
+            {"scripts/a.py": PY + 'def f():\n    """What a stream is."""\n'},
+            "a.py:4: a comment begins with 'What'",
+        ),
     ],
     "check_local_paths": [
         ({"docs/a.md": "see /" + "work/x\n"}, "work/' is a path of one machine")
@@ -47,6 +52,7 @@ PLANTED = {
 }
 
 ALLOWED = [
+    {"scripts/a.py": PY + '# A stream.\n# What follows is more.\nx = "# Of"\n'},
     {"src/ascendcl/stream/event.cc": CC + '// A stream.\n// What follows is more.\nf("// Of");\n'},
     {"src/ascendcl/stream/event.cc": CC + "// Offers whatever it has.\nint x;  // of a stream\n"},
     {"src/ascendcl/stream/event.cc": CC + '// A helper\nauto s = "golden"; /* naive */ int util;\n'},
