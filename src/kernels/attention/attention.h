@@ -40,9 +40,14 @@ struct AttentionRows {
   LoadRow<float> load;
   bool plain;                                // floats that follow each other
   const std::byte* const* places = nullptr;  // null, or where each row begins
+  // The first rows may belong to another tensor, which has its own distance between elements.
+  int64_t front_rows = 0, front_element_bytes = 0;
 
   const std::byte* Row(int64_t row) const {
     return places == nullptr ? from + row * row_bytes : places[row];
+  }
+  int64_t ElementBytes(int64_t row) const {
+    return row < front_rows ? front_element_bytes : element_bytes;
   }
   const float* Floats(int64_t row) const { return reinterpret_cast<const float*>(Row(row)); }
   AttentionRows From(int64_t row) const {
@@ -157,11 +162,18 @@ struct AttentionPages {
   }
 };
 
+/// Keys that every sequence has before its own keys. They are rows of one batch of other tensors.
+struct AttentionFront {
+  int64_t keys = 0;
+  AttentionHeads k = {}, v = {};
+};
+
 /// A tensor that is broadcast to (batch, head, row of q, row of k); steps are in bytes.
 struct AttentionScores {
   bool given;
   std::array<int64_t, 4> steps;
-  LoadRow<float> load;  // of masks of a byte: null
+  LoadRow<float> load;    // of masks of a byte: null
+  bool by_place = false;  // rows and keys count from those of the batch, not of the sequence
 };
 
 /// Shifts that are made of a number for each head: it times the distance of a key's place from a
@@ -209,7 +221,9 @@ struct Attention {
   AttentionDropout dropout;
   AttentionSink sink;
   AttentionPages pages;
-  AttentionPages cache;   // where blocks are chosen: in which blocks of a cache their keys are
+  AttentionPages cache;  // where blocks are chosen: in which blocks of a cache their keys are
+  AttentionFront front;
+  std::vector<AttentionHeads> each_k, each_v;  // of each batch, if each has tensors of its own
   bool log_sums = false;  // sum becomes max + log(sum), -infinity for a row that sees no key
 
   // Set by PlanAttention. A head is that of k in one sequence.
@@ -230,6 +244,8 @@ struct AttentionTensors {
              *dropout = nullptr, *sink = nullptr;
   void *out = nullptr, *max = nullptr, *sum = nullptr;
   const void *table = nullptr, *cache_table = nullptr;  // of pages and of the cache
+  const void *front_k = nullptr, *front_v = nullptr;
+  const void *const *each_k = nullptr, *const *each_v = nullptr;  // instead of k and v
 };
 
 /// Completes the plan from what stands above first_tile.

@@ -86,14 +86,14 @@ class HeadRun {
  private:
   void PackTile(int64_t tile) {
     const int64_t n = KeysOf(head_.of, tile), panel = kernels_.panel;
-    const KeyRows values(a_, a_.v, tensors_.of.v, tensors_.of, head_, tile);
+    const KeyRows values(a_, SourceOfValues(a_, tensors_.of, head_), tensors_.of, head_, tile);
     PackTurnedKeys(a_, tensors_.of, head_, tile, TurnedKeys(tile));
     kernels_.pack_turned(*values, n, a_.value_width, TurnedValues(tile), a_.value_width * panel);
-    const KeyRows keys(a_, a_.k, tensors_.of.k, tensors_.of, head_, tile);
+    const KeyRows keys(a_, SourceOfKeys(a_, tensors_.of, head_), tensors_.of, head_, tile);
     if (a_.rope_width == 0) {
       return kernels_.pack_terms(*keys, n, a_.width, Keys(tile), kAttentionKeys * panel);
     }
-    const KeyRows ropes(a_, a_.k_rope, tensors_.of.k_rope, tensors_.of, head_, tile);
+    const KeyRows ropes(a_, SourceOfRopes(a_, tensors_.of, head_), tensors_.of, head_, tile);
     for (int64_t r = 0; r < n; ++r) {
       kernels_.pack_terms(WithRope(a_, (*keys).From(r), (*ropes).From(r), row_), 1, a_.width,
                           Keys(tile) + r * panel, kAttentionKeys * panel);

@@ -155,17 +155,56 @@ inline AttentionRows QueryRows(const AttentionHeads& heads, const void* tensor, 
   return heads.At(tensor, head.of.batch, of_query, head.of.first_row + row);
 }
 
-/// Rows of a tile of k, v or one of their shapes, which blocks may have.
+/// Where rows of k, v or one of their shapes lie.
+struct KeySource {
+  const AttentionHeads& heads;
+  const void* tensor;
+  int64_t batch;
+  // Rows before those of the batch, or null.
+  const AttentionHeads* front = nullptr;
+  const void* front_tensor = nullptr;
+
+  AttentionRows At(int64_t head, int64_t row) const { return heads.At(tensor, batch, head, row); }
+};
+
+inline KeySource SourceOf(const Attention& attention, const std::vector<AttentionHeads>& each,
+                          const void* const* each_tensor, const AttentionHeads& heads,
+                          const void* tensor, const Head& head) {
+  const int64_t batch = head.of.batch;
+  if (each_tensor == nullptr) return {heads, tensor, attention.pages.chosen ? 0 : batch};
+  return {each[static_cast<size_t>(batch)], each_tensor[batch], 0};
+}
+inline KeySource SourceOfKeys(const Attention& a, const AttentionTensors& t, const Head& head) {
+  KeySource source = SourceOf(a, a.each_k, t.each_k, a.k, t.k, head);
+  source.front = &a.front.k;
+  source.front_tensor = t.front_k;
+  return source;
+}
+inline KeySource SourceOfValues(const Attention& a, const AttentionTensors& t, const Head& head) {
+  KeySource source = SourceOf(a, a.each_v, t.each_v, a.v, t.v, head);
+  source.front = &a.front.v;
+  source.front_tensor = t.front_v;
+  return source;
+}
+inline KeySource SourceOfRopes(const Attention& a, const AttentionTensors& t, const Head& head) {
+  return SourceOf(a, {}, nullptr, a.k_rope, t.k_rope, head);
+}
+
+/// Rows of a tile of a source, which blocks may have.
 class KeyRows {
  public:
-  KeyRows(const Attention& attention, const AttentionHeads& heads, const void* tensor,
-          const AttentionTensors& tensors, const Head& head, int64_t tile);
+  KeyRows(const Attention& attention, const KeySource& source, const AttentionTensors& tensors,
+          const Head& head, int64_t tile);
   KeyRows(const KeyRows&) = delete;
   KeyRows& operator=(const KeyRows&) = delete;
 
   const AttentionRows& operator*() const { return rows_; }
 
  private:
+  /// Keys [first, first + n) of a sequence whose first `front` keys belong to the source's front.
+  void JoinFront(const KeySource& source, const Head& head, int64_t front, int64_t first,
+                 int64_t n);
+
   AttentionRows rows_;
   std::array<const std::byte*, kAttentionKeys> places_;
 };
@@ -198,10 +237,10 @@ inline void PackTurnedKeys(const Attention& attention, const AttentionTensors& t
                            const Head& head, int64_t tile, float* to) {
   const int64_t n = KeysOf(head.of, tile), own = OwnWidth(attention),
                 panel = attention.kernels->panel, panel_floats = attention.width * panel;
-  const KeyRows keys(attention, attention.k, tensors.k, tensors, head, tile);
+  const KeyRows keys(attention, SourceOfKeys(attention, tensors, head), tensors, head, tile);
   attention.kernels->pack_turned(*keys, n, own, to, panel_floats);
   if (attention.rope_width == 0) return;
-  const KeyRows ropes(attention, attention.k_rope, tensors.k_rope, tensors, head, tile);
+  const KeyRows ropes(attention, SourceOfRopes(attention, tensors, head), tensors, head, tile);
   attention.kernels->pack_turned(*ropes, n, attention.rope_width, to + own * panel, panel_floats);
 }
 

@@ -8,22 +8,24 @@
 namespace openaclnn::attention {
 namespace {
 
-/// Where a row of a broadcast tensor begins.
-const std::byte* PlaceOf(const AttentionScores& scores, const void* tensor,
-                         const std::array<int64_t, 4>& at) {
+/// Where a row of a broadcast tensor begins, from a key of the head's sequence on.
+const std::byte* PlaceOf(const AttentionScores& scores, const void* tensor, const Head& head,
+                         int64_t of_query, int64_t row, int64_t key) {
+  std::array<int64_t, 4> at = {head.sequence, of_query, row, key};
+  if (scores.by_place)
+    at = {head.of.batch, of_query, row + head.of.first_row, key + head.of.first_key};
   int64_t offset = 0;
   for (size_t i = 0; i < at.size(); ++i) offset += at[i] * scores.steps[i];
   return static_cast<const std::byte*>(tensor) + offset;
 }
 
 /// A key of a sequence by its place, where blocks of the sequence's own keys are chosen.
-const std::byte* ChosenKey(const Attention& attention, const AttentionHeads& heads,
-                           const void* tensor, const void* cache_table, const Head& head,
-                           int64_t place) {
+const std::byte* ChosenKey(const Attention& attention, const KeySource& source,
+                           const void* cache_table, const Head& head, int64_t place) {
   const AttentionPages& cache = attention.cache;
-  if (!cache.given) return heads.At(tensor, 0, head.head, head.of.first_key + place).from;
+  if (!cache.given) return source.At(head.head, head.of.first_key + place).from;
   const int64_t block = cache.Block(cache_table, head.of.batch, 0, place);
-  return heads.At(tensor, block, head.head, place % cache.rows).from;
+  return source.heads.At(source.tensor, block, head.head, place % cache.rows).from;
 }
 
 /// The place of the first chosen key that the row sees; 0 if it sees none.
@@ -37,18 +39,21 @@ int64_t FirstSeen(const AttentionPages& pages, const void* table, const Head& he
 
 }  // namespace
 
-KeyRows::KeyRows(const Attention& attention, const AttentionHeads& heads, const void* tensor,
+KeyRows::KeyRows(const Attention& attention, const KeySource& source,
                  const AttentionTensors& tensors, const Head& head, int64_t tile)
-    : rows_(heads.At(tensor, head.of.batch, head.head, head.of.first_key + tile * kAttentionKeys)) {
+    : rows_(source.At(head.head, head.of.first_key)) {
   const AttentionPages& pages = attention.pages;
-  if (!pages.given) return;
   const AttentionSequence& of = head.of;
   const int64_t first = tile * kAttentionKeys, n = KeysOf(of, tile);
+  if (!pages.given) {
+    JoinFront(source, head, attention.front.keys, first, n);
+    return;
+  }
   for (int64_t j = 0; j < n;) {
     const int64_t key = first + j, row = key % pages.rows, end = std::min(n, j + pages.rows - row);
     const int64_t block = pages.Block(tensors.table, of.batch, head.head, key);
     if (!pages.chosen) {
-      const AttentionRows cached = heads.At(tensor, block, head.head, row);
+      const AttentionRows cached = source.heads.At(source.tensor, block, head.head, row);
       if (j == 0 && end == n) {
         rows_ = cached;
         return;
@@ -62,8 +67,29 @@ KeyRows::KeyRows(const Attention& attention, const AttentionHeads& heads, const 
       // row sees stands for it.
       if (block < 0 || place >= of.places) place = FirstSeen(pages, tensors.table, head);
       places_[static_cast<size_t>(j)] =
-          ChosenKey(attention, heads, tensor, tensors.cache_table, head, place);
+          ChosenKey(attention, source, tensors.cache_table, head, place);
     }
+  }
+  rows_.places = places_.data();
+}
+
+void KeyRows::JoinFront(const KeySource& source, const Head& head, int64_t front, int64_t first,
+                        int64_t n) {
+  if (first >= front) {
+    rows_ = source.At(head.head, head.of.first_key + first - front);
+    return;
+  }
+  const AttentionRows before = source.front->At(source.front_tensor, 0, head.head, first);
+  if (first + n <= front) {
+    rows_ = before;
+    return;
+  }
+  rows_.front_rows = front - first;
+  rows_.front_element_bytes = before.element_bytes;
+  rows_.plain = rows_.plain && before.plain;
+  for (int64_t j = 0; j < n; ++j) {
+    places_[static_cast<size_t>(j)] =
+        j < rows_.front_rows ? before.Row(j) : rows_.Row(j - rows_.front_rows);
   }
   rows_.places = places_.data();
 }
@@ -81,7 +107,7 @@ AttentionRow RowMaker::Make(int64_t head, int64_t row, int64_t tile, float* scor
                        .kept = nullptr};
   const AttentionScores &mask = attention_.mask, &shift = attention_.shift;
   if (mask.given) {
-    const std::byte* const from = PlaceOf(mask, tensors_.mask, {head_.sequence, head, row, first});
+    const std::byte* const from = PlaceOf(mask, tensors_.mask, head_, head, row, first);
     if (mask.load == nullptr && mask.steps[3] == 1) {
       made.hides = reinterpret_cast<const uint8_t*>(from);
     } else {
@@ -101,8 +127,8 @@ AttentionRow RowMaker::Make(int64_t head, int64_t row, int64_t tile, float* scor
     made.hides = hides_.data();
   }
   if (shift.given) {
-    shift.load(PlaceOf(shift, tensors_.shift, {head_.sequence, head, row, first}), shift.steps[3],
-               n, shift_.data());
+    shift.load(PlaceOf(shift, tensors_.shift, head_, head, row, first), shift.steps[3], n,
+               shift_.data());
     for (int64_t j = 0; j < n && attention_.shift_factor != 1; ++j) {
       shift_[static_cast<size_t>(j)] *= attention_.shift_factor;
     }

@@ -121,13 +121,13 @@ class Call {
 
   void PackTile(const Head& head, int64_t tile, float* to) const {
     PackTurnedKeys(a_, tensors_, head, tile, to);
-    const KeyRows values(a_, a_.v, tensors_.v, tensors_, head, tile);
+    const KeyRows values(a_, SourceOfValues(a_, tensors_, head), tensors_, head, tile);
     a_.kernels->pack_terms(*values, KeysOf(head.of, tile), a_.value_width, to + KeyFloats(a_),
                            kAttentionKeys * a_.kernels->panel);
   }
   /// For one block: values are read where they lie, if they can be.
   PackedTile PackOnce(const Head& head, int64_t tile, float* to) const {
-    const KeyRows rows(a_, a_.v, tensors_.v, tensors_, head, tile);
+    const KeyRows rows(a_, SourceOfValues(a_, tensors_, head), tensors_, head, tile);
     const AttentionRows& values = *rows;
     constexpr auto kBytes = static_cast<int64_t>(sizeof(float));
     if (values.plain && values.places == nullptr && a_.value_width % a_.kernels->panel == 0) {

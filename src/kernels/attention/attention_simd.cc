@@ -106,7 +106,8 @@ constexpr int64_t kPiece = 4 * kGemmChunk;
 inline const float* Piece(const AttentionRows& rows, int64_t row, int64_t j, int64_t n,
                           float* room) {
   if (rows.plain) return rows.Floats(row) + j;
-  rows.load(rows.Row(row) + j * rows.element_bytes, rows.element_bytes, n, room);
+  const int64_t step = rows.ElementBytes(row);
+  rows.load(rows.Row(row) + j * step, step, n, room);
   return room;
 }
 
