@@ -63,6 +63,7 @@ struct InferCall {
   int64_t served;  // heads of key and value
   bool paged, roped;
   Heads q, k, v, q_rope, k_rope;  // k, v and k_rope of the cache, if it is paged
+  bool has_mode_mask;             // the mask of modes 2 to 4
   ScoreView mask, shift;
   std::span<const int64_t> q_lengths, k_lengths;
   /// The mode that counts: one row of a query that is not packed and has no rope has no window.
