@@ -9,44 +9,53 @@ from attentions import _weights, hidden_by
 
 def infer_attention(
     q, k, v, shift, mask, row_counts, key_counts, table, scale, before, after, heads, layout,
-    served, mode, asked, q_rope=None, k_rope=None,
+    served, mode, asked, row_padding=None, key_padding=None, front_k=None, front_v=None,
+    front_count=None, q_rope=None, k_rope=None, sink=None,
 ):  # fmt: skip
     letters, result = (layout.split("_") * 2)[:2]
     packed, served = "T" in letters, served or heads
-    cached = letters if table is None else "BSH" if k.ndim == 3 else "BNSD"
-    q, k, v = _heads(q, letters, heads), _heads(k, cached, served), _heads(v, cached, served)
+    cached = letters if table is None else "BSH" if k[0].ndim == 3 else "BNSD"
+    q, k, v = _heads(q, letters, heads), *_lists((k, v), cached, served)
+    front_k, front_v = _fronts((front_k, front_v), front_count, letters, served)
     if q_rope is not None:
-        q = _beside(q, _heads(q_rope, letters, heads))
-        k = _beside(k, _heads(k_rope, cached, served))
+        q = _joined(q, _heads(q_rope, letters, heads), -1)
+        k = [_joined(k[0], _heads(k_rope, cached, served), -1)]
     if q.shape[2] == 1 and not packed:
         row_counts = None
         mode = mode if q_rope is not None else 1
     mask, table = (None if each is None else getattr(each, "value", each) for each in (mask, table))
     mask = None if mask is None or mode > 1 else _by_batch(mask, q)
-    out = np.zeros((2, *q.shape[:3], v.shape[-1]))  # values and errors
+    row_padding, key_padding = _size(row_padding, row_counts), _size(key_padding, key_counts)
+    out = np.zeros((2, *q.shape[:3], v[0].shape[-1]))  # values and errors
     sums = np.zeros((2, *q.shape[:3], 1))
-    sums[0] = -np.inf
+    sums[0] = -np.inf if sink is None else sink.value.reshape((1, -1, 1, 1))
     for b in range(len(row_counts) if packed else q.shape[0]):
-        rows = _part(row_counts, b, q.shape[2], packed)
-        keys = _part(key_counts, b, k.shape[2], packed and table is None)
+        rows = _part(row_counts, b, q.shape[2], packed, row_padding)
+        own = k[b if len(k) > 1 else 0]
+        keys = _part(key_counts, b, own.shape[2], packed and table is None, key_padding)
         of_q = 0 if packed else b
         if table is None:
-            from_k, from_v = (each[of_q][:, keys] for each in (k, v))
+            from_k, from_v = (each[b][0] if len(each) > 1 else each[0][of_q] for each in (k, v))
+            from_k, from_v = from_k[:, keys], from_v[:, keys]
         else:
-            from_k, from_v = (_listed(each, table[b], keys.stop) for each in (k, v))
+            from_k, from_v = (_listed(each[0], table[b], keys.stop) for each in (k, v))
+        if front_k is not None:
+            from_k, from_v = _joined(front_k, from_k, 1), _joined(front_v, from_v, 1)
+            keys = slice(0, from_k.shape[1])
         n, m = rows.stop - rows.start, keys.stop - keys.start
         if not n or not m:
             continue
-        sees_all = mode == 0 and (mask is None or q.shape[2] == 1)
+        padded = row_padding is not None or key_padding is not None
+        sees_all = mode == 0 and (mask is None or q.shape[2] == 1 or padded)
         hidden = hidden_by(1 if sees_all else mode, n, m, before, after)[np.newaxis]
         if mask is not None:
-            hidden = hidden | (_of(mask, b)[:, :n, :m] != 0)
-        moved = None if shift is None else _of(shift, b)[:, :n, :m]
+            hidden = hidden | (_of(mask, b)[:, rows, keys] != 0)
+        moved = None if shift is None else _of(shift, b)[:, rows, keys]
         group = heads // served
         of = q[of_q][:, rows]
         weights, top, total = _weights(
             of[None], np.repeat(from_k, group, 0)[None], hidden[None], scale, 0, 0, 1,
-            None if moved is None else moved[None],
+            None if moved is None else moved[None], sink,
         )  # fmt: skip
         found = np.matmul(weights, np.repeat(from_v, group, 0)[None])[0]
         out[0, of_q][:, rows], out[1, of_q][:, rows] = found.value, found.error
@@ -61,14 +70,14 @@ def infer_attention(
 def prompt_attention(
     q, k, v, shift, mask, rows, keys, scale, before, after, heads, layout, served, mode
 ):
-    return infer_attention(q, k, v, shift, mask, rows, keys, None, scale, before, after, heads,
+    return infer_attention(q, [k], [v], shift, mask, rows, keys, None, scale, before, after, heads,
                            layout, served, mode, False)[0]  # fmt: skip
 
 
-def incremental_attention(q, k, v, shift, mask, keys, table, scale, heads, layout, served):
+def incremental_attention(q, k, v, shift, mask, keys, table, scale, heads, layout, served, padding=None):
     """Of one row."""
     return infer_attention(q, k, v, shift, mask, None, keys, table, scale, 0, 0, heads, layout,
-                           served, 1, False)[0]  # fmt: skip
+                           served, 1, False, None, padding)[0]  # fmt: skip
 
 
 def incremental_dense_attention(q, k, v, shift, mask, keys, scale, heads, layout, served):
@@ -96,20 +105,46 @@ def _laid(x, letters: str):
     return x.reshape((*x.shape[:2], x.shape[2] * x.shape[3])) if "H" in letters else x
 
 
-def _beside(a, b):
-    """Rows of one, then those of the other."""
-    parts = (np.concatenate((getattr(a, part), getattr(b, part)), -1) for part in ("value", "error"))
-    value, error = parts
+def _lists(lists, letters: str, count: int):
+    """The members of each list as (batch, head, row, element)."""
+    return [[_heads(each, letters, count) for each in members] for members in lists]
+
+
+def _fronts(tensors, counts, letters: str, served: int):
+    """The first rows of one batch as (head, row, element), or nothing."""
+    if tensors[0] is None:
+        return tensors
+    heads = [_heads(each, letters, served)[0] for each in tensors]
+    return [each[:, : counts[0] if counts else each.shape[1]] for each in heads]
+
+
+def _joined(a, b, axis: int):
+    """One tensor, then the other along an axis."""
+    value, error = (
+        np.concatenate((getattr(a, part), getattr(b, part)), axis) for part in ("value", "error")
+    )
     return Bounded(value, a.format, error)
 
 
-def _part(counts, batch: int, every: int, ends: bool) -> slice:
-    """What counts of a batch: up to its length, or from the end of the batch before to its own."""
+def _size(padding, counts):
+    """The number of padding rows at the end; nothing without lengths. One below 0 is 0."""
+    if padding is None or not counts:
+        return None
+    return max(int(getattr(padding, "value", padding)[0]), 0)
+
+
+def _part(counts, batch: int, every: int, ends: bool, padding: int | None = None) -> slice:
+    """The rows of a batch that count: up to its length, before the padding, or from the end of the
+    batch before to its own end. Rows that do not fit are none."""
     if ends:
         return slice(counts[batch - 1] if batch else 0, counts[batch])
     if counts is None or not len(counts):
         return slice(0, every)
-    return slice(0, counts[0 if len(counts) == 1 else batch])
+    count = counts[0 if len(counts) == 1 else batch]
+    if padding is None:
+        return slice(0, count)
+    end = every - padding
+    return slice(end - count, end) if end >= count else slice(0, 0)
 
 
 def _listed(cache, entries, count: int):

@@ -6,14 +6,21 @@
 namespace openaclnn::supporting {
 namespace {
 
-/// Lists of key and value have one tensor.
+/// Lists of key and value have one tensor, or one for each batch.
 template <class P>
-void CheckOneEach(const P& p, Checker& checker) {
+void CheckLists(const P& p, Checker& checker) {
   for (const GivenList* list : {&p.key, &p.value}) {
-    checker.That(list->size == 1,
-                 [&] { return Concat(list->name, " size is ", list->size, ", expected 1"); });
+    checker.That(list->size > 0, [&] {
+      return Concat(list->name, " size is 0, expected 1 or the batches of query");
+    });
   }
+  checker.That(p.key.size == p.value.size, [&] {
+    return Concat(p.value.name, " size is ", p.value.size, ", expected ", p.key.size, ", that of ",
+                  p.key.name);
+  });
 }
+
+const GivenList* Several(const GivenList& list) { return list.size > 1 ? &list : nullptr; }
 
 InferArguments ArgumentsOf(const FusedInferParams& p) {
   return {.query = p.query,
@@ -36,7 +43,15 @@ InferArguments ArgumentsOf(const FusedInferParams& p) {
           .layout = p.inputLayout,
           .out = p.attentionOut,
           .sums = p.softmaxLse,
-          .wants_sums = p.softmaxLseFlag};
+          .wants_sums = p.softmaxLseFlag,
+          .keys = Several(p.key),
+          .values = Several(p.value),
+          .k_front = p.keySharedPrefixOptional,
+          .v_front = p.valueSharedPrefixOptional,
+          .front_counts = p.actualSharedPrefixLenOptional,
+          .q_padding = p.queryPaddingSizeOptional,
+          .k_padding = p.kvPaddingSizeOptional,
+          .sink = p.learnableSinkOptional};
 }
 
 InferArguments ArgumentsOf(const PromptAttentionParams& p) {
@@ -72,13 +87,16 @@ InferArguments ArgumentsOf(const IncrementalAttentionParams& p) {
           .mode = 1,
           .block_size = p.blockSize,
           .layout = p.inputLayout,
-          .out = p.attentionOut};
+          .out = p.attentionOut,
+          .keys = Several(p.key),
+          .values = Several(p.value),
+          .k_padding = p.kvPaddingSize};
 }
 
 }  // namespace
 
 void CheckFusedInfer(const FusedInferParams& p, Checker& checker) {
-  CheckOneEach(p, checker);
+  CheckLists(p, checker);
   if (!checker.ok()) return;
   const InferArguments of = ArgumentsOf(p);
   CheckOthersAbsent(p, of, checker);
@@ -98,7 +116,7 @@ Plan PlanPromptAttention(const PromptAttentionParams& p, const Product&) {
 }
 
 void CheckIncrementalAttention(const IncrementalAttentionParams& p, Checker& checker) {
-  CheckOneEach(p, checker);
+  CheckLists(p, checker);
   if (!checker.ok()) return;
   const InferArguments of = ArgumentsOf(p);
   CheckOthersAbsent(p, of, checker);

@@ -58,6 +58,9 @@ InferCall::InferCall(const InferArguments& arguments)
       served(of.served == 0 ? of.heads : of.served),
       paged(IsGiven(of.table)),
       roped(of.q_rope.present()),
+      listed(of.keys != nullptr),
+      fronted(of.k_front.present()),
+      front(0),
       q_lengths(of.row_counts.values()),
       k_lengths(of.key_counts.values()),
       mode(of.mode) {
@@ -70,15 +73,28 @@ InferCall::InferCall(const InferArguments& arguments)
     q_rope = HeadsOf(of.q_rope, letters, of.heads);
     k_rope = HeadsOf(of.k_rope, cached, served);
   }
+  for (size_t i = 0; listed && i < of.keys->size; ++i) {
+    each_k.push_back(HeadsOf((*of.keys)[i], letters, served));
+    each_v.push_back(HeadsOf((*of.values)[i], letters, served));
+  }
+  if (fronted) {
+    front_k = HeadsOf(of.k_front, letters, served);
+    front_v = HeadsOf(of.v_front, letters, served);
+    front = of.front_counts.values().empty() ? front_k.rows : of.front_counts.values()[0];
+  }
   if (q.rows == 1 && !layout.packed()) {
     q_lengths = {};
     if (!roped) mode = 1;
   }
+  // Without lengths the padding is behind all rows.
+  q_padded = of.q_padding.present() && !q_lengths.empty();
+  k_padded = of.k_padding.present() && !k_lengths.empty();
   // The mask of modes 2 to 4 hides nothing of the one row that has no window.
   has_mode_mask = IsModeMask(of.mask);
   const bool by_mode = of.mode >= 2 && has_mode_mask;
   if (mode < 2 && !by_mode && of.mask.present() && of.mask.rank() <= 4) mask = MaskOf(of.mask, q);
   if (of.shift.present() && of.shift.rank() <= 4) shift = ScoreView(of.shift, false);
+  mask.lie.by_place = shift.lie.by_place = q_padded || k_padded;
 }
 
 int64_t InferCall::batches() const {
@@ -115,27 +131,34 @@ AttentionSequence InferCall::Sequence(int64_t batch, Span rows, Span keys) const
     sequence.before = Saturated(of.before - right);
     sequence.after = Saturated(of.after + right);
   }
-  if (mode == 0 && mask.lie.given && q.rows > 1) {
+  if (mode == 0 && mask.lie.given && q.rows > 1 && !q_padded && !k_padded) {
     sequence.before = of.before;
     sequence.after = of.after;
   }
   return sequence;
 }
 
+int64_t InferCall::RowsOfKey(int64_t batch) const {
+  return listed ? each_k[static_cast<size_t>(batch)].rows : k.rows;
+}
+
 std::vector<AttentionSequence> InferCall::Sequences() const {
   std::vector<AttentionSequence> sequences, rest;
   const auto add_rest = [&](int64_t batch, int64_t first) {
-    if (first == q.rows) return;
-    rest.push_back({.rows = q.rows - first, .keys = 0, .batch = batch, .first_row = first});
+    const AttentionSequence behind = {
+        .rows = q.rows - first, .keys = 0, .batch = batch, .first_row = first};
+    if (q_padded) rest.push_back(behind);
+    if (q_padded || first < q.rows) rest.push_back(behind);
   };
   const bool packed_keys = layout.packed() && !paged;
   const std::vector<Span> rows = layout.packed() ? SpansOf(q_lengths) : std::vector<Span>(),
                           keys = packed_keys ? SpansOf(k_lengths) : std::vector<Span>();
   for (int64_t batch = 0; batch < batches(); ++batch) {
     const auto i = static_cast<size_t>(batch);
-    sequences.push_back(Sequence(batch,
-                                 layout.packed() ? rows[i] : LengthOf(q_lengths, batch, q.rows),
-                                 packed_keys ? keys[i] : LengthOf(k_lengths, batch, k.rows)));
+    Span of_keys = packed_keys ? keys[i] : LengthOf(k_lengths, batch, RowsOfKey(batch));
+    of_keys.count += front;
+    sequences.push_back(
+        Sequence(batch, layout.packed() ? rows[i] : LengthOf(q_lengths, batch, q.rows), of_keys));
     if (!layout.packed()) add_rest(batch, sequences.back().rows);
   }
   if (layout.packed()) add_rest(0, LastEnd(q_lengths));
@@ -160,6 +183,16 @@ Attention InferCall::Plan() const {
                   .batch_step = strides[0],
                   .head_step = 0,
                   .entry_step = strides[1]};
+  }
+  for (size_t i = 0; i < each_k.size(); ++i) {
+    plan.each_k.push_back(each_k[i].lie);
+    plan.each_v.push_back(each_v[i].lie);
+  }
+  if (fronted) plan.front = {.keys = front, .k = front_k.lie, .v = front_v.lie};
+  if (of.sink.present()) {
+    plan.sink = {.given = true,
+                 .head_step = of.sink.tensor().strides[0] * BytesOf(of.sink),
+                 .load = LoaderOf<float>(of.sink.dtype())};
   }
   plan.shift = shift.lie;
   plan.mask = mask.lie;

@@ -35,6 +35,13 @@ struct InferArguments {
   const char* layout;
   const Tensor &out, &sums = NoTensor();
   bool wants_sums = false;
+  const GivenList *keys = nullptr, *values = nullptr;  // if each batch has tensors of its own
+  // Keys and values before those of every batch, and how many of them count.
+  const Tensor &k_front = NoTensor(), &v_front = NoTensor();
+  const IntList& front_counts = NoInts();
+  // Rows and keys behind those that count. Without these tensors all others are behind.
+  const Tensor &q_padding = NoTensor(), &k_padding = NoTensor();
+  const Tensor& sink = NoTensor();
 };
 
 /// A call whose ranks are checked.
@@ -54,16 +61,23 @@ struct InferCall {
   Shape SumsShape() const;
   /// Of a batch with these rows and keys.
   AttentionSequence Sequence(int64_t batch, Span rows, Span keys) const;
-  /// One for each batch, and one for the rows of each behind those that count: they become 0.
+  /// One for each batch, then those of the rows that do not count: they become 0. If the query is
+  /// padded, each batch has two of these, for rows before and behind those that count.
   std::vector<AttentionSequence> Sequences() const;
+  /// Rows of key that a batch has, without those of the front.
+  int64_t RowsOfKey(int64_t batch) const;
   std::string_view sums_layout() const { return layout.packed() ? "TND" : "BNSD"; }
 
   InferArguments of;
   const InferLayout& layout;
   int64_t served;  // heads of key and value
-  bool paged, roped;
-  Heads q, k, v, q_rope, k_rope;  // k, v and k_rope of the cache, if it is paged
-  bool has_mode_mask;             // the mask of modes 2 to 4
+  bool paged, roped, listed, fronted;
+  Heads q, k, v, q_rope, k_rope;      // k, v and k_rope of the cache, if it is paged
+  std::vector<Heads> each_k, each_v;  // of each batch, if they are listed
+  Heads front_k, front_v;
+  int64_t front;  // keys
+  bool q_padded, k_padded;
+  bool has_mode_mask;  // the mask of modes 2 to 4
   ScoreView mask, shift;
   std::span<const int64_t> q_lengths, k_lengths;
   /// The mode that counts: one row of a query that is not packed and has no rope has no window.

@@ -2,7 +2,8 @@
 // Inference: what shapes, lengths and masks of a call have to be.
 #include <algorithm>
 
-#include "supporting/attention/infer.h"
+#include "supporting/attention/infer_keys.h"
+#include "supporting/attention/left_padding.h"
 #include "supporting/attention/lengths.h"
 #include "supporting/attention/sequences.h"
 
@@ -19,12 +20,14 @@ void CheckShapes(const InferCall& call, Checker& checker) {
   checker.That(q.heads == of.heads, [&] {
     return Concat("query shape is ", ShapeText(of.query), ", expected ", of.heads, " heads");
   });
-  checker.That(
-      (call.paged || k.batches == q.batches) && k.heads == call.served && k.elements == q.elements,
-      [&] {
-        return Concat("key shape is ", ShapeText(of.key), ", expected ", call.served,
-                      " heads with ", call.paged ? "" : "the batches and ", "the width of query's");
-      });
+  checker.That((call.paged || call.listed || k.batches == q.batches) && k.heads == call.served &&
+                   k.elements == q.elements,
+               [&] {
+                 const bool alike = !call.paged && !call.listed;
+                 return Concat("key shape is ", ShapeText(of.key), ", expected ", call.served,
+                               " heads with ", alike ? "the batches and " : "",
+                               "the width of query's");
+               });
   checker.That(v.batches == k.batches && v.heads == k.heads && v.rows == k.rows &&
                    (v.elements == k.elements || (v.elements > 0 && v.elements <= k.elements)),
                [&] {
@@ -70,7 +73,7 @@ void CheckLists(const InferCall& call, Checker& checker) {
       CheckEnds(keys, of.key, call.k.rows, checker);
       return CheckSameCount(rows, keys, checker);
     }
-    return CheckLengths(keys, batches, call.k.rows, checker);
+    return CheckKeyLengths(call, checker);
   }
   const Tensor& table = of.table;
   checker.That(table.dtype() == ACL_INT32, [&] { return DtypeIs(table, "INT32"); });
@@ -95,7 +98,8 @@ void CheckScores(const InferCall& call, Checker& checker) {
   const InferArguments& of = call.of;
   const Tensor &hides = of.mask, &shifts = of.shift;
   const bool packed = call.layout.packed();
-  const int64_t keys = call.paged ? WrappingProduct(of.table.dim(1), call.k.rows) : call.k.rows;
+  const int64_t keys =
+      call.paged ? WrappingProduct(of.table.dim(1), call.k.rows) : call.front + MostKeys(call);
   // Of a cache, masks and shifts have to reach as far as the longest sequence.
   int64_t longest = call.paged ? 0 : keys;
   if (call.paged) {
@@ -132,6 +136,10 @@ void CheckScores(const InferCall& call, Checker& checker) {
 
 void InferCall::Check(Checker& checker) const {
   CheckShapes(*this, checker);
+  if (listed) CheckKeyList(*this, checker);
+  if (fronted) CheckFront(*this, checker);
+  CheckPadding(*this, checker);
+  if (of.sink.present()) CheckSink(*this, checker);
   if (checker.ok()) CheckLists(*this, checker);
   if (checker.ok()) CheckScores(*this, checker);
 }

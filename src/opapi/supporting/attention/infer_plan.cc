@@ -6,6 +6,7 @@
 
 #include "kernels/attention/attention.h"
 #include "supporting/attention/infer.h"
+#include "supporting/attention/left_padding.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -21,6 +22,10 @@ void CheckSettings(const InferArguments& of, Checker& checker) {
     return Concat("keyRopeOptional value is ", of.k_rope.present() ? "a tensor" : "null",
                   ", expected what queryRopeOptional is: both or none");
   });
+  checker.That(of.k_front.present() == of.v_front.present(), [&] {
+    return Concat(of.v_front.name(), " value is ", of.v_front.present() ? "a tensor" : "null",
+                  ", expected what ", of.k_front.name(), " is: both or none");
+  });
   if (!checker.ok()) return;
   const auto rank = static_cast<uint32_t>(InferLayoutOf(of.layout).operands.size());
   const bool paged = IsGiven(of.table);
@@ -33,6 +38,16 @@ void CheckSettings(const InferArguments& of, Checker& checker) {
     checker.Rank(of.key, rank).Rank(of.value, rank);
   }
   checker.SameDtype(of.key, of.query).SameDtype(of.value, of.query);
+  for (size_t i = 1; of.keys != nullptr && i < of.keys->size; ++i) {
+    for (const Tensor* member : {&(*of.keys)[i], &(*of.values)[i]}) {
+      checker.Rank(*member, of.key.rank()).SameDtype(*member, of.query);
+    }
+  }
+  if (of.k_front.present() && of.v_front.present()) {
+    checker.Rank(of.k_front, rank).Rank(of.v_front, rank);
+    checker.SameDtype(of.k_front, of.query).SameDtype(of.v_front, of.query);
+  }
+  if (of.sink.present()) checker.Rank(of.sink, 1);
   if (of.q_rope.present()) {
     checker.Rank(of.q_rope, rank).Rank(of.k_rope, of.key.rank());
     checker.SameDtype(of.q_rope, of.query).SameDtype(of.k_rope, of.query);
@@ -77,7 +92,9 @@ Status CheckTable(const Attention& attention, const int32_t* table, int64_t bloc
 }
 
 void CheckOthersAbsent(const Params& p, const InferArguments& of, Checker& checker) {
-  const Tensor* const taken[] = {&of.shift, &of.mask, &of.table, &of.q_rope, &of.k_rope, &of.sums};
+  const Tensor* const taken[] = {&of.shift,     &of.mask,      &of.table,   &of.q_rope,
+                                 &of.k_rope,    &of.sums,      &of.k_front, &of.v_front,
+                                 &of.q_padding, &of.k_padding, &of.sink};
   for (const Tensor& tensor : p.tensors) {
     const bool fine = std::find(std::begin(taken), std::end(taken), &tensor) != std::end(taken);
     checker.That(!tensor.optional || fine || !tensor.present(), [&] {
@@ -85,7 +102,8 @@ void CheckOthersAbsent(const Params& p, const InferArguments& of, Checker& check
     });
   }
   for (const IntList& list : p.arrays) {
-    const bool fine = &list == &of.row_counts || &list == &of.key_counts;
+    const bool fine =
+        &list == &of.row_counts || &list == &of.key_counts || &list == &of.front_counts;
     checker.That(fine || list.values().empty(), [&] {
       return Concat(list.name(), " size is ", list.values().size(),
                     ", expected 0: it is not supported");
@@ -108,6 +126,91 @@ void CheckInfer(const InferArguments& of, Checker& checker) {
   CheckShape(of.sums, call.SumsShape(), checker);
 }
 
+namespace {
+
+/// What a task of inference has: its plan, and where its operands are.
+struct InferTask {
+  explicit InferTask(const InferCall& call)
+      : plan(call.Plan()),
+        padding(call),
+        q(call.q.place),
+        k(call.k.place),
+        v(call.v.place),
+        q_rope(call.q_rope.place),
+        k_rope(call.k_rope.place),
+        front_k(call.front_k.place),
+        front_v(call.front_v.place),
+        mask(call.mask.place),
+        shift(call.shift.place),
+        sink(call.of.sink.place),
+        table(call.of.table.place),
+        out(call.of.out.place),
+        roped(call.roped),
+        blocks(call.k.batches) {
+    plan.out = Heads(call.of.out, call.layout.result, call.v.elements).lie;
+    for (const Heads& each : call.each_k) each_k.push_back(each.place);
+    for (const Heads& each : call.each_v) each_v.push_back(each.place);
+    if (call.of.wants_sums) {
+      const Heads of_sums(call.of.sums, call.sums_layout(), 1);
+      plan.sum = of_sums.lie;
+      plan.copies = 1;
+      plan.log_sums = true;
+      sums = of_sums.place;
+    }
+    PlanAttention(&plan);
+  }
+
+  AttentionTensors At(const Buffers& buffers) const {
+    const bool fronted = plan.front.keys > 0;
+    return {.q = q(buffers),
+            .k = k(buffers),
+            .v = v(buffers),
+            .q_rope = roped ? q_rope(buffers) : nullptr,
+            .k_rope = roped ? k_rope(buffers) : nullptr,
+            .mask = plan.mask.given ? mask(buffers) : nullptr,
+            .shift = plan.shift.given ? shift(buffers) : nullptr,
+            .sink = plan.sink.given ? sink(buffers) : nullptr,
+            .out = out(buffers),
+            .sum = plan.log_sums ? sums(buffers) : nullptr,
+            .front_k = fronted ? front_k(buffers) : nullptr,
+            .front_v = fronted ? front_v(buffers) : nullptr};
+  }
+
+  Status Run(const Buffers& buffers) const {
+    AttentionTensors tensors = At(buffers);
+    std::vector<const void*> ks, vs;
+    for (const Place& each : each_k) ks.push_back(each(buffers));
+    for (const Place& each : each_v) vs.push_back(each(buffers));
+    if (!ks.empty()) tensors.each_k = ks.data(), tensors.each_v = vs.data();
+    if (plan.pages.given) {
+      const auto* const entries = reinterpret_cast<const int32_t*>(table(buffers));
+      Status found = CheckTable(plan, entries, blocks);
+      if (!found.ok()) return found;
+      tensors.table = entries;
+    }
+    if (!padding.given()) {
+      RunAttention(plan, tensors, buffers.workspace);
+      return {};
+    }
+    // The plan has room for all rows of the query before and behind those that count.
+    Attention moved = plan;
+    Status found = padding.Place(buffers, &moved.sequences);
+    if (!found.ok()) return found;
+    PlanAttention(&moved);
+    RunAttention(moved, tensors, buffers.workspace);
+    return {};
+  }
+
+  Attention plan;
+  LeftPadding padding;
+  Place q, k, v, q_rope, k_rope, front_k, front_v, mask, shift, sink, table, out, sums;
+  std::vector<Place> each_k, each_v;
+  bool roped;
+  int64_t blocks;  // of the cache
+};
+
+}  // namespace
+
 Plan PlanInfer(const InferArguments& of) {
   std::function<void(const Buffers&)> clear = [](const Buffers&) {};
   if (of.sums.present() && !of.wants_sums) clear = ZerosOf(of.sums);
@@ -117,45 +220,11 @@ Plan PlanInfer(const InferArguments& of) {
               return {};
             }};
   }
-  const InferCall call(of);
-  Attention plan = call.Plan();
-  const Heads out(of.out, call.layout.result, call.v.elements);
-  plan.out = out.lie;
-  Place sums_at;
-  if (of.wants_sums) {
-    const Heads sums(of.sums, call.sums_layout(), 1);
-    plan.sum = sums.lie;
-    plan.copies = 1;
-    plan.log_sums = true;
-    sums_at = sums.place;
-  }
-  PlanAttention(&plan);
-  return {plan.scratch_bytes(),
-          [=, plan = std::move(plan), q = call.q.place, k = call.k.place, v = call.v.place,
-           q_rope = call.q_rope.place, k_rope = call.k_rope.place, mask = call.mask.place,
-           shift = call.shift.place, table = of.table.place, roped = call.roped,
-           blocks = call.k.batches, out = out.place,
-           asked = of.wants_sums](const Buffers& buffers) -> Status {
+  InferTask task{InferCall(of)};
+  const uint64_t bytes = task.plan.scratch_bytes();
+  return {bytes, [=, task = std::move(task)](const Buffers& buffers) -> Status {
             clear(buffers);
-            AttentionTensors tensors = {.q = q(buffers),
-                                        .k = k(buffers),
-                                        .v = v(buffers),
-                                        .mask = plan.mask.given ? mask(buffers) : nullptr,
-                                        .shift = plan.shift.given ? shift(buffers) : nullptr,
-                                        .out = out(buffers),
-                                        .sum = asked ? sums_at(buffers) : nullptr};
-            if (roped) {
-              tensors.q_rope = q_rope(buffers);
-              tensors.k_rope = k_rope(buffers);
-            }
-            if (plan.pages.given) {
-              const auto* const entries = reinterpret_cast<const int32_t*>(table(buffers));
-              Status found = CheckTable(plan, entries, blocks);
-              if (!found.ok()) return found;
-              tensors.table = entries;
-            }
-            RunAttention(plan, tensors, buffers.workspace);
-            return {};
+            return task.Run(buffers);
           }};
 }
 
