@@ -7,32 +7,48 @@ from cases import Case, Draw
 from network_cases import BYTES, _laid
 from records import REALS
 
+from openaclnn.dtypes import BFLOAT16
+
 _LAYOUTS = ("BNSD", "BSND", "BSH", "BNSD_BSND")
 _MORE_LAYOUTS = ("BSH_BNSD", "BSND_BNSD", "BSH_NBSD", "BSND_NBSD", "BNSD_NBSD", "TND", "TND_NTD", "NTD_TND")
 
 
+# What a call has beside its query, keys and values; the operator's parameters say which it may have.
+_EXTRAS = {
+    "table": "blockTable", "rope": "queryRope", "list": "softmaxLse", "padding": "kvPaddingSize",
+    "front": "keySharedPrefix", "sink": "learnableSink",
+}  # fmt: skip
+
+
 def infer_attention(d: Draw) -> Case:
+    extra = _extra(d)
     newer = any(each.name == "queryRopeOptional" for each in d.record.parameters)
-    layout = d.one(_LAYOUTS + (_MORE_LAYOUTS if newer else ()), walk="BNSD")
-    return _case(d, layout, d.whole(1, 6, walk=512), newer, paged=d.whole(0, 2, walk=0) == 1)
+    more = () if extra in ("list", "padding", "front") or not newer else _MORE_LAYOUTS
+    layout = d.one(("TND", "NTD_TND") if extra == "sink" else _LAYOUTS + more, walk="BNSD")
+    return _case(d, layout, d.whole(1, 6, walk=512), extra)
 
 
 def fused_attention(d: Draw) -> Case:
     """By the names of the first version."""
-    paged = d.whole(0, 2, walk=0) == 1
-    return _renamed(d, _case(d, d.one(_LAYOUTS), d.whole(1, 6, walk=512), False, paged))
+    return _renamed(d, _case(d, d.one(_LAYOUTS), d.whole(1, 6, walk=512), _extra(d)))
 
 
 def prompt_attention(d: Draw) -> Case:
     """All operands, by the names that the operator has for some of them."""
-    return _renamed(d, _case(d, d.one(_LAYOUTS), d.whole(1, 6, walk=512), False, False))
+    return _renamed(d, _case(d, d.one(_LAYOUTS), d.whole(1, 6, walk=512), ""))
+
+
+def _extra(d: Draw) -> str:
+    names = {each.name.removesuffix("Optional") for each in d.record.parameters}
+    found = [extra for extra, name in _EXTRAS.items() if name in names]
+    return d.one(("", "", *found), walk="")
 
 
 def incremental_attention(d: Draw) -> Case:
     """Of one row; its lengths are those of keys."""
-    has_cache = any(each.name == "blocktable" for each in d.record.parameters)
-    paged = has_cache and d.whole(0, 2, walk=0) == 1
-    case = _case(d, d.one(_LAYOUTS[:3]), 1, False, paged)
+    names = {each.name for each in d.record.parameters}
+    extras = [extra for extra, name in (("table", "blocktable"), ("padding", "kvPaddingSize")) if name in names]
+    case = _case(d, d.one(_LAYOUTS[:3]), 1, d.one(("", "list", *extras), walk=""))
     case.arguments["actualSeqLengthsOptional"] = case.arguments.pop("actualSeqLengthsKvOptional")
     case.arguments["blocktableOptional"] = case.arguments.pop("blockTableOptional", None)
     return _renamed(d, case)
@@ -63,12 +79,11 @@ def _renamed(d: Draw, case: Case) -> Case:
     return case
 
 
-def _case(d: Draw, layout: str, rows: int, newer: bool, paged: bool) -> Case:
+def _case(d: Draw, layout: str, rows: int, extra: str) -> Case:
     letters = layout.partition("_")[0]
-    packed = "T" in letters
+    packed, paged, roped = "T" in letters, extra == "table", extra == "rope"
     b, heads, served = d.whole(1, 2, walk=2), d.whole(1, 2, walk=8), d.whole(1, 2, walk=1)
     keys = 150 if d.style == "long" else d.whole(1, 6, walk=512)
-    roped = newer and d.whole(0, 3, walk=0) == 1
     width = 64 if roped else d.whole(1, 8, walk=64)
     narrow = d.one((width, d.whole(1, width)), walk=width)
     d.first = d.type(REALS[:3])
@@ -76,25 +91,30 @@ def _case(d: Draw, layout: str, rows: int, newer: bool, paged: bool) -> Case:
     given |= {each.name: None for each in d.record.plain("ints")}
     given |= {each.name: 0 for each in d.record.plain("int64")}
     counts, cache = _counts(d, b, rows, keys, packed, paged), ()
-    all_rows, all_keys = rows, keys
+    all_rows, all_keys = rows, [keys]
     if packed:
         all_rows = counts["actualSeqLengthsOptional"][-1] + d.whole(0, 1)
-        all_keys = keys if paged else counts["actualSeqLengthsKvOptional"][-1] + d.whole(0, 1)
+        all_keys = [keys if paged else counts["actualSeqLengthsKvOptional"][-1] + d.whole(0, 1)]
     if paged:
         cache, table, size = _cache(d, b, keys)
         given |= {"blockTableOptional": table, "blockSize": size}
+    if extra == "list":
+        all_keys = _rows_of_members(d, b, counts["actualSeqLengthsKvOptional"], keys)
     cached = d.one(("BSH", "BNSD"))
 
     def of_query(width: int):
         return d.array(_shape(letters, b, heads * served, all_rows, width), None, "tame")
 
-    def of_key(width: int):
+    def of_key(width: int, batches: int = b, rows: int = all_keys[0]):
         shape = _shape(cached, cache[0], heads, cache[1], width) if paged else _shape(
-            letters, b, heads, all_keys, width)  # fmt: skip
+            letters, batches, heads, rows, width)  # fmt: skip
         return d.array(shape, None, "tame")
 
+    def listed(width: int):
+        return [of_key(width, 1, each) for each in all_keys] if extra == "list" else [of_key(width)]
+
     given |= counts | {
-        "query": of_query(width), "key": [of_key(width)], "value": [of_key(narrow)],
+        "query": of_query(width), "key": listed(width), "value": listed(narrow),
         "numHeads": heads * served, "numKeyValueHeads": d.one((heads, heads if served > 1 else 0)),
         "scaleValue": 0.5, "preTokens": d.whole(-2, 9), "nextTokens": d.whole(-2, 9),
         "inputLayout": layout,
@@ -104,12 +124,49 @@ def _case(d: Draw, layout: str, rows: int, newer: bool, paged: bool) -> Case:
     if roped:
         rope = d.whole(1, 8)
         given |= {"queryRopeOptional": of_query(rope), "keyRopeOptional": of_key(rope)}
-    longest = cache[2] if paged else keys
+    if extra == "padding":
+        given |= _paddings(d, counts, rows, keys)
+    longest = cache[2] if paged else max(all_keys)
+    if extra == "front":
+        front, more = _front(d, lambda n: (of_key(width, 1, n), of_key(narrow, 1, n)))
+        given, longest = given | more, longest + front
+    if extra == "sink":
+        given["learnableSinkOptional"] = d.array((heads * served,), BFLOAT16, "tame")
     given |= _masks(d, b, heads * served, all_rows, longest, packed, roped)
     outputs = {"attentionOut": d.first}
     if given["softmaxLseFlag"]:
         outputs["softmaxLse"] = np.dtype(np.float32)
     return Case(given, "float", outputs)
+
+
+def _rows_of_members(d: Draw, b: int, counts, keys: int) -> list[int]:
+    """At least the lengths, of which there may be one for all."""
+    least = (counts * b if len(counts) == 1 else counts) if counts else [1] * b
+    return [d.whole(max(n, 1), keys) for n in least[:b]]
+
+
+def _front(d: Draw, tensors) -> tuple[int, dict]:
+    """How many keys stand before those of each batch, and the arguments that say so."""
+    rows = d.whole(1, 140 if d.style == "long" else 6)
+    count = d.one((None, [d.whole(0, rows)]))
+    key, value = tensors(rows)
+    return rows if count is None else count[0], {
+        "keySharedPrefixOptional": key, "valueSharedPrefixOptional": value,
+        "actualSharedPrefixLenOptional": count,
+    }  # fmt: skip
+
+
+def _paddings(d: Draw, counts: dict, rows: int, keys: int) -> dict:
+    """Sizes that leave room for every batch; of one row of the query also larger ones."""
+
+    def size(name: str, most: int, beyond: int):
+        count = max(counts[name] or [0])
+        return np.array([d.whole(-1, most - min(count, most) + beyond)])
+
+    return {
+        "queryPaddingSizeOptional": d.one((None, size("actualSeqLengthsOptional", rows, 0))),
+        "kvPaddingSizeOptional": size("actualSeqLengthsKvOptional", keys, 2 if rows == 1 else 0),
+    }
 
 
 def _shape(letters: str, b: int, heads: int, rows: int, width: int) -> tuple[int, ...]:
