@@ -155,9 +155,12 @@ struct AttentionPages {
   bool chosen = false;
   int64_t rows = 0;                                       // of a block
   int64_t batch_step = 0, head_step = 0, entry_step = 0;  // of the table, in elements
+  int64_t row_step = 0;                                   // if each row of q has its own entries
 
-  int64_t Block(const void* table, int64_t batch, int64_t head, int64_t key) const {
-    const int64_t at = batch * batch_step + head * head_step + key / rows * entry_step;
+  int64_t Block(const void* table, int64_t batch, int64_t head, int64_t key,
+                int64_t row = 0) const {
+    const int64_t at =
+        batch * batch_step + row * row_step + head * head_step + key / rows * entry_step;
     return static_cast<const int32_t*>(table)[at];
   }
 };
@@ -193,6 +196,12 @@ struct AttentionSink {
   LoadRow<float> load;
 };
 
+/// The weight of each head of a row of q, where scores of keys are summed over heads.
+struct AttentionIndexer {
+  bool given = false;
+  AttentionHeads weights = {};
+};
+
 /// Dropout by a bit for each score, given or drawn.
 struct AttentionDropout {
   bool given, drawn;
@@ -220,6 +229,7 @@ struct Attention {
   AttentionSlopes slopes;  // instead of a shift
   AttentionDropout dropout;
   AttentionSink sink;
+  AttentionIndexer indexer;  // for RunAttentionWeights
   AttentionPages pages;
   AttentionPages cache;  // where blocks are chosen: in which blocks of a cache their keys are
   AttentionFront front;
@@ -241,7 +251,7 @@ struct Attention {
 struct AttentionTensors {
   const void *q, *k, *v;
   const void *q_rope = nullptr, *k_rope = nullptr, *mask = nullptr, *shift = nullptr,
-             *dropout = nullptr, *sink = nullptr;
+             *dropout = nullptr, *sink = nullptr, *head_weights = nullptr;
   void *out = nullptr, *max = nullptr, *sum = nullptr;
   const void *table = nullptr, *cache_table = nullptr;  // of pages and of the cache
   const void *front_k = nullptr, *front_v = nullptr;
@@ -272,7 +282,9 @@ struct AttentionWeights {
 uint64_t AttentionWeightsBytes(const Attention& attention);
 
 /// Calls `take` for each row and head of k, from several threads; max and sum have what
-/// RunAttention left there. No dropout.
+/// RunAttention left there. No dropout. With an indexer the weight of a key is the sum over heads
+/// of a head's weight times its product of q and k, or times 0 if that is negative; keys that the
+/// row does not see have sums too.
 void RunAttentionWeights(const Attention& attention, const AttentionTensors& tensors, void* scratch,
                          const std::function<void(const AttentionWeights&)>& take);
 

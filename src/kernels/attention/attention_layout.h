@@ -167,27 +167,26 @@ struct KeySource {
   AttentionRows At(int64_t head, int64_t row) const { return heads.At(tensor, batch, head, row); }
 };
 
-inline KeySource SourceOf(const Attention& attention, const std::vector<AttentionHeads>& each,
-                          const void* const* each_tensor, const AttentionHeads& heads,
-                          const void* tensor, const Head& head) {
+inline KeySource SourceOf(const std::vector<AttentionHeads>& each, const void* const* each_tensor,
+                          const AttentionHeads& heads, const void* tensor, const Head& head) {
   const int64_t batch = head.of.batch;
-  if (each_tensor == nullptr) return {heads, tensor, attention.pages.chosen ? 0 : batch};
+  if (each_tensor == nullptr) return {heads, tensor, batch};
   return {each[static_cast<size_t>(batch)], each_tensor[batch], 0};
 }
 inline KeySource SourceOfKeys(const Attention& a, const AttentionTensors& t, const Head& head) {
-  KeySource source = SourceOf(a, a.each_k, t.each_k, a.k, t.k, head);
+  KeySource source = SourceOf(a.each_k, t.each_k, a.k, t.k, head);
   source.front = &a.front.k;
   source.front_tensor = t.front_k;
   return source;
 }
 inline KeySource SourceOfValues(const Attention& a, const AttentionTensors& t, const Head& head) {
-  KeySource source = SourceOf(a, a.each_v, t.each_v, a.v, t.v, head);
+  KeySource source = SourceOf(a.each_v, t.each_v, a.v, t.v, head);
   source.front = &a.front.v;
   source.front_tensor = t.front_v;
   return source;
 }
 inline KeySource SourceOfRopes(const Attention& a, const AttentionTensors& t, const Head& head) {
-  return SourceOf(a, {}, nullptr, a.k_rope, t.k_rope, head);
+  return SourceOf({}, nullptr, a.k_rope, t.k_rope, head);
 }
 
 /// Rows of a tile of a source, which blocks may have.

@@ -31,7 +31,8 @@ const std::byte* ChosenKey(const Attention& attention, const KeySource& source,
 /// The place of the first chosen key that the row sees; 0 if it sees none.
 int64_t FirstSeen(const AttentionPages& pages, const void* table, const Head& head) {
   for (int64_t key = 0; key < head.of.keys; key += pages.rows) {
-    const int64_t place = pages.Block(table, head.of.batch, head.head, key) * pages.rows;
+    const int64_t place =
+        pages.Block(table, head.of.batch, head.head, key, head.of.first_row) * pages.rows;
     if (place >= 0 && place < head.of.places) return place;
   }
   return 0;
@@ -51,7 +52,7 @@ KeyRows::KeyRows(const Attention& attention, const KeySource& source,
   }
   for (int64_t j = 0; j < n;) {
     const int64_t key = first + j, row = key % pages.rows, end = std::min(n, j + pages.rows - row);
-    const int64_t block = pages.Block(tensors.table, of.batch, head.head, key);
+    const int64_t block = pages.Block(tensors.table, of.batch, head.head, key, of.first_row);
     if (!pages.chosen) {
       const AttentionRows cached = source.heads.At(source.tensor, block, head.head, row);
       if (j == 0 && end == n) {
@@ -160,7 +161,7 @@ void RowMaker::HideUnchosen(int64_t first, int64_t n) {
   const AttentionPages& pages = attention_.pages;
   for (int64_t j = 0; j < n; ++j) {
     const int64_t key = first + j;
-    const int64_t block = pages.Block(tensors_.table, of_.batch, head_.head, key);
+    const int64_t block = pages.Block(tensors_.table, of_.batch, head_.head, key, of_.first_row);
     const bool hidden = block < 0 || block * pages.rows + key % pages.rows >= of_.places;
     hides_[static_cast<size_t>(j)] = hidden ? 1 : 0;
   }

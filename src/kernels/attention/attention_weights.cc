@@ -71,7 +71,11 @@ class RowsRun {
       MultiplyByTile(kernels_, q_, count, a_.width, keys_, n, scores_);
       for (int64_t r = 0; r < count; ++r) {
         float* const to = weights_ + (row_of(r) - begin) * MostKeys(a_) + tile * kAttentionKeys;
-        AddRow(head_of(r), row_of(r), tile, scores_ + r * kAttentionChunk, to);
+        if (a_.indexer.given) {
+          AddPositive(head_of(r), row_of(r), n, scores_ + r * kAttentionChunk, to);
+        } else {
+          AddRow(head_of(r), row_of(r), tile, scores_ + r * kAttentionChunk, to);
+        }
       }
     }
   }
@@ -85,6 +89,18 @@ class RowsRun {
     kernels_.exponentials(made, max);
     for (int64_t j = 0; j < KeysOf(head_.of, tile); ++j) {
       to[j] += scores[j / kAttentionChunk * kBlockChunk + j % kAttentionChunk] / sum;
+    }
+  }
+
+  /// Adds a head's weight times the products of n keys, or times 0 where these are negative.
+  void AddPositive(int64_t of_query, int64_t row, int64_t n, const float* scores, float* to) {
+    float weight = 0;
+    const AttentionRows rows =
+        QueryRows(a_.indexer.weights, tensors_.head_weights, head_, of_query, row);
+    rows.load(rows.from, rows.element_bytes, 1, &weight);
+    for (int64_t j = 0; j < n; ++j) {
+      const float score = scores[j / kAttentionChunk * kBlockChunk + j % kAttentionChunk];
+      to[j] += weight * (score < 0 ? 0 : score);  // NaN stays
     }
   }
 
