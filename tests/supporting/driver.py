@@ -23,6 +23,7 @@ import planes
 import samplers
 import selected
 import sequences
+import sparse
 import windows
 from bounded import DOUBLE, FLOAT, Bounded
 from draw import (
@@ -43,7 +44,7 @@ NAMES = {
     name: value
     for module in (
         formulas, matrices, places, planes, samplers, sequences, chance, networks, attentions,
-        inference, packed, paged, selected, windows,
+        inference, packed, paged, selected, sparse, windows,
     )  # fmt: skip
     for name, value in vars(module).items()
     if not name.startswith("_")
