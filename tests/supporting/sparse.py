@@ -3,8 +3,9 @@
 
 import numpy as np
 
+from attentions import _weights
 from bounded import Bounded
-from inference import _listed
+from inference import _joined, _listed
 
 
 def index_keys(
@@ -21,6 +22,34 @@ def index_keys(
         chosen[at][0, : len(order)] = order
         values[at][0, : len(order)], errors[at][0, : len(order)] = sums.value[order], sums.error[order]
     return chosen, Bounded(values, q.format, errors) if asked else None
+
+
+def sparse_attention(
+    q, k, v, chosen, table, row_counts, key_counts, q_rope, k_rope, scale, size, q_layout,
+    k_layout, mode, asked, sinks=None,
+):  # fmt: skip
+    heads = q.shape[-2]
+    out = np.zeros((2, *q.shape[:-1], v.shape[-1]))  # values and errors
+    tops, sums = (np.zeros((2, *q.shape[:-1])) for _ in range(2))
+    if sinks is not None:  # of rows that see no key
+        tops[0], sums[0] = sinks.value, 1
+    chosen, both = _plain(chosen), _joined(q, q_rope, -1)
+    for at, keys, seen in _rows(q, k, row_counts, key_counts, table, q_layout, k_layout, mode):
+        places = [n * size + i for n in chosen[at][0] if n >= 0 for i in range(size)]
+        places = [int(place) for place in places if place < seen]
+        if not places:
+            continue
+        of_k, of_v = _joined(keys(k), keys(k_rope), -1)[places], keys(v)[places]
+        of_k, of_v = (np.repeat(x[None], heads, 0)[None] for x in (of_k, of_v))
+        rows = both[at].reshape((1, heads, 1, -1))
+        found, top, total = _weights(rows, of_k, None, scale, 0, 0, 1, None, sinks)
+        result = np.matmul(found, of_v)
+        for to, what in ((out, result[0, :, 0]), (tops, top[0, :, 0, 0]), (sums, total[0, :, 0, 0])):
+            to[(0, *at)], to[(1, *at)] = what.value, what.error
+    out, tops, sums = (Bounded(x[0], q.format, x[1]) for x in (out, tops, sums))
+    # With the head of the keys before the rows.
+    tops, sums = (np.expand_dims(x, -3) for x in (tops, sums))
+    return out, tops if asked else None, sums if asked else None
 
 
 def _rows(q, k, row_counts, key_counts, table, q_layout, k_layout, mode: int):

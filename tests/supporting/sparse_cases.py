@@ -29,6 +29,37 @@ def index_keys(d: Draw) -> Case:
     return Case(given, "float", outputs, stored=_STORED, shapes={"sparseValuesOut": (*shape, 1, count)})
 
 
+def sparse_attention(d: Draw) -> Case:
+    heads, width, rope = d.whole(1, 4), 64, d.whole(1, 8)
+    given, shape, most = _operands(d, "Kv", heads, width)
+    size, count = d.one((1, 1, 2, 16), walk=1), d.whole(1, 5, walk=256)
+    if given["layoutKv"] == "PA_BSND":
+        size = d.one([n for n in (1, 2, 16) if given["key"][1] % n == 0])
+    chosen = np.full((*shape, 1, count), -1, INDEX)
+    for at, keys in _counted(given, shape, most):
+        chosen[at][...] = d.random.integers(-1, max(-(-keys // size), 0), (1, count))
+    of_key = given["key"]
+
+    def tame(of: tuple[int, ...]):
+        return d.array(of, None, "tame")
+
+    asked = given["layoutKv"] != "PA_BSND" and d.flag(walk=False)
+    given |= {
+        "query": tame(given["query"]), "key": tame(of_key), "value": tame(of_key),
+        "queryRope": tame((*shape, heads, rope)), "keyRope": tame((*of_key[:-1], rope)),
+        "sparseIndices": chosen, "scaleValue": 0.25, "sparseBlockSize": size,
+        "attentionMode": 2, "returnSoftmaxLse": asked,
+    }  # fmt: skip
+    if any(each.name == "sinks" for each in d.record.parameters):
+        given["sinks"] = d.one((None, d.array((heads,), np.float32, "tame")))
+    single, sums = np.dtype(np.float32), (*shape[:-1], 1, shape[-1], heads)
+    if len(shape) == 1:
+        sums = (1, *shape, heads)
+    outputs = {"attentionOutOut": d.first, "softmaxMaxOut": single, "softmaxSumOut": single}
+    shapes = {"softmaxMaxOut": sums, "softmaxSumOut": sums}
+    return Case(given, "float", outputs, stored=_STORED, shapes=shapes)
+
+
 def _operands(d: Draw, keys_name: str, heads: int, width: int):
     """Arguments that have shapes in the places of query and key; those of rows; the most keys."""
     batches, rows = d.whole(1, 3, walk=2), d.whole(1, 4, walk=64)
@@ -59,3 +90,19 @@ def _operands(d: Draw, keys_name: str, heads: int, width: int):
         "sparseMode": d.one((0, 3)), "preTokens": _NO_LIMIT, "nextTokens": _NO_LIMIT,
     }  # fmt: skip
     return given, shape, most
+
+
+def _counted(given: dict, shape: tuple[int, ...], most: int):
+    """(place, keys of its batch) of each row that counts."""
+    counts, keys = given["actualSeqLengthsQuery"], given["actualSeqLengthsKv"]
+    ends = given["layoutKv"] == "TND"
+    if len(shape) == 1:
+        batch = 0
+        for row in range(counts[-1]):
+            while row >= counts[batch]:
+                batch += 1
+            yield (row,), int(keys[batch] - (keys[batch - 1] if ends and batch else 0))
+        return
+    for batch in range(shape[0]):
+        for row in range(shape[1] if counts is None else counts[batch]):
+            yield (batch, row), most if keys is None else int(keys[batch])
