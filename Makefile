@@ -61,8 +61,8 @@ test: ##* all tests of the release build
 	cmake --install build/release --prefix build/install
 	ctest --preset release --output-on-failure --parallel $(JOBS)
 
-test-clients: build ## programs of others: C, C++, ctypes, and torch-npu from the package index; CLIENT=ascend, ggml, llama, mindspore, opinfo: theirs
-	python3 tests/clients/$(if $(filter ascend ggml llama mindspore opinfo,$(CLIENT)),$(CLIENT),run).py build/install $(VERSIONS)
+test-clients: build ## programs of others: C, C++, ctypes, and torch-npu from the package index; CLIENT=ascend, ggml, llama, mindspore, models, opinfo: theirs
+	python3 tests/clients/$(if $(filter ascend ggml llama mindspore models opinfo,$(CLIENT)),$(CLIENT),run).py build/install $(VERSIONS)
 
 build: ##* the libraries, installed to build/install
 	scripts/setup.sh run
