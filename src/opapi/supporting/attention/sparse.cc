@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kernels/work/divide_up.h"
 #include "supporting/attention/infer.h"
 
 namespace openaclnn::supporting {
@@ -92,6 +93,64 @@ void SparseCall::CheckLists(Checker& checker) const {
     return Concat(table_name, " shape is ", ShapeText(table), ", expected (", batches(),
                   ", blocks of a sequence) of blocks with rows");
   });
+}
+
+ChosenKeys::ChosenKeys(const SparseCall& call, const Tensor& indices, int64_t block_size)
+    : mode(call.mode),
+      size(block_size),
+      count(indices.last_dim()),
+      rows(call.Queries().rows),
+      packed(call.packed()) {
+  const Heads entries(indices, call.q_layout, count);
+  pages = {.given = true,
+           .chosen = true,
+           .rows = size,
+           .batch_step = entries.lie.batch_step,
+           .head_step = entries.lie.head_step,
+           .entry_step = entries.lie.element_step,
+           .row_step = entries.lie.row_step};
+}
+
+std::vector<AttentionSequence> ChosenKeys::Sequences(const SparseCall& call) const {
+  std::vector<AttentionSequence> sequences;
+  for (int64_t batch = 0; batch < call.Queries().batches; ++batch) {
+    for (int64_t row = 0; row < rows; ++row) {
+      sequences.push_back({.rows = 1, .keys = count * size, .batch = batch, .first_row = row});
+    }
+  }
+  return sequences;
+}
+
+Status ChosenKeys::Set(const void* table, const SparseSpans& spans,
+                       std::vector<AttentionSequence>* sequences) const {
+  for (AttentionSequence& of : *sequences) of.keys = 0;
+  Status found;
+  for (size_t i = 0; i < spans.rows.size() && found.ok(); ++i) {
+    found = SetBatch(table, static_cast<int64_t>(i), spans.rows[i], spans.keys[i], sequences);
+  }
+  return found;
+}
+
+Status ChosenKeys::SetBatch(const void* table, int64_t batch, const Span& of_rows,
+                            const Span& of_keys, std::vector<AttentionSequence>* sequences) const {
+  const int64_t blocks = DivideUp(of_keys.count, size);
+  for (int64_t i = 0; i < of_rows.count; ++i) {
+    const int64_t row = of_rows.first + i;
+    for (int64_t entry = 0; entry < count; ++entry) {
+      const int64_t block = pages.Block(table, batch, 0, entry * size, row);
+      if (block >= -1 && block < blocks) continue;
+      return Status(507035,
+                    Concat("sparseIndices value ", entry, " of row ", row,
+                           packed ? "" : Concat(" of batch ", batch), " is ", block,
+                           ", expected -1 to ", blocks - 1, ", a block of the row's keys or none"));
+    }
+    AttentionSequence& of = (*sequences)[static_cast<size_t>(packed ? row : batch * rows + row)];
+    of.batch = batch;
+    of.places = SparseCall::SeenBy(mode, i, of_rows, of_keys);
+    of.keys = of.places == 0 ? 0 : count * size;
+    of.first_key = of_keys.first;
+  }
+  return {};
 }
 
 SparseReader::SparseReader(const SparseCall& call)

@@ -62,4 +62,24 @@ class SparseReader {
   int64_t blocks_;
 };
 
+/// The blocks of keys that an index names for each row of the query.
+struct ChosenKeys {
+  /// `indices` is laid out as query, with the blocks of a row as its elements.
+  ChosenKeys(const SparseCall& call, const Tensor& indices, int64_t block_size);
+
+  /// A sequence for each row of the query, with all its blocks.
+  std::vector<AttentionSequence> Sequences(const SparseCall& call) const;
+  /// Sets the keys that rows see; 507035 for an index that names no block of its batch.
+  Status Set(const void* table, const SparseSpans& spans,
+             std::vector<AttentionSequence>* sequences) const;
+
+  AttentionPages pages;
+  int64_t mode, size, count, rows;
+  bool packed;
+
+ private:
+  Status SetBatch(const void* table, int64_t batch, const Span& of_rows, const Span& of_keys,
+                  std::vector<AttentionSequence>* sequences) const;
+};
+
 }  // namespace openaclnn::supporting
