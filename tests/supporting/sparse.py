@@ -52,6 +52,49 @@ def sparse_attention(
     return out, tops if asked else None, sums if asked else None
 
 
+def sparse_attention_backward(
+    q, k, v, chosen, dy, out, tops, sums, row_counts, key_counts, q_rope, k_rope, scale, size,
+    layout, mode,
+):  # fmt: skip
+    """From what the forward left, as it is given."""
+    width, chosen = q.shape[-1], _plain(chosen)
+    both_q, both_k = _joined(q, q_rope, -1), _joined(k, k_rope, -1)
+    dq, dk, dv = (np.zeros((2, *x.shape)) for x in (both_q, both_k, v))  # values and errors
+    means = np.sum(dy * out, axis=-1, keepdims=True)
+    tops, sums = (x.reshape((*q.shape[:-1], 1)) for x in (tops, sums))
+    for at, keys, seen in _rows(q, k, row_counts, key_counts, None, layout, layout, mode):
+        places = [n * size + i for n in chosen[at][0] if n >= 0 for i in range(size)]
+        places = [int(place) for place in places if place < seen]
+        if not places:
+            continue
+        of_k, of_v = keys(both_k)[places], keys(v)[places]
+        scores = np.matmul(both_q[at], np.swapaxes(of_k, 0, 1)) * scale
+        weights = np.exp(scores - tops[at]) / sums[at]
+        slopes = np.matmul(dy[at], np.swapaxes(of_v, 0, 1)) - means[at]
+        slopes = weights * slopes * scale
+        _add(dq, at, np.matmul(slopes, of_k))
+        first = _first(key_counts, at, row_counts, layout)
+        for i, place in enumerate(places):  # one key may come more than once
+            key = (first + place, 0) if layout == "TND" else (at[0], place, 0)
+            _add(dk, key, np.matmul(slopes[:, i][None], both_q[at])[0])
+            _add(dv, key, np.matmul(weights[:, i][None], dy[at])[0])
+    dq, dk, dv = (Bounded(x[0], q.format, x[1]) for x in (dq, dk, dv))
+    return dq[..., :width], dk[..., :width], dv, dq[..., width:], dk[..., width:]
+
+
+def _first(key_counts, at, row_counts, layout: str) -> int:
+    """Where the keys of a packed row's sequence begin."""
+    if layout != "TND":
+        return 0
+    batch = int(np.searchsorted(_plain(row_counts), at[0], side="right"))
+    return int(_plain(key_counts)[batch - 1]) if batch else 0
+
+
+def _add(to, where, what):
+    to[(0, *where)] += what.value
+    to[(1, *where)] += what.error
+
+
 def _rows(q, k, row_counts, key_counts, table, q_layout, k_layout, mode: int):
     """(place in q, keys of a tensor like k, how many of them it sees) of each row that counts."""
     packed, row_counts, key_counts = q_layout == "TND", _plain(row_counts), _plain(key_counts)

@@ -3,13 +3,16 @@
 
 import numpy as np
 
+from bounded import DOUBLE, Bounded
 from cases import Case, Draw
 from inference_cases import _cache
 from records import REALS
 from selected_cases import INDEX
+from sparse import sparse_attention as _forward
 
 _NO_LIMIT = 2**63 - 1
-_STORED = ("sparseIndices", "blockTable", "actualSeqLengthsQuery", "actualSeqLengthsKey", "actualSeqLengthsKv")
+_STORED = ("sparseIndices", "blockTable", "actualSeqLengthsQuery", "actualSeqLengthsKey", "actualSeqLengthsKv",
+           "actualSeqQlen", "actualSeqKvlen")  # fmt: skip
 
 
 def index_keys(d: Draw) -> Case:
@@ -60,12 +63,45 @@ def sparse_attention(d: Draw) -> Case:
     return Case(given, "float", outputs, stored=_STORED, shapes=shapes)
 
 
-def _operands(d: Draw, keys_name: str, heads: int, width: int):
+def sparse_attention_backward(d: Draw) -> Case:
+    heads, width, rope = d.whole(1, 4), 64, d.whole(1, 8)
+    given, shape, most = _operands(d, "Kv", heads, width, paged=False)
+    size, count = d.one((1, 1, 2, 16), walk=1), d.whole(1, 5, walk=256)
+    chosen = np.full((*shape, 1, count), -1, INDEX)
+    for at, keys in _counted(given, shape, most):
+        chosen[at][...] = d.random.integers(-1, max(-(-keys // size), 0), (1, count))
+    tensors = {
+        name: d.array(of, None, "tame")
+        for name, of in {
+            "query": given["query"], "key": given["key"], "value": given["key"],
+            "queryRope": (*shape, heads, rope), "keyRope": (*given["key"][:-1], rope),
+        }.items()
+    }  # fmt: skip
+    exact = [Bounded(np.asarray(each, np.float64), DOUBLE) for each in tensors.values()]
+    lengths = given.pop("actualSeqLengthsQuery"), given.pop("actualSeqLengthsKv")
+    layout = given.pop("layoutQuery")
+    out, tops, sums = _forward(
+        *exact[:3], chosen, None, *lengths, *exact[3:], 0.25, size, layout, layout,
+        given["sparseMode"], True,
+    )  # fmt: skip
+    del given["layoutKv"], given["blockTable"]
+    given |= tensors | {
+        "sparseIndices": chosen, "dOut": d.array(out.shape, None, "tame"),
+        "out": out.value.astype(d.first), "softmaxMax": tops.value.astype(np.float32),
+        "softmaxSum": sums.value.astype(np.float32), "actualSeqQlen": lengths[0],
+        "actualSeqKvlen": lengths[1], "scaleValue": 0.25, "sparseBlockSize": size,
+        "layout": layout, "deterministic": d.flag(),
+    }  # fmt: skip
+    names = ("dQuery", "dKey", "dValue", "dQueryRope", "dKeyRope")
+    return Case(given, "float", dict.fromkeys(names, d.first), stored=_STORED)
+
+
+def _operands(d: Draw, keys_name: str, heads: int, width: int, paged: bool | None = None):
     """Arguments that have shapes in the places of query and key; those of rows; the most keys."""
     batches, rows = d.whole(1, 3, walk=2), d.whole(1, 4, walk=64)
     most = 150 if d.style == "long" else d.whole(1, 40, walk=512)
     d.first = d.type(REALS[:3])
-    packed, paged = d.flag(walk=False), d.flag(walk=False)
+    packed, paged = d.flag(walk=False), d.flag(walk=False) if paged is None else paged
     row_counts = [d.whole(0, rows) for _ in range(batches)]
     key_counts = [d.whole(0, most) for _ in range(batches)]
     table = None
