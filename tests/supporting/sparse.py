@@ -24,6 +24,25 @@ def index_keys(
     return chosen, Bounded(values, q.format, errors) if asked else None
 
 
+def index_keys_backward(q, k, dy, chosen, weights, row_counts, key_counts, layout, mode):
+    dq, dk, dw = (np.zeros((2, *x.shape)) for x in (q, k, weights))  # values and errors
+    chosen = _plain(chosen)
+    for at, keys, seen in _rows(q, k, row_counts, key_counts, None, layout, layout, mode):
+        of_k, first = keys(k), _first(key_counts, at, row_counts, layout)
+        for entry, place in enumerate(chosen[at].reshape(-1)):
+            if not 0 <= place < seen:
+                continue
+            slope = dy[at].reshape(-1)[entry]
+            products = np.matmul(q[at], of_k[place].reshape((-1, 1)))  # (head, 1)
+            positive = products.value > 0
+            _add(dw, at, np.where(positive, slope * products, 0).reshape(-1))
+            slopes = np.where(positive, slope * weights[at].reshape((-1, 1)), 0)
+            _add(dq, at, slopes * of_k[place])
+            key = (first + place, 0) if layout == "TND" else (at[0], place, 0)
+            _add(dk, key, np.sum(slopes * q[at], axis=0))
+    return tuple(Bounded(x[0], q.format, x[1]) for x in (dq, dk, dw))
+
+
 def sparse_attention(
     q, k, v, chosen, table, row_counts, key_counts, q_rope, k_rope, scale, size, q_layout,
     k_layout, mode, asked, sinks=None,

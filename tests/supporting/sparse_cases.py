@@ -32,6 +32,33 @@ def index_keys(d: Draw) -> Case:
     return Case(given, "float", outputs, stored=_STORED, shapes={"sparseValuesOut": (*shape, 1, count)})
 
 
+def index_keys_backward(d: Draw) -> Case:
+    """Of small integers, whose products are exact, so that no rounding says which are positive."""
+    given, shape, most = _operands(d, "Key", d.whole(1, 5), d.whole(1, 9), paged=False)
+    count = d.whole(1, 7, walk=64)
+    chosen = np.full((*shape, 1, count), -1, INDEX)
+    for at, keys in _counted(given | {"actualSeqLengthsKv": given["actualSeqLengthsKey"],
+                                      "layoutKv": given["layoutKey"]}, shape, most):  # fmt: skip
+        chosen[at][...] = d.random.integers(-1, max(keys, 1) if keys else 0, (1, count))
+    layout = given.pop("layoutQuery")
+    del given["layoutKey"], given["blockTable"]
+
+    def whole(of: tuple[int, ...], dtype):
+        return d.random.integers(-3, 4, of).astype(dtype)
+
+    dy = d.array(chosen.shape, None, "tame")
+    if d.flag():
+        chosen, dy = chosen[..., 0, :], dy[..., 0, :]
+    of_weights = d.one((d.first, np.dtype(np.float32)))
+    given |= {
+        "query": whole(given["query"], d.first), "key": whole(given["key"], d.first), "dy": dy,
+        "sparseIndices": chosen, "weights": whole(given["query"][:-1], of_weights), "headNum": 0,
+        "layout": layout, "deterministic": d.flag(),
+    }  # fmt: skip
+    outputs = {"dQuery": d.first, "dKey": d.first, "dWeights": of_weights}
+    return Case(given, "double", outputs, stored=_STORED)
+
+
 def sparse_attention(d: Draw) -> Case:
     heads, width, rope = d.whole(1, 4), 64, d.whole(1, 8)
     given, shape, most = _operands(d, "Kv", heads, width)

@@ -19,6 +19,11 @@ Heads SparseCall::KeysOf(const Tensor& tensor) const {
   return {tensor, paged() ? "BSND" : k_layout, tensor.last_dim()};
 }
 
+Heads SparseCall::PerRow(const Tensor& tensor) const {
+  const std::string_view flat = packed() ? "TH" : "BSH";
+  return {tensor, tensor.rank() < query.rank() ? flat : q_layout, tensor.last_dim()};
+}
+
 int64_t SparseCall::MostKeys() const {
   return paged() ? WrappingProduct(table.dim(1), key.dim(1)) : KeysOf(key).rows;
 }
@@ -101,7 +106,7 @@ ChosenKeys::ChosenKeys(const SparseCall& call, const Tensor& indices, int64_t bl
       count(indices.last_dim()),
       rows(call.Queries().rows),
       packed(call.packed()) {
-  const Heads entries(indices, call.q_layout, count);
+  const Heads entries = call.PerRow(indices);
   pages = {.given = true,
            .chosen = true,
            .rows = size,

@@ -32,6 +32,8 @@ struct SparseCall {
   bool paged() const { return k_layout == "PA_BSND"; }
   int64_t batches() const { return packed() ? row_lengths.dim(0) : query.dim(0); }
   Heads Queries() const { return {query, q_layout, query.last_dim()}; }
+  /// A tensor with elements for each row of the query, with a dimension of key's one head or not.
+  Heads PerRow(const Tensor& tensor) const;
   /// Of key, or of a tensor that is laid out as key.
   Heads KeysOf(const Tensor& tensor) const;
   /// The most keys that a batch has.

@@ -155,6 +155,16 @@ TEST(SparseBits, ThreadsAndInstructionSets) {
     };
     EXPECT_EQ(Call(device, aclnnLightningIndexer, plan).message, "");
     results.push_back(ValuesOf(sums));
+    const DeviceTensor dq = EmptyFloats(kQuery), dk = EmptyFloats(kKey),
+                       dw = EmptyFloats({2, 5, 3});
+    const auto back = [&](uint64_t* size, aclOpExecutor** executor) {
+      return aclnnLightningIndexerGradGetWorkspaceSize(
+          call.q.handle(), call.k.handle(), sums.handle(), indices.handle(), head_weights.handle(),
+          nullptr, nullptr, 0, call.layout, 3, INT64_MAX, INT64_MAX, true, dq.handle(), dk.handle(),
+          dw.handle(), size, executor);
+    };
+    EXPECT_EQ(Call(device, aclnnLightningIndexerGrad, back).message, "");
+    for (const DeviceTensor* each : {&dq, &dk, &dw}) results.push_back(ValuesOf(*each));
     auto& expected = IsFused(setting) ? first : baseline;
     if (expected.empty()) expected = results;
     EXPECT_TRUE(results == expected);
