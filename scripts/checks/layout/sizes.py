@@ -20,7 +20,7 @@ MAX_FOLDER_FILES = 25
 # thing, a file each, grow with what they list.
 LARGE_FOLDERS = {
     "src/opapi/supporting": "its topics share these; a folder in it is a topic",
-    "src/opapi/supporting/attention": "its operators are being put into rooms of attention/",
+    "src/opapi/supporting/attention": "its records have a plan each",
 }
 
 
