@@ -20,7 +20,7 @@ LAYERS = {
     "companions": {"common", "ascendcl", "client", "hccl"},
     "openaclnn_capture": {"common"},  # stands before any maker's libraries: public headers
     "portable": set(),  # of libraries for an older glibc: what that lacks
-    "tool": set(),  # what rooms' references are written with, and what the machine allows
+    "tool": {"common"},  # what rooms' references are written with, and what the machine allows
 }
 
 # Where the compiler looks, after the folder of the file itself (src/CMakeLists.txt and the tests').
@@ -29,13 +29,15 @@ INCLUDE_ROOTS = ("src/opapi", "src", "include", "", "tests", "tests/install")
 # Headers that only a build or an installation has.
 GENERATED = re.compile(r"(aclnnop|declarations|generated)/.*")
 
-# Headers of the layers below that kernels may include: types of data, operands and outcomes.
+# Headers of the layers below that kernels may include: types of data, operands, outcomes and what the
+# processor has.
 # Checks, products, calls and what is said to a client are not numerics.
 NUMERICS_SEE = {
     "src/ascendcl/data_type.h",
     "src/ascendcl/process/float_environment.h",
     "src/common/short_vector.h",
     "src/common/status.h",
+    "src/common/tile_registers.h",
     "src/frame/operand.h",
     "src/frame/support.h",
 }
