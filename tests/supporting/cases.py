@@ -325,13 +325,16 @@ def along_backward(d: Draw) -> Case:
 
 
 def glu(d: Draw, gradient: bool = False) -> Case:
+    """Inputs of a gradient that are not the forward's operand are half as wide."""
     shape = list(d.shape(1))
     dim = _dim(d, len(shape))
     half = tuple(shape)
     shape[dim] *= 2
-    given = {"self" if gradient else d.record.inputs[0].name: d.array(shape), "dim": dim}
-    if gradient:
-        given["gradOut"] = d.array(half, d.real())
+    operand = d.record.inputs[1 if gradient else 0].name
+    given = {operand: d.array(shape), "dim": dim}
+    for each in d.record.inputs:
+        if each.name != operand:
+            given[each.name] = d.array(half, d.type_of(each.name, REALS))
     return Case(fill(d, given), "double", {each.name: d.real() for each in d.record.outputs})
 
 

@@ -8,7 +8,7 @@ import pairs
 
 from bounded import DOUBLE, FLOAT, Bounded
 from chance import kept_bits
-from formulas import gelu, gelu_tanh, sigmoid
+from formulas import gelu, gelu_slope, gelu_tanh, gelu_tanh_slope, sigmoid
 
 from openaclnn.dtypes import BFLOAT16, FLOAT_FORMATS
 
@@ -129,6 +129,21 @@ def glu_backward(gradient, x, dim: int):
     a, b = _halves(x, dim)
     gate = sigmoid(b)
     return np.concatenate((gradient * gate, gradient * a * gate * (1 - gate)), axis=dim)
+
+
+def swi_glu_backward(gradient, x, dim: int):
+    a, b = _halves(x, dim)
+    gate = sigmoid(a)
+    return np.concatenate((gradient * b * gate * (1 + a * (1 - gate)), gradient * a * gate), axis=dim)
+
+
+def ge_glu_backward(gradient, x, activated, dim: int, approximate: int, left: bool):
+    """With Gelu as the forward stored it."""
+    a, b = _halves(x, dim)
+    a, b = (b, a) if left else (a, b)
+    slope = gelu_tanh_slope(b) if approximate == 1 else gelu_slope(b)
+    halves = gradient * activated, gradient * a * slope
+    return np.concatenate(halves[::-1] if left else halves, axis=dim)
 
 
 # Normalisations: (x - mean) * rstd over some axes, then weights of some axes.

@@ -46,7 +46,7 @@ Plan MakeGated(const Params& p, const Operand& self, int64_t dim, const Function
                      tensor.role() == OPENACLNN_OUTPUT, LoaderOf<double>(tensor.dtype()),
                      StorerOf<double>(tensor.dtype())});
   }
-  using Room = std::array<std::vector<double>, 3>;
+  using Room = std::array<std::vector<double>, 4>;
   return {0, [=](const Buffers& buffers) -> Status {
             if (extent.width == 0) return {};
             ParallelRowsIn<Room>(extent.rows, extent.width, [&](int64_t row, Room* values) {
@@ -74,6 +74,21 @@ void PassByGelu(const GateRows& rows, int64_t n, double* out, double* more) {
     more[i] = a * 0.5 * (1 + std::erf(a * M_SQRT1_2));
     out[i] = more[i] * rows.passed[i];
   }
+}
+
+/// The gradient of PassByGelu, with Gelu as the forward stored it.
+void GeluGradient(const GateRows& rows, int64_t n, double* out, double* more) {
+  for (int64_t i = 0; i < n; ++i) {
+    const double a = rows.gate[i];
+    const double density = std::exp(-a * a / 2) * (M_2_SQRTPI * M_SQRT1_2 / 2);
+    out[i] = rows.grad[i] * rows.activated[i];
+    more[i] = rows.grad[i] * rows.passed[i] * (0.5 * (1 + std::erf(a * M_SQRT1_2)) + a * density);
+  }
+}
+
+bool AnyDouble(const Params& p) {
+  return std::any_of(p.tensors.begin(), p.tensors.end(),
+                     [](const Tensor& each) { return each.dtype() == ACL_DOUBLE; });
 }
 
 const GateKernels* Gates() { return OPENACLNN_TARGET_SELECT(kGateKernels); }
@@ -122,6 +137,22 @@ Plan PlanSwiGlu(const SwiGluParams& p, const Product&) {
   });
 }
 
+void CheckSwiGluGradient(const SwiGluGradientParams& p, Checker& checker) {
+  const Shape shape = HalfShape(p.x, p.dim, checker);
+  if (!checker.ok()) return;
+  CheckShape(p.yGrad, shape, checker);
+  CheckShape(p.out, ShapeOf(p.x), checker);
+}
+
+Plan PlanSwiGluGradient(const SwiGluGradientParams& p, const Product&) {
+  return MakeGated(p, p.x, p.dim, [kernel = Gates()->silu_gradient](auto& values) {
+    const auto half = static_cast<int64_t>(values[0].size());
+    const double* const x = values[1].data();
+    double* const out = values[2].data();
+    kernel({x + half, x, values[0].data()}, half, out + half, out);
+  });
+}
+
 void CheckGeGlu(const GeGluParams& p, Checker& checker) {
   const Shape shape = HalfShape(p.self, p.dim, checker);
   if (!checker.ok()) return;
@@ -131,16 +162,37 @@ void CheckGeGlu(const GeGluParams& p, Checker& checker) {
 
 Plan PlanGeGlu(const GeGluParams& p, const Product&) {
   const bool left = p.activateLeft;
-  const bool doubles = std::any_of(p.tensors.begin(), p.tensors.end(),
-                                   [](const Tensor& each) { return each.dtype() == ACL_DOUBLE; });
   const auto kernel = p.approximate == 1 ? Gates()->gelu_by_tanh
-                      : doubles          ? PassByGelu
+                      : AnyDouble(p)     ? PassByGelu
                                          : Gates()->gelu;
   return MakeGated(p, p.self, p.dim, [=](auto& values) {
     const auto half = static_cast<int64_t>(values[1].size());
     const double* const x = values[0].data();
     kernel({left ? x + half : x, left ? x : x + half, nullptr}, half, values[1].data(),
            values[2].data());
+  });
+}
+
+void CheckGeGluGradient(const GeGluGradientParams& p, Checker& checker) {
+  const Shape shape = HalfShape(p.self, p.dim, checker);
+  if (!checker.ok()) return;
+  CheckShape(p.gradOutput, shape, checker);
+  CheckShape(p.gelu, shape, checker);
+  CheckShape(p.gradInput, ShapeOf(p.self), checker);
+}
+
+Plan PlanGeGluGradient(const GeGluGradientParams& p, const Product&) {
+  const bool left = p.activateLeft;
+  const auto kernel = p.approximate == 1 ? Gates()->gelu_by_tanh_gradient
+                      : AnyDouble(p)     ? GeluGradient
+                                         : Gates()->gelu_gradient;
+  return MakeGated(p, p.self, p.dim, [=](auto& values) {
+    const auto half = static_cast<int64_t>(values[0].size());
+    const int64_t gate = left ? 0 : half, passed = half - gate;
+    const double* const x = values[1].data();
+    double* const out = values[3].data();
+    kernel({x + passed, x + gate, values[0].data(), values[2].data()}, half, out + passed,
+           out + gate);
   });
 }
 

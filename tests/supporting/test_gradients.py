@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gradients in NumPy are those of the forwards in NumPy.
+
+The adjoint identity: for any direction, the gradient times the direction is `dy` times what the
+forward changes by along it.
+"""
+
+import networks
+import numpy as np
+import pytest
+
+STEP = 1e-6
+
+
+def changes(forward, at, direction):
+    """How fast the forward's result changes along a direction, by central differences."""
+    above = forward(*(a + STEP * d for a, d in zip(at, direction, strict=True)))
+    below = forward(*(a - STEP * d for a, d in zip(at, direction, strict=True)))
+    return (above.astype(float) - below.astype(float)) / (2 * STEP)
+
+
+def assert_adjoint(forward, gradients, *at):
+    random = np.random.default_rng(5)
+    dy = random.standard_normal(forward(*at).shape)
+    direction = [random.standard_normal(each.shape) for each in at]
+    got = gradients(dy, *at)
+    got = got if isinstance(got, tuple) else (got,)
+    pairs = zip(got, direction, strict=True)
+    assert [each.shape for each in got] == [each.shape for each in at]
+    by_gradient = sum(np.sum(each.astype(float) * d) for each, d in pairs)
+    assert by_gradient == pytest.approx(np.sum(dy * changes(forward, at, direction)), rel=1e-7)
+
+
+def drawn(*shapes):
+    random = np.random.default_rng(4)
+    return [random.standard_normal(shape) for shape in shapes]
+
+
+@pytest.mark.parametrize("dim", [0, 1, -1])
+def test_swi_glu(dim):
+    assert_adjoint(lambda x: networks.swi_glu(x, dim),
+                   lambda g, x: networks.swi_glu_backward(g, x, dim), *drawn((4, 6)))  # fmt: skip
+
+
+@pytest.mark.parametrize("left", [False, True])
+@pytest.mark.parametrize("approximate", [0, 1])
+def test_ge_glu(approximate, left):
+    setting = (1, approximate, left)
+
+    def gradient(g, x):
+        return networks.ge_glu_backward(g, x, networks.ge_glu(x, *setting)[1], *setting)
+
+    assert_adjoint(lambda x: networks.ge_glu(x, *setting)[0], gradient, *drawn((3, 8)))
