@@ -148,6 +148,18 @@ def _channels(d: Draw) -> tuple[int, int, tuple[int, ...]]:
 def group_norm(d: Draw, gradient: bool = False) -> Case:
     groups, channels, shape = _channels(d)
     name = "input" if gradient else "self"
+def rms_norm_backward(d: Draw) -> Case:
+    d.style = "plain" if d.style == "rank 0" else d.style
+    shape = d.shape(1, 3)
+    count = d.whole(1, len(shape), walk=1)
+    lead, last = shape[: len(shape) - count], shape[len(shape) - count :]
+    given = {"dy": d.array(shape, None, "tame"), "x": d.array(shape, d.type_of("x"), "tame"),
+             "rstd": d.array(lead + (1,) * d.whole(0, count), d.type_of("rstd"), "positive"),
+             "gamma": d.array(last, d.type_of("gamma"), "tame")}  # fmt: skip
+    outputs = {each.name: d.type_of(each.name) for each in d.record.outputs}
+    return Case(given, "double", outputs, narrow="dxOut")
+
+
     given = {name: d.array(shape, None, "tame"), "N": shape[0], "C": channels,
              "HxW": math.prod(shape[2:]), "group": groups, "eps": _eps(d)}  # fmt: skip
     _weights(d, ("gamma", "beta"), (channels,), given)

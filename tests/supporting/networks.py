@@ -223,6 +223,15 @@ def group_norm(x, weight, bias, groups: int, eps):
     normal = ((_grouped(x, groups) - mean) * rstd).reshape(x.shape)
     out = normal * _shaped(weight, channels, 1.0) + _shaped(bias, channels, 0.0)
     return out, mean.reshape(mean.shape[:2]), rstd.reshape(rstd.shape[:2])
+def rms_norm_backward(gradient, x, rstd, gamma):
+    lead = x.ndim - gamma.ndim
+    over, rest = tuple(range(lead, x.ndim)), tuple(range(lead))
+    scale = rstd.reshape(x.shape[:lead] + (1,) * gamma.ndim)
+    normal, g = x * scale, gradient * gamma
+    mean = np.mean(g * normal, axis=over, keepdims=True)
+    return (g - normal * mean) * scale, np.sum(gradient * normal, axis=rest)
+
+
 
 
 def group_norm_backward(gradient, x, mean, rstd, weight, groups: int, mask):

@@ -51,3 +51,11 @@ def test_ge_glu(approximate, left):
         return networks.ge_glu_backward(g, x, networks.ge_glu(x, *setting)[1], *setting)
 
     assert_adjoint(lambda x: networks.ge_glu(x, *setting)[0], gradient, *drawn((3, 8)))
+
+
+@pytest.mark.parametrize("shapes", [((3, 5), (5,)), ((2, 3, 4), (3, 4)), ((7,), (7,))])
+def test_rms_norm(shapes):
+    def gradient(g, x, gamma):
+        return networks.rms_norm_backward(g, x, networks.rms_norm(x, gamma, 0.1)[1], gamma)
+
+    assert_adjoint(lambda x, gamma: networks.rms_norm(x, gamma, 0.1)[0], gradient, *drawn(*shapes))

@@ -55,6 +55,13 @@ void ForWeights(const Grouping& groups, int64_t row, const Body& body) {
   }
 }
 
+/// Which statistics of a group depend on x: each adds a term to the gradient by x.
+enum class Statistics {
+  kGiven,    // none
+  kScale,    // rstd; the mean is 0
+  kMoments,  // the mean and rstd
+};
+
 struct BackwardTensors {
   const Tensor &grad, &x, &weight, &grad_x, &grad_weight, &grad_bias;
 };
@@ -146,13 +153,13 @@ struct Backward {
         wants_weight(mask[1] && of.grad_weight.present()),
         wants_bias(mask[2] && of.grad_bias.present()) {}
 
-  /// `scaling(row)` is the mean and the rstd of a group; they depend on x if `through`.
+  /// `scaling(row)` is the mean and the rstd of a group.
   template <class Scaling>
-  void Run(const Buffers& buffers, bool through, const Scaling& scaling) const {
+  void Run(const Buffers& buffers, Statistics statistics, const Scaling& scaling) const {
     Weights w = wants_x ? weight.All(buffers) : Weights();
     w.resize(groups.weights, 1);  // what is absent
     if (grad.floats() && x.floats() && (!wants_x || grad_x.floats())) {
-      return RunFloats(buffers, w, through, scaling);
+      return RunFloats(buffers, w, statistics, scaling);
     }
     const DoubleRowKernels& kernels = Kernels();
     const int64_t n = groups.width;
@@ -175,7 +182,7 @@ struct Backward {
       grad_x.Store(buffers, row, rows->grad);
     };
     if (!groups.OneEach()) {
-      return RunParts(buffers, w, through, rows_of,
+      return RunParts(buffers, w, statistics, rows_of,
                       [&](int64_t row, RowPair* rows, Rooms*, const Slopes& slopes) {
                         weigh(row, rows);
                         put(row, rows, slopes);
@@ -184,7 +191,7 @@ struct Backward {
     RunRows(buffers, rows_of, [&](int64_t row, RowPair* rows, Rooms*) {
       weigh(row, rows);
       const GradientSums sums = rows->Sums(0, n);
-      put(row, rows, SlopesOf(through, sums));
+      put(row, rows, SlopesOf(statistics, sums));
     });
   }
 
@@ -204,15 +211,18 @@ struct Backward {
   };
 
   /// With the sums over a group, of gradients times weights.
-  Slopes SlopesOf(bool through, const GradientSums& sums) const {
+  Slopes SlopesOf(Statistics statistics, const GradientSums& sums) const {
     const auto count = static_cast<double>(groups.width);
-    return through ? Slopes{sums.gradients / count, sums.products / count} : Slopes{};
+    Slopes slopes;
+    if (statistics == Statistics::kMoments) slopes.shift = sums.gradients / count;
+    if (statistics != Statistics::kGiven) slopes.slope = sums.products / count;
+    return slopes;
   }
 
   /// Run for floats, without copies in double: the same bits where dx is FLOAT; 16-bit results are
   /// computed in float.
   template <class Scaling>
-  void RunFloats(const Buffers& buffers, const Weights& w, bool through,
+  void RunFloats(const Buffers& buffers, const Weights& w, Statistics statistics,
                  const Scaling& scaling) const {
     const NormalKernels& kernels = RowsOfFloats();
     const int64_t n = groups.width;
@@ -237,17 +247,17 @@ struct Backward {
         });
       });
     };
-    if (!groups.OneEach()) return RunParts(buffers, w, through, pair_of, put);
+    if (!groups.OneEach()) return RunParts(buffers, w, statistics, pair_of, put);
     RunRows(buffers, pair_of, [&](int64_t row, FloatPair* own, Rooms* rooms) {
-      put(row, own, rooms, SlopesOf(through, kernels.sums(own->row, own->grad, n)));
+      put(row, own, rooms, SlopesOf(statistics, kernels.sums(own->row, own->grad, n)));
     });
   }
 
   /// Neighbours share weights: what they add to a weight's gradient, times the weight, is what they
   /// add to the sums over their group.
   template <class PairOf, class PutRow>
-  void RunParts(const Buffers& buffers, const Weights& w, bool through, const PairOf& pair_of,
-                const PutRow& put) const {
+  void RunParts(const Buffers& buffers, const Weights& w, Statistics statistics,
+                const PairOf& pair_of, const PutRow& put) const {
     const auto of_row = static_cast<size_t>(groups.part_weights);
     const bool sums = wants_weight || wants_bias;
     WeightSums terms(sums ? static_cast<size_t>(groups.rows) * of_row : 0);
@@ -263,9 +273,9 @@ struct Backward {
         terms.weights[at] = part.products;
         terms.biases[at++] = part.gradients;
       };
-      if (sums || through) ForWeights(groups, row, add);
+      if (sums || statistics != Statistics::kGiven) ForWeights(groups, row, add);
       if (wants_x) {
-        put(row, &pair, rooms, SlopesOf(through, {weighted.Total(), products.Total()}));
+        put(row, &pair, rooms, SlopesOf(statistics, {weighted.Total(), products.Total()}));
       }
     });
     if (sums) Put(buffers, SumsOfParts(terms));

@@ -205,7 +205,7 @@ void CheckGroups(const P& p, const Operand& x, Checker& checker) {
 Plan MakeBackward(const Backward& backward, const Tensor& mean_of, const Tensor& rstd_of) {
   const Elements mean(mean_of, 0), rstd(rstd_of, 1);
   return {0, [=](const Buffers& buffers) -> Status {
-            backward.Run(buffers, true, [&](int64_t row) {
+            backward.Run(buffers, Statistics::kMoments, [&](int64_t row) {
               return std::pair(mean.Get(buffers, row), rstd.Get(buffers, row));
             });
             return {};
@@ -369,11 +369,12 @@ void CheckBatchNormGradient(const BatchNormGradientParams& p, Checker& checker) 
 Plan PlanBatchNormGradient(const BatchNormGradientParams& p, const Product&) {
   const Backward backward(Grouping::Channels(p.input), TensorsOf(p), p.outputMask);
   const bool training = p.training;
+  const Statistics statistics = training ? Statistics::kMoments : Statistics::kGiven;
   const double eps = p.eps;
   const Elements mean(training ? p.saveMean : p.runningMean, 0);
   const Elements scale(training ? p.saveInvstd : p.runningVar, 1);
   return {0, [=](const Buffers& buffers) -> Status {
-            backward.Run(buffers, training, [&](int64_t row) {
+            backward.Run(buffers, statistics, [&](int64_t row) {
               const double own = scale.Get(buffers, row);
               return std::pair(mean.Get(buffers, row), training ? own : 1 / std::sqrt(own + eps));
             });

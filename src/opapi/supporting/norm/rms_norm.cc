@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// RmsNorm, also of a sum: groups of elements, each divided by the root of its mean square.
+// RmsNorm, also of a sum, and its gradient: groups of elements, each divided by the root of its
+// mean square.
 #include <cmath>
+#include <utility>
 
 #include "generated/norm.h"
 #include "kernels/rows/rows.h"
+#include "supporting/in_turn.h"
 #include "supporting/norm/gradient.h"
 #include "supporting/norm/grouping.h"
 
@@ -15,8 +18,8 @@ struct RmsTensors {
   const Tensor &x, &addend, &gamma, &y, &rstd, &sum;
 };
 
-void CheckRms(const RmsTensors& of, Checker& checker) {
-  const Tensor &x = of.x, &gamma = of.gamma;
+/// gamma has the last dimensions of x.
+void CheckGamma(const Tensor& gamma, const Tensor& x, Checker& checker) {
   const Shape shape = ShapeOf(x), last = ShapeOf(gamma);
   const bool fits = gamma.rank() > 0 && last.size() <= shape.size() &&
                     std::equal(last.begin(), last.end(), shape.end() - last.size());
@@ -24,16 +27,24 @@ void CheckRms(const RmsTensors& of, Checker& checker) {
     return Concat("gamma shape is ", ShapeText(gamma), ", expected the last dimensions of ",
                   x.name(), ", ", ShapeText(x));
   });
+}
+
+/// rstd has an element for each group of x.
+void CheckScales(const Tensor& rstd, const Tensor& x, const Tensor& gamma, Checker& checker) {
+  const int64_t groups = Grouping::Layers(x, gamma.rank()).rows;
+  checker.That(rstd.count() == groups, [&] {
+    return Concat(rstd.name(), " shape is ", ShapeText(rstd), ", expected ", groups, " elements");
+  });
+}
+
+void CheckRms(const RmsTensors& of, Checker& checker) {
+  const Shape shape = ShapeOf(of.x);
+  CheckGamma(of.gamma, of.x, checker);
   CheckShape(of.y, shape, checker);
   for (const Tensor* like : {&of.addend, &of.sum}) {
     if (like->present()) CheckShape(*like, shape, checker);
   }
-  if (!checker.ok()) return;
-  const int64_t groups = Grouping::Layers(x, gamma.rank()).rows;
-  checker.That(of.rstd.count() == groups, [&] {
-    return Concat(of.rstd.name(), " shape is ", ShapeText(of.rstd), ", expected ", groups,
-                  " elements");
-  });
+  if (checker.ok()) CheckScales(of.rstd, of.x, of.gamma, checker);
 }
 
 Plan MakeRms(const RmsTensors& of, double epsilon) {
@@ -87,6 +98,27 @@ void CheckAddRmsNorm(const AddRmsNormParams& p, Checker& checker) {
 
 Plan PlanAddRmsNorm(const AddRmsNormParams& p, const Product&) {
   return MakeRms(TensorsOf(p), p.epsilon);
+}
+
+void CheckRmsNormGradient(const RmsNormGradientParams& p, Checker& checker) {
+  CheckShape(p.dy, ShapeOf(p.x), checker);
+  CheckGamma(p.gamma, p.x, checker);
+  CheckShape(p.dxOut, ShapeOf(p.x), checker);
+  CheckShape(p.dgammaOut, ShapeOf(p.gamma), checker);
+  if (checker.ok()) CheckScales(p.rstd, p.x, p.gamma, checker);
+}
+
+Plan PlanRmsNormGradient(const RmsNormGradientParams& p, const Product&) {
+  const Grouping groups = Grouping::Layers(p.x, p.gamma.rank());
+  if (groups.width == 0) return Nothing();  // any number of rows, and no weights
+  const BackwardTensors tensors{p.dy, p.x, p.gamma, p.dxOut, p.dgammaOut, NoTensor()};
+  const Backward backward(groups, tensors, {true, true, false});
+  const Elements rstd(p.rstd, 1);
+  return {0, [=](const Buffers& buffers) -> Status {
+            backward.Run(buffers, Statistics::kScale,
+                         [&](int64_t row) { return std::pair(0.0, rstd.Get(buffers, row)); });
+            return {};
+          }};
 }
 
 }  // namespace openaclnn::supporting
