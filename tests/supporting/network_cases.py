@@ -124,6 +124,20 @@ def rotary(d: Draw) -> Case:
     return Case(given, "double", {"out": d.real()})
 
 
+def rotary_backward(d: Draw) -> Case:
+    """Without x the gradients by angles may be there all the same, of any shape."""
+    d.style = "plain" if d.style in ("rank 0", "long") else d.style
+    shape = (*d.shape(0, 3, walk=(2, 16, 512)), 4 * d.whole(1, 70, walk=32))
+    types = {each.name: d.type_of(each.name) for each in d.record.parameters if each.name in d.record.uses}
+    given = {name: d.array(d.within(shape), types[name], "unit") for name in ("cos", "sin")}
+    given |= {"dy": d.array(shape, None, "tame"), "mode": d.whole(0, 3, walk=0)}
+    has_x = d.flag(walk=True)
+    given["xOptional"] = d.array(shape, types["xOptional"], "tame") if has_x else None
+    room = {} if has_x or d.flag() else {"dcosOut": (0,), "dsinOut": given["sin"].shape}
+    outputs = {each.name: types[each.name] for each in d.record.outputs}
+    return Case(given, "double", outputs, room=room)
+
+
 def rms_norm(d: Draw) -> Case:
     d.style = "plain" if d.style == "rank 0" else d.style
     shape = d.shape(1, 3)
@@ -132,6 +146,18 @@ def rms_norm(d: Draw) -> Case:
              for i, each in enumerate(d.record.inputs)}  # fmt: skip
     given |= {"gamma": d.array(last, d.real(), "tame"), "epsilon": _eps(d)}
     return _norm_case(d, given)
+
+
+def rms_norm_backward(d: Draw) -> Case:
+    d.style = "plain" if d.style == "rank 0" else d.style
+    shape = d.shape(1, 3)
+    count = d.whole(1, len(shape), walk=1)
+    lead, last = shape[: len(shape) - count], shape[len(shape) - count :]
+    given = {"dy": d.array(shape, None, "tame"), "x": d.array(shape, d.type_of("x"), "tame"),
+             "rstd": d.array(lead + (1,) * d.whole(0, count), d.type_of("rstd"), "positive"),
+             "gamma": d.array(last, d.type_of("gamma"), "tame")}  # fmt: skip
+    outputs = {each.name: d.type_of(each.name) for each in d.record.outputs}
+    return Case(given, "double", outputs, narrow="dxOut")
 
 
 def layer_norm_backward(d: Draw) -> Case:
@@ -148,18 +174,6 @@ def _channels(d: Draw) -> tuple[int, int, tuple[int, ...]]:
 def group_norm(d: Draw, gradient: bool = False) -> Case:
     groups, channels, shape = _channels(d)
     name = "input" if gradient else "self"
-def rms_norm_backward(d: Draw) -> Case:
-    d.style = "plain" if d.style == "rank 0" else d.style
-    shape = d.shape(1, 3)
-    count = d.whole(1, len(shape), walk=1)
-    lead, last = shape[: len(shape) - count], shape[len(shape) - count :]
-    given = {"dy": d.array(shape, None, "tame"), "x": d.array(shape, d.type_of("x"), "tame"),
-             "rstd": d.array(lead + (1,) * d.whole(0, count), d.type_of("rstd"), "positive"),
-             "gamma": d.array(last, d.type_of("gamma"), "tame")}  # fmt: skip
-    outputs = {each.name: d.type_of(each.name) for each in d.record.outputs}
-    return Case(given, "double", outputs, narrow="dxOut")
-
-
     given = {name: d.array(shape, None, "tame"), "N": shape[0], "C": channels,
              "HxW": math.prod(shape[2:]), "group": groups, "eps": _eps(d)}  # fmt: skip
     _weights(d, ("gamma", "beta"), (channels,), given)

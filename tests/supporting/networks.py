@@ -180,9 +180,8 @@ def layer_norm(x, shape, weight, bias, eps):
     return out, mean, rstd
 
 
-def rotary(x, cos, sin, mode: int):
-    """Of the numbers in the order that they come out, and of what each is turned with."""
-    n = x.shape[-1]
+def _turns(n: int, mode: int):
+    """The numbers in the order that they come out, and the other of each pair with its sign."""
     half, even = n // 2, np.arange(0, n, 2)
     order = np.concatenate([even, even + 1]) if mode == 3 else np.arange(n)
     if mode in (0, 3):
@@ -193,13 +192,44 @@ def rotary(x, cos, sin, mode: int):
     else:
         other = np.arange(n).reshape(2, 2, n // 4)[:, ::-1].reshape(-1)
         sign = np.tile(np.repeat([-1.0, 1.0], n // 4), 2)
+    return order, other, sign
+
+
+def rotary(x, cos, sin, mode: int):
+    order, other, sign = _turns(x.shape[-1], mode)
     return x[..., order] * cos + x[..., other] * sign * sin
+
+
+def _summed_to(terms, shape):
+    """Over the dimensions along which a shape is broadcast."""
+    lead = terms.ndim - len(shape)
+    wide = tuple(lead + d for d, n in enumerate(shape) if n == 1 and terms.shape[lead + d] != 1)
+    return np.sum(terms, axis=(*range(lead), *wide)).reshape(shape)
+
+
+def rotary_backward(dy, cos, sin, x, mode: int):
+    """By x each number comes from the two places that it goes to."""
+    order, other, sign = _turns(dy.shape[-1], mode)
+    by_x = (dy * cos)[..., np.argsort(order)] + (dy * sign * sin)[..., np.argsort(other)]
+    if x is None:
+        return by_x, None, None
+    by_cos, by_sin = dy * x[..., order], dy * x[..., other] * sign
+    return by_x, _summed_to(by_cos, cos.shape), _summed_to(by_sin, sin.shape)
 
 
 def rms_norm(x, gamma, eps):
     over = tuple(range(x.ndim - gamma.ndim, x.ndim))
     rstd = 1 / np.sqrt(np.mean(x * x, axis=over, keepdims=True) + eps)
     return x * rstd * gamma, rstd
+
+
+def rms_norm_backward(gradient, x, rstd, gamma):
+    lead = x.ndim - gamma.ndim
+    over, rest = tuple(range(lead, x.ndim)), tuple(range(lead))
+    scale = rstd.reshape(x.shape[:lead] + (1,) * gamma.ndim)
+    normal, g = x * scale, gradient * gamma
+    mean = np.mean(g * normal, axis=over, keepdims=True)
+    return (g - normal * mean) * scale, np.sum(gradient * normal, axis=rest)
 
 
 def layer_norm_backward(gradient, x, shape, mean, rstd, weight, mask):
@@ -223,15 +253,6 @@ def group_norm(x, weight, bias, groups: int, eps):
     normal = ((_grouped(x, groups) - mean) * rstd).reshape(x.shape)
     out = normal * _shaped(weight, channels, 1.0) + _shaped(bias, channels, 0.0)
     return out, mean.reshape(mean.shape[:2]), rstd.reshape(rstd.shape[:2])
-def rms_norm_backward(gradient, x, rstd, gamma):
-    lead = x.ndim - gamma.ndim
-    over, rest = tuple(range(lead, x.ndim)), tuple(range(lead))
-    scale = rstd.reshape(x.shape[:lead] + (1,) * gamma.ndim)
-    normal, g = x * scale, gradient * gamma
-    mean = np.mean(g * normal, axis=over, keepdims=True)
-    return (g - normal * mean) * scale, np.sum(gradient * normal, axis=rest)
-
-
 
 
 def group_norm_backward(gradient, x, mean, rstd, weight, groups: int, mask):

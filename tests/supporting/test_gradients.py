@@ -59,3 +59,13 @@ def test_rms_norm(shapes):
         return networks.rms_norm_backward(g, x, networks.rms_norm(x, gamma, 0.1)[1], gamma)
 
     assert_adjoint(lambda x, gamma: networks.rms_norm(x, gamma, 0.1)[0], gradient, *drawn(*shapes))
+
+
+@pytest.mark.parametrize("mode", range(4))
+@pytest.mark.parametrize("angles", [(2, 3, 8), (1, 3, 8), (8,), (3, 1)])
+def test_rotary(mode, angles):
+    def gradient(g, x, cos, sin):
+        return networks.rotary_backward(g, cos, sin, x, mode)
+
+    assert_adjoint(lambda x, cos, sin: networks.rotary(x, cos, sin, mode), gradient,
+                   *drawn((2, 3, 8), angles, (1, 3, 1)))  # fmt: skip
