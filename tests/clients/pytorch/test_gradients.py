@@ -138,6 +138,60 @@ def test_grouped_bias(dtype):
     assert_within(device[1].grad, wanted, bound(terms, 90))
 
 
+def rms_norm(x, gamma):
+    return x / (x.square().mean((-2, -1), keepdim=True) + 0.25).sqrt() * gamma
+
+
+def swiglu(x):
+    a, b = x.chunk(2, 1)
+    return F.silu(a) * b
+
+
+def geglu(x, approximate, left):
+    a, b = x.chunk(2, -1)
+    a, b = (b, a) if left else (a, b)
+    return a * F.gelu(b, approximate=("none", "tanh")[approximate])
+
+
+def rotary(x, cos, sin):
+    a, b = x.chunk(2, -1)
+    return x * cos + torch.cat((-b, a), -1) * sin
+
+
+# By name: the call of torch-npu, PyTorch's formula, the shapes of what both take.
+FUSED = {
+    "rms_norm": (lambda x, gamma: torch_npu.npu_rms_norm(x, gamma, 0.25)[0], rms_norm, [(5, 3, 64), (3, 64)]),
+    "swiglu": (lambda x: torch_npu.npu_swiglu(x, dim=1), swiglu, [(5, 64, 3)]),
+    "rotary_mul": (torch_npu.npu_rotary_mul, rotary, [(2, 3, 5, 64), (1, 3, 1, 64), (1, 3, 1, 64)]),
+} | {
+    f"geglu {approximate} {left}": (
+        lambda x, a=approximate, left=left: torch_npu.npu_geglu(x, -1, a, left)[0],
+        lambda x, a=approximate, left=left: geglu(x, a, left), [(7, 64)],
+    )
+    for approximate in (0, 1) for left in (False, True)
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("name", FUSED)
+def test_fused(name, dtype):
+    call, formula, shapes = FUSED[name]
+    given = [torch.randn(shape).to(dtype) for shape in shapes]
+    device = [leaf(tensor) for tensor in given]
+    out = call(*device)
+    grad = torch.randn(out.shape).to(dtype)
+    out.backward(grad.npu())
+    leaves = [tensor.double().requires_grad_() for tensor in given]
+    wanted = formula(*leaves)
+    wanted.backward(grad.double())
+    # Sums of 30 terms, and two roundings: that of the result and that of what the forward stored.
+    near = {torch.float32: 1e-5, torch.float16: 2e-3, torch.bfloat16: 1.6e-2}[dtype]
+    pairs = zip((out, *(each.grad for each in device)), (wanted, *(each.grad for each in leaves)), strict=True)
+    for got, want in pairs:
+        assert got.dtype == dtype
+        torch.testing.assert_close(got.detach().cpu().double(), want.detach(), rtol=near, atol=near)
+
+
 def nsa(x, w, ends, block, stride):
     windows, start = [], 0
     for end in ends:
