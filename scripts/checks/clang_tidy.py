@@ -17,6 +17,7 @@ import argparse
 import functools
 import hashlib
 import json
+import math
 import os
 import re
 import shlex
@@ -121,19 +122,31 @@ def main(root=ROOT):
     parser.add_argument("--only", default="", metavar="REGEX")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--seconds", type=float, default=math.inf)
     options = parser.parse_args()
+    end = time.monotonic() + options.seconds
     cache_folder().mkdir(parents=True, exist_ok=True)
     remove_old(cache_folder())
     chosen = sources(options.build, options.only)
     changed = None if options.all else changed_since(root, LAST_CLEAN)
-    known = bad = 0
+    if changed is not None:
+        chosen.sort(key=lambda source: source[0] not in changed)
+
+    def look(source):
+        late = time.monotonic() > end
+        return None if late else look_at(root, options.build, changed, *source)
+
+    known = bad = left_out = 0
     with ThreadPoolExecutor(options.jobs) as pool:
-        for before, said in pool.map(lambda source: look_at(root, options.build, changed, *source), chosen):
+        for result in pool.map(look, chosen):
+            left_out += result is None
+            before, said = result or (False, "")
             known += before
             bad += bool(said)
             if said:
                 print(said, flush=True)
-    print(f"clang-tidy: {len(chosen)} files, {known} clean before, {bad} with findings")
+    late = f", {left_out} left out: {options.seconds:g} s are over" if left_out else ""
+    print(f"clang-tidy: {len(chosen)} files, {known} clean before, {bad} with findings{late}")
     return 1 if bad or not chosen else 0
 
 

@@ -113,5 +113,26 @@ def test_a_commit_that_git_does_not_know_is_none(committed, monkeypatch, capsys)
     assert "0 clean before" in committed.looked_at(capsys)[1]
 
 
+def test_what_comes_too_late_is_left_out(tree, capsys):
+    (tree.root / "src/a.cc").write_text('#include "a.h"\nint* A() { return 0; }\n')
+    said = "clang-tidy: 1 files, 0 clean before, 0 with findings, 1 left out: -1 s are over\n"
+    assert tree.looked_at(capsys, "--seconds=-1") == (0, said)
+    assert tree.looked_at(capsys, "--seconds=60")[0] == 1
+
+
+def test_what_has_changed_itself_comes_first(committed, monkeypatch, capsys):
+    source, header = committed.root / "src/b.cc", committed.root / "src/a.h"
+    source.write_text("int B() { return 1; }\n")
+    header.write_text(CLEAN + "// changed\n")
+    commands = json.loads((committed.root / "compile_commands.json").read_text())
+    command = f"ccache c++ -o b.o -c {source}"
+    commands.append({"directory": str(committed.root), "command": command, "file": str(source)})
+    (committed.root / "compile_commands.json").write_text(json.dumps(commands))
+    order = []
+    monkeypatch.setattr(clang_tidy, "findings", lambda build, file: order.append(file.name) or "")
+    committed.looked_at(capsys, "--jobs=1")
+    assert order == ["b.cc", "a.cc"]
+
+
 def test_no_sources_are_a_mistake(tree, capsys):
     assert tree.looked_at(capsys, "--only", "elsewhere")[0] == 1
