@@ -17,7 +17,7 @@ _STORED = ("sparseIndices", "blockTable", "actualSeqLengthsQuery", "actualSeqLen
 
 def index_keys(d: Draw) -> Case:
     """Of small integers, whose sums are exact, so that no rounding says which is larger."""
-    given, shape, _ = _operands(d, "Key", d.whole(1, 5), d.whole(1, 9))
+    given, shape, _ = _operands(d, "Key", d.whole(1, 5, walk=16), d.whole(1, 9, walk=128))
 
     def whole(of: tuple[int, ...], dtype):
         return d.random.integers(-3, 4, of).astype(dtype)
@@ -29,12 +29,15 @@ def index_keys(d: Draw) -> Case:
         "sparseCount": count, "returnValue": given["layoutKey"] != "PA_BSND" and d.flag(walk=False),
     }  # fmt: skip
     outputs = {"sparseIndicesOut": INDEX, "sparseValuesOut": d.first}
-    return Case(given, "float", outputs, stored=_STORED, shapes={"sparseValuesOut": (*shape, 1, count)})
+    of_values = {"sparseValuesOut": (*shape, 1, count)}
+    room = {} if given["returnValue"] else of_values
+    return Case(given, "float", outputs, stored=_STORED, shapes=of_values, room=room)
 
 
 def index_keys_backward(d: Draw) -> Case:
     """Of small integers, whose products are exact, so that no rounding says which are positive."""
-    given, shape, most = _operands(d, "Key", d.whole(1, 5), d.whole(1, 9), paged=False)
+    heads, width = d.whole(1, 5, walk=16), d.whole(1, 9, walk=128)
+    given, shape, most = _operands(d, "Key", heads, width, paged=False)
     count = d.whole(1, 7, walk=64)
     chosen = np.full((*shape, 1, count), -1, INDEX)
     for at, keys in _counted(given | {"actualSeqLengthsKv": given["actualSeqLengthsKey"],
@@ -60,7 +63,7 @@ def index_keys_backward(d: Draw) -> Case:
 
 
 def sparse_attention(d: Draw) -> Case:
-    heads, width, rope = d.whole(1, 4), 64, d.whole(1, 8)
+    heads, width, rope = d.whole(1, 4, walk=32), 64, d.whole(1, 8, walk=64)
     given, shape, most = _operands(d, "Kv", heads, width)
     size, count = d.one((1, 1, 2, 16), walk=1), d.whole(1, 5, walk=256)
     if given["layoutKv"] == "PA_BSND":
@@ -87,11 +90,11 @@ def sparse_attention(d: Draw) -> Case:
         sums = (1, *shape, heads)
     outputs = {"attentionOutOut": d.first, "softmaxMaxOut": single, "softmaxSumOut": single}
     shapes = {"softmaxMaxOut": sums, "softmaxSumOut": sums}
-    return Case(given, "float", outputs, stored=_STORED, shapes=shapes)
+    return Case(given, "float", outputs, stored=_STORED, shapes=shapes, room={} if asked else shapes)
 
 
 def sparse_attention_backward(d: Draw) -> Case:
-    heads, width, rope = d.whole(1, 4), 64, d.whole(1, 8)
+    heads, width, rope = d.whole(1, 4, walk=32), 64, d.whole(1, 8, walk=64)
     given, shape, most = _operands(d, "Kv", heads, width, paged=False)
     size, count = d.one((1, 1, 2, 16), walk=1), d.whole(1, 5, walk=256)
     chosen = np.full((*shape, 1, count), -1, INDEX)

@@ -95,7 +95,8 @@ def test_tensors_that_no_operator_takes(device, record):
             changes = [{"dtype": number} for number, own in lacked.items() if own not in held]
             changes.append(ranks)
             if view.array.size > 1:
-                changes.append({"storage_shape": (1,)})
+                if view.storage.size > 1:  # one element holds a view whose steps are all 0
+                    changes.append({"storage_shape": (1,)})
                 if each.is_output and not record.one_value:
                     changes.append({"strides": [0] * view.array.ndim})
             for change in changes:

@@ -183,7 +183,8 @@ def record_faults(device, record, family: str):
         if walk.over():
             return
     shifts = SHIFTS if record.cases.startswith("packed_attention") else set()
-    for name in sorted(walk.refused - shifts):
+    lacked = {name for name, listed in record.listed.items() if not listed}  # no type here
+    for name in sorted(walk.refused - shifts - lacked):
         yield f"{name}: no case has it"
     for name, dtype in sorted(walk.taken):
         if name in shifts and dtype != "FLOAT":

@@ -2,7 +2,6 @@
 // LightningIndexerGrad: gradients of the sums of chosen keys, in double. Those by query and weights
 // are made row by row, that by key from the entries of sparseIndices that name a key.
 #include <algorithm>
-#include <utility>
 
 #include "generated/attention.h"
 #include "kernels/work/parallel_items.h"
@@ -241,7 +240,7 @@ struct IndexGradientTask {
 Plan PlanLightningIndexerGradient(const LightningIndexerGradientParams& p, const Product&) {
   IndexGradientTask task(p, CallOf(p));
   const uint64_t bytes = task.parts.bytes();
-  return {bytes, [task = std::move(task)](const Buffers& buffers) { return task.Run(buffers); }};
+  return {bytes, [task](const Buffers& buffers) { return task.Run(buffers); }};
 }
 
 }  // namespace openaclnn::supporting
