@@ -65,13 +65,13 @@ def examples() -> dict[str, Example]:
 
 
 def _example(record, number: int) -> Example | None:
-    """None where the case is refused, or where a flag says that a result is not written."""
+    """None where the case is refused."""
     def plainly(draw):
         draw.style = "plain"
         draw.first = FLOAT if FLOAT in record.first_types else record.first_types[0]
 
     prepared = driver.prepare(record, number, plainly)
-    if prepared.refused or any("unused" in record.uses[name] for name in prepared.room):
+    if prepared.refused:
         return None
     given = functions.named(record, prepared)
     if pairs.any_complex(given.values()):

@@ -85,6 +85,7 @@ __attribute__((target("avx512f,avx512bf16"))) float DotProducts(int64_t steps) {
   return _mm512_cvtss_f32(sums[0]);
 }
 
+#if !defined(__clang__)
 /// Products of 16 x 32 by 32 x 16 in tile registers, added to four of them.
 void TileProducts(int64_t steps) {
   struct {
@@ -100,13 +101,17 @@ void TileProducts(int64_t steps) {
   }
   asm volatile("tilerelease");
 }
+#endif
 
 /// The best products of bfloat16 that the processor has: how many operations a call of them is.
 double Products(float* sum) {
+#if !defined(__clang__)  // Clang 14 does not know the name
+  constexpr int64_t kTileSteps = kSteps / 8;
   if (__builtin_cpu_supports("amx-bf16") && openaclnn::HasTileRegisters()) {
-    TileProducts(kSteps / 8);
-    return kSteps / 8 * 4.0 * 2 * 16 * 16 * 32;
+    TileProducts(kTileSteps);
+    return 4.0 * 2 * 16 * 16 * 32 * static_cast<double>(kTileSteps);
   }
+#endif
   *sum += DotProducts(kSteps);
   return 4.0 * kSteps * 12 * 16;
 }

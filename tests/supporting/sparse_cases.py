@@ -26,7 +26,7 @@ def index_keys(d: Draw) -> Case:
     given |= {
         "query": whole(given["query"], d.first), "key": whole(given["key"], d.first),
         "weights": whole(given["query"][:-1], d.one((d.first, np.dtype(np.float32)))),
-        "sparseCount": count, "returnValue": given["layoutKey"] != "PA_BSND" and d.flag(walk=False),
+        "sparseCount": count, "returnValue": given["layoutKey"] != "PA_BSND" and _asks(d),
     }  # fmt: skip
     outputs = {"sparseIndicesOut": INDEX, "sparseValuesOut": d.first}
     of_values = {"sparseValuesOut": (*shape, 1, count)}
@@ -76,7 +76,7 @@ def sparse_attention(d: Draw) -> Case:
     def tame(of: tuple[int, ...]):
         return d.array(of, None, "tame")
 
-    asked = given["layoutKv"] != "PA_BSND" and d.flag(walk=False)
+    asked = given["layoutKv"] != "PA_BSND" and _asks(d)
     given |= {
         "query": tame(given["query"]), "key": tame(of_key), "value": tame(of_key),
         "queryRope": tame((*shape, heads, rope)), "keyRope": tame((*of_key[:-1], rope)),
@@ -126,12 +126,18 @@ def sparse_attention_backward(d: Draw) -> Case:
     return Case(given, "float", dict.fromkeys(names, d.first), stored=_STORED)
 
 
+def _asks(d: Draw) -> bool:
+    """Examples show all results."""
+    return d.flag() or d.style == "plain"
+
+
 def _operands(d: Draw, keys_name: str, heads: int, width: int, paged: bool | None = None):
     """Arguments that have shapes in the places of query and key; those of rows; the most keys."""
     batches, rows = d.whole(1, 3, walk=2), d.whole(1, 4, walk=64)
     most = 150 if d.style == "long" else d.whole(1, 40, walk=512)
     d.first = d.type(REALS[:3])
-    packed, paged = d.flag(walk=False), d.flag(walk=False) if paged is None else paged
+    packed = d.flag(walk=False)
+    paged = d.flag() and d.style != "plain" if paged is None else paged
     row_counts = [d.whole(0, rows) for _ in range(batches)]
     key_counts = [d.whole(0, most) for _ in range(batches)]
     table = None

@@ -12,21 +12,18 @@
 namespace openaclnn {
 namespace OPENACLNN_TARGET {
 
-/// The tile registers of a thread while it multiplies; all have 16 rows of 64 bytes.
-class TileRegisters {
- public:
-  TileRegisters() {
-    struct {
-      uint8_t palette = 1, start_row = 0, zeros[14] = {};
-      uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-      uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-    } const shapes;
-    asm volatile("ldtilecfg %0" : : "m"(shapes));
-  }
-  ~TileRegisters() { asm volatile("tilerelease"); }
-  TileRegisters(const TileRegisters&) = delete;
-  TileRegisters& operator=(const TileRegisters&) = delete;
-};
+/// Gives this thread tile registers, all of 16 rows of 64 bytes. No class does and undoes it: what
+/// has a destructor would name the C++ runtime's function that handles exceptions.
+inline void TakeTileRegisters() {
+  struct {
+    uint8_t palette = 1, start_row = 0, zeros[14] = {};
+    uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+    uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+  } const shapes;
+  asm volatile("ldtilecfg %0" : : "m"(shapes));
+}
+
+inline void ReleaseTileRegisters() { asm volatile("tilerelease"); }
 
 template <int kTile>
 inline __attribute__((always_inline)) void LoadTileRegister(const void* from, int64_t step) {

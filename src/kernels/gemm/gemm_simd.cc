@@ -366,9 +366,10 @@ void MultiplyWork(const GemmWork& work) {
   }
 #if defined(OPENACLNN_PAIRS)
   if (gemm.operands == GemmOperands::kTiles) {
-    const TileRegisters registers;
-    return gemm.a.transposed ? MultiplyBlock<TilesOfColumnsOfA>(work)
-                             : MultiplyBlock<TilesOfRowsOfA>(work);
+    TakeTileRegisters();
+    gemm.a.transposed ? MultiplyBlock<TilesOfColumnsOfA>(work)
+                      : MultiplyBlock<TilesOfRowsOfA>(work);
+    return ReleaseTileRegisters();
   }
   if (gemm.operands == GemmOperands::kPairs) {
     return gemm.a.transposed ? MultiplyBlock<PairsOfColumnsOfA>(work)

@@ -56,10 +56,12 @@ void SparseCall::Check(Checker& checker) const {
   checker.Rank(query, packed() ? 3 : 4).Rank(key, k_layout == "TND" ? 3 : 4);
   checker.SameDtype(key, query);
   CheckType(query, checker);
-  for (const auto& [name, value] : {std::pair("preTokens", before), {"nextTokens", after}}) {
+  const auto check_open = [&](const char* name, int64_t value) {
     checker.That(value == INT64_MAX,
                  [&] { return Concat(name, " value is ", value, ", expected ", INT64_MAX); });
-  }
+  };
+  check_open("preTokens", before);
+  check_open("nextTokens", after);
   if (!checker.ok()) return;
   const Heads q = Queries(), k = KeysOf(key);
   CheckWidth(q, checker);
