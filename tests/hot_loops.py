@@ -41,9 +41,9 @@ class Instruction:
 EXPECTED = (
     Expected("kernels/gemm/gemm_simd", "MultiplyTile<RowsOfA, 12, 2, false>", MULTIPLY_ADD, 48, 100),
     Expected("kernels/gemm/gemm_simd", "MultiplyTile<ColumnsOfA, 12, 2, false>", MULTIPLY_ADD, 48, 100),
-    Expected("kernels/gemm/gemm_simd", "MultiplyTile<PairsOfRowsOfA, 12, 2, true>", DOT_PRODUCT, 24, 48),
+    Expected("kernels/gemm/gemm_simd", "MultiplyTile<PairsOfRowsOfA, 12, 2, true>", DOT_PRODUCT, 24, 64),
     Expected(
-        "kernels/gemm/gemm_simd", "MultiplyTile<PairsOfColumnsOfA, 12, 2, true>", DOT_PRODUCT, 24, 48
+        "kernels/gemm/gemm_simd", "MultiplyTile<PairsOfColumnsOfA, 12, 2, true>", DOT_PRODUCT, 24, 64
     ),
     Expected("kernels/rows/row_sum_simd", "SumChunk<float>", "vaddps", 8, 32),
     Expected("kernels/rows/row_sum_simd", "SumChunk<BFloat16>", "vaddps", 8, 48),
