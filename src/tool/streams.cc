@@ -88,18 +88,13 @@ __attribute__((target("avx512f,avx512bf16"))) float DotProducts(int64_t steps) {
 #if !defined(__clang__)
 /// Products of 16 x 32 by 32 x 16 in tile registers, added to four of them.
 void TileProducts(int64_t steps) {
-  struct {
-    uint8_t palette = 1, start_row = 0, zeros[14] = {};
-    uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64};
-    uint8_t rows[16] = {16, 16, 16, 16, 16, 16};
-  } const shapes;
-  asm volatile("ldtilecfg %0" : : "m"(shapes));
+  openaclnn::TakeTileRegisters();
   for (int64_t i = 0; i < steps; ++i) {
     asm volatile(
         "tdpbf16ps %tmm5, %tmm4, %tmm0\n\ttdpbf16ps %tmm5, %tmm4, %tmm1\n\t"
         "tdpbf16ps %tmm5, %tmm4, %tmm2\n\ttdpbf16ps %tmm5, %tmm4, %tmm3");
   }
-  asm volatile("tilerelease");
+  openaclnn::ReleaseTileRegisters();
 }
 #endif
 

@@ -43,7 +43,7 @@ void MultiplyTile(const AttentionProduct& p, int64_t row, int64_t column) {
     if (chunk + 1 < chunks) tile.Wait(waiting, chunk);
   }
   if (chunks == 0) {
-    tile.ForEach([](F32x16& s, int, int) { s = F32x16::Broadcast(0); });
+    tile.Clear();
   } else {
     tile.JoinRest(waiting, chunks - 1);
   }

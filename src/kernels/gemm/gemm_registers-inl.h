@@ -7,23 +7,11 @@
 // have rows of A, two columns of B.
 #pragma once
 
+#include "common/tile_registers.h"
 #include "kernels/gemm/gemm_dots-inl.h"
 
 namespace openaclnn {
 namespace OPENACLNN_TARGET {
-
-/// Gives this thread tile registers, all of 16 rows of 64 bytes. No class does and undoes it: what
-/// has a destructor would name the C++ runtime's function that handles exceptions.
-inline void TakeTileRegisters() {
-  struct {
-    uint8_t palette = 1, start_row = 0, zeros[14] = {};
-    uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-    uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-  } const shapes;
-  asm volatile("ldtilecfg %0" : : "m"(shapes));
-}
-
-inline void ReleaseTileRegisters() { asm volatile("tilerelease"); }
 
 template <int kTile>
 inline __attribute__((always_inline)) void LoadTileRegister(const void* from, int64_t step) {

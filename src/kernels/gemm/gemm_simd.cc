@@ -352,7 +352,7 @@ void StoreZeros(const GemmWork& work) {
   for (int64_t panel = work.panel_begin; panel < work.panel_end; ++panel) {
     for (int64_t row = work.block.row_begin; row < work.block.row_end; row += kTileRows) {
       Tile<kTileRows, kTileVectors> tile;
-      tile.ForEach([](F32x16& s, int, int) { s = F32x16::Broadcast(0.0f); });
+      tile.Clear();
       Store(work, tile, row, panel);
     }
   }
