@@ -1,10 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attention by the operator that fuses it, causal, beside PyTorch's own on the CPU."""
+"""Attention by the operators that fuse it, beside PyTorch's own on the CPU."""
 
 from . import Call, Device
 
 _TYPES = ("float32", "bfloat16", "float16")
-_SHAPES = ((1, 8, 512, 64), (2, 12, 1024, 64), (1, 8, 2048, 128))  # batches, heads, rows, width
+# Batches, heads, rows, width.
+_SHAPES = (
+    (8, 8, 128, 64),
+    (1, 8, 512, 64),
+    (2, 12, 1024, 64),
+    (1, 8, 2048, 128),
+    (1, 4, 4096, 128),
+    (1, 2, 8192, 128),
+)
+_GROUPED = (1, 8, 1024, 128)  # of keys, for four times as many heads of queries
 _CACHE = (1, 8, 4096, 128)  # of one row with four times as many heads
 
 
@@ -35,6 +44,19 @@ def _of(shape: tuple[int, ...]) -> tuple[Call, Call]:
     return Call(name, forward, _TYPES), Call(f"{name} backward", backward, _TYPES)
 
 
+def _grouped(d: Device):
+    """All queries see all keys."""
+    batches, heads, rows, width = _GROUPED
+    q = d.normal(batches, 4 * heads, rows, width)
+    k, v = (d.normal(*_GROUPED, seed=seed) for seed in (1, 2))
+    scale = width**-0.5
+    if d.name == "cpu":
+        attend = d.torch.nn.functional.scaled_dot_product_attention
+        return lambda: attend(q, k, v, scale=scale, enable_gqa=True)
+    attend = d.torch.ops.npu.npu_fusion_attention
+    return lambda: attend(q, k, v, 4 * heads, "BNSD", scale=scale)[0]
+
+
 def _one_row(d: Device):
     batches, heads, rows, width = _CACHE
     q = d.normal(batches, 4 * heads, 1, width)
@@ -50,5 +72,6 @@ def _one_row(d: Device):
 
 CALLS = (
     *(call for shape in _SHAPES for call in _of(shape)),
+    Call("fused attention of grouped heads", _grouped, _TYPES),
     Call("attention of one row, 4096 keys", _one_row, ("bfloat16", "float16")),
 )
