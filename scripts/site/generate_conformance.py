@@ -15,6 +15,7 @@ import json
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import operators_path  # noqa: F401  for the modules of scripts/operators
@@ -28,6 +29,8 @@ PAGE = ROOT / "CONFORMANCE.md"
 RESULTS = ROOT / "build/clients/results.json"
 SUITES_SEEN = ROOT / "build/clients/ascend.json"
 DOCUMENTED = ROOT / "docs/documented_functions.txt"
+CALLED = ROOT / "docs/called_operators.txt"
+EXCLUDED = ROOT / "docs/excluded_operators.txt"
 FAMILIES = ("910", "A2", "A3", "950", "310P", "310B")
 WIDTH = 100
 SUITES = "## Ascend's own tests\n"
@@ -68,6 +71,15 @@ of failures with their number of tests, and the operators, functions or types th
 
 """
 
+CALLED_NOTES = """\
+## Operators that clients look up, and absent here
+
+torch-npu and MindSpore look operators up by their names. [called_operators.txt](docs/called_operators.txt)
+has the names that their packages contain. An operator that is absent here is no symbol of `libopapi.so`.
+torch-npu then reports that name.
+
+"""
+
 DIFFERENCES = """\
 ## Known differences from the vendor
 
@@ -80,6 +92,7 @@ def listed(names):
     return ", ".join(f"`{name}`" for name in names)
 
 
+@cache
 def exported():
     """The functions of each installed library, without those for its sisters and its own tools."""
     found = {}
@@ -228,10 +241,10 @@ def cause_table(as_it_is):
     yield "\n"
 
 
-def documented():
-    """Groups of functions that are documented, by their title."""
+def sections(file):
+    """The names of each section, by its title."""
     found = {}
-    for line in DOCUMENTED.read_text().splitlines():
+    for line in file.read_text().splitlines():
         if line.startswith("["):
             names = found.setdefault(line.strip("[]"), [])
         elif line and not line.startswith("#"):
@@ -248,7 +261,7 @@ def absent_groups():
     yield "links such a function does not link. A program that looks it up finds nothing.\n\n"
     groups = {
         title: (len(names), [name for name in names if name not in here])
-        for title, names in documented().items()
+        for title, names in sections(DOCUMENTED).items()
     }
     yield "| functions | documented | absent |\n|---|---|---|\n"
     for title, (count, missing) in groups.items():
@@ -256,6 +269,26 @@ def absent_groups():
     for title, (_, missing) in groups.items():
         if missing:
             yield f"\n{title}:\n\n{paragraph(missing)}.\n"
+    yield "\n"
+
+
+def absent_operators():
+    """Those that clients look up by name and that are absent here."""
+    here = set().union(*exported().values())
+    called = {title: set(names) for title, names in sections(CALLED).items()}
+    excluded = sections(EXCLUDED)
+    reasoned = set().union(*excluded.values())
+    if wrong := reasoned & here | reasoned - set().union(*called.values()):
+        sys.exit(f"generate_conformance: {EXCLUDED.name} has {sorted(wrong)}, expected absent operators")
+    yield CALLED_NOTES + "| client | looks up | absent |\n|---|---|---|\n"
+    for client in dict.fromkeys(each for title in called for each in title.split(", ")):
+        names = set().union(*(has for title, has in called.items() if client in title.split(", ")))
+        yield f"| {client} | {len(names)} | {len(names - here)} |\n"
+    for reason, names in excluded.items():
+        yield f"\n{reason}:\n\n{paragraph(names)}.\n"
+    for clients, names in called.items():
+        if left := sorted(names - here - reasoned):
+            yield f"\nNot written yet; looked up by {clients}:\n\n{paragraph(left)}.\n"
     yield "\n"
 
 
@@ -272,7 +305,8 @@ def differences():
 def main(arguments):
     check = "--check" in arguments
     seen = (client_table(as_it_is=check), cause_table(as_it_is=check))
-    parts = (*seen, operator_table(), export_tables(), absent_groups(), differences())
+    parts = (*seen, operator_table(), export_tables())
+    parts += (absent_operators(), absent_groups(), differences())
     text = "".join([HEAD, *(line for part in parts for line in part)])
     if not check:
         PAGE.write_text(text)

@@ -40,8 +40,8 @@ def tree(tmp_path) -> Path:
         copy = shutil.copytree if (ROOT / page).is_dir() else shutil.copy
         (tmp_path / page).parent.mkdir(parents=True, exist_ok=True)
         copy(ROOT / page, tmp_path / page)
-    read = ("src/ascendcl/api/unsupported.inc", "src/hccl/api/refused.cc", "docs/documented_functions.txt")
-    others = [ROOT / each for each in read]
+    read = ("src/ascendcl/api/unsupported.inc", "src/hccl/api/refused.cc")
+    others = [*(ROOT / each for each in read), *(ROOT / "docs").glob("*.txt")]
     others += (ROOT / "src/opapi/supporting").glob("*/operators.toml")
     for page in [*(ROOT / "src/opapi").rglob("README.md"), *others]:
         (tmp_path / page.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
@@ -68,6 +68,22 @@ def test_conformance_tells_what_is_absent_and_what_refuses():
     assert "`aclDumpOpTensors`" in re.search(r"`libnnopbase.so` refuses:\n\n(?:.+\n)*", page)[0]
     absent = page.partition("## Documented, and absent here")[2].partition("\n## ")[0]
     assert "`aclmdlRIBindStream`" in absent and "`aclrtMalloc`" not in absent
+
+
+def test_conformance_lists_the_operators_that_clients_miss():
+    page = (ROOT / "CONFORMANCE.md").read_text()
+    absent = page.partition("## Operators that clients look up, and absent here")[2].partition("\n## ")[0]
+    excluded = absent.partition("Not written yet")[0]
+    assert "`aclnnHansEncode`" in excluded and "`aclnnAdd`" not in absent
+
+
+def test_an_excluded_operator_that_is_there(tree):
+    """No reason outlives its operator."""
+    excluded = tree / "docs/excluded_operators.txt"
+    excluded.write_text(f"{excluded.read_text()}\n[A reason]\naclnnAdd\n")
+    command = [sys.executable, tree / "scripts/site/generate_conformance.py"]
+    ended = subprocess.run(command, capture_output=True, text=True)
+    assert ended.returncode == 1 and "excluded_operators.txt has ['aclnnAdd']" in ended.stderr
 
 
 def test_a_room_that_no_module_is_of(tree):
