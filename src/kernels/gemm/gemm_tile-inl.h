@@ -28,6 +28,13 @@ static_assert(kGemmRows % kTileRows == 0);
 #define OPENACLNN_PAIRS 1
 #endif
 
+/// Whether rows of B are fetched from the second-level cache 16 terms early: 3 % faster with AVX-512.
+#if defined(__AVX2__) && !defined(__AVX512F__)
+inline constexpr bool kEarlyB = false;
+#else
+inline constexpr bool kEarlyB = true;
+#endif
+
 /// Sums that wait in memory for their partner, by the level of the tree that they are on.
 struct Waiting {
   float* sums;
@@ -66,8 +73,9 @@ struct Tile {
     const int64_t offset[] = {0, row_step, 2 * row_step, 3 * row_step, 4 * row_step, 5 * row_step};
     const float* upper = a + 6 * row_step;
     const auto add = [&](int64_t term, const float* from) __attribute__((always_inline)) {
-      // B comes from the second-level cache: 3 % faster with 16 terms of notice.
-      for (int v = 0; v < kVectors; ++v) __builtin_prefetch(from + 16 * b_step + v * kLanes);
+      if constexpr (kEarlyB) {
+        for (int v = 0; v < kVectors; ++v) __builtin_prefetch(from + 16 * b_step + v * kLanes);
+      }
       if (kTermStep == 0) __builtin_prefetch(a + (16 + term) * term_step);
       F32x16 right[kVectors];
 #pragma GCC unroll 2
