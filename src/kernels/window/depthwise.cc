@@ -12,8 +12,6 @@ namespace openaclnn {
 namespace {
 
 constexpr int64_t kMostBodies = 32;
-// Floats behind a padded image that whole vectors may read.
-constexpr int64_t kSlack = 64;
 // Floats of a padded image that are always taken, whatever the channel has.
 constexpr int64_t kFewFloats = 1 << 14;
 
@@ -52,17 +50,57 @@ void FillLine(const Depthwise& plan, const std::byte* from, int64_t bytes, float
   }
 }
 
+/// A plane of the image whose lines lie in the padded one as they are.
+void FillPlane(const Depthwise& plan, const std::byte* plane, float* to) {
+  const GemmAxis& y_axis = plan.axes[1];
+  const GemmAxis& x_axis = plan.axes[2];
+  const PaddedAxis& y = plan.padded[1];
+  const PaddedAxis& x = plan.padded[2];
+  // Lines [top, bottom) and columns [left, right) of the padded plane are the image's.
+  const int64_t top = std::clamp<int64_t>(-y.first, 0, y.length);
+  const int64_t bottom = std::clamp<int64_t>(y_axis.in - y.first, top, y.length);
+  const int64_t left = std::clamp<int64_t>(-x.first, 0, x.length);
+  const int64_t right = std::clamp<int64_t>(x_axis.in - x.first, left, x.length);
+  float* const end = to + y.length * plan.line;
+  if (top == bottom || left == right) return std::fill(to, end, 0.0f);
+  const auto bytes = static_cast<int64_t>(FindDataType(plan.dtype)->bytes);
+  float* const inside = to + top * plan.line + left;
+  std::fill(to, inside, 0.0f);
+  plan.kernels->load_lines(
+      {.from = plane + ((y.first + top) * y_axis.step + x.first + left) * bytes,
+       .from_step = y_axis.step,
+       .dtype = plan.dtype,
+       .rounding = plan.rounding,
+       .lines = bottom - top,
+       .count = right - left,
+       .to = inside,
+       .to_step = plan.line});
+  std::fill(to + bottom * plan.line, end, 0.0f);
+}
+
 void FillImage(const Depthwise& plan, const std::byte* channel, int64_t bytes, float* to) {
   const GemmAxis& z_axis = plan.axes[0];
   const GemmAxis& y_axis = plan.axes[1];
-  for (int64_t z = 0; z < plan.padded[0].length; ++z) {
-    for (int64_t y = 0; y < plan.padded[1].length; ++y, to += plan.line) {
-      const int64_t in_z = plan.padded[0].first + z, in_y = plan.padded[1].first + y;
-      const bool inside = in_z >= 0 && in_z < z_axis.in && in_y >= 0 && in_y < y_axis.in;
-      if (inside) {
-        FillLine(plan, channel + (in_z * z_axis.step + in_y * y_axis.step) * bytes, bytes, to);
+  const GemmAxis& x_axis = plan.axes[2];
+  const int64_t plane_floats = PaddedSteps(plan)[0];
+  for (int64_t z = 0; z < plan.padded[0].length; ++z, to += plane_floats) {
+    const int64_t in_z = plan.padded[0].first + z;
+    if (in_z < 0 || in_z >= z_axis.in) {
+      std::fill_n(to, plane_floats, 0.0f);
+      continue;
+    }
+    const std::byte* const plane = channel + in_z * z_axis.step * bytes;
+    if (x_axis.stride == 1 && x_axis.step == 1) {
+      FillPlane(plan, plane, to);
+      continue;
+    }
+    float* line = to;
+    for (int64_t y = 0; y < plan.padded[1].length; ++y, line += plan.line) {
+      const int64_t in_y = plan.padded[1].first + y;
+      if (in_y >= 0 && in_y < y_axis.in) {
+        FillLine(plan, plane + in_y * y_axis.step * bytes, bytes, line);
       } else {
-        std::fill_n(to, plan.line, 0.0f);
+        std::fill_n(line, plan.line, 0.0f);
       }
     }
   }
@@ -91,7 +129,8 @@ bool PlanDepthwise(Depthwise* plan) {
   if (padded > std::max<__int128>(4 * in, kFewFloats)) return false;
   plan->phase = DivideUp(plan->padded[2].length, plan->axes[2].stride);
   plan->line = plan->phase * plan->axes[2].stride;
-  plan->padded_floats = plan->padded[0].length * plan->padded[1].length * plan->line + kSlack;
+  plan->padded_floats =
+      plan->padded[0].length * plan->padded[1].length * plan->line + kDepthwiseSlack;
   SetOffsets(plan);
   const int64_t threads = std::min<int64_t>(Meta()->runtime->threads(), kMostBodies);
   plan->bodies = std::min(plan->images * plan->channels, threads);

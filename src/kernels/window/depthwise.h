@@ -13,6 +13,9 @@ namespace openaclnn {
 /// Taps of a channel: as many as products add in sequence.
 inline constexpr int64_t kDepthwiseTaps = kGemmChunk;
 
+/// Floats behind a padded image that whole vectors may read and write.
+inline constexpr int64_t kDepthwiseSlack = 64;
+
 /// An axis of the image that a thread holds padded: coordinates [first, first + length). Tap 0 of
 /// place 0 reads the element `tap_origin` of them.
 struct PaddedAxis {
@@ -72,6 +75,18 @@ bool PlanDepthwise(Depthwise* planned);
 void RunDepthwise(const Depthwise& planned, const void* input, const void* weight, const void* bias,
                   void* out, void* scratch);
 
+/// Lines of the image that become lines of the padded image: each has `count` neighbours, and zeros
+/// follow them up to the next one's.
+struct PaddedLines {
+  const void* from;
+  int64_t from_step;  // elements from a line to the next
+  int32_t dtype;
+  Rounding rounding;
+  int64_t lines, count;
+  float* to;
+  int64_t to_step;
+};
+
 /// Lines of an output channel, those of one plane.
 struct DepthwiseLines {
   const float* from;       // the padded element of tap offset 0 of the first place
@@ -92,6 +107,8 @@ struct DepthwiseKernels {
   /// n elements, `step` apart, as rounded floats.
   void (*load)(const void* from, int64_t step, int32_t dtype, Rounding rounding, int64_t n,
                float* to);
+  /// Writes up to kDepthwiseSlack floats behind the last line, too.
+  void (*load_lines)(const PaddedLines& lines);
   void (*lines)(const DepthwiseLines& lines);
 };
 OPENACLNN_TARGET_DECLARE(extern const DepthwiseKernels kDepthwiseKernels)

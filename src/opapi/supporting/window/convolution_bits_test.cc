@@ -47,6 +47,9 @@ const Setting kSettings[] = {
     {"lines by remainders", 3, 17, 1, 2, 30, 31, 5, 5, 2, 2},
     {"lines, dilated", 1, 3, 1, 1, 20, 33, 7, 3, 3, 3, 2},
     {"small planes", 4, 16, 1, 1, 5, 5, 3, 3, 1, 1},
+    {"lines shorter than a vector", 2, 5, 1, 2, 14, 14, 5, 5, 1, 2},
+    {"lines without a pad", 1, 3, 1, 1, 7, 19, 3, 3, 1, 0},
+    {"one line", 2, 3, 1, 1, 1, 9, 1, 3, 1, 1},
     {"more than 64 taps", 2, 4, 1, 1, 14, 15, 9, 9, 1, 4},
 };
 
@@ -85,10 +88,15 @@ class ConvolutionBits {
         dy_(Real(OutputDims(s_), random)) {}
 
   void Forward(Random& random) const {
-    const DeviceTensor y(dtype_, RandomLayout(random, OutputDims(s_), false));
-    EXPECT_RUN(device_, Convolution, x_.handle(), w_.handle(), nullptr, stride_.get(), pad_.get(),
-               dilation_.get(), false, none_.get(), static_cast<int>(s_.groups), Handle(y), 0);
+    const DeviceTensor y(dtype_, RandomLayout(random, OutputDims(s_), false)),
+        dense(dtype_, DenseLayout(OutputDims(s_)));  // lines one behind the other
+    for (const DeviceTensor* out : {&y, &dense}) {
+      EXPECT_RUN(device_, Convolution, x_.handle(), w_.handle(), nullptr, stride_.get(), pad_.get(),
+                 dilation_.get(), false, none_.get(), static_cast<int>(s_.groups), Handle(*out), 0);
+      EXPECT_EQ(out->Damage(), "");
+    }
     const Doubles x = ValuesOf(x_), w = ValuesOf(w_), got = ValuesOf(y);
+    EXPECT_EQ(ValuesOf(dense), got);
     for (int64_t image = 0; image < s_.images; ++image) {
       for (int64_t group = 0; group < s_.groups; ++group) {
         Doubles windows;
