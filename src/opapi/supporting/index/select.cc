@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements that are taken: IndexSelect, MaskedSelect and Nonzero.
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "generated/index.h"
@@ -78,26 +79,38 @@ class ChosenBlocks {
 
 /// The elements that are not zero, in order: calls place(i, number) for the i-th of them, on any
 /// thread, and says how many there are.
-struct NonzeroElements {
+class NonzeroElements {
+ public:
   explicit NonzeroElements(const Tensor& self)
-      : walk(ShapeOf(self), {Steps(ShapeOf(self), self)}),
-        load(WholeLoaderOf<double>(self.dtype(), ACL_DOUBLE)) {}
+      : walk_(ShapeOf(self), {Steps(ShapeOf(self), self)}),
+        load_(WholeLoaderOf<double>(self.dtype(), ACL_DOUBLE)),
+        is_truths_(self.dtype() == ACL_BOOL && walk_.step(0) == 1) {}
 
   template <class Body>
   int64_t operator()(std::byte* self, const Body& place) const {
     const auto find = [this](const Walk::Pointers& at, int64_t n, int64_t* found) {
-      double values[Walk::kRun];
-      load(at[0], walk.step(0), n, values);
       int64_t count = 0;
-      for (int64_t i = 0; i < n; ++i) {
+      const auto append = [&](int64_t i, bool is_chosen) {
         found[count] = i;
-        count += values[i] != 0 ? 1 : 0;
+        count += is_chosen ? 1 : 0;
+      };
+      if (is_truths_) {
+        for (int64_t i = 0; i < n;) {
+          const int64_t end = std::min(i + kTruths, n);
+          if (end - i == kTruths && AreFalse(at[0] + i)) i = end;
+          for (; i < end; ++i) append(i, at[0][i] != std::byte{0});
+        }
+        return count;
       }
+      double values[Walk::kRun];
+      load_(at[0], walk_.step(0), n, values);
+      for (int64_t i = 0; i < n; ++i) append(i, values[i] != 0);
       return count;
     };
-    return ChosenBlocks(walk)(
+    return ChosenBlocks(walk_)(
         {self},
-        [&](const Walk::Pointers& at, int64_t n) {
+        [&](const Walk::Pointers& at, int64_t n) -> int64_t {
+          if (is_truths_) return n - std::count(at[0], at[0] + n, std::byte{0});
           int64_t found[Walk::kRun];
           return find(at, n, found);
         },
@@ -109,9 +122,40 @@ struct NonzeroElements {
         });
   }
 
-  Walk walk;
-  LoadRow<double> load;
+ private:
+  static constexpr int64_t kTruths = sizeof(uint64_t);
+
+  static bool AreFalse(const std::byte* at) {
+    uint64_t truths;
+    std::memcpy(&truths, at, sizeof truths);
+    return truths == 0;
+  }
+
+  Walk walk_;
+  LoadRow<double> load_;
+  bool is_truths_;  // BOOL, one byte after the other
 };
+
+/// Writes the coordinates of ascending numbers of elements, a row of `count` for each dimension.
+void WriteCoordinates(const Shape& shape, const int64_t* numbers, int64_t count, int64_t* to) {
+  const size_t last = shape.size() - 1;
+  const int64_t blocks = BlockCount(count, 16384, 256);
+  ParallelFor(blocks, [&](int64_t block) {
+    Shape line(last);  // the coordinates of the line that the numbers [begin, end) have
+    int64_t begin = 0, end = 0;
+    for (int64_t i = BlockBegin(count, blocks, block); i < BlockBegin(count, blocks, block + 1);
+         ++i) {
+      if (numbers[i] >= end) {
+        int64_t rest = numbers[i] / shape[last];
+        begin = rest * shape[last];
+        end = begin + shape[last];
+        for (size_t d = last; d-- > 0; rest /= shape[d]) line[d] = rest % shape[d];
+      }
+      for (size_t d = 0; d < last; ++d) to[static_cast<int64_t>(d) * count + i] = line[d];
+      to[static_cast<int64_t>(last) * count + i] = numbers[i] - begin;
+    }
+  });
+}
 
 }  // namespace
 
@@ -295,18 +339,14 @@ Plan PlanNonzeroV2(const NonzeroV2Params& p, const Product&) {
   const aclTensor* handle = p.out.handle;
   const Place self_at = self.place, out_at = p.out.place;
   return {0, [=](const Buffers& buffers) -> Status {
-            std::vector<int64_t> places(static_cast<size_t>(count));
+            auto* const to = reinterpret_cast<int64_t*>(out_at(buffers));
+            // Of one dimension the numbers are the coordinates.
+            std::vector<int64_t> own(shape.size() > 1 ? static_cast<size_t>(count) : 0);
+            int64_t* const numbers = shape.size() == 1 ? to : own.data();
             const int64_t found = elements(self_at(buffers), [&](int64_t i, int64_t number) {
-              places[static_cast<size_t>(i)] = number;
+              if (!shape.empty()) numbers[i] = number;
             });
-            auto* to = reinterpret_cast<int64_t*>(out_at(buffers));
-            int64_t behind = 1;
-            for (size_t d = shape.size(); d-- > 0; behind *= shape[d]) {
-              ParallelRows(found, 1, [&](int64_t i) {
-                to[static_cast<int64_t>(d) * found + i] =
-                    places[static_cast<size_t>(i)] / behind % shape[d];
-              });
-            }
+            if (shape.size() > 1) WriteCoordinates(shape, numbers, found, to);
             const int64_t dims[] = {static_cast<int64_t>(shape.size()), found};
             Meta()->set_view_shape(handle, dims, 2);
             return {};
