@@ -36,6 +36,8 @@ struct Map {
     length += count;
   }
   void AppendNowhere(int64_t count) { Append(count, -1, 0); }
+  /// Whether it is one element that comes from one.
+  bool IsOne() const { return length == 1 && stretches.front().from == 0; }
   /// Negative: from nowhere.
   int64_t From(int64_t coordinate) const {
     const auto holds = [=](const Stretch& each) { return coordinate < each.to + each.count; };
@@ -75,17 +77,24 @@ std::optional<int64_t> SourceRow(const std::vector<Map>& maps, const Shape& stri
 Plan MakeMapped(const Tensor& self, const Tensor& out, std::vector<Map> maps,
                 const Fill& fill = {}) {
   const int64_t bytes = BytesOf(out);
-  const uint32_t lead = std::max<uint32_t>(out.rank(), 1) - 1;
   Shape strides(self.tensor().strides, self.tensor().strides + self.rank());
   if (maps.empty()) {  // a scalar is a row of one
     maps.push_back(Rolled(1, 0));
     strides.push_back(0);
   }
+  Shape to_strides(out.tensor().strides, out.tensor().strides + out.rank());
+  if (to_strides.empty()) to_strides.push_back(0);
+  // Last dimensions of one element that stay as they are would make a row of each element.
+  while (maps.size() > 1 && maps.back().IsOne()) {
+    maps.pop_back();
+    strides.pop_back();
+    to_strides.pop_back();
+  }
+  const auto lead = static_cast<uint32_t>(maps.size() - 1);
   const int64_t width = maps.back().length;
   const int64_t rows = width == 0 ? 0 : *out.count() / width;
   const Offsets to(out, lead);
-  const int64_t from_step = strides.back();
-  const int64_t to_step = out.rank() > 0 ? out.tensor().strides[lead] : 0;
+  const int64_t from_step = strides.back(), to_step = to_strides.back();
   const std::vector<Stretch> stretches = maps.back().stretches;
   const Place self_at = self.place, out_at = out.place;
   return {0, [=](const Buffers& buffers) -> Status {
@@ -360,13 +369,22 @@ Plan PlanRoll(const RollParams& p, const Product&) {
   }
   const int64_t count = *self.count(), bytes = BytesOf(self);
   const int64_t shift = ShiftWithin(shifts[0], count);
+  const uint32_t last = std::max<uint32_t>(self.rank(), 1) - 1;
+  const int64_t width = self.rank() > 0 ? self.dim(last) : 1;
+  const int64_t from_step = self.rank() > 0 ? self.tensor().strides[last] : 0;
+  const int64_t to_step = out.rank() > 0 ? out.tensor().strides[last] : 0;
   const Offsets from(self, self.rank()), to(out, out.rank());
   const Place self_at = self.place, out_at = out.place;
   return {0, [=](const Buffers& buffers) -> Status {
-            ParallelRows(count, 1, [&](int64_t i) {
-              const int64_t source = i < shift ? i - shift + count : i - shift;
-              CopyStrided(self_at(buffers) + from(source) * bytes, 1,
-                          out_at(buffers) + to(i) * bytes, 1, 1, bytes);
+            ParallelRows(count / width, width, [&](int64_t row) {
+              for (int64_t i = row * width; i < (row + 1) * width;) {
+                const int64_t source = i < shift ? i - shift + count : i - shift;
+                // To the end of a line of out or of self.
+                const int64_t run = width - std::max(i % width, source % width);
+                CopyStrided(self_at(buffers) + from(source) * bytes, from_step,
+                            out_at(buffers) + to(i) * bytes, to_step, run, bytes);
+                i += run;
+              }
             });
             return {};
           }};
