@@ -139,7 +139,8 @@ const Expression kHardsigmoidGradient =
     Real<2, [](auto g, auto a, auto) { return (a > -3) && a < 3 ? g / 6 : decltype(g){0}; }>();
 const Expression kHardswishGradient = Real<2, [](auto g, auto a, auto) {
   using T = decltype(g);
-  return a <= -3 ? T{0} : a < 3 ? g * (a / 3 + T(0.5)) : g;
+  const T within = g * (a / 3 + T(0.5)), positive = a < 3 ? within : g;
+  return a <= -3 ? T{0} : positive;
 }>();
 const Expression kMishGradient = Real<2, [](auto g, auto a, auto) { return MishGradient(g, a); }>();
 const Expression kLogSigmoidGradient =

@@ -65,6 +65,7 @@ inline double RootOf(double a) {
 }
 inline double InverseRootOf(double a) { return 1 / RootOf(a); }
 inline double RootOfCube(double a) { return std::fabs(a) * RootOf(a); }
+inline double SameOf(double a) { return a; }
 inline double SquareOf(double a) { return a * a; }
 inline double CubeOf(double a) { return a * a * a; }
 inline double SquareOfSquare(double a) { return (a * a) * (a * a); }
@@ -99,6 +100,7 @@ inline void LoopOfExponent(const float* const* in, const float* s, int64_t n, fl
   if (b == -1) return LoopOfPower<InverseOf>(in, s, n, out);
   if (b == -0.5F) return LoopOfPower<InverseRootOf>(in, s, n, out);
   if (b == 0.5F) return LoopOfPower<RootOf>(in, s, n, out);
+  if (b == 1) return LoopOfPower<SameOf>(in, s, n, out);
   if (b == 1.5F) return LoopOfPower<RootOfCube>(in, s, n, out);
   if (b == 2) return LoopOfPower<SquareOf>(in, s, n, out);
   if (b == 3) return LoopOfPower<CubeOf>(in, s, n, out);
