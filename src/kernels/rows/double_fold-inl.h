@@ -20,11 +20,16 @@ void JoinLanes(const Lanes<T>& term, Lanes<T>* acc) {
   for (int i = 0; i < kParts; ++i) acc->part[i] = Op::Join(acc->part[i], term.part[i]);
 }
 
+/// Joins each lane of the first half with its place in the second one, until one is left. Halves of
+/// several registers are joined as registers.
 template <class T, class Op>
-T JoinAll(const Lanes<T>& acc) {
-  T lanes[kLanes];
-  __builtin_memcpy(lanes, &acc, sizeof(lanes));
-  for (int half = kLanes / 2; half > 0; half /= 2) {
+T JoinAll(Lanes<T> acc) {
+  for (int half = kParts / 2; half > 0; half /= 2) {
+    for (int i = 0; i < half; ++i) acc.part[i] = Op::Join(acc.part[i], acc.part[i + half]);
+  }
+  T lanes[kWidth];
+  __builtin_memcpy(lanes, acc.part, sizeof(lanes));
+  for (int half = kWidth / 2; half > 0; half /= 2) {
     for (int l = 0; l < half; ++l) lanes[l] = Op::Join(lanes[l], lanes[l + half]);
   }
   return lanes[0];

@@ -41,10 +41,18 @@ struct Lanes {
   /// The first n; the others are `rest`.
   template <class Stored>
   static Lanes LoadTail(const Stored* from, int64_t n, T rest) {
-    T padded[kLanes];
-    for (int i = 0; i < kLanes; ++i) padded[i] = rest;
-    for (int64_t i = 0; i < n; ++i) padded[i] = static_cast<T>(from[i]);
-    return Load(padded);
+    Lanes lanes = All(rest);
+    int whole = 0;
+    for (; (whole + 1) * kWidth <= n; ++whole) {
+      lanes.part[whole] = LoadPart(from + whole * kWidth);
+    }
+    const int64_t first = int64_t{whole} * kWidth;
+    if (first == n) return lanes;
+    T padded[kWidth];
+    for (int i = 0; i < kWidth; ++i)
+      padded[i] = first + i < n ? static_cast<T>(from[first + i]) : rest;
+    lanes.part[whole] = LoadPart(padded);
+    return lanes;
   }
 
   void Store(T* to) const { __builtin_memcpy(to, part, sizeof(part)); }
