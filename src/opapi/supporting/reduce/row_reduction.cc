@@ -133,10 +133,12 @@ class Inner : Work<T> {
   void Run(const Buffers& buffers) const {
     std::byte *const self = this->self(buffers), *const out = this->out(buffers);
     if (this->groups == 1) {
-      return ParallelRows(rows(), std::max<int64_t>(this->terms.count, 1), [&](int64_t row) {
-        const T result = this->Finish(Fold(this->Row(self, row), 0, this->terms.count));
-        this->store(&result, 1, this->results.At(out, row), 0);
-      });
+      return ParallelRowBlocks(rows(), std::max<int64_t>(this->terms.count, 1),
+                               [&](int64_t begin, int64_t end) {
+                                 for (; begin < end; begin += kResults) {
+                                   FoldRows(self, out, begin, std::min(kResults, end - begin));
+                                 }
+                               });
     }
     T* const totals = static_cast<T*>(buffers.workspace);
     const int64_t length = this->units * kRowBlock;
@@ -153,15 +155,31 @@ class Inner : Work<T> {
   }
 
  private:
+  // Results that are stored together: short rows cost little beside a division for where they lie.
+  static constexpr int64_t kResults = 64;
+
   int64_t rows() const { return this->kept.count; }
+
+  /// Results of `n` rows from `first` on, each of one group.
+  void FoldRows(std::byte* self, std::byte* out, int64_t first, int64_t n) const {
+    T results[kResults];
+    for (int64_t i = 0; i < n;) {
+      const int64_t run = std::min(n - i, this->kept.inner - (first + i) % this->kept.inner);
+      std::byte* row = this->Row(self, first + i);
+      for (const int64_t end = i + run; i < end; ++i) {
+        results[i] = this->Finish(Fold(row, 0, this->terms.count));
+        if (row != nullptr) row += this->kept.step * this->kept.bytes;
+      }
+    }
+    this->results.Store(this->store, out, first, n, results);
+  }
 
   /// Terms [begin, end) of a row; pieces of the length are parts of the tree.
   T Fold(std::byte* row, int64_t begin, int64_t end) const {
     const RowFold<T>& fold = *this->reduction.fold;
     if (begin >= end) return fold.nothing;
     if (this->floats && this->terms.step == 1 && this->terms.inner == this->terms.count) {
-      return fold.float_row(reinterpret_cast<const float*>(this->terms.At(row, begin)),
-                            end - begin);
+      return fold.float_row(reinterpret_cast<const float*>(row) + begin, end - begin);
     }
     return FoldPieces(row, begin, end);
   }
