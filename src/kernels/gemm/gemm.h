@@ -31,30 +31,30 @@ struct GemmAxis {
   int64_t step = 0;  // elements between neighbours of the image
 };
 
-/// B as windows of images, which no memory holds. Its rows are channels by taps; its columns are
-/// the places of an image, for each of B's batches an image. Transposed, rows are images by places
-/// and columns are channels by taps.
+/// B as windows of images. The windows are not stored; packing reads them from the image. B's rows
+/// are channels by taps, and its columns are the places of one image; each batch of B is an image.
+/// Transposed, rows are images by places and columns are channels by taps.
 struct GemmWindows {
   std::array<GemmAxis, 3> axes;  // the slowest one first
   int64_t channel_step, image_step;
   int64_t taps, places;  // of all axes together
 };
 
-/// What is added to a product: a matrix of C's shape, where it is broadcast by steps of 0.
+/// D, the matrix that is added to a product. It has C's shape; steps of 0 broadcast it.
 struct GemmAddend {
   RowView view;
   int32_t dtype;
 };
 
-/// Products of one shape, each of matrices of its own: offsets of their first elements.
+/// Products of one shape, each with its own matrices. The offsets lead to their first elements.
 struct GemmBatches {
   int64_t count = 1;
   Offsets a, b, c, added;
 };
 
-/// C's rows in groups, and which terms a group's sums have: the places [first + group * step,
-/// first + group * step + length) as far as they lie in [0, places), of place_terms terms each.
-/// Without terms a sum is 0. `step` is 1 or -1.
+/// C's rows in groups. A group sums the terms of the places [first + group * step, first + group *
+/// step + length) that lie in [0, places). A place has place_terms terms. A sum without terms is 0.
+/// `step` is 1 or -1.
 struct GemmRows {
   int64_t groups, group_rows;
   __int128 first;
@@ -79,39 +79,43 @@ struct GemmBlock {
   int64_t row_begin, row_end, term_begin, term_end;
 };
 
-/// The one tree of a sum: 64 products in sequence, of each pair the second first; chunks pairwise.
-/// Sixteen chunks are a unit, whose packed operands stay in the second-level cache; units are added
-/// pairwise as well, so that any power of two gives the same bits. Measured as in gemm_plan.cc: 4
-/// chunks 0.91 to 1.01, 8: 0.97 to 1.03, 32: 0.99 to 1.02 with twice the scratch.
+/// Every sum is evaluated as this tree. A chunk is 64 products, added in sequence; of each pair of
+/// products the second is added first. Chunks are added pairwise. Sixteen chunks are a unit, whose
+/// packed operands stay in the second-level cache. Units are added pairwise too, so any power of
+/// two gives the same bits. Speeds, measured as in gemm_plan.cc: 4 chunks 0.91 to 1.01, 8: 0.97
+/// to 1.03, 32: 0.99 to 1.02 with twice the scratch.
 inline constexpr int64_t kGemmChunk = 64;
 inline constexpr int64_t kGemmUnit = 16 * kGemmChunk;
 
-/// Two operands of BFLOAT16 have an order of their own within a unit, that of Intel's tile
-/// registers (TDPBF16PS). A block is 32 terms. A chain of FMAs from zero adds its terms at even
-/// places, another one those at odd places; the sum of the two is added to the sum of the blocks
-/// before it, which begins with zero.
+/// Two BFLOAT16 operands are summed in another order within a unit, that of Intel's tile registers
+/// (TDPBF16PS). A block is 32 terms. One chain of FMAs, from zero, adds the terms at even places; a
+/// second chain adds those at odd places. The sum of both chains is added to the sum of the
+/// previous blocks, which starts at zero.
 inline constexpr int64_t kGemmBlock = 32;
 
-/// Rows of C that share a packed block of A, at most: a multiple of every target's rows of a tile,
-/// as its half and its quarter are. Measured as in gemm_plan.cc: 24 0.97 to 1.07, 96: 0.91 to 1.01,
-/// 192: 0.86 to 0.98.
+/// The most rows of C that share a packed block of A. This number, its half and its quarter are
+/// multiples of the tile's rows for every target. Speeds, measured as in gemm_plan.cc: 24: 0.97 to
+/// 1.07, 96: 0.91 to 1.01, 192: 0.86 to 0.98.
 inline constexpr int64_t kGemmRows = 48;
 
-/// The same where tile registers multiply, which have kGemmRegisterRows rows. Gradients of 26 GFLOP
-/// on one core of a Sapphire Rapids: 64 0.94, 256: 1.0.
+/// The most rows of C that share a packed block of A where tile registers multiply. A tile register
+/// has kGemmRegisterRows rows. Gradients of 26 GFLOP on one core of a Sapphire Rapids: 64: 0.94,
+/// 256: 1.0.
 inline constexpr int64_t kGemmRowsOfTiles = 128;
 inline constexpr int64_t kGemmRegisterRows = 16;
 
-/// How operands are packed. kPairs and kTiles: two terms of BFLOAT16 take the place of a float, for
-/// processors' dot products of pairs and for tile registers.
+/// How operands are packed. kFloats: as floats. kPairs: two BFLOAT16 terms in the place of a float,
+/// for dot products of pairs (AVX-512). kTiles: the same, for tile registers (AMX).
 enum class GemmOperands { kFloats, kPairs, kTiles };
 
-/// Who packs B. kShared: all bodies, for the blocks of all; kBatch: a body, for its batches and a
-/// group of columns; kUnit: a body, a unit of its panels at a time, where C has no more than a
-/// block of rows.
+/// How B is packed. A body is one of the product's parallel workers.
+/// kShared: all bodies pack parts of one B, then all read it. kBatch: a body packs a group of
+/// columns of a batch for itself. kUnit: a body packs a unit of its panels at a time, if C has at
+/// most one block of rows.
 enum class GemmPacking { kShared, kBatch, kUnit };
 
-/// What is frozen when the call is planned; all zeros: nothing to do.
+/// A planned product. It does not change after planning. All zeros mean that nothing has to be
+/// done.
 struct Gemm {
   const struct GemmKernels* kernels;
   TapMatrix a;           // transposed: a group of rows lies within one tap
@@ -128,7 +132,7 @@ struct Gemm {
   int64_t terms, columns;
   GemmRows rows;
   GemmBatches batches;
-  uint64_t most_bytes = UINT64_MAX;  // that the scratch should have; UINT64_MAX: any
+  uint64_t most_bytes = UINT64_MAX;  // the scratch's wanted limit; UINT64_MAX: none
 
   bool chains;  // the order of BFLOAT16: see kGemmBlock
   GemmOperands operands;
@@ -136,36 +140,37 @@ struct Gemm {
   int64_t plain_step;                // elements between rows of A that are not packed; 0: all are
   int64_t merged_begin, merged_end;  // groups that share blocks
   int64_t block_rows;                // at most kGemmRows, or kGemmRowsOfTiles
-  int64_t blocks;                    // of at most so many rows
-  int64_t panels;                    // groups of columns of a tile
+  int64_t blocks;                    // of at most block_rows rows
+  int64_t panels;                    // groups of tile_columns columns
   GemmPacking packing;
-  int64_t pass_panels;                  // of B that are packed at a time
-  int64_t segment_units;                // of a pass that are packed at a time; 0: all
-  int64_t first_term, last_first_term;  // where blocks' terms begin, at least and at most
-  int64_t column_groups;                // parts of a pass's panels that a block is worked on in
-  int64_t rounds;                       // of batches, one after the other
-  int64_t bodies;                       // that take pieces of a round, in parallel
+  int64_t pass_panels;                  // panels of B that are packed at a time
+  int64_t segment_units;                // units of a pass that are packed at a time; 0: all
+  int64_t first_term, last_first_term;  // the smallest and largest first term of a block
+  int64_t column_groups;                // a block's work is cut by these groups of panels
+  int64_t rounds;                       // batches are worked on in so many rounds
+  int64_t bodies;                       // threads that work on a round in parallel
 
   /// At most INT64_MAX, which no device has.
   uint64_t scratch_bytes() const;
 };
 
-/// Completes the plan from what stands before added_once; nothing of it is empty but the terms.
+/// Completes a plan whose members before `chains` are set. Rows, columns and batches are not empty;
+/// there may be no terms.
 void PlanGemm(Gemm* gemm);
 
 /// Writes every row. `added` may be null if nothing is; `scratch` has scratch_bytes().
 void RunGemm(const Gemm& gemm, const void* a, const void* b, const void* added, void* c,
              void* scratch);
 
-/// A part of B.
+/// The terms and panels of a part of B.
 struct GemmPart {
   int64_t term_begin, term_end, panel_begin, panel_end;
 };
 
-/// Where B is packed: panel by panel, tile_columns elements for each of `terms` terms; as many as
-/// there are in the last panel, whose rows are read as if they were longer, which takes
-/// tile_columns elements behind them. A pair of terms takes the place of a float, the first one the
-/// lower half; `least` then has the least magnitude of each chunk of each panel.
+/// Where B is packed, panel by panel. A panel has tile_columns elements for each of `terms` terms.
+/// The last panel has only the columns that are left; its rows are read as if they were whole, so
+/// tile_columns elements must follow them. In pairs, two terms take the place of a float, the first
+/// one the lower half, and `least` has the least magnitude of each chunk of each panel.
 struct GemmPacked {
   float* data;
   uint16_t* least;
@@ -178,12 +183,12 @@ struct GemmWork {
   const Gemm* gemm;
   GemmBlock block;
   int64_t panel_begin, panel_end;
-  int64_t unit_begin, unit_end;  // of the block's terms; as far as there are so many
+  int64_t unit_begin, unit_end;  // of the block's terms; unit_end may be larger than their number
   const void* a;
   const void* b;           // kUnit: to be packed
   GemmPacked packed_b;     // kUnit: a place for a unit
   const void* added;       // null: nothing
-  const float* added_row;  // what every row adds; null: it differs
+  const float* added_row;  // the addend of every row; null: rows have different ones
   void* c;
   float* packed_a;  // a unit of the block
   float* partials;  // sums of units

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of pairs of BFLOAT16 by processors' dot products, or by FMAs: A, and the chains.
+// Products of pairs of BFLOAT16 by VDPBF16PS or by FMAs: how A is packed, and the chains.
 //
-// VDPBF16PS is two FMAs of a pair, that of the upper halves first. Both terms of its pair belong to
-// one chain: of four terms of A, 0 and 2 are a pair and 1 and 3, the earlier one the upper half. Of
-// B, whose pairs are neighbours, two rows are put together in registers.
+// VDPBF16PS does two FMAs, the one of the upper halves first. Both terms of its pair must belong to
+// one chain. So of four terms of A, 0 and 2 are packed as a pair, and 1 and 3; the earlier term is
+// the upper half. B is packed with neighbouring terms as pairs; registers combine two of its rows.
 #pragma once
 
 #include "kernels/gemm/gemm_pairs-inl.h"
@@ -11,7 +11,7 @@
 namespace openaclnn {
 namespace OPENACLNN_TARGET {
 
-/// What all ways of packing A in pairs share.
+/// The base of the policies that pack A in pairs.
 struct PairsOfA {
   static constexpr bool kPairs = true, kPlain = false, kChains = true;
 
@@ -24,13 +24,13 @@ struct PairsOfA {
     for (int64_t c = (begin - b.term) / kGemmChunk; c <= (end - 1 - b.term) / kGemmChunk; ++c) {
       least_b = least[c] < least_b ? least[c] : least_b;
     }
-    // Exponents as they are stored: 127 more than their own.
+    // Stored exponents are 127 more than their values.
     const uint32_t exponent_a = (a.least + 1) >> 7, exponent_b = (least_b + 1) >> 7;
     return exponent_a >= 1 && exponent_b >= 1 && exponent_a + exponent_b >= 2 * (127 + 7) - 126;
   }
 };
 
-/// Of every four elements of a row, 2, 0, 3 and 1.
+/// Reorders every four elements of a row to 2, 0, 3, 1, which makes pairs of the two chains.
 inline void PutChainsTogether(uint16_t* row, int64_t n) {
   const __m512i order = _mm512_set4_epi32(0x0B0A0F0E, 0x09080D0C, 0x03020706, 0x01000504);
   for (int64_t j = 0; j < n; j += 32) {
@@ -39,7 +39,7 @@ inline void PutChainsTogether(uint16_t* row, int64_t n) {
   }
 }
 
-/// As RowsOfA.
+/// The layout of RowsOfA, in pairs.
 struct PairsOfRowsOfA : PairsOfA {
   using Rest = PairsOfRowsOfA;
   static constexpr bool kTiles = false;
@@ -66,8 +66,8 @@ struct PairsOfRowsOfA : PairsOfA {
   }
 };
 
-/// Of `rows` columns of A from `first` on those, in whole tiles, that lanes may read from a tile's
-/// first on: as many columns as lanes are there.
+/// How many of `rows` columns of A, from `first` on, may be read in whole vectors, tile by tile.
+/// From the first column of each such tile on, A has at least kLanes columns.
 inline int64_t WideRows(const TapMatrix& a, int64_t first, int64_t rows) {
   if (a.view.step != 1 || a.view.rows.step() == 0) return 0;
   const int64_t most = Run(a, first, INT64_MAX).count;
@@ -76,7 +76,7 @@ inline int64_t WideRows(const TapMatrix& a, int64_t first, int64_t rows) {
   return done;
 }
 
-/// As ColumnsOfA.
+/// The layout of ColumnsOfA, in pairs.
 struct PairsOfColumnsOfA : PairsOfA {
   using Rest = PairsOfColumnsOfA;
   static constexpr bool kTiles = false;
@@ -86,7 +86,7 @@ struct PairsOfColumnsOfA : PairsOfA {
   static void Pack(const GemmWork& work, int64_t begin, int64_t end, UnitOfA* unit) {
     const GemmBlock& block = work.block;
     const int64_t rows = block.row_end - block.row_begin;
-    // As ColumnsOfA; terms come in fours.
+    // Stores of PackWide reach over kLast following terms, which PackLines then writes.
     constexpr int64_t kLast = (2 * kOver + 3) / 4 * 4;
     const int64_t fours = (end - begin) / 4 * 4 - kLast;
     LeastMagnitude least;
@@ -130,7 +130,7 @@ struct PairsOfColumnsOfA : PairsOfA {
     }
   }
 
-  /// Rows from `done` on, terms [from, end) of those from `begin` on.
+  /// Packs terms [from, end) of the rows from `done` on. The unit's terms start at `begin`.
   static void PackLines(const GemmWork& work, int64_t done, int64_t from, int64_t end,
                         int64_t begin, UnitOfA* unit, LeastMagnitude* least) {
     const TapMatrix& a = work.gemm->a;
@@ -162,14 +162,14 @@ struct PairsOfColumnsOfA : PairsOfA {
   }
 };
 
-/// A row of B of the terms 2 i + parity of a chain, as floats.
+/// One row of packed B as floats: the terms at even places (parity 0) or at odd places (1).
 inline F32x16 OfChain(__m512i pairs, int parity) {
   const __m512i bits = parity == 0 ? _mm512_slli_epi32(pairs, 16)
                                    : _mm512_and_si512(pairs, _mm512_set1_epi32(-65536));
   return F32x16{{_mm512_castsi512_ps(bits)}};
 }
 
-/// A chain of a block of `terms` terms by FMAs.
+/// Computes one chain of a block of `terms` terms by FMAs.
 template <class Left, class Tile>
 inline __attribute__((always_inline)) void MultiplyByFmas(Tile& tile, const uint32_t* a,
                                                           const uint32_t* b, int64_t b_step,
@@ -181,7 +181,7 @@ inline __attribute__((always_inline)) void MultiplyByFmas(Tile& tile, const uint
     for (int v = 0; v < Tile::kVectorCount; ++v) {
       right[v] = OfChain(_mm512_loadu_si512(b + v * kLanes), parity);
     }
-    // Tiles have pairs as they come, dot products those of a chain.
+    // For tile registers neighbouring terms are a pair, for dot products the terms of one chain.
     const int64_t pair = Left::kTiles ? q : q / 2 * 2 + parity;
     const bool upper = Left::kTiles ? parity == 1 : q % 2 == 0;
     const uint32_t* const at = a + pair * Left::kTermStep;
@@ -193,7 +193,7 @@ inline __attribute__((always_inline)) void MultiplyByFmas(Tile& tile, const uint
   }
 }
 
-/// The same by dot products.
+/// Computes one chain of a block of `terms` terms by VDPBF16PS.
 template <class Left, class Tile>
 inline __attribute__((always_inline)) void MultiplyByDots(Tile& tile, const uint32_t* a,
                                                           const uint32_t* b, int64_t b_step,
@@ -218,7 +218,7 @@ inline __attribute__((always_inline)) void MultiplyByDots(Tile& tile, const uint
     }
     tile.ForEach([&](auto& s, int r, int v) {
       const __m512i left = _mm512_set1_epi32(static_cast<int32_t>(a[r * Left::kRowStep]));
-      // Without the intrinsic nothing else is compiled for processors that have it.
+      // The intrinsic would need a compile of the whole file for processors that have VDPBF16PS.
       asm("vdpbf16ps %2, %1, %0" : "+v"(s.part[0]) : "v"(left), "v"(right[v]));
     });
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products: the parts of the scratch, for those who plan it and those who use it.
+// Matrix products: the sizes of the parts of the scratch, for planning and for running.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,8 @@ inline int64_t GroupPanels(const Gemm& gemm) {
 /// Batches that are worked on together.
 inline int64_t RoundBatches(const Gemm& gemm) { return gemm.batches.count / gemm.rounds; }
 
-/// A group of columns of a block of rows, or of a batch: what bodies take one by one.
+/// The items of a round: groups of columns of a block of rows, or of a batch. Bodies take them one
+/// by one.
 inline int64_t RoundItems(const Gemm& gemm) {
   return gemm.packing == GemmPacking::kBatch
              ? gemm.batches.count * gemm.column_groups
@@ -52,9 +53,9 @@ inline int64_t Segments(const Gemm& gemm) {
   return DivideUp(gemm.terms - gemm.first_term, gemm.segment_units * kGemmUnit);
 }
 
-// Parts of the scratch, in floats; whole vectors, so that all are aligned as the first one is: what
-// every row adds, B as all bodies read it, sums that wait from one segment to the next, and what
-// bodies have of their own.
+// Parts of the scratch, in floats: the addend of every row, the packed B that all bodies read, sums
+// that wait from one segment to the next, and the memory of each body. Sizes are rounded up to
+// whole vectors, so every part has the alignment of the first.
 
 inline __int128 WholeVectors(__int128 elements) { return (elements + 15) / 16 * 16; }
 
@@ -65,12 +66,12 @@ inline __int128 AddedElements(const Gemm& gemm) {
 /// Whether two terms take the place of a float.
 inline bool InPairs(const Gemm& gemm) { return gemm.operands != GemmOperands::kFloats; }
 
-/// Floats, or pairs that take their place, of so many terms.
+/// The floats, or pairs, that so many terms take.
 inline int64_t Places(const Gemm& gemm, int64_t terms) {
   return InPairs(gemm) ? DivideUp(terms, 2) : terms;
 }
 
-/// Terms and columns of B that are packed at a time; of pairs, the least magnitudes follow.
+/// The floats of B that is packed at a time. In pairs, its least magnitudes follow it.
 struct PackedSize {
   __int128 elements, least;
 
@@ -96,21 +97,22 @@ inline __int128 SharedElements(const Gemm& gemm) {
   return gemm.packing == GemmPacking::kShared ? PackedElements(gemm) : 0;
 }
 
-/// A unit of a block of A, or of its last rows where the others are read as they lie.
+/// The floats of a packed unit of a block of A. If A's whole tiles are read in place, only the rows
+/// that are left are packed.
 inline int64_t PackedRows(const Gemm& gemm) {
   const int64_t chunks = DivideUp(std::min(gemm.terms, kGemmUnit), kGemmChunk);
   const int64_t rows = gemm.plain_step != 0 ? gemm.kernels->tile_rows : gemm.block_rows;
   return static_cast<int64_t>(WholeVectors(rows * chunks * Places(gemm, kGemmChunk)));
 }
 
-/// Sums of units that wait for their partner at the same time, of one item.
+/// The floats of one item's sums of units that wait for their partner at the same time.
 inline __int128 WaitingElements(const Gemm& gemm) {
   const int64_t units = DivideUp(gemm.terms, kGemmUnit);
   const int64_t levels = units > 1 ? std::bit_width(static_cast<uint64_t>(units - 1)) : 0;
   return static_cast<__int128>(levels * gemm.block_rows) * GroupPanels(gemm) * TileColumns(gemm);
 }
 
-/// The same of all items.
+/// The floats of all items' waiting sums, which are kept from one segment to the next.
 inline __int128 KeptElements(const Gemm& gemm) {
   return gemm.segment_units != 0 ? RoundItems(gemm) * WaitingElements(gemm) : 0;
 }

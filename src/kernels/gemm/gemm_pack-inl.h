@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands of a matrix product as tiles read them: floats, rounded, in the order of their use.
+// Packs the operands of a matrix product: as rounded floats, in the order in which tiles read them.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace OPENACLNN_TARGET {
 
 inline int64_t Least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// 1 sign, 8 exponent, 11 mantissa bits. A NaN stays one.
+// Rounds to 1 sign, 8 exponent and 11 mantissa bits. A NaN stays a NaN.
 inline float RoundToHf32(float value) {
   uint32_t bits;
   std::memcpy(&bits, &value, sizeof bits);
@@ -24,7 +24,7 @@ inline float RoundToHf32(float value) {
   return value;
 }
 
-/// n is at most a chunk.
+/// Rounds n values in place; n is at most kGemmChunk.
 inline void Round(Rounding rounding, int64_t n, float* values) {
   if (rounding == Rounding::kHf32) {
     for (int64_t j = 0; j < n; ++j) values[j] = RoundToHf32(values[j]);
@@ -37,7 +37,7 @@ inline void Round(Rounding rounding, int64_t n, float* values) {
   }
 }
 
-/// Calls with an element of the type that stands for dtype in memory.
+/// Calls body with a value of the C++ type that stores dtype.
 template <class Body>
 inline void WithStored(int32_t dtype, Body&& body) {
   switch (dtype) {
@@ -50,7 +50,7 @@ inline void WithStored(int32_t dtype, Body&& body) {
   }
 }
 
-/// n elements, `step` apart, as floats; n is at most a chunk.
+/// Converts n elements, `step` apart, to floats; n is at most kGemmChunk.
 template <class T>
 inline __attribute__((always_inline)) void Widen(const std::byte* from, int64_t step, int64_t n,
                                                  float* to) {
@@ -63,17 +63,17 @@ inline __attribute__((always_inline)) void Widen(const std::byte* from, int64_t 
   if (n < kLanes) return F32x16::LoadTail(elements, n).StoreTail(to, n);
 #pragma GCC unroll 4
   for (int64_t j = 0; j < kGemmChunk; j += kLanes) {
-    // Not a loop to n: of one that copies floats the compiler makes an instruction that takes
-    // longer to start than most rows take.
+    // The bound is a constant: from a loop to n that copies floats the compiler makes an
+    // instruction that takes longer to start than most rows take.
     if (j + kLanes <= n) F32x16::Load(elements + j).Store(to + j);
   }
-  // The last lanes again: cheaper than a part of them.
+  // Loads the last whole vector, some of it again: cheaper than a partial one.
   if (n % kLanes != 0) F32x16::Load(elements + n - kLanes).Store(to + n - kLanes);
 }
 
-/// Elements [j, j + count) of rows, all in one tap: where they lie in row i of the tensor.
+/// Where elements [j, j + count) of a row lie in the tensor. They are in one tap.
 struct Run {
-  int64_t shift;  // of i; may have wrapped around, as the sum with i then does
+  int64_t shift;  // added to the row's index; both this and the sum may wrap around
   int64_t column_bytes;
   int64_t count;
 
@@ -95,8 +95,9 @@ struct Run {
   }
 };
 
-/// Elements [j, j + n) of rows [i, i + rows) in pieces that end with chunks and taps: calls
-/// put(where they lie, row, place of the first one, count). Rows from `last` on repeat it.
+/// Cuts elements [j, j + n) of rows [i, i + rows) into pieces, each within one chunk and one tap.
+/// Calls put(address, row, place of the first element, count) for each. Rows after `last` repeat
+/// it.
 template <class Put>
 inline __attribute__((always_inline)) void ForPieces(const TapMatrix& m, const void* data,
                                                      int64_t i, int64_t rows, int64_t last,
@@ -116,7 +117,8 @@ inline __attribute__((always_inline)) void ForPieces(const TapMatrix& m, const v
   }
 }
 
-/// The same as floats, a row each row_step floats; the chunks of a row are chunk_step apart.
+/// Copies elements [j, j + n) of rows [i, i + rows) as floats. Rows are row_step floats apart, and
+/// the chunks of a row chunk_step. Rows after `last` repeat it.
 inline void ReadRows(const TapMatrix& m, const void* data, int64_t i, int64_t rows, int64_t last,
                      int64_t j, int64_t n, float* to, int64_t row_step, int64_t chunk_step) {
   WithStored(m.dtype, [&](auto stored) {
@@ -134,7 +136,7 @@ inline void ReadRows(const TapMatrix& m, const void* data, int64_t i, int64_t ro
   });
 }
 
-/// Where the elements of a panel are packed: `step` floats from one term, or pair, to the next.
+/// Where the elements of a panel are packed. Terms, or pairs of terms, are `step` floats apart.
 struct Panel {
   int64_t columns, step;
   bool pairs;    // see GemmOperands
@@ -154,7 +156,7 @@ struct Panel {
   }
 };
 
-/// Rows of a whole panel, as they lie `step` elements apart.
+/// Packs rows of a whole panel, which lie `step` elements apart.
 template <class T>
 inline void PackWholeRows(const T* from, int64_t step, int64_t rows, float* to) {
   for (int64_t q = 0; q < rows; ++q, from += step, to += kTileColumns) {
@@ -166,7 +168,7 @@ inline void PackWholeRows(const T* from, int64_t step, int64_t rows, float* to) 
   }
 }
 
-/// B whose rows are terms, without taps: a chunk of terms at a time, panel by panel.
+/// Packs a B whose rows are terms. Goes through the panels with one chunk of terms at a time.
 inline void PackRowsOfB(const Gemm& gemm, const void* b, const GemmPart& part,
                         const GemmPacked& packed) {
   const RowView& view = gemm.b.view;
@@ -198,7 +200,7 @@ inline void PackRowsOfB(const Gemm& gemm, const void* b, const GemmPart& part,
   });
 }
 
-/// Element (i, j) of `from` becomes (j, i) of `to`.
+/// Copies element (i, j) of `from` to (j, i) of `to`.
 inline void Transpose(const float* from, int64_t from_step, int64_t rows, int64_t columns,
                       float* to, int64_t to_step) {
   using Four = float __attribute__((vector_size(16)));
@@ -230,10 +232,10 @@ inline void Transpose(const float* from, int64_t from_step, int64_t rows, int64_
   }
 }
 
-/// B whose rows are columns of C: some terms of a panel are turned around.
+/// Packs a B whose rows are columns of C. Transposes kTurn terms of a panel at a time.
 inline void PackColumnsOfB(const Gemm& gemm, const void* b, const GemmPart& part,
                            const GemmPacked& packed) {
-  constexpr int64_t kTurn = 4 * kGemmChunk;  // as above with BFLOAT16: 1.2 times one chunk's speed
+  constexpr int64_t kTurn = 4 * kGemmChunk;  // with BFLOAT16 1.2 times as fast as one chunk
   alignas(64) float rows[kTileColumns * kTurn];
   for (int64_t p = part.panel_begin; p < part.panel_end; ++p) {
     const Panel panel(gemm, packed, p);
@@ -251,21 +253,30 @@ inline void PackFloatsOfB(const Gemm& gemm, const void* b, const GemmPart& part,
   gemm.b.transposed ? PackColumnsOfB(gemm, b, part, packed) : PackRowsOfB(gemm, b, part, packed);
 }
 
-/// Rows of the tile that is used where so many are left.
+/// The rows of the tile that is used if `left` rows are left.
 inline int64_t RowsOfTile(int64_t left) { return left <= kFewRows ? kFewRows : kTileRows; }
 
-/// A unit of a block of A: where its tiles are, each chunk by chunk.
+/// Where the tiles of a unit of a block of A are. A tile has its chunks one after the other.
 struct UnitOfA {
   float* packed;
-  int64_t first_tile;  // that is packed
+  int64_t first_tile;  // the first one that is packed
   int64_t tile_floats;
   uint32_t least;                           // of pairs: the least magnitude
   const float* plain;                       // PlainRowsOfA: the first row
   int64_t offsets[kGemmUnit / kGemmChunk];  // of its chunks
 };
 
-// The rows of C go along rows of A's source: a tile's rows are packed one by one, a chunk of each,
-// so that they are copied as they lie. Rows beyond the last repeat it; nobody reads their sums.
+// The structs below are policies: they say how a unit of a block of A is packed and read.
+//   Pack(work, begin, end, unit)  packs terms [begin, end) of the block's rows and fills `unit`
+//   kPackedRows                   rows of a packed tile
+//   kRowStep, kTermStep           distance of rows and of terms in it; 0: Gemm::plain_step
+//   kPlain                        whole tiles are read from the tensor, without packing
+//   kPairs                        two BFLOAT16 terms take the place of a float
+//   kChains                       sums have the order of BFLOAT16 (kGemmBlock)
+//   Rest                          the policy for rows that fill no tile
+
+// Packs an A whose rows are rows of C: chunk by chunk, the rows of a tile one by one, so that each
+// is copied as it lies. Rows after the last one repeat it; their sums are not read.
 struct RowsOfA {
   using Rest = RowsOfA;
   static constexpr bool kPairs = false, kPlain = false, kChains = false;
@@ -288,13 +299,13 @@ struct RowsOfA {
   }
 };
 
-// The same for two operands of BFLOAT16, which have chains.
+// RowsOfA for two BFLOAT16 operands.
 struct ChainsOfRowsOfA : RowsOfA {
   using Rest = ChainsOfRowsOfA;
   static constexpr bool kChains = true;
 };
 
-// The same where whole tiles are read as they lie: what is left of the rows is packed.
+// RowsOfA where whole tiles are read in place. Only the rows that fill no tile are packed.
 struct PlainRowsOfA {
   using Rest = RowsOfA;
   static constexpr bool kPairs = false, kPlain = true, kChains = false;
@@ -318,14 +329,14 @@ struct PlainRowsOfA {
   }
 };
 
-// A term of a tile is copied in whole registers; so many terms, or pairs, after it are reached
-// into.
+// Each term of a tile is stored as whole registers, which overwrite up to kOver following terms (or
+// pairs).
 inline constexpr int kCutRegisters = (kTileRows + kWidth - 1) / kWidth;
 inline constexpr int64_t kCutLanes = kCutRegisters * kWidth;
 inline constexpr int64_t kOver = (kCutLanes - 1) / kTileRows;
 
-// The rows of C go across rows of A's source, which are its terms; a block is within one tap. A
-// term's elements of a tile lie together.
+// Packs an A whose rows are terms and whose columns are rows of C. A block lies within one tap. The
+// elements of a tile that belong to one term lie together.
 struct ColumnsOfA {
   using Rest = ColumnsOfA;
   static constexpr bool kPairs = false, kPlain = false, kChains = false;
@@ -352,13 +363,13 @@ struct ColumnsOfA {
   }
 
  private:
-  // Lines that are cut to tiles together: so few of 1 KB stay in the first level from one tile to
-  // the next. Gradients of products with 256 columns on one thread of a Zen 3, against 64: 1.01 to
-  // 1.05.
+  // Lines that are cut into tiles together. So few lines of 1 KB stay in the first-level cache from
+  // one tile to the next. Gradients of products with 256 columns on one thread of a Zen 3: 1.01 to
+  // 1.05 times as fast as with 64.
   static constexpr int64_t kTermsAtOnce = 8;
 
-  /// Tiles in whole registers, as far as there are as many columns, the next term over what is too
-  /// much: of all terms but the last ones.
+  /// Stores tiles as whole registers. Each store overruns its tile; the next term overwrites the
+  /// excess. Not for the last kOver terms.
   template <class T>
   static void PackWide(const GemmWork& work, int64_t first, int64_t begin, int64_t end,
                        UnitOfA* unit) {
@@ -411,13 +422,13 @@ struct ColumnsOfA {
   }
 };
 
-// The same for two operands of BFLOAT16, which have chains.
+// ColumnsOfA for two BFLOAT16 operands.
 struct ChainsOfColumnsOfA : ColumnsOfA {
   using Rest = ChainsOfColumnsOfA;
   static constexpr bool kChains = true;
 };
 
-// The same where whole tiles are read as they lie, terms plain_step floats apart.
+// ColumnsOfA where whole tiles are read in place, with terms plain_step floats apart.
 struct PlainColumnsOfA {
   using Rest = ColumnsOfA;
   static constexpr bool kPairs = false, kPlain = true, kChains = false;

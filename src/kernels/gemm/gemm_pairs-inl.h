@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands of products of BFLOAT16 as pairs: two terms take the place of a float, the first one the
-// lower half. Beside them is noted how small they are.
+// Packs BFLOAT16 operands as pairs: two terms take the place of a float, the first one the lower
+// half. Packing also records the least magnitudes.
 //
-// Processors' products of pairs are FMAs, but subnormal operands and results count as zeros.
-// Products of operands of at least 2^a and 2^b are multiples of 2^(a - 7) 2^(b - 7), and so are
-// their sums, rounded or not: where that is at least 2^-126 nothing is subnormal, and the bits are
-// those of the FMAs.
+// VDPBF16PS and TDPBF16PS compute FMAs, but take subnormal operands and results as zeros. Products
+// of operands of at least 2^a and 2^b are multiples of 2^(a - 7) 2^(b - 7). Their sums, rounded or
+// not, are multiples of it too. If it is at least 2^-126, nothing is subnormal, and the
+// instructions give the bits of FMAs.
 #pragma once
 
 #include "kernels/gemm/gemm_windows-inl.h"
@@ -13,7 +13,8 @@
 namespace openaclnn {
 namespace OPENACLNN_TARGET {
 
-/// The least magnitude of some elements, less one, which makes zeros the largest.
+/// The least magnitude of some elements, minus one. The subtraction makes zeros the largest, so
+/// they do not count.
 struct LeastMagnitude {
   __m512i lanes = _mm512_set1_epi16(-1);
 
@@ -30,7 +31,7 @@ struct LeastMagnitude {
   }
 };
 
-/// The bits of n elements, `step` apart; n is at most a chunk.
+/// Copies n elements that lie `step` apart; n is at most kGemmChunk.
 inline void CopyBits(const std::byte* from, int64_t step, int64_t n, uint16_t* to,
                      LeastMagnitude* least) {
   uint16_t dense[kGemmChunk];
@@ -47,7 +48,7 @@ inline void CopyBits(const std::byte* from, int64_t step, int64_t n, uint16_t* t
   }
 }
 
-/// n pairs of the elements of two rows.
+/// Makes n pairs from the elements of two rows.
 inline void Pair(const uint16_t* first, const uint16_t* second, int64_t n, uint32_t* to) {
   for (int64_t j = 0; j < n; j += kLanes) {
     const auto mask =
@@ -58,17 +59,18 @@ inline void Pair(const uint16_t* first, const uint16_t* second, int64_t n, uint3
   }
 }
 
-/// What fills the terms that a block lacks: of A -0, of B 0. Their product is -0, which leaves any
-/// sum as it is; 0 would make 0 of a sum that underflowed to -0.
+/// Fillers for the terms that a block lacks: -0 in A, 0 in B. Their product is -0, which does not
+/// change any sum. A product of 0 would turn a sum of -0 into 0.
 inline constexpr uint16_t kNoTermOfA = 0x8000, kNoTermOfB = 0;
 
-/// Terms that come together: what is left of the last ones is filled.
+/// Terms come in groups of `terms`. The last group is filled up with `with`.
 struct Fill {
   uint16_t with;
   int64_t terms;
 };
 
-/// As ReadRows, in bits, a row each row_step elements; the last terms are filled.
+/// ReadRows for 16-bit elements, which are copied unchanged. Steps are in elements; the last terms
+/// are filled.
 inline void ReadBits(const TapMatrix& m, const void* data, int64_t i, int64_t rows, int64_t last,
                      int64_t j, int64_t n, const Fill& fill, uint16_t* to, int64_t row_step,
                      int64_t chunk_step, LeastMagnitude* least) {
@@ -92,8 +94,8 @@ inline void ReadBits(const TapMatrix& m, const void* data, int64_t i, int64_t ro
   }
 }
 
-/// Pairs of two rows of a whole panel that lie together: 1.05 times as fast where B is packed for
-/// few rows.
+/// Makes the pairs of two whole rows of a panel whose elements lie together. 1.05 times as fast as
+/// Pair if B is packed for few rows.
 inline void PairWhole(const void* first, const void* second, uint32_t* to, LeastMagnitude* least) {
   static_assert(kTileColumns == 32);
   const __m512i low = _mm512_loadu_si512(first), high = _mm512_loadu_si512(second);
@@ -109,7 +111,7 @@ inline void PairWhole(const void* first, const void* second, uint32_t* to, Least
 
 inline uint32_t* AsPairs(float* floats) { return reinterpret_cast<uint32_t*>(floats); }
 
-/// As PackRowsOfB.
+/// PackRowsOfB in pairs.
 inline void PackPairsOfRows(const Gemm& gemm, const void* b, const GemmPart& part,
                             const GemmPacked& packed) {
   const RowView& view = gemm.b.view;
@@ -143,7 +145,7 @@ inline void PackPairsOfRows(const Gemm& gemm, const void* b, const GemmPart& par
   }
 }
 
-/// As PackColumnsOfB.
+/// PackColumnsOfB in pairs.
 inline void PackPairsOfColumns(const Gemm& gemm, const void* b, const GemmPart& part,
                                const GemmPacked& packed) {
   constexpr int64_t kTurn = 4 * kGemmChunk;
@@ -165,7 +167,7 @@ inline void PackPairsOfColumns(const Gemm& gemm, const void* b, const GemmPart& 
   }
 }
 
-/// Notes how small n elements are.
+/// Records the magnitudes of n elements.
 inline void SeeAll(const uint16_t* elements, int64_t n, LeastMagnitude* least) {
   for (int64_t j = 0; j < n; j += 32) {
     const __mmask32 mask = n - j >= 32 ? ~__mmask32{0} : (__mmask32{1} << (n - j)) - 1;
@@ -173,7 +175,7 @@ inline void SeeAll(const uint16_t* elements, int64_t n, LeastMagnitude* least) {
   }
 }
 
-/// As PackPlaces, a chunk of terms at a time.
+/// PackPlaces in pairs, with one chunk of terms at a time.
 inline void PackPairsOfPlaces(const Gemm& gemm, const void* b, const GemmPart& part,
                               const GemmPacked& packed) {
   const auto* const image = static_cast<const uint16_t*>(b);
@@ -192,7 +194,8 @@ inline void PackPairsOfPlaces(const Gemm& gemm, const void* b, const GemmPart& p
                            rows[term - begin]);
               });
       if (terms % 2 != 0) std::fill_n(rows[terms], panel.columns, kNoTermOfB);
-      // Now: whole lanes that were just stored in parts would be read before they are there.
+      // Pairs are made after the whole chunk is read: a vector load right after the partial stores
+      // of the same bytes would wait for them.
       float* to = panel.Term(begin);
       for (int64_t r = 0; r < terms; r += 2, to += panel.step) {
         if (panel.columns == kTileColumns) {
@@ -209,7 +212,7 @@ inline void PackPairsOfPlaces(const Gemm& gemm, const void* b, const GemmPart& p
   }
 }
 
-/// As PackTaps.
+/// PackTaps in pairs.
 inline void PackPairsOfTaps(const Gemm& gemm, const void* b, const GemmPart& part,
                             const GemmPacked& packed) {
   const auto* const images = static_cast<const uint16_t*>(b);

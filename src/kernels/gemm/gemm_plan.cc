@@ -12,41 +12,45 @@ namespace openaclnn {
 namespace gemm {
 namespace {
 
-// Figures are speeds against the value here: processor time of one thread of a Xeon with AVX-512
-// and 2 MB of second-level cache, interleaved; "two": elapsed time of two threads.
+// The figures are speeds relative to the chosen value: processor time of one thread of a Xeon with
+// AVX-512 and 2 MB of second-level cache, runs interleaved. "two": elapsed time of two threads.
 
-// Pieces of work. 8: 1.00 to 1.23, 32: 0.93 to 1.10, 64: 0.86 to 1.12; fewer would leave threads
-// idle.
+// Pieces of work that a product is cut into. 8: 1.00 to 1.23, 32: 0.93 to 1.10, 64: 0.86 to 1.12;
+// fewer would leave threads idle.
 constexpr int64_t kWantedItems = 16;
-// The same with tile registers, where pieces that share rows pack A anew: 16: 0.9, 4: 1.0.
+// Pieces of work with tile registers. Fewer, because pieces that share rows each pack A: 16: 0.9,
+// 4: 1.0.
 constexpr int64_t kWantedItemsOfTiles = 8;
-// Threads that can take part. 4, 8, 16: 0.98 to 1.04.
+// The most threads of a product. 4, 8, 16: 0.98 to 1.04.
 constexpr int64_t kMaxBodies = 32;
-// Of B that are packed before they are multiplied. 1 Mi: 0.93 to 1.00, 4 Mi: 0.84 to 1.05, 16 Mi:
-// 0.82 to 0.99.
+// Elements of B that are packed before they are multiplied. 1 Mi: 0.93 to 1.00, 4 Mi: 0.84 to 1.05,
+// 16 Mi: 0.82 to 0.99.
 constexpr int64_t kPassElements = 2 << 20;
-// But of so many columns, for which A is packed again. 64: 0.69 to 0.93, 128: 0.89 to 1.07, 512:
-// 0.95 to 1.03.
+// The least columns of a pass, since A is packed again for each pass. 64: 0.69 to 0.93, 128: 0.89
+// to 1.07, 512: 0.95 to 1.03.
 constexpr int64_t kPassColumns = 256;
-// Of B that a body packs for a batch. None: 0.83 to 0.98, two: 0.39 to 0.86.
+// The most elements of B that a body packs for one batch. Without this way: 0.83 to 0.98, two: 0.39
+// to 0.86.
 constexpr int64_t kBatchElements = 1 << 18;
-// Of B that a body packs of an image's windows, but kLeastWindowColumns at least.
+// Elements that a body packs from an image's windows; at least kLeastWindowColumns columns.
 constexpr int64_t kWindowElements = 1 << 20;
 constexpr int64_t kLeastWindowColumns = 128;
-// Columns of B that a body packs a unit of. 32: 0.89 to 0.99, 256: 0.92 to 1.05, 512: 0.82 to 1.08.
+// Columns of B that a body packs with kUnit. 32: 0.89 to 0.99, 256: 0.92 to 1.05, 512: 0.82
+// to 1.08.
 constexpr int64_t kUnitColumns = 128;
 
-// The same where the scratch would have more bytes than it should.
+// The least columns of a pass if the scratch would be larger than most_bytes.
 constexpr int64_t kFewPassColumns = 128;
 constexpr int64_t kLeastPassColumns = 64;
-// Bytes that the scratch may have whatever it should. Tile registers are so fast that packing A
-// anew for each pass of B takes as long as the products: gradients of 26 GFLOP 0.83 with 2 MB.
+// Bytes that the scratch may always have, even if most_bytes is less. Tile registers are so fast
+// that packing A again for each pass takes as long as the products: gradients of 26 GFLOP 0.83 with
+// 2 MB.
 constexpr uint64_t kLeastBytes = 256 << 10;
 constexpr uint64_t kLeastBytesOfTiles = 16 << 20;
-// The same where A is packed, with kFewPassColumns.
+// Bytes that the scratch may always have if A is packed and passes have kFewPassColumns.
 constexpr uint64_t kLeastPackedBytes = 512 << 10;
 
-/// The groups from merged_begin to merged_end have all places, which makes their terms the same.
+/// Finds the groups [merged_begin, merged_end), which have all places and therefore the same terms.
 void MergeGroups(Gemm* gemm) {
   const GemmRows& rows = gemm->rows;
   const auto clamped = [&](__int128 group) {
@@ -59,16 +63,17 @@ void MergeGroups(Gemm* gemm) {
   gemm->merged_end = rows.merge ? std::max(clamped(high), gemm->merged_begin) : gemm->merged_begin;
 }
 
-/// Whether bodies pack windows, each for a group of columns of an image.
+/// Whether each body packs the windows of a group of columns of an image.
 bool PacksWindows(const Gemm& gemm) { return gemm.through_windows && !gemm.b.transposed; }
 
-// Columns up to which A is read where it lies. Speed of that with 64 columns: 1.16, 256: 1.04, 512:
-// 1.05, 768: 1.01, 4096: 0.97.
+// The most columns with which A is read in place. Its speed against packing with 64 columns: 1.16,
+// 256: 1.04, 512: 1.05, 768: 1.01, 4096: 0.97.
 constexpr int64_t kPlainColumns = 1024;
 
-/// Elements between A's rows where it is read as it lies: FLOAT in rows of one distance, a chunk
-/// within a tap. Rows at multiples of 2 KB would share few places of a first-level cache; of 1 KB
-/// too where tiles are narrow and A is read more often: packed 1.03 to 1.2, on a Zen 3.
+/// Elements between A's rows if A is read in place, else 0. A must be FLOAT with equally spaced
+/// rows, and a chunk must lie within a tap. Rows at multiples of 2 KB would share few sets of a
+/// first-level cache. With narrow tiles A is read more often, and multiples of 1 KB are slow too:
+/// packing is 1.03 to 1.2 times as fast on a Zen 3.
 int64_t PlainStep(const Gemm& gemm) {
   const bool narrow = TileColumns(gemm) < 32;
   const int64_t shared = (narrow ? 1024 : 2048) / sizeof(float);
@@ -84,7 +89,8 @@ bool IsBFloat16(const TapMatrix& matrix) {
   return matrix.dtype == ACL_BF16 && matrix.rounding == Rounding::kNone;
 }
 
-/// Pairs begin with a block's terms, those of B with all terms.
+/// Pairs of A begin with a block's first term, and pairs of B with the first of all terms. Both
+/// must be the same, so blocks must begin at even terms.
 GemmOperands OperandsOf(const Gemm& gemm) {
   const bool begins = gemm.rows.places == 1 || gemm.rows.place_terms % 2 == 0;
   if (!gemm.chains || !gemm.kernels->pairs || !begins) return GemmOperands::kFloats;
@@ -92,7 +98,7 @@ GemmOperands OperandsOf(const Gemm& gemm) {
   return Simd() == OPENACLNN_SIMD_AVX512_BF16 ? GemmOperands::kPairs : GemmOperands::kFloats;
 }
 
-/// Rows of C that share a packed block of A, at most.
+/// The most rows of C that share a packed block of A.
 int64_t MostRows(const Gemm& gemm) {
   return gemm.operands == GemmOperands::kTiles ? kGemmRowsOfTiles : kGemmRows;
 }
@@ -107,13 +113,13 @@ void CutBlocks(Gemm* gemm, int64_t block_rows) {
 
 bool OwnB(const Gemm& gemm) { return gemm.batches.count > 1 && !gemm.batches.b.constant(); }
 
-/// The pieces of parallel work.
+/// Cuts the work into pieces that run in parallel.
 void CutItems(Gemm* gemm, int64_t least_groups) {
   const bool whole = gemm->packing == GemmPacking::kBatch && !PacksWindows(*gemm);
   gemm->rounds = OwnB(*gemm) && gemm->packing == GemmPacking::kShared ? gemm->batches.count : 1;
   const int64_t threads = std::min<int64_t>(Meta()->runtime->threads(), kMaxBodies);
-  // One thread has nothing to balance, and pieces that share rows pack A anew: gradients of
-  // products of 50 MFLOP on a Zen 3 1.07 to 1.15.
+  // One thread has nothing to balance, and pieces that share rows would each pack A. One piece:
+  // gradients of products of 50 MFLOP on a Zen 3 1.07 to 1.15 times as fast.
   const bool tiles = gemm->operands == GemmOperands::kTiles;
   const int64_t wanted = threads == 1 ? 1 : tiles ? kWantedItemsOfTiles : kWantedItems;
   const int64_t blocks = gemm->packing == GemmPacking::kBatch ? 1 : gemm->blocks;
@@ -129,7 +135,7 @@ bool Fits(const Gemm& gemm) {
          ScratchElements(gemm) * static_cast<int>(sizeof(float)) <= most;
 }
 
-/// B in passes, perhaps in segments; whether it fits.
+/// Cuts B into passes, perhaps with segments. Returns whether the scratch fits.
 bool CutPasses(Gemm* gemm, int64_t block_rows, int64_t passes, int64_t segment_units) {
   CutBlocks(gemm, block_rows);
   gemm->pass_panels = DivideUp(gemm->panels, passes);
@@ -138,7 +144,8 @@ bool CutPasses(Gemm* gemm, int64_t block_rows, int64_t passes, int64_t segment_u
   return Fits(*gemm);
 }
 
-/// In as few passes as may be, of so many columns at least; whether it fits.
+/// Cuts B into the fewest passes that fit, each of at least least_columns columns. Returns whether
+/// one fits.
 bool CutInPasses(Gemm* gemm, std::initializer_list<int64_t> block_rows, int64_t first,
                  int64_t least_columns) {
   const int64_t least = DivideUp(std::min(gemm->columns, least_columns), TileColumns(*gemm));
@@ -151,9 +158,11 @@ bool CutInPasses(Gemm* gemm, std::initializer_list<int64_t> block_rows, int64_t 
   return false;
 }
 
-/// The same in segments, as long as they can be: sums wait for them in memory.
+/// Cuts B into passes and the longest segments that fit. Sums wait in memory from one segment to
+/// the next. Returns whether one fits.
 bool CutInSegments(Gemm* gemm) {
-  // An eighth may be packed twice, as the next segment begins before all blocks' units end.
+  // At most an eighth is packed twice: a segment begins before all blocks' units of the previous
+  // one end.
   const int64_t overlap = gemm->last_first_term - gemm->first_term;
   const int64_t least = std::max<int64_t>(DivideUp(overlap, kGemmUnit / 8), 1);
   const int64_t most = (gemm->terms - gemm->first_term) / kGemmUnit;
@@ -170,7 +179,7 @@ bool CutInSegments(Gemm* gemm) {
   return false;
 }
 
-/// Groups of columns whose windows a body packs.
+/// Cuts the columns into groups; a body packs the windows of a group.
 void CutWindows(Gemm* gemm) {
   gemm->packing = GemmPacking::kBatch;
   gemm->pass_panels = gemm->panels;
@@ -182,7 +191,7 @@ void CutWindows(Gemm* gemm) {
   }
 }
 
-/// Who packs B, how much of it at a time, and the pieces of parallel work.
+/// Chooses how B is packed, how much of it at a time, and the pieces of parallel work.
 void Cut(Gemm* gemm) {
   const int64_t terms = std::max<int64_t>(gemm->terms, 1);
   const GemmBatches& batches = gemm->batches;
@@ -207,7 +216,7 @@ void Cut(Gemm* gemm) {
   const int64_t pass_elements = kPassElements * (InPairs(*gemm) ? 2 : 1);
   const int64_t pass_columns = std::max(pass_elements / terms, kPassColumns);
   const int64_t first = DivideUp(gemm->panels, DivideUp(pass_columns, TileColumns(*gemm)));
-  // Where A is not packed its passes cost next to nothing.
+  // If A is not packed, another pass costs next to nothing.
   const int64_t least = gemm->plain_step != 0 ? kLeastPassColumns : kPassColumns;
   if (CutInPasses(gemm, {rows, rows / 2}, first, least) || CutInSegments(gemm) ||
       CutInPasses(gemm, {rows, rows / 2}, first, kFewPassColumns)) {
@@ -227,7 +236,7 @@ void Cut(Gemm* gemm) {
 
 void Plan(Gemm* gemm) {
   gemm->kernels = OPENACLNN_TARGET_SELECT(kGemmKernels);
-  // Without terms A and B have no elements, perhaps no address.
+  // Without terms A and B have no elements, and may have no address.
   if (gemm->terms == 0) gemm->batches.a = gemm->batches.b = {};
   gemm->added_once =
       gemm->adds && gemm->added.view.rows.constant() && gemm->batches.added.constant();

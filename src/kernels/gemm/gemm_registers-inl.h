@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of BFLOAT16 by tile registers: A as they read it, and the loop over blocks.
+// Products of BFLOAT16 by tile registers: how A is packed for them, and the loop over blocks.
 //
-// TDPBF16PS adds to 16 x 16 floats the block of 16 pairs of terms that two registers have, in the
-// order of gemm.h: 16 FMAs of the first elements of the pairs, 16 of the second ones, their sum,
-// and that added. (10,240,000 results of random tiles had those bits.) Four registers are sums, two
-// have rows of A, two columns of B.
+// TDPBF16PS multiplies 16 pairs of terms, a block, and adds them to 16 x 16 floats in the order of
+// gemm.h: 16 FMAs of the first elements of the pairs, 16 FMAs of the second ones, the sum of both,
+// added to the float. 10,240,000 results of random tiles had the bits of this order. Four registers
+// hold sums, two hold rows of A, and two hold columns of B.
 #pragma once
 
 #include "common/tile_registers.h"
@@ -45,7 +45,7 @@ struct RegisterSums {
     if constexpr (kRowTiles == 2 && kColumnTiles == 2) ClearTileRegister<3>();
   }
 
-  /// Adds a block. Rows of A are 128 bytes apart, its tiles a_tile; pairs of B b_step.
+  /// Adds a block. Rows of A are 128 bytes apart, tiles of A a_tile bytes, pairs of B b_step bytes.
   static inline __attribute__((always_inline)) void Add(const std::byte* a, int64_t a_tile,
                                                         const std::byte* b, int64_t b_step) {
     constexpr int64_t kStep = kGemmChunk * sizeof(uint16_t);
@@ -88,7 +88,8 @@ struct RegisterSums {
   static constexpr int64_t kLower = kGemmRegisterRows * kTileColumns;
 };
 
-/// The last block of a unit of B where that is not whole: zeros follow its pairs.
+/// A copy of the last block of a unit of B, if that block has fewer than 32 terms. Zeros follow its
+/// pairs.
 struct LastBlockOfB {
   alignas(64) float pairs[kGemmBlock / 2 * kTileColumns];
 
@@ -104,12 +105,12 @@ struct LastBlockOfB {
   }
 };
 
-// Terms of a panel that are multiplied by all rows of a block before the next ones: 16 KB of B
+// So many terms of a panel are multiplied by all rows of a block, then the next ones. 16 KB of B
 // then stay in the first-level cache. One core of a Sapphire Rapids, GFLOP/s of 128 rows by 512
-// columns: 128 terms 1,205, 256: 1,400, 512: 1,340, 1,024: 1,210.
+// columns: 128 terms: 1,205, 256: 1,400, 512: 1,340, 1,024: 1,210.
 inline constexpr int64_t kRegisterTerms = 256;
 
-/// Floats of a quarter of a block of a panel.
+/// The floats of a quarter of a panel's block.
 inline constexpr int64_t kQuarterOfBlock = kGemmBlock / 2 * kTileColumns / 4;
 
 /// The terms of a panel of a unit that are multiplied at a time.
@@ -117,10 +118,10 @@ struct TermsOfB {
   const Panel* panel;
   int64_t unit_begin, begin, end;  // begin and end from unit_begin on
   const LastBlockOfB* last;
-  const float* later;  // a quarter of each block of the next panel
+  const float* later;  // in the next panel; a quarter of each block is prefetched from here on
 };
 
-/// Adds such terms to the sums of up to 32 rows.
+/// Adds the products of these terms to the sums of up to 32 rows.
 template <int kRowTiles, int kColumnTiles>
 void AddInRegisters(const float* a, int64_t tile_floats, const TermsOfB& b, float* sums) {
   using Sums = RegisterSums<kRowTiles, kColumnTiles>;
@@ -133,7 +134,7 @@ void AddInRegisters(const float* a, int64_t tile_floats, const TermsOfB& b, floa
   };
   at == 0 ? Sums::Clear() : Sums::Load(sums);
   for (const float* later = b.later; at + kGemmBlock <= b.end; at += kGemmBlock) {
-    // B comes from the third-level cache: 1.06 times as fast.
+    // B comes from the third-level cache. Prefetching makes this 1.06 times as fast.
     for (int64_t i = 0; i < kQuarterOfBlock; i += kLanes) __builtin_prefetch(later + i, 0, 2);
     later += 4 * kQuarterOfBlock;
     add(b.panel->Term(b.unit_begin + at), b.panel->step);
@@ -142,7 +143,7 @@ void AddInRegisters(const float* a, int64_t tile_floats, const TermsOfB& b, floa
   Sums::Store(sums);
 }
 
-/// Columns of 16 x 16 pairs become rows.
+/// Transposes 16 x 16 pairs.
 inline void TurnPairs(__m512i (&rows)[16]) {
   for (int i = 0; i < 16; i += 4) {
     const __m512i low = _mm512_unpacklo_epi32(rows[i], rows[i + 1]);
@@ -168,15 +169,15 @@ inline void TurnPairs(__m512i (&rows)[16]) {
   }
 }
 
-/// What both ways of packing A for tile registers share: a tile has chunks one after the other, of
-/// 16 rows each.
+/// The base of the policies that pack A for tile registers. A tile has its chunks one after the
+/// other; a chunk has 16 rows.
 struct TilesOfA : PairsOfA {
   static constexpr bool kTiles = true;
   static constexpr int64_t kPackedRows = kGemmRegisterRows;
   static constexpr int64_t kRowStep = kGemmChunk / 2, kTermStep = 1;
 };
 
-/// As RowsOfA.
+/// Packs an A whose rows are rows of C, as RowsOfA does.
 struct TilesOfRowsOfA : TilesOfA {
   using Rest = TilesOfRowsOfA;
 
@@ -194,7 +195,7 @@ struct TilesOfRowsOfA : TilesOfA {
   }
 };
 
-/// As ColumnsOfA: 16 pairs of 16 rows are turned around.
+/// Packs an A whose rows are terms, as ColumnsOfA does. Transposes 16 pairs of 16 rows at a time.
 struct TilesOfColumnsOfA : TilesOfA {
   using Rest = TilesOfColumnsOfA;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products: how the planned work is handed out.
+// Matrix products: runs a planned product in parallel pieces.
 #include <algorithm>
 
 #include "kernels/gemm/gemm.h"
@@ -10,10 +10,10 @@ namespace openaclnn {
 namespace gemm {
 namespace {
 
-// Of B that a thread packs at a time. 4096 to 4 Mi: 0.96 to 1.02, two: 0.95 to 1.03; as in
-// gemm_plan.cc.
+// Elements of B that a thread packs at a time. 4096 to 4 Mi: 0.96 to 1.02, two: 0.95 to 1.03;
+// measured as in gemm_plan.cc.
 constexpr int64_t kPackElements = 65536;
-// But so many parts for each thread at least.
+// The least parts of B for each thread.
 constexpr int64_t kPackParts = 2;
 
 GemmBlock BlockOf(const Gemm& gemm, int64_t index) {
@@ -38,7 +38,7 @@ GemmBlock BlockOf(const Gemm& gemm, int64_t index) {
           terms.term_end};
 }
 
-/// A call: where its operands are, and the parts of its scratch.
+/// One call: the addresses of its operands and of the parts of its scratch.
 class Call {
  public:
   Call(const Gemm& gemm, const void* a, const void* b, const void* added, void* c, void* scratch)
@@ -84,7 +84,7 @@ class Call {
     });
   }
 
-  /// Groups of columns of batches in parallel.
+  /// Runs groups of columns of batches in parallel.
   void RunBatches() const {
     ForItems([&](int64_t item, float* own) {
       const int64_t batch = item / gemm_.column_groups;
@@ -128,7 +128,7 @@ class Call {
     }
   }
 
-  /// What a body does at a time.
+  /// The work that a body does at a time.
   struct Piece {
     int64_t batch, block, panel_begin = 0, panel_end, unit_begin = 0, unit_end = INT64_MAX;
     float* waiting = nullptr;  // null: the body's own
@@ -180,7 +180,7 @@ class Call {
             part.term_end - part.term_begin};
   }
 
-  /// Where a body packs B, behind the rest of its own.
+  /// Where a body packs B: the last part of its memory.
   float* OwnPacked(float* own) const { return own + BodyElements(gemm_) - PackedElements(gemm_); }
 
   template <class Byte>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products: the loops over tiles, and what becomes of their sums, for one instruction set.
+// Matrix products: the loops over tiles, and the stores of their sums, for one instruction set.
 #include <algorithm>
 
 #include "kernels/gemm/gemm_windows-inl.h"
@@ -27,7 +27,7 @@ void WidenRow(const void* from, int64_t step, int32_t dtype, int64_t n, float* t
   });
 }
 
-/// alpha * sums + beta * what is added.
+/// Turns the sums into alpha * sums + beta * D.
 template <class Tile>
 void Finish(const GemmWork& work, Tile& tile, int64_t row, int64_t rows, int64_t column,
             int64_t columns) {
@@ -79,14 +79,15 @@ void StoreColumns(const Gemm& gemm, const T* from, int64_t columns, int64_t colu
   }
 }
 
-/// Whether the columns of a panel lie in one run of C; then at which element it begins.
+/// Whether `columns` columns of C from `column` on lie in one run. Sets `at` to the element where
+/// they begin.
 inline bool InOneRun(const Gemm& gemm, int64_t column, int64_t columns, int64_t* at) {
   const int64_t run = column / gemm.c_run, first = column - run * gemm.c_run;
   *at = gemm.c_runs(run) + first * gemm.c.step;
   return columns <= gemm.c_run - first;
 }
 
-/// Rounds and stores the rows and columns that C has.
+/// Rounds the tile and stores those of its rows and columns that C has.
 template <class Tile>
 void Store(const GemmWork& work, Tile& tile, int64_t row, int64_t panel) {
   const int64_t column = panel * kTileColumns;
@@ -116,7 +117,8 @@ void Store(const GemmWork& work, Tile& tile, int64_t row, int64_t panel) {
   });
 }
 
-/// Whether the sums of a tile are rows of floats that C has, as they are.
+/// Whether the sums of a tile are C's elements: C has FLOAT rows, a whole tile of them, nothing is
+/// added and alpha is 1.
 template <class Tile>
 bool IsPlain(const GemmWork& work, int64_t row, int64_t panel) {
   const Gemm& gemm = *work.gemm;
@@ -127,7 +129,7 @@ bool IsPlain(const GemmWork& work, int64_t row, int64_t panel) {
          panel * kTileColumns + Tile::kVectorCount * kLanes <= gemm.columns;
 }
 
-/// Stores them without a copy of the tile.
+/// Stores such a tile from its registers.
 template <class Tile>
 inline __attribute__((always_inline)) void StorePlain(const GemmWork& work, Tile& tile, int64_t row,
                                                       int64_t panel) {
@@ -144,7 +146,7 @@ inline __attribute__((always_inline)) void StorePlain(const GemmWork& work, Tile
 template <class Left>
 constexpr int64_t kChunkFloats = kGemmChunk* Left::kPackedRows / (Left::kPairs ? 2 : 1);
 
-/// One unit of terms of one tile, in chunks of 64 products.
+/// Multiplies one unit of terms of one tile, in chunks of 64 products.
 template <class Left, class Tile>
 inline __attribute__((always_inline)) void MultiplyChunks(const GemmWork& work, const UnitOfA& a,
                                                           const float* rows_of_a,
@@ -165,7 +167,7 @@ inline __attribute__((always_inline)) void MultiplyChunks(const GemmWork& work, 
   tile.JoinRest(waiting, chunks - 1);
 }
 
-/// The same of BFLOAT16, in blocks of two chains.
+/// Multiplies one unit of BFLOAT16 terms of one tile, in blocks of two chains.
 template <class Left, bool kDots, class Tile>
 inline __attribute__((always_inline)) void MultiplyChains(const float* rows_of_a,
                                                           const Panel& panel, int64_t begin,
@@ -197,7 +199,7 @@ inline __attribute__((always_inline)) void MultiplyChains(const float* rows_of_a
   }
 }
 
-/// A tile's unit joins those before it; the last unit's tile is stored.
+/// Adds a tile's unit to the sums of the units before it. After the last unit, stores the tile.
 template <class Tile>
 inline __attribute__((always_inline)) void EndUnit(const GemmWork& work, Tile& tile, int64_t unit,
                                                    int64_t row, int64_t panel) {
@@ -211,11 +213,11 @@ inline __attribute__((always_inline)) void EndUnit(const GemmWork& work, Tile& t
   if (block.term_begin + (unit + 1) * kGemmUnit < block.term_end) return tile.Wait(waiting, unit);
   tile.JoinRest(waiting, unit);
   if (IsPlain<Tile>(work, row, panel)) return StorePlain(work, tile, row, panel);
-  Tile done = tile;  // the other one can stay in registers
+  Tile done = tile;  // Store needs an address; `tile` can stay in registers
   Store(work, done, row, panel);
 }
 
-/// One unit of terms of one tile.
+/// Multiplies one unit of terms of one tile, and ends the unit.
 template <class Left, int kRows, int kVectors, bool kDots>
 void MultiplyTile(const GemmWork& work, const UnitOfA& a, const GemmPacked& packed_b, int64_t unit,
                   int64_t row, int64_t panel) {
@@ -240,8 +242,8 @@ void MultiplyTile(const GemmWork& work, const UnitOfA& a, const GemmPacked& pack
 }
 
 #if defined(OPENACLNN_PAIRS)
-/// One unit of terms of a panel for all rows of a block by tile registers. Terms are taken some at
-/// a time, while the sums of the rows wait in the first-level cache.
+/// Multiplies one unit of terms of a panel for all rows of a block by tile registers. Takes
+/// kRegisterTerms terms at a time; the sums of the rows wait in the first-level cache.
 template <int kVectors>
 void MultiplyRowsInRegisters(const GemmWork& work, const UnitOfA& a, const GemmPacked& packed_b,
                              int64_t unit, int64_t panel) {
@@ -303,7 +305,8 @@ void MultiplyRows(const GemmWork& work, const UnitOfA& a, const GemmPacked& pack
   }
 }
 
-/// A panel of few columns by tiles of half the width; `exact`: dot products are.
+/// Multiplies a panel. If at most half its columns are left, tiles have half the width. `exact`:
+/// dot products give the bits of FMAs.
 template <class Left>
 void MultiplyPanel(const GemmWork& work, const UnitOfA& a, const GemmPacked& packed_b, int64_t unit,
                    int64_t panel, [[maybe_unused]] bool exact) {

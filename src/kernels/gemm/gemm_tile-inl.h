@@ -11,8 +11,8 @@
 namespace openaclnn {
 namespace OPENACLNN_TARGET {
 
-// As many sums as the registers hold beside a row of B and an element of A; and a tile for the few
-// rows that are left over.
+// A tile has as many sums as the registers hold beside a row of B and an element of A. A smaller
+// tile, of kFewRows, is for few rows that are left over.
 #if defined(__AVX512F__)
 inline constexpr int kTileRows = 12, kFewRows = 4, kTileVectors = 2;
 #elif defined(__AVX2__) || defined(__aarch64__)
@@ -23,20 +23,20 @@ inline constexpr int kTileRows = 2, kFewRows = 1, kTileVectors = 1;
 inline constexpr int64_t kTileColumns = kTileVectors * kLanes;
 static_assert(kGemmRows % kTileRows == 0);
 
-// Clang takes the instruction only where everything is compiled for processors that have it.
+// Clang accepts VDPBF16PS only if the whole file is compiled for processors that have it.
 #if defined(__AVX512F__) && (!defined(__clang__) || defined(__AVX512BF16__))
 #define OPENACLNN_PAIRS 1
 #endif
 
-/// Whether rows of B are fetched from the second-level cache 16 terms early: 3 % faster with
-/// AVX-512, up to 7 % slower with AVX2 on a Zen 3.
+/// Tells whether to prefetch rows of B 16 terms ahead, from the second-level cache. This makes
+/// AVX-512 3 % faster, and AVX2 on a Zen 3 up to 7 % slower.
 #if defined(__AVX2__) && !defined(__AVX512F__)
 inline constexpr bool kEarlyB = false;
 #else
 inline constexpr bool kEarlyB = true;
 #endif
 
-/// Sums that wait in memory for their partner, by the level of the tree that they are on.
+/// Sums that wait in memory for their partner, by their level in the tree.
 struct Waiting {
   float* sums;
   int64_t level_step, row_step;
@@ -60,9 +60,9 @@ struct Tile {
     Spell(body, std::make_integer_sequence<int, kRows * kVectors>());
   }
 
-  /// The products of up to a chunk of terms, of each pair the second first. Element (row, term) of
-  /// A is a[row * row_step + term * kTermStep]; terms of B are b_step elements apart. A row_step
-  /// that the compiler knows as kRowStep, where that is not 0, is 2 to 5 % faster.
+  /// Sums the products of up to a chunk of terms, of each pair the second first. Element (row,
+  /// term) of A is a[row * row_step + term * term_step]; terms of B are b_step elements apart. A
+  /// step of 0 stands for a_step. A row_step that the compiler knows (kRowStep) is 2 to 5 % faster.
   template <int64_t kRowStep, int64_t kTermStep>
   inline __attribute__((always_inline)) void Multiply(const float* a, int64_t a_step,
                                                       const float* b, int64_t b_step,
@@ -99,7 +99,7 @@ struct Tile {
     if (terms % 2 != 0) add(0, b);
   }
 
-  /// One chain of products: `count` terms, each behind the one before.
+  /// Sums `count` products in one chain of FMAs.
   template <int64_t kRowStep, int64_t kTermStep>
   inline __attribute__((always_inline)) void MultiplyChain(const float* a, const float* b,
                                                            int64_t b_step, int64_t count) {
@@ -115,8 +115,8 @@ struct Tile {
     }
   }
 
-  /// Adds a block (kGemmBlock) to the sum of those before it, `before`, and keeps that there:
-  /// chain(parity) computes the chain of the terms at even or odd places.
+  /// Adds a block (kGemmBlock) to `before`, the sum of the previous blocks, and stores the new sum
+  /// there. chain(parity) computes the chain of the terms at even (0) or odd (1) places.
   template <class Chain>
   inline __attribute__((always_inline)) void AddBlock(float* before, Chain&& chain) {
     alignas(64) float even[kRows * kTileColumns];
@@ -138,18 +138,19 @@ struct Tile {
     ForEach([&](F32x16& s, int r, int v) { s = F32x16::Load(waiting.Place(level, r, v)) + s; });
   }
 
-  /// Joins the sums before it, of which there are `index`, as a carry ripples through a counter.
+  /// Adds those of the `index` earlier sums that have the same level, as a carry ripples through a
+  /// counter.
   inline __attribute__((always_inline)) void Join(const Waiting& waiting, int64_t index) {
     for (int64_t level = 0; (index >> level & 1) != 0; ++level) AddFrom(waiting, level);
   }
 
-  /// Waits for the next one.
+  /// Stores the sums until the next ones join them.
   inline __attribute__((always_inline)) void Wait(const Waiting& waiting, int64_t index) {
     const int level = __builtin_ctzll(~static_cast<uint64_t>(index));
     ForEach([&](F32x16& s, int r, int v) { s.Store(waiting.Place(level, r, v)); });
   }
 
-  /// After the last one: all that still wait, the youngest first.
+  /// Adds, after the last sum, all sums that still wait, the youngest first.
   inline __attribute__((always_inline)) void JoinRest(const Waiting& waiting, int64_t index) {
     const auto count = static_cast<uint64_t>(index) + 1;
     const int lowest = __builtin_ctzll(count);

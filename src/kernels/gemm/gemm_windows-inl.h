@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands of a matrix product that are windows of images: elements go from the image to their
-// place in a panel, and no other memory holds them.
+// Packs an operand that is windows of images. Elements are copied from the image straight to their
+// place in a panel.
 #pragma once
 
 #include <algorithm>
@@ -14,26 +14,26 @@
 namespace openaclnn {
 namespace OPENACLNN_TARGET {
 
-/// Neighbouring places along the last axis.
+/// A run of neighbouring places along the last axis.
 struct WindowRun {
   int64_t count;     // of the places
   int64_t image;     // offset of their image
   int64_t begin[3];  // coordinates of tap 0 at the first place, times the divisor
 };
 
-/// What a tap has of a run: places first, first + divisor, first + 2 divisor, ... of `length`
-/// elements lie in the image, the first of them at `offset` in its channel; the others are zero.
+/// The elements that a tap reads for a run. The `length` places first, first + divisor, first + 2
+/// divisor, ... lie in the image, the first of them at `offset` in its channel. Others are zero.
 struct WindowPiece {
   int64_t offset;
   int32_t count, first, length;  // runs are no longer than kTurnedPlaces
 };
 
-// Places that are read of a column at a time, and turned around.
+// Places of a column that are read and transposed at a time.
 inline constexpr int64_t kTurnedPlaces = 4 * kGemmChunk;
-// Pieces that are known at a time.
+// The most pieces that are computed at a time.
 inline constexpr int64_t kMostPieces = 512;
 
-/// Splits places [first, first + count) into runs; there are at most `count`. Returns how many.
+/// Splits places [first, first + count) into at most `count` runs. Returns their number.
 inline int64_t SplitPlaces(const GemmWindows& w, int64_t first, int64_t count, WindowRun* runs) {
   const auto& [z_axis, y_axis, x_axis] = w.axes;
   int64_t image = first / w.places, place = first % w.places;
@@ -57,7 +57,7 @@ inline int64_t SplitPlaces(const GemmWindows& w, int64_t first, int64_t count, W
   return run - runs;
 }
 
-/// The offset of a coordinate along an axis; sets `inside` to false where there is no element.
+/// The offset of a coordinate along an axis. Sets `inside` to false if no element is there.
 inline int64_t OffsetAlong(const GemmAxis& axis, int64_t at, bool* inside) {
   const bool whole = axis.divisor == 1 || at % axis.divisor == 0;
   if (axis.divisor != 1) at /= axis.divisor;
@@ -66,8 +66,8 @@ inline int64_t OffsetAlong(const GemmAxis& axis, int64_t at, bool* inside) {
   return 0;
 }
 
-/// Places that a tap reads in the image: those with 0 <= (at + place * stride) / divisor < in,
-/// where that is a whole number.
+/// Clips a piece to the places that a tap reads in the image: those for which (at + place * stride)
+/// / divisor is a whole number in [0, in).
 inline void ClipAlong(const GemmAxis& axis, int64_t at, WindowPiece* piece) {
   const int64_t count = piece->count;
   int64_t first = 0, end = count, length;
@@ -108,9 +108,9 @@ inline void Clip(const GemmWindows& w, int64_t tap, const WindowRun* runs, int64
   }
 }
 
-/// Calls put(index, offset of its channel, its pieces) for all channels by taps [begin, end):
-/// channel by channel, for as many taps as there may be pieces. After those taps of a channel it
-/// calls finish(the first index, how many).
+/// Calls put(index, offset of the channel, pieces) for all channels by taps [begin, end). Takes as
+/// many taps at a time as kMostPieces allows, and for these goes channel by channel. After the taps
+/// of a channel it calls finish(first index, count).
 template <class Put, class Finish>
 inline __attribute__((always_inline)) void ForTaps(const GemmWindows& w, int64_t begin, int64_t end,
                                                    const WindowRun* runs, int64_t count, Put&& put,
@@ -143,7 +143,7 @@ inline __attribute__((always_inline)) void ForTaps(const GemmWindows& w, int64_t
   ForTaps(w, begin, end, runs, count, std::forward<Put>(put), [](int64_t, int64_t) {});
 }
 
-/// memcpy of few elements; a call would take longer than most.
+/// Copies n elements. A call of memcpy would take longer than most of these copies.
 template <class T>
 inline __attribute__((always_inline)) void CopyRun(const T* from, int64_t n, T* to) {
   for (; n >= 16; n -= 16, from += 16, to += 16) std::memcpy(to, from, 16 * sizeof(T));
@@ -153,7 +153,7 @@ inline __attribute__((always_inline)) void CopyRun(const T* from, int64_t n, T* 
   if ((n & 1) != 0) *to = *from;
 }
 
-/// The same of zeros.
+/// Writes n zeros.
 template <class T>
 inline __attribute__((always_inline)) void ZeroRun(int64_t n, T* to) {
   for (; n >= 16; n -= 16, to += 16) std::memset(to, 0, 16 * sizeof(T));
@@ -163,7 +163,7 @@ inline __attribute__((always_inline)) void ZeroRun(int64_t n, T* to) {
   if ((n & 1) != 0) *to = T{};
 }
 
-/// The elements of a channel at all pieces.
+/// Reads the elements of a channel for all pieces.
 template <class T>
 inline __attribute__((always_inline)) void ReadPieces(const GemmAxis& axis, const T* channel,
                                                       const WindowPiece* pieces, int64_t count,
@@ -183,7 +183,7 @@ inline __attribute__((always_inline)) void ReadPieces(const GemmAxis& axis, cons
   }
 }
 
-/// The same as floats; there are at most kMost places.
+/// Reads the elements of a channel for all pieces, as floats. There are at most kMost places.
 template <class T, int64_t kMost>
 inline void ReadFloats(const GemmAxis& axis, const T* channel, const WindowPiece* pieces,
                        int64_t count, int64_t places, float* to) {
@@ -206,7 +206,7 @@ inline void RoundAll(Rounding rounding, int64_t n, float* values) {
   }
 }
 
-/// Panels whose columns are places.
+/// Packs panels whose columns are places.
 inline void PackPlaces(const Gemm& gemm, const void* b, const GemmPart& part,
                        const GemmPacked& packed) {
   WithStored(gemm.b.dtype, [&](auto stored) {
@@ -223,7 +223,8 @@ inline void PackPlaces(const Gemm& gemm, const void* b, const GemmPart& part,
             ReadFloats<T, kTileColumns>(axis, image + channel, pieces, count, panel.columns,
                                         panel.Term(term));
           },
-          // Whole lanes that were just stored in parts would be read before they are there.
+          // Rounding comes after all stores of the channel: a vector load right after partial
+          // stores of the same bytes would wait for them.
           [&](int64_t term, int64_t terms) {
             RoundAll(gemm.b.rounding, terms * panel.columns, panel.Term(term));
           });
@@ -231,7 +232,7 @@ inline void PackPlaces(const Gemm& gemm, const void* b, const GemmPart& part,
   });
 }
 
-/// Panels whose columns are channels by taps.
+/// Packs panels whose columns are channels by taps.
 inline void PackTaps(const Gemm& gemm, const void* b, const GemmPart& part,
                      const GemmPacked& packed) {
   alignas(64) float rows[kTileColumns * kTurnedPlaces];
