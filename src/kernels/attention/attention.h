@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention of several heads, tile by tile: out = dropout(softmax(scale q k^T + shift, masked)) v.
 //
-// Keys are cut into tiles by their position in the sequence. A tile gives a partial of a row: the
-// largest score m, l = sum of e^(s - m), and o = sum of e^(s - m) v. Two neighbours join into one:
-// m = max(m1, m2), l = l1 e^(m1 - m) + l2 e^(m2 - m), o likewise; tiles join pairwise, as the terms
-// of every sum do. So a row's bits depend on its query and on the keys that it sees, not on other
-// rows, on threads or on how the rows come. Scores are never held for more than a tile.
+// Keys are cut into tiles by their position in the sequence. A tile gives a partial result of a
+// row: the largest score m, l = sum of e^(s - m), and o = sum of e^(s - m) v. Two neighbouring
+// partials join into one: m = max(m1, m2), l = l1 e^(m1 - m) + l2 e^(m2 - m), and o likewise. Tiles
+// join pairwise, as the terms of every sum do. So a row's bits depend on its query and on the keys
+// that it sees. They do not depend on other rows, on threads or on the pieces in which a prompt
+// comes. Scores are held for one tile at a time.
 #pragma once
 
 #include <array>
@@ -21,22 +22,22 @@
 
 namespace openaclnn {
 
-/// Rows of the query that are worked on together; for the gradients by key and value they are the
+/// Rows of the query that are computed together. In the gradients by key and value they are the
 /// chunk of 64 terms that is summed in sequence.
 inline constexpr int64_t kAttentionRows = 64;
 /// Keys of a tile.
 inline constexpr int64_t kAttentionKeys = 128;
-/// Elements of a row of a head, at most.
+/// The most elements of a head's row.
 inline constexpr int64_t kAttentionWidth = 4096;
 
-/// A matrix in memory of the call's own: `chunk` floats from 64 columns to the next 64, whose rows
-/// are 64 floats apart.
+/// Matrices in the scratch are stored in chunks of 64 columns. Within a chunk, rows are 64 floats
+/// apart. Chunks are `chunk` floats apart.
 inline constexpr int64_t kAttentionChunk = 64;
 
-/// Rows of elements of any type: of a head, or of what belongs to its scores.
+/// Rows of elements of any type, such as those of a head or of a mask.
 struct AttentionRows {
   const std::byte* from;
-  int64_t row_bytes, element_bytes;  // from one to the next
+  int64_t row_bytes, element_bytes;  // distances of neighbours
   LoadRow<float> load;
   bool plain;                                // floats that follow each other
   const std::byte* const* places = nullptr;  // null, or where each row begins
@@ -55,15 +56,15 @@ struct AttentionRows {
   }
 };
 
-/// A sum that waited, of C's shape, which is added before the product; `left` and `right` are
-/// factors of its rows and of the product's, or null.
+/// An earlier sum of C's shape, to which the product is added. `left` has a factor for each of its
+/// rows, `right` for each row of the product; null: no factors.
 struct AttentionJoin {
   const float* sums;
   const float *left, *right;
 };
 
-/// C = A B, and what waited. A and C are matrices as above; B has panels of the kernels' columns,
-/// with a row for each term, `b_step` floats from one to the next.
+/// C = A B plus the sums of `joins`. A and C are stored in chunks (kAttentionChunk). B is stored in
+/// panels of AttentionKernels::panel columns, with a row for each term.
 struct AttentionProduct {
   const float* a;
   int64_t a_chunk;
@@ -82,41 +83,44 @@ struct AttentionRow {
   int64_t chunk;
   float scale;
   int64_t begin, end;    // the keys of the tile that the row sees
-  const uint8_t* hides;  // null, or of each of those keys whether it is hidden
-  const float* shift;    // null, or what is added to each score of the tile
-  const float* kept;     // null, or factors of each weight of the tile
+  const uint8_t* hides;  // null, or for each of these keys whether it is hidden
+  const float* shift;    // null, or an addend for each score of the tile
+  const float* kept;     // null, or a factor for each weight of the tile (dropout)
 };
 
-/// What a row of scores is turned into its gradient with.
+/// The numbers with which a row of scores becomes its gradient.
 struct AttentionSlope {
-  float* slopes;  // gradients by the weights, which become those by the scores
+  float* slopes;  // gradients by the weights; they become those by the scores
   float max, over_sum, mean;
 };
 
 /// The loops that are compiled for each instruction set.
 struct AttentionKernels {
   int64_t panel;  // columns of a panel
-  /// As the A of a product.
+  /// Packs rows as the A of a product.
   void (*pack_rows)(const AttentionRows& rows, int64_t count, int64_t width, float* to);
-  /// As a B whose terms are the rows; columns that no row has are 0.
+  /// Packs rows as a B whose terms they are. Columns after a row's end become 0.
   void (*pack_terms)(const AttentionRows& rows, int64_t count, int64_t width, float* to,
                      int64_t panel_floats);
-  /// As a B whose columns are the rows; columns that no row has are 0.
+  /// Packs rows as a B whose columns they are. Columns after the last row become 0.
   void (*pack_turned)(const AttentionRows& rows, int64_t count, int64_t width, float* to,
                       int64_t panel_floats);
   void (*multiply)(const AttentionProduct& product);
-  /// With A turned around: its columns are C's rows; at most 64 terms.
+  /// Multiplies with A transposed: its columns are C's rows. There are at most 64 terms.
   void (*multiply_turned)(const AttentionProduct& product);
-  /// Scales, shifts and masks a row; the largest score.
+  /// Masks a row, and scales and shifts it if its largest score depends on that. Returns that
+  /// score.
   float (*largest)(const AttentionRow& row);
-  /// The row's exponentials, times `kept`; their sum before that.
+  /// Turns scores into exponentials times `kept`. Returns the sum of the exponentials without
+  /// `kept`.
   float (*exponentials)(const AttentionRow& row, float max);
-  /// Largest scores and sums of two partials of 64 rows become those of both; the factors of each.
+  /// Joins the largest scores and sums of two partials of 64 rows. Writes the factors of each
+  /// partial.
   void (*join)(const float* max, const float* sum, float* both_max, float* both_sum, float* left,
                float* right);
-  /// Scores become weights, times `kept`; slopes become gradients by the scores.
+  /// Turns scores into weights times `kept`, and slopes into gradients by the scores.
   void (*slope)(const AttentionRow& row, const AttentionSlope& slope);
-  /// n elements of a row over a number, or 0 if that is 0.
+  /// Divides n elements of a row by a number. They become 0 if it is 0.
   void (*divide)(const float* row, int64_t chunk, int64_t n, float by, float* to);
 };
 OPENACLNN_TARGET_DECLARE(extern const AttentionKernels kAttentionKernels)
@@ -138,24 +142,25 @@ struct AttentionHeads {
   }
 };
 
-/// A sequence of rows of q, and the keys that they may see: row i sees keys i - before to i + after
-/// and those before `prefix`. Rows and keys begin at first_row and first_key of their batch.
+/// A sequence of rows of q, and the keys that they may see. Row i sees keys i - before to i +
+/// after, and the keys before `prefix`. The sequence begins at first_row and first_key of its
+/// batch.
 struct AttentionSequence {
   int64_t rows, keys;
   int64_t batch = 0, first_row = 0, first_key = 0;
   int64_t before = INT64_MAX, after = INT64_MAX, prefix = 0;
-  int64_t places = 0;  // of keys that chosen blocks are of: those from this place on are hidden
+  int64_t places = 0;  // with chosen blocks: keys from this place on are hidden
 };
 
-/// Blocks of keys that a table names: key j of a sequence is row j % rows of the block that is
-/// entry j / rows of its batch and head, an INT32. In a cache a block stands in the place of a
-/// batch. Blocks that are chosen are of the sequence's own keys; one below 0 has none.
+/// Blocks of keys that a table names. Entry j / rows of a batch and head, an INT32, is the block of
+/// key j; the key is row j % rows of it. In a cache a block is found as a batch would be. If
+/// `chosen`, blocks consist of the sequence's own keys, and a negative entry has no keys.
 struct AttentionPages {
   bool given = false;
   bool chosen = false;
   int64_t rows = 0;                                       // of a block
   int64_t batch_step = 0, head_step = 0, entry_step = 0;  // of the table, in elements
-  int64_t row_step = 0;                                   // if each row of q has its own entries
+  int64_t row_step = 0;                                   // 0: all rows of q share entries
 
   int64_t Block(const void* table, int64_t batch, int64_t head, int64_t key,
                 int64_t row = 0) const {
@@ -165,7 +170,8 @@ struct AttentionPages {
   }
 };
 
-/// Keys that every sequence has before its own keys. They are rows of one batch of other tensors.
+/// Keys that precede the own keys of every sequence. They are the rows of one batch of other
+/// tensors.
 struct AttentionFront {
   int64_t keys = 0;
   AttentionHeads k = {}, v = {};
@@ -175,52 +181,52 @@ struct AttentionFront {
 struct AttentionScores {
   bool given;
   std::array<int64_t, 4> steps;
-  LoadRow<float> load;    // of masks of a byte: null
-  bool by_place = false;  // rows and keys count from those of the batch, not of the sequence
+  LoadRow<float> load;    // null for masks of bytes
+  bool by_place = false;  // rows and keys are counted in the batch, not in the sequence
 };
 
-/// Shifts that are made of a number for each head: it times the distance of a key's place from a
-/// row's is taken from their score.
+/// Shifts that are computed from a number for each head (ALiBi). This number times the distance
+/// between row and key is subtracted from their score.
 struct AttentionSlopes {
   bool given;
-  bool roots;                     // of distances instead
+  bool roots;                     // takes the square root of the distance
   int64_t batch_step, head_step;  // in bytes
   LoadRow<float> load;
-  int64_t ahead;  // of the first key of a sequence its first row is
+  int64_t ahead;  // position of a sequence's first row minus that of its first key
 };
 
-/// A score of each head that is beside those of all keys, and has no value.
+/// A score for each head that takes part in the softmax beside those of the keys. It has no value.
 struct AttentionSink {
   bool given;
   int64_t head_step;  // in bytes
   LoadRow<float> load;
 };
 
-/// The weight of each head of a row of q, where scores of keys are summed over heads.
+/// The weights of a row's heads, by which the scores of keys are summed over heads.
 struct AttentionIndexer {
   bool given = false;
   AttentionHeads weights = {};
 };
 
-/// Dropout by a bit for each score, given or drawn.
+/// Dropout, with one bit for each score. The bits are given or drawn.
 struct AttentionDropout {
   bool given, drawn;
   double keep;
   RandomKey key;
-  Offsets bytes;              // of the mask that is given
-  std::vector<int64_t> bits;  // of each sequence, the first of its bits
+  Offsets bytes;              // of the given mask
+  std::vector<int64_t> bits;  // the first bit of each sequence
 };
 
-/// What is frozen when the call is planned.
+/// A planned call of attention. It does not change after planning.
 struct Attention {
   const AttentionKernels* kernels;
   std::vector<AttentionSequence> sequences;
   int64_t heads, kv_heads, width, value_width;
-  int64_t rope_width;  // of `width`, the last elements of rows of q and k: those of other tensors
+  int64_t rope_width;  // the last elements of a row of q and k, in `width`; other tensors have them
   AttentionHeads q, k, v, out, q_rope, k_rope;
-  AttentionHeads max, sum;  // of each row the largest score and the sum of its exponentials
-  int64_t copies;           // of each of these
-  // A sequence has those of its first head, of row after row, then those of its second one,
+  AttentionHeads max, sum;  // for each row: the largest score, the sum of the exponentials
+  int64_t copies;           // of each number in max and sum
+  // If set, a sequence has the numbers of its first head row by row, then those of its second head,
   // whatever the dimensions of `max` and `sum` are.
   bool by_heads;
   float scale;
@@ -231,23 +237,25 @@ struct Attention {
   AttentionSink sink;
   AttentionIndexer indexer;  // for RunAttentionWeights
   AttentionPages pages;
-  AttentionPages cache;  // where blocks are chosen: in which blocks of a cache their keys are
+  AttentionPages cache;  // with chosen blocks: the blocks of a cache that have their keys
   AttentionFront front;
-  std::vector<AttentionHeads> each_k, each_v;  // of each batch, if each has tensors of its own
-  bool log_sums = false;  // sum becomes max + log(sum), -infinity for a row that sees no key
+  std::vector<AttentionHeads> each_k, each_v;  // one for each batch, if batches have own tensors
+  bool log_sums = false;  // writes max + log(sum) as sum; -infinity for a row that sees no key
 
-  // Set by PlanAttention. A head is that of k in one sequence.
-  std::vector<int64_t> first_tile;  // of each sequence, in tiles of one head each; and behind them
+  // Set by PlanAttention. "Head" means a head of k in one sequence.
+  // The first tile of each sequence, counted in one head's tiles; the last entry is the end.
+  std::vector<int64_t> first_tile;
   std::vector<int64_t> first_block;
-  int64_t levels;        // of partials that wait, for the most tiles
-  int64_t packed_tiles;  // that are packed together; 0: each block packs what it needs
-  int64_t bodies;        // that take blocks in parallel
+  int64_t levels;        // of waiting partials, for the sequence with the most tiles
+  int64_t packed_tiles;  // tiles that are packed together; 0: each block packs its own
+  int64_t bodies;        // threads that take blocks in parallel
 
   int64_t group() const { return heads / kv_heads; }
   uint64_t scratch_bytes() const;
 };
 
-/// Where the tensors of a call are; max and sum may be null, and slopes take the place of a shift.
+/// The addresses of a call's tensors. max and sum may be null. `shift` has the slopes if there are
+/// any.
 struct AttentionTensors {
   const void *q, *k, *v;
   const void *q_rope = nullptr, *k_rope = nullptr, *mask = nullptr, *shift = nullptr,
@@ -258,18 +266,19 @@ struct AttentionTensors {
   const void *const *each_k = nullptr, *const *each_v = nullptr;  // instead of k and v
 };
 
-/// Completes the plan from what stands above first_tile.
+/// Completes a plan whose members before first_tile are set.
 void PlanAttention(Attention* attention);
 
 /// Writes every row. A row that sees no key becomes 0, as do its largest score and its sum.
 void RunAttention(const Attention& attention, const AttentionTensors& tensors, void* scratch);
 
-/// The gradient by a shift, in double: that of the scores, summed where the shift is broadcast.
+/// The gradient by a shift, in double: the gradient by the scores, summed where the shift is
+/// broadcast.
 struct AttentionShiftGradient {
   bool given;
   std::array<int64_t, 4> steps;  // in numbers; 0 where the shift is broadcast
   int64_t count;
-  double factor;  // of the gradients by scaled products
+  double factor;  // by which gradients by the scores are multiplied
 };
 
 /// The weights of the keys of a row of a sequence, summed over the heads of q that share a head of
@@ -281,17 +290,17 @@ struct AttentionWeights {
 
 uint64_t AttentionWeightsBytes(const Attention& attention);
 
-/// Calls `take` for each row and head of k, from several threads; max and sum have what
-/// RunAttention left there. No dropout. With an indexer the weight of a key is the sum over heads
-/// of a head's weight times its product of q and k, or times 0 if that is negative; keys that the
+/// Calls `take` for each row and head of k, from several threads. max and sum must be the results
+/// of RunAttention. There is no dropout. With an indexer the weight of a key is a sum over heads: a
+/// head's weight times its product of q and k, or times 0 if the product is negative. Keys that the
 /// row does not see have sums too.
 void RunAttentionWeights(const Attention& attention, const AttentionTensors& tensors, void* scratch,
                          const std::function<void(const AttentionWeights&)>& take);
 
-/// Which gradients are made: all, that by q, or those by k and v.
+/// The gradients to compute: all, the one by q, or those by k and v.
 enum class AttentionPart { kAll, kRows, kKeys };
 
-/// The gradients of a call; `attention` has its operands, its result and what it left of the rows.
+/// The gradients of a call. `attention` describes its operands and results, also max and sum.
 struct AttentionGradient {
   Attention attention;
   AttentionHeads dy, dq, dk, dv, dq_rope = {}, dk_rope = {};
@@ -300,14 +309,15 @@ struct AttentionGradient {
 
   // Set by PlanAttentionGradient.
   int64_t tiles = 0;   // of the longest sequence
-  int64_t levels = 0;  // of sums over blocks of rows that wait
-  int64_t bodies = 0;  // that take heads of k in parallel
+  int64_t levels = 0;  // of waiting sums over blocks of rows
+  int64_t bodies = 0;  // threads that take heads of k in parallel
 
   uint64_t scratch_bytes() const;
 };
 
-/// The rows of q that see a head of k in a sequence, in ascending order, where they are not all:
-/// those of the n-th head are [first[n], first[n + 1]), as many as the plan's sequence has at most.
+/// For each head of k in a sequence, the rows of q that see it, in ascending order. The n-th head
+/// has rows [first[n], first[n + 1]), at most as many as the plan's sequence. Without lists, all
+/// rows see it.
 struct AttentionLists {
   const int32_t* rows = nullptr;
   const int64_t* first = nullptr;
@@ -318,11 +328,11 @@ struct AttentionGradientTensors {
   const void* dy;
   void *dq, *dk, *dv, *dq_rope = nullptr, *dk_rope = nullptr;
   double* dsink = nullptr;   // a number for each head; null without a sink
-  double* dshift = nullptr;  // null if it is not asked for
+  double* dshift = nullptr;  // null: not wanted
   AttentionLists lists = {};
 };
 
-/// `attention` is planned already.
+/// Completes the plan. `attention` must be planned.
 void PlanAttentionGradient(AttentionGradient* gradient);
 
 void RunAttentionGradient(const AttentionGradient& gradient,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gradients of attention: which heads run beside each other, and where their memory is.
+// The gradients of attention: runs heads in parallel, each in its part of the scratch.
 #include <algorithm>
 
 #include "kernels/attention/attention.h"
@@ -11,7 +11,8 @@ namespace openaclnn {
 namespace attention {
 namespace {
 
-/// The parts of a gradient by a shift that heads of k add to; without it each head has its own.
+/// The parts of a shift's gradient. Heads of k that add to one part must not run in parallel.
+/// Without a shift, each head is a part.
 class ShiftParts {
  public:
   explicit ShiftParts(const AttentionGradient& g)
@@ -37,11 +38,11 @@ class ShiftParts {
   int64_t count_;
 };
 
-/// Floats that hold a double for each sequence and head of q, which its share of the gradient by a
-/// sink is.
+/// The floats that hold a double for each sequence and head of q: their shares of the sinks'
+/// gradient.
 int64_t SinkFloats(const AttentionGradient& g) {
   if (!g.attention.sink.given) return 0;
-  constexpr int64_t kLine = 8;  // doubles of 64 bytes
+  constexpr int64_t kLine = 8;  // doubles in 64 bytes
   return DivideUp(HeadCount(g.attention) * g.attention.group(), kLine) * kLine * 2;
 }
 
@@ -77,7 +78,7 @@ void RunAttentionGradient(const AttentionGradient& gradient,
   float* const bodies = static_cast<float*>(scratch) + attention::SinkFloats(gradient);
   const int64_t heads = attention::HeadCount(a);
   if (a.sink.given) std::fill_n(sinks, heads * a.group(), 0.0);
-  // Heads that add to one part of the gradient by a shift run one after another.
+  // Heads that add to one part of the shift's gradient run one after another.
   const attention::ShiftParts parts(gradient);
   ParallelItems(parts.count(), gradient.bodies, true, [&](int64_t part, int64_t body) {
     parts.ForHeads(part, heads, [&](int64_t head) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gradients of attention that a head of k has: weights are made again from what the forward
-// left of each row, tile by tile. With P the weights and D = dy v^T, both dropped as the forward's:
+// The gradients of attention by one head of k. The weights are computed again, tile by tile, from
+// the forward's largest score and sum of each row. P are the weights and D = dy v^T, both with the
+// forward's dropout:
 //
 //   dv = P^T dy,  S = scale P (D - sum of dy out),  dq = S k,  dk = S^T q.
 #pragma once
@@ -19,7 +20,7 @@ namespace openaclnn::attention {
 
 inline constexpr int64_t kGradientTileChunk = kAttentionKeys * kAttentionChunk;
 
-/// Floats of the parts of a body's memory.
+/// Sizes of the parts of a body's memory, in floats.
 struct GradientSizes {
   explicit GradientSizes(const AttentionGradient& g) {
     const Attention& a = g.attention;
@@ -36,7 +37,7 @@ struct GradientSizes {
     row = MatrixFloats(1, std::max(a.width, a.value_width));
     tile = turned_keys + turned_values + keys;
     sums = dk + dv;
-    // The block's: partials of dq, and two rows more.
+    // A block's memory: partials of dq, packed rows, scores, and two rows more.
     block = q * (a.levels + 2) + dy + q_panels + dy_panels + 2 * scores + 2 * row;
     body = __int128{g.tiles} * (tile + __int128{g.levels} * sums) + block;
   }
@@ -49,7 +50,7 @@ struct GradientSizes {
 /// A head of k, and the heads of q that it serves.
 class HeadRun {
  public:
-  /// `sinks` are the gradients by the sinks of its heads of q, which are 0.
+  /// `sinks`, which are 0, become the gradients by the sinks of its heads of q.
   HeadRun(const AttentionGradient& g, const AttentionGradientTensors& tensors, int64_t number,
           float* own, double* sinks)
       : g_(g),
@@ -100,7 +101,7 @@ class HeadRun {
     }
   }
 
-  /// The rows of a block as both operands of a product.
+  /// Packs the rows of a block, as left and as right operands.
   void LoadRows(const Block& block) {
     const int64_t panel = kernels_.panel;
     for (int64_t r = 0; r < block.count(); ++r) {
@@ -124,7 +125,7 @@ class HeadRun {
     out.load(out.from, out.element_bytes, a_.value_width, other_row_);
     slope->mean = rows_of_->products(row_, other_row_, a_.value_width);
     if (a_.sink.given) {
-      // The gradient by the sink is less than 0 by the result: its weight has no value.
+      // The sink has a weight but no value, so its gradient is -weight * mean.
       const double score = SinkOf(a_, tensors_.of, head);
       sinks_[head - head_.head * a_.group()] -=
           std::exp(score - slope->max) * slope->over_sum * slope->mean;
@@ -156,7 +157,7 @@ class HeadRun {
     }
   }
 
-  /// Weights and gradients by the scores of a block and a tile.
+  /// Computes the weights of a block and a tile, and the gradients by their scores.
   void MakeSlopes(const Block& block, int64_t tile) {
     const int64_t rows = block.count(), keys = KeysOf(head_.of, tile);
     MultiplyByTile(kernels_, q_, rows, a_.width, TurnedKeys(tile), keys, weights_);
@@ -182,7 +183,7 @@ class HeadRun {
     }
   }
 
-  /// What a block adds to the gradients of a tile's keys and values.
+  /// Adds a block's share to the gradients by a tile's keys and values.
   void AddToTile(int64_t number, int64_t rows, int64_t tile) {
     std::array<AttentionJoin, 64> dk, dv;
     size_t count = 0;
@@ -210,7 +211,7 @@ class HeadRun {
     multiply(weights_, dy_panels_, a_.value_width, dv.data(), ValueSums(tile, level));
   }
 
-  /// What a tile adds to the gradients of a block's rows.
+  /// Adds a tile's share to the gradients by a block's rows.
   void AddToBlock(int64_t rows, int64_t tile, bool last, Carry* carry) {
     std::array<AttentionJoin, 64> joins;
     size_t count = 0;
@@ -238,7 +239,7 @@ class HeadRun {
                        .c_chunk = kBlockChunk});
   }
 
-  /// Adds up what waits of a tile, and stores its rows.
+  /// Adds up a tile's waiting sums, and stores its rows.
   void StoreTile(int64_t tile) {
     float *dk = nullptr, *dv = nullptr;
     carries_[static_cast<size_t>(tile)].Finish([&](int64_t level) {
@@ -264,14 +265,14 @@ class HeadRun {
     }
   }
 
-  /// Elements of a row that a tensor has.
+  /// The elements of a row that one tensor has.
   struct Part {
     int64_t width;
     const AttentionHeads* heads;
     void* to;
   };
 
-  /// A row in chunks, whose first elements one tensor has, and another one those behind them.
+  /// Stores a row that is in chunks. Its first elements go to one tensor, the rest to another.
   void StoreChunks(const float* row, int64_t chunk, const Part& own, const Part& rope, int64_t head,
                    int64_t number) {
     const int64_t n = own.width + rope.width;
@@ -306,7 +307,7 @@ class HeadRun {
   Head head_;
   RowMaker maker_;
   double* sinks_;
-  std::vector<Carry> carries_;  // of each tile, over blocks
+  std::vector<Carry> carries_;  // one for each tile, over blocks
   std::array<AttentionSlope, kAttentionRows> numbers_{};
   float *tiles_, *sums_, *q_, *dq_, *dy_, *q_panels_, *dy_panels_, *weights_, *slopes_, *row_,
       *other_row_;

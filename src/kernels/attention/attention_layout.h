@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention: what the forward and the gradients share: rows of blocks, keys that they see, partials
-// that wait.
+// Attention: parts that the forward and the gradients share, such as the rows of a block, the keys
+// that they see, and the partials that wait.
 #pragma once
 
 #include <algorithm>
@@ -13,29 +13,30 @@
 
 namespace openaclnn::attention {
 
-inline constexpr int64_t kBlockChunk = kAttentionRows * kAttentionChunk;  // of a block's matrices
+inline constexpr int64_t kBlockChunk = kAttentionRows * kAttentionChunk;  // a block's `chunk`
 
-/// Floats of the rows of a block in a matrix of so many columns.
+/// The floats of a matrix in chunks.
 inline int64_t MatrixFloats(int64_t rows, int64_t columns) {
   return DivideUp(columns, kAttentionChunk) * kAttentionChunk * rows;
 }
 
-/// Floats of a B of so many terms and columns.
+/// The floats of a packed B.
 inline int64_t PanelsFloats(const Attention& attention, int64_t terms, int64_t columns) {
   const int64_t panel = attention.kernels->panel;
   return DivideUp(columns, panel) * panel * terms;
 }
 
-/// Partials that wait for others at the same time, of so many in all, and one that is under way.
+/// The most partials that wait at the same time, of `partials` in all, plus the current one.
 inline int64_t LevelsOf(int64_t partials) {
   return std::bit_width(static_cast<uint64_t>(std::max<int64_t>(partials, 1)));
 }
 
-/// Which levels of the tree a partial joins, and on which one it waits. Partials come in the order
-/// of their places; the first ones and the last ones may be left out.
+/// Tells which levels of the tree a partial joins, and on which level it then waits. Partials come
+/// in the order of their places. The first and the last ones may be missing.
 class Carry {
  public:
-  /// Calls join(level) for each partial that the one at `place` joins; the level where it waits.
+  /// Calls join(level) for each partial that the one at `place` joins. Returns the level where it
+  /// waits.
   template <class Join>
   int64_t Add(int64_t place, const Join& join) {
     int64_t level = 0;
@@ -43,7 +44,7 @@ class Carry {
     waits_ |= uint64_t{1} << level;
     return level;
   }
-  /// Calls join(level) for each partial that still waits, the youngest first.
+  /// Calls join(level) for each waiting partial, the youngest first.
   template <class Join>
   void Finish(const Join& join) {
     for (int64_t level = 0; waits_ >> level != 0; ++level) TakeFrom(level, join);
@@ -66,7 +67,7 @@ struct Head {
       : sequence(number / attention.kv_heads),
         head(number % attention.kv_heads),
         of(attention.sequences[static_cast<size_t>(sequence)]) {}
-  /// With its own rows of q, if there are lists.
+  /// Takes the head's rows of q from the lists, if there are any.
   Head(const Attention& attention, int64_t number, const AttentionLists& lists)
       : Head(attention, number) {
     if (lists.rows == nullptr) return;
@@ -88,7 +89,7 @@ inline int64_t BlocksOf(const Attention& attention, const AttentionSequence& of)
   return DivideUp(of.rows * attention.group(), kAttentionRows);
 }
 
-/// What comes before a head, in tiles or blocks, given those of the sequences.
+/// The number of tiles, or of blocks, before a head. `first` has those before each sequence.
 inline int64_t Before(const Attention& attention, const std::vector<int64_t>& first,
                       int64_t number) {
   const auto sequence = static_cast<size_t>(number / attention.kv_heads);
@@ -96,8 +97,8 @@ inline int64_t Before(const Attention& attention, const std::vector<int64_t>& fi
   return first[sequence] * attention.kv_heads + number % attention.kv_heads * of_each;
 }
 
-/// The rows of q that a head of k serves: the first row of each of its heads, then their second
-/// rows. A block has the rows [begin, end) of these.
+/// A block of rows of q that share a head of k. The rows are ordered: the first row of each head of
+/// q that it serves, then their second rows, and so on. A block has the rows [begin, end) of these.
 struct Block {
   Block(const Attention& attention, const Head& head, int64_t block)
       : begin(block * kAttentionRows),
@@ -120,7 +121,7 @@ struct Block {
   const int32_t* rows_;
 };
 
-/// The keys [begin, end) that a row sees, but for those that a mask hides.
+/// The keys [begin, end) that a row sees. A mask may hide more.
 struct Seen {
   Seen(const AttentionSequence& of, int64_t row)
       : begin(of.prefix > 0 ? 0 : Clamp(of, static_cast<__int128>(row) - of.before)),
@@ -135,7 +136,7 @@ struct Seen {
   }
 };
 
-/// The tiles [begin, end) that rows of a block see keys of.
+/// The tiles [begin, end) with keys that a block's rows see.
 struct Tiles {
   Tiles(const AttentionSequence& of, const Block& block)
       : begin(Seen(of, block.Row(0)).begin / kAttentionKeys),
@@ -144,23 +145,23 @@ struct Tiles {
   int64_t begin, end;
 };
 
-/// Keys that a tile has.
+/// The number of keys of a tile.
 inline int64_t KeysOf(const AttentionSequence& of, int64_t tile) {
   return std::min(kAttentionKeys, of.keys - tile * kAttentionKeys);
 }
 
-/// Rows of a head of q, k or one of their shapes, from one of a sequence on.
+/// Rows of a head of q, or of a tensor of its shape, from a row of the sequence on.
 inline AttentionRows QueryRows(const AttentionHeads& heads, const void* tensor, const Head& head,
                                int64_t of_query, int64_t row) {
   return heads.At(tensor, head.of.batch, of_query, head.of.first_row + row);
 }
 
-/// Where rows of k, v or one of their shapes lie.
+/// Where the rows of k, of v or of a tensor of their shape lie.
 struct KeySource {
   const AttentionHeads& heads;
   const void* tensor;
   int64_t batch;
-  // Rows before those of the batch, or null.
+  // The rows that precede the batch's, or null.
   const AttentionHeads* front = nullptr;
   const void* front_tensor = nullptr;
 
@@ -189,7 +190,7 @@ inline KeySource SourceOfRopes(const Attention& a, const AttentionTensors& t, co
   return SourceOf({}, nullptr, a.k_rope, t.k_rope, head);
 }
 
-/// Rows of a tile of a source, which blocks may have.
+/// The rows of a source's tile. They may lie in blocks of a cache.
 class KeyRows {
  public:
   KeyRows(const Attention& attention, const KeySource& source, const AttentionTensors& tensors,
@@ -200,7 +201,8 @@ class KeyRows {
   const AttentionRows& operator*() const { return rows_; }
 
  private:
-  /// Keys [first, first + n) of a sequence whose first `front` keys belong to the source's front.
+  /// Sets the places of keys [first, first + n). The sequence's first `front` keys are the source's
+  /// front.
   void JoinFront(const KeySource& source, const Head& head, int64_t front, int64_t first,
                  int64_t n);
 
@@ -208,13 +210,12 @@ class KeyRows {
   std::array<const std::byte*, kAttentionKeys> places_;
 };
 
-/// Elements of a row of q or k that its own tensor has.
+/// The elements of a row that are in q or k, not in the rope.
 inline int64_t OwnWidth(const Attention& attention) {
   return attention.width - attention.rope_width;
 }
 
-/// The first row of q or k and that of its rope one behind the other, which room is made for; or
-/// where the row is, without a rope.
+/// Joins a row of q or k and its rope in `room`. Without a rope, returns the row where it is.
 inline AttentionRows WithRope(const Attention& attention, const AttentionRows& own,
                               const AttentionRows& rope, float* room) {
   if (attention.rope_width == 0) return own;
@@ -231,7 +232,7 @@ inline AttentionRows QueryRow(const Attention& attention, const AttentionTensors
                   room);
 }
 
-/// A tile of k as a B whose columns are its rows.
+/// Packs a tile of k as a B whose columns are the tile's rows.
 inline void PackTurnedKeys(const Attention& attention, const AttentionTensors& tensors,
                            const Head& head, int64_t tile, float* to) {
   const int64_t n = KeysOf(head.of, tile), own = OwnWidth(attention),
@@ -243,7 +244,7 @@ inline void PackTurnedKeys(const Attention& attention, const AttentionTensors& t
   attention.kernels->pack_turned(*ropes, n, attention.rope_width, to + own * panel, panel_floats);
 }
 
-/// The products of rows of a block with the rows of a tile, which are packed turned.
+/// Multiplies rows of a block with the rows of a tile (PackTurnedKeys).
 inline void MultiplyByTile(const AttentionKernels& kernels, const float* rows, int64_t count,
                            int64_t width, const float* turned, int64_t keys, float* to) {
   kernels.multiply({.a = rows,
@@ -258,7 +259,7 @@ inline void MultiplyByTile(const AttentionKernels& kernels, const float* rows, i
                     .c_chunk = kBlockChunk});
 }
 
-/// The score of a head beside its keys.
+/// The sink of a head of q.
 inline float SinkOf(const Attention& attention, const AttentionTensors& tensors, int64_t of_query) {
   const AttentionSink& sink = attention.sink;
   float score = 0;
@@ -266,7 +267,7 @@ inline float SinkOf(const Attention& attention, const AttentionTensors& tensors,
   return score;
 }
 
-/// Where the largest score of a row is, or the sum of its exponentials.
+/// The offset of a row's number in max or sum, in bytes.
 inline int64_t NumberOffset(const Attention& attention, const AttentionHeads& numbers,
                             const Head& head, int64_t of_query, int64_t row) {
   const AttentionSequence& of = head.of;
@@ -275,7 +276,7 @@ inline int64_t NumberOffset(const Attention& attention, const AttentionHeads& nu
   return numbers.Offset(of.batch, number % attention.heads, number / attention.heads);
 }
 
-/// The largest score of a row as the forward left it, or the sum of its exponentials.
+/// Loads a row's number from max or sum.
 inline float LoadNumber(const Attention& attention, const AttentionHeads& numbers,
                         const void* tensor, const Head& head, int64_t of_query, int64_t row) {
   float number = 0;
@@ -284,19 +285,20 @@ inline float LoadNumber(const Attention& attention, const AttentionHeads& number
   return number;
 }
 
-/// What hides, shifts and drops the scores of a tile's rows, one row at a time.
+/// Makes AttentionRows: loads the mask, the shift and the dropout of a tile's rows, one row at a
+/// time.
 class RowMaker {
  public:
   RowMaker(const Attention& attention, const AttentionTensors& tensors, const Head& head)
       : attention_(attention), tensors_(tensors), head_(head), of_(head.of) {}
 
-  /// Of a row of a head of q; what it points to stays until the next one.
+  /// Makes the row of a head of q. Its pointers are valid until the next call.
   AttentionRow Make(int64_t head, int64_t row, int64_t tile, float* scores);
 
  private:
   void LoadSlopes(int64_t head, int64_t row, int64_t first, int64_t n);
   void LoadKept(int64_t head, int64_t row, int64_t first, int64_t n);
-  /// Hides keys that no chosen block has.
+  /// Hides the keys that are in no chosen block.
   void HideUnchosen(int64_t first, int64_t n);
 
   const Attention& attention_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention: rows of a tile's keys; what of a row's scores is hidden, shifted and dropped.
+// Attention: finds the rows of a tile's keys, and loads the mask, shift and dropout of a row.
 #include <cmath>
 #include <cstdlib>
 
@@ -8,7 +8,7 @@
 namespace openaclnn::attention {
 namespace {
 
-/// Where a row of a broadcast tensor begins, from a key of the head's sequence on.
+/// The address of a broadcast tensor's element for a row and a key of the head's sequence.
 const std::byte* PlaceOf(const AttentionScores& scores, const void* tensor, const Head& head,
                          int64_t of_query, int64_t row, int64_t key) {
   std::array<int64_t, 4> at = {head.sequence, of_query, row, key};
@@ -19,7 +19,7 @@ const std::byte* PlaceOf(const AttentionScores& scores, const void* tensor, cons
   return static_cast<const std::byte*>(tensor) + offset;
 }
 
-/// A key of a sequence by its place, where blocks of the sequence's own keys are chosen.
+/// The key at a place, if blocks of the sequence's own keys are chosen.
 const std::byte* ChosenKey(const Attention& attention, const KeySource& source,
                            const void* cache_table, const Head& head, int64_t place) {
   const AttentionPages& cache = attention.cache;
@@ -28,7 +28,7 @@ const std::byte* ChosenKey(const Attention& attention, const KeySource& source,
   return source.heads.At(source.tensor, block, head.head, place % cache.rows).from;
 }
 
-/// The place of the first chosen key that the row sees; 0 if it sees none.
+/// The place of the first chosen key that the row sees, or 0 if it sees none.
 int64_t FirstSeen(const AttentionPages& pages, const void* table, const Head& head) {
   for (int64_t key = 0; key < head.of.keys; key += pages.rows) {
     const int64_t place =
@@ -64,8 +64,8 @@ KeyRows::KeyRows(const Attention& attention, const KeySource& source,
     }
     for (int64_t i = row; j < end; ++i, ++j) {
       int64_t place = block * pages.rows + i;
-      // The products read a key that is hidden all the same, and 0 times NaN is NaN: one that the
-      // row sees stands for it.
+      // Products read hidden keys too, and 0 times NaN is NaN. So a key that the row sees stands
+      // for a hidden one.
       if (block < 0 || place >= of.places) place = FirstSeen(pages, tensors.table, head);
       places_[static_cast<size_t>(j)] =
           ChosenKey(attention, source, tensors.cache_table, head, place);

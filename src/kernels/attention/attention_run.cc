@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention: how blocks of rows go over the tiles of keys.
+// Attention: runs blocks of rows over the tiles of keys.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,10 +13,10 @@ namespace openaclnn {
 namespace attention {
 namespace {
 
-// Of k and v that are packed together, where each head of theirs serves several blocks.
+// The most floats of k and v that are packed together, if each head of k serves several blocks.
 constexpr int64_t kPassFloats = int64_t{1} << 23;
 
-/// Floats of a tile of k, and of k and v, as they are packed.
+/// The floats of a packed tile of k, and of a packed tile of k and v.
 int64_t KeyFloats(const Attention& a) { return PanelsFloats(a, a.width, kAttentionKeys); }
 int64_t TileFloats(const Attention& a) {
   return KeyFloats(a) + PanelsFloats(a, kAttentionKeys, a.value_width);
@@ -24,8 +24,8 @@ int64_t TileFloats(const Attention& a) {
 
 int64_t ValueMatrix(const Attention& a) { return MatrixFloats(kAttentionRows, a.value_width); }
 
-/// Floats of a body: rows of q, scores, partials that wait, what each level has of largest scores
-/// and sums, factors of each join, a row of the result, and a tile of k and v.
+/// The floats of a body: rows of q, scores, waiting partials, the largest scores and sums of each
+/// level, the factors of each join, a row of the result, and a tile of k and v.
 __int128 BodyFloats(const Attention& a) {
   return MatrixFloats(kAttentionRows, a.width) + MatrixFloats(kAttentionRows, kAttentionKeys) +
          __int128{a.levels + 1} * (ValueMatrix(a) + 4 * kAttentionRows) +
@@ -39,7 +39,7 @@ struct PackedTile {
   int64_t value_step, value_panel;
 };
 
-/// The heads from one on that are packed together: as many as there is room for, at least one.
+/// The heads that are packed together, from a head on: as many as fit, at least one.
 int64_t PassEnd(const Attention& a, int64_t first) {
   const int64_t tiles = kPassFloats / std::max<int64_t>(TileFloats(a), 1),
                 begin = Before(a, a.first_tile, first);
@@ -48,9 +48,9 @@ int64_t PassEnd(const Attention& a, int64_t first) {
   return end;
 }
 
-/// Whether a call is worth threads.
+/// Whether a call is long enough for several threads.
 bool IsLong(const Attention& a) {
-  constexpr double kLong = 1 << 23;  // products, half a millisecond of one thread
+  constexpr double kLong = 1 << 23;  // multiplications: half a millisecond of one thread
   double scores = 0;
   for (const AttentionSequence& of : a.sequences) {
     scores += static_cast<double>(of.rows) * static_cast<double>(of.keys);
@@ -59,7 +59,7 @@ bool IsLong(const Attention& a) {
          kLong;
 }
 
-/// A call: where its operands are, and the parts of its scratch.
+/// One call: the addresses of its operands and of the parts of its scratch.
 class Call {
  public:
   Call(const Attention& attention, const AttentionTensors& tensors, void* scratch)
@@ -103,8 +103,8 @@ class Call {
     const int64_t begin = Before(a_, a_.first_block, first);
     const int64_t count = Before(a_, a_.first_block, end) - begin;
     ParallelItems(count, a_.bodies, is_long_, [&](int64_t item, int64_t body) {
-      // The last block of a head sees the most keys where keys behind a row are hidden: from the
-      // last one on, so that the threads end together.
+      // If keys after a row are hidden, the last block of a head sees the most keys. Taking blocks
+      // from the last one on lets the threads end at about the same time.
       const int64_t block = begin + count - 1 - item, number = HeadAt(a_.first_block, block);
       const float* const packed =
           packed_ +
@@ -125,7 +125,7 @@ class Call {
     a_.kernels->pack_terms(*values, KeysOf(head.of, tile), a_.value_width, to + KeyFloats(a_),
                            kAttentionKeys * a_.kernels->panel);
   }
-  /// For one block: values are read where they lie, if they can be.
+  /// Packs a tile for one block. Values are read in place if possible.
   PackedTile PackOnce(const Head& head, int64_t tile, float* to) const {
     const KeyRows rows(a_, SourceOfValues(a_, tensors_, head), tensors_, head, tile);
     const AttentionRows& values = *rows;
@@ -146,7 +146,7 @@ class Call {
   bool is_long_;
 };
 
-/// A block of rows: its partials, tile by tile.
+/// Computes the partials of a block of rows, tile by tile.
 class BlockRun {
  public:
   BlockRun(const Attention& a, const AttentionTensors& tensors, const Head& head, int64_t number,
@@ -174,7 +174,7 @@ class BlockRun {
     }
   }
 
-  /// The partial of a tile, which joins those that wait; all of them if it is the last one.
+  /// Computes the partial of a tile and joins it with waiting ones; after the last tile, with all.
   void Add(int64_t tile, bool last, const PackedTile& packed) {
     const int64_t rows = block_.count(), keys = KeysOf(head_.of, tile);
     MultiplyByTile(kernels_, q_, rows, a_.width, packed.keys, keys, scores_);
@@ -219,7 +219,7 @@ class BlockRun {
                        .c_chunk = kBlockChunk});
   }
 
-  /// After the last tile, or without any.
+  /// Stores the results, after the last tile. There may be no tiles.
   void Store(bool some) {
     const float* const shares = a_.sink.given ? AddSink(some) : nullptr;
     for (int64_t r = 0; r < block_.count(); ++r) {
@@ -244,8 +244,8 @@ class BlockRun {
   }
 
  private:
-  /// The sink of each row joins its partial, as one of a sum of 1; without tiles there is no other.
-  /// What of each row's result is left of its partial.
+  /// Joins each row's sink, a partial with sum 1, to the row's partial. Without tiles the sink is
+  /// the only one. Returns the factors of the rows' partials.
   const float* AddSink(bool some) {
     std::array<float, kAttentionRows> max, sum;
     max.fill(0);
@@ -275,7 +275,7 @@ class BlockRun {
                   numbers.element_step * numbers.bytes);
   }
 
-  // Level a_.levels is the partial that is under way.
+  // Level a_.levels is the current partial.
   float* Partial(int64_t level) const { return sums_ + level * ValueMatrix(a_); }
   float* Maxima(int64_t level) const { return rows_ + level * 4 * kAttentionRows; }
   float* Sums(int64_t level) const { return Maxima(level) + kAttentionRows; }

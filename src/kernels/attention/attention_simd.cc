@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of attention: products, rows of scores and what is packed, for one instruction set.
+// Tiles of attention: products, rows of scores and packing, for one instruction set.
 #include "kernels/attention/attention.h"
 #include "kernels/gemm/gemm_pack-inl.h"
 #include "kernels/rows/sum-inl.h"
@@ -11,13 +11,13 @@ namespace {
 static_assert(kAttentionChunk == kGemmChunk && kAttentionChunk % kTileColumns == 0);
 
 constexpr float kInfinity = __builtin_inff();
-// Partials of a product's chunks that wait: of kAttentionWidth terms.
+// The most waiting partials of a product's chunks, for kAttentionWidth terms.
 constexpr int64_t kLevels = 6;
 static_assert(kAttentionWidth == kGemmChunk << kLevels);
 
 constexpr int64_t Chunks(int64_t n) { return (n + kGemmChunk - 1) / kGemmChunk; }
 
-/// Where a column of a matrix begins.
+/// The address of a column of a matrix.
 template <class T>
 T* Column(T* matrix, int64_t chunk, int64_t column) {
   return matrix + column / kAttentionChunk * chunk + column % kAttentionChunk;
@@ -66,7 +66,7 @@ void MultiplyTile(const AttentionProduct& p, int64_t row, int64_t column) {
   tile.ForEach([&](F32x16& s, int r, int v) { s.Store(to + r * kAttentionChunk + v * kLanes); });
 }
 
-/// Tiles of the largest size, then of sizes that fill what is left of [row, end).
+/// Multiplies rows [row, end) in tiles of the largest size, then in smaller ones for the rest.
 template <bool kTurned, int kVectors>
 void MultiplyRows(const AttentionProduct& p, int64_t row, int64_t end, int64_t column) {
   for (; end - row >= kTileRows; row += kTileRows) {
@@ -82,7 +82,7 @@ void MultiplyRows(const AttentionProduct& p, int64_t row, int64_t end, int64_t c
   if (row < end) MultiplyTile<kTurned, 1, kVectors>(p, row, column);
 }
 
-/// Rows of a tile do not reach from one chunk of a turned A to the next.
+/// Multiplies with a transposed A. A tile's rows stay within one chunk of A.
 template <bool kTurned, int kVectors>
 void MultiplyPanel(const AttentionProduct& p, int64_t column) {
   const int64_t step = kTurned ? kAttentionChunk : p.rows;
@@ -99,10 +99,10 @@ void Multiply(const AttentionProduct& p) {
   }
 }
 
-// Elements of a row that are loaded at a time, where they are not read as they lie.
+// The elements of a row that are loaded at a time if they cannot be read in place.
 constexpr int64_t kPiece = 4 * kGemmChunk;
 
-/// Elements [j, j + n) of a row as floats, n at most kPiece: where they lie, or in the room.
+/// Elements [j, j + n) of a row as floats, in place or copied to `room`; n is at most kPiece.
 inline const float* Piece(const AttentionRows& rows, int64_t row, int64_t j, int64_t n,
                           float* room) {
   if (rows.plain) return rows.Floats(row) + j;
@@ -111,7 +111,7 @@ inline const float* Piece(const AttentionRows& rows, int64_t row, int64_t j, int
   return room;
 }
 
-/// n floats as groups of lanes, `step` floats from one to the next; the last one is filled with 0.
+/// Stores n floats as vectors that lie `step` floats apart. The last vector is filled with 0.
 inline void CopyGroups(const float* from, int64_t n, float* to, int64_t step) {
   ForLanes(n, [&](int64_t j, auto lanes) { lanes.Load(from + j).Store(to + j / kLanes * step); });
 }
@@ -171,7 +171,7 @@ void PackTurned(const AttentionRows& rows, int64_t count, int64_t width, float* 
   }
 }
 
-/// Makes hidden lanes a number, or leaves all.
+/// Replaces hidden lanes by a number. Without a mask, replaces none.
 struct NoMask {
   static constexpr bool kHides = false;
   F32x16 operator()(F32x16 x, float) const { return x; }
@@ -184,7 +184,7 @@ struct LaneMask {
   }
 };
 
-/// Calls body(key, mask) for each group of lanes that the row sees keys of, none(key) for others.
+/// Calls body(key, mask) for each vector with keys that the row sees, and none(key) for the others.
 template <class Body, class None>
 inline __attribute__((always_inline)) void ForGroups(const AttentionRow& row, Body&& body,
                                                      None&& none) {
@@ -206,15 +206,15 @@ inline __attribute__((always_inline)) void ForGroups(const AttentionRow& row, Bo
   }
 }
 
-/// e^x for x up to 80, within 1 unit in the last place; 0 below -87.7, NaN for NaN. Products are
-/// fused, where ExpOfNonPositive has the same bits without FMA: half its instructions.
+/// e^x for x up to 80, within 1 unit in the last place; 0 below -87.7, NaN for NaN. Unlike
+/// ExpOfNonPositive, which has the same bits without FMA, it fuses products: half the instructions.
 inline __attribute__((always_inline)) F32x16 Exp(F32x16 x) {
   constexpr float kRoundToWhole = 12582912.0f;  // 1.5 * 2^23
   constexpr float kLog2E = 1.44269504f, kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
   // (e^r - 1 - r) / r^2 on [-ln 2 / 2, ln 2 / 2], within 2^-23 of e^r - 1.
   constexpr float kSeries[] = {1.392619106e-3f, 8.363185032e-3f, 0.04166655457f, 0.1666657695f,
                                0.5f};
-  constexpr float kLeast = -88.02f;  // of which the power of two is 0
+  constexpr float kLeast = -88.02f;  // its power of two is 0
   const auto all = [](float value) { return F32x16::Broadcast(value); };
   x = F32x16::Max(all(kLeast), x);
   const F32x16 n = F32x16::MulAdd(x, all(kLog2E), all(kRoundToWhole)) - all(kRoundToWhole);
@@ -224,13 +224,13 @@ inline __attribute__((always_inline)) F32x16 Exp(F32x16 x) {
   return (F32x16::MulAdd(r * r, series, r) + all(1)) * F32x16::PowerOfTwo(n);
 }
 
-/// Whether scores are scaled before they are compared: where a shift is added to them, and where
-/// the scale is not positive, so that the largest score is not that of the largest product.
+/// Whether scores are scaled before they are compared. They are if a shift is added, or if the
+/// scale is not positive: then the largest product need not have the largest score.
 inline bool ScalesFirst(const AttentionRow& row) {
   return row.shift != nullptr || !(row.scale > 0);
 }
 
-/// What the largest is sought of: products, or scores.
+/// The numbers that are compared: scores if scaled first, else products.
 template <bool kScalesFirst>
 inline __attribute__((always_inline)) F32x16 At(const AttentionRow& row, int64_t j) {
   const F32x16 products = F32x16::Load(Column(row.scores, row.chunk, j));
@@ -239,7 +239,7 @@ inline __attribute__((always_inline)) F32x16 At(const AttentionRow& row, int64_t
   return row.shift == nullptr ? scores : scores + F32x16::Load(row.shift + j);
 }
 
-/// What has to be added to the factor's times of these.
+/// The factor that turns a compared number into a score.
 inline float FactorOf(const AttentionRow& row) { return ScalesFirst(row) ? 1 : row.scale; }
 
 template <bool kScalesFirst>
@@ -261,7 +261,7 @@ float Largest(const AttentionRow& row) {
 }
 
 float Exponentials(const AttentionRow& row, float max) {
-  // Of a row that is hidden whole there is nothing to subtract.
+  // If all keys of the row are hidden, max is -infinity, and nothing is subtracted.
   const F32x16 below = F32x16::Broadcast(max == -kInfinity ? 0 : -max);
   const F32x16 factor = F32x16::Broadcast(FactorOf(row)), zero = F32x16::Broadcast(0);
   return Sum(
@@ -279,7 +279,7 @@ float Exponentials(const AttentionRow& row, float max) {
 
 void Join(const float* max, const float* sum, float* both_max, float* both_sum, float* left,
           float* right) {
-  constexpr float kLowest = -3.40282347e+38f;  // of which -infinity is a difference, not NaN
+  constexpr float kLowest = -3.40282347e+38f;  // -infinity minus it is -infinity, not NaN
   for (int64_t r = 0; r < kAttentionRows; r += kLanes) {
     const F32x16 a = F32x16::Load(max + r), b = F32x16::Load(both_max + r);
     const F32x16 most = F32x16::Max(a, b);
@@ -303,7 +303,7 @@ void SlopeOf(const AttentionRow& row, const AttentionSlope& slope) {
         float* const at = Column(row.scores, row.chunk, j);
         float* const to = Column(slope.slopes, row.chunk, j);
         const F32x16 x = F32x16::MulAdd(At<kScalesFirst>(row, j), factor, below);
-        // At most e^80, where the maximum that the caller gave is not that of the row.
+        // The exponential is at most e^80, even if the given maximum is not the row's.
         const F32x16 power = Exp(zero - F32x16::Max(least, zero - x));
         const F32x16 weight = mask(power * over_sum, 0);
         F32x16 kept = weight, by_weight = F32x16::Load(to);

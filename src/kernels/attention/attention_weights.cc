@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention: the weights of keys, made again from what the forward left of each row.
+// Attention: computes the weights of keys again from the forward's max and sum of each row.
 #include <algorithm>
 
 #include "kernels/attention/attention.h"
@@ -11,7 +11,7 @@ namespace openaclnn {
 namespace attention {
 namespace {
 
-/// Rows of q that are worked on together, with all heads of each.
+/// The rows of q that are computed together, each with all its heads.
 int64_t RowsTogether(const Attention& a) {
   return std::max<int64_t>(1, kAttentionRows / a.group());
 }
@@ -22,7 +22,7 @@ int64_t MostKeys(const Attention& a) {
   return most * kAttentionKeys;
 }
 
-/// Floats of a body: rows of q, scores, a tile of k, the weights of rows, a row of q.
+/// The floats of a body: rows of q, scores, a tile of k, the weights of rows, a row of q.
 __int128 BodyFloats(const Attention& a) {
   return MatrixFloats(kAttentionRows, a.width) + MatrixFloats(kAttentionRows, kAttentionKeys) +
          PanelsFloats(a, a.width, kAttentionKeys) + __int128{RowsTogether(a)} * MostKeys(a) +
@@ -46,7 +46,7 @@ class RowsRun {
 
   void Run(int64_t begin, int64_t count, const std::function<void(const AttentionWeights&)>& take) {
     std::fill_n(weights_, count * MostKeys(a_), 0.0f);
-    // All heads of a row, or as many as there is room for.
+    // Takes all heads of a row at a time, or as many as fit.
     for (int64_t first = 0; first < count * a_.group(); first += kAttentionRows) {
       AddHeads(begin, first, std::min(kAttentionRows, count * a_.group() - first));
     }
@@ -56,7 +56,8 @@ class RowsRun {
   }
 
  private:
-  /// The weights of heads [first, first + count) of the rows, of which each has group() heads.
+  /// Adds the weights of the pairs [first, first + count) of rows and heads; a row has group()
+  /// heads.
   void AddHeads(int64_t begin, int64_t first, int64_t count) {
     const int64_t group = a_.group();
     const auto head_of = [&](int64_t r) { return head_.head * group + (first + r) % group; };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gradients of FlashAttentionScore and FlashAttentionVarLenScore. The weights are made again
-// from q and k. What the forward left of each row is taken where all of it is given, else made
-// again too.
+// The gradients of FlashAttentionScore and FlashAttentionVarLenScore. The weights are computed
+// again from q and k. The forward's results are read if all are given, else computed again too.
 #include <algorithm>
 #include <utility>
 
@@ -13,7 +12,7 @@
 namespace openaclnn::supporting {
 namespace {
 
-/// Slopes have no gradient.
+/// Whether the gradient by the shift is wanted. Slopes have no gradient.
 template <class P>
 bool HasShiftGradient(const P& p, const AttentionCall& call) {
   return call.shift.given && !call.shift.of_slopes() && IsGiven(p.dpseOut);
@@ -65,7 +64,7 @@ void CheckGradient(const P& p, Checker& checker) {
   CheckOutputs(p, call, checker);
 }
 
-/// Floats of (batch, head, row, element), in the workspace.
+/// Heads of a dense FLOAT tensor (batch, head, row, element) in the workspace.
 AttentionHeads DenseHeads(const AttentionCall& call, int64_t elements) {
   return {.batch_step = call.q.heads * call.q.rows * elements,
           .head_step = call.q.rows * elements,
@@ -77,7 +76,7 @@ AttentionHeads DenseHeads(const AttentionCall& call, int64_t elements) {
           .store = StorerOf<float>(ACL_FLOAT)};
 }
 
-/// The gradients of a planned call, and where they go.
+/// The gradients of a planned call, and the places of the outputs.
 struct Outputs {
   template <class P>
   Outputs(const P& p, const AttentionCall& call)
@@ -126,7 +125,7 @@ struct Outputs {
     if (to_sink) StorerOf<double>(ACL_FLOAT)(numbers, sink_heads, dsink(buffers), sink_step);
   }
 
-  /// Numbers lie as the shift's dimensions say.
+  /// Sets the shift's gradient. Its numbers lie as the shift's dimensions say.
   void SetShift(const Tensor& out, const AttentionCall& call, double scale) {
     const std::array<int64_t, 4>& dims = call.shift.numbers.dims;
     shift = {.given = true,
@@ -160,8 +159,8 @@ struct Outputs {
   StoreRow<double> shift_store = nullptr;
 };
 
-/// The parts of the workspace: what the forward leaves, where it is made again, and gradients by
-/// sinks and shifts in double.
+/// The parts of the workspace: the forward's results, if computed again, and the gradients by sinks
+/// and shifts in double.
 struct Parts {
   Parts(const AttentionCall& call, const Outputs& outputs, bool again) {
     const __int128 rows =
@@ -178,7 +177,7 @@ struct Parts {
   uint64_t max_at = 0, sum_at = 0, out_at = 0, sinks_at = 0, shift_at = 0;
 };
 
-/// Whether the forward's result is given, and what it left of the rows.
+/// Whether all of the forward's results are given.
 template <class P>
 bool HasForward(const P& p) {
   return IsGiven(p.softmaxMaxOptional) && IsGiven(p.softmaxSumOptional) &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row of attention has the same bits whatever comes with it: threads, instruction sets, the other
-// rows, heads and batches, keys behind it. And large problems against plain loops in double.
+// The bits of a row of attention do not depend on threads, instruction sets, other rows, heads and
+// batches, or keys after it. Large problems are compared with plain loops in double.
 #include "tests/support/bits.h"
 
 #include "supporting/family_test.h"
@@ -216,8 +216,8 @@ Doubles RowsOf(const Doubles& values, int64_t heads, int64_t rows, int64_t width
   return part;
 }
 
-// What a causal model computes of a prompt at once, row by row, and in pieces: the last rows of
-// pieces are computed with the keys up to them alone, as if they came one by one.
+// A causal model gives a prompt the same bits at once, row by row, and in pieces. The last rows of
+// pieces are computed with only the keys up to them.
 TEST(AttentionBits, PromptsAtOnceAndInPieces) {
   const Device device;
   Random random(53);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call of FlashAttentionScore or FlashAttentionVarLenScore: what its versions and their gradients
-// share.
+// A call of FlashAttentionScore or FlashAttentionVarLenScore. Its versions and their gradients
+// share this code.
 #pragma once
 
 #include <algorithm>
@@ -19,12 +19,13 @@
 
 namespace openaclnn::supporting {
 
-/// A rope of no rows is one; clients give an empty tensor of one dimension where there is none.
+/// Whether a tensor is a rope; it may have no rows. Clients give an empty tensor of one dimension
+/// if there is no rope.
 inline bool IsRope(const Tensor& tensor) {
   return tensor.present() && (tensor.rank() > 1 || !tensor.empty());
 }
 
-/// A call, or that of which a gradient is asked for.
+/// A call, or the call whose gradient is computed.
 struct AttentionCall {
   template <class P>
   explicit AttentionCall(const P& p) : layout(LayoutOf(p.inputLayout)) {
@@ -42,7 +43,7 @@ struct AttentionCall {
              .before = p.preTokens,
              .after = p.nextTokens,
              .prefix = p.prefixOptional.values()};
-    // Without a mask all is seen, except in mode 2 of batches.
+    // Without a mask rows see all keys, except in mode 2 without packed sequences.
     sees_all = !IsGiven(masking) && (packed() || p.sparseMode != 2);
     masked = IsGiven(masking) && sight.reads_mask();
     shift = PositionShift(p.shift, p.typed ? p.pseType : PositionShift::kScaled,
@@ -57,13 +58,13 @@ struct AttentionCall {
 
   bool packed() const { return IsPacked(layout); }
 
-  /// Of lists that are checked.
+  /// The sequences of the call. The lists must be checked.
   template <class P>
   std::vector<AttentionSequence> Sequences(const P& p) const {
     return packed() ? Packed(p.actualSeqQLenOptional, p.actualSeqKvLenOptional) : Batches(q, k);
   }
 
-  /// Of arguments that are checked.
+  /// Plans the call. The arguments must be checked.
   template <class P>
   Attention Plan(const P& p) {
     std::vector<AttentionSequence> sequences = Sequences(p);
@@ -115,7 +116,7 @@ struct AttentionCall {
     return packed() ? Shape{q.rows, q.heads, kAttentionCopies}
                     : Shape{q.batches, q.heads, q.rows, kAttentionCopies};
   }
-  /// Those of a tensor, in every version's layout.
+  /// Where the numbers of max or sum lie in a tensor, in any version's layout.
   AttentionHeads Sums(const Tensor& tensor) const {
     return Heads(tensor, packed() ? "TND" : "BNSD", kAttentionCopies).lie;
   }
@@ -138,11 +139,11 @@ Shape ResultShape(const P& p, const AttentionCall& call) {
   return shape;
 }
 
-/// Of tensors that may be null, all but some must be; so must all lists but some.
+/// Checks that all optional tensors but `tensors` are null, and all lists but `lists` empty.
 void CheckNull(const Params& p, std::span<const Tensor* const> tensors,
                std::span<const IntList* const> lists, Checker& checker);
 
-/// Checks the mask and the bits of dropout of a call of such sequences.
+/// Checks the mask and the bits of dropout for these sequences.
 void CheckScores(const AttentionCall& call, const Tensor& mask, const Tensor& drops,
                  std::span<const AttentionSequence> sequences, Checker& checker);
 
@@ -167,7 +168,7 @@ void CheckSettings(const P& p, Checker& checker) {
 
 template <class P>
 void CheckHeads(const P& p, const AttentionCall& call, Checker& checker) {
-  constexpr int64_t kMostBatches = int64_t{1} << 21;  // of the pages: 2M
+  constexpr int64_t kMostBatches = int64_t{1} << 21;  // the vendor's pages: 2M
   const Heads &q = call.q, &k = call.k, &v = call.v;
   CheckWidth(q, checker);
   CheckBatches(p.query, q, kMostBatches, checker);
@@ -190,7 +191,7 @@ void CheckHeads(const P& p, const AttentionCall& call, Checker& checker) {
                });
 }
 
-/// Checks the lists of a call, and what goes with its scores.
+/// Checks the lists of a call, its mask and its dropout.
 template <class P>
 void CheckSequences(const P& p, const AttentionCall& call, Checker& checker) {
   const IntList &rows = p.actualSeqQLenOptional, &keys = p.actualSeqKvLenOptional;
@@ -237,7 +238,7 @@ void CheckRopeAndSink(const P& p, const AttentionCall& call, Checker& checker) {
   });
 }
 
-/// Checks what is added to scores.
+/// Checks the addends of the scores (pse).
 template <class P>
 void CheckShift(const P& p, const AttentionCall& call, Checker& checker) {
   if (!call.shift.given || !checker.ok()) return;
@@ -251,12 +252,12 @@ void CheckShift(const P& p, const AttentionCall& call, Checker& checker) {
   call.shift.Check(p.shift, scores, checker);
 }
 
-/// Whether largest scores and sums lie as dimensions say, by the layout's parameter.
+/// Whether the layout's parameter says that max and sum lie as their dimensions say.
 inline bool LieAsInput(const char* layout) {
   return layout != nullptr && std::string_view(layout) == "same_as_input";
 }
 
-/// Checks a call; `forward` are the tensors of a gradient that the forward left.
+/// Checks a call. For a gradient, `forward` are the forward's results.
 template <class P>
 void CheckCall(const P& p, std::initializer_list<const Tensor*> forward, Checker& checker) {
   std::vector<const Tensor*> tensors = {&p.shift,        &p.dropMaskOptional,  &p.attenMaskOptional,

@@ -76,7 +76,7 @@ void CheckNsaCompressAttention(const NsaCompressAttentionParams& p, Checker& che
 
 namespace {
 
-/// What is selected of which sequence.
+/// Selects the blocks of each row, by its sequence.
 struct Selection {
   BlockSelection by_weights;
   std::vector<int64_t> blocks;  // of each sequence

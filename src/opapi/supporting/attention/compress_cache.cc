@@ -82,7 +82,7 @@ void CheckNsaCompressWithCache(const NsaCompressWithCacheParams& p, Checker& che
 
 namespace {
 
-/// What phase 2 needs of a call. Sums are made in double, in the order of the keys.
+/// The call as phase 2 runs it. Sums are in double, in the order of the keys.
 class CompressCall {
  public:
   explicit CompressCall(const NsaCompressWithCacheParams& p)
@@ -120,7 +120,7 @@ class CompressCall {
   }
 
  private:
-  /// What is compressed; of several batches that have the same slot the last one.
+  /// Finds the keys to compress. If several batches have the same slot, the last one counts.
   Status Find(const Buffers& buffers, std::vector<Compressed>* work) const {
     const auto* const slots = reinterpret_cast<const int32_t*>(slots_(buffers));
     std::map<int64_t, Compressed> by_slot;

@@ -28,13 +28,13 @@ SelectionSizes SizesOf(const NsaCompressAttentionInferParams& p) {
           .stride_name = "compressBlockStride"};
 }
 
-/// Those of the keys that so many compressed ones are made of.
+/// The blocks of the keys from which so many compressed keys are made.
 int64_t BlocksOf(int64_t compressed_keys, const SelectionSizes& sizes) {
   if (compressed_keys == 0) return 0;
   return DivideUp((compressed_keys - 1) * sizes.stride + sizes.compressed, sizes.block);
 }
 
-/// Of each row its largest score and the sum of its exponentials, in the workspace.
+/// Where the workspace has the largest scores, or the sums of exponentials, of rows.
 AttentionHeads NumbersOf(int64_t heads) {
   return {.batch_step = heads,
           .head_step = 1,

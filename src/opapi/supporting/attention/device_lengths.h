@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lengths of sequences, or ends of packed sequences, that a tensor in device memory has.
+// Reads lengths of sequences, or ends of packed sequences, from a tensor in device memory.
 #pragma once
 
 #include <vector>
@@ -10,14 +10,14 @@ namespace openaclnn::supporting {
 
 class DeviceLengths {
  public:
-  /// `ends`: packed sequences, of which the tensor has the ends. Else each of `batches` batches has
-  /// at most `most` rows, and has all of them if there is no tensor.
+  /// With `ends` the tensor has the ends of packed sequences. Else it has the length of each of
+  /// `batches` batches, at most `most`; without a tensor each has `most` rows.
   DeviceLengths(const Tensor& tensor, bool ends, int64_t batches, int64_t most);
 
   /// Checks the type and the number of lengths; the numbers are read when a task runs.
   static void Check(const Tensor& tensor, bool ends, int64_t batches, Checker& checker);
 
-  /// 507035 for a length that is negative or too large, and for an end before another one.
+  /// Returns 507035 if a length is negative or too large, or an end is less than the previous one.
   Status Read(const Buffers& buffers, std::vector<Span>* spans) const;
 
  private:

@@ -72,7 +72,7 @@ InferArguments ArgumentsOf(const PromptAttentionParams& p) {
           .out = p.attentionOut};
 }
 
-/// One row of a query, for which nothing but the mask hides keys.
+/// The arguments of a call with one row of a query. Only the mask hides keys.
 InferArguments ArgumentsOf(const IncrementalAttentionParams& p) {
   return {.query = p.query,
           .key = p.key[0],

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators of attention share: heads of tensors in any layout, and what goes with their
-// scores.
+// Heads of tensors in any layout, and masks and shifts of their scores, for operators of attention.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +14,14 @@
 
 namespace openaclnn::supporting {
 
-inline constexpr int64_t kAttentionCopies = 8;  // of each maximum and sum, as the API has them
+inline constexpr int64_t kAttentionCopies = 8;  // the API has 8 copies of each maximum and sum
 
 /// Whether sequences lie one after another, without a dimension of batches.
 inline bool IsPacked(std::string_view layout) { return layout.starts_with('T'); }
 /// Whether heads and their elements have a dimension each.
 inline bool HasWidth(std::string_view layout) { return layout.ends_with('D'); }
 
-/// Elements of a row of a head, of which there are so many.
+/// The elements of a head's row.
 inline int64_t WidthOf(const Tensor& tensor, std::string_view layout, int64_t heads) {
   if (HasWidth(layout)) return tensor.last_dim();
   return heads == 0 ? 0 : tensor.last_dim() / heads;
@@ -60,7 +59,7 @@ struct Heads {
     } else {
       const int64_t all = dim('H', &lie.element_step);
       heads = width == 0 || all % width != 0 ? 0 : all / width;  // 0: no number of heads
-      // Of a view that is not checked yet.
+      // The view is not checked yet, so the product may overflow.
       lie.head_step = WrappingProduct(lie.element_step, width);
     }
   }
@@ -72,7 +71,7 @@ struct Heads {
 
 inline constexpr std::array<std::string_view, 5> kLayouts = {"BNSD", "BSND", "BSH", "SBH", "TND"};
 
-/// One of these by its name, for longer than the caller's.
+/// A layout by its name. The result outlives the caller's string.
 inline std::string_view LayoutOf(const char* name) {
   return *std::find(kLayouts.begin(), kLayouts.end(), std::string_view(name));
 }
@@ -91,7 +90,7 @@ struct ScoreView {
     for (uint32_t d = 0; d < rank; ++d) {
       const uint32_t to = of_batches && d == 0 ? 0 : d + 4 - rank;
       dims[to] = tensor.dim(d);
-      // Of a view that is not checked yet.
+      // The view is not checked yet, so the product may overflow.
       lie.steps[to] =
           dims[to] == 1 ? 0 : WrappingProduct(tensor.tensor().strides[d], BytesOf(tensor));
     }
@@ -103,7 +102,7 @@ struct ScoreView {
     return fits;
   }
 
-  /// As Fits, with rows and keys behind those of the shape, which are not read.
+  /// Whether it fits or has more rows and keys than the shape. These are not read.
   bool Covers(const Shape& shape) const {
     bool covers = true;
     for (size_t i = 0; i < 4; ++i) {
@@ -117,7 +116,7 @@ struct ScoreView {
   AttentionScores lie{};
 };
 
-/// Of query, key and value.
+/// Checks the type of query, key and value.
 inline void CheckType(const Tensor& query, Checker& checker) {
   const int32_t type = query.dtype();
   checker.That(type == ACL_FLOAT || type == ACL_FLOAT16 || type == ACL_BF16,
@@ -131,14 +130,15 @@ inline void CheckWidth(const Heads& query, Checker& checker) {
   });
 }
 
-/// As many as the vendor's pages allow: each is a sequence of the plan.
+/// Checks that there are at most `most` batches, as the vendor's pages say. Each is a sequence of
+/// the plan.
 inline void CheckBatches(const Tensor& query, const Heads& heads, int64_t most, Checker& checker) {
   checker.That(heads.batches <= most, [&] {
     return Concat("query shape is ", ShapeText(query), ", expected at most ", most, " batches");
   });
 }
 
-/// A call of such sequences; what else it has stays as it is without.
+/// A plan for these sequences, without mask, shift and dropout.
 inline Attention AttentionOf(const Heads& q, const Heads& k, const Heads& v, double scale,
                              std::vector<AttentionSequence> sequences) {
   Attention attention = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inference: how layouts, lengths of sequences and caches in blocks say which rows see which keys.
+// Inference: finds the rows and keys of each batch from layouts, lengths and caches in blocks.
 #pragma once
 
 #include <span>
@@ -20,10 +20,10 @@ struct InferLayout {
   bool packed() const { return operands.find('T') != std::string_view::npos; }
 };
 
-/// One that inputLayout names.
+/// The layout that inputLayout names.
 const InferLayout& InferLayoutOf(const char* name);
 
-/// The arguments of an operator of inference; those that it may lack are absent by default.
+/// The arguments of an operator of inference. Optional ones are absent by default.
 struct InferArguments {
   const Tensor &query, &key, &value;
   const Tensor &shift, &mask;
@@ -39,7 +39,7 @@ struct InferArguments {
   // Keys and values before those of every batch, and how many of them count.
   const Tensor &k_front = NoTensor(), &v_front = NoTensor();
   const IntList& front_counts = NoInts();
-  // Rows and keys behind those that count. Without these tensors all others are behind.
+  // How many rows and keys lie after those that count. Without these tensors, all others do.
   const Tensor &q_padding = NoTensor(), &k_padding = NoTensor();
   const Tensor& sink = NoTensor();
 };
@@ -48,21 +48,22 @@ struct InferArguments {
 struct InferCall {
   explicit InferCall(const InferArguments& arguments);
 
-  /// Shapes, then lengths, then masks.
+  /// Checks shapes, then lengths, then masks.
   void Check(Checker& checker) const;
-  /// Of arguments that are checked: all but places of the result.
+  /// Plans the call without the result's places. The arguments must be checked.
   Attention Plan() const;
 
-  /// The batches: of the query, or as many as there are lengths of packed sequences.
+  /// The number of batches: the query's, or the number of packed sequences.
   int64_t batches() const;
-  /// Elements of the result's rows are those of value.
+  /// The result's rows are as wide as value's.
   Shape ResultShape() const;
   /// (B, N, S, 1), or (T, N, 1).
   Shape SumsShape() const;
-  /// Of a batch with these rows and keys.
+  /// The sequence of a batch with these rows and keys.
   AttentionSequence Sequence(int64_t batch, Span rows, Span keys) const;
-  /// One for each batch, then those of the rows that do not count: they become 0. If the query is
-  /// padded, each batch has two of these, for rows before and behind those that count.
+  /// One sequence for each batch, then sequences of the rows that do not count, which become 0. If
+  /// the query is padded, each batch has two of the latter, for rows before and after those that
+  /// count.
   std::vector<AttentionSequence> Sequences() const;
   /// Rows of key that a batch has, without those of the front.
   int64_t RowsOfKey(int64_t batch) const;
@@ -80,21 +81,21 @@ struct InferCall {
   bool has_mode_mask;  // the mask of modes 2 to 4
   ScoreView mask, shift;
   std::span<const int64_t> q_lengths, k_lengths;
-  /// The mode that counts: one row of a query that is not packed and has no rope has no window.
+  /// The effective mode. A query with one row, not packed and without a rope, has no window.
   int64_t mode;
 };
 
-/// Tensors of a call that are none of these arguments must be left out, as must other lists.
+/// Checks that the parameters that are not among these arguments are absent.
 void CheckOthersAbsent(const Params& p, const InferArguments& of, Checker& checker);
 
-/// 507035 if an entry of the table names no block of the cache, of those that some keys of a batch
-/// are in. Another entry may have any value.
+/// Returns 507035 if an entry of the table that these keys need names no block of the cache. Other
+/// entries may have any value.
 Status CheckEntries(const AttentionPages& pages, int64_t batch, const Span& keys,
                     const int32_t* table, int64_t blocks);
-/// The same for all keys of all sequences.
+/// Checks the entries for all keys of all sequences.
 Status CheckTable(const Attention& attention, const int32_t* table, int64_t blocks);
 
-/// All that phase 1 checks of a call, behind that; and its plan.
+/// Does the other checks of phase 1, and plans the call.
 void CheckInfer(const InferArguments& of, Checker& checker);
 Plan PlanInfer(const InferArguments& of);
 

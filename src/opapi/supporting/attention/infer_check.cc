@@ -100,7 +100,7 @@ void CheckScores(const InferCall& call, Checker& checker) {
   const bool packed = call.layout.packed();
   const int64_t keys =
       call.paged ? WrappingProduct(of.table.dim(1), call.k.rows) : call.front + MostKeys(call);
-  // Of a cache, masks and shifts have to reach as far as the longest sequence.
+  // With a cache, masks and shifts have to reach to the end of the longest sequence.
   int64_t longest = call.paged ? 0 : keys;
   if (call.paged) {
     // One length for all batches, of which there may be any number, or one for each.

@@ -56,7 +56,7 @@ void CheckSettings(const InferArguments& of, Checker& checker) {
   checker.SameDtype(of.out, of.query);
 }
 
-/// What sums become that are not asked for.
+/// Fills an output of sums that are not wanted with zeros.
 std::function<void(const Buffers&)> ZerosOf(const Tensor& out) {
   const Offsets offsets(out, out.rank());
   const auto store = StorerOf<double>(out.dtype());
@@ -128,7 +128,7 @@ void CheckInfer(const InferArguments& of, Checker& checker) {
 
 namespace {
 
-/// What a task of inference has: its plan, and where its operands are.
+/// A task of inference: its plan and the places of its operands.
 struct InferTask {
   explicit InferTask(const InferCall& call)
       : plan(call.Plan()),

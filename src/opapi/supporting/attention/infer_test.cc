@@ -38,7 +38,7 @@ DeviceTensor Zeros(const Dims& dims) {
   return Floats(dims, Doubles(static_cast<size_t>(count), 0.0));
 }
 
-// Of two rows the first is at key 0, the second at key 1.
+// There are two rows: the first is at key 0, the second at key 1.
 TEST(FusedInfer, WindowsOfAnyNumbers) {
   const Device device;
   const DeviceTensor q = Zeros({1, 1, 2, 1}), k = Zeros({1, 1, 3, 1}),

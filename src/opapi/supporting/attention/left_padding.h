@@ -17,8 +17,9 @@ class LeftPadding {
   explicit LeftPadding(const InferCall& call);
 
   bool given() const { return q_.given || k_.given; }
-  /// Reads the sizes and moves the sequences of InferCall::Sequences to their rows and keys. 507035
-  /// if a batch has too few rows; one row of a query whose keys do not fit becomes 0.
+  /// Reads the sizes and moves the sequences of InferCall::Sequences to their rows and keys.
+  /// Returns 507035 if a batch has too few rows. If the query has one row and its keys do not fit,
+  /// the row becomes 0.
   Status Place(const Buffers& buffers, std::vector<AttentionSequence>* sequences) const;
 
  private:

@@ -5,7 +5,7 @@
 namespace openaclnn::test {
 namespace {
 
-/// What a call gets and writes. Batches of one length lie as packed sequences do.
+/// The operands and results of a call. Batches of one length lie as packed sequences do.
 struct Tensors {
   Tensors(Random& random, const PackedProblem& problem, bool is_packed)
       : p(problem),

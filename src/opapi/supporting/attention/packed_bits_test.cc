@@ -22,7 +22,7 @@ Doubles Part(const Doubles& all, int64_t first, int64_t n, int64_t row) {
   return {all.begin() + first * row, all.begin() + (first + n) * row};
 }
 
-/// What a call writes: of packed sequences if there are ends, else of one batch in layout BSND.
+/// The results of a call: packed sequences if there are ends, else one batch in layout BSND.
 Results ResultsOf(const Device& device, const Operands& x, int64_t mode, const Dims& row_ends,
                   const Dims& key_ends) {
   const bool packed = !row_ends.empty();

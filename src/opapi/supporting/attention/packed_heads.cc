@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands of packed sequences: how they lie, and what is checked of them.
+// Operands of packed sequences: how they lie, and their checks.
 #include "supporting/attention/packed_heads.h"
 
 namespace openaclnn::supporting {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands of packed sequences, (row, head, element), and what is checked of them.
+// Operands of packed sequences, (row, head, element), and their checks.
 #pragma once
 
 #include <initializer_list>
@@ -8,14 +8,14 @@
 
 namespace openaclnn::supporting {
 
-/// (T, N, D), or (T, N, 8) of largest scores and sums.
+/// The heads of a tensor of (T, N, D), or of (T, N, 8) for max and sum.
 Heads PackedHeads(const Tensor& tensor);
 
 /// Checks types, ranks, heads and widths of query, key and value; query has so many heads.
 void CheckPackedHeads(const Tensor& query, const Tensor& key, const Tensor& value, int64_t heads,
                       Checker& checker);
 
-/// Checks largest scores and sums of such a query.
+/// Checks max and sum for a packed query.
 void CheckPackedSums(std::initializer_list<const Tensor*> numbers, const Heads& query,
                      Checker& checker);
 

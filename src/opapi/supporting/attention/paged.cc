@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Native Sparse Attention of inference: what its operators check alike, and where their operands
-// are.
+// Native Sparse Attention of inference: the checks that its operators share, and the places of
+// their operands.
 #include "supporting/attention/paged.h"
 
 #include <algorithm>

@@ -21,19 +21,19 @@ struct PagedCall {
 
   void Check(Checker& checker) const;
 
-  // Of a call whose ranks are checked.
+  // The ranks must be checked before the functions below.
 
   /// The dimensions of tensors that have a row for each batch; T is that of batches.
   std::string_view letters() const;
   Heads Queries() const { return {query, letters(), WidthOf(query, letters(), heads)}; }
   Heads Keys() const { return Cached(key); }
   Heads Values() const { return Cached(value); }
-  /// Elements of the result's rows are those of value.
+  /// The result's rows are as wide as value's.
   Shape ResultShape() const;
-  /// Checks the lengths of the query's sequences, which may be left out: 1 of each batch.
+  /// Checks the lengths of the query's sequences: 1 for each batch, or no list.
   void CheckOneRow(const IntList& lengths, Checker& checker) const;
   int64_t KeysOf(int64_t batch) const;
-  /// All but the sequences, and places of the result.
+  /// Plans the call without its sequences and the result's places.
   Attention Plan() const;
   AttentionPages Pages() const;
 

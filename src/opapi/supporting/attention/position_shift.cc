@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is added to the scores of attention: how it is checked, and where the kernels find it.
+// The addends of attention's scores (pse): their checks, and how the kernels read them.
 #include "supporting/attention/position_shift.h"
 
 #include "supporting/attention/sequences.h"

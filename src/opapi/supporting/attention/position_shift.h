@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is added to the scores of attention (pse), by pseType.
+// The addends of attention's scores (pse), by pseType.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 namespace openaclnn::supporting {
 
 struct PositionShift {
-  /// Numbers that are added to products before they are scaled.
+  /// Numbers are added to products before these are scaled.
   static constexpr int64_t kScaled = 1;
-  /// Distances, and roots of distances, times a slope of each head.
+  /// Distances, or roots of distances, times a slope for each head.
   static constexpr int64_t kDistances = 2, kRoots = 3;
 
   PositionShift() = default;
-  /// `row` and `key` are the places of the first ones of a sequence.
+  /// `row` and `key` are the places of a sequence's first row and key.
   PositionShift(const Tensor& tensor, int64_t pse_type, int64_t row, int64_t key);
 
   bool of_slopes() const { return type == kDistances || type == kRoots; }
@@ -33,7 +33,7 @@ struct PositionShift {
 
 /// The place of the first row or key, or 0.
 int64_t FirstOf(const IntList& start);
-/// Checks that a list says at most one place.
+/// Checks that a list has at most one place.
 void CheckStart(const IntList& start, Checker& checker);
 
 }  // namespace openaclnn::supporting

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kRowsTogether = 64;  // of one allocation
 
-/// A result, and of each of its rows the largest score and the sum of exponentials.
+/// A partial result: for each row the output, the largest score and the sum of exponentials.
 struct Partial {
   Heads out, max, sum;
 };
@@ -45,8 +45,8 @@ struct SequenceEnds {
   }
 };
 
-/// Where the numbers of a row are. `ends`: a sequence has those of its first head, of row after
-/// row, then those of its second one; without them numbers lie as their dimensions say.
+/// Where the numbers of a row are. With `ends`, a sequence has the numbers of its first head row by
+/// row, then those of its second head. Without, numbers lie as their dimensions say.
 int64_t NumbersAt(const Heads& numbers, int64_t batch, int64_t head, int64_t row,
                   const std::vector<int64_t>& ends) {
   if (ends.empty()) return numbers.lie.Offset(batch, head, row);
@@ -104,7 +104,7 @@ void CheckRingAttentionUpdate(const RingAttentionUpdateParams& p, Checker& check
 
 namespace {
 
-/// What phase 2 needs of a call; everything is computed in double.
+/// The call as phase 2 runs it. Everything is computed in double.
 class RingUpdate {
  public:
   explicit RingUpdate(const RingAttentionUpdateParams& p)
@@ -153,7 +153,7 @@ class RingUpdate {
   }
 
  private:
-  /// Of parts that have seen keys, or of both if none has.
+  /// The largest score of the parts that have seen keys, or of both if neither has.
   static double Largest(const std::array<double, 2>& max, const std::array<double, 2>& sum) {
     if ((sum[0] == 0) != (sum[1] == 0)) return sum[0] == 0 ? max[1] : max[0];
     return Less(max[0], max[1]) ? max[1] : max[0];
@@ -174,7 +174,7 @@ class RingUpdate {
     return *reinterpret_cast<const float*>(numbers.place(buffers) + at);
   }
 
-  /// All copies.
+  /// Writes all copies.
   static void StoreNumber(const Heads& numbers, const Buffers& buffers, int64_t batch, int64_t head,
                           int64_t row, const std::vector<int64_t>& ends, double number) {
     std::array<double, kAttentionCopies> copies;

@@ -8,7 +8,7 @@
 namespace openaclnn::test {
 namespace {
 
-/// 8 copies of each number.
+/// A tensor with 8 copies of each number.
 DeviceTensor Copies(Dims dims, const Doubles& numbers) {
   dims.push_back(8);
   Doubles copies;
@@ -16,7 +16,7 @@ DeviceTensor Copies(Dims dims, const Doubles& numbers) {
   return Floats(dims, copies);
 }
 
-/// Of results (rows, heads, elements), or (rows, batches, elements of all heads).
+/// A call with results of (rows, heads, elements), or (rows, batches, elements of all heads).
 struct Ring {
   const DeviceTensor &prev, &prev_max, &prev_sum, &cur, &cur_max, &cur_sum, &out, &max, &sum;
   const aclTensor* ends = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pairs of numbers that are turned by angles, and tensors that are read as rows of such numbers.
+// Pairs of numbers that are rotated by angles, and tensors that are read as rows of such numbers.
 #pragma once
 
 #include <utility>

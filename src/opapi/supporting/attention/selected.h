@@ -12,7 +12,7 @@
 
 namespace openaclnn::supporting {
 
-/// A call, or that of which gradients are asked for; packed sequences, layout TND.
+/// A call, or the call whose gradients are computed. Sequences are packed, layout TND.
 struct SelectedCall {
   const Tensor &query, &key, &value, &chosen;
   const IntList &row_ends, &key_ends;
@@ -24,14 +24,16 @@ struct SelectedCall {
   int64_t rows() const { return query.dim(0); }
   int64_t kv_heads() const { return key.dim(1); }
 
-  /// A sequence for each row, of the keys in its blocks. Rows behind the last sequence see none.
+  /// A plan with a sequence for each row, of the keys in its blocks. Rows after the last sequence
+  /// see no keys.
   Attention Plan() const;
-  /// A sequence for each block of keys of a batch, which is seen by the rows that lists say, and
-  /// one for each block of keys behind the last sequence.
+  /// A plan with a sequence for each block of keys, also for blocks after the last sequence. Lists
+  /// say which rows see a block.
   Attention PlanByBlocks() const;
 };
 
-/// 507035 for an index that is neither a block of its row's batch nor -1.
+/// The blocks that indices choose. An index that is neither a block of its row's batch nor -1 gives
+/// 507035.
 struct ChosenBlocks {
   struct Batch {
     Span rows;

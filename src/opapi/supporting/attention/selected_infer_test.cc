@@ -73,7 +73,7 @@ TEST(NsaSelectedAttentionInfer, ACacheGivesTheBitsOfKeysInARow) {
   });
 }
 
-// What a row does not see may be NaN.
+// Keys that a row does not see may be NaN.
 TEST(NsaSelectedAttentionInfer, KeysThatAreNotChosenAreNotRead) {
   const Device device;
   Doubles values(128 * 8, 2);

@@ -31,8 +31,8 @@ class BlockSelection {
         count_(sizes.count),
         out_(out) {}
 
-  /// Writes those of a row: the ones that are always selected, then those of the largest scores,
-  /// equal ones from the first on; -1 where there are no more.
+  /// Writes the blocks of a row: first those that are always selected, then those with the largest
+  /// scores. Of blocks with equal scores the first comes first. -1 fills the rest.
   void Choose(const AttentionSequence& sequence, const AttentionWeights& of, int64_t blocks,
               const std::function<bool(int64_t block)>& always, std::byte* to) const;
 

@@ -84,8 +84,8 @@ std::vector<AttentionSequence> Packed(const IntList& row_ends, const IntList& ke
 
 void Sight::Set(std::vector<AttentionSequence>* sequences) const {
   if (mode == 1) return;
-  // Modes 7 and 8 are modes 3 and 2, but for the last sequence and the first one that has rows: of
-  // it rows were cut off, so that it is a band.
+  // Modes 7 and 8 are modes 3 and 2, except for one sequence that has rows: the last one in mode 7,
+  // the first one in mode 8. Rows were cut off from it, so it is a band.
   const auto has_rows = [](const AttentionSequence& of) { return of.rows > 0; };
   const AttentionSequence* cut = nullptr;
   if (mode == 8) {

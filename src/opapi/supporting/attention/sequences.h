@@ -21,18 +21,17 @@ int64_t Saturated(__int128 number);
 /// A sequence for each batch, all of whose keys are seen.
 std::vector<AttentionSequence> Batches(const Heads& q, const Heads& k);
 
-/// Checks ends of sequences that lie one after another in so many rows of a tensor: they do not
-/// decrease, but for zeros behind all others, which stand for empty sequences.
+/// Checks the ends of packed sequences in `rows` rows of a tensor. Ends must not decrease, except
+/// zeros after all others, which stand for empty sequences.
 void CheckEnds(const IntList& ends, const Tensor& tensor, int64_t rows, Checker& checker);
 
-/// A sequence for each end of rows and of keys, of which there are as many.
+/// A sequence for each end of rows and of keys. Both lists must have the same length.
 std::vector<AttentionSequence> Packed(const IntList& row_ends, const IntList& key_ends);
 
 /// Appends the rows and the keys behind packed sequences, as sequences that see nothing.
 void AppendRest(const Heads& q, const Heads& k, std::vector<AttentionSequence>* sequences);
 
-/// The keys that rows of a call with a mask see, by sparseMode. Other modes than 0 and 1 say it
-/// all: the mask is not read.
+/// The keys that rows see, by sparseMode. The mask is read only in modes 0 and 1.
 struct Sight {
   int64_t mode, before, after;
   std::span<const int64_t> prefix;  // of each sequence, in modes 5 and 6
@@ -46,8 +45,8 @@ struct Sight {
 void CheckPrefix(const IntList& prefix, std::span<const AttentionSequence> sequences,
                  Checker& checker);
 
-/// Bits that dropout has before each sequence, and behind them how many there are in all; nothing
-/// if no number counts them.
+/// The number of dropout bits before each sequence, and at the end the number of all. Empty if it
+/// exceeds int64_t.
 std::optional<std::vector<int64_t>> BitsBefore(std::span<const AttentionSequence> sequences,
                                                int64_t heads);
 

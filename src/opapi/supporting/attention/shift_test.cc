@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is added to scores, by pseType, against plain loops in double and complex steps.
+// The addends of scores (pse), by pseType, against plain loops in double and complex steps.
 #include "supporting/attention/packed_test.h"
 
 namespace openaclnn::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeepSeek Sparse Attention: what the indexer and attention check alike, and read alike.
+// DeepSeek Sparse Attention: checks and device reads that the indexer and attention share.
 #include "supporting/attention/sparse.h"
 
 #include <algorithm>

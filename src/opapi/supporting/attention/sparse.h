@@ -26,15 +26,16 @@ struct SparseCall {
   /// Ranks and shapes of these operands.
   void Check(Checker& checker) const;
 
-  // Of a call that is checked.
+  // The call must be checked before the functions below.
 
   bool packed() const { return q_layout == "TND"; }
   bool paged() const { return k_layout == "PA_BSND"; }
   int64_t batches() const { return packed() ? row_lengths.dim(0) : query.dim(0); }
   Heads Queries() const { return {query, q_layout, query.last_dim()}; }
-  /// A tensor with elements for each row of the query, with a dimension of key's one head or not.
+  /// The heads of a tensor that has a row for each row of the query. It may have a dimension for
+  /// key's one head.
   Heads PerRow(const Tensor& tensor) const;
-  /// Of key, or of a tensor that is laid out as key.
+  /// The heads of key, or of a tensor with its layout.
   Heads KeysOf(const Tensor& tensor) const;
   /// The most keys that a batch has.
   int64_t MostKeys() const;
@@ -49,11 +50,11 @@ struct SparseCall {
   void CheckLists(Checker& checker) const;
 };
 
-/// What a task of such a call reads from device memory.
+/// Reads lengths and the table from device memory when a task runs.
 class SparseReader {
  public:
   explicit SparseReader(const SparseCall& call);
-  /// Lengths, and 507035 for entries of the table that name no block of the cache.
+  /// Reads the lengths. Returns 507035 if an entry of the table names no block of the cache.
   Status Read(const Buffers& buffers, SparseSpans* spans) const;
   const int32_t* Table(const Buffers& buffers) const;
 
@@ -71,7 +72,7 @@ struct ChosenKeys {
 
   /// A sequence for each row of the query, with all its blocks.
   std::vector<AttentionSequence> Sequences(const SparseCall& call) const;
-  /// Sets the keys that rows see; 507035 for an index that names no block of its batch.
+  /// Sets the keys that rows see. Returns 507035 if an index names no block of its batch.
   Status Set(const void* table, const SparseSpans& spans,
              std::vector<AttentionSequence>* sequences) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SparseFlashAttentionGrad: the gradient by the query row by row, those by key and value from the
-// rows that chose a block of keys.
+// SparseFlashAttentionGrad. The gradient by the query is computed row by row; the gradients by key
+// and value block by block, from the rows that chose the block.
 #include <algorithm>
 #include <utility>
 
@@ -63,13 +63,13 @@ class KeyBlocks {
   KeyBlocks(const ChosenKeys& chosen, int64_t keys, int64_t batches)
       : chosen_(chosen), keys_(keys), batches_(batches) {}
 
-  /// How many there are at most.
+  /// The most blocks that there can be.
   int64_t most() const {
     const int64_t of_each = DivideUp(keys_, chosen_.size) + DivideUp(keys_, kAttentionKeys) + 1;
     return chosen_.packed ? of_each + batches_ : of_each * batches_;
   }
 
-  /// A sequence for each block. `first` becomes the first blocks of the batches.
+  /// Makes a sequence for each block. `first` becomes the first block of each batch.
   std::vector<AttentionSequence> Sequences(const SparseSpans& spans,
                                            std::vector<int64_t>* first) const {
     std::vector<AttentionSequence> sequences;

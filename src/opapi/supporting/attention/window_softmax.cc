@@ -31,8 +31,8 @@ int64_t StepOf(const Tensor& tensor, uint32_t dim) {
   return tensor.tensor().strides[dim] * BytesOf(tensor);
 }
 
-/// Of a tensor whose dimension `dim` has windows (`own` is 1) or heads (2); those before and behind
-/// it are 1, up to rows and columns.
+/// The rows of a mask or a bias. Its dimension `dim` has windows (`own` is 1) or heads (2). Its
+/// other dimensions before rows and columns are 1.
 RowView Broadcast(const Tensor& tensor, size_t own, uint32_t dim) {
   RowView view = {.place = tensor.place, .load = LoaderOf<double>(tensor.dtype())};
   view.steps[own] = StepOf(tensor, dim);
@@ -51,7 +51,8 @@ RowView Scores(const Tensor& x, int64_t windows) {
   return view;
 }
 
-/// Which dimension of a mask has the windows: (W, S1, S2), (W, 1, S1, S2) or (1, W, 1, S1, S2).
+/// The dimension of a mask that has the windows W: (W, S1, S2), (W, 1, S1, S2) or (1, W, 1, S1,
+/// S2).
 uint32_t WindowDim(const Tensor& mask) { return mask.rank() == 5 ? 1 : 0; }
 
 int64_t WindowsOf(const MaskedSoftmaxWithRelPosBiasParams& p) {
@@ -60,8 +61,8 @@ int64_t WindowsOf(const MaskedSoftmaxWithRelPosBiasParams& p) {
   return mask.present() ? mask.dim(WindowDim(mask)) : 1;
 }
 
-/// Of a mask or a bias of so many dimensions: `count` in one, 1 in others, then x's rows and
-/// columns.
+/// The shape of a mask or a bias of `rank` dimensions: `count` in dimension `dim`, 1 in others,
+/// then x's rows and columns.
 Shape BroadcastShapeOf(const Tensor& x, uint32_t rank, int64_t count, uint32_t dim) {
   Shape shape;
   for (uint32_t i = 0; i + 2 < rank; ++i) shape.push_back(i == dim ? count : 1);
