@@ -21,45 +21,6 @@ from gcov_blocks import Place, exceptional
 KINDS = ("line", "branch")
 
 
-def count(lines: list[dict]) -> collections.Counter:
-    """Counts each kind, and how many of it were reached; a line may be listed once a function."""
-    counts = collections.Counter()
-    for line in merged(lines):
-        counts["line"] += 1
-        counts["line reached"] += line["count"] > 0
-        counts["branch"] += len(line["branches"])
-        counts["branch reached"] += sum(each["count"] > 0 for each in line["branches"])
-    return counts
-
-
-def merged(lines: list[dict]) -> list[dict]:
-    """Those that count, by number."""
-    of_number = {}
-    for line in lines:
-        if line.get("gcovr/excluded"):
-            continue
-        branches = [each for each in line.get("branches", []) if not each.get("gcovr/excluded")]
-        known = of_number.setdefault(line["line_number"], {**line, "count": 0, "branches": []})
-        known["count"] += line["count"]
-        if len(known["branches"]) == len(branches):
-            pairs = zip(known["branches"], branches, strict=True)
-            branches = [{"count": a["count"] + b["count"]} for a, b in pairs]
-        known["branches"] = max(branches, known["branches"], key=len)
-    return [of_number[number] for number in sorted(of_number)]
-
-
-def missing(lines: list[dict]) -> list[str]:
-    """Lines of a file that were not reached, or of which a branch was not."""
-    found = []
-    for line in merged(lines):
-        never = sum(each["count"] == 0 for each in line["branches"])
-        if line["count"] == 0:
-            found.append(f"{line['line_number']}: not reached")
-        elif never:
-            found.append(f"{line['line_number']}: {never} of {len(line['branches'])} branches not taken")
-    return found
-
-
 def leave_out(files: list[dict], exceptions: set[Place]) -> None:
     """Marks the branches that only an exception takes or leads to."""
     apart = {place[0] for place in exceptions}
@@ -78,17 +39,21 @@ def folder_of(file: str) -> str:
     return "/".join(parts[:3] if parts[1] == "opapi" else parts)
 
 
-def measure(build: Path) -> list[dict]:
-    out = build / "coverage.json"
-    subprocess.run(
-        [sys.executable, "-m", "gcovr", "--root", ".", "--object-directory", str(build), "-j", "2",
-         "--filter", "src/", "--exclude", r".*(test|bench|test_case|reference)\.(cc|h)$",
-         "--exclude-throw-branches", "--exclude-unreachable-branches",
-         # In processes that end while threads run, counts are off by some.
-         "--gcov-suspicious-hits-threshold", "0",
-         "--gcov-ignore-parse-errors", "negative_hits.warn_once_per_file",
-         "--json", str(out), str(build)],
-        check=True,
+def gcovr(*options: str) -> str:
+    command = [sys.executable, "-m", "gcovr", "--root", ".", *options]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def measure(build: Path, out: Path) -> None:
+    """Writes the lines of src/ to `out`, with branches that do not count marked."""
+    gcovr(
+        "--object-directory", str(build), "-j", "2",
+        "--filter", "src/", "--exclude", r".*(test|bench|test_case|reference)\.(cc|h)$",
+        "--exclude-throw-branches", "--exclude-unreachable-branches",
+        # In processes that end while threads run, counts are off by some.
+        "--gcov-suspicious-hits-threshold", "0",
+        "--gcov-ignore-parse-errors", "negative_hits.warn_once_per_file",
+        "--json", str(out), str(build),
     )  # fmt: skip
     document = json.loads(out.read_text("utf-8"))
     exceptions = set()
@@ -96,7 +61,25 @@ def measure(build: Path) -> list[dict]:
         exceptions |= exceptional(graph, "src/")
     leave_out(document["files"], exceptions)
     out.write_text(json.dumps(document), "utf-8")
-    return document["files"]
+
+
+def count(measured: Path) -> dict[str, collections.Counter]:
+    """Counts lines and branches of each folder, and how many of them were reached. The instances of a
+    template count as one."""
+    summary = json.loads(gcovr("--add-tracefile", str(measured), "--merge-lines", "--json-summary", "-"))
+    folders = collections.defaultdict(collections.Counter)
+    for file in summary["files"]:
+        for folder in (folder_of(file["filename"]), "all"):
+            for kind in KINDS:
+                folders[folder][kind] += file[f"{kind}_total"]
+                folders[folder][f"{kind} reached"] += file[f"{kind}_covered"]
+    return folders
+
+
+def missing(measured: Path, place: str) -> str:
+    """Lists the lines that no test reaches, then those of which a branch was never taken."""
+    options = ("--add-tracefile", str(measured), "--merge-lines", "--filter", place)
+    return "".join(gcovr(*options, "--txt", "-", "--txt-metric", kind) for kind in KINDS)
 
 
 def share(counts: collections.Counter, kind: str) -> str:
@@ -107,19 +90,14 @@ def share(counts: collections.Counter, kind: str) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("build", type=Path)
-    parser.add_argument("--missing")
+    parser.add_argument("--missing", metavar="FOLDER")
     options = parser.parse_args()
+    measured = options.build / "coverage.json"
     if options.missing:
-        files = json.loads((options.build / "coverage.json").read_text("utf-8"))["files"]
-        for file in files:
-            if file["file"].startswith(options.missing):
-                print(*(f"{file['file']}:{each}" for each in missing(file["lines"])), sep="\n")
+        print(missing(measured, options.missing))
         return 0
-    folders = collections.defaultdict(collections.Counter)
-    for file in measure(options.build):
-        counts = count(file["lines"])
-        folders[folder_of(file["file"])] += counts
-        folders["all"] += counts
+    measure(options.build, measured)
+    folders = count(measured)
     for folder in sorted(folders, key=lambda each: (each == "all", each)):
         print(f"{folder:32} " + "   ".join(f"{kind} {share(folders[folder], kind)}" for kind in KINDS))
     return 0

@@ -1,46 +1,87 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads gcovr's lines as coverage.py does."""
+"""Measures with coverage.py a program that GCC compiles."""
 
-from coverage import count, folder_of, leave_out, missing
+import subprocess
+import sys
+
+import pytest
+
+import coverage
+from coverage import folder_of, leave_out
+
+PROGRAM = """\
+#include <string>
+inline std::string Word(int i) { return std::string(40, char('a' + i)); }
+template <class T>
+int Sign(T i) {
+  if (i > 0) return 1;
+  return 0;
+}
+int Never(int i) {
+  if (i > 0) return 1;
+  return int(Word(1).size());
+}
+"""
+MAIN = """\
+#include "src/common/word.h"
+int main() { return Sign(1) + Sign('a') + int(Word(2).size()) + Sign(1L) == 43 ? 0 : 1; }
+"""
 
 
-def line(number: int, count: int, *branches: int) -> dict:
-    return {"line_number": number, "count": count, "branches": [{"count": each} for each in branches]}
+@pytest.fixture
+def build(tmp_path, monkeypatch):
+    version = subprocess.run(["g++", "-dumpversion"], capture_output=True, text=True).stdout
+    if not version.startswith("12"):
+        pytest.skip(f"g++ is {version}")
+    for name, text in (("src/common/word.h", PROGRAM), ("main.cc", MAIN)):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "build").mkdir()
+    monkeypatch.chdir(tmp_path)
+    compiler = ["g++", "-O0", "--coverage", "-I.", "main.cc", "-o", "build/main"]
+    subprocess.run(compiler, check=True)
+    subprocess.run(["build/main"], check=True)
+    return "build"
 
 
-def test_lines_and_branches_are_counted():
-    counts = count([line(1, 3), line(2, 0), line(4, 2, 2, 0)])
-    assert (counts["line reached"], counts["line"]) == (2, 3)
-    assert (counts["branch reached"], counts["branch"]) == (1, 2)
+def run(monkeypatch, capsys, *arguments: str) -> list[str]:
+    monkeypatch.setattr(sys, "argv", ["coverage.py", *arguments])
+    assert coverage.main() == 0
+    return capsys.readouterr().out.splitlines()
 
 
-def test_instances_of_a_template_are_one():
-    lines = [line(7, 0, 0, 0), line(7, 2, 2, 0), line(7, 1, 0, 1)]
-    assert count(lines)["line"] == 1
-    assert count(lines)["branch reached"] == count(lines)["branch"] == 2
-
-
-def test_what_is_excluded_does_not_count():
-    thrown = {"count": 0, "gcovr/excluded": True}
-    lines = [{**line(1, 0), "gcovr/excluded": True}, {**line(2, 1), "branches": [{"count": 1}, thrown]}]
-    assert count(lines)["line"] == count(lines)["branch"] == 1
-    assert missing(lines) == []
+def test_lines_and_branches_of_each_folder(build, monkeypatch, capsys):
+    table = run(monkeypatch, capsys, build)
+    # Sign counts once for its three types. Of 6 branches 2 are Sign's, 2 Never's, and 2 the ways on
+    # from calls of Word. Those to and in the clean-up behind an exception do not count.
+    assert [each.split() for each in table] == [
+        [name, *"line 3 of 7 42.9 % branch 2 of 6 33.3 %".split()] for name in ("src/common", "all")
+    ]
+    listed = run(monkeypatch, capsys, build, "--missing", "src/common")
+    assert [each.split()[1:] for each in listed if each.startswith("src/common")] == [
+        ["7", "3", "42%", "6,8-10"], ["6", "2", "33%", "5,9,10"],
+    ]  # fmt: skip
 
 
 def test_what_only_an_exception_leads_to_does_not_count():
     numbered = [{"count": count, "branchno": number} for number, count in ((1, 1), (2, 0), (5, 0))]
-    apart = {**line(3, 1), "function_name": "f<int>", "branches": numbered}
-    other = {**line(4, 1), "function_name": "g", "branches": [dict(each) for each in numbered]}
-    exceptions = {("f<int>", "src/a.cc", 3, 2), ("", "src/a.cc", 3, 5), ("", "src/a.cc", 4, 5)}
+    apart = {"line_number": 3, "function_name": "f<int>", "branches": numbered}
+    other = {
+        "line_number": 4,
+        "function_name": "g",
+        "branches": [dict(each) for each in numbered],
+    }
+    exceptions = {
+        ("f<int>", "src/a.cc", 3, 2),
+        ("", "src/a.cc", 3, 5),
+        ("", "src/a.cc", 4, 5),
+    }
     leave_out([{"file": "src/a.cc", "lines": [apart, other]}], exceptions)
-    assert [each["branchno"] for each in numbered if "gcovr/excluded" not in each] == [1, 5]
-    assert missing([apart, other]) == ["3: 1 of 2 branches not taken", "4: 1 of 2 branches not taken"]
-
-
-def test_missing_names_the_lines():
-    assert missing([line(9, 2, 0, 2), line(3, 0), line(5, 1)]) == [
-        "3: not reached", "9: 1 of 2 branches not taken",
-    ]  # fmt: skip
+    left = [
+        [each["branchno"] for each in line["branches"] if "gcovr/excluded" not in each]
+        for line in (apart, other)
+    ]
+    assert left == [[1, 5], [1, 2]]
 
 
 def test_a_family_is_a_folder():
