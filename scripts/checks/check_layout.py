@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks sizes, names, include directions and the rooms of operators, and prints what it measured.
 
-python3 scripts/checks/check_layout.py [ROOT]: one `path:line: message` for each violation, exit code 1.
+.venv/bin/python scripts/checks/check_layout.py [ROOT]: one `path:line: message` for each violation, exit code 1.
 """
 
 import sys

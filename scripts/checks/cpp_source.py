@@ -4,6 +4,20 @@
 import re
 from typing import NamedTuple
 
+import tree_sitter
+import tree_sitter_cpp
+
+_LANGUAGE = tree_sitter.Language(tree_sitter_cpp.language())
+_PARSER = tree_sitter.Parser(_LANGUAGE)
+_FUNCTIONS = tree_sitter.Query(
+    _LANGUAGE,
+    """(function_definition body: (_)) @function
+       (lambda_expression) @function""",
+)
+_RETURNED = ("pointer_declarator", "reference_declarator")
+_CONDITIONS = ("if", "ifdef", "ifndef", "elif", "else", "endif")
+_AROUND = ("template_declaration", "declaration", "init_declarator", "field_declaration")
+
 # A number comes before a character so that the quotes of 1'000 open nothing.
 _LITERALS = re.compile(
     r"""(?P<comment>//(?:\\\n|[^\n])*|/\*.*?\*/)
@@ -13,7 +27,6 @@ _LITERALS = re.compile(
       | (?P<character>'(?:\\.|[^'\\\n])+')""",
     re.VERBOSE | re.DOTALL,
 )
-_PIECES = re.compile(r"[{};]|[^{};]+")
 _INCLUDE = re.compile(r"\s*#\s*(?:include|include_next|import)\b\s*(.*?)\s*", re.DOTALL)
 _SPELT = re.compile(r'"(?P<quoted>[^"]+)"|<(?P<angled>[^>]+)>')
 _DIRECTIVE = re.compile(r"\s*#\s*(\w+)\s*(.*)", re.DOTALL)
@@ -30,13 +43,6 @@ class Macro(NamedTuple):
     name: str
     body: str
     is_guard: bool
-
-
-class _Scope(NamedTuple):
-    kind: str  # namespace, type, function, data, nested
-    line: int
-    name: str
-    head: list
 
 
 def strip_literals(text):
@@ -112,111 +118,55 @@ def macros(stripped):
         previous = (word, rest.strip())
 
 
-def functions(stripped):
-    """Every function at namespace or class scope; lambdas count in the function around them."""
-    scan = _FunctionScan()
-    for number, line in logical_lines(stripped):
-        if match := _DIRECTIVE.fullmatch(line):
-            scan.directive(match.group(1))
+def functions(text):
+    """Every function with a body, and every lambda outside functions, in the order of the text."""
+    tree = _PARSER.parse(_without_conditions(text).encode())
+    nodes = tree_sitter.QueryCursor(_FUNCTIONS).captures(tree.root_node).get("function", [])
+    found, end = [], 0
+    for node in sorted(nodes, key=lambda node: node.start_byte):
+        if node.start_byte >= end:
+            end = node.end_byte
+            first, last = _declaration_of(node).start_point[0], node.end_point[0]
+            found.append(Function(first + 1, _name_of(node), last - first + 1))
+    return found
+
+
+def _without_conditions(text):
+    """Removes #if and its like, since the grammar expects whole statements between them. A branch
+    that leaves a brace open is removed if another branch follows."""
+    lines, code = text.split("\n"), strip_literals(text).split("\n")
+    begins = []
+    for number, line in logical_lines("\n".join(code)):
+        match = _DIRECTIVE.fullmatch(line)
+        if not match or match.group(1) not in _CONDITIONS:
             continue
-        for offset, part in enumerate(line.split("\n")):
-            for piece in _PIECES.findall(part):
-                scan.feed(number + offset, piece)
-    return scan.found
+        if match.group(1).startswith("el") and begins:
+            branch = slice(begins.pop(), number - 1)
+            if "".join(code[branch]).count("{") != "".join(code[branch]).count("}"):
+                lines[branch] = [""] * len(lines[branch])
+        elif match.group(1) == "endif" and begins:
+            begins.pop()
+        if match.group(1) != "endif":
+            begins.append(number + line.count("\n"))
+        lines[number - 1 : number + line.count("\n")] = [""] * (1 + line.count("\n"))
+    return "\n".join(lines)
 
 
-class _FunctionScan:
-    """Matches braces; what stands between the last `;`, `{` or `}` and a `{` is its head."""
-
-    def __init__(self):
-        self.found = []
-        self._scopes = []
-        self._head = []
-        self._saved = []
-
-    def directive(self, word):
-        """Each branch of a conditional starts from the braces that were open before it."""
-        if word in ("if", "ifdef", "ifndef"):
-            self._saved.append((list(self._scopes), list(self._head)))
-        elif word in ("else", "elif") and self._saved:
-            self._scopes, self._head = (list(part) for part in self._saved[-1])
-        elif word == "endif" and self._saved:
-            self._saved.pop()
-
-    def feed(self, line, piece):
-        if piece == "{":
-            self._open(line)
-        elif piece == "}":
-            self._close(line)
-        elif piece == ";":
-            self._head = []
-        elif piece.strip():
-            self._head.append((line, piece))
-
-    def _open(self, line):
-        head = [part for part in self._head if not re.fullmatch(r"\s*\w+\s*:\s*", part[1])]
-        text = " ".join(piece for _, piece in head)
-        inside = any(scope.kind in ("function", "data") for scope in self._scopes)
-        kind = "nested" if inside else _kind_of(text)
-        first = head[0][0] if head else line
-        self._scopes.append(_Scope(kind, first, _name_of(text), self._head))
-        self._head = []
-
-    def _close(self, line):
-        self._head = []
-        if not self._scopes:
-            return
-        scope = self._scopes.pop()
-        if scope.kind == "function":
-            self.found.append(Function(scope.line, scope.name, line - scope.line + 1))
-        elif scope.kind == "nested":  # `a_{1}` of a constructor: its function is still to come
-            self._head = [*scope.head, (line, "{}")]
+def _declaration_of(node):
+    """The whole declaration of a function or lambda, with its template's parameters."""
+    while node.parent.type in _AROUND:
+        node = node.parent
+    return node
 
 
-def _without_parentheses(text):
-    previous = None
-    while previous != text:
-        previous, text = text, re.sub(r"\([^()]*\)", "\0", text)
-    return text.replace("\0", "()")
-
-
-def _without_template(text):
-    while match := re.match(r"\s*template\s*<", text):
-        depth, end = 1, match.end()
-        while depth and end < len(text):
-            depth += {"<": 1, ">": -1}.get(text[end], 0)
-            end += 1
-        text = text[end:]
-    return text
-
-
-def _kind_of(head):
-    """The kind of block that a brace after `head` opens."""
-    text = re.sub(r"\[\[.*?\]\]", " ", head)
-    text = re.sub(r"\b(?:alignas|__attribute__)\s*\(+[^()]*\)+", " ", text)
-    text = _without_template(text).strip()
-    if text.count("(") != text.count(")"):
-        return "nested"  # a default argument `= {}`
-    if re.match(r'(inline\s+)?namespace\b|extern\s+""$', text):
-        return "namespace"
-    flat = _without_parentheses(text)
-    # After `)`: a macro without semicolon may stand before the type.
-    if re.search(r"(^|^typedef\s+|\)\s*)(class|struct|union|enum)\b.*(?<!\))$", flat):
-        return "type"
-    if re.search(r"\)\s*(noexcept(\(\))?)?\s*:(?!:)", flat) and re.search(r"[\w>]\s*$", flat):
-        return "nested"  # a member initialised with braces
-    flat = re.sub(r"operator\s*[^\w\s(]+", "operator", flat)
-    if "=" in flat:
-        return "function" if re.search(r"=\s*\[[^\]]*\]", flat) else "data"
-    return "function" if "(" in flat else "data"
-
-
-def _name_of(head):
-    if match := re.search(r"(\w+)\s*=\s*\[", head):  # a lambda
-        return match.group(1)
-    name = r"((?:\w+::)*operator\s*[^\w\s(]+|[~\w:]+)"
-    match = re.search(name + r"\s*\(([^()]*)\)", _without_template(head))
-    if not match:
-        return head.strip()
-    name, arguments = match.groups()
-    return f"{name}({arguments})" if re.fullmatch(r"[A-Z_]*TEST[A-Z_]*", name) else name
+def _name_of(node):
+    if node.type == "lambda_expression":
+        variable = node.parent.child_by_field_name("declarator")
+        return variable.text.decode() if variable else "a lambda"
+    declarator = node.child_by_field_name("declarator")
+    while declarator.type in _RETURNED:
+        declarator = declarator.named_children[-1]
+    name = (declarator.child_by_field_name("declarator") or declarator).text.decode()
+    if re.fullmatch(r"[A-Z_]*TEST[A-Z_]*", name):
+        return declarator.text.decode()
+    return name

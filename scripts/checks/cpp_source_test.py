@@ -6,7 +6,7 @@ import pytest
 
 
 def functions_in(text):
-    return [tuple(f) for f in cpp_source.functions(cpp_source.strip_literals(text))]
+    return [tuple(f) for f in cpp_source.functions(text)]
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,10 @@ def functions_in(text):
         ("#if A\nint F(int a) {\n#else\nint F() {\n#endif\n}\nint G() {\n}\n",
          [(4, "F", 3), (7, "G", 2)]),
         ("#define A(x) { \\\n  x\nint F() {\n}\n", [(3, "F", 2)]),
+        ("void F() noexcept try {\n} catch (...) {\n}\n", [(1, "F", 3)]),
+        ("const Row kRows[] = {\n  {1, [](int a) {\n  }},\n};\n", [(2, "a lambda", 2)]),
+        ("ROW(1)\nROW(2)\nint F(int a) {\n}\n", [(3, "F", 2)]),
+        ("__attribute__((visibility(\"default\"))) int* F(int a) {\n}\n", [(1, "F", 2)]),
         ("int F() {\n  // }\n  g('}', \"}\", R\"(})\", 1'000);\n}\n", [(1, "F", 4)]),
     ],
 )

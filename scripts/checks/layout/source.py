@@ -125,7 +125,7 @@ class Source:
     def functions(self):
         if self.suffix == ".py":
             return list(_python_functions(self.text))
-        return cpp_source.functions(self.stripped) if self.suffix in C_SUFFIXES else []
+        return cpp_source.functions(self.text) if self.suffix in C_SUFFIXES else []
 
     @cached_property
     def macros(self):

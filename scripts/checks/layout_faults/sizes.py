@@ -38,6 +38,10 @@ PLANTED = {
             "src/ascendcl/stream/event.cc:3: function F has 61 lines, at most 60",
         ),
         (
+            {"src/ascendcl/stream/event.cc": CC + "const int kX = [] {\n" + "  Do();\n" * 60 + "}();\n"},
+            "src/ascendcl/stream/event.cc:3: function a lambda has 62 lines",
+        ),
+        (
             {"python/openaclnn/cli.py": PY + "def f():\n" + "    pass\n" * 60},
             "python/openaclnn/cli.py:3: function f has 61 lines",
         ),
