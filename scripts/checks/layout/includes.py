@@ -135,37 +135,21 @@ def families(source, target):
 
 
 @border
-def directions(source, target):
-    """A forward and its gradient share through their family's folder; tests may compare them."""
-    rooms = source.room and target.room and source.family == target.family
-    if rooms and source.room != target.room and not source.is_test:
-        return f"{source.room} includes {target.room}; what both need is the family's"
+def parts(source, target):
+    """A forward and its gradient, or two topics of records, share through their family's folder.
+    Tests may compare them."""
+    in_parts = source.part and target.part and source.family == target.family
+    if in_parts and source.part != target.part and not source.is_test:
+        return f"{source.part} includes {target.part}; what both need is the family's"
     return None
 
 
 @border
 def shared(source, target):
-    """A file that both rooms of a family need includes neither; tests may."""
-    is_shared = source.family == target.family and not source.room and not source.is_test
-    if target.room and is_shared:
-        return f"what the family {source.family} shares includes the room {target.room}"
-    return None
-
-
-@border
-def topics(source, target):
-    """A topic of records knows what all topics share, and no other topic; tests may."""
-    if source.topic and target.topic and source.topic != target.topic and not source.is_test:
-        return f"the topic {source.topic} includes the topic {target.topic}"
-    return None
-
-
-@border
-def common(source, target):
-    """A file that all topics share includes none of them; tests may."""
-    is_shared = source.family == target.family and not source.topic and not source.is_test
-    if target.topic and is_shared:
-        return f"what all topics share includes the topic {target.topic}"
+    """A file that the rooms or topics of a family share includes none of them; tests may."""
+    is_shared = source.family == target.family and not source.part and not source.is_test
+    if target.part and is_shared:
+        return f"what the family {source.family} shares includes {target.part}"
     return None
 
 
@@ -173,7 +157,7 @@ def common(source, target):
 def roots(source, target):
     """Files of src/opapi/ itself know no operator: rooms and records register themselves."""
     at_root = source.folder == "opapi" and not source.family and not source.is_test
-    if at_root and (target.room or target.topic):
+    if at_root and target.part:
         return f"{source.name} stands for all operators and includes one, {target.path}"
     return None
 
@@ -274,10 +258,8 @@ RULES = (
     companions,
     numerics,
     families,
-    directions,
+    parts,
     shared,
-    topics,
-    common,
     roots,
     references,
     judges,

@@ -15,9 +15,12 @@ ROOM_FILES = (
 # Beside those a room may have more tests, and what is compiled for each instruction set.
 ROOM_NAME = re.compile(r".*_test\.cc|.*_simd\.cc|.*-inl\.h")
 
-# Files of each topic of records, and of all topics together.
-TOPIC_FILES = ("operators.toml",)
-RECORDS_FILES = ("README.md",)
+# The files of each room, of each topic of records, and of the folder of all topics.
+REQUIRED = {
+    lambda source: source.room: ROOM_FILES,
+    lambda source: source.topic and f"{RECORDS}/{source.topic}": ("operators.toml",),
+    lambda source: source.family if source.family == RECORDS else None: ("README.md",),
+}
 
 # A name in a family's folder: what forward and backward share, shapes among it, the maths of both,
 # and its test.
@@ -30,11 +33,13 @@ MADE = re.compile(r"\b(?:Made|Generated|Written) by scripts/operators/generate_o
 MADE_BY_A_SCRIPT = re.compile(r"\b(?:Made|Generated|Written) by \S+\.py")
 
 
-def check_room_files(sources):
-    for room, present in _files_by(sources, lambda source: source.room).items():
-        for name in ROOM_FILES:
-            if name not in present:
-                yield Violation(f"src/opapi/{room}", 1, f"no {name}")
+def check_required_files(sources):
+    """A room, a topic and the folder of all topics have these files."""
+    for part, names in REQUIRED.items():
+        for place, present in _files_by(sources, part).items():
+            for name in names:
+                if name not in present:
+                    yield Violation(f"src/opapi/{place}", 1, f"no {name}")
 
 
 def check_room_places(sources):
@@ -84,20 +89,6 @@ def check_simd_lanes(sources):
             yield Violation(source.path, 1, "compiled for each instruction set without lanes")
 
 
-def check_topic_files(sources):
-    for topic, present in _files_by(sources, lambda source: source.topic).items():
-        for name in TOPIC_FILES:
-            if name not in present:
-                yield Violation(f"src/opapi/{RECORDS}/{topic}", 1, f"no {name}")
-
-
-def check_records_files(sources):
-    present = _files_by(sources, lambda source: source.family).get(RECORDS, ())
-    for name in RECORDS_FILES if present else ():
-        if name not in present:
-            yield Violation(f"src/opapi/{RECORDS}", 1, f"no {name}")
-
-
 def check_generated(sources):
     """The build makes files from records; a copy in the tree goes stale."""
     named = record_headers(sources)
@@ -132,13 +123,11 @@ def _snake(name):
 
 
 RULES = (
-    check_room_files,
+    check_required_files,
     check_room_places,
     check_family_files,
     check_room_names,
     check_simd_names,
     check_simd_lanes,
-    check_topic_files,
-    check_records_files,
     check_generated,
 )

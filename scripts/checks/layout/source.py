@@ -86,6 +86,11 @@ class Source:
         return places[1] if len(places) > 1 and places[0] == RECORDS else None
 
     @property
+    def part(self):
+        """The room or the topic that the file is in, or None."""
+        return self.room or self.topic
+
+    @property
     def is_code(self):
         return self.suffix in C_SUFFIXES or self.suffix == ".py"
 
@@ -107,10 +112,6 @@ class Source:
     def is_reference(self):
         in_place = self.room or self.family or self.folder == "tool"
         return bool(in_place) and self.name in ("reference.h", "reference.cc")
-
-    @property
-    def is_table(self):
-        return self.suffix == ".inc" or self.name.endswith(("_table.cc", "_table.h"))
 
     @property
     def is_size_exempt(self):

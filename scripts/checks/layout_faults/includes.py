@@ -94,7 +94,7 @@ PLANTED = {
             '#include \\\n"add/forward/op.h"\n',
         )
     ],
-    "check_directions": [
+    "check_parts": [
         (
             {"src/opapi/add/backward/plan.cc": including("add/forward/op.h")},
             "add/backward/plan.cc:3: add/backward includes add/forward",
@@ -103,24 +103,20 @@ PLANTED = {
             {"src/opapi/add/forward/plan.cc": including("../backward/op.h")},
             "add/forward/plan.cc:3: add/forward includes add/backward",
         ),
+        (
+            {"src/opapi/supporting/order/sort.cc": including("supporting/reduce/sum.h")},
+            "order/sort.cc:3: order includes reduce",
+        ),
     ],
     "check_shared": [
         (
             {"src/opapi/add/shared.h": including("add/forward/op.h")},
-            "src/opapi/add/shared.h:3: what the family add shares includes the room add/forward",
-        )
-    ],
-    "check_topics": [
-        (
-            {"src/opapi/supporting/order/sort.cc": including("supporting/reduce/sum.h")},
-            "order/sort.cc:3: the topic order includes the topic reduce",
-        )
-    ],
-    "check_common": [
+            "src/opapi/add/shared.h:3: what the family add shares includes add/forward",
+        ),
         (
             {"src/opapi/supporting/engine.h": including("supporting/reduce/sum.h")},
-            "supporting/engine.h:3: what all topics share includes the topic reduce",
-        )
+            "supporting/engine.h:3: what the family supporting shares includes reduce",
+        ),
     ],
     "check_roots": [
         (

@@ -7,12 +7,20 @@ from layout_faults.tree import CC, PY, SPDX, including, room
 MADE = "\n" * 99 + "// Made by scripts/operators/generate_operators.py.\n"
 
 PLANTED = {
-    "check_room_files": [
+    "check_required_files": [
         (
             {f"src/opapi/add/forward/{name}": None},
             f"src/opapi/add/forward:1: no {name}",
         )
         for name in ROOM_FILES
+    ]
+    + [
+        (
+            {"src/opapi/supporting/order/operators.toml": None,
+             "src/opapi/supporting/order/sort.cc": CC},
+            "src/opapi/supporting/order:1: no operators.toml",
+        ),
+        ({"src/opapi/supporting/README.md": None}, "src/opapi/supporting:1: no README.md"),
     ],
     "check_room_places": [
         (room("add/double_backward"), "a room is named forward or backward, not add/double"),
@@ -36,16 +44,6 @@ PLANTED = {
             {"src/opapi/add/forward/kernel_simd.cc": including("add/forward/op.h")},
             "kernel_simd.cc:1: compiled for each instruction set without lanes",
         )
-    ],
-    "check_topic_files": [
-        (
-            {"src/opapi/supporting/order/operators.toml": None,
-             "src/opapi/supporting/order/sort.cc": CC},
-            "src/opapi/supporting/order:1: no operators.toml",
-        )
-    ],
-    "check_records_files": [
-        ({"src/opapi/supporting/README.md": None}, "src/opapi/supporting:1: no README.md")
     ],
     "check_generated": [
         ({"include/aclnnop/aclnn_sum.h": CC}, "include/aclnnop/aclnn_sum.h:1: made from a record"),
