@@ -58,21 +58,30 @@ target_link_libraries(least_test least)
 """
 
 
-def test_a_project(tmp_path, capsys, monkeypatch):
-    for name, text in {"least.cc": SOURCE, "least_test.cc": TEST, "CMakeLists.txt": LISTS}.items():
-        (tmp_path / name).write_text(text, "utf-8")
-    build = tmp_path / "build"
-    configure = ["cmake", "-G", "Ninja", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-S", tmp_path, "-B", build]
+def built(folder, files: dict[str, str]):
+    """Builds a project of these files."""
+    for name, text in files.items():
+        (folder / name).write_text(text, "utf-8")
+    build = folder / "build"
+    configure = ["cmake", "-G", "Ninja", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-S", folder, "-B", build]
     subprocess.run(configure, check=True, capture_output=True)
     subprocess.run(["cmake", "--build", build], check=True, capture_output=True)
-    before = (build / "libleast.so").read_bytes()
-    monkeypatch.setattr(
-        sys, "argv",
-        ["mutate.py", str(tmp_path / "least.cc"), "--build", str(build), "--targets", "least_test",
-         "--test", str(build / "least_test"), "--record", str(tmp_path / "record")],
-    )  # fmt: skip
+    return build
+
+
+def run(monkeypatch, capsys, *arguments) -> str:
+    monkeypatch.setattr(sys, "argv", ["mutate.py", *map(str, arguments)])
     assert mutate.main() == 0
-    out = capsys.readouterr().out
+    return capsys.readouterr().out
+
+
+def test_a_project(tmp_path, capsys, monkeypatch):
+    build = built(tmp_path, {"least.cc": SOURCE, "least_test.cc": TEST, "CMakeLists.txt": LISTS})
+    before = (build / "libleast.so").read_bytes()
+    out = run(
+        monkeypatch, capsys, tmp_path / "least.cc", "--build", build, "--targets", "least_test",
+        "--test", build / "least_test", "--record", tmp_path / "record",
+    )  # fmt: skip
     # Nobody asks for the lesser of 2 and 1.
     assert "least.cc:3: not seen: if (b < a) -> if (false && (b < a))" in out
     assert "least.cc:4: not seen: least = b; -> ;" in out
@@ -92,19 +101,11 @@ def test_a_header(tmp_path, capsys, monkeypatch):
     lists = "cmake_minimum_required(VERSION 3.25)\nproject(half CXX)\n"
     lists += f"include_directories({tmp_path.parent} {tmp_path})\n"  # as programs of tests have it
     lists += "add_executable(half_test test/half_test.cc)\n"
-    for name, text in {"least/half.h": HEADER, "test/half_test.cc": USES, "CMakeLists.txt": lists}.items():
-        (tmp_path / name).write_text(text, "utf-8")
-    build = tmp_path / "build"
-    configure = ["cmake", "-G", "Ninja", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-S", tmp_path, "-B", build]
-    subprocess.run(configure, check=True, capture_output=True)
-    subprocess.run(["cmake", "--build", build], check=True, capture_output=True)
-    monkeypatch.setattr(
-        sys, "argv",
-        ["mutate.py", str(tmp_path / "least/half.h"), "--through", str(tmp_path / "test/half_test.cc"),
-         "--build", str(build), "--targets", "half_test", "--test", str(build / "half_test")],
+    build = built(tmp_path, {"least/half.h": HEADER, "test/half_test.cc": USES, "CMakeLists.txt": lists})
+    out = run(
+        monkeypatch, capsys, tmp_path / "least/half.h", "--through", tmp_path / "test/half_test.cc",
+        "--build", build, "--targets", "half_test", "--test", build / "half_test",
     )  # fmt: skip
-    assert mutate.main() == 0
-    out = capsys.readouterr().out
     # 2 is not told from what is more, and 0 not asked for.
     assert "half.h:2: not seen: return a < 2 ? 0 : 1; -> return a < 1 ? 0 : 1;" in out
     assert "half.h:2: not seen: return a < 2 ? 0 : 1; -> return a < 2 ? 1 : 1;" in out
