@@ -4,7 +4,7 @@
 
     bench/ranks/ranks_model.py [--network 10G] [--ranks 2,64,4096] [--bytes 8,1M,256M] [--root 0]
 
-The messages are those that src/hccl plans (tests/hccl/plans.txt holds both to that), each with the
+The messages are those that src/hccl plans (tests/hccl/plan/plans.txt holds both to that), each with the
 times at which it leaves and has arrived. A rank sends in the order of its plan, one message after
 the other, and receives in the order in which they come; a send from the program's memory is done
 when the receiver says so.

@@ -13,7 +13,7 @@ import pytest
 import ranks_model
 from ranks_model import COLLECTIVES, Network, plan, simulate
 
-PLANS = Path(__file__).resolve().parents[2] / "tests/hccl/plans.txt"
+PLANS = Path(__file__).resolve().parents[2] / "tests/hccl/plan/plans.txt"
 QUIET = Network(latency=0.0, bandwidth=1e30, overhead=0.0, step=0.0, reduce=1e30)
 
 
@@ -174,7 +174,7 @@ def test_many_bytes_are_near_the_least():
 
 
 def test_plans_are_those_of_the_library():
-    """tests/hccl/plan_test.cc writes the lines and holds src/hccl to them."""
+    """tests/hccl/plan/plan_test.cc writes the lines and holds src/hccl to them."""
     lines = [line for line in PLANS.read_text().splitlines() if not line.startswith("#")]
     assert len(lines) > 100
     for line in lines:

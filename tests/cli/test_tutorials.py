@@ -25,9 +25,9 @@ _BLOCK = re.compile(
 ELSEWHERE = {
     "capture": {"LD_PRELOAD=/path/": "tests/capture/alone_test.cc, over libraries of another maker"},
     "checks": {
-        "openaclnn: racecheck: ": "a report: tests/ascendcl/race_test.cc",
+        "openaclnn: racecheck: ": "a report: tests/ascendcl/watch/race_test.cc",
         "openaclnn: check summary: ": "a summary: tests/cli/test_checked.py",
-        "openaclnn: memcheck: ": "a report: tests/ascendcl/damage_test.cc",
+        "openaclnn: memcheck: ": "a report: tests/ascendcl/memory/damage_test.cc",
     },
     "distributed": {
         ". build/install/set_env.sh": "tests/install/environment.sh",
