@@ -11,88 +11,55 @@ from ..native.libraries import Toolkit
 
 
 @dataclass(frozen=True)
-class Input:
-    """An input tensor, by the name that the C function gives it; null where it may be left out."""
+class Parameter:
+    """A parameter, by the name that the C function gives it."""
 
     name: str
 
 
+class Input(Parameter):
+    """An input tensor; null where it may be left out."""
+
+
+class Output(Parameter):
+    """An output tensor."""
+
+
 @dataclass(frozen=True)
-class Output:
-    """An output tensor, by the name that the C function gives it."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class Attribute:
+class Attribute(Parameter):
     """A plain C argument and the ctypes type that carries it."""
 
-    name: str
     ctype: type
 
 
-@dataclass(frozen=True)
-class String:
+class String(Parameter):
     """A char* argument; None is null."""
 
-    name: str
 
-
-@dataclass(frozen=True)
-class IntArray:
+class IntArray(Parameter):
     """An aclIntArray argument; None is null."""
 
-    name: str
 
-
-@dataclass(frozen=True)
-class BoolArray:
+class BoolArray(Parameter):
     """An aclBoolArray argument; None is null."""
 
-    name: str
 
-
-@dataclass(frozen=True)
-class Scalar:
+class Scalar(Parameter):
     """An aclScalar argument, given as a NumPy scalar of its type; None is null."""
 
-    name: str
 
-
-@dataclass(frozen=True)
-class ScalarList:
+class ScalarList(Parameter):
     """An aclScalarList argument, given as a list of NumPy scalars; None is null."""
 
-    name: str
 
-
-@dataclass(frozen=True)
-class InputList:
+class InputList(Parameter):
     """An aclTensorList of inputs; null where it may be left out."""
 
-    name: str
 
-
-@dataclass(frozen=True)
-class OutputList:
+class OutputList(Parameter):
     """An aclTensorList of outputs."""
 
-    name: str
 
-
-Parameter = (
-    Input
-    | Output
-    | Attribute
-    | String
-    | IntArray
-    | BoolArray
-    | Scalar
-    | ScalarList
-    | InputList
-    | OutputList
-)
 AttributeValue = (
     int | float | bool | str | list[int] | list[bool] | np.generic | list[np.generic] | None
 )
