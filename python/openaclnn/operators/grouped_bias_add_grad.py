@@ -4,7 +4,7 @@
 import ctypes
 import math
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated
 
@@ -78,75 +78,89 @@ def problem(
     )
 
 
+_GradY = options.file(
+    "Gradient of the output, rows x width, or without --group-idx groups x rows x width"
+)
+_Shape = options.shape("R,H", "rows and width of gradY")
+_Groups = Annotated[
+    int | None,
+    options.Option(
+        min=1, max=options.MOST, help="With --shape: this many groups of random sizes (8)."
+    ),
+]
+
+
+@dataclass(frozen=True)
+class _Source:
+    """The options that say where gradY and its list come from."""
+
+    grad_y: str | None
+    group_idx: str | None
+    shape: str | None
+    groups: int | None
+    text: str | None
+    width: int | None
+    dtype: str | None
+    seed: int
+
+
 def read(
     *,
-    grad_y: options.file(
-        "Gradient of the output, rows x width, or without --group-idx groups x rows x width"
-    ) = None,
+    grad_y: _GradY = None,
     group_idx: options.file("End of each group, int32 or int64") = None,
-    shape: options.shape("R,H", "rows and width of gradY") = None,
-    groups: Annotated[
-        int | None,
-        options.Option(
-            min=1, max=options.MOST, help="With --shape: this many groups of random sizes (8)."
-        ),
-    ] = None,
+    shape: _Shape = None,
+    groups: _Groups = None,
     text: options.TextFile = None,
     width: options.Width = None,
     dtype: options.dtype(options.FLOATS) = None,
     seed: options.Seed = 0,
 ) -> Problem:
     """Reads the arguments that the command line names."""
-    arguments = (grad_y, group_idx, shape, groups, text, width, dtype, seed)
-    return problem(*_arrays(*arguments, GroupIdxType.ENDS, FUNCTION.api))
+    source = _Source(grad_y, group_idx, shape, groups, text, width, dtype, seed)
+    return problem(*_arrays(source, GroupIdxType.ENDS, FUNCTION.api))
 
 
 def read_v2(
     *,
-    grad_y: options.file(
-        "Gradient of the output, rows x width, or without --group-idx groups x rows x width"
-    ) = None,
+    grad_y: _GradY = None,
     group_idx: options.file("End or size of each group, int32 or int64") = None,
     group_idx_type: Annotated[
         GroupIdxType, options.Option(help="What --group-idx holds.")
     ] = GroupIdxType.ENDS,
-    shape: options.shape("R,H", "rows and width of gradY") = None,
-    groups: Annotated[
-        int | None,
-        options.Option(
-            min=1, max=options.MOST, help="With --shape: this many groups of random sizes (8)."
-        ),
-    ] = None,
+    shape: _Shape = None,
+    groups: _Groups = None,
     text: options.TextFile = None,
     width: options.Width = None,
     dtype: options.dtype(options.FLOATS) = None,
     seed: options.Seed = 0,
 ) -> Problem:
     """Reads the arguments that the command line names."""
-    arguments = (grad_y, group_idx, shape, groups, text, width, dtype, seed)
-    return problem(*_arrays(*arguments, group_idx_type, FUNCTION_V2.api), group_idx_type)
+    source = _Source(grad_y, group_idx, shape, groups, text, width, dtype, seed)
+    return problem(*_arrays(source, group_idx_type, FUNCTION_V2.api), group_idx_type)
 
 
 def _arrays(
-    grad_y, group_idx, shape, groups, text, width, dtype, seed, group_idx_type, api
+    source: _Source, group_idx_type: GroupIdxType, api: str
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """gradY and its list from the options."""
-    options.check_dtype(dtype, options.FLOATS)
-    files = {"grad-y": grad_y, "group-idx": group_idx}
-    options.check_source(files, ["grad-y"], text=text, shape=shape)
-    options.check_companions("text", text is not None, width=width)
-    options.check_companions("shape", shape is not None, groups=groups)
-    if grad_y is not None:
-        gradient = options.load_floats(api, {"gradY": grad_y}, dtype)["gradY"]
-        if group_idx is None:
+    options.check_dtype(source.dtype, options.FLOATS)
+    files = {"grad-y": source.grad_y, "group-idx": source.group_idx}
+    options.check_source(files, ["grad-y"], text=source.text, shape=source.shape)
+    options.check_companions("text", source.text is not None, width=source.width)
+    options.check_companions("shape", source.shape is not None, groups=source.groups)
+    if source.grad_y is not None:
+        gradient = options.load_floats(api, {"gradY": source.grad_y}, source.dtype)["gradY"]
+        if source.group_idx is None:
             return gradient, None
-        return gradient, options.load(api, "groupIdxOptional", group_idx)
-    if shape is not None:
-        rows, columns = options.extents(shape, "R,H")
-        random = np.random.default_rng(seed)
-        ends = _random_ends(random, rows, groups or 8)
-        return options.normal(random, (rows, columns), dtype), _listed(ends, group_idx_type)
-    return _from_text(Text.read(text), width or 256, dtype or "float32", group_idx_type)
+        return gradient, options.load(api, "groupIdxOptional", source.group_idx)
+    if source.shape is not None:
+        rows, columns = options.extents(source.shape, "R,H")
+        random = np.random.default_rng(source.seed)
+        ends = _random_ends(random, rows, source.groups or 8)
+        values = options.normal(random, (rows, columns), source.dtype)
+        return values, _listed(ends, group_idx_type)
+    text = Text.read(source.text)
+    return _from_text(text, source.width or 256, source.dtype or "float32", group_idx_type)
 
 
 def _random_ends(random: np.random.Generator, rows: int, groups: int) -> np.ndarray:
