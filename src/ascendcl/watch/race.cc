@@ -176,7 +176,8 @@ void RaceDetector::Compare(const ByteRange& bytes, const Cell& cell, const Touch
   for (const TouchPointer& read : cell.reads) compare(*read);
 }
 
-// Whoever comes after the new touch comes after those that lie before it.
+// A settled touch replaces earlier ones that come before it: a task that is ordered after the new
+// touch is ordered after these too.
 void RaceDetector::Enter(const TouchPointer& touch, const VectorClock& clock, Cell* cell) const {
   if (!touch->gates.empty()) return EnterGated(touch, touch->writes ? &cell->gated : &cell->reads);
   if (touch->writes) {
@@ -190,8 +191,8 @@ void RaceDetector::Enter(const TouchPointer& touch, const VectorClock& clock, Ce
   cell->reads.push_back(touch);
 }
 
-// As long as nothing is said of a touch it stands for no other. Of its own stream two are enough:
-// the last of which something is said, and the last of all.
+// A gated touch is not reported, so it cannot replace an older one. Per stream we keep two: the
+// newest settled touch and the newest touch.
 void RaceDetector::EnterGated(const TouchPointer& touch, std::vector<TouchPointer>* touches) const {
   bool has_settled = false;
   for (auto each = touches->end(); each != touches->begin();) {
@@ -206,7 +207,7 @@ void RaceDetector::EnterGated(const TouchPointer& touch, std::vector<TouchPointe
   touches->push_back(touch);
 }
 
-// Joins neighbours in and at the borders of the run that have become the same.
+// Joins neighbouring cells, in the run and at its borders, that have become equal.
 void RaceDetector::Merge(const ByteRange& run) {
   auto cell = cells_.lower_bound(run.begin);
   if (cell != cells_.begin()) --cell;
@@ -225,7 +226,8 @@ void RaceDetector::Merge(const ByteRange& run) {
   }
 }
 
-// Every launch comes after what the host has waited for: such touches race with nothing to come.
+// Removes touches that the host has waited for. Every launch comes after these, so they race with
+// no later task.
 void RaceDetector::Prune() {
   const auto settled = [this](const TouchPointer& touch) { return Before(*touch, host_); };
   for (auto next = cells_.begin(); next != cells_.end();) {

@@ -1,5 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Race detector: which tasks touch the same bytes, one writing, with no order between them.
+// Race detector: finds tasks that touch the same bytes without an order between them, one writing.
+//
+// touch   a task's access to one operand
+// cell    a range of bytes that the same tasks have touched since the last write
+// shadow  all cells, by address
+// point   a place in a stream, with a vector clock: all that comes before it
+// gate    a host function that a stream waits for; it is open until the function returns
+// gated   a touch behind an open gate. The host function may wait for anything, so such a touch may
+//         be ordered in a way that nobody sees here. It is not reported while the gate is open.
+// settled a touch with no open gate before it
 #pragma once
 
 #include <cstdint>
@@ -13,16 +22,16 @@
 
 namespace openaclnn {
 
-/// Whether what an operand holds before a call matters to it: perhaps; it does; only as far as what
-/// the call writes is to hold the same.
+/// Whether the call depends on the operand's old contents. kMaybe: unknown. kSurely: yes. kMoves:
+/// it only copies them, so unwritten bytes are passed on.
 enum class Reading { kMaybe, kSurely, kMoves };
 
 /// A call's access to one of its operands. The names are strings that stay.
 struct MemoryAccess {
   const char* operand;
   bool writes;
-  std::vector<ByteRange> runs;  // none where they are too many to know
-  ByteRange span = {0, 0};      // from the first run to the last, also where there are none
+  std::vector<ByteRange> runs;  // empty if there are too many
+  ByteRange span = {0, 0};      // from the first run to the last, even if `runs` is empty
   Reading reading = Reading::kMaybe;
 };
 
@@ -31,7 +40,7 @@ struct Caller {
   const char* call;
   StreamNumber stream = 0;       // 0 is the host
   const void* handle = nullptr;  // the stream's; null is the default stream
-  bool frees = false;            // what it writes, so that nobody may touch it any more
+  bool frees = false;            // it frees the memory that it writes
 };
 
 /// Two calls, in the order in which the program made them.
@@ -46,49 +55,46 @@ struct Race {
   uint64_t tick;    // the first call's place in its stream, from 1
 };
 
-/// Decides by the order in which the program makes its calls, never by when tasks run. Every launch
-/// comes after what the host has waited for, on whichever of its threads: they may have told each
-/// other in ways that nobody sees here. Not safe for concurrent use; its owner locks.
+/// Decides by the order of the program's calls, not by when tasks run. Every launch comes after all
+/// that any host thread has waited for, because host threads may signal each other in ways that the
+/// libraries cannot see. Not safe for concurrent use; its owner locks.
 class RaceDetector {
  public:
   /// A point of a stream, by all that comes before it.
   struct Point {
     VectorClock clock;
-    std::vector<uint64_t> gates;  // of each stream the last function of the host before it that
-                                  // had not returned
+    std::vector<uint64_t> gates;  // for each stream, its newest gate that was open at this point
   };
 
-  /// A task of the stream is launched. Returns its races with earlier ones, one for each.
+  /// Launches a task. Returns its races, at most one for each earlier task.
   std::vector<Race> Launch(const Caller& caller, std::span<const MemoryAccess> accesses);
-  /// The host itself touches memory, in a call that ends before the next one.
+  /// Records that the host itself touches memory, in a call that ends before the next one.
   std::vector<Race> TouchByHost(const Caller& caller, std::span<const MemoryAccess> accesses);
 
-  /// Where the stream stands: what a record of an event keeps.
+  /// The current point of the stream. An event's record keeps it.
   Point Mark(StreamNumber stream);
   /// Orders later launches on the stream after the point.
   void Await(StreamNumber stream, const Point& point);
   /// The point that comes after both.
   Point Joined(const Point& a, const Point& b) const;
-  /// The host has waited for the point, or seen that it was reached.
+  /// Records that the host has waited for the point, or has seen that it was reached.
   void PassHost(const Point& point);
 
-  /// A function of the host is launched for which the stream waits. Before it returns it may wait
-  /// for anything; so nothing is said of the tasks behind it until then.
+  /// Launches a host function for which the stream waits, and returns its gate.
   uint64_t OpenGate(StreamNumber stream);
   void CloseGate(uint64_t gate) { open_gates_.erase(gate); }
   bool AnyGate() const { return !open_gates_.empty(); }
 
-  /// The stream is gone, and its work done.
+  /// Removes a stream whose work is done.
   void End(StreamNumber stream);
-  /// The bytes are other memory from now on.
+  /// Forgets all touches of the bytes, which are new memory from now on.
   void Forget(const ByteRange& bytes);
   void ForgetAll() { cells_.clear(); }
 
-  /// Entries of the shadow.
+  /// The number of cells.
   size_t size() const { return cells_.size(); }
 
  private:
-  /// A task's access to one operand.
   struct Touch {
     Caller caller;
     uint64_t tick;  // the task's place in its stream, from 1
@@ -98,12 +104,11 @@ class RaceDetector {
   };
   using TouchPointer = std::shared_ptr<const Touch>;
 
-  /// Bytes that have been touched by the same tasks since the last write.
   struct Cell {
     uint64_t end;
     TouchPointer write;
-    std::vector<TouchPointer> reads;  // since then, without those that come before another
-    std::vector<TouchPointer> gated;  // writes since then, behind functions that had not returned
+    std::vector<TouchPointer> reads;  // since `write`; without those that come before another one
+    std::vector<TouchPointer> gated;  // gated writes since `write`
   };
   using Cells = std::map<uint64_t, Cell>;  // by first address, disjoint
 
@@ -127,8 +132,8 @@ class RaceDetector {
   void Prune();
 
   std::map<StreamNumber, Point> streams_;
-  VectorClock host_;                             // what the host has waited for
-  std::map<uint64_t, StreamNumber> open_gates_;  // whose they are
+  VectorClock host_;                             // all that the host has waited for
+  std::map<uint64_t, StreamNumber> open_gates_;  // with their streams
   uint64_t last_gate_ = 0;
   Cells cells_;
   size_t prune_at_ = kFewCells;
