@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing without signals: they are blocked meanwhile, and those that came of it are taken.
+// Writes that raise no signal: SIGPIPE and SIGXFSZ are blocked meanwhile, and a raised one is
+// removed.
 #include "common/write_quietly.h"
 
 #include <signal.h>
@@ -13,7 +14,7 @@
 namespace openaclnn {
 namespace {
 
-/// Blocks the signal for the calling thread, in a scope.
+/// Blocks both signals for the calling thread, in a scope.
 class Blocked {
  public:
   Blocked() {
@@ -22,7 +23,8 @@ class Blocked {
     sigaddset(&ours, SIGPIPE);
     sigaddset(&ours, SIGXFSZ);
     pthread_sigmask(SIG_BLOCK, &ours, &before_);
-    // None of the program's waits but where it was blocked before: mostly there is no need to ask.
+    // A signal can be pending already only if the program has blocked it. Otherwise the system call
+    // is saved.
     sigemptyset(&pending_);
     if (WasBlocked(SIGPIPE) || WasBlocked(SIGXFSZ)) sigpending(&pending_);
   }
@@ -32,7 +34,7 @@ class Blocked {
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
 
-  /// Takes the signal of a call that failed so, and leaves the error in errno.
+  /// Removes the signal that a call with this error has raised. Leaves the error in errno.
   void Take(int error) const {
     if (error == EPIPE) TakeSignal(SIGPIPE);
     if (error == EFBIG) TakeSignal(SIGXFSZ);
@@ -42,7 +44,7 @@ class Blocked {
  private:
   bool WasBlocked(int signal) const { return sigismember(&before_, signal) == 1; }
 
-  /// Unless the program had one that waited.
+  /// Removes a pending signal, unless it was pending before: then it is the program's.
   void TakeSignal(int signal) const {
     if (sigismember(&pending_, signal) == 1) return;
     constexpr timespec kNow = {0, 0};
@@ -52,11 +54,11 @@ class Blocked {
     sigtimedwait(&one, nullptr, &kNow);
   }
 
-  const Uncancelled whole_;  // a report comes from where nothing may be thrown
+  const Uncancelled whole_;  // cancellation would throw, and reports come from noexcept code
   sigset_t pending_, before_;
 };
 
-/// `write` takes what is left, and returns what of it was written, as the system's call.
+/// Writes all of the text. `write` gets the rest of it and returns the bytes written, as write(2).
 template <class Write>
 bool WriteAll(std::string_view text, const Write& write) {
   const Blocked blocked;
@@ -64,7 +66,7 @@ bool WriteAll(std::string_view text, const Write& write) {
     const ssize_t written = write(text);
     if (written > 0) text.remove_prefix(static_cast<size_t>(written));
     if (written > 0 || (written < 0 && errno == EINTR)) continue;
-    blocked.Take(written == 0 ? EIO : errno);  // what takes nothing might do so for ever
+    blocked.Take(written == 0 ? EIO : errno);  // a file that takes 0 bytes may do so for ever
     return false;
   }
   return true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports of host accesses to device memory, from a handler of SIGSEGV.
+// Reports of accesses that fault, from a handler of SIGSEGV: by the host to device memory, by a
+// task beside an allocation or to freed memory.
 //
 // A handler may interrupt anything: it allocates nothing and waits for no lock.
 #include "ascendcl/check/fault.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Report file: opened for each line, by whoever has a finding, a handler of signals included. A
-// descriptor that stayed open could be closed by a program that closes all it does not know, and
-// its number be another file's by the next line.
+// Report file: opened for each line, by any thread that has a finding, also in a signal handler. If
+// the descriptor stayed open, a program that closes descriptors it does not know could close it,
+// and by the next line its number could belong to another file.
 #include "ascendcl/report/report_file.h"
 
 #include <unistd.h>
@@ -25,18 +25,18 @@
 namespace openaclnn {
 namespace {
 
-/// A file that was asked for. Never given up: a handler of a signal may be using it.
+/// A file that OPENACLNN_CHECK_JSON has named. Never freed: a signal handler may be using it.
 struct ReportFile {
-  std::string name;  // as the variable has it
-  std::string said;  // the same for a message
-  std::string path;  // from the root
+  std::string name;  // the variable's value
+  std::string said;  // the value, quoted for messages
+  std::string path;  // absolute
   const ReportFile* before = nullptr;
   std::atomic<bool> refused{false};
 };
 std::atomic<ReportFile*> g_file{nullptr};
-const ReportFile* g_last = nullptr;  // that was asked for
+const ReportFile* g_last = nullptr;  // the newest
 
-/// A file that cannot be opened or written is left alone until the next aclInit.
+/// Stops writing to a file that cannot be opened or written, until the next aclInit.
 void Refuse(ReportFile* file, int error) {
   if (file->refused.exchange(true)) return;
   char room[1024];
@@ -50,7 +50,8 @@ void Refuse(ReportFile* file, int error) {
 }  // namespace
 
 void ReloadReportFile() noexcept {
-  const char* name = secure_getenv("OPENACLNN_CHECK_JSON");  // or anybody could have it write
+  // In a set-user-id program the caller must not choose the file.
+  const char* name = secure_getenv("OPENACLNN_CHECK_JSON");
   if (name == nullptr || *name == '\0') return g_file.store(nullptr);
   ReportFile* const now = g_file.load();
   if (now != nullptr && now->name == name && !now->refused.load()) return;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Race watch: what the runtime tells the process's race detector (OPENACLNN_CHECK=full).
+// Race watch: the calls by which the runtime informs the process's race detector
+// (OPENACLNN_CHECK=full).
 #pragma once
 
 #include <cstdint>
@@ -12,13 +13,13 @@ namespace openaclnn {
 
 extern uint32_t g_watching_races;
 
-/// Whether there is anybody to tell: all that a launch costs without OPENACLNN_CHECK=full.
+/// Whether races are watched. Without OPENACLNN_CHECK=full this is all that a launch costs.
 inline bool WatchingRaces() { return __atomic_load_n(&g_watching_races, __ATOMIC_RELAXED) != 0; }
 
 void WatchRaces(bool watch);
 
-/// A point of a stream that others may wait for; null while nothing is watched, and all that takes
-/// one then does nothing.
+/// A point of a stream that other streams may wait for. It is null while races are not watched;
+/// functions that take a null point do nothing.
 using StreamPoint = std::shared_ptr<const RaceDetector::Point>;
 
 StreamPoint MakePoint(StreamNumber stream) noexcept;
@@ -27,30 +28,30 @@ inline StreamPoint PointOf(StreamNumber stream) noexcept {
 }
 /// The point that comes after both.
 StreamPoint Joined(const StreamPoint& a, const StreamPoint& b) noexcept;
-/// The stream's later tasks come after the point.
+/// Orders the stream's later tasks after the point.
 void AwaitPoint(StreamNumber stream, const StreamPoint& point) noexcept;
-/// The host knows that the point was reached.
+/// Records that the host knows that the point was reached.
 void PassPoint(const StreamPoint& point) noexcept;
 
 // The following functions are called only while races are watched.
 
-/// A task is about to be enqueued, or (stream 0) the host about to touch memory itself. Returns its
-/// races with what was told before.
+/// Records a task before it is enqueued, or (stream 0) an access by the host itself. Returns its
+/// races with earlier accesses.
 std::vector<Race> TellAccesses(const Caller& caller,
                                const std::vector<MemoryAccess>& accesses) noexcept;
-/// The stream is gone, its tasks done.
+/// Removes a stream whose tasks are done.
 void TellStreamEnd(StreamNumber stream) noexcept;
-/// The memory is new, or nobody's.
+/// Forgets the touches of memory that is new, or that was freed.
 void ForgetTouches(const void* address, uint64_t bytes) noexcept;
 
-/// All memory is as if nobody had touched it.
+/// Forgets all touches.
 void ForgetAllTouches() noexcept;
 
-/// Whether there is a function of the host for which its stream waits and that has not returned.
+/// Whether a stream waits for a host function that has not returned.
 bool HostFunctionsPend() noexcept;
 
-/// A function of the host that a stream runs: it comes after what was launched on the stream
-/// before it and, if the stream waits for it, before what is launched there later.
+/// The place of a host function in its stream's order. It comes after all that was launched on the
+/// stream before it. If the stream waits for it, it comes before all that is launched there later.
 class HostFunctionPoint {
  public:
   HostFunctionPoint(StreamNumber stream, bool blocking) noexcept;
@@ -58,7 +59,7 @@ class HostFunctionPoint {
   ~HostFunctionPoint() { End(); }
 
   void Begin() const noexcept { PassPoint(before_); }
-  /// It has returned, or never runs.
+  /// Records that the function has returned, or will never run.
   void End() noexcept;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Held stream: a stream of the runtime as operations have it, whatever becomes of its handle.
+// Held stream: keeps a stream of the runtime for operations, even if its handle is destroyed.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ namespace openaclnn {
 
 class HeldStream {
  public:
-  /// The stream of the calling thread's context.
+  /// Holds the stream of a handle, in the calling thread's context.
   static Status Hold(aclrtStream handle, std::shared_ptr<HeldStream>* stream) {
     OpenaclnnMessage message;
     void* const held = Runtime().hold(handle, &message);
@@ -30,12 +30,12 @@ class HeldStream {
   HeldStream(const HeldStream&) = delete;
   ~HeldStream() { Runtime().let_go(held_); }
 
-  /// 0 once the stream is destroyed, or while it is captured.
+  /// The stream's number; 0 if it is destroyed or is being captured.
   uint64_t number() const { return Runtime().stream_number(held_); }
   void Wake() const { Runtime().wake(held_); }
 
-  /// Takes the task over if all is well, and waits for nothing. HCCL_E_PARA where the stream was
-  /// destroyed.
+  /// Submits the task and takes it over if that succeeds. Does not wait. Returns HCCL_E_PARA if the
+  /// stream was destroyed.
   Status Submit(const OpenaclnnTask& task) {
     OpenaclnnMessage message;
     uint64_t number = 0;
@@ -47,12 +47,12 @@ class HeldStream {
     launched_.store(number, std::memory_order_release);
     return {};
   }
-  /// Waits for the last task, if launches do. Whoever holds a lock lets it go before.
+  /// Waits for the last task if launches are blocking. The caller must hold no lock.
   void AwaitLaunch() const { Runtime().await_launch(held_, launched()); }
 
   /// The last task's number on its stream; 0 before there is one.
   uint64_t launched() const { return launched_.load(std::memory_order_acquire); }
-  /// The runtime's begin_wait for the last task.
+  /// Calls the runtime's begin_wait for the last task.
   void* BeginWait(OpenaclnnMessage* message) const {
     return Runtime().begin_wait(held_, launched(), message);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TreeSum: how all supporting operators sum.
+// TreeSum: the order in which all supporting operators sum.
 #pragma once
 
 #include <array>
@@ -10,7 +10,8 @@
 
 namespace openaclnn::supporting {
 
-/// Sums parts [begin, end) of a tree, at least one: term(i) is the total of part i.
+/// Sums the parts [begin, end) of a tree pairwise. There is at least one; term(i) is part i's
+/// total.
 template <class Term>
 auto SumParts(int64_t begin, int64_t end, const Term& term) -> decltype(term(begin)) {
   if (end - begin == 1) return term(begin);
@@ -19,9 +20,10 @@ auto SumParts(int64_t begin, int64_t end, const Term& term) -> decltype(term(beg
   return std::move(left) + SumParts(middle, end, term);
 }
 
-/// Sums terms by the one tree: at most 64 in sequence, then pairwise. A sum of rows begins with a
-/// row of zeros, and its terms are what `+=` takes; one of them may stand for several, of which the
-/// chunk is then so much shorter.
+/// Sums terms by the tree of all sums: chunks of at most 64 terms in sequence, then chunks
+/// pairwise. T may be a row of numbers; it then starts from `zero`, a row of zeros. A term is
+/// anything that T's
+/// += takes. If a term stands for several terms of the sum, kChunk is smaller by that factor.
 template <class T, int64_t kChunk = 64>
 class TreeSum {
  public:

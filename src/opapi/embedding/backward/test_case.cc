@@ -23,8 +23,8 @@ bool IsFloating(aclDataType dtype) {
   return dtype == ACL_FLOAT || dtype == ACL_FLOAT16 || dtype == ACL_DOUBLE;
 }
 
-/// Fractions, and -0.5 for row 0, that truncation takes away again; where rounding to the type
-/// would carry into the next row there is none.
+/// Adds fractions to row numbers, or makes -0.5 of row 0; truncation removes these again. A number
+/// that would round to the next row in its type keeps no fraction.
 void AddFractions(Random& random, aclDataType dtype, std::vector<double>* rows) {
   std::vector<double> with(*rows);
   for (double& row : with) {

@@ -11,11 +11,11 @@
 namespace openaclnn::supporting {
 namespace {
 
-constexpr int64_t kScanned = 8;  // rows side by side: an addition waits for the one before it
-constexpr int64_t kPiece = 256;  // of their elements, in the first-level cache
+constexpr int64_t kScanned = 8;  // rows at a time, since each addition waits for the previous one
+constexpr int64_t kPiece = 256;  // elements of a row at a time; they stay in the first-level cache
 
-/// The running totals of `rows` rows from totals[] on; integers wrap. The number of rows is known
-/// where they are kScanned.
+/// Replaces the elements of `rows` rows by their running totals, which start from totals[].
+/// Integers wrap. If there are kScanned rows, Count is a constant.
 template <bool kProduct, class T, class Total, class Count>
 void Scan(T (*values)[kPiece], Count rows, int64_t n, Total* totals) {
   Total own[kScanned];
@@ -30,7 +30,7 @@ void Scan(T (*values)[kPiece], Count rows, int64_t n, Total* totals) {
   std::copy_n(own, kScanned, totals);
 }
 
-/// out row = the running total of the row.
+/// Writes the running totals of each row.
 template <class T, bool kProduct>
 Plan MakeScan(const Tensor& self, int64_t dim, const Tensor& out) {
   using Total = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
