@@ -80,8 +80,7 @@ Status AllGather(const void* send, void* recv, uint64_t count, HcclDataType type
                  aclrtStream stream) {
   Launch launch("HcclAllGather", stream);
   const HcclTypeInfo* info = nullptr;
-  Status status = launch.Find(comm);
-  if (status.ok()) status = launch.FindType("dataType", type, &info);
+  Status status = launch.Open(comm, type, std::nullopt, &info);
   if (!status.ok()) return status;
   const uint64_t bytes = count * info->bytes;
   const CallHeader header = {CallKind::kAllGather, uint32_t(type), 0, 0, bytes, bytes};
@@ -100,9 +99,7 @@ Status Broadcast(void* buffer, uint64_t count, HcclDataType type, uint32_t root,
                  aclrtStream stream) {
   Launch launch("HcclBroadcast", stream);
   const HcclTypeInfo* info = nullptr;
-  Status status = launch.Find(comm);
-  if (status.ok()) status = launch.FindType("dataType", type, &info);
-  if (status.ok()) status = launch.CheckRoot(root);
+  Status status = launch.Open(comm, type, root, &info);
   if (!status.ok()) return status;
   const uint64_t bytes = count * info->bytes;
   const CallHeader header = {CallKind::kBroadcast, uint32_t(type), 0, root, bytes, bytes};
@@ -117,9 +114,7 @@ Status Scatter(const void* send, void* recv, uint64_t count, HcclDataType type, 
                HcclComm comm, aclrtStream stream) {
   Launch launch("HcclScatter", stream);
   const HcclTypeInfo* info = nullptr;
-  Status status = launch.Find(comm);
-  if (status.ok()) status = launch.FindType("dataType", type, &info);
-  if (status.ok()) status = launch.CheckRoot(root);
+  Status status = launch.Open(comm, type, root, &info);
   if (!status.ok()) return status;
   const uint64_t bytes = count * info->bytes;
   const CallHeader header = {CallKind::kScatter, uint32_t(type), 0, root, bytes, bytes};

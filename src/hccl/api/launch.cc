@@ -11,6 +11,14 @@ namespace openaclnn {
 
 Status Launch::Find(HcclComm comm) { return FindCommunicator(comm, &communicator_); }
 
+Status Launch::Open(HcclComm comm, HcclDataType type, std::optional<uint32_t> root,
+                    const HcclTypeInfo** info) {
+  Status status = Find(comm);
+  if (status.ok()) status = FindType("dataType", type, info);
+  if (status.ok() && root) status = CheckRoot(*root);
+  return status;
+}
+
 Status Launch::FindType(const char* operand, HcclDataType type, const HcclTypeInfo** info) const {
   *info = FindHcclType(type);
   if (*info != nullptr) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launch: what every operation's function of the API does before its stream goes on.
+// Launch: the checks and the submission that every operation's function of the API has.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +22,20 @@ class Launch {
  public:
   Launch(const char* api, aclrtStream stream) : api_(api), stream_(stream) {}
 
-  /// The communicator, and the type if there is one.
+  /// Finds the communicator.
   Status Find(HcclComm comm);
+  /// Finds the communicator and the type of `dataType`, and checks the root if there is one.
+  Status Open(HcclComm comm, HcclDataType type, std::optional<uint32_t> root,
+              const HcclTypeInfo** info);
   Status FindType(const char* operand, HcclDataType type, const HcclTypeInfo** info) const;
-  /// A type that can be reduced, by an operation that there is.
+  /// Checks that the type can be reduced and that there is such an operation.
   Status FindReduction(HcclDataType type, HcclReduceOp op, Reduction* reduction) const;
   Status CheckRoot(uint32_t root) const;
 
   Place place() const { return {communicator_->size(), communicator_->rank()}; }
   bool alone() const { return communicator_->alone(); }
 
-  /// Pin `count` times `times` elements; nothing where there are none.
+  /// Pins `count` times `times` elements. Without elements it pins nothing.
   Status PinSent(const char* operand, const void* address, uint64_t count, uint64_t times,
                  const HcclTypeInfo& type, std::byte** host) {
     return Pin(RangeUse::kSends, operand, address, count, times, type, host);
@@ -42,8 +45,8 @@ class Launch {
     return Pin(RangeUse::kReceives, operand, address, count, times, type, host);
   }
 
-  /// Submits one count: every rank says the same to all. Of no elements it is nothing but the
-  /// comparison of calls, if there is one, and needs no plan.
+  /// Submits an operation with one header for all ranks. Without elements it has no plan: it only
+  /// compares the ranks' calls, or returns if these are not checked.
   template <class MakePlan>
   Status Submit(const CallHeader& header, MakePlan make_plan) {
     const bool nothing = header.send_bytes == 0;
@@ -66,8 +69,7 @@ class Launch {
   PinnedRanges pins_;
 };
 
-/// Send and receive may be the same range, of which `in_place` says how far into the other each
-/// begins, and may not overlap otherwise.
+/// Checks that send and receive do not overlap. `in_place`: they overlap as the operation allows.
 Status CheckOverlap(const std::byte* send, uint64_t send_bytes, const std::byte* recv,
                     uint64_t recv_bytes, bool in_place);
 
