@@ -47,49 +47,45 @@ Operation::Operation(std::shared_ptr<Communicator> communicator, const char* nam
       name_(name),
       plan_(std::move(plan)),
       pins_(std::move(pins)),
-      stream_(std::move(stream)),
-      progress_(plan_.steps.size()) {
-  size_t count = 0;
-  for (const Step& step : plan_.steps) count += step.ahead.size() + step.moves.size();
-  messages_ = std::vector<Message>(count);
-  count = 0;
-  uint32_t first = 0;  // of the chain
-  for (uint32_t i = 0; i < plan_.steps.size(); ++i) {
-    if (plan_.steps[i].apart) first = i;
-    if (i == first) chains_.push_back({i, i});
-    chains_.back().end = i + 1;
-    Progress& progress = progress_[i];
-    progress.first = count;
-    progress.ahead_end = count + plan_.steps[i].ahead.size();
-    progress.end = progress.ahead_end + plan_.steps[i].moves.size();
-    AddMessages(i, i - first, plan_.steps[i].ahead);
-    AddMessages(i, i - first, plan_.steps[i].moves);
-    progress.left = static_cast<uint32_t>(
-        std::count_if(messages_.begin() + static_cast<ptrdiff_t>(count),
-                      messages_.begin() + static_cast<ptrdiff_t>(progress.end),
-                      [](const Message& message) { return message.awaited(); }));
-    count = progress.end;
+      stream_(std::move(stream)) {
+  size_t steps = 0, messages = 0;
+  for (const Chain* const chain : plan_.Chains()) {
+    steps += chain->size();
+    for (const Step& step : *chain) messages += step.ahead.size() + step.moves.size();
+  }
+  progress_ = std::vector<Progress>(steps);
+  messages_ = std::vector<Message>(messages);
+  Progress* progress = progress_.data();
+  size_t place = 0;
+  for (const Chain* const chain : plan_.Chains()) {
+    chains_.push_back({chain->data(), chain->data() + chain->size(), progress});
+    for (uint32_t i = 0; i < chain->size(); ++i, ++progress) {
+      const Step& step = (*chain)[i];
+      progress->first = place;
+      progress->ahead_end = place = AddMessages(step.ahead, i, place, progress);
+      progress->end = place = AddMessages(step.moves, i, place, progress);
+    }
   }
   communicator_->Queued(*this);
 }
 
-void Operation::AddMessages(uint32_t step, uint32_t in_chain, const std::vector<Move>& moves) {
-  const bool ahead = &moves == &plan_.steps[step].ahead;
-  size_t place = ahead ? progress_[step].first : progress_[step].ahead_end;
+size_t Operation::AddMessages(const std::vector<Move>& moves, uint32_t step, size_t place,
+                              Progress* progress) {
   for (const Move& move : moves) {
     Message& message = messages_[place++];
     message.receives = move.receives;
     message.peer = move.peer;
-    message.tag =
-        communicator_->TagOfStep(move.tag != 0 ? move.tag : plan_.tag,
-                                 move.receives ? move.peer : communicator_->rank(), in_chain);
+    message.tag = communicator_->TagOfStep(move.tag != 0 ? move.tag : plan_.tag,
+                                           move.receives ? move.peer : communicator_->rank(), step);
     message.data = move.data;
     message.bytes = move.bytes;
     message.shorter = move.shorter;
     message.owner = this;
-    message.step = step;
+    message.progress = progress;
     message.own = move.own;
+    if (message.awaited()) ++progress->left;
   }
+  return place;
 }
 
 Operation::~Operation() {
@@ -132,7 +128,8 @@ Status Operation::SubmitAll(const std::vector<std::shared_ptr<Operation>>& opera
   return status;
 }
 
-// Each begins before the stream waits for any: ranks may wait for each other in a ring.
+// Every part starts before the stream waits for any, because ranks may wait for each other in a
+// ring.
 bool Operation::Together::RunParts() {
   bool lost = false;
   for (Part& part : parts) {
@@ -147,8 +144,8 @@ bool Operation::Together::RunParts() {
   return lost;
 }
 
-// A death is to be known within a second, however long the others would take: they end with it, so
-// that nothing of them reaches memory that is the program's again.
+// When a rank is lost, all other parts fail too. The program then knows within a second, and no
+// part writes to memory that the program uses again.
 int Operation::Together::Run(OpenaclnnMessage* message) {
   if (RunParts()) {
     for (const Part& part : parts) {
@@ -191,28 +188,27 @@ void Operation::BeginAll() {
   deadline_ = communicator_->DeadlineFromNow();
   communicator_->Begun(shared_from_this());
   for (const auto& prepare : plan_.prepare) prepare();
-  for (const Chain& chain : chains_) {
-    Begin(progress_[chain.step].first, progress_[chain.step].end);
-  }
+  for (const RunningChain& chain : chains_) Begin(chain.progress->first, chain.progress->end);
 }
 
 void Operation::FinishSteps() {
-  for (Chain& chain : chains_) chain.arrived = Arrived(chain);
-  for (const Chain& chain : chains_) {
+  for (RunningChain& chain : chains_) chain.arrived = chain.HasArrived();
+  for (const RunningChain& chain : chains_) {
     if (chain.arrived && !failed()) Work(chain);
   }
-  for (Chain& chain : chains_) {
+  for (RunningChain& chain : chains_) {
     if (!chain.arrived || failed()) continue;
     BeginNext(chain);
     ++chain.step;
+    ++chain.progress;
   }
-  std::erase_if(chains_, [](const Chain& chain) { return chain.step == chain.end; });
+  std::erase_if(chains_, [](const RunningChain& chain) { return chain.step == chain.end; });
 }
 
-void Operation::Work(const Chain& chain) {
-  const Step& step = plan_.steps[chain.step];
-  if (chain.step + 1 < chain.end && !step.gate) {
-    const Progress& next = progress_[chain.step + 1];
+void Operation::Work(const RunningChain& chain) {
+  const Step& step = *chain.step;
+  if (chain.has_next() && !step.gate) {
+    const Progress& next = chain.progress[1];
     if (next.first != next.ahead_end) {
       Begin(next.first, next.ahead_end);
       HandOver();  // while this thread works
@@ -225,15 +221,15 @@ void Operation::Work(const Chain& chain) {
   TakeBack();
 }
 
-void Operation::BeginNext(const Chain& chain) {
-  if (chain.step + 1 == chain.end) return;
-  const Progress& next = progress_[chain.step + 1];
-  Begin(plan_.steps[chain.step].gate ? next.first : next.ahead_end, next.end);
+void Operation::BeginNext(const RunningChain& chain) {
+  if (!chain.has_next()) return;
+  const Progress& next = chain.progress[1];
+  Begin(chain.step->gate ? next.first : next.ahead_end, next.end);
 }
 
 int Operation::End(OpenaclnnMessage* message) {
   if (!failed()) {
-    const PinnedRanges ended(std::move(pins_));  // now, not with the last message
+    const PinnedRanges ended(std::move(pins_));  // unpins now, not with the last message
     communicator_->Finished(*this);
     return 0;
   }
@@ -261,16 +257,13 @@ void Operation::TakeBack() {
   if (std::exchange(handed_over_, false)) communicator_->TakeBack();
 }
 
-bool Operation::Arrived(const Chain& chain) const {
-  return progress_[chain.step].left.load(std::memory_order_acquire) == 0;
-}
-
 bool Operation::SomeArrive() const {
-  return std::ranges::any_of(chains_, [this](const Chain& chain) { return Arrived(chain); });
+  return std::ranges::any_of(chains_, &RunningChain::HasArrived);
 }
 
-// To hand over to another thread and back costs more than most small messages take: that one sleeps
-// meanwhile, unless it has others' to move.
+// Handing the messages to the progress thread and back takes longer than most small messages. So
+// this thread moves them for a while; the other one sleeps, unless it has other operations'
+// messages.
 bool Operation::SomeArriveSoon() const {
   constexpr std::chrono::microseconds kPatience{50};
   if (SomeArrive()) return true;
@@ -283,13 +276,14 @@ bool Operation::SomeArriveSoon() const {
   return false;
 }
 
-// The engine is locked, so that its owner outlives this; what is woken here runs elsewhere.
+// The engine is locked, so its owner outlives this call. The stream that is woken runs on another
+// thread.
 void Operation::Done(Transfer& transfer, const Status& status) {
   auto& message = static_cast<Message&>(transfer);
   message.done.store(true, std::memory_order_release);
   if (!status.ok()) Fail(CopyOf(status));
-  const bool last = message.awaited() &&
-                    progress_[message.step].left.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  const bool last =
+      message.awaited() && message.progress->left.fetch_sub(1, std::memory_order_acq_rel) == 1;
   if (last && status.ok()) stream_->Wake();
   under_way_.fetch_sub(1, std::memory_order_acq_rel);
 }
@@ -346,13 +340,13 @@ void Operation::CancelMessages() {
   }
 }
 
-// Other ranks may wait for messages of an operation that has not begun here. Where all compare what
-// they call, all see a difference.
+// Other ranks may wait for messages of an operation that has not started here. If all ranks compare
+// their calls, all of them see the difference, and none waits.
 bool Operation::OthersWait(const Status& failure) const {
   return failure.code() != HCCL_E_PARA || plan_.by_pairs || !communicator_->checked();
 }
 
-// The plan's own memory stays, and whoever is gone takes nothing.
+// Messages of the plan's own memory and of ranks that are gone cannot reach the program's memory.
 bool Operation::Lingers() const {
   return std::ranges::any_of(messages_, [&](const Message& message) {
     if (!message.begun.load(std::memory_order_acquire)) return false;

@@ -97,24 +97,29 @@ class Operation final : public Pending,
     /// Those that are not done; whether one has lost a rank.
     bool RunParts();
   };
+  struct Progress;
   struct Message : Transfer {
-    uint32_t step = 0;
+    Progress* progress = nullptr;  // of its step
     bool own = false;
     bool awaited() const { return receives || !own; }
     std::atomic<bool> begun{false};
     std::atomic<bool> done{false};
   };
+  /// The progress of one step. Its messages are [first, end) of messages_, those of `ahead` first.
   struct Progress {
-    std::atomic<uint32_t> left{0};  // messages of the step that are awaited and not done
-    size_t first = 0;               // its messages in messages_: those of `ahead` first
+    std::atomic<uint32_t> left{0};  // messages that are awaited and not done
+    size_t first = 0;
     size_t ahead_end = 0;
     size_t end = 0;
   };
-  /// Steps that wait for each other, the first of those that are left in front.
-  struct Chain {
-    uint32_t step;
-    uint32_t end;
+  /// A chain of the plan: its current step, and the end of its steps.
+  struct RunningChain {
+    const Step *step, *end;
+    Progress* progress;  // of the current step; those of the next ones follow it
     bool arrived = false;
+
+    bool has_next() const { return step + 1 != end; }
+    bool HasArrived() const { return progress->left.load(std::memory_order_acquire) == 0; }
   };
 
   /// The accesses of operations to the program's memory.
@@ -124,17 +129,19 @@ class Operation final : public Pending,
   int Run(OpenaclnnMessage* message);
   int Advance(OpenaclnnMessage* message);
   int End(OpenaclnnMessage* message);
-  void AddMessages(uint32_t step, uint32_t in_chain, const std::vector<Move>& moves);
+  /// Adds the messages of a chain's step from `place` on. Returns the place after them.
+  size_t AddMessages(const std::vector<Move>& moves, uint32_t step, size_t place,
+                     Progress* progress);
   void BeginAll();
   void Begin(size_t first, size_t end);
-  bool Arrived(const Chain& chain) const;
   bool SomeArrive() const;
   bool SomeArriveSoon() const;
-  /// All that have arrived: their work first, so that what differs is found before more begins.
+  /// Finishes the steps whose messages have arrived. All work comes first, so a difference between
+  /// calls is found before more messages start.
   void FinishSteps();
-  void Work(const Chain& chain);
-  void BeginNext(const Chain& chain);
-  /// To the thread of messages, and from it.
+  void Work(const RunningChain& chain);
+  void BeginNext(const RunningChain& chain);
+  /// Hands the messages over to the progress thread, and takes them back.
   void HandOver();
   void TakeBack();
   void CancelMessages();
@@ -150,9 +157,9 @@ class Operation final : public Pending,
   PinnedRanges pins_;
   const std::shared_ptr<HeldStream> stream_;
   std::vector<Message> messages_;
-  std::vector<Progress> progress_;
+  std::vector<Progress> progress_;  // of each step, chain by chain
 
-  std::vector<Chain> chains_;  // that are not over
+  std::vector<RunningChain> chains_;  // that still have steps
   bool begun_ = false;
   bool handed_over_ = false;
   std::optional<Clock::time_point> deadline_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plan: what one rank does for an operation, as steps of messages and of work between them.
+// Plan: the steps of one rank for an operation, each with messages and then work.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,8 @@ struct Move {
   std::byte* data;
   size_t bytes;
   uint64_t tag = 0;      // 0: the plan's
-  bool shorter = false;  // a message that is received may have fewer bytes
-  bool own = false;      // the memory is the plan's: who sends it need not wait for its receiver
+  bool shorter = false;  // the message that is received may have fewer bytes
+  bool own = false;      // the memory is the plan's, so a send need not wait for its receiver
 };
 
 inline Move SendTo(uint32_t peer, const std::byte* data, size_t bytes) {
@@ -33,40 +33,50 @@ inline Move ReceiveFrom(uint32_t peer, std::byte* data, size_t bytes) {
   return {true, peer, data, bytes};
 }
 
-/// Its messages begin when the step before it is done, those of `ahead` before that one's work, or
-/// with the operation: then it and what follows it are a chain that waits for no other one. The
-/// work is done, by a thread of the stream, when all of them have arrived, those that are sent from
-/// the program's memory included.
+/// A step of a chain. `moves` start when the previous step is done. `ahead` starts earlier, before
+/// the previous step's work. In a first step both start with the operation. When all messages have
+/// arrived, a thread of the stream does the work. Messages that are sent from the program's memory
+/// count too.
 struct Step {
   std::vector<Move> ahead;
   std::vector<Move> moves;
   std::function<Status()> work;  // or null
-  bool gate = false;             // nothing of the next step begins before its work is done
-  bool apart = false;            // begins with the operation, as the first step does
+  bool gate = false;             // nothing of the next step starts before this step's work is done
 };
 
-/// Memory of an operation, which is not set to anything.
+/// Steps that follow each other. The chains of a plan do not wait for each other.
+using Chain = std::vector<Step>;
+
+/// Memory of an operation, uninitialised.
 using Scratch = std::unique_ptr<std::byte[]>;
 inline Scratch MakeScratch(size_t bytes) { return Scratch(new std::byte[bytes]); }
 
 struct Plan {
-  uint64_t tag = 0;                            // of its messages, but for sender and step
-  std::vector<std::function<void()>> prepare;  // before the first message begins
-  std::vector<Step> steps;
+  uint64_t tag = 0;                            // of its messages; sender and step are added
+  std::vector<std::function<void()>> prepare;  // called before the first message starts
+  Chain steps;
+  std::vector<Chain> beside;  // more chains, whose messages have tags of their own
   std::vector<Scratch> scratch;
   std::string arguments;  // for a trace
-  bool by_pairs = false;  // what two ranks call differently no other one sees
+  bool by_pairs = false;  // only two ranks see a difference between their calls
 
   std::byte* AddScratch(size_t bytes) {
     scratch.push_back(MakeScratch(bytes));
     return scratch.back().get();
   }
-  /// The other's steps, as a chain of their own; their messages have tags.
+  /// Adds the chains of another plan. Their messages must have tags.
   void Append(Plan other) {
-    other.steps.front().apart = true;
     std::ranges::move(other.prepare, std::back_inserter(prepare));
-    std::ranges::move(other.steps, std::back_inserter(steps));
+    beside.push_back(std::move(other.steps));
+    std::ranges::move(other.beside, std::back_inserter(beside));
     std::ranges::move(other.scratch, std::back_inserter(scratch));
+  }
+  /// All chains that have steps.
+  std::vector<const Chain*> Chains() const {
+    std::vector<const Chain*> chains;
+    if (!steps.empty()) chains.push_back(&steps);
+    for (const Chain& chain : beside) chains.push_back(&chain);
+    return chains;
   }
 };
 
