@@ -177,58 +177,61 @@ bool Stream::TryClaim() {
   return true;
 }
 
-// Runs the first task with the lock released, and destroys it. False when it has parked (*parked)
-// or is to be run again.
-bool Stream::RunFirst(std::unique_lock<std::mutex>& lock, bool* parked) {
-  Queued& first = queue_.front();  // whose place adding others does not move
-  std::unique_ptr<Task>& task = first.task;
-  const bool drop =
-      (!begun_ || task->only_waits()) && (completed() < dropped_ || completed() >= last_);
-  const bool skip = stop_on_failure_ && !error_.ok() && task->skipped_after_error();
+// Chooses, executes and retires the first task. The lock is released while the task runs.
+Stream::Outcome Stream::RunFirst(std::unique_lock<std::mutex>& lock) {
+  Queued& first = queue_.front();  // adding others does not move it
+  const Way way = WayOf(*first.task);
   if (!std::exchange(begun_, true)) traced_from_ = TraceStart();
   woken_ = false;
   lock.unlock();
   TaskFinding finding;
-  const RunningTaskScope running(task->name(), &finding);
-  Status status;
-  auto progress = Task::Progress::kDone;
-  // An exception of a task is its error: the stream goes on.
-  Status thrown = Guard([&] {
-    if (drop) {
-      task->Drop();
-    } else if (!skip) {
-      progress = task->Run(&status);
-    }
-    return Status();
-  });
-  if (progress == Task::Progress::kDone) NoteWritten();  // who has parked would wake itself
-  if (!thrown.ok()) status = std::move(thrown);
-  if (!status.ok() && progress == Task::Progress::kDone) [[unlikely]] {
-    TellOfFailure({this, number_, device_id_, completed() + 1, status.code(), true});
-  }
-  if (traced_from_ != 0 && !drop && !skip && progress == Task::Progress::kDone) [[unlikely]] {
-    Trace(*task, traced_from_, status.code(), &trace_row_);
-  }
-  // Whoever sees the task completed may count on its memory being unpinned.
-  if (progress == Task::Progress::kDone && first.awaited == nullptr) task.reset();
+  const RunningTaskScope running(first.task->name(), &finding);
+  Ended ended = Execute(*first.task, way);
+  // A thread that sees the task completed may count on its memory being unpinned.
+  if (ended.done && first.awaited == nullptr) first.task.reset();
   lock.lock();
-  if (progress == Task::Progress::kParked) {
+  if (!ended.done) {
     if (!finding.line.empty()) KeepFinding(std::move(finding));
-    *parked = !woken_;
-    return false;
+    return woken_ ? Outcome::kAgain : Outcome::kParked;
   }
   if (first.awaited != nullptr) {
-    first.awaited = nullptr;  // others look at it only under the lock
+    first.awaited = nullptr;  // other threads read it, under the lock
     lock.unlock();
-    task.reset();
+    first.task.reset();
     lock.lock();
   }
   begun_ = false;
-  KeepError(std::move(status));
+  KeepError(std::move(ended.status));
   if (!finding.line.empty()) [[unlikely]]
     KeepFinding(std::move(finding));
   queue_.pop_front();
-  return true;
+  return Outcome::kDone;
+}
+
+Stream::Way Stream::WayOf(const Task& task) const {
+  const bool is_dropped = completed() < dropped_ || completed() >= last_;
+  if (is_dropped && (!begun_ || task.only_waits())) return Way::kDrop;
+  return stop_on_failure_ && !error_.ok() && task.skipped_after_error() ? Way::kSkip : Way::kRun;
+}
+
+// An exception of a task is its error: the stream goes on.
+Stream::Ended Stream::Execute(Task& task, Way way) {
+  Ended ended = {.done = true, .status = {}};
+  Status thrown = Guard([&] {
+    if (way == Way::kDrop) task.Drop();
+    if (way == Way::kRun) ended.done = task.Run(&ended.status) == Task::Progress::kDone;
+    return Status();
+  });
+  if (!thrown.ok()) ended = {.done = true, .status = std::move(thrown)};
+  if (!ended.done) return ended;
+  NoteWritten();  // a parked task does not: the note would wake its own stream
+  if (!ended.status.ok()) [[unlikely]] {
+    TellOfFailure({this, number_, device_id_, completed() + 1, ended.status.code(), true});
+  }
+  if (traced_from_ != 0 && way == Way::kRun) [[unlikely]] {
+    Trace(task, traced_from_, ended.status.code(), &trace_row_);
+  }
+  return ended;
 }
 
 void Stream::RunClaimed(uint64_t target, int max_tasks) {
@@ -239,13 +242,12 @@ void Stream::RunClaimed(uint64_t target, int max_tasks) {
 void Stream::RunLocked(std::unique_lock<std::mutex>& lock, uint64_t target, int max_tasks) {
   const FloatEnvironment environment;
   while (!queue_.empty() && completed() < target && max_tasks-- > 0) {
-    bool parked = false;
-    const bool done = RunFirst(lock, &parked);
-    if (parked) {
+    const Outcome outcome = RunFirst(lock);
+    if (outcome == Outcome::kParked) {
       state_ = State::kParked;
       return;
     }
-    if (!done) continue;
+    if (outcome == Outcome::kAgain) continue;
     completed_.store(completed() + 1, std::memory_order_release);
     if (num_waiting_ > 0) progress_.notify_all();
   }

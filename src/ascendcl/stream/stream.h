@@ -129,6 +129,14 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
 
  private:
   enum class State { kIdle, kReady, kRunning, kParked };
+  /// The first task is done, is to run again because Wake came meanwhile, or waits for Wake.
+  enum class Outcome { kDone, kAgain, kParked };
+  /// A task runs, is dropped (DropQueued, Close), or is skipped after an error.
+  enum class Way { kRun, kDrop, kSkip };
+  struct Ended {
+    bool done;  // false: the task has parked
+    Status status;
+  };
 
   static uint64_t NextNumber();
   struct Queued {
@@ -148,7 +156,9 @@ class Stream : public Claimable, public std::enable_shared_from_this<Stream> {
   void SleepTelling(uint64_t target);
   void KeepError(Status status);
   void KeepFinding(TaskFinding&& finding);
-  bool RunFirst(std::unique_lock<std::mutex>& lock, bool* parked);
+  Outcome RunFirst(std::unique_lock<std::mutex>& lock);
+  Way WayOf(const Task& task) const;
+  Ended Execute(Task& task, Way way);
   void RunLocked(std::unique_lock<std::mutex>& lock, uint64_t target, int max_tasks);
 
   const void* const context_;
