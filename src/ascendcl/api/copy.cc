@@ -45,6 +45,7 @@ struct Extent {
 
 /// One side of a copy, resolved to where this process reads or writes it.
 struct Side {
+  const char* operand = nullptr;
   MemoryPin pin;  // of nothing for memory that the runtime did not allocate
   std::byte* host = nullptr;
   Extent extent;
@@ -81,6 +82,7 @@ bool HasRows(const void* address, const Extent& extent) {
 /// Finds the memory behind an address that is not null. A side that fails has no host address.
 Status Resolve(const char* api, const char* operand, const void* address, const Extent& extent,
                Side* side) {
+  side->operand = operand;
   side->extent = extent;
   size_t bytes = 0;
   if (!extent.Bytes(&bytes)) {
@@ -112,29 +114,29 @@ Status CheckKind(aclrtMemcpyKind kind) {
                                                    ", expected a value of aclrtMemcpyKind"));
 }
 
-/// The operand that is not where the kind says; null if both are.
-const char* Misplaced(aclrtMemcpyKind kind, const Side& dst, const Side& src) {
+/// The side that is not where the kind says; null if both are.
+const Side* Misplaced(aclrtMemcpyKind kind, const Side& dst, const Side& src) {
   if (kind == ACL_MEMCPY_DEFAULT) return nullptr;
   const bool to_device = kind != ACL_MEMCPY_DEVICE_TO_HOST && kind != ACL_MEMCPY_HOST_TO_HOST;
   const bool from_device = kind != ACL_MEMCPY_HOST_TO_DEVICE &&
                            kind != ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE &&
                            kind != ACL_MEMCPY_HOST_TO_HOST;
-  return dst.device() != to_device ? "dst" : src.device() != from_device ? "src" : nullptr;
+  return dst.device() != to_device ? &dst : src.device() != from_device ? &src : nullptr;
 }
 
-/// For the asynchronous forms, whose kind must fit the addresses.
+/// Checks the kind of an asynchronous form, which must fit the addresses.
 Status CheckKindFits(aclrtMemcpyKind kind, const Side& dst, const Side& src) {
   if (kind == ACL_MEMCPY_HOST_TO_HOST ||
       (kind == ACL_MEMCPY_DEFAULT && !dst.device() && !src.device())) {
     return Status(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
                   "kind value is a copy from host to host, expected device memory on one side");
   }
-  const char* operand = Misplaced(kind, dst, src);
-  if (operand == nullptr) return {};
-  const bool device = operand[0] == 'd' ? dst.device() : src.device();
+  const Side* const side = Misplaced(kind, dst, src);
+  if (side == nullptr) return {};
   return Status(ACL_ERROR_RT_PARAM_INVALID,
-                Concat(operand, " location is ", device ? "device" : "host", " memory, expected ",
-                       device ? "host" : "device", " memory for kind ", static_cast<int>(kind)));
+                Concat(side->operand, " location is ", side->device() ? "device" : "host",
+                       " memory, expected ", side->device() ? "host" : "device",
+                       " memory for kind ", static_cast<int>(kind)));
 }
 
 /// Which way a copy goes, for a trace.
@@ -143,29 +145,28 @@ const char* Direction(const Side& dst, const Side& src) {
   return src.device() ? "device to host" : "host to host";
 }
 
-/// For the others, whose addresses decide: a kind that does not fit is no error, but what the
-/// program meant was another copy. The log has each kind and direction once.
+/// Warns of the kind of a synchronous form. The addresses decide there, so a kind that does not fit
+/// is not refused; but the program meant another copy. Each kind and direction is reported once.
 void WarnOfKind(const char* api, aclrtMemcpyKind kind, const Side& dst, const Side& src) {
-  const char* operand = Misplaced(kind, dst, src);
-  if (operand == nullptr) return;
+  const Side* const side = Misplaced(kind, dst, src);
+  if (side == nullptr) return;
   static std::atomic<uint32_t> told{0};
   const uint32_t this_one = 1U << (4 * static_cast<int>(kind) + 2 * dst.device() + src.device());
   if (!MistakesAreTold() || (told.fetch_or(this_one) & this_one) != 0) return;
-  const bool device = operand[0] == 'd' ? dst.device() : src.device();
-  ReportFinding(
-      {.check = Check::kMemcheck,
-       .title = Concat(api, " is given a kind that does not fit its pointers"),
-       .what = Concat("kind is ", static_cast<int>(kind), ", ", operand, " is ",
-                      device ? "device" : "host", " memory; the copy goes ", Direction(dst, src)),
-       .where = {},
-       .fix = "give the kind that fits, or ACL_MEMCPY_DEFAULT: the asynchronous forms "
-              "refuse",
-       .severity = Severity::kWarning});
+  ReportFinding({.check = Check::kMemcheck,
+                 .title = Concat(api, " is given a kind that does not fit its pointers"),
+                 .what = Concat("kind is ", static_cast<int>(kind), ", ", side->operand, " is ",
+                                side->device() ? "device" : "host", " memory; the copy goes ",
+                                Direction(dst, src)),
+                 .where = {},
+                 .fix = "give the kind that fits, or ACL_MEMCPY_DEFAULT: the asynchronous forms "
+                        "refuse",
+                 .severity = Severity::kWarning});
 }
 
 /// The access of a call to one side. Pageable memory is the calling thread's alone.
-MemoryAccess AccessOf(const char* operand, bool writes, const Side& side) {
-  MemoryAccess access = {operand, writes, {}};
+MemoryAccess AccessOf(bool writes, const Side& side) {
+  MemoryAccess access = {side.operand, writes, {}};
   if (side.pageable()) return access;
   const Block& block = side.pin.allocation()->block;
   const auto origin =
@@ -178,22 +179,21 @@ MemoryAccess AccessOf(const char* operand, bool writes, const Side& side) {
   return access;
 }
 
-std::vector<MemoryAccess> Accesses(const Side& filled) {
-  return {AccessOf("devPtr", true, filled)};
-}
+std::vector<MemoryAccess> Accesses(const Side& filled) { return {AccessOf(true, filled)}; }
 
-/// Whether calls are captured: a capture saves all that a call's operands reach, before and after.
-bool IsCaptured() {
-  static const bool captured = dlsym(RTLD_DEFAULT, "openaclnn_capture") != nullptr;
-  return captured;
+/// Whether libopenaclnn_capture.so saves calls. It copies all memory of a call's operands, before
+/// and after the call.
+bool CallsAreSaved() {
+  static const bool saved = dlsym(RTLD_DEFAULT, "openaclnn_capture") != nullptr;
+  return saved;
 }
 
 std::vector<MemoryAccess> Accesses(const Side& dst, const Side& src) {
-  std::vector<MemoryAccess> accesses = {AccessOf("dst", true, dst), AccessOf("src", false, src)};
+  std::vector<MemoryAccess> accesses = {AccessOf(true, dst), AccessOf(false, src)};
   // Within the device what was never written may go along with the rest.
   if (src.device() && dst.device()) {
     accesses[1].reading = Reading::kMoves;
-  } else if (src.device() && !IsCaptured()) {
+  } else if (src.device() && !CallsAreSaved()) {
     accesses[1].reading = Reading::kSurely;
   }
   return accesses;
