@@ -145,15 +145,18 @@ Status Executor::MakeRepeatable() {
 
 namespace {
 
-/// 2 for the view that phase 1 has got, at its address; 1 at another address; else 0.
-int Likeness(const BoundOperand& operand, const OpenaclnnTensor& tensor) {
+/// How a tensor compares with the one that phase 1 got for an operand: another view, the same view
+/// at another address, or the same view at its address. In ascending likeness.
+enum class Likeness { kOther, kView, kSame };
+
+Likeness LikenessOf(const BoundOperand& operand, const OpenaclnnTensor& tensor) {
   const OpenaclnnTensor& own = operand.tensor;
   if (!operand.present || own.dtype != tensor.dtype || own.rank != tensor.rank ||
       !std::equal(own.dims, own.dims + own.rank, tensor.dims) ||
       !std::equal(own.strides, own.strides + own.rank, tensor.strides)) {
-    return 0;
+    return Likeness::kOther;
   }
-  return operand.planned_data == tensor.data ? 2 : 1;
+  return operand.planned_data == tensor.data ? Likeness::kSame : Likeness::kView;
 }
 
 }  // namespace
@@ -176,24 +179,25 @@ Status Executor::SetAddress(const OpenaclnnRole* role, size_t index, const Opena
                             void* address) {
   std::lock_guard lock(mutex_);
   size_t count = 0;
-  BoundOperand *counted = nullptr, *argument = nullptr;
+  BoundOperand* by_operands = nullptr;   // `index` counts the members of lists
+  BoundOperand* by_arguments = nullptr;  // `index` counts a list as one
   EachArgument(role, [&](const Argument& each) {
-    if (count++ == index) counted = each.operand;
-    if (each.place == index && !each.operand->in_list) argument = each.operand;
+    if (count++ == index) by_operands = each.operand;
+    if (each.place == index && !each.operand->in_list) by_arguments = each.operand;
   });
-  if (argument != nullptr && Likeness(*argument, tensor) > Likeness(*counted, tensor)) {
-    counted = argument;
-  }
-  if (counted == nullptr) {
+  if (by_operands == nullptr) {
     return Status(ACLNN_ERR_PARAM_INVALID,
                   Concat("index value is ", index, ", expected 0 <= index < ", count));
   }
-  if (!counted->present) {
+  const bool lists_are_one = by_arguments != nullptr &&
+                             LikenessOf(*by_arguments, tensor) > LikenessOf(*by_operands, tensor);
+  BoundOperand& found = lists_are_one ? *by_arguments : *by_operands;
+  if (!found.present) {
     return Status(ACLNN_ERR_PARAM_INVALID,
-                  Concat("index value is ", index, ", which is ", counted->name,
+                  Concat("index value is ", index, ", which is ", found.name,
                          ", null in phase 1; expected a tensor that was given"));
   }
-  counted->tensor.data = address;
+  found.tensor.data = address;
   return {};
 }
 

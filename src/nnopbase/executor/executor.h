@@ -53,12 +53,12 @@ class Executor {
   Status MakeRepeatable();
 
   /// Sets the address of the operand at `index` among those of the role, or of all. The vendor's
-  /// example counts the members of a list, shipped clients count a list as one argument: the place
-  /// is the one at which phase 1 has got the tensor that they pass along.
+  /// example counts the members of a list; shipped clients count a list as one argument. The
+  /// operand is the one that is more like `tensor`, which phase 1 got.
   Status SetAddress(const OpenaclnnRole* role, size_t index, const OpenaclnnTensor& tensor,
                     void* address);
 
-  /// As SetAddress, for a member of a list. `list` is the list's place among the arguments of the
+  /// Sets the address of a member of a list. `list` is the list's place among the arguments of the
   /// role, or of all arguments; a list counts as one.
   Status SetMemberAddress(const OpenaclnnRole* role, size_t list, size_t member, void* address);
 
@@ -66,7 +66,7 @@ class Executor {
   Status Execute(const char* api, void* workspace, uint64_t workspace_size, void* stream,
                  bool* spent);
 
-  /// The function that the executor is of; null once it is spent.
+  /// The function that made the executor; null once it is spent.
   const char* LeftBy();
 
  private:
