@@ -95,7 +95,7 @@ const std::vector<Behaviour> kBehaviours = {
     {"aclnnReselectStaticKernelWithPath", HasNoKernelPackagesAt},
 };
 
-TEST(FrameworkTest, EachSymbol) {
+TEST(FrameworkTest, EverySymbolDoesWhatItsRowSays) {
   for (const Behaviour& row : kBehaviours) {
     SCOPED_TRACE(row.symbol);
     TakeMessage();

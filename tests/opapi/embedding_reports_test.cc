@@ -254,8 +254,8 @@ TEST(EmbeddingReports, SourcesOfOtherRanks) {
   const DeviceTensor self = Make(ACL_FLOAT, {}, {1}), source = Make(ACL_FLOAT, {1, 1, 1}, {2});
   const DeviceTensor index = Make(ACL_INT64, {1}, {0}), out(ACL_FLOAT, DenseLayout({}));
   const ScalarHandle alpha(int64_t{1});
-  EXPECT_REFUSED(161002, "source", IndexAdd, self.handle(), 0, index.handle(), source.handle(),
-                 alpha.get(), Handle(out));
+  EXPECT_REFUSED(161002, ", expected 1 elements", IndexAdd, self.handle(), 0, index.handle(),
+                 source.handle(), alpha.get(), Handle(out));
 }
 
 }  // namespace

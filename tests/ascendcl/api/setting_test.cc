@@ -65,7 +65,7 @@ TEST_F(SettingTest, TheOverflowModeIsKept) {
   EXPECT_EQ(aclrtSetOpWaitTimeout(0), 0);
 }
 
-TEST_F(SettingTest, FactsOfADevice) {
+TEST_F(SettingTest, DevicesHaveTheCoresOfTheirProduct) {
   int64_t cores = 0;
   EXPECT_EQ(aclGetDeviceCapability(0, ACL_DEVICE_INFO_AI_CORE_NUM, &cores), 0);
   EXPECT_EQ(cores, 24) << "an Ascend910B1";

@@ -92,16 +92,22 @@ TEST_F(PinnedSourceTest, ADestination) {
   EXPECT_THAT(text, HasSubstr("first changed: byte 100 of the 1000 "));
 }
 
-// Which copies behind one another change, each for the next.
+// A fill and copies write the destination of later copies that are still queued. Repeated until
+// they are queued when the last one is launched: only work holds the stream.
 TEST_F(PinnedSourceTest, ADestinationThatTasksWrite) {
   const PinnedBytes target(kBytes);
   const NewMemory source(kBytes);
   ASSERT_EQ(aclrtMemset(source.data(), kBytes, 7, kBytes), 0);
-  Hold();
-  ASSERT_EQ(aclrtMemsetAsync(target.data(), kBytes, 1, kBytes, stream), 0);
-  for (int i = 0; i < 3; ++i) {
-    Copy(target.data(), source.data(), kBytes, ACL_MEMCPY_DEVICE_TO_HOST);
+  aclrtStreamStatus status = ACL_STREAM_STATUS_COMPLETE;
+  for (int i = 0; i < 50 && status == ACL_STREAM_STATUS_COMPLETE; ++i) {
+    Hold();
+    ASSERT_EQ(aclrtMemsetAsync(target.data(), kBytes, 1, kBytes, stream), 0);
+    for (int j = 0; j < 3; ++j) {
+      Copy(target.data(), source.data(), kBytes, ACL_MEMCPY_DEVICE_TO_HOST);
+    }
+    ASSERT_EQ(aclrtStreamQuery(stream, &status), 0);
   }
+  EXPECT_EQ(status, ACL_STREAM_STATUS_NOT_READY) << "no copy was queued behind the fill";
   EXPECT_EQ(Reported(), "");
 }
 
@@ -114,7 +120,7 @@ TEST_F(PinnedSourceTest, ASmallSourceToTheByte) {
   EXPECT_THAT(text, HasSubstr("fix:   wait before the memory is written again"));
 }
 
-TEST_F(PinnedSourceTest, TheLargestOfThemToo) {
+TEST_F(PinnedSourceTest, ASourceOfAMebibyteToTheByte) {
   EXPECT_THAT(ReportOf(size_t{1} << 20, 5'000), HasSubstr("first changed: byte 5000 of the "));
 }
 

@@ -152,7 +152,7 @@ TEST_F(DamageTest, IsSeenAtTheEndOfTheLibrary) {
   EXPECT_THAT(Reported(), HasSubstr("seen at the end of aclFinalize"));
 }
 
-TEST_F(DamageTest, OfPinnedMemoryThatIsLeftToo) {
+TEST_F(DamageTest, LeakedPinnedMemoryIsLookedAtInTheEnd) {
   PinnedBytes left(kBytes);
   left.data()[kBytes + 3] = 1;
   const std::string said = Reported();

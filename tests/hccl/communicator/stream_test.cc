@@ -85,30 +85,45 @@ TEST_F(RanksTest, EventsAreEnough) {
   }
 }
 
+// Round i broadcasts a number of its root, in one buffer for all rounds, and adds it up over the
+// ranks. An operation that does nothing, or is out of turn, leaves another sum.
 TEST_F(RanksTest, ManyOperationsInARowKeepTheirOrder) {
-  constexpr int kTimes = 200;
-  const Ranks ranks(3);
-  const Buffers<float> data = Upload<float>({3, std::vector<float>(10, 1.0f)});
+  constexpr uint32_t kTimes = 200, kRanks = 3;
+  const Ranks ranks(kRanks);
+  std::vector<std::vector<float>> given(kRanks, std::vector<float>(kTimes));
+  std::vector<float> expected(kTimes);
+  for (uint32_t i = 0; i < kTimes; ++i) {
+    for (uint32_t rank = 0; rank < kRanks; ++rank) {
+      given[rank][i] = static_cast<float>(10 * i + rank);
+    }
+    expected[i] = kRanks * given[i % kRanks][i];
+  }
+  const Buffers<float> inputs = Upload<float>(given);
+  const Buffers<float> data = Empty<float>(kRanks, 1), results = Empty<float>(kRanks, kTimes);
   std::vector<std::thread> threads;
-  for (uint32_t rank = 0; rank < 3; ++rank) {
+  for (uint32_t rank = 0; rank < kRanks; ++rank) {
     threads.emplace_back([&, rank] {
       ASSERT_EQ(aclrtSetDevice(0), 0);
-      for (int i = 0; i < kTimes; ++i) {
-        // The mean, so that numbers stay what they are; MAX in between.
-        Begin(ranks, rank, *data[rank], ranks.stream(rank));
-        ASSERT_EQ(HcclBroadcast(data[rank]->data(), 10, HCCL_DATA_TYPE_FP32,
-                                static_cast<uint32_t>(i % 3), ranks.comm(rank), ranks.stream(rank)),
-                  HCCL_SUCCESS);
-        ASSERT_EQ(aclrtMemsetAsync(data[rank]->data(), data[rank]->bytes(), 0, data[rank]->bytes(),
-                                   ranks.stream(rank)),
-                  0);
+      const aclrtStream stream = ranks.stream(rank);
+      const auto copy = [stream](float* to, const float* from) {
+        return aclrtMemcpyAsync(to, sizeof(float), from, sizeof(float), ACL_MEMCPY_DEVICE_TO_DEVICE,
+                                stream);
+      };
+      float* const number = data[rank]->data();
+      for (uint32_t i = 0; i < kTimes; ++i) {
+        ASSERT_EQ(copy(number, inputs[rank]->data() + i), 0);
+        ASSERT_EQ(
+            HcclBroadcast(number, 1, HCCL_DATA_TYPE_FP32, i % kRanks, ranks.comm(rank), stream),
+            HCCL_SUCCESS);
+        Begin(ranks, rank, *data[rank], stream);
+        ASSERT_EQ(copy(results[rank]->data() + i, number), 0);
       }
-      ASSERT_EQ(aclrtSynchronizeStream(ranks.stream(rank)), 0);
+      ASSERT_EQ(aclrtSynchronizeStream(stream), 0);
       ASSERT_EQ(aclrtResetDevice(0), 0);
     });
   }
   for (std::thread& thread : threads) thread.join();
-  for (const auto& one : data) ExpectAll(*one, 0.0f);
+  for (const auto& one : results) EXPECT_EQ(one->Read(), expected);
 }
 
 TEST_F(RanksTest, BuffersMayBeFreedAtOnce) {
