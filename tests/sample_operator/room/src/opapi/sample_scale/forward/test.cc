@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What SampleScale computes and what it refuses.
+// Results of SampleScale, and the calls that it refuses.
 #include <gtest/gtest.h>
 
 #include "sample_scale/forward/reference.h"
