@@ -22,7 +22,7 @@ import numpy as np
 
 from . import dtypes, names
 from .errors import Error, InputError, quoted
-from .native import call, libraries, runtime, wanted
+from .native import call, libraries, output_inference, runtime
 from .native.declared import PLAIN, Argument, Declared, operators
 from .operators.operator import Problem, View
 
@@ -136,7 +136,7 @@ def _call(api: str, declared: Declared, given: dict):
             attributes[each.name] = _attribute(each, values[each.name], inputs)
     _lengthen(declared, outputs, inputs)
     problem = Problem(inputs, attributes, {})
-    found = wanted.run(runtime.start(), api, declared, problem, outputs)
+    found = output_inference.run(runtime.start(), api, declared, problem, outputs)
     results = tuple(
         _returned(each, values[each.name], found[each.name])
         for each in declared.outputs
@@ -162,7 +162,7 @@ def _array(name: str, value) -> np.ndarray:
     return array
 
 
-def _asked(argument: Argument, value) -> wanted.Output | View | list:
+def _asked(argument: Argument, value) -> output_inference.Output | View | list:
     """An output as the caller says."""
     if argument.is_in_place:
         arrays = _tensors(argument, value)
@@ -177,25 +177,25 @@ def _copy(array: np.ndarray) -> View:
     return View(storage, storage.reshape(array.shape))
 
 
-def _output(name: str, value) -> wanted.Output:
+def _output(name: str, value) -> output_inference.Output:
     match value:
         case None | True:
-            return wanted.Output()
+            return output_inference.Output()
         case np.ndarray():
-            return wanted.Output(value.shape, value.dtype)
+            return output_inference.Output(value.shape, value.dtype)
         case (shape, dtype):
-            return wanted.Output(_extents(name, shape), _dtype(name, dtype))
-    return wanted.Output(None, _dtype(name, value))
+            return output_inference.Output(_extents(name, shape), _dtype(name, dtype))
+    return output_inference.Output(None, _dtype(name, value))
 
 
 def _lengthen(declared: Declared, outputs: dict, inputs: dict) -> None:
     """A list of results that has one word for all is as long as the first list of inputs."""
-    length = wanted.list_length(inputs)
+    length = output_inference.list_length(inputs)
     for each in declared.outputs:
         made = outputs.get(each.name)
         if isinstance(made, list) and len(made) == 1 and not each.is_in_place:
             only = made[0]
-            outputs[each.name] = [wanted.Output(only.shape, only.dtype) for _ in range(length)]
+            outputs[each.name] = [output_inference.Output(only.shape, only.dtype) for _ in range(length)]
 
 
 def _attribute(argument: Argument, value, inputs: dict):
@@ -249,7 +249,7 @@ def _scalar(value, inputs: dict) -> np.generic:
         dtypes.of(array.dtype)
         return array[()]
     if isinstance(value, float):
-        return wanted.precision(inputs)(value)
+        return output_inference.precision(inputs)(value)
     return np.complex64(value) if isinstance(value, complex) else array[()]
 
 

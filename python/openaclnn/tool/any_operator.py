@@ -14,7 +14,7 @@ import numpy as np
 from .. import dtypes, names
 from ..files import literal, tensor_files
 from . import operator_help, results
-from ..native import runtime, wanted
+from ..native import output_inference, runtime
 from ..native.declared import PLAIN, Argument, Declared, find
 from ..errors import AclError, InputError, quoted
 from ..operators.operator import Problem, View
@@ -104,7 +104,7 @@ def call_by_name(name: str, options: list[str], json: bool = False) -> Called:
     results.check_files(files, json)
     problem = Problem(inputs, attributes, {})
     try:
-        found = _by_member(wanted.run(runtime.start(), api, declared, problem, outputs))
+        found = _by_member(output_inference.run(runtime.start(), api, declared, problem, outputs))
     except AclError as error:
         raise _with_hint(error, values, inputs) from None
     return Called(api, found, files)
@@ -223,7 +223,7 @@ def _scalar(text: str, inputs: dict) -> np.generic:
         return np.bool_(_truth(text))
     if re.fullmatch(r"[-+]?\d+", text):
         return np.int64(_INT64(text))
-    kind = wanted.precision(inputs)
+    kind = output_inference.precision(inputs)
     carrier = ctypes.c_double if kind is np.float64 else ctypes.c_float
     return kind(_number(carrier)(text))
 
@@ -236,7 +236,7 @@ def _outputs(declared: Declared, given: dict[str, list[str]], inputs: dict):
     printed, but for outputs that may be left out.
     """
     files: dict[str, Path] = {}
-    outputs: wanted.Outputs = {}
+    outputs: output_inference.Outputs = {}
     for each in declared.outputs:
         if each.name not in given:
             if not each.optional:
@@ -257,24 +257,24 @@ def _outputs(declared: Declared, given: dict[str, list[str]], inputs: dict):
     return files, outputs
 
 
-def _without_file(argument: Argument, inputs: dict) -> wanted.Output | list[wanted.Output]:
+def _without_file(argument: Argument, inputs: dict) -> output_inference.Output | list[output_inference.Output]:
     if not argument.is_list:
-        return wanted.Output()
-    return [wanted.Output() for _ in range(wanted.list_length(inputs))]
+        return output_inference.Output()
+    return [output_inference.Output() for _ in range(output_inference.list_length(inputs))]
 
 
 def _repeated(texts: list[str], inputs: dict) -> list[str]:
     """One .safetensors file takes the whole list, which is as long as the first of the inputs'."""
     if len(texts) > 1 or not tensor_files.takes_several(Path(texts[0])):
         return texts
-    return texts * max(wanted.list_length(inputs), 1)
+    return texts * max(output_inference.list_length(inputs), 1)
 
 
-def _output(name: str, text: str) -> tuple[Path, wanted.Output]:
+def _output(name: str, text: str) -> tuple[Path, output_inference.Output]:
     file, _, rest = text.partition(":")
     form = "FILE:SHAPE:DTYPE, such as out.npy:2,3:float32"
     shape, dtype = _shape_and_dtype(rest, name, text, form)
-    return Path(file), wanted.Output(shape, dtype)
+    return Path(file), output_inference.Output(shape, dtype)
 
 
 def _in_place(name: str, text: str) -> tuple[Path | None, View]:

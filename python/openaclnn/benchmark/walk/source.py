@@ -12,7 +12,7 @@ import numpy as np
 
 from ... import dtypes, names
 from ...errors import InputError, quoted
-from ...native import wanted
+from ...native import output_inference
 from ...native.declared import Declared
 from ...native.runtime import Runtime
 from ...operators.operator import Problem, View
@@ -89,7 +89,7 @@ def draw(runtime: Runtime, record, declared: Declared, dtype: str) -> Walked:
         first.dtype = first.dtype or (_NARROW if case.conversion else mid_size.FLOAT)
         attributes[each.name] = dtypes.of(first.dtype).number
     asked = Problem(inputs, attributes, {})
-    settled = wanted.settled(runtime, record.api, declared, asked, outputs)
+    settled = output_inference.settled(runtime, record.api, declared, asked, outputs)
     problem = Problem(inputs, attributes, settled)
     operator = _operators()[record.api]
     read = {each.name for each in operator_traffic.read(operator)}
@@ -111,9 +111,9 @@ def _outputs(record, case, inputs: dict) -> dict:
         elif isinstance(start, list):
             found[each.name] = list(map(_view, start))
         elif each.kind == "out[]":
-            found[each.name] = [wanted.Output() for _ in range(wanted.list_length(inputs))]
+            found[each.name] = [output_inference.Output() for _ in range(output_inference.list_length(inputs))]
         elif not each.optional or dtype is not None:
-            found[each.name] = wanted.Output(shape, np.dtype(dtype) if dtype is not None else None)
+            found[each.name] = output_inference.Output(shape, np.dtype(dtype) if dtype is not None else None)
     return found
 
 

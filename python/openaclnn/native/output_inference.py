@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls operators as the headers declare them; outputs become what the operator wants them to be.
+"""Calls operators and finds the shapes and types of outputs that the caller has not given.
 
-An output whose shape or type nobody gives is first guessed: the common shape of the inputs, and the
-type that an attribute `dtype` names, else that of the first input. Where phase 1 refuses that it
-says what it expected, and is asked again with it: the check knows, and the records have no copy of
-that. tests/supporting/test_functions.py asks every supporting operator so, and is red where one says
-it in other words.
+The first guess is the common shape of the inputs, and the type that an attribute `dtype` names, else
+that of the first input. If phase 1 refuses the guess, its message says what it expected, and it is
+called again with that. So the form of a refusal (src/frame/checker.h) is an interface: the records
+have no copy of what the checks know. tests/supporting/test_functions.py calls every supporting
+operator in this way, and fails if a refusal has other words.
 """
 
 import re
