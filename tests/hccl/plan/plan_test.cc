@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each rank sends by its plans, line by line of plans.txt, which the model of scripts/ is held
-// to as well.
+// The messages that each rank sends by its plans, compared with the lines of plans.txt. The model
+// of bench/ranks is compared with the same lines.
 #include <gtest/gtest.h>
 
 #include <algorithm>
