@@ -148,9 +148,10 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kBehaviours 
 /// Texts of the files in which the tests are, and of what they share.
 std::vector<std::string> TestFiles() {
   std::vector<std::string> texts;
-  for (const char* folder : {"/tests/ascendcl", "/tests/nnopbase"}) {
-    for (const auto& entry :
-         std::filesystem::directory_iterator(std::string(OPENACLNN_SOURCE_DIR) + folder)) {
+  for (const char* folder : {"/tests/ascendcl", "/tests/companions", "/tests/nnopbase"}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(
+             std::string(OPENACLNN_SOURCE_DIR) + folder)) {
+      if (!entry.is_regular_file()) continue;
       std::ifstream file(entry.path());
       texts.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
     }
