@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "kernels/rows/normal_rows.h"
 #include "kernels/rows/rows.h"
 #include "kernels/work/divide_up.h"
+#include "supporting/norm/fusion.h"
 #include "supporting/norm/grouping.h"
 #include "supporting/tree_sum.h"
 
@@ -64,6 +66,7 @@ enum class Statistics {
 
 struct BackwardTensors {
   const Tensor &grad, &x, &weight, &grad_x, &grad_weight, &grad_bias;
+  const Tensor& bias = NoTensor();  // only swish asks for it
 };
 
 /// A group of the gradient, and of x normalised.
@@ -141,12 +144,15 @@ struct WeightSums {
 };
 
 struct Backward {
-  Backward(const Grouping& grouping, const BackwardTensors& of, const std::vector<bool>& mask)
+  Backward(const Grouping& grouping, const BackwardTensors& of, const std::vector<bool>& mask,
+           std::optional<Fusion> more = {})
       : groups(grouping),
+        fusion(std::move(more)),
         grad(of.grad, grouping),
         x(of.x, grouping),
         grad_x(of.grad_x, grouping),
         weight(of.weight, 1),
+        bias(of.bias, 0),
         grad_weight(of.grad_weight, 0),
         grad_bias(of.grad_bias, 0),
         wants_x(mask[0] && of.grad_x.present()),
@@ -156,9 +162,12 @@ struct Backward {
   /// `scaling(row)` is the mean and the rstd of a group.
   template <class Scaling>
   void Run(const Buffers& buffers, Statistics statistics, const Scaling& scaling) const {
-    Weights w = wants_x ? weight.All(buffers) : Weights();
+    const bool swishes = fusion && fusion->swish;
+    Weights w = wants_x || swishes ? weight.All(buffers) : Weights();
     w.resize(groups.weights, 1);  // what is absent
-    if (grad.floats() && x.floats() && (!wants_x || grad_x.floats())) {
+    Weights b = swishes ? bias.All(buffers) : Weights();
+    b.resize(groups.weights, 0);
+    if (!fusion && grad.floats() && x.floats() && (!wants_x || grad_x.floats())) {
       return RunFloats(buffers, w, statistics, scaling);
     }
     const DoubleRowKernels& kernels = Kernels();
@@ -166,7 +175,9 @@ struct Backward {
     const auto rows_of = [&](int64_t row, Rooms*) {
       RowPair rows{grad.Load(buffers, row), x.Load(buffers, row)};
       const auto [mean, rstd] = scaling(row);
+      if (fusion) fusion->Sum(buffers, row, &rows.normal);
       kernels.scale(rows.normal.data(), mean, rstd, n);
+      if (swishes) ThroughSwish(row, w, b, &rows);
       return rows;
     };
     const auto weigh = [&](int64_t row, RowPair* rows) {
@@ -179,7 +190,11 @@ struct Backward {
     const auto put = [&](int64_t row, RowPair* rows, const Slopes& slopes) {
       kernels.project(rows->grad.data(), rows->normal.data(), scaling(row).second, slopes.shift,
                       slopes.slope, n);
+      if (fusion && fusion->later) fusion->later->AddTo(buffers, row, &rows->grad);
       grad_x.Store(buffers, row, rows->grad);
+      if (!fusion || !fusion->by_operand) return;
+      kernels.scale(rows->grad.data(), 0, fusion->factor, n);
+      fusion->by_operand->Store(buffers, row, rows->grad);
     };
     if (!groups.OneEach()) {
       return RunParts(buffers, w, statistics, rows_of,
@@ -196,8 +211,9 @@ struct Backward {
   }
 
   Grouping groups;
+  std::optional<Fusion> fusion;
   GroupedView grad, x, grad_x;
-  Elements weight, grad_weight, grad_bias;
+  Elements weight, bias, grad_weight, grad_bias;
   bool wants_x, wants_weight, wants_bias;
 
  private:
@@ -217,6 +233,17 @@ struct Backward {
     if (statistics == Statistics::kMoments) slopes.shift = sums.gradients / count;
     if (statistics != Statistics::kGiven) slopes.slope = sums.products / count;
     return slopes;
+  }
+
+  /// The gradient by the result of swish becomes that by its operand.
+  void ThroughSwish(int64_t row, const Weights& w, const Weights& b, RowPair* rows) const {
+    std::vector<double> z = rows->normal;
+    ForWeights(groups, row, [&](size_t k, int64_t first, int64_t count) {
+      double* const part = z.data() + first;
+      if (!groups.OneEach()) return Kernels().move(part, w[k], b[k], count);
+      Kernels().weigh(part, &w[k], &b[k], count);
+    });
+    Swishes().gradient(rows->grad.data(), z.data(), *fusion->swish, groups.width);
   }
 
   /// Run for floats, without copies in double: the same bits where dx is FLOAT; 16-bit results are
@@ -362,5 +389,16 @@ struct Backward {
     return sums;
   }
 };
+
+/// With mean and rstd among the tensors.
+inline Plan MakeBackward(const Backward& backward, const Tensor& mean_of, const Tensor& rstd_of) {
+  const Elements mean(mean_of, 0), rstd(rstd_of, 1);
+  return {0, [=](const Buffers& buffers) -> Status {
+            backward.Run(buffers, Statistics::kMoments, [&](int64_t row) {
+              return std::pair(mean.Get(buffers, row), rstd.Get(buffers, row));
+            });
+            return {};
+          }};
+}
 
 }  // namespace openaclnn::supporting

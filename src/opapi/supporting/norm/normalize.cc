@@ -4,170 +4,19 @@
 //
 // y = (x - mean) * rstd * weight + bias, rstd = 1 / sqrt(variance + eps)
 #include <cmath>
-#include <functional>
 
 #include "generated/norm.h"
 #include "kernels/rows/rows.h"
-#include "supporting/in_turn.h"
+#include "supporting/norm/checks.h"
+#include "supporting/norm/forward.h"
 #include "supporting/norm/gradient.h"
 #include "supporting/norm/grouping.h"
 
 namespace openaclnn::supporting {
 namespace {
 
-/// The moments of one group's elements.
-struct Moments {
-  double mean = 0, variance = 0;
-};
-
-Moments MomentsOf(const double* x, int64_t n) {
-  const auto count = static_cast<double>(n);
-  const double mean = Kernels().sum.row(x, n) / count;
-  return {mean, Kernels().distances(x, mean, n) / count};
-}
-
-Moments MomentsOf(const float* x, int64_t n) {
-  const auto count = static_cast<double>(n);
-  const double mean = Kernels().sum.float_row(x, n) / count;
-  return {mean, Kernels().float_distances(x, mean, n) / count};
-}
-
-struct ForwardTensors {
-  const Tensor &x, &weight, &bias, &y, &mean, &rstd;
-};
-
-struct Forward {
-  Forward(const Grouping& grouping, const ForwardTensors& of, double epsilon)
-      : groups(grouping),
-        eps(epsilon),
-        x(of.x, grouping),
-        y(of.y, grouping),
-        weight(of.weight, 1),
-        bias(of.bias, 0),
-        mean(of.mean, 0),
-        rstd(of.rstd, 0) {}
-
-  int64_t width() const { return groups.width; }
-
-  /// `moments(own, row)` are those to normalise by; own() are those of the row.
-  template <class MomentsAt>
-  void Run(const Buffers& buffers, const MomentsAt& moments) const {
-    ForRows(buffers, moments, [&](int64_t row, double own_mean, double scale) {
-      mean.Set(buffers, row, own_mean);
-      rstd.Set(buffers, row, scale);
-    });
-  }
-
-  /// By each row's own moments. They are written behind all rows, those of mean first, so that any
-  /// number of threads leaves the same bytes where the two share memory.
-  void RunThenTell(const Buffers& buffers) const {
-    std::vector<double> means(static_cast<size_t>(groups.rows)), scales(means.size());
-    const auto of_row = [](const auto& own, int64_t) { return own(); };
-    ForRows(buffers, of_row, [&](int64_t row, double own_mean, double scale) {
-      means[static_cast<size_t>(row)] = own_mean;
-      scales[static_cast<size_t>(row)] = scale;
-    });
-    mean.SetAll(buffers, means);
-    rstd.SetAll(buffers, scales);
-  }
-
-  Grouping groups;
-  double eps;
-  GroupedView x, y;
-  Elements weight, bias, mean, rstd;
-
- private:
-  using Weights = std::vector<double>;
-
-  /// tell(row, mean, rstd), on any thread.
-  template <class MomentsAt, class Tell>
-  void ForRows(const Buffers& buffers, const MomentsAt& moments, const Tell& tell) const {
-    auto w = weight.All(buffers), b = bias.All(buffers);
-    w.resize(groups.weights, 1);  // what is absent
-    b.resize(groups.weights, 0);
-    const bool floats = x.floats() && y.floats();
-    const std::vector<float> narrow_w = NarrowWeights(floats && y.narrow(), w);
-    const std::vector<float> narrow_b(b.begin(), narrow_w.empty() ? b.begin() : b.end());
-    ParallelRowsIn<Rooms>(groups.rows, groups.width, [&](int64_t row, Rooms* rooms) {
-      const auto scale_of = [&](const Moments& own) {
-        const double scale = 1 / std::sqrt(own.variance + eps);
-        tell(row, own.mean, scale);
-        return scale;
-      };
-      floats
-          ? RunFloats(buffers, row, rooms, BothWeights{w, b, narrow_w, narrow_b}, moments, scale_of)
-          : RunDoubles(buffers, row, w, b, moments, scale_of);
-    });
-  }
-
-  template <class MomentsAt, class ScaleOf>
-  void RunDoubles(const Buffers& buffers, int64_t row, const Weights& w, const Weights& b,
-                  const MomentsAt& moments, const ScaleOf& scale_of) const {
-    const DoubleRowKernels& kernels = Kernels();
-    std::vector<double> values = x.Load(buffers, row);
-    const Moments own = moments([&] { return MomentsOf(values.data(), groups.width); }, row);
-    kernels.scale(values.data(), own.mean, scale_of(own), groups.width);
-    if (groups.OneEach()) {
-      kernels.weigh(values.data(), w.data(), b.data(), groups.width);
-    } else {
-      ForWeights(groups, row, [&](size_t k, int64_t first, int64_t n) {
-        kernels.move(values.data() + first, w[k], b[k], n);
-      });
-    }
-    y.Store(buffers, row, values);
-  }
-
-  /// Weights and biases, and as float where results of 16 bits are computed so.
-  struct BothWeights {
-    const Weights &w, &b;
-    const std::vector<float>&narrow_w, &narrow_b;
-  };
-
-  /// Run for floats, without copies in double: the same bits where results are FLOAT; 16-bit
-  /// results are computed in float.
-  template <class MomentsAt, class ScaleOf>
-  void RunFloats(const Buffers& buffers, int64_t row, Rooms* rooms, const BothWeights& of,
-                 const MomentsAt& moments, const ScaleOf& scale_of) const {
-    const float* const values = x.LoadFloats(buffers, row, &rooms->x);
-    const Moments own = moments([&] { return MomentsOf(values, groups.width); }, row);
-    const double scale = scale_of(own);
-    const bool one_weight = !groups.OneEach();
-    const bool in_float = !of.narrow_w.empty() && AreModest(own.mean, scale);
-    y.PutFloats(buffers, row, &rooms->result, [&](float* to) {
-      ForWeights(groups, row, [&](size_t k, int64_t first, int64_t n) {
-        if (in_float) {
-          const NormalRow<float> part{values + first, own.mean, scale, &of.narrow_w[k], one_weight};
-          if (NarrowRows().normalize(part, &of.narrow_b[k], n, to + first)) return;
-        }
-        const NormalRow<double> part{values + first, own.mean, scale, &of.w[k], one_weight};
-        RowsOfFloats().normalize(part, &of.b[k], n, y.narrow(), to + first);
-      });
-    });
-  }
-};
-
 void CheckMask(const std::vector<bool>& mask, const BackwardTensors& of, Checker& checker) {
   CheckAsked(mask, {&of.grad_x, &of.grad_weight, &of.grad_bias}, checker);
-}
-
-/// As many elements as there are, wherever it is given.
-void CheckCount(const Operand& operand, size_t count, Checker& checker) {
-  checker.That(!operand.present() || operand.count() == static_cast<int64_t>(count), [&] {
-    return Concat(operand.name(), " shape is ", ShapeText(operand), ", expected ", count,
-                  " elements");
-  });
-}
-
-using Tensors = std::initializer_list<std::reference_wrapper<const Tensor>>;
-
-void CheckWeights(const Grouping& groups, Tensors tensors, Checker& checker) {
-  for (const Tensor& tensor : tensors) CheckCount(tensor, groups.weights, checker);
-}
-
-void CheckMoments(const Grouping& groups, Tensors tensors, Checker& checker) {
-  for (const Tensor& tensor : tensors) {
-    CheckCount(tensor, static_cast<size_t>(groups.rows), checker);
-  }
 }
 
 void CheckNormalizedShape(const IntList& shape, const Operand& x, Checker& checker) {
@@ -199,17 +48,6 @@ void CheckGroups(const P& p, const Operand& x, Checker& checker) {
   checker.That(p.group > 0 && p.C % p.group == 0, [&] {
     return Concat("group value is ", p.group, ", expected a divisor of C, ", p.C);
   });
-}
-
-/// With mean and rstd among the tensors.
-Plan MakeBackward(const Backward& backward, const Tensor& mean_of, const Tensor& rstd_of) {
-  const Elements mean(mean_of, 0), rstd(rstd_of, 1);
-  return {0, [=](const Buffers& buffers) -> Status {
-            backward.Run(buffers, Statistics::kMoments, [&](int64_t row) {
-              return std::pair(mean.Get(buffers, row), rstd.Get(buffers, row));
-            });
-            return {};
-          }};
 }
 
 ForwardTensors TensorsOf(const LayerNormParams& p) {
