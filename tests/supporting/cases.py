@@ -407,6 +407,7 @@ def drawing() -> dict:
     import matrix_cases
     import more_cases
     import network_cases
+    import norm_cases
     import order_cases
     import packed_cases
     import paged_cases
@@ -418,9 +419,10 @@ def drawing() -> dict:
     import window_cases
 
     found = {}
-    modules = (channel_cases, inference_cases, matrix_cases, plane_cases, sampler_cases,
-               selected_cases, sequence_cases, window_cases, network_cases, order_cases,
-               packed_cases, paged_cases, sparse_cases, more_cases)  # fmt: skip
+    modules = (channel_cases, inference_cases, matrix_cases, plane_cases,
+               sampler_cases, selected_cases, sequence_cases, window_cases, network_cases,
+               norm_cases, order_cases, packed_cases, paged_cases, sparse_cases,
+               more_cases)  # fmt: skip
     for module in (*map(vars, modules), globals()):
         for name, value in module.items():
             if getattr(value, "__annotations__", {}).get("return") is Case and name[0] != "_":

@@ -16,6 +16,7 @@ import formulas
 import inference
 import matrices
 import networks
+import norms
 import packed
 import paged
 import places
@@ -44,7 +45,7 @@ NAMES = {
     name: value
     for module in (
         formulas, matrices, places, planes, samplers, sequences, chance, networks, attentions,
-        inference, packed, paged, selected, sparse, windows,
+        inference, norms, packed, paged, selected, sparse, windows,
     )  # fmt: skip
     for name, value in vars(module).items()
     if not name.startswith("_")

@@ -6,6 +6,7 @@ forward changes by along it.
 """
 
 import networks
+import norms
 import numpy as np
 import pytest
 
@@ -69,3 +70,51 @@ def test_rotary(mode, angles):
 
     assert_adjoint(lambda x, cos, sin: networks.rotary(x, cos, sin, mode), gradient,
                    *drawn((2, 3, 8), angles, (1, 3, 1)))  # fmt: skip
+
+
+@pytest.mark.parametrize("shapes", [((3, 5), (5,)), ((2, 3, 4), (3, 4))])
+def test_add_layer_norm(shapes):
+    x, gamma = shapes
+
+    def gradient(g, x1, x2, gamma, beta):
+        _, mean, rstd, _ = norms.add_layer_norm(x1, x2, gamma, beta, None, 0.1, True)
+        by_x, by_gamma, by_beta = norms.add_layer_norm_backward(
+            g, x1, x2, rstd, mean, gamma, None
+        )
+        return by_x, by_x, by_gamma, by_beta
+
+    assert_adjoint(lambda *at: norms.add_layer_norm(*at, None, 0.1, True)[0], gradient,
+                   *drawn(x, x, gamma, gamma))  # fmt: skip
+
+
+def test_add_layer_norm_of_a_sum_that_is_used_on():
+    """What follows takes y and the sum."""
+    gamma, beta = drawn((5,), (5,))
+
+    def forward(x1, x2):
+        y, _, _, total = norms.add_layer_norm(x1, x2, gamma, beta, None, 0.1, True)
+        return np.stack([y, total])
+
+    def gradient(g, x1, x2):
+        _, mean, rstd, _ = norms.add_layer_norm(x1, x2, gamma, beta, None, 0.1, True)
+        by_x, _, _ = norms.add_layer_norm_backward(
+            g[0], x1, x2, rstd, mean, gamma, g[1]
+        )
+        return by_x, by_x
+
+    assert_adjoint(forward, gradient, *drawn((3, 5), (3, 5)))
+
+
+@pytest.mark.parametrize("shapes", [((3, 5), (5,)), ((2, 3, 4), (3, 4))])
+def test_deep_norm(shapes):
+    x, gamma = shapes
+
+    def gradient(g, x, gx, beta, gamma):
+        mean, rstd, _ = norms.deep_norm(x, gx, beta, gamma, 0.3, 0.1)
+        return norms.deep_norm_backward(g, x, gx, gamma, mean, rstd, 0.3)
+
+    assert_adjoint(
+        lambda *at: norms.deep_norm(*at, 0.3, 0.1)[2],
+        gradient,
+        *drawn(x, x, gamma, gamma),
+    )

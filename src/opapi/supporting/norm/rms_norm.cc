@@ -1,33 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// RmsNorm, also of a sum, and its gradient: groups of elements, each divided by the root of its
-// mean square.
+// RmsNorm, also of a sum or with gamma + 1, and its gradient: groups of elements, each divided by
+// the root of its mean square.
 #include <cmath>
 #include <utility>
 
 #include "generated/norm.h"
 #include "kernels/rows/rows.h"
 #include "supporting/in_turn.h"
+#include "supporting/norm/checks.h"
 #include "supporting/norm/gradient.h"
 #include "supporting/norm/grouping.h"
 
 namespace openaclnn::supporting {
 namespace {
 
-/// Tensors that are left out are absent: the second term and the sum.
+/// Tensors that are left out are absent: the second term, the sum, and the copy of y as y stores
+/// it.
 struct RmsTensors {
   const Tensor &x, &addend, &gamma, &y, &rstd, &sum;
+  const Tensor& copy = NoTensor();
 };
-
-/// gamma has the last dimensions of x.
-void CheckGamma(const Tensor& gamma, const Tensor& x, Checker& checker) {
-  const Shape shape = ShapeOf(x), last = ShapeOf(gamma);
-  const bool fits = gamma.rank() > 0 && last.size() <= shape.size() &&
-                    std::equal(last.begin(), last.end(), shape.end() - last.size());
-  checker.That(fits, [&] {
-    return Concat("gamma shape is ", ShapeText(gamma), ", expected the last dimensions of ",
-                  x.name(), ", ", ShapeText(x));
-  });
-}
 
 /// rstd has an element for each group of x.
 void CheckScales(const Tensor& rstd, const Tensor& x, const Tensor& gamma, Checker& checker) {
@@ -41,21 +33,25 @@ void CheckRms(const RmsTensors& of, Checker& checker) {
   const Shape shape = ShapeOf(of.x);
   CheckGamma(of.gamma, of.x, checker);
   CheckShape(of.y, shape, checker);
-  for (const Tensor* like : {&of.addend, &of.sum}) {
+  for (const Tensor* like : {&of.addend, &of.sum, &of.copy}) {
     if (like->present()) CheckShape(*like, shape, checker);
   }
   if (checker.ok()) CheckScales(of.rstd, of.x, of.gamma, checker);
 }
 
-Plan MakeRms(const RmsTensors& of, double epsilon) {
+/// y = x * rstd * (gamma + more)
+Plan MakeRms(const RmsTensors& of, double epsilon, double more = 0) {
   const Grouping groups = Grouping::Layers(of.x, of.gamma.rank());
   const GroupedView x(of.x, groups), addend(of.addend, groups), y(of.y, groups),
-      sum(of.sum, groups);
+      sum(of.sum, groups), copy(of.copy, groups);
   const Elements gamma(of.gamma, 1), rstd(of.rstd, 0);
-  const bool adds = of.addend.present();
+  const bool adds = of.addend.present(), copies = of.copy.present();
   const int64_t rows = groups.rows, width = groups.width;
   return {0, [=](const Buffers& buffers) -> Status {
-            const std::vector<double> weights = gamma.All(buffers);
+            std::vector<double> weights = gamma.All(buffers);
+            if (more != 0) {
+              for (double& weight : weights) weight += more;
+            }
             const std::vector<double> zeros(weights.size());
             ParallelRows(rows, width, [&](int64_t row) {
               std::vector<double> values = x.Load(buffers, row);
@@ -71,6 +67,7 @@ Plan MakeRms(const RmsTensors& of, double epsilon) {
               Kernels().scale(values.data(), 0, scale, width);
               Kernels().weigh(values.data(), weights.data(), zeros.data(), width);
               y.Store(buffers, row, values);
+              if (copies) copy.Store(buffers, row, y.Load(buffers, row));
             });
             return {};
           }};
@@ -82,6 +79,14 @@ RmsTensors TensorsOf(const RmsNormParams& p) {
 
 RmsTensors TensorsOf(const AddRmsNormParams& p) {
   return {p.x1, p.x2, p.gamma, p.yOut, p.rstdOut, p.xOut};
+}
+
+RmsTensors TensorsOf(const GemmaRmsNormParams& p) {
+  return {p.x, NoTensor(), p.gamma, p.yOut, p.rstdOut, NoTensor()};
+}
+
+RmsTensors TensorsOf(const AddRmsNormCastParams& p) {
+  return {p.x1, p.x2, p.gamma, p.y2Out, p.rstdOut, p.xOut, p.y1Out};
 }
 
 }  // namespace
@@ -97,6 +102,22 @@ void CheckAddRmsNorm(const AddRmsNormParams& p, Checker& checker) {
 }
 
 Plan PlanAddRmsNorm(const AddRmsNormParams& p, const Product&) {
+  return MakeRms(TensorsOf(p), p.epsilon);
+}
+
+void CheckGemmaRmsNorm(const GemmaRmsNormParams& p, Checker& checker) {
+  CheckRms(TensorsOf(p), checker);
+}
+
+Plan PlanGemmaRmsNorm(const GemmaRmsNormParams& p, const Product&) {
+  return MakeRms(TensorsOf(p), p.epsilon, 1);
+}
+
+void CheckAddRmsNormCast(const AddRmsNormCastParams& p, Checker& checker) {
+  CheckRms(TensorsOf(p), checker);
+}
+
+Plan PlanAddRmsNormCast(const AddRmsNormCastParams& p, const Product&) {
   return MakeRms(TensorsOf(p), p.epsilon);
 }
 
