@@ -2,7 +2,7 @@
 """Arguments of normalisations with a sum before them or swish after them."""
 
 from cases import Case, Draw, fill
-from network_cases import _eps
+from network_cases import _channels, _eps
 
 
 def _shapes(d: Draw):
@@ -84,3 +84,38 @@ def deep_norm_backward(d: Draw) -> Case:
         "rstd": groups,
     }
     return _case(d, _tensors(d, shapes, {"alpha": d.one((0.25, 1.0, -2.0))}))
+
+
+def group_norm_silu(d: Draw) -> Case:
+    groups, channels, shape = _channels(d)
+    shapes = {"self": shape}
+    given = {"group": groups, "eps": _eps(d), "gamma": None, "beta": None}
+    shapes |= {name: (channels,) for name in ("gamma", "beta") if d.flag(walk=True)}
+    return _case(d, _tensors(d, shapes, given))
+
+
+def group_norm_swish(d: Draw) -> Case:
+    groups, channels, shape = _channels(d)
+    shapes = {"x": shape, "gamma": (channels,), "beta": (channels,)}
+    given = {"numGroups": groups, "eps": _eps(d), "swishScale": d.one((1.0, 0.5, -2.0))}
+    return _case(d, _tensors(d, shapes, given))
+
+
+def group_norm_swish_backward(d: Draw) -> Case:
+    groups, channels, shape = _channels(d)
+    of = (shape[0], groups)
+    shapes = {
+        "dy": shape,
+        "mean": of,
+        "rstd": of,
+        "x": shape,
+        "gamma": (channels,),
+        "beta": (channels,),
+    }
+    given = {"numGroups": groups, "swishScale": d.one((1.0, 0.5, -2.0)),
+             "dgammaIsRequire": d.flag(walk=True), "dbetaIsRequire": d.flag(walk=True)}  # fmt: skip
+    case = _case(d, _tensors(d, shapes, given))
+    for name in ("dgamma", "dbeta"):
+        if not given[f"{name}IsRequire"]:
+            case.room[f"{name}Out"] = (channels,)
+    return case

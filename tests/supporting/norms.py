@@ -4,8 +4,11 @@
 import numpy as np
 
 from bounded import Bounded
+from formulas import sigmoid
 from judge import stored
 from networks import (
+    group_norm,
+    group_norm_backward,
     layer_norm,
     layer_norm_backward,
     rms_norm,
@@ -58,3 +61,22 @@ def deep_norm_backward(dy, x, gx, gamma, mean, rstd, alpha):
         dy, total, gamma.shape, mean, rstd, gamma, every
     )
     return alpha * by_gx, by_gx, by_beta, by_gamma
+
+
+def group_norm_swish(x, gamma, beta, groups: int, eps, activate: bool, scale):
+    z, mean, rstd = group_norm(x, gamma, beta, groups, eps)
+    return z * sigmoid(scale * z) if activate else z, mean, rstd
+
+
+def group_norm_swish_backward(
+    dy, mean, rstd, x, gamma, beta, groups: int, scale, has_gamma: bool, has_beta: bool
+):
+    shape = (*x.shape[:1], groups, -1) if x.size else (x.shape[0], groups, 0)
+    of_group = (x.shape[0], groups, 1)
+    normal = (x.reshape(shape) - mean.reshape(of_group)) * rstd.reshape(of_group)
+    channels = (-1,) + (1,) * (x.ndim - 2)
+    z = normal.reshape(x.shape) * gamma.reshape(channels) + beta.reshape(channels)
+    gate = sigmoid(scale * z)
+    by_z = dy * (gate * (1 + scale * z * (1 - gate)))
+    asked = (True, has_gamma, has_beta)
+    return group_norm_backward(by_z, x, mean, rstd, gamma, groups, asked)

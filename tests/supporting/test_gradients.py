@@ -118,3 +118,16 @@ def test_deep_norm(shapes):
         gradient,
         *drawn(x, x, gamma, gamma),
     )
+
+
+@pytest.mark.parametrize("scale", [1.0, -0.5])
+@pytest.mark.parametrize("shape", [(2, 6), (2, 6, 3), (1, 6, 2, 2)])
+def test_group_norm_swish(shape, scale):
+    def gradient(g, x, gamma, beta):
+        _, mean, rstd = norms.group_norm_swish(x, gamma, beta, 2, 0.1, True, scale)
+        return norms.group_norm_swish_backward(
+            g, mean, rstd, x, gamma, beta, 2, scale, True, True
+        )
+
+    assert_adjoint(lambda *at: norms.group_norm_swish(*at, 2, 0.1, True, scale)[0], gradient,
+                   *drawn(shape, (6,), (6,)))  # fmt: skip

@@ -55,6 +55,29 @@ TEST(FusedNorm, NeitherStridesNorSettingsChangeABitOfSums) {
   }
 }
 
+TEST(FusedNorm, NeitherStridesNorSettingsChangeABitOfSwish) {
+  char format[] = "NCHW";
+  for (const aclDataType dtype : {ACL_FLOAT, ACL_BF16}) {
+    ExpectSameBits({3, 12, 261}, [&](const Device& device, const Layout& layout) {
+      Random random(82);
+      const auto value = [&] { return RealValues(random, 3 * 12 * 261); };
+      const DeviceTensor x = Filled(dtype, layout, value()), dy = Filled(dtype, layout, value()),
+                         gamma = Make(dtype, {12}, RealValues(random, 12)),
+                         beta = Make(dtype, {12}, RealValues(random, 12));
+      const DeviceTensor y(dtype, layout), dx(dtype, layout),
+          mean = EmptyFloats({3, 4}), rstd = EmptyFloats({3, 4}), dgamma = EmptyFloats({12}),
+          dbeta = EmptyFloats({12});
+      EXPECT_RUN(device, GroupNormSwish, x.handle(), gamma.handle(), beta.handle(), 4, format, 1e-5,
+                 true, 1.5, Handle(y), Handle(mean), Handle(rstd));
+      // The gradient takes moments of the types that the page lists.
+      EXPECT_RUN(device, GroupNormSwishGrad, dy.handle(), mean.handle(), rstd.handle(), x.handle(),
+                 gamma.handle(), beta.handle(), 4, format, 1.5, true, true, Handle(dx),
+                 Handle(dgamma), Handle(dbeta));
+      return Results{y.Read(), mean.Read(), rstd.Read(), dx.Read(), dgamma.Read(), dbeta.Read()};
+    });
+  }
+}
+
 // alpha = 1 makes DeepNorm AddLayerNorm.
 TEST(FusedNorm, OneSumHasTheBitsOfTheOther) {
   const Device device;
@@ -103,6 +126,12 @@ TEST(FusedNorm, RefusesShapesAndValues) {
   Refused(161002, "beta shape is", add(x, w, seven, nullptr, rows));
   Refused(161002, "biasOptional shape is", add(x, w, w, rows.handle(), rows));
   Refused(161002, "meanOut shape is", add(x, w, w, nullptr, w));
+  char format[] = "NHWC";
+  EXPECT_REFUSED(161002, "group value is 4", GroupNormSilu, x.handle(), nullptr, nullptr, 4, 1e-5,
+                 Handle(x), Handle(rows), Handle(rows));
+  EXPECT_REFUSED(161002, "dataFormatOptional value is 'NHWC'", GroupNormSwish, x.handle(),
+                 w.handle(), w.handle(), 1, format, 1e-5, true, 1.0, Handle(x), Handle(rows),
+                 Handle(rows));
 }
 
 }  // namespace
