@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arguments of normalisations with a sum before them or swish after them."""
 
-from cases import Case, Draw, fill
+import numpy as np
+
+from cases import PLACES, Case, Draw, fill
 from network_cases import _channels, _eps
+from records import REALS
 
 
 def _shapes(d: Draw):
@@ -119,3 +122,120 @@ def group_norm_swish_backward(d: Draw) -> Case:
         if not given[f"{name}IsRequire"]:
             case.room[f"{name}Out"] = (channels,)
     return case
+
+
+# BatchNorm over several devices.
+
+
+def _channel_tensors(d: Draw, x: str, like_x, of_channels, optional=()):
+    _, channels, shape = _channels(d)
+    shapes = {
+        x: shape,
+        **dict.fromkeys(like_x, shape),
+        **dict.fromkeys(of_channels, (channels,)),
+    }
+    left_out = [name for name in optional if d.flag()]
+    given = _tensors(
+        d, {name: own for name, own in shapes.items() if name not in left_out}, {}
+    )
+    return given | dict.fromkeys(left_out)
+
+
+def batch_norm_stats(d: Draw) -> Case:
+    given = _channel_tensors(d, "input", (), ())
+    return _case(d, given | {"eps": _eps(d)} if d.record.plain("double") else given)
+
+
+def batch_norm_elemt(d: Draw) -> Case:
+    optional = ("weight", "bias")
+    given = _channel_tensors(d, "input", (), ("mean", "invstd", *optional), optional)
+    return _case(d, given | {"eps": _eps(d)})
+
+
+def _reals(d: Draw, shapes: dict, positive) -> dict:
+    """Tensors of float types, where the record takes integers too."""
+    return {name: d.array(shape, d.type_of(name, REALS), "positive" if name in positive else "tame")
+            for name, shape in shapes.items()}  # fmt: skip
+
+
+def _moments(d: Draw, case: dict, optional: bool):
+    """The running moments, and the types of results."""
+    outputs = {each.name: d.type_of(each.name, REALS) for each in d.record.outputs}
+    for name in ("runningMean", "runningVar"):
+        if optional and d.flag():
+            case[name] = None
+    return outputs
+
+
+def batch_norm_gather(d: Draw) -> Case:
+    d.first = d.type_of("input", REALS)
+    _, channels, shape = _channels(d)
+    devices = d.whole(1, 3, walk=4)
+    shapes = {"input": shape, "mean": (devices, channels), "invstd": (devices, channels),
+              "runningMean": (channels,), "runningVar": (channels,)}  # fmt: skip
+    given = _reals(d, shapes, ("invstd", "runningVar"))
+    given["invstd"] = np.minimum(given["invstd"].astype(np.float64), 1).astype(
+        given["invstd"].dtype
+    )
+    counts = d.random.integers(2, 50, devices).astype(d.one((*REALS[:1], *PLACES)))
+    given |= {"counts": counts, "momentum": d.one((0.1, 0.0, 1.0)), "eps": _eps(d)}
+    outputs = _moments(d, given, True)
+    return Case(fill(d, given), "double", outputs)
+
+
+def sync_batch_norm_gather(d: Draw) -> Case:
+    d.first = d.type_of("totalSum", REALS)
+    channels, devices = d.whole(1, 5, walk=64), d.whole(1, 3, walk=4)
+    of = (devices, channels)
+    shapes = {
+        "totalSum": of,
+        "totalSquareSum": of,
+        "runningMean": of[1:],
+        "runningVar": of[1:],
+    }
+    given = _reals(d, shapes, ("runningVar",))
+    counts = d.random.integers(2, 50, devices).astype(np.int32)
+    sums = given["totalSum"].astype(np.float64)
+    squares = sums * sums + counts[:, None]
+    given["totalSquareSum"] = squares.astype(given["totalSquareSum"].dtype)
+    given |= {
+        "sampleCount": counts,
+        "momentum": d.one((0.125, 0.0, 1.0)),
+        "eps": d.one((0.5, 2.0**-10)),
+    }
+    outputs = _moments(d, given, False)
+    return Case(fill(d, given), "double", outputs)
+
+
+def batch_norm_reduce_backward(d: Draw) -> Case:
+    given = _channel_tensors(
+        d, "input", ("gradOut",), ("mean", "invstd", "weight"), ("weight",)
+    )
+    channels = given["mean"].shape
+    asked = {name: d.flag(walk=True) for name in ("inputG", "weightG", "biasG")}
+    case = _case(d, given | asked)
+    for flag, names in (
+        ("inputG", ("sumDy", "sumDyXmu")),
+        ("weightG", ("gradWeight",)),
+        ("biasG", ("gradBias",)),
+    ):
+        if not asked[flag] and d.flag():
+            case.room |= dict.fromkeys(names, channels)
+    return case
+
+
+def batch_norm_elemt_backward(d: Draw) -> Case:
+    d.first = d.type_of("gradOut", REALS)
+    _, channels, shape = _channels(d)
+    names = ("mean", "invstd", "weight", "sumDy", "sumDyXmu")
+    given = _reals(
+        d,
+        {"gradOut": shape, "input": shape, **dict.fromkeys(names, (channels,))},
+        ("invstd",),
+    )
+    if d.flag():
+        given["weight"] = None
+    given["counter"] = d.random.integers(1, 50, d.whole(1, 3)).astype(
+        d.one((np.dtype(np.int32), *REALS[:1]))
+    )
+    return Case(fill(d, given), "double", {"gradInput": d.type_of("gradInput", REALS)})

@@ -80,3 +80,75 @@ def group_norm_swish_backward(
     by_z = dy * (gate * (1 + scale * z * (1 - gate)))
     asked = (True, has_gamma, has_beta)
     return group_norm_backward(by_z, x, mean, rstd, gamma, groups, asked)
+
+
+# BatchNorm over several devices.
+
+
+def _channels(each, x):
+    return each.reshape((1, -1) + (1,) * (x.ndim - 2))
+
+
+def _over(x):
+    return (0, *range(2, x.ndim))
+
+
+def batch_norm_stats(x, eps):
+    mean = np.mean(x, axis=_over(x))
+    variance = np.mean(np.square(x - _channels(mean, x)), axis=_over(x))
+    return mean, 1 / np.sqrt(variance + eps)
+
+
+def batch_norm_elemt(x, weight, bias, mean, invstd):
+    out = (x - _channels(mean, x)) * _channels(invstd, x)
+    out = out if weight is None else out * _channels(weight, x)
+    return out if bias is None else out + _channels(bias, x)
+
+
+def batch_norm_reduce(x):
+    return np.sum(x, axis=_over(x)), np.sum(np.square(x), axis=_over(x))
+
+
+def _gathered(mean, variance, n, running_mean, running_var, momentum, eps):
+    """The running moments after they have moved, the mean and 1 / deviation."""
+    if running_mean is not None:
+        running_mean = running_mean + momentum * (mean - running_mean)
+    if running_var is not None:
+        running_var = running_var + momentum * (variance * n / (n - 1) - running_var)
+    return running_mean, running_var, mean, 1 / np.sqrt(variance + eps)
+
+
+def batch_norm_gather(mean, invstd, running_mean, running_var, momentum, eps, counts):
+    counts = counts.reshape((-1, 1))
+    n = np.sum(counts)
+    total_mean = np.sum(counts * mean, axis=0) / n
+    variances = 1 / (invstd * invstd) - eps + np.square(mean - total_mean)
+    variance = np.sum(counts * variances, axis=0) / n
+    return _gathered(total_mean, variance, n, running_mean, running_var, momentum, eps)
+
+
+def sync_batch_norm_gather(
+    total, squares, counts, running_mean, running_var, momentum, eps
+):
+    n = np.sum(counts)
+    mean = np.sum(total, axis=0) / n
+    variance = np.sum(squares, axis=0) / n - mean * mean
+    return _gathered(mean, variance, n, running_mean, running_var, momentum, eps)
+
+
+def batch_norm_reduce_backward(
+    dy, x, mean, invstd, by_x: bool, by_weight: bool, by_bias: bool
+):
+    total = np.sum(dy, axis=_over(x))
+    products = np.sum(dy * (x - _channels(mean, x)), axis=_over(x))
+    return (total if by_x else None, products if by_x else None,
+            products * invstd if by_weight else None, total if by_bias else None)  # fmt: skip
+
+
+def batch_norm_elemt_backward(dy, x, mean, invstd, weight, total, products, counts):
+    n = np.sum(counts)
+    factor = invstd if weight is None else invstd * weight
+    slope = _channels(invstd * invstd * (products / n), x)
+    return (
+        dy - _channels(total / n, x) - (x - _channels(mean, x)) * slope
+    ) * _channels(factor, x)

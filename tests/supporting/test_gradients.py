@@ -131,3 +131,46 @@ def test_group_norm_swish(shape, scale):
 
     assert_adjoint(lambda *at: norms.group_norm_swish(*at, 2, 0.1, True, scale)[0], gradient,
                    *drawn(shape, (6,), (6,)))  # fmt: skip
+
+
+def test_batch_norm_over_devices():
+    """Each device has a part of the batch; sums go to all devices."""
+    parts = slice(0, 1), slice(1, 4)
+    counts = np.array([5, 15])
+
+    def moments(x):
+        each = [norms.batch_norm_stats(x[part], 0.1) for part in parts]
+        mean, invstd = (np.stack(values) for values in zip(*each, strict=True))
+        gathered = norms.batch_norm_gather(
+            mean, invstd, np.zeros(3), np.ones(3), 0.1, 0.1, counts
+        )
+        sums = [
+            np.stack(values)
+            for values in zip(
+                *(norms.batch_norm_reduce(x[p]) for p in parts), strict=True
+            )
+        ]
+        by_sums = norms.sync_batch_norm_gather(
+            *sums, counts, np.zeros(3), np.ones(3), 0.1, 0.1
+        )
+        np.testing.assert_allclose(by_sums, gathered)
+        return gathered[2:]
+
+    def forward(x, weight, bias):
+        return norms.batch_norm_elemt(x, weight, bias, *moments(x))
+
+    def gradient(g, x, weight, bias):
+        mean, invstd = moments(x)
+        of_parts = [norms.batch_norm_reduce_backward(g[part], x[part], mean, invstd, True, True, True)
+                    for part in parts]  # fmt: skip
+        sums = [sum(values) for values in zip(*of_parts, strict=True)]
+        by_x = norms.batch_norm_elemt_backward(
+            g, x, mean, invstd, weight, *sums[:2], counts
+        )
+        return by_x, *sums[2:]
+
+    at = drawn((4, 3, 5), (3,), (3,))
+    whole = networks.batch_norm(*at, np.zeros(3), np.ones(3), True, 0.1, 0.1)
+    np.testing.assert_allclose(forward(*at), whole[2])
+    np.testing.assert_allclose(moments(at[0]), whole[3:])
+    assert_adjoint(forward, gradient, *at)

@@ -134,5 +134,22 @@ TEST(FusedNorm, RefusesShapesAndValues) {
                  Handle(rows));
 }
 
+TEST(SyncBatchNorm, RefusesShapesAndNulls) {
+  const Device device;
+  const DeviceTensor x = EmptyFloats({2, 6}), w = EmptyFloats({6}), seven = EmptyFloats({7}),
+                     devices = EmptyFloats({3, 6}), counts = EmptyFloats({3});
+  EXPECT_REFUSED(161002, "invstd shape is", BatchNormStats, x.handle(), 1e-5, Handle(w),
+                 Handle(seven));
+  EXPECT_REFUSED(161001, "sumDyXmu value is null", BatchNormReduceBackward, x.handle(), x.handle(),
+                 w.handle(), w.handle(), nullptr, true, false, false, Handle(w), nullptr, nullptr,
+                 nullptr);
+  EXPECT_REFUSED(161002, "counts shape is", BatchNormGatherStatsWithCounts, x.handle(),
+                 devices.handle(), devices.handle(), nullptr, nullptr, 0.1, 1e-5, w.handle(),
+                 Handle(w), Handle(w));
+  EXPECT_REFUSED(161002, "meanAll shape is", BatchNormGatherStatsWithCounts, x.handle(),
+                 devices.handle(), devices.handle(), nullptr, nullptr, 0.1, 1e-5, counts.handle(),
+                 Handle(seven), Handle(w));
+}
+
 }  // namespace
 }  // namespace openaclnn::test
