@@ -403,6 +403,7 @@ def median_dim(d: Draw) -> Case:
 def drawing() -> dict:
     """{name: function} of all that draw cases."""
     import channel_cases
+    import class_cases
     import inference_cases
     import matrix_cases
     import more_cases
@@ -419,7 +420,7 @@ def drawing() -> dict:
     import window_cases
 
     found = {}
-    modules = (channel_cases, inference_cases, matrix_cases, plane_cases,
+    modules = (channel_cases, class_cases, inference_cases, matrix_cases, plane_cases,
                sampler_cases, selected_cases, sequence_cases, window_cases, network_cases,
                norm_cases, order_cases, packed_cases, paged_cases, sparse_cases,
                more_cases)  # fmt: skip

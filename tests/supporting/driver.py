@@ -12,6 +12,7 @@ import pairs
 import attentions
 import cases
 import chance
+import class_losses
 import formulas
 import inference
 import matrices
@@ -45,7 +46,7 @@ NAMES = {
     name: value
     for module in (
         formulas, matrices, places, planes, samplers, sequences, chance, networks, attentions,
-        inference, norms, packed, paged, selected, sparse, windows,
+        class_losses, inference, norms, packed, paged, selected, sparse, windows,
     )  # fmt: skip
     for name, value in vars(module).items()
     if not name.startswith("_")
