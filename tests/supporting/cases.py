@@ -417,13 +417,14 @@ def drawing() -> dict:
     import selected_cases
     import sequence_cases
     import sparse_cases
+    import step_cases
     import window_cases
 
     found = {}
     modules = (channel_cases, class_cases, inference_cases, matrix_cases, plane_cases,
                sampler_cases, selected_cases, sequence_cases, window_cases, network_cases,
                norm_cases, order_cases, packed_cases, paged_cases, sparse_cases,
-               more_cases)  # fmt: skip
+               step_cases, more_cases)  # fmt: skip
     for module in (*map(vars, modules), globals()):
         for name, value in module.items():
             if getattr(value, "__annotations__", {}).get("return") is Case and name[0] != "_":

@@ -26,6 +26,7 @@ import samplers
 import selected
 import sequences
 import sparse
+import steps
 import windows
 from bounded import DOUBLE, FLOAT, Bounded
 from draw import (
@@ -46,7 +47,7 @@ NAMES = {
     name: value
     for module in (
         formulas, matrices, places, planes, samplers, sequences, chance, networks, attentions,
-        class_losses, inference, norms, packed, paged, selected, sparse, windows,
+        class_losses, inference, norms, packed, paged, selected, sparse, steps, windows,
     )  # fmt: skip
     for name, value in vars(module).items()
     if not name.startswith("_")

@@ -8,7 +8,7 @@ namespace openaclnn::supporting::OPENACLNN_TARGET {
 namespace {
 
 /// Where the rows are, each of them apart from the others, the loop is one of vectors.
-template <bool kAmsgrad>
+template <bool kAmsgrad, bool kNesterov = false>
 void Step(const AdamWStep& s, int64_t n, double* __restrict var, double* __restrict m,
           double* __restrict v, double* __restrict top, const double* __restrict grad) {
   for (int64_t i = 0; i < n; ++i) {
@@ -21,13 +21,16 @@ void Step(const AdamWStep& s, int64_t n, double* __restrict var, double* __restr
       second = second < top[i] ? top[i] : second;
       top[i] = second;
     }
-    var[i] = var[i] * s.keep - s.size * first / (std::sqrt(second) / s.correction + s.eps);
+    const double ahead = kNesterov ? s.beta1 * first + (1 - s.beta1) * g : first;
+    var[i] = var[i] * s.keep - s.size * ahead / (std::sqrt(second) / s.correction + s.eps);
   }
 }
 
 void StepOf(const AdamWStep& step, int64_t n, const AdamWRows& rows) {
   if (rows.top != nullptr) {
     Step<true>(step, n, rows.var, rows.m, rows.v, rows.top, rows.grad);
+  } else if (step.nesterov) {
+    Step<false, true>(step, n, rows.var, rows.m, rows.v, nullptr, rows.grad);
   } else {
     Step<false>(step, n, rows.var, rows.m, rows.v, nullptr, rows.grad);
   }

@@ -43,5 +43,36 @@ TEST(Optimizer, ScalersAndAdamW) {
                  false);
 }
 
+// The powers before a step make it the same step: 0.5^2 and 0.75^2 are exact.
+TEST(SupportingOptimizer, PowersAreThoseOfASteps) {
+  const Device device;
+  Random random(95);
+  const Doubles start = RealValues(random, 300), rates = RealValues(random, 300, 0.5, 1);
+  const DeviceTensor g = Floats({300}, RealValues(random, 300)), one = Floats({1}, {1}),
+                     power1 = Floats({1}, {0.5}), power2 = Floats({1}, {0.75}),
+                     rate = Floats({1}, {0.5}), decay = Floats({1}, {0.25}),
+                     eps = Floats({1}, {0.125});
+  std::vector<std::vector<std::byte>> results[2];
+  for (const bool by_powers : {false, true}) {
+    const DeviceTensor w = Floats({300}, start), m = Floats({300}, rates), v = Floats({300}, rates);
+    if (by_powers) {
+      EXPECT_RUN(device, ApplyAdamW, Handle(w), Handle(m), Handle(v), power1.handle(),
+                 power2.handle(), rate.handle(), decay.handle(), power1.handle(), power2.handle(),
+                 eps.handle(), g.handle(), nullptr, false, false);
+    } else {
+      EXPECT_RUN(device, ApplyAdamWV2, Handle(w), Handle(m), Handle(v), nullptr, g.handle(),
+                 one.handle(), 0.5f, 0.5f, 0.75f, 0.25f, 0.125f, false, false);
+    }
+    results[by_powers] = {w.Read(), m.Read(), v.Read()};
+  }
+  EXPECT_TRUE(results[0] == results[1]);
+  EXPECT_REFUSED(161001, "maxGradNormOptional value is null", ApplyAdamW, Handle(g), Handle(g),
+                 Handle(g), power1.handle(), power2.handle(), rate.handle(), decay.handle(),
+                 power1.handle(), power2.handle(), eps.handle(), g.handle(), nullptr, true, false);
+  EXPECT_REFUSED(161002, "lr shape is (300), expected one element", ApplyAdam, Handle(g), Handle(g),
+                 Handle(g), power1.handle(), power2.handle(), g.handle(), power1.handle(),
+                 power2.handle(), eps.handle(), g.handle(), false, false);
+}
+
 }  // namespace
 }  // namespace openaclnn::test

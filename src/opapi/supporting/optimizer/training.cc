@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps of training: gradients unscaled and checked, the scale of losses, and AdamW.
+// Steps of training: gradients unscaled and checked, the scale of losses, AdamW and Adam.
 #include <atomic>
 #include <cmath>
 
@@ -13,7 +13,7 @@ namespace {
 
 // The views of AdamW: the parameter, its moments, the gradient, and with AMSGrad the largest second
 // moment.
-constexpr size_t kAdamWViews = 5, kAdamWGrad = 3;
+constexpr size_t kAdamWViews = 5;
 
 void CheckOne(const Operand& operand, Checker& checker) {
   checker.That(operand.count() == 1, [&] {
@@ -101,37 +101,36 @@ void CheckAdamW(const AdamWParams& p, Checker& checker) {
   CheckOne(p.step, checker);
 }
 
-// The step counts from 0.
-Plan PlanAdamW(const AdamWParams& p, const Product&) {
-  std::vector<const Tensor*> tensors = {&p.varRef, &p.mRef, &p.vRef, &p.grad};
-  if (p.amsgrad) tensors.push_back(&p.maxGradNormOptionalRef);
+namespace {
+
+/// The tensors of a step; `top` is absent without AMSGrad, and written only where its role is that.
+struct AdamWTensors {
+  const Tensor &var, &m, &v, &grad, &top;
+};
+
+/// shared(buffers) is what all elements of the step share.
+template <class Shared>
+Plan MakeAdamW(const AdamWTensors& of, const Shared& shared) {
+  std::vector<const Tensor*> tensors = {&of.var, &of.m, &of.v, &of.grad};
+  if (of.top.present()) tensors.push_back(&of.top);
   struct View {
     Place place;
+    bool is_output;
     LoadRow<double> load;
     StoreRow<double> store;
   };
-  const Shape shape = ShapeOf(p.varRef);
+  const Shape shape = ShapeOf(of.var);
   std::vector<View> views;
   std::vector<Steps> steps;
   for (const Tensor* each : tensors) {
     steps.emplace_back(shape, *each);
-    views.push_back(
-        {each->place, LoaderOf<double>(each->dtype()), StorerOf<double>(each->dtype())});
+    views.push_back({each->place, each->role() == OPENACLNN_OUTPUT, LoaderOf<double>(each->dtype()),
+                     StorerOf<double>(each->dtype())});
   }
   const Walk walk(shape, steps);
-  const Elements step(p.step, 0);
-  const double rate = p.lr, beta1 = p.beta1, beta2 = p.beta2, decay = p.weightDecay, eps = p.eps;
-  const double sign = p.maximize ? -1 : 1;
   const auto run = OPENACLNN_TARGET_SELECT(kAdamWKernels)->step;
   return {0, [=](const Buffers& buffers) -> Status {
-            const double t = step.Get(buffers, 0) + 1;
-            const AdamWStep shared = {beta1,
-                                      beta2,
-                                      eps,
-                                      rate / (1 - std::pow(beta1, t)),
-                                      std::sqrt(1 - std::pow(beta2, t)),
-                                      1 - rate * decay,
-                                      sign};
+            const AdamWStep step = shared(buffers);
             Walk::Pointers origins{};
             for (size_t k = 0; k < views.size(); ++k) origins[k] = views[k].place(buffers);
             walk.ForRuns(origins, [&](const Walk::Pointers& at, int64_t n) {
@@ -140,13 +139,91 @@ Plan PlanAdamW(const AdamWParams& p, const Product&) {
                 views[k].load(at[k], walk.step(k), n, rows[k]);
               }
               const bool amsgrad = views.size() == kAdamWViews;
-              run(shared, n, {rows[0], rows[1], rows[2], amsgrad ? rows[4] : nullptr, rows[3]});
+              run(step, n, {rows[0], rows[1], rows[2], amsgrad ? rows[4] : nullptr, rows[3]});
               for (size_t k = 0; k < views.size(); ++k) {
-                if (k != kAdamWGrad) views[k].store(rows[k], n, at[k], walk.step(k));
+                if (views[k].is_output) views[k].store(rows[k], n, at[k], walk.step(k));
               }
             });
             return {};
           }};
+}
+
+}  // namespace
+
+// The step counts from 0.
+Plan PlanAdamW(const AdamWParams& p, const Product&) {
+  const Elements step(p.step, 0);
+  const double rate = p.lr, beta1 = p.beta1, beta2 = p.beta2, decay = p.weightDecay, eps = p.eps;
+  const double sign = p.maximize ? -1 : 1;
+  const Tensor& top = p.amsgrad ? p.maxGradNormOptionalRef : NoTensor();
+  return MakeAdamW({p.varRef, p.mRef, p.vRef, p.grad, top}, [=](const Buffers& buffers) {
+    const double t = step.Get(buffers, 0) + 1;
+    return AdamWStep{.beta1 = beta1,
+                     .beta2 = beta2,
+                     .eps = eps,
+                     .size = rate / (1 - std::pow(beta1, t)),
+                     .correction = std::sqrt(1 - std::pow(beta2, t)),
+                     .keep = 1 - rate * decay,
+                     .sign = sign};
+  });
+}
+
+void CheckApplyAdamW(const ApplyAdamWParams& p, Checker& checker) {
+  const Tensor& top = p.maxGradNormOptional;
+  for (const Tensor* tensor : {&p.mRef, &p.vRef, &p.grad}) {
+    CheckShape(*tensor, ShapeOf(p.varRef), checker);
+  }
+  checker.That(!p.amsgrad || top.present(), ACLNN_ERR_PARAM_NULLPTR,
+               [&] { return Concat(top.name(), " value is null, expected a tensor for amsgrad"); });
+  if (p.amsgrad) CheckShape(top, ShapeOf(p.varRef), checker);
+  for (const Tensor* one :
+       {&p.beta1Power, &p.beta2Power, &p.lr, &p.weightDecay, &p.beta1, &p.beta2, &p.eps}) {
+    CheckOne(*one, checker);
+  }
+}
+
+Plan PlanApplyAdamW(const ApplyAdamWParams& p, const Product&) {
+  const Elements power1(p.beta1Power, 0), power2(p.beta2Power, 0), rate(p.lr, 0),
+      decay(p.weightDecay, 0), beta1(p.beta1, 0), beta2(p.beta2, 0), eps(p.eps, 0);
+  const double sign = p.maximize ? -1 : 1;
+  const Tensor& top = p.amsgrad ? p.maxGradNormOptional : NoTensor();
+  return MakeAdamW({p.varRef, p.mRef, p.vRef, p.grad, top}, [=](const Buffers& buffers) {
+    const double b1 = beta1.Get(buffers, 0), b2 = beta2.Get(buffers, 0), lr = rate.Get(buffers, 0);
+    return AdamWStep{.beta1 = b1,
+                     .beta2 = b2,
+                     .eps = eps.Get(buffers, 0),
+                     .size = lr / (1 - power1.Get(buffers, 0) * b1),
+                     .correction = std::sqrt(1 - power2.Get(buffers, 0) * b2),
+                     .keep = 1 - lr * decay.Get(buffers, 0),
+                     .sign = sign};
+  });
+}
+
+void CheckApplyAdam(const ApplyAdamParams& p, Checker& checker) {
+  for (const Tensor* tensor : {&p.mRef, &p.vRef, &p.grad}) {
+    CheckShape(*tensor, ShapeOf(p.varRef), checker);
+  }
+  for (const Tensor* one : {&p.beta1Power, &p.beta2Power, &p.lr, &p.beta1, &p.beta2, &p.epsilon}) {
+    CheckOne(*one, checker);
+  }
+}
+
+Plan PlanApplyAdam(const ApplyAdamParams& p, const Product&) {
+  const Elements power1(p.beta1Power, 0), power2(p.beta2Power, 0), rate(p.lr, 0), beta1(p.beta1, 0),
+      beta2(p.beta2, 0), eps(p.epsilon, 0);
+  const bool nesterov = p.useNesterov;
+  return MakeAdamW({p.varRef, p.mRef, p.vRef, p.grad, NoTensor()}, [=](const Buffers& buffers) {
+    const double size =
+        rate.Get(buffers, 0) * std::sqrt(1 - power2.Get(buffers, 0)) / (1 - power1.Get(buffers, 0));
+    return AdamWStep{.beta1 = beta1.Get(buffers, 0),
+                     .beta2 = beta2.Get(buffers, 0),
+                     .eps = eps.Get(buffers, 0),
+                     .size = size,
+                     .correction = 1,
+                     .keep = 1,
+                     .sign = 1,
+                     .nesterov = nesterov};
+  });
 }
 
 }  // namespace openaclnn::supporting
