@@ -171,13 +171,14 @@ def equal(d: Draw) -> Case:
     return Case({"self": a, "other": b}, domain, {"out": np.dtype(bool)})
 
 
-def _members(d: Draw, floats: bool, conversion: bool) -> Case:
+def _members(d: Draw, floats: bool, conversion: bool, shared: bool = False) -> Case:
     count, lists = d.whole(1, 3, walk=2), d.record.plain("in[]")
     given = {each.name: [] for each in lists}
     given |= {p.name: [d.scalar() for _ in range(count)] for p in d.record.plain("scalar[]")}
-    ranks = [(count,), (1, count), (count, 1), (1,) * 7 + (count,)] + [()] * (count == 1)
+    many = 1 if shared else count
+    ranks = [(many,), (1, many), (many, 1), (1,) * 7 + (many,)] + [()] * (many == 1)
     given |= {p.name: d.array(d.one(ranks), d.one(d.record.types_of(p.name)))
-              for p in d.record.plain("in")}  # a scalar of each member
+              for p in d.record.plain("in")}  # a scalar of each member, or one
     fill(d, given)
     for _ in range(count):
         shape = d.shape()
@@ -191,6 +192,11 @@ def _members(d: Draw, floats: bool, conversion: bool) -> Case:
 
 def foreach(d: Draw) -> Case:
     return _members(d, False, False)
+
+
+def foreach_shared(d: Draw) -> Case:
+    """One scalar for all members."""
+    return _members(d, False, False, True)
 
 
 def foreach_floats(d: Draw) -> Case:

@@ -207,11 +207,13 @@ def _results(record: Record, case: Case) -> tuple:
     lists = [k for k, v in case.arguments.items() if isinstance(v, list | np.ndarray)]
     members = []
 
-    def flat(value):
-        return value if isinstance(value, list) else value.reshape(-1)
+    def member(value, k: int):
+        """An array of one element has it for all members."""
+        flat = value if isinstance(value, list) else value.reshape(-1)
+        return flat[k % len(flat)]
 
     for k in range(len(case.arguments[lists[0]])):
-        own = case.arguments | {name: flat(case.arguments[name])[k] for name in lists}
+        own = case.arguments | {name: member(case.arguments[name], k) for name in lists}
         tensors = [v for v in own.values() if isinstance(v, np.ndarray)]
         scalars = [v for v in own.values() if isinstance(v, np.generic)]
         domain = domain_of(tensors, scalars) if case.domain != "each double" else "double"

@@ -116,6 +116,21 @@ TEST_F(SupportingLists, ScalarsInATensor) {
                  z.get(), nullptr, out.get());
 }
 
+TEST_F(SupportingLists, OneElementIsTheScalarOfAll) {
+  const ListHandle x(Of(x_)), y(Of(y_)), z(Of(z_)), out(Of(out_));
+  for (const aclDataType type : {ACL_FLOAT, ACL_FLOAT16, ACL_BF16}) {
+    for (const Dims& dims : {Dims{}, Dims{1}, Dims{1, 1}}) {
+      const DeviceTensor scalar = Make(type, dims, {2});
+      EXPECT_LIST(ForeachAddScalar, x + 2, Handle(scalar));
+      EXPECT_LIST(ForeachSubList, x - 2 * y, y.get(), Handle(scalar));
+      EXPECT_LIST(ForeachAddcdivScalar, x + 2 * y / z, y.get(), z.get(), Handle(scalar));
+    }
+  }
+  const DeviceTensor three = Make(ACL_FLOAT, {3}, {1, 2, 4});
+  EXPECT_REFUSED(161002, "scalar shape is (3), expected one element", ForeachAddScalar, x.get(),
+                 Handle(three), out.get());
+}
+
 // Later members would read what the first one wrote.
 TEST_F(SupportingLists, ScalarsAreNoOutput) {
   const DeviceTensor one = Make(ACL_FLOAT, {2}, {1, 1}), scalars = Make(ACL_FLOAT, {2}, {1, 2});
