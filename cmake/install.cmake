@@ -118,6 +118,9 @@ foreach(name IN LISTS toolkit_libraries split_names)
   install_link(${private_dir}/cann/lib64/lib${name}.so ../../../lib${name}.so)
 endforeach()
 
+# The module `acl` (pyACL), where the vendor's toolkit has it: a wheel has it too, for `openaclnn run`.
+install(DIRECTORY python/acl DESTINATION python/site-packages FILES_MATCHING PATTERN "*.py"
+  PATTERN "__pycache__" EXCLUDE)
 # A Python package that has nothing but a version, where the vendor's toolkit has its packages.
 configure_file(cmake/hccl_sys_version.py.in ${toolkit_build_dir}/sys_version.py @ONLY)
 file(WRITE ${toolkit_build_dir}/__init__.py "")

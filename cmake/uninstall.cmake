@@ -10,5 +10,6 @@ if(NOT EXISTS "${manifest}")
 endif()
 file(STRINGS "${manifest}" installed)
 # With what the tool needs, and the byte code that its runs leave.
-file(REMOVE_RECURSE "${PREFIX}/lib64/openaclnn/requirements" "${PREFIX}/python/site-packages/openaclnn")
+set(packages "${PREFIX}/python/site-packages")
+file(REMOVE_RECURSE "${PREFIX}/lib64/openaclnn/requirements" "${packages}/openaclnn" "${packages}/acl")
 remove_installed("${PREFIX}" ${installed})

@@ -9,7 +9,10 @@ Addresses, streams, events and contexts are ints. A function is absent if its C 
 import sys
 
 from . import _call, _library, _lookup
+from . import mdl as mdl
+from . import op as op
 from . import rt as rt
+from . import util as util
 from ._constants import *  # noqa: F403
 
 _FUNCTIONS = {

@@ -6,6 +6,7 @@ pytest loads this wherever the package is installed, so that it imports nothing 
 
 import argparse
 import os
+import sys
 from collections.abc import Generator
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -86,9 +87,10 @@ def _start(config: pytest.Config, options: argparse.Namespace) -> None:
 
 
 def _restore_environment_after(config: pytest.Config) -> None:
-    before = dict(os.environ)
+    before, path = dict(os.environ), list(sys.path)
 
     def restore() -> None:
+        sys.path[:] = path
         os.environ.clear()
         os.environ.update(before)
 
@@ -108,6 +110,7 @@ def _in_place(level: str | None, soc: str | None) -> _Npu:
     try:
         home = libraries.find()
         os.environ.update(launch.environment(home))
+        sys.path.append(str(home / "python/site-packages"))  # the module acl
         libraries.load_all(home)
         facts = libraries.load().configuration()
     except ToolkitNotFound as error:
