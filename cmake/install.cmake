@@ -121,6 +121,8 @@ endforeach()
 # The module `acl` (pyACL), where the vendor's toolkit has it: a wheel has it too, for `openaclnn run`.
 install(DIRECTORY python/acl DESTINATION python/site-packages FILES_MATCHING PATTERN "*.py"
   PATTERN "__pycache__" EXCLUDE)
+# set_env.sh puts bin on PATH, in a wheel too: without an NPU's driver there is no other npu-smi.
+install(PROGRAMS python/npu_smi.py DESTINATION bin RENAME npu-smi)
 # A Python package that has nothing but a version, where the vendor's toolkit has its packages.
 configure_file(cmake/hccl_sys_version.py.in ${toolkit_build_dir}/sys_version.py @ONLY)
 file(WRITE ${toolkit_build_dir}/__init__.py "")

@@ -38,5 +38,7 @@ block example.c >example.c
 gcc example.c -I"$ASCEND_HOME_PATH/share/openaclnn/examples" -I"$ASCEND_HOME_PATH/include" \
   -L"$ASCEND_HOME_PATH/lib64" -lopapi -lnnopbase -lascendcl -o example
 block example.out | diff - <(openaclnn run -- ./example) || fail "the C example prints something else"
+[[ $(npu-smi info -t board -i 0 -c 0) == *910B1* ]] || fail "npu-smi does not name the product"
+[[ $(python3 -c 'import acl; print(acl.init(), acl.get_soc_name())') == "0 Ascend910B1" ]] || fail "no module acl"
 [[ -f $ASCEND_HOME_PATH/lib64/cmake/openaclnn/openaclnn-config.cmake ]] || fail "no CMake package"
 echo "wheel: installed and run on $(. /etc/os-release && echo "$PRETTY_NAME")"
