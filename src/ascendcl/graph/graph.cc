@@ -3,7 +3,6 @@
 #include "ascendcl/graph/graph.h"
 
 #include <algorithm>
-#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -38,56 +37,17 @@ class Graph::ReplayTask : public Task {
   std::optional<PinnedWrite> write_;
 };
 
-// Whole granules are mapped and unmapped: operands that share them are one part.
-void Graph::OfProgram::Add(const Kept& kept) {
-  const AddressRange* const range = kept.allocation.range.get();
-  if (range == nullptr) return;
-  if (range->registered()) {
-    registered.insert(&kept.allocation);
-    return;
-  }
-  constexpr uint64_t kUnit = AddressRange::kGranularity;
-  const std::byte* const origin = range->block().host;
-  const auto offset = static_cast<uint64_t>(kept.host - origin);
-  const uint64_t first = offset / kUnit, end = (offset + kept.bytes + kUnit - 1) / kUnit;
-  parts.emplace(origin + first * kUnit, origin + end * kUnit);
-}
-
 const Graph::Node& Graph::Add(Node&& node) {
-  OfProgram found;
-  const auto add = [](void* to, const Kept& kept) noexcept {
-    auto& all = *static_cast<OfProgram*>(to);
-    try {
-      all.Add(kept);
-    } catch (const std::bad_alloc&) {
-      all.complete = false;
-    }
-  };
-  node.task->EachKept(add, &found);
-  if (!found.complete) throw std::bad_alloc();
+  ProgramMemory found;
+  found.Add(*node.task);
   nodes_.push_back(std::move(node));
-  of_program_.parts.merge(found.parts);  // which needs no memory
-  of_program_.registered.merge(found.registered);
+  memory_.Take(std::move(found));
   return nodes_.back();
 }
 
-bool Graph::Keeps(const std::byte* host, uint64_t bytes) const {
-  const auto& parts = of_program_.parts;
-  return std::any_of(parts.begin(), parts.end(), [&](const auto& part) {
-    return part.first < host + bytes && host < part.second;
-  });
-}
+bool Graph::Keeps(const std::byte* host, uint64_t bytes) const { return memory_.Has(host, bytes); }
 
-Status Graph::CheckRegistered() const {
-  for (const Allocation* const allocation : of_program_.registered) {
-    if (Memory::Get().IsLive(*allocation)) continue;
-    return Status(ACL_ERROR_RT_PARAM_INVALID,
-                  Concat("modelRI memory is in part what was registered at ",
-                         static_cast<const void*>(allocation->block.host),
-                         ", expected aclrtHostUnregister of it after the last execution"));
-  }
-  return {};
-}
+Status Graph::CheckRegistered() const { return memory_.CheckRegistered(); }
 
 std::string Graph::name() {
   std::lock_guard lock(mutex_);

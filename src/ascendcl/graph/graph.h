@@ -7,12 +7,12 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "ascendcl/check/pinned_source.h"
+#include "ascendcl/graph/program_memory.h"
 #include "ascendcl/process/handles.h"
 #include "ascendcl/stream/event.h"
 #include "ascendcl/stream/stream.h"
@@ -65,18 +65,6 @@ class Graph {
  private:
   class ReplayTask;
 
-  /// Memory that the program may unmap or unregister while tasks keep it.
-  struct OfProgram {
-    /// Adds it, if it is such memory.
-    void Add(const Kept& kept);
-
-    /// Parts of reserved addresses: the first byte, as the host finds it, and the one behind the
-    /// last.
-    std::set<std::pair<const std::byte*, const std::byte*>> parts;
-    std::set<const Allocation*> registered;  // memory of the host
-    bool complete = true;                    // there was memory for all
-  };
-
   /// The last execution on a stream.
   struct Run {
     std::weak_ptr<Stream> stream;
@@ -93,7 +81,7 @@ class Graph {
   const void* const context_;
   std::atomic<bool> sealed_{false};
   std::vector<Node> nodes_;  // not changed once it is sealed
-  OfProgram of_program_;     // that they keep; as nodes_
+  ProgramMemory memory_;     // that they keep; as nodes_
   std::mutex mutex_;         // guards what follows
   std::vector<Run> runs_;    // those that may still be under way
   std::string name_;
