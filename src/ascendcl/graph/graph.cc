@@ -19,7 +19,9 @@ class Graph::ReplayTask : public Task {
  public:
   ReplayTask(std::shared_ptr<const Graph> graph, const Node& node)
       : graph_(std::move(graph)), task_(*node.task) {
-    if (WatchingRaces() && node.written.first != nullptr) write_.emplace(node.written);
+    if (!WatchingRaces()) return;
+    const PinnedRows written = node.updatable ? node.updatable->touched().written : node.written;
+    if (written.first != nullptr) write_.emplace(written);
   }
   Progress Run(Status* status) override {
     const Progress progress = task_.Run(status);
@@ -39,15 +41,26 @@ class Graph::ReplayTask : public Task {
 
 const Graph::Node& Graph::Add(Node&& node) {
   ProgramMemory found;
-  found.Add(*node.task);
+  if (node.updatable == nullptr) found.Add(*node.task);
   nodes_.push_back(std::move(node));
   memory_.Take(std::move(found));
   return nodes_.back();
 }
 
-bool Graph::Keeps(const std::byte* host, uint64_t bytes) const { return memory_.Has(host, bytes); }
+bool Graph::Keeps(const std::byte* host, uint64_t bytes) const {
+  return memory_.Has(host, bytes) || std::any_of(nodes_.begin(), nodes_.end(), [&](const Node& n) {
+           return n.updatable != nullptr && n.updatable->version()->memory.Has(host, bytes);
+         });
+}
 
-Status Graph::CheckRegistered() const { return memory_.CheckRegistered(); }
+Status Graph::CheckRegistered() const {
+  Status status = memory_.CheckRegistered();
+  for (const Node& node : nodes_) {
+    if (!status.ok()) return status;
+    if (node.updatable != nullptr) status = node.updatable->version()->memory.CheckRegistered();
+  }
+  return status;
+}
 
 std::string Graph::name() {
   std::lock_guard lock(mutex_);
@@ -74,7 +87,10 @@ std::vector<std::unique_ptr<Task>> Graph::TasksFor(const std::shared_ptr<Graph>&
   tasks.reserve(nodes_.size() + 1);
   const bool watching = WatchingRaces();
   for (const Node& node : nodes_) {
-    if (watching) WatchAccesses({node.call, stream->number(), stream->handle()}, node.accesses);
+    if (watching) {
+      const Caller caller = {node.call, stream->number(), stream->handle()};
+      WatchAccesses(caller, node.updatable ? node.updatable->touched().accesses : node.accesses);
+    }
     std::unique_ptr<Task> task = node.task->ForRun(stream);
     if (task == nullptr) task = std::make_unique<ReplayTask>(self, node);
     tasks.push_back(std::move(task));

@@ -13,6 +13,7 @@
 
 #include "ascendcl/check/pinned_source.h"
 #include "ascendcl/graph/program_memory.h"
+#include "ascendcl/graph/updatable_task.h"
 #include "ascendcl/process/handles.h"
 #include "ascendcl/stream/event.h"
 #include "ascendcl/stream/stream.h"
@@ -35,6 +36,7 @@ class Graph {
     std::vector<MemoryAccess> accesses;  // while races are watched
     PinnedRows written = {};             // in pinned memory
     bool of_program = false;             // a function of it, which may wait for anything
+    UpdatableTask* updatable = nullptr;  // `task`, if it is in a group; it has what is touched
   };
 
   /// `context`: the handle of the context whose streams are captured and may run it.
@@ -81,7 +83,7 @@ class Graph {
   const void* const context_;
   std::atomic<bool> sealed_{false};
   std::vector<Node> nodes_;  // not changed once it is sealed
-  ProgramMemory memory_;     // that they keep; as nodes_
+  ProgramMemory memory_;     // kept by those that are in no group; as nodes_
   std::mutex mutex_;         // guards what follows
   std::vector<Run> runs_;    // those that may still be under way
   std::string name_;
