@@ -19,6 +19,9 @@ extern "C" {
  */
 typedef void* aclmdlRI;
 
+/** Captured tasks that may be updated together. Opaque; it lives as long as its model. */
+typedef void* aclrtTaskGrp;
+
 /**
  * Which threads may make calls that are not safe during a capture (aclrtMemcpy, aclrtMemcpy2d,
  * aclrtMemset, asynchronous copies and fills of pageable memory). GLOBAL: none. THREAD_LOCAL: all
@@ -43,9 +46,9 @@ typedef enum aclmdlRICaptureStatus {
  * the host functions too, in their turn.
  *
  * A stream that waits for an event recorded in the capture joins it. Calls that the mode forbids
- * are refused and end the capture as invalid. So are groups of tasks, collectives, and uses of the
- * context's default stream. So is synchronising or querying a stream, an event or the device of the
- * capture. A call that fails for its arguments or for lack of memory captures nothing. Repeat it.
+ * are refused and end the capture as invalid. So are collectives and uses of the context's default
+ * stream. So is synchronising or querying a stream, an event or the device of the capture. A call
+ * that fails for its arguments or for lack of memory captures nothing. Repeat it.
  *
  * @retval ACL_ERROR_RT_STREAM_CAPTURED the stream is captured already.
  * @retval ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT the stream is the default stream.
@@ -69,6 +72,55 @@ ACL_FUNC_VISIBILITY aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI* mo
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureGetInfo(aclrtStream stream,
                                                     aclmdlRICaptureStatus* status,
                                                     aclmdlRI* modelRI);
+
+/**
+ * Begins a group of tasks on a captured stream. What is launched on this stream until the end of
+ * the group can be updated later: operators, copies and fills.
+ *
+ * Host functions and aclrtValueWait are refused in a group, and end the capture as invalid.
+ *
+ * @retval ACL_ERROR_RT_STREAM_NOT_CAPTURED the stream is not captured.
+ * @retval ACL_ERROR_STREAM_TASK_GROUP_STATUS a group has begun on the stream and not ended.
+ */
+ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskGrpBegin(aclrtStream stream);
+
+/**
+ * Ends the group.
+ *
+ * @param stream the stream.
+ * @param[out] handle the group.
+ * @retval ACL_ERROR_INVALID_PARAM handle is NULL.
+ * @retval ACL_ERROR_RT_STREAM_NOT_CAPTURED the stream is not captured.
+ * @retval ACL_ERROR_STREAM_TASK_GROUP_STATUS no group has begun on the stream.
+ */
+ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskGrpEnd(aclrtStream stream, aclrtTaskGrp* handle);
+
+/**
+ * Begins an update of a group. What is launched on the stream until the end of the update does not
+ * run there. It replaces the tasks of the group, one by one.
+ *
+ * @param stream a stream of the model's context, not captured and not the default stream.
+ * @param handle the group, of a model whose capture has ended.
+ * @retval ACL_ERROR_RT_INVALID_HANDLE handle is not a group of a live model.
+ * @retval ACL_ERROR_RT_MODEL_CAPTURED the model's capture has not ended.
+ * @retval ACL_ERROR_RT_STREAM_CAPTURED the stream is captured, or updates a group already.
+ * @retval ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT the stream is the default stream.
+ * @retval ACL_ERROR_RT_STREAM_CONTEXT the stream is of another context than the model.
+ */
+ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskUpdateBegin(aclrtStream stream,
+                                                            aclrtTaskGrp handle);
+
+/**
+ * Ends the update. Asynchronous: the stream replaces the tasks when it comes to this call. Tasks
+ * of an execution that begin later run in their new form; order them behind the update by an event
+ * or by aclrtValueWait. Later executions run it too.
+ *
+ * @retval ACL_ERROR_STREAM_TASK_GROUP_STATUS no update has begun on the stream.
+ * @retval ACL_ERROR_RT_MODEL_UPDATE_FAILED the launches are not as many as the tasks of the group,
+ *     one is of another call than its task, or a call during the update was refused. No task is
+ *     replaced.
+ */
+ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream stream);
 
 /** Exchanges the calling thread's mode. At first it is ACL_MODEL_RI_CAPTURE_MODE_GLOBAL. */
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode* mode);

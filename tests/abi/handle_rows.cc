@@ -95,6 +95,12 @@ void AddStreamRows(const Live& live, std::vector<HandleRow>* rows) {
     return aclmdlRICaptureGetInfo(h, Status<aclmdlRICaptureStatus>(), &g_scratch.pointer);
   });
   row("aclmdlRIExecuteAsync", [=](H h) { return aclmdlRIExecuteAsync(graph, h); });
+  row("aclmdlRICaptureTaskGrpBegin", aclmdlRICaptureTaskGrpBegin);
+  row("aclmdlRICaptureTaskGrpEnd",
+      [](H h) { return aclmdlRICaptureTaskGrpEnd(h, &g_scratch.pointer); });
+  row("aclmdlRICaptureTaskUpdateBegin",
+      [](H h) { return aclmdlRICaptureTaskUpdateBegin(h, nullptr); });
+  row("aclmdlRICaptureTaskUpdateEnd", aclmdlRICaptureTaskUpdateEnd);
 }
 
 HandleRow MetaRow(const char* api, HandleKind kind, std::function<int(void*)> call, int null,

@@ -150,6 +150,7 @@ void AddStreams(const Live& live, const Rows& row) {
   row("aclmdlRICaptureEnd", {"modelRI"}, aclmdlRICaptureEnd, stream, &s.made);
   row("aclmdlRICaptureGetInfo", {"status", "modelRI"}, aclmdlRICaptureGetInfo, stream,
       &s.capture_status, &s.made);
+  row("aclmdlRICaptureTaskGrpEnd", {"handle"}, aclmdlRICaptureTaskGrpEnd, stream, &s.made);
   row("aclmdlRICaptureThreadExchangeMode", {"mode"}, aclmdlRICaptureThreadExchangeMode,
       &s.capture_mode);
   row("aclmdlRISetName", {"name"}, aclmdlRISetName, live[HandleKind::kGraph], "a");

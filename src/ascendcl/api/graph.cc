@@ -6,6 +6,7 @@
 #include <string>
 
 #include "ascendcl/graph/capture.h"
+#include "ascendcl/graph/task_group.h"
 #include "ascendcl/report/error.h"
 #include "ascendcl/stream/context.h"
 #include "ascendcl/stream/host_wait.h"
@@ -117,6 +118,39 @@ aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode* mode) {
     if (status.ok()) status = openaclnn::CheckMode(*mode);
     if (status.ok()) *mode = openaclnn::ExchangeCaptureMode(*mode);
     return status;
+  });
+}
+
+aclError aclmdlRICaptureTaskGrpBegin(aclrtStream stream) {
+  return Api("aclmdlRICaptureTaskGrpBegin", [&] {
+    std::shared_ptr<Stream> object;
+    Status status = FindStream(stream, &object);
+    return status.ok() ? openaclnn::BeginTaskGroup(*object) : status;
+  });
+}
+
+aclError aclmdlRICaptureTaskGrpEnd(aclrtStream stream, aclrtTaskGrp* handle) {
+  return Api("aclmdlRICaptureTaskGrpEnd", [&] {
+    std::shared_ptr<Stream> object;
+    Status status = RequireOut("handle", handle);
+    if (status.ok()) status = FindStream(stream, &object);
+    return status.ok() ? openaclnn::EndTaskGroup(*object, handle) : status;
+  });
+}
+
+aclError aclmdlRICaptureTaskUpdateBegin(aclrtStream stream, aclrtTaskGrp handle) {
+  return Api("aclmdlRICaptureTaskUpdateBegin", [&] {
+    std::shared_ptr<Stream> object;
+    Status status = FindStream(stream, &object);
+    return status.ok() ? openaclnn::BeginTaskUpdate(object, handle) : status;
+  });
+}
+
+aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream stream) {
+  return Api("aclmdlRICaptureTaskUpdateEnd", [&] {
+    std::shared_ptr<Stream> object;
+    Status status = FindStream(stream, &object);
+    return status.ok() ? openaclnn::EndTaskUpdate(object) : status;
   });
 }
 

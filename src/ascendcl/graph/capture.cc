@@ -13,6 +13,7 @@
 
 #include "ascendcl/check/race_report.h"
 #include "ascendcl/graph/open_captures.h"
+#include "ascendcl/graph/task_group.h"
 #include "ascendcl/stream/context.h"
 
 namespace openaclnn {
@@ -51,7 +52,8 @@ bool IsJoined(const Capture& capture) {
 
 Status CheckEnd(Capture& capture) {
   if (!capture.valid) return Invalidated(capture);
-  if (IsJoined(capture)) return {};
+  Status status = CheckGroupsEnded(capture);
+  if (!status.ok() || IsJoined(capture)) return status;
   return Status(ACL_ERROR_RT_STREAM_UNJOINED,
                 "stream capture has tasks of another stream that stream does not wait for, "
                 "expected an event recorded there behind them and waited for here");
@@ -140,8 +142,10 @@ aclmdlRICaptureMode ExchangeCaptureMode(aclmdlRICaptureMode mode) {
 
 void LeaveCapture(const Stream& stream) noexcept {
   std::list<Capture> ended;  // destroyed without the lock
+  std::list<Update> left;    // as these
   Captures& all = AllCaptures();
   std::lock_guard lock(all.mutex);
+  LeaveUpdate(all, stream, &left);
   const auto capture = std::find_if(all.open.begin(), all.open.end(), [&](const Capture& each) {
     return each.members.contains(stream.number());
   });
@@ -208,6 +212,8 @@ namespace {
 Status KeepTask(const Stream& stream, Graph::Node&& node, std::vector<Race>* races) {
   Captures& all = AllCaptures();
   std::lock_guard lock(all.mutex);
+  if (Update* const update = FindUpdate(all, stream))
+    return KeepForUpdate(*update, std::move(node));
   Status status;
   Capture* const capture = FindOpen(all, stream, &status);
   if (capture == nullptr) return status;
@@ -218,7 +224,12 @@ Status KeepTask(const Stream& stream, Graph::Node&& node, std::vector<Race>* rac
                              "captures"));
   }
   Member& member = MemberOf(*capture, stream);
-  const Graph::Node& kept = capture->graph->Add(std::move(node));
+  if (member.group && node.of_program) {
+    return Invalidate(*capture, ACL_ERROR_RT_FEATURE_NOT_SUPPORT, CannotBeUpdated(node));
+  }
+  const Graph::Node& kept = member.group
+                                ? AddToGroup(*capture->graph, &*member.group, std::move(node))
+                                : capture->graph->Add(std::move(node));
   const Caller caller = {kept.call, stream.number(), stream.handle()};
   if (kept.of_program) capture->races.Forget();
   *races = capture->races.Add(caller, member.clock, kept.accesses);

@@ -39,6 +39,19 @@ Capture* FindOf(Captures& all, const Stream& stream) {
   return nullptr;
 }
 
+Update* FindUpdate(Captures& all, const Stream& stream) {
+  for (Update& update : all.updates) {
+    if (update.stream->number() == stream.number()) return &update;
+  }
+  return nullptr;
+}
+
+Status RefuseInUpdate(Update& update, int code, std::string words) {
+  Status refused(code, std::move(words));
+  if (update.why.empty()) update.why = refused.text();
+  return refused;
+}
+
 Member& MemberOf(Capture& capture, const Stream& stream) {
   return capture.members.find(stream.number())->second;
 }
@@ -50,6 +63,12 @@ Status Invalidated(const Capture& capture) {
 }
 
 Capture* FindOpen(Captures& all, const Stream& stream, Status* status) {
+  if (Update* const update = FindUpdate(all, stream)) {
+    *status = RefuseInUpdate(*update, ACL_ERROR_RT_STREAM_CAPTURED,
+                             "stream use is another than to launch tasks, expected "
+                             "aclmdlRICaptureTaskUpdateEnd of the stream before");
+    return nullptr;
+  }
   Capture* capture = FindOf(all, stream);
   if (capture != nullptr && capture->valid) return capture;
   if (capture != nullptr) {

@@ -6,11 +6,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "acl/acl.h"
 #include "ascendcl/graph/graph.h"
@@ -20,6 +22,12 @@
 
 namespace openaclnn {
 
+/// A captured task that may be updated, of the graph that owns it.
+struct GroupedTask {
+  UpdatableTask* task;
+  const char* call;  // what launched it
+};
+
 /// A stream of a capture.
 struct Member {
   Member(const std::shared_ptr<Stream>& joins, const VectorClock& before)
@@ -28,8 +36,9 @@ struct Member {
   }
 
   std::shared_ptr<Stream> stream;
-  uint64_t tasks = 0;  // captured from it
-  VectorClock clock;   // what comes before its next task
+  uint64_t tasks = 0;                             // captured from it
+  VectorClock clock;                              // what comes before its next task
+  std::optional<std::vector<GroupedTask>> group;  // that has begun and not ended
 };
 
 struct Capture {
@@ -51,6 +60,21 @@ struct Capture {
   }
 };
 
+/// Tasks that an update replaces together; gone when their graph is.
+struct TaskGroup {
+  std::weak_ptr<Graph> graph;
+  std::vector<GroupedTask> tasks;
+};
+
+/// A stream whose launches are to replace the tasks of a group.
+struct Update {
+  std::shared_ptr<Stream> stream;
+  std::shared_ptr<Graph> graph;
+  std::vector<GroupedTask> group;
+  std::vector<Graph::Node> nodes;
+  std::string why;  // the words of the first refused call
+};
+
 /// A graph that has a handle: the handle of its context, and its own.
 using Made = std::pair<const void*, const void*>;
 
@@ -59,6 +83,9 @@ struct Captures {
   uint64_t last_number = 0;
   std::list<Capture> open;
   std::set<Made> graphs;
+  uint64_t last_group = 0;
+  std::map<const void*, TaskGroup> groups;  // by their handles
+  std::list<Update> updates;
 };
 
 /// All captures of the process. The call needs no memory, since a context that is closed makes it.
@@ -68,11 +95,16 @@ Captures& AllCaptures();
 
 /// The capture that the stream is in; null: none.
 Capture* FindOf(Captures& all, const Stream& stream);
+/// The update that the stream's launches are for; null: none.
+Update* FindUpdate(Captures& all, const Stream& stream);
 Member& MemberOf(Capture& capture, const Stream& stream);
 /// The stream whose capture has to end.
 const void* OriginOf(const Capture& capture);
 /// The first capture of the context whose default stream this is; null: none.
 const Capture* FindBeside(const Captures& all, const Stream& stream);
+
+/// Refuses what is no launch of a task that may be updated, and makes the update invalid.
+Status RefuseInUpdate(Update& update, int code, std::string words);
 
 /// The capture for a launch; null: *status says why there is none.
 Capture* FindOpen(Captures& all, const Stream& stream, Status* status);

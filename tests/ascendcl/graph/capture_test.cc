@@ -245,7 +245,6 @@ TEST_F(CaptureTest, ExternalEventsAreRefused) {
 // Clients pass over the code of a refusal that is one of a feature: torch-npu makes one warning of
 // all. The end of the capture names the function.
 TEST_F(CaptureTest, WhatIsNotSupportedMakesItInvalid) {
-  using OnStream = int (*)(aclrtStream, void*);
   using OnSixth = int (*)(void*, uint32_t, void*, uint32_t, void*, aclrtStream);
   const auto find = [](const char* name) {
     void* const found = dlsym(RTLD_DEFAULT, name);
@@ -253,18 +252,6 @@ TEST_F(CaptureTest, WhatIsNotSupportedMakesItInvalid) {
     return found;
   };
   const int unsupported = ACL_ERROR_RT_FEATURE_NOT_SUPPORT;
-  for (const char* api : {"aclmdlRICaptureTaskGrpBegin", "aclmdlRICaptureTaskGrpEnd",
-                          "aclmdlRICaptureTaskUpdateBegin", "aclmdlRICaptureTaskUpdateEnd"}) {
-    const auto call = reinterpret_cast<OnStream>(find(api));
-    void* group = nullptr;
-    Begin();
-    ExpectRefused({api, [&] { return call(stream_, &group); }, unsupported, "is not supported"});
-    ExpectInvalid(api);
-    ExpectRefused({api, [&] { return call(side_, &group); }, unsupported, "is not supported"});
-    ExpectRefused({api, [&] { return aclrtSynchronizeStream(side_); },
-                   ACL_ERROR_RT_TASK_TYPE_NOT_SUPPORT, "stream task is one of"});
-    ExpectFree();
-  }
   const auto launch = reinterpret_cast<OnSixth>(find("rtKernelLaunch"));
   const auto run = [&] { return launch(nullptr, 1, nullptr, 0, nullptr, stream_); };
   Begin();
