@@ -94,6 +94,12 @@ def test_without_the_option_tests_are_skipped(pytester, run):
     said(ended, "needs --npu")
 
 
+def test_the_module_acl_is_in_place(pytester, run):
+    test = "def test_it():\n    import acl\n    assert acl.get_soc_name() == 'Ascend310P3'"
+    pytester.makepyfile(NEEDS_NOTHING + test)
+    run("--npu", "--npu-soc", "Ascend310P3").assert_outcomes(passed=1)
+
+
 def test_the_libraries_are_in_place(pytester, run):
     files = (libraries.find() / "lib64").glob("lib*.so")
     names = sorted(each.name for each in files if not each.is_symlink())  # programs link the target

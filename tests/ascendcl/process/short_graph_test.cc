@@ -114,6 +114,33 @@ TEST_F(ShortCaptureTest, CallsThatFailAreMadeAgain) {
   EXPECT_EQ(aclDestroyTensor(out), 0);
 }
 
+// The same in a group, whose tasks can be replaced then.
+TEST_F(ShortCaptureTest, CallsOfAGroupAreMadeAgain) {
+  const DeviceArray<float> from(4, 1.0f), other(4, 2.0f), to(4, 0.0f);
+  const auto copy = [&](const DeviceArray<float>& source, aclrtStream stream) {
+    return aclrtMemcpyAsync(to.data(), to.bytes(), source.data(), source.bytes(),
+                            ACL_MEMCPY_DEVICE_TO_DEVICE, stream);
+  };
+  aclrtTaskGrp group = nullptr;
+  ASSERT_EQ(aclmdlRICaptureTaskGrpBegin(streams_[0]), 0) << TakeMessage();
+  Insist([&] { return copy(from, streams_[0]); });
+  Insist([&] { return copy(from, streams_[0]); });
+  Insist([&] { return aclmdlRICaptureTaskGrpEnd(streams_[0], &group); });
+  aclmdlRI model = nullptr;
+  ASSERT_EQ(aclmdlRICaptureEnd(streams_[0], &model), 0) << TakeMessage();
+  EXPECT_EQ(aclmdlRIExecute(model, -1), 0) << TakeMessage();
+  EXPECT_EQ(to.Read(), from.Read());
+  EachFailure([&] { return aclmdlRICaptureTaskUpdateBegin(streams_[1], group); }, [] {});
+  for (int i = 0; i < 2; ++i) {
+    EachFailure([&] { return copy(other, streams_[1]); }, [] {});
+  }
+  ASSERT_EQ(aclmdlRICaptureTaskUpdateEnd(streams_[1]), 0) << TakeMessage();
+  ASSERT_EQ(aclrtSynchronizeStream(streams_[1]), 0) << TakeMessage();
+  EXPECT_EQ(aclmdlRIExecute(model, -1), 0) << TakeMessage();
+  EXPECT_EQ(to.Read(), other.Read());
+  EXPECT_EQ(aclmdlRIDestroy(model), 0);
+}
+
 // A wait that fails waits for nothing, not for a part of what comes before its event.
 TEST_F(ShortCaptureTest, AWaitThatFailsJoinsNothing) {
   const DeviceArray<float> data(4, 1.0f);

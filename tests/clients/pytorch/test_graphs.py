@@ -198,28 +198,28 @@ def test_what_waits_is_refused_with_words():
     assert run.stdout.endswith("went on\n")
 
 
-GROUP = """
-import torch, torch_npu
-x = torch.ones(4).npu()
-try:
-    with torch.npu.graph(torch.npu.NPUGraph()):
+def test_a_group_of_tasks_is_updated():
+    """As vllm-ascend updates the lengths of attention; also while a replay waits for it."""
+    x, y = torch.ones(4).npu(), torch.zeros(4).npu()
+    event, side = torch.npu.ExternalEvent(), torch.npu.Stream()
+    graph = torch.npu.NPUGraph()
+    with torch.npu.graph(graph):
         stream = torch.npu.current_stream()
+        event.wait(stream)
+        event.reset(stream)
         torch.npu.graph_task_group_begin(stream)
-        y = x + 1
-        torch.npu.graph_task_group_end(stream)
-except RuntimeError as error:
-    print(error)
-print("went on")
-"""
-
-
-def test_a_group_of_tasks_makes_the_capture_invalid():
-    """torch-npu makes a warning of the refusal, and would replay with the operands of the capture."""
-    run = subprocess.run([sys.executable, "-W", "ignore", "-c", GROUP],
-                         capture_output=True, text=True)  # fmt: skip
-    assert run.returncode == 0, run.stderr
-    assert "aclmdlRICaptureTaskGrpBegin, which is not supported by openaclnn" in run.stdout
-    assert run.stdout.endswith("went on\n")
+        torch.add(x, 1, out=y)
+        handle = torch.npu.graph_task_group_end(stream)
+        y *= 2
+    for number in (1, 4, 9):
+        graph.replay()
+        with torch.npu.stream(side):
+            torch.npu.graph_task_update_begin(side, handle)
+            torch.add(x, number, out=y)
+            torch.npu.graph_task_update_end(side)
+            event.record(side)
+        torch.npu.synchronize()
+        assert y.tolist() == [2.0 * (number + 1)] * 4
 
 
 def test_functions_of_the_host_run_in_each_replay():
