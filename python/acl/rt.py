@@ -4,6 +4,7 @@
 import ctypes
 
 from . import _call, _library, _lookup
+from ._constants import ACL_MODEL_RI_CAPTURE_STATUS_NONE
 
 _FUNCTIONS = {
     # devices
@@ -96,16 +97,21 @@ _FUNCTIONS = {
 }
 
 _LAUNCH = _call.Declaration("aclrtLaunchCallback(fn:ptr, data:ptr, block_type:int32, stream:ptr)")
+_LOOK_AT_CAPTURE = _call.Declaration(
+    "aclmdlRICaptureGetInfo(stream:ptr, >status:int32, >model:ptr)"
+)
 _SET_EXCEPTION = _call.Declaration("aclrtSetExceptionInfoCallback(fn:ptr)")
 _CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
-_pending = {}  # calls of launch_callback that have not run, by the number that C carries
+_pending = {}  # calls of launch_callback that are still to run, by the number that C carries
 _exception_callback = None  # the C form of the function in force, which must live as long
 
 
 @_CALLBACK
 def _run_pending(key):
-    fn, data = _pending.pop(key)
+    fn, data, is_captured = _pending[key]
+    if not is_captured:  # each execution of a graph runs its calls again
+        del _pending[key]
     fn(data)
 
 
@@ -116,7 +122,8 @@ def launch_callback(fn, user_data_list, block_type, stream):
     """
     if not callable(fn):
         raise TypeError(f"acl.rt.launch_callback: fn is {type(fn).__name__}, expected a function")
-    held = (fn, user_data_list)
+    status, _, _ = _call.make(_LOOK_AT_CAPTURE, "acl.rt.launch_callback")(stream)
+    held = (fn, user_data_list, status != ACL_MODEL_RI_CAPTURE_STATUS_NONE)
     key = id(held)
     _pending[key] = held
     ret = _call.make(_LAUNCH, "acl.rt.launch_callback")(

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -189,6 +190,23 @@ def test_a_callback_runs_in_the_thread_that_serves_the_stream(device, stream):
     serving.clear()
     assert acl.util.stop_thread(thread) == 0
     assert acl.util.stop_thread(thread) == acl.ACL_ERROR_INVALID_PARAM
+
+
+def test_a_captured_callback_runs_in_each_execution(device, stream):
+    seen = []
+    assert acl.rt.subscribe_report(threading.get_ident(), stream) == 0
+    c, model = ctypes.CDLL(str(libraries.find() / "lib64/libascendcl.so")), ctypes.c_void_p()
+    handle = ctypes.c_void_p(stream)
+    assert c.aclmdlRICaptureBegin(handle, acl.ACL_MODEL_RI_CAPTURE_MODE_GLOBAL) == 0
+    assert acl.rt.launch_callback(seen.append, "run", acl.ACL_CALLBACK_BLOCK, stream) == 0
+    assert c.aclmdlRICaptureEnd(handle, ctypes.byref(model)) == 0
+    for times in (1, 2):
+        assert c.aclmdlRIExecuteAsync(model, handle) == 0
+        assert acl.rt.process_report(10000) == 0
+        assert seen == ["run"] * times
+    assert acl.rt.unsubscribe_report(threading.get_ident(), stream) == 0
+    assert c.aclmdlRIDestroy(model) == 0
+    acl.rt._pending.clear()
 
 
 def test_a_callback_without_a_thread_is_refused_and_forgotten(stream):
@@ -377,6 +395,7 @@ def test_constants_are_those_of_the_headers():
         "acl_base.h",
         "error_codes/rt_error_codes.h",
         "acl_rt.h",
+        "acl_mdl.h",
         "acl_op.h",
         "acl_op_compiler.h",
     ):
