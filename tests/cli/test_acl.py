@@ -177,7 +177,7 @@ def test_a_callback_runs_in_the_thread_that_serves_the_stream(device, stream):
             acl.rt.process_report(100)
 
     def note(data):
-        seen.append((data, ctypes.pythonapi.PyThread_get_thread_ident()))
+        seen.append((data, threading.get_ident()))
 
     thread, ret = acl.util.start_thread(serve, [device])
     assert ret == 0
@@ -186,6 +186,8 @@ def test_a_callback_runs_in_the_thread_that_serves_the_stream(device, stream):
     assert acl.rt.launch_callback(note, ["second"], acl.ACL_CALLBACK_BLOCK, stream) == 0
     assert acl.rt.synchronize_stream(stream) == 0
     assert [data for data, _ in seen] == [["first", 1], ["second"]]
+    assert {number for _, number in seen} == {thread}
+    assert acl.rt._pending == {}, "what has run is forgotten"
     assert acl.rt.unsubscribe_report(thread, stream) == 0
     serving.clear()
     assert acl.util.stop_thread(thread) == 0

@@ -58,6 +58,14 @@ def test_vllm_ascend_builds_for_the_product(soc):
     assert build_name(OPENACLNN_SOC=soc) == soc.lower()
 
 
+def test_the_parts_of_a_name_are_apart():
+    """IndexSDK joins 910_ and the NPU's name."""
+    text = said("info", "-t", "board", "-i", "0", "-c", "0", OPENACLNN_SOC="Ascend910_9391")
+    assert (value(text, "Chip Name"), value(text, "NPU Name")) == ("Ascend910", "9391")
+    text = said("info", "-t", "board", "-i", "0", "-c", "0")
+    assert (value(text, "Chip Type"), value(text, "Chip Name")) == ("Ascend", "910B1")
+
+
 def test_ggml_finds_the_product_in_the_seventh_row():
     """As awk -F"[|]" reads it: the third field, whose first letters are dropped."""
     row = said("info", OPENACLNN_SOC="Ascend910B3").splitlines()[6]
