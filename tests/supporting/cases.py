@@ -20,6 +20,7 @@ PLAIN = {  # what is drawn for plain parameters
     "rounding": lambda d: d.whole(0, 2),
     "flag": lambda d: d.whole(0, 1),
     "approximation": lambda d: d.one(("none", "tanh")),
+    "distance": lambda d: d.one((-1.0, 0.0, 1e-6, 0.1, 0.25)),
 }
 
 
@@ -171,6 +172,13 @@ def equal(d: Draw) -> Case:
     return Case({"self": a, "other": b}, domain, {"out": np.dtype(bool)})
 
 
+def is_in(d: Draw) -> Case:
+    """A number that is often among the others."""
+    array, value = d.array(d.shape(), None, d.one(("small", "any"))), d.scalar("small")
+    given = fill(d, {"testElements": array, "element": value})
+    return Case(given, domain_of([array], [value]), {"out": np.dtype(bool)})
+
+
 def _members(d: Draw, floats: bool, conversion: bool, shared: bool = False) -> Case:
     count, lists = d.whole(1, 3, walk=2), d.record.plain("in[]")
     given = {each.name: [] for each in lists}
@@ -292,6 +300,12 @@ def product(d: Draw) -> Case:
     return case
 
 
+def extreme_along(d: Draw) -> Case:
+    case = reduce(d, elements=True)
+    case.arguments["dim"] = _dim(d, case.arguments["self"].ndim)
+    return case
+
+
 def variance(d: Draw) -> Case:
     return reduce(d, "double", truth=False)
 
@@ -346,6 +360,14 @@ def glu(d: Draw, gradient: bool = False) -> Case:
 
 def glu_backward(d: Draw) -> Case:
     return glu(d, True)
+
+
+def gelu_mul(d: Draw) -> Case:
+    """Halves of the last dimension."""
+    case = glu(d)
+    array = case.arguments[d.record.inputs[0].name]
+    case.arguments[d.record.inputs[0].name] = np.moveaxis(array, case.arguments.pop("dim"), -1)
+    return case
 
 
 def scan(d: Draw) -> Case:
@@ -408,6 +430,8 @@ def median_dim(d: Draw) -> Case:
 @cache
 def drawing() -> dict:
     """{name: function} of all that draw cases."""
+    import arranged_cases
+    import cell_cases
     import channel_cases
     import class_cases
     import inference_cases
@@ -427,7 +451,7 @@ def drawing() -> dict:
     import window_cases
 
     found = {}
-    modules = (channel_cases, class_cases, inference_cases, matrix_cases, plane_cases,
+    modules = (arranged_cases, cell_cases, channel_cases, class_cases, inference_cases, matrix_cases, plane_cases,
                sampler_cases, selected_cases, sequence_cases, window_cases, network_cases,
                norm_cases, order_cases, packed_cases, paged_cases, sparse_cases,
                step_cases, more_cases)  # fmt: skip

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pairs
 
+import arranged
 import attentions
 import cases
 import chance
@@ -46,7 +47,7 @@ from openaclnn.native.runtime import Runtime, Stream
 NAMES = {
     name: value
     for module in (
-        formulas, matrices, places, planes, samplers, sequences, chance, networks, attentions,
+        arranged, formulas, matrices, places, planes, samplers, sequences, chance, networks, attentions,
         class_losses, inference, norms, packed, paged, selected, sparse, steps, windows,
     )  # fmt: skip
     for name, value in vars(module).items()
@@ -250,6 +251,7 @@ def evaluate(record: Record, case: Case, arguments: dict, domain: str):
             names[each.name] = SimpleNamespace(shape=shape, dtype=dtype)
     if record.in_place and "selfRef" in names:
         names["self"] = names["selfRef"]
+        names.setdefault("out", SimpleNamespace(dtype=_target(arguments)))
     with np.errstate(all="ignore"):
         return eval(_compiled(record.numpy), names)
 
@@ -331,7 +333,8 @@ def _output(draw: Draw, case: Case, parameter, result, inputs):
     if isinstance(start, np.ndarray | list):
         return _targets(draw, start)
     if isinstance(result, list):
-        return [_fresh(draw, case, each, None, parameter.name) for each in result]
+        dtype = case.outputs.get(parameter.name)
+        return [_fresh(draw, case, each, dtype, parameter.name) for each in result]
     given = result is not None or parameter.name in case.room
     if not given and (parameter.optional or parameter.name not in case.outputs):
         return None
