@@ -162,6 +162,14 @@ def arange(start, end, step, dtype):
     return start + np.arange(max(int(count), 0)) * step
 
 
+def inclusive_range(start, end, step, dtype):
+    """As arange, up to the end and with it."""
+    values = [getattr(each, "value", each) for each in (start, end, step)]
+    count = np.floor((values[1] - values[0]) / values[2]) + 1
+    start, step = _without_fraction(start, dtype), _without_fraction(step, dtype)
+    return start + np.arange(max(int(count), 0)) * step
+
+
 def one_hot(classes, count: int, on, off, axis: int):
     shape = [1] * (classes.ndim + 1)
     shape[axis] = count

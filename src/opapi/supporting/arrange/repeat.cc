@@ -248,6 +248,37 @@ Plan PlanRepeatInterleave(const RepeatInterleaveParams& p, const Product&) {
           }};
 }
 
+// The place of each element of repeats, as often as it says.
+void CheckRepeatInterleaveTensor(const RepeatInterleaveTensorParams& p, Checker& checker) {
+  checker.Rank(p.repeats, 1);
+  CheckIndexType(p.repeats, checker);
+  checker.SameDtype(p.out, p.repeats);
+  if (checker.ok()) CheckShape(p.out, Shape{p.outputSize}, checker);
+}
+
+Plan PlanRepeatInterleaveTensor(const RepeatInterleaveTensorParams& p, const Product&) {
+  const int64_t result = p.outputSize, step = p.out.tensor().strides[0] * BytesOf(p.out);
+  const IndexReader reader(p.repeats, ShapeOf(p.repeats));
+  return {0,
+          [=, store = StorerOf<int64_t>(p.out.dtype()), repeats_at = p.repeats.place,
+           out = p.out.place](const Buffers& buffers) -> Status {
+            std::vector<int64_t> repeats, places;
+            Status status = reader.Read(repeats_at(buffers), result + 1, false, &repeats);
+            if (!status.ok()) return status;
+            __int128 all = 0;
+            for (const int64_t each : repeats) all += each;
+            if (all != result) {
+              return Status(507035, Concat("repeats value is ", static_cast<double>(all),
+                                           " in all, expected ", result));
+            }
+            for (size_t i = 0; i < repeats.size(); ++i) {
+              places.insert(places.end(), static_cast<size_t>(repeats[i]), static_cast<int64_t>(i));
+            }
+            store(places.data(), result, out(buffers), step);
+            return {};
+          }};
+}
+
 // The sums over what each slice along the axis was repeated to.
 void CheckRepeatInterleaveGradient(const RepeatInterleaveGradientParams& p, Checker& checker) {
   const Tensor &grad = p.yGrad, &repeats = p.repeats, &out = p.out;

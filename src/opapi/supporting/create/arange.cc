@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arange: numbers by a step.
+// Arange and Range: numbers by a step.
 #include <algorithm>
 #include <cmath>
 
@@ -16,16 +16,20 @@ bool InIntegers(const ArangeParams& p) {
   return !AreReal(p) || DomainOf(p.out.dtype()) == Domain::kInteger;
 }
 
-/// How many values there are from start, by step, before end.
+/// How many values there are from start, by step, before end, or up to it.
 double CountOfReals(const ArangeParams& p) {
-  return std::max(std::ceil((p.end.number - p.start.number) / p.step.number), 0.0);
+  const double steps = (p.end.number - p.start.number) / p.step.number;
+  return std::max(p.inclusive ? std::floor(steps) + 1 : std::ceil(steps), 0.0);
 }
 
 double CountOfIntegers(const ArangeParams& p) {
   if (p.step.integer == 0) return 0;  // refused where it counts
   const __int128 span = static_cast<__int128>(p.end.integer) - p.start.integer;
   const __int128 sign = p.step.integer > 0 ? 1 : -1;
-  const __int128 count = (span + p.step.integer - sign) / p.step.integer;
+  const bool ends = p.inclusive && (span == 0 || (span > 0) == (sign > 0));
+  const __int128 count = ends          ? span / p.step.integer + 1
+                         : p.inclusive ? 0
+                                       : (span + p.step.integer - sign) / p.step.integer;
   return std::max(static_cast<double>(count), 0.0);
 }
 
