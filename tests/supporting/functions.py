@@ -15,6 +15,9 @@ SAID = {
     "Linspace": "of what type",
     "LogSpace": "of what type",
     "Arange": "of what type",
+    "Range": "of what type",
+    "SplitWithSize": "how many parts",
+    "SplitTensor": "how many parts",
     "BatchNorm": "the statistics that training alone writes",
     "EmbeddingBag": "what only some modes write",
     "CtcLoss": "how many times and labels have room",
@@ -34,7 +37,10 @@ def named(record, prepared) -> dict:
             value = [np.array(one) for one in value] if isinstance(value, list) else np.array(value)
         elif each.is_output and value is None and record.name in SAID:
             view = prepared.problem.outputs[each.name]
-            value = view and (view.array.shape, view.array.dtype)
+            many = isinstance(view, list)
+            value = [np.array(one.array) for one in view] if many else (
+                view and (view.array.shape, view.array.dtype)
+            )
         elif each.is_output and each.optional and prepared.expected.get(each.name) is not None:
             value = True
         if value is not None or not each.is_output:

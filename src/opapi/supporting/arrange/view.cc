@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slice, Permute and ChannelShuffle: another view of the same elements, copied.
+#include "supporting/arrange/view.h"
+
 #include <algorithm>
 
 #include "generated/arrange.h"
@@ -25,6 +27,8 @@ Part PartOf(const SliceParams& p) {
   return {begin, end <= begin ? 0 : (end - begin - 1) / p.step + 1};
 }
 
+}  // namespace
+
 Shape StepsOf(const Operand& self) {
   Shape steps;
   for (uint32_t i = 0; i < self.rank(); ++i) {
@@ -33,7 +37,6 @@ Shape StepsOf(const Operand& self) {
   return steps;
 }
 
-/// out = the elements `offset` bytes behind self's first, by these steps.
 Plan MakeCopy(const Tensor& self, const Tensor& out, Shape steps, int64_t offset) {
   const Shape shape = ShapeOf(out);
   const Copy copy(shape, Steps(std::move(steps)), Steps(shape, out), BytesOf(out));
@@ -44,8 +47,6 @@ Plan MakeCopy(const Tensor& self, const Tensor& out, Shape steps, int64_t offset
             return {};
           }};
 }
-
-}  // namespace
 
 void CheckSlice(const SliceParams& p, Checker& checker) {
   checker.RankBetween(p.self, 1, kMaxRank).SameDtype(p.out, p.self);
