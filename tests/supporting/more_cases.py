@@ -236,6 +236,13 @@ def scatter_add(d: Draw) -> Case:
     return scatter(d)
 
 
+def scatter_reduce(d: Draw) -> Case:
+    """Values that a mean of integers is exact of in 64 bits."""
+    case = scatter(d)
+    case.arguments |= {"reduce": d.whole(0, 5, walk=1), "includeSelf": d.flag(walk=True)}
+    return case
+
+
 def _slices(d: Draw, negative: bool = True):
     shape = _full(d, 0)
     dim = d.whole(-max(len(shape), 1), max(len(shape), 1) - 1, walk=0)

@@ -14,6 +14,12 @@ def axes(dims: list[int] | None):
     return tuple(dims) if dims else None
 
 
+def extremes_along(x, dim: int, keep: bool):
+    """The least and the largest; NaN if one is."""
+    axis = dim if x.ndim else None
+    return np.min(x, axis=axis, keepdims=keep), np.max(x, axis=axis, keepdims=keep)
+
+
 def terms(x, out):
     """What a sum or a product is of: where it goes to BOOL, whether each is other than 0."""
     return x != 0 if out.dtype == np.dtype(bool) else x
@@ -186,6 +192,55 @@ def scatter(x, dim: int, index, source, reduce: int):
     return _placed(x, lambda a, b, at: at(a, place, b), source, reduce)
 
 
+def scatter_reduce(x, dim: int, index, source, reduce: int, includes_self: bool):
+    """Values written (0), or their sum (1), product (2), largest (3), smallest (4) or mean (5)."""
+    if reduce == 0 or index.size == 0:
+        return scatter(x, dim, index, source, 0)
+    whole = x.dtype.kind in "iub"
+    wide = np.int64 if whole else np.float64
+    result, error = np.atleast_1d(x.astype(wide)), np.zeros(np.atleast_1d(x).shape)
+    at = _along(result, dim if x.ndim else 0, np.atleast_1d(index))
+    source = np.atleast_1d(source)[tuple(slice(n) for n in np.atleast_1d(index).shape)].astype(wide)
+    met = {}
+    for place, value in zip(zip(*(np.broadcast_to(each, source.shape).reshape(-1) for each in at),
+                                strict=True), source.reshape(-1), strict=True):  # fmt: skip
+        met.setdefault(place, [result[place]] if includes_self else []).append(value)
+    with np.errstate(all="ignore"):
+        for place, values in met.items():
+            values = np.array(values, wide)
+            result[place] = _IN_ONE[reduce](values)
+            size = np.prod(np.abs(values)) if reduce == 2 else np.sum(np.abs(values))
+            error[place] = 0 if reduce in (3, 4) else np.nan_to_num(size, posinf=0) * DOUBLE.unit
+    result, error = result.reshape(x.shape), error.reshape(x.shape) * (index.size + 2)
+    return result if whole else Bounded(result, DOUBLE, error)
+
+
+_IN_ONE = {
+    1: np.sum, 2: np.prod, 3: np.max, 4: np.min,
+    5: lambda values: np.sum(values) // len(values) if values.dtype == np.int64 else np.mean(values),
+}  # fmt: skip
+
+
+def coordinates(indices):
+    """Rows of coordinates as NumPy indexes by them."""
+    return tuple(np.moveaxis(indices, -1, 0))
+
+
+def scatter_nd(x, indices, updates, reduce: int):
+    place = coordinates(indices)
+    return _placed(x, lambda a, b, at: at(a, place, b), updates, reduce)
+
+
+def scatter_update(x, indices, updates, axis: int):
+    """Rows from a place on that each batch has of its own."""
+    result = x.copy()
+    for batch, first in enumerate(indices):
+        place = [slice(None)] * (x.ndim - 1)
+        place[axis % x.ndim - 1] = slice(first, first + updates.shape[axis])
+        result[batch][tuple(place)] = updates[batch]
+    return result
+
+
 def _slices(x, dim: int, index):
     index = np.asarray(index, np.int64).reshape(-1)
     return (slice(None),) * (dim % max(x.ndim, 1)) + (index,)
@@ -348,14 +403,15 @@ def kth(pair, k: int, dim: int, keep: bool):
     return tuple(one(each) for each in pair)
 
 
-def median_along(x, dim: int, keep: bool):
-    """The lower median; a NaN stands for its row, the first one."""
+def median_along(x, dim: int, keep: bool, without_nan: bool = False):
+    """The lower median; a NaN stands for its row, the first one, unless they are left out."""
     values = np.atleast_1d(x)
     at = dim if x.ndim else 0
     ordered, order = sort(values, at, False)
-    middle = (values.shape[at] - 1) // 2
-    value, place = np.take(ordered, middle, at), np.take(order, middle, at)
-    if values.dtype.kind not in "iub":
+    count = np.sum(~np.isnan(values) if without_nan else np.ones(values.shape, bool), axis=at)
+    middle = np.expand_dims(np.maximum(count - 1, 0) // 2, at)
+    value, place = (np.squeeze(np.take_along_axis(each, middle, at), at) for each in (ordered, order))
+    if values.dtype.kind not in "iub" and not without_nan:
         nan = np.isnan(values)
         value = np.where(nan.any(at), np.asarray(np.nan, values.dtype), value)
         place = np.where(nan.any(at), nan.argmax(at), place)
@@ -364,8 +420,9 @@ def median_along(x, dim: int, keep: bool):
     return (np.expand_dims(value, at), np.expand_dims(place, at)) if keep else (value, place)
 
 
-def median(x):
+def median(x, without_nan: bool = False):
     x = _plain(x)
+    x = x[~np.isnan(x)] if without_nan and x.dtype.kind == "f" else x
     if x.size == 0 or (x.dtype.kind == "f" and np.isnan(x).any()):
         return np.float64(np.nan) if x.dtype.kind == "f" else np.int64(0)
     return np.sort(x.reshape(-1))[(x.size - 1) // 2]

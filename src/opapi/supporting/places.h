@@ -39,7 +39,8 @@ struct IndexReader {
   int64_t dense_bytes = 0;
 };
 
-enum class Placing { kSet, kAdd, kMultiply };
+/// How values meet what is there. A Placer sets and adds.
+enum class Placing { kSet, kAdd, kMultiply, kLargest, kSmallest, kMean };
 
 /// Slices of a view that the places of a list name: for each of some rows, and there for each
 /// place, some columns. Steps are in elements.

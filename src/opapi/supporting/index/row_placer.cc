@@ -102,6 +102,45 @@ void SetWhereMet(const Times* met, const std::byte* from, int64_t n, std::byte* 
   }
 }
 
+/// Combines the values of one place, of which the first may be what is there.
+template <class T>
+class Meeting {
+ public:
+  explicit Meeting(Placing placing) : placing_(placing) {}
+
+  void Add(T value) {
+    ++terms_;
+    if (placing_ == Placing::kMultiply) {
+      total_ = terms_ == 1 ? value : Multiplied(total_, value);
+    } else if (placing_ == Placing::kAdd || placing_ == Placing::kMean) {
+      sum_.Add(value);
+    } else if constexpr (!std::is_same_v<T, Pair>) {
+      const bool better = placing_ == Placing::kLargest ? value > total_ : value < total_;
+      if (terms_ == 1 || IsNan(value) || (!IsNan(total_) && better)) total_ = value;
+    }
+  }
+
+  T Total() {
+    if (placing_ == Placing::kAdd) return sum_.Total();
+    return placing_ == Placing::kMean ? Mean(sum_.Total()) : total_;
+  }
+
+ private:
+  /// A mean of integers is rounded down.
+  T Mean(T sum) const {
+    if constexpr (std::is_integral_v<T>) {
+      return sum / terms_ - (sum % terms_ < 0 ? 1 : 0);
+    } else {
+      return sum / static_cast<double>(terms_);
+    }
+  }
+
+  Placing placing_;
+  int64_t terms_ = 0;
+  T total_{};
+  TreeSum<T> sum_;
+};
+
 }  // namespace
 
 struct RowPlacer::Addresses {
@@ -317,26 +356,29 @@ void RowPlacer::CombineSorted(const Addresses& row, std::byte* scratch) const {
     if constexpr (!std::is_same_v<T, Pair>) {
       if (value_) value = value_->As<T>(dtype_);
     }
-    load(out, 0, 1, &total);
-    TreeSum<T> sum;
-    sum.Add(total);
+    Meeting<T> meeting(placing_);
+    if (includes_self_) {
+      load(out, 0, 1, &total);
+      meeting.Add(total);
+    }
     for (const int64_t place = hits[i].row; i < count_ && hits[i].row == place; ++i) {
       if (!value_) load(row.values + hits[i].token * value_step_, 0, 1, &value);
-      if (placing_ == Placing::kMultiply) {
-        total = Multiplied(total, value);
-      } else {
-        sum.Add(value);
-      }
+      meeting.Add(value);
     }
-    if (placing_ == Placing::kAdd) total = sum.Total();
+    total = meeting.Total();
     store(&total, 1, out, 0);
   }
+}
+
+bool RowPlacer::Counts() const {
+  const bool known = placing_ == Placing::kAdd || placing_ == Placing::kMultiply;
+  return known && includes_self_ && IsDense(limit_, count_);
 }
 
 template <class T>
 void RowPlacer::Combine(const Addresses& row, std::byte* scratch) const {
   if (placing_ == Placing::kSet) return SetConverted<T>(row);
-  if (IsDense(limit_, count_) && CombineCounted<T>(row, scratch)) return;
+  if (Counts() && CombineCounted<T>(row, scratch)) return;
   CombineSorted<T>(row, scratch);
 }
 

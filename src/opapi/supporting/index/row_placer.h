@@ -9,14 +9,17 @@
 namespace openaclnn::supporting {
 
 /// out[.., index[.., j, ..], ..] = or += or *= values[.., j, ..] along a dimension, for what the
-/// index has of the other dimensions. Where several values are set the last one stays; others are
-/// combined as a Placer does it, complex numbers in pairs.
+/// index has of the other dimensions, or becomes an extreme or the mean of them all. Where several
+/// values are set the last one stays; others are combined as a Placer does it, complex numbers in
+/// pairs.
 class RowPlacer {
  public:
   /// `values` are as many as the index has in each dimension, or more; of a null pointer each is
   /// `value`. The index is not empty, and a scalar is a vector of one.
   RowPlacer(const Operand& out, uint32_t dim, Placing placing, const Operand& index,
             const Operand* values, const Value& value);
+  /// Leaves out what is there: places that the index names get the values alone.
+  void LeaveOutSelf() { includes_self_ = false; }
 
   uint64_t workspace_size() const { return ScratchBytes(blocks_ * block_bytes_); }
 
@@ -35,6 +38,8 @@ class RowPlacer {
   void Combine(const Addresses& row, std::byte* scratch) const;
   template <class T>
   bool CombineCounted(const Addresses& row, std::byte* scratch) const;
+  /// Whether a table of all places takes less time than sorting, and knows how to combine.
+  bool Counts() const;
   void WriteMet(const uint16_t* met, const std::byte* packed, std::byte* out) const;
   template <class T>
   void CombineSorted(const Addresses& row, std::byte* scratch) const;
@@ -53,6 +58,7 @@ class RowPlacer {
   int32_t dtype_;
   int64_t bytes_;
   Placing placing_;
+  bool includes_self_ = true;
   IndexReader reader_;
   bool indices_as_they_are_;                    // dense and INT64 along a row
   Offsets index_rows_, value_rows_, out_rows_;  // in bytes

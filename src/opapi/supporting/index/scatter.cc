@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that write to places which an index names: Scatter, ScatterAdd, IndexAdd, IndexCopy,
-// IndexFill and MaskedScatter.
+// Operators that write to places which an index names: Scatter, ScatterAdd, ScatterReduce,
+// IndexAdd, IndexCopy, IndexFill and MaskedScatter.
 #include "generated/index.h"
 #include "kernels/move/copy.h"
 #include "supporting/along.h"
@@ -56,7 +56,7 @@ void CheckScattered(const ScatterParams& p, Checker& checker) {
   if (values.present()) checker.SameDtype(values, self);
 }
 
-Plan MakeScatter(const ScatterParams& p, Placing placing) {
+Plan MakeScatter(const ScatterParams& p, Placing placing, bool includes_self = true) {
   const Target target(p);
   if (p.index.empty()) {
     return {0, [=](const Buffers& buffers) -> Status {
@@ -65,7 +65,8 @@ Plan MakeScatter(const ScatterParams& p, Placing placing) {
             }};
   }
   const bool given = p.src.present();
-  const RowPlacer placer(p.out, DimOf(p), placing, p.index, given ? &p.src : nullptr, p.value);
+  RowPlacer placer(p.out, DimOf(p), placing, p.index, given ? &p.src : nullptr, p.value);
+  if (!includes_self) placer.LeaveOutSelf();
   const Place index_at = p.index.place, src_at = p.src.place;
   return {placer.workspace_size(), [=](const Buffers& buffers) -> Status {
             std::byte* const index = index_at(buffers);
@@ -134,6 +135,12 @@ void CheckScatterAdd(const ScatterParams& p, Checker& checker) { CheckScattered(
 
 Plan PlanScatterAdd(const ScatterParams& p, const Product&) {
   return MakeScatter(p, Placing::kAdd);
+}
+
+void CheckScatterReduce(const ScatterParams& p, Checker& checker) { CheckScattered(p, checker); }
+
+Plan PlanScatterReduce(const ScatterParams& p, const Product&) {
+  return MakeScatter(p, static_cast<Placing>(p.reduce), p.includeSelf);
 }
 
 void CheckIndexFill(const ScatterParams& p, Checker& checker) {
