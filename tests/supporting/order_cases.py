@@ -4,6 +4,7 @@
 import numpy as np
 
 from cases import PLACES, Case, Draw, _dim
+from records import REALS
 
 
 def search_sorted(d: Draw) -> Case:
@@ -20,6 +21,36 @@ def search_sorted(d: Draw) -> Case:
     both = given["self"].dtype.kind in "iub" and d.first.kind in "iub"
     out = {"out": PLACES[int(narrow)]}
     return Case(given, "wide" if both else "double", out, stored=("sorter",))
+
+
+def search_sorted_scalar(d: Draw) -> Case:
+    """One sequence and a number, which is often one of it."""
+    case = search_sorted(d)
+    ordered = np.sort(d.array((d.whole(0, 6, walk=8192),), None, d.one(("small", "any"))), axis=0)
+    if d.first not in REALS or ordered.dtype.name == "bfloat16":
+        ordered = np.sort(ordered.astype("float64" if d.first in REALS else "int64")).astype(d.first)
+    case.arguments |= {"sortedSequence": ordered, "self": d.scalar("small", _NUMBERS), "sorter": None}
+    if d.flag():
+        case.arguments["sortedSequence"], case.arguments["sorter"] = _shuffled(d, ordered)
+    floats = d.first in REALS or case.arguments["self"].dtype in REALS
+    case.domain = "wide" if not floats else "double" if d.first in REALS else "float"
+    case.shapes = {"out": ()}
+    return case
+
+
+_NUMBERS = tuple(map(np.dtype, ("float64", "float32", "int64", "int32", "bool")))
+
+
+def bucketize(d: Draw) -> Case:
+    case = search_sorted(d)
+    bounds = case.arguments.pop("sortedSequence")
+    del case.arguments["sorter"]
+    wide = "float64" if bounds.dtype in REALS else "int64"
+    bounds = np.sort(bounds.reshape(-1).astype(wide)).astype(bounds.dtype)
+    case.arguments |= {"boundaries": bounds, "self": d.array(d.shape(), d.first)}
+    both = bounds.dtype.kind in "iub" and d.first.kind in "iub"
+    case.domain, case.stored = "wide" if both else "double", ()
+    return case
 
 
 def _shuffled(d: Draw, rows: np.ndarray):

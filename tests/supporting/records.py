@@ -126,7 +126,7 @@ class Record:
     @property
     def operands(self) -> list[Parameter]:
         """Tensors that scalars meet: what names places is none of them."""
-        places = ("index", "indices", "mask")
+        places = ("index", "indices", "mask", "sorter")
         return [
             each
             for each in self.parameters

@@ -27,6 +27,7 @@ struct Part {
   int64_t begin = 0, count = 0;    // of the ordered places
   const Tensor &values, &indices;  // the outputs; one may be missing
   bool nan_first = false;          // a NaN stands for its row
+  bool no_nan = false;             // `begin` is the lower middle of the others
 };
 
 /// Where a result goes; a row of one element, where the dimension is gone or has length 1, is
@@ -52,6 +53,11 @@ struct Ordering {
   void Order(const std::byte* row) {
     values.resize(static_cast<size_t>(width));
     load(row, bytes, width, values.data());
+    if (no_nan) {
+      const int64_t numbers =
+          std::count_if(values.begin(), values.end(), [](T v) { return !IsNan(v); });
+      begin = std::max<int64_t>(numbers - 1, 0) / 2;
+    }
     FindPlaces();
     if (nan_first) {
       const auto nan = std::find_if(values.begin(), values.end(), [](T v) { return IsNan(v); });
@@ -95,7 +101,7 @@ struct Ordering {
 
   LoadRow<T> load;
   int64_t bytes, width, begin, count;
-  bool descending, nan_first;
+  bool descending, nan_first, no_nan;
   std::vector<T> values = {}, chosen = {};
   std::vector<Entry> entries = {};
   std::vector<int64_t> places = {};
@@ -113,8 +119,8 @@ Plan MakeOrdered(const Tensor& self, const Part& part) {
   if (part.values.present()) values_to.emplace(part.values, extent.dim, single);
   if (part.indices.present()) indices_to.emplace(part.indices, extent.dim, single);
   const Ordering<T, Entry> ordering = {
-      LoaderOf<T>(self.dtype()), from.bytes,    extent.width, part.begin, part.count,
-      part.descending,           part.nan_first};
+      LoaderOf<T>(self.dtype()), from.bytes,     extent.width, part.begin, part.count,
+      part.descending,           part.nan_first, part.no_nan};
   const Place self_at = self.place;
   const int64_t count = part.count;
   return {0, [=](const Buffers& buffers) -> Status {
@@ -252,7 +258,9 @@ void CheckMedianAlong(const MedianAlongParams& p, Checker& checker) {
 // The lower of the two in the middle.
 Plan PlanMedianAlong(const MedianAlongParams& p, const Product&) {
   const int64_t middle = (WidthOf(p.self, p.dim) - 1) / 2;
-  return MakeOrderedFor(p.self, {p.dim, false, middle, 1, p.valuesOut, p.indicesOut, true});
+  const bool no_nan = p.ignoresNan;
+  return MakeOrderedFor(p.self,
+                        {p.dim, false, middle, 1, p.valuesOut, p.indicesOut, !no_nan, no_nan});
 }
 
 }  // namespace openaclnn::supporting

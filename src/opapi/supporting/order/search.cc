@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SearchSorted and Unique2.
+// SearchSorted, SearchSorteds, Bucketize and Unique2.
 #include <algorithm>
 #include <optional>
 #include <type_traits>
@@ -28,18 +28,67 @@ void Reorder(const RowView& view, std::byte* places, std::vector<T>* values) {
   *values = std::move(ordered);
 }
 
+/// A call: `self` is searched for, or `value` if there is no such tensor.
+struct Search {
+  const Tensor &sorted, &self, &sorter, &out;
+  const Value& value;
+  bool right, narrow;  // narrow: the places are INT32
+
+  bool of_tensor() const { return self.present(); }
+};
+
+Search SearchOf(const SearchSortedParams& p) {
+  return {p.sortedSequence, p.self, p.sorter, p.out, p.value, p.right, p.outInt32};
+}
+
+Search SearchOf(const BucketizeParams& p) {
+  return {p.boundaries, p.self, NoTensor(), p.out, NoValue(), p.right, p.outInt32};
+}
+
+/// The elements that are searched for.
 template <class T>
-Plan MakeSearch(const SearchSortedParams& p) {
-  const Tensor &sorted = p.sortedSequence, &self = p.self, &out = p.out, &sorter = p.sorter;
+class Wanted {
+ public:
+  explicit Wanted(const Search& p) {
+    if (!p.of_tensor()) {
+      const int32_t type = p.sorted.dtype();
+      const bool is_float = DomainOf(type) == Domain::kInteger && !std::is_integral_v<T>;
+      number_ = p.value.In(is_float ? ACL_FLOAT : type).As<T>();
+      return;
+    }
+    place_ = p.self.place;
+    offsets_ = Offsets(p.self, p.self.rank());
+    bytes_ = BytesOf(p.self);
+    load_ = LoaderOf<T>(p.self.dtype());
+  }
+
+  T At(const Buffers& buffers, int64_t i) const {
+    T value = number_;
+    if (load_ != nullptr) load_(place_(buffers) + offsets_(i) * bytes_, 0, 1, &value);
+    return value;
+  }
+
+ private:
+  T number_{};
+  Place place_;
+  Offsets offsets_;
+  int64_t bytes_ = 0;
+  LoadRow<T> load_ = nullptr;
+};
+
+template <class T>
+Plan MakeSearch(const Search& p) {
+  const Tensor &sorted = p.sorted, &out = p.out, &sorter = p.sorter;
   const RowView rows(sorted);
-  const int64_t width = sorted.last_dim(), count = *self.count();
+  const int64_t width = sorted.last_dim(), count = *out.count();
   // Elements of self for each row; one row serves all.
-  const int64_t each = sorted.rank() == 1 ? std::max<int64_t>(count, 1) : self.last_dim();
-  const Offsets from(self, self.rank()), to(out, out.rank());
+  const int64_t each = sorted.rank() == 1 ? std::max<int64_t>(count, 1) : out.last_dim();
+  const Offsets to(out, out.rank());
+  const Wanted<T> wanted(p);
   const bool right = p.right;
-  const Place sorted_at = sorted.place, self_at = self.place, out_at = out.place;
-  const int64_t self_bytes = BytesOf(self), out_bytes = BytesOf(out);
-  const auto load = LoaderOf<T>(sorted.dtype()), load_self = LoaderOf<T>(self.dtype());
+  const Place sorted_at = sorted.place, out_at = out.place;
+  const int64_t out_bytes = BytesOf(out);
+  const auto load = LoaderOf<T>(sorted.dtype());
   const auto store = StorerOf<int64_t>(out.dtype());
   std::optional<IndexReader> reader;  // of the places of a sequence that is not in order itself
   std::optional<RowView> order;
@@ -60,8 +109,7 @@ Plan MakeSearch(const SearchSortedParams& p) {
               if (order) Reorder(*order, order->Row(sorter_at(buffers), row), &values);
               const auto less = [](T a, T b) { return Less(a, b); };
               for (int64_t i = row * each; i < (row + 1) * each; ++i) {
-                T value{};
-                load_self(self_at(buffers) + from(i) * self_bytes, 0, 1, &value);
+                const T value = wanted.At(buffers, i);
                 const auto found =
                     right ? std::upper_bound(values.begin(), values.end(), value, less)
                           : std::lower_bound(values.begin(), values.end(), value, less);
@@ -71,6 +119,48 @@ Plan MakeSearch(const SearchSortedParams& p) {
             });
             return {};
           }};
+}
+
+void CheckSearch(const Search& p, Checker& checker) {
+  const Tensor &sorted = p.sorted, &self = p.self, &out = p.out;
+  checker.RankBetween(sorted, 1, p.of_tensor() ? kMaxRank : 1);
+  if (p.sorter.present()) {
+    checker.That(p.sorter.dtype() == ACL_INT64, [&] { return DtypeIs(p.sorter, "INT64"); });
+    CheckShape(p.sorter, ShapeOf(sorted), checker);
+  }
+  const int32_t wanted = p.narrow ? ACL_INT32 : ACL_INT64;
+  checker.That(out.dtype() == wanted, [&] { return DtypeIs(out, DtypeText(wanted)); });
+  if (!checker.ok()) return;
+  CheckIndexType(out, sorted.last_dim(), checker);  // one behind the last, too
+  if (!p.of_tensor()) {
+    checker.That(!p.value.complex(), [&] {
+      return Concat("self dtype is ", DtypeText(p.value.dtype), ", expected a real type");
+    });
+    checker.That(out.count() == 1,
+                 [&] { return Concat("out shape is ", ShapeText(out), ", expected one element"); });
+    return;
+  }
+  bool fits = sorted.rank() == 1 || sorted.rank() == self.rank();
+  for (uint32_t d = 0; fits && sorted.rank() > 1 && d + 1 < self.rank(); ++d) {
+    fits = sorted.dim(d) == self.dim(d);
+  }
+  checker.That(fits, [&] {
+    return Concat(sorted.name(), " shape is ", ShapeText(sorted), ", expected one dimension, or ",
+                  "the leading ones of self, ", ShapeText(self));
+  });
+  CheckShape(out, ShapeOf(self), checker);
+}
+
+Plan PlanSearch(const Search& p) {
+  if (p.out.empty()) return Nothing();
+  const bool whole = DomainOf(p.sorted.dtype()) == Domain::kInteger;
+  if (!p.of_tensor()) {
+    // A float meets integers as FLOAT.
+    if (whole) return p.value.real ? MakeSearch<float>(p) : MakeSearch<int64_t>(p);
+    return MakeSearch<double>(p);
+  }
+  const bool integers = whole && DomainOf(p.self.dtype()) == Domain::kInteger;
+  return integers ? MakeSearch<int64_t>(p) : MakeSearch<double>(p);
 }
 
 /// Keys of unsigned numbers, which int64_t holds with their bits.
@@ -140,33 +230,19 @@ Plan MakeUnique(const UniqueParams& p, const KeyOfValue& key_of) {
 }  // namespace
 
 void CheckSearchSorted(const SearchSortedParams& p, Checker& checker) {
-  const Tensor &sorted = p.sortedSequence, &self = p.self, &out = p.out;
-  checker.RankBetween(sorted, 1, kMaxRank);
-  if (p.sorter.present()) {
-    checker.That(p.sorter.dtype() == ACL_INT64, [&] { return DtypeIs(p.sorter, "INT64"); });
-    CheckShape(p.sorter, ShapeOf(sorted), checker);
-  }
-  const int32_t wanted = p.outInt32 ? ACL_INT32 : ACL_INT64;
-  checker.That(out.dtype() == wanted, [&] { return DtypeIs(out, DtypeText(wanted)); });
-  if (!checker.ok()) return;
-  CheckIndexType(out, sorted.last_dim(), checker);  // one behind the last, too
-  bool fits = sorted.rank() == 1 || sorted.rank() == self.rank();
-  for (uint32_t d = 0; fits && sorted.rank() > 1 && d + 1 < self.rank(); ++d) {
-    fits = sorted.dim(d) == self.dim(d);
-  }
-  checker.That(fits, [&] {
-    return Concat("sortedSequence shape is ", ShapeText(sorted), ", expected one dimension, or ",
-                  "the leading ones of self, ", ShapeText(self));
-  });
-  CheckShape(out, ShapeOf(self), checker);
+  CheckSearch(SearchOf(p), checker);
 }
 
 Plan PlanSearchSorted(const SearchSortedParams& p, const Product&) {
-  if (p.self.empty()) return Nothing();
-  const bool integers = DomainOf(p.sortedSequence.dtype()) == Domain::kInteger &&
-                        DomainOf(p.self.dtype()) == Domain::kInteger;
-  return integers ? MakeSearch<int64_t>(p) : MakeSearch<double>(p);
+  return PlanSearch(SearchOf(p));
 }
+
+void CheckBucketize(const BucketizeParams& p, Checker& checker) {
+  checker.Rank(p.boundaries, 1);
+  if (checker.ok()) CheckSearch(SearchOf(p), checker);
+}
+
+Plan PlanBucketize(const BucketizeParams& p, const Product&) { return PlanSearch(SearchOf(p)); }
 
 void CheckUnique(const UniqueParams& p, Checker& checker) {
   const Tensor &self = p.self, &out = p.valueOut;

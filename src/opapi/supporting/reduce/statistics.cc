@@ -10,6 +10,7 @@
 
 #include "kernels/rows/softmax_rows.h"
 #include "kernels/work/divide_up.h"
+#include "supporting/along.h"
 #include "supporting/reduce/norm_fold.h"
 
 namespace openaclnn::supporting {
@@ -97,13 +98,16 @@ struct ExtremesFold : OnePass {
   T Result(int64_t, size_t i) { return extremes[i]; }
 };
 
-/// The lower of the two in the middle; NaN if there is one.
-template <class T>
-struct MedianFold : OnePass {
+/// The lower of the two in the middle; NaN if there is one, unless they are left out.
+template <class T, bool kWithoutNan>
+struct MedianFoldOf : OnePass {
   std::vector<T> terms;
   T nan = 0;
   void Add(T term) {
-    if (IsNan(term)) nan = term;
+    if (IsNan(term)) {
+      if (kWithoutNan) return;
+      nan = term;
+    }
     terms.push_back(term);
   }
   T Result(int64_t, size_t) {
@@ -115,6 +119,10 @@ struct MedianFold : OnePass {
     return *middle;
   }
 };
+template <class T>
+using MedianFold = MedianFoldOf<T, false>;
+template <class T>
+using MedianOfNumbersFold = MedianFoldOf<T, true>;
 
 /// Elements of rows that a thread keeps, which stay in a second-level cache.
 constexpr int64_t kMostInRows = int64_t{1} << 16;
@@ -211,11 +219,8 @@ Plan PlanProduct(const ReductionParams& p, const Product&) {
 }
 
 void CheckProductAlong(const ProductAlongParams& p, Checker& checker) {
-  const auto layout = LayoutOf(p.self, {&p.dim, 1});
-  checker.That(layout.has_value(), [&] {
-    return Concat("dim value is ", p.dim, ", expected a dimension of self, ", ShapeText(p.self));
-  });
-  if (layout) CheckResult(p, *layout, p.keepDim, checker);
+  CheckDim(p.self, p.dim, checker);
+  if (checker.ok()) CheckResult(p, *LayoutOf(p.self, {&p.dim, 1}), p.keepDim, checker);
 }
 
 Plan PlanProductAlong(const ProductAlongParams& p, const Product&) {
@@ -247,6 +252,24 @@ Plan PlanPresentSum(const ReductionParams& p, const Product&) {
 
 Plan PlanMedian(const ReductionParams& p, const Product&) { return MakeFoldFor<MedianFold>(p); }
 
+Plan PlanMedianOfNumbers(const ReductionParams& p, const Product&) {
+  return MakeFoldFor<MedianOfNumbersFold>(p);
+}
+
 Plan PlanExtremes(const ReductionParams& p, const Product&) { return MakeFoldFor<ExtremesFold>(p); }
+
+void CheckExtremesAlong(const ExtremesAlongParams& p, Checker& checker) {
+  CheckDim(p.self, p.dim, checker);
+  if (!checker.ok()) return;
+  CheckResult(p, *LayoutOf(p.self, {&p.dim, 1}), p.keepDim, checker);
+  checker.That(!p.self.empty() || p.min.empty(), [&] {
+    return Concat("self shape is ", ShapeText(p.self),
+                  ", expected elements to take the extremes of");
+  });
+}
+
+Plan PlanExtremesAlong(const ExtremesAlongParams& p, const Product&) {
+  return MakeFoldFor<ExtremesFold>(p, *LayoutOf(p.self, {&p.dim, 1}));
+}
 
 }  // namespace openaclnn::supporting
