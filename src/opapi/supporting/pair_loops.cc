@@ -145,6 +145,8 @@ const PairLoop kRsub =
     Loop<2, [](Pair a, Pair b, const Pair* s) { return Difference(b, Scaled(s[0], a)); }>;
 const PairLoop kRsubScalar =
     Loop<1, [](Pair a, const Pair* s) { return Difference(s[0], Scaled(s[1], a)); }>;
+const PairLoop kSumOfScalar =
+    Loop<1, [](Pair a, const Pair* s) { return Sum(s[0], Scaled(s[1], a)); }>;
 const PairLoop kMul = kOfTwo<ProductOf>;
 const PairLoop kMulScalar = kWithScalar<[](Pair a, Pair s) { return Scaled(s, a); }>;
 const PairLoop kDiv = kOfTwo<QuotientOf>;

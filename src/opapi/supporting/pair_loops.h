@@ -20,9 +20,9 @@ extern const PairLoop kFirst, kScalar;
 extern const PairLoop kNeg, kReciprocal, kSqrt, kRsqrt, kSign, kAbs, kAngle, kSigmoid;
 extern const PairLoop kExp, kLog, kLog2, kLog10, kSin, kCos, kTan, kSinh, kCosh, kAsinh, kAcosh,
     kAtanh;
-extern const PairLoop kAdd, kAddScalar, kSub, kSubScalar, kRsub, kRsubScalar, kMul, kMulScalar,
-    kDiv, kDivScalar, kPow, kPowScalar, kPowOfScalar, kAddcmul, kAddcdiv, kSigmoidGradient,
-    kSquaredDifference;
+extern const PairLoop kAdd, kAddScalar, kSub, kSubScalar, kRsub, kRsubScalar, kSumOfScalar, kMul,
+    kMulScalar, kDiv, kDivScalar, kPow, kPowScalar, kPowOfScalar, kAddcmul, kAddcdiv,
+    kSigmoidGradient, kSquaredDifference;
 extern const PairLoop kAnd, kOr, kXor, kEq, kEqScalar, kNe, kNeScalar, kIsInf;
 extern const PairLoop kWhere, kMaskedFill;
 

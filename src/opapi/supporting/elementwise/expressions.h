@@ -19,4 +19,7 @@ OPENACLNN_TARGET_DECLARE(namespace expressions {
 /// 10^n, which RoundDecimals multiplies by.
 inline double PowerOfTen(int64_t n) { return std::pow(10.0, static_cast<double>(n)); }
 
+/// A flag as an integer, which makes no floats of integers.
+inline int64_t Whole(bool flag) { return flag ? 1 : 0; }
+
 }  // namespace openaclnn::supporting

@@ -139,6 +139,19 @@ T LeftShift(T a, T b) {
   return b < 0 || b > 63 ? T{0} : static_cast<T>(static_cast<uint64_t>(a) << b);
 }
 
+/// Takes magnitudes, which uint64_t holds.
+template <class T>
+T Gcd(T a, T b) {
+  uint64_t x = a < 0 ? uint64_t{0} - static_cast<uint64_t>(a) : static_cast<uint64_t>(a);
+  uint64_t y = b < 0 ? uint64_t{0} - static_cast<uint64_t>(b) : static_cast<uint64_t>(b);
+  while (y != 0) {
+    const uint64_t rest = x % y;
+    x = y;
+    y = rest;
+  }
+  return static_cast<T>(x);
+}
+
 template <class T>
 T RightShift(T a, T b) {
   return b < 0 || b > 63 ? (a < 0 ? T{-1} : T{0}) : a >> b;
@@ -309,6 +322,8 @@ const Expression kRsub = OfPairs(
     pairs::kRsub, Any<2, [](auto a, auto b, auto s) { return Minus(b, Times(s[0], a)); }>());
 const Expression kRsubScalar = OfPairs(
     pairs::kRsubScalar, Any<1, [](auto a, auto s) { return Minus(s[0], Times(s[1], a)); }>());
+const Expression kSumOfScalar = OfPairs(
+    pairs::kSumOfScalar, Any<1, [](auto a, auto s) { return Plus(s[0], Times(s[1], a)); }>());
 const Expression kFloorDivide =
     Divided<2, [](auto rest, auto a, auto b, auto) { return FloorDivide(rest, a, b); }>();
 const Expression kFloorDivideScalar =
@@ -366,6 +381,8 @@ const Expression kLogAddExp2 = Real<2, [](auto a, auto b, auto) {
   return LogAddExp(a * T(M_LN2), b * T(M_LN2)) / T(M_LN2);
 }>();
 const Expression kLeftShift = Integer<2, [](auto a, auto b, auto) { return LeftShift(a, b); }>();
+const Expression kLeftShiftScalar = Integer<1, [](auto a, auto s) { return LeftShift(a, s[0]); }>();
+const Expression kGcd = Integer<2, [](auto a, auto b, auto) { return Gcd(a, b); }>();
 const Expression kRightShift = Integer<2, [](auto a, auto b, auto) { return RightShift(a, b); }>();
 const Expression kEq =
     OfPairs(pairs::kEq, Any<2, [](auto a, auto b, auto) { return a == b; }>(true));
@@ -392,6 +409,8 @@ const Expression kLogicalOr =
     OfPairs(pairs::kOr, Any<2, [](auto a, auto b, auto) { return a != 0 || b != 0; }>(true));
 const Expression kLogicalXor =
     OfPairs(pairs::kXor, Any<2, [](auto a, auto b, auto) { return (a != 0) != (b != 0); }>(true));
+// s: what is looked for, whether it is to differ.
+const Expression kIsIn = Any<1, [](auto a, auto s) { return (a == s[0]) != (s[1] != 0); }>(true);
 // s: rtol, atol, equal_nan.
 const Expression kIsClose = Any<2, [](auto a, auto b, auto s) { return IsClose(a, b, s); }>(true);
 const Expression kBitwiseAnd = Integer<2, [](auto a, auto b, auto) { return a & b; }>();
