@@ -30,8 +30,10 @@ def faults(record, number: int) -> list[str]:
         want = prepared.expected[each.name]
         if _in_double(result) != _in_double(prepared.problem.outputs[each.name]):
             continue  # which products compute otherwise
-        pairs = zip(result, want, strict=True) if each.kind == "out[]" else [(result, want)]
-        said += [fault for pair in pairs if want is not None for fault in _compared(each.name, *pair)]
+        pairs = list(zip(result, want, strict=True)) if each.kind == "out[]" else [(result, want)]
+        through = prepared.case.rounded_to if len(prepared.case.rounded_to) == len(pairs) else [None] * len(pairs)
+        for pair, dtype in zip(pairs, through, strict=True):
+            said += _compared(each.name, *pair, dtype) if want is not None else []
     return said
 
 
@@ -40,12 +42,12 @@ def _in_double(result) -> bool:
     return isinstance(array, np.ndarray) and array.dtype == np.float64
 
 
-def _compared(name: str, got, expected) -> list[str]:
+def _compared(name: str, got, expected, through=None) -> list[str]:
     """Where any shape of so many elements is taken it may be another one."""
     shape = driver._shape(expected)
     if got.size != math.prod(shape):
         return [f"{name} shape is {got.shape}, expected {shape}"]
-    if np.any(wrong(got.reshape(shape), expected)):
+    if np.any(wrong(got.reshape(shape), expected, through=through)):
         return [f"{name} {got.dtype} is {got}, expected {expected}"]
     return []
 

@@ -177,7 +177,10 @@ class _Guesses:
             return output
         shape = output.shape
         if shape is None:
-            shape = _common([_of_member(each, member) for each in self.inputs.values()])
+            lists = [each for each in self.inputs.values() if isinstance(each, list)]
+            # Members of lists are made from members: a tensor beside them has scalars.
+            operands = lists if member is not None and lists else self.inputs.values()
+            shape = _common([_of_member(each, member) for each in operands])
         return Output(shape, output.dtype or self._dtype or self._first_dtype())
 
     def _first_dtype(self) -> np.dtype:
