@@ -40,5 +40,6 @@ def _free_names(expression):
 
 def _known(operator):
     names = {each.name for each in operator.parameters} | {"self"}
+    names |= {"out"} if operator.in_place else set()
     names |= {"from_"} if "from" in names else set()
     return names | driver.NAMES.keys() | vars(builtins).keys()

@@ -2,6 +2,7 @@
 """Factors of matrices as records name them, in NumPy."""
 
 import numpy as np
+import pairs
 
 from bounded import DOUBLE, Bounded
 
@@ -39,3 +40,37 @@ def svd(x, full: bool, vectors: bool):
         factor[..., :k] *= signs
         found.append(Bounded(factor, DOUBLE, bound))
     return tuple(found)
+
+
+def _plain(x):
+    return np.asarray(x).view(np.ndarray) if pairs.is_complex(x) else x.value
+
+
+def _near(found, size: int):
+    """Within what matrices far from singular lose."""
+    found = np.asarray(found)
+    if found.dtype.kind == "c":
+        return found.astype(np.complex128).view(pairs.Pairs)
+    return Bounded(found, DOUBLE, np.full(found.shape, 2.0**-40 * (size + 1)))
+
+
+def inverse(x):
+    return _near(np.linalg.inv(_plain(x)), x.shape[-1])
+
+
+def slogdet(x):
+    sign, log = np.linalg.slogdet(_plain(x))
+    log = log.astype(np.complex128) if pairs.is_complex(x) else log
+    return _near(sign, x.shape[-1]), _near(log, 16 * x.shape[-1])
+
+
+def cholesky(x, upper: bool):
+    turned = np.swapaxes(x.value, -1, -2) if upper else x.value
+    lower = np.linalg.cholesky(turned)
+    return _near(np.swapaxes(lower, -1, -2) if upper else lower, x.shape[-1])
+
+
+def addr(x, a, b, beta, alpha):
+    """Without a beta x takes no part, whatever is there."""
+    product = alpha * (np.reshape(a, (a.shape[0], 1)) * b)
+    return product if getattr(beta, "value", beta) == 0 else beta * x + product

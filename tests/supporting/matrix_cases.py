@@ -3,7 +3,8 @@
 
 import numpy as np
 
-from cases import Case, Draw
+from cases import _WHOLE, Case, Draw
+from records import REALS
 
 
 def qr(d: Draw) -> Case:
@@ -29,3 +30,36 @@ def svd(d: Draw) -> Case:
     outputs = {"sigma": d.first, "u": d.first, "v": d.first}
     room = {} if given["computeUV"] or d.flag() else {"u": (m, m), "v": (n, n)}
     return Case(given, "double", outputs, room=room)
+
+
+def _square(d: Draw) -> np.ndarray:
+    n = d.whole(0 if d.style == "empty" else 1, 6, walk=128)
+    batch = tuple(d.whole(1, 3) for _ in range(d.whole(0, 2, walk=0)))
+    parts = d.random.uniform(-1, 1, (2, *batch, n, n))
+    x = parts[0] + 1j * parts[1] if d.first.kind == "c" else parts[0]
+    return x + 3 * np.eye(n) * d.one((1, -1))  # far from singular
+
+
+def square(d: Draw) -> Case:
+    x = np.flip(_square(d), -2) if d.flag() else _square(d)
+    outputs = {each.name: d.first for each in d.record.outputs}
+    return Case({"self": x.astype(d.first)}, "complex" if d.first.kind == "c" else "double", outputs)
+
+
+def positive_definite(d: Draw) -> Case:
+    x = _square(d)
+    x = (x @ np.swapaxes(x, -1, -2)).astype(d.first)
+    x = np.tril(x) + np.swapaxes(np.tril(x, -1), -1, -2)
+    return Case({"self": x, "upper": d.flag()}, "double", {"out": d.first})
+
+
+def addr(d: Draw) -> Case:
+    n, m = (d.whole(0 if d.style == "empty" else 1, 6, walk=1024) for _ in range(2))
+    real = d.first in REALS
+    name = "selfRef" if d.record.in_place else "self"
+    shape = (n, m) if d.record.in_place else d.within((n, m))
+    given = {name: d.array(shape, None, "tame"), "vec1": d.array((n,), None, "small"),
+             "vec2": d.array((m,), None, "small")}  # fmt: skip
+    types = REALS if real else _WHOLE
+    given |= {each: d.scalar("small", types) for each in ("beta", "alpha")}
+    return Case(given, "double" if real else "integer", {"out": d.first})

@@ -328,14 +328,24 @@ def dot(d: Draw) -> Case:
     return _factors(d, (k,), (k,))
 
 
+def _summand(d: Draw, shape) -> tuple[int, ...]:
+    """In place it is the result."""
+    return shape if d.record.in_place else d.within(shape)
+
+
 def addmm(d: Draw) -> Case:
     m, k, n = _lengths(d)
-    return _factors(d, (m, k), (k, n), d.within((m, n)))
+    return _factors(d, (m, k), (k, n), _summand(d, (m, n)))
+
+
+def addmv(d: Draw) -> Case:
+    m, k, _ = _lengths(d)
+    return _factors(d, (m, k), (k,), _summand(d, (m,)))
 
 
 def baddbmm(d: Draw) -> Case:
     (m, k, n), batch = _lengths(d), d.whole(1, 4, walk=4)
-    return _factors(d, (batch, m, k), (batch, k, n), d.within((batch, m, n)))
+    return _factors(d, (batch, m, k), (batch, k, n), _summand(d, (batch, m, n)))
 
 
 # Attention.

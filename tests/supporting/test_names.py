@@ -28,7 +28,8 @@ def test_every_record_names_what_there_is():
 def test_a_name_that_is_not_there_is_told(field, says):
     parameters = [SimpleNamespace(name="self"), SimpleNamespace(name="out")]
     record = {"numpy": "[self * i for i in range(2)]", "cases": "floats"} | field
-    operator = SimpleNamespace(name="Turn", topic="order", parameters=parameters, record=record)
+    operator = SimpleNamespace(name="Turn", topic="order", parameters=parameters, record=record,
+                               in_place=False)  # fmt: skip
     (fault,) = check_names.faults(operator)
     assert fault.startswith(f"src/opapi/supporting/order/operators.toml: Turn: {says}")
 

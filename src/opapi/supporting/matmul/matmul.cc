@@ -144,15 +144,26 @@ void CheckProduct(const Tensor& self, const Tensor& mat2, const Tensor& out, Che
   CheckShape(out, result, checker);
 }
 
+void CheckSummand(const Tensor& self, const Tensor& out, Checker& checker) {
+  Shape shape = ShapeOf(out);
+  checker.That(BroadcastShape(self, &shape) && shape == ShapeOf(out), [&] {
+    return Concat("self shape is ", ShapeText(self), ", expected one that can be broadcast to ",
+                  ShapeText(out));
+  });
+}
+
 void CheckAdded(const AddmmParams& p, uint32_t rank, Checker& checker) {
   checker.Rank(p.mat1, rank).Rank(p.mat2, rank);
   if (checker.ok()) CheckProduct(p.mat1, p.mat2, p.out, checker);
-  if (!checker.ok()) return;
-  Shape shape = ShapeOf(p.out);
-  checker.That(BroadcastShape(p.self, &shape) && shape == ShapeOf(p.out), [&] {
-    return Concat("self shape is ", ShapeText(p.self), ", expected one that can be broadcast to ",
-                  ShapeText(p.out));
-  });
+  if (checker.ok()) CheckSummand(p.self, p.out, checker);
+}
+
+/// The factors of the summand and of the product, in the type that all operands meet in.
+template <class P>
+void Weigh(const P& p, const Tensor& a, const Tensor& b, MatrixProduct* sum) {
+  const int32_t type = MetType(MetType(a.dtype(), b.dtype()), p.self.dtype());
+  sum->beta = p.beta.In(type).template As<double>();
+  sum->alpha = p.alpha.In(type).template As<double>();
 }
 
 }  // namespace
@@ -255,6 +266,12 @@ void CheckAddmm(const AddmmParams& p, Checker& checker) { CheckAdded(p, 2, check
 
 void CheckBaddbmm(const AddmmParams& p, Checker& checker) { CheckAdded(p, 3, checker); }
 
+void CheckAddmv(const AddmvParams& p, Checker& checker) {
+  checker.Rank(p.mat, 2).Rank(p.vec, 1);
+  if (checker.ok()) CheckProduct(p.mat, p.vec, p.out, checker);
+  if (checker.ok()) CheckSummand(p.self, p.out, checker);
+}
+
 Plan PlanMatmul(const MatmulParams& p, const Product& product) {
   return PlanProduct(p, ProductOf(p.self, p.mat2, p.out), p.cubeMathType, product);
 }
@@ -262,9 +279,14 @@ Plan PlanMatmul(const MatmulParams& p, const Product& product) {
 Plan PlanAddmm(const AddmmParams& p, const Product& product) {
   MatrixProduct sum = ProductOf(p.mat1, p.mat2, p.out);
   sum.added = ResultOf(p.self, p.out, true, true);
-  const int32_t type = MetType(MetType(p.mat1.dtype(), p.mat2.dtype()), p.self.dtype());
-  sum.beta = p.beta.In(type).As<double>();
-  sum.alpha = p.alpha.In(type).As<double>();
+  Weigh(p, p.mat1, p.mat2, &sum);
+  return PlanProduct(p, sum, p.cubeMathType, product);
+}
+
+Plan PlanAddmv(const AddmvParams& p, const Product& product) {
+  MatrixProduct sum = ProductOf(p.mat, p.vec, p.out);
+  sum.added = ResultOf(p.self, p.out, true, false);
+  Weigh(p, p.mat, p.vec, &sum);
   return PlanProduct(p, sum, p.cubeMathType, product);
 }
 
